@@ -1,0 +1,68 @@
+//! Backends: where an op runs. Each owns a table of variants and a clock; none judges an answer.
+//!
+//! [`BACKENDS`] is the list of all of them; a new backend is one folder and two lines here.
+
+pub mod cpu;
+pub mod cuda;
+mod job;
+pub mod sim;
+mod variant;
+
+pub use job::{Backend, Job, Sample, SetupCounts};
+pub use variant::{Accuracy, Side, Variant};
+
+use crate::error::Unavailable;
+
+/// What a worker is told before it starts a backend.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct Options {
+    /// CPU threads; all that the process may use when `None`.
+    pub threads: Option<usize>,
+    /// Ordinal of the CUDA device.
+    pub device: u32,
+    /// Script of the simulated device.
+    pub sim: Option<std::path::PathBuf>,
+    /// Ops of the run, for which kernels are compiled at the start.
+    pub ops: Vec<String>,
+    /// Element types of the run.
+    pub dtypes: Vec<crate::case::DType>,
+}
+
+/// A registered backend.
+pub struct Registration {
+    /// The word used everywhere.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// The variants it offers; `options` matters to `sim` alone, whose script names them.
+    pub variants: fn(options: &Options) -> anyhow::Result<Vec<Variant>>,
+    /// Starts it: device context, thread pools, libraries needed at once.
+    pub start: fn(options: &Options) -> Result<Box<dyn Backend>, Unavailable>,
+    /// Looks for everything it could use, for `doctor`.
+    pub findings: fn(options: &Options) -> Vec<Finding>,
+}
+
+/// Something a backend looked for: a library, a driver, a device.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Finding {
+    /// What was looked for, such as `OpenBLAS` or `cuFFT`.
+    pub name: String,
+    /// Where it was found; `None` when it is missing.
+    pub path: Option<String>,
+    /// Its version and configuration, as it says itself.
+    pub version: Option<String>,
+    /// What its absence costs (or its presence serves): variants such as `fft/r2c`.
+    pub serves: Vec<String>,
+    /// Why it is missing or unusable.
+    pub problem: Option<String>,
+    /// The one command or step that would fix it.
+    pub fix: Option<String>,
+}
+
+/// Every backend, in the order reports use.
+pub static BACKENDS: &[Registration] = &[cpu::REGISTRATION, cuda::REGISTRATION, sim::REGISTRATION];
+
+/// The backend of that name.
+pub fn find(name: &str) -> Option<&'static Registration> {
+    BACKENDS.iter().find(|backend| backend.name == name)
+}

@@ -1,0 +1,69 @@
+//! Variants: the ways a backend does an op.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::case::DType;
+use crate::op::Rounding;
+
+/// Which side of a comparison a variant stands on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// The CPU's side.
+    Cpu,
+    /// The GPU's side.
+    Gpu,
+}
+
+/// The arithmetic of a variant. The headline compares `Ieee` variants only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Accuracy {
+    /// IEEE arithmetic of the case's element type, or better.
+    Ieee,
+    /// TF32 products (11-bit significands), float32 sums.
+    Tf32,
+    /// float16 operands, float32 sums.
+    F16,
+    /// bfloat16 operands, float32 sums.
+    Bf16,
+}
+
+impl Accuracy {
+    /// The rounding from which an answer's bound is made.
+    pub fn rounding(self, dtype: DType) -> Rounding {
+        let sum = dtype.unit_roundoff();
+        let input = match self {
+            Accuracy::Ieee => sum,
+            Accuracy::Tf32 | Accuracy::F16 => 2f64.powi(-11),
+            Accuracy::Bf16 => 2f64.powi(-8),
+        };
+        Rounding { input, sum }
+    }
+
+    /// Whether a result belongs in the headline.
+    pub fn is_headline(self) -> bool {
+        self == Accuracy::Ieee
+    }
+}
+
+/// One way a backend does an op.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Variant {
+    /// Name of the op.
+    pub op: Cow<'static, str>,
+    /// The word that names it, unique among the backend's variants of the op.
+    pub name: Cow<'static, str>,
+    /// What it is, in one line.
+    pub summary: Cow<'static, str>,
+    /// The side it stands on.
+    pub side: Side,
+    /// Its arithmetic.
+    pub accuracy: Accuracy,
+    /// Whether a run that names no variants takes it: each backend's fair candidates for best.
+    pub default: bool,
+    /// The element types it does.
+    pub dtypes: Cow<'static, [DType]>,
+}

@@ -1,0 +1,100 @@
+//! What is measured: element types, cases and cells. Plain data with a stable identity.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Element type of an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DType {
+    /// IEEE binary32.
+    F32,
+    /// IEEE binary64.
+    F64,
+}
+
+impl DType {
+    /// Every element type, in the order reports use.
+    pub const ALL: &'static [DType] = &[DType::F32, DType::F64];
+
+    /// The word used on the command line and in reports: `f32` or `f64`.
+    pub fn name(self) -> &'static str {
+        match self {
+            DType::F32 => "f32",
+            DType::F64 => "f64",
+        }
+    }
+
+    /// Unit roundoff: half the distance from 1 to the next larger number.
+    pub fn unit_roundoff(self) -> f64 {
+        match self {
+            DType::F32 => f64::from(f32::EPSILON) / 2.0,
+            DType::F64 => f64::EPSILON / 2.0,
+        }
+    }
+
+    /// Bytes of one element.
+    pub fn bytes(self) -> u64 {
+        match self {
+            DType::F32 => 4,
+            DType::F64 => 8,
+        }
+    }
+}
+
+impl fmt::Display for DType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// One problem: an op at one size, element type and density. Knows no backend.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Case {
+    /// Name of the op in [`crate::op::OPS`].
+    pub op: String,
+    /// Side of the square operands, at least 1.
+    pub n: u64,
+    /// Element type of the operands.
+    pub dtype: DType,
+    /// Share of stored entries, in (0, 1]; `None` for ops on dense operands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub density: Option<f64>,
+    /// Seed of the operands (see [`crate::data::generator`]).
+    pub seed: u64,
+}
+
+impl Case {
+    /// The side as an index. Callers have checked it against memory, so it fits.
+    pub fn side(&self) -> usize {
+        usize::try_from(self.n).unwrap_or(usize::MAX)
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} N={} {}", self.op, self.n, self.dtype)?;
+        match self.density {
+            Some(density) => write!(f, " density {density}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// One case on one backend by one variant: what one row of a report is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// The problem.
+    pub case: Case,
+    /// Name of the backend.
+    pub backend: String,
+    /// Name of the variant among the backend's variants of the op.
+    pub variant: String,
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}/{}", self.case, self.backend, self.variant)
+    }
+}

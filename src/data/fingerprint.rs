@@ -1,0 +1,45 @@
+//! A fingerprint of operands, by which the parent sees that two backends were given the same ones.
+
+use rayon::prelude::*;
+
+use super::{Operand, Real, Values};
+
+/// A 64-bit fingerprint of shapes, structure and bit patterns of `operands`, in order.
+///
+/// Each element adds `(bits + 1) * (2 * position + 1)` modulo 2^64, so that it can be summed in any order.
+pub fn fingerprint(operands: &[Operand]) -> u64 {
+    let mut state = 0u64;
+    for operand in operands {
+        let (rows, cols, structure) = match operand {
+            Operand::Dense(d) => (d.rows, d.cols, 0),
+            Operand::Csr(c) => {
+                (c.rows, c.cols, integers(&c.indptr).wrapping_add(integers(&c.indices).rotate_left(1)))
+            }
+        };
+        let elements = match operand.values() {
+            Values::F32(v) => reals(v),
+            Values::F64(v) => reals(v),
+            Values::C32(v) => {
+                v.iter().map(|z| u64::from(z.re.to_bits()) ^ u64::from(z.im.to_bits()) << 32).sum()
+            }
+            Values::C64(v) => v.iter().fold(0u64, |s, z| s.wrapping_add(z.re.to_bits() ^ z.im.to_bits())),
+        };
+        for part in [rows as u64, cols as u64, structure, elements] {
+            state = state.rotate_left(13).wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(part);
+        }
+    }
+    state
+}
+
+fn weigh(position: usize, bits: u64) -> u64 {
+    bits.wrapping_add(1).wrapping_mul(2 * position as u64 + 1)
+}
+
+fn reals<T: Real>(values: &[T]) -> u64 {
+    let parts = values.par_iter().enumerate().map(|(i, v)| weigh(i, v.bit_pattern()));
+    parts.reduce(|| 0, u64::wrapping_add)
+}
+
+fn integers(values: &[i32]) -> u64 {
+    values.par_iter().enumerate().map(|(i, v)| weigh(i, *v as u64)).reduce(|| 0, u64::wrapping_add)
+}

@@ -1,0 +1,10 @@
+//! Operands: their memory layout, and the generator that makes the same ones on every backend.
+
+mod fingerprint;
+pub mod generator;
+mod operand;
+mod real;
+
+pub use fingerprint::fingerprint;
+pub use operand::{Csr, Dense, Operand, Values};
+pub use real::Real;

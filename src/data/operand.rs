@@ -1,0 +1,117 @@
+//! Dense and compressed-sparse-row operands with run-time element types.
+
+use rustfft::num_complex::Complex;
+
+use super::Real;
+use crate::error::CellError;
+
+/// The elements of an operand.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Real, binary32.
+    F32(Vec<f32>),
+    /// Real, binary64.
+    F64(Vec<f64>),
+    /// Complex, binary32 parts.
+    C32(Vec<Complex<f32>>),
+    /// Complex, binary64 parts.
+    C64(Vec<Complex<f64>>),
+}
+
+impl Values {
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::F32(v) => v.len(),
+            Values::F64(v) => v.len(),
+            Values::C32(v) => v.len(),
+            Values::C64(v) => v.len(),
+        }
+    }
+
+    /// Whether there is no element.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A row-major matrix; a vector is a matrix of one column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dense {
+    /// Rows.
+    pub rows: usize,
+    /// Columns.
+    pub cols: usize,
+    /// `rows * cols` elements, row after row.
+    pub values: Values,
+}
+
+/// A matrix in compressed sparse row form, zero-based.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Csr {
+    /// Rows.
+    pub rows: usize,
+    /// Columns.
+    pub cols: usize,
+    /// `rows + 1` offsets into `indices` and `values`.
+    pub indptr: Vec<i32>,
+    /// Column of each stored entry.
+    pub indices: Vec<i32>,
+    /// Value of each stored entry; real.
+    pub values: Values,
+}
+
+impl Csr {
+    /// Number of stored entries.
+    pub fn nnz(&self) -> usize {
+        self.indices.len()
+    }
+}
+
+/// An input of an op, or a part of its answer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operand {
+    /// A dense matrix or vector.
+    Dense(Dense),
+    /// A sparse matrix.
+    Csr(Csr),
+}
+
+impl Operand {
+    /// A dense matrix of real elements.
+    pub fn dense<T: Real>(rows: usize, cols: usize, values: Vec<T>) -> Self {
+        debug_assert_eq!(values.len(), rows * cols);
+        Operand::Dense(Dense { rows, cols, values: T::into_values(values) })
+    }
+
+    /// The dense matrix, or an error that names what was found instead.
+    pub fn as_dense(&self) -> Result<&Dense, CellError> {
+        match self {
+            Operand::Dense(dense) => Ok(dense),
+            Operand::Csr(_) => Err(CellError::Failed("expected a dense operand, found a sparse one".into())),
+        }
+    }
+
+    /// The sparse matrix, or an error that names what was found instead.
+    pub fn as_csr(&self) -> Result<&Csr, CellError> {
+        match self {
+            Operand::Csr(csr) => Ok(csr),
+            Operand::Dense(_) => {
+                Err(CellError::Failed("expected a sparse operand, found a dense one".into()))
+            }
+        }
+    }
+
+    /// The elements of a dense operand as `T`.
+    pub fn dense_slice<T: Real>(&self) -> Result<&[T], CellError> {
+        T::slice(&self.as_dense()?.values)
+    }
+
+    /// The elements, dense or stored.
+    pub fn values(&self) -> &Values {
+        match self {
+            Operand::Dense(dense) => &dense.values,
+            Operand::Csr(csr) => &csr.values,
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The two real element types, as one trait for code that is generic inside a kernel.
+
+use rustfft::num_complex::Complex;
+
+use super::Values;
+use crate::case::DType;
+use crate::error::CellError;
+
+/// `f32` or `f64`.
+pub trait Real:
+    Copy
+    + Send
+    + Sync
+    + Default
+    + PartialOrd
+    + std::fmt::Debug
+    + std::ops::AddAssign
+    + std::ops::Add<Output = Self>
+    + std::ops::Sub<Output = Self>
+    + std::ops::Mul<Output = Self>
+    + 'static
+{
+    /// The run-time name of this type.
+    const DTYPE: DType;
+
+    /// The nearest value of this type.
+    fn from_f64(x: f64) -> Self;
+
+    /// The same value, exactly.
+    fn to_f64(self) -> f64;
+
+    /// A uniform value in [0, 1) from the leading 24 or 53 bits of `bits`.
+    fn from_bits_uniform(bits: u64) -> Self;
+
+    /// The bit pattern, zero-extended.
+    fn bit_pattern(self) -> u64;
+
+    /// Wraps real elements.
+    fn into_values(values: Vec<Self>) -> Values;
+
+    /// Wraps complex elements.
+    fn into_complex_values(values: Vec<Complex<Self>>) -> Values;
+
+    /// The real elements, if they are of this type.
+    fn slice(values: &Values) -> Result<&[Self], CellError>;
+
+    /// The complex elements, if their parts are of this type.
+    fn complex_slice(values: &Values) -> Result<&[Complex<Self>], CellError>;
+}
+
+macro_rules! real {
+    ($t:ty, $dtype:expr, $real:ident, $complex:ident, $shift:literal, $scale:expr) => {
+        impl Real for $t {
+            const DTYPE: DType = $dtype;
+
+            #[allow(clippy::cast_possible_truncation)]
+            fn from_f64(x: f64) -> Self {
+                x as $t
+            }
+
+            fn to_f64(self) -> f64 {
+                f64::from(self)
+            }
+
+            fn from_bits_uniform(bits: u64) -> Self {
+                (bits >> $shift) as $t * $scale
+            }
+
+            fn bit_pattern(self) -> u64 {
+                u64::from(self.to_bits())
+            }
+
+            fn into_values(values: Vec<Self>) -> Values {
+                Values::$real(values)
+            }
+
+            fn into_complex_values(values: Vec<Complex<Self>>) -> Values {
+                Values::$complex(values)
+            }
+
+            fn slice(values: &Values) -> Result<&[Self], CellError> {
+                match values {
+                    Values::$real(v) => Ok(v),
+                    _ => {
+                        Err(CellError::Failed(concat!("expected real ", stringify!($t), " elements").into()))
+                    }
+                }
+            }
+
+            fn complex_slice(values: &Values) -> Result<&[Complex<Self>], CellError> {
+                match values {
+                    Values::$complex(v) => Ok(v),
+                    _ => Err(CellError::Failed(
+                        concat!("expected complex ", stringify!($t), " elements").into(),
+                    )),
+                }
+            }
+        }
+    };
+}
+
+real!(f32, DType::F32, F32, C32, 40, 1.0 / 16_777_216.0);
+real!(f64, DType::F64, F64, C64, 11, 1.0 / 9_007_199_254_740_992.0);

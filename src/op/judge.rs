@@ -1,0 +1,1 @@
+//! Numerical pieces shared by the checks: float64 projections and norms.

@@ -1,0 +1,120 @@
+//! The ops: what is computed, how much work it is, on which operands, and how an answer is judged.
+//!
+//! An op knows no backend. [`OPS`] is the list of all of them; a new op is one file and two lines here.
+
+use crate::case::Case;
+use crate::data::Operand;
+use crate::error::CellError;
+
+mod elementwise;
+mod fft;
+pub mod judge;
+mod matmul;
+mod reduction;
+mod sin;
+mod solve;
+mod spgemm;
+mod spmv;
+mod svd;
+
+/// Floating-point work and least memory traffic of one execution.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Work {
+    /// Floating-point operations by the usual count of the op, in FLOP.
+    pub flop: f64,
+    /// Bytes that any implementation must move: each operand read once, each answer written once.
+    pub bytes: f64,
+}
+
+/// What a check found: the error, and the largest error that a right answer may have.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Checked {
+    /// The error found; finite. An answer with a NaN or an infinity has `f64::MAX`.
+    pub value: f64,
+    /// The bound.
+    pub bound: f64,
+}
+
+impl Checked {
+    /// An error and its bound; a NaN or infinite error becomes `f64::MAX`.
+    pub fn new(value: f64, bound: f64) -> Self {
+        Checked { value: if value.is_finite() { value } else { f64::MAX }, bound }
+    }
+
+    /// Whether the answer is right.
+    pub fn is_right(&self) -> bool {
+        self.value <= self.bound
+    }
+
+    /// The finding that is further beyond (or nearer to) its bound.
+    pub fn worse(self, other: Checked) -> Checked {
+        if self.value / self.bound >= other.value / other.bound { self } else { other }
+    }
+}
+
+/// The rounding of a variant's arithmetic, from which bounds are made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rounding {
+    /// Unit roundoff to which operands are rounded before they are used.
+    pub input: f64,
+    /// Unit roundoff of the sums.
+    pub sum: f64,
+}
+
+/// One op. All matrices are square, `n` by `n`, row-major, uniform in [0, 1) unless the op says otherwise.
+pub trait Op: Sync {
+    /// The word used everywhere: plain lower-case ASCII.
+    fn name(&self) -> &'static str;
+
+    /// What it computes, in one line.
+    fn summary(&self) -> &'static str;
+
+    /// Sizes a sweep uses when none are named.
+    fn default_sizes(&self) -> &'static [u64];
+
+    /// Share of stored entries when none is named; `None` for ops on dense operands.
+    fn default_density(&self) -> Option<f64> {
+        None
+    }
+
+    /// Work of one execution.
+    fn work(&self, case: &Case) -> Work;
+
+    /// Bytes of the operands and the answer together, computed without overflow for any `n`.
+    fn footprint(&self, case: &Case) -> u128;
+
+    /// The operands. Deterministic in `case.seed`, equal bit for bit on every machine.
+    fn inputs(&self, case: &Case) -> Vec<Operand>;
+
+    /// Judges an answer in float64: the error found and its bound for arithmetic of the given rounding.
+    ///
+    /// At most O(n^2) work for ops of O(n^3). An answer of the wrong shape or type is an `Err`.
+    fn check(
+        &self,
+        case: &Case,
+        inputs: &[Operand],
+        answer: &[Operand],
+        rounding: Rounding,
+    ) -> Result<Checked, CellError>;
+}
+
+/// Every op, in the order reports use.
+pub static OPS: &[&dyn Op] = &[
+    &matmul::Matmul,
+    &elementwise::Elementwise,
+    &sin::Sin,
+    &reduction::Reduction,
+    &fft::Fft,
+    &solve::Solve,
+    &spgemm::Spgemm,
+    &spmv::Spmv,
+    &svd::Svd,
+];
+
+/// The seven ops of a plain run; `sin` and `spmv` are asked for by name.
+pub const MAIN_OPS: [&str; 7] = ["matmul", "elementwise", "reduction", "fft", "solve", "spgemm", "svd"];
+
+/// The op of that name.
+pub fn find(name: &str) -> Option<&'static dyn Op> {
+    OPS.iter().copied().find(|op| op.name() == name)
+}

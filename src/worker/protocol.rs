@@ -1,0 +1,116 @@
+//! The messages between the parent and a worker: one JSON object a line, requests in, replies out.
+
+use serde::{Deserialize, Serialize};
+
+use crate::backend::{Finding, Options};
+use crate::case::Cell;
+use crate::measure::sampling::{Sampling, Taken};
+use crate::op::Checked;
+use crate::report::{Clock, Phases};
+
+/// Version of the protocol.
+pub const PROTOCOL_VERSION: u32 = 1;
+
+/// From the parent to the worker.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum Request {
+    /// Start the backend. Answered by `Ready` or `Unavailable`.
+    Hello {
+        /// [`PROTOCOL_VERSION`] of the parent.
+        protocol: u32,
+        /// How to start it.
+        options: Options,
+    },
+    /// Make operands, prepare the cell, execute once and check. Answered by `Prepared`, `Incorrect`, `Skipped`
+    /// or `Failed`.
+    Prepare {
+        /// The cell.
+        cell: Cell,
+    },
+    /// Warm up and sample the prepared cell. Answered by `Measured` or `Failed`.
+    Measure {
+        /// How.
+        sampling: Sampling,
+    },
+    /// Look for everything the backend could use. Answered by `Findings`; needs no `Hello`.
+    Doctor {
+        /// How it would be started.
+        options: Options,
+    },
+    /// End. Not answered.
+    Exit,
+}
+
+/// From the worker to the parent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum Reply {
+    /// The backend has started.
+    Ready {
+        /// What it says of itself.
+        description: serde_json::Value,
+    },
+    /// The backend cannot start.
+    Unavailable {
+        /// Why.
+        reason: String,
+        /// The step that would fix it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fix: Option<String>,
+    },
+    /// A phase of the cell has begun: `inputs`, `prepare`, `first`, `check`, `warm-up`, `samples`. Not a final answer.
+    Phase {
+        /// The phase.
+        phase: String,
+    },
+    /// The cell is prepared and its answer is right.
+    Prepared {
+        /// The error found and its bound.
+        error: Checked,
+        /// Fingerprint of the operands, hexadecimal.
+        inputs: String,
+        /// Phases so far.
+        phases: Phases,
+        /// Libraries loaded so far.
+        libraries: Vec<Finding>,
+    },
+    /// The cell's answer is wrong.
+    Incorrect {
+        /// The error found and its bound.
+        error: Checked,
+        /// Fingerprint of the operands, hexadecimal.
+        inputs: String,
+        /// Phases so far.
+        phases: Phases,
+        /// What is wrong, in one line.
+        reason: String,
+    },
+    /// The cell cannot be done here.
+    Skipped {
+        /// Why.
+        reason: String,
+        /// The step that would fix it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fix: Option<String>,
+    },
+    /// A call failed.
+    Failed {
+        /// Which, and what it said.
+        reason: String,
+        /// Whether the worker must be replaced.
+        device_lost: bool,
+    },
+    /// The samples.
+    Measured {
+        /// The clock that stands for the cell.
+        clock: Clock,
+        /// What was taken.
+        taken: Taken,
+    },
+    /// What was found.
+    Findings {
+        /// One entry a thing looked for.
+        findings: Vec<Finding>,
+    },
+}
