@@ -1,5 +1,20 @@
 //! The CPU: ndarray, BLAS and LAPACK found at run time, faer, rustfft, sprs, and kernels of our own.
 
+mod elementwise;
+mod entry;
+mod fft;
+mod fft_real;
+mod gustavson;
+mod moments;
+mod per_thread;
+mod reduction;
+mod row_blocks;
+mod simd;
+mod simd_trig;
+mod sin;
+mod spgemm;
+mod spmv;
+
 use super::{Backend, Job, Options, Registration, Sample, Variant};
 use crate::case::Case;
 use crate::data::Operand;
@@ -26,7 +41,8 @@ pub struct Kernel {
 }
 
 /// Every op's kernels, the fair default first.
-static TABLES: &[&[Kernel]] = &[];
+static TABLES: &[&[Kernel]] =
+    &[elementwise::KERNELS, sin::KERNELS, reduction::KERNELS, fft::KERNELS, spgemm::KERNELS, spmv::KERNELS];
 
 fn kernels() -> impl Iterator<Item = &'static Kernel> {
     TABLES.iter().copied().flatten()
