@@ -4,7 +4,8 @@ use faer::{Accum, MatMut, MatRef};
 use ndarray::{Array2, LinalgScalar, linalg};
 
 use super::blas::{Blas, Provider, Vendor};
-use super::{Cpu, Kernel, by_dtype};
+use super::entry::{by_dtype, kernel};
+use super::{Cpu, Kernel};
 use crate::backend::Job;
 use crate::case::Case;
 use crate::data::{Operand, Real};
@@ -12,16 +13,16 @@ use crate::error::CellError;
 
 /// The kernels.
 pub const KERNELS: &[Kernel] = &[
-    Kernel::new(
+    kernel(
         "matmul",
         "openblas",
         "OpenBLAS gemm on ndarray's arrays",
         true,
         by_dtype!(blas, Vendor::OpenBlas),
     ),
-    Kernel::new("matmul", "mkl", "MKL gemm on ndarray's arrays", true, by_dtype!(blas, Vendor::Mkl)),
-    Kernel::new("matmul", "faer", "faer, all threads", true, by_dtype!(faer)),
-    Kernel::new(
+    kernel("matmul", "mkl", "MKL gemm on ndarray's arrays", true, by_dtype!(blas, Vendor::Mkl)),
+    kernel("matmul", "faer", "faer, all threads", true, by_dtype!(faer)),
+    kernel(
         "matmul",
         "ndarray",
         "ndarray's own kernel (matrixmultiply), one thread",

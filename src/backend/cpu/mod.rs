@@ -1,16 +1,28 @@
 //! The CPU: ndarray, BLAS and LAPACK found at run time, faer, rustfft, sprs, and kernels of our own.
 
-use std::borrow::Cow;
-
-use super::{Accuracy, Backend, Finding, Job, Options, Registration, Sample, Side, Variant};
-use crate::case::{Case, DType};
+use super::{Backend, Finding, Job, Options, Registration, Sample, Variant};
+use crate::case::Case;
 use crate::data::Operand;
 use crate::error::{CellError, Unavailable};
 
 mod blas;
+mod elementwise;
+mod entry;
+mod fft;
+mod fft_real;
+mod gustavson;
 mod matmul;
 pub mod memory;
+mod moments;
+mod per_thread;
+mod reduction;
+mod row_blocks;
+mod simd;
+mod simd_trig;
+mod sin;
 mod solve;
+mod spgemm;
+mod spmv;
 mod svd;
 
 use blas::Vendor;
@@ -35,34 +47,18 @@ pub struct Kernel {
     pub prepare: Prepare,
 }
 
-impl Kernel {
-    /// A kernel in IEEE arithmetic of both element types.
-    const fn new(
-        op: &'static str,
-        name: &'static str,
-        summary: &'static str,
-        default: bool,
-        prepare: Prepare,
-    ) -> Self {
-        let (op, name, summary) = (Cow::Borrowed(op), Cow::Borrowed(name), Cow::Borrowed(summary));
-        let (side, accuracy, dtypes) = (Side::Cpu, Accuracy::Ieee, Cow::Borrowed(DType::ALL));
-        Kernel { variant: Variant { op, name, summary, side, accuracy, default, dtypes }, prepare }
-    }
-}
-
-/// A [`Prepare`] that calls a function generic over the element type, with more arguments if need be.
-macro_rules! by_dtype {
-    ($prepare:ident $(, $argument:expr)*) => {
-        |cpu, case, inputs| match case.dtype {
-            crate::case::DType::F32 => $prepare::<f32>(cpu, case, inputs $(, $argument)*),
-            crate::case::DType::F64 => $prepare::<f64>(cpu, case, inputs $(, $argument)*),
-        }
-    };
-}
-use by_dtype;
-
 /// Every op's kernels, the fair default first.
-static TABLES: &[&[Kernel]] = &[matmul::KERNELS, solve::KERNELS, svd::KERNELS];
+static TABLES: &[&[Kernel]] = &[
+    matmul::KERNELS,
+    elementwise::KERNELS,
+    sin::KERNELS,
+    reduction::KERNELS,
+    fft::KERNELS,
+    solve::KERNELS,
+    spgemm::KERNELS,
+    spmv::KERNELS,
+    svd::KERNELS,
+];
 
 fn kernels() -> impl Iterator<Item = &'static Kernel> {
     TABLES.iter().copied().flatten()

@@ -9,7 +9,8 @@ use faer::{MatMut, MatRef};
 use ndarray_linalg::{MatrixLayout, Transpose, UPLO};
 
 use super::blas::{Blas, Provider, Vendor};
-use super::{Cpu, Kernel, by_dtype};
+use super::entry::{by_dtype, kernel};
+use super::{Cpu, Kernel};
 use crate::backend::Job;
 use crate::case::Case;
 use crate::data::{Operand, Real};
@@ -17,29 +18,29 @@ use crate::error::CellError;
 
 /// The kernels.
 pub const KERNELS: &[Kernel] = &[
-    Kernel::new(
+    kernel(
         "solve",
         "openblas",
         "Cholesky, ndarray-linalg on OpenBLAS (potrf + potrs)",
         true,
         by_dtype!(lapack, Vendor::OpenBlas, Method::Cholesky),
     ),
-    Kernel::new(
+    kernel(
         "solve",
         "mkl",
         "Cholesky, ndarray-linalg on MKL (potrf + potrs)",
         true,
         by_dtype!(lapack, Vendor::Mkl, Method::Cholesky),
     ),
-    Kernel::new("solve", "faer", "Cholesky, faer, all threads", true, by_dtype!(faer)),
-    Kernel::new(
+    kernel("solve", "faer", "Cholesky, faer, all threads", true, by_dtype!(faer)),
+    kernel(
         "solve",
         "openblas-lu",
         "LU, ndarray-linalg on OpenBLAS (getrf + getrs)",
         false,
         by_dtype!(lapack, Vendor::OpenBlas, Method::Lu),
     ),
-    Kernel::new(
+    kernel(
         "solve",
         "mkl-lu",
         "LU, ndarray-linalg on MKL (getrf + getrs)",

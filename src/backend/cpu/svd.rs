@@ -7,7 +7,8 @@ use faer::{MatMut, MatRef};
 use ndarray_linalg::{JobSvd, MatrixLayout};
 
 use super::blas::{Blas, Provider, Vendor};
-use super::{Cpu, Kernel, by_dtype};
+use super::entry::{by_dtype, kernel};
+use super::{Cpu, Kernel};
 use crate::backend::Job;
 use crate::case::Case;
 use crate::data::{Operand, Real};
@@ -15,29 +16,29 @@ use crate::error::CellError;
 
 /// The kernels.
 pub const KERNELS: &[Kernel] = &[
-    Kernel::new(
+    kernel(
         "svd",
         "openblas",
         "divide and conquer, ndarray-linalg on OpenBLAS (gesdd)",
         true,
         by_dtype!(lapack, Vendor::OpenBlas, Method::DivideAndConquer),
     ),
-    Kernel::new(
+    kernel(
         "svd",
         "mkl",
         "divide and conquer, ndarray-linalg on MKL (gesdd)",
         true,
         by_dtype!(lapack, Vendor::Mkl, Method::DivideAndConquer),
     ),
-    Kernel::new("svd", "faer", "divide and conquer, faer, all threads", true, by_dtype!(faer)),
-    Kernel::new(
+    kernel("svd", "faer", "divide and conquer, faer, all threads", true, by_dtype!(faer)),
+    kernel(
         "svd",
         "openblas-gesvd",
         "QR iteration, ndarray-linalg on OpenBLAS (gesvd, what its svd() calls)",
         false,
         by_dtype!(lapack, Vendor::OpenBlas, Method::QrIteration),
     ),
-    Kernel::new(
+    kernel(
         "svd",
         "mkl-gesvd",
         "QR iteration, ndarray-linalg on MKL (gesvd, what its svd() calls)",
