@@ -3,23 +3,29 @@
 mod cache;
 mod context;
 mod device;
+mod elementwise;
 mod failure;
 mod ffi;
 mod kernels;
 mod library;
 mod loader;
+mod matmul;
 mod nvrtc;
 mod places;
+mod reduction;
+mod sin;
 mod timer;
+
+use std::borrow::Cow;
 
 use context::Cuda;
 use kernels::KernelSource;
 use loader::{Driver, Loader};
 use timer::Timer;
 
-use super::{Backend, Finding, Job, Options, Registration, Sample, SetupCounts, Variant};
-use crate::case::Case;
-use crate::data::Operand;
+use super::{Accuracy, Backend, Finding, Job, Options, Registration, Sample, SetupCounts, Side, Variant};
+use crate::case::{Case, DType};
+use crate::data::{Operand, Real};
 use crate::error::{CellError, Unavailable};
 
 /// The registration.
@@ -43,10 +49,60 @@ pub(crate) struct Kernel {
 }
 
 /// Every op's kernels, the fair default first.
-static TABLES: &[&[Kernel]] = &[];
+static TABLES: &[&[Kernel]] = &[matmul::KERNELS, elementwise::KERNELS, sin::KERNELS, reduction::KERNELS];
 
 /// The sources each op needs, compiled when a run starts.
-static KERNEL_FILES: &[(&str, &KernelSource)] = &[];
+static KERNEL_FILES: &[(&str, &KernelSource)] = &[
+    ("matmul", &matmul::SOURCE),
+    ("elementwise", &elementwise::SOURCE),
+    ("sin", &elementwise::SOURCE),
+    ("reduction", &reduction::SOURCE),
+];
+
+/// A variant of IEEE arithmetic and both element types that runs by default.
+pub(crate) const fn variant(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
+    declare(op, name, summary, Accuracy::Ieee, true, DType::ALL)
+}
+
+/// The same, but only run when it is named.
+pub(crate) const fn extra(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
+    declare(op, name, summary, Accuracy::Ieee, false, DType::ALL)
+}
+
+/// A variant of reduced precision: float32 only, and only run when it is named.
+pub(crate) const fn reduced(
+    op: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    accuracy: Accuracy,
+) -> Variant {
+    declare(op, name, summary, accuracy, false, &[DType::F32])
+}
+
+const fn declare(
+    op: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    accuracy: Accuracy,
+    default: bool,
+    dtypes: &'static [DType],
+) -> Variant {
+    Variant {
+        op: Cow::Borrowed(op),
+        name: Cow::Borrowed(name),
+        summary: Cow::Borrowed(summary),
+        side: Side::Gpu,
+        accuracy,
+        default,
+        dtypes: Cow::Borrowed(dtypes),
+    }
+}
+
+/// The elements of a dense input.
+pub(crate) fn input<T: Real>(inputs: &[Operand], index: usize) -> Result<&[T], CellError> {
+    let operand = inputs.get(index);
+    operand.ok_or_else(|| CellError::Failed(format!("operand {index} is missing")))?.dense_slice()
+}
 
 fn kernels() -> impl Iterator<Item = &'static Kernel> {
     TABLES.iter().copied().flatten()
