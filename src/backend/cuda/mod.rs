@@ -3,6 +3,7 @@
 mod cache;
 mod context;
 mod device;
+mod doctor;
 mod elementwise;
 mod failure;
 mod ffi;
@@ -18,8 +19,8 @@ mod timer;
 
 use std::borrow::Cow;
 
-use context::Cuda;
-use kernels::KernelSource;
+use context::{Cuda, Library};
+pub use kernels::KernelSource;
 use loader::{Driver, Loader};
 use timer::Timer;
 
@@ -34,7 +35,7 @@ pub const REGISTRATION: Registration = Registration {
     summary: "NVIDIA GPU: CUDA libraries and kernels",
     variants: |_| Ok(kernels().map(|kernel| kernel.variant.clone()).collect()),
     start,
-    findings: |_| vec![],
+    findings: doctor::findings,
 };
 
 /// Makes a job of one case.
@@ -102,6 +103,22 @@ const fn declare(
 pub(crate) fn input<T: Real>(inputs: &[Operand], index: usize) -> Result<&[T], CellError> {
     let operand = inputs.get(index);
     operand.ok_or_else(|| CellError::Failed(format!("operand {index} is missing")))?.dense_slice()
+}
+
+/// Every source file, once.
+pub fn kernel_sources() -> Vec<&'static KernelSource> {
+    let mut sources: Vec<&'static KernelSource> = KERNEL_FILES.iter().map(|(_, source)| *source).collect();
+    sources.sort_by_key(|source| source.name);
+    sources.dedup_by_key(|source| source.name);
+    sources
+}
+
+/// Compiles a source for compute capability `chip`, such as 90, and returns the compiler's messages, which tell
+/// registers and spills. Needs no device.
+pub fn compile(source: &KernelSource, chip: i32) -> Result<String, CellError> {
+    Loader::new(u32::MAX).require(Library::Nvrtc)?;
+    let compiler = nvrtc::Compiler::new(chip).map_err(CellError::Failed)?;
+    Ok(compiler.compile(source).map_err(CellError::Failed)?.log)
 }
 
 fn kernels() -> impl Iterator<Item = &'static Kernel> {
@@ -188,5 +205,38 @@ impl Backend for Started {
 
     fn setup_counts(&self) -> SetupCounts {
         self.cuda.counts()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn starting_without_a_driver_says_what_to_do() {
+        if loader::driver().is_ok() {
+            return;
+        }
+        let Err(missing) = start(&Options::default()) else { panic!("started without a driver") };
+        assert!(missing.reason.contains("libcuda.so.1"), "{}", missing.reason);
+        assert!(missing.fix.is_some_and(|fix| fix.contains("--backends cpu")));
+    }
+
+    #[test]
+    fn each_op_has_a_default_variant_first_and_names_are_unique() {
+        for table in TABLES {
+            let first = &table[0].variant;
+            assert!(first.default && first.accuracy == Accuracy::Ieee, "{first:?}");
+            for (index, kernel) in table.iter().enumerate() {
+                assert_eq!(kernel.variant.op, first.op);
+                assert!(table[..index].iter().all(|other| other.variant.name != kernel.variant.name));
+            }
+        }
+    }
+
+    #[test]
+    fn a_missing_operand_is_an_error() {
+        let missing = input::<f32>(&[], 0);
+        assert!(matches!(missing, Err(CellError::Failed(_))));
     }
 }
