@@ -1,0 +1,8 @@
+//! Calls into CUDA that the compiler cannot check, wrapped in functions that check what they can.
+
+pub mod cublas;
+pub mod dl;
+pub mod driver;
+pub mod launch;
+pub mod nvrtc;
+pub mod reduce;
