@@ -5,11 +5,17 @@ mod context;
 mod device;
 mod failure;
 mod ffi;
+mod fft;
 mod kernels;
 mod library;
 mod loader;
 mod nvrtc;
 mod places;
+mod solve;
+mod sparse;
+mod spgemm;
+mod spmv;
+mod svd;
 mod timer;
 
 use context::Cuda;
@@ -17,8 +23,10 @@ use kernels::KernelSource;
 use loader::{Driver, Loader};
 use timer::Timer;
 
-use super::{Backend, Finding, Job, Options, Registration, Sample, SetupCounts, Variant};
-use crate::case::Case;
+use std::borrow::Cow;
+
+use super::{Accuracy, Backend, Finding, Job, Options, Registration, Sample, SetupCounts, Side, Variant};
+use crate::case::{Case, DType};
 use crate::data::Operand;
 use crate::error::{CellError, Unavailable};
 
@@ -42,11 +50,30 @@ pub(crate) struct Kernel {
     pub prepare: Prepare,
 }
 
+/// A variant of IEEE arithmetic for both element types.
+const fn ieee(op: &'static str, name: &'static str, summary: &'static str, default: bool) -> Variant {
+    Variant {
+        op: Cow::Borrowed(op),
+        name: Cow::Borrowed(name),
+        summary: Cow::Borrowed(summary),
+        side: Side::Gpu,
+        accuracy: Accuracy::Ieee,
+        default,
+        dtypes: Cow::Borrowed(DType::ALL),
+    }
+}
+
+/// Operand number `index`.
+fn input(inputs: &[Operand], index: usize) -> Result<&Operand, CellError> {
+    inputs.get(index).ok_or_else(|| CellError::Failed(format!("operand {index} is missing")))
+}
+
 /// Every op's kernels, the fair default first.
-static TABLES: &[&[Kernel]] = &[];
+static TABLES: &[&[Kernel]] = &[fft::KERNELS, solve::KERNELS, spgemm::KERNELS, spmv::KERNELS, svd::KERNELS];
 
 /// The sources each op needs, compiled when a run starts.
-static KERNEL_FILES: &[(&str, &KernelSource)] = &[];
+static KERNEL_FILES: &[(&str, &KernelSource)] =
+    &[("fft", &ffi::fft_kernels::SOURCE), ("spmv", &ffi::spmv_kernel::SOURCE)];
 
 fn kernels() -> impl Iterator<Item = &'static Kernel> {
     TABLES.iter().copied().flatten()

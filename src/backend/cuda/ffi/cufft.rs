@@ -14,7 +14,9 @@ const FORWARD: c_int = -1;
 fn check(call: &str, status: sys::cufftResult) -> Result<(), CellError> {
     match status {
         sys::cufftResult::CUFFT_SUCCESS => Ok(()),
-        other => Err(CellError::call(call, format!("{other:?}; try a smaller size, or run `gpubench doctor`"))),
+        other => {
+            Err(CellError::call(call, format!("{other:?}; try a smaller size, or run `gpubench doctor`")))
+        }
     }
 }
 
@@ -96,9 +98,13 @@ impl Plan {
         kind: sys::cufftType,
         out: Output,
     ) -> Result<Self, CellError> {
-        let side = c_longlong::try_from(n).ok().filter(|side| *side >= 1 && side.checked_mul(*side).is_some());
+        let side =
+            c_longlong::try_from(n).ok().filter(|side| *side >= 1 && side.checked_mul(*side).is_some());
         let side = side.ok_or_else(|| CellError::Failed(format!("cuFFT cannot index {n} x {n} elements")))?;
-        stream.context().bind_to_thread().map_err(|e| CellError::call("cuCtxSetCurrent", format!("{:?}", e.0)))?;
+        stream
+            .context()
+            .bind_to_thread()
+            .map_err(|e| CellError::call("cuCtxSetCurrent", format!("{:?}", e.0)))?;
         let mut raw: sys::cufftHandle = 0;
         // SAFETY: `raw` is a place for one handle.
         check("cufftCreate", unsafe { sys::cufftCreate(&mut raw) })?;

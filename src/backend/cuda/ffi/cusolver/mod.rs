@@ -18,7 +18,9 @@ use crate::error::CellError;
 fn check(call: &str, status: sys::cusolverStatus_t) -> Result<(), CellError> {
     match status {
         sys::cusolverStatus_t::CUSOLVER_STATUS_SUCCESS => Ok(()),
-        other => Err(CellError::call(call, format!("{other:?}; try a smaller size, or run `gpubench doctor`"))),
+        other => {
+            Err(CellError::call(call, format!("{other:?}; try a smaller size, or run `gpubench doctor`")))
+        }
     }
 }
 
@@ -126,7 +128,10 @@ pub(crate) struct Solver {
 impl Solver {
     /// Creates the handle on `stream`.
     pub fn new(stream: &Arc<CudaStream>) -> Result<Self, CellError> {
-        stream.context().bind_to_thread().map_err(|e| CellError::call("cuCtxSetCurrent", format!("{:?}", e.0)))?;
+        stream
+            .context()
+            .bind_to_thread()
+            .map_err(|e| CellError::call("cuCtxSetCurrent", format!("{:?}", e.0)))?;
         let mut handle = std::ptr::null_mut();
         // SAFETY: `handle` is a place for one handle.
         check("cusolverDnCreate", unsafe { sys::cusolverDnCreate(&mut handle) })?;

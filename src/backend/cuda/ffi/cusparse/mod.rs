@@ -3,7 +3,7 @@
 mod spgemm;
 mod spmv;
 
-pub(crate) use spgemm::{Product, ProductBuffers};
+pub(crate) use spgemm::{Finished, Product, ProductBuffers};
 pub(crate) use spmv::MatrixVector;
 
 use std::ffi::c_void;
@@ -22,7 +22,9 @@ const BASE: sys::cusparseIndexBase_t = sys::cusparseIndexBase_t::CUSPARSE_INDEX_
 fn check(call: &str, status: sys::cusparseStatus_t) -> Result<(), CellError> {
     match status {
         sys::cusparseStatus_t::CUSPARSE_STATUS_SUCCESS => Ok(()),
-        other => Err(CellError::call(call, format!("{other:?}; try a smaller size, or run `gpubench doctor`"))),
+        other => {
+            Err(CellError::call(call, format!("{other:?}; try a smaller size, or run `gpubench doctor`")))
+        }
     }
 }
 
@@ -62,7 +64,10 @@ pub(crate) struct Sparse {
 impl Sparse {
     /// Creates the handle on `stream`.
     pub fn new(stream: &Arc<CudaStream>) -> Result<Self, CellError> {
-        stream.context().bind_to_thread().map_err(|e| CellError::call("cuCtxSetCurrent", format!("{:?}", e.0)))?;
+        stream
+            .context()
+            .bind_to_thread()
+            .map_err(|e| CellError::call("cuCtxSetCurrent", format!("{:?}", e.0)))?;
         let mut handle = std::ptr::null_mut();
         // SAFETY: `handle` is a place for one handle.
         check("cusparseCreate", unsafe { sys::cusparseCreate(&mut handle) })?;
@@ -96,9 +101,9 @@ impl<T: SparseReal> Matrix<T> {
     fn new(stream: &CudaStream, csr: DeviceCsr<T>) -> Result<Self, CellError> {
         let (rows, cols, nnz) = (side(csr.rows())?, side(csr.cols())?, side(csr.nnz())?);
         let mut raw = std::ptr::null();
-        let (indptr, _indptr) = csr.indptr().device_ptr(stream);
-        let (indices, _indices) = csr.indices().device_ptr(stream);
-        let (values, _values) = csr.values().device_ptr(stream);
+        let indptr = csr.indptr().device_ptr(stream).0;
+        let indices = csr.indices().device_ptr(stream).0;
+        let values = csr.values().device_ptr(stream).0;
         // SAFETY: `raw` is a place for one pointer; the arrays are those of a CSR matrix of this shape (`DeviceCsr`
         // checks), on the device, and live as long as the descriptor: this value owns both.
         let status = unsafe {
@@ -116,7 +121,6 @@ impl<T: SparseReal> Matrix<T> {
                 T::TYPE,
             )
         };
-        drop((_indptr, _indices, _values));
         check("cusparseCreateConstCsr", status)?;
         Ok(Matrix { raw, csr })
     }

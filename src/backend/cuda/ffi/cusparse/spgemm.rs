@@ -38,19 +38,7 @@ impl Unfilled {
         let (mut raw, none) = (std::ptr::null_mut(), std::ptr::null_mut());
         // SAFETY: `raw` is a place for one pointer; a matrix without entries may have no arrays.
         let status = unsafe {
-            sys::cusparseCreateCsr(
-                &mut raw,
-                rows,
-                cols,
-                0,
-                none,
-                none,
-                none,
-                INDEX,
-                INDEX,
-                BASE,
-                T::TYPE,
-            )
+            sys::cusparseCreateCsr(&mut raw, rows, cols, 0, none, none, none, INDEX, INDEX, BASE, T::TYPE)
         };
         check("cusparseCreateCsr", status)?;
         Ok(Unfilled(raw))
@@ -65,10 +53,9 @@ impl Unfilled {
         check("cusparseSpMatGetSize", status)?;
         let call = "cusparseSpGEMM_compute";
         // Offsets are 32-bit, as in every other backend.
-        i32::try_from(nnz)
-            .ok()
-            .and_then(|nnz| usize::try_from(nnz).ok())
-            .ok_or_else(|| CellError::call(call, format!("{nnz} entries exceed 32-bit offsets; use a smaller size")))
+        i32::try_from(nnz).ok().and_then(|nnz| usize::try_from(nnz).ok()).ok_or_else(|| {
+            CellError::call(call, format!("{nnz} entries exceed 32-bit offsets; use a smaller size"))
+        })
     }
 }
 
@@ -126,7 +113,10 @@ impl<T: SparseReal> Product<T> {
     pub fn new(sparse: Sparse, a: DeviceCsr<T>, b: DeviceCsr<T>) -> Result<Self, CellError> {
         if a.cols() != b.rows() || a.nnz() == 0 || b.nnz() == 0 {
             let shapes = [a.rows(), a.cols(), a.nnz(), b.rows(), b.cols(), b.nnz()];
-            return Err(CellError::call("spgemm", format!("rows, columns and entries {shapes:?} do not multiply")));
+            return Err(CellError::call(
+                "spgemm",
+                format!("rows, columns and entries {shapes:?} do not multiply"),
+            ));
         }
         let (a, b) = (Matrix::new(&sparse.stream, a)?, Matrix::new(&sparse.stream, b)?);
         Ok(Product { sparse, a, b })
@@ -175,7 +165,8 @@ impl<T: SparseReal> Product<T> {
 
     /// Waits for everything queued on the product's stream.
     pub fn synchronize(&self) -> Result<(), CellError> {
-        let error = |e: cudarc::driver::DriverError| CellError::call("cuStreamSynchronize", format!("{:?}", e.0));
+        let error =
+            |e: cudarc::driver::DriverError| CellError::call("cuStreamSynchronize", format!("{:?}", e.0));
         self.sparse.stream.synchronize().map_err(error)
     }
 
@@ -257,7 +248,10 @@ impl<T: SparseReal> Product<T> {
         let nnz = c.nnz()?;
         let found = (buffers.indptr.len(), buffers.indices.len(), buffers.values.len());
         if found.0 != self.a.csr.rows() + 1 || found.1 < nnz || found.2 < nnz {
-            return Err(CellError::call("cusparseSpGEMM_copy", format!("{nnz} entries into arrays of {found:?}")));
+            return Err(CellError::call(
+                "cusparseSpGEMM_copy",
+                format!("{nnz} entries into arrays of {found:?}"),
+            ));
         }
         let stream: &CudaStream = &self.sparse.stream;
         let (indptr, _indptr) = buffers.indptr.device_ptr_mut(stream);
@@ -265,7 +259,12 @@ impl<T: SparseReal> Product<T> {
         let (values, _values) = buffers.values.device_ptr_mut(stream);
         // SAFETY: the descriptor is live, and the arrays have at least the lengths that its shape asks for.
         let status = unsafe {
-            sys::cusparseCsrSetPointers(c.0, indptr as *mut c_void, indices as *mut c_void, values as *mut c_void)
+            sys::cusparseCsrSetPointers(
+                c.0,
+                indptr as *mut c_void,
+                indices as *mut c_void,
+                values as *mut c_void,
+            )
         };
         check("cusparseCsrSetPointers", status)?;
         // SAFETY: handle and descriptors are live and come from the same computed product; scalars are of the compute
