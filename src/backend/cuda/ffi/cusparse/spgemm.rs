@@ -30,15 +30,18 @@ impl Drop for Descriptor {
     }
 }
 
-/// The descriptor of a result that has no arrays yet.
+/// The descriptor of a result that has offsets and no entries yet.
 struct Unfilled(sys::cusparseSpMatDescr_t);
 
 impl Unfilled {
-    fn new<T: SparseReal>(rows: i64, cols: i64) -> Result<Self, CellError> {
+    /// A result of `rows x cols` at the addresses of its `rows + 1` offsets.
+    fn new<T: SparseReal>(rows: i64, cols: i64, offsets: u64) -> Result<Self, CellError> {
         let (mut raw, none) = (std::ptr::null_mut(), std::ptr::null_mut());
-        // SAFETY: `raw` is a place for one pointer; a matrix without entries may have no arrays.
+        let offsets = offsets as *mut c_void;
+        // SAFETY: `raw` is a place for one pointer; a matrix without entries needs offsets alone, and the addresses
+        // are stored and not used by this call.
         let status = unsafe {
-            sys::cusparseCreateCsr(&mut raw, rows, cols, 0, none, none, none, INDEX, INDEX, BASE, T::TYPE)
+            sys::cusparseCreateCsr(&mut raw, rows, cols, 0, offsets, none, none, INDEX, INDEX, BASE, T::TYPE)
         };
         check("cusparseCreateCsr", status)?;
         Ok(Unfilled(raw))
@@ -129,13 +132,13 @@ impl<T: SparseReal> Product<T> {
         indices: impl Fn(usize) -> Result<CudaSlice<i32>, CellError>,
         values: impl Fn(usize) -> Result<CudaSlice<T>, CellError>,
     ) -> Result<ProductBuffers<T>, CellError> {
-        let (state, c) = (Descriptor::new()?, self.unfilled()?);
+        let mut indptr = indices(self.a.csr.rows() + 1)?;
+        let (state, c) = (Descriptor::new()?, self.unfilled(&mut indptr)?);
         let estimation = bytes(self.ask(ESTIMATION, &state, &c)?.max(1))?;
         self.run(ESTIMATION, &state, &c, &estimation)?;
         let computation = bytes(self.ask(COMPUTATION, &state, &c)?.max(1))?;
         self.run(COMPUTATION, &state, &c, &computation)?;
         let nnz = c.nnz()?;
-        let indptr = indices(self.a.csr.rows() + 1)?;
         let mut buffers = ProductBuffers {
             estimation,
             computation,
@@ -149,12 +152,12 @@ impl<T: SparseReal> Product<T> {
         Ok(buffers)
     }
 
-    /// Multiplies again into `buffers`, as a caller who knows the sizes from [`Product::first`].
+    /// Multiplies again into the buffers of [`Product::first`], by the whole documented sequence of calls.
     ///
     /// The state and the result's descriptor are new each time, since nothing documents that a product may be
     /// repeated on used ones; both are small host objects.
     pub fn again(&self, buffers: &mut ProductBuffers<T>) -> Result<Finished, CellError> {
-        let (state, c) = (Descriptor::new()?, self.unfilled()?);
+        let (state, c) = (Descriptor::new()?, self.unfilled(&mut buffers.indptr)?);
         self.fits(ESTIMATION, &state, &c, &buffers.estimation)?;
         self.run(ESTIMATION, &state, &c, &buffers.estimation)?;
         self.fits(COMPUTATION, &state, &c, &buffers.computation)?;
@@ -170,8 +173,16 @@ impl<T: SparseReal> Product<T> {
         self.sparse.stream.synchronize().map_err(error)
     }
 
-    fn unfilled(&self) -> Result<Unfilled, CellError> {
-        Unfilled::new::<T>(side(self.a.csr.rows())?, side(self.b.csr.cols())?)
+    /// A descriptor of the result at `indptr`.
+    fn unfilled(&self, indptr: &mut CudaSlice<i32>) -> Result<Unfilled, CellError> {
+        let (rows, cols) = (self.a.csr.rows(), self.b.csr.cols());
+        if indptr.len() != rows + 1 {
+            return Err(CellError::call(
+                "cusparseCreateCsr",
+                format!("{} offsets for {rows} rows", indptr.len()),
+            ));
+        }
+        Unfilled::new::<T>(side(rows)?, side(cols)?, indptr.device_ptr_mut(&self.sparse.stream).0)
     }
 
     /// Bytes of buffer that a stage needs.
