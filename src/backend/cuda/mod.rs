@@ -5,8 +5,10 @@ mod context;
 mod device;
 mod doctor;
 mod elementwise;
+mod entry;
 mod failure;
 mod ffi;
+mod fft;
 mod kernels;
 mod library;
 mod loader;
@@ -15,18 +17,21 @@ mod nvrtc;
 mod places;
 mod reduction;
 mod sin;
+mod solve;
+mod sparse;
+mod spgemm;
+mod spmv;
+mod svd;
 mod timer;
-
-use std::borrow::Cow;
 
 use context::{Cuda, Library};
 pub use kernels::KernelSource;
 use loader::{Driver, Loader};
 use timer::Timer;
 
-use super::{Accuracy, Backend, Finding, Job, Options, Registration, Sample, SetupCounts, Side, Variant};
-use crate::case::{Case, DType};
-use crate::data::{Operand, Real};
+use super::{Backend, Finding, Job, Options, Registration, Sample, SetupCounts, Variant};
+use crate::case::Case;
+use crate::data::Operand;
 use crate::error::{CellError, Unavailable};
 
 /// The registration.
@@ -50,7 +55,17 @@ pub(crate) struct Kernel {
 }
 
 /// Every op's kernels, the fair default first.
-static TABLES: &[&[Kernel]] = &[matmul::KERNELS, elementwise::KERNELS, sin::KERNELS, reduction::KERNELS];
+static TABLES: &[&[Kernel]] = &[
+    matmul::KERNELS,
+    elementwise::KERNELS,
+    sin::KERNELS,
+    reduction::KERNELS,
+    fft::KERNELS,
+    solve::KERNELS,
+    spgemm::KERNELS,
+    spmv::KERNELS,
+    svd::KERNELS,
+];
 
 /// The sources each op needs, compiled when a run starts.
 static KERNEL_FILES: &[(&str, &KernelSource)] = &[
@@ -58,52 +73,9 @@ static KERNEL_FILES: &[(&str, &KernelSource)] = &[
     ("elementwise", &elementwise::SOURCE),
     ("sin", &elementwise::SOURCE),
     ("reduction", &reduction::SOURCE),
+    ("fft", &ffi::fft_kernels::SOURCE),
+    ("spmv", &ffi::spmv_kernel::SOURCE),
 ];
-
-/// A variant of IEEE arithmetic and both element types that runs by default.
-pub(crate) const fn variant(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
-    declare(op, name, summary, Accuracy::Ieee, true, DType::ALL)
-}
-
-/// The same, but only run when it is named.
-pub(crate) const fn extra(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
-    declare(op, name, summary, Accuracy::Ieee, false, DType::ALL)
-}
-
-/// A variant of reduced precision: float32 only, and only run when it is named.
-pub(crate) const fn reduced(
-    op: &'static str,
-    name: &'static str,
-    summary: &'static str,
-    accuracy: Accuracy,
-) -> Variant {
-    declare(op, name, summary, accuracy, false, &[DType::F32])
-}
-
-const fn declare(
-    op: &'static str,
-    name: &'static str,
-    summary: &'static str,
-    accuracy: Accuracy,
-    default: bool,
-    dtypes: &'static [DType],
-) -> Variant {
-    Variant {
-        op: Cow::Borrowed(op),
-        name: Cow::Borrowed(name),
-        summary: Cow::Borrowed(summary),
-        side: Side::Gpu,
-        accuracy,
-        default,
-        dtypes: Cow::Borrowed(dtypes),
-    }
-}
-
-/// The elements of a dense input.
-pub(crate) fn input<T: Real>(inputs: &[Operand], index: usize) -> Result<&[T], CellError> {
-    let operand = inputs.get(index);
-    operand.ok_or_else(|| CellError::Failed(format!("operand {index} is missing")))?.dense_slice()
-}
 
 /// Every source file, once.
 pub fn kernel_sources() -> Vec<&'static KernelSource> {
