@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::PlannedCell;
 use super::workers::{Hindrance, Workers, spell};
 use crate::error::Unavailable;
-use crate::measure::sampling::{Sampling, Taken};
+use crate::measure::sampling::Taken;
 use crate::measure::stats::Summary;
 use crate::observe::Observer;
 use crate::op::{self, Work};
@@ -59,8 +59,8 @@ impl<'a> Attempt<'a> {
     }
 
     /// Runs the cell within `limit`. `None` when the user ends the run.
-    pub fn run(mut self, sampling: Sampling, limit: Duration, inputs: &mut Inputs) -> Option<Row> {
-        match self.steps(sampling, limit, inputs) {
+    pub fn run(mut self, limit: Duration, inputs: &mut Inputs) -> Option<Row> {
+        match self.steps(limit, inputs) {
             Ok(()) | Err(End::Row) => {}
             Err(End::Replace) => self.workers.discard(&self.planned.cell.backend),
             Err(End::Interrupted) => return None,
@@ -68,7 +68,7 @@ impl<'a> Attempt<'a> {
         Some(self.row)
     }
 
-    fn steps(&mut self, sampling: Sampling, limit: Duration, inputs: &mut Inputs) -> Result<(), End> {
+    fn steps(&mut self, limit: Duration, inputs: &mut Inputs) -> Result<(), End> {
         self.await_worker()?;
         let start = Instant::now();
         let reply = self.exchange(&Request::Prepare { cell: self.planned.cell.clone() }, limit, limit)?;
@@ -82,7 +82,7 @@ impl<'a> Attempt<'a> {
         inputs.agree(&self.row, &fingerprint).map_err(|reason| self.close(Outcome::Failed, reason, None))?;
 
         self.workers.settle(self.observer).map_err(|_| End::Interrupted)?;
-        match self.exchange(&Request::Measure { sampling }, left, limit)? {
+        match self.exchange(&Request::Measure { sampling: self.planned.sampling }, left, limit)? {
             Reply::Measured { clock, taken } => self.measured(clock, &taken),
             other => Err(self.ended(other)),
         }

@@ -26,6 +26,8 @@ pub struct PlannedCell {
     pub cell: Cell,
     /// Its variant, as the backend's table has it.
     pub variant: Variant,
+    /// How it is sampled.
+    pub sampling: Sampling,
 }
 
 /// Everything a run needs to know.
@@ -35,8 +37,6 @@ pub struct Run {
     pub cells: Vec<PlannedCell>,
     /// How backends are started.
     pub options: Options,
-    /// How each cell is sampled.
-    pub sampling: Sampling,
     /// How long one cell, or the start of one worker, may take.
     pub cell_timeout: Duration,
     /// Whether workers are processes of their own (else threads of this one).
@@ -80,7 +80,7 @@ pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
         }
         observer.cell_started(position, &planned.cell);
         let attempt = cell::Attempt::new(planned, &mut workers, observer);
-        let Some(row) = attempt.run(run.sampling, run.cell_timeout, &mut inputs) else {
+        let Some(row) = attempt.run(run.cell_timeout, &mut inputs) else {
             interrupted = true;
             break;
         };

@@ -21,18 +21,20 @@ pub const REGISTRATION: Registration = Registration {
     findings: |_| vec![],
 };
 
-/// The variants that the script names; none without a script.
+/// The step that supplies a script.
+const PASS_A_SCRIPT: &str = "pass --sim FILE; configs/sim-example.toml is one, docs/sim.md explains it";
+
+/// The variants that the script names; an error without a script.
 fn variants(options: &Options) -> anyhow::Result<Vec<Variant>> {
     match &options.sim {
         Some(path) => Ok(Script::read(path)?.variants()),
-        None => Ok(vec![]),
+        None => anyhow::bail!("the sim backend needs a script: {PASS_A_SCRIPT}"),
     }
 }
 
 fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     let Some(path) = &options.sim else {
-        let fix = "pass --sim FILE; configs/sim-example.toml is one, docs/sim.md explains it";
-        return Err(Unavailable::new("the sim backend needs a script", fix));
+        return Err(Unavailable::new("the sim backend needs a script", PASS_A_SCRIPT));
     };
     let script = Script::read(path)
         .map_err(|error| Unavailable::new(format!("{error:#}"), "docs/sim.md describes the script"))?;
