@@ -8,8 +8,11 @@
 pub mod backend;
 pub mod case;
 pub mod data;
+pub mod doctor;
 pub mod error;
+pub mod executor;
 pub mod measure;
+pub mod observe;
 pub mod op;
 pub mod report;
 pub mod worker;
