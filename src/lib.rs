@@ -7,9 +7,12 @@
 
 pub mod backend;
 pub mod case;
+pub mod cli;
 pub mod data;
 pub mod error;
 pub mod measure;
 pub mod op;
+pub mod plan;
 pub mod report;
+pub mod settings;
 pub mod worker;
