@@ -44,7 +44,7 @@ fn dispatch(command: Command) -> Result<ExitCode> {
             let inventory = inventory::Inventory::of_registries()?;
             stream::print(&if json { inventory.json()? } else { inventory.text() })?;
         }
-        Command::Doctor { json } => return wiring::doctor(json),
+        Command::Doctor { json } => wiring::doctor(json)?,
         Command::Plot(args) => wiring::plot(&args.reports, &args.out, &args.formats()?, args.force)?,
         Command::Schema => stream::print(wiring::schema()?)?,
         Command::Completions { shell } => {
@@ -52,7 +52,7 @@ fn dispatch(command: Command) -> Result<ExitCode> {
             clap_complete::generate(shell, &mut Cli::command(), "gpubench", &mut script);
             stream::print_bytes(&script)?;
         }
-        Command::Worker { backend } => return wiring::worker(&backend),
+        Command::Worker { backend } => return Ok(wiring::worker(&backend)),
     }
     Ok(ExitCode::SUCCESS)
 }

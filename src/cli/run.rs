@@ -37,7 +37,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
             "gpubench: no --ops and no --config, so this is the quick sweep; 'gpubench run --help' shows more",
         );
     }
-    let finished = wiring::measure(&settings, &plan).inspect_err(|_| {
+    let finished = wiring::measure(&settings, plan).inspect_err(|_| {
         if let Some(folder) = folder {
             folder.withdraw();
         }

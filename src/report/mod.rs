@@ -2,6 +2,7 @@
 //!
 //! The layout is published in `schema/report-v1.json`; a change of layout changes [`SCHEMA_VERSION`].
 
+pub mod environment;
 mod row;
 
 pub use row::{Clock, Execute, Outcome, Phases, Row};
