@@ -7,6 +7,7 @@
 
 pub mod backend;
 pub mod case;
+pub mod cli;
 pub mod data;
 pub mod doctor;
 pub mod error;
@@ -14,5 +15,7 @@ pub mod executor;
 pub mod measure;
 pub mod observe;
 pub mod op;
+pub mod plan;
 pub mod report;
+pub mod settings;
 pub mod worker;

@@ -1,11 +1,10 @@
-//! The `gpubench` program.
+//! The `gpubench` program: hands its arguments to the library and ends with the code it returns.
 
 use std::process::ExitCode;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["worker", name] => gpubench::worker::serve::main(name),
-        _ => ExitCode::from(2),
-    }
+    gpubench::cli::run(std::env::args_os())
 }

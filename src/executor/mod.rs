@@ -12,23 +12,12 @@ use std::time::Duration;
 
 pub use workers::RequiredBackendMissing;
 
-use crate::backend::{Options, Variant};
-use crate::case::Cell;
-use crate::measure::sampling::Sampling;
+pub use crate::plan::PlannedCell;
+
+use crate::backend::Options;
 use crate::observe::Observer;
 use crate::report::Report;
 use crate::worker::client::Place;
-
-/// A cell to run, with what the plan knows of its variant.
-#[derive(Clone, Debug)]
-pub struct PlannedCell {
-    /// The cell.
-    pub cell: Cell,
-    /// Its variant, as the backend's table has it.
-    pub variant: Variant,
-    /// How it is sampled.
-    pub sampling: Sampling,
-}
 
 /// Everything a run needs to know.
 #[derive(Clone, Debug)]
