@@ -7,8 +7,10 @@
 
 pub mod backend;
 pub mod case;
+pub mod chart;
 pub mod data;
 pub mod error;
+pub mod export;
 pub mod measure;
 pub mod op;
 pub mod report;
