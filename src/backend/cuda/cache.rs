@@ -26,11 +26,6 @@ impl Cache {
         Cache { folder: base.filter(|_| !off).map(|base| base.join("gpubench/kernels")) }
     }
 
-    /// A cache in `folder`.
-    pub fn at(folder: &Path) -> Cache {
-        Cache { folder: Some(folder.to_path_buf()) }
-    }
-
     /// The image stored under `key`, if it is there and intact.
     pub fn get(&self, key: &str) -> Option<Vec<u8>> {
         let file = std::fs::read(self.folder.as_ref()?.join(key)).ok()?;
@@ -114,7 +109,7 @@ mod tests {
     #[test]
     fn what_was_put_is_got_back() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::at(folder.path());
+        let cache = Cache { folder: Some(folder.path().to_path_buf()) };
         assert_eq!(cache.get("a"), None);
         cache.put("a", b"image");
         assert_eq!(cache.get("a").as_deref(), Some(&b"image"[..]));
@@ -125,7 +120,7 @@ mod tests {
     #[test]
     fn a_damaged_or_truncated_file_is_no_hit() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::at(folder.path());
+        let cache = Cache { folder: Some(folder.path().to_path_buf()) };
         cache.put("a", b"image");
         let file = folder.path().join("a");
         let whole = std::fs::read(&file).unwrap();

@@ -3,14 +3,19 @@
 mod cache;
 mod context;
 mod device;
+mod doctor;
+mod elementwise;
 mod failure;
 mod ffi;
 mod fft;
 mod kernels;
 mod library;
 mod loader;
+mod matmul;
 mod nvrtc;
 mod places;
+mod reduction;
+mod sin;
 mod solve;
 mod sparse;
 mod spgemm;
@@ -18,16 +23,16 @@ mod spmv;
 mod svd;
 mod timer;
 
-use context::Cuda;
-use kernels::KernelSource;
+use std::borrow::Cow;
+
+use context::{Cuda, Library};
+pub use kernels::KernelSource;
 use loader::{Driver, Loader};
 use timer::Timer;
 
-use std::borrow::Cow;
-
 use super::{Accuracy, Backend, Finding, Job, Options, Registration, Sample, SetupCounts, Side, Variant};
 use crate::case::{Case, DType};
-use crate::data::Operand;
+use crate::data::{Operand, Real};
 use crate::error::{CellError, Unavailable};
 
 /// The registration.
@@ -36,7 +41,7 @@ pub const REGISTRATION: Registration = Registration {
     summary: "NVIDIA GPU: CUDA libraries and kernels",
     variants: |_| Ok(kernels().map(|kernel| kernel.variant.clone()).collect()),
     start,
-    findings: |_| vec![],
+    findings: doctor::findings,
 };
 
 /// Makes a job of one case.
@@ -50,30 +55,89 @@ pub(crate) struct Kernel {
     pub prepare: Prepare,
 }
 
-/// A variant of IEEE arithmetic for both element types.
-const fn ieee(op: &'static str, name: &'static str, summary: &'static str, default: bool) -> Variant {
+/// Every op's kernels, the fair default first.
+static TABLES: &[&[Kernel]] = &[
+    matmul::KERNELS,
+    elementwise::KERNELS,
+    sin::KERNELS,
+    reduction::KERNELS,
+    fft::KERNELS,
+    solve::KERNELS,
+    spgemm::KERNELS,
+    spmv::KERNELS,
+    svd::KERNELS,
+];
+
+/// The sources each op needs, compiled when a run starts.
+static KERNEL_FILES: &[(&str, &KernelSource)] = &[
+    ("matmul", &matmul::SOURCE),
+    ("elementwise", &elementwise::SOURCE),
+    ("sin", &elementwise::SOURCE),
+    ("reduction", &reduction::SOURCE),
+    ("fft", &fft::SOURCE),
+    ("spmv", &spmv::SOURCE),
+];
+
+/// A variant of IEEE arithmetic and both element types that runs by default.
+pub(crate) const fn variant(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
+    declare(op, name, summary, Accuracy::Ieee, true, DType::ALL)
+}
+
+/// The same, but only run when it is named.
+pub(crate) const fn extra(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
+    declare(op, name, summary, Accuracy::Ieee, false, DType::ALL)
+}
+
+/// A variant of reduced precision: float32 only, and only run when it is named.
+pub(crate) const fn reduced(
+    op: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    accuracy: Accuracy,
+) -> Variant {
+    declare(op, name, summary, accuracy, false, &[DType::F32])
+}
+
+const fn declare(
+    op: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    accuracy: Accuracy,
+    default: bool,
+    dtypes: &'static [DType],
+) -> Variant {
     Variant {
         op: Cow::Borrowed(op),
         name: Cow::Borrowed(name),
         summary: Cow::Borrowed(summary),
         side: Side::Gpu,
-        accuracy: Accuracy::Ieee,
+        accuracy,
         default,
-        dtypes: Cow::Borrowed(DType::ALL),
+        dtypes: Cow::Borrowed(dtypes),
     }
 }
 
-/// Operand number `index`.
-fn input(inputs: &[Operand], index: usize) -> Result<&Operand, CellError> {
-    inputs.get(index).ok_or_else(|| CellError::Failed(format!("operand {index} is missing")))
+/// The elements of a dense input.
+pub(crate) fn input<T: Real>(inputs: &[Operand], index: usize) -> Result<&[T], CellError> {
+    let operand = inputs.get(index);
+    operand.ok_or_else(|| CellError::Failed(format!("operand {index} is missing")))?.dense_slice()
 }
 
-/// Every op's kernels, the fair default first.
-static TABLES: &[&[Kernel]] = &[fft::KERNELS, solve::KERNELS, spgemm::KERNELS, spmv::KERNELS, svd::KERNELS];
+/// Every source file, once.
+pub fn kernel_sources() -> Vec<&'static KernelSource> {
+    let mut sources: Vec<&'static KernelSource> = KERNEL_FILES.iter().map(|(_, source)| *source).collect();
+    sources.sort_by_key(|source| source.name);
+    sources.dedup_by_key(|source| source.name);
+    sources
+}
 
-/// The sources each op needs, compiled when a run starts.
-static KERNEL_FILES: &[(&str, &KernelSource)] =
-    &[("fft", &ffi::fft_kernels::SOURCE), ("spmv", &ffi::spmv_kernel::SOURCE)];
+/// Compiles a source for compute capability `chip`, such as 90, and returns the compiler's messages, which tell
+/// registers and spills. Needs no device.
+pub fn compile(source: &KernelSource, chip: i32) -> Result<String, CellError> {
+    Loader::new(u32::MAX).require(Library::Nvrtc)?;
+    let compiler = nvrtc::Compiler::new(chip).map_err(CellError::Failed)?;
+    Ok(compiler.compile(source).map_err(CellError::Failed)?.log)
+}
 
 fn kernels() -> impl Iterator<Item = &'static Kernel> {
     TABLES.iter().copied().flatten()
@@ -159,5 +223,38 @@ impl Backend for Started {
 
     fn setup_counts(&self) -> SetupCounts {
         self.cuda.counts()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn starting_without_a_driver_says_what_to_do() {
+        if loader::driver().is_ok() {
+            return;
+        }
+        let Err(missing) = start(&Options::default()) else { panic!("started without a driver") };
+        assert!(missing.reason.contains("libcuda.so.1"), "{}", missing.reason);
+        assert!(missing.fix.is_some_and(|fix| fix.contains("--backends cpu")));
+    }
+
+    #[test]
+    fn each_op_has_a_default_variant_first_and_names_are_unique() {
+        for table in TABLES {
+            let first = &table[0].variant;
+            assert!(first.default && first.accuracy == Accuracy::Ieee, "{first:?}");
+            for (index, kernel) in table.iter().enumerate() {
+                assert_eq!(kernel.variant.op, first.op);
+                assert!(table[..index].iter().all(|other| other.variant.name != kernel.variant.name));
+            }
+        }
+    }
+
+    #[test]
+    fn a_missing_operand_is_an_error() {
+        let missing = input::<f32>(&[], 0);
+        assert!(matches!(missing, Err(CellError::Failed(_))));
     }
 }

@@ -32,7 +32,7 @@ impl Target {
 }
 
 /// Options beside the target. Contraction to FMA is on as in NVCC; fast math is not.
-const OPTIONS: &[&str] = &["--std=c++17", "--ptxas-options=-v", "--restrict"];
+const OPTIONS: &[&str] = &["--std=c++17", "--ptxas-options=-v"];
 
 /// A ready compiler for one target.
 #[derive(Clone, Debug)]

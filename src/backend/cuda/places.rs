@@ -133,3 +133,91 @@ fn list(folder: &Path) -> Vec<PathBuf> {
     entries.sort();
     entries
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn touch(path: &Path) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, b"").unwrap();
+    }
+
+    fn environment(pairs: &[(&'static str, PathBuf)]) -> impl Fn(&str) -> Option<OsString> + use<> {
+        let pairs = pairs.to_vec();
+        move |name| {
+            pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| value.clone().into_os_string())
+        }
+    }
+
+    #[test]
+    fn toolkits_come_before_wheels_and_newer_ones_first() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        for path in [
+            "usr/local/cuda-12.4/lib64/libcublas.so.12",
+            "usr/local/cuda-13.0/lib64/libcublas.so.13",
+            "opt/mine/lib64/libcublas.so.13",
+            "venv/lib/python3.12/site-packages/nvidia/cu13/lib/libcublas.so.13",
+            "venv/lib/python3.12/site-packages/nvidia/cublas/lib/libcublas.so.12",
+            "venv/lib/python3.12/site-packages/nvidia/cufft/lib/libcufft.so.11",
+            "home/.local/lib/python3.11/site-packages/nvidia/cu13/lib/libcublas.so.13",
+            "home/.pyenv/versions/3.13.1/lib/python3.13/site-packages/nvidia/cu13/lib/libcublas.so.13",
+        ] {
+            touch(&at(path));
+        }
+        let variables = [("CUDA_HOME", at("opt/mine")), ("VIRTUAL_ENV", at("venv")), ("HOME", at("home"))];
+        let places = known(&environment(&variables), root.path(), &at("here"));
+        let first: Vec<&Path> = places.iter().map(|place| place.folders[0].as_path()).collect();
+        let packages = "venv/lib/python3.12/site-packages/nvidia";
+        assert_eq!(
+            first,
+            [
+                at("opt/mine/lib64"),
+                at("usr/local/cuda-13.0/lib64"),
+                at("usr/local/cuda-12.4/lib64"),
+                at(&format!("{packages}/cu13/lib")),
+                at(&format!("{packages}/cublas/lib")),
+                at("home/.local/lib/python3.11/site-packages/nvidia/cu13/lib"),
+                at("home/.pyenv/versions/3.13.1/lib/python3.13/site-packages/nvidia/cu13/lib"),
+            ]
+        );
+        assert_eq!(places[4].folders.len(), 2, "the wheels of CUDA 12 are one place");
+    }
+
+    #[test]
+    fn the_newest_release_that_the_driver_runs_is_taken() {
+        let root = tempfile::tempdir().unwrap();
+        for name in [
+            "libcublas.so.12",
+            "libcublas.so.13",
+            "libcublas.so.13.1.0.3",
+            "libcublasLt.so.13",
+            "libcublas.so",
+        ] {
+            touch(&root.path().join(name));
+        }
+        let place = Place { folders: vec![root.path().to_path_buf()] };
+        assert_eq!(place.file("cublas", 13), Some(root.path().join("libcublas.so.13")));
+        assert_eq!(place.file("cublas", 12), Some(root.path().join("libcublas.so.12")));
+        assert_eq!(place.file("cublas", 11), None);
+        assert_eq!(place.file("cufft", 13), None);
+    }
+
+    #[test]
+    fn alternate_builds_of_nvrtc_are_not_taken() {
+        let root = tempfile::tempdir().unwrap();
+        touch(&root.path().join("libnvrtc.alt.so.13"));
+        touch(&root.path().join("libnvrtc-builtins.so.13.0"));
+        let place = Place { folders: vec![root.path().to_path_buf()] };
+        assert_eq!(place.file("nvrtc", 13), None);
+        assert_eq!(place.file("nvrtc-builtins", 13), Some(root.path().join("libnvrtc-builtins.so.13.0")));
+    }
+
+    #[test]
+    fn the_users_folders_are_split_like_a_path() {
+        let place = named(&environment(&[("GPUBENCH_CUDA_LIB_DIR", PathBuf::from("/a:/b"))]));
+        assert_eq!(place, Some(Place { folders: vec!["/a".into(), "/b".into()] }));
+        assert_eq!(named(&environment(&[])), None);
+    }
+}

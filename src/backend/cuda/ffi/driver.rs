@@ -4,9 +4,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute, CUmemPool_attribute};
-use cudarc::driver::{
-    CudaContext, CudaEvent, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, result,
-};
+use cudarc::driver::{CudaContext, CudaEvent, CudaSlice, CudaStream, DeviceRepr, DriverError, result};
 
 /// Opens a context on a device whose slices carry no events of their own.
 ///
@@ -107,9 +105,4 @@ pub fn pci_bus_id(device: CUdevice) -> Result<String, DriverError> {
     // SAFETY: at most 32 bytes are written, terminator included.
     unsafe { sys::cuDeviceGetPCIBusId(text.as_mut_ptr().cast(), 32, device) }.result()?;
     Ok(String::from_utf8_lossy(text.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned())
-}
-
-/// The device address of a slice, for library calls; valid while the slice lives.
-pub fn address<T>(slice: &CudaSlice<T>, stream: &CudaStream) -> sys::CUdeviceptr {
-    slice.device_ptr(stream).0
 }

@@ -1,10 +1,13 @@
 //! Calls into CUDA that the compiler cannot check, wrapped in functions that check what they can.
 
-pub(crate) mod cufft;
-pub(crate) mod cusolver;
-pub(crate) mod cusparse;
+pub mod cublas;
+pub mod cufft;
+pub mod cusolver;
+pub mod cusparse;
 pub mod dl;
 pub mod driver;
-pub(crate) mod fft_kernels;
+pub mod fft;
+pub mod launch;
 pub mod nvrtc;
-pub(crate) mod spmv_kernel;
+pub mod reduce;
+pub mod spmv;
