@@ -3,15 +3,15 @@
 // that a complex transform needs. A complex element is a pair, real part first.
 
 // Columns n / 2 + 1 to n - 1 from the others: F[u, v] = conj(F[(n - u) % n, n - v]), since the input is real.
-// Threads along x take neighbouring columns, so that writes coalesce and reads do so backwards. `left` and
-// `right` are the same array; the columns read through one are never written through the other.
+// A block of 256 threads takes 64 neighbouring columns of four rows at a time, so that writes coalesce and reads
+// do so backwards. `left` and `right` are the same array; no column read through one is written through the other.
 template <typename Pair>
 __device__ __forceinline__ void mirror(const Pair* __restrict__ left, Pair* __restrict__ right, unsigned n) {
-    const unsigned column = n / 2 + 1 + blockIdx.x * blockDim.x + threadIdx.x;
+    const unsigned column = n / 2 + 1 + blockIdx.x * 64 + threadIdx.x % 64;
     if (column >= n) return;
-    const unsigned step = gridDim.y * blockDim.y;
+    const unsigned step = gridDim.y * 4;
 #pragma unroll 4
-    for (unsigned row = blockIdx.y * blockDim.y + threadIdx.y; row < n; row += step) {
+    for (unsigned row = blockIdx.y * 4 + threadIdx.x / 64; row < n; row += step) {
         const unsigned source = row == 0 ? 0 : n - row;
         Pair value = left[(size_t)source * n + (n - column)];
         value.y = -value.y;

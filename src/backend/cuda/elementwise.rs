@@ -2,11 +2,10 @@
 
 use cudarc::driver::CudaSlice;
 
-use super::Kernel;
 use super::context::{Cuda, Element};
-use super::entry::{ieee, input};
 use super::ffi::launch::Map;
 use super::kernels::{KernelSource, kernel_source};
+use super::{Kernel, extra, input, variant};
 use crate::backend::Job;
 use crate::case::{Case, DType};
 use crate::data::Operand;
@@ -16,19 +15,14 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("elementwise");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: ieee("elementwise", "fused", "one kernel: two reads and one write an element", true),
+        variant: variant("elementwise", "fused", "one kernel: two reads and one write an element"),
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => fused::<f32>(cuda, case, inputs),
             DType::F64 => fused::<f64>(cuda, case, inputs),
         },
     },
     Kernel {
-        variant: ieee(
-            "elementwise",
-            "unfused",
-            "five kernels with temporaries, as eager libraries run it",
-            false,
-        ),
+        variant: extra("elementwise", "unfused", "five kernels with temporaries, as eager libraries run it"),
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => unfused::<f32>(cuda, case, inputs),
             DType::F64 => unfused::<f64>(cuda, case, inputs),
@@ -52,7 +46,7 @@ struct Fused<T> {
 
 fn fused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
     cuda.reserve(bytes(case, 3))?;
-    let (a, b) = (input(inputs, 0)?.dense_slice::<T>()?, input(inputs, 1)?.dense_slice::<T>()?);
+    let (a, b) = (input::<T>(inputs, 0)?, input::<T>(inputs, 1)?);
     Ok(Box::new(Fused {
         cuda: cuda.clone(),
         n: case.side(),
@@ -90,7 +84,7 @@ struct Unfused<T> {
 
 fn unfused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
     cuda.reserve(bytes(case, 5))?;
-    let (a, b) = (input(inputs, 0)?.dense_slice::<T>()?, input(inputs, 1)?.dense_slice::<T>()?);
+    let (a, b) = (input::<T>(inputs, 0)?, input::<T>(inputs, 1)?);
     let entry = |name: &str| format!("{name}_{}", T::DTYPE);
     Ok(Box::new(Unfused {
         cuda: cuda.clone(),

@@ -4,17 +4,17 @@ use std::borrow::Cow;
 
 use crate::backend::{Accuracy, Side, Variant};
 use crate::case::DType;
-use crate::data::Operand;
+use crate::data::{Operand, Real};
 use crate::error::CellError;
 
-/// A variant in IEEE arithmetic of both element types.
-pub(super) const fn ieee(
-    op: &'static str,
-    name: &'static str,
-    summary: &'static str,
-    default: bool,
-) -> Variant {
-    declare(op, name, summary, Accuracy::Ieee, default, DType::ALL)
+/// A variant of IEEE arithmetic and both element types that runs by default.
+pub(super) const fn variant(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
+    declare(op, name, summary, Accuracy::Ieee, true, DType::ALL)
+}
+
+/// The same, but only run when it is named.
+pub(super) const fn extra(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
+    declare(op, name, summary, Accuracy::Ieee, false, DType::ALL)
 }
 
 /// A variant of reduced precision: float32 only, and only run when it is named.
@@ -46,7 +46,8 @@ const fn declare(
     }
 }
 
-/// Operand number `index`.
-pub(super) fn input(inputs: &[Operand], index: usize) -> Result<&Operand, CellError> {
-    inputs.get(index).ok_or_else(|| CellError::Failed(format!("operand {index} is missing")))
+/// The elements of a dense input.
+pub(super) fn input<T: Real>(inputs: &[Operand], index: usize) -> Result<&[T], CellError> {
+    let operand = inputs.get(index);
+    operand.ok_or_else(|| CellError::Failed(format!("operand {index} is missing")))?.dense_slice()
 }

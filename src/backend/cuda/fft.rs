@@ -3,27 +3,28 @@
 use cudarc::driver::CudaSlice;
 use rustfft::num_complex::Complex;
 
-use super::Kernel;
 use super::context::{Cuda, Element, Library};
-use super::entry::{ieee, input};
 use super::ffi::cufft::{ComplexPlan, FftReal, RealPlan};
-use super::ffi::fft_kernels::FftKernels;
+use super::ffi::fft::FftKernels;
+use super::kernels::{KernelSource, kernel_source};
+use super::{Kernel, extra, input, variant};
 use crate::backend::Job;
 use crate::case::{Case, DType};
 use crate::data::{Dense, Operand};
 use crate::error::CellError;
 
-/// The variants.
+pub(crate) static SOURCE: KernelSource = kernel_source!("fft_mirror");
+
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: ieee("fft", "r2c", "cuFFT real to complex, then one kernel fills the mirrored half", true),
+        variant: variant("fft", "r2c", "cuFFT real to complex, then one kernel fills the mirrored half"),
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => RealToComplex::<f32>::prepare(cuda, case, inputs),
             DType::F64 => RealToComplex::<f64>::prepare(cuda, case, inputs),
         },
     },
     Kernel {
-        variant: ieee("fft", "c2c", "the input widened to complex, then cuFFT complex to complex", false),
+        variant: extra("fft", "c2c", "the input widened to complex, then cuFFT complex to complex"),
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => ComplexToComplex::<f32>::prepare(cuda, case, inputs),
             DType::F64 => ComplexToComplex::<f64>::prepare(cuda, case, inputs),
@@ -47,11 +48,11 @@ impl<T: Element + FftReal> Resident<T> {
         let n = case.side();
         let area = n as u128 * n as u128;
         cuda.reserve(3 * area * size_of::<T>() as u128)?;
-        let host = input(inputs, 0)?.dense_slice::<T>()?;
+        let host = input::<T>(inputs, 0)?;
         Ok(Resident {
             cuda: cuda.clone(),
             n,
-            kernels: FftKernels::load(cuda)?,
+            kernels: FftKernels::load(cuda, &SOURCE, n)?,
             input: cuda.upload(host)?,
             spectrum: cuda.alloc(2 * n * n)?,
         })
@@ -95,13 +96,13 @@ impl<T: Element + FftReal> RealToComplex<T> {
 
 impl<T: Element + FftReal> Job for RealToComplex<T> {
     fn execute(&mut self) -> Result<(), CellError> {
-        let Resident { kernels, input, spectrum, n, .. } = &mut self.resident;
+        let Resident { cuda, kernels, input, spectrum, .. } = &mut self.resident;
         match &mut self.plan {
             Some(plan) => {
                 plan.execute(input, spectrum)?;
-                kernels.mirror(*n, spectrum)
+                kernels.mirror(&cuda.stream, spectrum)
             }
-            None => kernels.widen(input, spectrum),
+            None => kernels.widen(&cuda.stream, input, spectrum),
         }
     }
 
@@ -132,8 +133,8 @@ impl<T: Element + FftReal> ComplexToComplex<T> {
 impl<T: Element + FftReal> Job for ComplexToComplex<T> {
     /// The widening belongs to the op: its input is real.
     fn execute(&mut self) -> Result<(), CellError> {
-        let Resident { kernels, input, spectrum, .. } = &mut self.resident;
-        kernels.widen(input, spectrum)?;
+        let Resident { cuda, kernels, input, spectrum, .. } = &mut self.resident;
+        kernels.widen(&cuda.stream, input, spectrum)?;
         match &mut self.plan {
             Some(plan) => plan.execute(spectrum),
             None => Ok(()),

@@ -68,7 +68,7 @@ impl Library {
                 &["cublasCreate_v2", "cublasGemmEx", "cublasGemmEx_64", "cublasSetWorkspace_v2"]
             }
             Library::Cufft => {
-                &["cufftCreate", "cufftMakePlan2d", "cufftExecR2C", "cufftExecZ2Z", "cufftSetWorkArea"]
+                &["cufftCreate", "cufftMakePlanMany64", "cufftExecR2C", "cufftExecZ2Z", "cufftSetWorkArea"]
             }
             Library::Cusolver => &[
                 "cusolverDnCreate",
@@ -78,7 +78,7 @@ impl Library {
                 "cusolverDnXgesvdp",
             ],
             Library::Cusparse => {
-                &["cusparseCreate", "cusparseSpGEMM_compute", "cusparseSpMV", "cusparseCreateCsr"]
+                &["cusparseCreate", "cusparseSpGEMM_compute", "cusparseSpMV", "cusparseCreateConstCsr"]
             }
         }
     }

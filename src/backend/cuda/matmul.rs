@@ -2,12 +2,11 @@
 
 use cudarc::driver::CudaSlice;
 
-use super::Kernel;
 use super::context::{Cuda, Element};
-use super::entry::{ieee, input, reduced};
 use super::ffi::cublas::{Arithmetic, Cublas};
 use super::ffi::launch::{Map, Tiled};
 use super::kernels::{KernelSource, kernel_source};
+use super::{Kernel, extra, input, reduced, variant};
 use crate::backend::{Accuracy, Job};
 use crate::case::{Case, DType};
 use crate::data::Operand;
@@ -17,7 +16,7 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("matmul");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: ieee("matmul", "cublas", "cuBLAS, IEEE float32 or float64", true),
+        variant: variant("matmul", "cublas", "cuBLAS, IEEE float32 or float64"),
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => product::<f32>(cuda, case, inputs, Arithmetic::F32),
             DType::F64 => product::<f64>(cuda, case, inputs, Arithmetic::F64),
@@ -36,7 +35,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
         prepare: |cuda, case, inputs| half_product(cuda, case, inputs, Arithmetic::Bf16, "to_bf16"),
     },
     Kernel {
-        variant: ieee("matmul", "tiled", "own kernel: shared-memory tiles, register blocks", false),
+        variant: extra("matmul", "tiled", "own kernel: shared-memory tiles, register blocks"),
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => tiled::<f32>(cuda, case, inputs),
             DType::F64 => tiled::<f64>(cuda, case, inputs),
@@ -90,10 +89,7 @@ fn product<T: Element>(
     let n = side(case)?;
     cuda.reserve(3 * bytes(case, size_of::<T>()) + WORKSPACE)?;
     let cublas = Cublas::new(cuda)?;
-    let (a, b) = (
-        cuda.upload::<T>(input(inputs, 0)?.dense_slice()?)?,
-        cuda.upload::<T>(input(inputs, 1)?.dense_slice()?)?,
-    );
+    let (a, b) = (cuda.upload::<T>(input(inputs, 0)?)?, cuda.upload::<T>(input(inputs, 1)?)?);
     let c = cuda.alloc::<T>(elements(case))?;
     Ok(Box::new(Product { cuda: cuda.clone(), cublas, arithmetic, n, a, b, c }))
 }
@@ -111,7 +107,7 @@ fn half_product(
     let cublas = Cublas::new(cuda)?;
     let convert = Map::<f32, u16, 1>::load(cuda, &SOURCE, conversion, elements(case))?;
     let half = |index| {
-        let full = cuda.upload::<f32>(input(inputs, index)?.dense_slice()?)?;
+        let full = cuda.upload::<f32>(input(inputs, index)?)?;
         let mut half = cuda.alloc::<u16>(elements(case))?;
         convert.run(&cuda.stream, [&full], &mut half)?;
         Ok::<_, CellError>(half)
@@ -144,10 +140,7 @@ fn tiled<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box
     let n = side(case)?.unsigned_abs();
     cuda.reserve(3 * bytes(case, size_of::<T>()))?;
     let kernel = Tiled::load(cuda, &SOURCE, n)?;
-    let (a, b) = (
-        cuda.upload::<T>(input(inputs, 0)?.dense_slice()?)?,
-        cuda.upload::<T>(input(inputs, 1)?.dense_slice()?)?,
-    );
+    let (a, b) = (cuda.upload::<T>(input(inputs, 0)?)?, cuda.upload::<T>(input(inputs, 1)?)?);
     let c = cuda.alloc::<T>(elements(case))?;
     Ok(Box::new(OwnProduct { cuda: cuda.clone(), kernel, n: n as usize, a, b, c }))
 }

@@ -25,6 +25,7 @@ mod svd;
 mod timer;
 
 use context::{Cuda, Library};
+use entry::{extra, input, reduced, variant};
 pub use kernels::KernelSource;
 use loader::{Driver, Loader};
 use timer::Timer;
@@ -73,8 +74,8 @@ static KERNEL_FILES: &[(&str, &KernelSource)] = &[
     ("elementwise", &elementwise::SOURCE),
     ("sin", &elementwise::SOURCE),
     ("reduction", &reduction::SOURCE),
-    ("fft", &ffi::fft_kernels::SOURCE),
-    ("spmv", &ffi::spmv_kernel::SOURCE),
+    ("fft", &fft::SOURCE),
+    ("spmv", &spmv::SOURCE),
 ];
 
 /// Every source file, once.

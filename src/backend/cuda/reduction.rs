@@ -1,10 +1,9 @@
 //! Sum, mean and population standard deviation: in one pass, and one statistic after the other.
 
-use super::Kernel;
 use super::context::{Cuda, Element};
-use super::entry::{ieee, input};
 use super::ffi::reduce::{Moments, Passes};
 use super::kernels::{KernelSource, kernel_source};
+use super::{Kernel, extra, input, variant};
 use crate::backend::Job;
 use crate::case::{Case, DType};
 use crate::data::Operand;
@@ -14,19 +13,14 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("reduction");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: ieee("reduction", "one-pass", "one kernel that reads the matrix once", true),
+        variant: variant("reduction", "one-pass", "one kernel that reads the matrix once"),
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => one_pass::<f32>(cuda, case, inputs),
             DType::F64 => one_pass::<f64>(cuda, case, inputs),
         },
     },
     Kernel {
-        variant: ieee(
-            "reduction",
-            "three-pass",
-            "naive: sum, mean and deviation each read the matrix",
-            false,
-        ),
+        variant: extra("reduction", "three-pass", "naive: sum, mean and deviation each read the matrix"),
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => three_pass::<f32>(cuda, case, inputs),
             DType::F64 => three_pass::<f64>(cuda, case, inputs),
@@ -41,12 +35,12 @@ fn reserve(cuda: &Cuda, case: &Case) -> Result<(), CellError> {
 
 fn one_pass<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
     reserve(cuda, case)?;
-    Ok(Box::new(Moments::load(cuda, &SOURCE, input(inputs, 0)?.dense_slice::<T>()?)?))
+    Ok(Box::new(Moments::load(cuda, &SOURCE, input::<T>(inputs, 0)?)?))
 }
 
 fn three_pass<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
     reserve(cuda, case)?;
-    Ok(Box::new(Passes::load(cuda, &SOURCE, input(inputs, 0)?.dense_slice::<T>()?)?))
+    Ok(Box::new(Passes::load(cuda, &SOURCE, input::<T>(inputs, 0)?)?))
 }
 
 impl<T: Element> Job for Moments<T> {

@@ -2,18 +2,17 @@
 
 use cudarc::driver::CudaSlice;
 
-use super::Kernel;
 use super::context::{Cuda, Element};
 use super::elementwise::SOURCE;
-use super::entry::{ieee, input};
 use super::ffi::launch::Map;
+use super::{Kernel, input, variant};
 use crate::backend::Job;
 use crate::case::{Case, DType};
 use crate::data::Operand;
 use crate::error::CellError;
 
 pub(crate) static KERNELS: &[Kernel] = &[Kernel {
-    variant: ieee("sin", "fused", "one kernel: one read and one write an element", true),
+    variant: variant("sin", "fused", "one kernel: one read and one write an element"),
     prepare: |cuda, case, inputs| match case.dtype {
         DType::F32 => sine::<f32>(cuda, case, inputs),
         DType::F64 => sine::<f64>(cuda, case, inputs),
@@ -30,7 +29,7 @@ struct Sine<T> {
 
 fn sine<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
     cuda.reserve(2 * u128::from(case.n) * u128::from(case.n) * u128::from(case.dtype.bytes()))?;
-    let a = input(inputs, 0)?.dense_slice::<T>()?;
+    let a = input::<T>(inputs, 0)?;
     Ok(Box::new(Sine {
         cuda: cuda.clone(),
         n: case.side(),

@@ -2,31 +2,24 @@
 
 use cudarc::driver::CudaSlice;
 
-use super::Kernel;
 use super::context::{Cuda, Element, Library};
-use super::entry::{ieee, input};
 use super::ffi::cusolver::{Solver, SolverReal, Workspace};
+use super::{Kernel, extra, input, variant};
 use crate::backend::Job;
 use crate::case::{Case, DType};
 use crate::data::Operand;
 use crate::error::CellError;
 
-/// The variants.
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: ieee("solve", "potrf", "cuSOLVER Cholesky factorisation and solve", true),
+        variant: variant("solve", "potrf", "cuSOLVER Cholesky factorisation and solve"),
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => Solve::<f32>::prepare(cuda, case, inputs, cholesky),
             DType::F64 => Solve::<f64>::prepare(cuda, case, inputs, cholesky),
         },
     },
     Kernel {
-        variant: ieee(
-            "solve",
-            "getrf",
-            "cuSOLVER LU factorisation and solve, as general solvers do it",
-            false,
-        ),
+        variant: extra("solve", "getrf", "cuSOLVER LU factorisation and solve, as general solvers do it"),
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => Solve::<f32>::prepare(cuda, case, inputs, lu),
             DType::F64 => Solve::<f64>::prepare(cuda, case, inputs, lu),
@@ -91,10 +84,7 @@ impl<T: Element + SolverReal> Solve<T> {
         cuda.require(Library::Cusolver)?;
         let n = case.side();
         cuda.reserve(2 * (n as u128 * n as u128 + n as u128) * size_of::<T>() as u128)?;
-        let operands = (
-            cuda.upload(input(inputs, 0)?.dense_slice::<T>()?)?,
-            cuda.upload(input(inputs, 1)?.dense_slice::<T>()?)?,
-        );
+        let operands = (cuda.upload(input::<T>(inputs, 0)?)?, cuda.upload(input::<T>(inputs, 1)?)?);
         let (a, x) = (cuda.alloc(n * n)?, cuda.alloc(n)?);
         cuda.count_plan();
         let solver = Solver::new(&cuda.stream)?;

@@ -3,7 +3,7 @@
 use cudarc::driver::CudaSlice;
 
 use super::context::{Cuda, Element};
-use crate::data::{Csr, Real};
+use crate::data::{Csr, Operand, Real};
 use crate::error::CellError;
 
 /// A sparse matrix on the device whose offsets and columns have been checked, so that kernels and libraries
@@ -63,6 +63,12 @@ impl<T> DeviceCsr<T> {
     pub fn values(&self) -> &CudaSlice<T> {
         &self.values
     }
+}
+
+/// A sparse input.
+pub(crate) fn input(inputs: &[Operand], index: usize) -> Result<&Csr, CellError> {
+    let operand = inputs.get(index);
+    operand.ok_or_else(|| CellError::Failed(format!("operand {index} is missing")))?.as_csr()
 }
 
 /// Bytes that a sparse matrix takes on the device.

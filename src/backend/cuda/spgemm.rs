@@ -1,22 +1,19 @@
 //! spgemm: C = A B for sparse A and B, by cuSPARSE.
 
-use super::Kernel;
 use super::context::{Cuda, Element, Library};
-use super::entry::{ieee, input};
 use super::ffi::cusparse::{Finished, Product, ProductBuffers, Sparse, SparseReal};
 use super::sparse::{DeviceCsr, device_bytes};
+use super::{Kernel, sparse, variant};
 use crate::backend::Job;
 use crate::case::DType;
 use crate::data::{Csr, Operand, Values};
 use crate::error::CellError;
 
-/// The variants.
 pub(crate) static KERNELS: &[Kernel] = &[Kernel {
-    variant: ieee(
+    variant: variant(
         "spgemm",
         "cusparse",
         "cuSPARSE SpGEMM, default algorithm: estimate, compute and copy into kept buffers",
-        true,
     ),
     prepare: |cuda, case, inputs| match case.dtype {
         DType::F32 => prepare::<f32>(cuda, inputs),
@@ -26,7 +23,7 @@ pub(crate) static KERNELS: &[Kernel] = &[Kernel {
 
 fn prepare<T: Element + SparseReal>(cuda: &Cuda, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
     cuda.require(Library::Cusparse)?;
-    let (a, b) = (input(inputs, 0)?.as_csr()?, input(inputs, 1)?.as_csr()?);
+    let (a, b) = (sparse::input(inputs, 0)?, sparse::input(inputs, 1)?);
     let (rows, cols) = (a.rows, b.cols);
     cuda.reserve(device_bytes::<T>(a) + device_bytes::<T>(b))?;
     let (device_a, device_b) = (DeviceCsr::<T>::upload(cuda, a)?, DeviceCsr::<T>::upload(cuda, b)?);

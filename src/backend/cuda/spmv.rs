@@ -1,39 +1,40 @@
 //! spmv: y = A x for a sparse A, by cuSPARSE and by a plain kernel.
 
-use cudarc::driver::{CudaFunction, CudaSlice};
+use cudarc::driver::CudaSlice;
 
-use super::Kernel;
 use super::context::{Cuda, Element, Library, driver};
-use super::entry::{ieee, input};
 use super::ffi::cusparse::{MatrixVector, Sparse, SparseReal};
-use super::ffi::spmv_kernel::{launch_row_per_thread, row_per_thread};
+use super::ffi::spmv::RowPerThread;
+use super::kernels::{KernelSource, kernel_source};
 use super::sparse::{DeviceCsr, device_bytes};
+use super::{Kernel, extra, input, sparse, variant};
 use crate::backend::Job;
-use crate::case::{Case, DType};
+use crate::case::DType;
 use crate::data::{Csr, Operand};
 use crate::error::CellError;
 
-/// The variants.
+pub(crate) static SOURCE: KernelSource = kernel_source!("spmv_csr");
+
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: ieee("spmv", "cusparse", "cuSPARSE SpMV (CSR_ALG2), matrix analysed beforehand", true),
+        variant: variant("spmv", "cusparse", "cuSPARSE SpMV (CSR_ALG2), matrix analysed beforehand"),
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => prepare_library::<f32>(cuda, inputs),
             DType::F64 => prepare_library::<f64>(cuda, inputs),
         },
     },
     Kernel {
-        variant: ieee("spmv", "row-per-thread", "own kernel, one thread a row", false),
+        variant: extra("spmv", "row-per-thread", "own kernel, one thread a row"),
         prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => RowPerThread::<f32>::prepare(cuda, case, inputs),
-            DType::F64 => RowPerThread::<f64>::prepare(cuda, case, inputs),
+            DType::F32 => prepare_kernel::<f32>(cuda, inputs),
+            DType::F64 => prepare_kernel::<f64>(cuda, inputs),
         },
     },
 ];
 
 /// The operands on the host, once they are known to fit on the device.
 fn operands<'a, T: Element>(cuda: &Cuda, inputs: &'a [Operand]) -> Result<(&'a Csr, &'a [T]), CellError> {
-    let (a, x) = (input(inputs, 0)?.as_csr()?, input(inputs, 1)?.dense_slice::<T>()?);
+    let (a, x) = (sparse::input(inputs, 0)?, input::<T>(inputs, 1)?);
     cuda.reserve(device_bytes::<T>(a) + (a.rows + x.len()) as u128 * size_of::<T>() as u128)?;
     Ok((a, x))
 }
@@ -88,30 +89,28 @@ impl<T: Element> Job for Zero<T> {
     }
 }
 
-struct RowPerThread<T> {
+fn prepare_kernel<T: Element>(cuda: &Cuda, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    let (a, x) = operands::<T>(cuda, inputs)?;
+    Ok(Box::new(KernelProduct {
+        cuda: cuda.clone(),
+        kernel: RowPerThread::load(cuda, &SOURCE)?,
+        y: cuda.alloc(a.rows)?,
+        a: DeviceCsr::upload(cuda, a)?,
+        x: cuda.upload(x)?,
+    }))
+}
+
+struct KernelProduct<T> {
     cuda: Cuda,
-    kernel: CudaFunction,
+    kernel: RowPerThread<T>,
     a: DeviceCsr<T>,
     x: CudaSlice<T>,
     y: CudaSlice<T>,
 }
 
-impl<T: Element> RowPerThread<T> {
-    fn prepare(cuda: &Cuda, _: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
-        let (a, x) = operands::<T>(cuda, inputs)?;
-        Ok(Box::new(RowPerThread {
-            cuda: cuda.clone(),
-            kernel: row_per_thread::<T>(cuda)?,
-            y: cuda.alloc(a.rows)?,
-            a: DeviceCsr::upload(cuda, a)?,
-            x: cuda.upload(x)?,
-        }))
-    }
-}
-
-impl<T: Element> Job for RowPerThread<T> {
+impl<T: Element> Job for KernelProduct<T> {
     fn execute(&mut self) -> Result<(), CellError> {
-        launch_row_per_thread(&self.cuda, &self.kernel, &self.a, &self.x, &mut self.y)
+        self.kernel.run(&self.cuda.stream, &self.a, &self.x, &mut self.y)
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {

@@ -2,33 +2,31 @@
 
 use cudarc::driver::CudaSlice;
 
-use super::Kernel;
 use super::context::{Cuda, Element, Library};
-use super::entry::{ieee, input};
 use super::ffi::cusolver::{Jacobi, JacobiReal, Solver, Vectors, Workspace};
+use super::{Kernel, extra, input, variant};
 use crate::backend::Job;
 use crate::case::{Case, DType};
 use crate::data::Operand;
 use crate::error::CellError;
 
-/// The variants.
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: ieee("svd", "gesvdp", "cuSOLVER polar decomposition and eigensolver", true),
+        variant: variant("svd", "gesvdp", "cuSOLVER polar decomposition and eigensolver"),
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => Svd::<f32>::prepare(cuda, case, inputs, polar),
             DType::F64 => Svd::<f64>::prepare(cuda, case, inputs, polar),
         },
     },
     Kernel {
-        variant: ieee("svd", "gesvdj", "cuSOLVER Jacobi, tolerance epsilon, at most 100 sweeps", false),
+        variant: extra("svd", "gesvdj", "cuSOLVER Jacobi, tolerance epsilon, at most 100 sweeps"),
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => Svd::<f32>::prepare(cuda, case, inputs, jacobi),
             DType::F64 => Svd::<f64>::prepare(cuda, case, inputs, jacobi),
         },
     },
     Kernel {
-        variant: ieee("svd", "gesvd", "cuSOLVER bidiagonalisation and QR iteration", false),
+        variant: extra("svd", "gesvd", "cuSOLVER bidiagonalisation and QR iteration"),
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => Svd::<f32>::prepare(cuda, case, inputs, qr),
             DType::F64 => Svd::<f64>::prepare(cuda, case, inputs, qr),
@@ -106,7 +104,7 @@ impl<T: Element + JacobiReal> Svd<T> {
         let n = case.side();
         let area = n as u128 * n as u128;
         cuda.reserve((4 * area + n as u128) * size_of::<T>() as u128)?;
-        let operand = cuda.upload(input(inputs, 0)?.dense_slice::<T>()?)?;
+        let operand = cuda.upload(input::<T>(inputs, 0)?)?;
         let a = cuda.alloc(n * n)?;
         let out = Vectors { s: cuda.alloc(n)?, u: cuda.alloc(n * n)?, v: cuda.alloc(n * n)? };
         cuda.count_plan();

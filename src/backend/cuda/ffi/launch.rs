@@ -10,7 +10,7 @@ use super::super::kernels::KernelSource;
 use crate::error::CellError;
 
 /// Threads of a block in every kernel launched here.
-const BLOCK: u32 = 256;
+pub const BLOCK: u32 = 256;
 
 /// Enqueues a kernel with a parameter array prepared on the stack: the cheapest launch there is.
 ///
@@ -31,12 +31,12 @@ pub unsafe fn enqueue(
 }
 
 /// The address of a value that a parameter array points to.
-fn parameter<T>(value: &mut T) -> *mut c_void {
+pub fn parameter<T>(value: &mut T) -> *mut c_void {
     (&raw mut *value).cast()
 }
 
 /// Fails where a slice is shorter than a kernel will read or write.
-fn fits<T>(what: &str, slice: &CudaSlice<T>, needed: usize) -> Result<(), CellError> {
+pub fn fits<T>(what: &str, slice: &CudaSlice<T>, needed: usize) -> Result<(), CellError> {
     if slice.len() >= needed {
         return Ok(());
     }
@@ -44,7 +44,7 @@ fn fits<T>(what: &str, slice: &CudaSlice<T>, needed: usize) -> Result<(), CellEr
 }
 
 /// Blocks for `items` grid-stride items a thread takes one at a time: enough to fill the device, and no more.
-fn grid(cuda: &Cuda, items: usize) -> u32 {
+pub fn grid(cuda: &Cuda, items: usize) -> u32 {
     const BLOCKS_A_MULTIPROCESSOR: u32 = 32;
     let blocks = u32::try_from(items.div_ceil(BLOCK as usize)).unwrap_or(u32::MAX);
     blocks.clamp(1, cuda.multiprocessors().saturating_mul(BLOCKS_A_MULTIPROCESSOR))
