@@ -26,6 +26,8 @@ mod solve;
 mod spgemm;
 mod spmv;
 mod svd;
+#[cfg(test)]
+mod tests;
 mod volume;
 
 /// Floating-point work and least memory traffic of one execution.
