@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 
@@ -141,8 +141,11 @@ impl Opened {
     }
 }
 
+/// Opens OpenBLAS with its own thread settings.
+///
+/// Its idle threads spin for 2^26 cycles after a call, some 30 ms, which the warm-up of the next job
+/// outlasts. Sending them to sleep at once (`OPENBLAS_THREAD_TIMEOUT=4`) would slow LAPACK's many short calls.
 fn open_openblas(library: &Path) -> Result<Provider, String> {
-    shorten_spinning();
     let mut opened = Opened::new(library)?;
     let mut configuration = opened.text("openblas_get_config");
     if configuration.is_empty() {
@@ -223,21 +226,6 @@ fn reason(error: &libloading::Error) -> String {
 fn open_for_all(library: impl AsRef<Path>) -> Result<Library, String> {
     // SAFETY: the libraries opened here, libm and Intel's OpenMP, have harmless initialisers.
     unsafe { Library::open(Some(library.as_ref()), RTLD_NOW | RTLD_GLOBAL) }.map_err(|e| reason(&e))
-}
-
-/// Has OpenBLAS's idle threads sleep early, unless the user has decided; read when the library loads.
-///
-/// By default they spin for a while after each call and take processors from whatever is timed next.
-fn shorten_spinning() {
-    static DONE: Once = Once::new();
-    const VARIABLE: &str = "OPENBLAS_THREAD_TIMEOUT";
-    DONE.call_once(|| {
-        if std::env::var_os(VARIABLE).is_none() {
-            // SAFETY: the program sets no other variable, and the C library's first setenv copies the
-            // environment and frees nothing that a getenv in another thread may be reading.
-            unsafe { std::env::set_var(VARIABLE, "4") }
-        }
-    });
 }
 
 /// The file of the library that holds `address`.
