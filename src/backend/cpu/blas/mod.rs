@@ -7,9 +7,11 @@ mod discovery;
 mod gemm;
 mod provider;
 mod shim;
+mod stack;
 
 pub use gemm::Blas;
 pub use provider::Provider;
+pub use stack::require as require_stack;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
