@@ -105,6 +105,14 @@ fn run(job: &mut dyn Job) -> Vec<Operand> {
     job.answer().unwrap()
 }
 
+/// Runs on a thread whose stack is as large as a process's first one.
+fn with_stack(test: fn()) {
+    let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(test).unwrap();
+    if let Err(panic) = thread.join() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
 #[expect(clippy::print_stderr, reason = "says which library's variants were not tested")]
 fn skipped(kernel: &Kernel, missing: &Unavailable) {
     eprintln!("skipped {}/{}: {}", kernel.variant.op, kernel.variant.name, missing.reason);
@@ -117,26 +125,28 @@ fn dense_kernels() -> impl Iterator<Item = &'static Kernel> {
 
 #[test]
 fn every_dense_variant_is_right_at_awkward_sizes() {
-    let cpu = Cpu { threads: 2 };
-    for kernel in dense_kernels() {
-        for (n, &dtype) in SIDES.iter().flat_map(|&n| DType::ALL.iter().map(move |dtype| (n, dtype))) {
-            let op = kernel.variant.op.as_ref();
-            let case = case(op, n, dtype);
-            let inputs = inputs(op, n, dtype);
-            let mut job = match (kernel.prepare)(&cpu, &case, &inputs) {
-                Ok(job) => job,
-                Err(CellError::Unavailable(missing)) => {
-                    skipped(kernel, &missing);
-                    break;
+    with_stack(|| {
+        let cpu = Cpu { threads: 2 };
+        for kernel in dense_kernels() {
+            for (n, &dtype) in SIDES.iter().flat_map(|&n| DType::ALL.iter().map(move |dtype| (n, dtype))) {
+                let op = kernel.variant.op.as_ref();
+                let case = case(op, n, dtype);
+                let inputs = inputs(op, n, dtype);
+                let mut job = match (kernel.prepare)(&cpu, &case, &inputs) {
+                    Ok(job) => job,
+                    Err(CellError::Unavailable(missing)) => {
+                        skipped(kernel, &missing);
+                        break;
+                    }
+                    Err(problem) => panic!("{case} {}: {problem}", kernel.variant.name),
+                };
+                for repetition in 0..3 {
+                    let error = error(op, n, dtype, &inputs, &run(job.as_mut()));
+                    assert!(error < 10.0, "{case} {} repetition {repetition}: {error}", kernel.variant.name);
                 }
-                Err(problem) => panic!("{case} {}: {problem}", kernel.variant.name),
-            };
-            for repetition in 0..3 {
-                let error = error(op, n, dtype, &inputs, &run(job.as_mut()));
-                assert!(error < 10.0, "{case} {} repetition {repetition}: {error}", kernel.variant.name);
             }
         }
-    }
+    });
 }
 
 #[test]
@@ -151,27 +161,32 @@ fn faer_and_ndarray_need_no_library() {
 
 #[test]
 fn jobs_of_two_libraries_take_turns() {
-    let cpu = Cpu { threads: 2 };
-    let inputs = inputs("solve", 60, DType::F64);
-    let case = case("solve", 60, DType::F64);
-    let prepared = solve::KERNELS.iter().filter_map(|k| (k.prepare)(&cpu, &case, &inputs).ok());
-    let mut jobs: Vec<Box<dyn Job>> = prepared.collect();
-    for _ in 0..3 {
-        for job in &mut jobs {
-            assert!(error("solve", 60, DType::F64, &inputs, &run(job.as_mut())) < 10.0);
+    with_stack(|| {
+        let cpu = Cpu { threads: 2 };
+        let inputs = inputs("solve", 60, DType::F64);
+        let case = case("solve", 60, DType::F64);
+        let prepared = solve::KERNELS.iter().filter_map(|k| (k.prepare)(&cpu, &case, &inputs).ok());
+        let mut jobs: Vec<Box<dyn Job>> = prepared.collect();
+        for _ in 0..3 {
+            for job in &mut jobs {
+                assert!(error("solve", 60, DType::F64, &inputs, &run(job.as_mut())) < 10.0);
+            }
         }
-    }
+    });
 }
 
 #[test]
 fn a_matrix_that_is_not_positive_definite_is_a_failed_call() {
-    let cpu = Cpu { threads: 1 };
-    let inputs = [in_dtype(DType::F64, 2, 2, &[1.0, 2.0, 2.0, 1.0]), in_dtype(DType::F64, 2, 1, &[1.0, 1.0])];
-    for kernel in solve::KERNELS.iter().filter(|k| !k.variant.name.ends_with("-lu")) {
-        if let Ok(mut job) = (kernel.prepare)(&cpu, &case("solve", 2, DType::F64), &inputs) {
-            assert!(matches!(job.execute(), Err(CellError::Failed(_))), "{}", kernel.variant.name);
+    with_stack(|| {
+        let cpu = Cpu { threads: 1 };
+        let inputs =
+            [in_dtype(DType::F64, 2, 2, &[1.0, 2.0, 2.0, 1.0]), in_dtype(DType::F64, 2, 1, &[1.0, 1.0])];
+        for kernel in solve::KERNELS.iter().filter(|k| !k.variant.name.ends_with("-lu")) {
+            if let Ok(mut job) = (kernel.prepare)(&cpu, &case("solve", 2, DType::F64), &inputs) {
+                assert!(matches!(job.execute(), Err(CellError::Failed(_))), "{}", kernel.variant.name);
+            }
         }
-    }
+    });
 }
 
 #[test]

@@ -82,8 +82,10 @@ impl Cpu {
         if self.threads > 1 { faer::Par::rayon(self.threads) } else { faer::Par::Seq }
     }
 
-    /// The vendor's library, set to this backend's threads and receiving LAPACK's calls.
+    /// The vendor's library, set to this backend's threads and receiving LAPACK's calls, which the calling
+    /// thread is going to make.
     fn blas(&self, vendor: Vendor) -> Result<&'static blas::Provider, Unavailable> {
+        blas::require_stack()?;
         let provider = vendor.provider()?;
         provider.set_threads(self.threads);
         provider.activate();

@@ -20,39 +20,45 @@ impl Machine<'_> {
     }
 }
 
+/// The library that the vendor's variable names, which then is the only candidate.
+pub fn chosen(vendor: Vendor, machine: &Machine) -> Option<PathBuf> {
+    machine.folder(vendor.variable())
+}
+
 /// The libraries to try, best first: absolute paths of files that exist, and bare names for the loader.
-///
-/// A path in the vendor's variable (`GPUBENCH_OPENBLAS`, `GPUBENCH_MKL`) is the only candidate.
 pub fn candidates(vendor: Vendor, machine: &Machine) -> Vec<PathBuf> {
-    if let Some(chosen) = machine.folder(vendor.variable()) {
+    if let Some(chosen) = chosen(vendor, machine) {
         return vec![chosen];
     }
     let prefixes = python_prefixes(machine);
-    let mut found: Vec<PathBuf> = Vec::new();
-    match vendor {
-        Vendor::OpenBlas => {
-            found.extend(OPENBLAS_NAMES.map(PathBuf::from));
-            for prefix in &prefixes {
-                let library_folder = prefix.join("lib");
-                found.extend(
-                    OPENBLAS_NAMES.map(|name| library_folder.join(name)).into_iter().filter(|p| p.is_file()),
-                );
-                for packages in package_folders(&library_folder) {
-                    found.extend(entries(&packages.join("scipy_openblas32/lib"), "libscipy_openblas"));
-                    found.extend(entries(&packages.join("scipy.libs"), "libscipy_openblas-"));
-                }
-            }
-        }
-        Vendor::Mkl => {
-            found.extend(MKL_NAMES.map(PathBuf::from));
-            let roots = machine.folder("MKLROOT").into_iter();
-            let roots = roots.chain([machine.root.join("opt/intel/oneapi/mkl/latest")]).chain(prefixes);
-            for folder in roots.flat_map(|root| [root.join("lib"), root.join("lib/intel64")]) {
-                found.extend(MKL_NAMES.map(|name| folder.join(name)).into_iter().filter(|p| p.is_file()));
-            }
-        }
+    let (names, files) = match vendor {
+        Vendor::OpenBlas => (OPENBLAS_NAMES, prefixes.iter().flat_map(|p| openblas_files(p)).collect()),
+        Vendor::Mkl => (MKL_NAMES, mkl_files(machine, prefixes)),
+    };
+    names.into_iter().map(PathBuf::from).chain(files).collect()
+}
+
+/// OpenBLAS in an environment's own `lib` (conda) and inside Python wheels; `scipy_openblas64` is ILP64.
+fn openblas_files(prefix: &Path) -> Vec<PathBuf> {
+    let library_folder = prefix.join("lib");
+    let mut files = existing(&library_folder, OPENBLAS_NAMES);
+    for packages in package_folders(&library_folder) {
+        files.extend(entries(&packages.join("scipy_openblas32/lib"), "libscipy_openblas"));
+        files.extend(entries(&packages.join("scipy.libs"), "libscipy_openblas-"));
     }
-    found
+    files
+}
+
+/// MKL where its installer, conda and pip put it.
+fn mkl_files(machine: &Machine, prefixes: Vec<PathBuf>) -> Vec<PathBuf> {
+    let roots = machine.folder("MKLROOT").into_iter();
+    let roots = roots.chain([machine.root.join("opt/intel/oneapi/mkl/latest")]).chain(prefixes);
+    let folders = roots.flat_map(|root| [root.join("lib"), root.join("lib/intel64")]);
+    folders.flat_map(|folder| existing(&folder, MKL_NAMES)).collect()
+}
+
+fn existing(folder: &Path, names: [&str; 3]) -> Vec<PathBuf> {
+    names.map(|name| folder.join(name)).into_iter().filter(|path| path.is_file()).collect()
 }
 
 /// The threaded build by Fedora's name, the usual name, and Fedora's OpenMP build.

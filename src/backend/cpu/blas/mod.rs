@@ -7,12 +7,16 @@ mod discovery;
 mod gemm;
 mod provider;
 mod shim;
+mod stack;
 
 pub use gemm::Blas;
 pub use provider::Provider;
+pub use stack::require as require_stack;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+
+use discovery::Machine;
 
 use crate::backend::Finding;
 use crate::error::Unavailable;
@@ -68,7 +72,8 @@ impl Vendor {
     /// The provider, loaded at the first call; the same answer at every later one.
     pub fn provider(self) -> Result<&'static Provider, Unavailable> {
         let load = || {
-            self.load(&discovery::Machine { variable: &|name| std::env::var_os(name), root: Path::new("/") })
+            let machine = Machine { variable: &|name| std::env::var_os(name), root: Path::new("/") };
+            self.load(discovery::candidates(self, &machine), discovery::chosen(self, &machine).is_some())
         };
         self.cell().get_or_init(load).as_ref().map_err(Clone::clone)
     }
@@ -110,66 +115,65 @@ impl Vendor {
         }
     }
 
-    /// Loads the first candidate that can be used; if there is none, says why the best existing one cannot.
-    fn load(self, machine: &discovery::Machine) -> Loaded {
+    /// Loads the first candidate that can be used; if there is none, says why the first existing one cannot.
+    /// A chosen candidate is one that the vendor's variable names.
+    fn load(self, candidates: Vec<PathBuf>, chosen: bool) -> Loaded {
         let mut unusable = None;
-        for candidate in discovery::candidates(self, machine) {
+        for candidate in candidates {
             match Provider::open(self, &candidate) {
                 Ok(provider) => return Ok(provider),
-                // A bare name that the loader does not know says nothing worth reporting.
-                Err(problem) if candidate.is_absolute() => {
-                    unusable.get_or_insert(format!("{}: {problem}", candidate.display()));
+                // That the loader does not know a name which nobody chose is not worth a word.
+                Err(problem) if candidate.is_absolute() || chosen => {
+                    unusable.get_or_insert((candidate, problem));
                 }
                 Err(_) => {}
             }
         }
-        Err(match ((machine.variable)(self.variable()), unusable) {
-            (Some(chosen), problem) if !chosen.is_empty() => Unavailable::new(
-                format!(
-                    "{}={} cannot be used: {}",
-                    self.variable(),
-                    chosen.display(),
-                    problem.unwrap_or_else(|| "no such file; give an absolute path".to_owned())
-                ),
-                format!("unset {0}, or set it to an LP64 {1} library", self.variable(), self.name()),
+        let name = self.name();
+        Err(match (unusable, chosen) {
+            (Some((file, problem)), true) => Unavailable::new(
+                format!("{}={} cannot be used: {problem}", self.variable(), file.display()),
+                format!("unset {}, or set it to the path of an LP64 {name} library", self.variable()),
             ),
-            (_, Some(problem)) => Unavailable::new(problem, self.fix()),
-            (_, None) => Unavailable::new(format!("no {} library was found", self.name()), self.fix()),
+            (Some((file, problem)), false) => Unavailable::new(
+                format!("{name} at {} cannot be used: {problem}", file.display()),
+                self.fix(),
+            ),
+            (None, _) => Unavailable::new(format!("no {name} library was found"), self.fix()),
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsString;
-
     use super::*;
 
     #[test]
-    fn a_missing_library_is_unavailable_with_its_fix() {
-        let root = tempfile::tempdir().unwrap();
-        let nowhere = root.path().join("libopenblas.so.0").into_os_string();
+    fn without_a_library_the_fix_installs_one() {
+        let missing = Vendor::OpenBlas.load(vec!["libnowhere.so.0".into()], false).err().unwrap();
+        assert_eq!(missing.reason, "no OpenBLAS library was found");
+        assert!(missing.fix.unwrap().contains("apt-get install libopenblas0-pthread"));
+        let missing = Vendor::Mkl.load(vec![], false).err().unwrap();
+        assert_eq!(missing.fix.unwrap(), "pip install mkl");
+    }
+
+    #[test]
+    fn a_chosen_library_that_is_missing_names_the_variable() {
         for vendor in Vendor::ALL {
-            let variable = |name: &str| (name == vendor.variable()).then(|| nowhere.clone());
-            let machine = discovery::Machine { variable: &variable, root: root.path() };
-            let missing = vendor.load(&machine).err().expect("an empty folder holds no library");
+            let missing = vendor.load(vec!["libnowhere.so.0".into()], true).err().unwrap();
             assert!(missing.reason.contains(vendor.variable()), "{}", missing.reason);
-            assert!(missing.fix.is_some_and(|fix| fix.contains("unset")));
+            assert!(missing.reason.contains("No such file"), "{}", missing.reason);
+            assert!(missing.fix.unwrap().starts_with("unset"));
         }
     }
 
     #[test]
-    fn a_file_that_is_no_library_is_unavailable() {
-        let root = tempfile::tempdir().unwrap();
-        let packages = root.path().join("usr/lib/python3/dist-packages/scipy_openblas32/lib");
-        std::fs::create_dir_all(&packages).unwrap();
-        std::fs::write(packages.join("libscipy_openblas.so"), "no library").unwrap();
-        let variable = |_: &str| None::<OsString>;
-        let machine = discovery::Machine { variable: &variable, root: root.path() };
-        if let Err(missing) = Vendor::OpenBlas.load(&machine) {
-            assert!(missing.reason.contains("libscipy_openblas.so"), "{}", missing.reason);
-            assert!(missing.fix.is_some_and(|fix| fix.contains("libopenblas0-pthread")));
-        }
+    fn a_file_that_is_no_library_is_named_with_its_problem() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("libscipy_openblas.so");
+        std::fs::write(&file, "no library").unwrap();
+        let missing = Vendor::OpenBlas.load(vec![file.clone()], false).err().unwrap();
+        assert!(missing.reason.contains(file.to_str().unwrap()), "{}", missing.reason);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 
@@ -86,7 +86,7 @@ struct Opened {
 impl Opened {
     fn new(library: &Path) -> Result<Opened, String> {
         // SAFETY: what is loaded is a BLAS library, whose initialisers only set up its threads and tables.
-        let library = unsafe { Library::open(Some(library), RTLD_NOW) }.map_err(|e| e.to_string())?;
+        let library = unsafe { Library::open(Some(library), RTLD_NOW) }.map_err(|e| reason(&e))?;
         Ok(Opened { library, prefix: "" })
     }
 
@@ -141,8 +141,11 @@ impl Opened {
     }
 }
 
+/// Opens OpenBLAS with its own thread settings.
+///
+/// Its idle threads spin for 2^26 cycles after a call, some 30 ms, which the warm-up of the next job
+/// outlasts. Sending them to sleep at once (`OPENBLAS_THREAD_TIMEOUT=4`) would slow LAPACK's many short calls.
 fn open_openblas(library: &Path) -> Result<Provider, String> {
-    shorten_spinning();
     let mut opened = Opened::new(library)?;
     let mut configuration = opened.text("openblas_get_config");
     if configuration.is_empty() {
@@ -155,18 +158,16 @@ fn open_openblas(library: &Path) -> Result<Provider, String> {
     if configuration.contains("USE64BITINT") {
         return Err("it is an ILP64 build (64-bit integers); an LP64 build is needed".to_owned());
     }
-    let core = opened.text("openblas_get_corename");
     // SAFETY: the routine takes nothing and returns 0, 1 or 2.
+    let threading = unsafe { opened.routine::<unsafe extern "C" fn() -> c_int>("openblas_get_parallel")?() };
     let threading =
-        match unsafe { opened.routine::<unsafe extern "C" fn() -> c_int>("openblas_get_parallel")?() } {
-            0 => "sequential",
-            1 => "pthreads",
-            _ => "OpenMP",
-        };
-    let version = format!(
-        "{}, {core} kernels, {threading}",
-        configuration.split_whitespace().collect::<Vec<_>>().join(" ")
-    );
+        ["sequential", "pthreads", "OpenMP"].get(threading as usize).unwrap_or(&"unknown threads");
+    let core = opened.text("openblas_get_corename");
+    // A build for several kinds of processor names the present one in its configuration.
+    let mut words: Vec<&str> =
+        configuration.split_whitespace().filter(|&w| w != "OpenBLAS" && w != core).collect();
+    words.extend([core.as_str(), *threading]);
+    let version = words.join(" ");
     opened.finish(version, "openblas_set_num_threads", "openblas_get_num_threads")
 }
 
@@ -216,25 +217,15 @@ fn require_parts(runtime: &Path) -> Result<(), String> {
     Ok(())
 }
 
+/// What the loader said, which libloading keeps as the source of its error.
+fn reason(error: &libloading::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
+}
+
 /// Opens a library whose symbols every later one may use.
 fn open_for_all(library: impl AsRef<Path>) -> Result<Library, String> {
     // SAFETY: the libraries opened here, libm and Intel's OpenMP, have harmless initialisers.
-    unsafe { Library::open(Some(library.as_ref()), RTLD_NOW | RTLD_GLOBAL) }.map_err(|e| e.to_string())
-}
-
-/// Has OpenBLAS's idle threads sleep early, unless the user has decided; read when the library loads.
-///
-/// By default they spin for a while after each call and take processors from whatever is timed next.
-fn shorten_spinning() {
-    static DONE: Once = Once::new();
-    const VARIABLE: &str = "OPENBLAS_THREAD_TIMEOUT";
-    DONE.call_once(|| {
-        if std::env::var_os(VARIABLE).is_none() {
-            // SAFETY: the program sets no other variable, and the C library's first setenv copies the
-            // environment and frees nothing that a getenv in another thread may be reading.
-            unsafe { std::env::set_var(VARIABLE, "4") }
-        }
-    });
+    unsafe { Library::open(Some(library.as_ref()), RTLD_NOW | RTLD_GLOBAL) }.map_err(|e| reason(&e))
 }
 
 /// The file of the library that holds `address`.
