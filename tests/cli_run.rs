@@ -90,7 +90,10 @@ fn every_wrong_word_is_refused_with_the_nearest_right_one() {
         ("run --ops fft --backends cuad", "--backends: unknown backend 'cuad': did you mean 'cuda'?"),
         ("run --ops fft --require cdua", "--require: unknown backend 'cdua': did you mean 'cuda'?"),
         ("run --ops fft --format jsn", "--format: unknown format 'jsn': did you mean 'json'?"),
-        ("run --ops fft --backends sim --sim fair.toml --variants hots", "unknown variant 'hots': did you mean 'host'?"),
+        (
+            "run --ops fft --backends sim --sim fair.toml --variants hots",
+            "unknown variant 'hots': did you mean 'host'?",
+        ),
         ("run --config quik", "such as 'quick'"),
         ("plot x --out y --format pgn", "did you mean 'png'?"),
         ("completions bsh", "bash"),
@@ -111,7 +114,10 @@ fn every_impossible_value_is_refused() {
         ("run --ops fft --sizes 9..1:x2", "runs backwards"),
         ("run --ops fft --sizes 1..9", "has no step"),
         ("run --ops fft --sizes 1..10000000:+1", "more than 1000000"),
-        ("run --ops all --sizes 1..1000000:+1 --backends sim --sim fair.toml", "more than 1000000: name fewer"),
+        (
+            "run --ops all --sizes 1..1000000:+1 --backends sim --sim fair.toml",
+            "more than 1000000: name fewer",
+        ),
         ("run --ops fft --samples 0", "0 samples"),
         ("run --ops fft --warmup -1", "--warmup"),
         ("run --ops fft --threads 0", "0 threads"),
@@ -187,7 +193,10 @@ fn a_dry_run_names_every_cell_with_its_work_and_creates_nothing() {
 #[test]
 fn the_command_line_replaces_what_a_sweep_file_says() {
     let folder = Folder::new();
-    folder.write("mine.toml", "backends = \"sim\"\nsim = \"fair.toml\"\n[[sweep]]\nops = \"fft,svd\"\nsizes = [4, 8]\n");
+    folder.write(
+        "mine.toml",
+        "backends = \"sim\"\nsim = \"fair.toml\"\n[[sweep]]\nops = \"fft,svd\"\nsizes = [4, 8]\n",
+    );
     let cells = |line: &str| folder.run_line(line).stdout.lines().count() - 2;
     assert_eq!(cells("run --config mine.toml --dry-run"), 8);
     assert_eq!(cells("run --config mine.toml --dry-run --sizes 5"), 4);
