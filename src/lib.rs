@@ -7,11 +7,13 @@
 
 pub mod backend;
 pub mod case;
+pub mod chart;
 pub mod cli;
 pub mod data;
 pub mod doctor;
 pub mod error;
 pub mod executor;
+pub mod export;
 pub mod measure;
 pub mod observe;
 pub mod op;

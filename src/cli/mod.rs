@@ -46,7 +46,7 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         }
         Command::Doctor { json } => wiring::doctor(json)?,
         Command::Plot(args) => wiring::plot(&args.reports, &args.out, &args.formats()?, args.force)?,
-        Command::Schema => stream::print(wiring::schema()?)?,
+        Command::Schema => stream::print(wiring::schema())?,
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut args::without_hidden(), "gpubench", &mut script);

@@ -1,22 +1,17 @@
 //! The report of a run while it grows: one row at a time, on disk after each.
 
-use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use anyhow::Context;
-
 use super::Run;
-use crate::report::{BackendState, Environment, Report, Row, SCHEMA_VERSION, environment};
+use crate::report::{BackendState, Environment, Report, Row, SCHEMA_VERSION, environment, file};
 
 /// The rows so far, and what the report says around them.
 pub struct Journal {
     start: Instant,
     collecting: Option<JoinHandle<Environment>>,
     report: Report,
-    lines: Vec<String>,
     file: Option<PathBuf>,
 }
 
@@ -33,14 +28,12 @@ impl Journal {
                 environment: Environment::default(),
                 rows: vec![],
             },
-            lines: vec![],
-            file: run.out.as_ref().map(|folder| folder.join("report.json")),
+            file: run.out.as_ref().map(|folder| folder.join(file::FILE_NAME)),
         }
     }
 
     /// Adds a row and brings the file up to date.
     pub fn record(&mut self, row: Row, backends: Vec<BackendState>) -> anyhow::Result<()> {
-        self.lines.push(serde_json::to_string(&row)?);
         self.report.rows.push(row);
         self.save(backends)
     }
@@ -63,25 +56,7 @@ impl Journal {
         }
         self.report.environment.backends = backends;
         self.report.environment.elapsed_s = self.start.elapsed().as_secs_f64();
-        let Some(file) = &self.file else { return Ok(()) };
-        let environment = serde_json::to_string_pretty(&self.report.environment)?;
-        let text = format!(
-            "{{\n\"schema_version\": {},\n\"environment\": {environment},\n\"rows\": [\n{}\n]\n}}\n",
-            self.report.schema_version,
-            self.lines.join(",\n"),
-        );
-        replace(file, &text)
-            .with_context(|| format!("cannot write {} (choose another folder with --out)", file.display()))
+        let Some(path) = &self.file else { return Ok(()) };
+        file::save(&self.report, path)
     }
-}
-
-/// Replaces `file` as a whole: a reader, or a kill at any moment, finds the old text or the new one.
-fn replace(file: &Path, text: &str) -> std::io::Result<()> {
-    let folder = file.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let temporary = folder.join(format!(".report-{}.tmp", std::process::id()));
-    let mut handle = fs::File::create(&temporary)?;
-    handle.write_all(text.as_bytes())?;
-    drop(handle);
-    fs::rename(&temporary, file)
 }

@@ -1,8 +1,14 @@
 //! The report: what `run` writes and everything else reads. Nothing here touches a device.
 //!
-//! The layout is published in `schema/report-v1.json`; a change of layout changes [`SCHEMA_VERSION`].
+//! The layout is published in `schema/report-v1.json` ([`SCHEMA`]); a change of layout changes [`SCHEMA_VERSION`].
 
 pub mod environment;
+#[cfg(test)]
+pub(crate) mod example;
+pub mod file;
+pub mod headline;
+mod json;
+pub mod quantity;
 mod row;
 
 pub use row::{Clock, Execute, Outcome, Phases, Row};
@@ -11,6 +17,9 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the report's layout, independent of the program's version.
 pub const SCHEMA_VERSION: u32 = 1;
+
+/// The JSON Schema (2020-12) of a report.
+pub const SCHEMA: &str = include_str!("../../schema/report-v1.json");
 
 /// One run: where, how, and every cell's outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

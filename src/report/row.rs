@@ -21,6 +21,18 @@ pub enum Outcome {
     Failed,
 }
 
+impl Outcome {
+    /// The word used in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Measured => "measured",
+            Outcome::Incorrect => "incorrect",
+            Outcome::Skipped => "skipped",
+            Outcome::Failed => "failed",
+        }
+    }
+}
+
 /// The clock of the samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -31,6 +43,17 @@ pub enum Clock {
     Host,
     /// The clock of the simulated device.
     Simulated,
+}
+
+impl Clock {
+    /// The clock in words: `device clock`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Clock::DeviceEvents => "device clock",
+            Clock::Host => "host clock",
+            Clock::Simulated => "simulated clock",
+        }
+    }
 }
 
 /// The timed phase.

@@ -1,0 +1,157 @@
+//! The two-dimensional real FFT that computes half the columns and mirrors the rest; knows no table of variants.
+//!
+//! For a real matrix, `F[i][j]` is the conjugate of `F[-i mod n][-j mod n]`. So the rows are transformed to
+//! their first `n / 2 + 1` outputs, those columns are transformed tile by tile, and each tile is written
+//! back twice: in place, and conjugated to the mirrored columns.
+
+use std::sync::Arc;
+
+use ndarray::{Array2, ArrayViewMut2, Axis};
+use rayon::prelude::*;
+use realfft::{FftError, RealFftPlanner, RealToComplex};
+use rustfft::num_complex::Complex;
+use rustfft::{Fft, FftNum, FftPlanner};
+
+use super::fft::{SERIAL, spectrum, zero};
+use super::per_thread::PerThread;
+use crate::backend::Job;
+use crate::data::{Operand, Real};
+use crate::error::CellError;
+
+/// Columns of a tile: whole cache lines of every row.
+const TILE: usize = 16;
+/// Elements between the columns of a tile beyond their length, so that they do not share a cache set.
+const PAD: usize = 8;
+
+/// The job.
+pub(super) struct RealFft<T: FftNum> {
+    input: Vec<T>,
+    output: Array2<Complex<T>>,
+    transform: Transform<T>,
+}
+
+/// The plans for one side, and what they work in.
+struct Transform<T: FftNum> {
+    side: usize,
+    rows: Arc<dyn RealToComplex<T>>,
+    columns: Arc<dyn Fft<T>>,
+    scratch: PerThread<Scratch<T>>,
+}
+
+struct Scratch<T> {
+    /// A row of the input, which the transform destroys.
+    row: Vec<T>,
+    /// Columns of a tile, one after the other.
+    tile: Vec<Complex<T>>,
+    work: Vec<Complex<T>>,
+}
+
+/// Columns `j..` of a tile, and the columns `n - j` that mirror them, in order of memory.
+struct Panel<'a, T> {
+    columns: ArrayViewMut2<'a, Complex<T>>,
+    mirror: ArrayViewMut2<'a, Complex<T>>,
+    /// Leading columns without a mirror: column 0 of the first panel.
+    unmirrored: usize,
+}
+
+impl<T: Real + FftNum> RealFft<T> {
+    /// Plans the transform of a `side` by `side` matrix.
+    pub(super) fn new(side: usize, input: &[T]) -> Self {
+        let rows = RealFftPlanner::new().plan_fft_forward(side);
+        let columns = FftPlanner::new().plan_fft_forward(side);
+        let work = rows.get_scratch_len().max(columns.get_inplace_scratch_len());
+        let scratch = PerThread::new(|| Scratch {
+            row: vec![T::zero(); side],
+            tile: vec![zero(); TILE * (side + PAD)],
+            work: vec![zero(); work],
+        });
+        let output = Array2::from_elem((side, side), zero());
+        let transform = Transform { side, rows, columns, scratch };
+        RealFft { input: input.to_vec(), output, transform }
+    }
+}
+
+impl<T: Real + FftNum> Transform<T> {
+    /// Transforms one row to the leading half of `output`.
+    fn row(&self, input: &[T], output: &mut [Complex<T>]) -> Result<(), FftError> {
+        self.scratch.with(|Scratch { row, work, .. }| {
+            row.copy_from_slice(input);
+            let work = &mut work[..self.rows.get_scratch_len()];
+            self.rows.process_with_scratch(row, &mut output[..self.side / 2 + 1], work)
+        })
+    }
+
+    /// Transforms the columns of one panel, and mirrors them.
+    fn panel(&self, panel: &mut Panel<T>) {
+        let (n, stride) = (self.side, self.side + PAD);
+        self.scratch.with(|Scratch { tile, work, .. }| {
+            for (i, row) in panel.columns.outer_iter().enumerate() {
+                for (column, z) in tile.chunks_exact_mut(stride).zip(row) {
+                    column[i] = *z;
+                }
+            }
+            for column in tile.chunks_exact_mut(stride).take(panel.columns.ncols()) {
+                let work = &mut work[..self.columns.get_inplace_scratch_len()];
+                self.columns.process_with_scratch(&mut column[..n], work);
+            }
+            for (i, row) in panel.columns.outer_iter_mut().enumerate() {
+                for (column, z) in tile.chunks_exact(stride).zip(row) {
+                    *z = column[i];
+                }
+            }
+            let mirrored = panel.unmirrored..panel.unmirrored + panel.mirror.ncols();
+            for (i, row) in panel.mirror.outer_iter_mut().enumerate() {
+                let source = if i == 0 { 0 } else { n - i };
+                let columns = tile.chunks_exact(stride).skip(mirrored.start).take(mirrored.len());
+                for (column, z) in columns.rev().zip(row) {
+                    *z = column[source].conj();
+                }
+            }
+        });
+    }
+}
+
+/// Cuts a matrix, whose leading `n / 2 + 1` columns are to be transformed, into panels.
+fn panels<T>(matrix: &mut Array2<Complex<T>>) -> Vec<Panel<'_, T>> {
+    let n = matrix.ncols();
+    let (mut columns, mut mirror) = matrix.view_mut().split_at(Axis(1), n / 2 + 1);
+    let mut panels = Vec::with_capacity(columns.ncols().div_ceil(TILE));
+    while columns.ncols() > 0 {
+        let unmirrored = usize::from(panels.is_empty());
+        let width = columns.ncols().min(TILE);
+        let mirrored = mirror.ncols().min(width - unmirrored);
+        let at = mirror.ncols() - mirrored;
+        let (present, rest) = columns.split_at(Axis(1), width);
+        let (unused, last) = mirror.split_at(Axis(1), at);
+        panels.push(Panel { columns: present, mirror: last, unmirrored });
+        (columns, mirror) = (rest, unused);
+    }
+    panels
+}
+
+impl<T: Real + FftNum> Job for RealFft<T> {
+    fn execute(&mut self) -> Result<(), CellError> {
+        let (transform, n) = (&self.transform, self.transform.side);
+        let serial = n * n <= SERIAL;
+        let output = self.output.as_slice_mut().unwrap_or_default();
+        let transformed = if serial {
+            let mut rows = output.chunks_mut(n).zip(self.input.chunks(n));
+            rows.try_for_each(|(output, input)| transform.row(input, output))
+        } else {
+            let rows = output.par_chunks_mut(n).zip(self.input.par_chunks(n));
+            rows.try_for_each(|(output, input)| transform.row(input, output))
+        };
+        transformed.map_err(|error| CellError::call("realfft", error))?;
+        let mut panels = panels(&mut self.output);
+        if serial {
+            panels.iter_mut().for_each(|panel| transform.panel(panel));
+        } else {
+            panels.par_iter_mut().with_max_len(1).for_each(|panel| transform.panel(panel));
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(vec![spectrum(self.transform.side, self.output.iter().copied().collect())])
+    }
+}

@@ -1,0 +1,196 @@
+//! Draws a chart on a canvas, the same for every format. Knows pixels and models, no report.
+
+use plotters::prelude::DrawingBackend;
+
+use super::canvas::{Align, Canvas, Place, Rgb, Type};
+use super::font::Weight;
+use super::labels::{MARKER, POINT_TEXT, REGION_TEXT, below, inside};
+use super::layout::{CAPTION, Layout, Rect, SAMPLE, Shows, TEXT, TITLE};
+use super::model::ChartModel;
+use super::series::{Series, Stroke, Style};
+use super::shape::corners;
+
+const WHITE: Rgb = (255, 255, 255);
+const INK: Rgb = (0x22, 0x22, 0x22);
+const SOFT_INK: Rgb = (0x5A, 0x5A, 0x5A);
+const AXIS: Rgb = (0x88, 0x88, 0x88);
+const MAJOR: Rgb = (0xD8, 0xD8, 0xD8);
+const MINOR: Rgb = (0xEF, 0xEF, 0xEF);
+const GPU_TINT: Rgb = (0x00, 0x72, 0xB2);
+const CPU_TINT: Rgb = (0xD5, 0x5E, 0x00);
+const LINE: f64 = 3.2;
+/// Height of digits and capitals over the em, in Roboto.
+const CAP_HEIGHT: f64 = 0.711;
+
+/// A chart being drawn.
+struct Drawing<'a, B: DrawingBackend> {
+    canvas: &'a Canvas<'a, B>,
+    model: &'a ChartModel,
+    layout: Layout,
+}
+
+/// Draws the whole chart.
+///
+/// # Errors
+/// The backend refuses to draw.
+pub fn draw<B: DrawingBackend>(model: &ChartModel, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
+    let drawing = Drawing { canvas, model, layout: Layout::of(model) };
+    canvas.fill(&outline(&drawing.layout.picture), WHITE, 1.0)?;
+    drawing.titles()?;
+    drawing.regions()?;
+    drawing.grid()?;
+    drawing.axis_labels()?;
+    for series in &model.series {
+        drawing.band(series)?;
+    }
+    // In reverse, so that the first of the legend lies on top.
+    for series in model.series.iter().rev() {
+        drawing.line(series)?;
+    }
+    drawing.labels()?;
+    drawing.legend()
+}
+
+fn outline(area: &Rect) -> [Place; 4] {
+    [(area.left, area.top), (area.right, area.top), (area.right, area.bottom), (area.left, area.bottom)]
+}
+
+fn kind(em: f64, color: Rgb, align: Align) -> Type {
+    Type { em, weight: Weight::Regular, color, align }
+}
+
+/// The baseline that puts the middle of digits and capitals at `middle`.
+fn baseline(middle: f64, em: f64) -> f64 {
+    middle + em * CAP_HEIGHT / 2.0
+}
+
+impl<B: DrawingBackend> Drawing<'_, B> {
+    fn titles(&self) -> anyhow::Result<()> {
+        let (canvas, model, layout) = (self.canvas, self.model, &self.layout);
+        let title = Type { weight: Weight::Medium, ..kind(TITLE, INK, Align::Left) };
+        canvas.text(&model.title, (layout.margin(), 62.0), title)?;
+        canvas.text(&model.subtitle, (layout.margin(), 100.0), kind(TEXT, SOFT_INK, Align::Left))?;
+        canvas.text(
+            &model.y.title,
+            (layout.margin(), layout.plot.top - 22.0),
+            kind(TEXT, INK, Align::Left),
+        )?;
+        let middle = f64::midpoint(layout.plot.left, layout.plot.right);
+        let under = layout.plot.bottom + 86.0;
+        canvas.text(&model.x.title, (middle, under), kind(TEXT, INK, Align::Center))?;
+        for (caption, baseline) in &layout.captions {
+            canvas.text(caption, (layout.margin(), *baseline), kind(CAPTION, SOFT_INK, Align::Left))?;
+        }
+        Ok(())
+    }
+
+    /// Tints both sides of the reference line.
+    fn regions(&self) -> anyhow::Result<()> {
+        let Some(reference) = &self.model.reference else { return Ok(()) };
+        let plot = self.layout.plot;
+        let line = self.layout.place(self.model, self.model.x.low, reference.value).1;
+        self.canvas.fill(&outline(&Rect { bottom: line, ..plot }), GPU_TINT, 0.035)?;
+        self.canvas.fill(&outline(&Rect { top: line, ..plot }), CPU_TINT, 0.05)
+    }
+
+    fn grid(&self) -> anyhow::Result<()> {
+        let (model, plot) = (self.model, self.layout.plot);
+        let across = |value: f64, color, thickness| {
+            let y = self.layout.place(model, model.x.low, value).1;
+            self.canvas.stroke(&[(plot.left, y), (plot.right, y)], color, thickness, Stroke::Solid)
+        };
+        model.y.minor.iter().try_for_each(|&value| across(value, MINOR, 1.0))?;
+        model.y.ticks.iter().try_for_each(|tick| across(tick.value, MAJOR, 1.4))?;
+        for tick in &model.x.ticks {
+            let x = self.layout.place(model, tick.value, model.y.low).0;
+            self.canvas.stroke(&[(x, plot.top), (x, plot.bottom)], MAJOR, 1.0, Stroke::Solid)?;
+            self.canvas.stroke(&[(x, plot.bottom), (x, plot.bottom + 9.0)], AXIS, 2.0, Stroke::Solid)?;
+        }
+        if let Some(reference) = &model.reference {
+            across(reference.value, INK, 2.4)?;
+        }
+        let frame = [(plot.left, plot.top), (plot.left, plot.bottom), (plot.right, plot.bottom)];
+        self.canvas.stroke(&frame, AXIS, 2.0, Stroke::Solid)
+    }
+
+    fn axis_labels(&self) -> anyhow::Result<()> {
+        let (model, plot) = (self.model, self.layout.plot);
+        for tick in &model.y.ticks {
+            let y = self.layout.place(model, model.x.low, tick.value).1;
+            let place = (plot.left - 12.0, baseline(y, TEXT));
+            self.canvas.text(&tick.label, place, kind(TEXT, INK, Align::Right))?;
+        }
+        for label in below(model, &self.layout) {
+            let place = (label.x, plot.bottom + 38.0);
+            self.canvas.text(&label.text, place, kind(TEXT, INK, Align::Center))?;
+        }
+        Ok(())
+    }
+
+    fn places(&self, series: &Series, value: impl Fn(&super::series::Point) -> f64) -> Vec<Place> {
+        series.points.iter().map(|point| self.layout.place(self.model, point.x, value(point))).collect()
+    }
+
+    /// The spread: an area along the line, and a bar at a point that stands alone.
+    fn band(&self, series: &Series) -> anyhow::Result<()> {
+        let (mut low, high) =
+            (self.places(series, |point| point.low), self.places(series, |point| point.high));
+        if let ([low], [high]) = (low.as_slice(), high.as_slice()) {
+            return self.canvas.stroke(&[*low, *high], series.style.color, 2.0, Stroke::Solid);
+        }
+        low.reverse();
+        let corners: Vec<Place> = high.into_iter().chain(low).collect();
+        self.canvas.fill(&corners, series.style.color, 0.2)
+    }
+
+    fn line(&self, series: &Series) -> anyhow::Result<()> {
+        let places = self.places(series, |point| point.y);
+        self.canvas.stroke(&places, series.style.color, LINE, series.style.stroke)?;
+        places.iter().try_for_each(|&place| self.marker(place, series.style))
+    }
+
+    /// A marker with a white rim, so that it stands out from lines beneath; open ones are white inside.
+    fn marker(&self, place: Place, style: Style) -> anyhow::Result<()> {
+        let shape = |radius| corners(style.marker, place, radius);
+        self.canvas.fill(&shape(MARKER + 1.8), WHITE, 1.0)?;
+        self.canvas.fill(&shape(MARKER), style.color, 1.0)?;
+        if style.filled { Ok(()) } else { self.canvas.fill(&shape(MARKER - 3.6), WHITE, 1.0) }
+    }
+
+    fn labels(&self) -> anyhow::Result<()> {
+        let (regions, points) = inside(self.model, &self.layout);
+        for region in regions {
+            let above = self.model.reference.as_ref().is_some_and(|reference| reference.above == region.text);
+            let color = if above { GPU_TINT } else { CPU_TINT };
+            self.label(&region.text, &region.area, REGION_TEXT, color)?;
+        }
+        points.iter().try_for_each(|point| self.label(&point.text, &point.area, POINT_TEXT, INK))
+    }
+
+    fn label(&self, text: &str, area: &Rect, em: f64, color: Rgb) -> anyhow::Result<()> {
+        let place = (area.left, baseline(f64::midpoint(area.top, area.bottom), em));
+        self.canvas.text(text, place, Type { weight: Weight::Medium, ..kind(em, color, Align::Left) })
+    }
+
+    fn legend(&self) -> anyhow::Result<()> {
+        let (left, em) = (self.layout.legend.left, self.layout.legend_em);
+        for entry in &self.layout.entries {
+            let y = baseline(entry.middle, em);
+            let text = kind(em, INK, Align::Left);
+            match entry.shows {
+                Shows::Heading => {
+                    self.canvas.text(&entry.text, (left, y), Type { weight: Weight::Medium, ..text })?;
+                }
+                Shows::Note => self.canvas.text(&entry.text, (left, y), text)?,
+                Shows::Series(index) => {
+                    let style = self.model.series[index].style;
+                    let ends = [(left, entry.middle), (left + SAMPLE, entry.middle)];
+                    self.canvas.stroke(&ends, style.color, LINE, style.stroke)?;
+                    self.marker((left + SAMPLE / 2.0, entry.middle), style)?;
+                    self.canvas.text(&entry.text, (left + SAMPLE + 14.0, y), text)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,112 @@
+//! Charts of reports: time and speed-up against size. Reads reports only; knows no device and no command line.
+//!
+//! [`model`] says what a chart shows, [`layout`] where, and `draw` puts it on a canvas, the same for every format.
+
+mod axis;
+mod canvas;
+mod draw;
+mod font;
+mod image;
+mod labels;
+pub mod layout;
+pub mod model;
+mod series;
+mod shape;
+mod text;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use crate::report::Report;
+use crate::report::file::{File, load, locate, save_all};
+pub use model::{ChartModel, charts};
+
+/// Size of a chart in pixels.
+pub const SIZE: (u32, u32) = (1600, 1000);
+
+/// The format of a chart's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Portable network graphics, [`SIZE`] pixels.
+    Png,
+    /// Scalable vector graphics with the font embedded.
+    Svg,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Format; 2] = [Format::Png, Format::Svg];
+
+    /// The format of that name, `png` or `svg`.
+    pub fn find(name: &str) -> Option<Format> {
+        Format::ALL.into_iter().find(|format| format.extension() == name)
+    }
+
+    /// The extension of its files, which is also its name.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Format::Png => "png",
+            Format::Svg => "svg",
+        }
+    }
+}
+
+/// The charts of one or several named reports as files, such as `time-matmul-f32.png`.
+///
+/// # Errors
+/// A chart cannot be drawn or encoded.
+pub fn files(reports: &[(&str, &Report)], formats: &[Format]) -> anyhow::Result<Vec<File>> {
+    let mut files = vec![];
+    for chart in charts(reports) {
+        for &format in formats {
+            let name = format!("{}.{}", chart.name, format.extension());
+            let bytes = image::render(&chart, format).with_context(|| format!("cannot draw {name}"))?;
+            files.push(File { name, bytes });
+        }
+    }
+    Ok(files)
+}
+
+/// Reads reports, draws their charts and writes them into `out`, which is made where it is missing.
+///
+/// Several reports share charts; their series are then labelled with the reports' names. Returns the paths written.
+///
+/// # Errors
+/// A report cannot be read, none has a measured row, a file exists and `force` is false, or `out` cannot be written.
+pub fn plot(
+    reports: &[PathBuf],
+    out: &Path,
+    formats: &[Format],
+    force: bool,
+) -> anyhow::Result<Vec<PathBuf>> {
+    let loaded = reports.iter().map(|path| load(path)).collect::<anyhow::Result<Vec<Report>>>()?;
+    let names = names(reports);
+    let named: Vec<(&str, &Report)> = names.iter().map(String::as_str).zip(&loaded).collect();
+    let files = files(&named, formats)?;
+    if files.is_empty() {
+        bail!(
+            "nothing to draw: no row of the given reports is measured; see their report.md for the reasons"
+        );
+    }
+    std::fs::create_dir_all(out)
+        .with_context(|| format!("cannot make the folder {}; name another with --out", out.display()))?;
+    save_all(out, &files, force)
+}
+
+/// A name for each report: its folder's for a `report.json`, else the file's; the whole path where names collide.
+fn names(reports: &[PathBuf]) -> Vec<String> {
+    let short = |path: &PathBuf| {
+        let file = locate(path);
+        let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let folder = file.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+        match (stem, folder) {
+            (Some(stem), Some(folder)) if stem == "report" => folder,
+            (Some(stem), _) => stem,
+            (None, _) => path.display().to_string(),
+        }
+    };
+    let names: Vec<String> = reports.iter().map(short).collect();
+    let collide = (1..names.len()).any(|index| names[..index].contains(&names[index]));
+    if collide { reports.iter().map(|path| path.display().to_string()).collect() } else { names }
+}

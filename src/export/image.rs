@@ -1,0 +1,35 @@
+//! Charts as files: two an op and element type, in PNG or SVG.
+
+use super::{Exporter, File, View};
+use crate::chart::{self, Format};
+use crate::report::Report;
+
+/// The charts of a report in one format.
+pub struct Image(Format);
+
+/// Charts as PNG.
+pub static PNG: Image = Image(Format::Png);
+
+/// Charts as SVG.
+pub static SVG: Image = Image(Format::Svg);
+
+impl Exporter for Image {
+    fn name(&self) -> &'static str {
+        self.0.extension()
+    }
+
+    fn summary(&self) -> &'static str {
+        match self.0 {
+            Format::Png => "charts of time and speed-up against size, as pixels",
+            Format::Svg => "charts of time and speed-up against size, as vectors",
+        }
+    }
+
+    fn extension(&self) -> &'static str {
+        self.0.extension()
+    }
+
+    fn files(&self, report: &Report, _: &View) -> anyhow::Result<Vec<File>> {
+        chart::files(&[("", report)], &[self.0])
+    }
+}

@@ -1,0 +1,26 @@
+//! JSON: the report itself, as `schema/report-v1.json` describes it.
+
+use super::{Exporter, File, View};
+use crate::report::Report;
+use crate::report::file::{FILE_NAME, to_json};
+
+/// The report as JSON.
+pub struct Json;
+
+impl Exporter for Json {
+    fn name(&self) -> &'static str {
+        "json"
+    }
+
+    fn summary(&self) -> &'static str {
+        "everything, raw samples included; the format that plot and compare read"
+    }
+
+    fn extension(&self) -> &'static str {
+        "json"
+    }
+
+    fn files(&self, report: &Report, _: &View) -> anyhow::Result<Vec<File>> {
+        Ok(vec![File { name: FILE_NAME.into(), bytes: to_json(report)? }])
+    }
+}

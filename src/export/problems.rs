@@ -1,0 +1,98 @@
+//! The cells without a time, grouped by reason. Knows rows and reasons, no layout.
+
+use crate::report::{Outcome, Report, Row};
+
+/// Cells that share an outcome, a reason and a fix.
+pub struct Group<'a> {
+    /// What became of them.
+    pub outcome: Outcome,
+    /// Why.
+    pub reason: &'a str,
+    /// The step that would fix it.
+    pub fix: Option<&'a str>,
+    /// The rows, in the order of the report.
+    pub rows: Vec<&'a Row>,
+}
+
+/// Outcomes without a time, the gravest first.
+const OUTCOMES: [Outcome; 3] = [Outcome::Incorrect, Outcome::Failed, Outcome::Skipped];
+
+/// The groups of a report: the gravest outcome first, then the largest group.
+pub fn groups(report: &Report) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for row in report.rows.iter().filter(|row| row.outcome != Outcome::Measured) {
+        let reason = row.reason.as_deref().unwrap_or("no reason given");
+        let fix = row.fix.as_deref();
+        let same = |group: &&mut Group<'_>| {
+            group.outcome == row.outcome && group.reason == reason && group.fix == fix
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.rows.push(row),
+            None => groups.push(Group { outcome: row.outcome, reason, fix, rows: vec![row] }),
+        }
+    }
+    let gravity = |outcome| OUTCOMES.iter().position(|other| *other == outcome);
+    groups.sort_by_key(|group| (gravity(group.outcome), std::cmp::Reverse(group.rows.len())));
+    groups
+}
+
+/// `2 incorrect, 15 skipped of 70 cells`; `None` when all were measured.
+pub fn summary(report: &Report) -> Option<String> {
+    let counts =
+        OUTCOMES.map(|outcome| (outcome, report.rows.iter().filter(|r| r.outcome == outcome).count()));
+    let parts: Vec<String> = counts
+        .iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(outcome, count)| format!("{count} {}", outcome.name()))
+        .collect();
+    let cells = if report.rows.len() == 1 { "cell" } else { "cells" };
+    (!parts.is_empty()).then(|| format!("{} of {} {cells}", parts.join(", "), report.rows.len()))
+}
+
+impl Group<'_> {
+    /// `1 cell` or `15 cells`.
+    pub fn count(&self) -> String {
+        if self.rows.len() == 1 { "1 cell".into() } else { format!("{} cells", self.rows.len()) }
+    }
+
+    /// The cells: `matmul cpu/mkl (N=100, 500), solve cpu/mkl (5 sizes)`.
+    pub fn cells(&self) -> String {
+        let mut kinds: Vec<(String, Vec<u64>)> = Vec::new();
+        for row in &self.rows {
+            let kind = format!("{} {} {}/{}", row.case.op, row.case.dtype, row.backend, row.variant);
+            match kinds.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, sizes)) => sizes.push(row.case.n),
+                None => kinds.push((kind, vec![row.case.n])),
+            }
+        }
+        let texts = kinds.iter().map(|(kind, sizes)| match sizes.len() {
+            0..=2 => {
+                let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+                format!("{kind} (N={})", sizes.join(", "))
+            }
+            many => format!("{kind} ({many} sizes)"),
+        });
+        texts.collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    #[test]
+    fn cells_without_a_time_are_grouped_by_reason_the_gravest_first() {
+        let report = example::full();
+        let found: Vec<(&str, String, String)> =
+            groups(&report).iter().map(|group| (group.reason, group.count(), group.cells())).collect();
+        let expected = [
+            ("error 0.5 above 1.2e-5", "1 cell", "spgemm f32 cuda/hash (N=512)"),
+            ("cusparseSpGEMM_compute: internal", "1 cell", "spgemm f32 cuda/cusparse (N=512)"),
+            ("mkl: not found", "2 cells", "matmul f32 cpu/mkl (N=100, 10000)"),
+        ];
+        assert_eq!(found, expected.map(|(reason, count, cells)| (reason, count.into(), cells.into())));
+        assert_eq!(summary(&report).unwrap(), "1 incorrect, 1 failed, 2 skipped of 9 cells");
+        assert_eq!(summary(&example::empty()), None);
+    }
+}

@@ -1,0 +1,171 @@
+//! The tables that the text and the Markdown format share: one an op and element type. Knows no format.
+
+use super::grid::{Column, Field, Grid, Tone};
+use crate::backend::{Accuracy, Side};
+use crate::op::find;
+use crate::report::headline::{Comparison, Names, Section, sections};
+use crate::report::quantity::{error_text, share_text, spread_text, three_digits, time_text};
+use crate::report::{Clock, Outcome, Report, Row};
+
+const NONE: &str = "-";
+
+/// One table a section: the best of each side, or every variant.
+pub fn tables(report: &Report, all_variants: bool) -> Vec<Grid> {
+    let names = Names::of(report);
+    let make = if all_variants { every_variant } else { best_of_sides };
+    sections(report).iter().map(|section| make(section, &names)).collect()
+}
+
+/// What the figures of the tables mean, one sentence a line.
+pub fn method(report: &Report, all_variants: bool) -> Vec<String> {
+    let (cpu, gpu) = (clocks(report, Side::Cpu), clocks(report, Side::Gpu));
+    let mut lines: Vec<String> = vec![];
+    if all_variants {
+        lines.push(
+            "± is half the 95 % interval of the median; error is shown beside its share of the bound.".into(),
+        );
+    } else {
+        lines.push(
+            "Best correct variant of each side in full precision; ± is half the 95 % interval of its median."
+                .into(),
+        );
+        lines.push("Error: of both sides the one nearer to its bound, and its share of the bound.".into());
+    }
+    lines.push(format!("Kernel speed-up, operands resident, no transfers: CPU by {cpu}, GPU by {gpu}."));
+    lines
+}
+
+/// The clocks of a side's samples, in words.
+pub fn clocks(report: &Report, side: Side) -> String {
+    let mut found: Vec<&str> = vec![];
+    for execute in report.rows.iter().filter(|row| row.side == side).filter_map(|row| row.execute.as_ref()) {
+        let text = execute.clock.words();
+        if !found.contains(&text) {
+            found.push(text);
+        }
+    }
+    match (found.is_empty(), side) {
+        (false, _) => found.join(" and "),
+        (true, Side::Cpu) => Clock::Host.words().into(),
+        (true, Side::Gpu) => Clock::DeviceEvents.words().into(),
+    }
+}
+
+fn figure(heading: &'static str) -> Column {
+    Column { heading, figures: true }
+}
+
+fn name(heading: &'static str) -> Column {
+    Column { heading, figures: false }
+}
+
+/// `matmul f32: dense matrix product`, without the summary for an op unknown here.
+fn title(section: &Section<'_>) -> String {
+    let summary = find(section.op).map(|op| format!(": {}", op.summary())).unwrap_or_default();
+    format!("{} {}{summary}", section.op, section.dtype)
+}
+
+/// The columns that name a case, and how their fields are made.
+fn case_columns(section: &Section<'_>) -> Vec<Column> {
+    if section.has_densities() { vec![figure("N"), figure("density")] } else { vec![figure("N")] }
+}
+
+fn case_fields(section: &Section<'_>, comparison: &Comparison<'_>) -> Vec<Field> {
+    let mut fields = vec![Field::from(comparison.n.to_string())];
+    if section.has_densities() {
+        let density = comparison.density.map_or(NONE.into(), |density| density.to_string());
+        fields.push(density.into());
+    }
+    fields
+}
+
+fn best_of_sides(section: &Section<'_>, names: &Names) -> Grid {
+    let mut columns = case_columns(section);
+    columns.extend([name("best CPU"), figure("time"), figure("±")]);
+    columns.extend([name("best GPU"), figure("time"), figure("±")]);
+    columns.extend([name("speed-up"), figure("error"), figure("of bound")]);
+    let row = |comparison: &Comparison<'_>| {
+        let mut fields = case_fields(section, comparison);
+        for side in [comparison.cpu, comparison.gpu] {
+            fields.push(side.map_or(NONE.into(), |row| names.name(row)).into());
+            fields.extend(time_fields(side));
+        }
+        fields.push(match comparison.speed_up() {
+            None => NONE.into(),
+            Some(found) => {
+                let tone = if found.winner() == Side::Cpu { Tone::Cpu } else { Tone::Gpu };
+                Field { text: found.to_string(), tone }
+            }
+        });
+        fields.push(comparison.error().map_or(NONE.into(), error_text).into());
+        fields.push(comparison.error().map_or(NONE.into(), share_text).into());
+        fields
+    };
+    Grid { title: title(section), columns, rows: section.comparisons.iter().map(row).collect() }
+}
+
+/// Median and spread.
+fn time_fields(row: Option<&Row>) -> [Field; 2] {
+    match row.and_then(|row| row.execute.as_ref()) {
+        None => [NONE.into(), NONE.into()],
+        Some(execute) => {
+            let spread = spread_text(execute.summary().relative_spread());
+            [time_text(execute.median_s).into(), spread.into()]
+        }
+    }
+}
+
+fn every_variant(section: &Section<'_>, names: &Names) -> Grid {
+    let mut columns = case_columns(section);
+    columns.extend([name("side"), name("variant"), name("precision"), figure("time"), figure("±")]);
+    columns.extend([
+        figure("host clock"),
+        figure("GFLOP/s"),
+        figure("error"),
+        figure("of bound"),
+        name("outcome"),
+    ]);
+    let mut rows = vec![];
+    for comparison in &section.comparisons {
+        let mut ordered = comparison.rows.clone();
+        // Fastest first; rows without a time keep the order of the report, after the others.
+        let time = |row: &Row| row.median_s().unwrap_or(f64::INFINITY);
+        ordered.sort_by(|a, b| time(a).total_cmp(&time(b)));
+        for row in ordered {
+            let mut fields = case_fields(section, comparison);
+            fields.extend(variant_fields(row, names));
+            rows.push(fields);
+        }
+    }
+    Grid { title: title(section), columns, rows }
+}
+
+fn variant_fields(row: &Row, names: &Names) -> Vec<Field> {
+    let side = if row.side == Side::Cpu { "CPU" } else { "GPU" };
+    let execute = row.execute.as_ref();
+    let rate = |seconds: f64| three_digits(row.work.flop / seconds / 1e9);
+    let tone = match row.outcome {
+        Outcome::Incorrect | Outcome::Failed => Tone::Wrong,
+        Outcome::Measured | Outcome::Skipped => Tone::Plain,
+    };
+    let mut fields = vec![side.into(), names.name(row).into(), precision(row).into()];
+    fields.extend(time_fields(Some(row)));
+    fields.extend([
+        execute.map_or(NONE.into(), |execute| time_text(execute.host_median_s)).into(),
+        row.median_s().filter(|median| *median > 0.0).map_or(NONE.into(), rate).into(),
+        row.error.map_or(NONE.into(), error_text).into(),
+        row.error.map_or(NONE.into(), share_text).into(),
+        Field { text: row.outcome.name().into(), tone },
+    ]);
+    fields
+}
+
+/// The arithmetic of a row: its element type, or the reduced precision it names.
+pub fn precision(row: &Row) -> &'static str {
+    match row.accuracy {
+        Accuracy::Ieee => row.case.dtype.name(),
+        Accuracy::Tf32 => "tf32",
+        Accuracy::F16 => "f16",
+        Accuracy::Bf16 => "bf16",
+    }
+}

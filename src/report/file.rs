@@ -1,0 +1,187 @@
+//! Files of a report: reads reports with one-line errors, writes files whole or not at all. Knows no chart or table.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow, bail};
+use serde::{Deserialize, Serialize};
+
+use super::json::Layout;
+use super::{Report, SCHEMA_VERSION};
+
+/// Name of the report in the folder of a run.
+pub const FILE_NAME: &str = "report.json";
+
+/// Reads a report. A folder stands for the `report.json` in it; unknown keys are ignored.
+///
+/// # Errors
+/// The file is unreadable, is no JSON, or has another layout; one line that says where and what to do.
+pub fn load(path: &Path) -> anyhow::Result<Report> {
+    let path = locate(path);
+    let shown = path.display();
+    let bytes = fs::read(&path)
+        .with_context(|| format!("cannot read {shown}; give a report.json or the folder that holds one"))
+        .map_err(one_line)?;
+    parse(&bytes).with_context(|| shown.to_string()).map_err(one_line)
+}
+
+/// The file that `path` stands for: itself, or the report in the folder it names.
+pub fn locate(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join(FILE_NAME) } else { path.to_owned() }
+}
+
+/// Writes a report as JSON, whole or not at all.
+///
+/// # Errors
+/// The folder is missing or not writable, or the disk is full.
+pub fn save(report: &Report, path: &Path) -> anyhow::Result<()> {
+    write_atomic(path, &to_json(report)?)
+}
+
+/// A report as indented JSON, arrays of numbers on one line, with a newline at the end.
+///
+/// # Errors
+/// None in practice: every field of a report has a JSON form.
+pub fn to_json(report: &Report) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Layout::default());
+    report.serialize(&mut serializer).context("cannot write the report as JSON")?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// Writes a file beside `path` and renames it, so that a reader sees the old content or the new, never a part.
+///
+/// # Errors
+/// The folder is missing or not writable, or the disk is full; one line that names the file.
+pub fn write_atomic(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let name = path.file_name().ok_or_else(|| anyhow!("{} names no file", path.display()))?;
+    let mut partial = std::ffi::OsString::from(".");
+    partial.push(name);
+    partial.push(format!(".{}.part", std::process::id()));
+    let partial = path.with_file_name(partial);
+    let written = fs::File::create(&partial)
+        .and_then(|mut file| file.write_all(bytes))
+        .and_then(|()| fs::rename(&partial, path));
+    written.map_err(|error| {
+        // What is left of a failed attempt is of no use; the first error is the one to tell.
+        let _ = fs::remove_file(&partial);
+        anyhow!("cannot write {}: {error}; choose another folder with --out", path.display())
+    })
+}
+
+/// A file made from a report, not yet on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Its name, without folder.
+    pub name: String,
+    /// Its content.
+    pub bytes: Vec<u8>,
+}
+
+/// Writes files into `folder`, which must exist; an existing file is replaced only with `force`.
+///
+/// Nothing is written when any of them stands in the way.
+///
+/// # Errors
+/// A file exists and `force` is false, or the folder cannot be written.
+pub fn save_all(folder: &Path, files: &[File], force: bool) -> anyhow::Result<Vec<PathBuf>> {
+    let paths: Vec<PathBuf> = files.iter().map(|file| folder.join(&file.name)).collect();
+    if let Some(taken) = paths.iter().find(|path| !force && path.exists()) {
+        bail!("{} exists; choose another folder with --out, or replace it with --force", taken.display());
+    }
+    for (path, file) in paths.iter().zip(files) {
+        write_atomic(path, &file.bytes)?;
+    }
+    Ok(paths)
+}
+
+fn parse(bytes: &[u8]) -> anyhow::Result<Report> {
+    #[derive(Deserialize)]
+    struct Version {
+        schema_version: Option<serde_json::Value>,
+    }
+    let version: Version = serde_json::from_slice(bytes).map_err(|error| {
+        if error.is_data() {
+            anyhow!("not a gpubench report ({error}); give a report.json written by gpubench run")
+        } else {
+            anyhow!("not JSON: {error}; the file is damaged or incomplete, run the sweep again")
+        }
+    })?;
+    match version.schema_version {
+        None => bail!("no schema_version: not a gpubench report; give a report.json written by gpubench run"),
+        Some(found) if found.as_u64() != Some(u64::from(SCHEMA_VERSION)) => bail!(
+            "schema_version {found}, but this gpubench reads {SCHEMA_VERSION}; use the version that wrote it, or run the sweep again"
+        ),
+        Some(_) => {}
+    }
+    serde_json::from_slice(bytes).map_err(|error| {
+        anyhow!("not a report of layout {SCHEMA_VERSION}: {error}; compare it with `gpubench schema`")
+    })
+}
+
+/// The whole chain of causes on one line.
+fn one_line(error: anyhow::Error) -> anyhow::Error {
+    anyhow!("{error:#}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(text: &str) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE_NAME);
+        fs::write(&path, text).unwrap();
+        let message = load(&path).unwrap_err().to_string();
+        assert_eq!(message.lines().count(), 1, "{message}");
+        message
+    }
+
+    #[test]
+    fn what_was_saved_loads_equal_and_leaves_nothing_else_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let report = crate::report::example::full();
+        save(&report, &folder.path().join(FILE_NAME)).unwrap();
+        assert_eq!(load(folder.path()).unwrap(), report);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn unknown_keys_are_ignored() {
+        let mut value = serde_json::to_value(crate::report::example::full()).unwrap();
+        value["later"] = 1.into();
+        value["rows"][0]["later"] = 1.into();
+        parse(value.to_string().as_bytes()).unwrap();
+    }
+
+    #[test]
+    fn broken_files_are_refused_in_one_line_that_says_where() {
+        assert!(refusal("{\n\"schema_version\": 1,\n!").contains("line 3 column 1"));
+        assert!(refusal("[1, 2]").contains("not a gpubench report"));
+        assert!(refusal("{}").contains("no schema_version"));
+        assert!(refusal("{\"schema_version\": 7}").contains("schema_version 7, but this gpubench reads 1"));
+        assert!(refusal("{\"schema_version\": 1}").contains("missing field `environment`"));
+        let missing = load(Path::new("/nonexistent/report.json")).unwrap_err().to_string();
+        assert!(missing.starts_with("cannot read /nonexistent/report.json"), "{missing}");
+    }
+
+    #[test]
+    fn files_that_exist_are_replaced_only_by_force_and_nothing_is_written_in_part() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| File { name: name.into(), bytes: text.into() };
+        save_all(folder.path(), &[file("b", "old")], false).unwrap();
+        let files = [file("a", "new"), file("b", "new")];
+        assert!(save_all(folder.path(), &files, false).unwrap_err().to_string().contains("--force"));
+        assert!(!folder.path().join("a").exists());
+        save_all(folder.path(), &files, true).unwrap();
+        assert_eq!(fs::read(folder.path().join("b")).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_failed_save_names_the_file() {
+        let message = save(&crate::report::example::full(), Path::new("/nonexistent/r.json")).unwrap_err();
+        assert!(message.to_string().contains("/nonexistent/r.json"));
+    }
+}
