@@ -1,4 +1,4 @@
-//! The commands beside `run`, through the real program: `list`, `schema`, `completions` and help.
+//! The commands beside `run`: `list`, `schema`, `completions` and help.
 
 use std::time::{Duration, Instant};
 
@@ -65,4 +65,23 @@ fn help_teaches_by_example_and_hides_what_is_internal() {
     }
     assert!(!help.contains("--isolate"));
     assert!(stdout(&["--version"]).starts_with("gpubench "));
+}
+
+#[test]
+fn schema_is_the_published_one() {
+    assert_eq!(stdout(&["schema"]), gpubench::report::SCHEMA);
+    let schema: serde_json::Value = serde_json::from_str(gpubench::report::SCHEMA).unwrap();
+    assert!(schema["properties"]["rows"].is_object());
+}
+
+#[test]
+fn doctor_examines_every_backend_whatever_is_installed() {
+    let found: serde_json::Value = serde_json::from_str(&stdout(&["doctor", "--json"])).unwrap();
+    let names: Vec<&str> = found["backends"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|backend| backend["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["cpu", "cuda", "sim"]);
 }
