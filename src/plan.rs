@@ -58,7 +58,8 @@ impl Plan {
         Plan::from_tables(settings, &tables)
     }
 
-    /// The cells that `settings` ask for, among the variants in `tables`.
+    /// The cells that `settings` ask for, among the variants in `tables`. A cell of several sweeps is planned once,
+    /// as the first of them says.
     pub fn from_tables(settings: &Settings, tables: &[Table]) -> Result<Plan> {
         check_patterns(&settings.sweeps, tables)?;
         let chosen: Vec<Vec<Choice>> = settings.sweeps.iter().map(|sweep| choose(sweep, tables)).collect();

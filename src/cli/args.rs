@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::settings::layer::limits;
@@ -16,10 +16,10 @@ use crate::settings::{Format, duration, words};
 Start with:
   gpubench run --ops matmul --sizes 100,1000   measure, check, and say who wins by how much
   gpubench list                                what can be measured, where, and by which variant
-  gpubench doctor                              which libraries were found, and what would add the rest
+  gpubench doctor                              which libraries were found, how to add the rest
 
-Exit codes: 0 done, 1 a cell was incorrect or failed, 2 nothing could be done (wrong usage, unreadable file),
-130 interrupted, with everything finished so far saved.")]
+Exit codes: 0 done, 1 a cell was incorrect or failed, 2 nothing could be done (wrong usage, unreadable file), 130 \
+interrupted, with everything finished so far saved.")]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -64,38 +64,50 @@ pub enum Command {
     },
 }
 
+/// The commands that a user is meant to see, for completion scripts, which would offer hidden ones too.
+pub fn without_hidden() -> clap::Command {
+    let all = Cli::command();
+    let shown = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
+    clap::Command::new("gpubench").version(env!("CARGO_PKG_VERSION")).subcommands(shown)
+}
+
 const RUN_HELP: &str = "\
 Examples:
-  gpubench run                                          the quick sweep: seven ops, small sizes
-  gpubench run --ops matmul,fft --sizes 100,1000        two ops at two sizes, in float32
-  gpubench run --ops svd --sizes 64..1024:x2 --dtypes all    doubling sizes, both element types
-  gpubench run --config article --out results/mine      the article's sweep, results in that folder
-  gpubench run --config article --ops fft               only its FFTs, at the sizes it names
-  gpubench run --ops matmul --variants 'cublas*,faer'   chosen variants only; 'gpubench list' names them
-  gpubench run --ops solve --backends cpu --threads 1   one thread, no GPU
-  gpubench run --ops spgemm --density 0.001             sparser operands
-  gpubench run --config mine.toml --dry-run             what would be measured; touches no device
-  gpubench run --ops fft --out - --format json | jq .   one format on stdout and nothing else
-  gpubench run --require cuda || echo no usable GPU     for CI: no GPU is an error, not a skip
+  gpubench run                                         the quick sweep: seven ops, small sizes
+  gpubench run --ops matmul,fft --sizes 100,1000       two ops at two sizes, in float32
+  gpubench run --ops svd --sizes 64..1024:x2 --dtypes all   doubling sizes, both element types
+  gpubench run --config article --out results/mine     the article's sweep, results in that folder
+  gpubench run --config article --ops fft              only its FFTs, at the sizes it names
+  gpubench run --ops matmul --variants 'cublas*,faer'  chosen variants (see 'gpubench list')
+  gpubench run --ops solve --backends cpu --threads 1  one thread, no GPU
+  gpubench run --ops spgemm --density 0.001            sparser operands
+  gpubench run --config mine.toml --dry-run            what would be measured; touches no device
+  gpubench run --ops fft --out - --format json | jq .  one format on stdout and nothing else
+  gpubench run --require cuda || echo no usable GPU    for CI: no GPU is an error, not a skip
 
 A sweep file is TOML: defaults at the top, and [[sweep]] tables whose values replace them:
 
-  dtypes = [\"f32\", \"f64\"]           # also at the top: seed, threads, device, cell-timeout, require, sim
+  dtypes = [\"f32\", \"f64\"]
   samples = 20
+  cell-timeout = \"2m\"
+
   [[sweep]]
   ops = [\"matmul\", \"fft\"]
   sizes = [100, 1000, \"2048..8192:x2\"]
+
   [[sweep]]
-  ops = [\"spgemm\"]                  # also: sizes, dtypes, backends, variants, density, samples, warmup
+  ops = [\"spgemm\"]
   density = 0.001
 
-A value on the command line replaces the file's. --ops chooses among the file's tables, which keep their sizes.
+Keys of a table: ops, sizes, dtypes, backends, variants, density, samples, warmup. At the top also: seed, threads, \
+device, cell-timeout, require, sim. A value on the command line replaces the file's; --ops chooses among the file's \
+tables, which keep their sizes.
 
-What happens: each answer is checked in float64 before it is timed, and a wrong one gets no time. A cell whose library
-or device is missing is skipped, with the reason and the step that would fix it; a crash or a time-out costs one cell.
-report.json in the folder is up to date after every cell, so an interrupted run keeps what it has.
+Each answer is checked in float64 before it is timed, and a wrong one gets no time. A cell whose library or device is \
+missing is skipped, with the reason and the step that would fix it; a crash or a time-out costs one cell. report.json \
+in the folder is up to date after every cell, so an interrupted run keeps what it has.
 
-Exit codes: 0 finished (skips allowed), 1 some cell incorrect or failed, 2 wrong usage, nothing to run or a required
+Exit codes: 0 finished (skips allowed), 1 some cell incorrect or failed, 2 wrong usage, nothing to run or a required \
 backend missing, 130 interrupted with everything finished so far saved.";
 
 /// What `run` takes.
@@ -285,7 +297,6 @@ fn cell_timeout(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_definition_is_consistent() {

@@ -33,7 +33,8 @@ impl Folder {
         if let Err(error) = folder.make().and_then(|()| folder.probe()) {
             folder.withdraw();
             let path = path.display();
-            return Err(error).with_context(|| format!("cannot write to the folder '{path}' of --out"));
+            return Err(error)
+                .with_context(|| format!("cannot write to the folder '{path}' (name another with --out)"));
         }
         Ok(folder)
     }

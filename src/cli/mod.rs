@@ -13,7 +13,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 
 use args::{Cli, Command};
 
@@ -49,7 +49,7 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Schema => stream::print(wiring::schema())?,
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "gpubench", &mut script);
+            clap_complete::generate(shell, &mut args::without_hidden(), "gpubench", &mut script);
             stream::print_bytes(&script)?;
         }
         Command::Worker { backend } => return Ok(wiring::worker(&backend)),

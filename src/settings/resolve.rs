@@ -148,11 +148,10 @@ fn check_script(script: Option<&Path>, sim_is_chosen: bool) -> Result<()> {
         return Ok(());
     }
     let script = script.context("backend sim needs a script of what it simulates: add --sim FILE")?;
-    std::fs::File::open(script)
-        .and_then(|file| file.metadata())
-        .map_err(anyhow::Error::from)
-        .and_then(|metadata| Ok(ensure!(metadata.is_file(), "it is not a file")))
-        .with_context(|| format!("cannot read the script of the simulated device '{}'", script.display()))
+    let shown = || format!("cannot read the script of the simulated device '{}'", script.display());
+    let metadata = std::fs::File::open(script).and_then(|file| file.metadata()).with_context(shown)?;
+    ensure!(metadata.is_file(), "{}: it is not a file", shown());
+    Ok(())
 }
 
 /// The place results go to, which must suit the formats that were asked for.
