@@ -52,9 +52,16 @@ enum Link {
 pub struct Client {
     name: String,
     link: Link,
-    replies: Receiver<Result<Reply, String>>,
+    replies: Receiver<Heard>,
     last_lines: Arc<Mutex<VecDeque<String>>>,
     started: Instant,
+    replied: Instant,
+}
+
+/// A line from a worker, and when it came.
+struct Heard {
+    at: Instant,
+    reply: Result<Reply, String>,
 }
 
 impl Client {
@@ -67,12 +74,17 @@ impl Client {
             Place::Process(program) => start_process(name, program, sender, &last_lines)?,
             Place::Thread => start_thread(name, sender)?,
         };
-        Ok(Client { name: name.into(), link, replies, last_lines, started })
+        Ok(Client { name: name.into(), link, replies, last_lines, started, replied: started })
     }
 
     /// When it was started.
     pub fn started(&self) -> Instant {
         self.started
+    }
+
+    /// When its last final reply came, which may be long before anybody waited for it.
+    pub fn replied(&self) -> Instant {
+        self.replied
     }
 
     /// Sends a request. A worker that is gone shows at the wait for its reply.
@@ -103,9 +115,11 @@ impl Client {
             }
             let left = deadline.saturating_duration_since(Instant::now());
             match self.replies.recv_timeout(left.min(POLL)) {
-                Ok(Ok(Reply::Phase { phase })) => on_phase(&phase),
-                Ok(Ok(reply)) => return Ok(reply),
-                Ok(Err(nonsense)) => return Err(Loss::Gone(nonsense)),
+                Ok(Heard { reply: Ok(Reply::Phase { phase }), .. }) => on_phase(&phase),
+                Ok(Heard { reply, at }) => {
+                    self.replied = at;
+                    return reply.map_err(Loss::Gone);
+                }
                 Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(Loss::TimedOut),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(Loss::Gone(self.how_it_ended())),
@@ -162,7 +176,7 @@ impl Drop for Client {
 fn start_process(
     name: &str,
     program: &PathBuf,
-    replies: Sender<Result<Reply, String>>,
+    replies: Sender<Heard>,
     last_lines: &Arc<Mutex<VecDeque<String>>>,
 ) -> io::Result<Link> {
     let mut command = Command::new(program);
@@ -180,7 +194,7 @@ fn start_process(
     Ok(Link::Process { child, stdin, stderr })
 }
 
-fn start_thread(name: &str, replies: Sender<Result<Reply, String>>) -> io::Result<Link> {
+fn start_thread(name: &str, replies: Sender<Heard>) -> io::Result<Link> {
     let registration =
         backend::find(name).ok_or_else(|| io::Error::other(format!("no backend is named {name}")))?;
     let (request_reader, request_writer): (PipeReader, PipeWriter) = io::pipe()?;
@@ -194,11 +208,11 @@ fn start_thread(name: &str, replies: Sender<Result<Reply, String>>) -> io::Resul
     Ok(Link::Thread { requests: Some(request_writer) })
 }
 
-fn read_replies(source: impl Read, replies: &Sender<Result<Reply, String>>) {
+fn read_replies(source: impl Read, replies: &Sender<Heard>) {
     for line in BufReader::new(source).lines().map_while(Result::ok) {
         let reply = serde_json::from_str(&line)
             .map_err(|error| format!("the worker sent a line that is no reply ({error}): {line}"));
-        if replies.send(reply).is_err() {
+        if replies.send(Heard { at: Instant::now(), reply }).is_err() {
             return;
         }
     }
