@@ -21,7 +21,7 @@ pub struct Inputs(HashMap<String, (String, String)>);
 impl Inputs {
     /// Notes the fingerprint of a row's operands; an error when another backend had others for the same case.
     fn agree(&mut self, row: &Row, fingerprint: &str) -> Result<(), String> {
-        let case = format!("{} density {:?} seed {}", row.case, row.case.density, row.case.seed);
+        let case = format!("{} seed {}", row.case, row.case.seed);
         let first = || (row.backend.clone(), fingerprint.to_owned());
         let (backend, known) = self.0.entry(case).or_insert_with(first);
         if known == fingerprint {
@@ -208,7 +208,9 @@ fn execute(clock: Clock, taken: &Taken) -> Option<Execute> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::{Sample, SetupCounts};
+    use crate::backend::{Accuracy, Sample, SetupCounts, Side, Variant};
+    use crate::case::{Case, Cell, DType};
+    use crate::measure::sampling::Sampling;
 
     fn taken(samples: Vec<Sample>) -> Taken {
         Taken { samples, warmups: 3, setup_while_sampling: SetupCounts::default() }
@@ -219,6 +221,34 @@ mod tests {
         let samples = [1.0, 2.0, 3.0].map(|t| Sample { host_s: 10.0 * t, device_s: Some(t) });
         let execute = execute(Clock::DeviceEvents, &taken(samples.to_vec())).unwrap();
         assert_eq!((execute.median_s, execute.host_median_s), (2.0, 20.0));
+    }
+
+    #[test]
+    fn backends_with_other_inputs_for_the_same_case_are_told_apart() {
+        let case = Case { op: "sin".into(), n: 2, dtype: DType::F32, density: None, seed: 1 };
+        let row = |backend: &str, case: &Case| {
+            let cell = Cell { case: case.clone(), backend: backend.into(), variant: "a".into() };
+            let variant = Variant {
+                op: "sin".into(),
+                name: "a".into(),
+                summary: "".into(),
+                side: Side::Cpu,
+                accuracy: Accuracy::Ieee,
+                default: true,
+                dtypes: DType::ALL.into(),
+            };
+            blank(&PlannedCell { cell, variant, sampling: Sampling::default() })
+        };
+        let mut inputs = Inputs::default();
+        assert_eq!(inputs.agree(&row("cpu", &case), "1f"), Ok(()));
+        assert_eq!(inputs.agree(&row("cuda", &case), "1f"), Ok(()));
+        let refusal = inputs.agree(&row("cuda", &case), "2f").unwrap_err();
+        assert!(
+            refusal.contains("inputs differ from cpu's") && refusal.contains("cannot be compared"),
+            "{refusal}"
+        );
+        let other = Case { seed: 2, ..case };
+        assert_eq!(inputs.agree(&row("cuda", &other), "2f"), Ok(()), "another case has inputs of its own");
     }
 
     #[test]

@@ -1,33 +1,26 @@
 //! The report of a run while it grows: one row at a time, on disk after each.
 
 use std::path::PathBuf;
-use std::thread::JoinHandle;
 use std::time::Instant;
 
 use super::Run;
-use crate::report::{BackendState, Environment, Report, Row, SCHEMA_VERSION, environment, file};
+use crate::report::{BackendState, Report, Row, SCHEMA_VERSION, environment, file};
 
 /// The rows so far, and what the report says around them.
 pub struct Journal {
     start: Instant,
-    collecting: Option<JoinHandle<Environment>>,
     report: Report,
     file: Option<PathBuf>,
 }
 
 impl Journal {
-    /// Starts an empty report. The environment is looked at meanwhile, by a thread of its own.
-    pub fn begin(run: &Run) -> Self {
-        let (argv, settings) = (run.argv.clone(), run.settings.clone());
-        let collecting = std::thread::spawn(move || environment::collect(argv, settings));
+    /// Starts an empty report, of a run that began at `start`, and looks at the machine: nothing of that is left
+    /// to disturb a cell.
+    pub fn begin(run: &Run, start: Instant) -> Self {
+        let environment = environment::collect(run.argv.clone(), run.settings.clone());
         Journal {
-            start: Instant::now(),
-            collecting: Some(collecting),
-            report: Report {
-                schema_version: SCHEMA_VERSION,
-                environment: Environment::default(),
-                rows: vec![],
-            },
+            start,
+            report: Report { schema_version: SCHEMA_VERSION, environment, rows: vec![] },
             file: run.out.as_ref().map(|folder| folder.join(file::FILE_NAME)),
         }
     }
@@ -50,10 +43,6 @@ impl Journal {
     }
 
     fn save(&mut self, backends: Vec<BackendState>) -> anyhow::Result<()> {
-        if let Some(collecting) = self.collecting.take() {
-            self.report.environment =
-                collecting.join().map_err(|_| anyhow::anyhow!("looking at the machine panicked"))?;
-        }
         self.report.environment.backends = backends;
         self.report.environment.elapsed_s = self.start.elapsed().as_secs_f64();
         let Some(path) = &self.file else { return Ok(()) };

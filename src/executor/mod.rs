@@ -8,7 +8,7 @@ mod journal;
 mod workers;
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use workers::RequiredBackendMissing;
 
@@ -58,8 +58,9 @@ pub struct Finished {
 /// cannot be written. What goes wrong with a cell is in its row.
 pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
     let watch = interrupt::Watch::begin()?;
-    let mut journal = journal::Journal::begin(run);
+    let start = Instant::now();
     let mut workers = workers::Workers::start(run, place(run)?, watch.flag());
+    let mut journal = journal::Journal::begin(run, start);
     observer.run_started(run.cells.len());
     let mut interrupted = workers.require(&run.require, observer)?.is_break();
     let mut inputs = cell::Inputs::default();

@@ -212,7 +212,7 @@ impl Slot {
         let startup = client.started();
         match client.wait(startup + limit, stop, &mut |_| {}) {
             Ok(Reply::Ready { description }) => {
-                self.report.startup_s.get_or_insert(startup.elapsed().as_secs_f64());
+                self.report.startup_s.get_or_insert((client.replied() - startup).as_secs_f64());
                 self.report.available = true;
                 self.report.reason = None;
                 self.report.description = description;

@@ -58,6 +58,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_finished_cell_is_one_line() {
+        let row = serde_json::json!({
+            "op": "matmul", "n": 1000, "dtype": "f32", "seed": 1, "backend": "cpu", "variant": "openblas",
+            "side": "cpu", "accuracy": "ieee", "outcome": "skipped", "reason": "OpenBLAS is missing",
+            "work": { "flop": 2e9, "bytes": 12e6 },
+        });
+        let mut text = vec![];
+        let mut lines = Lines::new(&mut text);
+        lines.run_started(35);
+        lines.cell_finished(2, &serde_json::from_value(row).unwrap());
+        let text = String::from_utf8(text).unwrap();
+        assert_eq!(text, "[3/35] matmul N=1000 f32 cpu/openblas skipped: OpenBLAS is missing\n");
+    }
+
+    #[test]
     fn times_have_three_digits_and_the_nearest_unit() {
         let cases = [
             (1.16e-3, "1.16 ms"),

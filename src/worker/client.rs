@@ -22,6 +22,8 @@ const POLL: Duration = Duration::from_millis(100);
 const LAST_LINES: usize = 3;
 /// How long a worker that was told to exit may take before it is killed.
 const FAREWELL: Duration = Duration::from_secs(3);
+/// Stack of a worker's thread: LAPACK libraries recurse with large frames and expect that of a main thread.
+const STACK_BYTES: usize = 64 << 20;
 
 /// Where a worker runs.
 #[derive(Clone, Debug)]
@@ -52,9 +54,16 @@ enum Link {
 pub struct Client {
     name: String,
     link: Link,
-    replies: Receiver<Result<Reply, String>>,
+    replies: Receiver<Heard>,
     last_lines: Arc<Mutex<VecDeque<String>>>,
     started: Instant,
+    replied: Instant,
+}
+
+/// A line from a worker, and when it came.
+struct Heard {
+    at: Instant,
+    reply: Result<Reply, String>,
 }
 
 impl Client {
@@ -67,12 +76,17 @@ impl Client {
             Place::Process(program) => start_process(name, program, sender, &last_lines)?,
             Place::Thread => start_thread(name, sender)?,
         };
-        Ok(Client { name: name.into(), link, replies, last_lines, started })
+        Ok(Client { name: name.into(), link, replies, last_lines, started, replied: started })
     }
 
     /// When it was started.
     pub fn started(&self) -> Instant {
         self.started
+    }
+
+    /// When its last final reply came, which may be long before anybody waited for it.
+    pub fn replied(&self) -> Instant {
+        self.replied
     }
 
     /// Sends a request. A worker that is gone shows at the wait for its reply.
@@ -103,9 +117,11 @@ impl Client {
             }
             let left = deadline.saturating_duration_since(Instant::now());
             match self.replies.recv_timeout(left.min(POLL)) {
-                Ok(Ok(Reply::Phase { phase })) => on_phase(&phase),
-                Ok(Ok(reply)) => return Ok(reply),
-                Ok(Err(nonsense)) => return Err(Loss::Gone(nonsense)),
+                Ok(Heard { reply: Ok(Reply::Phase { phase }), .. }) => on_phase(&phase),
+                Ok(Heard { reply, at }) => {
+                    self.replied = at;
+                    return reply.map_err(Loss::Gone);
+                }
                 Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(Loss::TimedOut),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(Loss::Gone(self.how_it_ended())),
@@ -162,7 +178,7 @@ impl Drop for Client {
 fn start_process(
     name: &str,
     program: &PathBuf,
-    replies: Sender<Result<Reply, String>>,
+    replies: Sender<Heard>,
     last_lines: &Arc<Mutex<VecDeque<String>>>,
 ) -> io::Result<Link> {
     let mut command = Command::new(program);
@@ -180,12 +196,13 @@ fn start_process(
     Ok(Link::Process { child, stdin, stderr })
 }
 
-fn start_thread(name: &str, replies: Sender<Result<Reply, String>>) -> io::Result<Link> {
+fn start_thread(name: &str, replies: Sender<Heard>) -> io::Result<Link> {
     let registration =
         backend::find(name).ok_or_else(|| io::Error::other(format!("no backend is named {name}")))?;
     let (request_reader, request_writer): (PipeReader, PipeWriter) = io::pipe()?;
     let (reply_reader, mut reply_writer) = io::pipe()?;
-    std::thread::Builder::new().name(format!("worker-{name}")).spawn(move || {
+    let thread = std::thread::Builder::new().name(format!("worker-{name}")).stack_size(STACK_BYTES);
+    thread.spawn(move || {
         let requests = BufReader::new(request_reader).lines().map_while(Result::ok);
         // An error means that the parent has dropped its end: there is nobody left to tell.
         let _ = serve::serve(registration, requests, &mut reply_writer);
@@ -194,11 +211,11 @@ fn start_thread(name: &str, replies: Sender<Result<Reply, String>>) -> io::Resul
     Ok(Link::Thread { requests: Some(request_writer) })
 }
 
-fn read_replies(source: impl Read, replies: &Sender<Result<Reply, String>>) {
+fn read_replies(source: impl Read, replies: &Sender<Heard>) {
     for line in BufReader::new(source).lines().map_while(Result::ok) {
         let reply = serde_json::from_str(&line)
             .map_err(|error| format!("the worker sent a line that is no reply ({error}): {line}"));
-        if replies.send(reply).is_err() {
+        if replies.send(Heard { at: Instant::now(), reply }).is_err() {
             return;
         }
     }

@@ -152,3 +152,42 @@ fn send(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
     output.write_all(line.as_bytes())?;
     output.flush()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The replies of the simulated device to `requests`.
+    fn replies(requests: &[&str]) -> Vec<Reply> {
+        let mut output = vec![];
+        let Some(registration) = backend::find("sim") else { return vec![] };
+        serve(registration, requests.iter().map(|line| (*line).to_owned()), &mut output).unwrap();
+        String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_line_that_is_no_request_is_a_failure_and_not_the_end() {
+        let options = r#"{"device":0,"ops":[],"dtypes":[]}"#;
+        let doctor = format!(r#"{{"type":"doctor","options":{options}}}"#);
+        let replies = replies(&["nonsense", r#"{"type":"dance"}"#, &doctor]);
+        assert!(
+            matches!(&replies[0], Reply::Failed { reason, device_lost: false } if reason.contains("nonsense"))
+        );
+        assert!(matches!(&replies[1], Reply::Failed { reason, .. } if reason.contains("dance")));
+        assert!(matches!(&replies[2], Reply::Findings { .. }));
+    }
+
+    #[test]
+    fn requests_out_of_order_are_refused_in_words() {
+        let sampling = r#"{"warmup":3,"warmup_s":0.05,"samples":5,"cap_s":2.0,"min_samples":5}"#;
+        let replies = replies(&[&format!(r#"{{"type":"measure","sampling":{sampling}}}"#)]);
+        assert!(matches!(&replies[1], Reply::Failed { reason, .. } if reason.contains("send hello first")));
+    }
+
+    #[test]
+    fn another_version_of_the_protocol_is_refused() {
+        let replies =
+            replies(&[r#"{"type":"hello","protocol":99,"options":{"device":0,"ops":[],"dtypes":[]}}"#]);
+        assert!(matches!(&replies[0], Reply::Unavailable { reason, .. } if reason.contains("99")));
+    }
+}

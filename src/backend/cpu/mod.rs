@@ -12,7 +12,6 @@ mod fft;
 mod fft_real;
 mod gustavson;
 mod matmul;
-pub mod memory;
 mod moments;
 mod per_thread;
 mod reduction;
@@ -126,9 +125,6 @@ impl Backend for Cpu {
         let kernel = kernels().find(|kernel| kernel.variant.op == case.op && kernel.variant.name == variant);
         let kernel =
             kernel.ok_or_else(|| CellError::Failed(format!("no cpu variant {variant} of {}", case.op)))?;
-        if let Some(op) = crate::op::find(&case.op) {
-            memory::require(op.footprint(case))?;
-        }
         (kernel.prepare)(self, case, inputs)
     }
 
