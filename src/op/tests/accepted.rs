@@ -25,13 +25,9 @@ fn plain_answers_pass_with_room_to_spare_at_larger_sizes() {
                 let case = case(op.name(), n, dtype);
                 let inputs = op.inputs(&case);
                 let checked = check(&case, &inputs, &naive::answer(&case, &inputs));
-                println!(
-                    "{case}: {:.2e} of {:.2e} ({:.2})",
-                    checked.value,
-                    checked.bound,
-                    checked.value / checked.bound
-                );
-                assert!(checked.value < 0.7 * checked.bound, "{case}: {checked:?}");
+                let used = checked.value / checked.bound;
+                println!("{case}: {:.2e} of {:.2e} ({used:.2})", checked.value, checked.bound);
+                assert!(used < 0.7, "{case}: {checked:?}");
             }
         }
     }
@@ -90,6 +86,50 @@ fn the_gram_matrix_is_the_same_in_any_order_of_summation() {
             let fused = (0..n).fold(0.0, |sum, k| x[k * n + i].mul_add(x[k * n + j], sum));
             let bits = a[i * n + j].to_bits();
             assert_eq!([backward, blocked + one, fused + one].map(f64::to_bits), [bits; 3], "{i} {j}");
+        }
+    }
+}
+
+#[test]
+#[ignore]
+fn tmp_times() {
+    let cpu = || {
+        let mut t: libc::rusage = unsafe { std::mem::zeroed() };
+        unsafe { libc::getrusage(libc::RUSAGE_SELF, &mut t) };
+        t.ru_utime.tv_sec as f64 + t.ru_utime.tv_usec as f64 * 1e-6
+    };
+    for n in [2039u64, 2048, 4096] {
+        for op in OPS {
+            for dtype in [DType::F32, DType::F64] {
+            if ["reduction", "sin", "elementwise"].contains(&op.name()) && n != 4096 || op.name() == "svd" && (n == 4096 || dtype == DType::F64) {
+                continue;
+            }
+                let case = Case { density: op.default_density(), ..case(op.name(), n, dtype) };
+                let c0 = cpu();
+                let inputs = op.inputs(&case);
+                let c1 = cpu();
+                let answer = match op.name() {
+                    "matmul" => vec![inputs[0].clone()],
+                    "solve" => vec![inputs[1].clone()],
+                    "svd" => vec![
+                        inputs[0].clone(),
+                        Operand::dense(n as usize, 1, (0..n).rev().map(|x| x as f32).collect()),
+                        inputs[0].clone(),
+                    ],
+                    _ => naive::answer(&case, &inputs),
+                };
+                let t = std::time::Instant::now();
+                let c2 = cpu();
+                let checked = check(&case, &inputs, &answer);
+                println!(
+                    "{case}: inputs cpu {:.3}, check cpu {:.3} wall {:.3}  {:.2e} of {:.2e}",
+                    c1 - c0,
+                    cpu() - c2,
+                    t.elapsed().as_secs_f64(),
+                    checked.value,
+                    checked.bound
+                );
+            }
         }
     }
 }
