@@ -149,6 +149,16 @@ fn moments_in_the_wrong_order_or_of_a_sample_are_wrong() {
     }
 }
 
+#[test]
+fn running_float32_sums_drift_too_far_at_larger_sizes_and_float64_sums_do_not() {
+    let (case, inputs, drifted) = solved("reduction", 2048, DType::F32);
+    assert!(!check(&case, &inputs, &drifted).is_right());
+    let widened = Operand::dense(2048, 2048, values_of(&inputs[0]));
+    let summed = naive::answer(&Case { dtype: DType::F64, ..case.clone() }, &[widened]);
+    let checked = check(&case, &inputs, &summed);
+    assert!(checked.value < 1e-3 * checked.bound, "{checked:?}");
+}
+
 fn spectrum(answer: &mut [Operand]) -> (&mut Values, usize) {
     match &mut answer[0] {
         Operand::Dense(Dense { values, rows, .. }) => (values, *rows),
