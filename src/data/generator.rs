@@ -52,11 +52,6 @@ impl Stream {
         T::from_bits_uniform(self.bits(index))
     }
 
-    /// +1 or -1 by the leading bit at `index`; used by the checks' random projections.
-    pub fn sign(self, index: u64) -> f64 {
-        if self.bits(index) >> 63 == 0 { 1.0 } else { -1.0 }
-    }
-
     /// The first `len` uniform values.
     pub fn uniforms<T: Real>(self, len: usize) -> Vec<T> {
         let mut values = vec![T::default(); len];
@@ -151,7 +146,6 @@ mod tests {
             let (single, double) = (stream.uniform::<f32>(index), stream.uniform::<f64>(index));
             proptest::prop_assert!((0.0..1.0).contains(&single) && (0.0..1.0).contains(&double));
             proptest::prop_assert!(f64::from(single) <= double && double - f64::from(single) < 0.5f64.powi(24));
-            proptest::prop_assert_eq!(stream.sign(index) > 0.0, double < 0.5);
         }
 
         #[test]

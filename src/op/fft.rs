@@ -42,7 +42,7 @@ impl Op for Fft {
 
     /// Every output is looked at. Row 0 and column 0 are transforms of the column and row sums: each of
     /// their entries is compared, relative to the largest output, `F[0, 0]`, whose rounding they carry.
-    /// Every other row `u` is projected on random signs q, zero at column 0, and `(F q)_u` compared with
+    /// Every other row `u` is projected on random weights q, zero at column 0, and `(F q)_u` compared with
     /// `sum_r w^(u r) sum_c a_rc Q_c`, Q the transform of q; relative to the 2-norm of a typical row of F,
     /// `sqrt(n) |a|_F`, which makes it an estimate of the relative L2 error of the row.
     ///
@@ -69,7 +69,7 @@ fn check<T: Real>(
     let f = judge::complex::<T>(answer, 0, "F", (n, n))?;
     let error = edge_error(a, f, n).max(interior_error(case.seed, a, f, n));
     let growth = 2.0 + (n as f64).log2();
-    Ok(Checked::new(error, 2.0 * growth * rounding.sum))
+    Ok(Checked::new(error, 4.0 * growth * rounding.sum))
 }
 
 fn widen<T: Real>(z: Complex<T>) -> Complex<f64> {
@@ -90,7 +90,7 @@ fn edge_error<T: Real>(a: &[T], f: &[Complex<T>], n: usize) -> f64 {
 
 /// The largest error of a projected row below row 0 and right of column 0, relative to a typical row.
 fn interior_error<T: Real>(seed: u64, a: &[T], f: &[Complex<T>], n: usize) -> f64 {
-    let mut probe = judge::signs::<1>(seed, n);
+    let mut probe = judge::weights::<1>(seed, n);
     probe[0] = [0.0];
     let spectrum: Vec<[f64; 2]> = judge::dft_of_reals(&probe).iter().map(|z| [z.re, z.im]).collect();
     let projected = judge::rows_times(a, &spectrum);

@@ -40,10 +40,10 @@ impl Op for Matmul {
     }
 
     /// The largest error of a row under two projections: `(C x - A (B x))_i` relative to the 2-norm of row
-    /// `i`, which is the relative error of a typical entry, for balanced random signs `x`, and the relative
+    /// `i`, which is the relative error of a typical entry, for balanced random weights `x`, and the relative
     /// error of the row's sum. The finding nearer to its bound is returned.
     ///
-    /// Balanced signs cancel what a row's entries have in common, so the operands' rounding stands as its
+    /// Balanced weights cancel what a row's entries have in common, so the operands' rounding stands as its
     /// average over a row (`input / sqrt(n)`), and one wrong entry stands out even at half precision; sums
     /// see common errors, such as a wrong factor. Rounding of sums grows with `sqrt(n)` in both.
     fn check(
@@ -67,15 +67,15 @@ fn check<T: Real>(
     let a = judge::dense::<T>(inputs, 0, "A", (n, n))?;
     let b = judge::dense::<T>(inputs, 1, "B", (n, n))?;
     let c = judge::dense::<T>(answer, 0, "C", (n, n))?;
-    let probes = judge::signs_and_ones(case.seed, n);
+    let probes = judge::balanced_and_ones(case.seed, n);
     let expected = judge::rows_times(a, &judge::rows_times(b, &probes));
     let found = judge::rows_times(c, &probes);
     let rows = found.par_iter().zip(&expected);
     let root = (n as f64).sqrt();
-    let signs =
+    let weighted =
         worst(rows.clone().map(|(found, expected)| relative(found[0] - expected[0], expected[1] / root)));
     let sums = worst(rows.map(|(found, expected)| relative(found[1] - expected[1], expected[1])));
     let sum_rounding = root * rounding.sum;
-    let signs = Checked::new(signs, 16.0 * rounding.input / root + 4.0 * sum_rounding);
-    Ok(signs.worse(Checked::new(sums, 8.0 * (rounding.input + sum_rounding))))
+    let weighted = Checked::new(weighted, 16.0 * rounding.input / root + 4.0 * sum_rounding);
+    Ok(weighted.worse(Checked::new(sums, 8.0 * (rounding.input + sum_rounding))))
 }

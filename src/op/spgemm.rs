@@ -53,7 +53,7 @@ impl Op for Spgemm {
     }
 
     /// Structure first: offsets, columns in range, none twice in a row. Then, as for matmul, the largest
-    /// error of a row under a projection on random signs and one on ones, relative to the row's 2-norm.
+    /// error of a row under a projection on random weights and one on ones, relative to the row's 2-norm.
     ///
     /// An entry sums at most as many products as the fullest row of A holds; the judge's own sums are as
     /// long as the fullest row of A, B or C.
@@ -79,21 +79,21 @@ fn check<T: Real>(
     let (b, b_values) = judge::csr::<T>(inputs, 1, "B", n)?;
     let (c, c_values) = judge::csr::<T>(answer, 0, "C", n)?;
     let terms = judge::widest_row(a);
-    let bound = 8.0 * (rounding.input + (terms as f64).sqrt() * rounding.sum);
+    let bound = 4.0 * (rounding.input + (terms as f64).sqrt() * rounding.sum);
     if !judge::is_well_formed(c) {
         return Ok(Checked::new(f64::INFINITY, bound));
     }
     let widest = terms.max(judge::widest_row(b)).max(judge::widest_row(c));
     let bound = bound + 8.0 * (widest as f64).sqrt() * JUDGE_ROUNDOFF;
-    let probes = judge::signs_and_ones(case.seed, n);
+    let probes = judge::balanced_and_ones(case.seed, n);
     let expected = judge::csr_times(a, a_values, &judge::csr_times(b, b_values, &probes));
     let found = judge::csr_times(c, c_values, &probes);
     let lengths = c.indptr.par_windows(2).map(|ends| f64::from((ends[1] - ends[0]).max(1)));
     let rows = found.par_iter().zip(&expected).zip(lengths);
     let error = worst(rows.map(|((found, expected), length)| {
         let norm = expected[1] / length.sqrt();
-        let [signs, sums] = [0, 1].map(|k| (found[k] - expected[k]).abs());
-        relative(signs, norm) + relative(sums, expected[1])
+        let [weighted, sums] = [0, 1].map(|k| (found[k] - expected[k]).abs());
+        relative(weighted, norm) + relative(sums, expected[1])
     }));
     Ok(Checked::new(error, bound))
 }

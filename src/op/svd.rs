@@ -44,7 +44,7 @@ impl Op for Svd {
         vec![uniform_square(case, 0)]
     }
 
-    /// S must be descending and not negative. Then the largest component over random sign vectors y of
+    /// S must be descending and not negative. Then the largest component over random vectors y of
     /// `UᵀU y - y`, `U Uᵀ y - y`, the same for V, and of `Uᵀ A y - S Vᵀ y` relative to
     /// `S_j + |A|_F / sqrt(n)`: with both factors orthogonal the last vanishes only when A is the product.
     ///
@@ -79,7 +79,7 @@ fn check<T: Real>(
     if !descending {
         return Ok(Checked::new(f64::INFINITY, bound));
     }
-    let probes = judge::signs::<PROBES>(case.seed, n);
+    let probes = judge::weights::<PROBES>(case.seed, n);
     let orthogonality = orthogonality_error(u, &probes).max(orthogonality_error(vt, &probes));
     Ok(Checked::new(orthogonality.max(residual(a, u, &s, vt, &probes)), bound))
 }

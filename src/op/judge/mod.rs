@@ -2,7 +2,7 @@
 //!
 //! | op | method | source |
 //! |---|---|---|
-//! | matmul, spgemm | `C x` against `A (B x)` for random signs and for ones, row by row | Freivalds 1977; Huang and Abraham 1984 (checksums); BLIS's test suite |
+//! | matmul, spgemm | `C x` against `A (B x)` for balanced random weights and for ones, row by row | Freivalds 1977; Huang and Abraham 1984 (checksums); BLIS's test suite |
 //! | elementwise, sin, spmv | every entry again in float64 | |
 //! | reduction | compensated sums, two-pass deviation | Neumaier 1974; Ogita, Rump and Oishi 2005 |
 //! | fft | row 0 and column 0 by direct summation; every other row by a projection | Freivalds 1977; `FFTW`'s benchFFT (relative L2 error) |
@@ -23,7 +23,7 @@ use rayon::prelude::*;
 
 pub(super) use fourier::{dft, dft_of_reals};
 pub(super) use parts::{complex, csr, dense};
-pub(super) use products::{columns_times, complex_rows_times, rows_times, signs, signs_and_ones};
+pub(super) use products::{balanced_and_ones, columns_times, complex_rows_times, rows_times, weights};
 pub(super) use sparse::{csr_times, is_well_formed, widest_row};
 pub(super) use sums::{moments, sum};
 

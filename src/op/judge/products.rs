@@ -16,19 +16,27 @@ const LANES: usize = 4;
 /// Turns the operands' seed into the judge's, so that probes are independent of operands.
 const JUDGE_SEED: u64 = 0x6A75_6467_6521_0001;
 
-/// `K` vectors of random signs.
-pub(in crate::op) fn signs<const K: usize>(seed: u64, len: usize) -> Vec<[f64; K]> {
+/// `K` vectors of random weights, of either sign and of magnitude in [0.5, 1.5).
+///
+/// No weight is small, so that no entry hides; no two are equal, so that swapped entries do not hide
+/// either, as they would behind plain signs half the time.
+pub(in crate::op) fn weights<const K: usize>(seed: u64, len: usize) -> Vec<[f64; K]> {
     let streams: [Stream; K] = std::array::from_fn(|k| Stream::new(seed ^ JUDGE_SEED, k as u64));
-    (0..len as u64).map(|i| streams.map(|stream| stream.sign(i))).collect()
+    let weight = |uniform: f64| {
+        let centred = 2.0 * uniform - 1.0;
+        centred + 0.5f64.copysign(centred)
+    };
+    (0..len as u64).map(|i| streams.map(|stream| weight(stream.uniform(i)))).collect()
 }
 
-/// Random signs of which every one stands opposed to another half the length away, and ones.
+/// Random weights of which every one stands opposed to another half the length away, and ones.
 ///
-/// The first vector sums to zero (to one sign for an odd length): what all entries of a row have in common
-/// cancels, and with it most of the rounding of the operands. The second sees what is left out so.
-pub(in crate::op) fn signs_and_ones(seed: u64, len: usize) -> Vec<[f64; 2]> {
+/// The first vector sums to zero (to its last weight for an odd length): what all entries of a row have in
+/// common cancels, and with it most of the rounding of the operands. The second sees what is left out so.
+pub(in crate::op) fn balanced_and_ones(seed: u64, len: usize) -> Vec<[f64; 2]> {
     let half = len / 2;
-    let mut probes: Vec<[f64; 2]> = signs::<1>(seed, len).into_iter().map(|[sign]| [sign, 1.0]).collect();
+    let mut probes: Vec<[f64; 2]> =
+        weights::<1>(seed, len).into_iter().map(|[weight]| [weight, 1.0]).collect();
     for i in half..2 * half {
         probes[i][0] = -probes[i - half][0];
     }
@@ -122,7 +130,7 @@ mod tests {
     fn products_agree_with_plain_sums_across_blocks() {
         let (rows, cols) = (300, 517);
         let matrix: Vec<f64> = Stream::new(1, 0).uniforms(rows * cols);
-        let (right, left) = (signs::<3>(9, cols), signs::<3>(9, rows));
+        let (right, left) = (weights::<3>(9, cols), weights::<3>(9, rows));
         for (i, found) in rows_times(&matrix, &right).iter().enumerate() {
             for k in 0..3 {
                 let plain: f64 = (0..cols).map(|j| matrix[i * cols + j] * right[j][k]).sum();
@@ -138,10 +146,12 @@ mod tests {
     }
 
     #[test]
-    fn balanced_signs_sum_to_zero_or_to_one_sign() {
+    fn balanced_weights_cancel_and_none_is_small() {
         for len in [1, 2, 3, 64, 101] {
-            let sum: f64 = signs_and_ones(5, len).iter().map(|probe| probe[0]).sum();
-            assert_eq!(sum.abs(), (len % 2) as f64);
+            let probes = balanced_and_ones(5, len);
+            let paired: f64 = probes[..len / 2 * 2].iter().map(|probe| probe[0]).sum();
+            assert!(paired.abs() < 1e-13);
+            assert!(probes.iter().all(|probe| (0.5..=1.5).contains(&probe[0].abs()) && probe[1] == 1.0));
         }
     }
 }

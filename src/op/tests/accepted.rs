@@ -25,13 +25,8 @@ fn plain_answers_pass_with_room_to_spare_at_larger_sizes() {
                 let case = case(op.name(), n, dtype);
                 let inputs = op.inputs(&case);
                 let checked = check(&case, &inputs, &naive::answer(&case, &inputs));
-                println!(
-                    "{case}: {:.2e} of {:.2e} ({:.2})",
-                    checked.value,
-                    checked.bound,
-                    checked.value / checked.bound
-                );
-                assert!(checked.value < 0.7 * checked.bound, "{case}: {checked:?}");
+                let used = checked.value / checked.bound;
+                assert!(used < 0.7, "{case}: {checked:?}");
             }
         }
     }

@@ -119,6 +119,22 @@ fn transposed_answers_are_wrong() {
 }
 
 #[test]
+fn two_entries_swapped_in_any_row_are_wrong() {
+    for op in ["matmul", "elementwise", "sin", "fft", "spgemm", "spmv", "solve"] {
+        for &dtype in DType::ALL {
+            let (case, inputs, answer) = solved(op, 64, dtype);
+            let values = values_of(&answer[0]);
+            for index in positions(&answer[0]).into_iter().filter(|index| index % 64 > 0) {
+                let mut answer = answer.clone();
+                alter(&mut answer[0], index, |_| values[index - 1]);
+                alter(&mut answer[0], index - 1, |_| values[index]);
+                assert!(!check(&case, &inputs, &answer).is_right(), "{case}: swapped at {index}");
+            }
+        }
+    }
+}
+
+#[test]
 fn moments_in_the_wrong_order_or_of_a_sample_are_wrong() {
     everywhere("sum and mean swapped", "reduction", |answer| {
         let values = values_of(&answer[0]);
@@ -131,6 +147,16 @@ fn moments_in_the_wrong_order_or_of_a_sample_are_wrong() {
             alter(&mut answer[0], 2, |std| std * (count / (count - 1.0)).sqrt());
         });
     }
+}
+
+#[test]
+fn running_float32_sums_drift_too_far_at_larger_sizes_and_float64_sums_do_not() {
+    let (case, inputs, drifted) = solved("reduction", 2048, DType::F32);
+    assert!(!check(&case, &inputs, &drifted).is_right());
+    let widened = Operand::dense(2048, 2048, values_of(&inputs[0]));
+    let summed = naive::answer(&Case { dtype: DType::F64, ..case.clone() }, &[widened]);
+    let checked = check(&case, &inputs, &summed);
+    assert!(checked.value < 1e-3 * checked.bound, "{checked:?}");
 }
 
 fn spectrum(answer: &mut [Operand]) -> (&mut Values, usize) {
