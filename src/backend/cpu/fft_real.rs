@@ -1,4 +1,4 @@
-//! The two-dimensional real FFT that computes half the columns and mirrors the rest; knows no table of variants.
+//! The two-dimensional real FFT that computes half the columns and mirrors the rest; knows no variants.
 //!
 //! For a real matrix, `F[i][j]` is the conjugate of `F[-i mod n][-j mod n]`. So the rows are transformed to
 //! their first `n / 2 + 1` outputs, those columns are transformed tile by tile, and each tile is written
