@@ -1,4 +1,4 @@
-//! The two-dimensional real FFT that computes half the columns and mirrors the rest; knows no table of variants.
+//! The two-dimensional real FFT that computes half the columns and mirrors the rest; knows no variants.
 //!
 //! For a real matrix, `F[i][j]` is the conjugate of `F[-i mod n][-j mod n]`. So the rows are transformed to
 //! their first `n / 2 + 1` outputs, those columns are transformed tile by tile, and each tile is written
@@ -18,8 +18,12 @@ use crate::backend::Job;
 use crate::data::{Operand, Real};
 use crate::error::CellError;
 
-/// Columns of a tile: whole cache lines of every row.
-const TILE: usize = 16;
+/// Most columns of a tile; the tile of 2048 rows then fits in a second-level cache.
+const WIDEST: usize = 32;
+/// Fewest columns of a tile: whole cache lines of every row.
+const NARROWEST: usize = 8;
+/// Rows gathered together, so that their cache misses overlap and the tile is written by whole lines.
+const GROUP: usize = 8;
 /// Elements between the columns of a tile beyond their length, so that they do not share a cache set.
 const PAD: usize = 8;
 
@@ -33,6 +37,8 @@ pub(super) struct RealFft<T: FftNum> {
 /// The plans for one side, and what they work in.
 struct Transform<T: FftNum> {
     side: usize,
+    /// Columns of a tile.
+    width: usize,
     rows: Arc<dyn RealToComplex<T>>,
     columns: Arc<dyn Fft<T>>,
     scratch: PerThread<Scratch<T>>,
@@ -57,16 +63,19 @@ struct Panel<'a, T> {
 impl<T: Real + FftNum> RealFft<T> {
     /// Plans the transform of a `side` by `side` matrix.
     pub(super) fn new(side: usize, input: &[T]) -> Self {
+        // Two tiles for each thread, where the tiles do not get too narrow for that.
+        let width =
+            (side / 4 / rayon::current_num_threads()).clamp(NARROWEST, WIDEST) / NARROWEST * NARROWEST;
         let rows = RealFftPlanner::new().plan_fft_forward(side);
         let columns = FftPlanner::new().plan_fft_forward(side);
         let work = rows.get_scratch_len().max(columns.get_inplace_scratch_len());
         let scratch = PerThread::new(|| Scratch {
             row: vec![T::zero(); side],
-            tile: vec![zero(); TILE * (side + PAD)],
+            tile: vec![zero(); width * (side + PAD)],
             work: vec![zero(); work],
         });
         let output = Array2::from_elem((side, side), zero());
-        let transform = Transform { side, rows, columns, scratch };
+        let transform = Transform { side, width, rows, columns, scratch };
         RealFft { input: input.to_vec(), output, transform }
     }
 }
@@ -85,40 +94,60 @@ impl<T: Real + FftNum> Transform<T> {
     fn panel(&self, panel: &mut Panel<T>) {
         let (n, stride) = (self.side, self.side + PAD);
         self.scratch.with(|Scratch { tile, work, .. }| {
-            for (i, row) in panel.columns.outer_iter().enumerate() {
-                for (column, z) in tile.chunks_exact_mut(stride).zip(row) {
-                    column[i] = *z;
-                }
-            }
+            gather(&panel.columns, tile, stride);
             for column in tile.chunks_exact_mut(stride).take(panel.columns.ncols()) {
                 let work = &mut work[..self.columns.get_inplace_scratch_len()];
                 self.columns.process_with_scratch(&mut column[..n], work);
             }
-            for (i, row) in panel.columns.outer_iter_mut().enumerate() {
-                for (column, z) in tile.chunks_exact(stride).zip(row) {
-                    *z = column[i];
-                }
-            }
-            let mirrored = panel.unmirrored..panel.unmirrored + panel.mirror.ncols();
-            for (i, row) in panel.mirror.outer_iter_mut().enumerate() {
-                let source = if i == 0 { 0 } else { n - i };
-                let columns = tile.chunks_exact(stride).skip(mirrored.start).take(mirrored.len());
-                for (column, z) in columns.rev().zip(row) {
-                    *z = column[source].conj();
-                }
-            }
+            panel.scatter(tile, stride);
         });
     }
 }
 
-/// Cuts a matrix, whose leading `n / 2 + 1` columns are to be transformed, into panels.
-fn panels<T>(matrix: &mut Array2<Complex<T>>) -> Vec<Panel<'_, T>> {
+/// Copies columns to a tile, one after the other, `stride` elements apart.
+fn gather<T: Copy>(columns: &ArrayViewMut2<Complex<T>>, tile: &mut [Complex<T>], stride: usize) {
+    let mut rows = columns.outer_iter().filter_map(|row| row.to_slice());
+    for first in (0..columns.nrows()).step_by(GROUP) {
+        let mut group: [&[Complex<T>]; GROUP] = [&[]; GROUP];
+        let present = group.iter_mut().zip(rows.by_ref()).map(|(slot, row)| *slot = row).count();
+        for (t, column) in tile.chunks_exact_mut(stride).take(columns.ncols()).enumerate() {
+            let column = &mut column[first..first + present];
+            if let Ok(column) = <&mut [Complex<T>; GROUP]>::try_from(&mut *column) {
+                *column = group.map(|row| row[t]);
+            } else {
+                column.iter_mut().zip(group).for_each(|(z, row)| *z = row[t]);
+            }
+        }
+    }
+}
+
+impl<T: Real + FftNum> Panel<'_, T> {
+    /// Copies a tile back to its columns, and its conjugate to the mirrored ones.
+    fn scatter(&mut self, tile: &[Complex<T>], stride: usize) {
+        let mut mirrored = self.mirror.outer_iter_mut();
+        // Row i mirrors row n - i, and row 0 itself.
+        let mirrored = mirrored.next().into_iter().chain(mirrored.rev()).filter_map(|row| row.into_slice());
+        let rows = self.columns.outer_iter_mut().filter_map(|row| row.into_slice());
+        for (i, (row, mirrored)) in rows.zip(mirrored).enumerate() {
+            for (column, z) in tile.chunks_exact(stride).zip(row) {
+                *z = column[i];
+            }
+            let columns = tile.chunks_exact(stride).skip(self.unmirrored);
+            for (column, z) in columns.zip(mirrored.iter_mut().rev()) {
+                *z = column[i].conj();
+            }
+        }
+    }
+}
+
+/// Cuts a matrix, whose leading `n / 2 + 1` columns are to be transformed, into panels of `widest` columns.
+fn panels<T>(matrix: &mut Array2<Complex<T>>, widest: usize) -> Vec<Panel<'_, T>> {
     let n = matrix.ncols();
     let (mut columns, mut mirror) = matrix.view_mut().split_at(Axis(1), n / 2 + 1);
-    let mut panels = Vec::with_capacity(columns.ncols().div_ceil(TILE));
+    let mut panels = Vec::with_capacity(columns.ncols().div_ceil(widest));
     while columns.ncols() > 0 {
         let unmirrored = usize::from(panels.is_empty());
-        let width = columns.ncols().min(TILE);
+        let width = columns.ncols().min(widest);
         let mirrored = mirror.ncols().min(width - unmirrored);
         let at = mirror.ncols() - mirrored;
         let (present, rest) = columns.split_at(Axis(1), width);
@@ -142,7 +171,7 @@ impl<T: Real + FftNum> Job for RealFft<T> {
             rows.try_for_each(|(output, input)| transform.row(input, output))
         };
         transformed.map_err(|error| CellError::call("realfft", error))?;
-        let mut panels = panels(&mut self.output);
+        let mut panels = panels(&mut self.output, transform.width);
         if serial {
             panels.iter_mut().for_each(|panel| transform.panel(panel));
         } else {

@@ -12,7 +12,7 @@ pub(super) const TASK: usize = 1 << 15;
 /// Elements of a block: 16 KiB of f64.
 const BLOCK: usize = 1 << 11;
 /// Independent partial sums: enough to hide the latency of additions in vectors of any width.
-const LANES: usize = 32;
+const LANES: usize = 16;
 
 /// What is known of some values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -62,13 +62,16 @@ impl<T: Real> Vectorized for Blocks<'_, T> {
 
     #[inline(always)]
     fn run(self) -> Moments {
-        self.0.chunks(BLOCK).fold(Moments::default(), |moments, block| {
+        // A loop, since a closure handed to `fold` would be compiled for the narrowest vectors.
+        let mut moments = Moments::default();
+        for block in self.0.chunks(BLOCK) {
             let count = block.len() as f64;
             let sum = sum_of(block, |x| x);
             let mean = sum / count;
             let squares = sum_of(block, |x| (x - mean) * (x - mean));
-            moments.merge(Moments { count, sum, squares })
-        })
+            moments = moments.merge(Moments { count, sum, squares });
+        }
+        moments
     }
 
     fn run_portable(self) -> Moments {
@@ -80,21 +83,14 @@ impl<T: Real> Vectorized for Blocks<'_, T> {
 #[inline(always)]
 fn sum_of<T: Real>(block: &[T], term: impl Fn(f64) -> f64) -> f64 {
     let mut lanes = [0.0; LANES];
-    let mut groups = block.chunks_exact(LANES);
-    for group in groups.by_ref() {
-        for (lane, x) in lanes.iter_mut().zip(group) {
-            *lane += term(x.to_f64());
+    let (groups, rest) = block.as_chunks::<LANES>();
+    for group in groups {
+        for lane in 0..LANES {
+            lanes[lane] += term(group[lane].to_f64());
         }
     }
-    for (lane, x) in lanes.iter_mut().zip(groups.remainder()) {
+    for (lane, x) in lanes.iter_mut().zip(rest) {
         *lane += term(x.to_f64());
     }
-    let mut width = LANES;
-    while width > 1 {
-        width /= 2;
-        for lane in 0..width {
-            lanes[lane] += lanes[lane + width];
-        }
-    }
-    lanes[0]
+    lanes.iter().sum()
 }

@@ -11,7 +11,7 @@ impl<S> PerThread<S> {
         PerThread((0..=rayon::current_num_threads()).map(|_| Mutex::new(make())).collect())
     }
 
-    /// Lends the present thread's value. `work` must not enter rayon, lest a stolen task ask for the same value.
+    /// Lends the present thread's value. `work` must not enter rayon, lest a stolen task ask for it too.
     pub(super) fn with<R>(&self, work: impl FnOnce(&mut S) -> R) -> R {
         let outside = self.0.len() - 1;
         let slot = rayon::current_thread_index().map_or(outside, |index| index.min(outside));

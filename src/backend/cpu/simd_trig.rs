@@ -2,9 +2,9 @@
 //!
 //! An argument is reduced by the nearest multiple of pi in three parts (Cody and Waite, "Software Manual for
 //! the Elementary Functions", 1980), each subtracted by one fused multiply-add, then an odd polynomial
-//! follows (the minimax coefficients are those of SLEEF's 3.5-ulp functions, Boost licence). There is no branch, so that
-//! the compiler vectorises the loops. Arguments beyond [`Trig::LIMIT`], infinities and NaN are done again by the
-//! standard library.
+//! follows (the minimax coefficients are those of SLEEF's 3.5-ulp functions, Boost licence). There is no
+//! branch, so that the compiler vectorises the loops. Where an argument lies beyond [`Trig::LIMIT`], or is
+//! NaN, its chunk is done again by the standard library.
 
 use super::simd::{Vectorized, vectorize};
 use crate::data::Real;
@@ -18,8 +18,8 @@ pub(super) trait Trig: Real {
     const LIMIT: Self;
     /// 1 / pi.
     const INVERSE_PI: Self;
-    /// Minus pi in three parts, each the rest of those before it. All are negative (rounded towards zero), so that
-    /// -0 stays -0.
+    /// Minus pi in three parts, each the rest of those before it. All are negative (rounded towards
+    /// zero), so that -0 stays -0.
     const MINUS_PI: [Self; 3];
     /// Adding this rounds to an integer, and leaves its parity in the lowest bit.
     const ROUNDER: Self;
@@ -104,7 +104,7 @@ trig!(
     f64,
     1e9,
     6_755_399_441_055_744.0,
-    [-3.141_592_653_589_793, -1.224_646_799_147_353e-16, -2.165_713_347_843_827_8e-32],
+    [-std::f64::consts::PI, -1.224_646_799_147_353e-16, -2.165_713_347_843_827_8e-32],
     [
         -7.972_559_590_090_378e-18,
         2.810_099_727_108_632e-15,

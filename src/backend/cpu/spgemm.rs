@@ -51,7 +51,7 @@ impl<T: Real + MulAcc + Zero> Element for T {}
 
 fn with_sprs<T: Element>(threads: usize, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
     let (a, b) = operands(inputs)?;
-    // sprs panics where 32-bit offsets overflow; a product within its full size or its number of products cannot.
+    // sprs panics where 32-bit offsets overflow; this many entries at most cannot make them.
     let products: i64 =
         a.indices.iter().map(|&k| i64::from(b.indptr[k as usize + 1] - b.indptr[k as usize])).sum();
     let most = products.min((a.rows as i64).saturating_mul(b.cols as i64));
