@@ -24,6 +24,8 @@ mod spmv;
 mod svd;
 mod timer;
 
+use cudarc::driver::sys::CUresult;
+
 use context::{Cuda, Library};
 use entry::{extra, input, reduced, variant};
 pub use kernels::KernelSource;
@@ -121,8 +123,14 @@ fn choose_device(ordinal: u32) -> Result<u32, Unavailable> {
     let none = |why: String| {
         Unavailable::new(why, "see that `nvidia-smi` lists a GPU, or leave out cuda with --backends cpu")
     };
-    let devices =
-        ffi::driver::devices().map_err(|error| none(format!("no usable CUDA device: {:?}", error.0)))?;
+    let devices = ffi::driver::devices().map_err(|error| match error.0 {
+        CUresult::CUDA_ERROR_STUB_LIBRARY => Unavailable::new(
+            "the libcuda.so found first is the toolkit's stub, not the NVIDIA driver",
+            "take the folder `stubs` out of LD_LIBRARY_PATH",
+        ),
+        CUresult::CUDA_ERROR_NO_DEVICE => none("no CUDA device on this machine".into()),
+        error => none(format!("no usable CUDA device: cuInit: {error:?}")),
+    })?;
     match devices.len() {
         0 => Err(none("no CUDA device on this machine".into())),
         count if (ordinal as usize) < count => Ok(ordinal),

@@ -85,11 +85,14 @@ impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
         let mut inputs = inputs.map(|input| input.device_ptr(stream).0);
         let mut out = output.device_ptr_mut(stream).0;
         let mut n = self.len as u64;
-        let mut parameters: Vec<*mut c_void> = Vec::with_capacity(INPUTS + 2);
-        parameters.extend(inputs.iter_mut().map(parameter));
-        parameters.extend([parameter(&mut out), parameter(&mut n)]);
+        const { assert!(INPUTS <= 2) };
+        // Room for two inputs, the output and the count; a launch allocates nothing.
+        let mut parameters = [std::ptr::null_mut(); 4];
+        let used = &mut parameters[..INPUTS + 2];
+        let values = inputs.iter_mut().chain([&mut out, &mut n]);
+        used.iter_mut().zip(values).for_each(|(slot, value)| *slot = parameter(value));
         // SAFETY: the entry has this signature by the contract of `load`; each array holds `len` elements.
-        unsafe { enqueue(stream, &self.function, (self.grid, 1), &mut parameters) }
+        unsafe { enqueue(stream, &self.function, (self.grid, 1), used) }
     }
 }
 
@@ -105,7 +108,7 @@ impl<T: Element> Tiled<T> {
     /// Loads the kernel for `n` by `n` matrices from `kernels/matmul.cu`.
     pub fn load(cuda: &Cuda, source: &'static KernelSource, n: u32) -> Result<Self, CellError> {
         let width = 16 / size_of::<T>() as u32;
-        let form = if n % width == 0 { "_aligned" } else { "" };
+        let form = if n.is_multiple_of(width) { "_aligned" } else { "" };
         let function = cuda.function(source, &format!("tiled{form}_{}", T::DTYPE))?;
         Ok(Tiled { function, n, tiles: n.div_ceil(32 * width), elements: PhantomData })
     }

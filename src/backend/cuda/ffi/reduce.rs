@@ -1,25 +1,17 @@
 //! Launches of `kernels/reduction.cu` as safe functions: they own the scratch memory the kernels write.
 
-use std::ffi::c_void;
-
 use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, DevicePtrMut};
 
 use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
-use super::launch::enqueue;
+use super::launch::{self, enqueue, parameter};
 use crate::error::CellError;
 
 /// Blocks a multiprocessor: as many as it holds at once, so that no block waits for another.
 const BLOCKS_A_MULTIPROCESSOR: u32 = 8;
-const BLOCK: usize = 256;
-
-fn parameter<T>(value: &mut T) -> *mut c_void {
-    (&raw mut *value).cast()
-}
 
 fn grid(cuda: &Cuda, items: usize) -> u32 {
-    let blocks = u32::try_from(items.div_ceil(BLOCK)).unwrap_or(u32::MAX);
-    blocks.clamp(1, cuda.multiprocessors().saturating_mul(BLOCKS_A_MULTIPROCESSOR))
+    launch::grid(cuda, items).min(cuda.multiprocessors().saturating_mul(BLOCKS_A_MULTIPROCESSOR))
 }
 
 /// Sum, mean and standard deviation by one kernel that reads the elements once.
