@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Once};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -22,6 +22,9 @@ const POLL: Duration = Duration::from_millis(100);
 const LAST_LINES: usize = 3;
 /// How long a worker that was told to exit may take before it is killed.
 const FAREWELL: Duration = Duration::from_secs(3);
+
+/// What the names of worker threads begin with.
+const THREAD_PREFIX: &str = "worker-";
 
 /// Where a worker runs.
 #[derive(Clone, Debug)]
@@ -197,15 +200,28 @@ fn start_process(
 fn start_thread(name: &str, replies: Sender<Heard>) -> io::Result<Link> {
     let registration =
         backend::find(name).ok_or_else(|| io::Error::other(format!("no backend is named {name}")))?;
+    static QUIET: Once = Once::new();
+    QUIET.call_once(quiet_worker_threads);
     let (request_reader, request_writer): (PipeReader, PipeWriter) = io::pipe()?;
     let (reply_reader, mut reply_writer) = io::pipe()?;
-    std::thread::Builder::new().name(format!("worker-{name}")).spawn(move || {
+    std::thread::Builder::new().name(format!("{THREAD_PREFIX}{name}")).spawn(move || {
         let requests = BufReader::new(request_reader).lines().map_while(Result::ok);
         // An error means that the parent has dropped its end: there is nobody left to tell.
         let _ = serve::serve(registration, requests, &mut reply_writer);
     })?;
     std::thread::spawn(move || read_replies(reply_reader, &replies));
     Ok(Link::Thread { requests: Some(request_writer) })
+}
+
+/// Has panics of worker threads print nothing: their text is in the reply.
+fn quiet_worker_threads() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let thread = std::thread::current();
+        if !thread.name().is_some_and(|name| name.starts_with(THREAD_PREFIX)) {
+            usual(panic);
+        }
+    }));
 }
 
 fn read_replies(source: impl Read, replies: &Sender<Heard>) {
