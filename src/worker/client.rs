@@ -156,7 +156,7 @@ impl Client {
         while stderr.as_ref().is_some_and(|reader| !reader.is_finished()) && Instant::now() < patience {
             std::thread::sleep(Duration::from_millis(2));
         }
-        let how = status.map_or_else(|| "closed its output".into(), |status| end_of(status));
+        let how = status.map_or_else(|| "closed its output".into(), end_of);
         let said =
             self.last_lines.lock().map(|lines| Vec::from(lines.clone()).join(" | ")).unwrap_or_default();
         let said = if said.is_empty() { said } else { format!("; it said: {said}") };
