@@ -1,5 +1,7 @@
 //! The whole pipeline on the simulated device: scripted faults, time-outs, kills and noise, no hardware.
 
+#![expect(clippy::unwrap_used, reason = "a step that fails fails the test")]
+
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
