@@ -1,5 +1,7 @@
 //! The whole pipeline on the simulated device: scripted faults, time-outs, kills and noise, no hardware.
 
+#![expect(clippy::unwrap_used, reason = "a step that fails fails the test")]
+
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -111,7 +113,7 @@ fn wrong_answers_of_every_op_are_found_and_have_no_time() {
     for row in &report.rows {
         assert_eq!(row.outcome, Outcome::Incorrect, "{} {:?}", row.cell(), row.error);
         assert!(row.execute.is_none() && !row.error.unwrap().is_right());
-        assert!(reason(row).contains("exceeds the bound"), "{}", reason(row));
+        assert!(reason(row).contains("the answer is wrong"), "{}", reason(row));
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Once};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -24,6 +24,9 @@ const LAST_LINES: usize = 3;
 const FAREWELL: Duration = Duration::from_secs(3);
 /// Stack of a worker's thread: LAPACK libraries recurse with large frames and expect that of a main thread.
 const STACK_BYTES: usize = 64 << 20;
+
+/// What the names of worker threads begin with.
+const THREAD_PREFIX: &str = "worker-";
 
 /// Where a worker runs.
 #[derive(Clone, Debug)]
@@ -155,7 +158,7 @@ impl Client {
         while stderr.as_ref().is_some_and(|reader| !reader.is_finished()) && Instant::now() < patience {
             std::thread::sleep(Duration::from_millis(2));
         }
-        let how = status.map_or_else(|| "closed its output".into(), |status| end_of(status));
+        let how = status.map_or_else(|| "closed its output".into(), end_of);
         let said =
             self.last_lines.lock().map(|lines| Vec::from(lines.clone()).join(" | ")).unwrap_or_default();
         let said = if said.is_empty() { said } else { format!("; it said: {said}") };
@@ -199,9 +202,11 @@ fn start_process(
 fn start_thread(name: &str, replies: Sender<Heard>) -> io::Result<Link> {
     let registration =
         backend::find(name).ok_or_else(|| io::Error::other(format!("no backend is named {name}")))?;
+    static QUIET: Once = Once::new();
+    QUIET.call_once(quiet_worker_threads);
     let (request_reader, request_writer): (PipeReader, PipeWriter) = io::pipe()?;
     let (reply_reader, mut reply_writer) = io::pipe()?;
-    let thread = std::thread::Builder::new().name(format!("worker-{name}")).stack_size(STACK_BYTES);
+    let thread = std::thread::Builder::new().name(format!("{THREAD_PREFIX}{name}")).stack_size(STACK_BYTES);
     thread.spawn(move || {
         let requests = BufReader::new(request_reader).lines().map_while(Result::ok);
         // An error means that the parent has dropped its end: there is nobody left to tell.
@@ -209,6 +214,17 @@ fn start_thread(name: &str, replies: Sender<Heard>) -> io::Result<Link> {
     })?;
     std::thread::spawn(move || read_replies(reply_reader, &replies));
     Ok(Link::Thread { requests: Some(request_writer) })
+}
+
+/// Has panics of worker threads print nothing: their text is in the reply.
+fn quiet_worker_threads() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let thread = std::thread::current();
+        if !thread.name().is_some_and(|name| name.starts_with(THREAD_PREFIX)) {
+            usual(panic);
+        }
+    }));
 }
 
 fn read_replies(source: impl Read, replies: &Sender<Heard>) {

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::io::{self, BufRead, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::mpsc;
 
@@ -20,6 +20,10 @@ pub fn main(name: &str) -> ExitCode {
         let known: Vec<&str> = backend::BACKENDS.iter().map(|b| b.name).collect();
         return complain(&format!("no backend is named {name}; choose one of {}", known.join(", ")));
     };
+    // One line on a panic: the text is in the reply, and where it happened is the last thing the worker says.
+    panic::set_hook(Box::new(|panic| {
+        drop(writeln!(io::stderr(), "{}", panic.to_string().replace('\n', " ")))
+    }));
     let mut output = match process::claim_stdout() {
         Ok(output) => output,
         Err(error) => return complain(&format!("cannot take standard output for the protocol: {error}")),

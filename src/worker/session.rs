@@ -133,7 +133,7 @@ impl Session {
 /// What is wrong with an answer of that error.
 fn verdict(error: Checked) -> String {
     if error.value == f64::MAX {
-        return "the answer holds values that are not finite".into();
+        return "the answer is wrong: it holds values that are not finite, or has a form that no right answer has".into();
     }
     format!("the answer is wrong: error {:.2e} exceeds the bound {:.2e}", error.value, error.bound)
 }

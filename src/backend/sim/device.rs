@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::law::Seconds;
 use super::reference;
-use super::script::{Answer, Behaviour, Fault, Script};
+use super::rule::{Answer, Behaviour, Fault};
+use super::script::Script;
 use crate::backend::{Backend, Finding, Job, Sample, SetupCounts, Side, Variant};
 use crate::case::Case;
 use crate::data::generator::Stream;

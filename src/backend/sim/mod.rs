@@ -5,6 +5,7 @@
 mod device;
 mod law;
 mod reference;
+mod rule;
 mod script;
 
 use super::{Backend, Options, Registration, Variant};
