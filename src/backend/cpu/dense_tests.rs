@@ -1,6 +1,7 @@
 //! Every dense variant whose library is present, against float64 arithmetic written out.
 
 use super::*;
+use crate::case::DType;
 use crate::data::generator::Stream;
 use crate::data::{Real, Values};
 use crate::error::CellError;
