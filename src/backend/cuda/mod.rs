@@ -192,6 +192,7 @@ impl Backend for Started {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::Accuracy;
 
     #[test]
     fn starting_without_a_driver_says_what_to_do() {
