@@ -7,6 +7,7 @@ use std::sync::Arc;
 use cudarc::cufft::sys;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr};
 
+use crate::backend::cuda::failure::driver;
 use crate::error::CellError;
 
 const FORWARD: c_int = -1;
@@ -101,10 +102,7 @@ impl Plan {
         let side =
             c_longlong::try_from(n).ok().filter(|side| *side >= 1 && side.checked_mul(*side).is_some());
         let side = side.ok_or_else(|| CellError::Failed(format!("cuFFT cannot index {n} x {n} elements")))?;
-        stream
-            .context()
-            .bind_to_thread()
-            .map_err(|e| CellError::call("cuCtxSetCurrent", format!("{:?}", e.0)))?;
+        stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         let mut raw: sys::cufftHandle = 0;
         // SAFETY: `raw` is a place for one handle.
         check("cufftCreate", unsafe { sys::cufftCreate(&mut raw) })?;

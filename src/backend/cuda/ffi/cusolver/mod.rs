@@ -13,6 +13,7 @@ use std::sync::Arc;
 use cudarc::cusolver::sys;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut, DeviceRepr};
 
+use crate::backend::cuda::failure::driver;
 use crate::error::CellError;
 
 fn check(call: &str, status: sys::cusolverStatus_t) -> Result<(), CellError> {
@@ -128,10 +129,7 @@ pub(crate) struct Solver {
 impl Solver {
     /// Creates the handle on `stream`.
     pub fn new(stream: &Arc<CudaStream>) -> Result<Self, CellError> {
-        stream
-            .context()
-            .bind_to_thread()
-            .map_err(|e| CellError::call("cuCtxSetCurrent", format!("{:?}", e.0)))?;
+        stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         let mut handle = std::ptr::null_mut();
         // SAFETY: `handle` is a place for one handle.
         check("cusolverDnCreate", unsafe { sys::cusolverDnCreate(&mut handle) })?;

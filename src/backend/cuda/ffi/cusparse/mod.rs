@@ -12,6 +12,7 @@ use std::sync::Arc;
 use cudarc::cusparse::sys;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr};
 
+use crate::backend::cuda::failure::driver;
 use crate::backend::cuda::sparse::DeviceCsr;
 use crate::error::CellError;
 
@@ -64,10 +65,7 @@ pub(crate) struct Sparse {
 impl Sparse {
     /// Creates the handle on `stream`.
     pub fn new(stream: &Arc<CudaStream>) -> Result<Self, CellError> {
-        stream
-            .context()
-            .bind_to_thread()
-            .map_err(|e| CellError::call("cuCtxSetCurrent", format!("{:?}", e.0)))?;
+        stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         let mut handle = std::ptr::null_mut();
         // SAFETY: `handle` is a place for one handle.
         check("cusparseCreate", unsafe { sys::cusparseCreate(&mut handle) })?;

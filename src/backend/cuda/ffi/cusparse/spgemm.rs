@@ -6,6 +6,7 @@ use cudarc::cusparse::sys;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut};
 
 use super::{BASE, INDEX, Matrix, NO_TRANSPOSE, Sparse, SparseReal, buffer, check, scalar, side};
+use crate::backend::cuda::failure::driver;
 use crate::backend::cuda::sparse::DeviceCsr;
 use crate::error::CellError;
 
@@ -167,10 +168,8 @@ impl<T: SparseReal> Product<T> {
     }
 
     /// Waits for everything queued on the product's stream.
-    pub fn synchronize(&self) -> Result<(), CellError> {
-        let error =
-            |e: cudarc::driver::DriverError| CellError::call("cuStreamSynchronize", format!("{:?}", e.0));
-        self.sparse.stream.synchronize().map_err(error)
+    fn synchronize(&self) -> Result<(), CellError> {
+        self.sparse.stream.synchronize().map_err(driver("cuStreamSynchronize"))
     }
 
     /// A descriptor of the result at `indptr`.
@@ -258,7 +257,7 @@ impl<T: SparseReal> Product<T> {
     ) -> Result<(), CellError> {
         let nnz = c.nnz()?;
         let found = (buffers.indptr.len(), buffers.indices.len(), buffers.values.len());
-        if found.0 != self.a.csr.rows() + 1 || found.1 < nnz || found.2 < nnz {
+        if found != (self.a.csr.rows() + 1, nnz.max(1), nnz.max(1)) {
             return Err(CellError::call(
                 "cusparseSpGEMM_copy",
                 format!("{nnz} entries into arrays of {found:?}"),
@@ -268,7 +267,7 @@ impl<T: SparseReal> Product<T> {
         let (indptr, _indptr) = buffers.indptr.device_ptr_mut(stream);
         let (indices, _indices) = buffers.indices.device_ptr_mut(stream);
         let (values, _values) = buffers.values.device_ptr_mut(stream);
-        // SAFETY: the descriptor is live, and the arrays have at least the lengths that its shape asks for.
+        // SAFETY: the descriptor is live, and the arrays have the lengths that its shape asks for.
         let status = unsafe {
             sys::cusparseCsrSetPointers(
                 c.0,
