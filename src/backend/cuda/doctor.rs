@@ -14,6 +14,7 @@ fn needs(variant: &Variant) -> &'static [Library] {
         ("matmul", "cublas" | "cublas-tf32") => &[Library::Cublas],
         ("matmul", "cublas-f16" | "cublas-bf16") => &[Library::Cublas, Library::Nvrtc],
         ("fft", _) => &[Library::Cufft, Library::Nvrtc],
+        ("svd", "gesvdp") => &[Library::Cusolver, Library::Nvrtc],
         ("solve" | "svd", _) => &[Library::Cusolver],
         ("spgemm", _) | ("spmv", "cusparse") => &[Library::Cusparse],
         _ => &[Library::Nvrtc],

@@ -22,6 +22,7 @@ mod sparse;
 mod spgemm;
 mod spmv;
 mod svd;
+mod svd_polar;
 mod timer;
 
 use cudarc::driver::sys::CUresult;
@@ -78,6 +79,7 @@ static KERNEL_FILES: &[(&str, &KernelSource)] = &[
     ("reduction", &reduction::SOURCE),
     ("fft", &fft::SOURCE),
     ("spmv", &spmv::SOURCE),
+    ("svd", &svd_polar::SOURCE),
 ];
 
 /// Every source file, once.

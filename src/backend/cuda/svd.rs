@@ -4,7 +4,7 @@ use cudarc::driver::CudaSlice;
 
 use super::context::{Cuda, Element, Library};
 use super::ffi::cusolver::{Jacobi, JacobiReal, Solver, Vectors, Workspace};
-use super::{Kernel, extra, input, variant};
+use super::{Kernel, extra, input, svd_polar, variant};
 use crate::backend::Job;
 use crate::case::{Case, DType};
 use crate::data::Operand;
@@ -12,9 +12,13 @@ use crate::error::CellError;
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: variant("svd", "gesvdp", "cuSOLVER polar decomposition and eigensolver"),
+        variant: variant(
+            "svd",
+            "gesvdp",
+            "cuSOLVER polar decomposition and eigensolver, in float64 throughout",
+        ),
         prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => Svd::<f32>::prepare(cuda, case, inputs, polar),
+            DType::F32 => svd_polar::prepare(cuda, case, inputs),
             DType::F64 => Svd::<f64>::prepare(cuda, case, inputs, polar),
         },
     },
@@ -146,7 +150,7 @@ impl<T: Element + JacobiReal> Job for Svd<T> {
 }
 
 /// What a routine's `info` says: 0 is success.
-fn converged(info: i32) -> Result<(), CellError> {
+pub(super) fn converged(info: i32) -> Result<(), CellError> {
     match info {
         0 => Ok(()),
         1.. => {
@@ -160,7 +164,7 @@ fn converged(info: i32) -> Result<(), CellError> {
 }
 
 /// The transpose of an `n x n` matrix.
-fn transposed<T: Copy>(n: usize, matrix: &[T]) -> Vec<T> {
+pub(super) fn transposed<T: Copy>(n: usize, matrix: &[T]) -> Vec<T> {
     (0..n * n).map(|i| matrix[i % n * n + i / n]).collect()
 }
 
