@@ -1,5 +1,7 @@
 //! Every CUDA variant is right at awkward sizes and sets nothing up while it is sampled. Needs a GPU.
 
+#![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
+
 use gpubench::backend::{self, Backend, Options, Variant};
 use gpubench::case::{Case, DType};
 use gpubench::error::CellError;

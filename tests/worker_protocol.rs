@@ -1,5 +1,7 @@
 //! Holds `docs/worker-protocol.md` to the code: its conversation, its test vectors and its fingerprint.
 
+#![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
+
 use gpubench::case::{Case, DType};
 use gpubench::data::fingerprint;
 use gpubench::data::generator::Stream;

@@ -1,5 +1,7 @@
 //! The command line through the real program, on the simulated device: no hardware, no network.
 
+#![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
+
 mod bad_input;
 mod commands;
 mod plans;
