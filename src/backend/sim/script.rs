@@ -74,7 +74,7 @@ impl Script {
     /// Parses and checks the text of a script.
     pub fn parse(text: &str) -> anyhow::Result<Script> {
         let script: Script = toml::from_str(text).map_err(|error| {
-            let line = error.span().map_or(1, |span| text[..span.start].lines().count().max(1));
+            let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
             anyhow::anyhow!("line {line}: {}", error.message().replace('\n', " "))
         })?;
         if script.variants.is_empty() {
