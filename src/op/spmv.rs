@@ -40,7 +40,7 @@ impl Op for Spmv {
     }
 
     fn inputs(&self, case: &Case) -> Vec<Operand> {
-        vec![sparse_square(case, 0), uniform_column(case, 1)]
+        vec![sparse_square(case, 0), uniform_column(case, 2)]
     }
 
     /// The largest error of an entry relative to `(|A| |x|)_i`, which is the entry itself, as nothing is
