@@ -54,6 +54,12 @@ pub struct Canvas<'a, B: DrawingBackend> {
 }
 
 impl<B: DrawingBackend> Canvas<'_, B> {
+    /// Fills a rectangle given by two opposite corners; `alpha` from 0, clear, to 1.
+    pub fn rectangle(&self, corners: [Place; 2], color: Rgb, alpha: f64) -> anyhow::Result<()> {
+        let style = shade(color, alpha).filled();
+        self.done(self.area.draw(&Rectangle::new([scaled(&corners[0]), scaled(&corners[1])], style)))
+    }
+
     /// Fills a polygon; `alpha` from 0, clear, to 1.
     pub fn fill(&self, corners: &[Place], color: Rgb, alpha: f64) -> anyhow::Result<()> {
         let style = shade(color, alpha).filled();
@@ -85,7 +91,11 @@ impl<B: DrawingBackend> Canvas<'_, B> {
 
     /// Sets a text on one line, its baseline at the place's y.
     pub fn text(&self, text: &str, place: Place, kind: Type) -> anyhow::Result<()> {
-        if self.keeps_text { self.text_element(text, place, kind) } else { self.text_pixels(text, place, kind) }
+        if self.keeps_text {
+            self.text_element(text, place, kind)
+        } else {
+            self.text_pixels(text, place, kind)
+        }
     }
 
     /// As pixels, glyph by glyph: plotters itself drops the space to the left of each glyph.

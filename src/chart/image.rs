@@ -83,7 +83,8 @@ fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
-        let word = (0..3).fold(0usize, |word, index| word << 8 | usize::from(*chunk.get(index).unwrap_or(&0)));
+        let word =
+            (0..3).fold(0usize, |word, index| word << 8 | usize::from(*chunk.get(index).unwrap_or(&0)));
         for index in 0..4 {
             let letter = LETTERS[word >> (18 - 6 * index) & 63];
             text.push(if index <= chunk.len() { char::from(letter) } else { '=' });
@@ -98,7 +99,9 @@ mod tests {
 
     #[test]
     fn base64_agrees_with_the_vectors_of_its_standard() {
-        for (plain, coded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
+        for (plain, coded) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
+        {
             assert_eq!(base64(plain.as_bytes()), coded);
         }
     }

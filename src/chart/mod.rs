@@ -10,13 +10,14 @@ mod image;
 mod labels;
 pub mod layout;
 pub mod model;
-mod shape;
 mod series;
+mod shape;
 mod text;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use rayon::prelude::*;
 
 use crate::report::Report;
 use crate::report::file::{File, load, locate, save_all};
@@ -24,6 +25,9 @@ pub use model::{ChartModel, charts};
 
 /// Size of a chart in pixels.
 pub const SIZE: (u32, u32) = (1600, 1000);
+
+/// Charts that are drawn at the same time; each takes about 50 MB while it is drawn.
+const AT_ONCE: usize = 8;
 
 /// The format of a chart's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,15 +61,22 @@ impl Format {
 /// # Errors
 /// A chart cannot be drawn or encoded.
 pub fn files(reports: &[(&str, &Report)], formats: &[Format]) -> anyhow::Result<Vec<File>> {
+    let charts = charts(reports);
+    let pairs: Vec<_> =
+        charts.iter().flat_map(|chart| formats.iter().map(move |&format| (chart, format))).collect();
     let mut files = vec![];
-    for chart in charts(reports) {
-        for &format in formats {
-            let name = format!("{}.{}", chart.name, format.extension());
-            let bytes = image::render(&chart, format).with_context(|| format!("cannot draw {name}"))?;
-            files.push(File { name, bytes });
-        }
+    for some in pairs.chunks(AT_ONCE) {
+        let drawn: anyhow::Result<Vec<File>> =
+            some.par_iter().map(|&(chart, format)| file(chart, format)).collect();
+        files.extend(drawn?);
     }
     Ok(files)
+}
+
+fn file(chart: &ChartModel, format: Format) -> anyhow::Result<File> {
+    let name = format!("{}.{}", chart.name, format.extension());
+    let bytes = image::render(chart, format).with_context(|| format!("cannot draw {name}"))?;
+    Ok(File { name, bytes })
 }
 
 /// Reads reports, draws their charts and writes them into `out`, which is made where it is missing.
@@ -74,13 +85,20 @@ pub fn files(reports: &[(&str, &Report)], formats: &[Format]) -> anyhow::Result<
 ///
 /// # Errors
 /// A report cannot be read, none has a measured row, a file exists and `force` is false, or `out` cannot be written.
-pub fn plot(reports: &[PathBuf], out: &Path, formats: &[Format], force: bool) -> anyhow::Result<Vec<PathBuf>> {
+pub fn plot(
+    reports: &[PathBuf],
+    out: &Path,
+    formats: &[Format],
+    force: bool,
+) -> anyhow::Result<Vec<PathBuf>> {
     let loaded = reports.iter().map(|path| load(path)).collect::<anyhow::Result<Vec<Report>>>()?;
     let names = names(reports);
     let named: Vec<(&str, &Report)> = names.iter().map(String::as_str).zip(&loaded).collect();
     let files = files(&named, formats)?;
     if files.is_empty() {
-        bail!("nothing to draw: no row of the given reports is measured; see their report.md for the reasons");
+        bail!(
+            "nothing to draw: no row of the given reports is measured; see their report.md for the reasons"
+        );
     }
     std::fs::create_dir_all(out)
         .with_context(|| format!("cannot make the folder {}; name another with --out", out.display()))?;
@@ -103,3 +121,6 @@ fn names(reports: &[PathBuf]) -> Vec<String> {
     let collide = (1..names.len()).any(|index| names[..index].contains(&names[index]));
     if collide { reports.iter().map(|path| path.display().to_string()).collect() } else { names }
 }
+
+#[cfg(test)]
+mod tests;

@@ -34,7 +34,9 @@ pub fn captions(reports: &[(&str, &Report)]) -> Vec<String> {
         }
     }
     let versions = versions.join(", ");
-    lines.push(format!("Points: medians. Bands: 95 % intervals of the medians. Every answer checked. gpubench {versions}"));
+    lines.push(format!(
+        "Points: medians. Bands: 95 % intervals of the medians. Every answer checked. gpubench {versions}"
+    ));
     lines
 }
 
@@ -43,7 +45,8 @@ fn machine(report: &Report) -> String {
     let environment = &report.environment;
     let mut facts = vec![];
     if let Some(clock) = clock(report, Side::Gpu) {
-        let devices = report.environment.backends.iter().filter(|backend| stands_on(report, backend, Side::Gpu));
+        let devices =
+            report.environment.backends.iter().filter(|backend| stands_on(report, backend, Side::Gpu));
         let device = devices.filter_map(device).next();
         facts.push(format!("GPU: {}{clock}", device.map(|device| format!("{device}, ")).unwrap_or_default()));
     }

@@ -133,9 +133,14 @@ mod tests {
     use super::*;
 
     fn grid() -> Grid {
-        let columns = vec![Column { heading: "name", figures: false }, Column { heading: "N", figures: true }];
+        let columns =
+            vec![Column { heading: "name", figures: false }, Column { heading: "N", figures: true }];
         let wrong = Field { text: "b|c".into(), tone: Tone::Wrong };
-        Grid { title: "t".into(), columns, rows: vec![vec!["a".into(), "1000".into()], vec![wrong, "5".into()]] }
+        Grid {
+            title: "t".into(),
+            columns,
+            rows: vec![vec!["a".into(), "1000".into()], vec![wrong, "5".into()]],
+        }
     }
 
     #[test]

@@ -46,7 +46,9 @@ fn text(report: &Report, view: &View) -> String {
         let _ = writeln!(text, "- {line}");
     }
     text.push_str("- Every answer was checked in float64 before it was timed; a wrong answer has no time.\n");
-    text.push_str("- Times are medians after warm-up, with operands resident and plans and workspaces made.\n");
+    text.push_str(
+        "- Times are medians after warm-up, with operands resident and plans and workspaces made.\n",
+    );
     text.push_str("- `report.json` beside this file holds every sample and the settings.\n");
     text.push_str(&environment(&report.environment));
     text
@@ -81,7 +83,9 @@ fn environment(environment: &Environment) -> String {
         ("CPU", escape(&format!("{}, {} threads, {gib:.0} GiB", host.cpu, host.threads))),
     ];
     facts.extend(host.governor.as_ref().map(|governor| ("Frequency governor", escape(governor))));
-    facts.extend(environment.git_revision.as_ref().map(|revision| ("Revision of the folder", escape(revision))));
+    facts.extend(
+        environment.git_revision.as_ref().map(|revision| ("Revision of the folder", escape(revision))),
+    );
     let mut text = String::from("\n## Environment\n\n");
     for (name, fact) in facts {
         let _ = writeln!(text, "- {name}: {fact}");

@@ -38,7 +38,8 @@ pub fn groups(report: &Report) -> Vec<Group<'_>> {
 
 /// `2 incorrect, 15 skipped of 70 cells`; `None` when all were measured.
 pub fn summary(report: &Report) -> Option<String> {
-    let counts = OUTCOMES.map(|outcome| (outcome, report.rows.iter().filter(|r| r.outcome == outcome).count()));
+    let counts =
+        OUTCOMES.map(|outcome| (outcome, report.rows.iter().filter(|r| r.outcome == outcome).count()));
     let parts: Vec<String> = counts
         .iter()
         .filter(|(_, count)| *count > 0)

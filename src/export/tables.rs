@@ -21,10 +21,13 @@ pub fn method(report: &Report, all_variants: bool) -> Vec<String> {
     let (cpu, gpu) = (clocks(report, Side::Cpu), clocks(report, Side::Gpu));
     let mut lines: Vec<String> = vec![];
     if all_variants {
-        lines.push("± is half the 95 % interval of the median; error is shown beside its share of the bound.".into());
+        lines.push(
+            "± is half the 95 % interval of the median; error is shown beside its share of the bound.".into(),
+        );
     } else {
         lines.push(
-            "Best correct variant of each side in full precision; ± is half the 95 % interval of its median.".into(),
+            "Best correct variant of each side in full precision; ± is half the 95 % interval of its median."
+                .into(),
         );
         lines.push("Error: of both sides the one nearer to its bound, and its share of the bound.".into());
     }
@@ -56,10 +59,12 @@ fn name(heading: &'static str) -> Column {
     Column { heading, figures: false }
 }
 
-/// `matmul f32: dense matrix product`, without the summary for an op unknown here.
+/// `spmv f32, density 0.05: sparse matrix times vector`, without the summary for an op unknown here.
 fn title(section: &Section<'_>) -> String {
-    let summary = find(section.op).map(|op| format!(": {}", op.summary())).unwrap_or_default();
-    format!("{} {}{summary}", section.op, section.dtype)
+    let density = section.common_density().map(|density| format!(", density {density}")).unwrap_or_default();
+    let summary = find(section.op).map(|op| op.summary()).filter(|summary| !summary.is_empty());
+    let summary = summary.map(|summary| format!(": {summary}")).unwrap_or_default();
+    format!("{} {}{density}{summary}", section.op, section.dtype)
 }
 
 /// The columns that name a case, and how their fields are made.
@@ -115,7 +120,13 @@ fn time_fields(row: Option<&Row>) -> [Field; 2] {
 fn every_variant(section: &Section<'_>, names: &Names) -> Grid {
     let mut columns = case_columns(section);
     columns.extend([name("side"), name("variant"), name("precision"), figure("time"), figure("±")]);
-    columns.extend([figure("host clock"), figure("GFLOP/s"), figure("error"), figure("of bound"), name("outcome")]);
+    columns.extend([
+        figure("host clock"),
+        figure("GFLOP/s"),
+        figure("error"),
+        figure("of bound"),
+        name("outcome"),
+    ]);
     let mut rows = vec![];
     for comparison in &section.comparisons {
         let mut ordered = comparison.rows.clone();

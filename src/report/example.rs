@@ -60,7 +60,13 @@ pub fn measured(op: &str, n: u64, backend: &str, variant: &str, median_s: f64) -
         error: Some(Checked { value: 3.1e-7, bound: 1.2e-5 }),
         work: Work { flop: 2.0 * (n as f64).powi(3), bytes: 12.0 * (n as f64).powi(2) },
         inputs: Some("0123456789abcdef".into()),
-        phases: Some(Phases { inputs_s: 0.01, prepare_s: 0.02, first_s: 0.03, download_s: 0.0, check_s: 0.01 }),
+        phases: Some(Phases {
+            inputs_s: 0.01,
+            prepare_s: 0.02,
+            first_s: 0.03,
+            download_s: 0.0,
+            check_s: 0.01,
+        }),
         execute: Some(Execute {
             clock: if side == Side::Cpu { Clock::Host } else { Clock::DeviceEvents },
             median_s: s.median,
@@ -110,7 +116,15 @@ pub fn full() -> Report {
         measured("matmul", 10000, "cuda", "cublas", 40.92e-3),
         without_time("matmul", 10000, "cpu", "mkl", Outcome::Skipped, "mkl: not found", mkl),
         measured("spgemm", 512, "cpu", "gustavson", 90.06e-6),
-        without_time("spgemm", 512, "cuda", "cusparse", Outcome::Failed, "cusparseSpGEMM_compute: internal", None),
+        without_time(
+            "spgemm",
+            512,
+            "cuda",
+            "cusparse",
+            Outcome::Failed,
+            "cusparseSpGEMM_compute: internal",
+            None,
+        ),
         without_time("spgemm", 512, "cuda", "hash", Outcome::Incorrect, "error 0.5 above 1.2e-5", None),
     ];
     for row in report.rows.iter_mut().filter(|row| row.case.op == "spgemm") {
