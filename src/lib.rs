@@ -8,10 +8,16 @@
 pub mod backend;
 pub mod case;
 pub mod chart;
+pub mod cli;
 pub mod data;
+pub mod doctor;
 pub mod error;
+pub mod executor;
 pub mod export;
 pub mod measure;
+pub mod observe;
 pub mod op;
+pub mod plan;
 pub mod report;
+pub mod settings;
 pub mod worker;

@@ -52,11 +52,6 @@ impl Stream {
         T::from_bits_uniform(self.bits(index))
     }
 
-    /// +1 or -1 by the leading bit at `index`; used by the checks' random projections.
-    pub fn sign(self, index: u64) -> f64 {
-        if self.bits(index) >> 63 == 0 { 1.0 } else { -1.0 }
-    }
-
     /// The first `len` uniform values.
     pub fn uniforms<T: Real>(self, len: usize) -> Vec<T> {
         let mut values = vec![T::default(); len];
@@ -142,5 +137,50 @@ mod tests {
             assert!(m.indices[row[0] as usize..row[1] as usize].windows(2).all(|p| p[0] < p[1]));
         }
         assert_eq!(sparse::<f64>(3, 0, 20, 30, 1.0).nnz(), 600);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_value_is_uniform_and_holds_its_leading_bits(seed: u64, operand: u64, index: u64) {
+            let stream = Stream::new(seed, operand);
+            let (single, double) = (stream.uniform::<f32>(index), stream.uniform::<f64>(index));
+            proptest::prop_assert!((0.0..1.0).contains(&single) && (0.0..1.0).contains(&double));
+            proptest::prop_assert!(f64::from(single) <= double && double - f64::from(single) < 0.5f64.powi(24));
+        }
+
+        #[test]
+        fn neighbours_differ_in_every_direction(seed: u64, operand in 0u64..1000, index: u64) {
+            let bits = Stream::new(seed, operand).bits(index);
+            proptest::prop_assert_ne!(bits, Stream::new(seed, operand).bits(index.wrapping_add(1)));
+            proptest::prop_assert_ne!(bits, Stream::new(seed, operand + 1).bits(index));
+            proptest::prop_assert_ne!(bits, Stream::new(seed.wrapping_add(1), operand).bits(index));
+        }
+
+        #[test]
+        fn sparse_entries_are_those_of_the_pattern(
+            seed: u64, operand in 0u64..4, rows in 1usize..40, cols in 1usize..40, density in 0.0f64..=1.0,
+        ) {
+            let m = sparse::<f64>(seed, operand, rows, cols, density);
+            let (pattern, values) = (Stream::new(seed, 2 * operand), Stream::new(seed, 2 * operand + 1));
+            let stored = values_of(&m);
+            proptest::prop_assert_eq!(m.indptr.len(), rows + 1);
+            let mut next = 0;
+            for row in 0..rows {
+                proptest::prop_assert_eq!(m.indptr[row] as usize, next);
+                for col in 0..cols {
+                    let index = (row * cols + col) as u64;
+                    if (pattern.bits(index) >> 32) < (density * 4_294_967_296.0) as u64 {
+                        proptest::prop_assert_eq!(m.indices[next] as usize, col);
+                        proptest::prop_assert_eq!(stored[next], values.uniform::<f64>(index));
+                        next += 1;
+                    }
+                }
+            }
+            proptest::prop_assert_eq!(m.nnz(), next);
+        }
+    }
+
+    fn values_of(m: &Csr) -> &[f64] {
+        f64::slice(&m.values).unwrap()
     }
 }

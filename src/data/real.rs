@@ -53,19 +53,23 @@ macro_rules! real {
         impl Real for $t {
             const DTYPE: DType = $dtype;
 
+            #[inline]
             #[allow(clippy::cast_possible_truncation)]
             fn from_f64(x: f64) -> Self {
                 x as $t
             }
 
+            #[inline]
             fn to_f64(self) -> f64 {
                 f64::from(self)
             }
 
+            #[inline]
             fn from_bits_uniform(bits: u64) -> Self {
                 (bits >> $shift) as $t * $scale
             }
 
+            #[inline]
             fn bit_pattern(self) -> u64 {
                 u64::from(self.to_bits())
             }

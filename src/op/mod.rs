@@ -2,9 +2,19 @@
 //!
 //! An op knows no backend. [`OPS`] is the list of all of them; a new op is one file and two lines here.
 
-use crate::case::Case;
-use crate::data::Operand;
+use crate::case::{Case, DType};
+use crate::data::{Operand, Real, generator};
 use crate::error::CellError;
+
+/// Calls a function generic in the element type with the type that `$dtype` names.
+macro_rules! for_dtype {
+    ($dtype:expr, $function:ident($($argument:expr),*)) => {
+        match $dtype {
+            crate::case::DType::F32 => $function::<f32>($($argument),*),
+            crate::case::DType::F64 => $function::<f64>($($argument),*),
+        }
+    };
+}
 
 mod elementwise;
 mod fft;
@@ -16,6 +26,9 @@ mod solve;
 mod spgemm;
 mod spmv;
 mod svd;
+#[cfg(test)]
+mod tests;
+mod volume;
 
 /// Floating-point work and least memory traffic of one execution.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -117,4 +130,32 @@ pub const MAIN_OPS: [&str; 7] = ["matmul", "elementwise", "reduction", "fft", "s
 /// The op of that name.
 pub fn find(name: &str) -> Option<&'static dyn Op> {
     OPS.iter().copied().find(|op| op.name() == name)
+}
+
+/// Operand `operand` of a case: an `n` by `n` matrix of uniform values.
+fn uniform_square(case: &Case, operand: u64) -> Operand {
+    uniform(case, operand, case.side())
+}
+
+/// Operand `operand` of a case: a vector of `n` uniform values.
+fn uniform_column(case: &Case, operand: u64) -> Operand {
+    uniform(case, operand, 1)
+}
+
+fn uniform(case: &Case, operand: u64, cols: usize) -> Operand {
+    fn of<T: Real>(case: &Case, operand: u64, cols: usize) -> Operand {
+        let rows = case.side();
+        let values = generator::Stream::new(case.seed, operand).uniforms::<T>(rows * cols);
+        Operand::dense(rows, cols, values)
+    }
+    for_dtype!(case.dtype, of(case, operand, cols))
+}
+
+/// Operand `operand` of a case: an `n` by `n` sparse matrix of the case's density, full when it names none.
+fn sparse_square(case: &Case, operand: u64) -> Operand {
+    let (n, density) = (case.side(), volume::density(case));
+    Operand::Csr(match case.dtype {
+        DType::F32 => generator::sparse::<f32>(case.seed, operand, n, n, density),
+        DType::F64 => generator::sparse::<f64>(case.seed, operand, n, n, density),
+    })
 }

@@ -1,29 +1,68 @@
-//! SEAM ONLY: replaced by the real op.
-use super::{Checked, Op, Rounding, Work};
+//! The sine of every element; knows how it is judged element by element.
+
+use rayon::prelude::*;
+
+use super::judge::{self, relative, worst};
+use super::volume::{dense_bytes, element, side};
+use super::{Checked, Op, Rounding, Work, uniform_square};
 use crate::case::Case;
-use crate::data::Operand;
+use crate::data::{Operand, Real};
 use crate::error::CellError;
+
+/// `y = sin(a)`.
 pub struct Sin;
+
 impl Op for Sin {
     fn name(&self) -> &'static str {
         "sin"
     }
+
     fn summary(&self) -> &'static str {
-        ""
+        "y = sin(a), element by element"
     }
+
     fn default_sizes(&self) -> &'static [u64] {
-        &[100, 500, 1000]
+        &[100, 500, 1000, 5000, 10000]
     }
-    fn work(&self, _: &Case) -> Work {
-        todo!()
+
+    /// One operation an element.
+    fn work(&self, case: &Case) -> Work {
+        let n = side(case);
+        Work { flop: n * n, bytes: 2.0 * n * n * element(case.dtype) }
     }
-    fn footprint(&self, _: &Case) -> u128 {
-        todo!()
+
+    fn footprint(&self, case: &Case) -> u128 {
+        dense_bytes(case, 2, 0)
     }
-    fn inputs(&self, _: &Case) -> Vec<Operand> {
-        todo!()
+
+    fn inputs(&self, case: &Case) -> Vec<Operand> {
+        vec![uniform_square(case, 0)]
     }
-    fn check(&self, _: &Case, _: &[Operand], _: &[Operand], _: Rounding) -> Result<Checked, CellError> {
-        todo!()
+
+    /// The largest relative error of an element; at most 8 unit roundoffs, four units in the last place.
+    fn check(
+        &self,
+        case: &Case,
+        inputs: &[Operand],
+        answer: &[Operand],
+        rounding: Rounding,
+    ) -> Result<Checked, CellError> {
+        for_dtype!(case.dtype, check(case, inputs, answer, rounding))
     }
+}
+
+fn check<T: Real>(
+    case: &Case,
+    inputs: &[Operand],
+    answer: &[Operand],
+    rounding: Rounding,
+) -> Result<Checked, CellError> {
+    let shape = (case.side(), case.side());
+    let a = judge::dense::<T>(inputs, 0, "a", shape)?;
+    let y = judge::dense::<T>(answer, 0, "y", shape)?;
+    let error = worst(y.par_iter().zip(a).map(|(y, a)| {
+        let expected = a.to_f64().sin();
+        relative(y.to_f64() - expected, expected)
+    }));
+    Ok(Checked::new(error, 8.0 * rounding.input))
 }

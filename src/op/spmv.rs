@@ -1,29 +1,75 @@
-//! SEAM ONLY: replaced by the real op.
-use super::{Checked, Op, Rounding, Work};
+//! Sparse matrix times vector; knows how the product is judged entry by entry.
+
+use rayon::prelude::*;
+
+use super::judge::{self, relative, worst};
+use super::volume::{csr_bytes, element, side, stored};
+use super::{Checked, Op, Rounding, Work, sparse_square, uniform_column};
 use crate::case::Case;
-use crate::data::Operand;
+use crate::data::{Operand, Real};
 use crate::error::CellError;
+
+/// `y = A x` with A in CSR form.
 pub struct Spmv;
+
 impl Op for Spmv {
     fn name(&self) -> &'static str {
         "spmv"
     }
+
     fn summary(&self) -> &'static str {
-        ""
+        "sparse matrix times vector y = A x, A in CSR form"
     }
+
     fn default_sizes(&self) -> &'static [u64] {
-        &[100, 500, 1000]
+        &[100, 500, 512, 1024, 2048]
     }
-    fn work(&self, _: &Case) -> Work {
-        todo!()
+
+    fn default_density(&self) -> Option<f64> {
+        Some(0.05)
     }
-    fn footprint(&self, _: &Case) -> u128 {
-        todo!()
+
+    /// A multiplication and an addition for each expected entry.
+    fn work(&self, case: &Case) -> Work {
+        let vectors = 2.0 * side(case) * element(case.dtype);
+        Work { flop: 2.0 * stored(case), bytes: csr_bytes(case, stored(case)) + vectors }
     }
-    fn inputs(&self, _: &Case) -> Vec<Operand> {
-        todo!()
+
+    fn footprint(&self, case: &Case) -> u128 {
+        self.work(case).bytes.ceil() as u128
     }
-    fn check(&self, _: &Case, _: &[Operand], _: &[Operand], _: Rounding) -> Result<Checked, CellError> {
-        todo!()
+
+    fn inputs(&self, case: &Case) -> Vec<Operand> {
+        vec![sparse_square(case, 0), uniform_column(case, 1)]
     }
+
+    /// The largest error of an entry relative to `(|A| |x|)_i`, which is the entry itself, as nothing is
+    /// negative. The plainest sum of `m` terms rounds by about `sqrt(m)` unit roundoffs.
+    fn check(
+        &self,
+        case: &Case,
+        inputs: &[Operand],
+        answer: &[Operand],
+        rounding: Rounding,
+    ) -> Result<Checked, CellError> {
+        for_dtype!(case.dtype, check(case, inputs, answer, rounding))
+    }
+}
+
+fn check<T: Real>(
+    case: &Case,
+    inputs: &[Operand],
+    answer: &[Operand],
+    rounding: Rounding,
+) -> Result<Checked, CellError> {
+    let n = case.side();
+    let (a, values) = judge::csr::<T>(inputs, 0, "A", n)?;
+    let x = judge::dense::<T>(inputs, 1, "x", (n, 1))?;
+    let y = judge::dense::<T>(answer, 0, "y", (n, 1))?;
+    let x: Vec<[f64; 1]> = x.iter().map(|value| [value.to_f64()]).collect();
+    let expected = judge::csr_times(a, values, &x);
+    let rows = y.par_iter().zip(&expected);
+    let error = worst(rows.map(|(found, [expected])| relative(found.to_f64() - expected, *expected)));
+    let terms = judge::widest_row(a) as f64;
+    Ok(Checked::new(error, 8.0 * rounding.input + 4.0 * terms.sqrt() * rounding.sum))
 }

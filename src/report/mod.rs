@@ -2,6 +2,7 @@
 //!
 //! The layout is published in `schema/report-v1.json` ([`SCHEMA`]); a change of layout changes [`SCHEMA_VERSION`].
 
+pub mod environment;
 #[cfg(test)]
 pub(crate) mod example;
 pub mod file;

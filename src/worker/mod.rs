@@ -1,3 +1,10 @@
 //! Worker processes: one a backend, speaking JSON lines (`docs/worker-protocol.md`).
+//!
+//! [`serve`] is the worker's end, [`client`] the parent's; neither knows of plans or reports' files.
 
+pub mod client;
+mod memory;
+mod process;
 pub mod protocol;
+pub mod serve;
+mod session;

@@ -59,7 +59,7 @@ pub enum Reply {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fix: Option<String>,
     },
-    /// A phase of the cell has begun: `inputs`, `prepare`, `first`, `check`, `warm-up`, `samples`. Not a final answer.
+    /// A phase of the cell has begun: `inputs`, `prepare`, `first`, `check`, `samples`. Not a final answer.
     Phase {
         /// The phase.
         phase: String,

@@ -1,9 +1,30 @@
 //! The CPU: ndarray, BLAS and LAPACK found at run time, faer, rustfft, sprs, and kernels of our own.
 
-use super::{Backend, Job, Options, Registration, Sample, Variant};
+use super::{Backend, Finding, Job, Options, Registration, Sample, Variant};
 use crate::case::Case;
 use crate::data::Operand;
 use crate::error::{CellError, Unavailable};
+
+mod blas;
+mod elementwise;
+mod entry;
+mod fft;
+mod fft_real;
+mod gustavson;
+mod matmul;
+mod moments;
+mod per_thread;
+mod reduction;
+mod row_blocks;
+mod simd;
+mod simd_trig;
+mod sin;
+mod solve;
+mod spgemm;
+mod spmv;
+mod svd;
+
+use blas::Vendor;
 
 /// The registration.
 pub const REGISTRATION: Registration = Registration {
@@ -11,7 +32,7 @@ pub const REGISTRATION: Registration = Registration {
     summary: "CPU libraries and kernels, all cores",
     variants: |_| Ok(kernels().map(|kernel| kernel.variant.clone()).collect()),
     start,
-    findings: |_| vec![],
+    findings: |_| Vendor::ALL.map(|vendor| vendor.finding(vendor.provider(), served_by(vendor))).into(),
 };
 
 /// Makes a job of one case.
@@ -26,10 +47,26 @@ pub struct Kernel {
 }
 
 /// Every op's kernels, the fair default first.
-static TABLES: &[&[Kernel]] = &[];
+static TABLES: &[&[Kernel]] = &[
+    matmul::KERNELS,
+    elementwise::KERNELS,
+    sin::KERNELS,
+    reduction::KERNELS,
+    fft::KERNELS,
+    solve::KERNELS,
+    spgemm::KERNELS,
+    spmv::KERNELS,
+    svd::KERNELS,
+];
 
 fn kernels() -> impl Iterator<Item = &'static Kernel> {
     TABLES.iter().copied().flatten()
+}
+
+/// The variants that need a vendor's library, as `op/variant`.
+fn served_by(vendor: Vendor) -> Vec<String> {
+    let served = kernels().map(|kernel| &kernel.variant).filter(|v| v.name.starts_with(vendor.word()));
+    served.map(|variant| format!("{}/{}", variant.op, variant.name)).collect()
 }
 
 /// The started backend.
@@ -38,18 +75,50 @@ pub struct Cpu {
     pub threads: usize,
 }
 
+impl Cpu {
+    /// faer's way of running on all threads.
+    fn faer(&self) -> faer::Par {
+        if self.threads > 1 { faer::Par::rayon(self.threads) } else { faer::Par::Seq }
+    }
+
+    /// The vendor's library, set to this backend's threads and receiving LAPACK's calls, which the calling
+    /// thread is going to make.
+    fn blas(&self, vendor: Vendor) -> Result<&'static blas::Provider, Unavailable> {
+        blas::require_stack()?;
+        let provider = vendor.provider()?;
+        provider.set_threads(self.threads);
+        provider.activate();
+        Ok(provider)
+    }
+}
+
 fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     let available = std::thread::available_parallelism().map_or(1, usize::from);
-    Ok(Box::new(Cpu { threads: options.threads.unwrap_or(available) }))
+    let cpu = Cpu { threads: options.threads.unwrap_or(available).max(1) };
+    // A pool that exists already stays; the description then shows its number of threads.
+    let _ = rayon::ThreadPoolBuilder::new().num_threads(cpu.threads).build_global();
+    faer::set_global_parallelism(cpu.faer());
+    Ok(Box::new(cpu))
 }
 
 impl Backend for Cpu {
     fn describe(&self) -> serde_json::Value {
-        serde_json::json!({ "threads": self.threads })
+        serde_json::json!({
+            "threads": self.threads,
+            "rayon_threads": rayon::current_num_threads(),
+            "simd": simd(),
+        })
     }
 
-    fn libraries(&self) -> Vec<super::Finding> {
-        vec![]
+    fn libraries(&self) -> Vec<Finding> {
+        let loaded = Vendor::ALL.into_iter().filter_map(|vendor| Some((vendor, vendor.loaded()?)));
+        loaded
+            .map(|(vendor, provider)| {
+                let mut finding = vendor.finding(Ok(provider), served_by(vendor));
+                finding.version = Some(format!("{}, {} threads", provider.version(), provider.threads()));
+                finding
+            })
+            .collect()
     }
 
     fn prepare(&mut self, variant: &str, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
@@ -66,3 +135,24 @@ impl Backend for Cpu {
         Ok(Sample { host_s: start.elapsed().as_secs_f64(), device_s: None })
     }
 }
+
+/// The widest vector instructions that the processor has, as far as the libraries use them.
+fn simd() -> &'static str {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if std::arch::is_x86_feature_detected!("avx512f") {
+            "avx512"
+        } else if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+            "avx2+fma"
+        } else {
+            "sse2"
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        if cfg!(target_arch = "aarch64") { "neon" } else { "scalar" }
+    }
+}
+
+#[cfg(test)]
+mod dense_tests;

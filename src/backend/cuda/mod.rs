@@ -1,11 +1,226 @@
-//! SEAM ONLY: replaced by the real backend.
-use super::Registration;
-use crate::error::Unavailable;
+//! CUDA: cuBLAS, cuFFT, cuSOLVER, cuSPARSE and kernels of our own, all found at run time.
+
+mod cache;
+mod context;
+mod device;
+mod doctor;
+mod elementwise;
+mod entry;
+mod failure;
+mod ffi;
+mod fft;
+mod kernels;
+mod library;
+mod loader;
+mod matmul;
+mod nvrtc;
+mod places;
+mod reduction;
+mod sin;
+mod solve;
+mod sparse;
+mod spgemm;
+mod spmv;
+mod svd;
+mod svd_polar;
+mod timer;
+
+use cudarc::driver::sys::CUresult;
+
+use context::{Cuda, Library};
+use entry::{extra, input, reduced, variant};
+pub use kernels::KernelSource;
+use loader::{Driver, Loader};
+use timer::Timer;
+
+use super::{Backend, Finding, Job, Options, Registration, Sample, SetupCounts, Variant};
+use crate::case::Case;
+use crate::data::Operand;
+use crate::error::{CellError, Unavailable};
+
 /// The registration.
 pub const REGISTRATION: Registration = Registration {
     name: "cuda",
-    summary: "",
-    variants: |_| Ok(vec![]),
-    start: |_| Err(Unavailable::without_fix("seam")),
-    findings: |_| vec![],
+    summary: "NVIDIA GPU: CUDA libraries and kernels",
+    variants: |_| Ok(kernels().map(|kernel| kernel.variant.clone()).collect()),
+    start,
+    findings: doctor::findings,
 };
+
+/// Makes a job of one case.
+pub(crate) type Prepare = fn(&Cuda, &Case, &[Operand]) -> Result<Box<dyn Job>, CellError>;
+
+/// A variant and how its jobs are made.
+pub(crate) struct Kernel {
+    /// The variant.
+    pub variant: Variant,
+    /// Makes a job.
+    pub prepare: Prepare,
+}
+
+/// Every op's kernels, the fair default first.
+static TABLES: &[&[Kernel]] = &[
+    matmul::KERNELS,
+    elementwise::KERNELS,
+    sin::KERNELS,
+    reduction::KERNELS,
+    fft::KERNELS,
+    solve::KERNELS,
+    spgemm::KERNELS,
+    spmv::KERNELS,
+    svd::KERNELS,
+];
+
+/// The sources each op needs, compiled when a run starts.
+static KERNEL_FILES: &[(&str, &KernelSource)] = &[
+    ("matmul", &matmul::SOURCE),
+    ("elementwise", &elementwise::SOURCE),
+    ("sin", &elementwise::SOURCE),
+    ("reduction", &reduction::SOURCE),
+    ("fft", &fft::SOURCE),
+    ("spmv", &spmv::SOURCE),
+    ("svd", &svd_polar::SOURCE),
+];
+
+/// Every source file, once.
+pub fn kernel_sources() -> Vec<&'static KernelSource> {
+    let mut sources: Vec<&'static KernelSource> = KERNEL_FILES.iter().map(|(_, source)| *source).collect();
+    sources.sort_by_key(|source| source.name);
+    sources.dedup_by_key(|source| source.name);
+    sources
+}
+
+/// Compiles a source for compute capability `chip`, such as 90, and returns the compiler's messages, which tell
+/// registers and spills. Needs no device.
+pub fn compile(source: &KernelSource, chip: i32) -> Result<String, CellError> {
+    Loader::new(u32::MAX).require(Library::Nvrtc)?;
+    let compiler = nvrtc::Compiler::new(chip).map_err(CellError::Failed)?;
+    Ok(compiler.compile(source).map_err(CellError::Failed)?.log)
+}
+
+fn kernels() -> impl Iterator<Item = &'static Kernel> {
+    TABLES.iter().copied().flatten()
+}
+
+/// The started backend.
+struct Started {
+    cuda: Cuda,
+    timer: Timer,
+    ordinal: u32,
+}
+
+fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
+    let driver = loader::driver()?;
+    let ordinal = choose_device(options.device)?;
+    let started = open(&driver, ordinal).map_err(|error| {
+        let fix = "see that `nvidia-smi` works and that nobody else holds the device, then try again";
+        Unavailable::new(format!("the CUDA device cannot be used: {error}"), fix)
+    })?;
+    started.compile_ahead(&options.ops);
+    Ok(Box::new(started))
+}
+
+/// Checks the ordinal against the devices there are.
+fn choose_device(ordinal: u32) -> Result<u32, Unavailable> {
+    let none = |why: String| {
+        Unavailable::new(why, "see that `nvidia-smi` lists a GPU, or leave out cuda with --backends cpu")
+    };
+    let devices = ffi::driver::devices().map_err(|error| match error.0 {
+        CUresult::CUDA_ERROR_STUB_LIBRARY => Unavailable::new(
+            "the libcuda.so found first is the toolkit's stub, not the NVIDIA driver",
+            "take the folder `stubs` out of LD_LIBRARY_PATH",
+        ),
+        CUresult::CUDA_ERROR_NO_DEVICE => none("no CUDA device on this machine".into()),
+        error => none(format!("no usable CUDA device: cuInit: {error:?}")),
+    })?;
+    match devices.len() {
+        0 => Err(none("no CUDA device on this machine".into())),
+        count if (ordinal as usize) < count => Ok(ordinal),
+        count => {
+            let reason =
+                format!("there is no CUDA device {ordinal}: this machine has {count}, numbered from 0");
+            Err(Unavailable::new(reason, format!("choose one with --device 0..{}", count - 1)))
+        }
+    }
+}
+
+fn open(driver: &Driver, ordinal: u32) -> Result<Started, CellError> {
+    let version = ffi::driver::version().map_err(failure::driver("cuDriverGetVersion"))?;
+    let elapsed = ffi::driver::Elapsed::find(&driver.library)
+        .ok_or_else(|| CellError::Failed("the driver has no cuEventElapsedTime; update it".into()))?;
+    let major = u32::try_from(version / 1000).unwrap_or(0);
+    let cuda = Cuda::open(ordinal as usize, Loader::new(major))?;
+    let timer = Timer::new(&cuda.ctx, elapsed)?;
+    Ok(Started { cuda, timer, ordinal })
+}
+
+impl Started {
+    /// Compiles the kernels of the run's ops now, so that no cell waits for it.
+    fn compile_ahead(&self, ops: &[String]) {
+        for (op, source) in KERNEL_FILES {
+            if ops.iter().any(|name| name == op) {
+                // A failure is reported by the cell that needs the kernel.
+                let _ = self.cuda.module(source);
+            }
+        }
+    }
+}
+
+impl Backend for Started {
+    fn describe(&self) -> serde_json::Value {
+        device::describe(self.cuda.device(), self.ordinal)
+    }
+
+    fn libraries(&self) -> Vec<Finding> {
+        self.cuda.libraries()
+    }
+
+    fn prepare(&mut self, variant: &str, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+        let kernel = kernels().find(|kernel| kernel.variant.op == case.op && kernel.variant.name == variant);
+        let kernel =
+            kernel.ok_or_else(|| CellError::Failed(format!("no cuda variant {variant} of {}", case.op)))?;
+        (kernel.prepare)(&self.cuda, case, inputs)
+    }
+
+    fn time(&mut self, job: &mut dyn Job) -> Result<Sample, CellError> {
+        self.timer.time(&self.cuda.stream, job)
+    }
+
+    fn setup_counts(&self) -> SetupCounts {
+        self.cuda.counts()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::Accuracy;
+
+    #[test]
+    fn starting_without_a_driver_says_what_to_do() {
+        if loader::driver().is_ok() {
+            return;
+        }
+        let Err(missing) = start(&Options::default()) else { panic!("started without a driver") };
+        assert!(missing.reason.contains("libcuda.so.1"), "{}", missing.reason);
+        assert!(missing.fix.is_some_and(|fix| fix.contains("--backends cpu")));
+    }
+
+    #[test]
+    fn each_op_has_a_default_variant_first_and_names_are_unique() {
+        for table in TABLES {
+            let first = &table[0].variant;
+            assert!(first.default && first.accuracy == Accuracy::Ieee, "{first:?}");
+            for (index, kernel) in table.iter().enumerate() {
+                assert_eq!(kernel.variant.op, first.op);
+                assert!(table[..index].iter().all(|other| other.variant.name != kernel.variant.name));
+            }
+        }
+    }
+
+    #[test]
+    fn a_missing_operand_is_an_error() {
+        let missing = input::<f32>(&[], 0);
+        assert!(matches!(missing, Err(CellError::Failed(_))));
+    }
+}

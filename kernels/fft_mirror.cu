@@ -1,0 +1,44 @@
+// What cuFFT leaves to its caller for a real input and a full complex spectrum of N x N elements, row-major:
+// the half of the spectrum that a real-to-complex transform does not write, and the widening of the input
+// that a complex transform needs. A complex element is a pair, real part first.
+
+// Columns n / 2 + 1 to n - 1 from the others: F[u, v] = conj(F[(n - u) % n, n - v]), since the input is real.
+// A block of 256 threads takes 64 neighbouring columns of four rows at a time, so that writes coalesce and reads
+// do so backwards. `left` and `right` are the same array; no column read through one is written through the other.
+template <typename Pair>
+__device__ __forceinline__ void mirror(const Pair* __restrict__ left, Pair* __restrict__ right, unsigned n) {
+    const unsigned column = n / 2 + 1 + blockIdx.x * 64 + threadIdx.x % 64;
+    if (column >= n) return;
+    const unsigned step = gridDim.y * 4;
+#pragma unroll 4
+    for (unsigned row = blockIdx.y * 4 + threadIdx.x / 64; row < n; row += step) {
+        const unsigned source = row == 0 ? 0 : n - row;
+        Pair value = left[(size_t)source * n + (n - column)];
+        value.y = -value.y;
+        right[(size_t)row * n + column] = value;
+    }
+}
+
+// Real elements to complex ones with an imaginary part of zero.
+template <typename Real, typename Pair>
+__device__ __forceinline__ void widen(const Real* __restrict__ real, Pair* __restrict__ pairs, size_t count) {
+    const size_t step = (size_t)gridDim.x * blockDim.x;
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
+        Pair value;
+        value.x = real[i];
+        value.y = 0;
+        pairs[i] = value;
+    }
+}
+
+extern "C" __global__ void fft_mirror_f32(float2* spectrum, unsigned n) { mirror(spectrum, spectrum, n); }
+
+extern "C" __global__ void fft_mirror_f64(double2* spectrum, unsigned n) { mirror(spectrum, spectrum, n); }
+
+extern "C" __global__ void fft_widen_f32(const float* real, float2* pairs, unsigned long long count) {
+    widen(real, pairs, count);
+}
+
+extern "C" __global__ void fft_widen_f64(const double* real, double2* pairs, unsigned long long count) {
+    widen(real, pairs, count);
+}

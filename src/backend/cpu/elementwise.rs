@@ -1,0 +1,149 @@
+//! Elementwise `a * b + sin(a) + cos(b)` on the CPU; knows nothing of how sines are computed.
+
+use ndarray::{Array2, Zip};
+use rayon::prelude::*;
+
+use super::entry::{by_dtype, kernel};
+use super::simd_trig::{Trig, elementwise_into};
+use super::{Cpu, Kernel};
+use crate::backend::Job;
+use crate::case::Case;
+use crate::data::Operand;
+use crate::error::CellError;
+
+/// Elements below which threads cost more than they save.
+pub(super) const SERIAL: usize = 1 << 15;
+/// Elements of one task.
+pub(super) const TASK: usize = 1 << 14;
+
+/// The variants.
+pub(super) const KERNELS: &[Kernel] = &[
+    kernel(
+        "elementwise",
+        "parallel",
+        "one pass, vectorised sine and cosine, all threads",
+        true,
+        by_dtype!(parallel),
+    ),
+    kernel("elementwise", "ndarray", "ndarray Zip, one pass, libm, one thread", false, by_dtype!(one_pass)),
+    kernel(
+        "elementwise",
+        "temporaries",
+        "ndarray expression with temporaries, one thread",
+        false,
+        by_dtype!(temporaries),
+    ),
+];
+
+struct Parallel<T> {
+    side: usize,
+    a: Vec<T>,
+    b: Vec<T>,
+    y: Vec<T>,
+}
+
+fn parallel<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    let (a, b) = operands::<T>(inputs)?;
+    Ok(Box::new(Parallel { side: case.side(), a: a.to_vec(), b: b.to_vec(), y: vec![T::ZERO; a.len()] }))
+}
+
+impl<T: Trig> Job for Parallel<T> {
+    fn execute(&mut self) -> Result<(), CellError> {
+        if self.y.len() <= SERIAL {
+            elementwise_into(&self.a, &self.b, &mut self.y);
+            return Ok(());
+        }
+        let tasks = self.y.par_chunks_mut(TASK).zip(self.a.par_chunks(TASK)).zip(self.b.par_chunks(TASK));
+        tasks.for_each(|((y, a), b)| elementwise_into(a, b, y));
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(vec![Operand::dense(self.side, self.side, self.y.clone())])
+    }
+}
+
+struct Expression<T> {
+    a: Array2<T>,
+    b: Array2<T>,
+    y: Array2<T>,
+    evaluate: fn(&Array2<T>, &Array2<T>, &mut Array2<T>),
+}
+
+fn one_pass<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    expression::<T>(case, inputs, |a, b, y| {
+        Zip::from(y).and(a).and(b).for_each(|y, &a, &b| *y = a * b + a.std_sin() + b.std_cos());
+    })
+}
+
+fn temporaries<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    expression::<T>(case, inputs, |a, b, y| *y = a * b + a.mapv(T::std_sin) + b.mapv(T::std_cos))
+}
+
+fn expression<T: Trig>(
+    case: &Case,
+    inputs: &[Operand],
+    evaluate: fn(&Array2<T>, &Array2<T>, &mut Array2<T>),
+) -> Result<Box<dyn Job>, CellError> {
+    let (a, b) = operands::<T>(inputs)?;
+    let y = Array2::from_elem((case.side(), case.side()), T::ZERO);
+    Ok(Box::new(Expression { a: matrix(case, a)?, b: matrix(case, b)?, y, evaluate }))
+}
+
+impl<T: Trig> Job for Expression<T> {
+    fn execute(&mut self) -> Result<(), CellError> {
+        (self.evaluate)(&self.a, &self.b, &mut self.y);
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(vec![Operand::dense(self.y.nrows(), self.y.ncols(), self.y.iter().copied().collect())])
+    }
+}
+
+/// Both operands.
+fn operands<T: Trig>(inputs: &[Operand]) -> Result<(&[T], &[T]), CellError> {
+    match inputs {
+        [a, b] => Ok((a.dense_slice()?, b.dense_slice()?)),
+        _ => Err(CellError::Failed(format!("elementwise takes 2 operands, got {}", inputs.len()))),
+    }
+}
+
+/// A square matrix of ndarray's from row-major elements.
+pub(super) fn matrix<T: Copy>(case: &Case, values: &[T]) -> Result<Array2<T>, CellError> {
+    let side = case.side();
+    Array2::from_shape_vec((side, side), values.to_vec())
+        .map_err(|error| CellError::call("ndarray::Array2::from_shape_vec", error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::entry::{TEST_SIDES, answer_of};
+    use crate::data::Real;
+    use crate::data::generator::Stream;
+
+    use super::*;
+
+    fn agrees<T: Real>(variant: &str, n: usize) {
+        let (a, b): (Vec<T>, Vec<T>) = (Stream::new(1, 0).uniforms(n * n), Stream::new(1, 1).uniforms(n * n));
+        let inputs = [Operand::dense(n, n, a.clone()), Operand::dense(n, n, b.clone())];
+        let answer = answer_of("elementwise", variant, n, T::DTYPE, &inputs);
+        let y = answer[0].dense_slice::<T>().unwrap();
+        assert_eq!(y.len(), n * n);
+        for ((y, a), b) in y.iter().zip(&a).zip(&b) {
+            let (a, b) = (a.to_f64(), b.to_f64());
+            let error = (y.to_f64() - (a * b + a.sin() + b.cos())).abs();
+            assert!(error <= 8.0 * T::DTYPE.unit_roundoff(), "{variant} {n} {a} {b}: {error}");
+        }
+    }
+
+    #[test]
+    fn every_variant_agrees_with_the_formula_in_float64() {
+        for kernel in KERNELS {
+            for n in TEST_SIDES {
+                agrees::<f32>(&kernel.variant.name, n);
+                agrees::<f64>(&kernel.variant.name, n);
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! How a kernel is entered into its table; knows no op.
+
+use std::borrow::Cow;
+
+use super::{Kernel, Prepare};
+use crate::backend::{Accuracy, Side, Variant};
+use crate::case::DType;
+
+/// A kernel of the CPU's side in IEEE arithmetic, for every element type.
+pub(super) const fn kernel(
+    op: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    default: bool,
+    prepare: Prepare,
+) -> Kernel {
+    Kernel {
+        variant: Variant {
+            op: Cow::Borrowed(op),
+            name: Cow::Borrowed(name),
+            summary: Cow::Borrowed(summary),
+            side: Side::Cpu,
+            accuracy: Accuracy::Ieee,
+            default,
+            dtypes: Cow::Borrowed(DType::ALL),
+        },
+        prepare,
+    }
+}
+
+/// The [`Prepare`] that calls a function generic over the element type with the case's one, and with more
+/// arguments if need be.
+macro_rules! by_dtype {
+    ($prepare:ident $(, $argument:expr)*) => {
+        |cpu, case, inputs| match case.dtype {
+            $crate::case::DType::F32 => $prepare::<f32>(cpu, case, inputs $(, $argument)*),
+            $crate::case::DType::F64 => $prepare::<f64>(cpu, case, inputs $(, $argument)*),
+        }
+    };
+}
+pub(super) use by_dtype;
+
+/// The answer of one variant on two threads, executed twice so that state left behind by the first would show.
+#[cfg(test)]
+pub(super) fn answer_of(
+    op: &str,
+    variant: &str,
+    n: usize,
+    dtype: DType,
+    inputs: &[crate::data::Operand],
+) -> Vec<crate::data::Operand> {
+    let options = crate::backend::Options { threads: Some(2), ..Default::default() };
+    let mut cpu = (super::REGISTRATION.start)(&options).unwrap();
+    let case = crate::case::Case { op: op.into(), n: n as u64, dtype, density: None, seed: 1 };
+    let mut job = cpu.prepare(variant, &case, inputs).unwrap();
+    for _ in 0..2 {
+        job.reset().unwrap();
+        job.execute().unwrap();
+    }
+    job.answer().unwrap()
+}
+
+/// Sides that the tests of every kernel use: the smallest, odd and even ones, a prime, and one beyond a tile.
+#[cfg(test)]
+pub(super) const TEST_SIDES: [usize; 6] = [1, 2, 31, 100, 101, 333];

@@ -1,0 +1,136 @@
+//! Matrix products: BLAS gemm, faer, and ndarray's own kernel.
+
+use faer::{Accum, MatMut, MatRef};
+use ndarray::{Array2, LinalgScalar, linalg};
+
+use super::blas::{Blas, Provider, Vendor};
+use super::entry::{by_dtype, kernel};
+use super::{Cpu, Kernel};
+use crate::backend::Job;
+use crate::case::Case;
+use crate::data::{Operand, Real};
+use crate::error::CellError;
+
+/// The kernels.
+pub const KERNELS: &[Kernel] = &[
+    kernel(
+        "matmul",
+        "openblas",
+        "OpenBLAS gemm on ndarray's arrays",
+        true,
+        by_dtype!(blas, Vendor::OpenBlas),
+    ),
+    kernel("matmul", "mkl", "MKL gemm on ndarray's arrays", true, by_dtype!(blas, Vendor::Mkl)),
+    kernel("matmul", "faer", "faer, all threads", true, by_dtype!(faer)),
+    kernel(
+        "matmul",
+        "ndarray",
+        "ndarray's own kernel (matrixmultiply), one thread",
+        false,
+        by_dtype!(ndarray),
+    ),
+];
+
+/// `c = a b`, all row-major n x n.
+struct Product<T> {
+    a: Array2<T>,
+    b: Array2<T>,
+    c: Array2<T>,
+}
+
+impl<T: Real> Product<T> {
+    fn new(case: &Case, inputs: &[Operand]) -> Result<Self, CellError> {
+        let shape = (case.side(), case.side());
+        let [a, b] = inputs else { return Err(CellError::call("matmul", "needs two operands")) };
+        let array = |operand: &Operand| {
+            let values = operand.dense_slice::<T>()?.to_vec();
+            Array2::from_shape_vec(shape, values).map_err(|e| CellError::call("matmul", e))
+        };
+        Ok(Product { a: array(a)?, b: array(b)?, c: Array2::from_elem(shape, T::default()) })
+    }
+
+    fn answer(&self) -> Vec<Operand> {
+        vec![Operand::dense(self.c.nrows(), self.c.ncols(), self.c.iter().copied().collect())]
+    }
+}
+
+struct BlasProduct<T> {
+    product: Product<T>,
+    provider: &'static Provider,
+}
+
+fn blas<T: Blas>(
+    cpu: &Cpu,
+    case: &Case,
+    inputs: &[Operand],
+    vendor: Vendor,
+) -> Result<Box<dyn Job>, CellError> {
+    let provider = cpu.blas(vendor)?;
+    Ok(Box::new(BlasProduct { product: Product::<T>::new(case, inputs)?, provider }))
+}
+
+impl<T: Blas> Job for BlasProduct<T> {
+    fn execute(&mut self) -> Result<(), CellError> {
+        let Product { a, b, c } = &mut self.product;
+        self.provider.gemm(a, b, c)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(self.product.answer())
+    }
+}
+
+struct FaerProduct<T> {
+    n: usize,
+    a: Vec<T>,
+    b: Vec<T>,
+    c: Vec<T>,
+    par: faer::Par,
+}
+
+fn faer<T: Real + faer::traits::ComplexField>(
+    cpu: &Cpu,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<dyn Job>, CellError> {
+    let Product { a, b, c } = Product::<T>::new(case, inputs)?;
+    let flat = |array: Array2<T>| array.into_raw_vec_and_offset().0;
+    Ok(Box::new(FaerProduct { n: case.side(), a: flat(a), b: flat(b), c: flat(c), par: cpu.faer() }))
+}
+
+impl<T: Real + faer::traits::ComplexField> Job for FaerProduct<T> {
+    fn execute(&mut self) -> Result<(), CellError> {
+        let n = self.n;
+        let a = MatRef::from_row_major_slice(&self.a, n, n);
+        let b = MatRef::from_row_major_slice(&self.b, n, n);
+        let c = MatMut::from_row_major_slice_mut(&mut self.c, n, n);
+        faer::linalg::matmul::matmul(c, Accum::Replace, a, b, <T as Real>::from_f64(1.0), self.par);
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(vec![Operand::dense(self.n, self.n, self.c.clone())])
+    }
+}
+
+struct NdarrayProduct<T>(Product<T>);
+
+fn ndarray<T: Real + LinalgScalar>(
+    _: &Cpu,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<dyn Job>, CellError> {
+    Ok(Box::new(NdarrayProduct(Product::<T>::new(case, inputs)?)))
+}
+
+impl<T: Real + LinalgScalar> Job for NdarrayProduct<T> {
+    fn execute(&mut self) -> Result<(), CellError> {
+        let Product { a, b, c } = &mut self.0;
+        linalg::general_mat_mul(T::one(), a, b, T::zero(), c);
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(self.0.answer())
+    }
+}

@@ -1,0 +1,70 @@
+//! Rows of a sparse matrix cut into blocks of about equal work; knows no arithmetic.
+
+/// Blocks for each thread: enough to even out rows of unequal cost, few enough to cost nothing.
+pub(super) const BLOCKS_PER_THREAD: usize = 8;
+
+/// Cuts rows into at most `blocks` runs of about equal work: the bounds, from 0 to the number of rows.
+///
+/// `work` is the work of all rows before each, ending with that of all rows (length: rows + 1).
+pub(super) fn balanced<W: Copy + Into<i64>>(work: &[W], blocks: usize) -> Vec<usize> {
+    let rows = work.len() - 1;
+    let total: i64 = work[rows].into();
+    let mut bounds = vec![0];
+    for block in 1..blocks as i64 {
+        let target = total / blocks as i64 * block;
+        let bound = work.partition_point(|&before| before.into() < target).min(rows);
+        if bounds.last().is_some_and(|&last| bound > last) && bound < rows {
+            bounds.push(bound);
+        }
+    }
+    bounds.push(rows);
+    bounds
+}
+
+/// Cuts `slice` into the pieces between consecutive `bounds`, which rise from 0 to its length.
+pub(super) fn split<X>(mut slice: &mut [X], bounds: impl IntoIterator<Item = usize>) -> Vec<&mut [X]> {
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    for bound in bounds.into_iter().skip(1) {
+        let (piece, rest) = slice.split_at_mut(bound - start);
+        pieces.push(piece);
+        (slice, start) = (rest, bound);
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn equal_rows_make_equal_blocks() {
+        let work: Vec<i64> = (0..=64).map(|row| row * 10).collect();
+        assert_eq!(balanced(&work, 4), [0, 16, 32, 48, 64]);
+    }
+
+    #[test]
+    fn one_heavy_row_stands_alone_and_matrices_without_entries_have_one_block() {
+        assert_eq!(balanced(&[0i64, 1, 1000, 1001, 1002], 4), [0, 2, 4]);
+        assert_eq!(balanced(&[0i64; 6], 4), [0, 5]);
+    }
+
+    proptest! {
+        #[test]
+        fn bounds_rise_from_the_first_row_to_the_last(
+            weights in prop::collection::vec(0i64..1000, 1..80),
+            blocks in 1usize..20,
+        ) {
+            let mut work = vec![0];
+            work.extend(weights.iter().scan(0, |sum, weight| { *sum += weight; Some(*sum) }));
+            let bounds = balanced(&work, blocks);
+            prop_assert_eq!((bounds[0], bounds[bounds.len() - 1]), (0, weights.len()));
+            prop_assert!(bounds.windows(2).all(|pair| pair[0] < pair[1]) && bounds.len() <= blocks + 1);
+            let mut rows: Vec<usize> = (0..weights.len()).collect();
+            let lengths: Vec<usize> = split(&mut rows, bounds.iter().copied()).iter().map(|p| p.len()).collect();
+            prop_assert_eq!(lengths, bounds.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>());
+        }
+    }
+}

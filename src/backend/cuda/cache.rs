@@ -1,0 +1,162 @@
+//! Compiled kernels on disk, so that a kernel is compiled once a machine. Losing the folder loses nothing.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::kernels::KernelSource;
+use super::nvrtc::Compiler;
+
+/// Changes when the layout of a file or of the key does.
+const FORMAT: u32 = 1;
+const MAGIC: &[u8; 8] = b"gpubenk1";
+const HEADER: usize = MAGIC.len() + 8;
+
+/// A folder of compiled kernels, or none.
+pub struct Cache {
+    folder: Option<PathBuf>,
+}
+
+impl Cache {
+    /// The user's cache; none when `GPUBENCH_KERNEL_CACHE` is `off` or there is no home.
+    pub fn of_user(variable: &dyn Fn(&str) -> Option<OsString>) -> Cache {
+        let path = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let base = path("XDG_CACHE_HOME").or_else(|| Some(path("HOME")?.join(".cache")));
+        let off = variable("GPUBENCH_KERNEL_CACHE").is_some_and(|value| value == "off");
+        Cache { folder: base.filter(|_| !off).map(|base| base.join("gpubench/kernels")) }
+    }
+
+    /// The image stored under `key`, if it is there and intact.
+    pub fn get(&self, key: &str) -> Option<Vec<u8>> {
+        let file = std::fs::read(self.folder.as_ref()?.join(key)).ok()?;
+        let (header, image) = file.split_at_checked(HEADER)?;
+        let intact = header.starts_with(MAGIC) && header[MAGIC.len()..] == hash(0, image).to_le_bytes();
+        (intact && !image.is_empty()).then(|| image.to_vec())
+    }
+
+    /// Stores an image. A folder that cannot be written costs a compilation next time and nothing now.
+    pub fn put(&self, key: &str, image: &[u8]) {
+        if let Some(folder) = &self.folder {
+            // Another process may be doing the same: whichever renames last wins, and both files are whole.
+            let _ = write(folder, key, image);
+        }
+    }
+
+    /// Forgets an image that the driver refused.
+    pub fn remove(&self, key: &str) {
+        if let Some(folder) = &self.folder {
+            let _ = std::fs::remove_file(folder.join(key));
+        }
+    }
+}
+
+fn write(folder: &Path, key: &str, image: &[u8]) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let temporary = folder.join(format!("{key}.{}", std::process::id()));
+    let mut file = std::fs::File::create(&temporary)?;
+    file.write_all(MAGIC)?;
+    file.write_all(&hash(0, image).to_le_bytes())?;
+    file.write_all(image)?;
+    drop(file);
+    std::fs::rename(&temporary, folder.join(key))
+}
+
+/// The name under which a source compiled by `compiler` is stored.
+///
+/// NVRTC's version has no patch level, so the library's size and time of change stand in for it.
+pub fn key(source: &KernelSource, compiler: &Compiler, library: &str) -> String {
+    let mut options = compiler.options();
+    options.sort();
+    let [major, minor] = compiler.version;
+    let text = [
+        &format!("{FORMAT} {} {major}.{minor} {library}", env!("CARGO_PKG_VERSION")),
+        &options.join(" "),
+        source.name,
+        source.text,
+    ]
+    .join("\0");
+    format!("{}-{:016x}{:016x}", source.name, hash(0, text.as_bytes()), hash(1, text.as_bytes()))
+}
+
+/// Size and time of change of a library file.
+pub fn file_identity(path: Option<&str>) -> String {
+    let metadata = path.and_then(|path| std::fs::metadata(path).ok());
+    let seconds = |metadata: &std::fs::Metadata| {
+        let changed = metadata.modified().ok()?;
+        changed.duration_since(std::time::UNIX_EPOCH).ok().map(|age| age.as_secs())
+    };
+    metadata.map_or_else(String::new, |m| format!("{} {}", m.len(), seconds(&m).unwrap_or(0)))
+}
+
+/// FNV-1a with a start that depends on `seed`: stable across Rust releases, unlike the standard hasher.
+fn hash(seed: u64, bytes: &[u8]) -> u64 {
+    let start = 0xcbf2_9ce4_8422_2325 ^ seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    bytes.iter().fold(start, |state, byte| (state ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::nvrtc::Target;
+    use super::*;
+
+    fn compiler(arch: i32, minor: i32) -> Compiler {
+        Compiler { target: Target::Cubin(arch), version: [13, minor] }
+    }
+
+    const SOURCE: KernelSource = KernelSource { name: "k", text: "__global__ void k() {}" };
+
+    #[test]
+    fn what_was_put_is_got_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache { folder: Some(folder.path().to_path_buf()) };
+        assert_eq!(cache.get("a"), None);
+        cache.put("a", b"image");
+        assert_eq!(cache.get("a").as_deref(), Some(&b"image"[..]));
+        cache.remove("a");
+        assert_eq!(cache.get("a"), None);
+    }
+
+    #[test]
+    fn a_damaged_or_truncated_file_is_no_hit() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache { folder: Some(folder.path().to_path_buf()) };
+        cache.put("a", b"image");
+        let file = folder.path().join("a");
+        let whole = std::fs::read(&file).unwrap();
+        for length in 0..whole.len() {
+            std::fs::write(&file, &whole[..length]).unwrap();
+            assert_eq!(cache.get("a"), None, "{length} bytes");
+        }
+        for position in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[position] ^= 1;
+            std::fs::write(&file, &damaged).unwrap();
+            assert_eq!(cache.get("a"), None, "byte {position}");
+        }
+    }
+
+    #[test]
+    fn the_key_changes_with_everything_the_image_depends_on() {
+        let base = key(&SOURCE, &compiler(90, 0), "1 2");
+        assert_eq!(base, key(&SOURCE, &compiler(90, 0), "1 2"));
+        let other = KernelSource { name: "k", text: "__global__ void k() { }" };
+        assert_ne!(base, key(&other, &compiler(90, 0), "1 2"));
+        assert_ne!(base, key(&SOURCE, &compiler(80, 0), "1 2"));
+        assert_ne!(base, key(&SOURCE, &compiler(90, 1), "1 2"));
+        assert_ne!(base, key(&SOURCE, &compiler(90, 0), "1 3"));
+    }
+
+    #[test]
+    fn the_folder_follows_the_environment() {
+        let folder = |pairs: &[(&str, &str)]| {
+            let owned: Vec<(String, String)> =
+                pairs.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
+            Cache::of_user(&move |name| owned.iter().find(|(k, _)| k == name).map(|(_, v)| v.into())).folder
+        };
+        assert_eq!(folder(&[("XDG_CACHE_HOME", "/c"), ("HOME", "/h")]), Some("/c/gpubench/kernels".into()));
+        assert_eq!(folder(&[("HOME", "/h")]), Some("/h/.cache/gpubench/kernels".into()));
+        assert_eq!(folder(&[("HOME", "/h"), ("GPUBENCH_KERNEL_CACHE", "off")]), None);
+        assert_eq!(folder(&[]), None);
+    }
+}

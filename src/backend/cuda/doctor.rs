@@ -1,0 +1,107 @@
+//! What `doctor` says of CUDA: the driver, the devices, each library, and which variants hang on it.
+
+use super::device;
+use super::ffi::driver as ffi;
+use super::library::Library;
+use super::loader::{self, Loader};
+use super::{choose_device, kernels};
+use crate::backend::{Finding, Options, Variant};
+use crate::error::Unavailable;
+
+/// The libraries without which a variant cannot run.
+fn needs(variant: &Variant) -> &'static [Library] {
+    match (&*variant.op, &*variant.name) {
+        ("matmul", "cublas" | "cublas-tf32") => &[Library::Cublas],
+        ("matmul", "cublas-f16" | "cublas-bf16") => &[Library::Cublas, Library::Nvrtc],
+        ("fft", _) => &[Library::Cufft, Library::Nvrtc],
+        ("svd", "gesvdp") => &[Library::Cusolver, Library::Nvrtc],
+        ("solve" | "svd", _) => &[Library::Cusolver],
+        ("spgemm", _) | ("spmv", "cusparse") => &[Library::Cusparse],
+        _ => &[Library::Nvrtc],
+    }
+}
+
+/// Variants that hang on `library`, or all of them, as `op/variant`.
+fn serves(library: Option<Library>) -> Vec<String> {
+    kernels()
+        .map(|kernel| &kernel.variant)
+        .filter(|variant| library.is_none_or(|library| needs(variant).contains(&library)))
+        .map(|variant| format!("{}/{}", variant.op, variant.name))
+        .collect()
+}
+
+/// Looks for everything the backend could use. Opens no context.
+pub fn findings(options: &Options) -> Vec<Finding> {
+    // Where no driver says otherwise, what the newest toolkit has is what one would install.
+    const NEWEST: u32 = 13;
+    let mut findings = Vec::new();
+    let mut major = NEWEST;
+    match loader::driver() {
+        Ok(driver) => {
+            let cuda = ffi::version().ok();
+            major = cuda.and_then(|version| u32::try_from(version / 1000).ok()).unwrap_or(NEWEST);
+            let module = device::kernel_module_version().unwrap_or_else(|| "unknown version".into());
+            let release = cuda.map_or_else(|| "?".into(), device::version_text);
+            findings.push(Finding {
+                name: "NVIDIA driver".into(),
+                path: driver.path.map(|path| path.display().to_string()),
+                version: Some(format!("{module}, CUDA {release}")),
+                serves: serves(None),
+                problem: None,
+                fix: None,
+            });
+            findings.extend(devices(options));
+        }
+        Err(missing) => findings.push(missing_thing("NVIDIA driver", missing, serves(None))),
+    }
+    let mut loader = Loader::new(major);
+    findings.extend(Library::ALL.map(|library| match loader.require(library) {
+        Ok(finding) => Finding { serves: serves(Some(library)), ..finding.clone() },
+        Err(missing) => missing_thing(library.title(), missing, serves(Some(library))),
+    }));
+    findings
+}
+
+fn missing_thing(name: &str, missing: Unavailable, serves: Vec<String>) -> Finding {
+    let Unavailable { reason, fix } = missing;
+    Finding { name: name.into(), path: None, version: None, serves, problem: Some(reason), fix }
+}
+
+/// One entry a device, or one that says why the chosen one cannot be used.
+fn devices(options: &Options) -> Vec<Finding> {
+    let chosen = match choose_device(options.device) {
+        Ok(chosen) => chosen,
+        Err(missing) => return vec![missing_thing("CUDA device", missing, serves(None))],
+    };
+    let all = ffi::devices().unwrap_or_default();
+    let entry = |(ordinal, &device): (usize, &_)| Finding {
+        name: format!("CUDA device {ordinal}: {}", device::name(device)),
+        path: ffi::pci_bus_id(device).ok(),
+        version: Some(device::summary(device)),
+        serves: if ordinal == chosen as usize { serves(None) } else { vec![] },
+        problem: None,
+        fix: None,
+    };
+    all.iter().enumerate().map(entry).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_variant_hangs_on_some_library_and_the_driver() {
+        for kernel in kernels() {
+            assert!(!needs(&kernel.variant).is_empty(), "{:?}", kernel.variant);
+        }
+        assert!(serves(Some(Library::Cublas)).contains(&"matmul/cublas".to_owned()));
+        assert!(serves(None).len() >= serves(Some(Library::Nvrtc)).len());
+    }
+
+    #[test]
+    fn what_is_missing_is_listed_with_its_fix() {
+        for finding in findings(&Options::default()) {
+            assert_eq!(finding.problem.is_some(), finding.fix.is_some(), "{finding:?}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! a * b + sin(a) + cos(b): one fused kernel, and the chain of kernels of an eager array library.
+
+use cudarc::driver::CudaSlice;
+
+use super::context::{Cuda, Element};
+use super::ffi::launch::Map;
+use super::kernels::{KernelSource, kernel_source};
+use super::{Kernel, extra, input, variant};
+use crate::backend::Job;
+use crate::case::{Case, DType};
+use crate::data::Operand;
+use crate::error::CellError;
+
+pub(crate) static SOURCE: KernelSource = kernel_source!("elementwise");
+
+pub(crate) static KERNELS: &[Kernel] = &[
+    Kernel {
+        variant: variant("elementwise", "fused", "one kernel: two reads and one write an element"),
+        prepare: |cuda, case, inputs| match case.dtype {
+            DType::F32 => fused::<f32>(cuda, case, inputs),
+            DType::F64 => fused::<f64>(cuda, case, inputs),
+        },
+    },
+    Kernel {
+        variant: extra("elementwise", "unfused", "five kernels with temporaries, as eager libraries run it"),
+        prepare: |cuda, case, inputs| match case.dtype {
+            DType::F32 => unfused::<f32>(cuda, case, inputs),
+            DType::F64 => unfused::<f64>(cuda, case, inputs),
+        },
+    },
+];
+
+/// Bytes of `count` matrices.
+fn bytes(case: &Case, count: u128) -> u128 {
+    count * u128::from(case.n) * u128::from(case.n) * u128::from(case.dtype.bytes())
+}
+
+struct Fused<T> {
+    cuda: Cuda,
+    n: usize,
+    kernel: Map<T, T, 2>,
+    a: CudaSlice<T>,
+    b: CudaSlice<T>,
+    y: CudaSlice<T>,
+}
+
+fn fused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    cuda.reserve(bytes(case, 3))?;
+    let (a, b) = (input::<T>(inputs, 0)?, input::<T>(inputs, 1)?);
+    Ok(Box::new(Fused {
+        cuda: cuda.clone(),
+        n: case.side(),
+        kernel: Map::load(cuda, &SOURCE, &format!("fused_{}", T::DTYPE), a.len())?,
+        y: cuda.alloc(a.len())?,
+        a: cuda.upload(a)?,
+        b: cuda.upload(b)?,
+    }))
+}
+
+impl<T: Element> Job for Fused<T> {
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.kernel.run(&self.cuda.stream, [&self.a, &self.b], &mut self.y)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(vec![Operand::dense(self.n, self.n, self.cuda.download(&self.y)?)])
+    }
+}
+
+struct Unfused<T> {
+    cuda: Cuda,
+    n: usize,
+    multiply: Map<T, T, 2>,
+    add: Map<T, T, 2>,
+    sine: Map<T, T, 1>,
+    cosine: Map<T, T, 1>,
+    a: CudaSlice<T>,
+    b: CudaSlice<T>,
+    /// Holds the product, and the answer in the end.
+    y: CudaSlice<T>,
+    term: CudaSlice<T>,
+    sum: CudaSlice<T>,
+}
+
+fn unfused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    cuda.reserve(bytes(case, 5))?;
+    let (a, b) = (input::<T>(inputs, 0)?, input::<T>(inputs, 1)?);
+    let entry = |name: &str| format!("{name}_{}", T::DTYPE);
+    Ok(Box::new(Unfused {
+        cuda: cuda.clone(),
+        n: case.side(),
+        multiply: Map::load(cuda, &SOURCE, &entry("multiply"), a.len())?,
+        add: Map::load(cuda, &SOURCE, &entry("add"), a.len())?,
+        sine: Map::load(cuda, &SOURCE, &entry("sine"), a.len())?,
+        cosine: Map::load(cuda, &SOURCE, &entry("cosine"), a.len())?,
+        y: cuda.alloc(a.len())?,
+        term: cuda.alloc(a.len())?,
+        sum: cuda.alloc(a.len())?,
+        a: cuda.upload(a)?,
+        b: cuda.upload(b)?,
+    }))
+}
+
+impl<T: Element> Job for Unfused<T> {
+    fn execute(&mut self) -> Result<(), CellError> {
+        let stream = &self.cuda.stream;
+        self.multiply.run(stream, [&self.a, &self.b], &mut self.y)?;
+        self.sine.run(stream, [&self.a], &mut self.term)?;
+        self.add.run(stream, [&self.y, &self.term], &mut self.sum)?;
+        self.cosine.run(stream, [&self.b], &mut self.term)?;
+        self.add.run(stream, [&self.sum, &self.term], &mut self.y)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(vec![Operand::dense(self.n, self.n, self.cuda.download(&self.y)?)])
+    }
+}

@@ -1,0 +1,67 @@
+//! Opening shared libraries and asking them where and what they are. Knows no CUDA context.
+
+use std::ffi::{CStr, OsStr, c_int, c_void};
+use std::path::PathBuf;
+
+use libloading::Library;
+
+/// Opens a library by name or path; the dynamic linker's message when it cannot.
+pub fn open(name: impl AsRef<OsStr>) -> Result<Library, String> {
+    // SAFETY: only NVIDIA's driver and toolkit libraries are opened here; their initialisers have no preconditions.
+    unsafe { Library::new(name.as_ref()) }.map_err(|error| error.to_string())
+}
+
+/// Whether the library exports `symbol`.
+pub fn has_symbol(library: &Library, symbol: &str) -> bool {
+    address(library, symbol).is_some()
+}
+
+fn address(library: &Library, symbol: &str) -> Option<*const c_void> {
+    // SAFETY: the symbol is used as an address only and never called.
+    let found = unsafe { library.get::<*const c_void>(symbol.as_bytes()) }.ok()?;
+    // SAFETY: reading the address out of the symbol does not dereference it.
+    let address = unsafe { found.try_as_raw_ptr() }?;
+    (!address.is_null()).then_some(address.cast_const())
+}
+
+/// The file from which `symbol` was loaded.
+pub fn path_of(library: &Library, symbol: &str) -> Option<PathBuf> {
+    let address = address(library, symbol)?;
+    let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: `address` lies in a loaded library and `info` is writable.
+    let found = unsafe { libc::dladdr(address, info.as_mut_ptr()) } != 0;
+    // SAFETY: zeroed above; all fields are pointers, for which zero is valid.
+    let info = unsafe { info.assume_init() };
+    if !found || info.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: the linker keeps the file name of a loaded library as a C string for as long as it is loaded.
+    let name = unsafe { CStr::from_ptr(info.dli_fname) }.to_str().ok()?;
+    let path = PathBuf::from(name);
+    Some(path.canonicalize().unwrap_or(path))
+}
+
+/// Major, minor and patch level by a `cu*GetProperty(kind, &mut value)` function.
+pub fn version_by_property(library: &Library, function: &str) -> Option<[c_int; 3]> {
+    type GetProperty = unsafe extern "C" fn(c_int, *mut c_int) -> c_int;
+    // SAFETY: every CUDA library's GetProperty has this signature (library_types.h).
+    let get = unsafe { library.get::<GetProperty>(function.as_bytes()) }.ok()?;
+    let mut version = [0; 3];
+    for (kind, value) in (0..).zip(&mut version) {
+        // SAFETY: kinds 0, 1 and 2 are MAJOR_VERSION, MINOR_VERSION and PATCH_LEVEL; `value` is writable.
+        if unsafe { get(kind, value) } != 0 {
+            return None;
+        }
+    }
+    Some(version)
+}
+
+/// Major and minor version by `nvrtcVersion`.
+pub fn nvrtc_version(library: &Library) -> Option<[c_int; 2]> {
+    type Version = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
+    // SAFETY: the signature is nvrtc.h's.
+    let get = unsafe { library.get::<Version>(b"nvrtcVersion") }.ok()?;
+    let (mut major, mut minor) = (0, 0);
+    // SAFETY: both pointers are writable.
+    (unsafe { get(&raw mut major, &raw mut minor) } == 0).then_some([major, minor])
+}

@@ -1,0 +1,108 @@
+//! The few driver calls that need `unsafe`: uninitialised memory, memory pools, elapsed time, device queries.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute, CUmemPool_attribute};
+use cudarc::driver::{CudaContext, CudaEvent, CudaSlice, CudaStream, DeviceRepr, DriverError, result};
+
+/// Opens a context on a device whose slices carry no events of their own.
+///
+/// Without this every slice argument of a launch would add an event wait and an event record to the timed work.
+pub fn context(ordinal: usize) -> Result<Arc<CudaContext>, DriverError> {
+    let ctx = CudaContext::new(ordinal)?;
+    // SAFETY: the backend has one stream, so work is ordered by it and nothing needs events; no slice exists yet.
+    unsafe { ctx.disable_event_tracking() };
+    Ok(ctx)
+}
+
+/// Allocates `len` elements, of which none is set; the caller fills all of them before it reads any.
+pub fn alloc_unset<T: DeviceRepr>(stream: &Arc<CudaStream>, len: usize) -> Result<CudaSlice<T>, DriverError> {
+    // SAFETY: device memory has no invalid bit patterns for `DeviceRepr` types made of numbers, and every caller
+    // within this backend copies host data over the whole slice at once.
+    unsafe { stream.alloc(len) }
+}
+
+/// Frees nothing back to the system between jobs, so that allocation stays cheap.
+pub fn keep_pool_memory(device: CUdevice) -> Result<(), DriverError> {
+    let mut threshold = u64::MAX;
+    let pool = default_pool(device)?;
+    // SAFETY: the pool is the device's own and the attribute is a 64-bit integer.
+    unsafe {
+        result::mem_pool::set_attribute(
+            pool,
+            CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
+            (&raw mut threshold).cast::<c_void>(),
+        )
+    }
+}
+
+/// Gives memory that the pool holds but nobody uses back to the system.
+pub fn trim_pool(device: CUdevice) -> Result<(), DriverError> {
+    let pool = default_pool(device)?;
+    // SAFETY: the pool is the device's own.
+    unsafe { result::mem_pool::trim_to(pool, 0) }
+}
+
+fn default_pool(device: CUdevice) -> Result<sys::CUmemoryPool, DriverError> {
+    let mut pool = std::ptr::null_mut();
+    // SAFETY: `pool` is writable; an unknown device is an error value.
+    unsafe { sys::cuDeviceGetDefaultMemPool(&raw mut pool, device) }.result()?;
+    Ok(pool)
+}
+
+/// Milliseconds between two recorded and completed events.
+pub struct Elapsed(unsafe extern "C" fn(*mut f32, sys::CUevent, sys::CUevent) -> sys::CUresult);
+
+impl Elapsed {
+    /// Finds the call in the driver: drivers before 12.8 have it under its old name only.
+    pub fn find(libcuda: &libloading::Library) -> Option<Elapsed> {
+        ["cuEventElapsedTime_v2", "cuEventElapsedTime"].iter().find_map(|name| {
+            // SAFETY: both names have this signature (cuda.h); the driver is never unloaded.
+            unsafe { libcuda.get(name.as_bytes()) }.ok().map(|found| Elapsed(*found))
+        })
+    }
+
+    /// Milliseconds from `start` to `end`, both completed.
+    pub fn milliseconds(&self, start: &CudaEvent, end: &CudaEvent) -> Result<f32, DriverError> {
+        let mut elapsed = 0.0;
+        // SAFETY: both events are alive and `elapsed` is writable; unfinished events are an error value.
+        unsafe { (self.0)(&raw mut elapsed, start.cu_event(), end.cu_event()) }.result()?;
+        Ok(elapsed)
+    }
+}
+
+/// Devices of the machine, after `cuInit`.
+pub fn devices() -> Result<Vec<CUdevice>, DriverError> {
+    result::init()?;
+    let count = result::device::get_count()?;
+    (0..count).map(result::device::get).collect()
+}
+
+/// An attribute of a device.
+pub fn attribute(device: CUdevice, attribute: CUdevice_attribute) -> Result<i32, DriverError> {
+    // SAFETY: an unknown device or attribute is an error value.
+    unsafe { result::device::get_attribute(device, attribute) }
+}
+
+/// Bytes of a device's memory.
+pub fn memory_bytes(device: CUdevice) -> Result<usize, DriverError> {
+    // SAFETY: an unknown device is an error value.
+    unsafe { result::device::total_mem(device) }
+}
+
+/// The CUDA version of the driver, such as 13000 for 13.0.
+pub fn version() -> Result<i32, DriverError> {
+    let mut version = 0;
+    // SAFETY: `version` is writable.
+    unsafe { sys::cuDriverGetVersion(&raw mut version) }.result()?;
+    Ok(version)
+}
+
+/// The PCI address of a device, such as `0000:04:00.0`.
+pub fn pci_bus_id(device: CUdevice) -> Result<String, DriverError> {
+    let mut text = [0u8; 32];
+    // SAFETY: at most 32 bytes are written, terminator included.
+    unsafe { sys::cuDeviceGetPCIBusId(text.as_mut_ptr().cast(), 32, device) }.result()?;
+    Ok(String::from_utf8_lossy(text.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned())
+}

@@ -1,0 +1,135 @@
+//! Launches of the kernels in `kernels/*.cu` as safe functions that check the length of every slice.
+
+use std::ffi::c_void;
+use std::marker::PhantomData;
+
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result};
+
+use super::super::context::{Cuda, Element, driver};
+use super::super::kernels::KernelSource;
+use crate::error::CellError;
+
+/// Threads of a block in every kernel launched here.
+pub const BLOCK: u32 = 256;
+
+/// Enqueues a kernel with a parameter array prepared on the stack: the cheapest launch there is.
+///
+/// # Safety
+///
+/// `parameters` must match the kernel's signature in number, order and type, and every device address among them
+/// must be valid for what the kernel does with it until the stream has passed it.
+pub unsafe fn enqueue(
+    stream: &CudaStream,
+    function: &CudaFunction,
+    grid: (u32, u32),
+    parameters: &mut [*mut c_void],
+) -> Result<(), CellError> {
+    let (grid, block) = ((grid.0, grid.1, 1), (BLOCK, 1, 1));
+    // SAFETY: the caller vouches for the parameters; function and stream are alive and of one context.
+    unsafe { result::launch_kernel(function.cu_function(), grid, block, 0, stream.cu_stream(), parameters) }
+        .map_err(driver("cuLaunchKernel"))
+}
+
+/// The address of a value that a parameter array points to.
+pub fn parameter<T>(value: &mut T) -> *mut c_void {
+    (&raw mut *value).cast()
+}
+
+/// Fails where a slice is shorter than a kernel will read or write.
+pub fn fits<T>(what: &str, slice: &CudaSlice<T>, needed: usize) -> Result<(), CellError> {
+    if slice.len() >= needed {
+        return Ok(());
+    }
+    Err(CellError::Failed(format!("{what} has {} elements where {needed} are used", slice.len())))
+}
+
+/// Blocks for `items` grid-stride items a thread takes one at a time: enough to fill the device, and no more.
+pub fn grid(cuda: &Cuda, items: usize) -> u32 {
+    const BLOCKS_A_MULTIPROCESSOR: u32 = 32;
+    let blocks = u32::try_from(items.div_ceil(BLOCK as usize)).unwrap_or(u32::MAX);
+    blocks.clamp(1, cuda.multiprocessors().saturating_mul(BLOCKS_A_MULTIPROCESSOR))
+}
+
+/// A kernel of signature `(const A* x [, const A* y], B* out, u64 n)` that maps `INPUTS` arrays to one.
+pub struct Map<A, B, const INPUTS: usize> {
+    function: CudaFunction,
+    grid: u32,
+    len: usize,
+    elements: PhantomData<(A, B)>,
+}
+
+impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
+    /// Loads `entry`, which must have the signature above, for arrays of `len` elements.
+    pub fn load(
+        cuda: &Cuda,
+        source: &'static KernelSource,
+        entry: &str,
+        len: usize,
+    ) -> Result<Self, CellError> {
+        let function = cuda.function(source, entry)?;
+        let items = len.div_ceil(16 / size_of::<A>().min(16));
+        Ok(Map { function, grid: grid(cuda, items), len, elements: PhantomData })
+    }
+
+    /// Enqueues the map.
+    pub fn run(
+        &self,
+        stream: &CudaStream,
+        inputs: [&CudaSlice<A>; INPUTS],
+        output: &mut CudaSlice<B>,
+    ) -> Result<(), CellError> {
+        for input in inputs {
+            fits("an input", input, self.len)?;
+        }
+        fits("the output", output, self.len)?;
+        let mut inputs = inputs.map(|input| input.device_ptr(stream).0);
+        let mut out = output.device_ptr_mut(stream).0;
+        let mut n = self.len as u64;
+        const { assert!(INPUTS <= 2) };
+        // Room for two inputs, the output and the count; a launch allocates nothing.
+        let mut parameters = [std::ptr::null_mut(); 4];
+        let used = &mut parameters[..INPUTS + 2];
+        let values = inputs.iter_mut().chain([&mut out, &mut n]);
+        used.iter_mut().zip(values).for_each(|(slot, value)| *slot = parameter(value));
+        // SAFETY: the entry has this signature by the contract of `load`; each array holds `len` elements.
+        unsafe { enqueue(stream, &self.function, (self.grid, 1), used) }
+    }
+}
+
+/// The tiled matrix product.
+pub struct Tiled<T> {
+    function: CudaFunction,
+    n: u32,
+    tiles: u32,
+    elements: PhantomData<T>,
+}
+
+impl<T: Element> Tiled<T> {
+    /// Loads the kernel for `n` by `n` matrices from `kernels/matmul.cu`.
+    pub fn load(cuda: &Cuda, source: &'static KernelSource, n: u32) -> Result<Self, CellError> {
+        let width = 16 / size_of::<T>() as u32;
+        let form = if n.is_multiple_of(width) { "_aligned" } else { "" };
+        let function = cuda.function(source, &format!("tiled{form}_{}", T::DTYPE))?;
+        Ok(Tiled { function, n, tiles: n.div_ceil(32 * width), elements: PhantomData })
+    }
+
+    /// Enqueues `c = a * b`.
+    pub fn run(
+        &self,
+        stream: &CudaStream,
+        a: &CudaSlice<T>,
+        b: &CudaSlice<T>,
+        c: &mut CudaSlice<T>,
+    ) -> Result<(), CellError> {
+        let needed = self.n as usize * self.n as usize;
+        fits("A", a, needed)?;
+        fits("B", b, needed)?;
+        fits("C", c, needed)?;
+        let (mut a, mut b) = (a.device_ptr(stream).0, b.device_ptr(stream).0);
+        let mut c = c.device_ptr_mut(stream).0;
+        let mut n = self.n;
+        let mut parameters = [parameter(&mut a), parameter(&mut b), parameter(&mut c), parameter(&mut n)];
+        // SAFETY: the entry takes (const T*, const T*, T*, u32); each matrix holds n * n elements.
+        unsafe { enqueue(stream, &self.function, (self.tiles, self.tiles), &mut parameters) }
+    }
+}

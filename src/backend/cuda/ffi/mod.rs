@@ -1,0 +1,13 @@
+//! Calls into CUDA that the compiler cannot check, wrapped in functions that check what they can.
+
+pub mod cublas;
+pub mod cufft;
+pub mod cusolver;
+pub mod cusparse;
+pub mod dl;
+pub mod driver;
+pub mod fft;
+pub mod launch;
+pub mod nvrtc;
+pub mod reduce;
+pub mod spmv;

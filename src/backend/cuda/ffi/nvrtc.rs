@@ -1,0 +1,112 @@
+//! NVRTC as a safe function from source text to machine code. The caller has loaded the library.
+
+use std::ffi::{CStr, CString, c_char, c_int};
+
+use cudarc::nvrtc::sys::{self, nvrtcProgram, nvrtcResult};
+
+/// What one compilation yields.
+pub struct Output {
+    /// CUBIN, or PTX where that was asked for; empty when compilation failed.
+    pub image: Vec<u8>,
+    /// Messages of the compiler.
+    pub log: String,
+    /// Why it failed.
+    pub failure: Option<String>,
+}
+
+/// What to take from a compiled program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Machine code of one chip.
+    Cubin,
+    /// Assembly that the driver translates.
+    Ptx,
+}
+
+struct Program(nvrtcProgram);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // SAFETY: the program was created by NVRTC and is destroyed once.
+        unsafe { sys::nvrtcDestroyProgram(&raw mut self.0) };
+    }
+}
+
+/// Major and minor version, and the architectures (such as 90) it compiles for.
+pub fn about() -> Result<([c_int; 2], Vec<c_int>), String> {
+    let (mut major, mut minor, mut count) = (0, 0, 0);
+    // SAFETY: all pointers are writable.
+    check("nvrtcVersion", unsafe { sys::nvrtcVersion(&raw mut major, &raw mut minor) })?;
+    // SAFETY: as above.
+    check("nvrtcGetNumSupportedArchs", unsafe { sys::nvrtcGetNumSupportedArchs(&raw mut count) })?;
+    let mut archs = vec![0; usize::try_from(count).unwrap_or(0)];
+    // SAFETY: the array has as many entries as the library said it needs.
+    check("nvrtcGetSupportedArchs", unsafe { sys::nvrtcGetSupportedArchs(archs.as_mut_ptr()) })?;
+    Ok(([major, minor], archs))
+}
+
+/// Compiles `text`, named `name` in messages, with `options`.
+pub fn compile(name: &str, text: &str, options: &[String], form: Form) -> Result<Output, String> {
+    let c = |text: &str| CString::new(text).map_err(|error| format!("{name}: {error}"));
+    let (text, file) = (c(text)?, c(&format!("{name}.cu"))?);
+    let options = options.iter().map(|option| c(option)).collect::<Result<Vec<_>, _>>()?;
+    let option_pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
+    let mut program = Program(std::ptr::null_mut());
+    // SAFETY: both strings end in NUL; there are no headers.
+    check("nvrtcCreateProgram", unsafe {
+        sys::nvrtcCreateProgram(
+            &raw mut program.0,
+            text.as_ptr(),
+            file.as_ptr(),
+            0,
+            std::ptr::null(),
+            std::ptr::null(),
+        )
+    })?;
+    let count = c_int::try_from(options.len()).map_err(|error| error.to_string())?;
+    // SAFETY: the program exists and the array holds `count` C strings.
+    let result = unsafe { sys::nvrtcCompileProgram(program.0, count, option_pointers.as_ptr()) };
+    let log = text_of(log(&program)?);
+    if let Err(failure) = check("nvrtcCompileProgram", result) {
+        return Ok(Output { image: vec![], log, failure: Some(failure) });
+    }
+    Ok(Output { image: image(&program, form)?, log, failure: None })
+}
+
+type Size = unsafe fn(nvrtcProgram, *mut usize) -> nvrtcResult;
+type Get = unsafe fn(nvrtcProgram, *mut c_char) -> nvrtcResult;
+
+fn image(program: &Program, form: Form) -> Result<Vec<u8>, String> {
+    match form {
+        Form::Cubin => fetch("nvrtcGetCUBIN", program, sys::nvrtcGetCUBINSize, sys::nvrtcGetCUBIN),
+        Form::Ptx => fetch("nvrtcGetPTX", program, sys::nvrtcGetPTXSize, sys::nvrtcGetPTX),
+    }
+}
+
+fn log(program: &Program) -> Result<Vec<u8>, String> {
+    fetch("nvrtcGetProgramLog", program, sys::nvrtcGetProgramLogSize, sys::nvrtcGetProgramLog)
+}
+
+fn fetch(name: &str, program: &Program, size: Size, get: Get) -> Result<Vec<u8>, String> {
+    let mut length = 0;
+    // SAFETY: the program exists and `length` is writable.
+    check(name, unsafe { size(program.0, &raw mut length) })?;
+    let mut bytes = vec![0u8; length];
+    // SAFETY: the buffer has the length that the library said it needs.
+    check(name, unsafe { get(program.0, bytes.as_mut_ptr().cast()) })?;
+    Ok(bytes)
+}
+
+fn text_of(bytes: Vec<u8>) -> String {
+    match CStr::from_bytes_until_nul(&bytes) {
+        Ok(text) => text.to_string_lossy().trim().to_owned(),
+        Err(_) => String::from_utf8_lossy(&bytes).trim().to_owned(),
+    }
+}
+
+fn check(call: &str, result: nvrtcResult) -> Result<(), String> {
+    match result {
+        nvrtcResult::NVRTC_SUCCESS => Ok(()),
+        error => Err(format!("{call}: {error:?}")),
+    }
+}

@@ -1,0 +1,98 @@
+//! Compiles the kernels for one chip: chooses the target and the options. Knows neither cache nor context.
+
+use super::ffi::nvrtc::{Form, Output, about, compile as compile_text};
+use super::kernels::KernelSource;
+
+/// What kernels are compiled for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Machine code for this compute capability, such as 90.
+    Cubin(i32),
+    /// Assembly of this virtual architecture, which the driver translates for a newer chip.
+    Ptx(i32),
+}
+
+impl Target {
+    /// The best target for a chip of compute capability `chip` among the architectures NVRTC supports.
+    ///
+    /// Machine code of an older chip of the same generation runs; that of another generation does not.
+    pub fn choose(chip: i32, supported: &[i32]) -> Option<Target> {
+        let older = supported.iter().copied().filter(|arch| *arch <= chip);
+        let same_generation = older.clone().filter(|arch| arch / 10 == chip / 10).max();
+        same_generation.map(Target::Cubin).or_else(|| older.max().map(Target::Ptx))
+    }
+
+    /// The compiler's option.
+    pub fn option(&self) -> String {
+        match self {
+            Target::Cubin(arch) => format!("--gpu-architecture=sm_{arch}"),
+            Target::Ptx(arch) => format!("--gpu-architecture=compute_{arch}"),
+        }
+    }
+}
+
+/// Options beside the target. Contraction to FMA is on as in NVCC; fast math is not.
+const OPTIONS: &[&str] = &["--std=c++17", "--ptxas-options=-v"];
+
+/// A ready compiler for one target.
+#[derive(Clone, Debug)]
+pub struct Compiler {
+    /// What it compiles for.
+    pub target: Target,
+    /// NVRTC's version.
+    pub version: [i32; 2],
+}
+
+impl Compiler {
+    /// A compiler for a chip of compute capability `chip`, such as 90. NVRTC has been loaded.
+    pub fn new(chip: i32) -> Result<Compiler, String> {
+        let (version, supported) = about()?;
+        let target = Target::choose(chip, &supported).ok_or_else(|| {
+            let [major, minor] = version;
+            format!(
+                "NVRTC {major}.{minor} does not compile for compute capability {}.{}",
+                chip / 10,
+                chip % 10
+            )
+        })?;
+        Ok(Compiler { target, version })
+    }
+
+    /// Every option, in the order given to NVRTC.
+    pub fn options(&self) -> Vec<String> {
+        std::iter::once(self.target.option()).chain(OPTIONS.iter().map(|&option| option.to_owned())).collect()
+    }
+
+    /// Compiles a source file; an error holds the compiler's messages.
+    pub fn compile(&self, source: &KernelSource) -> Result<Output, String> {
+        let form = if matches!(self.target, Target::Cubin(_)) { Form::Cubin } else { Form::Ptx };
+        let output = compile_text(source.name, source.text, &self.options(), form)?;
+        match &output.failure {
+            Some(failure) => Err(format!("kernels/{}.cu: {failure}: {}", source.name, output.log)),
+            None => Ok(output),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CUDA_13: &[i32] = &[75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121];
+
+    #[test]
+    fn a_known_chip_gets_its_own_machine_code() {
+        assert_eq!(Target::choose(90, CUDA_13), Some(Target::Cubin(90)));
+    }
+
+    #[test]
+    fn an_unknown_chip_of_a_known_generation_gets_the_nearest_older_one() {
+        assert_eq!(Target::choose(105, CUDA_13), Some(Target::Cubin(103)));
+    }
+
+    #[test]
+    fn a_new_generation_gets_assembly_and_an_old_one_nothing() {
+        assert_eq!(Target::choose(130, CUDA_13), Some(Target::Ptx(121)));
+        assert_eq!(Target::choose(70, CUDA_13), None);
+    }
+}

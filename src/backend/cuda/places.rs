@@ -1,0 +1,223 @@
+//! Where CUDA libraries may lie, in the order in which they are looked for. Opens none of them.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::library::cuda_major;
+
+/// One installation: libraries are taken from as few of these as possible, never mixed without need.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Folders of the installation that hold libraries.
+    pub folders: Vec<PathBuf>,
+}
+
+impl Place {
+    /// The file of that stem for the newest CUDA release that is not above `max_major`.
+    pub fn file(&self, stem: &str, max_major: u32) -> Option<PathBuf> {
+        let prefix = format!("lib{stem}.so");
+        let mut best: Option<(u32, usize, PathBuf)> = None;
+        for entry in self.folders.iter().flat_map(|folder| list(folder)) {
+            let Some(name) = entry.file_name().and_then(|name| name.to_str()) else { continue };
+            let Some(version) = name.strip_prefix(&prefix) else { continue };
+            // A name without a version may be a stub or a linker script; the versioned one lies beside it.
+            let Some(soname) = version.strip_prefix('.').and_then(|v| v.split('.').next()?.parse().ok())
+            else {
+                continue;
+            };
+            let major = cuda_major(stem, soname).unwrap_or(0);
+            if major > max_major {
+                continue;
+            }
+            // Newest release first, then the shortest name: the soname rather than the full version.
+            let better =
+                best.as_ref().is_none_or(|(m, length, _)| major > *m || major == *m && name.len() < *length);
+            if better {
+                best = Some((major, name.len(), entry));
+            }
+        }
+        best.map(|(_, _, path)| path)
+    }
+}
+
+/// Folders named by the user in `GPUBENCH_CUDA_LIB_DIR`; they come before everything else.
+pub fn named(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<Place> {
+    let folders: Vec<PathBuf> = std::env::split_paths(&variable("GPUBENCH_CUDA_LIB_DIR")?).collect();
+    (!folders.is_empty()).then_some(Place { folders })
+}
+
+/// Installations to search when the dynamic linker finds nothing by name; those that exist, best first.
+///
+/// `root` is the root of the file system, `here` the current folder.
+pub fn known(variable: &dyn Fn(&str) -> Option<OsString>, root: &Path, here: &Path) -> Vec<Place> {
+    let mut places = Vec::new();
+    let folder = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    for home in ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(|name| folder(name)) {
+        places.push(toolkit(&home));
+    }
+    let local = root.join("usr/local");
+    places.push(toolkit(&local.join("cuda")));
+    let mut versioned = matching(&local, "cuda-1");
+    versioned.reverse();
+    places.extend(versioned.iter().map(|home| toolkit(home)));
+
+    let mut prefixes: Vec<PathBuf> =
+        ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(|name| folder(name)).collect();
+    prefixes.push(here.join(".venv"));
+    if let Some(conda) = folder("CONDA_PREFIX") {
+        places.push(toolkit(&conda));
+    }
+    prefixes.extend([root.join("usr"), local, root.join("opt/conda")]);
+    if let Some(home) = folder("HOME") {
+        prefixes.push(home.join(".local"));
+        let pyenv = folder("PYENV_ROOT").unwrap_or_else(|| home.join(".pyenv"));
+        prefixes.extend(list(&pyenv.join("versions")));
+    }
+    places.extend(prefixes.iter().flat_map(|prefix| wheels(prefix)));
+    places.retain(|place| !place.folders.is_empty());
+    let mut unique: Vec<Place> = Vec::new();
+    for place in places {
+        if !unique.contains(&place) {
+            unique.push(place);
+        }
+    }
+    unique
+}
+
+/// Folders in which a driver may lie that the dynamic linker does not search.
+pub fn driver_folders() -> Place {
+    let folders = [
+        "/usr/lib/x86_64-linux-gnu",
+        "/usr/lib/aarch64-linux-gnu",
+        "/usr/lib64",
+        "/usr/lib/wsl/lib",
+        "/run/opengl-driver/lib",
+        "/usr/local/nvidia/lib64",
+    ];
+    Place { folders: folders.iter().map(PathBuf::from).collect() }
+}
+
+/// A toolkit as NVIDIA's installers and conda lay it out.
+fn toolkit(home: &Path) -> Place {
+    let folders = ["lib64", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", "lib"];
+    Place { folders: folders.iter().map(|name| home.join(name)).filter(|path| path.is_dir()).collect() }
+}
+
+/// What pip installed under a prefix: CUDA 13 in one folder, CUDA 12 in one folder a library.
+fn wheels(prefix: &Path) -> Vec<Place> {
+    let mut places = Vec::new();
+    for python in matching(&prefix.join("lib"), "python3") {
+        for packages in ["site-packages", "dist-packages"] {
+            let nvidia = python.join(packages).join("nvidia");
+            let (thirteen, others): (Vec<PathBuf>, Vec<PathBuf>) = list(&nvidia)
+                .into_iter()
+                .map(|package| package.join("lib"))
+                .filter(|path| path.is_dir())
+                .partition(|path| path.ends_with("cu13/lib"));
+            places.extend([Place { folders: thirteen }, Place { folders: others }]);
+        }
+    }
+    places
+}
+
+fn matching(folder: &Path, start: &str) -> Vec<PathBuf> {
+    let named =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start));
+    list(folder).into_iter().filter(named).collect()
+}
+
+/// The entries of a folder in order of their names; none if it cannot be read.
+fn list(folder: &Path) -> Vec<PathBuf> {
+    let mut entries: Vec<PathBuf> =
+        std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    entries.sort();
+    entries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn touch(path: &Path) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, b"").unwrap();
+    }
+
+    fn environment(pairs: &[(&'static str, PathBuf)]) -> impl Fn(&str) -> Option<OsString> + use<> {
+        let pairs = pairs.to_vec();
+        move |name| {
+            pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| value.clone().into_os_string())
+        }
+    }
+
+    #[test]
+    fn toolkits_come_before_wheels_and_newer_ones_first() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        for path in [
+            "usr/local/cuda-12.4/lib64/libcublas.so.12",
+            "usr/local/cuda-13.0/lib64/libcublas.so.13",
+            "opt/mine/lib64/libcublas.so.13",
+            "venv/lib/python3.12/site-packages/nvidia/cu13/lib/libcublas.so.13",
+            "venv/lib/python3.12/site-packages/nvidia/cublas/lib/libcublas.so.12",
+            "venv/lib/python3.12/site-packages/nvidia/cufft/lib/libcufft.so.11",
+            "home/.local/lib/python3.11/site-packages/nvidia/cu13/lib/libcublas.so.13",
+            "home/.pyenv/versions/3.13.1/lib/python3.13/site-packages/nvidia/cu13/lib/libcublas.so.13",
+        ] {
+            touch(&at(path));
+        }
+        let variables = [("CUDA_HOME", at("opt/mine")), ("VIRTUAL_ENV", at("venv")), ("HOME", at("home"))];
+        let places = known(&environment(&variables), root.path(), &at("here"));
+        let first: Vec<&Path> = places.iter().map(|place| place.folders[0].as_path()).collect();
+        let packages = "venv/lib/python3.12/site-packages/nvidia";
+        assert_eq!(
+            first,
+            [
+                at("opt/mine/lib64"),
+                at("usr/local/cuda-13.0/lib64"),
+                at("usr/local/cuda-12.4/lib64"),
+                at(&format!("{packages}/cu13/lib")),
+                at(&format!("{packages}/cublas/lib")),
+                at("home/.local/lib/python3.11/site-packages/nvidia/cu13/lib"),
+                at("home/.pyenv/versions/3.13.1/lib/python3.13/site-packages/nvidia/cu13/lib"),
+            ]
+        );
+        assert_eq!(places[4].folders.len(), 2, "the wheels of CUDA 12 are one place");
+    }
+
+    #[test]
+    fn the_newest_release_that_the_driver_runs_is_taken() {
+        let root = tempfile::tempdir().unwrap();
+        for name in [
+            "libcublas.so.12",
+            "libcublas.so.13",
+            "libcublas.so.13.1.0.3",
+            "libcublasLt.so.13",
+            "libcublas.so",
+        ] {
+            touch(&root.path().join(name));
+        }
+        let place = Place { folders: vec![root.path().to_path_buf()] };
+        assert_eq!(place.file("cublas", 13), Some(root.path().join("libcublas.so.13")));
+        assert_eq!(place.file("cublas", 12), Some(root.path().join("libcublas.so.12")));
+        assert_eq!(place.file("cublas", 11), None);
+        assert_eq!(place.file("cufft", 13), None);
+    }
+
+    #[test]
+    fn alternate_builds_of_nvrtc_are_not_taken() {
+        let root = tempfile::tempdir().unwrap();
+        touch(&root.path().join("libnvrtc.alt.so.13"));
+        touch(&root.path().join("libnvrtc-builtins.so.13.0"));
+        let place = Place { folders: vec![root.path().to_path_buf()] };
+        assert_eq!(place.file("nvrtc", 13), None);
+        assert_eq!(place.file("nvrtc-builtins", 13), Some(root.path().join("libnvrtc-builtins.so.13.0")));
+    }
+
+    #[test]
+    fn the_users_folders_are_split_like_a_path() {
+        let place = named(&environment(&[("GPUBENCH_CUDA_LIB_DIR", PathBuf::from("/a:/b"))]));
+        assert_eq!(place, Some(Place { folders: vec!["/a".into(), "/b".into()] }));
+        assert_eq!(named(&environment(&[])), None);
+    }
+}

@@ -1,0 +1,132 @@
+//! spgemm: C = A B for sparse A and B, by cuSPARSE.
+
+use super::context::{Cuda, Element, Library};
+use super::ffi::cusparse::{Finished, Product, ProductBuffers, Sparse, SparseReal};
+use super::sparse::{DeviceCsr, device_bytes};
+use super::{Kernel, sparse, variant};
+use crate::backend::Job;
+use crate::case::DType;
+use crate::data::{Csr, Operand, Values};
+use crate::error::CellError;
+
+pub(crate) static KERNELS: &[Kernel] = &[Kernel {
+    variant: variant(
+        "spgemm",
+        "cusparse",
+        "cuSPARSE SpGEMM, default algorithm: estimate, compute and copy into kept buffers",
+    ),
+    prepare: |cuda, case, inputs| match case.dtype {
+        DType::F32 => prepare::<f32>(cuda, inputs),
+        DType::F64 => prepare::<f64>(cuda, inputs),
+    },
+}];
+
+fn prepare<T: Element + SparseReal>(cuda: &Cuda, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    cuda.require(Library::Cusparse)?;
+    let (a, b) = (sparse::input(inputs, 0)?, sparse::input(inputs, 1)?);
+    let (rows, cols) = (a.rows, b.cols);
+    cuda.reserve(device_bytes::<T>(a) + device_bytes::<T>(b))?;
+    let (device_a, device_b) = (DeviceCsr::<T>::upload(cuda, a)?, DeviceCsr::<T>::upload(cuda, b)?);
+    if products(a, b) == 0 {
+        return Ok(Box::new(Empty { rows, cols, dtype: T::DTYPE }));
+    }
+    cuda.count_plan();
+    let product = Product::new(Sparse::new(&cuda.stream)?, device_a, device_b)?;
+    let buffers = product.first(
+        |bytes| {
+            cuda.reserve(bytes as u128)?;
+            cuda.alloc(bytes)
+        },
+        |len| cuda.alloc(len),
+        |len| cuda.alloc(len),
+    )?;
+    Ok(Box::new(Spgemm { finished: None, product, buffers, cuda: cuda.clone(), rows, cols }))
+}
+
+/// Products of entries of `a` with entries of `b`: as many as a multiplication does.
+fn products(a: &Csr, b: &Csr) -> u64 {
+    let row = |column: &i32| {
+        let row = usize::try_from(*column).ok()?;
+        Some(u64::from(b.indptr.get(row + 1)?.abs_diff(*b.indptr.get(row)?)))
+    };
+    a.indices.iter().filter_map(row).sum()
+}
+
+struct Spgemm<T> {
+    /// Descriptors of the last product, which its work on the stream may still need.
+    finished: Option<Finished>,
+    product: Product<T>,
+    buffers: ProductBuffers<T>,
+    cuda: Cuda,
+    rows: usize,
+    cols: usize,
+}
+
+impl<T: Element + SparseReal> Job for Spgemm<T> {
+    fn reset(&mut self) -> Result<(), CellError> {
+        if self.finished.is_some() {
+            self.cuda.synchronize()?;
+            self.finished = None;
+        }
+        Ok(())
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.finished = Some(self.product.again(&mut self.buffers)?);
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        let indptr = self.cuda.download(&self.buffers.indptr)?;
+        let indices = self.cuda.download(&self.buffers.indices)?;
+        let values = T::into_values(self.cuda.download(&self.buffers.values)?);
+        Ok(vec![Operand::Csr(Csr { rows: self.rows, cols: self.cols, indptr, indices, values })])
+    }
+}
+
+/// A product without entries. cuSPARSE is not asked: nothing says that it takes matrices that store none.
+struct Empty {
+    rows: usize,
+    cols: usize,
+    dtype: DType,
+}
+
+impl Job for Empty {
+    fn execute(&mut self) -> Result<(), CellError> {
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        let values = match self.dtype {
+            DType::F32 => Values::F32(Vec::new()),
+            DType::F64 => Values::F64(Vec::new()),
+        };
+        let indptr = vec![0; self.rows + 1];
+        Ok(vec![Operand::Csr(Csr { rows: self.rows, cols: self.cols, indptr, indices: Vec::new(), values })])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn csr(indptr: &[i32], indices: &[i32]) -> Csr {
+        let values = Values::F32(vec![1.0; indices.len()]);
+        Csr { rows: indptr.len() - 1, cols: 3, indptr: indptr.into(), indices: indices.into(), values }
+    }
+
+    #[test]
+    fn products_are_counted_by_the_rows_that_columns_name() {
+        let a = csr(&[0, 2, 2, 3], &[0, 1, 2]);
+        let b = csr(&[0, 1, 3, 3], &[0, 1, 2]);
+        assert_eq!(products(&a, &b), 3);
+        assert_eq!(products(&b, &csr(&[0, 0, 0, 0], &[])), 0);
+    }
+
+    #[test]
+    fn an_empty_product_has_offsets_and_no_entries() {
+        let answer = Empty { rows: 2, cols: 3, dtype: DType::F64 }.answer().unwrap();
+        let csr = answer[0].as_csr().unwrap();
+        assert_eq!((csr.indptr.as_slice(), csr.nnz(), csr.values.len()), (&[0, 0, 0][..], 0, 0));
+    }
+}

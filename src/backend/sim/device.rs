@@ -1,0 +1,195 @@
+//! The simulated device at work: its clock shows what the script says, its faults are real.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use super::law::Seconds;
+use super::reference;
+use super::rule::{Answer, Behaviour, Fault};
+use super::script::Script;
+use crate::backend::{Backend, Finding, Job, Sample, SetupCounts, Side, Variant};
+use crate::case::Case;
+use crate::data::generator::Stream;
+use crate::data::{Csr, Operand, Values};
+use crate::error::{CellError, Unavailable};
+
+/// What a job's last execution took, and what all have set up so far.
+#[derive(Default)]
+struct Meters {
+    elapsed_s: Cell<f64>,
+    on_gpu: Cell<bool>,
+    counts: Cell<SetupCounts>,
+}
+
+/// The started device.
+pub struct Device {
+    script: Script,
+    variants: Vec<Variant>,
+    meters: Rc<Meters>,
+}
+
+impl Device {
+    /// Starts as the script says: late, or not at all.
+    pub fn start(script: Script) -> Result<Device, Unavailable> {
+        let start = &script.start;
+        if let Some(Seconds(delay)) = start.delay {
+            std::thread::sleep(Duration::from_secs_f64(delay));
+        }
+        if let Some(fault) = start.outcome {
+            let reason = start.reason.clone().unwrap_or_else(|| "the script says so".into());
+            match suffer(fault, &reason) {
+                Ok(()) => {}
+                Err(CellError::Unavailable(_)) => return Err(Unavailable { reason, fix: start.fix.clone() }),
+                Err(other) => return Err(Unavailable { reason: other.to_string(), fix: start.fix.clone() }),
+            }
+        }
+        let variants = script.variants();
+        Ok(Device { script, variants, meters: Rc::default() })
+    }
+
+    fn count(&self, change: impl FnOnce(&mut SetupCounts)) {
+        count(&self.meters, change);
+    }
+}
+
+fn count(meters: &Meters, change: impl FnOnce(&mut SetupCounts)) {
+    let mut counts = meters.counts.get();
+    change(&mut counts);
+    meters.counts.set(counts);
+}
+
+impl Backend for Device {
+    fn describe(&self) -> serde_json::Value {
+        serde_json::json!({ "device": "simulated", "seed": self.script.seed })
+    }
+
+    fn libraries(&self) -> Vec<Finding> {
+        vec![]
+    }
+
+    fn prepare(&mut self, variant: &str, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+        let found = self.variants.iter().find(|v| v.op == case.op && v.name == variant);
+        let side = found.map(|v| v.side).ok_or_else(|| {
+            CellError::Failed(format!("the script names no variant {variant} of {}", case.op))
+        })?;
+        self.count(|counts| {
+            counts.allocations += inputs.len() as u64 + 1;
+            counts.plans += 1;
+        });
+        let behaviour = self.script.behaviour(variant, case);
+        let seed = self.script.seed.wrapping_add(case.seed);
+        Ok(Box::new(SimJob {
+            case: case.clone(),
+            inputs: inputs.to_vec(),
+            behaviour,
+            on_gpu: side == Side::Gpu,
+            stream: Stream::new(seed, name_hash(&format!("{case} {variant}"))),
+            executions: 0,
+            meters: Rc::clone(&self.meters),
+        }))
+    }
+
+    fn time(&mut self, job: &mut dyn Job) -> Result<Sample, CellError> {
+        job.reset()?;
+        job.execute()?;
+        let elapsed = self.meters.elapsed_s.get();
+        Ok(Sample { host_s: elapsed, device_s: self.meters.on_gpu.get().then_some(elapsed) })
+    }
+
+    fn setup_counts(&self) -> SetupCounts {
+        self.meters.counts.get()
+    }
+}
+
+struct SimJob {
+    case: Case,
+    inputs: Vec<Operand>,
+    behaviour: Behaviour,
+    on_gpu: bool,
+    stream: Stream,
+    executions: u64,
+    meters: Rc<Meters>,
+}
+
+impl Job for SimJob {
+    fn execute(&mut self) -> Result<(), CellError> {
+        if self.executions >= self.behaviour.after {
+            suffer(self.behaviour.fault, "the script says so")?;
+        }
+        if self.behaviour.allocates {
+            count(&self.meters, |counts| counts.allocations += 1);
+        }
+        let factor = self.behaviour.scatter.factor(self.stream, self.executions);
+        self.meters.elapsed_s.set(self.behaviour.time_s * factor);
+        self.meters.on_gpu.set(self.on_gpu);
+        self.executions += 1;
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        let mut answer = reference::answer(&self.case, &self.inputs)?;
+        if self.behaviour.answer == Answer::Wrong
+            && let Some(part) = answer.first_mut()
+        {
+            spoil(part, self.stream.bits(u64::MAX));
+        }
+        Ok(answer)
+    }
+}
+
+/// Does what a fault does to a process; returns normally only for [`Fault::None`].
+fn suffer(fault: Fault, reason: &str) -> Result<(), CellError> {
+    match fault {
+        Fault::None => Ok(()),
+        Fault::Crash => std::process::abort(),
+        Fault::Hang => loop {
+            std::thread::sleep(Duration::from_secs(3600));
+        },
+        Fault::Fail => Err(CellError::Failed(format!("a simulated call failed: {reason}"))),
+        Fault::Unavailable => {
+            Err(Unavailable::new(format!("unavailable: {reason}"), "change the script").into())
+        }
+        Fault::Panic => panic!("a simulated panic: {reason}"),
+        Fault::DeviceLost => Err(CellError::DeviceLost(format!("the simulated device is lost: {reason}"))),
+        Fault::OutOfMemory => Err(CellError::OutOfMemory { place: "device", needed: 2 << 30, free: 1 << 30 }),
+    }
+}
+
+/// Changes one entry, or adds one to a matrix that stores none.
+fn spoil(part: &mut Operand, chance: u64) {
+    if let Operand::Csr(csr) = part
+        && csr.nnz() == 0
+    {
+        add_entry(csr);
+        return;
+    }
+    let values = match part {
+        Operand::Dense(dense) => &mut dense.values,
+        Operand::Csr(csr) => &mut csr.values,
+    };
+    let index = usize::try_from(chance % values.len().max(1) as u64).unwrap_or(0);
+    match values {
+        Values::F32(v) => v.iter_mut().skip(index).take(1).for_each(|x| *x = *x * 1.5 + 1.0),
+        Values::F64(v) => v.iter_mut().skip(index).take(1).for_each(|x| *x = *x * 1.5 + 1.0),
+        Values::C32(v) => v.iter_mut().skip(index).take(1).for_each(|z| z.re = z.re * 1.5 + 1.0),
+        Values::C64(v) => v.iter_mut().skip(index).take(1).for_each(|z| z.re = z.re * 1.5 + 1.0),
+    }
+}
+
+fn add_entry(csr: &mut Csr) {
+    csr.indices.push(0);
+    csr.indptr.iter_mut().skip(1).for_each(|offset| *offset = 1);
+    match &mut csr.values {
+        Values::F32(v) => v.push(1.0),
+        Values::F64(v) => v.push(1.0),
+        Values::C32(_) | Values::C64(_) => {}
+    }
+}
+
+/// FNV-1a, so that each cell has chances of its own whatever else the script holds.
+fn name_hash(name: &str) -> u64 {
+    name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
+    })
+}

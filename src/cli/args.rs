@@ -1,0 +1,317 @@
+//! The arguments as typed. Its doc comments are the help, and the help is the tutorial.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::settings::layer::limits;
+use crate::settings::{Format, duration, words};
+
+/// Measures operations on CPU libraries and on CUDA side by side, checks every answer, and says whether the GPU pays.
+#[derive(Parser)]
+#[command(name = "gpubench", version, max_term_width = 110, arg_required_else_help = false)]
+#[command(after_help = "\
+Start with:
+  gpubench run --ops matmul --sizes 100,1000   measure, check, and say who wins by how much
+  gpubench list                                what can be measured, where, and by which variant
+  gpubench doctor                              which libraries were found, how to add the rest
+
+Exit codes: 0 done, 1 a cell was incorrect or failed, 2 nothing could be done (wrong usage, unreadable file), 130 \
+interrupted, with everything finished so far saved.")]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Measure ops on the CPU and the GPU, and write tables, JSON and charts
+    Run(Box<RunArgs>),
+    /// List ops, backends and variants
+    List {
+        /// Print JSON instead of tables
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say which libraries and devices were found where, what is missing, what that costs, and how to fix it
+    Doctor {
+        /// Print JSON instead of text
+        #[arg(long)]
+        json: bool,
+    },
+    /// Draw the charts of reports again
+    Plot(PlotArgs),
+    /// Print the JSON schema of report.json
+    Schema,
+    /// Print a completion script for a shell
+    #[command(
+        after_help = "Example: gpubench completions bash > ~/.local/share/bash-completion/completions/gpubench"
+    )]
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// Serve one backend on stdin and stdout (docs/worker-protocol.md)
+    #[command(hide = true)]
+    Worker {
+        /// Name of the backend
+        backend: String,
+    },
+}
+
+/// The commands that a user is meant to see, for completion scripts, which would offer hidden ones too.
+pub fn without_hidden() -> clap::Command {
+    let all = Cli::command();
+    let shown = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
+    clap::Command::new("gpubench").version(env!("CARGO_PKG_VERSION")).subcommands(shown)
+}
+
+const RUN_HELP: &str = "\
+Examples:
+  gpubench run                                         the quick sweep: seven ops, small sizes
+  gpubench run --ops matmul,fft --sizes 100,1000       two ops at two sizes, in float32
+  gpubench run --ops svd --sizes 64..1024:x2 --dtypes all   doubling sizes, both element types
+  gpubench run --config article --out results/mine     the article's sweep, results in that folder
+  gpubench run --config article --ops fft              only its FFTs, at the sizes it names
+  gpubench run --ops matmul --variants 'cublas*,faer'  chosen variants (see 'gpubench list')
+  gpubench run --ops solve --backends cpu --threads 1  one thread, no GPU
+  gpubench run --ops spgemm --density 0.001            sparser operands
+  gpubench run --config mine.toml --dry-run            what would be measured; touches no device
+  gpubench run --ops fft --out - --format json | jq .  one format on stdout and nothing else
+  gpubench run --require cuda || echo no usable GPU    for CI: no GPU is an error, not a skip
+
+A sweep file is TOML: defaults at the top, and [[sweep]] tables whose values replace them:
+
+  dtypes = [\"f32\", \"f64\"]
+  samples = 20
+  cell-timeout = \"2m\"
+
+  [[sweep]]
+  ops = [\"matmul\", \"fft\"]
+  sizes = [100, 1000, \"2048..8192:x2\"]
+
+  [[sweep]]
+  ops = [\"spgemm\"]
+  density = 0.001
+
+Keys of a table: ops, sizes, dtypes, backends, variants, density, samples, warmup. At the top also: seed, threads, \
+device, cell-timeout, require, sim. A value on the command line replaces the file's; --ops chooses among the file's \
+tables, which keep their sizes.
+
+Each answer is checked in float64 before it is timed, and a wrong one gets no time. A cell whose library or device is \
+missing is skipped, with the reason and the step that would fix it; a crash or a time-out costs one cell. report.json \
+in the folder is up to date after every cell, so an interrupted run keeps what it has.
+
+Exit codes: 0 finished (skips allowed), 1 some cell incorrect or failed, 2 wrong usage, nothing to run or a required \
+backend missing, 130 interrupted with everything finished so far saved.";
+
+/// What `run` takes.
+#[derive(Args)]
+#[command(after_help = RUN_HELP)]
+pub struct RunArgs {
+    /// Ops to measure, separated by commas, or all. Without --ops and --config: the quick sweep
+    #[arg(long, value_name = "LIST", help_heading = "What to measure")]
+    pub ops: Option<String>,
+
+    /// Sides N of the N x N operands: numbers and ranges, such as 100,500 or 64..4096:x2 (doubling) or 64..1024:+64.
+    /// Both ends of a range belong to it. Default: the op's own sizes
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true, help_heading = "What to measure")]
+    pub sizes: Option<String>,
+
+    /// Element types: f32, f64 or all. Default: f32; both together take twice as long
+    #[arg(long, value_name = "LIST", help_heading = "What to measure")]
+    pub dtypes: Option<String>,
+
+    /// Backends: cpu, cuda, sim (a simulated device, see --sim). Default: cpu,cuda
+    #[arg(long, value_name = "LIST", help_heading = "What to measure")]
+    pub backends: Option<String>,
+
+    /// Variants, by name or backend/name; * and ? stand for any characters and any one. Default: each backend's
+    /// candidates for best, marked * in 'gpubench list'; '*' takes all
+    #[arg(long, value_name = "LIST", help_heading = "What to measure")]
+    pub variants: Option<String>,
+
+    /// Sweep to run: a TOML file, or a built-in one: quick, article or full
+    #[arg(long, value_name = "FILE", help_heading = "What to measure")]
+    pub config: Option<String>,
+
+    /// Share of stored entries of sparse operands, above 0 and at most 1. Default: 0.01 for spgemm, 0.05 for spmv
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = density)]
+    #[arg(help_heading = "What to measure")]
+    pub density: Option<f64>,
+
+    /// Seed of the operands; the same seed makes the same operands on every machine. Default: 42
+    #[arg(long, value_name = "SEED", allow_negative_numbers = true, value_parser = seed)]
+    #[arg(help_heading = "What to measure")]
+    pub seed: Option<u64>,
+
+    /// Samples a cell at most. A cell stops after 2 s of sampling, but not before 5 samples. Default: 30
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = samples)]
+    #[arg(help_heading = "How to measure")]
+    pub samples: Option<u32>,
+
+    /// Executions before the first sample, at least; 0 measures cold. Default: 3, and at least 50 ms
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = warmup)]
+    #[arg(help_heading = "How to measure")]
+    pub warmup: Option<u32>,
+
+    /// CPU threads. Default: all that the process may use
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = threads)]
+    #[arg(help_heading = "How to measure")]
+    pub threads: Option<usize>,
+
+    /// CUDA device, by its number in nvidia-smi. Default: 0
+    #[arg(long, value_name = "ORDINAL", allow_negative_numbers = true, value_parser = device)]
+    #[arg(help_heading = "How to measure")]
+    pub device: Option<u32>,
+
+    /// Give a cell up after this time, such as 30s, 5m or 1.5h. Default: 5m
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = cell_timeout)]
+    #[arg(help_heading = "How to measure")]
+    pub cell_timeout: Option<f64>,
+
+    /// Backends that must be usable; else the run ends with code 2 before any work
+    #[arg(long, value_name = "LIST", help_heading = "How to measure")]
+    pub require: Option<String>,
+
+    /// Script of the simulated device, for --backends sim
+    #[arg(long, value_name = "FILE", help_heading = "How to measure")]
+    pub sim: Option<PathBuf>,
+
+    /// Whether each backend gets a process of its own; with no, a crash ends the run
+    #[arg(long, value_name = "YES|NO", hide = true, default_value = "yes", help_heading = "How to measure")]
+    pub isolate: YesNo,
+
+    /// Print what would be measured, with work and least memory traffic; touch no device, write nothing
+    #[arg(long, help_heading = "How to measure")]
+    pub dry_run: bool,
+
+    /// Folder for results, made when missing; - writes one --format to stdout and nothing else.
+    /// Default: a new folder results/<UTC time>
+    #[arg(long, value_name = "DIR", help_heading = "Results")]
+    pub out: Option<String>,
+
+    /// What to write: table (stdout), json, csv, md, png, svg. Default: table,json,csv,md,png. report.json is kept in
+    /// the folder whatever is named
+    #[arg(long, value_name = "LIST", help_heading = "Results")]
+    pub format: Option<String>,
+
+    /// Show every variant in tables, not only the best of each side. What runs is --variants' choice
+    #[arg(long, help_heading = "Results")]
+    pub all_variants: bool,
+
+    /// Replace results that --out already holds
+    #[arg(long, help_heading = "Results")]
+    pub force: bool,
+
+    /// Show no progress
+    #[arg(long, short, help_heading = "Results")]
+    pub quiet: bool,
+
+    /// Use no colours; also by NO_COLOR in the environment, and where stdout is no terminal
+    #[arg(long, help_heading = "Results")]
+    pub no_color: bool,
+}
+
+/// What `plot` takes.
+#[derive(Args)]
+#[command(after_help = "Example: gpubench plot results/h200/article --out charts --format png,svg")]
+pub struct PlotArgs {
+    /// Reports: report.json files, or folders that hold one
+    #[arg(required = true, value_name = "REPORT")]
+    pub reports: Vec<PathBuf>,
+
+    /// Folder for the charts, made when missing
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+
+    /// What to draw: png, svg
+    #[arg(long, value_name = "LIST", default_value = "png")]
+    pub format: String,
+
+    /// Replace charts that --out already holds
+    #[arg(long)]
+    pub force: bool,
+}
+
+impl PlotArgs {
+    /// The formats of the charts.
+    pub fn formats(&self) -> Result<Vec<Format>> {
+        let formats = words::formats(&self.format).context("--format")?;
+        match formats.iter().find(|format| !matches!(format, Format::Png | Format::Svg)) {
+            Some(other) => {
+                anyhow::bail!("--format: charts cannot be drawn as {}: name png or svg", other.name())
+            }
+            None => Ok(formats),
+        }
+    }
+}
+
+/// Yes or no.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum YesNo {
+    /// Yes.
+    Yes,
+    /// No.
+    No,
+}
+
+fn whole(text: &str) -> Result<u64, String> {
+    text.trim().parse().map_err(|_| format!("it must be a whole number from 0 to {}", u64::MAX))
+}
+
+fn samples(text: &str) -> Result<u32, String> {
+    limits::samples(whole(text)?).map_err(|error| error.to_string())
+}
+
+fn warmup(text: &str) -> Result<u32, String> {
+    limits::warmup(whole(text)?).map_err(|error| error.to_string())
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    limits::threads(whole(text)?).map_err(|error| error.to_string())
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    whole(text)
+}
+
+fn device(text: &str) -> Result<u32, String> {
+    text.trim().parse().map_err(|_| "it must be the number of a device, such as 0".to_owned())
+}
+
+fn density(text: &str) -> Result<f64, String> {
+    let share = text.trim().parse().map_err(|_| "it must be a number above 0 and at most 1".to_owned())?;
+    limits::density(share).map_err(|error| error.to_string())
+}
+
+fn cell_timeout(text: &str) -> Result<f64, String> {
+    duration::parse(text).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn plot_draws_png_and_svg_alone() {
+        let plot = |format: &str| {
+            let cli =
+                Cli::try_parse_from(["gpubench", "plot", "r", "--out", "o", "--format", format]).unwrap();
+            let Command::Plot(args) = cli.command else { panic!("not plot") };
+            args.formats().map_err(|error| format!("{error:#}"))
+        };
+        assert_eq!(plot("svg,png"), Ok(vec![Format::Png, Format::Svg]));
+        assert!(plot("csv").is_err_and(|message| message.contains("name png or svg")));
+    }
+}

@@ -1,0 +1,121 @@
+//! The folder of results: checked before any work, and left as it was when the run does not start.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::settings::Format;
+
+/// A folder that exists and can be written to.
+pub struct Folder {
+    path: PathBuf,
+    /// The folders that were made for it, the outermost first.
+    made: Vec<PathBuf>,
+}
+
+impl Folder {
+    /// Makes the folder where it is missing, and checks that files can be made in it.
+    ///
+    /// # Errors
+    /// It cannot be written to, or it holds results of one of `formats` or a report and `force` is not given.
+    pub fn claim(path: &Path, formats: &[Format], force: bool) -> Result<Folder> {
+        let formats = [Format::Json].iter().chain(formats);
+        let held = formats.filter_map(|format| format.file_name()).find(|name| path.join(name).exists());
+        if let Some(name) = held.filter(|_| !force) {
+            let path = path.display();
+            bail!(
+                "{path} already holds a {name}: name another folder with --out, or replace it with --force"
+            );
+        }
+        let mut folder = Folder { path: path.to_owned(), made: Vec::new() };
+        if let Err(error) = folder.make().and_then(|()| folder.probe()) {
+            folder.withdraw();
+            let path = path.display();
+            return Err(error)
+                .with_context(|| format!("cannot write to the folder '{path}' (name another with --out)"));
+        }
+        Ok(folder)
+    }
+
+    fn make(&mut self) -> io::Result<()> {
+        let missing: Vec<&Path> =
+            self.path.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
+        for path in missing.into_iter().rev() {
+            fs::create_dir(path)?;
+            self.made.push(path.to_owned());
+        }
+        Ok(())
+    }
+
+    /// Permissions do not tell about full, read-only and network file systems; a file does.
+    fn probe(&self) -> io::Result<()> {
+        let probe = self.path.join(format!(".gpubench-{}", std::process::id()));
+        fs::write(&probe, b"probe")?;
+        fs::remove_file(&probe)
+    }
+
+    /// Removes what was made, as far as it is still empty.
+    pub fn withdraw(self) {
+        for path in self.made.iter().rev() {
+            if fs::remove_dir(path).is_err() {
+                break;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_made_with_its_parents_and_withdrawn_with_them() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("a/b");
+        let folder = Folder::claim(&path, &[], false).unwrap();
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 0, "the probe is gone");
+        folder.withdraw();
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_folder_with_results_stays() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("a");
+        let folder = Folder::claim(&path, &[], false).unwrap();
+        fs::write(path.join("report.json"), "{}").unwrap();
+        folder.withdraw();
+        assert!(path.join("report.json").exists());
+    }
+
+    #[test]
+    fn results_that_are_there_are_replaced_only_by_force() {
+        let root = tempfile::tempdir().unwrap();
+        for (file, formats, refused) in [
+            ("report.csv", &[Format::Table][..], false),
+            ("report.csv", &[Format::Csv], true),
+            ("report.json", &[Format::Csv], true),
+        ] {
+            let path = root.path().join(file);
+            fs::write(&path, "old").unwrap();
+            assert_eq!(Folder::claim(root.path(), formats, false).is_err(), refused, "{file} {formats:?}");
+            assert!(Folder::claim(root.path(), formats, true).is_ok());
+            fs::remove_file(&path).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_path_below_a_file_is_refused_and_nothing_is_left() {
+        let root = tempfile::tempdir().unwrap();
+        let file = root.path().join("file");
+        fs::write(&file, "").unwrap();
+        for path in [file.clone(), file.join("x/y")] {
+            let message =
+                Folder::claim(&path, &[], false).map_or_else(|e| format!("{e:#}"), |_| String::new());
+            assert!(message.starts_with("cannot write to the folder"), "{message}");
+        }
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
+    }
+}

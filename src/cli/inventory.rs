@@ -1,0 +1,137 @@
+//! `gpubench list`: the registries, as tables or JSON. Loads no library and starts nothing.
+
+use anyhow::Result;
+use serde::Serialize;
+
+use super::listing::Listing;
+use crate::backend::{Accuracy, BACKENDS, Options, Side, Variant};
+use crate::case::DType;
+use crate::op::OPS;
+
+/// Everything that can be named on the command line.
+#[derive(Serialize)]
+pub struct Inventory {
+    ops: Vec<OpEntry>,
+    backends: Vec<BackendEntry>,
+    variants: Vec<VariantEntry>,
+}
+
+#[derive(Serialize)]
+struct OpEntry {
+    name: &'static str,
+    summary: &'static str,
+    default_sizes: &'static [u64],
+    default_density: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct BackendEntry {
+    name: &'static str,
+    summary: &'static str,
+}
+
+#[derive(Serialize)]
+struct VariantEntry {
+    op: String,
+    backend: &'static str,
+    name: String,
+    summary: String,
+    side: Side,
+    accuracy: Accuracy,
+    default: bool,
+    dtypes: Vec<DType>,
+}
+
+impl Inventory {
+    /// What the registries hold. The simulated device's variants are its script's, so they are not listed.
+    pub fn of_registries() -> Result<Inventory> {
+        let mut tables = Vec::new();
+        for backend in BACKENDS.iter().filter(|backend| backend.name != "sim") {
+            let variants = (backend.variants)(&Options::default())?;
+            tables.extend(variants.into_iter().map(|variant| (backend.name, variant)));
+        }
+        let of_op = |name: &'static str| tables.iter().filter(move |(_, variant)| variant.op == name);
+        Ok(Inventory {
+            ops: OPS
+                .iter()
+                .map(|op| OpEntry {
+                    name: op.name(),
+                    summary: op.summary(),
+                    default_sizes: op.default_sizes(),
+                    default_density: op.default_density(),
+                })
+                .collect(),
+            backends: BACKENDS
+                .iter()
+                .map(|backend| BackendEntry { name: backend.name, summary: backend.summary })
+                .collect(),
+            variants: OPS
+                .iter()
+                .flat_map(|op| of_op(op.name()))
+                .map(|(backend, variant)| VariantEntry::new(backend, variant))
+                .collect(),
+        })
+    }
+
+    /// The inventory as JSON.
+    pub fn json(&self) -> Result<String> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+
+    /// The inventory as tables.
+    pub fn text(&self) -> String {
+        let mut ops = Listing::new(&["Op", "What it computes", "Default sizes"]);
+        for op in &self.ops {
+            let sizes = op.default_sizes.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+            let density = op.default_density.map(|density| format!(" (density {density})"));
+            ops.row(vec![op.name.into(), op.summary.into(), sizes + &density.unwrap_or_default()]);
+        }
+        let mut backends = Listing::new(&["Backend", "What it is"]);
+        for backend in &self.backends {
+            backends.row(vec![backend.name.into(), backend.summary.into()]);
+        }
+        let mut variants = Listing::new(&["Op", "Variant", "", "Precision", "What it is"]);
+        for variant in &self.variants {
+            variants.row(variant.line());
+        }
+        format!(
+            "{}\n{}\n{}\n* runs when no --variants are named. The simulated device's variants are those of its script \
+             (--sim FILE).\n",
+            ops.text(),
+            backends.text(),
+            variants.text()
+        )
+    }
+}
+
+impl VariantEntry {
+    fn new(backend: &'static str, variant: &Variant) -> VariantEntry {
+        VariantEntry {
+            op: variant.op.to_string(),
+            backend,
+            name: variant.name.to_string(),
+            summary: variant.summary.to_string(),
+            side: variant.side,
+            accuracy: variant.accuracy,
+            default: variant.default,
+            dtypes: variant.dtypes.to_vec(),
+        }
+    }
+
+    fn line(&self) -> Vec<String> {
+        let dtypes: Vec<&str> = self.dtypes.iter().map(|dtype| dtype.name()).collect();
+        let reduced = match self.accuracy {
+            Accuracy::Ieee => "",
+            Accuracy::Tf32 => " as tf32",
+            Accuracy::F16 => " as f16",
+            Accuracy::Bf16 => " as bf16",
+        };
+        vec![
+            self.op.clone(),
+            format!("{}/{}", self.backend, self.name),
+            if self.default { "*".into() } else { String::new() },
+            dtypes.join(",") + reduced,
+            self.summary.clone(),
+        ]
+    }
+}

@@ -1,0 +1,58 @@
+//! The command line: parses arguments, calls what does the work, prints, and chooses the exit code.
+
+mod args;
+mod folder;
+mod inventory;
+mod listing;
+mod run;
+mod stream;
+mod usage;
+mod wiring;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+
+use args::{Cli, Command};
+
+/// Exit code of wrong usage, unreadable files, and runs in which nothing could be done.
+const USAGE: u8 = 2;
+
+/// Does what `args` ask for, program name first. What goes wrong is one line on stderr and exit code 2.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let outcome = match Cli::try_parse_from(args) {
+        Ok(cli) => dispatch(cli.command),
+        Err(error) if error.use_stderr() => {
+            stream::complain(&usage::line(&error));
+            return ExitCode::from(USAGE);
+        }
+        // Help or version was asked for; clap leaves colours out where stdout is no terminal.
+        Err(help) => help.print().map_or_else(stream::unless_broken_pipe, Ok).map(|()| ExitCode::SUCCESS),
+    };
+    outcome.unwrap_or_else(|error| {
+        stream::complain(&format!("{error:#}"));
+        ExitCode::from(USAGE)
+    })
+}
+
+fn dispatch(command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Run(args) => return run::run(*args),
+        Command::List { json } => {
+            let inventory = inventory::Inventory::of_registries()?;
+            stream::print(&if json { inventory.json()? } else { inventory.text() })?;
+        }
+        Command::Doctor { json } => wiring::doctor(json)?,
+        Command::Plot(args) => wiring::plot(&args.reports, &args.out, &args.formats()?, args.force)?,
+        Command::Schema => stream::print(wiring::schema())?,
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut args::without_hidden(), "gpubench", &mut script);
+            stream::print_bytes(&script)?;
+        }
+        Command::Worker { backend } => return Ok(wiring::worker(&backend)),
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,183 @@
+//! `gpubench run`: settings, plan, the folder of results, the run itself, and its exit code, in this order.
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, ensure};
+
+use super::args::{RunArgs, YesNo};
+use super::folder::Folder;
+use super::{stream, wiring};
+use crate::op;
+use crate::plan::{Plan, PlannedCell};
+use crate::report::{Outcome, Report};
+use crate::settings::layer::{Layer, RunWide};
+use crate::settings::resolve::Request;
+use crate::settings::{Destination, Settings, config, pattern, sizes, words};
+
+/// The sweep of a run that names neither ops nor a sweep.
+const DEFAULT_SWEEP: &str = "quick";
+
+/// Runs what `args` ask for.
+pub fn run(args: RunArgs) -> Result<ExitCode> {
+    let named = args.config.as_deref();
+    let sweep = named.or_else(|| args.ops.is_none().then_some(DEFAULT_SWEEP));
+    let settings = Settings::resolve(request(&args)?, sweep.map(config::read).transpose()?)?;
+    let plan = Plan::of(&settings)?;
+    if args.dry_run {
+        return stream::print_with(|out| write_plan(&plan, out)).map(|()| ExitCode::SUCCESS);
+    }
+    let output = &settings.output;
+    let folder = match &output.destination {
+        Destination::Folder(path) => Some(Folder::claim(path, &output.formats, output.force)?),
+        Destination::Stdout => None,
+    };
+    if named.is_none() && sweep.is_some() && !args.quiet {
+        stream::note(
+            "gpubench: no --ops and no --config, so this is the quick sweep; 'gpubench run --help' shows more",
+        );
+    }
+    let finished = wiring::measure(&settings, plan).inspect_err(|_| {
+        if let Some(folder) = folder {
+            folder.withdraw();
+        }
+    })?;
+    wiring::deliver(&settings, &finished.report)?;
+    Ok(ExitCode::from(exit_code(&finished.report, finished.interrupted)))
+}
+
+/// What the command line asks for, checked word by word.
+fn request(args: &RunArgs) -> Result<Request> {
+    let layer = Layer {
+        ops: parsed("--ops", args.ops.as_deref(), words::ops)?,
+        sizes: parsed("--sizes", args.sizes.as_deref(), sizes::parse)?,
+        dtypes: parsed("--dtypes", args.dtypes.as_deref(), words::dtypes)?,
+        backends: parsed("--backends", args.backends.as_deref(), words::backends)?,
+        variants: parsed("--variants", args.variants.as_deref(), |text| {
+            let patterns = pattern::parse_list(text, "--variants");
+            ensure!(!patterns.is_empty(), "no variant is named: name one, or '*' for all");
+            Ok(patterns)
+        })?,
+        density: args.density,
+        samples: args.samples,
+        warmup: args.warmup,
+    };
+    let run = RunWide {
+        seed: args.seed,
+        threads: args.threads,
+        device: args.device,
+        sim: args.sim.clone(),
+        cell_timeout_s: args.cell_timeout,
+        require: parsed("--require", args.require.as_deref(), words::backends)?,
+    };
+    Ok(Request {
+        layer,
+        run,
+        out: args.out.clone(),
+        formats: parsed("--format", args.format.as_deref(), words::formats)?,
+        isolate: args.isolate == YesNo::Yes,
+        all_variants: args.all_variants,
+        color: !args.no_color && stdout_takes_colors(),
+        quiet: args.quiet,
+        force: args.force,
+    })
+}
+
+fn parsed<T>(flag: &'static str, text: Option<&str>, parse: impl Fn(&str) -> Result<T>) -> Result<Option<T>> {
+    text.map(parse).transpose().context(flag)
+}
+
+/// A terminal, unless the user says otherwise for all programs (<https://no-color.org>).
+fn stdout_takes_colors() -> bool {
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    !refused && io::stdout().is_terminal()
+}
+
+/// One line a cell, with the work that every variant of its case has in common.
+fn write_plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
+    let widest = plan.cells.iter().map(|planned| name(planned).len()).max().unwrap_or(0).max("variant".len());
+    writeln!(
+        out,
+        "{:<11}  {:>8}  {:<5}  {:>8}  {:<widest$}  {:>9}  {:>9}",
+        "op", "N", "dtype", "density", "variant", "FLOP", "bytes"
+    )?;
+    let mut cases = 0;
+    let mut previous = None;
+    for planned in &plan.cells {
+        let case = &planned.cell.case;
+        cases += usize::from(previous.replace(case) != Some(case));
+        let work = op::find(&case.op).map(|op| op.work(case));
+        let figure =
+            |figure: Option<f64>| figure.map_or_else(|| "-".into(), |figure| format!("{figure:.3e}"));
+        writeln!(
+            out,
+            "{:<11}  {:>8}  {:<5}  {:>8}  {:<widest$}  {:>9}  {:>9}",
+            case.op,
+            case.n,
+            case.dtype,
+            case.density.map_or_else(|| "-".into(), |density| density.to_string()),
+            name(planned),
+            figure(work.map(|work| work.flop)),
+            figure(work.map(|work| work.bytes)),
+        )?;
+    }
+    writeln!(out, "{} cells of {cases} cases; a dry run, nothing was measured", plan.cells.len())
+}
+
+fn name(planned: &PlannedCell) -> String {
+    format!("{}/{}", planned.cell.backend, planned.cell.variant)
+}
+
+/// 0 finished, 1 some cell incorrect or failed, 130 interrupted.
+fn exit_code(report: &Report, interrupted: bool) -> u8 {
+    let bad = |outcome| matches!(outcome, Outcome::Incorrect | Outcome::Failed);
+    match interrupted {
+        true => 130,
+        false => u8::from(report.rows.iter().any(|row| bad(row.outcome))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::{Accuracy, Side};
+    use crate::case::{Case, DType};
+    use crate::op::Work;
+    use crate::report::{Environment, Row, SCHEMA_VERSION};
+
+    fn report(outcomes: &[Outcome]) -> Report {
+        let case = Case { op: "fft".into(), n: 4, dtype: DType::F32, density: None, seed: 0 };
+        let row = |outcome: &Outcome| Row {
+            case: case.clone(),
+            backend: "cpu".into(),
+            variant: "realfft".into(),
+            side: Side::Cpu,
+            accuracy: Accuracy::Ieee,
+            outcome: *outcome,
+            reason: None,
+            fix: None,
+            error: None,
+            work: Work { flop: 1.0, bytes: 1.0 },
+            inputs: None,
+            phases: None,
+            execute: None,
+        };
+        let rows = outcomes.iter().map(row).collect();
+        Report { schema_version: SCHEMA_VERSION, environment: Environment::default(), rows }
+    }
+
+    #[test]
+    fn skips_are_success_and_wrong_or_failed_cells_are_not() {
+        use Outcome::{Failed, Incorrect, Measured, Skipped};
+        for (outcomes, interrupted, expected) in [
+            (&[Measured, Skipped][..], false, 0),
+            (&[Measured, Incorrect], false, 1),
+            (&[Failed], false, 1),
+            (&[Measured], true, 130),
+            (&[Failed], true, 130),
+            (&[], false, 0),
+        ] {
+            assert_eq!(exit_code(&report(outcomes), interrupted), expected, "{outcomes:?} {interrupted}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Usage errors in one line: what clap found wrong, the nearest valid word, and where to read on.
+
+use clap::CommandFactory;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use super::args::Cli;
+use crate::settings::words;
+
+/// The error in one line.
+pub fn line(error: &clap::Error) -> String {
+    let told = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        Some(ContextValue::Strings(texts)) => texts.first().map(String::as_str),
+        _ => None,
+    };
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let command = Cli::command();
+            let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
+            let valid: Vec<&str> = shown.map(clap::Command::get_name).collect();
+            let word = told(ContextKind::InvalidSubcommand).unwrap_or_default();
+            format!("{}; see 'gpubench --help'", words::unknown("command", word, &valid))
+        }
+        ErrorKind::UnknownArgument => {
+            let word = told(ContextKind::InvalidArg).unwrap_or_default();
+            let near = told(ContextKind::SuggestedArg).map(|near| format!(": did you mean '{near}'?"));
+            format!("unknown argument '{word}'{}; see 'gpubench --help'", near.unwrap_or_default())
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            "no command: 'gpubench run' measures, 'gpubench --help' explains".to_owned()
+        }
+        _ => flatten(&error.render().to_string()),
+    }
+}
+
+/// The paragraphs of clap's message before its usage, as one line.
+fn flatten(rendered: &str) -> String {
+    let lines = rendered.lines().map(str::trim);
+    let lines =
+        lines.take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"));
+    let mut flat = String::new();
+    for line in lines.filter(|line| !line.is_empty()) {
+        let line = line.trim_start_matches("error: ");
+        let joint = match flat.chars().last() {
+            None => "",
+            Some(':') => " ",
+            Some(_) => "; ",
+        };
+        flat.push_str(joint);
+        flat.push_str(line);
+    }
+    format!("{flat}; see 'gpubench --help'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    fn refused(args: &[&str]) -> String {
+        let args = std::iter::once("gpubench").chain(args.iter().copied());
+        Cli::try_parse_from(args).map_or_else(|error| line(&error), |_| "accepted".to_owned())
+    }
+
+    #[test]
+    fn each_wrong_usage_is_one_line_that_names_the_nearest_valid_word() {
+        for (args, expected) in [
+            (&["rnu"][..], "unknown command 'rnu': did you mean 'run'?"),
+            (&["wroker"], "unknown command 'wroker': did you mean 'doctor'?"),
+            (&["run", "--op", "matmul"], "unknown argument '--op': did you mean '--ops'?"),
+            (&["run", "--smaples=3"], "unknown argument '--smaples': did you mean '--samples'?"),
+            (&["run", "matmul"], "unknown argument 'matmul'"),
+            (&["run", "--ops"], "a value is required for '--ops <LIST>'"),
+            (&["run", "--samples", "0"], "invalid value '0' for '--samples <N>': 0 samples measure nothing"),
+            (&["run", "--samples", "-1"], "invalid value '-1' for '--samples <N>': "),
+            (&["run", "--samples", "many"], "invalid value 'many' for '--samples <N>': "),
+            (&["run", "--threads", "0"], "invalid value '0' for '--threads <N>': 0 threads"),
+            (&["run", "--density", "2"], "invalid value '2' for '--density <SHARE>': density 2 is not"),
+            (&["run", "--density", "-0.5"], "invalid value '-0.5' for '--density <SHARE>': density -0.5"),
+            (&["run", "--seed", "-1"], "invalid value '-1' for '--seed <SEED>': "),
+            (&["run", "--device", "x"], "invalid value 'x' for '--device <ORDINAL>': "),
+            (
+                &["run", "--cell-timeout", "soon"],
+                "invalid value 'soon' for '--cell-timeout <TIME>': duration",
+            ),
+            (&["run", "--isolate", "maybe"], "invalid value 'maybe' for '--isolate <YES|NO>'"),
+            (
+                &["run", "--samples", "3", "--samples", "4"],
+                "the argument '--samples <N>' cannot be used multiple",
+            ),
+            (&["plot"], "the following required arguments were not provided: "),
+            (&["completions", "bsh"], "invalid value 'bsh' for '<SHELL>'"),
+            (&[], "no command: 'gpubench run' measures"),
+        ] {
+            let message = refused(args);
+            assert!(message.starts_with(expected), "{args:?}: {message}");
+            assert!(!message.contains('\n') && message.len() < 240, "{args:?}: {message}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The calls from the command line into the executor, the exporters, the charts, the doctor and the workers.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use super::stream;
+use crate::executor::{self, Finished};
+use crate::export::{self, View};
+use crate::plan::Plan;
+use crate::report::Report;
+use crate::settings::{Destination, Format, Settings};
+use crate::{chart, doctor, observe, worker};
+
+/// Runs the plan; progress goes to stderr.
+pub fn measure(settings: &Settings, plan: Plan) -> Result<Finished> {
+    let out = match &settings.output.destination {
+        Destination::Folder(path) => Some(path.clone()),
+        Destination::Stdout => None,
+    };
+    let run = executor::Run {
+        cells: plan.cells,
+        options: settings.options.clone(),
+        cell_timeout: Duration::from_secs_f64(settings.cell_timeout_s),
+        isolate: settings.isolate,
+        program: None,
+        require: settings.require.clone(),
+        out,
+        argv: std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect(),
+        settings: serde_json::to_value(settings)?,
+    };
+    executor::run(&run, observe::for_stderr(settings.output.quiet).as_mut())
+}
+
+/// Writes the report in the formats of `settings.output`: the table on stdout, the rest in the folder, or the one
+/// format of a run to stdout there.
+pub fn deliver(settings: &Settings, report: &Report) -> Result<()> {
+    let output = &settings.output;
+    let view = View { all_variants: output.all_variants, color: output.color };
+    let mut text = Vec::new();
+    for format in &output.formats {
+        let exporter =
+            export::find(format.name()).with_context(|| format!("no exporter of {}", format.name()))?;
+        match &output.destination {
+            Destination::Folder(folder) if *format != Format::Table => {
+                export::save_all(folder, &exporter.files(report, &view)?, true)?;
+            }
+            Destination::Folder(_) | Destination::Stdout => exporter.write(report, &view, &mut text)?,
+        }
+    }
+    if let (Destination::Folder(folder), false) = (&output.destination, output.quiet) {
+        stream::note(&format!("gpubench: results are in {}", folder.display()));
+    }
+    stream::print_bytes(&text)
+}
+
+/// Draws the charts of `reports` into `out` and names them on stderr.
+pub fn plot(reports: &[PathBuf], out: &Path, formats: &[Format], force: bool) -> Result<()> {
+    let formats: Vec<_> = formats.iter().filter_map(|format| chart::Format::find(format.name())).collect();
+    for path in chart::plot(reports, out, &formats, force)? {
+        stream::note(&path.display().to_string());
+    }
+    Ok(())
+}
+
+/// The published schema of `report.json`.
+pub fn schema() -> &'static str {
+    crate::report::SCHEMA
+}
+
+/// Prints what every backend finds.
+pub fn doctor(json: bool) -> Result<()> {
+    let mut text = Vec::new();
+    doctor::run(json, &mut text)?;
+    stream::print_bytes(&text)
+}
+
+/// Serves a backend on stdin and stdout.
+pub fn worker(backend: &str) -> ExitCode {
+    worker::serve::main(backend)
+}

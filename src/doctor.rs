@@ -1,0 +1,198 @@
+//! `gpubench doctor`: what each backend found where, what is missing, what that costs and what would fix it.
+//!
+//! Each backend looks in a worker of its own, so that a library that crashes when loaded is one line of the answer.
+
+use std::io::Write;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use crate::backend::{BACKENDS, Finding, Options, Registration};
+use crate::report::{Host, environment};
+use crate::worker::client::{Client, Loss, Place};
+use crate::worker::protocol::{Reply, Request};
+
+/// How long a backend may look.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The state of the machine and of every backend.
+#[derive(Clone, Debug, Serialize)]
+pub struct Examination {
+    /// Version of gpubench.
+    pub gpubench_version: String,
+    /// The machine.
+    pub host: Host,
+    /// What every backend found.
+    pub backends: Vec<Examined>,
+    /// Conditions that would make timings worse than they need be.
+    pub hints: Vec<String>,
+}
+
+/// What one backend found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Examined {
+    /// Name of the backend.
+    pub name: &'static str,
+    /// What it is.
+    pub summary: &'static str,
+    /// Everything it looked for.
+    pub findings: Vec<Finding>,
+    /// Why it could not look.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// Examines the machine and writes what was found, as text or as one JSON object.
+///
+/// # Errors
+/// Only when `out` cannot be written or this program cannot be found: missing libraries are findings.
+pub fn run(json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
+    let examination = examine(&Place::Process(std::env::current_exe()?));
+    if json {
+        serde_json::to_writer_pretty(&mut *out, &examination)?;
+        writeln!(out)?;
+    } else {
+        write_text(&examination, out)?;
+    }
+    Ok(())
+}
+
+/// Has every backend look for what it could use, all at once, each in a worker at `place`.
+pub fn examine(place: &Place) -> Examination {
+    let options = Options::default();
+    let begun: Vec<_> = BACKENDS.iter().map(|backend| (backend, ask(backend, place, &options))).collect();
+    let deadline = Instant::now() + PATIENCE;
+    let backends = begun
+        .into_iter()
+        .map(|(backend, client)| {
+            let heard = client.map_err(|error| format!("its worker could not be started: {error}"));
+            let (findings, problem) = match heard.and_then(|client| hear(client, deadline)) {
+                Ok(findings) => (findings, None),
+                Err(problem) => (vec![], Some(problem)),
+            };
+            Examined { name: backend.name, summary: backend.summary, findings, problem }
+        })
+        .collect();
+    let host = environment::host();
+    let hints = hints(&host, environment::load_average());
+    Examination { gpubench_version: env!("CARGO_PKG_VERSION").into(), host, backends, hints }
+}
+
+fn ask(backend: &Registration, place: &Place, options: &Options) -> std::io::Result<Client> {
+    let mut client = Client::start(backend.name, place)?;
+    client.send(&Request::Doctor { options: options.clone() });
+    Ok(client)
+}
+
+fn hear(mut client: Client, deadline: Instant) -> Result<Vec<Finding>, String> {
+    match client.wait(deadline, &AtomicBool::new(false), &mut |_| {}) {
+        Ok(Reply::Findings { findings }) => Ok(findings),
+        Ok(Reply::Failed { reason, .. }) => Err(reason),
+        Ok(_) => Err("its worker answered something else; use one build of gpubench throughout".into()),
+        Err(Loss::Gone(reason)) => Err(reason),
+        Err(Loss::TimedOut | Loss::Interrupted) => {
+            Err(format!("it was still looking after {} s", PATIENCE.as_secs()))
+        }
+    }
+}
+
+/// Conditions that make timings worse than they need be, each with what to do about it.
+fn hints(host: &Host, load: Option<f64>) -> Vec<String> {
+    let mut hints = vec![];
+    if let Some(governor) = host.governor.as_deref().filter(|governor| *governor != "performance") {
+        hints.push(format!(
+            "the CPU's frequency governor is {governor}; `sudo cpupower frequency-set -g performance` steadies timings"
+        ));
+    }
+    if let Some(load) = load.filter(|load| *load > 0.5 && *load > 0.2 * host.threads as f64) {
+        hints.push(format!(
+            "the load average is {load:.1} on {} processors; end other work before measuring",
+            host.threads
+        ));
+    }
+    hints
+}
+
+fn write_text(found: &Examination, out: &mut dyn Write) -> std::io::Result<()> {
+    let host = &found.host;
+    let known = |text: &str| if text.is_empty() { "unknown".to_owned() } else { text.to_owned() };
+    writeln!(out, "gpubench {}", found.gpubench_version)?;
+    writeln!(out, "CPU      {}, {} threads usable", known(&host.cpu), host.threads)?;
+    writeln!(out, "memory   {:.1} GiB", host.memory_bytes as f64 / f64::from(1 << 30))?;
+    writeln!(out, "system   {}", known(&host.os))?;
+    for backend in &found.backends {
+        writeln!(out, "\n{}: {}", backend.name, backend.summary)?;
+        if let Some(problem) = &backend.problem {
+            writeln!(out, "  cannot be examined: {problem}")?;
+        }
+        for finding in &backend.findings {
+            write_finding(finding, out)?;
+        }
+    }
+    if !found.hints.is_empty() {
+        writeln!(out, "\ntiming conditions")?;
+    }
+    found.hints.iter().try_for_each(|hint| writeln!(out, "  {hint}"))
+}
+
+fn write_finding(finding: &Finding, out: &mut dyn Write) -> std::io::Result<()> {
+    let usable = finding.problem.is_none() && (finding.path.is_some() || finding.version.is_some());
+    let mark = match (&finding.path, &finding.problem) {
+        (_, None) if usable => "found  ",
+        (Some(_), Some(_)) => "faulty ",
+        _ => "missing",
+    };
+    let version = finding.version.as_deref().map(|version| format!(" {version}")).unwrap_or_default();
+    let path = finding.path.as_deref().map(|path| format!(" ({path})")).unwrap_or_default();
+    writeln!(out, "  {mark} {}{version}{path}", finding.name)?;
+    if usable {
+        return Ok(());
+    }
+    if let Some(problem) = &finding.problem {
+        writeln!(out, "          {problem}")?;
+    }
+    if !finding.serves.is_empty() {
+        writeln!(out, "          costs {}", finding.serves.join(", "))?;
+    }
+    match &finding.fix {
+        Some(fix) => writeln!(out, "          fix: {fix}"),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(governor: Option<&str>) -> Host {
+        Host { threads: 8, governor: governor.map(str::to_owned), ..Host::default() }
+    }
+
+    #[test]
+    fn poor_timing_conditions_are_hinted_at_and_good_ones_are_not() {
+        assert_eq!(hints(&host(Some("performance")), Some(0.1)).len(), 0);
+        assert_eq!(hints(&host(None), None).len(), 0);
+        let poor = hints(&host(Some("powersave")), Some(6.0));
+        assert!(poor[0].contains("powersave") && poor[1].contains("6.0"), "{poor:?}");
+    }
+
+    #[test]
+    fn a_missing_library_is_told_with_its_cost_and_its_fix() {
+        let finding = Finding {
+            name: "cuFFT".into(),
+            path: None,
+            version: None,
+            serves: vec!["fft/r2c".into()],
+            problem: Some("libcufft.so.12 is not on this machine".into()),
+            fix: Some("pip install nvidia-cufft".into()),
+        };
+        let mut text = vec![];
+        write_finding(&finding, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert!(
+            text.contains("missing cuFFT") && text.contains("costs fft/r2c") && text.contains("fix: pip"),
+            "{text}"
+        );
+    }
+}

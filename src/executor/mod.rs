@@ -1,0 +1,96 @@
+//! The executor: has workers turn each planned cell into a row, and keeps the report on disk up to date.
+//!
+//! Cells run one after another in the order of the plan. A cell that fails is a row like any other.
+
+mod cell;
+mod interrupt;
+mod journal;
+mod workers;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+pub use workers::RequiredBackendMissing;
+
+pub use crate::plan::PlannedCell;
+
+use crate::backend::Options;
+use crate::observe::Observer;
+use crate::report::Report;
+use crate::worker::client::Place;
+
+/// Everything a run needs to know.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The cells, in the order in which they run and stand in the report.
+    pub cells: Vec<PlannedCell>,
+    /// How backends are started.
+    pub options: Options,
+    /// How long one cell, or the start of one worker, may take.
+    pub cell_timeout: Duration,
+    /// Whether workers are processes of their own (else threads of this one).
+    pub isolate: bool,
+    /// The program started as worker; this executable when `None`.
+    pub program: Option<PathBuf>,
+    /// Backends without which the run must not begin.
+    pub require: Vec<String>,
+    /// Folder in which `report.json` is kept up to date; nowhere when `None`.
+    pub out: Option<PathBuf>,
+    /// The command line, for the report.
+    pub argv: Vec<String>,
+    /// The resolved settings, for the report; a JSON object.
+    pub settings: serde_json::Value,
+}
+
+/// What a run comes to.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// The report, with a row for every cell that was finished.
+    pub report: Report,
+    /// Whether the user ended the run early (Ctrl-C or a termination signal).
+    pub interrupted: bool,
+}
+
+/// Runs every cell. After each one the report in `out` is replaced as a whole.
+///
+/// # Errors
+/// A required backend that cannot start ([`RequiredBackendMissing`], before any cell is run), or a report that
+/// cannot be written. What goes wrong with a cell is in its row.
+pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
+    let watch = interrupt::Watch::begin()?;
+    let start = Instant::now();
+    let mut workers = workers::Workers::start(run, place(run)?, watch.flag());
+    let mut journal = journal::Journal::begin(run, start);
+    observer.run_started(run.cells.len());
+    let mut interrupted = workers.require(&run.require, observer)?.is_break();
+    let mut inputs = cell::Inputs::default();
+    for (position, planned) in run.cells.iter().enumerate() {
+        if interrupted {
+            break;
+        }
+        observer.cell_started(position, &planned.cell);
+        let attempt = cell::Attempt::new(planned, &mut workers, observer);
+        let Some(row) = attempt.run(run.cell_timeout, &mut inputs) else {
+            interrupted = true;
+            break;
+        };
+        journal.record(row, workers.states())?;
+        if let Some(row) = journal.last() {
+            observer.cell_finished(position, row);
+        }
+    }
+    observer.run_finished();
+    let states = workers.end();
+    let report = journal.finish(states)?;
+    Ok(Finished { report, interrupted })
+}
+
+fn place(run: &Run) -> anyhow::Result<Place> {
+    if !run.isolate {
+        return Ok(Place::Thread);
+    }
+    Ok(Place::Process(match &run.program {
+        Some(program) => program.clone(),
+        None => std::env::current_exe()?,
+    }))
+}

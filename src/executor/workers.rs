@@ -1,0 +1,257 @@
+//! The workers of a run: all started at once, replaced when lost, given up when they cannot start.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use crate::backend::{Finding, Options};
+use crate::error::Unavailable;
+use crate::observe::Observer;
+use crate::report::BackendState;
+use crate::worker::client::{Client, Loss, Place};
+use crate::worker::protocol::{PROTOCOL_VERSION, Reply, Request};
+
+use super::Run;
+
+/// Starts in a row that may fail before a backend is given up.
+const START_ATTEMPTS: u32 = 3;
+
+/// A backend that was asked for with `--require` cannot start: the run has not begun.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("the required backend {name} is unavailable: {reason}{}", fix.as_ref().map(|fix| format!(" ({fix})")).unwrap_or_default())]
+pub struct RequiredBackendMissing {
+    /// The backend.
+    pub name: String,
+    /// Why it cannot start.
+    pub reason: String,
+    /// The step that would fix it.
+    pub fix: Option<String>,
+}
+
+enum State {
+    Absent,
+    Starting(Client),
+    Ready(Client),
+    GivenUp(Unavailable),
+}
+
+struct Slot {
+    state: State,
+    failed_starts: u32,
+    report: BackendState,
+}
+
+/// What stands in the way of a worker.
+pub enum Hindrance {
+    /// The backend cannot be used in this run.
+    Unavailable(Unavailable),
+    /// The user has ended the run.
+    Interrupted,
+}
+
+/// One slot for each backend of the run.
+pub struct Workers {
+    slots: Vec<Slot>,
+    place: Place,
+    options: Options,
+    start_limit: Duration,
+    stop: &'static AtomicBool,
+}
+
+impl Workers {
+    /// Starts and greets a worker for every backend of the plan and every required one; waits for none.
+    pub fn start(run: &Run, place: Place, stop: &'static AtomicBool) -> Self {
+        let planned = run.cells.iter().map(|planned| &planned.cell.backend);
+        let mut names: Vec<&String> = vec![];
+        for name in planned.chain(&run.require) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let slots = names.into_iter().map(|name| Slot::new(name)).collect();
+        let (options, start_limit) = (run.options.clone(), run.cell_timeout);
+        let mut workers = Workers { slots, place, options, start_limit, stop };
+        for slot in &mut workers.slots {
+            slot.launch(&workers.place, &workers.options);
+        }
+        workers
+    }
+
+    /// Waits for the required backends; an error names the first that cannot start.
+    pub fn require(
+        &mut self,
+        names: &[String],
+        observer: &mut dyn Observer,
+    ) -> Result<ControlFlow<()>, RequiredBackendMissing> {
+        for name in names {
+            match self.ready(name, observer) {
+                Ok(_) => {}
+                Err(Hindrance::Interrupted) => return Ok(ControlFlow::Break(())),
+                Err(Hindrance::Unavailable(Unavailable { reason, fix })) => {
+                    return Err(RequiredBackendMissing { name: name.clone(), reason, fix });
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// The worker of that backend, started anew where needed, ready for a cell.
+    pub fn ready(&mut self, name: &str, observer: &mut dyn Observer) -> Result<&mut Client, Hindrance> {
+        let Some(slot) = self.slots.iter_mut().find(|slot| slot.report.name == name) else {
+            let reason = format!("no worker was started for {name}");
+            return Err(Hindrance::Unavailable(Unavailable::without_fix(reason)));
+        };
+        loop {
+            match &slot.state {
+                State::Ready(_) | State::GivenUp(_) => break,
+                State::Absent => slot.launch(&self.place, &self.options),
+                State::Starting(_) => {
+                    observer.phase(&format!("start {name}"));
+                    slot.settle(self.start_limit, self.stop)?;
+                }
+            }
+        }
+        match &mut slot.state {
+            State::Ready(client) => Ok(client),
+            State::GivenUp(missing) => Err(Hindrance::Unavailable(missing.clone())),
+            State::Absent | State::Starting(_) => Err(Hindrance::Interrupted),
+        }
+    }
+
+    /// Waits until no worker is still starting: a start would disturb the timing of another's cell.
+    pub fn settle(&mut self, observer: &mut dyn Observer) -> Result<(), Hindrance> {
+        for slot in &mut self.slots {
+            if matches!(slot.state, State::Starting(_)) {
+                observer.phase(&format!("start {}", slot.report.name));
+                slot.settle(self.start_limit, self.stop)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Set once the user has asked to stop.
+    pub fn stop(&self) -> &'static AtomicBool {
+        self.stop
+    }
+
+    /// Lets a lost worker go; the next cell of its backend gets a new one.
+    pub fn discard(&mut self, name: &str) {
+        if let Some(slot) = self.slots.iter_mut().find(|slot| slot.report.name == name) {
+            slot.state = State::Absent;
+        }
+    }
+
+    /// Notes the libraries a worker has loaded.
+    pub fn note_libraries(&mut self, name: &str, libraries: Vec<Finding>) {
+        if let Some(slot) = self.slots.iter_mut().find(|slot| slot.report.name == name) {
+            for library in libraries {
+                let known = slot
+                    .report
+                    .libraries
+                    .iter_mut()
+                    .find(|l| (&l.name, &l.path) == (&library.name, &library.path));
+                match known {
+                    Some(known) => *known = library,
+                    None => slot.report.libraries.push(library),
+                }
+            }
+        }
+    }
+
+    /// What the report says of each backend.
+    pub fn states(&self) -> Vec<BackendState> {
+        self.slots.iter().map(|slot| slot.report.clone()).collect()
+    }
+
+    /// Ends every worker and hands over what the report says of each backend.
+    pub fn end(self) -> Vec<BackendState> {
+        let mut clients = vec![];
+        let mut states = vec![];
+        for slot in self.slots {
+            states.push(slot.report);
+            // A worker that is not ready is busy or lost: dropping it kills it.
+            if let State::Ready(mut client) = slot.state {
+                client.farewell();
+                clients.push(client);
+            }
+        }
+        clients.into_iter().for_each(Client::finish);
+        states
+    }
+}
+
+impl Slot {
+    fn new(name: &str) -> Self {
+        let report = BackendState {
+            name: name.into(),
+            available: false,
+            reason: Some("it was still starting".into()),
+            fix: None,
+            startup_s: None,
+            description: serde_json::Value::Null,
+            libraries: vec![],
+        };
+        Slot { state: State::Absent, failed_starts: 0, report }
+    }
+
+    fn launch(&mut self, place: &Place, options: &Options) {
+        match Client::start(&self.report.name, place) {
+            Ok(mut client) => {
+                client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options: options.clone() });
+                self.state = State::Starting(client);
+            }
+            Err(error) => self.failed_start(format!("its worker could not be started: {error}")),
+        }
+    }
+
+    /// Waits for a starting worker. Afterwards it is ready, given up, or absent with one more failed start.
+    fn settle(&mut self, limit: Duration, stop: &AtomicBool) -> Result<(), Hindrance> {
+        let State::Starting(mut client) = std::mem::replace(&mut self.state, State::Absent) else {
+            return Ok(());
+        };
+        let startup = client.started();
+        match client.wait(startup + limit, stop, &mut |_| {}) {
+            Ok(Reply::Ready { description }) => {
+                self.report.startup_s.get_or_insert((client.replied() - startup).as_secs_f64());
+                self.report.available = true;
+                self.report.reason = None;
+                self.report.description = description;
+                self.failed_starts = 0;
+                self.state = State::Ready(client);
+            }
+            Ok(Reply::Unavailable { reason, fix }) => self.give_up(Unavailable { reason, fix }),
+            Ok(Reply::Failed { reason, .. }) => self.failed_start(reason),
+            Ok(_) => self.failed_start("it answered the greeting with something else".into()),
+            Err(Loss::TimedOut) => self.failed_start(format!("no sign of life after {}", spell(limit))),
+            Err(Loss::Gone(reason)) => self.failed_start(reason),
+            Err(Loss::Interrupted) => return Err(Hindrance::Interrupted),
+        }
+        Ok(())
+    }
+
+    fn failed_start(&mut self, reason: String) {
+        self.failed_starts += 1;
+        self.state = State::Absent;
+        if self.failed_starts >= START_ATTEMPTS {
+            let reason = format!("the worker failed to start {} times: {reason}", self.failed_starts);
+            self.give_up(Unavailable::new(reason, "see what `gpubench doctor` reports"));
+        }
+    }
+
+    fn give_up(&mut self, missing: Unavailable) {
+        self.report.available = false;
+        self.report.reason = Some(missing.reason.clone());
+        self.report.fix.clone_from(&missing.fix);
+        self.state = State::GivenUp(missing);
+    }
+}
+
+/// A limit as a person would say it: whole minutes from two on, else seconds.
+pub fn spell(limit: Duration) -> String {
+    let seconds = limit.as_secs_f64();
+    if seconds >= 120.0 && limit.as_secs().is_multiple_of(60) {
+        format!("{} min", limit.as_secs() / 60)
+    } else {
+        format!("{seconds} s")
+    }
+}

@@ -1,0 +1,98 @@
+//! Progress as a bar on a terminal: position, time left, present cell and phase.
+
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{Observer, lines};
+use crate::case::Cell;
+use crate::report::{Outcome, Row};
+
+/// A bar on standard error. Cells that were not measured leave a line above it.
+pub struct Bar {
+    bar: ProgressBar,
+    start: Instant,
+    cell: String,
+    left: String,
+}
+
+impl Bar {
+    /// A bar that is not drawn before the run starts.
+    pub fn new() -> Self {
+        let (cell, left) = (String::new(), String::new());
+        Bar { bar: ProgressBar::hidden(), start: Instant::now(), cell, left }
+    }
+
+    fn tell(&self, phase: &str) {
+        let separator = if phase.is_empty() { "" } else { ": " };
+        self.bar.set_message(format!("{}{}{separator}{phase}", self.left, self.cell));
+    }
+}
+
+impl Default for Bar {
+    fn default() -> Self {
+        Bar::new()
+    }
+}
+
+impl Observer for Bar {
+    fn run_started(&mut self, total: usize) {
+        self.bar = ProgressBar::new(total as u64);
+        if let Ok(style) = ProgressStyle::with_template("[{pos}/{len}] {bar:24} {elapsed} {wide_msg}") {
+            self.bar.set_style(style);
+        }
+        // Redraws come from progress alone: a ticking thread would take time from the cell being timed.
+        self.bar.tick();
+        self.start = Instant::now();
+    }
+
+    fn cell_started(&mut self, _position: usize, cell: &Cell) {
+        self.cell = cell.to_string();
+        self.tell("");
+    }
+
+    fn phase(&mut self, phase: &str) {
+        self.tell(phase);
+    }
+
+    fn cell_finished(&mut self, position: usize, row: &Row) {
+        if row.outcome != Outcome::Measured {
+            self.bar.println(format!("{} {}", row.cell(), lines::result(row)));
+        }
+        let done = position + 1;
+        self.bar.set_position(done as u64);
+        let total = usize::try_from(self.bar.length().unwrap_or(0)).unwrap_or(0);
+        self.left = match time_left(self.start.elapsed(), done, total) {
+            Some(left) => format!("{left} left, "),
+            None => String::new(),
+        };
+    }
+
+    fn run_finished(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// What the cells to come will take if they take as long as those before; `None` when none is to come.
+fn time_left(elapsed: Duration, done: usize, total: usize) -> Option<String> {
+    let to_come = total.checked_sub(done).filter(|&cells| cells > 0 && done > 0)?;
+    let seconds = (elapsed.as_secs_f64() / done as f64 * to_come as f64).ceil();
+    Some(if seconds < 60.0 {
+        format!("{seconds:.0} s")
+    } else {
+        format!("{:.0} min {:02.0} s", (seconds / 60.0).floor(), seconds % 60.0)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_left_follows_the_pace_so_far() {
+        assert_eq!(time_left(Duration::from_secs(10), 5, 10).as_deref(), Some("10 s"));
+        assert_eq!(time_left(Duration::from_secs(60), 1, 3).as_deref(), Some("2 min 00 s"));
+        assert_eq!(time_left(Duration::from_secs(60), 3, 3), None);
+        assert_eq!(time_left(Duration::from_secs(60), 0, 3), None);
+    }
+}

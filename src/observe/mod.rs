@@ -1,0 +1,46 @@
+//! Who hears of a run's progress: a bar on a terminal, plain lines elsewhere, or nobody. Knows no worker.
+
+mod bar;
+mod lines;
+
+use std::io::{self, IsTerminal};
+
+pub use bar::Bar;
+pub use lines::Lines;
+
+use crate::case::Cell;
+use crate::report::Row;
+
+/// Hears of a run's progress.
+pub trait Observer {
+    /// The run begins; it has `total` cells.
+    fn run_started(&mut self, _total: usize) {}
+
+    /// The cell at `position` (from 0) begins.
+    fn cell_started(&mut self, _position: usize, _cell: &Cell) {}
+
+    /// A phase of the present cell begins.
+    fn phase(&mut self, _phase: &str) {}
+
+    /// The cell at `position` is finished and on disk.
+    fn cell_finished(&mut self, _position: usize, _row: &Row) {}
+
+    /// No more cells follow.
+    fn run_finished(&mut self) {}
+}
+
+/// Nobody.
+pub struct Silent;
+
+impl Observer for Silent {}
+
+/// The observer for standard error: a bar where it is a terminal, else lines; nobody when `quiet`.
+pub fn for_stderr(quiet: bool) -> Box<dyn Observer> {
+    if quiet {
+        Box::new(Silent)
+    } else if io::stderr().is_terminal() {
+        Box::new(Bar::new())
+    } else {
+        Box::new(Lines::new(io::stderr()))
+    }
+}

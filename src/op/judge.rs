@@ -1,1 +1,0 @@
-//! Numerical pieces shared by the checks: float64 projections and norms.

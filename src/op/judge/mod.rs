@@ -1,0 +1,59 @@
+//! How answers are judged: float64 projections, residuals and direct sums; knows no backend.
+//!
+//! | op | method | source |
+//! |---|---|---|
+//! | matmul, spgemm | `C x` against `A (B x)` for balanced random weights and for ones, row by row | Freivalds 1977; Huang and Abraham 1984 (checksums); BLIS's test suite |
+//! | elementwise, sin, spmv | every entry again in float64 | |
+//! | reduction | compensated sums, two-pass deviation | Neumaier 1974; Ogita, Rump and Oishi 2005 |
+//! | fft | row 0 and column 0 by direct summation; every other row by a projection | Freivalds 1977; `FFTW`'s benchFFT (relative L2 error) |
+//! | solve | componentwise backward error | Oettli and Prager 1964; LAPACK's `BERR` |
+//! | svd | `UᵀA y` against `S Vᵀ y`, and four orthogonality projections | LAPACK Working Note 41 (tests of `xGESVD`) |
+//!
+//! Every bound is a small constant times the unit roundoff of the element type times the growth that
+//! rounding errors show in the plainest right algorithm, so that any sound library passes and one visibly
+//! wrong entry does not. A value is a relative error; anything not finite becomes `f64::MAX`.
+
+mod fourier;
+mod parts;
+mod products;
+mod sparse;
+mod sums;
+
+use rayon::prelude::*;
+
+pub(super) use fourier::{dft, dft_of_reals};
+pub(super) use parts::{complex, csr, dense};
+pub(super) use products::{balanced_and_ones, columns_times, complex_rows_times, rows_times, weights};
+pub(super) use sparse::{csr_times, is_well_formed, widest_row};
+pub(super) use sums::{moments, sum};
+
+/// Unit roundoff of the judge's own arithmetic.
+pub(super) const JUDGE_ROUNDOFF: f64 = f64::EPSILON / 2.0;
+
+/// The largest magnitude; infinite when any value is not finite, zero when there is none.
+pub(super) fn worst(values: impl ParallelIterator<Item = f64>) -> f64 {
+    let magnitude = |value: f64| if value.is_finite() { value.abs() } else { f64::INFINITY };
+    values.map(magnitude).reduce(|| 0.0, f64::max)
+}
+
+/// `error` relative to `scale`; nothing wrong with nothing is no error.
+pub(super) fn relative(error: f64, scale: f64) -> f64 {
+    if error == 0.0 { 0.0 } else { error / scale }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_of_values_with_a_nan_is_infinite() {
+        assert_eq!(worst(vec![1.0, f64::NAN, 2.0].into_par_iter()), f64::INFINITY);
+        assert_eq!(worst(vec![1.0, -3.0, 2.0].into_par_iter()), 3.0);
+    }
+
+    #[test]
+    fn an_error_where_nothing_is_expected_is_infinite() {
+        assert_eq!(relative(1e-300, 0.0), f64::INFINITY);
+        assert_eq!(relative(0.0, 0.0), 0.0);
+    }
+}

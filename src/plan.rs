@@ -1,0 +1,222 @@
+//! The plan: the cells of a run, in the order of the report. Touches no device.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use anyhow::{Result, bail};
+
+use crate::backend::{BACKENDS, Variant};
+use crate::case::{Case, Cell};
+use crate::measure::sampling::Sampling;
+use crate::op::OPS;
+use crate::settings::pattern::Pattern;
+use crate::settings::words;
+use crate::settings::{Settings, Sweep};
+
+/// More cells than a run of weeks could measure.
+const MOST_CELLS: u128 = 1_000_000;
+
+/// The cells of a run: by op, element type, size and density, then by backend and variant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The cells; at least one.
+    pub cells: Vec<PlannedCell>,
+}
+
+/// One cell of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedCell {
+    /// The cell.
+    pub cell: Cell,
+    /// Its variant.
+    pub variant: Variant,
+    /// How it is sampled.
+    pub sampling: Sampling,
+}
+
+/// A backend's name and all its variants.
+pub struct Table {
+    /// Name of the backend.
+    pub backend: &'static str,
+    /// The variants it offers.
+    pub variants: Vec<Variant>,
+}
+
+impl Plan {
+    /// The cells that `settings` ask for; an error, with what to change, when there is none.
+    pub fn of(settings: &Settings) -> Result<Plan> {
+        let mut tables = Vec::with_capacity(BACKENDS.len());
+        for registered in BACKENDS {
+            match (registered.variants)(&settings.options) {
+                Ok(variants) => tables.push(Table { backend: registered.name, variants }),
+                Err(error) if settings.backends.iter().any(|name| name == registered.name) => {
+                    return Err(error);
+                }
+                Err(_) => {} // Not in this run, and here only to explain a pattern that matches nothing.
+            }
+        }
+        Plan::from_tables(settings, &tables)
+    }
+
+    /// The cells that `settings` ask for, among the variants in `tables`. A cell of several sweeps is planned once,
+    /// as the first of them says.
+    pub fn from_tables(settings: &Settings, tables: &[Table]) -> Result<Plan> {
+        check_patterns(&settings.sweeps, tables)?;
+        let chosen: Vec<Vec<Choice>> = settings.sweeps.iter().map(|sweep| choose(sweep, tables)).collect();
+        check_count(&settings.sweeps, &chosen)?;
+        let mut ranked = Vec::new();
+        for (sweep, choices) in settings.sweeps.iter().zip(&chosen) {
+            for choice in choices {
+                extend(&mut ranked, settings.seed, sweep, choice);
+            }
+        }
+        ranked.sort_by(order);
+        ranked.dedup_by(|later, first| later.1.cell == first.1.cell);
+        if ranked.is_empty() {
+            bail!("{}", nothing_to_run(&settings.sweeps, tables));
+        }
+        Ok(Plan { cells: ranked.into_iter().map(|(_, cell)| cell).collect() })
+    }
+}
+
+/// A cell with the rank of its variant in its backend's table, which orders variants.
+type Ranked = (usize, PlannedCell);
+
+/// A variant on a backend, with its rank in the backend's table.
+#[derive(Clone, Copy)]
+struct Choice<'a> {
+    rank: usize,
+    backend: &'static str,
+    variant: &'a Variant,
+}
+
+/// The variants of a sweep's op on its backends.
+fn offered<'a>(sweep: &Sweep, tables: &'a [Table]) -> impl Iterator<Item = Choice<'a>> {
+    let tables = tables.iter().filter(|table| sweep.backends.iter().any(|name| name == table.backend));
+    tables
+        .flat_map(|table| {
+            let ranked = table.variants.iter().enumerate();
+            ranked.map(|(rank, variant)| Choice { rank, backend: table.backend, variant })
+        })
+        .filter(|choice| choice.variant.op == sweep.op)
+}
+
+/// The variants a sweep takes.
+fn choose<'a>(sweep: &Sweep, tables: &'a [Table]) -> Vec<Choice<'a>> {
+    offered(sweep, tables)
+        .filter(|choice| match &sweep.variants {
+            Some(patterns) => patterns.iter().any(|p| p.matches(choice.backend, &choice.variant.name)),
+            None => choice.variant.default,
+        })
+        .collect()
+}
+
+fn extend(ranked: &mut Vec<Ranked>, seed: u64, sweep: &Sweep, choice: &Choice) {
+    let Choice { rank, backend, variant } = *choice;
+    for &dtype in sweep.dtypes.iter().filter(|dtype| variant.dtypes.contains(dtype)) {
+        for &n in &sweep.sizes {
+            let case = Case { op: sweep.op.clone(), n, dtype, density: sweep.density, seed };
+            let cell = Cell { case, backend: backend.to_owned(), variant: variant.name.to_string() };
+            ranked.push((rank, PlannedCell { cell, variant: variant.clone(), sampling: sweep.sampling }));
+        }
+    }
+}
+
+/// The order of the report.
+fn order(a: &Ranked, b: &Ranked) -> Ordering {
+    let problem = |cell: &Cell| {
+        let op = OPS.iter().position(|op| op.name() == cell.case.op);
+        (op, cell.case.dtype, cell.case.n)
+    };
+    let density = |cell: &Cell| cell.case.density.unwrap_or(0.0);
+    let backend = |cell: &Cell| BACKENDS.iter().position(|backend| backend.name == cell.backend);
+    let ((rank_a, a), (rank_b, b)) = ((a.0, &a.1.cell), (b.0, &b.1.cell));
+    problem(a)
+        .cmp(&problem(b))
+        .then_with(|| density(a).total_cmp(&density(b)))
+        .then_with(|| (backend(a), rank_a).cmp(&(backend(b), rank_b)))
+}
+
+/// Refuses a plan that could not be finished or held in memory, before it is made.
+fn check_count(sweeps: &[Sweep], chosen: &[Vec<Choice>]) -> Result<()> {
+    let count: u128 = sweeps
+        .iter()
+        .zip(chosen)
+        .map(|(sweep, choices)| {
+            sweep.sizes.len() as u128 * sweep.dtypes.len() as u128 * choices.len() as u128
+        })
+        .sum();
+    if count > MOST_CELLS {
+        bail!("the plan has {count} cells, more than {MOST_CELLS}: name fewer sizes, ops or variants");
+    }
+    Ok(())
+}
+
+/// Every pattern must choose something in some sweep that holds it.
+fn check_patterns(sweeps: &[Sweep], tables: &[Table]) -> Result<()> {
+    let mut seen: Vec<&Pattern> = Vec::new();
+    for pattern in sweeps.iter().filter_map(|sweep| sweep.variants.as_ref()).flatten() {
+        if seen.contains(&pattern) {
+            continue;
+        }
+        seen.push(pattern);
+        let holders = || {
+            sweeps.iter().filter(|sweep| sweep.variants.as_ref().is_some_and(|held| held.contains(pattern)))
+        };
+        let matched = holders()
+            .flat_map(|sweep| offered(sweep, tables))
+            .any(|choice| pattern.matches(choice.backend, &choice.variant.name));
+        if !matched {
+            let offered: Vec<Choice> = holders().flat_map(|sweep| offered(sweep, tables)).collect();
+            bail!("{}: {}", pattern.origin, unmatched(pattern, &offered, tables));
+        }
+    }
+    Ok(())
+}
+
+/// Why a pattern chose nothing, and the word that was probably meant.
+fn unmatched(pattern: &Pattern, offered: &[Choice], tables: &[Table]) -> String {
+    let text = &pattern.text;
+    let elsewhere = tables.iter().find_map(|table| {
+        let variant = table.variants.iter().find(|variant| pattern.matches(table.backend, &variant.name))?;
+        Some(format!("{}/{} does {}", table.backend, variant.name, variant.op))
+    });
+    if let Some(elsewhere) = elsewhere {
+        return format!("variant '{text}' is not in this run: {elsewhere}; change --ops or --backends");
+    }
+    let full = |choice: &Choice| format!("{}/{}", choice.backend, choice.variant.name);
+    let names: BTreeSet<String> = if text.contains('/') {
+        offered.iter().map(full).collect()
+    } else {
+        offered.iter().map(|choice| choice.variant.name.to_string()).collect()
+    };
+    match words::nearest(text, names.iter().map(String::as_str)) {
+        Some(near) => {
+            format!("unknown variant '{text}': did you mean '{near}'? ('gpubench list' names them all)")
+        }
+        None => format!("unknown variant '{text}': the chosen backends have no variant of the chosen ops"),
+    }
+}
+
+/// Why no cell is left, and what to change.
+fn nothing_to_run(sweeps: &[Sweep], tables: &[Table]) -> String {
+    let names = |pick: fn(&Sweep) -> Vec<String>| {
+        let names: BTreeSet<String> = sweeps.iter().flat_map(pick).collect();
+        names.into_iter().collect::<Vec<_>>().join(", ")
+    };
+    let ops = names(|sweep| vec![sweep.op.clone()]);
+    let backends = names(|sweep| sweep.backends.clone());
+    let dtypes = names(|sweep| sweep.dtypes.iter().map(ToString::to_string).collect());
+    if sweeps.iter().all(|sweep| offered(sweep, tables).next().is_none()) {
+        format!("nothing to run: {backends} has no variant of {ops}; 'gpubench list' names what there is")
+    } else if sweeps.iter().all(|sweep| choose(sweep, tables).is_empty()) {
+        format!("nothing to run: no variant of {ops} on {backends} is chosen by default; add --variants '*'")
+    } else {
+        format!(
+            "nothing to run: no chosen variant of {ops} on {backends} does {dtypes}; change --dtypes or --variants"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+use std::borrow::Cow;
+
+use super::*;
+use crate::backend::{Accuracy, Side};
+use crate::case::DType;
+use crate::settings::layer::Layer;
+use crate::settings::pattern;
+use crate::settings::resolve::Request;
+
+fn variant(op: &'static str, name: &'static str, default: bool, dtypes: &'static [DType]) -> Variant {
+    Variant {
+        op: Cow::Borrowed(op),
+        name: Cow::Borrowed(name),
+        summary: Cow::Borrowed("a test's variant"),
+        side: Side::Cpu,
+        accuracy: Accuracy::Ieee,
+        default,
+        dtypes: Cow::Borrowed(dtypes),
+    }
+}
+
+fn tables() -> Vec<Table> {
+    let cpu = vec![
+        variant("matmul", "openblas", true, DType::ALL),
+        variant("matmul", "faer", true, DType::ALL),
+        variant("matmul", "naive", false, DType::ALL),
+        variant("fft", "realfft", true, DType::ALL),
+    ];
+    let cuda = vec![
+        variant("matmul", "cublas", true, DType::ALL),
+        variant("matmul", "cublas-tf32", false, &[DType::F32]),
+    ];
+    vec![Table { backend: "cpu", variants: cpu }, Table { backend: "cuda", variants: cuda }]
+}
+
+fn settings(ops: &str, sizes: &[u64], dtypes: &[DType], variants: Option<&str>) -> Settings {
+    let layer = Layer {
+        ops: words::ops(ops).ok(),
+        sizes: Some(sizes.to_vec()),
+        dtypes: Some(dtypes.to_vec()),
+        variants: variants.map(|list| pattern::parse_list(list, "--variants")),
+        ..Layer::default()
+    };
+    Settings::resolve(Request { layer, ..Request::default() }, None).unwrap()
+}
+
+fn planned(settings: &Settings) -> Vec<String> {
+    let plan = Plan::from_tables(settings, &tables()).unwrap();
+    plan.cells.iter().map(|planned| planned.cell.to_string()).collect()
+}
+
+fn refused(settings: &Settings) -> String {
+    Plan::from_tables(settings, &tables()).map_or_else(|e| format!("{e:#}"), |plan| format!("{plan:?}"))
+}
+
+#[test]
+fn cells_stand_by_op_dtype_size_backend_and_the_backend_s_own_order_of_variants() {
+    let mut settings = settings("fft,matmul", &[2, 10], &[DType::F64, DType::F32], None);
+    settings.sweeps.reverse();
+    let expected = [
+        "matmul N=2 f32 cpu/openblas",
+        "matmul N=2 f32 cpu/faer",
+        "matmul N=2 f32 cuda/cublas",
+        "matmul N=10 f32 cpu/openblas",
+        "matmul N=10 f32 cpu/faer",
+        "matmul N=10 f32 cuda/cublas",
+        "matmul N=2 f64 cpu/openblas",
+        "matmul N=2 f64 cpu/faer",
+        "matmul N=2 f64 cuda/cublas",
+        "matmul N=10 f64 cpu/openblas",
+        "matmul N=10 f64 cpu/faer",
+        "matmul N=10 f64 cuda/cublas",
+        "fft N=2 f32 cpu/realfft",
+        "fft N=10 f32 cpu/realfft",
+        "fft N=2 f64 cpu/realfft",
+        "fft N=10 f64 cpu/realfft",
+    ];
+    assert_eq!(planned(&settings), expected);
+}
+
+#[test]
+fn patterns_choose_among_all_variants_and_a_variant_does_only_its_own_dtypes() {
+    let chosen = settings("matmul", &[4], DType::ALL, Some("naive,cuda/*"));
+    let expected = [
+        "matmul N=4 f32 cpu/naive",
+        "matmul N=4 f32 cuda/cublas",
+        "matmul N=4 f32 cuda/cublas-tf32",
+        "matmul N=4 f64 cpu/naive",
+        "matmul N=4 f64 cuda/cublas",
+    ];
+    assert_eq!(planned(&chosen), expected);
+}
+
+#[test]
+fn a_cell_of_two_sweeps_is_planned_once_as_the_first_says() {
+    let mut settings = settings("fft", &[4], &[DType::F32], None);
+    let mut again = settings.sweeps[0].clone();
+    again.sizes = vec![4, 8];
+    again.sampling.samples = 1;
+    settings.sweeps.push(again);
+    let plan = Plan::from_tables(&settings, &tables()).unwrap();
+    let samples: Vec<u32> = plan.cells.iter().map(|planned| planned.sampling.samples).collect();
+    assert_eq!(samples, [30, 1]);
+}
+
+#[test]
+fn a_pattern_without_a_match_names_the_nearest_variant() {
+    for (variants, expected) in [
+        ("cublass", "--variants: unknown variant 'cublass': did you mean 'cublas'?"),
+        ("cpu/fear", "--variants: unknown variant 'cpu/fear': did you mean 'cpu/faer'?"),
+        ("*,zzz*", "--variants: unknown variant 'zzz*': did you mean"),
+        ("realfft", "--variants: variant 'realfft' is not in this run: cpu/realfft does fft"),
+    ] {
+        let message = refused(&settings("matmul", &[4], &[DType::F32], Some(variants)));
+        assert!(message.starts_with(expected), "{message}");
+    }
+}
+
+#[test]
+fn an_empty_plan_says_what_to_change() {
+    for (settings, expected) in [
+        (settings("svd", &[4], &[DType::F32], None), "has no variant of svd"),
+        (
+            settings("matmul", &[4], &[DType::F64], Some("cublas-tf32")),
+            "does f64; change --dtypes or --variants",
+        ),
+    ] {
+        let message = refused(&settings);
+        assert!(message.starts_with("nothing to run: ") && message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn a_large_plan_is_made_and_an_absurd_one_refused() {
+    let sizes: Vec<u64> = (1..=50_000).collect();
+    assert_eq!(planned(&settings("fft", &sizes, &[DType::F32], None)).len(), 50_000);
+    let sizes: Vec<u64> = (1..=1_000_000).collect();
+    let message = refused(&settings("matmul", &sizes, &[DType::F32], None));
+    assert!(message.starts_with("the plan has 3000000 cells, more than 1000000"), "{message}");
+}

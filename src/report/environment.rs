@@ -1,0 +1,150 @@
+//! Looks at the machine and the program for a report: host, revisions, variables. Starts no backend.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::{Command, Stdio};
+
+use super::{Environment, Host};
+
+/// Environment variables that are known to change results.
+const VARIABLES: &[&str] = &[
+    "BLIS_NUM_THREADS",
+    "CUBLAS_WORKSPACE_CONFIG",
+    "CUDA_DEVICE_MAX_CONNECTIONS",
+    "CUDA_HOME",
+    "CUDA_LAUNCH_BLOCKING",
+    "CUDA_MODULE_LOADING",
+    "CUDA_PATH",
+    "CUDA_VISIBLE_DEVICES",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "MKL_CBWR",
+    "MKL_DYNAMIC",
+    "MKL_ENABLE_INSTRUCTIONS",
+    "MKL_INTERFACE_LAYER",
+    "MKL_NUM_THREADS",
+    "MKL_THREADING_LAYER",
+    "NVIDIA_TF32_OVERRIDE",
+    "OMP_NUM_THREADS",
+    "OMP_PLACES",
+    "OMP_PROC_BIND",
+    "OMP_WAIT_POLICY",
+    "OPENBLAS_CORETYPE",
+    "OPENBLAS_NUM_THREADS",
+    "RAYON_NUM_THREADS",
+];
+
+/// The environment of a run that starts now. Times, backends and so on are for the executor to fill in.
+pub fn collect(argv: Vec<String>, settings: serde_json::Value) -> Environment {
+    Environment {
+        gpubench_version: env!("CARGO_PKG_VERSION").into(),
+        gpubench_revision: option_env!("GPUBENCH_REVISION").map(str::to_owned),
+        argv,
+        git_revision: git_revision(),
+        started: jiff::Timestamp::now().to_string(),
+        elapsed_s: 0.0,
+        host: host(),
+        backends: vec![],
+        settings,
+        variables: variables(|name| std::env::var(name).ok()),
+    }
+}
+
+/// The machine this process runs on. What the system does not tell stays empty.
+pub fn host() -> Host {
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    Host {
+        name: first_line("/proc/sys/kernel/hostname").unwrap_or_default(),
+        os: operating_system(),
+        cpu: fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| cpu_model(&text)).unwrap_or_default(),
+        threads,
+        memory_bytes: fs::read_to_string("/proc/meminfo").ok().and_then(|text| total(&text)).unwrap_or(0),
+        governor: first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+    }
+}
+
+/// Runnable processes over the last minute, on average; `None` where the system does not tell.
+pub fn load_average() -> Option<f64> {
+    first_line("/proc/loadavg")?.split(' ').next()?.parse().ok()
+}
+
+fn variables(value: impl Fn(&str) -> Option<String>) -> BTreeMap<String, String> {
+    VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), value(name)?))).collect()
+}
+
+fn first_line(path: &str) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    text.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
+}
+
+/// Distribution and kernel, such as `Debian GNU/Linux 12 (bookworm), Linux 6.1.0`.
+fn operating_system() -> String {
+    let release = fs::read_to_string("/etc/os-release").ok();
+    let pretty = release.as_deref().and_then(|text| {
+        let value = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
+        Some(value.trim_matches('"').to_owned())
+    });
+    let kernel = first_line("/proc/sys/kernel/osrelease").map(|version| format!("Linux {version}"));
+    let parts: Vec<String> = [pretty, kernel].into_iter().flatten().collect();
+    if parts.is_empty() { std::env::consts::OS.into() } else { parts.join(", ") }
+}
+
+/// The first processor's model: `model name` on x86, implementer and part on Arm.
+fn cpu_model(cpuinfo: &str) -> Option<String> {
+    let field = |name: &str| {
+        cpuinfo.lines().find_map(|line| {
+            let (key, value) = line.split_once(':')?;
+            (key.trim() == name && !value.trim().is_empty()).then(|| value.trim().to_owned())
+        })
+    };
+    field("model name").or_else(|| {
+        let (implementer, part) = (field("CPU implementer")?, field("CPU part")?);
+        Some(format!("Arm implementer {implementer} part {part}"))
+    })
+}
+
+/// `MemTotal` of a `/proc/meminfo`, in bytes.
+fn total(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+/// The revision of the present folder, `-dirty` when a tracked file differs; `None` outside a git checkout.
+fn git_revision() -> Option<String> {
+    let revision = git(&["rev-parse", "HEAD"])?;
+    let dirty = !git(&["status", "--porcelain", "--untracked-files=no"])?.is_empty();
+    Some(if dirty { format!("{revision}-dirty") } else { revision })
+}
+
+fn git(arguments: &[&str]) -> Option<String> {
+    let output =
+        Command::new("git").args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_and_memory_are_read_from_their_files() {
+        assert_eq!(cpu_model("processor\t: 0\nmodel name\t: Some CPU\n").as_deref(), Some("Some CPU"));
+        let arm = "CPU implementer\t: 0x41\nCPU part\t: 0xd4f\n";
+        assert_eq!(cpu_model(arm).as_deref(), Some("Arm implementer 0x41 part 0xd4f"));
+        assert_eq!(cpu_model(""), None);
+        assert_eq!(total("MemTotal:  2048 kB\n"), Some(2 << 20));
+    }
+
+    #[test]
+    fn only_variables_that_are_set_are_listed() {
+        let listed = variables(|name| (name == "OMP_NUM_THREADS").then(|| "4".to_owned()));
+        assert_eq!(listed.into_iter().collect::<Vec<_>>(), [("OMP_NUM_THREADS".to_owned(), "4".to_owned())]);
+    }
+
+    #[test]
+    fn a_collected_environment_says_when_and_where() {
+        let environment = collect(vec!["gpubench".into()], serde_json::json!({}));
+        assert!(environment.started.ends_with('Z'), "{}", environment.started);
+        assert!(environment.host.threads >= 1);
+    }
+}

@@ -1,0 +1,258 @@
+//! Sweep files: TOML with defaults at the top and `[[sweep]]` tables below; the built-in ones are embedded.
+
+use std::fmt;
+use std::path::Path;
+
+use anyhow::{Result, anyhow, bail};
+use serde::Deserialize;
+use serde::de::{self, Deserializer, SeqAccess, Visitor};
+use toml::Spanned;
+
+use crate::case::DType;
+use crate::settings::layer::{Layer, RunWide, limits};
+use crate::settings::{duration, pattern, sizes, words};
+
+/// Name and text of each built-in sweep.
+pub static BUILT_IN: &[(&str, &str)] = &[
+    ("quick", include_str!("../../configs/quick.toml")),
+    ("article", include_str!("../../configs/article.toml")),
+    ("full", include_str!("../../configs/full.toml")),
+];
+
+/// A sweep file, read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SweepFile {
+    /// The name or path it was asked for by.
+    pub name: String,
+    /// Values that hold for the whole run.
+    pub run: RunWide,
+    /// Values for every table that does not give its own.
+    pub defaults: Layer,
+    /// The tables; a file without any is one sweep of its defaults.
+    pub tables: Vec<Layer>,
+}
+
+/// Reads the built-in sweep of that name, or the file at that path.
+pub fn read(name: &str) -> Result<SweepFile> {
+    if let Some((_, text)) = BUILT_IN.iter().find(|(built_in, _)| *built_in == name) {
+        return parse(name, text);
+    }
+    let text = std::fs::read_to_string(name).map_err(|error| {
+        let built_in = BUILT_IN.iter().map(|(name, _)| *name);
+        let near = words::nearest(name, built_in).unwrap_or_default();
+        anyhow!(
+            "cannot read sweep file '{name}': {error}; name a TOML file or a built-in sweep such as '{near}'"
+        )
+    })?;
+    parse(name, &text)
+}
+
+/// Parses the text of a sweep file; `name` stands in messages, before the line.
+fn parse(name: &str, text: &str) -> Result<SweepFile> {
+    let file: File = toml::from_str(text).map_err(|error| {
+        let line = line_of(text, error.span().map_or(0, |span| span.start));
+        anyhow!("{name}:{line}: {}", explain(error.message()))
+    })?;
+    let Some(tables) = file.sweep.into_iter().map(|table| table.into_layer(name, text)).collect() else {
+        bail!("{name}: a table names no variant pattern: write variants = [\"*\"] or leave the key out");
+    };
+    let defaults = Table {
+        ops: file.ops,
+        sizes: file.sizes,
+        dtypes: file.dtypes,
+        backends: file.backends,
+        variants: file.variants,
+        density: file.density,
+        samples: file.samples,
+        warmup: file.warmup,
+    };
+    let sim = file.sim.map(|path| Path::new(name).parent().unwrap_or(Path::new("")).join(path));
+    let run = RunWide {
+        seed: file.seed,
+        threads: file.threads,
+        device: file.device,
+        sim,
+        cell_timeout_s: file.cell_timeout,
+        require: file.require,
+    };
+    let Some(defaults) = defaults.into_layer(name, text) else {
+        bail!("{name}: 'variants' names no pattern: write variants = [\"*\"] or leave the key out");
+    };
+    Ok(SweepFile { name: name.to_owned(), run, defaults, tables })
+}
+
+/// One-based line of a byte of `text`.
+fn line_of(text: &str, byte: usize) -> usize {
+    text.bytes().take(byte).filter(|&b| b == b'\n').count() + 1
+}
+
+/// The parser's message in one line, with the nearest valid key where it names an unknown one.
+fn explain(message: &str) -> String {
+    let mut words = message.split('`');
+    if words.next().is_some_and(|start| start.starts_with("unknown field")) {
+        let word = words.next().unwrap_or_default();
+        let valid: Vec<&str> = words.skip(1).step_by(2).collect();
+        return words::unknown("key", word, &valid);
+    }
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The file as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct File {
+    #[serde(default, deserialize_with = "ops")]
+    ops: Option<Vec<String>>,
+    #[serde(default, deserialize_with = "size_list")]
+    sizes: Option<Vec<u64>>,
+    #[serde(default, deserialize_with = "dtypes")]
+    dtypes: Option<Vec<DType>>,
+    #[serde(default, deserialize_with = "backends")]
+    backends: Option<Vec<String>>,
+    variants: Option<Spanned<Words>>,
+    #[serde(default, deserialize_with = "density")]
+    density: Option<f64>,
+    #[serde(default, deserialize_with = "samples")]
+    samples: Option<u32>,
+    #[serde(default, deserialize_with = "warmup")]
+    warmup: Option<u32>,
+    seed: Option<u64>,
+    #[serde(default, deserialize_with = "threads")]
+    threads: Option<usize>,
+    device: Option<u32>,
+    sim: Option<String>,
+    #[serde(default, deserialize_with = "cell_timeout")]
+    cell_timeout: Option<f64>,
+    #[serde(default, deserialize_with = "backends")]
+    require: Option<Vec<String>>,
+    #[serde(default)]
+    sweep: Vec<Table>,
+}
+
+/// A `[[sweep]]` table as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    #[serde(default, deserialize_with = "ops")]
+    ops: Option<Vec<String>>,
+    #[serde(default, deserialize_with = "size_list")]
+    sizes: Option<Vec<u64>>,
+    #[serde(default, deserialize_with = "dtypes")]
+    dtypes: Option<Vec<DType>>,
+    #[serde(default, deserialize_with = "backends")]
+    backends: Option<Vec<String>>,
+    variants: Option<Spanned<Words>>,
+    #[serde(default, deserialize_with = "density")]
+    density: Option<f64>,
+    #[serde(default, deserialize_with = "samples")]
+    samples: Option<u32>,
+    #[serde(default, deserialize_with = "warmup")]
+    warmup: Option<u32>,
+}
+
+impl Table {
+    /// The layer; `None` when its list of patterns is empty.
+    fn into_layer(self, name: &str, text: &str) -> Option<Layer> {
+        let variants = match self.variants {
+            None => None,
+            Some(list) => {
+                let origin = format!("{name}:{}", line_of(text, list.span().start));
+                let patterns = pattern::parse_list(&list.get_ref().0, &origin);
+                Some(Some(patterns).filter(|patterns| !patterns.is_empty())?)
+            }
+        };
+        Some(Layer {
+            ops: self.ops,
+            sizes: self.sizes,
+            dtypes: self.dtypes,
+            backends: self.backends,
+            variants,
+            density: self.density,
+            samples: self.samples,
+            warmup: self.warmup,
+        })
+    }
+}
+
+/// A list of words or whole numbers, or one text of the command line's form; joined by commas.
+struct Words(String);
+
+impl<'de> Deserialize<'de> for Words {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(WordsVisitor)
+    }
+}
+
+struct WordsVisitor;
+
+impl<'de> Visitor<'de> for WordsVisitor {
+    type Value = Words;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list such as [\"matmul\", \"fft\"] or [100, 1000], or a text such as \"100..2000:x2\"")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Words, E> {
+        Ok(Words(text.to_owned()))
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Words, E> {
+        Ok(Words(number.to_string()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Words, A::Error> {
+        let mut words = Vec::new();
+        while let Some(Words(word)) = items.next_element()? {
+            words.push(word);
+        }
+        Ok(Words(words.join(",")))
+    }
+}
+
+/// Reads a value and turns it into what a parser of the command line makes of it.
+fn checked<'de, D, V, T>(deserializer: D, parse: impl Fn(V) -> Result<T>) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    V: Deserialize<'de>,
+{
+    parse(V::deserialize(deserializer)?).map(Some).map_err(de::Error::custom)
+}
+
+fn ops<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
+    checked(deserializer, |Words(text)| words::ops(&text))
+}
+
+fn size_list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<u64>>, D::Error> {
+    checked(deserializer, |Words(text)| sizes::parse(&text))
+}
+
+fn dtypes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<DType>>, D::Error> {
+    checked(deserializer, |Words(text)| words::dtypes(&text))
+}
+
+fn backends<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
+    checked(deserializer, |Words(text)| words::backends(&text))
+}
+
+fn density<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    checked(deserializer, limits::density)
+}
+
+fn samples<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    checked(deserializer, limits::samples)
+}
+
+fn warmup<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    checked(deserializer, limits::warmup)
+}
+
+fn threads<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
+    checked(deserializer, limits::threads)
+}
+
+fn cell_timeout<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    checked(deserializer, |Words(text)| duration::parse(&text))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+use super::*;
+
+fn message(text: &str) -> String {
+    parse("mine.toml", text).map_or_else(|e| format!("{e:#}"), |file| format!("accepted: {file:?}"))
+}
+
+#[test]
+fn every_built_in_sweep_is_valid_and_has_the_size_the_documentation_says() {
+    for (name, _) in BUILT_IN {
+        let file = read(name).unwrap_or_else(|e| panic!("{name}: {e:#}"));
+        assert!(!file.tables.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn values_may_be_lists_or_texts_and_mean_what_they_mean_on_the_command_line() {
+    let text = "ops = \"fft, matmul\"\nsizes = [100, \"64..256:x2\"]\ndtypes = \"all\"\nseed = 7\n\
+                cell-timeout = \"90s\"\nthreads = 2\n[[sweep]]\nops = [\"svd\"]\nsizes = 5\ndensity = 1\nsamples = 3\n";
+    let file = parse("mine.toml", text).unwrap();
+    assert_eq!(file.defaults.ops, Some(vec!["matmul".into(), "fft".into()]));
+    assert_eq!(file.defaults.sizes, Some(vec![64, 100, 128, 256]));
+    assert_eq!(file.defaults.dtypes, Some(DType::ALL.to_vec()));
+    assert_eq!((file.run.seed, file.run.threads, file.run.cell_timeout_s), (Some(7), Some(2), Some(90.0)));
+    assert_eq!(file.tables.len(), 1);
+    assert_eq!(file.tables[0].sizes, Some(vec![5]));
+    assert_eq!(file.tables[0].density, Some(1.0));
+}
+
+#[test]
+fn messages_name_the_line_and_the_nearest_valid_word() {
+    for (text, expected) in [
+        ("sise = [1]\n", "mine.toml:1: unknown key 'sise': did you mean 'sizes'?"),
+        ("# a\n[[sweep]]\nopps = \"fft\"\n", "mine.toml:3: unknown key 'opps': did you mean 'ops'?"),
+        ("[[swep]]\nops = \"fft\"\n", "mine.toml:1: unknown key 'swep': did you mean 'sweep'?"),
+        ("[[sweep]]\nseed = 1\n", "mine.toml:2: unknown key 'seed'"),
+        ("\nops = [\"matmull\"]\n", "mine.toml:2: unknown op 'matmull': did you mean 'matmul'?"),
+        ("[[sweep]]\n\ndtypes = [\"f23\"]\n", "mine.toml:3: unknown dtype 'f23': did you mean 'f32'?"),
+        ("backends = [\"cud\"]\n", "mine.toml:1: unknown backend 'cud': did you mean 'cuda'?"),
+        ("require = \"cdua\"\n", "mine.toml:1: unknown backend 'cdua': did you mean 'cuda'?"),
+        ("sizes = [0]\n", "mine.toml:1: size 0"),
+        ("sizes = [-3]\n", "mine.toml:1: size -3 is negative"),
+        ("sizes = [1.5]\n", "mine.toml:1: invalid type"),
+        ("sizes = []\n", "mine.toml:1: no size is named"),
+        ("ops = []\n", "mine.toml:1: no op is named"),
+        ("samples = 0\n", "mine.toml:1: 0 samples"),
+        ("samples = -1\n", "mine.toml:1: invalid value"),
+        ("density = 2.0\n", "mine.toml:1: density 2 is not"),
+        ("threads = 0\n", "mine.toml:1: 0 threads"),
+        ("cell-timeout = \"soon\"\n", "mine.toml:1: duration 'soon'"),
+        ("seed = \"x\"\n", "mine.toml:1: invalid type"),
+        ("a\n = [\n", "mine.toml:1:"),
+        ("ops = [\n", "mine.toml:"),
+        ("variants = []\n", "mine.toml: 'variants' names no pattern"),
+    ] {
+        let message = message(text);
+        assert!(message.starts_with(expected), "{text:?}: {message}");
+        assert!(!message.contains('\n'), "{text:?}: {message}");
+    }
+}
+
+#[test]
+fn patterns_remember_the_line_they_stand_on() {
+    let file = parse("mine.toml", "\n\n[[sweep]]\nvariants = [\"cu*\"]\n").unwrap();
+    let patterns = file.tables[0].variants.clone().unwrap();
+    assert_eq!((patterns[0].text.as_str(), patterns[0].origin.as_str()), ("cu*", "mine.toml:4"));
+}
+
+#[test]
+fn a_missing_file_points_to_the_built_in_sweeps() {
+    let message = read("no/such/quik").map_or_else(|e| e.to_string(), |_| String::new());
+    assert!(message.starts_with("cannot read sweep file 'no/such/quik': "), "{message}");
+    assert!(message.ends_with("such as 'quick'"), "{message}");
+}
+
+#[test]
+fn a_script_s_path_is_relative_to_the_sweep_file() {
+    let file = parse("sweeps/mine.toml", "sim = \"faults.toml\"\n").unwrap();
+    assert_eq!(file.run.sim, Some("sweeps/faults.toml".into()));
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_panics(text in ".{0,60}") {
+        let _ = parse("mine.toml", &text);
+    }
+}

@@ -1,0 +1,64 @@
+//! Durations as people write them: `30s`, `5m`, `1.5h`, `500ms`; a bare number is seconds.
+
+use anyhow::{Result, bail, ensure};
+
+/// A month: longer than any cell is worth.
+const LONGEST_S: f64 = 30.0 * 86_400.0;
+
+/// Seconds; more than 0.
+pub fn parse(text: &str) -> Result<f64> {
+    let text = text.trim();
+    let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit_at);
+    let scale = match unit {
+        "ms" => 1e-3,
+        "s" | "" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => bail!("duration '{text}' is not understood: write it as 30s, 5m or 1.5h"),
+    };
+    let Ok(number) = number.trim().parse::<f64>() else {
+        bail!("duration '{text}' is not understood: write it as 30s, 5m or 1.5h");
+    };
+    let seconds = number * scale;
+    ensure!(seconds > 0.0, "duration '{text}' is not more than zero: write it as 30s, 5m or 1.5h");
+    ensure!(seconds <= LONGEST_S, "duration '{text}' is longer than 30 days: write it as 30s, 5m or 1.5h");
+    Ok(seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_unit_is_understood() {
+        for (text, seconds) in [
+            ("30s", 30.0),
+            ("5m", 300.0),
+            ("5min", 300.0),
+            ("1.5h", 5400.0),
+            ("500ms", 0.5),
+            (" 2 s ", 2.0),
+            ("7", 7.0),
+        ] {
+            assert_eq!(parse(text).ok(), Some(seconds), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_length_of_time_is_refused() {
+        for text in ["", "s", "5 minutes", "0s", "-1s", "1e9h", "inf", "NaN", "nan", "5d"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics_and_what_is_accepted_makes_a_duration(text in ".{0,12}") {
+            if let Ok(seconds) = parse(&text) {
+                prop_assert!(std::time::Duration::try_from_secs_f64(seconds).is_ok());
+            }
+        }
+    }
+}

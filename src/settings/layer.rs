@@ -1,0 +1,138 @@
+//! Layers: the values that one source of settings gives, each of which a layer above may replace.
+
+use std::path::PathBuf;
+
+use crate::case::DType;
+use crate::settings::pattern::Pattern;
+
+/// What to measure, as far as one source says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Layer {
+    /// Names of ops.
+    pub ops: Option<Vec<String>>,
+    /// Sides of the operands.
+    pub sizes: Option<Vec<u64>>,
+    /// Element types.
+    pub dtypes: Option<Vec<DType>>,
+    /// Names of backends.
+    pub backends: Option<Vec<String>>,
+    /// Patterns that choose variants.
+    pub variants: Option<Vec<Pattern>>,
+    /// Share of stored entries of sparse operands.
+    pub density: Option<f64>,
+    /// Samples a cell.
+    pub samples: Option<u32>,
+    /// Executions before the first sample.
+    pub warmup: Option<u32>,
+}
+
+impl Layer {
+    /// This layer's values, and those of `under` where this one has none.
+    pub fn over(&self, under: &Layer) -> Layer {
+        Layer {
+            ops: self.ops.clone().or_else(|| under.ops.clone()),
+            sizes: self.sizes.clone().or_else(|| under.sizes.clone()),
+            dtypes: self.dtypes.clone().or_else(|| under.dtypes.clone()),
+            backends: self.backends.clone().or_else(|| under.backends.clone()),
+            variants: self.variants.clone().or_else(|| under.variants.clone()),
+            density: self.density.or(under.density),
+            samples: self.samples.or(under.samples),
+            warmup: self.warmup.or(under.warmup),
+        }
+    }
+}
+
+/// Values that hold for a whole run, as far as one source says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunWide {
+    /// Seed of the operands.
+    pub seed: Option<u64>,
+    /// CPU threads.
+    pub threads: Option<usize>,
+    /// Ordinal of the CUDA device.
+    pub device: Option<u32>,
+    /// Script of the simulated device.
+    pub sim: Option<PathBuf>,
+    /// Seconds after which a cell is given up.
+    pub cell_timeout_s: Option<f64>,
+    /// Backends without which the run must not start.
+    pub require: Option<Vec<String>>,
+}
+
+impl RunWide {
+    /// This layer's values, and those of `under` where this one has none.
+    pub fn over(&self, under: &RunWide) -> RunWide {
+        RunWide {
+            seed: self.seed.or(under.seed),
+            threads: self.threads.or(under.threads),
+            device: self.device.or(under.device),
+            sim: self.sim.clone().or_else(|| under.sim.clone()),
+            cell_timeout_s: self.cell_timeout_s.or(under.cell_timeout_s),
+            require: self.require.clone().or_else(|| under.require.clone()),
+        }
+    }
+}
+
+/// Limits of the numbers that any source may give.
+pub mod limits {
+    use anyhow::{Result, ensure};
+
+    /// Samples or warm-up executions: beyond, a slip.
+    const MOST_REPETITIONS: u64 = 1_000_000;
+    /// Threads: beyond, a slip.
+    const MOST_THREADS: u64 = 4096;
+
+    /// Samples a cell: at least 1.
+    pub fn samples(count: u64) -> Result<u32> {
+        ensure!(count >= 1, "0 samples measure nothing: take at least 1");
+        repetitions("samples", count)
+    }
+
+    /// Executions before the first sample; 0 is allowed.
+    pub fn warmup(count: u64) -> Result<u32> {
+        repetitions("warm-up executions", count)
+    }
+
+    fn repetitions(what: &str, count: u64) -> Result<u32> {
+        ensure!(count <= MOST_REPETITIONS, "{count} {what} are too many: take at most {MOST_REPETITIONS}");
+        Ok(u32::try_from(count)?)
+    }
+
+    /// CPU threads: at least 1.
+    pub fn threads(count: u64) -> Result<usize> {
+        ensure!(count >= 1, "0 threads do no work: take at least 1, or leave it out for all");
+        ensure!(count <= MOST_THREADS, "{count} threads are too many: take at most {MOST_THREADS}");
+        Ok(usize::try_from(count)?)
+    }
+
+    /// Share of stored entries: in (0, 1].
+    pub fn density(share: f64) -> Result<f64> {
+        ensure!(share > 0.0 && share <= 1.0, "density {share} is not above 0 and at most 1");
+        Ok(share)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layer_s_own_value_hides_the_one_below_and_only_that() {
+        let above = Layer { sizes: Some(vec![1]), samples: Some(5), ..Layer::default() };
+        let below = Layer { sizes: Some(vec![2]), density: Some(0.5), ..Layer::default() };
+        let expected =
+            Layer { sizes: Some(vec![1]), samples: Some(5), density: Some(0.5), ..Layer::default() };
+        assert_eq!(above.over(&below), expected);
+    }
+
+    #[test]
+    fn limits_refuse_what_measures_nothing() {
+        assert!(limits::samples(0).is_err() && limits::samples(1).is_ok());
+        assert!(limits::warmup(0).is_ok() && limits::warmup(u64::MAX).is_err());
+        assert!(limits::threads(0).is_err() && limits::threads(4).is_ok());
+        for density in [0.0, -0.1, 1.1, f64::NAN, f64::INFINITY] {
+            assert!(limits::density(density).is_err(), "{density}");
+        }
+        assert!(limits::density(1.0).is_ok());
+    }
+}

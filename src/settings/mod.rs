@@ -1,0 +1,138 @@
+//! Settings: what a run was asked to do, fully resolved from defaults, a sweep file and the command line.
+//!
+//! Knows names and limits; touches no device and writes nothing.
+
+pub mod config;
+pub mod duration;
+pub mod layer;
+pub mod pattern;
+pub mod resolve;
+pub mod sizes;
+pub mod words;
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::backend::Options;
+use crate::case::DType;
+use crate::measure::sampling::Sampling;
+use pattern::Pattern;
+
+/// Everything a run needs to know. Serialised into the report.
+#[derive(Clone, Debug, Serialize)]
+pub struct Settings {
+    /// The sweep file or built-in sweep that was used, as it was named.
+    pub config: Option<String>,
+    /// What to measure; one entry an op of a sweep table.
+    pub sweeps: Vec<Sweep>,
+    /// Seed of the operands.
+    pub seed: u64,
+    /// What the workers are told when they start; its ops and dtypes are those of all sweeps.
+    pub options: Options,
+    /// The backends of all sweeps, in the order of [`crate::backend::BACKENDS`].
+    pub backends: Vec<String>,
+    /// Backends without which the run must not start.
+    pub require: Vec<String>,
+    /// Seconds after which a cell is given up.
+    pub cell_timeout_s: f64,
+    /// Whether each backend runs in a worker process of its own.
+    pub isolate: bool,
+    /// Where results go.
+    pub output: Output,
+}
+
+/// One op and the values that multiply into its cells.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sweep {
+    /// Name of the op.
+    pub op: String,
+    /// Sides of the operands: ascending, without duplicates, at least 1.
+    pub sizes: Vec<u64>,
+    /// Element types.
+    pub dtypes: Vec<DType>,
+    /// Share of stored entries, in (0, 1]; `None` for ops on dense operands.
+    pub density: Option<f64>,
+    /// Names of the backends.
+    pub backends: Vec<String>,
+    /// The variants to take; each backend's default ones when `None`.
+    pub variants: Option<Vec<Pattern>>,
+    /// How each cell is sampled.
+    pub sampling: Sampling,
+}
+
+/// Where results go and how they are shown.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Output {
+    /// Folder or stdout.
+    pub destination: Destination,
+    /// Formats to write, in the order of [`Format::ALL`].
+    pub formats: Vec<Format>,
+    /// Whether tables show every variant and not only the best of each side.
+    pub all_variants: bool,
+    /// Whether stdout takes colours.
+    pub color: bool,
+    /// Whether progress is kept silent.
+    pub quiet: bool,
+    /// Whether existing results may be replaced.
+    pub force: bool,
+}
+
+/// The place results are written to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Destination {
+    /// This folder; tables go to stdout.
+    Folder(PathBuf),
+    /// Stdout, which gets one format and nothing else.
+    Stdout,
+}
+
+/// A form in which results are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// A table for people, on stdout.
+    Table,
+    /// `report.json`.
+    Json,
+    /// `report.csv`.
+    Csv,
+    /// `report.md`.
+    Md,
+    /// Charts as PNG.
+    Png,
+    /// Charts as SVG.
+    Svg,
+}
+
+impl Format {
+    /// Every format, in the order in which they are written.
+    pub const ALL: [Format; 6] =
+        [Format::Table, Format::Json, Format::Csv, Format::Md, Format::Png, Format::Svg];
+
+    /// What a run writes when nothing is asked for.
+    pub const DEFAULT: [Format; 5] = [Format::Table, Format::Json, Format::Csv, Format::Md, Format::Png];
+
+    /// The word used on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Table => "table",
+            Format::Json => "json",
+            Format::Csv => "csv",
+            Format::Md => "md",
+            Format::Png => "png",
+            Format::Svg => "svg",
+        }
+    }
+
+    /// The file it makes in the folder of results; `None` for the table and for charts, which make several.
+    pub fn file_name(self) -> Option<&'static str> {
+        match self {
+            Format::Json => Some("report.json"),
+            Format::Csv => Some("report.csv"),
+            Format::Md => Some("report.md"),
+            Format::Table | Format::Png | Format::Svg => None,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+use super::*;
+use crate::settings::config;
+
+fn names(sweeps: &[Sweep]) -> Vec<(&str, &[u64])> {
+    sweeps.iter().map(|sweep| (sweep.op.as_str(), sweep.sizes.as_slice())).collect()
+}
+
+fn file(tables: Vec<Layer>) -> SweepFile {
+    let defaults = Layer { samples: Some(9), sizes: Some(vec![10]), ..Layer::default() };
+    SweepFile { name: "mine.toml".into(), defaults, tables, ..SweepFile::default() }
+}
+
+fn ops(ops: &[&str]) -> Option<Vec<String>> {
+    Some(ops.iter().map(|op| (*op).to_owned()).collect())
+}
+
+#[test]
+fn the_command_line_hides_the_table_which_hides_the_defaults_of_the_file() {
+    let table = Layer { ops: ops(&["fft"]), sizes: Some(vec![20]), warmup: Some(1), ..Layer::default() };
+    let cli = Layer { warmup: Some(7), ..Layer::default() };
+    let sweeps = resolve_sweeps(&cli, &file(vec![table]));
+    assert_eq!(names(&sweeps), [("fft", &[20u64][..])]);
+    let sampling = sweeps[0].sampling;
+    assert_eq!((sampling.warmup, sampling.samples), (7, 9));
+    assert_eq!(sampling.cap_s, Sampling::default().cap_s);
+    assert_eq!(sweeps[0].dtypes, [DType::F32]);
+    assert_eq!(sweeps[0].backends, ["cpu", "cuda"]);
+}
+
+#[test]
+fn ops_on_the_command_line_choose_among_the_tables_and_others_take_the_defaults() {
+    let table = |name: &str, size| Layer { ops: ops(&[name]), sizes: Some(vec![size]), ..Layer::default() };
+    let tables = vec![table("fft", 20), table("svd", 30)];
+    let cli = Layer { ops: ops(&["matmul", "svd"]), ..Layer::default() };
+    let sweeps = resolve_sweeps(&cli, &file(tables));
+    assert_eq!(names(&sweeps), [("svd", &[30u64][..]), ("matmul", &[10][..])]);
+}
+
+#[test]
+fn without_a_file_an_op_has_its_own_default_sizes() {
+    let cli = Layer { ops: ops(&["fft"]), ..Layer::default() };
+    let sweeps = resolve_sweeps(&cli, &SweepFile::default());
+    let expected = op::find("fft").map(|op| op.default_sizes()).unwrap_or_default();
+    assert_eq!(names(&sweeps), [("fft", expected)]);
+    assert_eq!(resolve_sweeps(&Layer::default(), &SweepFile::default()).len(), MAIN_OPS.len());
+}
+
+#[test]
+fn the_article_s_sweep_has_its_35_cases() {
+    let sweeps = resolve_sweeps(&Layer::default(), &config::read("article").unwrap());
+    let cases: usize = sweeps.iter().map(|sweep| sweep.sizes.len() * sweep.dtypes.len()).sum();
+    assert_eq!(cases, 35);
+    assert_eq!(sweeps.iter().map(|sweep| sweep.op.as_str()).collect::<Vec<_>>(), MAIN_OPS);
+}
+
+#[test]
+fn the_full_sweep_has_every_op_and_both_element_types() {
+    let settings = Settings::resolve(Request::default(), Some(config::read("full").unwrap())).unwrap();
+    assert_eq!(settings.options.ops.len(), OPS.len());
+    assert_eq!(settings.options.dtypes, DType::ALL);
+    assert_eq!(settings.config.as_deref(), Some("full"));
+}
+
+#[test]
+fn density_is_for_sparse_ops_alone() {
+    let cli = Layer { ops: ops(&["matmul", "spgemm"]), density: Some(0.25), ..Layer::default() };
+    for sweep in resolve_sweeps(&cli, &SweepFile::default()) {
+        let sparse = op::find(&sweep.op).and_then(|op| op.default_density()).is_some();
+        assert_eq!(sweep.density, sparse.then_some(0.25), "{}", sweep.op);
+    }
+}
+
+#[test]
+fn stdout_takes_exactly_one_format_that_is_one_file() {
+    assert_eq!(destination(Some("-"), Some(&[Format::Json])).ok(), Some(Destination::Stdout));
+    for formats in [None, Some(&[Format::Json, Format::Csv][..]), Some(&[Format::Png][..]), Some(&[][..])] {
+        assert!(destination(Some("-"), formats).is_err(), "{formats:?}");
+    }
+}
+
+#[test]
+fn what_cannot_work_is_refused_with_what_to_change() {
+    let refused = |request: Request| {
+        Settings::resolve(request, None).map_or_else(|e| format!("{e:#}"), |_| String::from("accepted"))
+    };
+    let backends = |names: &[&str]| Layer { backends: ops(names), ..Layer::default() };
+    let sim = |path: &str| RunWide { sim: Some(path.into()), ..RunWide::default() };
+    let require = RunWide { require: ops(&["cuda"]), ..RunWide::default() };
+    for (request, expected) in [
+        (Request { layer: backends(&["cpu"]), run: require, ..Request::default() }, "add cuda to --backends"),
+        (Request { layer: backends(&["sim"]), ..Request::default() }, "add --sim FILE"),
+        (Request { run: sim("x.toml"), ..Request::default() }, "add --backends sim"),
+        (
+            Request { layer: backends(&["sim"]), run: sim("/no/such.toml"), ..Request::default() },
+            "'/no/such.toml': ",
+        ),
+        (Request { layer: backends(&["sim"]), run: sim("/"), ..Request::default() }, "it is not a file"),
+        (Request { out: Some(String::new()), ..Request::default() }, "--out names no folder"),
+    ] {
+        let message = refused(request);
+        assert!(message.contains(expected), "{message}");
+    }
+}
+
+#[test]
+fn a_new_folder_never_is_an_old_one() {
+    let parent = tempfile::tempdir().unwrap();
+    let first = new_folder(parent.path());
+    std::fs::create_dir(&first).unwrap();
+    assert_ne!(new_folder(parent.path()), first);
+}

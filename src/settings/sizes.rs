@@ -1,0 +1,178 @@
+//! Lists of sizes: `100,500`, `100..2000:x2`, `64..1024:+64`.
+
+use anyhow::{Result, bail, ensure};
+
+/// More sizes than any sweep needs; a longer list is a slip.
+const MOST: u64 = 1_000_000;
+
+/// Sizes from a comma-separated list of whole numbers and ranges: ascending, without duplicates, at least 1.
+pub fn parse(text: &str) -> Result<Vec<u64>> {
+    let mut sizes = Vec::new();
+    for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+        match item.split_once("..") {
+            Some((first, rest)) => Range::parse(item, first, rest)?.extend(item, &mut sizes)?,
+            None => sizes.push(size(item)?),
+        }
+        ensure!(sizes.len() as u64 <= MOST, "more than {MOST} sizes: name fewer, or use a larger step");
+    }
+    ensure!(
+        !sizes.is_empty(),
+        "no size is named: write sizes such as 100,1000 or a range such as 64..4096:x2"
+    );
+    sizes.sort_unstable();
+    sizes.dedup();
+    Ok(sizes)
+}
+
+fn size(text: &str) -> Result<u64> {
+    let text = text.trim();
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        bail!(
+            "size '{text}' is not a whole number: write sizes such as 100,1000 or a range such as 64..4096:x2"
+        );
+    }
+    if digits.bytes().all(|byte| byte == b'0') {
+        bail!("size 0 has nothing to measure: sizes start at 1");
+    }
+    ensure!(digits.len() == text.len(), "size {text} is negative: sizes start at 1");
+    text.parse().map_err(|_| anyhow::anyhow!("size {text} is too large: no memory holds it"))
+}
+
+/// How a range goes on.
+#[derive(Clone, Copy)]
+enum Step {
+    Times(u64),
+    Plus(u64),
+}
+
+struct Range {
+    first: u64,
+    last: u64,
+    step: Step,
+}
+
+impl Range {
+    fn parse(item: &str, first: &str, rest: &str) -> Result<Range> {
+        let Some((last, step)) = rest.split_once(':') else {
+            bail!("range '{item}' has no step: write {item}:x2 to double or {item}:+64 to add 64");
+        };
+        let (first, last) = (size(first)?, size(last)?);
+        ensure!(first <= last, "range '{item}' runs backwards: write the smaller end first");
+        Ok(Range { first, last, step: Step::parse(item, step.trim())? })
+    }
+
+    /// Appends the range's sizes; both ends belong to it where the step hits them.
+    fn extend(&self, item: &str, sizes: &mut Vec<u64>) -> Result<()> {
+        let count = match self.step {
+            Step::Plus(step) => (self.last - self.first) / step + 1,
+            Step::Times(_) => 1, // At least doubles, so 64 at most.
+        };
+        ensure!(count <= MOST, "range '{item}' has {count} sizes, more than {MOST}: use a larger step");
+        let mut size = Some(self.first);
+        while let Some(present) = size.filter(|size| *size <= self.last) {
+            sizes.push(present);
+            size = match self.step {
+                Step::Times(factor) => present.checked_mul(factor),
+                Step::Plus(step) => present.checked_add(step),
+            };
+        }
+        Ok(())
+    }
+}
+
+impl Step {
+    fn parse(item: &str, text: &str) -> Result<Step> {
+        let number = |digits: &str| digits.trim().parse::<u64>().ok();
+        match (text.strip_prefix(['x', '*']).map(number), text.strip_prefix('+').map(number)) {
+            (Some(Some(factor)), _) if factor >= 2 => Ok(Step::Times(factor)),
+            (Some(Some(_)), _) => bail!("range '{item}' never ends: the factor after x must be at least 2"),
+            (_, Some(Some(step))) if step >= 1 => Ok(Step::Plus(step)),
+            (_, Some(Some(_))) => bail!("range '{item}' never ends: the step after + must be at least 1"),
+            _ => bail!(
+                "step '{text}' of range '{item}' is neither x and a whole number (x2) nor + and one (+64)"
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn lists_are_sorted_and_lose_duplicates_and_spaces() {
+        assert_eq!(parse("1000, 100 ,100").ok(), Some(vec![100, 1000]));
+        assert_eq!(parse("1").ok(), Some(vec![1]));
+        assert_eq!(parse("7,").ok(), Some(vec![7]));
+    }
+
+    #[test]
+    fn ranges_include_both_ends_when_the_step_hits_them() {
+        assert_eq!(parse("100..2000:x2").ok(), Some(vec![100, 200, 400, 800, 1600]));
+        assert_eq!(parse("100..1600:x2").ok(), Some(vec![100, 200, 400, 800, 1600]));
+        assert_eq!(parse("64..256:+64").ok(), Some(vec![64, 128, 192, 256]));
+        assert_eq!(parse("5..5:+1, 3 .. 4 : +1").ok(), Some(vec![3, 4, 5]));
+        assert_eq!(parse("1..18446744073709551615:x4").map(|sizes| sizes.len()).ok(), Some(32));
+    }
+
+    #[test]
+    fn every_wrong_list_says_what_is_wrong_with_it() {
+        for (text, expected) in [
+            ("0", "sizes start at 1"),
+            ("-5", "size -5 is negative"),
+            ("-0", "sizes start at 1"),
+            ("ten", "'ten' is not a whole number"),
+            ("1e3", "'1e3' is not a whole number"),
+            ("10.5", "'10.5' is not a whole number"),
+            ("+5", "'+5' is not a whole number"),
+            ("99999999999999999999", "too large"),
+            ("1..10:x1", "never ends"),
+            ("1..10:x0", "never ends"),
+            ("1..10:+0", "never ends"),
+            ("10..1:x2", "runs backwards"),
+            ("1..10", "has no step"),
+            ("1..10:2", "neither x"),
+            ("1..10:x1.5", "neither x"),
+            ("1..10:+-1", "neither x"),
+            ("..10:x2", "'' is not a whole number"),
+            ("1..:x2", "'' is not a whole number"),
+            ("1..10000000:+1", "more than 1000000"),
+            ("1..999999:+1,2000000..2999999:+1", "more than 1000000"),
+            ("", "no size is named"),
+            (",", "no size is named"),
+        ] {
+            let message = parse(text).map_or_else(|e| e.to_string(), |sizes| format!("accepted: {sizes:?}"));
+            assert!(message.contains(expected), "{text}: {message}");
+            assert!(!message.contains('\n'), "{text}: {message}");
+        }
+    }
+
+    fn check(text: &str) -> Result<(), TestCaseError> {
+        if let Ok(sizes) = parse(text) {
+            prop_assert!(!sizes.is_empty() && sizes[0] >= 1);
+            prop_assert!(sizes.windows(2).all(|pair| pair[0] < pair[1]));
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics_and_what_is_accepted_is_sorted_unique_and_positive(text in ".{0,40}") {
+            check(&text)?;
+        }
+
+        #[test]
+        fn nothing_that_looks_like_sizes_panics(text in "[0-9x+:., -]{0,20}") {
+            check(&text)?;
+        }
+
+        #[test]
+        fn a_range_holds_what_counting_holds(first in 1u64..500, length in 0u64..500, step in 1u64..50) {
+            let last = first + length;
+            let expected: Vec<u64> = (first..=last).step_by(step as usize).collect();
+            prop_assert_eq!(parse(&format!("{first}..{last}:+{step}")).ok(), Some(expected));
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! How much host memory a worker may still take.
+
+use std::fs;
+use std::path::Path;
+
+/// Bytes of host memory that are free: what the kernel says is available, or what the control group of this
+/// process leaves, whichever is less. `None` where the system does not tell.
+pub fn free_host_bytes() -> Option<u128> {
+    let system = fs::read_to_string("/proc/meminfo").ok().and_then(|text| available(&text));
+    let group = fs::read_to_string("/proc/self/cgroup").ok().and_then(|text| group_free(&text));
+    match (system, group) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// `MemAvailable` of a `/proc/meminfo`, in bytes.
+fn available(meminfo: &str) -> Option<u128> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u128>().ok().map(|kib| kib * 1024)
+}
+
+/// What the memory limits of a process's control groups (version 2, then 1) leave, in bytes.
+fn group_free(cgroup: &str) -> Option<u128> {
+    let unified = cgroup.lines().find_map(|line| line.strip_prefix("0::"));
+    let classic = cgroup.lines().find_map(|line| line.split_once(":memory:").map(|(_, path)| path));
+    let unified = unified.and_then(|path| {
+        smallest_left(Path::new("/sys/fs/cgroup"), path, ["memory.max", "memory.current", "inactive_file"])
+    });
+    let classic = classic.and_then(|path| {
+        let files = ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"];
+        smallest_left(Path::new("/sys/fs/cgroup/memory"), path, files)
+    });
+    unified.or(classic)
+}
+
+/// The least that is left in a group or any group above it. File pages that are not in active use do not count.
+fn smallest_left(root: &Path, group: &str, [limit, usage, inactive]: [&str; 3]) -> Option<u128> {
+    let group = Path::new(group.trim_start_matches('/'));
+    let left = group.ancestors().filter_map(|part| {
+        let folder = root.join(part);
+        let number = |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u128>().ok();
+        let reclaimable = fs::read_to_string(folder.join("memory.stat")).ok().and_then(|text| {
+            let mut words = text.lines().filter_map(|line| line.split_once(' '));
+            words.find(|(name, _)| *name == inactive)?.1.trim().parse::<u128>().ok()
+        });
+        let used = number(usage)?.saturating_sub(reclaimable.unwrap_or(0));
+        Some(number(limit)?.saturating_sub(used))
+    });
+    left.min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn available_memory_is_read_in_bytes() {
+        assert_eq!(available("MemTotal: 8 kB\nMemAvailable:    1024 kB\n"), Some(1 << 20));
+        assert_eq!(available("MemTotal: 8 kB\n"), None);
+    }
+
+    #[test]
+    fn the_tightest_group_counts_and_idle_file_pages_do_not() {
+        let root = tempfile::tempdir().unwrap();
+        let inner = root.path().join("a/b");
+        fs::create_dir_all(&inner).unwrap();
+        fs::write(inner.join("memory.max"), "max\n").unwrap();
+        fs::write(inner.join("memory.current"), "10\n").unwrap();
+        fs::write(root.path().join("a/memory.max"), "1000\n").unwrap();
+        fs::write(root.path().join("a/memory.current"), "600\n").unwrap();
+        fs::write(root.path().join("a/memory.stat"), "anon 5\ninactive_file 100\n").unwrap();
+        let files = ["memory.max", "memory.current", "inactive_file"];
+        assert_eq!(smallest_left(root.path(), "/a/b", files), Some(500));
+        assert_eq!(smallest_left(root.path(), "/", files), None);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn linux_always_tells() {
+        assert!(free_host_bytes().is_some_and(|bytes| bytes > 0));
+    }
+}

@@ -1,0 +1,38 @@
+//! The few process calls that the standard library lacks: descriptors, immediate exit, killing a group.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd};
+
+/// Takes standard output for the protocol: returns a private copy of it, and has descriptor 1 lead to standard
+/// error from now on, so that a library that prints cannot corrupt the protocol.
+pub fn claim_stdout() -> io::Result<File> {
+    // SAFETY: `fcntl` on a descriptor number touches no memory; a failure is reported as -1.
+    let copy = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_DUPFD_CLOEXEC, 3) };
+    if copy < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: `copy` was just created, is open, and nobody else owns it.
+    let private = unsafe { OwnedFd::from_raw_fd(copy) };
+    // SAFETY: `dup2` on descriptor numbers touches no memory; a failure is reported as -1.
+    if unsafe { libc::dup2(libc::STDERR_FILENO, libc::STDOUT_FILENO) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(File::from(private))
+}
+
+/// Ends the process at once, without destructors or exit handlers, whatever its other threads are doing.
+pub fn exit_now(code: i32) -> ! {
+    // SAFETY: `_exit` takes any number and does not return.
+    unsafe { libc::_exit(code) }
+}
+
+/// Kills the process group led by process `leader`; a group that is gone is no error.
+pub fn kill_group(leader: u32) {
+    let Ok(leader) = i32::try_from(leader) else { return };
+    if leader > 1 {
+        // SAFETY: `kill` touches no memory. The leader is an unreaped child of ours, so its number is not reused,
+        // and it is above 1, so that neither our own group nor every process is meant.
+        unsafe { libc::kill(-leader, libc::SIGKILL) };
+    }
+}

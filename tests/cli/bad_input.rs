@@ -1,0 +1,98 @@
+//! Every bad input is one line on stderr and exit code 2, and creates nothing.
+
+use super::Folder;
+
+#[test]
+fn every_wrong_word_is_refused_with_the_nearest_right_one() {
+    let folder = Folder::new();
+    for (line, expected) in [
+        ("rnu", "did you mean 'run'?"),
+        ("run --op matmul", "did you mean '--ops'?"),
+        ("run --ops matmull", "--ops: unknown op 'matmull': did you mean 'matmul'?"),
+        ("run --ops matmul,ftt", "did you mean 'fft'?"),
+        ("run --ops fft --dtypes f23", "--dtypes: unknown dtype 'f23': did you mean 'f32'?"),
+        ("run --ops fft --backends cuad", "--backends: unknown backend 'cuad': did you mean 'cuda'?"),
+        ("run --ops fft --require cdua", "--require: unknown backend 'cdua': did you mean 'cuda'?"),
+        ("run --ops fft --format jsn", "--format: unknown format 'jsn': did you mean 'json'?"),
+        (
+            "run --ops fft --backends sim --sim fair.toml --variants hots",
+            "unknown variant 'hots': did you mean 'host'?",
+        ),
+        ("run --config quik", "such as 'quick'"),
+        ("plot x --out y --format pgn", "did you mean 'png'?"),
+        ("completions bsh", "bash"),
+    ] {
+        folder.refuses(line, expected);
+    }
+}
+
+#[test]
+fn every_impossible_value_is_refused() {
+    let folder = Folder::new();
+    for (line, expected) in [
+        ("run --ops fft --sizes 0", "--sizes: size 0"),
+        ("run --ops fft --sizes -5", "--sizes: size -5 is negative"),
+        ("run --ops fft --sizes ten", "--sizes: size 'ten' is not a whole number"),
+        ("run --ops fft --sizes 1..9:x1", "never ends"),
+        ("run --ops fft --sizes 1..9:+0", "never ends"),
+        ("run --ops fft --sizes 9..1:x2", "runs backwards"),
+        ("run --ops fft --sizes 1..9", "has no step"),
+        ("run --ops fft --sizes 1..10000000:+1", "more than 1000000"),
+        (
+            "run --ops all --sizes 1..1000000:+1 --backends sim --sim fair.toml",
+            "more than 1000000: name fewer",
+        ),
+        ("run --ops fft --samples 0", "0 samples"),
+        ("run --ops fft --warmup -1", "--warmup"),
+        ("run --ops fft --threads 0", "0 threads"),
+        ("run --ops fft --density 0", "density 0"),
+        ("run --ops fft --density 1.5", "density 1.5"),
+        ("run --ops fft --density NaN", "density NaN"),
+        ("run --ops fft --seed -1", "--seed"),
+        ("run --ops fft --cell-timeout soon", "duration 'soon'"),
+        ("run --ops", "--ops"),
+        ("run --ops ,", "no op is named"),
+        ("run --ops fft --backends sim", "add --sim FILE"),
+        ("run --ops fft --backends sim --sim absent.toml", "'absent.toml'"),
+        ("run --ops fft --sim fair.toml", "add --backends sim"),
+        ("run --ops fft --backends cpu --require cuda", "add cuda to --backends"),
+        ("run --ops fft --out -", "exactly one format"),
+        ("run --ops fft --out - --format json,csv", "exactly one format"),
+        ("run --ops fft --out - --format png", "several files"),
+        ("plot absent --out y --format csv", "name png or svg"),
+    ] {
+        folder.refuses(line, expected);
+    }
+}
+
+#[test]
+fn a_wrong_sweep_file_is_refused_with_file_and_line() {
+    let folder = Folder::new();
+    for (text, expected) in [
+        ("[[sweep]]\nopps = \"fft\"\n", "bad.toml:2: unknown key 'opps': did you mean 'ops'?"),
+        ("\nops = [\"fft\", \"sovle\"]\n", "bad.toml:2: unknown op 'sovle': did you mean 'solve'?"),
+        ("ops = \"fft\"\nsizes = [4, 0]\n", "bad.toml:2: size 0"),
+        ("samples = 0\n", "bad.toml:1: 0 samples"),
+        ("ops = [\n", "bad.toml:"),
+        (
+            "backends = \"sim\"\nsim = \"fair.toml\"\n\nvariants = [\"hots\"]\n",
+            "bad.toml:4: unknown variant 'hots': did you mean 'host'?",
+        ),
+    ] {
+        folder.write("bad.toml", text);
+        folder.refuses("run --config bad.toml", expected);
+    }
+    folder.refuses("run --config .", "cannot read sweep file '.'");
+}
+
+#[test]
+fn an_out_that_cannot_take_results_is_refused_before_any_work() {
+    let folder = Folder::new();
+    let run = "run --ops fft --sizes 4 --backends sim --sim fair.toml --out";
+    folder.refuses(&format!("{run} fair.toml"), "cannot write to the folder 'fair.toml'");
+    folder.refuses(&format!("{run} fair.toml/below"), "cannot write to the folder 'fair.toml/below'");
+    std::fs::create_dir(folder.path().join("old")).unwrap();
+    folder.write("old/report.json", "{}");
+    folder.refuses(&format!("{run} old"), "old already holds a report.json");
+    assert_eq!(std::fs::read_to_string(folder.path().join("old/report.json")).unwrap(), "{}");
+}

@@ -1,0 +1,87 @@
+//! The commands beside `run`: `list`, `schema`, `completions` and help.
+
+use std::time::{Duration, Instant};
+
+use assert_cmd::Command;
+
+/// Runs the program, which must succeed and say nothing on stderr; returns its stdout.
+fn stdout(args: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_gpubench")).args(args).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{args:?}");
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "", "{args:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn list_names_every_op_and_backend_for_people_and_for_programs() {
+    let text = stdout(&["list"]);
+    let json: serde_json::Value = serde_json::from_str(&stdout(&["list", "--json"])).unwrap();
+    let names = |key: &str| -> Vec<String> {
+        let entries = json[key].as_array().unwrap().iter();
+        entries.map(|entry| entry["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names("backends"), ["cpu", "cuda", "sim"]);
+    assert_eq!(names("ops").len(), gpubench::op::OPS.len());
+    for name in names("ops").iter().chain(&names("backends")) {
+        assert!(text.contains(name.as_str()), "{name}");
+    }
+    for variant in json["variants"].as_array().unwrap() {
+        for key in ["op", "backend", "name", "summary", "side", "accuracy", "default", "dtypes"] {
+            assert!(!variant[key].is_null(), "{key} of {variant}");
+        }
+    }
+}
+
+#[test]
+fn list_answers_at_once() {
+    let quickest = (0..10)
+        .map(|_| {
+            let start = Instant::now();
+            stdout(&["list"]);
+            start.elapsed()
+        })
+        .min();
+    assert!(quickest.unwrap() < Duration::from_millis(50), "{quickest:?}");
+}
+
+#[test]
+fn every_shell_gets_a_completion_script_that_knows_the_commands() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = stdout(&["completions", shell]);
+        assert!(script.contains("doctor") && script.contains("cell-timeout"), "{shell}");
+        assert!(!script.contains("Serve one backend"), "{shell} offers a hidden command");
+    }
+}
+
+#[test]
+fn help_teaches_by_example_and_hides_what_is_internal() {
+    let help = stdout(&["--help"]);
+    assert!(help.contains("gpubench run --ops") && !help.contains("worker"), "{help}");
+    let help = stdout(&["run", "--help"]);
+    for taught in
+        ["--config article", "[[sweep]]", "64..4096:x2", "Exit codes", "--require cuda", "--dry-run"]
+    {
+        assert!(help.contains(taught), "{taught}");
+    }
+    assert!(!help.contains("--isolate"));
+    assert!(stdout(&["--version"]).starts_with("gpubench "));
+}
+
+#[test]
+fn schema_is_the_published_one() {
+    assert_eq!(stdout(&["schema"]), gpubench::report::SCHEMA);
+    let schema: serde_json::Value = serde_json::from_str(gpubench::report::SCHEMA).unwrap();
+    assert!(schema["properties"]["rows"].is_object());
+}
+
+#[test]
+fn doctor_examines_every_backend_whatever_is_installed() {
+    let found: serde_json::Value = serde_json::from_str(&stdout(&["doctor", "--json"])).unwrap();
+    let names: Vec<&str> = found["backends"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|backend| backend["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["cpu", "cuda", "sim"]);
+}

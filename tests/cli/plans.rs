@@ -1,0 +1,48 @@
+//! What a run would measure: sweep files, command line and `--dry-run`.
+
+use assert_cmd::Command;
+
+use super::Folder;
+
+#[test]
+fn a_dry_run_names_every_cell_with_its_work_and_creates_nothing() {
+    let folder = Folder::new();
+    let before = folder.names();
+    let ended = folder.run_line(
+        "run --ops matmul,spgemm --sizes 4..16:x2 --dtypes all --backends sim --sim fair.toml --density 0.5 --dry-run",
+    );
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    let lines: Vec<&str> = ended.stdout.lines().collect();
+    assert_eq!(lines.len(), 1 + 2 * 3 * 2 * 2 + 1);
+    let fields: Vec<&str> = lines[1].split_whitespace().collect();
+    assert_eq!(fields, ["matmul", "4", "f32", "-", "sim/host", "1.280e2", "1.920e2"]);
+    assert!(lines[13].contains("spgemm") && lines[13].contains("0.5"), "{}", lines[13]);
+    assert!(lines[25].starts_with("24 cells of 12 cases"), "{}", lines[25]);
+    assert_eq!(folder.names(), before);
+}
+
+#[test]
+fn the_command_line_replaces_what_a_sweep_file_says() {
+    let folder = Folder::new();
+    folder.write(
+        "mine.toml",
+        "backends = \"sim\"\nsim = \"fair.toml\"\n[[sweep]]\nops = \"fft,svd\"\nsizes = [4, 8]\n",
+    );
+    let cells = |line: &str| folder.run_line(line).stdout.lines().count() - 2;
+    assert_eq!(cells("run --config mine.toml --dry-run"), 8);
+    assert_eq!(cells("run --config mine.toml --dry-run --sizes 5"), 4);
+    assert_eq!(cells("run --config mine.toml --dry-run --ops svd --variants host"), 2);
+    assert_eq!(cells("run --config mine.toml --dry-run --dtypes all --ops fft"), 8);
+}
+
+#[test]
+fn the_reader_of_a_long_plan_may_go_away() {
+    let folder = Folder::new();
+    let line = "run --ops fft --sizes 1..20000:+1 --backends sim --sim fair.toml --dry-run";
+    let program = env!("CARGO_BIN_EXE_gpubench");
+    let mut shell = Command::new("bash");
+    let script = format!("set -o pipefail; '{program}' {line} | head -n 1");
+    let output = shell.current_dir(folder.path()).args(["-c", &script]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+}

@@ -1,0 +1,163 @@
+//! What a run leaves: tables on stdout, files in its folder, exit codes, also when it is interrupted.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::Folder;
+
+const RUN: &str = "run --ops matmul --sizes 4,8 --samples 6 --backends sim --sim fair.toml";
+
+fn rows(json: &str) -> Vec<Value> {
+    let report: Value = serde_json::from_str(json).unwrap();
+    assert_eq!(report["schema_version"], 1);
+    assert!(report["environment"]["settings"]["sweeps"][0]["op"].is_string());
+    report["rows"].as_array().unwrap().clone()
+}
+
+fn read(folder: &Folder, name: &str) -> String {
+    std::fs::read_to_string(folder.path().join(name)).unwrap()
+}
+
+#[test]
+fn a_run_prints_a_table_and_leaves_report_and_charts_in_its_folder() {
+    let folder = Folder::new();
+    let ended = folder.run_line(&format!("{RUN} --out made/here"));
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stdout.contains("matmul") && ended.stdout.contains("accelerator"), "{}", ended.stdout);
+    let rows = rows(&read(&folder, "made/here/report.json"));
+    assert_eq!(rows.len(), 4);
+    for row in &rows {
+        assert_eq!((row["op"].as_str(), row["outcome"].as_str()), (Some("matmul"), Some("measured")));
+        assert_eq!(row["execute"]["samples_s"].as_array().map(Vec::len), Some(6));
+        assert!(row["execute"]["median_s"].as_f64().unwrap() > 0.0);
+        assert!(row["error"]["value"].as_f64().unwrap() <= row["error"]["bound"].as_f64().unwrap());
+    }
+    assert!(read(&folder, "made/here/report.csv").lines().count() == 1 + 4);
+    assert!(read(&folder, "made/here/report.md").contains("matmul"));
+    let names: Vec<_> = std::fs::read_dir(folder.path().join("made/here"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert!(names.iter().any(|name| name.ends_with(".png")), "{names:?}");
+}
+
+#[test]
+fn without_out_the_results_are_in_a_new_folder_under_results() {
+    let folder = Folder::new();
+    for _ in 0..2 {
+        assert_eq!(folder.run_line(&format!("{RUN} --quiet --format csv")).code, 0);
+    }
+    let runs: Vec<_> =
+        std::fs::read_dir(folder.path().join("results")).unwrap().map(Result::unwrap).collect();
+    assert_eq!(runs.len(), 2);
+    for run in runs {
+        let mut files: Vec<_> =
+            std::fs::read_dir(run.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        files.sort();
+        assert_eq!(files, ["report.csv", "report.json"]);
+    }
+}
+
+#[test]
+fn one_format_on_stdout_is_all_that_a_run_to_stdout_writes() {
+    let folder = Folder::new();
+    let before = folder.names();
+    let ended = folder.run_line(&format!("{RUN} --quiet --out - --format json"));
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    assert_eq!(rows(&ended.stdout).len(), 4);
+    let csv = folder.run_line(&format!("{RUN} --quiet --out - --format csv"));
+    assert_eq!(csv.stdout.lines().count(), 1 + 4);
+    assert_eq!(folder.names(), before);
+}
+
+#[test]
+fn results_are_replaced_only_by_force() {
+    let folder = Folder::new();
+    let run = format!("{RUN} --quiet --out kept");
+    assert_eq!(folder.run_line(&run).code, 0);
+    folder.refuses(&run, "kept already holds a report.json");
+    assert_eq!(folder.run_line(&format!("{run} --force --sizes 2")).code, 2, "--sizes twice is refused");
+    assert_eq!(folder.run_line(&format!("{run} --force --variants host")).code, 0);
+    assert_eq!(rows(&read(&folder, "kept/report.json")).len(), 2);
+}
+
+#[test]
+fn a_run_that_names_nothing_is_the_quick_sweep_and_says_so() {
+    let folder = Folder::new();
+    let ended = folder.run_line("run --sizes 3 --backends sim --sim fair.toml --out here --format table");
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stderr.contains("this is the quick sweep"), "{}", ended.stderr);
+    let rows = rows(&read(&folder, "here/report.json"));
+    let mut ops: Vec<&str> = rows.iter().map(|row| row["op"].as_str().unwrap()).collect();
+    ops.dedup();
+    assert_eq!(ops, gpubench::op::MAIN_OPS);
+}
+
+#[test]
+fn wrong_answers_and_failures_end_with_1_and_skips_with_0() {
+    let folder = Folder::new();
+    for (fault, code, outcome) in [
+        ("answer = \"wrong\"", 1, "incorrect"),
+        ("outcome = \"fail\"", 1, "failed"),
+        ("outcome = \"crash\"", 1, "failed"),
+        ("outcome = \"unavailable\"", 0, "skipped"),
+    ] {
+        let rule = format!("\n[[rule]]\nvariant = \"accelerator\"\n{fault}\n");
+        folder.write("faulty.toml", &(read(&folder, "fair.toml") + &rule));
+        let line = "run --ops fft --sizes 4 --backends sim --sim faulty.toml --quiet --out - --format json";
+        let ended = folder.run_line(line);
+        assert_eq!(ended.code, code, "{fault}: {}", ended.stderr);
+        let rows = rows(&ended.stdout);
+        let outcomes: Vec<_> = rows.iter().map(|row| row["outcome"].as_str().unwrap()).collect();
+        assert_eq!(outcomes, ["measured", outcome], "{fault}");
+        assert!(rows[1]["execute"].is_null() && rows[1]["reason"].is_string(), "{fault}: {}", rows[1]);
+    }
+}
+
+#[test]
+fn a_required_backend_that_is_missing_ends_the_run_before_any_work() {
+    let folder = Folder::new();
+    folder.write(
+        "absent.toml",
+        "[start]\noutcome = \"unavailable\"\nreason = \"no such device\"\n[[variant]]\nname = \"x\"\n",
+    );
+    let run = "run --ops fft --sizes 4 --backends sim --sim absent.toml --quiet --out new/here";
+    folder.refuses(&format!("{run} --require sim"), "no such device");
+    assert_eq!(folder.run_line(run).code, 0, "not required, so its cells are skipped");
+}
+
+#[test]
+fn an_interrupted_run_ends_with_130_and_keeps_what_it_has() {
+    let folder = Folder::new();
+    let rule = "\n[[rule]]\nvariant = \"accelerator\"\noutcome = \"hang\"\n";
+    folder.write("hanging.toml", &(read(&folder, "fair.toml") + rule));
+    let line = "run --ops fft --sizes 4 --backends sim --sim hanging.toml --quiet --out here";
+    let program = env!("CARGO_BIN_EXE_gpubench");
+    let mut command = Command::new(program);
+    let mut child =
+        command.args(line.split(' ')).current_dir(folder.path()).stdout(Stdio::null()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !folder.path().join("here/report.json").exists() {
+        assert!(Instant::now() < deadline, "no cell was finished");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let rows = rows(&read(&folder, "here/report.json"));
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0]["variant"], "host");
+}
+
+#[test]
+fn charts_are_drawn_again_from_a_report_alone() {
+    let folder = Folder::new();
+    assert_eq!(folder.run_line(&format!("{RUN} --quiet --out here --format json")).code, 0);
+    let ended = folder.run_line("plot here --out charts --format svg");
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(std::fs::read_dir(folder.path().join("charts")).unwrap().count() > 0);
+    folder.refuses("plot here --out charts --format svg", "--force");
+    folder.refuses("plot absent --out charts", "absent");
+}

@@ -1,0 +1,68 @@
+//! Every kernel compiles for every supported generation of chips, without spilling registers. Needs NVRTC, no GPU.
+
+use gpubench::backend::cuda::{compile, kernel_sources};
+use gpubench::error::CellError;
+
+const CHIPS: [i32; 4] = [75, 80, 90, 100];
+
+/// Registers a thread can have.
+const MOST_REGISTERS: u32 = 255;
+
+fn required(what: &str) -> bool {
+    std::env::var("GPUBENCH_REQUIRE").is_ok_and(|list| list.split(',').any(|word| word == what))
+}
+
+/// The number before `unit` in a line of the compiler's messages.
+fn number_before(line: &str, unit: &str) -> Option<u32> {
+    line.split(unit).next()?.split_whitespace().last()?.parse().ok()
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped test says why")]
+#[test]
+fn every_kernel_compiles_without_spills() {
+    let mut seen = 0;
+    for source in kernel_sources() {
+        for chip in CHIPS {
+            let log = match compile(source, chip) {
+                Ok(log) => log,
+                Err(CellError::Unavailable(missing)) => {
+                    assert!(!required("nvrtc"), "{}: {:?}", missing.reason, missing.fix);
+                    eprintln!("skipped: {}; {}", missing.reason, missing.fix.unwrap_or_default());
+                    return;
+                }
+                Err(error) => panic!("{} for sm_{chip}: {error}", source.name),
+            };
+            let mut entry = "";
+            for line in log.lines() {
+                if let Some(name) =
+                    line.split('\'').nth(1).filter(|_| line.contains("Compiling entry function"))
+                {
+                    entry = name;
+                }
+                let place = format!("{}.cu: {entry} for sm_{chip}: {line}", source.name);
+                if line.contains("bytes spill stores") {
+                    assert_eq!(number_before(line, " bytes spill stores"), Some(0), "{place}");
+                    assert_eq!(number_before(line, " bytes spill loads"), Some(0), "{place}");
+                }
+                if line.contains(" registers") {
+                    let registers = number_before(line, " registers");
+                    assert!(registers.is_some_and(|count| count <= MOST_REGISTERS), "{place}");
+                    seen += 1;
+                }
+            }
+        }
+    }
+    assert!(seen >= CHIPS.len() * kernel_sources().len(), "the compiler told of {seen} kernels only");
+}
+
+#[test]
+fn every_file_of_the_folder_is_embedded() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let source = kernel_sources().into_iter().find(|source| source.name == name);
+        let source = source.unwrap_or_else(|| panic!("{} is in no KERNEL_FILES", path.display()));
+        assert_eq!(source.text, std::fs::read_to_string(&path).unwrap());
+    }
+}

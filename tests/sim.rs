@@ -1,0 +1,331 @@
+//! The whole pipeline on the simulated device: scripted faults, time-outs, kills and noise, no hardware.
+
+#![expect(clippy::unwrap_used, reason = "a step that fails fails the test")]
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use gpubench::backend::{self, Options};
+use gpubench::case::{Case, Cell, DType};
+use gpubench::executor::{self, Finished, PlannedCell, Run};
+use gpubench::measure::sampling::Sampling;
+use gpubench::observe::Silent;
+use gpubench::op::OPS;
+use gpubench::report::{Clock, Outcome, Report, Row};
+
+/// Set for a copy of this test program that plays the parent in the tests that kill it: the folder to work in.
+const PARENT_FOLDER: &str = "GPUBENCH_TEST_PARENT_FOLDER";
+
+/// A folder with a script in it, and the run it describes.
+struct Stage {
+    folder: tempfile::TempDir,
+    run: Run,
+}
+
+impl Stage {
+    /// Every variant of `script` on `op` at each of `sizes`, float32.
+    fn new(script: &str, op: &str, sizes: &[u64]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let run = plan(folder.path(), script, &[op], sizes, &[DType::F32]);
+        Stage { folder, run }
+    }
+
+    fn report_file(&self) -> PathBuf {
+        self.folder.path().join("out/report.json")
+    }
+
+    fn finish(&self) -> Report {
+        let Finished { report, interrupted } = executor::run(&self.run, &mut Silent).unwrap();
+        assert!(!interrupted);
+        report
+    }
+}
+
+fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dtypes: &[DType]) -> Run {
+    let path = folder.join("script.toml");
+    std::fs::write(&path, script).unwrap();
+    let options = Options { sim: Some(path), ..Options::default() };
+    let variants = (backend::find("sim").unwrap().variants)(&options).unwrap();
+    let sampling = Sampling { samples: 10, ..Sampling::default() };
+    let mut cells = vec![];
+    for op in OPS.iter().filter(|op| ops.contains(&op.name())) {
+        for (&dtype, &n) in dtypes.iter().flat_map(|dtype| sizes.iter().map(move |n| (dtype, n))) {
+            let case = Case { op: op.name().into(), n, dtype, density: op.default_density(), seed: 42 };
+            for variant in variants.iter().filter(|variant| variant.op == op.name()) {
+                let cell =
+                    Cell { case: case.clone(), backend: "sim".into(), variant: variant.name.to_string() };
+                cells.push(PlannedCell { cell, variant: variant.clone(), sampling });
+            }
+        }
+    }
+    Run {
+        cells,
+        options,
+        cell_timeout: Duration::from_secs(60),
+        isolate: true,
+        program: Some(env!("CARGO_BIN_EXE_gpubench").into()),
+        require: vec![],
+        out: Some(folder.join("out")),
+        argv: vec!["gpubench".into()],
+        settings: serde_json::json!({}),
+    }
+}
+
+fn reason(row: &Row) -> &str {
+    row.reason.as_deref().unwrap()
+}
+
+fn outcomes(report: &Report) -> Vec<Outcome> {
+    report.rows.iter().map(|row| row.outcome).collect()
+}
+
+fn samples(report: &Report) -> Vec<Vec<f64>> {
+    report.rows.iter().map(|row| row.execute.as_ref().unwrap().samples_s.clone()).collect()
+}
+
+#[test]
+fn every_op_is_answered_rightly_at_odd_sizes_in_both_element_types() {
+    let folder = tempfile::tempdir().unwrap();
+    let ops: Vec<&str> = OPS.iter().map(|op| op.name()).collect();
+    let mut run = plan(folder.path(), "[[variant]]\nname = 'a'\n", &ops, &[1, 2, 31], DType::ALL);
+    run.isolate = false;
+    let Finished { report, .. } = executor::run(&run, &mut Silent).unwrap();
+    assert_eq!(report.rows.len(), OPS.len() * 6);
+    for row in &report.rows {
+        assert_eq!(row.outcome, Outcome::Measured, "{}: {:?}", row.cell(), row.reason);
+        let execute = row.execute.as_ref().unwrap();
+        assert_eq!((execute.clock, execute.samples_s.len()), (Clock::Simulated, 10));
+        assert!(execute.setup_while_sampling.is_zero());
+        assert!(row.error.unwrap().is_right() && row.inputs.as_ref().unwrap().len() == 16);
+    }
+}
+
+#[test]
+fn wrong_answers_of_every_op_are_found_and_have_no_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let ops: Vec<&str> = OPS.iter().map(|op| op.name()).collect();
+    let script = "[[variant]]\nname = 'a'\n[[rule]]\nanswer = 'wrong'\n";
+    let mut run = plan(folder.path(), script, &ops, &[1, 2, 31], DType::ALL);
+    run.isolate = false;
+    let Finished { report, .. } = executor::run(&run, &mut Silent).unwrap();
+    for row in &report.rows {
+        assert_eq!(row.outcome, Outcome::Incorrect, "{} {:?}", row.cell(), row.error);
+        assert!(row.execute.is_none() && !row.error.unwrap().is_right());
+        assert!(reason(row).contains("the answer is wrong"), "{}", reason(row));
+    }
+}
+
+#[test]
+fn a_fault_costs_one_cell_and_the_sweep_goes_on() {
+    for (fault, outcome, part) in [
+        ("crash", Outcome::Failed, "SIGABRT"),
+        ("panic", Outcome::Failed, "a simulated panic"),
+        ("fail", Outcome::Failed, "a simulated call failed"),
+        ("device-lost", Outcome::Failed, "device is lost"),
+        ("unavailable", Outcome::Skipped, "unavailable"),
+        ("out-of-memory", Outcome::Skipped, "needs 2.00 GiB of device memory, 1.00 GiB is free"),
+    ] {
+        let script = format!("[[variant]]\nname = 'a'\n[[rule]]\nn = 3\noutcome = '{fault}'\n");
+        let stage = Stage::new(&script, "sin", &[2, 3, 4]);
+        let report = stage.finish();
+        assert_eq!(outcomes(&report), [Outcome::Measured, outcome, Outcome::Measured], "{fault}");
+        assert!(reason(&report.rows[1]).contains(part), "{fault}: {}", reason(&report.rows[1]));
+        assert!(report.rows[1].execute.is_none());
+        let saved: Report =
+            serde_json::from_str(&std::fs::read_to_string(stage.report_file()).unwrap()).unwrap();
+        assert_eq!(saved, report, "{fault}");
+    }
+}
+
+#[test]
+fn a_hang_is_cut_at_the_time_limit_before_and_while_sampling() {
+    for (after, phase) in [(0, "first"), (5, "samples")] {
+        let script = format!("[[variant]]\nname = 'a'\n[[rule]]\nn = 3\noutcome = 'hang'\nafter = {after}\n");
+        for isolate in [true, false] {
+            let mut stage = Stage::new(&script, "sin", &[2, 3, 4]);
+            stage.run.cell_timeout = Duration::from_millis(1500);
+            stage.run.isolate = isolate;
+            let start = Instant::now();
+            let report = stage.finish();
+            assert!(start.elapsed() < Duration::from_secs(20));
+            assert_eq!(outcomes(&report), [Outcome::Measured, Outcome::Failed, Outcome::Measured]);
+            let reason = reason(&report.rows[1]);
+            let parts = ["timed out after 1.5 s", "raise --cell-timeout", phase];
+            assert!(parts.iter().all(|part| reason.contains(part)), "{reason}");
+        }
+    }
+}
+
+#[test]
+fn a_crash_while_sampling_leaves_the_check_in_the_row_but_no_time() {
+    let script = "[[variant]]\nname = 'a'\n[[rule]]\noutcome = 'crash'\nafter = 6\n";
+    let report = Stage::new(script, "sin", &[3]).finish();
+    let row = &report.rows[0];
+    assert_eq!(row.outcome, Outcome::Failed);
+    assert!(row.error.unwrap().is_right() && row.execute.is_none());
+}
+
+#[test]
+fn an_unavailable_backend_is_skipped_with_its_reason_and_its_fix() {
+    let script = "[start]\noutcome = 'unavailable'\nreason = 'no such device'\nfix = 'plug it in'\n[[variant]]\nname = 'a'\n";
+    let mut stage = Stage::new(script, "sin", &[2, 3]);
+    let report = stage.finish();
+    assert_eq!(outcomes(&report), [Outcome::Skipped; 2]);
+    assert_eq!(
+        (reason(&report.rows[0]), report.rows[0].fix.as_deref()),
+        ("no such device", Some("plug it in"))
+    );
+    assert!(!report.environment.backends[0].available);
+
+    std::fs::remove_dir_all(stage.folder.path().join("out")).unwrap();
+    stage.run.require = vec!["sim".into()];
+    let error = executor::run(&stage.run, &mut Silent).unwrap_err();
+    assert!(error.is::<executor::RequiredBackendMissing>());
+    assert!(error.to_string().contains("no such device"), "{error}");
+    assert!(!stage.report_file().exists(), "refused before any cell");
+}
+
+#[test]
+fn a_worker_that_cannot_start_is_given_up_after_three_attempts() {
+    for fault in ["crash", "panic"] {
+        let script = format!("[start]\noutcome = '{fault}'\n[[variant]]\nname = 'a'\n");
+        let report = Stage::new(&script, "sin", &[2, 3]).finish();
+        assert_eq!(outcomes(&report), [Outcome::Skipped; 2], "{fault}");
+        assert!(reason(&report.rows[1]).contains("failed to start 3 times"), "{}", reason(&report.rows[1]));
+    }
+}
+
+#[test]
+fn equal_seeds_give_equal_samples_and_others_do_not() {
+    let script =
+        |seed| format!("seed = {seed}\n[[variant]]\nname = 'a'\n[[rule]]\nnoise = 0.1\ndrift = 0.01\n");
+    let once = samples(&Stage::new(&script(1), "sin", &[2, 3]).finish());
+    assert_eq!(once, samples(&Stage::new(&script(1), "sin", &[2, 3]).finish()));
+    assert_ne!(once, samples(&Stage::new(&script(2), "sin", &[2, 3]).finish()));
+    assert_ne!(once[0], once[1], "cells have noise of their own");
+}
+
+#[test]
+fn setup_inside_the_timed_region_is_counted() {
+    let script = "[[variant]]\nname = 'a'\n[[rule]]\nn = 3\nallocates = true\n";
+    let report = Stage::new(script, "sin", &[2, 3]).finish();
+    let counts = |row: usize| report.rows[row].execute.as_ref().unwrap().setup_while_sampling;
+    assert!(counts(0).is_zero());
+    assert_eq!(counts(1).allocations, 10);
+}
+
+#[test]
+fn a_case_that_holds_more_than_memory_is_skipped_with_the_figures() {
+    let stage = Stage::new("[[variant]]\nname = 'a'\n", "matmul", &[1_000_000_000]);
+    let report = stage.finish();
+    assert_eq!(outcomes(&report), [Outcome::Skipped]);
+    assert!(reason(&report.rows[0]).contains("of host memory"), "{}", reason(&report.rows[0]));
+}
+
+#[test]
+fn nothing_is_timed_while_another_worker_starts_and_rows_keep_the_order_of_the_plan() {
+    let script = "[start]\ndelay = '400ms'\n[[variant]]\nname = 'a'\n";
+    let mut stage = Stage::new(script, "sin", &[2]);
+    let mut early = stage.run.cells[0].clone();
+    early.cell.backend = "nowhere".into();
+    stage.run.cells.insert(0, early);
+    let report = stage.finish();
+    assert_eq!(outcomes(&report), [Outcome::Skipped, Outcome::Measured]);
+    assert_eq!(report.rows[0].backend, "nowhere");
+    assert!(report.environment.backends[1].startup_s.unwrap() >= 0.4);
+}
+
+#[test]
+fn a_small_run_is_over_soon_after_it_began() {
+    let mut stage = Stage::new("[[variant]]\nname = 'a'\n", "sin", &[2]);
+    for planned in &mut stage.run.cells {
+        planned.sampling = Sampling { warmup: 0, samples: 1, ..Sampling::default() };
+    }
+    let start = Instant::now();
+    stage.finish();
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+}
+
+/// Not a test of its own: the parent that the tests below start, watch and kill.
+#[test]
+fn parent() {
+    let Some(folder) = std::env::var_os(PARENT_FOLDER) else { return };
+    let script = "[[variant]]\nname = 'a'\n[[rule]]\nn = '4..'\noutcome = 'hang'\n";
+    let run = plan(Path::new(&folder), script, &["sin"], &[2, 3, 4, 5], &[DType::F32]);
+    let Finished { interrupted, .. } = executor::run(&run, &mut Silent).unwrap();
+    assert!(interrupted);
+}
+
+/// Starts a parent whose third cell hangs, and waits until two cells are on disk and the third has begun.
+fn parent_at_its_third_cell(folder: &Path) -> (Child, PathBuf) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", "parent"])
+        .env(PARENT_FOLDER, folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let child = command.spawn().unwrap();
+    let file = folder.join("out/report.json");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while rows(&file) < 2 {
+        assert!(Instant::now() < deadline, "the parent finishes its first cells");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    (child, file)
+}
+
+/// Rows in a report; 0 before there is one. A report that cannot be read fails the test: it is never half there.
+fn rows(file: &Path) -> usize {
+    let Ok(mut file) = std::fs::File::open(file) else { return 0 };
+    let mut text = String::new();
+    file.read_to_string(&mut text).unwrap();
+    serde_json::from_str::<Report>(&text).unwrap().rows.len()
+}
+
+/// Process ids of the workers of `parent`.
+fn workers(parent: &Child) -> Vec<u32> {
+    let folder = std::fs::read_dir(format!("/proc/{}/task", parent.id())).unwrap();
+    let children = folder.map(|task| std::fs::read_to_string(task.unwrap().path().join("children")).unwrap());
+    children.collect::<Vec<_>>().join(" ").split_whitespace().map(|pid| pid.parse().unwrap()).collect()
+}
+
+fn assert_gone(workers: &[u32]) {
+    assert!(!workers.is_empty());
+    let running = |pid: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        !stat.is_empty() && !stat.contains(") Z ")
+    };
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while workers.iter().any(running) {
+        assert!(Instant::now() < deadline, "workers outlive their parent");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_killed_parent_leaves_its_finished_cells_and_no_orphan() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut child, file) = parent_at_its_third_cell(folder.path());
+    let workers = workers(&child);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_gone(&workers);
+    assert_eq!(rows(&file), 2);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_interrupt_saves_what_is_finished_and_kills_the_workers() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut child, file) = parent_at_its_third_cell(folder.path());
+    let workers = workers(&child);
+    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(interrupt.success());
+    assert!(child.wait().unwrap().success(), "the parent ends in good order");
+    assert_gone(&workers);
+    assert_eq!(rows(&file), 2);
+}

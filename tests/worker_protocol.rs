@@ -1,0 +1,71 @@
+//! Holds `docs/worker-protocol.md` to the code: its conversation, its test vectors and its fingerprint.
+
+use gpubench::case::{Case, DType};
+use gpubench::data::fingerprint;
+use gpubench::data::generator::Stream;
+use gpubench::op;
+use gpubench::worker::protocol::{Reply, Request};
+
+const PAGE: &str = include_str!("../docs/worker-protocol.md");
+
+/// Compares what the page shows with what the types write: every field shown is known, with the same value.
+fn assert_known(shown: &serde_json::Value, written: &serde_json::Value, line: &str) {
+    match (shown, written) {
+        (serde_json::Value::Object(shown), serde_json::Value::Object(written)) => {
+            for (key, value) in shown {
+                match written.get(key) {
+                    Some(same) => assert_known(value, same, line),
+                    None => assert!(value.is_null(), "{key} is unknown in {line}"),
+                }
+            }
+        }
+        (serde_json::Value::Array(shown), serde_json::Value::Array(written)) => {
+            assert_eq!(shown.len(), written.len(), "{line}");
+            shown.iter().zip(written).for_each(|(a, b)| assert_known(a, b, line));
+        }
+        (shown, written) => assert_eq!(shown, written, "{line}"),
+    }
+}
+
+#[test]
+fn the_conversation_is_made_of_messages_that_the_types_know() {
+    let lines =
+        PAGE.lines().skip_while(|line| *line != "```transcript").skip(1).take_while(|line| *line != "```");
+    let mut seen = 0;
+    for line in lines {
+        let (mark, json) = line.split_at(2);
+        let shown: serde_json::Value = serde_json::from_str(json).unwrap();
+        let written = match mark {
+            "> " => serde_json::to_value(serde_json::from_str::<Request>(json).unwrap()).unwrap(),
+            "< " => serde_json::to_value(serde_json::from_str::<Reply>(json).unwrap()).unwrap(),
+            other => panic!("a line begins with {other:?}"),
+        };
+        assert_known(&shown, &written, line);
+        seen += 1;
+    }
+    assert!(seen >= 12, "{seen} lines");
+}
+
+#[test]
+fn the_page_shows_the_vectors_of_the_generator() {
+    let mut seen = 0;
+    for line in PAGE.lines().filter(|line| line.starts_with("| ") && line.contains("| `")) {
+        let cells: Vec<&str> =
+            line.trim_matches('|').split('|').map(|cell| cell.trim().trim_matches('`')).collect();
+        let Ok(seed) = cells[0].parse() else { continue };
+        let stream = Stream::new(seed, cells[1].parse().unwrap());
+        let index: u64 = cells[2].parse().unwrap();
+        assert_eq!(stream.bits(index), u64::from_str_radix(cells[3], 16).unwrap(), "{line}");
+        assert_eq!(stream.uniform::<f64>(index), cells[4].parse::<f64>().unwrap(), "{line}");
+        assert_eq!(f64::from(stream.uniform::<f32>(index)), cells[5].parse::<f64>().unwrap(), "{line}");
+        seen += 1;
+    }
+    assert_eq!(seen, 12);
+}
+
+#[test]
+fn the_page_shows_the_fingerprint_of_a_small_case() {
+    let case = Case { op: "matmul".into(), n: 2, dtype: DType::F32, density: None, seed: 42 };
+    let found = format!("{:016x}", fingerprint(&op::find("matmul").unwrap().inputs(&case)));
+    assert!(PAGE.contains(&format!("seed 42, have the fingerprint `{found}`")), "{found}");
+}
