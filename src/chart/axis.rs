@@ -30,46 +30,44 @@ impl Axis {
     /// An axis of matrix sizes, with a tick at every size.
     pub fn sizes(title: &str, sizes: &[u64]) -> Axis {
         let values: Vec<f64> = sizes.iter().map(|&n| n as f64).collect();
-        let (low, high) = padded(&values, 0.05, 4.0);
+        let (low, high) = padded(&values, 0.07, 4.0);
         let ticks = sizes.iter().map(|&n| Tick { value: n as f64, label: n.to_string() }).collect();
         Axis { title: title.into(), low, high, ticks, minor: vec![] }
     }
 
-    /// An axis of times in seconds that holds `values`.
-    pub fn times(title: &str, values: &[f64]) -> Axis {
-        let (low, high) = padded(values, 0.06, 8.0);
-        Axis::of_range(title, low, high, time_label)
-    }
-
-    /// An axis of ratios that holds `values` and, well inside, 1.
+    /// An axis of ratios that holds `values` and, well inside, 1. Ticks below 1 mirror those above.
     pub fn ratios(title: &str, values: &[f64]) -> Axis {
         let mut values = values.to_vec();
         values.extend([0.5, 2.0]);
         let (low, high) = padded(&values, 0.08, 4.0);
-        Axis::of_range(title, low, high, ratio_label)
-    }
-
-    fn of_range(title: &str, low: f64, high: f64, label: fn(f64) -> String) -> Axis {
-        let decades = (high / low).log10();
-        // One label a decade when they are many, 1-2-5 when they are few.
-        let wanted: &[i32] = match decades {
-            d if d > 2.2 => &[1],
-            d if d > 0.9 => &[1, 2, 5],
-            _ => &[1, 2, 3, 4, 5, 6, 7, 8, 9],
-        };
-        let step = if decades > 9.0 { 2 } else { 1 };
         let (mut ticks, mut minor) = (vec![], vec![]);
-        for exponent in (low.log10().floor() as i32)..=(high.log10().ceil() as i32) {
-            for digit in 1..=9 {
-                let value = scientific(digit, exponent);
-                if value < low || value > high {
+        let spacing = Spacing::of(low, high);
+        for (factor, labelled) in spacing.values(1.0, high.max(1.0 / low)) {
+            for ratio in [1.0 / factor, factor] {
+                if ratio < low || ratio > high || (factor == 1.0 && !ticks.is_empty()) {
                     continue;
                 }
-                if wanted.contains(&digit) && exponent.rem_euclid(step) == 0 {
-                    ticks.push(Tick { value, label: label(value) });
-                } else if step == 1 || digit == 1 {
-                    minor.push(value);
+                if labelled {
+                    ticks.push(Tick { value: ratio, label: ratio_label(ratio, factor) });
+                } else {
+                    minor.push(ratio);
                 }
+            }
+        }
+        ticks.sort_by(|a, b| a.value.total_cmp(&b.value));
+        minor.sort_by(f64::total_cmp);
+        Axis { title: title.into(), low, high, ticks, minor }
+    }
+
+    /// An axis of times in seconds that holds `values`.
+    pub fn times(title: &str, values: &[f64]) -> Axis {
+        let (low, high) = padded(values, 0.06, 4.0);
+        let (mut ticks, mut minor) = (vec![], vec![]);
+        for (value, labelled) in Spacing::of(low, high).values(low, high) {
+            if labelled {
+                ticks.push(Tick { value, label: time_label(value) });
+            } else {
+                minor.push(value);
             }
         }
         Axis { title: title.into(), low, high, ticks, minor }
@@ -78,6 +76,44 @@ impl Axis {
     /// Where a value stands between the low end (0) and the high end (1).
     pub fn fraction(&self, value: f64) -> f64 {
         (value / self.low).ln() / (self.high / self.low).ln()
+    }
+}
+
+/// Which round values are labelled: the fewer decades, the more.
+struct Spacing {
+    /// Digits that are labelled.
+    digits: &'static [i32],
+    /// Decades from one label to the next.
+    decades: i32,
+}
+
+impl Spacing {
+    fn of(low: f64, high: f64) -> Spacing {
+        let decades = (high / low).log10();
+        let digits: &[i32] = match decades {
+            d if d > 3.0 => &[1],
+            d if d > 1.2 => &[1, 2, 5],
+            d if d > 0.7 => &[1, 2, 3, 5],
+            _ => &[1, 2, 3, 4, 5, 6, 7, 8, 9],
+        };
+        Spacing { digits, decades: if decades > 9.0 { 2 } else { 1 } }
+    }
+
+    /// The round values from `low` to `high`, ascending, and whether each is labelled.
+    fn values(&self, low: f64, high: f64) -> Vec<(f64, bool)> {
+        let mut values = vec![];
+        for exponent in (low.log10().floor() as i32)..=(high.log10().ceil() as i32) {
+            for digit in 1..=9 {
+                let value = scientific(digit, exponent);
+                let labelled = self.digits.contains(&digit) && exponent.rem_euclid(self.decades) == 0;
+                // Between labels two decades apart, single values would only be clutter.
+                let shown = labelled || self.decades == 1 || digit == 1;
+                if shown && value >= low && value <= high {
+                    values.push((value, labelled));
+                }
+            }
+        }
+        values
     }
 }
 
@@ -103,12 +139,12 @@ fn time_label(seconds: f64) -> String {
     format!("{} {symbol}", round(seconds / unit))
 }
 
-/// `GPU 10x`, `1x` or `CPU 10x`.
-fn ratio_label(ratio: f64) -> String {
+/// `GPU 10x`, `1x` or `CPU 10x`, for a ratio and its factor, which is at least 1.
+fn ratio_label(ratio: f64, factor: f64) -> String {
     match ratio {
         1.0 => "1x".into(),
-        ratio if ratio > 1.0 => format!("GPU {}x", round(ratio)),
-        ratio => format!("CPU {}x", round(1.0 / ratio)),
+        ratio if ratio > 1.0 => format!("GPU {}x", round(factor)),
+        _ => format!("CPU {}x", round(factor)),
     }
 }
 
@@ -136,14 +172,16 @@ mod tests {
 
     #[test]
     fn few_decades_have_labels_at_one_two_five() {
-        let axis = Axis::times("", &[2e-4, 2e-3]);
-        assert_eq!(labels(&axis), ["200 µs", "500 µs", "1 ms", "2 ms"]);
+        let axis = Axis::times("", &[2e-4, 5e-3]);
+        assert_eq!(labels(&axis), ["200 µs", "500 µs", "1 ms", "2 ms", "5 ms"]);
     }
 
     #[test]
     fn ratios_name_the_winner_and_hold_one() {
-        let axis = Axis::ratios("", &[0.2, 3.0]);
-        assert_eq!(labels(&axis), ["CPU 5x", "CPU 2x", "1x", "GPU 2x"]);
+        let axis = Axis::ratios("", &[0.2, 6.0]);
+        assert_eq!(labels(&axis), ["CPU 5x", "CPU 2x", "1x", "GPU 2x", "GPU 5x"]);
+        let narrow = Axis::ratios("", &[2.9]);
+        assert_eq!(labels(&narrow), ["CPU 2x", "1x", "GPU 2x", "GPU 3x"]);
     }
 
     #[test]
@@ -154,13 +192,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_value_lies_inside_and_there_are_two_to_twelve_labels(
+        fn every_value_lies_inside_and_there_are_two_to_fifteen_labels(
             low in -9.0..3.0f64, width in 0.0..9.0f64,
         ) {
             let values = [10f64.powf(low), 10f64.powf(low + width)];
             for axis in [Axis::times("", &values), Axis::ratios("", &values)] {
                 prop_assert!(values.iter().all(|&v| axis.fraction(v) > 0.0 && axis.fraction(v) < 1.0));
-                prop_assert!((2..=12).contains(&axis.ticks.len()), "{:?}", labels(&axis));
+                prop_assert!((2..=15).contains(&axis.ticks.len()), "{:?}", labels(&axis));
                 prop_assert!(axis.ticks.is_sorted_by(|a, b| a.value < b.value));
             }
         }

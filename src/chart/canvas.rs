@@ -54,6 +54,12 @@ pub struct Canvas<'a, B: DrawingBackend> {
 }
 
 impl<B: DrawingBackend> Canvas<'_, B> {
+    /// Fills a rectangle given by two opposite corners; `alpha` from 0, clear, to 1.
+    pub fn rectangle(&self, corners: [Place; 2], color: Rgb, alpha: f64) -> anyhow::Result<()> {
+        let style = shade(color, alpha).filled();
+        self.done(self.area.draw(&Rectangle::new([scaled(&corners[0]), scaled(&corners[1])], style)))
+    }
+
     /// Fills a polygon; `alpha` from 0, clear, to 1.
     pub fn fill(&self, corners: &[Place], color: Rgb, alpha: f64) -> anyhow::Result<()> {
         let style = shade(color, alpha).filled();

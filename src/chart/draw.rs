@@ -4,7 +4,7 @@ use plotters::prelude::DrawingBackend;
 
 use super::canvas::{Align, Canvas, Place, Rgb, Type};
 use super::font::Weight;
-use super::labels::{MARKER, POINT_TEXT, REGION_TEXT, below, inside};
+use super::labels::{MARKER, POINT_TEXT, Placed, REGION_TEXT, below, inside};
 use super::layout::{CAPTION, Layout, Rect, SAMPLE, Shows, TEXT, TITLE};
 use super::model::ChartModel;
 use super::series::{Series, Stroke, Style};
@@ -27,6 +27,8 @@ struct Drawing<'a, B: DrawingBackend> {
     canvas: &'a Canvas<'a, B>,
     model: &'a ChartModel,
     layout: Layout,
+    regions: Vec<Placed>,
+    points: Vec<Placed>,
 }
 
 /// Draws the whole chart.
@@ -34,11 +36,14 @@ struct Drawing<'a, B: DrawingBackend> {
 /// # Errors
 /// The backend refuses to draw.
 pub fn draw<B: DrawingBackend>(model: &ChartModel, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
-    let drawing = Drawing { canvas, model, layout: Layout::of(model) };
-    canvas.fill(&outline(&drawing.layout.picture), WHITE, 1.0)?;
+    let layout = Layout::of(model);
+    let (regions, points) = inside(model, &layout);
+    let drawing = Drawing { canvas, model, layout, regions, points };
+    canvas.rectangle(ends(&drawing.layout.picture), WHITE, 1.0)?;
     drawing.titles()?;
-    drawing.regions()?;
+    drawing.tints(&drawing.layout.plot)?;
     drawing.grid()?;
+    drawing.grounds()?;
     drawing.axis_labels()?;
     for series in &model.series {
         drawing.band(series)?;
@@ -51,8 +56,8 @@ pub fn draw<B: DrawingBackend>(model: &ChartModel, canvas: &Canvas<'_, B>) -> an
     drawing.legend()
 }
 
-fn outline(area: &Rect) -> [Place; 4] {
-    [(area.left, area.top), (area.right, area.top), (area.right, area.bottom), (area.left, area.bottom)]
+fn ends(area: &Rect) -> [Place; 2] {
+    [(area.left, area.top), (area.right, area.bottom)]
 }
 
 fn kind(em: f64, color: Rgb, align: Align) -> Type {
@@ -84,13 +89,29 @@ impl<B: DrawingBackend> Drawing<'_, B> {
         Ok(())
     }
 
-    /// Tints both sides of the reference line.
-    fn regions(&self) -> anyhow::Result<()> {
+    /// Tints the parts of `area` above and below the reference line.
+    fn tints(&self, area: &Rect) -> anyhow::Result<()> {
         let Some(reference) = &self.model.reference else { return Ok(()) };
-        let plot = self.layout.plot;
         let line = self.layout.place(self.model, self.model.x.low, reference.value).1;
-        self.canvas.fill(&outline(&Rect { bottom: line, ..plot }), GPU_TINT, 0.035)?;
-        self.canvas.fill(&outline(&Rect { top: line, ..plot }), CPU_TINT, 0.05)
+        if area.top < line {
+            let above = Rect { bottom: line.min(area.bottom), ..*area };
+            self.canvas.rectangle(ends(&above), GPU_TINT, 0.035)?;
+        }
+        if area.bottom > line {
+            let below = Rect { top: line.max(area.top), ..*area };
+            self.canvas.rectangle(ends(&below), CPU_TINT, 0.05)?;
+        }
+        Ok(())
+    }
+
+    /// Clears the ground of labels, so that no grid line runs through them.
+    fn grounds(&self) -> anyhow::Result<()> {
+        for label in self.regions.iter().chain(&self.points) {
+            let ground = Rect { left: label.area.left - 4.0, right: label.area.right + 4.0, ..label.area };
+            self.canvas.rectangle(ends(&ground), WHITE, 1.0)?;
+            self.tints(&ground)?;
+        }
+        Ok(())
     }
 
     fn grid(&self) -> anyhow::Result<()> {
@@ -158,18 +179,16 @@ impl<B: DrawingBackend> Drawing<'_, B> {
     }
 
     fn labels(&self) -> anyhow::Result<()> {
-        let (regions, points) = inside(self.model, &self.layout);
-        for region in regions {
+        for region in &self.regions {
             let above = self.model.reference.as_ref().is_some_and(|reference| reference.above == region.text);
-            let color = if above { GPU_TINT } else { CPU_TINT };
-            self.label(&region.text, &region.area, REGION_TEXT, color)?;
+            self.label(region, REGION_TEXT, if above { GPU_TINT } else { CPU_TINT })?;
         }
-        points.iter().try_for_each(|point| self.label(&point.text, &point.area, POINT_TEXT, INK))
+        self.points.iter().try_for_each(|point| self.label(point, POINT_TEXT, INK))
     }
 
-    fn label(&self, text: &str, area: &Rect, em: f64, color: Rgb) -> anyhow::Result<()> {
-        let place = (area.left, baseline(f64::midpoint(area.top, area.bottom), em));
-        self.canvas.text(text, place, Type { weight: Weight::Medium, ..kind(em, color, Align::Left) })
+    fn label(&self, label: &Placed, em: f64, color: Rgb) -> anyhow::Result<()> {
+        let place = (label.area.left, baseline(f64::midpoint(label.area.top, label.area.bottom), em));
+        self.canvas.text(&label.text, place, Type { weight: Weight::Medium, ..kind(em, color, Align::Left) })
     }
 
     fn legend(&self) -> anyhow::Result<()> {

@@ -11,6 +11,9 @@ pub const REGION_TEXT: f64 = 27.0;
 /// Half the side of the square that a marker takes.
 pub const MARKER: f64 = 9.0;
 
+/// Room between labels and the edges of the plot.
+const INSET: f64 = 8.0;
+
 /// A text centred at `x`, under the x axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Below {
@@ -37,7 +40,7 @@ pub fn below(model: &ChartModel, layout: &Layout) -> Vec<Below> {
     for tick in &model.x.ticks {
         let x = layout.place(model, tick.value, model.y.low).0;
         let lone = wanted.last().is_some_and(|last| !last.text.contains(','));
-        match wanted.last_mut().filter(|last| lone && x - last.x < 0.5 * wide(&tick.label)) {
+        match wanted.last_mut().filter(|last| lone && x - last.x < 0.35 * wide(&tick.label)) {
             Some(last) => {
                 *last = Below { x: f64::midpoint(last.x, x), text: format!("{}, {}", last.text, tick.label) }
             }
@@ -87,7 +90,13 @@ impl Obstacles {
             let y = layout.place(model, model.x.low, reference.value).1;
             steps.extend(stepped((layout.plot.left, y), (layout.plot.right, y)));
         }
-        Obstacles { plot: layout.plot, areas, steps }
+        let plot = Rect {
+            left: layout.plot.left + INSET,
+            top: layout.plot.top + INSET,
+            right: layout.plot.right - INSET,
+            bottom: layout.plot.bottom - INSET,
+        };
+        Obstacles { plot, areas, steps }
     }
 
     /// The first of `candidates` that is free, which is then taken.
@@ -98,7 +107,7 @@ impl Obstacles {
                 && !self.steps.iter().any(|&step| area.has(step))
         };
         let found = *candidates.iter().find(free)?;
-        self.areas.push(found);
+        self.areas.push(Rect { left: found.left - 8.0, right: found.right + 8.0, ..found });
         Some(found)
     }
 }

@@ -15,6 +15,8 @@ pub const SAMPLE: f64 = 64.0;
 const MARGIN: f64 = 36.0;
 const ROW: f64 = 40.0;
 const LEAST_ROW: f64 = 17.0;
+/// Room before a heading, in rows.
+const GAP: f64 = 0.5;
 
 /// A rectangle, y downwards.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -174,13 +176,17 @@ fn entries(model: &ChartModel, legend: &Rect) -> (Vec<Entry>, f64) {
         rows.truncate(room - 1);
         rows.push((Shows::Note, format!("and {left} more")));
     }
-    let row = (height / rows.len().max(1) as f64).min(ROW);
+    let gaps = rows.iter().skip(1).filter(|(shows, _)| *shows == Shows::Heading).count();
+    let row = (height / (rows.len() as f64 + GAP * gaps as f64).max(1.0)).min(ROW);
     let em = TEXT * (row / ROW).powf(0.7);
-    let place = |(index, (shows, text)): (usize, (Shows, String))| {
+    let mut middle = legend.top - row / 2.0;
+    let mut placed = vec![];
+    for (index, (shows, text)) in rows.into_iter().enumerate() {
+        middle += if shows == Shows::Heading && index > 0 { row * (1.0 + GAP) } else { row };
         let sample = if matches!(shows, Shows::Series(_)) { SAMPLE + 14.0 } else { 0.0 };
         let weight = if shows == Shows::Heading { Weight::Medium } else { Weight::Regular };
         let text = fitted(&text, em, weight, legend.right - legend.left - sample);
-        Entry { shows, text, middle: legend.top + row * (index as f64 + 0.5) }
-    };
-    (rows.into_iter().enumerate().map(place).collect(), em)
+        placed.push(Entry { shows, text, middle });
+    }
+    (placed, em)
 }

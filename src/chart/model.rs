@@ -58,6 +58,8 @@ struct Part<'a> {
     report: &'a str,
     names: &'a Names,
     section: Section<'a>,
+    /// Whether the cases that share its charts differ in density, here or among reports.
+    shows_density: bool,
 }
 
 /// The charts of one or several named reports: per op and element type, time and then speed-up.
@@ -68,7 +70,16 @@ pub fn charts(reports: &[(&str, &Report)]) -> Vec<ChartModel> {
     let mut parts: Vec<Part<'_>> = vec![];
     for (&(name, report), names) in reports.iter().zip(&all) {
         let name = if reports.len() > 1 { name } else { "" };
-        parts.extend(sections(report).into_iter().map(|section| Part { report: name, names, section }));
+        let found = sections(report).into_iter();
+        parts.extend(found.map(|section| Part { report: name, names, section, shows_density: false }));
+    }
+    for index in 0..parts.len() {
+        let (op, dtype) = (parts[index].section.op, parts[index].section.dtype);
+        let same = parts.iter().filter(|part| part.section.op == op && part.section.dtype == dtype);
+        let mut densities =
+            same.flat_map(|part| &part.section.comparisons).map(|comparison| comparison.density);
+        let first = densities.next();
+        parts[index].shows_density = densities.any(|density| Some(density) != first);
     }
     let captions = captions(reports);
     let mut charts = vec![];
@@ -110,7 +121,7 @@ fn time_chart(op: &str, dtype: DType, parts: &[&Part<'_>], captions: &[String]) 
     let values = extremes(&series)?;
     Some(ChartModel {
         name: format!("time-{op}-{dtype}"),
-        title: format!("{op}, {}: time by size", dtype_text(dtype)),
+        title: format!("{}: time by size", heading(op, dtype, parts)),
         subtitle: summary(op),
         captions: captions.to_vec(),
         x: Axis::sizes(SIZE_TITLE, &sizes(&series)),
@@ -119,6 +130,14 @@ fn time_chart(op: &str, dtype: DType, parts: &[&Part<'_>], captions: &[String]) 
         reference: None,
         notes: None,
     })
+}
+
+/// `spmv, float32, density 0.05`; densities that differ stand with the series.
+fn heading(op: &str, dtype: DType, parts: &[&Part<'_>]) -> String {
+    let shared =
+        parts.first().filter(|part| !part.shows_density).and_then(|part| part.section.common_density());
+    let density = shared.map(|density| format!(", density {density}")).unwrap_or_default();
+    format!("{op}, {}{density}", dtype_text(dtype))
 }
 
 const SIZE_TITLE: &str = "N, side of the square operands (log scale)";
@@ -153,7 +172,7 @@ fn time_point(row: &Row) -> Option<Point> {
 
 /// The name of a series: report, variant and density, as far as they are needed to tell series apart.
 fn label(part: &Part<'_>, variant: Option<&str>, comparison: &Comparison<'_>) -> String {
-    let density = comparison.density.filter(|_| part.section.has_densities());
+    let density = comparison.density.filter(|_| part.shows_density);
     let density = density.map(|density| format!("density {density}"));
     let parts = [Some(part.report).filter(|name| !name.is_empty()), variant, density.as_deref()];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -193,7 +212,7 @@ fn speed_up_chart(op: &str, dtype: DType, parts: &[&Part<'_>], captions: &[Strin
     let notes = if series.len() == 1 { pairings(parts) } else { None };
     Some(ChartModel {
         name: format!("speedup-{op}-{dtype}"),
-        title: format!("{op}, {}: does the GPU pay?", dtype_text(dtype)),
+        title: format!("{}: does the GPU pay?", heading(op, dtype, parts)),
         subtitle: "Kernel speed-up: best correct variant of each side, operands resident, no transfers"
             .into(),
         captions: captions.to_vec(),
@@ -227,8 +246,9 @@ fn pairings(parts: &[&Part<'_>]) -> Option<Notes> {
         true => first.to_string(),
         false => format!("{first}–{last}"),
     };
-    let lines =
-        runs.iter().flat_map(|(first, last, pair)| [format!("N = {}", sizes(*first, *last)), pair.clone()]);
+    let lines = runs.iter().flat_map(|(first, last, pair)| {
+        [format!("N = {}:", sizes(*first, *last)), format!("\u{a0}\u{a0}\u{a0}{pair}")]
+    });
     Some(Notes { heading: "Best GPU / best CPU", lines: lines.collect() })
 }
 

@@ -2,8 +2,8 @@
 
 use crate::backend::Side;
 use crate::case::DType;
+use crate::report::Report;
 use crate::report::headline::{SpeedUp, factor_text};
-use crate::report::{BackendState, Report};
 
 /// The element type as the literature writes it.
 pub fn dtype_text(dtype: DType) -> &'static str {
@@ -45,19 +45,12 @@ fn machine(report: &Report) -> String {
     let environment = &report.environment;
     let mut facts = vec![];
     if let Some(clock) = clock(report, Side::Gpu) {
-        let devices =
-            report.environment.backends.iter().filter(|backend| stands_on(report, backend, Side::Gpu));
-        let device = devices.filter_map(device).next();
-        facts.push(format!("GPU: {}{clock}", device.map(|device| format!("{device}, ")).unwrap_or_default()));
+        let device = device(report, Side::Gpu).map(|device| format!("{device}, ")).unwrap_or_default();
+        facts.push(format!("GPU: {device}{clock}"));
     }
     if let Some(clock) = clock(report, Side::Cpu) {
-        let threads = environment.backends.iter().find_map(|backend| {
-            let found = backend.description.get("threads").and_then(serde_json::Value::as_u64);
-            found.filter(|_| stands_on(report, backend, Side::Cpu))
-        });
-        let threads = threads.unwrap_or(environment.host.threads);
-        let words = if threads == 1 { "thread" } else { "threads" };
-        facts.push(format!("CPU: {}, {threads} {words}, {clock}", processor(&environment.host.cpu)));
+        let device = device(report, Side::Cpu).map_or_else(|| host(report), String::from);
+        facts.push(format!("CPU: {device}, {clock}"));
     }
     facts.extend(environment.started.get(..10).map(String::from));
     facts.join(" · ")
@@ -69,14 +62,24 @@ fn clock(report: &Report, side: Side) -> Option<&'static str> {
     timed.next().map(|execute| execute.clock.words())
 }
 
-fn stands_on(report: &Report, backend: &BackendState, side: Side) -> bool {
-    report.rows.iter().any(|row| row.side == side && row.backend == backend.name)
+/// The device of a side, as the first of its backends that names one describes itself: a text under `name` or
+/// `device`. A backend that runs on the host's processor names none.
+fn device(report: &Report, side: Side) -> Option<&str> {
+    let stands = |name: &str| report.rows.iter().any(|row| row.side == side && row.backend == name);
+    let backends = report.environment.backends.iter().filter(|backend| stands(&backend.name));
+    backends
+        .flat_map(|backend| ["name", "device"].map(|key| backend.description.get(key)))
+        .find_map(|value| value?.as_str())
 }
 
-/// The device's name as the backend describes itself: `device` or `name`, a text or an object with a `name`.
-fn device(backend: &BackendState) -> Option<&str> {
-    let found = ["device", "name", "gpu"].into_iter().find_map(|key| backend.description.get(key))?;
-    found.as_str().or_else(|| found.get("name")?.as_str())
+/// The host's processor and the threads in use.
+fn host(report: &Report) -> String {
+    let environment = &report.environment;
+    let told = environment.backends.iter().filter(|backend| backend.name == "cpu");
+    let threads = told.filter_map(|backend| backend.description.get("threads")?.as_u64()).next();
+    let threads = threads.unwrap_or(environment.host.threads);
+    let words = if threads == 1 { "thread" } else { "threads" };
+    format!("{}, {threads} {words}", processor(&environment.host.cpu))
 }
 
 /// A CPU model without the marks and words that say nothing.
@@ -96,6 +99,15 @@ mod tests {
     fn captions_name_machine_clocks_and_date() {
         let report = example::full();
         let expected = "GPU: NVIDIA H200, device clock · CPU: Intel Xeon Platinum 8480C, 16 threads, host clock · 2026-11-21";
+        assert_eq!(captions(&[("", &report)])[0], expected);
+    }
+
+    #[test]
+    fn a_device_is_called_by_its_name_not_its_number_and_a_simulated_cpu_is_not_the_hosts() {
+        let mut report = example::full();
+        report.environment.backends[0].description = serde_json::json!({ "device": "simulated" });
+        report.environment.backends[1].description = serde_json::json!({ "device": 0, "name": "NVIDIA L4" });
+        let expected = "GPU: NVIDIA L4, device clock · CPU: simulated, host clock · 2026-11-21";
         assert_eq!(captions(&[("", &report)])[0], expected);
     }
 

@@ -113,7 +113,8 @@ fn backend_text(backend: &BackendState) -> String {
     let mut facts = vec![];
     if let Some(description) = backend.description.as_object() {
         let plain = |value: &serde_json::Value| value.as_str().map_or(value.to_string(), String::from);
-        facts.extend(description.iter().map(|(key, value)| format!("{key} {}", plain(value))));
+        let known = description.iter().filter(|(_, value)| !value.is_null());
+        facts.extend(known.map(|(key, value)| format!("{key} {}", plain(value))));
     }
     facts.extend(backend.startup_s.map(|seconds| format!("ready after {seconds:.2} s")));
     let mut text = format!("- Backend {}: {}\n", escape(&backend.name), escape(&facts.join(", ")));

@@ -66,3 +66,6 @@ pub static EXPORTERS: &[&dyn Exporter] =
 pub fn find(name: &str) -> Option<&'static dyn Exporter> {
     EXPORTERS.iter().copied().find(|exporter| exporter.name() == name)
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,6 +14,12 @@ pub struct Table;
 /// Groups of cells without a time that are told one by one; the rest is counted.
 const GROUPS_SHOWN: usize = 20;
 
+/// Columns of a line that is broken.
+const WIDTH: usize = 100;
+
+/// Columns before the reasons.
+const INDENT: usize = 23;
+
 impl Exporter for Table {
     fn name(&self) -> &'static str {
         "table"
@@ -63,12 +69,30 @@ fn group_text(group: &Group<'_>, color: bool) -> String {
     let tone = if group.outcome == Outcome::Skipped { Tone::Plain } else { Tone::Wrong };
     let padded = format!("{:<9}", group.outcome.name());
     let outcome = if color { tone.paint(&padded) } else { padded };
-    let mut text = format!("  {outcome}  {:>8}  {}\n", group.count(), group.reason);
+    let mut text = format!("  {outcome}  {:>8}  {}\n", group.count(), hanging(group.reason));
     if let Some(fix) = group.fix {
-        let _ = writeln!(text, "{:23}fix: {fix}", "");
+        let _ = writeln!(text, "{:INDENT$}fix: {}", "", hanging(fix));
     }
-    let _ = writeln!(text, "{:23}{}", "", group.cells());
+    let _ = writeln!(text, "{:INDENT$}{}", "", hanging(&group.cells()));
     text
+}
+
+/// Breaks a text at blanks so that it fits on lines of [`WIDTH`] columns, all but the first indented.
+fn hanging(text: &str) -> String {
+    let (mut broken, mut column) = (String::new(), INDENT);
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column > INDENT && column + 1 + length > WIDTH {
+            let _ = write!(broken, "\n{:INDENT$}", "");
+            column = INDENT;
+        } else if column > INDENT {
+            broken.push(' ');
+            column += 1;
+        }
+        broken.push_str(word);
+        column += length;
+    }
+    broken
 }
 
 #[cfg(test)]
@@ -76,13 +100,83 @@ mod tests {
     use super::*;
     use crate::report::example;
 
+    /// The table without the summaries of ops, which belong to the ops.
+    fn shown(report: &Report, all_variants: bool) -> String {
+        let mut text = text(report, &View { all_variants, color: false });
+        for op in crate::op::OPS {
+            text = text.replace(&format!(": {}\n", op.summary()), "\n");
+        }
+        text
+    }
+
     #[test]
     fn the_table_shows_the_best_of_each_side_and_why_cells_are_missing() {
         let expected = "\
-TITLE
-      N  best CPU  time     ±  best GPU     time     ±  speed-up    error  of bound
+matmul f32
+      N  best CPU     time     ±  best GPU     time     ±  speed-up    error  of bound
+    100  openblas  7.68 us  2.5%  cublas    12.4 us  2.5%  CPU 1.6x   3.1e-7      2.6%
+  10000  openblas   744 ms  2.5%  cublas    40.9 ms  2.5%  GPU 18.2x  3.1e-7      2.6%
+
+spgemm f32, density 0.01
+    N  best CPU      time     ±  best GPU  time  ±  speed-up   error  of bound
+  512  gustavson  90.1 us  2.5%  -            -  -  -         3.1e-7      2.6%
+
+Best correct variant of each side in full precision; ± is half the 95 % interval of its median.
+Error: of both sides the one nearer to its bound, and its share of the bound.
+Kernel speed-up, operands resident, no transfers: CPU by host clock, GPU by device clock.
+
+1 incorrect, 1 failed, 2 skipped of 9 cells:
+  incorrect    1 cell  error 0.5 above 1.2e-5
+                       spgemm f32 cuda/hash (N=512)
+  failed       1 cell  cusparseSpGEMM_compute: internal
+                       spgemm f32 cuda/cusparse (N=512)
+  skipped     2 cells  mkl: not found
+                       fix: pip install mkl
+                       matmul f32 cpu/mkl (N=100, 10000)
 ";
-        let text = text(&example::full(), &View::default());
+        assert_eq!(shown(&example::full(), false), expected);
+    }
+
+    #[test]
+    fn every_variant_has_its_line_the_fastest_first() {
+        let text = shown(&example::full(), true);
+        let expected = "\
+matmul f32
+      N  side  variant   precision     time     ±  host clock  GFLOP/s   error  of bound  outcome
+    100  CPU   openblas  f32        7.68 us  2.5%     7.68 us      260  3.1e-7      2.6%  measured
+    100  GPU   cublas    f32        12.4 us  2.5%     12.4 us      161  3.1e-7      2.6%  measured
+    100  CPU   mkl       f32              -     -           -        -       -         -  skipped
+  10000  GPU   cublas    f32        40.9 ms  2.5%     40.9 ms    48876  3.1e-7      2.6%  measured
+  10000  CPU   openblas  f32         744 ms  2.5%      744 ms     2689  3.1e-7      2.6%  measured
+  10000  CPU   mkl       f32              -     -           -        -       -         -  skipped
+
+spgemm f32, density 0.01
+    N  side  variant    precision     time     ±  host clock  GFLOP/s   error  of bound  outcome
+  512  CPU   gustavson  f32        90.1 us  2.5%     90.1 us     2981  3.1e-7      2.6%  measured
+  512  GPU   cusparse   f32              -     -           -        -       -         -  failed
+  512  GPU   hash       f32              -     -           -        -  5.0e-1    41667x  incorrect
+";
         assert!(text.starts_with(expected), "{text}");
+    }
+
+    #[test]
+    fn lines_stay_within_a_hundred_columns() {
+        let mut report = example::full();
+        let reason = "a reason that goes on and on, as some libraries will have it, ".repeat(5);
+        report.rows[2].reason = Some(reason);
+        for line in shown(&report, false).lines().chain(shown(&report, true).lines()) {
+            assert!(line.chars().count() <= WIDTH, "{line}");
+        }
+    }
+
+    #[test]
+    fn colours_mark_winners_and_wrong_answers_only() {
+        let text = text(&example::full(), &View { all_variants: false, color: true });
+        assert!(
+            text.contains("\x1b[33mCPU 1.6x\x1b[0m") && text.contains("\x1b[32mGPU 18.2x\x1b[0m"),
+            "{text}"
+        );
+        assert!(text.contains("\x1b[31mincorrect\x1b[0m"));
+        assert_eq!(text.matches("\x1b[0m").count(), 4);
     }
 }

@@ -59,10 +59,12 @@ fn name(heading: &'static str) -> Column {
     Column { heading, figures: false }
 }
 
-/// `matmul f32: dense matrix product`, without the summary for an op unknown here.
+/// `spmv f32, density 0.05: sparse matrix times vector`, without the summary for an op unknown here.
 fn title(section: &Section<'_>) -> String {
-    let summary = find(section.op).map(|op| format!(": {}", op.summary())).unwrap_or_default();
-    format!("{} {}{summary}", section.op, section.dtype)
+    let density = section.common_density().map(|density| format!(", density {density}")).unwrap_or_default();
+    let summary = find(section.op).map(|op| op.summary()).filter(|summary| !summary.is_empty());
+    let summary = summary.map(|summary| format!(": {summary}")).unwrap_or_default();
+    format!("{} {}{density}{summary}", section.op, section.dtype)
 }
 
 /// The columns that name a case, and how their fields are made.

@@ -34,7 +34,7 @@ pub fn empty() -> Report {
             },
             backends: vec![
                 backend("cpu", serde_json::json!({ "threads": 16 })),
-                backend("cuda", serde_json::json!({ "device": "NVIDIA H200" })),
+                backend("cuda", serde_json::json!({ "device": 0, "name": "NVIDIA H200" })),
             ],
             settings: serde_json::json!({ "samples": 3 }),
             ..Environment::default()

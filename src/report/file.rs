@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::json::Layout;
 use super::{Report, SCHEMA_VERSION};
@@ -98,24 +98,17 @@ pub fn save_all(folder: &Path, files: &[File], force: bool) -> anyhow::Result<Ve
 }
 
 fn parse(bytes: &[u8]) -> anyhow::Result<Report> {
-    #[derive(Deserialize)]
-    struct Version {
-        schema_version: Option<serde_json::Value>,
-    }
-    let version: Version = serde_json::from_slice(bytes).map_err(|error| {
-        if error.is_data() {
-            anyhow!("not a gpubench report ({error}); give a report.json written by gpubench run")
-        } else {
-            anyhow!("not JSON: {error}; the file is damaged or incomplete, run the sweep again")
-        }
+    let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|error| {
+        anyhow!("not JSON: {error}; the file is damaged or incomplete, run the sweep again")
     })?;
-    match version.schema_version {
+    match value.get("schema_version") {
         None => bail!("no schema_version: not a gpubench report; give a report.json written by gpubench run"),
         Some(found) if found.as_u64() != Some(u64::from(SCHEMA_VERSION)) => bail!(
             "schema_version {found}, but this gpubench reads {SCHEMA_VERSION}; use the version that wrote it, or run the sweep again"
         ),
         Some(_) => {}
     }
+    // From the text again, not from the value: errors then say the line.
     serde_json::from_slice(bytes).map_err(|error| {
         anyhow!("not a report of layout {SCHEMA_VERSION}: {error}; compare it with `gpubench schema`")
     })

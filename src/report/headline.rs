@@ -27,6 +27,11 @@ impl Section<'_> {
         let first = self.comparisons.first().and_then(|comparison| comparison.density);
         self.comparisons.iter().any(|comparison| comparison.density != first)
     }
+
+    /// The density that all cases share, if they have one.
+    pub fn common_density(&self) -> Option<f64> {
+        self.comparisons.first()?.density.filter(|_| !self.has_densities())
+    }
 }
 
 /// The best of both sides for one case.
