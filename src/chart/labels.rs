@@ -125,12 +125,13 @@ fn stepped(from: (f64, f64), to: (f64, f64)) -> impl Iterator<Item = (f64, f64)>
     })
 }
 
-/// The names of the regions above and below the reference line, where they cover no data.
+/// The names of the regions above and below the reference line, and the labels beside points.
 ///
-/// The labels beside points come second; a label without a free place is left out.
+/// Labels beside points come first, as regions have more places to choose from; what finds no free place is left out.
 pub fn inside(model: &ChartModel, layout: &Layout) -> (Vec<Placed>, Vec<Placed>) {
     let mut obstacles = Obstacles::of(model, layout);
-    (regions(model, layout, &mut obstacles), beside_points(model, layout, &mut obstacles))
+    let points = beside_points(model, layout, &mut obstacles);
+    (regions(model, layout, &mut obstacles), points)
 }
 
 fn regions(model: &ChartModel, layout: &Layout, obstacles: &mut Obstacles) -> Vec<Placed> {

@@ -55,22 +55,19 @@ impl Group<'_> {
         if self.rows.len() == 1 { "1 cell".into() } else { format!("{} cells", self.rows.len()) }
     }
 
-    /// The cells: `matmul cpu/mkl (N=100, 500), solve cpu/mkl (5 sizes)`.
+    /// The cells by op and variant, with their number: `matmul cpu/mkl (10), svd cuda/gesvd (N=512 f32)`.
     pub fn cells(&self) -> String {
-        let mut kinds: Vec<(String, Vec<u64>)> = Vec::new();
-        for row in &self.rows {
-            let kind = format!("{} {} {}/{}", row.case.op, row.case.dtype, row.backend, row.variant);
+        let mut kinds: Vec<(String, Vec<&Row>)> = Vec::new();
+        for &row in &self.rows {
+            let kind = format!("{} {}/{}", row.case.op, row.backend, row.variant);
             match kinds.iter_mut().find(|(known, _)| *known == kind) {
-                Some((_, sizes)) => sizes.push(row.case.n),
-                None => kinds.push((kind, vec![row.case.n])),
+                Some((_, rows)) => rows.push(row),
+                None => kinds.push((kind, vec![row])),
             }
         }
-        let texts = kinds.iter().map(|(kind, sizes)| match sizes.len() {
-            0..=2 => {
-                let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
-                format!("{kind} (N={})", sizes.join(", "))
-            }
-            many => format!("{kind} ({many} sizes)"),
+        let texts = kinds.iter().map(|(kind, rows)| match rows.as_slice() {
+            [row] => format!("{kind} (N={} {})", row.case.n, row.case.dtype),
+            rows => format!("{kind} ({})", rows.len()),
         });
         texts.collect::<Vec<_>>().join(", ")
     }
@@ -87,9 +84,9 @@ mod tests {
         let found: Vec<(&str, String, String)> =
             groups(&report).iter().map(|group| (group.reason, group.count(), group.cells())).collect();
         let expected = [
-            ("error 0.5 above 1.2e-5", "1 cell", "spgemm f32 cuda/hash (N=512)"),
-            ("cusparseSpGEMM_compute: internal", "1 cell", "spgemm f32 cuda/cusparse (N=512)"),
-            ("mkl: not found", "2 cells", "matmul f32 cpu/mkl (N=100, 10000)"),
+            ("error 0.5 above 1.2e-5", "1 cell", "spgemm cuda/hash (N=512 f32)"),
+            ("cusparseSpGEMM_compute: internal", "1 cell", "spgemm cuda/cusparse (N=512 f32)"),
+            ("mkl: not found", "2 cells", "matmul cpu/mkl (2)"),
         ];
         assert_eq!(found, expected.map(|(reason, count, cells)| (reason, count.into(), cells.into())));
         assert_eq!(summary(&report).unwrap(), "1 incorrect, 1 failed, 2 skipped of 9 cells");

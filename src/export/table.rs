@@ -127,12 +127,12 @@ Kernel speed-up, operands resident, no transfers: CPU by host clock, GPU by devi
 
 1 incorrect, 1 failed, 2 skipped of 9 cells:
   incorrect    1 cell  error 0.5 above 1.2e-5
-                       spgemm f32 cuda/hash (N=512)
+                       spgemm cuda/hash (N=512 f32)
   failed       1 cell  cusparseSpGEMM_compute: internal
-                       spgemm f32 cuda/cusparse (N=512)
+                       spgemm cuda/cusparse (N=512 f32)
   skipped     2 cells  mkl: not found
                        fix: pip install mkl
-                       matmul f32 cpu/mkl (N=100, 10000)
+                       matmul cpu/mkl (2)
 ";
         assert_eq!(shown(&example::full(), false), expected);
     }
