@@ -46,6 +46,10 @@ impl Journal {
         self.report.environment.backends = backends;
         self.report.environment.elapsed_s = self.start.elapsed().as_secs_f64();
         let Some(path) = &self.file else { return Ok(()) };
+        if let Some(folder) = path.parent() {
+            // An error here is one of the save below, which names the file and says what to do.
+            let _ = std::fs::create_dir_all(folder);
+        }
         file::save(&self.report, path)
     }
 }
