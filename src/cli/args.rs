@@ -192,7 +192,7 @@ pub struct RunArgs {
     pub dry_run: bool,
 
     /// Folder for results, made when missing; - writes one --format to stdout and nothing else.
-    /// Default: a new folder results/<UTC time>
+    /// Default: a new folder in results, named by the time
     #[arg(long, value_name = "DIR", help_heading = "Results")]
     pub out: Option<String>,
 

@@ -22,6 +22,7 @@ mod sparse;
 mod spgemm;
 mod spmv;
 mod svd;
+mod svd_answer;
 mod svd_polar;
 mod timer;
 

@@ -4,6 +4,7 @@ use cudarc::driver::CudaSlice;
 
 use super::context::{Cuda, Element, Library};
 use super::ffi::cusolver::{Jacobi, JacobiReal, Solver, Vectors, Workspace};
+use super::svd_answer::{converged, transposed};
 use super::{Kernel, extra, input, svd_polar, variant};
 use crate::backend::Job;
 use crate::case::{Case, DType};
@@ -146,43 +147,5 @@ impl<T: Element + JacobiReal> Job for Svd<T> {
         };
         let singular = self.cuda.download(&self.out.s)?;
         Ok(vec![Operand::dense(n, n, left), Operand::dense(n, 1, singular), Operand::dense(n, n, right)])
-    }
-}
-
-/// What a routine's `info` says: 0 is success.
-pub(super) fn converged(info: i32) -> Result<(), CellError> {
-    match info {
-        0 => Ok(()),
-        1.. => {
-            Err(CellError::Failed(format!("the decomposition did not converge (info {info}); try float64")))
-        }
-        _ => Err(CellError::Failed(format!(
-            "cuSOLVER refused argument {}; please report this",
-            info.unsigned_abs()
-        ))),
-    }
-}
-
-/// The transpose of an `n x n` matrix.
-pub(super) fn transposed<T: Copy>(n: usize, matrix: &[T]) -> Vec<T> {
-    (0..n * n).map(|i| matrix[i % n * n + i / n]).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn transposing_swaps_rows_and_columns() {
-        assert_eq!(transposed(2, &[1, 2, 3, 4]), [1, 3, 2, 4]);
-        assert_eq!(transposed(3, &transposed(3, &[1, 2, 3, 4, 5, 6, 7, 8, 9])), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
-        assert!(transposed::<f32>(0, &[]).is_empty());
-    }
-
-    #[test]
-    fn a_decomposition_that_did_not_converge_has_no_answer() {
-        converged(0).unwrap();
-        assert!(converged(101).unwrap_err().to_string().contains("did not converge"));
-        assert!(converged(-1).unwrap_err().to_string().contains("argument 1"));
     }
 }

@@ -10,7 +10,7 @@ use super::ffi::cusolver::{Solver, Vectors, Workspace};
 use super::ffi::launch::Map;
 use super::input;
 use super::kernels::{KernelSource, kernel_source};
-use super::svd::{converged, transposed};
+use super::svd_answer::{converged, transposed};
 use crate::backend::Job;
 use crate::case::Case;
 use crate::data::Operand;
