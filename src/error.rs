@@ -31,7 +31,7 @@ pub enum CellError {
     #[error("{}", .0.reason)]
     Unavailable(Unavailable),
     /// The operands do not fit. The cell is skipped.
-    #[error("needs {} of {place} memory, {} is free", gib(*.needed), gib(*.free))]
+    #[error("needs {} of {place} memory, {} is free", binary(*.needed), binary(*.free))]
     OutOfMemory {
         /// `host` or `device`.
         place: &'static str,
@@ -61,8 +61,30 @@ impl From<Unavailable> for CellError {
     }
 }
 
-/// Bytes as GiB with two digits after the point, or as bytes when small.
-fn gib(bytes: u128) -> String {
-    const GIB: f64 = (1u64 << 30) as f64;
-    if bytes < 1 << 20 { format!("{bytes} bytes") } else { format!("{:.2} GiB", bytes as f64 / GIB) }
+/// Bytes in the largest binary unit that leaves at least one of it, with two digits after the point.
+fn binary(bytes: u128) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if bytes < 1024 {
+        return format!("{bytes} bytes");
+    }
+    let mut value = bytes as f64 / 1024.0;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{value:.2} {}", UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_told_in_the_unit_that_fits() {
+        let told = |needed| CellError::OutOfMemory { place: "device", needed, free: 3 << 30 }.to_string();
+        assert_eq!(told(512), "needs 512 bytes of device memory, 3.00 GiB is free");
+        assert_eq!(told(5 << 40), "needs 5.00 TiB of device memory, 3.00 GiB is free");
+        assert!(told(u128::MAX).contains("EiB"));
+    }
 }

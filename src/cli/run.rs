@@ -32,16 +32,16 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
         Destination::Folder(path) => Some(Folder::claim(path, &output.formats, output.force)?),
         Destination::Stdout => None,
     };
-    if named.is_none() && sweep.is_some() && !args.quiet {
-        stream::note(
-            "gpubench: no --ops and no --config, so this is the quick sweep; 'gpubench run --help' shows more",
-        );
-    }
     let finished = wiring::measure(&settings, plan).inspect_err(|_| {
         if let Some(folder) = folder {
             folder.withdraw();
         }
     })?;
+    if named.is_none() && sweep.is_some() && !args.quiet {
+        stream::note(
+            "gpubench: no --ops and no --config, so this was the quick sweep; 'gpubench run --help' shows more",
+        );
+    }
     wiring::deliver(&settings, &finished.report)?;
     Ok(ExitCode::from(exit_code(&finished.report, finished.interrupted)))
 }

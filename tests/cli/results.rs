@@ -88,7 +88,7 @@ fn a_run_that_names_nothing_is_the_quick_sweep_and_says_so() {
     let folder = Folder::new();
     let ended = folder.run_line("run --sizes 3 --backends sim --sim fair.toml --out here --format table");
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    assert!(ended.stderr.contains("this is the quick sweep"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("this was the quick sweep"), "{}", ended.stderr);
     let rows = rows(&read(&folder, "here/report.json"));
     let mut ops: Vec<&str> = rows.iter().map(|row| row["op"].as_str().unwrap()).collect();
     ops.dedup();

@@ -26,6 +26,11 @@ impl Cache {
         Cache { folder: base.filter(|_| !off).map(|base| base.join("gpubench/kernels")) }
     }
 
+    /// The folder; `None` when nothing is kept.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
     /// The image stored under `key`, if it is there and intact.
     pub fn get(&self, key: &str) -> Option<Vec<u8>> {
         let file = std::fs::read(self.folder.as_ref()?.join(key)).ok()?;

@@ -1,5 +1,6 @@
 //! What `doctor` says of CUDA: the driver, the devices, each library, and which variants hang on it.
 
+use super::cache::Cache;
 use super::device;
 use super::ffi::driver as ffi;
 use super::library::Library;
@@ -59,7 +60,23 @@ pub fn findings(options: &Options) -> Vec<Finding> {
         Ok(finding) => Finding { serves: serves(Some(library)), ..finding.clone() },
         Err(missing) => missing_thing(library.title(), missing, serves(Some(library))),
     }));
+    findings.push(kernel_cache(&Cache::of_user(&|name| std::env::var_os(name))));
     findings
+}
+
+/// Where compiled kernels are kept, so that only the first run on a machine waits for the compiler.
+fn kernel_cache(cache: &Cache) -> Finding {
+    let folder = cache.folder().map(|folder| folder.display().to_string());
+    let missing = folder.is_none();
+    Finding {
+        name: "kernel cache".into(),
+        path: folder,
+        version: None,
+        serves: vec![],
+        problem: missing.then(|| "no folder to keep compiled kernels in: every run compiles them".into()),
+        fix: missing
+            .then(|| "set HOME or XDG_CACHE_HOME, and GPUBENCH_KERNEL_CACHE to anything but off".into()),
+    }
 }
 
 fn missing_thing(name: &str, missing: Unavailable, serves: Vec<String>) -> Finding {
