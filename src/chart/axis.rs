@@ -135,7 +135,6 @@ fn padded(values: &[f64], share: f64, least: f64) -> (f64, f64) {
 fn time_label(seconds: f64) -> String {
     let fits = |unit: f64| seconds / unit > 0.9995;
     let (unit, symbol) = TIME_UNITS.into_iter().find(|(unit, _)| fits(*unit)).unwrap_or(TIME_UNITS[3]);
-    let symbol = if symbol == "us" { "µs" } else { symbol };
     format!("{} {symbol}", round(seconds / unit))
 }
 

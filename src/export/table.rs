@@ -114,12 +114,12 @@ mod tests {
         let expected = "\
 matmul f32
       N  best CPU     time     ±  best GPU     time     ±  speed-up    error  of bound
-    100  openblas  7.68 us  2.5%  cublas    12.4 us  2.5%  CPU 1.6x   3.1e-7      2.6%
+    100  openblas  7.68 µs  2.5%  cublas    12.4 µs  2.5%  CPU 1.6x   3.1e-7      2.6%
   10000  openblas   744 ms  2.5%  cublas    40.9 ms  2.5%  GPU 18.2x  3.1e-7      2.6%
 
 spgemm f32, density 0.01
     N  best CPU      time     ±  best GPU  time  ±  speed-up   error  of bound
-  512  gustavson  90.1 us  2.5%  -            -  -  -         3.1e-7      2.6%
+  512  gustavson  90.1 µs  2.5%  -            -  -  -         3.1e-7      2.6%
 
 Best correct variant of each side in full precision; ± is half the 95 % interval of its median.
 Error: of both sides the one nearer to its bound, and its share of the bound.
@@ -143,8 +143,8 @@ Kernel speed-up, operands resident, no transfers: CPU by host clock, GPU by devi
         let expected = "\
 matmul f32
       N  side  variant   precision     time     ±  host clock  GFLOP/s   error  of bound  outcome
-    100  CPU   openblas  f32        7.68 us  2.5%     7.68 us      260  3.1e-7      2.6%  measured
-    100  GPU   cublas    f32        12.4 us  2.5%     12.4 us      161  3.1e-7      2.6%  measured
+    100  CPU   openblas  f32        7.68 µs  2.5%     7.68 µs      260  3.1e-7      2.6%  measured
+    100  GPU   cublas    f32        12.4 µs  2.5%     12.4 µs      161  3.1e-7      2.6%  measured
     100  CPU   mkl       f32              -     -           -        -       -         -  skipped
   10000  GPU   cublas    f32        40.9 ms  2.5%     40.9 ms    48876  3.1e-7      2.6%  measured
   10000  CPU   openblas  f32         744 ms  2.5%      744 ms     2689  3.1e-7      2.6%  measured
@@ -152,7 +152,7 @@ matmul f32
 
 spgemm f32, density 0.01
     N  side  variant    precision     time     ±  host clock  GFLOP/s   error  of bound  outcome
-  512  CPU   gustavson  f32        90.1 us  2.5%     90.1 us     2981  3.1e-7      2.6%  measured
+  512  CPU   gustavson  f32        90.1 µs  2.5%     90.1 µs     2981  3.1e-7      2.6%  measured
   512  GPU   cusparse   f32              -     -           -        -       -         -  failed
   512  GPU   hash       f32              -     -           -        -  5.0e-1    41667x  incorrect
 ";

@@ -3,9 +3,9 @@
 use crate::op::Checked;
 
 /// Units of time, largest first: seconds a unit has, and its symbol.
-pub const TIME_UNITS: [(f64, &str); 4] = [(1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")];
+pub const TIME_UNITS: [(f64, &str); 4] = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")];
 
-/// A time with three significant digits and the unit that keeps it between 1 and 1000: `7.68 us`, `41.0 ms`.
+/// A time with three significant digits and the unit that keeps it between 1 and 1000: `7.68 µs`, `41.0 ms`.
 pub fn time_text(seconds: f64) -> String {
     if seconds == 0.0 {
         return "0 s".into();
@@ -57,8 +57,8 @@ mod tests {
         let cases = [
             (0.0, "0 s"),
             (4e-10, "0.40 ns"),
-            (7.678e-6, "7.68 us"),
-            (999.4e-6, "999 us"),
+            (7.678e-6, "7.68 µs"),
+            (999.4e-6, "999 µs"),
             (999.6e-6, "1.00 ms"),
             (40.96e-3, "41.0 ms"),
             (0.7438, "744 ms"),
