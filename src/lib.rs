@@ -14,6 +14,7 @@ pub mod doctor;
 pub mod error;
 pub mod executor;
 pub mod export;
+pub mod glob;
 pub mod measure;
 pub mod observe;
 pub mod op;

@@ -34,6 +34,8 @@ pub struct Registration {
     pub name: &'static str,
     /// What it is, in one line.
     pub summary: &'static str,
+    /// Whether its times are simulated and its variants come from a script.
+    pub simulated: bool,
     /// The variants it offers; `options` matters to `sim` alone, whose script names them.
     pub variants: fn(options: &Options) -> anyhow::Result<Vec<Variant>>,
     /// Starts it: device context, thread pools, libraries needed at once.

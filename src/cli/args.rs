@@ -155,7 +155,8 @@ pub struct RunArgs {
     #[arg(help_heading = "How to measure")]
     pub samples: Option<u32>,
 
-    /// Executions before the first sample, at least; 0 measures cold. Default: 3, and at least 50 ms
+    /// Executions before the first sample, at least; 0 samples right after the checked
+    /// execution. Default: 3, and at least 50 ms, both for 2 s at most
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = warmup)]
     #[arg(help_heading = "How to measure")]
     pub warmup: Option<u32>,
@@ -165,7 +166,7 @@ pub struct RunArgs {
     #[arg(help_heading = "How to measure")]
     pub threads: Option<usize>,
 
-    /// CUDA device, by its number in nvidia-smi. Default: 0
+    /// CUDA device, by CUDA's ordinal. Default: 0
     #[arg(long, value_name = "ORDINAL", allow_negative_numbers = true, value_parser = device)]
     #[arg(help_heading = "How to measure")]
     pub device: Option<u32>,

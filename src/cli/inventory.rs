@@ -46,7 +46,7 @@ impl Inventory {
     /// What the registries hold. The simulated device's variants are its script's, so they are not listed.
     pub fn of_registries() -> Result<Inventory> {
         let mut tables = Vec::new();
-        for backend in BACKENDS.iter().filter(|backend| backend.name != "sim") {
+        for backend in BACKENDS.iter().filter(|backend| !backend.simulated) {
             let variants = (backend.variants)(&Options::default())?;
             tables.extend(variants.into_iter().map(|variant| (backend.name, variant)));
         }

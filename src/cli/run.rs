@@ -121,7 +121,9 @@ fn write_plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
             figure(work.map(|work| work.bytes)),
         )?;
     }
-    writeln!(out, "{} cells of {cases} cases; a dry run, nothing was measured", plan.cells.len())
+    let counted = |count: usize, thing: &str| format!("{count} {thing}{}", if count == 1 { "" } else { "s" });
+    let (cells, cases) = (counted(plan.cells.len(), "cell"), counted(cases, "case"));
+    writeln!(out, "{cells} of {cases}; a dry run, nothing was measured")
 }
 
 fn name(planned: &PlannedCell) -> String {

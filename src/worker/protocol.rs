@@ -15,7 +15,7 @@ pub const PROTOCOL_VERSION: u32 = 1;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum Request {
-    /// Start the backend. Answered by `Ready` or `Unavailable`.
+    /// Start the backend. Answered by `Ready`, `Unavailable` or `Failed`.
     Hello {
         /// [`PROTOCOL_VERSION`] of the parent.
         protocol: u32,
@@ -33,7 +33,7 @@ pub enum Request {
         /// How.
         sampling: Sampling,
     },
-    /// Look for everything the backend could use. Answered by `Findings`; needs no `Hello`.
+    /// Look for everything the backend could use. Answered by `Findings` or `Failed`; needs no `Hello`.
     Doctor {
         /// How it would be started.
         options: Options,

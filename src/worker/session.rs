@@ -34,7 +34,7 @@ impl Session {
         let variants = (registration.variants)(options)
             .map_err(|error| Unavailable::without_fix(format!("{}: {error:#}", registration.name)))?;
         let backend = (registration.start)(options)?;
-        Ok(Session { job: None, held: None, variants, backend, simulated: registration.name == "sim" })
+        Ok(Session { job: None, held: None, variants, backend, simulated: registration.simulated })
     }
 
     /// What the backend says of itself.

@@ -30,6 +30,7 @@ use blas::Vendor;
 pub const REGISTRATION: Registration = Registration {
     name: "cpu",
     summary: "CPU libraries and kernels, all cores",
+    simulated: false,
     variants: |_| Ok(kernels().map(|kernel| kernel.variant.clone()).collect()),
     start,
     findings: |_| Vendor::ALL.map(|vendor| vendor.finding(vendor.provider(), served_by(vendor))).into(),

@@ -43,6 +43,7 @@ use crate::error::{CellError, Unavailable};
 pub const REGISTRATION: Registration = Registration {
     name: "cuda",
     summary: "NVIDIA GPU: CUDA libraries and kernels",
+    simulated: false,
     variants: |_| Ok(kernels().map(|kernel| kernel.variant.clone()).collect()),
     start,
     findings: doctor::findings,

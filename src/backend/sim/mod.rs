@@ -1,6 +1,6 @@
 //! The simulated device: right answers, scripted times and faults, for tests and for machines without a GPU.
 //!
-//! `docs/sim.md` describes the script. Times are reported, never slept; equal scripts and seeds give equal times.
+//! `docs/sim.md` describes the script. Reported times are not slept; equal scripts and seeds give equal times.
 
 mod device;
 mod law;
@@ -17,6 +17,7 @@ use script::Script;
 pub const REGISTRATION: Registration = Registration {
     name: "sim",
     summary: "simulated device: times and faults from a script (--sim FILE)",
+    simulated: true,
     variants,
     start,
     findings: |_| vec![],

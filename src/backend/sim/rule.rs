@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::law::{Law, Scatter};
 use crate::case::Case;
+use crate::glob::glob;
 
 /// What matching cells do. Of two rules that set the same key the later one counts.
 #[derive(Clone, Debug, Deserialize)]
@@ -47,17 +48,19 @@ impl Sizes {
     fn contains(&self, n: u64) -> bool {
         match self {
             Sizes::One(size) => *size == n,
-            Sizes::Text(text) => match text.split_once("..") {
-                Some((low, high)) => {
-                    let bound =
-                        |text: &str, open| if text.is_empty() { Some(open) } else { text.parse().ok() };
-                    bound(low, 0).is_some_and(|low| low <= n)
-                        && bound(high, u64::MAX).is_some_and(|high| n <= high)
-                }
-                None => matches(text, &n.to_string()),
+            Sizes::Text(text) => match range(text) {
+                Some(ends) => ends.is_some_and(|(low, high)| (low..=high).contains(&n)),
+                None => glob(text, &n.to_string()),
             },
         }
     }
+}
+
+/// The ends of a text with two dots, both included; `Some(None)` when an end is no size, `None` for other texts.
+fn range(text: &str) -> Option<Option<(u64, u64)>> {
+    let (low, high) = text.split_once("..")?;
+    let end = |text: &str, open| if text.is_empty() { Some(open) } else { text.trim().parse().ok() };
+    Some(end(low, 0).zip(end(high, u64::MAX)))
 }
 
 /// Whether answers are right.
@@ -119,6 +122,14 @@ impl Rule {
                 bail!("{key} must be a number from 0 on");
             }
         }
+        if self.outliers.is_some_and(|share| share > 1.0) {
+            bail!("outliers is the share of executions that are outliers: at most 1");
+        }
+        if let Sizes::Text(text) = &self.n
+            && range(text) == Some(None)
+        {
+            bail!("n = \"{text}\" is no range of sizes: write one such as \"100..2000\"");
+        }
         if self.drift.is_some_and(|drift| !drift.is_finite()) {
             bail!("drift must be a finite number");
         }
@@ -127,9 +138,9 @@ impl Rule {
 
     /// Whether it is about `variant` on `case`.
     pub fn is_about(&self, variant: &str, case: &Case) -> bool {
-        matches(&self.variant, variant)
-            && matches(&self.op, &case.op)
-            && matches(&self.dtype, case.dtype.name())
+        glob(&self.variant, variant)
+            && glob(&self.op, &case.op)
+            && glob(&self.dtype, case.dtype.name())
             && self.n.contains(case.n)
     }
 
@@ -150,23 +161,6 @@ impl Rule {
     }
 }
 
-/// Whether `text` matches `pattern`, in which `*` stands for any characters and `?` for one.
-pub fn matches(pattern: &str, text: &str) -> bool {
-    let mut rest = pattern.chars();
-    match rest.next() {
-        None => text.is_empty(),
-        Some('*') => text
-            .char_indices()
-            .map(|(i, _)| i)
-            .chain([text.len()])
-            .any(|i| matches(rest.as_str(), &text[i..])),
-        Some(first) => {
-            let mut left = text.chars();
-            left.next().is_some_and(|c| c == first || first == '?') && matches(rest.as_str(), left.as_str())
-        }
-    }
-}
-
 /// The glob that matches everything.
 pub fn anything() -> String {
     "*".into()
@@ -178,14 +172,10 @@ mod tests {
 
     #[test]
     fn globs_and_sizes_match_what_they_say() {
-        assert!(
-            matches("open*", "openblas")
-                && matches("*", "")
-                && matches("f?2", "f32")
-                && !matches("f?", "f32")
-        );
+        assert!(glob("open*", "openblas") && glob("*", "") && glob("f?2", "f32") && !glob("f?", "f32"));
         assert!(Sizes::Text("..100".into()).contains(100) && !Sizes::Text("..100".into()).contains(101));
         assert!(Sizes::One(7).contains(7) && Sizes::Text("1*".into()).contains(128));
         assert!(!Sizes::Text("a..b".into()).contains(5));
+        assert_eq!((range("..b"), range("2..4"), range("1*")), (Some(None), Some(Some((2, 4))), None));
     }
 }

@@ -7,9 +7,10 @@ use anyhow::{Context, bail};
 use serde::Deserialize;
 
 use super::law::{Scatter, Seconds};
-use super::rule::{Answer, Behaviour, Fault, Rule, anything, matches};
+use super::rule::{Answer, Behaviour, Fault, Rule, anything};
 use crate::backend::{Accuracy, Side, Variant};
 use crate::case::{Case, DType};
+use crate::glob::glob;
 use crate::op::OPS;
 
 /// A whole script.
@@ -126,9 +127,9 @@ impl Script {
 impl Named {
     fn does(&self, op: &str) -> bool {
         if self.ops.is_empty() {
-            matches(&self.op, op)
+            glob(&self.op, op)
         } else {
-            self.ops.iter().any(|glob| matches(glob, op))
+            self.ops.iter().any(|pattern| glob(pattern, op))
         }
     }
 }
