@@ -66,6 +66,14 @@ pub trait Backend {
     /// The libraries it has loaded so far, with paths and versions.
     fn libraries(&self) -> Vec<Finding>;
 
+    /// Refuses, with the figures, a case that cannot fit its memory, before operands are made for it.
+    fn admit(&self, _case: &Case) -> Result<(), CellError> {
+        Ok(())
+    }
+
+    /// Waits until what earlier work left running has come to rest, such as threads that spin for more of it.
+    fn settle(&mut self) {}
+
     /// Prepares `variant` for `case`: allocates, plans, compiles, uploads. Nothing of that may happen later.
     ///
     /// Checks that everything fits in memory before it allocates.

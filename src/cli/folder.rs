@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use crate::report::file;
 use crate::settings::Format;
 
 /// A folder that exists and can be written to.
@@ -21,9 +22,9 @@ impl Folder {
     /// # Errors
     /// It cannot be written to, or it holds results of one of `formats` or a report and `force` is not given.
     pub fn claim(path: &Path, formats: &[Format], force: bool) -> Result<Folder> {
-        let formats = [Format::Json].iter().chain(formats);
-        let held = formats.filter_map(|format| format.file_name()).find(|name| path.join(name).exists());
-        if let Some(name) = held.filter(|_| !force) {
+        let wanted =
+            |name: &String| name == file::FILE_NAME || formats.iter().any(|format| format.is_made_as(name));
+        if let Some(name) = held(path).into_iter().find(wanted).filter(|_| !force) {
             let path = path.display();
             bail!(
                 "{path} already holds a {name}: name another folder with --out, or replace it with --force"
@@ -52,18 +53,38 @@ impl Folder {
     /// Permissions do not tell about full, read-only and network file systems; a file does.
     fn probe(&self) -> io::Result<()> {
         let probe = self.path.join(format!(".gpubench-{}", std::process::id()));
-        fs::write(&probe, b"probe")?;
-        fs::remove_file(&probe)
+        let written = fs::write(&probe, b"probe");
+        // A full disk leaves an empty file behind.
+        let removed = fs::remove_file(&probe);
+        written.and(removed)
+    }
+
+    /// Removes the results of an earlier run but for the report, which this run has replaced.
+    pub fn clear_stale(&self) {
+        for name in held(&self.path).into_iter().filter(|name| name != file::FILE_NAME) {
+            // What cannot be removed cannot be replaced either: writing it says so.
+            let _ = fs::remove_file(self.path.join(name));
+        }
     }
 
     /// Removes what was made, as far as it is still empty.
-    pub fn withdraw(self) {
+    pub fn withdraw(&self) {
         for path in self.made.iter().rev() {
             if fs::remove_dir(path).is_err() {
                 break;
             }
         }
     }
+}
+
+/// The results that a folder holds, sorted by name.
+fn held(path: &Path) -> Vec<String> {
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut held: Vec<String> =
+        names.filter(|name| Format::ALL.iter().any(|format| format.is_made_as(name))).collect();
+    held.sort();
+    held
 }
 
 #[cfg(test)]
@@ -97,6 +118,8 @@ mod tests {
             ("report.csv", &[Format::Table][..], false),
             ("report.csv", &[Format::Csv], true),
             ("report.json", &[Format::Csv], true),
+            ("time-matmul-f32.png", &[Format::Png], true),
+            ("time-matmul-f32.png", &[Format::Csv], false),
         ] {
             let path = root.path().join(file);
             fs::write(&path, "old").unwrap();
@@ -104,6 +127,18 @@ mod tests {
             assert!(Folder::claim(root.path(), formats, true).is_ok());
             fs::remove_file(&path).unwrap();
         }
+    }
+
+    #[test]
+    fn what_an_earlier_run_left_is_cleared_but_for_the_report_and_foreign_files() {
+        let root = tempfile::tempdir().unwrap();
+        for name in ["report.json", "report.md", "speedup-fft-f32.svg", "notes.png"] {
+            fs::write(root.path().join(name), "old").unwrap();
+        }
+        Folder::claim(root.path(), &[], true).unwrap().clear_stale();
+        let mut left: Vec<_> = fs::read_dir(root.path()).unwrap().map(|f| f.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["notes.png", "report.json"]);
     }
 
     #[test]

@@ -33,10 +33,13 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
         Destination::Stdout => None,
     };
     let finished = wiring::measure(&settings, plan).inspect_err(|_| {
-        if let Some(folder) = folder {
+        if let Some(folder) = &folder {
             folder.withdraw();
         }
     })?;
+    if let Some(folder) = folder.filter(|_| args.force) {
+        folder.clear_stale();
+    }
     if named.is_none() && sweep.is_some() && !args.quiet {
         stream::note(
             "gpubench: no --ops and no --config, so this was the quick sweep; 'gpubench run --help' shows more",

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::PlannedCell;
-use super::workers::{Hindrance, Workers, spell};
+use super::workers::{Hindrance, SEE_DOCTOR, Workers, spell};
 use crate::error::Unavailable;
 use crate::measure::sampling::Taken;
 use crate::measure::stats::Summary;
@@ -63,7 +63,11 @@ impl<'a> Attempt<'a> {
         match self.steps(limit, inputs) {
             Ok(()) | Err(End::Row) => {}
             Err(End::Replace) => self.workers.discard(&self.planned.cell.backend),
-            Err(End::Interrupted) => return None,
+            Err(End::Interrupted) => {
+                // It may be in the midst of a cell: there is nothing to wait for.
+                self.workers.discard(&self.planned.cell.backend);
+                return None;
+            }
         }
         Some(self.row)
     }
@@ -94,6 +98,9 @@ impl<'a> Attempt<'a> {
             Err(Hindrance::Interrupted) => Err(End::Interrupted),
             Err(Hindrance::Unavailable(Unavailable { reason, fix })) => {
                 Err(self.close(Outcome::Skipped, reason, fix))
+            }
+            Err(Hindrance::Broken(reason)) => {
+                Err(self.close(Outcome::Failed, reason, Some(SEE_DOCTOR.into())))
             }
         }
     }

@@ -31,6 +31,11 @@ impl Journal {
         self.save(backends)
     }
 
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.report.rows.len()
+    }
+
     /// The row added last.
     pub fn last(&self) -> Option<&Row> {
         self.report.rows.last()

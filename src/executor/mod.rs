@@ -80,6 +80,9 @@ pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
         }
     }
     observer.run_finished();
+    if interrupted {
+        observer.interrupted(journal.rows(), run.cells.len());
+    }
     let states = workers.end();
     let report = journal.finish(states)?;
     Ok(Finished { report, interrupted })

@@ -13,8 +13,14 @@ use crate::worker::protocol::{PROTOCOL_VERSION, Reply, Request};
 
 use super::Run;
 
+/// What to do about a worker that does not start.
+pub const SEE_DOCTOR: &str = "see what `gpubench doctor` reports";
+
 /// Starts in a row that may fail before a backend is given up.
 const START_ATTEMPTS: u32 = 3;
+
+/// What a worker's start may take however short the limit of a cell is: a device's context can take seconds.
+const LEAST_START_LIMIT: Duration = Duration::from_secs(30);
 
 /// A backend that was asked for with `--require` cannot start: the run has not begun.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -32,7 +38,10 @@ enum State {
     Absent,
     Starting(Client),
     Ready(Client),
-    GivenUp(Unavailable),
+    /// Something it needs is missing.
+    Missing(Unavailable),
+    /// Its worker does not start.
+    Broken(String),
 }
 
 struct Slot {
@@ -43,8 +52,10 @@ struct Slot {
 
 /// What stands in the way of a worker.
 pub enum Hindrance {
-    /// The backend cannot be used in this run.
+    /// Something the backend needs is missing: its cells are skipped.
     Unavailable(Unavailable),
+    /// Its worker crashes, hangs or fails at every start: its cells fail.
+    Broken(String),
     /// The user has ended the run.
     Interrupted,
 }
@@ -69,7 +80,7 @@ impl Workers {
             }
         }
         let slots = names.into_iter().map(|name| Slot::new(name)).collect();
-        let (options, start_limit) = (run.options.clone(), run.cell_timeout);
+        let (options, start_limit) = (run.options.clone(), run.cell_timeout.max(LEAST_START_LIMIT));
         let mut workers = Workers { slots, place, options, start_limit, stop };
         for slot in &mut workers.slots {
             slot.launch(&workers.place, &workers.options);
@@ -90,6 +101,10 @@ impl Workers {
                 Err(Hindrance::Unavailable(Unavailable { reason, fix })) => {
                     return Err(RequiredBackendMissing { name: name.clone(), reason, fix });
                 }
+                Err(Hindrance::Broken(reason)) => {
+                    let fix = Some(SEE_DOCTOR.into());
+                    return Err(RequiredBackendMissing { name: name.clone(), reason, fix });
+                }
             }
         }
         Ok(ControlFlow::Continue(()))
@@ -103,7 +118,7 @@ impl Workers {
         };
         loop {
             match &slot.state {
-                State::Ready(_) | State::GivenUp(_) => break,
+                State::Ready(_) | State::Missing(_) | State::Broken(_) => break,
                 State::Absent => slot.launch(&self.place, &self.options),
                 State::Starting(_) => {
                     observer.phase(&format!("start {name}"));
@@ -113,7 +128,8 @@ impl Workers {
         }
         match &mut slot.state {
             State::Ready(client) => Ok(client),
-            State::GivenUp(missing) => Err(Hindrance::Unavailable(missing.clone())),
+            State::Missing(missing) => Err(Hindrance::Unavailable(missing.clone())),
+            State::Broken(reason) => Err(Hindrance::Broken(reason.clone())),
             State::Absent | State::Starting(_) => Err(Hindrance::Interrupted),
         }
     }
@@ -219,10 +235,15 @@ impl Slot {
                 self.failed_starts = 0;
                 self.state = State::Ready(client);
             }
-            Ok(Reply::Unavailable { reason, fix }) => self.give_up(Unavailable { reason, fix }),
+            Ok(Reply::Unavailable { reason, fix }) => {
+                self.note_absence(&reason, fix.as_deref());
+                self.state = State::Missing(Unavailable { reason, fix });
+            }
             Ok(Reply::Failed { reason, .. }) => self.failed_start(reason),
             Ok(_) => self.failed_start("it answered the greeting with something else".into()),
-            Err(Loss::TimedOut) => self.failed_start(format!("no sign of life after {}", spell(limit))),
+            Err(Loss::TimedOut) => {
+                self.failed_start(format!("no sign of life after {} (raise --cell-timeout)", spell(limit)));
+            }
             Err(Loss::Gone(reason)) => self.failed_start(reason),
             Err(Loss::Interrupted) => return Err(Hindrance::Interrupted),
         }
@@ -234,15 +255,15 @@ impl Slot {
         self.state = State::Absent;
         if self.failed_starts >= START_ATTEMPTS {
             let reason = format!("the worker failed to start {} times: {reason}", self.failed_starts);
-            self.give_up(Unavailable::new(reason, "see what `gpubench doctor` reports"));
+            self.note_absence(&reason, Some(SEE_DOCTOR));
+            self.state = State::Broken(reason);
         }
     }
 
-    fn give_up(&mut self, missing: Unavailable) {
+    fn note_absence(&mut self, reason: &str, fix: Option<&str>) {
         self.report.available = false;
-        self.report.reason = Some(missing.reason.clone());
-        self.report.fix.clone_from(&missing.fix);
-        self.state = State::GivenUp(missing);
+        self.report.reason = Some(reason.into());
+        self.report.fix = fix.map(str::to_owned);
     }
 }
 

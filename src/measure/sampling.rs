@@ -41,6 +41,7 @@ pub struct Taken {
 
 /// Warms `job` up, then samples it.
 pub fn sample(backend: &mut dyn Backend, job: &mut dyn Job, how: &Sampling) -> Result<Taken, CellError> {
+    backend.settle();
     let warmups = warm_up(backend, job, how)?;
     let before = backend.setup_counts();
     let mut samples = Vec::with_capacity(how.samples as usize);

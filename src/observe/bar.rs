@@ -24,8 +24,9 @@ impl Bar {
     }
 
     fn tell(&self, phase: &str) {
+        // What changes most stands first: a narrow terminal cuts the end off.
         let separator = if phase.is_empty() { "" } else { ": " };
-        self.bar.set_message(format!("{}{}{separator}{phase}", self.left, self.cell));
+        self.bar.set_message(format!("{}{phase}{separator}{}", self.left, self.cell));
     }
 }
 
@@ -38,7 +39,7 @@ impl Default for Bar {
 impl Observer for Bar {
     fn run_started(&mut self, total: usize) {
         self.bar = ProgressBar::new(total as u64);
-        if let Ok(style) = ProgressStyle::with_template("[{pos}/{len}] {bar:24} {elapsed} {wide_msg}") {
+        if let Ok(style) = ProgressStyle::with_template("[{pos}/{len}] {bar:16} {elapsed} {wide_msg}") {
             self.bar.set_style(style);
         }
         // Redraws come from progress alone: a ticking thread would take time from the cell being timed.
@@ -70,6 +71,10 @@ impl Observer for Bar {
 
     fn run_finished(&mut self) {
         self.bar.finish_and_clear();
+    }
+
+    fn interrupted(&mut self, finished: usize, total: usize) {
+        self.bar.println(lines::interrupted(finished, total));
     }
 }
 

@@ -28,6 +28,15 @@ impl<W: Write> Observer for Lines<W> {
         // A reader of the progress that has gone away is no reason to end the run.
         let _ = writeln!(self.sink, "[{}/{}] {} {}", position + 1, self.total, row.cell(), result(row));
     }
+
+    fn interrupted(&mut self, finished: usize, total: usize) {
+        let _ = writeln!(self.sink, "{}", interrupted(finished, total));
+    }
+}
+
+/// What is said when the user has ended a run.
+pub fn interrupted(finished: usize, total: usize) -> String {
+    format!("interrupted after {finished} of {total} cells; what is finished is saved")
 }
 
 /// What became of a cell, in a few words.

@@ -27,6 +27,9 @@ pub trait Observer {
 
     /// No more cells follow.
     fn run_finished(&mut self) {}
+
+    /// The user has ended the run after `finished` of its `total` cells.
+    fn interrupted(&mut self, _finished: usize, _total: usize) {}
 }
 
 /// Nobody.

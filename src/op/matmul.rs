@@ -76,6 +76,6 @@ fn check<T: Real>(
         worst(rows.clone().map(|(found, expected)| relative(found[0] - expected[0], expected[1] / root)));
     let sums = worst(rows.map(|(found, expected)| relative(found[1] - expected[1], expected[1])));
     let sum_rounding = root * rounding.sum;
-    let weighted = Checked::new(weighted, 16.0 * rounding.input / root + 4.0 * sum_rounding);
+    let weighted = Checked::new(weighted, 16.0 * rounding.input / root + 2.0 * sum_rounding);
     Ok(weighted.worse(Checked::new(sums, 8.0 * (rounding.input + sum_rounding))))
 }

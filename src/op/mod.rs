@@ -96,6 +96,16 @@ pub trait Op: Sync {
     /// Bytes of the operands and the answer together, computed without overflow for any `n`.
     fn footprint(&self, case: &Case) -> u128;
 
+    /// Bytes that making the operands takes beside them.
+    fn scratch(&self, _case: &Case) -> u128 {
+        0
+    }
+
+    /// Expected number of stored entries of the largest sparse operand; 0 for ops on dense operands.
+    fn expected_entries(&self, case: &Case) -> f64 {
+        self.default_density().map_or(0.0, |_| volume::stored(case))
+    }
+
     /// The operands. Deterministic in `case.seed`, equal bit for bit on every machine.
     fn inputs(&self, case: &Case) -> Vec<Operand>;
 

@@ -70,5 +70,5 @@ fn check<T: Real>(
     let error = errors.map(|((found, expected), scale)| relative((found - expected).abs(), scale));
     let error =
         error.fold(0.0, |worst: f64, error| if error > worst || error.is_nan() { error } else { worst });
-    Ok(Checked::new(error, (2.0 * n as f64).max(16.0) * rounding.sum))
+    Ok(Checked::new(error, (n as f64).max(16.0) * rounding.sum))
 }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::judge::{self, relative, worst};
 use super::volume::{dense_bytes, element, side};
 use super::{Checked, Op, Rounding, Work, uniform_column};
-use crate::case::Case;
+use crate::case::{Case, DType};
 use crate::data::generator::Stream;
 use crate::data::{Operand, Real};
 use crate::error::CellError;
@@ -36,6 +36,11 @@ impl Op for Solve {
 
     fn footprint(&self, case: &Case) -> u128 {
         dense_bytes(case, 1, 2)
+    }
+
+    /// X and XᵀX, both in float64 whatever the element type.
+    fn scratch(&self, case: &Case) -> u128 {
+        dense_bytes(&Case { dtype: DType::F64, ..case.clone() }, 2, 0)
     }
 
     /// `A = Xᵀ X + I` rounded once to the element type, where X holds the leading 19 bits of the uniform

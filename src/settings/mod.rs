@@ -135,4 +135,16 @@ impl Format {
             Format::Table | Format::Png | Format::Svg => None,
         }
     }
+
+    /// Whether a file of that name in a folder of results is of this format.
+    pub fn is_made_as(self, name: &str) -> bool {
+        let chart = |ending: &str| {
+            name.ends_with(ending) && (name.starts_with("time-") || name.starts_with("speedup-"))
+        };
+        match self {
+            Format::Png => chart(".png"),
+            Format::Svg => chart(".svg"),
+            _ => self.file_name() == Some(name),
+        }
+    }
 }

@@ -28,9 +28,16 @@ pub struct Session {
     simulated: bool,
 }
 
+/// Expected entries of a sparse operand: `i32::MAX`, less six standard deviations and some.
+const MOST_ENTRIES: f64 = 2.147e9;
+
 impl Session {
     /// Starts the backend.
     pub fn start(registration: &Registration, options: &Options) -> Result<Self, Unavailable> {
+        if let Some(threads) = options.threads {
+            // Operands and checks keep to the threads too. In a thread of the parent the pool may exist already.
+            let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+        }
         let variants = (registration.variants)(options)
             .map_err(|error| Unavailable::without_fix(format!("{}: {error:#}", registration.name)))?;
         let backend = (registration.start)(options)?;
@@ -117,9 +124,18 @@ impl Session {
             return Ok(());
         }
         self.held = None;
+        self.backend.admit(case)?;
+        let entries = op.expected_entries(case);
+        if entries > MOST_ENTRIES {
+            let reason = format!("about {entries:.2e} stored entries do not fit 32-bit offsets (2.14e9)");
+            return Err(Unavailable::new(reason, "choose a smaller size or density").into());
+        }
         // The operands and the answer are on the host; a job of the CPU's side holds its own copy of both.
         let copies = if side == Side::Cpu { 2 } else { 1 };
-        let needed = op.footprint(case).saturating_mul(copies);
+        let needed = op
+            .footprint(case)
+            .saturating_mul(copies)
+            .max(op.footprint(case).saturating_add(op.scratch(case)));
         if let Some(free) = memory::free_host_bytes().filter(|&free| needed > free) {
             return Err(CellError::OutOfMemory { place: "host", needed, free });
         }

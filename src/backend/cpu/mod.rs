@@ -14,6 +14,7 @@ mod gustavson;
 mod matmul;
 mod moments;
 mod per_thread;
+mod quiet;
 mod reduction;
 mod row_blocks;
 mod simd;
@@ -120,6 +121,10 @@ impl Backend for Cpu {
                 finding
             })
             .collect()
+    }
+
+    fn settle(&mut self) {
+        quiet::wait();
     }
 
     fn prepare(&mut self, variant: &str, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {

@@ -12,7 +12,7 @@ use super::{Cpu, Kernel};
 use crate::backend::Job;
 use crate::case::Case;
 use crate::data::{Operand, Real};
-use crate::error::CellError;
+use crate::error::{CellError, Unavailable};
 
 /// The kernels.
 pub const KERNELS: &[Kernel] = &[
@@ -79,7 +79,13 @@ fn lapack<T: Blas<Real = T>>(
     method: Method,
 ) -> Result<Box<dyn Job>, CellError> {
     let provider = cpu.blas(vendor)?;
-    let side = i32::try_from(case.n).map_err(|_| CellError::call("svd", "the side exceeds 2^31 - 1"))?;
+    let side =
+        i32::try_from(case.n).ok().filter(|side| side.checked_mul(*side).is_some()).ok_or_else(|| {
+            Unavailable::new(
+                "LAPACK's 32-bit interface takes matrices of less than 2^31 elements",
+                "use faer",
+            )
+        })?;
     let given = only::<T>(inputs)?;
     let (a, layout) = (given.clone(), MatrixLayout::C { row: side, lda: side });
     Ok(Box::new(LapackSvd { n: case.side(), given, a, factors: None, method, layout, provider }))

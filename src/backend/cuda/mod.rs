@@ -168,6 +168,18 @@ impl Started {
     }
 }
 
+impl Started {
+    /// A library that fails does not tell a refused call from a dead context; the context does.
+    fn diagnosed<T>(&self, outcome: Result<T, CellError>) -> Result<T, CellError> {
+        outcome.map_err(|error| match (error, self.cuda.synchronize()) {
+            (CellError::Failed(call), Err(CellError::DeviceLost(why))) => {
+                CellError::DeviceLost(format!("{call}; {why}"))
+            }
+            (error, _) => error,
+        })
+    }
+}
+
 impl Backend for Started {
     fn describe(&self) -> serde_json::Value {
         device::describe(self.cuda.device(), self.ordinal)
@@ -177,15 +189,23 @@ impl Backend for Started {
         self.cuda.libraries()
     }
 
+    fn admit(&self, case: &Case) -> Result<(), CellError> {
+        match crate::op::find(&case.op) {
+            Some(op) => self.cuda.reserve(op.footprint(case)),
+            None => Ok(()),
+        }
+    }
+
     fn prepare(&mut self, variant: &str, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
         let kernel = kernels().find(|kernel| kernel.variant.op == case.op && kernel.variant.name == variant);
         let kernel =
             kernel.ok_or_else(|| CellError::Failed(format!("no cuda variant {variant} of {}", case.op)))?;
-        (kernel.prepare)(&self.cuda, case, inputs)
+        self.diagnosed((kernel.prepare)(&self.cuda, case, inputs))
     }
 
     fn time(&mut self, job: &mut dyn Job) -> Result<Sample, CellError> {
-        self.timer.time(&self.cuda.stream, job)
+        let sample = self.timer.time(&self.cuda.stream, job);
+        self.diagnosed(sample)
     }
 
     fn setup_counts(&self) -> SetupCounts {

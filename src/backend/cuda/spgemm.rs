@@ -1,7 +1,7 @@
 //! spgemm: C = A B for sparse A and B, by cuSPARSE.
 
 use super::context::{Cuda, Element, Library};
-use super::ffi::cusparse::{Finished, Product, ProductBuffers, Sparse, SparseReal};
+use super::ffi::cusparse::{Product, ProductBuffers, Ready, Sparse, SparseReal};
 use super::sparse::{DeviceCsr, device_bytes};
 use super::{Kernel, sparse, variant};
 use crate::backend::Job;
@@ -40,7 +40,7 @@ fn prepare<T: Element + SparseReal>(cuda: &Cuda, inputs: &[Operand]) -> Result<B
         |len| cuda.alloc(len),
         |len| cuda.alloc(len),
     )?;
-    Ok(Box::new(Spgemm { finished: None, product, buffers, cuda: cuda.clone(), rows, cols }))
+    Ok(Box::new(Spgemm { ready: None, product, buffers, cuda: cuda.clone(), rows, cols }))
 }
 
 /// Products of entries of `a` with entries of `b`: as many as a multiplication does.
@@ -53,8 +53,8 @@ fn products(a: &Csr, b: &Csr) -> u64 {
 }
 
 struct Spgemm<T> {
-    /// Descriptors of the last product, which its work on the stream may still need.
-    finished: Option<Finished>,
+    /// Descriptors of the next product, or of the last, whose work on the stream may still need them.
+    ready: Option<Ready>,
     product: Product<T>,
     buffers: ProductBuffers<T>,
     cuda: Cuda,
@@ -64,16 +64,17 @@ struct Spgemm<T> {
 
 impl<T: Element + SparseReal> Job for Spgemm<T> {
     fn reset(&mut self) -> Result<(), CellError> {
-        if self.finished.is_some() {
+        if self.ready.is_some() {
             self.cuda.synchronize()?;
-            self.finished = None;
         }
+        self.ready = Some(self.product.ready(&mut self.buffers)?);
         Ok(())
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
-        self.finished = Some(self.product.again(&mut self.buffers)?);
-        Ok(())
+        let ready = self.ready.as_ref();
+        let ready = ready.ok_or_else(|| CellError::call("spgemm", "executed before it was reset"))?;
+        self.product.again(ready, &mut self.buffers)
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {

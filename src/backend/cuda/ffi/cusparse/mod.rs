@@ -3,7 +3,7 @@
 mod spgemm;
 mod spmv;
 
-pub(crate) use spgemm::{Finished, Product, ProductBuffers};
+pub(crate) use spgemm::{Product, ProductBuffers, Ready};
 pub(crate) use spmv::MatrixVector;
 
 use std::ffi::c_void;

@@ -153,18 +153,24 @@ impl<T: SparseReal> Product<T> {
         Ok(buffers)
     }
 
-    /// Multiplies again into the buffers of [`Product::first`], by the whole documented sequence of calls.
+    /// Makes ready to multiply again into the buffers of [`Product::first`].
     ///
     /// The state and the result's descriptor are new each time, since nothing documents that a product may be
     /// repeated on used ones; both are small host objects.
-    pub fn again(&self, buffers: &mut ProductBuffers<T>) -> Result<Finished, CellError> {
-        let (state, c) = (Descriptor::new()?, self.unfilled(&mut buffers.indptr)?);
-        self.fits(ESTIMATION, &state, &c, &buffers.estimation)?;
-        self.run(ESTIMATION, &state, &c, &buffers.estimation)?;
-        self.fits(COMPUTATION, &state, &c, &buffers.computation)?;
-        self.run(COMPUTATION, &state, &c, &buffers.computation)?;
-        self.copy(&state, &c, buffers)?;
-        Ok(Finished { _state: state, _c: c })
+    pub fn ready(&self, buffers: &mut ProductBuffers<T>) -> Result<Ready, CellError> {
+        let ready = Ready { state: Descriptor::new()?, c: self.unfilled(&mut buffers.indptr)? };
+        self.fits(ESTIMATION, &ready.state, &ready.c, &buffers.estimation)?;
+        Ok(ready)
+    }
+
+    /// Multiplies again: estimates, computes and copies. The size of the computation's buffer is asked for once
+    /// more, because the documented sequence has that call between estimation and computation.
+    pub fn again(&self, ready: &Ready, buffers: &mut ProductBuffers<T>) -> Result<(), CellError> {
+        let Ready { state, c } = ready;
+        self.run(ESTIMATION, state, c, &buffers.estimation)?;
+        self.fits(COMPUTATION, state, c, &buffers.computation)?;
+        self.run(COMPUTATION, state, c, &buffers.computation)?;
+        self.copy(state, c, buffers)
     }
 
     /// Waits for everything queued on the product's stream.
@@ -298,8 +304,8 @@ impl<T: SparseReal> Product<T> {
     }
 }
 
-/// The descriptors of a queued product; to be kept until the stream has done it.
-pub(crate) struct Finished {
-    _state: Descriptor,
-    _c: Unfilled,
+/// The descriptors of one product; to be kept until the stream has done it.
+pub(crate) struct Ready {
+    state: Descriptor,
+    c: Unfilled,
 }
