@@ -170,6 +170,22 @@ fn vectors_carry_their_font_their_text_and_repeat_byte_for_byte() {
 }
 
 #[test]
+fn times_at_the_ends_of_float64_are_drawn_within_the_plot() {
+    for (cpu, gpu) in [(1e308, 1e308), (5e-324, 5e-324), (1e308, 1e-308), (1e-308, 1e308), (5e-324, 1.0)] {
+        let rows = vec![measured("fft", 8, "cpu", "realfft", cpu), measured("fft", 8, "cuda", "r2c", gpu)];
+        for chart in of(rows.clone()) {
+            let layout = Layout::of(&chart);
+            assert!(layout.plot.right - layout.plot.left > 700.0, "{chart:?}");
+            for point in chart.series.iter().flat_map(|series| &series.points) {
+                assert!(layout.plot.has(layout.place(&chart, point.x, point.y)), "{chart:?}");
+            }
+        }
+        let report = Report { rows, ..empty() };
+        assert!(!files(&[("", &report)], &Format::ALL).unwrap().is_empty());
+    }
+}
+
+#[test]
 fn plot_reads_reports_and_writes_charts_but_replaces_none_unasked() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("run");
