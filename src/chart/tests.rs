@@ -203,6 +203,20 @@ fn plot_reads_reports_and_writes_charts_but_replaces_none_unasked() {
 }
 
 #[test]
+fn plot_leaves_nothing_behind_where_it_cannot_write_and_takes_no_dash_for_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("report.json");
+    let long = measured(&"o".repeat(300), 8, "cpu", "v", 1e-3);
+    let short = measured("fft", 8, "cpu", "v", 1e-3);
+    crate::report::file::save(&Report { rows: vec![short, long], ..empty() }, &source).unwrap();
+    let reports = [source];
+    assert!(plot(&reports, &folder.path().join("new/charts"), &[Format::Svg], false).is_err());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    let message = plot(&reports, Path::new("-"), &[Format::Svg], false).unwrap_err().to_string();
+    assert!(message.contains("stdout") && message.contains("--out"), "{message}");
+}
+
+#[test]
 fn reports_are_called_after_their_folder_or_file_and_by_path_when_names_collide() {
     let paths = |texts: &[&str]| texts.iter().map(PathBuf::from).collect::<Vec<_>>();
     assert_eq!(names(&paths(&["a/h200/report.json", "b/before.json"])), ["h200", "before"]);
