@@ -76,10 +76,15 @@ impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} N={} {}", self.op, self.n, self.dtype)?;
         match self.density {
-            Some(density) => write!(f, " density {density}"),
+            Some(density) => write!(f, " density {}", density_text(density)),
             None => Ok(()),
         }
     }
+}
+
+/// The shortest text that reads back as the same density, below 10⁻⁴ with an exponent: `0.05`, `2.5e-5`.
+pub fn density_text(density: f64) -> String {
+    if density < 1e-4 { format!("{density:e}") } else { density.to_string() }
 }
 
 /// One case on one backend by one variant: what one row of a report is about.
@@ -96,5 +101,22 @@ pub struct Cell {
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}/{}", self.case, self.backend, self.variant)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_densities_are_written_with_an_exponent() {
+        let shown = |density| {
+            let case = Case { op: "spmv".into(), n: 8, dtype: DType::F32, density: Some(density), seed: 1 };
+            case.to_string()
+        };
+        assert_eq!(shown(0.05), "spmv N=8 f32 density 0.05");
+        assert_eq!(shown(1e-4), "spmv N=8 f32 density 0.0001");
+        assert_eq!(shown(2.5e-5), "spmv N=8 f32 density 2.5e-5");
+        assert_eq!(shown(1e-300), "spmv N=8 f32 density 1e-300");
     }
 }

@@ -120,6 +120,10 @@ fn reports_that_break_a_promise_are_rejected() {
         ("an unknown outcome", |v| v["rows"][0]["outcome"] = json!("ok")),
         ("an unknown element type", |v| v["rows"][0]["dtype"] = json!("float32")),
         ("size 0", |v| v["rows"][0]["n"] = json!(0)),
+        ("an op that is no name", |v| v["rows"][0]["op"] = json!("evil/../../x")),
+        ("a backend with a slash", |v| v["rows"][0]["backend"] = json!("a/b")),
+        ("a variant with an escape", |v| v["rows"][0]["variant"] = json!("a\u{1b}[31m")),
+        ("a plan of less than no cells", |v| v["environment"]["planned_rows"] = json!(-1)),
         ("an error without a bound", |v| v["rows"][0]["error"] = json!({ "value": 1.0 })),
         ("measured without a time", |v| remove(&mut v["rows"][0], "execute")),
         ("incorrect with a time", |v| v["rows"][1]["execute"] = v["rows"][0]["execute"].clone()),
@@ -138,17 +142,61 @@ fn reports_that_break_a_promise_are_rejected() {
     }
 }
 
+/// A report in which every optional key is present somewhere: its first row and its one backend have them all.
+fn complete() -> Value {
+    let mut value = serde_json::to_value(report()).unwrap();
+    let environment = &mut value["environment"];
+    environment["gpubench_revision"] = json!("0123abc");
+    environment["git_revision"] = json!("0123abc-dirty");
+    environment["planned_rows"] = json!(5);
+    environment["host"]["governor"] = json!("performance");
+    environment["backends"][0]["startup_s"] = json!(0.5);
+    value["rows"][0]["reason"] = json!("a reason");
+    value["rows"][0]["fix"] = json!("a fix");
+    value
+}
+
+/// Places of the objects of a report, and the definitions of the schema that they fit.
+const OBJECTS: &[(&str, &str)] = &[
+    ("/environment", "environment"),
+    ("/environment/host", "host"),
+    ("/environment/backends/0", "backend"),
+    ("/environment/backends/0/libraries/0", "finding"),
+    ("/rows/0", "row"),
+    ("/rows/0/error", "error"),
+    ("/rows/0/work", "work"),
+    ("/rows/0/phases", "phases"),
+    ("/rows/0/execute", "execute"),
+];
+
+#[test]
+fn the_schema_and_a_complete_report_have_the_same_keys() {
+    let (schema, complete): (Value, Value) = (serde_json::from_str(SCHEMA).unwrap(), complete());
+    assert!(validator().is_valid(&complete));
+    for (place, definition) in OBJECTS {
+        let mut written: Vec<&String> =
+            complete.pointer(place).unwrap().as_object().unwrap().keys().collect();
+        let properties = &schema["$defs"][definition]["properties"];
+        let mut described: Vec<&String> = properties.as_object().unwrap().keys().collect();
+        described.sort();
+        written.sort();
+        assert_eq!(written, described, "{place}");
+    }
+}
+
 #[test]
 fn every_key_that_the_schema_requires_is_required_when_a_report_is_read_and_the_reverse() {
-    let row = serde_json::to_value(&report().rows[0]).unwrap();
-    let validator = validator();
-    for key in row.as_object().unwrap().keys() {
-        let mut value = serde_json::to_value(report()).unwrap();
-        remove(&mut value["rows"][0], key);
-        // A measured row without `execute` can be read, and then counts as one without a time.
-        if key != "execute" {
+    let (complete, validator) = (complete(), validator());
+    for (place, _) in OBJECTS {
+        for key in complete.pointer(place).unwrap().as_object().unwrap().keys() {
+            // A measured row without `execute` can be read, and then counts as one without a time.
+            if key == "execute" {
+                continue;
+            }
+            let mut value = complete.clone();
+            remove(value.pointer_mut(place).unwrap(), key);
             let readable = serde_json::from_value::<Report>(value.clone()).is_ok();
-            assert_eq!(validator.is_valid(&value), readable, "{key}");
+            assert_eq!(validator.is_valid(&value), readable, "{place}/{key}");
         }
     }
 }

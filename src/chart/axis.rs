@@ -2,6 +2,10 @@
 
 use crate::report::quantity::{TIME_UNITS, three_digits};
 
+/// What an axis can hold; values beyond stand at these. They leave room for margins: the whole range of float64 less
+/// a few decades at either end.
+const HELD: (f64, f64) = (1e-250, 1e250);
+
 /// A labelled place on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
@@ -75,7 +79,8 @@ impl Axis {
 
     /// Where a value stands between the low end (0) and the high end (1).
     pub fn fraction(&self, value: f64) -> f64 {
-        (value / self.low).ln() / (self.high / self.low).ln()
+        // Differences of logarithms: the ratio of two values may overflow.
+        (held(value).ln() - self.low.ln()) / (self.high.ln() - self.low.ln())
     }
 }
 
@@ -89,14 +94,14 @@ struct Spacing {
 
 impl Spacing {
     fn of(low: f64, high: f64) -> Spacing {
-        let decades = (high / low).log10();
+        let decades = high.log10() - low.log10();
         let digits: &[i32] = match decades {
             d if d > 3.0 => &[1],
             d if d > 1.2 => &[1, 2, 5],
             d if d > 0.7 => &[1, 2, 3, 5],
             _ => &[1, 2, 3, 4, 5, 6, 7, 8, 9],
         };
-        Spacing { digits, decades: if decades > 9.0 { 2 } else { 1 } }
+        Spacing { digits, decades: (decades / 9.0).ceil().max(1.0) as i32 }
     }
 
     /// The round values from `low` to `high`, ascending, and whether each is labelled.
@@ -106,8 +111,8 @@ impl Spacing {
             for digit in 1..=9 {
                 let value = scientific(digit, exponent);
                 let labelled = self.digits.contains(&digit) && exponent.rem_euclid(self.decades) == 0;
-                // Between labels two decades apart, single values would only be clutter.
-                let shown = labelled || self.decades == 1 || digit == 1;
+                // Between labels decades apart, more lines would only be clutter.
+                let shown = labelled || self.decades == 1 || (self.decades == 2 && digit == 1);
                 if shown && value >= low && value <= high {
                     values.push((value, labelled));
                 }
@@ -124,15 +129,23 @@ fn scientific(digit: i32, exponent: i32) -> f64 {
 
 /// The range of `values`, widened on both sides by a share of its logarithm, to a ratio of `least` at least.
 fn padded(values: &[f64], share: f64, least: f64) -> (f64, f64) {
-    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = values.iter().copied().fold(0.0, f64::max);
-    let width = (high / low).ln();
+    let low = held(values.iter().copied().fold(f64::INFINITY, f64::min));
+    let high = held(values.iter().copied().fold(0.0, f64::max));
+    let width = high.ln() - low.ln();
     let margin = (width * share).max((least.ln() - width) / 2.0);
     (low * (-margin).exp(), high * margin.exp())
 }
 
+/// The value, or the nearest that an axis can hold.
+fn held(value: f64) -> f64 {
+    value.clamp(HELD.0, HELD.1)
+}
+
 /// `20 µs` for a round number of seconds.
 fn time_label(seconds: f64) -> String {
+    if !(1e-11..1e6).contains(&seconds) {
+        return format!("{seconds:e} s");
+    }
     let fits = |unit: f64| seconds / unit > 0.9995;
     let (unit, symbol) = TIME_UNITS.into_iter().find(|(unit, _)| fits(*unit)).unwrap_or(TIME_UNITS[3]);
     format!("{} {symbol}", round(seconds / unit))
@@ -147,8 +160,11 @@ fn ratio_label(ratio: f64, factor: f64) -> String {
     }
 }
 
-/// A number near a round one without a needless fraction: `20`, `1.43`.
+/// A number near a round one without a needless fraction: `20`, `1.43`, `1e9`.
 fn round(figure: f64) -> String {
+    if figure >= 1e6 {
+        return format!("{figure:e}");
+    }
     let whole = figure.round();
     if (figure - whole).abs() < 1e-6 * figure { whole.to_string() } else { three_digits(figure) }
 }
@@ -187,6 +203,18 @@ mod tests {
     fn a_single_size_stands_in_the_middle() {
         let axis = Axis::sizes("", &[1000]);
         assert!((axis.fraction(1000.0) - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_ends_of_float64_have_finite_axes_with_short_labels() {
+        for values in [[1e308, f64::MAX], [5e-324, 1e-323], [5e-324, f64::MAX], [1e-250, 1e250]] {
+            for axis in [Axis::times("", &values), Axis::ratios("", &values)] {
+                assert!(0.0 < axis.low && axis.low < axis.high && axis.high.is_finite(), "{axis:?}");
+                assert!(values.iter().all(|&v| axis.fraction(v) > 0.0 && axis.fraction(v) < 1.0), "{axis:?}");
+                assert!((1..=15).contains(&axis.ticks.len()) && axis.minor.len() < 40, "{axis:?}");
+                assert!(labels(&axis).iter().all(|label| label.len() < 12), "{axis:?}");
+            }
+        }
     }
 
     proptest! {

@@ -84,13 +84,17 @@ fn file(chart: &ChartModel, format: Format) -> anyhow::Result<File> {
 /// Several reports share charts; their series are then labelled with the reports' names. Returns the paths written.
 ///
 /// # Errors
-/// A report cannot be read, none has a measured row, a file exists and `force` is false, or `out` cannot be written.
+/// `out` is `-`, a report cannot be read, none has a measured row, a file exists and `force` is false, or `out` cannot
+/// be written. No file or folder is then left behind.
 pub fn plot(
     reports: &[PathBuf],
     out: &Path,
     formats: &[Format],
     force: bool,
 ) -> anyhow::Result<Vec<PathBuf>> {
+    if out == Path::new("-") {
+        bail!("charts are files and do not go to stdout; name a folder with --out");
+    }
     let loaded = reports.iter().map(|path| load(path)).collect::<anyhow::Result<Vec<Report>>>()?;
     let names = names(reports);
     let named: Vec<(&str, &Report)> = names.iter().map(String::as_str).zip(&loaded).collect();
@@ -100,9 +104,17 @@ pub fn plot(
             "nothing to draw: no row of the given reports is measured; see their report.md for the reasons"
         );
     }
+    let missing: Vec<&Path> =
+        out.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
     std::fs::create_dir_all(out)
-        .with_context(|| format!("cannot make the folder {}; name another with --out", out.display()))?;
-    save_all(out, &files, force)
+        .with_context(|| format!("cannot make the folder {}; name another with --out", out.display()))
+        .and_then(|()| save_all(out, &files, force))
+        .inspect_err(|_| {
+            for folder in missing {
+                // It may not have been made; what is told is why the charts were not written.
+                let _ = std::fs::remove_dir(folder);
+            }
+        })
 }
 
 /// A name for each report: its folder's for a `report.json`, else the file's; the whole path where names collide.

@@ -4,7 +4,7 @@ use super::axis::Axis;
 use super::series::{Point, Series, Style, group, style};
 use super::text::{captions, dtype_text, ratio_text};
 use crate::backend::Side;
-use crate::case::DType;
+use crate::case::{DType, density_text};
 use crate::op::{OPS, find};
 use crate::report::headline::{Comparison, Names, Section, sections};
 use crate::report::{Report, Row};
@@ -136,7 +136,7 @@ fn time_chart(op: &str, dtype: DType, parts: &[&Part<'_>], captions: &[String]) 
 fn heading(op: &str, dtype: DType, parts: &[&Part<'_>]) -> String {
     let shared =
         parts.first().filter(|part| !part.shows_density).and_then(|part| part.section.common_density());
-    let density = shared.map(|density| format!(", density {density}")).unwrap_or_default();
+    let density = shared.map(|density| format!(", density {}", density_text(density))).unwrap_or_default();
     format!("{op}, {}{density}", dtype_text(dtype))
 }
 
@@ -173,7 +173,7 @@ fn time_point(row: &Row) -> Option<Point> {
 /// The name of a series: report, variant and density, as far as they are needed to tell series apart.
 fn label(part: &Part<'_>, variant: Option<&str>, comparison: &Comparison<'_>) -> String {
     let density = comparison.density.filter(|_| part.shows_density);
-    let density = density.map(|density| format!("density {density}"));
+    let density = density.map(|density| format!("density {}", density_text(density)));
     let parts = [Some(part.report).filter(|name| !name.is_empty()), variant, density.as_deref()];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

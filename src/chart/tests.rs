@@ -170,6 +170,22 @@ fn vectors_carry_their_font_their_text_and_repeat_byte_for_byte() {
 }
 
 #[test]
+fn times_at_the_ends_of_float64_are_drawn_within_the_plot() {
+    for (cpu, gpu) in [(1e308, 1e308), (5e-324, 5e-324), (1e308, 1e-308), (1e-308, 1e308), (5e-324, 1.0)] {
+        let rows = vec![measured("fft", 8, "cpu", "realfft", cpu), measured("fft", 8, "cuda", "r2c", gpu)];
+        for chart in of(rows.clone()) {
+            let layout = Layout::of(&chart);
+            assert!(layout.plot.right - layout.plot.left > 700.0, "{chart:?}");
+            for point in chart.series.iter().flat_map(|series| &series.points) {
+                assert!(layout.plot.has(layout.place(&chart, point.x, point.y)), "{chart:?}");
+            }
+        }
+        let report = Report { rows, ..empty() };
+        assert!(!files(&[("", &report)], &Format::ALL).unwrap().is_empty());
+    }
+}
+
+#[test]
 fn plot_reads_reports_and_writes_charts_but_replaces_none_unasked() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("run");
@@ -184,6 +200,20 @@ fn plot_reads_reports_and_writes_charts_but_replaces_none_unasked() {
     plot(&reports, &out, &[Format::Svg], true).unwrap();
     crate::report::file::save(&empty(), &source.join("report.json")).unwrap();
     assert!(plot(&reports, &out, &[Format::Svg], true).unwrap_err().to_string().contains("nothing to draw"));
+}
+
+#[test]
+fn plot_leaves_nothing_behind_where_it_cannot_write_and_takes_no_dash_for_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("report.json");
+    let long = measured(&"o".repeat(300), 8, "cpu", "v", 1e-3);
+    let short = measured("fft", 8, "cpu", "v", 1e-3);
+    crate::report::file::save(&Report { rows: vec![short, long], ..empty() }, &source).unwrap();
+    let reports = [source];
+    assert!(plot(&reports, &folder.path().join("new/charts"), &[Format::Svg], false).is_err());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    let message = plot(&reports, Path::new("-"), &[Format::Svg], false).unwrap_err().to_string();
+    assert!(message.contains("stdout") && message.contains("--out"), "{message}");
 }
 
 #[test]

@@ -16,7 +16,8 @@ pub fn dtype_text(dtype: DType) -> &'static str {
 /// What stands beside a speed-up: `12x` where the GPU wins, `CPU 2.9x` where the CPU does.
 pub fn ratio_text(found: &SpeedUp) -> String {
     let factor = found.factor();
-    let text = if factor < 9.95 { factor_text(factor) } else { format!("{factor:.0}x") };
+    let whole = (9.95..99.95).contains(&factor);
+    let text = if whole { format!("{factor:.0}x") } else { factor_text(factor) };
     if found.winner() == Side::Cpu { format!("CPU {text}") } else { text }
 }
 

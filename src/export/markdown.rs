@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::grid::{Column, Field, Grid, escape};
-use super::problems::{groups, summary};
+use super::problems::{ended_early, groups, summary};
 use super::tables::{method, tables};
 use super::{Exporter, File, View};
 use crate::report::{BackendState, Environment, Report};
@@ -38,8 +38,15 @@ fn text(report: &Report, view: &View) -> String {
         text.push_str(&grid.markdown());
         text.push('\n');
     }
-    if let Some(summary) = summary(report) {
-        let _ = writeln!(text, "## Cells without a time\n\n{summary}.\n\n{}", problems(report));
+    let (ended_early, summary) = (ended_early(report), summary(report));
+    if ended_early.is_some() || summary.is_some() {
+        text.push_str("## Cells without a time\n\n");
+    }
+    if let Some(line) = ended_early {
+        let _ = writeln!(text, "{line}.\n");
+    }
+    if let Some(summary) = summary {
+        let _ = writeln!(text, "{summary}.\n\n{}", problems(report));
     }
     text.push_str("## Method\n\n");
     for line in method(report, view.all_variants) {
@@ -124,4 +131,22 @@ fn backend_text(backend: &BackendState) -> String {
         let _ = writeln!(text, "  - {} {}{place}", escape(&library.name), escape(version));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    #[test]
+    fn a_run_that_was_ended_early_says_so_before_other_problems() {
+        let mut report = example::full();
+        report.environment.planned_rows = Some(12);
+        let shown = text(&report, &View::default());
+        let expected = "## Cells without a time\n\nended early: 9 of 12 cells.\n\n1 incorrect, 1 failed";
+        assert!(shown.contains(expected), "{shown}");
+        report.rows.truncate(2);
+        let shown = text(&report, &View::default());
+        assert!(shown.contains("ended early: 2 of 12 cells.\n\n## Method"), "{shown}");
+    }
 }

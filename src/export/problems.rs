@@ -36,6 +36,13 @@ pub fn groups(report: &Report) -> Vec<Group<'_>> {
     groups
 }
 
+/// `ended early: 1 of 3 cells`; `None` when every planned cell has its row, or the plan is not known.
+pub fn ended_early(report: &Report) -> Option<String> {
+    let (done, planned) = (report.rows.len(), report.environment.planned_rows?);
+    let cells = if planned == 1 { "cell" } else { "cells" };
+    (planned > done as u64).then(|| format!("ended early: {done} of {planned} {cells}"))
+}
+
 /// `2 incorrect, 15 skipped of 70 cells`; `None` when all were measured.
 pub fn summary(report: &Report) -> Option<String> {
     let counts =
@@ -91,5 +98,15 @@ mod tests {
         assert_eq!(found, expected.map(|(reason, count, cells)| (reason, count.into(), cells.into())));
         assert_eq!(summary(&report).unwrap(), "1 incorrect, 1 failed, 2 skipped of 9 cells");
         assert_eq!(summary(&example::empty()), None);
+    }
+
+    #[test]
+    fn a_run_that_lacks_planned_cells_was_ended_early() {
+        let mut report = example::full();
+        assert_eq!(ended_early(&report), None);
+        report.environment.planned_rows = Some(9);
+        assert_eq!(ended_early(&report), None);
+        report.environment.planned_rows = Some(12);
+        assert_eq!(ended_early(&report).as_deref(), Some("ended early: 9 of 12 cells"));
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::grid::Tone;
-use super::problems::{Group, groups, summary};
+use super::problems::{Group, ended_early, groups, summary};
 use super::tables::{method, tables};
 use super::{Exporter, File, View};
 use crate::report::{Outcome, Report};
@@ -39,8 +39,9 @@ impl Exporter for Table {
 }
 
 fn text(report: &Report, view: &View) -> String {
+    let ended_early = ended_early(report).map(|line| format!("\n{line}\n")).unwrap_or_default();
     if report.rows.is_empty() {
-        return "The report has no rows: no cell was finished.\n".into();
+        return format!("The report has no rows: no cell was finished.\n{ended_early}");
     }
     let mut text = String::new();
     for grid in tables(report, view.all_variants) {
@@ -51,6 +52,7 @@ fn text(report: &Report, view: &View) -> String {
         text.push_str(&line);
         text.push('\n');
     }
+    text.push_str(&ended_early);
     if let Some(summary) = summary(report) {
         let _ = writeln!(text, "\n{summary}:");
         let groups = groups(report);
@@ -135,6 +137,18 @@ Kernel speed-up, operands resident, no transfers: CPU by host clock, GPU by devi
                        matmul cpu/mkl (2)
 ";
         assert_eq!(shown(&example::full(), false), expected);
+    }
+
+    #[test]
+    fn a_run_that_was_ended_early_says_so_before_other_problems() {
+        let mut report = example::full();
+        report.environment.planned_rows = Some(12);
+        let text = shown(&report, false);
+        assert!(text.contains("\n\nended early: 9 of 12 cells\n\n1 incorrect, 1 failed"), "{text}");
+        report.rows.truncate(2);
+        assert!(shown(&report, true).ends_with("\n\nended early: 2 of 12 cells\n"));
+        report.rows.clear();
+        assert!(shown(&report, false).ends_with("\n\nended early: 0 of 12 cells\n"));
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 use super::grid::{Column, Field, Grid, Tone};
 use crate::backend::{Accuracy, Side};
+use crate::case::density_text;
 use crate::op::find;
 use crate::report::headline::{Comparison, Names, Section, sections};
 use crate::report::quantity::{error_text, share_text, spread_text, three_digits, time_text};
-use crate::report::{Clock, Outcome, Report, Row};
+use crate::report::{Outcome, Report, Row};
 
 const NONE: &str = "-";
 
@@ -18,7 +19,6 @@ pub fn tables(report: &Report, all_variants: bool) -> Vec<Grid> {
 
 /// What the figures of the tables mean, one sentence a line.
 pub fn method(report: &Report, all_variants: bool) -> Vec<String> {
-    let (cpu, gpu) = (clocks(report, Side::Cpu), clocks(report, Side::Gpu));
     let mut lines: Vec<String> = vec![];
     if all_variants {
         lines.push(
@@ -31,24 +31,30 @@ pub fn method(report: &Report, all_variants: bool) -> Vec<String> {
         );
         lines.push("Error: of both sides the one nearer to its bound, and its share of the bound.".into());
     }
-    lines.push(format!("Kernel speed-up, operands resident, no transfers: CPU by {cpu}, GPU by {gpu}."));
+    let sections = sections(report);
+    let compared: Vec<&Comparison<'_>> = sections
+        .iter()
+        .flat_map(|section| &section.comparisons)
+        .filter(|comparison| comparison.speed_up().is_some())
+        .collect();
+    if !compared.is_empty() {
+        let cpu = clocks(compared.iter().filter_map(|comparison| comparison.cpu));
+        let gpu = clocks(compared.iter().filter_map(|comparison| comparison.gpu));
+        lines.push(format!("Kernel speed-up, operands resident, no transfers: CPU by {cpu}, GPU by {gpu}."));
+    }
     lines
 }
 
-/// The clocks of a side's samples, in words.
-pub fn clocks(report: &Report, side: Side) -> String {
+/// The clocks of the rows' samples, in words.
+fn clocks<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
     let mut found: Vec<&str> = vec![];
-    for execute in report.rows.iter().filter(|row| row.side == side).filter_map(|row| row.execute.as_ref()) {
+    for execute in rows.filter_map(|row| row.execute.as_ref()) {
         let text = execute.clock.words();
         if !found.contains(&text) {
             found.push(text);
         }
     }
-    match (found.is_empty(), side) {
-        (false, _) => found.join(" and "),
-        (true, Side::Cpu) => Clock::Host.words().into(),
-        (true, Side::Gpu) => Clock::DeviceEvents.words().into(),
-    }
+    found.join(" and ")
 }
 
 fn figure(heading: &'static str) -> Column {
@@ -61,7 +67,10 @@ fn name(heading: &'static str) -> Column {
 
 /// `spmv f32, density 0.05: sparse matrix times vector`, without the summary for an op unknown here.
 fn title(section: &Section<'_>) -> String {
-    let density = section.common_density().map(|density| format!(", density {density}")).unwrap_or_default();
+    let density = section
+        .common_density()
+        .map(|density| format!(", density {}", density_text(density)))
+        .unwrap_or_default();
     let summary = find(section.op).map(|op| op.summary()).filter(|summary| !summary.is_empty());
     let summary = summary.map(|summary| format!(": {summary}")).unwrap_or_default();
     format!("{} {}{density}{summary}", section.op, section.dtype)
@@ -75,7 +84,7 @@ fn case_columns(section: &Section<'_>) -> Vec<Column> {
 fn case_fields(section: &Section<'_>, comparison: &Comparison<'_>) -> Vec<Field> {
     let mut fields = vec![Field::from(comparison.n.to_string())];
     if section.has_densities() {
-        let density = comparison.density.map_or(NONE.into(), |density| density.to_string());
+        let density = comparison.density.map_or(NONE.into(), density_text);
         fields.push(density.into());
     }
     fields
@@ -169,5 +178,40 @@ pub fn precision(row: &Row) -> &'static str {
         Accuracy::Tf32 => "tf32",
         Accuracy::F16 => "f16",
         Accuracy::Bf16 => "bf16",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{Clock, example};
+
+    /// The sentence about the speed-up, if there is one.
+    fn speed_up_line(rows: Vec<Row>) -> Option<String> {
+        let lines = method(&Report { rows, ..example::empty() }, false);
+        lines.into_iter().find(|line| line.starts_with("Kernel speed-up"))
+    }
+
+    #[test]
+    fn the_speed_up_names_the_clocks_of_its_rows_and_is_left_out_where_there_is_none() {
+        let cpu = example::measured("fft", 10, "cpu", "realfft", 1e-3);
+        let mut gpu = example::measured("fft", 10, "cuda", "r2c", 1e-3);
+        assert_eq!(speed_up_line(vec![]), None);
+        assert_eq!(speed_up_line(vec![cpu.clone()]), None);
+        assert_eq!(speed_up_line(vec![gpu.clone()]), None);
+        let line = speed_up_line(vec![cpu.clone(), gpu.clone()]).unwrap();
+        assert!(line.ends_with("CPU by host clock, GPU by device clock."), "{line}");
+        gpu.execute.as_mut().unwrap().clock = Clock::Simulated;
+        let line = speed_up_line(vec![cpu, gpu]).unwrap();
+        assert!(line.ends_with("CPU by host clock, GPU by simulated clock."), "{line}");
+    }
+
+    #[test]
+    fn small_densities_have_short_headings() {
+        let mut row = example::measured("spmv", 10, "cpu", "parallel", 1e-3);
+        row.case.density = Some(1e-300);
+        let report = Report { rows: vec![row], ..example::empty() };
+        let heading = &tables(&report, false)[0].title;
+        assert!(heading.starts_with("spmv f32, density 1e-300:"), "{heading}");
     }
 }

@@ -43,6 +43,7 @@ pub fn collect(argv: Vec<String>, settings: serde_json::Value) -> Environment {
         git_revision: git_revision(),
         started: jiff::Timestamp::now().to_string(),
         elapsed_s: 0.0,
+        planned_rows: None,
         host: host(),
         backends: vec![],
         settings,

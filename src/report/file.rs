@@ -1,14 +1,13 @@
 //! Files of a report: reads reports with one-line errors, writes files whole or not at all. Knows no chart or table.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use serde::Serialize;
 
 use super::json::Layout;
-use super::{Report, SCHEMA_VERSION};
+use super::{Report, Row, SCHEMA_VERSION};
 
 /// Name of the report in the folder of a run.
 pub const FILE_NAME: &str = "report.json";
@@ -56,18 +55,11 @@ pub fn to_json(report: &Report) -> anyhow::Result<Vec<u8>> {
 /// # Errors
 /// The folder is missing or not writable, or the disk is full; one line that names the file.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let name = path.file_name().ok_or_else(|| anyhow!("{} names no file", path.display()))?;
-    let mut partial = std::ffi::OsString::from(".");
-    partial.push(name);
-    partial.push(format!(".{}.part", std::process::id()));
-    let partial = path.with_file_name(partial);
-    let written = fs::File::create(&partial)
-        .and_then(|mut file| file.write_all(bytes))
-        .and_then(|()| fs::rename(&partial, path));
+    let partial = partial_path(path)?;
+    let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
     written.map_err(|error| {
-        // What is left of a failed attempt is of no use; the first error is the one to tell.
-        let _ = fs::remove_file(&partial);
-        anyhow!("cannot write {}: {error}; choose another folder with --out", path.display())
+        discard(&[partial]);
+        unwritten(path, &error)
     })
 }
 
@@ -82,7 +74,7 @@ pub struct File {
 
 /// Writes files into `folder`, which must exist; an existing file is replaced only with `force`.
 ///
-/// Nothing is written when any of them stands in the way.
+/// No file is written when any of them cannot be.
 ///
 /// # Errors
 /// A file exists and `force` is false, or the folder cannot be written.
@@ -91,10 +83,47 @@ pub fn save_all(folder: &Path, files: &[File], force: bool) -> anyhow::Result<Ve
     if let Some(taken) = paths.iter().find(|path| !force && path.exists()) {
         bail!("{} exists; choose another folder with --out, or replace it with --force", taken.display());
     }
-    for (path, file) in paths.iter().zip(files) {
-        write_atomic(path, &file.bytes)?;
+    if let Some(taken) = paths.iter().find(|path| path.is_dir()) {
+        bail!("cannot write {}: it is a folder; choose another folder with --out", taken.display());
     }
+    // All content is on disk under other names before any file appears.
+    let mut partials: Vec<PathBuf> = vec![];
+    let saved = paths
+        .iter()
+        .zip(files)
+        .try_for_each(|(path, file)| {
+            let partial = partial_path(path)?;
+            partials.push(partial.clone());
+            fs::write(&partial, &file.bytes).map_err(|error| unwritten(path, &error))
+        })
+        .and_then(|()| {
+            let mut pairs = partials.iter().zip(&paths);
+            pairs.try_for_each(|(partial, path)| {
+                fs::rename(partial, path).map_err(|error| unwritten(path, &error))
+            })
+        });
+    saved.inspect_err(|_| discard(&partials))?;
     Ok(paths)
+}
+
+/// Removes what is left of a failed attempt; the error that made it fail is the one to tell.
+fn discard(partials: &[PathBuf]) {
+    for partial in partials {
+        let _ = fs::remove_file(partial);
+    }
+}
+
+/// The hidden file beside `path` that takes its content until it is whole.
+fn partial_path(path: &Path) -> anyhow::Result<PathBuf> {
+    let name = path.file_name().ok_or_else(|| anyhow!("{} names no file", path.display()))?;
+    let mut partial = std::ffi::OsString::from(".");
+    partial.push(name);
+    partial.push(format!(".{}.part", std::process::id()));
+    Ok(path.with_file_name(partial))
+}
+
+fn unwritten(path: &Path, error: &std::io::Error) -> anyhow::Error {
+    anyhow!("cannot write {}: {error}; choose another folder with --out", path.display())
 }
 
 fn parse(bytes: &[u8]) -> anyhow::Result<Report> {
@@ -109,9 +138,31 @@ fn parse(bytes: &[u8]) -> anyhow::Result<Report> {
         Some(_) => {}
     }
     // From the text again, not from the value: errors then say the line.
-    serde_json::from_slice(bytes).map_err(|error| {
+    let report: Report = serde_json::from_slice(bytes).map_err(|error| {
         anyhow!("not a report of layout {SCHEMA_VERSION}: {error}; compare it with `gpubench schema`")
-    })
+    })?;
+    report.rows.iter().enumerate().try_for_each(|(index, row)| check_names(index, row))?;
+    Ok(report)
+}
+
+/// Refuses names that could not be part of a file's name (ops) or would spoil a line of text (backends, variants).
+fn check_names(index: usize, row: &Row) -> anyhow::Result<()> {
+    let strict =
+        |name: &str| name.bytes().all(|c| matches!(c, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-'));
+    let plain = |name: &str| !name.chars().any(|c| c == '/' || c.is_control());
+    let names = [
+        ("op", &row.case.op, strict(&row.case.op), "a-z, 0-9, '.', '_' and '-'"),
+        ("backend", &row.backend, plain(&row.backend), "text without '/' and control characters"),
+        ("variant", &row.variant, plain(&row.variant), "text without '/' and control characters"),
+    ];
+    for (key, name, is_legal, legal) in names {
+        if name.is_empty() || !is_legal {
+            bail!(
+                "row {index}: {key} {name:?} is no name, which is {legal}; correct it or run the sweep again"
+            );
+        }
+    }
+    Ok(())
 }
 
 /// The whole chain of causes on one line.
@@ -158,6 +209,39 @@ mod tests {
         assert!(refusal("{\"schema_version\": 1}").contains("missing field `environment`"));
         let missing = load(Path::new("/nonexistent/report.json")).unwrap_err().to_string();
         assert!(missing.starts_with("cannot read /nonexistent/report.json"), "{missing}");
+    }
+
+    #[test]
+    fn names_that_are_no_names_are_refused_in_one_line() {
+        let with = |key: &str, name: &str| {
+            let mut value = serde_json::to_value(crate::report::example::full()).unwrap();
+            value["rows"][1][key] = name.into();
+            value.to_string()
+        };
+        for op in ["evil/../../x", "", "MatMul", "a b", "a\nb", "é"] {
+            let message = refusal(&with("op", op));
+            assert!(message.contains("row 1: op ") && message.contains("correct it"), "{message}");
+        }
+        for key in ["backend", "variant"] {
+            for name in ["a/b", "", "a\u{1b}[31m", "a\nb"] {
+                assert!(refusal(&with(key, name)).contains(&format!("row 1: {key} ")), "{name:?}");
+            }
+            parse(with(key, "Ein Gerät, v2 (b)").as_bytes()).unwrap();
+        }
+        parse(with("op", "conv_2-d.nchw").as_bytes()).unwrap();
+    }
+
+    #[test]
+    fn no_file_is_written_when_one_of_them_cannot_be() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| File { name: name.into(), bytes: "new".into() };
+        let long = "n".repeat(300);
+        assert!(save_all(folder.path(), &[file("a"), file(&long)], true).is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        fs::create_dir(folder.path().join("b")).unwrap();
+        let message = save_all(folder.path(), &[file("a"), file("b")], true).unwrap_err().to_string();
+        assert!(message.contains("it is a folder"), "{message}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]

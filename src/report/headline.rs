@@ -101,9 +101,13 @@ impl fmt::Display for SpeedUp {
     }
 }
 
-/// A factor with three digits at most after rounding: `1.4x`, `12.3x`, `271x`.
+/// A factor with few digits: `1.4x`, `12.3x`, `271x`, `1.4e7x`.
 pub fn factor_text(factor: f64) -> String {
-    if factor < 99.95 { format!("{factor:.1}x") } else { format!("{factor:.0}x") }
+    match factor {
+        factor if factor < 99.95 => format!("{factor:.1}x"),
+        factor if factor < 1e6 => format!("{factor:.0}x"),
+        _ => format!("{factor:.1e}x"),
+    }
 }
 
 /// The sections of a report, in the order of [`OPS`] and of [`DType::ALL`]; ops unknown here come last.
@@ -193,6 +197,7 @@ mod tests {
         assert_eq!(speed_up(0.999).to_string(), "CPU 1.0x");
         assert_eq!(speed_up(270.85).to_string(), "GPU 271x");
         assert_eq!(speed_up(99.97).to_string(), "GPU 100x");
+        assert_eq!(speed_up(1e-300).to_string(), "CPU 1.0e300x");
     }
 
     #[test]

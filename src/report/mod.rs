@@ -49,6 +49,9 @@ pub struct Environment {
     pub started: String,
     /// Wall time of the run so far, in seconds.
     pub elapsed_s: f64,
+    /// Cells the run set out to do; more than rows when it was ended early.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planned_rows: Option<u64>,
     /// The machine.
     pub host: Host,
     /// One entry a backend of the run: what it says of itself, its libraries, or why it is unavailable.

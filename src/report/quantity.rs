@@ -6,9 +6,14 @@ use crate::op::Checked;
 pub const TIME_UNITS: [(f64, &str); 4] = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")];
 
 /// A time with three significant digits and the unit that keeps it between 1 and 1000: `7.68 µs`, `41.0 ms`.
+///
+/// What no unit fits has an exponent: `5.00e-12 s`.
 pub fn time_text(seconds: f64) -> String {
     if seconds == 0.0 {
         return "0 s".into();
+    }
+    if seconds < 1e-11 {
+        return format!("{seconds:.2e} s");
     }
     // A figure that rounds to 1000 of a unit is 1.00 of the next.
     let fits = |unit: f64| seconds / unit >= 0.9995;
@@ -16,12 +21,13 @@ pub fn time_text(seconds: f64) -> String {
     format!("{} {symbol}", three_digits(seconds / unit))
 }
 
-/// Three significant digits without an exponent: `1.23`, `12.3`, `123`, `1234`.
+/// Three significant digits, below 10⁹ without an exponent: `1.23`, `12.3`, `123`, `1234`, `1.23e9`.
 pub fn three_digits(figure: f64) -> String {
     match figure.abs() {
         size if size < 9.995 => format!("{figure:.2}"),
         size if size < 99.95 => format!("{figure:.1}"),
-        _ => format!("{figure:.0}"),
+        size if size < 1e9 => format!("{figure:.0}"),
+        _ => format!("{figure:.2e}"),
     }
 }
 
@@ -56,6 +62,7 @@ mod tests {
     fn times_take_the_unit_that_fits_and_three_digits() {
         let cases = [
             (0.0, "0 s"),
+            (5e-324, "4.94e-324 s"),
             (4e-10, "0.40 ns"),
             (7.678e-6, "7.68 µs"),
             (999.4e-6, "999 µs"),
@@ -64,6 +71,7 @@ mod tests {
             (0.7438, "744 ms"),
             (12.34, "12.3 s"),
             (1234.5, "1234 s"),
+            (1e308, "1.00e308 s"),
         ];
         for (seconds, text) in cases {
             assert_eq!(time_text(seconds), text);
