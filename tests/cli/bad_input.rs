@@ -75,7 +75,7 @@ fn a_wrong_sweep_file_is_refused_with_file_and_line() {
         ("samples = 0\n", "bad.toml:1: 0 samples"),
         ("ops = [\n", "bad.toml:"),
         (
-            "backends = \"sim\"\nsim = \"fair.toml\"\n\nvariants = [\"hots\"]\n",
+            "backends = \"sim\"\nsim = \"fair.toml\"\nops = \"fft\"\nvariants = [\"hots\"]\n",
             "bad.toml:4: unknown variant 'hots': did you mean 'host'?",
         ),
     ] {
