@@ -140,6 +140,20 @@ fn a_fault_costs_one_cell_and_the_sweep_goes_on() {
 }
 
 #[test]
+fn a_time_that_is_none_fails_its_cell_with_the_reason() {
+    for (rule, part) in [
+        ("time = { per_element = '1s', exponent = 1000 }", "a time of inf s"),
+        ("drift = -0.2", "execution 5 of"),
+        ("noise = 1e300", "change its time, noise or drift"),
+    ] {
+        let script = format!("[[variant]]\nname = 'a'\n[[rule]]\nn = 3\n{rule}\n");
+        let report = Stage::new(&script, "sin", &[2, 3, 4]).finish();
+        assert_eq!(outcomes(&report), [Outcome::Measured, Outcome::Failed, Outcome::Measured], "{rule}");
+        assert!(reason(&report.rows[1]).contains(part), "{rule}: {}", reason(&report.rows[1]));
+    }
+}
+
+#[test]
 fn a_hang_is_cut_at_the_time_limit_before_and_while_sampling() {
     for (after, phase) in [(0, "first"), (5, "samples")] {
         let script = format!("[[variant]]\nname = 'a'\n[[rule]]\nn = 3\noutcome = 'hang'\nafter = {after}\n");

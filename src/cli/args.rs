@@ -101,7 +101,7 @@ A sweep file is TOML: defaults at the top, and [[sweep]] tables whose values rep
 
 Keys of a table: ops, sizes, dtypes, backends, variants, density, samples, warmup. At the top also: seed, threads, \
 device, cell-timeout, require, sim. A value on the command line replaces the file's; --ops chooses among the file's \
-tables, which keep their sizes.
+tables, which keep their sizes; an op that the file does not name needs --sizes.
 
 Each answer is checked in float64 before it is timed, and a wrong one gets no time. A cell whose library or device is \
 missing is skipped, with the reason and the step that would fix it; a crash or a time-out costs one cell. report.json \
@@ -171,8 +171,8 @@ pub struct RunArgs {
     #[arg(help_heading = "How to measure")]
     pub device: Option<u32>,
 
-    /// Give a cell up after this time, such as 30s, 5m or 1.5h. Default: 5m
-    #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = cell_timeout)]
+    /// Give a cell up after this time, such as 500ms, 30s, 5m or 1.5h. Default: 5m
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = cell_timeout)]
     #[arg(help_heading = "How to measure")]
     pub cell_timeout: Option<f64>,
 
@@ -262,24 +262,25 @@ pub enum YesNo {
     No,
 }
 
-fn whole(text: &str) -> Result<u64, String> {
-    text.trim().parse().map_err(|_| format!("it must be a whole number from 0 to {}", u64::MAX))
+/// A whole number that fits, or a message with the limits; what lies just outside of them is left to `limits`.
+fn whole(text: &str, least: u64, most: u64) -> Result<u64, String> {
+    text.trim().parse().map_err(|_| format!("it must be a whole number from {least} to {most}"))
 }
 
 fn samples(text: &str) -> Result<u32, String> {
-    limits::samples(whole(text)?).map_err(|error| error.to_string())
+    limits::samples(whole(text, 1, limits::MOST_REPETITIONS)?).map_err(|error| error.to_string())
 }
 
 fn warmup(text: &str) -> Result<u32, String> {
-    limits::warmup(whole(text)?).map_err(|error| error.to_string())
+    limits::warmup(whole(text, 0, limits::MOST_REPETITIONS)?).map_err(|error| error.to_string())
 }
 
 fn threads(text: &str) -> Result<usize, String> {
-    limits::threads(whole(text)?).map_err(|error| error.to_string())
+    limits::threads(whole(text, 1, limits::MOST_THREADS)?).map_err(|error| error.to_string())
 }
 
 fn seed(text: &str) -> Result<u64, String> {
-    whole(text)
+    whole(text, 0, u64::MAX)
 }
 
 fn device(text: &str) -> Result<u32, String> {
@@ -292,7 +293,7 @@ fn density(text: &str) -> Result<f64, String> {
 }
 
 fn cell_timeout(text: &str) -> Result<f64, String> {
-    duration::parse(text).map_err(|error| error.to_string())
+    duration::parse(text).and_then(limits::cell_timeout).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -22,10 +22,11 @@ const USAGE: u8 = 2;
 
 /// Does what `args` ask for, program name first. What goes wrong is one line on stderr and exit code 2.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let outcome = match Cli::try_parse_from(args) {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let outcome = match Cli::try_parse_from(&args) {
         Ok(cli) => dispatch(cli.command),
         Err(error) if error.use_stderr() => {
-            stream::complain(&usage::line(&error));
+            stream::complain(&usage::line(&error, args.get(1).map(OsString::as_os_str)));
             return ExitCode::from(USAGE);
         }
         // Help or version was asked for; clap leaves colours out where stdout is no terminal.

@@ -1,13 +1,20 @@
 //! Usage errors in one line: what clap found wrong, the nearest valid word, and where to read on.
 
+use std::ffi::OsStr;
+
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::args::Cli;
 use crate::settings::words;
 
-/// The error in one line.
-pub fn line(error: &clap::Error) -> String {
+/// The error in one line; `first` is the first argument, which names the command whose help explains.
+pub fn line(error: &clap::Error, first: Option<&OsStr>) -> String {
+    let definition = Cli::command();
+    let command =
+        first.and_then(|name| definition.find_subcommand(name)).filter(|found| !found.is_hide_set());
+    let help = command.map_or("gpubench".to_owned(), |found| format!("gpubench {}", found.get_name()));
+    let help = format!("; see '{help} --help'");
     let told = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         Some(ContextValue::Strings(texts)) => texts.first().map(String::as_str),
@@ -15,21 +22,20 @@ pub fn line(error: &clap::Error) -> String {
     };
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
-            let command = Cli::command();
-            let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
+            let shown = definition.get_subcommands().filter(|command| !command.is_hide_set());
             let valid: Vec<&str> = shown.map(clap::Command::get_name).collect();
             let word = told(ContextKind::InvalidSubcommand).unwrap_or_default();
-            format!("{}; see 'gpubench --help'", words::unknown("command", word, &valid))
+            words::unknown("command", word, &valid) + &help
         }
         ErrorKind::UnknownArgument => {
             let word = told(ContextKind::InvalidArg).unwrap_or_default();
             let near = told(ContextKind::SuggestedArg).map(|near| format!(": did you mean '{near}'?"));
-            format!("unknown argument '{word}'{}; see 'gpubench --help'", near.unwrap_or_default())
+            format!("unknown argument '{word}'{}{help}", near.unwrap_or_default())
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
             "no command: 'gpubench run' measures, 'gpubench --help' explains".to_owned()
         }
-        _ => flatten(&error.render().to_string()),
+        _ => flatten(&error.render().to_string()) + &help,
     }
 }
 
@@ -49,7 +55,7 @@ fn flatten(rendered: &str) -> String {
         flat.push_str(joint);
         flat.push_str(line);
     }
-    format!("{flat}; see 'gpubench --help'")
+    flat
 }
 
 #[cfg(test)]
@@ -58,8 +64,9 @@ mod tests {
     use clap::Parser;
 
     fn refused(args: &[&str]) -> String {
+        let first = args.first().map(OsStr::new);
         let args = std::iter::once("gpubench").chain(args.iter().copied());
-        Cli::try_parse_from(args).map_or_else(|error| line(&error), |_| "accepted".to_owned())
+        Cli::try_parse_from(args).map_or_else(|error| line(&error, first), |_| "accepted".to_owned())
     }
 
     #[test]
@@ -73,8 +80,23 @@ mod tests {
             (&["run", "--ops"], "a value is required for '--ops <LIST>'"),
             (&["run", "--samples", "0"], "invalid value '0' for '--samples <N>': 0 samples measure nothing"),
             (&["run", "--samples", "-1"], "invalid value '-1' for '--samples <N>': "),
-            (&["run", "--samples", "many"], "invalid value 'many' for '--samples <N>': "),
+            (
+                &["run", "--samples", "many"],
+                "invalid value 'many' for '--samples <N>': it must be a whole number from 1 to 1000000; see 'gpubench run",
+            ),
             (&["run", "--threads", "0"], "invalid value '0' for '--threads <N>': 0 threads"),
+            (
+                &["run", "--threads", "-1"],
+                "invalid value '-1' for '--threads <N>': it must be a whole number from 1 to 4096; see 'gpubench run",
+            ),
+            (
+                &["run", "--cell-timeout", "-1s"],
+                "invalid value '-1s' for '--cell-timeout <TIME>': duration '-1s' is",
+            ),
+            (
+                &["run", "--cell-timeout", "1us"],
+                "invalid value '1us' for '--cell-timeout <TIME>': a cell cannot",
+            ),
             (&["run", "--density", "2"], "invalid value '2' for '--density <SHARE>': density 2 is not"),
             (&["run", "--density", "-0.5"], "invalid value '-0.5' for '--density <SHARE>': density -0.5"),
             (&["run", "--seed", "-1"], "invalid value '-1' for '--seed <SEED>': "),
@@ -95,6 +117,19 @@ mod tests {
             let message = refused(args);
             assert!(message.starts_with(expected), "{args:?}: {message}");
             assert!(!message.contains('\n') && message.len() < 240, "{args:?}: {message}");
+        }
+    }
+
+    #[test]
+    fn the_help_that_is_named_is_that_of_the_command() {
+        for (args, expected) in [
+            (&["run", "matmul"][..], "; see 'gpubench run --help'"),
+            (&["plot"], "; see 'gpubench plot --help'"),
+            (&["worker"], "; see 'gpubench --help'"),
+            (&["rnu", "--ops", "fft"], "; see 'gpubench --help'"),
+        ] {
+            let message = refused(args);
+            assert!(message.ends_with(expected), "{args:?}: {message}");
         }
     }
 }

@@ -10,7 +10,7 @@ use toml::Spanned;
 
 use crate::case::DType;
 use crate::settings::layer::{Layer, RunWide, limits};
-use crate::settings::{duration, pattern, sizes, words};
+use crate::settings::{duration, mistake, pattern, sizes, words};
 
 /// Name and text of each built-in sweep.
 pub static BUILT_IN: &[(&str, &str)] = &[
@@ -50,8 +50,8 @@ pub fn read(name: &str) -> Result<SweepFile> {
 /// Parses the text of a sweep file; `name` stands in messages, before the line.
 fn parse(name: &str, text: &str) -> Result<SweepFile> {
     let file: File = toml::from_str(text).map_err(|error| {
-        let line = line_of(text, error.span().map_or(0, |span| span.start));
-        anyhow!("{name}:{line}: {}", explain(error.message()))
+        let (line, problem) = mistake::explain(text, &error);
+        anyhow!("{name}:{line}: {problem}")
     })?;
     let Some(tables) = file.sweep.into_iter().map(|table| table.into_layer(name, text)).collect() else {
         bail!("{name}: a table names no variant pattern: write variants = [\"*\"] or leave the key out");
@@ -79,22 +79,6 @@ fn parse(name: &str, text: &str) -> Result<SweepFile> {
         bail!("{name}: 'variants' names no pattern: write variants = [\"*\"] or leave the key out");
     };
     Ok(SweepFile { name: name.to_owned(), run, defaults, tables })
-}
-
-/// One-based line of a byte of `text`.
-fn line_of(text: &str, byte: usize) -> usize {
-    text.bytes().take(byte).filter(|&b| b == b'\n').count() + 1
-}
-
-/// The parser's message in one line, with the nearest valid key where it names an unknown one.
-fn explain(message: &str) -> String {
-    let mut words = message.split('`');
-    if words.next().is_some_and(|start| start.starts_with("unknown field")) {
-        let word = words.next().unwrap_or_default();
-        let valid: Vec<&str> = words.skip(1).step_by(2).collect();
-        return words::unknown("key", word, &valid);
-    }
-    message.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The file as written.
@@ -156,7 +140,7 @@ impl Table {
         let variants = match self.variants {
             None => None,
             Some(list) => {
-                let origin = format!("{name}:{}", line_of(text, list.span().start));
+                let origin = format!("{name}:{}", mistake::line_of(text, list.span().start));
                 let patterns = pattern::parse_list(&list.get_ref().0, &origin);
                 Some(Some(patterns).filter(|patterns| !patterns.is_empty())?)
             }
@@ -251,7 +235,7 @@ fn threads<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, 
 }
 
 fn cell_timeout<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    checked(deserializer, |Words(text)| duration::parse(&text))
+    checked(deserializer, |Words(text)| duration::parse(&text).and_then(limits::cell_timeout))
 }
 
 #[cfg(test)]

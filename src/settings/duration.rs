@@ -1,28 +1,34 @@
-//! Durations as people write them: `30s`, `5m`, `1.5h`, `500ms`; a bare number is seconds.
+//! Durations as people write them: `250ns`, `100us`, `1.5ms`, `30s`, `5m`, `1.5h`; a bare number is seconds.
 
 use anyhow::{Result, bail, ensure};
 
-/// A month: longer than any cell is worth.
+/// A month: longer than anything here is worth.
 const LONGEST_S: f64 = 30.0 * 86_400.0;
 
-/// Seconds; more than 0.
+/// Seconds; more than 0 and at most 30 days.
 pub fn parse(text: &str) -> Result<f64> {
     let text = text.trim();
-    let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    // An e belongs to the number: 3e2ns.
+    let unit_at = text.find(|c: char| c.is_alphabetic() && !matches!(c, 'e' | 'E')).unwrap_or(text.len());
     let (number, unit) = text.split_at(unit_at);
     let scale = match unit {
+        "ns" => 1e-9,
+        "us" | "µs" | "μs" => 1e-6,
         "ms" => 1e-3,
         "s" | "" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => bail!("duration '{text}' is not understood: write it as 30s, 5m or 1.5h"),
+        _ => bail!("duration '{text}' is not understood: write it as 100us, 30s, 5m or 1.5h"),
     };
     let Ok(number) = number.trim().parse::<f64>() else {
-        bail!("duration '{text}' is not understood: write it as 30s, 5m or 1.5h");
+        bail!("duration '{text}' is not understood: write it as 100us, 30s, 5m or 1.5h");
     };
     let seconds = number * scale;
-    ensure!(seconds > 0.0, "duration '{text}' is not more than zero: write it as 30s, 5m or 1.5h");
-    ensure!(seconds <= LONGEST_S, "duration '{text}' is longer than 30 days: write it as 30s, 5m or 1.5h");
+    ensure!(seconds > 0.0, "duration '{text}' is not more than zero: write it as 100us, 30s, 5m or 1.5h");
+    ensure!(
+        seconds <= LONGEST_S,
+        "duration '{text}' is longer than 30 days: write it as 100us, 30s, 5m or 1.5h"
+    );
     Ok(seconds)
 }
 
@@ -39,6 +45,10 @@ mod tests {
             ("5min", 300.0),
             ("1.5h", 5400.0),
             ("500ms", 0.5),
+            ("2us", 2e-6),
+            ("2 µs", 2e-6),
+            ("2μs", 2e-6),
+            ("3e2ns", 3e2 * 1e-9),
             (" 2 s ", 2.0),
             ("7", 7.0),
         ] {

@@ -78,9 +78,9 @@ pub mod limits {
     use anyhow::{Result, ensure};
 
     /// Samples or warm-up executions: beyond, a slip.
-    const MOST_REPETITIONS: u64 = 1_000_000;
+    pub const MOST_REPETITIONS: u64 = 1_000_000;
     /// Threads: beyond, a slip.
-    const MOST_THREADS: u64 = 4096;
+    pub const MOST_THREADS: u64 = 4096;
 
     /// Samples a cell: at least 1.
     pub fn samples(count: u64) -> Result<u32> {
@@ -103,6 +103,12 @@ pub mod limits {
         ensure!(count >= 1, "0 threads do no work: take at least 1, or leave it out for all");
         ensure!(count <= MOST_THREADS, "{count} threads are too many: take at most {MOST_THREADS}");
         Ok(usize::try_from(count)?)
+    }
+
+    /// Seconds after which a cell is given up: at least a millisecond, the resolution of waiting for a worker.
+    pub fn cell_timeout(seconds: f64) -> Result<f64> {
+        ensure!(seconds >= 1e-3, "a cell cannot be done in less than 1 ms: give it at least 1ms");
+        Ok(seconds)
     }
 
     /// Share of stored entries: in (0, 1].
@@ -130,6 +136,7 @@ mod tests {
         assert!(limits::samples(0).is_err() && limits::samples(1).is_ok());
         assert!(limits::warmup(0).is_ok() && limits::warmup(u64::MAX).is_err());
         assert!(limits::threads(0).is_err() && limits::threads(4).is_ok());
+        assert!(limits::cell_timeout(9e-4).is_err() && limits::cell_timeout(1e-3).is_ok());
         for density in [0.0, -0.1, 1.1, f64::NAN, f64::INFINITY] {
             assert!(limits::density(density).is_err(), "{density}");
         }

@@ -5,6 +5,7 @@
 pub mod config;
 pub mod duration;
 pub mod layer;
+pub mod mistake;
 pub mod pattern;
 pub mod resolve;
 pub mod sizes;

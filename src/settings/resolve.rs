@@ -46,6 +46,9 @@ impl Settings {
     /// The settings that `request` and `file` together make.
     pub fn resolve(request: Request, file: Option<SweepFile>) -> Result<Settings> {
         let config = file.as_ref().map(|file| file.name.clone());
+        if let Some(file) = &file {
+            check_ops(&request.layer, file)?;
+        }
         let file = file.unwrap_or_default();
         let sweeps = resolve_sweeps(&request.layer, &file);
         let run = request.run.over(&file.run);
@@ -94,7 +97,7 @@ impl Settings {
 }
 
 /// One sweep an op of a table. Ops named on the command line choose among the file's tables, which keep their
-/// values; an op that no table has is measured by the file's defaults.
+/// values; an op that no table has is measured by the file's defaults, and a table without ops is about all.
 fn resolve_sweeps(cli: &Layer, file: &SweepFile) -> Vec<Sweep> {
     let main_ops = || MAIN_OPS.map(str::to_owned).to_vec();
     let whole = [Layer::default()];
@@ -103,13 +106,38 @@ fn resolve_sweeps(cli: &Layer, file: &SweepFile) -> Vec<Sweep> {
     let mut left: Vec<String> = cli.ops.clone().unwrap_or_default();
     for table in tables {
         let below = table.over(&file.defaults);
-        let ops = below.ops.clone().unwrap_or_else(main_ops);
+        let ops = below.ops.clone().or_else(|| cli.ops.clone()).unwrap_or_else(main_ops);
         let wanted = ops.iter().filter(|op| cli.ops.as_ref().is_none_or(|named| named.contains(op)));
         sweeps.extend(wanted.map(|op| resolve_sweep(op, &cli.over(&below))));
         left.retain(|op| !ops.contains(op));
     }
     sweeps.extend(left.iter().map(|op| resolve_sweep(op, &cli.over(&file.defaults))));
     sweeps
+}
+
+/// Every table needs ops from somewhere, and an op that the file does not name needs sizes: its default ones are not
+/// those of the file, and may take hours.
+fn check_ops(cli: &Layer, file: &SweepFile) -> Result<()> {
+    let name = &file.name;
+    let whole = [Layer::default()];
+    let tables = if file.tables.is_empty() { &whole[..] } else { &file.tables[..] };
+    let ops = tables.iter().map(|table| table.ops.as_ref().or(file.defaults.ops.as_ref()));
+    let Some(ops) = ops.collect::<Option<Vec<_>>>() else {
+        ensure!(cli.ops.is_some(), "{name} names no ops: write ops = [\"matmul\"] in it, or add --ops");
+        return Ok(());
+    };
+    if cli.sizes.is_some() || file.defaults.sizes.is_some() {
+        return Ok(());
+    }
+    let has = |op: &str| ops.iter().any(|ops| ops.iter().any(|named| named == op));
+    if let Some(op) = cli.ops.iter().flatten().find(|op| !has(op)) {
+        let held: Vec<&str> = OPS.iter().map(|op| op.name()).filter(|name| has(name)).collect();
+        anyhow::bail!(
+            "--ops {op}: {name} has only {}: name one of these, or choose sizes with --sizes",
+            held.join(", ")
+        );
+    }
+    Ok(())
 }
 
 fn resolve_sweep(name: &str, layer: &Layer) -> Sweep {

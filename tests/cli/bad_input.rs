@@ -75,7 +75,7 @@ fn a_wrong_sweep_file_is_refused_with_file_and_line() {
         ("samples = 0\n", "bad.toml:1: 0 samples"),
         ("ops = [\n", "bad.toml:"),
         (
-            "backends = \"sim\"\nsim = \"fair.toml\"\n\nvariants = [\"hots\"]\n",
+            "backends = \"sim\"\nsim = \"fair.toml\"\nops = \"fft\"\nvariants = [\"hots\"]\n",
             "bad.toml:4: unknown variant 'hots': did you mean 'host'?",
         ),
     ] {
@@ -95,4 +95,44 @@ fn an_out_that_cannot_take_results_is_refused_before_any_work() {
     folder.write("old/report.json", "{}");
     folder.refuses(&format!("{run} old"), "old already holds a report.json");
     assert_eq!(std::fs::read_to_string(folder.path().join("old/report.json")).unwrap(), "{}");
+}
+
+#[test]
+fn a_sweep_file_that_does_not_say_what_to_measure_is_refused() {
+    let folder = Folder::new();
+    folder.write("comment.toml", "# nothing yet\n");
+    folder.write("none.toml", "sweep = []\n");
+    folder.write("bare.toml", "[[sweep]]\n");
+    folder.write("fft.toml", "[[sweep]]\nops = \"fft\"\nsizes = 4\n");
+    folder.write("text.toml", "samples = \"20\"\n");
+    for (line, expected) in [
+        ("run --config /dev/null", "/dev/null names no ops"),
+        ("run --config comment.toml", "comment.toml names no ops"),
+        ("run --config none.toml", "none.toml names no ops"),
+        ("run --config bare.toml", "bare.toml names no ops"),
+        ("run --config text.toml", "text.toml:1: samples must be a whole number, not a text"),
+        ("run --config fft.toml --ops matmul", "--ops matmul: fft.toml has only fft"),
+        ("run --config article --ops spmv", "choose sizes with --sizes"),
+        ("run --ops fft --cell-timeout -1s", "duration '-1s' is not more than zero"),
+        ("run --ops fft --threads 5000", "take at most 4096"),
+    ] {
+        folder.refuses(line, expected);
+    }
+    let sim = "--backends sim --sim fair.toml --dry-run";
+    let planned = folder.run_line(&format!("run --config fft.toml --ops sin --sizes 8 {sim}"));
+    assert!(
+        planned.stdout.ends_with("2 cells of 1 case; a dry run, nothing was measured\n"),
+        "{}",
+        planned.stderr
+    );
+    let planned = folder.run_line(&format!("run --config bare.toml --ops fft --sizes 8 {sim}"));
+    assert_eq!(planned.code, 0, "{}", planned.stderr);
+}
+
+#[test]
+fn mistakes_in_a_script_are_told_with_their_line() {
+    let folder = Folder::new();
+    folder.write("typo.toml", "[[variant]]\nname = \"a\"\n[[rule]]\noutcome = \"crahs\"\n");
+    let line = "run --ops fft --sizes 4 --backends sim --sim typo.toml";
+    folder.refuses(line, "line 4: unknown outcome 'crahs': did you mean 'crash'?");
 }

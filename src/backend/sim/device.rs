@@ -1,6 +1,7 @@
 //! The simulated device at work: its clock shows what the script says, its faults are real.
 
 use std::cell::Cell;
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -21,6 +22,9 @@ struct Meters {
     on_gpu: Cell<bool>,
     counts: Cell<SetupCounts>,
 }
+
+/// Times of an execution whose rates and variances are finite numbers.
+const TIMES_S: RangeInclusive<f64> = 1e-15..=1e15;
 
 /// The started device.
 pub struct Device {
@@ -121,7 +125,13 @@ impl Job for SimJob {
             count(&self.meters, |counts| counts.allocations += 1);
         }
         let factor = self.behaviour.scatter.factor(self.stream, self.executions);
-        self.meters.elapsed_s.set(self.behaviour.time_s * factor);
+        let elapsed_s = self.behaviour.time_s * factor;
+        if !TIMES_S.contains(&elapsed_s) {
+            let (case, k) = (&self.case, self.executions);
+            let what = format!("the script gives execution {k} of {case} a time of {elapsed_s:e} s");
+            return Err(CellError::Failed(format!("{what}: change its time, noise or drift")));
+        }
+        self.meters.elapsed_s.set(elapsed_s);
         self.meters.on_gpu.set(self.on_gpu);
         self.executions += 1;
         Ok(())

@@ -1,52 +1,48 @@
 //! Scripted times: durations as people write them, a law of the size, and the noise around it.
 
+use std::fmt;
+
 use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, Deserializer, MapAccess, Visitor};
 
 use crate::data::generator::Stream;
+use crate::settings::duration;
 
-/// A time in seconds, written as `"100us"`, `"1.5 ms"` or a plain number of seconds.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "Written")]
+/// A time in seconds, written as `"100us"`, `"1.5 ms"` or a plain number of seconds; more than 0, at most 30 days.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seconds(pub f64);
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Written {
-    Integer(u32),
-    Number(f64),
-    Text(String),
-}
-
-impl TryFrom<Written> for Seconds {
-    type Error = String;
-
-    fn try_from(written: Written) -> Result<Self, String> {
-        let seconds = match &written {
-            Written::Integer(seconds) => Some(f64::from(*seconds)),
-            Written::Number(seconds) => Some(*seconds),
-            Written::Text(text) => parse(text),
-        };
-        let seconds = seconds.filter(|s| s.is_finite() && *s >= 0.0);
-        seconds.map(Seconds).ok_or_else(|| "a time is written like \"100us\", \"1.5ms\" or \"2s\"".into())
+impl<'de> Deserialize<'de> for Seconds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(SecondsVisitor)
     }
 }
 
-fn parse(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let split = text.find(|c: char| c.is_alphabetic() && c != 'e' && c != 'E')?;
-    let scale = match text[split..].trim() {
-        "ns" => 1e-9,
-        "us" | "µs" => 1e-6,
-        "ms" => 1e-3,
-        "s" => 1.0,
-        _ => return None,
-    };
-    text[..split].trim().parse::<f64>().ok().map(|value| value * scale)
+struct SecondsVisitor;
+
+impl Visitor<'_> for SecondsVisitor {
+    type Value = Seconds;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a time such as \"100us\" or \"1.5ms\"")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Seconds, E> {
+        duration::parse(text).map(Seconds).map_err(E::custom)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Seconds, E> {
+        self.visit_str(&number.to_string())
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Seconds, E> {
+        self.visit_str(&number.to_string())
+    }
 }
 
 /// A time, or a law `base + per_element * n^exponent`.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(untagged, expecting = "a time such as \"100us\", or a table with base, per_element and exponent")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Law {
     /// The same time at every size.
     Constant(Seconds),
@@ -54,13 +50,48 @@ pub enum Law {
     Power(Power),
 }
 
+impl<'de> Deserialize<'de> for Law {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(LawVisitor)
+    }
+}
+
+struct LawVisitor;
+
+impl<'de> Visitor<'de> for LawVisitor {
+    type Value = Law;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a time such as \"100us\", or a table with base, per_element and exponent")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Law, E> {
+        SecondsVisitor.visit_str(text).map(Law::Constant)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Law, E> {
+        SecondsVisitor.visit_i64(number).map(Law::Constant)
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Law, E> {
+        SecondsVisitor.visit_f64(number).map(Law::Constant)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Law, A::Error> {
+        let power = Power::deserialize(MapAccessDeserializer::new(map))?;
+        if !power.exponent.is_finite() {
+            return Err(de::Error::custom("exponent must be a finite number"));
+        }
+        Ok(Law::Power(power))
+    }
+}
+
 /// `base + per_element * n^exponent`.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Power {
-    /// Time at size 0.
-    #[serde(default = "nothing")]
-    base: Seconds,
+    /// Time at size 0; none when it is left out.
+    base: Option<Seconds>,
     /// Factor of the power.
     per_element: Seconds,
     /// Exponent of the side.
@@ -68,20 +99,18 @@ pub struct Power {
     exponent: f64,
 }
 
-fn nothing() -> Seconds {
-    Seconds(0.0)
-}
-
 fn square() -> f64 {
     2.0
 }
 
 impl Law {
-    /// The time for side `n`, in seconds.
+    /// The time for side `n`, in seconds; infinite where the power overflows.
     pub fn at(self, n: u64) -> f64 {
         match self {
             Law::Constant(Seconds(time)) => time,
-            Law::Power(p) => p.base.0 + p.per_element.0 * (n as f64).powf(p.exponent),
+            Law::Power(p) => {
+                p.base.map_or(0.0, |base| base.0) + p.per_element.0 * (n as f64).powf(p.exponent)
+            }
         }
     }
 }
@@ -116,16 +145,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_as_people_write_them() {
-        let same = |text: &str, s: f64| assert!((parse(text).unwrap() / s - 1.0).abs() < 1e-12, "{text}");
-        same("100us", 1e-4);
-        same("1.5 ms", 1.5e-3);
-        same("3e2ns", 3e-7);
-        same("2s", 2.0);
-        for text in ["", "12", "us", "5 min", "1.2.3s"] {
-            assert_eq!(parse(text), None, "{text}");
+    fn times_are_texts_or_seconds_and_laws_are_tables() {
+        #[derive(Deserialize)]
+        struct Of {
+            time: Law,
         }
-        assert!(Seconds::try_from(Written::Text("-1s".into())).is_err());
+        let read = |text: &str| toml::from_str::<Of>(&format!("time = {text}")).map(|of| of.time.at(10));
+        for (text, expected) in [
+            ("'100us'", 100.0 * 1e-6),
+            ("2", 2.0),
+            ("0.5", 0.5),
+            ("{ per_element = '1ms', exponent = 1 }", 10.0 * 1e-3),
+            ("{ base = 1, per_element = 1 }", 101.0),
+        ] {
+            assert_eq!(read(text).ok(), Some(expected), "{text}");
+        }
+        for text in ["''", "0", "-1", "nan", "inf", "'1 parsec'", "'-1s'", "[1]", "true", "{}"] {
+            assert!(read(text).is_err(), "{text}");
+        }
+        assert!(read("{ per_element = '1ms', exponent = inf }").is_err());
     }
 
     #[test]

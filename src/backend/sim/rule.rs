@@ -1,11 +1,15 @@
 //! Rules of a script: which cells they are about, and what those cells do.
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use serde::Deserialize;
 
 use super::law::{Law, Scatter};
-use crate::case::Case;
+use super::sides::Sides;
+use crate::backend::Variant;
+use crate::case::{Case, DType};
 use crate::glob::glob;
+use crate::op::OPS;
+use crate::settings::words;
 
 /// What matching cells do. Of two rules that set the same key the later one counts.
 #[derive(Clone, Debug, Deserialize)]
@@ -18,7 +22,7 @@ pub struct Rule {
     #[serde(default = "anything")]
     dtype: String,
     #[serde(default)]
-    n: Sizes,
+    n: Sides,
     time: Option<Law>,
     noise: Option<f64>,
     drift: Option<f64>,
@@ -28,39 +32,6 @@ pub struct Rule {
     outcome: Option<Fault>,
     after: Option<u64>,
     allocates: Option<bool>,
-}
-
-/// Sizes a rule is about: one, or a text such as `"100..2000"`, `"512.."`, `"..100"` or a glob.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged, expecting = "a size such as 100, or a text such as \"100..2000\" or \"1*\"")]
-enum Sizes {
-    One(u64),
-    Text(String),
-}
-
-impl Default for Sizes {
-    fn default() -> Self {
-        Sizes::Text(anything())
-    }
-}
-
-impl Sizes {
-    fn contains(&self, n: u64) -> bool {
-        match self {
-            Sizes::One(size) => *size == n,
-            Sizes::Text(text) => match range(text) {
-                Some(ends) => ends.is_some_and(|(low, high)| (low..=high).contains(&n)),
-                None => glob(text, &n.to_string()),
-            },
-        }
-    }
-}
-
-/// The ends of a text with two dots, both included; `Some(None)` when an end is no size, `None` for other texts.
-fn range(text: &str) -> Option<Option<(u64, u64)>> {
-    let (low, high) = text.split_once("..")?;
-    let end = |text: &str, open| if text.is_empty() { Some(open) } else { text.trim().parse().ok() };
-    Some(end(low, 0).zip(end(high, u64::MAX)))
 }
 
 /// Whether answers are right.
@@ -115,9 +86,7 @@ pub struct Behaviour {
 impl Rule {
     /// Whether its numbers make sense; an error names the key.
     pub fn check(&self) -> anyhow::Result<()> {
-        for (key, value) in
-            [("noise", self.noise), ("outliers", self.outliers), ("outlier_factor", self.outlier_factor)]
-        {
+        for (key, value) in [("noise", self.noise), ("outliers", self.outliers)] {
             if value.is_some_and(|v| !(v.is_finite() && v >= 0.0)) {
                 bail!("{key} must be a number from 0 on");
             }
@@ -125,14 +94,35 @@ impl Rule {
         if self.outliers.is_some_and(|share| share > 1.0) {
             bail!("outliers is the share of executions that are outliers: at most 1");
         }
-        if let Sizes::Text(text) = &self.n
-            && range(text) == Some(None)
-        {
-            bail!("n = \"{text}\" is no range of sizes: write one such as \"100..2000\"");
+        if self.outlier_factor.is_some_and(|factor| !(factor.is_finite() && factor > 0.0)) {
+            bail!("outlier_factor must be a number above 0");
         }
-        if self.drift.is_some_and(|drift| !drift.is_finite()) {
-            bail!("drift must be a finite number");
+        if self.drift.is_some_and(|drift| !(drift.is_finite() && drift > -1.0)) {
+            bail!(
+                "drift must be a number above -1: it is the relative growth from one execution to the next"
+            );
         }
+        Ok(())
+    }
+
+    /// Whether some cell of `variants` can match; an error names the glob that matches nothing.
+    pub fn check_matches(&self, variants: &[Variant]) -> anyhow::Result<()> {
+        let names = || variants.iter().map(|variant| variant.name.as_ref());
+        matches_some("variant", "variant of the script", &self.variant, names())?;
+        matches_some("op", "op", &self.op, OPS.iter().map(|op| op.name()))?;
+        matches_some("dtype", "dtype", &self.dtype, DType::ALL.iter().map(|dtype| dtype.name()))?;
+        let does = |variant: &Variant| {
+            glob(&self.variant, &variant.name)
+                && glob(&self.op, &variant.op)
+                && variant.dtypes.iter().any(|dtype| glob(&self.dtype, dtype.name()))
+        };
+        ensure!(
+            variants.iter().any(does),
+            "no variant named {} does op {} in dtype {}: the rule is about nothing",
+            self.variant,
+            self.op,
+            self.dtype
+        );
         Ok(())
     }
 
@@ -161,21 +151,21 @@ impl Rule {
     }
 }
 
+/// Refuses a glob that matches none of `valid`, with the nearest of them.
+pub fn matches_some<'a>(
+    key: &str,
+    kind: &str,
+    pattern: &str,
+    valid: impl Iterator<Item = &'a str> + Clone,
+) -> anyhow::Result<()> {
+    if !valid.clone().any(|word| glob(pattern, word)) {
+        let near = words::nearest(pattern, valid).unwrap_or("*");
+        bail!("{key} = \"{pattern}\" matches no {kind}: did you mean \"{near}\"?");
+    }
+    Ok(())
+}
+
 /// The glob that matches everything.
 pub fn anything() -> String {
     "*".into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn globs_and_sizes_match_what_they_say() {
-        assert!(glob("open*", "openblas") && glob("*", "") && glob("f?2", "f32") && !glob("f?", "f32"));
-        assert!(Sizes::Text("..100".into()).contains(100) && !Sizes::Text("..100".into()).contains(101));
-        assert!(Sizes::One(7).contains(7) && Sizes::Text("1*".into()).contains(128));
-        assert!(!Sizes::Text("a..b".into()).contains(5));
-        assert_eq!((range("..b"), range("2..4"), range("1*")), (Some(None), Some(Some((2, 4))), None));
-    }
 }

@@ -3,15 +3,17 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
+use toml::Spanned;
 
 use super::law::{Scatter, Seconds};
-use super::rule::{Answer, Behaviour, Fault, Rule, anything};
+use super::rule::{Answer, Behaviour, Fault, Rule, anything, matches_some};
 use crate::backend::{Accuracy, Side, Variant};
 use crate::case::{Case, DType};
 use crate::glob::glob;
 use crate::op::OPS;
+use crate::settings::mistake;
 
 /// A whole script.
 #[derive(Clone, Debug, Deserialize)]
@@ -24,9 +26,9 @@ pub struct Script {
     #[serde(default)]
     pub start: Start,
     #[serde(default, rename = "variant")]
-    variants: Vec<Named>,
+    variants: Vec<Spanned<Named>>,
     #[serde(default, rename = "rule")]
-    rules: Vec<Rule>,
+    rules: Vec<Spanned<Rule>>,
 }
 
 /// How the device starts.
@@ -75,32 +77,38 @@ impl Script {
     /// Parses and checks the text of a script.
     pub fn parse(text: &str) -> anyhow::Result<Script> {
         let script: Script = toml::from_str(text).map_err(|error| {
-            let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-            anyhow::anyhow!("line {line}: {}", error.message().replace('\n', " "))
+            let (line, problem) = mistake::explain(text, &error);
+            anyhow::anyhow!("line {line}: {problem}")
         })?;
         if script.variants.is_empty() {
             bail!("it names no [[variant]]");
         }
-        for named in &script.variants {
-            if !OPS.iter().any(|op| named.does(op.name())) {
-                bail!("variant {} matches no op; `gpubench list` names them", named.name);
-            }
+        let line = |byte: usize| format!("line {}", mistake::line_of(text, byte));
+        for (at, named) in script.variants.iter().enumerate() {
+            let earlier = script.variants[..at].iter().map(Spanned::get_ref);
+            named.get_ref().check(earlier).with_context(|| line(named.span().start))?;
         }
-        script.rules.iter().try_for_each(Rule::check)?;
+        let variants = script.variants();
+        for rule in &script.rules {
+            let checked = rule.get_ref().check().and_then(|()| rule.get_ref().check_matches(&variants));
+            checked.with_context(|| line(rule.span().start))?;
+        }
         Ok(script)
     }
 
     /// The variants, one for each op a `[[variant]]` matches, in the order of ops.
     pub fn variants(&self) -> Vec<Variant> {
         let of_op = |op: &'static str| {
-            self.variants.iter().filter(move |named| named.does(op)).map(move |named| Variant {
-                op: Cow::Borrowed(op),
-                name: Cow::Owned(named.name.clone()),
-                summary: Cow::Owned(named.summary.clone()),
-                side: named.side,
-                accuracy: named.accuracy,
-                default: named.default,
-                dtypes: Cow::Owned(named.dtypes.clone()),
+            self.variants.iter().map(Spanned::get_ref).filter(move |named| named.does(op)).map(move |named| {
+                Variant {
+                    op: Cow::Borrowed(op),
+                    name: Cow::Owned(named.name.clone()),
+                    summary: Cow::Owned(named.summary.clone()),
+                    side: named.side,
+                    accuracy: named.accuracy,
+                    default: named.default,
+                    dtypes: Cow::Owned(named.dtypes.clone()),
+                }
             })
         };
         OPS.iter().flat_map(|op| of_op(op.name())).collect()
@@ -117,7 +125,7 @@ impl Script {
             after: 0,
             allocates: false,
         };
-        for rule in self.rules.iter().filter(|rule| rule.is_about(variant, case)) {
+        for rule in self.rules.iter().map(Spanned::get_ref).filter(|rule| rule.is_about(variant, case)) {
             rule.apply(case, &mut behaviour);
         }
         behaviour
@@ -125,6 +133,31 @@ impl Script {
 }
 
 impl Named {
+    /// Whether it can be named and does some op, and none that an `earlier` one of its name does.
+    fn check<'a>(&self, mut earlier: impl Iterator<Item = &'a Named>) -> anyhow::Result<()> {
+        let name = &self.name;
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        ensure!(!name.is_empty(), "name is empty: name the variant by letters, digits, '.', '_' and '-'");
+        ensure!(name.chars().all(plain), "name {name:?} may hold letters, digits, '.', '_' and '-' only");
+        ensure!(
+            !self.dtypes.is_empty(),
+            "variant {name} does no dtype: name one, or leave dtypes out for both"
+        );
+        let ops = || OPS.iter().map(|op| op.name());
+        if self.ops.is_empty() {
+            matches_some("op", "op", &self.op, ops())?;
+        }
+        self.ops.iter().try_for_each(|pattern| matches_some("ops", "op", pattern, ops()))?;
+        let twice = earlier.find_map(|other| {
+            let mut ops = ops().filter(|op| other.name == *name && other.does(op));
+            ops.find(|op| self.does(op))
+        });
+        match twice {
+            Some(op) => bail!("two variants of {op} are named {name}: give this one another name"),
+            None => Ok(()),
+        }
+    }
+
     fn does(&self, op: &str) -> bool {
         if self.ops.is_empty() {
             glob(&self.op, op)
@@ -181,11 +214,79 @@ mod tests {
     fn mistakes_are_named_with_their_line() {
         for (text, part) in [
             ("", "no [[variant]]"),
-            ("[[variant]]\nname = 'a'\nop = 'matmull'\n", "matches no op"),
-            ("[[variant]]\nname = 'a'\n[[rule]]\ntim = '1ms'\n", "line 4: unknown field `tim`"),
-            ("[[variant]]\nname = 'a'\n[[rule]]\ntime = '1 parsec'\n", "line 4"),
-            ("[[variant]]\nname = 'a'\n[[rule]]\nnoise = -1.0\n", "noise must be"),
-            ("[[variant]]\nname = 'a'\n[[rule]]\noutcome = 'explode'\n", "explode"),
+            (
+                "[[variant]]\nname = 'a'\nop = 'matmull'\n",
+                "line 1: op = \"matmull\" matches no op: did you mean \"matmul\"?",
+            ),
+            (
+                "[[variant]]\nname = 'a'\nops = ['fft', 'ftt']\n",
+                "line 1: ops = \"ftt\" matches no op: did you mean \"fft\"?",
+            ),
+            ("[[variant]]\nname = 'a'\nside = 'gup'\n", "line 3: unknown side 'gup': did you mean 'gpu'?"),
+            (
+                "[[variant]]\nname = 'a'\naccuracy = 'tf23'\n",
+                "line 3: unknown accuracy 'tf23': did you mean 'tf32'?",
+            ),
+            (
+                "[[variant]]\nname = 'a'\ndtypes = ['f23']\n",
+                "line 3: unknown dtype 'f23': did you mean 'f32'?",
+            ),
+            ("[[variant]]\nname = 'a'\ndtypes = []\n", "line 1: variant a does no dtype"),
+            ("[[variant]]\nname = 'a'\nsied = 'cpu'\n", "line 3: unknown key 'sied': did you mean 'side'?"),
+            ("[[variant]]\nname = 'a'\n[[variant]]\nname = ''\n", "line 3: name is empty"),
+            ("[[variant]]\nname = 'a'\n[[variant]]\nname = 'b c'\n", "line 3: name \"b c\" may hold"),
+            (
+                "[[variant]]\nname = 'a'\n[[variant]]\nname = 'a'\nop = 'fft'\n",
+                "line 3: two variants of fft are named a",
+            ),
+            (
+                "[[variant]]\nname = 'a'\n[start]\noutcome = 'crahs'\n",
+                "line 4: unknown outcome 'crahs': did you mean 'crash'?",
+            ),
+            ("[[variant]]\nname = 'a'\n[rule]\nnoise = 0.1\n", "line 3: write [[rule]] with two brackets"),
+            (
+                "[[variant]]\nname = 'a'\n[[rule]]\ntim = '1ms'\n",
+                "line 4: unknown key 'tim': did you mean 'time'?",
+            ),
+            ("[[variant]]\nname = 'a'\n[[rule]]\ntime = '1 parsec'\n", "line 4: duration '1 parsec'"),
+            ("[[variant]]\nname = 'a'\n[[rule]]\ntime = 0\n", "line 4: duration '0' is not more than zero"),
+            (
+                "[[variant]]\nname = 'a'\n[[rule]]\ntime = { base = '1us', per_elemnt = '1us' }\n",
+                "line 4: unknown key 'per_elemnt': did you mean 'per_element'?",
+            ),
+            ("[[variant]]\nname = 'a'\n[[rule]]\nnoise = -1.0\n", "line 3: noise must be"),
+            ("[[variant]]\nname = 'a'\n[[rule]]\ndrift = -1\n", "line 3: drift must be"),
+            ("[[variant]]\nname = 'a'\n[[rule]]\noutlier_factor = 0\n", "line 3: outlier_factor must be"),
+            (
+                "[[variant]]\nname = 'a'\n[[rule]]\noutcome = 'crahs'\n",
+                "line 4: unknown outcome 'crahs': did you mean 'crash'?",
+            ),
+            (
+                "[[variant]]\nname = 'a'\n[[rule]]\nanswer = 'worng'\n",
+                "line 4: unknown answer 'worng': did you mean 'wrong'?",
+            ),
+            (
+                "[[variant]]\nname = 'a'\n[[rule]]\nafter = -1\n",
+                "line 4: after must be a whole number from 0 on, not -1",
+            ),
+            ("[[variant]]\nname = 'a'\n[[rule]]\nn = '5..3'\n", "line 4: n = \"5..3\" runs backwards"),
+            ("[[variant]]\nname = 'a'\n[[rule]]\nn = 0\n", "line 4: n must be a size from 1 on"),
+            (
+                "[[variant]]\nname = 'a'\n[[rule]]\nvariant = 'b*'\n",
+                "line 3: variant = \"b*\" matches no variant of the script: did you mean \"a\"?",
+            ),
+            (
+                "[[variant]]\nname = 'a'\n[[rule]]\nop = 'ftt'\n",
+                "line 3: op = \"ftt\" matches no op: did you mean \"fft\"?",
+            ),
+            (
+                "[[variant]]\nname = 'a'\n[[rule]]\ndtype = 'f23'\n",
+                "line 3: dtype = \"f23\" matches no dtype",
+            ),
+            (
+                "[[variant]]\nname = 'a'\nop = 'sin'\n[[rule]]\nop = 'fft'\n",
+                "line 4: no variant named * does op fft",
+            ),
         ] {
             let error = format!("{:#}", Script::parse(text).unwrap_err());
             assert!(error.contains(part), "{text:?}: {error}");

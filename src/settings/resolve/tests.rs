@@ -109,3 +109,38 @@ fn a_new_folder_never_is_an_old_one() {
     std::fs::create_dir(&first).unwrap();
     assert_ne!(new_folder(parent.path()), first);
 }
+
+#[test]
+fn a_file_must_name_ops_and_the_command_line_may_name_them_for_it() {
+    let check = |file: SweepFile, cli: Layer| {
+        let file = SweepFile { name: "mine.toml".into(), ..file };
+        check_ops(&cli, &file).map_or_else(|error| error.to_string(), |()| "accepted".to_owned())
+    };
+    let bare = || SweepFile { tables: vec![Layer::default()], ..SweepFile::default() };
+    let named = |names: &[&str]| Layer { ops: ops(names), ..Layer::default() };
+    for file in [SweepFile::default(), bare()] {
+        assert!(check(file.clone(), Layer::default()).starts_with("mine.toml names no ops: "));
+        assert_eq!(check(file.clone(), named(&["fft"])), "accepted");
+        assert_eq!(check(SweepFile { defaults: named(&["fft"]), ..file }, Layer::default()), "accepted");
+    }
+    let sweeps = resolve_sweeps(&named(&["fft"]), &bare());
+    assert_eq!(sweeps.len(), 1);
+}
+
+#[test]
+fn an_op_that_the_file_does_not_name_needs_sizes() {
+    let file = SweepFile {
+        name: "mine.toml".into(),
+        tables: vec![Layer { ops: ops(&["svd", "fft"]), ..Layer::default() }],
+        ..SweepFile::default()
+    };
+    let cli = Layer { ops: ops(&["fft", "matmul"]), ..Layer::default() };
+    let message = check_ops(&cli, &file).map_or_else(|error| error.to_string(), |()| String::new());
+    assert_eq!(
+        message,
+        "--ops matmul: mine.toml has only fft, svd: name one of these, or choose sizes with --sizes"
+    );
+    assert!(check_ops(&Layer { sizes: Some(vec![4]), ..cli.clone() }, &file).is_ok());
+    let defaults = Layer { sizes: Some(vec![4]), ..Layer::default() };
+    assert!(check_ops(&cli, &SweepFile { defaults, ..file }).is_ok());
+}
