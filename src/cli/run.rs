@@ -118,7 +118,7 @@ fn write_plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
             case.op,
             case.n,
             case.dtype,
-            case.density.map_or_else(|| "-".into(), |density| density.to_string()),
+            case.density.map_or_else(|| "-".into(), crate::case::density_text),
             name(planned),
             figure(work.map(|work| work.flop)),
             figure(work.map(|work| work.bytes)),

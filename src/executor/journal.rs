@@ -17,7 +17,8 @@ impl Journal {
     /// Starts an empty report, of a run that began at `start`, and looks at the machine: nothing of that is left
     /// to disturb a cell.
     pub fn begin(run: &Run, start: Instant) -> Self {
-        let environment = environment::collect(run.argv.clone(), run.settings.clone());
+        let mut environment = environment::collect(run.argv.clone(), run.settings.clone());
+        environment.planned_rows = Some(run.cells.len() as u64);
         Journal {
             start,
             report: Report { schema_version: SCHEMA_VERSION, environment, rows: vec![] },

@@ -40,7 +40,7 @@ impl Op for Reduction {
 
     /// The largest relative error of the three numbers against compensated float64 sums.
     ///
-    /// At most `2 n` unit roundoffs, and never less than 16: the plainest running sum of `n^2` terms
+    /// At most `n` unit roundoffs, and never less than 16: the plainest running sum of `n^2` terms
     /// rounds by a fraction of `n`. A float32 deviation that drifts, 1 % at 4096 x 4096, is far beyond.
     fn check(
         &self,
