@@ -206,7 +206,7 @@ fn a_worker_that_cannot_start_is_given_up_after_three_attempts() {
     for fault in ["crash", "panic"] {
         let script = format!("[start]\noutcome = '{fault}'\n[[variant]]\nname = 'a'\n");
         let report = Stage::new(&script, "sin", &[2, 3]).finish();
-        assert_eq!(outcomes(&report), [Outcome::Skipped; 2], "{fault}");
+        assert_eq!(outcomes(&report), [Outcome::Failed; 2], "{fault}: a start that breaks is a failure");
         assert!(reason(&report.rows[1]).contains("failed to start 3 times"), "{}", reason(&report.rows[1]));
     }
 }
@@ -246,7 +246,7 @@ fn nothing_is_timed_while_another_worker_starts_and_rows_keep_the_order_of_the_p
     early.cell.backend = "nowhere".into();
     stage.run.cells.insert(0, early);
     let report = stage.finish();
-    assert_eq!(outcomes(&report), [Outcome::Skipped, Outcome::Measured]);
+    assert_eq!(outcomes(&report), [Outcome::Failed, Outcome::Measured]);
     assert_eq!(report.rows[0].backend, "nowhere");
     assert!(report.environment.backends[1].startup_s.unwrap() >= 0.4);
 }

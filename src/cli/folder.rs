@@ -77,13 +77,14 @@ impl Folder {
     }
 }
 
-/// The results that a folder holds, sorted by name.
+/// The results that a folder holds: the report, then the others by name.
 fn held(path: &Path) -> Vec<String> {
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let mut held: Vec<String> =
         names.filter(|name| Format::ALL.iter().any(|format| format.is_made_as(name))).collect();
-    held.sort();
+    // The report is what matters most, so it is named first.
+    held.sort_by_key(|name| (name != file::FILE_NAME, name.clone()));
     held
 }
 
