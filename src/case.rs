@@ -49,6 +49,36 @@ impl fmt::Display for DType {
     }
 }
 
+/// What lies in the caches when an execution begins. A ratio of times never mixes the two.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cache {
+    /// Nothing of the operands: other data has displaced them from the last-level cache.
+    Cold,
+    /// Whatever the execution just before left there. Reports before layout 2 hold such times only.
+    #[default]
+    Hot,
+}
+
+impl Cache {
+    /// Both states, in the order reports use.
+    pub const ALL: [Cache; 2] = [Cache::Cold, Cache::Hot];
+
+    /// The word used on the command line and in reports: `cold` or `hot`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cache::Cold => "cold",
+            Cache::Hot => "hot",
+        }
+    }
+}
+
+impl fmt::Display for Cache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
 /// One problem: an op at one size, element type and density. Knows no backend.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
@@ -96,11 +126,14 @@ pub struct Cell {
     pub backend: String,
     /// Name of the variant among the backend's variants of the op.
     pub variant: String,
+    /// State of the caches before each execution.
+    #[serde(default)]
+    pub cache: Cache,
 }
 
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}/{}", self.case, self.backend, self.variant)
+        write!(f, "{} {}/{} {}", self.case, self.backend, self.variant, self.cache)
     }
 }
 

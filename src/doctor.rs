@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::backend::{BACKENDS, Finding, Options, Registration};
+use crate::processors;
 use crate::report::{Host, environment};
 use crate::worker::client::{Client, Loss, Place};
 use crate::worker::protocol::{Reply, Request};
@@ -75,7 +76,7 @@ pub fn examine(place: &Place) -> Examination {
         })
         .collect();
     let host = environment::host();
-    let hints = hints(&host, environment::load_average());
+    let hints = hints(&host, processors::load_average());
     Examination { gpubench_version: env!("CARGO_PKG_VERSION").into(), host, backends, hints }
 }
 

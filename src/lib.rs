@@ -19,6 +19,7 @@ pub mod measure;
 pub mod observe;
 pub mod op;
 pub mod plan;
+pub mod processors;
 pub mod report;
 pub mod settings;
 pub mod worker;

@@ -116,8 +116,11 @@ fn extend(ranked: &mut Vec<Ranked>, seed: u64, sweep: &Sweep, choice: &Choice) {
     for &dtype in sweep.dtypes.iter().filter(|dtype| variant.dtypes.contains(dtype)) {
         for &n in &sweep.sizes {
             let case = Case { op: sweep.op.clone(), n, dtype, density: sweep.density, seed };
-            let cell = Cell { case, backend: backend.to_owned(), variant: variant.name.to_string() };
-            ranked.push((rank, PlannedCell { cell, variant: variant.clone(), sampling: sweep.sampling }));
+            for &cache in &sweep.caches {
+                let (case, backend) = (case.clone(), backend.to_owned());
+                let cell = Cell { case, backend, variant: variant.name.to_string(), cache };
+                ranked.push((rank, PlannedCell { cell, variant: variant.clone(), sampling: sweep.sampling }));
+            }
         }
     }
 }
@@ -134,7 +137,7 @@ fn order(a: &Ranked, b: &Ranked) -> Ordering {
     problem(a)
         .cmp(&problem(b))
         .then_with(|| density(a).total_cmp(&density(b)))
-        .then_with(|| (backend(a), rank_a).cmp(&(backend(b), rank_b)))
+        .then_with(|| (a.cache, backend(a), rank_a).cmp(&(b.cache, backend(b), rank_b)))
 }
 
 /// Refuses a plan that could not be finished or held in memory, before it is made.
@@ -143,7 +146,8 @@ fn check_count(sweeps: &[Sweep], chosen: &[Vec<Choice>]) -> Result<()> {
         .iter()
         .zip(chosen)
         .map(|(sweep, choices)| {
-            sweep.sizes.len() as u128 * sweep.dtypes.len() as u128 * choices.len() as u128
+            let cases = sweep.sizes.len() as u128 * sweep.dtypes.len() as u128;
+            cases * sweep.caches.len() as u128 * choices.len() as u128
         })
         .sum();
     if count > MOST_CELLS {

@@ -3,18 +3,44 @@
 use serde::{Deserialize, Serialize};
 
 use super::Finding;
-use crate::case::Case;
+use super::conditions::{Conditions, Floors};
+use super::phases::DevicePhases;
+use crate::case::{Cache, Case};
 use crate::data::Operand;
 use crate::error::CellError;
 
-/// One timed repetition, in seconds by each clock there is.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// One timed repetition, in seconds by each clock there is, and what was seen around it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Host clock, from before the call until its work is done.
     pub host_s: f64,
-    /// Device clock, between two events on the job's stream.
+    /// Device clock: `events_s` less the constant that the events themselves cost (see [`Floors`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_s: Option<f64>,
+    /// Device clock as the two events around the work read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub events_s: Option<f64>,
+    /// Clock of the multiprocessors around the work, in MHz, counted on the device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sm_mhz: Option<f64>,
+    /// Times the system took a processor away from the process during the work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switches: Option<u64>,
+    /// Whether the device's clock was held down.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub throttled: bool,
+}
+
+impl Sample {
+    /// A repetition of which only the host's time is known.
+    pub fn of_host(host_s: f64) -> Self {
+        Sample { host_s, ..Sample::default() }
+    }
+
+    /// The time that stands for the repetition: the device's where there is one.
+    pub fn seconds(&self) -> f64 {
+        self.device_s.unwrap_or(self.host_s)
+    }
 }
 
 /// How often the backend has allocated, planned or compiled so far. Must stand still while samples are taken.
@@ -38,6 +64,15 @@ impl SetupCounts {
         }
     }
 
+    /// Both together.
+    pub fn plus(self, other: SetupCounts) -> SetupCounts {
+        SetupCounts {
+            allocations: self.allocations + other.allocations,
+            plans: self.plans + other.plans,
+            compilations: self.compilations + other.compilations,
+        }
+    }
+
     /// Whether nothing has happened.
     pub fn is_zero(self) -> bool {
         self == SetupCounts::default()
@@ -51,6 +86,17 @@ pub trait Job {
         Ok(())
     }
 
+    /// Whether [`Job::reset`] does anything, so that executions cannot follow each other back to back.
+    fn resets(&self) -> bool {
+        false
+    }
+
+    /// Whether [`Job::execute`] waits for the device somewhere inside, so that the device cannot be held back
+    /// until all of its work is queued.
+    fn synchronises(&self) -> bool {
+        false
+    }
+
     /// Does the op once; on a device it may only enqueue it. The same work at every call.
     fn execute(&mut self) -> Result<(), CellError>;
 
@@ -58,10 +104,15 @@ pub trait Job {
     fn answer(&mut self) -> Result<Vec<Operand>, CellError>;
 }
 
-/// A started backend. Lives in a worker; one job is timed at a time.
+/// A started backend. Lives in a worker; it may hold many jobs and times one at a time.
 pub trait Backend {
     /// What a report says of it: device and library names, versions, paths, threads; a JSON object.
     fn describe(&self) -> serde_json::Value;
+
+    /// The least that its clocks can tell apart from nothing, measured when it started.
+    fn floors(&self) -> Option<Floors> {
+        None
+    }
 
     /// The libraries it has loaded so far, with paths and versions.
     fn libraries(&self) -> Vec<Finding>;
@@ -74,16 +125,38 @@ pub trait Backend {
     /// Waits until what earlier work left running has come to rest, such as threads that spin for more of it.
     fn settle(&mut self) {}
 
+    /// Seconds since some fixed moment, by the clock that limits of warm-up and sampling are meant in.
+    fn now_s(&self) -> f64 {
+        static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+        START.get_or_init(std::time::Instant::now).elapsed().as_secs_f64()
+    }
+
+    /// Leaves the device alone for that many seconds, so that it can cool down.
+    fn pause(&mut self, seconds: f64) {
+        std::thread::sleep(std::time::Duration::from_secs_f64(seconds));
+    }
+
     /// Prepares `variant` for `case`: allocates, plans, compiles, uploads. Nothing of that may happen later.
     ///
     /// Checks that everything fits in memory before it allocates.
     fn prepare(&mut self, variant: &str, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError>;
 
-    /// Resets and executes `job` once between two readings of each clock; returns when its work is done.
-    fn time(&mut self, job: &mut dyn Job) -> Result<Sample, CellError>;
+    /// Compiling, copies and memory since the last call, where the backend has a device.
+    fn phases(&mut self) -> DevicePhases {
+        DevicePhases::default()
+    }
+
+    /// Resets `job`, brings the caches into that state, and executes it between two readings of each clock;
+    /// returns when its work is done. Hot, it may take the mean of several executions back to back.
+    fn time(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError>;
 
     /// Allocations, plans and compilations so far; zero for backends that count none.
     fn setup_counts(&self) -> SetupCounts {
         SetupCounts::default()
+    }
+
+    /// What can be seen of the machine now that may disturb a measurement.
+    fn conditions(&mut self) -> Conditions {
+        Conditions::default()
     }
 }

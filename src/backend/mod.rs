@@ -2,13 +2,17 @@
 //!
 //! [`BACKENDS`] is the list of all of them; a new backend is one folder and two lines here.
 
+mod conditions;
 pub mod cpu;
 pub mod cuda;
 mod job;
+mod phases;
 pub mod sim;
 mod variant;
 
+pub use conditions::{ClockCheck, Conditions, Floors};
 pub use job::{Backend, Job, Sample, SetupCounts};
+pub use phases::{Compile, DevicePhases, HostMemory, Transfer};
 pub use variant::{Accuracy, Side, Variant};
 
 use crate::error::Unavailable;
@@ -20,6 +24,9 @@ pub struct Options {
     pub threads: Option<usize>,
     /// Ordinal of the CUDA device.
     pub device: u32,
+    /// Where host data lies when it is copied to a device and back.
+    #[serde(default)]
+    pub transfer: HostMemory,
     /// Script of the simulated device.
     pub sim: Option<std::path::PathBuf>,
     /// Ops of the run, for which kernels are compiled at the start.

@@ -7,7 +7,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::settings::layer::limits;
-use crate::settings::{Format, duration, words};
+use crate::settings::{Format, duration, percent, words};
 
 /// Measures operations on CPU libraries and on CUDA side by side, checks every answer, and says whether the GPU pays.
 #[derive(Parser)]
@@ -81,6 +81,7 @@ Examples:
   gpubench run --ops matmul --variants 'cublas*,faer'  chosen variants (see 'gpubench list')
   gpubench run --ops solve --backends cpu --threads 1  one thread, no GPU
   gpubench run --ops spgemm --density 0.001            sparser operands
+  gpubench run --cache both --budget 10m               cold and hot caches, as precise as ten minutes allow
   gpubench run --config mine.toml --dry-run            what would be measured; touches no device
   gpubench run --ops fft --out - --format json | jq .  one format on stdout and nothing else
   gpubench run --require cuda || echo no usable GPU    for CI: no GPU is an error, not a skip
@@ -88,7 +89,7 @@ Examples:
 A sweep file is TOML: defaults at the top, and [[sweep]] tables whose values replace them:
 
   dtypes = [\"f32\", \"f64\"]
-  samples = 20
+  precision = \"2%\"
   cell-timeout = \"2m\"
 
   [[sweep]]
@@ -99,8 +100,8 @@ A sweep file is TOML: defaults at the top, and [[sweep]] tables whose values rep
   ops = [\"spgemm\"]
   density = 0.001
 
-Keys of a table: ops, sizes, dtypes, backends, variants, density, samples, warmup. At the top also: seed, threads, \
-device, cell-timeout, require, sim. A value on the command line replaces the file's; --ops chooses among the file's \
+Keys of a table: ops, sizes, dtypes, backends, variants, density, cache, samples, precision, max-time, rounds, warmup. \
+At the top also: seed, threads, device, transfer, budget, cell-timeout, require, sim. A value on the command line replaces the file's; --ops chooses among the file's \
 tables, which keep their sizes; an op that the file does not name needs --sizes.
 
 Each answer is checked in float64 before it is timed, and a wrong one gets no time. A cell whose library or device is \
@@ -150,13 +151,45 @@ pub struct RunArgs {
     #[arg(help_heading = "What to measure")]
     pub seed: Option<u64>,
 
-    /// Samples a cell at most. A cell stops after 2 s of sampling, but not before 5 samples. Default: 30
+    /// State of the caches before each execution: cold (other data has displaced the operands), hot (back to back)
+    /// or both. Default: cold
+    #[arg(long, value_name = "STATE", help_heading = "How to measure")]
+    pub cache: Option<String>,
+
+    /// Samples a cell, exactly. Default: as many as --precision needs, from 12 to 2000
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = samples)]
     #[arg(help_heading = "How to measure")]
     pub samples: Option<u32>,
 
-    /// Executions before the first sample, at least; 0 samples right after the checked
-    /// execution. Default: 3, and at least 50 ms, both for 2 s at most
+    /// Half the 95 % interval of the median, relative to it, at which a cell has enough samples. Default: 0.5% on the
+    /// GPU, 1% on the CPU
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, value_parser = precision)]
+    #[arg(help_heading = "How to measure")]
+    pub precision: Option<f64>,
+
+    /// Sampling of a cell ends after this time though it is not precise, once it has 12 samples; without them after
+    /// ten times as long. Default: 2s
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = max_time)]
+    #[arg(help_heading = "How to measure")]
+    pub max_time: Option<f64>,
+
+    /// Time for the whole run, such as 10m: cells get equal shares, and what they leave goes to those with the widest
+    /// intervals
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = budget)]
+    #[arg(help_heading = "How to measure")]
+    pub budget: Option<f64>,
+
+    /// Rounds in which a cell is sampled, with other cells in between. Default: 3
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = rounds)]
+    #[arg(help_heading = "How to measure")]
+    pub rounds: Option<u32>,
+
+    /// Host memory of copies to the GPU and back: pageable (ordinary) or pinned (page-locked). Default: pageable
+    #[arg(long, value_name = "KIND", help_heading = "How to measure")]
+    pub transfer: Option<String>,
+
+    /// Executions before the first sample of a round, at least; 0 warms nothing up. Default: 2, and as long as times
+    /// still fall, for 0.5 s at most
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = warmup)]
     #[arg(help_heading = "How to measure")]
     pub warmup: Option<u32>,
@@ -290,6 +323,22 @@ fn device(text: &str) -> Result<u32, String> {
 fn density(text: &str) -> Result<f64, String> {
     let share = text.trim().parse().map_err(|_| "it must be a number above 0 and at most 1".to_owned())?;
     limits::density(share).map_err(|error| error.to_string())
+}
+
+fn precision(text: &str) -> Result<f64, String> {
+    percent::parse(text).map_err(|error| error.to_string())
+}
+
+fn max_time(text: &str) -> Result<f64, String> {
+    duration::parse(text).and_then(limits::max_time).map_err(|error| error.to_string())
+}
+
+fn budget(text: &str) -> Result<f64, String> {
+    duration::parse(text).and_then(limits::budget).map_err(|error| error.to_string())
+}
+
+fn rounds(text: &str) -> Result<u32, String> {
+    limits::rounds(whole(text, 1, 100)?).map_err(|error| error.to_string())
 }
 
 fn cell_timeout(text: &str) -> Result<f64, String> {

@@ -62,8 +62,12 @@ fn request(args: &RunArgs) -> Result<Request> {
             Ok(patterns)
         })?,
         density: args.density,
+        caches: parsed("--cache", args.cache.as_deref(), words::caches)?,
         samples: args.samples,
         warmup: args.warmup,
+        precision: args.precision,
+        max_time_s: args.max_time,
+        rounds: args.rounds,
     };
     let run = RunWide {
         seed: args.seed,
@@ -71,6 +75,8 @@ fn request(args: &RunArgs) -> Result<Request> {
         device: args.device,
         sim: args.sim.clone(),
         cell_timeout_s: args.cell_timeout,
+        budget_s: args.budget,
+        transfer: parsed("--transfer", args.transfer.as_deref(), words::transfer)?,
         require: parsed("--require", args.require.as_deref(), words::backends)?,
     };
     Ok(Request {
@@ -156,6 +162,7 @@ mod tests {
             case: case.clone(),
             backend: "cpu".into(),
             variant: "realfft".into(),
+            cache: crate::case::Cache::Cold,
             side: Side::Cpu,
             accuracy: Accuracy::Ieee,
             outcome: *outcome,

@@ -23,6 +23,8 @@ pub fn measure(settings: &Settings, plan: Plan) -> Result<Finished> {
     let run = executor::Run {
         cells: plan.cells,
         options: settings.options.clone(),
+        seed: settings.seed,
+        budget_s: settings.budget_s,
         cell_timeout: Duration::from_secs_f64(settings.cell_timeout_s),
         isolate: settings.isolate,
         program: None,

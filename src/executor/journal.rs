@@ -1,15 +1,17 @@
-//! The report of a run while it grows: one row at a time, on disk after each.
+//! The report of a run while it grows: rows in the order of the plan, on disk as soon as they are known.
 
 use std::path::PathBuf;
 use std::time::Instant;
 
 use super::Run;
-use crate::report::{BackendState, Report, Row, SCHEMA_VERSION, environment, file};
+use crate::report::{BackendState, Report, Row, RunWarning, SCHEMA_VERSION, environment, file};
 
 /// The rows so far, and what the report says around them.
 pub struct Journal {
     start: Instant,
     report: Report,
+    /// The position in the plan of each row; ascending.
+    positions: Vec<usize>,
     file: Option<PathBuf>,
 }
 
@@ -22,14 +24,20 @@ impl Journal {
         Journal {
             start,
             report: Report { schema_version: SCHEMA_VERSION, environment, rows: vec![] },
+            positions: vec![],
             file: run.out.as_ref().map(|folder| folder.join(file::FILE_NAME)),
         }
     }
 
-    /// Adds a row and brings the file up to date.
-    pub fn record(&mut self, row: Row, backends: Vec<BackendState>) -> anyhow::Result<()> {
-        self.report.rows.push(row);
-        self.save(backends)
+    /// Enters the row of the cell at `position` of the plan, in place of an earlier one.
+    pub fn enter(&mut self, position: usize, row: Row) {
+        match self.positions.binary_search(&position) {
+            Ok(at) => self.report.rows[at] = row,
+            Err(at) => {
+                self.positions.insert(at, position);
+                self.report.rows.insert(at, row);
+            }
+        }
     }
 
     /// How many rows there are.
@@ -37,9 +45,15 @@ impl Journal {
         self.report.rows.len()
     }
 
-    /// The row added last.
-    pub fn last(&self) -> Option<&Row> {
-        self.report.rows.last()
+    /// Runnable processes a processor when the run started, where the system tells.
+    pub fn load(&self) -> Option<f64> {
+        let host = &self.report.environment.host;
+        host.load_average.map(|load| load / host.threads.max(1) as f64)
+    }
+
+    /// Adds warnings about the run.
+    pub fn advise(&mut self, warnings: Vec<RunWarning>) {
+        self.report.environment.warnings.extend(warnings);
     }
 
     /// Brings the file up to date for the last time and hands the report over.
@@ -48,7 +62,8 @@ impl Journal {
         Ok(self.report)
     }
 
-    fn save(&mut self, backends: Vec<BackendState>) -> anyhow::Result<()> {
+    /// Brings the file up to date.
+    pub fn save(&mut self, backends: Vec<BackendState>) -> anyhow::Result<()> {
         self.report.environment.backends = backends;
         self.report.environment.elapsed_s = self.start.elapsed().as_secs_f64();
         let Some(path) = &self.file else { return Ok(()) };

@@ -1,10 +1,19 @@
 //! The executor: has workers turn each planned cell into a row, and keeps the report on disk up to date.
 //!
-//! Cells run one after another in the order of the plan. A cell that fails is a row like any other.
+//! Cells run in blocks whose jobs are held together: first each is prepared and checked, then all are sampled in
+//! several rounds, in another chance order each time, so that what changes with time touches all alike. A cell that
+//! fails is a row like any other.
 
-mod cell;
+mod advice;
+mod block;
+mod budget;
+mod course;
 mod interrupt;
 mod journal;
+mod order;
+mod rounds;
+mod series;
+mod visit;
 mod workers;
 
 use std::path::PathBuf;
@@ -18,14 +27,20 @@ use crate::backend::Options;
 use crate::observe::Observer;
 use crate::report::Report;
 use crate::worker::client::Place;
+use crate::worker::memory;
+use rounds::Rounds;
 
 /// Everything a run needs to know.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// The cells, in the order in which they run and stand in the report.
+    /// The cells, in the order in which they stand in the report.
     pub cells: Vec<PlannedCell>,
     /// How backends are started.
     pub options: Options,
+    /// Fixes the order in which cells take their turns.
+    pub seed: u64,
+    /// Seconds the whole run should take: what the cells leave of it goes to those with the widest intervals.
+    pub budget_s: Option<f64>,
     /// How long one cell, or the start of one worker, may take.
     pub cell_timeout: Duration,
     /// Whether workers are processes of their own (else threads of this one).
@@ -51,7 +66,7 @@ pub struct Finished {
     pub interrupted: bool,
 }
 
-/// Runs every cell. After each one the report in `out` is replaced as a whole.
+/// Runs every cell. After each one that is finished the report in `out` is replaced as a whole.
 ///
 /// # Errors
 /// A required backend that cannot start ([`RequiredBackendMissing`], before any cell is run), or a report that
@@ -60,31 +75,21 @@ pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
     let watch = interrupt::Watch::begin()?;
     let start = Instant::now();
     let mut workers = workers::Workers::start(run, place(run)?, watch.flag());
-    let mut journal = journal::Journal::begin(run, start);
+    let journal = journal::Journal::begin(run, start);
     observer.run_started(run.cells.len());
     let mut interrupted = workers.require(&run.require, observer)?.is_break();
-    let mut inputs = cell::Inputs::default();
-    for (position, planned) in run.cells.iter().enumerate() {
+    let mut rounds = Rounds::new(run, start, workers, journal);
+    for block in block::blocks(&run.cells, memory::free_host_bytes()) {
         if interrupted {
             break;
         }
-        observer.cell_started(position, &planned.cell);
-        let attempt = cell::Attempt::new(planned, &mut workers, observer);
-        let Some(row) = attempt.run(run.cell_timeout, &mut inputs) else {
-            interrupted = true;
-            break;
-        };
-        journal.record(row, workers.states())?;
-        if let Some(row) = journal.last() {
-            observer.cell_finished(position, row);
-        }
+        interrupted = rounds.run(block, observer)?.is_break();
     }
     observer.run_finished();
+    let (finished, report) = rounds.finish()?;
     if interrupted {
-        observer.interrupted(journal.rows(), run.cells.len());
+        observer.interrupted(finished, run.cells.len());
     }
-    let states = workers.end();
-    let report = journal.finish(states)?;
     Ok(Finished { report, interrupted })
 }
 

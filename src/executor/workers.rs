@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crate::backend::{Finding, Options};
+use crate::backend::{Finding, Floors, Options};
 use crate::error::Unavailable;
 use crate::observe::Observer;
 use crate::report::BackendState;
@@ -46,6 +46,8 @@ enum State {
 
 struct Slot {
     state: State,
+    /// Workers of this backend that were started so far: tells whether one still holds its jobs.
+    generation: u64,
     failed_starts: u32,
     report: BackendState,
 }
@@ -145,6 +147,17 @@ impl Workers {
         Ok(())
     }
 
+    /// The number of the backend's present worker; another one once it is lost.
+    pub fn generation(&self, name: &str) -> u64 {
+        let slot = self.slots.iter().find(|slot| slot.report.name == name);
+        slot.map_or(0, |slot| if matches!(slot.state, State::Absent) { 0 } else { slot.generation })
+    }
+
+    /// The floors of the backend's clocks, where it has told them.
+    pub fn floors(&self, name: &str) -> Option<Floors> {
+        self.slots.iter().find(|slot| slot.report.name == name)?.report.floors.clone()
+    }
+
     /// Set once the user has asked to stop.
     pub fn stop(&self) -> &'static AtomicBool {
         self.stop
@@ -204,13 +217,15 @@ impl Slot {
             reason: Some("it was still starting".into()),
             fix: None,
             startup_s: None,
+            floors: None,
             description: serde_json::Value::Null,
             libraries: vec![],
         };
-        Slot { state: State::Absent, failed_starts: 0, report }
+        Slot { state: State::Absent, generation: 0, failed_starts: 0, report }
     }
 
     fn launch(&mut self, place: &Place, options: &Options) {
+        self.generation += 1;
         match Client::start(&self.report.name, place) {
             Ok(mut client) => {
                 client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options: options.clone() });
@@ -227,11 +242,11 @@ impl Slot {
         };
         let startup = client.started();
         match client.wait(startup + limit, stop, &mut |_| {}) {
-            Ok(Reply::Ready { description }) => {
+            Ok(Reply::Ready { description, floors }) => {
                 self.report.startup_s.get_or_insert((client.replied() - startup).as_secs_f64());
                 self.report.available = true;
                 self.report.reason = None;
-                self.report.description = description;
+                (self.report.description, self.report.floors) = (description, floors);
                 self.failed_starts = 0;
                 self.state = State::Ready(client);
             }

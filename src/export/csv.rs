@@ -65,7 +65,7 @@ impl Exporter for Csv {
 }
 
 fn fields(row: &Row) -> anyhow::Result<[String; COLUMNS.len()]> {
-    let (case, error, phases) = (&row.case, row.error, row.phases);
+    let (case, error, phases) = (&row.case, row.error, row.phases.as_ref());
     let execute = row.execute.as_ref();
     let timed = |figure: fn(&crate::report::Execute) -> f64| number(execute.map(figure));
     Ok([

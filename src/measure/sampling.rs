@@ -1,68 +1,75 @@
-//! Warm-up and sampling of one prepared job.
-
-use std::time::{Duration, Instant};
+//! What was asked for: how long and how precisely a cell is to be sampled.
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::{Backend, Job, Sample, SetupCounts};
-use crate::error::CellError;
+use super::batch::WarmUp;
+use super::stopping::Rule;
+use crate::backend::Side;
 
-/// How many samples to take, and for how long at most.
+/// How a cell is sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
-    /// Executions before the first sample, at least.
+    /// Executions before the first sample of a round, at least.
     pub warmup: u32,
-    /// Warm-up lasts at least this long, in seconds, so that clocks and thread pools are awake.
-    pub warmup_s: f64,
-    /// Samples to take.
-    pub samples: u32,
-    /// Sampling stops after this many seconds, but not before `min_samples`.
-    pub cap_s: f64,
-    /// Samples taken whatever the cap.
-    pub min_samples: u32,
+    /// Samples to take, exactly; as many as the precision needs when `None`.
+    pub samples: Option<u32>,
+    /// Half width of the 95 % interval relative to the median at which sampling stops; by side when `None`.
+    pub precision: Option<f64>,
+    /// Seconds of sampling after which a cell stops, once it has [`LEAST_SAMPLES`].
+    pub max_time_s: f64,
+    /// Rounds in which the samples are taken, with other cells in between.
+    pub rounds: u32,
 }
+
+/// Samples that a cell takes unless even that would take [`HARD_FACTOR`] times its time.
+pub const LEAST_SAMPLES: u32 = 12;
+/// Samples after which a cell stops whatever the precision.
+pub const MOST_SAMPLES: u32 = 2000;
+/// How many times `max_time_s` a cell whose executions are long may take to reach [`LEAST_SAMPLES`].
+pub const HARD_FACTOR: f64 = 10.0;
+/// Precision on the GPU and the CPU when none is asked for.
+pub const PRECISION: [f64; 2] = [0.005, 0.01];
+/// Seconds of warm-up in the first round, at most; later rounds take a quarter of it.
+const WARMUP_S: f64 = 0.1;
+/// How many times as long a warm-up may take when times still fall.
+const PATIENCE: f64 = 5.0;
 
 impl Default for Sampling {
     fn default() -> Self {
-        Sampling { warmup: 3, warmup_s: 0.05, samples: 30, cap_s: 2.0, min_samples: 5 }
+        Sampling { warmup: 2, samples: None, precision: None, max_time_s: 2.0, rounds: 3 }
     }
 }
 
-/// What sampling yields.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Taken {
-    /// The samples, in the order they were taken.
-    pub samples: Vec<Sample>,
-    /// Executions spent on warming up.
-    pub warmups: u32,
-    /// Allocations, plans and compilations that happened while samples were taken; zero when all is well.
-    pub setup_while_sampling: SetupCounts,
-}
-
-/// Warms `job` up, then samples it.
-pub fn sample(backend: &mut dyn Backend, job: &mut dyn Job, how: &Sampling) -> Result<Taken, CellError> {
-    backend.settle();
-    let warmups = warm_up(backend, job, how)?;
-    let before = backend.setup_counts();
-    let mut samples = Vec::with_capacity(how.samples as usize);
-    let end = Instant::now() + Duration::from_secs_f64(how.cap_s);
-    let least = how.min_samples.min(how.samples) as usize;
-    while samples.len() < how.samples as usize && (samples.len() < least || Instant::now() < end) {
-        samples.push(backend.time(job)?);
+impl Sampling {
+    /// The half width aimed at on that side.
+    pub fn precision(&self, side: Side) -> f64 {
+        self.precision.unwrap_or(match side {
+            Side::Gpu => PRECISION[0],
+            Side::Cpu => PRECISION[1],
+        })
     }
-    Ok(Taken { samples, warmups, setup_while_sampling: backend.setup_counts().since(before) })
-}
 
-/// Executes until both the count and the time are reached; at most as long as sampling itself may take.
-fn warm_up(backend: &mut dyn Backend, job: &mut dyn Job, how: &Sampling) -> Result<u32, CellError> {
-    let start = Instant::now();
-    let mut done = 0;
-    while done < how.warmup || (how.warmup > 0 && start.elapsed().as_secs_f64() < how.warmup_s) {
-        backend.time(job)?;
-        done += 1;
-        if start.elapsed().as_secs_f64() > how.cap_s {
-            break;
+    /// When a cell of that side has enough samples.
+    pub fn rule(&self, side: Side) -> Rule {
+        Rule {
+            fixed: self.samples,
+            min_samples: LEAST_SAMPLES,
+            max_samples: MOST_SAMPLES,
+            precision: self.precision(side),
+            max_time_s: self.max_time_s,
+            hard_time_s: HARD_FACTOR * self.max_time_s,
+            rounds: self.rounds,
         }
     }
-    Ok(done)
+
+    /// How a round (from 0) begins: a first one wakes clocks and threads up, a later one finds them half awake.
+    pub fn warm_up(&self, round: u32) -> WarmUp {
+        let full = WARMUP_S.min(self.max_time_s / 4.0);
+        let least_s = match (self.warmup, round) {
+            (0, _) => 0.0,
+            (_, 0) => full,
+            _ => full / 4.0,
+        };
+        WarmUp { executions: self.warmup, least_s, most_s: PATIENCE * least_s }
+    }
 }

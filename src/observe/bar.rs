@@ -13,20 +13,29 @@ pub struct Bar {
     bar: ProgressBar,
     start: Instant,
     cell: String,
-    left: String,
+    finished: usize,
+    cells: usize,
 }
+
+/// Turns that a cell usually has: one to be prepared, three to be sampled. Only the bar's pace depends on it.
+const TURNS: u64 = 4;
 
 impl Bar {
     /// A bar that is not drawn before the run starts.
     pub fn new() -> Self {
-        let (cell, left) = (String::new(), String::new());
-        Bar { bar: ProgressBar::hidden(), start: Instant::now(), cell, left }
+        Bar { bar: ProgressBar::hidden(), start: Instant::now(), cell: String::new(), finished: 0, cells: 0 }
     }
 
     fn tell(&self, phase: &str) {
         // What changes most stands first: a narrow terminal cuts the end off.
         let separator = if phase.is_empty() { "" } else { ": " };
-        self.bar.set_message(format!("{}{phase}{separator}{}", self.left, self.cell));
+        let left = match time_left(self.start.elapsed(), self.bar.position(), self.bar.length().unwrap_or(0))
+        {
+            Some(left) => format!("{left} left, "),
+            None => String::new(),
+        };
+        self.bar
+            .set_message(format!("[{}/{}] {left}{phase}{separator}{}", self.finished, self.cells, self.cell));
     }
 }
 
@@ -38,8 +47,9 @@ impl Default for Bar {
 
 impl Observer for Bar {
     fn run_started(&mut self, total: usize) {
-        self.bar = ProgressBar::new(total as u64);
-        if let Ok(style) = ProgressStyle::with_template("[{pos}/{len}] {bar:16} {elapsed} {wide_msg}") {
+        self.cells = total;
+        self.bar = ProgressBar::new(TURNS * total as u64);
+        if let Ok(style) = ProgressStyle::with_template("{bar:16} {elapsed} {wide_msg}") {
             self.bar.set_style(style);
         }
         // Redraws come from progress alone: a ticking thread would take time from the cell being timed.
@@ -47,8 +57,15 @@ impl Observer for Bar {
         self.start = Instant::now();
     }
 
-    fn cell_started(&mut self, _position: usize, cell: &Cell) {
-        self.cell = cell.to_string();
+    fn cell_started(&mut self, cell: &Cell, round: Option<u32>) {
+        self.cell = match round {
+            Some(round) => format!("{cell}, round {}", round + 1),
+            None => cell.to_string(),
+        };
+        // Never beyond what finished cells are worth at the end: extra rounds are not foreseen.
+        if self.bar.position() + 1 < self.bar.length().unwrap_or(0) {
+            self.bar.inc(1);
+        }
         self.tell("");
     }
 
@@ -56,17 +73,12 @@ impl Observer for Bar {
         self.tell(phase);
     }
 
-    fn cell_finished(&mut self, position: usize, row: &Row) {
+    fn cell_finished(&mut self, row: &Row) {
         if row.outcome != Outcome::Measured {
             self.bar.println(format!("{} {}", row.cell(), lines::result(row)));
         }
-        let done = position + 1;
-        self.bar.set_position(done as u64);
-        let total = usize::try_from(self.bar.length().unwrap_or(0)).unwrap_or(0);
-        self.left = match time_left(self.start.elapsed(), done, total) {
-            Some(left) => format!("{left} left, "),
-            None => String::new(),
-        };
+        self.finished += 1;
+        self.bar.set_position(self.bar.position().max(TURNS * self.finished as u64));
     }
 
     fn run_finished(&mut self) {
@@ -78,9 +90,9 @@ impl Observer for Bar {
     }
 }
 
-/// What the cells to come will take if they take as long as those before; `None` when none is to come.
-fn time_left(elapsed: Duration, done: usize, total: usize) -> Option<String> {
-    let to_come = total.checked_sub(done).filter(|&cells| cells > 0 && done > 0)?;
+/// What the turns to come will take if they take as long as those before; `None` when none is to come.
+fn time_left(elapsed: Duration, done: u64, total: u64) -> Option<String> {
+    let to_come = total.checked_sub(done).filter(|&turns| turns > 0 && done > 0)?;
     let seconds = (elapsed.as_secs_f64() / done as f64 * to_come as f64).ceil();
     Some(if seconds < 60.0 {
         format!("{seconds:.0} s")

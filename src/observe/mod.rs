@@ -16,14 +16,14 @@ pub trait Observer {
     /// The run begins; it has `total` cells.
     fn run_started(&mut self, _total: usize) {}
 
-    /// The cell at `position` (from 0) begins.
-    fn cell_started(&mut self, _position: usize, _cell: &Cell) {}
+    /// A cell has its turn: to be prepared, or to be sampled in that round (from 0).
+    fn cell_started(&mut self, _cell: &Cell, _round: Option<u32>) {}
 
     /// A phase of the present cell begins.
     fn phase(&mut self, _phase: &str) {}
 
-    /// The cell at `position` is finished and on disk.
-    fn cell_finished(&mut self, _position: usize, _row: &Row) {}
+    /// A cell is finished and on disk.
+    fn cell_finished(&mut self, _row: &Row) {}
 
     /// No more cells follow.
     fn run_finished(&mut self) {}

@@ -5,6 +5,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use super::{Environment, Host};
+use crate::processors;
 
 /// Environment variables that are known to change results.
 const VARIABLES: &[&str] = &[
@@ -43,6 +44,7 @@ pub fn collect(argv: Vec<String>, settings: serde_json::Value) -> Environment {
         git_revision: git_revision(),
         started: jiff::Timestamp::now().to_string(),
         elapsed_s: 0.0,
+        warnings: vec![],
         planned_rows: None,
         host: host(),
         backends: vec![],
@@ -61,12 +63,12 @@ pub fn host() -> Host {
         threads,
         memory_bytes: fs::read_to_string("/proc/meminfo").ok().and_then(|text| total(&text)).unwrap_or(0),
         governor: first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        smt: processors::smt(),
+        numa_nodes: processors::numa_nodes(),
+        cpu_quota: processors::quota(),
+        last_level_cache_bytes: processors::last_level_cache_bytes(),
+        load_average: processors::load_average(),
     }
-}
-
-/// Runnable processes over the last minute, on average; `None` where the system does not tell.
-pub fn load_average() -> Option<f64> {
-    first_line("/proc/loadavg")?.split(' ').next()?.parse().ok()
 }
 
 fn variables(value: impl Fn(&str) -> Option<String>) -> BTreeMap<String, String> {

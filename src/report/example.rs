@@ -1,8 +1,8 @@
 //! Small reports for tests: rows of every outcome with plausible figures.
 
 use super::*;
-use crate::backend::{Accuracy, SetupCounts, Side};
-use crate::case::{Case, DType};
+use crate::backend::{Accuracy, Side};
+use crate::case::{Cache, Case, DType};
 use crate::measure::stats::Summary;
 use crate::op::{Checked, Work};
 
@@ -14,6 +14,7 @@ pub fn empty() -> Report {
         reason: None,
         fix: None,
         startup_s: Some(0.1),
+        floors: None,
         description,
         libraries: vec![],
     };
@@ -30,7 +31,7 @@ pub fn empty() -> Report {
                 cpu: "Intel(R) Xeon(R) Platinum 8480C".into(),
                 threads: 16,
                 memory_bytes: 128 << 30,
-                governor: None,
+                ..Host::default()
             },
             backends: vec![
                 backend("cpu", serde_json::json!({ "threads": 16 })),
@@ -52,6 +53,7 @@ pub fn measured(op: &str, n: u64, backend: &str, variant: &str, median_s: f64) -
         case: Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 1 },
         backend: backend.into(),
         variant: variant.into(),
+        cache: Cache::Cold,
         side,
         accuracy: Accuracy::Ieee,
         outcome: Outcome::Measured,
@@ -66,6 +68,7 @@ pub fn measured(op: &str, n: u64, backend: &str, variant: &str, median_s: f64) -
             first_s: 0.03,
             download_s: 0.0,
             check_s: 0.01,
+            ..Phases::default()
         }),
         execute: Some(Execute {
             clock: if side == Side::Cpu { Clock::Host } else { Clock::DeviceEvents },
@@ -78,7 +81,8 @@ pub fn measured(op: &str, n: u64, backend: &str, variant: &str, median_s: f64) -
             host_median_s: s.median,
             samples_s,
             warmups: 3,
-            setup_while_sampling: SetupCounts::default(),
+            steady: true,
+            ..Execute::default()
         }),
     }
 }

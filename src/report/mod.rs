@@ -1,6 +1,6 @@
 //! The report: what `run` writes and everything else reads. Nothing here touches a device.
 //!
-//! The layout is published in `schema/report-v1.json` ([`SCHEMA`]); a change of layout changes [`SCHEMA_VERSION`].
+//! The layout is published in `schema/report-v2.json` ([`SCHEMA`]); a change of layout changes [`SCHEMA_VERSION`].
 
 pub mod environment;
 #[cfg(test)]
@@ -15,11 +15,13 @@ pub use row::{Clock, Execute, Outcome, Phases, Row};
 
 use serde::{Deserialize, Serialize};
 
+use crate::backend::Floors;
+
 /// Version of the report's layout, independent of the program's version.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// The JSON Schema (2020-12) of a report.
-pub const SCHEMA: &str = include_str!("../../schema/report-v1.json");
+pub const SCHEMA: &str = include_str!("../../schema/report-v2.json");
 
 /// One run: where, how, and every cell's outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,6 +51,9 @@ pub struct Environment {
     pub started: String,
     /// Wall time of the run so far, in seconds.
     pub elapsed_s: f64,
+    /// What the user should know of the run as a whole, each with the next step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<RunWarning>,
     /// Cells the run set out to do; more than rows when it was ended early.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned_rows: Option<u64>,
@@ -61,6 +66,15 @@ pub struct Environment {
     /// Environment variables that are known to change results, where set.
     #[serde(default)]
     pub variables: std::collections::BTreeMap<String, String>,
+}
+
+/// Something about a whole run that the user should know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunWarning {
+    /// What.
+    pub text: String,
+    /// The next step.
+    pub next: String,
 }
 
 /// The machine, as its operating system tells.
@@ -79,6 +93,21 @@ pub struct Host {
     /// Frequency governor of the first processor, where the kernel tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub governor: Option<String>,
+    /// Whether processors share cores (simultaneous multithreading).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smt: Option<bool>,
+    /// NUMA nodes with processors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub numa_nodes: Option<u64>,
+    /// Processors' worth of time that the control group allows, such as 1.5; `None` when it sets no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_quota: Option<f64>,
+    /// Bytes of all last-level caches that the process can use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_level_cache_bytes: Option<u64>,
+    /// Runnable processes over the last minute when the run started, on average.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_average: Option<f64>,
 }
 
 /// A backend as a run found it.
@@ -97,6 +126,9 @@ pub struct BackendState {
     /// Seconds from the worker's start until it was ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub startup_s: Option<f64>,
+    /// Floors of its clocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floors: Option<Floors>,
     /// Device, threads and so on, as the backend describes itself.
     #[serde(default)]
     pub description: serde_json::Value,

@@ -2,9 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::{Accuracy, SetupCounts, Side};
-use crate::case::{Case, Cell};
+use crate::backend::{Accuracy, Compile, Conditions, DevicePhases, SetupCounts, Side, Transfer};
+use crate::case::{Cache, Case, Cell};
+use crate::measure::drift::Drift;
+use crate::measure::grade::{Grade, Warning};
+use crate::measure::modality::Modes;
 use crate::measure::stats::Summary;
+use crate::measure::stopping::Reason;
 use crate::op::{Checked, Work};
 
 /// What became of a cell.
@@ -34,12 +38,13 @@ impl Outcome {
 }
 
 /// The clock of the samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Clock {
     /// CUDA events around the work, on its stream.
     DeviceEvents,
     /// The host's monotonic clock.
+    #[default]
     Host,
     /// The clock of the simulated device.
     Simulated,
@@ -56,13 +61,19 @@ impl Clock {
     }
 }
 
-/// The timed phase.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The timed phase. Arrays have one entry a sample, in the order the samples were taken.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Execute {
     /// Clock of `samples_s` and of every figure but the host's.
     pub clock: Clock,
-    /// Samples in seconds, in the order they were taken.
+    /// Samples in seconds: on a device, `events_s` less the constant of the events.
     pub samples_s: Vec<f64>,
+    /// The same repetitions as the two events around them read, in seconds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events_s: Vec<f64>,
+    /// What was taken off each of `events_s`, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_constant_s: Option<f64>,
     /// Median, in seconds.
     pub median_s: f64,
     /// Smallest sample, in seconds.
@@ -73,19 +84,69 @@ pub struct Execute {
     pub mad_s: f64,
     /// 95 % interval of the median, in seconds.
     pub ci95_s: [f64; 2],
-    /// The same repetitions by the host's clock, in seconds, launch and synchronisation included.
+    /// The quantiles 0.05, 0.25, 0.75 and 0.95 by linear interpolation (Hyndman and Fan's type 7), in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantiles_s: Option<[f64; 4]>,
+    /// Repetitions by the host's clock, in seconds, launch and synchronisation included.
     pub host_samples_s: Vec<f64>,
     /// Their median, in seconds.
     pub host_median_s: f64,
+    /// The 95 % interval of that median, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_ci95_s: Option<[f64; 2]>,
+    /// The round, from 0, in which each sample was taken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<u32>,
+    /// Clock of the multiprocessors around each sample, in MHz.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sm_mhz: Vec<f64>,
+    /// Times the system took a processor away during each sample.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub switches: Vec<u64>,
+    /// Samples not counted because the device's clock was held down.
+    #[serde(default)]
+    pub set_aside: u32,
+    /// Samples that are counted although it was.
+    #[serde(default)]
+    pub throttled: u32,
     /// Executions spent on warming up.
     pub warmups: u32,
+    /// Whether times had stopped falling when sampling began.
+    #[serde(default = "yes")]
+    pub steady: bool,
+    /// Seconds that sampling took, warm-up not included.
+    #[serde(default)]
+    pub spent_s: f64,
+    /// Why sampling stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Reason>,
+    /// Whether the rounds differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<Drift>,
+    /// The two clumps that the samples fall into, where they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modes: Option<Modes>,
     /// Allocations, plans and compilations while samples were taken.
     pub setup_while_sampling: SetupCounts,
+    /// The machine before and after each round.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<[Conditions; 2]>,
+    /// How far the figure can be trusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grade: Option<Grade>,
+    /// What disturbed it, gravest first, each with the next step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl Execute {
     /// The summary of the samples, as statistics code takes it.
     pub fn summary(&self) -> Summary {
+        let [p05, p25, p75, p95] = self.quantiles_s.unwrap_or([self.median_s; 4]);
         Summary {
             median: self.median_s,
             min: self.min_s,
@@ -93,23 +154,56 @@ impl Execute {
             mad: self.mad_s,
             low: self.ci95_s[0],
             high: self.ci95_s[1],
+            p05,
+            p25,
+            p75,
+            p95,
         }
     }
 }
 
-/// Host seconds of the phases around the timed one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// Host seconds of the phases around the timed one, and what a device did in them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Phases {
     /// Making the operands.
     pub inputs_s: f64,
     /// Allocating, planning, compiling and uploading.
     pub prepare_s: f64,
-    /// The first execution.
+    /// Allocating and planning alone, where the rest is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_s: Option<f64>,
+    /// Kernels of our own that the variant uses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compile: Option<Compile>,
+    /// Operands to the device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upload: Option<Transfer>,
+    /// The first execution, whatever it costs to be the first.
     pub first_s: f64,
-    /// Copying the answer to the host.
+    /// The same by the device's clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_device_s: Option<f64>,
+    /// Copying the answer to the host, in the form in which it is checked.
     pub download_s: f64,
+    /// The copy from the device alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub download: Option<Transfer>,
+    /// Most device memory that the variant's own allocations took, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_device_bytes: Option<u64>,
     /// Judging the answer.
     pub check_s: f64,
+}
+
+impl Phases {
+    /// Adds what the device did while the job was prepared, and from then until its answer had come.
+    pub fn with_device(&mut self, preparing: DevicePhases, after: DevicePhases) {
+        if preparing.upload.is_some() {
+            self.plan_s = Some((self.prepare_s - preparing.compile_and_copy_s).max(0.0));
+        }
+        (self.compile, self.upload, self.download) = (preparing.compile, preparing.upload, after.download);
+        self.peak_device_bytes = preparing.peak_device_bytes.max(after.peak_device_bytes);
+    }
 }
 
 /// One cell and its outcome.
@@ -122,6 +216,9 @@ pub struct Row {
     pub backend: String,
     /// Name of the variant.
     pub variant: String,
+    /// State of the caches before each execution.
+    #[serde(default)]
+    pub cache: Cache,
     /// Side of the comparison.
     pub side: Side,
     /// Arithmetic of the variant.
@@ -153,7 +250,12 @@ pub struct Row {
 impl Row {
     /// The cell this row is about.
     pub fn cell(&self) -> Cell {
-        Cell { case: self.case.clone(), backend: self.backend.clone(), variant: self.variant.clone() }
+        Cell {
+            case: self.case.clone(),
+            backend: self.backend.clone(),
+            variant: self.variant.clone(),
+            cache: self.cache,
+        }
     }
 
     /// The median, when measured.

@@ -8,9 +8,10 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use toml::Spanned;
 
-use crate::case::DType;
+use crate::backend::HostMemory;
+use crate::case::{Cache, DType};
 use crate::settings::layer::{Layer, RunWide, limits};
-use crate::settings::{duration, mistake, pattern, sizes, words};
+use crate::settings::{duration, mistake, pattern, percent, sizes, words};
 
 /// Name and text of each built-in sweep.
 pub static BUILT_IN: &[(&str, &str)] = &[
@@ -65,6 +66,10 @@ fn parse(name: &str, text: &str) -> Result<SweepFile> {
         density: file.density,
         samples: file.samples,
         warmup: file.warmup,
+        cache: file.cache,
+        precision: file.precision,
+        max_time: file.max_time,
+        rounds: file.rounds,
     };
     let sim = file.sim.map(|path| Path::new(name).parent().unwrap_or(Path::new("")).join(path));
     let run = RunWide {
@@ -73,6 +78,8 @@ fn parse(name: &str, text: &str) -> Result<SweepFile> {
         device: file.device,
         sim,
         cell_timeout_s: file.cell_timeout,
+        budget_s: file.budget,
+        transfer: file.transfer,
         require: file.require,
     };
     let Some(defaults) = defaults.into_layer(name, text) else {
@@ -100,6 +107,14 @@ struct File {
     samples: Option<u32>,
     #[serde(default, deserialize_with = "warmup")]
     warmup: Option<u32>,
+    #[serde(default, deserialize_with = "caches")]
+    cache: Option<Vec<Cache>>,
+    #[serde(default, deserialize_with = "precision")]
+    precision: Option<f64>,
+    #[serde(default, deserialize_with = "max_time")]
+    max_time: Option<f64>,
+    #[serde(default, deserialize_with = "rounds")]
+    rounds: Option<u32>,
     seed: Option<u64>,
     #[serde(default, deserialize_with = "threads")]
     threads: Option<usize>,
@@ -107,6 +122,10 @@ struct File {
     sim: Option<String>,
     #[serde(default, deserialize_with = "cell_timeout")]
     cell_timeout: Option<f64>,
+    #[serde(default, deserialize_with = "budget")]
+    budget: Option<f64>,
+    #[serde(default, deserialize_with = "transfer")]
+    transfer: Option<HostMemory>,
     #[serde(default, deserialize_with = "backends")]
     require: Option<Vec<String>>,
     #[serde(default)]
@@ -115,7 +134,7 @@ struct File {
 
 /// A `[[sweep]]` table as written.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Table {
     #[serde(default, deserialize_with = "ops")]
     ops: Option<Vec<String>>,
@@ -132,6 +151,14 @@ struct Table {
     samples: Option<u32>,
     #[serde(default, deserialize_with = "warmup")]
     warmup: Option<u32>,
+    #[serde(default, deserialize_with = "caches")]
+    cache: Option<Vec<Cache>>,
+    #[serde(default, deserialize_with = "precision")]
+    precision: Option<f64>,
+    #[serde(default, deserialize_with = "max_time")]
+    max_time: Option<f64>,
+    #[serde(default, deserialize_with = "rounds")]
+    rounds: Option<u32>,
 }
 
 impl Table {
@@ -154,6 +181,10 @@ impl Table {
             density: self.density,
             samples: self.samples,
             warmup: self.warmup,
+            caches: self.cache,
+            precision: self.precision,
+            max_time_s: self.max_time,
+            rounds: self.rounds,
         })
     }
 }
@@ -236,6 +267,30 @@ fn threads<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, 
 
 fn cell_timeout<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     checked(deserializer, |Words(text)| duration::parse(&text).and_then(limits::cell_timeout))
+}
+
+fn caches<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Cache>>, D::Error> {
+    checked(deserializer, |Words(text)| words::caches(&text))
+}
+
+fn precision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    checked(deserializer, |Words(text)| percent::parse(&text))
+}
+
+fn max_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    checked(deserializer, |Words(text)| duration::parse(&text).and_then(limits::max_time))
+}
+
+fn rounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    checked(deserializer, limits::rounds)
+}
+
+fn budget<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    checked(deserializer, |Words(text)| duration::parse(&text).and_then(limits::budget))
+}
+
+fn transfer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<HostMemory>, D::Error> {
+    checked(deserializer, |Words(text)| words::transfer(&text))
 }
 
 #[cfg(test)]

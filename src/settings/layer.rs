@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::case::DType;
+use crate::backend::HostMemory;
+use crate::case::{Cache, DType};
 use crate::settings::pattern::Pattern;
 
 /// What to measure, as far as one source says.
@@ -20,10 +21,18 @@ pub struct Layer {
     pub variants: Option<Vec<Pattern>>,
     /// Share of stored entries of sparse operands.
     pub density: Option<f64>,
-    /// Samples a cell.
+    /// States of the caches.
+    pub caches: Option<Vec<Cache>>,
+    /// Samples a cell, exactly.
     pub samples: Option<u32>,
-    /// Executions before the first sample.
+    /// Executions before the first sample of a round.
     pub warmup: Option<u32>,
+    /// Half width of the interval relative to the median at which a cell stops.
+    pub precision: Option<f64>,
+    /// Seconds of sampling after which a cell stops.
+    pub max_time_s: Option<f64>,
+    /// Rounds in which a cell is sampled.
+    pub rounds: Option<u32>,
 }
 
 impl Layer {
@@ -36,8 +45,12 @@ impl Layer {
             backends: self.backends.clone().or_else(|| under.backends.clone()),
             variants: self.variants.clone().or_else(|| under.variants.clone()),
             density: self.density.or(under.density),
+            caches: self.caches.clone().or_else(|| under.caches.clone()),
             samples: self.samples.or(under.samples),
             warmup: self.warmup.or(under.warmup),
+            precision: self.precision.or(under.precision),
+            max_time_s: self.max_time_s.or(under.max_time_s),
+            rounds: self.rounds.or(under.rounds),
         }
     }
 }
@@ -55,6 +68,10 @@ pub struct RunWide {
     pub sim: Option<PathBuf>,
     /// Seconds after which a cell is given up.
     pub cell_timeout_s: Option<f64>,
+    /// Seconds the whole run should take.
+    pub budget_s: Option<f64>,
+    /// Host memory of copies to a device and back.
+    pub transfer: Option<HostMemory>,
     /// Backends without which the run must not start.
     pub require: Option<Vec<String>>,
 }
@@ -68,6 +85,8 @@ impl RunWide {
             device: self.device.or(under.device),
             sim: self.sim.clone().or_else(|| under.sim.clone()),
             cell_timeout_s: self.cell_timeout_s.or(under.cell_timeout_s),
+            budget_s: self.budget_s.or(under.budget_s),
+            transfer: self.transfer.or(under.transfer),
             require: self.require.clone().or_else(|| under.require.clone()),
         }
     }
@@ -96,6 +115,24 @@ pub mod limits {
     fn repetitions(what: &str, count: u64) -> Result<u32> {
         ensure!(count <= MOST_REPETITIONS, "{count} {what} are too many: take at most {MOST_REPETITIONS}");
         Ok(u32::try_from(count)?)
+    }
+
+    /// Rounds: at least 1; beyond 100, a slip.
+    pub fn rounds(count: u64) -> Result<u32> {
+        ensure!((1..=100).contains(&count), "{count} rounds cannot be made: take 1 to 100");
+        Ok(u32::try_from(count)?)
+    }
+
+    /// Seconds of sampling a cell: at least a millisecond.
+    pub fn max_time(seconds: f64) -> Result<f64> {
+        ensure!(seconds >= 1e-3, "a cell cannot be sampled in less than 1 ms: give it at least 1ms");
+        Ok(seconds)
+    }
+
+    /// Seconds of a whole run: at least one.
+    pub fn budget(seconds: f64) -> Result<f64> {
+        ensure!(seconds >= 1.0, "a run cannot be made in less than a second: give it at least 1s");
+        Ok(seconds)
     }
 
     /// CPU threads: at least 1.

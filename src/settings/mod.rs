@@ -7,6 +7,7 @@ pub mod duration;
 pub mod layer;
 pub mod mistake;
 pub mod pattern;
+pub mod percent;
 pub mod resolve;
 pub mod sizes;
 pub mod words;
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::backend::Options;
-use crate::case::DType;
+use crate::case::{Cache, DType};
 use crate::measure::sampling::Sampling;
 use pattern::Pattern;
 
@@ -37,6 +38,8 @@ pub struct Settings {
     pub require: Vec<String>,
     /// Seconds after which a cell is given up.
     pub cell_timeout_s: f64,
+    /// Seconds the whole run should take; as long as its cells need when `None`.
+    pub budget_s: Option<f64>,
     /// Whether each backend runs in a worker process of its own.
     pub isolate: bool,
     /// Where results go.
@@ -58,6 +61,8 @@ pub struct Sweep {
     pub backends: Vec<String>,
     /// The variants to take; each backend's default ones when `None`.
     pub variants: Option<Vec<Pattern>>,
+    /// States of the caches to measure in.
+    pub caches: Vec<Cache>,
     /// How each cell is sampled.
     pub sampling: Sampling,
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 
 use crate::backend::{BACKENDS, Options};
-use crate::case::DType;
+use crate::case::{Cache, DType};
 use crate::measure::sampling::Sampling;
 use crate::op::{self, MAIN_OPS, OPS};
 use crate::settings::config::SweepFile;
@@ -76,6 +76,7 @@ impl Settings {
             options: Options {
                 threads: run.threads,
                 device: run.device.unwrap_or(0),
+                transfer: run.transfer.unwrap_or_default(),
                 sim: run.sim.filter(|_| sim_is_chosen),
                 ops,
                 dtypes,
@@ -83,6 +84,7 @@ impl Settings {
             backends,
             require,
             cell_timeout_s: run.cell_timeout_s.unwrap_or(DEFAULT_CELL_TIMEOUT_S),
+            budget_s: run.budget_s,
             isolate: request.isolate,
             output: Output {
                 destination: destination(request.out.as_deref(), request.formats.as_deref())?,
@@ -152,10 +154,13 @@ fn resolve_sweep(name: &str, layer: &Layer) -> Sweep {
         density: op.and_then(|op| op.default_density()).map(|density| layer.density.unwrap_or(density)),
         backends: layer.backends.clone().unwrap_or_else(default_backends),
         variants: layer.variants.clone(),
+        caches: layer.caches.clone().unwrap_or_else(|| vec![Cache::Cold]),
         sampling: Sampling {
-            samples: layer.samples.unwrap_or(default.samples),
             warmup: layer.warmup.unwrap_or(default.warmup),
-            ..default
+            samples: layer.samples,
+            precision: layer.precision,
+            max_time_s: layer.max_time_s.unwrap_or(default.max_time_s),
+            rounds: layer.rounds.unwrap_or(default.rounds),
         },
     }
 }

@@ -2,8 +2,8 @@
 
 use anyhow::{Result, bail};
 
-use crate::backend::BACKENDS;
-use crate::case::DType;
+use crate::backend::{BACKENDS, HostMemory};
+use crate::case::{Cache, DType};
 use crate::op::OPS;
 use crate::settings::Format;
 
@@ -65,6 +65,27 @@ pub fn backends(text: &str) -> Result<Vec<String>> {
     let text = text.split(',').map(|item| if item.trim() == "all" { DEFAULT_BACKENDS } else { item });
     let text = text.collect::<Vec<_>>().join(",");
     Ok(places("backend", &text, &valid)?.into_iter().map(|place| valid[place].to_owned()).collect())
+}
+
+/// States of the caches: `cold`, `hot`, or `both`.
+pub fn caches(text: &str) -> Result<Vec<Cache>> {
+    let valid = ["cold", "hot", "both"];
+    match text.trim() {
+        "both" => Ok(Cache::ALL.to_vec()),
+        word => match Cache::ALL.iter().find(|cache| cache.name() == word) {
+            Some(cache) => Ok(vec![*cache]),
+            None => bail!("{}", unknown("state of the caches", word, &valid)),
+        },
+    }
+}
+
+/// Host memory of copies: `pageable` or `pinned`.
+pub fn transfer(text: &str) -> Result<HostMemory> {
+    let valid = [HostMemory::Pageable, HostMemory::Pinned];
+    match valid.iter().find(|memory| memory.name() == text.trim()) {
+        Some(memory) => Ok(*memory),
+        None => bail!("{}", unknown("kind of host memory", text.trim(), &valid.map(HostMemory::name))),
+    }
 }
 
 /// The backends of a run that names none.

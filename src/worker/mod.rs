@@ -3,7 +3,7 @@
 //! [`serve`] is the worker's end, [`client`] the parent's; neither knows of plans or reports' files.
 
 pub mod client;
-mod memory;
+pub mod memory;
 mod process;
 pub mod protocol;
 pub mod serve;

@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::{Finding, Options};
+use crate::backend::{Finding, Floors, Options};
 use crate::case::Cell;
-use crate::measure::sampling::{Sampling, Taken};
+use crate::measure::batch::{Batch, Taken};
 use crate::op::Checked;
 use crate::report::{Clock, Phases};
 
 /// Version of the protocol.
-pub const PROTOCOL_VERSION: u32 = 1;
+pub const PROTOCOL_VERSION: u32 = 2;
 
 /// From the parent to the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -22,16 +22,25 @@ pub enum Request {
         /// How to start it.
         options: Options,
     },
-    /// Make operands, prepare the cell, execute once and check. Answered by `Prepared`, `Incorrect`, `Skipped`
-    /// or `Failed`.
+    /// Make operands, prepare the cell, execute once, check, and hold it as job number `job`. Answered by
+    /// `Prepared`, `Incorrect`, `Skipped` or `Failed`.
     Prepare {
+        /// The number by which later requests name it.
+        job: u64,
         /// The cell.
         cell: Cell,
     },
-    /// Warm up and sample the prepared cell. Answered by `Measured` or `Failed`.
+    /// Sample a job that is held. Answered by `Measured` or `Failed`.
     Measure {
-        /// How.
-        sampling: Sampling,
+        /// Its number.
+        job: u64,
+        /// How to warm up, and how many samples to take.
+        batch: Batch,
+    },
+    /// Let a job go and free its memory. Answered by `Released`, also when no such job is held.
+    Release {
+        /// Its number.
+        job: u64,
     },
     /// Look for everything the backend could use. Answered by `Findings` or `Failed`; needs no `Hello`.
     Doctor {
@@ -50,6 +59,9 @@ pub enum Reply {
     Ready {
         /// What it says of itself.
         description: serde_json::Value,
+        /// The floors of its clocks.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        floors: Option<Floors>,
     },
     /// The backend cannot start.
     Unavailable {
@@ -93,6 +105,9 @@ pub enum Reply {
         /// The step that would fix it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fix: Option<String>,
+        /// Whether it would fit if the worker held no other job.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        crowded: bool,
     },
     /// A call failed.
     Failed {
@@ -101,6 +116,8 @@ pub enum Reply {
         /// Whether the worker must be replaced.
         device_lost: bool,
     },
+    /// The job is let go.
+    Released,
     /// The samples.
     Measured {
         /// The clock that stands for the cell.

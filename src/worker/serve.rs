@@ -87,17 +87,22 @@ fn answer(
     let mut notify = |phase: &str| drop(send(output, &Reply::Phase { phase: phase.into() }));
     let attempt = catch_unwind(AssertUnwindSafe(|| match request {
         Request::Hello { protocol, options } => Ok(hello(registration, session, protocol, &options)),
-        Request::Prepare { cell } => started(session)?.prepare(&cell, &mut notify),
-        Request::Measure { sampling } => {
-            notify("samples");
-            started(session)?.measure(&sampling)
+        Request::Prepare { job, cell } => {
+            let session = started(session)?;
+            let crowded = session.is_holding();
+            Ok(session.prepare(job, &cell, &mut notify).unwrap_or_else(|error| refusal(error, crowded)))
         }
+        Request::Measure { job, batch } => {
+            notify("samples");
+            started(session)?.measure(job, &batch)
+        }
+        Request::Release { job } => Ok(started(session)?.release(job)),
         Request::Doctor { options } => Ok(Reply::Findings { findings: (registration.findings)(&options) }),
         Request::Exit => Err(CellError::Failed("exit is not answered".into())),
     }));
     match attempt {
         Ok(Ok(reply)) => reply,
-        Ok(Err(error)) => refusal(error),
+        Ok(Err(error)) => refusal(error, false),
         Err(payload) => failed(format!("panicked: {}", panic_text(payload.as_ref())), true),
     }
 }
@@ -115,9 +120,9 @@ fn hello(
     *session = None;
     match Session::start(registration, options) {
         Ok(started) => {
-            let description = started.describe();
+            let (description, floors) = (started.describe(), started.floors());
             *session = Some(started);
-            Reply::Ready { description }
+            Reply::Ready { description, floors }
         }
         Err(Unavailable { reason, fix }) => Reply::Unavailable { reason, fix },
     }
@@ -129,12 +134,12 @@ fn started(session: &mut Option<Session>) -> Result<&mut Session, CellError> {
         .ok_or_else(|| CellError::Failed("the backend has not been started; send hello first".into()))
 }
 
-/// The reply to a cell that could not be done.
-fn refusal(error: CellError) -> Reply {
+/// The reply to a cell that could not be done, by a worker that held other jobs when `crowded`.
+fn refusal(error: CellError, crowded: bool) -> Reply {
     match error {
-        CellError::Unavailable(Unavailable { reason, fix }) => Reply::Skipped { reason, fix },
+        CellError::Unavailable(Unavailable { reason, fix }) => Reply::Skipped { reason, fix, crowded: false },
         CellError::OutOfMemory { .. } => {
-            Reply::Skipped { reason: error.to_string(), fix: Some("choose a smaller size".into()) }
+            Reply::Skipped { reason: error.to_string(), fix: Some("choose a smaller size".into()), crowded }
         }
         CellError::Failed(reason) => failed(reason, false),
         CellError::DeviceLost(reason) => failed(reason, true),
@@ -183,8 +188,8 @@ mod tests {
 
     #[test]
     fn requests_out_of_order_are_refused_in_words() {
-        let sampling = r#"{"warmup":3,"warmup_s":0.05,"samples":5,"cap_s":2.0,"min_samples":5}"#;
-        let replies = replies(&[&format!(r#"{{"type":"measure","sampling":{sampling}}}"#)]);
+        let batch = r#"{"samples":5,"most_s":2.0}"#;
+        let replies = replies(&[&format!(r#"{{"type":"measure","job":1,"batch":{batch}}}"#)]);
         assert!(matches!(&replies[1], Reply::Failed { reason, .. } if reason.contains("send hello first")));
     }
 

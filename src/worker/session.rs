@@ -1,14 +1,15 @@
-//! A started backend with the operands and the job it holds: one cell at a time, prepared and then measured.
+//! A started backend with the operands and the jobs it holds: each prepared once, then measured in rounds.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::memory;
 use super::protocol::Reply;
-use crate::backend::{Backend, Job, Options, Registration, Side, Variant};
-use crate::case::{Case, Cell};
+use crate::backend::{Backend, Floors, Job, Options, Registration, Side, Variant};
+use crate::case::{Cache, Case, Cell};
 use crate::data::{Operand, fingerprint};
 use crate::error::{CellError, Unavailable};
-use crate::measure::sampling::{self, Sampling};
+use crate::measure::batch::{self, Batch};
 use crate::op::{self, Checked, Op};
 use crate::report::{Clock, Phases};
 
@@ -19,9 +20,15 @@ struct Held {
     fingerprint: String,
 }
 
-/// A started backend and what it holds. Fields drop in order: the job before the backend it belongs to.
+/// A prepared job, and the state of the caches it is to be timed in.
+struct Ready {
+    job: Box<dyn Job>,
+    cache: Cache,
+}
+
+/// A started backend and what it holds. Fields drop in order: the jobs before the backend they belong to.
 pub struct Session {
-    job: Option<Box<dyn Job>>,
+    jobs: BTreeMap<u64, Ready>,
     held: Option<Held>,
     variants: Vec<Variant>,
     backend: Box<dyn Backend>,
@@ -41,7 +48,13 @@ impl Session {
         let variants = (registration.variants)(options)
             .map_err(|error| Unavailable::without_fix(format!("{}: {error:#}", registration.name)))?;
         let backend = (registration.start)(options)?;
-        Ok(Session { job: None, held: None, variants, backend, simulated: registration.simulated })
+        Ok(Session {
+            jobs: BTreeMap::new(),
+            held: None,
+            variants,
+            backend,
+            simulated: registration.simulated,
+        })
     }
 
     /// What the backend says of itself.
@@ -49,9 +62,25 @@ impl Session {
         self.backend.describe()
     }
 
-    /// Makes operands, prepares the cell, executes it once and judges the answer. `notify` hears each phase.
-    pub fn prepare(&mut self, cell: &Cell, notify: &mut dyn FnMut(&str)) -> Result<Reply, CellError> {
-        self.job = None;
+    /// The floors of its clocks.
+    pub fn floors(&self) -> Option<Floors> {
+        self.backend.floors()
+    }
+
+    /// Whether it holds any job.
+    pub fn is_holding(&self) -> bool {
+        !self.jobs.is_empty()
+    }
+
+    /// Makes operands, prepares the cell, executes it once, judges the answer, and holds the job under that number.
+    /// `notify` hears each phase.
+    pub fn prepare(
+        &mut self,
+        number: u64,
+        cell: &Cell,
+        notify: &mut dyn FnMut(&str),
+    ) -> Result<Reply, CellError> {
+        self.jobs.remove(&number);
         let op = op::find(&cell.case.op)
             .ok_or_else(|| CellError::Failed(format!("this worker knows no op named {}", cell.case.op)))?;
         let variant = self.variant(cell)?;
@@ -64,17 +93,21 @@ impl Session {
         let Some(held) = &self.held else { return Err(CellError::Failed("no operands were made".into())) };
 
         notify("prepare");
+        self.backend.phases();
         let start = Instant::now();
         let mut job = self.backend.prepare(&cell.variant, &cell.case, &held.operands)?;
         phases.prepare_s = start.elapsed().as_secs_f64();
+        let preparing = self.backend.phases();
 
         notify("first");
-        phases.first_s = self.backend.time(job.as_mut())?.host_s;
+        let first = self.backend.time(job.as_mut(), cell.cache)?;
+        (phases.first_s, phases.first_device_s) = (first.host_s, first.device_s);
 
         notify("check");
         let start = Instant::now();
         let answer = job.answer()?;
         phases.download_s = start.elapsed().as_secs_f64();
+        phases.with_device(preparing, self.backend.phases());
         let start = Instant::now();
         let rounding = variant.accuracy.rounding(cell.case.dtype);
         let error = op.check(&cell.case, &held.operands, &answer, rounding)?;
@@ -84,19 +117,16 @@ impl Session {
         if !error.is_right() {
             return Ok(Reply::Incorrect { error, inputs, phases, reason: verdict(error) });
         }
-        self.job = Some(job);
+        self.jobs.insert(number, Ready { job, cache: cell.cache });
         Ok(Reply::Prepared { error, inputs, phases, libraries: self.backend.libraries() })
     }
 
-    /// Warms the prepared job up, samples it and lets it go.
-    pub fn measure(&mut self, how: &Sampling) -> Result<Reply, CellError> {
-        let mut job = self
-            .job
-            .take()
-            .ok_or_else(|| CellError::Failed("asked to measure before any cell was prepared".into()))?;
-        // A simulated device has nothing to wake, and its samples must not depend on how many warm-ups fit a second.
-        let warmup_s = if self.simulated { 0.0 } else { how.warmup_s };
-        let taken = sampling::sample(self.backend.as_mut(), job.as_mut(), &Sampling { warmup_s, ..*how })?;
+    /// Samples a job that is held.
+    pub fn measure(&mut self, number: u64, batch: &Batch) -> Result<Reply, CellError> {
+        let Some(Ready { job, cache }) = self.jobs.get_mut(&number) else {
+            return Err(CellError::Failed(format!("asked to measure job {number}, which was not prepared")));
+        };
+        let taken = batch::take(self.backend.as_mut(), job.as_mut(), *cache, batch)?;
         let on_device = !taken.samples.is_empty() && taken.samples.iter().all(|s| s.device_s.is_some());
         let clock = match (self.simulated, on_device) {
             (true, _) => Clock::Simulated,
@@ -104,6 +134,12 @@ impl Session {
             (false, false) => Clock::Host,
         };
         Ok(Reply::Measured { clock, taken })
+    }
+
+    /// Lets a job go.
+    pub fn release(&mut self, number: u64) -> Reply {
+        self.jobs.remove(&number);
+        Reply::Released
     }
 
     fn variant(&self, cell: &Cell) -> Result<Variant, CellError> {

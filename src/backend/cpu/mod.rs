@@ -1,7 +1,7 @@
 //! The CPU: ndarray, BLAS and LAPACK found at run time, faer, rustfft, sprs, and kernels of our own.
 
 use super::{Backend, Finding, Job, Options, Registration, Sample, Variant};
-use crate::case::Case;
+use crate::case::{Cache, Case};
 use crate::data::Operand;
 use crate::error::{CellError, Unavailable};
 
@@ -134,11 +134,11 @@ impl Backend for Cpu {
         (kernel.prepare)(self, case, inputs)
     }
 
-    fn time(&mut self, job: &mut dyn Job) -> Result<Sample, CellError> {
+    fn time(&mut self, job: &mut dyn Job, _cache: Cache) -> Result<Sample, CellError> {
         job.reset()?;
         let start = std::time::Instant::now();
         job.execute()?;
-        Ok(Sample { host_s: start.elapsed().as_secs_f64(), device_s: None })
+        Ok(Sample::of_host(start.elapsed().as_secs_f64()))
     }
 }
 

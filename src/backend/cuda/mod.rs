@@ -35,7 +35,7 @@ use loader::{Driver, Loader};
 use timer::Timer;
 
 use super::{Backend, Finding, Job, Options, Registration, Sample, SetupCounts, Variant};
-use crate::case::Case;
+use crate::case::{Cache, Case};
 use crate::data::Operand;
 use crate::error::{CellError, Unavailable};
 
@@ -203,7 +203,7 @@ impl Backend for Started {
         self.diagnosed((kernel.prepare)(&self.cuda, case, inputs))
     }
 
-    fn time(&mut self, job: &mut dyn Job) -> Result<Sample, CellError> {
+    fn time(&mut self, job: &mut dyn Job, _cache: Cache) -> Result<Sample, CellError> {
         let sample = self.timer.time(&self.cuda.stream, job);
         self.diagnosed(sample)
     }

@@ -37,6 +37,6 @@ impl Timer {
         let host_s = host.elapsed().as_secs_f64();
         let milliseconds =
             self.elapsed.milliseconds(&self.start, &self.end).map_err(driver("cuEventElapsedTime"))?;
-        Ok(Sample { host_s, device_s: Some(f64::from(milliseconds) / 1e3) })
+        Ok(Sample { device_s: Some(f64::from(milliseconds) / 1e3), ..Sample::of_host(host_s) })
     }
 }

@@ -9,19 +9,27 @@ use super::law::Seconds;
 use super::reference;
 use super::rule::{Answer, Behaviour, Fault};
 use super::script::Script;
-use crate::backend::{Backend, Finding, Job, Sample, SetupCounts, Side, Variant};
-use crate::case::Case;
+use crate::backend::{Backend, Conditions, Finding, Floors, Job, Sample, SetupCounts, Side, Variant};
+use crate::case::{Cache, Case};
 use crate::data::generator::Stream;
 use crate::data::{Csr, Operand, Values};
 use crate::error::{CellError, Unavailable};
 
-/// What a job's last execution took, and what all have set up so far.
+/// The device's clock, the state it is in, what the last execution took, and what all have set up so far.
 #[derive(Default)]
 struct Meters {
-    elapsed_s: Cell<f64>,
-    on_gpu: Cell<bool>,
+    /// Simulated seconds since the start.
+    now_s: Cell<f64>,
+    /// Simulated seconds of work since the last pause.
+    busy_s: Cell<f64>,
+    cache: Cell<Cache>,
+    last: Cell<Sample>,
     counts: Cell<SetupCounts>,
 }
+
+/// How much longer an execution takes while the clock is held down, and the clocks then and else, in MHz.
+const THROTTLED: f64 = 1.4;
+const SM_MHZ: [f64; 2] = [1400.0, 1980.0];
 
 /// Times of an execution whose rates and variances are finite numbers.
 const TIMES_S: RangeInclusive<f64> = 1e-15..=1e15;
@@ -81,24 +89,51 @@ impl Backend for Device {
             counts.allocations += inputs.len() as u64 + 1;
             counts.plans += 1;
         });
-        let behaviour = self.script.behaviour(variant, case);
+        let behaviour = Cache::ALL.map(|cache| self.script.behaviour(variant, case, cache));
         let seed = self.script.seed.wrapping_add(case.seed);
         Ok(Box::new(SimJob {
             case: case.clone(),
             inputs: inputs.to_vec(),
             behaviour,
             on_gpu: side == Side::Gpu,
+            event_constant_s: self.script.floors.map(|floors| floors.event_constant.0),
             stream: Stream::new(seed, name_hash(&format!("{case} {variant}"))),
             executions: 0,
             meters: Rc::clone(&self.meters),
         }))
     }
 
-    fn time(&mut self, job: &mut dyn Job) -> Result<Sample, CellError> {
+    fn floors(&self) -> Option<Floors> {
+        let floors = self.script.floors?;
+        Some(Floors {
+            clock_s: floors.clock.0,
+            empty_kernel_s: Some(floors.empty_kernel.0),
+            event_constant_s: Some(floors.event_constant.0),
+            ..Floors::default()
+        })
+    }
+
+    fn settle(&mut self) {
+        self.meters.busy_s.set(0.0);
+    }
+
+    fn now_s(&self) -> f64 {
+        self.meters.now_s.get()
+    }
+
+    fn pause(&mut self, seconds: f64) {
+        self.meters.now_s.set(self.meters.now_s.get() + seconds);
+    }
+
+    fn conditions(&mut self) -> Conditions {
+        Conditions { others: self.script.others.clone(), ..Conditions::default() }
+    }
+
+    fn time(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {
+        self.meters.cache.set(cache);
         job.reset()?;
         job.execute()?;
-        let elapsed = self.meters.elapsed_s.get();
-        Ok(Sample { host_s: elapsed, device_s: self.meters.on_gpu.get().then_some(elapsed) })
+        Ok(self.meters.last.get())
     }
 
     fn setup_counts(&self) -> SetupCounts {
@@ -109,37 +144,69 @@ impl Backend for Device {
 struct SimJob {
     case: Case,
     inputs: Vec<Operand>,
-    behaviour: Behaviour,
+    /// Cold and hot.
+    behaviour: [Behaviour; 2],
     on_gpu: bool,
+    event_constant_s: Option<f64>,
     stream: Stream,
     executions: u64,
     meters: Rc<Meters>,
 }
 
+impl SimJob {
+    fn behaviour(&self) -> Behaviour {
+        self.behaviour[usize::from(self.meters.cache.get() == Cache::Hot)]
+    }
+
+    /// What the next execution takes, in seconds.
+    fn elapsed_s(&self, behaviour: &Behaviour, throttled: bool) -> Result<f64, CellError> {
+        let ramp = behaviour.ramp * (-self.meters.busy_s.get() / behaviour.ramp_s).exp();
+        let held_down = if throttled { THROTTLED } else { 1.0 };
+        let scatter = behaviour.scatter.factor(self.stream, self.executions);
+        let elapsed_s = behaviour.time_s * scatter * (1.0 + ramp) * held_down;
+        if TIMES_S.contains(&elapsed_s) {
+            return Ok(elapsed_s);
+        }
+        let (case, k) = (&self.case, self.executions);
+        let what = format!("the script gives execution {k} of {case} a time of {elapsed_s:e} s");
+        Err(CellError::Failed(format!("{what}: change its time, noise or drift")))
+    }
+
+    /// Whether chance number `which` of this execution falls into `share`.
+    fn happens(&self, which: u64, share: f64) -> bool {
+        // Streams of scatter count up from 0; these count down from the top.
+        self.stream.uniform::<f64>(u64::MAX - 1 - 2 * self.executions - which) < share
+    }
+}
+
 impl Job for SimJob {
     fn execute(&mut self) -> Result<(), CellError> {
-        if self.executions >= self.behaviour.after {
-            suffer(self.behaviour.fault, "the script says so")?;
+        let behaviour = self.behaviour();
+        if self.executions >= behaviour.after {
+            suffer(behaviour.fault, "the script says so")?;
         }
-        if self.behaviour.allocates {
+        if behaviour.allocates {
             count(&self.meters, |counts| counts.allocations += 1);
         }
-        let factor = self.behaviour.scatter.factor(self.stream, self.executions);
-        let elapsed_s = self.behaviour.time_s * factor;
-        if !TIMES_S.contains(&elapsed_s) {
-            let (case, k) = (&self.case, self.executions);
-            let what = format!("the script gives execution {k} of {case} a time of {elapsed_s:e} s");
-            return Err(CellError::Failed(format!("{what}: change its time, noise or drift")));
-        }
-        self.meters.elapsed_s.set(elapsed_s);
-        self.meters.on_gpu.set(self.on_gpu);
+        let throttled = self.on_gpu && self.happens(0, behaviour.throttled);
+        let elapsed_s = self.elapsed_s(&behaviour, throttled)?;
+        self.meters.last.set(Sample {
+            host_s: elapsed_s,
+            device_s: self.on_gpu.then_some(elapsed_s),
+            events_s: self.event_constant_s.filter(|_| self.on_gpu).map(|constant| elapsed_s + constant),
+            sm_mhz: self.on_gpu.then_some(SM_MHZ[usize::from(!throttled)]),
+            switches: (!self.on_gpu).then(|| u64::from(self.happens(1, behaviour.switched))),
+            throttled,
+        });
+        self.meters.now_s.set(self.meters.now_s.get() + elapsed_s);
+        self.meters.busy_s.set(self.meters.busy_s.get() + elapsed_s);
         self.executions += 1;
         Ok(())
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
         let mut answer = reference::answer(&self.case, &self.inputs)?;
-        if self.behaviour.answer == Answer::Wrong
+        if self.behaviour().answer == Answer::Wrong
             && let Some(part) = answer.first_mut()
         {
             spoil(part, self.stream.bits(u64::MAX));

@@ -3,10 +3,10 @@
 use anyhow::{bail, ensure};
 use serde::Deserialize;
 
-use super::law::{Law, Scatter};
+use super::law::{Law, Scatter, Seconds};
 use super::sides::Sides;
 use crate::backend::Variant;
-use crate::case::{Case, DType};
+use crate::case::{Cache, Case, DType};
 use crate::glob::glob;
 use crate::op::OPS;
 use crate::settings::words;
@@ -21,6 +21,8 @@ pub struct Rule {
     op: String,
     #[serde(default = "anything")]
     dtype: String,
+    #[serde(default = "anything")]
+    cache: String,
     #[serde(default)]
     n: Sides,
     time: Option<Law>,
@@ -28,6 +30,10 @@ pub struct Rule {
     drift: Option<f64>,
     outliers: Option<f64>,
     outlier_factor: Option<f64>,
+    ramp: Option<f64>,
+    ramp_time: Option<Seconds>,
+    throttled: Option<f64>,
+    switched: Option<f64>,
     answer: Option<Answer>,
     outcome: Option<Fault>,
     after: Option<u64>,
@@ -73,6 +79,14 @@ pub struct Behaviour {
     pub time_s: f64,
     /// Scatter around it.
     pub scatter: Scatter,
+    /// How much longer, relatively, the first execution after a pause takes; it fades.
+    pub ramp: f64,
+    /// Time in which it fades to a third, in seconds.
+    pub ramp_s: f64,
+    /// Share of executions during which the device's clock is held down, so that they take longer.
+    pub throttled: f64,
+    /// Share of executions during which the processor is taken away once.
+    pub switched: f64,
     /// Whether the answer is right.
     pub answer: Answer,
     /// What it does instead of its work.
@@ -86,13 +100,15 @@ pub struct Behaviour {
 impl Rule {
     /// Whether its numbers make sense; an error names the key.
     pub fn check(&self) -> anyhow::Result<()> {
-        for (key, value) in [("noise", self.noise), ("outliers", self.outliers)] {
+        let shares =
+            [("outliers", self.outliers), ("throttled", self.throttled), ("switched", self.switched)];
+        for (key, value) in shares.into_iter().chain([("noise", self.noise), ("ramp", self.ramp)]) {
             if value.is_some_and(|v| !(v.is_finite() && v >= 0.0)) {
                 bail!("{key} must be a number from 0 on");
             }
         }
-        if self.outliers.is_some_and(|share| share > 1.0) {
-            bail!("outliers is the share of executions that are outliers: at most 1");
+        if let Some((key, _)) = shares.iter().find(|(_, share)| share.is_some_and(|share| share > 1.0)) {
+            bail!("{key} is a share of executions: at most 1");
         }
         if self.outlier_factor.is_some_and(|factor| !(factor.is_finite() && factor > 0.0)) {
             bail!("outlier_factor must be a number above 0");
@@ -111,6 +127,12 @@ impl Rule {
         matches_some("variant", "variant of the script", &self.variant, names())?;
         matches_some("op", "op", &self.op, OPS.iter().map(|op| op.name()))?;
         matches_some("dtype", "dtype", &self.dtype, DType::ALL.iter().map(|dtype| dtype.name()))?;
+        matches_some(
+            "cache",
+            "state of the caches",
+            &self.cache,
+            Cache::ALL.iter().map(|cache| cache.name()),
+        )?;
         let does = |variant: &Variant| {
             glob(&self.variant, &variant.name)
                 && glob(&self.op, &variant.op)
@@ -126,9 +148,10 @@ impl Rule {
         Ok(())
     }
 
-    /// Whether it is about `variant` on `case`.
-    pub fn is_about(&self, variant: &str, case: &Case) -> bool {
+    /// Whether it is about `variant` on `case` with the caches in that state.
+    pub fn is_about(&self, variant: &str, case: &Case, cache: Cache) -> bool {
         glob(&self.variant, variant)
+            && glob(&self.cache, cache.name())
             && glob(&self.op, &case.op)
             && glob(&self.dtype, case.dtype.name())
             && self.n.contains(case.n)
@@ -144,6 +167,10 @@ impl Rule {
         set(&mut behaviour.scatter.drift, self.drift);
         set(&mut behaviour.scatter.outliers, self.outliers);
         set(&mut behaviour.scatter.outlier_factor, self.outlier_factor);
+        set(&mut behaviour.ramp, self.ramp);
+        set(&mut behaviour.ramp_s, self.ramp_time.map(|time| time.0));
+        set(&mut behaviour.throttled, self.throttled);
+        set(&mut behaviour.switched, self.switched);
         set(&mut behaviour.answer, self.answer);
         set(&mut behaviour.fault, self.outcome);
         set(&mut behaviour.after, self.after);

@@ -10,7 +10,7 @@ use toml::Spanned;
 use super::law::{Scatter, Seconds};
 use super::rule::{Answer, Behaviour, Fault, Rule, anything, matches_some};
 use crate::backend::{Accuracy, Side, Variant};
-use crate::case::{Case, DType};
+use crate::case::{Cache, Case, DType};
 use crate::glob::glob;
 use crate::op::OPS;
 use crate::settings::mistake;
@@ -25,6 +25,11 @@ pub struct Script {
     /// How the device starts.
     #[serde(default)]
     pub start: Start,
+    /// What the device's clocks show around nothing.
+    pub floors: Option<ScriptedFloors>,
+    /// Other processes that it says are using it.
+    #[serde(default)]
+    pub others: Vec<String>,
     #[serde(default, rename = "variant")]
     variants: Vec<Spanned<Named>>,
     #[serde(default, rename = "rule")]
@@ -43,6 +48,18 @@ pub struct Start {
     pub reason: Option<String>,
     /// What would fix it.
     pub fix: Option<String>,
+}
+
+/// Floors of the device's clocks.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptedFloors {
+    /// Two events with nothing between them.
+    pub clock: Seconds,
+    /// Two events around an empty kernel.
+    pub empty_kernel: Seconds,
+    /// What events add to the work between them.
+    pub event_constant: Seconds,
 }
 
 /// A variant, for every op that `op` matches.
@@ -115,17 +132,22 @@ impl Script {
     }
 
     /// What `variant` does on `case`. A cell that no rule gives a time takes 100 µs.
-    pub fn behaviour(&self, variant: &str, case: &Case) -> Behaviour {
+    pub fn behaviour(&self, variant: &str, case: &Case, cache: Cache) -> Behaviour {
         let scatter = Scatter { noise: 0.0, drift: 0.0, outliers: 0.0, outlier_factor: 5.0 };
         let mut behaviour = Behaviour {
             time_s: 100e-6,
             scatter,
+            ramp: 0.0,
+            ramp_s: 0.03,
+            throttled: 0.0,
+            switched: 0.0,
             answer: Answer::Right,
             fault: Fault::None,
             after: 0,
             allocates: false,
         };
-        for rule in self.rules.iter().map(Spanned::get_ref).filter(|rule| rule.is_about(variant, case)) {
+        for rule in self.rules.iter().map(Spanned::get_ref).filter(|rule| rule.is_about(variant, case, cache))
+        {
             rule.apply(case, &mut behaviour);
         }
         behaviour
@@ -197,8 +219,8 @@ mod tests {
             "[[variant]]\nname = 'a'\n[[rule]]\ntime = '1ms'\nnoise = 0.1\n[[rule]]\nn = '100..'\ntime = '2ms'\n",
         );
         let script = script.unwrap();
-        assert_eq!(script.behaviour("a", &case("sin", 99)).time_s, 1e-3);
-        let large = script.behaviour("a", &case("sin", 100));
+        assert_eq!(script.behaviour("a", &case("sin", 99), Cache::Cold).time_s, 1e-3);
+        let large = script.behaviour("a", &case("sin", 100), Cache::Cold);
         assert_eq!((large.time_s, large.scatter.noise), (2e-3, 0.1));
     }
 
@@ -206,7 +228,7 @@ mod tests {
     fn a_law_grows_with_the_size() {
         let text =
             "[[variant]]\nname='a'\n[[rule]]\ntime = { base = '1us', per_element = '2us', exponent = 2 }\n";
-        let time = Script::parse(text).unwrap().behaviour("a", &case("sin", 10)).time_s;
+        let time = Script::parse(text).unwrap().behaviour("a", &case("sin", 10), Cache::Hot).time_s;
         assert!((time - 201e-6).abs() < 1e-12, "{time}");
     }
 

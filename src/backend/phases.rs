@@ -1,0 +1,69 @@
+//! What a device needs around the timed work: compiling, copies, memory.
+
+use serde::{Deserialize, Serialize};
+
+/// Where host data lies when it is copied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HostMemory {
+    /// Ordinary memory, which the driver copies through a buffer of its own.
+    #[default]
+    Pageable,
+    /// Page-locked memory, which the device reads and writes directly.
+    Pinned,
+}
+
+impl HostMemory {
+    /// The word used on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            HostMemory::Pageable => "pageable",
+            HostMemory::Pinned => "pinned",
+        }
+    }
+}
+
+/// Copies of all operands, or of the whole answer, between host and device; repeated.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Transfer {
+    /// Bytes of one repetition.
+    pub bytes: u64,
+    /// Where they lie on the host.
+    pub memory: HostMemory,
+    /// Host seconds of each repetition, until the data is there.
+    pub host_s: Vec<f64>,
+    /// Device seconds of each repetition, between events.
+    pub device_s: Vec<f64>,
+}
+
+/// Turning the kernels that a job uses into code on the device, in host seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Compile {
+    /// Compiling the source, when that last happened: in this run, or in the one that filled the cache on disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cold_s: Option<f64>,
+    /// Reading the code from the cache on disk and loading it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_s: Option<f64>,
+}
+
+/// What a device did around the timed work of one job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DevicePhases {
+    /// Kernels of our own that the job uses; `None` when it uses none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compile: Option<Compile>,
+    /// Operands to the device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upload: Option<Transfer>,
+    /// The answer back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub download: Option<Transfer>,
+    /// Most device memory that the job's own allocations took at any moment, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_device_bytes: Option<u64>,
+    /// Host seconds of `prepare` that went into compiling and copying, repetitions included; the rest of it is
+    /// planning and allocating.
+    #[serde(default)]
+    pub compile_and_copy_s: f64,
+}

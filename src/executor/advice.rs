@@ -1,0 +1,74 @@
+//! What the user should know of a run as a whole, with the next step.
+
+use super::course::Course;
+use crate::measure::stopping::Reason;
+use crate::report::RunWarning;
+use crate::report::quantity::spread_text;
+
+/// A cell whose interval stayed wider than was asked for.
+#[derive(Clone, Debug)]
+pub struct Wide {
+    cell: String,
+    width: f64,
+}
+
+/// Wide cells that are named; the rest is counted.
+const NAMED: usize = 3;
+/// Runnable processes a processor from which on a machine counts as busy.
+const BUSY: f64 = 0.25;
+
+impl Wide {
+    /// The cell, when it ran out of time before it was precise.
+    pub fn of(course: &Course<'_>) -> Option<Wide> {
+        let execute = course.row.execute.as_ref()?;
+        let target = course.planned.sampling.precision(course.planned.variant.side);
+        let width = execute.summary().relative_spread();
+        let wide = execute.stopped == Some(Reason::OutOfTime) && width > target;
+        wide.then(|| Wide { cell: course.planned.cell.to_string(), width })
+    }
+}
+
+/// The warnings of a run with a budget or without, on a machine that had `load` runnable processes a processor.
+pub fn of_run(wide: &[Wide], has_budget: bool, load: Option<f64>) -> Vec<RunWarning> {
+    let mut warnings = vec![];
+    if let Some(load) = load.filter(|load| *load > BUSY) {
+        warnings.push(RunWarning {
+            text: format!(
+                "the machine was busy when the run started: {load:.1} runnable processes a processor"
+            ),
+            next: "close other programs and run again; the load is an average over the last minute".into(),
+        });
+    }
+    if has_budget && !wide.is_empty() {
+        let mut widest: Vec<&Wide> = wide.iter().collect();
+        widest.sort_by(|a, b| b.width.total_cmp(&a.width));
+        let named =
+            widest.iter().take(NAMED).map(|wide| format!("{} ±{}", wide.cell, spread_text(wide.width)));
+        let named = named.collect::<Vec<_>>().join(", ");
+        let more =
+            if wide.len() > NAMED { format!(" and {} more", wide.len() - NAMED) } else { String::new() };
+        let cells = if wide.len() == 1 { "1 cell".into() } else { format!("{} cells", wide.len()) };
+        warnings.push(RunWarning {
+            text: format!("{cells} stayed wider than the precision asked for: {named}{more}"),
+            next: "raise --budget, or ask for less with --precision".into(),
+        });
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_cells_are_named_widest_first_and_only_with_a_budget() {
+        let wide: Vec<Wide> =
+            (1..=5).map(|k| Wide { cell: format!("cell{k}"), width: 0.01 * f64::from(k) }).collect();
+        assert!(of_run(&wide, false, None).is_empty());
+        let found = of_run(&wide, true, Some(0.1));
+        let expected = "5 cells stayed wider than the precision asked for: \
+                        cell5 ±5.0%, cell4 ±4.0%, cell3 ±3.0% and 2 more";
+        assert_eq!(found.iter().map(|w| w.text.as_str()).collect::<Vec<_>>(), [expected]);
+        assert!(of_run(&[], true, Some(1.5))[0].text.contains("1.5 runnable processes"));
+    }
+}

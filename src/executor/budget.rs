@@ -1,0 +1,100 @@
+//! The time of a whole run, where the user set one: each block gets its share, and what the base rounds leave of it
+//! goes to the cells whose intervals are widest.
+
+use super::course::Course;
+use crate::measure::sampling::Sampling;
+use crate::measure::stopping::{Reason, Rule};
+
+/// Seconds of the run: what there was, and what has been spent.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    total_s: f64,
+    spent_s: f64,
+}
+
+/// Share of the base time of a cell that one extra round takes.
+const SLICE: f64 = 0.25;
+
+impl Budget {
+    /// A budget of that many seconds, of which none is spent.
+    pub fn of(total_s: f64) -> Self {
+        Budget { total_s, spent_s: 0.0 }
+    }
+
+    /// Notes that the run has spent `seconds` so far, by the clock the budget is meant in.
+    pub fn note(&mut self, seconds: f64) {
+        self.spent_s = seconds;
+    }
+
+    /// What the next `cells` of the `left` cells of the run may spend, in seconds.
+    pub fn share(&self, cells: usize, left: usize) -> f64 {
+        (self.total_s - self.spent_s).max(0.0) * cells as f64 / left.max(cells).max(1) as f64
+    }
+}
+
+/// The rule of a cell's base rounds when each cell may spend `share_s` seconds.
+pub fn base(mut rule: Rule, share_s: f64) -> Rule {
+    rule.max_time_s = rule.max_time_s.min(share_s);
+    rule
+}
+
+/// The rule of one more round for a cell that has spent `spent_s` so far.
+pub fn extra(sampling: &Sampling, mut rule: Rule, spent_s: f64) -> Rule {
+    rule.max_time_s = spent_s + SLICE * sampling.max_time_s;
+    rule.hard_time_s = rule.hard_time_s.max(rule.max_time_s);
+    rule
+}
+
+/// The cell whose interval exceeds its target by the most among those that more samples can help.
+pub fn widest(courses: &[Course<'_>]) -> Option<usize> {
+    let excess = |course: &Course<'_>| {
+        let open = course.series.stopped == Some(Reason::OutOfTime) && !course.has_ended();
+        open.then(|| {
+            let target = course.planned.sampling.precision(course.planned.variant.side);
+            course.series.relative_width() / target
+        })
+    };
+    let wide = courses.iter().enumerate().filter_map(|(at, course)| Some((at, excess(course)?)));
+    wide.filter(|(_, excess)| *excess > 1.0).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::Sample;
+    use crate::executor::course::tests::planned;
+    use std::time::Duration;
+
+    #[test]
+    fn a_share_is_what_is_left_split_evenly_over_the_cells_to_come() {
+        let mut budget = Budget::of(100.0);
+        assert_eq!(budget.share(5, 10), 50.0);
+        budget.note(60.0);
+        assert_eq!(budget.share(5, 5), 40.0);
+        budget.note(160.0);
+        assert_eq!(budget.share(5, 5), 0.0);
+    }
+
+    #[test]
+    fn the_widest_open_cell_is_next_and_settled_ones_are_left_alone() {
+        let planned = planned(2, "a");
+        let course = |spread: f64, stopped| {
+            let mut course = Course::new(0, &planned, Duration::ZERO);
+            let times = (0..12).map(|k| Sample::of_host(1.0 + spread * f64::from(k)));
+            course.series.samples = times.collect();
+            course.series.stopped = Some(stopped);
+            course
+        };
+        let mut courses = vec![
+            course(0.01, Reason::OutOfTime),
+            course(0.05, Reason::OutOfTime),
+            course(0.5, Reason::Plateau),
+            course(0.0, Reason::OutOfTime),
+        ];
+        assert_eq!(widest(&courses), Some(1));
+        courses[1].series.stopped = Some(Reason::Precise);
+        assert_eq!(widest(&courses), Some(0));
+        courses.truncate(0);
+        assert_eq!(widest(&courses), None);
+    }
+}

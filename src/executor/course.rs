@@ -1,0 +1,162 @@
+//! The course of one cell through a run: what is known of it so far, from nothing to its row.
+
+use std::time::Duration;
+
+use super::PlannedCell;
+use super::series::Series;
+use crate::error::Unavailable;
+use crate::op::{self, Work};
+use crate::report::{Outcome, Row};
+
+/// How far a cell has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// No worker holds its job.
+    Unprepared,
+    /// The worker with that number holds its job.
+    Held(u64),
+    /// Its row is complete.
+    Ended,
+}
+
+/// One cell, its row so far and its samples.
+pub struct Course<'a> {
+    /// Its position in the plan, which is also the number of its job.
+    pub position: usize,
+    /// What is to be done.
+    pub planned: &'a PlannedCell,
+    /// How far it has come.
+    pub state: State,
+    /// The row, as far as it is known.
+    pub row: Row,
+    /// The samples so far.
+    pub series: Series,
+    /// What is left of its time limit.
+    pub left: Duration,
+}
+
+impl<'a> Course<'a> {
+    /// A cell that has not begun and may take `limit` in all.
+    pub fn new(position: usize, planned: &'a PlannedCell, limit: Duration) -> Self {
+        let (state, series) = (State::Unprepared, Series::default());
+        Course { position, planned, state, row: blank(planned), series, left: limit }
+    }
+
+    /// The number by which workers know its job.
+    pub fn job(&self) -> u64 {
+        self.position as u64
+    }
+
+    /// The name of its backend.
+    pub fn backend(&self) -> &'a str {
+        &self.planned.cell.backend
+    }
+
+    /// Whether its row is complete.
+    pub fn has_ended(&self) -> bool {
+        self.state == State::Ended
+    }
+
+    /// Ends it without a time.
+    pub fn close(&mut self, outcome: Outcome, reason: String, fix: Option<String>) {
+        self.state = State::Ended;
+        (self.row.outcome, self.row.reason, self.row.fix) = (outcome, Some(reason), fix);
+        self.row.execute = None;
+    }
+
+    /// Ends it because something it needs is missing.
+    pub fn skip(&mut self, missing: Unavailable) {
+        self.close(Outcome::Skipped, missing.reason, missing.fix);
+    }
+
+    /// Ends it with the samples it has; a cell without usable ones has failed.
+    pub fn conclude(&mut self) {
+        if self.has_ended() {
+            return;
+        }
+        match self.series.execute(self.planned) {
+            Some(execute) => {
+                self.state = State::Ended;
+                (self.row.execute, self.row.outcome) = (Some(execute), Outcome::Measured);
+            }
+            None => self.close(Outcome::Failed, "the worker returned no usable samples".into(), None),
+        }
+    }
+
+    /// The row as it would be if the run ended now; `None` for a cell that has no samples and has not ended.
+    pub fn snapshot(&self) -> Option<Row> {
+        if self.has_ended() {
+            return Some(self.row.clone());
+        }
+        let execute = Some(self.series.execute(self.planned)?);
+        Some(Row { execute, outcome: Outcome::Measured, ..self.row.clone() })
+    }
+}
+
+/// The row of a cell about which nothing is known yet.
+fn blank(planned: &PlannedCell) -> Row {
+    let case = planned.cell.case.clone();
+    let work = op::find(&case.op).map_or(Work { flop: 0.0, bytes: 0.0 }, |op| op.work(&case));
+    Row {
+        case,
+        backend: planned.cell.backend.clone(),
+        variant: planned.cell.variant.clone(),
+        cache: planned.cell.cache,
+        side: planned.variant.side,
+        accuracy: planned.variant.accuracy,
+        outcome: Outcome::Failed,
+        reason: None,
+        fix: None,
+        error: None,
+        work,
+        inputs: None,
+        phases: None,
+        execute: None,
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use crate::backend::{Accuracy, Sample, Side, Variant};
+    use crate::case::{Cache, Case, Cell, DType};
+    use crate::measure::sampling::Sampling;
+
+    /// A planned cell of `sin` on the CPU.
+    pub fn planned(n: u64, variant: &str) -> PlannedCell {
+        let case = Case { op: "sin".into(), n, dtype: DType::F32, density: None, seed: 1 };
+        let cell = Cell { case, backend: "cpu".into(), variant: variant.into(), cache: Cache::Hot };
+        let variant = Variant {
+            op: "sin".into(),
+            name: variant.to_owned().into(),
+            summary: "".into(),
+            side: Side::Cpu,
+            accuracy: Accuracy::Ieee,
+            default: true,
+            dtypes: DType::ALL.into(),
+        };
+        PlannedCell { cell, variant, sampling: Sampling::default() }
+    }
+
+    #[test]
+    fn a_cell_without_samples_has_no_snapshot_and_fails_when_concluded() {
+        let planned = planned(2, "a");
+        let mut course = Course::new(0, &planned, Duration::from_secs(1));
+        assert_eq!(course.snapshot(), None);
+        course.conclude();
+        assert_eq!(course.row.outcome, Outcome::Failed);
+        assert_eq!(course.snapshot(), Some(course.row.clone()));
+    }
+
+    #[test]
+    fn a_failure_after_samples_leaves_no_time() {
+        let planned = planned(2, "a");
+        let mut course = Course::new(0, &planned, Duration::from_secs(1));
+        course.series.samples = vec![Sample::of_host(1.0); 12];
+        course.series.rounds = vec![0; 12];
+        assert_eq!(course.snapshot().map(|row| row.outcome), Some(Outcome::Measured));
+        course.close(Outcome::Failed, "gone".into(), None);
+        course.conclude();
+        assert_eq!((course.row.outcome, course.row.execute.is_some()), (Outcome::Failed, false));
+    }
+}

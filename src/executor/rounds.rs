@@ -1,0 +1,262 @@
+//! One block after another: every cell prepared and checked, then all sampled in rounds, and what the budget leaves
+//! spent on the widest.
+
+use std::ops::{ControlFlow, Range};
+use std::time::Instant;
+
+use super::budget::{self, Budget};
+use super::course::Course;
+use super::journal::Journal;
+use super::order::shuffled;
+use super::visit::{Inputs, Interrupted, Prepared, Visit};
+use super::workers::Workers;
+use super::{Run, advice};
+use crate::measure::stopping::Reason;
+use crate::observe::Observer;
+use crate::report::Report;
+
+/// The course of a run through its blocks.
+pub struct Rounds<'a> {
+    run: &'a Run,
+    start: Instant,
+    workers: Workers,
+    journal: Journal,
+    inputs: Inputs,
+    budget: Option<Budget>,
+    /// Whether times are simulated, so that the budget is meant in simulated seconds.
+    simulated: bool,
+    /// Seconds of sampling in blocks that are over.
+    sampled_s: f64,
+    /// Cells of the plan that have not had their block yet.
+    left: usize,
+    wide: Vec<advice::Wide>,
+}
+
+/// A step that the user may end the run in, or that cannot be saved.
+type Step = anyhow::Result<ControlFlow<()>>;
+
+impl<'a> Rounds<'a> {
+    /// A run that began at `start`.
+    pub fn new(run: &'a Run, start: Instant, workers: Workers, journal: Journal) -> Self {
+        let is_simulated = |name: &str| crate::backend::find(name).is_some_and(|found| found.simulated);
+        Rounds {
+            run,
+            start,
+            workers,
+            journal,
+            inputs: Inputs::default(),
+            budget: run.budget_s.map(Budget::of),
+            simulated: run.cells.iter().all(|planned| is_simulated(&planned.cell.backend)),
+            sampled_s: 0.0,
+            left: run.cells.len(),
+            wide: vec![],
+        }
+    }
+
+    /// Runs the cells at these positions of the plan.
+    pub fn run(&mut self, block: Range<usize>, observer: &mut dyn Observer) -> Step {
+        let course = |at: usize| Course::new(at, &self.run.cells[at], self.run.cell_timeout);
+        let mut courses: Vec<Course<'a>> = block.clone().map(course).collect();
+        for course in &mut courses {
+            course.series.load = self.journal.load();
+        }
+        let flow = self.steps(&mut courses, &block, observer)?;
+        if flow.is_break() {
+            for course in &courses {
+                if let Some(row) = course.snapshot() {
+                    self.journal.enter(course.position, row);
+                }
+            }
+            return Ok(flow);
+        }
+        self.sampled_s += sampled_s(&courses);
+        self.left -= block.len();
+        self.wide.extend(courses.iter().filter_map(advice::Wide::of));
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Ends the workers, saves the report for the last time, and hands it over with the number of finished cells.
+    pub fn finish(mut self) -> anyhow::Result<(usize, Report)> {
+        let states = self.workers.end();
+        self.journal.advise(advice::of_run(&self.wide, self.budget.is_some(), self.journal.load()));
+        let finished = self.journal.rows();
+        Ok((finished, self.journal.finish(states)?))
+    }
+
+    fn steps(
+        &mut self,
+        courses: &mut [Course<'a>],
+        block: &Range<usize>,
+        observer: &mut dyn Observer,
+    ) -> Step {
+        let share = self.budget.as_ref().map(|budget| budget.share(block.len(), self.left));
+        let end_s = share.map(|share| self.spent_s(courses) + share);
+        for at in 0..courses.len() {
+            observer.cell_started(&courses[at].planned.cell, None);
+            if self.prepare(courses, at, observer).is_err() {
+                return Ok(ControlFlow::Break(()));
+            }
+            if courses[at].has_ended() {
+                self.finished(&courses[at], observer)?;
+            }
+        }
+        let preparation_s = end_s.map(|end| (end - self.spent_s(courses)).max(0.0));
+        let cap_s = preparation_s.map_or(f64::INFINITY, |left| left / courses.len().max(1) as f64);
+        let rounds = courses.iter().map(|course| course.planned.sampling.rounds).max().unwrap_or(0);
+        for round in 0..rounds {
+            for position in shuffled(block.clone(), self.run.seed, round) {
+                let at = position - block.start;
+                if self.turn(courses, at, round, cap_s, observer)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            self.save_samples(courses)?;
+        }
+        if let Some(end_s) = end_s
+            && self.spend(courses, rounds, end_s, observer)?.is_break()
+        {
+            return Ok(ControlFlow::Break(()));
+        }
+        for at in 0..courses.len() {
+            if self.conclude(&mut courses[at], observer)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// One cell's part of one round. Its last part ends it, unless a budget may bring it more.
+    fn turn(
+        &mut self,
+        courses: &mut [Course<'a>],
+        at: usize,
+        round: u32,
+        cap_s: f64,
+        observer: &mut dyn Observer,
+    ) -> Step {
+        let sampling = courses[at].planned.sampling;
+        if courses[at].has_ended() || courses[at].series.stopped.is_some() || round >= sampling.rounds {
+            return Ok(ControlFlow::Continue(()));
+        }
+        observer.cell_started(&courses[at].planned.cell, Some(round));
+        let rule = budget::base(sampling.rule(courses[at].planned.variant.side), cap_s);
+        if self.sample(courses, at, &rule, round, observer).is_err() {
+            return Ok(ControlFlow::Break(()));
+        }
+        if courses[at].has_ended() {
+            self.finished(&courses[at], observer)?;
+            return Ok(ControlFlow::Continue(()));
+        }
+        let may_go_on = self.budget.is_some() && courses[at].series.stopped == Some(Reason::OutOfTime);
+        if courses[at].series.stopped.is_none() || may_go_on {
+            return Ok(ControlFlow::Continue(()));
+        }
+        self.conclude(&mut courses[at], observer)
+    }
+
+    /// Gives extra rounds to the cells with the widest intervals until `end_s`.
+    fn spend(
+        &mut self,
+        courses: &mut [Course<'a>],
+        rounds: u32,
+        end_s: f64,
+        observer: &mut dyn Observer,
+    ) -> Step {
+        let mut round = rounds;
+        while self.spent_s(courses) < end_s {
+            let Some(at) = budget::widest(courses) else { break };
+            let course = &mut courses[at];
+            observer.cell_started(&course.planned.cell, Some(round));
+            let rule = course.planned.sampling.rule(course.planned.variant.side);
+            let rule = budget::extra(&course.planned.sampling, rule, course.series.spent_s);
+            course.series.stopped = None;
+            if self.sample(courses, at, &rule, round, observer).is_err() {
+                return Ok(ControlFlow::Break(()));
+            }
+            if courses[at].has_ended() {
+                self.finished(&courses[at], observer)?;
+            }
+            round += 1;
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Samples a cell, which is prepared first where its worker was lost or had to let it go.
+    fn sample(
+        &mut self,
+        courses: &mut [Course<'a>],
+        at: usize,
+        rule: &crate::measure::stopping::Rule,
+        round: u32,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Interrupted> {
+        self.prepare(courses, at, observer)?;
+        self.visit(observer).sample(&mut courses[at], rule, round)
+    }
+
+    /// Prepares a cell; where memory is short, once more after every other job has been let go.
+    fn prepare(
+        &mut self,
+        courses: &mut [Course<'a>],
+        at: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Interrupted> {
+        let mut visit = self.visit(observer);
+        if visit.prepare(&mut courses[at])? == Prepared::Crowded {
+            courses.iter_mut().try_for_each(|course| visit.release(course))?;
+            visit.prepare(&mut courses[at])?;
+        }
+        Ok(())
+    }
+
+    fn conclude(&mut self, course: &mut Course<'a>, observer: &mut dyn Observer) -> Step {
+        if course.has_ended() {
+            return Ok(ControlFlow::Continue(()));
+        }
+        if self.visit(observer).release(course).is_err() {
+            return Ok(ControlFlow::Break(()));
+        }
+        course.conclude();
+        self.finished(course, observer)?;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Saves the row of a cell that has ended.
+    fn finished(&mut self, course: &Course<'a>, observer: &mut dyn Observer) -> anyhow::Result<()> {
+        self.journal.enter(course.position, course.row.clone());
+        self.journal.save(self.workers.states())?;
+        observer.cell_finished(&course.row);
+        Ok(())
+    }
+
+    /// Saves what the cells have so far, so that a run that is killed has lost one round at most.
+    fn save_samples(&mut self, courses: &[Course<'a>]) -> anyhow::Result<()> {
+        for course in courses.iter().filter(|course| !course.has_ended()) {
+            if let Some(row) = course.snapshot() {
+                self.journal.enter(course.position, row);
+            }
+        }
+        self.journal.save(self.workers.states())
+    }
+
+    fn visit<'b>(&'b mut self, observer: &'b mut dyn Observer) -> Visit<'b> {
+        let (workers, inputs) = (&mut self.workers, &mut self.inputs);
+        Visit { workers, observer, inputs, limit: self.run.cell_timeout }
+    }
+
+    /// Seconds the run has taken, by the clock that the budget is meant in.
+    fn spent_s(&mut self, courses: &[Course<'a>]) -> f64 {
+        let spent = match self.simulated {
+            true => self.sampled_s + sampled_s(courses),
+            false => self.start.elapsed().as_secs_f64(),
+        };
+        if let Some(budget) = &mut self.budget {
+            budget.note(spent);
+        }
+        spent
+    }
+}
+
+fn sampled_s(courses: &[Course<'_>]) -> f64 {
+    courses.iter().map(|course| course.series.spent_s).sum()
+}

@@ -1,0 +1,176 @@
+//! The samples of one cell over all rounds, and the timed phase that is made of them.
+
+use super::PlannedCell;
+use crate::backend::{Conditions, Floors, Sample, SetupCounts, Side};
+use crate::measure::batch::Taken;
+use crate::measure::grade::{self, Facts};
+use crate::measure::stats::Summary;
+use crate::measure::stopping::Reason;
+use crate::measure::{drift, modality};
+use crate::report::{Clock, Execute};
+
+/// What the batches of a cell have yielded so far.
+#[derive(Clone, Debug, Default)]
+pub struct Series {
+    /// The samples, in the order they were taken.
+    pub samples: Vec<Sample>,
+    /// The round of each.
+    pub rounds: Vec<u32>,
+    /// Seconds spent on sampling.
+    pub spent_s: f64,
+    /// Why sampling stopped, once it has.
+    pub stopped: Option<Reason>,
+    /// Floors of the backend's clocks.
+    pub floors: Option<Floors>,
+    /// Runnable processes a processor when the run started, as far as the system told.
+    pub load: Option<f64>,
+    clock: Clock,
+    warmups: u32,
+    unsteady: bool,
+    set_aside: u32,
+    setup: SetupCounts,
+    conditions: Vec<[Conditions; 2]>,
+}
+
+impl Series {
+    /// Adds a batch of `round`.
+    pub fn add(&mut self, clock: Clock, taken: Taken, round: u32) {
+        self.clock = clock;
+        self.rounds.resize(self.rounds.len() + taken.samples.len(), round);
+        self.samples.extend(taken.samples);
+        self.spent_s += taken.spent_s;
+        self.warmups += taken.warmups;
+        self.unsteady |= !taken.steady;
+        self.set_aside += taken.set_aside;
+        self.setup = self.setup.plus(taken.setup_while_sampling);
+        let after = taken.after.unwrap_or_default();
+        match (taken.before, self.conditions.last_mut()) {
+            (Some(before), _) => self.conditions.push([before, after]),
+            (None, Some(round)) => round[1] = after,
+            (None, None) => {}
+        }
+    }
+
+    /// The time that stands for each sample, in seconds.
+    pub fn seconds(&self) -> Vec<f64> {
+        self.samples.iter().map(Sample::seconds).collect()
+    }
+
+    /// Half the interval of the median over the median; infinite without samples.
+    pub fn relative_width(&self) -> f64 {
+        Summary::of(&self.seconds()).map_or(f64::INFINITY, |summary| summary.relative_spread())
+    }
+
+    /// The timed phase; `None` without samples, or with one that is no time.
+    pub fn execute(&self, planned: &PlannedCell) -> Option<Execute> {
+        let samples_s = self.seconds();
+        let host_samples_s: Vec<f64> = self.samples.iter().map(|sample| sample.host_s).collect();
+        if samples_s.iter().chain(&host_samples_s).any(|s| !s.is_finite() || *s < 0.0) {
+            return None;
+        }
+        let (summary, host) = (Summary::of(&samples_s)?, Summary::of(&host_samples_s)?);
+        let events_s = self.each(|sample| sample.events_s);
+        let execute = Execute {
+            clock: self.clock,
+            event_constant_s: self
+                .floors
+                .as_ref()
+                .and_then(|f| f.event_constant_s)
+                .filter(|_| !events_s.is_empty()),
+            events_s,
+            median_s: summary.median,
+            min_s: summary.min,
+            max_s: summary.max,
+            mad_s: summary.mad,
+            ci95_s: [summary.low, summary.high],
+            quantiles_s: Some([summary.p05, summary.p25, summary.p75, summary.p95]),
+            host_median_s: host.median,
+            host_ci95_s: Some([host.low, host.high]),
+            rounds: self.rounds.clone(),
+            sm_mhz: self.each(|sample| sample.sm_mhz),
+            switches: self.each(|sample| sample.switches),
+            set_aside: self.set_aside,
+            throttled: count(&self.samples, |sample| sample.throttled),
+            warmups: self.warmups,
+            steady: !self.unsteady,
+            spent_s: self.spent_s,
+            stopped: self.stopped,
+            drift: drift::drift(&samples_s, &self.rounds),
+            modes: modality::modes(&samples_s),
+            setup_while_sampling: self.setup,
+            conditions: self.conditions.clone(),
+            samples_s,
+            host_samples_s,
+            grade: None,
+            warnings: vec![],
+        };
+        Some(self.graded(execute, planned))
+    }
+
+    /// What every sample has; empty when some have not.
+    fn each<T>(&self, what: impl Fn(&Sample) -> Option<T>) -> Vec<T> {
+        self.samples.iter().map(what).collect::<Option<Vec<T>>>().unwrap_or_default()
+    }
+
+    fn graded(&self, mut execute: Execute, planned: &PlannedCell) -> Execute {
+        let raw = if execute.events_s.is_empty() { &execute.samples_s } else { &execute.events_s };
+        let raw = Summary::of(raw).map_or(0.0, |summary| summary.median);
+        let floor = self.floors.as_ref().map(Floors::least_s).filter(|floor| *floor > 0.0);
+        let mut others: Vec<String> = vec![];
+        for other in execute.conditions.iter().flatten().flat_map(|conditions| &conditions.others) {
+            if !others.contains(other) {
+                others.push(other.clone());
+            }
+        }
+        let assessment = grade::assess(&Facts {
+            side_is_gpu: planned.variant.side == Side::Gpu,
+            precision: planned.sampling.precision(planned.variant.side),
+            samples: &execute.samples_s,
+            rounds: &execute.rounds,
+            set_aside: execute.set_aside,
+            throttled: execute.throttled,
+            floor_ratio: floor.map(|floor| raw / floor),
+            disturbed: count(&execute.switches, |switches| *switches > 0),
+            others: &others,
+            load: self.load,
+            setup: !execute.setup_while_sampling.is_zero(),
+            steady: execute.steady,
+            stopped: self.stopped.unwrap_or(Reason::OutOfTime),
+        });
+        (execute.grade, execute.warnings) = (Some(assessment.grade), assessment.warnings);
+        execute
+    }
+}
+
+fn count<T>(items: &[T], is: impl Fn(&T) -> bool) -> u32 {
+    u32::try_from(items.iter().filter(|item| is(item)).count()).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::executor::course::tests::planned;
+
+    fn series(samples: Vec<Sample>) -> Series {
+        let mut series = Series::default();
+        series.add(Clock::DeviceEvents, Taken { samples, steady: true, ..Taken::default() }, 0);
+        series
+    }
+
+    #[test]
+    fn the_device_clock_stands_for_the_cell_and_the_host_clock_beside_it() {
+        let samples = [1.0, 2.0, 3.0].map(|t| Sample { device_s: Some(t), ..Sample::of_host(10.0 * t) });
+        let execute = series(samples.to_vec()).execute(&planned(2, "a")).unwrap();
+        assert_eq!((execute.median_s, execute.host_median_s), (2.0, 20.0));
+        assert_eq!(execute.rounds, [0, 0, 0]);
+        assert!(execute.events_s.is_empty() && execute.grade.is_some());
+    }
+
+    #[test]
+    fn samples_that_are_no_times_make_no_measurement() {
+        assert_eq!(Series::default().execute(&planned(2, "a")), None);
+        for time in [f64::NAN, -1.0, f64::INFINITY] {
+            assert_eq!(series(vec![Sample::of_host(time)]).execute(&planned(2, "a")), None);
+        }
+    }
+}

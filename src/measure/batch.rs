@@ -1,0 +1,194 @@
+//! A batch of samples of one prepared job: warm-up to a steady state, then a number of repetitions. The worker's
+//! part; how many batches there are is for [`super::stopping`] to say, in the parent.
+
+use serde::{Deserialize, Serialize};
+
+use super::stats;
+use crate::backend::{Backend, Conditions, Job, Sample, SetupCounts};
+use crate::case::Cache;
+use crate::error::CellError;
+
+/// How to warm a job up.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WarmUp {
+    /// Executions, at least.
+    pub executions: u32,
+    /// Seconds, at least: clocks take tens of milliseconds to rise, thread pools to wake.
+    pub least_s: f64,
+    /// Seconds after which sampling begins though times still fall.
+    pub most_s: f64,
+}
+
+/// What to do in one go.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Batch {
+    /// Warm-up before the first sample; `None` when the job was sampled just before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<WarmUp>,
+    /// Samples to take.
+    pub samples: u32,
+    /// Seconds after which no further sample is begun.
+    pub most_s: f64,
+}
+
+/// What a batch yields.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Taken {
+    /// The samples, in the order they were taken.
+    pub samples: Vec<Sample>,
+    /// Executions spent on warming up.
+    pub warmups: u32,
+    /// Seconds spent on that.
+    pub warmup_s: f64,
+    /// Whether times had stopped falling when sampling began.
+    pub steady: bool,
+    /// Samples not counted because the device's clock was held down.
+    #[serde(default)]
+    pub set_aside: u32,
+    /// Seconds that sampling took, all that is done around each sample included, warm-up not.
+    pub spent_s: f64,
+    /// Allocations, plans and compilations that happened while samples were taken; zero when all is well.
+    pub setup_while_sampling: SetupCounts,
+    /// The machine before the warm-up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Conditions>,
+    /// The machine after the last sample.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Conditions>,
+}
+
+/// Longest warm-up history that is looked at.
+const WINDOW: usize = 256;
+/// By how much the later half of the warm-up may be faster than the earlier and still count as steady.
+const STEADY: f64 = 0.02;
+/// Pause after a throttled sample, in seconds; it grows by half with each that follows, up to [`LONGEST_PAUSE_S`].
+const PAUSE_S: f64 = 0.05;
+const LONGEST_PAUSE_S: f64 = 0.5;
+/// Seconds of pauses in one batch after which a low clock is taken for the device's steady state.
+const PATIENCE_S: f64 = 2.0;
+
+/// Warms `job` up as `batch` says and samples it.
+///
+/// A throttled sample is set aside, counted, and followed by a pause; a device that stays throttled is sampled as it
+/// is, and its samples say so.
+pub fn take(
+    backend: &mut dyn Backend,
+    job: &mut dyn Job,
+    cache: Cache,
+    batch: &Batch,
+) -> Result<Taken, CellError> {
+    let mut taken = Taken { steady: true, ..Taken::default() };
+    if let Some(warm_up) = &batch.warm_up {
+        taken.before = Some(backend.conditions());
+        backend.settle();
+        warm(backend, job, cache, warm_up, &mut taken)?;
+    }
+    let counts = backend.setup_counts();
+    let start = backend.now_s();
+    let mut pauses = Pauses::default();
+    while taken.samples.len() < batch.samples as usize
+        && (taken.samples.is_empty() || backend.now_s() - start < batch.most_s)
+    {
+        let sample = backend.time(job, cache)?;
+        match pauses.after(&sample) {
+            Some(seconds) => {
+                taken.set_aside += 1;
+                backend.pause(seconds);
+            }
+            None => taken.samples.push(sample),
+        }
+    }
+    taken.spent_s = backend.now_s() - start;
+    taken.setup_while_sampling = backend.setup_counts().since(counts);
+    taken.after = Some(backend.conditions());
+    Ok(taken)
+}
+
+/// Executes until the count and the time are reached and times no longer fall, or the time runs out.
+fn warm(
+    backend: &mut dyn Backend,
+    job: &mut dyn Job,
+    cache: Cache,
+    how: &WarmUp,
+    taken: &mut Taken,
+) -> Result<(), CellError> {
+    let start = backend.now_s();
+    let mut times = Vec::new();
+    loop {
+        let spent = backend.now_s() - start;
+        taken.steady = is_steady(&times);
+        let enough = taken.warmups >= how.executions && spent >= how.least_s && taken.steady;
+        if enough || (spent >= how.most_s && taken.warmups >= how.executions.min(1)) {
+            taken.warmup_s = spent;
+            return Ok(());
+        }
+        times.push(backend.time(job, cache)?.seconds());
+        taken.warmups += 1;
+    }
+}
+
+/// Whether the later half of the last times is no faster than the earlier by more than [`STEADY`] and by more than
+/// their own scatter explains. Fewer than six tell nothing and are let pass.
+fn is_steady(times: &[f64]) -> bool {
+    let recent = &times[times.len().saturating_sub(WINDOW)..];
+    if recent.len() < 6 {
+        return true;
+    }
+    let (earlier, later) = recent.split_at(recent.len() / 2);
+    let (Some(earlier), Some(later)) = (stats::Summary::of(earlier), stats::Summary::of(later)) else {
+        return true;
+    };
+    let fall = earlier.median - later.median;
+    fall <= STEADY * later.median || fall <= 2.0 * later.mad
+}
+
+/// Decides which samples are set aside, and how long the device is left alone after each.
+#[derive(Default)]
+struct Pauses {
+    next_s: f64,
+    total_s: f64,
+}
+
+impl Pauses {
+    /// The pause after a sample that is to be set aside; `None` for one that counts.
+    fn after(&mut self, sample: &Sample) -> Option<f64> {
+        if !sample.throttled || self.total_s >= PATIENCE_S {
+            self.next_s = 0.0;
+            return None;
+        }
+        let pause = if self.next_s == 0.0 { PAUSE_S } else { self.next_s };
+        self.next_s = (1.5 * pause).min(LONGEST_PAUSE_S);
+        self.total_s += pause;
+        Some(pause)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn falling_times_are_not_steady_and_scattered_ones_are() {
+        let falling: Vec<f64> = (0..20).map(|k| 2.0 - 0.05 * f64::from(k)).collect();
+        assert!(!is_steady(&falling));
+        let scattered: Vec<f64> = (0..20).map(|k| if k % 2 == 0 { 1.0 } else { 1.5 }).collect();
+        assert!(is_steady(&scattered) && is_steady(&[]) && is_steady(&[3.0, 2.0, 1.0]));
+        let rising: Vec<f64> = (0..20).map(|k| 1.0 + 0.05 * f64::from(k)).collect();
+        assert!(is_steady(&rising), "a device that heats up will not get faster by waiting");
+    }
+
+    #[test]
+    fn pauses_grow_and_end_when_the_device_stays_throttled() {
+        let low = Sample { throttled: true, ..Sample::of_host(1.0) };
+        let mut pauses = Pauses::default();
+        let mut waits = vec![];
+        while let Some(wait) = pauses.after(&low) {
+            waits.push(wait);
+            assert!(waits.len() < 100);
+        }
+        assert_eq!(waits[0], PAUSE_S);
+        assert!(waits.windows(2).all(|pair| pair[0] <= pair[1]) && waits.iter().sum::<f64>() >= PATIENCE_S);
+        assert_eq!(pauses.after(&low), None);
+        assert_eq!(Pauses::default().after(&Sample::of_host(1.0)), None);
+    }
+}

@@ -1,0 +1,122 @@
+//! What the system tells about its processors: those this process may use, their caches, limits on their time.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+const CPUS: &str = "/sys/devices/system/cpu";
+
+/// The processors that this process may run on, ascending; empty where the system does not tell.
+pub fn allowed() -> Vec<usize> {
+    let Ok(status) = fs::read_to_string("/proc/self/status") else { return vec![] };
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    list.map(|list| parse_list(list.trim())).unwrap_or_default()
+}
+
+/// Bytes of all caches of the last level that the allowed processors have, each counted once.
+pub fn last_level_cache_bytes() -> Option<u64> {
+    let caches: BTreeSet<(String, u64)> = allowed().into_iter().filter_map(last_level_cache).collect();
+    let bytes = caches.iter().map(|(_, bytes)| bytes).sum();
+    (bytes > 0).then_some(bytes)
+}
+
+/// The processors that share the last level with `cpu`, as the kernel lists them, and its bytes.
+fn last_level_cache(cpu: usize) -> Option<(String, u64)> {
+    let folder = Path::new(CPUS).join(format!("cpu{cpu}/cache"));
+    let entries = fs::read_dir(folder).ok()?.filter_map(Result::ok);
+    let caches = entries.filter_map(|entry| {
+        let value = |name: &str| Some(fs::read_to_string(entry.path().join(name)).ok()?.trim().to_owned());
+        let level: u32 = value("level")?.parse().ok()?;
+        (value("type")? != "Instruction").then_some(())?;
+        Some((level, value("shared_cpu_list")?, parse_bytes(&value("size")?)?))
+    });
+    caches.max_by_key(|(level, _, _)| *level).map(|(_, shared, bytes)| (shared, bytes))
+}
+
+/// Whether processors share cores.
+pub fn smt() -> Option<bool> {
+    match fs::read_to_string(Path::new(CPUS).join("smt/active")).ok()?.trim() {
+        "1" => Some(true),
+        "0" => Some(false),
+        _ => None,
+    }
+}
+
+/// NUMA nodes that have processors.
+pub fn numa_nodes() -> Option<u64> {
+    let entries = fs::read_dir("/sys/devices/system/node").ok()?.filter_map(Result::ok);
+    let with_processors = entries.filter(|entry| {
+        let name = entry.file_name();
+        let is_node = name.to_str().and_then(|name| name.strip_prefix("node")?.parse::<u32>().ok()).is_some();
+        let list = fs::read_to_string(entry.path().join("cpulist")).unwrap_or_default();
+        is_node && !list.trim().is_empty()
+    });
+    let count = with_processors.count() as u64;
+    (count > 0).then_some(count)
+}
+
+/// Processors' worth of time that the control groups of this process allow; `None` when they set no limit.
+pub fn quota() -> Option<f64> {
+    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let unified = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
+    let group = Path::new(unified.trim_start_matches('/'));
+    let limits = group.ancestors().filter_map(|part| {
+        parse_quota(&fs::read_to_string(Path::new("/sys/fs/cgroup").join(part).join("cpu.max")).ok()?)
+    });
+    limits.min_by(f64::total_cmp)
+}
+
+/// Runnable processes over the last minute, on average.
+pub fn load_average() -> Option<f64> {
+    fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
+}
+
+/// `0-3,8` as the numbers it stands for.
+fn parse_list(list: &str) -> Vec<usize> {
+    let ranges = list.split(',').filter_map(|part| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)
+    });
+    ranges.flatten().collect()
+}
+
+/// `32768K`, `2M` or a number of bytes.
+fn parse_bytes(size: &str) -> Option<u64> {
+    let (number, factor) = match size.strip_suffix(['K', 'M', 'G']) {
+        Some(number) if size.ends_with('K') => (number, 1 << 10),
+        Some(number) if size.ends_with('M') => (number, 1 << 20),
+        Some(number) => (number, 1 << 30),
+        None => (size, 1),
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// `150000 100000` (microseconds in each period) as 1.5; `max` is no limit.
+fn parse_quota(limit: &str) -> Option<f64> {
+    let (quota, period) = limit.trim().split_once(' ')?;
+    let (quota, period): (f64, f64) = (quota.parse().ok()?, period.parse().ok()?);
+    (period > 0.0).then_some(quota / period)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_notations_are_understood() {
+        assert_eq!(parse_list("0-3,8,10-11"), [0, 1, 2, 3, 8, 10, 11]);
+        assert_eq!(parse_list(""), [0usize; 0]);
+        assert_eq!(parse_bytes("32768K"), Some(32 << 20));
+        assert_eq!(parse_bytes("2M"), Some(2 << 20));
+        assert_eq!(parse_bytes("x"), None);
+        assert_eq!(parse_quota("150000 100000\n"), Some(1.5));
+        assert_eq!(parse_quota("max 100000\n"), None);
+    }
+
+    #[test]
+    fn this_process_may_run_somewhere() {
+        if cfg!(target_os = "linux") {
+            assert!(!allowed().is_empty());
+        }
+    }
+}
