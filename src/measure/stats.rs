@@ -17,6 +17,14 @@ pub struct Summary {
     pub low: f64,
     /// Upper end of that interval.
     pub high: f64,
+    /// 5th percentile; see [`quantile`] for the rule of all four.
+    pub p05: f64,
+    /// 25th percentile.
+    pub p25: f64,
+    /// 75th percentile.
+    pub p75: f64,
+    /// 95th percentile.
+    pub p95: f64,
 }
 
 impl Summary {
@@ -36,6 +44,10 @@ impl Summary {
             mad: median_of_sorted(&deviations),
             low: sorted[rank],
             high: sorted[sorted.len() - 1 - rank],
+            p05: quantile(&sorted, 0.05),
+            p25: quantile(&sorted, 0.25),
+            p75: quantile(&sorted, 0.75),
+            p95: quantile(&sorted, 0.95),
         })
     }
 
@@ -43,6 +55,62 @@ impl Summary {
     pub fn relative_spread(&self) -> f64 {
         if self.median > 0.0 { (self.high - self.low) / 2.0 / self.median } else { 0.0 }
     }
+}
+
+/// The `p`-quantile of ascending values, `p` in [0, 1]; NaN when there is no value.
+///
+/// Linear interpolation between the order statistics around position `p * (n - 1)`: definition 7 of Hyndman
+/// and Fan, "Sample quantiles in statistical packages", The American Statistician 50 (1996). The 0.5-quantile
+/// is the median.
+pub fn quantile(sorted: &[f64], p: f64) -> f64 {
+    let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
+    let position = p.clamp(0.0, 1.0) * last as f64;
+    let below = position.floor() as usize;
+    let (low, high) = (sorted[below], sorted[(below + 1).min(last)]);
+    let value = low + (position - below as f64) * (high - low);
+    value.clamp(low, high)
+}
+
+/// Whether an interval of 95 % exists for the median of `n` samples: from six on.
+///
+/// With five, even the whole range covers the median in only 1 - 2 / 2^5 = 93.75 % of cases.
+pub fn has_interval(n: usize) -> bool {
+    n >= 6
+}
+
+/// Half the width of the 95 % interval relative to the median; half the range where no interval exists.
+///
+/// 0 for equal samples or none, infinite for unequal ones around a median that is not positive.
+pub fn relative_half_width(samples: &[f64]) -> f64 {
+    let mut sorted = samples.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
+    let rank = interval_rank(sorted.len());
+    let half_width = (sorted[last - rank] - sorted[rank]) / 2.0;
+    let median = median_of_sorted(&sorted);
+    match half_width > 0.0 {
+        false => 0.0,
+        true if median > 0.0 => half_width / median,
+        true => f64::INFINITY,
+    }
+}
+
+/// How many significant digits a median deserves, from 1 to 4: as many as keep the place of the last digit at
+/// or above `half_width`, half the width of its interval; 4 for a width of zero.
+///
+/// 123.4 with 1 gives 3 (`123`), with 1.5 gives 2 (`120`). After the benchmark utilities of PyTorch, which take
+/// `floor(log10(median / half_width))`; that loses a digit whenever the median's leading digits are the larger.
+pub fn significant_digits(median: f64, half_width: f64) -> usize {
+    const MOST: f64 = 4.0;
+    // Keeps exact powers of ten on their own side of the step.
+    const SLACK: f64 = 1e-9;
+    if half_width == 0.0 {
+        return MOST as usize;
+    }
+    let place_of_first = (median.log10() + SLACK).floor();
+    let place_of_last = (half_width.log10() - SLACK).ceil();
+    let digits = place_of_first - place_of_last + 1.0;
+    if digits.is_nan() { 1 } else { digits.clamp(1.0, MOST) as usize }
 }
 
 fn median_of_sorted(sorted: &[f64]) -> f64 {
@@ -85,6 +153,78 @@ mod tests {
         // Zero-based lower ranks of the 95 % interval; one-based tables give 1, 1, 1, 2, 6, 10.
         for (n, rank) in [(1, 0), (5, 0), (6, 0), (10, 1), (20, 5), (30, 9)] {
             assert_eq!(interval_rank(n), rank, "n = {n}");
+        }
+    }
+
+    #[test]
+    fn quantiles_follow_definition_7() {
+        // R: quantile(c(1, 2, 4, 8, 16), c(0, .05, .25, .5, .6, .95, 1))
+        let values = [1.0, 2.0, 4.0, 8.0, 16.0];
+        for (p, expected) in [(0.0, 1.0), (0.05, 1.2), (0.25, 2.0), (0.5, 4.0), (0.6, 5.6), (0.95, 14.4), (1.0, 16.0)]
+        {
+            assert!((quantile(&values, p) - expected).abs() < 1e-12, "p = {p}");
+        }
+        assert!(quantile(&[], 0.5).is_nan());
+        assert_eq!(quantile(&[3.0], 0.95), 3.0);
+    }
+
+    #[test]
+    fn an_interval_exists_exactly_where_the_whole_range_covers_95_percent() {
+        for n in 1..40 {
+            assert_eq!(has_interval(n), 1.0 - 2.0 * 0.5f64.powi(n as i32) >= 0.95, "n = {n}");
+        }
+    }
+
+    #[test]
+    fn half_widths_of_odd_sets_are_defined() {
+        assert_eq!(relative_half_width(&[]), 0.0);
+        assert_eq!(relative_half_width(&[5.0]), 0.0);
+        assert_eq!(relative_half_width(&[0.0, 0.0]), 0.0);
+        assert_eq!(relative_half_width(&[0.0, 0.0, 1.0]), f64::INFINITY);
+        assert_eq!(relative_half_width(&[1.0, 2.0, 3.0]), 0.5);
+    }
+
+    #[test]
+    fn digits_stop_at_the_place_of_the_half_width() {
+        for (median, half_width, digits) in [
+            (123.4, 1.0, 3),
+            (123.4, 1.5, 2),
+            (123.4, 0.1, 4),
+            (123.4, 0.0, 4),
+            (123.4, 1e-9, 4),
+            (1.05, 0.01, 3),
+            (9.87, 0.05, 2),
+            (9.87, 0.1, 2),
+            (1e-6, 1e-8, 3),
+            (5.0, 50.0, 1),
+            (5.0, f64::INFINITY, 1),
+            (0.0, 1.0, 1),
+            (f64::NAN, 1.0, 1),
+        ] {
+            assert_eq!(significant_digits(median, half_width), digits, "{median} +- {half_width}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_summary_is_ordered(samples in proptest::collection::vec(0.0f64..1e3, 1..60)) {
+            let s = Summary::of(&samples).unwrap();
+            let quantiles = [s.min, s.p05, s.p25, s.median, s.p75, s.p95, s.max];
+            proptest::prop_assert!(quantiles.windows(2).all(|p| p[0] <= p[1] + 1e-12 * p[1]), "{:?}", s);
+            proptest::prop_assert!(s.min <= s.low && s.low <= s.median && s.median <= s.high && s.high <= s.max);
+            let mut sorted = samples;
+            sorted.sort_by(f64::total_cmp);
+            proptest::prop_assert!((quantile(&sorted, 0.5) - s.median).abs() <= 1e-12 * s.median);
+            proptest::prop_assert!((relative_half_width(&sorted) - s.relative_spread()).abs() < 1e-12);
+        }
+
+        #[test]
+        fn no_digit_lies_below_the_half_width(median in 1e-9f64..1e9, relative in 1e-6f64..1.0) {
+            let digits = significant_digits(median, median * relative);
+            let place = |digits: usize| 10f64.powi(median.log10().floor() as i32 + 1 - digits as i32);
+            proptest::prop_assert!((1..=4).contains(&digits));
+            proptest::prop_assert!(digits == 1 || place(digits) > median * relative * (1.0 - 1e-6));
+            proptest::prop_assert!(digits == 4 || place(digits + 1) < median * relative * (1.0 + 1e-6));
         }
     }
 }

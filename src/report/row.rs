@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::backend::{Accuracy, SetupCounts, Side};
 use crate::case::{Case, Cell};
-use crate::measure::stats::Summary;
+use crate::measure::stats::{Summary, quantile};
 use crate::op::{Checked, Work};
 
 /// What became of a cell.
@@ -86,7 +86,13 @@ pub struct Execute {
 impl Execute {
     /// The summary of the samples, as statistics code takes it.
     pub fn summary(&self) -> Summary {
+        let mut sorted = self.samples_s.clone();
+        sorted.sort_by(f64::total_cmp);
         Summary {
+            p05: quantile(&sorted, 0.05),
+            p25: quantile(&sorted, 0.25),
+            p75: quantile(&sorted, 0.75),
+            p95: quantile(&sorted, 0.95),
             median: self.median_s,
             min: self.min_s,
             max: self.max_s,

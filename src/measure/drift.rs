@@ -1,0 +1,202 @@
+//! Whether the rounds of a cell differ: a rank test over its samples, which knows nothing of how they were taken.
+
+use serde::{Deserialize, Serialize};
+
+use super::stats::Summary;
+
+/// Samples a round must have to be compared.
+const ROUND_SAMPLES: usize = 3;
+
+/// How far rounds differ.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Drift {
+    /// Largest minus smallest median of a round, over the median of all samples compared.
+    pub relative: f64,
+    /// Chance that rounds of one distribution differ this much, by the test of Kruskal and Wallis.
+    pub p: f64,
+}
+
+/// Compares the rounds of `samples`; `rounds` holds the round of each sample.
+///
+/// Rounds of fewer than three samples are left out. `None` when fewer than two remain, or when their median is
+/// not positive. Source: Kruskal and Wallis, "Use of ranks in one-criterion variance analysis", Journal of the
+/// American Statistical Association 47 (1952), corrected for ties; the tail is that of chi-square.
+pub fn drift(samples: &[f64], rounds: &[u32]) -> Option<Drift> {
+    let groups = groups(samples, rounds);
+    let all: Vec<f64> = groups.concat();
+    let median = Summary::of(&all)?.median;
+    if groups.len() < 2 || median <= 0.0 {
+        return None;
+    }
+    let medians = groups.iter().filter_map(|group| Summary::of(group).map(|s| s.median));
+    let (low, high) = medians.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), m| (low.min(m), high.max(m)));
+    let p = chi_square_tail(kruskal_wallis(&groups), (groups.len() - 1) as f64);
+    Some(Drift { relative: (high - low) / median, p })
+}
+
+/// The samples of each round that has enough of them.
+fn groups(samples: &[f64], rounds: &[u32]) -> Vec<Vec<f64>> {
+    let mut by_round = std::collections::BTreeMap::<u32, Vec<f64>>::new();
+    for (&sample, &round) in samples.iter().zip(rounds) {
+        by_round.entry(round).or_default().push(sample);
+    }
+    by_round.into_values().filter(|group| group.len() >= ROUND_SAMPLES).collect()
+}
+
+/// The H statistic, corrected for ties; 0 when all values are equal.
+fn kruskal_wallis(groups: &[Vec<f64>]) -> f64 {
+    let mut values: Vec<(f64, usize)> = Vec::new();
+    for (index, group) in groups.iter().enumerate() {
+        values.extend(group.iter().map(|&value| (value, index)));
+    }
+    values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let n = values.len() as f64;
+    let mut rank_sums = vec![0.0; groups.len()];
+    let (mut before, mut tied) = (0.0, 0.0);
+    for run in values.chunk_by(|a, b| a.0 == b.0) {
+        let ties = run.len() as f64;
+        let mean_rank = before + (ties + 1.0) / 2.0;
+        run.iter().for_each(|&(_, group)| rank_sums[group] += mean_rank);
+        before += ties;
+        tied += ties.powi(3) - ties;
+    }
+    let correction = 1.0 - tied / (n.powi(3) - n);
+    if correction <= 0.0 {
+        return 0.0;
+    }
+    let squares: f64 = rank_sums.iter().zip(groups).map(|(sum, group)| sum * sum / group.len() as f64).sum();
+    (12.0 / (n * (n + 1.0)) * squares - 3.0 * (n + 1.0)).max(0.0) / correction
+}
+
+/// P(X >= x) of chi-square with `degrees` of freedom: the upper regularised gamma function at (degrees/2, x/2).
+///
+/// By the power series of the lower function below `a + 1` and Lentz's continued fraction of the upper above it;
+/// Abramowitz and Stegun 6.5.29 and 6.5.31.
+fn chi_square_tail(x: f64, degrees: f64) -> f64 {
+    const TERMS: usize = 500;
+    let (a, x) = (degrees / 2.0, x / 2.0);
+    if x <= 0.0 {
+        return 1.0;
+    }
+    let scale = (a * x.ln() - x - ln_gamma_of_halves(degrees as u32)).exp();
+    if x < a + 1.0 {
+        let (mut term, mut sum) = (1.0 / a, 1.0 / a);
+        for k in 1..TERMS {
+            term *= x / (a + k as f64);
+            sum += term;
+            if term < sum * f64::EPSILON {
+                break;
+            }
+        }
+        return (1.0 - scale * sum).clamp(0.0, 1.0);
+    }
+    let mut b = x + 1.0 - a;
+    let (mut c, mut d) = (f64::INFINITY, 1.0 / b);
+    let mut fraction = d;
+    for k in 1..TERMS {
+        let step = -(k as f64) * (k as f64 - a);
+        b += 2.0;
+        d = 1.0 / (step * d + b);
+        c = b + step / c;
+        fraction *= c * d;
+        if (c * d - 1.0).abs() < f64::EPSILON {
+            break;
+        }
+    }
+    (scale * fraction).clamp(0.0, 1.0)
+}
+
+/// ln of the gamma function at `twice / 2`, by its recurrence from 1/2 or 1.
+fn ln_gamma_of_halves(twice: u32) -> f64 {
+    let (first, start) =
+        if twice % 2 == 1 { (1, std::f64::consts::PI.ln() / 2.0) } else { (2, 0.0) };
+    (first..twice).step_by(2).fold(start, |sum, t| sum + (f64::from(t) / 2.0).ln())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::generator::Stream;
+
+    #[test]
+    fn tails_match_the_published_table() {
+        // Critical values of chi-square, Abramowitz and Stegun table 26.8.
+        for (degrees, tail, x) in [
+            (1.0, 0.95, 0.003_932_14),
+            (1.0, 0.05, 3.841_459),
+            (1.0, 0.01, 6.634_897),
+            (2.0, 0.5, 1.386_294),
+            (2.0, 0.05, 5.991_465),
+            (2.0, 0.001, 13.815_511),
+            (3.0, 0.1, 6.251_389),
+            (5.0, 0.025, 12.832_502),
+            (10.0, 0.9, 4.865_182),
+            (10.0, 0.005, 25.188_180),
+            (30.0, 0.01, 50.892_181),
+        ] {
+            assert!((chi_square_tail(x, degrees) - tail).abs() < 2e-6 * (1.0 + tail), "{degrees} {x}");
+        }
+        assert_eq!(chi_square_tail(0.0, 2.0), 1.0);
+        assert_eq!(chi_square_tail(1e6, 2.0), 0.0);
+    }
+
+    #[test]
+    fn the_statistic_matches_hand_worked_examples() {
+        let separate = [vec![1.0, 2.0, 3.0], vec![4.0, 5.0, 6.0], vec![7.0, 8.0, 9.0]];
+        assert!((kruskal_wallis(&separate) - 7.2).abs() < 1e-12);
+        // Ranks 1.5 1.5 3.5 | 3.5 5.5 5.5: H = 12/42 (6.5^2/3 + 14.5^2/3) - 21 = 64/21, correction 1 - 18/210.
+        let tied = [vec![1.0, 1.0, 2.0], vec![2.0, 3.0, 3.0]];
+        assert!((kruskal_wallis(&tied) - 64.0 / 21.0 / (1.0 - 18.0 / 210.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn rounds_that_cannot_be_compared_give_nothing() {
+        assert_eq!(drift(&[], &[]), None);
+        assert_eq!(drift(&[1.0; 9], &[0; 9]), None);
+        assert_eq!(drift(&[1.0, 1.0, 1.0, 2.0, 2.0], &[0, 0, 0, 1, 1]), None);
+        assert_eq!(drift(&[0.0; 6], &[0, 0, 0, 1, 1, 1]), None);
+        assert_eq!(drift(&[1.0; 6], &[0, 0, 0, 1, 1, 1]), Some(Drift { relative: 0.0, p: 1.0 }));
+    }
+
+    #[test]
+    fn a_shifted_round_is_found_and_its_size_told() {
+        let samples = [1.00, 1.01, 0.99, 1.0, 1.0, 1.01, 0.99, 1.0, 1.10, 1.11, 1.09, 1.1];
+        let found = drift(&samples, &[0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]).unwrap();
+        assert!((found.relative - 0.1 / 1.005).abs() < 1e-3 && found.p < 0.05, "{found:?}");
+    }
+
+    #[test]
+    fn equal_rounds_are_called_different_as_often_as_p_says() {
+        for (per_round, low, high) in [(4, 0.02, 0.06), (20, 0.035, 0.065)] {
+            let rounds: Vec<u32> = (0..3 * per_round).map(|i| i / per_round).collect();
+            let found = (0..5000).filter(|&trial| {
+                let samples: Vec<f64> = Stream::new(5, trial).uniforms(rounds.len());
+                drift(&samples, &rounds).is_some_and(|d| d.p < 0.05)
+            });
+            let share = found.count() as f64 / 5000.0;
+            assert!((low..high).contains(&share), "{per_round} a round: {share}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn p_is_a_chance_and_order_within_a_round_does_not_matter(
+            samples in proptest::collection::vec(0.1f64..10.0, 0..40), count in 1u32..5,
+        ) {
+            let rounds: Vec<u32> = (0..samples.len() as u32).map(|i| i % count).collect();
+            let found = drift(&samples, &rounds);
+            if let Some(d) = found {
+                proptest::prop_assert!((0.0..=1.0).contains(&d.p) && d.relative >= 0.0);
+            }
+            let back = |slice: &[f64]| slice.iter().rev().copied().collect::<Vec<f64>>();
+            let rounds_back: Vec<u32> = rounds.iter().rev().copied().collect();
+            proptest::prop_assert_eq!(found, drift(&back(&samples), &rounds_back));
+        }
+
+        #[test]
+        fn tails_fall_with_x(degrees in 1u32..20, x in 0.0f64..100.0, more in 0.0f64..10.0) {
+            let tail = |x| chi_square_tail(x, f64::from(degrees));
+            proptest::prop_assert!(tail(x + more) <= tail(x) + 1e-12);
+        }
+    }
+}
