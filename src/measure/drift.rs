@@ -29,7 +29,8 @@ pub fn drift(samples: &[f64], rounds: &[u32]) -> Option<Drift> {
         return None;
     }
     let medians = groups.iter().filter_map(|group| Summary::of(group).map(|s| s.median));
-    let (low, high) = medians.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), m| (low.min(m), high.max(m)));
+    let (low, high) =
+        medians.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), m| (low.min(m), high.max(m)));
     let p = chi_square_tail(kruskal_wallis(&groups), (groups.len() - 1) as f64);
     Some(Drift { relative: (high - low) / median, p })
 }
@@ -108,8 +109,7 @@ fn chi_square_tail(x: f64, degrees: f64) -> f64 {
 
 /// ln of the gamma function at `twice / 2`, by its recurrence from 1/2 or 1.
 fn ln_gamma_of_halves(twice: u32) -> f64 {
-    let (first, start) =
-        if twice % 2 == 1 { (1, std::f64::consts::PI.ln() / 2.0) } else { (2, 0.0) };
+    let (first, start) = if twice % 2 == 1 { (1, std::f64::consts::PI.ln() / 2.0) } else { (2, 0.0) };
     (first..twice).step_by(2).fold(start, |sum, t| sum + (f64::from(t) / 2.0).ln())
 }
 

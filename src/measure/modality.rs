@@ -11,8 +11,9 @@ const CLUMP_SAMPLES: usize = 5;
 const CLUMP_SHARE: f64 = 0.1;
 /// Share of the samples ignored at either end, rounded up: a stray one would widen its clump and hide the gap.
 const STRAY_SHARE: f64 = 0.025;
-/// Separation above which clumps are distinct; a normal distribution cut in two has 2.65, a uniform one 3.46.
-const SEPARATION: f64 = 4.5;
+/// Separation above which clumps are distinct; a normal distribution cut in two has 2.65, a uniform one 3.46, and
+/// few samples of an exponential one without its strays up to 5.
+const SEPARATION: f64 = 5.0;
 /// Centres closer than this, relative to the lower, are one time for every purpose.
 const LEAST_GAP: f64 = 0.02;
 /// Centres must be more than so many ticks of the clock apart, or the clumps are its steps.
@@ -128,7 +129,10 @@ mod tests {
             ("two ticks", fires(8, |u, _, _| 0.032 * (31.0 + (u + 0.5).floor()))),
             ("ticks of a narrow normal", fires(9, |u, v, _| 0.5 * (10.0 + 0.4 * normal(u, v)).round())),
             ("ticks of a wide normal", fires(10, |u, v, _| 0.5 * (20.0 + 2.0 * normal(u, v)).round())),
-            ("two modes that touch", fires(11, |u, v, w| if w < 0.5 { 1.0 } else { 1.06 } + 0.02 * normal(u, v))),
+            (
+                "two modes that touch",
+                fires(11, |u, v, w| if w < 0.5 { 1.0 } else { 1.06 } + 0.02 * normal(u, v)),
+            ),
         ];
         for (name, share) in shares {
             assert!(share <= 0.01, "{name}: {share}");
@@ -140,7 +144,10 @@ mod tests {
         let shares = [
             ("70/30", fires(21, |u, v, w| if w < 0.7 { 1.0 } else { 1.2 } + 0.01 * normal(u, v))),
             ("halves", fires(22, |u, v, w| if w < 0.5 { 1.0 } else { 1.05 } + 0.005 * normal(u, v))),
-            ("wider above", fires(23, |u, v, w| if w < 0.4 { 1.0 + 0.01 * u } else { 2.0 + 0.1 * normal(u, v) })),
+            (
+                "wider above",
+                fires(23, |u, v, w| if w < 0.4 { 1.0 + 0.01 * u } else { 2.0 + 0.1 * normal(u, v) }),
+            ),
         ];
         for (name, share) in shares {
             assert!(share >= 0.95, "{name}: {share}");
@@ -149,7 +156,8 @@ mod tests {
 
     #[test]
     fn the_clumps_are_told_and_a_stray_sample_does_not_hide_them() {
-        let mut samples: Vec<f64> = (0..40).map(|i| if i % 4 == 0 { 2.0 } else { 1.0 } + 1e-3 * f64::from(i)).collect();
+        let mut samples: Vec<f64> =
+            (0..40).map(|i| if i % 4 == 0 { 2.0 } else { 1.0 } + 1e-3 * f64::from(i)).collect();
         samples.push(40.0);
         let found = modes(&samples).unwrap();
         assert!((found.low - 1.02).abs() < 0.01 && (found.high - 2.02).abs() < 0.01, "{found:?}");

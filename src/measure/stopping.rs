@@ -94,7 +94,7 @@ pub fn next(rule: &Rule, samples: &[f64], in_round: usize, spent_s: f64, round: 
     let state = State { rule, samples, in_round, spent_s, round: round.min(rule.last_round()) };
     match rule.fixed {
         Some(count) => state.fixed(count as usize),
-        None if state.round == rule.last_round() => state.last_round(),
+        None if state.round == rule.last_round() => state.closing_round(),
         None => state.early_round(),
     }
 }
@@ -187,7 +187,7 @@ impl State<'_> {
         self.take(goal.min((taken * 3).div_ceil(2)) - taken, end_s.min(hard_end_s))
     }
 
-    fn last_round(&self) -> Step {
+    fn closing_round(&self) -> Step {
         let (rule, taken) = (self.rule, self.taken());
         let missing = self.missing_of_minimum();
         if taken >= rule.least() && taken == rule.look_from(taken) && (missing == 0 || taken == rule.most()) {
