@@ -1,0 +1,254 @@
+//! Each fact costs what the table says, and a worse fact never improves a grade.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::data::generator::Stream;
+
+/// `n` samples around 1 whose half interval is about `half_width`, in an order without drift.
+fn series(n: usize, half_width: f64) -> Vec<f64> {
+    let mut samples: Vec<f64> = (0..n).map(|i| ((7 * i) % n) as f64 - (n as f64 - 1.0) / 2.0).collect();
+    let scale =
+        half_width / (relative_half_width(&samples.iter().map(|x| 1e3 + x).collect::<Vec<f64>>()) * 1e3);
+    samples.iter_mut().for_each(|x| *x = 1.0 + *x * scale);
+    samples
+}
+
+fn rounds(n: usize) -> Vec<u32> {
+    (0..n).map(|i| (3 * i / n) as u32).collect()
+}
+
+fn sound<'a>(samples: &'a [f64], rounds: &'a [u32]) -> Facts<'a> {
+    Facts {
+        side_is_gpu: true,
+        precision: 0.005,
+        samples,
+        rounds,
+        set_aside: 0,
+        throttled: 0,
+        floor_ratio: Some(30.0),
+        disturbed: 0,
+        others: &[],
+        load: Some(0.0),
+        setup: false,
+        steady: true,
+        stopped: Reason::Precise,
+    }
+}
+
+/// The grade and the kinds of warnings of sound facts after a change.
+fn changed(change: impl Fn(&mut Facts<'_>)) -> (Grade, Vec<WarningKind>) {
+    let (samples, rounds) = (series(40, 0.004), rounds(40));
+    let mut facts = sound(&samples, &rounds);
+    change(&mut facts);
+    let Assessment { grade, warnings } = assess(&facts);
+    (grade, warnings.iter().map(|warning| warning.kind).collect())
+}
+
+#[test]
+fn sound_facts_give_an_a_without_warnings() {
+    assert_eq!(changed(|_| ()), (Grade::A, vec![]));
+}
+
+#[test]
+fn each_fact_costs_what_the_table_says() {
+    use Grade::{A, B, C, D};
+    use WarningKind::{BusyMachine, Disturbed, LaunchBound, NotWarm, OtherProcess, Setup, Throttled};
+    let others = ["python (pid 7)".to_owned()];
+    let none: Option<WarningKind> = None;
+    let check = |change: &dyn Fn(&mut Facts<'_>), grade: Grade, kind: Option<WarningKind>| {
+        assert_eq!(changed(change), (grade, kind.into_iter().collect()), "{kind:?}");
+    };
+    check(&|f| f.throttled = 1, B, Some(Throttled));
+    check(&|f| f.throttled = 4, B, Some(Throttled));
+    check(&|f| f.throttled = 5, C, Some(Throttled));
+    check(&|f| f.throttled = 21, D, Some(Throttled));
+    check(&|f| f.set_aside = 4, A, none);
+    check(&|f| f.set_aside = 5, B, Some(Throttled));
+    check(&|f| f.set_aside = 41, C, Some(Throttled));
+    check(&|f| f.floor_ratio = None, A, none);
+    check(&|f| f.floor_ratio = Some(3.0), A, none);
+    check(&|f| f.floor_ratio = Some(2.9), B, Some(LaunchBound));
+    check(&|f| f.floor_ratio = Some(1.1), C, Some(LaunchBound));
+    check(&|f| f.setup = true, D, Some(Setup));
+    check(&|f| f.steady = false, B, Some(NotWarm));
+    check(&|f| (f.side_is_gpu, f.disturbed) = (false, 4), A, none);
+    check(&|f| (f.side_is_gpu, f.disturbed) = (false, 5), B, Some(Disturbed));
+    check(&|f| (f.side_is_gpu, f.disturbed) = (false, 21), C, Some(Disturbed));
+    check(&|f| f.disturbed = 40, A, none);
+    check(&|f| (f.side_is_gpu, f.load) = (false, Some(0.2)), B, Some(BusyMachine));
+    check(&|f| (f.side_is_gpu, f.load) = (false, Some(0.6)), C, Some(BusyMachine));
+    check(&|f| f.load = Some(9.0), A, none);
+    let rounds = rounds(40);
+    let samples = series(40, 0.004);
+    let mut facts = sound(&samples, &rounds);
+    facts.others = &others;
+    let shared = assess(&facts);
+    assert_eq!((shared.grade, shared.warnings[0].kind), (C, OtherProcess));
+    assert!(shared.warnings[0].text.contains("python (pid 7)"));
+    facts.side_is_gpu = false;
+    assert_eq!(assess(&facts).grade, A);
+}
+
+#[test]
+fn spread_costs_by_side_and_target() {
+    for (gpu, precision, half_width, grade) in [
+        (true, 0.005, 0.004, Grade::A),
+        (true, 0.005, 0.006, Grade::B),
+        (true, 0.005, 0.019, Grade::B),
+        (true, 0.005, 0.021, Grade::C),
+        (true, 0.005, 0.051, Grade::D),
+        (false, 0.01, 0.051, Grade::C),
+        (false, 0.01, 0.12, Grade::D),
+        (false, 0.2, 0.19, Grade::A),
+        (false, 0.2, 0.25, Grade::B),
+    ] {
+        let (samples, rounds) = (series(40, half_width), rounds(40));
+        let facts = Facts { side_is_gpu: gpu, precision, ..sound(&samples, &rounds) };
+        let found = assess(&facts);
+        assert_eq!(found.grade, grade, "{half_width} for {precision}: {found:?}");
+    }
+}
+
+#[test]
+fn the_text_has_the_figure_and_the_step_fits_the_reason() {
+    let (samples, rounds) = (series(40, 0.12), rounds(40));
+    let of = |stopped| assess(&Facts { stopped, ..sound(&samples, &rounds) }).warnings.remove(0);
+    let late = of(Reason::OutOfTime);
+    assert_eq!(late.text, "half the 95 % interval is 12 % of the median, 0.50 % was asked for");
+    assert_eq!(late.next, "close other programs, or raise --max-time or --budget");
+    assert!(of(Reason::Fixed).next.contains("--samples"));
+    assert!(of(Reason::Plateau).next.contains("no longer"));
+}
+
+#[test]
+fn few_samples_cost_by_their_count() {
+    for (n, grade) in
+        [(12, Grade::A), (10, Grade::A), (9, Grade::B), (6, Grade::B), (5, Grade::C), (3, Grade::C)]
+    {
+        let (samples, rounds) = (vec![1.0; n], rounds(n));
+        assert_eq!(assess(&sound(&samples, &rounds)).grade, grade, "{n} samples");
+    }
+    for n in [0, 1, 2] {
+        let (samples, rounds) = (vec![1.0; n], vec![0; n]);
+        let found = assess(&sound(&samples, &rounds));
+        assert_eq!((found.grade, found.warnings[0].kind), (Grade::D, WarningKind::FewSamples), "{n} samples");
+    }
+}
+
+#[test]
+fn drift_and_clumps_are_told() {
+    for (step, grade) in
+        [(0.0, Grade::A), (0.008, Grade::A), (0.03, Grade::B), (0.08, Grade::C), (0.2, Grade::D)]
+    {
+        let rounds = rounds(90);
+        // Narrow enough that the whole stays within the target except for the rounds themselves.
+        let samples: Vec<f64> = series(90, 0.0005)
+            .iter()
+            .zip(&rounds)
+            .map(|(x, round)| x + f64::from(*round / 2) * step)
+            .collect();
+        let found = assess(&Facts { precision: 0.005, ..sound(&samples, &rounds) });
+        let drift = found.warnings.iter().find(|warning| warning.kind == WarningKind::Drift);
+        assert_eq!(drift.map_or(Grade::A, |warning| warning.at_best), grade, "{step}: {found:?}");
+    }
+    let samples: Vec<f64> =
+        series(40, 1e-4).iter().enumerate().map(|(i, x)| x + f64::from(i % 4 == 0) * 0.3).collect();
+    let rounds = rounds(40);
+    let found = assess(&sound(&samples, &rounds));
+    assert_eq!((found.grade, found.warnings[0].kind), (Grade::C, WarningKind::Bimodal), "{found:?}");
+    assert!(found.warnings[0].text.contains("30 % slower"), "{found:?}");
+}
+
+#[test]
+fn words_in_reports_are_stable() {
+    let text =
+        serde_json::to_string(&WarningKind::FewSamples).unwrap() + &serde_json::to_string(&Grade::A).unwrap();
+    assert_eq!(text, "\"few-samples\"\"A\"");
+    assert_eq!(format!("{:>3}", Grade::D), "  D");
+}
+
+/// Facts about a cell, owned.
+#[derive(Clone, Debug)]
+struct Owned {
+    samples: Vec<f64>,
+    others: Vec<String>,
+    precision: f64,
+    counts: [u32; 3],
+    floor_ratio: f64,
+    load: f64,
+    flags: [bool; 3],
+}
+
+fn any_facts() -> impl Strategy<Value = Owned> {
+    let samples = (any::<u64>(), 1usize..60, 0.0f64..0.5).prop_map(|(seed, n, spread)| {
+        let stream = Stream::new(seed, 0);
+        (0..n as u64).map(|i| 1.0 + spread * (stream.uniform::<f64>(i) - 0.5)).collect()
+    });
+    let others = proptest::collection::vec("[a-z]{3}", 0..2);
+    (samples, others, 0.001f64..0.05, any::<[u8; 3]>(), 0.5f64..9.0, 0.0f64..1.0, any::<[bool; 3]>())
+        .prop_map(|(samples, others, precision, counts, floor_ratio, load, flags)| Owned {
+            samples,
+            others,
+            precision,
+            counts: counts.map(|count| u32::from(count % 30)),
+            floor_ratio,
+            load,
+            flags,
+        })
+}
+
+fn assess_owned(owned: &Owned) -> Assessment {
+    let rounds = rounds(owned.samples.len());
+    assess(&Facts {
+        side_is_gpu: owned.flags[0],
+        precision: owned.precision,
+        set_aside: owned.counts[0],
+        throttled: owned.counts[1],
+        disturbed: owned.counts[2],
+        floor_ratio: Some(owned.floor_ratio),
+        others: &owned.others,
+        load: Some(owned.load),
+        setup: owned.flags[1],
+        steady: owned.flags[2],
+        ..sound(&owned.samples, &rounds)
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_worse_fact_never_improves_the_grade(owned in any_facts(), which in 0usize..9, by in 0.0f64..2.0) {
+        let mut worse = owned.clone();
+        match which {
+            count @ 0..3 => worse.counts[count] += (by * 10.0) as u32,
+            3 => worse.floor_ratio /= 1.0 + by,
+            4 => worse.load += by,
+            5 => worse.others.push("another".to_owned()),
+            6 => worse.flags[1] = true,
+            7 => worse.flags[2] = false,
+            _ => worse.precision /= 1.0 + by,
+        }
+        prop_assert!(assess_owned(&worse).grade >= assess_owned(&owned).grade, "{:?}", worse);
+    }
+
+    #[test]
+    fn wider_samples_never_improve_the_grade(owned in any_facts(), by in 1.0f64..2.0) {
+        let median = crate::measure::stats::Summary::of(&owned.samples).unwrap().median;
+        let mut wider = owned.clone();
+        wider.samples.iter_mut().for_each(|x| *x = median + (*x - median) * by);
+        prop_assert!(assess_owned(&wider).grade >= assess_owned(&owned).grade);
+    }
+
+    #[test]
+    fn the_grade_is_its_gravest_warning_and_each_has_a_next_step(owned in any_facts()) {
+        let found = assess_owned(&owned);
+        let gravest = found.warnings.iter().map(|warning| warning.at_best).max().unwrap_or(Grade::A);
+        prop_assert_eq!(found.grade, gravest);
+        for warning in &found.warnings {
+            prop_assert!(warning.at_best > Grade::A);
+            prop_assert!(!warning.text.is_empty() && !warning.next.is_empty() && warning.text.len() < 160);
+        }
+        let text = serde_json::to_string(&found).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Assessment>(&text).unwrap(), found);
+    }
+}
