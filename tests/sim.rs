@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use gpubench::backend::{self, Options};
-use gpubench::case::{Case, Cell, DType};
+use gpubench::case::{Cache, Case, Cell, DType};
 use gpubench::executor::{self, Finished, PlannedCell, Run};
 use gpubench::measure::sampling::Sampling;
 use gpubench::observe::Silent;
@@ -48,14 +48,14 @@ fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dtypes: &[DTyp
     std::fs::write(&path, script).unwrap();
     let options = Options { sim: Some(path), ..Options::default() };
     let variants = (backend::find("sim").unwrap().variants)(&options).unwrap();
-    let sampling = Sampling { samples: 10, ..Sampling::default() };
+    let sampling = Sampling { samples: Some(10), ..Sampling::default() };
     let mut cells = vec![];
     for op in OPS.iter().filter(|op| ops.contains(&op.name())) {
         for (&dtype, &n) in dtypes.iter().flat_map(|dtype| sizes.iter().map(move |n| (dtype, n))) {
             let case = Case { op: op.name().into(), n, dtype, density: op.default_density(), seed: 42 };
             for variant in variants.iter().filter(|variant| variant.op == op.name()) {
-                let cell =
-                    Cell { case: case.clone(), backend: "sim".into(), variant: variant.name.to_string() };
+                let (backend, name) = ("sim".into(), variant.name.to_string());
+                let cell = Cell { case: case.clone(), backend, variant: name, cache: Cache::Cold };
                 cells.push(PlannedCell { cell, variant: variant.clone(), sampling });
             }
         }
@@ -63,6 +63,8 @@ fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dtypes: &[DTyp
     Run {
         cells,
         options,
+        seed: 42,
+        budget_s: None,
         cell_timeout: Duration::from_secs(60),
         isolate: true,
         program: Some(env!("CARGO_BIN_EXE_gpubench").into()),
@@ -255,7 +257,7 @@ fn nothing_is_timed_while_another_worker_starts_and_rows_keep_the_order_of_the_p
 fn a_small_run_is_over_soon_after_it_began() {
     let mut stage = Stage::new("[[variant]]\nname = 'a'\n", "sin", &[2]);
     for planned in &mut stage.run.cells {
-        planned.sampling = Sampling { warmup: 0, samples: 1, ..Sampling::default() };
+        planned.sampling = Sampling { warmup: 0, samples: Some(1), ..Sampling::default() };
     }
     let start = Instant::now();
     stage.finish();
@@ -266,14 +268,15 @@ fn a_small_run_is_over_soon_after_it_began() {
 #[test]
 fn parent() {
     let Some(folder) = std::env::var_os(PARENT_FOLDER) else { return };
-    let script = "[[variant]]\nname = 'a'\n[[rule]]\nn = '4..'\noutcome = 'hang'\n";
+    // One execution to check, two to warm up and four samples go well in the first round; the next ones hang.
+    let script = "[[variant]]\nname = 'a'\n[[rule]]\nn = '4..'\noutcome = 'hang'\nafter = 7\n";
     let run = plan(Path::new(&folder), script, &["sin"], &[2, 3, 4, 5], &[DType::F32]);
     let Finished { interrupted, .. } = executor::run(&run, &mut Silent).unwrap();
     assert!(interrupted);
 }
 
-/// Starts a parent whose third cell hangs, and waits until two cells are on disk and the third has begun.
-fn parent_at_its_third_cell(folder: &Path) -> (Child, PathBuf) {
+/// Starts a parent two of whose four cells hang in the second round, and waits until all are on disk and one hangs.
+fn parent_in_its_second_round(folder: &Path) -> (Child, PathBuf) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
         .args(["--exact", "parent"])
@@ -283,7 +286,7 @@ fn parent_at_its_third_cell(folder: &Path) -> (Child, PathBuf) {
     let child = command.spawn().unwrap();
     let file = folder.join("out/report.json");
     let deadline = Instant::now() + Duration::from_secs(30);
-    while rows(&file) < 2 {
+    while rows(&file) < 4 {
         assert!(Instant::now() < deadline, "the parent finishes its first cells");
         std::thread::sleep(Duration::from_millis(10));
     }
@@ -321,25 +324,25 @@ fn assert_gone(workers: &[u32]) {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_killed_parent_leaves_its_finished_cells_and_no_orphan() {
+fn a_killed_parent_leaves_the_samples_of_its_first_round_and_no_orphan() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut child, file) = parent_at_its_third_cell(folder.path());
+    let (mut child, file) = parent_in_its_second_round(folder.path());
     let workers = workers(&child);
     child.kill().unwrap();
     child.wait().unwrap();
     assert_gone(&workers);
-    assert_eq!(rows(&file), 2);
+    assert_eq!(rows(&file), 4);
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn an_interrupt_saves_what_is_finished_and_kills_the_workers() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut child, file) = parent_at_its_third_cell(folder.path());
+    let (mut child, file) = parent_in_its_second_round(folder.path());
     let workers = workers(&child);
     let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(interrupt.success());
     assert!(child.wait().unwrap().success(), "the parent ends in good order");
     assert_gone(&workers);
-    assert_eq!(rows(&file), 2);
+    assert_eq!(rows(&file), 4);
 }

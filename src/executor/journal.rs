@@ -13,7 +13,12 @@ pub struct Journal {
     /// The position in the plan of each row; ascending.
     positions: Vec<usize>,
     file: Option<PathBuf>,
+    /// Before this moment another save would take too much of the run's time.
+    not_before: Instant,
 }
+
+/// How many times as long as a save takes must pass before the next.
+const SAVE_SHARE: u32 = 20;
 
 impl Journal {
     /// Starts an empty report, of a run that began at `start`, and looks at the machine: nothing of that is left
@@ -26,6 +31,7 @@ impl Journal {
             report: Report { schema_version: SCHEMA_VERSION, environment, rows: vec![] },
             positions: vec![],
             file: run.out.as_ref().map(|folder| folder.join(file::FILE_NAME)),
+            not_before: start,
         }
     }
 
@@ -62,8 +68,17 @@ impl Journal {
         Ok(self.report)
     }
 
-    /// Brings the file up to date.
-    pub fn save(&mut self, backends: Vec<BackendState>) -> anyhow::Result<()> {
+    /// Brings the file up to date, unless the last save was so long that it would slow the run down.
+    pub fn save_soon(&mut self, backends: impl FnOnce() -> Vec<BackendState>) -> anyhow::Result<()> {
+        let begun = Instant::now();
+        if begun >= self.not_before {
+            self.save(backends())?;
+            self.not_before = Instant::now() + SAVE_SHARE * begun.elapsed();
+        }
+        Ok(())
+    }
+
+    fn save(&mut self, backends: Vec<BackendState>) -> anyhow::Result<()> {
         self.report.environment.backends = backends;
         self.report.environment.elapsed_s = self.start.elapsed().as_secs_f64();
         let Some(path) = &self.file else { return Ok(()) };
