@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
 use gpubench::backend::{self, Backend, Options, Variant};
-use gpubench::case::{Case, DType};
+use gpubench::case::{Cache, Case, DType};
 use gpubench::error::CellError;
 use gpubench::op;
 
@@ -56,7 +56,7 @@ fn fault(backend: &mut dyn Backend, variant: &Variant, case: &Case) -> Result<Op
     let mut job = backend.prepare(&variant.name, case, &inputs)?;
     // More than once: a job must leave itself ready for the next execution.
     for _ in 0..3 {
-        let sample = backend.time(&mut *job)?;
+        let sample = backend.time(&mut *job, Cache::Cold)?;
         let device = sample.device_s.unwrap_or(f64::NAN);
         if !(device > 0.0 && device <= sample.host_s) {
             return Ok(Some(format!("the device's {device} s lie outside the host's {} s", sample.host_s)));
@@ -100,7 +100,7 @@ fn sampling_allocates_plans_and_compiles_nothing() {
             let before = backend.setup_counts();
             assert!(before.allocations > 0, "{case} cuda/{}: nothing was counted", variant.name);
             for _ in 0..10 {
-                backend.time(&mut *job).unwrap();
+                backend.time(&mut *job, Cache::Cold).unwrap();
             }
             let during = backend.setup_counts().since(before);
             assert!(during.is_zero(), "{case} cuda/{}: {during:?}", variant.name);

@@ -1,7 +1,7 @@
 //! The report of a run while it grows: rows in the order of the plan, on disk as soon as they are known.
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::Run;
 use crate::report::{BackendState, Report, Row, RunWarning, SCHEMA_VERSION, environment, file};
@@ -13,12 +13,13 @@ pub struct Journal {
     /// The position in the plan of each row; ascending.
     positions: Vec<usize>,
     file: Option<PathBuf>,
-    /// Before this moment another save would take too much of the run's time.
-    not_before: Instant,
+    /// What all saves took so far.
+    saving: Duration,
 }
 
-/// How many times as long as a save takes must pass before the next.
-const SAVE_SHARE: u32 = 20;
+/// What saves may take of a run's time: a twentieth, and a second for the whole of it.
+const SAVING_SHARE: u32 = 20;
+const SAVING_GRACE: Duration = Duration::from_secs(1);
 
 impl Journal {
     /// Starts an empty report, of a run that began at `start`, and looks at the machine: nothing of that is left
@@ -31,7 +32,7 @@ impl Journal {
             report: Report { schema_version: SCHEMA_VERSION, environment, rows: vec![] },
             positions: vec![],
             file: run.out.as_ref().map(|folder| folder.join(file::FILE_NAME)),
-            not_before: start,
+            saving: Duration::ZERO,
         }
     }
 
@@ -68,13 +69,14 @@ impl Journal {
         Ok(self.report)
     }
 
-    /// Brings the file up to date, unless the last save was so long that it would slow the run down.
+    /// Brings the file up to date, unless saves have slowed the run down already.
     pub fn save_soon(&mut self, backends: impl FnOnce() -> Vec<BackendState>) -> anyhow::Result<()> {
-        let begun = Instant::now();
-        if begun >= self.not_before {
-            self.save(backends())?;
-            self.not_before = Instant::now() + SAVE_SHARE * begun.elapsed();
+        if self.saving > SAVING_GRACE + self.start.elapsed() / SAVING_SHARE {
+            return Ok(());
         }
+        let begun = Instant::now();
+        self.save(backends())?;
+        self.saving += begun.elapsed();
         Ok(())
     }
 

@@ -65,8 +65,8 @@ pub struct Finished {
     pub interrupted: bool,
 }
 
-/// Runs every cell. After each turn of a cell the report in `out` is replaced as a whole; a report so large that this
-/// would take a twentieth of the run's time is replaced less often.
+/// Runs every cell. After each turn of a cell the report in `out` is replaced as a whole; less often where that would
+/// take more than a twentieth of the run's time.
 ///
 /// # Errors
 /// A required backend that cannot start ([`RequiredBackendMissing`], before any cell is run), or a report that

@@ -84,6 +84,10 @@ pub struct Cpu {
 }
 
 impl Cpu {
+    fn with_threads(threads: usize) -> Self {
+        Cpu { threads, displacer: None }
+    }
+
     /// faer's way of running on all threads.
     fn faer(&self) -> faer::Par {
         if self.threads > 1 { faer::Par::rayon(self.threads) } else { faer::Par::Seq }
@@ -102,7 +106,7 @@ impl Cpu {
 
 fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     let available = std::thread::available_parallelism().map_or(1, usize::from);
-    let cpu = Cpu { threads: options.threads.unwrap_or(available).max(1), displacer: None };
+    let cpu = Cpu::with_threads(options.threads.unwrap_or(available).max(1));
     // A pool that exists already stays; the description then shows its number of threads.
     let _ = rayon::ThreadPoolBuilder::new().num_threads(cpu.threads).build_global();
     faer::set_global_parallelism(cpu.faer());
