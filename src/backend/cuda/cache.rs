@@ -122,6 +122,8 @@ fn hash(seed: u64, bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::nvrtc::Target;
     use super::*;
 
@@ -173,6 +175,22 @@ mod tests {
         assert_eq!(parse(&bytes(&stored())), Some(stored()));
         for cold_s in [f64::NAN, f64::INFINITY, -1.0] {
             assert_eq!(parse(&bytes(&Stored { cold_s, ..stored() })), None, "{cold_s}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_image_and_time_come_back(
+            image in prop::collection::vec(any::<u8>(), 1..100),
+            cold_s in 0.0f64..1e6,
+        ) {
+            let stored = Stored { image, cold_s };
+            prop_assert_eq!(parse(&bytes(&stored)), Some(stored));
+        }
+
+        #[test]
+        fn other_content_behind_the_right_magic_is_no_hit(rest in prop::collection::vec(any::<u8>(), 0..100)) {
+            prop_assert_eq!(parse(&[MAGIC, &rest[..]].concat()), None);
         }
     }
 

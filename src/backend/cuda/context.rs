@@ -246,7 +246,10 @@ impl Cuda {
     /// Begins to watch how much device memory is in use, from what is now.
     pub(super) fn watch_memory(&self) -> Result<(), CellError> {
         self.synchronize()?;
-        self.shared.pool.as_ref().map_or(Ok(()), Pool::watch)
+        if let Some(pool) = &self.shared.pool {
+            pool.watch();
+        }
+        Ok(())
     }
 
     /// Compiling and copies since the last call, and the most device memory in use since [`Cuda::watch_memory`].

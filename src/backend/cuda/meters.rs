@@ -100,6 +100,8 @@ fn add_padded(sums: &mut Vec<f64>, more: impl Iterator<Item = f64>) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn copies(host: &[f64]) -> Vec<Copied> {
@@ -124,6 +126,23 @@ mod tests {
             meters.copied(Direction::Down, 1, &copies(first));
             meters.copied(Direction::Down, 1, &copies(second));
             assert_eq!(meters.take().download.unwrap().host_s, [11.0, 8.0, 7.0]);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_sum_is_over_all_operands(
+            operands in prop::collection::vec(prop::collection::vec(0u32..1000, 1..6), 1..6),
+        ) {
+            let mut sums = Vec::new();
+            for operand in &operands {
+                add_padded(&mut sums, operand.iter().copied().map(f64::from));
+            }
+            prop_assert_eq!(Some(sums.len()), operands.iter().map(Vec::len).max());
+            for (index, sum) in sums.iter().enumerate() {
+                let of = |operand: &Vec<u32>| operand[index.min(operand.len() - 1)];
+                prop_assert_eq!(*sum, f64::from(operands.iter().map(of).sum::<u32>()));
+            }
         }
     }
 

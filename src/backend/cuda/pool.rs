@@ -34,12 +34,10 @@ impl Pool {
     }
 
     /// Begins to watch how much is in use, from what is now. Work on the device has ended, since what was freed
-    /// counts as in use until then.
-    pub fn watch(&self) -> Result<(), CellError> {
-        ffi::reset_pool_peak(self.device).map_err(driver("cuMemPoolSetAttribute"))?;
-        let base = ffi::pool_bytes(self.device).map_err(driver("cuMemPoolGetAttribute"))?;
-        self.base.set(Some(base));
-        Ok(())
+    /// counts as in use until then. A driver that does not tell costs the figure and nothing else.
+    pub fn watch(&self) {
+        let reset = ffi::reset_pool_peak(self.device);
+        self.base.set(reset.and_then(|()| ffi::pool_bytes(self.device)).ok());
     }
 
     /// Most bytes in use at one time since [`Pool::watch`], beyond those in use then. What libraries allocate by

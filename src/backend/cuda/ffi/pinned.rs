@@ -3,9 +3,7 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use cudarc::driver::{
-    CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DeviceSlice, DriverError, result,
-};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, result};
 
 /// A block of page-locked memory whose copies all go through one stream.
 pub struct Pinned {
