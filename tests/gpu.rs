@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use gpubench::backend::{self, Backend, DevicePhases, HostMemory, Options, Transfer, Variant};
 use gpubench::case::{Cache, Case, DType};
 use gpubench::error::CellError;
@@ -12,6 +14,13 @@ const SIZES: [u64; 7] = [1, 2, 31, 100, 101, 333, 512];
 /// A size at which grid-stride loops go round, for the ops that only read and write.
 const LARGE: u64 = 3001;
 const STREAMING: [&str; 3] = ["elementwise", "sin", "reduction"];
+
+/// Held by each test: they share the device's memory pool, its clocks and the cache of kernels.
+static DEVICE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    DEVICE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 fn required() -> bool {
     std::env::var("GPUBENCH_REQUIRE").is_ok_and(|list| list.split(',').any(|word| word == "cuda"))
@@ -72,6 +81,7 @@ fn fault(backend: &mut dyn Backend, variant: &Variant, case: &Case) -> Result<Op
 
 #[test]
 fn every_variant_is_right_at_every_size() {
+    let _alone = alone();
     let Some(mut backend) = start() else { return };
     let mut faults = Vec::new();
     for (variant, case) in cells() {
@@ -88,6 +98,7 @@ fn every_variant_is_right_at_every_size() {
 
 #[test]
 fn sampling_allocates_plans_and_compiles_nothing() {
+    let _alone = alone();
     let Some(mut backend) = start() else { return };
     for variant in variants() {
         for dtype in variant.dtypes.iter() {
@@ -114,6 +125,7 @@ fn sampling_allocates_plans_and_compiles_nothing() {
 
 #[test]
 fn a_case_beyond_the_devices_memory_is_refused_with_the_figures() {
+    let _alone = alone();
     let Some(mut backend) = start() else { return };
     for (op, variant) in
         [("matmul", "cublas"), ("elementwise", "fused"), ("sin", "fused"), ("reduction", "one-pass")]
@@ -130,6 +142,7 @@ fn a_case_beyond_the_devices_memory_is_refused_with_the_figures() {
 
 #[test]
 fn an_ordinal_beyond_the_devices_is_refused_with_their_count() {
+    let _alone = alone();
     if start().is_none() {
         return;
     }
@@ -141,6 +154,7 @@ fn an_ordinal_beyond_the_devices_is_refused_with_their_count() {
 
 #[test]
 fn a_device_describes_itself_fully() {
+    let _alone = alone();
     let Some(backend) = start() else { return };
     let description = backend.describe();
     for (key, value) in description.as_object().unwrap() {
@@ -178,6 +192,7 @@ fn assert_plausible(transfer: &Transfer, bytes: u64, memory: HostMemory) {
 
 #[test]
 fn copies_and_memory_of_a_job_are_told_for_both_kinds_of_host_memory() {
+    let _alone = alone();
     const N: u64 = 1500;
     for memory in [HostMemory::Pageable, HostMemory::Pinned] {
         let Some(mut backend) = start_with(&Options { transfer: memory, ..Options::default() }) else {
@@ -201,6 +216,7 @@ fn copies_and_memory_of_a_job_are_told_for_both_kinds_of_host_memory() {
 
 #[test]
 fn compiling_is_told_to_every_job_that_uses_the_kernel() {
+    let _alone = alone();
     let case = Case { op: "elementwise".into(), n: 100, dtype: DType::F32, density: None, seed: 7 };
     // The second backend finds the kernel in the cache on disk, and still knows what compiling it took.
     for _ in 0..2 {
@@ -223,6 +239,7 @@ fn compiling_is_told_to_every_job_that_uses_the_kernel() {
 #[test]
 #[expect(clippy::print_stderr, reason = "the time that a look costs is worth reading")]
 fn the_state_of_the_device_is_told_and_nobody_else_is_seen_on_an_idle_one() {
+    let _alone = alone();
     let Some(mut backend) = start() else { return };
     let description = backend.describe();
     assert!(description["context_s"].as_f64().unwrap() > 0.0, "{description}");

@@ -109,8 +109,11 @@ impl Cuda {
         device: &CudaSlice<T>,
     ) -> Result<Vec<T>, CellError> {
         let mut host = vec![T::default(); device.len()];
+        let start = Instant::now();
         let copies = self.shared.mover.download(device, &mut host)?;
-        self.shared.meters.borrow_mut().copied(Direction::Down, device.num_bytes() as u64, &copies);
+        let mut meters = self.shared.meters.borrow_mut();
+        meters.copied(Direction::Down, device.num_bytes() as u64, &copies);
+        meters.spent(start.elapsed().as_secs_f64());
         Ok(host)
     }
 
