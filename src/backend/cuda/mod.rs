@@ -13,8 +13,11 @@ mod kernels;
 mod library;
 mod loader;
 mod matmul;
+mod meters;
+mod nvml;
 mod nvrtc;
 mod places;
+mod pool;
 mod reduction;
 mod sin;
 mod solve;
@@ -25,6 +28,9 @@ mod svd;
 mod svd_answer;
 mod svd_polar;
 mod timer;
+mod transfer;
+
+use std::time::Instant;
 
 use cudarc::driver::sys::CUresult;
 
@@ -32,9 +38,13 @@ use context::{Cuda, Library};
 use entry::{extra, input, reduced, variant};
 pub use kernels::KernelSource;
 use loader::{Driver, Loader};
+use nvml::{Arrival, Monitor};
 use timer::Timer;
 
-use super::{Backend, Finding, Job, Options, Registration, Sample, SetupCounts, Variant};
+use super::{
+    Backend, Conditions, DevicePhases, Finding, HostMemory, Job, Options, Registration, Sample, SetupCounts,
+    Variant,
+};
 use crate::case::{Cache, Case};
 use crate::data::Operand;
 use crate::error::{CellError, Unavailable};
@@ -108,13 +118,16 @@ fn kernels() -> impl Iterator<Item = &'static Kernel> {
 struct Started {
     cuda: Cuda,
     timer: Timer,
+    monitor: Monitor,
     ordinal: u32,
+    /// Host seconds that opening the context took.
+    context_s: f64,
 }
 
 fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     let driver = loader::driver()?;
     let ordinal = choose_device(options.device)?;
-    let started = open(&driver, ordinal).map_err(|error| {
+    let started = open(&driver, ordinal, options.transfer).map_err(|error| {
         let fix = "see that `nvidia-smi` works and that nobody else holds the device, then try again";
         Unavailable::new(format!("the CUDA device cannot be used: {error}"), fix)
     })?;
@@ -146,14 +159,18 @@ fn choose_device(ordinal: u32) -> Result<u32, Unavailable> {
     }
 }
 
-fn open(driver: &Driver, ordinal: u32) -> Result<Started, CellError> {
+fn open(driver: &Driver, ordinal: u32, memory: HostMemory) -> Result<Started, CellError> {
     let version = ffi::driver::version().map_err(failure::driver("cuDriverGetVersion"))?;
     let elapsed = ffi::driver::Elapsed::find(&driver.library)
         .ok_or_else(|| CellError::Failed("the driver has no cuEventElapsedTime; update it".into()))?;
     let major = u32::try_from(version / 1000).unwrap_or(0);
-    let cuda = Cuda::open(ordinal as usize, Loader::new(major))?;
+    let arrival = Arrival::before(ordinal, driver.path.as_deref());
+    let start = Instant::now();
+    let cuda = Cuda::open(ordinal as usize, Loader::new(major), elapsed, memory)?;
+    let context_s = start.elapsed().as_secs_f64();
+    let monitor = arrival.after();
     let timer = Timer::new(&cuda.ctx, elapsed)?;
-    Ok(Started { cuda, timer, ordinal })
+    Ok(Started { cuda, timer, monitor, ordinal, context_s })
 }
 
 impl Started {
@@ -182,7 +199,13 @@ impl Started {
 
 impl Backend for Started {
     fn describe(&self) -> serde_json::Value {
-        device::describe(self.cuda.device(), self.ordinal)
+        let mut description = device::describe(self.cuda.device(), self.ordinal);
+        description["context_s"] = self.context_s.into();
+        description["nvml"] = self.monitor.version().into();
+        for (name, value) in self.monitor.settings() {
+            description[name] = value;
+        }
+        description
     }
 
     fn libraries(&self) -> Vec<Finding> {
@@ -200,7 +223,16 @@ impl Backend for Started {
         let kernel = kernels().find(|kernel| kernel.variant.op == case.op && kernel.variant.name == variant);
         let kernel =
             kernel.ok_or_else(|| CellError::Failed(format!("no cuda variant {variant} of {}", case.op)))?;
+        self.cuda.watch_memory()?;
         self.diagnosed((kernel.prepare)(&self.cuda, case, inputs))
+    }
+
+    fn phases(&mut self) -> DevicePhases {
+        self.cuda.phases()
+    }
+
+    fn conditions(&mut self) -> Conditions {
+        self.monitor.conditions()
     }
 
     fn time(&mut self, job: &mut dyn Job, _cache: Cache) -> Result<Sample, CellError> {
