@@ -11,3 +11,4 @@ pub mod launch;
 pub mod nvrtc;
 pub mod reduce;
 pub mod spmv;
+pub mod timing;
