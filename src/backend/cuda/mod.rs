@@ -27,7 +27,7 @@ mod spmv;
 mod svd;
 mod svd_answer;
 mod svd_polar;
-mod timer;
+mod timing;
 mod transfer;
 
 use std::time::Instant;
@@ -39,12 +39,14 @@ use entry::{extra, input, reduced, variant};
 pub use kernels::KernelSource;
 use loader::{Driver, Loader};
 use nvml::{Arrival, Monitor};
-use timer::Timer;
+use timing::Timer;
+pub use timing::{SPIN, SPIN_AND_WAIT, SPIN_OP};
 
 use super::{
-    Backend, Conditions, DevicePhases, Finding, HostMemory, Job, Options, Registration, Sample, SetupCounts,
-    Variant,
+    Backend, Conditions, DevicePhases, Finding, Floors, HostMemory, Job, Options, Registration, Sample,
+    SetupCounts, Variant,
 };
+
 use crate::case::{Cache, Case};
 use crate::data::Operand;
 use crate::error::{CellError, Unavailable};
@@ -96,7 +98,8 @@ static KERNEL_FILES: &[(&str, &KernelSource)] = &[
 
 /// Every source file, once.
 pub fn kernel_sources() -> Vec<&'static KernelSource> {
-    let mut sources: Vec<&'static KernelSource> = KERNEL_FILES.iter().map(|(_, source)| *source).collect();
+    let ops = KERNEL_FILES.iter().map(|(_, source)| *source);
+    let mut sources: Vec<&'static KernelSource> = ops.chain([&timing::SOURCE]).collect();
     sources.sort_by_key(|source| source.name);
     sources.dedup_by_key(|source| source.name);
     sources
@@ -127,9 +130,12 @@ struct Started {
 fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     let driver = loader::driver()?;
     let ordinal = choose_device(options.device)?;
-    let started = open(&driver, ordinal, options.transfer).map_err(|error| {
-        let fix = "see that `nvidia-smi` works and that nobody else holds the device, then try again";
-        Unavailable::new(format!("the CUDA device cannot be used: {error}"), fix)
+    let started = open(&driver, ordinal, options.transfer).map_err(|error| match error {
+        CellError::Unavailable(missing) => missing,
+        error => {
+            let fix = "see that `nvidia-smi` works and that nobody else holds the device, then try again";
+            Unavailable::new(format!("the CUDA device cannot be used: {error}"), fix)
+        }
     })?;
     started.compile_ahead(&options.ops);
     Ok(Box::new(started))
@@ -169,8 +175,19 @@ fn open(driver: &Driver, ordinal: u32, memory: HostMemory) -> Result<Started, Ce
     let cuda = Cuda::open(ordinal as usize, Loader::new(major), elapsed, memory)?;
     let context_s = start.elapsed().as_secs_f64();
     let monitor = arrival.after();
-    let timer = Timer::new(&cuda.ctx, elapsed)?;
+    let timer = Timer::new(&cuda, elapsed).map_err(unmeasurable)?;
     Ok(Started { cuda, timer, monitor, ordinal, context_s })
+}
+
+/// A device whose own floors cannot be measured measures nothing else.
+fn unmeasurable(error: CellError) -> CellError {
+    match error {
+        CellError::Unavailable(missing) => missing.into(),
+        error => {
+            let fix = "close profilers and what else uses the device (`nvidia-smi` lists it), then try again";
+            Unavailable::new(format!("the CUDA device's clocks cannot be measured: {error}"), fix).into()
+        }
+    }
 }
 
 impl Started {
@@ -205,7 +222,12 @@ impl Backend for Started {
         for (name, value) in self.monitor.settings() {
             description[name] = value;
         }
+        description["timing"] = self.timer.describe();
         description
+    }
+
+    fn floors(&self) -> Option<Floors> {
+        Some(self.timer.floors().clone())
     }
 
     fn libraries(&self) -> Vec<Finding> {
@@ -220,11 +242,15 @@ impl Backend for Started {
     }
 
     fn prepare(&mut self, variant: &str, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
-        let kernel = kernels().find(|kernel| kernel.variant.op == case.op && kernel.variant.name == variant);
+        let kernel = kernels()
+            .chain(timing::KERNELS)
+            .find(|kernel| kernel.variant.op == case.op && kernel.variant.name == variant);
         let kernel =
             kernel.ok_or_else(|| CellError::Failed(format!("no cuda variant {variant} of {}", case.op)))?;
         self.cuda.watch_memory()?;
-        self.diagnosed((kernel.prepare)(&self.cuda, case, inputs))
+        let job = self.diagnosed((kernel.prepare)(&self.cuda, case, inputs))?;
+        self.timer.welcome(&*job);
+        Ok(job)
     }
 
     fn phases(&mut self) -> DevicePhases {
@@ -235,8 +261,8 @@ impl Backend for Started {
         self.monitor.conditions()
     }
 
-    fn time(&mut self, job: &mut dyn Job, _cache: Cache) -> Result<Sample, CellError> {
-        let sample = self.timer.time(&self.cuda.stream, job);
+    fn time(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {
+        let sample = self.timer.time(job, cache);
         self.diagnosed(sample)
     }
 

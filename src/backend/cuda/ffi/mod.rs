@@ -12,3 +12,4 @@ pub mod nvrtc;
 pub mod pinned;
 pub mod reduce;
 pub mod spmv;
+pub mod timing;
