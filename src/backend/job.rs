@@ -20,6 +20,10 @@ pub struct Sample {
     /// Device clock as the two events around the work read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events_s: Option<f64>,
+    /// Whether the device was held back until all of the work was queued, so that no gap between launches is in its
+    /// time; `None` without a device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<bool>,
     /// Clock of the multiprocessors around the work, in MHz, counted on the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sm_mhz: Option<f64>,

@@ -83,6 +83,7 @@ impl Series {
             host_median_s: host.median,
             host_ci95_s: Some([host.low, host.high]),
             rounds: self.rounds.clone(),
+            held: self.samples.iter().map(|sample| sample.held).reduce(|a, b| Some(a? && b?)).flatten(),
             sm_mhz: self.each(|sample| sample.sm_mhz),
             switches: self.each(|sample| sample.switches),
             set_aside: self.set_aside,

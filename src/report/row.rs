@@ -97,6 +97,10 @@ pub struct Execute {
     /// The round, from 0, in which each sample was taken.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<u32>,
+    /// Whether the device was held back until all work of a sample was queued, in every sample. Work that waits for
+    /// the device inside, or is so long that no gap between launches matters, is not. `None` without a device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<bool>,
     /// Clock of the multiprocessors around each sample, in MHz.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sm_mhz: Vec<f64>,

@@ -105,11 +105,6 @@ impl<T: Element + SolverReal> Job for Solve<T> {
         true
     }
 
-    /// cuSOLVER does not promise that its factorisations never wait, and some take a workspace on the host.
-    fn synchronises(&self) -> bool {
-        true
-    }
-
     /// A is symmetric, so its rows are its columns and no transposition is needed.
     fn execute(&mut self) -> Result<(), CellError> {
         let Solve { solver, n, a, x, factor_info, solve_info, .. } = self;

@@ -110,7 +110,7 @@ impl Timer {
         job.reset()?;
         self.instrument.caches(cache)?;
         let (host_s, reading) = self.instrument.together(&mut || job.execute())?;
-        Ok((self.made(host_s, &reading, 1, cache), reading.events_s))
+        Ok((self.made(host_s, &reading, 1, cache, false), reading.events_s))
     }
 
     /// One execution for the host's clock, then others, held back, for the device's; `None` when the hold gave up.
@@ -135,7 +135,7 @@ impl Timer {
         job.reset()?;
         self.instrument.caches(cache)?;
         let reading = self.instrument.held(u32::from(follows), repeats, &mut || job.execute())?;
-        Ok(reading.map(|reading| self.made(host_s, &reading, repeats, cache)))
+        Ok(reading.map(|reading| self.made(host_s, &reading, repeats, cache, true)))
     }
 
     /// Executions of a hot batch; `None` when a hold gave up.
@@ -158,11 +158,12 @@ impl Timer {
         Ok(())
     }
 
-    fn made(&self, host_s: f64, reading: &Reading, repeats: u32, cache: Cache) -> Sample {
+    fn made(&self, host_s: f64, reading: &Reading, repeats: u32, cache: Cache, held: bool) -> Sample {
         let (events_s, device_s) = self.constants.corrected(reading.events_s, repeats, cache);
         Sample {
             device_s: Some(device_s),
             events_s: Some(events_s),
+            held: Some(held),
             sm_mhz: reading.sm_mhz,
             throttled: self.instrument.is_throttled(reading),
             ..Sample::of_host(host_s)
