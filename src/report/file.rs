@@ -225,7 +225,9 @@ mod tests {
         assert!(refusal("{\n\"schema_version\": 1,\n!").contains("line 3 column 1"));
         assert!(refusal("[1, 2]").contains("not a gpubench report"));
         assert!(refusal("{}").contains("no schema_version"));
-        assert!(refusal("{\"schema_version\": 7}").contains("schema_version 7, but this gpubench reads 1 to 2"));
+        assert!(
+            refusal("{\"schema_version\": 7}").contains("schema_version 7, but this gpubench reads 1 to 2")
+        );
         assert!(refusal("{\"schema_version\": 0}").contains("reads 1 to 2; use the version that wrote it"));
         assert!(refusal("{\"schema_version\": 1}").contains("missing field `environment`"));
         let missing = load(Path::new("/nonexistent/report.json")).unwrap_err().to_string();

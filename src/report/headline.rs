@@ -7,8 +7,8 @@
 
 use std::fmt;
 
-use super::{Outcome, Report, Row};
 use super::quantity::factor_within;
+use super::{Outcome, Report, Row};
 use crate::backend::Side;
 use crate::case::{Cache, DType};
 use crate::measure::stats::significant_digits;
