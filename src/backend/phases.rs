@@ -62,8 +62,8 @@ pub struct DevicePhases {
     /// Most device memory that the job's own allocations took at any moment, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_device_bytes: Option<u64>,
-    /// Host seconds of `prepare` that went into compiling and copying, repetitions included; the rest of it is
-    /// planning and allocating.
+    /// Host seconds that went into compiling and copying, repetitions included: the rest of `prepare` is planning and
+    /// allocating, the rest of the answer's time is bringing it into the form in which it is checked.
     #[serde(default)]
     pub compile_and_copy_s: f64,
 }

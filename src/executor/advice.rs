@@ -18,12 +18,12 @@ const NAMED: usize = 3;
 const BUSY: f64 = 0.25;
 
 impl Wide {
-    /// The cell, when it ran out of time before it was precise.
+    /// The cell, when it was given up before it was precise.
     pub fn of(course: &Course<'_>) -> Option<Wide> {
         let execute = course.row.execute.as_ref()?;
         let target = course.planned.sampling.precision(course.planned.variant.side);
         let width = execute.summary().relative_spread();
-        let wide = execute.stopped == Some(Reason::OutOfTime) && width > target;
+        let wide = execute.stopped != Some(Reason::Fixed) && width > target;
         wide.then(|| Wide { cell: course.planned.cell.to_string(), width })
     }
 }

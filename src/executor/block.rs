@@ -35,7 +35,7 @@ pub fn blocks(cells: &[PlannedCell], free: Option<u128>) -> Vec<Range<usize>> {
 }
 
 /// Runs of neighbouring cells with the same case.
-fn cases(cells: &[PlannedCell]) -> impl Iterator<Item = Range<usize>> {
+pub fn cases(cells: &[PlannedCell]) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     cells.chunk_by(|a, b| a.cell.case == b.cell.case).map(move |run| {
         let range = start..start + run.len();

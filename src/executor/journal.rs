@@ -1,7 +1,7 @@
 //! The report of a run while it grows: rows in the order of the plan, on disk as soon as they are known.
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::Run;
 use crate::report::{BackendState, Report, Row, RunWarning, SCHEMA_VERSION, environment, file};
@@ -13,7 +13,13 @@ pub struct Journal {
     /// The position in the plan of each row; ascending.
     positions: Vec<usize>,
     file: Option<PathBuf>,
+    /// What all saves took so far.
+    saving: Duration,
 }
+
+/// What saves may take of a run's time: a twentieth, and a second for the whole of it.
+const SAVING_SHARE: u32 = 20;
+const SAVING_GRACE: Duration = Duration::from_secs(1);
 
 impl Journal {
     /// Starts an empty report, of a run that began at `start`, and looks at the machine: nothing of that is left
@@ -26,6 +32,7 @@ impl Journal {
             report: Report { schema_version: SCHEMA_VERSION, environment, rows: vec![] },
             positions: vec![],
             file: run.out.as_ref().map(|folder| folder.join(file::FILE_NAME)),
+            saving: Duration::ZERO,
         }
     }
 
@@ -62,8 +69,18 @@ impl Journal {
         Ok(self.report)
     }
 
-    /// Brings the file up to date.
-    pub fn save(&mut self, backends: Vec<BackendState>) -> anyhow::Result<()> {
+    /// Brings the file up to date, unless saves have slowed the run down already.
+    pub fn save_soon(&mut self, backends: impl FnOnce() -> Vec<BackendState>) -> anyhow::Result<()> {
+        if self.saving > SAVING_GRACE + self.start.elapsed() / SAVING_SHARE {
+            return Ok(());
+        }
+        let begun = Instant::now();
+        self.save(backends())?;
+        self.saving += begun.elapsed();
+        Ok(())
+    }
+
+    fn save(&mut self, backends: Vec<BackendState>) -> anyhow::Result<()> {
         self.report.environment.backends = backends;
         self.report.environment.elapsed_s = self.start.elapsed().as_secs_f64();
         let Some(path) = &self.file else { return Ok(()) };

@@ -1,8 +1,7 @@
 //! The executor: has workers turn each planned cell into a row, and keeps the report on disk up to date.
 //!
-//! Cells run in blocks whose jobs are held together: first each is prepared and checked, then all are sampled in
-//! several rounds, in another chance order each time, so that what changes with time touches all alike. A cell that
-//! fails is a row like any other.
+//! Cells run in blocks whose jobs are held together and sampled in several rounds, in another chance order each time,
+//! so that what changes with time touches all alike. A cell that fails is a row like any other.
 
 mod advice;
 mod block;
@@ -66,7 +65,8 @@ pub struct Finished {
     pub interrupted: bool,
 }
 
-/// Runs every cell. After each one that is finished the report in `out` is replaced as a whole.
+/// Runs every cell. After each turn of a cell the report in `out` is replaced as a whole; less often where that would
+/// take more than a twentieth of the run's time.
 ///
 /// # Errors
 /// A required backend that cannot start ([`RequiredBackendMissing`], before any cell is run), or a report that

@@ -2,38 +2,76 @@
 
 use std::ops::Range;
 
+use super::PlannedCell;
+use super::block::cases;
 use crate::data::generator::Stream;
 
 /// Sets these streams apart from those of operands.
 const PURPOSE: u64 = 0x0072_6F75_6E64_7321;
 
-/// The positions of `block` in a chance order (Fisher and Yates' shuffle) that `seed` and `round` fix.
-pub fn shuffled(block: Range<usize>, seed: u64, round: u32) -> Vec<usize> {
-    let stream = Stream::new(seed ^ PURPOSE, u64::from(round));
-    let first = block.start as u64;
-    let mut order: Vec<usize> = block.collect();
-    for last in (1..order.len()).rev() {
-        // The bias of the remainder is below 2^-40 for any plan.
-        let other = stream.bits(first + last as u64) % (last as u64 + 1);
-        order.swap(last, usize::try_from(other).unwrap_or(last));
+/// The positions of `block` in the chance order of `round`.
+///
+/// In the first round, in which jobs are prepared, the cells of a case follow each other, so that its operands are
+/// made once: the order of cases and that of cells within a case are left to chance. Later rounds mix all.
+pub fn of_round(cells: &[PlannedCell], block: Range<usize>, seed: u64, round: u32) -> Vec<usize> {
+    let mut chance =
+        Chance { stream: Stream::new(seed ^ PURPOSE, u64::from(round)), drawn: block.start as u64 };
+    if round > 0 {
+        return chance.shuffled(block.collect());
     }
-    order
+    let start = block.start;
+    let groups = cases(&cells[block]).map(|group| (start + group.start..start + group.end).collect());
+    let groups: Vec<Vec<usize>> = chance.shuffled(groups.collect());
+    groups.into_iter().flat_map(|group| chance.shuffled(group)).collect()
+}
+
+/// Chances, one after another.
+struct Chance {
+    stream: Stream,
+    drawn: u64,
+}
+
+impl Chance {
+    /// Fisher and Yates' shuffle.
+    fn shuffled<T>(&mut self, mut items: Vec<T>) -> Vec<T> {
+        for last in (1..items.len()).rev() {
+            // The bias of the remainder is below 2^-40 for any plan.
+            let other = self.stream.bits(self.drawn) % (last as u64 + 1);
+            self.drawn += 1;
+            items.swap(last, usize::try_from(other).unwrap_or(last));
+        }
+        items
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executor::course::tests::planned;
 
     #[test]
     fn an_order_holds_every_position_once_and_depends_on_seed_and_round() {
-        let order = shuffled(10..60, 42, 0);
-        let mut sorted = order.clone();
-        sorted.sort_unstable();
-        assert_eq!(sorted, (10..60).collect::<Vec<_>>());
-        assert_ne!(order, sorted);
-        assert_eq!(order, shuffled(10..60, 42, 0));
-        assert_ne!(order, shuffled(10..60, 42, 1));
-        assert_ne!(order, shuffled(10..60, 43, 0));
-        assert!(shuffled(3..3, 1, 1).is_empty());
+        let cells: Vec<PlannedCell> =
+            (0..60).map(|k| planned(1 + k / 3, ["a", "b", "c"][k as usize % 3])).collect();
+        let order = |seed, round| of_round(&cells, 12..60, seed, round);
+        for round in 0..3 {
+            let mut sorted = order(42, round);
+            assert_eq!(sorted, order(42, round));
+            assert_ne!(sorted, order(43, round));
+            sorted.sort_unstable();
+            assert_eq!(sorted, (12..60).collect::<Vec<_>>());
+        }
+        assert_ne!(order(42, 1), order(42, 2));
+        assert!(of_round(&cells, 3..3, 1, 1).is_empty());
+    }
+
+    #[test]
+    fn the_first_round_keeps_the_cells_of_a_case_together_in_chance_orders() {
+        let cells: Vec<PlannedCell> =
+            (0..30).map(|k| planned(1 + k / 3, ["a", "b", "c"][k as usize % 3])).collect();
+        let order = of_round(&cells, 0..30, 7, 0);
+        let cases: Vec<usize> = order.chunks(3).map(|group| group[0] / 3).collect();
+        assert!(order.chunks(3).zip(&cases).all(|(group, case)| group.iter().all(|at| at / 3 == *case)));
+        assert!(!cases.is_sorted() && order.chunks(3).any(|group| !group.is_sorted()));
     }
 }

@@ -1,5 +1,5 @@
-//! One block after another: every cell prepared and checked, then all sampled in rounds, and what the budget leaves
-//! spent on the widest.
+//! One block after another: each cell is prepared and checked in its first turn, all are sampled in rounds, and what
+//! the budget leaves is spent on the widest.
 
 use std::ops::{ControlFlow, Range};
 use std::time::Instant;
@@ -7,10 +7,9 @@ use std::time::Instant;
 use super::budget::{self, Budget};
 use super::course::Course;
 use super::journal::Journal;
-use super::order::shuffled;
 use super::visit::{Inputs, Interrupted, Prepared, Visit};
 use super::workers::Workers;
-use super::{Run, advice};
+use super::{Run, advice, order};
 use crate::measure::stopping::Reason;
 use crate::observe::Observer;
 use crate::report::Report;
@@ -91,26 +90,17 @@ impl<'a> Rounds<'a> {
     ) -> Step {
         let share = self.budget.as_ref().map(|budget| budget.share(block.len(), self.left));
         let end_s = share.map(|share| self.spent_s(courses) + share);
-        for at in 0..courses.len() {
-            observer.cell_started(&courses[at].planned.cell, None);
-            if self.prepare(courses, at, observer).is_err() {
-                return Ok(ControlFlow::Break(()));
-            }
-            if courses[at].has_ended() {
-                self.finished(&courses[at], observer)?;
-            }
-        }
-        let preparation_s = end_s.map(|end| (end - self.spent_s(courses)).max(0.0));
-        let cap_s = preparation_s.map_or(f64::INFINITY, |left| left / courses.len().max(1) as f64);
         let rounds = courses.iter().map(|course| course.planned.sampling.rounds).max().unwrap_or(0);
+        let mut turns = courses.len() * rounds as usize;
         for round in 0..rounds {
-            for position in shuffled(block.clone(), self.run.seed, round) {
-                let at = position - block.start;
-                if self.turn(courses, at, round, cap_s, observer)?.is_break() {
+            for position in order::of_round(&self.run.cells, block.clone(), self.run.seed, round) {
+                let left_s = end_s.map_or(f64::INFINITY, |end| (end - self.spent_s(courses)).max(0.0));
+                let cap_s = left_s / turns as f64 * f64::from(rounds);
+                if self.turn(courses, position - block.start, round, cap_s, observer)?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
+                turns -= 1;
             }
-            self.save_samples(courses)?;
         }
         if let Some(end_s) = end_s
             && self.spend(courses, rounds, end_s, observer)?.is_break()
@@ -149,6 +139,7 @@ impl<'a> Rounds<'a> {
         }
         let may_go_on = self.budget.is_some() && courses[at].series.stopped == Some(Reason::OutOfTime);
         if courses[at].series.stopped.is_none() || may_go_on {
+            self.save_samples(&courses[at])?;
             return Ok(ControlFlow::Continue(()));
         }
         self.conclude(&mut courses[at], observer)
@@ -224,19 +215,17 @@ impl<'a> Rounds<'a> {
     /// Saves the row of a cell that has ended.
     fn finished(&mut self, course: &Course<'a>, observer: &mut dyn Observer) -> anyhow::Result<()> {
         self.journal.enter(course.position, course.row.clone());
-        self.journal.save(self.workers.states())?;
+        self.journal.save_soon(|| self.workers.states())?;
         observer.cell_finished(&course.row);
         Ok(())
     }
 
-    /// Saves what the cells have so far, so that a run that is killed has lost one round at most.
-    fn save_samples(&mut self, courses: &[Course<'a>]) -> anyhow::Result<()> {
-        for course in courses.iter().filter(|course| !course.has_ended()) {
-            if let Some(row) = course.snapshot() {
-                self.journal.enter(course.position, row);
-            }
+    /// Saves what a cell has so far, so that a run that is killed has lost no round.
+    fn save_samples(&mut self, course: &Course<'a>) -> anyhow::Result<()> {
+        if let Some(row) = course.snapshot() {
+            self.journal.enter(course.position, row);
         }
-        self.journal.save(self.workers.states())
+        self.journal.save_soon(|| self.workers.states())
     }
 
     fn visit<'b>(&'b mut self, observer: &'b mut dyn Observer) -> Visit<'b> {

@@ -72,11 +72,7 @@ impl Series {
         let events_s = self.each(|sample| sample.events_s);
         let execute = Execute {
             clock: self.clock,
-            event_constant_s: self
-                .floors
-                .as_ref()
-                .and_then(|f| f.event_constant_s)
-                .filter(|_| !events_s.is_empty()),
+            event_constant_s: taken_off(&events_s, &samples_s),
             events_s,
             median_s: summary.median,
             min_s: summary.min,
@@ -140,6 +136,13 @@ impl Series {
         (execute.grade, execute.warnings) = (Some(assessment.grade), assessment.warnings);
         execute
     }
+}
+
+/// What was taken off each reading of the events: the median of the differences; `None` without readings.
+fn taken_off(events_s: &[f64], samples_s: &[f64]) -> Option<f64> {
+    let differences: Vec<f64> =
+        events_s.iter().zip(samples_s).map(|(events, sample)| events - sample).collect();
+    Summary::of(&differences).map(|summary| summary.median)
 }
 
 fn count<T>(items: &[T], is: impl Fn(&T) -> bool) -> u32 {

@@ -64,12 +64,11 @@ impl Sampling {
 
     /// How a round (from 0) begins: a first one wakes clocks and threads up, a later one finds them half awake.
     pub fn warm_up(&self, round: u32) -> WarmUp {
+        if self.warmup == 0 {
+            return WarmUp { executions: 0, least_s: 0.0, most_s: 0.0 };
+        }
         let full = WARMUP_S.min(self.max_time_s / 4.0);
-        let least_s = match (self.warmup, round) {
-            (0, _) => 0.0,
-            (_, 0) => full,
-            _ => full / 4.0,
-        };
-        WarmUp { executions: self.warmup, least_s, most_s: PATIENCE * least_s }
+        let least_s = if round == 0 { full } else { full / 4.0 };
+        WarmUp { executions: self.warmup, least_s, most_s: PATIENCE * full }
     }
 }

@@ -58,22 +58,22 @@ fn cells_stand_by_op_dtype_size_backend_and_the_backend_s_own_order_of_variants(
     let mut settings = settings("fft,matmul", &[2, 10], &[DType::F64, DType::F32], None);
     settings.sweeps.reverse();
     let expected = [
-        "matmul N=2 f32 cpu/openblas",
-        "matmul N=2 f32 cpu/faer",
-        "matmul N=2 f32 cuda/cublas",
-        "matmul N=10 f32 cpu/openblas",
-        "matmul N=10 f32 cpu/faer",
-        "matmul N=10 f32 cuda/cublas",
-        "matmul N=2 f64 cpu/openblas",
-        "matmul N=2 f64 cpu/faer",
-        "matmul N=2 f64 cuda/cublas",
-        "matmul N=10 f64 cpu/openblas",
-        "matmul N=10 f64 cpu/faer",
-        "matmul N=10 f64 cuda/cublas",
-        "fft N=2 f32 cpu/realfft",
-        "fft N=10 f32 cpu/realfft",
-        "fft N=2 f64 cpu/realfft",
-        "fft N=10 f64 cpu/realfft",
+        "matmul N=2 f32 cpu/openblas cold",
+        "matmul N=2 f32 cpu/faer cold",
+        "matmul N=2 f32 cuda/cublas cold",
+        "matmul N=10 f32 cpu/openblas cold",
+        "matmul N=10 f32 cpu/faer cold",
+        "matmul N=10 f32 cuda/cublas cold",
+        "matmul N=2 f64 cpu/openblas cold",
+        "matmul N=2 f64 cpu/faer cold",
+        "matmul N=2 f64 cuda/cublas cold",
+        "matmul N=10 f64 cpu/openblas cold",
+        "matmul N=10 f64 cpu/faer cold",
+        "matmul N=10 f64 cuda/cublas cold",
+        "fft N=2 f32 cpu/realfft cold",
+        "fft N=10 f32 cpu/realfft cold",
+        "fft N=2 f64 cpu/realfft cold",
+        "fft N=10 f64 cpu/realfft cold",
     ];
     assert_eq!(planned(&settings), expected);
 }
@@ -82,11 +82,11 @@ fn cells_stand_by_op_dtype_size_backend_and_the_backend_s_own_order_of_variants(
 fn patterns_choose_among_all_variants_and_a_variant_does_only_its_own_dtypes() {
     let chosen = settings("matmul", &[4], DType::ALL, Some("naive,cuda/*"));
     let expected = [
-        "matmul N=4 f32 cpu/naive",
-        "matmul N=4 f32 cuda/cublas",
-        "matmul N=4 f32 cuda/cublas-tf32",
-        "matmul N=4 f64 cpu/naive",
-        "matmul N=4 f64 cuda/cublas",
+        "matmul N=4 f32 cpu/naive cold",
+        "matmul N=4 f32 cuda/cublas cold",
+        "matmul N=4 f32 cuda/cublas-tf32 cold",
+        "matmul N=4 f64 cpu/naive cold",
+        "matmul N=4 f64 cuda/cublas cold",
     ];
     assert_eq!(planned(&chosen), expected);
 }
@@ -96,11 +96,11 @@ fn a_cell_of_two_sweeps_is_planned_once_as_the_first_says() {
     let mut settings = settings("fft", &[4], &[DType::F32], None);
     let mut again = settings.sweeps[0].clone();
     again.sizes = vec![4, 8];
-    again.sampling.samples = 1;
+    again.sampling.samples = Some(1);
     settings.sweeps.push(again);
     let plan = Plan::from_tables(&settings, &tables()).unwrap();
-    let samples: Vec<u32> = plan.cells.iter().map(|planned| planned.sampling.samples).collect();
-    assert_eq!(samples, [30, 1]);
+    let samples: Vec<Option<u32>> = plan.cells.iter().map(|planned| planned.sampling.samples).collect();
+    assert_eq!(samples, [None, Some(1)]);
 }
 
 #[test]

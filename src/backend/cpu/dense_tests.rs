@@ -127,7 +127,7 @@ fn dense_kernels() -> impl Iterator<Item = &'static Kernel> {
 #[test]
 fn every_dense_variant_is_right_at_awkward_sizes() {
     with_stack(|| {
-        let cpu = Cpu { threads: 2 };
+        let cpu = Cpu::with_threads(2);
         for kernel in dense_kernels() {
             for (n, &dtype) in SIDES.iter().flat_map(|&n| DType::ALL.iter().map(move |dtype| (n, dtype))) {
                 let op = kernel.variant.op.as_ref();
@@ -152,7 +152,7 @@ fn every_dense_variant_is_right_at_awkward_sizes() {
 
 #[test]
 fn faer_and_ndarray_need_no_library() {
-    let cpu = Cpu { threads: 1 };
+    let cpu = Cpu::with_threads(1);
     for kernel in dense_kernels().filter(|k| ["faer", "ndarray"].contains(&k.variant.name.as_ref())) {
         let op = kernel.variant.op.as_ref();
         let inputs = inputs(op, 5, DType::F32);
@@ -163,7 +163,7 @@ fn faer_and_ndarray_need_no_library() {
 #[test]
 fn jobs_of_two_libraries_take_turns() {
     with_stack(|| {
-        let cpu = Cpu { threads: 2 };
+        let cpu = Cpu::with_threads(2);
         let inputs = inputs("solve", 60, DType::F64);
         let case = case("solve", 60, DType::F64);
         let prepared = solve::KERNELS.iter().filter_map(|k| (k.prepare)(&cpu, &case, &inputs).ok());
@@ -179,7 +179,7 @@ fn jobs_of_two_libraries_take_turns() {
 #[test]
 fn a_matrix_that_is_not_positive_definite_is_a_failed_call() {
     with_stack(|| {
-        let cpu = Cpu { threads: 1 };
+        let cpu = Cpu::with_threads(1);
         let inputs =
             [in_dtype(DType::F64, 2, 2, &[1.0, 2.0, 2.0, 1.0]), in_dtype(DType::F64, 2, 1, &[1.0, 1.0])];
         for kernel in solve::KERNELS.iter().filter(|k| !k.variant.name.ends_with("-lu")) {

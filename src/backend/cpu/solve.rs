@@ -102,6 +102,10 @@ fn lapack<T: Blas>(
 }
 
 impl<T: Blas> Job for LapackSolve<T> {
+    fn resets(&self) -> bool {
+        true
+    }
+
     fn reset(&mut self) -> Result<(), CellError> {
         self.system.restore();
         Ok(())
@@ -143,6 +147,10 @@ fn faer<T: Real + faer::traits::RealField>(
 }
 
 impl<T: Real + faer::traits::RealField> Job for FaerSolve<T> {
+    fn resets(&self) -> bool {
+        true
+    }
+
     fn reset(&mut self) -> Result<(), CellError> {
         self.system.restore();
         Ok(())

@@ -92,6 +92,10 @@ fn lapack<T: Blas<Real = T>>(
 }
 
 impl<T: Blas<Real = T>> Job for LapackSvd<T> {
+    fn resets(&self) -> bool {
+        true
+    }
+
     fn reset(&mut self) -> Result<(), CellError> {
         self.a.copy_from_slice(&self.given);
         Ok(())

@@ -8,9 +8,20 @@ use super::kernels::KernelSource;
 use super::nvrtc::Compiler;
 
 /// Changes when the layout of a file or of the key does.
-const FORMAT: u32 = 1;
-const MAGIC: &[u8; 8] = b"gpubenk1";
-const HEADER: usize = MAGIC.len() + 8;
+const FORMAT: u32 = 2;
+const MAGIC: &[u8; 8] = b"gpubenk2";
+/// Before the image: the magic, a hash of all that follows it, and the seconds of compiling, both little-endian.
+const HEADER: usize = MAGIC.len() + 8 + SECONDS;
+const SECONDS: usize = size_of::<f64>();
+
+/// A compiled source file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored {
+    /// CUBIN or PTX.
+    pub image: Vec<u8>,
+    /// Host seconds that compiling and then loading it took.
+    pub cold_s: f64,
+}
 
 /// A folder of compiled kernels, or none.
 pub struct Cache {
@@ -31,19 +42,16 @@ impl Cache {
         self.folder.as_deref()
     }
 
-    /// The image stored under `key`, if it is there and intact.
-    pub fn get(&self, key: &str) -> Option<Vec<u8>> {
-        let file = std::fs::read(self.folder.as_ref()?.join(key)).ok()?;
-        let (header, image) = file.split_at_checked(HEADER)?;
-        let intact = header.starts_with(MAGIC) && header[MAGIC.len()..] == hash(0, image).to_le_bytes();
-        (intact && !image.is_empty()).then(|| image.to_vec())
+    /// What is stored under `key`, if it is there and intact.
+    pub fn get(&self, key: &str) -> Option<Stored> {
+        parse(&std::fs::read(self.folder.as_ref()?.join(key)).ok()?)
     }
 
-    /// Stores an image. A folder that cannot be written costs a compilation next time and nothing now.
-    pub fn put(&self, key: &str, image: &[u8]) {
+    /// Stores a compiled source. A folder that cannot be written costs a compilation next time and nothing now.
+    pub fn put(&self, key: &str, stored: &Stored) {
         if let Some(folder) = &self.folder {
             // Another process may be doing the same: whichever renames last wins, and both files are whole.
-            let _ = write(folder, key, image);
+            let _ = write(folder, key, &bytes(stored));
         }
     }
 
@@ -55,14 +63,26 @@ impl Cache {
     }
 }
 
-fn write(folder: &Path, key: &str, image: &[u8]) -> std::io::Result<()> {
+fn bytes(stored: &Stored) -> Vec<u8> {
+    let body = [&stored.cold_s.to_le_bytes(), &stored.image[..]].concat();
+    [MAGIC, &hash(0, &body).to_le_bytes()[..], &body].concat()
+}
+
+/// Reads a file; `None` when it is not of this layout, cut short, damaged or empty.
+fn parse(file: &[u8]) -> Option<Stored> {
+    let (header, image) = file.split_at_checked(HEADER)?;
+    let (checksum, body) = file.strip_prefix(MAGIC)?.split_at_checked(8)?;
+    let seconds = header[HEADER - SECONDS..].try_into().map(f64::from_le_bytes).ok()?;
+    let intact = checksum == hash(0, body).to_le_bytes() && seconds.is_finite() && seconds >= 0.0;
+    (intact && !image.is_empty()).then(|| Stored { image: image.to_vec(), cold_s: seconds })
+}
+
+fn write(folder: &Path, key: &str, bytes: &[u8]) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let temporary = folder.join(format!("{key}.{}", std::process::id()));
     let mut file = std::fs::File::create(&temporary)?;
-    file.write_all(MAGIC)?;
-    file.write_all(&hash(0, image).to_le_bytes())?;
-    file.write_all(image)?;
+    file.write_all(bytes)?;
     drop(file);
     std::fs::rename(&temporary, folder.join(key))
 }
@@ -102,6 +122,8 @@ fn hash(seed: u64, bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::nvrtc::Target;
     use super::*;
 
@@ -111,13 +133,17 @@ mod tests {
 
     const SOURCE: KernelSource = KernelSource { name: "k", text: "__global__ void k() {}" };
 
+    fn stored() -> Stored {
+        Stored { image: b"image".to_vec(), cold_s: 0.0625 }
+    }
+
     #[test]
     fn what_was_put_is_got_back() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache { folder: Some(folder.path().to_path_buf()) };
         assert_eq!(cache.get("a"), None);
-        cache.put("a", b"image");
-        assert_eq!(cache.get("a").as_deref(), Some(&b"image"[..]));
+        cache.put("a", &stored());
+        assert_eq!(cache.get("a"), Some(stored()));
         cache.remove("a");
         assert_eq!(cache.get("a"), None);
     }
@@ -126,7 +152,7 @@ mod tests {
     fn a_damaged_or_truncated_file_is_no_hit() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache { folder: Some(folder.path().to_path_buf()) };
-        cache.put("a", b"image");
+        cache.put("a", &stored());
         let file = folder.path().join("a");
         let whole = std::fs::read(&file).unwrap();
         for length in 0..whole.len() {
@@ -138,6 +164,33 @@ mod tests {
             damaged[position] ^= 1;
             std::fs::write(&file, &damaged).unwrap();
             assert_eq!(cache.get("a"), None, "byte {position}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_the_former_layout_or_with_an_impossible_time_is_no_hit() {
+        let image = b"an image that is long enough for a header";
+        let former = [&b"gpubenk1"[..], &hash(0, image).to_le_bytes(), image].concat();
+        assert_eq!(parse(&former), None);
+        assert_eq!(parse(&bytes(&stored())), Some(stored()));
+        for cold_s in [f64::NAN, f64::INFINITY, -1.0] {
+            assert_eq!(parse(&bytes(&Stored { cold_s, ..stored() })), None, "{cold_s}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_image_and_time_come_back(
+            image in prop::collection::vec(any::<u8>(), 1..100),
+            cold_s in 0.0f64..1e6,
+        ) {
+            let stored = Stored { image, cold_s };
+            prop_assert_eq!(parse(&bytes(&stored)), Some(stored));
+        }
+
+        #[test]
+        fn other_content_behind_the_right_magic_is_no_hit(rest in prop::collection::vec(any::<u8>(), 0..100)) {
+            prop_assert_eq!(parse(&[MAGIC, &rest[..]].concat()), None);
         }
     }
 

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
 
 use cudarc::driver::sys::{CUdevice, CUresult};
 use cudarc::driver::{
@@ -11,14 +12,17 @@ use cudarc::driver::{
 };
 use cudarc::nvrtc::Ptx;
 
-use super::cache::{self, Cache};
+use super::cache::{self, Cache, Stored};
 pub use super::failure::driver;
 use super::ffi::driver as ffi;
 use super::kernels::KernelSource;
 pub use super::library::Library;
 use super::loader::Loader;
+use super::meters::{Direction, Meters};
 use super::nvrtc::{Compiler, Target};
-use crate::backend::{Finding, SetupCounts};
+use super::pool::Pool;
+use super::transfer::Mover;
+use crate::backend::{Compile, DevicePhases, Finding, HostMemory, SetupCounts};
 use crate::data::Real;
 use crate::error::{CellError, Unavailable};
 
@@ -41,6 +45,9 @@ pub struct Cuda {
 struct Shared {
     device: CUdevice,
     counts: Cell<SetupCounts>,
+    mover: Mover,
+    meters: RefCell<Meters>,
+    pool: Option<Pool>,
     loader: RefCell<Loader>,
     cache: Cache,
     compiler: RefCell<Option<(Compiler, String)>>,
@@ -49,17 +56,23 @@ struct Shared {
 }
 
 impl Cuda {
-    /// Opens a context on the device of that ordinal. The driver has been loaded.
-    pub(super) fn open(ordinal: usize, loader: Loader) -> Result<Cuda, CellError> {
+    /// Opens a context on the device of that ordinal. The driver has been loaded. Copies are from and to host
+    /// `memory` of that kind.
+    pub(super) fn open(
+        ordinal: usize,
+        loader: Loader,
+        elapsed: ffi::Elapsed,
+        memory: HostMemory,
+    ) -> Result<Cuda, CellError> {
         let ctx = ffi::context(ordinal).map_err(driver("cuDevicePrimaryCtxRetain"))?;
         let stream = ctx.new_stream().map_err(driver("cuStreamCreate"))?;
         let device = ctx.cu_device();
-        if ctx.has_async_alloc() {
-            ffi::keep_pool_memory(device).map_err(driver("cuMemPoolSetAttribute"))?;
-        }
         let shared = Shared {
             device,
             counts: Cell::default(),
+            mover: Mover::new(&stream, elapsed, memory)?,
+            meters: RefCell::new(Meters::new(memory)),
+            pool: Pool::open(&ctx)?,
             loader: RefCell::new(loader),
             cache: Cache::of_user(&|name| std::env::var_os(name)),
             compiler: RefCell::default(),
@@ -75,25 +88,32 @@ impl Cuda {
         self.stream.alloc_zeros(len.max(1)).map_err(|error| self.refused::<T>(len, error))
     }
 
-    /// Allocates `host.len()` elements (at least one) and copies `host` there.
+    /// Allocates `host.len()` elements (at least one) and copies `host` there, several times over for the clocks.
     pub fn upload<T: DeviceRepr>(&self, host: &[T]) -> Result<CudaSlice<T>, CellError> {
         self.count(|counts| counts.allocations += 1);
         let allocated = ffi::alloc_unset(&self.stream, host.len().max(1));
         let mut slice = allocated.map_err(|error| self.refused::<T>(host.len(), error))?;
         if !host.is_empty() {
-            self.stream.memcpy_htod(host, &mut slice).map_err(driver("cuMemcpyHtoDAsync"))?;
+            let start = Instant::now();
+            let copies = self.shared.mover.upload(host, &mut slice)?;
+            let mut meters = self.shared.meters.borrow_mut();
+            meters.copied(Direction::Up, size_of_val(host) as u64, &copies);
+            meters.spent(start.elapsed().as_secs_f64());
         }
         Ok(slice)
     }
 
-    /// Copies a slice to the host and waits for it, and so for all work before it.
+    /// Waits for all earlier work and copies a slice to the host, several times over for the clocks.
     pub fn download<T: DeviceRepr + Clone + Default>(
         &self,
         device: &CudaSlice<T>,
     ) -> Result<Vec<T>, CellError> {
         let mut host = vec![T::default(); device.len()];
-        self.stream.memcpy_dtoh(device, &mut host).map_err(driver("cuMemcpyDtoHAsync"))?;
-        self.synchronize()?;
+        let start = Instant::now();
+        let copies = self.shared.mover.download(device, &mut host)?;
+        let mut meters = self.shared.meters.borrow_mut();
+        meters.copied(Direction::Down, device.num_bytes() as u64, &copies);
+        meters.spent(start.elapsed().as_secs_f64());
         Ok(host)
     }
 
@@ -112,6 +132,7 @@ impl Cuda {
 
     /// The kernel `entry` of a source file: compiled, or read from the cache, and loaded once.
     pub fn function(&self, source: &'static KernelSource, entry: &str) -> Result<CudaFunction, CellError> {
+        self.shared.meters.borrow_mut().uses(source.name);
         let key = (source.name, entry.to_owned());
         if let Some(function) = self.shared.functions.borrow().get(&key) {
             return Ok(function.clone());
@@ -127,24 +148,43 @@ impl Cuda {
         if let Some(module) = self.shared.modules.borrow().get(source.name) {
             return Ok(Arc::clone(module));
         }
-        let module = self.load(source)?;
+        let start = Instant::now();
+        let (module, compile) = self.load(source)?;
         self.count(|counts| counts.compilations += 1);
+        let mut meters = self.shared.meters.borrow_mut();
+        meters.compiled(source.name, compile);
+        meters.spent(start.elapsed().as_secs_f64());
         self.shared.modules.borrow_mut().insert(source.name, Arc::clone(&module));
         Ok(module)
     }
 
-    fn load(&self, source: &'static KernelSource) -> Result<Arc<CudaModule>, CellError> {
+    fn load(&self, source: &'static KernelSource) -> Result<(Arc<CudaModule>, Compile), CellError> {
         let (compiler, library) = self.compiler()?;
         let key = cache::key(source, &compiler, &library);
-        if let Some(image) = self.shared.cache.get(&key) {
-            match self.ctx.load_module(loadable(&compiler, image)) {
-                Ok(module) => return Ok(module),
-                Err(_) => self.shared.cache.remove(&key),
-            }
+        if let Some(ready) = self.load_cached(&key, &compiler) {
+            return Ok(ready);
         }
-        let compiled = compiler.compile(source).map_err(CellError::Failed)?;
-        self.shared.cache.put(&key, &compiled.image);
-        self.ctx.load_module(loadable(&compiler, compiled.image)).map_err(driver("cuModuleLoadData"))
+        let start = Instant::now();
+        let image = compiler.compile(source).map_err(CellError::Failed)?.image;
+        let loaded = self.ctx.load_module(loadable(&compiler, image.clone()));
+        let module = loaded.map_err(driver("cuModuleLoadData"))?;
+        let cold_s = start.elapsed().as_secs_f64();
+        self.shared.cache.put(&key, &Stored { image, cold_s });
+        // Loaded again from the disk, so that a run that compiles also tells what a run that does not will take.
+        let again = self.load_cached(&key, &compiler);
+        Ok(again.unwrap_or((module, Compile { cold_s: Some(cold_s), cached_s: None })))
+    }
+
+    /// Reads a module from the cache on disk and loads it; forgets an image that the driver refuses.
+    fn load_cached(&self, key: &str, compiler: &Compiler) -> Option<(Arc<CudaModule>, Compile)> {
+        let start = Instant::now();
+        let Stored { image, cold_s } = self.shared.cache.get(key)?;
+        let Ok(module) = self.ctx.load_module(loadable(compiler, image)) else {
+            self.shared.cache.remove(key);
+            return None;
+        };
+        let cached_s = Some(start.elapsed().as_secs_f64());
+        Some((module, Compile { cold_s: Some(cold_s), cached_s }))
     }
 
     fn compiler(&self) -> Result<(Compiler, String), CellError> {
@@ -173,10 +213,12 @@ impl Cuda {
 
     /// Checks that `bytes` more of device memory can be had, before anything is allocated.
     pub fn reserve(&self, bytes: u128) -> Result<(), CellError> {
-        if bytes > self.free_bytes()? && self.ctx.has_async_alloc() {
+        if let Some(pool) = &self.shared.pool
+            && bytes > self.free_bytes()?
+        {
             // What earlier jobs freed still lies in the pool; it counts as free once it is given back.
             self.synchronize()?;
-            ffi::trim_pool(self.shared.device).map_err(driver("cuMemPoolTrimTo"))?;
+            pool.trim()?;
         }
         let free = self.free_bytes()?;
         if bytes > free {
@@ -202,6 +244,21 @@ impl Cuda {
             .ok()
             .and_then(|count| u32::try_from(count).ok())
             .unwrap_or(1)
+    }
+
+    /// Begins to watch how much device memory is in use, from what is now.
+    pub(super) fn watch_memory(&self) -> Result<(), CellError> {
+        self.synchronize()?;
+        if let Some(pool) = &self.shared.pool {
+            pool.watch();
+        }
+        Ok(())
+    }
+
+    /// Compiling and copies since the last call, and the most device memory in use since [`Cuda::watch_memory`].
+    pub(super) fn phases(&self) -> DevicePhases {
+        let peak_device_bytes = self.shared.pool.as_ref().and_then(Pool::peak);
+        DevicePhases { peak_device_bytes, ..self.shared.meters.borrow_mut().take() }
     }
 
     pub(super) fn device(&self) -> CUdevice {

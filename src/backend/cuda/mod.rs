@@ -13,8 +13,11 @@ mod kernels;
 mod library;
 mod loader;
 mod matmul;
+mod meters;
+mod nvml;
 mod nvrtc;
 mod places;
+mod pool;
 mod reduction;
 mod sin;
 mod solve;
@@ -24,7 +27,10 @@ mod spmv;
 mod svd;
 mod svd_answer;
 mod svd_polar;
-mod timer;
+mod timing;
+mod transfer;
+
+use std::time::Instant;
 
 use cudarc::driver::sys::CUresult;
 
@@ -32,9 +38,15 @@ use context::{Cuda, Library};
 use entry::{extra, input, reduced, variant};
 pub use kernels::KernelSource;
 use loader::{Driver, Loader};
-use timer::Timer;
+use nvml::{Arrival, Monitor};
+use timing::Timer;
+pub use timing::{SPIN, SPIN_AND_WAIT, SPIN_OP};
 
-use super::{Backend, Finding, Job, Options, Registration, Sample, SetupCounts, Variant};
+use super::{
+    Backend, Conditions, DevicePhases, Finding, Floors, HostMemory, Job, Options, Registration, Sample,
+    SetupCounts, Variant,
+};
+
 use crate::case::{Cache, Case};
 use crate::data::Operand;
 use crate::error::{CellError, Unavailable};
@@ -86,7 +98,8 @@ static KERNEL_FILES: &[(&str, &KernelSource)] = &[
 
 /// Every source file, once.
 pub fn kernel_sources() -> Vec<&'static KernelSource> {
-    let mut sources: Vec<&'static KernelSource> = KERNEL_FILES.iter().map(|(_, source)| *source).collect();
+    let ops = KERNEL_FILES.iter().map(|(_, source)| *source);
+    let mut sources: Vec<&'static KernelSource> = ops.chain([&timing::SOURCE]).collect();
     sources.sort_by_key(|source| source.name);
     sources.dedup_by_key(|source| source.name);
     sources
@@ -108,15 +121,21 @@ fn kernels() -> impl Iterator<Item = &'static Kernel> {
 struct Started {
     cuda: Cuda,
     timer: Timer,
+    monitor: Monitor,
     ordinal: u32,
+    /// Host seconds that opening the context took.
+    context_s: f64,
 }
 
 fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     let driver = loader::driver()?;
     let ordinal = choose_device(options.device)?;
-    let started = open(&driver, ordinal).map_err(|error| {
-        let fix = "see that `nvidia-smi` works and that nobody else holds the device, then try again";
-        Unavailable::new(format!("the CUDA device cannot be used: {error}"), fix)
+    let started = open(&driver, ordinal, options.transfer).map_err(|error| match error {
+        CellError::Unavailable(missing) => missing,
+        error => {
+            let fix = "see that `nvidia-smi` works and that nobody else holds the device, then try again";
+            Unavailable::new(format!("the CUDA device cannot be used: {error}"), fix)
+        }
     })?;
     started.compile_ahead(&options.ops);
     Ok(Box::new(started))
@@ -146,14 +165,29 @@ fn choose_device(ordinal: u32) -> Result<u32, Unavailable> {
     }
 }
 
-fn open(driver: &Driver, ordinal: u32) -> Result<Started, CellError> {
+fn open(driver: &Driver, ordinal: u32, memory: HostMemory) -> Result<Started, CellError> {
     let version = ffi::driver::version().map_err(failure::driver("cuDriverGetVersion"))?;
     let elapsed = ffi::driver::Elapsed::find(&driver.library)
         .ok_or_else(|| CellError::Failed("the driver has no cuEventElapsedTime; update it".into()))?;
     let major = u32::try_from(version / 1000).unwrap_or(0);
-    let cuda = Cuda::open(ordinal as usize, Loader::new(major))?;
-    let timer = Timer::new(&cuda.ctx, elapsed)?;
-    Ok(Started { cuda, timer, ordinal })
+    let arrival = Arrival::before(ordinal, driver.path.as_deref());
+    let start = Instant::now();
+    let cuda = Cuda::open(ordinal as usize, Loader::new(major), elapsed, memory)?;
+    let context_s = start.elapsed().as_secs_f64();
+    let monitor = arrival.after();
+    let timer = Timer::new(&cuda, elapsed).map_err(unmeasurable)?;
+    Ok(Started { cuda, timer, monitor, ordinal, context_s })
+}
+
+/// A device whose own floors cannot be measured measures nothing else.
+fn unmeasurable(error: CellError) -> CellError {
+    match error {
+        CellError::Unavailable(missing) => missing.into(),
+        error => {
+            let fix = "close profilers and what else uses the device (`nvidia-smi` lists it), then try again";
+            Unavailable::new(format!("the CUDA device's clocks cannot be measured: {error}"), fix).into()
+        }
+    }
 }
 
 impl Started {
@@ -182,7 +216,18 @@ impl Started {
 
 impl Backend for Started {
     fn describe(&self) -> serde_json::Value {
-        device::describe(self.cuda.device(), self.ordinal)
+        let mut description = device::describe(self.cuda.device(), self.ordinal);
+        description["context_s"] = self.context_s.into();
+        description["nvml"] = self.monitor.version().into();
+        for (name, value) in self.monitor.settings() {
+            description[name] = value;
+        }
+        description["timing"] = self.timer.describe();
+        description
+    }
+
+    fn floors(&self) -> Option<Floors> {
+        Some(self.timer.floors().clone())
     }
 
     fn libraries(&self) -> Vec<Finding> {
@@ -197,14 +242,27 @@ impl Backend for Started {
     }
 
     fn prepare(&mut self, variant: &str, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
-        let kernel = kernels().find(|kernel| kernel.variant.op == case.op && kernel.variant.name == variant);
+        let kernel = kernels()
+            .chain(timing::KERNELS)
+            .find(|kernel| kernel.variant.op == case.op && kernel.variant.name == variant);
         let kernel =
             kernel.ok_or_else(|| CellError::Failed(format!("no cuda variant {variant} of {}", case.op)))?;
-        self.diagnosed((kernel.prepare)(&self.cuda, case, inputs))
+        self.cuda.watch_memory()?;
+        let job = self.diagnosed((kernel.prepare)(&self.cuda, case, inputs))?;
+        self.timer.welcome(&*job);
+        Ok(job)
     }
 
-    fn time(&mut self, job: &mut dyn Job, _cache: Cache) -> Result<Sample, CellError> {
-        let sample = self.timer.time(&self.cuda.stream, job);
+    fn phases(&mut self) -> DevicePhases {
+        self.cuda.phases()
+    }
+
+    fn conditions(&mut self) -> Conditions {
+        self.monitor.conditions()
+    }
+
+    fn time(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {
+        let sample = self.timer.time(job, cache);
         self.diagnosed(sample)
     }
 

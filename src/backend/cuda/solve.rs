@@ -101,6 +101,15 @@ impl<T: Element + SolverReal> Job for Solve<T> {
         self.cuda.copy(&self.operands.1, &mut self.x)
     }
 
+    fn resets(&self) -> bool {
+        true
+    }
+
+    /// cuSOLVER does not say that its factorisations never wait, and they take a workspace on the host.
+    fn synchronises(&self) -> bool {
+        true
+    }
+
     /// A is symmetric, so its rows are its columns and no transposition is needed.
     fn execute(&mut self) -> Result<(), CellError> {
         let Solve { solver, n, a, x, factor_info, solve_info, .. } = self;

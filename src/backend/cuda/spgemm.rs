@@ -71,6 +71,15 @@ impl<T: Element + SparseReal> Job for Spgemm<T> {
         Ok(())
     }
 
+    fn resets(&self) -> bool {
+        true
+    }
+
+    /// The number of entries is read back between the stages of a product.
+    fn synchronises(&self) -> bool {
+        true
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         let ready = self.ready.as_ref();
         let ready = ready.ok_or_else(|| CellError::call("spgemm", "executed before it was reset"))?;

@@ -125,6 +125,15 @@ impl<T: Element + JacobiReal> Job for Svd<T> {
         self.cuda.copy(&self.operand, &mut self.a)
     }
 
+    fn resets(&self) -> bool {
+        true
+    }
+
+    /// The routines read back on the host whether and how to go on.
+    fn synchronises(&self) -> bool {
+        true
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         let Svd { solver, n, a, out, info, .. } = self;
         match &mut self.method {

@@ -70,6 +70,11 @@ pub(super) fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Bo
 }
 
 impl Job for WidenedPolar {
+    /// As in [`super::svd`].
+    fn synchronises(&self) -> bool {
+        true
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         let stream = &self.cuda.stream;
         self.widen.run(stream, [&self.operand], &mut self.a)?;

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::data::generator::Stream;
+use crate::measure::stats::relative_half_width;
 
 /// `n` samples around 1 whose half interval is about `half_width`, in an order without drift.
 fn series(n: usize, half_width: f64) -> Vec<f64> {

@@ -21,8 +21,8 @@ fn the_command_line_hides_the_table_which_hides_the_defaults_of_the_file() {
     let sweeps = resolve_sweeps(&cli, &file(vec![table]));
     assert_eq!(names(&sweeps), [("fft", &[20u64][..])]);
     let sampling = sweeps[0].sampling;
-    assert_eq!((sampling.warmup, sampling.samples), (7, 9));
-    assert_eq!(sampling.cap_s, Sampling::default().cap_s);
+    assert_eq!((sampling.warmup, sampling.samples), (7, Some(9)));
+    assert_eq!(sampling.max_time_s, Sampling::default().max_time_s);
     assert_eq!(sweeps[0].dtypes, [DType::F32]);
     assert_eq!(sweeps[0].backends, ["cpu", "cuda"]);
 }

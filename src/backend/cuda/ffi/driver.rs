@@ -51,7 +51,40 @@ fn default_pool(device: CUdevice) -> Result<sys::CUmemoryPool, DriverError> {
     Ok(pool)
 }
 
+/// Bytes of the pool that are in use now.
+pub fn pool_bytes(device: CUdevice) -> Result<u64, DriverError> {
+    pool_figure(device, CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT)
+}
+
+/// Most bytes of the pool that were in use at one time since [`reset_pool_peak`].
+pub fn pool_peak(device: CUdevice) -> Result<u64, DriverError> {
+    pool_figure(device, CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_HIGH)
+}
+
+/// Lets the pool's high-water mark start again from what is in use now.
+pub fn reset_pool_peak(device: CUdevice) -> Result<(), DriverError> {
+    let mut zero = 0u64;
+    let pool = default_pool(device)?;
+    // SAFETY: the pool is the device's own and the attribute is a 64-bit integer, for which only 0 may be set.
+    unsafe {
+        result::mem_pool::set_attribute(
+            pool,
+            CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_HIGH,
+            (&raw mut zero).cast::<c_void>(),
+        )
+    }
+}
+
+fn pool_figure(device: CUdevice, attribute: CUmemPool_attribute) -> Result<u64, DriverError> {
+    let mut bytes = 0u64;
+    let pool = default_pool(device)?;
+    // SAFETY: the pool is the device's own, and both callers name an attribute that is a 64-bit integer.
+    unsafe { result::mem_pool::get_attribute(pool, attribute, (&raw mut bytes).cast::<c_void>()) }?;
+    Ok(bytes)
+}
+
 /// Milliseconds between two recorded and completed events.
+#[derive(Clone, Copy)]
 pub struct Elapsed(unsafe extern "C" fn(*mut f32, sys::CUevent, sys::CUevent) -> sys::CUresult);
 
 impl Elapsed {

@@ -9,5 +9,7 @@ pub mod driver;
 pub mod fft;
 pub mod launch;
 pub mod nvrtc;
+pub mod pinned;
 pub mod reduce;
 pub mod spmv;
+pub mod timing;

@@ -1,89 +1,15 @@
-//! The whole pipeline on the simulated device: scripted faults, time-outs, kills and noise, no hardware.
+//! What becomes of cells: right and wrong answers, faults, time-outs, missing devices.
 
-#![expect(clippy::unwrap_used, reason = "a step that fails fails the test")]
-
-use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use gpubench::backend::{self, Options};
-use gpubench::case::{Case, Cell, DType};
-use gpubench::executor::{self, Finished, PlannedCell, Run};
+use gpubench::case::DType;
+use gpubench::executor::{self, Finished};
 use gpubench::measure::sampling::Sampling;
 use gpubench::observe::Silent;
 use gpubench::op::OPS;
-use gpubench::report::{Clock, Outcome, Report, Row};
+use gpubench::report::{Clock, Outcome, Report};
 
-/// Set for a copy of this test program that plays the parent in the tests that kill it: the folder to work in.
-const PARENT_FOLDER: &str = "GPUBENCH_TEST_PARENT_FOLDER";
-
-/// A folder with a script in it, and the run it describes.
-struct Stage {
-    folder: tempfile::TempDir,
-    run: Run,
-}
-
-impl Stage {
-    /// Every variant of `script` on `op` at each of `sizes`, float32.
-    fn new(script: &str, op: &str, sizes: &[u64]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let run = plan(folder.path(), script, &[op], sizes, &[DType::F32]);
-        Stage { folder, run }
-    }
-
-    fn report_file(&self) -> PathBuf {
-        self.folder.path().join("out/report.json")
-    }
-
-    fn finish(&self) -> Report {
-        let Finished { report, interrupted } = executor::run(&self.run, &mut Silent).unwrap();
-        assert!(!interrupted);
-        report
-    }
-}
-
-fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dtypes: &[DType]) -> Run {
-    let path = folder.join("script.toml");
-    std::fs::write(&path, script).unwrap();
-    let options = Options { sim: Some(path), ..Options::default() };
-    let variants = (backend::find("sim").unwrap().variants)(&options).unwrap();
-    let sampling = Sampling { samples: 10, ..Sampling::default() };
-    let mut cells = vec![];
-    for op in OPS.iter().filter(|op| ops.contains(&op.name())) {
-        for (&dtype, &n) in dtypes.iter().flat_map(|dtype| sizes.iter().map(move |n| (dtype, n))) {
-            let case = Case { op: op.name().into(), n, dtype, density: op.default_density(), seed: 42 };
-            for variant in variants.iter().filter(|variant| variant.op == op.name()) {
-                let cell =
-                    Cell { case: case.clone(), backend: "sim".into(), variant: variant.name.to_string() };
-                cells.push(PlannedCell { cell, variant: variant.clone(), sampling });
-            }
-        }
-    }
-    Run {
-        cells,
-        options,
-        cell_timeout: Duration::from_secs(60),
-        isolate: true,
-        program: Some(env!("CARGO_BIN_EXE_gpubench").into()),
-        require: vec![],
-        out: Some(folder.join("out")),
-        argv: vec!["gpubench".into()],
-        settings: serde_json::json!({}),
-    }
-}
-
-fn reason(row: &Row) -> &str {
-    row.reason.as_deref().unwrap()
-}
-
-fn outcomes(report: &Report) -> Vec<Outcome> {
-    report.rows.iter().map(|row| row.outcome).collect()
-}
-
-fn samples(report: &Report) -> Vec<Vec<f64>> {
-    report.rows.iter().map(|row| row.execute.as_ref().unwrap().samples_s.clone()).collect()
-}
+use crate::stage::{Stage, outcomes, plan, reason, samples};
 
 #[test]
 fn every_op_is_answered_rightly_at_odd_sizes_in_both_element_types() {
@@ -255,91 +181,9 @@ fn nothing_is_timed_while_another_worker_starts_and_rows_keep_the_order_of_the_p
 fn a_small_run_is_over_soon_after_it_began() {
     let mut stage = Stage::new("[[variant]]\nname = 'a'\n", "sin", &[2]);
     for planned in &mut stage.run.cells {
-        planned.sampling = Sampling { warmup: 0, samples: 1, ..Sampling::default() };
+        planned.sampling = Sampling { warmup: 0, samples: Some(1), ..Sampling::default() };
     }
     let start = Instant::now();
     stage.finish();
     assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
-}
-
-/// Not a test of its own: the parent that the tests below start, watch and kill.
-#[test]
-fn parent() {
-    let Some(folder) = std::env::var_os(PARENT_FOLDER) else { return };
-    let script = "[[variant]]\nname = 'a'\n[[rule]]\nn = '4..'\noutcome = 'hang'\n";
-    let run = plan(Path::new(&folder), script, &["sin"], &[2, 3, 4, 5], &[DType::F32]);
-    let Finished { interrupted, .. } = executor::run(&run, &mut Silent).unwrap();
-    assert!(interrupted);
-}
-
-/// Starts a parent whose third cell hangs, and waits until two cells are on disk and the third has begun.
-fn parent_at_its_third_cell(folder: &Path) -> (Child, PathBuf) {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command
-        .args(["--exact", "parent"])
-        .env(PARENT_FOLDER, folder)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    let child = command.spawn().unwrap();
-    let file = folder.join("out/report.json");
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while rows(&file) < 2 {
-        assert!(Instant::now() < deadline, "the parent finishes its first cells");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    std::thread::sleep(Duration::from_millis(200));
-    (child, file)
-}
-
-/// Rows in a report; 0 before there is one. A report that cannot be read fails the test: it is never half there.
-fn rows(file: &Path) -> usize {
-    let Ok(mut file) = std::fs::File::open(file) else { return 0 };
-    let mut text = String::new();
-    file.read_to_string(&mut text).unwrap();
-    serde_json::from_str::<Report>(&text).unwrap().rows.len()
-}
-
-/// Process ids of the workers of `parent`.
-fn workers(parent: &Child) -> Vec<u32> {
-    let folder = std::fs::read_dir(format!("/proc/{}/task", parent.id())).unwrap();
-    let children = folder.map(|task| std::fs::read_to_string(task.unwrap().path().join("children")).unwrap());
-    children.collect::<Vec<_>>().join(" ").split_whitespace().map(|pid| pid.parse().unwrap()).collect()
-}
-
-fn assert_gone(workers: &[u32]) {
-    assert!(!workers.is_empty());
-    let running = |pid: &u32| {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        !stat.is_empty() && !stat.contains(") Z ")
-    };
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while workers.iter().any(running) {
-        assert!(Instant::now() < deadline, "workers outlive their parent");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
-#[test]
-#[cfg(target_os = "linux")]
-fn a_killed_parent_leaves_its_finished_cells_and_no_orphan() {
-    let folder = tempfile::tempdir().unwrap();
-    let (mut child, file) = parent_at_its_third_cell(folder.path());
-    let workers = workers(&child);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert_gone(&workers);
-    assert_eq!(rows(&file), 2);
-}
-
-#[test]
-#[cfg(target_os = "linux")]
-fn an_interrupt_saves_what_is_finished_and_kills_the_workers() {
-    let folder = tempfile::tempdir().unwrap();
-    let (mut child, file) = parent_at_its_third_cell(folder.path());
-    let workers = workers(&child);
-    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(interrupt.success());
-    assert!(child.wait().unwrap().success(), "the parent ends in good order");
-    assert_gone(&workers);
-    assert_eq!(rows(&file), 2);
 }

@@ -1,0 +1,176 @@
+//! One sample of a job, step by step: which readings are taken of it, in which order.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::super::context::Cuda;
+use super::super::ffi::driver::Elapsed;
+use super::constants::Constants;
+use super::floors;
+use super::history::{Course, History, repeats};
+use super::instrument::{Instrument, Reading};
+use crate::backend::{Floors, Job, Sample};
+use crate::case::Cache;
+use crate::error::CellError;
+
+/// Held executions from which the length of a hot batch is settled, once a job.
+const ESTIMATES: usize = 3;
+
+/// Times jobs, and remembers of each how.
+pub struct Timer {
+    instrument: Instrument,
+    constants: Constants,
+    floors: Floors,
+    holding: bool,
+    holds_timed_out: u64,
+    jobs: HashMap<usize, History>,
+}
+
+impl Timer {
+    /// Makes the instrument and measures its floors, which takes about a third of a second.
+    pub fn new(cuda: &Cuda, elapsed: Elapsed) -> Result<Timer, CellError> {
+        let mut instrument = Instrument::new(cuda, elapsed)?;
+        let holding = instrument.can_hold()?;
+        let (floors, constants) = floors::measure(&mut instrument, holding)?;
+        let mut timer = Timer {
+            instrument,
+            constants,
+            floors,
+            holding,
+            holds_timed_out: u64::from(!holding),
+            jobs: HashMap::new(),
+        };
+        timer.floors.checks = floors::ladder(&mut timer, cuda)?;
+        Ok(timer)
+    }
+
+    /// The floors, as measured when the timer was made.
+    pub fn floors(&self) -> &Floors {
+        &self.floors
+    }
+
+    /// How samples are taken, for a report.
+    pub fn describe(&self) -> Value {
+        json!({
+            "holding": self.holding,
+            "holds_timed_out": self.holds_timed_out,
+            "event_constant_cold_s": self.constants.cold_s,
+            "event_constant_hot_s": self.constants.hot_s,
+            "between_executions_s": self.constants.between_s,
+        })
+    }
+
+    /// Takes note of a new job: what was learnt of an earlier one at the same address is forgotten.
+    pub fn welcome(&mut self, job: &dyn Job) {
+        self.jobs.insert(address(job), History::default());
+    }
+
+    /// One sample. The first of a job is one execution on both clocks, its first call included.
+    pub fn time(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {
+        let key = address(job);
+        let mut history = self.jobs.get(&key).copied().unwrap_or_default();
+        let sample = self.sample(job, cache, &mut history);
+        self.jobs.insert(key, history);
+        sample
+    }
+
+    fn sample(
+        &mut self,
+        job: &mut dyn Job,
+        cache: Cache,
+        history: &mut History,
+    ) -> Result<Sample, CellError> {
+        if job.synchronises() || !self.holding {
+            return Ok(self.together(job, cache)?.0);
+        }
+        if history.course == Course::New {
+            let (sample, events_s) = self.together(job, cache)?;
+            history.course = history.course.after(events_s);
+            return Ok(sample);
+        }
+        while matches!(history.course, Course::Slow(_)) {
+            let (sample, events_s) = self.together(job, cache)?;
+            history.course = history.course.after(events_s);
+            if history.course == Course::Together {
+                return Ok(sample);
+            }
+        }
+        if history.course == Course::Held {
+            match self.apart(job, cache, history)? {
+                Some(sample) => return Ok(sample),
+                None => self.hold_gave_up(history)?,
+            }
+        }
+        Ok(self.together(job, cache)?.0)
+    }
+
+    /// One execution for both clocks, not held back, and what its events read.
+    fn together(&mut self, job: &mut dyn Job, cache: Cache) -> Result<(Sample, f64), CellError> {
+        job.reset()?;
+        self.instrument.caches(cache)?;
+        let (host_s, reading) = self.instrument.together(&mut || job.execute())?;
+        Ok((self.made(host_s, &reading, 1, cache), reading.events_s))
+    }
+
+    /// One execution for the host's clock, then others, held back, for the device's; `None` when the hold gave up.
+    fn apart(
+        &mut self,
+        job: &mut dyn Job,
+        cache: Cache,
+        history: &mut History,
+    ) -> Result<Option<Sample>, CellError> {
+        let follows = cache == Cache::Hot && !job.resets();
+        let repeats = match history.repeats {
+            _ if !follows => 1,
+            Some(repeats) => repeats,
+            None => {
+                let Some(settled) = self.settle_repeats(job)? else { return Ok(None) };
+                *history.repeats.insert(settled)
+            }
+        };
+        job.reset()?;
+        self.instrument.caches(cache)?;
+        let host_s = self.instrument.host(&mut || job.execute())?;
+        job.reset()?;
+        self.instrument.caches(cache)?;
+        let reading = self.instrument.held(u32::from(follows), repeats, &mut || job.execute())?;
+        Ok(reading.map(|reading| self.made(host_s, &reading, repeats, cache)))
+    }
+
+    /// Executions of a hot batch; `None` when a hold gave up.
+    fn settle_repeats(&mut self, job: &mut dyn Job) -> Result<Option<u32>, CellError> {
+        let mut estimates = [0.0; ESTIMATES];
+        for estimate in &mut estimates {
+            self.instrument.caches(Cache::Hot)?;
+            let Some(reading) = self.instrument.held(1, 1, &mut || job.execute())? else { return Ok(None) };
+            *estimate = self.constants.corrected(reading.events_s, 1, Cache::Hot).1;
+        }
+        estimates.sort_by(f64::total_cmp);
+        Ok(Some(repeats(estimates[ESTIMATES / 2])))
+    }
+
+    /// From now on the job is not held back; and no job is, if even nothing can be.
+    fn hold_gave_up(&mut self, history: &mut History) -> Result<(), CellError> {
+        self.holds_timed_out += 1;
+        history.course = Course::Together;
+        self.holding = self.instrument.can_hold()?;
+        Ok(())
+    }
+
+    fn made(&self, host_s: f64, reading: &Reading, repeats: u32, cache: Cache) -> Sample {
+        let (events_s, device_s) = self.constants.corrected(reading.events_s, repeats, cache);
+        Sample {
+            device_s: Some(device_s),
+            events_s: Some(events_s),
+            sm_mhz: reading.sm_mhz,
+            throttled: self.instrument.is_throttled(reading),
+            ..Sample::of_host(host_s)
+        }
+    }
+}
+
+/// Where a job lies: its identity for as long as it lives.
+fn address(job: &dyn Job) -> usize {
+    (&raw const *job).cast::<()>().addr()
+}

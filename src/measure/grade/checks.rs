@@ -1,0 +1,205 @@
+//! One check per fact: what it costs, in words and figures; the limits are tabulated in the parent module.
+
+use super::super::drift::drift;
+use super::super::modality::modes;
+use super::super::stats::{has_interval, relative_half_width};
+use super::super::stopping::Reason;
+use super::{Facts, Grade, Warning, WarningKind};
+
+/// Chance below which a difference between rounds is taken for drift.
+const DRIFT_P: f64 = 0.01;
+
+/// Every check; the gravest kinds first, which is the order of warnings that cost as much.
+pub(super) const ALL: &[fn(&Facts) -> Option<Warning>] = &[
+    setup,
+    few_samples,
+    spread,
+    drifting,
+    throttled,
+    set_aside,
+    other_process,
+    bimodal,
+    launch_bound,
+    disturbed,
+    busy_machine,
+    not_warm,
+];
+
+/// The grade left by a figure that costs one grade beyond each limit.
+fn beyond(figure: f64, limits: [f64; 3]) -> Option<Grade> {
+    let [b, c, d] = limits;
+    match figure {
+        _ if figure > d => Some(Grade::D),
+        _ if figure > c => Some(Grade::C),
+        _ if figure > b => Some(Grade::B),
+        _ => None,
+    }
+}
+
+fn warning(kind: WarningKind, at_best: Grade, text: String, next: &str) -> Option<Warning> {
+    Some(Warning { kind, at_best, text, next: next.to_owned() })
+}
+
+/// A share in per cent, to two digits below ten.
+fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    match percent {
+        _ if percent > 1000.0 => "over 1000 %".to_owned(),
+        _ if percent >= 9.95 => format!("{percent:.0} %"),
+        _ if percent >= 0.995 => format!("{percent:.1} %"),
+        _ => format!("{percent:.2} %"),
+    }
+}
+
+fn setup(facts: &Facts) -> Option<Warning> {
+    let text = "something was allocated, planned or compiled while samples were taken";
+    let next = "choose another variant with --variants, or report this one: its times hold its set-up";
+    if facts.setup { warning(WarningKind::Setup, Grade::D, text.to_owned(), next) } else { None }
+}
+
+fn few_samples(facts: &Facts) -> Option<Warning> {
+    let n = facts.samples.len();
+    let at_best = match n {
+        0..3 => Grade::D,
+        3..6 => Grade::C,
+        6..10 => Grade::B,
+        _ => return None,
+    };
+    let text = match n {
+        0 => "no sample counts".to_owned(),
+        1 => "one sample counts; an interval of 95 % needs 6".to_owned(),
+        2..6 => format!("{n} samples count; an interval of 95 % needs 6"),
+        _ => format!("{n} samples count; an A needs 10"),
+    };
+    let next = match facts.stopped {
+        Reason::Fixed => "raise --samples to 10 or more, or leave it out",
+        _ if facts.set_aside as usize > n => "let the device cool, then run again",
+        _ => "raise --max-time or --budget, or choose a smaller size",
+    };
+    warning(WarningKind::FewSamples, at_best, text, next)
+}
+
+fn spread(facts: &Facts) -> Option<Warning> {
+    let n = facts.samples.len();
+    let half_width = relative_half_width(facts.samples);
+    let some = (2.0 * facts.precision).max(0.02);
+    let much = if facts.side_is_gpu { 0.05 } else { 0.1 };
+    let at_best = beyond(half_width, [facts.precision, some, some.max(much)])?;
+    let what = if has_interval(n) {
+        "half the 95 % interval".to_owned()
+    } else {
+        format!("half the range of {n} samples")
+    };
+    let text = format!(
+        "{what} is {} of the median, {} was asked for",
+        percent(half_width),
+        percent(facts.precision)
+    );
+    let next = match facts.stopped {
+        Reason::Plateau => "close other programs: more samples no longer narrow it",
+        Reason::Fixed => "raise --samples, or leave it out and let --precision decide",
+        Reason::MostSamples => "close other programs, or accept a wider --precision",
+        Reason::OutOfTime | Reason::Precise => "close other programs, or raise --max-time or --budget",
+    };
+    warning(WarningKind::Spread, at_best, text, next)
+}
+
+fn drifting(facts: &Facts) -> Option<Warning> {
+    let found = drift(facts.samples, facts.rounds).filter(|drift| drift.p < DRIFT_P)?;
+    let some = 2.0 * facts.precision;
+    let at_best = beyond(found.relative, [some, some.max(0.05), some.max(0.15)])?;
+    let text = format!("the medians of the rounds lie {} apart", percent(found.relative));
+    let next = "check clocks, temperature and other programs; raise --rounds to average over the drift";
+    warning(WarningKind::Drift, at_best, text, next)
+}
+
+fn throttled(facts: &Facts) -> Option<Warning> {
+    let n = facts.samples.len();
+    let at_best = beyond(f64::from(facts.throttled) / n.max(1) as f64, [0.01, 0.1, 0.5])?;
+    let text = format!("the clock was low during {} of {n} samples", facts.throttled);
+    warning(
+        WarningKind::Throttled,
+        at_best,
+        text,
+        "let the device cool or raise its power limit, then run again",
+    )
+}
+
+fn set_aside(facts: &Facts) -> Option<Warning> {
+    let all = facts.samples.len() + facts.set_aside as usize;
+    let at_best = beyond(f64::from(facts.set_aside) / all.max(1) as f64, [0.1, 0.5, f64::INFINITY])?;
+    let text = format!("{} of {all} samples were set aside because the clock was low", facts.set_aside);
+    warning(
+        WarningKind::Throttled,
+        at_best,
+        text,
+        "let the device cool or raise its power limit, then run again",
+    )
+}
+
+fn other_process(facts: &Facts) -> Option<Warning> {
+    if !facts.side_is_gpu || facts.others.is_empty() {
+        return None;
+    }
+    let text = format!("also on the GPU: {}", facts.others.join(", "));
+    warning(
+        WarningKind::OtherProcess,
+        Grade::C,
+        text,
+        "end the other process or choose an idle GPU, then run again",
+    )
+}
+
+fn bimodal(facts: &Facts) -> Option<Warning> {
+    let found = modes(facts.samples)?;
+    let apart = percent((found.high - found.low) / found.low);
+    let text =
+        format!("{} of the samples are {apart} slower than the rest: two clumps", percent(found.share_high));
+    let next =
+        "look at the samples in the report; check clocks, and on a CPU set --threads to the physical cores";
+    warning(WarningKind::Bimodal, Grade::C, text, next)
+}
+
+fn launch_bound(facts: &Facts) -> Option<Warning> {
+    let ratio = facts.floor_ratio?;
+    let at_best = match ratio {
+        _ if ratio < 1.2 => Grade::C,
+        _ if ratio < 3.0 => Grade::B,
+        _ => return None,
+    };
+    let text = format!("the time is {ratio:.1} times what the device takes to do nothing");
+    warning(
+        WarningKind::LaunchBound,
+        at_best,
+        text,
+        "choose a larger size, or --cache hot, which times batches",
+    )
+}
+
+fn disturbed(facts: &Facts) -> Option<Warning> {
+    let n = facts.samples.len();
+    let share = f64::from(facts.disturbed) / n.max(1) as f64;
+    let at_best = beyond(share, [0.1, 0.5, f64::INFINITY]).filter(|_| !facts.side_is_gpu)?;
+    let text = format!("the system took the processor away during {} of {n} samples", facts.disturbed);
+    warning(
+        WarningKind::Disturbed,
+        at_best,
+        text,
+        "close other programs, or lower --threads below the processors",
+    )
+}
+
+fn busy_machine(facts: &Facts) -> Option<Warning> {
+    let load = facts.load.filter(|_| !facts.side_is_gpu)?;
+    let at_best = beyond(load, [0.1, 0.5, f64::INFINITY])?;
+    let text = format!("{load:.2} other processes a processor wanted to run before the cell");
+    warning(WarningKind::BusyMachine, at_best, text, "close other programs, then run again")
+}
+
+fn not_warm(facts: &Facts) -> Option<Warning> {
+    if facts.steady {
+        return None;
+    }
+    let text = "warm-up ended before the times were steady".to_owned();
+    warning(WarningKind::NotWarm, Grade::B, text, "raise --max-time, and check clocks and temperature")
+}

@@ -1,0 +1,102 @@
+//! A parent that is interrupted or killed: what it had is saved, and nothing of it lives on.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use gpubench::case::DType;
+use gpubench::executor::{self, Finished};
+use gpubench::observe::Silent;
+use gpubench::report::Report;
+
+use crate::stage::plan;
+
+/// Set for a copy of this test program that plays the parent in the tests that kill it: the folder to work in.
+const PARENT_FOLDER: &str = "GPUBENCH_TEST_PARENT_FOLDER";
+
+/// Not a test of its own: the parent that the tests below start, watch and kill.
+#[test]
+fn parent() {
+    let Some(folder) = std::env::var_os(PARENT_FOLDER) else { return };
+    // One execution to check and four samples go well in the first round; the next ones hang.
+    let script = "[[variant]]\nname = 'a'\n[[rule]]\nn = '4..'\noutcome = 'hang'\nafter = 5\n";
+    let mut run = plan(Path::new(&folder), script, &["sin"], &[2, 3, 4, 5], &[DType::F32]);
+    for planned in &mut run.cells {
+        planned.sampling.warmup = 0;
+    }
+    let Finished { interrupted, .. } = executor::run(&run, &mut Silent).unwrap();
+    assert!(interrupted);
+}
+
+/// Starts a parent two of whose four cells hang in the second round, and waits until all are on disk and one hangs.
+fn parent_in_its_second_round(folder: &Path) -> (Child, PathBuf) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", "kills::parent"])
+        .env(PARENT_FOLDER, folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let child = command.spawn().unwrap();
+    let file = folder.join("out/report.json");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while rows(&file) < 4 {
+        assert!(Instant::now() < deadline, "the parent finishes its first cells");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    (child, file)
+}
+
+/// Rows in a report; 0 before there is one. A report that cannot be read fails the test: it is never half there.
+fn rows(file: &Path) -> usize {
+    let Ok(mut file) = std::fs::File::open(file) else { return 0 };
+    let mut text = String::new();
+    file.read_to_string(&mut text).unwrap();
+    serde_json::from_str::<Report>(&text).unwrap().rows.len()
+}
+
+/// Process ids of the workers of `parent`.
+fn workers(parent: &Child) -> Vec<u32> {
+    let folder = std::fs::read_dir(format!("/proc/{}/task", parent.id())).unwrap();
+    let children = folder.map(|task| std::fs::read_to_string(task.unwrap().path().join("children")).unwrap());
+    children.collect::<Vec<_>>().join(" ").split_whitespace().map(|pid| pid.parse().unwrap()).collect()
+}
+
+fn assert_gone(workers: &[u32]) {
+    assert!(!workers.is_empty());
+    let running = |pid: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        !stat.is_empty() && !stat.contains(") Z ")
+    };
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while workers.iter().any(running) {
+        assert!(Instant::now() < deadline, "workers outlive their parent");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_killed_parent_leaves_the_samples_of_its_first_round_and_no_orphan() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut child, file) = parent_in_its_second_round(folder.path());
+    let workers = workers(&child);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_gone(&workers);
+    assert_eq!(rows(&file), 4);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_interrupt_saves_what_is_finished_and_kills_the_workers() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut child, file) = parent_in_its_second_round(folder.path());
+    let workers = workers(&child);
+    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(interrupt.success());
+    assert!(child.wait().unwrap().success(), "the parent ends in good order");
+    assert_gone(&workers);
+    assert_eq!(rows(&file), 4);
+}

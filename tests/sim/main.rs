@@ -1,0 +1,8 @@
+//! The whole pipeline on the simulated device: scripted times, faults, kills and noise, no hardware.
+
+#![expect(clippy::unwrap_used, reason = "a step that fails fails the test")]
+
+mod kills;
+mod outcomes;
+mod sampling;
+mod stage;

@@ -1,0 +1,87 @@
+//! A script, the run it describes, and what to ask of its report.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use gpubench::backend::{self, Options};
+use gpubench::case::{Cache, Case, Cell, DType};
+use gpubench::executor::{self, Finished, PlannedCell, Run};
+use gpubench::measure::sampling::Sampling;
+use gpubench::observe::Silent;
+use gpubench::op::OPS;
+use gpubench::report::{Execute, Outcome, Report, Row};
+
+/// A folder with a script in it, and the run it describes.
+pub struct Stage {
+    pub folder: tempfile::TempDir,
+    pub run: Run,
+}
+
+impl Stage {
+    /// Every variant of `script` on `op` at each of `sizes`, float32.
+    pub fn new(script: &str, op: &str, sizes: &[u64]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let run = plan(folder.path(), script, &[op], sizes, &[DType::F32]);
+        Stage { folder, run }
+    }
+
+    pub fn report_file(&self) -> PathBuf {
+        self.folder.path().join("out/report.json")
+    }
+
+    pub fn finish(&self) -> Report {
+        let Finished { report, interrupted } = executor::run(&self.run, &mut Silent).unwrap();
+        assert!(!interrupted);
+        report
+    }
+}
+
+pub fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dtypes: &[DType]) -> Run {
+    let path = folder.join("script.toml");
+    std::fs::write(&path, script).unwrap();
+    let options = Options { sim: Some(path), ..Options::default() };
+    let variants = (backend::find("sim").unwrap().variants)(&options).unwrap();
+    let sampling = Sampling { samples: Some(10), ..Sampling::default() };
+    let mut cells = vec![];
+    for op in OPS.iter().filter(|op| ops.contains(&op.name())) {
+        for (&dtype, &n) in dtypes.iter().flat_map(|dtype| sizes.iter().map(move |n| (dtype, n))) {
+            let case = Case { op: op.name().into(), n, dtype, density: op.default_density(), seed: 42 };
+            for variant in variants.iter().filter(|variant| variant.op == op.name()) {
+                let (backend, name) = ("sim".into(), variant.name.to_string());
+                let cell = Cell { case: case.clone(), backend, variant: name, cache: Cache::Cold };
+                cells.push(PlannedCell { cell, variant: variant.clone(), sampling });
+            }
+        }
+    }
+    Run {
+        cells,
+        options,
+        seed: 42,
+        budget_s: None,
+        cell_timeout: Duration::from_secs(60),
+        isolate: true,
+        program: Some(env!("CARGO_BIN_EXE_gpubench").into()),
+        require: vec![],
+        out: Some(folder.join("out")),
+        argv: vec!["gpubench".into()],
+        settings: serde_json::json!({}),
+    }
+}
+
+pub fn reason(row: &Row) -> &str {
+    row.reason.as_deref().unwrap()
+}
+
+pub fn outcomes(report: &Report) -> Vec<Outcome> {
+    report.rows.iter().map(|row| row.outcome).collect()
+}
+
+pub fn samples(report: &Report) -> Vec<Vec<f64>> {
+    report.rows.iter().map(|row| row.execute.as_ref().unwrap().samples_s.clone()).collect()
+}
+
+/// The timed phase of a row that must have one.
+pub fn execute(row: &Row) -> &Execute {
+    assert_eq!(row.outcome, Outcome::Measured, "{}: {:?}", row.cell(), row.reason);
+    row.execute.as_ref().unwrap()
+}
