@@ -5,7 +5,7 @@
 use gpubench::backend::cuda::{compile, kernel_sources};
 use gpubench::error::CellError;
 
-const CHIPS: [i32; 4] = [75, 80, 90, 100];
+const CHIPS: [i32; 5] = [75, 80, 90, 100, 120];
 
 /// Registers a thread can have.
 const MOST_REGISTERS: u32 = 255;

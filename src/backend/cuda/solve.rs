@@ -105,7 +105,7 @@ impl<T: Element + SolverReal> Job for Solve<T> {
         true
     }
 
-    /// cuSOLVER does not say that its factorisations never wait, and they take a workspace on the host.
+    /// cuSOLVER does not promise that its factorisations never wait, and some take a workspace on the host.
     fn synchronises(&self) -> bool {
         true
     }

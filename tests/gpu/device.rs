@@ -1,0 +1,58 @@
+//! The device under test, one test at a time, and jobs on it.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use gpubench::backend::{self, Backend, Job, Options, Sample, Variant};
+use gpubench::case::{Cache, Case, DType};
+use gpubench::op;
+
+/// Held by each test: they share the device's memory pool, its clocks and the cache of kernels.
+pub static DEVICE: Mutex<()> = Mutex::new(());
+
+pub fn alone() -> MutexGuard<'static, ()> {
+    DEVICE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub fn required() -> bool {
+    std::env::var("GPUBENCH_REQUIRE").is_ok_and(|list| list.split(',').any(|word| word == "cuda"))
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped test says why")]
+pub fn skipped(what: &str, why: &str) {
+    assert!(!required(), "{what}: {why}");
+    eprintln!("skipped: {what}: {why}");
+}
+
+pub fn start() -> Option<Box<dyn Backend>> {
+    start_with(&Options::default())
+}
+
+pub fn start_with(options: &Options) -> Option<Box<dyn Backend>> {
+    let started = (backend::find("cuda").unwrap().start)(options);
+    started.map_err(|missing| skipped("cuda", &missing.reason)).ok()
+}
+
+pub fn variants() -> Vec<Variant> {
+    (backend::find("cuda").unwrap().variants)(&Options::default()).unwrap()
+}
+
+pub fn case(variant: &Variant, n: u64, dtype: DType) -> Case {
+    let density = op::find(&variant.op).unwrap().default_density();
+    Case { op: variant.op.to_string(), n, dtype, density, seed: 42 }
+}
+
+pub fn samples(backend: &mut dyn Backend, job: &mut dyn Job, cache: Cache, count: usize) -> Vec<Sample> {
+    (0..count).map(|_| backend.time(job, cache).unwrap()).collect()
+}
+
+/// Samples after a few that are not counted.
+pub fn steady(backend: &mut dyn Backend, job: &mut dyn Job, cache: Cache) -> Vec<Sample> {
+    samples(backend, job, cache, 5);
+    samples(backend, job, cache, 21)
+}
+
+pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

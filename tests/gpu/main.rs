@@ -1,0 +1,8 @@
+//! What only a device can show. Without one the tests skip with a printed reason; GPUBENCH_REQUIRE=cuda has them fail.
+
+#![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
+
+mod device;
+mod phases;
+mod timing;
+mod variants;

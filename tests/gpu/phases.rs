@@ -1,0 +1,109 @@
+//! What a device does around the timed work, and the state it is in.
+
+use gpubench::backend::{self, Backend, DevicePhases, HostMemory, Options, Transfer};
+use gpubench::case::{Cache, Case, DType};
+use gpubench::op;
+
+use crate::device::{alone, skipped, start, start_with};
+
+/// What the device did while a job was prepared, and from then until its answer had come; the answer is right.
+fn phases(backend: &mut dyn Backend, variant: &str, case: &Case) -> [DevicePhases; 2] {
+    let op = op::find(&case.op).unwrap();
+    let inputs = op.inputs(case);
+    backend.phases();
+    let mut job = backend.prepare(variant, case, &inputs).unwrap();
+    let preparing = backend.phases();
+    backend.time(&mut *job, Cache::Cold).unwrap();
+    let answer = job.answer().unwrap();
+    let after = backend.phases();
+    let rounding = backend::Accuracy::Ieee.rounding(case.dtype);
+    assert!(op.check(case, &inputs, &answer, rounding).unwrap().is_right(), "{case} cuda/{variant}");
+    [preparing, after]
+}
+
+fn assert_plausible(transfer: &Transfer, bytes: u64, memory: HostMemory) {
+    assert_eq!((transfer.bytes, transfer.memory), (bytes, memory));
+    assert_eq!(transfer.host_s.len(), transfer.device_s.len(), "{transfer:?}");
+    assert!(transfer.host_s.len() >= 2, "{transfer:?}");
+    for (&host, &device) in transfer.host_s.iter().zip(&transfer.device_s) {
+        assert!(device > 0.0 && device <= 1.01 * host + 2e-6, "{transfer:?}");
+        // No bus and no memory of a host is that fast: a copy that ends sooner was not waited for.
+        assert!(bytes as f64 / host < 1e12, "{transfer:?}");
+        assert!(host < 10.0, "{transfer:?}");
+    }
+}
+
+#[test]
+fn copies_and_memory_of_a_job_are_told_for_both_kinds_of_host_memory() {
+    let _alone = alone();
+    const N: u64 = 1500;
+    for memory in [HostMemory::Pageable, HostMemory::Pinned] {
+        let Some(mut backend) = start_with(&Options { transfer: memory, ..Options::default() }) else {
+            return;
+        };
+        // A smaller case first, and again last: page-locked memory must grow, and then serve smaller copies.
+        for n in [31, N, 31] {
+            let case = Case { op: "matmul".into(), n, dtype: DType::F32, density: None, seed: 7 };
+            let [preparing, after] = phases(&mut *backend, "cublas", &case);
+            let matrix = n * n * 4;
+            let upload = preparing.upload.unwrap();
+            assert_plausible(&upload, 2 * matrix, memory);
+            assert_plausible(&after.download.unwrap(), matrix, memory);
+            assert!(preparing.compile_and_copy_s >= upload.host_s.iter().sum::<f64>());
+            assert_eq!((preparing.compile, after.upload), (None, None));
+            let peak = preparing.peak_device_bytes.unwrap();
+            assert!((3 * matrix..1 << 30).contains(&peak), "{peak} bytes at N = {n}");
+        }
+    }
+}
+
+#[test]
+fn compiling_is_told_to_every_job_that_uses_the_kernel() {
+    let _alone = alone();
+    let case = Case { op: "elementwise".into(), n: 100, dtype: DType::F32, density: None, seed: 7 };
+    // The second backend finds the kernel in the cache on disk, and still knows what compiling it took.
+    for _ in 0..2 {
+        let ahead = Options { ops: vec!["elementwise".into()], ..Options::default() };
+        let Some(mut backend) = start_with(&ahead) else { return };
+        let [first, _] = phases(&mut *backend, "fused", &case);
+        let [second, _] = phases(&mut *backend, "fused", &case);
+        let compile = second.compile.unwrap();
+        assert_eq!(first.compile, Some(compile));
+        let cold = compile.cold_s.unwrap();
+        assert!(cold > 1e-3 && cold < 60.0, "{compile:?}");
+        if !std::env::var("GPUBENCH_KERNEL_CACHE").is_ok_and(|value| value == "off") {
+            let cached =
+                compile.cached_s.expect("set HOME or XDG_CACHE_HOME to a folder that can be written");
+            assert!(cached > 0.0 && cached < cold, "{compile:?}");
+        }
+    }
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "the time that a look costs is worth reading")]
+fn the_state_of_the_device_is_told_and_nobody_else_is_seen_on_an_idle_one() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    let description = backend.describe();
+    assert!(description["context_s"].as_f64().unwrap() > 0.0, "{description}");
+    let nvml = description["nvml"].as_str().unwrap();
+    if nvml.starts_with("not available") {
+        return skipped("conditions", nvml);
+    }
+    let seen = backend.conditions();
+    assert!(seen.sm_mhz.is_some_and(|mhz| (100.0..5000.0).contains(&mhz)), "{seen:?}");
+    assert!(seen.memory_mhz.is_some_and(|mhz| (100.0..20_000.0).contains(&mhz)), "{seen:?}");
+    assert!(seen.power_w.is_some_and(|watts| (1.0..2000.0).contains(&watts)), "{seen:?}");
+    assert!(seen.temperature_c.is_some_and(|degrees| (0.0..120.0).contains(&degrees)), "{seen:?}");
+    assert!(seen.others.is_empty(), "{seen:?}");
+    let mut looks: Vec<f64> = (0..21)
+        .map(|_| {
+            let start = std::time::Instant::now();
+            backend.conditions();
+            start.elapsed().as_secs_f64()
+        })
+        .collect();
+    looks.sort_by(f64::total_cmp);
+    eprintln!("a look at the device: {:.3} ms; {description}", looks[10] * 1e3);
+    assert!(looks[10] < 20e-3, "a look at the device takes {} s", looks[10]);
+}

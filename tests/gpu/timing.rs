@@ -1,0 +1,123 @@
+//! Work of known duration is reported as it was, and caches are as they are said to be.
+
+use std::time::Instant;
+
+use gpubench::backend::cuda::{SPIN, SPIN_AND_WAIT, SPIN_OP};
+use gpubench::backend::{Backend, Job};
+use gpubench::case::{Cache, Case, DType};
+use gpubench::op;
+
+use crate::device::{alone, median, samples, start, steady};
+
+/// A job that spins for so many nanoseconds.
+fn spinning(backend: &mut dyn Backend, variant: &str, ns: u64) -> Box<dyn Job> {
+    let case = Case { op: SPIN_OP.into(), n: ns, dtype: DType::F64, density: None, seed: 1 };
+    backend.prepare(variant, &case, &[]).unwrap()
+}
+
+/// Seconds that its last execution span, by its own timer.
+fn spun_s(job: &mut dyn Job) -> f64 {
+    job.answer().unwrap()[0].dense_slice::<f64>().unwrap()[0]
+}
+
+/// What a time may be off: 2 %, or 0.3 us where that is more.
+fn is_near(device_s: f64, spun_s: f64) -> bool {
+    (device_s - spun_s).abs() <= f64::max(0.02 * spun_s, 0.3e-6)
+}
+
+#[test]
+fn work_of_known_duration_is_reported_as_it_was_cold_and_hot() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    let mut faults = Vec::new();
+    for (us, cache) in [5, 20, 100, 1000].into_iter().flat_map(|us| Cache::ALL.map(|cache| (us, cache))) {
+        let mut job = spinning(&mut *backend, SPIN, 1000 * us);
+        samples(&mut *backend, &mut *job, cache, 5);
+        let mut pairs = Vec::new();
+        for _ in 0..21 {
+            let sample = backend.time(&mut *job, cache).unwrap();
+            pairs.push((sample, spun_s(&mut *job)));
+        }
+        let device = median(pairs.iter().map(|(sample, _)| sample.device_s.unwrap()));
+        let events = median(pairs.iter().map(|(sample, _)| sample.events_s.unwrap()));
+        let spun = median(pairs.iter().map(|(_, spun)| *spun));
+        if !is_near(device, spun) {
+            faults.push(format!("{cache}: span {spun:e} s, events {events:e} s, device {device:e} s"));
+        }
+    }
+    assert!(faults.is_empty(), "{}\n{:?}\n{}", faults.join("\n"), backend.floors(), backend.describe());
+}
+
+#[test]
+fn the_floors_are_measured_at_start_and_agree_with_known_durations() {
+    let _alone = alone();
+    let Some(backend) = start() else { return };
+    let floors = backend.floors().unwrap();
+    let constant = floors.event_constant_s.unwrap();
+    assert!(constant > 0.0 && constant < 20e-6, "{floors:?}");
+    assert!(floors.clock_s > 0.0 && floors.clock_s <= floors.empty_kernel_s.unwrap(), "{floors:?}");
+    assert!(floors.launch_sync_s.unwrap() > 0.0, "{floors:?}");
+    assert_eq!(floors.checks.len(), 4);
+    assert!(floors.checks.iter().all(|check| is_near(check.device_s, check.spun_s)), "{floors:?}");
+}
+
+#[test]
+fn the_clock_of_the_multiprocessors_is_counted_around_each_sample() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    for cache in Cache::ALL {
+        let mut job = spinning(&mut *backend, SPIN, 50_000);
+        let taken = steady(&mut *backend, &mut *job, cache);
+        let clocks: Vec<f64> = taken.iter().filter_map(|sample| sample.sm_mhz).collect();
+        assert!(clocks.len() > taken.len() / 2, "{cache}: {clocks:?}");
+        let middle = median(clocks.iter().copied());
+        assert!(middle > 500.0 && middle < 3000.0, "{cache}: {clocks:?}");
+        let apart = clocks.iter().filter(|mhz| (**mhz / middle - 1.0).abs() > 0.05).count();
+        assert!(apart <= clocks.len() / 10, "{cache}: {clocks:?}");
+    }
+}
+
+#[test]
+fn what_fits_in_the_cache_is_faster_hot_than_cold() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    let case = Case { op: "elementwise".into(), n: 1000, dtype: DType::F32, density: None, seed: 42 };
+    let inputs = op::find(&case.op).unwrap().inputs(&case);
+    let mut job = backend.prepare("fused", &case, &inputs).unwrap();
+    let [cold, hot] = Cache::ALL.map(|cache| {
+        median(steady(&mut *backend, &mut *job, cache).iter().map(|sample| sample.device_s.unwrap()))
+    });
+    assert!(hot < 0.9 * cold, "hot {hot:e} s, cold {cold:e} s");
+}
+
+#[test]
+fn a_job_that_waits_unannounced_voids_one_hold_and_is_timed_without() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    let timing = |backend: &dyn Backend, key: &str| backend.describe()["timing"][key].clone();
+    let before = timing(&*backend, "holds_timed_out").as_u64().unwrap();
+    let mut job = spinning(&mut *backend, SPIN_AND_WAIT, 5_000);
+    let begun = Instant::now();
+    let taken = samples(&mut *backend, &mut *job, Cache::Cold, 30);
+    let took = begun.elapsed().as_secs_f64();
+    assert_eq!(timing(&*backend, "holds_timed_out"), before + 1);
+    assert!(took < 1.0, "{took} s for 30 samples");
+    assert!(taken.iter().all(|sample| sample.device_s.is_some_and(|s| s > 4e-6 && s < 1e-3)), "{taken:?}");
+    assert_eq!(timing(&*backend, "holding"), true, "other jobs are still held back");
+
+    let mut other = spinning(&mut *backend, SPIN, 5_000);
+    let device = median(steady(&mut *backend, &mut *other, Cache::Cold).iter().map(|s| s.device_s.unwrap()));
+    assert!(is_near(device, spun_s(&mut *other)), "{device:e} s");
+}
+
+#[test]
+fn a_new_job_at_the_place_of_an_old_one_is_learnt_anew() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    for ns in [2_000, 3_000_000, 2_000] {
+        let mut job = spinning(&mut *backend, SPIN, ns);
+        let taken = steady(&mut *backend, &mut *job, Cache::Hot);
+        let device = median(taken.iter().map(|sample| sample.device_s.unwrap()));
+        assert!(is_near(device, spun_s(&mut *job)), "{ns} ns: {device:e} s");
+    }
+}

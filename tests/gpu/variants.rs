@@ -1,0 +1,130 @@
+//! Every CUDA variant is right at awkward sizes and sets nothing up while it is sampled.
+
+use gpubench::backend::{self, Backend, Options, Variant};
+use gpubench::case::{Cache, Case, DType};
+use gpubench::error::CellError;
+use gpubench::op;
+
+use crate::device::{alone, case, samples, skipped, start, variants};
+
+const SIZES: [u64; 7] = [1, 2, 31, 100, 101, 333, 512];
+
+/// A size at which grid-stride loops go round, for the ops that only read and write.
+const LARGE: u64 = 3001;
+const STREAMING: [&str; 3] = ["elementwise", "sin", "reduction"];
+
+/// Every case of every variant.
+fn cells() -> Vec<(Variant, Case)> {
+    let mut cells = Vec::new();
+    for variant in variants() {
+        let large = STREAMING.contains(&&*variant.op).then_some(LARGE);
+        for n in SIZES.into_iter().chain(large) {
+            cells.extend(variant.dtypes.iter().map(|dtype| (variant.clone(), case(&variant, n, *dtype))));
+        }
+    }
+    cells
+}
+
+/// Why the variant is wrong in this case; `None` when it is right.
+fn fault(backend: &mut dyn Backend, variant: &Variant, case: &Case) -> Result<Option<String>, CellError> {
+    let op = op::find(&case.op).unwrap();
+    let inputs = op.inputs(case);
+    let mut job = backend.prepare(&variant.name, case, &inputs)?;
+    // More than once: a job must leave itself ready for the next execution.
+    for cache in [Cache::Cold, Cache::Hot, Cache::Cold, Cache::Hot] {
+        let sample = backend.time(&mut *job, cache)?;
+        let (device, host) = (sample.device_s.unwrap_or(f64::NAN), sample.host_s);
+        // The two clocks may have seen executions of their own.
+        if !(device > 0.0 && device <= 1.5 * host) {
+            return Ok(Some(format!(
+                "{cache}: {device} s on the device do not go with {host} s on the host"
+            )));
+        }
+    }
+    let checked = op.check(case, &inputs, &job.answer()?, variant.accuracy.rounding(case.dtype))?;
+    Ok((!checked.is_right()).then(|| format!("error {:e}, bound {:e}", checked.value, checked.bound)))
+}
+
+#[test]
+fn every_variant_is_right_at_every_size() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    let mut faults = Vec::new();
+    for (variant, case) in cells() {
+        let cell = format!("{case} cuda/{}", variant.name);
+        match fault(&mut *backend, &variant, &case) {
+            Ok(None) => {}
+            Ok(Some(fault)) => faults.push(format!("{cell}: {fault}")),
+            Err(CellError::Unavailable(missing)) => skipped(&cell, &missing.reason),
+            Err(error) => faults.push(format!("{cell}: {error}")),
+        }
+    }
+    assert!(faults.is_empty(), "{} wrong:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn sampling_allocates_plans_and_compiles_nothing() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    for variant in variants() {
+        for dtype in variant.dtypes.iter() {
+            let case = case(&variant, 100, *dtype);
+            let inputs = op::find(&case.op).unwrap().inputs(&case);
+            let mut job = match backend.prepare(&variant.name, &case, &inputs) {
+                Ok(job) => job,
+                Err(CellError::Unavailable(missing)) => {
+                    skipped(&format!("{case} cuda/{}", variant.name), &missing.reason);
+                    continue;
+                }
+                Err(error) => panic!("{case} cuda/{}: {error}", variant.name),
+            };
+            let before = backend.setup_counts();
+            assert!(before.allocations > 0, "{case} cuda/{}: nothing was counted", variant.name);
+            for cache in Cache::ALL {
+                samples(&mut *backend, &mut *job, cache, 10);
+                let during = backend.setup_counts().since(before);
+                assert!(during.is_zero(), "{case} cuda/{} {cache}: {during:?}", variant.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_case_beyond_the_devices_memory_is_refused_with_the_figures() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    for (op, variant) in
+        [("matmul", "cublas"), ("elementwise", "fused"), ("sin", "fused"), ("reduction", "one-pass")]
+    {
+        let case = Case { op: op.into(), n: 2_000_000, dtype: DType::F64, density: None, seed: 1 };
+        match backend.prepare(variant, &case, &[]).err() {
+            Some(CellError::OutOfMemory { place: "device", needed, free }) => {
+                assert!(needed > free && free > 0)
+            }
+            other => panic!("{op}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn an_ordinal_beyond_the_devices_is_refused_with_their_count() {
+    let _alone = alone();
+    if start().is_none() {
+        return;
+    }
+    let options = Options { device: 4096, ..Options::default() };
+    let missing = (backend::find("cuda").unwrap().start)(&options).err().unwrap();
+    assert!(missing.reason.contains("no CUDA device 4096"), "{}", missing.reason);
+    assert!(missing.fix.is_some());
+}
+
+#[test]
+fn a_device_describes_itself_fully() {
+    let _alone = alone();
+    let Some(backend) = start() else { return };
+    let description = backend.describe();
+    for (key, value) in description.as_object().unwrap() {
+        // Absent on drivers without /proc, such as WSL's.
+        assert!(!value.is_null() || key == "driver_version", "{key} is missing: {description}");
+    }
+}
