@@ -4,7 +4,7 @@ use super::axis::Axis;
 use super::series::{Point, Series, Style, group, style};
 use super::text::{captions, dtype_text, ratio_text};
 use crate::backend::Side;
-use crate::case::{DType, density_text};
+use crate::case::{Cache, DType, density_text};
 use crate::op::{OPS, find};
 use crate::report::headline::{Comparison, Names, Section, sections};
 use crate::report::{Report, Row};
@@ -32,7 +32,7 @@ pub struct Notes {
 /// One chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChartModel {
-    /// Name of its file, without extension: `time-matmul-f32`.
+    /// Name of its file, without extension: `time-matmul-f32`, or `time-matmul-f32-cold` beside hot ones.
     pub name: String,
     /// What it shows.
     pub title: String,
@@ -62,7 +62,50 @@ struct Part<'a> {
     shows_density: bool,
 }
 
-/// The charts of one or several named reports: per op and element type, time and then speed-up.
+/// What all series of a chart share.
+#[derive(Clone, Copy, PartialEq)]
+struct Subject<'a> {
+    op: &'a str,
+    dtype: DType,
+    cache: Cache,
+}
+
+impl<'a> Subject<'a> {
+    fn of(section: &Section<'a>) -> Subject<'a> {
+        Subject { op: section.op, dtype: section.dtype, cache: section.cache }
+    }
+}
+
+/// The parts of one chart, and the words that stand around them.
+struct Sheet<'a> {
+    subject: Subject<'a>,
+    parts: Vec<&'a Part<'a>>,
+    /// Whether there are charts of the other state of the caches, so that names and titles must tell which.
+    shows_cache: bool,
+    captions: Vec<String>,
+}
+
+impl Sheet<'_> {
+    /// `time-matmul-f32`, with the state of the caches where it must be told.
+    fn name(&self, kind: &str) -> String {
+        let Subject { op, dtype, cache } = self.subject;
+        let cache = if self.shows_cache { format!("-{cache}") } else { String::new() };
+        format!("{kind}-{op}-{dtype}{cache}")
+    }
+
+    /// `spmv, float32, density 0.05`; densities that differ stand with the series.
+    fn heading(&self) -> String {
+        let Subject { op, dtype, cache } = self.subject;
+        let shared = self.parts.first().filter(|part| !part.shows_density);
+        let density = shared.and_then(|part| part.section.common_density());
+        let density = density.map(|density| format!(", density {}", density_text(density)));
+        let cache = self.shows_cache.then(|| format!(", {cache} cache"));
+        let [density, cache] = [density, cache].map(Option::unwrap_or_default);
+        format!("{op}, {}{density}{cache}", dtype_text(dtype))
+    }
+}
+
+/// The charts of one or several named reports: per op, element type and state of the caches, time and then speed-up.
 ///
 /// What has nothing measured has no chart.
 pub fn charts(reports: &[(&str, &Report)]) -> Vec<ChartModel> {
@@ -74,44 +117,45 @@ pub fn charts(reports: &[(&str, &Report)]) -> Vec<ChartModel> {
         parts.extend(found.map(|section| Part { report: name, names, section, shows_density: false }));
     }
     for index in 0..parts.len() {
-        let (op, dtype) = (parts[index].section.op, parts[index].section.dtype);
-        let same = parts.iter().filter(|part| part.section.op == op && part.section.dtype == dtype);
+        let subject = Subject::of(&parts[index].section);
+        let same = parts.iter().filter(|part| Subject::of(&part.section) == subject);
         let mut densities =
             same.flat_map(|part| &part.section.comparisons).map(|comparison| comparison.density);
         let first = densities.next();
         parts[index].shows_density = densities.any(|density| Some(density) != first);
     }
-    let captions = captions(reports);
+    let shows_cache = Cache::ALL.iter().all(|cache| parts.iter().any(|part| part.section.cache == *cache));
     let mut charts = vec![];
-    for (op, dtype) in pairs(&parts) {
-        let here: Vec<&Part<'_>> =
-            parts.iter().filter(|part| part.section.op == op && part.section.dtype == dtype).collect();
-        charts.extend(time_chart(op, dtype, &here, &captions));
-        charts.extend(speed_up_chart(op, dtype, &here, &captions));
+    for subject in subjects(&parts) {
+        let here = parts.iter().filter(|part| Subject::of(&part.section) == subject).collect();
+        let captions = captions(reports, subject.cache);
+        let sheet = Sheet { subject, parts: here, shows_cache, captions };
+        charts.extend(time_chart(&sheet));
+        charts.extend(speed_up_chart(&sheet));
     }
     charts
 }
 
-/// The ops and element types that occur, in the order of reports.
-fn pairs<'a>(parts: &[Part<'a>]) -> Vec<(&'a str, DType)> {
-    let mut pairs: Vec<(&str, DType)> = vec![];
+/// What the charts are about, in the order of reports.
+fn subjects<'a>(parts: &[Part<'a>]) -> Vec<Subject<'a>> {
+    let mut subjects: Vec<Subject<'_>> = vec![];
     for part in parts {
-        let pair = (part.section.op, part.section.dtype);
-        if !pairs.contains(&pair) {
-            pairs.push(pair);
+        let subject = Subject::of(&part.section);
+        if !subjects.contains(&subject) {
+            subjects.push(subject);
         }
     }
     // Stable, so that ops unknown here keep the order of the reports, after the known ones.
-    pairs.sort_by_key(|(op, dtype)| {
-        let place = OPS.iter().position(|known| known.name() == *op).unwrap_or(OPS.len());
-        (place, if place < OPS.len() { *dtype as usize } else { 0 })
+    subjects.sort_by_key(|subject| {
+        let place = OPS.iter().position(|known| known.name() == subject.op).unwrap_or(OPS.len());
+        (place, (place < OPS.len()).then_some((subject.dtype, subject.cache)))
     });
-    pairs
+    subjects
 }
 
-fn time_chart(op: &str, dtype: DType, parts: &[&Part<'_>], captions: &[String]) -> Option<ChartModel> {
+fn time_chart(sheet: &Sheet<'_>) -> Option<ChartModel> {
     let mut series: Vec<Series> = vec![];
-    for part in parts {
+    for part in &sheet.parts {
         series.extend(time_series(part));
     }
     // Stable, so that a group keeps the order of the reports.
@@ -120,24 +164,16 @@ fn time_chart(op: &str, dtype: DType, parts: &[&Part<'_>], captions: &[String]) 
     restyle(&mut series);
     let values = extremes(&series)?;
     Some(ChartModel {
-        name: format!("time-{op}-{dtype}"),
-        title: format!("{}: time by size", heading(op, dtype, parts)),
-        subtitle: summary(op),
-        captions: captions.to_vec(),
+        name: sheet.name("time"),
+        title: format!("{}: time by size", sheet.heading()),
+        subtitle: summary(sheet.subject.op),
+        captions: sheet.captions.clone(),
         x: Axis::sizes(SIZE_TITLE, &sizes(&series)),
         y: Axis::times("Median time (log scale)", &values),
         series,
         reference: None,
         notes: None,
     })
-}
-
-/// `spmv, float32, density 0.05`; densities that differ stand with the series.
-fn heading(op: &str, dtype: DType, parts: &[&Part<'_>]) -> String {
-    let shared =
-        parts.first().filter(|part| !part.shows_density).and_then(|part| part.section.common_density());
-    let density = shared.map(|density| format!(", density {}", density_text(density))).unwrap_or_default();
-    format!("{op}, {}{density}", dtype_text(dtype))
 }
 
 const SIZE_TITLE: &str = "N, side of the square operands (log scale)";
@@ -190,9 +226,9 @@ fn restyle(series: &mut [Series]) {
     }
 }
 
-fn speed_up_chart(op: &str, dtype: DType, parts: &[&Part<'_>], captions: &[String]) -> Option<ChartModel> {
+fn speed_up_chart(sheet: &Sheet<'_>) -> Option<ChartModel> {
     let mut series: Vec<Series> = vec![];
-    for part in parts {
+    for part in &sheet.parts {
         for comparison in &part.section.comparisons {
             let Some(point) = speed_up_point(comparison) else { continue };
             let label = match label(part, None, comparison) {
@@ -209,13 +245,13 @@ fn speed_up_chart(op: &str, dtype: DType, parts: &[&Part<'_>], captions: &[Strin
         }
     }
     let values = extremes(&series)?;
-    let notes = if series.len() == 1 { pairings(parts) } else { None };
+    let notes = if series.len() == 1 { pairings(&sheet.parts) } else { None };
     Some(ChartModel {
-        name: format!("speedup-{op}-{dtype}"),
-        title: format!("{}: does the GPU pay?", heading(op, dtype, parts)),
+        name: sheet.name("speedup"),
+        title: format!("{}: does the GPU pay?", sheet.heading()),
         subtitle: "Kernel speed-up: best correct variant of each side, operands resident, no transfers"
             .into(),
-        captions: captions.to_vec(),
+        captions: sheet.captions.clone(),
         x: Axis::sizes(SIZE_TITLE, &sizes(&series)),
         y: Axis::ratios("How many times faster (log scale)", &values),
         series,

@@ -5,6 +5,7 @@ use super::layout::{Layout, Rect};
 use super::series::Stroke;
 use super::*;
 use crate::backend::Accuracy;
+use crate::case::Cache;
 use crate::report::example::{empty, full, measured};
 
 fn of(rows: Vec<crate::report::Row>) -> Vec<ChartModel> {
@@ -45,9 +46,31 @@ fn the_time_chart_has_a_series_a_variant_grouped_by_side() {
     assert_eq!(time.series[0].points[0].y, 7.68e-6);
     assert_eq!(
         (time.series[0].points[0].low, time.series[0].points[0].high),
-        (7.68e-6 * 0.98, 7.68e-6 * 1.03)
+        (7.68e-6 * 0.999, 7.68e-6 * 1.001)
     );
     assert_eq!(time.title, "matmul, float32: time by size");
+}
+
+#[test]
+fn a_report_of_both_states_of_the_caches_has_charts_of_each_and_says_which() {
+    let mut rows = vec![];
+    for cache in Cache::ALL {
+        for (backend, variant) in [("cpu", "realfft"), ("cuda", "r2c")] {
+            rows.push(crate::report::Row { cache, ..measured("fft", 8, backend, variant, 1e-3) });
+        }
+    }
+    let charts = of(rows.clone());
+    let names: Vec<&str> = charts.iter().map(|chart| chart.name.as_str()).collect();
+    assert_eq!(
+        names,
+        ["time-fft-f32-cold", "speedup-fft-f32-cold", "time-fft-f32-hot", "speedup-fft-f32-hot"]
+    );
+    assert_eq!(charts[2].title, "fft, float32, hot cache: time by size");
+    assert!(charts[2].captions.last().unwrap().contains("hot cache"));
+    assert!(charts.iter().all(|chart| chart.series.iter().all(|series| series.points.len() == 1)));
+    let hot = of(rows.split_off(2));
+    assert_eq!(hot[0].name, "time-fft-f32");
+    assert!(hot[0].captions.last().unwrap().contains("hot cache"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The words of a chart that come from the environment: machine, clocks, date, program. Knows no pixels.
 
 use crate::backend::Side;
-use crate::case::DType;
+use crate::case::{Cache, DType};
 use crate::report::Report;
 use crate::report::headline::{SpeedUp, factor_text};
 
@@ -21,8 +21,8 @@ pub fn ratio_text(found: &SpeedUp) -> String {
     if found.winner() == Side::Cpu { format!("CPU {text}") } else { text }
 }
 
-/// The lines at the foot of every chart: a machine a line, then what a point and a band are.
-pub fn captions(reports: &[(&str, &Report)]) -> Vec<String> {
+/// The lines at the foot of a chart: a machine a line, then what a point and a band are.
+pub fn captions(reports: &[(&str, &Report)], cache: Cache) -> Vec<String> {
     let mut lines: Vec<String> = match reports {
         [(_, report)] => vec![machine(report)],
         several => several.iter().map(|(name, report)| format!("{name}: {}", machine(report))).collect(),
@@ -36,7 +36,7 @@ pub fn captions(reports: &[(&str, &Report)]) -> Vec<String> {
     }
     let versions = versions.join(", ");
     lines.push(format!(
-        "Points: medians. Bands: 95 % intervals of the medians. Every answer checked. gpubench {versions}"
+        "Points: medians, {cache} cache. Bands: 95 % intervals of the medians. Every answer checked. gpubench {versions}"
     ));
     lines
 }
@@ -100,7 +100,7 @@ mod tests {
     fn captions_name_machine_clocks_and_date() {
         let report = example::full();
         let expected = "GPU: NVIDIA H200, device clock · CPU: Intel Xeon Platinum 8480C, 16 threads, host clock · 2026-11-21";
-        assert_eq!(captions(&[("", &report)])[0], expected);
+        assert_eq!(captions(&[("", &report)], Cache::Cold)[0], expected);
     }
 
     #[test]
@@ -109,7 +109,7 @@ mod tests {
         report.environment.backends[0].description = serde_json::json!({ "device": "simulated" });
         report.environment.backends[1].description = serde_json::json!({ "device": 0, "name": "NVIDIA L4" });
         let expected = "GPU: NVIDIA L4, device clock · CPU: simulated, host clock · 2026-11-21";
-        assert_eq!(captions(&[("", &report)])[0], expected);
+        assert_eq!(captions(&[("", &report)], Cache::Cold)[0], expected);
     }
 
     #[test]

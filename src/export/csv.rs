@@ -1,45 +1,74 @@
 //! CSV: one line a row, flat, times in seconds, as RFC 4180 has it. Raw samples are left to JSON.
 
-use super::{Exporter, File, View};
-use crate::report::{Report, Row};
+use super::{Exporter, File, View, word};
+use crate::measure::stats::Summary;
+use crate::report::{Execute, Phases, Report, Row};
 
 /// The rows as comma-separated values.
 pub struct Csv;
 
+/// A column: its heading, and the field of a row.
+type Column = (&'static str, fn(&Row) -> String);
+
 /// The columns, in order.
-const COLUMNS: [&str; 32] = [
-    "op",
-    "n",
-    "dtype",
-    "density",
-    "seed",
-    "backend",
-    "variant",
-    "side",
-    "accuracy",
-    "outcome",
-    "reason",
-    "fix",
-    "error",
-    "error_bound",
-    "flop",
-    "bytes",
-    "clock",
-    "samples",
-    "median_s",
-    "min_s",
-    "max_s",
-    "mad_s",
-    "ci95_low_s",
-    "ci95_high_s",
-    "host_median_s",
-    "warmups",
-    "inputs_s",
-    "prepare_s",
-    "first_s",
-    "download_s",
-    "check_s",
-    "inputs",
+const COLUMNS: &[Column] = &[
+    ("op", |row| row.case.op.clone()),
+    ("n", |row| row.case.n.to_string()),
+    ("dtype", |row| word(&row.case.dtype)),
+    ("density", |row| number(row.case.density)),
+    ("seed", |row| row.case.seed.to_string()),
+    ("backend", |row| row.backend.clone()),
+    ("variant", |row| row.variant.clone()),
+    ("cache", |row| word(&row.cache)),
+    ("side", |row| word(&row.side)),
+    ("accuracy", |row| word(&row.accuracy)),
+    ("outcome", |row| word(&row.outcome)),
+    ("reason", |row| row.reason.clone().unwrap_or_default()),
+    ("fix", |row| row.fix.clone().unwrap_or_default()),
+    ("error", |row| number(row.error.map(|error| error.value))),
+    ("error_bound", |row| number(row.error.map(|error| error.bound))),
+    ("flop", |row| number(Some(row.work.flop))),
+    ("bytes", |row| number(Some(row.work.bytes))),
+    ("clock", |row| timed(row, |execute| word(&execute.clock))),
+    ("grade", |row| timed(row, |execute| execute.grade.map(|grade| grade.to_string()).unwrap_or_default())),
+    ("warnings", |row| timed(row, warnings)),
+    ("samples", |row| timed(row, |execute| execute.samples_s.len().to_string())),
+    ("set_aside", |row| timed(row, |execute| execute.set_aside.to_string())),
+    ("throttled", |row| timed(row, |execute| execute.throttled.to_string())),
+    ("stopped", |row| timed(row, |execute| execute.stopped.as_ref().map(word).unwrap_or_default())),
+    ("spent_s", |row| timed(row, |execute| number(Some(execute.spent_s)))),
+    ("median_s", |row| timed(row, |execute| number(Some(execute.median_s)))),
+    ("min_s", |row| timed(row, |execute| number(Some(execute.min_s)))),
+    ("max_s", |row| timed(row, |execute| number(Some(execute.max_s)))),
+    ("mad_s", |row| timed(row, |execute| number(Some(execute.mad_s)))),
+    ("ci95_low_s", |row| timed(row, |execute| number(Some(execute.ci95_s[0])))),
+    ("ci95_high_s", |row| timed(row, |execute| number(Some(execute.ci95_s[1])))),
+    ("p05_s", |row| timed(row, |execute| number(execute.quantiles_s.map(|found| found[0])))),
+    ("p25_s", |row| timed(row, |execute| number(execute.quantiles_s.map(|found| found[1])))),
+    ("p75_s", |row| timed(row, |execute| number(execute.quantiles_s.map(|found| found[2])))),
+    ("p95_s", |row| timed(row, |execute| number(execute.quantiles_s.map(|found| found[3])))),
+    ("events_median_s", |row| timed(row, |execute| number(median(&execute.events_s)))),
+    ("host_median_s", |row| timed(row, |execute| number(Some(execute.host_median_s)))),
+    ("host_ci95_low_s", |row| timed(row, |execute| number(execute.host_ci95_s.map(|found| found[0])))),
+    ("host_ci95_high_s", |row| timed(row, |execute| number(execute.host_ci95_s.map(|found| found[1])))),
+    ("warmups", |row| timed(row, |execute| execute.warmups.to_string())),
+    ("inputs_s", |row| phase(row, |phases| Some(phases.inputs_s))),
+    ("prepare_s", |row| phase(row, |phases| Some(phases.prepare_s))),
+    ("plan_s", |row| phase(row, |phases| phases.plan_s)),
+    ("compile_cold_s", |row| phase(row, |phases| phases.compile?.cold_s)),
+    ("compile_cached_s", |row| phase(row, |phases| phases.compile?.cached_s)),
+    ("upload_bytes", |row| count(row, |phases| Some(phases.upload.as_ref()?.bytes))),
+    ("upload_host_s", |row| phase(row, |phases| median(&phases.upload.as_ref()?.host_s))),
+    ("upload_device_s", |row| phase(row, |phases| median(&phases.upload.as_ref()?.device_s))),
+    ("first_s", |row| phase(row, |phases| Some(phases.first_s))),
+    ("first_device_s", |row| phase(row, |phases| phases.first_device_s)),
+    ("download_s", |row| phase(row, |phases| Some(phases.download_s))),
+    ("download_bytes", |row| count(row, |phases| Some(phases.download.as_ref()?.bytes))),
+    ("download_host_s", |row| phase(row, |phases| median(&phases.download.as_ref()?.host_s))),
+    ("download_device_s", |row| phase(row, |phases| median(&phases.download.as_ref()?.device_s))),
+    ("peak_device_bytes", |row| count(row, |phases| phases.peak_device_bytes)),
+    ("check_s", |row| phase(row, |phases| Some(phases.check_s))),
+    ("inputs", |row| row.inputs.clone().unwrap_or_default()),
 ];
 
 impl Exporter for Csv {
@@ -56,57 +85,39 @@ impl Exporter for Csv {
     }
 
     fn files(&self, report: &Report, _: &View) -> anyhow::Result<Vec<File>> {
-        let mut text = line(COLUMNS.map(String::from));
+        let mut text = line(COLUMNS.iter().map(|(heading, _)| (*heading).to_owned()));
         for row in &report.rows {
-            text.push_str(&line(fields(row)?));
+            text.push_str(&line(COLUMNS.iter().map(|(_, field)| field(row))));
         }
         Ok(vec![File { name: "report.csv".into(), bytes: text.into_bytes() }])
     }
 }
 
-fn fields(row: &Row) -> anyhow::Result<[String; COLUMNS.len()]> {
-    let (case, error, phases) = (&row.case, row.error, row.phases.as_ref());
-    let execute = row.execute.as_ref();
-    let timed = |figure: fn(&crate::report::Execute) -> f64| number(execute.map(figure));
-    Ok([
-        case.op.clone(),
-        case.n.to_string(),
-        word(&case.dtype)?,
-        number(case.density),
-        case.seed.to_string(),
-        row.backend.clone(),
-        row.variant.clone(),
-        word(&row.side)?,
-        word(&row.accuracy)?,
-        word(&row.outcome)?,
-        row.reason.clone().unwrap_or_default(),
-        row.fix.clone().unwrap_or_default(),
-        number(error.map(|error| error.value)),
-        number(error.map(|error| error.bound)),
-        number(Some(row.work.flop)),
-        number(Some(row.work.bytes)),
-        execute.map(|execute| word(&execute.clock)).transpose()?.unwrap_or_default(),
-        execute.map(|execute| execute.samples_s.len().to_string()).unwrap_or_default(),
-        timed(|execute| execute.median_s),
-        timed(|execute| execute.min_s),
-        timed(|execute| execute.max_s),
-        timed(|execute| execute.mad_s),
-        timed(|execute| execute.ci95_s[0]),
-        timed(|execute| execute.ci95_s[1]),
-        timed(|execute| execute.host_median_s),
-        execute.map(|execute| execute.warmups.to_string()).unwrap_or_default(),
-        number(phases.map(|phases| phases.inputs_s)),
-        number(phases.map(|phases| phases.prepare_s)),
-        number(phases.map(|phases| phases.first_s)),
-        number(phases.map(|phases| phases.download_s)),
-        number(phases.map(|phases| phases.check_s)),
-        row.inputs.clone().unwrap_or_default(),
-    ])
+/// A field about the timed phase; empty for a row without one.
+fn timed(row: &Row, field: impl Fn(&Execute) -> String) -> String {
+    row.execute.as_ref().map(field).unwrap_or_default()
 }
 
-/// A word as the JSON report spells it.
-fn word(value: &impl serde::Serialize) -> anyhow::Result<String> {
-    Ok(serde_json::to_value(value)?.as_str().unwrap_or_default().to_owned())
+/// A time of another phase.
+fn phase(row: &Row, seconds: impl Fn(&Phases) -> Option<f64>) -> String {
+    number(row.phases.as_ref().and_then(seconds))
+}
+
+/// A number of bytes of another phase.
+fn count(row: &Row, bytes: impl Fn(&Phases) -> Option<u64>) -> String {
+    row.phases.as_ref().and_then(bytes).map(|bytes| bytes.to_string()).unwrap_or_default()
+}
+
+/// The median of repetitions; `None` without any.
+fn median(seconds: &[f64]) -> Option<f64> {
+    Summary::of(seconds).map(|summary| summary.median)
+}
+
+/// The kinds of a row's warnings: `spread;launch-bound`.
+fn warnings(execute: &Execute) -> String {
+    let mut kinds: Vec<String> = execute.warnings.iter().map(|warning| word(&warning.kind)).collect();
+    kinds.dedup();
+    kinds.join(";")
 }
 
 /// The shortest text that reads back as the same number; empty for none.
@@ -118,7 +129,7 @@ fn number(figure: Option<f64>) -> String {
     }
 }
 
-fn line(fields: [String; COLUMNS.len()]) -> String {
+fn line(fields: impl Iterator<Item = String>) -> String {
     let quoted = fields.map(|field| {
         if field.contains(['"', ',', '\n', '\r']) {
             format!("\"{}\"", field.replace('"', "\"\""))
@@ -126,7 +137,7 @@ fn line(fields: [String; COLUMNS.len()]) -> String {
             field
         }
     });
-    quoted.join(",") + "\r\n"
+    quoted.collect::<Vec<_>>().join(",") + "\r\n"
 }
 
 #[cfg(test)]
@@ -167,10 +178,32 @@ mod tests {
         let records = csv(&report);
         assert_eq!(records.len(), report.rows.len() + 1);
         assert!(records.iter().all(|record| record.len() == COLUMNS.len()));
-        let median = COLUMNS.iter().position(|name| *name == "median_s").unwrap();
         for (record, row) in records[1..].iter().zip(&report.rows) {
-            assert_eq!(record[median].parse::<f64>().ok(), row.median_s());
+            assert_eq!(record[place("median_s")].parse::<f64>().ok(), row.median_s());
         }
+    }
+
+    fn place(heading: &str) -> usize {
+        COLUMNS.iter().position(|(name, _)| *name == heading).unwrap()
+    }
+
+    #[test]
+    fn headings_are_unique_and_every_column_is_filled_somewhere() {
+        let mut report = example::full();
+        report.rows[0].case.density = Some(0.5);
+        let records = csv(&report);
+        for (index, (heading, _)) in COLUMNS.iter().enumerate() {
+            assert_eq!(place(heading), index);
+            assert!(records[1..].iter().any(|record| !record[index].is_empty()), "{heading}");
+        }
+    }
+
+    #[test]
+    fn a_row_tells_its_cache_grade_warnings_and_phases() {
+        let record = &csv(&example::full())[2];
+        let found = ["cache", "grade", "warnings", "stopped", "upload_host_s", "peak_device_bytes"]
+            .map(|heading| record[place(heading)].as_str());
+        assert_eq!(found, ["cold", "B", "launch-bound", "precise", "0.000031", "120000"]);
     }
 
     proptest! {
@@ -178,7 +211,7 @@ mod tests {
         fn any_reason_survives(reason in "[a-z\",\r\n; ]{0,20}") {
             let mut report = example::full();
             report.rows[2].reason = Some(reason.clone());
-            prop_assert_eq!(&csv(&report)[3][10], &reason);
+            prop_assert_eq!(&csv(&report)[3][place("reason")], &reason);
         }
 
         #[test]

@@ -2,6 +2,9 @@
 
 use std::fmt::Write;
 
+/// Columns of the terminal that lines should fit in.
+pub const WIDTH: usize = 100;
+
 /// What a text says about the comparison, shown as a colour where colours are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
@@ -65,8 +68,12 @@ pub struct Grid {
 
 impl Grid {
     /// Title, headings and rows with aligned columns; no line ends in a blank.
+    ///
+    /// Columns stand two blanks apart, or one where the lines would be longer than [`WIDTH`].
     pub fn text(&self, color: bool) -> String {
         let widths: Vec<usize> = (0..self.columns.len()).map(|index| self.width(index)).collect();
+        let fits = widths.iter().map(|width| width + 2).sum::<usize>() <= WIDTH;
+        let gutter = if fits { "  " } else { " " };
         let mut text = format!("{}\n", self.title);
         let headings = self.columns.iter().map(|column| Field::from(column.heading)).collect();
         for row in std::iter::once(&headings).chain(&self.rows) {
@@ -75,7 +82,7 @@ impl Grid {
                 let padding = " ".repeat(width - field.text.chars().count());
                 let shown = if color { field.tone.paint(&field.text) } else { field.text.clone() };
                 let padded = if column.figures { padding + &shown } else { shown + &padding };
-                line.push_str("  ");
+                line.push_str(gutter);
                 line.push_str(&padded);
             }
             text.push_str(line.trim_end());
@@ -102,7 +109,7 @@ impl Grid {
         text.push_str("|\n");
         for row in &self.rows {
             for field in row {
-                let _ = write!(text, "| {} ", escape(&field.text));
+                let _ = write!(text, "| {} ", escape(field.text.trim_end()));
             }
             text.push_str("|\n");
         }
@@ -147,6 +154,15 @@ mod tests {
     fn columns_align_whether_coloured_or_not() {
         assert_eq!(grid().text(false), "t\n  name     N\n  a     1000\n  b|c      5\n");
         assert_eq!(grid().text(true), "t\n  name     N\n  a     1000\n  \x1b[31mb|c\x1b[0m      5\n");
+    }
+
+    #[test]
+    fn columns_move_together_where_lines_would_be_too_long() {
+        let mut grid = grid();
+        grid.rows[0][0] = "a".repeat(WIDTH - 7).into();
+        assert!(grid.text(false).lines().nth(1).unwrap().starts_with(" name"), "{}", grid.text(false));
+        grid.rows[0][0] = "a".repeat(WIDTH - 8).into();
+        assert!(grid.text(false).lines().nth(1).unwrap().starts_with("  name"), "{}", grid.text(false));
     }
 
     #[test]

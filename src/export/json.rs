@@ -1,4 +1,4 @@
-//! JSON: the report itself, as `schema/report-v1.json` describes it.
+//! JSON: the report itself, as `schema/report-v2.json` describes it.
 
 use super::{Exporter, File, View};
 use crate::report::Report;

@@ -1,12 +1,16 @@
-//! Markdown: the tables of the text format, the environment, and how it was measured.
+//! Markdown: the tables of the text format, phases, the environment, and how it was measured.
 
 use std::fmt::Write;
 
+use super::cautions::cautions;
+use super::environment::environment;
 use super::grid::{Column, Field, Grid, escape};
+use super::method::method;
+use super::phases::phases;
 use super::problems::{ended_early, groups, summary};
-use super::tables::{method, tables};
+use super::tables::tables;
 use super::{Exporter, File, View};
-use crate::report::{BackendState, Environment, Report};
+use crate::report::Report;
 
 /// The report as Markdown.
 pub struct Markdown;
@@ -38,6 +42,7 @@ fn text(report: &Report, view: &View) -> String {
         text.push_str(&grid.markdown());
         text.push('\n');
     }
+    text.push_str(&remarks(report, view.all_variants));
     let (ended_early, summary) = (ended_early(report), summary(report));
     if ended_early.is_some() || summary.is_some() {
         text.push_str("## Cells without a time\n\n");
@@ -48,16 +53,57 @@ fn text(report: &Report, view: &View) -> String {
     if let Some(summary) = summary {
         let _ = writeln!(text, "{summary}.\n\n{}", problems(report));
     }
+    if let Some(phases) = phases(report) {
+        let _ = writeln!(text, "## Phases\n\n{}", phases.markdown_table());
+        text.push_str(
+            "Host times, of copies the median of several; execution by the clock of the tables.\n\n",
+        );
+    }
     text.push_str("## Method\n\n");
     for line in method(report, view.all_variants) {
-        let _ = writeln!(text, "- {line}");
+        let _ = writeln!(text, "- {}", line.replacen('*', "\\*", 1));
     }
+    text.push_str(
+        "- Quantiles in `report.csv` and `report.json` interpolate linearly between samples (Hyndman and Fan's type 7).\n",
+    );
     text.push_str("- Every answer was checked in float64 before it was timed; a wrong answer has no time.\n");
     text.push_str(
         "- Times are medians after warm-up, with operands resident and plans and workspaces made.\n",
     );
     text.push_str("- `report.json` beside this file holds every sample and the settings.\n");
-    text.push_str(&environment(&report.environment));
+    text.push_str(&environment(report));
+    text
+}
+
+/// What to mind about the times that the tables show, then about the run as a whole.
+fn remarks(report: &Report, all_variants: bool) -> String {
+    let (found, of_run) = (cautions(report, all_variants), &report.environment.warnings);
+    if found.is_empty() && of_run.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("## Reservations\n\n");
+    if !found.is_empty() {
+        let columns = ["about", "cells", "what", "next", "which"];
+        let columns = columns.map(|heading| Column { heading, figures: heading == "cells" }).to_vec();
+        let row = |caution: &super::cautions::Caution<'_>| -> Vec<Field> {
+            let (count, next) = (caution.cells.len().to_string(), caution.worst().next.as_str());
+            vec![
+                caution.name().into(),
+                count.into(),
+                caution.text().into(),
+                next.into(),
+                caution.which().into(),
+            ]
+        };
+        let rows = found.iter().map(row).collect();
+        let _ = writeln!(text, "{}", Grid { title: String::new(), columns, rows }.markdown_table());
+    }
+    for warning in of_run {
+        let _ = writeln!(text, "- {}; {}.", escape(&warning.text), escape(&warning.next));
+    }
+    if !of_run.is_empty() {
+        text.push('\n');
+    }
     text
 }
 
@@ -78,61 +124,6 @@ fn problems(report: &Report) -> String {
     Grid { title: String::new(), columns: columns.to_vec(), rows: rows.collect() }.markdown_table()
 }
 
-fn environment(environment: &Environment) -> String {
-    let host = &environment.host;
-    let gib = host.memory_bytes as f64 / f64::from(1u32 << 30);
-    let mut facts = vec![
-        ("Started", environment.started.clone()),
-        ("Took", format!("{:.1} s", environment.elapsed_s)),
-        ("Command", format!("`{}`", environment.argv.join(" ").replace('`', "'"))),
-        ("gpubench", version(environment)),
-        ("Host", escape(&format!("{}, {}", host.name, host.os))),
-        ("CPU", escape(&format!("{}, {} threads, {gib:.0} GiB", host.cpu, host.threads))),
-    ];
-    facts.extend(host.governor.as_ref().map(|governor| ("Frequency governor", escape(governor))));
-    facts.extend(
-        environment.git_revision.as_ref().map(|revision| ("Revision of the folder", escape(revision))),
-    );
-    let mut text = String::from("\n## Environment\n\n");
-    for (name, fact) in facts {
-        let _ = writeln!(text, "- {name}: {fact}");
-    }
-    for (name, value) in &environment.variables {
-        let _ = writeln!(text, "- `{name}={value}`");
-    }
-    for backend in &environment.backends {
-        text.push_str(&backend_text(backend));
-    }
-    text
-}
-
-fn version(environment: &Environment) -> String {
-    let revision = environment.gpubench_revision.as_ref().map(|revision| format!(" ({revision})"));
-    escape(&format!("{}{}", environment.gpubench_version, revision.unwrap_or_default()))
-}
-
-fn backend_text(backend: &BackendState) -> String {
-    if !backend.available {
-        let fix = backend.fix.as_ref().map(|fix| format!("; fix: {}", escape(fix))).unwrap_or_default();
-        let reason = backend.reason.as_deref().unwrap_or("no reason given");
-        return format!("- Backend {}: not available, {}{fix}\n", escape(&backend.name), escape(reason));
-    }
-    let mut facts = vec![];
-    if let Some(description) = backend.description.as_object() {
-        let plain = |value: &serde_json::Value| value.as_str().map_or(value.to_string(), String::from);
-        let known = description.iter().filter(|(_, value)| !value.is_null());
-        facts.extend(known.map(|(key, value)| format!("{key} {}", plain(value))));
-    }
-    facts.extend(backend.startup_s.map(|seconds| format!("ready after {seconds:.2} s")));
-    let mut text = format!("- Backend {}: {}\n", escape(&backend.name), escape(&facts.join(", ")));
-    for library in &backend.libraries {
-        let version = library.version.as_deref().unwrap_or("version unknown");
-        let place = library.path.as_ref().map(|path| format!(", `{path}`")).unwrap_or_default();
-        let _ = writeln!(text, "  - {} {}{place}", escape(&library.name), escape(version));
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,6 +138,6 @@ mod tests {
         assert!(shown.contains(expected), "{shown}");
         report.rows.truncate(2);
         let shown = text(&report, &View::default());
-        assert!(shown.contains("ended early: 2 of 12 cells.\n\n## Method"), "{shown}");
+        assert!(shown.contains("ended early: 2 of 12 cells.\n\n## Phases"), "{shown}");
     }
 }

@@ -2,11 +2,15 @@
 //!
 //! [`EXPORTERS`] is the list of all of them; a new exporter is one file and two lines here.
 
+mod cautions;
 mod csv;
+mod environment;
 mod grid;
 mod image;
 mod json;
 mod markdown;
+mod method;
+mod phases;
 mod problems;
 mod table;
 mod tables;
@@ -65,6 +69,12 @@ pub static EXPORTERS: &[&dyn Exporter] =
 /// The exporter of that name.
 pub fn find(name: &str) -> Option<&'static dyn Exporter> {
     EXPORTERS.iter().copied().find(|exporter| exporter.name() == name)
+}
+
+/// A word as the JSON report spells it.
+fn word(value: &impl serde::Serialize) -> String {
+    let value = serde_json::to_value(value).unwrap_or_default();
+    value.as_str().unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
-//! The table on the terminal: one an op and element type, what has no time and why, and what the figures mean.
+//! The table on the terminal: the figures, what they mean, what to mind about them, and what has no time and why.
 
 use std::fmt::Write;
 
-use super::grid::Tone;
+use super::cautions::{self, Caution, cautions};
+use super::grid::{Tone, WIDTH};
+use super::method::method;
 use super::problems::{Group, ended_early, groups, summary};
-use super::tables::{method, tables};
+use super::tables::tables;
 use super::{Exporter, File, View};
 use crate::report::{Outcome, Report};
 
@@ -14,11 +16,17 @@ pub struct Table;
 /// Groups of cells without a time that are told one by one; the rest is counted.
 const GROUPS_SHOWN: usize = 20;
 
-/// Columns of a line that is broken.
-const WIDTH: usize = 100;
+/// Kinds of cautions that are told one by one; the rest is counted.
+const CAUTIONS_SHOWN: usize = 6;
 
-/// Columns before the reasons.
-const INDENT: usize = 23;
+/// Columns before the reasons why cells have no time.
+const REASONS: usize = 23;
+
+/// Columns before what is said about times.
+const REMARKS: usize = 27;
+
+/// Columns before what is said about the run.
+const RUN: usize = 2;
 
 impl Exporter for Table {
     fn name(&self) -> &'static str {
@@ -52,6 +60,7 @@ fn text(report: &Report, view: &View) -> String {
         text.push_str(&line);
         text.push('\n');
     }
+    text.push_str(&remarks(report, view.all_variants));
     text.push_str(&ended_early);
     if let Some(summary) = summary(report) {
         let _ = writeln!(text, "\n{summary}:");
@@ -71,23 +80,52 @@ fn group_text(group: &Group<'_>, color: bool) -> String {
     let tone = if group.outcome == Outcome::Skipped { Tone::Plain } else { Tone::Wrong };
     let padded = format!("{:<9}", group.outcome.name());
     let outcome = if color { tone.paint(&padded) } else { padded };
-    let mut text = format!("  {outcome}  {:>8}  {}\n", group.count(), hanging(group.reason));
+    let mut text = format!("  {outcome}  {:>8}  {}\n", group.count(), hanging(group.reason, REASONS));
     if let Some(fix) = group.fix {
-        let _ = writeln!(text, "{:INDENT$}fix: {}", "", hanging(fix));
+        let _ = writeln!(text, "{:REASONS$}fix: {}", "", hanging(fix, REASONS));
     }
-    let _ = writeln!(text, "{:INDENT$}{}", "", hanging(&group.cells()));
+    let _ = writeln!(text, "{:REASONS$}{}", "", hanging(&group.cells(), REASONS));
+    text
+}
+
+/// What to mind about the times that the tables show, then about the run as a whole.
+fn remarks(report: &Report, all_variants: bool) -> String {
+    let mut text = String::new();
+    if let Some(summary) = cautions::summary(report, all_variants) {
+        let _ = writeln!(text, "\n{summary}:");
+    }
+    let found = cautions(report, all_variants);
+    for caution in found.iter().take(CAUTIONS_SHOWN) {
+        text.push_str(&caution_text(caution));
+    }
+    if let Some(more) = found.len().checked_sub(CAUTIONS_SHOWN).filter(|more| *more > 0) {
+        let _ = writeln!(text, "  and {more} more kinds; report.json has them");
+    }
+    for (index, warning) in report.environment.warnings.iter().enumerate() {
+        let gap = if index == 0 { "\nOf the run as a whole:\n" } else { "" };
+        let line = format!("{}; {}", warning.text, warning.next);
+        let _ = writeln!(text, "{gap}  {}", hanging(&line, RUN));
+    }
+    text
+}
+
+fn caution_text(caution: &Caution<'_>) -> String {
+    let what = hanging(&caution.text(), REMARKS);
+    let mut text = format!("  {:<13}  {:>8}  {what}\n", caution.name(), caution.count());
+    let _ = writeln!(text, "{:REMARKS$}next: {}", "", hanging(&caution.worst().next, REMARKS));
+    let _ = writeln!(text, "{:REMARKS$}{}", "", hanging(&caution.which(), REMARKS));
     text
 }
 
 /// Breaks a text at blanks so that it fits on lines of [`WIDTH`] columns, all but the first indented.
-fn hanging(text: &str) -> String {
-    let (mut broken, mut column) = (String::new(), INDENT);
+fn hanging(text: &str, indent: usize) -> String {
+    let (mut broken, mut column) = (String::new(), indent);
     for word in text.split_whitespace() {
         let length = word.chars().count();
-        if column > INDENT && column + 1 + length > WIDTH {
-            let _ = write!(broken, "\n{:INDENT$}", "");
-            column = INDENT;
-        } else if column > INDENT {
+        if column > indent && column + 1 + length > WIDTH {
+            let _ = write!(broken, "\n{:indent$}", "");
+            column = indent;
+        } else if column > indent {
             broken.push(' ');
             column += 1;
         }
@@ -114,18 +152,35 @@ mod tests {
     #[test]
     fn the_table_shows_the_best_of_each_side_and_why_cells_are_missing() {
         let expected = "\
-matmul f32
-      N  best CPU     time     ±  best GPU     time     ±  speed-up    error  of bound
-    100  openblas  7.68 µs  2.5%  cublas    12.4 µs  2.5%  CPU 1.6x   3.1e-7      2.6%
-  10000  openblas   744 ms  2.5%  cublas    40.9 ms  2.5%  GPU 18.2x  3.1e-7      2.6%
+matmul f32, cold cache
+      N  best CPU     time     ±  grade  best GPU      time     ±  grade  speed-up           error
+    100  openblas  7.68 µs  0.1%  A      cublas    12.4 µs*  0.1%  B      CPU 1.62x  3.1e-7 (2.6%)
+  10000  openblas   740 ms  5.0%  C      cublas    40.9 ms   0.1%  A      GPU 18x    3.1e-7 (2.6%)
 
-spgemm f32, density 0.01
-    N  best CPU      time     ±  best GPU  time  ±  speed-up   error  of bound
-  512  gustavson  90.1 µs  2.5%  -            -  -  -         3.1e-7      2.6%
+spgemm f32, density 0.01, cold cache
+    N  best CPU      time     ±  grade  best GPU  time  ±  grade  speed-up          error
+  512  gustavson  90.1 µs  0.1%  A      -            -  -  -      -         3.1e-7 (2.6%)
 
-Best correct variant of each side in full precision; ± is half the 95 % interval of its median.
-Error: of both sides the one nearer to its bound, and its share of the bound.
+* within 3x of the device's floor (empty kernel 2.70 µs): launch-bound
+Best correct variant of each side in full precision. ±: half the 95 % interval of its median.
+Error: of both sides the one nearer to its bound, with its share of the bound.
+Grades: A precise and undisturbed, B with a reservation, C an estimate, D not to be relied on.
 Kernel speed-up, operands resident, no transfers: CPU by host clock, GPU by device clock.
+Device clock: the time between two events less the 1.50 µs that they add.
+Cold cache: other data has displaced the operands before each sample.
+Samples in 3 interleaved rounds, until ± is 0.5% (GPU), 1.0% (CPU) or time is up.
+
+2 of 5 times have reservations:
+  spread           1 cell  half the 95 % interval is 5.0 % of the median, 1.0 % was asked for
+                           next: close other programs, or raise --max-time
+                           matmul N=10000 f32 cpu/openblas
+  launch-bound     1 cell  the time is 2.8 times what the device takes to do nothing
+                           next: choose a larger size, or --cache hot, which times batches
+                           matmul N=100 f32 cuda/cublas
+
+Of the run as a whole:
+  the machine was busy when the run started: 0.4 runnable processes a processor; close other
+  programs and run again
 
 1 incorrect, 1 failed, 2 skipped of 9 cells:
   incorrect    1 cell  error 0.5 above 1.2e-5
@@ -152,23 +207,62 @@ Kernel speed-up, operands resident, no transfers: CPU by host clock, GPU by devi
     }
 
     #[test]
+    fn both_states_of_the_caches_have_tables_of_their_own() {
+        let mut report = example::full();
+        report.rows.truncate(2);
+        for row in report.rows.clone() {
+            report.rows.push(crate::report::Row { cache: crate::case::Cache::Hot, ..row });
+        }
+        let text = shown(&report, false);
+        assert!(
+            text.contains("matmul f32, cold cache\n") && text.contains("matmul f32, hot cache\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("matmul N=100 f32 cuda/cublas cold, matmul N=100 f32 cuda/cublas hot"),
+            "{text}"
+        );
+        assert!(text.contains("Cold cache:") && text.contains("Hot cache:"), "{text}");
+    }
+
+    #[test]
+    fn of_many_kinds_of_reservations_six_are_told() {
+        use crate::measure::grade::{Grade, WarningKind};
+        let mut report = example::full();
+        let kinds = [
+            WarningKind::Drift,
+            WarningKind::Throttled,
+            WarningKind::FewSamples,
+            WarningKind::Bimodal,
+            WarningKind::Disturbed,
+            WarningKind::NotWarm,
+        ];
+        for kind in kinds {
+            example::warn(&mut report.rows[0], kind, Grade::B, "something", "do something");
+        }
+        let text = shown(&report, false);
+        assert!(text.contains("\n  and 2 more kinds; report.json has them\n"), "{text}");
+        assert!(text.contains("3 of 5 times have reservations:\n  spread "), "{text}");
+    }
+
+    #[test]
     fn every_variant_has_its_line_the_fastest_first() {
         let text = shown(&example::full(), true);
         let expected = "\
-matmul f32
-      N  side  variant   precision     time     ±  host clock  GFLOP/s   error  of bound  outcome
-    100  CPU   openblas  f32        7.68 µs  2.5%     7.68 µs      260  3.1e-7      2.6%  measured
-    100  GPU   cublas    f32        12.4 µs  2.5%     12.4 µs      161  3.1e-7      2.6%  measured
-    100  CPU   mkl       f32              -     -           -        -       -         -  skipped
-  10000  GPU   cublas    f32        40.9 ms  2.5%     40.9 ms    48876  3.1e-7      2.6%  measured
-  10000  CPU   openblas  f32         744 ms  2.5%      744 ms     2689  3.1e-7      2.6%  measured
-  10000  CPU   mkl       f32              -     -           -        -       -         -  skipped
+matmul f32, cold cache
+     N side variant  type     time    ± grade samples    host GFLOP/s         error outcome
+   100 CPU  openblas f32  7.68 µs  0.1% A          12 7.68 µs     260 3.1e-7 (2.6%) measured
+   100 GPU  cublas   f32  12.4 µs* 0.1% B          12 17.4 µs     161 3.1e-7 (2.6%) measured
+   100 CPU  mkl      f32        -     - -           -       -       -             - skipped
+ 10000 GPU  cublas   f32  40.9 ms  0.1% A          12 40.9 ms   48876 3.1e-7 (2.6%) measured
+ 10000 CPU  openblas f32   740 ms  5.0% C          12  744 ms    2689 3.1e-7 (2.6%) measured
+ 10000 CPU  mkl      f32        -     - -           -       -       -             - skipped
 
-spgemm f32, density 0.01
-    N  side  variant    precision     time     ±  host clock  GFLOP/s   error  of bound  outcome
-  512  CPU   gustavson  f32        90.1 µs  2.5%     90.1 µs     2981  3.1e-7      2.6%  measured
-  512  GPU   cusparse   f32              -     -           -        -       -         -  failed
-  512  GPU   hash       f32              -     -           -        -  5.0e-1    41667x  incorrect
+spgemm f32, density 0.01, cold cache
+   N side variant   type    time    ± grade samples    host GFLOP/s           error outcome
+ 512 CPU  gustavson f32  90.1 µs 0.1% A          12 90.1 µs    2981   3.1e-7 (2.6%) measured
+ 512 GPU  cusparse  f32        -    - -           -       -       -               - failed
+ 512 GPU  hash      f32        -    - -           -       -       - 5.0e-1 (41667x) incorrect
 ";
         assert!(text.starts_with(expected), "{text}");
     }
@@ -187,7 +281,7 @@ spgemm f32, density 0.01
     fn colours_mark_winners_and_wrong_answers_only() {
         let text = text(&example::full(), &View { all_variants: false, color: true });
         assert!(
-            text.contains("\x1b[33mCPU 1.6x\x1b[0m") && text.contains("\x1b[32mGPU 18.2x\x1b[0m"),
+            text.contains("\x1b[33mCPU 1.62x\x1b[0m") && text.contains("\x1b[32mGPU 18x\x1b[0m"),
             "{text}"
         );
         assert!(text.contains("\x1b[31mincorrect\x1b[0m"));

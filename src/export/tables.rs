@@ -1,60 +1,26 @@
-//! The tables that the text and the Markdown format share: one an op and element type. Knows no format.
+//! The tables that the text and the Markdown format share: one an op, element type and cache state. Knows no format.
 
+use super::cautions::is_launch_bound;
 use super::grid::{Column, Field, Grid, Tone};
 use crate::backend::{Accuracy, Side};
 use crate::case::density_text;
+use crate::measure::stats::has_interval;
 use crate::op::find;
 use crate::report::headline::{Comparison, Names, Section, sections};
-use crate::report::quantity::{error_text, share_text, spread_text, three_digits, time_text};
-use crate::report::{Outcome, Report, Row};
+use crate::report::quantity::{judged_text, spread_text, three_digits, time_within};
+use crate::report::{Execute, Outcome, Report, Row};
 
 const NONE: &str = "-";
+/// Heading of the columns whose fields may be marked.
+const TIME: &str = "time";
+/// What stands after a launch-bound time; the footnote of the tables explains it.
+pub const MARK: &str = "*";
 
 /// One table a section: the best of each side, or every variant.
 pub fn tables(report: &Report, all_variants: bool) -> Vec<Grid> {
     let names = Names::of(report);
     let make = if all_variants { every_variant } else { best_of_sides };
     sections(report).iter().map(|section| make(section, &names)).collect()
-}
-
-/// What the figures of the tables mean, one sentence a line.
-pub fn method(report: &Report, all_variants: bool) -> Vec<String> {
-    let mut lines: Vec<String> = vec![];
-    if all_variants {
-        lines.push(
-            "± is half the 95 % interval of the median; error is shown beside its share of the bound.".into(),
-        );
-    } else {
-        lines.push(
-            "Best correct variant of each side in full precision; ± is half the 95 % interval of its median."
-                .into(),
-        );
-        lines.push("Error: of both sides the one nearer to its bound, and its share of the bound.".into());
-    }
-    let sections = sections(report);
-    let compared: Vec<&Comparison<'_>> = sections
-        .iter()
-        .flat_map(|section| &section.comparisons)
-        .filter(|comparison| comparison.speed_up().is_some())
-        .collect();
-    if !compared.is_empty() {
-        let cpu = clocks(compared.iter().filter_map(|comparison| comparison.cpu));
-        let gpu = clocks(compared.iter().filter_map(|comparison| comparison.gpu));
-        lines.push(format!("Kernel speed-up, operands resident, no transfers: CPU by {cpu}, GPU by {gpu}."));
-    }
-    lines
-}
-
-/// The clocks of the rows' samples, in words.
-fn clocks<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
-    let mut found: Vec<&str> = vec![];
-    for execute in rows.filter_map(|row| row.execute.as_ref()) {
-        let text = execute.clock.words();
-        if !found.contains(&text) {
-            found.push(text);
-        }
-    }
-    found.join(" and ")
 }
 
 fn figure(heading: &'static str) -> Column {
@@ -65,7 +31,7 @@ fn name(heading: &'static str) -> Column {
     Column { heading, figures: false }
 }
 
-/// `spmv f32, density 0.05: sparse matrix times vector`, without the summary for an op unknown here.
+/// `spmv f32, density 0.05, cold cache: sparse matrix times vector`, without the summary for an op unknown here.
 fn title(section: &Section<'_>) -> String {
     let density = section
         .common_density()
@@ -73,7 +39,7 @@ fn title(section: &Section<'_>) -> String {
         .unwrap_or_default();
     let summary = find(section.op).map(|op| op.summary()).filter(|summary| !summary.is_empty());
     let summary = summary.map(|summary| format!(": {summary}")).unwrap_or_default();
-    format!("{} {}{density}{summary}", section.op, section.dtype)
+    format!("{} {}{density}, {} cache{summary}", section.op, section.dtype, section.cache)
 }
 
 /// The columns that name a case, and how their fields are made.
@@ -92,9 +58,10 @@ fn case_fields(section: &Section<'_>, comparison: &Comparison<'_>) -> Vec<Field>
 
 fn best_of_sides(section: &Section<'_>, names: &Names) -> Grid {
     let mut columns = case_columns(section);
-    columns.extend([name("best CPU"), figure("time"), figure("±")]);
-    columns.extend([name("best GPU"), figure("time"), figure("±")]);
-    columns.extend([name("speed-up"), figure("error"), figure("of bound")]);
+    for side in ["best CPU", "best GPU"] {
+        columns.extend([name(side), figure(TIME), figure("±"), name("grade")]);
+    }
+    columns.extend([name("speed-up"), figure("error")]);
     let row = |comparison: &Comparison<'_>| {
         let mut fields = case_fields(section, comparison);
         for side in [comparison.cpu, comparison.gpu] {
@@ -108,34 +75,53 @@ fn best_of_sides(section: &Section<'_>, names: &Names) -> Grid {
                 Field { text: found.to_string(), tone }
             }
         });
-        fields.push(comparison.error().map_or(NONE.into(), error_text).into());
-        fields.push(comparison.error().map_or(NONE.into(), share_text).into());
+        fields.push(comparison.error().map_or(NONE.into(), judged_text).into());
         fields
     };
-    Grid { title: title(section), columns, rows: section.comparisons.iter().map(row).collect() }
+    let rows = section.comparisons.iter().map(row).collect();
+    aligned(Grid { title: title(section), columns, rows })
 }
 
-/// Median and spread.
-fn time_fields(row: Option<&Row>) -> [Field; 2] {
-    match row.and_then(|row| row.execute.as_ref()) {
-        None => [NONE.into(), NONE.into()],
-        Some(execute) => {
-            let spread = spread_text(execute.summary().relative_spread());
-            [time_text(execute.median_s).into(), spread.into()]
+/// Median, spread and grade.
+fn time_fields(row: Option<&Row>) -> [Field; 3] {
+    let Some((row, execute)) = row.and_then(|row| Some((row, row.execute.as_ref()?))) else {
+        return [NONE, NONE, NONE].map(Field::from);
+    };
+    let mark = if is_launch_bound(row) { MARK } else { "" };
+    let time = time_within(execute.median_s, half_width(execute, Some(execute.ci95_s)));
+    // A single sample has no spread that could be told.
+    let spread = (execute.samples_s.len() > 1).then(|| spread_text(execute.summary().relative_spread()));
+    [
+        format!("{time}{mark}").into(),
+        spread.unwrap_or(NONE.into()).into(),
+        execute.grade.map_or(NONE.into(), |grade| grade.to_string()).into(),
+    ]
+}
+
+/// Half the width of an interval of 95 %; `None` where the samples are too few for one.
+fn half_width(execute: &Execute, interval: Option<[f64; 2]>) -> Option<f64> {
+    let [low, high] = interval.filter(|_| has_interval(execute.samples_s.len()))?;
+    Some((high - low) / 2.0)
+}
+
+/// Marked times stand out by one column, so that digits stay under digits.
+fn aligned(mut grid: Grid) -> Grid {
+    for index in 0..grid.columns.len() {
+        let is_time = grid.columns[index].heading == TIME;
+        if is_time && grid.rows.iter().any(|row| row[index].text.ends_with(MARK)) {
+            for row in grid.rows.iter_mut().filter(|row| !row[index].text.ends_with(MARK)) {
+                row[index].text.push(' ');
+            }
         }
     }
+    grid
 }
 
 fn every_variant(section: &Section<'_>, names: &Names) -> Grid {
     let mut columns = case_columns(section);
-    columns.extend([name("side"), name("variant"), name("precision"), figure("time"), figure("±")]);
-    columns.extend([
-        figure("host clock"),
-        figure("GFLOP/s"),
-        figure("error"),
-        figure("of bound"),
-        name("outcome"),
-    ]);
+    columns.extend([name("side"), name("variant"), name("type"), figure(TIME), figure("±")]);
+    columns.extend([name("grade"), figure("samples"), figure("host"), figure("GFLOP/s")]);
+    columns.extend([figure("error"), name("outcome")]);
     let mut rows = vec![];
     for comparison in &section.comparisons {
         let mut ordered = comparison.rows.clone();
@@ -148,7 +134,7 @@ fn every_variant(section: &Section<'_>, names: &Names) -> Grid {
             rows.push(fields);
         }
     }
-    Grid { title: title(section), columns, rows }
+    aligned(Grid { title: title(section), columns, rows })
 }
 
 fn variant_fields(row: &Row, names: &Names) -> Vec<Field> {
@@ -161,11 +147,13 @@ fn variant_fields(row: &Row, names: &Names) -> Vec<Field> {
     };
     let mut fields = vec![side.into(), names.name(row).into(), precision(row).into()];
     fields.extend(time_fields(Some(row)));
+    let host =
+        |execute: &Execute| time_within(execute.host_median_s, half_width(execute, execute.host_ci95_s));
     fields.extend([
-        execute.map_or(NONE.into(), |execute| time_text(execute.host_median_s)).into(),
+        execute.map_or(NONE.into(), |execute| execute.samples_s.len().to_string()).into(),
+        execute.map_or(NONE.into(), host).into(),
         row.median_s().filter(|median| *median > 0.0).map_or(NONE.into(), rate).into(),
-        row.error.map_or(NONE.into(), error_text).into(),
-        row.error.map_or(NONE.into(), share_text).into(),
+        row.error.map_or(NONE.into(), judged_text).into(),
         Field { text: row.outcome.name().into(), tone },
     ]);
     fields
@@ -184,26 +172,18 @@ pub fn precision(row: &Row) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Clock, example};
-
-    /// The sentence about the speed-up, if there is one.
-    fn speed_up_line(rows: Vec<Row>) -> Option<String> {
-        let lines = method(&Report { rows, ..example::empty() }, false);
-        lines.into_iter().find(|line| line.starts_with("Kernel speed-up"))
-    }
+    use crate::report::example;
 
     #[test]
-    fn the_speed_up_names_the_clocks_of_its_rows_and_is_left_out_where_there_is_none() {
-        let cpu = example::measured("fft", 10, "cpu", "realfft", 1e-3);
-        let mut gpu = example::measured("fft", 10, "cuda", "r2c", 1e-3);
-        assert_eq!(speed_up_line(vec![]), None);
-        assert_eq!(speed_up_line(vec![cpu.clone()]), None);
-        assert_eq!(speed_up_line(vec![gpu.clone()]), None);
-        let line = speed_up_line(vec![cpu.clone(), gpu.clone()]).unwrap();
-        assert!(line.ends_with("CPU by host clock, GPU by device clock."), "{line}");
-        gpu.execute.as_mut().unwrap().clock = Clock::Simulated;
-        let line = speed_up_line(vec![cpu, gpu]).unwrap();
-        assert!(line.ends_with("CPU by host clock, GPU by simulated clock."), "{line}");
+    fn digits_follow_the_interval_and_single_samples_have_no_spread() {
+        let mut row = example::measured("fft", 10, "cpu", "realfft", 12.42e-6);
+        let texts = |row: &Row| time_fields(Some(row)).map(|field| field.text);
+        assert_eq!(texts(&row), ["12.4 µs", "0.1%", "A"]);
+        row.execute.as_mut().unwrap().ci95_s = [11.4e-6, 13.4e-6];
+        assert_eq!(texts(&row), ["12 µs", "8.1%", "A"]);
+        let execute = row.execute.as_mut().unwrap();
+        (execute.samples_s, execute.grade) = (vec![12.42e-6], None);
+        assert_eq!(texts(&row), ["12.4 µs", "-", "-"]);
     }
 
     #[test]
@@ -212,6 +192,6 @@ mod tests {
         row.case.density = Some(1e-300);
         let report = Report { rows: vec![row], ..example::empty() };
         let heading = &tables(&report, false)[0].title;
-        assert!(heading.starts_with("spmv f32, density 1e-300:"), "{heading}");
+        assert!(heading.starts_with("spmv f32, density 1e-300, cold cache:"), "{heading}");
     }
 }

@@ -1,20 +1,50 @@
 //! Small reports for tests: rows of every outcome with plausible figures.
 
 use super::*;
-use crate::backend::{Accuracy, Side};
+use crate::backend::{
+    Accuracy, ClockCheck, Compile, Conditions, Floors, HostMemory, SetupCounts, Side, Transfer,
+};
 use crate::case::{Cache, Case, DType};
+use crate::measure::drift::Drift;
+use crate::measure::grade::{Grade, Warning, WarningKind};
+use crate::measure::modality::Modes;
+use crate::measure::sampling::Sampling;
 use crate::measure::stats::Summary;
+use crate::measure::stopping::Reason;
 use crate::op::{Checked, Work};
+
+/// What events add to the time between them, in seconds.
+const EVENTS_S: f64 = 1.5e-6;
+
+/// What twelve samples are as shares of their median: half their interval is 0.1 % of it.
+const SHAPE: [f64; 12] = [0.997, 0.998, 0.999, 0.9995, 0.9998, 1.0, 1.0, 1.0005, 1.0008, 1.001, 1.004, 1.02];
+
+/// Floors of the clocks of a backend on that side.
+pub fn floors(side: Side) -> Floors {
+    match side {
+        Side::Cpu => Floors { clock_s: 21e-9, ..Floors::default() },
+        Side::Gpu => Floors {
+            clock_s: 1.4e-6,
+            empty_kernel_s: Some(2.7e-6),
+            launch_sync_s: Some(6.1e-6),
+            event_constant_s: Some(EVENTS_S),
+            checks: vec![
+                ClockCheck { spun_s: 10e-6, events_s: 11.52e-6, device_s: 10.02e-6 },
+                ClockCheck { spun_s: 1e-3, events_s: 1.0016e-3, device_s: 1.0001e-3 },
+            ],
+        },
+    }
+}
 
 /// A report without rows.
 pub fn empty() -> Report {
-    let backend = |name: &str, description| BackendState {
+    let backend = |name: &str, side, description| BackendState {
         name: name.into(),
         available: true,
         reason: None,
         fix: None,
         startup_s: Some(0.1),
-        floors: None,
+        floors: Some(floors(side)),
         description,
         libraries: vec![],
     };
@@ -31,23 +61,26 @@ pub fn empty() -> Report {
                 cpu: "Intel(R) Xeon(R) Platinum 8480C".into(),
                 threads: 16,
                 memory_bytes: 128 << 30,
-                ..Host::default()
+                governor: Some("performance".into()),
+                smt: Some(true),
+                numa_nodes: Some(1),
+                cpu_quota: Some(15.5),
+                last_level_cache_bytes: Some(105 << 20),
+                load_average: Some(0.4),
             },
             backends: vec![
-                backend("cpu", serde_json::json!({ "threads": 16 })),
-                backend("cuda", serde_json::json!({ "device": 0, "name": "NVIDIA H200" })),
+                backend("cpu", Side::Cpu, serde_json::json!({ "threads": 16 })),
+                backend("cuda", Side::Gpu, serde_json::json!({ "device": 0, "name": "NVIDIA H200" })),
             ],
-            settings: serde_json::json!({ "samples": 3 }),
+            settings: serde_json::json!({ "sweeps": [{ "op": "matmul", "sampling": Sampling::default() }] }),
             ..Environment::default()
         },
         rows: vec![],
     }
 }
 
-/// A measured float32 row; backends other than `cpu` stand on the GPU's side.
+/// A measured float32 row of cold caches and grade A; backends other than `cpu` stand on the GPU's side.
 pub fn measured(op: &str, n: u64, backend: &str, variant: &str, median_s: f64) -> Row {
-    let samples_s = vec![median_s * 0.98, median_s, median_s * 1.03];
-    let s = Summary::of(&samples_s).unwrap();
     let side = if backend == "cpu" { Side::Cpu } else { Side::Gpu };
     Row {
         case: Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 1 },
@@ -62,28 +95,105 @@ pub fn measured(op: &str, n: u64, backend: &str, variant: &str, median_s: f64) -
         error: Some(Checked { value: 3.1e-7, bound: 1.2e-5 }),
         work: Work { flop: 2.0 * (n as f64).powi(3), bytes: 12.0 * (n as f64).powi(2) },
         inputs: Some("0123456789abcdef".into()),
-        phases: Some(Phases {
-            inputs_s: 0.01,
-            prepare_s: 0.02,
-            first_s: 0.03,
-            download_s: 0.0,
-            check_s: 0.01,
-            ..Phases::default()
-        }),
-        execute: Some(Execute {
-            clock: if side == Side::Cpu { Clock::Host } else { Clock::DeviceEvents },
-            median_s: s.median,
-            min_s: s.min,
-            max_s: s.max,
-            mad_s: s.mad,
-            ci95_s: [s.low, s.high],
-            host_samples_s: samples_s.clone(),
-            host_median_s: s.median,
-            samples_s,
-            warmups: 3,
-            steady: true,
-            ..Execute::default()
-        }),
+        phases: Some(phases(side, n)),
+        execute: Some(execute(side, median_s)),
+    }
+}
+
+fn phases(side: Side, n: u64) -> Phases {
+    let host = Phases {
+        inputs_s: 0.01,
+        prepare_s: 0.02,
+        first_s: 0.03,
+        download_s: 0.0,
+        check_s: 0.01,
+        ..Phases::default()
+    };
+    if side == Side::Cpu {
+        return host;
+    }
+    let copies = |count: u64| Transfer {
+        bytes: 4 * count * n.saturating_mul(n),
+        memory: HostMemory::Pageable,
+        host_s: vec![31e-6, 30e-6, 32e-6],
+        device_s: vec![21e-6, 20e-6, 22e-6],
+    };
+    Phases {
+        plan_s: Some(0.004),
+        compile: Some(Compile { cold_s: Some(0.21), cached_s: Some(0.0012) }),
+        upload: Some(copies(2)),
+        first_device_s: Some(0.002),
+        download_s: 35e-6,
+        download: Some(copies(1)),
+        peak_device_bytes: Some(12 * n.saturating_mul(n)),
+        ..host
+    }
+}
+
+fn execute(side: Side, median_s: f64) -> Execute {
+    let samples_s: Vec<f64> = SHAPE.iter().map(|share| share * median_s).collect();
+    let s = Summary::of(&samples_s).unwrap();
+    let gpu = side == Side::Gpu;
+    let launch_s = if gpu { 5e-6 } else { 0.0 };
+    let host_samples_s: Vec<f64> = samples_s.iter().map(|sample| sample + launch_s).collect();
+    let host = Summary::of(&host_samples_s).unwrap();
+    let state = Conditions {
+        sm_mhz: gpu.then_some(1980.0),
+        memory_mhz: gpu.then_some(3201.0),
+        power_w: gpu.then_some(310.0),
+        temperature_c: gpu.then_some(41.0),
+        load_average: (!gpu).then_some(0.4),
+        ..Conditions::default()
+    };
+    Execute {
+        clock: if gpu { Clock::DeviceEvents } else { Clock::Host },
+        events_s: samples_s.iter().filter(|_| gpu).map(|sample| sample + EVENTS_S).collect(),
+        event_constant_s: gpu.then_some(EVENTS_S),
+        median_s: s.median,
+        min_s: s.min,
+        max_s: s.max,
+        mad_s: s.mad,
+        ci95_s: [s.low, s.high],
+        quantiles_s: Some([s.p05, s.p25, s.p75, s.p95]),
+        host_samples_s,
+        host_median_s: host.median,
+        host_ci95_s: Some([host.low, host.high]),
+        rounds: (0..12).map(|sample| sample / 4).collect(),
+        sm_mhz: if gpu { vec![1980.0; 12] } else { vec![] },
+        switches: if gpu { vec![] } else { vec![0; 12] },
+        set_aside: 0,
+        throttled: 0,
+        warmups: 3,
+        steady: true,
+        spent_s: 0.25,
+        stopped: Some(Reason::Precise),
+        drift: Some(Drift { relative: 0.0006, p: 0.4 }),
+        modes: None,
+        setup_while_sampling: SetupCounts::default(),
+        conditions: vec![[state.clone(), state]; 3],
+        grade: Some(Grade::A),
+        warnings: vec![],
+        samples_s,
+    }
+}
+
+/// Lowers a measured row's grade for a reason, of which texts and next step stand for those of the kind.
+pub fn warn(row: &mut Row, kind: WarningKind, at_best: Grade, text: &str, next: &str) {
+    let execute = row.execute.as_mut().unwrap();
+    execute.grade = execute.grade.max(Some(at_best));
+    execute.warnings.push(Warning { kind, at_best, text: text.into(), next: next.into() });
+    execute.warnings.sort_by_key(|warning| std::cmp::Reverse(warning.at_best));
+    match kind {
+        WarningKind::Spread => {
+            execute.ci95_s = [0.95 * execute.median_s, 1.05 * execute.median_s];
+            execute.stopped = Some(Reason::OutOfTime);
+        }
+        WarningKind::Bimodal => {
+            let low = execute.median_s;
+            execute.modes = Some(Modes { low, high: 1.2 * low, share_high: 0.3 });
+        }
+        WarningKind::Throttled => (execute.throttled, execute.set_aside) = (2, 1),
+        _ => {}
     }
 }
 
@@ -108,7 +218,7 @@ pub fn without_time(
     }
 }
 
-/// Two ops, every outcome, and a size at which the CPU wins.
+/// Two ops, every outcome, a size at which the CPU wins, a time near the device's floor and an imprecise one.
 pub fn full() -> Report {
     let mkl = Some("pip install mkl");
     let mut report = empty();
@@ -134,5 +244,20 @@ pub fn full() -> Report {
     for row in report.rows.iter_mut().filter(|row| row.case.op == "spgemm") {
         row.case.density = Some(0.01);
     }
+    let larger = "choose a larger size, or --cache hot, which times batches";
+    let text = "the time is 2.8 times what the device takes to do nothing";
+    warn(&mut report.rows[1], WarningKind::LaunchBound, Grade::B, text, larger);
+    let text = "half the 95 % interval is 5.0 % of the median, 1.0 % was asked for";
+    warn(
+        &mut report.rows[3],
+        WarningKind::Spread,
+        Grade::C,
+        text,
+        "close other programs, or raise --max-time",
+    );
+    report.environment.warnings.push(RunWarning {
+        text: "the machine was busy when the run started: 0.4 runnable processes a processor".into(),
+        next: "close other programs and run again".into(),
+    });
     report
 }

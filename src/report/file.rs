@@ -12,10 +12,13 @@ use super::{Report, Row, SCHEMA_VERSION};
 /// Name of the report in the folder of a run.
 pub const FILE_NAME: &str = "report.json";
 
+/// Layouts that can be read. What layout 1 lacks has defaults; all its times are of hot caches.
+const READABLE: std::ops::RangeInclusive<u64> = 1..=SCHEMA_VERSION as u64;
+
 /// Reads a report. A folder stands for the `report.json` in it; unknown keys are ignored.
 ///
 /// # Errors
-/// The file is unreadable, is no JSON, or has another layout; one line that says where and what to do.
+/// The file is unreadable, is no JSON, or has a layout that is not known here; one line that says where and what to do.
 pub fn load(path: &Path) -> anyhow::Result<Report> {
     let path = locate(path);
     let shown = path.display();
@@ -132,14 +135,16 @@ fn parse(bytes: &[u8]) -> anyhow::Result<Report> {
     })?;
     match value.get("schema_version") {
         None => bail!("no schema_version: not a gpubench report; give a report.json written by gpubench run"),
-        Some(found) if found.as_u64() != Some(u64::from(SCHEMA_VERSION)) => bail!(
-            "schema_version {found}, but this gpubench reads {SCHEMA_VERSION}; use the version that wrote it, or run the sweep again"
+        Some(found) if !found.as_u64().is_some_and(|found| READABLE.contains(&found)) => bail!(
+            "schema_version {found}, but this gpubench reads {} to {}; use the version that wrote it, or run the sweep again",
+            READABLE.start(),
+            READABLE.end()
         ),
         Some(_) => {}
     }
     // From the text again, not from the value: errors then say the line.
     let report: Report = serde_json::from_slice(bytes).map_err(|error| {
-        anyhow!("not a report of layout {SCHEMA_VERSION}: {error}; compare it with `gpubench schema`")
+        anyhow!("not a report of the layout it names: {error}; compare it with `gpubench schema`")
     })?;
     report.rows.iter().enumerate().try_for_each(|(index, row)| check_names(index, row))?;
     Ok(report)
@@ -193,6 +198,21 @@ mod tests {
     }
 
     #[test]
+    fn a_report_of_layout_1_loads_with_hot_caches_and_without_what_it_does_not_know() {
+        let report = parse(include_bytes!("testdata/layout-1.json")).unwrap();
+        assert_eq!(report.schema_version, 1);
+        assert_eq!(report.rows.len(), 6);
+        assert!(report.rows.iter().all(|row| row.cache == crate::case::Cache::Hot));
+        let timed: Vec<&super::super::Execute> =
+            report.rows.iter().filter_map(|row| row.execute.as_ref()).collect();
+        assert_eq!(timed.len(), 5);
+        assert!(timed.iter().all(|execute| execute.grade.is_none() && execute.steady));
+        assert!(report.environment.warnings.is_empty() && report.environment.host.smt.is_none());
+        // Written again it keeps its layout, and reads as the same report.
+        assert_eq!(parse(&to_json(&report).unwrap()).unwrap(), report);
+    }
+
+    #[test]
     fn unknown_keys_are_ignored() {
         let mut value = serde_json::to_value(crate::report::example::full()).unwrap();
         value["later"] = 1.into();
@@ -205,7 +225,10 @@ mod tests {
         assert!(refusal("{\n\"schema_version\": 1,\n!").contains("line 3 column 1"));
         assert!(refusal("[1, 2]").contains("not a gpubench report"));
         assert!(refusal("{}").contains("no schema_version"));
-        assert!(refusal("{\"schema_version\": 7}").contains("schema_version 7, but this gpubench reads 1"));
+        assert!(
+            refusal("{\"schema_version\": 7}").contains("schema_version 7, but this gpubench reads 1 to 2")
+        );
+        assert!(refusal("{\"schema_version\": 0}").contains("reads 1 to 2; use the version that wrote it"));
         assert!(refusal("{\"schema_version\": 1}").contains("missing field `environment`"));
         let missing = load(Path::new("/nonexistent/report.json")).unwrap_err().to_string();
         assert!(missing.starts_with("cannot read /nonexistent/report.json"), "{missing}");

@@ -1,22 +1,28 @@
 //! The headline: the best correct variant of each side, case by case, and how they compare. Knows rows only.
 //!
+//! A comparison never mixes states of the caches: a section is about one of them.
+//!
 //! The speed-up here is the *kernel* speed-up: each side by the clock that stands for it (a GPU's own clock, the
 //! host's for a CPU), operands resident, no transfer. Variants of reduced precision take no part.
 
 use std::fmt;
 
+use super::quantity::factor_within;
 use super::{Outcome, Report, Row};
 use crate::backend::Side;
-use crate::case::DType;
+use crate::case::{Cache, DType};
+use crate::measure::stats::significant_digits;
 use crate::op::{Checked, OPS};
 
-/// The cases of one op in one element type.
+/// The cases of one op in one element type and one state of the caches.
 #[derive(Clone, Debug)]
 pub struct Section<'a> {
     /// Name of the op.
     pub op: &'a str,
     /// Element type.
     pub dtype: DType,
+    /// State of the caches before each execution.
+    pub cache: Cache,
     /// One entry a size and density, in ascending order of density, then size.
     pub comparisons: Vec<Comparison<'a>>,
 }
@@ -88,6 +94,17 @@ impl SpeedUp {
     pub fn factor(&self) -> f64 {
         if self.ratio >= 1.0 { self.ratio } else { 1.0 / self.ratio }
     }
+
+    /// Significant digits that the interval of the factor allows, but at least two: one would hide who wins.
+    fn digits(&self) -> usize {
+        let (low, high) =
+            if self.ratio >= 1.0 { (self.low, self.high) } else { (1.0 / self.high, 1.0 / self.low) };
+        match (high - low) / 2.0 {
+            half_width if half_width > 0.0 => significant_digits(self.factor(), half_width).max(2),
+            // Single samples have no interval.
+            _ => 3,
+        }
+    }
 }
 
 /// `GPU 12.3x` or `CPU 2.9x`: the winner and a factor, never below 1.
@@ -97,7 +114,7 @@ impl fmt::Display for SpeedUp {
             Side::Cpu => "CPU",
             Side::Gpu => "GPU",
         };
-        f.pad(&format!("{winner} {}", factor_text(self.factor())))
+        f.pad(&format!("{winner} {}", factor_within(self.factor(), self.digits())))
     }
 }
 
@@ -110,7 +127,7 @@ pub fn factor_text(factor: f64) -> String {
     }
 }
 
-/// The sections of a report, in the order of [`OPS`] and of [`DType::ALL`]; ops unknown here come last.
+/// The sections of a report, in the order of [`OPS`], [`DType::ALL`] and [`Cache::ALL`]; ops unknown here come last.
 pub fn sections(report: &Report) -> Vec<Section<'_>> {
     let mut ops: Vec<&str> = OPS.iter().map(|op| op.name()).collect();
     for row in &report.rows {
@@ -118,16 +135,29 @@ pub fn sections(report: &Report) -> Vec<Section<'_>> {
             ops.push(&row.case.op);
         }
     }
-    let pairs = ops.iter().flat_map(|&op| DType::ALL.iter().map(move |&dtype| (op, dtype)));
-    pairs
-        .map(|(op, dtype)| Section { op, dtype, comparisons: comparisons(report, op, dtype) })
-        .filter(|section| !section.comparisons.is_empty())
-        .collect()
+    let mut sections = vec![];
+    for op in ops {
+        for &dtype in DType::ALL {
+            for cache in Cache::ALL {
+                let comparisons = comparisons(report, op, dtype, cache);
+                if !comparisons.is_empty() {
+                    sections.push(Section { op, dtype, cache, comparisons });
+                }
+            }
+        }
+    }
+    sections
 }
 
-fn comparisons<'a>(report: &'a Report, op: &str, dtype: DType) -> Vec<Comparison<'a>> {
+/// Whether rows of both states of the caches occur, so that the state must be told with each.
+pub fn has_both_caches(report: &Report) -> bool {
+    Cache::ALL.iter().all(|cache| report.rows.iter().any(|row| row.cache == *cache))
+}
+
+fn comparisons<'a>(report: &'a Report, op: &str, dtype: DType, cache: Cache) -> Vec<Comparison<'a>> {
     let mut found: Vec<Comparison<'a>> = Vec::new();
-    for row in report.rows.iter().filter(|row| row.case.op == op && row.case.dtype == dtype) {
+    let belongs = |row: &Row| row.case.op == op && row.case.dtype == dtype && row.cache == cache;
+    for row in report.rows.iter().filter(|row| belongs(row)) {
         let (n, density) = (row.case.n, row.case.density);
         match found.iter_mut().find(|comparison| comparison.n == n && comparison.density == density) {
             Some(comparison) => comparison.rows.push(row),
@@ -192,12 +222,42 @@ mod tests {
     #[test]
     fn speed_ups_name_the_winner_and_are_never_below_one() {
         assert_eq!(speed_up(12.34).to_string(), "GPU 12.3x");
-        assert_eq!(speed_up(1.0 / 2.9).to_string(), "CPU 2.9x");
-        assert_eq!(speed_up(1.0).to_string(), "GPU 1.0x");
-        assert_eq!(speed_up(0.999).to_string(), "CPU 1.0x");
+        assert_eq!(speed_up(1.0 / 2.9).to_string(), "CPU 2.90x");
+        assert_eq!(speed_up(1.0).to_string(), "GPU 1.00x");
+        assert_eq!(speed_up(0.999).to_string(), "CPU 1.00x");
         assert_eq!(speed_up(270.85).to_string(), "GPU 271x");
         assert_eq!(speed_up(99.97).to_string(), "GPU 100x");
         assert_eq!(speed_up(1e-300).to_string(), "CPU 1.0e300x");
+    }
+
+    #[test]
+    fn speed_ups_have_the_digits_that_their_own_interval_allows() {
+        let within = |ratio: f64, relative: f64| {
+            SpeedUp { ratio, low: ratio * (1.0 - relative), high: ratio * (1.0 + relative) }.to_string()
+        };
+        assert_eq!(within(12.34, 1e-4), "GPU 12.34x");
+        assert_eq!(within(12.34, 0.01), "GPU 12x");
+        assert_eq!(within(1.0 / 2.9, 0.003), "CPU 2.90x");
+        assert_eq!(within(1.42, 0.3), "GPU 1.4x");
+        assert_eq!(within(270.85, 0.05), "GPU 270x");
+    }
+
+    #[test]
+    fn a_comparison_never_mixes_states_of_the_caches() {
+        let mut report = example::empty();
+        report.rows = vec![
+            example::measured("fft", 10, "cpu", "realfft", 4e-3),
+            example::measured("fft", 10, "cuda", "r2c", 1e-3),
+            example::measured("fft", 10, "cpu", "realfft", 2e-3),
+        ];
+        assert!(!has_both_caches(&report));
+        report.rows[2].cache = Cache::Hot;
+        assert!(has_both_caches(&report));
+        let found: Vec<(Cache, Option<f64>)> = sections(&report)
+            .iter()
+            .map(|section| (section.cache, section.comparisons[0].speed_up().map(|found| found.ratio)))
+            .collect();
+        assert_eq!(found, [(Cache::Cold, Some(4.0)), (Cache::Hot, None)]);
     }
 
     #[test]

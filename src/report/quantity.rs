@@ -1,5 +1,6 @@
 //! Figures for people: times with the fitting unit, spreads, errors. Knows no report.
 
+use crate::measure::stats::significant_digits;
 use crate::op::Checked;
 
 /// Units of time, largest first: seconds a unit has, and its symbol.
@@ -21,6 +22,57 @@ pub fn time_text(seconds: f64) -> String {
     format!("{} {symbol}", three_digits(seconds / unit))
 }
 
+/// A time with as many significant digits as half the width of its interval allows, from 2 to 4: `12.42 µs` within
+/// 0.05 %, `12 µs` within 8 %. Three digits where no interval is known.
+///
+/// One digit alone could move a figure out of its own interval, as 744 ± 37 to 700.
+pub fn time_within(seconds: f64, half_width: Option<f64>) -> String {
+    let Some(half_width) = half_width.filter(|_| seconds > 1e-11 && seconds < 1e6) else {
+        return time_text(seconds);
+    };
+    let digits = significant_digits(seconds, half_width).max(2);
+    let (seconds, place) = rounded(seconds, digits);
+    // The unit is chosen by the rounded figure, so that what rounds to 1000 of a unit is 1 of the next.
+    let (unit_place, (unit, symbol)) = [0, -3, -6]
+        .into_iter()
+        .zip(TIME_UNITS)
+        .find(|(unit_place, _)| place >= *unit_place)
+        .unwrap_or((-9, TIME_UNITS[3]));
+    format!("{:.*} {symbol}", decimals(digits, place - unit_place), seconds / unit)
+}
+
+/// A factor of at least 1 with `digits` significant digits: `1.47x`, `28x`, `120x`, `1.4e7x`.
+pub fn factor_within(factor: f64, digits: usize) -> String {
+    if factor >= 1e6 {
+        return format!("{factor:.1e}x");
+    }
+    let (factor, place) = rounded(factor, digits);
+    format!("{factor:.*}x", decimals(digits, place))
+}
+
+/// `figure` to so many significant digits, and the decimal place of its first.
+fn rounded(figure: f64, digits: usize) -> (f64, i32) {
+    let text = format!("{figure:.*e}", digits.saturating_sub(1));
+    let place = text.split_once('e').and_then(|(_, place)| place.parse().ok()).unwrap_or(0);
+    (text.parse().unwrap_or(figure), place)
+}
+
+/// Decimals that show so many significant digits of a figure whose first stands at `place`.
+fn decimals(digits: usize, place: i32) -> usize {
+    usize::try_from(digits as i32 - 1 - place).unwrap_or(0)
+}
+
+/// A size in memory with its binary unit: `512 B`, `60.0 MiB`.
+pub fn bytes_text(bytes: u64) -> String {
+    const UNITS: [(f64, &str); 4] =
+        [((1u64 << 40) as f64, "TiB"), ((1 << 30) as f64, "GiB"), ((1 << 20) as f64, "MiB"), (1024.0, "KiB")];
+    let figure = bytes as f64;
+    match UNITS.iter().find(|(unit, _)| figure >= *unit) {
+        Some((unit, symbol)) => format!("{} {symbol}", three_digits(figure / unit)),
+        None => format!("{bytes} B"),
+    }
+}
+
 /// Three significant digits, below 10⁹ without an exponent: `1.23`, `12.3`, `123`, `1234`, `1.23e9`.
 pub fn three_digits(figure: f64) -> String {
     match figure.abs() {
@@ -40,6 +92,11 @@ pub fn spread_text(relative: f64) -> String {
 /// The error found: `3.1e-7`; `not finite` for an answer with a NaN or an infinity.
 pub fn error_text(error: Checked) -> String {
     if error.value >= f64::MAX { "not finite".into() } else { format!("{:.1e}", error.value) }
+}
+
+/// The error and its share of the bound: `3.1e-7 (2.6%)`.
+pub fn judged_text(error: Checked) -> String {
+    format!("{} ({})", error_text(error), share_text(error))
 }
 
 /// The error as a share of its bound: `2.6%`, or as a multiple where it is far beyond.
@@ -79,7 +136,58 @@ mod tests {
     }
 
     #[test]
+    fn times_have_no_digit_that_their_interval_does_not_allow() {
+        let cases = [
+            (12.42e-6, 0.0005, "12.42 µs"),
+            (12.42e-6, 0.001, "12.4 µs"),
+            (12.42e-6, 0.08, "12 µs"),
+            (12.42e-6, 0.5, "12 µs"),
+            (0.7438, 0.05, "740 ms"),
+            (123.4e-6, 0.012, "120 µs"),
+            (999.6e-6, 0.002, "1.0 ms"),
+            (999.6e-6, 0.0001, "999.6 µs"),
+            (0.996, 0.5, "1.0 s"),
+            (0.7438, 0.001, "744 ms"),
+            (1234.5, 0.01, "1200 s"),
+            (4e-10, 0.0, "0.4000 ns"),
+            (9.87e-3, 0.0, "9.870 ms"),
+        ];
+        for (seconds, relative, text) in cases {
+            assert_eq!(time_within(seconds, Some(seconds * relative)), text, "{seconds} ± {relative}");
+        }
+        assert_eq!(time_within(12.42e-6, None), "12.4 µs");
+        assert_eq!(time_within(0.0, Some(0.0)), "0 s");
+        assert_eq!(time_within(1e308, Some(0.0)), "1.00e308 s");
+        assert_eq!(time_within(5e-324, Some(1.0)), "4.94e-324 s");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_time_reads_back_within_its_interval(seconds in 1e-9f64..1e4, relative in 1e-4f64..0.3) {
+            let text = time_within(seconds, Some(seconds * relative));
+            let (figure, symbol) = text.split_once(' ').unwrap();
+            let unit = TIME_UNITS.iter().find(|(_, known)| *known == symbol).unwrap().0;
+            let shown = figure.parse::<f64>().unwrap() * unit;
+            // The last digit stands for at most ten half widths, and rounding is off by half of it.
+            proptest::prop_assert!((shown - seconds).abs() <= 5.0 * seconds * relative.max(1e-4), "{text}");
+            proptest::prop_assert!(figure.parse::<f64>().unwrap() < 1000.0 || symbol == "s");
+        }
+    }
+
+    #[test]
+    fn factors_and_sizes_in_memory_are_short() {
+        assert_eq!(factor_within(1.466, 3), "1.47x");
+        assert_eq!(factor_within(28.4, 2), "28x");
+        assert_eq!(factor_within(123.4, 2), "120x");
+        assert_eq!(factor_within(99.97, 3), "100x");
+        assert_eq!(factor_within(1e300, 4), "1.0e300x");
+        assert_eq!(bytes_text(1000), "1000 B");
+        assert_eq!(bytes_text(62914560), "60.0 MiB");
+    }
+
+    #[test]
     fn errors_stand_beside_their_share_of_the_bound() {
+        assert_eq!(judged_text(Checked { value: 3.1e-7, bound: 1.2e-5 }), "3.1e-7 (2.6%)");
         let found = |value, bound| {
             let error = Checked { value, bound };
             (error_text(error), share_text(error))

@@ -11,7 +11,7 @@ const RUN: &str = "run --ops matmul --sizes 4,8 --samples 6 --backends sim --sim
 
 fn rows(json: &str) -> Vec<Value> {
     let report: Value = serde_json::from_str(json).unwrap();
-    assert_eq!(report["schema_version"], 1);
+    assert_eq!(report["schema_version"], gpubench::report::SCHEMA_VERSION);
     assert!(report["environment"]["settings"]["sweeps"][0]["op"].is_string());
     report["rows"].as_array().unwrap().clone()
 }

@@ -2,74 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use gpubench::backend::{Accuracy, SetupCounts, Side};
-use gpubench::case::{Case, DType};
-use gpubench::op::{Checked, Work};
-use gpubench::report::{
-    BackendState, Clock, Environment, Execute, Outcome, Phases, Report, Row, SCHEMA, SCHEMA_VERSION,
-};
+mod reports;
+
+use gpubench::case::Cache;
+use gpubench::measure::grade::{Grade, WarningKind};
+use gpubench::measure::stopping::Reason;
+use gpubench::report::{Report, SCHEMA};
+use reports::{complete, report};
 use serde_json::{Value, json};
-
-fn row(n: u64, outcome: Outcome) -> Row {
-    let measured = outcome == Outcome::Measured;
-    let checked = measured || outcome == Outcome::Incorrect;
-    Row {
-        case: Case { op: "spmv".into(), n, dtype: DType::F64, density: Some(0.05), seed: u64::MAX },
-        backend: "cuda".into(),
-        variant: "cusparse".into(),
-        side: Side::Gpu,
-        accuracy: Accuracy::Ieee,
-        outcome,
-        reason: (!measured).then(|| "cuSPARSE: not found".into()),
-        fix: (outcome == Outcome::Skipped).then(|| "pip install nvidia-cusparse".into()),
-        error: checked.then(|| Checked::new(f64::NAN, 1e-12)),
-        work: Work { flop: 2e6, bytes: 1.2e7 },
-        inputs: checked.then(|| "0123456789abcdef".into()),
-        phases: checked.then(Phases::default),
-        execute: measured.then(|| Execute {
-            clock: Clock::DeviceEvents,
-            samples_s: vec![1e-6, 2e-6],
-            median_s: 1.5e-6,
-            min_s: 1e-6,
-            max_s: 2e-6,
-            mad_s: 5e-7,
-            ci95_s: [1e-6, 2e-6],
-            host_samples_s: vec![3e-6, 3e-6],
-            host_median_s: 3e-6,
-            warmups: 3,
-            setup_while_sampling: SetupCounts::default(),
-        }),
-    }
-}
-
-fn report() -> Report {
-    let missing = BackendState {
-        name: "cuda".into(),
-        available: false,
-        reason: Some("no driver".into()),
-        fix: Some("install the NVIDIA driver".into()),
-        startup_s: None,
-        description: Value::Null,
-        libraries: vec![gpubench::backend::Finding {
-            name: "cuFFT".into(),
-            path: None,
-            version: None,
-            serves: vec!["fft/r2c".into()],
-            problem: Some("not found".into()),
-            fix: None,
-        }],
-    };
-    let outcomes = [Outcome::Measured, Outcome::Incorrect, Outcome::Skipped, Outcome::Failed];
-    Report {
-        schema_version: SCHEMA_VERSION,
-        environment: Environment {
-            backends: vec![missing],
-            settings: json!({ "samples": 30 }),
-            ..Environment::default()
-        },
-        rows: (1..).zip(outcomes).map(|(n, outcome)| row(n, outcome)).collect(),
-    }
-}
 
 fn validator() -> jsonschema::Validator {
     let schema: Value = serde_json::from_str(SCHEMA).unwrap();
@@ -79,11 +19,8 @@ fn validator() -> jsonschema::Validator {
 
 #[test]
 fn a_report_with_every_outcome_fits_the_schema() {
-    let value = serde_json::to_value(report()).unwrap();
-    let validator = validator();
-    let errors: Vec<String> =
-        validator.iter_errors(&value).map(|error| format!("{}: {error}", error.instance_path())).collect();
-    assert!(errors.is_empty(), "{errors:#?}");
+    assert_fits(&serde_json::to_value(report()).unwrap());
+    assert_fits(&serde_json::to_value(Report { rows: vec![], ..report() }).unwrap());
 }
 
 #[test]
@@ -132,7 +69,20 @@ fn reports_that_break_a_promise_are_rejected() {
         ("no rows", |v| remove(v, "rows")),
         ("no environment", |v| remove(v, "environment")),
         ("no schema_version", |v| remove(v, "schema_version")),
-        ("another schema_version", |v| v["schema_version"] = json!(2)),
+        ("another schema_version", |v| v["schema_version"] = json!(1)),
+        ("no cache", |v| remove(&mut v["rows"][0], "cache")),
+        ("an unknown state of the caches", |v| v["rows"][0]["cache"] = json!("warm")),
+        ("an unknown grade", |v| v["rows"][0]["execute"]["grade"] = json!("E")),
+        ("an unknown reason to stop", |v| v["rows"][0]["execute"]["stopped"] = json!("bored")),
+        ("three quantiles", |v| v["rows"][0]["execute"]["quantiles_s"] = json!([1, 2, 3])),
+        ("a warning without a next step", |v| {
+            v["rows"][0]["execute"]["warnings"] =
+                json!([{ "kind": "spread", "at_best": "B", "text": "wide" }]);
+        }),
+        ("a round with one state of the machine", |v| {
+            v["rows"][0]["execute"]["conditions"] = json!([[{}]]);
+        }),
+        ("a floor below zero", |v| v["environment"]["backends"][0]["floors"] = json!({ "clock_s": -1 })),
     ];
     let validator = validator();
     for (what, change) in breaks {
@@ -142,37 +92,33 @@ fn reports_that_break_a_promise_are_rejected() {
     }
 }
 
-/// A report in which every optional key is present somewhere: its first row and its one backend have them all.
-fn complete() -> Value {
-    let mut value = serde_json::to_value(report()).unwrap();
-    let environment = &mut value["environment"];
-    environment["gpubench_revision"] = json!("0123abc");
-    environment["git_revision"] = json!("0123abc-dirty");
-    environment["planned_rows"] = json!(5);
-    environment["host"]["governor"] = json!("performance");
-    environment["backends"][0]["startup_s"] = json!(0.5);
-    value["rows"][0]["reason"] = json!("a reason");
-    value["rows"][0]["fix"] = json!("a fix");
-    value
-}
-
 /// Places of the objects of a report, and the definitions of the schema that they fit.
 const OBJECTS: &[(&str, &str)] = &[
     ("/environment", "environment"),
+    ("/environment/warnings/0", "run_warning"),
     ("/environment/host", "host"),
     ("/environment/backends/0", "backend"),
+    ("/environment/backends/0/floors", "floors"),
+    ("/environment/backends/0/floors/checks/0", "clock_check"),
     ("/environment/backends/0/libraries/0", "finding"),
     ("/rows/0", "row"),
     ("/rows/0/error", "error"),
     ("/rows/0/work", "work"),
     ("/rows/0/phases", "phases"),
+    ("/rows/0/phases/compile", "compile"),
+    ("/rows/0/phases/upload", "transfer"),
     ("/rows/0/execute", "execute"),
+    ("/rows/0/execute/drift", "drift"),
+    ("/rows/0/execute/modes", "modes"),
+    ("/rows/0/execute/conditions/0/1", "conditions"),
+    ("/rows/0/execute/warnings/0", "warning"),
 ];
 
 #[test]
 fn the_schema_and_a_complete_report_have_the_same_keys() {
-    let (schema, complete): (Value, Value) = (serde_json::from_str(SCHEMA).unwrap(), complete());
-    assert!(validator().is_valid(&complete));
+    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    let complete = serde_json::to_value(complete()).unwrap();
+    assert_fits(&complete);
     for (place, definition) in OBJECTS {
         let mut written: Vec<&String> =
             complete.pointer(place).unwrap().as_object().unwrap().keys().collect();
@@ -184,9 +130,12 @@ fn the_schema_and_a_complete_report_have_the_same_keys() {
     }
 }
 
+/// Keys that layout 2 always has and layout 1 has not, so that a report can be read without them.
+const SINCE_LAYOUT_2: &[&str] = &["cache", "set_aside", "throttled", "steady", "spent_s"];
+
 #[test]
 fn every_key_that_the_schema_requires_is_required_when_a_report_is_read_and_the_reverse() {
-    let (complete, validator) = (complete(), validator());
+    let (complete, validator) = (serde_json::to_value(complete()).unwrap(), validator());
     for (place, _) in OBJECTS {
         for key in complete.pointer(place).unwrap().as_object().unwrap().keys() {
             // A measured row without `execute` can be read, and then counts as one without a time.
@@ -196,9 +145,73 @@ fn every_key_that_the_schema_requires_is_required_when_a_report_is_read_and_the_
             let mut value = complete.clone();
             remove(value.pointer_mut(place).unwrap(), key);
             let readable = serde_json::from_value::<Report>(value.clone()).is_ok();
-            assert_eq!(validator.is_valid(&value), readable, "{place}/{key}");
+            let since = SINCE_LAYOUT_2.contains(&key.as_str());
+            assert!(!since || readable, "{place}/{key}: layout 1 cannot be read");
+            assert_eq!(validator.is_valid(&value), readable && !since, "{place}/{key}");
         }
     }
+}
+
+#[test]
+fn words_of_the_schema_are_those_that_are_written() {
+    use WarningKind::{
+        Bimodal, BusyMachine, Disturbed, FewSamples, LaunchBound, NotWarm, OtherProcess, Setup, Spread,
+        Throttled,
+    };
+    let mut value = serde_json::to_value(complete()).unwrap();
+    let kinds = [
+        Spread,
+        WarningKind::Drift,
+        Throttled,
+        FewSamples,
+        LaunchBound,
+        Bimodal,
+        Disturbed,
+        OtherProcess,
+        BusyMachine,
+        Setup,
+        NotWarm,
+    ];
+    for kind in kinds {
+        value["rows"][0]["execute"]["warnings"][0]["kind"] = serde_json::to_value(kind).unwrap();
+        assert_fits(&value);
+    }
+    for reason in [Reason::Precise, Reason::Plateau, Reason::OutOfTime, Reason::Fixed, Reason::MostSamples] {
+        value["rows"][0]["execute"]["stopped"] = serde_json::to_value(reason).unwrap();
+        assert_fits(&value);
+    }
+    for grade in [Grade::A, Grade::B, Grade::C, Grade::D] {
+        value["rows"][0]["execute"]["grade"] = serde_json::to_value(grade).unwrap();
+        assert_fits(&value);
+    }
+    for cache in Cache::ALL {
+        value["rows"][0]["cache"] = serde_json::to_value(cache).unwrap();
+        assert_fits(&value);
+    }
+}
+
+#[test]
+fn a_report_of_a_simulated_run_fits_the_schema() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/configs/sim-example.toml");
+    let out = folder.path().join("out");
+    let status = std::process::Command::new(env!("CARGO_BIN_EXE_gpubench"))
+        .args(["run", "--ops", "matmul", "--sizes", "16", "--backends", "sim", "--cache", "both", "--quiet"])
+        .args(["--sim", script, "--format", "json", "--out", out.to_str().unwrap()])
+        .output()
+        .unwrap();
+    assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stderr));
+    let value: Value = serde_json::from_slice(&std::fs::read(out.join("report.json")).unwrap()).unwrap();
+    assert_fits(&value);
+    assert!(value["rows"].as_array().unwrap().iter().any(|row| row["execute"]["grade"].is_string()));
+}
+
+/// Fails with every place at which the value breaks a promise.
+fn assert_fits(value: &Value) {
+    let validator = validator();
+    let errors: Vec<String> =
+        validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
 }
 
 fn remove(value: &mut Value, key: &str) {

@@ -1,0 +1,158 @@
+//! Reports to hold against the schema: one with little in it, one with everything.
+
+use gpubench::backend::{
+    Accuracy, ClockCheck, Compile, Conditions, Floors, HostMemory, SetupCounts, Side, Transfer,
+};
+use gpubench::case::{Cache, Case, DType};
+use gpubench::measure::drift::Drift;
+use gpubench::measure::grade::{Grade, Warning, WarningKind};
+use gpubench::measure::modality::Modes;
+use gpubench::measure::stopping::Reason;
+use gpubench::op::{Checked, Work};
+use gpubench::report::{
+    BackendState, Clock, Environment, Execute, Host, Outcome, Phases, Report, Row, RunWarning, SCHEMA_VERSION,
+};
+use serde_json::{Value, json};
+
+fn row(n: u64, outcome: Outcome) -> Row {
+    let measured = outcome == Outcome::Measured;
+    let checked = measured || outcome == Outcome::Incorrect;
+    Row {
+        case: Case { op: "spmv".into(), n, dtype: DType::F64, density: Some(0.05), seed: u64::MAX },
+        backend: "cuda".into(),
+        variant: "cusparse".into(),
+        cache: Cache::Cold,
+        side: Side::Gpu,
+        accuracy: Accuracy::Ieee,
+        outcome,
+        reason: (!measured).then(|| "cuSPARSE: not found".into()),
+        fix: (outcome == Outcome::Skipped).then(|| "pip install nvidia-cusparse".into()),
+        error: checked.then(|| Checked::new(f64::NAN, 1e-12)),
+        work: Work { flop: 2e6, bytes: 1.2e7 },
+        inputs: checked.then(|| "0123456789abcdef".into()),
+        phases: checked.then(Phases::default),
+        execute: measured.then(|| Execute {
+            clock: Clock::DeviceEvents,
+            samples_s: vec![1e-6, 2e-6],
+            median_s: 1.5e-6,
+            min_s: 1e-6,
+            max_s: 2e-6,
+            mad_s: 5e-7,
+            ci95_s: [1e-6, 2e-6],
+            host_samples_s: vec![3e-6, 3e-6],
+            host_median_s: 3e-6,
+            warmups: 3,
+            steady: true,
+            ..Execute::default()
+        }),
+    }
+}
+
+/// A report of every outcome, with few optional keys.
+pub fn report() -> Report {
+    let missing = BackendState {
+        name: "cuda".into(),
+        available: false,
+        reason: Some("no driver".into()),
+        fix: Some("install the NVIDIA driver".into()),
+        startup_s: None,
+        floors: None,
+        description: Value::Null,
+        libraries: vec![gpubench::backend::Finding {
+            name: "cuFFT".into(),
+            path: None,
+            version: None,
+            serves: vec!["fft/r2c".into()],
+            problem: Some("not found".into()),
+            fix: None,
+        }],
+    };
+    let outcomes = [Outcome::Measured, Outcome::Incorrect, Outcome::Skipped, Outcome::Failed];
+    Report {
+        schema_version: SCHEMA_VERSION,
+        environment: Environment {
+            backends: vec![missing],
+            settings: json!({ "samples": 30 }),
+            ..Environment::default()
+        },
+        rows: (1..).zip(outcomes).map(|(n, outcome)| row(n, outcome)).collect(),
+    }
+}
+
+/// A report in which every optional key is present somewhere: its first row and its one backend have them all.
+pub fn complete() -> Report {
+    let mut report = report();
+    let environment = &mut report.environment;
+    environment.gpubench_revision = Some("0123abc".into());
+    environment.git_revision = Some("0123abc-dirty".into());
+    environment.planned_rows = Some(5);
+    environment.warnings = vec![RunWarning { text: "busy".into(), next: "wait".into() }];
+    environment.variables.insert("OMP_NUM_THREADS".into(), "4".into());
+    environment.host = Host {
+        governor: Some("performance".into()),
+        smt: Some(true),
+        numa_nodes: Some(2),
+        cpu_quota: Some(1.5),
+        last_level_cache_bytes: Some(1 << 25),
+        load_average: Some(0.1),
+        ..Host::default()
+    };
+    environment.backends[0].startup_s = Some(0.5);
+    environment.backends[0].floors = Some(Floors {
+        clock_s: 1e-6,
+        empty_kernel_s: Some(2e-6),
+        launch_sync_s: Some(6e-6),
+        event_constant_s: Some(1.5e-6),
+        checks: vec![ClockCheck { spun_s: 1e-5, events_s: 1.15e-5, device_s: 1e-5 }],
+    });
+    let row = &mut report.rows[0];
+    (row.reason, row.fix) = (Some("a reason".into()), Some("a fix".into()));
+    row.phases = Some(phases());
+    fill(row.execute.as_mut().unwrap());
+    report
+}
+
+fn phases() -> Phases {
+    let copies = Transfer { bytes: 8, memory: HostMemory::Pinned, host_s: vec![1e-5], device_s: vec![9e-6] };
+    Phases {
+        plan_s: Some(0.1),
+        compile: Some(Compile { cold_s: Some(0.2), cached_s: Some(0.001) }),
+        upload: Some(copies.clone()),
+        first_device_s: Some(1e-3),
+        download: Some(copies),
+        peak_device_bytes: Some(4096),
+        ..Phases::default()
+    }
+}
+
+/// Gives the timed phase every optional key.
+fn fill(execute: &mut Execute) {
+    let state = Conditions {
+        sm_mhz: Some(1980.0),
+        memory_mhz: Some(3201.0),
+        power_w: Some(300.0),
+        temperature_c: Some(40.0),
+        throttle: vec!["sw_power_cap".into()],
+        others: vec!["python3 (4711)".into()],
+        load_average: Some(0.5),
+    };
+    execute.events_s = vec![2.5e-6, 3.5e-6];
+    execute.event_constant_s = Some(1.5e-6);
+    execute.quantiles_s = Some([1e-6, 1.2e-6, 1.7e-6, 2e-6]);
+    execute.host_ci95_s = Some([3e-6, 3e-6]);
+    execute.rounds = vec![0, 1];
+    execute.sm_mhz = vec![1980.0, 1755.0];
+    execute.switches = vec![0, 2];
+    execute.stopped = Some(Reason::MostSamples);
+    execute.drift = Some(Drift { relative: 0.1, p: 0.04 });
+    execute.modes = Some(Modes { low: 1e-6, high: 2e-6, share_high: 0.5 });
+    execute.setup_while_sampling = SetupCounts::default();
+    execute.conditions = vec![[state.clone(), state]];
+    execute.grade = Some(Grade::D);
+    execute.warnings = vec![Warning {
+        kind: WarningKind::FewSamples,
+        at_best: Grade::D,
+        text: "2 samples count".into(),
+        next: "raise --samples".into(),
+    }];
+}
