@@ -17,6 +17,9 @@ pub struct Conditions {
     /// Temperature of the device, in degrees Celsius.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature_c: Option<f64>,
+    /// Temperature of the device's memory, in degrees Celsius.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_temperature_c: Option<f64>,
     /// Why the driver holds the device's clocks down; empty when it does not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub throttle: Vec<String>,

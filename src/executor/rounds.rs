@@ -56,7 +56,8 @@ impl<'a> Rounds<'a> {
     pub fn run(&mut self, block: Range<usize>, observer: &mut dyn Observer) -> Step {
         let course = |at: usize| Course::new(at, &self.run.cells[at], self.run.cell_timeout);
         let mut courses: Vec<Course<'a>> = block.clone().map(course).collect();
-        for course in &mut courses {
+        // The load of a machine does not disturb what it only simulates.
+        for course in courses.iter_mut().filter(|_| !self.simulated) {
             course.series.load = self.journal.load();
         }
         let flow = self.steps(&mut courses, &block, observer)?;
@@ -107,8 +108,8 @@ impl<'a> Rounds<'a> {
         {
             return Ok(ControlFlow::Break(()));
         }
-        for at in 0..courses.len() {
-            if self.conclude(&mut courses[at], observer)?.is_break() {
+        for course in courses {
+            if self.conclude(course, observer)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }

@@ -112,7 +112,9 @@ impl Series {
     fn graded(&self, mut execute: Execute, planned: &PlannedCell) -> Execute {
         let raw = if execute.events_s.is_empty() { &execute.samples_s } else { &execute.events_s };
         let raw = Summary::of(raw).map_or(0.0, |summary| summary.median);
-        let floor = self.floors.as_ref().map(Floors::least_s).filter(|floor| *floor > 0.0);
+        // Of a device time the floor is what was taken off it: that of a hot batch is less than that of a single event pair.
+        let of_clock = || self.floors.as_ref().map(Floors::least_s);
+        let floor = execute.event_constant_s.or_else(of_clock).filter(|floor| *floor > 0.0);
         let mut others: Vec<String> = vec![];
         for other in execute.conditions.iter().flatten().flat_map(|conditions| &conditions.others) {
             if !others.contains(other) {

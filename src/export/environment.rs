@@ -72,6 +72,11 @@ fn device_state(report: &Report) -> Vec<String> {
         ("Clock of the device's memory", "MHz", range(states.iter().filter_map(|state| state.memory_mhz))),
         ("Power of the device", "W", range(states.iter().filter_map(|state| state.power_w))),
         ("Temperature of the device", "°C", range(states.iter().filter_map(|state| state.temperature_c))),
+        (
+            "Temperature of its memory",
+            "°C",
+            range(states.iter().filter_map(|state| state.memory_temperature_c)),
+        ),
     ];
     for (name, unit, found) in ranges {
         lines.extend(found.map(|found| format!("{name}: {found} {unit}")));

@@ -11,7 +11,7 @@
 //! | samples counted at a low clock | 1 % | 10 % | 50 % |
 //! | samples set aside for a low clock | 10 % | 50 % | |
 //! | time over the device's own floor | under 3 | under 1.2 | |
-//! | samples in two clumps | | yes | |
+//! | samples in two clumps | yes | more than 10 % apart | |
 //! | samples with involuntary context switches, CPU | 10 % | 50 % | |
 //! | other processes on the GPU | | any | |
 //! | other runnable processes per processor, CPU | 0.1 | 0.5 | |

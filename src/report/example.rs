@@ -142,6 +142,7 @@ fn execute(side: Side, median_s: f64) -> Execute {
         memory_mhz: gpu.then_some(3201.0),
         power_w: gpu.then_some(310.0),
         temperature_c: gpu.then_some(41.0),
+        memory_temperature_c: gpu.then_some(52.0),
         load_average: (!gpu).then_some(0.4),
         ..Conditions::default()
     };
@@ -159,6 +160,7 @@ fn execute(side: Side, median_s: f64) -> Execute {
         host_median_s: host.median,
         host_ci95_s: Some([host.low, host.high]),
         rounds: (0..12).map(|sample| sample / 4).collect(),
+        held: gpu.then_some(true),
         sm_mhz: if gpu { vec![1980.0; 12] } else { vec![] },
         switches: if gpu { vec![] } else { vec![0; 12] },
         set_aside: 0,

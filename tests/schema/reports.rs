@@ -132,6 +132,7 @@ fn fill(execute: &mut Execute) {
         memory_mhz: Some(3201.0),
         power_w: Some(300.0),
         temperature_c: Some(40.0),
+        memory_temperature_c: Some(51.0),
         throttle: vec!["sw_power_cap".into()],
         others: vec!["python3 (4711)".into()],
         load_average: Some(0.5),
@@ -141,6 +142,7 @@ fn fill(execute: &mut Execute) {
     execute.quantiles_s = Some([1e-6, 1.2e-6, 1.7e-6, 2e-6]);
     execute.host_ci95_s = Some([3e-6, 3e-6]);
     execute.rounds = vec![0, 1];
+    execute.held = Some(true);
     execute.sm_mhz = vec![1980.0, 1755.0];
     execute.switches = vec![0, 2];
     execute.stopped = Some(Reason::MostSamples);

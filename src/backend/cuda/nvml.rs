@@ -8,7 +8,10 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use nvml_wrapper::bitmasks::device::ThrottleReasons;
 use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
+use nvml_wrapper::enums::device::SampleValue;
 use nvml_wrapper::error::NvmlError;
+use nvml_wrapper::structs::device::FieldId;
+use nvml_wrapper::sys_exports::field_id::NVML_FI_DEV_MEMORY_TEMP;
 use nvml_wrapper::{Device, Nvml};
 use serde_json::{Value, json};
 
@@ -119,7 +122,7 @@ impl Monitor {
         settings.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
 
-    /// The device now: five queries of one figure each, and two of lists of processes, each asked for its length
+    /// The device now: six queries of one figure each, and two of lists of processes, each asked for its length
     /// first; all answered by the driver without work on the device.
     pub fn conditions(&self) -> Conditions {
         let Ok((_, device)) = &self.device else { return Conditions::default() };
@@ -131,6 +134,7 @@ impl Monitor {
             temperature_c: device.temperature(TemperatureSensor::Gpu).ok().map(f64::from),
             throttle: device.current_throttle_reasons().map(reasons).unwrap_or_default(),
             others: self.others(),
+            memory_temperature_c: memory_temperature(device),
             load_average: None,
         }
     }
@@ -157,6 +161,15 @@ impl Monitor {
         };
         let comm = self.same_names.then(of_system).flatten().map(|name| name.trim().to_owned());
         comm.unwrap_or_else(|| program(&of_nvml().unwrap_or_default()))
+    }
+}
+
+/// Temperature of the device's memory, in degrees Celsius: hot memory is refreshed more often, which costs bandwidth.
+fn memory_temperature(device: &Device<'_>) -> Option<f64> {
+    let values = device.field_values_for(&[FieldId(NVML_FI_DEV_MEMORY_TEMP)]).ok()?;
+    match values.into_iter().next()?.ok()?.value.ok()? {
+        SampleValue::U32(degrees) => Some(f64::from(degrees)),
+        _ => None,
     }
 }
 

@@ -152,12 +152,14 @@ fn other_process(facts: &Facts) -> Option<Warning> {
 
 fn bimodal(facts: &Facts) -> Option<Warning> {
     let found = modes(facts.samples)?;
-    let apart = percent((found.high - found.low) / found.low);
+    let apart = (found.high - found.low) / found.low;
+    let at_best = if apart > 0.1 { Grade::C } else { Grade::B };
+    let apart = percent(apart);
     let text =
         format!("{} of the samples are {apart} slower than the rest: two clumps", percent(found.share_high));
     let next =
         "look at the samples in the report; check clocks, and on a CPU set --threads to the physical cores";
-    warning(WarningKind::Bimodal, Grade::C, text, next)
+    warning(WarningKind::Bimodal, at_best, text, next)
 }
 
 fn launch_bound(facts: &Facts) -> Option<Warning> {
