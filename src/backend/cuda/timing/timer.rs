@@ -31,8 +31,14 @@ impl Timer {
     /// Makes the instrument and measures its floors, which takes about a third of a second.
     pub fn new(cuda: &Cuda, elapsed: Elapsed) -> Result<Timer, CellError> {
         let mut instrument = Instrument::new(cuda, elapsed)?;
-        let holding = instrument.can_hold()?;
-        let (floors, constants) = floors::measure(&mut instrument, holding)?;
+        let mut holding = instrument.can_hold()?;
+        let mut measured = floors::measure(&mut instrument, holding);
+        if holding && measured.is_err() {
+            // A profiler may serialise some kernels and not others.
+            holding = false;
+            measured = floors::measure(&mut instrument, holding);
+        }
+        let (floors, constants) = measured?;
         let mut timer = Timer {
             instrument,
             constants,
