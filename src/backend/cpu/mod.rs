@@ -13,12 +13,15 @@ mod elementwise;
 mod entry;
 mod fft;
 mod fft_real;
+mod flush;
 mod gustavson;
 mod matmul;
+mod memory;
 mod moments;
 mod per_thread;
 mod quiet;
 mod reduction;
+mod rouse;
 mod row_blocks;
 mod simd;
 mod simd_trig;
@@ -79,7 +82,7 @@ fn served_by(vendor: Vendor) -> Vec<String> {
 pub struct Cpu {
     /// Threads of every pool.
     pub threads: usize,
-    /// What empties the caches; made when it is first needed.
+    /// What empties the caches of jobs that cannot be flushed; made when it is first needed.
     displacer: Option<Displacer>,
 }
 
@@ -150,7 +153,11 @@ impl Backend for Cpu {
             Cache::Cold => {
                 // What a reset touches must not stay in the caches either.
                 job.reset()?;
-                self.displacer.get_or_insert_with(Displacer::new).displace();
+                if !flush::flush(job) {
+                    self.displacer.get_or_insert_with(Displacer::new).displace();
+                }
+                // Last, as threads that find no work soon sleep again.
+                job.rouse()?;
                 clock::once(job)
             }
         }
