@@ -137,14 +137,19 @@ mod tests {
         assert_eq!(flush(&Holder(vec![1])), cfg!(target_arch = "x86_64"));
     }
 
-    /// The shortest of several readings of two megabytes, each after `before`: more than hides in a first-level
-    /// cache, less than any last level.
+    #[cfg(target_arch = "x86_64")]
+    fn read(data: &[u64]) {
+        black_box(data.iter().step_by(LINE / 8).fold(0u64, |sum, word| sum.wrapping_add(*word)));
+    }
+
+    /// The shortest of several readings of each line of two megabytes, each after `before`: more than hides in a
+    /// first-level cache, less than any last level.
     #[cfg(target_arch = "x86_64")]
     fn least(data: &[u64], before: impl Fn(&[u64])) -> std::time::Duration {
         let times = (0..15).map(|_| {
             before(data);
             let start = Instant::now();
-            black_box(data.iter().fold(0u64, |sum, word| sum.wrapping_add(*word)));
+            read(data);
             start.elapsed()
         });
         times.min().unwrap()
@@ -154,9 +159,7 @@ mod tests {
     #[test]
     fn flushed_data_reads_slower_than_hot_data_by_either_instruction() {
         let data: Vec<u64> = (0..1 << 18).collect();
-        let hot = least(&data, |data| {
-            black_box(data.iter().fold(0u64, |sum, word| sum.wrapping_add(*word)));
-        });
+        let hot = least(&data, read);
         for flusher in [Flusher::detect().unwrap(), Flusher::Clflush] {
             let cold = least(&data, |data| flusher.flush(memory(data)));
             assert!(cold > hot * 3 / 2, "{flusher:?}: cold {cold:?}, hot {hot:?}");
@@ -174,50 +177,5 @@ mod tests {
             }
             assert!(data.iter().zip(1..).all(|(word, value)| *word == value));
         }
-    }
-
-    /// `cargo test --release how_long -- --ignored --nocapture`
-    #[cfg(target_arch = "x86_64")]
-    #[test]
-    #[ignore = "measures"]
-    fn how_long_flushing_and_displacing_take() {
-        let displacer = super::super::displace::Displacer::new();
-        let median = |work: &mut dyn FnMut()| {
-            let mut times: Vec<f64> = (0..21)
-                .map(|_| {
-                    let start = Instant::now();
-                    work();
-                    start.elapsed().as_secs_f64() * 1e6
-                })
-                .collect();
-            times.sort_by(f64::total_cmp);
-            times[10]
-        };
-        for bytes in [40_000usize, 4_000_000, 100_000_000] {
-            let mut data: Vec<u64> = vec![1; bytes / 8];
-            for flusher in [Flusher::Clflushopt, Flusher::Clflush] {
-                let clean = median(&mut || flusher.flush(memory(&data)));
-                let mut times = vec![];
-                for value in 0..21u64 {
-                    data.fill(value);
-                    let start = Instant::now();
-                    flusher.flush(memory(&data));
-                    times.push(start.elapsed().as_secs_f64() * 1e6);
-                }
-                times.sort_by(f64::total_cmp);
-                eprintln!("{bytes} {flusher:?}: again {clean:.1} us, written {:.1} us", times[10]);
-            }
-        }
-        eprintln!("displace {:.1} us", median(&mut || displacer.displace()));
-        let data: Vec<u64> = (0..1 << 18).collect();
-        let sum = |data: &[u64]| {
-            black_box(data.iter().fold(0u64, |sum, word| sum.wrapping_add(*word)));
-        };
-        eprintln!(
-            "2 MiB read: hot {:?}, flushed {:?}, displaced {:?}",
-            least(&data, sum),
-            least(&data, |data| Flusher::Clflushopt.flush(memory(data))),
-            least(&data, |_| displacer.displace())
-        );
     }
 }

@@ -1,5 +1,7 @@
 //! The CPU: ndarray, BLAS and LAPACK found at run time, faer, rustfft, sprs, and kernels of our own.
 
+use std::mem::forget;
+
 use super::{Backend, Conditions, Finding, Floors, Job, Options, Registration, Sample, Variant};
 use crate::case::{Cache, Case};
 use crate::data::Operand;
@@ -110,8 +112,14 @@ impl Cpu {
 fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     let available = std::thread::available_parallelism().map_or(1, usize::from);
     let cpu = Cpu::with_threads(options.threads.unwrap_or(available).max(1));
-    // A pool that exists already stays; the description then shows its number of threads.
-    let _ = rayon::ThreadPoolBuilder::new().num_threads(cpu.threads).build_global();
+    // The thread that times works too, as in OpenMP and OpenBLAS: it would else be one thread more than processors,
+    // and asleep at the end of each execution. The pool is its own, so that no other thread waits for it to work.
+    // It is never ended, as the thread could not leave it; a pool that it is in already stays, and the description
+    // then shows that one's number of threads.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(cpu.threads).use_current_thread();
+    if let Ok(pool) = pool.build() {
+        forget(pool);
+    }
     faer::set_global_parallelism(cpu.faer());
     Ok(Box::new(cpu))
 }

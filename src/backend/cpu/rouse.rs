@@ -24,24 +24,34 @@ impl Muster {
     }
 }
 
-/// Wakes every thread of the pool and returns as soon as all are awake.
+/// Wakes every thread of the pool and returns as soon as all are awake: whether they are, in time.
 ///
-/// `rayon::broadcast` would put the calling thread to sleep, and while it wakes the pool's would fall asleep again:
-/// they look for work some thirty times, yielding in between. Here all wait for each other, yielding too, as there
-/// is one thread more than processors.
-pub(super) fn pool() {
-    let (threads, muster) = (rayon::current_num_threads(), Arc::new(Muster::default()));
+/// `rayon::broadcast` could put the calling thread to sleep, and while it woke the pool's would fall asleep again:
+/// they look for work some thirty times, yielding in between. Here all wait for each other, yielding too, lest one
+/// keeps another from its processor.
+pub(super) fn pool() -> bool {
+    // A calling thread that is of the pool is awake.
+    let others = rayon::current_num_threads() - usize::from(rayon::current_thread_index().is_some());
+    let muster = Arc::new(Muster::default());
     let theirs = Arc::clone(&muster);
     rayon::spawn_broadcast(move |_| theirs.attend());
-    wait_until(|| muster.present.load(Ordering::Acquire) == threads);
+    let awake = wait_until(|| muster.present.load(Ordering::Acquire) == others);
     muster.dismissed.store(true, Ordering::Release);
+    // Its own summons must not wait in its queue until it is timed.
+    rayon::yield_local();
+    awake
 }
 
-fn wait_until(reached: impl Fn() -> bool) {
+/// Whether it was reached before patience ended.
+fn wait_until(reached: impl Fn() -> bool) -> bool {
     let start = Instant::now();
-    while !reached() && start.elapsed() < PATIENCE {
+    while !reached() {
+        if start.elapsed() >= PATIENCE {
+            return false;
+        }
         yield_now();
     }
+    true
 }
 
 /// Wakes the threads that faer runs on, if there are several.
@@ -56,18 +66,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_thread_of_the_pool_comes_and_goes() {
-        for _ in 0..50 {
-            pool();
-        }
-        // All are free again: a broadcast reaches each of them.
-        assert_eq!(rayon::broadcast(|context| context.index()).len(), rayon::current_num_threads());
+    fn every_thread_comes_and_goes_whether_the_caller_is_of_the_pool_or_not() {
+        let rouse_often = || {
+            let awake = (0..20).filter(|_| pool()).count();
+            // All are free again: a broadcast reaches each of them.
+            assert_eq!(rayon::broadcast(|context| context.index()).len(), rayon::current_num_threads());
+            awake
+        };
+        let of_three = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        // Where the system is busy, some may be waited for in vain.
+        assert!(rouse_often() > 0 && of_three.install(rouse_often) > 0);
     }
 
     #[test]
     fn a_wait_in_vain_ends() {
         let start = Instant::now();
-        wait_until(|| false);
+        assert!(wait_until(|| true) && !wait_until(|| false));
         assert!(start.elapsed() >= PATIENCE && start.elapsed() < 500 * PATIENCE);
     }
 }
