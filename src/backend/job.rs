@@ -1,5 +1,7 @@
 //! What a backend does: prepares a job for one case, and times it.
 
+use std::mem::MaybeUninit;
+
 use serde::{Deserialize, Serialize};
 
 use super::Finding;
@@ -99,6 +101,16 @@ pub trait Job {
     /// until all of its work is queued.
     fn synchronises(&self) -> bool {
         false
+    }
+
+    /// Shows the memory on the host that [`Job::execute`] reads and writes, operands, workspaces and answer, for
+    /// caches to be emptied of it. A job that shows nothing has all data in the caches displaced by other data.
+    fn buffers(&self, _show: &mut dyn FnMut(&[MaybeUninit<u8>])) {}
+
+    /// Wakes the threads that [`Job::execute`] will use, without touching its buffers. Called outside the clock,
+    /// immediately before executions with cold caches: others find the threads awake.
+    fn rouse(&mut self) -> Result<(), CellError> {
+        Ok(())
     }
 
     /// Does the op once; on a device it may only enqueue it. The same work at every call.

@@ -1,11 +1,14 @@
 //! Elementwise `a * b + sin(a) + cos(b)` on the CPU; knows nothing of how sines are computed.
 
+use std::mem::MaybeUninit;
+
 use ndarray::{Array2, Zip};
 use rayon::prelude::*;
 
 use super::entry::{by_dtype, kernel};
+use super::memory::memory;
 use super::simd_trig::{Trig, elementwise_into};
-use super::{Cpu, Kernel};
+use super::{Cpu, Kernel, rouse};
 use crate::backend::Job;
 use crate::case::Case;
 use crate::data::Operand;
@@ -48,6 +51,17 @@ fn parallel<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn
 }
 
 impl<T: Trig> Job for Parallel<T> {
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        [&self.a[..], &self.b, &self.y].map(memory).into_iter().for_each(show);
+    }
+
+    fn rouse(&mut self) -> Result<(), CellError> {
+        if self.y.len() > SERIAL {
+            rouse::pool();
+        }
+        Ok(())
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         if self.y.len() <= SERIAL {
             elementwise_into(&self.a, &self.b, &mut self.y);
@@ -91,6 +105,14 @@ fn expression<T: Trig>(
 }
 
 impl<T: Trig> Job for Expression<T> {
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        [&self.a, &self.b, &self.y]
+            .into_iter()
+            .filter_map(|array| array.as_slice())
+            .map(memory)
+            .for_each(show);
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         (self.evaluate)(&self.a, &self.b, &mut self.y);
         Ok(())

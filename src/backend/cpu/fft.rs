@@ -1,5 +1,6 @@
 //! Two-dimensional FFT of a real matrix with the full complex result on the CPU: the variants.
 
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -8,8 +9,9 @@ use rustfft::{Fft, FftNum, FftPlanner};
 
 use super::entry::{by_dtype, kernel};
 use super::fft_real::RealFft;
+use super::memory::memory;
 use super::per_thread::PerThread;
-use super::{Cpu, Kernel};
+use super::{Cpu, Kernel, rouse};
 use crate::backend::Job;
 use crate::case::Case;
 use crate::data::{Dense, Operand, Real};
@@ -62,6 +64,18 @@ fn complex<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result
 }
 
 impl<T: Real + FftNum> Job for ComplexFft<T> {
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        show(memory(&self.input));
+        show(memory(&self.matrix));
+        show(memory(&self.transposed));
+        self.scratch.each(|work| show(memory(work)));
+    }
+
+    fn rouse(&mut self) -> Result<(), CellError> {
+        rouse::pool();
+        Ok(())
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         let (n, plan, scratch) = (self.side, &self.plan, &self.scratch);
         let transform = |row: &mut [Complex<T>]| scratch.with(|work| plan.process_with_scratch(row, work));

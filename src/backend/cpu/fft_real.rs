@@ -4,6 +4,7 @@
 //! their first `n / 2 + 1` outputs, those columns are transformed tile by tile, and each tile is written
 //! back twice: in place, and conjugated to the mirrored columns.
 
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use ndarray::{Array2, ArrayViewMut2, Axis};
@@ -13,7 +14,9 @@ use rustfft::num_complex::Complex;
 use rustfft::{Fft, FftNum, FftPlanner};
 
 use super::fft::{SERIAL, spectrum, zero};
+use super::memory::memory;
 use super::per_thread::PerThread;
+use super::rouse;
 use crate::backend::Job;
 use crate::data::{Operand, Real};
 use crate::error::CellError;
@@ -81,6 +84,11 @@ impl<T: Real + FftNum> RealFft<T> {
 }
 
 impl<T: Real + FftNum> Transform<T> {
+    /// Whether threads would cost more than they save.
+    fn is_serial(&self) -> bool {
+        self.side * self.side <= SERIAL
+    }
+
     /// Transforms one row to the leading half of `output`.
     fn row(&self, input: &[T], output: &mut [Complex<T>]) -> Result<(), FftError> {
         self.scratch.with(|Scratch { row, work, .. }| {
@@ -159,9 +167,26 @@ fn panels<T>(matrix: &mut Array2<Complex<T>>, widest: usize) -> Vec<Panel<'_, T>
 }
 
 impl<T: Real + FftNum> Job for RealFft<T> {
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        show(memory(&self.input));
+        show(memory(self.output.as_slice().unwrap_or_default()));
+        self.transform.scratch.each(|scratch| {
+            show(memory(&scratch.row));
+            show(memory(&scratch.tile));
+            show(memory(&scratch.work));
+        });
+    }
+
+    fn rouse(&mut self) -> Result<(), CellError> {
+        if !self.transform.is_serial() {
+            rouse::pool();
+        }
+        Ok(())
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         let (transform, n) = (&self.transform, self.transform.side);
-        let serial = n * n <= SERIAL;
+        let serial = transform.is_serial();
         let output = self.output.as_slice_mut().unwrap_or_default();
         let transformed = if serial {
             let mut rows = output.chunks_mut(n).zip(self.input.chunks(n));

@@ -4,9 +4,13 @@
 //! present, so that they come out sorted without sorting. A first pass counts the entries of each row, by
 //! the bitmap alone; the second computes them where they belong. Knows no table of variants.
 
+use std::mem::MaybeUninit;
+
 use rayon::prelude::*;
 
+use super::memory::{memory, show_csr};
 use super::per_thread::PerThread;
+use super::rouse;
 use super::row_blocks::{BLOCKS_PER_THREAD, balanced, split};
 use crate::backend::Job;
 use crate::data::{Csr, Operand, Real};
@@ -14,6 +18,8 @@ use crate::error::CellError;
 
 /// Products below which threads cost more than they save.
 const SERIAL: i64 = 1 << 14;
+/// Rows of which a task counts the products at least.
+const LEAST_ROWS: usize = 256;
 /// Columns that one word of the bitmap holds.
 const WORD: usize = u64::BITS as usize;
 
@@ -124,7 +130,7 @@ impl<T: Real> Gustavson<T> {
     /// Counts the entries of each row of the product, and returns blocks of rows of about equal work.
     fn count(&mut self) -> Result<Vec<usize>, CellError> {
         let (a, b) = (Rows::<T>::of(&self.a)?, Rows::<T>::of(&self.b)?);
-        self.work[1..].par_iter_mut().with_min_len(256).enumerate().for_each(|(row, work)| {
+        self.work[1..].par_iter_mut().with_min_len(LEAST_ROWS).enumerate().for_each(|(row, work)| {
             *work = a.columns(row).iter().map(|&k| b.columns(k as usize).len() as i64).sum();
         });
         accumulate(&mut self.work);
@@ -175,6 +181,26 @@ fn in_blocks<B: Send>(blocks: impl Iterator<Item = B>, work: impl Fn(B) + Sync +
 }
 
 impl<T: Real> Job for Gustavson<T> {
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        show_csr(&self.a, show);
+        show_csr(&self.b, show);
+        show(memory(&self.work));
+        show(memory(&self.indptr));
+        show(memory(&self.indices));
+        show(memory(&self.values));
+        self.rows.each(|row| {
+            show(memory(&row.sums));
+            show(memory(&row.present));
+        });
+    }
+
+    fn rouse(&mut self) -> Result<(), CellError> {
+        if self.work[self.a.rows] > SERIAL || self.a.rows >= 2 * LEAST_ROWS {
+            rouse::pool();
+        }
+        Ok(())
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         let bounds = self.count()?;
         let (a, b) = (Rows::<T>::of(&self.a)?, Rows::<T>::of(&self.b)?);

@@ -1,11 +1,14 @@
 //! Matrix products: BLAS gemm, faer, and ndarray's own kernel.
 
+use std::mem::MaybeUninit;
+
 use faer::{Accum, MatMut, MatRef};
 use ndarray::{Array2, LinalgScalar, linalg};
 
-use super::blas::{Blas, Provider, Vendor};
+use super::blas::{Blas, Provider, Rouser, Vendor};
 use super::entry::{by_dtype, kernel};
-use super::{Cpu, Kernel};
+use super::memory::memory;
+use super::{Cpu, Kernel, rouse};
 use crate::backend::Job;
 use crate::case::Case;
 use crate::data::{Operand, Real};
@@ -49,6 +52,14 @@ impl<T: Real> Product<T> {
         Ok(Product { a: array(a)?, b: array(b)?, c: Array2::from_elem(shape, T::default()) })
     }
 
+    fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        [&self.a, &self.b, &self.c]
+            .into_iter()
+            .filter_map(|array| array.as_slice())
+            .map(memory)
+            .for_each(show);
+    }
+
     fn answer(&self) -> Vec<Operand> {
         vec![Operand::dense(self.c.nrows(), self.c.ncols(), self.c.iter().copied().collect())]
     }
@@ -57,6 +68,7 @@ impl<T: Real> Product<T> {
 struct BlasProduct<T> {
     product: Product<T>,
     provider: &'static Provider,
+    rouser: Rouser,
 }
 
 fn blas<T: Blas>(
@@ -66,10 +78,19 @@ fn blas<T: Blas>(
     vendor: Vendor,
 ) -> Result<Box<dyn Job>, CellError> {
     let provider = cpu.blas(vendor)?;
-    Ok(Box::new(BlasProduct { product: Product::<T>::new(case, inputs)?, provider }))
+    let (product, rouser) = (Product::<T>::new(case, inputs)?, Rouser::new(provider, case.side()));
+    Ok(Box::new(BlasProduct { product, provider, rouser }))
 }
 
 impl<T: Blas> Job for BlasProduct<T> {
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        self.product.show(show);
+    }
+
+    fn rouse(&mut self) -> Result<(), CellError> {
+        self.rouser.rouse()
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         let Product { a, b, c } = &mut self.product;
         self.provider.gemm(a, b, c)
@@ -99,6 +120,15 @@ fn faer<T: Real + faer::traits::ComplexField>(
 }
 
 impl<T: Real + faer::traits::ComplexField> Job for FaerProduct<T> {
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        [&self.a[..], &self.b, &self.c].map(memory).into_iter().for_each(show);
+    }
+
+    fn rouse(&mut self) -> Result<(), CellError> {
+        rouse::faer(self.par);
+        Ok(())
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         let n = self.n;
         let a = MatRef::from_row_major_slice(&self.a, n, n);
@@ -124,6 +154,10 @@ fn ndarray<T: Real + LinalgScalar>(
 }
 
 impl<T: Real + LinalgScalar> Job for NdarrayProduct<T> {
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        self.0.show(show);
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         let Product { a, b, c } = &mut self.0;
         linalg::general_mat_mul(T::one(), a, b, T::zero(), c);

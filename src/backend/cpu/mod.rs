@@ -1,5 +1,7 @@
 //! The CPU: ndarray, BLAS and LAPACK found at run time, faer, rustfft, sprs, and kernels of our own.
 
+use std::mem::forget;
+
 use super::{Backend, Conditions, Finding, Floors, Job, Options, Registration, Sample, Variant};
 use crate::case::{Cache, Case};
 use crate::data::Operand;
@@ -13,12 +15,15 @@ mod elementwise;
 mod entry;
 mod fft;
 mod fft_real;
+mod flush;
 mod gustavson;
 mod matmul;
+mod memory;
 mod moments;
 mod per_thread;
 mod quiet;
 mod reduction;
+mod rouse;
 mod row_blocks;
 mod simd;
 mod simd_trig;
@@ -79,7 +84,7 @@ fn served_by(vendor: Vendor) -> Vec<String> {
 pub struct Cpu {
     /// Threads of every pool.
     pub threads: usize,
-    /// What empties the caches; made when it is first needed.
+    /// What empties the caches of jobs that cannot be flushed; made when it is first needed.
     displacer: Option<Displacer>,
 }
 
@@ -107,8 +112,14 @@ impl Cpu {
 fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     let available = std::thread::available_parallelism().map_or(1, usize::from);
     let cpu = Cpu::with_threads(options.threads.unwrap_or(available).max(1));
-    // A pool that exists already stays; the description then shows its number of threads.
-    let _ = rayon::ThreadPoolBuilder::new().num_threads(cpu.threads).build_global();
+    // The thread that times works too, as in OpenMP and OpenBLAS: it would else be one thread more than processors,
+    // and asleep at the end of each execution. The pool is its own, so that no other thread waits for it to work.
+    // It is never ended, as the thread could not leave it; a pool that it is in already stays, and the description
+    // then shows that one's number of threads.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(cpu.threads).use_current_thread();
+    if let Ok(pool) = pool.build() {
+        forget(pool);
+    }
     faer::set_global_parallelism(cpu.faer());
     Ok(Box::new(cpu))
 }
@@ -150,7 +161,11 @@ impl Backend for Cpu {
             Cache::Cold => {
                 // What a reset touches must not stay in the caches either.
                 job.reset()?;
-                self.displacer.get_or_insert_with(Displacer::new).displace();
+                if !flush::flush(job) {
+                    self.displacer.get_or_insert_with(Displacer::new).displace();
+                }
+                // Last, as threads that find no work soon sleep again.
+                job.rouse()?;
                 clock::once(job)
             }
         }

@@ -11,6 +11,11 @@ impl<S> PerThread<S> {
         PerThread((0..=rayon::current_num_threads()).map(|_| Mutex::new(make())).collect())
     }
 
+    /// Lends every value, one after the other.
+    pub(super) fn each(&self, mut look: impl FnMut(&S)) {
+        self.0.iter().for_each(|slot| look(&slot.lock().unwrap_or_else(PoisonError::into_inner)));
+    }
+
     /// Lends the present thread's value. `work` must not enter rayon, lest a stolen task ask for it too.
     pub(super) fn with<R>(&self, work: impl FnOnce(&mut S) -> R) -> R {
         let outside = self.0.len() - 1;

@@ -1,13 +1,16 @@
 //! Sum, mean and population standard deviation of a matrix on the CPU.
 
+use std::mem::MaybeUninit;
+
 use ndarray::Array2;
 use rayon::prelude::*;
 use rustfft::num_traits::{Float, FromPrimitive};
 
 use super::elementwise::matrix;
 use super::entry::{by_dtype, kernel};
+use super::memory::memory;
 use super::moments::{Moments, TASK};
-use super::{Cpu, Kernel};
+use super::{Cpu, Kernel, rouse};
 use crate::backend::Job;
 use crate::case::Case;
 use crate::data::{Operand, Real};
@@ -38,6 +41,18 @@ fn one_pass<T: Real>(_: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<dyn Jo
 }
 
 impl<T: Real> Job for OnePass<T> {
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        show(memory(&self.a));
+        show(memory(&self.parts));
+    }
+
+    fn rouse(&mut self) -> Result<(), CellError> {
+        if self.parts.len() > 1 {
+            rouse::pool();
+        }
+        Ok(())
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         if let [part] = &mut self.parts[..] {
             *part = Moments::of(&self.a);
@@ -69,6 +84,10 @@ fn three_passes<T: Real + Float + FromPrimitive>(
 }
 
 impl<T: Real + Float + FromPrimitive> Job for ThreePasses<T> {
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        show(memory(self.a.as_slice().unwrap_or_default()));
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         let mean = self.a.mean().ok_or_else(|| CellError::call("ndarray mean", "no elements"))?;
         self.results = [self.a.sum(), mean, self.a.std(T::zero())];

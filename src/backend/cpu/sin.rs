@@ -1,12 +1,15 @@
 //! Elementwise `sin(a)` on the CPU; knows nothing of how sines are computed.
 
+use std::mem::MaybeUninit;
+
 use ndarray::{Array2, Zip};
 use rayon::prelude::*;
 
 use super::elementwise::{SERIAL, TASK, matrix};
 use super::entry::{by_dtype, kernel};
+use super::memory::memory;
 use super::simd_trig::{Trig, sin_into};
-use super::{Cpu, Kernel};
+use super::{Cpu, Kernel, rouse};
 use crate::backend::Job;
 use crate::case::Case;
 use crate::data::Operand;
@@ -30,6 +33,17 @@ fn parallel<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn
 }
 
 impl<T: Trig> Job for Parallel<T> {
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        [&self.a[..], &self.y].map(memory).into_iter().for_each(show);
+    }
+
+    fn rouse(&mut self) -> Result<(), CellError> {
+        if self.y.len() > SERIAL {
+            rouse::pool();
+        }
+        Ok(())
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         if self.y.len() <= SERIAL {
             sin_into(&self.a, &mut self.y);
@@ -56,6 +70,10 @@ fn one_pass<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn
 }
 
 impl<T: Trig> Job for OnePass<T> {
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        [&self.a, &self.y].into_iter().filter_map(|array| array.as_slice()).map(memory).for_each(show);
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         Zip::from(&mut self.y).and(&self.a).for_each(|y, &a| *y = a.std_sin());
         Ok(())

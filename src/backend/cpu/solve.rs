@@ -3,14 +3,17 @@
 //! The matrix equals its transpose, so its rows are handed to the column-major libraries as they lie:
 //! ndarray-linalg's `factorizec` would transpose the whole matrix twice.
 
+use std::mem::MaybeUninit;
+
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
 use faer::{MatMut, MatRef};
 use ndarray_linalg::{MatrixLayout, Transpose, UPLO};
 
-use super::blas::{Blas, Provider, Vendor};
+use super::blas::{Blas, Provider, Rouser, Vendor};
 use super::entry::{by_dtype, kernel};
-use super::{Cpu, Kernel};
+use super::memory::memory;
+use super::{Cpu, Kernel, rouse};
 use crate::backend::Job;
 use crate::case::Case;
 use crate::data::{Operand, Real};
@@ -76,6 +79,10 @@ impl<T: Real> System<T> {
         self.b.copy_from_slice(&self.given_b);
     }
 
+    fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        [&self.given_a[..], &self.given_b, &self.a, &self.b].map(memory).into_iter().for_each(show);
+    }
+
     fn answer(&self) -> Vec<Operand> {
         vec![Operand::dense(self.n, 1, self.b.clone())]
     }
@@ -86,6 +93,7 @@ struct LapackSolve<T> {
     method: Method,
     layout: MatrixLayout,
     provider: &'static Provider,
+    rouser: Rouser,
 }
 
 fn lapack<T: Blas>(
@@ -98,7 +106,8 @@ fn lapack<T: Blas>(
     let provider = cpu.blas(vendor)?;
     let side = i32::try_from(case.n).map_err(|_| CellError::call("solve", "the side exceeds 2^31 - 1"))?;
     let layout = MatrixLayout::F { col: side, lda: side };
-    Ok(Box::new(LapackSolve { system: System::<T>::new(case, inputs)?, method, layout, provider }))
+    let (system, rouser) = (System::<T>::new(case, inputs)?, Rouser::new(provider, case.side()));
+    Ok(Box::new(LapackSolve { system, method, layout, provider, rouser }))
 }
 
 impl<T: Blas> Job for LapackSolve<T> {
@@ -109,6 +118,14 @@ impl<T: Blas> Job for LapackSolve<T> {
     fn reset(&mut self) -> Result<(), CellError> {
         self.system.restore();
         Ok(())
+    }
+
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        self.system.show(show);
+    }
+
+    fn rouse(&mut self) -> Result<(), CellError> {
+        self.rouser.rouse()
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
@@ -153,6 +170,16 @@ impl<T: Real + faer::traits::RealField> Job for FaerSolve<T> {
 
     fn reset(&mut self) -> Result<(), CellError> {
         self.system.restore();
+        Ok(())
+    }
+
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        self.system.show(show);
+        show(&self.workspace);
+    }
+
+    fn rouse(&mut self) -> Result<(), CellError> {
+        rouse::faer(self.par);
         Ok(())
     }
 

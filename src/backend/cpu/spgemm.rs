@@ -1,12 +1,15 @@
 //! Sparse matrix (CSR) times sparse matrix on the CPU: the variants.
 
+use std::mem::MaybeUninit;
+
 use rustfft::num_traits::Zero;
 use sprs::smmp::{ThreadingStrategy, set_thread_threading_strategy};
 use sprs::{CsMatI, MulAcc};
 
 use super::entry::{by_dtype, kernel};
 use super::gustavson::{Gustavson, too_many};
-use super::{Cpu, Kernel};
+use super::memory::memory;
+use super::{Cpu, Kernel, rouse};
 use crate::backend::Job;
 use crate::case::Case;
 use crate::data::{Csr, Operand, Real};
@@ -62,6 +65,21 @@ fn with_sprs<T: Element>(threads: usize, inputs: &[Operand]) -> Result<Box<dyn J
 }
 
 impl<T: Element> Job for Sprs<T> {
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        show_sprs(&self.a, show);
+        show_sprs(&self.b, show);
+        if let Some(product) = &self.product {
+            show_sprs(product, show);
+        }
+    }
+
+    fn rouse(&mut self) -> Result<(), CellError> {
+        if self.threads > 1 {
+            rouse::pool();
+        }
+        Ok(())
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         set_thread_threading_strategy(ThreadingStrategy::Fixed(self.threads));
         self.product = Some(&self.a * &self.b);
@@ -86,6 +104,13 @@ pub(super) fn sprs_matrix<T: Real>(matrix: &Csr) -> Result<CsMatI<T, i32>, CellE
     let values = T::slice(&matrix.values)?.to_vec();
     CsMatI::try_new((matrix.rows, matrix.cols), matrix.indptr.clone(), matrix.indices.clone(), values)
         .map_err(|(.., error)| CellError::call("sprs::CsMatI::try_new", error))
+}
+
+/// Shows the memory of all parts of a matrix of sprs's.
+pub(super) fn show_sprs<T: Real>(matrix: &CsMatI<T, i32>, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+    show(memory(matrix.indptr().raw_storage()));
+    show(memory(matrix.indices()));
+    show(memory(matrix.data()));
 }
 
 /// Both matrices.

@@ -1,12 +1,15 @@
 //! Sparse matrix (CSR) times vector on the CPU.
 
+use std::mem::MaybeUninit;
+
 use rayon::prelude::*;
 use sprs::{CsMatI, prod};
 
 use super::entry::{by_dtype, kernel};
+use super::memory::{memory, show_csr};
 use super::row_blocks::{BLOCKS_PER_THREAD, balanced, split};
-use super::spgemm::{Element, sprs_matrix};
-use super::{Cpu, Kernel};
+use super::spgemm::{Element, show_sprs, sprs_matrix};
+use super::{Cpu, Kernel, rouse};
 use crate::backend::Job;
 use crate::case::Case;
 use crate::data::{Csr, Operand, Real};
@@ -38,6 +41,19 @@ fn parallel<T: Real>(cpu: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<dyn 
 }
 
 impl<T: Real> Job for Parallel<T> {
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        show_csr(&self.a, show);
+        show(memory(&self.x));
+        show(memory(&self.y));
+    }
+
+    fn rouse(&mut self) -> Result<(), CellError> {
+        if self.bounds.len() > 2 {
+            rouse::pool();
+        }
+        Ok(())
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         let values = T::slice(&self.a.values)?;
         let product = |(y, &first): (&mut [T], &usize)| {
@@ -92,6 +108,12 @@ fn with_sprs<T: Element>(_: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<dy
 }
 
 impl<T: Element> Job for Sprs<T> {
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        show_sprs(&self.a, show);
+        show(memory(&self.x));
+        show(memory(&self.y));
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         self.y.fill(T::default());
         prod::mul_acc_mat_vec_csr(self.a.view(), &self.x[..], &mut self.y[..]);

@@ -1,14 +1,17 @@
 //! Thin singular value decompositions: LAPACK through ndarray-linalg, and faer.
 
+use std::mem::MaybeUninit;
+
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{MatMut, MatRef};
 use ndarray_linalg::{JobSvd, MatrixLayout};
 
-use super::blas::{Blas, Provider, Vendor};
+use super::blas::{Blas, Provider, Rouser, Vendor};
 use super::entry::{by_dtype, kernel};
-use super::{Cpu, Kernel};
+use super::memory::memory;
+use super::{Cpu, Kernel, rouse};
 use crate::backend::Job;
 use crate::case::Case;
 use crate::data::{Operand, Real};
@@ -69,6 +72,7 @@ struct LapackSvd<T> {
     method: Method,
     layout: MatrixLayout,
     provider: &'static Provider,
+    rouser: Rouser,
 }
 
 fn lapack<T: Blas<Real = T>>(
@@ -88,7 +92,16 @@ fn lapack<T: Blas<Real = T>>(
         })?;
     let given = only::<T>(inputs)?;
     let (a, layout) = (given.clone(), MatrixLayout::C { row: side, lda: side });
-    Ok(Box::new(LapackSvd { n: case.side(), given, a, factors: None, method, layout, provider }))
+    Ok(Box::new(LapackSvd {
+        n: case.side(),
+        given,
+        a,
+        factors: None,
+        method,
+        layout,
+        provider,
+        rouser: Rouser::new(provider, case.side()),
+    }))
 }
 
 impl<T: Blas<Real = T>> Job for LapackSvd<T> {
@@ -99,6 +112,15 @@ impl<T: Blas<Real = T>> Job for LapackSvd<T> {
     fn reset(&mut self) -> Result<(), CellError> {
         self.a.copy_from_slice(&self.given);
         Ok(())
+    }
+
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        let factors = self.factors.iter().flatten();
+        [&self.given, &self.a].into_iter().chain(factors).map(|part| memory(part)).for_each(show);
+    }
+
+    fn rouse(&mut self) -> Result<(), CellError> {
+        self.rouser.rouse()
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
@@ -153,6 +175,17 @@ fn faer<T: Real + faer::traits::RealField>(
 }
 
 impl<T: Real + faer::traits::RealField> Job for FaerSvd<T> {
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        let parts = [&self.a[..], &self.u_columns, &self.s, &self.vt];
+        parts.map(memory).into_iter().for_each(&mut *show);
+        show(&self.workspace);
+    }
+
+    fn rouse(&mut self) -> Result<(), CellError> {
+        rouse::faer(self.par);
+        Ok(())
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         let n = self.n;
         svd(

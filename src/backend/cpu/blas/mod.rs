@@ -6,11 +6,13 @@
 mod discovery;
 mod gemm;
 mod provider;
+mod rouse;
 mod shim;
 mod stack;
 
 pub use gemm::Blas;
 pub use provider::Provider;
+pub use rouse::Rouser;
 pub use stack::require as require_stack;
 
 use std::path::{Path, PathBuf};
