@@ -1,4 +1,5 @@
-//! Cold caches: other data is read through every cache of the processors, so that nothing of a job is left in them.
+//! Cold caches where flushing cannot serve: other data is read through every cache of the processors, so that nothing
+//! of a job is left in them.
 
 use std::hint::black_box;
 

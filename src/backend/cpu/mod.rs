@@ -199,4 +199,6 @@ fn simd() -> &'static str {
 }
 
 #[cfg(test)]
+mod cold_tests;
+#[cfg(test)]
 mod dense_tests;
