@@ -53,7 +53,7 @@ impl fmt::Display for DType {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cache {
-    /// Nothing of the operands: other data has displaced them from the last-level cache.
+    /// Nothing of the operands: they were emptied from every cache before.
     Cold,
     /// Whatever the execution just before left there. Reports before layout 2 hold such times only.
     #[default]

@@ -151,8 +151,8 @@ pub struct RunArgs {
     #[arg(help_heading = "What to measure")]
     pub seed: Option<u64>,
 
-    /// State of the caches before each execution: cold (other data has displaced the operands), hot (back to back)
-    /// or both. Default: cold
+    /// State of the caches before each execution: cold (emptied of the operands), hot (back to back) or both.
+    /// Default: cold
     #[arg(long, value_name = "STATE", help_heading = "How to measure")]
     pub cache: Option<String>,
 

@@ -97,7 +97,7 @@ fn constant(rows: &[&Row]) -> Option<String> {
 fn caches(rows: &[&Row]) -> Vec<String> {
     let occurs = |cache: &&Cache| rows.iter().any(|row| row.cache == **cache);
     let line = |cache: &Cache| match cache {
-        Cache::Cold => "Cold cache: other data has displaced the operands before each sample.".into(),
+        Cache::Cold => "Cold cache: emptied of the operands before each sample.".into(),
         Cache::Hot => "Hot cache: the operands lie where the execution just before has left them.".into(),
     };
     Cache::ALL.iter().filter(occurs).map(line).collect()

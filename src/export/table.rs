@@ -167,7 +167,7 @@ Error: of both sides the one nearer to its bound, with its share of the bound.
 Grades: A precise and undisturbed, B with a reservation, C an estimate, D not to be relied on.
 Kernel speed-up, operands resident, no transfers: CPU by host clock, GPU by device clock.
 Device clock: the time between two events less the 1.50 µs that they add.
-Cold cache: other data has displaced the operands before each sample.
+Cold cache: emptied of the operands before each sample.
 Samples in 3 interleaved rounds, until ± is 0.5% (GPU), 1.0% (CPU) or time is up.
 
 2 of 5 times have reservations:
