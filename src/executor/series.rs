@@ -115,12 +115,16 @@ impl Series {
         // Of a device time the floor is what was taken off it: that of a hot batch is less than that of a single event pair.
         let of_clock = || self.floors.as_ref().map(Floors::least_s);
         let floor = execute.event_constant_s.or_else(of_clock).filter(|floor| *floor > 0.0);
-        let mut others: Vec<String> = vec![];
-        for other in execute.conditions.iter().flatten().flat_map(|conditions| &conditions.others) {
-            if !others.contains(other) {
-                others.push(other.clone());
+        let seen = |what: fn(&Conditions) -> &Vec<String>| {
+            let mut seen: Vec<String> = vec![];
+            for word in execute.conditions.iter().flatten().flat_map(what) {
+                if !seen.contains(word) && word != SET_BY_THE_USER {
+                    seen.push(word.clone());
+                }
             }
-        }
+            seen
+        };
+        let (others, held_down) = (seen(|state| &state.others), seen(|state| &state.throttle));
         let assessment = grade::assess(&Facts {
             side_is_gpu: planned.variant.side == Side::Gpu,
             precision: planned.sampling.precision(planned.variant.side),
@@ -131,6 +135,7 @@ impl Series {
             floor_ratio: floor.map(|floor| raw / floor),
             disturbed: count(&execute.switches, |switches| *switches > 0),
             others: &others,
+            held_down: &held_down,
             load: self.load,
             setup: !execute.setup_while_sampling.is_zero(),
             steady: execute.steady,
@@ -140,6 +145,9 @@ impl Series {
         execute
     }
 }
+
+/// A reason for lower clocks that is no disturbance: they were locked on purpose, and stay.
+const SET_BY_THE_USER: &str = "clocks set by the user";
 
 /// What was taken off each reading of the events: the median of the differences; `None` without readings.
 fn taken_off(events_s: &[f64], samples_s: &[f64]) -> Option<f64> {

@@ -9,6 +9,7 @@
 //! | samples | under 10 | under 6 (no interval of 95 % exists) | under 3 |
 //! | rounds differ (p < 0.01), by so much | 2 `t` | 5 %, at least B's | 15 %, at least C's |
 //! | samples counted at a low clock | 1 % | 10 % | 50 % |
+//! | clocks that the driver held down | any reason | | |
 //! | samples set aside for a low clock | 10 % | 50 % | |
 //! | time over the device's own floor | under 3 | under 1.2 | |
 //! | samples in two clumps | yes | more than 10 % apart | |
@@ -72,6 +73,8 @@ pub struct Facts<'a> {
     pub disturbed: u32,
     /// Other processes seen on the GPU.
     pub others: &'a [String],
+    /// Why the driver held the GPU's clocks down before or after a round, such as `power limit`.
+    pub held_down: &'a [String],
     /// Runnable processes beyond our own, per processor, before the cell; CPU only.
     pub load: Option<f64>,
     /// Something was allocated, planned or compiled while sampling.

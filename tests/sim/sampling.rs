@@ -170,6 +170,17 @@ fn other_users_of_the_device_and_lost_processors_are_named() {
 }
 
 #[test]
+fn clocks_that_the_driver_holds_down_are_told_unless_the_user_set_them() {
+    let grade = |reason: &str| {
+        let script = format!("held_down = ['{reason}']\n[[variant]]\nname = 'a'\n");
+        let report = adaptive(&script, &[2]).finish();
+        (first(&report).grade, warned(first(&report), WarningKind::Throttled))
+    };
+    assert_eq!(grade("power limit"), (Some(Grade::B), 1));
+    assert_eq!(grade("clocks set by the user"), (Some(Grade::A), 0));
+}
+
+#[test]
 fn cold_and_hot_are_rows_of_their_own() {
     let script = "[[variant]]\nname = 'a'\n[[rule]]\ncache = 'hot'\ntime = '40us'\n";
     let mut stage = adaptive(script, &[2]);

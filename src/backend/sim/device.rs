@@ -126,7 +126,11 @@ impl Backend for Device {
     }
 
     fn conditions(&mut self) -> Conditions {
-        Conditions { others: self.script.others.clone(), ..Conditions::default() }
+        Conditions {
+            others: self.script.others.clone(),
+            throttle: self.script.held_down.clone(),
+            ..Conditions::default()
+        }
     }
 
     fn time(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {

@@ -30,6 +30,9 @@ pub struct Script {
     /// Other processes that it says are using it.
     #[serde(default)]
     pub others: Vec<String>,
+    /// Why it says that its clocks are held down.
+    #[serde(default)]
+    pub held_down: Vec<String>,
     #[serde(default, rename = "variant")]
     variants: Vec<Spanned<Named>>,
     #[serde(default, rename = "rule")]

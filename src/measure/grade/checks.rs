@@ -17,6 +17,7 @@ pub(super) const ALL: &[fn(&Facts) -> Option<Warning>] = &[
     drifting,
     throttled,
     set_aside,
+    held_down,
     other_process,
     bimodal,
     launch_bound,
@@ -135,6 +136,16 @@ fn set_aside(facts: &Facts) -> Option<Warning> {
         text,
         "let the device cool or raise its power limit, then run again",
     )
+}
+
+fn held_down(facts: &Facts) -> Option<Warning> {
+    if facts.held_down.is_empty() {
+        return None;
+    }
+    let text = format!("the driver held the clocks down: {}", facts.held_down.join(", "));
+    let next =
+        "compare with the clocks of each sample in the report; cool the device or raise its power limit";
+    warning(WarningKind::Throttled, Grade::B, text, next)
 }
 
 fn other_process(facts: &Facts) -> Option<Warning> {

@@ -30,6 +30,7 @@ fn sound<'a>(samples: &'a [f64], rounds: &'a [u32]) -> Facts<'a> {
         floor_ratio: Some(30.0),
         disturbed: 0,
         others: &[],
+        held_down: &[],
         load: Some(0.0),
         setup: false,
         steady: true,
@@ -83,6 +84,11 @@ fn each_fact_costs_what_the_table_says() {
     let rounds = rounds(40);
     let samples = series(40, 0.004);
     let mut facts = sound(&samples, &rounds);
+    let power = ["power limit".to_owned()];
+    facts.held_down = &power;
+    let limited = assess(&facts);
+    assert_eq!((limited.grade, limited.warnings[0].kind), (B, Throttled));
+    assert!(limited.warnings[0].text.contains("power limit"));
     facts.others = &others;
     let shared = assess(&facts);
     assert_eq!((shared.grade, shared.warnings[0].kind), (C, OtherProcess));
@@ -209,6 +215,7 @@ fn assess_owned(owned: &Owned) -> Assessment {
         disturbed: owned.counts[2],
         floor_ratio: Some(owned.floor_ratio),
         others: &owned.others,
+        held_down: &[],
         load: Some(owned.load),
         setup: owned.flags[1],
         steady: owned.flags[2],
