@@ -106,7 +106,7 @@ tables, which keep their sizes; an op that the file does not name needs --sizes.
 
 Each answer is checked in float64 before it is timed, and a wrong one gets no time. A cell whose library or device is \
 missing is skipped, with the reason and the step that would fix it; a crash or a time-out costs one cell. report.json \
-in the folder is up to date after every cell, so an interrupted run keeps what it has.
+in the folder is brought up to date as the run goes on, so an interrupted run keeps what it has.
 
 Exit codes: 0 finished (skips allowed), 1 some cell incorrect or failed, 2 wrong usage, nothing to run or a required \
 backend missing, 130 interrupted with everything finished so far saved.";
@@ -179,7 +179,7 @@ pub struct RunArgs {
     #[arg(help_heading = "How to measure")]
     pub budget: Option<f64>,
 
-    /// Rounds in which a cell is sampled, with other cells in between. Default: 3
+    /// Rounds in which a cell is sampled, with other cells in between; each takes one sample at least. Default: 3
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = rounds)]
     #[arg(help_heading = "How to measure")]
     pub rounds: Option<u32>,
@@ -188,8 +188,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "KIND", help_heading = "How to measure")]
     pub transfer: Option<String>,
 
-    /// Executions before the first sample of a round, at least; 0 warms nothing up. Default: 2, and as long as times
-    /// still fall, for 0.5 s at most
+    /// Executions before the first sample of a round, at least; 0 warms nothing up. Default: 2, and on while times still
+    /// fall. A warm-up ends after 0.5 s (or 1.25 times --max-time) whatever the count
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = warmup)]
     #[arg(help_heading = "How to measure")]
     pub warmup: Option<u32>,

@@ -10,10 +10,14 @@ use crate::report::quantity::spread_text;
 pub struct Wide {
     cell: String,
     width: f64,
+    /// Whether more time would have helped.
+    out_of_time: bool,
 }
 
 /// Wide cells that are named; the rest is counted.
 const NAMED: usize = 3;
+/// How many times its budget a run may take without a word.
+const OVERRUN: f64 = 1.1;
 /// Runnable processes a processor from which on a machine counts as busy.
 const BUSY: f64 = 0.25;
 
@@ -24,12 +28,14 @@ impl Wide {
         let target = course.planned.sampling.precision(course.planned.variant.side);
         let width = execute.summary().relative_spread();
         let wide = execute.stopped != Some(Reason::Fixed) && width > target;
-        wide.then(|| Wide { cell: course.planned.cell.to_string(), width })
+        let out_of_time = execute.stopped == Some(Reason::OutOfTime);
+        wide.then(|| Wide { cell: course.planned.cell.to_string(), width, out_of_time })
     }
 }
 
-/// The warnings of a run with a budget or without, on a machine that had `load` runnable processes a processor.
-pub fn of_run(wide: &[Wide], has_budget: bool, load: Option<f64>) -> Vec<RunWarning> {
+/// The warnings of a run on a machine that had `load` runnable processes a processor. `budget` has the seconds it was
+/// to take and those it took.
+pub fn of_run(wide: &[Wide], budget: Option<[f64; 2]>, load: Option<f64>) -> Vec<RunWarning> {
     let mut warnings = vec![];
     if let Some(load) = load.filter(|load| *load > BUSY) {
         warnings.push(RunWarning {
@@ -39,7 +45,15 @@ pub fn of_run(wide: &[Wide], has_budget: bool, load: Option<f64>) -> Vec<RunWarn
             next: "close other programs and run again; the load is an average over the last minute".into(),
         });
     }
-    if has_budget && !wide.is_empty() {
+    if let Some([asked, took]) = budget.filter(|[asked, took]| *took > OVERRUN * asked) {
+        warnings.push(RunWarning {
+            text: format!(
+                "the run took {took:.0} s of a budget of {asked:.0} s: each cell takes its fewest samples"
+            ),
+            next: "raise --budget, or name fewer or smaller cells".into(),
+        });
+    }
+    if budget.is_some() && !wide.is_empty() {
         let mut widest: Vec<&Wide> = wide.iter().collect();
         widest.sort_by(|a, b| b.width.total_cmp(&a.width));
         let named =
@@ -50,7 +64,10 @@ pub fn of_run(wide: &[Wide], has_budget: bool, load: Option<f64>) -> Vec<RunWarn
         let cells = if wide.len() == 1 { "1 cell".into() } else { format!("{} cells", wide.len()) };
         warnings.push(RunWarning {
             text: format!("{cells} stayed wider than the precision asked for: {named}{more}"),
-            next: "raise --budget, or ask for less with --precision".into(),
+            next: match wide.iter().any(|wide| wide.out_of_time) {
+                true => "raise --budget, or ask for less with --precision".into(),
+                false => "ask for less with --precision: more samples no longer help".into(),
+            },
         });
     }
     warnings
@@ -62,13 +79,17 @@ mod tests {
 
     #[test]
     fn wide_cells_are_named_widest_first_and_only_with_a_budget() {
-        let wide: Vec<Wide> =
-            (1..=5).map(|k| Wide { cell: format!("cell{k}"), width: 0.01 * f64::from(k) }).collect();
-        assert!(of_run(&wide, false, None).is_empty());
-        let found = of_run(&wide, true, Some(0.1));
+        let wide: Vec<Wide> = (1..=5)
+            .map(|k| Wide { cell: format!("cell{k}"), width: 0.01 * f64::from(k), out_of_time: k == 1 })
+            .collect();
+        assert!(of_run(&wide, None, None).is_empty());
+        let found = of_run(&wide, Some([10.0, 10.5]), Some(0.1));
         let expected = "5 cells stayed wider than the precision asked for: \
                         cell5 ±5.0%, cell4 ±4.0%, cell3 ±3.0% and 2 more";
         assert_eq!(found.iter().map(|w| w.text.as_str()).collect::<Vec<_>>(), [expected]);
-        assert!(of_run(&[], true, Some(1.5))[0].text.contains("1.5 runnable processes"));
+        assert!(found[0].next.contains("--budget"));
+        assert!(of_run(&wide[1..], Some([10.0, 9.0]), None)[0].next.contains("no longer help"));
+        assert!(of_run(&[], None, Some(1.5))[0].text.contains("1.5 runnable processes"));
+        assert!(of_run(&[], Some([10.0, 167.0]), None)[0].text.contains("167 s of a budget of 10 s"));
     }
 }

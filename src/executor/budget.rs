@@ -2,7 +2,7 @@
 //! goes to the cells whose intervals are widest.
 
 use super::course::Course;
-use crate::measure::sampling::Sampling;
+use crate::measure::sampling::{HARD_FACTOR, Sampling};
 use crate::measure::stopping::{Reason, Rule};
 
 /// Seconds of the run: what there was, and what has been spent.
@@ -14,6 +14,8 @@ pub struct Budget {
 
 /// Share of the base time of a cell that one extra round takes.
 const SLICE: f64 = 0.25;
+/// Base times that must be left of a cell's limit for it to get another round.
+const MARGIN: f64 = 1.0;
 
 impl Budget {
     /// A budget of that many seconds, of which none is spent.
@@ -35,6 +37,7 @@ impl Budget {
 /// The rule of a cell's base rounds when each cell may spend `share_s` seconds.
 pub fn base(mut rule: Rule, share_s: f64) -> Rule {
     rule.max_time_s = rule.max_time_s.min(share_s);
+    rule.hard_time_s = rule.hard_time_s.min(HARD_FACTOR * rule.max_time_s);
     rule
 }
 
@@ -48,7 +51,9 @@ pub fn extra(sampling: &Sampling, mut rule: Rule, spent_s: f64) -> Rule {
 /// The cell whose interval exceeds its target by the most among those that more samples can help.
 pub fn widest(courses: &[Course<'_>]) -> Option<usize> {
     let excess = |course: &Course<'_>| {
-        let open = course.series.stopped == Some(Reason::OutOfTime) && !course.has_ended();
+        // Another round must not run into the limit of the cell, and lose what it has.
+        let fits = course.left.as_secs_f64() > MARGIN * course.planned.sampling.max_time_s;
+        let open = course.series.stopped == Some(Reason::OutOfTime) && !course.has_ended() && fits;
         open.then(|| {
             let target = course.planned.sampling.precision(course.planned.variant.side);
             course.series.relative_width() / target
@@ -79,7 +84,7 @@ mod tests {
     fn the_widest_open_cell_is_next_and_settled_ones_are_left_alone() {
         let planned = planned(2, "a");
         let course = |spread: f64, stopped| {
-            let mut course = Course::new(0, &planned, Duration::ZERO);
+            let mut course = Course::new(0, &planned, Duration::from_secs(60));
             let times = (0..12).map(|k| Sample::of_host(1.0 + spread * f64::from(k)));
             course.series.samples = times.collect();
             course.series.stopped = Some(stopped);

@@ -8,25 +8,16 @@ use crate::error::Unavailable;
 use crate::op::{self, Work};
 use crate::report::{Outcome, Row};
 
-/// How far a cell has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// No worker holds its job.
-    Unprepared,
-    /// The worker with that number holds its job.
-    Held(u64),
-    /// Its row is complete.
-    Ended,
-}
-
 /// One cell, its row so far and its samples.
 pub struct Course<'a> {
     /// Its position in the plan, which is also the number of its job.
     pub position: usize,
     /// What is to be done.
     pub planned: &'a PlannedCell,
-    /// How far it has come.
-    pub state: State,
+    /// The number of the worker that holds its job, or held it before it was lost.
+    pub held_by: Option<u64>,
+    /// Whether its row is complete.
+    ended: bool,
     /// The row, as far as it is known.
     pub row: Row,
     /// The samples so far.
@@ -38,8 +29,8 @@ pub struct Course<'a> {
 impl<'a> Course<'a> {
     /// A cell that has not begun and may take `limit` in all.
     pub fn new(position: usize, planned: &'a PlannedCell, limit: Duration) -> Self {
-        let (state, series) = (State::Unprepared, Series::default());
-        Course { position, planned, state, row: blank(planned), series, left: limit }
+        let (row, series) = (blank(planned), Series::default());
+        Course { position, planned, held_by: None, ended: false, row, series, left: limit }
     }
 
     /// The number by which workers know its job.
@@ -54,12 +45,12 @@ impl<'a> Course<'a> {
 
     /// Whether its row is complete.
     pub fn has_ended(&self) -> bool {
-        self.state == State::Ended
+        self.ended
     }
 
     /// Ends it without a time.
     pub fn close(&mut self, outcome: Outcome, reason: String, fix: Option<String>) {
-        self.state = State::Ended;
+        self.ended = true;
         (self.row.outcome, self.row.reason, self.row.fix) = (outcome, Some(reason), fix);
         self.row.execute = None;
     }
@@ -76,7 +67,7 @@ impl<'a> Course<'a> {
         }
         match self.series.execute(self.planned) {
             Some(execute) => {
-                self.state = State::Ended;
+                self.ended = true;
                 (self.row.execute, self.row.outcome) = (Some(execute), Outcome::Measured);
             }
             None => self.close(Outcome::Failed, "the worker returned no usable samples".into(), None),

@@ -47,9 +47,9 @@ impl Journal {
         }
     }
 
-    /// How many rows there are.
-    pub fn rows(&self) -> usize {
-        self.report.rows.len()
+    /// How many cells are finished.
+    pub fn finished(&self) -> usize {
+        self.report.rows.iter().filter(|row| !row.was_cut_short()).count()
     }
 
     /// Runnable processes a processor when the run started, where the system tells.

@@ -77,9 +77,11 @@ impl<'a> Rounds<'a> {
 
     /// Ends the workers, saves the report for the last time, and hands it over with the number of finished cells.
     pub fn finish(mut self) -> anyhow::Result<(usize, Report)> {
+        let took = self.spent_s(&[]);
+        let budget = self.run.budget_s.map(|asked| [asked, took]);
+        self.journal.advise(advice::of_run(&self.wide, budget, self.journal.load()));
+        let finished = self.journal.finished();
         let states = self.workers.end();
-        self.journal.advise(advice::of_run(&self.wide, self.budget.is_some(), self.journal.load()));
-        let finished = self.journal.rows();
         Ok((finished, self.journal.finish(states)?))
     }
 
@@ -89,8 +91,8 @@ impl<'a> Rounds<'a> {
         block: &Range<usize>,
         observer: &mut dyn Observer,
     ) -> Step {
-        let share = self.budget.as_ref().map(|budget| budget.share(block.len(), self.left));
-        let end_s = share.map(|share| self.spent_s(courses) + share);
+        let begin_s = self.spent_s(courses);
+        let end_s = self.budget.as_ref().map(|budget| begin_s + budget.share(block.len(), self.left));
         let rounds = courses.iter().map(|course| course.planned.sampling.rounds).max().unwrap_or(0);
         let mut turns = courses.len() * rounds as usize;
         for round in 0..rounds {
@@ -165,8 +167,9 @@ impl<'a> Rounds<'a> {
             if self.sample(courses, at, &rule, round, observer).is_err() {
                 return Ok(ControlFlow::Break(()));
             }
-            if courses[at].has_ended() {
-                self.finished(&courses[at], observer)?;
+            match courses[at].has_ended() {
+                true => self.finished(&courses[at], observer)?,
+                false => self.save_samples(&courses[at])?,
             }
             round += 1;
         }
@@ -194,9 +197,11 @@ impl<'a> Rounds<'a> {
         observer: &mut dyn Observer,
     ) -> Result<(), Interrupted> {
         let mut visit = self.visit(observer);
-        if visit.prepare(&mut courses[at])? == Prepared::Crowded {
+        if let Prepared::Crowded(_) = visit.prepare(&mut courses[at])? {
             courses.iter_mut().try_for_each(|course| visit.release(course))?;
-            visit.prepare(&mut courses[at])?;
+            if let Prepared::Crowded(short) = visit.prepare(&mut courses[at])? {
+                courses[at].skip(short);
+            }
         }
         Ok(())
     }

@@ -91,7 +91,7 @@ impl Series {
             warmups: self.warmups,
             steady: !self.unsteady,
             spent_s: self.spent_s,
-            stopped: self.stopped,
+            stopped: Some(self.stopped.unwrap_or(Reason::CutShort)),
             drift: drift::drift(&samples_s, &self.rounds),
             modes: modality::modes(&samples_s),
             setup_while_sampling: self.setup,
@@ -139,7 +139,7 @@ impl Series {
             load: self.load,
             setup: !execute.setup_while_sampling.is_zero(),
             steady: execute.steady,
-            stopped: self.stopped.unwrap_or(Reason::OutOfTime),
+            stopped: self.stopped.unwrap_or(Reason::CutShort),
         });
         (execute.grade, execute.warnings) = (Some(assessment.grade), assessment.warnings);
         execute

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use super::course::{Course, State};
+use super::course::Course;
 use super::workers::{Hindrance, SEE_DOCTOR, Workers, spell};
+use crate::error::Unavailable;
 use crate::measure::batch::Batch;
 use crate::measure::stopping::{self, Rule, Step};
 use crate::observe::Observer;
@@ -42,7 +43,7 @@ enum End {
     /// The row is complete, and the worker must be replaced.
     Replace,
     /// Memory is short while other jobs are held.
-    Crowded,
+    Crowded(Unavailable),
     /// The user has ended the run.
     Interrupted,
 }
@@ -60,12 +61,11 @@ pub struct Visit<'a> {
 }
 
 /// How preparing a cell ended.
-#[derive(PartialEq, Eq)]
 pub enum Prepared {
     /// It is held, or its row is complete.
     Done,
-    /// It would fit if other jobs were let go.
-    Crowded,
+    /// It would fit if other jobs were let go; what the worker says of it.
+    Crowded(Unavailable),
 }
 
 impl Visit<'_> {
@@ -92,7 +92,7 @@ impl Visit<'_> {
         if !self.holds(course) {
             return Ok(());
         }
-        course.state = State::Unprepared;
+        course.held_by = None;
         match self.workers.ready(course.backend(), self.observer) {
             Ok(client) => client.send(&Request::Release { job: course.job() }),
             Err(_) => return Ok(()),
@@ -110,13 +110,15 @@ impl Visit<'_> {
     }
 
     fn holds(&self, course: &Course<'_>) -> bool {
-        course.state == State::Held(self.workers.generation(course.backend()))
+        course.held_by == Some(self.workers.generation(course.backend()))
     }
 
     fn after(&mut self, course: &mut Course<'_>, attempt: Result<(), End>) -> Result<Prepared, Interrupted> {
         match attempt {
-            Ok(()) | Err(End::Row) => Ok(Prepared::Done),
-            Err(End::Crowded) => Ok(Prepared::Crowded),
+            Ok(()) => Ok(Prepared::Done),
+            // A cell that has failed needs its memory no more.
+            Err(End::Row) => self.release(course).map(|()| Prepared::Done),
+            Err(End::Crowded(short)) => Ok(Prepared::Crowded(short)),
             Err(End::Replace) => {
                 self.workers.discard(course.backend());
                 Ok(Prepared::Done)
@@ -136,6 +138,7 @@ impl Visit<'_> {
         let Reply::Prepared { error, inputs, phases, libraries } = reply else {
             return Err(ended(course, reply));
         };
+        course.held_by = Some(self.workers.generation(course.backend()));
         self.workers.note_libraries(course.backend(), libraries);
         course.series.floors = self.workers.floors(course.backend());
         // A cell prepared again after its worker was lost keeps what its first preparation took.
@@ -145,7 +148,6 @@ impl Visit<'_> {
             course.close(Outcome::Failed, reason, None);
             return Err(End::Row);
         }
-        course.state = State::Held(self.workers.generation(course.backend()));
         Ok(())
     }
 
@@ -226,7 +228,7 @@ impl Visit<'_> {
 /// Completes the row from a reply that is not the hoped-for one.
 fn ended(course: &mut Course<'_>, reply: Reply) -> End {
     match reply {
-        Reply::Skipped { crowded: true, .. } => return End::Crowded,
+        Reply::Skipped { reason, fix, crowded: true } => return End::Crowded(Unavailable { reason, fix }),
         Reply::Incorrect { error, inputs, phases, reason } => {
             (course.row.error, course.row.inputs) = (Some(error), Some(inputs));
             course.row.phases = Some(phases);

@@ -36,7 +36,7 @@ fn executes<'a>(rows: &[&'a Row]) -> impl Iterator<Item = &'a Execute> {
     rows.iter().filter_map(|row| row.execute.as_ref())
 }
 
-/// The footnote of marked times: `* within 3x of the device's floor (empty kernel 2.70 µs): launch-bound`.
+/// The footnote of marked times: `* less than 3x the device's floor (empty kernel 2.70 µs), floor included: launch-bound`.
 fn launch_bound(report: &Report, rows: &[&Row]) -> Option<String> {
     let mut backends: Vec<&str> = vec![];
     for row in rows.iter().filter(|row| is_launch_bound(row)) {
@@ -54,7 +54,8 @@ fn launch_bound(report: &Report, rows: &[&Row]) -> Option<String> {
     };
     let floors: Vec<String> = backends.iter().filter_map(|name| floor(name)).collect();
     let floors = if floors.is_empty() { String::new() } else { format!(" ({})", floors.join(", ")) };
-    (!backends.is_empty()).then(|| format!("{MARK} within 3x of the device's floor{floors}: launch-bound"))
+    (!backends.is_empty())
+        .then(|| format!("{MARK} less than 3x the device's floor{floors}, floor included: launch-bound"))
 }
 
 /// What the speed-ups compare; `None` where there is none.
@@ -105,10 +106,14 @@ fn caches(rows: &[&Row]) -> Vec<String> {
 
 /// How many samples there are and why; `None` for reports that do not tell rounds.
 fn sampling(report: &Report, rows: &[&Row]) -> Option<String> {
-    let rounds = executes(rows).flat_map(|execute| execute.rounds.iter().max()).max()? + 1;
+    // A budget brings the widest cells more rounds than were asked for.
+    let taken = executes(rows).flat_map(|execute| execute.rounds.iter().max()).max()? + 1;
+    let rounds = asked(report).map_or(taken, |asked| asked.rounds.min(taken));
     let rounds = if rounds == 1 { "1 round".into() } else { format!("{rounds} interleaved rounds") };
     Some(match asked(report) {
-        Some(Sampling { samples: Some(count), .. }) => format!("{count} samples a cell, in {rounds}."),
+        Some(Sampling { samples: Some(count), .. }) => {
+            format!("{count} sample{} a cell, in {rounds}.", if count == 1 { "" } else { "s" })
+        }
         Some(asked) => {
             let [gpu, cpu] = [Side::Gpu, Side::Cpu].map(|side| spread_text(asked.precision(side)));
             let until = if gpu == cpu { gpu } else { format!("{gpu} (GPU), {cpu} (CPU)") };
@@ -124,7 +129,9 @@ fn asked(report: &Report) -> Option<Sampling> {
     let read = |sweep: &serde_json::Value| serde_json::from_value(sweep.get("sampling")?.clone()).ok();
     let found: Vec<Sampling> = sweeps.iter().map(read).collect::<Option<_>>()?;
     let first = *found.first()?;
-    let same = |one: &Sampling| (one.samples, one.precision) == (first.samples, first.precision);
+    let same = |one: &Sampling| {
+        (one.samples, one.precision, one.rounds) == (first.samples, first.precision, first.rounds)
+    };
     found.iter().all(same).then_some(first)
 }
 

@@ -36,11 +36,14 @@ pub fn groups(report: &Report) -> Vec<Group<'_>> {
     groups
 }
 
-/// `ended early: 1 of 3 cells`; `None` when every planned cell has its row, or the plan is not known.
+/// `ended early: 1 of 3 cells, 2 more cut short`; `None` when every planned cell is finished, or the plan is not known.
 pub fn ended_early(report: &Report) -> Option<String> {
-    let (done, planned) = (report.rows.len(), report.environment.planned_rows?);
+    let planned = report.environment.planned_rows?;
+    let cut_short = report.rows.iter().filter(|row| row.was_cut_short()).count();
+    let done = report.rows.len() - cut_short;
     let cells = if planned == 1 { "cell" } else { "cells" };
-    (planned > done as u64).then(|| format!("ended early: {done} of {planned} {cells}"))
+    let more = if cut_short > 0 { format!(", {cut_short} more cut short") } else { String::new() };
+    (planned > done as u64).then(|| format!("ended early: {done} of {planned} {cells}{more}"))
 }
 
 /// `2 incorrect, 15 skipped of 70 cells`; `None` when all were measured.

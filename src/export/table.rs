@@ -161,7 +161,7 @@ spgemm f32, density 0.01, cold cache
     N  best CPU      time     ±  grade  best GPU  time  ±  grade  speed-up          error
   512  gustavson  90.1 µs  0.1%  A      -            -  -  -      -         3.1e-7 (2.6%)
 
-* within 3x of the device's floor (empty kernel 2.70 µs): launch-bound
+* less than 3x the device's floor (empty kernel 2.70 µs), floor included: launch-bound
 Best correct variant of each side in full precision. ±: half the 95 % interval of its median.
 Error: of both sides the one nearer to its bound, with its share of the bound.
 Grades: A precise and undisturbed, B with a reservation, C an estimate, D not to be relied on.

@@ -11,7 +11,7 @@ use crate::error::CellError;
 /// How to warm a job up.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WarmUp {
-    /// Executions, at least.
+    /// Executions, at least, as far as `most_s` allows.
     pub executions: u32,
     /// Seconds, at least: clocks take tens of milliseconds to rise, thread pools to wake.
     pub least_s: f64,
@@ -45,7 +45,7 @@ pub struct Taken {
     /// Samples not counted because the device's clock was held down.
     #[serde(default)]
     pub set_aside: u32,
-    /// Seconds that sampling took, all that is done around each sample included, warm-up not.
+    /// Seconds that sampling took, all that is done around each sample included, warm-up and pauses not.
     pub spent_s: f64,
     /// Allocations, plans and compilations that happened while samples were taken; zero when all is well.
     pub setup_while_sampling: SetupCounts,
@@ -64,7 +64,7 @@ const STEADY: f64 = 0.02;
 /// Pause after a throttled sample, in seconds; it grows by half with each that follows, up to [`LONGEST_PAUSE_S`].
 const PAUSE_S: f64 = 0.05;
 const LONGEST_PAUSE_S: f64 = 0.5;
-/// Seconds of pauses in one batch after which a low clock is taken for the device's steady state.
+/// Seconds of pauses for one job after which a low clock is taken for the device's steady state.
 const PATIENCE_S: f64 = 2.0;
 
 /// Warms `job` up as `batch` says and samples it.
@@ -76,6 +76,7 @@ pub fn take(
     job: &mut dyn Job,
     cache: Cache,
     batch: &Batch,
+    pauses: &mut Pauses,
 ) -> Result<Taken, CellError> {
     let mut taken = Taken { steady: true, ..Taken::default() };
     if let Some(warm_up) = &batch.warm_up {
@@ -84,8 +85,7 @@ pub fn take(
         warm(backend, job, cache, warm_up, &mut taken)?;
     }
     let counts = backend.setup_counts();
-    let start = backend.now_s();
-    let mut pauses = Pauses::default();
+    let (start, paused_s) = (backend.now_s(), pauses.total_s);
     while taken.samples.len() < batch.samples as usize
         && (taken.samples.is_empty() || backend.now_s() - start < batch.most_s)
     {
@@ -98,7 +98,7 @@ pub fn take(
             None => taken.samples.push(sample),
         }
     }
-    taken.spent_s = backend.now_s() - start;
+    taken.spent_s = (backend.now_s() - start - (pauses.total_s - paused_s)).max(0.0);
     taken.setup_while_sampling = backend.setup_counts().since(counts);
     taken.after = Some(backend.conditions());
     Ok(taken)
@@ -142,9 +142,9 @@ fn is_steady(times: &[f64]) -> bool {
     fall <= STEADY * later.median || fall <= 2.0 * later.mad
 }
 
-/// Decides which samples are set aside, and how long the device is left alone after each.
-#[derive(Default)]
-struct Pauses {
+/// Decides which samples of a job are set aside, and how long the device is left alone after each.
+#[derive(Clone, Debug, Default)]
+pub struct Pauses {
     next_s: f64,
     total_s: f64,
 }

@@ -15,7 +15,7 @@
 //! | samples in two clumps | yes | more than 10 % apart | |
 //! | samples with involuntary context switches, CPU | 10 % | 50 % | |
 //! | other processes on the GPU | | any | |
-//! | other runnable processes per processor, CPU | 0.1 | 0.5 | |
+//! | runnable processes per processor when the run started, CPU | 0.1 | 0.5 | |
 //! | warm-up without a steady state | yes | | |
 //! | allocations, plans or compilations while sampling | | | any |
 
@@ -75,7 +75,7 @@ pub struct Facts<'a> {
     pub others: &'a [String],
     /// Why the driver held the GPU's clocks down before or after a round, such as `power limit`.
     pub held_down: &'a [String],
-    /// Runnable processes beyond our own, per processor, before the cell; CPU only.
+    /// Runnable processes per processor when the run started, on average over a minute; CPU only.
     pub load: Option<f64>,
     /// Something was allocated, planned or compiled while sampling.
     pub setup: bool,

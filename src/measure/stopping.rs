@@ -84,6 +84,8 @@ pub enum Reason {
     Fixed,
     /// The greatest number was taken.
     MostSamples,
+    /// The run ended before the cell did.
+    CutShort,
 }
 
 /// What to do after `samples` of all rounds so far, `in_round` of them in the present `round` (from 0), when

@@ -262,6 +262,11 @@ impl Row {
         }
     }
 
+    /// Whether the run ended before the cell had all its samples.
+    pub fn was_cut_short(&self) -> bool {
+        self.execute.as_ref().is_some_and(|execute| execute.stopped == Some(Reason::CutShort))
+    }
+
     /// The median, when measured.
     pub fn median_s(&self) -> Option<f64> {
         self.execute.as_ref().map(|execute| execute.median_s)

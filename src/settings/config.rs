@@ -224,6 +224,37 @@ impl<'de> Visitor<'de> for WordsVisitor {
     }
 }
 
+/// One word or figure with its unit, such as `"2s"`, `"0.5%"` or `"cold"`; a bare number is taken as it is written.
+struct Word(String);
+
+impl<'de> Deserialize<'de> for Word {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(WordVisitor)
+    }
+}
+
+struct WordVisitor;
+
+impl Visitor<'_> for WordVisitor {
+    type Value = Word;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text such as \"2s\", \"0.5%\" or \"cold\"")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Word, E> {
+        Ok(Word(text.to_owned()))
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Word, E> {
+        Ok(Word(number.to_string()))
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Word, E> {
+        Ok(Word(number.to_string()))
+    }
+}
+
 /// Reads a value and turns it into what a parser of the command line makes of it.
 fn checked<'de, D, V, T>(deserializer: D, parse: impl Fn(V) -> Result<T>) -> Result<Option<T>, D::Error>
 where
@@ -266,19 +297,19 @@ fn threads<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, 
 }
 
 fn cell_timeout<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    checked(deserializer, |Words(text)| duration::parse(&text).and_then(limits::cell_timeout))
+    checked(deserializer, |Word(text)| duration::parse(&text).and_then(limits::cell_timeout))
 }
 
 fn caches<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Cache>>, D::Error> {
-    checked(deserializer, |Words(text)| words::caches(&text))
+    checked(deserializer, |Word(text)| words::caches(&text))
 }
 
 fn precision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    checked(deserializer, |Words(text)| percent::parse(&text))
+    checked(deserializer, |Word(text)| percent::parse(&text))
 }
 
 fn max_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    checked(deserializer, |Words(text)| duration::parse(&text).and_then(limits::max_time))
+    checked(deserializer, |Word(text)| duration::parse(&text).and_then(limits::max_time))
 }
 
 fn rounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
@@ -286,11 +317,11 @@ fn rounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::
 }
 
 fn budget<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    checked(deserializer, |Words(text)| duration::parse(&text).and_then(limits::budget))
+    checked(deserializer, |Word(text)| duration::parse(&text).and_then(limits::budget))
 }
 
 fn transfer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<HostMemory>, D::Error> {
-    checked(deserializer, |Words(text)| words::transfer(&text))
+    checked(deserializer, |Word(text)| words::transfer(&text))
 }
 
 #[cfg(test)]

@@ -52,6 +52,12 @@ impl Settings {
         let file = file.unwrap_or_default();
         let sweeps = resolve_sweeps(&request.layer, &file);
         let run = request.run.over(&file.run);
+        let cell_timeout_s = run.cell_timeout_s.unwrap_or(DEFAULT_CELL_TIMEOUT_S);
+        let longest = sweeps.iter().map(|sweep| sweep.sampling.max_time_s).fold(0.0, f64::max);
+        ensure!(
+            longest < cell_timeout_s,
+            "--max-time {longest} s does not fit into --cell-timeout {cell_timeout_s} s: lower the first or raise the second"
+        );
         let backends: Vec<String> = BACKENDS
             .iter()
             .map(|backend| backend.name.to_owned())
@@ -83,7 +89,7 @@ impl Settings {
             },
             backends,
             require,
-            cell_timeout_s: run.cell_timeout_s.unwrap_or(DEFAULT_CELL_TIMEOUT_S),
+            cell_timeout_s,
             budget_s: run.budget_s,
             isolate: request.isolate,
             output: Output {

@@ -9,7 +9,7 @@ use crate::backend::{Backend, Floors, Job, Options, Registration, Side, Variant}
 use crate::case::{Cache, Case, Cell};
 use crate::data::{Operand, fingerprint};
 use crate::error::{CellError, Unavailable};
-use crate::measure::batch::{self, Batch};
+use crate::measure::batch::{self, Batch, Pauses};
 use crate::op::{self, Checked, Op};
 use crate::report::{Clock, Phases};
 
@@ -20,10 +20,11 @@ struct Held {
     fingerprint: String,
 }
 
-/// A prepared job, and the state of the caches it is to be timed in.
+/// A prepared job, the state of the caches it is to be timed in, and how long it has been waited for.
 struct Ready {
     job: Box<dyn Job>,
     cache: Cache,
+    pauses: Pauses,
 }
 
 /// A started backend and what it holds. Fields drop in order: the jobs before the backend they belong to.
@@ -117,16 +118,16 @@ impl Session {
         if !error.is_right() {
             return Ok(Reply::Incorrect { error, inputs, phases, reason: verdict(error) });
         }
-        self.jobs.insert(number, Ready { job, cache: cell.cache });
+        self.jobs.insert(number, Ready { job, cache: cell.cache, pauses: Pauses::default() });
         Ok(Reply::Prepared { error, inputs, phases, libraries: self.backend.libraries() })
     }
 
     /// Samples a job that is held.
     pub fn measure(&mut self, number: u64, batch: &Batch) -> Result<Reply, CellError> {
-        let Some(Ready { job, cache }) = self.jobs.get_mut(&number) else {
+        let Some(Ready { job, cache, pauses }) = self.jobs.get_mut(&number) else {
             return Err(CellError::Failed(format!("asked to measure job {number}, which was not prepared")));
         };
-        let taken = batch::take(self.backend.as_mut(), job.as_mut(), *cache, batch)?;
+        let taken = batch::take(self.backend.as_mut(), job.as_mut(), *cache, batch, pauses)?;
         let on_device = !taken.samples.is_empty() && taken.samples.iter().all(|s| s.device_s.is_some());
         let clock = match (self.simulated, on_device) {
             (true, _) => Clock::Simulated,

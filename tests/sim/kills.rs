@@ -99,4 +99,9 @@ fn an_interrupt_saves_what_is_finished_and_kills_the_workers() {
     assert!(child.wait().unwrap().success(), "the parent ends in good order");
     assert_gone(&workers);
     assert_eq!(rows(&file), 4);
+    let report: Report = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    assert!(
+        report.rows.iter().all(gpubench::report::Row::was_cut_short),
+        "none is finished, and none looks so"
+    );
 }

@@ -66,6 +66,22 @@ fn a_fault_costs_one_cell_and_the_sweep_goes_on() {
 }
 
 #[test]
+fn a_cell_that_fails_while_it_is_sampled_leaves_no_memory_behind() {
+    let script = "[[variant]]\nname = 'a'\n[[variant]]\nname = 'b'\n[[rule]]\nvariant = 'a'\noutcome = 'fail'\nafter = 2\n\
+                  [[rule]]\nvariant = 'b'\noutcome = 'out-of-memory'\n";
+    let mut stage = Stage::new(script, "sin", &[2, 3, 4]);
+    for planned in &mut stage.run.cells {
+        planned.sampling.warmup = 0;
+    }
+    let report = stage.finish();
+    let of = |variant: &str| -> Vec<Outcome> {
+        report.rows.iter().filter(|row| row.variant == variant).map(|row| row.outcome).collect()
+    };
+    assert_eq!(of("a"), [Outcome::Failed; 3]);
+    assert_eq!(of("b"), [Outcome::Skipped; 3], "what does not fit alone is skipped, whatever failed before");
+}
+
+#[test]
 fn a_time_that_is_none_fails_its_cell_with_the_reason() {
     for (rule, part) in [
         ("time = { per_element = '1s', exponent = 1000 }", "a time of inf s"),

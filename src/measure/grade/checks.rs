@@ -48,7 +48,8 @@ fn percent(share: f64) -> String {
         _ if percent > 1000.0 => "over 1000 %".to_owned(),
         _ if percent >= 9.95 => format!("{percent:.0} %"),
         _ if percent >= 0.995 => format!("{percent:.1} %"),
-        _ => format!("{percent:.2} %"),
+        _ if percent >= 0.01 => format!("{percent:.2} %"),
+        _ => format!("{percent} %"),
     }
 }
 
@@ -73,6 +74,7 @@ fn few_samples(facts: &Facts) -> Option<Warning> {
         _ => format!("{n} samples count; an A needs 10"),
     };
     let next = match facts.stopped {
+        Reason::CutShort => "let the run finish",
         Reason::Fixed => "raise --samples to 10 or more, or leave it out",
         _ if facts.set_aside as usize > n => "let the device cool, then run again",
         _ => "raise --max-time or --budget, or choose a smaller size",
@@ -97,6 +99,7 @@ fn spread(facts: &Facts) -> Option<Warning> {
         percent(facts.precision)
     );
     let next = match facts.stopped {
+        Reason::CutShort => "let the run finish",
         Reason::Plateau => "close other programs: more samples no longer narrow it",
         Reason::Fixed => "raise --samples, or leave it out and let --precision decide",
         Reason::MostSamples => "close other programs, or accept a wider --precision",
@@ -139,7 +142,7 @@ fn set_aside(facts: &Facts) -> Option<Warning> {
 }
 
 fn held_down(facts: &Facts) -> Option<Warning> {
-    if facts.held_down.is_empty() {
+    if !facts.side_is_gpu || facts.held_down.is_empty() {
         return None;
     }
     let text = format!("the driver held the clocks down: {}", facts.held_down.join(", "));
@@ -205,7 +208,7 @@ fn disturbed(facts: &Facts) -> Option<Warning> {
 fn busy_machine(facts: &Facts) -> Option<Warning> {
     let load = facts.load.filter(|_| !facts.side_is_gpu)?;
     let at_best = beyond(load, [0.1, 0.5, f64::INFINITY])?;
-    let text = format!("{load:.2} other processes a processor wanted to run before the cell");
+    let text = format!("{load:.2} processes a processor wanted to run when the run started");
     warning(WarningKind::BusyMachine, at_best, text, "close other programs, then run again")
 }
 
