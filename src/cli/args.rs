@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use crate::settings::layer::limits;
-use crate::settings::{Format, duration, percent, words};
+use super::values;
+use crate::settings::{Format, words};
 
 /// Measures operations on CPU libraries and on CUDA side by side, checks every answer, and says whether the GPU pays.
 #[derive(Parser)]
@@ -142,12 +142,12 @@ pub struct RunArgs {
     pub config: Option<String>,
 
     /// Share of stored entries of sparse operands, above 0 and at most 1. Default: 0.01 for spgemm, 0.05 for spmv
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = density)]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = values::density)]
     #[arg(help_heading = "What to measure")]
     pub density: Option<f64>,
 
     /// Seed of the operands; the same seed makes the same operands on every machine. Default: 42
-    #[arg(long, value_name = "SEED", allow_negative_numbers = true, value_parser = seed)]
+    #[arg(long, value_name = "SEED", allow_negative_numbers = true, value_parser = values::seed)]
     #[arg(help_heading = "What to measure")]
     pub seed: Option<u64>,
 
@@ -157,30 +157,30 @@ pub struct RunArgs {
     pub cache: Option<String>,
 
     /// Samples a cell, exactly. Default: as many as --precision needs, from 12 to 2000
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = samples)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::samples)]
     #[arg(help_heading = "How to measure")]
     pub samples: Option<u32>,
 
     /// Half the 95 % interval of the median, relative to it, at which a cell has enough samples. Default: 0.5% on the
     /// GPU, 1% on the CPU
-    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, value_parser = precision)]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, value_parser = values::precision)]
     #[arg(help_heading = "How to measure")]
     pub precision: Option<f64>,
 
     /// Sampling of a cell ends after this time though it is not precise, once it has 12 samples; without them after
     /// ten times as long. Default: 2s
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = max_time)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = values::max_time)]
     #[arg(help_heading = "How to measure")]
     pub max_time: Option<f64>,
 
     /// Time for the whole run, such as 10m: cells get equal shares, and what they leave goes to those with the widest
     /// intervals
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = budget)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = values::budget)]
     #[arg(help_heading = "How to measure")]
     pub budget: Option<f64>,
 
     /// Rounds in which a cell is sampled, with other cells in between; each takes one sample at least. Default: 3
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = rounds)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::rounds)]
     #[arg(help_heading = "How to measure")]
     pub rounds: Option<u32>,
 
@@ -190,22 +190,22 @@ pub struct RunArgs {
 
     /// Executions before the first sample of a round, at least; 0 warms nothing up. Default: 2, and on while times still
     /// fall. A warm-up ends after 0.5 s (or 1.25 times --max-time) whatever the count
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = warmup)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::warmup)]
     #[arg(help_heading = "How to measure")]
     pub warmup: Option<u32>,
 
     /// CPU threads. Default: all that the process may use
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = threads)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::threads)]
     #[arg(help_heading = "How to measure")]
     pub threads: Option<usize>,
 
     /// CUDA device, by CUDA's ordinal. Default: 0
-    #[arg(long, value_name = "ORDINAL", allow_negative_numbers = true, value_parser = device)]
+    #[arg(long, value_name = "ORDINAL", allow_negative_numbers = true, value_parser = values::device)]
     #[arg(help_heading = "How to measure")]
     pub device: Option<u32>,
 
     /// Give a cell up after this time, such as 500ms, 30s, 5m or 1.5h. Default: 5m
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = cell_timeout)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = values::cell_timeout)]
     #[arg(help_heading = "How to measure")]
     pub cell_timeout: Option<f64>,
 
@@ -293,56 +293,6 @@ pub enum YesNo {
     Yes,
     /// No.
     No,
-}
-
-/// A whole number that fits, or a message with the limits; what lies just outside of them is left to `limits`.
-fn whole(text: &str, least: u64, most: u64) -> Result<u64, String> {
-    text.trim().parse().map_err(|_| format!("it must be a whole number from {least} to {most}"))
-}
-
-fn samples(text: &str) -> Result<u32, String> {
-    limits::samples(whole(text, 1, limits::MOST_REPETITIONS)?).map_err(|error| error.to_string())
-}
-
-fn warmup(text: &str) -> Result<u32, String> {
-    limits::warmup(whole(text, 0, limits::MOST_REPETITIONS)?).map_err(|error| error.to_string())
-}
-
-fn threads(text: &str) -> Result<usize, String> {
-    limits::threads(whole(text, 1, limits::MOST_THREADS)?).map_err(|error| error.to_string())
-}
-
-fn seed(text: &str) -> Result<u64, String> {
-    whole(text, 0, u64::MAX)
-}
-
-fn device(text: &str) -> Result<u32, String> {
-    text.trim().parse().map_err(|_| "it must be the number of a device, such as 0".to_owned())
-}
-
-fn density(text: &str) -> Result<f64, String> {
-    let share = text.trim().parse().map_err(|_| "it must be a number above 0 and at most 1".to_owned())?;
-    limits::density(share).map_err(|error| error.to_string())
-}
-
-fn precision(text: &str) -> Result<f64, String> {
-    percent::parse(text).map_err(|error| error.to_string())
-}
-
-fn max_time(text: &str) -> Result<f64, String> {
-    duration::parse(text).and_then(limits::max_time).map_err(|error| error.to_string())
-}
-
-fn budget(text: &str) -> Result<f64, String> {
-    duration::parse(text).and_then(limits::budget).map_err(|error| error.to_string())
-}
-
-fn rounds(text: &str) -> Result<u32, String> {
-    limits::rounds(whole(text, 1, 100)?).map_err(|error| error.to_string())
-}
-
-fn cell_timeout(text: &str) -> Result<f64, String> {
-    duration::parse(text).and_then(limits::cell_timeout).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

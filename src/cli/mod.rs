@@ -7,6 +7,7 @@ mod listing;
 mod run;
 mod stream;
 mod usage;
+mod values;
 mod wiring;
 
 use std::ffi::OsString;

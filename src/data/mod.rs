@@ -2,6 +2,7 @@
 
 mod fingerprint;
 pub mod generator;
+pub mod hash;
 mod operand;
 mod real;
 

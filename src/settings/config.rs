@@ -1,17 +1,17 @@
 //! Sweep files: TOML with defaults at the top and `[[sweep]]` tables below; the built-in ones are embedded.
 
-use std::fmt;
+mod values;
+
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
 use serde::Deserialize;
-use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use toml::Spanned;
 
 use crate::backend::HostMemory;
 use crate::case::{Cache, DType};
-use crate::settings::layer::{Layer, RunWide, limits};
-use crate::settings::{duration, mistake, pattern, percent, sizes, words};
+use crate::settings::layer::{Layer, RunWide};
+use crate::settings::{mistake, pattern, words};
 
 /// Name and text of each built-in sweep.
 pub static BUILT_IN: &[(&str, &str)] = &[
@@ -92,41 +92,41 @@ fn parse(name: &str, text: &str) -> Result<SweepFile> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct File {
-    #[serde(default, deserialize_with = "ops")]
+    #[serde(default, deserialize_with = "values::ops")]
     ops: Option<Vec<String>>,
-    #[serde(default, deserialize_with = "size_list")]
+    #[serde(default, deserialize_with = "values::size_list")]
     sizes: Option<Vec<u64>>,
-    #[serde(default, deserialize_with = "dtypes")]
+    #[serde(default, deserialize_with = "values::dtypes")]
     dtypes: Option<Vec<DType>>,
-    #[serde(default, deserialize_with = "backends")]
+    #[serde(default, deserialize_with = "values::backends")]
     backends: Option<Vec<String>>,
-    variants: Option<Spanned<Words>>,
-    #[serde(default, deserialize_with = "density")]
+    variants: Option<Spanned<values::Words>>,
+    #[serde(default, deserialize_with = "values::density")]
     density: Option<f64>,
-    #[serde(default, deserialize_with = "samples")]
+    #[serde(default, deserialize_with = "values::samples")]
     samples: Option<u32>,
-    #[serde(default, deserialize_with = "warmup")]
+    #[serde(default, deserialize_with = "values::warmup")]
     warmup: Option<u32>,
-    #[serde(default, deserialize_with = "caches")]
+    #[serde(default, deserialize_with = "values::caches")]
     cache: Option<Vec<Cache>>,
-    #[serde(default, deserialize_with = "precision")]
+    #[serde(default, deserialize_with = "values::precision")]
     precision: Option<f64>,
-    #[serde(default, deserialize_with = "max_time")]
+    #[serde(default, deserialize_with = "values::max_time")]
     max_time: Option<f64>,
-    #[serde(default, deserialize_with = "rounds")]
+    #[serde(default, deserialize_with = "values::rounds")]
     rounds: Option<u32>,
     seed: Option<u64>,
-    #[serde(default, deserialize_with = "threads")]
+    #[serde(default, deserialize_with = "values::threads")]
     threads: Option<usize>,
     device: Option<u32>,
     sim: Option<String>,
-    #[serde(default, deserialize_with = "cell_timeout")]
+    #[serde(default, deserialize_with = "values::cell_timeout")]
     cell_timeout: Option<f64>,
-    #[serde(default, deserialize_with = "budget")]
+    #[serde(default, deserialize_with = "values::budget")]
     budget: Option<f64>,
-    #[serde(default, deserialize_with = "transfer")]
+    #[serde(default, deserialize_with = "values::transfer")]
     transfer: Option<HostMemory>,
-    #[serde(default, deserialize_with = "backends")]
+    #[serde(default, deserialize_with = "values::backends")]
     require: Option<Vec<String>>,
     #[serde(default)]
     sweep: Vec<Table>,
@@ -136,28 +136,28 @@ struct File {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Table {
-    #[serde(default, deserialize_with = "ops")]
+    #[serde(default, deserialize_with = "values::ops")]
     ops: Option<Vec<String>>,
-    #[serde(default, deserialize_with = "size_list")]
+    #[serde(default, deserialize_with = "values::size_list")]
     sizes: Option<Vec<u64>>,
-    #[serde(default, deserialize_with = "dtypes")]
+    #[serde(default, deserialize_with = "values::dtypes")]
     dtypes: Option<Vec<DType>>,
-    #[serde(default, deserialize_with = "backends")]
+    #[serde(default, deserialize_with = "values::backends")]
     backends: Option<Vec<String>>,
-    variants: Option<Spanned<Words>>,
-    #[serde(default, deserialize_with = "density")]
+    variants: Option<Spanned<values::Words>>,
+    #[serde(default, deserialize_with = "values::density")]
     density: Option<f64>,
-    #[serde(default, deserialize_with = "samples")]
+    #[serde(default, deserialize_with = "values::samples")]
     samples: Option<u32>,
-    #[serde(default, deserialize_with = "warmup")]
+    #[serde(default, deserialize_with = "values::warmup")]
     warmup: Option<u32>,
-    #[serde(default, deserialize_with = "caches")]
+    #[serde(default, deserialize_with = "values::caches")]
     cache: Option<Vec<Cache>>,
-    #[serde(default, deserialize_with = "precision")]
+    #[serde(default, deserialize_with = "values::precision")]
     precision: Option<f64>,
-    #[serde(default, deserialize_with = "max_time")]
+    #[serde(default, deserialize_with = "values::max_time")]
     max_time: Option<f64>,
-    #[serde(default, deserialize_with = "rounds")]
+    #[serde(default, deserialize_with = "values::rounds")]
     rounds: Option<u32>,
 }
 
@@ -187,141 +187,6 @@ impl Table {
             rounds: self.rounds,
         })
     }
-}
-
-/// A list of words or whole numbers, or one text of the command line's form; joined by commas.
-struct Words(String);
-
-impl<'de> Deserialize<'de> for Words {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(WordsVisitor)
-    }
-}
-
-struct WordsVisitor;
-
-impl<'de> Visitor<'de> for WordsVisitor {
-    type Value = Words;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list such as [\"matmul\", \"fft\"] or [100, 1000], or a text such as \"100..2000:x2\"")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Words, E> {
-        Ok(Words(text.to_owned()))
-    }
-
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Words, E> {
-        Ok(Words(number.to_string()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Words, A::Error> {
-        let mut words = Vec::new();
-        while let Some(Words(word)) = items.next_element()? {
-            words.push(word);
-        }
-        Ok(Words(words.join(",")))
-    }
-}
-
-/// One word or figure with its unit, such as `"2s"`, `"0.5%"` or `"cold"`; a bare number is taken as it is written.
-struct Word(String);
-
-impl<'de> Deserialize<'de> for Word {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(WordVisitor)
-    }
-}
-
-struct WordVisitor;
-
-impl Visitor<'_> for WordVisitor {
-    type Value = Word;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text such as \"2s\", \"0.5%\" or \"cold\"")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Word, E> {
-        Ok(Word(text.to_owned()))
-    }
-
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Word, E> {
-        Ok(Word(number.to_string()))
-    }
-
-    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Word, E> {
-        Ok(Word(number.to_string()))
-    }
-}
-
-/// Reads a value and turns it into what a parser of the command line makes of it.
-fn checked<'de, D, V, T>(deserializer: D, parse: impl Fn(V) -> Result<T>) -> Result<Option<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    V: Deserialize<'de>,
-{
-    parse(V::deserialize(deserializer)?).map(Some).map_err(de::Error::custom)
-}
-
-fn ops<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
-    checked(deserializer, |Words(text)| words::ops(&text))
-}
-
-fn size_list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<u64>>, D::Error> {
-    checked(deserializer, |Words(text)| sizes::parse(&text))
-}
-
-fn dtypes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<DType>>, D::Error> {
-    checked(deserializer, |Words(text)| words::dtypes(&text))
-}
-
-fn backends<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
-    checked(deserializer, |Words(text)| words::backends(&text))
-}
-
-fn density<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    checked(deserializer, limits::density)
-}
-
-fn samples<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
-    checked(deserializer, limits::samples)
-}
-
-fn warmup<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
-    checked(deserializer, limits::warmup)
-}
-
-fn threads<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
-    checked(deserializer, limits::threads)
-}
-
-fn cell_timeout<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    checked(deserializer, |Word(text)| duration::parse(&text).and_then(limits::cell_timeout))
-}
-
-fn caches<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Cache>>, D::Error> {
-    checked(deserializer, |Word(text)| words::caches(&text))
-}
-
-fn precision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    checked(deserializer, |Word(text)| percent::parse(&text))
-}
-
-fn max_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    checked(deserializer, |Word(text)| duration::parse(&text).and_then(limits::max_time))
-}
-
-fn rounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
-    checked(deserializer, limits::rounds)
-}
-
-fn budget<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    checked(deserializer, |Word(text)| duration::parse(&text).and_then(limits::budget))
-}
-
-fn transfer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<HostMemory>, D::Error> {
-    checked(deserializer, |Word(text)| words::transfer(&text))
 }
 
 #[cfg(test)]

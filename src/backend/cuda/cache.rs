@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::kernels::KernelSource;
 use super::nvrtc::Compiler;
+use crate::data::hash::fnv1a;
 
 /// Changes when the layout of a file or of the key does.
 const FORMAT: u32 = 2;
@@ -65,7 +66,7 @@ impl Cache {
 
 fn bytes(stored: &Stored) -> Vec<u8> {
     let body = [&stored.cold_s.to_le_bytes(), &stored.image[..]].concat();
-    [MAGIC, &hash(0, &body).to_le_bytes()[..], &body].concat()
+    [MAGIC, &fnv1a(0, &body).to_le_bytes()[..], &body].concat()
 }
 
 /// Reads a file; `None` when it is not of this layout, cut short, damaged or empty.
@@ -73,7 +74,7 @@ fn parse(file: &[u8]) -> Option<Stored> {
     let (header, image) = file.split_at_checked(HEADER)?;
     let (checksum, body) = file.strip_prefix(MAGIC)?.split_at_checked(8)?;
     let seconds = header[HEADER - SECONDS..].try_into().map(f64::from_le_bytes).ok()?;
-    let intact = checksum == hash(0, body).to_le_bytes() && seconds.is_finite() && seconds >= 0.0;
+    let intact = checksum == fnv1a(0, body).to_le_bytes() && seconds.is_finite() && seconds >= 0.0;
     (intact && !image.is_empty()).then(|| Stored { image: image.to_vec(), cold_s: seconds })
 }
 
@@ -101,7 +102,7 @@ pub fn key(source: &KernelSource, compiler: &Compiler, library: &str) -> String 
         source.text,
     ]
     .join("\0");
-    format!("{}-{:016x}{:016x}", source.name, hash(0, text.as_bytes()), hash(1, text.as_bytes()))
+    format!("{}-{:016x}{:016x}", source.name, fnv1a(0, text.as_bytes()), fnv1a(1, text.as_bytes()))
 }
 
 /// Size and time of change of a library file.
@@ -112,12 +113,6 @@ pub fn file_identity(path: Option<&str>) -> String {
         changed.duration_since(std::time::UNIX_EPOCH).ok().map(|age| age.as_secs())
     };
     metadata.map_or_else(String::new, |m| format!("{} {}", m.len(), seconds(&m).unwrap_or(0)))
-}
-
-/// FNV-1a with a start that depends on `seed`: stable across Rust releases, unlike the standard hasher.
-fn hash(seed: u64, bytes: &[u8]) -> u64 {
-    let start = 0xcbf2_9ce4_8422_2325 ^ seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    bytes.iter().fold(start, |state, byte| (state ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
 #[cfg(test)]
@@ -170,7 +165,7 @@ mod tests {
     #[test]
     fn a_file_of_the_former_layout_or_with_an_impossible_time_is_no_hit() {
         let image = b"an image that is long enough for a header";
-        let former = [&b"gpubenk1"[..], &hash(0, image).to_le_bytes(), image].concat();
+        let former = [&b"gpubenk1"[..], &fnv1a(0, image).to_le_bytes(), image].concat();
         assert_eq!(parse(&former), None);
         assert_eq!(parse(&bytes(&stored())), Some(stored()));
         for cold_s in [f64::NAN, f64::INFINITY, -1.0] {

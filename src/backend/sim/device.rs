@@ -12,6 +12,7 @@ use super::script::Script;
 use crate::backend::{Backend, Conditions, Finding, Floors, Job, Sample, SetupCounts, Side, Variant};
 use crate::case::{Cache, Case};
 use crate::data::generator::Stream;
+use crate::data::hash::fnv1a;
 use crate::data::{Csr, Operand, Values};
 use crate::error::{CellError, Unavailable};
 
@@ -97,7 +98,7 @@ impl Backend for Device {
             behaviour,
             on_gpu: side == Side::Gpu,
             event_constant_s: self.script.floors.map(|floors| floors.event_constant.0),
-            stream: Stream::new(seed, name_hash(&format!("{case} {variant}"))),
+            stream: Stream::new(seed, fnv1a(0, format!("{case} {variant}").as_bytes())),
             executions: 0,
             meters: Rc::clone(&self.meters),
         }))
@@ -267,11 +268,4 @@ fn add_entry(csr: &mut Csr) {
         Values::F64(v) => v.push(1.0),
         Values::C32(_) | Values::C64(_) => {}
     }
-}
-
-/// FNV-1a, so that each cell has chances of its own whatever else the script holds.
-fn name_hash(name: &str) -> u64 {
-    name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
-    })
 }
