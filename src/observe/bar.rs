@@ -17,8 +17,8 @@ pub struct Bar {
     cells: usize,
 }
 
-/// Turns that a cell usually has: one to be prepared, three to be sampled. Only the bar's pace depends on it.
-const TURNS: u64 = 4;
+/// Turns that a cell usually has, one a round. Only the pace of the bar depends on it.
+const TURNS: u64 = 3;
 
 impl Bar {
     /// A bar that is not drawn before the run starts.

@@ -52,7 +52,7 @@ pub fn read(name: &str) -> Result<SweepFile> {
 fn parse(name: &str, text: &str) -> Result<SweepFile> {
     let file: File = toml::from_str(text).map_err(|error| {
         let (line, problem) = mistake::explain(text, &error);
-        anyhow!("{name}:{line}: {problem}")
+        anyhow!("{name}:{line}: {}", misplaced(&problem).unwrap_or(problem))
     })?;
     let Some(tables) = file.sweep.into_iter().map(|table| table.into_layer(name, text)).collect() else {
         bail!("{name}: a table names no variant pattern: write variants = [\"*\"] or leave the key out");
@@ -86,6 +86,17 @@ fn parse(name: &str, text: &str) -> Result<SweepFile> {
         bail!("{name}: 'variants' names no pattern: write variants = [\"*\"] or leave the key out");
     };
     Ok(SweepFile { name: name.to_owned(), run, defaults, tables })
+}
+
+/// Keys that hold for the whole run.
+const RUN_WIDE: [&str; 8] =
+    ["seed", "threads", "device", "sim", "cell-timeout", "budget", "transfer", "require"];
+
+/// What to say of a key of the whole run that stands in a table; `None` of anything else.
+fn misplaced(problem: &str) -> Option<String> {
+    let key = problem.strip_prefix("unknown key '")?.split('\'').next()?;
+    let is_run_wide = RUN_WIDE.contains(&key);
+    is_run_wide.then(|| format!("'{key}' holds for the whole run: write it above the first [[sweep]]"))
 }
 
 /// The file as written.
