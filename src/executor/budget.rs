@@ -3,14 +3,12 @@
 
 use super::course::Course;
 use crate::measure::sampling::{HARD_FACTOR, Sampling};
+use crate::measure::stats::relative_half_width;
 use crate::measure::stopping::{Reason, Rule};
 
-/// Seconds of the run: what there was, and what has been spent.
+/// Seconds that the whole run should take.
 #[derive(Clone, Copy, Debug)]
-pub struct Budget {
-    total_s: f64,
-    spent_s: f64,
-}
+pub struct Budget(pub f64);
 
 /// Share of the base time of a cell that one extra round takes.
 const SLICE: f64 = 0.25;
@@ -18,19 +16,9 @@ const SLICE: f64 = 0.25;
 const MARGIN: f64 = 1.0;
 
 impl Budget {
-    /// A budget of that many seconds, of which none is spent.
-    pub fn of(total_s: f64) -> Self {
-        Budget { total_s, spent_s: 0.0 }
-    }
-
-    /// Notes that the run has spent `seconds` so far, by the clock the budget is meant in.
-    pub fn note(&mut self, seconds: f64) {
-        self.spent_s = seconds;
-    }
-
-    /// What the next `cells` of the `left` cells of the run may spend, in seconds.
-    pub fn share(&self, cells: usize, left: usize) -> f64 {
-        (self.total_s - self.spent_s).max(0.0) * cells as f64 / left.max(cells).max(1) as f64
+    /// What the next `cells` of the `left` cells of the run may spend, in seconds, when it has spent `spent_s`.
+    pub fn share(self, spent_s: f64, cells: usize, left: usize) -> f64 {
+        (self.0 - spent_s).max(0.0) * cells as f64 / left.max(cells).max(1) as f64
     }
 }
 
@@ -56,7 +44,7 @@ pub fn widest(courses: &[Course<'_>]) -> Option<usize> {
         let open = course.series.stopped == Some(Reason::OutOfTime) && !course.has_ended() && fits;
         open.then(|| {
             let target = course.planned.sampling.precision(course.planned.variant.side);
-            course.series.relative_width() / target
+            relative_half_width(&course.series.seconds()) / target
         })
     };
     let wide = courses.iter().enumerate().filter_map(|(at, course)| Some((at, excess(course)?)));
@@ -72,12 +60,10 @@ mod tests {
 
     #[test]
     fn a_share_is_what_is_left_split_evenly_over_the_cells_to_come() {
-        let mut budget = Budget::of(100.0);
-        assert_eq!(budget.share(5, 10), 50.0);
-        budget.note(60.0);
-        assert_eq!(budget.share(5, 5), 40.0);
-        budget.note(160.0);
-        assert_eq!(budget.share(5, 5), 0.0);
+        let budget = Budget(100.0);
+        assert_eq!(budget.share(0.0, 5, 10), 50.0);
+        assert_eq!(budget.share(60.0, 5, 5), 40.0);
+        assert_eq!(budget.share(160.0, 5, 5), 0.0);
     }
 
     #[test]

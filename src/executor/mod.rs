@@ -83,7 +83,7 @@ pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
         if interrupted {
             break;
         }
-        interrupted = rounds.run(block, observer)?.is_break();
+        interrupted = rounds.run(block, observer)?;
     }
     observer.run_finished();
     let (finished, report) = rounds.finish()?;

@@ -1,7 +1,7 @@
 //! One block after another: each cell is prepared and checked in its first turn, all are sampled in rounds, and what
 //! the budget leaves is spent on the widest.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::time::Instant;
 
 use super::budget::{self, Budget};
@@ -10,7 +10,7 @@ use super::journal::Journal;
 use super::visit::{Inputs, Interrupted, Prepared, Visit};
 use super::workers::Workers;
 use super::{Run, advice, order};
-use crate::measure::stopping::Reason;
+use crate::measure::stopping::{Reason, Rule};
 use crate::observe::Observer;
 use crate::report::Report;
 
@@ -31,8 +31,25 @@ pub struct Rounds<'a> {
     wide: Vec<advice::Wide>,
 }
 
-/// A step that the user may end the run in, or that cannot be saved.
-type Step = anyhow::Result<ControlFlow<()>>;
+/// Why a run ends before its last cell.
+enum Stop {
+    /// The user has ended it.
+    Interrupted,
+    /// The report cannot be saved.
+    Unsaved(anyhow::Error),
+}
+
+impl From<Interrupted> for Stop {
+    fn from(_: Interrupted) -> Self {
+        Stop::Interrupted
+    }
+}
+
+impl From<anyhow::Error> for Stop {
+    fn from(error: anyhow::Error) -> Self {
+        Stop::Unsaved(error)
+    }
+}
 
 impl<'a> Rounds<'a> {
     /// A run that began at `start`.
@@ -44,7 +61,7 @@ impl<'a> Rounds<'a> {
             workers,
             journal,
             inputs: Inputs::default(),
-            budget: run.budget_s.map(Budget::of),
+            budget: run.budget_s.map(Budget),
             simulated: run.cells.iter().all(|planned| is_simulated(&planned.cell.backend)),
             sampled_s: 0.0,
             left: run.cells.len(),
@@ -52,27 +69,26 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Runs the cells at these positions of the plan.
-    pub fn run(&mut self, block: Range<usize>, observer: &mut dyn Observer) -> Step {
+    /// Runs the cells at these positions of the plan. Whether the user has ended the run meanwhile.
+    pub fn run(&mut self, block: Range<usize>, observer: &mut dyn Observer) -> anyhow::Result<bool> {
         let course = |at: usize| Course::new(at, &self.run.cells[at], self.run.cell_timeout);
         let mut courses: Vec<Course<'a>> = block.clone().map(course).collect();
         // The load of a machine does not disturb what it only simulates.
         for course in courses.iter_mut().filter(|_| !self.simulated) {
             course.series.load = self.journal.load();
         }
-        let flow = self.steps(&mut courses, &block, observer)?;
-        if flow.is_break() {
-            for course in &courses {
-                if let Some(row) = course.snapshot() {
-                    self.journal.enter(course.position, row);
-                }
+        match self.steps(&mut courses, &block, observer) {
+            Ok(()) => {}
+            Err(Stop::Unsaved(error)) => return Err(error),
+            Err(Stop::Interrupted) => {
+                courses.iter().for_each(|course| self.enter(course));
+                return Ok(true);
             }
-            return Ok(flow);
         }
         self.sampled_s += sampled_s(&courses);
         self.left -= block.len();
         self.wide.extend(courses.iter().filter_map(advice::Wide::of));
-        Ok(ControlFlow::Continue(()))
+        Ok(false)
     }
 
     /// Ends the workers, saves the report for the last time, and hands it over with the number of finished cells.
@@ -90,32 +106,23 @@ impl<'a> Rounds<'a> {
         courses: &mut [Course<'a>],
         block: &Range<usize>,
         observer: &mut dyn Observer,
-    ) -> Step {
+    ) -> Result<(), Stop> {
         let begin_s = self.spent_s(courses);
-        let end_s = self.budget.as_ref().map(|budget| begin_s + budget.share(block.len(), self.left));
+        let end_s = self.budget.map(|budget| begin_s + budget.share(begin_s, block.len(), self.left));
         let rounds = courses.iter().map(|course| course.planned.sampling.rounds).max().unwrap_or(0);
         let mut turns = courses.len() * rounds as usize;
         for round in 0..rounds {
             for position in order::of_round(&self.run.cells, block.clone(), self.run.seed, round) {
                 let left_s = end_s.map_or(f64::INFINITY, |end| (end - self.spent_s(courses)).max(0.0));
                 let cap_s = left_s / turns as f64 * f64::from(rounds);
-                if self.turn(courses, position - block.start, round, cap_s, observer)?.is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
+                self.turn(courses, position - block.start, round, cap_s, observer)?;
                 turns -= 1;
             }
         }
-        if let Some(end_s) = end_s
-            && self.spend(courses, rounds, end_s, observer)?.is_break()
-        {
-            return Ok(ControlFlow::Break(()));
+        if let Some(end_s) = end_s {
+            self.spend(courses, rounds, end_s, observer)?;
         }
-        for course in courses {
-            if self.conclude(course, observer)?.is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
-        }
-        Ok(ControlFlow::Continue(()))
+        courses.iter_mut().try_for_each(|course| self.conclude(course, observer))
     }
 
     /// One cell's part of one round. Its last part ends it, unless a budget may bring it more.
@@ -126,24 +133,20 @@ impl<'a> Rounds<'a> {
         round: u32,
         cap_s: f64,
         observer: &mut dyn Observer,
-    ) -> Step {
+    ) -> Result<(), Stop> {
         let sampling = courses[at].planned.sampling;
         if courses[at].has_ended() || courses[at].series.stopped.is_some() || round >= sampling.rounds {
-            return Ok(ControlFlow::Continue(()));
+            return Ok(());
         }
         observer.cell_started(&courses[at].planned.cell, Some(round));
         let rule = budget::base(sampling.rule(courses[at].planned.variant.side), cap_s);
-        if self.sample(courses, at, &rule, round, observer).is_err() {
-            return Ok(ControlFlow::Break(()));
-        }
+        self.sample(courses, at, &rule, round, observer)?;
         if courses[at].has_ended() {
-            self.finished(&courses[at], observer)?;
-            return Ok(ControlFlow::Continue(()));
+            return Ok(self.finished(&courses[at], observer)?);
         }
         let may_go_on = self.budget.is_some() && courses[at].series.stopped == Some(Reason::OutOfTime);
         if courses[at].series.stopped.is_none() || may_go_on {
-            self.save_samples(&courses[at])?;
-            return Ok(ControlFlow::Continue(()));
+            return Ok(self.save_samples(&courses[at])?);
         }
         self.conclude(&mut courses[at], observer)
     }
@@ -155,7 +158,7 @@ impl<'a> Rounds<'a> {
         rounds: u32,
         end_s: f64,
         observer: &mut dyn Observer,
-    ) -> Step {
+    ) -> Result<(), Stop> {
         let mut round = rounds;
         while self.spent_s(courses) < end_s {
             let Some(at) = budget::widest(courses) else { break };
@@ -164,16 +167,14 @@ impl<'a> Rounds<'a> {
             let rule = course.planned.sampling.rule(course.planned.variant.side);
             let rule = budget::extra(&course.planned.sampling, rule, course.series.spent_s);
             course.series.stopped = None;
-            if self.sample(courses, at, &rule, round, observer).is_err() {
-                return Ok(ControlFlow::Break(()));
-            }
+            self.sample(courses, at, &rule, round, observer)?;
             match courses[at].has_ended() {
                 true => self.finished(&courses[at], observer)?,
                 false => self.save_samples(&courses[at])?,
             }
             round += 1;
         }
-        Ok(ControlFlow::Continue(()))
+        Ok(())
     }
 
     /// Samples a cell, which is prepared first where its worker was lost or had to let it go.
@@ -181,7 +182,7 @@ impl<'a> Rounds<'a> {
         &mut self,
         courses: &mut [Course<'a>],
         at: usize,
-        rule: &crate::measure::stopping::Rule,
+        rule: &Rule,
         round: u32,
         observer: &mut dyn Observer,
     ) -> Result<(), Interrupted> {
@@ -206,16 +207,13 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    fn conclude(&mut self, course: &mut Course<'a>, observer: &mut dyn Observer) -> Step {
+    fn conclude(&mut self, course: &mut Course<'a>, observer: &mut dyn Observer) -> Result<(), Stop> {
         if course.has_ended() {
-            return Ok(ControlFlow::Continue(()));
+            return Ok(());
         }
-        if self.visit(observer).release(course).is_err() {
-            return Ok(ControlFlow::Break(()));
-        }
+        self.visit(observer).release(course)?;
         course.conclude();
-        self.finished(course, observer)?;
-        Ok(ControlFlow::Continue(()))
+        Ok(self.finished(course, observer)?)
     }
 
     /// Saves the row of a cell that has ended.
@@ -228,10 +226,15 @@ impl<'a> Rounds<'a> {
 
     /// Saves what a cell has so far, so that a run that is killed has lost no round.
     fn save_samples(&mut self, course: &Course<'a>) -> anyhow::Result<()> {
+        self.enter(course);
+        self.journal.save_soon(|| self.workers.states())
+    }
+
+    /// Enters the row of a cell as it would be if the run ended now, where there is one.
+    fn enter(&mut self, course: &Course<'a>) {
         if let Some(row) = course.snapshot() {
             self.journal.enter(course.position, row);
         }
-        self.journal.save_soon(|| self.workers.states())
     }
 
     fn visit<'b>(&'b mut self, observer: &'b mut dyn Observer) -> Visit<'b> {
@@ -240,15 +243,11 @@ impl<'a> Rounds<'a> {
     }
 
     /// Seconds the run has taken, by the clock that the budget is meant in.
-    fn spent_s(&mut self, courses: &[Course<'a>]) -> f64 {
-        let spent = match self.simulated {
+    fn spent_s(&self, courses: &[Course<'a>]) -> f64 {
+        match self.simulated {
             true => self.sampled_s + sampled_s(courses),
             false => self.start.elapsed().as_secs_f64(),
-        };
-        if let Some(budget) = &mut self.budget {
-            budget.note(spent);
         }
-        spent
     }
 }
 

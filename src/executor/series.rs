@@ -56,11 +56,6 @@ impl Series {
         self.samples.iter().map(Sample::seconds).collect()
     }
 
-    /// Half the interval of the median over the median; infinite without samples.
-    pub fn relative_width(&self) -> f64 {
-        Summary::of(&self.seconds()).map_or(f64::INFINITY, |summary| summary.relative_spread())
-    }
-
     /// The timed phase; `None` without samples, or with one that is no time.
     pub fn execute(&self, planned: &PlannedCell) -> Option<Execute> {
         let samples_s = self.seconds();
@@ -129,7 +124,8 @@ impl Series {
             side_is_gpu: planned.variant.side == Side::Gpu,
             precision: planned.sampling.precision(planned.variant.side),
             samples: &execute.samples_s,
-            rounds: &execute.rounds,
+            drift: execute.drift,
+            modes: execute.modes,
             set_aside: execute.set_aside,
             throttled: execute.throttled,
             floor_ratio: floor.map(|floor| raw / floor),

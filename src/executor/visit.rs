@@ -93,12 +93,9 @@ impl Visit<'_> {
             return Ok(());
         }
         course.held_by = None;
-        match self.workers.ready(course.backend(), self.observer) {
-            Ok(client) => client.send(&Request::Release { job: course.job() }),
-            Err(_) => return Ok(()),
-        }
         let stop = self.workers.stop();
         let Ok(client) = self.workers.ready(course.backend(), self.observer) else { return Ok(()) };
+        client.send(&Request::Release { job: course.job() });
         match client.wait(Instant::now() + self.limit, stop, &mut |_| {}) {
             Ok(_) => Ok(()),
             Err(Loss::Interrupted) => Err(Interrupted),

@@ -149,13 +149,21 @@ impl Workers {
 
     /// The number of the backend's present worker; another one once it is lost.
     pub fn generation(&self, name: &str) -> u64 {
-        let slot = self.slots.iter().find(|slot| slot.report.name == name);
-        slot.map_or(0, |slot| if matches!(slot.state, State::Absent) { 0 } else { slot.generation })
+        self.slot(name)
+            .map_or(0, |slot| if matches!(slot.state, State::Absent) { 0 } else { slot.generation })
     }
 
     /// The floors of the backend's clocks, where it has told them.
     pub fn floors(&self, name: &str) -> Option<Floors> {
-        self.slots.iter().find(|slot| slot.report.name == name)?.report.floors.clone()
+        self.slot(name)?.report.floors.clone()
+    }
+
+    fn slot(&self, name: &str) -> Option<&Slot> {
+        self.slots.iter().find(|slot| slot.report.name == name)
+    }
+
+    fn slot_mut(&mut self, name: &str) -> Option<&mut Slot> {
+        self.slots.iter_mut().find(|slot| slot.report.name == name)
     }
 
     /// Set once the user has asked to stop.
@@ -165,14 +173,14 @@ impl Workers {
 
     /// Lets a lost worker go; the next cell of its backend gets a new one.
     pub fn discard(&mut self, name: &str) {
-        if let Some(slot) = self.slots.iter_mut().find(|slot| slot.report.name == name) {
+        if let Some(slot) = self.slot_mut(name) {
             slot.state = State::Absent;
         }
     }
 
     /// Notes the libraries a worker has loaded.
     pub fn note_libraries(&mut self, name: &str, libraries: Vec<Finding>) {
-        if let Some(slot) = self.slots.iter_mut().find(|slot| slot.report.name == name) {
+        if let Some(slot) = self.slot_mut(name) {
             for library in libraries {
                 let known = slot
                     .report

@@ -23,6 +23,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::drift::Drift;
+use super::modality::Modes;
 use super::stopping::Reason;
 
 mod checks;
@@ -61,8 +63,10 @@ pub struct Facts<'a> {
     pub precision: f64,
     /// The samples that count, in the order they were taken.
     pub samples: &'a [f64],
-    /// The round of each.
-    pub rounds: &'a [u32],
+    /// Whether their rounds differ.
+    pub drift: Option<Drift>,
+    /// The two clumps that they fall into.
+    pub modes: Option<Modes>,
     /// Samples not counted because the clock was low.
     pub set_aside: u32,
     /// Samples counted although the clock was low.

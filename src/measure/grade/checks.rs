@@ -1,7 +1,5 @@
 //! One check per fact: what it costs, in words and figures; the limits are tabulated in the parent module.
 
-use super::super::drift::drift;
-use super::super::modality::modes;
 use super::super::stats::{has_interval, relative_half_width};
 use super::super::stopping::Reason;
 use super::{Facts, Grade, Warning, WarningKind};
@@ -109,7 +107,7 @@ fn spread(facts: &Facts) -> Option<Warning> {
 }
 
 fn drifting(facts: &Facts) -> Option<Warning> {
-    let found = drift(facts.samples, facts.rounds).filter(|drift| drift.p < DRIFT_P)?;
+    let found = facts.drift.filter(|drift| drift.p < DRIFT_P)?;
     let some = 2.0 * facts.precision;
     let at_best = beyond(found.relative, [some, some.max(0.05), some.max(0.15)])?;
     let text = format!("the medians of the rounds lie {} apart", percent(found.relative));
@@ -165,7 +163,7 @@ fn other_process(facts: &Facts) -> Option<Warning> {
 }
 
 fn bimodal(facts: &Facts) -> Option<Warning> {
-    let found = modes(facts.samples)?;
+    let found = facts.modes?;
     let apart = (found.high - found.low) / found.low;
     let at_best = if apart > 0.1 { Grade::C } else { Grade::B };
     let apart = percent(apart);

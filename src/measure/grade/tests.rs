@@ -4,6 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::data::generator::Stream;
+use crate::measure::drift::drift;
+use crate::measure::modality::modes;
 use crate::measure::stats::relative_half_width;
 
 /// `n` samples around 1 whose half interval is about `half_width`, in an order without drift.
@@ -24,7 +26,8 @@ fn sound<'a>(samples: &'a [f64], rounds: &'a [u32]) -> Facts<'a> {
         side_is_gpu: true,
         precision: 0.005,
         samples,
-        rounds,
+        drift: drift(samples, rounds),
+        modes: modes(samples),
         set_aside: 0,
         throttled: 0,
         floor_ratio: Some(30.0),
