@@ -17,7 +17,7 @@ const READINGS: u32 = 30;
 /// Nanoseconds of the spins that tell the events' constant.
 const CONSTANT_NS: [u64; 3] = [3_000, 10_000, 30_000];
 /// Readings of each of them.
-const CONSTANT_READINGS: u32 = 20;
+const CONSTANT_READINGS: u32 = 80;
 /// Nanoseconds of the spins, and their number in a batch, that tell what lies between executions.
 const BETWEEN: (u64, u32) = (5_000, 16);
 /// Readings that are tried before a hold that gives up is an error: once, the host may have been busy elsewhere.
