@@ -9,6 +9,7 @@ pub mod backend;
 pub mod case;
 pub mod chart;
 pub mod cli;
+pub mod compare;
 pub mod data;
 pub mod doctor;
 pub mod error;

@@ -1,0 +1,1 @@
+//! A comparison as text, Markdown, JSON and the formats that pipelines read.
