@@ -3,133 +3,105 @@
 //! Reads reports only; touches no device. `docs/compare.md` tells the method.
 
 pub mod change;
+mod comparison;
 pub mod environment;
+mod evidence;
 pub mod export;
+mod gate;
+mod holm;
+mod means;
+mod moderation;
+mod notes;
+mod pairing;
 pub mod policy;
+mod ranks;
 pub mod runs;
+pub mod self_test;
+mod shift;
+mod spread;
+mod verdict;
 
 pub use change::{Change, Doubt, Measured, Verdict};
+pub use comparison::{COMPARISON_VERSION, Comparison, Conclusion, Count, Gate, Mean, Method, Note};
 pub use environment::{Difference, Severity};
 pub use policy::{Limits, Policy};
 pub use runs::{Run, RunInfo, Runs};
 
-use serde::{Deserialize, Serialize};
+use pairing::Pair;
+use spread::Spread;
+use verdict::Candidate;
 
-use crate::case::{Cache, DType};
-
-/// Version of the layout of a comparison in JSON, independent of the program's version.
-pub const COMPARISON_VERSION: u32 = 1;
-
-/// What a comparison found, cell by cell and as a whole.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Comparison {
-    /// [`COMPARISON_VERSION`] of the writer.
-    pub comparison_version: u32,
-    /// Version of gpubench that compared.
-    pub gpubench_version: String,
-    /// What follows from it all.
-    pub gate: Gate,
-    /// How many cells have which verdict.
-    pub counts: Vec<Count>,
-    /// The runs before the change.
-    pub old: Vec<RunInfo>,
-    /// The runs after it.
-    pub new: Vec<RunInfo>,
-    /// How the ratios and verdicts came about.
-    pub method: Method,
-    /// Where the machines, libraries or settings of both sides differ, the gravest first.
-    pub environment: Vec<Difference>,
-    /// What the user should know of the comparison as a whole, each with the next step.
-    pub notes: Vec<Note>,
-    /// Geometric means of the ratios, one entry an op, backend, element type and state of the caches.
-    pub means: Vec<Mean>,
-    /// Every cell of either side: what the gate trips over first, then by how much they changed.
-    pub cells: Vec<Change>,
-}
-
-/// What a pipeline should do: the same in text, JSON and exit code.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Gate {
-    /// The conclusion.
-    pub conclusion: Conclusion,
-    /// Exit code of the program: 0, 1, 2 or 3.
-    pub exit_code: u8,
-    /// The reason in one line, such as `2 cells are slower`.
-    pub reason: String,
-    /// The next step, where there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
-}
-
-/// The conclusion of a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Conclusion {
-    /// Exit code 0: nothing is worse.
-    Pass,
-    /// Exit code 1: something is slower, less accurate, newly incorrect or newly failed.
-    Regression,
-    /// Exit code 2: the files cannot be compared.
-    NotComparable,
-    /// Exit code 3: nothing is known to be worse, but some cells are missing or could not be told.
-    CannotTell,
-    /// Exit code 0: ratios across machines, of which nothing is concluded.
-    RatiosOnly,
-}
-
-/// How many cells have a verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Count {
-    /// The verdict.
-    pub verdict: Verdict,
-    /// The cells, at least one.
-    pub cells: usize,
-}
-
-/// How ratios and verdicts came about.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Method {
-    /// Chance, over the whole comparison, of calling any cell changed when none did.
-    pub alpha: f64,
-    /// Confidence of the intervals.
-    pub confidence: f64,
-    /// Correction for the number of cells tested: `holm`.
-    pub correction: String,
-    /// Cells that were tested.
-    pub tested: usize,
-    /// Where the spread from run to run came from, in words.
-    pub spread: String,
-}
-
-/// A remark on the comparison as a whole.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Note {
-    /// What.
-    pub text: String,
-    /// The next step.
-    pub next: String,
-}
-
-/// The geometric mean of the ratios of an op's cells.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Mean {
-    /// Name of the op.
-    pub op: String,
-    /// Name of the backend.
-    pub backend: String,
-    /// Element type.
-    pub dtype: DType,
-    /// State of the caches.
-    pub cache: Cache,
-    /// Cells with a ratio.
-    pub cells: usize,
-    /// Time of NEW over time of OLD: above 1 is slower.
-    pub ratio: f64,
-}
-
-impl Comparison {
-    /// How many cells have that verdict.
-    pub fn count(&self, verdict: Verdict) -> usize {
-        self.counts.iter().find(|count| count.verdict == verdict).map_or(0, |count| count.cells)
+/// Compares two sides, each of at least one run.
+pub fn compare(old: &Runs, new: &Runs, policy: &Policy) -> Comparison {
+    let environment = environment::differences(old, new, policy);
+    let blocked = environment.iter().any(|difference| difference.severity == Severity::Block);
+    let pairs = pairing::pairs(old, new);
+    let limits: Vec<Limits> = pairs.iter().map(|pair| policy.limits(&pair.cell)).collect();
+    let spreads = if old.is_same_run(new) {
+        // One run has no spread from run to run: what is compared with itself differs in nothing.
+        pairs
+            .iter()
+            .map(|_| Some(Spread { variance: 0.0, df: spread::ASSUMED_DF, measured: false }))
+            .collect()
+    } else {
+        spread::spreads(&pairs, &limits, old, new)
+    };
+    let mut cells = changes(&pairs, &limits, &spreads, policy);
+    let tested = cells.iter().filter(|change| change.p.is_some()).count();
+    if blocked || policy.cross_machine {
+        cells.iter_mut().for_each(only_ratio);
+    }
+    cells.sort_by(|a, b| {
+        a.verdict.cmp(&b.verdict).then(b.ratio.unwrap_or(0.0).total_cmp(&a.ratio.unwrap_or(0.0)))
+    });
+    let counts = Verdict::ALL.into_iter().filter_map(|verdict| {
+        let count = cells.iter().filter(|change| change.verdict == verdict).count();
+        (count > 0).then_some(Count { verdict, cells: count })
+    });
+    Comparison {
+        comparison_version: COMPARISON_VERSION,
+        gpubench_version: env!("CARGO_PKG_VERSION").into(),
+        gate: gate::conclude(&cells, &environment, policy),
+        counts: counts.collect(),
+        old: old.runs.iter().map(Run::info).collect(),
+        new: new.runs.iter().map(Run::info).collect(),
+        method: Method {
+            alpha: policy.alpha,
+            confidence: shift::CONFIDENCE,
+            correction: "holm".into(),
+            tested,
+            spread: spread::origin(old, new),
+        },
+        notes: notes::notes(old, new, &cells),
+        means: means::means(&cells),
+        environment,
+        cells,
     }
 }
+
+/// Every pair judged, after the correction of all chances.
+fn changes(pairs: &[Pair], limits: &[Limits], spreads: &[Option<Spread>], policy: &Policy) -> Vec<Change> {
+    let candidates: Vec<Candidate> = pairs
+        .iter()
+        .zip(limits)
+        .zip(spreads)
+        .map(|((pair, limits), spread)| Candidate::of(pair, *limits, *spread))
+        .collect();
+    let raw: Vec<f64> = candidates.iter().filter_map(Candidate::p).collect();
+    let mut corrected = holm::holm(&raw).into_iter();
+    let judge = |candidate: &Candidate| {
+        let corrected = candidate.p().and_then(|_| corrected.next());
+        candidate.judge(corrected, policy.alpha, raw.len())
+    };
+    candidates.iter().map(judge).collect()
+}
+
+/// Takes the verdict by time back: what machines of different kinds take is told, not judged.
+fn only_ratio(change: &mut Change) {
+    change.verdict = Verdict::NotJudged;
+    change.doubt = None;
+    change.next = None;
+}
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,8 @@ use crate::case::Cell;
 /// What a comparison is judged by.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
+    /// The change that counts, relative; by what paces a cell where it is not said.
+    pub threshold: Option<f64>,
     /// Chance, over the whole comparison, of calling any cell changed when none did.
     pub alpha: f64,
     /// Missing cells do not keep the gate from passing.
@@ -17,7 +19,13 @@ pub struct Policy {
 
 impl Default for Policy {
     fn default() -> Self {
-        Policy { alpha: 0.01, accept_missing: false, accept_unsure: false, cross_machine: false }
+        Policy {
+            threshold: None,
+            alpha: 0.01,
+            accept_missing: false,
+            accept_unsure: false,
+            cross_machine: false,
+        }
     }
 }
 
@@ -37,6 +45,6 @@ pub struct Limits {
 impl Policy {
     /// What it says of `cell`.
     pub fn limits(&self, _cell: &Cell) -> Limits {
-        Limits::default()
+        Limits { threshold: self.threshold, ..Limits::default() }
     }
 }

@@ -18,6 +18,9 @@ pub struct Run {
 pub struct Runs {
     /// The runs, at least one, in the order they were named.
     pub runs: Vec<Run>,
+    /// Standard deviation from run to run, relative, of cells by name, where a baseline has measured it: the least that
+    /// is believed.
+    pub null_spread: std::collections::BTreeMap<String, f64>,
 }
 
 /// A run as a comparison names it.
@@ -40,7 +43,24 @@ pub struct RunInfo {
     pub rows: usize,
 }
 
+impl Runs {
+    /// Whether both sides are one and the same run.
+    pub fn is_same_run(&self, other: &Runs) -> bool {
+        match (self.runs.as_slice(), other.runs.as_slice()) {
+            ([a], [b]) => a.report == b.report,
+            _ => false,
+        }
+    }
+}
+
 impl Run {
+    /// Whether the run was ended before all its cells were done.
+    pub fn ended_early(&self) -> bool {
+        let rows = &self.report.rows;
+        let planned = self.report.environment.planned_rows.unwrap_or(0);
+        planned > rows.len() as u64 || rows.iter().any(crate::report::Row::was_cut_short)
+    }
+
     /// The run in short.
     pub fn info(&self) -> RunInfo {
         let (environment, rows) = (&self.report.environment, &self.report.rows);

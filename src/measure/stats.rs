@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Order statistics of a set of samples, in the unit of the samples.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Median; the mean of the middle two for an even count.
     pub median: f64,

@@ -148,6 +148,23 @@ fn yes() -> bool {
 }
 
 impl Execute {
+    /// Makes every time `factor` times as long, as if the work had been slower.
+    pub fn scale(&mut self, factor: f64) {
+        let arrays = [&mut self.samples_s, &mut self.events_s, &mut self.host_samples_s];
+        let figures = [
+            &mut self.median_s,
+            &mut self.min_s,
+            &mut self.max_s,
+            &mut self.mad_s,
+            &mut self.host_median_s,
+            &mut self.spent_s,
+        ];
+        let intervals = self.ci95_s.iter_mut().chain(self.host_ci95_s.iter_mut().flatten());
+        let quantiles = self.quantiles_s.iter_mut().flatten();
+        let times = arrays.into_iter().flatten().chain(figures).chain(intervals).chain(quantiles);
+        times.for_each(|time| *time *= factor);
+    }
+
     /// The summary of the samples, as statistics code takes it.
     pub fn summary(&self) -> Summary {
         let [p05, p25, p75, p95] = self.quantiles_s.unwrap_or([self.median_s; 4]);

@@ -1,0 +1,137 @@
+//! What the runs of one side know of one cell: a time a run, how sure each is, and the rounds they are made of.
+
+use super::Measured;
+use crate::measure::stats::{Summary, has_interval};
+use crate::op::Checked;
+use crate::report::{Clock, Execute, Outcome, Row};
+
+/// Standard normal quantile of a 95 % interval: half such an interval is so many standard errors.
+const Z95: f64 = 1.96;
+
+/// Relative standard error of a median of too few samples for an interval.
+const UNKNOWN: f64 = 0.05;
+
+/// The times of one cell on one side. Logarithms are natural, so that differences are ratios.
+#[derive(Clone, Debug)]
+pub struct Evidence {
+    /// Logarithm of the median of each run, in seconds.
+    pub runs: Vec<f64>,
+    /// Variance of such a logarithm that the samples within a run account for, mean over runs.
+    pub within: f64,
+    /// Logarithm of the median of each round of each run.
+    pub rounds: Vec<f64>,
+    /// Logarithm of the multiprocessors' clock in MHz, median of each run; empty unless every run has it.
+    pub clocks: Vec<f64>,
+    /// The clock of the samples.
+    pub clock: Clock,
+    /// Whether the device was held back in every sample of every run.
+    pub held: bool,
+    /// Fingerprint of the operands.
+    pub inputs: Option<String>,
+    /// The same for a comparison's reader.
+    pub measured: Measured,
+}
+
+/// What one side has of a cell.
+#[derive(Clone, Debug, Default)]
+pub struct Standing {
+    /// Its times, where a run measured it.
+    pub evidence: Option<Evidence>,
+    /// Why a run found its answer wrong.
+    pub incorrect: Option<String>,
+    /// Why it failed in a run.
+    pub failed: Option<String>,
+    /// Why a run skipped it, and the step that would fix that.
+    pub skipped: Option<(String, Option<String>)>,
+}
+
+impl Standing {
+    /// The cell's rows of the runs of one side, at most one a run.
+    pub fn of(rows: &[&Row]) -> Standing {
+        let reason =
+            |row: &Row| row.reason.clone().unwrap_or_else(|| "for no reason that the report tells".into());
+        let first = |outcome| rows.iter().find(|row| row.outcome == outcome);
+        let timed: Vec<(&Row, &Execute)> = rows.iter().filter_map(|row| Some((*row, timed(row)?))).collect();
+        Standing {
+            evidence: (!timed.is_empty()).then(|| Evidence::of(&timed)),
+            incorrect: first(Outcome::Incorrect).map(|row| reason(row)),
+            failed: first(Outcome::Failed).map(|row| reason(row)),
+            skipped: first(Outcome::Skipped).map(|row| (reason(row), row.fix.clone())),
+        }
+    }
+}
+
+/// The times of a measured row, where they are times.
+fn timed(row: &Row) -> Option<&Execute> {
+    let execute = row.execute.as_ref().filter(|_| row.outcome == Outcome::Measured)?;
+    (execute.median_s.is_finite() && execute.median_s > 0.0).then_some(execute)
+}
+
+impl Evidence {
+    fn of(timed: &[(&Row, &Execute)]) -> Evidence {
+        let each =
+            |f: &dyn Fn(&Execute) -> f64| timed.iter().map(|(_, execute)| f(execute)).collect::<Vec<f64>>();
+        let rounds: Vec<Vec<f64>> = timed.iter().map(|(_, execute)| round_medians(execute)).collect();
+        let within = timed.iter().zip(&rounds).map(|((_, execute), rounds)| within(execute, rounds));
+        let within = within.sum::<f64>() / timed.len() as f64;
+        let clocks: Vec<f64> = timed.iter().filter_map(|(_, execute)| median(&execute.sm_mhz)).collect();
+        let all_have_clocks = clocks.len() == timed.len();
+        let errors = timed.iter().filter_map(|(row, _)| row.error);
+        let measured = Measured {
+            runs: timed.len(),
+            rounds: rounds.iter().map(Vec::len).sum(),
+            samples: timed.iter().map(|(_, execute)| execute.samples_s.len()).sum(),
+            median_s: median(&each(&|execute| execute.median_s)).unwrap_or(f64::NAN),
+            sm_mhz: median(&clocks).filter(|_| all_have_clocks),
+            grade: timed.iter().filter_map(|(_, execute)| execute.grade).max(),
+            error: errors.reduce(Checked::worse),
+        };
+        let (first_row, first) = timed[0];
+        Evidence {
+            runs: each(&|execute| execute.median_s.ln()),
+            within,
+            rounds: rounds.concat(),
+            clocks: if all_have_clocks { clocks.iter().map(|mhz| mhz.ln()).collect() } else { vec![] },
+            clock: first.clock,
+            held: timed.iter().all(|(_, execute)| execute.held != Some(false)),
+            inputs: first_row.inputs.clone(),
+            measured,
+        }
+    }
+}
+
+fn median(values: &[f64]) -> Option<f64> {
+    Summary::of(values).map(|summary| summary.median).filter(|median| median.is_finite() && *median > 0.0)
+}
+
+/// Logarithm of the median of each round, in order. A report that keeps no rounds is one round.
+fn round_medians(execute: &Execute) -> Vec<f64> {
+    if execute.rounds.len() != execute.samples_s.len() || execute.rounds.is_empty() {
+        return vec![execute.median_s.ln()];
+    }
+    let mut by_round = std::collections::BTreeMap::<u32, Vec<f64>>::new();
+    for (&sample, &round) in execute.samples_s.iter().zip(&execute.rounds) {
+        by_round.entry(round).or_default().push(sample);
+    }
+    by_round.values().filter_map(|samples| median(samples)).map(f64::ln).collect()
+}
+
+/// Variance of the logarithm of a run's median, by what the run itself shows: the larger of what its samples and what
+/// its rounds tell. Samples that follow each other are alike, so rounds that wander say more than many samples.
+fn within(execute: &Execute, rounds: &[f64]) -> f64 {
+    let [low, high] = execute.ci95_s;
+    let by_samples = if has_interval(execute.samples_s.len()) && low > 0.0 && high >= low {
+        ((high / low).ln() / (2.0 * Z95)).powi(2)
+    } else {
+        UNKNOWN.powi(2)
+    };
+    let by_rounds = if rounds.len() < 2 { 0.0 } else { variance(rounds) / rounds.len() as f64 };
+    by_samples.max(by_rounds)
+}
+
+/// Variance of `values` around their mean, with n - 1 in the denominator; at least two values.
+pub fn variance(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0)
+}

@@ -1,0 +1,88 @@
+//! What a pipeline should do, from the verdicts on all cells and the environment.
+
+use super::{Change, Conclusion, Difference, Gate, Policy, Severity, Verdict};
+
+/// The conclusion; `cells` are those of either side, gravest first.
+pub fn conclude(cells: &[Change], environment: &[Difference], policy: &Policy) -> Gate {
+    if let Some(gate) = not_comparable(cells, environment, policy) {
+        return gate;
+    }
+    if policy.cross_machine {
+        let reason = "the machines may differ, so ratios are told and nothing is concluded".into();
+        return gate(Conclusion::RatiosOnly, reason, None);
+    }
+    let regressions: Vec<&Change> = cells.iter().filter(|change| change.verdict.is_regression()).collect();
+    if let Some(worst) = regressions.first() {
+        let reason = format!("{}; first: {}, {}", tally(&regressions), worst.cell(), worst.reason);
+        return gate(Conclusion::Regression, reason, worst.next.clone());
+    }
+    let open = cells.iter().filter(|change| change.is_open() && !accepted(change, policy));
+    let open: Vec<&Change> = open.collect();
+    if let Some(first) = open.first() {
+        let reason = format!("{}; first: {}, {}", tally(&open), first.cell(), first.reason);
+        let accept = match first.verdict {
+            Verdict::Missing => "--accept-missing",
+            _ => "--accept-unsure",
+        };
+        let next = first.next.clone().map_or(accept.to_owned(), |next| format!("{next}; or {accept}"));
+        return gate(Conclusion::CannotTell, reason, Some(next));
+    }
+    let compared = cells.iter().filter(|change| change.ratio.is_some()).count();
+    gate(Conclusion::Pass, format!("none of {compared} cells is worse"), None)
+}
+
+fn accepted(change: &Change, policy: &Policy) -> bool {
+    match change.verdict {
+        Verdict::Missing => policy.accept_missing,
+        _ => policy.accept_unsure,
+    }
+}
+
+/// Why nothing can be concluded, where that is so.
+fn not_comparable(cells: &[Change], environment: &[Difference], policy: &Policy) -> Option<Gate> {
+    let blocks = environment.iter().find(|difference| difference.severity == Severity::Block);
+    if let Some(difference) = blocks.filter(|_| !policy.cross_machine) {
+        let Difference { fact, old, new, .. } = difference;
+        let reason = format!("the environments differ in {fact}: OLD has {old}, NEW has {new}");
+        let next = format!(
+            "compare runs of one machine, see ratios alone with --cross-machine, or say {fact} = \"warn\" in a policy file"
+        );
+        return Some(gate(Conclusion::NotComparable, reason, Some(next)));
+    }
+    // A cell that OLD timed and that NEW tried is one that both sides know, though NEW may have no time.
+    let is_matched = |change: &&Change| change.ratio.is_some() || change.verdict.is_regression();
+    if cells.iter().any(|change| is_matched(&change)) {
+        return None;
+    }
+    let next =
+        "compare reports of the same sweep: ops, sizes, dtypes, variants, --cache and --seed must agree";
+    let reason = "no cell has a time on both sides".into();
+    Some(gate(Conclusion::NotComparable, reason, Some(next.into())))
+}
+
+/// How many cells have which verdict, such as `2 cells slower, 1 missing`.
+fn tally(cells: &[&Change]) -> String {
+    let counts = Verdict::ALL.into_iter().filter_map(|verdict| {
+        let count = cells.iter().filter(|change| change.verdict == verdict).count();
+        (count > 0).then_some((count, verdict))
+    });
+    let words = counts.enumerate().map(|(place, (count, verdict))| {
+        let cells = match (place, count) {
+            (0, 1) => " cell",
+            (0, _) => " cells",
+            _ => "",
+        };
+        format!("{count}{cells} {}", verdict.name().replace('-', " "))
+    });
+    words.collect::<Vec<String>>().join(", ")
+}
+
+fn gate(conclusion: Conclusion, reason: String, next: Option<String>) -> Gate {
+    let exit_code = match conclusion {
+        Conclusion::Pass | Conclusion::RatiosOnly => 0,
+        Conclusion::Regression => 1,
+        Conclusion::NotComparable => 2,
+        Conclusion::CannotTell => 3,
+    };
+    Gate { conclusion, exit_code, reason, next }
+}

@@ -1,0 +1,44 @@
+//! Correction of chances for the number of cells tested.
+
+/// Holm's step-down correction: each corrected value is at least its raw one, at most 1, and rejecting those at most
+/// `alpha` keeps the chance of any false rejection at `alpha`, however the tests depend on each other.
+///
+/// Source: Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979).
+pub fn holm(p: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p.len()).collect();
+    order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
+    let mut corrected = vec![1.0; p.len()];
+    let mut least = 0.0f64;
+    for (place, &index) in order.iter().enumerate() {
+        least = least.max((p.len() - place) as f64 * p[index]).min(1.0);
+        corrected[index] = least;
+    }
+    corrected
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_smallest_is_multiplied_by_the_number_of_tests_and_none_falls_below_a_smaller_one() {
+        let corrected = holm(&[0.01, 0.04, 0.03, 0.005]);
+        let expected = [0.03, 0.06, 0.06, 0.02];
+        assert!(corrected.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{corrected:?}");
+        assert!(holm(&[]).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn corrected_values_keep_their_order_and_lie_between_raw_and_one(p in prop::collection::vec(0.0f64..=1.0, 1..40)) {
+            let corrected = holm(&p);
+            for (a, b) in p.iter().zip(&corrected) {
+                prop_assert!(b >= a && *b <= 1.0);
+            }
+            for (i, j) in (0..p.len()).flat_map(|i| (0..p.len()).map(move |j| (i, j))) {
+                prop_assert!(p[i] > p[j] || corrected[i] <= corrected[j]);
+            }
+        }
+    }
+}

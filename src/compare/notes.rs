@@ -1,0 +1,57 @@
+//! Remarks on a comparison as a whole: what weakens it, and what would make it stronger.
+
+use super::{Change, Note, Runs, Verdict};
+use crate::case::Cell;
+
+/// Remarks on comparing these sides, of which `cells` came out.
+pub fn notes(old: &Runs, new: &Runs, cells: &[Change]) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let mut note = |text: String, next: &str| notes.push(Note { text, next: next.to_owned() });
+    if old.is_same_run(new) {
+        let text = "OLD and NEW are the same run, so nothing can differ".to_owned();
+        note(text, "name the report of another run");
+    } else if old.runs.len() == 1 && new.runs.len() == 1 {
+        let text = match old.null_spread.is_empty() && new.null_spread.is_empty() {
+            true => "one run a side: how much runs differ was assumed, so only clear changes are told",
+            false => "one run a side: how much runs differ is what the baseline measured",
+        };
+        note(text.to_owned(), "several runs a side (--old A B C --new D E F) or a baseline tell more");
+    }
+    for (word, runs) in [("OLD", old), ("NEW", new)] {
+        let cut = runs.runs.iter().filter(|run| run.ended_early());
+        for run in cut {
+            let text = format!(
+                "{word} {} was ended early: {} of its cells are there",
+                run.name,
+                run.report.rows.len()
+            );
+            note(text, "run it again to its end");
+        }
+    }
+    if let Some(text) = apart(cells) {
+        note(text, "run both sides with the same --cache and --seed");
+    }
+    notes
+}
+
+/// Why cells of both sides do not meet although ops and sizes do.
+fn apart(cells: &[Change]) -> Option<String> {
+    let of = |verdict: Verdict| cells.iter().filter(move |change| change.verdict == verdict);
+    let alike = |a: &Change, b: &Change| {
+        let plain = |change: &Change| {
+            let mut cell: Cell = change.cell();
+            (cell.cache, cell.case.seed) = (crate::case::Cache::Cold, 0);
+            cell
+        };
+        plain(a) == plain(b)
+    };
+    let (missing, new) = of(Verdict::Missing)
+        .find_map(|missing| Some((missing, of(Verdict::New).find(|new| alike(missing, new))?)))?;
+    Some(match missing.cache == new.cache {
+        false => format!(
+            "OLD has {} caches where NEW has {} ones, and times of the two are never compared",
+            missing.cache, new.cache
+        ),
+        true => format!("OLD has the seed {} where NEW has {}", missing.case.seed, new.case.seed),
+    })
+}

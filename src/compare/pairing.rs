@@ -1,0 +1,62 @@
+//! The outer join of two sides: every cell of either, with what each side has of it.
+
+use std::collections::HashMap;
+
+use super::Runs;
+use super::evidence::{Evidence, Standing};
+use crate::backend::Side;
+use crate::case::Cell;
+use crate::report::Row;
+
+/// A cell of either side.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// The cell.
+    pub cell: Cell,
+    /// Side of the CPU-GPU comparison it stands on.
+    pub side: Side,
+    /// What OLD has of it.
+    pub old: Standing,
+    /// What NEW has of it.
+    pub new: Standing,
+}
+
+impl Pair {
+    /// The times of both sides, where both have some.
+    pub fn both(&self) -> Option<(&Evidence, &Evidence)> {
+        Some((self.old.evidence.as_ref()?, self.new.evidence.as_ref()?))
+    }
+}
+
+/// Every cell of either side: those of OLD in the order of its runs, then those that NEW alone has.
+pub fn pairs(old: &Runs, new: &Runs) -> Vec<Pair> {
+    let (mut order, mut rows) = (Vec::new(), HashMap::<String, [Vec<&Row>; 2]>::new());
+    for (place, runs) in [old, new].into_iter().enumerate() {
+        for run in &runs.runs {
+            let mut seen = std::collections::HashSet::new();
+            for row in &run.report.rows {
+                let key = key(row);
+                // Of rows of one cell in one report the first counts.
+                if !seen.insert(key.clone()) {
+                    continue;
+                }
+                let of_cell = rows.entry(key.clone()).or_insert_with(|| {
+                    order.push(key);
+                    Default::default()
+                });
+                of_cell[place].push(row);
+            }
+        }
+    }
+    let pair = |key: &String| {
+        let [old, new] = rows.get(key)?;
+        let row = old.first().or(new.first())?;
+        Some(Pair { cell: row.cell(), side: row.side, old: Standing::of(old), new: Standing::of(new) })
+    };
+    order.iter().filter_map(pair).collect()
+}
+
+/// What makes a cell the same cell: its name, and the seed, which the name leaves out.
+fn key(row: &Row) -> String {
+    format!("{} seed {}", row.cell(), row.case.seed)
+}

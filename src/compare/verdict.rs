@@ -1,0 +1,258 @@
+//! The verdict on one cell, from what both sides have of it.
+
+use super::evidence::{Evidence, Standing};
+use super::pairing::Pair;
+use super::ranks::rank_test;
+use super::shift::Shift;
+use super::spread::{Pace, Spread};
+use super::{Change, Doubt, Limits, Verdict};
+use crate::op::Checked;
+
+/// How many times larger an error may become where a policy does not say.
+const ERROR_GROWTH: f64 = 4.0;
+
+/// Share of its bound below which an error is rounding that no one minds.
+const LEAST_ERROR: f64 = 0.01;
+
+/// Chance above which the rounds of both sides are not told apart by their ranks.
+const ROUNDS_ALPHA: f64 = 0.05;
+
+/// Relative change of the multiprocessors' clock that is more than the reading of it.
+const CLOCK_CHANGE: f64 = 0.005;
+
+/// A pair with its ratio, before the correction for the number of cells.
+#[derive(Clone, Debug)]
+pub struct Candidate<'a> {
+    pair: &'a Pair,
+    limits: Limits,
+    shift: Option<Shift>,
+    spread: Option<Spread>,
+}
+
+impl<'a> Candidate<'a> {
+    /// The pair, with the ratio of its times where both sides have one.
+    pub fn of(pair: &'a Pair, limits: Limits, spread: Option<Spread>) -> Candidate<'a> {
+        let shift = pair
+            .both()
+            .zip(spread)
+            .map(|((old, new), spread)| Shift::of(&old.runs, &new.runs, spread.variance, spread.df));
+        Candidate { pair, limits, shift, spread }
+    }
+
+    /// The raw chance of its ratio, where it is to be tested.
+    pub fn p(&self) -> Option<f64> {
+        self.shift.filter(|_| !self.limits.ignored && different(self.pair).is_none()).map(Shift::p)
+    }
+
+    fn threshold(&self) -> f64 {
+        self.limits.threshold.unwrap_or_else(|| Pace::of(self.pair).threshold())
+    }
+
+    /// The change with its verdict; `corrected` is its corrected chance, `alpha` the chance a single cell may take.
+    pub fn judge(&self, corrected: Option<f64>, alpha: f64, tested: usize) -> Change {
+        let pair = self.pair;
+        let (old, new) = (&pair.old, &pair.new);
+        let mut change = self.unjudged(corrected, alpha, tested);
+        if self.limits.ignored {
+            return told(change, Verdict::NotJudged, "left out by the policy".into(), None);
+        }
+        if let Some((verdict, reason, next)) = broken(old, new) {
+            return told(change, verdict, reason, next);
+        }
+        let (Some(shift), Some((old, new))) = (self.shift, pair.both()) else {
+            let (verdict, reason, next) = one_sided(old, new);
+            return told(change, verdict, reason, next);
+        };
+        if let Some(reason) = different(pair) {
+            change.doubt = Some(Doubt::Different);
+            let next = "run both sides on the same operands and by the same clock".to_owned();
+            return told(change, Verdict::Unsure, reason, Some(next));
+        }
+        let significant =
+            corrected.is_some_and(|p| p <= alpha) && change.p_rounds.is_none_or(|p| p <= ROUNDS_ALPHA);
+        let (verdict, doubt) = by_time(shift, old, new, self.threshold(), significant);
+        (change.verdict, change.doubt) = (verdict, doubt);
+        (change.reason, change.next) = words(&change, significant);
+        let growth = self.limits.error_growth.unwrap_or(ERROR_GROWTH);
+        if !change.verdict.is_regression()
+            && let Some(reason) = less_accurate(old, new, growth)
+        {
+            let next = "see what changed in its arithmetic, or allow more with error-growth in a policy file";
+            return told(change, Verdict::LessAccurate, reason, Some(next.into()));
+        }
+        change
+    }
+
+    /// The figures, with no verdict yet.
+    fn unjudged(&self, corrected: Option<f64>, alpha: f64, tested: usize) -> Change {
+        let (pair, shift) = (self.pair, self.shift);
+        let measured =
+            |standing: &Standing| standing.evidence.as_ref().map(|evidence| evidence.measured.clone());
+        let ranks = pair.both().and_then(|(old, new)| rank_test(&old.rounds, &new.rounds));
+        let alpha = alpha / tested.max(1) as f64;
+        Change {
+            case: pair.cell.case.clone(),
+            backend: pair.cell.backend.clone(),
+            variant: pair.cell.variant.clone(),
+            cache: pair.cell.cache,
+            side: pair.side,
+            verdict: Verdict::NotJudged,
+            doubt: None,
+            reason: String::new(),
+            next: None,
+            ratio: shift.map(Shift::ratio),
+            interval: shift.map(|shift| shift.interval().map(f64::exp)),
+            p: self.p(),
+            p_corrected: corrected,
+            p_rounds: ranks,
+            detectable: shift.map(|shift| shift.detectable(self.threshold(), alpha)),
+            run_spread: self.spread.map(|spread| spread.variance.sqrt()),
+            threshold: self.threshold(),
+            old: measured(&pair.old),
+            new: measured(&pair.new),
+        }
+    }
+}
+
+fn told(mut change: Change, verdict: Verdict, reason: String, next: Option<String>) -> Change {
+    (change.verdict, change.reason, change.next) = (verdict, reason, next);
+    change
+}
+
+/// Wrong answers and failures that are new, or that neither side is without.
+fn broken(old: &Standing, new: &Standing) -> Option<(Verdict, String, Option<String>)> {
+    let kinds = [
+        (&old.incorrect, &new.incorrect, Verdict::NewlyIncorrect, "incorrect"),
+        (&old.failed, &new.failed, Verdict::NewlyFailed, "failed"),
+    ];
+    let (was, reason, verdict, word) =
+        kinds.into_iter().find_map(|(was, is, verdict, word)| Some((was, is.as_ref()?, verdict, word)))?;
+    if old.evidence.is_some() && was.is_none() {
+        let next = "mend it, or leave the cell out with ignore = true in a policy file".to_owned();
+        return Some((verdict, format!("was measured, now {word}: {reason}"), Some(next)));
+    }
+    let before =
+        if was.is_some() { format!("{word} on both sides") } else { format!("{word}, and OLD has no time") };
+    Some((Verdict::NotMeasured, format!("{before}: {reason}"), None))
+}
+
+/// What to say of a cell that at most one side has a time of.
+fn one_sided(old: &Standing, new: &Standing) -> (Verdict, String, Option<String>) {
+    let without = |standing: &Standing, absent: &str| match (
+        &standing.incorrect,
+        &standing.failed,
+        &standing.skipped,
+    ) {
+        (Some(reason), _, _) => format!("incorrect: {reason}"),
+        (_, Some(reason), _) => format!("failed: {reason}"),
+        (_, _, Some((reason, _))) => format!("skipped: {reason}"),
+        _ => absent.to_owned(),
+    };
+    match (&old.evidence, &new.evidence) {
+        (Some(_), _) => {
+            let fix = new.skipped.as_ref().and_then(|(_, fix)| fix.clone());
+            let next =
+                fix.unwrap_or_else(|| "run it again in NEW, or accept that with --accept-missing".into());
+            let now = without(new, "not among the cells of NEW");
+            (Verdict::Missing, format!("was measured, now {now}"), Some(next))
+        }
+        (_, Some(_)) => {
+            (Verdict::New, format!("OLD has no time: {}", without(old, "not among its cells")), None)
+        }
+        _ => (Verdict::NotMeasured, without(new, "not among the cells of NEW"), None),
+    }
+}
+
+/// Why the times of both sides are of different things, if they are.
+fn different(pair: &Pair) -> Option<String> {
+    let (old, new) = pair.both()?;
+    if old.clock != new.clock {
+        return Some(format!("OLD was timed by the {}, NEW by the {}", old.clock.words(), new.clock.words()));
+    }
+    match (&old.inputs, &new.inputs) {
+        (Some(a), Some(b)) if a != b => Some("the operands differ though the seed is the same".into()),
+        _ => None,
+    }
+}
+
+/// Whether the cell is slower, faster, the same, or none of these for sure.
+fn by_time(
+    shift: Shift,
+    old: &Evidence,
+    new: &Evidence,
+    threshold: f64,
+    significant: bool,
+) -> (Verdict, Option<Doubt>) {
+    let limit = threshold.ln_1p();
+    let [low, high] = shift.interval();
+    let cycles = cycles(shift, old, new);
+    if low > limit && significant {
+        return match cycles {
+            Some((clock, [low, _])) if clock < -CLOCK_CHANGE && low <= limit => {
+                (Verdict::Unsure, Some(Doubt::Clock))
+            }
+            _ => (Verdict::Slower, None),
+        };
+    }
+    if high < -limit && significant {
+        return match cycles {
+            // It is not slower whatever the clock did, so a gate need not mind.
+            Some((clock, [_, high])) if clock > CLOCK_CHANGE && high >= -limit => {
+                (Verdict::Unsure, Some(Doubt::MaybeFaster))
+            }
+            _ => (Verdict::Faster, None),
+        };
+    }
+    match (low >= -limit, high <= limit) {
+        (true, true) => (Verdict::Same, None),
+        (_, true) => (Verdict::Unsure, Some(Doubt::MaybeFaster)),
+        _ => (Verdict::Unsure, Some(Doubt::MaybeSlower)),
+    }
+}
+
+/// The change of the multiprocessors' clock, and the interval of the change in cycles; both as logarithms.
+fn cycles(shift: Shift, old: &Evidence, new: &Evidence) -> Option<(f64, [f64; 2])> {
+    if old.clocks.is_empty() || new.clocks.is_empty() {
+        return None;
+    }
+    let clock = Shift::of(&old.clocks, &new.clocks, 0.0, shift.df).log;
+    Some((clock, Shift { log: shift.log + clock, ..shift }.interval()))
+}
+
+/// Why the cell is less accurate than it was, if it is.
+fn less_accurate(old: &Evidence, new: &Evidence, growth: f64) -> Option<String> {
+    let (was, is) = (old.measured.error?, new.measured.error?);
+    let least = |error: Checked| error.value.max(LEAST_ERROR * error.bound);
+    (is.value > growth * least(was)).then(|| {
+        format!("its error was {:.1e} and now is {:.1e} (bound {:.1e})", was.value, is.value, is.bound)
+    })
+}
+
+/// The reason and the next step of a verdict by time.
+fn words(change: &Change, significant: bool) -> (String, Option<String>) {
+    let ([low, high], ratio) = (change.interval.unwrap_or([1.0; 2]), change.ratio.unwrap_or(1.0));
+    let interval = format!("{ratio:.3}x as long ({low:.3} to {high:.3})");
+    let more = "more runs a side, --plan OLD says how many; or a wider --threshold".to_owned();
+    match (change.verdict, change.doubt) {
+        (Verdict::Unsure, Some(Doubt::Clock)) => {
+            let clock = |side: &Option<super::Measured>| {
+                side.as_ref().and_then(|side| side.sm_mhz).unwrap_or(f64::NAN)
+            };
+            let (old, new) = (clock(&change.old), clock(&change.new));
+            let reason =
+                format!("{interval}, but the GPU's clock was {new:.0} MHz and had been {old:.0} MHz");
+            (reason, Some("run NEW again when the GPU is cool and alone".into()))
+        }
+        (Verdict::Unsure, Some(Doubt::MaybeSlower)) if low > 1.0 + change.threshold && !significant => {
+            (format!("{interval}, which chance could do among so many cells or rounds"), Some(more))
+        }
+        (Verdict::Unsure, Some(Doubt::MaybeSlower)) => {
+            let percent = 100.0 * change.detectable.unwrap_or(f64::INFINITY);
+            (format!("{interval}; a slowdown below {percent:.0} % could hide in this noise"), Some(more))
+        }
+        (Verdict::Slower, _) => {
+            (interval, Some("see what changed; run it again with more runs a side if you doubt it".into()))
+        }
+        _ => (interval, None),
+    }
+}
