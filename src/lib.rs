@@ -6,6 +6,7 @@
 //! `docs/architecture.md` has the picture.
 
 pub mod backend;
+pub mod baseline;
 pub mod case;
 pub mod chart;
 pub mod cli;

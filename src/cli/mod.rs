@@ -1,11 +1,14 @@
 //! The command line: parses arguments, calls what does the work, prints, and chooses the exit code.
 
 mod args;
+mod baseline;
+mod compare;
 mod folder;
 mod inventory;
 mod listing;
 mod run;
 mod stream;
+mod sweep;
 mod usage;
 mod values;
 mod wiring;
@@ -16,7 +19,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser;
 
-use args::{Cli, Command};
+use args::{Cli, Command, SchemaOf};
 
 /// Exit code of wrong usage, unreadable files, and runs in which nothing could be done.
 const USAGE: u8 = 2;
@@ -48,7 +51,10 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         }
         Command::Doctor { json } => wiring::doctor(json)?,
         Command::Plot(args) => wiring::plot(&args.reports, &args.out, &args.formats()?, args.force)?,
-        Command::Schema => stream::print(wiring::schema())?,
+        Command::Compare(args) => return compare::run(&args),
+        Command::Baseline { command } => return baseline::run(command),
+        Command::Schema { of: SchemaOf::Report } => stream::print(crate::report::SCHEMA)?,
+        Command::Schema { of: SchemaOf::Compare } => stream::print(crate::compare::COMPARISON_SCHEMA)?,
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut args::without_hidden(), "gpubench", &mut script);

@@ -1,27 +1,27 @@
 //! `gpubench run`: settings, plan, the folder of results, the run itself, and its exit code, in this order.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 
-use super::args::{RunArgs, YesNo};
+use super::args::RunArgs;
 use super::folder::Folder;
+use super::sweep::{parsed, swept};
 use super::{stream, wiring};
 use crate::op;
 use crate::plan::{Plan, PlannedCell};
 use crate::report::{Outcome, Report};
-use crate::settings::layer::{Layer, RunWide};
 use crate::settings::resolve::Request;
-use crate::settings::{Destination, Settings, config, pattern, sizes, words};
+use crate::settings::{Destination, Settings, config, words};
 
 /// The sweep of a run that names neither ops nor a sweep.
-const DEFAULT_SWEEP: &str = "quick";
+pub const DEFAULT_SWEEP: &str = "quick";
 
 /// Runs what `args` ask for.
 pub fn run(args: RunArgs) -> Result<ExitCode> {
-    let named = args.config.as_deref();
-    let sweep = named.or_else(|| args.ops.is_none().then_some(DEFAULT_SWEEP));
+    let named = args.sweep.config.as_deref();
+    let sweep = named.or_else(|| args.sweep.ops.is_none().then_some(DEFAULT_SWEEP));
     let settings = Settings::resolve(request(&args)?, sweep.map(config::read).transpose()?)?;
     let plan = Plan::of(&settings)?;
     if args.dry_run {
@@ -51,55 +51,15 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
 
 /// What the command line asks for, checked word by word.
 fn request(args: &RunArgs) -> Result<Request> {
-    let layer = Layer {
-        ops: parsed("--ops", args.ops.as_deref(), words::ops)?,
-        sizes: parsed("--sizes", args.sizes.as_deref(), sizes::parse)?,
-        dtypes: parsed("--dtypes", args.dtypes.as_deref(), words::dtypes)?,
-        backends: parsed("--backends", args.backends.as_deref(), words::backends)?,
-        variants: parsed("--variants", args.variants.as_deref(), |text| {
-            let patterns = pattern::parse_list(text, "--variants");
-            ensure!(!patterns.is_empty(), "no variant is named: name one, or '*' for all");
-            Ok(patterns)
-        })?,
-        density: args.density,
-        caches: parsed("--cache", args.cache.as_deref(), words::caches)?,
-        samples: args.samples,
-        warmup: args.warmup,
-        precision: args.precision,
-        max_time_s: args.max_time,
-        rounds: args.rounds,
-    };
-    let run = RunWide {
-        seed: args.seed,
-        threads: args.threads,
-        device: args.device,
-        sim: args.sim.clone(),
-        cell_timeout_s: args.cell_timeout,
-        budget_s: args.budget,
-        transfer: parsed("--transfer", args.transfer.as_deref(), words::transfer)?,
-        require: parsed("--require", args.require.as_deref(), words::backends)?,
-    };
     Ok(Request {
-        layer,
-        run,
         out: args.out.clone(),
         formats: parsed("--format", args.format.as_deref(), words::formats)?,
-        isolate: args.isolate == YesNo::Yes,
         all_variants: args.all_variants,
-        color: !args.no_color && stdout_takes_colors(),
+        color: !args.no_color && stream::takes_colors(),
         quiet: args.quiet,
         force: args.force,
+        ..swept(&args.sweep)?
     })
-}
-
-fn parsed<T>(flag: &'static str, text: Option<&str>, parse: impl Fn(&str) -> Result<T>) -> Result<Option<T>> {
-    text.map(parse).transpose().context(flag)
-}
-
-/// A terminal, unless the user says otherwise for all programs (<https://no-color.org>).
-fn stdout_takes_colors() -> bool {
-    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    !refused && io::stdout().is_terminal()
 }
 
 /// One line a cell, with the work that every variant of its case has in common.
@@ -140,7 +100,7 @@ fn name(planned: &PlannedCell) -> String {
 }
 
 /// 0 finished, 1 some cell incorrect or failed, 130 interrupted.
-fn exit_code(report: &Report, interrupted: bool) -> u8 {
+pub fn exit_code(report: &Report, interrupted: bool) -> u8 {
     let bad = |outcome| matches!(outcome, Outcome::Incorrect | Outcome::Failed);
     match interrupted {
         true => 130,

@@ -1,6 +1,6 @@
 //! Stdout and stderr: the only place of the command line that writes to them. A reader that has gone is no error.
 
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 
 use anyhow::{Context, Result};
 
@@ -18,6 +18,13 @@ pub fn print_bytes(bytes: &[u8]) -> Result<()> {
 pub fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     write(&mut out).and_then(|()| out.flush()).map_or_else(unless_broken_pipe, Ok)
+}
+
+/// Whether stdout takes colours: a terminal, unless the user says otherwise for all programs
+/// (<https://no-color.org>).
+pub fn takes_colors() -> bool {
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    !refused && io::stdout().is_terminal()
 }
 
 /// Turns the error of a write to stdout into success when the reader has merely gone, as `head` does.

@@ -63,3 +63,21 @@ pub fn rounds(text: &str) -> Result<u32, String> {
 pub fn cell_timeout(text: &str) -> Result<f64, String> {
     duration::parse(text).and_then(limits::cell_timeout).map_err(|error| error.to_string())
 }
+
+/// The value of the flag of that name.
+pub fn threshold(text: &str) -> Result<f64, String> {
+    // No change at all is too small to count.
+    if text.trim().trim_end_matches('%').trim().parse() == Ok(0.0) && text.contains('%') {
+        return Ok(0.0);
+    }
+    percent::parse(text).map_err(|error| error.to_string())
+}
+
+/// The value of the flag of that name.
+pub fn passes(text: &str) -> Result<u32, String> {
+    let passes = whole(text, 2, 50)?;
+    match u32::try_from(passes) {
+        Ok(passes) if (2..=50).contains(&passes) => Ok(passes),
+        _ => Err("passes that are to agree are from 2 to 50".into()),
+    }
+}

@@ -67,11 +67,6 @@ pub fn plot(reports: &[PathBuf], out: &Path, formats: &[Format], force: bool) ->
     Ok(())
 }
 
-/// The published schema of `report.json`.
-pub fn schema() -> &'static str {
-    crate::report::SCHEMA
-}
-
 /// Prints what every backend finds.
 pub fn doctor(json: bool) -> Result<()> {
     let mut text = Vec::new();

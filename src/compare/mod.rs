@@ -2,6 +2,7 @@
 //!
 //! Reads reports only; touches no device. `docs/compare.md` tells the method.
 
+pub mod calibration;
 pub mod change;
 mod comparison;
 pub mod environment;
@@ -9,10 +10,12 @@ mod evidence;
 pub mod export;
 mod gate;
 mod holm;
+pub mod load;
 mod means;
 mod moderation;
 mod notes;
 mod pairing;
+pub mod plan;
 pub mod policy;
 mod ranks;
 pub mod runs;

@@ -1,75 +1,11 @@
-//! The arguments as typed. Its doc comments are the help, and the help is the tutorial.
+//! The arguments of `run`, and those of every command that runs a sweep.
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use clap_complete::Shell;
+use clap::Args;
 
-use super::values;
-use crate::settings::{Format, words};
-
-/// Measures operations on CPU libraries and on CUDA side by side, checks every answer, and says whether the GPU pays.
-#[derive(Parser)]
-#[command(name = "gpubench", version, max_term_width = 110, arg_required_else_help = false)]
-#[command(after_help = "\
-Start with:
-  gpubench run --ops matmul --sizes 100,1000   measure, check, and say who wins by how much
-  gpubench list                                what can be measured, where, and by which variant
-  gpubench doctor                              which libraries were found, how to add the rest
-
-Exit codes: 0 done, 1 a cell was incorrect or failed, 2 nothing could be done (wrong usage, unreadable file), 130 \
-interrupted, with everything finished so far saved.")]
-pub struct Cli {
-    /// What to do.
-    #[command(subcommand)]
-    pub command: Command,
-}
-
-/// The commands.
-#[derive(Subcommand)]
-pub enum Command {
-    /// Measure ops on the CPU and the GPU, and write tables, JSON and charts
-    Run(Box<RunArgs>),
-    /// List ops, backends and variants
-    List {
-        /// Print JSON instead of tables
-        #[arg(long)]
-        json: bool,
-    },
-    /// Say which libraries and devices were found where, what is missing, what that costs, and how to fix it
-    Doctor {
-        /// Print JSON instead of text
-        #[arg(long)]
-        json: bool,
-    },
-    /// Draw the charts of reports again
-    Plot(PlotArgs),
-    /// Print the JSON schema of report.json
-    Schema,
-    /// Print a completion script for a shell
-    #[command(
-        after_help = "Example: gpubench completions bash > ~/.local/share/bash-completion/completions/gpubench"
-    )]
-    Completions {
-        /// The shell
-        #[arg(value_enum)]
-        shell: Shell,
-    },
-    /// Serve one backend on stdin and stdout (docs/worker-protocol.md)
-    #[command(hide = true)]
-    Worker {
-        /// Name of the backend
-        backend: String,
-    },
-}
-
-/// The commands that a user is meant to see, for completion scripts, which would offer hidden ones too.
-pub fn without_hidden() -> clap::Command {
-    let all = Cli::command();
-    let shown = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
-    clap::Command::new("gpubench").version(env!("CARGO_PKG_VERSION")).subcommands(shown)
-}
+use super::YesNo;
+use crate::cli::values;
 
 const RUN_HELP: &str = "\
 Examples:
@@ -115,6 +51,44 @@ backend missing, 130 interrupted with everything finished so far saved.";
 #[derive(Args)]
 #[command(after_help = RUN_HELP)]
 pub struct RunArgs {
+    /// The sweep.
+    #[command(flatten)]
+    pub sweep: SweepArgs,
+
+    /// Print what would be measured, with work and least memory traffic; touch no device, write nothing
+    #[arg(long, help_heading = "How to measure")]
+    pub dry_run: bool,
+
+    /// Folder for results, made when missing; - writes one --format to stdout and nothing else.
+    /// Default: a new folder in results, named by the time
+    #[arg(long, value_name = "DIR", help_heading = "Results")]
+    pub out: Option<String>,
+
+    /// What to write: table (stdout), json, csv, md, png, svg. Default: table,json,csv,md,png. report.json is kept in
+    /// the folder whatever is named
+    #[arg(long, value_name = "LIST", help_heading = "Results")]
+    pub format: Option<String>,
+
+    /// Show every variant in tables, not only the best of each side. What runs is --variants' choice
+    #[arg(long, help_heading = "Results")]
+    pub all_variants: bool,
+
+    /// Replace results that --out already holds
+    #[arg(long, help_heading = "Results")]
+    pub force: bool,
+
+    /// Show no progress
+    #[arg(long, short, help_heading = "Results")]
+    pub quiet: bool,
+
+    /// Use no colours; also by NO_COLOR in the environment, and where stdout is no terminal
+    #[arg(long, help_heading = "Results")]
+    pub no_color: bool,
+}
+
+/// What to measure, and how.
+#[derive(Args)]
+pub struct SweepArgs {
     /// Ops to measure, separated by commas, or all. Without --ops and --config: the quick sweep
     #[arg(long, value_name = "LIST", help_heading = "What to measure")]
     pub ops: Option<String>,
@@ -220,99 +194,4 @@ pub struct RunArgs {
     /// Whether each backend gets a process of its own; with no, a crash ends the run
     #[arg(long, value_name = "YES|NO", hide = true, default_value = "yes", help_heading = "How to measure")]
     pub isolate: YesNo,
-
-    /// Print what would be measured, with work and least memory traffic; touch no device, write nothing
-    #[arg(long, help_heading = "How to measure")]
-    pub dry_run: bool,
-
-    /// Folder for results, made when missing; - writes one --format to stdout and nothing else.
-    /// Default: a new folder in results, named by the time
-    #[arg(long, value_name = "DIR", help_heading = "Results")]
-    pub out: Option<String>,
-
-    /// What to write: table (stdout), json, csv, md, png, svg. Default: table,json,csv,md,png. report.json is kept in
-    /// the folder whatever is named
-    #[arg(long, value_name = "LIST", help_heading = "Results")]
-    pub format: Option<String>,
-
-    /// Show every variant in tables, not only the best of each side. What runs is --variants' choice
-    #[arg(long, help_heading = "Results")]
-    pub all_variants: bool,
-
-    /// Replace results that --out already holds
-    #[arg(long, help_heading = "Results")]
-    pub force: bool,
-
-    /// Show no progress
-    #[arg(long, short, help_heading = "Results")]
-    pub quiet: bool,
-
-    /// Use no colours; also by NO_COLOR in the environment, and where stdout is no terminal
-    #[arg(long, help_heading = "Results")]
-    pub no_color: bool,
-}
-
-/// What `plot` takes.
-#[derive(Args)]
-#[command(after_help = "Example: gpubench plot results/h200/article --out charts --format png,svg")]
-pub struct PlotArgs {
-    /// Reports: report.json files, or folders that hold one
-    #[arg(required = true, value_name = "REPORT")]
-    pub reports: Vec<PathBuf>,
-
-    /// Folder for the charts, made when missing
-    #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
-
-    /// What to draw: png, svg
-    #[arg(long, value_name = "LIST", default_value = "png")]
-    pub format: String,
-
-    /// Replace charts that --out already holds
-    #[arg(long)]
-    pub force: bool,
-}
-
-impl PlotArgs {
-    /// The formats of the charts.
-    pub fn formats(&self) -> Result<Vec<Format>> {
-        let formats = words::formats(&self.format).context("--format")?;
-        match formats.iter().find(|format| !matches!(format, Format::Png | Format::Svg)) {
-            Some(other) => {
-                anyhow::bail!("--format: charts cannot be drawn as {}: name png or svg", other.name())
-            }
-            None => Ok(formats),
-        }
-    }
-}
-
-/// Yes or no.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum YesNo {
-    /// Yes.
-    Yes,
-    /// No.
-    No,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_definition_is_consistent() {
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn plot_draws_png_and_svg_alone() {
-        let plot = |format: &str| {
-            let cli =
-                Cli::try_parse_from(["gpubench", "plot", "r", "--out", "o", "--format", format]).unwrap();
-            let Command::Plot(args) = cli.command else { panic!("not plot") };
-            args.formats().map_err(|error| format!("{error:#}"))
-        };
-        assert_eq!(plot("svg,png"), Ok(vec![Format::Png, Format::Svg]));
-        assert!(plot("csv").is_err_and(|message| message.contains("name png or svg")));
-    }
 }

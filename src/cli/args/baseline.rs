@@ -1,0 +1,83 @@
+//! The arguments of `baseline`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::SweepArgs;
+use crate::cli::values;
+
+/// What can be done with baselines.
+#[derive(Subcommand)]
+pub enum BaselineCommand {
+    /// Run a sweep several times and keep the runs, with how much they differ though nothing changed
+    Save(Box<SaveArgs>),
+    /// List the baselines
+    List {
+        /// Folder of baselines
+        #[arg(long, value_name = "DIR", default_value = crate::baseline::FOLDER)]
+        dir: PathBuf,
+    },
+    /// Show one baseline: its machine, its cells, and the change that one run against it would show
+    Show {
+        /// Its name, or its folder
+        name: String,
+        /// Folder of baselines
+        #[arg(long, value_name = "DIR", default_value = crate::baseline::FOLDER)]
+        dir: PathBuf,
+    },
+}
+
+const SAVE_HELP: &str = "\
+Examples:
+  gpubench baseline save main                          the quick sweep, twice
+  gpubench baseline save main --passes 5               more passes: smaller changes can be told from it later
+  gpubench baseline save gpu --config article --backends cuda
+  gpubench compare results/baselines/main results/new  compare with it
+
+The passes are plain report folders in results/baselines/NAME. Where two passes of a cell differ by more than its \
+threshold, nothing is saved: a gate could not tell such a difference from a regression.
+
+Exit codes: 0 saved, 1 the passes disagree or a cell was incorrect or failed, 2 wrong usage, 130 interrupted.";
+
+/// What `baseline save` takes.
+#[derive(Args)]
+#[command(after_help = SAVE_HELP)]
+pub struct SaveArgs {
+    /// Name of the baseline: letters, digits, '.', '_' and '-'
+    pub name: String,
+
+    /// How often the sweep is run
+    #[arg(long, value_name = "N", default_value = "2", value_parser = values::passes)]
+    #[arg(help_heading = "Baseline")]
+    pub passes: u32,
+
+    /// Passes may differ by so much. Default: 5% where the device paces the work, 10% elsewhere
+    #[arg(long, value_name = "PERCENT", value_parser = values::threshold, allow_hyphen_values = true)]
+    #[arg(help_heading = "Baseline")]
+    pub threshold: Option<f64>,
+
+    /// Policy file with thresholds by cell (docs/compare-policy.md)
+    #[arg(long, value_name = "FILE", help_heading = "Baseline")]
+    pub policy: Option<PathBuf>,
+
+    /// Save although passes disagree: such cells are then compared by their own spread
+    #[arg(long, help_heading = "Baseline")]
+    pub accept_noisy: bool,
+
+    /// Folder of baselines
+    #[arg(long, value_name = "DIR", default_value = crate::baseline::FOLDER, help_heading = "Baseline")]
+    pub dir: PathBuf,
+
+    /// Replace the baseline of that name
+    #[arg(long, help_heading = "Baseline")]
+    pub force: bool,
+
+    /// Show no progress
+    #[arg(long, short, help_heading = "Baseline")]
+    pub quiet: bool,
+
+    /// The sweep.
+    #[command(flatten)]
+    pub sweep: SweepArgs,
+}

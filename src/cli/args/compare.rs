@@ -1,0 +1,100 @@
+//! The arguments of `compare`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::cli::values;
+
+const COMPARE_HELP: &str = "\
+Examples:
+  gpubench compare old new                             two runs: folders, or report.json files
+  gpubench compare --old a b c --new d e f             several runs a side: verdicts on smaller changes
+  gpubench compare results/baselines/main new          against a baseline ('gpubench baseline save main')
+  gpubench compare old new --threshold 3%              what counts as a change, where the policy says nothing else
+  gpubench compare old new --policy gate.toml          thresholds by cell, and which environments may differ
+  gpubench compare old new --format md >> $GITHUB_STEP_SUMMARY
+  gpubench compare old new --out gate --format table,json,junit
+  gpubench compare --plan old --see 3%                 how many runs a side would show a slowdown of 3 %
+  gpubench compare --self-test                         proves that the gate trips, and that it stays quiet
+
+A cell is slower or faster only where the whole 95 % interval of the ratio NEW over OLD lies beyond the threshold and \
+the test agrees after correction for the number of cells. Runs, not samples, are what counts: with one run a side the \
+spread from run to run is assumed, with several or with a baseline it is measured (docs/compare.md).
+
+Exit codes: 0 nothing is worse, 1 a cell is slower, less accurate, newly incorrect or newly failed, 2 wrong usage or \
+reports that cannot be compared, 3 could not tell: cells are missing or unsure.";
+
+/// What `compare` takes.
+#[derive(Args)]
+#[command(after_help = COMPARE_HELP)]
+pub struct CompareArgs {
+    /// The run before the change and the one after: report.json files, folders that hold one or several runs,
+    /// baselines
+    #[arg(value_name = "REPORT", num_args = 0..=2, conflicts_with_all = ["old", "new"])]
+    pub reports: Vec<PathBuf>,
+
+    /// Runs before the change
+    #[arg(long, value_name = "REPORT", num_args = 1.., requires = "new", help_heading = "What to compare")]
+    pub old: Vec<PathBuf>,
+
+    /// Runs after the change
+    #[arg(long, value_name = "REPORT", num_args = 1.., requires = "old", help_heading = "What to compare")]
+    pub new: Vec<PathBuf>,
+
+    /// Print how many runs a side would show a slowdown of --see, by the spread of these runs
+    #[arg(long, value_name = "OLD", num_args = 1.., conflicts_with_all = ["reports", "old", "new", "self_test"])]
+    #[arg(help_heading = "What to compare")]
+    pub plan: Vec<PathBuf>,
+
+    /// The slowdown that --plan is about. Default: 3%
+    #[arg(long, value_name = "PERCENT", requires = "plan", value_parser = values::precision)]
+    #[arg(allow_hyphen_values = true, help_heading = "What to compare")]
+    pub see: Option<f64>,
+
+    /// Feed the gate a known regression and a known null, and the given report made slower, and say whether it trips
+    /// and stays quiet as it should
+    #[arg(long, conflicts_with_all = ["old", "new"], help_heading = "What to compare")]
+    pub self_test: bool,
+
+    /// The change that counts. Default: 5% where the device paces the work, 10% elsewhere
+    #[arg(long, value_name = "PERCENT", value_parser = values::threshold, allow_hyphen_values = true)]
+    #[arg(help_heading = "What counts")]
+    pub threshold: Option<f64>,
+
+    /// Policy file: thresholds by cell, environments that may differ (docs/compare-policy.md)
+    #[arg(long, value_name = "FILE", help_heading = "What counts")]
+    pub policy: Option<PathBuf>,
+
+    /// Cells that NEW lacks do not keep the gate from passing
+    #[arg(long, help_heading = "What counts")]
+    pub accept_missing: bool,
+
+    /// Cells that cannot be told do not keep the gate from passing
+    #[arg(long, help_heading = "What counts")]
+    pub accept_unsure: bool,
+
+    /// Machines may differ: print ratios, and conclude nothing from them
+    #[arg(long, help_heading = "What counts")]
+    pub cross_machine: bool,
+
+    /// What to print: table, json, md, junit, github, bmf, github-action-benchmark or csv; with --out a list
+    #[arg(long, value_name = "LIST", default_value = "table", help_heading = "Results")]
+    pub format: String,
+
+    /// Folder for files of --format, made when missing; the table is printed all the same
+    #[arg(long, value_name = "DIR", help_heading = "Results")]
+    pub out: Option<PathBuf>,
+
+    /// Show every cell, also those that did not change
+    #[arg(long, help_heading = "Results")]
+    pub all_cells: bool,
+
+    /// Replace results that --out already holds
+    #[arg(long, help_heading = "Results")]
+    pub force: bool,
+
+    /// Use no colours; also by NO_COLOR in the environment, and where stdout is no terminal
+    #[arg(long, help_heading = "Results")]
+    pub no_color: bool,
+}

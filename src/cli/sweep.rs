@@ -1,0 +1,50 @@
+//! What a command line says of a sweep, checked word by word.
+
+use anyhow::{Context, Result, ensure};
+
+use super::args::{SweepArgs, YesNo};
+use crate::settings::layer::{Layer, RunWide};
+use crate::settings::resolve::Request;
+use crate::settings::{pattern, sizes, words};
+
+/// The request for a sweep, with nothing said of its results.
+pub fn swept(args: &SweepArgs) -> Result<Request> {
+    let layer = Layer {
+        ops: parsed("--ops", args.ops.as_deref(), words::ops)?,
+        sizes: parsed("--sizes", args.sizes.as_deref(), sizes::parse)?,
+        dtypes: parsed("--dtypes", args.dtypes.as_deref(), words::dtypes)?,
+        backends: parsed("--backends", args.backends.as_deref(), words::backends)?,
+        variants: parsed("--variants", args.variants.as_deref(), |text| {
+            let patterns = pattern::parse_list(text, "--variants");
+            ensure!(!patterns.is_empty(), "no variant is named: name one, or '*' for all");
+            Ok(patterns)
+        })?,
+        density: args.density,
+        caches: parsed("--cache", args.cache.as_deref(), words::caches)?,
+        samples: args.samples,
+        warmup: args.warmup,
+        precision: args.precision,
+        max_time_s: args.max_time,
+        rounds: args.rounds,
+    };
+    let run = RunWide {
+        seed: args.seed,
+        threads: args.threads,
+        device: args.device,
+        sim: args.sim.clone(),
+        cell_timeout_s: args.cell_timeout,
+        budget_s: args.budget,
+        transfer: parsed("--transfer", args.transfer.as_deref(), words::transfer)?,
+        require: parsed("--require", args.require.as_deref(), words::backends)?,
+    };
+    Ok(Request { layer, run, isolate: args.isolate == YesNo::Yes, ..Request::default() })
+}
+
+/// The value of a flag, or an error that names the flag.
+pub fn parsed<T>(
+    flag: &'static str,
+    text: Option<&str>,
+    parse: impl Fn(&str) -> Result<T>,
+) -> Result<Option<T>> {
+    text.map(parse).transpose().context(flag)
+}

@@ -1,0 +1,73 @@
+//! What several runs of one sweep say of its own spread, when nothing changed between them.
+
+use super::evidence::Evidence;
+use super::pairing::{Pair, pairs};
+use super::spread::{Pace, spreads};
+use super::{Limits, Policy, Runs};
+use crate::case::Cell;
+use crate::report::Outcome;
+
+/// What the runs say of one cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibrated {
+    /// The cell.
+    pub cell: Cell,
+    /// Standard deviation from run to run, relative, moderated by that of the sweep's other cells.
+    pub run_spread: f64,
+    /// Degrees of freedom of that spread.
+    pub df: f64,
+    /// How far the slowest run is from the fastest, relative: 0.05 is 5 %.
+    pub apart: f64,
+    /// The change that counts for this cell, relative.
+    pub threshold: f64,
+}
+
+impl Calibrated {
+    /// Whether the runs differ by more than a change that would count.
+    pub fn disagrees(&self) -> bool {
+        self.apart > self.threshold
+    }
+}
+
+/// Every cell that has a time and that the policy does not leave out, in the order of the runs.
+pub fn calibrate(runs: &Runs, policy: &Policy) -> Vec<Calibrated> {
+    let pairs = pairs(runs, &Runs::default());
+    let limits: Vec<Limits> = pairs.iter().map(|pair| policy.limits(&pair.cell)).collect();
+    let spreads = spreads(&pairs, &limits, runs, &Runs::default());
+    let calibrated = |((pair, limits), spread): ((&Pair, &Limits), &Option<super::spread::Spread>)| {
+        let (evidence, spread) = (pair.old.evidence.as_ref()?, (*spread)?);
+        Some(Calibrated {
+            cell: pair.cell.clone(),
+            run_spread: spread.variance.sqrt(),
+            df: spread.df,
+            apart: apart(evidence),
+            threshold: limits.threshold.unwrap_or_else(|| Pace::of(pair).threshold()),
+        })
+        .filter(|_| !limits.ignored)
+    };
+    pairs.iter().zip(&limits).zip(&spreads).filter_map(calibrated).collect()
+}
+
+/// Why a cell has no time in some of the runs while it has one in others, or a wrong answer or failure in any.
+pub fn unsound(runs: &Runs) -> Vec<(Cell, String)> {
+    let pairs = pairs(runs, &Runs::default());
+    let of_cell = |pair: Pair| {
+        let standing = pair.old;
+        let word = |outcome: Outcome, reason: String| format!("{} in a pass: {reason}", outcome.name());
+        let skipped = standing.skipped.filter(|_| standing.evidence.is_some()).map(|(reason, _)| reason);
+        let reasons = [
+            (Outcome::Incorrect, standing.incorrect),
+            (Outcome::Failed, standing.failed),
+            (Outcome::Skipped, skipped),
+        ];
+        let reason = reasons.into_iter().find_map(|(outcome, reason)| Some(word(outcome, reason?)))?;
+        Some((pair.cell, reason))
+    };
+    pairs.into_iter().filter_map(of_cell).collect()
+}
+
+fn apart(evidence: &Evidence) -> f64 {
+    let least = evidence.runs.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = evidence.runs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (most - least).exp_m1()
+}

@@ -1,0 +1,63 @@
+//! How many runs a side it takes to see a change, from the spread that runs of the sweep have shown.
+
+use super::calibration::{Calibrated, calibrate};
+use super::shift::{detectable, standard_error};
+use super::{Policy, Runs};
+use crate::case::Cell;
+
+/// Runs a side beyond which a plan is no help.
+pub const MOST_RUNS: usize = 50;
+
+/// Chance with which the change is to be seen.
+pub const POWER: f64 = 0.95;
+
+/// Degrees of freedom that a sweep's other cells lend a cell's spread, cautiously.
+const LENT_DF: f64 = 4.0;
+
+/// Runs a side by cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The slowdown to be seen, relative.
+    pub see: f64,
+    /// The threshold to compare with: half of it, so that its interval can lie beyond.
+    pub threshold: f64,
+    /// Cells, in the order of the runs.
+    pub cells: Vec<Planned>,
+    /// Whether runs measured the spread; else it was assumed.
+    pub measured: bool,
+}
+
+/// One cell of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planned {
+    /// The cell.
+    pub cell: Cell,
+    /// Standard deviation from run to run, relative.
+    pub run_spread: f64,
+    /// Runs a side; `None` when [`MOST_RUNS`] are too few.
+    pub runs: Option<usize>,
+}
+
+/// The plan for seeing a slowdown of `see` in any cell of `runs`' sweep.
+pub fn plan(runs: &Runs, see: f64, policy: &Policy) -> Plan {
+    let cells = calibrate(runs, policy);
+    let threshold = see / 2.0;
+    let alpha = policy.alpha / cells.len().max(1) as f64;
+    let planned = |cell: Calibrated| {
+        let seen = |runs: &usize| {
+            let df = 2.0 * (*runs as f64 - 1.0) + LENT_DF;
+            let error = standard_error(cell.run_spread.powi(2), *runs, *runs);
+            detectable(error, df, threshold, alpha, POWER) <= see
+        };
+        Planned { runs: (1..=MOST_RUNS).find(seen), cell: cell.cell, run_spread: cell.run_spread }
+    };
+    let measured = runs.runs.len() > 1 || !runs.null_spread.is_empty();
+    Plan { see, threshold, cells: cells.into_iter().map(planned).collect(), measured }
+}
+
+impl Plan {
+    /// The most runs that any cell needs; `None` when one needs more than [`MOST_RUNS`].
+    pub fn runs(&self) -> Option<usize> {
+        self.cells.iter().map(|cell| cell.runs).try_fold(0, |most, runs| Some(most.max(runs?)))
+    }
+}

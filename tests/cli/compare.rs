@@ -1,0 +1,278 @@
+//! `compare`: each exit code, each verdict, what it prints, and what it refuses; on the simulated device.
+
+use serde_json::Value;
+
+use super::{Ended, Folder};
+
+/// Two variants with noise, and what `more` adds.
+fn script(seed: u32, more: &str) -> String {
+    format!(
+        "seed = {seed}\n\
+         [[variant]]\nname = \"host\"\nside = \"cpu\"\n\
+         [[variant]]\nname = \"accelerator\"\nside = \"gpu\"\n\
+         [[rule]]\ntime = {{ base = \"100us\", per_element = \"1us\" }}\nnoise = 0.02\noutliers = 0.01\n{more}"
+    )
+}
+
+const SLOWER: &str = "[[rule]]\nop = \"fft\"\nvariant = \"accelerator\"\nn = 8\ntime = \"260us\"\n";
+const WRONG: &str = "[[rule]]\nop = \"fft\"\nvariant = \"host\"\nanswer = \"wrong\"\n";
+const FAILING: &str = "[[rule]]\nop = \"matmul\"\nvariant = \"host\"\nn = 4\noutcome = \"fail\"\n";
+
+impl Folder {
+    /// A run of the sweep under `name`, by a script with `seed` and `more`.
+    fn sim(&self, name: &str, seed: u32, more: &str) {
+        self.sim_of(name, seed, more, "--ops matmul,fft --sizes 4,8");
+    }
+
+    fn sim_of(&self, name: &str, seed: u32, more: &str, sweep: &str) {
+        self.write(&format!("{name}.toml"), &script(seed, more));
+        let line = format!("run {sweep} --backends sim --sim {name}.toml --quiet --format json --out {name}");
+        let ended = self.run_line(&line);
+        assert!(ended.code <= 1, "{}", ended.stderr);
+    }
+
+    fn compare(&self, rest: &str) -> Ended {
+        self.run_line(&format!("compare {rest}"))
+    }
+
+    /// The comparison as JSON; its exit code must be the program's.
+    fn compared(&self, rest: &str) -> Value {
+        let ended = self.compare(&format!("{rest} --format json"));
+        let comparison: Value = serde_json::from_str(&ended.stdout).expect(&ended.stderr);
+        assert_eq!(comparison["gate"]["exit_code"], ended.code);
+        comparison
+    }
+}
+
+fn verdicts(comparison: &Value) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let name = |cell: &Value| format!("{} {} {}", text(&cell["op"]), cell["n"], text(&cell["variant"]));
+    let cells = comparison["cells"].as_array().unwrap();
+    cells.iter().map(|cell| (name(cell), text(&cell["verdict"]))).collect()
+}
+
+fn of<'a>(verdicts: &'a [(String, String)], verdict: &str) -> Vec<&'a str> {
+    verdicts.iter().filter(|(_, found)| found == verdict).map(|(cell, _)| cell.as_str()).collect()
+}
+
+#[test]
+fn a_run_against_itself_is_the_same_everywhere_and_exits_0() {
+    let folder = Folder::new();
+    folder.sim("old", 1, "");
+    let comparison = folder.compared("old old");
+    assert_eq!(comparison["gate"]["conclusion"], "pass");
+    assert_eq!(of(&verdicts(&comparison), "same").len(), 8);
+    assert!(comparison["notes"][0]["text"].as_str().unwrap().contains("the same run"));
+}
+
+#[test]
+fn a_slower_cell_exits_1_and_is_named_first() {
+    let folder = Folder::new();
+    folder.sim("old", 1, "");
+    folder.sim("new", 2, SLOWER);
+    let comparison = folder.compared("old new --threshold 20%");
+    assert_eq!(comparison["gate"]["exit_code"], 1);
+    assert_eq!(of(&verdicts(&comparison), "slower"), ["fft 8 accelerator"]);
+    assert_eq!(verdicts(&comparison)[0].0, "fft 8 accelerator");
+    let ended = folder.compare("old new --threshold 20%");
+    assert_eq!(ended.code, 1);
+    assert!(ended.stdout.lines().next().unwrap().contains("fft"), "{}", ended.stdout);
+    // The other way round it is a gain.
+    let back = folder.compared("new old --threshold 20%");
+    assert_eq!((&back["gate"]["exit_code"], of(&verdicts(&back), "faster")), (&0.into(), vec!["fft 8 accelerator"]));
+}
+
+#[test]
+fn wrong_answers_and_failures_that_are_new_exit_1_and_old_ones_do_not() {
+    let folder = Folder::new();
+    folder.sim("old", 1, "");
+    folder.sim("wrong", 2, WRONG);
+    folder.sim("failing", 3, FAILING);
+    let wrong = folder.compared("old wrong --threshold 50%");
+    assert_eq!(wrong["gate"]["exit_code"], 1);
+    assert_eq!(of(&verdicts(&wrong), "newly-incorrect"), ["fft 4 host", "fft 8 host"]);
+    let failing = folder.compared("old failing --threshold 50%");
+    assert_eq!(failing["gate"]["exit_code"], 1);
+    assert_eq!(of(&verdicts(&failing), "newly-failed"), ["matmul 4 host"]);
+    let mended = folder.compared("wrong old --threshold 50%");
+    assert_eq!((&mended["gate"]["exit_code"], of(&verdicts(&mended), "new").len()), (&0.into(), 2));
+    folder.sim("still-wrong", 4, WRONG);
+    let still = folder.compared("wrong still-wrong --threshold 50%");
+    assert_eq!((&still["gate"]["exit_code"], of(&verdicts(&still), "not-measured").len()), (&0.into(), 2));
+}
+
+#[test]
+fn missing_cells_exit_3_unless_accepted_and_new_ones_exit_0() {
+    let folder = Folder::new();
+    folder.sim("all", 1, "");
+    folder.sim_of("part", 2, "", "--ops matmul --sizes 4,8");
+    let missing = folder.compared("all part --threshold 50%");
+    assert_eq!(missing["gate"]["exit_code"], 3);
+    assert_eq!(missing["gate"]["conclusion"], "cannot-tell");
+    assert_eq!(of(&verdicts(&missing), "missing").len(), 4);
+    assert_eq!(folder.compare("all part --threshold 50% --accept-missing").code, 0);
+    let more = folder.compared("part all --threshold 50%");
+    assert_eq!((&more["gate"]["exit_code"], of(&verdicts(&more), "new").len()), (&0.into(), 4));
+}
+
+#[test]
+fn noise_that_could_hide_a_regression_exits_3_unless_accepted() {
+    let folder = Folder::new();
+    folder.sim("old", 1, "");
+    folder.sim("new", 2, "");
+    let unsure = folder.compared("old new --threshold 0.5%");
+    assert_eq!(unsure["gate"]["exit_code"], 3);
+    assert!(of(&verdicts(&unsure), "unsure").len() >= 4, "{unsure}");
+    assert!(unsure["gate"]["next"].as_str().unwrap().contains("--accept-unsure"));
+    assert_eq!(folder.compare("old new --threshold 0.5% --accept-unsure").code, 0);
+}
+
+#[test]
+fn no_cell_in_common_is_never_success() {
+    let folder = Folder::new();
+    folder.sim_of("matmul", 1, "", "--ops matmul --sizes 4");
+    folder.sim_of("fft", 1, "", "--ops fft --sizes 4");
+    for flags in ["", "--accept-missing --accept-unsure", "--cross-machine"] {
+        let ended = folder.compare(&format!("matmul fft {flags}"));
+        assert_eq!(ended.code, 2, "{flags}: {}", ended.stdout);
+        assert!(ended.stdout.contains("no cell has a time on both sides"), "{}", ended.stdout);
+    }
+}
+
+#[test]
+fn several_runs_a_side_tell_what_one_cannot() {
+    let folder = Folder::new();
+    let slower = "[[rule]]\nop = \"fft\"\nvariant = \"accelerator\"\nn = 8\ntime = { base = \"106us\", per_element = \"1us\" }\n";
+    for (k, side) in [(1, "a"), (2, "b"), (3, "c")] {
+        folder.sim(&format!("old-{side}"), k, "");
+        folder.sim(&format!("new-{side}"), 10 + k, slower);
+    }
+    let one = folder.compared("old-a new-a --threshold 1%");
+    assert!(of(&verdicts(&one), "slower").is_empty(), "{one}");
+    let sides = "--old old-a old-b old-c --new new-a new-b new-c";
+    let three = folder.compared(&format!("{sides} --threshold 1%"));
+    assert_eq!(of(&verdicts(&three), "slower"), ["fft 8 accelerator"], "{three}");
+    assert_eq!(three["cells"][0]["old"]["runs"], 3);
+}
+
+#[test]
+fn wrong_usage_and_unreadable_files_exit_2_in_one_line_that_tells_what_to_do() {
+    let folder = Folder::new();
+    folder.sim("old", 1, "");
+    folder.write("broken.json", "{\"schema_version\": 2, \"rows\": [");
+    folder.write("newer.json", "{\"schema_version\": 99}");
+    for (line, expected) in [
+        ("old", "compare takes two reports"),
+        ("", "compare takes two reports"),
+        ("old nowhere", "cannot read nowhere"),
+        ("old broken.json", "not JSON"),
+        ("old newer.json", "schema_version 99"),
+        ("old old --threshold 5", "with a percent sign"),
+        ("old old --format yaml", "unknown format 'yaml'"),
+        ("old old --format json,md", "name a folder with --out"),
+        ("old old --policy nowhere.toml", "nowhere.toml"),
+        ("--old old old --new old", "are the same run"),
+        ("--old old", "--new"),
+        ("--plan nowhere", "cannot read nowhere"),
+    ] {
+        let ended = folder.compare(line);
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{line}: {}", ended.stderr);
+        assert!(ended.stderr.contains(expected), "{line}: {}", ended.stderr);
+        assert_eq!(ended.stderr.lines().count(), 1, "{line}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn files_go_into_a_folder_and_are_replaced_only_by_force() {
+    let folder = Folder::new();
+    folder.sim("old", 1, "");
+    let line = "old old --out gate --format table,json,md,junit,csv,bmf,github-action-benchmark";
+    let ended = folder.compare(line);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stdout.contains("pass"), "{}", ended.stdout);
+    let mut names: Vec<_> = std::fs::read_dir(folder.path().join("gate"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(
+        names,
+        ["compare.benchmark.json", "compare.bmf.json", "compare.csv", "compare.json", "compare.junit.xml", "compare.md"]
+    );
+    let again = folder.compare(line);
+    assert_eq!(again.code, 2);
+    assert!(again.stderr.contains("--force"), "{}", again.stderr);
+    assert_eq!(folder.compare(&format!("{line} --force")).code, 0);
+}
+
+#[test]
+fn the_gate_proves_itself_alone_and_with_a_report() {
+    let folder = Folder::new();
+    folder.sim("old", 1, "");
+    for line in ["--self-test", "--self-test old"] {
+        let ended = folder.compare(line);
+        assert_eq!(ended.code, 0, "{}{}", ended.stdout, ended.stderr);
+        assert!(ended.stdout.contains("the gate trips over a regression and stays quiet without one"));
+    }
+    // A threshold that nothing can exceed makes a gate that cannot trip.
+    let blunt = folder.compare("--self-test --threshold 100%");
+    assert_eq!(blunt.code, 1, "{}", blunt.stdout);
+    assert!(blunt.stdout.contains("FAILED"));
+}
+
+#[test]
+fn a_plan_needs_more_runs_for_smaller_changes() {
+    let folder = Folder::new();
+    folder.sim("old", 1, "");
+    let ended = folder.compare("--plan old --see 3%");
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stdout.contains("--threshold 1.5%") && ended.stdout.contains("assumed"), "{}", ended.stdout);
+    let ladder: Vec<&str> = ended.stdout.lines().skip_while(|line| !line.starts_with("Slowdown")).skip(1).collect();
+    assert_eq!(ladder.len(), 5, "{}", ended.stdout);
+    assert!(ladder[0].contains("over 50") && !ladder[4].contains("over"), "{ladder:?}");
+}
+
+#[test]
+fn a_baseline_is_saved_listed_shown_and_compared_with_by_name() {
+    let folder = Folder::new();
+    folder.write("sim.toml", &script(1, ""));
+    let save = "baseline save main --ops matmul,fft --sizes 4,8 --backends sim --sim sim.toml --quiet";
+    let saved = folder.run_line(save);
+    assert_eq!(saved.code, 0, "{}", saved.stderr);
+    let base = folder.path().join("results/baselines/main");
+    assert!(base.join("baseline.json").is_file() && base.join("pass-2/report.json").is_file());
+    let again = folder.run_line(save);
+    assert_eq!(again.code, 2);
+    assert!(again.stderr.contains("--force"), "{}", again.stderr);
+    assert_eq!(folder.run_line(&format!("{save} --force")).code, 0);
+    let entries = std::fs::read_dir(folder.path().join("results/baselines")).unwrap();
+    assert_eq!(entries.count(), 1, "no attempt is left behind");
+    let listed = folder.run_line("baseline list");
+    assert!(listed.stdout.contains("main") && listed.stdout.lines().count() == 2, "{}", listed.stdout);
+    let shown = folder.run_line("baseline show main");
+    assert!(shown.stdout.contains("2 passes") && shown.stdout.contains("accelerator"), "{}", shown.stdout);
+    folder.sim("new", 2, SLOWER);
+    for old in ["main", "results/baselines/main"] {
+        let comparison = folder.compared(&format!("{old} new --threshold 20%"));
+        assert_eq!(comparison["old"].as_array().map(Vec::len), Some(2));
+        assert_eq!(of(&verdicts(&comparison), "slower"), ["fft 8 accelerator"]);
+    }
+}
+
+#[test]
+fn a_baseline_of_wrong_answers_is_refused_and_bad_names_too() {
+    let folder = Folder::new();
+    folder.write("wrong.toml", &script(1, WRONG));
+    let sweep = "--ops matmul,fft --sizes 4 --backends sim --sim wrong.toml --quiet";
+    let refused = folder.run_line(&format!("baseline save main {sweep}"));
+    assert_eq!(refused.code, 1, "{}", refused.stderr);
+    assert!(refused.stderr.contains("no baseline was saved"), "{}", refused.stderr);
+    assert!(!folder.path().join("results/baselines/main").exists());
+    for name in ["../up", "a/b", ".hidden", "''"] {
+        let ended = folder.run_line(&format!("baseline save {name} {sweep}"));
+        assert_eq!(ended.code, 2, "{name}");
+    }
+    let none = folder.run_line("baseline show nothing");
+    assert_eq!(none.code, 2);
+    assert!(none.stderr.contains("baseline list"), "{}", none.stderr);
+}
