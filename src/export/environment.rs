@@ -154,7 +154,9 @@ fn grid(title: &str, headings: &[&'static str], rows: Vec<Vec<Field>>) -> Option
 
 fn version(environment: &Environment) -> String {
     let revision = environment.gpubench_revision.as_ref().map(|revision| format!(" ({revision})"));
-    escape(&format!("{}{}", environment.gpubench_version, revision.unwrap_or_default()))
+    let profile = environment.build_profile.as_deref().filter(|profile| *profile != "release");
+    let profile = profile.map(|profile| format!(", {profile} build")).unwrap_or_default();
+    escape(&format!("{}{}{profile}", environment.gpubench_version, revision.unwrap_or_default()))
 }
 
 fn backend_text(backend: &BackendState) -> String {
@@ -190,8 +192,10 @@ mod tests {
         let execute = report.rows[1].execute.as_mut().unwrap();
         (execute.set_aside, execute.throttled, execute.sm_mhz[3]) = (3, 2, 1755.0);
         execute.conditions[1][0].throttle = vec!["sw_power_cap".into()];
+        report.environment.build_profile = Some("debug".into());
         let text = environment(&report);
         for line in [
+            "- gpubench: 0.1.0, debug build\n",
             "- Frequency governor: performance\n- Simultaneous multithreading: on\n- NUMA nodes: 1\n",
             "- CPU quota: 15.5 processors\n- Last-level caches: 105 MiB\n- Load when the run started: 0.40\n",
             "- Clock of the multiprocessors around samples: 1755–1980 MHz\n",

@@ -40,6 +40,7 @@ pub fn collect(argv: Vec<String>, settings: serde_json::Value) -> Environment {
     Environment {
         gpubench_version: env!("CARGO_PKG_VERSION").into(),
         gpubench_revision: option_env!("GPUBENCH_REVISION").map(str::to_owned),
+        build_profile: Some(if cfg!(debug_assertions) { "debug" } else { "release" }.into()),
         argv,
         git_revision: git_revision(),
         started: jiff::Timestamp::now().to_string(),
@@ -149,5 +150,7 @@ mod tests {
         let environment = collect(vec!["gpubench".into()], serde_json::json!({}));
         assert!(environment.started.ends_with('Z'), "{}", environment.started);
         assert!(environment.host.threads >= 1);
+        let profile = if cfg!(debug_assertions) { "debug" } else { "release" };
+        assert_eq!(environment.build_profile.as_deref(), Some(profile));
     }
 }

@@ -52,6 +52,7 @@ pub fn empty() -> Report {
         schema_version: SCHEMA_VERSION,
         environment: Environment {
             gpubench_version: "0.1.0".into(),
+            build_profile: Some("release".into()),
             argv: vec!["gpubench".into(), "run".into()],
             started: "2026-11-21T10:00:00Z".into(),
             elapsed_s: 12.5,

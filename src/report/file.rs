@@ -1,13 +1,14 @@
 //! Files of a report: reads reports with one-line errors, writes files whole or not at all. Knows no chart or table.
 
 use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::json::Layout;
-use super::{Report, Row, SCHEMA_VERSION};
+use super::{Report, SCHEMA_VERSION, sound};
 
 /// Name of the report in the folder of a run.
 pub const FILE_NAME: &str = "report.json";
@@ -15,17 +16,37 @@ pub const FILE_NAME: &str = "report.json";
 /// Layouts that can be read. What layout 1 lacks has defaults; all its times are of hot caches.
 const READABLE: std::ops::RangeInclusive<u64> = 1..=SCHEMA_VERSION as u64;
 
+/// Largest file that is read as a report, in bytes; the largest sweeps make a hundredth of it.
+const LARGEST: u64 = 1 << 30;
+
 /// Reads a report. A folder stands for the `report.json` in it; unknown keys are ignored.
 ///
 /// # Errors
-/// The file is unreadable, is no JSON, or has a layout that is not known here; one line that says where and what to do.
+/// The file is unreadable, larger than 1 GiB, is no JSON, has a layout that is not known here, or contradicts itself;
+/// one line that says where and what to do.
 pub fn load(path: &Path) -> anyhow::Result<Report> {
     let path = locate(path);
     let shown = path.display();
-    let bytes = fs::read(&path)
+    let bytes = read(&path)
         .with_context(|| format!("cannot read {shown}; give a report.json or the folder that holds one"))
         .map_err(one_line)?;
+    let Some(bytes) = bytes else {
+        return Err(one_line(anyhow!(
+            "{shown} is larger than 1 GiB, the most that is read as a report; give a report.json written by gpubench run"
+        )));
+    };
     parse(&bytes).with_context(|| shown.to_string()).map_err(one_line)
+}
+
+/// The bytes of a file; `None` when it is larger than [`LARGEST`], which a device or pipe may not tell beforehand.
+fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let file = fs::File::open(path)?;
+    if file.metadata()?.len() > LARGEST {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    file.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= LARGEST).then_some(bytes))
 }
 
 /// The file that `path` stands for: itself, or the report in the folder it names.
@@ -129,50 +150,59 @@ fn unwritten(path: &Path, error: &std::io::Error) -> anyhow::Error {
     anyhow!("cannot write {}: {error}; choose another folder with --out", path.display())
 }
 
-fn parse(bytes: &[u8]) -> anyhow::Result<Report> {
-    let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|error| {
-        anyhow!("not JSON: {error}; the file is damaged or incomplete, run the sweep again")
-    })?;
-    match value.get("schema_version") {
-        None => bail!("no schema_version: not a gpubench report; give a report.json written by gpubench run"),
-        Some(found) if !found.as_u64().is_some_and(|found| READABLE.contains(&found)) => bail!(
-            "schema_version {found}, but this gpubench reads {} to {}; use the version that wrote it, or run the sweep again",
-            READABLE.start(),
-            READABLE.end()
-        ),
-        Some(_) => {}
-    }
-    // From the text again, not from the value: errors then say the line.
+/// What is read of a report before its layout is known.
+#[derive(Deserialize)]
+struct Header {
+    schema_version: Option<serde_json::Value>,
+}
+
+/// A report from the text of its file. An error may have several lines' worth of text: see [`one_line`].
+pub(super) fn parse(bytes: &[u8]) -> anyhow::Result<Report> {
+    check_layout(bytes)?;
     let report: Report = serde_json::from_slice(bytes).map_err(|error| {
-        anyhow!("not a report of the layout it names: {error}; compare it with `gpubench schema`")
+        anyhow!("not a report of the layout it names: {}; compare it with `gpubench schema`", shown(&error))
     })?;
-    report.rows.iter().enumerate().try_for_each(|(index, row)| check_names(index, row))?;
+    sound::check(&report)?;
     Ok(report)
 }
 
-/// Refuses names that could not be part of a file's name (ops) or would spoil a line of text (backends, variants).
-fn check_names(index: usize, row: &Row) -> anyhow::Result<()> {
-    let strict =
-        |name: &str| name.bytes().all(|c| matches!(c, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-'));
-    let plain = |name: &str| !name.chars().any(|c| c == '/' || c.is_control());
-    let names = [
-        ("op", &row.case.op, strict(&row.case.op), "a-z, 0-9, '.', '_' and '-'"),
-        ("backend", &row.backend, plain(&row.backend), "text without '/' and control characters"),
-        ("variant", &row.variant, plain(&row.variant), "text without '/' and control characters"),
-    ];
-    for (key, name, is_legal, legal) in names {
-        if name.is_empty() || !is_legal {
-            bail!(
-                "row {index}: {key} {name:?} is no name, which is {legal}; correct it or run the sweep again"
-            );
-        }
+/// Refuses what is no JSON object, and layouts that are not known here.
+fn check_layout(bytes: &[u8]) -> anyhow::Result<()> {
+    const NO_REPORT: &str = "not a gpubench report; give a report.json written by gpubench run";
+    if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+        bail!("no JSON object: {NO_REPORT}");
     }
-    Ok(())
+    let header: Header = serde_json::from_slice(bytes).map_err(|error| match error.is_data() {
+        true => anyhow!("{}: {NO_REPORT}", shown(&error)),
+        false => {
+            anyhow!("not JSON: {}; the file is damaged or incomplete, run the sweep again", shown(&error))
+        }
+    })?;
+    match header.schema_version {
+        None => bail!("no schema_version: {NO_REPORT}"),
+        Some(found) if !found.as_u64().is_some_and(|found| READABLE.contains(&found)) => bail!(
+            "schema_version {}, but this gpubench reads {} to {}; use the version that wrote it, or run the sweep again",
+            shown(&found),
+            READABLE.start(),
+            READABLE.end()
+        ),
+        Some(_) => Ok(()),
+    }
 }
 
-/// The whole chain of causes on one line.
+/// What a file says, cut to a length that can be read in a message.
+fn shown(found: &dyn std::fmt::Display) -> String {
+    const MOST: usize = 200;
+    let text = found.to_string();
+    let cut = text.char_indices().nth(MOST).map_or(text.as_str(), |(end, _)| &text[..end]);
+    if cut.len() < text.len() { format!("{cut}...") } else { text }
+}
+
+/// The whole chain of causes on one line; control characters, which a file may bring along, are escaped.
 fn one_line(error: anyhow::Error) -> anyhow::Error {
-    anyhow!("{error:#}")
+    let escaped =
+        |c: char| -> String { if c.is_control() { c.escape_default().to_string() } else { c.to_string() } };
+    anyhow!("{}", format!("{error:#}").chars().map(escaped).collect::<String>())
 }
 
 #[cfg(test)]
@@ -224,34 +254,41 @@ mod tests {
     fn broken_files_are_refused_in_one_line_that_says_where() {
         assert!(refusal("{\n\"schema_version\": 1,\n!").contains("line 3 column 1"));
         assert!(refusal("[1, 2]").contains("not a gpubench report"));
+        assert!(refusal("").contains("no JSON object: not a gpubench report"));
+        assert!(refusal("{\"schema_version\": null}").contains("no schema_version"));
+        assert!(refusal("{\"schema_version\": 1, \"schema_version\": 2}").contains("duplicate field"));
+        let deep = format!("{{\"schema_version\": 2, \"rows\": {}", "[".repeat(1_000_000));
+        assert!(refusal(&deep).contains("not JSON: EOF"));
+        let closed = deep + &"]".repeat(1_000_000) + "}";
+        assert!(refusal(&closed).contains("compare it with `gpubench schema`"));
+        assert!(refusal("{\"schema_version\": 1e999}").contains("number out of range"));
         assert!(refusal("{}").contains("no schema_version"));
         assert!(
             refusal("{\"schema_version\": 7}").contains("schema_version 7, but this gpubench reads 1 to 2")
         );
         assert!(refusal("{\"schema_version\": 0}").contains("reads 1 to 2; use the version that wrote it"));
         assert!(refusal("{\"schema_version\": 1}").contains("missing field `environment`"));
+        let long = refusal(&format!("{{\"schema_version\": \"{}\"}}", "9".repeat(100_000)));
+        assert!(long.len() < 500 && long.contains("99..., but this gpubench reads"), "{long}");
         let missing = load(Path::new("/nonexistent/report.json")).unwrap_err().to_string();
         assert!(missing.starts_with("cannot read /nonexistent/report.json"), "{missing}");
     }
 
     #[test]
-    fn names_that_are_no_names_are_refused_in_one_line() {
-        let with = |key: &str, name: &str| {
-            let mut value = serde_json::to_value(crate::report::example::full()).unwrap();
-            value["rows"][1][key] = name.into();
-            value.to_string()
-        };
-        for op in ["evil/../../x", "", "MatMul", "a b", "a\nb", "é"] {
-            let message = refusal(&with("op", op));
-            assert!(message.contains("row 1: op ") && message.contains("correct it"), "{message}");
-        }
-        for key in ["backend", "variant"] {
-            for name in ["a/b", "", "a\u{1b}[31m", "a\nb"] {
-                assert!(refusal(&with(key, name)).contains(&format!("row 1: {key} ")), "{name:?}");
-            }
-            parse(with(key, "Ein Gerät, v2 (b)").as_bytes()).unwrap();
-        }
-        parse(with("op", "conv_2-d.nchw").as_bytes()).unwrap();
+    fn what_a_file_says_cannot_break_the_line() {
+        let text = refusal("{\"schema_version\": 2, \"environment\": {\"later\\n\u{7f}\": 1}, \"rows\": 3}");
+        assert!(text.contains("missing field"), "{text}");
+        let mut value = serde_json::to_value(crate::report::example::full()).unwrap();
+        value["rows"][0]["dtype"] = "f32\n\u{1b}[31m".into();
+        assert!(refusal(&value.to_string()).contains("unknown variant `f32\\n\\u{1b}[31m`"));
+    }
+
+    #[test]
+    fn files_too_large_for_a_report_are_refused_unread() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE_NAME);
+        fs::File::create(&path).unwrap().set_len(LARGEST + 1).unwrap();
+        assert!(load(&path).unwrap_err().to_string().contains("larger than 1 GiB"));
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub mod headline;
 mod json;
 pub mod quantity;
 mod row;
+mod sound;
 
 pub use row::{Clock, Execute, Outcome, Phases, Row};
 
@@ -42,6 +43,9 @@ pub struct Environment {
     /// Git revision of the program's source, where it was built from a checkout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpubench_revision: Option<String>,
+    /// Profile that the program was built with, `release` or `debug`; a debug build's CPU times mean nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build_profile: Option<String>,
     /// Command line, program name first.
     pub argv: Vec<String>,
     /// Git revision of the folder the run was started in, with `-dirty` where it had changes.

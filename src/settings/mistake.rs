@@ -7,7 +7,14 @@ use crate::settings::words;
 /// The one-based line on which `text` went wrong, and what is wrong there, in one line.
 pub fn explain(text: &str, error: &Error) -> (usize, String) {
     let byte = error.span().map_or(0, |span| span.start);
-    (line_of(text, byte), plain(error.message(), key_at(text, byte).as_deref().unwrap_or("the value")))
+    let problem = plain(error.message(), key_at(text, byte).as_deref().unwrap_or("the value"));
+    (line_of(text, byte), without_controls(&problem))
+}
+
+/// The text on one line: control characters, which quoted keys and texts may hold, as TOML would write them.
+fn without_controls(text: &str) -> String {
+    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    text.chars().map(escaped).collect()
 }
 
 /// One-based line of a byte of `text`.
@@ -52,7 +59,7 @@ fn plain(message: &str, key: &str) -> String {
     }
     let wrong = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
     match wrong.and_then(|rest| rest.rsplit_once(", expected ")) {
-        Some((found, "a sequence")) if ["sweep", "variant", "rule"].contains(&key) => match found {
+        Some((found, "a sequence")) if ["sweep", "variant", "rule", "cell"].contains(&key) => match found {
             "map" => format!("write [[{key}]] with two brackets"),
             _ => format!("{key} must be tables, not {}: write [[{key}]]", thing(found)),
         },

@@ -9,8 +9,10 @@ pub mod mistake;
 pub mod pattern;
 pub mod percent;
 pub mod resolve;
+pub mod sides;
 pub mod sizes;
 pub mod words;
+pub mod written;
 
 use std::path::PathBuf;
 

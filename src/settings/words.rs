@@ -4,6 +4,7 @@ use anyhow::{Result, bail};
 
 use crate::backend::{BACKENDS, HostMemory};
 use crate::case::{Cache, DType};
+use crate::glob::glob;
 use crate::op::OPS;
 use crate::settings::Format;
 
@@ -32,6 +33,20 @@ pub fn unknown(kind: &str, word: &str, valid: &[&str]) -> String {
         }
         None => format!("unknown {kind} '{word}'"),
     }
+}
+
+/// Refuses a glob that matches none of `valid`, with the nearest of them.
+pub fn matches_some<'a>(
+    key: &str,
+    kind: &str,
+    pattern: &str,
+    valid: impl Iterator<Item = &'a str> + Clone,
+) -> anyhow::Result<()> {
+    if !valid.clone().any(|word| glob(pattern, word)) {
+        let near = nearest(pattern, valid).unwrap_or("*");
+        bail!("{key} = \"{pattern}\" matches no {kind}: did you mean \"{near}\"?");
+    }
+    Ok(())
 }
 
 /// Parses a comma-separated list of words from `valid`, or `all`; returns their places, ascending, each once.

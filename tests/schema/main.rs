@@ -60,6 +60,7 @@ fn reports_that_break_a_promise_are_rejected() {
         ("an op that is no name", |v| v["rows"][0]["op"] = json!("evil/../../x")),
         ("a backend with a slash", |v| v["rows"][0]["backend"] = json!("a/b")),
         ("a variant with an escape", |v| v["rows"][0]["variant"] = json!("a\u{1b}[31m")),
+        ("an unknown build profile", |v| v["environment"]["build_profile"] = json!("fast")),
         ("a plan of less than no cells", |v| v["environment"]["planned_rows"] = json!(-1)),
         ("an error without a bound", |v| v["rows"][0]["error"] = json!({ "value": 1.0 })),
         ("measured without a time", |v| remove(&mut v["rows"][0], "execute")),

@@ -72,6 +72,7 @@ pub fn report() -> Report {
         schema_version: SCHEMA_VERSION,
         environment: Environment {
             backends: vec![missing],
+            started: "2026-11-21T10:00:00Z".into(),
             settings: json!({ "samples": 30 }),
             ..Environment::default()
         },
@@ -84,6 +85,7 @@ pub fn complete() -> Report {
     let mut report = report();
     let environment = &mut report.environment;
     environment.gpubench_revision = Some("0123abc".into());
+    environment.build_profile = Some("release".into());
     environment.git_revision = Some("0123abc-dirty".into());
     environment.planned_rows = Some(5);
     environment.warnings = vec![RunWarning { text: "busy".into(), next: "wait".into() }];

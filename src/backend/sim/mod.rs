@@ -7,7 +7,6 @@ mod law;
 mod reference;
 mod rule;
 mod script;
-mod sides;
 
 use super::{Backend, Options, Registration, Variant};
 use crate::error::Unavailable;

@@ -4,12 +4,12 @@ use anyhow::{bail, ensure};
 use serde::Deserialize;
 
 use super::law::{Law, Scatter, Seconds};
-use super::sides::Sides;
 use crate::backend::Variant;
 use crate::case::{Cache, Case, DType};
 use crate::glob::glob;
 use crate::op::OPS;
-use crate::settings::words;
+use crate::settings::sides::Sides;
+use crate::settings::words::matches_some;
 
 /// What matching cells do. Of two rules that set the same key the later one counts.
 #[derive(Clone, Debug, Deserialize)]
@@ -176,20 +176,6 @@ impl Rule {
         set(&mut behaviour.after, self.after);
         set(&mut behaviour.allocates, self.allocates);
     }
-}
-
-/// Refuses a glob that matches none of `valid`, with the nearest of them.
-pub fn matches_some<'a>(
-    key: &str,
-    kind: &str,
-    pattern: &str,
-    valid: impl Iterator<Item = &'a str> + Clone,
-) -> anyhow::Result<()> {
-    if !valid.clone().any(|word| glob(pattern, word)) {
-        let near = words::nearest(pattern, valid).unwrap_or("*");
-        bail!("{key} = \"{pattern}\" matches no {kind}: did you mean \"{near}\"?");
-    }
-    Ok(())
 }
 
 /// The glob that matches everything.

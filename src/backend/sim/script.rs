@@ -8,12 +8,13 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::law::{Scatter, Seconds};
-use super::rule::{Answer, Behaviour, Fault, Rule, anything, matches_some};
+use super::rule::{Answer, Behaviour, Fault, Rule, anything};
 use crate::backend::{Accuracy, Side, Variant};
 use crate::case::{Cache, Case, DType};
 use crate::glob::glob;
 use crate::op::OPS;
 use crate::settings::mistake;
+use crate::settings::words::matches_some;
 
 /// A whole script.
 #[derive(Clone, Debug, Deserialize)]

@@ -9,6 +9,7 @@ use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use crate::backend::HostMemory;
 use crate::case::{Cache, DType};
 use crate::settings::layer::limits;
+use crate::settings::written::{Word, checked};
 use crate::settings::{duration, percent, sizes, words};
 
 /// A list of words or whole numbers, or one text of the command line's form; joined by commas.
@@ -44,46 +45,6 @@ impl<'de> Visitor<'de> for WordsVisitor {
         }
         Ok(Words(words.join(",")))
     }
-}
-
-/// One word or figure with its unit, such as `"2s"`, `"0.5%"` or `"cold"`; a bare number is taken as it is written.
-struct Word(String);
-
-impl<'de> Deserialize<'de> for Word {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(WordVisitor)
-    }
-}
-
-struct WordVisitor;
-
-impl Visitor<'_> for WordVisitor {
-    type Value = Word;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text such as \"2s\", \"0.5%\" or \"cold\"")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Word, E> {
-        Ok(Word(text.to_owned()))
-    }
-
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Word, E> {
-        Ok(Word(number.to_string()))
-    }
-
-    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Word, E> {
-        Ok(Word(number.to_string()))
-    }
-}
-
-/// Reads a value and turns it into what a parser of the command line makes of it.
-fn checked<'de, D, V, T>(deserializer: D, parse: impl Fn(V) -> Result<T>) -> Result<Option<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    V: Deserialize<'de>,
-{
-    parse(V::deserialize(deserializer)?).map(Some).map_err(de::Error::custom)
 }
 
 /// Names of ops.

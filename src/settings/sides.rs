@@ -7,7 +7,7 @@ use serde::de::{self, Deserializer, Visitor};
 
 use crate::glob::glob;
 
-/// Sides N of operands, as a script names them.
+/// Sides N of operands, as a script of the simulated device or a policy names them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sides {
     /// From the first to the second, both included.

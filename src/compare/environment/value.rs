@@ -1,0 +1,114 @@
+//! Values of facts: texts and figures, and when two of them are the same. Knows no report.
+
+/// What a run tells of a fact, or of one item of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// The item, such as a library or an op; empty for a fact of one value.
+    pub item: String,
+    /// The value in words.
+    pub text: String,
+    /// The value as a figure, where it is one.
+    pub figure: Option<f64>,
+}
+
+impl Reading {
+    /// A value that is a text, on one line and of a length that can be shown.
+    pub fn text(item: &str, text: &str) -> Reading {
+        Reading { item: plain(item), text: plain(text), figure: None }
+    }
+
+    /// A value that is a figure, with its words.
+    pub fn figure(item: &str, figure: f64, text: &str) -> Reading {
+        Reading { figure: Some(figure), ..Reading::text(item, text) }
+    }
+}
+
+/// How far figures may lie apart and still be the same.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tolerance {
+    /// Not at all.
+    None,
+    /// As far as this, in the figure's unit.
+    Absolute(f64),
+    /// As far as this share of the larger.
+    Relative(f64),
+}
+
+impl Tolerance {
+    fn covers(self, a: f64, b: f64) -> bool {
+        match self {
+            Tolerance::None => a == b,
+            Tolerance::Absolute(most) => (a - b).abs() <= most,
+            Tolerance::Relative(most) => (a - b).abs() <= most * a.abs().max(b.abs()),
+        }
+    }
+}
+
+/// Whether all readings are of the same value.
+pub fn same(readings: &[&Reading], tolerance: Tolerance) -> bool {
+    readings.iter().enumerate().all(|(i, a)| readings[..i].iter().all(|b| alike(a, b, tolerance)))
+}
+
+/// The values in words, each once, in the order of the runs.
+pub fn joined(readings: &[Reading], tolerance: Tolerance) -> String {
+    let mut distinct: Vec<&Reading> = vec![];
+    for reading in readings {
+        if !distinct.iter().any(|known| alike(known, reading, tolerance)) {
+            distinct.push(reading);
+        }
+    }
+    distinct.iter().map(|reading| reading.text.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn alike(a: &Reading, b: &Reading, tolerance: Tolerance) -> bool {
+    match (a.figure, b.figure) {
+        (Some(a), Some(b)) => tolerance.covers(a, b),
+        _ => a.text == b.text,
+    }
+}
+
+/// The text on one line, without surrounding and repeated white space, cut to what can be shown.
+fn plain(text: &str) -> String {
+    const MOST: usize = 200;
+    let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
+    let line = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    line.chars().take(MOST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn texts_differ_by_more_than_white_space() {
+        let text = |text| Reading::text("", text);
+        assert!(same(&[&text(" 580.1 "), &text("580.1\n"), &text("580.1")], Tolerance::None));
+        assert!(!same(&[&text("580.1"), &text("580.1"), &text("580.2")], Tolerance::None));
+        assert!(same(&[], Tolerance::None));
+    }
+
+    #[test]
+    fn figures_are_the_same_within_the_tolerance_only() {
+        let mhz = |figure| Reading::figure("", figure, &format!("{figure} MHz"));
+        assert!(same(&[&mhz(1980.0), &mhz(1981.0)], Tolerance::Absolute(1.0)));
+        assert!(!same(&[&mhz(1980.0), &mhz(1981.0), &mhz(1982.0)], Tolerance::Absolute(1.0)));
+        assert!(!same(&[&mhz(1980.0), &mhz(1981.0)], Tolerance::None));
+        assert!(same(&[&mhz(100.0), &mhz(99.0)], Tolerance::Relative(0.01)));
+        assert!(!same(&[&mhz(100.0), &mhz(98.9)], Tolerance::Relative(0.01)));
+        assert!(!same(&[&mhz(100.0), &Reading::text("", "no limit")], Tolerance::Relative(1.0)));
+        assert_eq!(
+            joined(&[mhz(1980.0), mhz(1755.0), mhz(1980.5)], Tolerance::Absolute(1.0)),
+            "1980 MHz, 1755 MHz"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_is_one_short_line(text in "\\PC{0,30}[\\s\\PC\u{1b}\n]{0,300}") {
+            let shown = Reading::text("", &text).text;
+            prop_assert!(!shown.chars().any(char::is_control) && shown.chars().count() <= 200);
+            prop_assert_eq!(Reading::text("", &shown).text, shown);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What a report must hold beyond the types of its keys, so that its readers can compute with it.
+//!
+//! Refused is what no run writes and what readers would stumble over: names that are no names, times that are none,
+//! arrays that tell of different samples, medians outside of their samples, two rows about one cell, a time beside a
+//! wrong answer. Tolerated is what a reader can leave out: missing arrays, a measured cell without a time, other
+//! figures that are implausible.
+
+use std::collections::HashMap;
+
+use anyhow::{Context, bail, ensure};
+
+use super::{Execute, Outcome, Report, Row};
+
+/// The longest time that a report may tell, in seconds: thirty years.
+const LONGEST_S: f64 = 1e9;
+/// The fastest clock that a report may tell, in MHz: a terahertz.
+const FASTEST_MHZ: f64 = 1e6;
+/// Rounds that a report may tell.
+const MOST_ROUNDS: u32 = 1_000_000;
+
+/// What every refusal ends with.
+const FIX: &str = "correct it or run the sweep again";
+
+/// Refuses reports that contradict themselves.
+///
+/// # Errors
+/// One line that names the first row, and the key, where it does.
+pub fn check(report: &Report) -> anyhow::Result<()> {
+    let environment = &report.environment;
+    ensure!(
+        environment.started.parse::<jiff::Timestamp>().is_ok(),
+        "environment: started {:?} is no time such as 2026-11-21T10:00:00Z; {FIX}",
+        cut(&environment.started)
+    );
+    seconds("elapsed_s", &[environment.elapsed_s]).context("environment")?;
+    for (index, row) in report.rows.iter().enumerate() {
+        check_row(row).with_context(|| format!("row {index}"))?;
+    }
+    let mut places = HashMap::new();
+    for (index, row) in report.rows.iter().enumerate() {
+        let case = &row.case;
+        let case = (&case.op, case.n, case.dtype, case.density.map(f64::to_bits), case.seed);
+        if let Some(first) = places.insert((case, &row.backend, &row.variant, row.cache), index) {
+            bail!(
+                "rows {first} and {index} are about the same cell, {}; {FIX}",
+                cut(&row.cell().to_string())
+            );
+        }
+    }
+    Ok(())
+}
+
+fn check_row(row: &Row) -> anyhow::Result<()> {
+    check_names(row)?;
+    ensure!(row.case.n >= 1, "n is 0, which is no size; {FIX}");
+    if let Some(density) = row.case.density {
+        ensure!(density > 0.0 && density <= 1.0, "density {density} is not above 0 and at most 1; {FIX}");
+    }
+    let work = [row.work.flop, row.work.bytes];
+    ensure!(work.iter().all(|figure| *figure >= 0.0), "work is less than none; {FIX}");
+    let Some(execute) = &row.execute else { return Ok(()) };
+    let outcome = row.outcome.name();
+    ensure!(row.outcome == Outcome::Measured, "outcome {outcome}, and yet a time in execute; {FIX}");
+    check_execute(execute).context("execute")
+}
+
+/// Refuses names that could not be part of a file's name (ops) or would spoil a line of text (backends, variants).
+fn check_names(row: &Row) -> anyhow::Result<()> {
+    let strict =
+        |name: &str| name.bytes().all(|c| matches!(c, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-'));
+    let plain = |name: &str| !name.chars().any(|c| c == '/' || c.is_control());
+    let names = [
+        ("op", &row.case.op, strict(&row.case.op), "a-z, 0-9, '.', '_' and '-'"),
+        ("backend", &row.backend, plain(&row.backend), "text without '/' and control characters"),
+        ("variant", &row.variant, plain(&row.variant), "text without '/' and control characters"),
+    ];
+    for (key, name, is_legal, legal) in names {
+        ensure!(!name.is_empty() && is_legal, "{key} {:?} is no name, which is {legal}; {FIX}", cut(name));
+    }
+    Ok(())
+}
+
+fn check_execute(execute: &Execute) -> anyhow::Result<()> {
+    let samples = &execute.samples_s;
+    ensure!(!samples.is_empty(), "samples_s is empty; {FIX}");
+    let lengths = [
+        ("events_s", execute.events_s.len()),
+        ("host_samples_s", execute.host_samples_s.len()),
+        ("rounds", execute.rounds.len()),
+        ("sm_mhz", execute.sm_mhz.len()),
+        ("switches", execute.switches.len()),
+    ];
+    for (key, length) in lengths {
+        ensure!(
+            length == 0 || length == samples.len(),
+            "{key} has {length} entries, samples_s has {}; {FIX}",
+            samples.len()
+        );
+    }
+    check_times(execute)?;
+    ensure!(
+        execute.rounds.iter().all(|round| *round < MOST_ROUNDS),
+        "rounds holds a number above {MOST_ROUNDS}; {FIX}"
+    );
+    ensure!(
+        execute.sm_mhz.iter().all(|mhz| (0.0..=FASTEST_MHZ).contains(mhz)),
+        "sm_mhz holds a figure that is no clock in MHz; {FIX}"
+    );
+    let (low, high) = samples.iter().fold((f64::INFINITY, 0.0), |(low, high), s| (s.min(low), s.max(high)));
+    let median = execute.median_s;
+    ensure!(
+        (low..=high).contains(&median),
+        "median_s {median} lies outside of the samples, {low} to {high}; {FIX}"
+    );
+    let [from, to] = execute.ci95_s;
+    ensure!((from..=to).contains(&median), "median_s {median} lies outside of ci95_s, {from} to {to}; {FIX}");
+    Ok(())
+}
+
+fn check_times(execute: &Execute) -> anyhow::Result<()> {
+    seconds("samples_s", &execute.samples_s)?;
+    seconds("host_samples_s", &execute.host_samples_s)?;
+    seconds("ci95_s", &execute.ci95_s)?;
+    seconds("host_ci95_s", execute.host_ci95_s.as_ref().map_or(&[], |ends| ends.as_slice()))?;
+    seconds("quantiles_s", execute.quantiles_s.as_ref().map_or(&[], |quantiles| quantiles.as_slice()))?;
+    for (key, time) in [
+        ("median_s", execute.median_s),
+        ("min_s", execute.min_s),
+        ("max_s", execute.max_s),
+        ("mad_s", execute.mad_s),
+        ("host_median_s", execute.host_median_s),
+        ("spent_s", execute.spent_s),
+    ] {
+        seconds(key, &[time])?;
+    }
+    Ok(())
+}
+
+/// Refuses what is no time: below zero, or longer than anyone has measured.
+fn seconds(key: &str, times: &[f64]) -> anyhow::Result<()> {
+    match times.iter().find(|time| !(0.0..=LONGEST_S).contains(*time)) {
+        Some(time) => bail!("{key} holds {time:e}, which is no time in seconds; {FIX}"),
+        None => Ok(()),
+    }
+}
+
+/// The start of a text, short enough for a message.
+fn cut(text: &str) -> &str {
+    text.char_indices().nth(100).map_or(text, |(end, _)| &text[..end])
+}
+
+#[cfg(test)]
+mod tests;
