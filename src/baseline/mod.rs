@@ -121,9 +121,11 @@ pub fn open(folder: &Path) -> Result<Option<Baseline>> {
         ),
         None => bail!("{shown}: no baseline_version: not a baseline; save it again"),
     }
-    let baseline: Baseline =
-        serde_json::from_value(value).map_err(|error| anyhow!("{shown}: {error}; save the baseline again"))?;
-    let inside = |pass: &String| Path::new(pass).components().all(|part| matches!(part, std::path::Component::Normal(_)));
+    let baseline: Baseline = serde_json::from_value(value)
+        .map_err(|error| anyhow!("{shown}: {error}; save the baseline again"))?;
+    let inside = |pass: &String| {
+        Path::new(pass).components().all(|part| matches!(part, std::path::Component::Normal(_)))
+    };
     if baseline.passes.is_empty() || !baseline.passes.iter().all(inside) {
         bail!("{shown}: passes must be folders beside it; save the baseline again");
     }
@@ -155,7 +157,9 @@ pub fn list(folder: &Path) -> Result<Vec<(PathBuf, Result<Baseline>)>> {
 pub fn check_name(name: &str) -> Result<()> {
     let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     if name.is_empty() || name.starts_with(['.', '-']) || !name.chars().all(legal) {
-        bail!("'{name}' is no name for a baseline: use letters, digits, '.', '_' and '-', such as main or v1.2");
+        bail!(
+            "'{name}' is no name for a baseline: use letters, digits, '.', '_' and '-', such as main or v1.2"
+        );
     }
     Ok(())
 }

@@ -71,7 +71,10 @@ fn save(args: &SaveArgs) -> Result<ExitCode> {
     let runs = load::runs(&passes.iter().map(|pass| attempt.join(pass)).collect::<Vec<PathBuf>>())?;
     let cells = calibrate(&runs, &policy);
     if let Some(problem) = refusal(&runs, &cells, args.accept_noisy) {
-        stream::complain(&format!("no baseline was saved: {problem}; the passes are in {}", attempt.display()));
+        stream::complain(&format!(
+            "no baseline was saved: {problem}; the passes are in {}",
+            attempt.display()
+        ));
         return Ok(ExitCode::from(DISAGREE));
     }
     Baseline::new(&args.name, passes, &cells).write(&attempt)?;
@@ -146,7 +149,10 @@ fn replace(attempt: &Path, folder: &Path) -> Result<()> {
 fn list(folder: &Path) -> Result<String> {
     let found = baseline::list(folder)?;
     if found.is_empty() {
-        return Ok(format!("no baselines in {}: save one with 'gpubench baseline save NAME'\n", folder.display()));
+        return Ok(format!(
+            "no baselines in {}: save one with 'gpubench baseline save NAME'\n",
+            folder.display()
+        ));
     }
     let mut listing = Listing::new(&["Name", "Saved", "Passes", "Cells", "Widest spread", "Machine"]);
     for (path, baseline) in found {
@@ -155,7 +161,8 @@ fn list(folder: &Path) -> Result<String> {
             Ok(baseline) => {
                 let widest = baseline.cells.iter().map(|cell| cell.run_spread).fold(0.0, f64::max);
                 let first = baseline.reports(&path).first().and_then(|report| file::load(report).ok());
-                let machine = first.map_or("its first pass cannot be read".to_owned(), |report| machine(&report));
+                let machine =
+                    first.map_or("its first pass cannot be read".to_owned(), |report| machine(&report));
                 let (passes, cells) = (baseline.passes.len().to_string(), baseline.cells.len().to_string());
                 listing.row(vec![name, baseline.saved, passes, cells, spread_text(widest), machine]);
             }
@@ -178,7 +185,8 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
         bail!("{} is no baseline: 'gpubench baseline list' names those there are", folder.display());
     };
     let runs = load::runs(&[folder.to_owned()])?;
-    let mut listing = Listing::new(&["Op", "N", "dtype", "Variant", "Cache", "Passes apart", "Spread", "Shown"]);
+    let mut listing =
+        Listing::new(&["Op", "N", "dtype", "Variant", "Cache", "Passes apart", "Spread", "Shown"]);
     // What a run like the first would show, were it compared with the baseline.
     let alike = Runs { runs: one_more(&runs), ..Runs::default() };
     let compared = compare(&runs, &alike, policy);

@@ -13,7 +13,7 @@ use super::stream;
 use crate::compare::export::{self, FORMATS, Format, View};
 use crate::compare::plan::{MOST_RUNS, POWER, Plan, plan};
 use crate::compare::self_test::self_test;
-use crate::compare::{Comparison, Policy, compare, load, policy};
+use crate::compare::{Comparison, Limits, Policy, compare, load, policy};
 use crate::report::file::{self, File, save_all};
 use crate::report::quantity::spread_text;
 use crate::settings::words;
@@ -34,7 +34,8 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode> {
         return test_gate(args, &policy);
     }
     if !args.plan.is_empty() {
-        return stream::print(&plan_text(&args.plan, args.see.unwrap_or(SEE), &policy)?).map(|()| ExitCode::SUCCESS);
+        return stream::print(&plan_text(&args.plan, args.see.unwrap_or(SEE), &policy)?)
+            .map(|()| ExitCode::SUCCESS);
     }
     let formats = formats(args)?;
     let (old, new) = match (args.reports.as_slice(), args.old.as_slice(), args.new.as_slice()) {
@@ -61,14 +62,16 @@ fn policy_of(args: &CompareArgs) -> Result<Policy> {
 /// The policy in `file`, or the default one, with the threshold of the command line for cells without their own.
 pub fn read_policy(file: Option<&Path>, threshold: Option<f64>) -> Result<Policy> {
     let mut policy = file.map(policy::read).transpose()?.unwrap_or_default();
-    policy.defaults.threshold = threshold.or(policy.defaults.threshold);
+    policy.set_defaults(Limits { threshold, ..Limits::default() });
     Ok(policy)
 }
 
 fn formats(args: &CompareArgs) -> Result<Vec<&'static dyn Format>> {
     let names: Vec<&str> = args.format.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
     let valid: Vec<&str> = FORMATS.iter().map(|format| format.name()).collect();
-    let find = |name: &&str| export::find(name).with_context(|| format!("--format: {}", words::unknown("format", name, &valid)));
+    let find = |name: &&str| {
+        export::find(name).with_context(|| format!("--format: {}", words::unknown("format", name, &valid)))
+    };
     let formats = names.iter().map(find).collect::<Result<Vec<_>>>()?;
     ensure!(!formats.is_empty(), "--format names no format (valid: {})", valid.join(", "));
     ensure!(
@@ -108,7 +111,9 @@ fn add_job_summary(comparison: &Comparison) -> Result<()> {
     let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&path);
     file.as_mut()
         .map_err(|error| error.to_string())
-        .and_then(|file| file.write_all(export::job_summary(comparison).as_bytes()).map_err(|error| error.to_string()))
+        .and_then(|file| {
+            file.write_all(export::job_summary(comparison).as_bytes()).map_err(|error| error.to_string())
+        })
         .map_err(|error| anyhow::anyhow!("cannot add to {shown}: {error}; unset {JOB_SUMMARY} to do without"))
 }
 
@@ -126,7 +131,9 @@ fn test_gate(args: &CompareArgs, policy: &Policy) -> Result<ExitCode> {
     let held = claims.iter().all(|claim| claim.held);
     text.push_str(match held {
         true => "the gate trips over a regression and stays quiet without one\n",
-        false => "the gate does not do what it should: with this policy, do not rely on it; try the default one\n",
+        false => {
+            "the gate does not do what it should: with this policy, do not rely on it; try the default one\n"
+        }
     });
     stream::print(&text)?;
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(SELF_TEST_FAILED) })
@@ -138,7 +145,11 @@ const LADDER: [f64; 5] = [0.01, 0.02, 0.03, 0.05, 0.10];
 fn plan_text(paths: &[std::path::PathBuf], see: f64, policy: &Policy) -> Result<String> {
     let runs = load::runs(paths)?;
     let asked = plan(&runs, see, policy);
-    ensure!(!asked.cells.is_empty(), "no cell of {} has a time: plan with a report of measured cells", paths[0].display());
+    ensure!(
+        !asked.cells.is_empty(),
+        "no cell of {} has a time: plan with a report of measured cells",
+        paths[0].display()
+    );
     let mut listing = Listing::new(&["Op", "Variant", "Cells", "Run-to-run spread", "Runs a side"]);
     for group in groups(&asked) {
         listing.row(group);

@@ -66,11 +66,7 @@ pub fn cell_timeout(text: &str) -> Result<f64, String> {
 
 /// The value of the flag of that name.
 pub fn threshold(text: &str) -> Result<f64, String> {
-    // No change at all is too small to count.
-    if text.trim().trim_end_matches('%').trim().parse() == Ok(0.0) && text.contains('%') {
-        return Ok(0.0);
-    }
-    percent::parse(text).map_err(|error| error.to_string())
+    percent::parse_from_zero(text).map_err(|error| error.to_string())
 }
 
 /// The value of the flag of that name.

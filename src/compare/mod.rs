@@ -75,7 +75,7 @@ pub fn compare(old: &Runs, new: &Runs, policy: &Policy) -> Comparison {
             tested,
             spread: spread::origin(old, new),
         },
-        notes: notes::notes(old, new, &cells),
+        notes: notes::notes(old, new, &cells, policy),
         means: means::means(&cells),
         environment,
         cells,

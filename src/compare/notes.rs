@@ -1,10 +1,10 @@
 //! Remarks on a comparison as a whole: what weakens it, and what would make it stronger.
 
-use super::{Change, Note, Runs, Verdict};
+use super::{Change, Note, Policy, Runs, Verdict};
 use crate::case::Cell;
 
 /// Remarks on comparing these sides, of which `cells` came out.
-pub fn notes(old: &Runs, new: &Runs, cells: &[Change]) -> Vec<Note> {
+pub fn notes(old: &Runs, new: &Runs, cells: &[Change], policy: &Policy) -> Vec<Note> {
     let mut notes = Vec::new();
     let mut note = |text: String, next: &str| notes.push(Note { text, next: next.to_owned() });
     if old.is_same_run(new) {
@@ -27,6 +27,9 @@ pub fn notes(old: &Runs, new: &Runs, cells: &[Change]) -> Vec<Note> {
             );
             note(text, "run it again to its end");
         }
+    }
+    for table in policy.idle(&cells.iter().map(Change::cell).collect::<Vec<Cell>>()) {
+        note(table, "correct the table or remove it");
     }
     if let Some(text) = apart(cells) {
         note(text, "run both sides with the same --cache and --seed");

@@ -79,7 +79,10 @@ fn a_slower_cell_exits_1_and_is_named_first() {
     assert!(ended.stdout.lines().next().unwrap().contains("fft"), "{}", ended.stdout);
     // The other way round it is a gain.
     let back = folder.compared("new old --threshold 20%");
-    assert_eq!((&back["gate"]["exit_code"], of(&verdicts(&back), "faster")), (&0.into(), vec!["fft 8 accelerator"]));
+    assert_eq!(
+        (&back["gate"]["exit_code"], of(&verdicts(&back), "faster")),
+        (&0.into(), vec!["fft 8 accelerator"])
+    );
 }
 
 #[test]
@@ -197,7 +200,14 @@ fn files_go_into_a_folder_and_are_replaced_only_by_force() {
     names.sort();
     assert_eq!(
         names,
-        ["compare.benchmark.json", "compare.bmf.json", "compare.csv", "compare.json", "compare.junit.xml", "compare.md"]
+        [
+            "compare.benchmark.json",
+            "compare.bmf.json",
+            "compare.csv",
+            "compare.json",
+            "compare.junit.xml",
+            "compare.md"
+        ]
     );
     let again = folder.compare(line);
     assert_eq!(again.code, 2);
@@ -226,8 +236,13 @@ fn a_plan_needs_more_runs_for_smaller_changes() {
     folder.sim("old", 1, "");
     let ended = folder.compare("--plan old --see 3%");
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    assert!(ended.stdout.contains("--threshold 1.5%") && ended.stdout.contains("assumed"), "{}", ended.stdout);
-    let ladder: Vec<&str> = ended.stdout.lines().skip_while(|line| !line.starts_with("Slowdown")).skip(1).collect();
+    assert!(
+        ended.stdout.contains("--threshold 1.5%") && ended.stdout.contains("assumed"),
+        "{}",
+        ended.stdout
+    );
+    let ladder: Vec<&str> =
+        ended.stdout.lines().skip_while(|line| !line.starts_with("Slowdown")).skip(1).collect();
     assert_eq!(ladder.len(), 5, "{}", ended.stdout);
     assert!(ladder[0].contains("over 50") && !ladder[4].contains("over"), "{ladder:?}");
 }

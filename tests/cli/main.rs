@@ -68,7 +68,7 @@ impl Folder {
 
     /// Runs with words that none of the arguments here contain a space in.
     fn run_line(&self, line: &str) -> Ended {
-        self.run(&line.split(' ').collect::<Vec<_>>())
+        self.run(&line.split_whitespace().collect::<Vec<_>>())
     }
 
     /// The program must end with 2, say one line that contains `expected`, and leave the folder as it was.
