@@ -8,6 +8,9 @@ use crate::case::{Cache, DType};
 /// Version of the layout of a comparison in JSON, independent of the program's version.
 pub const COMPARISON_VERSION: u32 = 1;
 
+/// The published JSON Schema (2020-12) of a comparison.
+pub const COMPARISON_SCHEMA: &str = include_str!("../../schema/compare-v1.json");
+
 /// What a comparison found, cell by cell and as a whole.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
@@ -47,6 +50,9 @@ pub struct Gate {
     /// The next step, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
+    /// Verdicts that leave a cell open and that the user told the gate to pass over: `missing`, `unsure`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accepted: Vec<Verdict>,
 }
 
 /// The conclusion of a comparison.
@@ -63,6 +69,19 @@ pub enum Conclusion {
     CannotTell,
     /// Exit code 0: ratios across machines, of which nothing is concluded.
     RatiosOnly,
+}
+
+impl Conclusion {
+    /// The word used in tables and JSON: `cannot-tell`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Conclusion::Pass => "pass",
+            Conclusion::Regression => "regression",
+            Conclusion::NotComparable => "not-comparable",
+            Conclusion::CannotTell => "cannot-tell",
+            Conclusion::RatiosOnly => "ratios-only",
+        }
+    }
 }
 
 /// How many cells have a verdict.
@@ -119,5 +138,10 @@ impl Comparison {
     /// How many cells have that verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.counts.iter().find(|count| count.verdict == verdict).map_or(0, |count| count.cells)
+    }
+
+    /// Whether a cell keeps the gate from passing although it is no regression: it is open, and was not accepted.
+    pub fn holds_up(&self, change: &Change) -> bool {
+        self.gate.exit_code != 0 && change.is_open() && !self.gate.accepted.contains(&change.verdict)
     }
 }

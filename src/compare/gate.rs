@@ -4,6 +4,10 @@ use super::{Change, Conclusion, Difference, Gate, Policy, Severity, Verdict};
 
 /// The conclusion; `cells` are those of either side, gravest first.
 pub fn conclude(cells: &[Change], environment: &[Difference], policy: &Policy) -> Gate {
+    Gate { accepted: accepted_verdicts(policy), ..concluded(cells, environment, policy) }
+}
+
+fn concluded(cells: &[Change], environment: &[Difference], policy: &Policy) -> Gate {
     if let Some(gate) = not_comparable(cells, environment, policy) {
         return gate;
     }
@@ -77,6 +81,12 @@ fn tally(cells: &[&Change]) -> String {
     words.collect::<Vec<String>>().join(", ")
 }
 
+/// The verdicts that keep the gate from passing unless they are accepted, and are.
+fn accepted_verdicts(policy: &Policy) -> Vec<Verdict> {
+    let accepted = [(Verdict::Missing, policy.accept_missing), (Verdict::Unsure, policy.accept_unsure)];
+    accepted.into_iter().filter(|(_, accepted)| *accepted).map(|(verdict, _)| verdict).collect()
+}
+
 fn gate(conclusion: Conclusion, reason: String, next: Option<String>) -> Gate {
     let exit_code = match conclusion {
         Conclusion::Pass | Conclusion::RatiosOnly => 0,
@@ -84,5 +94,5 @@ fn gate(conclusion: Conclusion, reason: String, next: Option<String>) -> Gate {
         Conclusion::NotComparable => 2,
         Conclusion::CannotTell => 3,
     };
-    Gate { conclusion, exit_code, reason, next }
+    Gate { conclusion, exit_code, reason, next, accepted: vec![] }
 }

@@ -7,6 +7,8 @@ pub mod change;
 mod comparison;
 pub mod environment;
 mod evidence;
+#[cfg(test)]
+pub(crate) mod example;
 pub mod export;
 mod gate;
 mod holm;
@@ -25,7 +27,9 @@ mod spread;
 mod verdict;
 
 pub use change::{Change, Doubt, Measured, Verdict};
-pub use comparison::{COMPARISON_VERSION, Comparison, Conclusion, Count, Gate, Mean, Method, Note};
+pub use comparison::{
+    COMPARISON_SCHEMA, COMPARISON_VERSION, Comparison, Conclusion, Count, Gate, Mean, Method, Note,
+};
 pub use environment::{Difference, Severity};
 pub use policy::{Limits, Policy};
 pub use runs::{Run, RunInfo, Runs};

@@ -121,7 +121,7 @@ fn warnings(execute: &Execute) -> String {
 }
 
 /// The shortest text that reads back as the same number; empty for none.
-fn number(figure: Option<f64>) -> String {
+pub(crate) fn number(figure: Option<f64>) -> String {
     match figure {
         None => String::new(),
         Some(figure) if figure.abs() >= 1e21 => format!("{figure:e}"),
@@ -129,7 +129,8 @@ fn number(figure: Option<f64>) -> String {
     }
 }
 
-fn line(fields: impl Iterator<Item = String>) -> String {
+/// A line with its end, fields quoted where they must be.
+pub(crate) fn line(fields: impl Iterator<Item = String>) -> String {
     let quoted = fields.map(|field| {
         if field.contains(['"', ',', '\n', '\r']) {
             format!("\"{}\"", field.replace('"', "\"\""))
@@ -141,13 +142,13 @@ fn line(fields: impl Iterator<Item = String>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::report::example;
     use proptest::prelude::*;
 
     /// A reader of RFC 4180, as strict as the text allows.
-    fn read(text: &str) -> Vec<Vec<String>> {
+    pub(crate) fn read(text: &str) -> Vec<Vec<String>> {
         let (mut records, mut record, mut field, mut quoted) = (vec![], vec![], String::new(), false);
         let mut rest = text.chars().peekable();
         while let Some(c) = rest.next() {

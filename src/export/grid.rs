@@ -5,7 +5,7 @@ use std::fmt::Write;
 /// Columns of the terminal that lines should fit in.
 pub const WIDTH: usize = 100;
 
-/// What a text says about the comparison, shown as a colour where colours are wanted.
+/// What a text says, shown as a colour where colours are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     /// Nothing in particular.
@@ -16,6 +16,12 @@ pub enum Tone {
     Gpu,
     /// A wrong answer or a failure.
     Wrong,
+    /// Something became better.
+    Better,
+    /// Something became worse.
+    Worse,
+    /// It could not be told.
+    Unsure,
 }
 
 impl Tone {
@@ -23,9 +29,9 @@ impl Tone {
     pub fn paint(self, text: &str) -> String {
         let code = match self {
             Tone::Plain => return text.to_owned(),
-            Tone::Cpu => "33",
-            Tone::Gpu => "32",
-            Tone::Wrong => "31",
+            Tone::Cpu | Tone::Unsure => "33",
+            Tone::Gpu | Tone::Better => "32",
+            Tone::Wrong | Tone::Worse => "31",
         };
         format!("\x1b[{code}m{text}\x1b[0m")
     }
@@ -128,11 +134,30 @@ pub fn escape(text: &str) -> String {
     for c in text.chars() {
         match c {
             '\n' | '\r' => escaped.push(' '),
-            '|' | '*' | '_' | '`' | '<' | '[' | '\\' => escaped.extend(['\\', c]),
+            '|' | '*' | '_' | '`' | '~' | '<' | '[' | '\\' => escaped.extend(['\\', c]),
+            '&' => escaped.push_str("&amp;"),
             c => escaped.push(c),
         }
     }
     escaped
+}
+
+/// Breaks a text at blanks so that it fits on lines of [`WIDTH`] columns, all but the first indented.
+pub fn hanging(text: &str, indent: usize) -> String {
+    let (mut broken, mut column) = (String::new(), indent);
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column > indent && column + 1 + length > WIDTH {
+            let _ = write!(broken, "\n{:indent$}", "");
+            column = indent;
+        } else if column > indent {
+            broken.push(' ');
+            column += 1;
+        }
+        broken.push_str(word);
+        column += length;
+    }
+    broken
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 //! [`EXPORTERS`] is the list of all of them; a new exporter is one file and two lines here.
 
 mod cautions;
-mod csv;
+pub(crate) mod csv;
 mod environment;
-mod grid;
+pub(crate) mod grid;
 mod image;
 mod json;
 mod markdown;
@@ -72,7 +72,7 @@ pub fn find(name: &str) -> Option<&'static dyn Exporter> {
 }
 
 /// A word as the JSON report spells it.
-fn word(value: &impl serde::Serialize) -> String {
+pub(crate) fn word(value: &impl serde::Serialize) -> String {
     let value = serde_json::to_value(value).unwrap_or_default();
     value.as_str().unwrap_or_default().to_owned()
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::cautions::{self, Caution, cautions};
-use super::grid::{Tone, WIDTH};
+use super::grid::{Tone, hanging};
 use super::method::method;
 use super::problems::{Group, ended_early, groups, summary};
 use super::tables::tables;
@@ -117,26 +117,9 @@ fn caution_text(caution: &Caution<'_>) -> String {
     text
 }
 
-/// Breaks a text at blanks so that it fits on lines of [`WIDTH`] columns, all but the first indented.
-fn hanging(text: &str, indent: usize) -> String {
-    let (mut broken, mut column) = (String::new(), indent);
-    for word in text.split_whitespace() {
-        let length = word.chars().count();
-        if column > indent && column + 1 + length > WIDTH {
-            let _ = write!(broken, "\n{:indent$}", "");
-            column = indent;
-        } else if column > indent {
-            broken.push(' ');
-            column += 1;
-        }
-        broken.push_str(word);
-        column += length;
-    }
-    broken
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::grid::WIDTH;
     use super::*;
     use crate::report::example;
 

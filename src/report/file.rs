@@ -62,14 +62,14 @@ pub fn save(report: &Report, path: &Path) -> anyhow::Result<()> {
     write_atomic(path, &to_json(report)?)
 }
 
-/// A report as indented JSON, arrays of numbers on one line, with a newline at the end.
+/// A report, or what was made of reports, as indented JSON, arrays of numbers on one line, with a newline at the end.
 ///
 /// # Errors
 /// None in practice: every field of a report has a JSON form.
-pub fn to_json(report: &Report) -> anyhow::Result<Vec<u8>> {
+pub fn to_json(value: &impl Serialize) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Layout::default());
-    report.serialize(&mut serializer).context("cannot write the report as JSON")?;
+    value.serialize(&mut serializer).context("cannot write it as JSON")?;
     bytes.push(b'\n');
     Ok(bytes)
 }

@@ -49,7 +49,8 @@ fn side(pool: &[Report], trial: usize, offset: usize) -> Runs {
 
 #[test]
 fn whole_runs_with_nothing_changed_are_quiet_and_a_slowdown_of_five_percent_is_found() {
-    let policy = Policy { defaults: Limits { threshold: Some(0.03), ..Limits::default() }, ..Policy::default() };
+    let policy =
+        Policy { defaults: Limits { threshold: Some(0.03), ..Limits::default() }, ..Policy::default() };
     let slower = "[[rule]]\nop = \"fft\"\nvariant = \"accelerator\"\nn = 6\ntime = \"105us\"\n";
     let (old, new, changed) = (pool(1, ""), pool(100, ""), pool(200, slower));
     let (mut alarms, mut found) = (0, 0);

@@ -1,0 +1,123 @@
+//! The table of cells that the text and the Markdown format share. Knows which cells have a line, and no format.
+
+use std::collections::HashMap;
+
+use super::words::{self, NONE};
+use crate::case::density_text;
+use crate::compare::{Change, Comparison, Conclusion, Verdict};
+use crate::export::grid::{Column, Field, Grid, Tone};
+
+/// The cells that have a line of their own, and those that are only counted.
+pub fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, Vec<&Change>) {
+    let has_line = |change: &&Change| match change.verdict {
+        Verdict::Same | Verdict::NotMeasured => all_cells,
+        // Across machines no cell is judged, and the ratios are what was asked for.
+        Verdict::NotJudged => {
+            all_cells || (comparison.gate.conclusion == Conclusion::RatiosOnly && change.ratio.is_some())
+        }
+        _ => true,
+    };
+    comparison.cells.iter().partition(has_line)
+}
+
+/// What a cell's verdict says: worse, better, or that it could not be told.
+pub fn tone(change: &Change) -> Tone {
+    match change.verdict {
+        verdict if verdict.is_regression() => Tone::Worse,
+        Verdict::Missing | Verdict::Unsure => Tone::Unsure,
+        Verdict::Faster => Tone::Better,
+        _ => Tone::Plain,
+    }
+}
+
+/// What a column shows of a cell.
+type Show = fn(&Change) -> Field;
+
+/// The columns: heading, whether they hold figures, and their fields.
+fn columns(cells: &[&Change]) -> Vec<(&'static str, bool, Show)> {
+    let mut columns: Vec<(&'static str, bool, Show)> = vec![
+        ("verdict", false, |cell| Field { text: words::verdict(cell), tone: tone(cell) }),
+        ("op", false, |cell| cell.case.op.clone().into()),
+        ("N", true, |cell| cell.case.n.to_string().into()),
+    ];
+    if has_densities(cells) {
+        columns.push(("density", true, |cell| cell.case.density.map_or(NONE.into(), density_text).into()));
+    }
+    if differ(cells, |cell| cell.case.dtype) {
+        columns.push(("type", false, |cell| cell.case.dtype.name().into()));
+    }
+    columns.push(("variant", false, |cell| format!("{}/{}", cell.backend, cell.variant).into()));
+    if differ(cells, |cell| cell.cache) {
+        columns.push(("cache", false, |cell| cell.cache.name().into()));
+    }
+    columns.push(("old", true, |cell| words::time(cell.old.as_ref(), cell.run_spread).into()));
+    columns.push(("new", true, |cell| words::time(cell.new.as_ref(), cell.run_spread).into()));
+    columns.push(("change", false, |cell| Field { text: parts(cell).0, tone: tone(cell) }));
+    columns.push(("interval", false, |cell| parts(cell).1.into()));
+    columns.push(("p", true, |cell| cell.p_corrected.map_or(NONE.into(), words::chance).into()));
+    columns.push(("sees", true, |cell| cell.detectable.map_or(NONE.into(), words::percent).into()));
+    if differ(cells, |cell| cell.threshold) {
+        columns.push(("limit", true, |cell| words::percent(cell.threshold).into()));
+    }
+    columns
+}
+
+/// Whether cells have several values of something.
+fn differ<T: PartialEq>(cells: &[&Change], value: fn(&Change) -> T) -> bool {
+    cells.windows(2).any(|pair| value(pair[0]) != value(pair[1]))
+}
+
+/// What all cells have in common and therefore no column: `f32, cold cache, limit 5%`; empty without cells.
+pub fn common(cells: &[&Change]) -> String {
+    let Some(first) = cells.first() else { return String::new() };
+    let dtype = first.case.dtype.name().to_owned();
+    let (cache, limit) =
+        (format!("{} cache", first.cache), format!("limit {}", words::percent(first.threshold)));
+    let parts = [
+        (differ(cells, |cell| cell.case.dtype), dtype),
+        (differ(cells, |cell| cell.cache), cache),
+        (differ(cells, |cell| cell.threshold), limit),
+    ];
+    let parts: Vec<String> = parts.into_iter().filter(|(differ, _)| !differ).map(|(_, part)| part).collect();
+    parts.join(", ")
+}
+
+/// Whether an op has cells of several densities.
+fn has_densities(cells: &[&Change]) -> bool {
+    let mut first = HashMap::new();
+    cells.iter().any(|cell| *first.entry(&cell.case.op).or_insert(cell.case.density) != cell.case.density)
+}
+
+/// The change and its interval.
+fn parts(cell: &Change) -> (String, String) {
+    let (factor, interval) =
+        cell.ratio.map_or((NONE.into(), None), |ratio| words::change(ratio, cell.interval));
+    (factor, interval.map_or(NONE.into(), |interval| interval.replace(" to ", "–")))
+}
+
+/// A line a cell, at least one cell. What [`common`] says has no column.
+pub fn grid(title: String, cells: &[&Change]) -> Grid {
+    let columns = columns(cells);
+    let rows = cells.iter().map(|cell| columns.iter().map(|(_, _, show)| show(cell)).collect()).collect();
+    let columns = columns.iter().map(|(heading, figures, _)| Column { heading, figures: *figures }).collect();
+    Grid { title, columns, rows }
+}
+
+/// The geometric means of the ratios; `None` without any.
+pub fn means(comparison: &Comparison) -> Option<Grid> {
+    let means = &comparison.means;
+    let first = means.first()?;
+    let has_caches = means.iter().any(|mean| mean.cache != first.cache);
+    let mut columns = vec![("op", false), ("backend", false), ("type", false)];
+    columns.extend(has_caches.then_some(("cache", false)));
+    columns.extend([("cells", true), ("change", false)]);
+    let row = |mean: &crate::compare::Mean| {
+        let mut fields: Vec<Field> =
+            vec![mean.op.clone().into(), mean.backend.clone().into(), mean.dtype.name().into()];
+        fields.extend(has_caches.then(|| mean.cache.name().into()));
+        fields.extend([mean.cells.to_string().into(), words::change(mean.ratio, None).0.into()]);
+        fields
+    };
+    let columns = columns.into_iter().map(|(heading, figures)| Column { heading, figures }).collect();
+    Some(Grid { title: "Geometric means".into(), columns, rows: means.iter().map(row).collect() })
+}

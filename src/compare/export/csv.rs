@@ -1,0 +1,82 @@
+//! CSV: a line a cell with every figure, times in seconds, as RFC 4180 has it.
+
+use super::{Format, View, names};
+use crate::compare::{Change, Comparison, Measured};
+use crate::export::csv::{line, number};
+use crate::export::word;
+
+/// The cells as comma-separated values.
+pub struct Csv;
+
+/// A column: its heading, and the field of a cell.
+type Column = (&'static str, fn(&Change) -> String);
+
+/// What one side knows, and the field of it.
+type Figure = (&'static str, fn(&Measured) -> String);
+
+/// The columns after the cell's name, in order.
+const COLUMNS: &[Column] = &[
+    ("op", |cell| cell.case.op.clone()),
+    ("n", |cell| cell.case.n.to_string()),
+    ("dtype", |cell| word(&cell.case.dtype)),
+    ("density", |cell| number(cell.case.density)),
+    ("seed", |cell| cell.case.seed.to_string()),
+    ("backend", |cell| cell.backend.clone()),
+    ("variant", |cell| cell.variant.clone()),
+    ("cache", |cell| word(&cell.cache)),
+    ("side", |cell| word(&cell.side)),
+    ("verdict", |cell| cell.verdict.name().into()),
+    ("doubt", |cell| cell.doubt.map(|doubt| doubt.name().to_owned()).unwrap_or_default()),
+    ("reason", |cell| cell.reason.clone()),
+    ("next", |cell| cell.next.clone().unwrap_or_default()),
+    ("ratio", |cell| number(cell.ratio)),
+    ("ratio_low", |cell| number(cell.interval.map(|[low, _]| low))),
+    ("ratio_high", |cell| number(cell.interval.map(|[_, high]| high))),
+    ("p", |cell| number(cell.p)),
+    ("p_corrected", |cell| number(cell.p_corrected)),
+    ("p_rounds", |cell| number(cell.p_rounds)),
+    ("detectable", |cell| number(cell.detectable)),
+    ("run_spread", |cell| number(cell.run_spread)),
+    ("threshold", |cell| number(Some(cell.threshold))),
+];
+
+/// The columns of each side, after those; their headings begin with `old_` or `new_`.
+const FIGURES: &[Figure] = &[
+    ("runs", |side| side.runs.to_string()),
+    ("rounds", |side| side.rounds.to_string()),
+    ("samples", |side| side.samples.to_string()),
+    ("median_s", |side| number(Some(side.median_s))),
+    ("sm_mhz", |side| number(side.sm_mhz)),
+    ("grade", |side| side.grade.map(|grade| grade.to_string()).unwrap_or_default()),
+    ("error", |side| number(side.error.map(|error| error.value))),
+    ("error_bound", |side| number(side.error.map(|error| error.bound))),
+];
+
+impl Format for Csv {
+    fn name(&self) -> &'static str {
+        "csv"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a line a cell with every figure, times in seconds"
+    }
+
+    fn file_name(&self) -> &'static str {
+        "compare.csv"
+    }
+
+    fn render(&self, comparison: &Comparison, _: &View) -> String {
+        let sides = ["old", "new"].into_iter();
+        let sides = sides.flat_map(|side| FIGURES.iter().map(move |(figure, _)| format!("{side}_{figure}")));
+        let headings = COLUMNS.iter().map(|(heading, _)| (*heading).to_owned());
+        let mut text = line(std::iter::once("cell".to_owned()).chain(headings).chain(sides));
+        for (change, name) in comparison.cells.iter().zip(names(comparison)) {
+            let fields = COLUMNS.iter().map(|(_, field)| field(change));
+            let sides = [&change.old, &change.new].into_iter().flat_map(|side| {
+                FIGURES.iter().map(|(_, figure)| side.as_ref().map(figure).unwrap_or_default())
+            });
+            text.push_str(&line(std::iter::once(name).chain(fields).chain(sides)));
+        }
+        text
+    }
+}

@@ -1,0 +1,199 @@
+//! Figures of a comparison in words: changes, chances, shares, the conclusion. Knows no layout.
+
+use crate::compare::{Change, Comparison, Doubt, Measured, RunInfo, Verdict};
+use crate::measure::stats::significant_digits;
+use crate::report::quantity::{factor_within, time_within};
+
+/// What stands where nothing is known.
+pub const NONE: &str = "-";
+
+/// A ratio as a factor of at least 1 and the direction: `1.31x slower`, `1.20x faster`, `1.00x`; and its interval,
+/// turned the same way, where one is known: `1.28 to 1.34`.
+pub fn change(ratio: f64, interval: Option<[f64; 2]>) -> (String, Option<String>) {
+    if ratio <= 0.0 {
+        return (NONE.into(), None);
+    }
+    let is_slower = ratio >= 1.0;
+    let turn = |ratio: f64| if is_slower { ratio } else { (1.0 / ratio).min(f64::MAX) };
+    let ends = interval.map(|[low, high]| if is_slower { [low, high] } else { [turn(high), turn(low)] });
+    let half_width = ends.map(|[low, high]| (high - low) / 2.0);
+    // Three digits at least: a change of some per cent has no other place.
+    let digits = half_width.map_or(3, |half_width| significant_digits(turn(ratio), half_width)).max(3);
+    let factor = factor_within(turn(ratio), digits);
+    let decimals = factor.split_once('.').map_or(0, |(_, decimals)| decimals.len() - 1);
+    let end = |end: f64| if end >= 1e6 { format!("{end:.1e}") } else { format!("{end:.decimals$}") };
+    let interval = ends.map(|[low, high]| format!("{} to {}", end(low), end(high)));
+    let is_one = factor.trim_end_matches('x').parse() == Ok(1.0);
+    let direction = if is_one {
+        ""
+    } else if is_slower {
+        " slower"
+    } else {
+        " faster"
+    };
+    (format!("{factor}{direction}"), interval)
+}
+
+/// The change of a cell with its interval: `1.31x slower (1.28 to 1.34)`; `None` without a ratio.
+pub fn change_with_interval(cell: &Change) -> Option<String> {
+    let (factor, interval) = change(cell.ratio?, cell.interval);
+    Some(match interval {
+        Some(interval) => format!("{factor} ({interval})"),
+        None => factor,
+    })
+}
+
+/// A side's time with the digits that its spread from run to run allows.
+pub fn time(measured: Option<&Measured>, run_spread: Option<f64>) -> String {
+    let text = |measured: &Measured| {
+        let runs = measured.runs.max(1) as f64;
+        let half_width = run_spread.map(|spread| measured.median_s * spread / runs.sqrt());
+        time_within(measured.median_s, half_width)
+    };
+    measured.map_or(NONE.into(), text)
+}
+
+/// A chance: `0.43`, `0.012`, `2e-6`.
+pub fn chance(p: f64) -> String {
+    match p {
+        p if p < 1e-99 => "<1e-99".into(),
+        p if p < 0.001 => format!("{p:.0e}"),
+        p if p < 0.0995 => format!("{p:.3}"),
+        p => format!("{p:.2}"),
+    }
+}
+
+/// A share in per cent, to a tenth: `5%`, `2.5%`.
+pub fn percent(share: f64) -> String {
+    format!("{}%", (share * 1000.0).round() / 10.0)
+}
+
+/// `1 cell`, `15 cells`.
+pub fn count(cells: usize) -> String {
+    if cells == 1 { "1 cell".into() } else { format!("{cells} cells") }
+}
+
+/// The verdict, with the clock as its doubt: `unsure (clock)`.
+pub fn verdict(cell: &Change) -> String {
+    match cell.doubt {
+        Some(Doubt::Clock) => format!("{} (clock)", cell.verdict.name()),
+        _ => cell.verdict.name().into(),
+    }
+}
+
+/// The gate in one line: `regression (exit code 1): 2 cells are slower; next: ...`.
+pub fn conclusion(comparison: &Comparison) -> String {
+    let gate = &comparison.gate;
+    let next = gate.next.as_ref().map(|next| format!("; next: {next}")).unwrap_or_default();
+    format!("{} (exit code {}): {}{next}", gate.conclusion.name(), gate.exit_code, gate.reason)
+}
+
+/// `142 cells unchanged, 2 not measured, 1 not judged`, of cells that have no line of their own; `None` without any.
+pub fn folded(folded: &[&Change]) -> Option<String> {
+    let verdicts = [
+        (Verdict::Same, "unchanged"),
+        (Verdict::NotMeasured, "measured on neither side"),
+        (Verdict::NotJudged, "not judged"),
+    ];
+    let mut parts: Vec<String> = Vec::new();
+    for (verdict, words) in verdicts {
+        let cells = folded.iter().filter(|change| change.verdict == verdict).count();
+        if cells > 0 {
+            let cells = if parts.is_empty() { count(cells) } else { cells.to_string() };
+            parts.push(format!("{cells} {words}"));
+        }
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// A side's runs: `3 runs: base/1, base/2, base/3 (0123abc on node)`.
+pub fn runs(runs: &[RunInfo]) -> String {
+    const NAMED: usize = 3;
+    let words = if runs.len() == 1 { "run" } else { "runs" };
+    let mut names: Vec<&str> = runs.iter().take(NAMED).map(|run| run.name.as_str()).collect();
+    let more = runs.len().saturating_sub(NAMED);
+    let more_text = format!("{more} more");
+    if more > 0 {
+        names.push(&more_text);
+    }
+    let distinct = |texts: Vec<&str>| {
+        let mut found: Vec<&str> = Vec::new();
+        for text in texts {
+            if !found.contains(&text) {
+                found.push(text);
+            }
+        }
+        found.join(", ")
+    };
+    let revisions = distinct(runs.iter().filter_map(|run| run.git_revision.as_deref()).collect());
+    let revisions = if revisions.is_empty() { revisions } else { format!("{revisions} ") };
+    let hosts = distinct(runs.iter().map(|run| run.host.as_str()).collect());
+    format!("{} {words}: {} ({revisions}on {hosts})", runs.len(), names.join(", "))
+}
+
+/// How it was compared, one line a sentence.
+pub fn method(comparison: &Comparison) -> Vec<String> {
+    let method = &comparison.method;
+    let (confidence, alpha) = (percent(method.confidence), percent(method.alpha));
+    let limits = comparison.cells.iter().map(|cell| cell.threshold);
+    let [low, high] =
+        limits.fold([f64::INFINITY, 0.0], |[low, high], limit| [limit.min(low), limit.max(high)]);
+    let limit = match (low, high) {
+        (low, high) if low > high => String::new(),
+        (low, high) if low == high => format!(" of {}", percent(low)),
+        (low, high) => format!(" of {} to {}", percent(low), percent(high)),
+    };
+    vec![
+        format!(
+            "Time of NEW over time of OLD, {confidence} interval; counts when all of it is beyond the limit{limit}."
+        ),
+        format!(
+            "p: corrected for {} tested ({}); {alpha} chance of any false alarm.",
+            count(method.tested),
+            method.correction
+        ),
+        format!("Sees: smallest slowdown found 4 times of 5. Spread between runs: {}.", method.spread),
+    ]
+}
+
+/// The start of a text, ending in `...` where it has more than `most` characters.
+pub fn short(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.into();
+    }
+    text.chars().take(most.saturating_sub(3)).chain("...".chars()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_factors_of_at_least_one_with_their_direction() {
+        let text = |ratio, interval| {
+            let (factor, interval) = change(ratio, interval);
+            format!("{factor} ({})", interval.unwrap_or_default())
+        };
+        assert_eq!(text(1.31, Some([1.28, 1.34])), "1.31x slower (1.28 to 1.34)");
+        assert_eq!(text(0.832, Some([0.82, 0.844])), "1.20x faster (1.18 to 1.22)");
+        assert_eq!(text(0.965, Some([0.93, 1.001])), "1.04x faster (1.00 to 1.08)");
+        assert_eq!(text(1.0042, Some([1.0039, 1.0045])), "1.004x slower (1.004 to 1.004)");
+        assert_eq!(text(1.001, Some([0.98, 1.02])), "1.00x (0.98 to 1.02)");
+        assert_eq!(text(28.4, Some([20.0, 40.0])), "28.4x slower (20.0 to 40.0)");
+        assert_eq!(text(5e-324, None), "1.8e308x faster ()");
+        assert_eq!(text(0.0, None), "- ()");
+    }
+
+    #[test]
+    fn chances_and_shares_are_short() {
+        let chances = [(0.0, "<1e-99"), (2.4e-6, "2e-6"), (0.0123, "0.012"), (0.43, "0.43"), (1.0, "1.00")];
+        for (p, text) in chances {
+            assert_eq!(chance(p), text);
+        }
+        assert_eq!(
+            (percent(0.05), percent(0.025), percent(0.0333)),
+            ("5%".into(), "2.5%".into(), "3.3%".into())
+        );
+        assert_eq!((short("abcdef", 6), short("abcdefg", 6)), ("abcdef".into(), "abc...".into()));
+    }
+}
