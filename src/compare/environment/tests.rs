@@ -42,7 +42,7 @@ fn report() -> Report {
 
 fn runs(reports: &[Report]) -> Runs {
     let run = |report: &Report| Run { name: "report.json".into(), report: report.clone() };
-    Runs { runs: reports.iter().map(run).collect() }
+    Runs { runs: reports.iter().map(run).collect(), ..Runs::default() }
 }
 
 /// The differences after a change of the new report, as `fact severity: old | new`.

@@ -137,3 +137,9 @@ impl Chances {
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 }
+
+/// A standard normal value, fixed by `seed` and `place`.
+#[cfg(test)]
+pub fn normal(seed: u64, place: u64) -> f64 {
+    Chances::new(seed, place).normal()
+}
