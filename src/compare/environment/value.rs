@@ -12,7 +12,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// A value that is a text, on one line and of a length that can be shown.
+    /// A value that is a text, put on one line.
     pub fn text(item: &str, text: &str) -> Reading {
         Reading { item: plain(item), text: plain(text), figure: None }
     }
@@ -57,7 +57,7 @@ pub fn joined(readings: &[Reading], tolerance: Tolerance) -> String {
             distinct.push(reading);
         }
     }
-    distinct.iter().map(|reading| reading.text.as_str()).collect::<Vec<_>>().join(", ")
+    distinct.iter().map(|reading| shown(&reading.text)).collect::<Vec<_>>().join(", ")
 }
 
 fn alike(a: &Reading, b: &Reading, tolerance: Tolerance) -> bool {
@@ -67,12 +67,19 @@ fn alike(a: &Reading, b: &Reading, tolerance: Tolerance) -> bool {
     }
 }
 
-/// The text on one line, without surrounding and repeated white space, cut to what can be shown.
+/// The text on one line, without control characters and surrounding or repeated white space.
 fn plain(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// The text, cut to a length that can be shown.
+fn shown(text: &str) -> String {
     const MOST: usize = 200;
-    let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
-    let line = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    line.chars().take(MOST).collect()
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -106,9 +113,10 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_shown_is_one_short_line(text in "\\PC{0,30}[\\s\\PC\u{1b}\n]{0,300}") {
-            let shown = Reading::text("", &text).text;
-            prop_assert!(!shown.chars().any(char::is_control) && shown.chars().count() <= 200);
-            prop_assert_eq!(Reading::text("", &shown).text, shown);
+            let reading = Reading::text("", &text);
+            let shown = joined(std::slice::from_ref(&reading), Tolerance::None);
+            prop_assert!(!shown.chars().any(char::is_control) && shown.chars().count() <= 203);
+            prop_assert_eq!(Reading::text("", &reading.text), reading);
         }
     }
 }

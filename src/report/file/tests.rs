@@ -1,0 +1,112 @@
+use super::*;
+
+fn refusal(text: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(FILE_NAME);
+    fs::write(&path, text).unwrap();
+    let message = load(&path).unwrap_err().to_string();
+    assert_eq!(message.lines().count(), 1, "{message}");
+    message
+}
+
+#[test]
+fn what_was_saved_loads_equal_and_leaves_nothing_else_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = crate::report::example::full();
+    save(&report, &folder.path().join(FILE_NAME)).unwrap();
+    assert_eq!(load(folder.path()).unwrap(), report);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_report_of_layout_1_loads_with_hot_caches_and_without_what_it_does_not_know() {
+    let report = parse(include_bytes!("../testdata/layout-1.json")).unwrap();
+    assert_eq!(report.schema_version, 1);
+    assert_eq!(report.rows.len(), 6);
+    assert!(report.rows.iter().all(|row| row.cache == crate::case::Cache::Hot));
+    let timed: Vec<&super::super::Execute> =
+        report.rows.iter().filter_map(|row| row.execute.as_ref()).collect();
+    assert_eq!(timed.len(), 5);
+    assert!(timed.iter().all(|execute| execute.grade.is_none() && execute.steady));
+    assert!(report.environment.warnings.is_empty() && report.environment.host.smt.is_none());
+    // Written again it keeps its layout, and reads as the same report.
+    assert_eq!(parse(&to_json(&report).unwrap()).unwrap(), report);
+}
+
+#[test]
+fn unknown_keys_are_ignored() {
+    let mut value = serde_json::to_value(crate::report::example::full()).unwrap();
+    value["later"] = 1.into();
+    value["rows"][0]["later"] = 1.into();
+    parse(value.to_string().as_bytes()).unwrap();
+}
+
+#[test]
+fn broken_files_are_refused_in_one_line_that_says_where() {
+    assert!(refusal("{\n\"schema_version\": 1,\n!").contains("line 3 column 1"));
+    assert!(refusal("[1, 2]").contains("not a gpubench report"));
+    assert!(refusal("").contains("no JSON object: not a gpubench report"));
+    assert!(refusal("{\"schema_version\": null}").contains("no schema_version"));
+    assert!(refusal("{\"schema_version\": 1, \"schema_version\": 2}").contains("duplicate field"));
+    let deep = format!("{{\"schema_version\": 2, \"rows\": {}", "[".repeat(1_000_000));
+    assert!(refusal(&deep).contains("not JSON: EOF"));
+    let closed = deep + &"]".repeat(1_000_000) + "}";
+    assert!(refusal(&closed).contains("compare it with `gpubench schema`"));
+    assert!(refusal("{\"schema_version\": 1e999}").contains("number out of range"));
+    assert!(refusal("{}").contains("no schema_version"));
+    assert!(refusal("{\"schema_version\": 7}").contains("schema_version 7, but this gpubench reads 1 to 2"));
+    assert!(refusal("{\"schema_version\": 0}").contains("reads 1 to 2; use the version that wrote it"));
+    assert!(refusal("{\"schema_version\": 1}").contains("missing field `environment`"));
+    let long = refusal(&format!("{{\"schema_version\": \"{}\"}}", "9".repeat(100_000)));
+    assert!(long.len() < 500 && long.contains("99..., but this gpubench reads"), "{long}");
+    let missing = load(Path::new("/nonexistent/report.json")).unwrap_err().to_string();
+    assert!(missing.starts_with("cannot read /nonexistent/report.json"), "{missing}");
+}
+
+#[test]
+fn what_a_file_says_cannot_break_the_line() {
+    let text = refusal("{\"schema_version\": 2, \"environment\": {\"later\\n\u{7f}\": 1}, \"rows\": 3}");
+    assert!(text.contains("missing field"), "{text}");
+    let mut value = serde_json::to_value(crate::report::example::full()).unwrap();
+    value["rows"][0]["dtype"] = "f32\n\u{1b}[31m".into();
+    assert!(refusal(&value.to_string()).contains("unknown variant `f32\\n\\u{1b}[31m`"));
+}
+
+#[test]
+fn files_too_large_for_a_report_are_refused_unread() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(FILE_NAME);
+    fs::File::create(&path).unwrap().set_len(LARGEST + 1).unwrap();
+    assert!(load(&path).unwrap_err().to_string().contains("larger than 1 GiB"));
+}
+
+#[test]
+fn no_file_is_written_when_one_of_them_cannot_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| File { name: name.into(), bytes: "new".into() };
+    let long = "n".repeat(300);
+    assert!(save_all(folder.path(), &[file("a"), file(&long)], true).is_err());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    fs::create_dir(folder.path().join("b")).unwrap();
+    let message = save_all(folder.path(), &[file("a"), file("b")], true).unwrap_err().to_string();
+    assert!(message.contains("it is a folder"), "{message}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn files_that_exist_are_replaced_only_by_force_and_nothing_is_written_in_part() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| File { name: name.into(), bytes: text.into() };
+    save_all(folder.path(), &[file("b", "old")], false).unwrap();
+    let files = [file("a", "new"), file("b", "new")];
+    assert!(save_all(folder.path(), &files, false).unwrap_err().to_string().contains("--force"));
+    assert!(!folder.path().join("a").exists());
+    save_all(folder.path(), &files, true).unwrap();
+    assert_eq!(fs::read(folder.path().join("b")).unwrap(), b"new");
+}
+
+#[test]
+fn a_failed_save_names_the_file() {
+    let message = save(&crate::report::example::full(), Path::new("/nonexistent/r.json")).unwrap_err();
+    assert!(message.to_string().contains("/nonexistent/r.json"));
+}
