@@ -3,7 +3,8 @@
 use super::self_test::rehearsal::{self, Noise, REALISTIC};
 use super::*;
 use crate::case::Cell;
-use crate::report::Report;
+use crate::op::Checked;
+use crate::report::{BackendState, Outcome, Report, Row};
 
 fn side(reports: Vec<Report>) -> Runs {
     let run = |(k, report)| Run { name: format!("run {k}"), report };
@@ -16,6 +17,126 @@ fn rehearsed(seeds: std::ops::Range<u64>, noise: &Noise, factor: &dyn Fn(&Cell) 
 
 fn with_threshold(threshold: f64) -> Policy {
     Policy { defaults: Limits { threshold: Some(threshold), ..Limits::default() }, ..Policy::default() }
+}
+
+/// Two runs, the second changed by `change` in the cell of `fft` at N = 2000 on the GPU.
+fn with_change(change: impl Fn(&mut Row)) -> (Runs, Runs) {
+    let old = rehearsal::run(1, &REALISTIC, &|_| 1.0);
+    let mut new = rehearsal::run(2, &REALISTIC, &|_| 1.0);
+    new.rows.iter_mut().filter(|row| is_planted(&row.cell())).for_each(change);
+    (side(vec![old]), side(vec![new]))
+}
+
+fn is_planted(cell: &Cell) -> bool {
+    cell.case.op == "fft" && cell.case.n == 2000 && cell.backend == "cuda"
+}
+
+fn planted(comparison: &Comparison) -> &Change {
+    comparison.cells.iter().find(|change| is_planted(&change.cell())).unwrap()
+}
+
+fn set_clock(runs: &mut Runs, mhz: f64) {
+    let rows = runs.runs.iter_mut().flat_map(|run| &mut run.report.rows);
+    for execute in rows.filter_map(|row| row.execute.as_mut()) {
+        execute.sm_mhz = vec![mhz; execute.samples_s.len()];
+    }
+}
+
+#[test]
+fn a_slowdown_that_a_lower_clock_explains_is_not_called_one() {
+    let verdict = |factor: f64, mhz: f64| {
+        let (mut old, mut new) = with_change(|row| row.execute.as_mut().unwrap().scale(factor));
+        set_clock(&mut old, 1980.0);
+        set_clock(&mut new, mhz);
+        let change = planted(&compare(&old, &new, &Policy::default())).clone();
+        (change.verdict, change.doubt)
+    };
+    assert_eq!(verdict(1.2, 1650.0), (Verdict::Unsure, Some(Doubt::Clock)));
+    assert_eq!(verdict(1.2, 1980.0), (Verdict::Slower, None));
+    // The clock explains a fifth of it, and not the rest.
+    assert_eq!(verdict(1.6, 1650.0), (Verdict::Slower, None));
+    assert_eq!(verdict(1.0 / 1.2, 2376.0), (Verdict::Unsure, Some(Doubt::MaybeFaster)));
+    assert_eq!(verdict(1.0 / 1.2, 1980.0), (Verdict::Faster, None));
+}
+
+#[test]
+fn errors_that_grow_beyond_rounding_make_a_cell_less_accurate() {
+    let verdict = |was: f64, is: f64| {
+        let (mut old, new) = with_change(|row| row.error = Some(Checked { value: is, bound: 1e-3 }));
+        let rows = &mut old.runs[0].report.rows;
+        rows.iter_mut().for_each(|row| row.error = Some(Checked { value: was, bound: 1e-3 }));
+        planted(&compare(&old, &new, &Policy::default())).verdict
+    };
+    assert_eq!(verdict(1e-4, 5e-4), Verdict::LessAccurate);
+    assert_ne!(verdict(1e-4, 3e-4), Verdict::LessAccurate);
+    // Below one percent of the bound an error is rounding, whatever it was.
+    assert_ne!(verdict(0.0, 3e-5), Verdict::LessAccurate);
+    assert_eq!(verdict(0.0, 5e-5), Verdict::LessAccurate);
+}
+
+#[test]
+fn times_of_other_operands_or_another_clock_are_not_compared() {
+    let (mut old, new) = with_change(|row| row.inputs = Some("b".into()));
+    old.runs[0].report.rows.iter_mut().for_each(|row| row.inputs = Some("a".into()));
+    let comparison = compare(&old, &new, &Policy::default());
+    assert_eq!(planted(&comparison).doubt, Some(Doubt::Different));
+    assert_eq!((comparison.gate.exit_code, planted(&comparison).p), (3, None));
+    let (old, new) = with_change(|row| row.execute.as_mut().unwrap().clock = crate::report::Clock::Host);
+    assert_eq!(planted(&compare(&old, &new, &Policy::default())).doubt, Some(Doubt::Different));
+}
+
+#[test]
+fn other_machines_are_refused_or_give_ratios_alone() {
+    let (mut old, mut new) = with_change(|row| row.execute.as_mut().unwrap().scale(3.0));
+    for (runs, name) in [(&mut old, "NVIDIA H200"), (&mut new, "NVIDIA H100")] {
+        runs.runs[0].report.environment.backends = vec![BackendState {
+            name: "cuda".into(),
+            available: true,
+            reason: None,
+            fix: None,
+            startup_s: None,
+            floors: None,
+            description: serde_json::json!({ "name": name }),
+            libraries: vec![],
+        }];
+    }
+    let refused = compare(&old, &new, &Policy::default());
+    assert_eq!((refused.gate.conclusion, refused.gate.exit_code), (Conclusion::NotComparable, 2));
+    assert!(refused.gate.reason.contains("H100"), "{}", refused.gate.reason);
+    let across = compare(&old, &new, &Policy { cross_machine: true, ..Policy::default() });
+    assert_eq!((across.gate.conclusion, across.gate.exit_code), (Conclusion::RatiosOnly, 0));
+    assert!(across.cells.iter().all(|change| change.verdict == Verdict::NotJudged));
+    assert!(planted(&across).ratio.unwrap() > 2.5);
+}
+
+#[test]
+fn a_cell_that_failed_in_one_of_three_runs_is_newly_failed() {
+    let runs =
+        |first: u64| (first..first + 3).map(|seed| rehearsal::run(seed, &REALISTIC, &|_| 1.0)).collect();
+    let (old, mut new) = (side(runs(1)), side(runs(4)));
+    let row = new.runs[1].report.rows.iter_mut().find(|row| is_planted(&row.cell())).unwrap();
+    (row.outcome, row.execute, row.reason) = (Outcome::Failed, None, Some("the worker crashed".into()));
+    let comparison = compare(&old, &new, &Policy::default());
+    assert_eq!(planted(&comparison).verdict, Verdict::NewlyFailed);
+    assert_eq!(comparison.gate.exit_code, 1);
+    assert!(comparison.gate.reason.contains("the worker crashed"));
+    // The other way round it is a time that one run of OLD did not have.
+    assert_eq!(planted(&compare(&new, &old, &Policy::default())).verdict, Verdict::Same);
+}
+
+#[test]
+fn passes_that_differ_by_more_than_a_threshold_disagree() {
+    use super::calibration::calibrate;
+    let passes = |factor: f64| {
+        let slow = rehearsal::run(2, &REALISTIC, &|cell| if is_planted(cell) { factor } else { 1.0 });
+        side(vec![rehearsal::run(1, &REALISTIC, &|_| 1.0), slow])
+    };
+    let noisy = |factor: f64| -> Vec<Cell> {
+        let cells = calibrate(&passes(factor), &Policy::default());
+        cells.into_iter().filter(super::calibration::Calibrated::disagrees).map(|cell| cell.cell).collect()
+    };
+    assert!(noisy(1.0).is_empty());
+    assert!(matches!(noisy(1.2).as_slice(), [cell] if is_planted(cell)));
 }
 
 /// Share of 1 000 comparisons of `runs` a side, nothing changed, that find a regression.
@@ -42,7 +163,6 @@ fn of_a_thousand_comparisons_without_a_change_at_most_one_in_a_hundred_finds_one
 #[test]
 fn a_slowdown_of_five_percent_in_one_cell_of_sixty_is_found_by_three_runs_a_side() {
     let policy = with_threshold(0.03);
-    let is_planted = |cell: &Cell| cell.case.op == "fft" && cell.case.n == 2000 && cell.backend == "cuda";
     let found = |trial: &u64| {
         let first = 1_000_000 + 6 * trial;
         let old = rehearsed(first..first + 3, &REALISTIC, &|_| 1.0);

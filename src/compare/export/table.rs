@@ -11,7 +11,7 @@ use crate::export::grid::{Tone, hanging};
 pub struct Table;
 
 /// Cells that have a line where not all were asked for.
-const CELLS_SHOWN: usize = 40;
+const CELLS_SHOWN: usize = 24;
 
 /// Groups of cells whose reasons are told; the rest is counted.
 const GROUPS_SHOWN: usize = 8;
