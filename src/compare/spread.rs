@@ -22,26 +22,31 @@ const WEAK_DF: f64 = 4.0;
 pub enum Pace {
     /// The device alone: all work was queued before its clock started.
     Device,
-    /// The host: the CPU's own work, or a device that waits for the host in between.
+    /// A device that waits for the host in between.
+    Waiting,
+    /// The host itself.
     Host,
 }
 
 impl Pace {
     /// Every pace.
-    pub const ALL: [Pace; 2] = [Pace::Device, Pace::Host];
+    pub const ALL: [Pace; 3] = [Pace::Device, Pace::Waiting, Pace::Host];
 
     /// What paces the times of `pair`.
     pub fn of(pair: &Pair) -> Pace {
         let held = |evidence: &Option<Evidence>| evidence.as_ref().is_none_or(|evidence| evidence.held);
-        let by_device = pair.side == Side::Gpu && held(&pair.old.evidence) && held(&pair.new.evidence);
-        if by_device { Pace::Device } else { Pace::Host }
+        match pair.side {
+            Side::Cpu => Pace::Host,
+            Side::Gpu if held(&pair.old.evidence) && held(&pair.new.evidence) => Pace::Device,
+            Side::Gpu => Pace::Waiting,
+        }
     }
 
     /// The change that counts where a policy names none, relative.
     pub fn threshold(self) -> f64 {
         match self {
             Pace::Device => 0.05,
-            Pace::Host => 0.10,
+            Pace::Waiting | Pace::Host => 0.10,
         }
     }
 
@@ -49,7 +54,7 @@ impl Pace {
     pub fn assumed(self) -> f64 {
         match self {
             Pace::Device => 0.01,
-            Pace::Host => 0.03,
+            Pace::Waiting | Pace::Host => 0.04,
         }
     }
 
@@ -57,7 +62,7 @@ impl Pace {
     fn least(self) -> f64 {
         match self {
             Pace::Device => 0.002,
-            Pace::Host => 0.005,
+            Pace::Waiting | Pace::Host => 0.005,
         }
     }
 }
@@ -133,7 +138,7 @@ pub fn origin(old: &Runs, new: &Runs) -> String {
         }
         (false, true) => "measured between the passes of the baseline".into(),
         (false, false) => {
-            let [device, host] = Pace::ALL.map(|pace| 100.0 * pace.assumed());
+            let [device, host] = [Pace::Device, Pace::Host].map(|pace| 100.0 * pace.assumed());
             format!(
                 "assumed from one run a side: {device} % where the device paces the work, {host} % elsewhere, and what \
                  each run shows inside"
