@@ -6,6 +6,7 @@ mod inventory;
 mod listing;
 mod run;
 mod stream;
+mod trend;
 mod usage;
 mod values;
 mod wiring;
@@ -48,6 +49,7 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         }
         Command::Doctor { json } => wiring::doctor(json)?,
         Command::Plot(args) => wiring::plot(&args.reports, &args.out, &args.formats()?, args.force)?,
+        Command::Trend(args) => trend::run(&args)?,
         Command::Schema => stream::print(wiring::schema())?,
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -12,6 +12,7 @@ use crate::op;
 use crate::plan::{Plan, PlannedCell};
 use crate::report::{Outcome, Report};
 use crate::settings::layer::{Layer, RunWide};
+use crate::settings::pattern::Pattern;
 use crate::settings::resolve::Request;
 use crate::settings::{Destination, Settings, config, pattern, sizes, words};
 
@@ -56,11 +57,7 @@ fn request(args: &RunArgs) -> Result<Request> {
         sizes: parsed("--sizes", args.sizes.as_deref(), sizes::parse)?,
         dtypes: parsed("--dtypes", args.dtypes.as_deref(), words::dtypes)?,
         backends: parsed("--backends", args.backends.as_deref(), words::backends)?,
-        variants: parsed("--variants", args.variants.as_deref(), |text| {
-            let patterns = pattern::parse_list(text, "--variants");
-            ensure!(!patterns.is_empty(), "no variant is named: name one, or '*' for all");
-            Ok(patterns)
-        })?,
+        variants: parsed("--variants", args.variants.as_deref(), patterns)?,
         density: args.density,
         caches: parsed("--cache", args.cache.as_deref(), words::caches)?,
         samples: args.samples,
@@ -92,7 +89,19 @@ fn request(args: &RunArgs) -> Result<Request> {
     })
 }
 
-fn parsed<T>(flag: &'static str, text: Option<&str>, parse: impl Fn(&str) -> Result<T>) -> Result<Option<T>> {
+/// The patterns of `--variants`.
+pub fn patterns(text: &str) -> Result<Vec<Pattern>> {
+    let patterns = pattern::parse_list(text, "--variants");
+    ensure!(!patterns.is_empty(), "no variant is named: name one, or '*' for all");
+    Ok(patterns)
+}
+
+/// The value of a flag, its name before what is wrong with it.
+pub fn parsed<T>(
+    flag: &'static str,
+    text: Option<&str>,
+    parse: impl Fn(&str) -> Result<T>,
+) -> Result<Option<T>> {
     text.map(parse).transpose().context(flag)
 }
 

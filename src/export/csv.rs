@@ -121,7 +121,7 @@ fn warnings(execute: &Execute) -> String {
 }
 
 /// The shortest text that reads back as the same number; empty for none.
-fn number(figure: Option<f64>) -> String {
+pub fn number(figure: Option<f64>) -> String {
     match figure {
         None => String::new(),
         Some(figure) if figure.abs() >= 1e21 => format!("{figure:e}"),
@@ -129,7 +129,8 @@ fn number(figure: Option<f64>) -> String {
     }
 }
 
-fn line(fields: impl Iterator<Item = String>) -> String {
+/// One line: fields that need it in quotes, and the line break of RFC 4180.
+pub fn line(fields: impl Iterator<Item = String>) -> String {
     let quoted = fields.map(|field| {
         if field.contains(['"', ',', '\n', '\r']) {
             format!("\"{}\"", field.replace('"', "\"\""))

@@ -3,9 +3,9 @@
 //! [`EXPORTERS`] is the list of all of them; a new exporter is one file and two lines here.
 
 mod cautions;
-mod csv;
+pub mod csv;
 mod environment;
-mod grid;
+pub mod grid;
 mod image;
 mod json;
 mod markdown;

@@ -46,9 +46,16 @@ pub fn save(report: &Report, path: &Path) -> anyhow::Result<()> {
 /// # Errors
 /// None in practice: every field of a report has a JSON form.
 pub fn to_json(report: &Report) -> anyhow::Result<Vec<u8>> {
+    json_of(report).context("cannot write the report as JSON")
+}
+
+/// Anything as JSON with the look of a report's.
+///
+/// # Errors
+/// A value has no JSON form.
+pub fn json_of(value: &impl Serialize) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Layout::default());
-    report.serialize(&mut serializer).context("cannot write the report as JSON")?;
+    value.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Layout::default()))?;
     bytes.push(b'\n');
     Ok(bytes)
 }
@@ -107,6 +114,24 @@ pub fn save_all(folder: &Path, files: &[File], force: bool) -> anyhow::Result<Ve
         });
     saved.inspect_err(|_| discard(&partials))?;
     Ok(paths)
+}
+
+/// Writes files as [`save_all`] does, into a folder that is made where it is missing.
+///
+/// # Errors
+/// Those of [`save_all`], or the folder cannot be made; no folder is then left behind.
+pub fn save_all_in_new(folder: &Path, files: &[File], force: bool) -> anyhow::Result<Vec<PathBuf>> {
+    let missing: Vec<&Path> =
+        folder.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
+    fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {}; name another with --out", folder.display()))
+        .and_then(|()| save_all(folder, files, force))
+        .inspect_err(|_| {
+            for folder in missing {
+                // It may not have been made; what is told is why the files were not written.
+                let _ = fs::remove_dir(folder);
+            }
+        })
 }
 
 /// Removes what is left of a failed attempt; the error that made it fail is the one to tell.

@@ -6,6 +6,7 @@ mod bad_input;
 mod commands;
 mod plans;
 mod results;
+mod trend;
 
 use std::path::Path;
 
