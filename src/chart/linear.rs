@@ -22,8 +22,7 @@ pub fn axis(times: &[f64], levels: &[f64], ticks: usize) -> Axis {
     let middle = f64::midpoint(low, high);
     let half = ((high - low) * 0.64).max(middle * LEAST_RANGE / 2.0);
     let (low, high) = (middle - half, middle + half);
-    let step = step(high - low, ticks);
-    let (first, last) = ((low / step).ceil() as i64, (high / step).floor() as i64);
+    let (step, first, last) = step(low, high, ticks);
     let (unit, symbol) = TIME_UNITS.into_iter().find(|(unit, _)| high >= *unit).unwrap_or(TIME_UNITS[3]);
     let decimals = (-(step / unit).log10() - 1e-9).ceil().clamp(0.0, 9.0) as usize;
     // A step of 2.5 has a digit more than its size tells.
@@ -56,12 +55,18 @@ fn span(times: &[f64], levels: &[f64]) -> (f64, f64) {
     ends(&mut near.chain([low, high]))
 }
 
-/// The least of 1, 2, 2.5 and 5 times a power of ten with no more than `most` steps in `range`.
-fn step(range: f64, most: usize) -> f64 {
-    let least = range / most.max(2) as f64;
-    let power = 10f64.powf(least.log10().floor());
-    let factors = [1.0, 2.0, 2.5, 5.0];
-    factors.into_iter().map(|factor| factor * power).find(|step| *step >= least).unwrap_or(10.0 * power)
+/// The least of 1, 2, 2.5 and 5 times a power of ten with no more than `most` multiples in a range of that width, or
+/// the greatest with two in this one; and the first and the last multiple.
+fn step(low: f64, high: f64, most: usize) -> (f64, i64, i64) {
+    let least = (high - low) / most.max(2) as f64;
+    let power = least.log10().floor() as i32;
+    let steps = (power - 1..=power + 1)
+        .flat_map(|power| [1.0, 2.0, 2.5, 5.0].map(|factor| factor * 10f64.powi(power)));
+    let multiples = |step: f64| (step, (low / step).ceil() as i64, (high / step).floor() as i64);
+    let several = steps.map(multiples).filter(|(_, first, last)| last > first);
+    let several: Vec<(f64, i64, i64)> = several.collect();
+    let few = several.iter().find(|(step, ..)| *step >= least);
+    few.or(several.last()).copied().unwrap_or_else(|| multiples(least))
 }
 
 fn is_whole(value: f64) -> bool {
@@ -125,8 +130,8 @@ mod tests {
             let axis = axis(&times, &times[..1], ticks);
             prop_assert!(axis.low.is_finite() && axis.high.is_finite() && axis.low < axis.high);
             prop_assert!((0.0..=1.0).contains(&axis.fraction(times[0])));
-            prop_assert!((1..=15).contains(&axis.ticks.len()), "{:?}", labels(&axis));
-            prop_assert!(axis.scale == Scale::Log || axis.ticks.len() <= ticks + 1);
+            prop_assert!((2..=15).contains(&axis.ticks.len()), "{:?}", labels(&axis));
+            prop_assert!(axis.scale == Scale::Log || axis.ticks.len() <= ticks.max(3) + 1);
         }
     }
 }

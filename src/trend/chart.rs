@@ -131,21 +131,21 @@ fn captions(trend: &Trend, group: &[&Series], panels: &[Panel]) -> Vec<String> {
         }
     }
     let threshold = percent(trend.threshold);
-    let mut how = format!(
-        "Points: medians with their 95 % intervals, {} cache. Lines: fitted levels. Dashes: steps of {threshold} or \
-         more. Axes do not begin at 0.",
+    let how = format!(
+        "Points: medians with their 95 % intervals, {} cache. Lines: fitted levels. Dashes: steps of {threshold} or more.",
         group[0].cache
     );
+    let mut else_shown = String::from("Axes do not begin at 0.");
     if group.iter().any(|series| series.latest.is_some()) {
-        how.push_str(" Open points: not confirmed.");
+        else_shown.push_str(" Open points: not confirmed.");
     }
     if panels.iter().any(Panel::has_points_beyond) {
-        how.push_str(" Triangles: beyond the axis.");
+        else_shown.push_str(" Triangles: beyond the axis.");
     }
     if group.iter().any(|series| !series.without_time.is_empty()) {
-        how.push_str(" Crosses: no time.");
+        else_shown.push_str(" Crosses: no time.");
     }
-    vec![devices.join(" · "), how]
+    vec![devices.join(" · "), how, else_shown]
 }
 
 fn panel(trend: &Trend, series: &Series, group: &[&Series], reports: &[usize]) -> Panel {

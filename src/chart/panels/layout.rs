@@ -186,7 +186,7 @@ fn free(others: &[&Flag], mark: &Around, text: &str, strip: &Rect, rows: usize) 
     };
     let lefts = lefts.map(|left| left.min(strip.right - wide).max(strip.left));
     let crosses = |area: &Rect, x: f64| area.left - 4.0 < x && x < area.right + 4.0;
-    (0..rows).flat_map(|row| lefts.map(|left| (row, left))).find_map(|(row, left)| {
+    lefts.into_iter().flat_map(|left| (0..rows).map(move |row| (row, left))).find_map(|(row, left)| {
         let bottom = strip.bottom - row as f64 * ROW;
         let area = Rect { left, right: left + wide, top: bottom - ROW, bottom };
         let widened = Rect { left: left - APART, right: area.right + APART, ..area };
