@@ -24,4 +24,5 @@ pub mod plan;
 pub mod processors;
 pub mod report;
 pub mod settings;
+pub mod trend;
 pub mod worker;

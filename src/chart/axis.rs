@@ -1,4 +1,4 @@
-//! Logarithmic axes: ranges, ticks and their labels. Knows values, no pixels.
+//! Axes: logarithmic ranges, ticks and their labels; linear ones are made in [`super::linear`]. Knows values, no pixels.
 
 use crate::report::quantity::{TIME_UNITS, three_digits};
 
@@ -15,12 +15,23 @@ pub struct Tick {
     pub label: String,
 }
 
-/// A logarithmic axis.
+/// How values are spread over an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Equal ratios take equal room.
+    Log,
+    /// Equal differences take equal room.
+    Linear,
+}
+
+/// An axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
+    /// How values are spread over it.
+    pub scale: Scale,
     /// What it measures, with its unit.
     pub title: String,
-    /// The value at its low end, above 0.
+    /// The value at its low end, above 0 on a logarithmic axis.
     pub low: f64,
     /// The value at its high end.
     pub high: f64,
@@ -36,7 +47,7 @@ impl Axis {
         let values: Vec<f64> = sizes.iter().map(|&n| n as f64).collect();
         let (low, high) = padded(&values, 0.07, 4.0);
         let ticks = sizes.iter().map(|&n| Tick { value: n as f64, label: n.to_string() }).collect();
-        Axis { title: title.into(), low, high, ticks, minor: vec![] }
+        Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor: vec![] }
     }
 
     /// An axis of ratios that holds `values` and, well inside, 1. Ticks below 1 mirror those above.
@@ -60,7 +71,7 @@ impl Axis {
         }
         ticks.sort_by(|a, b| a.value.total_cmp(&b.value));
         minor.sort_by(f64::total_cmp);
-        Axis { title: title.into(), low, high, ticks, minor }
+        Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor }
     }
 
     /// An axis of times in seconds that holds `values`.
@@ -74,13 +85,16 @@ impl Axis {
                 minor.push(value);
             }
         }
-        Axis { title: title.into(), low, high, ticks, minor }
+        Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor }
     }
 
     /// Where a value stands between the low end (0) and the high end (1).
     pub fn fraction(&self, value: f64) -> f64 {
-        // Differences of logarithms: the ratio of two values may overflow.
-        (held(value).ln() - self.low.ln()) / (self.high.ln() - self.low.ln())
+        match self.scale {
+            // Differences of logarithms: the ratio of two values may overflow.
+            Scale::Log => (held(value).ln() - self.low.ln()) / (self.high.ln() - self.low.ln()),
+            Scale::Linear => (value - self.low) / (self.high - self.low),
+        }
     }
 }
 

@@ -4,18 +4,25 @@ use plotters::prelude::DrawingBackend;
 
 use super::canvas::{Align, Canvas, Place, Rgb, Type};
 use super::font::Weight;
+use super::image::Picture;
 use super::labels::{MARKER, POINT_TEXT, Placed, REGION_TEXT, below, inside};
 use super::layout::{CAPTION, Layout, Rect, SAMPLE, Shows, TEXT, TITLE};
 use super::model::ChartModel;
 use super::series::{Series, Stroke, Style};
 use super::shape::corners;
 
-const WHITE: Rgb = (255, 255, 255);
-const INK: Rgb = (0x22, 0x22, 0x22);
-const SOFT_INK: Rgb = (0x5A, 0x5A, 0x5A);
-const AXIS: Rgb = (0x88, 0x88, 0x88);
-const MAJOR: Rgb = (0xD8, 0xD8, 0xD8);
-const MINOR: Rgb = (0xEF, 0xEF, 0xEF);
+/// Ground.
+pub const WHITE: Rgb = (255, 255, 255);
+/// Titles, labels and lines that matter most.
+pub const INK: Rgb = (0x22, 0x22, 0x22);
+/// Subtitles and captions.
+pub const SOFT_INK: Rgb = (0x5A, 0x5A, 0x5A);
+/// Axes.
+pub const AXIS: Rgb = (0x88, 0x88, 0x88);
+/// Grid lines at labels.
+pub const MAJOR: Rgb = (0xD8, 0xD8, 0xD8);
+/// Grid lines between labels.
+pub const MINOR: Rgb = (0xEF, 0xEF, 0xEF);
 const GPU_TINT: Rgb = (0x00, 0x72, 0xB2);
 const CPU_TINT: Rgb = (0xD5, 0x5E, 0x00);
 const LINE: f64 = 3.2;
@@ -31,11 +38,17 @@ struct Drawing<'a, B: DrawingBackend> {
     points: Vec<Placed>,
 }
 
-/// Draws the whole chart.
-///
-/// # Errors
-/// The backend refuses to draw.
-pub fn draw<B: DrawingBackend>(model: &ChartModel, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
+impl Picture for ChartModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn draw<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
+        draw(self, canvas)
+    }
+}
+
+fn draw<B: DrawingBackend>(model: &ChartModel, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
     let layout = Layout::of(model);
     let (regions, points) = inside(model, &layout);
     let drawing = Drawing { canvas, model, layout, regions, points };
@@ -56,16 +69,18 @@ pub fn draw<B: DrawingBackend>(model: &ChartModel, canvas: &Canvas<'_, B>) -> an
     drawing.legend()
 }
 
-fn ends(area: &Rect) -> [Place; 2] {
+/// Two opposite corners of an area.
+pub fn ends(area: &Rect) -> [Place; 2] {
     [(area.left, area.top), (area.right, area.bottom)]
 }
 
-fn kind(em: f64, color: Rgb, align: Align) -> Type {
+/// Regular type.
+pub fn kind(em: f64, color: Rgb, align: Align) -> Type {
     Type { em, weight: Weight::Regular, color, align }
 }
 
 /// The baseline that puts the middle of digits and capitals at `middle`.
-fn baseline(middle: f64, em: f64) -> f64 {
+pub fn baseline(middle: f64, em: f64) -> f64 {
     middle + em * CAP_HEIGHT / 2.0
 }
 

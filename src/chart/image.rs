@@ -6,29 +6,40 @@ use image::{ColorType, ImageEncoder};
 use plotters::prelude::*;
 
 use super::canvas::{Canvas, FAMILY, SCALE};
-use super::draw::draw;
 use super::font::{MEDIUM, REGULAR};
-use super::{ChartModel, Format, SIZE};
+use super::{Format, SIZE};
 
 /// The canvas, in its own pixels.
 const LARGE: (u32, u32) = (SIZE.0 * SCALE, SIZE.1 * SCALE);
+
+/// What a chart of any kind can do.
+pub trait Picture: Sync {
+    /// The name of its file, without extension.
+    fn name(&self) -> &str;
+
+    /// Draws itself on a canvas of [`SIZE`].
+    ///
+    /// # Errors
+    /// The backend refuses to draw.
+    fn draw<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> anyhow::Result<()>;
+}
 
 /// Draws a chart and encodes it.
 ///
 /// # Errors
 /// The chart cannot be drawn or encoded.
-pub fn render(model: &ChartModel, format: Format) -> anyhow::Result<Vec<u8>> {
+pub fn render(picture: &impl Picture, format: Format) -> anyhow::Result<Vec<u8>> {
     match format {
-        Format::Png => png(model),
-        Format::Svg => svg(model),
+        Format::Png => png(picture),
+        Format::Svg => svg(picture),
     }
 }
 
-fn png(model: &ChartModel) -> anyhow::Result<Vec<u8>> {
+fn png(picture: &impl Picture) -> anyhow::Result<Vec<u8>> {
     let mut pixels = vec![0u8; 3 * LARGE.0 as usize * LARGE.1 as usize];
     {
         let area = BitMapBackend::with_buffer(&mut pixels, LARGE).into_drawing_area();
-        draw(model, &Canvas { area: &area, keeps_text: false })?;
+        picture.draw(&Canvas { area: &area, keeps_text: false })?;
         area.present().map_err(|error| anyhow!("{error}"))?;
     }
     let mut bytes = vec![];
@@ -55,11 +66,11 @@ fn averaged(large: &[u8]) -> Vec<u8> {
     small
 }
 
-fn svg(model: &ChartModel) -> anyhow::Result<Vec<u8>> {
+fn svg(picture: &impl Picture) -> anyhow::Result<Vec<u8>> {
     let mut text = String::new();
     {
         let area = SVGBackend::with_string(&mut text, LARGE).into_drawing_area();
-        draw(model, &Canvas { area: &area, keeps_text: true })?;
+        picture.draw(&Canvas { area: &area, keeps_text: true })?;
         area.present().map_err(|error| anyhow!("{error}"))?;
     }
     let large = format!("<svg width=\"{}\" height=\"{}\"", LARGE.0, LARGE.1);

@@ -12,7 +12,8 @@ pub const TITLE: f64 = 38.0;
 pub const CAPTION: f64 = 19.0;
 /// Length of a line's sample in the legend.
 pub const SAMPLE: f64 = 64.0;
-const MARGIN: f64 = 36.0;
+/// Room at the edges of the picture.
+pub const MARGIN: f64 = 36.0;
 const ROW: f64 = 40.0;
 const LEAST_ROW: f64 = 17.0;
 /// Room before a heading, in rows.

@@ -1,4 +1,5 @@
-//! Charts of reports: time and speed-up against size. Reads reports only; knows no device and no command line.
+//! Charts of reports: time and speed-up against size, and panels of times in order. Knows no device and no command
+//! line.
 //!
 //! [`model`] says what a chart shows, [`layout`] where, and `draw` puts it on a canvas, the same for every format.
 
@@ -9,7 +10,9 @@ mod font;
 mod image;
 mod labels;
 pub mod layout;
+mod linear;
 pub mod model;
+pub mod panels;
 mod series;
 mod shape;
 mod text;
@@ -20,8 +23,10 @@ use anyhow::{Context, bail};
 use rayon::prelude::*;
 
 use crate::report::Report;
-use crate::report::file::{File, load, locate, save_all};
+use crate::report::file::{File, load, locate, save_all_in_new};
+use image::Picture;
 pub use model::{ChartModel, charts};
+pub use text::{dtype_text, processor};
 
 /// Size of a chart in pixels.
 pub const SIZE: (u32, u32) = (1600, 1000);
@@ -61,7 +66,11 @@ impl Format {
 /// # Errors
 /// A chart cannot be drawn or encoded.
 pub fn files(reports: &[(&str, &Report)], formats: &[Format]) -> anyhow::Result<Vec<File>> {
-    let charts = charts(reports);
+    pictures(&charts(reports), formats)
+}
+
+/// Charts of one kind as files, in each of the formats.
+fn pictures<P: Picture>(charts: &[P], formats: &[Format]) -> anyhow::Result<Vec<File>> {
     let pairs: Vec<_> =
         charts.iter().flat_map(|chart| formats.iter().map(move |&format| (chart, format))).collect();
     let mut files = vec![];
@@ -73,8 +82,8 @@ pub fn files(reports: &[(&str, &Report)], formats: &[Format]) -> anyhow::Result<
     Ok(files)
 }
 
-fn file(chart: &ChartModel, format: Format) -> anyhow::Result<File> {
-    let name = format!("{}.{}", chart.name, format.extension());
+fn file(chart: &impl Picture, format: Format) -> anyhow::Result<File> {
+    let name = format!("{}.{}", chart.name(), format.extension());
     let bytes = image::render(chart, format).with_context(|| format!("cannot draw {name}"))?;
     Ok(File { name, bytes })
 }
@@ -104,17 +113,7 @@ pub fn plot(
             "nothing to draw: no row of the given reports is measured; see their report.md for the reasons"
         );
     }
-    let missing: Vec<&Path> =
-        out.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
-    std::fs::create_dir_all(out)
-        .with_context(|| format!("cannot make the folder {}; name another with --out", out.display()))
-        .and_then(|()| save_all(out, &files, force))
-        .inspect_err(|_| {
-            for folder in missing {
-                // It may not have been made; what is told is why the charts were not written.
-                let _ = std::fs::remove_dir(folder);
-            }
-        })
+    save_all_in_new(out, &files, force)
 }
 
 /// A name for each report: its folder's for a `report.json`, else the file's; the whole path where names collide.

@@ -84,7 +84,7 @@ fn host(report: &Report) -> String {
 }
 
 /// A CPU model without the marks and words that say nothing.
-fn processor(model: &str) -> String {
+pub fn processor(model: &str) -> String {
     let plain = model.replace("(R)", "").replace("(TM)", "").replace("(tm)", "");
     let plain = plain.split(" @ ").next().unwrap_or_default();
     let words = plain.split_whitespace().filter(|word| !["CPU", "Processor"].contains(word));

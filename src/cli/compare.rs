@@ -14,7 +14,7 @@ use crate::compare::export::{self, FORMATS, Format, View};
 use crate::compare::plan::{MOST_RUNS, POWER, Plan, plan};
 use crate::compare::self_test::self_test;
 use crate::compare::{Comparison, Limits, Policy, compare, load, policy};
-use crate::report::file::{self, File, save_all};
+use crate::report::file::{self, File, save_all_in_new};
 use crate::report::quantity::spread_text;
 use crate::settings::words;
 
@@ -91,14 +91,12 @@ fn deliver(args: &CompareArgs, formats: &[&dyn Format], comparison: &Comparison)
     let Some(out) = &args.out else {
         return stream::print(&formats[0].text(comparison, &view));
     };
-    std::fs::create_dir_all(out)
-        .with_context(|| format!("cannot make the folder {}; name another with --out", out.display()))?;
     let plain = View { color: false, ..view };
     let files = formats.iter().filter(|format| format.name() != "table").map(|format| File {
         name: format.file_name().into(),
         bytes: format.text(comparison, &plain).into_bytes(),
     });
-    for path in save_all(out, &files.collect::<Vec<_>>(), args.force)? {
+    for path in save_all_in_new(out, &files.collect::<Vec<_>>(), args.force)? {
         stream::note(&format!("gpubench: wrote {}", path.display()));
     }
     stream::print(&FORMATS[0].text(comparison, &view))

@@ -9,6 +9,7 @@ mod listing;
 mod run;
 mod stream;
 mod sweep;
+mod trend;
 mod usage;
 mod values;
 mod wiring;
@@ -55,6 +56,7 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Baseline { command } => return baseline::run(command),
         Command::Schema { of: SchemaOf::Report } => stream::print(crate::report::SCHEMA)?,
         Command::Schema { of: SchemaOf::Compare } => stream::print(crate::compare::COMPARISON_SCHEMA)?,
+        Command::Trend(args) => trend::run(&args)?,
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut args::without_hidden(), "gpubench", &mut script);

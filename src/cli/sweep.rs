@@ -4,6 +4,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::args::{SweepArgs, YesNo};
 use crate::settings::layer::{Layer, RunWide};
+use crate::settings::pattern::Pattern;
 use crate::settings::resolve::Request;
 use crate::settings::{pattern, sizes, words};
 
@@ -14,11 +15,7 @@ pub fn swept(args: &SweepArgs) -> Result<Request> {
         sizes: parsed("--sizes", args.sizes.as_deref(), sizes::parse)?,
         dtypes: parsed("--dtypes", args.dtypes.as_deref(), words::dtypes)?,
         backends: parsed("--backends", args.backends.as_deref(), words::backends)?,
-        variants: parsed("--variants", args.variants.as_deref(), |text| {
-            let patterns = pattern::parse_list(text, "--variants");
-            ensure!(!patterns.is_empty(), "no variant is named: name one, or '*' for all");
-            Ok(patterns)
-        })?,
+        variants: parsed("--variants", args.variants.as_deref(), patterns)?,
         density: args.density,
         caches: parsed("--cache", args.cache.as_deref(), words::caches)?,
         samples: args.samples,
@@ -47,4 +44,11 @@ pub fn parsed<T>(
     parse: impl Fn(&str) -> Result<T>,
 ) -> Result<Option<T>> {
     text.map(parse).transpose().context(flag)
+}
+
+/// The patterns of `--variants`.
+pub fn patterns(text: &str) -> Result<Vec<Pattern>> {
+    let patterns = pattern::parse_list(text, "--variants");
+    ensure!(!patterns.is_empty(), "no variant is named: name one, or '*' for all");
+    Ok(patterns)
 }

@@ -129,7 +129,7 @@ pub(crate) fn number(figure: Option<f64>) -> String {
     }
 }
 
-/// A line with its end, fields quoted where they must be.
+/// One line: fields that need it in quotes, and the line break of RFC 4180.
 pub(crate) fn line(fields: impl Iterator<Item = String>) -> String {
     let quoted = fields.map(|field| {
         if field.contains(['"', ',', '\n', '\r']) {

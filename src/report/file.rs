@@ -130,6 +130,24 @@ pub fn save_all(folder: &Path, files: &[File], force: bool) -> anyhow::Result<Ve
     Ok(paths)
 }
 
+/// Writes files as [`save_all`] does, into a folder that is made where it is missing.
+///
+/// # Errors
+/// Those of [`save_all`], or the folder cannot be made; no folder is then left behind.
+pub fn save_all_in_new(folder: &Path, files: &[File], force: bool) -> anyhow::Result<Vec<PathBuf>> {
+    let missing: Vec<&Path> =
+        folder.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
+    fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {}; name another with --out", folder.display()))
+        .and_then(|()| save_all(folder, files, force))
+        .inspect_err(|_| {
+            for folder in missing {
+                // It may not have been made; what is told is why the files were not written.
+                let _ = fs::remove_dir(folder);
+            }
+        })
+}
+
 /// Removes what is left of a failed attempt; the error that made it fail is the one to tell.
 fn discard(partials: &[PathBuf]) {
     for partial in partials {

@@ -7,6 +7,7 @@ mod commands;
 mod compare;
 mod plans;
 mod results;
+mod trend;
 
 use std::path::Path;
 

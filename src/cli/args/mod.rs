@@ -3,6 +3,7 @@
 mod baseline;
 mod compare;
 mod run;
+mod trend;
 
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ use clap_complete::Shell;
 pub use baseline::{BaselineCommand, SaveArgs};
 pub use compare::CompareArgs;
 pub use run::{RunArgs, SweepArgs};
+pub use trend::TrendArgs;
 
 use crate::settings::{Format, words};
 
@@ -60,6 +62,8 @@ pub enum Command {
     },
     /// Draw the charts of reports again
     Plot(PlotArgs),
+    /// Chart every report of a folder over time, and mark where times stepped
+    Trend(TrendArgs),
     /// Print the JSON schema of report.json, or of a comparison
     Schema {
         /// Which: report or compare

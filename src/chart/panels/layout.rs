@@ -1,0 +1,224 @@
+//! Where the parts of a chart of panels stand. Pure geometry in pixels; draws nothing.
+
+use super::super::SIZE;
+use super::super::font::{Weight, fitted, width};
+use super::super::layout::{CAPTION, MARGIN, Rect};
+use super::{MarkKind, Panel, PanelChart};
+
+/// Em of tick labels.
+pub const SMALL: f64 = 21.0;
+/// Em of the panels' names and of the marks' texts.
+pub const LABEL: f64 = 22.0;
+/// Top of the first panel's heading.
+const TOP: f64 = 122.0;
+/// Height of a panel's heading.
+const HEADING: f64 = 34.0;
+/// Height of a row of marks' texts.
+const ROW: f64 = 27.0;
+/// Room between panels.
+const GAP: f64 = 14.0;
+/// Room under the panels for tick labels and the axis' title.
+const FOOT: f64 = 92.0;
+/// Room between texts in a row.
+const APART: f64 = 16.0;
+
+/// A text in a row of marks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flag {
+    /// The area it takes.
+    pub area: Rect,
+    /// The text.
+    pub text: String,
+    /// x of the mark.
+    pub x: f64,
+    /// What it stands for.
+    pub kind: MarkKind,
+}
+
+/// The places of a panel's parts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// Middle of the heading, from the top.
+    pub heading: f64,
+    /// The remark, cut to the room it has, and its left edge.
+    pub remark: (String, f64),
+    /// The area between the axes.
+    pub plot: Rect,
+    /// x of every mark.
+    pub marks: Vec<f64>,
+    /// The texts of the marks that there is room for.
+    pub flags: Vec<Flag>,
+}
+
+/// A label of the x axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Below {
+    /// x of the position.
+    pub x: f64,
+    /// x of the label's middle, which keeps within the picture.
+    pub middle: f64,
+    /// The label.
+    pub text: String,
+}
+
+/// The places of a chart's parts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layout {
+    /// One entry a panel.
+    pub panels: Vec<Place>,
+    /// Labels of the x axis.
+    pub below: Vec<Below>,
+    /// Pixels from one position to the next.
+    pub spacing: f64,
+    /// Captions, cut to the picture's width, each with its baseline.
+    pub captions: Vec<(String, f64)>,
+}
+
+impl Layout {
+    /// The layout of a chart.
+    pub fn of(chart: &PanelChart) -> Layout {
+        let (wide, high) = (f64::from(SIZE.0), f64::from(SIZE.1));
+        let labels = chart.panels.iter().flat_map(|panel| &panel.y.ticks);
+        let widest = labels.map(|tick| width(&tick.label, SMALL, Weight::Regular)).fold(60.0, f64::max);
+        let (left, right) = (MARGIN + widest + 16.0, wide - MARGIN);
+        let bottom = high - MARGIN / 2.0 - chart.captions.len() as f64 * CAPTION * 1.4 - FOOT;
+        let spacing = (right - left) / chart.positions.max(1) as f64;
+        let each = (bottom - TOP) / chart.panels.len().max(1) as f64;
+        let place = |(index, panel): (usize, &Panel)| {
+            let top = TOP + index as f64 * each;
+            let area = Rect { left, right, top, bottom: top + each - GAP };
+            place(panel, area, |position| left + (position + 0.5) * spacing)
+        };
+        let captions = chart.captions.iter().rev().enumerate().map(|(index, text)| {
+            let baseline = high - MARGIN / 2.0 - 6.0 - index as f64 * CAPTION * 1.4;
+            (fitted(text, CAPTION, Weight::Regular, wide - 2.0 * MARGIN), baseline)
+        });
+        Layout {
+            panels: chart.panels.iter().enumerate().map(place).collect(),
+            below: below(chart, left, spacing, wide),
+            spacing,
+            captions: captions.collect(),
+        }
+    }
+
+    /// The x of a position.
+    pub fn x(&self, position: f64) -> f64 {
+        self.panels.first().map_or(0.0, |place| place.plot.left) + (position + 0.5) * self.spacing
+    }
+}
+
+impl Place {
+    /// The y of a value; what lies beyond the axis stands at its end.
+    pub fn y(&self, panel: &Panel, value: f64) -> f64 {
+        let fraction = panel.y.fraction(value).clamp(0.0, 1.0);
+        self.plot.bottom - fraction * (self.plot.bottom - self.plot.top)
+    }
+}
+
+fn place(panel: &Panel, area: Rect, x: impl Fn(f64) -> f64) -> Place {
+    // A third of the panel at most is for the marks' texts.
+    let room = (((area.bottom - area.top) / 3.0 / ROW) as usize).clamp(2, 4);
+    let strip = Rect { top: area.top + HEADING, bottom: area.top + HEADING + ROW, ..area };
+    let marks: Vec<f64> = panel.marks.iter().map(|mark| x(mark.position)).collect();
+    let mut flags = flags(panel, &marks, &strip, room);
+    let highest = flags.iter().map(|flag| flag.area.top).fold(strip.top, f64::min);
+    // Rows were stacked upwards from the lowest: move them down so that the highest touches the heading.
+    let down = strip.top - highest;
+    for flag in &mut flags {
+        flag.area.top += down;
+        flag.area.bottom += down;
+    }
+    let rows = if panel.marks.is_empty() { 0.0 } else { ROW + down };
+    let plot = Rect { top: area.top + HEADING + rows, ..area };
+    let after_name = area.left + width(&panel.heading, LABEL, Weight::Medium) + 18.0;
+    let remark = fitted(&panel.remark, LABEL, Weight::Regular, (area.right - after_name).max(0.0));
+    Place { heading: area.top + HEADING / 2.0, remark: (remark, after_name), plot, marks, flags }
+}
+
+/// Texts above their marks, the longest that fit, in at most `rows` rows from `strip` upwards; a mark's line crosses no
+/// other mark's text.
+fn flags(panel: &Panel, marks: &[f64], strip: &Rect, rows: usize) -> Vec<Flag> {
+    let mut placed: Vec<Flag> = vec![];
+    let most = panel.marks.iter().map(|mark| mark.texts.len()).max().unwrap_or(0);
+    // Every mark has its shortest text before any has a longer one.
+    for brevity in (0..most).rev() {
+        for (index, (mark, &x)) in panel.marks.iter().zip(marks).enumerate() {
+            let Some(text) = mark.texts.get(brevity) else { continue };
+            let before = placed.iter().position(|flag| flag.x == x);
+            let others: Vec<&Flag> = placed
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| Some(*at) != before)
+                .map(|(_, flag)| flag)
+                .collect();
+            let Some(area) = free(&others, &around(marks, index), text, strip, rows) else { continue };
+            let flag = Flag { area, text: text.clone(), x, kind: mark.kind };
+            match before {
+                Some(at) => placed[at] = flag,
+                None => placed.push(flag),
+            }
+        }
+    }
+    placed
+}
+
+/// A mark and the distances to the marks beside it.
+struct Around {
+    x: f64,
+    left: f64,
+    right: f64,
+}
+
+fn around(marks: &[f64], index: usize) -> Around {
+    let x = marks[index];
+    let left = index.checked_sub(1).map_or(f64::INFINITY, |before| x - marks[before]);
+    Around { x, left, right: marks.get(index + 1).map_or(f64::INFINITY, |after| after - x) }
+}
+
+/// The lowest free area of a text over a mark: in its middle, or first on the side away from a mark that is near.
+fn free(others: &[&Flag], mark: &Around, text: &str, strip: &Rect, rows: usize) -> Option<Rect> {
+    let (x, wide) = (mark.x, width(text, LABEL, Weight::Medium));
+    let (middle, right, left) = (x - wide / 2.0, x - 2.0, x + 2.0 - wide);
+    let lefts = match (mark.left, mark.right) {
+        (before, after) if before.min(after) > wide / 2.0 => [middle, right, left],
+        (before, after) if before < after => [right, middle, left],
+        _ => [left, middle, right],
+    };
+    let lefts = lefts.map(|left| left.min(strip.right - wide).max(strip.left));
+    let crosses = |area: &Rect, x: f64| area.left - 4.0 < x && x < area.right + 4.0;
+    lefts.into_iter().flat_map(|left| (0..rows).map(move |row| (row, left))).find_map(|(row, left)| {
+        let bottom = strip.bottom - row as f64 * ROW;
+        let area = Rect { left, right: left + wide, top: bottom - ROW, bottom };
+        let widened = Rect { left: left - APART, right: area.right + APART, ..area };
+        let is_free = area.right <= strip.right
+            && others.iter().all(|other| {
+                let lies_under = other.area.top >= area.bottom && crosses(&other.area, x);
+                let lies_over = other.area.bottom <= area.top && crosses(&area, other.x);
+                !widened.intersects(&other.area) && !lies_under && !lies_over
+            });
+        is_free.then_some(area)
+    })
+}
+
+/// The labels that there is room for, from the left; the last always is one.
+fn below(chart: &PanelChart, left: f64, spacing: f64, wide: f64) -> Vec<Below> {
+    let label = |(position, text): &(usize, String)| {
+        let (x, half) =
+            (left + (*position as f64 + 0.5) * spacing, width(text, SMALL, Weight::Regular) / 2.0);
+        Below { x, middle: x.min(wide - 8.0 - half).max(8.0 + half), text: text.clone() }
+    };
+    let room = |before: &Below, after: &Below| {
+        let both = width(&before.text, SMALL, Weight::Regular) + width(&after.text, SMALL, Weight::Regular);
+        after.middle - before.middle > both / 2.0 + 2.0 * APART
+    };
+    let mut wanted: Vec<Below> = chart.ticks.iter().map(label).collect();
+    let Some(last) = wanted.pop() else { return vec![] };
+    let mut kept: Vec<Below> = vec![];
+    for label in wanted {
+        if kept.last().is_none_or(|before| room(before, &label)) && room(&label, &last) {
+            kept.push(label);
+        }
+    }
+    kept.push(last);
+    kept
+}

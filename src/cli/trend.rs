@@ -1,0 +1,68 @@
+//! `gpubench trend`: what to read, where to write, and what to say on stderr.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::args::TrendArgs;
+use super::stream;
+use super::sweep::{parsed, patterns};
+use crate::report::file::save_all_in_new;
+use crate::settings::{Format, words};
+use crate::trend::{self, Request};
+
+/// Charts the reports that `args` name.
+pub fn run(args: &TrendArgs) -> Result<()> {
+    let formats = parsed("--format", args.format.as_deref(), words::formats)?;
+    let request = Request {
+        folders: args.folders.clone(),
+        ops: parsed("--ops", args.ops.as_deref(), words::ops)?,
+        variants: parsed("--variants", args.variants.as_deref(), patterns)?,
+        threshold: args.threshold,
+    };
+    match args.out.as_deref() {
+        Some("") => bail!("--out names no folder: give it one, or leave it out to write to stdout"),
+        Some(folder) if folder != "-" => {
+            to_folder(&request, &formats.unwrap_or(Format::DEFAULT.into()), Path::new(folder), args.force)
+        }
+        _ => to_stdout(&request, &formats.unwrap_or(vec![Format::Table])),
+    }
+}
+
+/// The table goes to stdout, the rest into the folder: all of it or nothing.
+fn to_folder(request: &Request, formats: &[Format], folder: &Path, force: bool) -> Result<()> {
+    let trend = read(request)?;
+    let mut table = vec![];
+    let mut files = vec![];
+    for format in formats {
+        let made = trend::files(&trend, *format).with_context(|| format!("--format {}", format.name()))?;
+        if *format == Format::Table { &mut table } else { &mut files }.extend(made);
+    }
+    if !files.is_empty() {
+        save_all_in_new(folder, &files, force)?;
+        stream::note(&format!("gpubench: results are in {}", folder.display()));
+    }
+    table.iter().try_for_each(|file| stream::print_bytes(&file.bytes))
+}
+
+fn to_stdout(request: &Request, formats: &[Format]) -> Result<()> {
+    let [format] = formats else {
+        bail!("stdout takes one format: name one, or a folder for several with --out");
+    };
+    let name = format.name();
+    ensure!(
+        !matches!(format, Format::Png | Format::Svg),
+        "{name} charts are files and do not go to stdout: name a folder with --out"
+    );
+    let trend = read(request)?;
+    trend::files(&trend, *format)?.iter().try_for_each(|file| stream::print_bytes(&file.bytes))
+}
+
+/// Reads the reports; files that are none are told on stderr.
+fn read(request: &Request) -> Result<trend::Trend> {
+    let trend = trend::trend(request)?;
+    if let Some(line) = trend::left_out_text(&trend) {
+        stream::note(&format!("gpubench: {line}"));
+    }
+    Ok(trend)
+}

@@ -1,0 +1,262 @@
+//! Change points of a series of times: where its level stepped, by how much, and whether its end may be a new step.
+//!
+//! Pure: takes numbers, knows no report. `docs/trend.md` tells the method and how it was calibrated.
+
+use super::cost::Deviations;
+
+/// Values a level needs on either side of a step. One or two that stand apart are outliers, or [`Latest`].
+pub const LEAST: usize = 3;
+
+/// What a further level must gain, in standard deviations of the noise a unit of ln n.
+const PENALTY: f64 = 1.6;
+/// How much wider the noise of a short series is taken to be, over its length.
+const SHORT: f64 = 10.0;
+/// How often a fit is made again when more noise is left than was thought.
+const REFITS: usize = 4;
+/// How many standard deviations a value may stand away from its neighbours in the fit.
+const TAMED: f64 = 3.0;
+/// How many standard deviations the end of a series must stand away from its level to be told.
+const APART: f64 = 4.0;
+/// Values that the end of a series is held against: at least, and at most.
+const BEFORE_LATEST: (usize, usize) = (5, 9);
+
+/// A run of values on one level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Level {
+    /// Index of its first value.
+    pub first: usize,
+    /// How many values it has.
+    pub count: usize,
+    /// Their median, by logarithms.
+    pub value: f64,
+}
+
+/// Values at the end that stand apart from the last level, too few to be one themselves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Latest {
+    /// Index of the first of them.
+    pub first: usize,
+    /// Their median over the last level.
+    pub ratio: f64,
+}
+
+/// The levels of a series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fit {
+    /// The levels, in order, without gaps; all values but the latest belong to one.
+    pub levels: Vec<Level>,
+    /// The end of the series, where it stands apart.
+    pub latest: Option<Latest>,
+    /// Standard deviation of the logarithms around the levels; `None` for fewer than [`LEAST`] values.
+    pub noise: Option<f64>,
+}
+
+/// Finds the levels of `values`, which are above 0, in order of time; a step below `threshold` (0.02 is 2 %) is none.
+///
+/// A piecewise constant fit of the logarithms that minimises the absolute deviations from the medians, in standard
+/// deviations of the noise, plus a penalty a level that grows with ln n: exact, by dynamic programming (optimal
+/// partitioning of Jackson et al., "An algorithm for optimal partitioning of data on an interval", IEEE Signal
+/// Processing Letters 12 (2005); the penalty as in Killick, Fearnhead and Eckley, "Optimal detection of changepoints
+/// with a linear computational cost", Journal of the American Statistical Association 107 (2012); the L1 cost as in
+/// asv). Steps below the threshold are then taken out, the smallest first. Takes O(n² log n).
+pub fn fit(values: &[f64], threshold: f64) -> Fit {
+    let Some(reference) = median(&mut values.to_vec()) else {
+        return Fit { levels: vec![], latest: None, noise: None };
+    };
+    // Relative to one of them: the same whatever the unit, and without overflow.
+    let logs: Vec<f64> = values.iter().map(|value| (value / reference).clamp(1e-300, 1e300).ln()).collect();
+    let least_step = threshold.ln_1p();
+    let (settled, levels) = settle(&logs, least_step);
+    let found: Vec<Level> = parts(settled, &levels.cuts)
+        .map(|(first, part)| Level { first, count: part.len(), value: reference * center(part).exp() })
+        .collect();
+    let after = reference * center(&logs[settled.len()..]).exp();
+    let latest = found.last().filter(|_| settled.len() < logs.len());
+    let latest = latest.map(|level| Latest { first: settled.len(), ratio: after / level.value });
+    Fit { levels: found, latest, noise: (logs.len() >= LEAST).then_some(levels.noise) }
+}
+
+/// Levels of a series: the first index of each, and the standard deviation around them.
+struct Levels {
+    cuts: Vec<usize>,
+    noise: f64,
+}
+
+/// The values that belong to levels, and these: all values, or all but the last ones where these stand apart and no
+/// level explains them.
+fn settle(logs: &[f64], least_step: f64) -> (&[f64], Levels) {
+    let noise = noise(logs);
+    let unit = unit(noise, logs.len(), least_step);
+    let whole = levels(logs, noise, least_step);
+    let limit = least_step.max(APART * unit);
+    let (settled, newest) = logs.split_at(logs.len() - apart(logs, limit));
+    if newest.is_empty() {
+        return (logs, whole);
+    }
+    let without = levels(settled, noise, least_step);
+    let penalty = penalty(logs.len());
+    let cost = |logs: &[f64], cuts: &[usize]| {
+        let deviations: f64 = deviations(logs, cuts).iter().sum();
+        deviations / unit + penalty * cuts.len() as f64
+    };
+    // Values that belong to a level of the whole cost little there; else one more level would cost less.
+    let is_explained = cost(logs, &whole.cuts) <= cost(settled, &without.cuts) + penalty;
+    let last = without.cuts.last().map_or(settled, |first| &settled[*first..]);
+    match (is_explained && whole.cuts != without.cuts) || !stands_apart(last, newest, limit) {
+        true => (logs, whole),
+        false => (settled, without),
+    }
+}
+
+/// What a level costs in a series of `count` values, in standard deviations.
+fn penalty(count: usize) -> f64 {
+    PENALTY * (count as f64).ln()
+}
+
+/// What counts as one standard deviation.
+fn unit(noise: f64, count: usize, least_step: f64) -> f64 {
+    // Noise far below the smallest step of interest would only make steps of no interest.
+    (noise * (1.0 + SHORT / count as f64)).max(least_step / 5.0).max(1e-9)
+}
+
+/// The levels that begin at `cuts`: the index of the first value, and the values.
+fn parts<'a>(logs: &'a [f64], cuts: &'a [usize]) -> impl Iterator<Item = (usize, &'a [f64])> {
+    let ends = cuts.iter().skip(1).copied().chain([logs.len()]);
+    cuts.iter().zip(ends).map(|(&first, end)| (first, &logs[first..end]))
+}
+
+/// The levels of a series whose differences of neighbours tell of that noise.
+fn levels(logs: &[f64], noise: f64, least_step: f64) -> Levels {
+    let mut levels = Levels { cuts: cuts(logs, noise, least_step), noise };
+    // Differences of neighbours tell too little in a short series that happens to be smooth, or whose noise is slow:
+    // what is left around the levels must not be more than they told.
+    for _ in 0..REFITS {
+        // Of normal noise the median of the absolute deviations is 0.6745 standard deviations.
+        let left = median(&mut deviations(logs, &levels.cuts)).unwrap_or(0.0) / 0.6745;
+        if left <= levels.noise {
+            break;
+        }
+        levels = Levels { cuts: cuts(logs, left, least_step), noise: left };
+    }
+    levels
+}
+
+fn cuts(logs: &[f64], noise: f64, least_step: f64) -> Vec<usize> {
+    let unit = unit(noise, logs.len(), least_step);
+    let mut cuts = partition(&tamed(logs, TAMED * unit), unit, penalty(logs.len()));
+    drop_small(logs, &mut cuts, least_step);
+    cuts
+}
+
+/// How far each value stands from the median of its level.
+fn deviations(logs: &[f64], cuts: &[usize]) -> Vec<f64> {
+    let of = |part: &[f64]| {
+        let level = center(part);
+        part.iter().map(|log| (log - level).abs()).collect::<Vec<f64>>()
+    };
+    parts(logs, cuts).flat_map(|(_, part)| of(part)).collect()
+}
+
+/// Standard deviation of the logarithms around their level, from the median of the absolute successive differences.
+///
+/// A step or an outlier spoils one or two differences and the median does not mind; of normal noise that median is
+/// 0.9539 (0.6745 times the root of 2) standard deviations.
+fn noise(logs: &[f64]) -> f64 {
+    let mut differences: Vec<f64> = logs.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
+    median(&mut differences).unwrap_or(0.0) / 0.9539
+}
+
+/// The logarithms with outliers drawn in to within `limit` of the median of the five values around them, so that two
+/// outliers near each other do not pass for a level (Hampel's filter). Runs of [`LEAST`] values and more are kept.
+fn tamed(logs: &[f64], limit: f64) -> Vec<f64> {
+    const WINDOW: usize = 2 * LEAST - 1;
+    let last = logs.len().saturating_sub(WINDOW);
+    let tame = |(index, log): (usize, &f64)| {
+        let first = index.saturating_sub(LEAST - 1).min(last);
+        let middle = center(&logs[first..(first + WINDOW).min(logs.len())]);
+        log.clamp(middle - limit, middle + limit)
+    };
+    logs.iter().enumerate().map(tame).collect()
+}
+
+/// The first indices of the levels of the cheapest fit.
+fn partition(logs: &[f64], unit: f64, penalty: f64) -> Vec<usize> {
+    let n = logs.len();
+    if n < 2 * LEAST {
+        return vec![0];
+    }
+    // The least cost of the values before an index, and the first value of the last level of that fit.
+    let mut cheapest = vec![(f64::INFINITY, 0); n + 1];
+    cheapest[0] = (0.0, 0);
+    let mut deviations = Deviations::default();
+    for end in LEAST..=n {
+        deviations.clear();
+        for first in (0..end).rev() {
+            deviations.add(logs[first]);
+            let level = deviations.cost() / unit + penalty;
+            if level > cheapest[end].0 {
+                break;
+            }
+            let cost = cheapest[first].0 + level;
+            if end - first >= LEAST && cost < cheapest[end].0 {
+                cheapest[end] = (cost, first);
+            }
+        }
+    }
+    let mut cuts = vec![];
+    let mut end = n;
+    while end > 0 {
+        end = cheapest[end].1;
+        cuts.push(end);
+    }
+    cuts.reverse();
+    cuts
+}
+
+/// Joins levels that are nearer to each other than `least`, the nearest first.
+fn drop_small(logs: &[f64], cuts: &mut Vec<usize>, least: f64) {
+    loop {
+        let centers: Vec<f64> = parts(logs, cuts).map(|(_, part)| center(part)).collect();
+        let steps = centers.windows(2).map(|pair| (pair[1] - pair[0]).abs());
+        let smallest = steps.enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
+        match smallest.filter(|(_, step)| *step < least) {
+            Some((index, _)) => cuts.remove(index + 1),
+            None => return,
+        };
+    }
+}
+
+/// How many values at the end stand further than `limit` from those before them, all on one side; 0 where they are
+/// enough for a level, which is then for the fit to find.
+fn apart(logs: &[f64], limit: f64) -> usize {
+    let is_apart = |count: usize| {
+        let (before, end) = logs.split_at(logs.len() - count);
+        stands_apart(&before[before.len().saturating_sub(BEFORE_LATEST.1)..], end, limit)
+    };
+    let most = LEAST.min(logs.len().saturating_sub(BEFORE_LATEST.0));
+    (1..=most).rev().find(|&count| is_apart(count)).filter(|&count| count < LEAST).unwrap_or(0)
+}
+
+/// Whether all of `end` stands further than `limit` from the median of `before`, on one side.
+fn stands_apart(before: &[f64], end: &[f64], limit: f64) -> bool {
+    let center = center(before);
+    [1.0, -1.0].iter().any(|sign| end.iter().all(|log| sign * (log - center) > limit))
+}
+
+fn center(logs: &[f64]) -> f64 {
+    median(&mut logs.to_vec()).unwrap_or(0.0)
+}
+
+/// The median, the mean of the middle two for an even count; `None` without values. Sorts them.
+fn median(values: &mut [f64]) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => None,
+        n if n % 2 == 1 => Some(values[middle]),
+        _ => Some(f64::midpoint(values[middle - 1], values[middle])),
+    }
+}
+
+#[cfg(test)]
+mod tests;

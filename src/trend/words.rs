@@ -1,0 +1,167 @@
+//! The words of a trend that its table, its Markdown and its charts share. Knows no format.
+
+use jiff::Timestamp;
+
+use super::{LeftOut, Series, Step, Trend, Visit};
+use crate::backend::Side;
+use crate::chart::processor;
+use crate::report::quantity::{factor_within, spread_text, time_text};
+
+/// Files that are named when many are left out.
+const NAMED: usize = 3;
+
+/// `1 report`, `2 reports`, `no report`.
+pub fn counted(count: usize, thing: &str) -> String {
+    match count {
+        0 => format!("no {thing}"),
+        1 => format!("1 {thing}"),
+        // Of the nouns used here only "series" keeps its form.
+        _ if thing.ends_with('s') => format!("{count} {thing}"),
+        _ => format!("{count} {thing}s"),
+    }
+}
+
+/// How many files are no reports, which, and why, in one line without a full stop; `None` without any.
+pub fn left_out(files: &[LeftOut]) -> Option<String> {
+    let first = files.first()?;
+    // The reason starts with the path and ends with a next step that is about one file alone.
+    let told = |file: &LeftOut| file.reason.split(';').next().unwrap_or_default().to_owned();
+    let mut named = vec![told(first)];
+    named.extend(files.iter().skip(1).take(NAMED - 1).map(told));
+    let more = files.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    let are =
+        if files.len() == 1 { "is no report that can be read" } else { "are no reports that can be read" };
+    let (count, named) = (counted(files.len(), "JSON file"), named.join(", "));
+    Some(format!("{count} {are} ({named}{more}): correct them or move them away"))
+}
+
+/// `2026-11-21 10:30`, UTC.
+pub fn minute(visit: &Visit) -> String {
+    formatted(visit, "%Y-%m-%d %H:%M")
+}
+
+/// `2026-11-21`, UTC.
+pub fn day(visit: &Visit) -> String {
+    formatted(visit, "%Y-%m-%d")
+}
+
+/// The start of a report in UTC.
+pub fn formatted(visit: &Visit, format: &str) -> String {
+    let started = visit.started.parse::<Timestamp>();
+    started.map_or_else(|_| visit.started.clone(), |started| started.strftime(format).to_string())
+}
+
+/// What was measured, as far as the report tells: `abc123456`, `gpubench abc123456` or `gpubench 0.1.0`.
+pub fn revision(visit: &Visit) -> String {
+    match (&visit.git_revision, &visit.gpubench_revision) {
+        (Some(revision), _) => short(revision),
+        (None, Some(revision)) => format!("gpubench {}", short(revision)),
+        (None, None) => format!("gpubench {}", visit.gpubench_version),
+    }
+}
+
+/// A git revision in nine digits, with `-dirty` where it has that; other words as they are.
+fn short(revision: &str) -> String {
+    let (digits, rest) = revision.split_at(revision.find('-').unwrap_or(revision.len()));
+    let is_hash = digits.len() > 9 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_hash { format!("{}{rest}", &digits[..9]) } else { revision.to_owned() }
+}
+
+/// `2%`, `0.5%`: a share as it was asked for.
+pub fn percent(share: f64) -> String {
+    format!("{}%", (share * 1e4).round() / 1e2)
+}
+
+/// `1.31x slower`.
+pub fn change(step: &Step) -> String {
+    format!("{} {}", factor(step), step.direction.name())
+}
+
+/// `1.31x`.
+pub fn factor(step: &Step) -> String {
+    factor_within(step.factor(), 3)
+}
+
+/// Machine and program, where they changed together with the times: `host a -> b, gpubench 0.1.0 -> 0.2.0`.
+pub fn also_changed(trend: &Trend, step: &Step) -> Option<String> {
+    let (before, after) = (&trend.reports[step.last_before], &trend.reports[step.first_after]);
+    let mut changes = vec![];
+    if before.host != after.host {
+        changes.push(format!("host {} -> {}", before.host, after.host));
+    }
+    if before.gpubench_version != after.gpubench_version {
+        changes.push(format!("gpubench {} -> {}", before.gpubench_version, after.gpubench_version));
+    } else if let (Some(old), Some(new)) = (&before.gpubench_revision, &after.gpubench_revision)
+        && old != new
+    {
+        changes.push(format!("gpubench {} -> {}", short(old), short(new)));
+    }
+    (!changes.is_empty()).then(|| changes.join(", "))
+}
+
+/// `from 2026-09-01 to 2026-11-21`, or `of 2026-11-21`.
+pub fn span(first: &Visit, last: &Visit) -> String {
+    match (day(first), day(last)) {
+        (first, last) if first == last => format!("of {first}"),
+        (first, last) => format!("from {first} to {last}"),
+    }
+}
+
+/// `now 16.1 µs, 1.30x the best level of 12.4 µs, noise 1.3%`: the newest time and the spread from report to report.
+pub fn standing(series: &Series) -> String {
+    let now = format!("now {}", time_text(series.newest_s));
+    let over = series.newest_over_best();
+    let best = time_text(series.best_level_s);
+    // Newest values scatter around their level: within the noise they are at it.
+    let is_above = over > (2.0 * series.noise.unwrap_or(0.0)).exp().max(1.02);
+    let at = if is_above { factor_within(over, 3) } else { "at".into() };
+    let noise = series.noise.map(|noise| format!(", noise {}", spread_text(noise))).unwrap_or_default();
+    format!("{now}, {at} the best level of {best}{noise}")
+}
+
+/// The words that a series is known by, with the device and the seed only where others differ in nothing else.
+pub fn label(trend: &Trend, series: &Series) -> String {
+    let cell = series.cell();
+    let alike = |other: &&Series| other.cell().to_string() == cell.to_string();
+    let mut label = cell.to_string();
+    if trend.series.iter().filter(alike).any(|other| other.case.seed != series.case.seed) {
+        label.push_str(&format!(", seed {}", series.case.seed));
+    }
+    if trend.series.iter().filter(alike).any(|other| other.device != series.device) {
+        label.push_str(&format!(", {}", processor(&series.device)));
+    }
+    label
+}
+
+/// The models of a side with the reports of each, in order of appearance.
+pub fn devices(trend: &Trend, side: Side) -> Vec<(String, usize)> {
+    let mut devices: Vec<(&str, std::collections::BTreeSet<usize>)> = vec![];
+    for series in trend.series.iter().filter(|series| series.side == side) {
+        let reports = series.points.iter().map(|point| point.report);
+        match devices.iter_mut().find(|(name, _)| *name == series.device) {
+            Some((_, known)) => known.extend(reports),
+            None => devices.push((&series.device, reports.collect())),
+        }
+    }
+    devices.into_iter().map(|(name, reports)| (processor(name), reports.len())).collect()
+}
+
+/// Says which models are kept apart, a line a side that has several.
+pub fn kept_apart(trend: &Trend) -> Vec<String> {
+    let sides = [(Side::Cpu, "CPU"), (Side::Gpu, "GPU")];
+    let several = sides.into_iter().filter_map(|(side, name)| {
+        let devices = devices(trend, side);
+        let each: Vec<String> = devices
+            .iter()
+            .map(|(device, reports)| format!("{device} ({})", counted(*reports, "report")))
+            .collect();
+        (devices.len() > 1).then(|| {
+            format!(
+                "times of different {name} models are kept apart, as series of their own: {}",
+                each.join(", ")
+            )
+        })
+    });
+    several.collect()
+}

@@ -1,0 +1,117 @@
+//! `gpubench trend`: folders of reports, good and bad, through the real program.
+
+use serde_json::Value;
+
+use super::Folder;
+
+/// A folder `nightly` with `count` reports, the GPU's side 1.5 times slower from the `from`-th on.
+fn nightly(count: usize, from: usize) -> Folder {
+    let folder = Folder::new();
+    let run =
+        "run --ops matmul --sizes 4 --samples 6 --backends sim --sim fair.toml --quiet --out - --format json";
+    let ended = folder.run_line(run);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+    for index in 0..count {
+        let mut report = report.clone();
+        report["environment"]["started"] = format!("2026-11-{:02}T03:00:00Z", index + 1).into();
+        report["environment"]["git_revision"] = format!("{:040x}", 0xabc + index).into();
+        for row in report["rows"].as_array_mut().unwrap() {
+            let slower = if row["variant"] == "accelerator" && index >= from { 1.5 } else { 1.0 };
+            let spread = 1.0 + 0.002 * (index % 3) as f64;
+            row["execute"]["median_s"] = (1e-4 * slower * spread).into();
+        }
+        // The order of names is not that of time.
+        let path = folder.path().join(format!("nightly/{}", 90 - index));
+        std::fs::create_dir_all(&path).unwrap();
+        std::fs::write(path.join("report.json"), report.to_string()).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn a_step_is_told_on_stdout_and_is_no_failure() {
+    let folder = nightly(12, 6);
+    let before = folder.names();
+    let ended = folder.run_line("trend nightly");
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    assert!(
+        ended.stdout.starts_with("12 reports from 2026-11-01 to 2026-11-12, 2 series: 1 with steps\n"),
+        "{}",
+        ended.stdout
+    );
+    assert!(ended.stdout.contains("1.50x slower  100 µs -> 150 µs  2026-11-07 03:00"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("6 reports before, 6 after"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("1 series steady"), "{}", ended.stdout);
+    assert_eq!(folder.names(), before);
+}
+
+#[test]
+fn a_folder_for_results_gets_files_and_charts_and_keeps_what_it_holds() {
+    let folder = nightly(12, 6);
+    let ended = folder.run_line("trend nightly --out made/here");
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stdout.contains("1.50x slower"), "{}", ended.stdout);
+    let mut names: Vec<String> = std::fs::read_dir(folder.path().join("made/here"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["trend-matmul-f32-n4.png", "trend.csv", "trend.json", "trend.md"]);
+    folder.refuses("trend nightly --out made/here", "--force");
+    assert_eq!(folder.run_line("trend nightly --out made/here --force").code, 0);
+    assert_eq!(folder.run_line("trend nightly --out made/here --format svg").code, 0);
+    // Its own JSON is no report that is missing something.
+    let again = folder.run_line("trend nightly made --format csv");
+    assert_eq!((again.code, again.stderr.as_str()), (0, ""));
+    assert_eq!(again.stdout.lines().count(), 1 + 24);
+}
+
+#[test]
+fn json_on_stdout_is_alone_and_filters_and_threshold_count() {
+    let folder = nightly(12, 6);
+    let ended = folder.run_line("trend nightly --ops matmul --variants sim/acc* --format json");
+    let trend: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(trend["series"].as_array().map(Vec::len), Some(1));
+    assert_eq!(trend["series"][0]["steps"][0]["direction"], "slower");
+    assert_eq!(trend["series"][0]["steps"][0]["first_after"], 6);
+    let wide = folder.run_line("trend nightly --threshold 80% --format json");
+    let trend: Value = serde_json::from_str(&wide.stdout).unwrap();
+    assert_eq!(trend["series"][1]["steps"].as_array().map(Vec::len), Some(0), "{}", trend["series"][1]);
+}
+
+#[test]
+fn files_that_are_no_reports_are_told_in_one_line_and_left_out() {
+    let folder = nightly(7, 9);
+    folder.write("nightly/cut.json", "{\"schema_version\": 2, ");
+    folder.write("nightly/package.json", "{}");
+    folder.write("nightly/later.json", "{\"schema_version\": 99}");
+    let ended = folder.run_line("trend nightly");
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
+    assert!(ended.stderr.starts_with("gpubench: 3 JSON files are no reports"), "{}", ended.stderr);
+    for name in ["cut.json: not JSON", "package.json", "later.json: schema_version 99"] {
+        assert!(ended.stderr.contains(name), "{name}: {}", ended.stderr);
+    }
+    assert!(ended.stdout.starts_with("7 reports"), "{}", ended.stdout);
+}
+
+#[test]
+fn what_cannot_be_charted_is_refused_in_one_line_with_what_to_do() {
+    let folder = nightly(1, 9);
+    std::fs::create_dir(folder.path().join("empty")).unwrap();
+    folder.refuses(
+        "trend empty",
+        "no report in or below empty: make one there with 'gpubench run --out empty/first'",
+    );
+    folder.refuses("trend absent", "name a folder that holds reports");
+    folder.refuses("trend fair.toml", "not JSON");
+    folder.refuses("trend", "required arguments");
+    folder.refuses("trend nightly --ops matmull", "did you mean 'matmul'");
+    folder.refuses("trend nightly --ops fft", "leave --ops and --variants out");
+    folder.refuses("trend nightly --threshold 5", "percent sign");
+    folder.refuses("trend nightly --format png", "name a folder with --out");
+    folder.refuses("trend nightly --format json,csv", "one format");
+    folder.refuses("trend nightly --format pdf", "unknown format 'pdf'");
+    folder.refuses("trend nightly --out fair.toml/x", "--out");
+}
