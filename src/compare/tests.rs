@@ -155,7 +155,6 @@ fn false_alarms(runs: u64, policy: &Policy) -> f64 {
 fn of_a_thousand_comparisons_without_a_change_at_most_one_in_a_hundred_finds_one() {
     for (runs, policy) in [(1, Policy::default()), (3, with_threshold(0.03)), (3, with_threshold(0.0))] {
         let share = false_alarms(runs, &policy);
-        println!("{runs} runs a side, threshold {:?}: {share}", policy.defaults.threshold);
         assert!(share <= 0.01, "{runs} runs a side, threshold {:?}: {share}", policy.defaults.threshold);
     }
 }
@@ -177,7 +176,6 @@ fn a_slowdown_of_five_percent_in_one_cell_of_sixty_is_found_by_three_runs_a_side
     };
     use rayon::prelude::*;
     let share = (0..400u64).into_par_iter().filter(found).count() as f64 / 400.0;
-    println!("power {share}");
     assert!(share >= 0.95, "{share}");
 }
 
@@ -195,7 +193,6 @@ fn the_interval_of_the_ratio_covers_it_as_often_as_it_says() {
                 all += 1.0;
             }
         }
-        println!("{runs}: {}", covered / all);
         assert!((0.93..=0.99).contains(&(covered / all)), "{runs} runs a side: {}", covered / all);
     }
 }
@@ -223,7 +220,6 @@ fn cells_of_very_different_spread_raise_no_more_false_alarms() {
             compare(&old, &new, &Policy::default()).gate.conclusion == Conclusion::Regression
         };
         let share = (0..300u64).into_par_iter().filter(trips).count() as f64 / 300.0;
-        println!("{runs} uneven runs a side: {share}");
         assert!(share <= 0.01, "{runs} runs a side: {share}");
     }
 }
