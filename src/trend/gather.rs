@@ -214,7 +214,7 @@ mod tests {
             found.left_out.iter().map(|file| file.reason.rsplit_once('/').unwrap().1).collect();
         assert!(left_out[0].starts_with("cut.json: not JSON"), "{left_out:?}");
         assert!(left_out[1].starts_with("package.json: no schema_version"), "{left_out:?}");
-        assert!(left_out[2].starts_with("undated.json: environment.started \"yesterday\""), "{left_out:?}");
+        assert!(left_out[2].starts_with("undated.json: environment: started \"yesterday\""), "{left_out:?}");
     }
 
     #[test]
