@@ -11,7 +11,7 @@ use super::args::CompareArgs;
 use super::listing::Listing;
 use super::stream;
 use crate::compare::export::{self, FORMATS, Format, View};
-use crate::compare::plan::{MOST_RUNS, POWER, Plan, plan};
+use crate::compare::plan::{MOST_RUNS, POWER, Plan, plans};
 use crate::compare::self_test::self_test;
 use crate::compare::{Comparison, Limits, Policy, compare, load, policy};
 use crate::report::file::{self, File, save_all_in_new};
@@ -142,7 +142,9 @@ const LADDER: [f64; 5] = [0.01, 0.02, 0.03, 0.05, 0.10];
 
 fn plan_text(paths: &[std::path::PathBuf], see: f64, policy: &Policy) -> Result<String> {
     let runs = load::runs(paths)?;
-    let asked = plan(&runs, see, policy);
+    let slowdowns: Vec<f64> = std::iter::once(see).chain(LADDER).collect();
+    let mut plans = plans(&runs, &slowdowns, policy);
+    let asked = plans.remove(0);
     ensure!(
         !asked.cells.is_empty(),
         "no cell of {} has a time: plan with a report of measured cells",
@@ -165,9 +167,8 @@ fn plan_text(paths: &[std::path::PathBuf], see: f64, policy: &Policy) -> Result<
     );
     let _ = writeln!(text, "Spread from run to run: {spread}. A row tells of its noisiest cell.\n");
     let mut ladder = Listing::new(&["Slowdown", "--threshold", "Runs a side, all cells"]);
-    for see in LADDER {
-        let plan = plan(&runs, see, policy);
-        ladder.row(vec![spread_text(see), spread_text(plan.threshold), runs_text(plan.runs())]);
+    for plan in plans {
+        ladder.row(vec![spread_text(plan.see), spread_text(plan.threshold), runs_text(plan.runs())]);
     }
     let _ = write!(text, "{}", ladder.text());
     Ok(text)

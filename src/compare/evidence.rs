@@ -22,12 +22,12 @@ pub struct Evidence {
     pub rounds: Vec<f64>,
     /// Logarithm of the multiprocessors' clock in MHz, median of each run; empty unless every run has it.
     pub clocks: Vec<f64>,
-    /// The clock of the samples.
-    pub clock: Clock,
+    /// The clocks of the samples, each once; one unless the runs differ.
+    pub timers: Vec<Clock>,
     /// Whether the device was held back in every sample of every run.
     pub held: bool,
-    /// Fingerprint of the operands.
-    pub inputs: Option<String>,
+    /// Fingerprints of the operands, each once; one unless the runs differ.
+    pub inputs: Vec<String>,
     /// The same for a comparison's reader.
     pub measured: Measured,
 }
@@ -41,6 +41,10 @@ pub struct Standing {
     pub incorrect: Option<String>,
     /// Why it failed in a run.
     pub failed: Option<String>,
+    /// The share of its runs in which its answer was wrong.
+    pub incorrect_share: f64,
+    /// The share of its runs in which it failed.
+    pub failed_share: f64,
     /// Why a run skipped it, and the step that would fix that.
     pub skipped: Option<(String, Option<String>)>,
 }
@@ -51,11 +55,16 @@ impl Standing {
         let reason =
             |row: &Row| row.reason.clone().unwrap_or_else(|| "for no reason that the report tells".into());
         let first = |outcome| rows.iter().find(|row| row.outcome == outcome);
+        let share = |outcome| {
+            rows.iter().filter(|row| row.outcome == outcome).count() as f64 / rows.len().max(1) as f64
+        };
         let timed: Vec<(&Row, &Execute)> = rows.iter().filter_map(|row| Some((*row, timed(row)?))).collect();
         Standing {
             evidence: (!timed.is_empty()).then(|| Evidence::of(&timed)),
             incorrect: first(Outcome::Incorrect).map(|row| reason(row)),
             failed: first(Outcome::Failed).map(|row| reason(row)),
+            incorrect_share: share(Outcome::Incorrect),
+            failed_share: share(Outcome::Failed),
             skipped: first(Outcome::Skipped).map(|row| (reason(row), row.fix.clone())),
         }
     }
@@ -86,18 +95,27 @@ impl Evidence {
             grade: timed.iter().filter_map(|(_, execute)| execute.grade).max(),
             error: errors.reduce(Checked::worse),
         };
-        let (first_row, first) = timed[0];
         Evidence {
             runs: each(&|execute| execute.median_s.ln()),
             within,
             rounds: rounds.concat(),
             clocks: if all_have_clocks { clocks.iter().map(|mhz| mhz.ln()).collect() } else { vec![] },
-            clock: first.clock,
+            timers: distinct(timed.iter().map(|(_, execute)| execute.clock)),
             held: timed.iter().all(|(_, execute)| execute.held != Some(false)),
-            inputs: first_row.inputs.clone(),
+            inputs: distinct(timed.iter().filter_map(|(row, _)| row.inputs.clone())),
             measured,
         }
     }
+}
+
+/// Each value once, in the order of their first places.
+fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    values.fold(vec![], |mut seen, value| {
+        if !seen.contains(&value) {
+            seen.push(value);
+        }
+        seen
+    })
 }
 
 fn median(values: &[f64]) -> Option<f64> {

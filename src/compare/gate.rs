@@ -1,6 +1,6 @@
 //! What a pipeline should do, from the verdicts on all cells and the environment.
 
-use super::{Change, Conclusion, Difference, Gate, Policy, Severity, Verdict};
+use super::{Change, Conclusion, Difference, Doubt, Gate, Policy, Severity, Verdict};
 
 /// The conclusion; `cells` are those of either side, gravest first.
 pub fn conclude(cells: &[Change], environment: &[Difference], policy: &Policy) -> Gate {
@@ -24,22 +24,35 @@ fn concluded(cells: &[Change], environment: &[Difference], policy: &Policy) -> G
     let open: Vec<&Change> = open.collect();
     if let Some(first) = open.first() {
         let reason = format!("{}; first: {}, {}", tally(&open), first.cell(), first.reason);
-        let accept = match first.verdict {
-            Verdict::Missing => "--accept-missing",
-            _ => "--accept-unsure",
+        let accept = match (first.verdict, first.doubt) {
+            (Verdict::Missing, _) => Some("--accept-missing"),
+            (_, Some(Doubt::Different)) => None,
+            _ => Some("--accept-unsure"),
         };
-        let next = first.next.clone().map_or(accept.to_owned(), |next| format!("{next}; or {accept}"));
-        return gate(Conclusion::CannotTell, reason, Some(next));
+        let steps = [first.next.as_deref(), accept].into_iter().flatten().collect::<Vec<_>>();
+        let next = Some(steps.join("; or "));
+        return gate(Conclusion::CannotTell, reason, next);
     }
-    let compared = cells.iter().filter(|change| change.ratio.is_some()).count();
-    gate(Conclusion::Pass, format!("none of {compared} cells is worse"), None)
+    let judged = cells.iter().filter(|change| is_judged(change)).count();
+    let unsettled: Vec<&Change> = cells.iter().filter(|change| change.is_open()).collect();
+    let reason = match unsettled.is_empty() {
+        true => format!("none of {judged} cells is worse"),
+        false => format!("none of {judged} cells is known to be worse; accepted: {}", tally(&unsettled)),
+    };
+    gate(Conclusion::Pass, reason, None)
 }
 
+/// Whether the policy lets an open cell pass. Times of different things tell nothing that could be accepted.
 fn accepted(change: &Change, policy: &Policy) -> bool {
-    match change.verdict {
-        Verdict::Missing => policy.accept_missing,
-        _ => policy.accept_unsure,
+    match (change.verdict, change.doubt) {
+        (Verdict::Missing, _) => policy.accept_missing,
+        (_, doubt) => policy.accept_unsure && doubt != Some(Doubt::Different),
     }
+}
+
+/// Whether both sides have times of a cell that were held against each other.
+fn is_judged(change: &Change) -> bool {
+    change.p.is_some()
 }
 
 /// Why nothing can be concluded, where that is so.
@@ -53,15 +66,19 @@ fn not_comparable(cells: &[Change], environment: &[Difference], policy: &Policy)
         );
         return Some(gate(Conclusion::NotComparable, reason, Some(next)));
     }
-    // A cell that OLD timed and that NEW tried is one that both sides know, though NEW may have no time.
-    let is_matched = |change: &&Change| change.ratio.is_some() || change.verdict.is_regression();
-    if cells.iter().any(|change| is_matched(&change)) {
+    // A regression without a time is a cell that both sides know all the same.
+    if cells.iter().any(|change| is_judged(change) || change.verdict.is_regression()) {
         return None;
     }
-    let next =
-        "compare reports of the same sweep: ops, sizes, dtypes, variants, --cache and --seed must agree";
-    let reason = "no cell has a time on both sides".into();
-    Some(gate(Conclusion::NotComparable, reason, Some(next.into())))
+    let ignored = cells.iter().any(|change| change.verdict == Verdict::NotJudged && change.ratio.is_some());
+    let (reason, next) = match ignored {
+        true => ("the policy leaves every cell out that has a time on both sides", "ignore fewer cells"),
+        false => (
+            "no cell has a time on both sides that can be compared",
+            "compare reports of the same sweep: ops, sizes, dtypes, variants, --cache and --seed must agree",
+        ),
+    };
+    Some(gate(Conclusion::NotComparable, reason.into(), Some(next.into())))
 }
 
 /// How many cells have which verdict, such as `2 cells slower, 1 missing`.

@@ -1,6 +1,6 @@
 //! Remarks on a comparison as a whole: what weakens it, and what would make it stronger.
 
-use super::{Change, Note, Policy, Runs, Verdict};
+use super::{Change, Measured, Note, Policy, Runs, Verdict};
 use crate::case::Cell;
 
 /// Remarks on comparing these sides, of which `cells` came out.
@@ -28,6 +28,17 @@ pub fn notes(old: &Runs, new: &Runs, cells: &[Change], policy: &Policy) -> Vec<N
             note(text, "run it again to its end");
         }
     }
+    for (word, text) in [
+        ("OLD", scarce(cells, old, |cell| cell.old.as_ref())),
+        ("NEW", scarce(cells, new, |cell| cell.new.as_ref())),
+    ] {
+        if let Some(text) = text {
+            note(
+                format!("{word}: {text}"),
+                "run the same sweep each time, or find out why they have no time",
+            );
+        }
+    }
     for table in policy.idle(&cells.iter().map(Change::cell).collect::<Vec<Cell>>()) {
         note(table, "correct the table or remove it");
     }
@@ -35,6 +46,17 @@ pub fn notes(old: &Runs, new: &Runs, cells: &[Change], policy: &Policy) -> Vec<N
         note(text, "run both sides with the same --cache and --seed");
     }
     notes
+}
+
+/// Which cells have a time in some runs of a side only.
+fn scarce(cells: &[Change], side: &Runs, measured: impl Fn(&Change) -> Option<&Measured>) -> Option<String> {
+    let runs = |change: &Change| measured(change).map(|measured| measured.runs);
+    let mut scarce = cells.iter().filter(|change| runs(change).is_some_and(|runs| runs < side.runs.len()));
+    let first = scarce.next()?;
+    let count = 1 + scarce.count();
+    let cells = if count == 1 { "1 cell has".to_owned() } else { format!("{count} cells have") };
+    let (runs, all) = (runs(first)?, side.runs.len());
+    Some(format!("{cells} a time in some of the runs only; first: {}, in {runs} of {all}", first.cell()))
 }
 
 /// Why cells of both sides do not meet although ops and sizes do.

@@ -5,6 +5,9 @@ use super::shift::{detectable, standard_error};
 use super::{Policy, Runs};
 use crate::case::Cell;
 
+/// Runs a side below which the spread is not measured but assumed, so that a plan cannot count on it.
+const LEAST_RUNS: usize = 2;
+
 /// Runs a side beyond which a plan is no help.
 pub const MOST_RUNS: usize = 50;
 
@@ -38,21 +41,29 @@ pub struct Planned {
     pub runs: Option<usize>,
 }
 
-/// The plan for seeing a slowdown of `see` in any cell of `runs`' sweep.
-pub fn plan(runs: &Runs, see: f64, policy: &Policy) -> Plan {
+/// The plans for seeing each of these slowdowns in any cell of `runs`' sweep.
+pub fn plans(runs: &Runs, slowdowns: &[f64], policy: &Policy) -> Vec<Plan> {
     let cells = calibrate(runs, policy);
+    let measured = runs.runs.len() > 1 || !runs.null_spread.is_empty();
+    slowdowns.iter().map(|see| plan(&cells, *see, measured, policy)).collect()
+}
+
+fn plan(cells: &[Calibrated], see: f64, measured: bool, policy: &Policy) -> Plan {
     let threshold = see / 2.0;
     let alpha = policy.alpha / cells.len().max(1) as f64;
-    let planned = |cell: Calibrated| {
+    let planned = |cell: &Calibrated| {
         let seen = |runs: &usize| {
             let df = 2.0 * (*runs as f64 - 1.0) + LENT_DF;
             let error = standard_error(cell.run_spread.powi(2), *runs, *runs);
             detectable(error, df, threshold, alpha, POWER) <= see
         };
-        Planned { runs: (1..=MOST_RUNS).find(seen), cell: cell.cell, run_spread: cell.run_spread }
+        Planned {
+            runs: (LEAST_RUNS..=MOST_RUNS).find(seen),
+            cell: cell.cell.clone(),
+            run_spread: cell.run_spread,
+        }
     };
-    let measured = runs.runs.len() > 1 || !runs.null_spread.is_empty();
-    Plan { see, threshold, cells: cells.into_iter().map(planned).collect(), measured }
+    Plan { see, threshold, cells: cells.iter().map(planned).collect(), measured }
 }
 
 impl Plan {

@@ -125,6 +125,55 @@ fn a_cell_that_failed_in_one_of_three_runs_is_newly_failed() {
 }
 
 #[test]
+fn a_cell_that_fails_as_often_as_before_is_judged_by_its_times_and_more_often_is_newly_failed() {
+    let runs = |first: u64, failing: usize, factor: f64| {
+        let run = |k: usize| {
+            let mut report = rehearsal::run(first + k as u64, &REALISTIC, &|_| 1.0);
+            let row = report.rows.iter_mut().find(|row| is_planted(&row.cell())).unwrap();
+            match k < failing {
+                true => {
+                    (row.outcome, row.execute, row.reason) = (Outcome::Failed, None, Some("crashed".into()))
+                }
+                false => row.execute.as_mut().unwrap().scale(factor),
+            }
+            report
+        };
+        side((0..3).map(run).collect())
+    };
+    let verdict = |old: usize, new: usize, factor: f64| {
+        let comparison = compare(&runs(1, old, 1.0), &runs(11, new, factor), &Policy::default());
+        (planted(&comparison).verdict, comparison.gate.exit_code)
+    };
+    assert_eq!(verdict(1, 1, 3.0), (Verdict::Slower, 1));
+    assert_eq!(verdict(1, 3, 1.0), (Verdict::NewlyFailed, 1));
+    assert_eq!(verdict(1, 2, 1.0), (Verdict::NewlyFailed, 1));
+    assert_eq!(verdict(2, 1, 1.0), (Verdict::Same, 0));
+    assert_eq!(verdict(3, 3, 1.0), (Verdict::NotMeasured, 0));
+}
+
+#[test]
+fn operands_that_differ_in_one_run_of_three_are_not_pooled() {
+    let (old, mut new) = (rehearsed(1..4, &REALISTIC, &|_| 1.0), rehearsed(4..7, &REALISTIC, &|_| 1.0));
+    let rows = |runs: &mut Runs, k: usize, inputs: &str| {
+        runs.runs[k].report.rows.iter_mut().for_each(|row| row.inputs = Some(inputs.into()));
+    };
+    (0..3).for_each(|k| rows(&mut new, k, if k == 2 { "b" } else { "a" }));
+    let comparison = compare(&old, &new, &Policy { accept_unsure: true, ..Policy::default() });
+    assert_eq!((planted(&comparison).doubt, comparison.gate.exit_code), (Some(Doubt::Different), 2));
+}
+
+#[test]
+fn a_cell_that_only_some_runs_have_is_told() {
+    let (old, mut new) = (rehearsed(1..4, &REALISTIC, &|_| 1.0), rehearsed(4..7, &REALISTIC, &|_| 1.0));
+    new.runs[1].report.rows.retain(|row| !is_planted(&row.cell()));
+    let notes = compare(&old, &new, &Policy::default()).notes;
+    assert!(
+        notes.iter().any(|note| note.text.contains("fft N=2000") && note.text.contains("in 2 of 3")),
+        "{notes:?}"
+    );
+}
+
+#[test]
 fn passes_that_differ_by_more_than_a_threshold_disagree() {
     use super::calibration::calibrate;
     let passes = |factor: f64| {

@@ -1,6 +1,7 @@
 //! The verdict on one cell, from what both sides have of it.
 
 use super::evidence::{Evidence, Standing};
+use super::export::change_with_interval;
 use super::pairing::Pair;
 use super::ranks::rank_test;
 use super::shift::Shift;
@@ -116,24 +117,36 @@ impl<'a> Candidate<'a> {
 
 fn told(mut change: Change, verdict: Verdict, reason: String, next: Option<String>) -> Change {
     (change.verdict, change.reason, change.next) = (verdict, reason, next);
+    if verdict != Verdict::Unsure {
+        change.doubt = None;
+    }
     change
 }
 
-/// Wrong answers and failures that are new, or that neither side is without.
+/// Wrong answers and failures that are new or more frequent, or that leave neither side a time to judge by.
 fn broken(old: &Standing, new: &Standing) -> Option<(Verdict, String, Option<String>)> {
     let kinds = [
-        (&old.incorrect, &new.incorrect, Verdict::NewlyIncorrect, "incorrect"),
-        (&old.failed, &new.failed, Verdict::NewlyFailed, "failed"),
+        (old.incorrect_share, new.incorrect_share, &new.incorrect, Verdict::NewlyIncorrect, "incorrect"),
+        (old.failed_share, new.failed_share, &new.failed, Verdict::NewlyFailed, "failed"),
     ];
-    let (was, reason, verdict, word) =
-        kinds.into_iter().find_map(|(was, is, verdict, word)| Some((was, is.as_ref()?, verdict, word)))?;
-    if old.evidence.is_some() && was.is_none() {
+    let more_often = kinds.iter().find(|(was, is, ..)| is > was && old.evidence.is_some());
+    if let Some((was, _, reason, verdict, word)) = more_often {
+        let before = if *was > 0.0 {
+            format!("{word} in some runs of OLD, now in more")
+        } else {
+            format!("was measured, now {word}")
+        };
+        let reason = reason.as_deref().unwrap_or_default();
         let next = "mend it, or leave the cell out with ignore = true in a policy file".to_owned();
-        return Some((verdict, format!("was measured, now {word}: {reason}"), Some(next)));
+        return Some((*verdict, format!("{before}: {reason}"), Some(next)));
     }
+    if new.evidence.is_some() {
+        return None;
+    }
+    let (was, _, reason, _, word) = kinds.into_iter().find(|(_, is, ..)| *is > 0.0)?;
     let before =
-        if was.is_some() { format!("{word} on both sides") } else { format!("{word}, and OLD has no time") };
-    Some((Verdict::NotMeasured, format!("{before}: {reason}"), None))
+        if was > 0.0 { format!("{word} on both sides") } else { format!("{word}, and OLD has no time") };
+    Some((Verdict::NotMeasured, format!("{before}: {}", reason.as_deref().unwrap_or_default()), None))
 }
 
 /// What to say of a cell that at most one side has a time of.
@@ -151,8 +164,7 @@ fn one_sided(old: &Standing, new: &Standing) -> (Verdict, String, Option<String>
     match (&old.evidence, &new.evidence) {
         (Some(_), _) => {
             let fix = new.skipped.as_ref().and_then(|(_, fix)| fix.clone());
-            let next =
-                fix.unwrap_or_else(|| "run it again in NEW, or accept that with --accept-missing".into());
+            let next = fix.unwrap_or_else(|| "run it again in NEW".into());
             let now = without(new, "not among the cells of NEW");
             (Verdict::Missing, format!("was measured, now {now}"), Some(next))
         }
@@ -166,13 +178,13 @@ fn one_sided(old: &Standing, new: &Standing) -> (Verdict, String, Option<String>
 /// Why the times of both sides are of different things, if they are.
 fn different(pair: &Pair) -> Option<String> {
     let (old, new) = pair.both()?;
-    if old.clock != new.clock {
-        return Some(format!("OLD was timed by the {}, NEW by the {}", old.clock.words(), new.clock.words()));
+    let first = *old.timers.first()?;
+    if let Some(other) = old.timers.iter().chain(&new.timers).find(|timer| **timer != first) {
+        return Some(format!("some runs were timed by the {}, some by the {}", first.words(), other.words()));
     }
-    match (&old.inputs, &new.inputs) {
-        (Some(a), Some(b)) if a != b => Some("the operands differ though the seed is the same".into()),
-        _ => None,
-    }
+    let mut inputs = old.inputs.iter().chain(&new.inputs);
+    let first = inputs.next()?;
+    inputs.any(|other| other != first).then(|| "the operands differ though the seed is the same".into())
 }
 
 /// Whether the cell is slower, faster, the same, or none of these for sure.
@@ -230,8 +242,8 @@ fn less_accurate(old: &Evidence, new: &Evidence, growth: f64) -> Option<String> 
 
 /// The reason and the next step of a verdict by time.
 fn words(change: &Change, significant: bool) -> (String, Option<String>) {
-    let ([low, high], ratio) = (change.interval.unwrap_or([1.0; 2]), change.ratio.unwrap_or(1.0));
-    let interval = format!("{ratio:.3}x as long ({low:.3} to {high:.3})");
+    let low = change.interval.map_or(1.0, |[low, _]| low);
+    let interval = change_with_interval(change).unwrap_or_default();
     let more = "more runs a side, --plan OLD says how many; or a wider --threshold".to_owned();
     match (change.verdict, change.doubt) {
         (Verdict::Unsure, Some(Doubt::Clock)) => {

@@ -291,3 +291,47 @@ fn a_baseline_of_wrong_answers_is_refused_and_bad_names_too() {
     assert_eq!(none.code, 2);
     assert!(none.stderr.contains("baseline list"), "{}", none.stderr);
 }
+
+/// The path of a kept result.
+fn kept(name: &str) -> String {
+    format!("{}/results/h200/gate/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn runs_of_a_real_machine_pass_as_they_are_and_fail_when_made_slower() {
+    let folder = Folder::new();
+    let compared =
+        |new: &str| folder.compared(&format!("{} {} --accept-missing", kept("baseline"), kept(new)));
+    let repeat = compared("repeat");
+    assert!(repeat["gate"]["exit_code"] != 1 && of(&verdicts(&repeat), "slower").is_empty());
+    let tiled = compared("tiled");
+    assert_eq!(tiled["gate"]["exit_code"], 1);
+    let slower = verdicts(&tiled);
+    assert_eq!(of(&slower, "slower"), ["matmul 1000 cublas", "matmul 2000 cublas"]);
+    let half = compared("half");
+    assert_eq!(half["gate"]["exit_code"], 1);
+    assert_eq!(half["environment"][0]["fact"], "cpu-threads");
+    assert!(of(&verdicts(&half), "slower").len() >= 8, "{half}");
+}
+
+#[test]
+fn a_gate_that_judged_nothing_does_not_pass() {
+    let folder = Folder::new();
+    folder.sim("old", 1, "");
+    folder.sim("new", 2, "");
+    let mut report: Value = serde_json::from_str(&read(&folder, "new/report.json")).unwrap();
+    for row in report["rows"].as_array_mut().unwrap() {
+        row["inputs"] = "0000000000000000".into();
+    }
+    folder.write("other.json", &report.to_string());
+    let different = folder.compared("old other.json --accept-unsure --accept-missing");
+    assert_eq!(different["gate"]["exit_code"], 2);
+    folder.write("all.toml", "[[cell]]\nop = \"*\"\nignore = true\n");
+    let ignored = folder.compared("old new --policy all.toml");
+    assert_eq!(ignored["gate"]["exit_code"], 2);
+    assert!(ignored["gate"]["reason"].as_str().unwrap().contains("leaves every cell out"));
+}
+
+fn read(folder: &Folder, name: &str) -> String {
+    std::fs::read_to_string(folder.path().join(name)).unwrap()
+}

@@ -20,6 +20,7 @@ use super::Comparison;
 
 pub use github::job_summary;
 pub use names::names;
+pub(super) use words::change_with_interval;
 
 /// How a comparison is shown.
 #[derive(Clone, Copy, Debug, Default)]
