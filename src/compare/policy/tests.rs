@@ -22,16 +22,27 @@ fn message(text: &str) -> String {
 fn the_example_file_parses_and_says_what_its_comments_say() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs/policy-example.toml");
     let policy = read(&path).unwrap();
-    assert_eq!((policy.defaults.threshold, policy.defaults.run_spread), (Some(0.05), Some(0.02)));
+    assert_eq!((policy.defaults.threshold, policy.defaults.run_spread), (Some(0.05), None));
     assert_eq!((policy.defaults.error_growth, policy.alpha), (Some(4.0), 0.01));
     assert!(!policy.accept_missing && !policy.accept_unsure && !policy.cross_machine);
-    assert_eq!(policy.severity("driver"), Some(Severity::Block));
+    assert_eq!(policy.severity("governor"), Some(Severity::Warn));
     assert_eq!(policy.severity("gpu-model"), None);
     let small = policy.limits(&cell("matmul", 64, "cublas"));
     assert_eq!((small.threshold, small.ignored), (Some(0.2), false));
     assert_eq!(policy.limits(&cell("matmul", 2000, "openblas")).threshold, Some(0.1));
     assert_eq!(policy.limits(&cell("matmul", 2000, "cublas")), policy.defaults);
-    assert!(policy.limits(&cell("svd", 100, "gesvdp")).ignored);
+    assert_eq!(policy.limits(&cell("spgemm", 2000, "cusparse")).threshold, Some(0.2));
+    assert!(!policy.limits(&cell("svd", 500, "gesvdp")).ignored);
+}
+
+#[test]
+fn the_policy_of_the_example_workflow_is_strict_where_the_device_paces_the_work() {
+    let policy = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/ci/gpu-gate.toml")).unwrap();
+    let threshold = |op, n, variant| policy.limits(&cell(op, n, variant)).threshold;
+    assert_eq!(threshold("matmul", 1000, "cublas"), Some(0.03));
+    assert_eq!(threshold("fft", 1000, "cufft"), Some(0.05));
+    assert_eq!(threshold("fft", 2000, "cufft"), Some(0.03));
+    assert_eq!(threshold("spgemm", 4000, "cusparse"), Some(0.25));
 }
 
 #[test]
