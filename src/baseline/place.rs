@@ -47,8 +47,9 @@ impl Place {
     pub fn clear(&self) -> Result<bool> {
         let is_left = self.attempt.exists();
         if is_left {
-            fs::remove_dir_all(&self.attempt)
-                .with_context(|| format!("cannot remove {}, left by an earlier save", self.attempt.display()))?;
+            fs::remove_dir_all(&self.attempt).with_context(|| {
+                format!("cannot remove {}, left by an earlier save", self.attempt.display())
+            })?;
         }
         Ok(is_left)
     }
@@ -60,11 +61,14 @@ impl Place {
     pub fn put(&self) -> Result<()> {
         let [attempt, folder, aside] = [&self.attempt, &self.folder, &self.aside].map(|path| path.display());
         if !self.folder.exists() {
-            return fs::rename(&self.attempt, &self.folder)
-                .with_context(|| format!("cannot move {attempt} to {folder}; the new passes are still there"));
+            return fs::rename(&self.attempt, &self.folder).with_context(|| {
+                format!("cannot move {attempt} to {folder}; the new passes are still there")
+            });
         }
         fs::rename(&self.folder, &self.aside).with_context(|| {
-            format!("cannot move {folder} aside to {aside}; it is as it was, and the new passes are in {attempt}")
+            format!(
+                "cannot move {folder} aside to {aside}; it is as it was, and the new passes are in {attempt}"
+            )
         })?;
         fs::rename(&self.attempt, &self.folder).map_err(|error| match fs::rename(&self.aside, &self.folder) {
             Ok(()) => anyhow!(

@@ -67,7 +67,10 @@ fn figures_that_no_number_holds_are_refused_in_one_line() {
     for figure in ["1e999", "null", "\"wide\"", "-0.1", "10"] {
         fs::write(folder.path().join(FILE_NAME), text.replace("0.25", figure)).unwrap();
         let message = refusal(folder.path());
-        assert!(message.contains("save the baseline again") && !message.contains('\n'), "{figure}: {message}");
+        assert!(
+            message.contains("save the baseline again") && !message.contains('\n'),
+            "{figure}: {message}"
+        );
     }
 }
 

@@ -80,9 +80,8 @@ fn held(path: &Path) -> Result<Vec<PathBuf>> {
     }
     let shown = path.display();
     let entries = std::fs::read_dir(path).with_context(|| format!("cannot read {shown}"))?;
-    let is_hidden = |path: &PathBuf| {
-        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
-    };
+    let is_hidden =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
     let mut inner: Vec<PathBuf> =
         entries.flatten().map(|entry| entry.path()).filter(|path| !is_hidden(path)).collect();
     inner.sort();
@@ -109,8 +108,10 @@ fn meant(path: &Path, inner: &[PathBuf]) -> String {
     match json.as_slice() {
         [] => "give the folder of a run, a folder of such folders, or a report's file".into(),
         [one] => format!("if its file is a report, name that: {one}"),
-        [first, second, ..] => format!("if its files are reports, name them: {first} {second}{}",
-            if json.len() > 2 { " and so on" } else { "" }),
+        [first, second, ..] => format!(
+            "if its files are reports, name them: {first} {second}{}",
+            if json.len() > 2 { " and so on" } else { "" }
+        ),
     }
 }
 

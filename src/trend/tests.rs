@@ -123,7 +123,10 @@ fn three_facts_are_told_with_short_values_and_the_rest_is_counted() {
     });
     let told = told.unwrap();
     assert_eq!(facts.len(), 5, "{facts:?}");
-    assert!(told.starts_with("gpubench 0.1.0 -> 0.2.0, build-profile release -> debug, variables "), "{told}");
+    assert!(
+        told.starts_with("gpubench 0.1.0 -> 0.2.0, build-profile release -> debug, variables "),
+        "{told}"
+    );
     assert!(told.ends_with(", and 1 more") && !told.contains(&"y".repeat(61)), "{told}");
 }
 
@@ -132,8 +135,7 @@ fn settings_of_other_ops_are_not_told() {
     let settings = |report: &mut Report, op: &str| {
         let mut sampling = serde_json::to_value(crate::measure::sampling::Sampling::default()).unwrap();
         sampling["rounds"] = 9.into();
-        report.environment.settings =
-            serde_json::json!({ "sweeps": [report.environment.settings["sweeps"][0], { "op": op, "sampling": sampling }] });
+        report.environment.settings = serde_json::json!({ "sweeps": [report.environment.settings["sweeps"][0], { "op": op, "sampling": sampling }] });
     };
     assert_eq!(told_of(|report| settings(report, "fft")).0, None);
     let told = told_of(|report| settings(report, "matmul")).0.unwrap();

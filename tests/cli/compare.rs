@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Ended, Folder};
 
 /// Two variants with noise, and what `more` adds.
-fn script(seed: u32, more: &str) -> String {
+pub(super) fn script(seed: u32, more: &str) -> String {
     format!(
         "seed = {seed}\n\
          [[variant]]\nname = \"host\"\nside = \"cpu\"\n\
@@ -14,13 +14,14 @@ fn script(seed: u32, more: &str) -> String {
     )
 }
 
-const SLOWER: &str = "[[rule]]\nop = \"fft\"\nvariant = \"accelerator\"\nn = 8\ntime = \"260us\"\n";
-const WRONG: &str = "[[rule]]\nop = \"fft\"\nvariant = \"host\"\nanswer = \"wrong\"\n";
+pub(super) const SLOWER: &str =
+    "[[rule]]\nop = \"fft\"\nvariant = \"accelerator\"\nn = 8\ntime = \"260us\"\n";
+pub(super) const WRONG: &str = "[[rule]]\nop = \"fft\"\nvariant = \"host\"\nanswer = \"wrong\"\n";
 const FAILING: &str = "[[rule]]\nop = \"matmul\"\nvariant = \"host\"\nn = 4\noutcome = \"fail\"\n";
 
 impl Folder {
     /// A run of the sweep under `name`, by a script with `seed` and `more`.
-    fn sim(&self, name: &str, seed: u32, more: &str) {
+    pub(super) fn sim(&self, name: &str, seed: u32, more: &str) {
         self.sim_of(name, seed, more, "--ops matmul,fft --sizes 4,8");
     }
 
@@ -36,7 +37,7 @@ impl Folder {
     }
 
     /// The comparison as JSON; its exit code must be the program's.
-    fn compared(&self, rest: &str) -> Value {
+    pub(super) fn compared(&self, rest: &str) -> Value {
         let ended = self.compare(&format!("{rest} --format json"));
         let comparison: Value = serde_json::from_str(&ended.stdout).expect(&ended.stderr);
         assert_eq!(comparison["gate"]["exit_code"], ended.code);
@@ -44,14 +45,14 @@ impl Folder {
     }
 }
 
-fn verdicts(comparison: &Value) -> Vec<(String, String)> {
+pub(super) fn verdicts(comparison: &Value) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let name = |cell: &Value| format!("{} {} {}", text(&cell["op"]), cell["n"], text(&cell["variant"]));
     let cells = comparison["cells"].as_array().unwrap();
     cells.iter().map(|cell| (name(cell), text(&cell["verdict"]))).collect()
 }
 
-fn of<'a>(verdicts: &'a [(String, String)], verdict: &str) -> Vec<&'a str> {
+pub(super) fn of<'a>(verdicts: &'a [(String, String)], verdict: &str) -> Vec<&'a str> {
     verdicts.iter().filter(|(_, found)| found == verdict).map(|(cell, _)| cell.as_str()).collect()
 }
 
@@ -188,13 +189,16 @@ fn wrong_usage_and_unreadable_files_exit_2_in_one_line_that_tells_what_to_do() {
         ("--plan old --threshold 3%", "cannot be used with"),
         ("--self-test --format json", "cannot be used with"),
         ("--self-test old --out gate", "cannot be used with"),
-        ("old old --see 3%", "'--see <PERCENT>' cannot be used with"),
+        ("old old --see 3%", "cannot be used with '--see <PERCENT>'"),
         ("--old old --new old --see 3%", "cannot be used with"),
         ("--self-test --see 3%", "cannot be used with"),
         ("--see 3%", "--plan"),
         ("old old --force", "--out"),
         ("old empty", "empty holds no report.json: give the folder of a run"),
-        ("old loose", "loose holds no report.json: if its files are reports, name them: loose/run1.json loose/run2.json"),
+        (
+            "old loose",
+            "loose holds no report.json: if its files are reports, name them: loose/run1.json loose/run2.json",
+        ),
         ("old results/baselines", "it holds baselines, so name one, such as results/baselines/main"),
         ("old main", "main holds no report.json: for the baseline of that name give results/baselines/main"),
         ("old ./main", "for the baseline of that name give results/baselines/main"),
@@ -265,8 +269,7 @@ fn a_summary_that_cannot_be_written_changes_neither_annotations_nor_exit_code() 
     folder.sim("new", 2, SLOWER);
     let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_gpubench"));
     let command = command.current_dir(folder.path()).env("GITHUB_STEP_SUMMARY", "nowhere/summary.md");
-    let output =
-        command.args("compare old new --threshold 20% --format github".split(' ')).output().unwrap();
+    let output = command.args("compare old new --threshold 20% --format github".split(' ')).output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(String::from_utf8(output.stdout).unwrap().contains("::error"));
@@ -312,137 +315,17 @@ fn a_plan_in_json_says_what_the_table_says() {
     folder.sim("old", 1, "");
     let ended = folder.compare("--plan old --see 10% --format json");
     let plan: Value = serde_json::from_str(&ended.stdout).expect(&ended.stderr);
-    assert_eq!((&plan["see"], &plan["threshold"], &plan["measured"]), (&0.1.into(), &0.05.into(), &false.into()));
+    assert_eq!(
+        (&plan["see"], &plan["threshold"], &plan["measured"]),
+        (&0.1.into(), &0.05.into(), &false.into())
+    );
     let cells = plan["cells"].as_array().unwrap();
     assert_eq!(cells.len(), 8);
-    assert!(cells.iter().all(|cell| cell["runs"].is_u64() && cell["run_spread"].as_f64() > Some(0.0)), "{plan}");
+    assert!(
+        cells.iter().all(|cell| cell["runs"].is_u64() && cell["run_spread"].as_f64() > Some(0.0)),
+        "{plan}"
+    );
     let ladder = plan["ladder"].as_array().unwrap();
     assert_eq!((ladder.len(), &ladder[0]["see"], &ladder[0]["runs"]), (5, &0.01.into(), &Value::Null));
     assert_eq!(ladder[4]["runs"], plan["runs"]);
-}
-
-#[test]
-fn a_baseline_is_saved_listed_shown_and_compared_with_by_name() {
-    let folder = Folder::new();
-    folder.write("sim.toml", &script(1, ""));
-    let save = "baseline save main --ops matmul,fft --sizes 4,8 --backends sim --sim sim.toml --quiet";
-    let saved = folder.run_line(save);
-    assert_eq!(saved.code, 0, "{}", saved.stderr);
-    let base = folder.path().join("results/baselines/main");
-    assert!(base.join("baseline.json").is_file() && base.join("pass-2/report.json").is_file());
-    let again = folder.run_line(save);
-    assert_eq!(again.code, 2);
-    assert!(again.stderr.contains("--force"), "{}", again.stderr);
-    assert_eq!(folder.run_line(&format!("{save} --force")).code, 0);
-    let entries = std::fs::read_dir(folder.path().join("results/baselines")).unwrap();
-    assert_eq!(entries.count(), 1, "no attempt is left behind");
-    let listed = folder.run_line("baseline list");
-    assert!(listed.stdout.contains("main") && listed.stdout.lines().count() == 2, "{}", listed.stdout);
-    let shown = folder.run_line("baseline show main");
-    assert!(shown.stdout.contains("2 passes") && shown.stdout.contains("accelerator"), "{}", shown.stdout);
-    folder.sim("new", 2, SLOWER);
-    for old in ["main", "results/baselines/main"] {
-        let comparison = folder.compared(&format!("{old} new --threshold 20%"));
-        assert_eq!(comparison["old"].as_array().map(Vec::len), Some(2));
-        assert_eq!(of(&verdicts(&comparison), "slower"), ["fft 8 accelerator"]);
-    }
-}
-
-#[test]
-fn a_save_leaves_baselines_alone_whose_names_are_like_those_of_its_attempts() {
-    let folder = Folder::new();
-    for (seed, name) in [(1, "a"), (2, "b")] {
-        folder.sim(name, seed, "");
-    }
-    for name in ["a.attempt", "a.replaced", "a", "a.b"] {
-        let saved = folder.run_line(&format!("baseline save {name} --from a b --accept-noisy"));
-        assert_eq!(saved.code, 0, "{}", saved.stderr);
-    }
-    for name in ["a", "a.b"] {
-        let saved = folder.run_line(&format!("baseline save {name} --from a b --accept-noisy --force"));
-        assert_eq!(saved.code, 0, "{}", saved.stderr);
-    }
-    let entries = std::fs::read_dir(folder.path().join("results/baselines")).unwrap();
-    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    assert_eq!(names, ["a", "a.attempt", "a.b", "a.replaced"]);
-}
-
-#[test]
-fn a_baseline_is_made_of_reports_that_exist_by_the_same_rules() {
-    let folder = Folder::new();
-    for (seed, name) in [(1, "night-1"), (2, "night-2"), (3, "nights/3")] {
-        std::fs::create_dir_all(folder.path().join("nights")).unwrap();
-        folder.sim(name, seed, "");
-    }
-    folder.sim("slower", 4, SLOWER);
-    folder.sim("wrong", 5, WRONG);
-    let saved = folder.run_line("baseline save nights --from night-1 night-2/report.json nights --quiet");
-    assert_eq!(saved.code, 0, "{}", saved.stderr);
-    assert!(saved.stdout.contains("nights: 3 passes"), "{}", saved.stdout);
-    let copy = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
-    assert_eq!(copy("results/baselines/nights/pass-3/report.json"), copy("nights/3/report.json"));
-    let compared = folder.compared("results/baselines/nights slower --threshold 20%");
-    assert_eq!(of(&verdicts(&compared), "slower"), ["fft 8 accelerator"]);
-    // A baseline can be made anew of its own passes, and of another's.
-    let again = "baseline save nights --force --from results/baselines/nights/pass-1 night-2";
-    assert_eq!(folder.run_line(again).code, 0);
-    assert_eq!(folder.run_line("baseline save other --from results/baselines/nights nights").code, 0);
-    for (line, code, expected) in [
-        ("--from night-1 slower", 1, "the passes disagree"),
-        ("--from night-1 wrong", 1, "was incorrect in a pass"),
-        ("--from night-1", 2, "name two or more"),
-        ("--from night-1 night-1", 2, "are the same run"),
-        ("--from night-1 nowhere", 2, "cannot read nowhere"),
-        ("--from night-1 night-2 --passes 3", 2, "cannot be used with"),
-        ("--from night-1 night-2 --ops fft", 2, "cannot be used with"),
-        ("--from night-1 night-2 --config quick", 2, "cannot be used with"),
-    ] {
-        let ended = folder.run_line(&format!("baseline save x {line}"));
-        assert_eq!((ended.code, ended.stdout.as_str()), (code, ""), "{line}: {}", ended.stderr);
-        assert!(ended.stderr.contains(expected), "{line}: {}", ended.stderr);
-        assert_eq!(ended.stderr.lines().count(), 1, "{line}: {}", ended.stderr);
-        assert!(!folder.path().join("results/baselines/.x.attempt").exists(), "{line}");
-    }
-}
-
-#[test]
-fn a_damaged_baseline_is_told_in_one_line() {
-    let folder = Folder::new();
-    for (seed, name) in [(1, "a"), (2, "b")] {
-        folder.sim(name, seed, "");
-    }
-    assert_eq!(folder.run_line("baseline save main --from a b").code, 0);
-    std::fs::remove_dir_all(folder.path().join("results/baselines/main/pass-2")).unwrap();
-    for line in ["compare main a", "baseline show main"] {
-        let ended = folder.run_line(line);
-        assert_eq!(ended.code, 2, "{line}");
-        assert_eq!(
-            ended.stderr,
-            "gpubench: results/baselines/main/baseline.json: pass-2 holds no report.json; save the baseline again\n"
-        );
-    }
-    let listed = folder.run_line("baseline list");
-    assert!(listed.code == 0 && listed.stdout.contains("pass-2 holds no report.json"), "{}", listed.stdout);
-}
-
-#[test]
-fn a_baseline_of_wrong_answers_is_refused_and_bad_names_too() {
-    let folder = Folder::new();
-    folder.write("wrong.toml", &script(1, WRONG));
-    let sweep = "--ops matmul,fft --sizes 4 --backends sim --sim wrong.toml --quiet";
-    let refused = folder.run_line(&format!("baseline save main {sweep}"));
-    assert_eq!(refused.code, 1, "{}", refused.stderr);
-    let told = "pass 1 has cells that are incorrect or failed, see its report; the passes are in \
-                results/baselines/.main.attempt, which may be deleted";
-    assert!(refused.stderr.contains(told), "{}", refused.stderr);
-    assert!(folder.run_line("baseline list").stdout.starts_with("no baselines in"));
-    assert!(!folder.path().join("results/baselines/main").exists());
-    for name in ["../up", "a/b", ".hidden", "''"] {
-        let ended = folder.run_line(&format!("baseline save {name} {sweep}"));
-        assert_eq!(ended.code, 2, "{name}");
-    }
-    let none = folder.run_line("baseline show nothing");
-    assert_eq!(none.code, 2);
-    assert!(none.stderr.contains("baseline list"), "{}", none.stderr);
 }

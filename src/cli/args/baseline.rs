@@ -33,7 +33,7 @@ Examples:
   gpubench baseline save main                          the quick sweep, twice
   gpubench baseline save main --passes 5               more passes: smaller changes can be told from it later
   gpubench baseline save gpu --config article --backends cuda
-  gpubench baseline save nights --from night-1 night-2 night-3   runs that exist: folders, or report.json files
+  gpubench baseline save nights --from n1 n2 n3        runs that exist, such as those of several nights
   gpubench compare results/baselines/main results/new  compare with it
 
 The passes are plain report folders in results/baselines/NAME. Where two passes of a cell differ by more than its \

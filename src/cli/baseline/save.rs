@@ -84,7 +84,10 @@ fn from_reports(args: &SaveArgs, policy: &Policy, place: &Place) -> Result<ExitC
     let reports = load::reports(&args.from)?;
     let runs = load::runs(&reports)?;
     let count = u32::try_from(reports.len()).unwrap_or(u32::MAX);
-    ensure!(count >= 2, "--from names one run, which cannot show a spread: name two or more of the same sweep");
+    ensure!(
+        count >= 2,
+        "--from names one run, which cannot show a spread: name two or more of the same sweep"
+    );
     let cells = calibrate(&runs, policy);
     if let Some(problem) = refusal(&runs, &cells, policy, args.accept_noisy) {
         stream::complain(&format!("no baseline was saved: {problem}"));
