@@ -1,13 +1,16 @@
 //! Baselines: folders of runs of one sweep in which nothing changed, with how much they differ all the same.
 
+mod place;
+
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde::{Deserialize, Serialize};
 
 use crate::case::{Cache, Case, Cell};
 use crate::compare::calibration::Calibrated;
 use crate::report::file;
+pub use place::Place;
 
 /// Where baselines are kept when nothing else is said.
 pub const FOLDER: &str = "results/baselines";
@@ -17,6 +20,9 @@ pub const FILE_NAME: &str = "baseline.json";
 
 /// Version of its layout.
 const BASELINE_VERSION: u32 = 1;
+
+/// Figures of a cell below which a file is believed: passes do not differ by a factor of ten.
+const MOST: f64 = 10.0;
 
 /// A baseline, without its reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -84,6 +90,31 @@ impl Baseline {
         self.passes.iter().map(|pass| folder.join(pass)).collect()
     }
 
+    /// Refuses what `save` does not write, and passes that are not in `folder`.
+    fn check(&self, folder: &Path) -> Result<()> {
+        const FIX: &str = "save the baseline again";
+        let inside = |pass: &String| {
+            Path::new(pass).components().all(|part| matches!(part, std::path::Component::Normal(_)))
+        };
+        ensure!(
+            !self.passes.is_empty() && self.passes.iter().all(inside),
+            "passes must be folders beside it; {FIX}"
+        );
+        for (pass, report) in self.passes.iter().zip(self.reports(folder)) {
+            ensure!(report.join(file::FILE_NAME).is_file(), "{pass} holds no {}; {FIX}", file::FILE_NAME);
+        }
+        for cell in &self.cells {
+            for (key, figure) in [("run_spread", cell.run_spread), ("apart", cell.apart)] {
+                ensure!(
+                    (0.0..MOST).contains(&figure),
+                    "{key} of {} is {figure:e}, which is not from 0 to below {MOST}; {FIX}",
+                    cell.cell().to_string().escape_debug()
+                );
+            }
+        }
+        Ok(())
+    }
+
     /// Writes it into `folder`, which makes that a baseline.
     ///
     /// # Errors
@@ -104,7 +135,7 @@ impl NullSpread {
 /// The baseline in `folder`; `None` where that is none.
 ///
 /// # Errors
-/// Its file is damaged or of a newer layout; one line.
+/// Its file is damaged or of a newer layout, or a pass is missing; one line.
 pub fn open(folder: &Path) -> Result<Option<Baseline>> {
     let path = folder.join(FILE_NAME);
     if !path.is_file() {
@@ -123,16 +154,11 @@ pub fn open(folder: &Path) -> Result<Option<Baseline>> {
     }
     let baseline: Baseline = serde_json::from_value(value)
         .map_err(|error| anyhow!("{shown}: {error}; save the baseline again"))?;
-    let inside = |pass: &String| {
-        Path::new(pass).components().all(|part| matches!(part, std::path::Component::Normal(_)))
-    };
-    if baseline.passes.is_empty() || !baseline.passes.iter().all(inside) {
-        bail!("{shown}: passes must be folders beside it; save the baseline again");
-    }
+    baseline.check(folder).with_context(|| shown)?;
     Ok(Some(baseline))
 }
 
-/// Every baseline in `folder` with its own folder, by name; damaged ones as their error.
+/// Every baseline in `folder` with its own folder, by name; damaged ones as their error. Hidden folders are none.
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -142,6 +168,7 @@ pub fn list(folder: &Path) -> Result<Vec<(PathBuf, Result<Baseline>)>> {
     }
     let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
     let mut folders: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    folders.retain(|path| path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b".")));
     folders.sort();
     let found = folders.into_iter().filter_map(|path| {
         let baseline = open(&path).transpose()?;
@@ -163,3 +190,6 @@ pub fn check_name(name: &str) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,7 @@
 //! `gpubench compare`: reads both sides, compares them, prints what came out, and ends with the gate's exit code.
 
+mod plan;
+
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
@@ -8,18 +10,12 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::args::CompareArgs;
-use super::listing::Listing;
 use super::stream;
 use crate::compare::export::{self, FORMATS, Format, View};
-use crate::compare::plan::{MOST_RUNS, POWER, Plan, plans};
 use crate::compare::self_test::self_test;
 use crate::compare::{Comparison, Limits, Policy, compare, load, policy};
 use crate::report::file::{self, File, save_all_in_new};
-use crate::report::quantity::spread_text;
 use crate::settings::words;
-
-/// The slowdown that a plan is about when nothing is said.
-const SEE: f64 = 0.03;
 
 /// Exit code of a gate that does not do what it claims.
 const SELF_TEST_FAILED: u8 = 1;
@@ -34,10 +30,10 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode> {
         return test_gate(args, &policy);
     }
     if !args.plan.is_empty() {
-        return stream::print(&plan_text(&args.plan, args.see.unwrap_or(SEE), &policy)?)
-            .map(|()| ExitCode::SUCCESS);
+        return stream::print(&plan::plan(args, &policy)?).map(|()| ExitCode::SUCCESS);
     }
-    let formats = formats(args)?;
+    let out = folder(args)?;
+    let formats = formats(args.format.as_deref(), out)?;
     let (old, new) = match (args.reports.as_slice(), args.old.as_slice(), args.new.as_slice()) {
         ([old, new], [], []) => load::sides(std::slice::from_ref(old), std::slice::from_ref(new))?,
         ([], [_, ..], [_, ..]) => load::sides(&args.old, &args.new)?,
@@ -46,7 +42,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode> {
         ),
     };
     let comparison = compare(&old, &new, &policy);
-    deliver(args, &formats, &comparison)?;
+    deliver(args, &formats, out, &comparison)?;
     Ok(ExitCode::from(comparison.gate.exit_code))
 }
 
@@ -66,16 +62,31 @@ pub fn read_policy(file: Option<&Path>, threshold: Option<f64>) -> Result<Policy
     Ok(policy)
 }
 
-fn formats(args: &CompareArgs) -> Result<Vec<&'static dyn Format>> {
-    let names: Vec<&str> = args.format.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+/// The folder of `--out`; `None` for stdout.
+fn folder(args: &CompareArgs) -> Result<Option<&Path>> {
+    let out = args.out.as_deref().filter(|out| *out != Path::new("-"));
+    ensure!(
+        out.is_none_or(|out| !out.as_os_str().is_empty()),
+        "--out names no folder: give it one, or leave it out to write to stdout"
+    );
+    Ok(out)
+}
+
+/// The formats that are asked for, each once.
+fn formats(list: Option<&str>, out: Option<&Path>) -> Result<Vec<&'static dyn Format>> {
+    let list = list.unwrap_or(if out.is_some() { "table,json" } else { "table" });
     let valid: Vec<&str> = FORMATS.iter().map(|format| format.name()).collect();
-    let find = |name: &&str| {
-        export::find(name).with_context(|| format!("--format: {}", words::unknown("format", name, &valid)))
-    };
-    let formats = names.iter().map(find).collect::<Result<Vec<_>>>()?;
+    let mut formats: Vec<&'static dyn Format> = vec![];
+    for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        let format = export::find(name)
+            .with_context(|| format!("--format: {}", words::unknown("format", name, &valid)))?;
+        if !formats.iter().any(|known| known.name() == name) {
+            formats.push(format);
+        }
+    }
     ensure!(!formats.is_empty(), "--format names no format (valid: {})", valid.join(", "));
     ensure!(
-        formats.len() == 1 || args.out.is_some(),
+        formats.len() == 1 || out.is_some(),
         "--format names {} formats and stdout takes one: name a folder with --out",
         formats.len()
     );
@@ -83,16 +94,21 @@ fn formats(args: &CompareArgs) -> Result<Vec<&'static dyn Format>> {
 }
 
 /// Files into the folder and the table to stdout, or the one format to stdout.
-fn deliver(args: &CompareArgs, formats: &[&dyn Format], comparison: &Comparison) -> Result<()> {
+fn deliver(
+    args: &CompareArgs,
+    formats: &[&dyn Format],
+    out: Option<&Path>,
+    comparison: &Comparison,
+) -> Result<()> {
     let view = View { all_cells: args.all_cells, color: !args.no_color && stream::takes_colors() };
     if formats.iter().any(|format| format.name() == "github") {
-        add_job_summary(comparison)?;
+        add_job_summary(comparison);
     }
-    let Some(out) = &args.out else {
+    let Some(out) = out else {
         return stream::print(&formats[0].text(comparison, &view));
     };
     let plain = View { color: false, ..view };
-    let files = formats.iter().filter(|format| format.name() != "table").map(|format| File {
+    let files = formats.iter().map(|format| File {
         name: format.file_name().into(),
         bytes: format.text(comparison, &plain).into_bytes(),
     });
@@ -102,17 +118,18 @@ fn deliver(args: &CompareArgs, formats: &[&dyn Format], comparison: &Comparison)
     stream::print(&FORMATS[0].text(comparison, &view))
 }
 
-/// Adds the summary of a step to the file that GitHub Actions names, where it names one.
-fn add_job_summary(comparison: &Comparison) -> Result<()> {
-    let Some(path) = std::env::var_os(JOB_SUMMARY).filter(|path| !path.is_empty()) else { return Ok(()) };
-    let shown = Path::new(&path).display().to_string();
-    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&path);
-    file.as_mut()
-        .map_err(|error| error.to_string())
-        .and_then(|file| {
-            file.write_all(export::job_summary(comparison).as_bytes()).map_err(|error| error.to_string())
-        })
-        .map_err(|error| anyhow::anyhow!("cannot add to {shown}: {error}; unset {JOB_SUMMARY} to do without"))
+/// Adds the summary of a step to the file that GitHub Actions names, where it names one. Where that fails, the verdict
+/// is still to be told.
+fn add_job_summary(comparison: &Comparison) {
+    let Some(path) = std::env::var_os(JOB_SUMMARY).filter(|path| !path.is_empty()) else { return };
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(&path);
+    let written = file.and_then(|mut file| file.write_all(export::job_summary(comparison).as_bytes()));
+    if let Err(error) = written {
+        stream::complain(&format!(
+            "no summary was added to {}: {error}; correct {JOB_SUMMARY}, or unset it to do without",
+            Path::new(&path).display()
+        ));
+    }
 }
 
 fn test_gate(args: &CompareArgs, policy: &Policy) -> Result<ExitCode> {
@@ -135,66 +152,4 @@ fn test_gate(args: &CompareArgs, policy: &Policy) -> Result<ExitCode> {
     });
     stream::print(&text)?;
     Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(SELF_TEST_FAILED) })
-}
-
-/// Slowdowns that a plan tells of beside the one asked for.
-const LADDER: [f64; 5] = [0.01, 0.02, 0.03, 0.05, 0.10];
-
-fn plan_text(paths: &[std::path::PathBuf], see: f64, policy: &Policy) -> Result<String> {
-    let runs = load::runs(paths)?;
-    let slowdowns: Vec<f64> = std::iter::once(see).chain(LADDER).collect();
-    let mut plans = plans(&runs, &slowdowns, policy);
-    let asked = plans.remove(0);
-    ensure!(
-        !asked.cells.is_empty(),
-        "no cell of {} has a time: plan with a report of measured cells",
-        paths[0].display()
-    );
-    let mut listing = Listing::new(&["Op", "Variant", "Cells", "Run-to-run spread", "Runs a side"]);
-    for group in groups(&asked) {
-        listing.row(group);
-    }
-    let spread = match asked.measured {
-        true => "as these runs showed it",
-        false => "assumed, since one run cannot show it: save a baseline, or name several runs",
-    };
-    let mut text = format!(
-        "To see a slowdown of {} in any one cell with a chance of {} %, compare with --threshold {} and so many runs a side:\n\n{}\n",
-        spread_text(see),
-        100.0 * POWER,
-        spread_text(asked.threshold),
-        listing.text(),
-    );
-    let _ = writeln!(text, "Spread from run to run: {spread}. A row tells of its noisiest cell.\n");
-    let mut ladder = Listing::new(&["Slowdown", "--threshold", "Runs a side, all cells"]);
-    for plan in plans {
-        ladder.row(vec![spread_text(plan.see), spread_text(plan.threshold), runs_text(plan.runs())]);
-    }
-    let _ = write!(text, "{}", ladder.text());
-    Ok(text)
-}
-
-/// One line an op and variant: how many cells, the widest spread, the most runs.
-fn groups(plan: &Plan) -> Vec<Vec<String>> {
-    let mut groups: Vec<(String, String, usize, f64, Option<usize>)> = Vec::new();
-    for planned in &plan.cells {
-        let variant = format!("{}/{}", planned.cell.backend, planned.cell.variant);
-        let place = groups.iter().position(|(op, name, ..)| *op == planned.cell.case.op && *name == variant);
-        let place = place.unwrap_or_else(|| {
-            groups.push((planned.cell.case.op.clone(), variant, 0, 0.0, Some(0)));
-            groups.len() - 1
-        });
-        let (_, _, cells, spread, runs) = &mut groups[place];
-        *cells += 1;
-        *spread = spread.max(planned.run_spread);
-        *runs = runs.zip(planned.runs).map(|(most, runs)| most.max(runs));
-    }
-    let line = |(op, variant, cells, spread, runs): (String, String, usize, f64, Option<usize>)| {
-        vec![op, variant, cells.to_string(), spread_text(spread), runs_text(runs)]
-    };
-    groups.into_iter().map(line).collect()
-}
-
-fn runs_text(runs: Option<usize>) -> String {
-    runs.map_or_else(|| format!("over {MOST_RUNS}"), |runs| runs.to_string())
 }

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::{Run, Runs};
-use crate::baseline;
+use crate::baseline::{self, Baseline};
 use crate::report::file;
 
 /// The runs at `paths`: a `report.json`, a folder that holds one, a folder of such folders, or a baseline, which may be
@@ -16,13 +16,9 @@ use crate::report::file;
 pub fn runs(paths: &[PathBuf]) -> Result<Runs> {
     let mut all = Runs::default();
     for path in paths {
-        let path = &existing(path);
-        if let Some(baseline) = baseline::open(path)? {
-            all.null_spread.extend(baseline.spreads());
-            add(&mut all, &baseline.reports(path))?;
-        } else {
-            add(&mut all, &reports(path))?;
-        }
+        let (reports, baseline) = located(path)?;
+        all.null_spread.extend(baseline.iter().flat_map(Baseline::spreads));
+        add(&mut all, &reports)?;
     }
     for (index, run) in all.runs.iter().enumerate() {
         if let Some(twin) = all.runs[..index].iter().find(|other| other.report == run.report) {
@@ -32,6 +28,18 @@ pub fn runs(paths: &[PathBuf]) -> Result<Runs> {
                 run.name
             );
         }
+    }
+    Ok(all)
+}
+
+/// The reports that `paths` stand for as [`runs`] takes them, unread: files, and folders that hold one.
+///
+/// # Errors
+/// A folder cannot be read or holds no report, or a baseline is damaged; one line.
+pub fn reports(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut all = vec![];
+    for path in paths {
+        all.extend(located(path)?.0);
     }
     Ok(all)
 }
@@ -49,6 +57,15 @@ pub fn sides(old: &[PathBuf], new: &[PathBuf]) -> Result<(Runs, Runs)> {
     Ok((old, new))
 }
 
+/// The reports that `path` stands for, and the baseline, where it is one.
+fn located(path: &Path) -> Result<(Vec<PathBuf>, Option<Baseline>)> {
+    let path = &existing(path);
+    match baseline::open(path)? {
+        Some(baseline) => Ok((baseline.reports(path), Some(baseline))),
+        None => Ok((held(path)?, None)),
+    }
+}
+
 /// `path`, or the baseline of that name where there is no such path.
 fn existing(path: &Path) -> PathBuf {
     let named = Path::new(baseline::FOLDER).join(path);
@@ -56,16 +73,46 @@ fn existing(path: &Path) -> PathBuf {
     if is_name && !path.exists() && named.is_dir() { named } else { path.to_owned() }
 }
 
-/// The reports that `path` stands for; itself where it holds none, so that reading it tells what is wrong.
-fn reports(path: &Path) -> Vec<PathBuf> {
+/// `path` itself, or the folders in it that hold a report where it is a folder without.
+fn held(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() || path.join(file::FILE_NAME).exists() {
-        return vec![path.to_owned()];
+        return Ok(vec![path.to_owned()]);
     }
-    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
-    let mut held: Vec<PathBuf> =
-        entries.map(|entry| entry.path()).filter(|inner| inner.join(file::FILE_NAME).is_file()).collect();
-    held.sort();
-    if held.is_empty() { vec![path.to_owned()] } else { held }
+    let shown = path.display();
+    let entries = std::fs::read_dir(path).with_context(|| format!("cannot read {shown}"))?;
+    let is_hidden =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+    let mut inner: Vec<PathBuf> =
+        entries.flatten().map(|entry| entry.path()).filter(|path| !is_hidden(path)).collect();
+    inner.sort();
+    let runs: Vec<PathBuf> =
+        inner.iter().filter(|inner| inner.join(file::FILE_NAME).is_file()).cloned().collect();
+    ensure!(!runs.is_empty(), "{shown} holds no {}: {}", file::FILE_NAME, meant(path, &inner));
+    Ok(runs)
+}
+
+/// What was probably meant by a folder without a report that holds `inner`.
+fn meant(path: &Path, inner: &[PathBuf]) -> String {
+    let is_baseline = |path: &PathBuf| path.join(baseline::FILE_NAME).is_file();
+    let hidden = path.strip_prefix(".").unwrap_or(path);
+    let hidden = Path::new(baseline::FOLDER).join(hidden);
+    if is_baseline(&hidden) {
+        return format!("for the baseline of that name give {}", hidden.display());
+    }
+    if let Some(one) = inner.iter().find(|inner| is_baseline(inner)) {
+        return format!("it holds baselines, so name one, such as {}", one.display());
+    }
+    let is_json =
+        |path: &&PathBuf| path.is_file() && path.extension().is_some_and(|extension| extension == "json");
+    let json: Vec<String> = inner.iter().filter(is_json).map(|path| path.display().to_string()).collect();
+    match json.as_slice() {
+        [] => "give the folder of a run, a folder of such folders, or a report's file".into(),
+        [one] => format!("if its file is a report, name that: {one}"),
+        [first, second, ..] => format!(
+            "if its files are reports, name them: {first} {second}{}",
+            if json.len() > 2 { " and so on" } else { "" }
+        ),
+    }
 }
 
 fn add(runs: &mut Runs, paths: &[PathBuf]) -> Result<()> {

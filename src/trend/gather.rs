@@ -12,7 +12,7 @@ use super::{LeftOut, Visit, is_own, words};
 use crate::backend::Side;
 use crate::case::Cell;
 use crate::report::file::load;
-use crate::report::{Outcome, Report, Row};
+use crate::report::{Clock, Environment, Outcome, Report, Row};
 
 /// Times in seconds that are used: what lies beyond is no time, and its ratios would overflow.
 const BELIEVED: std::ops::RangeInclusive<f64> = 1e-50..=1e50;
@@ -25,12 +25,16 @@ pub struct Found {
     pub left_out: Vec<LeftOut>,
 }
 
-/// A report with its date, without its samples.
+/// A report with its date, with its environment and without its samples.
 pub struct Dated {
     /// The report as a trend names it.
     pub visit: Visit,
     /// Start of the run.
     pub started: Timestamp,
+    /// Layout of the report.
+    pub schema_version: u32,
+    /// Machine, libraries and settings.
+    pub environment: Environment,
     /// One entry a row.
     pub rows: Vec<Entry>,
 }
@@ -45,6 +49,8 @@ pub struct Entry {
     pub device: String,
     /// Median and its 95 % interval in seconds, all among the believed ones, where it was measured.
     pub time: Option<(f64, [f64; 2])>,
+    /// The clock of its samples, where it has some.
+    pub clock: Option<Clock>,
     /// What became of it.
     pub outcome: Outcome,
     /// Why it has no time.
@@ -139,7 +145,9 @@ fn read(path: &Path) -> Result<Dated> {
         gpubench_revision: environment.gpubench_revision.clone(),
         git_revision: environment.git_revision.clone(),
     };
-    Ok(Dated { visit, started, rows: report.rows.iter().map(|row| entry(&report, row)).collect() })
+    let rows = report.rows.iter().map(|row| entry(&report, row)).collect();
+    let (schema_version, environment) = (report.schema_version, report.environment);
+    Ok(Dated { visit, started, schema_version, environment, rows })
 }
 
 fn entry(report: &Report, row: &Row) -> Entry {
@@ -154,6 +162,7 @@ fn entry(report: &Report, row: &Row) -> Entry {
         side: row.side,
         device: device(report, row),
         time,
+        clock: row.execute.as_ref().map(|execute| execute.clock),
         outcome: row.outcome,
         reason: row.reason.clone(),
     }

@@ -2,6 +2,7 @@
 //!
 //! Reads reports only; touches no device. `docs/trend.md` tells the method.
 
+mod causes;
 mod chart;
 mod cost;
 mod csv;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::backend::Side;
 use crate::case::{Cache, Case, Cell};
+use crate::compare::Difference;
 use crate::report::Outcome;
 use crate::report::file::File;
 use crate::settings::Format;
@@ -180,6 +182,9 @@ pub struct Step {
     pub reports_before: usize,
     /// Reports on the level after.
     pub reports_after: usize,
+    /// Facts that bear on the cell's times and that differ between the two reports, those of no concern left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub environment: Vec<Difference>,
 }
 
 /// Which way a level went.
@@ -237,7 +242,8 @@ impl Series {
 /// A folder cannot be read, there is no report in any, or no row with a time is left; one line with what to do.
 pub fn trend(request: &Request) -> Result<Trend> {
     let found = gather::gather(&request.folders)?;
-    let series = series::series(&found.reports, request);
+    let mut series = series::series(&found.reports, request);
+    series.iter_mut().for_each(|series| causes::add(&found.reports, series));
     let shown: Vec<String> = request.folders.iter().map(|path| path.display().to_string()).collect();
     ensure!(
         !series.is_empty(),

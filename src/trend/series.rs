@@ -107,5 +107,6 @@ fn step(points: &[Point], before: &Level, after: &Level) -> Step {
         after_s: after.median_s,
         reports_before: before.count,
         reports_after: after.count,
+        environment: vec![],
     }
 }

@@ -78,6 +78,70 @@ fn what_changed_together_with_a_step_is_told() {
     assert!(text.contains("\n    at the same time: host node -> other, gpubench 0.1.0 -> 0.2.0\n"), "{text}");
 }
 
+/// What is told beside the steps of either series when `change` is made from the twelfth report on, and the facts kept.
+fn told_of(change: impl Fn(&mut Report)) -> (Option<String>, Vec<String>) {
+    let trend = of((0..20).map(|day| {
+        let mut rows = rows(day);
+        // The CPU steps too, in the other direction.
+        if day >= 12 {
+            rows[0] = measured("matmul", 512, "cpu", "faer", 5e-4 * spread(day));
+        }
+        let mut report = report(day, rows);
+        if day >= 12 {
+            change(&mut report);
+        }
+        report
+    }));
+    let gpu = trend.series.iter().find(|series| series.side == Side::Gpu).unwrap();
+    let facts = gpu.steps[0].environment.iter().map(|difference| difference.fact.clone());
+    (words::also_changed(&trend, &gpu.steps[0]), facts.collect())
+}
+
+#[test]
+fn facts_that_bear_on_the_cell_are_told_beside_its_step() {
+    let (told, facts) = told_of(|report| {
+        let environment = &mut report.environment;
+        environment.variables.insert("CUDA_LAUNCH_BLOCKING".into(), "1".into());
+        // Of no concern to the GPU's times, and of no concern at all.
+        environment.backends[0].description = serde_json::json!({ "threads": 4 });
+        environment.host.memory_bytes = 1 << 30;
+    });
+    assert_eq!(told.as_deref(), Some("variables CUDA_LAUNCH_BLOCKING: unset -> 1"));
+    assert_eq!(facts, ["variables"]);
+    assert_eq!(told_of(|_| ()), (None, vec![]));
+}
+
+#[test]
+fn three_facts_are_told_with_short_values_and_the_rest_is_counted() {
+    let (told, facts) = told_of(|report| {
+        let environment = &mut report.environment;
+        environment.build_profile = Some("debug".into());
+        environment.gpubench_version = "0.2.0".into();
+        for (name, value) in [("OMP_NUM_THREADS", "1"), ("MKL_CBWR", "x"), ("LD_PRELOAD", &"y".repeat(90))] {
+            environment.variables.insert(name.into(), value.into());
+        }
+    });
+    let told = told.unwrap();
+    assert_eq!(facts.len(), 5, "{facts:?}");
+    assert!(
+        told.starts_with("gpubench 0.1.0 -> 0.2.0, build-profile release -> debug, variables "),
+        "{told}"
+    );
+    assert!(told.ends_with(", and 1 more") && !told.contains(&"y".repeat(61)), "{told}");
+}
+
+#[test]
+fn settings_of_other_ops_are_not_told() {
+    let settings = |report: &mut Report, op: &str| {
+        let mut sampling = serde_json::to_value(crate::measure::sampling::Sampling::default()).unwrap();
+        sampling["rounds"] = 9.into();
+        report.environment.settings = serde_json::json!({ "sweeps": [report.environment.settings["sweeps"][0], { "op": op, "sampling": sampling }] });
+    };
+    assert_eq!(told_of(|report| settings(report, "fft")).0, None);
+    let told = told_of(|report| settings(report, "matmul")).0.unwrap();
+    assert!(told.starts_with("rounds matmul: "), "{told}");
+}
+
 #[test]
 fn the_newest_report_that_stands_apart_is_not_yet_a_step() {
     let text = text::text(&of((0..13).map(|day| report(day, rows(day)))));

@@ -5,10 +5,17 @@ use jiff::Timestamp;
 use super::{LeftOut, Series, Step, Trend, Visit};
 use crate::backend::Side;
 use crate::chart::processor;
+use crate::compare::Difference;
 use crate::report::quantity::{factor_within, spread_text, time_text};
 
 /// Files that are named when many are left out.
 const NAMED: usize = 3;
+
+/// Facts that are told of a step.
+const FACTS: usize = 3;
+
+/// Characters of a fact's value that are told.
+const LONGEST: usize = 60;
 
 /// `1 report`, `2 reports`, `no report`.
 pub fn counted(count: usize, thing: &str) -> String {
@@ -83,7 +90,7 @@ pub fn factor(step: &Step) -> String {
     factor_within(step.factor(), 3)
 }
 
-/// Machine and program, where they changed together with the times: `host a -> b, gpubench 0.1.0 -> 0.2.0`.
+/// Machine, program and facts that changed together with the times: `host a -> b, driver 580.1 -> 590.2`.
 pub fn also_changed(trend: &Trend, step: &Step) -> Option<String> {
     let (before, after) = (&trend.reports[step.last_before], &trend.reports[step.first_after]);
     let mut changes = vec![];
@@ -97,7 +104,28 @@ pub fn also_changed(trend: &Trend, step: &Step) -> Option<String> {
     {
         changes.push(format!("gpubench {} -> {}", short(old), short(new)));
     }
+    // The version of gpubench stands there already.
+    let facts = step.environment.iter().filter(|difference| difference.fact != "gpubench-version");
+    let facts: Vec<String> = facts.map(fact).collect();
+    changes.extend(facts.iter().take(FACTS).cloned());
+    if facts.len() > FACTS {
+        changes.push(format!("and {} more", facts.len() - FACTS));
+    }
     (!changes.is_empty()).then(|| changes.join(", "))
+}
+
+/// `driver 580.1 -> 590.2`, `blas openblas: 0.3.21 -> 0.3.26`.
+fn fact(difference: &Difference) -> String {
+    let (old, new) = (difference.old.as_str(), difference.new.as_str());
+    let (items, old, new) = match (old.split_once(": "), new.split_once(": ")) {
+        (Some((item, old)), Some((other, new))) if item == other => (format!("{item}: "), old, new),
+        _ => (String::new(), old, new),
+    };
+    let [items, old, new] = [items.as_str(), old, new].map(|text| match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    });
+    format!("{} {items}{old} -> {new}", difference.fact)
 }
 
 /// `from 2026-09-01 to 2026-11-21`, or `of 2026-11-21`.

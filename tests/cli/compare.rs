@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Ended, Folder};
 
 /// Two variants with noise, and what `more` adds.
-fn script(seed: u32, more: &str) -> String {
+pub(super) fn script(seed: u32, more: &str) -> String {
     format!(
         "seed = {seed}\n\
          [[variant]]\nname = \"host\"\nside = \"cpu\"\n\
@@ -14,13 +14,14 @@ fn script(seed: u32, more: &str) -> String {
     )
 }
 
-const SLOWER: &str = "[[rule]]\nop = \"fft\"\nvariant = \"accelerator\"\nn = 8\ntime = \"260us\"\n";
-const WRONG: &str = "[[rule]]\nop = \"fft\"\nvariant = \"host\"\nanswer = \"wrong\"\n";
+pub(super) const SLOWER: &str =
+    "[[rule]]\nop = \"fft\"\nvariant = \"accelerator\"\nn = 8\ntime = \"260us\"\n";
+pub(super) const WRONG: &str = "[[rule]]\nop = \"fft\"\nvariant = \"host\"\nanswer = \"wrong\"\n";
 const FAILING: &str = "[[rule]]\nop = \"matmul\"\nvariant = \"host\"\nn = 4\noutcome = \"fail\"\n";
 
 impl Folder {
     /// A run of the sweep under `name`, by a script with `seed` and `more`.
-    fn sim(&self, name: &str, seed: u32, more: &str) {
+    pub(super) fn sim(&self, name: &str, seed: u32, more: &str) {
         self.sim_of(name, seed, more, "--ops matmul,fft --sizes 4,8");
     }
 
@@ -36,7 +37,7 @@ impl Folder {
     }
 
     /// The comparison as JSON; its exit code must be the program's.
-    fn compared(&self, rest: &str) -> Value {
+    pub(super) fn compared(&self, rest: &str) -> Value {
         let ended = self.compare(&format!("{rest} --format json"));
         let comparison: Value = serde_json::from_str(&ended.stdout).expect(&ended.stderr);
         assert_eq!(comparison["gate"]["exit_code"], ended.code);
@@ -44,14 +45,14 @@ impl Folder {
     }
 }
 
-fn verdicts(comparison: &Value) -> Vec<(String, String)> {
+pub(super) fn verdicts(comparison: &Value) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let name = |cell: &Value| format!("{} {} {}", text(&cell["op"]), cell["n"], text(&cell["variant"]));
     let cells = comparison["cells"].as_array().unwrap();
     cells.iter().map(|cell| (name(cell), text(&cell["verdict"]))).collect()
 }
 
-fn of<'a>(verdicts: &'a [(String, String)], verdict: &str) -> Vec<&'a str> {
+pub(super) fn of<'a>(verdicts: &'a [(String, String)], verdict: &str) -> Vec<&'a str> {
     verdicts.iter().filter(|(_, found)| found == verdict).map(|(cell, _)| cell.as_str()).collect()
 }
 
@@ -164,6 +165,12 @@ fn wrong_usage_and_unreadable_files_exit_2_in_one_line_that_tells_what_to_do() {
     folder.sim("old", 1, "");
     folder.write("broken.json", "{\"schema_version\": 2, \"rows\": [");
     folder.write("newer.json", "{\"schema_version\": 99}");
+    for made in ["empty", "loose", "main", "results/baselines/main"] {
+        std::fs::create_dir_all(folder.path().join(made)).unwrap();
+    }
+    for file in ["loose/run1.json", "loose/run2.json", "results/baselines/main/baseline.json"] {
+        folder.write(file, "{}");
+    }
     for (line, expected) in [
         ("old", "compare takes two reports"),
         ("", "compare takes two reports"),
@@ -177,6 +184,24 @@ fn wrong_usage_and_unreadable_files_exit_2_in_one_line_that_tells_what_to_do() {
         ("--old old old --new old", "are the same run"),
         ("--old old", "--new"),
         ("--plan nowhere", "cannot read nowhere"),
+        ("--plan old --format md", "--plan is printed as table or json, not as 'md'"),
+        ("--plan old --out gate", "cannot be used with"),
+        ("--plan old --threshold 3%", "cannot be used with"),
+        ("--self-test --format json", "cannot be used with"),
+        ("--self-test old --out gate", "cannot be used with"),
+        ("old old --see 3%", "cannot be used with '--see <PERCENT>'"),
+        ("--old old --new old --see 3%", "cannot be used with"),
+        ("--self-test --see 3%", "cannot be used with"),
+        ("--see 3%", "--plan"),
+        ("old old --force", "--out"),
+        ("old empty", "empty holds no report.json: give the folder of a run"),
+        (
+            "old loose",
+            "loose holds no report.json: if its files are reports, name them: loose/run1.json loose/run2.json",
+        ),
+        ("old results/baselines", "it holds baselines, so name one, such as results/baselines/main"),
+        ("old main", "main holds no report.json: for the baseline of that name give results/baselines/main"),
+        ("old ./main", "for the baseline of that name give results/baselines/main"),
     ] {
         let ended = folder.compare(line);
         assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{line}: {}", ended.stderr);
@@ -206,13 +231,50 @@ fn files_go_into_a_folder_and_are_replaced_only_by_force() {
             "compare.csv",
             "compare.json",
             "compare.junit.xml",
-            "compare.md"
+            "compare.md",
+            "compare.txt"
         ]
     );
+    let table = std::fs::read_to_string(folder.path().join("gate/compare.txt")).unwrap();
+    assert_eq!(table, ended.stdout);
     let again = folder.compare(line);
     assert_eq!(again.code, 2);
     assert!(again.stderr.contains("--force"), "{}", again.stderr);
     assert_eq!(folder.compare(&format!("{line} --force")).code, 0);
+}
+
+#[test]
+fn a_folder_gets_table_and_json_unless_told_otherwise_and_each_format_once() {
+    let folder = Folder::new();
+    folder.sim("old", 1, "");
+    for (line, expected) in [
+        ("old old --out two", &["two/compare.txt", "two/compare.json"][..]),
+        ("old old --out one --format csv,csv", &["one/compare.csv"]),
+    ] {
+        let ended = folder.compare(line);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let wrote: Vec<&str> =
+            ended.stderr.lines().filter_map(|line| line.strip_prefix("gpubench: wrote ")).collect();
+        assert_eq!(wrote, expected);
+        assert!(ended.stdout.contains("pass"), "{}", ended.stdout);
+    }
+    let stdout = folder.compare("old old --out - --format json");
+    assert!(serde_json::from_str::<Value>(&stdout.stdout).is_ok(), "{}", stdout.stderr);
+}
+
+#[test]
+fn a_summary_that_cannot_be_written_changes_neither_annotations_nor_exit_code() {
+    let folder = Folder::new();
+    folder.sim("old", 1, "");
+    folder.sim("new", 2, SLOWER);
+    let mut command = assert_cmd::Command::new(env!("CARGO_BIN_EXE_gpubench"));
+    let command = command.current_dir(folder.path()).env("GITHUB_STEP_SUMMARY", "nowhere/summary.md");
+    let output = command.args("compare old new --threshold 20% --format github".split(' ')).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("::error"));
+    assert!(stderr.contains("no summary was added to nowhere/summary.md"), "{stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
 }
 
 #[test]
@@ -248,48 +310,24 @@ fn a_plan_needs_more_runs_for_smaller_changes() {
 }
 
 #[test]
-fn a_baseline_is_saved_listed_shown_and_compared_with_by_name() {
+fn a_plan_in_json_says_what_the_table_says() {
     let folder = Folder::new();
-    folder.write("sim.toml", &script(1, ""));
-    let save = "baseline save main --ops matmul,fft --sizes 4,8 --backends sim --sim sim.toml --quiet";
-    let saved = folder.run_line(save);
-    assert_eq!(saved.code, 0, "{}", saved.stderr);
-    let base = folder.path().join("results/baselines/main");
-    assert!(base.join("baseline.json").is_file() && base.join("pass-2/report.json").is_file());
-    let again = folder.run_line(save);
-    assert_eq!(again.code, 2);
-    assert!(again.stderr.contains("--force"), "{}", again.stderr);
-    assert_eq!(folder.run_line(&format!("{save} --force")).code, 0);
-    let entries = std::fs::read_dir(folder.path().join("results/baselines")).unwrap();
-    assert_eq!(entries.count(), 1, "no attempt is left behind");
-    let listed = folder.run_line("baseline list");
-    assert!(listed.stdout.contains("main") && listed.stdout.lines().count() == 2, "{}", listed.stdout);
-    let shown = folder.run_line("baseline show main");
-    assert!(shown.stdout.contains("2 passes") && shown.stdout.contains("accelerator"), "{}", shown.stdout);
-    folder.sim("new", 2, SLOWER);
-    for old in ["main", "results/baselines/main"] {
-        let comparison = folder.compared(&format!("{old} new --threshold 20%"));
-        assert_eq!(comparison["old"].as_array().map(Vec::len), Some(2));
-        assert_eq!(of(&verdicts(&comparison), "slower"), ["fft 8 accelerator"]);
-    }
-}
-
-#[test]
-fn a_baseline_of_wrong_answers_is_refused_and_bad_names_too() {
-    let folder = Folder::new();
-    folder.write("wrong.toml", &script(1, WRONG));
-    let sweep = "--ops matmul,fft --sizes 4 --backends sim --sim wrong.toml --quiet";
-    let refused = folder.run_line(&format!("baseline save main {sweep}"));
-    assert_eq!(refused.code, 1, "{}", refused.stderr);
-    assert!(refused.stderr.contains("no baseline was saved"), "{}", refused.stderr);
-    assert!(!folder.path().join("results/baselines/main").exists());
-    for name in ["../up", "a/b", ".hidden", "''"] {
-        let ended = folder.run_line(&format!("baseline save {name} {sweep}"));
-        assert_eq!(ended.code, 2, "{name}");
-    }
-    let none = folder.run_line("baseline show nothing");
-    assert_eq!(none.code, 2);
-    assert!(none.stderr.contains("baseline list"), "{}", none.stderr);
+    folder.sim("old", 1, "");
+    let ended = folder.compare("--plan old --see 10% --format json");
+    let plan: Value = serde_json::from_str(&ended.stdout).expect(&ended.stderr);
+    assert_eq!(
+        (&plan["see"], &plan["threshold"], &plan["measured"]),
+        (&0.1.into(), &0.05.into(), &false.into())
+    );
+    let cells = plan["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 8);
+    assert!(
+        cells.iter().all(|cell| cell["runs"].is_u64() && cell["run_spread"].as_f64() > Some(0.0)),
+        "{plan}"
+    );
+    let ladder = plan["ladder"].as_array().unwrap();
+    assert_eq!((ladder.len(), &ladder[0]["see"], &ladder[0]["runs"]), (5, &0.01.into(), &Value::Null));
+    assert_eq!(ladder[4]["runs"], plan["runs"]);
 }
 
 /// The path of a kept result.

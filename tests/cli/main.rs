@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
 mod bad_input;
+mod baseline;
 mod commands;
 mod compare;
 mod plans;

@@ -1,5 +1,6 @@
 //! `gpubench trend`: folders of reports, good and bad, through the real program.
 
+use gpubench::report::{Report, file};
 use serde_json::Value;
 
 use super::Folder;
@@ -11,20 +12,24 @@ fn nightly(count: usize, from: usize) -> Folder {
         "run --ops matmul --sizes 4 --samples 6 --backends sim --sim fair.toml --quiet --out - --format json";
     let ended = folder.run_line(run);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let report: Report = serde_json::from_str(&ended.stdout).unwrap();
     for index in 0..count {
         let mut report = report.clone();
-        report["environment"]["started"] = format!("2026-11-{:02}T03:00:00Z", index + 1).into();
-        report["environment"]["git_revision"] = format!("{:040x}", 0xabc + index).into();
-        for row in report["rows"].as_array_mut().unwrap() {
-            let slower = if row["variant"] == "accelerator" && index >= from { 1.5 } else { 1.0 };
+        report.environment.started = format!("2026-11-{:02}T03:00:00Z", index + 1);
+        report.environment.git_revision = Some(format!("{:040x}", 0xabc + index));
+        if index >= from {
+            report.environment.variables.insert("CUDA_LAUNCH_BLOCKING".into(), "1".into());
+        }
+        for row in &mut report.rows {
+            let slower = if row.variant == "accelerator" && index >= from { 1.5 } else { 1.0 };
             let spread = 1.0 + 0.002 * (index % 3) as f64;
-            row["execute"]["median_s"] = (1e-4 * slower * spread).into();
+            let execute = row.execute.as_mut().unwrap();
+            execute.scale(1e-4 * slower * spread / execute.median_s);
         }
         // The order of names is not that of time.
         let path = folder.path().join(format!("nightly/{}", 90 - index));
         std::fs::create_dir_all(&path).unwrap();
-        std::fs::write(path.join("report.json"), report.to_string()).unwrap();
+        file::save(&report, &path.join(file::FILE_NAME)).unwrap();
     }
     folder
 }
@@ -42,6 +47,8 @@ fn a_step_is_told_on_stdout_and_is_no_failure() {
     );
     assert!(ended.stdout.contains("1.50x slower  100 µs -> 150 µs  2026-11-07 03:00"), "{}", ended.stdout);
     assert!(ended.stdout.contains("6 reports before, 6 after"), "{}", ended.stdout);
+    let cause = "    at the same time: variables CUDA_LAUNCH_BLOCKING: unset -> 1\n";
+    assert!(ended.stdout.contains(cause), "{}", ended.stdout);
     assert!(ended.stdout.contains("1 series steady"), "{}", ended.stdout);
     assert_eq!(folder.names(), before);
 }
@@ -105,7 +112,7 @@ fn what_cannot_be_charted_is_refused_in_one_line_with_what_to_do() {
         "no report in or below empty: make one there with 'gpubench run --out empty/first'",
     );
     folder.refuses("trend absent", "name a folder that holds reports");
-    folder.refuses("trend fair.toml", "not JSON");
+    folder.refuses("trend fair.toml", "no JSON object: not a gpubench report");
     folder.refuses("trend", "required arguments");
     folder.refuses("trend nightly --ops matmull", "did you mean 'matmul'");
     folder.refuses("trend nightly --ops fft", "leave --ops and --variants out");

@@ -10,7 +10,7 @@ use crate::cli::values;
 /// What can be done with baselines.
 #[derive(Subcommand)]
 pub enum BaselineCommand {
-    /// Run a sweep several times and keep the runs, with how much they differ though nothing changed
+    /// Run a sweep several times, or take runs that exist, and keep them with how much they differ though nothing changed
     Save(Box<SaveArgs>),
     /// List the baselines
     List {
@@ -33,6 +33,7 @@ Examples:
   gpubench baseline save main                          the quick sweep, twice
   gpubench baseline save main --passes 5               more passes: smaller changes can be told from it later
   gpubench baseline save gpu --config article --backends cuda
+  gpubench baseline save nights --from n1 n2 n3        runs that exist, such as those of several nights
   gpubench compare results/baselines/main results/new  compare with it
 
 The passes are plain report folders in results/baselines/NAME. Where two passes of a cell differ by more than its \
@@ -51,6 +52,12 @@ pub struct SaveArgs {
     #[arg(long, value_name = "N", default_value = "2", value_parser = values::passes)]
     #[arg(help_heading = "Baseline")]
     pub passes: u32,
+
+    /// Runs to keep instead of running a sweep, such as those of several nights: two or more report.json files, or
+    /// folders that hold one or several runs
+    #[arg(long, value_name = "REPORT", num_args = 1.., conflicts_with_all = ["passes", "SweepArgs"])]
+    #[arg(help_heading = "Baseline")]
+    pub from: Vec<PathBuf>,
 
     /// Passes may differ by so much. Default: 5% where the device paces the work, 10% elsewhere
     #[arg(long, value_name = "PERCENT", value_parser = values::threshold, allow_hyphen_values = true)]

@@ -16,6 +16,7 @@ Examples:
   gpubench compare old new --format md >> $GITHUB_STEP_SUMMARY
   gpubench compare old new --out gate --format table,json,junit
   gpubench compare --plan old --see 3%                 how many runs a side would show a slowdown of 3 %
+  gpubench compare --plan old --see 3% --format json
   gpubench compare --self-test                         proves that the gate trips, and that it stays quiet
 
 A cell is slower or faster only where the whole 95 % interval of the ratio NEW over OLD lies beyond the threshold and \
@@ -44,17 +45,21 @@ pub struct CompareArgs {
 
     /// Print how many runs a side would show a slowdown of --see, by the spread of these runs
     #[arg(long, value_name = "OLD", num_args = 1.., conflicts_with_all = ["reports", "old", "new", "self_test"])]
+    #[arg(conflicts_with_all = ["threshold", "accept_missing", "accept_unsure", "cross_machine"])]
+    #[arg(conflicts_with_all = ["out", "all_cells", "force"])]
     #[arg(help_heading = "What to compare")]
     pub plan: Vec<PathBuf>,
 
     /// The slowdown that --plan is about. Default: 3%
     #[arg(long, value_name = "PERCENT", requires = "plan", value_parser = values::precision)]
+    #[arg(conflicts_with_all = ["reports", "old", "new", "self_test"])]
     #[arg(allow_hyphen_values = true, help_heading = "What to compare")]
     pub see: Option<f64>,
 
     /// Feed the gate a known regression and a known null, and the given report made slower, and say whether it trips
     /// and stays quiet as it should
-    #[arg(long, conflicts_with_all = ["old", "new"], help_heading = "What to compare")]
+    #[arg(long, help_heading = "What to compare")]
+    #[arg(conflicts_with_all = ["old", "new", "format", "out", "all_cells", "force"])]
     pub self_test: bool,
 
     /// The change that counts. Default: 5% where the device paces the work, 10% elsewhere
@@ -78,11 +83,12 @@ pub struct CompareArgs {
     #[arg(long, help_heading = "What counts")]
     pub cross_machine: bool,
 
-    /// What to print: table, json, md, junit, github, bmf, github-action-benchmark or csv; with --out a list
-    #[arg(long, value_name = "LIST", default_value = "table", help_heading = "Results")]
-    pub format: String,
+    /// What to print: table, json, md, junit, github, bmf, github-action-benchmark or csv; with --out a list. Default:
+    /// table; with --out table,json. --plan is printed as table or json
+    #[arg(long, value_name = "LIST", help_heading = "Results")]
+    pub format: Option<String>,
 
-    /// Folder for files of --format, made when missing; the table is printed all the same
+    /// Folder for files of --format, made when missing; the table is printed all the same. - is stdout
     #[arg(long, value_name = "DIR", help_heading = "Results")]
     pub out: Option<PathBuf>,
 
@@ -91,7 +97,7 @@ pub struct CompareArgs {
     pub all_cells: bool,
 
     /// Replace results that --out already holds
-    #[arg(long, help_heading = "Results")]
+    #[arg(long, requires = "out", help_heading = "Results")]
     pub force: bool,
 
     /// Use no colours; also by NO_COLOR in the environment, and where stdout is no terminal

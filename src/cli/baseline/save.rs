@@ -1,0 +1,186 @@
+//! `gpubench baseline save`: runs a sweep several times, or takes reports that exist, and keeps them when they agree.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, ensure};
+
+use super::show_in;
+use crate::baseline::{self, Baseline, Place};
+use crate::cli::args::SaveArgs;
+use crate::cli::compare::read_policy;
+use crate::cli::run::{DEFAULT_SWEEP, exit_code};
+use crate::cli::sweep::swept;
+use crate::cli::{stream, wiring};
+use crate::compare::calibration::{Calibrated, calibrate, unsound};
+use crate::compare::{Policy, Runs, Severity, environment, load};
+use crate::plan::Plan;
+use crate::report::file;
+use crate::report::quantity::spread_text;
+use crate::settings::resolve::Request;
+use crate::settings::{Destination, Format, Settings, config};
+
+/// Exit code of passes that disagree.
+const DISAGREE: u8 = 1;
+
+/// Exit code of a run that was interrupted.
+const INTERRUPTED: u8 = 130;
+
+/// Cells of a kind of problem that are named; the rest is counted.
+const SHOWN: usize = 8;
+
+/// Saves a baseline, or says why not.
+pub fn save(args: &SaveArgs) -> Result<ExitCode> {
+    baseline::check_name(&args.name)?;
+    let policy = read_policy(args.policy.as_deref(), args.threshold)?;
+    let place = Place::new(&args.dir, &args.name);
+    place.settle()?;
+    ensure!(
+        args.force || !place.folder.exists(),
+        "{} exists: choose another name, or replace it with --force",
+        place.folder.display()
+    );
+    if args.from.is_empty() { from_sweep(args, &policy, &place) } else { from_reports(args, &policy, &place) }
+}
+
+/// Passes are made beside the baseline, so that one that exists stays until all have agreed.
+fn from_sweep(args: &SaveArgs, policy: &Policy, place: &Place) -> Result<ExitCode> {
+    let settings = settings(args)?;
+    let plan = Plan::of(&settings)?;
+    if place.clear()? && !args.quiet {
+        stream::note(&format!("gpubench: removed {}, left by an earlier save", place.attempt.display()));
+    }
+    let attempt = place.attempt.display();
+    for pass in 1..=args.passes {
+        if !args.quiet {
+            stream::note(&format!("gpubench: pass {pass} of {}", args.passes));
+        }
+        let code = measure(&settings, &plan, &place.attempt.join(name(pass)))?;
+        let problem = match code {
+            0 => continue,
+            INTERRUPTED => "was interrupted",
+            _ => "has cells that are incorrect or failed, see its report",
+        };
+        stream::complain(&format!(
+            "no baseline was saved: pass {pass} {problem}; the passes are in {attempt}, which may be deleted"
+        ));
+        return Ok(ExitCode::from(code));
+    }
+    let passes: Vec<PathBuf> = (1..=args.passes).map(|pass| place.attempt.join(name(pass))).collect();
+    let runs = load::runs(&passes)?;
+    let cells = calibrate(&runs, policy);
+    if let Some(problem) = refusal(&runs, &cells, policy, args.accept_noisy) {
+        stream::complain(&format!(
+            "no baseline was saved: {problem}; the passes are in {attempt}, which may be deleted"
+        ));
+        return Ok(ExitCode::from(DISAGREE));
+    }
+    finish(args, policy, place, args.passes, &cells)
+}
+
+/// Copies reports that exist, once they have agreed.
+fn from_reports(args: &SaveArgs, policy: &Policy, place: &Place) -> Result<ExitCode> {
+    let reports = load::reports(&args.from)?;
+    let runs = load::runs(&reports)?;
+    let count = u32::try_from(reports.len()).unwrap_or(u32::MAX);
+    ensure!(
+        count >= 2,
+        "--from names one run, which cannot show a spread: name two or more of the same sweep"
+    );
+    let cells = calibrate(&runs, policy);
+    if let Some(problem) = refusal(&runs, &cells, policy, args.accept_noisy) {
+        stream::complain(&format!("no baseline was saved: {problem}"));
+        return Ok(ExitCode::from(DISAGREE));
+    }
+    place.clear()?;
+    for (pass, report) in (1..=count).zip(&reports) {
+        let (from, folder) = (file::locate(report), place.attempt.join(name(pass)));
+        make(&folder)?;
+        fs::copy(&from, folder.join(file::FILE_NAME))
+            .with_context(|| format!("cannot copy {} to {}", from.display(), folder.display()))?;
+    }
+    finish(args, policy, place, count, &cells)
+}
+
+/// Makes a baseline of the attempt, puts it in its place and shows it.
+fn finish(
+    args: &SaveArgs,
+    policy: &Policy,
+    place: &Place,
+    passes: u32,
+    cells: &[Calibrated],
+) -> Result<ExitCode> {
+    Baseline::new(&args.name, (1..=passes).map(name).collect(), cells).write(&place.attempt)?;
+    place.put()?;
+    if let Err(error) = place.settle() {
+        stream::complain(&format!("the baseline is saved, but: {error:#}"));
+    }
+    stream::print(&show_in(&place.folder, policy)?)?;
+    let folder = place.folder.display();
+    stream::note(&format!("gpubench: saved {folder}; compare with it: gpubench compare {folder} NEW"));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The folder of a pass.
+fn name(pass: u32) -> String {
+    format!("pass-{pass}")
+}
+
+/// The sweep of each pass; where its results go is filled in pass by pass.
+fn settings(args: &SaveArgs) -> Result<Settings> {
+    let named = args.sweep.config.as_deref();
+    let sweep = named.or_else(|| args.sweep.ops.is_none().then_some(DEFAULT_SWEEP));
+    let request = Request { formats: Some(vec![Format::Json]), quiet: args.quiet, ..swept(&args.sweep)? };
+    let request = Request { out: Some(args.dir.join(&args.name).display().to_string()), ..request };
+    Settings::resolve(request, sweep.map(config::read).transpose()?)
+}
+
+fn make(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {} (name another with --dir)", folder.display()))
+}
+
+/// Runs the sweep once, with its report in `folder`; the exit code that `run` would have had.
+fn measure(settings: &Settings, plan: &Plan, folder: &Path) -> Result<u8> {
+    make(folder)?;
+    let mut settings = settings.clone();
+    settings.output.destination = Destination::Folder(folder.to_owned());
+    let finished = wiring::measure(&settings, plan.clone())?;
+    file::save(&finished.report, &folder.join(file::FILE_NAME))?;
+    Ok(exit_code(&finished.report, finished.interrupted))
+}
+
+/// Why the passes make no baseline, with the next step.
+fn refusal(runs: &Runs, cells: &[Calibrated], policy: &Policy, accept_noisy: bool) -> Option<String> {
+    if let Some((cell, reason)) = unsound(runs).first() {
+        return Some(format!("{cell} was {reason}"));
+    }
+    if cells.is_empty() {
+        return Some("no cell has a time; see the reasons in the reports".into());
+    }
+    let differences = environment::differences(runs, runs, policy);
+    if let Some(difference) = differences.iter().find(|difference| difference.severity == Severity::Block) {
+        return Some(format!(
+            "the runs are not alike, {} differs ({}): take runs of one kind, or let it differ in a --policy file",
+            difference.fact, difference.old
+        ));
+    }
+    let mut noisy: Vec<&Calibrated> = cells.iter().filter(|cell| cell.disagrees()).collect();
+    if noisy.is_empty() || accept_noisy {
+        return None;
+    }
+    noisy.sort_by(|a, b| b.apart.total_cmp(&a.apart));
+    let named = noisy.iter().take(SHOWN).map(|cell| {
+        format!("{} by {} (threshold {})", cell.cell, spread_text(cell.apart), spread_text(cell.threshold))
+    });
+    let mut named: Vec<String> = named.collect();
+    if noisy.len() > SHOWN {
+        named.push(format!("{} more", noisy.len() - SHOWN));
+    }
+    Some(format!(
+        "the passes disagree although nothing changed: {}. Close other programs, sample longer (--max-time), leave those \
+         cells out, or save all the same with --accept-noisy",
+        named.join(", ")
+    ))
+}

@@ -1,0 +1,145 @@
+//! `gpubench compare --plan`: how many runs a side would show a slowdown, as text or JSON.
+
+use std::fmt::Write as _;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Serialize;
+
+use crate::case::{Cache, Case};
+use crate::cli::args::CompareArgs;
+use crate::cli::listing::Listing;
+use crate::compare::plan::{self, MOST_RUNS, POWER, Plan};
+use crate::compare::{Policy, load};
+use crate::report::file::to_json;
+use crate::report::quantity::spread_text;
+
+/// The slowdown that a plan is about when nothing is said.
+const SEE: f64 = 0.03;
+
+/// Slowdowns that a plan tells of beside the one asked for.
+const LADDER: [f64; 5] = [0.01, 0.02, 0.03, 0.05, 0.10];
+
+/// The plan that `args` ask for, in the format they name.
+pub fn plan(args: &CompareArgs, policy: &Policy) -> Result<String> {
+    let render = match args.format.as_deref().map_or("table", str::trim) {
+        "table" => text,
+        "json" => json,
+        other => bail!("--format: --plan is printed as table or json, not as '{other}'"),
+    };
+    let runs = load::runs(&args.plan)?;
+    let slowdowns: Vec<f64> = std::iter::once(args.see.unwrap_or(SEE)).chain(LADDER).collect();
+    let plans = plan::plans(&runs, &slowdowns, policy);
+    let [asked, ladder @ ..] = plans.as_slice() else { bail!("no slowdown to plan for") };
+    ensure!(
+        !asked.cells.is_empty(),
+        "no cell of {} has a time: plan with a report of measured cells",
+        args.plan[0].display()
+    );
+    render(asked, ladder)
+}
+
+fn text(asked: &Plan, ladder: &[Plan]) -> Result<String> {
+    let mut listing = Listing::new(&["Op", "Variant", "Cells", "Run-to-run spread", "Runs a side"]);
+    for group in groups(asked) {
+        listing.row(group);
+    }
+    let spread = match asked.measured {
+        true => "as these runs showed it",
+        false => "assumed, since one run cannot show it: save a baseline, or name several runs",
+    };
+    let mut text = format!(
+        "To see a slowdown of {} in any one cell with a chance of {} %, compare with --threshold {} and so many runs a side:\n\n{}\n",
+        spread_text(asked.see),
+        100.0 * POWER,
+        spread_text(asked.threshold),
+        listing.text(),
+    );
+    let _ = writeln!(text, "Spread from run to run: {spread}. A row tells of its noisiest cell.\n");
+    let mut steps = Listing::new(&["Slowdown", "--threshold", "Runs a side, all cells"]);
+    for plan in ladder {
+        steps.row(vec![spread_text(plan.see), spread_text(plan.threshold), runs_text(plan.runs())]);
+    }
+    text.push_str(&steps.text());
+    Ok(text)
+}
+
+/// One line an op and variant: how many cells, the widest spread, the most runs.
+fn groups(plan: &Plan) -> Vec<Vec<String>> {
+    let mut groups: Vec<(String, String, usize, f64, Option<usize>)> = Vec::new();
+    for planned in &plan.cells {
+        let variant = format!("{}/{}", planned.cell.backend, planned.cell.variant);
+        let place = groups.iter().position(|(op, name, ..)| *op == planned.cell.case.op && *name == variant);
+        let place = place.unwrap_or_else(|| {
+            groups.push((planned.cell.case.op.clone(), variant, 0, 0.0, Some(0)));
+            groups.len() - 1
+        });
+        let (_, _, cells, spread, runs) = &mut groups[place];
+        *cells += 1;
+        *spread = spread.max(planned.run_spread);
+        *runs = runs.zip(planned.runs).map(|(most, runs)| most.max(runs));
+    }
+    let line = |(op, variant, cells, spread, runs): (String, String, usize, f64, Option<usize>)| {
+        vec![op, variant, cells.to_string(), spread_text(spread), runs_text(runs)]
+    };
+    groups.into_iter().map(line).collect()
+}
+
+fn runs_text(runs: Option<usize>) -> String {
+    runs.map_or_else(|| format!("over {MOST_RUNS}"), |runs| runs.to_string())
+}
+
+/// A plan as JSON; `runs` is null where [`MOST_RUNS`] are too few.
+#[derive(Serialize)]
+struct Document<'a> {
+    gpubench_version: &'static str,
+    see: f64,
+    threshold: f64,
+    power: f64,
+    measured: bool,
+    runs: Option<usize>,
+    cells: Vec<CellEntry<'a>>,
+    ladder: Vec<Rung>,
+}
+
+#[derive(Serialize)]
+struct CellEntry<'a> {
+    #[serde(flatten)]
+    case: &'a Case,
+    backend: &'a str,
+    variant: &'a str,
+    cache: Cache,
+    run_spread: f64,
+    runs: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct Rung {
+    see: f64,
+    threshold: f64,
+    runs: Option<usize>,
+}
+
+fn json(asked: &Plan, ladder: &[Plan]) -> Result<String> {
+    let cells = asked.cells.iter().map(|planned| CellEntry {
+        case: &planned.cell.case,
+        backend: &planned.cell.backend,
+        variant: &planned.cell.variant,
+        cache: planned.cell.cache,
+        run_spread: planned.run_spread,
+        runs: planned.runs,
+    });
+    let document = Document {
+        gpubench_version: env!("CARGO_PKG_VERSION"),
+        see: asked.see,
+        threshold: asked.threshold,
+        power: POWER,
+        measured: asked.measured,
+        runs: asked.runs(),
+        cells: cells.collect(),
+        ladder: ladder
+            .iter()
+            .map(|plan| Rung { see: plan.see, threshold: plan.threshold, runs: plan.runs() })
+            .collect(),
+    };
+    String::from_utf8(to_json(&document)?).context("cannot write the plan as JSON")
+}

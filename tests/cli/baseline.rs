@@ -1,0 +1,167 @@
+//! `baseline`: what is saved, shown and refused; on the simulated device.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::Folder;
+use super::compare::{SLOWER, WRONG, of, script, verdicts};
+
+#[test]
+fn a_baseline_is_saved_listed_shown_and_compared_with_by_name() {
+    let folder = Folder::new();
+    folder.write("sim.toml", &script(1, ""));
+    let save = "baseline save main --ops matmul,fft --sizes 4,8 --backends sim --sim sim.toml --quiet";
+    let saved = folder.run_line(save);
+    assert_eq!(saved.code, 0, "{}", saved.stderr);
+    let base = folder.path().join("results/baselines/main");
+    assert!(base.join("baseline.json").is_file() && base.join("pass-2/report.json").is_file());
+    let again = folder.run_line(save);
+    assert_eq!(again.code, 2);
+    assert!(again.stderr.contains("--force"), "{}", again.stderr);
+    assert_eq!(folder.run_line(&format!("{save} --force")).code, 0);
+    let entries = std::fs::read_dir(folder.path().join("results/baselines")).unwrap();
+    assert_eq!(entries.count(), 1, "no attempt is left behind");
+    let listed = folder.run_line("baseline list");
+    assert!(listed.stdout.contains("main") && listed.stdout.lines().count() == 2, "{}", listed.stdout);
+    let shown = folder.run_line("baseline show main");
+    assert!(shown.stdout.contains("2 passes") && shown.stdout.contains("accelerator"), "{}", shown.stdout);
+    folder.sim("new", 2, SLOWER);
+    for old in ["main", "results/baselines/main"] {
+        let comparison = folder.compared(&format!("{old} new --threshold 20%"));
+        assert_eq!(comparison["old"].as_array().map(Vec::len), Some(2));
+        assert_eq!(of(&verdicts(&comparison), "slower"), ["fft 8 accelerator"]);
+    }
+}
+
+#[test]
+fn a_save_leaves_baselines_alone_whose_names_are_like_those_of_its_attempts() {
+    let folder = Folder::new();
+    for (seed, name) in [(1, "a"), (2, "b")] {
+        folder.sim(name, seed, "");
+    }
+    for name in ["a.attempt", "a.replaced", "a", "a.b"] {
+        let saved = folder.run_line(&format!("baseline save {name} --from a b --accept-noisy"));
+        assert_eq!(saved.code, 0, "{}", saved.stderr);
+    }
+    for name in ["a", "a.b"] {
+        let saved = folder.run_line(&format!("baseline save {name} --from a b --accept-noisy --force"));
+        assert_eq!(saved.code, 0, "{}", saved.stderr);
+    }
+    let entries = std::fs::read_dir(folder.path().join("results/baselines")).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names, ["a", "a.attempt", "a.b", "a.replaced"]);
+}
+
+#[test]
+fn a_baseline_is_made_of_reports_that_exist_by_the_same_rules() {
+    let folder = Folder::new();
+    for (seed, name) in [(1, "night-1"), (2, "night-2"), (3, "nights/3")] {
+        std::fs::create_dir_all(folder.path().join("nights")).unwrap();
+        folder.sim(name, seed, "");
+    }
+    folder.sim("slower", 4, SLOWER);
+    folder.sim("wrong", 5, WRONG);
+    let saved = folder.run_line("baseline save nights --from night-1 night-2/report.json nights --quiet");
+    assert_eq!(saved.code, 0, "{}", saved.stderr);
+    assert!(saved.stdout.contains("nights: 3 passes"), "{}", saved.stdout);
+    let copy = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    assert_eq!(copy("results/baselines/nights/pass-3/report.json"), copy("nights/3/report.json"));
+    let compared = folder.compared("results/baselines/nights slower --threshold 20%");
+    assert_eq!(of(&verdicts(&compared), "slower"), ["fft 8 accelerator"]);
+    // A baseline can be made anew of its own passes, and of another's.
+    let again = "baseline save nights --force --from results/baselines/nights/pass-1 night-2";
+    assert_eq!(folder.run_line(again).code, 0);
+    assert_eq!(folder.run_line("baseline save other --from results/baselines/nights nights").code, 0);
+    for (line, code, expected) in [
+        ("--from night-1 slower", 1, "the passes disagree"),
+        ("--from night-1 wrong", 1, "was incorrect in a pass"),
+        ("--from night-1", 2, "name two or more"),
+        ("--from night-1 night-1", 2, "are the same run"),
+        ("--from night-1 nowhere", 2, "cannot read nowhere"),
+        ("--from night-1 night-2 --passes 3", 2, "cannot be used with"),
+        ("--from night-1 night-2 --ops fft", 2, "cannot be used with"),
+        ("--from night-1 night-2 --config quick", 2, "cannot be used with"),
+    ] {
+        let ended = folder.run_line(&format!("baseline save x {line}"));
+        assert_eq!((ended.code, ended.stdout.as_str()), (code, ""), "{line}: {}", ended.stderr);
+        assert!(ended.stderr.contains(expected), "{line}: {}", ended.stderr);
+        assert_eq!(ended.stderr.lines().count(), 1, "{line}: {}", ended.stderr);
+        assert!(!folder.path().join("results/baselines/.x.attempt").exists(), "{line}");
+    }
+}
+
+#[test]
+fn a_damaged_baseline_is_told_in_one_line() {
+    let folder = Folder::new();
+    for (seed, name) in [(1, "a"), (2, "b")] {
+        folder.sim(name, seed, "");
+    }
+    assert_eq!(folder.run_line("baseline save main --from a b").code, 0);
+    std::fs::remove_dir_all(folder.path().join("results/baselines/main/pass-2")).unwrap();
+    for line in ["compare main a", "baseline show main"] {
+        let ended = folder.run_line(line);
+        assert_eq!(ended.code, 2, "{line}");
+        assert_eq!(
+            ended.stderr,
+            "gpubench: results/baselines/main/baseline.json: pass-2 holds no report.json; save the baseline again\n"
+        );
+    }
+    let listed = folder.run_line("baseline list");
+    assert!(listed.code == 0 && listed.stdout.contains("pass-2 holds no report.json"), "{}", listed.stdout);
+}
+
+#[test]
+fn a_baseline_of_wrong_answers_is_refused_and_bad_names_too() {
+    let folder = Folder::new();
+    folder.write("wrong.toml", &script(1, WRONG));
+    let sweep = "--ops matmul,fft --sizes 4 --backends sim --sim wrong.toml --quiet";
+    let refused = folder.run_line(&format!("baseline save main {sweep}"));
+    assert_eq!(refused.code, 1, "{}", refused.stderr);
+    let told = "pass 1 has cells that are incorrect or failed, see its report; the passes are in \
+                results/baselines/.main.attempt, which may be deleted";
+    assert!(refused.stderr.contains(told), "{}", refused.stderr);
+    assert!(folder.run_line("baseline list").stdout.starts_with("no baselines in"));
+    assert!(!folder.path().join("results/baselines/main").exists());
+    for name in ["../up", "a/b", ".hidden", "''"] {
+        let ended = folder.run_line(&format!("baseline save {name} {sweep}"));
+        assert_eq!(ended.code, 2, "{name}");
+    }
+    let none = folder.run_line("baseline show nothing");
+    assert_eq!(none.code, 2);
+    assert!(none.stderr.contains("baseline list"), "{}", none.stderr);
+}
+
+#[test]
+fn a_save_that_is_interrupted_ends_with_130_and_says_so_and_the_next_one_removes_what_it_left() {
+    let folder = Folder::new();
+    folder.write("hanging.toml", &script(1, "[[rule]]\nvariant = \"accelerator\"\noutcome = \"hang\"\n"));
+    let line = "baseline save main --ops fft --sizes 4 --backends sim --sim hanging.toml";
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
+    let command = command.args(line.split(' ')).current_dir(folder.path()).stderr(Stdio::piped());
+    let child = command.stdout(Stdio::null()).spawn().unwrap();
+    let attempt = folder.path().join("results/baselines/.main.attempt");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !attempt.join("pass-1").exists() {
+        assert!(Instant::now() < deadline, "no pass was begun");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let ended = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(130), "{stderr}");
+    let told = "no baseline was saved: pass 1 was interrupted; the passes are in results/baselines/.main.attempt, which may \
+                be deleted";
+    assert!(stderr.contains(told), "{stderr}");
+    folder.write("sim.toml", &script(1, ""));
+    let again = folder
+        .run_line("baseline save main --ops fft --sizes 4 --backends sim --sim sim.toml --accept-noisy");
+    assert_eq!(again.code, 0, "{}", again.stderr);
+    assert!(
+        again.stderr.contains("removed results/baselines/.main.attempt, left by an earlier save"),
+        "{}",
+        again.stderr
+    );
+    assert!(!attempt.exists());
+}
