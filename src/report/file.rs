@@ -8,6 +8,7 @@ use anyhow::{Context, anyhow, bail};
 use serde::{Deserialize, Serialize};
 
 use super::json::Layout;
+use super::tame::tame;
 use super::{Report, SCHEMA_VERSION, sound};
 
 /// Name of the report in the folder of a run.
@@ -181,7 +182,7 @@ pub(super) fn parse(bytes: &[u8]) -> anyhow::Result<Report> {
         anyhow!("not a report of the layout it names: {}; compare it with `gpubench schema`", shown(&error))
     })?;
     sound::check(&report)?;
-    Ok(report)
+    tame(report, bytes).context("cannot be shown; run the sweep again")
 }
 
 /// Refuses what is no JSON object, and layouts that are not known here.

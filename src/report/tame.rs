@@ -1,0 +1,61 @@
+//! Texts of a report without control characters, so that none of them can drive a terminal.
+
+use serde_json::Value;
+
+use super::Report;
+
+/// The report with every control character but line feeds and tabs replaced by U+FFFD; `bytes` are its JSON, in which
+/// such characters can only stand as escapes.
+///
+/// # Errors
+/// None in practice: what was read as a report has a JSON form that reads as one.
+pub fn tame(report: Report, bytes: &[u8]) -> serde_json::Result<Report> {
+    if !bytes.windows(4).any(|four| four == b"\\u00") {
+        return Ok(report);
+    }
+    let mut value = serde_json::to_value(&report)?;
+    tame_texts(&mut value);
+    serde_json::from_value(value)
+}
+
+fn tame_texts(value: &mut Value) {
+    match value {
+        Value::String(text) if text.chars().any(drives) => {
+            *text = text.chars().map(|c| if drives(c) { char::REPLACEMENT_CHARACTER } else { c }).collect();
+        }
+        Value::Array(items) => items.iter_mut().for_each(tame_texts),
+        Value::Object(fields) => fields.values_mut().for_each(tame_texts),
+        _ => {}
+    }
+}
+
+fn drives(c: char) -> bool {
+    c.is_control() && !matches!(c, '\n' | '\t')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    #[test]
+    fn escape_sequences_in_texts_are_replaced_and_all_else_stays() {
+        let mut report = example::full();
+        report.environment.host.name = "a\u{1b}[31mb\nc".into();
+        report.environment.settings["x"] = "\u{7}".into();
+        let bytes = serde_json::to_vec(&report).unwrap();
+        let tamed = tame(report.clone(), &bytes).unwrap();
+        assert_eq!(tamed.environment.host.name, "a\u{fffd}[31mb\nc");
+        assert_eq!(tamed.environment.settings["x"], "\u{fffd}");
+        (report.environment.host, report.environment.settings) =
+            (tamed.environment.host.clone(), tamed.environment.settings.clone());
+        assert_eq!(tamed, report);
+    }
+
+    #[test]
+    fn a_report_without_them_is_as_it_was() {
+        let report = example::full();
+        let bytes = serde_json::to_vec(&report).unwrap();
+        assert_eq!(tame(report.clone(), &bytes).unwrap(), report);
+    }
+}
