@@ -109,7 +109,7 @@ pub fn means(comparison: &Comparison) -> Option<String> {
     let mut texts: Vec<String> = found.iter().take(MEANS_SHOWN).map(text).collect();
     let more = found.len().saturating_sub(MEANS_SHOWN);
     texts.extend((more > 0).then(|| format!("{more} more")));
-    (!texts.is_empty()).then(|| format!("Geometric means: {}", texts.join(", ")))
+    (!texts.is_empty()).then(|| format!("Geomeans: {}", texts.join(", ")))
 }
 
 /// What the columns of the cells mean; `with_p` where `p` is among them.
@@ -194,9 +194,9 @@ mod tests {
     #[test]
     fn means_within_a_per_cent_are_not_told_and_the_farthest_is_first() {
         let mut comparison = example::full();
-        assert_eq!(means(&comparison).unwrap(), "Geometric means: matmul cuda 1.19x slower");
+        assert_eq!(means(&comparison).unwrap(), "Geomeans: matmul cuda 1.19x slower");
         comparison.means[1].ratio = 0.5;
-        let expected = "Geometric means: matmul cpu 2.00x faster, matmul cuda 1.19x slower";
+        let expected = "Geomeans: matmul cpu 2.00x faster, matmul cuda 1.19x slower";
         assert_eq!(means(&comparison).unwrap(), expected);
         comparison.means.iter_mut().for_each(|mean| mean.ratio = 0.995);
         assert_eq!(means(&comparison), None);

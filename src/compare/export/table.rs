@@ -194,7 +194,7 @@ fn more(hidden: &[&Change]) -> String {
         variants.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let others: usize = variants.iter().skip(VARIANTS_SHOWN).map(|(_, count)| count).sum();
         let named = variants.iter().take(VARIANTS_SHOWN).map(|(name, count)| format!("{count} {name}"));
-        let others = (others > 0).then(|| format!("{others} others"));
+        let others = (others > 0).then(|| format!("{others} other{}", if others == 1 { "" } else { "s" }));
         let named: Vec<String> = named.chain(others).collect();
         let line = format!("and {all} more {word}: {}", named.join(", "));
         let _ = writeln!(text, "  {}", hanging(&line, 4));

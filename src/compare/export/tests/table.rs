@@ -45,7 +45,7 @@ change: NEW over OLD, the median of the ratios of every run of NEW to every run 
 Not shown: 1 maybe faster, 1 new, 2 same, 1 not measured, 1 not judged; --all-cells shows every
   cell
 
-Geometric means: matmul cuda 1.19x slower
+Geomeans: matmul cuda 1.19x slower
 Slower or faster: 95% interval beyond the threshold (5%), p (holm, 10 cells) at most 1%.
 Spread between runs: from 3 runs a side, at least 1 %.
 ";
