@@ -71,7 +71,7 @@ fn regressions() -> Vec<Change> {
     let reason = "was measured, now: cusolverDnDgesvdj: out of memory";
     let mut failed = cell("svd", 1024, "cuda", "gesvdj", Verdict::NewlyFailed, reason);
     (failed.case.dtype, failed.old) = (DType::F64, Some(measured(0.412)));
-    let slower = cell("matmul", 4096, "cuda", "cublas", Verdict::Slower, "1.31x as long (1.28 to 1.34)");
+    let slower = cell("matmul", 4096, "cuda", "cublas", Verdict::Slower, "1.31x slower (1.28 to 1.34)");
     let mut slower = timed(slower, 2.71e-3, 1.31, [1.28, 1.34], 2.4e-7);
     slower.p_rounds = Some(0.0022);
     (slower.old.as_mut().unwrap().sm_mhz, slower.new.as_mut().unwrap().sm_mhz) = (Some(1980.0), Some(1980.0));

@@ -2,22 +2,33 @@
 
 use std::collections::HashMap;
 
+use super::summary::is_accepted;
 use super::words::{self, NONE};
 use crate::case::density_text;
 use crate::compare::{Change, Comparison, Conclusion, Verdict};
 use crate::export::grid::{Column, Field, Grid, Tone};
 
-/// The cells that have a line of their own, and those that are only counted.
+/// The cells that have a line of their own, the gravest first, and those that are only counted.
+///
+/// Lines have those that decide the gate, and gains; unsure ones stand by the upper end of their interval.
 pub fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, Vec<&Change>) {
-    let has_line = |change: &&Change| match change.verdict {
-        Verdict::Same | Verdict::NotMeasured => all_cells,
+    let has_line = |cell: &&Change| match cell.verdict {
+        _ if all_cells => true,
         // Across machines no cell is judged, and the ratios are what was asked for.
-        Verdict::NotJudged => {
-            all_cells || (comparison.gate.conclusion == Conclusion::RatiosOnly && change.ratio.is_some())
-        }
-        _ => true,
+        Verdict::NotJudged => comparison.gate.conclusion == Conclusion::RatiosOnly && cell.ratio.is_some(),
+        Verdict::Faster => true,
+        verdict if verdict.is_regression() => true,
+        _ => cell.is_open() && !is_accepted(comparison, cell),
     };
-    comparison.cells.iter().partition(has_line)
+    let (mut lines, folded): (Vec<&Change>, Vec<&Change>) = comparison.cells.iter().partition(has_line);
+    let upper = |cell: &Change| cell.interval.map_or(f64::INFINITY, |[_, high]| high);
+    lines.sort_by(|a, b| {
+        let by_verdict = a.verdict.cmp(&b.verdict);
+        let is_unsure = a.verdict == Verdict::Unsure && b.verdict == Verdict::Unsure;
+        let by_doubt = || b.is_open().cmp(&a.is_open()).then(upper(b).total_cmp(&upper(a)));
+        if is_unsure { by_doubt() } else { by_verdict }
+    });
+    (lines, folded)
 }
 
 /// What a cell's verdict says: worse, better, or that it could not be told.
@@ -33,8 +44,8 @@ pub fn tone(change: &Change) -> Tone {
 /// What a column shows of a cell.
 type Show = fn(&Change) -> Field;
 
-/// The columns: heading, whether they hold figures, and their fields.
-fn columns(cells: &[&Change]) -> Vec<(&'static str, bool, Show)> {
+/// The columns: heading, whether they hold figures, and their fields; `with_p` for that of the chances.
+fn columns(cells: &[&Change], with_p: bool) -> Vec<(&'static str, bool, Show)> {
     let mut columns: Vec<(&'static str, bool, Show)> = vec![
         ("verdict", false, |cell| Field { text: words::verdict(cell), tone: tone(cell) }),
         ("op", false, |cell| cell.case.op.clone().into()),
@@ -54,10 +65,12 @@ fn columns(cells: &[&Change]) -> Vec<(&'static str, bool, Show)> {
     columns.push(("new", true, |cell| words::time(cell.new.as_ref(), cell.run_spread).into()));
     columns.push(("change", false, |cell| Field { text: parts(cell).0, tone: tone(cell) }));
     columns.push(("interval", false, |cell| parts(cell).1.into()));
-    columns.push(("p", true, |cell| cell.p_corrected.map_or(NONE.into(), words::chance).into()));
-    columns.push(("sees", true, |cell| cell.detectable.map_or(NONE.into(), words::percent).into()));
+    if with_p {
+        columns.push(("p", true, |cell| cell.p_corrected.map_or(NONE.into(), words::chance).into()));
+    }
+    columns.push(("could detect", true, |cell| cell.detectable.map_or(NONE.into(), words::percent).into()));
     if differ(cells, |cell| cell.threshold) {
-        columns.push(("limit", true, |cell| words::percent(cell.threshold).into()));
+        columns.push(("threshold", true, |cell| words::percent(cell.threshold).into()));
     }
     columns
 }
@@ -67,16 +80,16 @@ fn differ<T: PartialEq>(cells: &[&Change], value: fn(&Change) -> T) -> bool {
     cells.windows(2).any(|pair| value(pair[0]) != value(pair[1]))
 }
 
-/// What all cells have in common and therefore no column: `f32, cold cache, limit 5%`; empty without cells.
+/// What all cells have in common and therefore no column: `f32, cold cache, threshold 5%`; empty without cells.
 pub fn common(cells: &[&Change]) -> String {
     let Some(first) = cells.first() else { return String::new() };
     let dtype = first.case.dtype.name().to_owned();
-    let (cache, limit) =
-        (format!("{} cache", first.cache), format!("limit {}", words::percent(first.threshold)));
+    let cache = format!("{} cache", first.cache);
+    let threshold = format!("threshold {}", words::percent(first.threshold));
     let parts = [
         (differ(cells, |cell| cell.case.dtype), dtype),
         (differ(cells, |cell| cell.cache), cache),
-        (differ(cells, |cell| cell.threshold), limit),
+        (differ(cells, |cell| cell.threshold), threshold),
     ];
     let parts: Vec<String> = parts.into_iter().filter(|(differ, _)| !differ).map(|(_, part)| part).collect();
     parts.join(", ")
@@ -96,8 +109,8 @@ fn parts(cell: &Change) -> (String, String) {
 }
 
 /// A line a cell, at least one cell. What [`common`] says has no column.
-pub fn grid(title: String, cells: &[&Change]) -> Grid {
-    let columns = columns(cells);
+pub fn grid(title: String, cells: &[&Change], with_p: bool) -> Grid {
+    let columns = columns(cells, with_p);
     let rows = cells.iter().map(|cell| columns.iter().map(|(_, _, show)| show(cell)).collect()).collect();
     let columns = columns.iter().map(|(heading, figures, _)| Column { heading, figures: *figures }).collect();
     Grid { title, columns, rows }

@@ -1,6 +1,6 @@
 //! Workflow commands, which GitHub shows as annotations, and the summary of a job.
 
-use super::{Format, View, find, names, words};
+use super::{Format, View, find, names, summary, words};
 use crate::compare::{Change, Comparison, Conclusion, Severity, Verdict};
 
 /// Annotations for GitHub Actions.
@@ -53,7 +53,7 @@ impl Format for GitHub {
                 dropped[usize::from(annotation.level != Level::Error)] += 1;
             }
         }
-        let mut message = words::conclusion(comparison);
+        let mut message = summary::one_line(comparison);
         for (count, words) in dropped.into_iter().zip(["errors", "warnings"]).filter(|(count, _)| *count > 0)
         {
             message.push_str(&format!("; {count} more {words} are not shown, --format md has them"));
@@ -100,8 +100,8 @@ fn annotations(comparison: &Comparison) -> Vec<Annotation> {
 }
 
 fn of_cell(level: Level, change: &Change, name: &str) -> Annotation {
-    // The reason of a slower cell already has its ratio.
-    let figures = words::change_with_interval(change).filter(|_| change.verdict == Verdict::Unsure);
+    let is_told = change.verdict != Verdict::Unsure || words::tells_ratio(&change.reason);
+    let figures = words::change_with_interval(change).filter(|_| !is_told);
     let figures = figures.map(|figures| format!("; {figures}")).unwrap_or_default();
     let next = change.next.as_ref().map(|next| format!("; next: {next}")).unwrap_or_default();
     Annotation {
@@ -112,7 +112,7 @@ fn of_cell(level: Level, change: &Change, name: &str) -> Annotation {
 }
 
 impl Annotation {
-    /// `::error title=slower%3A matmul/...::1.31x as long`, with the line's end.
+    /// `::error title=slower%3A matmul/...::1.31x slower`, with the line's end.
     fn command(&self) -> String {
         let level = match self.level {
             Level::Error => "error",
@@ -145,9 +145,12 @@ mod tests {
         assert_eq!(data("50%: a, b\r\n"), "50%25: a, b%0D%0A");
         let text = GitHub.text(&example::full(), &View::default());
         let expected = "::error title=slower%3A matmul/N=4096/f32/cuda/cublas/cold::\
-            1.31x as long (1.28 to 1.34); next: look at what changed between both revisions\n";
+            1.31x slower (1.28 to 1.34); next: look at what changed between both revisions\n";
         assert!(text.contains(expected), "{text}");
-        assert!(text.starts_with("::error title=gpubench compare::regression (exit code 1): "), "{text}");
+        assert!(
+            text.starts_with("::error title=gpubench compare::regression (exit code 1); 11 compared: "),
+            "{text}"
+        );
         assert!(
             text.contains("\n::warning title=driver differs::OLD has 580.65.06, NEW has 580.82.07\n"),
             "{text}"
@@ -174,6 +177,6 @@ mod tests {
         assert!(GitHub.text(&comparison, &View::default()).contains("::warning title=missing"));
         comparison.gate.accepted = vec![Verdict::Missing];
         let text = GitHub.text(&comparison, &View::default());
-        assert!(!text.contains("title=missing") && text.contains("title=unsure"), "{text}");
+        assert!(!text.contains("title=missing") && text.contains("title=maybe slower%3A "), "{text}");
     }
 }

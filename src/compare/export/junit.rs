@@ -115,9 +115,10 @@ fn cell(comparison: &Comparison, change: &Change, name: String) -> Case {
     };
     let accepted = if change.is_open() && matches!(outcome, Outcome::Skipped) { "accepted: " } else { "" };
     let mut details: Vec<String> = change.next.iter().map(|next| format!("next: {next}")).collect();
-    details.extend(words::change_with_interval(change).map(|change| format!("change: {change}")));
-    let limit = words::percent(change.threshold);
-    details.extend(change.p_corrected.map(|p| format!("p: {}; limit: {limit}", words::chance(p))));
+    let untold = words::change_with_interval(change).filter(|_| !words::tells_ratio(&change.reason));
+    details.extend(untold.map(|change| format!("change: {change}")));
+    let threshold = words::percent(change.threshold);
+    details.extend(change.p_corrected.map(|p| format!("p: {}; threshold: {threshold}", words::chance(p))));
     Case {
         suite: change.case.op.clone(),
         name,

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::groups::groups;
-use super::{Format, View, cells, words};
+use super::{Format, View, cells, summary, words};
 use crate::compare::{Change, Comparison};
 use crate::export::grid::{Column, Field, Grid, escape};
 
@@ -39,24 +39,44 @@ impl Format for Markdown {
     }
 
     fn render(&self, comparison: &Comparison, view: &View) -> String {
-        let gate = &comparison.gate;
-        let next = gate.next.as_ref().map(|next| format!(" Next: {}.", shown(next))).unwrap_or_default();
-        let mut text = format!("## gpubench compare: {}\n\n", gate.conclusion.name());
-        let _ = writeln!(text, "{} (exit code {}).{next}\n", shown(&gate.reason), gate.exit_code);
-        let (old, new) = (words::runs(&comparison.old), words::runs(&comparison.new));
-        let _ = writeln!(text, "- OLD: {}\n- NEW: {}\n", shown(&old), shown(&new));
-        text.push_str(&all_cells(comparison, view));
-        text.push_str(&environment(comparison));
+        let mut text = heading(comparison);
         for note in comparison.notes.iter().take(LINES_SHOWN) {
             let _ = writeln!(text, "Note: {}; next: {}.\n", shown(&note.text), shown(&note.next));
         }
+        text.push_str(&all_cells(comparison, view));
+        text.push_str(&environment(comparison));
         text.push_str("<details><summary>Method</summary>\n\n");
-        for line in words::method(comparison) {
+        let _ = writeln!(text, "- {}.", shown(&summary::legend(comparison, true)));
+        for line in summary::method(comparison) {
             let _ = writeln!(text, "- {}", shown(&line));
         }
         text.push_str("\n</details>\n");
-        text
+        without_mentions(&text)
     }
+}
+
+/// The result, the tally and the runs.
+fn heading(comparison: &Comparison) -> String {
+    let mut text = format!("## gpubench compare: {}\n\n", shown(&summary::result(comparison)));
+    let (old, new) = (words::runs(&comparison.old), words::runs(&comparison.new));
+    let lines = [
+        ("Cells", Some(summary::tally(comparison))),
+        ("Worst", summary::worst(comparison)),
+        ("Next", comparison.gate.next.clone()),
+        ("OLD", Some(old)),
+        ("NEW", Some(new)),
+    ];
+    for (label, line) in lines {
+        text += &line.map(|line| format!("- {label}: {}\n", shown(&line))).unwrap_or_default();
+    }
+    text + "\n"
+}
+
+/// A text in which no name is a mention, which would send its bearer a message.
+///
+/// Mentions are found in the text that is shown, so that neither a backslash nor an entity hides one; a comment parts it.
+fn without_mentions(text: &str) -> String {
+    text.replace('@', "@<!-- -->")
 }
 
 /// A text of limited length as Markdown shows it.
@@ -70,18 +90,18 @@ fn all_cells(comparison: &Comparison, view: &View) -> String {
     let worst = &lines[..lines.len().min(WORST_SHOWN)];
     let mut text = String::new();
     if !worst.is_empty() {
-        let _ = writeln!(text, "{}", table(worst));
+        let _ = writeln!(text, "{}", table(worst, view.all_cells));
     }
     text.push_str(&reasons(comparison));
-    if let Some(folded) = words::folded(&rest) {
-        let _ = writeln!(text, "{folded}.\n");
+    if !rest.is_empty() {
+        let _ = writeln!(text, "Not in the table above: {}.\n", summary::counts(comparison, &rest, None));
     }
     rest.splice(..0, lines[worst.len()..].iter().copied());
     if !rest.is_empty() {
         let shown = &rest[..rest.len().min(REST_SHOWN)];
         let summary =
             if rest.len() == 1 { "1 more cell".into() } else { format!("{} more cells", rest.len()) };
-        let _ = writeln!(text, "<details><summary>{summary}</summary>\n\n{}", table(shown));
+        let _ = writeln!(text, "<details><summary>{summary}</summary>\n\n{}", table(shown, true));
         if rest.len() > shown.len() {
             let _ = writeln!(text, "And {} more; `--format json` has them.\n", rest.len() - shown.len());
         }
@@ -99,10 +119,10 @@ fn all_cells(comparison: &Comparison, view: &View) -> String {
     text
 }
 
-fn table(cells: &[&Change]) -> String {
+fn table(cells: &[&Change], with_p: bool) -> String {
     let common = cells::common(cells);
     let common = if common.is_empty() { common } else { format!("\nAll of them: {common}.\n") };
-    cells::grid(String::new(), cells).markdown_table() + &common
+    cells::grid(String::new(), cells, with_p).markdown_table() + &common
 }
 
 fn reasons(comparison: &Comparison) -> String {
@@ -118,7 +138,7 @@ fn reasons(comparison: &Comparison) -> String {
         vec![
             group.name().into(),
             count.into(),
-            short(&group.reason()),
+            short(&Some(group.reason()).filter(|reason| !reason.is_empty()).unwrap_or(words::NONE.into())),
             short(group.next.unwrap_or(words::NONE)),
         ]
     });

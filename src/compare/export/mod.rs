@@ -13,6 +13,7 @@ mod junit;
 mod markdown;
 mod names;
 mod plain;
+mod summary;
 mod table;
 mod words;
 

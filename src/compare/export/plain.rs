@@ -14,19 +14,25 @@ pub fn plain(comparison: &Comparison) -> Comparison {
 }
 
 /// `text` on one line: line ends and tabs are blanks, other characters that are not to be seen are spelled out as
-/// `\u{1b}`, and what GitHub would take for a command is broken up.
+/// `\u{1b}`, and what a pipeline would take for a command is broken up.
+///
+/// GitHub reads `::error::`, Azure `##vso[`, TeamCity `##teamcity[`, some of them at the start of a line only, where
+/// wrapping may put any word. All begin with a doubled sign, so none is left.
 pub fn tame(text: &str) -> String {
     let mut tame = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
             '\n' | '\r' | '\t' => tame.push(' '),
+            ':' | '#' if tame.ends_with(c) => tame.extend([' ', c]),
             c if is_invisible(c) => tame.extend(c.escape_unicode()),
             c => tame.push(c),
         }
     }
-    // A runner reads commands at the start of a line, where wrapping may put any word, and `##[` anywhere.
-    tame = tame.replace("##[", "## [").replace(" ::", " : :");
-    if tame.starts_with("::") { tame.replacen("::", ": :", 1) } else { tame }
+    // A format may put a colon behind it.
+    if tame.ends_with(':') {
+        tame.push(' ');
+    }
+    tame
 }
 
 /// Controls, what changes the direction of text, ends of lines and paragraphs, and what XML cannot hold.
@@ -96,8 +102,23 @@ mod tests {
     #[test]
     fn what_is_not_to_be_seen_is_spelled_out() {
         assert_eq!(tame("a\x1b[31m\nb\u{9b}\u{202e}c"), "a\\u{1b}[31m b\\u{9b}\\u{202e}c");
-        assert_eq!(tame("::error::a ::b std::c ##[add-mask]d"), ": :error::a : :b std::c ## [add-mask]d");
-        assert_eq!(tame("7.68 µs, ±5 %"), "7.68 µs, ±5 %");
+        assert_eq!(tame("a: b #7 7.68 µs, ±5 %"), "a: b #7 7.68 µs, ±5 %");
+    }
+
+    #[test]
+    fn commands_of_pipelines_are_broken_up_wherever_they_stand() {
+        let commands = [
+            ("::error::a", ": :error: :a"),
+            ("a ::b std::c", "a : :b std: :c"),
+            (":::x", ": : :x"),
+            ("a:", "a: "),
+            ("a ##[error]b", "a # #[error]b"),
+            ("a##vso[task.complete]", "a# #vso[task.complete]"),
+            ("###teamcity[x]", "# # #teamcity[x]"),
+        ];
+        for (command, text) in commands {
+            assert_eq!(tame(command), text);
+        }
     }
 
     #[test]

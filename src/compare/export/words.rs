@@ -1,6 +1,6 @@
-//! Figures of a comparison in words: changes, chances, shares, the conclusion. Knows no layout.
+//! Figures and verdicts of a comparison in words: changes, chances, shares, runs. Knows no layout.
 
-use crate::compare::{Change, Comparison, Doubt, Measured, RunInfo, Verdict};
+use crate::compare::{Change, Doubt, Measured, RunInfo, Verdict};
 use crate::measure::stats::significant_digits;
 use crate::report::quantity::{factor_within, time_within};
 
@@ -63,8 +63,11 @@ pub fn chance(p: f64) -> String {
     }
 }
 
-/// A share in per cent, to a tenth: `5%`, `2.5%`.
+/// A share in per cent, to a tenth: `5%`, `2.5%`; `>1000%` beyond that.
 pub fn percent(share: f64) -> String {
+    if share > 10.0 {
+        return ">1000%".into();
+    }
     format!("{}%", (share * 1000.0).round() / 10.0)
 }
 
@@ -73,37 +76,31 @@ pub fn count(cells: usize) -> String {
     if cells == 1 { "1 cell".into() } else { format!("{cells} cells") }
 }
 
-/// The verdict, with the clock as its doubt: `unsure (clock)`.
+/// What became of a cell: its verdict, or its doubt where it is unsure: `newly incorrect`, `maybe slower`, `clock`.
 pub fn verdict(cell: &Change) -> String {
-    match cell.doubt {
-        Some(Doubt::Clock) => format!("{} (clock)", cell.verdict.name()),
-        _ => cell.verdict.name().into(),
-    }
+    of_kind(cell.verdict, cell.doubt)
 }
 
-/// The gate in one line: `regression (exit code 1): 2 cells are slower; next: ...`.
-pub fn conclusion(comparison: &Comparison) -> String {
-    let gate = &comparison.gate;
-    let next = gate.next.as_ref().map(|next| format!("; next: {next}")).unwrap_or_default();
-    format!("{} (exit code {}): {}{next}", gate.conclusion.name(), gate.exit_code, gate.reason)
+/// The words of [`verdict`] for all cells of that verdict and doubt.
+pub fn of_kind(verdict: Verdict, doubt: Option<Doubt>) -> String {
+    let doubt = doubt.filter(|_| verdict == Verdict::Unsure);
+    doubt.map_or(verdict.name(), Doubt::name).replace('-', " ")
 }
 
-/// `142 cells unchanged, 2 not measured, 1 not judged`, of cells that have no line of their own; `None` without any.
-pub fn folded(folded: &[&Change]) -> Option<String> {
-    let verdicts = [
-        (Verdict::Same, "unchanged"),
-        (Verdict::NotMeasured, "measured on neither side"),
-        (Verdict::NotJudged, "not judged"),
-    ];
-    let mut parts: Vec<String> = Vec::new();
-    for (verdict, words) in verdicts {
-        let cells = folded.iter().filter(|change| change.verdict == verdict).count();
-        if cells > 0 {
-            let cells = if parts.is_empty() { count(cells) } else { cells.to_string() };
-            parts.push(format!("{cells} {words}"));
-        }
+/// What a reason says beside the ratio that it may begin with: nothing of `1.31x slower (1.28 to 1.34)`.
+pub fn beside_ratio(reason: &str) -> &str {
+    if !tells_ratio(reason) {
+        return reason;
     }
-    (!parts.is_empty()).then(|| parts.join(", "))
+    reason.split_once(')').map_or("", |(_, rest)| rest.trim_start_matches([',', ';', ' ']))
+}
+
+/// Whether a reason begins with the ratio, which then need not stand beside it.
+pub fn tells_ratio(reason: &str) -> bool {
+    let factor = reason.split(' ').next().and_then(|word| word.strip_suffix('x'));
+    factor.is_some_and(|factor| {
+        factor.starts_with(|c: char| c.is_ascii_digit()) && factor.parse::<f64>().is_ok()
+    })
 }
 
 /// A side's runs: `3 runs: base/1, base/2, base/3 (0123abc on node)`.
@@ -129,31 +126,6 @@ pub fn runs(runs: &[RunInfo]) -> String {
     let revisions = if revisions.is_empty() { revisions } else { format!("{revisions} ") };
     let hosts = distinct(runs.iter().map(|run| run.host.as_str()).collect());
     format!("{} {words}: {} ({revisions}on {hosts})", runs.len(), names.join(", "))
-}
-
-/// How it was compared, one line a sentence.
-pub fn method(comparison: &Comparison) -> Vec<String> {
-    let method = &comparison.method;
-    let (confidence, alpha) = (percent(method.confidence), percent(method.alpha));
-    let limits = comparison.cells.iter().map(|cell| cell.threshold);
-    let [low, high] =
-        limits.fold([f64::INFINITY, 0.0], |[low, high], limit| [limit.min(low), limit.max(high)]);
-    let limit = match (low, high) {
-        (low, high) if low > high => String::new(),
-        (low, high) if low == high => format!(" of {}", percent(low)),
-        (low, high) => format!(" of {} to {}", percent(low), percent(high)),
-    };
-    vec![
-        format!(
-            "Time of NEW over time of OLD, {confidence} interval; counts when all of it is beyond the limit{limit}."
-        ),
-        format!(
-            "p: corrected for {} tested ({}); {alpha} chance of any false alarm.",
-            count(method.tested),
-            method.correction
-        ),
-        format!("Sees: smallest slowdown found 4 times of 5. Spread between runs: {}.", method.spread),
-    ]
 }
 
 /// The start of a text, ending in `...` where it has more than `most` characters.
@@ -190,10 +162,39 @@ mod tests {
         for (p, text) in chances {
             assert_eq!(chance(p), text);
         }
-        assert_eq!(
-            (percent(0.05), percent(0.025), percent(0.0333)),
-            ("5%".into(), "2.5%".into(), "3.3%".into())
-        );
+        let shares = [(0.05, "5%"), (0.025, "2.5%"), (0.0333, "3.3%"), (10.0, "1000%"), (10.1, ">1000%")];
+        for (share, text) in shares {
+            assert_eq!(percent(share), text);
+        }
         assert_eq!((short("abcdef", 6), short("abcdefg", 6)), ("abcdef".into(), "abc...".into()));
+    }
+
+    #[test]
+    fn unsure_cells_are_named_by_their_doubt_and_others_by_their_verdict() {
+        let words = [
+            (Verdict::Unsure, Some(Doubt::MaybeSlower), "maybe slower"),
+            (Verdict::Unsure, Some(Doubt::Clock), "clock"),
+            (Verdict::Unsure, None, "unsure"),
+            (Verdict::LessAccurate, Some(Doubt::MaybeFaster), "less accurate"),
+            (Verdict::NewlyFailed, None, "newly failed"),
+        ];
+        for (verdict, doubt, text) in words {
+            assert_eq!(of_kind(verdict, doubt), text);
+        }
+    }
+
+    #[test]
+    fn what_a_reason_says_beside_its_ratio_is_the_rest_of_it() {
+        let reasons = [
+            ("1.31x slower (1.28 to 1.34)", ""),
+            ("1.00x (0.98 to 1.02); noise", "noise"),
+            ("1.2x faster (1.1 to 1.3), but the clock (SM) rose", "but the clock (SM) rose"),
+            ("max (of all) is wrong", "max (of all) is wrong"),
+            ("infx (of all) is wrong", "infx (of all) is wrong"),
+            ("", ""),
+        ];
+        for (reason, rest) in reasons {
+            assert_eq!(beside_ratio(reason), rest, "{reason}");
+        }
     }
 }

@@ -25,9 +25,11 @@ fn regressions_are_failures_open_cells_errors_and_unjudged_ones_skipped() {
     let failure = found.iter().filter(|element| element.name == "failure").nth(2).unwrap();
     assert_eq!(
         (failure.attribute("type"), failure.attribute("message")),
-        ("slower", "slower: 1.31x as long (1.28 to 1.34)")
+        ("slower", "slower: 1.31x slower (1.28 to 1.34)")
     );
     assert!(failure.text.contains("\nnext: look at what changed between both revisions\n"), "{failure:?}");
+    // The reason has the ratio already.
+    assert_eq!(failure.text.matches("1.31x").count(), 1, "{failure:?}");
     let case = found.iter().find(|e| e.name == "testcase" && e.attribute("name").contains("fused")).unwrap();
     assert_eq!(case.attribute("classname"), "gpubench.elementwise");
     let time: f64 = case.attribute("time").parse().unwrap();
