@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Change, Difference, RunInfo, Verdict};
+use super::{Change, Difference, Doubt, RunInfo, Verdict};
 use crate::case::{Cache, DType};
 
 /// Version of the layout of a comparison in JSON, independent of the program's version.
@@ -141,7 +141,9 @@ impl Comparison {
     }
 
     /// Whether a cell keeps the gate from passing although it is no regression: it is open, and was not accepted.
+    /// Times of different things tell nothing that could be accepted.
     pub fn holds_up(&self, change: &Change) -> bool {
-        self.gate.exit_code != 0 && change.is_open() && !self.gate.accepted.contains(&change.verdict)
+        let accepted = self.gate.accepted.contains(&change.verdict) && change.doubt != Some(Doubt::Different);
+        self.gate.exit_code != 0 && change.is_open() && !accepted
     }
 }
