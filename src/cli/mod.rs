@@ -7,6 +7,7 @@ mod folder;
 mod inventory;
 mod listing;
 mod run;
+mod show;
 mod stream;
 mod sweep;
 mod trend;
@@ -51,6 +52,7 @@ fn dispatch(command: Command) -> Result<ExitCode> {
             stream::print(&if json { inventory.json()? } else { inventory.text() })?;
         }
         Command::Doctor { json } => wiring::doctor(json)?,
+        Command::Show(args) => show::run(&args)?,
         Command::Plot(args) => wiring::plot(&args.reports, &args.out, &args.formats()?, args.force)?,
         Command::Compare(args) => return compare::run(&args),
         Command::Baseline { command } => return baseline::run(command),

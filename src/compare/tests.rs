@@ -202,7 +202,7 @@ fn false_alarms(runs: u64, policy: &Policy) -> f64 {
 
 #[test]
 fn of_a_thousand_comparisons_without_a_change_at_most_one_in_a_hundred_finds_one() {
-    for (runs, policy) in [(1, Policy::default()), (3, with_threshold(0.03)), (3, with_threshold(0.0))] {
+    for (runs, policy) in [(1, Policy::default()), (3, with_threshold(0.0))] {
         let share = false_alarms(runs, &policy);
         assert!(share <= 0.01, "{runs} runs a side, threshold {:?}: {share}", policy.defaults.threshold);
     }

@@ -161,3 +161,21 @@ fn charts_are_drawn_again_from_a_report_alone() {
     folder.refuses("plot here --out charts --format svg", "--force");
     folder.refuses("plot absent --out charts", "absent");
 }
+
+#[test]
+fn a_report_is_shown_again_as_its_run_showed_it() {
+    let folder = Folder::new();
+    let ran = folder.run_line(&format!("{RUN} --quiet --out made --format table,md,csv"));
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for report in ["made", "made/report.json"] {
+        assert_eq!(folder.run_line(&format!("show {report}")).stdout, ran.stdout);
+    }
+    for format in ["json", "md", "csv"] {
+        let shown = folder.run_line(&format!("show made --format {format}"));
+        assert_eq!(shown.stdout, read(&folder, &format!("made/report.{format}")), "{format}");
+    }
+    folder.refuses("show nowhere", "cannot read nowhere");
+    folder.refuses("show made --format png", "gpubench plot");
+    folder.refuses("show made --format md,csv", "one format");
+    folder.refuses("show made --format yaml", "unknown format 'yaml'");
+}

@@ -3,6 +3,7 @@
 
 use gpubench::case::DType;
 use gpubench::compare::{Limits, Policy, Run, Runs, Verdict, compare};
+use gpubench::data::generator::Stream;
 use gpubench::executor;
 use gpubench::measure::sampling::Sampling;
 use gpubench::observe::Silent;
@@ -10,8 +11,15 @@ use gpubench::report::Report;
 
 use crate::stage::plan;
 
-/// Runs of each kind; comparisons draw theirs from them.
-const POOL: u64 = 10;
+/// Runs of the unchanged sweep; comparisons draw theirs from them.
+const UNCHANGED: u64 = 24;
+
+/// Runs of the changed one.
+const CHANGED: u64 = 8;
+
+/// Comparisons in which nothing changed, and in which one cell did.
+const NULLS: u64 = 1000;
+const PLANTED: u64 = 200;
 
 /// Runs a side.
 const REPLICATES: usize = 3;
@@ -35,16 +43,29 @@ fn sweep(seed: u64, more: &str) -> Report {
     report
 }
 
-fn pool(first: u64, more: &str) -> Vec<Report> {
-    (first..first + POOL).map(|seed| sweep(seed, more)).collect()
+/// So many runs, two at a time: each has a thread for its worker.
+fn pool(first: u64, count: u64, more: &str) -> Vec<Report> {
+    let seeds: Vec<u64> = (first..first + count).collect();
+    let half = |seeds: &[u64]| -> Vec<Report> { seeds.iter().map(|seed| sweep(*seed, more)).collect() };
+    let (one, other) = seeds.split_at(seeds.len() / 2);
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| half(other));
+        [half(one), other.join().unwrap()].concat()
+    })
 }
 
-/// Three of `pool`, another three for each `trial`; `offset` keeps the sides of one comparison apart.
-fn side(pool: &[Report], trial: usize, offset: usize) -> Runs {
-    let stride = 1 + trial / pool.len() % 3;
-    let index = |k: usize| (trial + offset + k * stride) % pool.len();
-    let run = |k: usize| Run { name: format!("run {k}"), report: pool[index(k)].clone() };
-    Runs { runs: (0..REPLICATES).map(run).collect(), ..Runs::default() }
+/// The runs at `places`.
+fn side(pool: &[Report], places: &[usize]) -> Runs {
+    let run = |place: &usize| Run { name: format!("run {place}"), report: pool[*place].clone() };
+    Runs { runs: places.iter().map(run).collect(), ..Runs::default() }
+}
+
+/// `count` different places of `all`, by chance.
+fn draw(chances: Stream, all: usize, count: usize) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..all).collect();
+    places.sort_by(|a, b| chances.uniform::<f64>(*a as u64).total_cmp(&chances.uniform::<f64>(*b as u64)));
+    places.truncate(count);
+    places
 }
 
 #[test]
@@ -52,17 +73,23 @@ fn whole_runs_with_nothing_changed_are_quiet_and_a_slowdown_of_five_percent_is_f
     let policy =
         Policy { defaults: Limits { threshold: Some(0.03), ..Limits::default() }, ..Policy::default() };
     let slower = "[[rule]]\nop = \"fft\"\nvariant = \"accelerator\"\nn = 6\ntime = \"105us\"\n";
-    let (old, new, changed) = (pool(1, ""), pool(100, ""), pool(200, slower));
-    let (mut alarms, mut found) = (0, 0);
-    let trials = 3 * old.len();
-    for trial in 0..trials {
-        let before = side(&old, trial, 0);
-        let null = compare(&before, &side(&new, trial, 5), &policy);
-        alarms += usize::from(null.gate.exit_code == 1);
-        let worse = compare(&before, &side(&changed, trial, 3), &policy);
-        let slower: Vec<_> = worse.cells.iter().filter(|cell| cell.verdict == Verdict::Slower).collect();
-        found += usize::from(slower.len() == 1 && slower[0].case.op == "fft" && slower[0].case.n == 6);
-    }
-    assert_eq!(alarms, 0, "of {trials}");
-    assert!(found * 100 >= 95 * trials, "{found} of {trials}");
+    let (unchanged, changed) = (pool(1, UNCHANGED, ""), pool(1000, CHANGED, slower));
+
+    let alarms = (0..NULLS).filter(|trial| {
+        let places = draw(Stream::new(*trial, 0), unchanged.len(), 2 * REPLICATES);
+        let (old, new) = places.split_at(REPLICATES);
+        compare(&side(&unchanged, old), &side(&unchanged, new), &policy).gate.exit_code == 1
+    });
+    let alarms = alarms.count() as u64;
+    assert!(100 * alarms <= NULLS, "{alarms} of {NULLS}");
+
+    let found = (0..PLANTED).filter(|trial| {
+        let old = draw(Stream::new(*trial, 1), unchanged.len(), REPLICATES);
+        let new = draw(Stream::new(*trial, 2), changed.len(), REPLICATES);
+        let comparison = compare(&side(&unchanged, &old), &side(&changed, &new), &policy);
+        let slower: Vec<_> = comparison.cells.iter().filter(|cell| cell.verdict == Verdict::Slower).collect();
+        slower.len() == 1 && slower[0].case.op == "fft" && slower[0].case.n == 6
+    });
+    let found = found.count() as u64;
+    assert!(100 * found >= 95 * PLANTED, "{found} of {PLANTED}");
 }

@@ -26,9 +26,10 @@ Start with:
   gpubench run --ops matmul --sizes 100,1000   measure, check, and say who wins by how much
   gpubench list                                what can be measured, where, and by which variant
   gpubench doctor                              which libraries were found, how to add the rest
+  gpubench compare OLD NEW                     did the last change make it slower?
 
-Exit codes: 0 done, 1 a cell was incorrect or failed, 2 nothing could be done (wrong usage, unreadable file), 130 \
-interrupted, with everything finished so far saved.")]
+Exit codes: 0 done, 1 a cell was incorrect or failed (compare: a regression), 2 nothing could be done (wrong usage, \
+unreadable file), 3 compare could not tell, 130 interrupted, with everything finished so far saved.")]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -60,6 +61,8 @@ pub enum Command {
         #[command(subcommand)]
         command: BaselineCommand,
     },
+    /// Print a report again, as the run that made it did
+    Show(ShowArgs),
     /// Draw the charts of reports again
     Plot(PlotArgs),
     /// Chart every report of a folder over time, and mark where times stepped
@@ -92,6 +95,29 @@ pub fn without_hidden() -> clap::Command {
     let all = Cli::command();
     let shown = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
     clap::Command::new("gpubench").version(env!("CARGO_PKG_VERSION")).subcommands(shown)
+}
+
+/// What `show` takes.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  gpubench show results/mine
+  gpubench show results/mine --format md | gh pr comment --body-file -")]
+pub struct ShowArgs {
+    /// A report.json file, or the folder that holds one
+    pub report: PathBuf,
+
+    /// How: table, json, csv or md
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: String,
+
+    /// Show every variant in tables, not only the best of each side
+    #[arg(long)]
+    pub all_variants: bool,
+
+    /// Use no colours; also by NO_COLOR in the environment, and where stdout is no terminal
+    #[arg(long)]
+    pub no_color: bool,
 }
 
 /// What `plot` takes.
