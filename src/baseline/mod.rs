@@ -126,7 +126,8 @@ impl Baseline {
 }
 
 impl NullSpread {
-    fn cell(&self) -> Cell {
+    /// The cell.
+    pub fn cell(&self) -> Cell {
         let (backend, variant) = (self.backend.clone(), self.variant.clone());
         Cell { case: self.case.clone(), backend, variant, cache: self.cache }
     }

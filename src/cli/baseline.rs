@@ -11,7 +11,7 @@ use super::args::BaselineCommand;
 use super::listing::Listing;
 use super::stream;
 use crate::baseline;
-use crate::compare::{Policy, Run, Runs, compare, load};
+use crate::compare::{Policy, Runs, compare, load};
 use crate::report::file;
 use crate::report::quantity::spread_text;
 
@@ -66,14 +66,10 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
     let mut listing =
         Listing::new(&["Op", "N", "dtype", "Variant", "Cache", "Passes apart", "Spread", "Shown"]);
     // What a run like the first would show, were it compared with the baseline.
-    let alike = Runs { runs: one_more(&runs), ..Runs::default() };
+    let alike = Runs { runs: runs.runs.iter().take(1).cloned().collect(), ..Runs::default() };
     let compared = compare(&runs, &alike, policy);
     for cell in &baseline.cells {
-        let of_cell = compared.cells.iter().find(|change| {
-            change.case == cell.case
-                && (change.backend.as_str(), change.variant.as_str(), change.cache)
-                    == (cell.backend.as_str(), cell.variant.as_str(), cell.cache)
-        });
+        let of_cell = compared.cells.iter().find(|change| change.cell() == cell.cell());
         listing.row(vec![
             cell.case.op.clone(),
             cell.case.n.to_string(),
@@ -93,11 +89,6 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
         baseline.saved,
         listing.text()
     ))
-}
-
-/// A run like the first of `runs`, under another name.
-fn one_more(runs: &Runs) -> Vec<Run> {
-    runs.runs.first().cloned().into_iter().collect()
 }
 
 /// CPU and, where there is one, GPU of a run.

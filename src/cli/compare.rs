@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::args::CompareArgs;
-use super::stream;
+use super::{folder, stream};
 use crate::compare::export::{self, FORMATS, Format, View};
 use crate::compare::self_test::self_test;
 use crate::compare::{Comparison, Limits, Policy, compare, load, policy};
@@ -32,7 +32,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode> {
     if !args.plan.is_empty() {
         return stream::print(&plan::plan(args, &policy)?).map(|()| ExitCode::SUCCESS);
     }
-    let out = folder(args)?;
+    let out = folder::named(args.out.as_deref())?;
     let formats = formats(args.format.as_deref(), out)?;
     let (old, new) = match (args.reports.as_slice(), args.old.as_slice(), args.new.as_slice()) {
         ([old, new], [], []) => load::sides(std::slice::from_ref(old), std::slice::from_ref(new))?,
@@ -60,16 +60,6 @@ pub fn read_policy(file: Option<&Path>, threshold: Option<f64>) -> Result<Policy
     let mut policy = file.map(policy::read).transpose()?.unwrap_or_default();
     policy.set_defaults(Limits { threshold, ..Limits::default() });
     Ok(policy)
-}
-
-/// The folder of `--out`; `None` for stdout.
-fn folder(args: &CompareArgs) -> Result<Option<&Path>> {
-    let out = args.out.as_deref().filter(|out| *out != Path::new("-"));
-    ensure!(
-        out.is_none_or(|out| !out.as_os_str().is_empty()),
-        "--out names no folder: give it one, or leave it out to write to stdout"
-    );
-    Ok(out)
 }
 
 /// The formats that are asked for, each once.

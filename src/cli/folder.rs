@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::report::file;
 use crate::settings::Format;
@@ -75,6 +75,19 @@ impl Folder {
             }
         }
     }
+}
+
+/// The folder that the `--out` of a command that reads reports names; `None` for stdout, which `-` stands for too.
+///
+/// # Errors
+/// Its name is empty.
+pub fn named(out: Option<&Path>) -> Result<Option<&Path>> {
+    let out = out.filter(|out| *out != Path::new("-"));
+    ensure!(
+        out.is_none_or(|out| !out.as_os_str().is_empty()),
+        "--out names no folder: give it one, or leave it out to write to stdout"
+    );
+    Ok(out)
 }
 
 /// The results that a folder holds: the report, then the others by name.

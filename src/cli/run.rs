@@ -7,22 +7,17 @@ use anyhow::Result;
 
 use super::args::RunArgs;
 use super::folder::Folder;
-use super::sweep::{parsed, swept};
+use super::sweep::{names_nothing, parsed, sweep_file, swept};
 use super::{stream, wiring};
 use crate::op;
 use crate::plan::{Plan, PlannedCell};
 use crate::report::{Outcome, Report};
 use crate::settings::resolve::Request;
-use crate::settings::{Destination, Settings, config, words};
-
-/// The sweep of a run that names neither ops nor a sweep.
-pub const DEFAULT_SWEEP: &str = "quick";
+use crate::settings::{Destination, Settings, words};
 
 /// Runs what `args` ask for.
 pub fn run(args: RunArgs) -> Result<ExitCode> {
-    let named = args.sweep.config.as_deref();
-    let sweep = named.or_else(|| args.sweep.ops.is_none().then_some(DEFAULT_SWEEP));
-    let settings = Settings::resolve(request(&args)?, sweep.map(config::read).transpose()?)?;
+    let settings = Settings::resolve(request(&args)?, sweep_file(&args.sweep)?)?;
     let plan = Plan::of(&settings)?;
     if args.dry_run {
         return stream::print_with(|out| write_plan(&plan, out)).map(|()| ExitCode::SUCCESS);
@@ -40,7 +35,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     if let Some(folder) = folder.filter(|_| args.force) {
         folder.clear_stale();
     }
-    if named.is_none() && sweep.is_some() && !args.quiet {
+    if names_nothing(&args.sweep) && !args.quiet {
         stream::note(
             "gpubench: no --ops and no --config, so this was the quick sweep; 'gpubench run --help' shows more",
         );

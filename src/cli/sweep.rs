@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, ensure};
 
 use super::args::{SweepArgs, YesNo};
+use crate::settings::config::{self, SweepFile};
 use crate::settings::layer::{Layer, RunWide};
 use crate::settings::pattern::Pattern;
 use crate::settings::resolve::Request;
@@ -35,6 +36,20 @@ pub fn swept(args: &SweepArgs) -> Result<Request> {
         require: parsed("--require", args.require.as_deref(), words::backends)?,
     };
     Ok(Request { layer, run, isolate: args.isolate == YesNo::Yes, ..Request::default() })
+}
+
+/// The sweep of a command line that names neither ops nor a sweep.
+const DEFAULT_SWEEP: &str = "quick";
+
+/// Whether neither ops nor a sweep are named.
+pub fn names_nothing(args: &SweepArgs) -> bool {
+    args.config.is_none() && args.ops.is_none()
+}
+
+/// The sweep file that is asked for; the default one where nothing is.
+pub fn sweep_file(args: &SweepArgs) -> Result<Option<SweepFile>> {
+    let name = args.config.as_deref().or(names_nothing(args).then_some(DEFAULT_SWEEP));
+    name.map(config::read).transpose()
 }
 
 /// The value of a flag, or an error that names the flag.

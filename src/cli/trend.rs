@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::args::TrendArgs;
-use super::stream;
 use super::sweep::{parsed, patterns};
+use super::{folder, stream};
 use crate::report::file::save_all_in_new;
 use crate::settings::{Format, words};
 use crate::trend::{self, Request};
@@ -20,12 +20,9 @@ pub fn run(args: &TrendArgs) -> Result<()> {
         variants: parsed("--variants", args.variants.as_deref(), patterns)?,
         threshold: args.threshold,
     };
-    match args.out.as_deref() {
-        Some("") => bail!("--out names no folder: give it one, or leave it out to write to stdout"),
-        Some(folder) if folder != "-" => {
-            to_folder(&request, &formats.unwrap_or(Format::DEFAULT.into()), Path::new(folder), args.force)
-        }
-        _ => to_stdout(&request, &formats.unwrap_or(vec![Format::Table])),
+    match folder::named(args.out.as_deref())? {
+        Some(folder) => to_folder(&request, &formats.unwrap_or(Format::DEFAULT.into()), folder, args.force),
+        None => to_stdout(&request, &formats.unwrap_or(vec![Format::Table])),
     }
 }
 

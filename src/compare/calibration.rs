@@ -2,7 +2,7 @@
 
 use super::evidence::Evidence;
 use super::pairing::{Pair, pairs};
-use super::spread::{Pace, spreads};
+use super::spread::{Spread, spreads, threshold};
 use super::{Limits, Policy, Runs};
 use crate::case::Cell;
 use crate::report::Outcome;
@@ -14,8 +14,6 @@ pub struct Calibrated {
     pub cell: Cell,
     /// Standard deviation from run to run, relative, moderated by that of the sweep's other cells.
     pub run_spread: f64,
-    /// Degrees of freedom of that spread.
-    pub df: f64,
     /// How far the slowest run is from the fastest, relative: 0.05 is 5 %.
     pub apart: f64,
     /// The change that counts for this cell, relative.
@@ -34,14 +32,13 @@ pub fn calibrate(runs: &Runs, policy: &Policy) -> Vec<Calibrated> {
     let pairs = pairs(runs, &Runs::default());
     let limits: Vec<Limits> = pairs.iter().map(|pair| policy.limits(&pair.cell)).collect();
     let spreads = spreads(&pairs, &limits, runs, &Runs::default());
-    let calibrated = |((pair, limits), spread): ((&Pair, &Limits), &Option<super::spread::Spread>)| {
+    let calibrated = |((pair, limits), spread): ((&Pair, &Limits), &Option<Spread>)| {
         let (evidence, spread) = (pair.old.evidence.as_ref()?, (*spread)?);
         Some(Calibrated {
             cell: pair.cell.clone(),
             run_spread: spread.variance.sqrt(),
-            df: spread.df,
             apart: apart(evidence),
-            threshold: limits.threshold.unwrap_or_else(|| Pace::of(pair).threshold()),
+            threshold: threshold(pair, limits),
         })
         .filter(|_| !limits.ignored)
     };

@@ -192,6 +192,12 @@ impl Change {
         }
     }
 
+    /// Whether the gate may pass over it, open as it is, where the verdicts in `accepted` are accepted. Times of different
+    /// things tell nothing that could be.
+    pub fn is_accepted(&self, accepted: &[Verdict]) -> bool {
+        self.is_open() && self.doubt != Some(Doubt::Different) && accepted.contains(&self.verdict)
+    }
+
     /// Whether the gate cannot pass over it without being told to: it is missing, or may be slower.
     pub fn is_open(&self) -> bool {
         self.verdict == Verdict::Missing

@@ -1,8 +1,10 @@
 //! What a comparison says, as its outputs and its JSON have it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Change, Difference, Doubt, RunInfo, Verdict};
+use super::{Change, Difference, RunInfo, Verdict};
 use crate::case::{Cache, DType};
 
 /// Version of the layout of a comparison in JSON, independent of the program's version.
@@ -134,6 +136,15 @@ pub struct Mean {
     pub ratio: f64,
 }
 
+impl Count {
+    /// How many of `cells` have which verdict, the gravest first.
+    pub fn of<'a>(cells: impl IntoIterator<Item = &'a Change>) -> Vec<Count> {
+        let mut counts = BTreeMap::<Verdict, usize>::new();
+        cells.into_iter().for_each(|change| *counts.entry(change.verdict).or_default() += 1);
+        counts.into_iter().map(|(verdict, cells)| Count { verdict, cells }).collect()
+    }
+}
+
 impl Comparison {
     /// How many cells have that verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
@@ -141,9 +152,7 @@ impl Comparison {
     }
 
     /// Whether a cell keeps the gate from passing although it is no regression: it is open, and was not accepted.
-    /// Times of different things tell nothing that could be accepted.
     pub fn holds_up(&self, change: &Change) -> bool {
-        let accepted = self.gate.accepted.contains(&change.verdict) && change.doubt != Some(Doubt::Different);
-        self.gate.exit_code != 0 && change.is_open() && !accepted
+        self.gate.exit_code != 0 && change.is_open() && !change.is_accepted(&self.gate.accepted)
     }
 }

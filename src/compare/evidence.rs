@@ -1,6 +1,7 @@
 //! What the runs of one side know of one cell: a time a run, how sure each is, and the rounds they are made of.
 
 use super::Measured;
+use crate::measure::drift::by_round;
 use crate::measure::stats::{Summary, has_interval};
 use crate::op::Checked;
 use crate::report::{Clock, Execute, Outcome, Row};
@@ -127,11 +128,8 @@ fn round_medians(execute: &Execute) -> Vec<f64> {
     if execute.rounds.len() != execute.samples_s.len() || execute.rounds.is_empty() {
         return vec![execute.median_s.ln()];
     }
-    let mut by_round = std::collections::BTreeMap::<u32, Vec<f64>>::new();
-    for (&sample, &round) in execute.samples_s.iter().zip(&execute.rounds) {
-        by_round.entry(round).or_default().push(sample);
-    }
-    by_round.values().filter_map(|samples| median(samples)).map(f64::ln).collect()
+    let by_round = by_round(&execute.samples_s, &execute.rounds);
+    by_round.iter().filter_map(|samples| median(samples)).map(f64::ln).collect()
 }
 
 /// Variance of the logarithm of a run's median, by what the run itself shows: the larger of what its samples and what

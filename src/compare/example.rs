@@ -198,12 +198,7 @@ pub fn full() -> Comparison {
 
 /// That comparison with other cells, counted anew.
 pub fn with_cells(mut comparison: Comparison, cells: Vec<Change>) -> Comparison {
-    let count = |verdict| cells.iter().filter(|change| change.verdict == verdict).count();
-    comparison.counts = Verdict::ALL
-        .into_iter()
-        .map(|verdict| Count { verdict, cells: count(verdict) })
-        .filter(|count| count.cells > 0)
-        .collect();
+    comparison.counts = Count::of(&cells);
     comparison.cells = cells;
     comparison
 }

@@ -1,13 +1,15 @@
 //! What a pipeline should do, from the verdicts on all cells and the environment.
 
-use super::{Change, Conclusion, Difference, Doubt, Gate, Policy, Severity, Verdict};
+use super::{Change, Conclusion, Count, Difference, Doubt, Gate, Policy, Severity, Verdict};
 
 /// The conclusion; `cells` are those of either side, gravest first.
 pub fn conclude(cells: &[Change], environment: &[Difference], policy: &Policy) -> Gate {
-    Gate { accepted: accepted_verdicts(policy), ..concluded(cells, environment, policy) }
+    let accepted = accepted_verdicts(policy);
+    let gate = concluded(cells, environment, policy, &accepted);
+    Gate { accepted, ..gate }
 }
 
-fn concluded(cells: &[Change], environment: &[Difference], policy: &Policy) -> Gate {
+fn concluded(cells: &[Change], environment: &[Difference], policy: &Policy, accepted: &[Verdict]) -> Gate {
     if let Some(gate) = not_comparable(cells, environment, policy) {
         return gate;
     }
@@ -20,7 +22,7 @@ fn concluded(cells: &[Change], environment: &[Difference], policy: &Policy) -> G
         let reason = format!("{}; first: {}, {}", tally(&regressions), worst.cell(), worst.reason);
         return gate(Conclusion::Regression, reason, worst.next.clone());
     }
-    let open = cells.iter().filter(|change| change.is_open() && !accepted(change, policy));
+    let open = cells.iter().filter(|change| change.is_open() && !change.is_accepted(accepted));
     let open: Vec<&Change> = open.collect();
     if let Some(first) = open.first() {
         let reason = format!("{}; first: {}, {}", tally(&open), first.cell(), first.reason);
@@ -40,14 +42,6 @@ fn concluded(cells: &[Change], environment: &[Difference], policy: &Policy) -> G
         false => format!("none of {judged} cells is known to be worse; accepted: {}", tally(&unsettled)),
     };
     gate(Conclusion::Pass, reason, None)
-}
-
-/// Whether the policy lets an open cell pass. Times of different things tell nothing that could be accepted.
-fn accepted(change: &Change, policy: &Policy) -> bool {
-    match (change.verdict, change.doubt) {
-        (Verdict::Missing, _) => policy.accept_missing,
-        (_, doubt) => policy.accept_unsure && doubt != Some(Doubt::Different),
-    }
 }
 
 /// Whether both sides have times of a cell that were held against each other.
@@ -83,11 +77,8 @@ fn not_comparable(cells: &[Change], environment: &[Difference], policy: &Policy)
 
 /// How many cells have which verdict, such as `2 cells slower, 1 missing`.
 fn tally(cells: &[&Change]) -> String {
-    let counts = Verdict::ALL.into_iter().filter_map(|verdict| {
-        let count = cells.iter().filter(|change| change.verdict == verdict).count();
-        (count > 0).then_some((count, verdict))
-    });
-    let words = counts.enumerate().map(|(place, (count, verdict))| {
+    let counts = Count::of(cells.iter().copied()).into_iter();
+    let words = counts.enumerate().map(|(place, Count { verdict, cells: count })| {
         let cells = match (place, count) {
             (0, 1) => " cell",
             (0, _) => " cells",

@@ -46,10 +46,7 @@ pub fn compare(old: &Runs, new: &Runs, policy: &Policy) -> Comparison {
     let limits: Vec<Limits> = pairs.iter().map(|pair| policy.limits(&pair.cell)).collect();
     let spreads = if old.is_same_run(new) {
         // One run has no spread from run to run: what is compared with itself differs in nothing.
-        pairs
-            .iter()
-            .map(|_| Some(Spread { variance: 0.0, df: spread::ASSUMED_DF, measured: false }))
-            .collect()
+        pairs.iter().map(|_| Some(Spread { variance: 0.0, df: spread::ASSUMED_DF })).collect()
     } else {
         spread::spreads(&pairs, &limits, old, new)
     };
@@ -61,15 +58,11 @@ pub fn compare(old: &Runs, new: &Runs, policy: &Policy) -> Comparison {
     cells.sort_by(|a, b| {
         a.verdict.cmp(&b.verdict).then(b.ratio.unwrap_or(0.0).total_cmp(&a.ratio.unwrap_or(0.0)))
     });
-    let counts = Verdict::ALL.into_iter().filter_map(|verdict| {
-        let count = cells.iter().filter(|change| change.verdict == verdict).count();
-        (count > 0).then_some(Count { verdict, cells: count })
-    });
     Comparison {
         comparison_version: COMPARISON_VERSION,
         gpubench_version: env!("CARGO_PKG_VERSION").into(),
         gate: gate::conclude(&cells, &environment, policy),
-        counts: counts.collect(),
+        counts: Count::of(&cells),
         old: old.runs.iter().map(Run::info).collect(),
         new: new.runs.iter().map(Run::info).collect(),
         method: Method {
@@ -94,10 +87,10 @@ fn changes(pairs: &[Pair], limits: &[Limits], spreads: &[Option<Spread>], policy
         .zip(spreads)
         .map(|((pair, limits), spread)| Candidate::of(pair, *limits, *spread))
         .collect();
-    let raw: Vec<f64> = candidates.iter().filter_map(Candidate::p).collect();
+    let raw: Vec<f64> = candidates.iter().filter_map(|candidate| candidate.p).collect();
     let mut corrected = holm::holm(&raw).into_iter();
     let judge = |candidate: &Candidate| {
-        let corrected = candidate.p().and_then(|_| corrected.next());
+        let corrected = candidate.p.and_then(|_| corrected.next());
         candidate.judge(corrected, policy.alpha, raw.len())
     };
     candidates.iter().map(judge).collect()

@@ -22,6 +22,11 @@ pub struct Pair {
 }
 
 impl Pair {
+    /// The times of each side that has some.
+    pub fn timed(&self) -> impl Iterator<Item = &Evidence> {
+        [&self.old, &self.new].into_iter().filter_map(|standing| standing.evidence.as_ref())
+    }
+
     /// The times of both sides, where both have some.
     pub fn both(&self) -> Option<(&Evidence, &Evidence)> {
         Some((self.old.evidence.as_ref()?, self.new.evidence.as_ref()?))

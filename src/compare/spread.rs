@@ -5,7 +5,7 @@
 //! few runs tell a spread poorly it is moderated by that of the sweep's other cells. With one run a side nothing can be
 //! measured, and a stated spread is assumed. Neither is ever taken to be less than the runs themselves show inside.
 
-use super::evidence::{Evidence, variance};
+use super::evidence::variance;
 use super::moderation::{Prior, fit, moderate};
 use super::pairing::Pair;
 use super::{Limits, Runs};
@@ -34,10 +34,9 @@ impl Pace {
 
     /// What paces the times of `pair`.
     pub fn of(pair: &Pair) -> Pace {
-        let held = |evidence: &Option<Evidence>| evidence.as_ref().is_none_or(|evidence| evidence.held);
         match pair.side {
             Side::Cpu => Pace::Host,
-            Side::Gpu if held(&pair.old.evidence) && held(&pair.new.evidence) => Pace::Device,
+            Side::Gpu if pair.timed().all(|evidence| evidence.held) => Pace::Device,
             Side::Gpu => Pace::Waiting,
         }
     }
@@ -67,6 +66,11 @@ impl Pace {
     }
 }
 
+/// The change that counts for `pair`, relative: the policy's, or that of its pace.
+pub fn threshold(pair: &Pair, limits: &Limits) -> f64 {
+    limits.threshold.unwrap_or_else(|| Pace::of(pair).threshold())
+}
+
 /// Variance of the logarithm of a run's median, and the degrees of freedom it is worth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
@@ -74,8 +78,6 @@ pub struct Spread {
     pub variance: f64,
     /// Degrees of freedom.
     pub df: f64,
-    /// Whether runs of this comparison measured it.
-    pub measured: bool,
 }
 
 /// The spread of each pair that has times on a side; `limits` are the policy's words on each pair, `old` and `new` the
@@ -102,16 +104,15 @@ pub fn spreads(pairs: &[Pair], limits: &[Limits], old: &Runs, new: &Runs) -> Vec
             None if stored > 0.0 => (stored, ASSUMED_DF),
             None => (assumed + within, ASSUMED_DF),
         };
-        Some(Spread { variance: variance.max(least), df, measured: own.is_some() })
+        Some(Spread { variance: variance.max(least), df })
     };
     pairs.iter().zip(limits).zip(&own).map(spread).collect()
 }
 
 /// Variance between the runs of a side, both sides together, and its degrees of freedom; `None` without a second run.
 fn measured(pair: &Pair) -> Option<(f64, f64)> {
-    let sides = [&pair.old, &pair.new].into_iter().filter_map(|standing| standing.evidence.as_ref());
     let (mut squares, mut df) = (0.0, 0.0);
-    for evidence in sides.filter(|evidence| evidence.runs.len() > 1) {
+    for evidence in pair.timed().filter(|evidence| evidence.runs.len() > 1) {
         let own_df = (evidence.runs.len() - 1) as f64;
         squares += own_df * variance(&evidence.runs);
         df += own_df;
@@ -121,8 +122,7 @@ fn measured(pair: &Pair) -> Option<(f64, f64)> {
 
 /// Variance of a run's median by what the runs show inside, mean over both sides.
 fn within(pair: &Pair) -> Option<f64> {
-    let sides = [&pair.old, &pair.new].into_iter().filter_map(|standing| standing.evidence.as_ref());
-    let variances: Vec<f64> = sides.map(|evidence| evidence.within).collect();
+    let variances: Vec<f64> = pair.timed().map(|evidence| evidence.within).collect();
     (!variances.is_empty()).then(|| variances.iter().sum::<f64>() / variances.len() as f64)
 }
 

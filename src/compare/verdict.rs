@@ -5,7 +5,7 @@ use super::export::change_with_interval;
 use super::pairing::Pair;
 use super::ranks::rank_test;
 use super::shift::Shift;
-use super::spread::{Pace, Spread};
+use super::spread::{Spread, threshold};
 use super::{Change, Doubt, Limits, Verdict};
 use crate::op::Checked;
 
@@ -28,6 +28,11 @@ pub struct Candidate<'a> {
     limits: Limits,
     shift: Option<Shift>,
     spread: Option<Spread>,
+    threshold: f64,
+    /// Why its times are of different things, if they are.
+    different: Option<String>,
+    /// The raw chance of its ratio, where it is to be tested.
+    pub p: Option<f64>,
 }
 
 impl<'a> Candidate<'a> {
@@ -37,16 +42,9 @@ impl<'a> Candidate<'a> {
             .both()
             .zip(spread)
             .map(|((old, new), spread)| Shift::of(&old.runs, &new.runs, spread.variance, spread.df));
-        Candidate { pair, limits, shift, spread }
-    }
-
-    /// The raw chance of its ratio, where it is to be tested.
-    pub fn p(&self) -> Option<f64> {
-        self.shift.filter(|_| !self.limits.ignored && different(self.pair).is_none()).map(Shift::p)
-    }
-
-    fn threshold(&self) -> f64 {
-        self.limits.threshold.unwrap_or_else(|| Pace::of(self.pair).threshold())
+        let different = different(pair);
+        let p = shift.filter(|_| !limits.ignored && different.is_none()).map(Shift::p);
+        Candidate { pair, limits, shift, spread, threshold: threshold(pair, &limits), different, p }
     }
 
     /// The change with its verdict; `corrected` is its corrected chance, `alpha` the chance a single cell may take.
@@ -64,14 +62,14 @@ impl<'a> Candidate<'a> {
             let (verdict, reason, next) = one_sided(old, new);
             return told(change, verdict, reason, next);
         };
-        if let Some(reason) = different(pair) {
+        if let Some(reason) = self.different.clone() {
             change.doubt = Some(Doubt::Different);
             let next = "run both sides on the same operands and by the same clock".to_owned();
             return told(change, Verdict::Unsure, reason, Some(next));
         }
         let significant =
             corrected.is_some_and(|p| p <= alpha) && change.p_rounds.is_none_or(|p| p <= ROUNDS_ALPHA);
-        let (verdict, doubt) = by_time(shift, old, new, self.threshold(), significant);
+        let (verdict, doubt) = by_time(shift, old, new, self.threshold, significant);
         (change.verdict, change.doubt) = (verdict, doubt);
         (change.reason, change.next) = words(&change, significant);
         let growth = self.limits.error_growth.unwrap_or(ERROR_GROWTH);
@@ -103,12 +101,12 @@ impl<'a> Candidate<'a> {
             next: None,
             ratio: shift.map(Shift::ratio),
             interval: shift.map(|shift| shift.interval().map(f64::exp)),
-            p: self.p(),
+            p: self.p,
             p_corrected: corrected,
             p_rounds: ranks,
-            detectable: shift.map(|shift| shift.detectable(self.threshold(), alpha)),
+            detectable: shift.map(|shift| shift.detectable(self.threshold, alpha)),
             run_spread: self.spread.map(|spread| spread.variance.sqrt()),
-            threshold: self.threshold(),
+            threshold: self.threshold,
             old: measured(&pair.old),
             new: measured(&pair.new),
         }

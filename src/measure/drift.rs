@@ -37,11 +37,16 @@ pub fn drift(samples: &[f64], rounds: &[u32]) -> Option<Drift> {
 
 /// The samples of each round that has enough of them.
 fn groups(samples: &[f64], rounds: &[u32]) -> Vec<Vec<f64>> {
+    by_round(samples, rounds).into_iter().filter(|group| group.len() >= ROUND_SAMPLES).collect()
+}
+
+/// The samples of each round, in the order of the rounds; `rounds` holds the round of each sample.
+pub fn by_round(samples: &[f64], rounds: &[u32]) -> Vec<Vec<f64>> {
     let mut by_round = std::collections::BTreeMap::<u32, Vec<f64>>::new();
     for (&sample, &round) in samples.iter().zip(rounds) {
         by_round.entry(round).or_default().push(sample);
     }
-    by_round.into_values().filter(|group| group.len() >= ROUND_SAMPLES).collect()
+    by_round.into_values().collect()
 }
 
 /// The H statistic, corrected for ties; 0 when all values are equal.

@@ -93,14 +93,9 @@ fn tick(sorted: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::generator::Stream;
-    use std::f64::consts::TAU;
+    use crate::data::generator::{Stream, normal};
 
     const TRIALS: u64 = 2000;
-
-    fn normal(u: f64, v: f64) -> f64 {
-        (-2.0 * (1.0 - u).ln()).sqrt() * (TAU * v).cos()
-    }
 
     /// Share of the trials called bimodal when a sample is made of three uniforms.
     fn fires(seed: u64, series: impl Fn(f64, f64, f64) -> f64) -> f64 {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 
-use crate::data::generator::Stream;
+use crate::data::generator::{Stream, normal};
 use crate::settings::duration;
 
 /// A time in seconds, written as `"100us"`, `"1.5 ms"` or a plain number of seconds; more than 0, at most 30 days.
@@ -132,9 +132,7 @@ impl Scatter {
     /// The factor on the law's time at `execution` (from 0); `stream` fixes the chances.
     pub fn factor(&self, stream: Stream, execution: u64) -> f64 {
         let chance = |k: u64| stream.uniform::<f64>(3 * execution + k);
-        // Box and Muller's transform; 1 - u keeps the logarithm's argument above zero.
-        let radius = (-2.0 * (1.0 - chance(0)).ln()).sqrt();
-        let normal = radius * (std::f64::consts::TAU * chance(1)).cos();
+        let normal = normal(chance(0), chance(1));
         let outlier = if chance(2) < self.outliers { self.outlier_factor } else { 1.0 };
         (self.noise * normal).exp() * (1.0 + self.drift * execution as f64).max(0.0) * outlier
     }

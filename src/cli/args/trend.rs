@@ -42,7 +42,7 @@ pub struct TrendArgs {
 
     /// Folder for files, made when missing; - or none writes one --format to stdout and nothing else
     #[arg(long, value_name = "DIR")]
-    pub out: Option<String>,
+    pub out: Option<PathBuf>,
 
     /// What to write: table (stdout), json, csv, md, png, svg. Default: table; with --out table,json,csv,md,png
     #[arg(long, value_name = "LIST")]

@@ -10,8 +10,8 @@ use super::show_in;
 use crate::baseline::{self, Baseline, Place};
 use crate::cli::args::SaveArgs;
 use crate::cli::compare::read_policy;
-use crate::cli::run::{DEFAULT_SWEEP, exit_code};
-use crate::cli::sweep::swept;
+use crate::cli::run::exit_code;
+use crate::cli::sweep::{sweep_file, swept};
 use crate::cli::{stream, wiring};
 use crate::compare::calibration::{Calibrated, calibrate, unsound};
 use crate::compare::{Policy, Runs, Severity, environment, load};
@@ -19,7 +19,7 @@ use crate::plan::Plan;
 use crate::report::file;
 use crate::report::quantity::spread_text;
 use crate::settings::resolve::Request;
-use crate::settings::{Destination, Format, Settings, config};
+use crate::settings::{Destination, Format, Settings};
 
 /// Exit code of passes that disagree.
 const DISAGREE: u8 = 1;
@@ -129,11 +129,9 @@ fn name(pass: u32) -> String {
 
 /// The sweep of each pass; where its results go is filled in pass by pass.
 fn settings(args: &SaveArgs) -> Result<Settings> {
-    let named = args.sweep.config.as_deref();
-    let sweep = named.or_else(|| args.sweep.ops.is_none().then_some(DEFAULT_SWEEP));
     let request = Request { formats: Some(vec![Format::Json]), quiet: args.quiet, ..swept(&args.sweep)? };
     let request = Request { out: Some(args.dir.join(&args.name).display().to_string()), ..request };
-    Settings::resolve(request, sweep.map(config::read).transpose()?)
+    Settings::resolve(request, sweep_file(&args.sweep)?)
 }
 
 fn make(folder: &Path) -> Result<()> {

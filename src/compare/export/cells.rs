@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::summary::is_accepted;
 use super::words::{self, NONE};
 use crate::case::density_text;
 use crate::compare::{Change, Comparison, Conclusion, Verdict};
@@ -18,7 +17,7 @@ pub fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, Vec<&Ch
         Verdict::NotJudged => comparison.gate.conclusion == Conclusion::RatiosOnly && cell.ratio.is_some(),
         Verdict::Faster => true,
         verdict if verdict.is_regression() => true,
-        _ => cell.is_open() && !is_accepted(comparison, cell),
+        _ => cell.is_open() && !cell.is_accepted(&comparison.gate.accepted),
     };
     let (mut lines, folded): (Vec<&Change>, Vec<&Change>) = comparison.cells.iter().partition(has_line);
     let upper = |cell: &Change| cell.interval.map_or(f64::INFINITY, |[_, high]| high);

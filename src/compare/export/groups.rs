@@ -1,6 +1,5 @@
 //! Cells that share a verdict and a next step, so that a reason is told once. Knows no layout.
 
-use super::summary::is_accepted;
 use super::words;
 use crate::compare::{Change, Comparison, Doubt, Verdict};
 
@@ -62,7 +61,8 @@ pub fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
 fn is_told(comparison: &Comparison, cell: &Change) -> bool {
     let is_beyond = cell.interval.is_some_and(|[low, _]| low > 1.0 + cell.threshold);
     let has_figures = cell.doubt == Some(Doubt::MaybeSlower) && !is_beyond;
-    cell.verdict.is_regression() || (cell.is_open() && !is_accepted(comparison, cell) && !has_figures)
+    cell.verdict.is_regression()
+        || (cell.is_open() && !cell.is_accepted(&comparison.gate.accepted) && !has_figures)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::words::{self, percent};
-use crate::compare::{Change, Comparison, Conclusion, Doubt, Mean, Verdict};
+use crate::compare::{Change, Comparison, Conclusion, Mean, Verdict};
 
 /// Characters of the worst cell's reason.
 const REASON: usize = 250;
@@ -39,11 +39,6 @@ pub fn result(comparison: &Comparison) -> String {
     format!("{} (exit code {}){reason}", conclusion(gate.conclusion), gate.exit_code)
 }
 
-/// Whether the gate was told to pass over an open cell. Times of different things tell nothing that could be accepted.
-pub fn is_accepted(comparison: &Comparison, cell: &Change) -> bool {
-    cell.is_open() && cell.doubt != Some(Doubt::Different) && comparison.gate.accepted.contains(&cell.verdict)
-}
-
 /// How many cells became what: `43 compared: 0 slower, 18 maybe slower (accepted), 25 same; 7 not measured`.
 pub fn tally(comparison: &Comparison) -> String {
     let apart = [Verdict::Missing, Verdict::New, Verdict::NotMeasured, Verdict::NotJudged];
@@ -69,7 +64,8 @@ pub fn counts(comparison: &Comparison, cells: &[&Change], always: Option<Verdict
     }
     for cell in cells {
         let doubt = cell.doubt.filter(|_| cell.verdict == Verdict::Unsure);
-        let kind = (cell.verdict, doubt.map(|doubt| doubt as u8), is_accepted(comparison, cell));
+        let kind =
+            (cell.verdict, doubt.map(|doubt| doubt as u8), cell.is_accepted(&comparison.gate.accepted));
         kinds.entry(kind).or_insert_with(|| (words::verdict(cell), 0)).1 += 1;
     }
     let text = |((_, _, is_accepted), (word, count)): (&(Verdict, Option<u8>, bool), &(String, usize))| {

@@ -2,7 +2,7 @@
 
 use crate::backend::{Accuracy, SetupCounts, Side};
 use crate::case::{Cache, Case, Cell, DType};
-use crate::data::generator::Stream;
+use crate::data::generator::{self, Stream};
 use crate::measure::stats::Summary;
 use crate::measure::stopping::{self, Rule, Step};
 use crate::op::Work;
@@ -131,10 +131,9 @@ impl Chances {
         self.stream.uniform(self.used)
     }
 
-    /// By the transform of Box and Muller; 1 - u keeps the logarithm's argument above zero.
     fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.uniform()).cos()
+        let (u, v) = (self.uniform(), self.uniform());
+        generator::normal(u, v)
     }
 }
 

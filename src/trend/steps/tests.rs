@@ -1,19 +1,17 @@
 //! The search for steps over seeded series: how often it is wrong, how much it sees, and what it must not mind.
 
-use std::f64::consts::TAU;
-
 use proptest::prelude::*;
 use rayon::prelude::*;
 
 use super::*;
-use crate::data::generator::Stream;
+use crate::data::generator::{self, Stream};
 
 const THRESHOLD: f64 = 0.02;
 
-/// The `index`-th standard normal value of a stream (Box and Muller 1958).
+/// The `index`-th standard normal value of a stream.
 fn normal(stream: Stream, index: usize) -> f64 {
     let chance = |k: u64| stream.uniform::<f64>(2 * index as u64 + k);
-    (-2.0 * (1.0 - chance(0)).ln()).sqrt() * (TAU * chance(1)).cos()
+    generator::normal(chance(0), chance(1))
 }
 
 /// Times around `level`, with lognormal noise of that standard deviation.
