@@ -2,6 +2,7 @@
 //!
 //! [`BACKENDS`] is the list of all of them; a new backend is one folder and two lines here.
 
+mod ceilings;
 mod conditions;
 pub mod cpu;
 pub mod cuda;
@@ -10,6 +11,7 @@ mod phases;
 pub mod sim;
 mod variant;
 
+pub use ceilings::{BusRates, Ceilings};
 pub use conditions::{ClockCheck, Conditions, Floors};
 pub use job::{Backend, Job, Sample, SetupCounts};
 pub use phases::{Compile, DevicePhases, HostMemory, Transfer};

@@ -96,6 +96,7 @@ fn other_machines_are_refused_or_give_ratios_alone() {
             fix: None,
             startup_s: None,
             floors: None,
+            ceilings: None,
             description: serde_json::json!({ "name": name }),
             libraries: vec![],
         }];

@@ -226,6 +226,7 @@ impl Slot {
             fix: None,
             startup_s: None,
             floors: None,
+            ceilings: None,
             description: serde_json::Value::Null,
             libraries: vec![],
         };

@@ -74,6 +74,19 @@ pub struct Rounding {
     pub sum: f64,
 }
 
+/// What limits an op on a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Arithmetic, or memory that is read and written.
+    ReadAndWrite,
+    /// Arithmetic, or memory that is read: the answer is small against the operands.
+    Read,
+    /// The way between host and device.
+    Bus,
+    /// Nothing that is measured: what it costs is latency.
+    Latency,
+}
+
 /// One op. All matrices are square, `n` by `n`, row-major, uniform in [0, 1) unless the op says otherwise.
 pub trait Op: Sync {
     /// The word used everywhere: plain lower-case ASCII.
@@ -92,6 +105,22 @@ pub trait Op: Sync {
 
     /// Work of one execution.
     fn work(&self, case: &Case) -> Work;
+
+    /// What limits it.
+    fn limit(&self) -> Limit {
+        Limit::ReadAndWrite
+    }
+
+    /// Whether executions copy between host and device themselves, so that no copy is to be added to their time.
+    fn copies_itself(&self) -> bool {
+        false
+    }
+
+    /// Whether the question is which *side* is faster. If not, its variants show what something costs, and tables
+    /// list them all.
+    fn compares_sides(&self) -> bool {
+        true
+    }
 
     /// Bytes of the operands and the answer together, computed without overflow for any `n`.
     fn footprint(&self, case: &Case) -> u128;

@@ -2,7 +2,7 @@
 
 use super::judge::{self, relative};
 use super::volume::{dense_bytes, element, side};
-use super::{Checked, Op, Rounding, Work, uniform_square};
+use super::{Checked, Limit, Op, Rounding, Work, uniform_square};
 use crate::case::Case;
 use crate::data::{Operand, Real};
 use crate::error::CellError;
@@ -28,6 +28,10 @@ impl Op for Reduction {
     fn work(&self, case: &Case) -> Work {
         let n = side(case);
         Work { flop: 4.0 * n * n, bytes: n * n * element(case.dtype) + 24.0 }
+    }
+
+    fn limit(&self) -> Limit {
+        Limit::Read
     }
 
     fn footprint(&self, case: &Case) -> u128 {

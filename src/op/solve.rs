@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::judge::{self, relative, worst};
 use super::volume::{dense_bytes, element, side};
-use super::{Checked, Op, Rounding, Work, uniform_column};
+use super::{Checked, Limit, Op, Rounding, Work, uniform_column};
 use crate::case::{Case, DType};
 use crate::data::generator::Stream;
 use crate::data::{Operand, Real};
@@ -32,6 +32,10 @@ impl Op for Solve {
     fn work(&self, case: &Case) -> Work {
         let n = side(case);
         Work { flop: n * n * n / 3.0 + 2.0 * n * n, bytes: (n * n + 2.0 * n) * element(case.dtype) }
+    }
+
+    fn limit(&self) -> Limit {
+        Limit::Read
     }
 
     fn footprint(&self, case: &Case) -> u128 {

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::judge::{self, relative, worst};
 use super::volume::{csr_bytes, element, side, stored};
-use super::{Checked, Op, Rounding, Work, sparse_square, uniform_column};
+use super::{Checked, Limit, Op, Rounding, Work, sparse_square, uniform_column};
 use crate::case::Case;
 use crate::data::{Operand, Real};
 use crate::error::CellError;
@@ -33,6 +33,10 @@ impl Op for Spmv {
     fn work(&self, case: &Case) -> Work {
         let vectors = 2.0 * side(case) * element(case.dtype);
         Work { flop: 2.0 * stored(case), bytes: csr_bytes(case, stored(case)) + vectors }
+    }
+
+    fn limit(&self) -> Limit {
+        Limit::Read
     }
 
     fn footprint(&self, case: &Case) -> u128 {

@@ -45,6 +45,7 @@ pub fn empty() -> Report {
         fix: None,
         startup_s: Some(0.1),
         floors: Some(floors(side)),
+        ceilings: None,
         description,
         libraries: vec![],
     };

@@ -17,7 +17,7 @@ pub use row::{Clock, Execute, Outcome, Phases, Row};
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::Floors;
+use crate::backend::{Ceilings, Floors};
 
 /// Version of the report's layout, independent of the program's version.
 pub const SCHEMA_VERSION: u32 = 2;
@@ -134,6 +134,9 @@ pub struct BackendState {
     /// Floors of its clocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floors: Option<Floors>,
+    /// The most that its memory, arithmetic and bus do, where that was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceilings: Option<Ceilings>,
     /// Device, threads and so on, as the backend describes itself.
     #[serde(default)]
     pub description: serde_json::Value,

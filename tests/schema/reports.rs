@@ -57,6 +57,7 @@ pub fn report() -> Report {
         fix: Some("install the NVIDIA driver".into()),
         startup_s: None,
         floors: None,
+        ceilings: None,
         description: Value::Null,
         libraries: vec![gpubench::backend::Finding {
             name: "cuFFT".into(),
