@@ -26,6 +26,14 @@ impl DType {
         }
     }
 
+    /// The word of the literature: `float32` or `float64`.
+    pub fn words(self) -> &'static str {
+        match self {
+            DType::F32 => "float32",
+            DType::F64 => "float64",
+        }
+    }
+
     /// Unit roundoff: half the distance from 1 to the next larger number.
     pub fn unit_roundoff(self) -> f64 {
         match self {

@@ -5,6 +5,7 @@
 //! [`export`] writes it. Left of the executor nothing touches a device; right of the report none exists.
 //! `docs/architecture.md` has the picture.
 
+pub mod answer;
 pub mod backend;
 pub mod baseline;
 pub mod case;

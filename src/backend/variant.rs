@@ -17,6 +17,16 @@ pub enum Side {
     Gpu,
 }
 
+impl Side {
+    /// The word in reports: `cpu` or `gpu`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Side::Cpu => "cpu",
+            Side::Gpu => "gpu",
+        }
+    }
+}
+
 /// The arithmetic of a variant. The headline compares `Ieee` variants only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

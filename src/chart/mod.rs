@@ -26,7 +26,6 @@ use crate::report::Report;
 use crate::report::file::{File, load, locate, save_all_in_new};
 use image::Picture;
 pub use model::{ChartModel, charts};
-pub use text::{dtype_text, processor};
 
 /// Size of a chart in pixels.
 pub const SIZE: (u32, u32) = (1600, 1000);

@@ -2,11 +2,11 @@
 
 use super::axis::Axis;
 use super::series::{Point, Series, Style, group, style};
-use super::text::{captions, dtype_text, ratio_text};
+use super::text::{captions, ratio_text};
+use crate::answer::{Comparison, Kind, Names, Section, sections};
 use crate::backend::Side;
 use crate::case::{Cache, DType, density_text};
 use crate::op::{OPS, find};
-use crate::report::headline::{Comparison, Names, Section, sections};
 use crate::report::{Report, Row};
 
 /// A value that splits the plot in two named regions.
@@ -101,7 +101,7 @@ impl Sheet<'_> {
         let density = density.map(|density| format!(", density {}", density_text(density)));
         let cache = self.shows_cache.then(|| format!(", {cache} cache"));
         let [density, cache] = [density, cache].map(Option::unwrap_or_default);
-        format!("{op}, {}{density}{cache}", dtype_text(dtype))
+        format!("{op}, {}{density}{cache}", dtype.words())
     }
 }
 
@@ -261,16 +261,16 @@ fn speed_up_chart(sheet: &Sheet<'_>) -> Option<ChartModel> {
 }
 
 fn speed_up_point(comparison: &Comparison<'_>) -> Option<Point> {
-    let found = comparison.speed_up()?;
+    let found = comparison.speed_up(Kind::Kernel)?;
     let label = Some(ratio_text(&found));
-    Some(Point { x: comparison.n as f64, y: found.ratio, low: found.low, high: found.high, label })
+    Some(Point { x: comparison.n as f64, y: found.0.value, low: found.0.low, high: found.0.high, label })
 }
 
 /// Which variants stand behind the speed-ups; sizes in a row with the same pair share a line.
 fn pairings(parts: &[&Part<'_>]) -> Option<Notes> {
     let mut runs: Vec<(u64, u64, String)> = vec![];
     for part in parts {
-        for comparison in part.section.comparisons.iter().filter(|one| one.speed_up().is_some()) {
+        for comparison in part.section.comparisons.iter().filter(|one| one.speed_up(Kind::Kernel).is_some()) {
             let pair = format!("{} / {}", part.names.name(comparison.gpu?), part.names.name(comparison.cpu?));
             match runs.last_mut().filter(|(_, _, last)| *last == pair) {
                 Some(run) => run.1 = comparison.n,

@@ -1,17 +1,10 @@
 //! The words of a chart that come from the environment: machine, clocks, date, program. Knows no pixels.
 
+use crate::answer::machine::{device, host};
+use crate::answer::{SpeedUp, factor_text};
 use crate::backend::Side;
-use crate::case::{Cache, DType};
+use crate::case::Cache;
 use crate::report::Report;
-use crate::report::headline::{SpeedUp, factor_text};
-
-/// The element type as the literature writes it.
-pub fn dtype_text(dtype: DType) -> &'static str {
-    match dtype {
-        DType::F32 => "float32",
-        DType::F64 => "float64",
-    }
-}
 
 /// What stands beside a speed-up: `12x` where the GPU wins, `CPU 2.9x` where the CPU does.
 pub fn ratio_text(found: &SpeedUp) -> String {
@@ -63,34 +56,6 @@ fn clock(report: &Report, side: Side) -> Option<&'static str> {
     timed.next().map(|execute| execute.clock.words())
 }
 
-/// The device of a side, as the first of its backends that names one describes itself: a text under `name` or
-/// `device`. A backend that runs on the host's processor names none.
-fn device(report: &Report, side: Side) -> Option<&str> {
-    let stands = |name: &str| report.rows.iter().any(|row| row.side == side && row.backend == name);
-    let backends = report.environment.backends.iter().filter(|backend| stands(&backend.name));
-    backends
-        .flat_map(|backend| ["name", "device"].map(|key| backend.description.get(key)))
-        .find_map(|value| value?.as_str())
-}
-
-/// The host's processor and the threads in use.
-fn host(report: &Report) -> String {
-    let environment = &report.environment;
-    let told = environment.backends.iter().filter(|backend| backend.name == "cpu");
-    let threads = told.filter_map(|backend| backend.description.get("threads")?.as_u64()).next();
-    let threads = threads.unwrap_or(environment.host.threads);
-    let words = if threads == 1 { "thread" } else { "threads" };
-    format!("{}, {threads} {words}", processor(&environment.host.cpu))
-}
-
-/// A CPU model without the marks and words that say nothing.
-pub fn processor(model: &str) -> String {
-    let plain = model.replace("(R)", "").replace("(TM)", "").replace("(tm)", "");
-    let plain = plain.split(" @ ").next().unwrap_or_default();
-    let words = plain.split_whitespace().filter(|word| !["CPU", "Processor"].contains(word));
-    words.collect::<Vec<_>>().join(" ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,11 +75,5 @@ mod tests {
         report.environment.backends[1].description = serde_json::json!({ "device": 0, "name": "NVIDIA L4" });
         let expected = "GPU: NVIDIA L4, device clock · CPU: simulated, host clock · 2026-11-21";
         assert_eq!(captions(&[("", &report)], Cache::Cold)[0], expected);
-    }
-
-    #[test]
-    fn marks_and_clock_rates_are_cut_from_a_processors_name() {
-        assert_eq!(processor("Intel(R) Core(TM) i9-285K CPU @ 3.70GHz"), "Intel Core i9-285K");
-        assert_eq!(processor("AMD EPYC 7763 64-Core Processor"), "AMD EPYC 7763 64-Core");
     }
 }

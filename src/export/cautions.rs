@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 
 use super::word;
+use crate::answer::{has_both_caches, sections};
 use crate::measure::grade::{Warning, WarningKind};
-use crate::report::headline::{has_both_caches, sections};
 use crate::report::{Execute, Report, Row};
 
 /// Cells with a warning of one kind.

@@ -1,6 +1,7 @@
-//! JSON: the report itself, as `schema/report-v2.json` describes it.
+//! JSON: the report and the answer derived from it, as `schema/report-v2.json` describes them.
 
 use super::{Exporter, File, View};
+use crate::answer::Answered;
 use crate::report::Report;
 use crate::report::file::{FILE_NAME, to_json};
 
@@ -21,6 +22,6 @@ impl Exporter for Json {
     }
 
     fn files(&self, report: &Report, _: &View) -> anyhow::Result<Vec<File>> {
-        Ok(vec![File { name: FILE_NAME.into(), bytes: to_json(report)? }])
+        Ok(vec![File { name: FILE_NAME.into(), bytes: to_json(&Answered::of(report))? }])
     }
 }

@@ -2,10 +2,10 @@
 
 use super::cautions::{is_launch_bound, shown};
 use super::tables::MARK;
+use crate::answer::{Comparison, Kind, sections};
 use crate::backend::Side;
 use crate::case::Cache;
 use crate::measure::sampling::Sampling;
-use crate::report::headline::{Comparison, sections};
 use crate::report::quantity::{spread_text, time_text};
 use crate::report::{Execute, Report, Row};
 
@@ -64,7 +64,7 @@ fn speed_up(report: &Report) -> Option<String> {
     let compared: Vec<&Comparison<'_>> = sections
         .iter()
         .flat_map(|section| &section.comparisons)
-        .filter(|comparison| comparison.speed_up().is_some())
+        .filter(|comparison| comparison.speed_up(Kind::Kernel).is_some())
         .collect();
     let cpu = clocks(compared.iter().filter_map(|comparison| comparison.cpu));
     let gpu = clocks(compared.iter().filter_map(|comparison| comparison.gpu));

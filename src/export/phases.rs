@@ -1,9 +1,9 @@
 //! The phases around the timed one, for the best variant of a device: one table for a report. Knows no format.
 
 use super::grid::{Column, Field, Grid};
+use crate::answer::{Comparison, Names, Section, sections};
 use crate::backend::Transfer;
 use crate::measure::stats::Summary;
-use crate::report::headline::{Comparison, Names, Section, sections};
 use crate::report::quantity::{bytes_text, time_text};
 use crate::report::{Report, Row};
 

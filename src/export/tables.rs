@@ -2,11 +2,11 @@
 
 use super::cautions::is_launch_bound;
 use super::grid::{Column, Field, Grid, Tone};
+use crate::answer::{Comparison, Kind, Names, Section, sections};
 use crate::backend::{Accuracy, Side};
 use crate::case::density_text;
 use crate::measure::stats::has_interval;
 use crate::op::find;
-use crate::report::headline::{Comparison, Names, Section, sections};
 use crate::report::quantity::{judged_text, spread_text, three_digits, time_within};
 use crate::report::{Execute, Outcome, Report, Row};
 
@@ -68,7 +68,7 @@ fn best_of_sides(section: &Section<'_>, names: &Names) -> Grid {
             fields.push(side.map_or(NONE.into(), |row| names.name(row)).into());
             fields.extend(time_fields(side));
         }
-        fields.push(match comparison.speed_up() {
+        fields.push(match comparison.speed_up(Kind::Kernel) {
             None => NONE.into(),
             Some(found) => {
                 let tone = if found.winner() == Side::Cpu { Tone::Cpu } else { Tone::Gpu };

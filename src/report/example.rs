@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::backend::{
-    Accuracy, ClockCheck, Compile, Conditions, Floors, HostMemory, SetupCounts, Side, Transfer,
+    Accuracy, BusRates, Ceilings, ClockCheck, Compile, Conditions, Floors, HostMemory, SetupCounts, Side,
+    Transfer,
 };
 use crate::case::{Cache, Case, DType};
 use crate::measure::drift::Drift;
@@ -78,6 +79,21 @@ pub fn empty() -> Report {
             ..Environment::default()
         },
         rows: vec![],
+    }
+}
+
+/// Round figures for a large GPU.
+pub fn ceilings() -> Ceilings {
+    let matmul = [("f32", 50e12), ("f64", 60e12), ("tf32", 400e12), ("f16", 800e12), ("bf16", 800e12)];
+    Ceilings {
+        read: Some(4.5e12),
+        copy: Some(4e12),
+        triad: Some(3.9e12),
+        matmul: matmul.map(|(name, rate)| (name.to_owned(), rate)).into(),
+        upload: Some(BusRates { pageable: 10e9, pinned: 55e9 }),
+        download: Some(BusRates { pageable: 12e9, pinned: 54e9 }),
+        measured: "2026-11-02T09:00:00Z".into(),
+        cached: false,
     }
 }
 

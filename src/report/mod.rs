@@ -6,7 +6,6 @@ pub mod environment;
 #[cfg(test)]
 pub(crate) mod example;
 pub mod file;
-pub mod headline;
 mod json;
 pub mod quantity;
 mod row;

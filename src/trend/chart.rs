@@ -8,10 +8,11 @@ use anyhow::Result;
 
 use super::words::{change, counted, day, factor, formatted, percent, revision, span, standing};
 use super::{Direction, Series, Step, Trend};
+use crate::answer::machine::processor;
 use crate::backend::Side;
 use crate::case::{Cache, density_text};
+use crate::chart::Format;
 use crate::chart::panels::{self, MOST_PANELS, Mark, MarkKind, Panel, PanelChart, Point, axis};
-use crate::chart::{Format, dtype_text, processor};
 use crate::report::file::File;
 
 const CPU_COLOR: (u8, u8, u8) = (0xD5, 0x5E, 0x00);
@@ -72,7 +73,7 @@ fn chart(trend: &Trend, group: &[&Series], page: Option<usize>) -> PanelChart {
             "{} N={}, {}{}{cache}: time by report",
             case.op,
             case.n,
-            dtype_text(case.dtype),
+            case.dtype.words(),
             density.unwrap_or_default()
         ),
         subtitle: format!("{} {}", counted(reports.len(), "report"), span(begin, end)),

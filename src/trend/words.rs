@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use super::{LeftOut, Series, Step, Trend, Visit};
+use crate::answer::machine::processor;
 use crate::backend::Side;
-use crate::chart::processor;
 use crate::compare::Difference;
 use crate::report::quantity::{factor_within, spread_text, time_text};
 

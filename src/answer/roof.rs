@@ -1,0 +1,147 @@
+//! How near a time is to what the machine can do: the nearer of the roofs over memory, arithmetic and bus, as in
+//! S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model", CACM 52 (2009).
+//! `docs/limits.md` has the ceilings. Knows rows only.
+
+use crate::backend::{Accuracy, Ceilings};
+use crate::case::DType;
+use crate::op::{self, Limit};
+use crate::report::{Report, Row};
+
+/// What limits a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Roof {
+    /// Bytes a second of memory.
+    Memory,
+    /// FLOP a second.
+    Arithmetic,
+    /// Bytes a second between host and device.
+    Bus,
+}
+
+impl Roof {
+    /// The word for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Roof::Memory => "memory",
+            Roof::Arithmetic => "arithmetic",
+            Roof::Bus => "bus",
+        }
+    }
+}
+
+/// How near a row comes to its limit.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Share {
+    /// Least time over median time: 1 at the roof; above it where data stayed in a cache.
+    pub share: f64,
+    /// The nearer roof.
+    pub roof: Roof,
+    /// The least time that the ceilings allow, in seconds.
+    pub least_s: f64,
+}
+
+/// What `row` reaches of its nearer roof, by its own clock; `None` where there is no ceiling for it or it has no time.
+pub fn share(report: &Report, row: &Row) -> Option<Share> {
+    let median_s = row.median_s().filter(|median| *median > 0.0)?;
+    let (least_s, roof) = least(ceilings(report, &row.backend)?, row)?;
+    Some(Share { share: least_s / median_s, roof, least_s })
+}
+
+/// The ceilings of a backend.
+pub fn ceilings<'a>(report: &'a Report, backend: &str) -> Option<&'a Ceilings> {
+    report.environment.backends.iter().find(|state| state.name == backend)?.ceilings.as_ref()
+}
+
+/// The arithmetic of a row: its element type, or the reduced precision it names.
+pub fn precision(row: &Row) -> &'static str {
+    precision_of(row.accuracy, row.case.dtype)
+}
+
+fn precision_of(accuracy: Accuracy, dtype: DType) -> &'static str {
+    match accuracy {
+        Accuracy::Ieee => dtype.name(),
+        Accuracy::Tf32 => "tf32",
+        Accuracy::F16 => "f16",
+        Accuracy::Bf16 => "bf16",
+    }
+}
+
+/// Bytes a second that memory allows an op of that limit.
+pub fn bandwidth(ceilings: &Ceilings, limit: Limit) -> Option<f64> {
+    let mixed = [ceilings.copy, ceilings.triad].into_iter().flatten().max_by(f64::total_cmp);
+    match limit {
+        Limit::Read => ceilings.read.or(mixed),
+        Limit::ReadAndWrite => mixed.or(ceilings.read),
+        Limit::Bus | Limit::Latency => None,
+    }
+}
+
+/// The least time of a row's work, in seconds, and what allows no less.
+fn least(ceilings: &Ceilings, row: &Row) -> Option<(f64, Roof)> {
+    let limit = op::find(&row.case.op).map_or(Limit::ReadAndWrite, |op| op.limit());
+    let roofs = match limit {
+        Limit::Latency => return None,
+        Limit::Bus => {
+            let rates = [ceilings.upload, ceilings.download].map(|rates| rates.map(|rates| rates.pinned));
+            let best = rates.into_iter().flatten().max_by(f64::total_cmp)?;
+            vec![(row.work.bytes / best, Roof::Bus)]
+        }
+        Limit::Read | Limit::ReadAndWrite => {
+            let memory = bandwidth(ceilings, limit).map(|rate| (row.work.bytes / rate, Roof::Memory));
+            let peak = ceilings.matmul.get(precision(row));
+            let arithmetic = peak.map(|rate| (row.work.flop / rate, Roof::Arithmetic));
+            memory.into_iter().chain(arithmetic).collect()
+        }
+    };
+    roofs
+        .into_iter()
+        .filter(|(least, _)| least.is_finite() && *least > 0.0)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    fn report(op: &str, n: u64, median_s: f64) -> Report {
+        let mut report = example::empty();
+        report.environment.backends[1].ceilings = Some(example::ceilings());
+        report.rows = vec![example::measured(op, n, "cuda", "v", median_s)];
+        report
+    }
+
+    fn found(report: &Report) -> (f64, Roof) {
+        let share = share(report, &report.rows[0]).unwrap();
+        ((1000.0 * share.share).round() / 1000.0, share.roof)
+    }
+
+    #[test]
+    fn the_nearer_roof_is_the_one_that_takes_longer() {
+        // 2 N³ FLOP at 50 TFLOP/s and 12 N² bytes at 4 TB/s.
+        assert_eq!(found(&report("matmul", 10_000, 80e-3)), (0.5, Roof::Arithmetic));
+        assert_eq!(found(&report("matmul", 10, 6e-10)), (0.5, Roof::Memory));
+    }
+
+    #[test]
+    fn an_op_that_reads_is_measured_against_reading() {
+        let mut report = report("reduction", 1000, 6e-6);
+        report.rows[0].work.flop = 0.0;
+        assert_eq!(found(&report), (0.444, Roof::Memory));
+    }
+
+    #[test]
+    fn reduced_precision_has_a_peak_of_its_own() {
+        let mut report = report("matmul", 10_000, 10e-3);
+        report.rows[0].accuracy = Accuracy::Tf32;
+        assert_eq!(found(&report), (0.5, Roof::Arithmetic));
+    }
+
+    #[test]
+    fn what_has_no_ceiling_has_no_share() {
+        let mut report = report("matmul", 100, 1e-3);
+        report.environment.backends[1].ceilings = None;
+        assert_eq!(share(&report, &report.rows[0]), None);
+    }
+}

@@ -1,0 +1,105 @@
+//! A speed-up in words: who wins, and by how much. Knows no report.
+
+use std::fmt;
+
+use super::Estimate;
+use crate::backend::Side;
+use crate::measure::stats::significant_digits;
+use crate::report::quantity::factor_within;
+
+/// Time on the CPU over time on the GPU, with its 95 % interval: above 1 the GPU is faster, below 1 the CPU.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpeedUp(pub Estimate);
+
+impl SpeedUp {
+    /// The side that is faster.
+    pub fn winner(&self) -> Side {
+        if self.0.value >= 1.0 { Side::Gpu } else { Side::Cpu }
+    }
+
+    /// Whether the interval leaves open which side is faster.
+    pub fn is_open(&self) -> bool {
+        self.0.low < 1.0 && self.0.high > 1.0
+    }
+
+    /// How many times faster the winner is, at least 1.
+    pub fn factor(&self) -> f64 {
+        let ratio = self.0.value;
+        if ratio >= 1.0 { ratio } else { 1.0 / ratio }
+    }
+
+    /// The factor with its digits, without the winner: `12x`.
+    pub fn factor_text(&self) -> String {
+        factor_within(self.factor(), self.digits())
+    }
+
+    /// Significant digits that the interval of the factor allows, but at least two: one would hide who wins.
+    fn digits(&self) -> usize {
+        let Estimate { value, low, high } = self.0;
+        let (low, high) = if value >= 1.0 { (low, high) } else { (1.0 / high, 1.0 / low) };
+        match (high - low) / 2.0 {
+            half_width if half_width > 0.0 => significant_digits(self.factor(), half_width).max(2),
+            // Single samples have no interval.
+            _ => 3,
+        }
+    }
+}
+
+/// `GPU 12.3x` or `CPU 2.9x`: the winner and a factor, never below 1.
+impl fmt::Display for SpeedUp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let winner = match self.winner() {
+            Side::Cpu => "CPU",
+            Side::Gpu => "GPU",
+        };
+        f.pad(&format!("{winner} {}", self.factor_text()))
+    }
+}
+
+/// A factor with few digits: `1.4x`, `12.3x`, `271x`, `1.4e7x`.
+pub fn factor_text(factor: f64) -> String {
+    match factor {
+        factor if factor < 99.95 => format!("{factor:.1}x"),
+        factor if factor < 1e6 => format!("{factor:.0}x"),
+        _ => format!("{factor:.1e}x"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn speed_up(ratio: f64) -> SpeedUp {
+        SpeedUp(Estimate { value: ratio, low: ratio, high: ratio })
+    }
+
+    #[test]
+    fn speed_ups_name_the_winner_and_are_never_below_one() {
+        assert_eq!(speed_up(12.34).to_string(), "GPU 12.3x");
+        assert_eq!(speed_up(1.0 / 2.9).to_string(), "CPU 2.90x");
+        assert_eq!(speed_up(1.0).to_string(), "GPU 1.00x");
+        assert_eq!(speed_up(0.999).to_string(), "CPU 1.00x");
+        assert_eq!(speed_up(270.85).to_string(), "GPU 271x");
+        assert_eq!(speed_up(99.97).to_string(), "GPU 100x");
+        assert_eq!(speed_up(1e-300).to_string(), "CPU 1.0e300x");
+    }
+
+    #[test]
+    fn speed_ups_have_the_digits_that_their_own_interval_allows() {
+        let within = |ratio: f64, relative: f64| {
+            let (low, high) = (ratio * (1.0 - relative), ratio * (1.0 + relative));
+            SpeedUp(Estimate { value: ratio, low, high }).to_string()
+        };
+        assert_eq!(within(12.34, 1e-4), "GPU 12.34x");
+        assert_eq!(within(12.34, 0.01), "GPU 12x");
+        assert_eq!(within(1.0 / 2.9, 0.003), "CPU 2.90x");
+        assert_eq!(within(1.42, 0.3), "GPU 1.4x");
+        assert_eq!(within(270.85, 0.05), "GPU 270x");
+    }
+
+    #[test]
+    fn an_interval_around_one_leaves_the_winner_open() {
+        assert!(SpeedUp(Estimate { value: 1.1, low: 0.9, high: 1.3 }).is_open());
+        assert!(!SpeedUp(Estimate { value: 1.1, low: 1.05, high: 1.3 }).is_open());
+    }
+}
