@@ -15,7 +15,7 @@ const RESAMPLES: usize = 1000;
 const SEED: u64 = 0x6770_7562;
 
 /// A place on the axis of sizes.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Place {
     /// At the smallest size already.
     Below,
@@ -23,6 +23,17 @@ pub enum Place {
     At(f64),
     /// Not at the largest size either.
     Beyond,
+}
+
+impl Place {
+    /// A number by which places are in order, whatever the sizes are.
+    fn position(self) -> f64 {
+        match self {
+            Place::Below => f64::NEG_INFINITY,
+            Place::At(size) => size,
+            Place::Beyond => f64::INFINITY,
+        }
+    }
 }
 
 /// From which size on the GPU wins, for one density and kind of speed-up.
@@ -92,7 +103,7 @@ pub fn crossover(comparisons: &[Comparison<'_>], kind: Kind) -> Option<Crossover
         });
         places.push(from(&drawn.collect::<Vec<_>>()));
     }
-    places.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+    places.sort_by(|a, b| a.position().total_cmp(&b.position()));
     let tail = RESAMPLES / 40;
     Some(Crossover {
         density: comparisons.first()?.density,
