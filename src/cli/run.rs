@@ -49,6 +49,7 @@ fn request(args: &RunArgs) -> Result<Request> {
     Ok(Request {
         out: args.out.clone(),
         formats: parsed("--format", args.format.as_deref(), words::formats)?,
+        tables: args.tables,
         all_variants: args.all_variants,
         color: !args.no_color && stream::takes_colors(),
         quiet: args.quiet,

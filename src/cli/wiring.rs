@@ -40,7 +40,7 @@ pub fn measure(settings: &Settings, plan: Plan) -> Result<Finished> {
 /// format of a run to stdout there.
 pub fn deliver(settings: &Settings, report: &Report) -> Result<()> {
     let output = &settings.output;
-    let view = View { all_variants: output.all_variants, color: output.color };
+    let view = View { tables: output.tables, all_variants: output.all_variants, color: output.color };
     let mut text = Vec::new();
     for format in &output.formats {
         let exporter =

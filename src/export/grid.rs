@@ -77,10 +77,15 @@ impl Grid {
     ///
     /// Columns stand two blanks apart, or one where the lines would be longer than [`WIDTH`].
     pub fn text(&self, color: bool) -> String {
+        format!("{}\n{}", self.title, self.text_without_title(color))
+    }
+
+    /// Headings and rows alone, as [`Grid::text`] writes them.
+    pub fn text_without_title(&self, color: bool) -> String {
         let widths: Vec<usize> = (0..self.columns.len()).map(|index| self.width(index)).collect();
         let fits = widths.iter().map(|width| width + 2).sum::<usize>() <= WIDTH;
         let gutter = if fits { "  " } else { " " };
-        let mut text = format!("{}\n", self.title);
+        let mut text = String::new();
         let headings = self.columns.iter().map(|column| Field::from(column.heading)).collect();
         for row in std::iter::once(&headings).chain(&self.rows) {
             let mut line = String::new();

@@ -1,4 +1,4 @@
-//! Markdown: the tables of the text format, phases, the environment, and how it was measured.
+//! Markdown: the answer, the tables of the text format, phases, the environment, and how it was measured.
 
 use std::fmt::Write;
 
@@ -8,8 +8,10 @@ use super::grid::{Column, Field, Grid, escape};
 use super::method::method;
 use super::phases::phases;
 use super::problems::{ended_early, groups, summary};
+use super::screen::Sweeps;
 use super::tables::tables;
 use super::{Exporter, File, View};
+use crate::answer::words::paragraph;
 use crate::report::Report;
 
 /// The report as Markdown.
@@ -21,7 +23,7 @@ impl Exporter for Markdown {
     }
 
     fn summary(&self) -> &'static str {
-        "the tables as Markdown, with environment and method"
+        "the answer and the tables as Markdown, with environment and method"
     }
 
     fn extension(&self) -> &'static str {
@@ -34,7 +36,7 @@ impl Exporter for Markdown {
 }
 
 fn text(report: &Report, view: &View) -> String {
-    let mut text = String::from("# gpubench report\n\n## Results\n\n");
+    let mut text = format!("# gpubench report\n\n{}## Results\n\n", answer(report));
     if report.rows.is_empty() {
         text.push_str("The report has no rows: no cell was finished.\n\n");
     }
@@ -53,6 +55,7 @@ fn text(report: &Report, view: &View) -> String {
     if let Some(summary) = summary {
         let _ = writeln!(text, "{summary}.\n\n{}", problems(report));
     }
+    text.push_str("<details>\n<summary>Phases, method and environment</summary>\n\n");
     if let Some(phases) = phases(report) {
         let _ = writeln!(text, "## Phases\n\n{}", phases.markdown_table());
         text.push_str(
@@ -72,6 +75,22 @@ fn text(report: &Report, view: &View) -> String {
     );
     text.push_str("- `report.json` beside this file holds every sample and the settings.\n");
     text.push_str(&environment(report));
+    text.push_str("\n</details>\n");
+    text
+}
+
+/// The answer in sentences and one table; empty where no case has both sides.
+fn answer(report: &Report) -> String {
+    let sweeps = Sweeps::of(report);
+    let Some(grid) = sweeps.grid() else { return String::new() };
+    let mut text = String::from("## Answer\n\n");
+    for line in paragraph(report) {
+        let _ = writeln!(text, "- {}", escape(&line));
+    }
+    let _ = writeln!(text, "\n{}", grid.markdown_table());
+    for note in [sweeps.first_use(), sweeps.legend()].into_iter().flatten() {
+        let _ = writeln!(text, "{}\n", escape(&note));
+    }
     text
 }
 
@@ -138,6 +157,6 @@ mod tests {
         assert!(shown.contains(expected), "{shown}");
         report.rows.truncate(2);
         let shown = text(&report, &View::default());
-        assert!(shown.contains("ended early: 2 of 12 cells.\n\n## Phases"), "{shown}");
+        assert!(shown.contains("ended early: 2 of 12 cells.\n\n<details>"), "{shown}");
     }
 }

@@ -12,6 +12,7 @@ mod markdown;
 mod method;
 mod phases;
 mod problems;
+mod screen;
 mod table;
 mod tables;
 
@@ -26,7 +27,9 @@ pub use crate::report::file::{File, save_all};
 /// How a report is shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct View {
-    /// Every variant has its line, not only the best of each side.
+    /// Tables of every case follow the answer.
+    pub tables: bool,
+    /// In tables every variant has its line, not only the best of each side.
     pub all_variants: bool,
     /// ANSI colours for winners and wrong answers.
     pub color: bool,

@@ -1,4 +1,5 @@
-//! The table on the terminal: the figures, what they mean, what to mind about them, and what has no time and why.
+//! The text on the terminal: the answer, and behind it the figures, what they mean, what to mind about them, and what
+//! has no time and why.
 
 use std::fmt::Write;
 
@@ -6,6 +7,7 @@ use super::cautions::{self, Caution, cautions};
 use super::grid::{Tone, hanging};
 use super::method::method;
 use super::problems::{Group, ended_early, groups, summary};
+use super::screen::screen;
 use super::tables::tables;
 use super::{Exporter, File, View};
 use crate::report::{Outcome, Report};
@@ -34,7 +36,7 @@ impl Exporter for Table {
     }
 
     fn summary(&self) -> &'static str {
-        "aligned text: the best of each side, or every variant"
+        "the answer in one screen of text; with --tables every case"
     }
 
     fn extension(&self) -> &'static str {
@@ -46,7 +48,16 @@ impl Exporter for Table {
     }
 }
 
+/// The answer, and the tables behind it where they are asked for.
 fn text(report: &Report, view: &View) -> String {
+    let answer = screen(report, view.color);
+    match view.tables || view.all_variants {
+        true => format!("{answer}\n{}", tables_text(report, view)),
+        false => answer,
+    }
+}
+
+fn tables_text(report: &Report, view: &View) -> String {
     let ended_early = ended_early(report).map(|line| format!("\n{line}\n")).unwrap_or_default();
     if report.rows.is_empty() {
         return format!("The report has no rows: no cell was finished.\n{ended_early}");
@@ -125,7 +136,7 @@ mod tests {
 
     /// The table without the summaries of ops, which belong to the ops.
     fn shown(report: &Report, all_variants: bool) -> String {
-        let mut text = text(report, &View { all_variants, color: false });
+        let mut text = tables_text(report, &View { tables: true, all_variants, color: false });
         for op in crate::op::OPS {
             text = text.replace(&format!(": {}\n", op.summary()), "\n");
         }
@@ -262,7 +273,7 @@ spgemm f32, density 0.01, cold cache
 
     #[test]
     fn colours_mark_winners_and_wrong_answers_only() {
-        let text = text(&example::full(), &View { all_variants: false, color: true });
+        let text = tables_text(&example::full(), &View { tables: true, all_variants: false, color: true });
         assert!(
             text.contains("\x1b[33mCPU 1.62x\x1b[0m") && text.contains("\x1b[32mGPU 18x\x1b[0m"),
             "{text}"

@@ -33,7 +33,7 @@ fn every_exporter_handles_every_report() {
     for (what, report) in hard_reports() {
         for exporter in EXPORTERS {
             for all_variants in [false, true] {
-                let files = exporter.files(&report, &View { all_variants, color: true });
+                let files = exporter.files(&report, &View { tables: true, all_variants, color: true });
                 let files = files.unwrap_or_else(|error| panic!("{} of {what}: {error:#}", exporter.name()));
                 let is_image = ["png", "svg"].contains(&exporter.name());
                 assert!(is_image || files.len() == 1, "{} of {what}", exporter.name());

@@ -76,6 +76,8 @@ pub struct Output {
     pub destination: Destination,
     /// Formats to write, in the order of [`Format::ALL`].
     pub formats: Vec<Format>,
+    /// Whether tables of every case follow the answer on the terminal.
+    pub tables: bool,
     /// Whether tables show every variant and not only the best of each side.
     pub all_variants: bool,
     /// Whether stdout takes colours.

@@ -32,6 +32,8 @@ pub struct Request {
     pub formats: Option<Vec<Format>>,
     /// Whether each backend gets a worker process.
     pub isolate: bool,
+    /// Whether tables follow the answer.
+    pub tables: bool,
     /// Whether tables show every variant.
     pub all_variants: bool,
     /// Whether stdout takes colours.
@@ -95,6 +97,7 @@ impl Settings {
             output: Output {
                 destination: destination(request.out.as_deref(), request.formats.as_deref())?,
                 formats: request.formats.unwrap_or_else(|| Format::DEFAULT.to_vec()),
+                tables: request.tables,
                 all_variants: request.all_variants,
                 color: request.color,
                 quiet: request.quiet,

@@ -33,6 +33,33 @@ fn a_saved_file_fits_the_schema() {
     assert_eq!(gpubench::report::file::load(&path).unwrap(), report());
 }
 
+/// A report of an H200 with the answer that is derived from it.
+fn answered() -> Value {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/results/h200/quick/first/report.json");
+    let report = gpubench::report::file::load(std::path::Path::new(path)).unwrap();
+    serde_json::to_value(gpubench::answer::Answered::of(&report)).unwrap()
+}
+
+#[test]
+fn an_answer_fits_the_schema_and_one_that_breaks_a_promise_does_not() {
+    let answered = answered();
+    assert_fits(&answered);
+    let breaks: &[(&str, Break)] = &[
+        ("an unknown kind", |v| v["crossovers"][0]["kind"] = json!("best")),
+        ("an unknown state", |v| v["crossovers"][0]["state"] = json!("maybe")),
+        ("an interval with one end", |v| v["crossovers"][0]["interval"] = json!([1])),
+        ("a speed-up of an unknown kind", |v| v["sizes"][0]["speed_ups"]["best"] = json!({})),
+        ("a ratio without an interval", |v| v["sizes"][0]["speed_ups"]["kernel"]["ratio"] = json!(2)),
+        ("no sizes", |v| remove(v, "sizes")),
+    ];
+    let validator = validator();
+    for (what, change) in breaks {
+        let mut value = answered.clone();
+        change(&mut value["answer"]["sections"][0]);
+        assert!(!validator.is_valid(&value), "{what}");
+    }
+}
+
 #[test]
 fn later_keys_are_allowed() {
     let mut value = serde_json::to_value(report()).unwrap();

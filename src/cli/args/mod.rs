@@ -101,7 +101,8 @@ pub fn without_hidden() -> clap::Command {
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  gpubench show results/mine
+  gpubench show results/mine                    the answer, in one screen
+  gpubench show results/mine --tables | less -S
   gpubench show results/mine --format md | gh pr comment --body-file -")]
 pub struct ShowArgs {
     /// A report.json file, or the folder that holds one
@@ -111,7 +112,11 @@ pub struct ShowArgs {
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: String,
 
-    /// Show every variant in tables, not only the best of each side
+    /// Print a table an op too, then what to mind about the times, and why cells have none
+    #[arg(long)]
+    pub tables: bool,
+
+    /// Print these tables with every variant, not only the best of each side
     #[arg(long)]
     pub all_variants: bool,
 

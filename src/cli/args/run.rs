@@ -69,7 +69,11 @@ pub struct RunArgs {
     #[arg(long, value_name = "LIST", help_heading = "Results")]
     pub format: Option<String>,
 
-    /// Show every variant in tables, not only the best of each side. What runs is --variants' choice
+    /// Print a table an op after the answer, then what to mind about the times, and why cells have none
+    #[arg(long, help_heading = "Results")]
+    pub tables: bool,
+
+    /// Print these tables with every variant, not only the best of each side. What runs is --variants' choice
     #[arg(long, help_heading = "Results")]
     pub all_variants: bool,
 

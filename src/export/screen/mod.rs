@@ -1,0 +1,51 @@
+//! The first screen: the answer in at most 24 lines, what matters most first. Knows rows and words, no terminal.
+
+mod notes;
+mod sweeps;
+#[cfg(test)]
+mod tests;
+
+use super::grid::hanging;
+use super::problems::{ended_early, summary};
+use crate::report::Report;
+pub use sweeps::Sweeps;
+
+/// Lines of a terminal that nobody has made larger, less one for what follows.
+pub const LINES: usize = 23;
+
+/// Comparisons up to which each has a line with its times; beyond, each sweep has one, at its largest size.
+const FEW: usize = 8;
+
+/// The answer about `report`.
+pub fn screen(report: &Report, color: bool) -> String {
+    let sweeps = Sweeps::of(report);
+    let few = sweeps.comparisons() <= FEW;
+    let grid = if few { sweeps.grid_of_cases() } else { sweeps.grid() };
+    let mut text = paragraph(&notes::title(report));
+    if let Some(grid) = grid {
+        text.push_str(&format!("\n{}\n", grid.text_without_title(color)));
+    }
+    let problems: Vec<String> = [ended_early(report), summary(report)].into_iter().flatten().collect();
+    let problems = (!problems.is_empty()).then(|| format!("{}: --tables tells why.", problems.join("; ")));
+    let notes = [
+        problems,
+        sweeps.lessons(),
+        sweeps.variants().filter(|_| !few),
+        sweeps.first_use(),
+        sweeps.legend().map(|legend| legend + " More: --tables."),
+        notes::grades(report),
+        notes::run_warnings(report),
+    ];
+    for note in notes.into_iter().flatten() {
+        let note = paragraph(&note);
+        if text.lines().count() + note.lines().count() <= LINES {
+            text.push_str(&note);
+        }
+    }
+    text
+}
+
+/// A text broken into lines, with an end.
+fn paragraph(text: &str) -> String {
+    text.lines().map(|line| hanging(line, 0) + "\n").collect()
+}

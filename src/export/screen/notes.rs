@@ -1,0 +1,146 @@
+//! The notes of the first screen, each a text or nothing. Knows rows and words, no terminal.
+
+use std::collections::BTreeMap;
+
+use super::super::cautions::shown;
+use super::sweeps::{Sweep, Sweeps, compared};
+use crate::answer::first_use::{FirstUse, break_even};
+use crate::answer::machine::machine;
+use crate::answer::{Comparison, Kind, Pair, has_both_caches};
+use crate::backend::Side;
+use crate::case::{Cache, DType};
+use crate::op;
+use crate::report::quantity::{three_digits, time_text};
+use crate::report::{Report, Row};
+
+/// The question, and what it is asked of.
+pub fn title(report: &Report) -> String {
+    let sides = [Side::Cpu, Side::Gpu].map(|side| {
+        let measured = report.rows.iter().any(|row| row.side == side && row.execute.is_some());
+        measured.then(|| machine(report, side).unwrap_or_else(|| "GPU".into()))
+    });
+    let conditions = conditions(report);
+    match sides {
+        [Some(cpu), Some(gpu)] => format!("Does the GPU pay? {gpu} against {cpu}; {conditions}."),
+        [Some(cpu), None] => format!("Nothing to compare: no GPU was measured. {cpu}; {conditions}."),
+        [None, Some(gpu)] => format!("Nothing to compare: no CPU was measured. {gpu}; {conditions}."),
+        [None, None] => "Nothing was measured.".into(),
+    }
+}
+
+/// `float32, cold caches`.
+fn conditions(report: &Report) -> String {
+    let dtypes = DType::ALL.iter().filter(|dtype| report.rows.iter().any(|row| row.case.dtype == **dtype));
+    let dtypes: Vec<&str> = dtypes.map(|dtype| dtype.words()).collect();
+    let caches = if has_both_caches(report) {
+        "cold and hot caches".into()
+    } else {
+        let cache = report.rows.first().map_or(Cache::Cold, |row| row.cache);
+        format!("{cache} caches")
+    };
+    format!("{}, {caches}", dtypes.join(" and "))
+}
+
+/// How far the shown times can be trusted.
+pub fn grades(report: &Report) -> Option<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for grade in shown(report, false).iter().filter_map(|row| row.execute.as_ref()?.grade) {
+        *counts.entry(grade.to_string()).or_default() += 1;
+    }
+    let counts: Vec<String> = counts.iter().map(|(grade, count)| format!("{count} {grade}")).collect();
+    let words = "A precise, B with a reservation, C an estimate, D not to be relied on";
+    (!counts.is_empty()).then(|| format!("Grades of the best times: {} ({words}).", counts.join(", ")))
+}
+
+/// The first warning about the run, and how many more there are.
+pub fn run_warnings(report: &Report) -> Option<String> {
+    let warnings = &report.environment.warnings;
+    let first = warnings.first()?;
+    let more = match warnings.len() {
+        1 => String::new(),
+        count => format!(" ({} more with --tables)", count - 1),
+    };
+    Some(format!("Mind: {}; {}{more}.", first.text, first.next))
+}
+
+impl Sweeps<'_> {
+    /// The variants that stand for each side at the largest sizes.
+    pub fn variants(&self) -> Option<String> {
+        let mut named: Vec<String> = vec![];
+        for sweep in &self.all {
+            let Some(pair) = compared(sweep).last().and_then(|case| case.pair(Kind::Kernel)) else {
+                continue;
+            };
+            let text = format!("{} {}|{}", sweep.section.op, pair.cpu.variant, pair.gpu.variant);
+            if !named.contains(&text) {
+                named.push(text);
+            }
+        }
+        (!named.is_empty()).then(|| format!("Best at that N, CPU|GPU: {}.", named.join(", ")))
+    }
+
+    /// What the first use of the GPU costs, and after how many calls at the largest size it is paid back.
+    pub fn first_use(&self) -> Option<String> {
+        let found: Vec<(&Sweep<'_>, Pair<'_>, FirstUse)> = self
+            .all
+            .iter()
+            .filter_map(|sweep| {
+                let pair = compared(sweep).last()?.pair(Kind::Resident)?;
+                let first = FirstUse::of(self.report, pair.gpu)?;
+                Some((sweep, pair, first))
+            })
+            .collect();
+        let most = |pick: fn(&FirstUse) -> Option<f64>| {
+            found.iter().filter_map(|(_, _, first)| pick(first)).max_by(f64::total_cmp).map(time_text)
+        };
+        let costs = [
+            most(|first| first.context_s).map(|time| format!("context {time}")),
+            most(|first| first.compile_s).map(|time| format!("compiling up to {time}")),
+            most(|first| first.plan_s).map(|time| format!("planning up to {time}")),
+        ];
+        let costs: Vec<String> = costs.into_iter().flatten().collect();
+        let calls = found.iter().map(|(sweep, pair, first)| match break_even(first, pair) {
+            Some(calls) => format!("{} {calls}", sweep.name),
+            None => format!("{} never", sweep.name),
+        });
+        let calls: Vec<String> = calls.collect();
+        (!costs.is_empty()).then(|| {
+            let (costs, calls) = (costs.join(", "), calls.join(", "));
+            format!("First use of the GPU: {costs}. Calls that pay it back: {calls}.")
+        })
+    }
+
+    /// What the columns mean; `None` where no case has both sides.
+    pub fn legend(&self) -> Option<String> {
+        let limit = match self.has_limits() {
+            true => " Limit: share of the nearer roof, memory or arithmetic, measured here.",
+            false => "",
+        };
+        (self.comparisons() > 0).then(|| {
+            format!(
+                "Kernel: the GPU by its own clock. Resident: by the host's, launch and wait included. End to end: with \
+                 both copies. ?: not sure.{limit}"
+            )
+        })
+    }
+
+    /// What each variant costs of ops that do not ask which side is faster, at their largest size.
+    pub fn lessons(&self) -> Option<String> {
+        let alone = |sweep: &&Sweep<'_>| op::find(sweep.section.op).is_some_and(|op| !op.compares_sides());
+        let lines: Vec<String> = self.all.iter().filter(alone).filter_map(lesson).collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+}
+
+fn lesson(sweep: &Sweep<'_>) -> Option<String> {
+    let measured = |case: &&Comparison<'_>| case.rows.iter().any(|row| row.execute.is_some());
+    let largest = sweep.section.comparisons.iter().rev().find(measured)?;
+    let cost = |row: &&Row| {
+        let median_s = row.median_s()?;
+        let rate = (row.work.flop == 0.0 && row.work.bytes > 0.0)
+            .then(|| format!(" ({} GB/s)", three_digits(row.work.bytes / median_s / 1e9)));
+        Some(format!("{} {}{}", row.variant, time_text(median_s), rate.unwrap_or_default()))
+    };
+    let costs: Vec<String> = largest.rows.iter().filter_map(cost).collect();
+    Some(format!("{} N={}: {}.", sweep.name, largest.n, costs.join(", ")))
+}

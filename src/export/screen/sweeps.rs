@@ -1,0 +1,155 @@
+//! The answer sweep by sweep: crossovers, and the speed-ups at the largest size; or case by case. Knows no terminal.
+
+use super::super::grid::{Column, Field, Grid, Tone};
+use crate::answer::crossover::crossover;
+use crate::answer::roof::share;
+use crate::answer::words::{percent, size_text};
+use crate::answer::{Comparison, Crossover, Kind, Names, Pair, Place, Section, has_both_caches, sections};
+use crate::backend::Side;
+use crate::case::{DType, density_text};
+use crate::measure::grade::Grade;
+use crate::report::quantity::time_within;
+use crate::report::{Report, Row};
+
+const NONE: &str = "-";
+
+/// The cases of one op, element type, cache state and density, smallest first.
+pub struct Sweep<'a> {
+    /// The cases.
+    pub section: Section<'a>,
+    /// What the line about it begins with.
+    pub name: String,
+}
+
+/// The sweeps of a report.
+pub struct Sweeps<'a> {
+    pub(super) report: &'a Report,
+    pub(super) all: Vec<Sweep<'a>>,
+}
+
+impl<'a> Sweeps<'a> {
+    /// The sweeps of `report`, in its order.
+    pub fn of(report: &'a Report) -> Sweeps<'a> {
+        let occurs = |dtype: &&DType| report.rows.iter().any(|row| row.case.dtype == **dtype);
+        let several_dtypes = DType::ALL.iter().filter(occurs).count() > 1;
+        let both_caches = has_both_caches(report);
+        let mut all = vec![];
+        for section in sections(report) {
+            for cases in section.comparisons.chunk_by(|a, b| a.density == b.density) {
+                let dtype = several_dtypes.then(|| section.dtype.to_string());
+                let cache = both_caches.then(|| section.cache.to_string());
+                let density = cases[0].density.filter(|_| section.has_densities()).map(density_text);
+                let parts = [Some(section.op.to_owned()), dtype, cache, density];
+                let name = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
+                all.push(Sweep { section: Section { comparisons: cases.to_vec(), ..section.clone() }, name });
+            }
+        }
+        Sweeps { report, all }
+    }
+
+    /// How many cases have both sides.
+    pub fn comparisons(&self) -> usize {
+        self.all.iter().map(|sweep| compared(sweep).count()).sum()
+    }
+
+    /// One line a sweep, at its largest size; `None` where no case has both sides.
+    pub fn grid(&self) -> Option<Grid> {
+        let mut columns = vec![column("op", false), column("N", true)];
+        columns.extend(Kind::ALL.map(|kind| column(kind.name(), false)));
+        columns.extend([column("pays from N", false), column("end to end from N", false)]);
+        columns.extend(self.limit_columns());
+        let row = |sweep: &Sweep<'_>| {
+            let largest = compared(sweep).last()?;
+            let mut fields = vec![Field::from(sweep.name.as_str()), largest.n.to_string().into()];
+            fields.extend(Kind::ALL.map(|kind| speed_up(largest.pair(kind).as_ref())));
+            fields.extend([Kind::Resident, Kind::EndToEnd].map(|kind| {
+                let found = crossover(&sweep.section.comparisons, kind);
+                Field::from(found.map_or(NONE.into(), |found| short(&found)))
+            }));
+            fields.extend(self.limit_fields(largest));
+            Some(fields)
+        };
+        titleless(columns, self.all.iter().filter_map(row).collect())
+    }
+
+    /// One line a case, with the times; `None` where no case has both sides.
+    pub fn grid_of_cases(&self) -> Option<Grid> {
+        let names = Names::of(self.report);
+        let mut columns = vec![column("op", false), column("N", true)];
+        columns.extend([column("best CPU", false), column("time", true)]);
+        columns.extend([column("best GPU", false), column("time", true)]);
+        columns.extend(Kind::ALL.map(|kind| column(kind.name(), false)));
+        columns.extend(self.limit_columns());
+        let mut rows = vec![];
+        for sweep in &self.all {
+            for case in compared(sweep) {
+                let mut fields = vec![Field::from(sweep.name.as_str()), case.n.to_string().into()];
+                fields.extend([case.cpu, case.gpu].into_iter().flat_map(|row| timed(row, &names)));
+                fields.extend(Kind::ALL.map(|kind| speed_up(case.pair(kind).as_ref())));
+                fields.extend(self.limit_fields(case));
+                rows.push(fields);
+            }
+        }
+        titleless(columns, rows)
+    }
+
+    /// Whether any backend knows its ceilings, so that there are columns about them.
+    pub fn has_limits(&self) -> bool {
+        self.report.environment.backends.iter().any(|state| state.ceilings.is_some())
+    }
+
+    fn limit_columns(&self) -> Vec<Column> {
+        let columns = vec![column("limit: CPU", true), column("GPU", true)];
+        if self.has_limits() { columns } else { vec![] }
+    }
+
+    fn limit_fields(&self, case: &Comparison<'_>) -> Vec<Field> {
+        let reached = |row: Option<&Row>| {
+            let share = row.and_then(|row| share(self.report, row));
+            let text = share.map(|share| percent(share.share).replace("below ", "<").replace(' ', ""));
+            Field::from(text.unwrap_or(NONE.into()))
+        };
+        if self.has_limits() { [case.cpu, case.gpu].map(reached).to_vec() } else { vec![] }
+    }
+}
+
+/// The cases that have both sides.
+pub fn compared<'s, 'a>(sweep: &'s Sweep<'a>) -> impl Iterator<Item = &'s Comparison<'a>> {
+    sweep.section.comparisons.iter().filter(|case| case.pair(Kind::Kernel).is_some())
+}
+
+fn column(heading: &'static str, figures: bool) -> Column {
+    Column { heading, figures }
+}
+
+fn titleless(columns: Vec<Column>, rows: Vec<Vec<Field>>) -> Option<Grid> {
+    (!rows.is_empty()).then(|| Grid { title: String::new(), columns, rows })
+}
+
+fn timed(row: Option<&Row>, names: &Names) -> [Field; 2] {
+    let found = row.and_then(|row| Some((row, row.execute.as_ref()?)));
+    let Some((row, execute)) = found else { return [NONE, NONE].map(Field::from) };
+    let half_width = (execute.ci95_s[1] - execute.ci95_s[0]) / 2.0;
+    [names.name(row).into(), time_within(execute.median_s, Some(half_width)).into()]
+}
+
+/// `GPU 34x`, with a question mark where the interval leaves the winner open or a time is not to be relied on.
+fn speed_up(pair: Option<&Pair<'_>>) -> Field {
+    let Some(pair) = pair else { return NONE.into() };
+    let unreliable = |row: &Row| row.execute.as_ref().is_some_and(|execute| execute.grade == Some(Grade::D));
+    let doubt = pair.speed_up.is_open() || unreliable(pair.cpu) || unreliable(pair.gpu);
+    let tone = if pair.speed_up.winner() == Side::Cpu { Tone::Cpu } else { Tone::Gpu };
+    Field { text: format!("{}{}", pair.speed_up, if doubt { "?" } else { "" }), tone }
+}
+
+/// `310 (290–335)`, `≤100`, `>2048`.
+fn short(found: &Crossover) -> String {
+    let text = |place| match place {
+        Place::Below => format!("≤{}", found.smallest),
+        Place::At(size) => size_text(size, found.interval),
+        Place::Beyond => format!(">{}", found.largest),
+    };
+    let [low, high] = found.interval.map(text);
+    let place = text(found.from);
+    if low == high { place } else { format!("{place} ({low}–{high})") }
+}
