@@ -150,12 +150,11 @@ fn one_changed_value_of_a_copy_and_one_thing_left_out_are_wrong() {
 
 #[test]
 fn a_sine_too_many_or_too_few_is_wrong() {
-    let changes: [(&str, fn(f64) -> f64); 2] = [("one too many", f64::sin), ("one too few", f64::asin)];
-    for (name, change) in changes {
-        everywhere(name, "transfer-loop", |answer| {
-            (0..answer[0].values().len()).for_each(|index| alter(&mut answer[0], index, change));
-        });
-    }
+    let each = |answer: &mut Vec<Operand>, change: fn(f64) -> f64| {
+        (0..answer[0].values().len()).for_each(|index| alter(&mut answer[0], index, change));
+    };
+    everywhere("one too many", "transfer-loop", |answer| each(answer, f64::sin));
+    everywhere("one too few", "transfer-loop", |answer| each(answer, f64::asin));
 }
 
 #[test]
