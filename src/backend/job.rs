@@ -103,6 +103,12 @@ pub trait Job {
         false
     }
 
+    /// Whether [`Job::execute`] is the host's work, such as compiling or the launching itself, which the host's clock
+    /// alone is to tell: events on the device would stand around nothing, or around what is not asked about.
+    fn is_host_work(&self) -> bool {
+        false
+    }
+
     /// Shows the memory on the host that [`Job::execute`] reads and writes, operands, workspaces and answer, for
     /// caches to be emptied of it. A job that shows nothing has all data in the caches displaced by other data.
     fn buffers(&self, _show: &mut dyn FnMut(&[MaybeUninit<u8>])) {}

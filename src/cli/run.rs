@@ -60,10 +60,12 @@ fn request(args: &RunArgs) -> Result<Request> {
 
 /// One line a cell, with the work that every variant of its case has in common.
 fn write_plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
-    let widest = plan.cells.iter().map(|planned| name(planned).len()).max().unwrap_or(0).max("variant".len());
+    let widest_of = |length: fn(&PlannedCell) -> usize| plan.cells.iter().map(length).max().unwrap_or(0);
+    let widest = widest_of(|planned| name(planned).len()).max("variant".len());
+    let widest_op = widest_of(|planned| planned.cell.case.op.len()).max("op".len());
     writeln!(
         out,
-        "{:<11}  {:>8}  {:<5}  {:>8}  {:<widest$}  {:>9}  {:>9}",
+        "{:<widest_op$}  {:>8}  {:<5}  {:>8}  {:<widest$}  {:>9}  {:>9}",
         "op", "N", "dtype", "density", "variant", "FLOP", "bytes"
     )?;
     let mut cases = 0;
@@ -76,7 +78,7 @@ fn write_plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
             |figure: Option<f64>| figure.map_or_else(|| "-".into(), |figure| format!("{figure:.3e}"));
         writeln!(
             out,
-            "{:<11}  {:>8}  {:<5}  {:>8}  {:<widest$}  {:>9}  {:>9}",
+            "{:<widest_op$}  {:>8}  {:<5}  {:>8}  {:<widest$}  {:>9}  {:>9}",
             case.op,
             case.n,
             case.dtype,

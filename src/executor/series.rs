@@ -107,8 +107,10 @@ impl Series {
     fn graded(&self, mut execute: Execute, planned: &PlannedCell) -> Execute {
         let raw = if execute.events_s.is_empty() { &execute.samples_s } else { &execute.events_s };
         let raw = Summary::of(raw).map_or(0.0, |summary| summary.median);
+        // A device's floors are those of its own clock, and tell nothing of what the host did for it.
+        let by_host = self.clock == Clock::Host && planned.variant.side == Side::Gpu;
         // Of a device time the floor is what was taken off it: that of a hot batch is less than that of a single event pair.
-        let of_clock = || self.floors.as_ref().map(Floors::least_s);
+        let of_clock = || self.floors.as_ref().filter(|_| !by_host).map(Floors::least_s);
         let floor = execute.event_constant_s.or_else(of_clock).filter(|floor| *floor > 0.0);
         let seen = |what: fn(&Conditions) -> &Vec<String>| {
             let mut seen: Vec<String> = vec![];
@@ -160,6 +162,7 @@ fn count<T>(items: &[T], is: impl Fn(&T) -> bool) -> u32 {
 mod tests {
     use super::*;
     use crate::executor::course::tests::planned;
+    use crate::measure::grade::WarningKind;
 
     fn series(samples: Vec<Sample>) -> Series {
         let mut series = Series::default();
@@ -174,6 +177,22 @@ mod tests {
         assert_eq!((execute.median_s, execute.host_median_s), (2.0, 20.0));
         assert_eq!(execute.rounds, [0, 0, 0]);
         assert!(execute.events_s.is_empty() && execute.grade.is_some());
+    }
+
+    #[test]
+    fn the_floor_of_a_device_is_not_held_against_what_the_host_does() {
+        let floors = Floors { clock_s: 1e-6, empty_kernel_s: Some(2e-6), ..Floors::default() };
+        let launch_bound = |clock, side| {
+            let mut planned = planned(2, "a");
+            planned.variant.side = side;
+            let samples = vec![Sample::of_host(2e-6); 12];
+            let mut series = Series { floors: Some(floors.clone()), ..Series::default() };
+            series.add(clock, Taken { samples, steady: true, ..Taken::default() }, 0);
+            let warnings = series.execute(&planned).unwrap().warnings;
+            warnings.iter().any(|warning| warning.kind == WarningKind::LaunchBound)
+        };
+        assert!(launch_bound(Clock::DeviceEvents, Side::Gpu) && launch_bound(Clock::Host, Side::Cpu));
+        assert!(!launch_bound(Clock::Host, Side::Gpu));
     }
 
     #[test]

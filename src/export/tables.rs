@@ -152,7 +152,7 @@ fn variant_fields(row: &Row, names: &Names) -> Vec<Field> {
     fields.extend([
         execute.map_or(NONE.into(), |execute| execute.samples_s.len().to_string()).into(),
         execute.map_or(NONE.into(), host).into(),
-        row.median_s().filter(|median| *median > 0.0).map_or(NONE.into(), rate).into(),
+        row.median_s().filter(|median| *median > 0.0 && row.work.flop > 0.0).map_or(NONE.into(), rate).into(),
         row.error.map_or(NONE.into(), judged_text).into(),
         Field { text: row.outcome.name().into(), tone },
     ]);

@@ -18,8 +18,10 @@ macro_rules! for_dtype {
 
 mod elementwise;
 mod fft;
+mod host_loop;
 pub mod judge;
 mod matmul;
+mod overhead;
 mod reduction;
 mod sin;
 mod solve;
@@ -28,14 +30,19 @@ mod spmv;
 mod svd;
 #[cfg(test)]
 mod tests;
+mod transfer;
+mod transfer_loop;
 mod volume;
+
+pub use transfer_loop::SINES;
 
 /// Floating-point work and least memory traffic of one execution.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Work {
     /// Floating-point operations by the usual count of the op, in FLOP.
     pub flop: f64,
-    /// Bytes that any implementation must move: each operand read once, each answer written once.
+    /// Bytes that any implementation must move: each operand read once, each answer written once. A matrix that is
+    /// only copied counts once.
     pub bytes: f64,
 }
 
@@ -87,9 +94,10 @@ pub enum Limit {
     Latency,
 }
 
-/// One op. All matrices are square, `n` by `n`, row-major, uniform in [0, 1) unless the op says otherwise.
+/// One op. All matrices are square, `n` by `n`, row-major, uniform in [0, 1) unless the op says otherwise; for an op
+/// without operands `n` is a count.
 pub trait Op: Sync {
-    /// The word used everywhere: plain lower-case ASCII.
+    /// The word used everywhere: plain lower-case ASCII, with hyphens where it is made of several.
     fn name(&self) -> &'static str;
 
     /// What it computes, in one line.
@@ -161,9 +169,13 @@ pub static OPS: &[&dyn Op] = &[
     &spgemm::Spgemm,
     &spmv::Spmv,
     &svd::Svd,
+    &transfer::Transfer,
+    &overhead::Overhead,
+    &transfer_loop::TransferLoop,
+    &host_loop::HostLoop,
 ];
 
-/// The seven ops of a plain run; `sin` and `spmv` are asked for by name.
+/// The seven ops of a plain run; the others are asked for by name.
 pub const MAIN_OPS: [&str; 7] = ["matmul", "elementwise", "reduction", "fft", "solve", "spgemm", "svd"];
 
 /// The op of that name.

@@ -1,12 +1,10 @@
 //! The sine of every element; knows how it is judged element by element.
 
-use rayon::prelude::*;
-
-use super::judge::{self, relative, worst};
+use super::judge::sines;
 use super::volume::{dense_bytes, element, side};
 use super::{Checked, Op, Rounding, Work, uniform_square};
 use crate::case::Case;
-use crate::data::{Operand, Real};
+use crate::data::Operand;
 use crate::error::CellError;
 
 /// `y = sin(a)`.
@@ -47,22 +45,6 @@ impl Op for Sin {
         answer: &[Operand],
         rounding: Rounding,
     ) -> Result<Checked, CellError> {
-        for_dtype!(case.dtype, check(case, inputs, answer, rounding))
+        for_dtype!(case.dtype, sines(case, inputs, answer, rounding, 1))
     }
-}
-
-fn check<T: Real>(
-    case: &Case,
-    inputs: &[Operand],
-    answer: &[Operand],
-    rounding: Rounding,
-) -> Result<Checked, CellError> {
-    let shape = (case.side(), case.side());
-    let a = judge::dense::<T>(inputs, 0, "a", shape)?;
-    let y = judge::dense::<T>(answer, 0, "y", shape)?;
-    let error = worst(y.par_iter().zip(a).map(|(y, a)| {
-        let expected = a.to_f64().sin();
-        relative(y.to_f64() - expected, expected)
-    }));
-    Ok(Checked::new(error, 8.0 * rounding.input))
 }

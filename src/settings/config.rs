@@ -18,6 +18,7 @@ pub static BUILT_IN: &[(&str, &str)] = &[
     ("quick", include_str!("../../configs/quick.toml")),
     ("article", include_str!("../../configs/article.toml")),
     ("full", include_str!("../../configs/full.toml")),
+    ("lessons", include_str!("../../configs/lessons.toml")),
 ];
 
 /// A sweep file, read.

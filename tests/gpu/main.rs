@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
 mod device;
+mod lessons;
 mod phases;
 mod timing;
 mod variants;

@@ -17,9 +17,11 @@ mod fft;
 mod fft_real;
 mod flush;
 mod gustavson;
+mod host_loop;
 mod matmul;
 mod memory;
 mod moments;
+mod overhead;
 mod per_thread;
 mod quiet;
 mod reduction;
@@ -32,6 +34,8 @@ mod solve;
 mod spgemm;
 mod spmv;
 mod svd;
+mod transfer;
+mod transfer_loop;
 
 use blas::Vendor;
 use displace::Displacer;
@@ -68,6 +72,10 @@ static TABLES: &[&[Kernel]] = &[
     spgemm::KERNELS,
     spmv::KERNELS,
     svd::KERNELS,
+    transfer::KERNELS,
+    overhead::KERNELS,
+    transfer_loop::KERNELS,
+    host_loop::KERNELS,
 ];
 
 fn kernels() -> impl Iterator<Item = &'static Kernel> {

@@ -21,34 +21,46 @@ pub(super) const KERNELS: &[Kernel] = &[
     kernel("sin", "ndarray", "ndarray Zip, libm, one thread", false, by_dtype!(one_pass)),
 ];
 
-struct Parallel<T> {
+struct Vectorised<T> {
     side: usize,
     a: Vec<T>,
     y: Vec<T>,
+    /// Whether there are enough elements for all threads.
+    parallel: bool,
 }
 
-fn parallel<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+/// The job that takes the sines on all threads, where there are enough elements for them.
+pub(super) fn parallel<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
     let a = operand::<T>(inputs)?;
-    Ok(Box::new(Parallel { side: case.side(), a: a.to_vec(), y: vec![T::ZERO; a.len()] }))
+    vectorised(case, a, a.len() > SERIAL)
 }
 
-impl<T: Trig> Job for Parallel<T> {
+/// The job that takes the sines on one thread.
+pub(super) fn serial<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    vectorised(case, operand::<T>(inputs)?, false)
+}
+
+fn vectorised<T: Trig>(case: &Case, a: &[T], parallel: bool) -> Result<Box<dyn Job>, CellError> {
+    Ok(Box::new(Vectorised { side: case.side(), a: a.to_vec(), y: vec![T::ZERO; a.len()], parallel }))
+}
+
+impl<T: Trig> Job for Vectorised<T> {
     fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         [&self.a[..], &self.y].map(memory).into_iter().for_each(show);
     }
 
     fn rouse(&mut self) -> Result<(), CellError> {
-        if self.y.len() > SERIAL {
+        if self.parallel {
             rouse::pool();
         }
         Ok(())
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
-        if self.y.len() <= SERIAL {
-            sin_into(&self.a, &mut self.y);
-        } else {
+        if self.parallel {
             self.y.par_chunks_mut(TASK).zip(self.a.par_chunks(TASK)).for_each(|(y, a)| sin_into(a, y));
+        } else {
+            sin_into(&self.a, &mut self.y);
         }
         Ok(())
     }
@@ -84,11 +96,11 @@ impl<T: Trig> Job for OnePass<T> {
     }
 }
 
-/// The operand.
-fn operand<T: Trig>(inputs: &[Operand]) -> Result<&[T], CellError> {
+/// The only operand.
+pub(super) fn operand<T: Trig>(inputs: &[Operand]) -> Result<&[T], CellError> {
     match inputs {
         [a] => a.dense_slice(),
-        _ => Err(CellError::Failed(format!("sin takes 1 operand, got {}", inputs.len()))),
+        _ => Err(CellError::Failed(format!("one operand is taken, got {}", inputs.len()))),
     }
 }
 

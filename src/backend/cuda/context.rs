@@ -10,21 +10,19 @@ use cudarc::driver::sys::{CUdevice, CUresult};
 use cudarc::driver::{
     CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DeviceRepr, ValidAsZeroBits,
 };
-use cudarc::nvrtc::Ptx;
 
-use super::cache::{self, Cache, Stored};
+use super::builder::Builder;
 pub use super::failure::driver;
 use super::ffi::driver as ffi;
 use super::kernels::KernelSource;
 pub use super::library::Library;
 use super::loader::Loader;
 use super::meters::{Direction, Meters};
-use super::nvrtc::{Compiler, Target};
 use super::pool::Pool;
 use super::transfer::Mover;
-use crate::backend::{Compile, DevicePhases, Finding, HostMemory, SetupCounts};
+use crate::backend::{DevicePhases, Finding, HostMemory, SetupCounts};
 use crate::data::Real;
-use crate::error::{CellError, Unavailable};
+use crate::error::CellError;
 
 /// An element type that kernels and libraries work on.
 pub trait Element: Real + DeviceRepr + ValidAsZeroBits {}
@@ -49,8 +47,7 @@ struct Shared {
     meters: RefCell<Meters>,
     pool: Option<Pool>,
     loader: RefCell<Loader>,
-    cache: Cache,
-    compiler: RefCell<Option<(Compiler, String)>>,
+    builder: RefCell<Option<Rc<Builder>>>,
     modules: RefCell<HashMap<&'static str, Arc<CudaModule>>>,
     functions: RefCell<HashMap<(&'static str, String), CudaFunction>>,
 }
@@ -74,8 +71,7 @@ impl Cuda {
             meters: RefCell::new(Meters::new(memory)),
             pool: Pool::open(&ctx)?,
             loader: RefCell::new(loader),
-            cache: Cache::of_user(&|name| std::env::var_os(name)),
-            compiler: RefCell::default(),
+            builder: RefCell::default(),
             modules: RefCell::default(),
             functions: RefCell::default(),
         };
@@ -149,7 +145,7 @@ impl Cuda {
             return Ok(Arc::clone(module));
         }
         let start = Instant::now();
-        let (module, compile) = self.load(source)?;
+        let (module, compile) = self.builder()?.build(source)?;
         self.count(|counts| counts.compilations += 1);
         let mut meters = self.shared.meters.borrow_mut();
         meters.compiled(source.name, compile);
@@ -158,50 +154,16 @@ impl Cuda {
         Ok(module)
     }
 
-    fn load(&self, source: &'static KernelSource) -> Result<(Arc<CudaModule>, Compile), CellError> {
-        let (compiler, library) = self.compiler()?;
-        let key = cache::key(source, &compiler, &library);
-        if let Some(ready) = self.load_cached(&key, &compiler) {
-            return Ok(ready);
-        }
-        let start = Instant::now();
-        let image = compiler.compile(source).map_err(CellError::Failed)?.image;
-        let loaded = self.ctx.load_module(loadable(&compiler, image.clone()));
-        let module = loaded.map_err(driver("cuModuleLoadData"))?;
-        let cold_s = start.elapsed().as_secs_f64();
-        self.shared.cache.put(&key, &Stored { image, cold_s });
-        // Loaded again from the disk, so that a run that compiles also tells what a run that does not will take.
-        let again = self.load_cached(&key, &compiler);
-        Ok(again.unwrap_or((module, Compile { cold_s: Some(cold_s), cached_s: None })))
-    }
-
-    /// Reads a module from the cache on disk and loads it; forgets an image that the driver refuses.
-    fn load_cached(&self, key: &str, compiler: &Compiler) -> Option<(Arc<CudaModule>, Compile)> {
-        let start = Instant::now();
-        let Stored { image, cold_s } = self.shared.cache.get(key)?;
-        let Ok(module) = self.ctx.load_module(loadable(compiler, image)) else {
-            self.shared.cache.remove(key);
-            return None;
-        };
-        let cached_s = Some(start.elapsed().as_secs_f64());
-        Some((module, Compile { cold_s: Some(cold_s), cached_s }))
-    }
-
-    fn compiler(&self) -> Result<(Compiler, String), CellError> {
-        if let Some(ready) = &*self.shared.compiler.borrow() {
-            return Ok(ready.clone());
+    /// What compiles and loads kernels. What it is asked to do directly counts neither as set-up nor as compiling.
+    pub(super) fn builder(&self) -> Result<Rc<Builder>, CellError> {
+        if let Some(ready) = &*self.shared.builder.borrow() {
+            return Ok(Rc::clone(ready));
         }
         let path = self.shared.loader.borrow_mut().require(Library::Nvrtc)?.path.clone();
         let chip = super::device::capability(self.shared.device)
             .ok_or_else(|| CellError::Failed("the driver does not tell the compute capability".into()))?;
-        let compiler = Compiler::new(chip).map_err(|reason| {
-            Unavailable::new(
-                reason,
-                "install the NVRTC of a newer CUDA release: pip install -U nvidia-cuda-nvrtc",
-            )
-        })?;
-        let ready = (compiler, cache::file_identity(path.as_deref()));
-        *self.shared.compiler.borrow_mut() = Some(ready.clone());
+        let ready = Rc::new(Builder::new(&self.ctx, chip, path.as_deref())?);
+        *self.shared.builder.borrow_mut() = Some(Rc::clone(&ready));
         Ok(ready)
     }
 
@@ -286,16 +248,6 @@ impl Cuda {
                 CellError::OutOfMemory { place: "device", needed, free }
             }
             _ => driver("cuMemAllocAsync")(error),
-        }
-    }
-}
-
-fn loadable(compiler: &Compiler, image: Vec<u8>) -> Ptx {
-    match compiler.target {
-        Target::Cubin(_) => Ptx::from_binary(image),
-        Target::Ptx(_) => {
-            let text = image.split(|byte| *byte == 0).next().unwrap_or_default();
-            Ptx::from_src(String::from_utf8_lossy(text))
         }
     }
 }

@@ -5,7 +5,7 @@ use cudarc::driver::CudaSlice;
 use super::context::{Cuda, Element};
 use super::ffi::launch::Map;
 use super::kernels::{KernelSource, kernel_source};
-use super::{Kernel, extra, input, variant};
+use super::{Kernel, extra, input, matrices, variant};
 use crate::backend::Job;
 use crate::case::{Case, DType};
 use crate::data::Operand;
@@ -30,11 +30,6 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
 ];
 
-/// Bytes of `count` matrices.
-fn bytes(case: &Case, count: u128) -> u128 {
-    count * u128::from(case.n) * u128::from(case.n) * u128::from(case.dtype.bytes())
-}
-
 struct Fused<T> {
     cuda: Cuda,
     n: usize,
@@ -45,7 +40,7 @@ struct Fused<T> {
 }
 
 fn fused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
-    cuda.reserve(bytes(case, 3))?;
+    cuda.reserve(matrices(case, 3))?;
     let (a, b) = (input::<T>(inputs, 0)?, input::<T>(inputs, 1)?);
     Ok(Box::new(Fused {
         cuda: cuda.clone(),
@@ -83,7 +78,7 @@ struct Unfused<T> {
 }
 
 fn unfused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
-    cuda.reserve(bytes(case, 5))?;
+    cuda.reserve(matrices(case, 5))?;
     let (a, b) = (input::<T>(inputs, 0)?, input::<T>(inputs, 1)?);
     let entry = |name: &str| format!("{name}_{}", T::DTYPE);
     Ok(Box::new(Unfused {

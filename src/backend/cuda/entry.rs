@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::backend::{Accuracy, Side, Variant};
-use crate::case::DType;
+use crate::case::{Case, DType};
 use crate::data::{Operand, Real};
 use crate::error::CellError;
 
@@ -44,6 +44,23 @@ const fn declare(
         default,
         dtypes: Cow::Borrowed(dtypes),
     }
+}
+
+/// The prepare function that calls a function generic over the element type with the case's one, and with more
+/// arguments if need be.
+macro_rules! by_dtype {
+    ($prepare:ident $(, $argument:expr)*) => {
+        |cuda, case, inputs| match case.dtype {
+            $crate::case::DType::F32 => $prepare::<f32>(cuda, case, inputs $(, $argument)*),
+            $crate::case::DType::F64 => $prepare::<f64>(cuda, case, inputs $(, $argument)*),
+        }
+    };
+}
+pub(super) use by_dtype;
+
+/// Bytes of `count` dense matrices of a case.
+pub(super) fn matrices(case: &Case, count: u128) -> u128 {
+    count * u128::from(case.n) * u128::from(case.n) * u128::from(case.dtype.bytes())
 }
 
 /// The elements of a dense input.

@@ -1,7 +1,9 @@
 //! CUDA: cuBLAS, cuFFT, cuSOLVER, cuSPARSE and kernels of our own, all found at run time.
 
+mod builder;
 mod cache;
 mod context;
+mod copies;
 mod device;
 mod doctor;
 mod elementwise;
@@ -9,6 +11,8 @@ mod entry;
 mod failure;
 mod ffi;
 mod fft;
+mod host_buffer;
+mod host_loop;
 mod kernels;
 mod library;
 mod loader;
@@ -16,6 +20,7 @@ mod matmul;
 mod meters;
 mod nvml;
 mod nvrtc;
+mod overhead;
 mod places;
 mod pool;
 mod reduction;
@@ -29,13 +34,14 @@ mod svd_answer;
 mod svd_polar;
 mod timing;
 mod transfer;
+mod transfer_loop;
 
 use std::time::Instant;
 
 use cudarc::driver::sys::CUresult;
 
 use context::{Cuda, Library};
-use entry::{extra, input, reduced, variant};
+use entry::{extra, input, matrices, reduced, variant};
 pub use kernels::KernelSource;
 use loader::{Driver, Loader};
 use nvml::{Arrival, Monitor};
@@ -83,6 +89,10 @@ static TABLES: &[&[Kernel]] = &[
     spgemm::KERNELS,
     spmv::KERNELS,
     svd::KERNELS,
+    copies::KERNELS,
+    overhead::KERNELS,
+    transfer_loop::KERNELS,
+    host_loop::KERNELS,
 ];
 
 /// The sources each op needs, compiled when a run starts.
@@ -94,6 +104,10 @@ static KERNEL_FILES: &[(&str, &KernelSource)] = &[
     ("fft", &fft::SOURCE),
     ("spmv", &spmv::SOURCE),
     ("svd", &svd_polar::SOURCE),
+    ("overhead", &overhead::SOURCE),
+    ("transfer-loop", &elementwise::SOURCE),
+    ("host-loop", &elementwise::SOURCE),
+    ("host-loop", &host_loop::SOURCE),
 ];
 
 /// Every source file, once.
@@ -110,7 +124,7 @@ pub fn kernel_sources() -> Vec<&'static KernelSource> {
 pub fn compile(source: &KernelSource, chip: i32) -> Result<String, CellError> {
     Loader::new(u32::MAX).require(Library::Nvrtc)?;
     let compiler = nvrtc::Compiler::new(chip).map_err(CellError::Failed)?;
-    Ok(compiler.compile(source).map_err(CellError::Failed)?.log)
+    Ok(compiler.compile(source.name, source.text).map_err(CellError::Failed)?.log)
 }
 
 fn kernels() -> impl Iterator<Item = &'static Kernel> {

@@ -1,7 +1,6 @@
 //! Compiles the kernels for one chip: chooses the target and the options. Knows neither cache nor context.
 
 use super::ffi::nvrtc::{Form, Output, about, compile as compile_text};
-use super::kernels::KernelSource;
 
 /// What kernels are compiled for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,12 +62,12 @@ impl Compiler {
         std::iter::once(self.target.option()).chain(OPTIONS.iter().map(|&option| option.to_owned())).collect()
     }
 
-    /// Compiles a source file; an error holds the compiler's messages.
-    pub fn compile(&self, source: &KernelSource) -> Result<Output, String> {
+    /// Compiles the text of `kernels/NAME.cu`; an error holds the compiler's messages.
+    pub fn compile(&self, name: &str, text: &str) -> Result<Output, String> {
         let form = if matches!(self.target, Target::Cubin(_)) { Form::Cubin } else { Form::Ptx };
-        let output = compile_text(source.name, source.text, &self.options(), form)?;
+        let output = compile_text(name, text, &self.options(), form)?;
         match &output.failure {
-            Some(failure) => Err(format!("kernels/{}.cu: {failure}: {}", source.name, output.log)),
+            Some(failure) => Err(format!("kernels/{name}.cu: {failure}: {}", output.log)),
             None => Ok(output),
         }
     }

@@ -4,19 +4,17 @@ use cudarc::driver::CudaSlice;
 
 use super::context::{Cuda, Element};
 use super::elementwise::SOURCE;
+use super::entry::by_dtype;
 use super::ffi::launch::Map;
-use super::{Kernel, input, variant};
+use super::{Kernel, input, matrices, variant};
 use crate::backend::Job;
-use crate::case::{Case, DType};
+use crate::case::Case;
 use crate::data::Operand;
 use crate::error::CellError;
 
 pub(crate) static KERNELS: &[Kernel] = &[Kernel {
     variant: variant("sin", "fused", "one kernel: one read and one write an element"),
-    prepare: |cuda, case, inputs| match case.dtype {
-        DType::F32 => sine::<f32>(cuda, case, inputs),
-        DType::F64 => sine::<f64>(cuda, case, inputs),
-    },
+    prepare: by_dtype!(sine),
 }];
 
 struct Sine<T> {
@@ -27,8 +25,13 @@ struct Sine<T> {
     y: CudaSlice<T>,
 }
 
-fn sine<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
-    cuda.reserve(2 * u128::from(case.n) * u128::from(case.n) * u128::from(case.dtype.bytes()))?;
+/// The job that takes all sines by one kernel.
+pub(super) fn sine<T: Element>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<dyn Job>, CellError> {
+    cuda.reserve(matrices(case, 2))?;
     let a = input::<T>(inputs, 0)?;
     Ok(Box::new(Sine {
         cuda: cuda.clone(),

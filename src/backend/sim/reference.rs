@@ -6,6 +6,7 @@ use rustfft::num_complex::Complex;
 use crate::case::{Case, DType};
 use crate::data::{Csr, Operand, Real};
 use crate::error::CellError;
+use crate::op::SINES;
 
 /// The answer of `case`, in the layout the op's check expects.
 pub fn answer(case: &Case, inputs: &[Operand]) -> Result<Vec<Operand>, CellError> {
@@ -28,13 +29,16 @@ fn typed<T: Real>(case: &Case, inputs: &[Operand]) -> Result<Vec<Operand>, CellE
             let pairs = dense(0)?.into_iter().zip(dense(1)?);
             round::<T>(n, n, &pairs.map(|(a, b)| a * b + a.sin() + b.cos()).collect::<Vec<_>>())
         }
-        "sin" => round::<T>(n, n, &dense(0)?.into_iter().map(f64::sin).collect::<Vec<_>>()),
+        "sin" | "host-loop" => sines::<T>(n, &dense(0)?, 1),
         "reduction" => Operand::dense(3, 1, statistics(&dense(0)?)),
         "fft" => spectrum::<T>(n, &dense(0)?),
         "solve" => round::<T>(n, 1, &solve(n, &dense(0)?, &dense(1)?)),
         "spgemm" => spgemm::<T>(input(0)?.as_csr()?, input(1)?.as_csr()?)?,
         "spmv" => round::<T>(n, 1, &spmv::<T>(input(0)?.as_csr()?, &dense(1)?)?),
         "svd" => return svd::<T>(n, &dense(0)?),
+        "transfer" => input(0)?.clone(),
+        "overhead" => Operand::dense(1, 1, vec![case.n as f64]),
+        "transfer-loop" => sines::<T>(n, &dense(0)?, SINES),
         other => return Err(CellError::Failed(format!("the simulated device cannot do {other}"))),
     };
     Ok(vec![part])
@@ -42,6 +46,12 @@ fn typed<T: Real>(case: &Case, inputs: &[Operand]) -> Result<Vec<Operand>, CellE
 
 fn round<T: Real>(rows: usize, cols: usize, values: &[f64]) -> Operand {
     Operand::dense(rows, cols, values.iter().map(|&x| T::from_f64(x)).collect())
+}
+
+/// The sine of each element, taken so many times over.
+fn sines<T: Real>(n: usize, a: &[f64], times: usize) -> Operand {
+    let values: Vec<f64> = a.iter().map(|&a| (0..times).fold(a, |x, _| x.sin())).collect();
+    round::<T>(n, n, &values)
 }
 
 fn matmul(n: usize, a: &[f64], b: &[f64]) -> Vec<f64> {

@@ -97,7 +97,7 @@ pub struct SweepArgs {
     #[arg(long, value_name = "LIST", help_heading = "What to measure")]
     pub ops: Option<String>,
 
-    /// Sides N of the N x N operands: numbers and ranges, such as 100,500 or 64..4096:x2 (doubling) or 64..1024:+64.
+    /// Sides N of the N x N operands (of overhead: a count): numbers and ranges, such as 100,500 or 64..4096:x2 (doubling) or 64..1024:+64.
     /// Both ends of a range belong to it. Default: the op's own sizes
     #[arg(long, value_name = "LIST", allow_hyphen_values = true, help_heading = "What to measure")]
     pub sizes: Option<String>,
@@ -115,7 +115,7 @@ pub struct SweepArgs {
     #[arg(long, value_name = "LIST", help_heading = "What to measure")]
     pub variants: Option<String>,
 
-    /// Sweep to run: a TOML file, or a built-in one: quick, article or full
+    /// Sweep to run: a TOML file, or a built-in one: quick, article, full or lessons
     #[arg(long, value_name = "FILE", help_heading = "What to measure")]
     pub config: Option<String>,
 

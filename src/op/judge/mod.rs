@@ -3,7 +3,8 @@
 //! | op | method | source |
 //! |---|---|---|
 //! | matmul, spgemm | `C x` against `A (B x)` for balanced random weights and for ones, row by row | Freivalds 1977; Huang and Abraham 1984 (checksums); BLIS's test suite |
-//! | elementwise, sin, spmv | every entry again in float64 | |
+//! | elementwise, sin, spmv, transfer-loop, host-loop | every entry again in float64 | |
+//! | transfer, overhead | equality | |
 //! | reduction | compensated sums, two-pass deviation | Neumaier 1974; Ogita, Rump and Oishi 2005 |
 //! | fft | row 0 and column 0 by direct summation; every other row by a projection | Freivalds 1977; `FFTW`'s benchFFT (relative L2 error) |
 //! | solve | componentwise backward error | Oettli and Prager 1964; LAPACK's `BERR` |
@@ -16,6 +17,7 @@
 mod fourier;
 mod parts;
 mod products;
+mod sines;
 mod sparse;
 mod sums;
 
@@ -24,6 +26,7 @@ use rayon::prelude::*;
 pub(super) use fourier::{dft, dft_of_reals};
 pub(super) use parts::{complex, csr, dense};
 pub(super) use products::{balanced_and_ones, columns_times, complex_rows_times, rows_times, weights};
+pub(super) use sines::sines;
 pub(super) use sparse::{csr_times, is_well_formed, widest_row};
 pub(super) use sums::{moments, sum};
 

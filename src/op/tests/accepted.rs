@@ -25,8 +25,8 @@ fn plain_answers_pass_with_room_to_spare_at_larger_sizes() {
                 let case = case(op.name(), n, dtype);
                 let inputs = op.inputs(&case);
                 let checked = check(&case, &inputs, &naive::answer(&case, &inputs));
-                let used = checked.value / checked.bound;
-                assert!(used < 0.7, "{case}: {checked:?}");
+                // A bound of zero leaves no room, and a right answer needs none.
+                assert!(checked.value <= 0.7 * checked.bound, "{case}: {checked:?}");
             }
         }
     }

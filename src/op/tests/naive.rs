@@ -6,6 +6,7 @@ use rustfft::{FftNum, FftPlanner};
 
 use crate::case::{Case, DType};
 use crate::data::{Csr, Operand, Real};
+use crate::op::SINES;
 
 /// The answer of the case's op.
 pub fn answer(case: &Case, inputs: &[Operand]) -> Vec<Operand> {
@@ -25,7 +26,7 @@ fn of<T: Real + FftNum>(case: &Case, inputs: &[Operand]) -> Vec<Operand> {
     vec![match case.op.as_str() {
         "matmul" => Operand::dense(n, n, matmul(dense(0), dense(1), n)),
         "elementwise" => Operand::dense(n, n, elementwise(dense(0), dense(1))),
-        "sin" => Operand::dense(n, n, dense(0).iter().map(|&a| apply(a, f64::sin)).collect()),
+        "sin" | "host-loop" => Operand::dense(n, n, sines(dense(0), 1)),
         "reduction" => Operand::dense(3, 1, moments(dense(0)).to_vec()),
         "fft" => {
             let values = T::into_complex_values(fft(dense(0), n));
@@ -34,6 +35,9 @@ fn of<T: Real + FftNum>(case: &Case, inputs: &[Operand]) -> Vec<Operand> {
         "solve" => Operand::dense(n, 1, cholesky_solve(dense(0), dense(1), n)),
         "spgemm" => Operand::Csr(spgemm::<T>(sparse(0), sparse(1))),
         "spmv" => Operand::dense(n, 1, spmv(sparse(0), dense(1))),
+        "transfer" => inputs[0].clone(),
+        "overhead" => Operand::dense(1, 1, vec![case.n as f64]),
+        "transfer-loop" => Operand::dense(n, n, sines(dense(0), SINES)),
         other => panic!("no naive {other}"),
     }]
 }
@@ -59,6 +63,11 @@ fn matmul<T: Real>(a: &[T], b: &[T], n: usize) -> Vec<T> {
 
 fn elementwise<T: Real>(a: &[T], b: &[T]) -> Vec<T> {
     a.iter().zip(b).map(|(&a, &b)| a * b + apply(a, f64::sin) + apply(b, f64::cos)).collect()
+}
+
+/// The sine of each element, rounded to `T` each of so many times.
+fn sines<T: Real>(a: &[T], times: usize) -> Vec<T> {
+    a.iter().map(|&a| (0..times).fold(a, |x, _| apply(x, f64::sin))).collect()
 }
 
 fn moments<T: Real>(values: &[T]) -> [f64; 3] {

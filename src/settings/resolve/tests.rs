@@ -54,9 +54,11 @@ fn the_article_s_sweep_has_its_35_cases() {
 }
 
 #[test]
-fn the_full_sweep_has_every_op_and_both_element_types() {
-    let settings = Settings::resolve(Request::default(), Some(config::read("full").unwrap())).unwrap();
-    assert_eq!(settings.options.ops.len(), OPS.len());
+fn the_full_sweep_has_both_element_types_and_with_the_lessons_every_op_once() {
+    let resolved = |name| Settings::resolve(Request::default(), Some(config::read(name).unwrap())).unwrap();
+    let (settings, lessons) = (resolved("full"), resolved("lessons"));
+    let both = [&settings.options.ops[..], &lessons.options.ops].concat();
+    assert_eq!(both, OPS.iter().map(|op| op.name()).collect::<Vec<_>>());
     assert_eq!(settings.options.dtypes, DType::ALL);
     assert_eq!(settings.config.as_deref(), Some("full"));
 }

@@ -24,7 +24,38 @@ pub unsafe fn enqueue(
     grid: (u32, u32),
     parameters: &mut [*mut c_void],
 ) -> Result<(), CellError> {
-    let (grid, block) = ((grid.0, grid.1, 1), (BLOCK, 1, 1));
+    // SAFETY: the caller vouches for the parameters.
+    unsafe { launch(stream, function, (grid.0, grid.1, 1), BLOCK, parameters) }
+}
+
+/// Enqueues `blocks` blocks of one thread.
+///
+/// # Safety
+///
+/// As for [`enqueue`].
+pub unsafe fn enqueue_single(
+    stream: &CudaStream,
+    function: &CudaFunction,
+    blocks: u32,
+    parameters: &mut [*mut c_void],
+) -> Result<(), CellError> {
+    // SAFETY: the caller vouches for the parameters.
+    unsafe { launch(stream, function, (blocks, 1, 1), 1, parameters) }
+}
+
+/// Enqueues blocks of `threads` threads.
+///
+/// # Safety
+///
+/// As for [`enqueue`].
+unsafe fn launch(
+    stream: &CudaStream,
+    function: &CudaFunction,
+    grid: (u32, u32, u32),
+    threads: u32,
+    parameters: &mut [*mut c_void],
+) -> Result<(), CellError> {
+    let block = (threads, 1, 1);
     // SAFETY: the caller vouches for the parameters; function and stream are alive and of one context.
     unsafe { result::launch_kernel(function.cu_function(), grid, block, 0, stream.cu_stream(), parameters) }
         .map_err(driver("cuLaunchKernel"))

@@ -1,5 +1,6 @@
 //! Calls into CUDA that the compiler cannot check, wrapped in functions that check what they can.
 
+pub mod context;
 pub mod cublas;
 pub mod cufft;
 pub mod cusolver;
@@ -11,5 +12,6 @@ pub mod launch;
 pub mod nvrtc;
 pub mod pinned;
 pub mod reduce;
+pub mod single;
 pub mod spmv;
 pub mod timing;

@@ -1,17 +1,14 @@
 //! Launches of `kernels/timing.cu` as safe functions, and the memory of the host through which they talk to it.
 
-use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cudarc::driver::sys::{self, CUdeviceptr};
-use cudarc::driver::{
-    CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtrMut, PinnedHostSlice, result,
-};
+use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtrMut, PinnedHostSlice};
 
 use super::super::context::{Cuda, driver};
 use super::super::kernels::KernelSource;
-use super::launch::{self, fits, parameter};
+use super::launch::{self, enqueue_single, fits, parameter};
 use crate::error::CellError;
 
 /// Stamps that a [`Board`] has room for.
@@ -122,7 +119,7 @@ impl TimingKernels {
         let (mut address, mut ticket, mut limit_ns) = (board.device, ticket, limit_ns);
         let mut parameters = [parameter(&mut address), parameter(&mut ticket), parameter(&mut limit_ns)];
         // SAFETY: the entry takes (u64*, u64, u64) and uses the first two words of the board.
-        unsafe { launch(stream, &self.hold, 1, &mut parameters) }
+        unsafe { enqueue_single(stream, &self.hold, 1, &mut parameters) }
     }
 
     /// Enqueues a stamp into a slot below [`STAMPS`].
@@ -131,7 +128,7 @@ impl TimingKernels {
         let (mut address, mut slot) = (board.device, slot);
         let mut parameters = [parameter(&mut address), parameter(&mut slot)];
         // SAFETY: the entry takes (u64*, u32) and uses the two words of its slot, which the board has.
-        unsafe { launch(stream, &self.stamp, self.multiprocessors, &mut parameters) }
+        unsafe { enqueue_single(stream, &self.stamp, self.multiprocessors, &mut parameters) }
     }
 
     /// Enqueues a reading of the whole buffer, which must hold zeros to stay unwritten.
@@ -153,7 +150,7 @@ impl TimingKernels {
     /// Enqueues a kernel that does nothing.
     pub fn empty(&self, stream: &CudaStream) -> Result<(), CellError> {
         // SAFETY: the entry takes nothing.
-        unsafe { launch(stream, &self.empty, 1, &mut []) }
+        unsafe { enqueue_single(stream, &self.empty, 1, &mut []) }
     }
 
     /// Enqueues a kernel that spins for `ns` and writes the nanoseconds that it span to `spun[slot]`.
@@ -168,23 +165,6 @@ impl TimingKernels {
         let (mut ns, mut slot, mut address) = (ns, slot, spun.device_ptr_mut(stream).0);
         let mut parameters = [parameter(&mut ns), parameter(&mut address), parameter(&mut slot)];
         // SAFETY: the entry takes (u64, u64*, u32), and `spun` has that slot.
-        unsafe { launch(stream, &self.spin, 1, &mut parameters) }
+        unsafe { enqueue_single(stream, &self.spin, 1, &mut parameters) }
     }
-}
-
-/// Enqueues `blocks` blocks of one thread.
-///
-/// # Safety
-///
-/// As for [`launch::enqueue`].
-unsafe fn launch(
-    stream: &CudaStream,
-    function: &CudaFunction,
-    blocks: u32,
-    parameters: &mut [*mut c_void],
-) -> Result<(), CellError> {
-    let (grid, block) = ((blocks, 1, 1), (1, 1, 1));
-    // SAFETY: the caller vouches for the parameters; function and stream are alive and of one context.
-    unsafe { result::launch_kernel(function.cu_function(), grid, block, 0, stream.cu_stream(), parameters) }
-        .map_err(driver("cuLaunchKernel"))
 }

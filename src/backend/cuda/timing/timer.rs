@@ -72,7 +72,8 @@ impl Timer {
         self.jobs.insert(address(job), History::default());
     }
 
-    /// One sample. The first of a job is one execution on both clocks, its first call included.
+    /// One sample. The first of a job is one execution on both clocks, its first call included; of host work every
+    /// sample is one execution on the host's.
     pub fn time(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {
         let key = address(job);
         let mut history = self.jobs.get(&key).copied().unwrap_or_default();
@@ -87,6 +88,9 @@ impl Timer {
         cache: Cache,
         history: &mut History,
     ) -> Result<Sample, CellError> {
+        if job.is_host_work() {
+            return self.by_host(job, cache);
+        }
         if job.synchronises() || !self.holding {
             return Ok(self.together(job, cache)?.0);
         }
@@ -109,6 +113,13 @@ impl Timer {
             }
         }
         Ok(self.together(job, cache)?.0)
+    }
+
+    /// One execution by the host's clock alone, until its work is done.
+    fn by_host(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {
+        job.reset()?;
+        self.instrument.caches(cache)?;
+        Ok(Sample::of_host(self.instrument.host(&mut || job.execute())?))
     }
 
     /// One execution for both clocks, not held back, and what its events read.

@@ -1,0 +1,50 @@
+//! The sine of every element again, to be computed element by element from the host, or at once.
+
+use super::judge::sines;
+use super::volume::{dense_bytes, element, side};
+use super::{Checked, Op, Rounding, Work, uniform_square};
+use crate::case::Case;
+use crate::data::Operand;
+use crate::error::CellError;
+
+/// `y = sin(a)`, as [`super::sin::Sin`]; what differs is who runs the loop.
+pub struct HostLoop;
+
+impl Op for HostLoop {
+    fn name(&self) -> &'static str {
+        "host-loop"
+    }
+
+    fn summary(&self) -> &'static str {
+        "y = sin(a), one launch an element or one for all"
+    }
+
+    fn default_sizes(&self) -> &'static [u64] {
+        &[10, 32, 100]
+    }
+
+    /// One operation an element.
+    fn work(&self, case: &Case) -> Work {
+        let n = side(case);
+        Work { flop: n * n, bytes: 2.0 * n * n * element(case.dtype) }
+    }
+
+    fn footprint(&self, case: &Case) -> u128 {
+        dense_bytes(case, 2, 0)
+    }
+
+    fn inputs(&self, case: &Case) -> Vec<Operand> {
+        vec![uniform_square(case, 0)]
+    }
+
+    /// The largest relative error of an element; at most 8 unit roundoffs, four units in the last place.
+    fn check(
+        &self,
+        case: &Case,
+        inputs: &[Operand],
+        answer: &[Operand],
+        rounding: Rounding,
+    ) -> Result<Checked, CellError> {
+        for_dtype!(case.dtype, sines(case, inputs, answer, rounding, 1))
+    }
+}

@@ -1,0 +1,81 @@
+//! The ops about copies and launches show what they are there to show, and leave the device as it was.
+
+use gpubench::backend::{Backend, HostMemory, Options};
+use gpubench::case::{Cache, Case, DType};
+use gpubench::op;
+
+use crate::device::{alone, median, samples, start, start_with};
+
+/// Host seconds of an execution with hot caches, of a job whose answer is right.
+fn host_s(backend: &mut dyn Backend, op: &str, variant: &str, n: u64) -> f64 {
+    let case = Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 42 };
+    let op = op::find(op).unwrap();
+    let inputs = op.inputs(&case);
+    let mut job = backend.prepare(variant, &case, &inputs).unwrap();
+    samples(backend, &mut *job, Cache::Hot, 2);
+    let taken = samples(backend, &mut *job, Cache::Hot, 9);
+    let rounding = gpubench::backend::Accuracy::Ieee.rounding(case.dtype);
+    let checked = op.check(&case, &inputs, &job.answer().unwrap(), rounding).unwrap();
+    assert!(checked.is_right(), "{case} cuda/{variant}: {checked:?}");
+    median(taken.iter().map(|sample| sample.host_s))
+}
+
+#[test]
+fn a_graph_costs_less_than_its_launches_and_the_cache_less_than_the_compiler() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    let mut overhead = |variant, n| host_s(&mut *backend, "overhead", variant, n);
+    let [launches, graph] = ["launch", "graph"].map(|variant| overhead(variant, 100));
+    assert!(graph < launches, "graph {graph:e} s, launches {launches:e} s");
+    let [compiled, kept] = ["compile", "compile-cached"].map(|variant| overhead(variant, 1));
+    assert!(kept < 0.5 * compiled && compiled > 1e-3, "compiled {compiled:e} s, kept {kept:e} s");
+}
+
+#[test]
+fn a_second_context_comes_and_goes_and_the_first_works_on() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    let before = backend.setup_counts();
+    let context = host_s(&mut *backend, "overhead", "context", 2);
+    assert!(context > 1e-3, "{context:e} s");
+    assert!(backend.setup_counts().since(before).is_zero());
+    // Launches, allocations and copies of the primary context, all checked.
+    host_s(&mut *backend, "elementwise", "fused", 500);
+    host_s(&mut *backend, "matmul", "cublas", 500);
+}
+
+#[test]
+fn more_contexts_and_compilations_than_minutes_allow_are_refused() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    for variant in ["context", "compile", "compile-cached"] {
+        let case = Case { op: "overhead".into(), n: 1000, dtype: DType::F32, density: None, seed: 1 };
+        let refused = backend.prepare(variant, &case, &[]).err().unwrap();
+        assert!(refused.to_string().contains("take minutes"), "{variant}: {refused}");
+    }
+}
+
+#[test]
+fn page_locked_memory_is_no_slower_and_one_copy_beats_a_hundred_whatever_transfer_says() {
+    let _alone = alone();
+    for transfer in [HostMemory::Pageable, HostMemory::Pinned] {
+        let Some(mut backend) = start_with(&Options { transfer, ..Options::default() }) else { return };
+        for way in ["h2d", "d2h"] {
+            let [pageable, pinned] = ["pageable", "pinned"]
+                .map(|memory| host_s(&mut *backend, "transfer", &format!("{way}-{memory}"), 4096));
+            assert!(pinned < 1.1 * pageable, "{way}: pinned {pinned:e} s, pageable {pageable:e} s");
+        }
+        let [once, each] =
+            ["copy-once", "copy-each"].map(|variant| host_s(&mut *backend, "transfer-loop", variant, 1000));
+        assert!(each > 2.0 * once, "once {once:e} s, each {each:e} s");
+    }
+}
+
+#[test]
+fn a_launch_per_element_is_the_worst_case() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    let [each, fused] =
+        ["launch-per-element", "fused"].map(|variant| host_s(&mut *backend, "host-loop", variant, 100));
+    assert!(each > 50.0 * fused, "each {each:e} s, fused {fused:e} s");
+}
