@@ -100,7 +100,7 @@ mod tests {
             (&["run", "--density", "2"], "invalid value '2' for '--density <SHARE>': density 2 is not"),
             (&["run", "--density", "-0.5"], "invalid value '-0.5' for '--density <SHARE>': density -0.5"),
             (&["run", "--seed", "-1"], "invalid value '-1' for '--seed <SEED>': "),
-            (&["run", "--device", "x"], "invalid value 'x' for '--device <ORDINAL>': "),
+            (&["run", "--device", "x"], "invalid value 'x' for '--device <LIST>': "),
             (
                 &["run", "--cell-timeout", "soon"],
                 "invalid value 'soon' for '--cell-timeout <TIME>': duration",

@@ -79,5 +79,45 @@ impl Fleet {
     }
 }
 
+/// The reports of several fleets with the labels of their lines in a chart: a report alone is called as `names` has it, a
+/// member of a fleet by its name, with that of the fleet before it where others have the same.
+pub fn labelled<'a>(names: &[String], fleets: &'a [Fleet]) -> Vec<(String, &'a Report)> {
+    let all = || fleets.iter().flat_map(|fleet| fleet.members.iter().filter(|_| fleet.members.len() > 1));
+    let is_shared = |name: &str| all().filter(|member| member.name == name).count() > 1;
+    let of_fleet = |(name, fleet): (&String, &'a Fleet)| -> Vec<(String, &'a Report)> {
+        let label = |member: &Member| match (fleet.single(), is_shared(&member.name)) {
+            (Some(_), _) => name.clone(),
+            (None, false) => member.name.clone(),
+            (None, true) => format!("{name}: {}", member.name),
+        };
+        fleet.members.iter().map(|member| (label(member), &member.report)).collect()
+    };
+    names.iter().zip(fleets).flat_map(of_fleet).collect()
+}
+
 #[cfg(test)]
 pub(crate) mod example;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn charts_label_members_by_name_and_single_reports_by_their_path() {
+        let fleets = [example::alike(2), example::alike(1), example::alike(2)];
+        let names = ["a", "b", "c"].map(str::to_owned);
+        let labels: Vec<String> = labelled(&names, &fleets).into_iter().map(|(label, _)| label).collect();
+        assert_eq!(labels, ["a: node1 GPU 0", "a: node2 GPU 0", "b", "c: node1 GPU 0", "c: node2 GPU 0"]);
+        let labels: Vec<String> =
+            labelled(&names, &fleets[..2]).into_iter().map(|(label, _)| label).collect();
+        assert_eq!(labels, ["node1 GPU 0", "node2 GPU 0", "b"]);
+    }
+
+    #[test]
+    fn a_member_is_found_by_name_and_a_wrong_name_gets_the_nearest() {
+        let fleet = example::alike(3);
+        assert_eq!(fleet.member("node2 GPU 0").unwrap(), &fleet.members[1].report);
+        let message = fleet.member("node2 GPU 1").unwrap_err().to_string();
+        assert!(message.contains("did you mean 'node2 GPU 0'?"), "{message}");
+    }
+}
