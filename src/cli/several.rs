@@ -70,7 +70,7 @@ pub fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
         whole.clear_stale(fleet::file::FILE_NAME);
     }
     say_default_sweep(args);
-    finish(&reports, &settings)?;
+    finish(&reports, &settings, out)?;
     Ok(ExitCode::from(code))
 }
 
@@ -167,10 +167,14 @@ fn save(reports: &[(&Part, Report)], out: &Path) -> Result<()> {
     }
 }
 
-/// Prints the fleet where a table was asked for.
-fn finish(reports: &[(&Part, Report)], settings: &Settings) -> Result<()> {
+/// Says where the fleet is, and prints it where a table was asked for.
+fn finish(reports: &[(&Part, Report)], settings: &Settings, out: &Path) -> Result<()> {
     let output = &settings.output;
-    match fleet_of(reports)? {
+    let fleet = fleet_of(reports)?;
+    if fleet.is_some() && !output.quiet {
+        stream::note(&format!("gpubench: all of them are in {}", out.join(fleet::file::FILE_NAME).display()));
+    }
+    match fleet {
         Some(fleet) if output.formats.contains(&Format::Table) => {
             stream::print_bytes(&wiring::shown(&fleet, Format::Table, &wiring::view(output))?)
         }

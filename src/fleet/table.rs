@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::best::{Best, Key, Timing, best};
 use super::facts::{Fact, of_gpu, of_host};
 use super::identity::{Likeness, gpu_likeness, host, host_likeness, host_name};
+use super::outliers::WORTH_TELLING;
 use super::{Fleet, Member, names};
 use crate::backend::Side;
 use crate::report::Report;
@@ -43,7 +44,8 @@ pub struct Line {
     pub key: Key,
     /// One entry a column; `None` where the column knows no such case.
     pub times: Vec<Option<Best>>,
-    /// The fastest column, where its 95 % interval lies below that of every other.
+    /// The fastest column, where its 95 % interval lies below that of every other, and it is faster than each by more
+    /// than 3 %: intervals do not know how much runs of one device differ.
     pub fastest: Option<usize>,
     /// The slowest time over the fastest among columns of a kind; the largest, where there are several kinds.
     pub spread: Option<f64>,
@@ -106,12 +108,15 @@ impl Line {
         (0..self.times.len()).filter_map(|column| Some((column, self.timing(column)?)))
     }
 
-    /// The fastest of at least two, where its interval ends before any other begins.
+    /// The fastest of at least two, where the difference is believable.
     fn believable_fastest(&self) -> Option<usize> {
         let (fastest, timing) = self.timed().min_by(|a, b| a.1.median_s.total_cmp(&b.1.median_s))?;
         let mut others = self.timed().filter(|(column, _)| *column != fastest).peekable();
         others.peek()?;
-        let apart = |other: &Timing| other.has_interval && timing.ci95_s[1] < other.ci95_s[0];
+        let apart = |other: &Timing| {
+            let is_worth_telling = other.median_s > timing.median_s * (1.0 + WORTH_TELLING);
+            other.has_interval && timing.ci95_s[1] < other.ci95_s[0] && is_worth_telling
+        };
         (timing.has_interval && others.all(|(_, other)| apart(other))).then_some(fastest)
     }
 
@@ -221,15 +226,19 @@ mod tests {
     }
 
     #[test]
-    fn the_fastest_is_marked_only_where_no_interval_overlaps_its_own() {
-        // Intervals of the example are 0.1 % wide on each side.
+    fn the_fastest_is_marked_only_where_that_is_believable() {
         let marked = |factor: f64| {
             let table = Table::of(&fleet(vec![member("a", 1.0), member("b", factor)]), Side::Gpu);
             (table.lines[0].fastest, table.lines[0].spread)
         };
-        assert_eq!(marked(1.0015).0, None);
-        assert_eq!(marked(1.01).0, Some(0));
+        assert_eq!(marked(1.01).0, None, "runs of one device differ by as much");
+        assert_eq!(marked(1.04).0, Some(0));
         assert!((marked(0.98).1.unwrap() - 1.0 / 0.98).abs() < 1e-12);
+        let mut wide = member("b", 1.04);
+        for execute in wide.rows.iter_mut().filter_map(|row| row.execute.as_mut()) {
+            execute.ci95_s[0] = 0.95 * execute.median_s;
+        }
+        assert_eq!(Table::of(&fleet(vec![member("a", 1.0), wide]), Side::Gpu).lines[0].fastest, None);
         let mut few = member("b", 2.0);
         for execute in few.rows.iter_mut().filter_map(|row| row.execute.as_mut()) {
             execute.samples_s.truncate(3);

@@ -208,7 +208,7 @@ fn the_worst_run_decides_the_exit_code_and_a_dry_run_touches_nothing() {
     let folder = four();
     let faulty = FAIR.to_owned() + "[[device]]\n[[device]]\n[[rule]]\nvariant = 'host'\noutcome = 'fail'\n";
     folder.write("faulty.toml", &faulty);
-    let line = "run --ops fft --sizes 4 --backends sim --sim faulty.toml --quiet --device all --out out";
+    let line = "run --ops fft --sizes 4 --backends sim --sim faulty.toml --quiet --format json --device all --out out";
     assert_eq!(folder.run_line(line).code, 1);
     let before = folder.names();
     let dry = good(folder.run_line(&format!("{RUN} --device all --dry-run")));
@@ -222,7 +222,7 @@ fn an_interrupt_ends_all_runs_and_what_is_finished_is_merged() {
     let hanging =
         "[[device]]\n[[device]]\n[[device]]\n[[rule]]\nvariant = 'accelerator'\nn = 8\noutcome = 'hang'\n";
     folder.write("hanging.toml", &(FAIR.to_owned() + hanging));
-    let line = "run --ops fft --sizes 4,8 --backends sim --sim hanging.toml --quiet --device all --out out";
+    let line = "run --ops fft --sizes 4,8 --backends sim --sim hanging.toml --quiet --format json --device all --out out";
     let program = env!("CARGO_BIN_EXE_gpubench");
     let mut command = Command::new(program);
     let mut child =
@@ -239,4 +239,39 @@ fn an_interrupt_ends_all_runs_and_what_is_finished_is_merged() {
     let left: Vec<_> =
         std::fs::read_dir(folder.path().join("out")).unwrap().map(|f| f.unwrap().file_name()).collect();
     assert_eq!(left.len(), 2, "no folder is left of the runs that were not made: {left:?}");
+}
+
+/// A shell script of the documentation, run with this program and a stand-in for Slurm's `srun` on the PATH.
+fn script(folder: &Folder, name: &str, variables: &[(&str, &str)]) -> Ended {
+    let bin = folder.path().join("bin");
+    if !bin.exists() {
+        std::fs::create_dir(&bin).unwrap();
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_gpubench"), bin.join("gpubench")).unwrap();
+        folder.write("bin/srun", "#!/bin/sh\nshift\nexec \"$@\"\n");
+        assert!(Command::new("chmod").arg("+x").arg(bin.join("srun")).status().unwrap().success());
+    }
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let script = format!("{}/docs/fleet/{name}", env!("CARGO_MANIFEST_DIR"));
+    let mut command = Command::new("bash");
+    command.arg(script).current_dir(folder.path()).env("PATH", path).envs(variables.iter().copied());
+    let output = command.output().unwrap();
+    Ended {
+        code: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+#[test]
+fn the_scripts_for_slurm_measure_and_merge() {
+    let folder = four();
+    let sweep = "--ops fft --sizes 4,8 --backends sim --sim devices.toml --require sim --format json";
+    for task in ["0", "1", "2"] {
+        good(script(&folder, "slurm-array.sh", &[("SWEEP", sweep), ("SLURM_ARRAY_TASK_ID", task)]));
+    }
+    assert!(folder.path().join("results/fleet/2/report.json").exists());
+    let merged = good(script(&folder, "slurm-merge.sh", &[]));
+    assert!(merged.stdout.starts_with("3 reports, 3 devices, 1 host\n"), "{}", merged.stdout);
+    // Without an array there is no task to name.
+    assert_ne!(script(&folder, "slurm-array.sh", &[("SWEEP", sweep)]).code, 0);
 }

@@ -39,11 +39,12 @@ pub fn sheet(table: &Table) -> Sheet {
         shared.filter_map(|(name, of)| shared_words(name, of(&table.lines.first()?.key))).collect();
     let mut headings: Vec<String> = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
     headings.extend(table.columns.iter().map(|column| column.name.clone()));
-    headings.push("spread".into());
+    let has_spread = table.lines.iter().any(|line| line.spread.is_some());
+    headings.extend(has_spread.then(|| "spread".to_owned()));
     let row = |line: &Line| {
         let keys = columns.iter().map(|(_, of)| Field::from(of(&line.key)));
         let times = (0..table.columns.len()).map(|column| time(line, column));
-        keys.chain(times).chain([spread(line)]).collect()
+        keys.chain(times).chain(has_spread.then(|| spread(line))).collect()
     };
     let side = words::side(table.side);
     let title = format!("{side}: median time of the best correct variant, {}", shared.join(", "));
@@ -85,7 +86,7 @@ fn spread(line: &Line) -> Field {
 
 /// Marked times stand out by one column, so that digits stay under digits.
 fn aligned(mut sheet: Sheet) -> Sheet {
-    for column in sheet.keys..sheet.headings.len().saturating_sub(1) {
+    for column in sheet.keys..sheet.headings.len() {
         if sheet.rows.iter().any(|row| row[column].text.ends_with(MARK)) {
             for row in sheet.rows.iter_mut().filter(|row| !row[column].text.ends_with(MARK)) {
                 row[column].text.push(' ');

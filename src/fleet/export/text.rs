@@ -91,7 +91,7 @@ fn legend(shown: &Shown<'_>) -> Vec<String> {
     let lines = || shown.tables.iter().flat_map(|table| &table.lines);
     let mut legend = vec![];
     if lines().any(|line| line.fastest.is_some()) {
-        legend.push(format!("{MARK} the fastest: its 95 % interval lies below that of every other"));
+        legend.push(format!("{MARK} the fastest, by more than 3 % and with an interval below every other"));
     }
     if lines().any(|line| line.spread.is_some()) {
         legend.push("spread: the slowest over the fastest of a kind".into());
