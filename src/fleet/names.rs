@@ -31,6 +31,9 @@ pub fn names(reports: &[(Option<&str>, &Report)]) -> Vec<String> {
     numbered(names)
 }
 
+/// A way to name a member by what its report tells, where it does.
+type Way<'a> = &'a dyn Fn(&Report) -> Option<String>;
+
 /// Distinct names for the members of `group`, as far as their reports differ.
 fn tell_apart(name: &str, group: &[usize], reports: &[(Option<&str>, &Report)]) -> Vec<String> {
     let started = |report: &Report| report.environment.started.clone();
@@ -45,7 +48,7 @@ fn tell_apart(name: &str, group: &[usize], reports: &[(Option<&str>, &Report)]) 
         let time = started(report).get(..19)?.replace('T', " ");
         Some(format!("{name}, {time}"))
     };
-    let ways: [&dyn Fn(&Report) -> Option<String>; 3] = [&by_address, &by_day, &by_time];
+    let ways: [Way<'_>; 3] = [&by_address, &by_day, &by_time];
     for way in ways {
         let told: Option<Vec<String>> = group.iter().map(|&place| way(reports[place].1)).collect();
         if let Some(told) = told.filter(|told| told.iter().collect::<HashSet<_>>().len() == told.len()) {
