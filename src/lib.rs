@@ -17,6 +17,7 @@ pub mod doctor;
 pub mod error;
 pub mod executor;
 pub mod export;
+pub mod fleet;
 pub mod glob;
 pub mod measure;
 pub mod observe;

@@ -23,7 +23,7 @@ use anyhow::{Context, bail};
 use rayon::prelude::*;
 
 use crate::report::Report;
-use crate::report::file::{File, load, locate, save_all_in_new};
+use crate::report::file::{File, locate, save_all_in_new};
 use image::Picture;
 pub use model::{ChartModel, charts};
 
@@ -87,15 +87,24 @@ fn file(chart: &impl Picture, format: Format) -> anyhow::Result<File> {
     Ok(File { name, bytes })
 }
 
-/// Reads reports, draws their charts and writes them into `out`, which is made where it is missing.
+/// Lines of a chart that can still be told apart: as many as there are colours, on either side.
+const TOLD_APART: usize = 14;
+
+/// The most lines that a chart of `reports` has, where they are more than can be told apart.
+pub fn crowded(reports: &[(&str, &Report)]) -> Option<usize> {
+    let most = charts(reports).iter().map(|chart| chart.series.len()).max()?;
+    (most > TOLD_APART).then_some(most)
+}
+
+/// Draws the charts of named reports and writes them into `out`, which is made where it is missing.
 ///
 /// Several reports share charts; their series are then labelled with the reports' names. Returns the paths written.
 ///
 /// # Errors
-/// `out` is `-`, a report cannot be read, none has a measured row, a file exists and `force` is false, or `out` cannot
+/// `out` is `-`, no report has a measured row, a file exists and `force` is false, or `out` cannot
 /// be written. No file or folder is then left behind.
 pub fn plot(
-    reports: &[PathBuf],
+    reports: &[(&str, &Report)],
     out: &Path,
     formats: &[Format],
     force: bool,
@@ -103,10 +112,7 @@ pub fn plot(
     if out == Path::new("-") {
         bail!("charts are files and do not go to stdout; name a folder with --out");
     }
-    let loaded = reports.iter().map(|path| load(path)).collect::<anyhow::Result<Vec<Report>>>()?;
-    let names = names(reports);
-    let named: Vec<(&str, &Report)> = names.iter().map(String::as_str).zip(&loaded).collect();
-    let files = files(&named, formats)?;
+    let files = files(reports, formats)?;
     if files.is_empty() {
         bail!(
             "nothing to draw: no row of the given reports is measured; see their report.md for the reasons"
@@ -116,7 +122,7 @@ pub fn plot(
 }
 
 /// A name for each report: its folder's for a `report.json`, else the file's; the whole path where names collide.
-fn names(reports: &[PathBuf]) -> Vec<String> {
+pub fn names(reports: &[PathBuf]) -> Vec<String> {
     let short = |path: &PathBuf| {
         let file = locate(path);
         let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());

@@ -209,34 +209,40 @@ fn times_at_the_ends_of_float64_are_drawn_within_the_plot() {
 }
 
 #[test]
-fn plot_reads_reports_and_writes_charts_but_replaces_none_unasked() {
+fn plot_writes_charts_but_replaces_none_unasked() {
     let folder = tempfile::tempdir().unwrap();
-    let source = folder.path().join("run");
-    std::fs::create_dir(&source).unwrap();
-    crate::report::file::save(&full(), &source.join("report.json")).unwrap();
     let out = folder.path().join("new/charts");
-    let reports = [source.clone()];
-    let written = plot(&reports, &out, &[Format::Svg], false).unwrap();
+    let plot = |report: &Report, force| plot(&[("", report)], &out, &[Format::Svg], force);
+    let written = plot(&full(), false).unwrap();
     assert_eq!(written.len(), 3);
     assert!(written.iter().all(|path| path.is_file()));
-    assert!(plot(&reports, &out, &[Format::Svg], false).unwrap_err().to_string().contains("--force"));
-    plot(&reports, &out, &[Format::Svg], true).unwrap();
-    crate::report::file::save(&empty(), &source.join("report.json")).unwrap();
-    assert!(plot(&reports, &out, &[Format::Svg], true).unwrap_err().to_string().contains("nothing to draw"));
+    assert!(plot(&full(), false).unwrap_err().to_string().contains("--force"));
+    plot(&full(), true).unwrap();
+    assert!(plot(&empty(), true).unwrap_err().to_string().contains("nothing to draw"));
 }
 
 #[test]
 fn plot_leaves_nothing_behind_where_it_cannot_write_and_takes_no_dash_for_a_folder() {
     let folder = tempfile::tempdir().unwrap();
-    let source = folder.path().join("report.json");
     let long = measured(&"o".repeat(300), 8, "cpu", "v", 1e-3);
     let short = measured("fft", 8, "cpu", "v", 1e-3);
-    crate::report::file::save(&Report { rows: vec![short, long], ..empty() }, &source).unwrap();
-    let reports = [source];
-    assert!(plot(&reports, &folder.path().join("new/charts"), &[Format::Svg], false).is_err());
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-    let message = plot(&reports, Path::new("-"), &[Format::Svg], false).unwrap_err().to_string();
+    let report = Report { rows: vec![short, long], ..empty() };
+    let plot = |out: &Path| plot(&[("", &report)], out, &[Format::Svg], false);
+    assert!(plot(&folder.path().join("new/charts")).is_err());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    let message = plot(Path::new("-")).unwrap_err().to_string();
     assert!(message.contains("stdout") && message.contains("--out"), "{message}");
+}
+
+#[test]
+fn a_chart_with_more_lines_than_can_be_told_apart_is_crowded() {
+    let report = full();
+    let named = |count: usize| vec![("x", &report); count];
+    assert_eq!(crowded(&named(2)), None);
+    let names: Vec<String> = (0..8).map(|index| format!("node{index}")).collect();
+    let eight: Vec<(&str, &Report)> = names.iter().map(|name| (name.as_str(), &report)).collect();
+    assert_eq!(crowded(&eight), Some(16));
+    assert_eq!(crowded(&[]), None);
 }
 
 #[test]

@@ -6,8 +6,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::fleet;
 use crate::report::file;
 use crate::settings::Format;
+
+/// What is most worth keeping: a report, and the fleet of a run on several devices.
+const KEPT: [&str; 2] = [file::FILE_NAME, fleet::file::FILE_NAME];
 
 /// A folder that exists and can be written to.
 pub struct Folder {
@@ -20,10 +24,11 @@ impl Folder {
     /// Makes the folder where it is missing, and checks that files can be made in it.
     ///
     /// # Errors
-    /// It cannot be written to, or it holds results of one of `formats` or a report and `force` is not given.
+    /// It cannot be written to, or it holds results of one of `formats`, a report or a fleet, and `force` is not given.
     pub fn claim(path: &Path, formats: &[Format], force: bool) -> Result<Folder> {
-        let wanted =
-            |name: &String| name == file::FILE_NAME || formats.iter().any(|format| format.is_made_as(name));
+        let wanted = |name: &String| {
+            KEPT.contains(&name.as_str()) || formats.iter().any(|format| format.is_made_as(name))
+        };
         if let Some(name) = held(path).into_iter().find(wanted).filter(|_| !force) {
             let path = path.display();
             bail!(
@@ -59,9 +64,9 @@ impl Folder {
         written.and(removed)
     }
 
-    /// Removes the results of an earlier run but for the report, which this run has replaced.
-    pub fn clear_stale(&self) {
-        for name in held(&self.path).into_iter().filter(|name| name != file::FILE_NAME) {
+    /// Removes the results of an earlier run but for `replaced`, which this run has replaced.
+    pub fn clear_stale(&self, replaced: &str) {
+        for name in held(&self.path).into_iter().filter(|name| name != replaced) {
             // What cannot be removed cannot be replaced either: writing it says so.
             let _ = fs::remove_file(self.path.join(name));
         }
@@ -90,15 +95,18 @@ pub fn named(out: Option<&Path>) -> Result<Option<&Path>> {
     Ok(out)
 }
 
-/// The results that a folder holds: the report, then the others by name.
+/// The results that a folder holds: the report and the fleet, then the others by name.
 fn held(path: &Path) -> Vec<String> {
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let mut held: Vec<String> =
-        names.filter(|name| Format::ALL.iter().any(|format| format.is_made_as(name))).collect();
-    // The report is what matters most, so it is named first.
-    held.sort_by_key(|name| (name != file::FILE_NAME, name.clone()));
+    let mut held: Vec<String> = names.filter(|name| is_result(name)).collect();
+    // They matter most, so they are named first.
+    held.sort_by_key(|name| (!KEPT.contains(&name.as_str()), name.clone()));
     held
+}
+
+fn is_result(name: &str) -> bool {
+    KEPT.contains(&name) || Format::ALL.iter().any(|format| format.is_made_as(name))
 }
 
 #[cfg(test)]
@@ -132,6 +140,7 @@ mod tests {
             ("report.csv", &[Format::Table][..], false),
             ("report.csv", &[Format::Csv], true),
             ("report.json", &[Format::Csv], true),
+            ("fleet.json", &[Format::Csv], true),
             ("time-matmul-f32.png", &[Format::Png], true),
             ("time-matmul-f32.png", &[Format::Csv], false),
         ] {
@@ -146,10 +155,10 @@ mod tests {
     #[test]
     fn what_an_earlier_run_left_is_cleared_but_for_the_report_and_foreign_files() {
         let root = tempfile::tempdir().unwrap();
-        for name in ["report.json", "report.md", "speedup-fft-f32.svg", "notes.png"] {
+        for name in ["report.json", "report.md", "speedup-fft-f32.svg", "notes.png", "fleet.json"] {
             fs::write(root.path().join(name), "old").unwrap();
         }
-        Folder::claim(root.path(), &[], true).unwrap().clear_stale();
+        Folder::claim(root.path(), &[], true).unwrap().clear_stale(file::FILE_NAME);
         let mut left: Vec<_> = fs::read_dir(root.path()).unwrap().map(|f| f.unwrap().file_name()).collect();
         left.sort();
         assert_eq!(left, ["notes.png", "report.json"]);

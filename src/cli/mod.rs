@@ -6,7 +6,9 @@ mod compare;
 mod folder;
 mod inventory;
 mod listing;
+mod merge;
 mod run;
+mod several;
 mod show;
 mod stream;
 mod sweep;
@@ -53,11 +55,13 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         }
         Command::Doctor { json } => wiring::doctor(json)?,
         Command::Show(args) => show::run(&args)?,
+        Command::Merge(args) => merge::run(&args)?,
         Command::Plot(args) => wiring::plot(&args.reports, &args.out, &args.formats()?, args.force)?,
         Command::Compare(args) => return compare::run(&args),
         Command::Baseline { command } => return baseline::run(command),
         Command::Schema { of: SchemaOf::Report } => stream::print(crate::report::SCHEMA)?,
         Command::Schema { of: SchemaOf::Compare } => stream::print(crate::compare::COMPARISON_SCHEMA)?,
+        Command::Schema { of: SchemaOf::Fleet } => stream::print(crate::fleet::SCHEMA)?,
         Command::Trend(args) => trend::run(&args)?,
         Command::Completions { shell } => {
             let mut script = Vec::new();

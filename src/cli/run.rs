@@ -7,17 +7,23 @@ use anyhow::Result;
 
 use super::args::RunArgs;
 use super::folder::Folder;
-use super::sweep::{names_nothing, parsed, sweep_file, swept};
-use super::{stream, wiring};
+use super::sweep::{names_nothing, parsed, sweep_file, swept_on};
+use super::{several, stream, wiring};
 use crate::op;
 use crate::plan::{Plan, PlannedCell};
-use crate::report::{Outcome, Report};
+use crate::report::{Outcome, Report, file};
+use crate::settings::devices::Devices;
 use crate::settings::resolve::Request;
 use crate::settings::{Destination, Settings, words};
 
 /// Runs what `args` ask for.
 pub fn run(args: RunArgs) -> Result<ExitCode> {
-    let settings = Settings::resolve(request(&args)?, sweep_file(&args.sweep)?)?;
+    let device = match &args.sweep.device {
+        None => None,
+        Some(Devices::One(device)) => Some(*device),
+        Some(devices) => return several::run(&args, devices),
+    };
+    let settings = Settings::resolve(request(&args, device)?, sweep_file(&args.sweep)?)?;
     let plan = Plan::of(&settings)?;
     if args.dry_run {
         return stream::print_with(|out| write_plan(&plan, out)).map(|()| ExitCode::SUCCESS);
@@ -33,19 +39,24 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
         }
     })?;
     if let Some(folder) = folder.filter(|_| args.force) {
-        folder.clear_stale();
+        folder.clear_stale(file::FILE_NAME);
     }
+    say_default_sweep(&args);
+    wiring::deliver(&settings, &finished.report)?;
+    Ok(ExitCode::from(exit_code(&finished.report, finished.interrupted)))
+}
+
+/// Says that what was run is the default, where nothing was asked for.
+pub fn say_default_sweep(args: &RunArgs) {
     if names_nothing(&args.sweep) && !args.quiet {
         stream::note(
             "gpubench: no --ops and no --config, so this was the quick sweep; 'gpubench run --help' shows more",
         );
     }
-    wiring::deliver(&settings, &finished.report)?;
-    Ok(ExitCode::from(exit_code(&finished.report, finished.interrupted)))
 }
 
-/// What the command line asks for, checked word by word.
-fn request(args: &RunArgs) -> Result<Request> {
+/// What the command line asks for on that device, checked word by word.
+pub fn request(args: &RunArgs, device: Option<u32>) -> Result<Request> {
     Ok(Request {
         out: args.out.clone(),
         formats: parsed("--format", args.format.as_deref(), words::formats)?,
@@ -54,12 +65,12 @@ fn request(args: &RunArgs) -> Result<Request> {
         color: !args.no_color && stream::takes_colors(),
         quiet: args.quiet,
         force: args.force,
-        ..swept(&args.sweep)?
+        ..swept_on(&args.sweep, device)?
     })
 }
 
 /// One line a cell, with the work that every variant of its case has in common.
-fn write_plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
     let widest_of = |length: fn(&PlannedCell) -> usize| plan.cells.iter().map(length).max().unwrap_or(0);
     let widest = widest_of(|planned| name(planned).len()).max("variant".len());
     let widest_op = widest_of(|planned| planned.cell.case.op.len()).max("op".len());

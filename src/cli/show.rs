@@ -1,11 +1,11 @@
-//! `gpubench show`: prints a report that exists, as the run that made it did.
+//! `gpubench show`: prints a report that exists, as the run that made it did, or a fleet side by side.
 
 use anyhow::{Context, Result, ensure};
 
 use super::args::ShowArgs;
-use super::stream;
-use crate::export::{self, View};
-use crate::report::file;
+use super::{stream, wiring};
+use crate::export::View;
+use crate::fleet::file;
 use crate::settings::{Format, words};
 
 /// Prints the report that `args` name.
@@ -19,11 +19,12 @@ pub fn run(args: &ShowArgs) -> Result<()> {
         !matches!(format, Format::Png | Format::Svg),
         "--format: {name} charts are files: draw them with 'gpubench plot'"
     );
-    let exporter = export::find(name).with_context(|| format!("no exporter of {name}"))?;
-    let report = file::load(&args.report)?;
+    let fleet = file::load(&args.report)?;
     let color = !args.no_color && stream::takes_colors();
     let view = View { tables: args.tables, all_variants: args.all_variants, color };
-    let mut text = Vec::new();
-    exporter.write(&report, &view, &mut text)?;
+    let text = match &args.member {
+        Some(member) => wiring::exported(fleet.member(member).context("--member")?, *format, &view)?,
+        None => wiring::shown(&fleet, *format, &view)?,
+    };
     stream::print_bytes(&text)
 }

@@ -1,16 +1,29 @@
 //! What a command line says of a sweep, checked word by word.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::args::{SweepArgs, YesNo};
 use crate::settings::config::{self, SweepFile};
+use crate::settings::devices::Devices;
 use crate::settings::layer::{Layer, RunWide};
 use crate::settings::pattern::Pattern;
 use crate::settings::resolve::Request;
 use crate::settings::{pattern, sizes, words};
 
-/// The request for a sweep, with nothing said of its results.
+/// The request for a sweep on one device, with nothing said of its results.
+///
+/// # Errors
+/// A word or value is wrong, or several devices are named.
 pub fn swept(args: &SweepArgs) -> Result<Request> {
+    match &args.device {
+        None => swept_on(args, None),
+        Some(Devices::One(device)) => swept_on(args, Some(*device)),
+        Some(several) => bail!("--device {several}: only 'gpubench run' takes several devices: name one"),
+    }
+}
+
+/// The request for a sweep on `device` whatever the arguments say of that.
+pub fn swept_on(args: &SweepArgs, device: Option<u32>) -> Result<Request> {
     let layer = Layer {
         ops: parsed("--ops", args.ops.as_deref(), words::ops)?,
         sizes: parsed("--sizes", args.sizes.as_deref(), sizes::parse)?,
@@ -28,7 +41,7 @@ pub fn swept(args: &SweepArgs) -> Result<Request> {
     let run = RunWide {
         seed: args.seed,
         threads: args.threads,
-        device: args.device,
+        device,
         sim: args.sim.clone(),
         cell_timeout_s: args.cell_timeout,
         budget_s: args.budget,

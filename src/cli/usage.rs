@@ -73,7 +73,7 @@ mod tests {
     fn each_wrong_usage_is_one_line_that_names_the_nearest_valid_word() {
         for (args, expected) in [
             (&["rnu"][..], "unknown command 'rnu': did you mean 'run'?"),
-            (&["wroker"], "unknown command 'wroker': did you mean 'trend'?"),
+            (&["wroker"], "unknown command 'wroker': did you mean 'merge'?"),
             (&["run", "--op", "matmul"], "unknown argument '--op': did you mean '--ops'?"),
             (&["run", "--smaples=3"], "unknown argument '--smaples': did you mean '--samples'?"),
             (&["run", "matmul"], "unknown argument 'matmul'"),
@@ -100,7 +100,7 @@ mod tests {
             (&["run", "--density", "2"], "invalid value '2' for '--density <SHARE>': density 2 is not"),
             (&["run", "--density", "-0.5"], "invalid value '-0.5' for '--density <SHARE>': density -0.5"),
             (&["run", "--seed", "-1"], "invalid value '-1' for '--seed <SEED>': "),
-            (&["run", "--device", "x"], "invalid value 'x' for '--device <ORDINAL>': "),
+            (&["run", "--device", "x"], "invalid value 'x' for '--device <LIST>': "),
             (
                 &["run", "--cell-timeout", "soon"],
                 "invalid value 'soon' for '--cell-timeout <TIME>': duration",

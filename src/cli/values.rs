@@ -1,5 +1,6 @@
 //! The values of flags, each refused in one line when it can mean nothing.
 
+use crate::settings::devices::{self, Devices};
 use crate::settings::layer::limits;
 use crate::settings::{duration, percent};
 
@@ -29,8 +30,8 @@ pub fn seed(text: &str) -> Result<u64, String> {
 }
 
 /// The value of the flag of that name.
-pub fn device(text: &str) -> Result<u32, String> {
-    text.trim().parse().map_err(|_| "it must be the number of a device, such as 0".to_owned())
+pub fn device(text: &str) -> Result<Devices, String> {
+    devices::parse(text).map_err(|error| error.to_string())
 }
 
 /// The value of the flag of that name.

@@ -9,9 +9,10 @@ use anyhow::{Context, Result};
 use super::stream;
 use crate::executor::{self, Finished};
 use crate::export::{self, View};
+use crate::fleet::{self, Fleet};
 use crate::plan::Plan;
 use crate::report::Report;
-use crate::settings::{Destination, Format, Settings};
+use crate::settings::{Destination, Format, Output, Settings};
 use crate::{chart, doctor, observe, worker};
 
 /// Runs the plan; progress goes to stderr.
@@ -40,7 +41,7 @@ pub fn measure(settings: &Settings, plan: Plan) -> Result<Finished> {
 /// format of a run to stdout there.
 pub fn deliver(settings: &Settings, report: &Report) -> Result<()> {
     let output = &settings.output;
-    let view = View { tables: output.tables, all_variants: output.all_variants, color: output.color };
+    let view = view(output);
     let mut text = Vec::new();
     for format in &output.formats {
         let exporter =
@@ -58,10 +59,42 @@ pub fn deliver(settings: &Settings, report: &Report) -> Result<()> {
     stream::print_bytes(&text)
 }
 
+/// How the output of a run is to be shown.
+pub fn view(output: &Output) -> View {
+    View { tables: output.tables, all_variants: output.all_variants, color: output.color }
+}
+
+/// A report in a format of one file.
+pub fn exported(report: &Report, format: Format, view: &View) -> Result<Vec<u8>> {
+    let name = format.name();
+    let exporter = export::find(name).with_context(|| format!("no exporter of {name}"))?;
+    let mut bytes = Vec::new();
+    exporter.write(report, view, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// A fleet in a format of one file: side by side, or as the report that it is when it has but one.
+pub fn shown(fleet: &Fleet, format: Format, view: &View) -> Result<Vec<u8>> {
+    match fleet.single() {
+        Some(report) => exported(report, format, view),
+        None => fleet::export::bytes(fleet, format, view.color),
+    }
+}
+
 /// Draws the charts of `reports` into `out` and names them on stderr.
 pub fn plot(reports: &[PathBuf], out: &Path, formats: &[Format], force: bool) -> Result<()> {
     let formats: Vec<_> = formats.iter().filter_map(|format| chart::Format::find(format.name())).collect();
-    for path in chart::plot(reports, out, &formats, force)? {
+    let fleets = reports.iter().map(|path| fleet::file::load(path)).collect::<Result<Vec<Fleet>>>()?;
+    let labelled = fleet::labelled(&chart::names(reports), &fleets);
+    let named: Vec<(&str, &Report)> =
+        labelled.iter().map(|(name, report)| (name.as_str(), *report)).collect();
+    if let Some(most) = chart::crowded(&named) {
+        stream::note(&format!(
+            "gpubench: a chart of these has {most} lines, more than can be told apart: name fewer reports, \
+             or see 'gpubench show' for a table"
+        ));
+    }
+    for path in chart::plot(&named, out, &formats, force)? {
         stream::note(&path.display().to_string());
     }
     Ok(())

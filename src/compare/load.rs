@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::{Run, Runs};
 use crate::baseline::{self, Baseline};
+use crate::fleet;
 use crate::report::file;
 
 /// The runs at `paths`: a `report.json`, a folder that holds one, a folder of such folders, or a baseline, which may be
@@ -79,6 +80,12 @@ fn held(path: &Path) -> Result<Vec<PathBuf>> {
         return Ok(vec![path.to_owned()]);
     }
     let shown = path.display();
+    // Its runs are of different devices, so they are no repetitions.
+    ensure!(
+        !path.join(fleet::file::FILE_NAME).is_file(),
+        "{shown} holds the runs of several devices: name those of one, such as {}",
+        path.join("gpu0").display()
+    );
     let entries = std::fs::read_dir(path).with_context(|| format!("cannot read {shown}"))?;
     let is_hidden =
         |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));

@@ -28,6 +28,11 @@ impl Watch {
         Ok(Watch)
     }
 
+    /// Whether the user has asked to stop.
+    pub fn is_interrupted(&self) -> bool {
+        self.flag().load(Ordering::Relaxed)
+    }
+
     /// Set once the user has asked to stop.
     pub fn flag(&self) -> &'static AtomicBool {
         &INTERRUPTED

@@ -7,6 +7,7 @@ mod advice;
 mod block;
 mod budget;
 mod course;
+mod devices;
 mod interrupt;
 mod journal;
 mod order;
@@ -18,6 +19,8 @@ mod workers;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+pub use devices::device_count;
+pub use interrupt::Watch;
 pub use workers::RequiredBackendMissing;
 
 pub use crate::plan::PlannedCell;

@@ -20,7 +20,7 @@ pub const SEE_DOCTOR: &str = "see what `gpubench doctor` reports";
 const START_ATTEMPTS: u32 = 3;
 
 /// What a worker's start may take however short the limit of a cell is: a device's context can take seconds.
-const LEAST_START_LIMIT: Duration = Duration::from_secs(30);
+pub const LEAST_START_LIMIT: Duration = Duration::from_secs(30);
 
 /// A backend that was asked for with `--require` cannot start: the run has not begun.
 #[derive(Clone, Debug, thiserror::Error)]

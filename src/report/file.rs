@@ -4,11 +4,11 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow, bail, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::json::Layout;
-use super::tame::tame;
+use super::tame::{may_drive, tame};
 use super::{Report, SCHEMA_VERSION, sound};
 
 /// Name of the report in the folder of a run.
@@ -18,7 +18,15 @@ pub const FILE_NAME: &str = "report.json";
 const READABLE: std::ops::RangeInclusive<u64> = 1..=SCHEMA_VERSION as u64;
 
 /// Largest file that is read as a report, in bytes; the largest sweeps make a hundredth of it.
-const LARGEST: u64 = 1 << 30;
+pub(crate) const LARGEST: u64 = 1 << 30;
+
+/// What is said of a larger one.
+pub(crate) const TOO_LARGE: &str =
+    "is larger than 1 GiB, the most that is read as a report; give a report.json written by gpubench run";
+
+/// What is said of a fleet where one report is wanted.
+const FLEET: &str = "a fleet of reports, made by gpubench merge: give one of the reports it was made of, or take one \
+                     out with 'gpubench show FLEET --member NAME --format json'";
 
 /// Reads a report. A folder stands for the `report.json` in it; unknown keys are ignored.
 ///
@@ -28,26 +36,24 @@ const LARGEST: u64 = 1 << 30;
 pub fn load(path: &Path) -> anyhow::Result<Report> {
     let path = locate(path);
     let shown = path.display();
-    let bytes = read(&path)
+    let bytes = read(&path, LARGEST)
         .with_context(|| format!("cannot read {shown}; give a report.json or the folder that holds one"))
         .map_err(one_line)?;
     let Some(bytes) = bytes else {
-        return Err(one_line(anyhow!(
-            "{shown} is larger than 1 GiB, the most that is read as a report; give a report.json written by gpubench run"
-        )));
+        return Err(one_line(anyhow!("{shown} {TOO_LARGE}")));
     };
     parse(&bytes).with_context(|| shown.to_string()).map_err(one_line)
 }
 
-/// The bytes of a file; `None` when it is larger than [`LARGEST`], which a device or pipe may not tell beforehand.
-fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+/// The bytes of a file; `None` when there are more than `most`, which a device or pipe may not tell beforehand.
+pub(crate) fn read(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     let file = fs::File::open(path)?;
-    if file.metadata()?.len() > LARGEST {
+    if file.metadata()?.len() > most {
         return Ok(None);
     }
     let mut bytes = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut bytes)?;
-    Ok((bytes.len() as u64 <= LARGEST).then_some(bytes))
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= most).then_some(bytes))
 }
 
 /// The file that `path` stands for: itself, or the report in the folder it names.
@@ -173,16 +179,25 @@ fn unwritten(path: &Path, error: &std::io::Error) -> anyhow::Error {
 #[derive(Deserialize)]
 struct Header {
     schema_version: Option<serde_json::Value>,
+    fleet_version: Option<serde_json::Value>,
 }
 
 /// A report from the text of its file. An error may have several lines' worth of text: see [`one_line`].
-pub(super) fn parse(bytes: &[u8]) -> anyhow::Result<Report> {
+pub(crate) fn parse(bytes: &[u8]) -> anyhow::Result<Report> {
     check_layout(bytes)?;
     let report: Report = serde_json::from_slice(bytes).map_err(|error| {
         anyhow!("not a report of the layout it names: {}; compare it with `gpubench schema`", shown(&error))
     })?;
+    vetted(report, may_drive(bytes))
+}
+
+/// A report as its readers may take it: sound, and unable to drive a terminal.
+///
+/// # Errors
+/// It contradicts itself.
+pub(crate) fn vetted(report: Report, may_drive: bool) -> anyhow::Result<Report> {
     sound::check(&report)?;
-    tame(report, bytes).context("cannot be shown; run the sweep again")
+    if may_drive { tame(&report).context("cannot be shown; run the sweep again") } else { Ok(report) }
 }
 
 /// Refuses what is no JSON object, and layouts that are not known here.
@@ -197,20 +212,29 @@ fn check_layout(bytes: &[u8]) -> anyhow::Result<()> {
             anyhow!("not JSON: {}; the file is damaged or incomplete, run the sweep again", shown(&error))
         }
     })?;
-    match header.schema_version {
-        None => bail!("no schema_version: {NO_REPORT}"),
-        Some(found) if !found.as_u64().is_some_and(|found| READABLE.contains(&found)) => bail!(
-            "schema_version {}, but this gpubench reads {} to {}; use the version that wrote it, or run the sweep again",
-            shown(&found),
-            READABLE.start(),
-            READABLE.end()
-        ),
-        Some(_) => Ok(()),
+    if header.schema_version.is_none() && header.fleet_version.is_some() {
+        bail!("{FLEET}");
     }
+    check_version(header.schema_version.as_ref().with_context(|| format!("no schema_version: {NO_REPORT}"))?)
+}
+
+/// Refuses layouts that are not known here.
+///
+/// # Errors
+/// One line that names the layout found and those that are known.
+pub(crate) fn check_version(found: &serde_json::Value) -> anyhow::Result<()> {
+    ensure!(
+        found.as_u64().is_some_and(|found| READABLE.contains(&found)),
+        "schema_version {}, but this gpubench reads {} to {}; use the version that wrote it, or run the sweep again",
+        shown(found),
+        READABLE.start(),
+        READABLE.end()
+    );
+    Ok(())
 }
 
 /// What a file says, cut to a length that can be read in a message.
-fn shown(found: &dyn std::fmt::Display) -> String {
+pub(crate) fn shown(found: &dyn std::fmt::Display) -> String {
     const MOST: usize = 200;
     let text = found.to_string();
     let cut = text.char_indices().nth(MOST).map_or(text.as_str(), |(end, _)| &text[..end]);
@@ -218,7 +242,7 @@ fn shown(found: &dyn std::fmt::Display) -> String {
 }
 
 /// The whole chain of causes on one line; control characters, which a file may bring along, are escaped.
-fn one_line(error: anyhow::Error) -> anyhow::Error {
+pub(crate) fn one_line(error: anyhow::Error) -> anyhow::Error {
     let escaped =
         |c: char| -> String { if c.is_control() { c.escape_default().to_string() } else { c.to_string() } };
     anyhow!("{}", format!("{error:#}").chars().map(escaped).collect::<String>())

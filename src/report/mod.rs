@@ -10,7 +10,7 @@ mod json;
 pub mod quantity;
 mod row;
 mod sound;
-mod tame;
+pub(crate) mod tame;
 
 pub use row::{Clock, Execute, Outcome, Phases, Row};
 

@@ -59,10 +59,12 @@ fn plain(message: &str, key: &str) -> String {
     }
     let wrong = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
     match wrong.and_then(|rest| rest.rsplit_once(", expected ")) {
-        Some((found, "a sequence")) if ["sweep", "variant", "rule", "cell"].contains(&key) => match found {
-            "map" => format!("write [[{key}]] with two brackets"),
-            _ => format!("{key} must be tables, not {}: write [[{key}]]", thing(found)),
-        },
+        Some((found, "a sequence")) if ["sweep", "variant", "rule", "device", "cell"].contains(&key) => {
+            match found {
+                "map" => format!("write [[{key}]] with two brackets"),
+                _ => format!("{key} must be tables, not {}: write [[{key}]]", thing(found)),
+            }
+        }
         Some((found, expected)) => format!("{key} must be {}, not {}", wanted(expected, found), thing(found)),
         None => message.split_whitespace().collect::<Vec<_>>().join(" "),
     }

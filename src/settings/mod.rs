@@ -3,6 +3,7 @@
 //! Knows names and limits; touches no device and writes nothing.
 
 pub mod config;
+pub mod devices;
 pub mod duration;
 pub mod layer;
 pub mod mistake;

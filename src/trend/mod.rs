@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::backend::Side;
 use crate::case::{Cache, Case, Cell};
 use crate::compare::Difference;
+use crate::fleet;
 use crate::report::Outcome;
 use crate::report::file::File;
 use crate::settings::Format;
@@ -288,9 +289,9 @@ fn json(trend: &Trend) -> Result<Vec<u8>> {
     crate::report::file::to_json(trend).context("cannot write the trend as JSON")
 }
 
-/// Whether `path` is a file that a trend wrote, and no report.
+/// Whether `path` is a file that a trend or a run on several devices wrote beside reports, and no report.
 fn is_own(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name == FILE_NAME)
+    path.file_name().is_some_and(|name| name == FILE_NAME || name == fleet::file::FILE_NAME)
 }
 
 #[cfg(test)]

@@ -70,6 +70,7 @@ fn help_teaches_by_example_and_hides_what_is_internal() {
 #[test]
 fn schema_is_the_published_one() {
     assert_eq!(stdout(&["schema"]), gpubench::report::SCHEMA);
+    assert_eq!(stdout(&["schema", "fleet"]), gpubench::fleet::SCHEMA);
     let schema: serde_json::Value = serde_json::from_str(gpubench::report::SCHEMA).unwrap();
     assert!(schema["properties"]["rows"].is_object());
 }

@@ -6,6 +6,7 @@ mod bad_input;
 mod baseline;
 mod commands;
 mod compare;
+mod fleet;
 mod plans;
 mod results;
 mod trend;

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod fleet;
 mod reports;
 
 use gpubench::case::Cache;

@@ -36,6 +36,7 @@ pub fn describe(device: CUdevice, ordinal: u32) -> Value {
     let capability = capability(device).map(|c| format!("{}.{}", c / 10, c % 10));
     json!({
         "device": ordinal,
+        "device_count": ffi::devices().map(|devices| devices.len()).ok(),
         "name": name(device),
         "compute_capability": capability,
         "multiprocessors": attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),

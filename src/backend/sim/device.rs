@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::law::Seconds;
 use super::reference;
 use super::rule::{Answer, Behaviour, Fault};
-use super::script::Script;
+use super::script::{Script, Scripted};
 use crate::backend::{Backend, Conditions, Finding, Floors, Job, Sample, SetupCounts, Side, Variant};
 use crate::case::{Cache, Case};
 use crate::data::generator::Stream;
@@ -38,13 +38,15 @@ const TIMES_S: RangeInclusive<f64> = 1e-15..=1e15;
 /// The started device.
 pub struct Device {
     script: Script,
+    ordinal: u32,
+    scripted: Scripted,
     variants: Vec<Variant>,
     meters: Rc<Meters>,
 }
 
 impl Device {
-    /// Starts as the script says: late, or not at all.
-    pub fn start(script: Script) -> Result<Device, Unavailable> {
+    /// Starts the device of that number as the script says: late, or not at all.
+    pub fn start(script: Script, ordinal: u32) -> Result<Device, Unavailable> {
         let start = &script.start;
         if let Some(Seconds(delay)) = start.delay {
             std::thread::sleep(Duration::from_secs_f64(delay));
@@ -57,8 +59,14 @@ impl Device {
                 Err(other) => return Err(Unavailable { reason: other.to_string(), fix: start.fix.clone() }),
             }
         }
+        let scripted = script.device(ordinal).ok_or_else(|| {
+            let count = script.device_count();
+            let reason =
+                format!("there is no simulated device {ordinal}: the script has {count}, numbered from 0");
+            Unavailable::new(reason, "choose one of them with --device, or add a [[device]] to the script")
+        })?;
         let variants = script.variants();
-        Ok(Device { script, variants, meters: Rc::default() })
+        Ok(Device { script, ordinal, scripted, variants, meters: Rc::default() })
     }
 
     fn count(&self, change: impl FnOnce(&mut SetupCounts)) {
@@ -74,7 +82,16 @@ fn count(meters: &Meters, change: impl FnOnce(&mut SetupCounts)) {
 
 impl Backend for Device {
     fn describe(&self) -> serde_json::Value {
-        serde_json::json!({ "device": "simulated", "seed": self.script.seed })
+        let mut description = serde_json::json!({
+            "device": self.ordinal,
+            "device_count": self.script.device_count(),
+            "name": self.scripted.name,
+            "seed": self.script.seed,
+        });
+        if let Some(watts) = self.scripted.power_limit_w {
+            description["power_limit_w"] = watts.into();
+        }
+        description
     }
 
     fn libraries(&self) -> Vec<Finding> {
@@ -91,12 +108,14 @@ impl Backend for Device {
             counts.plans += 1;
         });
         let behaviour = Cache::ALL.map(|cache| self.script.behaviour(variant, case, cache));
-        let seed = self.script.seed.wrapping_add(case.seed);
+        // Devices of one script scatter each by its own chances.
+        let seed = self.script.seed.wrapping_add(case.seed).wrapping_add(u64::from(self.ordinal) << 32);
         Ok(Box::new(SimJob {
             case: case.clone(),
             inputs: inputs.to_vec(),
             behaviour,
             on_gpu: side == Side::Gpu,
+            factor: if side == Side::Gpu { self.scripted.factor } else { 1.0 },
             event_constant_s: self.script.floors.map(|floors| floors.event_constant.0),
             stream: Stream::new(seed, fnv1a(0, format!("{case} {variant}").as_bytes())),
             executions: 0,
@@ -152,6 +171,8 @@ struct SimJob {
     /// Cold and hot.
     behaviour: [Behaviour; 2],
     on_gpu: bool,
+    /// How many times longer everything takes on this device.
+    factor: f64,
     event_constant_s: Option<f64>,
     stream: Stream,
     executions: u64,
@@ -168,7 +189,7 @@ impl SimJob {
         let ramp = behaviour.ramp * (-self.meters.busy_s.get() / behaviour.ramp_s).exp();
         let held_down = if throttled { THROTTLED } else { 1.0 };
         let scatter = behaviour.scatter.factor(self.stream, self.executions);
-        let elapsed_s = behaviour.time_s * scatter * (1.0 + ramp) * held_down;
+        let elapsed_s = behaviour.time_s * self.factor * scatter * (1.0 + ramp) * held_down;
         if TIMES_S.contains(&elapsed_s) {
             return Ok(elapsed_s);
         }

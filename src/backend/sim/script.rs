@@ -34,6 +34,9 @@ pub struct Script {
     /// Why it says that its clocks are held down.
     #[serde(default)]
     pub held_down: Vec<String>,
+    /// Its devices, numbered from 0; one that is like the script says where none is named.
+    #[serde(default, rename = "device")]
+    devices: Vec<Spanned<Scripted>>,
     #[serde(default, rename = "variant")]
     variants: Vec<Spanned<Named>>,
     #[serde(default, rename = "rule")]
@@ -52,6 +55,24 @@ pub struct Start {
     pub reason: Option<String>,
     /// What would fix it.
     pub fix: Option<String>,
+}
+
+/// One of several devices.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Scripted {
+    /// How many times longer variants on the GPU's side take on it.
+    pub factor: f64,
+    /// What it calls itself.
+    pub name: String,
+    /// The power limit that it tells, in watts.
+    pub power_limit_w: Option<f64>,
+}
+
+impl Default for Scripted {
+    fn default() -> Self {
+        Scripted { factor: 1.0, name: "simulated".into(), power_limit_w: None }
+    }
 }
 
 /// Floors of the device's clocks.
@@ -109,12 +130,33 @@ impl Script {
             let earlier = script.variants[..at].iter().map(Spanned::get_ref);
             named.get_ref().check(earlier).with_context(|| line(named.span().start))?;
         }
+        for device in &script.devices {
+            let factor = device.get_ref().factor;
+            ensure!(
+                factor.is_finite() && factor > 0.0,
+                "{}: factor must be a number above 0",
+                line(device.span().start)
+            );
+        }
         let variants = script.variants();
         for rule in &script.rules {
             let checked = rule.get_ref().check().and_then(|()| rule.get_ref().check_matches(&variants));
             checked.with_context(|| line(rule.span().start))?;
         }
         Ok(script)
+    }
+
+    /// How many devices there are: at least one.
+    pub fn device_count(&self) -> u32 {
+        u32::try_from(self.devices.len()).unwrap_or(u32::MAX).max(1)
+    }
+
+    /// The device of that number; `None` where there is none.
+    pub fn device(&self, ordinal: u32) -> Option<Scripted> {
+        match self.devices.get(usize::try_from(ordinal).ok()?) {
+            Some(device) => Some(device.get_ref().clone()),
+            None => (self.devices.is_empty() && ordinal == 0).then(Scripted::default),
+        }
     }
 
     /// The variants, one for each op a `[[variant]]` matches, in the order of ops.
@@ -229,6 +271,18 @@ mod tests {
     }
 
     #[test]
+    fn a_script_has_one_device_or_those_it_names() {
+        let script = |devices: &str| Script::parse(&format!("[[variant]]\nname = 'a'\n{devices}")).unwrap();
+        let one = script("");
+        assert_eq!((one.device_count(), one.device(0).unwrap().factor), (1, 1.0));
+        assert!(one.device(1).is_none());
+        let two = script("[[device]]\n[[device]]\nfactor = 1.08\nname = 'x'\n");
+        let second = two.device(1).unwrap();
+        assert_eq!((two.device_count(), second.factor, second.name.as_str()), (2, 1.08, "x"));
+        assert!(two.device(2).is_none());
+    }
+
+    #[test]
     fn a_law_grows_with_the_size() {
         let text =
             "[[variant]]\nname='a'\n[[rule]]\ntime = { base = '1us', per_element = '2us', exponent = 2 }\n";
@@ -269,6 +323,12 @@ mod tests {
                 "[[variant]]\nname = 'a'\n[start]\noutcome = 'crahs'\n",
                 "line 4: unknown outcome 'crahs': did you mean 'crash'?",
             ),
+            ("[[variant]]\nname = 'a'\n[[device]]\nfactor = 0\n", "line 3: factor must be a number above 0"),
+            (
+                "[[variant]]\nname = 'a'\n[[device]]\nfactr = 1\n",
+                "line 4: unknown key 'factr': did you mean 'factor'?",
+            ),
+            ("[[variant]]\nname = 'a'\n[device]\nfactor = 1\n", "line 3: write [[device]] with two brackets"),
             ("[[variant]]\nname = 'a'\n[rule]\nnoise = 0.1\n", "line 3: write [[rule]] with two brackets"),
             (
                 "[[variant]]\nname = 'a'\n[[rule]]\ntim = '1ms'\n",

@@ -2,6 +2,7 @@
 
 mod baseline;
 mod compare;
+mod merge;
 mod run;
 mod trend;
 
@@ -13,6 +14,7 @@ use clap_complete::Shell;
 
 pub use baseline::{BaselineCommand, SaveArgs};
 pub use compare::CompareArgs;
+pub use merge::MergeArgs;
 pub use run::{RunArgs, SweepArgs};
 pub use trend::TrendArgs;
 
@@ -63,13 +65,15 @@ pub enum Command {
     },
     /// Print a report again, as the run that made it did
     Show(ShowArgs),
+    /// Join reports of several machines and devices in one file, to be shown side by side
+    Merge(MergeArgs),
     /// Draw the charts of reports again
     Plot(PlotArgs),
     /// Chart every report of a folder over time, and mark where times stepped
     Trend(TrendArgs),
-    /// Print the JSON schema of report.json, or of a comparison
+    /// Print the JSON schema of report.json, of a comparison, or of a merged file
     Schema {
-        /// Which: report or compare
+        /// Which: report, compare or fleet
         #[arg(value_enum, default_value = "report")]
         of: SchemaOf,
     },
@@ -103,10 +107,16 @@ pub fn without_hidden() -> clap::Command {
 Examples:
   gpubench show results/mine                    the answer, in one screen
   gpubench show results/mine --tables | less -S
+  gpubench show fleet.json                     every GPU and host side by side, and which stand out
+  gpubench show fleet.json --member 'node17 GPU 3'
   gpubench show results/mine --format md | gh pr comment --body-file -")]
 pub struct ShowArgs {
-    /// A report.json file, or the folder that holds one
+    /// A report.json file, a merged file, or the folder of a run
     pub report: PathBuf,
+
+    /// Show this member of a merged file as the report that it is
+    #[arg(long, value_name = "NAME")]
+    pub member: Option<String>,
 
     /// How: table, json, csv or md
     #[arg(long, value_name = "FORMAT", default_value = "table")]
@@ -129,7 +139,7 @@ pub struct ShowArgs {
 #[derive(Args)]
 #[command(after_help = "Example: gpubench plot results/h200/article --out charts --format png,svg")]
 pub struct PlotArgs {
-    /// Reports: report.json files, or folders that hold one
+    /// Reports: report.json files, merged files, or folders of runs
     #[arg(required = true, value_name = "REPORT")]
     pub reports: Vec<PathBuf>,
 
@@ -166,6 +176,8 @@ pub enum SchemaOf {
     Report,
     /// A comparison in JSON
     Compare,
+    /// What merge writes
+    Fleet,
 }
 
 /// Yes or no.

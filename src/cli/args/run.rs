@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::YesNo;
 use crate::cli::values;
+use crate::settings::devices::Devices;
 
 const RUN_HELP: &str = "\
 Examples:
@@ -21,6 +22,7 @@ Examples:
   gpubench run --config mine.toml --dry-run            what would be measured; touches no device
   gpubench run --ops fft --out - --format json | jq .  one format on stdout and nothing else
   gpubench run --require cuda || echo no usable GPU    for CI: no GPU is an error, not a skip
+  gpubench run --device all --backends cuda --out new  every GPU of this machine in turn, and which is unlike the rest
 
 A sweep file is TOML: defaults at the top, and [[sweep]] tables whose values replace them:
 
@@ -177,10 +179,11 @@ pub struct SweepArgs {
     #[arg(help_heading = "How to measure")]
     pub threads: Option<usize>,
 
-    /// CUDA device, by CUDA's ordinal. Default: 0
-    #[arg(long, value_name = "ORDINAL", allow_negative_numbers = true, value_parser = values::device)]
+    /// CUDA device, by CUDA's ordinal; several, such as 0,2, or all are measured one after the other, each in a folder
+    /// of its own, and compared. Default: 0
+    #[arg(long, value_name = "LIST", allow_negative_numbers = true, value_parser = values::device)]
     #[arg(help_heading = "How to measure")]
-    pub device: Option<u32>,
+    pub device: Option<Devices>,
 
     /// Give a cell up after this time, such as 500ms, 30s, 5m or 1.5h. Default: 5m
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = values::cell_timeout)]

@@ -1,0 +1,183 @@
+//! `gpubench run --device all`: a complete run a device, one after the other, and what they come to together.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Result, bail, ensure};
+
+use super::args::RunArgs;
+use super::folder::Folder;
+use super::run::{exit_code, request, say_default_sweep, write_plan};
+use super::sweep::sweep_file;
+use super::{stream, wiring};
+use crate::backend::Side;
+use crate::executor::{self, Watch};
+use crate::fleet::{self, Fleet, Source};
+use crate::plan::Plan;
+use crate::report::{Report, file};
+use crate::settings::devices::Devices;
+use crate::settings::{Destination, Format, Settings};
+
+/// Exit code of a run that was interrupted.
+const INTERRUPTED: u8 = 130;
+
+/// A device, and the folder of its run.
+struct Part {
+    ordinal: u32,
+    path: PathBuf,
+    folder: Folder,
+}
+
+/// Runs what `args` ask for on each of `devices`, and prints what they come to side by side.
+pub fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
+    let settings = Settings::resolve(request(args, Some(0))?, sweep_file(&args.sweep)?)?;
+    let plan = Plan::of(&settings)?;
+    if args.dry_run {
+        stream::print_with(|out| write_plan(&plan, out))?;
+        return stream::print(&format!("a run of these for each of --device {devices}\n"))
+            .map(|()| ExitCode::SUCCESS);
+    }
+    let Destination::Folder(out) = &settings.output.destination else {
+        bail!("--device {devices} makes a report a device, which --out - cannot carry: give --out a folder");
+    };
+    // From here on the first interrupt ends the present run in good order, and with it the runs that would follow.
+    let watch = Watch::begin()?;
+    let ordinals = chosen(devices, &settings, &plan)?;
+    let (whole, parts) = claim(out, &ordinals, &settings)?;
+    let mut reports = vec![];
+    let mut code = 0;
+    for (index, part) in parts.iter().enumerate() {
+        if watch.is_interrupted() {
+            code = INTERRUPTED;
+            break;
+        }
+        if !settings.output.quiet {
+            stream::note(&format!("gpubench: device {} ({} of {})", part.ordinal, index + 1, parts.len()));
+        }
+        let settings = settings_of(&settings, part, parts.len());
+        let finished =
+            wiring::measure(&settings, plan.clone()).inspect_err(|_| withdraw(&parts[index..], &whole))?;
+        if args.force {
+            part.folder.clear_stale(file::FILE_NAME);
+        }
+        wiring::deliver(&settings, &finished.report)?;
+        code = code.max(exit_code(&finished.report, finished.interrupted));
+        reports.push((part, finished.report));
+        save(&reports, out)?;
+    }
+    withdraw(&parts[reports.len()..], &whole);
+    if args.force {
+        whole.clear_stale(fleet::file::FILE_NAME);
+    }
+    say_default_sweep(args);
+    finish(&reports, &settings, out)?;
+    Ok(ExitCode::from(code))
+}
+
+/// The devices to run on: those that are named, as far as there are so many, or all.
+///
+/// # Errors
+/// The run has no backend with devices, none of those can start, or a device that is named is missing.
+fn chosen(devices: &Devices, settings: &Settings, plan: &Plan) -> Result<Vec<u32>> {
+    let mut backends: Vec<&str> = vec![];
+    for planned in plan.cells.iter().filter(|planned| planned.variant.side == Side::Gpu) {
+        if !backends.contains(&planned.cell.backend.as_str()) {
+            backends.push(&planned.cell.backend);
+        }
+    }
+    ensure!(
+        !backends.is_empty(),
+        "--device {devices}: nothing in this run is for a GPU: add cuda to --backends"
+    );
+    let mut most = None;
+    let mut missing = vec![];
+    for backend in backends {
+        match executor::device_count(backend, &settings.options, settings.isolate) {
+            Ok(count) => most = most.max(Some(count)),
+            Err(why) => {
+                let fix = why.fix.map(|fix| format!(" ({fix})")).unwrap_or_default();
+                missing.push(format!("{backend}: {}{fix}", why.reason));
+            }
+        }
+    }
+    let Some(count) = most else {
+        bail!("--device {devices}: no device can be used: {}", missing.join("; "));
+    };
+    match devices {
+        Devices::All => Ok((0..count).collect()),
+        Devices::One(one) => Ok(vec![*one]),
+        Devices::Several(several) => {
+            if let Some(absent) = several.iter().find(|ordinal| **ordinal >= count) {
+                bail!(
+                    "--device {devices}: there is no device {absent}: this machine has {count}, numbered from 0"
+                );
+            }
+            Ok(several.clone())
+        }
+    }
+}
+
+/// Makes the folder of the fleet and one in it for each device; all or none.
+fn claim(out: &Path, ordinals: &[u32], settings: &Settings) -> Result<(Folder, Vec<Part>)> {
+    let output = &settings.output;
+    let whole = Folder::claim(out, &[], output.force)?;
+    let mut parts = vec![];
+    for &ordinal in ordinals {
+        let path = out.join(format!("gpu{ordinal}"));
+        let folder =
+            Folder::claim(&path, &output.formats, output.force).inspect_err(|_| withdraw(&parts, &whole))?;
+        parts.push(Part { ordinal, path, folder });
+    }
+    Ok((whole, parts))
+}
+
+/// Removes the folders that were made, as far as they are still empty.
+fn withdraw(parts: &[Part], whole: &Folder) {
+    parts.iter().for_each(|part| part.folder.withdraw());
+    whole.withdraw();
+}
+
+/// The settings of the run of one of so many parts: its device and folder, its share of the budget, nothing on stdout.
+fn settings_of(settings: &Settings, part: &Part, parts: usize) -> Settings {
+    let mut settings = settings.clone();
+    settings.options.device = part.ordinal;
+    settings.budget_s = settings.budget_s.map(|budget| budget / parts as f64);
+    settings.output.destination = Destination::Folder(part.path.clone());
+    settings.output.formats.retain(|format| *format != Format::Table);
+    settings
+}
+
+/// The fleet of the reports that have rows; `None` where none has.
+fn fleet_of(reports: &[(&Part, Report)]) -> Result<Option<Fleet>> {
+    let with_rows = reports.iter().filter(|(_, report)| !report.rows.is_empty());
+    let source = |(part, report): &(&Part, Report)| Source {
+        origin: part.path.display().to_string(),
+        name: None,
+        report: report.clone(),
+    };
+    let sources: Vec<Source> = with_rows.map(source).collect();
+    if sources.is_empty() { Ok(None) } else { fleet::merge(sources, None).map(Some) }
+}
+
+/// Brings the fleet's file up to date.
+fn save(reports: &[(&Part, Report)], out: &Path) -> Result<()> {
+    match fleet_of(reports)? {
+        Some(fleet) => fleet::file::save(&fleet, &out.join(fleet::file::FILE_NAME)),
+        None => Ok(()),
+    }
+}
+
+/// Says where the fleet is, and prints it where a table was asked for.
+fn finish(reports: &[(&Part, Report)], settings: &Settings, out: &Path) -> Result<()> {
+    let output = &settings.output;
+    let fleet = fleet_of(reports)?;
+    if fleet.is_some() && !output.quiet {
+        stream::note(&format!("gpubench: all of them are in {}", out.join(fleet::file::FILE_NAME).display()));
+    }
+    match fleet {
+        Some(fleet) if output.formats.contains(&Format::Table) => {
+            stream::print_bytes(&wiring::shown(&fleet, Format::Table, &wiring::view(output))?)
+        }
+        _ => Ok(()),
+    }
+}

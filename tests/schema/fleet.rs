@@ -1,0 +1,70 @@
+//! The schema of a fleet's file: what is merged fits it, and what breaks a promise does not.
+
+use gpubench::fleet::{SCHEMA, Source, file, merge};
+use gpubench::report::{Report, SCHEMA as REPORT_SCHEMA};
+use serde_json::{Value, json};
+
+use super::reports::{complete, report};
+
+/// The schema, with that of a report where it refers to it.
+fn validator() -> jsonschema::Validator {
+    let mut schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    jsonschema::draft202012::meta::validate(&schema).unwrap();
+    assert_eq!(schema["$defs"]["report"]["then"], json!({ "$ref": "report-v2.json" }));
+    // Bundled, as the specification has it: under a name of its own, so that references inside stay inside.
+    let mut inner: Value = serde_json::from_str(REPORT_SCHEMA).unwrap();
+    inner["$id"] = json!("https://gpubench.invalid/report-v2.json");
+    schema["$id"] = json!("https://gpubench.invalid/fleet-v1.json");
+    schema["$defs"]["inner"] = inner;
+    jsonschema::draft202012::new(&schema).unwrap()
+}
+
+fn fleet() -> Value {
+    let source = |(host, mut report): (&str, Report)| {
+        report.environment.host.name = host.into();
+        Source { origin: host.into(), name: None, report }
+    };
+    let merged = merge([("a", report()), ("b", complete())].map(source).to_vec(), None).unwrap();
+    serde_json::from_slice(&file::to_json(&merged).unwrap()).unwrap()
+}
+
+#[test]
+fn what_is_merged_fits_the_schema_and_so_does_a_member_of_the_older_layout() {
+    let (validator, fleet) = (validator(), fleet());
+    let errors: Vec<String> =
+        validator.iter_errors(&fleet).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    let mut older = fleet;
+    older["members"][0]["report"] =
+        serde_json::from_str(include_str!("../../src/report/testdata/layout-1.json")).unwrap();
+    assert!(validator.is_valid(&older));
+}
+
+#[test]
+fn fleets_that_break_a_promise_are_rejected() {
+    type Break = fn(&mut Value);
+    let breaks: [(&str, Break); 8] = [
+        ("no version", |v| drop(v.as_object_mut().unwrap().remove("fleet_version"))),
+        ("another version", |v| v["fleet_version"] = json!(2)),
+        ("no members", |v| v["members"] = json!([])),
+        ("a member without a name", |v| drop(v["members"][0].as_object_mut().unwrap().remove("name"))),
+        ("an empty name", |v| v["members"][0]["name"] = json!("")),
+        ("a name with an escape", |v| v["members"][0]["name"] = json!("a\u{1b}[31m")),
+        ("a report of an unknown layout", |v| v["members"][0]["report"]["schema_version"] = json!(3)),
+        ("a report that breaks a promise", |v| v["members"][1]["report"]["rows"][0]["n"] = json!(0)),
+    ];
+    let validator = validator();
+    for (what, change) in breaks {
+        let mut value = fleet();
+        change(&mut value);
+        assert!(!validator.is_valid(&value), "accepted: {what}");
+    }
+}
+
+#[test]
+fn later_keys_are_allowed() {
+    let mut value = fleet();
+    value["later"] = json!(1);
+    value["members"][0]["later"] = json!([]);
+    assert!(validator().is_valid(&value));
+}
