@@ -33,6 +33,7 @@ pub fn swept(args: &SweepArgs) -> Result<Request> {
         cell_timeout_s: args.cell_timeout,
         budget_s: args.budget,
         transfer: parsed("--transfer", args.transfer.as_deref(), words::transfer)?,
+        peaks: args.no_peaks.then_some(false),
         require: parsed("--require", args.require.as_deref(), words::backends)?,
     };
     Ok(Request { layer, run, isolate: args.isolate == YesNo::Yes, ..Request::default() })

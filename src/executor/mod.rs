@@ -10,6 +10,7 @@ mod course;
 mod interrupt;
 mod journal;
 mod order;
+mod peaks;
 mod rounds;
 mod series;
 mod visit;
@@ -18,6 +19,7 @@ mod workers;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+pub use peaks::Peaks;
 pub use workers::RequiredBackendMissing;
 
 pub use crate::plan::PlannedCell;
@@ -40,6 +42,8 @@ pub struct Run {
     pub seed: u64,
     /// Seconds the whole run should take: what the cells leave of it goes to those with the widest intervals.
     pub budget_s: Option<f64>,
+    /// Whether the ceilings of the backends are told.
+    pub peaks: Peaks,
     /// How long one cell, or the start of one worker, may take.
     pub cell_timeout: Duration,
     /// Whether workers are processes of their own (else threads of this one).
@@ -75,9 +79,10 @@ pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
     let watch = interrupt::Watch::begin()?;
     let start = Instant::now();
     let mut workers = workers::Workers::start(run, place(run)?, watch.flag());
-    let journal = journal::Journal::begin(run, start);
+    let mut journal = journal::Journal::begin(run, start);
     observer.run_started(run.cells.len());
-    let mut interrupted = workers.require(&run.require, observer)?.is_break();
+    let mut interrupted = workers.require(&run.require, observer)?.is_break()
+        || peaks::gather(run, &mut workers, &mut journal, observer).is_break();
     let mut rounds = Rounds::new(run, start, workers, journal);
     for block in block::blocks(&run.cells, memory::free_host_bytes()) {
         if interrupted {

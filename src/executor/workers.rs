@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crate::backend::{Finding, Floors, Options};
+use crate::backend::{Ceilings, Finding, Floors, Options};
 use crate::error::Unavailable;
 use crate::observe::Observer;
 use crate::report::BackendState;
@@ -50,6 +50,8 @@ struct Slot {
     generation: u64,
     failed_starts: u32,
     report: BackendState,
+    /// What its ceilings depend on besides the host, as its worker told.
+    ceilings_depend_on: Option<serde_json::Value>,
 }
 
 /// What stands in the way of a worker.
@@ -84,9 +86,7 @@ impl Workers {
         let slots = names.into_iter().map(|name| Slot::new(name)).collect();
         let (options, start_limit) = (run.options.clone(), run.cell_timeout.max(LEAST_START_LIMIT));
         let mut workers = Workers { slots, place, options, start_limit, stop };
-        for slot in &mut workers.slots {
-            slot.launch(&workers.place, &workers.options);
-        }
+        workers.start_absent();
         workers
     }
 
@@ -178,6 +178,41 @@ impl Workers {
         }
     }
 
+    /// Ends a worker in good order and waits until it is gone; the next cell of its backend gets a new one.
+    pub fn retire(&mut self, name: &str) {
+        let Some(slot) = self.slot_mut(name) else { return };
+        if let State::Ready(mut client) = std::mem::replace(&mut slot.state, State::Absent) {
+            client.farewell();
+            client.finish();
+        }
+    }
+
+    /// Starts and greets a worker for each backend that has none; waits for none.
+    pub fn start_absent(&mut self) {
+        for slot in &mut self.slots {
+            if matches!(slot.state, State::Absent) {
+                slot.launch(&self.place, &self.options);
+            }
+        }
+    }
+
+    /// The backends.
+    pub fn names(&self) -> Vec<String> {
+        self.slots.iter().map(|slot| slot.report.name.clone()).collect()
+    }
+
+    /// What the backend's ceilings depend on besides the host, where it has told.
+    pub fn ceilings_depend_on(&self, name: &str) -> Option<&serde_json::Value> {
+        self.slot(name)?.ceilings_depend_on.as_ref()
+    }
+
+    /// Notes the ceilings of a backend.
+    pub fn note_ceilings(&mut self, name: &str, ceilings: Ceilings) {
+        if let Some(slot) = self.slot_mut(name) {
+            slot.report.ceilings = Some(ceilings);
+        }
+    }
+
     /// Notes the libraries a worker has loaded.
     pub fn note_libraries(&mut self, name: &str, libraries: Vec<Finding>) {
         if let Some(slot) = self.slot_mut(name) {
@@ -230,7 +265,7 @@ impl Slot {
             description: serde_json::Value::Null,
             libraries: vec![],
         };
-        Slot { state: State::Absent, generation: 0, failed_starts: 0, report }
+        Slot { state: State::Absent, generation: 0, failed_starts: 0, report, ceilings_depend_on: None }
     }
 
     fn launch(&mut self, place: &Place, options: &Options) {
@@ -251,7 +286,8 @@ impl Slot {
         };
         let startup = client.started();
         match client.wait(startup + limit, stop, &mut |_| {}) {
-            Ok(Reply::Ready { description, floors }) => {
+            Ok(Reply::Ready { description, floors, ceilings_depend_on }) => {
+                self.ceilings_depend_on = ceilings_depend_on;
                 self.report.startup_s.get_or_insert((client.replied() - startup).as_secs_f64());
                 self.report.available = true;
                 self.report.reason = None;

@@ -80,6 +80,7 @@ fn parse(name: &str, text: &str) -> Result<SweepFile> {
         cell_timeout_s: file.cell_timeout,
         budget_s: file.budget,
         transfer: file.transfer,
+        peaks: file.peaks,
         require: file.require,
     };
     let Some(defaults) = defaults.into_layer(name, text) else {
@@ -89,8 +90,8 @@ fn parse(name: &str, text: &str) -> Result<SweepFile> {
 }
 
 /// Keys that hold for the whole run.
-const RUN_WIDE: [&str; 8] =
-    ["seed", "threads", "device", "sim", "cell-timeout", "budget", "transfer", "require"];
+const RUN_WIDE: [&str; 9] =
+    ["seed", "threads", "device", "sim", "cell-timeout", "budget", "transfer", "peaks", "require"];
 
 /// What to say of a key of the whole run that stands in a table; `None` of anything else.
 fn misplaced(problem: &str) -> Option<String> {
@@ -137,6 +138,7 @@ struct File {
     budget: Option<f64>,
     #[serde(default, deserialize_with = "values::transfer")]
     transfer: Option<HostMemory>,
+    peaks: Option<bool>,
     #[serde(default, deserialize_with = "values::backends")]
     require: Option<Vec<String>>,
     #[serde(default)]

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -25,6 +26,7 @@ use super::transfer::Mover;
 use crate::backend::{Compile, DevicePhases, Finding, HostMemory, SetupCounts};
 use crate::data::Real;
 use crate::error::{CellError, Unavailable};
+use crate::user_cache;
 
 /// An element type that kernels and libraries work on.
 pub trait Element: Real + DeviceRepr + ValidAsZeroBits {}
@@ -200,7 +202,8 @@ impl Cuda {
                 "install the NVRTC of a newer CUDA release: pip install -U nvidia-cuda-nvrtc",
             )
         })?;
-        let ready = (compiler, cache::file_identity(path.as_deref()));
+        let library = path.map(|path| user_cache::file_identity(Path::new(&path))).unwrap_or_default();
+        let ready = (compiler, library);
         *self.shared.compiler.borrow_mut() = Some(ready.clone());
         Ok(ready)
     }

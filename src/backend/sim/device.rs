@@ -9,7 +9,9 @@ use super::law::Seconds;
 use super::reference;
 use super::rule::{Answer, Behaviour, Fault};
 use super::script::Script;
-use crate::backend::{Backend, Conditions, Finding, Floors, Job, Sample, SetupCounts, Side, Variant};
+use crate::backend::{
+    Backend, Ceilings, Conditions, Finding, Floors, Job, Sample, SetupCounts, Side, Variant,
+};
 use crate::case::{Cache, Case};
 use crate::data::generator::Stream;
 use crate::data::hash::fnv1a;
@@ -75,6 +77,15 @@ fn count(meters: &Meters, change: impl FnOnce(&mut SetupCounts)) {
 impl Backend for Device {
     fn describe(&self) -> serde_json::Value {
         serde_json::json!({ "device": "simulated", "seed": self.script.seed })
+    }
+
+    fn ceilings_depend_on(&self) -> Option<serde_json::Value> {
+        serde_json::to_value(self.script.ceilings()).ok()
+    }
+
+    fn ceilings(&mut self) -> Result<Option<Ceilings>, CellError> {
+        suffer(self.script.ceilings_outcome(), "the script says so")?;
+        Ok(Some(self.script.ceilings()))
     }
 
     fn libraries(&self) -> Vec<Finding> {

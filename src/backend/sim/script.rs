@@ -7,9 +7,10 @@ use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::ceilings::Scripted;
 use super::law::{Scatter, Seconds};
 use super::rule::{Answer, Behaviour, Fault, Rule, anything};
-use crate::backend::{Accuracy, Side, Variant};
+use crate::backend::{Accuracy, Ceilings, Side, Variant};
 use crate::case::{Cache, Case, DType};
 use crate::glob::glob;
 use crate::op::OPS;
@@ -34,6 +35,8 @@ pub struct Script {
     /// Why it says that its clocks are held down.
     #[serde(default)]
     pub held_down: Vec<String>,
+    /// The most that it does.
+    ceilings: Option<Spanned<Scripted>>,
     #[serde(default, rename = "variant")]
     variants: Vec<Spanned<Named>>,
     #[serde(default, rename = "rule")]
@@ -109,6 +112,9 @@ impl Script {
             let earlier = script.variants[..at].iter().map(Spanned::get_ref);
             named.get_ref().check(earlier).with_context(|| line(named.span().start))?;
         }
+        if let Some(ceilings) = &script.ceilings {
+            ceilings.get_ref().check().with_context(|| line(ceilings.span().start))?;
+        }
         let variants = script.variants();
         for rule in &script.rules {
             let checked = rule.get_ref().check().and_then(|()| rule.get_ref().check_matches(&variants));
@@ -133,6 +139,16 @@ impl Script {
             })
         };
         OPS.iter().flat_map(|op| of_op(op.name())).collect()
+    }
+
+    /// The most that the device does.
+    pub fn ceilings(&self) -> Ceilings {
+        self.ceilings.as_ref().map_or_else(Scripted::default, |named| named.get_ref().clone()).ceilings(self)
+    }
+
+    /// What happens instead of measuring that.
+    pub fn ceilings_outcome(&self) -> Fault {
+        self.ceilings.as_ref().and_then(|named| named.get_ref().outcome).unwrap_or(Fault::None)
     }
 
     /// What `variant` does on `case`. A cell that no rule gives a time takes 100 µs.
