@@ -39,7 +39,16 @@ pub struct Ceilings {
 
 impl Ceilings {
     /// Without the figures that are no rates, which are finite and above 0; `None` when none is left.
-    pub fn plausible(mut self) -> Option<Ceilings> {
+    pub fn plausible(self) -> Option<Ceilings> {
+        Some(self.with_rates_alone()).filter(|ceilings| !ceilings.is_empty())
+    }
+
+    /// Whether every figure is a rate.
+    pub fn has_rates_alone(&self) -> bool {
+        self.clone().with_rates_alone() == *self
+    }
+
+    fn with_rates_alone(mut self) -> Ceilings {
         let is_rate = |rate: &f64| rate.is_finite() && *rate > 0.0;
         self.read = self.read.filter(is_rate);
         self.copy = self.copy.filter(is_rate);
@@ -48,8 +57,12 @@ impl Ceilings {
         let are_rates = |rates: &BusRates| is_rate(&rates.pageable) && is_rate(&rates.pinned);
         self.upload = self.upload.filter(are_rates);
         self.download = self.download.filter(are_rates);
-        let memory = self.read.or(self.copy).or(self.triad).is_some();
-        (memory || !self.matmul.is_empty() || self.upload.or(self.download).is_some()).then_some(self)
+        self
+    }
+
+    fn is_empty(&self) -> bool {
+        let memory = self.read.or(self.copy).or(self.triad);
+        memory.is_none() && self.matmul.is_empty() && self.upload.or(self.download).is_none()
     }
 }
 
@@ -95,6 +108,7 @@ mod tests {
             download: bus(1e10, 2e10),
             ..Ceilings::default()
         };
+        assert!(!measured.has_rates_alone() && expected.has_rates_alone());
         assert_eq!(measured.plausible(), Some(expected));
     }
 

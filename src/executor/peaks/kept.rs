@@ -49,8 +49,8 @@ impl Key {
         let bytes = std::fs::read(self.path(folder)).ok()?;
         let Kept { state, ceilings } = serde_json::from_slice(&bytes).ok()?;
         let dated = ceilings.measured.parse::<jiff::Timestamp>().is_ok();
-        let whole = ceilings.clone().plausible().as_ref() == Some(&ceilings);
-        (state == self.state && dated && whole).then_some(Ceilings { cached: true, ..ceilings })
+        let intact = state == self.state && dated && ceilings.has_rates_alone();
+        ceilings.plausible().filter(|_| intact).map(|ceilings| Ceilings { cached: true, ..ceilings })
     }
 
     /// Keeps them in `folder`. A folder that cannot be written costs a measurement next time and nothing now.

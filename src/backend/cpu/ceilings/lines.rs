@@ -5,8 +5,8 @@ use super::streaming;
 
 /// Numbers of a cache line.
 pub const WIDTH: usize = 8;
-/// Lines that are added side by side: enough to hide the latency of additions in vectors of any width.
-const ABREAST: usize = 4;
+/// Sums side by side: enough to hide the latency of additions in vectors of any width.
+const ABREAST: usize = 32;
 /// The factor of the triad.
 pub const FACTOR: f64 = 3.0;
 
@@ -26,37 +26,46 @@ pub fn copies() -> Vec<Writer> {
 
 /// Ways to put b + s c into a.
 pub fn triads() -> Vec<Writer> {
-    let plain: Writer = |a, b, c| vectorize(Triad(a, b, c));
+    let plain: Writer = |a, b, c| vectorize(Triad(numbers_mut(a), numbers(b), numbers(c)));
     [Some(plain), streaming::triad()].into_iter().flatten().collect()
 }
 
 /// The sum of all numbers.
 pub fn sum(lines: &[Line]) -> f64 {
-    vectorize(Sum(lines))
+    vectorize(Sum(numbers(lines)))
 }
 
-struct Sum<'a>(&'a [Line]);
+/// The numbers of lines as one slice: of loops over lines of numbers compilers make gathers.
+fn numbers(lines: &[Line]) -> &[f64] {
+    // SAFETY: a line is its numbers, without anything between them or behind; the slice is borrowed for as long.
+    unsafe { std::slice::from_raw_parts(lines.as_ptr().cast(), lines.len() * WIDTH) }
+}
+
+fn numbers_mut(lines: &mut [Line]) -> &mut [f64] {
+    // SAFETY: as above, and borrowed by nobody else meanwhile.
+    unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), lines.len() * WIDTH) }
+}
+
+const _: () = assert!(size_of::<Line>() == WIDTH * size_of::<f64>());
+
+struct Sum<'a>(&'a [f64]);
 
 impl Vectorized for Sum<'_> {
     type Output = f64;
 
     #[inline(always)]
     fn run(self) -> f64 {
-        let mut sums = [[0.0; WIDTH]; ABREAST];
+        let mut sums = [0.0; ABREAST];
         let (groups, rest) = self.0.as_chunks::<ABREAST>();
         for group in groups {
-            for line in 0..ABREAST {
-                for lane in 0..WIDTH {
-                    sums[line][lane] += group[line].0[lane];
-                }
+            for lane in 0..ABREAST {
+                sums[lane] += group[lane];
             }
         }
-        for line in rest {
-            for lane in 0..WIDTH {
-                sums[0][lane] += line.0[lane];
-            }
+        for (sum, number) in sums.iter_mut().zip(rest) {
+            *sum += number;
         }
-        sums.as_flattened().iter().sum()
+        sums.iter().sum()
     }
 
     fn run_portable(self) -> f64 {
@@ -64,7 +73,7 @@ impl Vectorized for Sum<'_> {
     }
 }
 
-struct Triad<'a>(&'a mut [Line], &'a [Line], &'a [Line]);
+struct Triad<'a>(&'a mut [f64], &'a [f64], &'a [f64]);
 
 impl Vectorized for Triad<'_> {
     type Output = ();
@@ -73,9 +82,7 @@ impl Vectorized for Triad<'_> {
     fn run(self) {
         let Triad(a, b, c) = self;
         for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
-            for lane in 0..WIDTH {
-                a.0[lane] = b.0[lane] + FACTOR * c.0[lane];
-            }
+            *a = b + FACTOR * c;
         }
     }
 
