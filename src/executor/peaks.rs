@@ -8,10 +8,10 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::Run;
 use super::journal::Journal;
 use super::workers::{Hindrance, Workers, spell};
-use crate::backend::Ceilings;
+use super::{Run, advice};
+use crate::backend::{self, Ceilings};
 use crate::observe::Observer;
 use crate::report::RunWarning;
 use crate::worker::client::Loss;
@@ -85,7 +85,7 @@ pub fn gather(
         observer.measuring(&format!("the ceilings of {name}"));
         match measure(&name, run.cell_timeout, workers, observer) {
             Ended::Measured(ceilings) => {
-                if let Some((folder, key)) = place {
+                if let Some((folder, key)) = place.filter(|_| can_be_kept(&name, journal)) {
                     key.write(folder, &ceilings);
                 }
                 workers.note_ceilings(&name, ceilings);
@@ -100,6 +100,12 @@ pub fn gather(
     }
     workers.start_absent();
     ControlFlow::Continue(())
+}
+
+/// Whether later runs may rely on what was measured now: on a busy machine it is too little.
+fn can_be_kept(name: &str, journal: &Journal) -> bool {
+    let simulated = backend::find(name).is_some_and(|found| found.simulated);
+    simulated || journal.load().is_none_or(|load| load <= advice::BUSY)
 }
 
 /// Has the backend's worker measure, which afterwards is gone unless it had nothing to measure.
