@@ -27,4 +27,5 @@ pub mod processors;
 pub mod report;
 pub mod settings;
 pub mod trend;
+pub mod user_cache;
 pub mod worker;

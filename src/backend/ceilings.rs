@@ -37,6 +37,35 @@ pub struct Ceilings {
     pub cached: bool,
 }
 
+impl Ceilings {
+    /// Without the figures that are no rates, which are finite and above 0; `None` when none is left.
+    pub fn plausible(self) -> Option<Ceilings> {
+        Some(self.with_rates_alone()).filter(|ceilings| !ceilings.is_empty())
+    }
+
+    /// Whether every figure is a rate.
+    pub fn has_rates_alone(&self) -> bool {
+        self.clone().with_rates_alone() == *self
+    }
+
+    fn with_rates_alone(mut self) -> Ceilings {
+        let is_rate = |rate: &f64| rate.is_finite() && *rate > 0.0;
+        self.read = self.read.filter(is_rate);
+        self.copy = self.copy.filter(is_rate);
+        self.triad = self.triad.filter(is_rate);
+        self.matmul.retain(|_, rate| is_rate(rate));
+        let are_rates = |rates: &BusRates| is_rate(&rates.pageable) && is_rate(&rates.pinned);
+        self.upload = self.upload.filter(are_rates);
+        self.download = self.download.filter(are_rates);
+        self
+    }
+
+    fn is_empty(&self) -> bool {
+        let memory = self.read.or(self.copy).or(self.triad);
+        memory.is_none() && self.matmul.is_empty() && self.upload.or(self.download).is_none()
+    }
+}
+
 /// Bytes a second of copies between host and device, by kind of host memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BusRates {
@@ -53,5 +82,41 @@ impl BusRates {
             HostMemory::Pageable => self.pageable,
             HostMemory::Pinned => self.pinned,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_that_are_no_rates_are_left_out() {
+        let bus = |pageable, pinned| Some(BusRates { pageable, pinned });
+        let matmul = [("f32", 1e12), ("f64", f64::NAN), ("f16", -1.0)];
+        let measured = Ceilings {
+            read: Some(1e11),
+            copy: Some(f64::INFINITY),
+            triad: Some(0.0),
+            matmul: matmul.map(|(word, rate)| (word.to_owned(), rate)).into(),
+            upload: bus(1e10, 0.0),
+            download: bus(1e10, 2e10),
+            ..Ceilings::default()
+        };
+        let expected = Ceilings {
+            read: Some(1e11),
+            matmul: BTreeMap::from([("f32".to_owned(), 1e12)]),
+            download: bus(1e10, 2e10),
+            ..Ceilings::default()
+        };
+        assert!(!measured.has_rates_alone() && expected.has_rates_alone());
+        assert_eq!(measured.plausible(), Some(expected));
+    }
+
+    #[test]
+    fn without_a_rate_there_are_no_ceilings() {
+        let none = Ceilings { read: Some(f64::NAN), measured: "now".into(), ..Ceilings::default() };
+        assert_eq!(none.plausible(), None);
+        let one = Ceilings { upload: Some(BusRates { pageable: 1.0, pinned: 1.0 }), ..Ceilings::default() };
+        assert!(one.plausible().is_some());
     }
 }

@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use serde::{Deserialize, Serialize};
 
 use super::Finding;
+use super::ceilings::Ceilings;
 use super::conditions::{Conditions, Floors};
 use super::phases::DevicePhases;
 use crate::case::{Cache, Case};
@@ -134,6 +135,21 @@ pub trait Backend {
     /// The least that its clocks can tell apart from nothing, measured when it started.
     fn floors(&self) -> Option<Floors> {
         None
+    }
+
+    /// What its ceilings depend on besides the host: device, driver, threads, libraries. What is measured under one
+    /// value holds for every later run with the same; `None` when they are to be measured in each run.
+    fn ceilings_depend_on(&self) -> Option<serde_json::Value> {
+        None
+    }
+
+    /// Measures its ceilings, in a few seconds at most, while it holds no job; `None` when it has none. What cannot
+    /// be measured is left out.
+    ///
+    /// # Errors
+    /// Only [`CellError::DeviceLost`] asks for a new worker.
+    fn ceilings(&mut self) -> Result<Option<Ceilings>, CellError> {
+        Ok(None)
     }
 
     /// The libraries it has loaded so far, with paths and versions.

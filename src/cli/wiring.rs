@@ -7,13 +7,13 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::stream;
-use crate::executor::{self, Finished};
+use crate::executor::{self, Finished, Peaks};
 use crate::export::{self, View};
 use crate::fleet::{self, Fleet};
 use crate::plan::Plan;
 use crate::report::Report;
 use crate::settings::{Destination, Format, Output, Settings};
-use crate::{chart, doctor, observe, worker};
+use crate::{chart, doctor, observe, user_cache, worker};
 
 /// Runs the plan; progress goes to stderr.
 pub fn measure(settings: &Settings, plan: Plan) -> Result<Finished> {
@@ -26,6 +26,7 @@ pub fn measure(settings: &Settings, plan: Plan) -> Result<Finished> {
         options: settings.options.clone(),
         seed: settings.seed,
         budget_s: settings.budget_s,
+        peaks: peaks(settings.peaks),
         cell_timeout: Duration::from_secs_f64(settings.cell_timeout_s),
         isolate: settings.isolate,
         program: None,
@@ -35,6 +36,12 @@ pub fn measure(settings: &Settings, plan: Plan) -> Result<Finished> {
         settings: serde_json::to_value(settings)?,
     };
     executor::run(&run, observe::for_stderr(settings.output.quiet).as_mut())
+}
+
+/// Where ceilings are kept, if they are wanted.
+fn peaks(wanted: bool) -> Peaks {
+    let folder = || user_cache::folder("peaks", "GPUBENCH_PEAK_CACHE", &|name| std::env::var_os(name));
+    if wanted { folder().map_or(Peaks::Measured, Peaks::Kept) } else { Peaks::Unwanted }
 }
 
 /// Writes the report in the formats of `settings.output`: the table on stdout, the rest in the folder, or the one

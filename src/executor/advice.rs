@@ -19,7 +19,7 @@ const NAMED: usize = 3;
 /// How many times its budget a run may take without a word.
 const OVERRUN: f64 = 1.1;
 /// Runnable processes a processor from which on a machine counts as busy.
-const BUSY: f64 = 0.25;
+pub const BUSY: f64 = 0.25;
 
 impl Wide {
     /// The cell, when it was given up before it was precise.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::Run;
-use crate::report::{BackendState, Report, Row, RunWarning, SCHEMA_VERSION, environment, file};
+use crate::report::{BackendState, Environment, Report, Row, RunWarning, SCHEMA_VERSION, environment, file};
 
 /// The rows so far, and what the report says around them.
 pub struct Journal {
@@ -56,6 +56,11 @@ impl Journal {
     pub fn load(&self) -> Option<f64> {
         let host = &self.report.environment.host;
         host.load_average.map(|load| load / host.threads.max(1) as f64)
+    }
+
+    /// The machine and the program.
+    pub fn environment(&self) -> &Environment {
+        &self.report.environment
     }
 
     /// Adds warnings about the run.

@@ -11,6 +11,7 @@ mod devices;
 mod interrupt;
 mod journal;
 mod order;
+mod peaks;
 mod rounds;
 mod series;
 mod visit;
@@ -21,6 +22,7 @@ use std::time::{Duration, Instant};
 
 pub use devices::device_count;
 pub use interrupt::Watch;
+pub use peaks::Peaks;
 pub use workers::RequiredBackendMissing;
 
 pub use crate::plan::PlannedCell;
@@ -43,6 +45,8 @@ pub struct Run {
     pub seed: u64,
     /// Seconds the whole run should take: what the cells leave of it goes to those with the widest intervals.
     pub budget_s: Option<f64>,
+    /// Whether the ceilings of the backends are told.
+    pub peaks: Peaks,
     /// How long one cell, or the start of one worker, may take.
     pub cell_timeout: Duration,
     /// Whether workers are processes of their own (else threads of this one).
@@ -78,9 +82,10 @@ pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
     let watch = interrupt::Watch::begin()?;
     let start = Instant::now();
     let mut workers = workers::Workers::start(run, place(run)?, watch.flag());
-    let journal = journal::Journal::begin(run, start);
+    let mut journal = journal::Journal::begin(run, start);
     observer.run_started(run.cells.len());
-    let mut interrupted = workers.require(&run.require, observer)?.is_break();
+    let mut interrupted = workers.require(&run.require, observer)?.is_break()
+        || peaks::gather(run, &mut workers, &mut journal, observer).is_break();
     let mut rounds = Rounds::new(run, start, workers, journal);
     for block in block::blocks(&run.cells, memory::free_host_bytes()) {
         if interrupted {

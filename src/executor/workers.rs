@@ -1,23 +1,23 @@
 //! The workers of a run: all started at once, replaced when lost, given up when they cannot start.
 
+mod slot;
+
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crate::backend::{Finding, Floors, Options};
+use crate::backend::{Ceilings, Finding, Floors, Options};
 use crate::error::Unavailable;
 use crate::observe::Observer;
 use crate::report::BackendState;
-use crate::worker::client::{Client, Loss, Place};
-use crate::worker::protocol::{PROTOCOL_VERSION, Reply, Request};
+use crate::worker::client::{Client, Place};
 
 use super::Run;
+pub use slot::spell;
+use slot::{Slot, State};
 
 /// What to do about a worker that does not start.
 pub const SEE_DOCTOR: &str = "see what `gpubench doctor` reports";
-
-/// Starts in a row that may fail before a backend is given up.
-const START_ATTEMPTS: u32 = 3;
 
 /// What a worker's start may take however short the limit of a cell is: a device's context can take seconds.
 pub const LEAST_START_LIMIT: Duration = Duration::from_secs(30);
@@ -32,24 +32,6 @@ pub struct RequiredBackendMissing {
     pub reason: String,
     /// The step that would fix it.
     pub fix: Option<String>,
-}
-
-enum State {
-    Absent,
-    Starting(Client),
-    Ready(Client),
-    /// Something it needs is missing.
-    Missing(Unavailable),
-    /// Its worker does not start.
-    Broken(String),
-}
-
-struct Slot {
-    state: State,
-    /// Workers of this backend that were started so far: tells whether one still holds its jobs.
-    generation: u64,
-    failed_starts: u32,
-    report: BackendState,
 }
 
 /// What stands in the way of a worker.
@@ -84,9 +66,7 @@ impl Workers {
         let slots = names.into_iter().map(|name| Slot::new(name)).collect();
         let (options, start_limit) = (run.options.clone(), run.cell_timeout.max(LEAST_START_LIMIT));
         let mut workers = Workers { slots, place, options, start_limit, stop };
-        for slot in &mut workers.slots {
-            slot.launch(&workers.place, &workers.options);
-        }
+        workers.start_absent();
         workers
     }
 
@@ -178,6 +158,41 @@ impl Workers {
         }
     }
 
+    /// Ends a worker in good order and waits until it is gone; the next cell of its backend gets a new one.
+    pub fn retire(&mut self, name: &str) {
+        let Some(slot) = self.slot_mut(name) else { return };
+        if let State::Ready(mut client) = std::mem::replace(&mut slot.state, State::Absent) {
+            client.farewell();
+            client.finish();
+        }
+    }
+
+    /// Starts and greets a worker for each backend that has none; waits for none.
+    pub fn start_absent(&mut self) {
+        for slot in &mut self.slots {
+            if matches!(slot.state, State::Absent) {
+                slot.launch(&self.place, &self.options);
+            }
+        }
+    }
+
+    /// The backends.
+    pub fn names(&self) -> Vec<String> {
+        self.slots.iter().map(|slot| slot.report.name.clone()).collect()
+    }
+
+    /// What the backend's ceilings depend on besides the host, where it has told.
+    pub fn ceilings_depend_on(&self, name: &str) -> Option<&serde_json::Value> {
+        self.slot(name)?.ceilings_depend_on.as_ref()
+    }
+
+    /// Notes the ceilings of a backend.
+    pub fn note_ceilings(&mut self, name: &str, ceilings: Ceilings) {
+        if let Some(slot) = self.slot_mut(name) {
+            slot.report.ceilings = Some(ceilings);
+        }
+    }
+
     /// Notes the libraries a worker has loaded.
     pub fn note_libraries(&mut self, name: &str, libraries: Vec<Finding>) {
         if let Some(slot) = self.slot_mut(name) {
@@ -214,89 +229,5 @@ impl Workers {
         }
         clients.into_iter().for_each(Client::finish);
         states
-    }
-}
-
-impl Slot {
-    fn new(name: &str) -> Self {
-        let report = BackendState {
-            name: name.into(),
-            available: false,
-            reason: Some("it was still starting".into()),
-            fix: None,
-            startup_s: None,
-            floors: None,
-            ceilings: None,
-            description: serde_json::Value::Null,
-            libraries: vec![],
-        };
-        Slot { state: State::Absent, generation: 0, failed_starts: 0, report }
-    }
-
-    fn launch(&mut self, place: &Place, options: &Options) {
-        self.generation += 1;
-        match Client::start(&self.report.name, place) {
-            Ok(mut client) => {
-                client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options: options.clone() });
-                self.state = State::Starting(client);
-            }
-            Err(error) => self.failed_start(format!("its worker could not be started: {error}")),
-        }
-    }
-
-    /// Waits for a starting worker. Afterwards it is ready, given up, or absent with one more failed start.
-    fn settle(&mut self, limit: Duration, stop: &AtomicBool) -> Result<(), Hindrance> {
-        let State::Starting(mut client) = std::mem::replace(&mut self.state, State::Absent) else {
-            return Ok(());
-        };
-        let startup = client.started();
-        match client.wait(startup + limit, stop, &mut |_| {}) {
-            Ok(Reply::Ready { description, floors }) => {
-                self.report.startup_s.get_or_insert((client.replied() - startup).as_secs_f64());
-                self.report.available = true;
-                self.report.reason = None;
-                (self.report.description, self.report.floors) = (description, floors);
-                self.failed_starts = 0;
-                self.state = State::Ready(client);
-            }
-            Ok(Reply::Unavailable { reason, fix }) => {
-                self.note_absence(&reason, fix.as_deref());
-                self.state = State::Missing(Unavailable { reason, fix });
-            }
-            Ok(Reply::Failed { reason, .. }) => self.failed_start(reason),
-            Ok(_) => self.failed_start("it answered the greeting with something else".into()),
-            Err(Loss::TimedOut) => {
-                self.failed_start(format!("no sign of life after {} (raise --cell-timeout)", spell(limit)));
-            }
-            Err(Loss::Gone(reason)) => self.failed_start(reason),
-            Err(Loss::Interrupted) => return Err(Hindrance::Interrupted),
-        }
-        Ok(())
-    }
-
-    fn failed_start(&mut self, reason: String) {
-        self.failed_starts += 1;
-        self.state = State::Absent;
-        if self.failed_starts >= START_ATTEMPTS {
-            let reason = format!("the worker failed to start {} times: {reason}", self.failed_starts);
-            self.note_absence(&reason, Some(SEE_DOCTOR));
-            self.state = State::Broken(reason);
-        }
-    }
-
-    fn note_absence(&mut self, reason: &str, fix: Option<&str>) {
-        self.report.available = false;
-        self.report.reason = Some(reason.into());
-        self.report.fix = fix.map(str::to_owned);
-    }
-}
-
-/// A limit as a person would say it: whole minutes from two on, else seconds.
-pub fn spell(limit: Duration) -> String {
-    let seconds = limit.as_secs_f64();
-    if seconds >= 120.0 && limit.as_secs().is_multiple_of(60) {
-        format!("{} min", limit.as_secs() / 60)
-    } else {
-        format!("{seconds} s")
     }
 }

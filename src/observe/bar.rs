@@ -28,7 +28,7 @@ impl Bar {
 
     fn tell(&self, phase: &str) {
         // What changes most stands first: a narrow terminal cuts the end off.
-        let separator = if phase.is_empty() { "" } else { ": " };
+        let separator = if phase.is_empty() || self.cell.is_empty() { "" } else { ": " };
         let left = match time_left(self.start.elapsed(), self.bar.position(), self.bar.length().unwrap_or(0))
         {
             Some(left) => format!("{left} left, "),
@@ -55,6 +55,10 @@ impl Observer for Bar {
         // Redraws come from progress alone: a ticking thread would take time from the cell being timed.
         self.bar.tick();
         self.start = Instant::now();
+    }
+
+    fn measuring(&mut self, what: &str) {
+        self.tell(&lines::measuring(what));
     }
 
     fn cell_started(&mut self, cell: &Cell, round: Option<u32>) {

@@ -25,6 +25,10 @@ impl<W: Write> Observer for Lines<W> {
         self.total = total;
     }
 
+    fn measuring(&mut self, what: &str) {
+        let _ = writeln!(self.sink, "{}", measuring(what));
+    }
+
     fn cell_finished(&mut self, row: &Row) {
         self.done += 1;
         // A reader of the progress that has gone away is no reason to end the run.
@@ -34,6 +38,11 @@ impl<W: Write> Observer for Lines<W> {
     fn interrupted(&mut self, finished: usize, total: usize) {
         let _ = writeln!(self.sink, "{}", interrupted(finished, total));
     }
+}
+
+/// What is said before something about the machine is measured.
+pub fn measuring(what: &str) -> String {
+    format!("measuring {what}")
 }
 
 /// What is said when the user has ended a run.

@@ -16,6 +16,9 @@ pub trait Observer {
     /// The run begins; it has `total` cells.
     fn run_started(&mut self, _total: usize) {}
 
+    /// Something about the machine is measured before the first cell, such as `the ceilings of cuda`.
+    fn measuring(&mut self, _what: &str) {}
+
     /// A cell has its turn: to be prepared, or to be sampled in that round (from 0).
     fn cell_started(&mut self, _cell: &Cell, _round: Option<u32>) {}
 

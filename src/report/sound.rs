@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use anyhow::{Context, bail, ensure};
 
 use super::{Execute, Outcome, Report, Row};
+use crate::backend::Ceilings;
 
 /// The longest time that a report may tell, in seconds: thirty years.
 const LONGEST_S: f64 = 1e9;
@@ -33,6 +34,13 @@ pub fn check(report: &Report) -> anyhow::Result<()> {
         cut(&environment.started)
     );
     seconds("elapsed_s", &[environment.elapsed_s]).context("environment")?;
+    for state in &environment.backends {
+        ensure!(
+            state.ceilings.as_ref().is_none_or(Ceilings::has_rates_alone),
+            "environment: the ceilings of {:?} hold a figure that is no rate above 0; {FIX}",
+            cut(&state.name)
+        );
+    }
     for (index, row) in report.rows.iter().enumerate() {
         check_row(row).with_context(|| format!("row {index}"))?;
     }

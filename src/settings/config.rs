@@ -81,6 +81,7 @@ fn parse(name: &str, text: &str) -> Result<SweepFile> {
         cell_timeout_s: file.cell_timeout,
         budget_s: file.budget,
         transfer: file.transfer,
+        peaks: file.peaks,
         require: file.require,
     };
     let Some(defaults) = defaults.into_layer(name, text) else {
@@ -90,8 +91,8 @@ fn parse(name: &str, text: &str) -> Result<SweepFile> {
 }
 
 /// Keys that hold for the whole run.
-const RUN_WIDE: [&str; 8] =
-    ["seed", "threads", "device", "sim", "cell-timeout", "budget", "transfer", "require"];
+const RUN_WIDE: [&str; 9] =
+    ["seed", "threads", "device", "sim", "cell-timeout", "budget", "transfer", "peaks", "require"];
 
 /// What to say of a key of the whole run that stands in a table; `None` of anything else.
 fn misplaced(problem: &str) -> Option<String> {
@@ -138,6 +139,7 @@ struct File {
     budget: Option<f64>,
     #[serde(default, deserialize_with = "values::transfer")]
     transfer: Option<HostMemory>,
+    peaks: Option<bool>,
     #[serde(default, deserialize_with = "values::backends")]
     require: Option<Vec<String>>,
     #[serde(default)]

@@ -43,6 +43,8 @@ pub struct Settings {
     pub cell_timeout_s: f64,
     /// Seconds the whole run should take; as long as its cells need when `None`.
     pub budget_s: Option<f64>,
+    /// Whether the report is to have the ceilings of each backend.
+    pub peaks: bool,
     /// Whether each backend runs in a worker process of its own.
     pub isolate: bool,
     /// Where results go.

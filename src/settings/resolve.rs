@@ -93,6 +93,7 @@ impl Settings {
             require,
             cell_timeout_s,
             budget_s: run.budget_s,
+            peaks: run.peaks.unwrap_or(true),
             isolate: request.isolate,
             output: Output {
                 destination: destination(request.out.as_deref(), request.formats.as_deref())?,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::{Finding, Floors, Options};
+use crate::backend::{Ceilings, Finding, Floors, Options};
 use crate::case::Cell;
 use crate::measure::batch::{Batch, Taken};
 use crate::op::Checked;
@@ -42,6 +42,8 @@ pub enum Request {
         /// Its number.
         job: u64,
     },
+    /// Measure the ceilings of the backend, which holds no job. Answered by `Ceilings` or `Failed`.
+    Ceilings,
     /// Look for everything the backend could use. Answered by `Findings` or `Failed`; needs no `Hello`.
     Doctor {
         /// How it would be started.
@@ -62,6 +64,9 @@ pub enum Reply {
         /// The floors of its clocks.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         floors: Option<Floors>,
+        /// What its ceilings depend on besides the host; without it they are measured in each run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ceilings_depend_on: Option<serde_json::Value>,
     },
     /// The backend cannot start.
     Unavailable {
@@ -124,6 +129,12 @@ pub enum Reply {
         clock: Clock,
         /// What was taken.
         taken: Taken,
+    },
+    /// The ceilings.
+    Ceilings {
+        /// What was measured; `None` when the backend has none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ceilings: Option<Ceilings>,
     },
     /// What was found.
     Findings {

@@ -97,6 +97,7 @@ fn answer(
             started(session)?.measure(job, &batch)
         }
         Request::Release { job } => Ok(started(session)?.release(job)),
+        Request::Ceilings => started(session)?.ceilings(),
         Request::Doctor { options } => Ok(Reply::Findings { findings: (registration.findings)(&options) }),
         Request::Exit => Err(CellError::Failed("exit is not answered".into())),
     }));
@@ -121,8 +122,9 @@ fn hello(
     match Session::start(registration, options) {
         Ok(started) => {
             let (description, floors) = (started.describe(), started.floors());
+            let ceilings_depend_on = started.ceilings_depend_on();
             *session = Some(started);
-            Reply::Ready { description, floors }
+            Reply::Ready { description, floors, ceilings_depend_on }
         }
         Err(Unavailable { reason, fix }) => Reply::Unavailable { reason, fix },
     }

@@ -68,6 +68,16 @@ impl Session {
         self.backend.floors()
     }
 
+    /// What its ceilings depend on besides the host.
+    pub fn ceilings_depend_on(&self) -> Option<serde_json::Value> {
+        self.backend.ceilings_depend_on()
+    }
+
+    /// Measures the backend's ceilings.
+    pub fn ceilings(&mut self) -> Result<Reply, CellError> {
+        Ok(Reply::Ceilings { ceilings: self.backend.ceilings()? })
+    }
+
     /// Whether it holds any job.
     pub fn is_holding(&self) -> bool {
         !self.jobs.is_empty()

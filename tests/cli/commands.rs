@@ -58,9 +58,15 @@ fn help_teaches_by_example_and_hides_what_is_internal() {
     let help = stdout(&["--help"]);
     assert!(help.contains("gpubench run --ops") && !help.contains("worker"), "{help}");
     let help = stdout(&["run", "--help"]);
-    for taught in
-        ["--config article", "[[sweep]]", "64..4096:x2", "Exit codes", "--require cuda", "--dry-run"]
-    {
+    for taught in [
+        "--config article",
+        "[[sweep]]",
+        "64..4096:x2",
+        "Exit codes",
+        "--require cuda",
+        "--dry-run",
+        "--no-peaks",
+    ] {
         assert!(help.contains(taught), "{taught}");
     }
     assert!(!help.contains("--isolate"));

@@ -7,6 +7,7 @@ mod baseline;
 mod commands;
 mod compare;
 mod fleet;
+mod peaks;
 mod plans;
 mod results;
 mod trend;
@@ -61,6 +62,8 @@ impl Folder {
 
     fn run(&self, args: &[&str]) -> Ended {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
+        // Nothing is to be left in the user's cache.
+        command.env("GPUBENCH_PEAK_CACHE", "off");
         let output = command.current_dir(self.path()).args(args).output().unwrap();
         Ended {
             code: output.status.code().unwrap(),

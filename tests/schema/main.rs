@@ -111,6 +111,10 @@ fn reports_that_break_a_promise_are_rejected() {
         ("a round with one state of the machine", |v| {
             v["rows"][0]["execute"]["conditions"] = json!([[{}]]);
         }),
+        ("a ceiling of nothing", |v| v["environment"]["backends"][0]["ceilings"] = json!({ "read": 0 })),
+        ("a product of an unknown precision", |v| {
+            v["environment"]["backends"][0]["ceilings"] = json!({ "matmul": { "f8": 1e12 } });
+        }),
         ("a floor below zero", |v| v["environment"]["backends"][0]["floors"] = json!({ "clock_s": -1 })),
     ];
     let validator = validator();
@@ -129,6 +133,8 @@ const OBJECTS: &[(&str, &str)] = &[
     ("/environment/backends/0", "backend"),
     ("/environment/backends/0/floors", "floors"),
     ("/environment/backends/0/floors/checks/0", "clock_check"),
+    ("/environment/backends/0/ceilings", "ceilings"),
+    ("/environment/backends/0/ceilings/upload", "bus_rates"),
     ("/environment/backends/0/libraries/0", "finding"),
     ("/rows/0", "row"),
     ("/rows/0/error", "error"),
@@ -225,6 +231,7 @@ fn a_report_of_a_simulated_run_fits_the_schema() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/configs/sim-example.toml");
     let out = folder.path().join("out");
     let status = std::process::Command::new(env!("CARGO_BIN_EXE_gpubench"))
+        .env("GPUBENCH_PEAK_CACHE", "off")
         .args(["run", "--ops", "matmul", "--sizes", "16", "--backends", "sim", "--cache", "both", "--quiet"])
         .args(["--sim", script, "--format", "json", "--out", out.to_str().unwrap()])
         .output()
@@ -233,6 +240,7 @@ fn a_report_of_a_simulated_run_fits_the_schema() {
     let value: Value = serde_json::from_slice(&std::fs::read(out.join("report.json")).unwrap()).unwrap();
     assert_fits(&value);
     assert!(value["rows"].as_array().unwrap().iter().any(|row| row["execute"]["grade"].is_string()));
+    assert!(value["environment"]["backends"][0]["ceilings"]["read"].is_number());
 }
 
 /// Fails with every place at which the value breaks a promise.

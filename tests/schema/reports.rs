@@ -1,7 +1,8 @@
 //! Reports to hold against the schema: one with little in it, one with everything.
 
 use gpubench::backend::{
-    Accuracy, ClockCheck, Compile, Conditions, Floors, HostMemory, SetupCounts, Side, Transfer,
+    Accuracy, BusRates, Ceilings, ClockCheck, Compile, Conditions, Floors, HostMemory, SetupCounts, Side,
+    Transfer,
 };
 use gpubench::case::{Cache, Case, DType};
 use gpubench::measure::drift::Drift;
@@ -108,11 +109,26 @@ pub fn complete() -> Report {
         event_constant_s: Some(1.5e-6),
         checks: vec![ClockCheck { spun_s: 1e-5, events_s: 1.15e-5, device_s: 1e-5 }],
     });
+    environment.backends[0].ceilings = Some(ceilings());
     let row = &mut report.rows[0];
     (row.reason, row.fix) = (Some("a reason".into()), Some("a fix".into()));
     row.phases = Some(phases());
     fill(row.execute.as_mut().unwrap());
     report
+}
+
+fn ceilings() -> Ceilings {
+    let rates = BusRates { pageable: 1e10, pinned: 5e10 };
+    Ceilings {
+        read: Some(4.5e12),
+        copy: Some(4.3e12),
+        triad: Some(4.4e12),
+        matmul: ["f32", "f64", "tf32", "f16", "bf16"].map(|word| (word.to_owned(), 5e13)).into(),
+        upload: Some(rates),
+        download: Some(rates),
+        measured: "2026-11-21T10:00:00Z".into(),
+        cached: true,
+    }
 }
 
 fn phases() -> Phases {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gpubench::backend::{self, Options};
 use gpubench::case::{Cache, Case, Cell, DType};
-use gpubench::executor::{self, Finished, PlannedCell, Run};
+use gpubench::executor::{self, Finished, Peaks, PlannedCell, Run};
 use gpubench::measure::sampling::Sampling;
 use gpubench::observe::Silent;
 use gpubench::op::OPS;
@@ -58,6 +58,7 @@ pub fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dtypes: &[
         options,
         seed: 42,
         budget_s: None,
+        peaks: Peaks::Unwanted,
         cell_timeout: Duration::from_secs(60),
         isolate: true,
         program: Some(env!("CARGO_BIN_EXE_gpubench").into()),

@@ -2,13 +2,14 @@
 
 use std::mem::forget;
 
-use super::{Backend, Conditions, Finding, Floors, Job, Options, Registration, Sample, Variant};
+use super::{Backend, Ceilings, Conditions, Finding, Floors, Job, Options, Registration, Sample, Variant};
 use crate::case::{Cache, Case};
 use crate::data::Operand;
 use crate::error::{CellError, Unavailable};
 use crate::processors;
 
 mod blas;
+mod ceilings;
 mod clock;
 mod displace;
 mod elementwise;
@@ -154,6 +155,14 @@ impl Backend for Cpu {
 
     fn settle(&mut self) {
         quiet::wait();
+    }
+
+    fn ceilings_depend_on(&self) -> Option<serde_json::Value> {
+        Some(ceilings::depend_on(self))
+    }
+
+    fn ceilings(&mut self) -> Result<Option<Ceilings>, CellError> {
+        Ok(Some(ceilings::measure(self)))
     }
 
     fn prepare(&mut self, variant: &str, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {

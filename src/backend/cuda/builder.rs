@@ -1,5 +1,6 @@
 //! Kernels from source to code on the device: compiled, or read from the cache on disk. Keeps and counts none.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -12,6 +13,7 @@ use super::kernels::KernelSource;
 use super::nvrtc::{Compiler, Target};
 use crate::backend::Compile;
 use crate::error::{CellError, Unavailable};
+use crate::user_cache;
 
 /// Compiles and loads the kernels of one device.
 pub struct Builder {
@@ -32,7 +34,8 @@ impl Builder {
             )
         })?;
         let cache = Cache::of_user(&|name| std::env::var_os(name));
-        Ok(Builder { ctx: Arc::clone(ctx), cache, compiler, library: cache::file_identity(nvrtc) })
+        let library = nvrtc.map(|path| user_cache::file_identity(Path::new(path))).unwrap_or_default();
+        Ok(Builder { ctx: Arc::clone(ctx), cache, compiler, library })
     }
 
     /// Reads a source's code from the cache on disk and loads it; where there is none, compiles it, and keeps it there.

@@ -1,12 +1,12 @@
 //! Compiled kernels on disk, so that a kernel is compiled once a machine. Losing the folder loses nothing.
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::kernels::KernelSource;
 use super::nvrtc::Compiler;
 use crate::data::hash::fnv1a;
+use crate::user_cache;
 
 /// Changes when the layout of a file or of the key does.
 const FORMAT: u32 = 2;
@@ -32,10 +32,7 @@ pub struct Cache {
 impl Cache {
     /// The user's cache; none when `GPUBENCH_KERNEL_CACHE` is `off` or there is no home.
     pub fn of_user(variable: &dyn Fn(&str) -> Option<OsString>) -> Cache {
-        let path = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let base = path("XDG_CACHE_HOME").or_else(|| Some(path("HOME")?.join(".cache")));
-        let off = variable("GPUBENCH_KERNEL_CACHE").is_some_and(|value| value == "off");
-        Cache { folder: base.filter(|_| !off).map(|base| base.join("gpubench/kernels")) }
+        Cache { folder: user_cache::folder("kernels", "GPUBENCH_KERNEL_CACHE", variable) }
     }
 
     /// The folder; `None` when nothing is kept.
@@ -52,7 +49,7 @@ impl Cache {
     pub fn put(&self, key: &str, stored: &Stored) {
         if let Some(folder) = &self.folder {
             // Another process may be doing the same: whichever renames last wins, and both files are whole.
-            let _ = write(folder, key, &bytes(stored));
+            let _ = user_cache::write(folder, key, &bytes(stored));
         }
     }
 
@@ -78,16 +75,6 @@ fn parse(file: &[u8]) -> Option<Stored> {
     (intact && !image.is_empty()).then(|| Stored { image: image.to_vec(), cold_s: seconds })
 }
 
-fn write(folder: &Path, key: &str, bytes: &[u8]) -> std::io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let temporary = folder.join(format!("{key}.{}", std::process::id()));
-    let mut file = std::fs::File::create(&temporary)?;
-    file.write_all(bytes)?;
-    drop(file);
-    std::fs::rename(&temporary, folder.join(key))
-}
-
 /// The name under which a source compiled by `compiler` is stored.
 ///
 /// NVRTC's version has no patch level, so the library's size and time of change stand in for it.
@@ -103,16 +90,6 @@ pub fn key(source: &KernelSource, compiler: &Compiler, library: &str) -> String 
     ]
     .join("\0");
     format!("{}-{:016x}{:016x}", source.name, fnv1a(0, text.as_bytes()), fnv1a(1, text.as_bytes()))
-}
-
-/// Size and time of change of a library file.
-pub fn file_identity(path: Option<&str>) -> String {
-    let metadata = path.and_then(|path| std::fs::metadata(path).ok());
-    let seconds = |metadata: &std::fs::Metadata| {
-        let changed = metadata.modified().ok()?;
-        changed.duration_since(std::time::UNIX_EPOCH).ok().map(|age| age.as_secs())
-    };
-    metadata.map_or_else(String::new, |m| format!("{} {}", m.len(), seconds(&m).unwrap_or(0)))
 }
 
 #[cfg(test)]
@@ -198,18 +175,5 @@ mod tests {
         assert_ne!(base, key(&SOURCE, &compiler(80, 0), "1 2"));
         assert_ne!(base, key(&SOURCE, &compiler(90, 1), "1 2"));
         assert_ne!(base, key(&SOURCE, &compiler(90, 0), "1 3"));
-    }
-
-    #[test]
-    fn the_folder_follows_the_environment() {
-        let folder = |pairs: &[(&str, &str)]| {
-            let owned: Vec<(String, String)> =
-                pairs.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect();
-            Cache::of_user(&move |name| owned.iter().find(|(k, _)| k == name).map(|(_, v)| v.into())).folder
-        };
-        assert_eq!(folder(&[("XDG_CACHE_HOME", "/c"), ("HOME", "/h")]), Some("/c/gpubench/kernels".into()));
-        assert_eq!(folder(&[("HOME", "/h")]), Some("/h/.cache/gpubench/kernels".into()));
-        assert_eq!(folder(&[("HOME", "/h"), ("GPUBENCH_KERNEL_CACHE", "off")]), None);
-        assert_eq!(folder(&[]), None);
     }
 }

@@ -23,6 +23,7 @@ use super::transfer::Mover;
 use crate::backend::{DevicePhases, Finding, HostMemory, SetupCounts};
 use crate::data::Real;
 use crate::error::CellError;
+use crate::user_cache;
 
 /// An element type that kernels and libraries work on.
 pub trait Element: Real + DeviceRepr + ValidAsZeroBits {}
@@ -175,12 +176,9 @@ impl Cuda {
 
     /// Checks that `bytes` more of device memory can be had, before anything is allocated.
     pub fn reserve(&self, bytes: u128) -> Result<(), CellError> {
-        if let Some(pool) = &self.shared.pool
-            && bytes > self.free_bytes()?
-        {
+        if bytes > self.free_bytes()? {
             // What earlier jobs freed still lies in the pool; it counts as free once it is given back.
-            self.synchronize()?;
-            pool.trim()?;
+            self.give_back()?;
         }
         let free = self.free_bytes()?;
         if bytes > free {
@@ -189,7 +187,14 @@ impl Cuda {
         Ok(())
     }
 
-    fn free_bytes(&self) -> Result<u128, CellError> {
+    /// Gives back what the pool holds and nobody uses, once all work has ended.
+    pub(super) fn give_back(&self) -> Result<(), CellError> {
+        self.synchronize()?;
+        self.shared.pool.as_ref().map_or(Ok(()), Pool::trim)
+    }
+
+    /// Bytes of device memory that can be had, without those that the pool holds.
+    pub(super) fn free_bytes(&self) -> Result<u128, CellError> {
         let (free, _total) = self.ctx.mem_get_info().map_err(driver("cuMemGetInfo"))?;
         Ok(free as u128)
     }
@@ -233,6 +238,12 @@ impl Cuda {
 
     pub(super) fn libraries(&self) -> Vec<Finding> {
         self.shared.loader.borrow().loaded()
+    }
+
+    /// The files that a library may be loaded from, with what tells a changed one; loads none.
+    pub(super) fn candidates(&self, library: Library) -> Vec<String> {
+        let files = self.shared.loader.borrow().candidates(library).into_iter();
+        files.map(|path| format!("{} {}", path.display(), user_cache::file_identity(&path))).collect()
     }
 
     fn count(&self, add: impl Fn(&mut SetupCounts)) {

@@ -124,6 +124,20 @@ impl Loader {
         self.found.values().filter_map(|found| found.as_ref().ok().cloned()).collect()
     }
 
+    /// Where the library may be loaded from: the list from which the dynamic linker finds it by name, and the files in
+    /// every place that is searched. Loads nothing.
+    pub fn candidates(&self, library: Library) -> Vec<PathBuf> {
+        let places = places::named(&self.variable).into_iter().chain(self.places());
+        let files = places.filter_map(|place| place.file(library.stem(), self.major));
+        std::iter::once(PathBuf::from("/etc/ld.so.cache")).chain(files).collect()
+    }
+
+    /// Installations to search.
+    fn places(&self) -> Vec<Place> {
+        let here = std::env::current_dir().unwrap_or_default();
+        places::known(&self.variable, Path::new("/"), &here)
+    }
+
     fn load(&mut self, library: Library) -> Result<Finding, Unavailable> {
         if let Some(place) = places::named(&self.variable) {
             self.preload(library, &place);
@@ -149,9 +163,7 @@ impl Loader {
 
     /// Loads the library and what it needs from the first place that has it.
     fn search(&mut self, library: Library) -> Option<libloading::Library> {
-        let here = std::env::current_dir().unwrap_or_default();
-        let known = places::known(&self.variable, Path::new("/"), &here);
-        for place in self.preferred.clone().into_iter().chain(known) {
+        for place in self.preferred.clone().into_iter().chain(self.places()) {
             if self.preload(library, &place)
                 && let Some(handle) = by_name(library.stem())
             {

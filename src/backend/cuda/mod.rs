@@ -2,6 +2,7 @@
 
 mod builder;
 mod cache;
+mod ceilings;
 mod context;
 mod copies;
 mod device;
@@ -49,8 +50,8 @@ use timing::Timer;
 pub use timing::{SPIN, SPIN_AND_WAIT, SPIN_OP};
 
 use super::{
-    Backend, Conditions, DevicePhases, Finding, Floors, HostMemory, Job, Options, Registration, Sample,
-    SetupCounts, Variant,
+    Backend, Ceilings, Conditions, DevicePhases, Finding, Floors, HostMemory, Job, Options, Registration,
+    Sample, SetupCounts, Variant,
 };
 
 use crate::case::{Cache, Case};
@@ -113,7 +114,7 @@ static KERNEL_FILES: &[(&str, &KernelSource)] = &[
 /// Every source file, once.
 pub fn kernel_sources() -> Vec<&'static KernelSource> {
     let ops = KERNEL_FILES.iter().map(|(_, source)| *source);
-    let mut sources: Vec<&'static KernelSource> = ops.chain([&timing::SOURCE]).collect();
+    let mut sources: Vec<&'static KernelSource> = ops.chain([&timing::SOURCE, &ceilings::SOURCE]).collect();
     sources.sort_by_key(|source| source.name);
     sources.dedup_by_key(|source| source.name);
     sources
@@ -137,6 +138,7 @@ struct Started {
     timer: Timer,
     monitor: Monitor,
     ordinal: u32,
+    elapsed: ffi::driver::Elapsed,
     /// Host seconds that opening the context took.
     context_s: f64,
 }
@@ -190,7 +192,7 @@ fn open(driver: &Driver, ordinal: u32, memory: HostMemory) -> Result<Started, Ce
     let context_s = start.elapsed().as_secs_f64();
     let monitor = arrival.after();
     let timer = Timer::new(&cuda, elapsed).map_err(unmeasurable)?;
-    Ok(Started { cuda, timer, monitor, ordinal, context_s })
+    Ok(Started { cuda, timer, monitor, ordinal, elapsed, context_s })
 }
 
 /// A device whose own floors cannot be measured measures nothing else.
@@ -242,6 +244,24 @@ impl Backend for Started {
 
     fn floors(&self) -> Option<Floors> {
         Some(self.timer.floors().clone())
+    }
+
+    fn ceilings_depend_on(&self) -> Option<serde_json::Value> {
+        let mut state = device::describe(self.cuda.device(), self.ordinal);
+        // CUDA_VISIBLE_DEVICES renumbers devices; the PCI address stays.
+        state["device"] = serde_json::Value::Null;
+        for (name, value) in self.monitor.settings() {
+            state[name] = value;
+        }
+        state["cublas"] = self.cuda.candidates(Library::Cublas).into();
+        Some(state)
+    }
+
+    fn ceilings(&mut self) -> Result<Option<Ceilings>, CellError> {
+        let measured = ceilings::measure(&self.cuda, &self.timer, self.elapsed);
+        let given_back = self.cuda.give_back();
+        let measured = self.diagnosed(measured)?;
+        given_back.map(|()| Some(measured))
     }
 
     fn libraries(&self) -> Vec<Finding> {

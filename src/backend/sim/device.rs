@@ -9,7 +9,9 @@ use super::law::Seconds;
 use super::reference;
 use super::rule::{Answer, Behaviour, Fault};
 use super::script::{Script, Scripted};
-use crate::backend::{Backend, Conditions, Finding, Floors, Job, Sample, SetupCounts, Side, Variant};
+use crate::backend::{
+    Backend, Ceilings, Conditions, Finding, Floors, Job, Sample, SetupCounts, Side, Variant,
+};
 use crate::case::{Cache, Case};
 use crate::data::generator::Stream;
 use crate::data::hash::fnv1a;
@@ -92,6 +94,15 @@ impl Backend for Device {
             description["power_limit_w"] = watts.into();
         }
         description
+    }
+
+    fn ceilings_depend_on(&self) -> Option<serde_json::Value> {
+        serde_json::to_value(self.script.ceilings()).ok()
+    }
+
+    fn ceilings(&mut self) -> Result<Option<Ceilings>, CellError> {
+        suffer(self.script.ceilings_outcome(), "the script says so")?;
+        Ok(Some(self.script.ceilings()))
     }
 
     fn libraries(&self) -> Vec<Finding> {

@@ -2,6 +2,7 @@
 //!
 //! `docs/sim.md` describes the script. Reported times are not slept; equal scripts and seeds give equal times.
 
+mod ceilings;
 mod device;
 mod law;
 mod reference;

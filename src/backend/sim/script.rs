@@ -7,9 +7,10 @@ use anyhow::{Context, bail, ensure};
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::ceilings::ScriptedCeilings;
 use super::law::{Scatter, Seconds};
 use super::rule::{Answer, Behaviour, Fault, Rule, anything};
-use crate::backend::{Accuracy, Side, Variant};
+use crate::backend::{Accuracy, Ceilings, Side, Variant};
 use crate::case::{Cache, Case, DType};
 use crate::glob::glob;
 use crate::op::OPS;
@@ -37,6 +38,8 @@ pub struct Script {
     /// Its devices, numbered from 0; one that is like the script says where none is named.
     #[serde(default, rename = "device")]
     devices: Vec<Spanned<Scripted>>,
+    /// The most that it does.
+    ceilings: Option<Spanned<ScriptedCeilings>>,
     #[serde(default, rename = "variant")]
     variants: Vec<Spanned<Named>>,
     #[serde(default, rename = "rule")]
@@ -138,6 +141,9 @@ impl Script {
                 line(device.span().start)
             );
         }
+        if let Some(ceilings) = &script.ceilings {
+            ceilings.get_ref().check().with_context(|| line(ceilings.span().start))?;
+        }
         let variants = script.variants();
         for rule in &script.rules {
             let checked = rule.get_ref().check().and_then(|()| rule.get_ref().check_matches(&variants));
@@ -175,6 +181,19 @@ impl Script {
             })
         };
         OPS.iter().flat_map(|op| of_op(op.name())).collect()
+    }
+
+    /// The most that the device does.
+    pub fn ceilings(&self) -> Ceilings {
+        self.ceilings
+            .as_ref()
+            .map_or_else(ScriptedCeilings::default, |named| named.get_ref().clone())
+            .ceilings(self)
+    }
+
+    /// What happens instead of measuring that.
+    pub fn ceilings_outcome(&self) -> Fault {
+        self.ceilings.as_ref().and_then(|named| named.get_ref().outcome).unwrap_or(Fault::None)
     }
 
     /// What `variant` does on `case`. A cell that no rule gives a time takes 100 µs.

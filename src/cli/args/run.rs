@@ -39,7 +39,7 @@ A sweep file is TOML: defaults at the top, and [[sweep]] tables whose values rep
   density = 0.001
 
 Keys of a table: ops, sizes, dtypes, backends, variants, density, cache, samples, precision, max-time, rounds, warmup. \
-At the top also: seed, threads, device, transfer, budget, cell-timeout, require, sim. A value on the command line replaces the file's; --ops chooses among the file's \
+At the top also: seed, threads, device, transfer, budget, cell-timeout, peaks, require, sim. A value on the command line replaces the file's; --ops chooses among the file's \
 tables, which keep their sizes; an op that the file does not name needs --sizes.
 
 Each answer is checked in float64 before it is timed, and a wrong one gets no time. A cell whose library or device is \
@@ -189,6 +189,11 @@ pub struct SweepArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = values::cell_timeout)]
     #[arg(help_heading = "How to measure")]
     pub cell_timeout: Option<f64>,
+
+    /// Do not tell how near each cell comes to the most that this machine does: its bandwidths and matrix products,
+    /// which else are measured once a machine, in a few seconds, and kept (docs/limits.md)
+    #[arg(long, help_heading = "How to measure")]
+    pub no_peaks: bool,
 
     /// Backends that must be usable; else the run ends with code 2 before any work
     #[arg(long, value_name = "LIST", help_heading = "How to measure")]

@@ -44,6 +44,11 @@ fn reports_that_contradict_themselves_are_refused_with_row_and_key() {
     for (place, value, expected) in [
         ("/environment/started", json!("yesterday"), "environment: started \"yesterday\" is no time such as"),
         ("/environment/elapsed_s", json!(-1), "environment: elapsed_s holds -1e0, which is no time"),
+        (
+            "/environment/backends/0",
+            json!({ "name": "cuda", "available": true, "ceilings": { "copy": -1 } }),
+            "environment: the ceilings of \"cuda\" hold a figure that is no rate",
+        ),
         ("/rows/1", first, "rows 0 and 1 are about the same cell, matmul N=100 f32 cpu/openblas cold"),
         ("/rows/3/n", json!(0), "row 3: n is 0"),
         ("/rows/6/density", json!(0.0), "row 6: density 0 is not above 0"),

@@ -53,6 +53,8 @@ fn messages_name_the_line_and_the_nearest_valid_word() {
             "transfer = \"pined\"\n",
             "mine.toml:1: unknown kind of host memory 'pined': did you mean 'pinned'?",
         ),
+        ("peaks = 1\n", "mine.toml:1: peaks must be true or false, not 1"),
+        ("[[sweep]]\npeaks = true\n", "mine.toml:2: 'peaks' holds for the whole run"),
         ("rounds = 0\n", "mine.toml:1: 0 rounds"),
         ("budget = \"1ms\"\n", "mine.toml:1: a run cannot be made in less than a second"),
         ("warmup = true\n", "mine.toml:1: warmup must be a whole number, not true"),

@@ -32,6 +32,11 @@ pub enum Vendor {
     Mkl,
 }
 
+/// The machine that this process runs on.
+fn here() -> Machine<'static> {
+    Machine { variable: &|name| std::env::var_os(name), root: Path::new("/") }
+}
+
 type Loaded = Result<Provider, Unavailable>;
 
 impl Vendor {
@@ -73,11 +78,13 @@ impl Vendor {
 
     /// The provider, loaded at the first call; the same answer at every later one.
     pub fn provider(self) -> Result<&'static Provider, Unavailable> {
-        let load = || {
-            let machine = Machine { variable: &|name| std::env::var_os(name), root: Path::new("/") };
-            self.load(discovery::candidates(self, &machine), discovery::chosen(self, &machine).is_some())
-        };
+        let load = || self.load(self.candidates(), discovery::chosen(self, &here()).is_some());
         self.cell().get_or_init(load).as_ref().map_err(Clone::clone)
+    }
+
+    /// The libraries that are tried, best first: absolute paths of files that exist, and bare names for the loader.
+    pub fn candidates(self) -> Vec<PathBuf> {
+        discovery::candidates(self, &here())
     }
 
     /// The provider, if it has been loaded.

@@ -81,7 +81,7 @@ pub fn grid(cuda: &Cuda, items: usize) -> u32 {
     blocks.clamp(1, cuda.multiprocessors().saturating_mul(BLOCKS_A_MULTIPROCESSOR))
 }
 
-/// A kernel of signature `(const A* x [, const A* y], B* out, u64 n)` that maps `INPUTS` arrays to one.
+/// A kernel of signature `([const A* x, [const A* y,]] B* out, u64 n)` that maps `INPUTS` arrays to one.
 pub struct Map<A, B, const INPUTS: usize> {
     function: CudaFunction,
     grid: u32,

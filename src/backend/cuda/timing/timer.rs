@@ -82,6 +82,13 @@ impl Timer {
         sample
     }
 
+    /// Seconds that the events read around work that is no job, from an idle device on and not held back: for work so
+    /// long that neither the gap before its first launch nor the events' own time matters.
+    pub fn span_s(&self, work: &mut dyn FnMut() -> Result<(), CellError>) -> Result<f64, CellError> {
+        self.instrument.cuda.synchronize()?;
+        Ok(self.instrument.together(work)?.1.events_s)
+    }
+
     fn sample(
         &mut self,
         job: &mut dyn Job,

@@ -1,0 +1,129 @@
+// The most that the device's memory does: kernels that read, copy and add, 16 bytes at a time, in several ways of which
+// the best counts; and operands for large matrix products. See src/backend/cuda/ceilings.
+//
+// The number of elements is a multiple of four, and allocations are aligned to 256 bytes.
+
+typedef unsigned long long u64;
+
+constexpr int threads = 256;
+
+__device__ __forceinline__ u64 first() { return blockIdx.x * (u64)threads + threadIdx.x; }
+__device__ __forceinline__ u64 stride() { return gridDim.x * (u64)threads; }
+
+struct Plain {
+    __device__ static float4 load(const float4* x) { return *x; }
+    __device__ static void store(float4* x, float4 value) { *x = value; }
+};
+// First to leave the caches.
+struct Streaming {
+    __device__ static float4 load(const float4* x) { return __ldcs(x); }
+    __device__ static void store(float4* x, float4 value) { __stcs(x, value); }
+};
+
+__device__ __forceinline__ unsigned mixed(float4 x) {
+    return __float_as_uint(x.x) ^ __float_as_uint(x.y) ^ __float_as_uint(x.z) ^ __float_as_uint(x.w);
+}
+
+// Reads all of x, `unroll` loads of a thread under way at once. The store keeps the compiler from leaving out the
+// loads; it happens to one thread in 2^32, and what it overwrites is of no use.
+template <typename Way, int unroll>
+__device__ __forceinline__ void read(const float4* __restrict__ x, float4* out, u64 count) {
+    const u64 step = stride();
+    unsigned sum = 0;
+    u64 i = first();
+    for (; i + (unroll - 1) * step < count; i += unroll * step) {
+        float4 pack[unroll];
+#pragma unroll
+        for (int u = 0; u < unroll; ++u) pack[u] = Way::load(x + i + u * step);
+#pragma unroll
+        for (int u = 0; u < unroll; ++u) sum += mixed(pack[u]);
+    }
+    for (; i < count; i += step) sum += mixed(Way::load(x + i));
+    if (sum == 0x9e3779b9u) out->x = __uint_as_float(sum);
+}
+
+// a = b
+template <typename Way, int unroll>
+__device__ __forceinline__ void copy(const float4* __restrict__ b, float4* __restrict__ a, u64 count) {
+    const u64 step = stride();
+    u64 i = first();
+    for (; i + (unroll - 1) * step < count; i += unroll * step) {
+        float4 pack[unroll];
+#pragma unroll
+        for (int u = 0; u < unroll; ++u) pack[u] = Way::load(b + i + u * step);
+#pragma unroll
+        for (int u = 0; u < unroll; ++u) Way::store(a + i + u * step, pack[u]);
+    }
+    for (; i < count; i += step) Way::store(a + i, Way::load(b + i));
+}
+
+__device__ __forceinline__ float4 added(float4 b, float4 c) {
+    return make_float4(fmaf(3.0f, c.x, b.x), fmaf(3.0f, c.y, b.y), fmaf(3.0f, c.z, b.z), fmaf(3.0f, c.w, b.w));
+}
+
+// a = b + 3 c
+template <typename Way, int unroll>
+__device__ __forceinline__ void triad(const float4* __restrict__ b, const float4* __restrict__ c,
+                                      float4* __restrict__ a, u64 count) {
+    const u64 step = stride();
+    u64 i = first();
+    for (; i + (unroll - 1) * step < count; i += unroll * step) {
+        float4 left[unroll], right[unroll];
+#pragma unroll
+        for (int u = 0; u < unroll; ++u) {
+            left[u] = Way::load(b + i + u * step);
+            right[u] = Way::load(c + i + u * step);
+        }
+#pragma unroll
+        for (int u = 0; u < unroll; ++u) Way::store(a + i + u * step, added(left[u], right[u]));
+    }
+    for (; i < count; i += step) Way::store(a + i, added(Way::load(b + i), Way::load(c + i)));
+}
+
+#define WAY(name, Way, unroll)                                                                              \
+    extern "C" __global__ void __launch_bounds__(threads) read_##name(const float* x, float* out, u64 n) {  \
+        read<Way, unroll>((const float4*)x, (float4*)out, n / 4);                                           \
+    }                                                                                                       \
+    extern "C" __global__ void __launch_bounds__(threads) copy_##name(const float* b, float* a, u64 n) {    \
+        copy<Way, unroll>((const float4*)b, (float4*)a, n / 4);                                             \
+    }                                                                                                       \
+    extern "C" __global__ void __launch_bounds__(threads)                                                   \
+        triad_##name(const float* b, const float* c, float* a, u64 n) {                                     \
+        triad<Way, unroll>((const float4*)b, (const float4*)c, (float4*)a, n / 4);                          \
+    }
+WAY(plain_4, Plain, 4)
+WAY(plain_8, Plain, 8)
+WAY(streaming_1, Streaming, 1)
+WAY(streaming_4, Streaming, 4)
+
+// Bits that look random: what a chip draws, and so its clock, depends on the numbers that it works on.
+__device__ __forceinline__ u64 bits(u64 index) {
+    u64 z = (index + 1) * 0x9E3779B97F4A7C15ull;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return z ^ (z >> 31);
+}
+
+// A number of [0, 1).
+__device__ __forceinline__ float uniform(u64 index) { return (float)(unsigned)(bits(index) >> 40) * 0x1p-24f; }
+
+extern "C" __global__ void __launch_bounds__(threads) fill_f32(float* x, u64 n) {
+    for (u64 i = first(); i < n; i += stride()) x[i] = uniform(i);
+}
+
+extern "C" __global__ void __launch_bounds__(threads) fill_f64(double* x, u64 n) {
+    for (u64 i = first(); i < n; i += stride()) x[i] = (double)(bits(i) >> 11) * 0x1p-53;
+}
+
+extern "C" __global__ void __launch_bounds__(threads) fill_f16(unsigned short* x, u64 n) {
+    for (u64 i = first(); i < n; i += stride()) {
+        unsigned short half;
+        asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(uniform(i)));
+        x[i] = half;
+    }
+}
+
+// A bfloat16 is the upper half of a float.
+extern "C" __global__ void __launch_bounds__(threads) fill_bf16(unsigned short* x, u64 n) {
+    for (u64 i = first(); i < n; i += stride()) x[i] = (unsigned short)(__float_as_uint(uniform(i)) >> 16);
+}

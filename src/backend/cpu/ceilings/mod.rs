@@ -1,0 +1,62 @@
+//! The most that the CPUs do: memory that all threads read and write, and large matrix products. `docs/limits.md`
+//! explains the figures.
+
+mod lines;
+mod memory;
+mod products;
+mod streaming;
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::blas::Vendor;
+use super::{Cpu, matmul, quiet, simd};
+use crate::backend::Ceilings;
+use crate::case::DType;
+use crate::processors;
+use crate::user_cache::file_identity;
+use crate::worker::memory::free_host_bytes;
+use memory::Arrays;
+
+/// Seconds for each figure of memory.
+const MEMORY_S: f64 = 0.3;
+/// Seconds for the products of one library in one element type, beside those of the last execution.
+const PRODUCTS_S: f64 = 0.25;
+
+/// Measures them, in two to three seconds; what cannot be measured is left out.
+pub fn measure(cpu: &Cpu) -> Ceilings {
+    let free = free_host_bytes().and_then(|bytes| u64::try_from(bytes).ok());
+    let bytes = memory::bytes_each(processors::last_level_cache_bytes(), free);
+    let of_memory = bytes.map(Arrays::touch).map(|arrays| arrays.rates(MEMORY_S)).unwrap_or_default();
+    let matmul = DType::ALL.iter().filter_map(|dtype| Some((dtype.name().to_owned(), product(cpu, *dtype)?)));
+    Ceilings { matmul: matmul.collect(), ..of_memory }
+}
+
+/// The highest rate of a product by any variant that runs by default.
+fn product(cpu: &Cpu, dtype: DType) -> Option<f64> {
+    let kernels = matmul::KERNELS.iter().filter(|kernel| kernel.variant.default);
+    let rates = kernels.filter_map(|kernel| {
+        let rate = products::rate(cpu, kernel, dtype, PRODUCTS_S).ok();
+        // Threads of one library that spin for more work would slow the next one.
+        quiet::wait();
+        rate
+    });
+    rates.max_by(f64::total_cmp)
+}
+
+/// What the figures depend on besides the host: the threads, the instructions, and the files of the libraries. Those
+/// that the loader would find by name are told by the loader's own list.
+pub fn depend_on(cpu: &Cpu) -> Value {
+    let files = Vendor::ALL.iter().flat_map(|vendor| vendor.candidates());
+    let files = files.filter(|path| path.is_absolute());
+    let files: Vec<[String; 2]> =
+        files.map(|path| [path.display().to_string(), file_identity(&path)]).collect();
+    json!({
+        "threads": cpu.threads,
+        "rayon_threads": rayon::current_num_threads(),
+        "simd": simd(),
+        "libraries": files,
+        "loader": file_identity(Path::new("/etc/ld.so.cache")),
+    })
+}

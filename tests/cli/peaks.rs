@@ -1,0 +1,138 @@
+//! Ceilings: told by a run, kept for the next one, left out on request, and no reason for a run to fail.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::{FAIR, Folder};
+
+const RUN: &str =
+    "run --ops fft --sizes 4 --samples 6 --max-time 100ms --backends sim --sim fair.toml --format json";
+
+/// The program with a cache folder of its own.
+fn program(folder: &Folder, line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
+    command
+        .args(line.split(' '))
+        .current_dir(folder.path())
+        .env("XDG_CACHE_HOME", folder.path().join("cache"));
+    command
+}
+
+/// The environment in the report of a run that must end well, and what it said.
+fn told(mut command: Command) -> (Value, String) {
+    let output = command.args(["--out", "-"]).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = report["rows"].as_array().unwrap();
+    assert!(rows.len() == 2 && rows.iter().all(|row| row["outcome"] == "measured"), "{rows:?}");
+    (report["environment"].clone(), stderr)
+}
+
+fn ceilings(environment: &Value) -> &Value {
+    &environment["backends"][0]["ceilings"]
+}
+
+fn kept(folder: &Folder) -> Vec<PathBuf> {
+    let files = std::fs::read_dir(folder.path().join("cache/gpubench/peaks")).into_iter().flatten();
+    files.map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn a_run_measures_ceilings_once_and_later_ones_take_what_it_kept() {
+    let folder = Folder::new();
+    let (first, said) = told(program(&folder, RUN));
+    assert!(said.contains("measuring the ceilings of sim\n"), "{said}");
+    assert_eq!(ceilings(&first)["cached"], false);
+    assert!(ceilings(&first)["matmul"]["f32"].as_f64().unwrap() > 0.0, "{first}");
+    assert_eq!(first["settings"]["peaks"], true);
+
+    let (second, said) = told(program(&folder, RUN));
+    assert!(!said.contains("measuring"), "{said}");
+    assert_eq!(ceilings(&second)["cached"], true);
+    for key in ["measured", "read", "copy", "triad", "matmul", "upload", "download"] {
+        assert_eq!(ceilings(&first)[key], ceilings(&second)[key], "{key}");
+        assert!(!ceilings(&first)[key].is_null(), "{key}");
+    }
+
+    folder.write("fair.toml", &format!("{FAIR}[ceilings]\nread = 1e12\n"));
+    let (other, _) = told(program(&folder, RUN));
+    assert_eq!((&ceilings(&other)["cached"], ceilings(&other)["read"].as_f64()), (&false.into(), Some(1e12)));
+    assert_eq!(kept(&folder).len(), 2, "another device has a file of its own");
+}
+
+#[test]
+fn they_are_left_out_on_request_and_kept_nowhere_when_the_cache_is_off() {
+    let folder = Folder::new();
+    folder.write(
+        "without.toml",
+        "peaks = false\nops = ['fft']\nsizes = [4]\nbackends = ['sim']\nsim = 'fair.toml'\n",
+    );
+    for line in [&format!("{RUN} --no-peaks"), "run --config without.toml --samples 6 --format json"] {
+        let (environment, said) = told(program(&folder, line));
+        assert!(ceilings(&environment).is_null() && !said.contains("measuring"), "{line}: {said}");
+        assert_eq!(environment["settings"]["peaks"], false, "{line}");
+    }
+    for _ in 0..2 {
+        let mut off = program(&folder, RUN);
+        off.env("GPUBENCH_PEAK_CACHE", "off");
+        assert_eq!(ceilings(&told(off).0)["cached"], false);
+    }
+    assert_eq!(kept(&folder).len(), 0);
+}
+
+#[test]
+fn a_damaged_file_is_replaced() {
+    let folder = Folder::new();
+    told(program(&folder, RUN));
+    let [file] = &kept(&folder)[..] else { panic!("{:?}", kept(&folder)) };
+    let whole = std::fs::read(file).unwrap();
+    for damaged in [&whole[..whole.len() / 2], b"{}", b"", b"\xff"] {
+        std::fs::write(file, damaged).unwrap();
+        assert_eq!(ceilings(&told(program(&folder, RUN)).0)["cached"], false);
+        assert_eq!(ceilings(&told(program(&folder, RUN)).0)["cached"], true);
+    }
+}
+
+#[test]
+fn a_worker_that_fails_at_them_costs_them_alone() {
+    let folder = Folder::new();
+    for (outcome, reason, next) in [
+        ("crash", "SIGABRT", "--no-peaks"),
+        ("panic", "a simulated panic", "--no-peaks"),
+        ("fail", "a simulated call failed", "--no-peaks"),
+        ("device-lost", "device is lost", "--no-peaks"),
+        ("hang", "they took more than 1 s", "raise --cell-timeout"),
+    ] {
+        folder.write("fair.toml", &format!("{FAIR}[ceilings]\noutcome = '{outcome}'\n"));
+        let (environment, _) = told(program(&folder, &format!("{RUN} --cell-timeout 1s --quiet")));
+        assert!(ceilings(&environment).is_null(), "{outcome}: {environment}");
+        let warning = &environment["warnings"].as_array().unwrap()[0];
+        let text = warning["text"].as_str().unwrap();
+        assert!(text.starts_with("the ceilings of sim are not known: ") && text.contains(reason), "{text}");
+        assert!(warning["next"].as_str().unwrap().contains(next), "{warning}");
+    }
+    assert_eq!(kept(&folder).len(), 0);
+}
+
+#[test]
+fn an_interrupt_while_they_are_measured_ends_the_run_at_once() {
+    let folder = Folder::new();
+    folder.write("fair.toml", &format!("{FAIR}[ceilings]\noutcome = 'hang'\n"));
+    let mut command = program(&folder, &format!("{RUN} --out here"));
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = std::io::BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut said, &mut line).unwrap();
+    assert_eq!(line, "measuring the ceilings of sim\n");
+    let begun = Instant::now();
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(begun.elapsed() < Duration::from_secs(10));
+    let report = std::fs::read(folder.path().join("here/report.json")).unwrap();
+    let report: Value = serde_json::from_slice(&report).unwrap();
+    assert_eq!(report["rows"].as_array().map(Vec::len), Some(0));
+}

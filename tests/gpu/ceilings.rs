@@ -1,0 +1,76 @@
+//! The ceilings of a real device: all there, in an order that no device escapes, and without a trace afterwards.
+
+use std::time::Instant;
+
+use gpubench::backend::Backend;
+use gpubench::case::{Case, DType};
+use gpubench::error::CellError;
+
+use crate::device::{alone, start};
+
+/// Bytes of device memory that are free, as a case that cannot fit is told.
+fn free_bytes(backend: &mut dyn Backend) -> u128 {
+    let case = Case { op: "elementwise".into(), n: 2_000_000, dtype: DType::F64, density: None, seed: 1 };
+    match backend.prepare("fused", &case, &[]).err() {
+        Some(CellError::OutOfMemory { place: "device", free, .. }) => free,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "the figures are worth reading")]
+fn every_ceiling_is_measured_and_plausible_and_memory_is_given_back() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    let before = free_bytes(&mut *backend);
+    let mut runs = vec![];
+    for _ in 0..2 {
+        let begun = Instant::now();
+        let ceilings = backend.ceilings().unwrap().expect("a device has ceilings");
+        eprintln!("{:.2} s: {ceilings:?}", begun.elapsed().as_secs_f64());
+        assert_eq!(ceilings.clone().plausible(), Some(ceilings.clone()));
+        runs.push((ceilings, begun.elapsed().as_secs_f64(), free_bytes(&mut *backend)));
+    }
+    let (first, _, after_first) = &runs[0];
+    let (second, second_s, after_second) = &runs[1];
+
+    let [read, copy, triad] = [first.read, first.copy, first.triad].map(Option::unwrap);
+    for (what, rate) in [("read", read), ("copy", copy), ("triad", triad)] {
+        assert!((1e10..2e13).contains(&rate), "{what}: {rate:e}");
+    }
+    // Writing is no faster than reading, and costs no more than twice as much.
+    assert!(copy <= 1.1 * read && copy >= 0.5 * read, "{first:?}");
+    assert!(triad <= 1.1 * read && triad >= 0.5 * read, "{first:?}");
+
+    let product = |word: &str| first.matmul.get(word).copied().unwrap_or(0.0);
+    for word in ["f32", "f64", "tf32", "f16", "bf16"] {
+        assert!((1e10..1e16).contains(&product(word)), "{word}: {first:?}");
+    }
+    assert!(product("f16") > product("f32") && product("bf16") > product("f32"), "{first:?}");
+    assert!(product("tf32") > 0.9 * product("f32"), "{first:?}");
+
+    for rates in [first.upload.unwrap(), first.download.unwrap()] {
+        assert!(rates.pinned > 1e9 && rates.pageable > 1e8, "{first:?}");
+        assert!(rates.pinned >= 0.9 * rates.pageable && rates.pinned < read, "{first:?}");
+    }
+
+    // The second measurement finds all libraries loaded and compiled.
+    assert!(*second_s < 3.0, "ceilings take {second_s} s");
+    let apart = (second.read.unwrap() / read - 1.0).abs();
+    assert!(apart < 0.05, "reads differ by {apart}: {first:?} {second:?}");
+    // What stays is the code of libraries and kernels; the arrays had gigabytes.
+    assert!(before.saturating_sub(*after_first) < 1 << 30, "{before} bytes were free, {after_first} are");
+    assert!(after_first.abs_diff(*after_second) < 64 << 20, "{after_first}, then {after_second} bytes");
+}
+
+#[test]
+fn what_ceilings_depend_on_is_the_same_at_every_start() {
+    let _alone = alone();
+    let Some(first) = start().map(|backend| backend.ceilings_depend_on()) else { return };
+    let Some(second) = start().map(|backend| backend.ceilings_depend_on()) else { return };
+    assert_eq!(first, second);
+    let state = first.unwrap();
+    for key in ["name", "pci_bus_id", "cuda_version", "memory_bytes", "cublas"] {
+        assert!(!state[key].is_null(), "{key}: {state}");
+    }
+}
