@@ -2,7 +2,7 @@
 
 use plotters::prelude::DrawingBackend;
 
-use super::canvas::{Align, Canvas, Place, Rgb, Type};
+use super::canvas::{Align, Canvas, Place, Type};
 use super::font::Weight;
 use super::image::Picture;
 use super::labels::{MARKER, POINT_TEXT, Placed, REGION_TEXT, below, inside};
@@ -10,21 +10,10 @@ use super::layout::{CAPTION, Layout, Rect, SAMPLE, Shows, TEXT, TITLE};
 use super::model::ChartModel;
 use super::series::{Series, Stroke, Style};
 use super::shape::corners;
+use super::theme::{Hue, Palette, Rgb};
 
-/// Ground.
-pub const WHITE: Rgb = (255, 255, 255);
-/// Titles, labels and lines that matter most.
-pub const INK: Rgb = (0x22, 0x22, 0x22);
-/// Subtitles and captions.
-pub const SOFT_INK: Rgb = (0x5A, 0x5A, 0x5A);
-/// Axes.
-pub const AXIS: Rgb = (0x88, 0x88, 0x88);
-/// Grid lines at labels.
-pub const MAJOR: Rgb = (0xD8, 0xD8, 0xD8);
-/// Grid lines between labels.
-pub const MINOR: Rgb = (0xEF, 0xEF, 0xEF);
-const GPU_TINT: Rgb = (0x00, 0x72, 0xB2);
-const CPU_TINT: Rgb = (0xD5, 0x5E, 0x00);
+const GPU_HUE: Hue = Hue::Blue;
+const CPU_HUE: Hue = Hue::Vermilion;
 const LINE: f64 = 3.2;
 /// Height of digits and capitals over the em, in Roboto.
 const CAP_HEIGHT: f64 = 0.711;
@@ -32,6 +21,7 @@ const CAP_HEIGHT: f64 = 0.711;
 /// A chart being drawn.
 struct Drawing<'a, B: DrawingBackend> {
     canvas: &'a Canvas<'a, B>,
+    palette: &'static Palette,
     model: &'a ChartModel,
     layout: Layout,
     regions: Vec<Placed>,
@@ -51,8 +41,8 @@ impl Picture for ChartModel {
 fn draw<B: DrawingBackend>(model: &ChartModel, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
     let layout = Layout::of(model);
     let (regions, points) = inside(model, &layout);
-    let drawing = Drawing { canvas, model, layout, regions, points };
-    canvas.rectangle(ends(&drawing.layout.picture), WHITE, 1.0)?;
+    let drawing = Drawing { canvas, palette: canvas.palette, model, layout, regions, points };
+    canvas.rectangle(ends(&drawing.layout.picture), canvas.palette.ground, 1.0)?;
     drawing.titles()?;
     drawing.tints(&drawing.layout.plot)?;
     drawing.grid()?;
@@ -87,19 +77,27 @@ pub fn baseline(middle: f64, em: f64) -> f64 {
 impl<B: DrawingBackend> Drawing<'_, B> {
     fn titles(&self) -> anyhow::Result<()> {
         let (canvas, model, layout) = (self.canvas, self.model, &self.layout);
-        let title = Type { weight: Weight::Medium, ..kind(TITLE, INK, Align::Left) };
+        let title = Type { weight: Weight::Medium, ..kind(TITLE, self.palette.ink, Align::Left) };
         canvas.text(&model.title, (layout.margin(), 62.0), title)?;
-        canvas.text(&model.subtitle, (layout.margin(), 100.0), kind(TEXT, SOFT_INK, Align::Left))?;
+        canvas.text(
+            &model.subtitle,
+            (layout.margin(), 100.0),
+            kind(TEXT, self.palette.soft_ink, Align::Left),
+        )?;
         canvas.text(
             &model.y.title,
             (layout.margin(), layout.plot.top - 22.0),
-            kind(TEXT, INK, Align::Left),
+            kind(TEXT, self.palette.ink, Align::Left),
         )?;
         let middle = f64::midpoint(layout.plot.left, layout.plot.right);
         let under = layout.plot.bottom + 86.0;
-        canvas.text(&model.x.title, (middle, under), kind(TEXT, INK, Align::Center))?;
+        canvas.text(&model.x.title, (middle, under), kind(TEXT, self.palette.ink, Align::Center))?;
         for (caption, baseline) in &layout.captions {
-            canvas.text(caption, (layout.margin(), *baseline), kind(CAPTION, SOFT_INK, Align::Left))?;
+            canvas.text(
+                caption,
+                (layout.margin(), *baseline),
+                kind(CAPTION, self.palette.soft_ink, Align::Left),
+            )?;
         }
         Ok(())
     }
@@ -110,11 +108,11 @@ impl<B: DrawingBackend> Drawing<'_, B> {
         let line = self.layout.place(self.model, self.model.x.low, reference.value).1;
         if area.top < line {
             let above = Rect { bottom: line.min(area.bottom), ..*area };
-            self.canvas.rectangle(ends(&above), GPU_TINT, 0.035)?;
+            self.canvas.rectangle(ends(&above), self.palette.hue(GPU_HUE), self.palette.tints[1])?;
         }
         if area.bottom > line {
             let below = Rect { top: line.max(area.top), ..*area };
-            self.canvas.rectangle(ends(&below), CPU_TINT, 0.05)?;
+            self.canvas.rectangle(ends(&below), self.palette.hue(CPU_HUE), self.palette.tints[0])?;
         }
         Ok(())
     }
@@ -123,7 +121,7 @@ impl<B: DrawingBackend> Drawing<'_, B> {
     fn grounds(&self) -> anyhow::Result<()> {
         for label in self.regions.iter().chain(&self.points) {
             let ground = Rect { left: label.area.left - 4.0, right: label.area.right + 4.0, ..label.area };
-            self.canvas.rectangle(ends(&ground), WHITE, 1.0)?;
+            self.canvas.rectangle(ends(&ground), self.palette.ground, 1.0)?;
             self.tints(&ground)?;
         }
         Ok(())
@@ -135,18 +133,23 @@ impl<B: DrawingBackend> Drawing<'_, B> {
             let y = self.layout.place(model, model.x.low, value).1;
             self.canvas.stroke(&[(plot.left, y), (plot.right, y)], color, thickness, Stroke::Solid)
         };
-        model.y.minor.iter().try_for_each(|&value| across(value, MINOR, 1.0))?;
-        model.y.ticks.iter().try_for_each(|tick| across(tick.value, MAJOR, 1.4))?;
+        model.y.minor.iter().try_for_each(|&value| across(value, self.palette.minor, 1.0))?;
+        model.y.ticks.iter().try_for_each(|tick| across(tick.value, self.palette.major, 1.4))?;
         for tick in &model.x.ticks {
             let x = self.layout.place(model, tick.value, model.y.low).0;
-            self.canvas.stroke(&[(x, plot.top), (x, plot.bottom)], MAJOR, 1.0, Stroke::Solid)?;
-            self.canvas.stroke(&[(x, plot.bottom), (x, plot.bottom + 9.0)], AXIS, 2.0, Stroke::Solid)?;
+            self.canvas.stroke(&[(x, plot.top), (x, plot.bottom)], self.palette.major, 1.0, Stroke::Solid)?;
+            self.canvas.stroke(
+                &[(x, plot.bottom), (x, plot.bottom + 9.0)],
+                self.palette.axis,
+                2.0,
+                Stroke::Solid,
+            )?;
         }
         if let Some(reference) = &model.reference {
-            across(reference.value, INK, 2.4)?;
+            across(reference.value, self.palette.ink, 2.4)?;
         }
         let frame = [(plot.left, plot.top), (plot.left, plot.bottom), (plot.right, plot.bottom)];
-        self.canvas.stroke(&frame, AXIS, 2.0, Stroke::Solid)
+        self.canvas.stroke(&frame, self.palette.axis, 2.0, Stroke::Solid)
     }
 
     fn axis_labels(&self) -> anyhow::Result<()> {
@@ -154,11 +157,11 @@ impl<B: DrawingBackend> Drawing<'_, B> {
         for tick in &model.y.ticks {
             let y = self.layout.place(model, model.x.low, tick.value).1;
             let place = (plot.left - 12.0, baseline(y, TEXT));
-            self.canvas.text(&tick.label, place, kind(TEXT, INK, Align::Right))?;
+            self.canvas.text(&tick.label, place, kind(TEXT, self.palette.ink, Align::Right))?;
         }
         for label in below(model, &self.layout) {
             let place = (label.x, plot.bottom + 38.0);
-            self.canvas.text(&label.text, place, kind(TEXT, INK, Align::Center))?;
+            self.canvas.text(&label.text, place, kind(TEXT, self.palette.ink, Align::Center))?;
         }
         Ok(())
     }
@@ -172,33 +175,38 @@ impl<B: DrawingBackend> Drawing<'_, B> {
         let (mut low, high) =
             (self.places(series, |point| point.low), self.places(series, |point| point.high));
         if let ([low], [high]) = (low.as_slice(), high.as_slice()) {
-            return self.canvas.stroke(&[*low, *high], series.style.color, 2.0, Stroke::Solid);
+            return self.canvas.stroke(
+                &[*low, *high],
+                self.palette.hue(series.style.hue),
+                2.0,
+                Stroke::Solid,
+            );
         }
         low.reverse();
         let corners: Vec<Place> = high.into_iter().chain(low).collect();
-        self.canvas.fill(&corners, series.style.color, 0.2)
+        self.canvas.fill(&corners, self.palette.hue(series.style.hue), 0.2)
     }
 
     fn line(&self, series: &Series) -> anyhow::Result<()> {
         let places = self.places(series, |point| point.y);
-        self.canvas.stroke(&places, series.style.color, LINE, series.style.stroke)?;
+        self.canvas.stroke(&places, self.palette.hue(series.style.hue), LINE, series.style.stroke)?;
         places.iter().try_for_each(|&place| self.marker(place, series.style))
     }
 
     /// A marker with a white rim, so that it stands out from lines beneath; open ones are white inside.
     fn marker(&self, place: Place, style: Style) -> anyhow::Result<()> {
         let shape = |radius| corners(style.marker, place, radius);
-        self.canvas.fill(&shape(MARKER + 1.8), WHITE, 1.0)?;
-        self.canvas.fill(&shape(MARKER), style.color, 1.0)?;
-        if style.filled { Ok(()) } else { self.canvas.fill(&shape(MARKER - 3.6), WHITE, 1.0) }
+        self.canvas.fill(&shape(MARKER + 1.8), self.palette.ground, 1.0)?;
+        self.canvas.fill(&shape(MARKER), self.palette.hue(style.hue), 1.0)?;
+        if style.filled { Ok(()) } else { self.canvas.fill(&shape(MARKER - 3.6), self.palette.ground, 1.0) }
     }
 
     fn labels(&self) -> anyhow::Result<()> {
         for region in &self.regions {
             let above = self.model.reference.as_ref().is_some_and(|reference| reference.above == region.text);
-            self.label(region, REGION_TEXT, if above { GPU_TINT } else { CPU_TINT })?;
+            self.label(region, REGION_TEXT, self.palette.hue(if above { GPU_HUE } else { CPU_HUE }))?;
         }
-        self.points.iter().try_for_each(|point| self.label(point, POINT_TEXT, INK))
+        self.points.iter().try_for_each(|point| self.label(point, POINT_TEXT, self.palette.ink))
     }
 
     fn label(&self, label: &Placed, em: f64, color: Rgb) -> anyhow::Result<()> {
@@ -210,7 +218,7 @@ impl<B: DrawingBackend> Drawing<'_, B> {
         let (left, em) = (self.layout.legend.left, self.layout.legend_em);
         for entry in &self.layout.entries {
             let y = baseline(entry.middle, em);
-            let text = kind(em, INK, Align::Left);
+            let text = kind(em, self.palette.ink, Align::Left);
             match entry.shows {
                 Shows::Heading => {
                     self.canvas.text(&entry.text, (left, y), Type { weight: Weight::Medium, ..text })?;
@@ -219,7 +227,7 @@ impl<B: DrawingBackend> Drawing<'_, B> {
                 Shows::Series(index) => {
                     let style = self.model.series[index].style;
                     let ends = [(left, entry.middle), (left + SAMPLE, entry.middle)];
-                    self.canvas.stroke(&ends, style.color, LINE, style.stroke)?;
+                    self.canvas.stroke(&ends, self.palette.hue(style.hue), LINE, style.stroke)?;
                     self.marker((left + SAMPLE / 2.0, entry.middle), style)?;
                     self.canvas.text(&entry.text, (left + SAMPLE + 14.0, y), text)?;
                 }

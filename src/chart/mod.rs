@@ -16,6 +16,7 @@ pub mod panels;
 mod series;
 mod shape;
 mod text;
+pub mod theme;
 
 use std::path::{Path, PathBuf};
 
@@ -24,8 +25,10 @@ use rayon::prelude::*;
 
 use crate::report::Report;
 use crate::report::file::{File, load, locate, save_all_in_new};
-use image::Picture;
+pub use image::font_faces;
+use image::{Picture, plain_svg};
 pub use model::{ChartModel, charts};
+pub use theme::Theme;
 
 /// Size of a chart in pixels.
 pub const SIZE: (u32, u32) = (1600, 1000);
@@ -64,26 +67,50 @@ impl Format {
 ///
 /// # Errors
 /// A chart cannot be drawn or encoded.
-pub fn files(reports: &[(&str, &Report)], formats: &[Format]) -> anyhow::Result<Vec<File>> {
-    pictures(&charts(reports), formats)
+pub fn files(reports: &[(&str, &Report)], formats: &[Format], theme: Theme) -> anyhow::Result<Vec<File>> {
+    pictures(&charts(reports), formats, theme)
+}
+
+/// A chart to stand in a page of HTML.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fragment {
+    /// What its file would be called, without extension: `time-matmul-f32`.
+    pub name: String,
+    /// What it shows, in words.
+    pub title: String,
+    /// An `svg` element of [`SIZE`] whose texts are in [`font_faces`], which the page must have once.
+    pub svg: String,
+}
+
+/// The charts of a report for a page of HTML, in the order of [`charts`].
+///
+/// # Errors
+/// A chart cannot be drawn.
+pub fn svg_fragments(report: &Report, theme: Theme) -> anyhow::Result<Vec<Fragment>> {
+    let charts = charts(&[("", report)]);
+    let fragment = |chart: &ChartModel| {
+        let svg = plain_svg(chart, theme).with_context(|| format!("cannot draw {}", chart.name))?;
+        Ok(Fragment { name: chart.name.clone(), title: chart.title.clone(), svg })
+    };
+    charts.par_iter().map(fragment).collect()
 }
 
 /// Charts of one kind as files, in each of the formats.
-fn pictures<P: Picture>(charts: &[P], formats: &[Format]) -> anyhow::Result<Vec<File>> {
+fn pictures<P: Picture>(charts: &[P], formats: &[Format], theme: Theme) -> anyhow::Result<Vec<File>> {
     let pairs: Vec<_> =
         charts.iter().flat_map(|chart| formats.iter().map(move |&format| (chart, format))).collect();
     let mut files = vec![];
     for some in pairs.chunks(AT_ONCE) {
         let drawn: anyhow::Result<Vec<File>> =
-            some.par_iter().map(|&(chart, format)| file(chart, format)).collect();
+            some.par_iter().map(|&(chart, format)| file(chart, format, theme)).collect();
         files.extend(drawn?);
     }
     Ok(files)
 }
 
-fn file(chart: &impl Picture, format: Format) -> anyhow::Result<File> {
+fn file(chart: &impl Picture, format: Format, theme: Theme) -> anyhow::Result<File> {
     let name = format!("{}.{}", chart.name(), format.extension());
-    let bytes = image::render(chart, format).with_context(|| format!("cannot draw {name}"))?;
+    let bytes = image::render(chart, format, theme).with_context(|| format!("cannot draw {name}"))?;
     Ok(File { name, bytes })
 }
 
@@ -98,6 +125,7 @@ pub fn plot(
     reports: &[PathBuf],
     out: &Path,
     formats: &[Format],
+    theme: Theme,
     force: bool,
 ) -> anyhow::Result<Vec<PathBuf>> {
     if out == Path::new("-") {
@@ -106,7 +134,7 @@ pub fn plot(
     let loaded = reports.iter().map(|path| load(path)).collect::<anyhow::Result<Vec<Report>>>()?;
     let names = names(reports);
     let named: Vec<(&str, &Report)> = names.iter().map(String::as_str).zip(&loaded).collect();
-    let files = files(&named, formats)?;
+    let files = files(&named, formats, theme)?;
     if files.is_empty() {
         bail!(
             "nothing to draw: no row of the given reports is measured; see their report.md for the reasons"

@@ -61,7 +61,7 @@ pub fn deliver(settings: &Settings, report: &Report) -> Result<()> {
 /// Draws the charts of `reports` into `out` and names them on stderr.
 pub fn plot(reports: &[PathBuf], out: &Path, formats: &[Format], force: bool) -> Result<()> {
     let formats: Vec<_> = formats.iter().filter_map(|format| chart::Format::find(format.name())).collect();
-    for path in chart::plot(reports, out, &formats, force)? {
+    for path in chart::plot(reports, out, &formats, chart::Theme::Light, force)? {
         stream::note(&path.display().to_string());
     }
     Ok(())

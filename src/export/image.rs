@@ -1,7 +1,7 @@
 //! Charts as files: two an op and element type, in PNG or SVG.
 
 use super::{Exporter, File, View};
-use crate::chart::{self, Format};
+use crate::chart::{self, Format, Theme};
 use crate::report::Report;
 
 /// The charts of a report in one format.
@@ -30,6 +30,6 @@ impl Exporter for Image {
     }
 
     fn files(&self, report: &Report, _: &View) -> anyhow::Result<Vec<File>> {
-        chart::files(&[("", report)], &[self.0])
+        chart::files(&[("", report)], &[self.0], Theme::Light)
     }
 }
