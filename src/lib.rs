@@ -18,6 +18,7 @@ pub mod error;
 pub mod executor;
 pub mod export;
 pub mod glob;
+pub mod html;
 pub mod measure;
 pub mod observe;
 pub mod op;

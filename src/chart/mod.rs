@@ -144,7 +144,7 @@ pub fn plot(
 }
 
 /// A name for each report: its folder's for a `report.json`, else the file's; the whole path where names collide.
-fn names(reports: &[PathBuf]) -> Vec<String> {
+pub fn names(reports: &[PathBuf]) -> Vec<String> {
     let short = |path: &PathBuf| {
         let file = locate(path);
         let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());

@@ -6,6 +6,7 @@ mod compare;
 mod folder;
 mod inventory;
 mod listing;
+mod report;
 mod run;
 mod show;
 mod stream;
@@ -54,6 +55,7 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Doctor { json } => wiring::doctor(json)?,
         Command::Show(args) => show::run(&args)?,
         Command::Plot(args) => wiring::plot(&args.reports, &args.out, &args.formats()?, args.force)?,
+        Command::Report(args) => report::run(&args)?,
         Command::Compare(args) => return compare::run(&args),
         Command::Baseline { command } => return baseline::run(command),
         Command::Schema { of: SchemaOf::Report } => stream::print(crate::report::SCHEMA)?,

@@ -12,7 +12,7 @@ use crate::settings::{Format, words};
 pub fn run(args: &ShowArgs) -> Result<()> {
     let formats = words::formats(&args.format).context("--format")?;
     let [format] = formats.as_slice() else {
-        anyhow::bail!("--format: stdout takes one format: name table, json, csv or md");
+        anyhow::bail!("--format: stdout takes one format: name table, json, csv, md or html");
     };
     let name = format.name();
     ensure!(

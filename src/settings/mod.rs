@@ -108,6 +108,8 @@ pub enum Format {
     Csv,
     /// `report.md`.
     Md,
+    /// `report.html`.
+    Html,
     /// Charts as PNG.
     Png,
     /// Charts as SVG.
@@ -116,8 +118,8 @@ pub enum Format {
 
 impl Format {
     /// Every format, in the order in which they are written.
-    pub const ALL: [Format; 6] =
-        [Format::Table, Format::Json, Format::Csv, Format::Md, Format::Png, Format::Svg];
+    pub const ALL: [Format; 7] =
+        [Format::Table, Format::Json, Format::Csv, Format::Md, Format::Html, Format::Png, Format::Svg];
 
     /// What a run writes when nothing is asked for.
     pub const DEFAULT: [Format; 5] = [Format::Table, Format::Json, Format::Csv, Format::Md, Format::Png];
@@ -129,6 +131,7 @@ impl Format {
             Format::Json => "json",
             Format::Csv => "csv",
             Format::Md => "md",
+            Format::Html => "html",
             Format::Png => "png",
             Format::Svg => "svg",
         }
@@ -140,6 +143,7 @@ impl Format {
             Format::Json => Some("report.json"),
             Format::Csv => Some("report.csv"),
             Format::Md => Some("report.md"),
+            Format::Html => Some("report.html"),
             Format::Table | Format::Png | Format::Svg => None,
         }
     }

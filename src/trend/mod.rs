@@ -15,7 +15,7 @@ mod words;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
 use crate::backend::Side;
@@ -266,7 +266,7 @@ pub fn trend(request: &Request) -> Result<Trend> {
 /// The trend in one format: one file, or one a chart for `png` and `svg`.
 ///
 /// # Errors
-/// A chart cannot be drawn.
+/// A chart cannot be drawn, or the format is `html`, which a trend is not written in.
 pub fn files(trend: &Trend, format: Format) -> Result<Vec<File>> {
     let one = |name: &str, bytes: Vec<u8>| Ok(vec![File { name: name.into(), bytes }]);
     match format {
@@ -274,6 +274,7 @@ pub fn files(trend: &Trend, format: Format) -> Result<Vec<File>> {
         Format::Json => one(FILE_NAME, json(trend)?),
         Format::Csv => one("trend.csv", csv::csv(trend).into_bytes()),
         Format::Md => one("trend.md", markdown::markdown(trend).into_bytes()),
+        Format::Html => bail!("a trend makes no page: name table, json, csv, md, png or svg"),
         Format::Png => chart::files(trend, crate::chart::Format::Png),
         Format::Svg => chart::files(trend, crate::chart::Format::Svg),
     }

@@ -2,6 +2,7 @@
 
 mod baseline;
 mod compare;
+mod report;
 mod run;
 mod trend;
 
@@ -13,6 +14,7 @@ use clap_complete::Shell;
 
 pub use baseline::{BaselineCommand, SaveArgs};
 pub use compare::CompareArgs;
+pub use report::ReportArgs;
 pub use run::{RunArgs, SweepArgs};
 pub use trend::TrendArgs;
 
@@ -65,6 +67,8 @@ pub enum Command {
     Show(ShowArgs),
     /// Draw the charts of reports again
     Plot(PlotArgs),
+    /// Make one page of HTML of reports: the answer, charts and every row, to read and to share
+    Report(ReportArgs),
     /// Chart every report of a folder over time, and mark where times stepped
     Trend(TrendArgs),
     /// Print the JSON schema of report.json, or of a comparison
@@ -107,7 +111,7 @@ pub struct ShowArgs {
     /// A report.json file, or the folder that holds one
     pub report: PathBuf,
 
-    /// How: table, json, csv or md
+    /// How: table, json, csv, md or html
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: String,
 

@@ -64,8 +64,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "DIR", help_heading = "Results")]
     pub out: Option<String>,
 
-    /// What to write: table (stdout), json, csv, md, png, svg. Default: table,json,csv,md,png. report.json is kept in
-    /// the folder whatever is named
+    /// What to write: table (stdout), json, csv, md, html, png, svg. Default: table,json,csv,md,png. report.json
+    /// is kept in the folder whatever is named
     #[arg(long, value_name = "LIST", help_heading = "Results")]
     pub format: Option<String>,
 

@@ -1,0 +1,178 @@
+//! A report as one page of HTML that needs nothing else: no network, no font of the system, no script to show all it
+//! holds. Knows reports and charts; touches no device.
+//!
+//! [`markup`] sees to it that no text of a report becomes markup; the page's own style and script are in `assets`.
+
+mod answer;
+mod charts;
+mod details;
+mod environment;
+pub mod markup;
+mod notes;
+mod part;
+mod rows;
+mod several;
+mod strip;
+mod table;
+
+use crate::answer::machine::{host, machine};
+use crate::backend::Side;
+use crate::chart;
+use crate::report::Report;
+use markup::{Element, Html, classed, element};
+
+const STYLE: &str = include_str!("assets/page.css");
+const SCRIPT: &str = include_str!("assets/page.js");
+/// Chooses the theme before anything is painted.
+const THEME: &str = include_str!("assets/theme.js");
+
+/// Nothing may be fetched, whatever the page holds.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; \
+                      font-src data:";
+
+/// The page of one named report, or of several: then each has its part, under a table of all.
+///
+/// The same reports make the same bytes.
+///
+/// # Errors
+/// A chart cannot be drawn.
+pub fn page(members: &[(&str, &Report)]) -> anyhow::Result<String> {
+    let content = match members {
+        [(_, report)] => {
+            Html::from(classed("header", "title").holding(heading(report, "h1"))).and(sections(report, "")?)
+        }
+        _ => several(members)?,
+    };
+    let title = match members {
+        [(_, report)] => versus(report),
+        _ => format!("{} reports", members.len()),
+    };
+    let body = element("body")
+        .holding(bar(members))
+        .holding(element("main").holding(content))
+        .holding(script(SCRIPT));
+    let html = element("html").with("lang", "en").holding(head(&title)).holding(body);
+    Ok(format!("<!DOCTYPE html>\n{}\n", Html::from(html).into_string()))
+}
+
+fn head(title: &str) -> Element {
+    let meta =
+        |name: &'static str, content: &str| element("meta").with("name", name).with("content", content);
+    element("head")
+        .holding(element("meta").with("charset", "utf-8"))
+        .holding(element("meta").with("http-equiv", "Content-Security-Policy").with("content", POLICY))
+        .holding(meta("viewport", "width=device-width, initial-scale=1"))
+        .holding(meta("color-scheme", "light dark"))
+        .holding(meta("generator", concat!("gpubench ", env!("CARGO_PKG_VERSION"))))
+        .holding(element("title").holding(format!("gpubench: {title}")))
+        .holding(script(THEME))
+        .holding(element("style").holding(Html::trusted(chart::font_faces())).holding(Html::trusted(STYLE)))
+}
+
+fn script(source: &str) -> Element {
+    element("script").holding(Html::trusted(source))
+}
+
+/// The parts of a report, in the order in which they are read.
+const SECTIONS: [(&str, &str); 7] = [
+    ("answer", "Answer"),
+    ("overview", "Overview"),
+    ("charts", "Charts"),
+    ("rows", "Every row"),
+    ("environment", "Environment"),
+    ("method", "Method"),
+    ("warnings", "Warnings"),
+];
+
+/// The bar at the top: name, ways to the parts, and the switch of the theme.
+fn bar(members: &[(&str, &Report)]) -> Element {
+    let link = |to: &str, text: &str| element("a").with("href", &format!("#{to}")).holding(text);
+    let links: Vec<Element> = match members {
+        [_] => SECTIONS.iter().map(|(id, text)| link(id, text)).collect(),
+        _ => std::iter::once(link("all", "All")).chain(chooser(members)).collect(),
+    };
+    let switch = element("button").with("type", "button").with("id", "theme").with("hidden", "hidden");
+    let nav = element("nav").with("aria-label", "parts of the page").holding_all(links);
+    let nav = if members.len() > 1 { nav.with("data-chooser", "1") } else { nav };
+    let name = classed("span", "brand").holding("gpubench");
+    classed("div", "bar").holding(name).holding(nav).holding(switch.holding("Dark"))
+}
+
+fn chooser<'a>(members: &'a [(&str, &Report)]) -> impl Iterator<Item = Element> + 'a {
+    members
+        .iter()
+        .enumerate()
+        .map(|(index, (name, _))| element("a").with("href", &format!("#{}", member_id(index))).holding(*name))
+}
+
+fn member_id(index: usize) -> String {
+    format!("m{}", index + 1)
+}
+
+fn several(members: &[(&str, &Report)]) -> anyhow::Result<Html> {
+    let title = element("h1").holding(format!("{} reports", members.len()));
+    let all = element("section").with("id", "all").holding(element("h2").holding("Overview"));
+    let mut html = Html::from(classed("header", "title").holding(title));
+    html = html.and(all.holding(several::comparison(members)));
+    for (index, (name, report)) in members.iter().enumerate() {
+        let id = member_id(index);
+        let member = classed("article", "member").with("id", &id);
+        let title = classed("header", "title").holding(classed("p", "name").holding(*name));
+        let title = title.holding(heading(report, "h2"));
+        html = html.and(member.holding(title).holding(sections(report, &format!("{id}-"))?));
+    }
+    Ok(html)
+}
+
+/// What was compared with what, when and by which program.
+fn heading(report: &Report, level: &'static str) -> Html {
+    let environment = &report.environment;
+    let revision =
+        environment.gpubench_revision.as_deref().map(|text| text.chars().take(12).collect::<String>());
+    let revision = revision.map(|revision| format!(" ({revision})")).unwrap_or_default();
+    let started = environment.started.get(..16).unwrap_or(&environment.started).replace('T', ", ");
+    let rows = report.rows.len();
+    let cells = if rows == 1 { "cell" } else { "cells" };
+    let line = format!(
+        "{started} UTC · {rows} {cells} in {} · gpubench {}{revision}",
+        crate::report::quantity::time_text(environment.elapsed_s),
+        environment.gpubench_version
+    );
+    Html::from(element(level).holding(versus(report))).and(classed("p", "when").holding(line))
+}
+
+/// `NVIDIA H200 against Intel Xeon, 16 threads`, or the one side there is.
+fn versus(report: &Report) -> String {
+    match [Side::Gpu, Side::Cpu].map(|side| machine(report, side)) {
+        [Some(gpu), Some(cpu)] => format!("{gpu} against {cpu}"),
+        [Some(one), None] | [None, Some(one)] => one,
+        [None, None] => host(report),
+    }
+}
+
+/// The parts of a report; identifiers begin with `prefix`.
+fn sections(report: &Report, prefix: &str) -> anyhow::Result<Html> {
+    let contents = [
+        answer::in_words(report),
+        answer::overview(report).and(answer::first_use(report)),
+        charts::charts(report)?,
+        rows::rows(report, prefix),
+        environment::environment(report),
+        notes::method(report),
+        notes::warnings(report, prefix),
+    ];
+    let section = |((id, title), content): ((&str, &str), Html)| {
+        let content = if content.is_empty() {
+            classed("p", "note").holding("Nothing to show.").into()
+        } else {
+            content
+        };
+        let title = element("h2").holding(title);
+        element("section")
+            .with("id", &format!("{prefix}{id}"))
+            .with("class", id)
+            .holding(title)
+            .holding(content)
+    };
+    Ok(SECTIONS.into_iter().zip(contents).map(section).collect())
+}
