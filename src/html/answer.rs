@@ -12,6 +12,11 @@ use crate::backend::Side;
 use crate::report::quantity::{factor_within, time_text};
 use crate::report::{Report, Row};
 
+/// What stands below the overview, so that it can be read alone.
+pub const KINDS: &str = "Kernel: the work alone, a GPU by its own clock. Resident: by the host's clock, launching and \
+                         waiting included, with the data on the device. End to end: with the copies there and back. \
+                         Best correct variant of each side in full precision; small figures are 95 % intervals.";
+
 /// The paragraph: a sentence about all, then one an op, whose subject stands out.
 pub fn in_words(report: &Report) -> Html {
     let mut lines = paragraph(report).into_iter();
@@ -21,12 +26,29 @@ pub fn in_words(report: &Report) -> Html {
     };
     let sentence = |line: String| match line.split_once(": ") {
         Some((subject, rest)) => {
-            element("li").holding(element("b").holding(subject)).holding(format!(" {rest}"))
+            element("li").holding(element("b").holding(subject)).holding(format!(" {}", sentence_text(rest)))
         }
-        None => element("li").holding(line.as_str()),
+        None => element("li").holding(sentence_text(&line)),
     };
-    Html::from(classed("p", "lead").holding(first))
+    Html::from(classed("p", "lead").holding(sentence_text(&first)))
         .and(classed("ul", "answers").holding_all(lines.map(sentence)))
+}
+
+/// A sentence that begins with a capital and never breaks a line inside of a figure: `N = 310`, `GPU 12x`, `94 %`.
+fn sentence_text(text: &str) -> String {
+    let joined = text.replace(" = ", "\u{a0}=\u{a0}").replace(" %", "\u{a0}%");
+    let pieces = joined.split(' ').collect::<Vec<_>>();
+    let mut told = String::with_capacity(joined.len());
+    for (index, piece) in pieces.iter().enumerate() {
+        let is_factor = piece.starts_with(|c: char| c.is_ascii_digit()) && piece.contains('x');
+        let follows_side = index > 0 && pieces[index - 1].trim_start_matches('(').ends_with("PU");
+        if index > 0 {
+            told.push(if is_factor && follows_side { '\u{a0}' } else { ' ' });
+        }
+        told.push_str(piece);
+    }
+    let mut letters = told.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// One row an op, element type, cache state and density: from which size on the GPU wins and by how much, what each
@@ -44,8 +66,8 @@ pub fn overview(report: &Report) -> Html {
         .holding(element("th").with("rowspan", "2").with("scope", "col").holding("op"))
         .holding(span("3", "the GPU wins from N ="))
         .holding(span("3", "speed-up at the largest size"))
-        .holding(span("2", "best variant there, and its share of the limit"))
-        .holding(span("3", "first use of the GPU, and calls that pay it back"));
+        .holding(span("2", "best there, share of its limit"))
+        .holding(span("3", "first use, paid back after"));
     let kinds = Kind::ALL.map(|kind| figures(kind.name()));
     let rest = [words("CPU"), words("GPU"), figures("once"), figures("resident"), figures("end to end")];
     let headings = kinds.iter().chain(&kinds).chain(&rest);
@@ -54,11 +76,12 @@ pub fn overview(report: &Report) -> Html {
         .holding(element("tr").holding_all(headings.map(table::Heading::cell)));
     let rows = parts.iter().map(|part| overview_row(report, part, &names));
     let body = element("tbody").holding_all(rows);
-    framed("overview of all ops", classed("table", "overview").holding(head).holding(body)).into()
+    let table = framed("overview of all ops", classed("table", "overview").holding(head).holding(body));
+    Html::from(table).and(classed("p", "note").holding(KINDS))
 }
 
 fn overview_row(report: &Report, part: &Part<'_>, names: &Names) -> Element {
-    let mut row = element("tr").holding(part.heading());
+    let mut row = element("tr").holding(part.heading(true));
     for kind in Kind::ALL {
         row = row.holding(part.crossover(kind).map_or_else(|| table::figure(NONE), crossover_cell));
     }
@@ -177,7 +200,7 @@ pub fn first_use(report: &Report) -> Html {
             Some(first.total_s()),
             first.copies_s,
         ];
-        let row = element("tr").holding(part.heading()).holding(table::figure(n.to_string()));
+        let row = element("tr").holding(part.heading(false)).holding(table::figure(n.to_string()));
         Some(row.holding(cell(names.name(pair.gpu))).holding_all(cells.map(time)))
     };
     let rows: Vec<Element> = parts(report).iter().filter_map(row).collect();
@@ -202,7 +225,7 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_factor_is_told_as_its_winner_sees_it() {
-        assert_eq!(span_text(&speed_up(18.2, 17.9, 18.5)), "18 to 19");
+        assert_eq!(span_text(&speed_up(18.2, 17.9, 18.5)), "17.9 to 18.5");
         assert_eq!(span_text(&speed_up(18.2, 18.19, 18.22)), "18.19 to 18.22");
         assert_eq!(span_text(&speed_up(0.5, 0.4, 0.625)), "1.6 to 2.5");
         assert_eq!(span_text(&speed_up(2.0, 2.0, 2.0)), "within 2.0000");
@@ -211,11 +234,20 @@ mod tests {
     }
 
     #[test]
+    fn sentences_keep_their_figures_together() {
+        let text = sentence_text("the GPU wins from N = 310 on; at N = 10 (GPU 12x), 94 % of it");
+        assert_eq!(
+            text,
+            "The GPU wins from N\u{a0}=\u{a0}310 on; at N\u{a0}=\u{a0}10 (GPU\u{a0}12x), 94\u{a0}% of it"
+        );
+    }
+
+    #[test]
     fn the_overview_has_three_crossovers_three_speed_ups_and_first_use() {
         let mut report = example::full();
         report.environment.backends[1].ceilings = Some(example::ceilings());
         let html = overview(&report).into_string();
-        for expected in ["<b>matmul</b>", "GPU 18.2x", "98 % of arithmetic", "openblas", " calls</td>"] {
+        for expected in ["<b>matmul</b>", "GPU 18.2x", "98 % of arithmetic", "openblas", "1 call</td>"] {
             assert!(html.contains(expected), "{expected}\n{html}");
         }
         assert!(!html.contains("spgemm"), "no case of spgemm has both sides");

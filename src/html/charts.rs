@@ -1,6 +1,6 @@
 //! The charts of a report inside the page, drawn once for each theme; style sheets show the one that fits.
 
-use super::markup::{Element, Html, classed, element};
+use super::markup::{Element, Html, classed, element, tame};
 use crate::chart::{Theme, svg_fragments};
 use crate::report::Report;
 
@@ -25,10 +25,11 @@ pub fn charts(report: &Report) -> anyhow::Result<Html> {
         ));
         classed("figure", "chart").holding(frame)
     });
-    Ok(classed("div", "charts").holding_all(figures).into())
+    Ok(classed("div", "gallery").holding_all(figures).into())
 }
 
 fn drawing(theme: &str, title: &str, svg: String) -> Element {
     let image = element("div").with("class", theme).with("role", "img").with("aria-label", title);
-    image.holding(Html::trusted(svg))
+    // Texts in it are escaped, but characters that no page may hold are kept.
+    image.holding(Html::trusted(tame(&svg)))
 }

@@ -19,7 +19,7 @@ pub fn details(report: &Report, row: &Row) -> Element {
     panel = panel.holding(warnings(row));
     if let Some(execute) = &row.execute {
         let block = block("Samples", strip_or_nothing(execute).and(facts(times(execute))));
-        panel = panel.holding(block);
+        panel = panel.holding(block.with("data-block", "samples"));
     }
     if let Some(phases) = &row.phases {
         panel = panel.holding(block("Around the timed work", facts(around(phases))));
@@ -59,7 +59,6 @@ fn warnings(row: &Row) -> Html {
 /// The figures of the timed phase.
 fn times(execute: &Execute) -> Vec<Fact> {
     let mut found: Vec<Fact> = vec![];
-    let range = |[low, high]: [f64; 2]| format!("{} to {}", digits(low), digits(high));
     found.push(("median", format!("{}, {}", digits(execute.median_s), execute.clock.words())));
     if has_interval(execute.samples_s.len()) {
         found.push(("95 % interval", range(execute.ci95_s)));
@@ -96,6 +95,15 @@ fn times(execute: &Execute) -> Vec<Fact> {
         found.push(("two clumps", format!("{} and {} ({share})", digits(modes.low), digits(modes.high))));
     }
     found
+}
+
+/// `26.74 to 27.37 µs`, or with both units where they differ.
+fn range([low, high]: [f64; 2]) -> String {
+    let [low, high] = [low, high].map(digits);
+    match (low.split_once(' '), high.split_once(' ')) {
+        (Some((figure, unit)), Some((_, other))) if unit == other => format!("{figure} to {high}"),
+        _ => format!("{low} to {high}"),
+    }
 }
 
 /// A time with four significant digits, so that the ends of a narrow interval differ.
@@ -178,6 +186,12 @@ mod tests {
             text.contains("<b>skipped</b>: mkl: not found") && text.contains("Next: pip install mkl."),
             "{text}"
         );
+    }
+
+    #[test]
+    fn ranges_name_a_unit_once_where_it_is_one() {
+        assert_eq!(range([26.74e-6, 27.37e-6]), "26.74 to 27.37 µs");
+        assert_eq!(range([0.9e-3, 1.1e-3]), "900.0 µs to 1.100 ms");
     }
 
     #[test]

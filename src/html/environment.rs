@@ -1,7 +1,7 @@
 //! The environment of a report as lists and tables: machine, backends with their libraries and ceilings, settings.
 
 use super::markup::{Element, Html, classed, element};
-use super::table::{self, NONE, cell, facts, figure, figures, words};
+use super::table::{self, NONE, cell, facts, words};
 use crate::backend::{BusRates, Ceilings, Finding};
 use crate::export::environment::{clock_checks, device_state, floors, settings_of, version};
 use crate::report::quantity::{three_digits, time_text};
@@ -108,14 +108,13 @@ fn ceilings(backend: &str, found: &Ceilings) -> Html {
         rows.push((format!("{name}, pageable"), bytes(pageable)));
         rows.push((format!("{name}, pinned"), bytes(pinned)));
     }
-    let rows = rows.into_iter().map(|(name, rate)| element("tr").holding(cell(name)).holding(figure(rate)));
     let measured = match (found.measured.as_str(), found.cached) {
         ("", _) => String::new(),
         (when, false) => format!("Measured {when}."),
         (when, true) => format!("Measured {when}, by an earlier run on this machine."),
     };
     Html::from(element("h4").holding(format!("What limits {backend}")))
-        .and(table::table("ceilings", &[words("ceiling"), figures("rate")], rows))
+        .and(facts(rows))
         .and(classed("p", "note").holding(measured))
 }
 

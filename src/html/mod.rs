@@ -170,9 +170,12 @@ fn sections(report: &Report, prefix: &str) -> anyhow::Result<Html> {
         let title = element("h2").holding(title);
         element("section")
             .with("id", &format!("{prefix}{id}"))
-            .with("class", id)
+            .with("data-part", id)
             .holding(title)
             .holding(content)
     };
     Ok(SECTIONS.into_iter().zip(contents).map(section).collect())
 }
+
+#[cfg(test)]
+mod tests;

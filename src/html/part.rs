@@ -60,19 +60,19 @@ impl<'a> Part<'a> {
         self.largest(Kind::Resident).map(|found| found.0)
     }
 
-    /// The heading of its row: `matmul` over `f32, cold cache, N = 100 to 10000`.
-    pub fn heading(&self) -> Element {
+    /// The heading of its row: `matmul` over `f32, cold` and, `with_sizes`, `N = 100 to 10000`.
+    pub fn heading(&self, with_sizes: bool) -> Element {
         let section = &self.section;
         let density = self.density().map(|density| format!(", density {}", density_text(density)));
         let what = format!("{}{}, {}", section.dtype, density.unwrap_or_default(), section.cache);
-        let sizes = section.comparisons.first().zip(section.comparisons.last()).map(|(first, last)| {
-            if first.n == last.n {
-                format!("N = {}", first.n)
-            } else {
-                format!("N = {} to {}", first.n, last.n)
-            }
-        });
         let heading = classed("th", "op").with("scope", "row").holding(element("b").holding(section.op));
-        heading.holding(below(what)).holding(below(sizes.unwrap_or_default()))
+        let heading = heading.holding(below(what));
+        match section.comparisons.as_slice() {
+            [first, .., last] if with_sizes => {
+                heading.holding(below(format!("N = {} to {}", first.n, last.n)))
+            }
+            [only] if with_sizes => heading.holding(below(format!("N = {}", only.n))),
+            _ => heading,
+        }
     }
 }

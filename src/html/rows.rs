@@ -7,7 +7,7 @@ use super::markup::{Element, Html, classed, element};
 use super::table::{Heading, NONE, below, cell, explained, figure, figures, framed, sortable, words};
 use crate::answer::cost::Kind;
 use crate::answer::words::percent;
-use crate::answer::{Comparison, has_both_caches, roof, sections};
+use crate::answer::{Comparison, Section, has_both_caches, roof, sections};
 use crate::case::density_text;
 use crate::export::cautions::is_launch_bound;
 use crate::export::tables::{MARK, half_width};
@@ -27,7 +27,7 @@ struct Sheet<'a> {
 pub fn rows(report: &Report, prefix: &str) -> Html {
     let sheet = Sheet {
         report,
-        densities: report.rows.iter().any(|row| row.case.density.is_some()),
+        densities: sections(report).iter().any(Section::has_densities),
         caches: has_both_caches(report),
         limits: report.rows.iter().any(|row| roof::share(report, row).is_some()),
     };
@@ -92,10 +92,10 @@ impl Sheet<'_> {
             explained("GFLOP/s", "the op's usual count of operations over the time"),
             explained("GB/s", "the least bytes that must move over the time"),
         ]);
-        headings.extend(self.limits.then_some(explained(
-            "% of limit",
-            "least time that the machine's ceilings allow, over the time",
-        )));
+        if self.limits {
+            let help = "the least time that the machine's ceilings allow, over the time";
+            headings.extend([explained("% of limit", help), words("limit")]);
+        }
         headings.extend([figures("error"), explained("bound", "the largest error of a right answer")]);
         headings.push(words("outcome"));
         headings
@@ -104,8 +104,12 @@ impl Sheet<'_> {
     /// A row and its details, which move together.
     fn body(&self, row: &Row, is_best: bool, columns: usize, prefix: &str) -> Element {
         let name = format!("details of {}", row.cell());
-        let summary = element("summary").with("title", &name).holding(row.case.op.as_str());
+        let summary = element("summary").with("aria-label", &name).holding(row.case.op.as_str());
         let opener = element("th").with("scope", "row").holding(element("details").holding(summary));
+        let opener = match row.case.density.filter(|_| !self.densities) {
+            Some(density) => opener.holding(below(format!("density {}", density_text(density)))),
+            None => opener,
+        };
         let panel = element("td").with("colspan", &columns.to_string()).holding(details(self.report, row));
         let body = element("tbody")
             .with("id", &anchor(self.report, row, prefix))
@@ -167,11 +171,8 @@ impl Sheet<'_> {
         let mut cells = vec![rate(row.work.flop), rate(row.work.bytes)];
         if self.limits {
             let found = roof::share(self.report, row);
-            let share = sortable(found.map(|found| found.share), percent);
-            cells.push(match found {
-                Some(found) => share.holding(below(found.roof.name())),
-                None => share,
-            });
+            cells.push(sortable(found.map(|found| found.share), percent));
+            cells.push(cell(found.map_or(NONE, |found| found.roof.name())));
         }
         cells
     }
@@ -239,7 +240,7 @@ mod tests {
         assert_eq!(html.matches("<tbody").count(), html.matches("class=\"more\"").count());
         assert!(html.contains("mkl: not found") && html.contains("12.4 µs*"), "{html}");
         assert!(
-            !html.contains("% of limit") && !html.contains(">cache<"),
+            !html.contains("% of limit") && !html.contains(">cache</th>"),
             "columns that tell nothing are left out"
         );
     }
@@ -248,12 +249,13 @@ mod tests {
     fn columns_that_tell_something_are_there() {
         let mut report = example::full();
         report.rows[0].cache = Cache::Hot;
+        report.rows[6].case.density = Some(0.5);
         report.environment.backends[1].ceilings = Some(example::ceilings());
         let html = rows(&report, "").into_string();
         for heading in ["density", "cache", "% of limit"] {
             assert!(html.contains(&format!(">{heading}</th>")), "{heading}");
         }
-        assert!(html.contains("98 %<small>arithmetic</small>"));
+        assert!(html.contains("98 %</td><td>arithmetic</td>"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Several reports on one page: who wins where, a column a report.
 
-use super::answer::{crossover_cell, speed_up_cell};
+use super::answer::{KINDS, crossover_cell, speed_up_cell};
 use super::markup::{Element, Html, classed, element};
 use super::part::{Part, parts};
 use super::table::{NONE, figure, framed};
@@ -23,7 +23,7 @@ pub fn comparison(members: &[(&str, &Report)]) -> Html {
         return Html::new();
     }
     let tables = [Kind::Resident, Kind::EndToEnd].map(|kind| table(kind, members, &of_each, &lines));
-    tables.into_iter().collect()
+    tables.into_iter().collect::<Html>().and(classed("p", "note").holding(KINDS))
 }
 
 fn table(kind: Kind, members: &[(&str, &Report)], of_each: &[Vec<Part<'_>>], lines: &[&Part<'_>]) -> Html {
@@ -47,7 +47,7 @@ fn table(kind: Kind, members: &[(&str, &Report)], of_each: &[Vec<Part<'_>>], lin
             let part = parts.iter().find(|part| part.is_like(line));
             cells(part, kind, line.largest_n())
         });
-        element("tr").holding(line.heading()).holding_all(cells)
+        element("tr").holding(line.heading(true)).holding_all(cells)
     };
     let body = element("tbody").holding_all(lines.iter().map(row));
     let table = classed("table", "overview").holding(head).holding(body);
