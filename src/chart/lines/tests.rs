@@ -265,7 +265,9 @@ fn fragments_are_the_charts_without_a_font_and_the_page_has_it_once() {
     assert_eq!(fragments.len(), files.len());
     for (fragment, file) in fragments.iter().zip(files) {
         assert_eq!(format!("{}.svg", fragment.name), file.name);
-        assert!(fragment.svg.starts_with("<svg width=\"1600\"") && fragment.svg.trim_end().ends_with("</svg>"));
+        assert!(
+            fragment.svg.starts_with("<svg width=\"1600\"") && fragment.svg.trim_end().ends_with("</svg>")
+        );
         assert!(!fragment.svg.contains("@font-face") && !fragment.svg.contains("<style"));
         assert!(fragment.svg.contains(&fragment.title));
     }
