@@ -8,6 +8,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::font::{Weight, font, glyphs, width};
+use super::geometry::Place;
 use super::series::Stroke;
 use super::theme::{Palette, Rgb};
 use ab_glyph::Font;
@@ -16,9 +17,6 @@ use ab_glyph::Font;
 pub const SCALE: u32 = 3;
 /// Family under which vector formats name the embedded font.
 pub const FAMILY: &str = "Roboto, Helvetica, Arial, sans-serif";
-
-/// A place in pixels, y downwards.
-pub type Place = (f64, f64);
 
 /// Where a text stands relative to its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -100,6 +100,14 @@ impl Palette {
     }
 }
 
+/// A colour laid over a ground; `strength` from 0, the ground alone, to 1.
+pub fn blend(color: Rgb, ground: Rgb, strength: f64) -> Rgb {
+    let mixed = |over: u8, under: u8| {
+        (f64::from(under) + strength * (f64::from(over) - f64::from(under))).round() as u8
+    };
+    (mixed(color.0, ground.0), mixed(color.1, ground.1), mixed(color.2, ground.2))
+}
+
 static LIGHT: Palette = Palette {
     ground: (0xFF, 0xFF, 0xFF),
     ink: (0x22, 0x22, 0x22),

@@ -54,7 +54,7 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         }
         Command::Doctor { json } => wiring::doctor(json)?,
         Command::Show(args) => show::run(&args)?,
-        Command::Plot(args) => wiring::plot(&args.reports, &args.out, &args.formats()?, args.force)?,
+        Command::Plot(args) => wiring::plot(&args)?,
         Command::Report(args) => report::run(&args)?,
         Command::Compare(args) => return compare::run(&args),
         Command::Baseline { command } => return baseline::run(command),

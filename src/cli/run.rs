@@ -12,6 +12,7 @@ use super::{stream, wiring};
 use crate::op;
 use crate::plan::{Plan, PlannedCell};
 use crate::report::{Outcome, Report};
+use crate::settings::layer::RunWide;
 use crate::settings::resolve::Request;
 use crate::settings::{Destination, Settings, words};
 
@@ -46,14 +47,17 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
 
 /// What the command line asks for, checked word by word.
 fn request(args: &RunArgs) -> Result<Request> {
+    let swept = swept(&args.sweep)?;
+    let theme = parsed("--theme", args.theme.as_deref(), words::theme)?;
     Ok(Request {
+        run: RunWide { theme, ..swept.run },
         out: args.out.clone(),
         formats: parsed("--format", args.format.as_deref(), words::formats)?,
         all_variants: args.all_variants,
         color: !args.no_color && stream::takes_colors(),
         quiet: args.quiet,
         force: args.force,
-        ..swept(&args.sweep)?
+        ..swept
     })
 }
 

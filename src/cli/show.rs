@@ -21,7 +21,11 @@ pub fn run(args: &ShowArgs) -> Result<()> {
     );
     let exporter = export::find(name).with_context(|| format!("no exporter of {name}"))?;
     let report = file::load(&args.report)?;
-    let view = View { all_variants: args.all_variants, color: !args.no_color && stream::takes_colors() };
+    let view = View {
+        all_variants: args.all_variants,
+        color: !args.no_color && stream::takes_colors(),
+        ..View::default()
+    };
     let mut text = Vec::new();
     exporter.write(&report, &view, &mut text)?;
     stream::print_bytes(&text)

@@ -34,6 +34,7 @@ pub fn swept(args: &SweepArgs) -> Result<Request> {
         budget_s: args.budget,
         transfer: parsed("--transfer", args.transfer.as_deref(), words::transfer)?,
         require: parsed("--require", args.require.as_deref(), words::backends)?,
+        theme: None,
     };
     Ok(Request { layer, run, isolate: args.isolate == YesNo::Yes, ..Request::default() })
 }

@@ -1,11 +1,11 @@
 //! The calls from the command line into the executor, the exporters, the charts, the doctor and the workers.
 
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use super::args::PlotArgs;
 use super::stream;
 use crate::executor::{self, Finished};
 use crate::export::{self, View};
@@ -40,7 +40,7 @@ pub fn measure(settings: &Settings, plan: Plan) -> Result<Finished> {
 /// format of a run to stdout there.
 pub fn deliver(settings: &Settings, report: &Report) -> Result<()> {
     let output = &settings.output;
-    let view = View { all_variants: output.all_variants, color: output.color };
+    let view = View { all_variants: output.all_variants, color: output.color, theme: output.theme };
     let mut text = Vec::new();
     for format in &output.formats {
         let exporter =
@@ -58,10 +58,11 @@ pub fn deliver(settings: &Settings, report: &Report) -> Result<()> {
     stream::print_bytes(&text)
 }
 
-/// Draws the charts of `reports` into `out` and names them on stderr.
-pub fn plot(reports: &[PathBuf], out: &Path, formats: &[Format], force: bool) -> Result<()> {
-    let formats: Vec<_> = formats.iter().filter_map(|format| chart::Format::find(format.name())).collect();
-    for path in chart::plot(reports, out, &formats, chart::Theme::Light, force)? {
+/// Draws the charts that `args` name and tells their paths on stderr.
+pub fn plot(args: &PlotArgs) -> Result<()> {
+    let formats: Vec<_> =
+        args.formats()?.iter().filter_map(|format| chart::Format::find(format.name())).collect();
+    for path in chart::plot(&args.reports, &args.out, &formats, args.theme()?, args.force)? {
         stream::note(&path.display().to_string());
     }
     Ok(())

@@ -20,6 +20,7 @@ use std::io::Write;
 
 use anyhow::{Context, bail};
 
+use crate::chart::Theme;
 use crate::report::Report;
 
 pub use crate::report::file::{File, save_all};
@@ -31,6 +32,8 @@ pub struct View {
     pub all_variants: bool,
     /// ANSI colours for winners and wrong answers.
     pub color: bool,
+    /// The look of charts.
+    pub theme: Theme,
 }
 
 /// A format of a report.

@@ -14,12 +14,14 @@ mod rows;
 mod several;
 mod strip;
 mod table;
+mod themes;
 
 use crate::answer::machine::{host, machine};
 use crate::backend::Side;
 use crate::chart;
 use crate::report::Report;
 use markup::{Element, Html, classed, element};
+use themes::Variables;
 
 const STYLE: &str = include_str!("assets/page.css");
 const SCRIPT: &str = include_str!("assets/page.js");
@@ -37,12 +39,13 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 /// # Errors
 /// A chart cannot be drawn.
 pub fn page(members: &[(&str, &Report)]) -> anyhow::Result<String> {
-    let content = match members {
-        [(_, report)] => {
-            Html::from(classed("header", "title").holding(heading(report, "h1"))).and(sections(report, "")?)
-        }
-        _ => several(members)?,
-    };
+    let mut variables = Variables::default();
+    let content =
+        match members {
+            [(_, report)] => Html::from(classed("header", "title").holding(heading(report, "h1")))
+                .and(sections(report, "", &mut variables)?),
+            _ => several(members, &mut variables)?,
+        };
     let title = match members {
         [(_, report)] => versus(report),
         _ => format!("{} reports", members.len()),
@@ -51,11 +54,11 @@ pub fn page(members: &[(&str, &Report)]) -> anyhow::Result<String> {
         .holding(bar(members))
         .holding(element("main").holding(content))
         .holding(script(SCRIPT));
-    let html = element("html").with("lang", "en").holding(head(&title)).holding(body);
+    let html = element("html").with("lang", "en").holding(head(&title, &variables)).holding(body);
     Ok(format!("<!DOCTYPE html>\n{}\n", Html::from(html).into_string()))
 }
 
-fn head(title: &str) -> Element {
+fn head(title: &str, variables: &Variables) -> Element {
     let meta =
         |name: &'static str, content: &str| element("meta").with("name", name).with("content", content);
     element("head")
@@ -66,7 +69,10 @@ fn head(title: &str) -> Element {
         .holding(meta("generator", concat!("gpubench ", env!("CARGO_PKG_VERSION"))))
         .holding(element("title").holding(format!("gpubench: {title}")))
         .holding(script(THEME))
-        .holding(element("style").holding(Html::trusted(chart::font_faces())).holding(Html::trusted(STYLE)))
+        .holding(
+            element("style")
+                .holding_all([chart::font_faces(), variables.style(), STYLE.to_owned()].map(Html::trusted)),
+        )
 }
 
 fn script(source: &str) -> Element {
@@ -109,7 +115,7 @@ fn member_id(index: usize) -> String {
     format!("m{}", index + 1)
 }
 
-fn several(members: &[(&str, &Report)]) -> anyhow::Result<Html> {
+fn several(members: &[(&str, &Report)], variables: &mut Variables) -> anyhow::Result<Html> {
     let title = element("h1").holding(format!("{} reports", members.len()));
     let all = element("section").with("id", "all").holding(element("h2").holding("Overview"));
     let mut html = Html::from(classed("header", "title").holding(title));
@@ -119,7 +125,7 @@ fn several(members: &[(&str, &Report)]) -> anyhow::Result<Html> {
         let member = classed("article", "member").with("id", &id);
         let title = classed("header", "title").holding(classed("p", "name").holding(*name));
         let title = title.holding(heading(report, "h2"));
-        html = html.and(member.holding(title).holding(sections(report, &format!("{id}-"))?));
+        html = html.and(member.holding(title).holding(sections(report, &format!("{id}-"), variables)?));
     }
     Ok(html)
 }
@@ -151,11 +157,11 @@ fn versus(report: &Report) -> String {
 }
 
 /// The parts of a report; identifiers begin with `prefix`.
-fn sections(report: &Report, prefix: &str) -> anyhow::Result<Html> {
+fn sections(report: &Report, prefix: &str, variables: &mut Variables) -> anyhow::Result<Html> {
     let contents = [
         answer::in_words(report),
         answer::overview(report).and(answer::first_use(report)),
-        charts::charts(report)?,
+        charts::charts(report, variables)?,
         rows::rows(report, prefix),
         environment::environment(report),
         notes::method(report),

@@ -10,6 +10,7 @@ use toml::Spanned;
 
 use crate::backend::HostMemory;
 use crate::case::{Cache, DType};
+use crate::chart::Theme;
 use crate::settings::layer::{Layer, RunWide};
 use crate::settings::{mistake, pattern, words};
 
@@ -81,6 +82,7 @@ fn parse(name: &str, text: &str) -> Result<SweepFile> {
         budget_s: file.budget,
         transfer: file.transfer,
         require: file.require,
+        theme: file.theme,
     };
     let Some(defaults) = defaults.into_layer(name, text) else {
         bail!("{name}: 'variants' names no pattern: write variants = [\"*\"] or leave the key out");
@@ -89,8 +91,8 @@ fn parse(name: &str, text: &str) -> Result<SweepFile> {
 }
 
 /// Keys that hold for the whole run.
-const RUN_WIDE: [&str; 8] =
-    ["seed", "threads", "device", "sim", "cell-timeout", "budget", "transfer", "require"];
+const RUN_WIDE: [&str; 9] =
+    ["seed", "threads", "device", "sim", "cell-timeout", "budget", "transfer", "require", "theme"];
 
 /// What to say of a key of the whole run that stands in a table; `None` of anything else.
 fn misplaced(problem: &str) -> Option<String> {
@@ -139,6 +141,8 @@ struct File {
     transfer: Option<HostMemory>,
     #[serde(default, deserialize_with = "values::backends")]
     require: Option<Vec<String>>,
+    #[serde(default, deserialize_with = "values::theme")]
+    theme: Option<Theme>,
     #[serde(default)]
     sweep: Vec<Table>,
 }

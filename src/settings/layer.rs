@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::backend::HostMemory;
 use crate::case::{Cache, DType};
+use crate::chart::Theme;
 use crate::settings::pattern::Pattern;
 
 /// What to measure, as far as one source says.
@@ -74,6 +75,8 @@ pub struct RunWide {
     pub transfer: Option<HostMemory>,
     /// Backends without which the run must not start.
     pub require: Option<Vec<String>>,
+    /// The look of charts.
+    pub theme: Option<Theme>,
 }
 
 impl RunWide {
@@ -88,6 +91,7 @@ impl RunWide {
             budget_s: self.budget_s.or(under.budget_s),
             transfer: self.transfer.or(under.transfer),
             require: self.require.clone().or_else(|| under.require.clone()),
+            theme: self.theme.or(under.theme),
         }
     }
 }

@@ -20,6 +20,7 @@ use serde::Serialize;
 
 use crate::backend::Options;
 use crate::case::{Cache, DType};
+use crate::chart::{self, Theme};
 use crate::measure::sampling::Sampling;
 use pattern::Pattern;
 
@@ -84,6 +85,8 @@ pub struct Output {
     pub quiet: bool,
     /// Whether existing results may be replaced.
     pub force: bool,
+    /// The look of charts.
+    pub theme: Theme,
 }
 
 /// The place results are written to.
@@ -150,12 +153,10 @@ impl Format {
 
     /// Whether a file of that name in a folder of results is of this format.
     pub fn is_made_as(self, name: &str) -> bool {
-        let chart = |ending: &str| {
-            name.ends_with(ending) && (name.starts_with("time-") || name.starts_with("speedup-"))
-        };
+        let is_chart = |ending| name.strip_suffix(ending).is_some_and(chart::is_name);
         match self {
-            Format::Png => chart(".png"),
-            Format::Svg => chart(".svg"),
+            Format::Png => is_chart(".png"),
+            Format::Svg => is_chart(".svg"),
             _ => self.file_name() == Some(name),
         }
     }

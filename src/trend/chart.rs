@@ -22,8 +22,8 @@ const MOST_HELD: f64 = 1.5;
 ///
 /// # Errors
 /// A chart cannot be drawn.
-pub fn files(trend: &Trend, format: Format) -> Result<Vec<File>> {
-    panels::files(&charts(trend), format, Theme::Light)
+pub fn files(trend: &Trend, format: Format, theme: Theme) -> Result<Vec<File>> {
+    panels::files(&charts(trend), format, theme)
 }
 
 /// All charts, in the order of the series.

@@ -7,6 +7,7 @@ mod baseline;
 mod commands;
 mod compare;
 mod plans;
+mod report;
 mod results;
 mod trend;
 

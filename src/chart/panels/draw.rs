@@ -2,12 +2,10 @@
 
 use plotters::prelude::DrawingBackend;
 
-use super::super::SIZE;
-use super::super::canvas::{Align, Canvas, Type};
-use super::super::draw::{baseline, ends, kind};
-use super::super::font::Weight;
+use super::super::canvas::{Align, Canvas};
+use super::super::draw::{baseline, kind, medium};
 use super::super::image::Picture;
-use super::super::layout::{CAPTION, MARGIN, Rect, TEXT, TITLE};
+use super::super::layout::{CAPTION, MARGIN, TEXT, TITLE, picture};
 use super::super::series::{Point, Stroke};
 use super::super::shape::corners;
 use super::super::theme::{Palette, Rgb};
@@ -27,8 +25,7 @@ impl Picture for PanelChart {
     fn draw<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
         let layout = Layout::of(self);
         let drawing = Drawing { canvas, palette: canvas.palette, layout: &layout };
-        let picture = Rect { left: 0.0, top: 0.0, right: f64::from(SIZE.0), bottom: f64::from(SIZE.1) };
-        canvas.rectangle(ends(&picture), canvas.palette.ground, 1.0)?;
+        canvas.rectangle(picture().corners(), canvas.palette.ground, 1.0)?;
         drawing.titles(self)?;
         for (panel, place) in self.panels.iter().zip(&layout.panels) {
             drawing.grid(panel, place)?;
@@ -55,10 +52,6 @@ fn color(mark: MarkKind, palette: &Palette) -> Rgb {
         MarkKind::Better => palette.better,
         MarkKind::Open => palette.soft_ink,
     }
-}
-
-fn medium(em: f64, color: Rgb, align: Align) -> Type {
-    Type { weight: Weight::Medium, ..kind(em, color, align) }
 }
 
 impl<B: DrawingBackend> Drawing<'_, B> {

@@ -4,7 +4,7 @@ use super::layout::{Layout, SMALL};
 use super::*;
 use crate::chart::SIZE;
 use crate::chart::font::{Weight, width};
-use crate::chart::layout::Rect;
+use crate::chart::geometry::Rect;
 use proptest::prelude::*;
 
 /// A chart of `panels` equal panels over `positions` positions with a mark before each of `marks`.

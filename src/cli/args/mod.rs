@@ -18,6 +18,7 @@ pub use report::ReportArgs;
 pub use run::{RunArgs, SweepArgs};
 pub use trend::TrendArgs;
 
+use crate::chart::Theme;
 use crate::settings::{Format, words};
 
 /// Measures operations on CPU libraries and on CUDA side by side, checks every answer, and says whether the GPU pays.
@@ -140,6 +141,10 @@ pub struct PlotArgs {
     #[arg(long, value_name = "LIST", default_value = "png")]
     pub format: String,
 
+    /// How they look: light or dark
+    #[arg(long, value_name = "THEME", default_value = "light")]
+    pub theme: String,
+
     /// Replace charts that --out already holds
     #[arg(long)]
     pub force: bool,
@@ -155,6 +160,11 @@ impl PlotArgs {
             }
             None => Ok(formats),
         }
+    }
+
+    /// The look of the charts.
+    pub fn theme(&self) -> Result<Theme> {
+        words::theme(&self.theme).context("--theme")
     }
 }
 

@@ -37,7 +37,7 @@ A sweep file is TOML: defaults at the top, and [[sweep]] tables whose values rep
   density = 0.001
 
 Keys of a table: ops, sizes, dtypes, backends, variants, density, cache, samples, precision, max-time, rounds, warmup. \
-At the top also: seed, threads, device, transfer, budget, cell-timeout, require, sim. A value on the command line replaces the file's; --ops chooses among the file's \
+At the top also: seed, threads, device, transfer, budget, cell-timeout, require, sim, theme. A value on the command line replaces the file's; --ops chooses among the file's \
 tables, which keep their sizes; an op that the file does not name needs --sizes.
 
 Each answer is checked in float64 before it is timed, and a wrong one gets no time. A cell whose library or device is \
@@ -68,6 +68,10 @@ pub struct RunArgs {
     /// is kept in the folder whatever is named
     #[arg(long, value_name = "LIST", help_heading = "Results")]
     pub format: Option<String>,
+
+    /// How charts look: light or dark. Default: light
+    #[arg(long, value_name = "THEME", help_heading = "Results")]
+    pub theme: Option<String>,
 
     /// Show every variant in tables, not only the best of each side. What runs is --variants' choice
     #[arg(long, help_heading = "Results")]
