@@ -23,7 +23,12 @@ use crate::report::Report;
 use markup::{Element, Html, classed, element};
 use themes::Variables;
 
-const STYLE: &str = include_str!("assets/page.css");
+const STYLES: [&str; 4] = [
+    include_str!("assets/page.css"),
+    include_str!("assets/tables.css"),
+    include_str!("assets/rows.css"),
+    include_str!("assets/print.css"),
+];
 const SCRIPT: &str = include_str!("assets/page.js");
 /// Chooses the theme before anything is painted.
 const THEME: &str = include_str!("assets/theme.js");
@@ -61,6 +66,8 @@ pub fn page(members: &[(&str, &Report)]) -> anyhow::Result<String> {
 fn head(title: &str, variables: &Variables) -> Element {
     let meta =
         |name: &'static str, content: &str| element("meta").with("name", name).with("content", content);
+    let styles = STYLES.into_iter().map(str::to_owned);
+    let styles = [chart::font_faces(), variables.style()].into_iter().chain(styles);
     element("head")
         .holding(element("meta").with("charset", "utf-8"))
         .holding(element("meta").with("http-equiv", "Content-Security-Policy").with("content", POLICY))
@@ -69,10 +76,7 @@ fn head(title: &str, variables: &Variables) -> Element {
         .holding(meta("generator", concat!("gpubench ", env!("CARGO_PKG_VERSION"))))
         .holding(element("title").holding(format!("gpubench: {title}")))
         .holding(script(THEME))
-        .holding(
-            element("style")
-                .holding_all([chart::font_faces(), variables.style(), STYLE.to_owned()].map(Html::trusted)),
-        )
+        .holding(element("style").holding_all(styles.map(Html::trusted)))
 }
 
 fn script(source: &str) -> Element {
@@ -92,23 +96,26 @@ const SECTIONS: [(&str, &str); 7] = [
 
 /// The bar at the top: name, ways to the parts, and the switch of the theme.
 fn bar(members: &[(&str, &Report)]) -> Element {
-    let link = |to: &str, text: &str| element("a").with("href", &format!("#{to}")).holding(text);
-    let links: Vec<Element> = match members {
-        [_] => SECTIONS.iter().map(|(id, text)| link(id, text)).collect(),
-        _ => std::iter::once(link("all", "All")).chain(chooser(members)).collect(),
+    let nav = element("nav").with("aria-label", "parts of the page");
+    let nav = match members {
+        [_] => nav.holding_all(parts("")),
+        _ => {
+            let links = members.iter().enumerate().map(|(index, (name, _))| link(&member_id(index), name));
+            nav.with("data-chooser", "1").holding(link("all", "All")).holding_all(links)
+        }
     };
     let switch = element("button").with("type", "button").with("id", "theme").with("hidden", "hidden");
-    let nav = element("nav").with("aria-label", "parts of the page").holding_all(links);
-    let nav = if members.len() > 1 { nav.with("data-chooser", "1") } else { nav };
     let name = classed("span", "brand").holding("gpubench");
     classed("div", "bar").holding(name).holding(nav).holding(switch.holding("Dark"))
 }
 
-fn chooser<'a>(members: &'a [(&str, &Report)]) -> impl Iterator<Item = Element> + 'a {
-    members
-        .iter()
-        .enumerate()
-        .map(|(index, (name, _))| element("a").with("href", &format!("#{}", member_id(index))).holding(*name))
+fn link(to: &str, text: &str) -> Element {
+    element("a").with("href", &format!("#{to}")).holding(text)
+}
+
+/// The ways to the parts of a report whose identifiers begin with `prefix`.
+fn parts(prefix: &str) -> impl Iterator<Item = Element> {
+    SECTIONS.iter().map(move |(id, text)| link(&format!("{prefix}{id}"), text))
 }
 
 fn member_id(index: usize) -> String {
@@ -121,11 +128,14 @@ fn several(members: &[(&str, &Report)], variables: &mut Variables) -> anyhow::Re
     let mut html = Html::from(classed("header", "title").holding(title));
     html = html.and(all.holding(several::comparison(members)));
     for (index, (name, report)) in members.iter().enumerate() {
-        let id = member_id(index);
+        let (id, prefix) = (member_id(index), format!("{}-", member_id(index)));
+        let ways = classed("nav", "parts").with("aria-label", &format!("parts of {name}"));
+        let title = classed("header", "title")
+            .holding(classed("p", "name").holding(*name))
+            .holding(heading(report, "h2"))
+            .holding(ways.holding_all(parts(&prefix)));
         let member = classed("article", "member").with("id", &id);
-        let title = classed("header", "title").holding(classed("p", "name").holding(*name));
-        let title = title.holding(heading(report, "h2"));
-        html = html.and(member.holding(title).holding(sections(report, &format!("{id}-"), variables)?));
+        html = html.and(member.holding(title).holding(sections(report, &prefix, variables)?));
     }
     Ok(html)
 }

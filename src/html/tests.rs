@@ -126,8 +126,8 @@ fn a_page_needs_nothing_else() {
         let is_own = value.starts_with("http://www.w3.org/");
         assert!(is_own || !(value.contains("://") || value.starts_with("//")), "{value}");
     }
-    assert!(!super::STYLE.contains("url(") && !super::STYLE.contains("@import"));
-    for asset in [super::STYLE, super::SCRIPT, super::THEME] {
+    assert!(super::STYLES.iter().all(|style| !style.contains("url(") && !style.contains("@import")));
+    for asset in super::STYLES.into_iter().chain([super::SCRIPT, super::THEME]) {
         assert!(!asset.contains("</") && !asset.contains("<!--"), "it would end its own element");
     }
 }
