@@ -19,6 +19,7 @@ pub mod executor;
 pub mod export;
 pub mod fleet;
 pub mod glob;
+pub mod html;
 pub mod measure;
 pub mod observe;
 pub mod op;

@@ -76,16 +76,35 @@ impl Axis {
 
     /// An axis of times in seconds that holds `values`.
     pub fn times(title: &str, values: &[f64]) -> Axis {
+        Axis::decades(title, values, time_label)
+    }
+
+    /// A logarithmic axis that holds `values`, with round ones labelled by `label`.
+    pub fn decades(title: &str, values: &[f64], label: impl Fn(f64) -> String) -> Axis {
         let (low, high) = padded(values, 0.06, 4.0);
         let (mut ticks, mut minor) = (vec![], vec![]);
         for (value, labelled) in Spacing::of(low, high).values(low, high) {
             if labelled {
-                ticks.push(Tick { value, label: time_label(value) });
+                ticks.push(Tick { value, label: label(value) });
             } else {
                 minor.push(value);
             }
         }
         Axis { scale: Scale::Log, title: title.into(), low, high, ticks, minor }
+    }
+
+    /// An axis of places in an order, the first at 0, with their labels.
+    pub fn positions(title: &str, labels: Vec<String>) -> Axis {
+        let (low, high) = (-0.5, labels.len() as f64 - 0.5);
+        let ticks = labels.into_iter().enumerate().map(|(index, label)| Tick { value: index as f64, label });
+        Axis { scale: Scale::Linear, title: title.into(), low, high, ticks: ticks.collect(), minor: vec![] }
+    }
+
+    /// An axis of shares from nothing to the whole.
+    pub fn shares(title: &str) -> Axis {
+        let tick = |percent: u32| Tick { value: f64::from(percent) / 100.0, label: format!("{percent} %") };
+        let ticks = [0, 25, 50, 75, 100].map(tick).to_vec();
+        Axis { scale: Scale::Linear, title: title.into(), low: 0.0, high: 1.0, ticks, minor: vec![] }
     }
 
     /// Where a value stands between the low end (0) and the high end (1).

@@ -8,18 +8,15 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::font::{Weight, font, glyphs, width};
+use super::geometry::Place;
 use super::series::Stroke;
+use super::theme::{Palette, Rgb};
 use ab_glyph::Font;
 
 /// How many times larger than the picture the canvas is.
 pub const SCALE: u32 = 3;
 /// Family under which vector formats name the embedded font.
 pub const FAMILY: &str = "Roboto, Helvetica, Arial, sans-serif";
-
-/// A colour: red, green, blue.
-pub type Rgb = (u8, u8, u8);
-/// A place in pixels, y downwards.
-pub type Place = (f64, f64);
 
 /// Where a text stands relative to its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +48,8 @@ pub struct Canvas<'a, B: DrawingBackend> {
     pub area: &'a DrawingArea<B, Shift>,
     /// Whether texts stay texts, as vector formats can have them, or become pixels.
     pub keeps_text: bool,
+    /// The colours of the theme.
+    pub palette: &'static Palette,
 }
 
 impl<B: DrawingBackend> Canvas<'_, B> {

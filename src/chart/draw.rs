@@ -1,82 +1,33 @@
-//! Draws a chart on a canvas, the same for every format. Knows pixels and models, no report.
+//! Draws the frame of a chart and its markers on a canvas. Knows pixels and frames, no data.
 
 use plotters::prelude::DrawingBackend;
 
-use super::canvas::{Align, Canvas, Place, Rgb, Type};
+use super::canvas::{Align, Canvas, Type};
 use super::font::Weight;
-use super::image::Picture;
-use super::labels::{MARKER, POINT_TEXT, Placed, REGION_TEXT, below, inside};
-use super::layout::{CAPTION, Layout, Rect, SAMPLE, Shows, TEXT, TITLE};
-use super::model::ChartModel;
-use super::series::{Series, Stroke, Style};
+use super::frame::{Frame, Row, Sample};
+use super::geometry::{Place, Rect};
+use super::layout::{CAPTION, Layout, MARGIN, SAMPLE_GAP, TEXT, TITLE};
+use super::plane::Plane;
+use super::series::{Stroke, Style};
 use super::shape::corners;
+use super::theme::{Palette, Rgb};
+use super::ticks::below;
 
-/// Ground.
-pub const WHITE: Rgb = (255, 255, 255);
-/// Titles, labels and lines that matter most.
-pub const INK: Rgb = (0x22, 0x22, 0x22);
-/// Subtitles and captions.
-pub const SOFT_INK: Rgb = (0x5A, 0x5A, 0x5A);
-/// Axes.
-pub const AXIS: Rgb = (0x88, 0x88, 0x88);
-/// Grid lines at labels.
-pub const MAJOR: Rgb = (0xD8, 0xD8, 0xD8);
-/// Grid lines between labels.
-pub const MINOR: Rgb = (0xEF, 0xEF, 0xEF);
-const GPU_TINT: Rgb = (0x00, 0x72, 0xB2);
-const CPU_TINT: Rgb = (0xD5, 0x5E, 0x00);
-const LINE: f64 = 3.2;
+/// Thickness of the lines of series.
+pub const LINE: f64 = 3.2;
+/// Half the side of the square that a marker takes.
+pub const MARKER: f64 = 9.0;
 /// Height of digits and capitals over the em, in Roboto.
 const CAP_HEIGHT: f64 = 0.711;
-
-/// A chart being drawn.
-struct Drawing<'a, B: DrawingBackend> {
-    canvas: &'a Canvas<'a, B>,
-    model: &'a ChartModel,
-    layout: Layout,
-    regions: Vec<Placed>,
-    points: Vec<Placed>,
-}
-
-impl Picture for ChartModel {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn draw<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
-        draw(self, canvas)
-    }
-}
-
-fn draw<B: DrawingBackend>(model: &ChartModel, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
-    let layout = Layout::of(model);
-    let (regions, points) = inside(model, &layout);
-    let drawing = Drawing { canvas, model, layout, regions, points };
-    canvas.rectangle(ends(&drawing.layout.picture), WHITE, 1.0)?;
-    drawing.titles()?;
-    drawing.tints(&drawing.layout.plot)?;
-    drawing.grid()?;
-    drawing.grounds()?;
-    drawing.axis_labels()?;
-    for series in &model.series {
-        drawing.band(series)?;
-    }
-    // In reverse, so that the first of the legend lies on top.
-    for series in model.series.iter().rev() {
-        drawing.line(series)?;
-    }
-    drawing.labels()?;
-    drawing.legend()
-}
-
-/// Two opposite corners of an area.
-pub fn ends(area: &Rect) -> [Place; 2] {
-    [(area.left, area.top), (area.right, area.bottom)]
-}
 
 /// Regular type.
 pub fn kind(em: f64, color: Rgb, align: Align) -> Type {
     Type { em, weight: Weight::Regular, color, align }
+}
+
+/// Heavier type.
+pub fn medium(em: f64, color: Rgb, align: Align) -> Type {
+    Type { weight: Weight::Medium, ..kind(em, color, align) }
 }
 
 /// The baseline that puts the middle of digits and capitals at `middle`.
@@ -84,144 +35,158 @@ pub fn baseline(middle: f64, em: f64) -> f64 {
     middle + em * CAP_HEIGHT / 2.0
 }
 
-impl<B: DrawingBackend> Drawing<'_, B> {
-    fn titles(&self) -> anyhow::Result<()> {
-        let (canvas, model, layout) = (self.canvas, self.model, &self.layout);
-        let title = Type { weight: Weight::Medium, ..kind(TITLE, INK, Align::Left) };
-        canvas.text(&model.title, (layout.margin(), 62.0), title)?;
-        canvas.text(&model.subtitle, (layout.margin(), 100.0), kind(TEXT, SOFT_INK, Align::Left))?;
-        canvas.text(
-            &model.y.title,
-            (layout.margin(), layout.plot.top - 22.0),
-            kind(TEXT, INK, Align::Left),
-        )?;
-        let middle = f64::midpoint(layout.plot.left, layout.plot.right);
-        let under = layout.plot.bottom + 86.0;
-        canvas.text(&model.x.title, (middle, under), kind(TEXT, INK, Align::Center))?;
-        for (caption, baseline) in &layout.captions {
-            canvas.text(caption, (layout.margin(), *baseline), kind(CAPTION, SOFT_INK, Align::Left))?;
+/// A marker with a rim of the ground's colour, so that it stands out from lines beneath; open ones are empty inside.
+///
+/// # Errors
+/// The backend refuses to draw.
+pub fn marker<B: DrawingBackend>(
+    canvas: &Canvas<'_, B>,
+    place: Place,
+    style: Style,
+    color: Rgb,
+    radius: f64,
+) -> anyhow::Result<()> {
+    let ground = canvas.palette.ground;
+    let shape = |radius| corners(style.marker, place, radius);
+    canvas.fill(&shape(radius + 1.8), ground, 1.0)?;
+    canvas.fill(&shape(radius), color, 1.0)?;
+    if style.filled { Ok(()) } else { canvas.fill(&shape(radius * 0.6), ground, 1.0) }
+}
+
+/// A sample of a legend that starts at the place; `scale` is 1 in a legend of full size.
+///
+/// # Errors
+/// The backend refuses to draw.
+pub fn sample<B: DrawingBackend>(
+    canvas: &Canvas<'_, B>,
+    sample: Sample,
+    (left, middle): Place,
+    scale: f64,
+) -> anyhow::Result<()> {
+    let right = left + sample.length();
+    let hue = |hue| canvas.palette.hue(hue);
+    let line = |style: Style| {
+        let ends = [(left, middle), (right, middle)];
+        canvas.stroke(&ends, hue(style.hue), LINE, style.stroke)
+    };
+    let center = (f64::midpoint(left, right), middle);
+    let mark = |style: Style| marker(canvas, center, style, hue(style.hue), MARKER * scale);
+    match sample {
+        Sample::Rule(style) => line(style),
+        Sample::Line(style) => line(style).and_then(|()| mark(style)),
+        Sample::Marker(style) => mark(style),
+        Sample::Swatch(color) => {
+            let area = Rect::around(center, sample.length() / 2.0, 10.0 * scale);
+            canvas.rectangle(area.corners(), hue(color), 1.0)
+        }
+    }
+}
+
+/// A frame being drawn.
+pub struct Drawing<'a, B: DrawingBackend> {
+    /// What it is drawn on.
+    pub canvas: &'a Canvas<'a, B>,
+    /// The colours.
+    pub palette: &'static Palette,
+    /// What is drawn.
+    pub frame: &'a Frame,
+    /// Where its parts stand.
+    pub layout: &'a Layout,
+}
+
+impl<'a, B: DrawingBackend> Drawing<'a, B> {
+    /// A drawing on an empty ground.
+    ///
+    /// # Errors
+    /// The backend refuses to draw.
+    pub fn begin(canvas: &'a Canvas<'a, B>, frame: &'a Frame, layout: &'a Layout) -> anyhow::Result<Self> {
+        canvas.rectangle(layout.picture.corners(), canvas.palette.ground, 1.0)?;
+        Ok(Drawing { canvas, palette: canvas.palette, frame, layout })
+    }
+
+    /// The area between the axes.
+    pub fn plane(&self) -> Plane<'a> {
+        self.layout.plane(self.frame)
+    }
+
+    /// Title, subtitle, names of the axes and captions.
+    ///
+    /// # Errors
+    /// The backend refuses to draw.
+    pub fn titles(&self) -> anyhow::Result<()> {
+        let (canvas, frame, plot) = (self.canvas, self.frame, &self.layout.plot);
+        let (ink, soft) = (self.palette.ink, self.palette.soft_ink);
+        canvas.text(&frame.title, (MARGIN, 62.0), medium(TITLE, ink, Align::Left))?;
+        canvas.text(&frame.subtitle, (MARGIN, 100.0), kind(TEXT, soft, Align::Left))?;
+        canvas.text(&frame.y.title, (MARGIN, 150.0), kind(TEXT, ink, Align::Left))?;
+        let under = (plot.middle().0, plot.bottom + 86.0);
+        canvas.text(&frame.x.title, under, kind(TEXT, ink, Align::Center))?;
+        for (caption, baseline) in &self.layout.captions {
+            canvas.text(caption, (MARGIN, *baseline), kind(CAPTION, soft, Align::Left))?;
         }
         Ok(())
     }
 
-    /// Tints the parts of `area` above and below the reference line.
-    fn tints(&self, area: &Rect) -> anyhow::Result<()> {
-        let Some(reference) = &self.model.reference else { return Ok(()) };
-        let line = self.layout.place(self.model, self.model.x.low, reference.value).1;
-        if area.top < line {
-            let above = Rect { bottom: line.min(area.bottom), ..*area };
-            self.canvas.rectangle(ends(&above), GPU_TINT, 0.035)?;
+    /// The lines at the labels of both axes, and the axes.
+    ///
+    /// # Errors
+    /// The backend refuses to draw.
+    pub fn grid(&self) -> anyhow::Result<()> {
+        let (frame, plot, palette) = (self.frame, &self.layout.plot, self.palette);
+        let down = |x: f64, to: f64, color, thickness| {
+            self.canvas.stroke(&[(x, plot.top), (x, to)], color, thickness, Stroke::Solid)
+        };
+        for &value in &frame.x.minor {
+            down(self.plane().across(value), plot.bottom, palette.minor, 1.0)?;
         }
-        if area.bottom > line {
-            let below = Rect { top: line.max(area.top), ..*area };
-            self.canvas.rectangle(ends(&below), CPU_TINT, 0.05)?;
-        }
-        Ok(())
-    }
-
-    /// Clears the ground of labels, so that no grid line runs through them.
-    fn grounds(&self) -> anyhow::Result<()> {
-        for label in self.regions.iter().chain(&self.points) {
-            let ground = Rect { left: label.area.left - 4.0, right: label.area.right + 4.0, ..label.area };
-            self.canvas.rectangle(ends(&ground), WHITE, 1.0)?;
-            self.tints(&ground)?;
-        }
-        Ok(())
-    }
-
-    fn grid(&self) -> anyhow::Result<()> {
-        let (model, plot) = (self.model, self.layout.plot);
         let across = |value: f64, color, thickness| {
-            let y = self.layout.place(model, model.x.low, value).1;
+            let y = self.plane().down(value);
             self.canvas.stroke(&[(plot.left, y), (plot.right, y)], color, thickness, Stroke::Solid)
         };
-        model.y.minor.iter().try_for_each(|&value| across(value, MINOR, 1.0))?;
-        model.y.ticks.iter().try_for_each(|tick| across(tick.value, MAJOR, 1.4))?;
-        for tick in &model.x.ticks {
-            let x = self.layout.place(model, tick.value, model.y.low).0;
-            self.canvas.stroke(&[(x, plot.top), (x, plot.bottom)], MAJOR, 1.0, Stroke::Solid)?;
-            self.canvas.stroke(&[(x, plot.bottom), (x, plot.bottom + 9.0)], AXIS, 2.0, Stroke::Solid)?;
+        frame.y.minor.iter().try_for_each(|&value| across(value, palette.minor, 1.0))?;
+        frame.y.ticks.iter().try_for_each(|tick| across(tick.value, palette.major, 1.4))?;
+        for tick in &frame.x.ticks {
+            let x = self.plane().across(tick.value);
+            down(x, plot.bottom, palette.major, 1.0)?;
+            let notch = [(x, plot.bottom), (x, plot.bottom + 9.0)];
+            self.canvas.stroke(&notch, palette.axis, 2.0, Stroke::Solid)?;
         }
-        if let Some(reference) = &model.reference {
-            across(reference.value, INK, 2.4)?;
-        }
-        let frame = [(plot.left, plot.top), (plot.left, plot.bottom), (plot.right, plot.bottom)];
-        self.canvas.stroke(&frame, AXIS, 2.0, Stroke::Solid)
+        let axes = [(plot.left, plot.top), (plot.left, plot.bottom), (plot.right, plot.bottom)];
+        self.canvas.stroke(&axes, palette.axis, 2.0, Stroke::Solid)
     }
 
-    fn axis_labels(&self) -> anyhow::Result<()> {
-        let (model, plot) = (self.model, self.layout.plot);
-        for tick in &model.y.ticks {
-            let y = self.layout.place(model, model.x.low, tick.value).1;
-            let place = (plot.left - 12.0, baseline(y, TEXT));
-            self.canvas.text(&tick.label, place, kind(TEXT, INK, Align::Right))?;
+    /// The labels of both axes.
+    ///
+    /// # Errors
+    /// The backend refuses to draw.
+    pub fn axis_labels(&self) -> anyhow::Result<()> {
+        let (plot, ink) = (&self.layout.plot, self.palette.ink);
+        for tick in &self.frame.y.ticks {
+            let place = (plot.left - 12.0, baseline(self.plane().down(tick.value), TEXT));
+            self.canvas.text(&tick.label, place, kind(TEXT, ink, Align::Right))?;
         }
-        for label in below(model, &self.layout) {
+        for label in below(&self.plane(), TEXT) {
             let place = (label.x, plot.bottom + 38.0);
-            self.canvas.text(&label.text, place, kind(TEXT, INK, Align::Center))?;
+            self.canvas.text(&label.text, place, kind(TEXT, ink, Align::Center))?;
         }
         Ok(())
     }
 
-    fn places(&self, series: &Series, value: impl Fn(&super::series::Point) -> f64) -> Vec<Place> {
-        series.points.iter().map(|point| self.layout.place(self.model, point.x, value(point))).collect()
-    }
-
-    /// The spread: an area along the line, and a bar at a point that stands alone.
-    fn band(&self, series: &Series) -> anyhow::Result<()> {
-        let (mut low, high) =
-            (self.places(series, |point| point.low), self.places(series, |point| point.high));
-        if let ([low], [high]) = (low.as_slice(), high.as_slice()) {
-            return self.canvas.stroke(&[*low, *high], series.style.color, 2.0, Stroke::Solid);
-        }
-        low.reverse();
-        let corners: Vec<Place> = high.into_iter().chain(low).collect();
-        self.canvas.fill(&corners, series.style.color, 0.2)
-    }
-
-    fn line(&self, series: &Series) -> anyhow::Result<()> {
-        let places = self.places(series, |point| point.y);
-        self.canvas.stroke(&places, series.style.color, LINE, series.style.stroke)?;
-        places.iter().try_for_each(|&place| self.marker(place, series.style))
-    }
-
-    /// A marker with a white rim, so that it stands out from lines beneath; open ones are white inside.
-    fn marker(&self, place: Place, style: Style) -> anyhow::Result<()> {
-        let shape = |radius| corners(style.marker, place, radius);
-        self.canvas.fill(&shape(MARKER + 1.8), WHITE, 1.0)?;
-        self.canvas.fill(&shape(MARKER), style.color, 1.0)?;
-        if style.filled { Ok(()) } else { self.canvas.fill(&shape(MARKER - 3.6), WHITE, 1.0) }
-    }
-
-    fn labels(&self) -> anyhow::Result<()> {
-        for region in &self.regions {
-            let above = self.model.reference.as_ref().is_some_and(|reference| reference.above == region.text);
-            self.label(region, REGION_TEXT, if above { GPU_TINT } else { CPU_TINT })?;
-        }
-        self.points.iter().try_for_each(|point| self.label(point, POINT_TEXT, INK))
-    }
-
-    fn label(&self, label: &Placed, em: f64, color: Rgb) -> anyhow::Result<()> {
-        let place = (label.area.left, baseline(f64::midpoint(label.area.top, label.area.bottom), em));
-        self.canvas.text(&label.text, place, Type { weight: Weight::Medium, ..kind(em, color, Align::Left) })
-    }
-
-    fn legend(&self) -> anyhow::Result<()> {
-        let (left, em) = (self.layout.legend.left, self.layout.legend_em);
+    /// The legend.
+    ///
+    /// # Errors
+    /// The backend refuses to draw.
+    pub fn legend(&self) -> anyhow::Result<()> {
+        let (left, em, ink) = (self.layout.legend.left, self.layout.legend_em, self.palette.ink);
         for entry in &self.layout.entries {
             let y = baseline(entry.middle, em);
-            let text = kind(em, INK, Align::Left);
-            match entry.shows {
-                Shows::Heading => {
-                    self.canvas.text(&entry.text, (left, y), Type { weight: Weight::Medium, ..text })?;
-                }
-                Shows::Note => self.canvas.text(&entry.text, (left, y), text)?,
-                Shows::Series(index) => {
-                    let style = self.model.series[index].style;
-                    let ends = [(left, entry.middle), (left + SAMPLE, entry.middle)];
-                    self.canvas.stroke(&ends, style.color, LINE, style.stroke)?;
-                    self.marker((left + SAMPLE / 2.0, entry.middle), style)?;
-                    self.canvas.text(&entry.text, (left + SAMPLE + 14.0, y), text)?;
+            match &entry.row {
+                Row::Heading(text) => self.canvas.text(text, (left, y), medium(em, ink, Align::Left))?,
+                Row::Note(text) => self.canvas.text(text, (left, y), kind(em, ink, Align::Left))?,
+                Row::Entry(shown, text) => {
+                    let right = left + shown.length();
+                    sample(self.canvas, *shown, (left, entry.middle), em / TEXT)?;
+                    self.canvas.text(text, (right + SAMPLE_GAP, y), kind(em, ink, Align::Left))?;
                 }
             }
         }

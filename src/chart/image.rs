@@ -7,6 +7,7 @@ use plotters::prelude::*;
 
 use super::canvas::{Canvas, FAMILY, SCALE};
 use super::font::{MEDIUM, REGULAR};
+use super::theme::Theme;
 use super::{Format, SIZE};
 
 /// The canvas, in its own pixels.
@@ -28,18 +29,18 @@ pub trait Picture: Sync {
 ///
 /// # Errors
 /// The chart cannot be drawn or encoded.
-pub fn render(picture: &impl Picture, format: Format) -> anyhow::Result<Vec<u8>> {
+pub fn render(picture: &impl Picture, format: Format, theme: Theme) -> anyhow::Result<Vec<u8>> {
     match format {
-        Format::Png => png(picture),
-        Format::Svg => svg(picture),
+        Format::Png => png(picture, theme),
+        Format::Svg => svg(picture, theme),
     }
 }
 
-fn png(picture: &impl Picture) -> anyhow::Result<Vec<u8>> {
+fn png(picture: &impl Picture, theme: Theme) -> anyhow::Result<Vec<u8>> {
     let mut pixels = vec![0u8; 3 * LARGE.0 as usize * LARGE.1 as usize];
     {
         let area = BitMapBackend::with_buffer(&mut pixels, LARGE).into_drawing_area();
-        picture.draw(&Canvas { area: &area, keeps_text: false })?;
+        picture.draw(&Canvas { area: &area, keeps_text: false, palette: theme.palette() })?;
         area.present().map_err(|error| anyhow!("{error}"))?;
     }
     let mut bytes = vec![];
@@ -66,20 +67,32 @@ fn averaged(large: &[u8]) -> Vec<u8> {
     small
 }
 
-fn svg(picture: &impl Picture) -> anyhow::Result<Vec<u8>> {
+fn svg(picture: &impl Picture, theme: Theme) -> anyhow::Result<Vec<u8>> {
+    let text = plain_svg(picture, theme)?;
+    let head = text.find('>').map_or(0, |end| end + 1);
+    let (open, rest) = text.split_at(head);
+    Ok(format!("{open}\n<style>{}</style>{rest}", font_faces()).into_bytes())
+}
+
+/// The chart as SVG that names the font and does not carry it.
+///
+/// # Errors
+/// The chart cannot be drawn.
+pub fn plain_svg(picture: &impl Picture, theme: Theme) -> anyhow::Result<String> {
     let mut text = String::new();
     {
         let area = SVGBackend::with_string(&mut text, LARGE).into_drawing_area();
-        picture.draw(&Canvas { area: &area, keeps_text: true })?;
+        picture.draw(&Canvas { area: &area, keeps_text: true, palette: theme.palette() })?;
         area.present().map_err(|error| anyhow!("{error}"))?;
     }
     let large = format!("<svg width=\"{}\" height=\"{}\"", LARGE.0, LARGE.1);
     let small = format!("<svg width=\"{}\" height=\"{}\"", SIZE.0, SIZE.1);
-    let text = text.replacen(&large, &small, 1);
-    let head = text.find('>').map_or(0, |end| end + 1);
-    let (open, rest) = text.split_at(head);
-    let faces = face(REGULAR, "normal") + &face(MEDIUM, "bold");
-    Ok(format!("{open}\n<style>{faces}</style>{rest}").into_bytes())
+    Ok(text.replacen(&large, &small, 1))
+}
+
+/// Rules of CSS that carry the font of all charts, in both weights.
+pub fn font_faces() -> String {
+    face(REGULAR, "normal") + &face(MEDIUM, "bold")
 }
 
 /// A rule that carries a font in itself.

@@ -1,34 +1,62 @@
-//! Charts of reports: time and speed-up against size, and panels of times in order. Knows no device and no command
-//! line.
+//! Charts of reports. Knows no device and no command line.
 //!
-//! [`model`] says what a chart shows, [`layout`] where, and `draw` puts it on a canvas, the same for every format.
+//! A model says what a chart shows: [`lines`], [`panels`]. It is laid out in pixels and drawn on a canvas, the same
+//! for every format.
 
 mod axis;
 mod canvas;
 mod draw;
 mod font;
+mod frame;
+mod geometry;
 mod image;
-mod labels;
-pub mod layout;
+mod layout;
 mod linear;
-pub mod model;
+pub mod lines;
+pub mod overview;
 pub mod panels;
+pub mod phases;
+mod placing;
+mod plane;
+pub mod roofline;
 mod series;
 mod shape;
+mod sheet;
 mod text;
+pub mod theme;
+mod ticks;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use plotters::prelude::DrawingBackend;
 use rayon::prelude::*;
 
+use crate::answer::Names;
+use crate::case::Cache;
 use crate::report::Report;
 use crate::report::file::{File, locate, save_all_in_new};
-use image::Picture;
-pub use model::{ChartModel, charts};
+use canvas::Canvas;
+pub use image::font_faces;
+use image::{Picture, plain_svg};
+use lines::LineChart;
+use overview::Overview;
+use phases::PhaseChart;
+use roofline::Roofline;
+use sheet::{Sheet, sheets};
+use text::captions;
+pub use theme::Theme;
 
 /// Size of a chart in pixels.
 pub const SIZE: (u32, u32) = (1600, 1000);
+
+/// Beginnings of the names of charts' files; the overview's is also a whole one.
+const NAMES: [&str; 5] = ["time-", "speedup-", "phases-", "roofline-", "overview-"];
+
+/// Whether a file of that name, without extension, is a chart of a report.
+pub fn is_name(name: &str) -> bool {
+    name == "overview" || NAMES.iter().any(|beginning| name.starts_with(beginning))
+}
 
 /// Charts that are drawn at the same time; each takes about 50 MB while it is drawn.
 const AT_ONCE: usize = 8;
@@ -60,30 +88,133 @@ impl Format {
     }
 }
 
+/// A chart of any kind.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Chart {
+    /// Time or speed-ups against size.
+    Lines(LineChart),
+    /// Where the time of a call goes.
+    Phases(PhaseChart),
+    /// Cells under the ceilings of their machine.
+    Roofline(Roofline),
+    /// Speed-ups of all ops.
+    Overview(Overview),
+}
+
+impl Chart {
+    /// What it shows, in words.
+    pub fn title(&self) -> &str {
+        match self {
+            Chart::Lines(chart) => &chart.frame.title,
+            Chart::Phases(chart) => &chart.frame.title,
+            Chart::Roofline(chart) => &chart.frame.title,
+            Chart::Overview(chart) => &chart.title,
+        }
+    }
+}
+
+impl Picture for Chart {
+    fn name(&self) -> &str {
+        match self {
+            Chart::Lines(chart) => &chart.frame.name,
+            Chart::Phases(chart) => &chart.frame.name,
+            Chart::Roofline(chart) => &chart.frame.name,
+            Chart::Overview(chart) => &chart.name,
+        }
+    }
+
+    fn draw<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
+        match self {
+            Chart::Lines(chart) => lines::draw(chart, canvas),
+            Chart::Phases(chart) => phases::draw(chart, canvas),
+            Chart::Roofline(chart) => roofline::draw(chart, canvas),
+            Chart::Overview(chart) => overview::draw(chart, canvas),
+        }
+    }
+}
+
+/// The charts of one or several named reports. Of one: the overview, then time, speed-ups and phases by op, element type
+/// and state of the caches, then the rooflines. Of several, which share charts: time and speed-ups.
+///
+/// What has nothing measured has no chart.
+pub fn charts(reports: &[(&str, &Report)]) -> Vec<Chart> {
+    let names: Vec<Names> = reports.iter().map(|(_, report)| Names::of(report)).collect();
+    let sheets = sheets(reports, &names);
+    let alone = if let [(_, report)] = reports { Some(*report) } else { None };
+    let mut charts = vec![];
+    if alone.is_some() {
+        let captions = captions(reports, caches(&sheets), text::OVERVIEW);
+        charts.extend(overview::sheets(&sheets, &captions).into_iter().map(Chart::Overview));
+    }
+    for sheet in &sheets {
+        let captions = |how: &str| captions(reports, Some(sheet.subject.cache), how);
+        charts.extend(lines::time::chart(sheet, captions(text::POINTS)).map(Chart::Lines));
+        charts.extend(lines::speed_up::chart(sheet, captions(text::SPEED_UPS)).map(Chart::Lines));
+        if alone.is_some() {
+            charts.extend(phases::chart(sheet, captions(text::PHASES)).map(Chart::Phases));
+        }
+    }
+    if let Some(report) = alone {
+        let captions = |cache| captions(reports, Some(cache), text::ROOFLINE);
+        charts.extend(roofline::charts(report, captions).into_iter().map(Chart::Roofline));
+    }
+    charts
+}
+
+/// The state of the caches that all sheets share.
+fn caches(sheets: &[Sheet<'_>]) -> Option<Cache> {
+    let first = sheets.first()?.subject.cache;
+    sheets.iter().all(|sheet| sheet.subject.cache == first).then_some(first)
+}
+
 /// The charts of one or several named reports as files, such as `time-matmul-f32.png`.
 ///
 /// # Errors
 /// A chart cannot be drawn or encoded.
-pub fn files(reports: &[(&str, &Report)], formats: &[Format]) -> anyhow::Result<Vec<File>> {
-    pictures(&charts(reports), formats)
+pub fn files(reports: &[(&str, &Report)], formats: &[Format], theme: Theme) -> anyhow::Result<Vec<File>> {
+    pictures(&charts(reports), formats, theme)
+}
+
+/// A chart to stand in a page of HTML.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fragment {
+    /// What its file would be called, without extension: `time-matmul-f32`.
+    pub name: String,
+    /// What it shows, in words.
+    pub title: String,
+    /// An `svg` element of [`SIZE`] whose texts are in [`font_faces`], which the page must have once.
+    pub svg: String,
+}
+
+/// The charts of a report for a page of HTML, in the order of [`charts`].
+///
+/// # Errors
+/// A chart cannot be drawn.
+pub fn svg_fragments(report: &Report, theme: Theme) -> anyhow::Result<Vec<Fragment>> {
+    let charts = charts(&[("", report)]);
+    let fragment = |chart: &Chart| {
+        let svg = plain_svg(chart, theme).with_context(|| format!("cannot draw {}", chart.name()))?;
+        Ok(Fragment { name: chart.name().to_owned(), title: chart.title().to_owned(), svg })
+    };
+    charts.par_iter().map(fragment).collect()
 }
 
 /// Charts of one kind as files, in each of the formats.
-fn pictures<P: Picture>(charts: &[P], formats: &[Format]) -> anyhow::Result<Vec<File>> {
+fn pictures<P: Picture>(charts: &[P], formats: &[Format], theme: Theme) -> anyhow::Result<Vec<File>> {
     let pairs: Vec<_> =
         charts.iter().flat_map(|chart| formats.iter().map(move |&format| (chart, format))).collect();
     let mut files = vec![];
     for some in pairs.chunks(AT_ONCE) {
         let drawn: anyhow::Result<Vec<File>> =
-            some.par_iter().map(|&(chart, format)| file(chart, format)).collect();
+            some.par_iter().map(|&(chart, format)| file(chart, format, theme)).collect();
         files.extend(drawn?);
     }
     Ok(files)
 }
 
-fn file(chart: &impl Picture, format: Format) -> anyhow::Result<File> {
+fn file(chart: &impl Picture, format: Format, theme: Theme) -> anyhow::Result<File> {
     let name = format!("{}.{}", chart.name(), format.extension());
-    let bytes = image::render(chart, format).with_context(|| format!("cannot draw {name}"))?;
+    let bytes = image::render(chart, format, theme).with_context(|| format!("cannot draw {name}"))?;
     Ok(File { name, bytes })
 }
 
@@ -107,12 +238,13 @@ pub fn plot(
     reports: &[(&str, &Report)],
     out: &Path,
     formats: &[Format],
+    theme: Theme,
     force: bool,
 ) -> anyhow::Result<Vec<PathBuf>> {
     if out == Path::new("-") {
         bail!("charts are files and do not go to stdout; name a folder with --out");
     }
-    let files = files(reports, formats)?;
+    let files = files(reports, formats, theme)?;
     if files.is_empty() {
         bail!(
             "nothing to draw: no row of the given reports is measured; see their report.md for the reasons"
@@ -137,6 +269,3 @@ pub fn names(reports: &[PathBuf]) -> Vec<String> {
     let collide = (1..names.len()).any(|index| names[..index].contains(&names[index]));
     if collide { reports.iter().map(|path| path.display().to_string()).collect() } else { names }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,5 +1,6 @@
 //! Series of a chart: what is drawn for each variant or report, and how they are told apart. Knows no pixels.
 
+use super::theme::Hue;
 use crate::backend::Side;
 use crate::report::Row;
 
@@ -32,8 +33,8 @@ pub enum Stroke {
 /// The looks of a series. Stroke and marker tell series apart without colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Red, green and blue.
-    pub color: (u8, u8, u8),
+    /// Colour.
+    pub hue: Hue,
     /// Stroke of the line.
     pub stroke: Stroke,
     /// Index of the marker's shape.
@@ -55,27 +56,20 @@ pub struct Series {
     pub points: Vec<Point>,
 }
 
-// The colours of Okabe and Ito (2008), safe for the colour-blind; their yellow is left out as too pale on white.
-const BLACK: (u8, u8, u8) = (0x00, 0x00, 0x00);
-const ORANGE: (u8, u8, u8) = (0xE6, 0x9F, 0x00);
-const SKY: (u8, u8, u8) = (0x56, 0xB4, 0xE9);
-const GREEN: (u8, u8, u8) = (0x00, 0x9E, 0x73);
-const BLUE: (u8, u8, u8) = (0x00, 0x72, 0xB2);
-const VERMILION: (u8, u8, u8) = (0xD5, 0x5E, 0x00);
-const PURPLE: (u8, u8, u8) = (0xCC, 0x79, 0xA7);
-
 /// The two sides begin with different colours and meet only when both have many series.
-const CPU_COLORS: [(u8, u8, u8); 7] = [VERMILION, ORANGE, PURPLE, BLACK, SKY, GREEN, BLUE];
-const GPU_COLORS: [(u8, u8, u8); 7] = [BLUE, GREEN, SKY, BLACK, PURPLE, ORANGE, VERMILION];
+const CPU_HUES: [Hue; 7] =
+    [Hue::Vermilion, Hue::Orange, Hue::Purple, Hue::Ink, Hue::Sky, Hue::Green, Hue::Blue];
+const GPU_HUES: [Hue; 7] =
+    [Hue::Blue, Hue::Green, Hue::Sky, Hue::Ink, Hue::Purple, Hue::Orange, Hue::Vermilion];
 
 /// The looks of the `index`-th series of a side.
 pub fn style(side: Side, reduced: bool, index: usize) -> Style {
-    let (colors, stroke) = match side {
-        Side::Cpu => (CPU_COLORS, Stroke::Dashed),
-        Side::Gpu => (GPU_COLORS, Stroke::Solid),
+    let (hues, stroke) = match side {
+        Side::Cpu => (CPU_HUES, Stroke::Dashed),
+        Side::Gpu => (GPU_HUES, Stroke::Solid),
     };
     Style {
-        color: colors[index % colors.len()],
+        hue: hues[index % hues.len()],
         stroke: if reduced { Stroke::Dotted } else { stroke },
         marker: index,
         filled: side == Side::Gpu,

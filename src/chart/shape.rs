@@ -1,6 +1,6 @@
 //! Shapes of markers, as polygons around a place. Knows no series.
 
-use super::canvas::Place;
+use super::geometry::Place;
 
 /// Number of different shapes.
 pub const SHAPES: usize = 6;

@@ -14,8 +14,21 @@ pub fn ratio_text(found: &SpeedUp) -> String {
     if found.winner() == Side::Cpu { format!("CPU {text}") } else { text }
 }
 
-/// The lines at the foot of a chart: a machine a line, then what a point and a band are.
-pub fn captions(reports: &[(&str, &Report)], cache: Cache) -> Vec<String> {
+/// What points and bands of times are.
+pub const POINTS: &str = "Points: medians. Bands: their 95 % intervals.";
+/// What points and bands of speed-ups are.
+pub const SPEED_UPS: &str =
+    "Points: ratios of medians. Rings: from where on the GPU wins. Bands: 95 % intervals of both.";
+/// What an overview shows.
+pub const OVERVIEW: &str =
+    "Best correct variant of each side, ratios of medians, 95 % intervals. Both axes logarithmic; below: N.";
+/// What bars of phases are.
+pub const PHASES: &str = "Parts: medians. Launch and wait: the host's time less the device's.";
+/// What the points and lines of a roofline are.
+pub const ROOFLINE: &str = "Points: medians. Ceilings: measured on this machine.";
+
+/// The lines at the foot of a chart: a machine a line, then how the figures came about.
+pub fn captions(reports: &[(&str, &Report)], cache: Option<Cache>, how: &str) -> Vec<String> {
     let mut lines: Vec<String> = match reports {
         [(_, report)] => vec![machine(report)],
         several => several.iter().map(|(name, report)| format!("{name}: {}", machine(report))).collect(),
@@ -28,9 +41,8 @@ pub fn captions(reports: &[(&str, &Report)], cache: Cache) -> Vec<String> {
         }
     }
     let versions = versions.join(", ");
-    lines.push(format!(
-        "Points: medians, {cache} cache. Bands: 95 % intervals of the medians. Every answer checked. gpubench {versions}"
-    ));
+    let cache = cache.map(|cache| format!(" Cache: {cache}.")).unwrap_or_default();
+    lines.push(format!("{how}{cache} Every answer checked. gpubench {versions}"));
     lines
 }
 
@@ -65,7 +77,7 @@ mod tests {
     fn captions_name_machine_clocks_and_date() {
         let report = example::full();
         let expected = "GPU: NVIDIA H200, device clock · CPU: Intel Xeon Platinum 8480C, 16 threads, host clock · 2026-11-21";
-        assert_eq!(captions(&[("", &report)], Cache::Cold)[0], expected);
+        assert_eq!(captions(&[("", &report)], Some(Cache::Cold), POINTS)[0], expected);
     }
 
     #[test]
@@ -74,6 +86,6 @@ mod tests {
         report.environment.backends[0].description = serde_json::json!({ "device": "simulated" });
         report.environment.backends[1].description = serde_json::json!({ "device": 0, "name": "NVIDIA L4" });
         let expected = "GPU: NVIDIA L4, device clock · CPU: simulated, host clock · 2026-11-21";
-        assert_eq!(captions(&[("", &report)], Cache::Cold)[0], expected);
+        assert_eq!(captions(&[("", &report)], Some(Cache::Cold), POINTS)[0], expected);
     }
 }

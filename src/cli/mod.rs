@@ -7,6 +7,7 @@ mod folder;
 mod inventory;
 mod listing;
 mod merge;
+mod report;
 mod run;
 mod several;
 mod show;
@@ -56,7 +57,8 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Doctor { json } => wiring::doctor(json)?,
         Command::Show(args) => show::run(&args)?,
         Command::Merge(args) => merge::run(&args)?,
-        Command::Plot(args) => wiring::plot(&args.reports, &args.out, &args.formats()?, args.force)?,
+        Command::Plot(args) => wiring::plot(&args)?,
+        Command::Report(args) => report::run(&args)?,
         Command::Compare(args) => return compare::run(&args),
         Command::Baseline { command } => return baseline::run(command),
         Command::Schema { of: SchemaOf::Report } => stream::print(crate::report::SCHEMA)?,

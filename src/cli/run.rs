@@ -13,6 +13,7 @@ use crate::op;
 use crate::plan::{Plan, PlannedCell};
 use crate::report::{Outcome, Report, file};
 use crate::settings::devices::Devices;
+use crate::settings::layer::RunWide;
 use crate::settings::resolve::Request;
 use crate::settings::{Destination, Settings, words};
 
@@ -57,7 +58,10 @@ pub fn say_default_sweep(args: &RunArgs) {
 
 /// What the command line asks for on that device, checked word by word.
 pub fn request(args: &RunArgs, device: Option<u32>) -> Result<Request> {
+    let swept = swept_on(&args.sweep, device)?;
+    let theme = parsed("--theme", args.theme.as_deref(), words::theme)?;
     Ok(Request {
+        run: RunWide { theme, ..swept.run },
         out: args.out.clone(),
         formats: parsed("--format", args.format.as_deref(), words::formats)?,
         tables: args.tables,
@@ -65,7 +69,7 @@ pub fn request(args: &RunArgs, device: Option<u32>) -> Result<Request> {
         color: !args.no_color && stream::takes_colors(),
         quiet: args.quiet,
         force: args.force,
-        ..swept_on(&args.sweep, device)?
+        ..swept
     })
 }
 

@@ -12,7 +12,7 @@ use crate::settings::{Format, words};
 pub fn run(args: &ShowArgs) -> Result<()> {
     let formats = words::formats(&args.format).context("--format")?;
     let [format] = formats.as_slice() else {
-        anyhow::bail!("--format: stdout takes one format: name table, json, csv or md");
+        anyhow::bail!("--format: stdout takes one format: name table, json, csv, md or html");
     };
     let name = format.name();
     ensure!(
@@ -21,7 +21,7 @@ pub fn run(args: &ShowArgs) -> Result<()> {
     );
     let fleet = file::load(&args.report)?;
     let color = !args.no_color && stream::takes_colors();
-    let view = View { tables: args.tables, all_variants: args.all_variants, color };
+    let view = View { tables: args.tables, all_variants: args.all_variants, color, ..View::default() };
     let text = match &args.member {
         Some(member) => wiring::exported(fleet.member(member).context("--member")?, *format, &view)?,
         None => wiring::shown(&fleet, *format, &view)?,

@@ -48,6 +48,7 @@ pub fn swept_on(args: &SweepArgs, device: Option<u32>) -> Result<Request> {
         transfer: parsed("--transfer", args.transfer.as_deref(), words::transfer)?,
         peaks: args.no_peaks.then_some(false),
         require: parsed("--require", args.require.as_deref(), words::backends)?,
+        theme: None,
     };
     Ok(Request { layer, run, isolate: args.isolate == YesNo::Yes, ..Request::default() })
 }

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 use super::args::TrendArgs;
 use super::sweep::{parsed, patterns};
 use super::{folder, stream};
+use crate::chart::Theme;
 use crate::report::file::save_all_in_new;
 use crate::settings::{Format, words};
 use crate::trend::{self, Request};
@@ -20,26 +21,46 @@ pub fn run(args: &TrendArgs) -> Result<()> {
         variants: parsed("--variants", args.variants.as_deref(), patterns)?,
         threshold: args.threshold,
     };
+    let theme = words::theme(&args.theme).context("--theme")?;
     match folder::named(args.out.as_deref())? {
-        Some(folder) => to_folder(&request, &formats.unwrap_or(Format::DEFAULT.into()), folder, args.force),
+        Some(folder) => {
+            let files = Files {
+                formats: formats.unwrap_or(Format::DEFAULT.into()),
+                theme,
+                folder,
+                force: args.force,
+            };
+            files.write(&request)
+        }
         None => to_stdout(&request, &formats.unwrap_or(vec![Format::Table])),
     }
 }
 
-/// The table goes to stdout, the rest into the folder: all of it or nothing.
-fn to_folder(request: &Request, formats: &[Format], folder: &Path, force: bool) -> Result<()> {
-    let trend = read(request)?;
-    let mut table = vec![];
-    let mut files = vec![];
-    for format in formats {
-        let made = trend::files(&trend, *format).with_context(|| format!("--format {}", format.name()))?;
-        if *format == Format::Table { &mut table } else { &mut files }.extend(made);
+/// What goes into a folder.
+struct Files<'a> {
+    formats: Vec<Format>,
+    theme: Theme,
+    folder: &'a Path,
+    force: bool,
+}
+
+impl Files<'_> {
+    /// The table goes to stdout, the rest into the folder: all of it or nothing.
+    fn write(&self, request: &Request) -> Result<()> {
+        let trend = read(request)?;
+        let mut table = vec![];
+        let mut files = vec![];
+        for format in &self.formats {
+            let made = trend::files(&trend, *format, self.theme)
+                .with_context(|| format!("--format {}", format.name()))?;
+            if *format == Format::Table { &mut table } else { &mut files }.extend(made);
+        }
+        if !files.is_empty() {
+            save_all_in_new(self.folder, &files, self.force)?;
+            stream::note(&format!("gpubench: results are in {}", self.folder.display()));
+        }
+        table.iter().try_for_each(|file| stream::print_bytes(&file.bytes))
     }
-    if !files.is_empty() {
-        save_all_in_new(folder, &files, force)?;
-        stream::note(&format!("gpubench: results are in {}", folder.display()));
-    }
-    table.iter().try_for_each(|file| stream::print_bytes(&file.bytes))
 }
 
 fn to_stdout(request: &Request, formats: &[Format]) -> Result<()> {
@@ -52,7 +73,9 @@ fn to_stdout(request: &Request, formats: &[Format]) -> Result<()> {
         "{name} charts are files and do not go to stdout: name a folder with --out"
     );
     let trend = read(request)?;
-    trend::files(&trend, *format)?.iter().try_for_each(|file| stream::print_bytes(&file.bytes))
+    trend::files(&trend, *format, Theme::default())?
+        .iter()
+        .try_for_each(|file| stream::print_bytes(&file.bytes))
 }
 
 /// Reads the reports; files that are none are told on stderr.

@@ -1,11 +1,11 @@
 //! The calls from the command line into the executor, the exporters, the charts, the doctor and the workers.
 
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use super::args::PlotArgs;
 use super::stream;
 use crate::executor::{self, Finished, Peaks};
 use crate::export::{self, View};
@@ -68,7 +68,12 @@ pub fn deliver(settings: &Settings, report: &Report) -> Result<()> {
 
 /// How the output of a run is to be shown.
 pub fn view(output: &Output) -> View {
-    View { tables: output.tables, all_variants: output.all_variants, color: output.color }
+    View {
+        tables: output.tables,
+        all_variants: output.all_variants,
+        color: output.color,
+        theme: output.theme,
+    }
 }
 
 /// A report in a format of one file.
@@ -88,11 +93,12 @@ pub fn shown(fleet: &Fleet, format: Format, view: &View) -> Result<Vec<u8>> {
     }
 }
 
-/// Draws the charts of `reports` into `out` and names them on stderr.
-pub fn plot(reports: &[PathBuf], out: &Path, formats: &[Format], force: bool) -> Result<()> {
+/// Draws the charts that `args` name and tells their paths on stderr.
+pub fn plot(args: &PlotArgs) -> Result<()> {
+    let formats = args.formats()?;
     let formats: Vec<_> = formats.iter().filter_map(|format| chart::Format::find(format.name())).collect();
-    let fleets = reports.iter().map(|path| fleet::file::load(path)).collect::<Result<Vec<Fleet>>>()?;
-    let labelled = fleet::labelled(&chart::names(reports), &fleets);
+    let fleets = args.reports.iter().map(|path| fleet::file::load(path)).collect::<Result<Vec<Fleet>>>()?;
+    let labelled = fleet::labelled(&chart::names(&args.reports), &fleets);
     let named: Vec<(&str, &Report)> =
         labelled.iter().map(|(name, report)| (name.as_str(), *report)).collect();
     if let Some(most) = chart::crowded(&named) {
@@ -101,7 +107,7 @@ pub fn plot(reports: &[PathBuf], out: &Path, formats: &[Format], force: bool) ->
              or see 'gpubench show' for a table"
         ));
     }
-    for path in chart::plot(&named, out, &formats, force)? {
+    for path in chart::plot(&named, &args.out, &formats, args.theme()?, args.force)? {
         stream::note(&path.display().to_string());
     }
     Ok(())

@@ -16,11 +16,11 @@ pub fn environment(report: &Report) -> String {
         ("Started", environment.started.clone()),
         ("Took", format!("{:.1} s", environment.elapsed_s)),
         ("Command", format!("`{}`", environment.argv.join(" ").replace('`', "'"))),
-        ("gpubench", version(environment)),
+        ("gpubench", escape(&version(environment))),
         ("Host", escape(&format!("{}, {}", host.name, host.os))),
         ("CPU", escape(&format!("{}, {} threads, {gib:.0} GiB", host.cpu, host.threads))),
     ];
-    facts.extend(settings_of(host));
+    facts.extend(settings_of(host).into_iter().map(|(name, fact)| (name, escape(&fact))));
     facts.extend(
         environment.git_revision.as_ref().map(|revision| ("Revision of the folder", escape(revision))),
     );
@@ -35,7 +35,7 @@ pub fn environment(report: &Report) -> String {
         text.push_str(&backend_text(backend));
     }
     for line in device_state(report) {
-        let _ = writeln!(text, "- {line}");
+        let _ = writeln!(text, "- {}", escape(&line));
     }
     for grid in [floors(&environment.backends), clock_checks(&environment.backends)].into_iter().flatten() {
         let _ = write!(text, "\n{}", grid.markdown());
@@ -44,10 +44,10 @@ pub fn environment(report: &Report) -> String {
 }
 
 /// What the system sets that changes times.
-fn settings_of(host: &Host) -> Vec<(&'static str, String)> {
+pub fn settings_of(host: &Host) -> Vec<(&'static str, String)> {
     let switch = |on: bool| if on { "on" } else { "off" };
     let facts = [
-        ("Frequency governor", host.governor.as_deref().map(escape)),
+        ("Frequency governor", host.governor.clone()),
         ("Simultaneous multithreading", host.smt.map(|on| switch(on).into())),
         ("NUMA nodes", host.numa_nodes.map(|nodes| nodes.to_string())),
         ("CPU quota", host.cpu_quota.map(|quota| format!("{quota} processors"))),
@@ -58,7 +58,7 @@ fn settings_of(host: &Host) -> Vec<(&'static str, String)> {
 }
 
 /// The device over all samples: its clock, what held it down, who else was there. Empty without such facts.
-fn device_state(report: &Report) -> Vec<String> {
+pub fn device_state(report: &Report) -> Vec<String> {
     let timed: Vec<&Execute> = report.rows.iter().filter_map(|row| row.execute.as_ref()).collect();
     let states: Vec<&Conditions> =
         timed.iter().flat_map(|execute| execute.conditions.iter().flatten()).collect();
@@ -112,11 +112,11 @@ fn range(figures: impl Iterator<Item = f64>) -> Option<String> {
 fn distinct<'a>(texts: impl Iterator<Item = &'a String>) -> Option<String> {
     let texts: std::collections::BTreeSet<&str> = texts.map(String::as_str).collect();
     let joined = texts.into_iter().collect::<Vec<_>>().join(", ");
-    (!joined.is_empty()).then(|| escape(&joined))
+    (!joined.is_empty()).then_some(joined)
 }
 
 /// The least times that the clocks of the backends show; `None` for reports that do not tell them.
-fn floors(backends: &[BackendState]) -> Option<Grid> {
+pub fn floors(backends: &[BackendState]) -> Option<Grid> {
     let headings = ["backend", "clock", "empty kernel", "launch and synchronise", "events add"];
     let row = |backend: &BackendState| -> Option<Vec<Field>> {
         let floors = backend.floors.as_ref()?;
@@ -129,7 +129,7 @@ fn floors(backends: &[BackendState]) -> Option<Grid> {
 }
 
 /// Kernels of known duration as events saw them.
-fn clock_checks(backends: &[BackendState]) -> Option<Grid> {
+pub fn clock_checks(backends: &[BackendState]) -> Option<Grid> {
     let rows = backends.iter().flat_map(|backend| {
         let checks = backend.floors.iter().flat_map(|floors| &floors.checks);
         checks.map(|check| -> Vec<Field> {
@@ -152,11 +152,12 @@ fn grid(title: &str, headings: &[&'static str], rows: Vec<Vec<Field>>) -> Option
     (!rows.is_empty()).then(|| Grid { title: title.into(), columns, rows })
 }
 
-fn version(environment: &Environment) -> String {
+/// The version of the program, with its revision, and its profile where that is no release.
+pub fn version(environment: &Environment) -> String {
     let revision = environment.gpubench_revision.as_ref().map(|revision| format!(" ({revision})"));
     let profile = environment.build_profile.as_deref().filter(|profile| *profile != "release");
     let profile = profile.map(|profile| format!(", {profile} build")).unwrap_or_default();
-    escape(&format!("{}{}{profile}", environment.gpubench_version, revision.unwrap_or_default()))
+    format!("{}{}{profile}", environment.gpubench_version, revision.unwrap_or_default())
 }
 
 fn backend_text(backend: &BackendState) -> String {

@@ -1,4 +1,4 @@
-//! Charts as files: two an op and element type, in PNG or SVG.
+//! Charts as files, in PNG or SVG.
 
 use super::{Exporter, File, View};
 use crate::chart::{self, Format};
@@ -20,8 +20,8 @@ impl Exporter for Image {
 
     fn summary(&self) -> &'static str {
         match self.0 {
-            Format::Png => "charts of time and speed-up against size, as pixels",
-            Format::Svg => "charts of time and speed-up against size, as vectors",
+            Format::Png => "charts of time, speed-up, phases and limits, as pixels",
+            Format::Svg => "charts of time, speed-up, phases and limits, as vectors",
         }
     }
 
@@ -29,7 +29,7 @@ impl Exporter for Image {
         self.0.extension()
     }
 
-    fn files(&self, report: &Report, _: &View) -> anyhow::Result<Vec<File>> {
-        chart::files(&[("", report)], &[self.0])
+    fn files(&self, report: &Report, view: &View) -> anyhow::Result<Vec<File>> {
+        chart::files(&[("", report)], &[self.0], view.theme)
     }
 }

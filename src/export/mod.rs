@@ -1,25 +1,27 @@
-//! Exporters: a report as table, JSON, CSV, Markdown or charts. They read reports only and touch no device.
+//! Exporters: a report as table, JSON, CSV, Markdown, charts or a page. They read reports only and touch no device.
 //!
 //! [`EXPORTERS`] is the list of all of them; a new exporter is one file and two lines here.
 
-mod cautions;
+pub(crate) mod cautions;
 pub(crate) mod csv;
-mod environment;
+pub(crate) mod environment;
 pub(crate) mod grid;
+mod html;
 mod image;
 mod json;
 mod markdown;
-mod method;
+pub(crate) mod method;
 mod phases;
-mod problems;
+pub(crate) mod problems;
 mod screen;
 mod table;
-mod tables;
+pub(crate) mod tables;
 
 use std::io::Write;
 
 use anyhow::{Context, bail};
 
+use crate::chart::Theme;
 use crate::report::Report;
 
 pub use crate::report::file::{File, save_all};
@@ -33,6 +35,8 @@ pub struct View {
     pub all_variants: bool,
     /// ANSI colours for winners and wrong answers.
     pub color: bool,
+    /// The look of charts.
+    pub theme: Theme,
 }
 
 /// A format of a report.
@@ -67,7 +71,7 @@ pub trait Exporter: Sync {
 
 /// Every exporter.
 pub static EXPORTERS: &[&dyn Exporter] =
-    &[&table::Table, &json::Json, &csv::Csv, &markdown::Markdown, &image::PNG, &image::SVG];
+    &[&table::Table, &json::Json, &csv::Csv, &markdown::Markdown, &html::Html, &image::PNG, &image::SVG];
 
 /// The exporter of that name.
 pub fn find(name: &str) -> Option<&'static dyn Exporter> {

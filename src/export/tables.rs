@@ -99,7 +99,7 @@ fn time_fields(row: Option<&Row>) -> [Field; 3] {
 }
 
 /// Half the width of an interval of 95 %; `None` where the samples are too few for one.
-fn half_width(execute: &Execute, interval: Option<[f64; 2]>) -> Option<f64> {
+pub fn half_width(execute: &Execute, interval: Option<[f64; 2]>) -> Option<f64> {
     let [low, high] = interval.filter(|_| has_interval(execute.samples_s.len()))?;
     Some((high - low) / 2.0)
 }

@@ -49,9 +49,9 @@ fn every_exporter_handles_every_report() {
 #[test]
 fn exporters_have_unique_names_by_which_they_are_found() {
     let names: Vec<&str> = EXPORTERS.iter().map(|exporter| exporter.name()).collect();
-    assert_eq!(names, ["table", "json", "csv", "md", "png", "svg"]);
+    assert_eq!(names, ["table", "json", "csv", "md", "html", "png", "svg"]);
     assert!(names.iter().all(|name| find(name).is_some_and(|found| found.name() == *name)));
-    assert!(find("html").is_none());
+    assert!(find("pdf").is_none());
 }
 
 #[test]

@@ -10,6 +10,7 @@ use toml::Spanned;
 
 use crate::backend::HostMemory;
 use crate::case::{Cache, DType};
+use crate::chart::Theme;
 use crate::settings::layer::{Layer, RunWide};
 use crate::settings::{mistake, pattern, words};
 
@@ -83,6 +84,7 @@ fn parse(name: &str, text: &str) -> Result<SweepFile> {
         transfer: file.transfer,
         peaks: file.peaks,
         require: file.require,
+        theme: file.theme,
     };
     let Some(defaults) = defaults.into_layer(name, text) else {
         bail!("{name}: 'variants' names no pattern: write variants = [\"*\"] or leave the key out");
@@ -91,8 +93,8 @@ fn parse(name: &str, text: &str) -> Result<SweepFile> {
 }
 
 /// Keys that hold for the whole run.
-const RUN_WIDE: [&str; 9] =
-    ["seed", "threads", "device", "sim", "cell-timeout", "budget", "transfer", "peaks", "require"];
+const RUN_WIDE: [&str; 10] =
+    ["seed", "threads", "device", "sim", "cell-timeout", "budget", "transfer", "peaks", "require", "theme"];
 
 /// What to say of a key of the whole run that stands in a table; `None` of anything else.
 fn misplaced(problem: &str) -> Option<String> {
@@ -142,6 +144,8 @@ struct File {
     peaks: Option<bool>,
     #[serde(default, deserialize_with = "values::backends")]
     require: Option<Vec<String>>,
+    #[serde(default, deserialize_with = "values::theme")]
+    theme: Option<Theme>,
     #[serde(default)]
     sweep: Vec<Table>,
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::backend::HostMemory;
 use crate::case::{Cache, DType};
+use crate::chart::Theme;
 use crate::settings::pattern::Pattern;
 
 /// What to measure, as far as one source says.
@@ -76,6 +77,8 @@ pub struct RunWide {
     pub peaks: Option<bool>,
     /// Backends without which the run must not start.
     pub require: Option<Vec<String>>,
+    /// The look of charts.
+    pub theme: Option<Theme>,
 }
 
 impl RunWide {
@@ -91,6 +94,7 @@ impl RunWide {
             transfer: self.transfer.or(under.transfer),
             peaks: self.peaks.or(under.peaks),
             require: self.require.clone().or_else(|| under.require.clone()),
+            theme: self.theme.or(under.theme),
         }
     }
 }

@@ -21,6 +21,7 @@ use serde::Serialize;
 
 use crate::backend::Options;
 use crate::case::{Cache, DType};
+use crate::chart::{self, Theme};
 use crate::measure::sampling::Sampling;
 use pattern::Pattern;
 
@@ -89,6 +90,8 @@ pub struct Output {
     pub quiet: bool,
     /// Whether existing results may be replaced.
     pub force: bool,
+    /// The look of charts.
+    pub theme: Theme,
 }
 
 /// The place results are written to.
@@ -113,6 +116,8 @@ pub enum Format {
     Csv,
     /// `report.md`.
     Md,
+    /// `report.html`.
+    Html,
     /// Charts as PNG.
     Png,
     /// Charts as SVG.
@@ -121,8 +126,8 @@ pub enum Format {
 
 impl Format {
     /// Every format, in the order in which they are written.
-    pub const ALL: [Format; 6] =
-        [Format::Table, Format::Json, Format::Csv, Format::Md, Format::Png, Format::Svg];
+    pub const ALL: [Format; 7] =
+        [Format::Table, Format::Json, Format::Csv, Format::Md, Format::Html, Format::Png, Format::Svg];
 
     /// What a run writes when nothing is asked for.
     pub const DEFAULT: [Format; 5] = [Format::Table, Format::Json, Format::Csv, Format::Md, Format::Png];
@@ -134,6 +139,7 @@ impl Format {
             Format::Json => "json",
             Format::Csv => "csv",
             Format::Md => "md",
+            Format::Html => "html",
             Format::Png => "png",
             Format::Svg => "svg",
         }
@@ -145,18 +151,17 @@ impl Format {
             Format::Json => Some("report.json"),
             Format::Csv => Some("report.csv"),
             Format::Md => Some("report.md"),
+            Format::Html => Some("report.html"),
             Format::Table | Format::Png | Format::Svg => None,
         }
     }
 
     /// Whether a file of that name in a folder of results is of this format.
     pub fn is_made_as(self, name: &str) -> bool {
-        let chart = |ending: &str| {
-            name.ends_with(ending) && (name.starts_with("time-") || name.starts_with("speedup-"))
-        };
+        let is_chart = |ending| name.strip_suffix(ending).is_some_and(chart::is_name);
         match self {
-            Format::Png => chart(".png"),
-            Format::Svg => chart(".svg"),
+            Format::Png => is_chart(".png"),
+            Format::Svg => is_chart(".svg"),
             _ => self.file_name() == Some(name),
         }
     }

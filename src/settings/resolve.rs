@@ -103,6 +103,7 @@ impl Settings {
                 color: request.color,
                 quiet: request.quiet,
                 force: request.force,
+                theme: run.theme.unwrap_or_default(),
             },
         })
     }

@@ -4,6 +4,7 @@ use anyhow::{Result, bail};
 
 use crate::backend::{BACKENDS, HostMemory};
 use crate::case::{Cache, DType};
+use crate::chart::Theme;
 use crate::glob::glob;
 use crate::op::OPS;
 use crate::settings::Format;
@@ -100,6 +101,15 @@ pub fn transfer(text: &str) -> Result<HostMemory> {
     match valid.iter().find(|memory| memory.name() == text.trim()) {
         Some(memory) => Ok(*memory),
         None => bail!("{}", unknown("kind of host memory", text.trim(), &valid.map(HostMemory::name))),
+    }
+}
+
+/// The look of charts: `light` or `dark`.
+pub fn theme(text: &str) -> Result<Theme> {
+    let word = text.trim();
+    match Theme::find(word) {
+        Some(theme) => Ok(theme),
+        None => bail!("{}", unknown("theme", word, &Theme::ALL.map(Theme::name))),
     }
 }
 

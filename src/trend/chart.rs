@@ -11,12 +11,9 @@ use super::{Direction, Series, Step, Trend};
 use crate::answer::machine::processor;
 use crate::backend::Side;
 use crate::case::{Cache, density_text};
-use crate::chart::Format;
-use crate::chart::panels::{self, MOST_PANELS, Mark, MarkKind, Panel, PanelChart, Point, axis};
+use crate::chart::panels::{self, Hue, MOST_PANELS, Mark, MarkKind, Panel, PanelChart, Point, axis};
+use crate::chart::{Format, Theme};
 use crate::report::file::File;
-
-const CPU_COLOR: (u8, u8, u8) = (0xD5, 0x5E, 0x00);
-const GPU_COLOR: (u8, u8, u8) = (0x00, 0x72, 0xB2);
 
 /// Unconfirmed times beyond this factor stand at the edge of the axis.
 const MOST_HELD: f64 = 1.5;
@@ -25,8 +22,8 @@ const MOST_HELD: f64 = 1.5;
 ///
 /// # Errors
 /// A chart cannot be drawn.
-pub fn files(trend: &Trend, format: Format) -> Result<Vec<File>> {
-    panels::files(&charts(trend), format)
+pub fn files(trend: &Trend, format: Format, theme: Theme) -> Result<Vec<File>> {
+    panels::files(&charts(trend), format, theme)
 }
 
 /// All charts, in the order of the series.
@@ -162,7 +159,7 @@ fn panel(trend: &Trend, series: &Series, group: &[&Series], reports: &[usize]) -
     Panel {
         heading: heading(series, group),
         remark: standing(series),
-        color: if series.side == Side::Gpu { GPU_COLOR } else { CPU_COLOR },
+        hue: if series.side == Side::Gpu { Hue::Blue } else { Hue::Vermilion },
         y: axis(&times, &held, if group.len() > 2 { 3 } else { 6 }),
         points: series
             .points

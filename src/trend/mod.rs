@@ -15,11 +15,12 @@ mod words;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
 use crate::backend::Side;
 use crate::case::{Cache, Case, Cell};
+use crate::chart::Theme;
 use crate::compare::Difference;
 use crate::fleet;
 use crate::report::Outcome;
@@ -264,19 +265,20 @@ pub fn trend(request: &Request) -> Result<Trend> {
     })
 }
 
-/// The trend in one format: one file, or one a chart for `png` and `svg`.
+/// The trend in one format: one file, or one a chart for `png` and `svg`, which `theme` gives its look.
 ///
 /// # Errors
-/// A chart cannot be drawn.
-pub fn files(trend: &Trend, format: Format) -> Result<Vec<File>> {
+/// A chart cannot be drawn, or the format is `html`, which a trend is not written in.
+pub fn files(trend: &Trend, format: Format, theme: Theme) -> Result<Vec<File>> {
     let one = |name: &str, bytes: Vec<u8>| Ok(vec![File { name: name.into(), bytes }]);
     match format {
         Format::Table => one("trend.txt", text::text(trend).into_bytes()),
         Format::Json => one(FILE_NAME, json(trend)?),
         Format::Csv => one("trend.csv", csv::csv(trend).into_bytes()),
         Format::Md => one("trend.md", markdown::markdown(trend).into_bytes()),
-        Format::Png => chart::files(trend, crate::chart::Format::Png),
-        Format::Svg => chart::files(trend, crate::chart::Format::Svg),
+        Format::Html => bail!("a trend makes no page: name table, json, csv, md, png or svg"),
+        Format::Png => chart::files(trend, crate::chart::Format::Png, theme),
+        Format::Svg => chart::files(trend, crate::chart::Format::Svg, theme),
     }
 }
 

@@ -213,9 +213,9 @@ fn filters_take_ops_and_variants_and_say_so_when_nothing_is_left() {
 #[test]
 fn json_reads_back_and_csv_has_a_line_a_time() {
     let trend = stepped();
-    let json = files(&trend, Format::Json).unwrap();
+    let json = files(&trend, Format::Json, Theme::Light).unwrap();
     assert_eq!(serde_json::from_slice::<Trend>(&json[0].bytes).unwrap(), trend);
-    let csv = String::from_utf8(files(&trend, Format::Csv).unwrap().remove(0).bytes).unwrap();
+    let csv = String::from_utf8(files(&trend, Format::Csv, Theme::Light).unwrap().remove(0).bytes).unwrap();
     assert_eq!(csv.lines().count(), 1 + 40);
     let stepped: Vec<&str> = csv.lines().filter(|line| line.ends_with(",slower")).collect();
     assert_eq!(stepped.len(), 1, "{stepped:?}");
@@ -225,7 +225,7 @@ fn json_reads_back_and_csv_has_a_line_a_time() {
 #[test]
 fn markdown_has_a_row_a_step_and_the_method() {
     let trend = stepped();
-    let text = String::from_utf8(files(&trend, Format::Md).unwrap().remove(0).bytes).unwrap();
+    let text = String::from_utf8(files(&trend, Format::Md, Theme::Light).unwrap().remove(0).bytes).unwrap();
     let row = "| matmul N=512 f32 cuda/cublas cold | 1.30x slower | 10.0 µs | 13.0 µs | 2026-01-13 10:00 | 000000000 | 12 \
                reports before, 8 after | - |";
     assert!(text.contains(row) && text.contains("## Method"), "{text}");

@@ -9,6 +9,7 @@ mod compare;
 mod fleet;
 mod peaks;
 mod plans;
+mod report;
 mod results;
 mod trend;
 

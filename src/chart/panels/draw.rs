@@ -2,19 +2,16 @@
 
 use plotters::prelude::DrawingBackend;
 
-use super::super::SIZE;
-use super::super::canvas::{Align, Canvas, Rgb, Type};
-use super::super::draw::{AXIS, INK, MAJOR, SOFT_INK, WHITE, baseline, ends, kind};
-use super::super::font::Weight;
+use super::super::canvas::{Align, Canvas};
+use super::super::draw::{baseline, kind, medium};
 use super::super::image::Picture;
-use super::super::layout::{CAPTION, MARGIN, Rect, TEXT, TITLE};
+use super::super::layout::{CAPTION, MARGIN, TEXT, TITLE, picture};
 use super::super::series::{Point, Stroke};
 use super::super::shape::corners;
+use super::super::theme::{Palette, Rgb};
 use super::layout::{LABEL, Layout, Place, SMALL};
 use super::{MarkKind, Panel, PanelChart};
 
-const WORSE: Rgb = (0xB2, 0x18, 0x2B);
-const BETTER: Rgb = (0x1B, 0x78, 0x37);
 /// Shapes of the markers: a disc, and triangles that point beyond the axis.
 const DISC: usize = 0;
 const UP: usize = 2;
@@ -27,9 +24,8 @@ impl Picture for PanelChart {
 
     fn draw<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
         let layout = Layout::of(self);
-        let drawing = Drawing { canvas, layout: &layout };
-        let picture = Rect { left: 0.0, top: 0.0, right: f64::from(SIZE.0), bottom: f64::from(SIZE.1) };
-        canvas.rectangle(ends(&picture), WHITE, 1.0)?;
+        let drawing = Drawing { canvas, palette: canvas.palette, layout: &layout };
+        canvas.rectangle(picture().corners(), canvas.palette.ground, 1.0)?;
         drawing.titles(self)?;
         for (panel, place) in self.panels.iter().zip(&layout.panels) {
             drawing.grid(panel, place)?;
@@ -46,19 +42,16 @@ impl Picture for PanelChart {
 /// A chart being drawn.
 struct Drawing<'a, B: DrawingBackend> {
     canvas: &'a Canvas<'a, B>,
+    palette: &'static Palette,
     layout: &'a Layout,
 }
 
-fn color(mark: MarkKind) -> Rgb {
+fn color(mark: MarkKind, palette: &Palette) -> Rgb {
     match mark {
-        MarkKind::Worse => WORSE,
-        MarkKind::Better => BETTER,
-        MarkKind::Open => SOFT_INK,
+        MarkKind::Worse => palette.worse,
+        MarkKind::Better => palette.better,
+        MarkKind::Open => palette.soft_ink,
     }
-}
-
-fn medium(em: f64, color: Rgb, align: Align) -> Type {
-    Type { weight: Weight::Medium, ..kind(em, color, align) }
 }
 
 impl<B: DrawingBackend> Drawing<'_, B> {
@@ -68,14 +61,18 @@ impl<B: DrawingBackend> Drawing<'_, B> {
     }
 
     fn titles(&self, chart: &PanelChart) -> anyhow::Result<()> {
-        self.canvas.text(&chart.title, (MARGIN, 62.0), medium(TITLE, INK, Align::Left))?;
-        self.canvas.text(&chart.subtitle, (MARGIN, 100.0), kind(TEXT, SOFT_INK, Align::Left))?;
+        self.canvas.text(&chart.title, (MARGIN, 62.0), medium(TITLE, self.palette.ink, Align::Left))?;
+        self.canvas.text(&chart.subtitle, (MARGIN, 100.0), kind(TEXT, self.palette.soft_ink, Align::Left))?;
         if let Some(last) = self.layout.panels.last() {
             let place = (f64::midpoint(last.plot.left, last.plot.right), last.plot.bottom + 76.0);
-            self.canvas.text(&chart.x_title, place, kind(LABEL, INK, Align::Center))?;
+            self.canvas.text(&chart.x_title, place, kind(LABEL, self.palette.ink, Align::Center))?;
         }
         for (caption, baseline) in &self.layout.captions {
-            self.canvas.text(caption, (MARGIN, *baseline), kind(CAPTION, SOFT_INK, Align::Left))?;
+            self.canvas.text(
+                caption,
+                (MARGIN, *baseline),
+                kind(CAPTION, self.palette.soft_ink, Align::Left),
+            )?;
         }
         Ok(())
     }
@@ -85,19 +82,24 @@ impl<B: DrawingBackend> Drawing<'_, B> {
         let mut last = f64::INFINITY;
         for tick in &panel.y.ticks {
             let y = place.y(panel, tick.value);
-            self.canvas.stroke(&[(plot.left, y), (plot.right, y)], MAJOR, 1.2, Stroke::Solid)?;
+            self.canvas.stroke(&[(plot.left, y), (plot.right, y)], self.palette.major, 1.2, Stroke::Solid)?;
             // A low panel has no room for every label of a logarithmic axis.
             if last - y > SMALL {
                 last = y;
                 let at = (plot.left - 12.0, baseline(y, SMALL));
-                self.canvas.text(&tick.label, at, kind(SMALL, INK, Align::Right))?;
+                self.canvas.text(&tick.label, at, kind(SMALL, self.palette.ink, Align::Right))?;
             }
         }
         for label in &self.layout.below {
-            self.canvas.stroke(&[(label.x, plot.top), (label.x, plot.bottom)], MAJOR, 1.0, Stroke::Solid)?;
+            self.canvas.stroke(
+                &[(label.x, plot.top), (label.x, plot.bottom)],
+                self.palette.major,
+                1.0,
+                Stroke::Solid,
+            )?;
         }
         let frame = [(plot.left, plot.top), (plot.left, plot.bottom), (plot.right, plot.bottom)];
-        self.canvas.stroke(&frame, AXIS, 2.0, Stroke::Solid)
+        self.canvas.stroke(&frame, self.palette.axis, 2.0, Stroke::Solid)
     }
 
     fn marks(&self, panel: &Panel, place: &Place) -> anyhow::Result<()> {
@@ -105,12 +107,17 @@ impl<B: DrawingBackend> Drawing<'_, B> {
             let top =
                 place.flags.iter().find(|flag| flag.x == x).map_or(place.plot.top, |flag| flag.area.bottom);
             let stroke = if mark.kind == MarkKind::Open { Stroke::Dotted } else { Stroke::Dashed };
-            self.canvas.stroke(&[(x, top), (x, place.plot.bottom)], color(mark.kind), 2.2, stroke)?;
+            self.canvas.stroke(
+                &[(x, top), (x, place.plot.bottom)],
+                color(mark.kind, self.palette),
+                2.2,
+                stroke,
+            )?;
         }
         for flag in &place.flags {
             let middle = f64::midpoint(flag.area.top, flag.area.bottom);
             let at = (flag.area.left, baseline(middle, LABEL));
-            self.canvas.text(&flag.text, at, medium(LABEL, color(flag.kind), Align::Left))?;
+            self.canvas.text(&flag.text, at, medium(LABEL, color(flag.kind, self.palette), Align::Left))?;
         }
         Ok(())
     }
@@ -128,10 +135,10 @@ impl<B: DrawingBackend> Drawing<'_, B> {
         for position in &panel.gaps {
             let (x, y) = (self.layout.x(*position), place.plot.bottom - 9.0);
             let arm = radius.min(5.0);
-            self.canvas.fill(&corners(DISC, (x, y), arm + 2.5), WHITE, 1.0)?;
+            self.canvas.fill(&corners(DISC, (x, y), arm + 2.5), self.palette.ground, 1.0)?;
             for slope in [-1.0, 1.0] {
                 let arms = [(x - arm, y - slope * arm), (x + arm, y + slope * arm)];
-                self.canvas.stroke(&arms, WORSE, 2.0, Stroke::Solid)?;
+                self.canvas.stroke(&arms, self.palette.worse, 2.0, Stroke::Solid)?;
             }
         }
         Ok(())
@@ -143,14 +150,16 @@ impl<B: DrawingBackend> Drawing<'_, B> {
         if !(0.0..=1.0).contains(&fraction) {
             let (shape, inwards) = if fraction > 1.0 { (UP, 8.0) } else { (DOWN, -8.0) };
             let at = (x, place.y(panel, point.y) + inwards);
-            return self.canvas.fill(&corners(shape, at, radius.max(4.0)), panel.color, 1.0);
+            return self.canvas.fill(&corners(shape, at, radius.max(4.0)), self.palette.hue(panel.hue), 1.0);
         }
         let bar = [(x - 1.2, place.y(panel, point.high)), (x + 1.2, place.y(panel, point.low))];
-        self.canvas.rectangle(bar, panel.color, 0.4)?;
+        self.canvas.rectangle(bar, self.palette.hue(panel.hue), 0.4)?;
         let at = (x, place.y(panel, point.y));
-        self.canvas.fill(&corners(DISC, at, radius), panel.color, 1.0)?;
+        self.canvas.fill(&corners(DISC, at, radius), self.palette.hue(panel.hue), 1.0)?;
         match panel.open_from {
-            Some(from) if point.x >= from => self.canvas.fill(&corners(DISC, at, radius * 0.55), WHITE, 1.0),
+            Some(from) if point.x >= from => {
+                self.canvas.fill(&corners(DISC, at, radius * 0.55), self.palette.ground, 1.0)
+            }
             _ => Ok(()),
         }
     }
@@ -159,24 +168,37 @@ impl<B: DrawingBackend> Drawing<'_, B> {
         for &(first, last, value) in &panel.levels {
             let y = place.y(panel, value);
             let ends = [(self.layout.x(first - 0.5), y), (self.layout.x(last + 0.5), y)];
-            self.canvas.stroke(&ends, INK, 2.6, Stroke::Solid)?;
+            self.canvas.stroke(&ends, self.palette.ink, 2.6, Stroke::Solid)?;
         }
         Ok(())
     }
 
     fn heading(&self, panel: &Panel, place: &Place) -> anyhow::Result<()> {
         let y = baseline(place.heading, LABEL);
-        self.canvas.text(&panel.heading, (place.plot.left, y), medium(LABEL, panel.color, Align::Left))?;
+        self.canvas.text(
+            &panel.heading,
+            (place.plot.left, y),
+            medium(LABEL, self.palette.hue(panel.hue), Align::Left),
+        )?;
         let (remark, left) = &place.remark;
-        self.canvas.text(remark, (*left, y), kind(LABEL, SOFT_INK, Align::Left))
+        self.canvas.text(remark, (*left, y), kind(LABEL, self.palette.soft_ink, Align::Left))
     }
 
     fn below(&self) -> anyhow::Result<()> {
         let Some(last) = self.layout.panels.last() else { return Ok(()) };
         for label in &self.layout.below {
             let bottom = last.plot.bottom;
-            self.canvas.stroke(&[(label.x, bottom), (label.x, bottom + 8.0)], AXIS, 2.0, Stroke::Solid)?;
-            self.canvas.text(&label.text, (label.middle, bottom + 34.0), kind(SMALL, INK, Align::Center))?;
+            self.canvas.stroke(
+                &[(label.x, bottom), (label.x, bottom + 8.0)],
+                self.palette.axis,
+                2.0,
+                Stroke::Solid,
+            )?;
+            self.canvas.text(
+                &label.text,
+                (label.middle, bottom + 34.0),
+                kind(SMALL, self.palette.ink, Align::Center),
+            )?;
         }
         Ok(())
     }

@@ -2,7 +2,8 @@
 
 use super::super::SIZE;
 use super::super::font::{Weight, fitted, width};
-use super::super::layout::{CAPTION, MARGIN, Rect};
+use super::super::geometry::Rect;
+use super::super::layout::{CAPTION, MARGIN, captions};
 use super::{MarkKind, Panel, PanelChart};
 
 /// Em of tick labels.
@@ -89,15 +90,11 @@ impl Layout {
             let area = Rect { left, right, top, bottom: top + each - GAP };
             place(panel, area, |position| left + (position + 0.5) * spacing)
         };
-        let captions = chart.captions.iter().rev().enumerate().map(|(index, text)| {
-            let baseline = high - MARGIN / 2.0 - 6.0 - index as f64 * CAPTION * 1.4;
-            (fitted(text, CAPTION, Weight::Regular, wide - 2.0 * MARGIN), baseline)
-        });
         Layout {
             panels: chart.panels.iter().enumerate().map(place).collect(),
             below: below(chart, left, spacing, wide),
             spacing,
-            captions: captions.collect(),
+            captions: captions(&chart.captions),
         }
     }
 

@@ -9,6 +9,8 @@ use super::Format;
 pub use super::axis::Axis;
 pub use super::linear::axis;
 pub use super::series::Point;
+pub use super::theme::Hue;
+use super::theme::Theme;
 use crate::report::file::File;
 
 /// Panels that one chart can hold; more would be too low to show a change.
@@ -43,7 +45,7 @@ pub struct Panel {
     /// What is said of it, beside its name.
     pub remark: String,
     /// Colour of its points.
-    pub color: (u8, u8, u8),
+    pub hue: Hue,
     /// Its y axis; points beyond stand at the edge.
     pub y: Axis,
     /// Its points, by position.
@@ -91,8 +93,8 @@ impl Panel {
 ///
 /// # Errors
 /// A chart cannot be drawn or encoded.
-pub fn files(charts: &[PanelChart], format: Format) -> anyhow::Result<Vec<File>> {
-    super::pictures(charts, &[format])
+pub fn files(charts: &[PanelChart], format: Format, theme: Theme) -> anyhow::Result<Vec<File>> {
+    super::pictures(charts, &[format], theme)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::layout::{Layout, SMALL};
 use super::*;
 use crate::chart::SIZE;
 use crate::chart::font::{Weight, width};
-use crate::chart::layout::Rect;
+use crate::chart::geometry::Rect;
 use proptest::prelude::*;
 
 /// A chart of `panels` equal panels over `positions` positions with a mark before each of `marks`.
@@ -20,7 +20,7 @@ fn chart(panels: usize, positions: usize, marks: &[usize]) -> PanelChart {
     let panel = Panel {
         heading: "cuda/cublas".into(),
         remark: "now 1.00 ms, at the best level of 1.00 ms".repeat(4),
-        color: (0, 0x72, 0xB2),
+        hue: Hue::Blue,
         y: axis(&times, &[1e-3], 4),
         points: times.iter().enumerate().map(point).collect(),
         open_from: Some(positions as f64 - 1.0),
@@ -104,13 +104,13 @@ fn points_beyond_the_axis_are_known_and_stand_at_its_edge() {
 fn pictures_decode_at_the_right_size_and_repeat_byte_for_byte() {
     let charts = [chart(3, 60, &[10, 40])];
     for format in Format::ALL {
-        let files = super::files(&charts, format).unwrap();
-        assert_eq!(files, super::files(&charts, format).unwrap());
+        let files = super::files(&charts, format, Theme::Light).unwrap();
+        assert_eq!(files, super::files(&charts, format, Theme::Light).unwrap());
         assert_eq!(files[0].name, format!("trend-matmul-f32-n512.{}", format.extension()));
     }
-    let png = &super::files(&charts, Format::Png).unwrap()[0];
+    let png = &super::files(&charts, Format::Png, Theme::Dark).unwrap()[0];
     assert_eq!(::image::load_from_memory(&png.bytes).unwrap().to_rgb8().dimensions(), SIZE);
-    let svg = &super::files(&charts, Format::Svg).unwrap()[0];
+    let svg = &super::files(&charts, Format::Svg, Theme::Light).unwrap()[0];
     let text = std::str::from_utf8(&svg.bytes).unwrap();
     for part in ["matmul N=512", "cuda/cublas", "1.31x slower", "2026-01-01", "NVIDIA H200"] {
         assert!(text.contains(part), "{part}");

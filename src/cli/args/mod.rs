@@ -3,6 +3,7 @@
 mod baseline;
 mod compare;
 mod merge;
+mod report;
 mod run;
 mod trend;
 
@@ -15,9 +16,11 @@ use clap_complete::Shell;
 pub use baseline::{BaselineCommand, SaveArgs};
 pub use compare::CompareArgs;
 pub use merge::MergeArgs;
+pub use report::ReportArgs;
 pub use run::{RunArgs, SweepArgs};
 pub use trend::TrendArgs;
 
+use crate::chart::Theme;
 use crate::settings::{Format, words};
 
 /// Measures operations on CPU libraries and on CUDA side by side, checks every answer, and says whether the GPU pays.
@@ -69,6 +72,8 @@ pub enum Command {
     Merge(MergeArgs),
     /// Draw the charts of reports again
     Plot(PlotArgs),
+    /// Make one page of HTML of reports: the answer, charts and every row, to read and to share
+    Report(ReportArgs),
     /// Chart every report of a folder over time, and mark where times stepped
     Trend(TrendArgs),
     /// Print the JSON schema of report.json, of a comparison, or of a merged file
@@ -118,7 +123,7 @@ pub struct ShowArgs {
     #[arg(long, value_name = "NAME")]
     pub member: Option<String>,
 
-    /// How: table, json, csv or md
+    /// How: table, json, csv, md or html
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: String,
 
@@ -151,6 +156,10 @@ pub struct PlotArgs {
     #[arg(long, value_name = "LIST", default_value = "png")]
     pub format: String,
 
+    /// How they look: light or dark
+    #[arg(long, value_name = "THEME", default_value = "light")]
+    pub theme: String,
+
     /// Replace charts that --out already holds
     #[arg(long)]
     pub force: bool,
@@ -166,6 +175,11 @@ impl PlotArgs {
             }
             None => Ok(formats),
         }
+    }
+
+    /// The look of the charts.
+    pub fn theme(&self) -> Result<Theme> {
+        words::theme(&self.theme).context("--theme")
     }
 }
 

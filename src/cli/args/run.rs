@@ -39,7 +39,7 @@ A sweep file is TOML: defaults at the top, and [[sweep]] tables whose values rep
   density = 0.001
 
 Keys of a table: ops, sizes, dtypes, backends, variants, density, cache, samples, precision, max-time, rounds, warmup. \
-At the top also: seed, threads, device, transfer, budget, cell-timeout, peaks, require, sim. A value on the command line replaces the file's; --ops chooses among the file's \
+At the top also: seed, threads, device, transfer, budget, cell-timeout, peaks, require, sim, theme. A value on the command line replaces the file's; --ops chooses among the file's \
 tables, which keep their sizes; an op that the file does not name needs --sizes.
 
 Each answer is checked in float64 before it is timed, and a wrong one gets no time. A cell whose library or device is \
@@ -66,10 +66,14 @@ pub struct RunArgs {
     #[arg(long, value_name = "DIR", help_heading = "Results")]
     pub out: Option<String>,
 
-    /// What to write: table (stdout), json, csv, md, png, svg. Default: table,json,csv,md,png. report.json is kept in
-    /// the folder whatever is named
+    /// What to write: table (stdout), json, csv, md, html, png, svg. Default: table,json,csv,md,png. report.json
+    /// is kept in the folder whatever is named
     #[arg(long, value_name = "LIST", help_heading = "Results")]
     pub format: Option<String>,
+
+    /// How charts look: light or dark. Default: light
+    #[arg(long, value_name = "THEME", help_heading = "Results")]
+    pub theme: Option<String>,
 
     /// Print a table an op after the answer, then what to mind about the times, and why cells have none
     #[arg(long, help_heading = "Results")]

@@ -48,6 +48,10 @@ pub struct TrendArgs {
     #[arg(long, value_name = "LIST")]
     pub format: Option<String>,
 
+    /// How charts look: light or dark
+    #[arg(long, value_name = "THEME", default_value = "light")]
+    pub theme: String,
+
     /// Replace files that --out already holds
     #[arg(long)]
     pub force: bool,

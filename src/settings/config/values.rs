@@ -8,6 +8,7 @@ use serde::de::{self, Deserializer, SeqAccess, Visitor};
 
 use crate::backend::HostMemory;
 use crate::case::{Cache, DType};
+use crate::chart::Theme;
 use crate::settings::layer::limits;
 use crate::settings::written::{Word, checked};
 use crate::settings::{duration, percent, sizes, words};
@@ -120,4 +121,9 @@ pub fn budget<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>,
 /// Where host data lies.
 pub fn transfer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<HostMemory>, D::Error> {
     checked(deserializer, |Word(text)| words::transfer(&text))
+}
+
+/// The look of charts.
+pub fn theme<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Theme>, D::Error> {
+    checked(deserializer, |Word(text)| words::theme(&text))
 }

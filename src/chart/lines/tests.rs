@@ -168,9 +168,9 @@ fn labels_in_the_plot_cover_neither_points_nor_each_other() {
 #[test]
 fn pictures_decode_at_the_right_size_are_not_blank_and_repeat_byte_for_byte() {
     let report = full();
-    let first = files(&[("", &report)], &[Format::Png]).unwrap();
+    let first = files(&[("", &report)], &[Format::Png], Theme::Light).unwrap();
     assert_eq!(first.len(), 3);
-    assert_eq!(first, files(&[("", &report)], &[Format::Png]).unwrap());
+    assert_eq!(first, files(&[("", &report)], &[Format::Png], Theme::Light).unwrap());
     for file in first {
         let picture = ::image::load_from_memory(&file.bytes).unwrap().to_rgb8();
         assert_eq!(picture.dimensions(), SIZE);
@@ -182,8 +182,8 @@ fn pictures_decode_at_the_right_size_are_not_blank_and_repeat_byte_for_byte() {
 #[test]
 fn vectors_carry_their_font_their_text_and_repeat_byte_for_byte() {
     let report = full();
-    let first = files(&[("", &report)], &[Format::Svg]).unwrap();
-    assert_eq!(first, files(&[("", &report)], &[Format::Svg]).unwrap());
+    let first = files(&[("", &report)], &[Format::Svg], Theme::Light).unwrap();
+    assert_eq!(first, files(&[("", &report)], &[Format::Svg], Theme::Light).unwrap());
     let text = std::str::from_utf8(&first[0].bytes).unwrap();
     assert!(text.starts_with("<svg width=\"1600\" height=\"1000\" viewBox=\"0 0 4800 3000\""));
     assert_eq!(text.matches("@font-face").count(), 2);
@@ -204,45 +204,50 @@ fn times_at_the_ends_of_float64_are_drawn_within_the_plot() {
             }
         }
         let report = Report { rows, ..empty() };
-        assert!(!files(&[("", &report)], &Format::ALL).unwrap().is_empty());
+        assert!(!files(&[("", &report)], &Format::ALL, Theme::Dark).unwrap().is_empty());
     }
 }
 
 #[test]
-fn plot_writes_charts_but_replaces_none_unasked() {
+fn plot_reads_reports_and_writes_charts_but_replaces_none_unasked() {
     let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("run");
+    std::fs::create_dir(&source).unwrap();
+    crate::report::file::save(&full(), &source.join("report.json")).unwrap();
     let out = folder.path().join("new/charts");
-    let plot = |report: &Report, force| plot(&[("", report)], &out, &[Format::Svg], force);
-    let written = plot(&full(), false).unwrap();
+    let reports = [source.clone()];
+    let written = plot(&reports, &out, &[Format::Svg], Theme::Light, false).unwrap();
     assert_eq!(written.len(), 3);
     assert!(written.iter().all(|path| path.is_file()));
-    assert!(plot(&full(), false).unwrap_err().to_string().contains("--force"));
-    plot(&full(), true).unwrap();
-    assert!(plot(&empty(), true).unwrap_err().to_string().contains("nothing to draw"));
+    assert!(
+        plot(&reports, &out, &[Format::Svg], Theme::Light, false)
+            .unwrap_err()
+            .to_string()
+            .contains("--force")
+    );
+    plot(&reports, &out, &[Format::Svg], Theme::Light, true).unwrap();
+    crate::report::file::save(&empty(), &source.join("report.json")).unwrap();
+    assert!(
+        plot(&reports, &out, &[Format::Svg], Theme::Light, true)
+            .unwrap_err()
+            .to_string()
+            .contains("nothing to draw")
+    );
 }
 
 #[test]
 fn plot_leaves_nothing_behind_where_it_cannot_write_and_takes_no_dash_for_a_folder() {
     let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("report.json");
     let long = measured(&"o".repeat(300), 8, "cpu", "v", 1e-3);
     let short = measured("fft", 8, "cpu", "v", 1e-3);
-    let report = Report { rows: vec![short, long], ..empty() };
-    let plot = |out: &Path| plot(&[("", &report)], out, &[Format::Svg], false);
-    assert!(plot(&folder.path().join("new/charts")).is_err());
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-    let message = plot(Path::new("-")).unwrap_err().to_string();
+    crate::report::file::save(&Report { rows: vec![short, long], ..empty() }, &source).unwrap();
+    let reports = [source];
+    assert!(plot(&reports, &folder.path().join("new/charts"), &[Format::Svg], Theme::Light, false).is_err());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    let message =
+        plot(&reports, Path::new("-"), &[Format::Svg], Theme::Light, false).unwrap_err().to_string();
     assert!(message.contains("stdout") && message.contains("--out"), "{message}");
-}
-
-#[test]
-fn a_chart_with_more_lines_than_can_be_told_apart_is_crowded() {
-    let report = full();
-    let named = |count: usize| vec![("x", &report); count];
-    assert_eq!(crowded(&named(2)), None);
-    let names: Vec<String> = (0..8).map(|index| format!("node{index}")).collect();
-    let eight: Vec<(&str, &Report)> = names.iter().map(|name| (name.as_str(), &report)).collect();
-    assert_eq!(crowded(&eight), Some(16));
-    assert_eq!(crowded(&[]), None);
 }
 
 #[test]
@@ -250,4 +255,21 @@ fn reports_are_called_after_their_folder_or_file_and_by_path_when_names_collide(
     let paths = |texts: &[&str]| texts.iter().map(PathBuf::from).collect::<Vec<_>>();
     assert_eq!(names(&paths(&["a/h200/report.json", "b/before.json"])), ["h200", "before"]);
     assert_eq!(names(&paths(&["a/x.json", "b/x.json"])), ["a/x.json", "b/x.json"]);
+}
+
+#[test]
+fn fragments_are_the_charts_without_a_font_and_the_page_has_it_once() {
+    let report = full();
+    let fragments = svg_fragments(&report, Theme::Light).unwrap();
+    let files = files(&[("", &report)], &[Format::Svg], Theme::Light).unwrap();
+    assert_eq!(fragments.len(), files.len());
+    for (fragment, file) in fragments.iter().zip(files) {
+        assert_eq!(format!("{}.svg", fragment.name), file.name);
+        assert!(
+            fragment.svg.starts_with("<svg width=\"1600\"") && fragment.svg.trim_end().ends_with("</svg>")
+        );
+        assert!(!fragment.svg.contains("@font-face") && !fragment.svg.contains("<style"));
+        assert!(fragment.svg.contains(&fragment.title));
+    }
+    assert_eq!(font_faces().matches("@font-face").count(), 2);
 }

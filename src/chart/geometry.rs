@@ -1,0 +1,70 @@
+//! Places and rectangles in pixels, y downwards. Knows no chart.
+
+/// A place.
+pub type Place = (f64, f64);
+
+/// A rectangle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rect {
+    /// Left edge.
+    pub left: f64,
+    /// Top edge.
+    pub top: f64,
+    /// Right edge.
+    pub right: f64,
+    /// Bottom edge.
+    pub bottom: f64,
+}
+
+impl Rect {
+    /// The rectangle of that middle.
+    pub fn around((x, y): Place, half_width: f64, half_height: f64) -> Rect {
+        Rect { left: x - half_width, top: y - half_height, right: x + half_width, bottom: y + half_height }
+    }
+
+    /// The same without so much at every edge.
+    pub fn inset(&self, by: f64) -> Rect {
+        Rect { left: self.left + by, top: self.top + by, right: self.right - by, bottom: self.bottom - by }
+    }
+
+    /// Two opposite corners.
+    pub fn corners(&self) -> [Place; 2] {
+        [(self.left, self.top), (self.right, self.bottom)]
+    }
+
+    /// Its width.
+    pub fn width(&self) -> f64 {
+        self.right - self.left
+    }
+
+    /// Its height.
+    pub fn height(&self) -> f64 {
+        self.bottom - self.top
+    }
+
+    /// Its middle.
+    pub fn middle(&self) -> Place {
+        (f64::midpoint(self.left, self.right), f64::midpoint(self.top, self.bottom))
+    }
+
+    /// Whether two rectangles share more than an edge.
+    pub fn intersects(&self, other: &Rect) -> bool {
+        self.left < other.right
+            && other.left < self.right
+            && self.top < other.bottom
+            && other.top < self.bottom
+    }
+
+    /// Whether `other` lies wholly inside.
+    pub fn holds(&self, other: &Rect) -> bool {
+        self.left <= other.left
+            && other.right <= self.right
+            && self.top <= other.top
+            && other.bottom <= self.bottom
+    }
+
+    /// Whether the point lies inside.
+    pub fn has(&self, (x, y): Place) -> bool {
+        self.left <= x && x <= self.right && self.top <= y && y <= self.bottom
+    }
+}

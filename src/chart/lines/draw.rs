@@ -1,0 +1,43 @@
+//! Draws a line chart in its frame. Knows pixels and models, no report.
+
+use plotters::prelude::DrawingBackend;
+
+use super::LineChart;
+use super::labels::Contents;
+use super::strokes::Strokes;
+use crate::chart::canvas::Canvas;
+use crate::chart::draw::{Drawing, MARKER};
+use crate::chart::layout::Layout;
+
+/// Em of the labels beside points.
+const POINT_TEXT: f64 = 23.0;
+
+impl LineChart {
+    /// What stands between the axes.
+    pub fn contents<'a>(&'a self, layout: &Layout) -> Contents<'a> {
+        Contents {
+            plane: layout.plane(&self.frame),
+            series: &self.series,
+            reference: self.reference.as_ref(),
+            crossings: &self.crossings,
+            marker: MARKER,
+            em: POINT_TEXT,
+        }
+    }
+}
+
+/// Draws `chart` on `canvas`.
+///
+/// # Errors
+/// The backend refuses to draw.
+pub fn draw<B: DrawingBackend>(chart: &LineChart, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
+    let layout = Layout::of(&chart.frame);
+    let frame = Drawing::begin(canvas, &chart.frame, &layout)?;
+    let strokes = Strokes { canvas, contents: chart.contents(&layout) };
+    strokes.ground()?;
+    frame.titles()?;
+    frame.grid()?;
+    strokes.lines()?;
+    frame.axis_labels()?;
+    frame.legend()
+}

@@ -1,0 +1,118 @@
+//! The labels among lines: of crossings, of points, and the names of regions. Pure geometry; draws nothing.
+
+use super::{Crossing, Reference};
+use crate::chart::font::{Weight, width};
+use crate::chart::geometry::{Place, Rect};
+use crate::chart::placing::{Placed, Room};
+use crate::chart::plane::Plane;
+use crate::chart::series::Series;
+
+/// Em of the names of regions.
+pub const REGION_TEXT: f64 = 27.0;
+
+/// Lines between two axes.
+#[derive(Clone, Copy, Debug)]
+pub struct Contents<'a> {
+    /// Where they stand.
+    pub plane: Plane<'a>,
+    /// The lines.
+    pub series: &'a [Series],
+    /// The line that they cross.
+    pub reference: Option<&'a Reference>,
+    /// Where they cross it.
+    pub crossings: &'a [Crossing],
+    /// Half the side of the square that a marker takes.
+    pub marker: f64,
+    /// Em of labels.
+    pub em: f64,
+}
+
+/// The labels of a plot.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Labels {
+    /// Names of the regions above and below the reference line.
+    pub regions: Vec<Placed>,
+    /// The labels of points, each with the index of its series.
+    pub points: Vec<(usize, Placed)>,
+    /// The labels of crossings, each with its index.
+    pub crossings: Vec<(usize, Placed)>,
+}
+
+impl Labels {
+    /// The labels of some lines. Crossings come first, then points; regions have more places to choose from. What finds
+    /// no free place is left out.
+    pub fn of(contents: &Contents<'_>) -> Labels {
+        let mut room = obstacles(contents);
+        let crossings = crossings(contents, &mut room);
+        let points = points(contents, &mut room);
+        Labels { regions: regions(contents, &mut room), points, crossings }
+    }
+
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &Placed> {
+        let others = self.points.iter().chain(&self.crossings).map(|(_, label)| label);
+        self.regions.iter().chain(others)
+    }
+}
+
+/// The plot with its markers and lines.
+fn obstacles(contents: &Contents<'_>) -> Room {
+    let (plane, half) = (&contents.plane, contents.marker + 3.0);
+    let mut room = Room::of(&plane.area);
+    for series in contents.series {
+        let places: Vec<Place> = series.points.iter().map(|point| plane.place(point.x, point.y)).collect();
+        places.iter().for_each(|&place| room.keep(Rect::around(place, half, half)));
+        room.keep_line(&places);
+    }
+    if let Some(reference) = contents.reference {
+        let y = plane.down(reference.value);
+        room.keep_line(&[(plane.area.left, y), (plane.area.right, y)]);
+        for crossing in contents.crossings {
+            room.keep(Rect::around((plane.across(crossing.size), y), half, half));
+        }
+    }
+    room
+}
+
+fn crossings(contents: &Contents<'_>, room: &mut Room) -> Vec<(usize, Placed)> {
+    let Some(reference) = contents.reference else { return vec![] };
+    let beside = |(index, crossing): (usize, &Crossing)| {
+        let place = contents.plane.place(crossing.size, reference.value);
+        Some((index, room.beside(place, contents.marker + 3.0, &crossing.label, contents.em, true)?))
+    };
+    contents.crossings.iter().enumerate().filter_map(beside).collect()
+}
+
+fn points(contents: &Contents<'_>, room: &mut Room) -> Vec<(usize, Placed)> {
+    let mut placed = vec![];
+    for (index, series) in contents.series.iter().enumerate() {
+        for point in &series.points {
+            let Some(text) = &point.label else { continue };
+            let loses = contents.reference.is_some_and(|reference| point.y < reference.value);
+            let place = contents.plane.place(point.x, point.y);
+            let found = room.beside(place, contents.marker, text, contents.em, loses);
+            placed.extend(found.map(|found| (index, found)));
+        }
+    }
+    placed
+}
+
+fn regions(contents: &Contents<'_>, room: &mut Room) -> Vec<Placed> {
+    let Some(reference) = contents.reference else { return vec![] };
+    let plot = &contents.plane.area;
+    let line = contents.plane.down(reference.value);
+    let names = [(reference.above, plot.top, line), (reference.below, line, plot.bottom)];
+    let placed = names.into_iter().filter(|(name, ..)| !name.is_empty()).filter_map(|(name, top, bottom)| {
+        let (w, h) = (width(name, REGION_TEXT, Weight::Medium), REGION_TEXT);
+        let outer = if name == reference.above { top + 14.0 } else { bottom - 14.0 - h };
+        let inner = if name == reference.above { bottom - 14.0 - h } else { top + 14.0 };
+        let lefts = [plot.left + 18.0, plot.right - 18.0 - w, plot.middle().0 - w / 2.0];
+        let candidates = [outer, inner]
+            .into_iter()
+            .flat_map(|top| lefts.map(|left| Rect { left, top, right: left + w, bottom: top + h }));
+        let candidates: Vec<Rect> =
+            candidates.filter(|area| area.top >= top && area.bottom <= bottom).collect();
+        room.take(&candidates).map(|area| Placed { area, text: name.into() })
+    });
+    placed.collect()
+}

@@ -1,0 +1,80 @@
+//! Charts of lines: time against size, and speed-ups against size. Pure data from rows; knows no pixels.
+
+mod draw;
+pub mod labels;
+pub mod speed_up;
+pub mod strokes;
+pub mod time;
+
+use super::frame::{Frame, Row, Sample};
+use super::series::Series;
+use super::theme::Hue;
+pub use draw::draw;
+
+/// The title of an axis of sizes.
+pub const SIZE_TITLE: &str = "N, side of the square operands (log scale)";
+
+/// A value that splits the plot in two named regions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reference {
+    /// The value on the y axis.
+    pub value: f64,
+    /// Name of the region above.
+    pub above: &'static str,
+    /// Name of the region below.
+    pub below: &'static str,
+}
+
+/// Where a series meets the reference line for good.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Crossing {
+    /// Colour of the series.
+    pub hue: Hue,
+    /// The size.
+    pub size: f64,
+    /// The 95 % interval of the size; an end outside of the axis stands for one outside of the sizes.
+    pub interval: [f64; 2],
+    /// What stands beside it: `N = 310`.
+    pub label: String,
+}
+
+/// One chart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LineChart {
+    /// Titles, axes, legend.
+    pub frame: Frame,
+    /// The lines, those of one legend group together.
+    pub series: Vec<Series>,
+    /// The line at which neither side wins.
+    pub reference: Option<Reference>,
+    /// Where series cross it.
+    pub crossings: Vec<Crossing>,
+}
+
+/// The rows of a legend that list the series under the headings of their groups.
+fn legend(series: &[Series]) -> Vec<Row> {
+    let mut rows = vec![];
+    for group in series.chunk_by(|a, b| a.group == b.group) {
+        rows.push(Row::Heading(group[0].group.to_owned()));
+        rows.extend(group.iter().map(|one| Row::Entry(Sample::Line(one.style), one.label.clone())));
+    }
+    rows
+}
+
+/// All sizes of the series, ascending.
+fn sizes(series: &[Series]) -> Vec<u64> {
+    let mut sizes: Vec<u64> = series.iter().flat_map(|one| &one.points).map(|point| point.x as u64).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+/// All values that the y axis must hold; `None` when there is no point.
+fn extremes(series: &[Series]) -> Option<Vec<f64>> {
+    let points = series.iter().flat_map(|one| &one.points);
+    let values: Vec<f64> = points.flat_map(|point| [point.low, point.y, point.high]).collect();
+    (!values.is_empty()).then_some(values)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,156 @@
+//! Draws lines with their bands, markers, crossings and labels between two axes. Knows pixels, no frame.
+
+use plotters::prelude::DrawingBackend;
+
+use super::Crossing;
+use super::labels::{Contents, Labels, REGION_TEXT};
+use crate::chart::canvas::{Align, Canvas};
+use crate::chart::draw::{LINE, baseline, marker, medium};
+use crate::chart::geometry::{Place, Rect};
+use crate::chart::placing::Placed;
+use crate::chart::series::{Point, Series, Stroke, Style};
+use crate::chart::theme::{Hue, Rgb};
+
+/// Colours of the regions in which a side wins.
+const GPU_HUE: Hue = Hue::Blue;
+const CPU_HUE: Hue = Hue::Vermilion;
+/// Bands of crossings that are narrower than this many pixels are drawn as wide.
+const LEAST_BAND: f64 = 2.0;
+
+/// Lines being drawn.
+pub struct Strokes<'a, B: DrawingBackend> {
+    /// What they are drawn on.
+    pub canvas: &'a Canvas<'a, B>,
+    /// What is drawn.
+    pub contents: Contents<'a>,
+}
+
+impl<B: DrawingBackend> Strokes<'_, B> {
+    /// Tints the regions of the plot.
+    ///
+    /// # Errors
+    /// The backend refuses to draw.
+    pub fn ground(&self) -> anyhow::Result<()> {
+        self.tints(&self.contents.plane.area)
+    }
+
+    /// Everything but the ground and the grid.
+    ///
+    /// # Errors
+    /// The backend refuses to draw.
+    pub fn lines(&self) -> anyhow::Result<()> {
+        let Contents { series, crossings, .. } = self.contents;
+        let labels = Labels::of(&self.contents);
+        self.grounds(&labels)?;
+        crossings.iter().try_for_each(|crossing| self.crossing_band(crossing))?;
+        self.reference()?;
+        series.iter().try_for_each(|series| self.band(series))?;
+        // In reverse, so that the first of the legend lies on top.
+        series.iter().rev().try_for_each(|series| self.line(series))?;
+        crossings.iter().try_for_each(|crossing| self.crossing(crossing))?;
+        self.labels(&labels)
+    }
+
+    fn hue(&self, hue: Hue) -> Rgb {
+        self.canvas.palette.hue(hue)
+    }
+
+    /// Tints the parts of `area` above and below the reference line.
+    fn tints(&self, area: &Rect) -> anyhow::Result<()> {
+        let Some(reference) = self.contents.reference else { return Ok(()) };
+        let line = self.contents.plane.down(reference.value);
+        let [cpu, gpu] = self.canvas.palette.tints;
+        if area.top < line {
+            let above = Rect { bottom: line.min(area.bottom), ..*area };
+            self.canvas.rectangle(above.corners(), self.hue(GPU_HUE), gpu)?;
+        }
+        if area.bottom > line {
+            let below = Rect { top: line.max(area.top), ..*area };
+            self.canvas.rectangle(below.corners(), self.hue(CPU_HUE), cpu)?;
+        }
+        Ok(())
+    }
+
+    /// Clears the ground of labels, so that no grid line runs through them.
+    fn grounds(&self, labels: &Labels) -> anyhow::Result<()> {
+        for label in labels.all() {
+            let ground = Rect { left: label.area.left - 4.0, right: label.area.right + 4.0, ..label.area };
+            self.canvas.rectangle(ground.corners(), self.canvas.palette.ground, 1.0)?;
+            self.tints(&ground)?;
+        }
+        Ok(())
+    }
+
+    fn reference(&self) -> anyhow::Result<()> {
+        let Some(reference) = self.contents.reference else { return Ok(()) };
+        let (plane, ink) = (&self.contents.plane, self.canvas.palette.ink);
+        let y = plane.down(reference.value);
+        self.canvas.stroke(&[(plane.area.left, y), (plane.area.right, y)], ink, 2.4, Stroke::Solid)
+    }
+
+    fn places(&self, series: &Series, value: impl Fn(&Point) -> f64) -> Vec<Place> {
+        let plane = &self.contents.plane;
+        series.points.iter().map(|point| plane.place(point.x, value(point))).collect()
+    }
+
+    /// The spread: an area along the line, and a bar at a point that stands alone.
+    fn band(&self, series: &Series) -> anyhow::Result<()> {
+        let color = self.hue(series.style.hue);
+        let (mut low, high) =
+            (self.places(series, |point| point.low), self.places(series, |point| point.high));
+        if let ([low], [high]) = (low.as_slice(), high.as_slice()) {
+            return self.canvas.stroke(&[*low, *high], color, 2.0, Stroke::Solid);
+        }
+        low.reverse();
+        let corners: Vec<Place> = high.into_iter().chain(low).collect();
+        self.canvas.fill(&corners, color, 0.2)
+    }
+
+    fn line(&self, series: &Series) -> anyhow::Result<()> {
+        let places = self.places(series, |point| point.y);
+        let (color, radius) = (self.hue(series.style.hue), self.contents.marker);
+        self.canvas.stroke(&places, color, LINE, series.style.stroke)?;
+        places.iter().try_for_each(|&place| marker(self.canvas, place, series.style, color, radius))
+    }
+
+    /// The interval of a crossing, over the whole height.
+    fn crossing_band(&self, crossing: &Crossing) -> anyhow::Result<()> {
+        let plane = &self.contents.plane;
+        let ends = [plane.area.left, plane.area.right];
+        let [left, right] = crossing.interval.map(|size| plane.across(size).clamp(ends[0], ends[1]));
+        let half = ((right - left) / 2.0).max(LEAST_BAND / 2.0);
+        let middle = (f64::midpoint(left, right), plane.area.middle().1);
+        let area = Rect::around(middle, half, plane.area.height() / 2.0);
+        let strength = if half > 3.0 { 0.18 } else { 0.55 };
+        self.canvas.rectangle(area.corners(), self.hue(crossing.hue), strength)
+    }
+
+    /// An open ring where a series meets the reference line.
+    fn crossing(&self, crossing: &Crossing) -> anyhow::Result<()> {
+        let Some(reference) = self.contents.reference else { return Ok(()) };
+        let place = self.contents.plane.place(crossing.size, reference.value);
+        let ring = Style { hue: crossing.hue, stroke: Stroke::Solid, marker: 0, filled: false };
+        marker(self.canvas, place, ring, self.hue(crossing.hue), self.contents.marker)
+    }
+
+    fn labels(&self, labels: &Labels) -> anyhow::Result<()> {
+        let Contents { series, crossings, reference, em, .. } = self.contents;
+        for region in &labels.regions {
+            let above = reference.is_some_and(|reference| reference.above == region.text);
+            self.label(region, REGION_TEXT, self.hue(if above { GPU_HUE } else { CPU_HUE }))?;
+        }
+        for (index, label) in &labels.crossings {
+            self.label(label, em, self.hue(crossings[*index].hue))?;
+        }
+        for (index, label) in &labels.points {
+            let own = self.hue(series[*index].style.hue);
+            self.label(label, em, if series.len() > 1 { own } else { self.canvas.palette.ink })?;
+        }
+        Ok(())
+    }
+
+    fn label(&self, label: &Placed, em: f64, color: Rgb) -> anyhow::Result<()> {
+        let place = (label.area.left, baseline(label.area.middle().1, em));
+        self.canvas.text(&label.text, place, medium(em, color, Align::Left))
+    }
+}

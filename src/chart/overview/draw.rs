@@ -1,0 +1,105 @@
+//! Draws an overview. Knows pixels and models, no report.
+
+use plotters::prelude::DrawingBackend;
+
+use super::layout::{HEADING, Layout, SMALL};
+use super::{Overview, Panel, REFERENCE};
+use crate::chart::canvas::{Align, Canvas};
+use crate::chart::draw::{baseline, kind, medium, sample};
+use crate::chart::font::{Weight, fitted, width};
+use crate::chart::geometry::Rect;
+use crate::chart::layout::{CAPTION, MARGIN, TITLE, picture};
+use crate::chart::lines::labels::Contents;
+use crate::chart::lines::strokes::Strokes;
+use crate::chart::plane::Plane;
+use crate::chart::series::Stroke;
+use crate::chart::ticks::below;
+
+/// Half the side of the square that a marker takes.
+const MARKER: f64 = 6.5;
+/// Em of the labels beside points.
+const POINT_TEXT: f64 = 19.0;
+/// Em and middle of the legend.
+const LEGEND: (f64, f64) = (22.0, 112.0);
+
+/// Draws `overview` on `canvas`.
+///
+/// # Errors
+/// The backend refuses to draw.
+pub fn draw<B: DrawingBackend>(overview: &Overview, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
+    let (layout, palette) = (Layout::of(overview), canvas.palette);
+    canvas.rectangle(picture().corners(), palette.ground, 1.0)?;
+    canvas.text(&overview.title, (MARGIN, 62.0), medium(TITLE, palette.ink, Align::Left))?;
+    legend(overview, canvas)?;
+    for (index, (panel, plot)) in overview.panels.iter().zip(&layout.plots).enumerate() {
+        let plane = Plane { area: *plot, x: &panel.x, y: &overview.y };
+        draw_panel(panel, plane, canvas)?;
+        if index % layout.columns == 0 {
+            for &tick in &layout.labelled {
+                let tick = &overview.y.ticks[tick];
+                let place = (plot.left - 10.0, baseline(plane.down(tick.value), SMALL));
+                canvas.text(&tick.label, place, kind(SMALL, palette.ink, Align::Right))?;
+            }
+        }
+    }
+    for (caption, baseline) in &layout.captions {
+        canvas.text(caption, (MARGIN, *baseline), kind(CAPTION, palette.soft_ink, Align::Left))?;
+    }
+    Ok(())
+}
+
+/// Samples and texts in one row.
+fn legend<B: DrawingBackend>(overview: &Overview, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
+    let (em, middle) = LEGEND;
+    let mut left = MARGIN;
+    for (shown, text) in &overview.legend {
+        sample(canvas, *shown, (left, middle), 0.8)?;
+        left += shown.length() + 10.0;
+        canvas.text(text, (left, baseline(middle, em)), kind(em, canvas.palette.ink, Align::Left))?;
+        left += width(text, em, Weight::Regular) + 36.0;
+    }
+    Ok(())
+}
+
+fn draw_panel<B: DrawingBackend>(
+    panel: &Panel,
+    plane: Plane<'_>,
+    canvas: &Canvas<'_, B>,
+) -> anyhow::Result<()> {
+    let (plot, palette) = (plane.area, canvas.palette);
+    let contents = Contents {
+        plane,
+        series: &panel.series,
+        reference: Some(&REFERENCE),
+        crossings: &panel.crossings,
+        marker: MARKER,
+        em: POINT_TEXT,
+    };
+    let strokes = Strokes { canvas, contents };
+    strokes.ground()?;
+    grid(&plane, canvas)?;
+    strokes.lines()?;
+    let heading = fitted(&panel.heading, HEADING, Weight::Medium, plot.width());
+    let place = (plot.left, plot.top - 10.0);
+    canvas.text(&heading, place, medium(HEADING, palette.ink, Align::Left))?;
+    for label in below(&plane, SMALL) {
+        let place = (label.x, plot.bottom + 26.0);
+        canvas.text(&label.text, place, kind(SMALL, palette.ink, Align::Center))?;
+    }
+    Ok(())
+}
+
+fn grid<B: DrawingBackend>(plane: &Plane<'_>, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
+    let (Rect { left, top, right, bottom }, palette) = (plane.area, canvas.palette);
+    for tick in &plane.y.ticks {
+        let y = plane.down(tick.value);
+        canvas.stroke(&[(left, y), (right, y)], palette.major, 1.0, Stroke::Solid)?;
+    }
+    for tick in &plane.x.ticks {
+        let x = plane.across(tick.value);
+        canvas.stroke(&[(x, top), (x, bottom)], palette.major, 1.0, Stroke::Solid)?;
+        canvas.stroke(&[(x, bottom), (x, bottom + 6.0)], palette.axis, 1.6, Stroke::Solid)?;
+    }
+    let axes = [(left, top), (left, bottom), (right, bottom)];
+    canvas.stroke(&axes, palette.axis, 1.6, Stroke::Solid)
+}

@@ -1,0 +1,115 @@
+//! Draws stacked bars in their frame. Knows pixels and models, no report.
+
+use plotters::prelude::DrawingBackend;
+
+use super::{Bar, PhaseChart};
+use crate::chart::canvas::{Align, Canvas};
+use crate::chart::draw::{Drawing, baseline, medium};
+use crate::chart::font::{Weight, width};
+use crate::chart::geometry::Rect;
+use crate::chart::layout::{Layout, ROW_ABOVE, TEXT};
+use crate::chart::theme::Hue;
+
+/// Widths of the bars as shares of the room of a size, and the room between them.
+const CPU_WIDTH: f64 = 0.16;
+const GPU_WIDTH: f64 = 0.46;
+const GAP: f64 = 0.05;
+/// Widest that a size's bars together become.
+const MOST_PITCH: f64 = 240.0;
+/// Em of the shares inside the bars.
+const SHARE_TEXT: f64 = 20.0;
+/// Room between the parts of a bar.
+const SEAM: f64 = 1.5;
+
+/// Draws `chart` on `canvas`.
+///
+/// # Errors
+/// The backend refuses to draw.
+pub fn draw<B: DrawingBackend>(chart: &PhaseChart, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
+    let layout = Layout::of(&chart.frame);
+    let frame = Drawing::begin(canvas, &chart.frame, &layout)?;
+    frame.titles()?;
+    frame.grid()?;
+    frame.axis_labels()?;
+    let drawing = Bars { chart, frame };
+    drawing.bars()?;
+    drawing.totals()?;
+    drawing.frame.legend()
+}
+
+/// A chart being drawn.
+struct Bars<'a, B: DrawingBackend> {
+    chart: &'a PhaseChart,
+    frame: Drawing<'a, B>,
+}
+
+impl<B: DrawingBackend> Bars<'_, B> {
+    /// Room of a size, and the middle of that of each.
+    fn places(&self) -> (f64, Vec<f64>) {
+        let plane = self.frame.plane();
+        let pitch = plane.area.width() / self.chart.groups.len() as f64;
+        (pitch, (0..self.chart.groups.len()).map(|index| plane.across(index as f64)).collect())
+    }
+
+    fn bars(&self) -> anyhow::Result<()> {
+        let (pitch, middles) = self.places();
+        let pitch = pitch.min(MOST_PITCH);
+        for (group, middle) in self.chart.groups.iter().zip(middles) {
+            let [cpu, gpu] = [CPU_WIDTH, GPU_WIDTH].map(|share| share * pitch);
+            let whole = if group.cpu.is_some() { cpu + GAP * pitch + gpu } else { gpu };
+            let left = middle - whole / 2.0;
+            if let Some(bar) = &group.cpu {
+                self.bar(bar, left, left + cpu)?;
+            }
+            self.bar(&group.gpu, left + whole - gpu, left + whole)?;
+        }
+        Ok(())
+    }
+
+    fn bar(&self, bar: &Bar, left: f64, right: f64) -> anyhow::Result<()> {
+        let (plane, palette, canvas) = (self.frame.plane(), self.frame.palette, self.frame.canvas);
+        let mut below = 0.0;
+        for &(phase, share) in &bar.parts {
+            let (bottom, top) = (plane.down(below), plane.down(below + share));
+            below += share;
+            // What is too thin to see must not look like a line of nothing either.
+            let area = Rect { left, top, right, bottom: bottom - SEAM };
+            if area.height() < 0.5 {
+                continue;
+            }
+            canvas.rectangle(area.corners(), palette.hue(phase.hue()), 1.0)?;
+            let text = format!("{:.0} %", 100.0 * share);
+            let wide = width(&text, SHARE_TEXT, Weight::Medium);
+            if area.height() > SHARE_TEXT + 4.0 && wide + 6.0 < area.width() {
+                let (x, y) = area.middle();
+                let kind = medium(SHARE_TEXT, palette.ground, Align::Center);
+                canvas.text(&text, (x, baseline(y, SHARE_TEXT)), kind)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The whole of each bar, in two rows above the plot.
+    fn totals(&self) -> anyhow::Result<()> {
+        let (pitch, middles) = self.places();
+        let rows = [("CPU", Hue::Vermilion), ("GPU", Hue::Blue)];
+        let texts: Vec<[&str; 2]> = self
+            .chart
+            .groups
+            .iter()
+            .map(|group| [group.cpu.as_ref().map_or("–", |bar| bar.total.as_str()), group.gpu.total.as_str()])
+            .collect();
+        let widest = texts.iter().flatten().map(|text| width(text, TEXT, Weight::Medium)).fold(0.0, f64::max);
+        let em = TEXT * ((pitch - 10.0) / widest).clamp(0.4, 1.0);
+        let plot = &self.frame.layout.plot;
+        for (index, (name, hue)) in rows.into_iter().enumerate() {
+            let middle = plot.top - (1.5 - index as f64) * ROW_ABOVE - 6.0;
+            let (color, y) = (self.frame.palette.hue(hue), baseline(middle, em));
+            self.frame.canvas.text(name, (plot.left - 12.0, y), medium(TEXT, color, Align::Right))?;
+            for (text, x) in texts.iter().zip(&middles) {
+                self.frame.canvas.text(text[index], (*x, y), medium(em, color, Align::Center))?;
+            }
+        }
+        Ok(())
+    }
+}

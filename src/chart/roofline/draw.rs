@@ -1,0 +1,66 @@
+//! Draws a roofline in its frame. Knows pixels and models, no report.
+
+use plotters::prelude::DrawingBackend;
+
+use super::Roofline;
+use crate::chart::canvas::{Align, Canvas};
+use crate::chart::draw::{Drawing, MARKER, baseline, marker, medium};
+use crate::chart::geometry::{Place, Rect};
+use crate::chart::layout::Layout;
+use crate::chart::placing::{Placed, Room};
+use crate::chart::plane::Plane;
+use crate::chart::theme::blend;
+
+/// Half the side of the square that the marker of a variant takes that is not the best.
+const SMALL: f64 = 5.5;
+/// Em of the sizes beside cells.
+const SIZE_TEXT: f64 = 20.0;
+/// Thickness of the ceilings.
+const ROOF: f64 = 2.6;
+
+/// Draws `chart` on `canvas`.
+///
+/// # Errors
+/// The backend refuses to draw.
+pub fn draw<B: DrawingBackend>(chart: &Roofline, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
+    let layout = Layout::of(&chart.frame);
+    let (frame, palette) = (Drawing::begin(canvas, &chart.frame, &layout)?, canvas.palette);
+    let plane = layout.plane(&chart.frame);
+    frame.titles()?;
+    frame.grid()?;
+    frame.axis_labels()?;
+    for roof in &chart.roofs {
+        let ends = roof.path.map(|(x, y)| plane.place(x, y));
+        canvas.stroke(&ends, palette.hue(roof.style.hue), ROOF, roof.style.stroke)?;
+    }
+    for dot in &chart.dots {
+        let radius = if dot.style.filled { MARKER } else { SMALL };
+        let color = blend(palette.hue(dot.style.hue), palette.ground, dot.strength);
+        marker(canvas, plane.place(dot.x, dot.y), dot.style, color, radius)?;
+    }
+    for (index, label) in labels(chart, &plane) {
+        let place = (label.area.left, baseline(label.area.middle().1, SIZE_TEXT));
+        let color = palette.hue(chart.dots[index].style.hue);
+        canvas.text(&label.text, place, medium(SIZE_TEXT, color, Align::Left))?;
+    }
+    frame.legend()
+}
+
+/// The sizes that there is room for, each with the index of its cell.
+pub fn labels(chart: &Roofline, plane: &Plane<'_>) -> Vec<(usize, Placed)> {
+    let mut room = Room::of(&plane.area);
+    for roof in &chart.roofs {
+        room.keep_line(&roof.path.map(|(x, y)| plane.place(x, y)));
+    }
+    let places: Vec<Place> = chart.dots.iter().map(|dot| plane.place(dot.x, dot.y)).collect();
+    for (dot, place) in chart.dots.iter().zip(&places) {
+        let half = if dot.style.filled { MARKER } else { SMALL } + 2.0;
+        room.keep(Rect::around(*place, half, half));
+    }
+    let mut labels = vec![];
+    for (index, (dot, place)) in chart.dots.iter().zip(places).enumerate() {
+        let Some(text) = &dot.label else { continue };
+        labels.extend(room.beside(place, MARKER, text, SIZE_TEXT, false).map(|label| (index, label)));
+    }
+    labels
+}

@@ -1,0 +1,39 @@
+//! `gpubench report`: reports as one page of HTML, in a file or on stdout.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+
+use super::args::ReportArgs;
+use super::stream;
+use crate::chart;
+use crate::html;
+use crate::report::{Report, file};
+
+/// Makes the page that `args` ask for.
+pub fn run(args: &ReportArgs) -> Result<()> {
+    let out = Some(args.out.as_path()).filter(|out| *out != Path::new("-"));
+    if let Some(out) = out {
+        check(out, args.force)?;
+    }
+    let reports = args.reports.iter().map(|path| file::load(path)).collect::<Result<Vec<Report>>>()?;
+    let names = chart::names(&args.reports);
+    let members: Vec<(&str, &Report)> = names.iter().map(String::as_str).zip(&reports).collect();
+    let page = html::page(&members).context("cannot draw the page")?;
+    match out {
+        Some(out) => file::write_atomic(out, page.as_bytes()),
+        None => stream::print(&page),
+    }
+}
+
+/// Refuses a place that cannot take the page before any work is done for it.
+fn check(out: &Path, force: bool) -> Result<()> {
+    let shown = out.display();
+    ensure!(!out.as_os_str().is_empty(), "--out names no file: give it one, or - for stdout");
+    ensure!(!out.is_dir(), "--out {shown} is a folder: name a file in it, such as {shown}/report.html");
+    ensure!(
+        force || !out.exists(),
+        "{shown} exists: name another file with --out, or replace it with --force"
+    );
+    Ok(())
+}

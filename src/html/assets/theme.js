@@ -1,0 +1,11 @@
+// The theme that was chosen here before; without one the system's stands.
+(() => {
+  "use strict";
+  document.documentElement.classList.add("js");
+  try {
+    const kept = localStorage.getItem("gpubench-theme");
+    if (kept === "light" || kept === "dark") document.documentElement.dataset.theme = kept;
+  } catch {
+    // A page from a file may have no storage.
+  }
+})();

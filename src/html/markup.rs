@@ -1,0 +1,169 @@
+//! Markup that is well formed by construction: every text is escaped, every tag that opens closes. Knows no report.
+
+use std::fmt::Write;
+
+/// Elements that have no content and no end tag.
+const VOID: [&str; 4] = ["meta", "input", "br", "path"];
+
+/// A piece of markup.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Html(String);
+
+impl Html {
+    /// Nothing.
+    pub fn new() -> Html {
+        Html::default()
+    }
+
+    /// Text that shows as it is, whatever it holds.
+    pub fn text(text: &str) -> Html {
+        Html(escape(text))
+    }
+
+    /// Markup that was not made here: assets of this crate and pictures it draws, never a text of a report.
+    pub fn trusted(markup: impl Into<String>) -> Html {
+        Html(markup.into())
+    }
+
+    /// The same with more behind it.
+    pub fn and(mut self, more: impl Into<Html>) -> Html {
+        self.0.push_str(&more.into().0);
+        self
+    }
+
+    /// Whether it is empty.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The markup.
+    pub fn into_string(self) -> String {
+        self.0
+    }
+}
+
+impl<T: Into<Html>> FromIterator<T> for Html {
+    fn from_iter<I: IntoIterator<Item = T>>(parts: I) -> Html {
+        parts.into_iter().fold(Html::new(), Html::and)
+    }
+}
+
+impl From<&str> for Html {
+    fn from(text: &str) -> Html {
+        Html::text(text)
+    }
+}
+
+impl From<String> for Html {
+    fn from(text: String) -> Html {
+        Html::text(&text)
+    }
+}
+
+/// An element that is being made.
+#[derive(Clone, Debug)]
+pub struct Element {
+    name: &'static str,
+    attributes: String,
+    content: Html,
+}
+
+/// An element without attributes and content.
+pub fn element(name: &'static str) -> Element {
+    Element { name, attributes: String::new(), content: Html::new() }
+}
+
+/// An element of a class.
+pub fn classed(name: &'static str, class: &str) -> Element {
+    element(name).with("class", class)
+}
+
+impl Element {
+    /// Adds an attribute; the value is escaped.
+    pub fn with(mut self, name: &'static str, value: &str) -> Element {
+        let _ = write!(self.attributes, " {name}=\"{}\"", escape(value));
+        self
+    }
+
+    /// Adds an attribute where there is a value.
+    pub fn with_some(self, name: &'static str, value: Option<impl AsRef<str>>) -> Element {
+        match value {
+            Some(value) => self.with(name, value.as_ref()),
+            None => self,
+        }
+    }
+
+    /// Adds content: text, markup or elements.
+    pub fn holding(mut self, content: impl Into<Html>) -> Element {
+        self.content = self.content.and(content);
+        self
+    }
+
+    /// Adds several pieces of content.
+    pub fn holding_all<T: Into<Html>>(self, parts: impl IntoIterator<Item = T>) -> Element {
+        self.holding(parts.into_iter().collect::<Html>())
+    }
+}
+
+impl From<Element> for Html {
+    fn from(element: Element) -> Html {
+        let Element { name, attributes, content } = element;
+        if VOID.contains(&name) {
+            return Html(format!("<{name}{attributes}/>"));
+        }
+        Html(format!("<{name}{attributes}>{}</{name}>", content.0))
+    }
+}
+
+/// `text` with control characters, which no page may hold, replaced by U+FFFD.
+pub fn tame(text: &str) -> String {
+    let allowed = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
+    text.chars().map(|c| if allowed(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
+}
+
+/// `text` for content and quoted attributes; what no page may hold is replaced.
+pub fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in tame(text).chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_close_and_nest() {
+        let list = classed("ul", "a b").holding_all([element("li").holding("1"), element("li").holding("2")]);
+        assert_eq!(Html::from(list).into_string(), "<ul class=\"a b\"><li>1</li><li>2</li></ul>");
+        let void = element("meta").with("charset", "utf-8").with_some("name", None::<&str>);
+        assert_eq!(Html::from(void).into_string(), "<meta charset=\"utf-8\"/>");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_becomes_markup(text in proptest::arbitrary::any::<String>()) {
+            let escaped = escape(&text);
+            let is_markup = escaped.contains(['<', '>', '"', '\'', '\0', '\u{1b}']);
+            proptest::prop_assert!(!is_markup);
+            let back = escaped
+                .replace("&lt;", "<")
+                .replace("&gt;", ">")
+                .replace("&quot;", "\"")
+                .replace("&#39;", "'")
+                .replace("&amp;", "&");
+            let tamed: String =
+                text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect();
+            proptest::prop_assert_eq!(back, tamed);
+        }
+    }
+}
