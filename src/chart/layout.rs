@@ -17,7 +17,7 @@ pub const SAMPLE_GAP: f64 = 14.0;
 /// Room at the edges of the picture.
 pub const MARGIN: f64 = 36.0;
 /// Height of a row above the plot.
-pub const ROW_ABOVE: f64 = 32.0;
+pub const ROW_ABOVE: f64 = 35.0;
 const ROW: f64 = 40.0;
 const LEAST_ROW: f64 = 17.0;
 /// Room before a heading, in rows.

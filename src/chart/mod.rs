@@ -18,6 +18,7 @@ pub mod panels;
 pub mod phases;
 mod placing;
 mod plane;
+mod plot;
 pub mod roofline;
 mod series;
 mod shape;
@@ -26,22 +27,21 @@ mod text;
 pub mod theme;
 mod ticks;
 
-use std::path::{Path, PathBuf};
-
-use anyhow::{Context, bail};
+use anyhow::Context;
 use plotters::prelude::DrawingBackend;
 use rayon::prelude::*;
 
 use crate::answer::Names;
 use crate::case::Cache;
 use crate::report::Report;
-use crate::report::file::{File, locate, save_all_in_new};
+use crate::report::file::File;
 use canvas::Canvas;
 pub use image::font_faces;
 use image::{Picture, plain_svg};
 use lines::LineChart;
 use overview::Overview;
 use phases::PhaseChart;
+pub use plot::{crowded, names, plot};
 use roofline::Roofline;
 use sheet::{Sheet, sheets};
 use text::captions;
@@ -151,7 +151,7 @@ pub fn charts(reports: &[(&str, &Report)]) -> Vec<Chart> {
         charts.extend(lines::time::chart(sheet, captions(text::POINTS)).map(Chart::Lines));
         charts.extend(lines::speed_up::chart(sheet, captions(text::SPEED_UPS)).map(Chart::Lines));
         if alone.is_some() {
-            charts.extend(phases::chart(sheet, captions(text::PHASES)).map(Chart::Phases));
+            charts.extend(phases::charts(sheet, &captions(text::PHASES)).into_iter().map(Chart::Phases));
         }
     }
     if let Some(report) = alone {
@@ -218,54 +218,7 @@ fn file(chart: &impl Picture, format: Format, theme: Theme) -> anyhow::Result<Fi
     Ok(File { name, bytes })
 }
 
-/// Lines of a chart that can still be told apart: as many as there are colours, on either side.
-const TOLD_APART: usize = 14;
-
-/// The most lines that a chart of `reports` has, where they are more than can be told apart.
-pub fn crowded(reports: &[(&str, &Report)]) -> Option<usize> {
-    let most = charts(reports).iter().map(|chart| chart.series.len()).max()?;
-    (most > TOLD_APART).then_some(most)
-}
-
-/// Draws the charts of named reports and writes them into `out`, which is made where it is missing.
-///
-/// Several reports share charts; their series are then labelled with the reports' names. Returns the paths written.
-///
-/// # Errors
-/// `out` is `-`, no report has a measured row, a file exists and `force` is false, or `out` cannot
-/// be written. No file or folder is then left behind.
-pub fn plot(
-    reports: &[(&str, &Report)],
-    out: &Path,
-    formats: &[Format],
-    theme: Theme,
-    force: bool,
-) -> anyhow::Result<Vec<PathBuf>> {
-    if out == Path::new("-") {
-        bail!("charts are files and do not go to stdout; name a folder with --out");
-    }
-    let files = files(reports, formats, theme)?;
-    if files.is_empty() {
-        bail!(
-            "nothing to draw: no row of the given reports is measured; see their report.md for the reasons"
-        );
-    }
-    save_all_in_new(out, &files, force)
-}
-
-/// A name for each report: its folder's for a `report.json`, else the file's; the whole path where names collide.
-pub fn names(reports: &[PathBuf]) -> Vec<String> {
-    let short = |path: &PathBuf| {
-        let file = locate(path);
-        let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        let folder = file.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
-        match (stem, folder) {
-            (Some(stem), Some(folder)) if stem == "report" => folder,
-            (Some(stem), _) => stem,
-            (None, _) => path.display().to_string(),
-        }
-    };
-    let names: Vec<String> = reports.iter().map(short).collect();
-    let collide = (1..names.len()).any(|index| names[..index].contains(&names[index]));
-    if collide { reports.iter().map(|path| path.display().to_string()).collect() } else { names }
-}
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod told;

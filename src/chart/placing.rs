@@ -57,15 +57,22 @@ impl Room {
     }
 
     /// A text beside a marker of that half side: above it, at its sides or below, nearer places first; below it first
-    /// where `is_low`.
+    /// where `is_low`. Near an edge it moves inwards.
     pub fn beside(&mut self, place: Place, marker: f64, text: &str, em: f64, is_low: bool) -> Option<Placed> {
         let (w, h) = (width(text, em, Weight::Medium) / 2.0, em / 2.0);
         let (across, up) = (w + marker + APART, h + marker + 7.0);
         let above = [(0.0, -up), (-across, -h), (-across, -up), (across, h), (across, 0.0), (0.0, -1.7 * up)];
+        let farther = [(-across, -1.8 * up), (across, -1.8 * up), (0.0, -2.6 * up), (-across, -2.6 * up)];
         let sides = if is_low { [-1.0, 1.0] } else { [1.0, -1.0] };
-        let candidates: Vec<Rect> = sides
+        let both = |list: &[Place]| {
+            let moved =
+                |flip: f64| list.iter().map(move |(dx, dy)| (place.0 + dx * flip, place.1 + dy * flip));
+            sides.into_iter().flat_map(moved).collect::<Vec<Place>>()
+        };
+        let candidates: Vec<Rect> = both(&above)
             .into_iter()
-            .flat_map(|flip| above.map(|(dx, dy)| (place.0 + dx * flip, place.1 + dy * flip)))
+            .chain(both(&farther))
+            .map(|(x, y)| (x.min(self.plot.right - w).max(self.plot.left + w), y))
             .map(|middle| Rect::around(middle, w, h))
             .collect();
         self.take(&candidates).map(|area| Placed { area, text: text.to_owned() })
@@ -96,7 +103,7 @@ mod tests {
         while let Some(placed) = room.beside((200.0, 150.0), 9.0, "N = 310", 20.0, false) {
             found.push(placed.area);
         }
-        assert!((2..=6).contains(&found.len()), "{found:?}");
+        assert!((2..=12).contains(&found.len()), "{found:?}");
         for (index, area) in found.iter().enumerate() {
             assert!(PLOT.inset(8.0).holds(area) && !(area.top..=area.bottom).contains(&140.0), "{area:?}");
             assert!(found[..index].iter().all(|other| !other.intersects(area)), "{found:?}");

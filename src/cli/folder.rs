@@ -155,7 +155,15 @@ mod tests {
     #[test]
     fn what_an_earlier_run_left_is_cleared_but_for_the_report_and_foreign_files() {
         let root = tempfile::tempdir().unwrap();
-        for name in ["report.json", "report.md", "speedup-fft-f32.svg", "notes.png", "fleet.json"] {
+        for name in [
+            "report.json",
+            "report.md",
+            "speedup-fft-f32.svg",
+            "overview.png",
+            "roofline-cpu-f32.svg",
+            "notes.png",
+            "fleet.json",
+        ] {
             fs::write(root.path().join(name), "old").unwrap();
         }
         Folder::claim(root.path(), &[], true).unwrap().clear_stale(file::FILE_NAME);

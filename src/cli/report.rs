@@ -7,6 +7,7 @@ use anyhow::{Context, Result, ensure};
 use super::args::ReportArgs;
 use super::stream;
 use crate::chart;
+use crate::fleet::{self, Fleet};
 use crate::html;
 use crate::report::{Report, file};
 
@@ -16,9 +17,10 @@ pub fn run(args: &ReportArgs) -> Result<()> {
     if let Some(out) = out {
         check(out, args.force)?;
     }
-    let reports = args.reports.iter().map(|path| file::load(path)).collect::<Result<Vec<Report>>>()?;
-    let names = chart::names(&args.reports);
-    let members: Vec<(&str, &Report)> = names.iter().map(String::as_str).zip(&reports).collect();
+    let fleets = args.reports.iter().map(|path| fleet::file::load(path)).collect::<Result<Vec<Fleet>>>()?;
+    let labelled = fleet::labelled(&chart::names(&args.reports), &fleets);
+    let members: Vec<(&str, &Report)> =
+        labelled.iter().map(|(name, report)| (name.as_str(), *report)).collect();
     let page = html::page(&members).context("cannot draw the page")?;
     match out {
         Some(out) => file::write_atomic(out, page.as_bytes()),

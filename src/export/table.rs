@@ -136,7 +136,7 @@ mod tests {
 
     /// The table without the summaries of ops, which belong to the ops.
     fn shown(report: &Report, all_variants: bool) -> String {
-        let mut text = tables_text(report, &View { tables: true, all_variants, color: false });
+        let mut text = tables_text(report, &View { tables: true, all_variants, ..View::default() });
         for op in crate::op::OPS {
             text = text.replace(&format!(": {}\n", op.summary()), "\n");
         }
@@ -273,7 +273,7 @@ spgemm f32, density 0.01, cold cache
 
     #[test]
     fn colours_mark_winners_and_wrong_answers_only() {
-        let text = tables_text(&example::full(), &View { tables: true, all_variants: false, color: true });
+        let text = tables_text(&example::full(), &View { tables: true, color: true, ..View::default() });
         assert!(
             text.contains("\x1b[33mCPU 1.62x\x1b[0m") && text.contains("\x1b[32mGPU 18x\x1b[0m"),
             "{text}"

@@ -33,9 +33,14 @@ fn every_exporter_handles_every_report() {
     for (what, report) in hard_reports() {
         for exporter in EXPORTERS {
             for all_variants in [false, true] {
-                let files = exporter.files(&report, &View { tables: true, all_variants, color: true });
-                let files = files.unwrap_or_else(|error| panic!("{} of {what}: {error:#}", exporter.name()));
                 let is_image = ["png", "svg"].contains(&exporter.name());
+                // Charts show every variant whatever is asked for, and take time to draw.
+                if is_image && all_variants {
+                    continue;
+                }
+                let files = exporter
+                    .files(&report, &View { tables: true, all_variants, color: true, ..View::default() });
+                let files = files.unwrap_or_else(|error| panic!("{} of {what}: {error:#}", exporter.name()));
                 assert!(is_image || files.len() == 1, "{} of {what}", exporter.name());
                 for file in files {
                     assert!(file.name.ends_with(&format!(".{}", exporter.extension())), "{}", file.name);
@@ -57,8 +62,8 @@ fn exporters_have_unique_names_by_which_they_are_found() {
 #[test]
 fn a_format_of_several_files_refuses_a_single_output() {
     let report = example::full();
-    let message = find("png").unwrap().write(&report, &View::default(), &mut vec![]).unwrap_err().to_string();
-    assert!(message.contains("3 files") && message.contains("--out"), "{message}");
+    let message = find("svg").unwrap().write(&report, &View::default(), &mut vec![]).unwrap_err().to_string();
+    assert!(message.contains("5 files") && message.contains("--out"), "{message}");
     let message = find("svg").unwrap().write(&example::empty(), &View::default(), &mut vec![]).unwrap_err();
     assert!(message.to_string().contains("nothing measured"));
 }

@@ -60,6 +60,9 @@ fn every_impossible_value_is_refused() {
         ("run --ops fft --out - --format json,csv", "exactly one format"),
         ("run --ops fft --out - --format png", "several files"),
         ("plot absent --out y --format csv", "name png or svg"),
+        ("plot absent --out y --theme drak", "--theme: unknown theme 'drak': did you mean 'dark'?"),
+        ("run --ops fft --theme sepia", "unknown theme 'sepia'"),
+        ("trend absent --theme sepia", "unknown theme 'sepia'"),
     ] {
         folder.refuses(line, expected);
     }

@@ -20,6 +20,15 @@ fn read(folder: &Folder, name: &str) -> String {
     std::fs::read_to_string(folder.path().join(name)).unwrap()
 }
 
+/// The names of the files in a folder, in order.
+fn files(folder: &Folder, name: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(folder.path().join(name)).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
 #[test]
 fn a_run_prints_a_table_and_leaves_report_and_charts_in_its_folder() {
     let folder = Folder::new();
@@ -36,11 +45,10 @@ fn a_run_prints_a_table_and_leaves_report_and_charts_in_its_folder() {
     }
     assert!(read(&folder, "made/here/report.csv").lines().count() == 1 + 4);
     assert!(read(&folder, "made/here/report.md").contains("matmul"));
-    let names: Vec<_> = std::fs::read_dir(folder.path().join("made/here"))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    assert!(names.iter().any(|name| name.ends_with(".png")), "{names:?}");
+    let names = files(&folder, "made/here");
+    for chart in ["overview.png", "phases-matmul-f32.png", "speedup-matmul-f32.png", "time-matmul-f32.png"] {
+        assert!(names.iter().any(|name| name == chart), "{names:?}");
+    }
 }
 
 #[test]
@@ -152,12 +160,29 @@ fn an_interrupted_run_ends_with_130_and_keeps_what_it_has() {
 }
 
 #[test]
+fn the_look_of_charts_is_a_setting_that_the_report_keeps() {
+    let folder = Folder::new();
+    let ended = folder.run_line(&format!("{RUN} --quiet --out here --format svg --theme dark"));
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let report: serde_json::Value = serde_json::from_str(&read(&folder, "here/report.json")).unwrap();
+    assert_eq!(report["environment"]["settings"]["output"]["theme"], "dark");
+    assert_eq!(folder.run_line("plot here --out again --format svg --theme dark").code, 0);
+    for name in files(&folder, "again") {
+        assert!(read(&folder, &format!("here/{name}")) == read(&folder, &format!("again/{name}")), "{name}");
+    }
+}
+
+#[test]
 fn charts_are_drawn_again_from_a_report_alone() {
     let folder = Folder::new();
     assert_eq!(folder.run_line(&format!("{RUN} --quiet --out here --format json")).code, 0);
     let ended = folder.run_line("plot here --out charts --format svg");
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    assert!(std::fs::read_dir(folder.path().join("charts")).unwrap().count() > 0);
+    let names = files(&folder, "charts");
+    assert!(names.contains(&"overview.svg".to_owned()), "{names:?}");
+    assert_eq!(folder.run_line("plot here --out dark --format svg --theme dark").code, 0);
+    assert_eq!(files(&folder, "dark"), names);
+    assert_ne!(read(&folder, "dark/overview.svg"), read(&folder, "charts/overview.svg"));
     folder.refuses("plot here --out charts --format svg", "--force");
     folder.refuses("plot absent --out charts", "absent");
 }

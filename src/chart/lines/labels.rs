@@ -76,11 +76,17 @@ fn obstacles(contents: &Contents<'_>) -> Room {
 
 fn crossings(contents: &Contents<'_>, room: &mut Room) -> Vec<(usize, Placed)> {
     let Some(reference) = contents.reference else { return vec![] };
-    let beside = |(index, crossing): (usize, &Crossing)| {
+    let mut order: Vec<(usize, &Crossing)> = contents.crossings.iter().enumerate().collect();
+    order.sort_by(|a, b| a.1.size.total_cmp(&b.1.size));
+    // Lines rise from left to right: the outermost crossings have room to their left above and to their right below.
+    if let Some(last) = order.pop() {
+        order.insert(0, last);
+    }
+    let beside = |(rank, (index, crossing)): (usize, (usize, &Crossing))| {
         let place = contents.plane.place(crossing.size, reference.value);
-        Some((index, room.beside(place, contents.marker + 3.0, &crossing.label, contents.em, true)?))
+        Some((index, room.beside(place, contents.marker + 3.0, &crossing.label, contents.em, rank != 1)?))
     };
-    contents.crossings.iter().enumerate().filter_map(beside).collect()
+    order.into_iter().enumerate().filter_map(beside).collect()
 }
 
 fn points(contents: &Contents<'_>, room: &mut Room) -> Vec<(usize, Placed)> {

@@ -49,13 +49,7 @@ pub fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChart> {
     let series: Vec<Series> = lines.iter().map(|line| line.series.clone()).collect();
     let values = extremes(&series)?;
     let mut legend = legend(&series);
-    let crossed = lines.iter().flat_map(|line| {
-        let found = line
-            .crossover
-            .as_ref()
-            .map(|found| [line.series.label.clone(), indented(&crossover_text(found))]);
-        found.into_iter().flatten()
-    });
+    let crossed = lines.iter().flat_map(|line| told(line, lone_part.is_some()));
     legend.extend(Row::notes("GPU wins from N", crossed.collect()));
     legend.extend(lone_part.map(pairings).unwrap_or_default());
     let frame = Frame {
@@ -71,6 +65,16 @@ pub fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChart> {
     let reference = Some(Reference { value: 1.0, above: "GPU faster", below: "CPU faster" });
     let crossings = lines.iter().filter_map(crossing).collect();
     Some(LineChart { frame, series, reference, crossings })
+}
+
+/// From which size on the GPU wins; in two lines where the name of a line may be long.
+fn told(line: &Line, is_short: bool) -> Vec<String> {
+    let label = &line.series.label;
+    match line.crossover.as_ref().map(crossover_text) {
+        None => vec![],
+        Some(found) if is_short => vec![format!("{label}: {found}")],
+        Some(found) => vec![label.clone(), indented(&found)],
+    }
 }
 
 /// What the lines are; a chart of one kind names it.

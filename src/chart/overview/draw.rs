@@ -18,7 +18,7 @@ use crate::chart::ticks::below;
 /// Half the side of the square that a marker takes.
 const MARKER: f64 = 6.5;
 /// Em of the labels beside points.
-const POINT_TEXT: f64 = 19.0;
+const POINT_TEXT: f64 = 20.0;
 /// Em and middle of the legend.
 const LEGEND: (f64, f64) = (22.0, 112.0);
 

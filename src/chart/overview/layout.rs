@@ -7,7 +7,7 @@ use crate::chart::geometry::Rect;
 use crate::chart::layout::{CAPTION, MARGIN, captions, picture};
 
 /// Em of tick labels.
-pub const SMALL: f64 = 19.0;
+pub const SMALL: f64 = 20.0;
 /// Em of headings.
 pub const HEADING: f64 = 23.0;
 /// Top of the first row of panels.

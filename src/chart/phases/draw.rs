@@ -103,7 +103,7 @@ impl<B: DrawingBackend> Bars<'_, B> {
         let em = TEXT * ((pitch - 10.0) / widest).clamp(0.4, 1.0);
         let plot = &self.frame.layout.plot;
         for (index, (name, hue)) in rows.into_iter().enumerate() {
-            let middle = plot.top - (1.5 - index as f64) * ROW_ABOVE - 6.0;
+            let middle = plot.top - (1.5 - index as f64) * ROW_ABOVE - 13.0;
             let (color, y) = (self.frame.palette.hue(hue), baseline(middle, em));
             self.frame.canvas.text(name, (plot.left - 12.0, y), medium(TEXT, color, Align::Right))?;
             for (text, x) in texts.iter().zip(&middles) {

@@ -87,14 +87,24 @@ pub struct PhaseChart {
     pub groups: Vec<Group>,
 }
 
-/// The chart of a sheet of one report; `None` where no GPU tells its phases, or the op has its copies in its executions.
-pub fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<PhaseChart> {
-    let part = sheet.parts.first()?;
+/// The charts of a sheet of one report, one a density; none where no GPU tells its phases, or the op has its copies in
+/// its executions.
+pub fn charts(sheet: &Sheet<'_>, captions: &[String]) -> Vec<PhaseChart> {
     let op = op::find(sheet.subject.op);
     if op.is_some_and(|op| op.copies_itself() || !op.compares_sides()) {
-        return None;
+        return vec![];
     }
-    let found = part.section.comparisons.iter().filter_map(|one| Some((label(part, one), group(one)?)));
+    let part = |part| Part::by_density(part).filter_map(move |some| chart(sheet, part, some, captions));
+    sheet.parts.iter().flat_map(part).collect()
+}
+
+fn chart(
+    sheet: &Sheet<'_>,
+    part: &Part<'_>,
+    comparisons: &[Comparison<'_>],
+    captions: &[String],
+) -> Option<PhaseChart> {
+    let found = comparisons.iter().filter_map(|one| Some((one.n.to_string(), group(one)?)));
     let (labels, groups): (Vec<String>, Vec<Group>) = found.unzip();
     let mut legend = vec![];
     if groups.iter().any(|group| group.cpu.is_some()) {
@@ -103,13 +113,18 @@ pub fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<PhaseChart> {
     }
     legend.push(LegendRow::Heading("GPU, wide bars".into()));
     legend.extend(Phase::ON_GPU.into_iter().rev().map(entry));
-    legend.extend(first_use(part));
+    legend.extend(first_use(part, comparisons));
+    let density = comparisons.first()?.density.filter(|_| part.shows_density).map(density_text);
+    let (suffix, words) = match density {
+        Some(density) => (format!("-d{density}"), format!(", density {density}")),
+        None => Default::default(),
+    };
     let frame = Frame {
-        name: sheet.name("phases"),
-        title: format!("{}: where does the time go?", sheet.heading()),
+        name: sheet.name("phases") + &suffix,
+        title: format!("{}{words}: where does the time go?", sheet.heading()),
         subtitle: "One call end to end, best variant of each side; each bar is a whole, its time above"
             .into(),
-        captions,
+        captions: captions.to_vec(),
         x: Axis::positions("N, side of the square operands", labels),
         y: Axis::shares("Share of the call"),
         rows_above: 2,
@@ -120,13 +135,6 @@ pub fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<PhaseChart> {
 
 fn entry(phase: Phase) -> LegendRow {
     LegendRow::Entry(Sample::Swatch(phase.hue()), phase.name().into())
-}
-
-/// The size, with its density where densities differ.
-fn label(part: &Part<'_>, comparison: &Comparison<'_>) -> String {
-    let density = comparison.density.filter(|_| part.shows_density);
-    let density = density.map(|density| format!(" at {}", density_text(density)));
-    format!("{}{}", comparison.n, density.unwrap_or_default())
 }
 
 /// The bars of a size; where no CPU stands against the GPU, the GPU's fastest kernel has one.
@@ -158,15 +166,15 @@ fn bar(parts: Vec<(Phase, f64)>) -> Option<Bar> {
 }
 
 /// What comes once, at the largest size, and when it has paid back.
-fn first_use(part: &Part<'_>) -> Vec<LegendRow> {
-    let Some((n, pair)) = largest(&part.section.comparisons, Kind::EndToEnd) else { return vec![] };
+fn first_use(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<LegendRow> {
+    let Some((n, pair)) = largest(comparisons, Kind::EndToEnd) else { return vec![] };
     let Some(first) = FirstUse::of(part.report, pair.gpu) else { return vec![] };
     let named = [
         ("context", first.context_s),
         ("compiling", first.compile_s),
         ("compiled before", first.compile_cached_s),
         ("planning", first.plan_s),
-        ("first call, extra", Some(first.first_call_s)),
+        ("first call, extra", Some(first.first_call_s).filter(|seconds| *seconds > 0.0)),
     ];
     let costs =
         named.into_iter().filter_map(|(name, seconds)| Some(format!("{name}: {}", time_text(seconds?))));

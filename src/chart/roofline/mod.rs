@@ -21,7 +21,7 @@ use roofs::{Roof, roofs};
 /// How strongly the cells of an op's smallest size are drawn.
 const FAINTEST: f64 = 0.35;
 /// Colours of the ops; with the shapes of markers they repeat after 42.
-const HUES: [Hue; 6] = [Hue::Blue, Hue::Vermilion, Hue::Green, Hue::Orange, Hue::Purple, Hue::Sky];
+const HUES: [Hue; 7] = [Hue::Blue, Hue::Vermilion, Hue::Green, Hue::Orange, Hue::Purple, Hue::Sky, Hue::Ink];
 
 /// A measured cell.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,7 +106,7 @@ fn chart(report: &Report, subject: Subject<'_>, captions: Vec<String>) -> Option
     let frame = Frame {
         name: format!("roofline-{}-{}{suffix}", subject.backend, subject.dtype),
         title: format!("{}, {}: how near to the machine's limits?", subject.backend, subject.dtype.words()),
-        subtitle: "Every measured cell. Filled: the best variant of its case. Lighter: smaller N. Figures: N"
+        subtitle: "Every measured cell. Filled: the best variant of its case. Fainter: smaller N. Figures: N"
             .into(),
         captions,
         x: Axis::decades("FLOP a byte of least traffic (log scale)", &held[0], plain),
@@ -128,7 +128,7 @@ fn ops<'a>(rows: &[&'a Row]) -> Vec<(&'a str, Style)> {
     names.sort_by_key(|name| OPS.iter().position(|op| op.name() == *name).unwrap_or(OPS.len()));
     let style = |index: usize| {
         let hue = HUES[index % HUES.len()];
-        Style { hue, stroke: Stroke::Solid, marker: index + index / HUES.len(), filled: true }
+        Style { hue, stroke: Stroke::Solid, marker: index, filled: true }
     };
     names.into_iter().enumerate().map(|(index, name)| (name, style(index))).collect()
 }
@@ -144,7 +144,7 @@ fn dots(rows: &[&Row], ops: &[(&str, Style)]) -> Vec<Dot> {
             let Some(median_s) = row.median_s() else { continue };
             let is_best = best(&of_op, &row.case).is_some_and(|best| std::ptr::eq(best, *row));
             let rank = sizes.iter().position(|size| *size == row.case.n).unwrap_or_default();
-            let share = (rank + 1) as f64 / sizes.len() as f64;
+            let share = if sizes.len() > 1 { rank as f64 / (sizes.len() - 1) as f64 } else { 1.0 };
             let is_end = rank == 0 || rank + 1 == sizes.len();
             dots.push(Dot {
                 style: Style { filled: is_best, ..style },

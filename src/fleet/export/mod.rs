@@ -46,10 +46,10 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// A fleet in one of the formats of text.
+/// A fleet in one of the formats of one file.
 ///
 /// # Errors
-/// The format is one of charts.
+/// The format is one of several files, or the page cannot be drawn.
 pub fn bytes(fleet: &Fleet, format: Format, color: bool) -> Result<Vec<u8>> {
     let shown = Shown::of(fleet);
     Ok(match format {
@@ -57,6 +57,7 @@ pub fn bytes(fleet: &Fleet, format: Format, color: bool) -> Result<Vec<u8>> {
         Format::Md => text::markdown(&shown).into_bytes(),
         Format::Csv => csv::csv(&shown).into_bytes(),
         Format::Json => json::json(&shown)?,
+        Format::Html => crate::html::page(&fleet.named().collect::<Vec<_>>())?.into_bytes(),
         Format::Png | Format::Svg => {
             let name = format.name();
             bail!("{name} charts are files: draw them with 'gpubench plot'")

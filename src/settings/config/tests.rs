@@ -33,6 +33,8 @@ fn messages_name_the_line_and_the_nearest_valid_word() {
         ("# a\n[[sweep]]\nopps = \"fft\"\n", "mine.toml:3: unknown key 'opps': did you mean 'ops'?"),
         ("[[swep]]\nops = \"fft\"\n", "mine.toml:1: unknown key 'swep': did you mean 'sweep'?"),
         ("[[sweep]]\nseed = 1\n", "mine.toml:2: 'seed' holds for the whole run: write it above"),
+        ("[[sweep]]\ntheme = \"dark\"\n", "mine.toml:2: 'theme' holds for the whole run"),
+        ("theme = \"drak\"\n", "mine.toml:1: unknown theme 'drak': did you mean 'dark'?"),
         ("[[sweep]]\nbudget = \"1m\"\n", "mine.toml:2: 'budget' holds for the whole run"),
         ("\nops = [\"matmull\"]\n", "mine.toml:2: unknown op 'matmull': did you mean 'matmul'?"),
         ("[[sweep]]\n\ndtypes = [\"f23\"]\n", "mine.toml:3: unknown dtype 'f23': did you mean 'f32'?"),

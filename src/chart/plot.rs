@@ -1,0 +1,102 @@
+//! Charts of reports on disk: draws and writes, and names what is drawn.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+
+use super::{Chart, Format, Theme, charts, files};
+use crate::report::Report;
+use crate::report::file::{locate, save_all_in_new};
+
+/// Lines of a chart that can still be told apart: as many as there are colours, on either side.
+const TOLD_APART: usize = 14;
+
+/// The most lines that a chart of `reports` has, where they are more than can be told apart.
+pub fn crowded(reports: &[(&str, &Report)]) -> Option<usize> {
+    let charts = charts(reports);
+    let lines =
+        charts.iter().map(|chart| if let Chart::Lines(chart) = chart { chart.series.len() } else { 0 });
+    lines.max().filter(|most| *most > TOLD_APART)
+}
+
+/// Draws the charts of named reports and writes them into `out`, which is made where it is missing.
+///
+/// Several reports share charts; their series are then labelled with the reports' names. Returns the paths written.
+///
+/// # Errors
+/// `out` is `-`, no report has a measured row, a file exists and `force` is false, or `out` cannot
+/// be written. No file or folder is then left behind.
+pub fn plot(
+    reports: &[(&str, &Report)],
+    out: &Path,
+    formats: &[Format],
+    theme: Theme,
+    force: bool,
+) -> anyhow::Result<Vec<PathBuf>> {
+    if out == Path::new("-") {
+        bail!("charts are files and do not go to stdout; name a folder with --out");
+    }
+    let files = files(reports, formats, theme)?;
+    if files.is_empty() {
+        bail!(
+            "nothing to draw: no row of the given reports is measured; see their report.md for the reasons"
+        );
+    }
+    save_all_in_new(out, &files, force)
+}
+
+/// A name for each report: its folder's for a `report.json`, else the file's; the whole path where names collide.
+pub fn names(reports: &[PathBuf]) -> Vec<String> {
+    let short = |path: &PathBuf| {
+        let file = locate(path);
+        let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let folder = file.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+        match (stem, folder) {
+            (Some(stem), Some(folder)) if stem == "report" => folder,
+            (Some(stem), _) => stem,
+            (None, _) => path.display().to_string(),
+        }
+    };
+    let names: Vec<String> = reports.iter().map(short).collect();
+    let collide = (1..names.len()).any(|index| names[..index].contains(&names[index]));
+    if collide { reports.iter().map(|path| path.display().to_string()).collect() } else { names }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example::{empty, full, measured};
+
+    #[test]
+    fn plot_writes_charts_but_replaces_none_unasked() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("new/charts");
+        let plot = |report: &Report, force| plot(&[("", report)], &out, &[Format::Svg], Theme::Light, force);
+        let written = plot(&full(), false).unwrap();
+        assert_eq!(written.len(), 5);
+        assert!(written.iter().all(|path| path.is_file()));
+        assert!(plot(&full(), false).unwrap_err().to_string().contains("--force"));
+        plot(&full(), true).unwrap();
+        assert!(plot(&empty(), true).unwrap_err().to_string().contains("nothing to draw"));
+    }
+
+    #[test]
+    fn plot_leaves_nothing_behind_where_it_cannot_write_and_takes_no_dash_for_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let long = measured(&"o".repeat(300), 8, "cpu", "v", 1e-3);
+        let short = measured("fft", 8, "cpu", "v", 1e-3);
+        let report = Report { rows: vec![short, long], ..empty() };
+        let plot = |out: &Path| plot(&[("", &report)], out, &[Format::Svg], Theme::Light, false);
+        assert!(plot(&folder.path().join("new/charts")).is_err());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let message = plot(Path::new("-")).unwrap_err().to_string();
+        assert!(message.contains("stdout") && message.contains("--out"), "{message}");
+    }
+
+    #[test]
+    fn reports_are_called_after_their_folder_or_file_and_by_path_when_names_collide() {
+        let paths = |texts: &[&str]| texts.iter().map(PathBuf::from).collect::<Vec<_>>();
+        assert_eq!(names(&paths(&["a/h200/report.json", "b/before.json"])), ["h200", "before"]);
+        assert_eq!(names(&paths(&["a/x.json", "b/x.json"])), ["a/x.json", "b/x.json"]);
+    }
+}

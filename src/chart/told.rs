@@ -1,0 +1,106 @@
+//! Charts as lines of text, for tests: what a chart says, without its looks in pixels.
+
+use super::Chart;
+use super::axis::Axis;
+use super::frame::{Frame, Row};
+use super::lines::{Crossing, LineChart};
+use super::overview::Overview;
+use super::phases::{Bar, PhaseChart};
+use super::roofline::Roofline;
+use super::series::{Series, Style};
+
+/// Every chart, with a blank line between.
+pub fn told(charts: &[Chart]) -> String {
+    let one = |chart: &Chart| match chart {
+        Chart::Lines(chart) => lines(chart),
+        Chart::Phases(chart) => phases(chart),
+        Chart::Roofline(chart) => roofline(chart),
+        Chart::Overview(chart) => overview(chart),
+    };
+    charts.iter().map(|chart| one(chart).join("\n") + "\n").collect::<Vec<_>>().join("\n")
+}
+
+fn lines(chart: &LineChart) -> Vec<String> {
+    let mut text = frame(&chart.frame);
+    text.extend(chart.series.iter().map(series));
+    let reference = chart.reference.iter();
+    text.extend(reference.map(|one| format!("at {}: above {}, below {}", one.value, one.above, one.below)));
+    text.extend(chart.crossings.iter().map(crossing));
+    text
+}
+
+fn phases(chart: &PhaseChart) -> Vec<String> {
+    let mut text = frame(&chart.frame);
+    let bar = |bar: &Bar| {
+        let parts = bar.parts.iter().map(|(phase, share)| format!("{} {:.1} %", phase.name(), 100.0 * share));
+        format!("{} = {}", bar.total, parts.collect::<Vec<_>>().join(" + "))
+    };
+    for group in &chart.groups {
+        text.push(format!("CPU {}", group.cpu.as_ref().map_or("-".into(), bar)));
+        text.push(format!("GPU {}", bar(&group.gpu)));
+    }
+    text
+}
+
+fn roofline(chart: &Roofline) -> Vec<String> {
+    let mut text = frame(&chart.frame);
+    for roof in &chart.roofs {
+        let [from, to] = roof.path.map(|(x, y)| format!("({x:.3e}, {y:.3e})"));
+        text.push(format!("roof {} [{}]: {from} to {to}", roof.label, style(&roof.style)));
+    }
+    for dot in &chart.dots {
+        let label = dot.label.as_deref().unwrap_or("-");
+        let looks = format!("{}, {:.2}", style(&dot.style), dot.strength);
+        text.push(format!("dot [{looks}] ({:.3e}, {:.3e}) {label}", dot.x, dot.y));
+    }
+    text
+}
+
+fn overview(chart: &Overview) -> Vec<String> {
+    let mut text = vec![format!("{}: {}", chart.name, chart.title), axis("y", &chart.y)];
+    text.extend(chart.legend.iter().map(|(sample, words)| format!("legend {sample:?} {words}")));
+    for panel in &chart.panels {
+        text.push(format!("panel {}", panel.heading));
+        text.push(axis("x", &panel.x));
+        text.extend(panel.series.iter().map(series));
+        text.extend(panel.crossings.iter().map(crossing));
+    }
+    text.extend(chart.captions.iter().map(|caption| format!("caption {caption}")));
+    text
+}
+
+fn frame(frame: &Frame) -> Vec<String> {
+    let mut text = vec![format!("{}: {}", frame.name, frame.title), frame.subtitle.clone()];
+    text.extend([axis("x", &frame.x), axis("y", &frame.y)]);
+    text.extend(frame.legend.iter().map(|row| match row {
+        Row::Heading(heading) => format!("legend # {heading}"),
+        Row::Entry(_, words) => format!("legend * {words}"),
+        Row::Note(note) => format!("legend {note}"),
+    }));
+    text.extend(frame.captions.iter().map(|caption| format!("caption {caption}")));
+    text
+}
+
+fn axis(name: &str, axis: &Axis) -> String {
+    let ticks: Vec<&str> = axis.ticks.iter().map(|tick| tick.label.as_str()).collect();
+    format!("{name} {}: {:.3e} to {:.3e}: {}", axis.title, axis.low, axis.high, ticks.join(" | "))
+}
+
+fn series(series: &Series) -> String {
+    let points = series.points.iter().map(|point| {
+        let label = point.label.as_ref().map(|label| format!(" {label:?}")).unwrap_or_default();
+        format!("{} {:.3e} ({:.3e} to {:.3e}){label}", point.x, point.y, point.low, point.high)
+    });
+    let points: Vec<String> = points.collect();
+    format!("{} [{}]: {}", series.label, style(&series.style), points.join("; "))
+}
+
+fn crossing(crossing: &Crossing) -> String {
+    let [low, high] = crossing.interval;
+    format!("crossing {:?} {:.1} ({low:.1} to {high:.1}) {:?}", crossing.hue, crossing.size, crossing.label)
+}
+
+fn style(style: &Style) -> String {
+    let fill = if style.filled { "filled" } else { "open" };
+    format!("{:?} {:?} {} {fill}", style.hue, style.stroke, style.marker)
+}
