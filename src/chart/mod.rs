@@ -41,7 +41,7 @@ use image::{Picture, plain_svg};
 use lines::LineChart;
 use overview::Overview;
 use phases::PhaseChart;
-pub use plot::plot;
+pub use plot::{crowded, names, plot};
 use roofline::Roofline;
 use sheet::{Sheet, sheets};
 use text::captions;

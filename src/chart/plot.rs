@@ -1,22 +1,31 @@
-//! Charts of reports on disk: reads, draws, writes.
+//! Charts of reports as files in a folder, and what the reports are called.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
-use super::{Format, Theme, files};
+use super::{Chart, Format, Theme, charts, files};
 use crate::report::Report;
-use crate::report::file::{load, locate, save_all_in_new};
+use crate::report::file::{locate, save_all_in_new};
 
-/// Reads reports, draws their charts and writes them into `out`, which is made where it is missing.
+/// Lines of a chart that can still be told apart: as many as there are colours, on either side.
+const TOLD_APART: usize = 14;
+
+/// The most lines that a chart of `reports` has, where they are more than can be told apart.
+pub fn crowded(reports: &[(&str, &Report)]) -> Option<usize> {
+    let lines = |chart: &Chart| if let Chart::Lines(chart) = chart { chart.series.len() } else { 0 };
+    let most = charts(reports).iter().map(lines).max()?;
+    (most > TOLD_APART).then_some(most)
+}
+
+/// Draws the charts of named reports and writes them into `out`, which is made where it is missing.
 ///
 /// Several reports share charts; their series are then labelled with the reports' names. Returns the paths written.
 ///
 /// # Errors
-/// `out` is `-`, a report cannot be read, none has a measured row, a file exists and `force` is false, or `out` cannot
-/// be written. No file or folder is then left behind.
+/// `out` is `-`, no report has a measured row, a file exists and `force` is false, or `out` cannot be written. No file or folder is then left behind.
 pub fn plot(
-    reports: &[PathBuf],
+    reports: &[(&str, &Report)],
     out: &Path,
     formats: &[Format],
     theme: Theme,
@@ -25,10 +34,7 @@ pub fn plot(
     if out == Path::new("-") {
         bail!("charts are files and do not go to stdout; name a folder with --out");
     }
-    let loaded = reports.iter().map(|path| load(path)).collect::<anyhow::Result<Vec<Report>>>()?;
-    let names = names(reports);
-    let named: Vec<(&str, &Report)> = names.iter().map(String::as_str).zip(&loaded).collect();
-    let files = files(&named, formats, theme)?;
+    let files = files(reports, formats, theme)?;
     if files.is_empty() {
         bail!(
             "nothing to draw: no row of the given reports is measured; see their report.md for the reasons"
@@ -38,7 +44,7 @@ pub fn plot(
 }
 
 /// A name for each report: its folder's for a `report.json`, else the file's; the whole path where names collide.
-fn names(reports: &[PathBuf]) -> Vec<String> {
+pub fn names(reports: &[PathBuf]) -> Vec<String> {
     let short = |path: &PathBuf| {
         let file = locate(path);
         let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
@@ -60,47 +66,44 @@ mod tests {
     use crate::report::example::{empty, full, measured};
 
     #[test]
-    fn plot_reads_reports_and_writes_charts_but_replaces_none_unasked() {
+    fn charts_are_written_but_replace_none_unasked() {
         let folder = tempfile::tempdir().unwrap();
-        let source = folder.path().join("run");
-        std::fs::create_dir(&source).unwrap();
-        crate::report::file::save(&full(), &source.join("report.json")).unwrap();
         let out = folder.path().join("new/charts");
-        let reports = [source.clone()];
+        let report = full();
+        let reports = [("", &report)];
         let written = plot(&reports, &out, &[Format::Svg], Theme::Light, false).unwrap();
         assert_eq!(written.len(), 5);
         assert!(written.iter().all(|path| path.is_file()));
-        assert!(
-            plot(&reports, &out, &[Format::Svg], Theme::Light, false)
-                .unwrap_err()
-                .to_string()
-                .contains("--force")
-        );
+        let again = plot(&reports, &out, &[Format::Svg], Theme::Light, false);
+        assert!(again.unwrap_err().to_string().contains("--force"));
         plot(&reports, &out, &[Format::Svg], Theme::Light, true).unwrap();
-        crate::report::file::save(&empty(), &source.join("report.json")).unwrap();
-        assert!(
-            plot(&reports, &out, &[Format::Svg], Theme::Light, true)
-                .unwrap_err()
-                .to_string()
-                .contains("nothing to draw")
-        );
+        let nothing = plot(&[("", &empty())], &out, &[Format::Svg], Theme::Light, true);
+        assert!(nothing.unwrap_err().to_string().contains("nothing to draw"));
     }
 
     #[test]
-    fn plot_leaves_nothing_behind_where_it_cannot_write_and_takes_no_dash_for_a_folder() {
+    fn nothing_is_left_behind_where_it_cannot_be_written_and_a_dash_is_no_folder() {
         let folder = tempfile::tempdir().unwrap();
-        let source = folder.path().join("report.json");
         let long = measured(&"o".repeat(300), 8, "cpu", "v", 1e-3);
         let short = measured("fft", 8, "cpu", "v", 1e-3);
-        crate::report::file::save(&Report { rows: vec![short, long], ..empty() }, &source).unwrap();
-        let reports = [source];
-        assert!(
-            plot(&reports, &folder.path().join("new/charts"), &[Format::Svg], Theme::Light, false).is_err()
-        );
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        let report = Report { rows: vec![short, long], ..empty() };
+        let reports = [("", &report)];
+        let out = folder.path().join("new/charts");
+        assert!(plot(&reports, &out, &[Format::Svg], Theme::Light, false).is_err());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         let message =
             plot(&reports, Path::new("-"), &[Format::Svg], Theme::Light, false).unwrap_err().to_string();
         assert!(message.contains("stdout") && message.contains("--out"), "{message}");
+    }
+
+    #[test]
+    fn a_chart_of_more_lines_than_can_be_told_apart_is_crowded() {
+        let variants = |count: usize| {
+            let row = |index| measured("svd", 10, "cpu", &format!("v{index}"), 1e-3);
+            Report { rows: (0..count).map(row).collect(), ..empty() }
+        };
+        assert_eq!(crowded(&[("", &variants(14))]), None);
+        assert_eq!(crowded(&[("", &variants(15))]), Some(15));
     }
 
     #[test]

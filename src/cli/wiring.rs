@@ -12,7 +12,7 @@ use crate::export::{self, View};
 use crate::plan::Plan;
 use crate::report::Report;
 use crate::settings::{Destination, Format, Settings};
-use crate::{chart, doctor, observe, worker};
+use crate::{chart, doctor, observe, report, worker};
 
 /// Runs the plan; progress goes to stderr.
 pub fn measure(settings: &Settings, plan: Plan) -> Result<Finished> {
@@ -60,9 +60,18 @@ pub fn deliver(settings: &Settings, report: &Report) -> Result<()> {
 
 /// Draws the charts that `args` name and tells their paths on stderr.
 pub fn plot(args: &PlotArgs) -> Result<()> {
-    let formats: Vec<_> =
-        args.formats()?.iter().filter_map(|format| chart::Format::find(format.name())).collect();
-    for path in chart::plot(&args.reports, &args.out, &formats, args.theme()?, args.force)? {
+    let (formats, theme) = (args.formats()?, args.theme()?);
+    let formats: Vec<_> = formats.iter().filter_map(|format| chart::Format::find(format.name())).collect();
+    let loaded = args.reports.iter().map(|path| report::file::load(path)).collect::<Result<Vec<Report>>>()?;
+    let names = chart::names(&args.reports);
+    let named: Vec<(&str, &Report)> = names.iter().map(String::as_str).zip(&loaded).collect();
+    if let Some(most) = chart::crowded(&named) {
+        stream::note(&format!(
+            "gpubench: a chart of these has {most} lines, more than can be told apart: name fewer reports, \
+             or see 'gpubench show' for a table"
+        ));
+    }
+    for path in chart::plot(&named, &args.out, &formats, theme, args.force)? {
         stream::note(&path.display().to_string());
     }
     Ok(())
