@@ -1,4 +1,4 @@
-//! Charts of reports on disk: draws and writes, and names what is drawn.
+//! Charts of reports as files in a folder, and what the reports are called.
 
 use std::path::{Path, PathBuf};
 
@@ -13,10 +13,9 @@ const TOLD_APART: usize = 14;
 
 /// The most lines that a chart of `reports` has, where they are more than can be told apart.
 pub fn crowded(reports: &[(&str, &Report)]) -> Option<usize> {
-    let charts = charts(reports);
-    let lines =
-        charts.iter().map(|chart| if let Chart::Lines(chart) = chart { chart.series.len() } else { 0 });
-    lines.max().filter(|most| *most > TOLD_APART)
+    let lines = |chart: &Chart| if let Chart::Lines(chart) = chart { chart.series.len() } else { 0 };
+    let most = charts(reports).iter().map(lines).max()?;
+    (most > TOLD_APART).then_some(most)
 }
 
 /// Draws the charts of named reports and writes them into `out`, which is made where it is missing.
@@ -24,8 +23,8 @@ pub fn crowded(reports: &[(&str, &Report)]) -> Option<usize> {
 /// Several reports share charts; their series are then labelled with the reports' names. Returns the paths written.
 ///
 /// # Errors
-/// `out` is `-`, no report has a measured row, a file exists and `force` is false, or `out` cannot
-/// be written. No file or folder is then left behind.
+/// `out` is `-`, no report has a measured row, a file exists and `force` is false, or `out` cannot be written. No file
+/// or folder is then left behind.
 pub fn plot(
     reports: &[(&str, &Report)],
     out: &Path,
@@ -68,29 +67,44 @@ mod tests {
     use crate::report::example::{empty, full, measured};
 
     #[test]
-    fn plot_writes_charts_but_replaces_none_unasked() {
+    fn charts_are_written_but_replace_none_unasked() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("new/charts");
-        let plot = |report: &Report, force| plot(&[("", report)], &out, &[Format::Svg], Theme::Light, force);
-        let written = plot(&full(), false).unwrap();
+        let report = full();
+        let reports = [("", &report)];
+        let written = plot(&reports, &out, &[Format::Svg], Theme::Light, false).unwrap();
         assert_eq!(written.len(), 5);
         assert!(written.iter().all(|path| path.is_file()));
-        assert!(plot(&full(), false).unwrap_err().to_string().contains("--force"));
-        plot(&full(), true).unwrap();
-        assert!(plot(&empty(), true).unwrap_err().to_string().contains("nothing to draw"));
+        let again = plot(&reports, &out, &[Format::Svg], Theme::Light, false);
+        assert!(again.unwrap_err().to_string().contains("--force"));
+        plot(&reports, &out, &[Format::Svg], Theme::Light, true).unwrap();
+        let nothing = plot(&[("", &empty())], &out, &[Format::Svg], Theme::Light, true);
+        assert!(nothing.unwrap_err().to_string().contains("nothing to draw"));
     }
 
     #[test]
-    fn plot_leaves_nothing_behind_where_it_cannot_write_and_takes_no_dash_for_a_folder() {
+    fn nothing_is_left_behind_where_it_cannot_be_written_and_a_dash_is_no_folder() {
         let folder = tempfile::tempdir().unwrap();
         let long = measured(&"o".repeat(300), 8, "cpu", "v", 1e-3);
         let short = measured("fft", 8, "cpu", "v", 1e-3);
         let report = Report { rows: vec![short, long], ..empty() };
-        let plot = |out: &Path| plot(&[("", &report)], out, &[Format::Svg], Theme::Light, false);
-        assert!(plot(&folder.path().join("new/charts")).is_err());
+        let reports = [("", &report)];
+        let out = folder.path().join("new/charts");
+        assert!(plot(&reports, &out, &[Format::Svg], Theme::Light, false).is_err());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-        let message = plot(Path::new("-")).unwrap_err().to_string();
+        let message =
+            plot(&reports, Path::new("-"), &[Format::Svg], Theme::Light, false).unwrap_err().to_string();
         assert!(message.contains("stdout") && message.contains("--out"), "{message}");
+    }
+
+    #[test]
+    fn a_chart_of_more_lines_than_can_be_told_apart_is_crowded() {
+        let variants = |count: usize| {
+            let row = |index| measured("svd", 10, "cpu", &format!("v{index}"), 1e-3);
+            Report { rows: (0..count).map(row).collect(), ..empty() }
+        };
+        assert_eq!(crowded(&[("", &variants(14))]), None);
+        assert_eq!(crowded(&[("", &variants(15))]), Some(15));
     }
 
     #[test]

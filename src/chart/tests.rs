@@ -148,6 +148,19 @@ fn fragments_are_the_charts_without_a_font_and_the_page_has_it_once() {
     assert_eq!(font_faces().matches("@font-face").count(), 2);
 }
 
+/// A page that shows one drawing in either theme relies on this.
+#[test]
+fn themes_differ_in_colours_and_their_strength_alone() {
+    let report = two_ops();
+    let plain = |theme| {
+        let fragments = svg_fragments(&report, theme).unwrap();
+        let svg = fragments.into_iter().map(|fragment| fragment.svg).collect::<String>();
+        let parts = svg.split('"').filter(|part| !part.starts_with('#') && part.parse::<f64>().is_err());
+        parts.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert!(plain(Theme::Light) == plain(Theme::Dark));
+}
+
 #[test]
 fn figures_at_the_ends_of_float64_are_drawn() {
     for (cpu, gpu) in [(1e308, 1e308), (5e-324, 5e-324), (1e308, 1e-308), (1e-308, 1e308), (5e-324, 1.0)] {

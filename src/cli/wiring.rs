@@ -50,7 +50,12 @@ pub fn deliver(settings: &Settings, report: &Report) -> Result<()> {
     let output = &settings.output;
     let view = view(output);
     let mut text = Vec::new();
-    for format in &output.formats {
+    let mut formats = output.formats.clone();
+    // A folder always holds the report, with the answer that follows from it.
+    if matches!(output.destination, Destination::Folder(_)) && !formats.contains(&Format::Json) {
+        formats.push(Format::Json);
+    }
+    for format in &formats {
         let exporter =
             export::find(format.name()).with_context(|| format!("no exporter of {}", format.name()))?;
         match &output.destination {
@@ -95,7 +100,7 @@ pub fn shown(fleet: &Fleet, format: Format, view: &View) -> Result<Vec<u8>> {
 
 /// Draws the charts that `args` name and tells their paths on stderr.
 pub fn plot(args: &PlotArgs) -> Result<()> {
-    let formats = args.formats()?;
+    let (formats, theme) = (args.formats()?, args.theme()?);
     let formats: Vec<_> = formats.iter().filter_map(|format| chart::Format::find(format.name())).collect();
     let fleets = args.reports.iter().map(|path| fleet::file::load(path)).collect::<Result<Vec<Fleet>>>()?;
     let labelled = fleet::labelled(&chart::names(&args.reports), &fleets);
@@ -107,7 +112,7 @@ pub fn plot(args: &PlotArgs) -> Result<()> {
              or see 'gpubench show' for a table"
         ));
     }
-    for path in chart::plot(&named, &args.out, &formats, args.theme()?, args.force)? {
+    for path in chart::plot(&named, &args.out, &formats, theme, args.force)? {
         stream::note(&path.display().to_string());
     }
     Ok(())

@@ -33,6 +33,16 @@ impl Values {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// Bytes of the elements.
+    pub fn bytes(&self) -> u64 {
+        let element = match self {
+            Values::F32(_) => 4,
+            Values::F64(_) | Values::C32(_) => 8,
+            Values::C64(_) => 16,
+        };
+        element * self.len() as u64
+    }
 }
 
 /// A row-major matrix; a vector is a matrix of one column.
@@ -105,6 +115,15 @@ impl Operand {
     /// The elements of a dense operand as `T`.
     pub fn dense_slice<T: Real>(&self) -> Result<&[T], CellError> {
         T::slice(&self.as_dense()?.values)
+    }
+
+    /// Bytes of the elements and of what tells their places.
+    pub fn bytes(&self) -> u64 {
+        let structure = match self {
+            Operand::Dense(_) => 0,
+            Operand::Csr(csr) => 4 * (csr.indptr.len() + csr.indices.len()) as u64,
+        };
+        self.values().bytes() + structure
     }
 
     /// The elements, dense or stored.

@@ -46,7 +46,7 @@ fn a_run_prints_a_table_and_leaves_report_and_charts_in_its_folder() {
     assert!(read(&folder, "made/here/report.csv").lines().count() == 1 + 4);
     assert!(read(&folder, "made/here/report.md").contains("matmul"));
     let names = files(&folder, "made/here");
-    for chart in ["overview.png", "phases-matmul-f32.png", "speedup-matmul-f32.png", "time-matmul-f32.png"] {
+    for chart in ["overview.png", "speedup-matmul-f32.png", "time-matmul-f32.png"] {
         assert!(names.iter().any(|name| name == chart), "{names:?}");
     }
 }

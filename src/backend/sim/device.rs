@@ -5,12 +5,14 @@ use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::time::Duration;
 
+use super::bus::Bus;
 use super::law::Seconds;
 use super::reference;
 use super::rule::{Answer, Behaviour, Fault};
 use super::script::{Script, Scripted};
 use crate::backend::{
-    Backend, Ceilings, Conditions, Finding, Floors, Job, Sample, SetupCounts, Side, Variant,
+    Backend, Ceilings, Conditions, DevicePhases, Finding, Floors, HostMemory, Job, Sample, SetupCounts, Side,
+    Variant,
 };
 use crate::case::{Cache, Case};
 use crate::data::generator::Stream;
@@ -44,11 +46,13 @@ pub struct Device {
     scripted: Scripted,
     variants: Vec<Variant>,
     meters: Rc<Meters>,
+    bus: Rc<Bus>,
 }
 
 impl Device {
-    /// Starts the device of that number as the script says: late, or not at all.
-    pub fn start(script: Script, ordinal: u32) -> Result<Device, Unavailable> {
+    /// Starts the device of that number as the script says: late, or not at all. Copies are from and to host `memory` of
+    /// that kind.
+    pub fn start(script: Script, ordinal: u32, memory: HostMemory) -> Result<Device, Unavailable> {
         let start = &script.start;
         if let Some(Seconds(delay)) = start.delay {
             std::thread::sleep(Duration::from_secs_f64(delay));
@@ -68,7 +72,9 @@ impl Device {
             Unavailable::new(reason, "choose one of them with --device, or add a [[device]] to the script")
         })?;
         let variants = script.variants();
-        Ok(Device { script, ordinal, scripted, variants, meters: Rc::default() })
+        let Ceilings { upload, download, .. } = script.ceilings();
+        let bus = Rc::new(Bus::new(memory, upload.unwrap_or_default(), download.unwrap_or_default()));
+        Ok(Device { script, ordinal, scripted, variants, meters: Rc::default(), bus })
     }
 
     fn count(&self, change: impl FnOnce(&mut SetupCounts)) {
@@ -118,6 +124,10 @@ impl Backend for Device {
             counts.allocations += inputs.len() as u64 + 1;
             counts.plans += 1;
         });
+        let on_gpu = side == Side::Gpu;
+        if on_gpu {
+            self.bus.upload(inputs);
+        }
         let behaviour = Cache::ALL.map(|cache| self.script.behaviour(variant, case, cache));
         // Devices of one script scatter each by its own chances.
         let seed = self.script.seed.wrapping_add(case.seed).wrapping_add(u64::from(self.ordinal) << 32);
@@ -125,8 +135,9 @@ impl Backend for Device {
             case: case.clone(),
             inputs: inputs.to_vec(),
             behaviour,
-            on_gpu: side == Side::Gpu,
-            factor: if side == Side::Gpu { self.scripted.factor } else { 1.0 },
+            bus: on_gpu.then(|| Rc::clone(&self.bus)),
+            on_gpu,
+            factor: if on_gpu { self.scripted.factor } else { 1.0 },
             event_constant_s: self.script.floors.map(|floors| floors.event_constant.0),
             stream: Stream::new(seed, fnv1a(0, format!("{case} {variant}").as_bytes())),
             executions: 0,
@@ -142,6 +153,10 @@ impl Backend for Device {
             event_constant_s: Some(floors.event_constant.0),
             ..Floors::default()
         })
+    }
+
+    fn phases(&mut self) -> DevicePhases {
+        self.bus.take()
     }
 
     fn settle(&mut self) {
@@ -182,6 +197,8 @@ struct SimJob {
     /// Cold and hot.
     behaviour: [Behaviour; 2],
     on_gpu: bool,
+    /// The way to and from the device, for variants that run on one.
+    bus: Option<Rc<Bus>>,
     /// How many times longer everything takes on this device.
     factor: f64,
     event_constant_s: Option<f64>,
@@ -248,6 +265,9 @@ impl Job for SimJob {
             && let Some(part) = answer.first_mut()
         {
             spoil(part, self.stream.bits(u64::MAX));
+        }
+        if let Some(bus) = &self.bus {
+            bus.download(&answer);
         }
         Ok(answer)
     }

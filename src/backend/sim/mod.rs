@@ -2,6 +2,7 @@
 //!
 //! `docs/sim.md` describes the script. Reported times are not slept; equal scripts and seeds give equal times.
 
+mod bus;
 mod ceilings;
 mod device;
 mod law;
@@ -41,5 +42,5 @@ fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     };
     let script = Script::read(path)
         .map_err(|error| Unavailable::new(format!("{error:#}"), "docs/sim.md describes the script"))?;
-    Ok(Box::new(Device::start(script, options.device)?))
+    Ok(Box::new(Device::start(script, options.device, options.transfer)?))
 }

@@ -6,7 +6,7 @@ use super::super::cautions::shown;
 use super::sweeps::{Sweep, Sweeps, compared};
 use crate::answer::first_use::{FirstUse, break_even};
 use crate::answer::machine::machine;
-use crate::answer::{Comparison, Kind, Pair, has_both_caches};
+use crate::answer::{Comparison, Kind, Pair, factor_text, has_both_caches};
 use crate::backend::Side;
 use crate::case::{Cache, DType};
 use crate::op;
@@ -124,15 +124,33 @@ impl Sweeps<'_> {
         })
     }
 
-    /// What each variant costs of ops that do not ask which side is faster, at their largest size.
+    /// At their largest size, what each variant costs of ops that do not ask which side is faster; and of others how
+    /// much slower than the best the other variants of the GPU are, where there are any.
     pub fn lessons(&self) -> Option<String> {
-        let alone = |sweep: &&Sweep<'_>| op::find(sweep.section.op).is_some_and(|op| !op.compares_sides());
-        let lines: Vec<String> = self.all.iter().filter(alone).filter_map(lesson).collect();
+        let alone = |sweep: &Sweep<'_>| op::find(sweep.section.op).is_some_and(|op| !op.compares_sides());
+        let lesson = |sweep| if alone(sweep) { costs(sweep) } else { slower(sweep) };
+        let lines: Vec<String> = self.all.iter().filter_map(lesson).collect();
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 }
 
-fn lesson(sweep: &Sweep<'_>) -> Option<String> {
+/// `transfer-loop N=3000, slower than copy-once: copy-each 51x, copy-each-pinned 12x.`
+fn slower(sweep: &Sweep<'_>) -> Option<String> {
+    let case = compared(sweep).last()?;
+    let best = case.gpu?;
+    let rivals = case
+        .rows
+        .iter()
+        .filter(|row| row.side == Side::Gpu && row.accuracy.is_headline() && row.cell() != best.cell());
+    let told =
+        |row: &&Row| Some(format!("{} {}", row.variant, factor_text(row.median_s()? / best.median_s()?)));
+    let told: Vec<String> = rivals.filter_map(told).collect();
+    (!told.is_empty())
+        .then(|| format!("{} N={}, slower than {}: {}.", sweep.name, case.n, best.variant, told.join(", ")))
+}
+
+/// `transfer N=8192: h2d-pageable 32.9 ms (8.17 GB/s), h2d-pinned 4.84 ms (55.4 GB/s).`
+fn costs(sweep: &Sweep<'_>) -> Option<String> {
     let measured = |case: &&Comparison<'_>| case.rows.iter().any(|row| row.execute.is_some());
     let largest = sweep.section.comparisons.iter().rev().find(measured)?;
     let cost = |row: &&Row| {
