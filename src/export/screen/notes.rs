@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::cautions::shown;
 use super::sweeps::{Sweep, Sweeps, compared};
+use crate::answer::cost::estimate;
 use crate::answer::first_use::{FirstUse, break_even};
 use crate::answer::machine::machine;
 use crate::answer::{Comparison, Kind, Pair, factor_text, has_both_caches};
@@ -134,19 +135,21 @@ impl Sweeps<'_> {
     }
 }
 
-/// `transfer-loop N=3000, slower than copy-once: copy-each 51x, copy-each-pinned 12x.`
+/// `transfer-loop N=3000, slower than copy-once: copy-each 83.4x, copy-each-pinned 17.2x.` by what a caller waits for.
 fn slower(sweep: &Sweep<'_>) -> Option<String> {
     let case = compared(sweep).last()?;
-    let best = case.gpu?;
+    let best = case.pair(Kind::Resident)?;
     let rivals = case
         .rows
         .iter()
-        .filter(|row| row.side == Side::Gpu && row.accuracy.is_headline() && row.cell() != best.cell());
-    let told =
-        |row: &&Row| Some(format!("{} {}", row.variant, factor_text(row.median_s()? / best.median_s()?)));
+        .filter(|row| row.side == Side::Gpu && row.accuracy.is_headline() && row.variant != best.gpu.variant);
+    let told = |row: &&Row| {
+        let waited = estimate(row, Kind::Resident)?.value;
+        Some(format!("{} {}", row.variant, factor_text(waited / best.gpu_s.value)))
+    };
     let told: Vec<String> = rivals.filter_map(told).collect();
-    (!told.is_empty())
-        .then(|| format!("{} N={}, slower than {}: {}.", sweep.name, case.n, best.variant, told.join(", ")))
+    let (name, n, than) = (&sweep.name, case.n, &best.gpu.variant);
+    (!told.is_empty()).then(|| format!("{name} N={n}, slower than {than}: {}.", told.join(", ")))
 }
 
 /// `transfer N=8192: h2d-pageable 32.9 ms (8.17 GB/s), h2d-pinned 4.84 ms (55.4 GB/s).`

@@ -101,3 +101,18 @@ fn a_report_of_one_side_says_that_there_is_nothing_to_compare() {
     report.rows.clear();
     assert!(screen(&report, false).starts_with("Nothing was measured."));
 }
+
+#[test]
+fn variants_of_the_gpu_are_held_against_the_best_by_what_a_caller_waits_for() {
+    let mut report = example::empty();
+    report.rows = vec![
+        example::measured("host-loop", 100, "cpu", "parallel", 10e-6),
+        example::measured("host-loop", 100, "cuda", "fused", 5e-6),
+        example::measured("host-loop", 100, "cuda", "launch-per-element", 29.995e-3),
+        example::measured("transfer", 8, "cuda", "h2d-pinned", 2e-6),
+    ];
+    report.rows[3].work = crate::op::Work { flop: 0.0, bytes: 4e3 };
+    let text = screen(&report, false);
+    assert!(text.contains("host-loop N=100, slower than fused: launch-per-element 3000x."), "{text}");
+    assert!(text.contains("transfer N=8: h2d-pinned 2.00 µs (2.00 GB/s)."), "{text}");
+}
