@@ -138,24 +138,33 @@ fn about(report: &Report, section: &Section<'_>, part: &[Comparison<'_>]) -> Opt
         section.cache
     );
     let kernel = largest(part, Kind::Kernel).filter(|(at, _)| *at == n);
-    let kernel =
-        kernel.map(|(_, pair)| format!(" ({} by the device's clock)", pair.speed_up)).unwrap_or_default();
+    let kernel = kernel.map(|(_, pair)| format!("; kernel alone {}", pair.speed_up));
     let own_copies = op::find(section.op).is_some_and(|op| op.copies_itself());
     let held = if own_copies { "with its own copies" } else { "with the data on the device" };
     let mut line = format!(
-        "{subject}: {held} {}; at N = {n} {} with {} against {}{kernel}",
+        "{subject}: {held} {}; at N = {n} {} ({} against {}{})",
         crossover_clause(&resident),
-        pair.speed_up,
+        faster(&pair),
         pair.gpu.variant,
         pair.cpu.variant,
+        kernel.unwrap_or_default(),
     );
     if let Some((whole, (at, pair))) = of(&mut found, Kind::EndToEnd).zip(largest(part, Kind::EndToEnd))
         && !own_copies
     {
-        line += &format!(". End to end {}; at N = {at} {}", crossover_clause(&whole), pair.speed_up);
+        line += &format!(". End to end {}; at N = {at} {}", crossover_clause(&whole), faster(&pair));
     }
     line += &limits(report, pair.gpu, pair.cpu);
     Some(line + ".")
+}
+
+/// `the GPU is 31x faster`, or that neither is for sure.
+fn faster(pair: &Pair<'_>) -> String {
+    if pair.speed_up.is_open() {
+        return format!("neither is surely faster ({})", pair.speed_up);
+    }
+    let winner = if pair.speed_up.winner() == Side::Gpu { "GPU" } else { "CPU" };
+    format!("the {winner} is {} faster", pair.speed_up.factor_text())
 }
 
 /// `. There the GPU reaches 94 % of its arithmetic peak, the CPU 81 % of its own`.
@@ -253,7 +262,7 @@ mod tests {
                 "matmul (float32, cold cache): with the data on the device the GPU wins from N = "
             )
         );
-        assert!(lines[1].contains("; at N = 10000 GPU 18.2x with cublas against openblas (GPU 18x by the device's clock). End to end "), "{}", lines[1]);
+        assert!(lines[1].contains("; at N = 10000 the GPU is 18.2x faster (cublas against openblas; kernel alone GPU 18x). End to end "), "{}", lines[1]);
         assert_eq!(lines.len(), 2);
     }
 
