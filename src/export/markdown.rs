@@ -82,7 +82,7 @@ fn text(report: &Report, view: &View) -> String {
 /// The answer in sentences and one table; empty where no case has both sides.
 fn answer(report: &Report) -> String {
     let sweeps = Sweeps::of(report);
-    let Some(grid) = sweeps.grid() else { return String::new() };
+    let Some(grid) = sweeps.grid(true) else { return String::new() };
     let mut text = String::from("## Answer\n\n");
     for line in paragraph(report) {
         let _ = writeln!(text, "- {}", escape(&line));

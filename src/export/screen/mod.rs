@@ -5,7 +5,7 @@ mod sweeps;
 #[cfg(test)]
 mod tests;
 
-use super::grid::hanging;
+use super::grid::{Grid, WIDTH, hanging};
 use super::problems::{ended_early, summary};
 use crate::report::Report;
 pub use sweeps::Sweeps;
@@ -16,11 +16,18 @@ pub const LINES: usize = 23;
 /// Comparisons up to which each has a line with its times; beyond, each sweep has one, at its largest size.
 const FEW: usize = 8;
 
+/// Cases of one side alone up to which each has a line.
+const CASES: usize = 12;
+
 /// The answer about `report`.
 pub fn screen(report: &Report, color: bool) -> String {
     let sweeps = Sweeps::of(report);
     let few = sweeps.comparisons() <= FEW;
-    let grid = if few { sweeps.grid_of_cases() } else { sweeps.grid() };
+    let grid = match sweeps.comparisons() {
+        0 => sweeps.grid_of_times(CASES),
+        _ if few => sweeps.grid_of_cases(),
+        _ => sweeps.grid(true).filter(fits).or_else(|| sweeps.grid(false)),
+    };
     let mut text = paragraph(&notes::title(report));
     if let Some(grid) = grid {
         text.push_str(&format!("\n{}\n", grid.text_without_title(color)));
@@ -43,6 +50,11 @@ pub fn screen(report: &Report, color: bool) -> String {
         }
     }
     text
+}
+
+/// Whether a table's lines are no longer than those of the terminal.
+fn fits(grid: &Grid) -> bool {
+    grid.text_without_title(false).lines().all(|line| line.chars().count() <= WIDTH)
 }
 
 /// A text broken into lines, with an end.

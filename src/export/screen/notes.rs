@@ -114,7 +114,7 @@ impl Sweeps<'_> {
     /// What the columns mean; `None` where no case has both sides.
     pub fn legend(&self) -> Option<String> {
         let limit = match self.has_limits() {
-            true => " Limit: share of the nearer roof, memory or arithmetic, measured here.",
+            true => " %: of the nearer roof, memory or arithmetic, as measured here.",
             false => "",
         };
         (self.comparisons() > 0).then(|| {

@@ -8,6 +8,7 @@ use crate::answer::{Comparison, Crossover, Kind, Names, Pair, Place, Section, ha
 use crate::backend::Side;
 use crate::case::{DType, density_text};
 use crate::measure::grade::Grade;
+use crate::op;
 use crate::report::quantity::time_within;
 use crate::report::{Report, Row};
 
@@ -52,11 +53,12 @@ impl<'a> Sweeps<'a> {
         self.all.iter().map(|sweep| compared(sweep).count()).sum()
     }
 
-    /// One line a sweep, at its largest size; `None` where no case has both sides.
-    pub fn grid(&self) -> Option<Grid> {
+    /// One line a sweep, at its largest size, crossovers with their `intervals` or without; `None` where no case has both
+    /// sides.
+    pub fn grid(&self, intervals: bool) -> Option<Grid> {
         let mut columns = vec![column("op", false), column("N", true)];
         columns.extend(Kind::ALL.map(|kind| column(kind.name(), false)));
-        columns.extend([column("pays from N", false), column("end to end from N", false)]);
+        columns.extend([column("pays from N", false), column("with copies", false)]);
         columns.extend(self.limit_columns());
         let row = |sweep: &Sweep<'_>| {
             let largest = compared(sweep).last()?;
@@ -64,7 +66,7 @@ impl<'a> Sweeps<'a> {
             fields.extend(Kind::ALL.map(|kind| speed_up(largest.pair(kind).as_ref())));
             fields.extend([Kind::Resident, Kind::EndToEnd].map(|kind| {
                 let found = crossover(&sweep.section.comparisons, kind);
-                Field::from(found.map_or(NONE.into(), |found| short(&found)))
+                Field::from(found.map_or(NONE.into(), |found| short(&found, intervals)))
             }));
             fields.extend(self.limit_fields(largest));
             Some(fields)
@@ -99,17 +101,48 @@ impl<'a> Sweeps<'a> {
     }
 
     fn limit_columns(&self) -> Vec<Column> {
-        let columns = vec![column("limit: CPU", true), column("GPU", true)];
+        let columns = vec![column("CPU's %", true), column("GPU's %", true)];
         if self.has_limits() { columns } else { vec![] }
     }
 
     fn limit_fields(&self, case: &Comparison<'_>) -> Vec<Field> {
-        let reached = |row: Option<&Row>| {
-            let share = row.and_then(|row| share(self.report, row));
-            let text = share.map(|share| percent(share.share).replace("below ", "<").replace(' ', ""));
-            Field::from(text.unwrap_or(NONE.into()))
+        if self.has_limits() { [case.cpu, case.gpu].map(|row| self.reached(row)).to_vec() } else { vec![] }
+    }
+
+    /// What a row reaches of its limit.
+    fn reached(&self, row: Option<&Row>) -> Field {
+        let share = row.and_then(|row| share(self.report, row));
+        let text = share.map(|share| percent(share.share).replace("below ", "<").replace(' ', ""));
+        Field::from(text.unwrap_or(NONE.into()))
+    }
+
+    /// The best times of the one side that was measured: one line a case, or where those are more than `most` a line a
+    /// sweep, at its largest size; `None` where nothing was.
+    pub fn grid_of_times(&self, most: usize) -> Option<Grid> {
+        let names = Names::of(self.report);
+        let mut columns = vec![column("op", false), column("N", true)];
+        columns.extend([column("best", false), column("time", true), column("grade", false)]);
+        columns.extend(self.has_limits().then(|| column("of limit", true)));
+        let timed_cases = |sweep: &'_ Sweep<'a>| -> Vec<(u64, &'a Row)> {
+            let asked = op::find(sweep.section.op).is_none_or(|op| op.compares_sides());
+            let cases = sweep.section.comparisons.iter().filter(|_| asked);
+            cases.filter_map(|case| Some((case.n, case.cpu.or(case.gpu)?))).collect()
         };
-        if self.has_limits() { [case.cpu, case.gpu].map(reached).to_vec() } else { vec![] }
+        let few = self.all.iter().map(|sweep| timed_cases(sweep).len()).sum::<usize>() <= most;
+        let mut rows = vec![];
+        for sweep in &self.all {
+            let cases = timed_cases(sweep);
+            let first = if few { 0 } else { cases.len().saturating_sub(1) };
+            for (n, row) in &cases[first..] {
+                let mut fields = vec![Field::from(sweep.name.as_str()), n.to_string().into()];
+                fields.extend(timed(Some(row), &names));
+                let grade = row.execute.as_ref().and_then(|execute| execute.grade);
+                fields.push(grade.map_or(NONE.into(), |grade| grade.to_string()).into());
+                fields.extend(self.has_limits().then(|| self.reached(Some(row))));
+                rows.push(fields);
+            }
+        }
+        titleless(columns, rows)
     }
 }
 
@@ -143,7 +176,7 @@ fn speed_up(pair: Option<&Pair<'_>>) -> Field {
 }
 
 /// `310 (290–335)`, `≤100`, `>2048`.
-fn short(found: &Crossover) -> String {
+fn short(found: &Crossover, with_interval: bool) -> String {
     let text = |place| match place {
         Place::Below => format!("≤{}", found.smallest),
         Place::At(size) => size_text(size, found.interval),
@@ -151,5 +184,5 @@ fn short(found: &Crossover) -> String {
     };
     let [low, high] = found.interval.map(text);
     let place = text(found.from);
-    if low == high { place } else { format!("{place} ({low}–{high})") }
+    if low == high || !with_interval { place } else { format!("{place} ({low}–{high})") }
 }

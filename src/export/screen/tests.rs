@@ -1,4 +1,3 @@
-use super::super::grid::WIDTH;
 use super::*;
 use crate::case::DType;
 use crate::op::MAIN_OPS;
@@ -98,6 +97,8 @@ fn a_report_of_one_side_says_that_there_is_nothing_to_compare() {
     report.rows = vec![example::measured("fft", 100, "cpu", "realfft", 1e-3)];
     let text = screen(&report, false);
     assert!(text.contains("Nothing to compare: no GPU was measured"), "{text}");
+    let line = text.lines().find(|line| line.contains("realfft")).unwrap();
+    assert_eq!(line.split_whitespace().collect::<Vec<_>>(), ["fft", "100", "realfft", "1.000", "ms", "A"]);
     report.rows.clear();
     assert!(screen(&report, false).starts_with("Nothing was measured."));
 }
