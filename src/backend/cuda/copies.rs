@@ -66,7 +66,8 @@ fn crossing<T: Element>(
 }
 
 impl<T: Element> Job for Crossing<T> {
-    fn synchronises(&self) -> bool {
+    /// The driver's copy from or to ordinary memory is work of the host, which events on the device do not see.
+    fn is_host_work(&self) -> bool {
         self.host.waits()
     }
 

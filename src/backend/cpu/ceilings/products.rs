@@ -14,7 +14,7 @@ use crate::worker::memory::free_host_bytes;
 /// Sides that are tried, each twice the last: where a product takes long, small ones tell as much as large ones.
 const SIDES: [u64; 7] = [96, 192, 384, 768, 1536, 3072, 6144];
 /// The next side is tried while it is expected to take less than this, in seconds.
-const CLIMB_S: f64 = 0.15;
+const CLIMB_S: f64 = 0.4;
 /// How much longer a product of twice the side takes.
 const STEP: f64 = 8.0;
 /// Executions of each side, at least.
