@@ -2,6 +2,7 @@
 
 use super::Estimate;
 use crate::backend::{Side, Transfer};
+use crate::measure::drift::by_round;
 use crate::measure::stats::Summary;
 use crate::op;
 use crate::report::{Outcome, Row};
@@ -62,17 +63,16 @@ impl<'a> Cost<'a> {
     /// The cost of `row`; `None` when it was not measured, or when what the kind includes is not known.
     pub fn of(row: &'a Row, kind: Kind) -> Option<Cost<'a>> {
         let execute = row.execute.as_ref().filter(|_| row.outcome == Outcome::Measured)?;
+        let part = |samples: &'a [f64], value: f64, [low, high]: [f64; 2]| {
+            let estimate = over_rounds(Estimate { value, low, high }, samples, &execute.rounds);
+            Part { samples, rounds: &execute.rounds, estimate }
+        };
         let on_host = || {
-            let [low, high] = execute.host_ci95_s.unwrap_or([execute.host_median_s; 2]);
-            let estimate = Estimate { value: execute.host_median_s, low, high };
-            Part { samples: &execute.host_samples_s, rounds: &execute.rounds, estimate }
+            let interval = execute.host_ci95_s.unwrap_or([execute.host_median_s; 2]);
+            part(&execute.host_samples_s, execute.host_median_s, interval)
         };
         let parts = match kind {
-            Kind::Kernel => {
-                let [low, high] = execute.ci95_s;
-                let estimate = Estimate { value: execute.median_s, low, high };
-                vec![Part { samples: &execute.samples_s, rounds: &execute.rounds, estimate }]
-            }
+            Kind::Kernel => vec![part(&execute.samples_s, execute.median_s, execute.ci95_s)],
             Kind::Resident => vec![on_host()],
             Kind::EndToEnd if row.side == Side::Cpu || copies_itself(row) => vec![on_host()],
             Kind::EndToEnd => {
@@ -100,6 +100,17 @@ fn copies_itself(row: &Row) -> bool {
     op::find(&row.case.op).is_some_and(|op| op.copies_itself())
 }
 
+/// An estimate whose interval has the medians of all rounds in it: where rounds differ, the samples of all of them
+/// together seem to know more than they do.
+fn over_rounds(estimate: Estimate, samples: &[f64], rounds: &[u32]) -> Estimate {
+    let medians = by_round(samples, rounds).into_iter().filter_map(|round| Some(Summary::of(&round)?.median));
+    medians.fold(estimate, |wide, median| Estimate {
+        low: wide.low.min(median),
+        high: wide.high.max(median),
+        ..wide
+    })
+}
+
 fn copies(transfer: &Transfer) -> Option<Part<'_>> {
     let Summary { median, low, high, .. } = Summary::of(&transfer.host_s)?;
     Some(Part { samples: &transfer.host_s, rounds: &[], estimate: Estimate { value: median, low, high } })
@@ -120,6 +131,20 @@ mod tests {
         assert_eq!(values(&gpu), [Some(100e-6), Some(105e-6), Some(167e-6)]);
         let cpu = example::measured("fft", 100, "cpu", "realfft", 100e-6);
         assert_eq!(values(&cpu), [Some(100e-6); 3]);
+    }
+
+    #[test]
+    fn rounds_that_differ_widen_the_interval() {
+        let mut cpu = example::measured("fft", 100, "cpu", "realfft", 100e-6);
+        let narrow = estimate(&cpu, Kind::Kernel).unwrap();
+        let execute = cpu.execute.as_mut().unwrap();
+        for (index, sample) in execute.samples_s.iter_mut().enumerate() {
+            execute.rounds[index] = (index % 3) as u32;
+            *sample = [90e-6, 100e-6, 120e-6][index % 3];
+        }
+        let wide = estimate(&cpu, Kind::Kernel).unwrap();
+        assert!(narrow.low > 99e-6 && narrow.high < 101e-6, "{narrow:?}");
+        assert_eq!((wide.low, wide.high), (90e-6, 120e-6));
     }
 
     #[test]

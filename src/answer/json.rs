@@ -73,7 +73,15 @@ struct CrossoverAnswer {
     state: &'static str,
     /// An end is `null` where it lies outside the sizes.
     interval: [Option<f64>; 2],
+    /// Every size at which the faster side changes, with the side that is faster above.
+    changes: Vec<ChangeAnswer>,
     words: String,
+}
+
+#[derive(Serialize)]
+struct ChangeAnswer {
+    n: f64,
+    above: &'static str,
 }
 
 impl CrossoverAnswer {
@@ -91,6 +99,11 @@ impl CrossoverAnswer {
                 Place::Beyond => "beyond",
             },
             interval: found.interval.map(at),
+            changes: found
+                .changes
+                .iter()
+                .map(|(n, side)| ChangeAnswer { n: *n, above: side.name() })
+                .collect(),
             words: crossover_clause(found),
         }
     }

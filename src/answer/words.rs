@@ -11,14 +11,14 @@ use crate::measure::stats::significant_digits;
 use crate::op;
 use crate::report::{Report, Row};
 
-/// A size with the digits that its interval allows, from 2 to 4: `310`, `1450`.
+/// A size with one digit more than its interval allows, from 2 to 4, so that ends stay where they are: `312`, `1450`.
 pub fn size_text(size: f64, interval: [Place; 2]) -> String {
     let digits = match interval {
         [Place::At(low), Place::At(high)] if high > low => {
-            significant_digits(size, (high - low) / 2.0).max(2)
+            (significant_digits(size, (high - low) / 2.0) + 1).clamp(2, 4)
         }
         [Place::At(_), Place::At(_)] => 4,
-        _ => 2,
+        _ => 3,
     };
     let places = digits as i32 - 1 - size.max(1.0).log10().floor() as i32;
     let unit = 10f64.powi(places.min(0));
@@ -60,20 +60,37 @@ pub fn crossover_clause(found: &Crossover) -> String {
         true => format!("at N = {}, the only size", found.smallest),
         false => format!("at every size from {} to {}", found.smallest, found.largest),
     };
+    if found.is_one_size() && !interval.is_empty() {
+        return format!("which side wins {sizes} is not sure");
+    }
+    let also = also(found);
     match found.from {
         Place::Below if interval.is_empty() => format!("the GPU wins {sizes}"),
         Place::Below => format!("the GPU wins {sizes}; where it begins to is not sure{interval}"),
         Place::At(size) => {
-            format!("the GPU wins from N = {}{interval} on", size_text(size, found.interval))
+            let also = also.map(|also| format!(", and {also}")).unwrap_or_default();
+            format!("the GPU wins from N = {}{interval} on{also}", size_text(size, found.interval))
         }
-        Place::Beyond => match found.changes.last() {
-            Some((size, _)) => {
-                format!("the CPU wins at N = {}, the GPU only below {size:.0}", found.largest)
-            }
+        Place::Beyond => match also {
+            Some(also) => format!("the CPU wins at N = {}, the GPU only {also}", found.largest),
             None if interval.is_empty() => format!("the CPU wins {sizes}"),
             None => format!("the CPU wins {sizes}; where the GPU begins to is not sure{interval}"),
         },
     }
+}
+
+/// Where the GPU wins below the size from which on it always does: `up to 200 and from 450 to 700`.
+fn also(found: &Crossover) -> Option<String> {
+    let mut begins: Option<f64> = None;
+    let mut ranges = vec![];
+    for (size, above) in &found.changes {
+        match (above, begins.take()) {
+            (Side::Gpu, _) => begins = Some(*size),
+            (Side::Cpu, Some(from)) => ranges.push(format!("from {from:.0} to {size:.0}")),
+            (Side::Cpu, None) => ranges.push(format!("up to {size:.0}")),
+        }
+    }
+    (!ranges.is_empty()).then(|| ranges.join(" and "))
 }
 
 /// The answer about a report: one sentence about all ops, then one an op, element type, cache state and density.
@@ -102,8 +119,11 @@ fn overall(report: &Report, parts: &[(&Section<'_>, &[Comparison<'_>])]) -> Opti
     let count = |kind: Kind| {
         let found: Vec<Pair<'_>> =
             parts.iter().filter_map(|(_, part)| Some(largest(part, kind)?.1)).collect();
-        let won = found.iter().filter(|pair| pair.speed_up.winner() == Side::Gpu).count();
-        (won, found.len())
+        let open = found.iter().filter(|pair| pair.speed_up.is_open()).count();
+        let sure = found.iter().filter(|pair| !pair.speed_up.is_open());
+        let won = sure.filter(|pair| pair.speed_up.winner() == Side::Gpu).count();
+        let open = if open > 0 { format!(" ({open} not sure)") } else { String::new() };
+        (format!("{won} of {}{open}", found.len()), found.len())
     };
     let ((resident, of), (whole, of_whole)) = (count(Kind::Resident), count(Kind::EndToEnd));
     if of == 0 {
@@ -112,10 +132,10 @@ fn overall(report: &Report, parts: &[(&Section<'_>, &[Comparison<'_>])]) -> Opti
     let sweeps = if of == 1 { "sweep" } else { "sweeps" };
     let end = match of_whole {
         0 => String::new(),
-        _ => format!("; with the copies there and back in {whole} of {of_whole}"),
+        _ => format!("; with the copies there and back in {whole}"),
     };
     Some(format!(
-        "{gpu} against {cpu}: at the largest size measured, the GPU is the faster in {resident} of {of} {sweeps} with \
+        "{gpu} against {cpu}: at the largest size measured, the GPU is the faster in {resident} {sweeps} with \
          the data on the device{end}."
     ))
 }
@@ -212,10 +232,10 @@ mod tests {
     #[test]
     fn sizes_have_the_digits_that_their_interval_allows() {
         let at = Place::At;
-        assert_eq!(size_text(312.4, [at(290.3), at(334.9)]), "310");
+        assert_eq!(size_text(312.4, [at(290.3), at(334.9)]), "312");
         assert_eq!(size_text(312.4, [at(312.1), at(312.9)]), "312");
         assert_eq!(size_text(1448.2, [at(1447.0), at(1449.0)]), "1448");
-        assert_eq!(size_text(1448.2, [at(1300.0), at(1700.0)]), "1400");
+        assert_eq!(size_text(1448.2, [at(1300.0), at(1700.0)]), "1450");
         assert_eq!(size_text(31.24, [Place::Below, at(400.0)]), "31");
         assert_eq!(size_text(3.4, [at(3.4), at(3.4)]), "3");
     }
@@ -230,7 +250,7 @@ mod tests {
         let pair = |short: &str, long: &str| (short.to_owned(), long.to_owned());
         assert_eq!(
             shown(at(312.0), [at(291.0), at(336.0)]),
-            pair("310 (290 to 340)", "the GPU wins from N = 310 (290 to 340) on")
+            pair("312 (291 to 336)", "the GPU wins from N = 312 (291 to 336) on")
         );
         assert_eq!(
             shown(Place::Below, [Place::Below; 2]),
@@ -246,7 +266,7 @@ mod tests {
         );
         let mut small_only = found(Place::Beyond, [Place::Beyond; 2]);
         small_only.changes = vec![(500.4, Side::Cpu)];
-        assert_eq!(crossover_clause(&small_only), "the CPU wins at N = 2048, the GPU only below 500");
+        assert_eq!(crossover_clause(&small_only), "the CPU wins at N = 2048, the GPU only up to 500");
     }
 
     #[test]

@@ -16,6 +16,9 @@ pub const LINES: usize = 23;
 /// Comparisons up to which each has a line with its times; beyond, each sweep has one, at its largest size.
 const FEW: usize = 8;
 
+/// Lines of the table; the rest is counted.
+const ROWS: usize = 16;
+
 /// Cases of one side alone up to which each has a line.
 const CASES: usize = 12;
 
@@ -29,19 +32,28 @@ pub fn screen(report: &Report, color: bool) -> String {
         _ => sweeps.grid(true).filter(fits).or_else(|| sweeps.grid(false)),
     };
     let mut text = paragraph(&notes::title(report));
-    if let Some(grid) = grid {
-        text.push_str(&format!("\n{}\n", grid.text_without_title(color)));
+    if let Some(mut grid) = grid {
+        let more = grid.rows.len().saturating_sub(ROWS);
+        grid.rows.truncate(ROWS);
+        text.push_str(&format!("\n{}", grid.text_without_title(color)));
+        if more > 0 {
+            text.push_str(&format!("  and {more} more lines: --tables\n"));
+        }
+        text.push('\n');
     }
     let problems: Vec<String> = [ended_early(report), summary(report)].into_iter().flatten().collect();
     let problems = (!problems.is_empty()).then(|| format!("{}: --tables tells why.", problems.join("; ")));
+    // What went wrong is told whatever else there is room for.
+    for note in [problems, notes::run_warnings(report)].into_iter().flatten() {
+        text.push_str(&paragraph(&note));
+    }
     let notes = [
-        problems,
+        sweeps.crossovers().filter(|_| few),
         sweeps.lessons(),
         sweeps.variants().filter(|_| !few),
         sweeps.first_use(),
-        sweeps.legend().map(|legend| legend + " More: --tables."),
-        notes::grades(report),
-        notes::run_warnings(report),
+        sweeps.legend(),
+        notes::grades(report).map(|grades| grades + " More: --tables."),
     ];
     for note in notes.into_iter().flatten() {
         let note = paragraph(&note);

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use super::super::cautions::shown;
 use super::sweeps::{Sweep, Sweeps, compared};
 use crate::answer::cost::estimate;
+use crate::answer::crossover::crossover;
 use crate::answer::first_use::{FirstUse, break_even};
 use crate::answer::machine::machine;
+use crate::answer::words::crossover_clause;
 use crate::answer::{Comparison, Kind, Pair, factor_text, has_both_caches};
 use crate::backend::Side;
 use crate::case::{Cache, DType};
@@ -65,6 +67,18 @@ pub fn run_warnings(report: &Report) -> Option<String> {
 }
 
 impl Sweeps<'_> {
+    /// From which size on the GPU pays, a line a sweep of several sizes.
+    pub fn crossovers(&self) -> Option<String> {
+        let line = |sweep: &Sweep<'_>| {
+            let of = |kind| crossover(&sweep.section.comparisons, kind).filter(|found| !found.is_one_size());
+            let resident = crossover_clause(&of(Kind::Resident)?);
+            let whole = of(Kind::EndToEnd).map(|found| format!("; end to end {}", crossover_clause(&found)));
+            Some(format!("{}: {resident}{}.", sweep.name, whole.unwrap_or_default()))
+        };
+        let lines: Vec<String> = self.all.iter().filter_map(line).collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+
     /// The variants that stand for each side at the largest sizes.
     pub fn variants(&self) -> Option<String> {
         let mut named: Vec<String> = vec![];
@@ -120,7 +134,7 @@ impl Sweeps<'_> {
         (self.comparisons() > 0).then(|| {
             format!(
                 "Kernel: the GPU by its own clock. Resident: by the host's, launch and wait included. End to end: with \
-                 both copies. ?: not sure.{limit}"
+                 both copies. ?: not sure. +: also at some smaller sizes.{limit}"
             )
         })
     }

@@ -175,7 +175,7 @@ fn speed_up(pair: Option<&Pair<'_>>) -> Field {
     Field { text: format!("{}{}", pair.speed_up, if doubt { "?" } else { "" }), tone }
 }
 
-/// `310 (290–335)`, `≤100`, `>2048`.
+/// `312 (290–335)`, `≤100`, `>2048`; with a `+` where the GPU also wins at smaller sizes.
 fn short(found: &Crossover, with_interval: bool) -> String {
     let text = |place| match place {
         Place::Below => format!("≤{}", found.smallest),
@@ -183,6 +183,6 @@ fn short(found: &Crossover, with_interval: bool) -> String {
         Place::Beyond => format!(">{}", found.largest),
     };
     let [low, high] = found.interval.map(text);
-    let place = text(found.from);
+    let place = text(found.from) + if found.is_mixed() { "+" } else { "" };
     if low == high || !with_interval { place } else { format!("{place} ({low}–{high})") }
 }
