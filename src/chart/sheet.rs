@@ -104,7 +104,7 @@ fn shared_start(names: &[&str]) -> usize {
     let is_shared =
         |place: &usize| others.iter().all(|name| name.starts_with(&first[..*place]) && name.len() > *place);
     let is_whole = |place: &usize| !first[..*place].ends_with("GPU ");
-    words.filter(|place| is_shared(place) && is_whole(place)).last().unwrap_or(0)
+    words.filter(|place| is_shared(place) && is_whole(place)).next_back().unwrap_or(0)
 }
 
 /// The sheets of one or several named reports, with how the rows of each are called.
