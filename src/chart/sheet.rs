@@ -100,11 +100,11 @@ fn shared_start(names: &[&str]) -> usize {
     if others.is_empty() || names.iter().all(|name| name.chars().count() <= SHORT) {
         return 0;
     }
-    let words = first.match_indices(' ').map(|(place, _)| place + 1);
+    let mut words = first.match_indices(' ').map(|(place, _)| place + 1);
     let is_shared =
         |place: &usize| others.iter().all(|name| name.starts_with(&first[..*place]) && name.len() > *place);
     let is_whole = |place: &usize| !first[..*place].ends_with("GPU ");
-    words.filter(|place| is_shared(place) && is_whole(place)).next_back().unwrap_or(0)
+    words.rfind(|place| is_shared(place) && is_whole(place)).unwrap_or(0)
 }
 
 /// The sheets of one or several named reports, with how the rows of each are called.
