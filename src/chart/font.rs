@@ -67,6 +67,22 @@ pub fn fitted(text: &str, em: f64, weight: Weight, limit: f64) -> String {
     String::new()
 }
 
+/// The text, with an ellipsis for what is too much where it is wider than `limit` pixels: of what is left a third is its
+/// beginning and the rest its end, since names of series differ in their ends.
+pub fn fitted_inside(text: &str, em: f64, weight: Weight, limit: f64) -> String {
+    if width(text, em, weight) <= limit {
+        return text.to_owned();
+    }
+    let chars: Vec<char> = text.chars().collect();
+    let cut = |kept: usize| {
+        let head: String = chars[..kept / 3].iter().collect();
+        let tail: String = chars[chars.len() - (kept - kept / 3)..].iter().collect();
+        format!("{}…{}", head.trim_end(), tail.trim_start())
+    };
+    let fitting = (1..chars.len()).rev().map(cut).find(|cut| width(cut, em, weight) <= limit);
+    fitting.unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,6 +95,16 @@ mod tests {
                 assert_ne!(font(weight).glyph_id(c).0, 0, "{c}");
             }
         }
+    }
+
+    #[test]
+    fn names_of_series_keep_their_ends() {
+        let text = "a machine of a rather long name, 2026-11-21 21:10:26, h2d-pinned";
+        let cut = fitted_inside(text, 20.0, Weight::Regular, 260.0);
+        assert!(cut.starts_with("a mach") && cut.ends_with(", h2d-pinned"), "{cut}");
+        assert!(width(&cut, 20.0, Weight::Regular) <= 260.0, "{cut}");
+        assert_eq!(fitted_inside("short", 20.0, Weight::Regular, 120.0), "short");
+        assert_eq!(fitted_inside("short", 20.0, Weight::Regular, 0.0), "");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Where the parts of a frame stand: plot, legend, titles, captions. Pure geometry in pixels; draws nothing.
 
 use super::SIZE;
-use super::font::{Weight, fitted, width};
+use super::font::{Weight, fitted, fitted_inside, width};
 use super::frame::{Frame, Row};
 use super::geometry::Rect;
 use super::plane::Plane;
@@ -120,7 +120,8 @@ fn entries(rows: &[Row], legend: &Rect) -> (Vec<Entry>, f64) {
     for (index, mut row) in rows.into_iter().enumerate() {
         let is_heading = matches!(row, Row::Heading(_));
         middle += if is_heading && index > 0 { height * (1.0 + GAP) } else { height };
-        let cut = fitted(row.text(), em, weight(&row), legend.width() - indent(&row));
+        let fit = if is_heading { fitted } else { fitted_inside };
+        let cut = fit(row.text(), em, weight(&row), legend.width() - indent(&row));
         let (Row::Heading(text) | Row::Entry(_, text) | Row::Note(text)) = &mut row;
         *text = cut;
         placed.push(Entry { row, middle });

@@ -20,6 +20,13 @@ pub fn run(args: &ShowArgs) -> Result<()> {
         "--format: {name} charts are files: draw them with 'gpubench plot'"
     );
     let fleet = file::load(&args.report)?;
+    ensure!(
+        !(args.tables || args.all_variants) || args.member.is_some() || fleet.single().is_some(),
+        "{}: --tables and --all-variants show one report, and this file has {}: add --member NAME, such as '{}'",
+        args.report.display(),
+        fleet.members.len(),
+        fleet.members[0].name
+    );
     let color = !args.no_color && stream::takes_colors();
     let view = View { tables: args.tables, all_variants: args.all_variants, color, ..View::default() };
     let text = match &args.member {

@@ -1,6 +1,7 @@
 //! CSV: one line a row, flat, times in seconds, as RFC 4180 has it. Raw samples are left to JSON.
 
 use super::{Exporter, File, View, word};
+use crate::answer::roof;
 use crate::measure::stats::Summary;
 use crate::report::{Execute, Phases, Report, Row};
 
@@ -71,6 +72,15 @@ const COLUMNS: &[Column] = &[
     ("inputs", |row| row.inputs.clone().unwrap_or_default()),
 ];
 
+/// The columns about ceilings, which stand in the report and not in its rows: they are the last.
+const LIMIT: [&str; 2] = ["limit_share", "limit_roof"];
+
+/// The fields of [`LIMIT`]; empty where no ceiling is known.
+fn limit(report: &Report, row: &Row) -> [String; 2] {
+    let found = roof::share(report, row);
+    [number(found.map(|found| found.share)), found.map(|found| word(&found.roof)).unwrap_or_default()]
+}
+
 impl Exporter for Csv {
     fn name(&self) -> &'static str {
         "csv"
@@ -85,9 +95,11 @@ impl Exporter for Csv {
     }
 
     fn files(&self, report: &Report, _: &View) -> anyhow::Result<Vec<File>> {
-        let mut text = line(COLUMNS.iter().map(|(heading, _)| (*heading).to_owned()));
+        let headings = COLUMNS.iter().map(|(heading, _)| *heading).chain(LIMIT);
+        let mut text = line(headings.map(str::to_owned));
         for row in &report.rows {
-            text.push_str(&line(COLUMNS.iter().map(|(_, field)| field(row))));
+            let fields = COLUMNS.iter().map(|(_, field)| field(row));
+            text.push_str(&line(fields.chain(limit(report, row))));
         }
         Ok(vec![File { name: "report.csv".into(), bytes: text.into_bytes() }])
     }
@@ -178,7 +190,7 @@ pub(crate) mod tests {
         let report = example::full();
         let records = csv(&report);
         assert_eq!(records.len(), report.rows.len() + 1);
-        assert!(records.iter().all(|record| record.len() == COLUMNS.len()));
+        assert!(records.iter().all(|record| record.len() == COLUMNS.len() + LIMIT.len()));
         for (record, row) in records[1..].iter().zip(&report.rows) {
             assert_eq!(record[place("median_s")].parse::<f64>().ok(), row.median_s());
         }
@@ -197,6 +209,18 @@ pub(crate) mod tests {
             assert_eq!(place(heading), index);
             assert!(records[1..].iter().any(|record| !record[index].is_empty()), "{heading}");
         }
+    }
+
+    #[test]
+    fn the_last_columns_tell_the_share_of_the_limit() {
+        let mut report = example::empty();
+        report.rows = vec![example::measured("matmul", 10_000, "cuda", "v", 80e-3)];
+        assert_eq!(csv(&report)[1][COLUMNS.len()..], ["", ""]);
+        report.environment.backends[1].ceilings = Some(example::ceilings());
+        let records = csv(&report);
+        assert_eq!(records[0][COLUMNS.len()..], LIMIT);
+        assert_eq!(records[1][COLUMNS.len() + 1], "arithmetic");
+        assert_eq!(records[1][COLUMNS.len()].parse::<f64>().unwrap(), 0.5);
     }
 
     #[test]

@@ -80,6 +80,23 @@ impl Grid {
         format!("{}\n{}", self.title, self.text_without_title(color))
     }
 
+    /// Without the columns of these headings, the first first, as far as lines are longer than [`WIDTH`] with them.
+    pub fn fitting(mut self, less_needed: &[&str]) -> Grid {
+        for heading in less_needed {
+            let length: usize = (0..self.columns.len()).map(|index| self.width(index) + 1).sum();
+            if length <= WIDTH {
+                break;
+            }
+            let kept: Vec<bool> = self.columns.iter().map(|column| column.heading != *heading).collect();
+            for row in &mut self.rows {
+                let mut kept = kept.iter();
+                row.retain(|_| kept.next() == Some(&true));
+            }
+            self.columns.retain(|column| column.heading != *heading);
+        }
+        self
+    }
+
     /// Headings and rows alone, as [`Grid::text`] writes them.
     pub fn text_without_title(&self, color: bool) -> String {
         let widths: Vec<usize> = (0..self.columns.len()).map(|index| self.width(index)).collect();

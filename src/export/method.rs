@@ -1,7 +1,8 @@
 //! What the figures of the tables mean and how they were taken, in sentences. Knows no format.
 
 use super::cautions::{is_launch_bound, shown};
-use super::tables::MARK;
+use super::tables::{MARK, has_limits};
+use crate::answer::roof;
 use crate::answer::{Comparison, Kind, sections};
 use crate::backend::Side;
 use crate::case::Cache;
@@ -20,6 +21,10 @@ pub fn method(report: &Report, all_variants: bool) -> Vec<String> {
         let best = "Best correct variant of each side in full precision.";
         lines.push(format!("{best} ±: half the 95 % interval of its median."));
         lines.push("Error: of both sides the one nearer to its bound, with its share of the bound.".into());
+    }
+    if has_limits(report) && rows.iter().any(|row| roof::share(report, row).is_some()) {
+        let roof = "of what memory, arithmetic or the bus allow, whichever is nearer";
+        lines.push(format!("Limit: the share {roof}, by the row's own clock."));
     }
     if executes(&rows).any(|execute| execute.grade.is_some()) {
         let grades = "A precise and undisturbed, B with a reservation, C an estimate, D not to be relied on";

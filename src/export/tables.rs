@@ -2,6 +2,7 @@
 
 use super::cautions::is_launch_bound;
 use super::grid::{Column, Field, Grid, Tone};
+use crate::answer::roof;
 use crate::answer::{Comparison, Kind, Names, Section, sections};
 use crate::backend::{Accuracy, Side};
 use crate::case::density_text;
@@ -13,6 +14,11 @@ use crate::report::{Execute, Outcome, Report, Row};
 const NONE: &str = "-";
 /// Heading of the columns whose fields may be marked.
 const TIME: &str = "time";
+/// Heading of the columns with the share of the limit.
+const LIMIT: &str = "limit";
+/// What tables of every variant leave out, the first first, where shares of the limit would make lines too long: the
+/// element type stands in the title, and reduced precision in the names of variants.
+const LESS_NEEDED: [&str; 2] = ["type", "samples"];
 /// What stands after a launch-bound time; the footnote of the tables explains it.
 pub const MARK: &str = "*";
 
@@ -20,7 +26,7 @@ pub const MARK: &str = "*";
 pub fn tables(report: &Report, all_variants: bool) -> Vec<Grid> {
     let names = Names::of(report);
     let make = if all_variants { every_variant } else { best_of_sides };
-    sections(report).iter().map(|section| make(section, &names)).collect()
+    sections(report).iter().map(|section| make(report, section, &names)).collect()
 }
 
 fn figure(heading: &'static str) -> Column {
@@ -56,10 +62,27 @@ fn case_fields(section: &Section<'_>, comparison: &Comparison<'_>) -> Vec<Field>
     fields
 }
 
-fn best_of_sides(section: &Section<'_>, names: &Names) -> Grid {
+/// Whether shares of the limit can be told at all.
+pub fn has_limits(report: &Report) -> bool {
+    report.environment.backends.iter().any(|backend| backend.ceilings.is_some())
+}
+
+/// What a row reaches of its nearer roof: `92%`, `3.1%`, `<0.1%`.
+fn limit_text(report: &Report, row: Option<&Row>) -> String {
+    let Some(found) = row.and_then(|row| roof::share(report, row)) else { return NONE.into() };
+    match 100.0 * found.share {
+        percent if percent >= 9.95 => format!("{percent:.0}%"),
+        percent if percent >= 0.1 => format!("{percent:.1}%"),
+        _ => "<0.1%".into(),
+    }
+}
+
+fn best_of_sides(report: &Report, section: &Section<'_>, names: &Names) -> Grid {
+    let has_limits = has_limits(report);
     let mut columns = case_columns(section);
     for side in ["best CPU", "best GPU"] {
         columns.extend([name(side), figure(TIME), figure("±"), name("grade")]);
+        columns.extend(has_limits.then(|| figure(LIMIT)));
     }
     columns.extend([name("speed-up"), figure("error")]);
     let row = |comparison: &Comparison<'_>| {
@@ -67,6 +90,7 @@ fn best_of_sides(section: &Section<'_>, names: &Names) -> Grid {
         for side in [comparison.cpu, comparison.gpu] {
             fields.push(side.map_or(NONE.into(), |row| names.name(row)).into());
             fields.extend(time_fields(side));
+            fields.extend(has_limits.then(|| limit_text(report, side).into()));
         }
         fields.push(match comparison.speed_up(Kind::Kernel) {
             None => NONE.into(),
@@ -79,7 +103,7 @@ fn best_of_sides(section: &Section<'_>, names: &Names) -> Grid {
         fields
     };
     let rows = section.comparisons.iter().map(row).collect();
-    aligned(Grid { title: title(section), columns, rows })
+    aligned(Grid { title: title(section), columns, rows }).fitting(&[LIMIT])
 }
 
 /// Median, spread and grade.
@@ -117,10 +141,11 @@ fn aligned(mut grid: Grid) -> Grid {
     grid
 }
 
-fn every_variant(section: &Section<'_>, names: &Names) -> Grid {
+fn every_variant(report: &Report, section: &Section<'_>, names: &Names) -> Grid {
     let mut columns = case_columns(section);
     columns.extend([name("side"), name("variant"), name("type"), figure(TIME), figure("±")]);
     columns.extend([name("grade"), figure("samples"), figure("host"), figure("GFLOP/s")]);
+    columns.extend(has_limits(report).then(|| figure(LIMIT)));
     columns.extend([figure("error"), name("outcome")]);
     let mut rows = vec![];
     for comparison in &section.comparisons {
@@ -130,14 +155,15 @@ fn every_variant(section: &Section<'_>, names: &Names) -> Grid {
         ordered.sort_by(|a, b| time(a).total_cmp(&time(b)));
         for row in ordered {
             let mut fields = case_fields(section, comparison);
-            fields.extend(variant_fields(row, names));
+            fields.extend(variant_fields(report, row, names));
             rows.push(fields);
         }
     }
-    aligned(Grid { title: title(section), columns, rows })
+    let less_needed: &[&str] = if has_limits(report) { &LESS_NEEDED } else { &[] };
+    aligned(Grid { title: title(section), columns, rows }).fitting(less_needed)
 }
 
-fn variant_fields(row: &Row, names: &Names) -> Vec<Field> {
+fn variant_fields(report: &Report, row: &Row, names: &Names) -> Vec<Field> {
     let side = if row.side == Side::Cpu { "CPU" } else { "GPU" };
     let execute = row.execute.as_ref();
     let rate = |seconds: f64| three_digits(row.work.flop / seconds / 1e9);
@@ -153,6 +179,9 @@ fn variant_fields(row: &Row, names: &Names) -> Vec<Field> {
         execute.map_or(NONE.into(), |execute| execute.samples_s.len().to_string()).into(),
         execute.map_or(NONE.into(), host).into(),
         row.median_s().filter(|median| *median > 0.0 && row.work.flop > 0.0).map_or(NONE.into(), rate).into(),
+    ]);
+    fields.extend(has_limits(report).then(|| limit_text(report, Some(row)).into()));
+    fields.extend([
         row.error.map_or(NONE.into(), judged_text).into(),
         Field { text: row.outcome.name().into(), tone },
     ]);
@@ -171,6 +200,7 @@ pub fn precision(row: &Row) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::grid::WIDTH;
     use super::*;
     use crate::report::example;
 
@@ -184,6 +214,40 @@ mod tests {
         let execute = row.execute.as_mut().unwrap();
         (execute.samples_s, execute.grade) = (vec![12.42e-6], None);
         assert_eq!(texts(&row), ["12.4 µs", "-", "-"]);
+    }
+
+    #[test]
+    fn every_row_tells_its_share_of_the_limit_where_there_are_ceilings() {
+        let mut report = Report { rows: vec![], ..example::empty() };
+        report.environment.backends[1].ceilings = Some(example::ceilings());
+        // 2 N³ FLOP at 50 TFLOP/s take 40 ms.
+        report.rows = vec![
+            example::measured("matmul", 10_000, "cuda", "v", 80e-3),
+            example::measured("matmul", 10_000, "cpu", "w", 1.0),
+        ];
+        for all_variants in [false, true] {
+            let text = tables(&report, all_variants)[0].text(false);
+            assert!(text.contains("limit") && text.contains(" 50%"), "{text}");
+            assert!(text.lines().skip(1).all(|line| line.chars().count() <= WIDTH), "{text}");
+        }
+        report.environment.backends[1].ceilings = None;
+        assert!(!tables(&report, true)[0].text(false).contains("limit"));
+    }
+
+    #[test]
+    fn lines_that_shares_would_make_too_long_leave_out_what_is_less_needed() {
+        let mut report = example::full();
+        report.environment.backends[1].ceilings = Some(example::ceilings());
+        for row in &mut report.rows {
+            row.variant = format!("{}-of-long-name", row.variant);
+        }
+        let text = tables(&report, true)[0].text(false);
+        assert!(text.contains(" limit ") && !text.contains(" type "), "{text}");
+        let best = tables(&report, false)[0].text(false);
+        assert!(!best.contains(" limit "), "{best}");
+        for line in text.lines().skip(1) {
+            assert!(line.chars().count() <= WIDTH, "{text}");
+        }
     }
 
     #[test]

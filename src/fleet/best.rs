@@ -8,7 +8,7 @@ use crate::answer::{Comparison, Names, sections};
 use crate::backend::Side;
 use crate::case::{Cache, DType};
 use crate::measure::stats::has_interval;
-use crate::op::OPS;
+use crate::op::{self, OPS};
 use crate::report::{Outcome, Report, Row};
 
 /// What makes a line of a fleet's table: a case and a state of the caches.
@@ -27,6 +27,9 @@ pub struct Key {
     pub density: Option<f64>,
     /// Seed of the operands.
     pub seed: u64,
+    /// The variant, where variants do different things (copies up and down, launches) and none stands for the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
 }
 
 impl Key {
@@ -41,6 +44,7 @@ impl Key {
             .then(self.density.unwrap_or(0.0).total_cmp(&other.density.unwrap_or(0.0)))
             .then(self.n.cmp(&other.n))
             .then(self.seed.cmp(&other.seed))
+            .then_with(|| self.variant.cmp(&other.variant))
     }
 }
 
@@ -96,7 +100,6 @@ pub fn best(report: &Report, side: Side) -> Vec<(Key, Best)> {
         for comparison in &section.comparisons {
             let rows = || comparison.rows.iter().filter(|row| row.side == side && row.accuracy.is_headline());
             let Some(first) = rows().next() else { continue };
-            let timing = winner(comparison, side).and_then(|row| timing(row, &names));
             let key = Key {
                 op: section.op.to_owned(),
                 dtype: section.dtype,
@@ -104,8 +107,19 @@ pub fn best(report: &Report, side: Side) -> Vec<(Key, Best)> {
                 n: comparison.n,
                 density: comparison.density,
                 seed: first.case.seed,
+                variant: None,
             };
-            found.push((key, timing.map_or_else(|| Best::Lost(loss(rows())), Best::Timed)));
+            if op::find(section.op).is_none_or(|op| op.compares_sides()) {
+                let timing = winner(comparison, side).and_then(|row| timing(row, &names));
+                found.push((key, timing.map_or_else(|| Best::Lost(loss(rows())), Best::Timed)));
+                continue;
+            }
+            for row in rows() {
+                let measured = Some(row).filter(|row| row.outcome == Outcome::Measured);
+                let timing = measured.and_then(|row| timing(row, &names));
+                let key = Key { variant: Some(names.name(row)), ..key.clone() };
+                found.push((key, timing.map_or_else(|| Best::Lost(loss(std::iter::once(row))), Best::Timed)));
+            }
         }
     }
     found
@@ -177,6 +191,22 @@ mod tests {
         let mut report = empty();
         report.rows = vec![without_time("fft", 8, "cpu", "x", Outcome::Failed, "y", None)];
         assert!(best(&report, Side::Gpu).is_empty());
+    }
+
+    #[test]
+    fn variants_that_do_different_things_have_a_line_each() {
+        let mut report = empty();
+        report.rows = vec![
+            measured("transfer", 10, "cuda", "upload", 2e-6),
+            measured("transfer", 10, "cuda", "download", 5e-6),
+            without_time("transfer", 10, "cuda", "both", Outcome::Failed, "why", None),
+        ];
+        let found = best(&report, Side::Gpu);
+        let lines: Vec<_> = found
+            .iter()
+            .map(|(key, best)| (key.variant.as_deref().unwrap(), best.timing().map(|found| found.median_s)))
+            .collect();
+        assert_eq!(lines, [("upload", Some(2e-6)), ("download", Some(5e-6)), ("both", None)]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::best::Best;
+use super::devices::{self, by_device};
 use super::outliers::{
     Judged, LEAST_MEMBERS, Reading, against_others, cell_against_others, is_far, judge, pair,
 };
@@ -52,7 +53,10 @@ pub(super) struct Group<'a> {
 }
 
 /// What stands out in a table, gravest first, then largest first.
+///
+/// Runs of one device are taken together first: they are no like devices.
 pub fn findings(table: &Table) -> Vec<Finding> {
+    let table = &by_device(table);
     let mut found = vec![];
     for (_, columns) in table.kinds() {
         let group = Group { table, columns };
@@ -69,8 +73,10 @@ pub fn findings(table: &Table) -> Vec<Finding> {
     found
 }
 
-/// In one line each, the kinds of which there is nothing to tell.
+/// In one line each, that runs of one device are judged as one, and the kinds of which there is nothing to tell.
 pub fn calm(table: &Table, findings: &[Finding]) -> Vec<String> {
+    let joined = devices::told(table);
+    let table = &by_device(table);
     let told = |columns: &[usize]| {
         let names = || columns.iter().map(|&column| table.columns[column].name.as_str());
         findings
@@ -78,7 +84,8 @@ pub fn calm(table: &Table, findings: &[Finding]) -> Vec<String> {
             .any(|finding| finding.kind != Kind::Unlike && names().any(|name| name == finding.name))
     };
     let lines = table.kinds().into_iter().filter(|(_, columns)| columns.len() >= 2 && !told(columns));
-    lines.map(|(kind, columns)| words::calm(table, kind, columns.len())).collect()
+    let lines = lines.map(|(kind, columns)| words::calm(table, kind, columns.len()));
+    joined.into_iter().chain(lines).collect()
 }
 
 /// The readings of a column, one entry a line of the table.

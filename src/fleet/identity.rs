@@ -101,6 +101,35 @@ pub fn bus_address(report: &Report) -> Option<String> {
     Some(address.strip_prefix("0000:").unwrap_or(address).to_lowercase())
 }
 
+/// A GPU as a thing: what two runs of the same one have in common.
+#[derive(Clone, Debug)]
+pub struct Device {
+    key: Vec<String>,
+    /// What it is called, without the run.
+    pub name: String,
+}
+
+impl PartialEq for Device {
+    fn eq(&self, other: &Device) -> bool {
+        self.key == other.key
+    }
+}
+
+/// The GPU of a report: by its UUID where that is recorded, else by its host and its address on the bus; `None` where
+/// neither is told.
+pub fn device(report: &Report) -> Option<Device> {
+    let address = bus_address(report);
+    let key = match gpu_says(report, "uuid").as_str() {
+        Some(uuid) => vec![uuid.to_owned()],
+        None => {
+            let host = &report.environment.host;
+            vec![host.name.clone(), host.cpu.clone(), address.clone()?]
+        }
+    };
+    let by_address = |address: String| format!("{} GPU {address}", host_name(report));
+    Some(Device { key, name: address.map_or_else(|| member_name(report), by_address) })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

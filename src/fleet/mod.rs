@@ -4,6 +4,7 @@
 //! both. A fleet is saved as one JSON file, which `schema/fleet-v1.json` ([`SCHEMA`]) describes.
 
 mod best;
+mod devices;
 pub mod export;
 mod facts;
 pub mod file;

@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::best::{Best, Key, Timing, best};
+use super::devices::middle;
 use super::facts::{Fact, of_gpu, of_host};
-use super::identity::{Likeness, gpu_likeness, host, host_likeness, host_name};
+use super::identity::{Device, Likeness, device, gpu_likeness, host, host_likeness, host_name};
 use super::outliers::WORTH_TELLING;
 use super::{Fleet, Member, names};
 use crate::backend::Side;
@@ -31,6 +32,9 @@ pub struct Column {
     pub kind: Likeness,
     /// Names of the members that it stands for.
     pub members: Vec<String>,
+    /// The GPU as a thing, where it is told: several columns may be runs of one.
+    #[serde(skip)]
+    pub device: Option<Device>,
     /// What may explain that it is slower than another.
     #[serde(skip)]
     pub facts: Vec<Fact>,
@@ -76,7 +80,8 @@ impl Table {
         kinds
     }
 
-    fn assemble(side: Side, columns: Vec<Column>, found: Vec<Vec<(Key, Best)>>) -> Table {
+    /// The table of these columns, from what each has.
+    pub(super) fn assemble(side: Side, columns: Vec<Column>, found: Vec<Vec<(Key, Best)>>) -> Table {
         let mut lines: Vec<Line> = vec![];
         for (place, entries) in found.into_iter().enumerate() {
             for (key, best) in entries {
@@ -135,7 +140,13 @@ fn gpus(fleet: &Fleet) -> Table {
         let entries = best(report, Side::Gpu);
         if let Some(kind) = gpu_likeness(report).filter(|_| !entries.is_empty()) {
             let members = vec![name.clone()];
-            columns.push(Column { name: name.clone(), kind, members, facts: of_gpu(report) });
+            columns.push(Column {
+                name: name.clone(),
+                kind,
+                members,
+                device: device(report),
+                facts: of_gpu(report),
+            });
             found.push(entries);
         }
     }
@@ -161,6 +172,7 @@ fn hosts(fleet: &Fleet) -> Table {
                 name: host_name(reports[0]).to_owned(),
                 kind: host_likeness(reports[0]),
                 members: group.iter().map(|member| member.name.clone()).collect(),
+                device: None,
                 facts: of_host(&reports),
             });
             found.push(entries);
@@ -172,8 +184,7 @@ fn hosts(fleet: &Fleet) -> Table {
     Table::assemble(Side::Cpu, columns, found)
 }
 
-/// What the runs on one host have: of several the middle one (the faster of the middle two), with an interval that
-/// holds the medians of all.
+/// What the runs on one host have: of several the middle one.
 fn shared(reports: &[&Report]) -> Vec<(Key, Best)> {
     let mut found: Vec<(Key, Vec<Best>)> = vec![];
     for (key, best) in reports.iter().flat_map(|report| best(report, Side::Cpu)) {
@@ -182,17 +193,6 @@ fn shared(reports: &[&Report]) -> Vec<(Key, Best)> {
             None => found.push((key, vec![best])),
         }
     }
-    let middle = |all: Vec<Best>| {
-        let mut timings: Vec<Timing> = all.iter().filter_map(Best::timing).cloned().collect();
-        timings.sort_by(|a, b| a.median_s.total_cmp(&b.median_s));
-        let (Some(first), Some(last)) = (timings.first(), timings.last()) else {
-            return all.into_iter().next();
-        };
-        let ends = [first.median_s, last.median_s];
-        let mut middle = timings[(timings.len() - 1) / 2].clone();
-        middle.ci95_s = [middle.ci95_s[0].min(ends[0]), middle.ci95_s[1].max(ends[1])];
-        Some(Best::Timed(middle))
-    };
     found.into_iter().filter_map(|(key, all)| Some((key, middle(all)?))).collect()
 }
 

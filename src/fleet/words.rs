@@ -126,7 +126,8 @@ pub fn calm(table: &Table, kind: &Likeness, count: usize) -> String {
 pub fn case(key: &Key) -> String {
     let density =
         key.density.map(|density| format!(" density {}", density_text(density))).unwrap_or_default();
-    format!("{} N={} {}{density}, {} cache", key.op, key.n, key.dtype, key.cache)
+    let variant = key.variant.as_ref().map(|variant| format!(" {variant}")).unwrap_or_default();
+    format!("{}{variant} N={} {}{density}, {} cache", key.op, key.n, key.dtype, key.cache)
 }
 
 /// What the columns of a side are.

@@ -18,7 +18,7 @@ pub enum Devices {
 /// Parses `0`, `0,2` or `all`.
 ///
 /// # Errors
-/// It is none of these.
+/// It is none of these, or names a device twice.
 pub fn parse(text: &str) -> Result<Devices> {
     let items: Vec<&str> = text.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
     if items == ["all"] {
@@ -29,7 +29,9 @@ pub fn parse(text: &str) -> Result<Devices> {
         bail!("it must be the number of a device such as 0, several such as 0,2, or all");
     };
     ordinals.sort_unstable();
-    ordinals.dedup();
+    if let Some(twice) = ordinals.windows(2).find(|pair| pair[0] == pair[1]) {
+        bail!("device {} is named twice: name each device once", twice[0]);
+    }
     Ok(match ordinals.as_slice() {
         [one] => Devices::One(*one),
         _ => Devices::Several(ordinals),
@@ -58,8 +60,7 @@ mod tests {
         for (text, expected) in [
             ("0", Devices::One(0)),
             (" 3 ", Devices::One(3)),
-            ("2,0,2", Devices::Several(vec![0, 2])),
-            ("1,1", Devices::One(1)),
+            ("2,0", Devices::Several(vec![0, 2])),
             ("all", Devices::All),
         ] {
             assert_eq!(parse(text).unwrap(), expected, "{text}");
@@ -67,6 +68,14 @@ mod tests {
         }
         for text in ["", ",", "x", "-1", "0,all", "1.5", "4294967296"] {
             assert!(parse(text).is_err_and(|error| error.to_string().contains("0,2, or all")), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_device_that_is_named_twice_is_refused() {
+        for (text, device) in [("0,0", 0), ("2,0,2", 2)] {
+            let refused = parse(text).unwrap_err().to_string();
+            assert_eq!(refused, format!("device {device} is named twice: name each device once"));
         }
     }
 }

@@ -134,6 +134,12 @@ pub fn formats(text: &str) -> Result<Vec<Format>> {
     Ok(places("format", text, &valid)?.into_iter().map(|place| Format::ALL[place]).collect())
 }
 
+/// Formats of charts: `png`, `svg`.
+pub fn chart_formats(text: &str) -> Result<Vec<Format>> {
+    let charts = [Format::Png, Format::Svg];
+    Ok(places("format", text, &charts.map(Format::name))?.into_iter().map(|place| charts[place]).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

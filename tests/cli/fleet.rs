@@ -69,8 +69,8 @@ fn two_kept_reports_are_merged_and_shown_side_by_side() {
         assert!(member["name"].as_str().unwrap().contains("GPU 0"), "{}", member["name"]);
     }
     let shown = good(folder.run_line("show m.json"));
-    assert!(shown.stdout.starts_with("2 reports, 2 devices, "), "{}", shown.stdout);
-    for expected in ["2 x NVIDIA H200", "GPU: median time", "CPU: median time", "spread", "matmul  "] {
+    assert!(shown.stdout.starts_with("2 reports, 2 runs of 1 device, "), "{}", shown.stdout);
+    for expected in ["1 x NVIDIA H200", "GPU: median time", "CPU: median time", "spread", "matmul  "] {
         assert!(shown.stdout.contains(expected), "{expected}: {}", shown.stdout);
     }
     let csv = good(folder.run_line("show m.json --format csv")).stdout;
@@ -80,7 +80,11 @@ fn two_kept_reports_are_merged_and_shown_side_by_side() {
     assert_eq!(table["tables"][0]["columns"].as_array().map(Vec::len), Some(2));
     good(folder.run_line("plot m.json --out charts --format svg"));
     let chart = std::fs::read_to_string(folder.path().join("charts/speedup-matmul-f32.svg")).unwrap();
-    assert!(chart.contains(names(&merged)[0]), "the label of a member");
+    let run = names(&merged)[0].rsplit(' ').next().unwrap();
+    assert!(chart.contains(run), "the label of a member, as far as it tells runs apart");
+    let refused = folder.run_line("show m.json --tables");
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("add --member NAME"), "{}", refused.stderr);
 }
 
 #[test]

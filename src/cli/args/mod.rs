@@ -168,12 +168,13 @@ pub struct PlotArgs {
 impl PlotArgs {
     /// The formats of the charts.
     pub fn formats(&self) -> Result<Vec<Format>> {
-        let formats = words::formats(&self.format).context("--format")?;
-        match formats.iter().find(|format| !matches!(format, Format::Png | Format::Svg)) {
+        let charts = words::chart_formats(&self.format);
+        let others = if charts.is_err() { words::formats(&self.format).unwrap_or_default() } else { vec![] };
+        match others.iter().find(|format| !matches!(format, Format::Png | Format::Svg)) {
             Some(other) => {
                 anyhow::bail!("--format: charts cannot be drawn as {}: name png or svg", other.name())
             }
-            None => Ok(formats),
+            None => charts.context("--format"),
         }
     }
 
@@ -222,5 +223,8 @@ mod tests {
         };
         assert_eq!(plot("svg,png"), Ok(vec![Format::Png, Format::Svg]));
         assert!(plot("csv").is_err_and(|message| message.contains("name png or svg")));
+        let refused = plot("gif").unwrap_err();
+        assert!(refused.starts_with("--format: unknown format 'gif': did you mean '"), "{refused}");
+        assert!(refused.ends_with("(valid: png, svg)"), "{refused}");
     }
 }

@@ -8,6 +8,7 @@ const REPORT_HELP: &str = "\
 Examples:
   gpubench report results/mine -o report.html
   gpubench report node-a node-b node-c -o fleet.html   several reports, one page
+  gpubench report fleet.json -o fleet.html             every member of a merged file
   gpubench report results/mine -o - | gzip > report.html.gz
 
 The page holds all it shows and fetches nothing: send it, attach it to a pull request, print it. It needs no script to \
@@ -17,7 +18,7 @@ be read; with one, rows can be sorted and filtered.";
 #[derive(Args)]
 #[command(after_help = REPORT_HELP)]
 pub struct ReportArgs {
-    /// Reports: report.json files, or folders that hold one
+    /// Reports: report.json files, merged files, or folders that hold one
     #[arg(required = true, value_name = "REPORT")]
     pub reports: Vec<PathBuf>,
 

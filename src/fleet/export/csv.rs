@@ -13,7 +13,7 @@ pub fn csv(shown: &Shown<'_>) -> String {
     keys.sort_by(|a, b| a.order(b));
     keys.dedup();
     let mut text = line(
-        ["op", "dtype", "cache", "n", "density", "seed"]
+        ["op", "dtype", "cache", "n", "density", "seed", "variant"]
             .map(str::to_owned)
             .into_iter()
             .chain(shown.tables.iter().flat_map(headings)),
@@ -26,6 +26,7 @@ pub fn csv(shown: &Shown<'_>) -> String {
             key.n.to_string(),
             number(key.density),
             key.seed.to_string(),
+            key.variant.clone().unwrap_or_default(),
         ];
         let figures = shown.tables.iter().flat_map(|table| fields(table, key));
         text.push_str(&line(name.into_iter().chain(figures)));

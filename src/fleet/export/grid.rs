@@ -16,8 +16,9 @@ pub const MARK: &str = "*";
 type KeyColumn = (&'static str, fn(&Key) -> String);
 
 /// The columns that may be needed to name a case; the size always is.
-const KEYS: [KeyColumn; 6] = [
+const KEYS: [KeyColumn; 7] = [
     ("op", |key| key.op.clone()),
+    ("variant", |key| key.variant.clone().unwrap_or("-".into())),
     ("dtype", |key| key.dtype.to_string()),
     ("cache", |key| key.cache.to_string()),
     ("density", |key| key.density.map_or("-".into(), density_text)),
@@ -56,6 +57,7 @@ pub fn sheet(table: &Table) -> Sheet {
 fn shared_words(name: &str, value: String) -> Option<String> {
     match name {
         "dtype" => Some(value),
+        "variant" if value != "-" => Some(format!("variant {value}")),
         "cache" => Some(format!("{value} cache")),
         "density" if value != "-" => Some(format!("density {value}")),
         _ => None,

@@ -5,6 +5,8 @@ use std::fmt::Write;
 use super::Shown;
 use super::grid::{MARK, sheet};
 use crate::export::grid::{Tone, escape, hanging};
+use crate::fleet::devices::{by_device, devices};
+use crate::fleet::identity::Likeness;
 use crate::fleet::words::noun;
 use crate::fleet::{Finding, Kind};
 
@@ -72,7 +74,11 @@ pub fn markdown(shown: &Shown<'_>) -> String {
 /// `4 reports, 2 hosts, 4 GPUs`.
 fn members(shown: &Shown<'_>) -> String {
     let counted = |count: usize, thing: &str| format!("{count} {thing}{}", if count == 1 { "" } else { "s" });
-    let sides = shown.tables.iter().map(|table| counted(table.columns.len(), noun(table.side, 1)));
+    let sides = shown.tables.iter().map(|table| {
+        let (runs, things) = (table.columns.len(), devices(table).len());
+        let things_text = counted(things, noun(table.side, 1));
+        if runs > things { format!("{runs} runs of {things_text}") } else { things_text }
+    });
     let parts: Vec<String> =
         std::iter::once(counted(shown.fleet.members.len(), "report")).chain(sides).collect();
     parts.join(", ")
@@ -81,7 +87,9 @@ fn members(shown: &Shown<'_>) -> String {
 /// A line a kind: how many there are of it, and which.
 fn kinds(shown: &Shown<'_>) -> Vec<String> {
     let of_table = shown.tables.iter().flat_map(|table| {
-        table.kinds().into_iter().map(|(kind, columns)| format!("{} x {kind}", columns.len()))
+        let table = by_device(table);
+        let count = |(kind, columns): (&Likeness, Vec<usize>)| format!("{} x {kind}", columns.len());
+        table.kinds().into_iter().map(count).collect::<Vec<_>>()
     });
     of_table.collect()
 }
