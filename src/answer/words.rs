@@ -11,11 +11,14 @@ use crate::measure::stats::significant_digits;
 use crate::op;
 use crate::report::{Report, Row};
 
-/// A size with one digit more than its interval allows, from 2 to 4, so that ends stay where they are: `312`, `1450`.
+/// Factors below this are no difference worth a word.
+const EVEN: f64 = 1.05;
+
+/// A size with the digits that tell the ends of its interval apart, from 3 to 4: `312`, `1450`.
 pub fn size_text(size: f64, interval: [Place; 2]) -> String {
     let digits = match interval {
         [Place::At(low), Place::At(high)] if high > low => {
-            (significant_digits(size, (high - low) / 2.0) + 1).clamp(2, 4)
+            (significant_digits(size, (high - low) / 2.0) + 2).min(4)
         }
         [Place::At(_), Place::At(_)] => 4,
         _ => 3,
@@ -182,6 +185,9 @@ fn about(report: &Report, section: &Section<'_>, part: &[Comparison<'_>]) -> Opt
 fn faster(pair: &Pair<'_>) -> String {
     if pair.speed_up.is_open() {
         return format!("neither is surely faster ({})", pair.speed_up);
+    }
+    if pair.speed_up.factor() < EVEN {
+        return "both sides take about as long".into();
     }
     let winner = if pair.speed_up.winner() == Side::Gpu { "GPU" } else { "CPU" };
     format!("the {winner} is {} faster", pair.speed_up.factor_text())

@@ -75,7 +75,7 @@ pub fn sheets(sheets: &[Sheet<'_>], captions: &[String]) -> Vec<Overview> {
 fn overview(index: usize, page: Vec<(DType, Panel)>, captions: &[String]) -> Overview {
     let first = page[0].0;
     let is_shared = page.iter().all(|(dtype, _)| *dtype == first);
-    let dtype = is_shared.then(|| format!(", {}", first.words())).unwrap_or_default();
+    let dtype = if is_shared { format!(", {}", first.words()) } else { String::new() };
     let mut panels: Vec<Panel> = page.into_iter().map(|(_, panel)| panel).collect();
     if is_shared {
         // What all share stands in the title.
