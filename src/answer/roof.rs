@@ -3,7 +3,6 @@
 //! `docs/limits.md` has the ceilings. Knows rows only.
 
 use crate::backend::{Accuracy, Ceilings};
-use crate::case::DType;
 use crate::op::{self, Limit};
 use crate::report::{Report, Row};
 
@@ -55,12 +54,8 @@ pub fn ceilings<'a>(report: &'a Report, backend: &str) -> Option<&'a Ceilings> {
 
 /// The arithmetic of a row: its element type, or the reduced precision it names.
 pub fn precision(row: &Row) -> &'static str {
-    precision_of(row.accuracy, row.case.dtype)
-}
-
-fn precision_of(accuracy: Accuracy, dtype: DType) -> &'static str {
-    match accuracy {
-        Accuracy::Ieee => dtype.name(),
+    match row.accuracy {
+        Accuracy::Ieee => row.case.dtype.name(),
         Accuracy::Tf32 => "tf32",
         Accuracy::F16 => "f16",
         Accuracy::Bf16 => "bf16",

@@ -2,9 +2,9 @@
 
 use super::cautions::is_launch_bound;
 use super::grid::{Column, Field, Grid, Tone};
-use crate::answer::roof;
+use crate::answer::roof::{self, precision};
 use crate::answer::{Comparison, Kind, Names, Section, sections};
-use crate::backend::{Accuracy, Side};
+use crate::backend::Side;
 use crate::case::density_text;
 use crate::measure::stats::has_interval;
 use crate::op::find;
@@ -186,16 +186,6 @@ fn variant_fields(report: &Report, row: &Row, names: &Names) -> Vec<Field> {
         Field { text: row.outcome.name().into(), tone },
     ]);
     fields
-}
-
-/// The arithmetic of a row: its element type, or the reduced precision it names.
-pub fn precision(row: &Row) -> &'static str {
-    match row.accuracy {
-        Accuracy::Ieee => row.case.dtype.name(),
-        Accuracy::Tf32 => "tf32",
-        Accuracy::F16 => "f16",
-        Accuracy::Bf16 => "bf16",
-    }
 }
 
 #[cfg(test)]

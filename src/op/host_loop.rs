@@ -1,13 +1,12 @@
 //! The sine of every element again, to be computed element by element from the host, or at once.
 
-use super::judge::sines;
-use super::volume::{dense_bytes, element, side};
-use super::{Checked, Op, Rounding, Work, uniform_square};
+use super::sin::Sin;
+use super::{Checked, Op, Rounding, Work};
 use crate::case::Case;
 use crate::data::Operand;
 use crate::error::CellError;
 
-/// `y = sin(a)`, as [`super::sin::Sin`]; what differs is who runs the loop.
+/// `y = sin(a)`, in all as [`Sin`]; what differs is who runs the loop.
 pub struct HostLoop;
 
 impl Op for HostLoop {
@@ -23,21 +22,18 @@ impl Op for HostLoop {
         &[10, 32, 100]
     }
 
-    /// One operation an element.
     fn work(&self, case: &Case) -> Work {
-        let n = side(case);
-        Work { flop: n * n, bytes: 2.0 * n * n * element(case.dtype) }
+        Sin.work(case)
     }
 
     fn footprint(&self, case: &Case) -> u128 {
-        dense_bytes(case, 2, 0)
+        Sin.footprint(case)
     }
 
     fn inputs(&self, case: &Case) -> Vec<Operand> {
-        vec![uniform_square(case, 0)]
+        Sin.inputs(case)
     }
 
-    /// The largest relative error of an element; at most 8 unit roundoffs, four units in the last place.
     fn check(
         &self,
         case: &Case,
@@ -45,6 +41,6 @@ impl Op for HostLoop {
         answer: &[Operand],
         rounding: Rounding,
     ) -> Result<Checked, CellError> {
-        for_dtype!(case.dtype, sines(case, inputs, answer, rounding, 1))
+        Sin.check(case, inputs, answer, rounding)
     }
 }
