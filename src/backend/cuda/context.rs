@@ -213,6 +213,14 @@ impl Cuda {
             .unwrap_or(1)
     }
 
+    /// Bytes of shared memory that one block can have when it asks for them.
+    pub fn shared_memory_per_block(&self) -> u32 {
+        use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN as OPTIN;
+        const EVERY_DEVICE: u32 = 48 << 10;
+        let bytes = ffi::attribute(self.shared.device, OPTIN).ok();
+        bytes.and_then(|bytes| u32::try_from(bytes).ok()).unwrap_or(EVERY_DEVICE)
+    }
+
     /// Begins to watch how much device memory is in use, from what is now.
     pub(super) fn watch_memory(&self) -> Result<(), CellError> {
         self.synchronize()?;

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::marker::PhantomData;
 
+use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result};
 
 use super::super::context::{Cuda, Element, driver};
@@ -11,6 +12,70 @@ use crate::error::CellError;
 
 /// Threads of a block in every kernel launched here.
 pub const BLOCK: u32 = 256;
+
+/// The shape of a launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Blocks along x and y.
+    pub grid: (u32, u32),
+    /// Threads of a block.
+    pub threads: u32,
+    /// Bytes of dynamic shared memory of a block.
+    pub shared: u32,
+    /// Whether all blocks must be resident at once, so that they may wait for each other.
+    pub cooperative: bool,
+}
+
+/// Lets `function` be launched with up to `bytes` of dynamic shared memory; beyond 48 KiB that must be asked for.
+///
+/// # Errors
+/// The device has less for one block.
+pub fn allow_shared(function: &CudaFunction, bytes: u32) -> Result<(), CellError> {
+    let bytes = i32::try_from(bytes).map_err(|error| CellError::call("cuFuncSetAttribute", error))?;
+    function
+        .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)
+        .map_err(driver("cuFuncSetAttribute"))
+}
+
+/// The most blocks of that shape that the whole device holds at once: the largest cooperative grid.
+///
+/// # Errors
+/// The driver refuses the shape.
+pub fn resident_blocks(
+    cuda: &Cuda,
+    function: &CudaFunction,
+    threads: u32,
+    shared: u32,
+) -> Result<u32, CellError> {
+    let each = function
+        .occupancy_max_active_blocks_per_multiprocessor(threads, shared as usize, None)
+        .map_err(driver("cuOccupancyMaxActiveBlocksPerMultiprocessor"))?;
+    Ok(each.saturating_mul(cuda.multiprocessors()))
+}
+
+/// Enqueues a kernel in any shape.
+///
+/// # Safety
+///
+/// As for [`enqueue`]. A cooperative grid is at most [`resident_blocks`], else the driver refuses it.
+pub unsafe fn enqueue_shaped(
+    stream: &CudaStream,
+    function: &CudaFunction,
+    shape: Shape,
+    parameters: &mut [*mut c_void],
+) -> Result<(), CellError> {
+    let Shape { grid: (x, y), threads, shared, cooperative } = shape;
+    let (function, stream) = (function.cu_function(), stream.cu_stream());
+    let (grid, block) = ((x, y, 1), (threads, 1, 1));
+    // SAFETY: the caller vouches for the parameters; function and stream are alive and of one context.
+    if cooperative {
+        unsafe { result::launch_cooperative_kernel(function, grid, block, shared, stream, parameters) }
+            .map_err(driver("cuLaunchCooperativeKernel"))
+    } else {
+        unsafe { result::launch_kernel(function, grid, block, shared, stream, parameters) }
+            .map_err(driver("cuLaunchKernel"))
+    }
+}
 
 /// Enqueues a kernel with a parameter array prepared on the stack: the cheapest launch there is.
 ///
@@ -24,8 +89,9 @@ pub unsafe fn enqueue(
     grid: (u32, u32),
     parameters: &mut [*mut c_void],
 ) -> Result<(), CellError> {
+    let shape = Shape { grid, threads: BLOCK, shared: 0, cooperative: false };
     // SAFETY: the caller vouches for the parameters.
-    unsafe { launch(stream, function, (grid.0, grid.1, 1), BLOCK, parameters) }
+    unsafe { enqueue_shaped(stream, function, shape, parameters) }
 }
 
 /// Enqueues `blocks` blocks of one thread.
@@ -39,26 +105,9 @@ pub unsafe fn enqueue_single(
     blocks: u32,
     parameters: &mut [*mut c_void],
 ) -> Result<(), CellError> {
+    let shape = Shape { grid: (blocks, 1), threads: 1, shared: 0, cooperative: false };
     // SAFETY: the caller vouches for the parameters.
-    unsafe { launch(stream, function, (blocks, 1, 1), 1, parameters) }
-}
-
-/// Enqueues blocks of `threads` threads.
-///
-/// # Safety
-///
-/// As for [`enqueue`].
-unsafe fn launch(
-    stream: &CudaStream,
-    function: &CudaFunction,
-    grid: (u32, u32, u32),
-    threads: u32,
-    parameters: &mut [*mut c_void],
-) -> Result<(), CellError> {
-    let block = (threads, 1, 1);
-    // SAFETY: the caller vouches for the parameters; function and stream are alive and of one context.
-    unsafe { result::launch_kernel(function.cu_function(), grid, block, 0, stream.cu_stream(), parameters) }
-        .map_err(driver("cuLaunchKernel"))
+    unsafe { enqueue_shaped(stream, function, shape, parameters) }
 }
 
 /// The address of a value that a parameter array points to.
