@@ -96,6 +96,20 @@ WAY(plain_8, Plain, 8)
 WAY(streaming_1, Streaming, 1)
 WAY(streaming_4, Streaming, 4)
 
+// The same with one pack a thread and no loop, for grids that have a thread for every pack.
+extern "C" __global__ void __launch_bounds__(threads) copy_once(const float* b, float* a, u64 n) {
+    const u64 i = first();
+    if (i < n / 4) Streaming::store((float4*)a + i, Streaming::load((const float4*)b + i));
+}
+
+extern "C" __global__ void __launch_bounds__(threads)
+    triad_once(const float* b, const float* c, float* a, u64 n) {
+    const u64 i = first();
+    if (i < n / 4)
+        Streaming::store((float4*)a + i,
+                         added(Streaming::load((const float4*)b + i), Streaming::load((const float4*)c + i)));
+}
+
 // Bits that look random: what a chip draws, and so its clock, depends on the numbers that it works on.
 __device__ __forceinline__ u64 bits(u64 index) {
     u64 z = (index + 1) * 0x9E3779B97F4A7C15ull;

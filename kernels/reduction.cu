@@ -1,27 +1,16 @@
 // Sum, mean and population standard deviation of n elements, as doubles.
 //
-// `moments` reads the elements once: sums of d and d * d where d = x - shift and shift is the first element, so
-// that little cancels when the mean is far from zero; partial sums are doubles, added in an order that depends on
-// the grid alone. `partial_*` and `finish_*` are the textbook way: the elements are read once for each statistic.
+// `moments` reads the elements once: sums of d and d * d where d = x - shift (Chan, Golub and LeVeque 1983) and shift is
+// the median of five elements, so that little cancels when the mean is far from zero and a wild element spoils
+// nothing; partial sums are doubles, added in an order that depends on the grid alone. `partial_*` and `finish_*` are
+// the textbook way: the elements are read once for each statistic.
 
-constexpr int threads = 256;
+// Threads of a block of `moments`, and of the other kernels.
+constexpr int wide = 512, threads = 256;
 
 template <typename T> struct Pack;
 template <> struct Pack<float> { using type = float4; };
 template <> struct Pack<double> { using type = double2; };
-
-// The sum over the block, valid in thread 0.
-__device__ double block_sum(double value) {
-    __shared__ double warps[threads / 32];
-    for (int offset = 16; offset > 0; offset /= 2) value += __shfl_down_sync(0xffffffffu, value, offset);
-    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = value;
-    __syncthreads();
-    double total = 0;
-    if (threadIdx.x == 0)
-        for (int warp = 0; warp < threads / 32; ++warp) total += warps[warp];
-    __syncthreads();  // the next call writes `warps` again
-    return total;
-}
 
 template <typename T> struct Run {
     T sum = 0, squares = 0;
@@ -37,66 +26,130 @@ template <typename T> struct Run {
     }
 };
 
+// Both sums over a block of `wide` threads, valid in thread 0.
+__device__ double2 block_sums(double sum, double squares) {
+    __shared__ double2 warps[wide / 32];
+    for (int offset = 16; offset > 0; offset /= 2) {
+        sum += __shfl_down_sync(0xffffffffu, sum, offset);
+        squares += __shfl_down_sync(0xffffffffu, squares, offset);
+    }
+    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = make_double2(sum, squares);
+    __syncthreads();
+    const double2 mine = threadIdx.x < wide / 32 ? warps[threadIdx.x] : make_double2(0, 0);
+    sum = mine.x;
+    squares = mine.y;
+    if (threadIdx.x < 32)
+        for (int offset = wide / 64; offset > 0; offset /= 2) {
+            sum += __shfl_down_sync(0xffffffffu, sum, offset);
+            squares += __shfl_down_sync(0xffffffffu, squares, offset);
+        }
+    return make_double2(sum, squares);
+}
+
+// The median of five elements from all over x. One that is not finite, or so large that a difference could overflow,
+// counts as zero: what it does to the sums is IEEE's to say, not the shift's.
+template <typename T> __device__ __forceinline__ T shift_for(const T* __restrict__ x, unsigned long long n) {
+    T five[5];
+    const T most = sizeof(T) == 4 ? (T)1e18 : (T)1e150;
+#pragma unroll
+    for (int k = 0; k < 5; ++k) {
+        five[k] = x[(n - 1) / 4 * k];
+        if (!(fabs(five[k]) < most)) five[k] = 0;
+    }
+#pragma unroll
+    for (int last = 4; last > 0; --last)
+#pragma unroll
+        for (int k = 0; k < last; ++k) {
+            const T low = five[k] < five[k + 1] ? five[k] : five[k + 1];
+            five[k + 1] = five[k] < five[k + 1] ? five[k + 1] : five[k];
+            five[k] = low;
+        }
+    return five[2];
+}
+
 template <typename T>
-__device__ __forceinline__ void moments(const T* __restrict__ x, unsigned long long n, double* partials,
+__device__ __forceinline__ void moments(const T* __restrict__ x, unsigned long long n, double2* partials,
                                         unsigned int* ticket, double* out) {
     using V = typename Pack<T>::type;
-    constexpr int width = sizeof(V) / sizeof(T), unroll = 4;
+    constexpr int width = sizeof(V) / sizeof(T), unroll = 4, tile = unroll * wide;
     const V* packed = reinterpret_cast<const V*>(x);
-    const unsigned long long packs = n / width, stride = gridDim.x * (unsigned long long)threads;
-    const T shift = x[0];
-    double sum = 0, squares = 0;
-    unsigned long long i = blockIdx.x * (unsigned long long)threads + threadIdx.x;
-    // Runs of 16 elements in T, then a double: rounding stays near one unit whatever n is.
-    for (; i + (unroll - 1) * stride < packs; i += unroll * stride) {
-        V pack[unroll];
+    const unsigned long long packs = n / width;
+    // The first tile is under way while the shift is found.
+    unsigned long long at = blockIdx.x * (unsigned long long)tile + threadIdx.x;
+    V pack[unroll];
 #pragma unroll
-        for (int u = 0; u < unroll; ++u) pack[u] = packed[i + u * stride];
+    for (int u = 0; u < unroll; ++u)
+        if (at + u * wide < packs) pack[u] = packed[at + u * wide];
+    const T shift = shift_for(x, n);
+    double sum = 0, squares = 0;
+    while (at < packs) {
+        // Runs of 16 elements in T, then a double: rounding stays near one unit whatever n is.
         Run<T> run;
 #pragma unroll
-        for (int u = 0; u < unroll; ++u) run.add(pack[u], shift);
+        for (int u = 0; u < unroll; ++u)
+            if (at + u * wide < packs) run.add(pack[u], shift);
         sum += run.sum;
         squares += run.squares;
+        at += gridDim.x * (unsigned long long)tile;
+#pragma unroll
+        for (int u = 0; u < unroll; ++u)
+            if (at + u * wide < packs) pack[u] = packed[at + u * wide];
     }
-    Run<T> rest;
-    for (; i < packs; i += stride) rest.add(packed[i], shift);
-    if (blockIdx.x == 0 && threadIdx.x < n % width) rest.add(x[packs * width + threadIdx.x], shift);
-    sum = block_sum(sum + rest.sum);
-    squares = block_sum(squares + rest.squares);
+    if (blockIdx.x == 0 && threadIdx.x < n % width) {
+        Run<T> rest;
+        rest.add(x[packs * width + threadIdx.x], shift);
+        sum += rest.sum;
+        squares += rest.squares;
+    }
+    double2 total = block_sums(sum, squares);
 
-    __shared__ bool last;
-    if (threadIdx.x == 0) {
-        partials[2 * blockIdx.x] = sum;
-        partials[2 * blockIdx.x + 1] = squares;
+    if (gridDim.x > 1) {
+        __shared__ bool last;
+        if (threadIdx.x == 0) {
+            __stcg(partials + blockIdx.x, total);
+            __threadfence();
+            last = atomicAdd(ticket, 1u) == gridDim.x - 1;
+        }
+        __syncthreads();
+        if (!last) return;
         __threadfence();
-        last = atomicAdd(ticket, 1u) == gridDim.x - 1;
+        sum = squares = 0;
+        for (unsigned int block = threadIdx.x; block < gridDim.x; block += wide) {
+            const double2 partial = __ldcg(partials + block);
+            sum += partial.x;
+            squares += partial.y;
+        }
+        total = block_sums(sum, squares);
     }
-    __syncthreads();
-    if (!last) return;
-    __threadfence();
-    sum = squares = 0;
-    for (unsigned int block = threadIdx.x; block < gridDim.x; block += threads) {
-        sum += __ldcg(partials + 2 * block);
-        squares += __ldcg(partials + 2 * block + 1);
-    }
-    sum = block_sum(sum);
-    squares = block_sum(squares);
     if (threadIdx.x == 0) {
-        const double count = (double)n, mean = sum / count;
-        out[0] = fma(count, (double)shift, sum);
+        const double count = (double)n, mean = total.x / count;
+        const double variance = total.y / count - mean * mean;
+        out[0] = fma(count, (double)shift, total.x);
         out[1] = (double)shift + mean;
-        out[2] = sqrt(fmax(squares / count - mean * mean, 0.0));
+        out[2] = sqrt(variance < 0 ? 0.0 : variance);  // not a number stays so
         *ticket = 0;  // ready for the next launch
     }
 }
 
-extern "C" __global__ void __launch_bounds__(threads)
-    moments_f32(const float* x, unsigned long long n, double* partials, unsigned int* ticket, double* out) {
+extern "C" __global__ void __launch_bounds__(wide)
+    moments_f32(const float* x, unsigned long long n, double2* partials, unsigned int* ticket, double* out) {
     moments(x, n, partials, ticket, out);
 }
-extern "C" __global__ void __launch_bounds__(threads)
-    moments_f64(const double* x, unsigned long long n, double* partials, unsigned int* ticket, double* out) {
+extern "C" __global__ void __launch_bounds__(wide)
+    moments_f64(const double* x, unsigned long long n, double2* partials, unsigned int* ticket, double* out) {
     moments(x, n, partials, ticket, out);
+}
+
+// The sum over a block of `threads`, valid in thread 0.
+__device__ double block_sum(double value) {
+    __shared__ double warps[threads / 32];
+    for (int offset = 16; offset > 0; offset /= 2) value += __shfl_down_sync(0xffffffffu, value, offset);
+    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = value;
+    __syncthreads();
+    double total = 0;
+    if (threadIdx.x == 0)
+        for (int warp = 0; warp < threads / 32; ++warp) total += warps[warp];
+    return total;
 }
 
 // One partial sum a block, of x or of (x - mean)^2 where `mean` is given.

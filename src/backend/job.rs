@@ -17,6 +17,9 @@ use crate::error::CellError;
 pub struct Sample {
     /// Host clock, from before the call until its work is done.
     pub host_s: f64,
+    /// Host clock, until the call that enqueues the work returned, where the work goes on after that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enqueue_s: Option<f64>,
     /// Device clock: `events_s` less the constant that the events themselves cost (see [`Floors`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_s: Option<f64>,

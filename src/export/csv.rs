@@ -50,6 +50,7 @@ const COLUMNS: &[Column] = &[
     ("p95_s", |row| timed(row, |execute| number(execute.quantiles_s.map(|found| found[3])))),
     ("events_median_s", |row| timed(row, |execute| number(median(&execute.events_s)))),
     ("host_median_s", |row| timed(row, |execute| number(Some(execute.host_median_s)))),
+    ("enqueue_median_s", |row| timed(row, |execute| number(execute.enqueue_median_s))),
     ("host_ci95_low_s", |row| timed(row, |execute| number(execute.host_ci95_s.map(|found| found[0])))),
     ("host_ci95_high_s", |row| timed(row, |execute| number(execute.host_ci95_s.map(|found| found[1])))),
     ("warmups", |row| timed(row, |execute| execute.warmups.to_string())),

@@ -71,6 +71,9 @@ fn times(execute: &Execute) -> Vec<Fact> {
     found.push(("median deviation", time_text(execute.mad_s)));
     let host = execute.host_ci95_s.map(|interval| format!(" ({})", range(interval))).unwrap_or_default();
     found.push(("host clock", format!("{}{host}", digits(execute.host_median_s))));
+    if let Some(enqueue) = execute.enqueue_median_s {
+        found.push(("host clock until the call returned", time_text(enqueue)));
+    }
     if let Some(constant) = execute.event_constant_s {
         found.push(("taken off for events", time_text(constant)));
     }

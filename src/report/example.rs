@@ -177,6 +177,7 @@ fn execute(side: Side, median_s: f64) -> Execute {
         host_samples_s,
         host_median_s: host.median,
         host_ci95_s: Some([host.low, host.high]),
+        enqueue_median_s: gpu.then_some(4e-6),
         rounds: (0..12).map(|sample| sample / 4).collect(),
         held: gpu.then_some(true),
         sm_mhz: if gpu { vec![1980.0; 12] } else { vec![] },

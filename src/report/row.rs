@@ -94,6 +94,9 @@ pub struct Execute {
     /// The 95 % interval of that median, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_ci95_s: Option<[f64; 2]>,
+    /// Median of the host seconds until the call that enqueues the work returned; `None` without a device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enqueue_median_s: Option<f64>,
     /// The round, from 0, in which each sample was taken.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<u32>,
@@ -162,6 +165,7 @@ impl Execute {
         let intervals = self.ci95_s.iter_mut().chain(self.host_ci95_s.iter_mut().flatten());
         let quantiles = self.quantiles_s.iter_mut().flatten();
         let times = arrays.into_iter().flatten().chain(figures).chain(intervals).chain(quantiles);
+        let times = times.chain(&mut self.enqueue_median_s);
         times.for_each(|time| *time *= factor);
     }
 

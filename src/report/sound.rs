@@ -137,6 +137,7 @@ fn check_times(execute: &Execute) -> anyhow::Result<()> {
         ("max_s", execute.max_s),
         ("mad_s", execute.mad_s),
         ("host_median_s", execute.host_median_s),
+        ("enqueue_median_s", execute.enqueue_median_s.unwrap_or(0.0)),
         ("spent_s", execute.spent_s),
     ] {
         seconds(key, &[time])?;

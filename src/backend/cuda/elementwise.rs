@@ -30,6 +30,19 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
 ];
 
+/// A kernel of `kernels/elementwise.cu` for arrays of `len` elements. It has blocks of 128 threads, each of which takes
+/// one pack of 16 bytes of float32 elements and two of float64.
+pub(super) fn load<T: Element, const INPUTS: usize>(
+    cuda: &Cuda,
+    name: &str,
+    len: usize,
+) -> Result<Map<T, T, INPUTS>, CellError> {
+    const THREADS: u32 = 128;
+    const ELEMENTS_A_THREAD: usize = 4;
+    let tile = THREADS as usize * ELEMENTS_A_THREAD;
+    Map::tiled(cuda, &SOURCE, &format!("{name}_{}", T::DTYPE), len, (THREADS, tile))
+}
+
 struct Fused<T> {
     cuda: Cuda,
     n: usize,
@@ -45,7 +58,7 @@ fn fused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box
     Ok(Box::new(Fused {
         cuda: cuda.clone(),
         n: case.side(),
-        kernel: Map::load(cuda, &SOURCE, &format!("fused_{}", T::DTYPE), a.len())?,
+        kernel: load(cuda, "fused", a.len())?,
         y: cuda.alloc(a.len())?,
         a: cuda.upload(a)?,
         b: cuda.upload(b)?,
@@ -80,14 +93,13 @@ struct Unfused<T> {
 fn unfused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
     cuda.reserve(matrices(case, 5))?;
     let (a, b) = (input::<T>(inputs, 0)?, input::<T>(inputs, 1)?);
-    let entry = |name: &str| format!("{name}_{}", T::DTYPE);
     Ok(Box::new(Unfused {
         cuda: cuda.clone(),
         n: case.side(),
-        multiply: Map::load(cuda, &SOURCE, &entry("multiply"), a.len())?,
-        add: Map::load(cuda, &SOURCE, &entry("add"), a.len())?,
-        sine: Map::load(cuda, &SOURCE, &entry("sine"), a.len())?,
-        cosine: Map::load(cuda, &SOURCE, &entry("cosine"), a.len())?,
+        multiply: load(cuda, "multiply", a.len())?,
+        add: load(cuda, "add", a.len())?,
+        sine: load(cuda, "sine", a.len())?,
+        cosine: load(cuda, "cosine", a.len())?,
         y: cuda.alloc(a.len())?,
         term: cuda.alloc(a.len())?,
         sum: cuda.alloc(a.len())?,

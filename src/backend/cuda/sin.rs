@@ -3,7 +3,7 @@
 use cudarc::driver::CudaSlice;
 
 use super::context::{Cuda, Element};
-use super::elementwise::SOURCE;
+use super::elementwise;
 use super::entry::by_dtype;
 use super::ffi::launch::Map;
 use super::{Kernel, input, matrices, variant};
@@ -36,7 +36,7 @@ pub(super) fn sine<T: Element>(
     Ok(Box::new(Sine {
         cuda: cuda.clone(),
         n: case.side(),
-        kernel: Map::load(cuda, &SOURCE, &format!("sine_{}", T::DTYPE), a.len())?,
+        kernel: elementwise::load(cuda, "sine", a.len())?,
         y: cuda.alloc(a.len())?,
         a: cuda.upload(a)?,
     }))

@@ -3,7 +3,7 @@
 use cudarc::driver::CudaSlice;
 
 use super::context::{Cuda, Element};
-use super::elementwise::SOURCE;
+use super::elementwise;
 use super::entry::by_dtype;
 use super::ffi::launch::Map;
 use super::host_buffer::HostBuffer;
@@ -62,7 +62,7 @@ fn looped<T: Element>(
         cuda: cuda.clone(),
         n: case.side(),
         copies,
-        kernel: Map::load(cuda, &SOURCE, &format!("sine_{}", T::DTYPE), a.len())?,
+        kernel: elementwise::load(cuda, "sine", a.len())?,
         a: HostBuffer::new(cuda, memory, a.to_vec())?,
         // Until something has come back, values that no sine has.
         back: HostBuffer::new(cuda, memory, vec![T::from_f64(-2.0); a.len()])?,

@@ -133,13 +133,13 @@ pub fn grid(cuda: &Cuda, items: usize) -> u32 {
 /// A kernel of signature `([const A* x, [const A* y,]] B* out, u64 n)` that maps `INPUTS` arrays to one.
 pub struct Map<A, B, const INPUTS: usize> {
     function: CudaFunction,
-    grid: u32,
+    shape: Shape,
     len: usize,
     elements: PhantomData<(A, B)>,
 }
 
 impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
-    /// Loads `entry`, which must have the signature above, for arrays of `len` elements.
+    /// Loads `entry`, which must have the signature above and threads that go round until all `len` elements are done.
     pub fn load(
         cuda: &Cuda,
         source: &'static KernelSource,
@@ -148,7 +148,22 @@ impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
     ) -> Result<Self, CellError> {
         let function = cuda.function(source, entry)?;
         let items = len.div_ceil(16 / size_of::<A>().min(16));
-        Ok(Map { function, grid: grid(cuda, items), len, elements: PhantomData })
+        let shape = Shape { grid: (grid(cuda, items), 1), threads: BLOCK, shared: 0, cooperative: false };
+        Ok(Map { function, shape, len, elements: PhantomData })
+    }
+
+    /// Loads `entry`, which must have the signature above, blocks of `threads` threads, and do `tile` elements a block.
+    pub fn tiled(
+        cuda: &Cuda,
+        source: &'static KernelSource,
+        entry: &str,
+        len: usize,
+        (threads, tile): (u32, usize),
+    ) -> Result<Self, CellError> {
+        let function = cuda.function(source, entry)?;
+        let blocks = i32::try_from(len.div_ceil(tile).max(1)).map_err(|error| CellError::call(entry, error))?;
+        let shape = Shape { grid: (blocks.unsigned_abs(), 1), threads, shared: 0, cooperative: false };
+        Ok(Map { function, shape, len, elements: PhantomData })
     }
 
     /// Enqueues the map.
@@ -172,7 +187,7 @@ impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
         let values = inputs.iter_mut().chain([&mut out, &mut n]);
         used.iter_mut().zip(values).for_each(|(slot, value)| *slot = parameter(value));
         // SAFETY: the entry has this signature by the contract of `load`; each array holds `len` elements.
-        unsafe { enqueue(stream, &self.function, (self.grid, 1), used) }
+        unsafe { enqueue_shaped(stream, &self.function, self.shape, used) }
     }
 }
 

@@ -4,15 +4,8 @@ use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, DevicePtrMut};
 
 use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
-use super::launch::{self, enqueue, parameter};
+use super::launch::{self, Shape, enqueue, enqueue_shaped, parameter};
 use crate::error::CellError;
-
-/// Blocks a multiprocessor: as many as it holds at once, so that no block waits for another.
-const BLOCKS_A_MULTIPROCESSOR: u32 = 8;
-
-fn grid(cuda: &Cuda, items: usize) -> u32 {
-    launch::grid(cuda, items).min(cuda.multiprocessors().saturating_mul(BLOCKS_A_MULTIPROCESSOR))
-}
 
 /// Sum, mean and standard deviation by one kernel that reads the elements once.
 pub struct Moments<T> {
@@ -26,9 +19,18 @@ pub struct Moments<T> {
 }
 
 impl<T: Element> Moments<T> {
+    /// Threads of a block.
+    const THREADS: u32 = 512;
+    /// Packs of 16 bytes that a thread has under way at once.
+    const UNROLL: usize = 4;
+    /// Blocks a multiprocessor: enough loads to keep the memory busy, and few partial sums for the last block to add.
+    const BLOCKS_A_MULTIPROCESSOR: u32 = 2;
+
     /// Uploads `x` (at least one element) and allocates the scratch.
     pub fn load(cuda: &Cuda, source: &'static KernelSource, x: &[T]) -> Result<Self, CellError> {
-        let grid = grid(cuda, x.len().div_ceil(16 / size_of::<T>()));
+        let tile = Self::THREADS as usize * Self::UNROLL * 16 / size_of::<T>();
+        let most = cuda.multiprocessors().saturating_mul(Self::BLOCKS_A_MULTIPROCESSOR);
+        let grid = u32::try_from(x.len().div_ceil(tile)).unwrap_or(u32::MAX).clamp(1, most);
         Ok(Moments {
             cuda: cuda.clone(),
             function: cuda.function(source, &format!("moments_{}", T::DTYPE))?,
@@ -54,9 +56,11 @@ impl<T: Element> Moments<T> {
             parameter(&mut ticket),
             parameter(&mut out),
         ];
-        // SAFETY: the entry takes (const T*, u64, double*, u32*, double*); `partials` holds two a block, `out` three,
+        let shape =
+            Shape { grid: (self.grid, 1), threads: Self::THREADS, shared: 0, cooperative: false };
+        // SAFETY: the entry takes (const T*, u64, double2*, u32*, double*); `partials` holds two a block, `out` three,
         // and the ticket is zero: it was allocated so, and every launch leaves it so.
-        unsafe { enqueue(stream, &self.function, (self.grid, 1), &mut parameters) }
+        unsafe { enqueue_shaped(stream, &self.function, shape, &mut parameters) }
     }
 
     /// The statistics of the last run: sum, mean, standard deviation.
@@ -78,9 +82,13 @@ pub struct Passes<T> {
 }
 
 impl<T: Element> Passes<T> {
+    /// Blocks a multiprocessor: as many as it holds at once, so that no block waits for another.
+    const BLOCKS_A_MULTIPROCESSOR: u32 = 8;
+
     /// Uploads `x` (at least one element) and allocates the scratch.
     pub fn load(cuda: &Cuda, source: &'static KernelSource, x: &[T]) -> Result<Self, CellError> {
-        let grid = grid(cuda, x.len());
+        let most = cuda.multiprocessors().saturating_mul(Self::BLOCKS_A_MULTIPROCESSOR);
+        let grid = launch::grid(cuda, x.len()).min(most);
         Ok(Passes {
             cuda: cuda.clone(),
             sums: cuda.function(source, &format!("partial_sum_{}", T::DTYPE))?,

@@ -41,7 +41,7 @@ pub fn measure(instrument: &mut Instrument, holding: bool) -> Result<(Floors, Co
     let clock_s = median(READINGS, || Ok(readings.read((0, 0), &mut || Ok(()))?.events_s))?;
     let mut empty = || kernels.empty(&cuda.stream);
     let empty_kernel_s = median(READINGS, || Ok(readings.read((1, 1), &mut empty)?.events_s))?;
-    let launch_sync_s = median(READINGS, || readings.instrument.host(&mut empty))?;
+    let launch_sync_s = median(READINGS, || Ok(readings.instrument.host(&mut empty)?.done_s))?;
     let floors = Floors {
         clock_s,
         empty_kernel_s: Some(empty_kernel_s),

@@ -19,6 +19,15 @@ use crate::error::CellError;
 /// Enqueues the work once.
 pub type Work<'a> = dyn FnMut() -> Result<(), CellError> + 'a;
 
+/// What the host's clock reads of some work, in seconds from before it was enqueued.
+#[derive(Clone, Copy, Debug)]
+pub struct HostTimes {
+    /// Until the call that enqueues it returned.
+    pub enqueue_s: f64,
+    /// Until it was done.
+    pub done_s: f64,
+}
+
 /// What the device saw of some work.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
@@ -80,28 +89,30 @@ impl Instrument {
         self.cuda.synchronize()
     }
 
-    /// Host seconds from before the work is enqueued until it is done. The device must be idle.
-    pub fn host(&self, work: &mut Work<'_>) -> Result<f64, CellError> {
+    /// The host's readings of one execution. The device must be idle.
+    pub fn host(&self, work: &mut Work<'_>) -> Result<HostTimes, CellError> {
         let begun = Instant::now();
         work()?;
+        let enqueue_s = begun.elapsed().as_secs_f64();
         self.cuda.synchronize()?;
-        Ok(begun.elapsed().as_secs_f64())
+        Ok(HostTimes { enqueue_s, done_s: begun.elapsed().as_secs_f64() })
     }
 
-    /// Host seconds and the device's reading of one execution, not held back. The device must be idle.
-    pub fn together(&self, work: &mut Work<'_>) -> Result<(f64, Reading), CellError> {
+    /// Both clocks' readings of one execution, not held back. The device must be idle.
+    pub fn together(&self, work: &mut Work<'_>) -> Result<(HostTimes, Reading), CellError> {
         let stream = &self.cuda.stream;
         self.board.clear_stamps();
         self.kernels.stamp(stream, &self.board, 0)?;
         self.start.record(stream).map_err(driver("cuEventRecord"))?;
         let begun = Instant::now();
         work()?;
+        let enqueue_s = begun.elapsed().as_secs_f64();
         self.end.record(stream).map_err(driver("cuEventRecord"))?;
         self.cuda.synchronize()?;
-        let host_s = begun.elapsed().as_secs_f64();
+        let host = HostTimes { enqueue_s, done_s: begun.elapsed().as_secs_f64() };
         self.kernels.stamp(stream, &self.board, 1)?;
         self.cuda.synchronize()?;
-        Ok((host_s, self.reading()?))
+        Ok((host, self.reading()?))
     }
 
     /// The device's reading of `repeats` executions back to back after `lead_in` others, all held back until they

@@ -9,7 +9,7 @@ use super::super::ffi::driver::Elapsed;
 use super::constants::Constants;
 use super::floors;
 use super::history::{Course, History, repeats};
-use super::instrument::{Instrument, Reading};
+use super::instrument::{HostTimes, Instrument, Reading};
 use crate::backend::{Floors, Job, Sample};
 use crate::case::Cache;
 use crate::error::CellError;
@@ -126,15 +126,15 @@ impl Timer {
     fn by_host(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {
         job.reset()?;
         self.instrument.caches(cache)?;
-        Ok(Sample::of_host(self.instrument.host(&mut || job.execute())?))
+        Ok(Sample::of_host(self.instrument.host(&mut || job.execute())?.done_s))
     }
 
     /// One execution for both clocks, not held back, and what its events read.
     fn together(&mut self, job: &mut dyn Job, cache: Cache) -> Result<(Sample, f64), CellError> {
         job.reset()?;
         self.instrument.caches(cache)?;
-        let (host_s, reading) = self.instrument.together(&mut || job.execute())?;
-        Ok((self.made(host_s, &reading, 1, cache, false), reading.events_s))
+        let (host, reading) = self.instrument.together(&mut || job.execute())?;
+        Ok((self.made(host, &reading, 1, cache, false), reading.events_s))
     }
 
     /// One execution for the host's clock, then others, held back, for the device's; `None` when the hold gave up.
@@ -155,11 +155,11 @@ impl Timer {
         };
         job.reset()?;
         self.instrument.caches(cache)?;
-        let host_s = self.instrument.host(&mut || job.execute())?;
+        let host = self.instrument.host(&mut || job.execute())?;
         job.reset()?;
         self.instrument.caches(cache)?;
         let reading = self.instrument.held(u32::from(follows), repeats, &mut || job.execute())?;
-        Ok(reading.map(|reading| self.made(host_s, &reading, repeats, cache, true)))
+        Ok(reading.map(|reading| self.made(host, &reading, repeats, cache, true)))
     }
 
     /// Executions of a hot batch; `None` when a hold gave up.
@@ -182,7 +182,7 @@ impl Timer {
         Ok(())
     }
 
-    fn made(&self, host_s: f64, reading: &Reading, repeats: u32, cache: Cache, held: bool) -> Sample {
+    fn made(&self, host: HostTimes, reading: &Reading, repeats: u32, cache: Cache, held: bool) -> Sample {
         let (events_s, device_s) = self.constants.corrected(reading.events_s, repeats, cache);
         Sample {
             device_s: Some(device_s),
@@ -190,7 +190,8 @@ impl Timer {
             held: Some(held),
             sm_mhz: reading.sm_mhz,
             throttled: self.instrument.is_throttled(reading),
-            ..Sample::of_host(host_s)
+            enqueue_s: Some(host.enqueue_s),
+            ..Sample::of_host(host.done_s)
         }
     }
 }
