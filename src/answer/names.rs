@@ -25,7 +25,8 @@ impl Names {
             Side::Cpu => self.several[0],
             Side::Gpu => self.several[1],
         };
-        if several { format!("{}/{}", row.backend, row.variant) } else { row.variant.clone() }
+        let variant = row.variant_text();
+        if several { format!("{}/{variant}", row.backend) } else { variant }
     }
 }
 

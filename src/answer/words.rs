@@ -168,8 +168,8 @@ fn about(report: &Report, section: &Section<'_>, part: &[Comparison<'_>]) -> Opt
         "{subject}: {held} {}; at N = {n} {} ({} against {}{})",
         crossover_clause(&resident),
         faster(&pair),
-        pair.gpu.variant,
-        pair.cpu.variant,
+        pair.gpu.variant_text(),
+        pair.cpu.variant_text(),
         kernel.unwrap_or_default(),
     );
     if let Some((whole, (at, pair))) = of(&mut found, Kind::EndToEnd).zip(largest(part, Kind::EndToEnd))

@@ -113,6 +113,11 @@ pub trait Job {
         false
     }
 
+    /// The variant that does the work, where the one that was asked for picks among others.
+    fn picked(&self) -> Option<&str> {
+        None
+    }
+
     /// Shows the memory on the host that [`Job::execute`] reads and writes, operands, workspaces and answer, for
     /// caches to be emptied of it. A job that shows nothing has all data in the caches displaced by other data.
     fn buffers(&self, _show: &mut dyn FnMut(&[MaybeUninit<u8>])) {}

@@ -143,6 +143,7 @@ mod tests {
             fix: None,
             error: None,
             work: Work { flop: 1.0, bytes: 1.0 },
+            picked: None,
             inputs: None,
             phases: None,
             execute: None,

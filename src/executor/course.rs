@@ -100,6 +100,7 @@ fn blank(planned: &PlannedCell) -> Row {
         fix: None,
         error: None,
         work,
+        picked: None,
         inputs: None,
         phases: None,
         execute: None,

@@ -77,7 +77,8 @@ impl Series {
             quantiles_s: Some([summary.p05, summary.p25, summary.p75, summary.p95]),
             host_median_s: host.median,
             host_ci95_s: Some([host.low, host.high]),
-            enqueue_median_s: Summary::of(&self.each(|sample| sample.enqueue_s)).map(|summary| summary.median),
+            enqueue_median_s: Summary::of(&self.each(|sample| sample.enqueue_s))
+                .map(|summary| summary.median),
             rounds: self.rounds.clone(),
             held: self.samples.iter().map(|sample| sample.held).reduce(|a, b| Some(a? && b?)).flatten(),
             sm_mhz: self.each(|sample| sample.sm_mhz),

@@ -132,7 +132,7 @@ impl Visit<'_> {
         self.await_worker(course)?;
         let request = Request::Prepare { job: course.job(), cell: course.planned.cell.clone() };
         let reply = self.exchange(course, &request)?;
-        let Reply::Prepared { error, inputs, phases, libraries } = reply else {
+        let Reply::Prepared { error, inputs, phases, picked, libraries } = reply else {
             return Err(ended(course, reply));
         };
         course.held_by = Some(self.workers.generation(course.backend()));
@@ -141,6 +141,7 @@ impl Visit<'_> {
         // A cell prepared again after its worker was lost keeps what its first preparation took.
         (course.row.error, course.row.inputs) = (Some(error), Some(inputs.clone()));
         course.row.phases.get_or_insert(phases);
+        course.row.picked = picked;
         if let Err(reason) = self.inputs.agree(&course.row, &inputs) {
             course.close(Outcome::Failed, reason, None);
             return Err(End::Row);

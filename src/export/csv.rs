@@ -20,6 +20,7 @@ const COLUMNS: &[Column] = &[
     ("seed", |row| row.case.seed.to_string()),
     ("backend", |row| row.backend.clone()),
     ("variant", |row| row.variant.clone()),
+    ("picked", |row| row.picked.clone().unwrap_or_default()),
     ("cache", |row| word(&row.cache)),
     ("side", |row| word(&row.side)),
     ("accuracy", |row| word(&row.accuracy)),

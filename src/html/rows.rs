@@ -133,7 +133,7 @@ impl Sheet<'_> {
     }
 
     fn variant_cells(&self, row: &Row, is_best: bool) -> [Element; 2] {
-        let variant = cell(row.variant.as_str());
+        let variant = cell(row.variant_text());
         let side = element("span").with("data-side", row.side.name()).holding(row.backend.as_str());
         let mark = classed("span", "best").with("title", "best of its side for this case").holding("best");
         [cell(side), if is_best { variant.holding(" ").holding(mark) } else { variant }]

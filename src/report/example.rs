@@ -104,6 +104,7 @@ pub fn measured(op: &str, n: u64, backend: &str, variant: &str, median_s: f64) -
         case: Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 1 },
         backend: backend.into(),
         variant: variant.into(),
+        picked: None,
         cache: Cache::Cold,
         side,
         accuracy: Accuracy::Ieee,

@@ -241,6 +241,9 @@ pub struct Row {
     pub backend: String,
     /// Name of the variant.
     pub variant: String,
+    /// The variant that did the work, where the named one picks among others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub picked: Option<String>,
     /// State of the caches before each execution.
     #[serde(default)]
     pub cache: Cache,
@@ -280,6 +283,14 @@ impl Row {
             backend: self.backend.clone(),
             variant: self.variant.clone(),
             cache: self.cache,
+        }
+    }
+
+    /// The variant as people read it: `cublas`, or `auto (cublas)` where it was picked.
+    pub fn variant_text(&self) -> String {
+        match &self.picked {
+            Some(picked) => format!("{} ({picked})", self.variant),
+            None => self.variant.clone(),
         }
     }
 

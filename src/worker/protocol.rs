@@ -89,6 +89,9 @@ pub enum Reply {
         inputs: String,
         /// Phases so far.
         phases: Phases,
+        /// The variant that does the work, where the one asked for picks among others.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        picked: Option<String>,
         /// Libraries loaded so far.
         libraries: Vec<Finding>,
     },

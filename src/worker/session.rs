@@ -128,8 +128,9 @@ impl Session {
         if !error.is_right() {
             return Ok(Reply::Incorrect { error, inputs, phases, reason: verdict(error) });
         }
+        let picked = job.picked().map(str::to_owned);
         self.jobs.insert(number, Ready { job, cache: cell.cache, pauses: Pauses::default() });
-        Ok(Reply::Prepared { error, inputs, phases, libraries: self.backend.libraries() })
+        Ok(Reply::Prepared { error, inputs, phases, picked, libraries: self.backend.libraries() })
     }
 
     /// Samples a job that is held.

@@ -21,7 +21,8 @@ fn row(n: u64, outcome: Outcome) -> Row {
     Row {
         case: Case { op: "spmv".into(), n, dtype: DType::F64, density: Some(0.05), seed: u64::MAX },
         backend: "cuda".into(),
-        variant: "cusparse".into(),
+        variant: "auto".into(),
+        picked: checked.then(|| "cusparse".into()),
         cache: Cache::Cold,
         side: Side::Gpu,
         accuracy: Accuracy::Ieee,

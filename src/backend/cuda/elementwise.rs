@@ -5,7 +5,7 @@ use cudarc::driver::CudaSlice;
 use super::context::{Cuda, Element};
 use super::ffi::launch::Map;
 use super::kernels::{KernelSource, kernel_source};
-use super::{Kernel, extra, input, matrices, variant};
+use super::{Kernel, extra, input, matrices};
 use crate::backend::Job;
 use crate::case::{Case, DType};
 use crate::data::Operand;
@@ -15,7 +15,7 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("elementwise");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: variant("elementwise", "fused", "one kernel: two reads and one write an element"),
+        variant: extra("elementwise", "fused", "one kernel: two reads and one write an element"),
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => fused::<f32>(cuda, case, inputs),
             DType::F64 => fused::<f64>(cuda, case, inputs),

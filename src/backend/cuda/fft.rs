@@ -7,7 +7,7 @@ use super::context::{Cuda, Element, Library};
 use super::ffi::cufft::{ComplexPlan, FftReal, RealPlan};
 use super::ffi::fft::FftKernels;
 use super::kernels::{KernelSource, kernel_source};
-use super::{Kernel, extra, input, variant};
+use super::{Kernel, extra, input};
 use crate::backend::Job;
 use crate::case::{Case, DType};
 use crate::data::{Dense, Operand};
@@ -17,7 +17,7 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("fft_mirror");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: variant("fft", "r2c", "cuFFT real to complex, then one kernel fills the mirrored half"),
+        variant: extra("fft", "r2c", "cuFFT real to complex, then one kernel fills the mirrored half"),
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => RealToComplex::<f32>::prepare(cuda, case, inputs),
             DType::F64 => RealToComplex::<f64>::prepare(cuda, case, inputs),

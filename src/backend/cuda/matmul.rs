@@ -6,7 +6,7 @@ use super::context::{Cuda, Element};
 use super::ffi::cublas::{Arithmetic, Cublas};
 use super::ffi::launch::{Map, Tiled};
 use super::kernels::{KernelSource, kernel_source};
-use super::{Kernel, extra, input, reduced, variant};
+use super::{Kernel, extra, input, reduced};
 use crate::backend::{Accuracy, Job};
 use crate::case::{Case, DType};
 use crate::data::Operand;
@@ -16,7 +16,7 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("matmul");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: variant("matmul", "cublas", "cuBLAS, IEEE float32 or float64"),
+        variant: extra("matmul", "cublas", "cuBLAS, IEEE float32 or float64"),
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => product::<f32>(cuda, case, inputs, Arithmetic::F32),
             DType::F64 => product::<f64>(cuda, case, inputs, Arithmetic::F64),

@@ -3,7 +3,7 @@
 use super::context::{Cuda, Element};
 use super::ffi::reduce::{Moments, Passes};
 use super::kernels::{KernelSource, kernel_source};
-use super::{Kernel, extra, input, variant};
+use super::{Kernel, extra, input};
 use crate::backend::Job;
 use crate::case::{Case, DType};
 use crate::data::Operand;
@@ -13,7 +13,7 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("reduction");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: variant("reduction", "one-pass", "one kernel that reads the matrix once"),
+        variant: extra("reduction", "one-pass", "one kernel that reads the matrix once"),
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => one_pass::<f32>(cuda, case, inputs),
             DType::F64 => one_pass::<f64>(cuda, case, inputs),

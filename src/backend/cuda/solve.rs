@@ -4,7 +4,7 @@ use cudarc::driver::CudaSlice;
 
 use super::context::{Cuda, Element, Library};
 use super::ffi::cusolver::{Solver, SolverReal, Workspace};
-use super::{Kernel, extra, input, variant};
+use super::{Kernel, extra, input};
 use crate::backend::Job;
 use crate::case::{Case, DType};
 use crate::data::Operand;
@@ -12,7 +12,7 @@ use crate::error::CellError;
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: variant("solve", "potrf", "cuSOLVER Cholesky factorisation and solve"),
+        variant: extra("solve", "potrf", "cuSOLVER Cholesky factorisation and solve"),
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => Solve::<f32>::prepare(cuda, case, inputs, cholesky),
             DType::F64 => Solve::<f64>::prepare(cuda, case, inputs, cholesky),

@@ -3,14 +3,14 @@
 use super::context::{Cuda, Element, Library};
 use super::ffi::cusparse::{Product, ProductBuffers, Ready, Sparse, SparseReal};
 use super::sparse::{DeviceCsr, device_bytes};
-use super::{Kernel, sparse, variant};
+use super::{Kernel, extra, sparse};
 use crate::backend::Job;
 use crate::case::DType;
 use crate::data::{Csr, Operand, Values};
 use crate::error::CellError;
 
 pub(crate) static KERNELS: &[Kernel] = &[Kernel {
-    variant: variant(
+    variant: extra(
         "spgemm",
         "cusparse",
         "cuSPARSE SpGEMM, default algorithm: estimate, compute and copy into kept buffers",

@@ -7,7 +7,7 @@ use super::ffi::cusparse::{MatrixVector, Sparse, SparseReal};
 use super::ffi::spmv::RowPerThread;
 use super::kernels::{KernelSource, kernel_source};
 use super::sparse::{DeviceCsr, device_bytes};
-use super::{Kernel, extra, input, sparse, variant};
+use super::{Kernel, extra, input, sparse};
 use crate::backend::Job;
 use crate::case::DType;
 use crate::data::{Csr, Operand};
@@ -17,7 +17,7 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("spmv_csr");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: variant("spmv", "cusparse", "cuSPARSE SpMV (CSR_ALG2), matrix analysed beforehand"),
+        variant: extra("spmv", "cusparse", "cuSPARSE SpMV (CSR_ALG2), matrix analysed beforehand"),
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => prepare_library::<f32>(cuda, inputs),
             DType::F64 => prepare_library::<f64>(cuda, inputs),

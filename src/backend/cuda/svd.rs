@@ -5,7 +5,7 @@ use cudarc::driver::CudaSlice;
 use super::context::{Cuda, Element, Library};
 use super::ffi::cusolver::{Jacobi, JacobiReal, Solver, Vectors, Workspace};
 use super::svd_answer::{converged, transposed};
-use super::{Kernel, extra, input, svd_polar, variant};
+use super::{Kernel, extra, input, svd_polar};
 use crate::backend::Job;
 use crate::case::{Case, DType};
 use crate::data::Operand;
@@ -13,7 +13,7 @@ use crate::error::CellError;
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
-        variant: variant(
+        variant: extra(
             "svd",
             "gesvdp",
             "cuSOLVER polar decomposition and eigensolver, in float64 throughout",

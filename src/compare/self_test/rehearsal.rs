@@ -71,6 +71,7 @@ fn row(cell: Cell, side: Side, execute: Execute) -> Row {
         fix: None,
         error: None,
         work: Work { flop: 0.0, bytes: 0.0 },
+        picked: None,
         inputs: None,
         phases: None,
         execute: Some(execute),

@@ -86,7 +86,10 @@ impl Sweeps<'_> {
             let Some(pair) = compared(sweep).last().and_then(|case| case.pair(Kind::Kernel)) else {
                 continue;
             };
-            let text = format!("{} {}|{}", sweep.section.op, pair.cpu.variant, pair.gpu.variant);
+            let text = {
+                let (cpu, gpu) = (pair.cpu.variant_text(), pair.gpu.variant_text());
+                format!("{} {cpu}|{gpu}", sweep.section.op)
+            };
             if !named.contains(&text) {
                 named.push(text);
             }

@@ -161,7 +161,8 @@ impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
         (threads, tile): (u32, usize),
     ) -> Result<Self, CellError> {
         let function = cuda.function(source, entry)?;
-        let blocks = i32::try_from(len.div_ceil(tile).max(1)).map_err(|error| CellError::call(entry, error))?;
+        let blocks =
+            i32::try_from(len.div_ceil(tile).max(1)).map_err(|error| CellError::call(entry, error))?;
         let shape = Shape { grid: (blocks.unsigned_abs(), 1), threads, shared: 0, cooperative: false };
         Ok(Map { function, shape, len, elements: PhantomData })
     }

@@ -56,8 +56,7 @@ impl<T: Element> Moments<T> {
             parameter(&mut ticket),
             parameter(&mut out),
         ];
-        let shape =
-            Shape { grid: (self.grid, 1), threads: Self::THREADS, shared: 0, cooperative: false };
+        let shape = Shape { grid: (self.grid, 1), threads: Self::THREADS, shared: 0, cooperative: false };
         // SAFETY: the entry takes (const T*, u64, double2*, u32*, double*); `partials` holds two a block, `out` three,
         // and the ticket is zero: it was allocated so, and every launch leaves it so.
         unsafe { enqueue_shaped(stream, &self.function, shape, &mut parameters) }
