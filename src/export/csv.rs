@@ -206,6 +206,7 @@ pub(crate) mod tests {
     fn headings_are_unique_and_every_column_is_filled_somewhere() {
         let mut report = example::full();
         report.rows[0].case.density = Some(0.5);
+        report.rows[0].picked = Some("faer".into());
         let records = csv(&report);
         for (index, (heading, _)) in COLUMNS.iter().enumerate() {
             assert_eq!(place(heading), index);

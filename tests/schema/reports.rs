@@ -161,6 +161,7 @@ fn fill(execute: &mut Execute) {
     execute.event_constant_s = Some(1.5e-6);
     execute.quantiles_s = Some([1e-6, 1.2e-6, 1.7e-6, 2e-6]);
     execute.host_ci95_s = Some([3e-6, 3e-6]);
+    execute.enqueue_median_s = Some(2e-6);
     execute.rounds = vec![0, 1];
     execute.held = Some(true);
     execute.sm_mhz = vec![1980.0, 1755.0];
