@@ -1,0 +1,146 @@
+//! Zeros, denormals, infinities and NaN come through elementwise ops and reductions as they do in NumPy.
+
+use gpubench::backend::Backend;
+use gpubench::case::{Case, DType};
+use gpubench::data::Operand;
+
+use crate::device::{alone, start, variants};
+
+const N: usize = 37;
+
+/// The answer of a variant for these operands of `N` x `N` elements.
+fn answer(backend: &mut dyn Backend, op: &str, variant: &str, inputs: &[&[f32]], dtype: DType) -> Vec<f64> {
+    let case = Case { op: op.into(), n: N as u64, dtype, density: None, seed: 1 };
+    let operands: Vec<Operand> = inputs
+        .iter()
+        .map(|values| match dtype {
+            DType::F32 => Operand::dense(N, N, values.to_vec()),
+            DType::F64 => Operand::dense(N, N, values.iter().map(|x| f64::from(*x)).collect::<Vec<f64>>()),
+        })
+        .collect();
+    let mut job = backend.prepare(variant, &case, &operands).unwrap();
+    job.execute().unwrap();
+    let found = job.answer().unwrap();
+    // A reduction's answer is in float64 whatever its elements are.
+    match (dtype, op) {
+        (DType::F32, op) if op != "reduction" => {
+            found[0].dense_slice::<f32>().unwrap().iter().map(|x| f64::from(*x)).collect()
+        }
+        _ => found[0].dense_slice::<f64>().unwrap().to_vec(),
+    }
+}
+
+/// Every variant of an op that stands for full precision.
+fn names(op: &str) -> Vec<String> {
+    let of_op = variants().into_iter().filter(|variant| variant.op == op && variant.accuracy.is_headline());
+    of_op.map(|variant| variant.name.into_owned()).collect()
+}
+
+/// Values from which every pair is made once: 37 x 37.
+fn specials() -> Vec<f32> {
+    let some = [
+        0.0,
+        -0.0,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        f32::NAN,
+        f32::MIN_POSITIVE,
+        -1e-40,
+        1e-45,
+        1.0,
+        -2.5,
+        1e5,
+        -1e10,
+        f32::MAX,
+    ];
+    (0..N).map(|k| some.get(k).copied().unwrap_or(k as f32 / 7.0)).collect()
+}
+
+#[test]
+fn elementwise_ops_treat_special_values_as_ieee_says() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    let some = specials();
+    let a: Vec<f32> = (0..N * N).map(|k| some[k / N]).collect();
+    let b: Vec<f32> = (0..N * N).map(|k| some[k % N]).collect();
+    for (dtype, tolerance) in [(DType::F32, 4e-7), (DType::F64, 1e-15)] {
+        for name in names("elementwise") {
+            let found = answer(&mut *backend, "elementwise", &name, &[&a, &b], dtype);
+            for (k, found) in found.into_iter().enumerate() {
+                let (x, y) = (f64::from(a[k]), f64::from(b[k]));
+                let product = if dtype == DType::F32 { f64::from(a[k] * b[k]) } else { x * y };
+                let expected = product + x.sin() + y.cos();
+                let scale = product.abs() + 2.0;
+                let close = (found - expected).abs() <= tolerance * scale || found == expected;
+                assert!(close || found.is_nan() && expected.is_nan(), "{name} {dtype} {x} {y}: {found}");
+            }
+        }
+        for name in names("sin") {
+            let found = answer(&mut *backend, "sin", &name, &[&a], dtype);
+            for (x, found) in a.iter().zip(found) {
+                let expected = f64::from(*x).sin();
+                // Denormals keep their value, and zero its sign.
+                let close = (found - expected).abs() <= tolerance * expected.abs().max(1e-38)
+                    && found.is_sign_negative() == expected.is_sign_negative();
+                assert!(close || found.is_nan() && expected.is_nan(), "{name} {dtype} {x}: {found}");
+            }
+        }
+    }
+}
+
+#[test]
+fn reductions_treat_special_values_as_numpy_does() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    let plain: Vec<f32> = (0..N * N).map(|k| (k % 11) as f32).collect();
+    let with = |places: &[(usize, f32)]| {
+        let mut values = plain.clone();
+        places.iter().for_each(|(at, value)| values[*at] = *value);
+        values
+    };
+    let (inf, nan) = (f32::INFINITY, f32::NAN);
+    let last = N * N - 1;
+    for dtype in [DType::F32, DType::F64] {
+        for name in names("reduction") {
+            for at in [0, 5, N * N / 2, last] {
+                let mut told = |values: &[f32]| answer(&mut *backend, "reduction", &name, &[values], dtype);
+                let place = format!("{name} {dtype} at {at}");
+                let one = told(&with(&[(at, inf)]));
+                assert!(one[0] == f64::INFINITY && one[1] == f64::INFINITY && one[2].is_nan(), "{place}: {one:?}");
+                let below = told(&with(&[(at, -inf)]));
+                assert!(below[0] == f64::NEG_INFINITY && below[2].is_nan(), "{place}: {below:?}");
+                let both = told(&with(&[(at, inf), ((at + 1) % N, -inf)]));
+                assert!(both.iter().all(|x| x.is_nan()), "{place}: {both:?}");
+                let none = told(&with(&[(at, nan)]));
+                assert!(none.iter().all(|x| x.is_nan()), "{place}: {none:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn one_pass_cancels_nothing_where_the_mean_is_large_or_an_element_is_wild() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    // Mean 10 000, deviation 1.
+    let far: Vec<f32> = (0..N * N).map(|k| 1e4 + if k % 2 == 0 { 1.0 } else { -1.0 }).collect();
+    let mut wild = far.clone();
+    wild[0] = 1e8;
+    let zeros = vec![0.0; N * N];
+    let tiny = vec![1e-40; N * N];
+    for dtype in [DType::F32, DType::F64] {
+        for values in [&far, &wild, &zeros, &tiny] {
+            let found = answer(&mut *backend, "reduction", "one-pass", &[values], dtype);
+            let exact: Vec<f64> = values.iter().map(|x| f64::from(*x)).collect();
+            let mean = exact.iter().sum::<f64>() / exact.len() as f64;
+            let spread = exact.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / exact.len() as f64;
+            let (deviation, scale) = (spread.sqrt(), mean.abs());
+            assert!((found[1] - mean).abs() <= 1e-6 * scale, "{dtype}: mean {} for {mean}", found[1]);
+            assert!(
+                (found[2] - deviation).abs() <= 1e-6 * deviation.max(1e-6 * scale),
+                "{dtype}: deviation {} for {deviation}",
+                found[2]
+            );
+        }
+    }
+}
