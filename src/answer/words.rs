@@ -66,7 +66,7 @@ pub fn crossover_clause(found: &Crossover) -> String {
     if found.is_one_size() && !interval.is_empty() {
         return format!("which side wins {sizes} is not sure");
     }
-    let also = also(found);
+    let also = ranges_below(found);
     match found.from {
         Place::Below if interval.is_empty() => format!("the GPU wins {sizes}"),
         Place::Below => format!("the GPU wins {sizes}; where it begins to is not sure{interval}"),
@@ -83,7 +83,7 @@ pub fn crossover_clause(found: &Crossover) -> String {
 }
 
 /// Where the GPU wins below the size from which on it always does: `up to 200 and from 450 to 700`.
-fn also(found: &Crossover) -> Option<String> {
+pub fn ranges_below(found: &Crossover) -> Option<String> {
     let mut begins: Option<f64> = None;
     let mut ranges = vec![];
     for (size, above) in &found.changes {

@@ -6,7 +6,7 @@ use super::table::{self, NONE, below, cell, figures, framed, words};
 use crate::answer::cost::Kind;
 use crate::answer::crossover::{Crossover, Place};
 use crate::answer::first_use::{FirstUse, break_even};
-use crate::answer::words::{crossover_text, interval_text, paragraph, percent};
+use crate::answer::words::{crossover_text, interval_text, paragraph, percent, ranges_below};
 use crate::answer::{Estimate, Names, Pair, SpeedUp, roof};
 use crate::backend::Side;
 use crate::report::quantity::{factor_within, time_text};
@@ -108,16 +108,19 @@ pub fn crossover_cell(found: &Crossover) -> Element {
     let interval = interval_text(found);
     let text = crossover_text(found);
     let ending = interval.as_ref().map(|interval| format!(" ({interval})")).unwrap_or_default();
-    let place = match (found.from, found.changes.last()) {
-        (Place::Beyond, Some((size, _))) => format!("only below {size:.0}"),
-        _ => text.strip_suffix(&ending).unwrap_or(&text).to_owned(),
+    let place = || text.strip_suffix(&ending).unwrap_or(&text).to_owned();
+    let (place, also) = match (found.from, ranges_below(found)) {
+        (Place::Beyond, Some(ranges)) => (format!("only {ranges}"), None),
+        (_, also) => (place(), also),
     };
-    let mixed = found.is_mixed() && found.from != Place::Beyond;
     let mut made = table::figure(place);
     if let Some(interval) = interval {
         made = made.holding(below(interval));
     }
-    if mixed { made.holding(below("and at some smaller sizes")) } else { made }
+    match also {
+        Some(ranges) => made.holding(below(format!("and {ranges}"))),
+        None => made,
+    }
 }
 
 /// `GPU 18.2x` over its interval, with the size where it is not the `usual` one.
