@@ -106,7 +106,10 @@ fn reductions_treat_special_values_as_numpy_does() {
                 let mut told = |values: &[f32]| answer(&mut *backend, "reduction", &name, &[values], dtype);
                 let place = format!("{name} {dtype} at {at}");
                 let one = told(&with(&[(at, inf)]));
-                assert!(one[0] == f64::INFINITY && one[1] == f64::INFINITY && one[2].is_nan(), "{place}: {one:?}");
+                assert!(
+                    one[0] == f64::INFINITY && one[1] == f64::INFINITY && one[2].is_nan(),
+                    "{place}: {one:?}"
+                );
                 let below = told(&with(&[(at, -inf)]));
                 assert!(below[0] == f64::NEG_INFINITY && below[2].is_nan(), "{place}: {below:?}");
                 let both = told(&with(&[(at, inf), ((at + 1) % N, -inf)]));

@@ -67,11 +67,12 @@ pub unsafe fn enqueue_shaped(
     let Shape { grid: (x, y), threads, shared, cooperative } = shape;
     let (function, stream) = (function.cu_function(), stream.cu_stream());
     let (grid, block) = ((x, y, 1), (threads, 1, 1));
-    // SAFETY: the caller vouches for the parameters; function and stream are alive and of one context.
     if cooperative {
+        // SAFETY: the caller vouches for the parameters; function and stream are alive and of one context.
         unsafe { result::launch_cooperative_kernel(function, grid, block, shared, stream, parameters) }
             .map_err(driver("cuLaunchCooperativeKernel"))
     } else {
+        // SAFETY: as above.
         unsafe { result::launch_kernel(function, grid, block, shared, stream, parameters) }
             .map_err(driver("cuLaunchKernel"))
     }
