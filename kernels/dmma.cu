@@ -164,14 +164,15 @@ template <typename T, int ROWS, int COLUMNS, int HIGH, int WIDE, int GROUPS, int
     }
 };
 
-#define ENTRY(NAME, T, ...)                                                                                         \
-    extern "C" __global__ void __launch_bounds__(Product<T, __VA_ARGS__>::threads)                                  \
-        NAME(const T* a, const T* b, T* c, unsigned n) { Product<T, __VA_ARGS__>::run(a, b, c, n); }
-
-// Threads and bytes of shared memory of each stand in `src/backend/cuda/ffi/dmma.rs`.
-ENTRY(dmma_16_f32, float, 16, 16, 16, 16, 8, 128, 2)
-ENTRY(dmma_32_f32, float, 32, 32, 16, 16, 2, 32, 4)
-ENTRY(dmma_64_f32, float, 64, 64, 32, 32, 1, 64, 2)
-ENTRY(dmma_16_f64, double, 16, 16, 16, 8, 4, 64, 2)
-ENTRY(dmma_32_f64, double, 32, 32, 16, 16, 2, 32, 4)
-ENTRY(dmma_64_f64, double, 64, 64, 32, 32, 1, 32, 2)
+// Threads and bytes of shared memory are those with which `src/backend/cuda/ffi/dmma.rs` launches the entry.
+#define ENTRY(NAME, THREADS, SHARED, T, ...)                                                                        \
+    static_assert(Product<T, __VA_ARGS__>::threads == THREADS && Product<T, __VA_ARGS__>::bytes == SHARED, #NAME);  \
+    extern "C" __global__ void __launch_bounds__(THREADS) NAME(const T* a, const T* b, T* c, unsigned n) {          \
+        Product<T, __VA_ARGS__>::run(a, b, c, n);                                                                   \
+    }
+ENTRY(dmma_16_f32, 256, 41472, float, 16, 16, 16, 16, 8, 128, 2)
+ENTRY(dmma_32_f32, 256, 38912, float, 32, 32, 16, 16, 2, 32, 4)
+ENTRY(dmma_64_f32, 128, 71680, float, 64, 64, 32, 32, 1, 64, 2)
+ENTRY(dmma_16_f64, 256, 37888, double, 16, 16, 16, 8, 4, 64, 2)
+ENTRY(dmma_32_f64, 256, 73728, double, 32, 32, 16, 16, 2, 32, 4)
+ENTRY(dmma_64_f64, 128, 71680, double, 64, 64, 32, 32, 1, 32, 2)

@@ -5,6 +5,7 @@
 mod ceilings;
 mod device;
 mod lessons;
+mod matmul;
 mod phases;
 mod timing;
 mod variants;

@@ -52,7 +52,7 @@ impl<T: Element> TensorProduct<T> {
             let reason = format!("this device has {what} for products on float64 tensor cores");
             Unavailable::new(reason, "use matmul's variant cublas or tiled")
         };
-        if !cuda.capability().is_some_and(|chip| chip >= 80) {
+        if cuda.capability().is_none_or(|chip| chip < 80) {
             return Err(missing("no units").into());
         }
         let tile = tile(n, cuda.multiprocessors());
@@ -91,7 +91,19 @@ impl<T: Element> TensorProduct<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::tile;
+    use super::{TILES, tile};
+    use crate::backend::cuda::matmul::dmma::SOURCE;
+    use crate::case::DType;
+
+    #[test]
+    fn entries_are_launched_as_they_were_compiled() {
+        for tile in &TILES {
+            for (dtype, shared) in [DType::F32, DType::F64].into_iter().zip(tile.shared) {
+                let entry = format!("ENTRY(dmma_{}_{dtype}, {}, {shared}, ", tile.side, tile.threads);
+                assert!(SOURCE.text.contains(&entry), "{entry}");
+            }
+        }
+    }
 
     #[test]
     fn tiles_grow_once_they_fill_the_device() {
