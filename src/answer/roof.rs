@@ -52,10 +52,10 @@ pub fn ceilings<'a>(report: &'a Report, backend: &str) -> Option<&'a Ceilings> {
     report.environment.backends.iter().find(|state| state.name == backend)?.ceilings.as_ref()
 }
 
-/// The arithmetic of a row: its element type, or the reduced precision it names.
+/// The arithmetic of a row: its element type, which it may emulate, or the reduced precision it names.
 pub fn precision(row: &Row) -> &'static str {
     match row.accuracy {
-        Accuracy::Ieee => row.case.dtype.name(),
+        Accuracy::Ieee | Accuracy::Emulated => row.case.dtype.name(),
         Accuracy::Tf32 => "tf32",
         Accuracy::F16 => "f16",
         Accuracy::Bf16 => "bf16",

@@ -39,6 +39,8 @@ pub enum Accuracy {
     F16,
     /// bfloat16 operands, float32 sums.
     Bf16,
+    /// float32 to its rounding against the largest elements of rows and columns, by other than IEEE arithmetic.
+    Emulated,
 }
 
 impl Accuracy {
@@ -46,7 +48,7 @@ impl Accuracy {
     pub fn rounding(self, dtype: DType) -> Rounding {
         let sum = dtype.unit_roundoff();
         let input = match self {
-            Accuracy::Ieee => sum,
+            Accuracy::Ieee | Accuracy::Emulated => sum,
             Accuracy::Tf32 | Accuracy::F16 => 2f64.powi(-11),
             Accuracy::Bf16 => 2f64.powi(-8),
         };

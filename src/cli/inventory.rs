@@ -125,6 +125,7 @@ impl VariantEntry {
             Accuracy::Tf32 => " as tf32",
             Accuracy::F16 => " as f16",
             Accuracy::Bf16 => " as bf16",
+            Accuracy::Emulated => " emulated",
         };
         vec![
             self.op.clone(),

@@ -5,6 +5,7 @@
 mod ceilings;
 mod device;
 mod lessons;
+mod matmul;
 mod phases;
 mod special_values;
 mod timing;

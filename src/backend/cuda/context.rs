@@ -161,7 +161,8 @@ impl Cuda {
             return Ok(Rc::clone(ready));
         }
         let path = self.shared.loader.borrow_mut().require(Library::Nvrtc)?.path.clone();
-        let chip = super::device::capability(self.shared.device)
+        let chip = self
+            .capability()
             .ok_or_else(|| CellError::Failed("the driver does not tell the compute capability".into()))?;
         let ready = Rc::new(Builder::new(&self.ctx, chip, path.as_deref())?);
         *self.shared.builder.borrow_mut() = Some(Rc::clone(&ready));
@@ -211,6 +212,11 @@ impl Cuda {
             .ok()
             .and_then(|count| u32::try_from(count).ok())
             .unwrap_or(1)
+    }
+
+    /// Compute capability, such as 90; `None` where the driver does not tell.
+    pub fn capability(&self) -> Option<i32> {
+        super::device::capability(self.shared.device)
     }
 
     /// Bytes of shared memory that one block can have when it asks for them.

@@ -13,7 +13,8 @@ use crate::error::Unavailable;
 fn needs(variant: &Variant) -> &'static [Library] {
     match (&*variant.op, &*variant.name) {
         ("matmul", "cublas" | "cublas-tf32") => &[Library::Cublas],
-        ("matmul", "cublas-f16" | "cublas-bf16") => &[Library::Cublas, Library::Nvrtc],
+        ("matmul", "cublas-f16" | "cublas-bf16" | "widened") => &[Library::Cublas, Library::Nvrtc],
+        ("matmul", "ozaki-int8") => &[Library::CublasLt, Library::Nvrtc],
         ("fft", _) => &[Library::Cufft, Library::Nvrtc],
         ("svd", "gesvdp") => &[Library::Cusolver, Library::Nvrtc],
         ("solve" | "svd", _) => &[Library::Cusolver],

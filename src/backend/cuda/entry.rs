@@ -17,7 +17,7 @@ pub(super) const fn extra(op: &'static str, name: &'static str, summary: &'stati
     declare(op, name, summary, Accuracy::Ieee, false, DType::ALL)
 }
 
-/// A variant of reduced precision: float32 only, and only run when it is named.
+/// A variant of that accuracy: float32 only, and only run when it is named.
 pub(super) const fn reduced(
     op: &'static str,
     name: &'static str,

@@ -7,6 +7,8 @@ pub enum Library {
     Nvrtc,
     /// Dense linear algebra.
     Cublas,
+    /// Matrix products whose way the caller chooses.
+    CublasLt,
     /// Fourier transforms.
     Cufft,
     /// Factorisations.
@@ -17,14 +19,21 @@ pub enum Library {
 
 impl Library {
     /// Every library.
-    pub const ALL: [Library; 5] =
-        [Library::Nvrtc, Library::Cublas, Library::Cufft, Library::Cusolver, Library::Cusparse];
+    pub const ALL: [Library; 6] = [
+        Library::Nvrtc,
+        Library::Cublas,
+        Library::CublasLt,
+        Library::Cufft,
+        Library::Cusolver,
+        Library::Cusparse,
+    ];
 
     /// The name people know.
     pub fn title(self) -> &'static str {
         match self {
             Library::Nvrtc => "NVRTC",
             Library::Cublas => "cuBLAS",
+            Library::CublasLt => "cuBLASLt",
             Library::Cufft => "cuFFT",
             Library::Cusolver => "cuSOLVER",
             Library::Cusparse => "cuSPARSE",
@@ -36,6 +45,7 @@ impl Library {
         match self {
             Library::Nvrtc => "nvrtc",
             Library::Cublas => "cublas",
+            Library::CublasLt => "cublasLt",
             Library::Cufft => "cufft",
             Library::Cusolver => "cusolver",
             Library::Cusparse => "cusparse",
@@ -48,6 +58,7 @@ impl Library {
             // Without its builtins loaded first, NVRTC 13.0 as pip installs it cannot compile.
             Library::Nvrtc => &["nvrtc-builtins", "nvrtc"],
             Library::Cublas => &["cublasLt", "cublas"],
+            Library::CublasLt => &["cublasLt"],
             Library::Cufft => &["cufft"],
             Library::Cusolver => &["cublasLt", "cublas", "nvJitLink", "cusparse", "cusolver"],
             Library::Cusparse => &["nvJitLink", "cusparse"],
@@ -67,6 +78,7 @@ impl Library {
             Library::Cublas => {
                 &["cublasCreate_v2", "cublasGemmEx", "cublasGemmEx_64", "cublasSetWorkspace_v2"]
             }
+            Library::CublasLt => &["cublasLtCreate", "cublasLtMatmul", "cublasLtMatmulAlgoGetHeuristic"],
             Library::Cufft => {
                 &["cufftCreate", "cufftMakePlanMany64", "cufftExecR2C", "cufftExecZ2Z", "cufftSetWorkArea"]
             }
@@ -87,7 +99,7 @@ impl Library {
     pub fn fix(self, major: u32) -> String {
         let package = match self {
             Library::Nvrtc => "nvidia-cuda-nvrtc",
-            Library::Cublas => "nvidia-cublas",
+            Library::Cublas | Library::CublasLt => "nvidia-cublas",
             Library::Cufft => "nvidia-cufft",
             Library::Cusolver => "nvidia-cusolver",
             Library::Cusparse => "nvidia-cusparse",

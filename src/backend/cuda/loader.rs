@@ -90,7 +90,7 @@ pub fn driver() -> Result<Driver, Unavailable> {
 }
 
 /// Opens what the bindings will open when they are asked for the library of that stem.
-fn by_name(stem: &str) -> Option<libloading::Library> {
+pub(super) fn by_name(stem: &str) -> Option<libloading::Library> {
     cudarc::get_lib_name_candidates(stem).iter().find_map(|name| dl::open(name).ok())
 }
 

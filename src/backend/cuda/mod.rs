@@ -101,6 +101,9 @@ static TABLES: &[&[Kernel]] = &[
 /// The sources each op needs, compiled when a run starts.
 static KERNEL_FILES: &[(&str, &KernelSource)] = &[
     ("matmul", &matmul::SOURCE),
+    ("matmul", &matmul::dmma::SOURCE),
+    ("matmul", &matmul::ozaki::SOURCE),
+    ("matmul", &matmul::widened::SOURCE),
     ("elementwise", &elementwise::SOURCE),
     ("sin", &elementwise::SOURCE),
     ("reduction", &reduction::SOURCE),

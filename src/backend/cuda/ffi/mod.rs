@@ -2,14 +2,17 @@
 
 pub mod context;
 pub mod cublas;
+pub mod cublaslt;
 pub mod cufft;
 pub mod cusolver;
 pub mod cusparse;
 pub mod dl;
+pub mod dmma;
 pub mod driver;
 pub mod fft;
 pub mod launch;
 pub mod nvrtc;
+pub mod ozaki;
 pub mod pinned;
 pub mod reduce;
 pub mod single;

@@ -1,8 +1,14 @@
-//! Matrix product: cuBLAS in several arithmetics, and a tiled kernel of our own.
+//! Matrix product: cuBLAS in several arithmetics, and kernels of our own.
+
+pub(crate) mod dmma;
+pub(crate) mod ozaki;
+pub(crate) mod widened;
 
 use cudarc::driver::CudaSlice;
 
+use self::dmma::prepare as on_float64_cores;
 use super::context::{Cuda, Element};
+use super::entry::by_dtype;
 use super::ffi::cublas::{Arithmetic, Cublas};
 use super::ffi::launch::{Map, Tiled};
 use super::kernels::{KernelSource, kernel_source};
@@ -36,10 +42,19 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
     Kernel {
         variant: extra("matmul", "tiled", "own kernel: shared-memory tiles, register blocks"),
-        prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => tiled::<f32>(cuda, case, inputs),
-            DType::F64 => tiled::<f64>(cuda, case, inputs),
-        },
+        prepare: by_dtype!(tiled),
+    },
+    Kernel {
+        variant: extra("matmul", "dmma", "own kernel: float64 tensor cores, float32 widened on the way"),
+        prepare: by_dtype!(on_float64_cores),
+    },
+    Kernel {
+        variant: reduced("matmul", "widened", "cuBLAS in float64, rounded to float32 once", Accuracy::Ieee),
+        prepare: widened::prepare,
+    },
+    Kernel {
+        variant: reduced("matmul", "ozaki-int8", "exact products of 8-bit slices", Accuracy::Emulated),
+        prepare: ozaki::prepare,
     },
 ];
 

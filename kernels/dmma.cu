@@ -1,0 +1,178 @@
+// C = A * B for square row-major matrices on the float64 tensor cores. float32 operands are widened on their way from
+// shared memory to registers: every product of theirs is exact, sums are rounded to float64, and one rounding to float32
+// ends it. A block makes a tile of C; where tiles are few, its warps share the depth of the sum between them.
+
+// `bytes` of shared memory from global memory; zeros where `inside` is false.
+template <int bytes> __device__ __forceinline__ void copy(void* shared, const void* global, bool inside) {
+#if __CUDA_ARCH__ >= 800
+    const unsigned to = (unsigned)__cvta_generic_to_shared(shared);
+    if constexpr (bytes == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(global), "r"(inside ? 16 : 0));
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(global), "n"(bytes),
+                     "r"(inside ? bytes : 0));
+#endif
+}
+
+// c += a * b for a 16 by 16 piece of A and a 16 by 8 piece of B, spread over the warp as the tensor cores want them.
+__device__ __forceinline__ void multiply(double (&c)[4], const double (&a)[8], const double (&b)[4]) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7,%8,%9,%10,%11}, "
+        "{%12,%13,%14,%15}, {%0,%1,%2,%3};"
+        : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]), "d"(b[1]),
+          "d"(b[2]), "d"(b[3]));
+#elif __CUDA_ARCH__ >= 800
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+            asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+                         : "+d"(c[2 * half]), "+d"(c[2 * half + 1])
+                         : "d"(a[2 * k + half]), "d"(b[k]));
+#endif
+}
+
+// ROWS by COLUMNS: the tile; HIGH by WIDE: a warp's part of it; GROUPS: parts of the depth of a stage.
+template <typename T, int ROWS, int COLUMNS, int HIGH, int WIDE, int GROUPS, int DEPTH, int STAGES> struct Product {
+    static constexpr int warps_x = COLUMNS / WIDE, group = 32 * warps_x * (ROWS / HIGH), threads = group * GROUPS;
+    static constexpr int share = DEPTH / GROUPS;
+    // Paddings with which the eight rows or four columns that a warp reads at once lie in different banks.
+    static constexpr int a_pitch = DEPTH + 4, b_pitch = COLUMNS + 32 / sizeof(T), c_pitch = COLUMNS + 8;
+    static constexpr int stage = ROWS * a_pitch + DEPTH * b_pitch;
+    static constexpr int stages_bytes = STAGES * stage * (int)sizeof(T), parts_bytes = GROUPS > 1 ? GROUPS * ROWS * c_pitch * 8 : 0;
+    static constexpr int bytes = stages_bytes > parts_bytes ? stages_bytes : parts_bytes;
+    static_assert(share % 16 == 0 && HIGH % 16 == 0 && WIDE % 8 == 0 && STAGES > 1, "shape");
+
+    template <int width>
+    static __device__ __forceinline__ void load(T* stage, const T* a, const T* b, unsigned top,
+                                                unsigned left, unsigned start, unsigned n) {
+#pragma unroll
+        for (int i = 0; i < ROWS * DEPTH / width; i += threads) {
+            const unsigned at = i + threadIdx.x, row = at / (DEPTH / width), k = at % (DEPTH / width) * width;
+            if (ROWS * DEPTH / width % threads != 0 && at >= ROWS * DEPTH / width) break;
+            const bool inside = top + row < n && start + k < n;
+            copy<width * sizeof(T)>(stage + row * a_pitch + k, inside ? a + (unsigned long long)(top + row) * n + start + k : a, inside);
+        }
+        T* b_stage = stage + ROWS * a_pitch;
+#pragma unroll
+        for (int i = 0; i < DEPTH * COLUMNS / width; i += threads) {
+            const unsigned at = i + threadIdx.x, k = at / (COLUMNS / width), column = at % (COLUMNS / width) * width;
+            if (DEPTH * COLUMNS / width % threads != 0 && at >= DEPTH * COLUMNS / width) break;
+            const bool inside = start + k < n && left + column < n;
+            copy<width * sizeof(T)>(b_stage + k * b_pitch + column, inside ? b + (unsigned long long)(start + k) * n + left + column : b,
+                    inside);
+        }
+    }
+
+    static __device__ __forceinline__ void fetch(T* stage, const T* a, const T* b, unsigned top,
+                                                 unsigned left, unsigned start, unsigned n) {
+        if (start < n) {
+            if (n % (16 / sizeof(T)) == 0) load<16 / sizeof(T)>(stage, a, b, top, left, start, n);
+            else load<1>(stage, a, b, top, left, start, n);
+        }
+#if __CUDA_ARCH__ >= 800
+        asm volatile("cp.async.commit_group;");
+#endif
+    }
+
+    static __device__ __forceinline__ void wait() {
+#if __CUDA_ARCH__ >= 800
+        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+#endif
+    }
+
+    static __device__ __forceinline__ void run(const T* __restrict__ a, const T* __restrict__ b,
+                                               T* __restrict__ c, unsigned n) {
+        extern __shared__ __align__(16) unsigned char shared[];
+        T* memory = reinterpret_cast<T*>(shared);
+        const unsigned top = blockIdx.y * ROWS, left = blockIdx.x * COLUMNS;
+        const int part = threadIdx.x / group, warp = threadIdx.x % group / 32, lane = threadIdx.x % 32;
+        const int y = warp / warps_x * HIGH + lane / 4, x = warp % warps_x * WIDE, quad = lane % 4;
+        const int steps = (n + DEPTH - 1) / DEPTH;
+#pragma unroll
+        for (int s = 0; s < STAGES - 1; ++s) fetch(memory + s * stage, a, b, top, left, s * DEPTH, n);
+        double sums[HIGH / 16][WIDE / 8][4] = {};
+        for (int step = 0; step < steps; ++step) {
+            wait();
+            __syncthreads();
+            const int ahead = step + STAGES - 1;
+            fetch(memory + ahead % STAGES * stage, a, b, top, left, ahead * DEPTH, n);
+            const T* a_stage = memory + step % STAGES * stage + part * share + y * a_pitch + quad;
+            const T* b_stage =
+                memory + step % STAGES * stage + ROWS * a_pitch + (part * share + quad) * b_pitch + x + lane / 4;
+#pragma unroll
+            for (int k = 0; k < share; k += 16) {
+                double rows[HIGH / 16][8];
+#pragma unroll
+                for (int i = 0; i < HIGH / 16; ++i)
+#pragma unroll
+                    for (int e = 0; e < 8; ++e)
+                        rows[i][e] = a_stage[(16 * i + e % 2 * 8) * a_pitch + k + e / 2 * 4];
+#pragma unroll
+                for (int j = 0; j < WIDE / 8; ++j) {
+                    double columns[4];
+#pragma unroll
+                    for (int e = 0; e < 4; ++e) columns[e] = b_stage[(k + 4 * e) * b_pitch + 8 * j];
+#pragma unroll
+                    for (int i = 0; i < HIGH / 16; ++i) multiply(sums[i][j], rows[i], columns);
+                }
+            }
+        }
+        if constexpr (GROUPS == 1) {
+#pragma unroll
+            for (int i = 0; i < HIGH / 16; ++i)
+#pragma unroll
+                for (int half = 0; half < 2; ++half) {
+                    const unsigned row = top + y + 16 * i + 8 * half;
+                    if (row >= n) continue;
+#pragma unroll
+                    for (int j = 0; j < WIDE / 8; ++j) {
+                        const unsigned column = left + x + 8 * j + 2 * quad;
+                        T* out = c + (unsigned long long)row * n + column;
+                        const T first = (T)sums[i][j][2 * half], second = (T)sums[i][j][2 * half + 1];
+                        if (column < n) out[0] = first;
+                        if (column + 1 < n) out[1] = second;
+                    }
+                }
+        } else {
+            // The last stages have been read by every warp before partial sums take their place.
+#if __CUDA_ARCH__ >= 800
+            asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+            __syncthreads();
+            double* parts = reinterpret_cast<double*>(shared);
+#pragma unroll
+            for (int i = 0; i < HIGH / 16; ++i)
+#pragma unroll
+                for (int half = 0; half < 2; ++half)
+#pragma unroll
+                    for (int j = 0; j < WIDE / 8; ++j)
+                        *reinterpret_cast<double2*>(parts + (part * ROWS + y + 16 * i + 8 * half) * c_pitch + x + 8 * j +
+                                                    2 * quad) =
+                            make_double2(sums[i][j][2 * half], sums[i][j][2 * half + 1]);
+            __syncthreads();
+            for (int at = threadIdx.x; at < ROWS * COLUMNS; at += threads) {
+                const unsigned row = at / COLUMNS, column = at % COLUMNS;
+                double sum = 0;
+#pragma unroll
+                for (int g = 0; g < GROUPS; ++g) sum += parts[(g * ROWS + row) * c_pitch + column];
+                if (top + row < n && left + column < n) c[(unsigned long long)(top + row) * n + left + column] = (T)sum;
+            }
+        }
+    }
+};
+
+// Threads and bytes of shared memory are those with which `src/backend/cuda/ffi/dmma.rs` launches the entry.
+#define ENTRY(NAME, THREADS, SHARED, T, ...)                                                                        \
+    static_assert(Product<T, __VA_ARGS__>::threads == THREADS && Product<T, __VA_ARGS__>::bytes == SHARED, #NAME);  \
+    extern "C" __global__ void __launch_bounds__(THREADS) NAME(const T* a, const T* b, T* c, unsigned n) {          \
+        Product<T, __VA_ARGS__>::run(a, b, c, n);                                                                   \
+    }
+ENTRY(dmma_16_f32, 256, 41472, float, 16, 16, 16, 16, 8, 128, 2)
+ENTRY(dmma_32_f32, 256, 38912, float, 32, 32, 16, 16, 2, 32, 4)
+ENTRY(dmma_64_f32, 128, 71680, float, 64, 64, 32, 32, 1, 64, 2)
+ENTRY(dmma_16_f64, 256, 37888, double, 16, 16, 16, 8, 4, 64, 2)
+ENTRY(dmma_32_f64, 256, 73728, double, 32, 32, 16, 16, 2, 32, 4)
+ENTRY(dmma_64_f64, 128, 71680, double, 64, 64, 32, 32, 1, 32, 2)
