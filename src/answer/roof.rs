@@ -3,6 +3,7 @@
 //! `docs/limits.md` has the ceilings. Knows rows only.
 
 use crate::backend::{Accuracy, Ceilings};
+use crate::case::DType;
 use crate::op::{self, Limit};
 use crate::report::{Report, Row};
 
@@ -72,8 +73,24 @@ pub fn bandwidth(ceilings: &Ceilings, limit: Limit) -> Option<f64> {
     }
 }
 
+/// FLOP a second that arithmetic allows a row. What is asked for in full precision may be done in a wider type, where a
+/// device is faster in it. Nothing is known for emulated arithmetic, which spends other operations than it counts.
+fn peak(ceilings: &Ceilings, row: &Row) -> Option<f64> {
+    let of = |name: &str| ceilings.matmul.get(name).copied();
+    match row.accuracy {
+        Accuracy::Ieee => {
+            [of(row.case.dtype.name()), of(DType::F64.name())].into_iter().flatten().reduce(f64::max)
+        }
+        Accuracy::Emulated => None,
+        Accuracy::Tf32 | Accuracy::F16 | Accuracy::Bf16 => of(precision(row)),
+    }
+}
+
 /// The least time of a row's work, in seconds, and what allows no less.
 fn least(ceilings: &Ceilings, row: &Row) -> Option<(f64, Roof)> {
+    if row.accuracy == Accuracy::Emulated {
+        return None;
+    }
     let limit = op::find(&row.case.op).map_or(Limit::ReadAndWrite, |op| op.limit());
     let roofs = match limit {
         Limit::Latency => return None,
@@ -84,8 +101,7 @@ fn least(ceilings: &Ceilings, row: &Row) -> Option<(f64, Roof)> {
         }
         Limit::Read | Limit::ReadAndWrite => {
             let memory = bandwidth(ceilings, limit).map(|rate| (row.work.bytes / rate, Roof::Memory));
-            let peak = ceilings.matmul.get(precision(row));
-            let arithmetic = peak.map(|rate| (row.work.flop / rate, Roof::Arithmetic));
+            let arithmetic = peak(ceilings, row).map(|rate| (row.work.flop / rate, Roof::Arithmetic));
             memory.into_iter().chain(arithmetic).collect()
         }
     };
@@ -131,6 +147,15 @@ mod tests {
         let mut report = report("matmul", 10_000, 10e-3);
         report.rows[0].accuracy = Accuracy::Tf32;
         assert_eq!(found(&report), (0.5, Roof::Arithmetic));
+    }
+
+    #[test]
+    fn full_precision_is_measured_against_a_wider_type_where_that_is_faster() {
+        let mut report = report("matmul", 10_000, 80e-3);
+        report.environment.backends[1].ceilings.as_mut().unwrap().matmul.insert("f64".into(), 100e12);
+        assert_eq!(found(&report), (0.25, Roof::Arithmetic));
+        report.rows[0].accuracy = Accuracy::Emulated;
+        assert_eq!(share(&report, &report.rows[0]), None);
     }
 
     #[test]

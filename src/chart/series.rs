@@ -1,7 +1,7 @@
 //! Series of a chart: what is drawn for each variant or report, and how they are told apart. Knows no pixels.
 
 use super::theme::Hue;
-use crate::backend::Side;
+use crate::backend::{Accuracy, Side};
 use crate::report::Row;
 
 /// One point with its spread.
@@ -76,12 +76,25 @@ pub fn style(side: Side, reduced: bool, index: usize) -> Style {
     }
 }
 
+/// Headings of the legend, in its order.
+pub const GROUPS: [&str; 6] = [
+    "CPU",
+    "CPU, emulated precision",
+    "CPU, reduced precision",
+    "GPU",
+    "GPU, emulated precision",
+    "GPU, reduced precision",
+];
+
 /// Heading of the legend for a row's series.
 pub fn group(row: &Row) -> &'static str {
-    match (row.side, row.accuracy.is_headline()) {
-        (Side::Cpu, true) => "CPU",
-        (Side::Cpu, false) => "CPU, reduced precision",
-        (Side::Gpu, true) => "GPU",
-        (Side::Gpu, false) => "GPU, reduced precision",
+    let of_side = match row.side {
+        Side::Cpu => &GROUPS[..3],
+        Side::Gpu => &GROUPS[3..],
+    };
+    match row.accuracy {
+        Accuracy::Ieee => of_side[0],
+        Accuracy::Emulated => of_side[1],
+        Accuracy::Tf32 | Accuracy::F16 | Accuracy::Bf16 => of_side[2],
     }
 }

@@ -84,7 +84,7 @@ pub fn empty() -> Report {
 
 /// Round figures for a large GPU.
 pub fn ceilings() -> Ceilings {
-    let matmul = [("f32", 50e12), ("f64", 60e12), ("tf32", 400e12), ("f16", 800e12), ("bf16", 800e12)];
+    let matmul = [("f32", 50e12), ("f64", 25e12), ("tf32", 400e12), ("f16", 800e12), ("bf16", 800e12)];
     Ceilings {
         read: Some(4.5e12),
         copy: Some(4e12),

@@ -4,7 +4,7 @@ use super::{LineChart, SIZE_TITLE, extremes, legend, sizes};
 use crate::backend::Side;
 use crate::chart::axis::Axis;
 use crate::chart::frame::Frame;
-use crate::chart::series::{Point, Series, Style, group, style};
+use crate::chart::series::{GROUPS, Point, Series, Style, group, style};
 use crate::chart::sheet::{Part, Sheet};
 use crate::report::Row;
 
@@ -12,8 +12,7 @@ use crate::report::Row;
 pub fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChart> {
     let mut series: Vec<Series> = sheet.parts.iter().flat_map(time_series).collect();
     // Stable, so that a group keeps the order of the reports.
-    let order = ["CPU", "CPU, reduced precision", "GPU", "GPU, reduced precision"];
-    series.sort_by_key(|one| order.iter().position(|group| *group == one.group));
+    series.sort_by_key(|one| GROUPS.iter().position(|group| *group == one.group));
     restyle(&mut series);
     let values = extremes(&series)?;
     let frame = Frame {
