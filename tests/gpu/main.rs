@@ -6,5 +6,6 @@ mod ceilings;
 mod device;
 mod lessons;
 mod phases;
+mod sparse;
 mod timing;
 mod variants;

@@ -13,5 +13,6 @@ pub mod nvrtc;
 pub mod pinned;
 pub mod reduce;
 pub mod single;
+pub mod spgemm;
 pub mod spmv;
 pub mod timing;
