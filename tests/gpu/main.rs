@@ -7,6 +7,7 @@ mod device;
 mod lessons;
 mod matmul;
 mod phases;
+mod sparse;
 mod special_values;
 mod timing;
 mod variants;

@@ -108,6 +108,7 @@ static KERNEL_FILES: &[(&str, &KernelSource)] = &[
     ("sin", &elementwise::SOURCE),
     ("reduction", &reduction::SOURCE),
     ("fft", &fft::SOURCE),
+    ("spgemm", &spgemm::SOURCE),
     ("spmv", &spmv::SOURCE),
     ("svd", &svd_polar::SOURCE),
     ("overhead", &overhead::SOURCE),

@@ -16,5 +16,6 @@ pub mod ozaki;
 pub mod pinned;
 pub mod reduce;
 pub mod single;
+pub mod spgemm;
 pub mod spmv;
 pub mod timing;

@@ -1,7 +1,11 @@
-//! spgemm: C = A B for sparse A and B, by cuSPARSE.
+//! spgemm: C = A B for sparse A and B, by cuSPARSE and by kernels of our own.
+
+mod gustavson;
+pub(crate) mod plan;
 
 use super::context::{Cuda, Element, Library};
 use super::ffi::cusparse::{Product, ProductBuffers, Ready, Sparse, SparseReal};
+use super::kernels::{KernelSource, kernel_source};
 use super::sparse::{DeviceCsr, device_bytes};
 use super::{Kernel, extra, sparse};
 use crate::backend::Job;
@@ -9,17 +13,28 @@ use crate::case::DType;
 use crate::data::{Csr, Operand, Values};
 use crate::error::CellError;
 
-pub(crate) static KERNELS: &[Kernel] = &[Kernel {
-    variant: extra(
-        "spgemm",
-        "cusparse",
-        "cuSPARSE SpGEMM, default algorithm: estimate, compute and copy into kept buffers",
-    ),
-    prepare: |cuda, case, inputs| match case.dtype {
-        DType::F32 => prepare::<f32>(cuda, inputs),
-        DType::F64 => prepare::<f64>(cuda, inputs),
+pub(crate) static SOURCE: KernelSource = kernel_source!("spgemm");
+
+pub(crate) static KERNELS: &[Kernel] = &[
+    Kernel {
+        variant: extra(
+            "spgemm",
+            "cusparse",
+            "cuSPARSE SpGEMM, default algorithm: estimate, compute and copy into kept buffers",
+        ),
+        prepare: |cuda, case, inputs| match case.dtype {
+            DType::F32 => prepare::<f32>(cuda, inputs),
+            DType::F64 => prepare::<f64>(cuda, inputs),
+        },
     },
-}];
+    Kernel {
+        variant: extra("spgemm", "gustavson", "own kernel, a warp a row, sorted, sums in a fixed order"),
+        prepare: |cuda, case, inputs| match case.dtype {
+            DType::F32 => gustavson::prepare::<f32>(cuda, inputs),
+            DType::F64 => gustavson::prepare::<f64>(cuda, inputs),
+        },
+    },
+];
 
 fn prepare<T: Element + SparseReal>(cuda: &Cuda, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
     cuda.require(Library::Cusparse)?;
@@ -27,7 +42,7 @@ fn prepare<T: Element + SparseReal>(cuda: &Cuda, inputs: &[Operand]) -> Result<B
     let (rows, cols) = (a.rows, b.cols);
     cuda.reserve(device_bytes::<T>(a) + device_bytes::<T>(b))?;
     let (device_a, device_b) = (DeviceCsr::<T>::upload(cuda, a)?, DeviceCsr::<T>::upload(cuda, b)?);
-    if products(a, b) == 0 {
+    if plan::products(a, b) == 0 {
         return Ok(Box::new(Empty { rows, cols, dtype: T::DTYPE }));
     }
     cuda.count_plan();
@@ -41,15 +56,6 @@ fn prepare<T: Element + SparseReal>(cuda: &Cuda, inputs: &[Operand]) -> Result<B
         |len| cuda.alloc(len),
     )?;
     Ok(Box::new(Spgemm { ready: None, product, buffers, cuda: cuda.clone(), rows, cols }))
-}
-
-/// Products of entries of `a` with entries of `b`: as many as a multiplication does.
-fn products(a: &Csr, b: &Csr) -> u64 {
-    let row = |column: &i32| {
-        let row = usize::try_from(*column).ok()?;
-        Some(u64::from(b.indptr.get(row + 1)?.abs_diff(*b.indptr.get(row)?)))
-    };
-    a.indices.iter().filter_map(row).sum()
 }
 
 struct Spgemm<T> {
@@ -119,19 +125,6 @@ impl Job for Empty {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn csr(indptr: &[i32], indices: &[i32]) -> Csr {
-        let values = Values::F32(vec![1.0; indices.len()]);
-        Csr { rows: indptr.len() - 1, cols: 3, indptr: indptr.into(), indices: indices.into(), values }
-    }
-
-    #[test]
-    fn products_are_counted_by_the_rows_that_columns_name() {
-        let a = csr(&[0, 2, 2, 3], &[0, 1, 2]);
-        let b = csr(&[0, 1, 3, 3], &[0, 1, 2]);
-        assert_eq!(products(&a, &b), 3);
-        assert_eq!(products(&b, &csr(&[0, 0, 0, 0], &[])), 0);
-    }
 
     #[test]
     fn an_empty_product_has_offsets_and_no_entries() {

@@ -1,10 +1,12 @@
-//! spmv: y = A x for a sparse A, by cuSPARSE and by a plain kernel.
+//! spmv: y = A x for a sparse A, by cuSPARSE and by kernels of our own.
+
+pub(crate) mod parts;
 
 use cudarc::driver::CudaSlice;
 
 use super::context::{Cuda, Element, Library, driver};
 use super::ffi::cusparse::{MatrixVector, Sparse, SparseReal};
-use super::ffi::spmv::RowPerThread;
+use super::ffi::spmv::{Adaptive, Multiply, RowPerThread, Vector};
 use super::kernels::{KernelSource, kernel_source};
 use super::sparse::{DeviceCsr, device_bytes};
 use super::{Kernel, extra, input, sparse};
@@ -24,10 +26,28 @@ pub(crate) static KERNELS: &[Kernel] = &[
         },
     },
     Kernel {
+        variant: extra("spmv", "vector", "own kernel, threads a row by the mean length of rows"),
+        prepare: |cuda, case, inputs| match case.dtype {
+            DType::F32 => prepare_kernel(cuda, inputs, Vector::<f32>::load),
+            DType::F64 => prepare_kernel(cuda, inputs, Vector::<f64>::load),
+        },
+    },
+    Kernel {
+        variant: extra(
+            "spmv",
+            "adaptive",
+            "own kernel, equal parts of the entries whatever the rows' lengths",
+        ),
+        prepare: |cuda, case, inputs| match case.dtype {
+            DType::F32 => prepare_kernel(cuda, inputs, Adaptive::<f32>::load),
+            DType::F64 => prepare_kernel(cuda, inputs, Adaptive::<f64>::load),
+        },
+    },
+    Kernel {
         variant: extra("spmv", "row-per-thread", "own kernel, one thread a row"),
         prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => prepare_kernel::<f32>(cuda, inputs),
-            DType::F64 => prepare_kernel::<f64>(cuda, inputs),
+            DType::F32 => prepare_kernel(cuda, inputs, RowPerThread::<f32>::load),
+            DType::F64 => prepare_kernel(cuda, inputs, RowPerThread::<f64>::load),
         },
     },
 ];
@@ -69,7 +89,7 @@ impl<T: Element + SparseReal> Job for LibraryProduct<T> {
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        vector(&self.cuda, self.product.y())
+        column(&self.cuda, self.product.y())
     }
 }
 
@@ -85,39 +105,38 @@ impl<T: Element> Job for Zero<T> {
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        vector(&self.cuda, &self.y)
+        column(&self.cuda, &self.y)
     }
 }
 
-fn prepare_kernel<T: Element>(cuda: &Cuda, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+/// A job of one of our kernels, which `load` makes ready for the matrix.
+fn prepare_kernel<T: Element, K: Multiply<T> + 'static>(
+    cuda: &Cuda,
+    inputs: &[Operand],
+    load: fn(&Cuda, &'static KernelSource, &Csr) -> Result<K, CellError>,
+) -> Result<Box<dyn Job>, CellError> {
     let (a, x) = operands::<T>(cuda, inputs)?;
-    Ok(Box::new(KernelProduct {
-        cuda: cuda.clone(),
-        kernel: RowPerThread::load(cuda, &SOURCE)?,
-        y: cuda.alloc(a.rows)?,
-        a: DeviceCsr::upload(cuda, a)?,
-        x: cuda.upload(x)?,
-    }))
+    let kernel = load(cuda, &SOURCE, a)?;
+    Ok(Box::new(KernelProduct { cuda: cuda.clone(), kernel, x: cuda.upload(x)?, y: cuda.alloc(a.rows)? }))
 }
 
-struct KernelProduct<T> {
+struct KernelProduct<T, K> {
     cuda: Cuda,
-    kernel: RowPerThread<T>,
-    a: DeviceCsr<T>,
+    kernel: K,
     x: CudaSlice<T>,
     y: CudaSlice<T>,
 }
 
-impl<T: Element> Job for KernelProduct<T> {
+impl<T: Element, K: Multiply<T>> Job for KernelProduct<T, K> {
     fn execute(&mut self) -> Result<(), CellError> {
-        self.kernel.run(&self.cuda.stream, &self.a, &self.x, &mut self.y)
+        self.kernel.run(&self.cuda.stream, &self.x, &mut self.y)
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        vector(&self.cuda, &self.y)
+        column(&self.cuda, &self.y)
     }
 }
 
-fn vector<T: Element>(cuda: &Cuda, y: &CudaSlice<T>) -> Result<Vec<Operand>, CellError> {
+fn column<T: Element>(cuda: &Cuda, y: &CudaSlice<T>) -> Result<Vec<Operand>, CellError> {
     Ok(vec![Operand::dense(y.len(), 1, cuda.download(y)?)])
 }

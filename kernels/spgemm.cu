@@ -1,0 +1,425 @@
+// C = A B for matrices in compressed sparse row form, by rows as Gustavson does it (ACM TOMS 4(3), 1978), in one pass:
+// a warp makes the entries of one row of C that lie in one tile of columns. It takes the entries of the row of A one
+// after the other and adds that multiple of the row of B, lanes across the row of B, whose columns differ: no two lanes
+// meet, nothing is added by atomics, and each entry of C is summed in the order of A's entries, so that results repeat
+// to the bit. Where a block's entries begin in C is found by decoupled look-back (Merrill and Garland, NVR-2016-002).
+//
+// `spgemm_dense_*` keeps a place for every column of the tile in shared memory; `spgemm_ranked_*` keeps a bit a column,
+// and sums only for columns whose bit is set, at the place that the number of bits before it tells.
+
+using u16 = unsigned short;
+using u32 = unsigned int;
+using u64 = unsigned long long;
+
+constexpr u32 every_lane = 0xffffffffu;
+
+// Pieces of rows of B whose loads are in flight together.
+constexpr u32 depth = 8;
+
+// What a place holds before the first product: a signalling NaN, which no arithmetic ever gives.
+template <typename T> struct Place;
+template <> struct Place<float> {
+    static constexpr u32 vacant = 0x7fa00000u;
+    static __device__ __forceinline__ bool is_vacant(float x) { return __float_as_uint(x) == vacant; }
+    static __device__ __forceinline__ float add(float a, float b, float x) { return fmaf(a, b, x); }
+};
+template <> struct Place<double> {
+    static constexpr u32 vacant = 0x7ff40000u;
+    static __device__ __forceinline__ bool is_vacant(double x) { return (u32)__double2hiint(x) == vacant; }
+    static __device__ __forceinline__ double add(double a, double b, double x) { return fma(a, b, x); }
+};
+
+// Adds a product to a place; whether it was the first.
+template <typename T> __device__ __forceinline__ bool add_product(T* place, T a, T b) {
+    const T old = *place;
+    const bool first = Place<T>::is_vacant(old);
+    // a * b + -0 is a * b, also where that is a zero.
+    *place = Place<T>::add(a, b, first ? T(-0.0) : old);
+    return first;
+}
+
+__device__ __forceinline__ u32 lane_id() { return threadIdx.x & 31u; }
+
+__device__ __forceinline__ u32 warp_sum(u32 value) {
+#pragma unroll
+    for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(every_lane, value, offset);
+    return value;
+}
+
+// Sum over the lanes up to and including this one.
+__device__ __forceinline__ u32 warp_scan(u32 value) {
+#pragma unroll
+    for (int offset = 1; offset < 32; offset *= 2) {
+        const u32 below = __shfl_up_sync(every_lane, value, offset);
+        if (lane_id() >= offset) value += below;
+    }
+    return value;
+}
+
+// Fills `bytes` bytes, a multiple of 16, by one warp.
+__device__ __forceinline__ void warp_fill(void* memory, u32 bytes, u32 word) {
+    uint4* packs = static_cast<uint4*>(memory);
+#pragma unroll 4
+    for (u32 i = lane_id(); i < bytes / 16; i += 32) packs[i] = make_uint4(word, word, word, word);
+}
+
+// The factors. `b_starts` tells where the entries of a row of B in a tile of columns begin, row by row and within a row
+// tile by tile; with one tile these are B's offsets.
+template <typename T> struct Factors {
+    const int* __restrict__ a_offsets;
+    const int* __restrict__ a_columns;
+    const T* __restrict__ a_values;
+    const int* __restrict__ b_starts;
+    const int* __restrict__ b_columns;
+    const T* __restrict__ b_values;
+};
+
+// The product; `columns` and `values` are null where only offsets are asked for.
+template <typename T> struct Product {
+    int* offsets;
+    int* columns;
+    T* values;
+};
+
+// At most 32 entries of a row of B and the factor they get.
+template <typename T> struct alignas(16) Piece {
+    u32 from, to;
+    T factor;
+};
+
+// What a warp works on: entries [begin, end) of A and a tile of columns of the row.
+struct Item {
+    u32 row, tile, begin, end;
+
+    template <typename T>
+    __device__ __forceinline__ Item(const Factors<T>& factors, u32 rows, u32 tiles) : begin(0), end(0) {
+        const u32 item = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+        row = item / tiles;
+        tile = item % tiles;
+        if (row < rows) {
+            begin = factors.a_offsets[row];
+            end = factors.a_offsets[row + 1];
+        }
+    }
+};
+
+// Calls `visit(column, live, a, b)` by all lanes for every product of the item; lanes that are not live have none. In
+// the order of A's entries; a row of B in pieces of 32, listed in `pieces` (32 of them).
+template <typename T, bool with_values, typename Visit>
+__device__ __forceinline__ void products(const Factors<T>& factors, const Item& item, u32 tiles, Piece<T>* pieces,
+                                         Visit visit) {
+    const u32 lane = lane_id();
+    for (u32 group = item.begin; group < item.end; group += 32) {
+        Piece<T> mine{0, 0, 0};
+        if (group + lane < item.end) {
+            const u64 start = (u64)(u32)factors.a_columns[group + lane] * tiles + item.tile;
+            if (with_values) mine.factor = factors.a_values[group + lane];
+            mine.from = factors.b_starts[start];
+            mine.to = factors.b_starts[start + 1];
+        }
+        const u32 count = (mine.to - mine.from + 31) / 32, upto = warp_scan(count);
+        const u32 total = __shfl_sync(every_lane, upto, 31);
+        u32 next = upto - count;
+        for (u32 window = 0; window < total; window += 32) {
+            for (; next < min(upto, window + 32); ++next, mine.from += 32) pieces[next - window] = mine;
+            const u32 filled = min(total - window, 32u);
+            if (lane >= filled) pieces[lane] = Piece<T>{0, 0, 0};
+            __syncwarp();
+            for (u32 first = 0; first < filled; first += depth) {
+                int column[depth];
+                bool live[depth];
+                T a[depth], b[depth];
+#pragma unroll
+                for (u32 i = 0; i < depth; ++i) {
+                    const Piece<T> piece = pieces[first + i];
+                    live[i] = piece.from + lane < piece.to;
+                    const u32 at = live[i] ? piece.from + lane : piece.from;
+                    column[i] = factors.b_columns[at];
+                    if (with_values) b[i] = factors.b_values[at];
+                    if (with_values) a[i] = piece.factor;
+                }
+#pragma unroll
+                for (u32 i = 0; i < depth; ++i) {
+                    visit(column[i], live[i], a[i], b[i]);
+                    __syncwarp();
+                }
+            }
+        }
+    }
+}
+
+// Where the entries of blocks begin. A word of `state` holds the entries of a block (kind 0) or of it and all before it
+// (kind 1) in its lower half, and above the number of the launch and the kind: what an earlier launch left there is
+// known as such and need not be cleared. The words are all that blocks tell each other, so no fences are needed.
+struct LookBack {
+    u64* state;
+    u32 launch;
+
+    __device__ __forceinline__ void publish(u32 kind, u32 entries) const {
+        const u64 word = (u64)(2 * launch + kind) << 32 | entries;
+        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(state + blockIdx.x), "l"(word) : "memory");
+    }
+
+    __device__ __forceinline__ u64 read(u32 block) const {
+        u64 word;
+        asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(state + block) : "memory");
+        return word;
+    }
+
+    // Entries of all blocks before this one; called by one warp. Each lane looks at `width` blocks.
+    __device__ __forceinline__ u32 before() const {
+        constexpr u32 width = 8;
+        u32 sum = 0;
+        // Counted from 1, so that 0 stands before the first block.
+        for (u32 nearest = blockIdx.x;; nearest -= 32 * width) {
+            const u32 mine = nearest > lane_id() * width ? nearest - lane_id() * width : 0;
+            u64 words[width];
+#pragma unroll
+            for (u32 i = 0; i < width; ++i) words[i] = mine > i ? read(mine - i - 1) : (u64)(2 * launch + 1) << 32;
+            while (true) {
+                u32 entries = 0;
+                bool unknown = false, found = false;
+#pragma unroll
+                for (u32 i = 0; i < width; ++i) {
+                    const u32 tag = (u32)(words[i] >> 32);
+                    unknown = unknown || (!found && tag / 2 != launch);
+                    entries += found ? 0 : (u32)words[i];
+                    found = found || tag == 2 * launch + 1;
+                }
+                const u32 complete = __ballot_sync(every_lane, found);
+                // The lanes up to the nearest that found a complete one.
+                const u32 needed = complete ? complete ^ (complete - 1) : every_lane;
+                unknown = unknown && (needed >> lane_id() & 1);
+                if (!__any_sync(every_lane, unknown)) {
+                    if (needed >> lane_id() & 1) sum += entries;
+                    if (complete) return warp_sum(sum);
+                    break;
+                }
+                // Many warps wait for few words: those that are known are not read again, and not at once.
+                __nanosleep(100);
+                if (unknown) {
+#pragma unroll
+                    for (u32 i = 0; i < width; ++i)
+                        if ((u32)(words[i] >> 33) != launch) words[i] = read(mine - i - 1);
+                }
+            }
+        }
+    }
+};
+
+// Where the items of a block begin in C: `tell` as soon as the number of entries is known, then `offset`.
+struct Placement {
+    LookBack look_back;
+    u32* counts;  // shared: one a warp, then the offset of the block
+    u32 within, total;
+
+    __device__ __forceinline__ void tell(u32 entries) {
+        const u32 warps = blockDim.x / 32, warp = threadIdx.x / 32, lane = lane_id();
+        if (lane == 0) counts[warp] = entries;
+        __syncthreads();
+        const u32 upto = warp_scan(lane < warps ? counts[lane] : 0);
+        total = __shfl_sync(every_lane, upto, 31);
+        within = __shfl_sync(every_lane, upto, warp) - entries;
+        if (threadIdx.x == 0) look_back.publish(blockIdx.x == 0, total);
+    }
+
+    // The offset of the item, which has `entries` entries.
+    __device__ __forceinline__ u32 offset(const Item& item, u32 entries, u32 rows, u32 tiles, int* offsets) {
+        if (threadIdx.x < 32) {
+            const u32 before = look_back.before();
+            if (threadIdx.x == 0) {
+                if (blockIdx.x > 0) look_back.publish(1, before + total);
+                counts[32] = before;
+            }
+        }
+        __syncthreads();
+        const u32 begin = counts[32] + within;
+        if (lane_id() == 0 && item.row < rows) {
+            if (item.tile == tiles - 1) offsets[item.row + 1] = (int)(begin + entries);
+            if (item.row == 0 && item.tile == 0) offsets[0] = 0;
+        }
+        return begin;
+    }
+};
+
+// A warp's part of shared memory in `dense`: 32 pieces, then a place for each of `width` columns, a multiple of 32, and
+// one a lane, for lanes that are not live.
+template <typename T>
+__device__ __forceinline__ void dense(const Factors<T>& factors, const Product<T>& product, u64* state, u32 launch,
+                                      u32 rows, u32 tiles, u32 width) {
+    extern __shared__ uint4 shared[];
+    __shared__ u32 counts[33];
+    const u32 lane = lane_id(), stride = 32 * sizeof(Piece<T>) + (width + 32) * sizeof(T);
+    char* memory = reinterpret_cast<char*>(shared) + threadIdx.x / 32 * stride;
+    T* places = reinterpret_cast<T*>(memory + 32 * sizeof(Piece<T>));
+    const Item item(factors, rows, tiles);
+    const int first = (int)(item.tile * width);
+    u32 entries = 0;
+    if (item.begin < item.end) {
+        warp_fill(places, width * sizeof(T), Place<T>::vacant);
+        places[width + lane] = 0;
+        products<T, true>(factors, item, tiles, reinterpret_cast<Piece<T>*>(memory),
+                          [&](int column, bool live, T a, T b) {
+                              const u32 c = live ? column - first : width + lane;
+                              entries += add_product(places + c, a, b);
+                          });
+        entries = warp_sum(entries);
+    }
+    Placement placement{{state, launch}, counts};
+    placement.tell(entries);
+    u32 at = placement.offset(item, entries, rows, tiles, product.offsets);
+    if (product.columns == nullptr || entries == 0) return;
+    const u32 below = (1u << lane) - 1;
+    // 32 words of 32 columns at a time: lane i has the word of columns that are taken, and where they begin in C.
+    for (u32 from = 0; from < width; from += 1024) {
+        const u32 words = min(32u, (width - from) / 32);
+        const T* part = places + from + lane;
+        u32 word = 0;
+#pragma unroll 8
+        for (u32 i = 0; i < words; ++i) {
+            const u32 taken = __ballot_sync(every_lane, !Place<T>::is_vacant(part[32 * i]));
+            if (lane == i) word = taken;
+        }
+        const u32 count = __popc(word), upto = warp_scan(count), begin = at + upto - count;
+        at += __shfl_sync(every_lane, upto, 31);
+#pragma unroll 8
+        for (u32 i = 0; i < words; ++i) {
+            const u32 taken = __shfl_sync(every_lane, word, i);
+            const u32 place = __shfl_sync(every_lane, begin, i) + __popc(taken & below);
+            const T sum = part[32 * i];
+            if (taken >> lane & 1) {
+                __stcs(product.columns + place, first + (int)(from + 32 * i + lane));
+                __stcs(product.values + place, sum);
+            }
+        }
+    }
+}
+
+// A warp's part of shared memory in `ranked`: 32 pieces; for `width` columns, a multiple of 256, a bit each; for `room`
+// entries, a multiple of 8, a place each, and one a lane for lanes that are not live; for each 32 columns the number of
+// bits before; for each of the entries its column.
+template <typename T> struct Ranked {
+    Piece<T>* pieces;
+    u32* bits;
+    T* places;
+    u16* ranks;
+    u16* listed;
+    u32 width, room;
+
+    static __device__ __forceinline__ u32 stride(u32 width, u32 room) {
+        return 32 * sizeof(Piece<T>) + width / 8 + (room + 32) * sizeof(T) + width / 16 + 2 * room;
+    }
+
+    __device__ __forceinline__ Ranked(char* memory, u32 width_, u32 room_) : width(width_), room(room_) {
+        pieces = reinterpret_cast<Piece<T>*>(memory);
+        bits = reinterpret_cast<u32*>(pieces + 32);
+        places = reinterpret_cast<T*>(bits + width / 32);
+        ranks = reinterpret_cast<u16*>(places + room + 32);
+        listed = ranks + width / 32;
+    }
+
+    // Sets the bits of the columns that products fall into and ranks them; how many there are.
+    __device__ __forceinline__ u32 mark(const Factors<T>& factors, const Item& item, u32 tiles) {
+        const u32 lane = lane_id(), first = item.tile * width;
+        warp_fill(bits, width / 8, 0);
+        products<T, false>(factors, item, tiles, pieces, [&](int column, bool live, T, T) {
+            const u32 c = column - first;
+            if (live) atomicOr(bits + c / 32, 1u << (c & 31));
+        });
+        u32 sum = 0;
+        for (u32 from = 0; from < width / 128; from += 32) {
+            const u32 i = from + lane;
+            const bool inside = i < width / 128;
+            const uint4 four = inside ? reinterpret_cast<const uint4*>(bits)[i] : make_uint4(0, 0, 0, 0);
+            const u32 x = __popc(four.x), y = x + __popc(four.y), z = y + __popc(four.z), all = z + __popc(four.w);
+            const u32 upto = warp_scan(all), before = sum + upto - all;
+            const ushort4 told = make_ushort4(before, before + x, before + y, before + z);
+            if (inside) reinterpret_cast<ushort4*>(ranks)[i] = told;
+            sum += __shfl_sync(every_lane, upto, 31);
+        }
+        __syncwarp();
+        return sum;
+    }
+
+    // Sums the entries of ranks `done` to `done + room`, at most `entries` of them.
+    __device__ __forceinline__ void sum(const Factors<T>& factors, const Item& item, u32 tiles, u32 done, u32 entries) {
+        const u32 lane = lane_id(), first = item.tile * width;
+        warp_fill(places, (entries * (u32)sizeof(T) + 15) / 16 * 16, Place<T>::vacant);
+        places[room + lane] = 0;
+        products<T, true>(factors, item, tiles, pieces, [&](int column, bool live, T a, T b) {
+            const u32 c = live ? column - first : 0;
+            const u32 rank = ranks[c / 32] + __popc(bits[c / 32] & ((1u << (c & 31)) - 1)) - done;
+            const u32 place = live && rank < room ? rank : room + lane;
+            if (add_product(places + place, a, b)) listed[place] = (u16)c;
+        });
+    }
+
+    __device__ __forceinline__ void write(const Product<T>& product, const Item& item, u32 at, u32 entries) const {
+        const int first = (int)(item.tile * width);
+        for (u32 i = lane_id(); i < entries; i += 32) {
+            __stcs(product.columns + at + i, first + listed[i]);
+            __stcs(product.values + at + i, places[i]);
+        }
+        __syncwarp();
+    }
+};
+
+template <typename T>
+__device__ __forceinline__ void ranked(const Factors<T>& factors, const Product<T>& product, u64* state, u32 launch,
+                                       u32 rows, u32 tiles, u32 width, u32 room) {
+    extern __shared__ uint4 shared[];
+    __shared__ u32 counts[33];
+    const u32 stride = Ranked<T>::stride(width, room);
+    Ranked<T> work(reinterpret_cast<char*>(shared) + threadIdx.x / 32 * stride, width, room);
+    const Item item(factors, rows, tiles);
+    const u32 entries = item.begin < item.end ? work.mark(factors, item, tiles) : 0;
+    Placement placement{{state, launch}, counts};
+    placement.tell(entries);
+    const bool wanted = product.columns != nullptr && entries > 0;
+    if (wanted) work.sum(factors, item, tiles, 0, min(entries, room));
+    // Until here nothing depended on the items before; by now most of them are known.
+    const u32 at = placement.offset(item, entries, rows, tiles, product.offsets);
+    if (!wanted) return;
+    work.write(product, item, at, min(entries, room));
+    for (u32 done = room; done < entries; done += room) {
+        work.sum(factors, item, tiles, done, min(entries - done, room));
+        work.write(product, item, at + done, min(entries - done, room));
+    }
+}
+
+// Where the entries of each row of B in each tile of `width` columns begin, one thread each and one for the end.
+extern "C" __global__ void spgemm_starts(const int* __restrict__ offsets, const int* __restrict__ columns, int* starts,
+                                         u32 rows, u32 tiles, u32 width) {
+    const u64 all = (u64)rows * tiles, i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i > all) return;
+    const u32 row = (u32)(i / tiles), tile = (u32)(i % tiles);
+    u32 begin = offsets[row];
+    if (tile > 0) {
+        u32 end = offsets[row + 1];
+        while (begin < end) {
+            const u32 middle = begin + (end - begin) / 2;
+            if ((u32)columns[middle] < tile * width) begin = middle + 1;
+            else end = middle;
+        }
+    }
+    starts[i] = (int)begin;
+}
+
+#define ENTRIES(type, suffix)                                                                                     \
+    extern "C" __global__ void spgemm_dense_##suffix(                                                             \
+        const int* a_offsets, const int* a_columns, const type* a_values, const int* b_starts,                    \
+        const int* b_columns, const type* b_values, int* offsets, int* columns, type* values, u64* state,         \
+        u32 launch, u32 rows, u32 tiles, u32 width) {                                                             \
+        dense<type>({a_offsets, a_columns, a_values, b_starts, b_columns, b_values}, {offsets, columns, values},  \
+                    state, launch, rows, tiles, width);                                                           \
+    }                                                                                                             \
+    extern "C" __global__ void spgemm_ranked_##suffix(                                                            \
+        const int* a_offsets, const int* a_columns, const type* a_values, const int* b_starts,                    \
+        const int* b_columns, const type* b_values, int* offsets, int* columns, type* values, u64* state,         \
+        u32 launch, u32 rows, u32 tiles, u32 width, u32 room) {                                                   \
+        ranked<type>({a_offsets, a_columns, a_values, b_starts, b_columns, b_values}, {offsets, columns, values}, \
+                     state, launch, rows, tiles, width, room);                                                    \
+    }
+
+ENTRIES(float, f32)
+ENTRIES(double, f64)
