@@ -14,4 +14,6 @@ pub mod pinned;
 pub mod reduce;
 pub mod single;
 pub mod spmv;
+pub mod svd;
 pub mod timing;
+pub mod tridiagonal;
