@@ -32,8 +32,6 @@ mod sparse;
 mod spgemm;
 mod spmv;
 mod svd;
-mod svd_answer;
-mod svd_polar;
 mod timing;
 mod transfer;
 mod transfer_loop;
@@ -110,7 +108,10 @@ static KERNEL_FILES: &[(&str, &KernelSource)] = &[
     ("fft", &fft::SOURCE),
     ("spgemm", &spgemm::SOURCE),
     ("spmv", &spmv::SOURCE),
-    ("svd", &svd_polar::SOURCE),
+    ("svd", &svd::CONVERSIONS),
+    ("svd", &svd::GRAM),
+    ("svd", &svd::REDUCTION),
+    ("svd", &svd::EIGENVECTORS),
     ("overhead", &overhead::SOURCE),
     ("transfer-loop", &elementwise::SOURCE),
     ("host-loop", &elementwise::SOURCE),

@@ -1,5 +1,9 @@
 //! cuBLAS: one handle on the stream with a workspace of its own, and square row-major products.
 
+mod dense;
+
+pub use dense::{Matrix, Product};
+
 use cudarc::cublas::sys::{self, cublasComputeType_t, cublasGemmAlgo_t, cublasHandle_t, cublasOperation_t};
 use cudarc::cublas::sys::{cublasStatus_t, cudaDataType_t};
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};

@@ -18,4 +18,6 @@ pub mod reduce;
 pub mod single;
 pub mod spgemm;
 pub mod spmv;
+pub mod svd;
 pub mod timing;
+pub mod tridiagonal;

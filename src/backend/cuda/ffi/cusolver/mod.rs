@@ -1,5 +1,6 @@
 //! cuSOLVER's dense handle and workspaces as owned values; knows no op and allocates no device memory.
 
+mod eigen;
 mod jacobi;
 mod linear;
 mod svd;

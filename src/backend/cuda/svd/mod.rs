@@ -1,15 +1,27 @@
-//! svd: A = U S Vᵀ by cuSOLVER's polar, Jacobi and QR routines.
+//! svd: A = U S Vᵀ by cuSOLVER's polar, Jacobi and QR routines, and by eigenvectors of AᵀA.
+
+mod answer;
+mod eigen;
+mod gram;
+mod polar;
+mod rescue;
 
 use cudarc::driver::CudaSlice;
 
 use super::context::{Cuda, Element, Library};
+use super::entry::by_dtype;
 use super::ffi::cusolver::{Jacobi, JacobiReal, Solver, Vectors, Workspace};
-use super::svd_answer::{converged, transposed};
-use super::{Kernel, extra, input, svd_polar};
+use super::{Kernel, extra, input};
 use crate::backend::Job;
 use crate::case::{Case, DType};
 use crate::data::Operand;
 use crate::error::CellError;
+use answer::{converged, transposed};
+use gram::prepare;
+
+pub(super) use eigen::{EIGENVECTORS, REDUCTION};
+pub(super) use gram::SOURCE as GRAM;
+pub(super) use polar::SOURCE as CONVERSIONS;
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
@@ -19,9 +31,13 @@ pub(crate) static KERNELS: &[Kernel] = &[
             "cuSOLVER polar decomposition and eigensolver, in float64 throughout",
         ),
         prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => svd_polar::prepare(cuda, case, inputs),
+            DType::F32 => polar::prepare(cuda, case, inputs),
             DType::F64 => Svd::<f64>::prepare(cuda, case, inputs, polar),
         },
+    },
+    Kernel {
+        variant: extra("svd", "gram", "eigenvectors of AᵀA in float64, checked, else gesvdp or gesvd"),
+        prepare: by_dtype!(prepare),
     },
     Kernel {
         variant: extra("svd", "gesvdj", "cuSOLVER Jacobi, tolerance epsilon, at most 100 sweeps"),

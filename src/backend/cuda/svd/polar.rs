@@ -5,18 +5,18 @@
 
 use cudarc::driver::CudaSlice;
 
-use super::context::{Cuda, Library};
-use super::ffi::cusolver::{Solver, Vectors, Workspace};
-use super::ffi::launch::Map;
-use super::input;
-use super::kernels::{KernelSource, kernel_source};
-use super::svd_answer::{converged, transposed};
+use super::super::context::{Cuda, Library};
+use super::super::ffi::cusolver::{Solver, Vectors, Workspace};
+use super::super::ffi::launch::Map;
+use super::super::input;
+use super::super::kernels::{KernelSource, kernel_source};
+use super::answer::{converged, transposed};
 use crate::backend::Job;
 use crate::case::Case;
 use crate::data::Operand;
 use crate::error::CellError;
 
-pub(super) static SOURCE: KernelSource = kernel_source!("convert");
+pub(in super::super) static SOURCE: KernelSource = kernel_source!("convert");
 
 /// The operand and the answer in float32, everything between them in float64.
 struct WidenedPolar {
@@ -70,7 +70,7 @@ pub(super) fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Bo
 }
 
 impl Job for WidenedPolar {
-    /// As in [`super::svd`].
+    /// As in [`super`].
     fn synchronises(&self) -> bool {
         true
     }
@@ -84,7 +84,7 @@ impl Job for WidenedPolar {
         self.narrow_matrix.run(stream, [&self.wide.v], &mut self.answer.v)
     }
 
-    /// As in [`super::svd`]: a row-major A is Aᵀ to cuSOLVER, so its left vectors are the rows of Vᵀ.
+    /// As in [`super`]: a row-major A is Aᵀ to cuSOLVER, so its left vectors are the rows of Vᵀ.
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
         converged(self.cuda.download(&self.info)?[0])?;
         let n = self.n;

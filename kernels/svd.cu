@@ -1,0 +1,185 @@
+// What a singular value decomposition by way of the Gram matrix does between its products. All matrices are n x n, by
+// columns, in float64.
+
+constexpr int THREADS = 256;
+// Reflectors that are applied together.
+constexpr int PANEL = 64;
+
+// In place, for each panel: from the products S = Y^T Y of its reflectors to the triangular T that makes
+// I - Y T Y^T their product. Four threads work on a row. Columns of T are zero where tau is.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    panel_factors(double* __restrict__ products, const double* __restrict__ taus, int n) {
+    __shared__ double factor[PANEL][PANEL + 1];
+    double* const panel = products + (size_t)blockIdx.x * PANEL * PANEL;
+    for (int i = threadIdx.x; i < PANEL * PANEL; i += THREADS) factor[i % PANEL][i / PANEL] = panel[i];
+    __syncthreads();
+    const int row = threadIdx.x / 4, part = threadIdx.x % 4;
+    for (int column = 0; column < PANEL; ++column) {
+        const int k = blockIdx.x * PANEL + column;
+        const double tau = k < n - 1 ? taus[k] : 0.0;
+        double sum = 0.0;
+        for (int i = row + part; i < column; i += 4) sum += factor[row][i] * factor[i][column];
+        sum += __shfl_xor_sync(~0u, sum, 1);
+        sum += __shfl_xor_sync(~0u, sum, 2);
+        __syncthreads();
+        if (part == 0) factor[row][column] = row < column ? -tau * sum : row == column ? tau : 0.0;
+        __syncthreads();
+    }
+    for (int i = threadIdx.x; i < PANEL * PANEL; i += THREADS) panel[i] = factor[i % PANEL][i / PANEL];
+}
+
+// Adds to `sums` what the threads of all blocks have of each.
+template <int COUNT>
+__device__ __forceinline__ void add_to(double* sums, const double (&values)[COUNT]) {
+    __shared__ double parts[COUNT][THREADS / 32];
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) {
+        double value = values[k];
+        for (int mask = 16; mask > 0; mask /= 2) value += __shfl_xor_sync(~0u, value, mask);
+        if (threadIdx.x % 32 == 0) parts[k][threadIdx.x / 32] = value;
+    }
+    __syncthreads();
+    if (threadIdx.x < COUNT) {
+        double value = 0.0;
+        for (int i = 0; i < THREADS / 32; ++i) value += parts[threadIdx.x][i];
+        atomicAdd(sums + threadIdx.x, value);
+    }
+}
+
+// From S = X^T X to the matrix that X is multiplied by to get orthonormal columns: its columns are brought to length 1,
+// and then a Newton-Schulz step 1.5 I - 0.5 S is taken. The lengths go to `lengths`. Added to `figures`: the sum of
+// squares E of what the scaled S differs from I by; the same with each column of E times its length, which is how far
+// the step takes X from itself, twice; and the sum of squares of the lengths.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    newton_schulz(const double* __restrict__ gram, int n, double* __restrict__ step, double* __restrict__ lengths,
+                  double* figures) {
+    double sums[3] = {};
+    for (int j = blockIdx.x; j < n; j += gridDim.x) {
+        const double square = gram[(size_t)j * n + j], length = sqrt(square), inverse_j = 1.0 / length;
+        if (threadIdx.x == 0) {
+            lengths[j] = length;
+            sums[2] += square;
+        }
+        for (int i = threadIdx.x; i < n; i += THREADS) {
+            const double inverse_i = rsqrt(gram[(size_t)i * n + i]);
+            const double scaled = gram[(size_t)j * n + i] * inverse_i * inverse_j;
+            const double off = i == j ? 0.0 : scaled;
+            sums[0] += off * off;
+            sums[1] += off * off * square;
+            step[(size_t)j * n + i] = inverse_i * (i == j ? 1.0 : -0.5 * scaled);
+        }
+    }
+    add_to(figures, sums);
+}
+
+// Adds to `figures` the sum of squares of what X^T X differs from I by.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    orthogonality(const double* __restrict__ gram, int n, double* figures) {
+    double sums[1] = {};
+    for (int j = blockIdx.x; j < n; j += gridDim.x) {
+        for (int i = threadIdx.x; i < n; i += THREADS) {
+            const double off = gram[(size_t)j * n + i] - (i == j ? 1.0 : 0.0);
+            sums[0] += off * off;
+        }
+    }
+    add_to(figures, sums);
+}
+
+// Adds to `figures` the sums of squares of A V - U S and of A V.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    residual(const double* __restrict__ products, const double* __restrict__ left, const double* __restrict__ values,
+             int n, double* figures) {
+    double sums[2] = {};
+    for (int j = blockIdx.x; j < n; j += gridDim.x) {
+        const double value = values[j];
+        for (int i = threadIdx.x; i < n; i += THREADS) {
+            const double product = products[(size_t)j * n + i];
+            const double off = product - left[(size_t)j * n + i] * value;
+            sums[0] += off * off;
+            sums[1] += product * product;
+        }
+    }
+    add_to(figures, sums);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+    transpose(const double* __restrict__ from, int n, double* __restrict__ to) {
+    for (int j = blockIdx.x; j < n; j += gridDim.x) {
+        for (int i = threadIdx.x; i < n; i += THREADS) to[(size_t)j * n + i] = from[(size_t)i * n + j];
+    }
+}
+
+// The place of each value in descending order; equal ones keep theirs.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    rank_descending(const double* __restrict__ values, int n, int* __restrict__ ranks) {
+    const int j = (blockIdx.x * THREADS + threadIdx.x) / 32;
+    if (j >= n) return;
+    const double value = values[j];
+    int rank = 0;
+    for (int i = threadIdx.x % 32; i < n; i += 32) rank += values[i] > value || (values[i] == value && i < j);
+    for (int mask = 16; mask > 0; mask /= 2) rank += __shfl_xor_sync(~0u, rank, mask);
+    if (threadIdx.x % 32 == 0) ranks[j] = min(rank, n - 1);
+}
+
+// Values and columns to their places, in the element type of the answer.
+template <typename T>
+__device__ __forceinline__ void arrange(const double* __restrict__ values, const double* __restrict__ left,
+                                        const double* __restrict__ right, const int* __restrict__ ranks, int n,
+                                        T* __restrict__ values_out, T* __restrict__ left_out,
+                                        T* __restrict__ right_out) {
+    for (int j = blockIdx.x; j < n; j += gridDim.x) {
+        const size_t from = (size_t)j * n, to = (size_t)ranks[j] * n;
+        if (threadIdx.x == 0) values_out[ranks[j]] = static_cast<T>(values[j]);
+        for (int i = threadIdx.x; i < n; i += THREADS) {
+            left_out[to + i] = static_cast<T>(left[from + i]);
+            right_out[to + i] = static_cast<T>(right[from + i]);
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+    arrange_f32(const double* values, const double* left, const double* right, const int* ranks, int n,
+                float* values_out, float* left_out, float* right_out) {
+    arrange(values, left, right, ranks, n, values_out, left_out, right_out);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+    arrange_f64(const double* values, const double* left, const double* right, const int* ranks, int n,
+                double* values_out, double* left_out, double* right_out) {
+    arrange(values, left, right, ranks, n, values_out, left_out, right_out);
+}
+
+// One step of Ogita and Aishima's refinement of a decomposition: from U^T U, V^T V and U^T A V to the matrices I + F and
+// I + G for which U (I + F) and V (I + G) are orthonormal and U^T A V diagonal, up to the squares of F and G, whose own
+// sum of squares is added to `figures`. `norm` is the squared norm of A. Vectors of values so close that rounding would
+// turn them into each other at will are only made orthogonal, unless U^T A V has more than rounding between them.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    refinement(const double* __restrict__ gram_u, const double* __restrict__ gram_v,
+               const double* __restrict__ middle, double norm, int n, double* __restrict__ values,
+               double* __restrict__ correct_u, double* __restrict__ correct_v, double* figures) {
+    constexpr double CLOSE = 1e-8, ROUNDING = 16 * 2.2e-16, LARGEST = 0.25;
+    const double typical = sqrt(norm / n);
+    double sums[1] = {};
+    for (int j = blockIdx.x; j < n; j += gridDim.x) {
+        const size_t jj = (size_t)j * n + j;
+        const double sj = middle[jj] / (0.5 * (gram_u[jj] + gram_v[jj]));
+        if (threadIdx.x == 0) values[j] = sj;
+        for (int i = threadIdx.x; i < n; i += THREADS) {
+            const size_t ij = (size_t)j * n + i, ji = (size_t)i * n + j, ii = (size_t)i * n + i;
+            const double one = i == j ? 1.0 : 0.0, r = one - gram_u[ij], q = one - gram_v[ij];
+            double f = 0.5 * r, g = 0.5 * q;
+            const double si = middle[ii] / (0.5 * (gram_u[ii] + gram_v[ii]));
+            const double a = middle[ij] + r * sj, b = middle[ji] + q * sj;
+            const bool close = fabs(sj - si) <= CLOSE * (si + sj);
+            if (i != j && !(close && fabs(a) + fabs(b) <= ROUNDING * (si + sj + typical))) {
+                const double gap = (sj - si) * (sj + si);
+                const double turn_u = (a * sj + b * si) / gap, turn_v = (a * si + b * sj) / gap;
+                if (fabs(turn_u) < LARGEST && fabs(turn_v) < LARGEST) f = turn_u, g = turn_v;
+            }
+            sums[0] += f * f + g * g;
+            correct_u[ij] = one + f;
+            correct_v[ij] = one + g;
+        }
+    }
+    add_to(figures, sums);
+}
