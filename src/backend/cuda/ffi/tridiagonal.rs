@@ -154,8 +154,10 @@ impl TridiagonalEigen {
             return Ok(None);
         }
         let (bisect, vectors) = (cuda.function(source, "bisect")?, cuda.function(source, "twisted_vectors")?);
-        allow_shared(&bisect, shared)?;
-        allow_shared(&vectors, shared)?;
+        // As much as there is: what is allowed holds for jobs of every side.
+        let most = cuda.shared_memory_per_block() - OWN_SHARED;
+        allow_shared(&bisect, most)?;
+        allow_shared(&vectors, most)?;
         Ok(Some(TridiagonalEigen { bisect, vectors, n, shared, scratch: cuda.alloc(3 * n * n)? }))
     }
 
