@@ -275,8 +275,8 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
         tridiagonalise<THREADS, C, R, KEPT, BATCH>(matrix, n, diagonal, beside, taus, reflectors, mail);             \
     }
 
-TRIDIAGONALISE(tridiagonalise_512, 256, 2, 8, 0, 8)
-TRIDIAGONALISE(tridiagonalise_1024, 512, 2, 8, 0, 4)
+TRIDIAGONALISE(tridiagonalise_512, 128, 4, 8, 0, 4)
+TRIDIAGONALISE(tridiagonalise_1024, 256, 4, 8, 0, 4)
 TRIDIAGONALISE(tridiagonalise_2048, 512, 4, 16, 3, 4)
 
 // One block for a matrix of up to 128 rows: thread t has column t % 128, and of it the rows t / 128, t / 128 + 4, ...

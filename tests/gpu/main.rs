@@ -9,5 +9,6 @@ mod matmul;
 mod phases;
 mod sparse;
 mod special_values;
+mod svd;
 mod timing;
 mod variants;

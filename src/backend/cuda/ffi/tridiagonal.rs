@@ -32,8 +32,8 @@ struct Form {
 /// One block has the whole matrix in the first form, so it has no need of shared memory.
 static FORMS: [Form; 4] = [
     Form { entry: "tridiagonalise_128", side: 128, threads: 512, rows: 128, shared_rows: 0 },
-    Form { entry: "tridiagonalise_512", side: 512, threads: 256, rows: 8, shared_rows: 8 },
-    Form { entry: "tridiagonalise_1024", side: 1024, threads: 512, rows: 8, shared_rows: 8 },
+    Form { entry: "tridiagonalise_512", side: 512, threads: 128, rows: 8, shared_rows: 8 },
+    Form { entry: "tridiagonalise_1024", side: 1024, threads: 256, rows: 8, shared_rows: 8 },
     Form { entry: "tridiagonalise_2048", side: 2048, threads: 512, rows: 16, shared_rows: 13 },
 ];
 
@@ -154,8 +154,10 @@ impl TridiagonalEigen {
             return Ok(None);
         }
         let (bisect, vectors) = (cuda.function(source, "bisect")?, cuda.function(source, "twisted_vectors")?);
-        allow_shared(&bisect, shared)?;
-        allow_shared(&vectors, shared)?;
+        // As much as there is: what is allowed holds for jobs of every side.
+        let most = cuda.shared_memory_per_block() - OWN_SHARED;
+        allow_shared(&bisect, most)?;
+        allow_shared(&vectors, most)?;
         Ok(Some(TridiagonalEigen { bisect, vectors, n, shared, scratch: cuda.alloc(3 * n * n)? }))
     }
 

@@ -25,7 +25,7 @@ use super::rescue::Rescue;
 use crate::backend::Job;
 use crate::case::{Case, DType};
 use crate::data::Operand;
-use crate::error::CellError;
+use crate::error::{CellError, Unavailable};
 
 pub(in super::super) static SOURCE: KernelSource = kernel_source!("svd");
 
@@ -51,8 +51,8 @@ const REPAIRABLE: f64 = 0.1;
 const GOOD: f64 = 1e-4;
 /// Rounds of repair or refinement before the matrix is given up.
 const ROUNDS: usize = 5;
-/// A correction whose square is rounding.
-const LAST_CORRECTION: f64 = 1e-8;
+/// The largest element, so that sums of products of the elements of AᵀA stay within float64.
+const LARGEST: f64 = 1e70;
 
 /// How an attempt finds V.
 #[derive(Clone, Copy)]
@@ -97,6 +97,7 @@ pub(super) fn prepare<T: Element>(
 ) -> Result<Box<dyn Job>, CellError> {
     cuda.require(Library::Cusolver)?;
     let n = case.side();
+    squarable(input::<T>(inputs, 0)?)?;
     let area = n as u128 * n as u128;
     cuda.reserve(8 * (9 * area + Tridiagonal::elements(n as u128)) + 3 * 8 * area)?;
     let narrow = match T::DTYPE {
@@ -142,6 +143,15 @@ pub(super) fn prepare<T: Element>(
     }))
 }
 
+/// Fails where the Gram matrix would overflow, and for NaN.
+fn squarable<T: Element>(elements: &[T]) -> Result<(), CellError> {
+    if elements.iter().all(|element| element.to_f64().abs() <= LARGEST) {
+        return Ok(());
+    }
+    let reason = format!("gram takes numbers of up to {LARGEST:e} only");
+    Err(Unavailable::new(reason, "use --variants gesvd, or scale the matrix").into())
+}
+
 impl<T: Element> Gram<T> {
     /// Zeroes the figures, which kernels add to.
     fn forget(&mut self) -> Result<(), CellError> {
@@ -178,7 +188,10 @@ impl<T: Element> Gram<T> {
             (Attempt::Tridiagonal, None) => return Ok(false),
             (Attempt::Syevd, _) => {
                 self.cuda.copy(&self.gram, &mut self.vectors)?;
-                self.library.run(self.rescue.solver(), &mut self.vectors, &mut self.info)?;
+                // Another routine may take what this one refuses.
+                if self.library.run(self.rescue.solver(), &mut self.vectors, &mut self.info).is_err() {
+                    return Ok(false);
+                }
             }
         }
         for _ in 0..ROUNDS {
@@ -208,8 +221,8 @@ impl<T: Element> Gram<T> {
     /// Decomposes the matrix without the Gram matrix.
     fn rescued(&mut self) -> Result<(), CellError> {
         self.cuda.copy(&self.wide, &mut self.gram)?;
-        self.rescue.polar(&mut self.gram, &mut self.found, &mut self.info)?;
-        if self.is_decomposition()? {
+        let polar = self.rescue.polar(&mut self.gram, &mut self.found, &mut self.info);
+        if polar.is_ok() && self.is_decomposition()? {
             return Ok(());
         }
         self.cuda.copy(&self.wide, &mut self.gram)?;
@@ -248,5 +261,23 @@ impl<T: Element> Job for Gram<T> {
         let right = self.cuda.download(&self.answer.u)?;
         let singular = self.cuda.download(&self.answer.s)?;
         Ok(vec![Operand::dense(n, n, left), Operand::dense(n, 1, singular), Operand::dense(n, n, right)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_whose_squares_overflow_are_refused_with_what_to_use_instead() {
+        squarable(&[f32::MAX, -f32::MAX, 0.0, f32::MIN_POSITIVE]).unwrap();
+        squarable(&[-1e70, 1e-300]).unwrap();
+        for bad in [1e71, f64::INFINITY, f64::NAN] {
+            let refused = squarable(&[1.0, bad]).unwrap_err();
+            assert!(
+                matches!(&refused, CellError::Unavailable(missing) if missing.fix.is_some()),
+                "{refused}"
+            );
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::super::ffi::cublas::{Matrix, Product};
 use super::super::Element;
-use super::{GOOD, Gram, LAST_CORRECTION, ROUNDS, figure};
+use super::{GOOD, Gram, ROUNDS, figure};
 use crate::error::CellError;
 
 impl<T: Element> Gram<T> {
@@ -52,6 +52,8 @@ impl<T: Element> Gram<T> {
         let whole = Matrix::new(self.n);
         let times = Product::new([self.n; 3]);
         let norm = self.read[figure::LEFT + 2];
+        // Its square is a tenth of what the op allows.
+        let last = (self.n as f64 * f64::EPSILON).sqrt();
         for _ in 0..ROUNDS {
             self.forget()?;
             let stream = &self.cuda.stream;
@@ -70,7 +72,7 @@ impl<T: Element> Gram<T> {
             std::mem::swap(step, &mut found.u);
             self.look()?;
             let correction = self.norm(figure::CORRECTION);
-            if correction < LAST_CORRECTION {
+            if correction < last {
                 return Ok(true);
             }
             if correction.is_nan() || correction > 1.0 {

@@ -1,0 +1,203 @@
+//! The Gram route answers for matrices that it cannot do by itself as well as for those that it can.
+//!
+//! Which way an execution took shows in its answer: from AᵀA alone, U is not orthogonal where A is badly conditioned,
+//! and small singular values are off by the square root of the rounding.
+
+use rayon::prelude::*;
+
+use gpubench::backend::{Accuracy, Backend};
+use gpubench::case::{Cache, Case};
+use gpubench::data::{Operand, Real};
+use gpubench::error::CellError;
+use gpubench::op;
+
+use crate::device::{alone, start};
+
+const SIZES: [usize; 6] = [1, 2, 31, 100, 333, 512];
+
+/// A matrix by rows, with its singular values, descending, where they are known.
+struct Matrix {
+    name: &'static str,
+    elements: Vec<f64>,
+    values: Option<Vec<f64>>,
+}
+
+/// Uniform numbers in [0, 1).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn many(&mut self, count: usize) -> Vec<f64> {
+        (0..count).map(|_| self.next()).collect()
+    }
+}
+
+fn transposed(n: usize, a: &[f64]) -> Vec<f64> {
+    (0..n * n).map(|i| a[i % n * n + i / n]).collect()
+}
+
+/// Reflects the columns of an `n x n` matrix three times, in random directions.
+fn reflected(n: usize, mut a: Vec<f64>, random: &mut Random) -> Vec<f64> {
+    for _ in 0..3 {
+        let v: Vec<f64> = random.many(n).iter().map(|x| x - 0.5).collect();
+        let square: f64 = v.iter().map(|x| x * x).sum();
+        let mut products = vec![0.0; n];
+        for (row, vi) in a.chunks(n).zip(&v) {
+            row.iter().zip(&mut products).for_each(|(x, product)| *product += vi * x);
+        }
+        for (row, vi) in a.chunks_mut(n).zip(&v) {
+            row.iter_mut().zip(&products).for_each(|(x, product)| *x -= 2.0 * vi * product / square);
+        }
+    }
+    a
+}
+
+/// A matrix with these singular values, which must descend.
+fn with_values(name: &'static str, values: Vec<f64>) -> Matrix {
+    let (n, mut random) = (values.len(), Random(7));
+    let diagonal = (0..n * n).map(|i| if i / n == i % n { values[i / n] } else { 0.0 }).collect();
+    let left = reflected(n, diagonal, &mut random);
+    let elements = reflected(n, transposed(n, &left), &mut random);
+    Matrix { name, elements, values: Some(values) }
+}
+
+/// Values from 1 down to `1 / condition` in equal ratios.
+fn geometric(n: usize, condition: f64) -> Vec<f64> {
+    (0..n).map(|i| condition.powf(-(i as f64) / (n as f64 - 1.0).max(1.0))).collect()
+}
+
+fn matrices(n: usize) -> Vec<Matrix> {
+    let mut random = Random(n as u64);
+    let uniform = random.many(n * n);
+    let scaled = |name, scale: &dyn Fn(usize, usize) -> f64| Matrix {
+        name,
+        elements: uniform.iter().enumerate().map(|(i, x)| x * scale(i / n, i % n)).collect(),
+        values: None,
+    };
+    let grade = |i: usize| 10f64.powf(-8.0 * i as f64 / n as f64);
+    let counted = |f: &dyn Fn(usize) -> f64| (0..n).map(f).collect();
+    vec![
+        scaled("uniform", &|_, _| 1.0),
+        scaled("large", &|_, _| 1e30),
+        scaled("small", &|_, _| 1e-30),
+        scaled("close to subnormal", &|_, _| 1e-36),
+        scaled("graded rows", &|i, _| grade(i)),
+        scaled("graded columns", &|_, j| grade(j)),
+        scaled("empty columns", &|_, j| if j < 2 { 0.0 } else { 1.0 }),
+        with_values("condition 1e3", geometric(n, 1e3)),
+        with_values("condition 1e6", geometric(n, 1e6)),
+        with_values("condition 1e7", geometric(n, 1e7)),
+        with_values("condition 1e9", geometric(n, 1e9)),
+        with_values("condition 1e12", geometric(n, 1e12)),
+        with_values("one small value", counted(&|i| if i + 1 < n || n == 1 { 1.0 } else { 1e-12 })),
+        with_values("rank 1", counted(&|i| if i == 0 { 1.0 } else { 0.0 })),
+        with_values("half the rank", counted(&|i| if i < n.div_ceil(2) { 1.0 } else { 0.0 })),
+        with_values("zero", counted(&|_| 0.0)),
+        with_values("orthogonal", counted(&|_| 1.0)),
+        with_values("repeated", counted(&|i| ((n - i) as f64 / 10.0).ceil())),
+        with_values("nearly repeated", counted(&|i| 2.0 - i as f64 * 1e-9)),
+        Matrix {
+            name: "diagonal",
+            elements: (0..n * n).map(|i| if i / n == i % n { (i % n + 1) as f64 } else { 0.0 }).collect(),
+            values: Some(counted(&|i| (n - i) as f64)),
+        },
+    ]
+}
+
+/// The product of two `n x n` matrices by rows.
+fn product(n: usize, a: &[f64], b: &[f64]) -> Vec<f64> {
+    let mut c = vec![0.0; n * n];
+    c.par_chunks_mut(n).zip(a.par_chunks(n)).for_each(|(c, a)| {
+        for (x, b) in a.iter().zip(b.chunks(n)) {
+            c.iter_mut().zip(b).for_each(|(c, b)| *c += x * b);
+        }
+    });
+    c
+}
+
+/// The largest element of QᵀQ - I.
+fn skew(n: usize, q: &[f64]) -> f64 {
+    let gram = product(n, &transposed(n, q), q);
+    let off = gram.iter().enumerate().map(|(i, x)| (x - f64::from(u8::from(i / n == i % n))).abs());
+    off.fold(0.0, |worst, x| if x.is_nan() { x } else { worst.max(x) })
+}
+
+fn norm(values: impl Iterator<Item = f64>) -> f64 {
+    values.map(|x| x * x).sum::<f64>().sqrt()
+}
+
+fn widened<T: Real>(operand: &Operand) -> Vec<f64> {
+    operand.dense_slice::<T>().unwrap().iter().map(|x| x.to_f64()).collect()
+}
+
+/// What is wrong with the decomposition of a matrix; `None` when nothing is.
+fn fault<T: Real>(backend: &mut dyn Backend, n: usize, matrix: &Matrix) -> Result<Option<String>, CellError> {
+    let elements: Vec<T> = matrix.elements.iter().map(|x| T::from_f64(*x)).collect();
+    let case = Case { op: "svd".into(), n: n as u64, dtype: T::DTYPE, density: None, seed: 42 };
+    let inputs = [Operand::dense(n, n, elements)];
+    let mut job = backend.prepare("gram", &case, &inputs)?;
+    // More than once: an execution that took another way must leave the next one its own.
+    for cache in [Cache::Cold, Cache::Hot, Cache::Hot] {
+        backend.time(&mut *job, cache)?;
+    }
+    let answer = job.answer()?;
+    let checked =
+        op::find("svd").unwrap().check(&case, &inputs, &answer, Accuracy::Ieee.rounding(T::DTYPE))?;
+    if !checked.is_right() {
+        return Ok(Some(format!("error {:e}, bound {:e}", checked.value, checked.bound)));
+    }
+    let single = T::DTYPE.bytes() == 4;
+    let (a, u) = (widened::<T>(&inputs[0]), widened::<T>(&answer[0]));
+    let (s, vt) = (widened::<T>(&answer[1]), widened::<T>(&answer[2]));
+    let us: Vec<f64> = u.iter().enumerate().map(|(i, x)| x * s[i % n]).collect();
+    let made = product(n, &us, &vt);
+    // Of a matrix of zeros.
+    let least = f64::from(f32::MIN_POSITIVE);
+    let residual = norm(a.iter().zip(&made).map(|(a, b)| a - b)) / norm(a.iter().copied()).max(least);
+    let skewed = skew(n, &u).max(skew(n, &vt));
+    let most = if single { 1e-6 } else { 1e-11 };
+    let off = matrix.values.as_ref().map_or(0.0, |known| {
+        let distances = known.iter().zip(&s).map(|(known, s)| (known - s).abs());
+        distances.fold(0.0, f64::max) / known[0].max(least)
+    });
+    let most_off = if single { 3e-6 } else { 1e-11 };
+    let right = residual <= most && skewed <= most && off <= most_off;
+    let text = format!("residual {residual:e}, orthogonality {skewed:e}, values off by {off:e}");
+    Ok((!right).then_some(text))
+}
+
+#[test]
+fn every_matrix_gets_orthogonal_factors_that_make_it() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    let mut faults = Vec::new();
+    for n in SIZES {
+        for matrix in matrices(n) {
+            let found = [fault::<f32>(&mut *backend, n, &matrix), fault::<f64>(&mut *backend, n, &matrix)];
+            for (dtype, found) in ["f32", "f64"].iter().zip(found) {
+                match found {
+                    Ok(None) => {}
+                    Ok(Some(fault)) => faults.push(format!("{} {n} {dtype}: {fault}", matrix.name)),
+                    Err(error) => faults.push(format!("{} {n} {dtype}: {error}", matrix.name)),
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{} wrong:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn numbers_beyond_what_can_be_squared_are_refused_with_what_to_use() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    let case = Case { op: "svd".into(), n: 2, dtype: gpubench::case::DType::F64, density: None, seed: 42 };
+    for bad in [f64::NAN, f64::INFINITY, 1e200] {
+        let inputs = [Operand::dense(2, 2, vec![1.0, bad, 0.0, 1.0])];
+        let refused = backend.prepare("gram", &case, &inputs).err().unwrap();
+        assert!(matches!(refused, CellError::Unavailable(_)), "{bad}: {refused}");
+    }
+}
