@@ -8,6 +8,7 @@ pub mod cusparse;
 pub mod dl;
 pub mod driver;
 pub mod fft;
+pub mod fft_mirrored;
 pub mod launch;
 pub mod nvrtc;
 pub mod pinned;
