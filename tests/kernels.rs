@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
-use gpubench::backend::cuda::{compile, kernel_sources};
+use gpubench::backend::cuda::{compile, generated_sources, kernel_sources};
 use gpubench::error::CellError;
 
 const CHIPS: [i32; 5] = [75, 80, 90, 100, 120];
@@ -23,7 +23,8 @@ fn number_before(line: &str, unit: &str) -> Option<u32> {
 #[test]
 fn every_kernel_compiles_without_spills() {
     let mut seen = 0;
-    for source in kernel_sources() {
+    let sources = [kernel_sources(), generated_sources()].concat();
+    for source in &sources {
         for chip in CHIPS {
             let log = match compile(source, chip) {
                 Ok(log) => log,
@@ -54,7 +55,7 @@ fn every_kernel_compiles_without_spills() {
             }
         }
     }
-    assert!(seen >= CHIPS.len() * kernel_sources().len(), "the compiler told of {seen} kernels only");
+    assert!(seen >= CHIPS.len() * sources.len(), "the compiler told of {seen} kernels only");
 }
 
 #[test]

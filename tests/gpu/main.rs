@@ -4,6 +4,7 @@
 
 mod ceilings;
 mod device;
+mod fft;
 mod lessons;
 mod matmul;
 mod phases;

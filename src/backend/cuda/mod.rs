@@ -121,10 +121,16 @@ static KERNEL_FILES: &[(&str, &KernelSource)] = &[
 /// Every source file, once.
 pub fn kernel_sources() -> Vec<&'static KernelSource> {
     let ops = KERNEL_FILES.iter().map(|(_, source)| *source);
-    let mut sources: Vec<&'static KernelSource> = ops.chain([&timing::SOURCE, &ceilings::SOURCE]).collect();
+    let mut sources: Vec<&'static KernelSource> =
+        ops.chain([&timing::SOURCE, &ceilings::SOURCE, &fft::plan::SOURCE]).collect();
     sources.sort_by_key(|source| source.name);
     sources.dedup_by_key(|source| source.name);
     sources
+}
+
+/// Sources whose constants are set for one size and element type, for examples of those.
+pub fn generated_sources() -> Vec<&'static KernelSource> {
+    fft::plan::examples()
 }
 
 /// Compiles a source for compute capability `chip`, such as 90, and returns the compiler's messages, which tell

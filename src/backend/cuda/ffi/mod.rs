@@ -10,6 +10,7 @@ pub mod dl;
 pub mod dmma;
 pub mod driver;
 pub mod fft;
+pub mod fft_mirrored;
 pub mod launch;
 pub mod nvrtc;
 pub mod ozaki;

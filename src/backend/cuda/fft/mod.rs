@@ -1,4 +1,8 @@
-//! fft: the full complex spectrum of a real N x N matrix, by cuFFT with a kernel of ours around it.
+//! fft: the full complex spectrum of a real N x N matrix, by cuFFT with a kernel of ours around it or by kernels of ours.
+
+mod mirrored;
+pub(super) mod plan;
+mod radices;
 
 use cudarc::driver::CudaSlice;
 use rustfft::num_complex::Complex;
@@ -28,6 +32,17 @@ pub(crate) static KERNELS: &[Kernel] = &[
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => ComplexToComplex::<f32>::prepare(cuda, case, inputs),
             DType::F64 => ComplexToComplex::<f64>::prepare(cuda, case, inputs),
+        },
+    },
+    Kernel {
+        variant: extra(
+            "fft",
+            "mirrored",
+            "two kernels, the second of which writes both halves of the spectrum",
+        ),
+        prepare: |cuda, case, inputs| match case.dtype {
+            DType::F32 => mirrored::prepare::<f32>(cuda, case, inputs),
+            DType::F64 => mirrored::prepare::<f64>(cuda, case, inputs),
         },
     },
 ];

@@ -1,0 +1,153 @@
+//! fft by kernels of our own: every kind of size, the symmetry of the answer bit for bit, and awkward inputs.
+
+use gpubench::backend::{Accuracy, Backend};
+use gpubench::case::{Cache, Case, DType};
+use gpubench::data::{Dense, Operand, Real, Values};
+use gpubench::error::CellError;
+use gpubench::op;
+use rustfft::num_complex::Complex;
+
+use crate::device::{alone, skipped, start};
+
+const LARGE: [u64; 12] = [243, 343, 500, 512, 625, 1000, 1024, 1536, 2000, 2048, 2401, 4096];
+
+fn case(n: u64, dtype: DType) -> Case {
+    Case { op: "fft".into(), n, dtype, density: None, seed: 7 }
+}
+
+/// The spectrum by the variant `mirrored`, after two executions; `None`, told, where it does not do this case.
+fn spectrum(backend: &mut dyn Backend, case: &Case, inputs: &[Operand]) -> Option<Vec<Operand>> {
+    let mut job = match backend.prepare("mirrored", case, inputs) {
+        Ok(job) => job,
+        Err(CellError::Unavailable(missing)) => {
+            skipped(&format!("{case}"), &missing.reason);
+            return None;
+        }
+        Err(error) => panic!("{case}: {error}"),
+    };
+    for _ in 0..2 {
+        backend.time(&mut *job, Cache::Hot).unwrap();
+    }
+    Some(job.answer().unwrap())
+}
+
+fn values(operand: &Operand) -> &Values {
+    match operand {
+        Operand::Dense(dense) => &dense.values,
+        other => panic!("not a dense answer: {other:?}"),
+    }
+}
+
+/// Whether `F[u, v] = conj(F[-u, -v])` in every bit but the sign of a zero.
+fn is_symmetric<T: Real>(answer: &Operand, n: usize) -> bool {
+    let f: &[Complex<T>] = T::complex_slice(values(answer)).unwrap();
+    (0..n * n).all(|at| {
+        let (row, column) = (at / n, at % n);
+        let mirror = f[(n - row) % n * n + (n - column) % n];
+        f[at].re == mirror.re && f[at].im.to_f64() == -mirror.im.to_f64()
+    })
+}
+
+fn every_output_is_lost<T: Real>(answer: &Operand) -> bool {
+    let f: &[Complex<T>] = T::complex_slice(values(answer)).unwrap();
+    f.iter().all(|z| !(z.re.to_f64().is_finite() && z.im.to_f64().is_finite()))
+}
+
+fn dense<T: Real>(n: usize, element: impl Fn(usize) -> f64) -> Operand {
+    let values = T::into_values((0..n * n).map(|at| T::from_f64(element(at))).collect());
+    Operand::Dense(Dense { rows: n, cols: n, values })
+}
+
+/// What is wrong with the answer to these inputs.
+fn fault(case: &Case, inputs: &[Operand], answer: &[Operand]) -> Option<String> {
+    let op = op::find("fft").unwrap();
+    let checked = op.check(case, inputs, answer, Accuracy::Ieee.rounding(case.dtype)).unwrap();
+    let symmetric = match case.dtype {
+        DType::F32 => is_symmetric::<f32>(&answer[0], case.side()),
+        DType::F64 => is_symmetric::<f64>(&answer[0], case.side()),
+    };
+    if !checked.is_right() {
+        return Some(format!("{case}: error {:e}, bound {:e}", checked.value, checked.bound));
+    }
+    (!symmetric).then(|| format!("{case}: not its own mirrored conjugate"))
+}
+
+/// Whether 2, 3, 5 and 7 are the only prime factors.
+fn is_smooth(n: u64) -> bool {
+    [2, 3, 5, 7].into_iter().fold(n, |mut rest, prime| {
+        while rest.is_multiple_of(prime) {
+            rest /= prime;
+        }
+        rest
+    }) == 1
+}
+
+#[test]
+fn every_supported_size_is_right_and_symmetric() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    let mut faults = Vec::new();
+    for n in (1..=128).filter(|&n| is_smooth(n)).chain(LARGE) {
+        for &dtype in DType::ALL {
+            let case = case(n, dtype);
+            let inputs = op::find("fft").unwrap().inputs(&case);
+            let answer = spectrum(&mut *backend, &case, &inputs);
+            faults.extend(answer.and_then(|answer| fault(&case, &inputs, &answer)));
+        }
+    }
+    assert!(faults.is_empty(), "{} wrong:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn impulses_and_constants_have_the_spectra_they_should() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    for n in [1, 2, 15, 100, 500, 1024] {
+        let side = usize::try_from(n).unwrap();
+        let last = side * side - 1;
+        for (what, input) in [
+            ("constant", dense::<f64>(side, |_| 3.0)),
+            ("first", dense::<f64>(side, |at| f64::from(u8::from(at == 0)))),
+            ("last", dense::<f64>(side, |at| f64::from(u8::from(at == last)))),
+        ] {
+            let case = case(n, DType::F64);
+            let inputs = [input];
+            let Some(answer) = spectrum(&mut *backend, &case, &inputs) else { continue };
+            assert_eq!(fault(&case, &inputs, &answer), None, "{what}");
+        }
+        let zeros = [dense::<f32>(side, |_| 0.0)];
+        let Some(answer) = spectrum(&mut *backend, &case(n, DType::F32), &zeros) else { continue };
+        let f = f32::complex_slice(values(&answer[0])).unwrap();
+        assert!(f.iter().all(|z| z.re == 0.0 && z.im == 0.0), "{n}: zeros");
+    }
+}
+
+#[test]
+fn one_nan_or_infinity_spoils_every_output() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    for n in [2, 15, 100, 512, 1024] {
+        let side = usize::try_from(n).unwrap();
+        for (bad, at) in [(f64::NAN, 0), (f64::NAN, side * side - 1), (f64::INFINITY, side + 1)] {
+            let element = |other: usize| if other == at { bad } else { 0.5 };
+            let inputs = [dense::<f32>(side, element)];
+            let Some(answer) = spectrum(&mut *backend, &case(n, DType::F32), &inputs) else { continue };
+            assert!(every_output_is_lost::<f32>(&answer[0]), "{n}: {bad} at {at}");
+            let inputs = [dense::<f64>(side, element)];
+            let Some(answer) = spectrum(&mut *backend, &case(n, DType::F64), &inputs) else { continue };
+            assert!(every_output_is_lost::<f64>(&answer[0]), "{n}: {bad} at {at}");
+        }
+    }
+}
+
+#[test]
+fn a_size_with_a_large_prime_factor_is_refused_with_what_to_take() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    let case = case(101, DType::F32);
+    let inputs = op::find("fft").unwrap().inputs(&case);
+    match backend.prepare("mirrored", &case, &inputs).err() {
+        Some(CellError::Unavailable(missing)) => assert!(missing.fix.unwrap().contains("r2c")),
+        other => panic!("{other:?}"),
+    }
+}
