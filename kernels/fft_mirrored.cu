@@ -1,4 +1,5 @@
-// The full complex spectrum of N x N real elements by two kernels: F[u, v] = sum a[r, c] w^(u r + v c), w = e^(-2 pi i / N).
+// The full complex spectrum of N x N real elements by two kernels:
+// F[u, v] = sum over r, c of a[r, c] w^(u r + v c), w = e^(-2 pi i / N).
 //
 // `fft_rows` transforms two real rows as one complex row and keeps their half spectra; `fft_columns` transforms the
 // columns of those and writes every output and its mirrored conjugate, F[u, v] = conj(F[-u, -v]). The spectra of
@@ -206,7 +207,8 @@ template <unsigned S, unsigned FIRST> INLINE unsigned middle_of(unsigned task, u
     return p0 * FIRST + rest / Stage<S>::J * Stage<S>::L + j;
 }
 
-// The elements of the transform in conjugate places: `ends(z[0], z[N / 2])` and `each(k, z[k], z[N - k])`, 0 < k < N / 2.
+// The elements of the transform in conjugate places: `ends(z[0], z[N / 2])` and `each(k, z[k], z[N - k])` for
+// 0 < k < N / 2.
 // a and b are the last blocks i and Q - i, or 0 and Q / 2.
 template <typename Ends, typename Each>
 INLINE void conjugates(const Pair (&a)[RL], const Pair (&b)[RL], unsigned i, Ends ends, Each each) {
@@ -238,8 +240,12 @@ INLINE void await_previous() {
 }
 
 // The spectra of two real rows from that of x1 + i x2 in conjugate places.
-INLINE Pair first_real(Pair low, Pair high) { return make(Real(0.5) * (low.x + high.x), Real(0.5) * (low.y - high.y)); }
-INLINE Pair second_real(Pair low, Pair high) { return make(Real(0.5) * (low.y + high.y), Real(0.5) * (high.x - low.x)); }
+INLINE Pair first_real(Pair low, Pair high) {
+    return make(Real(0.5) * (low.x + high.x), Real(0.5) * (low.y - high.y));
+}
+INLINE Pair second_real(Pair low, Pair high) {
+    return make(Real(0.5) * (low.y + high.y), Real(0.5) * (high.x - low.x));
+}
 
 // The middle stages of SIDE transforms, the elements of equal index side by side in shared memory.
 template <unsigned S, unsigned FIRST, unsigned SIDE, unsigned THREADS>
@@ -374,9 +380,10 @@ INLINE void store_packed(Pair* __restrict__ spectrum, Pair* shared, const Pair* 
     }
 }
 
-// Block 0 transforms the first columns for the sake of the packed column 0 alone, which takes long to store. Block b > 0
-// transforms columns (b - 1) COLUMNS to b COLUMNS - 1 and writes them and their mirrors; with OVERLAP it takes column
-// b COLUMNS too and leaves the mirror of its first to its neighbour, so that both runs of stores fill whole sectors.
+// Block 0 transforms the first columns for the sake of the packed column 0 alone, which takes long to store. Block
+// b > 0 transforms columns (b - 1) COLUMNS to b COLUMNS - 1 and writes them and their mirrors; with OVERLAP it takes
+// column b COLUMNS too and leaves the mirror of its first to its neighbour, so that both runs of stores fill whole
+// sectors.
 extern "C" __global__ void __launch_bounds__(COLUMN_THREADS, 1)
     fft_columns(const Pair* __restrict__ half, const Pair* __restrict__ twiddles, Pair* __restrict__ spectrum) {
     extern __shared__ Pair shared[];
