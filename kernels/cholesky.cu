@@ -1,0 +1,772 @@
+// A x = b for a symmetric positive definite A: Cholesky factorisation, forward and backward substitution in one launch.
+//
+// The lower triangle is cut into tiles of 64 x 64; b is one more row of tiles, so that the factorisation carries it
+// along. Each block takes tiles in an order in which every tile depends on earlier ones only, and waits for these by
+// reading them: the workspace begins as zero bits, a zero is written as -0.0, so an element that is not +0.0 is there.
+// No flag, no fence and no barrier of the grid is needed; all blocks must be resident.
+//
+// Tiles are stored by columns, one row of tiles after the other; the diagonal of a factor holds its reciprocals.
+// Sums are taken in an order that depends on n alone.
+
+constexpr int tile = 64, half = 32, chunk = 8, threads = 256;
+constexpr int area = tile * tile, panel = tile * half;
+
+template <typename T> struct alignas(16) Pack {
+    static constexpr int width = 16 / sizeof(T);
+    T v[width];
+};
+
+__device__ __forceinline__ Pack<float> peek(const float* at) {
+    Pack<float> p;
+    asm volatile("ld.relaxed.gpu.global.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(p.v[0]), "=f"(p.v[1]), "=f"(p.v[2]), "=f"(p.v[3])
+                 : "l"(at));
+    return p;
+}
+__device__ __forceinline__ Pack<double> peek(const double* at) {
+    Pack<double> p;
+    asm volatile("ld.relaxed.gpu.global.v2.f64 {%0, %1}, [%2];" : "=d"(p.v[0]), "=d"(p.v[1]) : "l"(at));
+    return p;
+}
+__device__ __forceinline__ float peek_one(const float* at) {
+    float value;
+    asm volatile("ld.relaxed.gpu.global.f32 %0, [%1];" : "=f"(value) : "l"(at));
+    return value;
+}
+__device__ __forceinline__ double peek_one(const double* at) {
+    double value;
+    asm volatile("ld.relaxed.gpu.global.f64 %0, [%1];" : "=d"(value) : "l"(at));
+    return value;
+}
+__device__ __forceinline__ void publish(float* at, float value) {
+    if (value == 0) value = -0.0f;
+    asm volatile("st.relaxed.gpu.global.f32 [%0], %1;" ::"l"(at), "f"(value));
+}
+__device__ __forceinline__ void publish(double* at, double value) {
+    if (value == 0) value = -0.0;
+    asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(at), "d"(value));
+}
+__device__ __forceinline__ bool written(float value) { return __float_as_uint(value) != 0; }
+__device__ __forceinline__ bool written(double value) { return __double_as_longlong(value) != 0; }
+template <typename T> __device__ __forceinline__ bool written(const Pack<T>& pack) {
+    bool all = true;
+#pragma unroll
+    for (int e = 0; e < Pack<T>::width; ++e) all = all && written(pack.v[e]);
+    return all;
+}
+template <typename T> __device__ __forceinline__ T awaited(const T* at) {
+    T value = peek_one(at);
+    while (!written(value)) value = peek_one(at);
+    return value;
+}
+
+// 1 / sqrt(d), within two units in the last place.
+__device__ __forceinline__ float inverse_root(float d) {
+    float r;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(d));
+    const float error = fmaf(-(d * r), r, 1.0f);
+    return fmaf(0.5f * r, error, r);
+}
+__device__ __forceinline__ double inverse_root(double d) {
+    double r;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(d));
+    const double error = fma(-(d * r), r, 1.0);
+    return fma(r * error, fma(0.375, error, 0.5), r);
+}
+// Whether a pivot has a reciprocal root: positive, normal, finite.
+__device__ __forceinline__ bool sound(float pivot) { return pivot >= 1.17549435e-38f && pivot <= 3.402823466e38f; }
+__device__ __forceinline__ bool sound(double pivot) {
+    return pivot >= 2.2250738585072014e-308 && pivot <= 1.7976931348623157e308;
+}
+
+// Barriers of some of the block's warps: those that bring data arrive, those that use it wait.
+__device__ __forceinline__ void barrier_wait(int barrier, int parties) {
+    asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(parties) : "memory");
+}
+__device__ __forceinline__ void barrier_arrive(int barrier, int parties) {
+    asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(parties) : "memory");
+}
+
+template <typename T> __device__ __forceinline__ T broadcast(T value, int lane) {
+    return __shfl_sync(0xffffffffu, value, lane);
+}
+
+// The first element of row `i` of tiles.
+template <typename T> __device__ __forceinline__ T* row_of(T* tiles, int i) {
+    return tiles + (size_t)i * (i + 1) / 2 * area;
+}
+
+// A thread's part of a tile in registers: 4 x 4 elements, the row or column `place(group, 0..3)`.
+template <typename T> __device__ __forceinline__ int place(int group, int e) {
+    constexpr int width = Pack<T>::width;
+    return e / width * 16 * width + group * width + e % width;
+}
+template <typename T> __device__ __forceinline__ void read4(T (&to)[4], const T* from, int group) {
+    constexpr int width = Pack<T>::width;
+#pragma unroll
+    for (int e = 0; e < 4; e += width) {
+        const Pack<T> pack = *reinterpret_cast<const Pack<T>*>(from + place<T>(group, e));
+#pragma unroll
+        for (int f = 0; f < width; ++f) to[e + f] = pack.v[f];
+    }
+}
+
+struct Position {
+    int warp, lane, gy, gx;
+    __device__ __forceinline__ Position()
+        : warp(threadIdx.x / 32), lane(threadIdx.x % 32), gy(warp % 2 * 8 + lane % 8), gx(warp / 2 * 4 + lane / 8) {}
+};
+
+template <typename T> struct System {
+    const T* a;
+    const T* b;
+    int n, tiles;
+};
+
+// Tile (i, j) of A, continued as the identity; of b^T where i is the number of tiles.
+template <typename T>
+__device__ __forceinline__ void load_tile(const System<T>& s, int i, int j, const Position& at, T (&to)[16]) {
+#pragma unroll
+    for (int x = 0; x < 4; ++x) {
+        const int column = j * tile + place<T>(at.gx, x);
+#pragma unroll
+        for (int y = 0; y < 4; ++y) {
+            const int row = i * tile + place<T>(at.gy, y);
+            T value = 0;
+            if (i == s.tiles) {
+                if (row == i * tile && column < s.n) value = s.b[column];
+            } else if (row < s.n && column < s.n) {
+                value = s.a[(size_t)column * s.n + row];
+            } else if (row == column) {
+                value = 1;
+            }
+            to[4 * y + x] = value;
+        }
+    }
+}
+
+template <typename T> __device__ __forceinline__ void store_tile(T* to, const Position& at, const T (&from)[16]) {
+    constexpr int width = Pack<T>::width;
+#pragma unroll
+    for (int x = 0; x < 4; ++x)
+#pragma unroll
+        for (int y = 0; y < 4; y += width) {
+            Pack<T> pack;
+#pragma unroll
+            for (int f = 0; f < width; ++f) pack.v[f] = from[4 * (y + f) + x];
+            *reinterpret_cast<Pack<T>*>(to + place<T>(at.gx, x) * tile + place<T>(at.gy, y)) = pack;
+        }
+}
+
+// Half a tile, spread over the block: asked for, then waited for.
+template <typename T> struct Half {
+    static constexpr int packs = panel / (threads * Pack<T>::width);
+    Pack<T> pack[packs];
+    static __device__ __forceinline__ int offset(int e) { return (e * threads + threadIdx.x) * Pack<T>::width; }
+    __device__ __forceinline__ void ask(const T* from) {
+#pragma unroll
+        for (int e = 0; e < packs; ++e) pack[e] = peek(from + offset(e));
+    }
+    __device__ __forceinline__ void settle(const T* from, T* to) {
+        bool all = true;
+#pragma unroll
+        for (int e = 0; e < packs; ++e) all = all && written(pack[e]);
+        if (!all) {
+            // The element that is written last, so that waiting costs little traffic.
+            awaited(from + panel - 1);
+#pragma unroll
+            for (int e = 0; e < packs; ++e)
+                while (!written(pack[e])) pack[e] = peek(from + offset(e));
+        }
+#pragma unroll
+        for (int e = 0; e < packs; ++e) *reinterpret_cast<Pack<T>*>(to + offset(e)) = pack[e];
+    }
+};
+
+// cross -= rows columns^T over `halves` half tiles; with PAIR also diag -= rows rows^T.
+template <typename T, bool PAIR>
+__device__ __forceinline__ void accumulate(const T* rows, const T* columns, int halves, T* stage, const Position& at,
+                                           T (&cross)[16], T (&diag)[16]) {
+    Half<T> left, right;
+    if (halves > 0) {
+        left.ask(rows);
+        right.ask(columns);
+    }
+    for (int h = 0; h < halves; ++h) {
+        T* l = stage + h % 2 * 2 * panel;
+        T* r = l + panel;
+        left.settle(rows, l);
+        right.settle(columns, r);
+        __syncthreads();
+        rows += panel;
+        columns += panel;
+        if (h + 1 < halves) {
+            left.ask(rows);
+            right.ask(columns);
+        }
+        T u[2][4], v[2][4], w[2][4];
+        read4(u[0], l, at.gy);
+        read4(v[0], r, at.gx);
+        if (PAIR) read4(w[0], l, at.gx);
+#pragma unroll 4
+        for (int p = 0; p < half; ++p) {
+            const int now = p % 2, then = 1 - now, q = min(p + 1, half - 1) * tile;
+            read4(u[then], l + q, at.gy);
+            read4(v[then], r + q, at.gx);
+            if (PAIR) read4(w[then], l + q, at.gx);
+#pragma unroll
+            for (int y = 0; y < 4; ++y)
+#pragma unroll
+                for (int x = 0; x < 4; ++x) {
+                    cross[4 * y + x] -= u[now][y] * v[now][x];
+                    if (PAIR) diag[4 * y + x] -= u[now][y] * w[now][x];
+                }
+        }
+    }
+    __syncthreads();
+}
+
+// 32 x 32 elements in a warp, in the form for products: a lane has 8 rows and 4 columns.
+template <typename T> struct Block {
+    static constexpr int width = Pack<T>::width;
+    T v[8][4];
+    int row, column;
+    __device__ __forceinline__ explicit Block(int lane) : row(lane % 4 * width), column(lane / 4 * width) {}
+    static __device__ __forceinline__ int down(int e) { return e / width * 4 * width + e % width; }
+    static __device__ __forceinline__ int across(int e) { return e / width * 8 * width + e % width; }
+    __device__ __forceinline__ void load(const T* from) {
+#pragma unroll
+        for (int x = 0; x < 4; ++x)
+#pragma unroll
+            for (int y = 0; y < 8; y += width) {
+                const Pack<T> pack =
+                    *reinterpret_cast<const Pack<T>*>(from + (column + across(x)) * tile + row + down(y));
+#pragma unroll
+                for (int f = 0; f < width; ++f) v[y + f][x] = pack.v[f];
+            }
+    }
+    __device__ __forceinline__ void store(T* to) const {
+#pragma unroll
+        for (int x = 0; x < 4; ++x)
+#pragma unroll
+            for (int y = 0; y < 8; y += width) {
+                Pack<T> pack;
+#pragma unroll
+                for (int f = 0; f < width; ++f) pack.v[f] = v[y + f][x];
+                *reinterpret_cast<Pack<T>*>(to + (column + across(x)) * tile + row + down(y)) = pack;
+            }
+    }
+    // Subtracts the product of 32 columns of two blocks of rows, mine theirs^T; waits before the first column or
+    // before every eighth.
+    __device__ __forceinline__ void subtract(const T* mine, const T* theirs, int barrier, int step, int parties) {
+#pragma unroll 1
+        for (int p = 0; p < half; p += chunk) {
+            if (p == 0 || step != 0) barrier_wait(barrier, parties);
+            barrier += step;
+#pragma unroll 4
+            for (int q = p * tile; q < (p + chunk) * tile; q += tile) {
+                T m[8], t[4];
+#pragma unroll
+                for (int y = 0; y < 8; y += width) {
+                    const Pack<T> pack = *reinterpret_cast<const Pack<T>*>(mine + q + row + down(y));
+#pragma unroll
+                    for (int f = 0; f < width; ++f) m[y + f] = pack.v[f];
+                }
+#pragma unroll
+                for (int x = 0; x < 4; x += width) {
+                    const Pack<T> pack = *reinterpret_cast<const Pack<T>*>(theirs + q + column + across(x));
+#pragma unroll
+                    for (int f = 0; f < width; ++f) t[x + f] = pack.v[f];
+                }
+#pragma unroll
+                for (int y = 0; y < 8; ++y)
+#pragma unroll
+                    for (int x = 0; x < 4; ++x) v[y][x] -= m[y] * t[x];
+            }
+        }
+    }
+};
+
+// In the form for triangles a lane has a row of the 32 x 32 elements.
+
+// Reads shared memory in the order of the text: left to itself the compiler reads many columns ahead, for which there
+// are not enough registers.
+__device__ __forceinline__ Pack<float> read_in_order(const float* at) {
+    Pack<float> p;
+    asm volatile("ld.volatile.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(p.v[0]), "=f"(p.v[1]), "=f"(p.v[2]), "=f"(p.v[3])
+                 : "r"((unsigned)__cvta_generic_to_shared(at)));
+    return p;
+}
+__device__ __forceinline__ Pack<double> read_in_order(const double* at) {
+    Pack<double> p;
+    asm volatile("ld.volatile.shared.v2.f64 {%0, %1}, [%2];"
+                 : "=d"(p.v[0]), "=d"(p.v[1])
+                 : "r"((unsigned)__cvta_generic_to_shared(at)));
+    return p;
+}
+
+// The diagonal and what is below it of column j of a triangle; the packs before it are left alone.
+template <typename T> __device__ __forceinline__ void read_column(Pack<T> (&to)[half / Pack<T>::width], const T* l, int j) {
+    constexpr int width = Pack<T>::width;
+#pragma unroll
+    for (int p = 0; p < half / width; ++p)
+        if (p >= j / width) to[p] = read_in_order(l + j * tile + p * width);
+}
+
+// rows = rows L^-T for a triangle L in shared memory, whose diagonal holds reciprocals.
+template <typename T>
+__device__ __forceinline__ void solve_rows(T (&rows)[half], const T* l, T* to, T* out, int wait, int wait_step,
+                                           int wait_parties, int arrive, int arrive_step, int arrive_parties) {
+    constexpr int width = Pack<T>::width;
+#pragma unroll
+    for (int first = 0; first < half; first += chunk) {
+        if (first == 0 || wait_step != 0) barrier_wait(wait + first / chunk * wait_step, wait_parties);
+        Pack<T> column[2][half / width];
+        read_column(column[0], l, first);
+#pragma unroll
+        for (int j = first; j < first + chunk; ++j) {
+            const auto& now = column[j % 2];
+            if (j + 1 < first + chunk) read_column(column[(j + 1) % 2], l, j + 1);
+            rows[j] *= now[j / width].v[j % width];
+#pragma unroll
+            for (int c = j + 1; c < half; ++c) rows[c] -= rows[j] * now[c / width].v[c % width];
+            publish(out + j * tile, rows[j]);
+            to[j * tile] = rows[j];
+        }
+        __syncwarp();
+        if (arrive != 0 && (first == half - chunk || arrive_step != 0))
+            barrier_arrive(arrive + first / chunk * arrive_step, arrive_parties);
+    }
+}
+
+// rows = L for the symmetric 32 x 32 block `rows`; returns the first column whose pivot is not sound, or 32.
+//
+// The chain from one pivot to the next is a product, a fused multiply-add and a reciprocal root: every lane computes
+// the next pivot from two elements that were broadcast one column earlier.
+template <typename T>
+__device__ __forceinline__ int factor(T (&rows)[half], T own, int lane, int columns, T* l, T* out, int arrive) {
+    constexpr int width = Pack<T>::width;
+    T pivot = broadcast(own, 0), root = inverse_root(pivot);
+    T below = broadcast(rows[0], 1), next_pivot = broadcast(own, 1);
+    int unsound = half;
+    T before = 0;
+#pragma unroll
+    for (int j = 0; j < half; ++j) {
+        if (!sound(pivot) && unsound == half) unsound = j;
+        const T inverse = root, mine = rows[j] * inverse;
+        if (j + 1 < half) {
+            const T next = below * inverse;
+            pivot = next_pivot - next * next;
+            root = inverse_root(pivot);
+            rows[j + 1] -= mine * next;
+        }
+        if (j + 2 < half) {
+            own -= mine * mine;
+            next_pivot = broadcast(own, j + 2);
+            below = broadcast(rows[j + 1], j + 2);
+            rows[j + 2] -= mine * broadcast(mine, j + 2);
+        }
+        if (j + 3 < half) rows[j + 3] -= mine * broadcast(mine, j + 3);
+        // The rest of the column before, which fills the time that the root takes.
+        if (j > 0) {
+#pragma unroll
+            for (int c = (j + 3) / width * width; c < half; c += width) {
+                const Pack<T> pack = *reinterpret_cast<const Pack<T>*>(l - lane + (j - 1) * tile + c);
+#pragma unroll
+                for (int f = 0; f < width; ++f)
+                    if (c + f > j + 2) rows[c + f] -= before * pack.v[f];
+            }
+        }
+        before = mine;
+        const T value = lane > j ? mine : lane == j ? inverse : (T)-0.0;
+        l[j * tile] = value;
+        publish(out + j * tile, value);
+        __syncwarp();
+        if (j % chunk == chunk - 1) {
+            if (arrive != 0) barrier_arrive(arrive + j / chunk, 64);
+            if (j + 1 < half && j + 1 >= columns) {
+                // The columns beyond n are the identity's.
+                for (int c = j + 1; c < half; ++c) {
+                    const T value = lane == c ? (T)1 : (T)-0.0;
+                    l[c * tile] = value;
+                    publish(out + c * tile, value);
+                }
+                __syncwarp();
+                if (arrive != 0)
+                    for (int c = (j + 1) / chunk; c < half / chunk; ++c) barrier_arrive(arrive + c, 64);
+                return unsound;
+            }
+        }
+    }
+    return unsound;
+}
+
+// Brings COLUMNS columns of 32 rows of a tile to shared memory, by one warp.
+template <int COLUMNS, typename T> __device__ __forceinline__ void bring(const T* from, T* to, int lane) {
+    constexpr int width = Pack<T>::width, packs = COLUMNS / width;
+    Pack<T> pack[packs];
+    const int offset = lane / (half / width) * tile + lane % (half / width) * width;
+    constexpr int stride = width * tile;
+#pragma unroll
+    for (int e = 0; e < packs; ++e) pack[e] = peek(from + offset + e * stride);
+#pragma unroll
+    for (int e = 0; e < packs; ++e) {
+        while (!written(pack[e])) pack[e] = peek(from + offset + e * stride);
+        *reinterpret_cast<Pack<T>*>(to + offset + e * stride) = pack[e];
+    }
+    __syncwarp();
+}
+
+// The named barriers. Those of the factor above the tile serve the factor of the tile itself afterwards.
+enum Barrier { upper_there = 1, square_there = 2, lower_there = 3, first_solved = 7, second_solved = 8, square_solved = 12 };
+
+// Ends the work on the tile `cross`, which is divided by the factor `above` (in the workspace: `above_at`), and, where
+// there is one, on the diagonal tile below it, from which its square is subtracted and which is then factored.
+//
+// Warps 0 and 2 factor the two halves of the diagonal tile, warp 1 solves the block between them; warps 3 and 4 solve
+// the two halves of `cross`; warps 5 to 7 bring the factor above, column by column as it is made.
+template <typename T>
+__device__ __forceinline__ void finish(T* cross, T* diag, T* above, const T* above_at, T* cross_out, T* diag_out,
+                                       int columns, int first_column, int n, int* info, const Position& at) {
+    const int warp = at.warp, lane = at.lane;
+    const bool has_cross = above_at != nullptr, has_diag = diag_out != nullptr;
+    constexpr int corner = panel + half;
+    if (warp >= 5) {
+        if (!has_cross) return;
+        if (warp == 5) {
+            bring<half>(above_at, above, lane);
+            barrier_arrive(upper_there, 96);
+        } else if (warp == 6) {
+            bring<half>(above_at + half, above + half, lane);
+            barrier_arrive(square_there, 96);
+        }
+        // Chunks in the order in which they come: 0 and 3 by warp 5, 1 by warp 6, 2 by warp 7.
+        for (int part = warp - 5; part < half / chunk; part += 3) {
+            bring<chunk>(above_at + corner + part * chunk * tile, above + corner + part * chunk * tile, lane);
+            barrier_arrive(lower_there + part, 96);
+        }
+        return;
+    }
+    if (warp >= 3 ? !has_cross : !has_diag) return;
+#pragma unroll 1
+    for (int pass = 0; pass < (warp >= 3 ? 2 : 1); ++pass) {
+        // The block, and where its result goes.
+        const int place = warp >= 3 ? pass * panel + (warp - 3) * half : warp == 0 ? 0 : warp == 1 ? half : corner;
+        T* block = (warp >= 3 ? cross : diag) + place;
+        T* out = (warp >= 3 ? cross_out : diag_out) + place + lane;
+        // What is subtracted: the square of `cross`, in two halves; the square of the block between; the product
+        // of the first half with the factor's.
+        const int first = warp >= 3 ? 4 - pass : has_cross ? 0 : 2, last = warp >= 3 ? 4 : warp == 2 ? 3 : 2;
+        if (first < last) {
+            Block<T> product(lane);
+            product.load(block);
+#pragma unroll 1
+            for (int part = first; part < last; ++part) {
+                const T* mine = cross + (warp == 0 || warp == 3 ? 0 : half) + part % 3 * panel;
+                const T* theirs = cross + (warp == 2 ? half : 0) + part * panel;
+                int barrier = part == 0 ? first_solved : second_solved, step = part, parties = 160;
+                if (part == 2) {
+                    mine = theirs = diag + half;
+                    barrier = square_solved, step = 1, parties = 64;
+                } else if (part == 3) {
+                    theirs = above + half;
+                    barrier = square_there, step = 0, parties = 96;
+                }
+                product.subtract(mine, theirs, barrier, step, parties);
+            }
+            product.store(block);
+            __syncwarp();
+        }
+        T rows[half], own = block[lane * tile + lane];
+#pragma unroll
+        for (int c = 0; c < half; ++c) rows[c] = block[c * tile + lane];
+        // Known to be the same in the whole warp, so that the compiler need not guard each exchange between lanes.
+        const int uniform = broadcast(warp, 0);
+        if (uniform == 0 || uniform == 2) {
+            const int unsound =
+                factor(rows, own, lane, columns - warp / 2 * half, block + lane, out, warp == 0 ? lower_there : 0);
+            const int column = first_column + warp / 2 * half + unsound;
+            if (lane == 0 && unsound < half && column < n) atomicMax(info, 0x7fffffff - column);
+            continue;
+        }
+        // By which triangle, which barriers tell of its columns, and which are told of the solution's.
+        const bool between = warp == 1, ready = warp >= 3 && pass == 0;
+        solve_rows(rows, between ? diag : above + pass * corner, block + lane, out, ready ? upper_there : lower_there,
+                   ready ? 0 : 1, between ? 64 : 96,
+                   between  ? square_solved
+                   : !has_diag ? 0
+                   : ready     ? first_solved
+                               : second_solved,
+                   ready ? 0 : 1, between ? 64 : 160);
+    }
+}
+
+// Element (i, j) of a lower triangle with row distance `odd`; of L^T read backwards, which is one, too.
+template <bool BACK, typename T> __device__ __forceinline__ T triangle(const T* s, int i, int j) {
+    constexpr int odd = tile + 1;
+    return BACK ? s[(tile - 1 - i) * odd + tile - 1 - j] : s[j * odd + i];
+}
+
+// Solves with a diagonal tile in one warp; lane i holds rows i and i + 32. Four unknowns at a time.
+template <bool BACK, typename T> __device__ __forceinline__ void solve_diagonal(const T* s, T& upper, T& lower, int lane) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+#pragma unroll 2
+        for (int j = h * half; j < (h + 1) * half; j += 4) {
+            T z[4], x[4];
+#pragma unroll
+            for (int q = 0; q < 4; ++q) z[q] = broadcast(h == 0 ? upper : lower, j % half + q);
+#pragma unroll
+            for (int q = 0; q < 4; ++q) {
+                x[q] = z[q] * triangle<BACK>(s, j + q, j + q);
+#pragma unroll
+                for (int p = q + 1; p < 4; ++p) z[p] -= triangle<BACK>(s, j + p, j + q) * x[q];
+            }
+            T solved = h == 0 ? upper : lower, below = solved;
+#pragma unroll
+            for (int q = 0; q < 4; ++q) {
+                below -= triangle<BACK>(s, lane + h * half, j + q) * x[q];
+                if (h == 0) lower -= triangle<BACK>(s, lane + half, j + q) * x[q];
+                if (lane == j % half + q) solved = x[q];
+            }
+            if (lane > j % half + 3) solved = below;
+            (h == 0 ? upper : lower) = solved;
+        }
+}
+
+// Substitution for the 64 unknowns k: forward with L, or backward with L^T.
+//
+// `given` is the right-hand side, elements `stride` apart (WAIT: made in this launch); `found` holds the unknowns of
+// all k, in which the others are waited for. Writes x where it is given, adds to it where `add` is set.
+template <typename T, bool BACK, bool WAIT>
+__device__ __forceinline__ void substitute(const T* work, int tiles, int k, const T* given, int stride, T* found, T* x,
+                                           bool add, int n, T* s, const Position& at) {
+    constexpr int width = Pack<T>::width, packs = 16 / width, odd = tile + 1;
+    T* partial = s + tile * odd;
+    const int t = threadIdx.x;
+    // Backward, four threads share a column of the tile; forward, a thread has a pack of rows in 16 / width columns.
+    const int column = BACK ? t / 4 : t / (tile / width) * packs;
+    const int row = BACK ? t % 4 * width : t % (tile / width) * width;
+    const int tile_step = BACK ? 4 * width : tile;
+    const T* corner = row_of(work, k) + (size_t)k * area;
+    T sum[width] = {};
+    Pack<T> next[packs];
+    const int first = BACK ? tiles - 1 : 0, last = k, towards = BACK ? -1 : 1;
+    const auto tile_at = [&](int i) {
+        return (BACK ? row_of(work, i) + (size_t)k * area : row_of(work, k) + (size_t)i * area) + column * tile + row;
+    };
+    if (first != last) {
+#pragma unroll
+        for (int e = 0; e < packs; ++e) next[e] = peek(tile_at(first) + e * tile_step);
+    }
+    __syncthreads();  // whoever used `s` before is done
+#pragma unroll
+    for (int e = 0; e < area / (threads * width); ++e) {
+        const int index = (e * threads + t) * width, c = index / tile, r = index % tile;
+        if (r < half && c >= half) continue;
+        Pack<T> pack = peek(corner + index);
+        while (!written(pack)) pack = peek(corner + index);
+#pragma unroll
+        for (int f = 0; f < width; ++f) s[c * odd + r + f] = pack.v[f];
+    }
+    for (int i = first; i != last; i += towards) {
+        Pack<T> now[packs];
+#pragma unroll
+        for (int e = 0; e < packs; ++e) {
+            now[e] = next[e];
+            while (!written(now[e])) now[e] = peek(tile_at(i) + e * tile_step);
+        }
+        if (i + towards != last) {
+#pragma unroll
+            for (int e = 0; e < packs; ++e) next[e] = peek(tile_at(i + towards) + e * tile_step);
+        }
+        const T* v = found + i * tile;
+        if (BACK) {
+            Pack<T> known[packs];
+#pragma unroll
+            for (int e = 0; e < packs; ++e) known[e] = peek(v + row + e * tile_step);
+#pragma unroll
+            for (int e = 0; e < packs; ++e) {
+                while (!written(known[e])) known[e] = peek(v + row + e * tile_step);
+#pragma unroll
+                for (int f = 0; f < width; ++f) sum[f] += now[e].v[f] * known[e].v[f];
+            }
+        } else {
+            Pack<T> known[packs / width];
+#pragma unroll
+            for (int e = 0; e < packs / width; ++e) known[e] = peek(v + column + e * width);
+#pragma unroll
+            for (int e = 0; e < packs; ++e) {
+                while (!written(known[e / width])) known[e / width] = peek(v + column + e / width * width);
+#pragma unroll
+                for (int f = 0; f < width; ++f) sum[f] += now[e].v[f] * known[e / width].v[e % width];
+            }
+        }
+    }
+    if (BACK) {
+        T total = sum[0];
+#pragma unroll
+        for (int f = 1; f < width; ++f) total += sum[f];
+        total += __shfl_xor_sync(0xffffffffu, total, 1);
+        total += __shfl_xor_sync(0xffffffffu, total, 2);
+        if (t % 4 == 0) partial[column] = total;
+    } else {
+#pragma unroll
+        for (int f = 0; f < width; ++f) {
+            if (width == 4) sum[f] += __shfl_xor_sync(0xffffffffu, sum[f], 16);
+            if (width == 2 || at.lane < 16) partial[at.warp * tile + row + f] = sum[f];
+        }
+    }
+    __syncthreads();
+    if (at.warp != 0) return;
+    T z[2];
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+        const int i = BACK ? tile - 1 - at.lane - h * half : at.lane + h * half;
+        const T* from = given + (size_t)(k * tile + i) * stride;
+        z[h] = WAIT ? awaited(from) : k * tile + i < n ? *from : (T)0;
+        for (int p = 0; p < (BACK ? 1 : threads / 32); ++p) z[h] -= partial[p * tile + i];
+    }
+    solve_diagonal<BACK>(s, z[0], z[1], at.lane);
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+        const int i = k * tile + (BACK ? tile - 1 - at.lane - h * half : at.lane + h * half);
+        publish(found + i, z[h]);
+        if (x != nullptr && i < n) x[i] = add ? x[i] + z[h] : z[h];
+    }
+}
+
+// The tiles of a workspace: those of L and of y^T, then three vectors: x, and two of a correction.
+__device__ __forceinline__ size_t tile_count(int tiles) { return (size_t)tiles * (tiles + 1) / 2 + tiles; }
+
+// Makes a workspace ready for the next launch.
+template <typename T> __device__ __forceinline__ void clear(T* work, int tiles, int* info, int worker, int workers) {
+    Pack<T>* packs = reinterpret_cast<Pack<T>*>(work);
+    const size_t count = (tile_count(tiles) * area + 3 * (size_t)tiles * tile) / Pack<T>::width;
+    for (size_t p = (size_t)worker * threads + threadIdx.x; p < count; p += (size_t)workers * threads)
+        packs[p] = Pack<T>{};
+    if (worker == 0 && threadIdx.x == 0) *info = 0;
+}
+
+// The tile of a column of tiles, counted from the first below the pair on the diagonal; that of b is the last. Where the
+// column has not as many, goes on to the next ones.
+__device__ __forceinline__ bool find_tile(int tiles, int& index, int& i, int& j) {
+    for (; j < tiles; ++j) {
+        const int count = max(tiles - j - 2, 0) + 1;
+        if (index < count) break;
+        index -= count;
+    }
+    i = min(j + 2 + index, tiles);
+    return j < tiles;
+}
+
+// The first `chains` blocks take the diagonal tiles, each with its left neighbour, and then substitute backward; the
+// others take the tiles below and those of b, column by column, and then clear the other workspace.
+template <typename T>
+__device__ __forceinline__ void cholesky(const T* a, const T* b, T* x, T* work, T* other, int* info, int* other_info,
+                                         int n, int chains) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    T* stage = reinterpret_cast<T*>(shared);
+    T *cross = stage, *diag = stage + area, *above = stage + 2 * area;
+    const Position at;
+    const System<T> system{a, b, n, (n + tile - 1) / tile};
+    const int tiles = system.tiles, block = blockIdx.x, workers = gridDim.x - chains;
+    const bool chain = block < chains;
+    int i = block, j = 0, index = block - chains;
+    while (chain ? i < tiles : find_tile(tiles, index, i, j)) {
+        if (chain) j = i - 1;
+        T crossing[16], diagonal[16];
+        T *row = row_of(work, i), *out = row + (size_t)j * area;
+        if (chain) load_tile(system, i, i, at, diagonal);
+        if (j >= 0) {
+            load_tile(system, i, j, at, crossing);
+            if (chain)
+                accumulate<T, true>(row, row_of(work, j), 2 * j, stage, at, crossing, diagonal);
+            else
+                accumulate<T, false>(row, row_of(work, j), 2 * j, stage, at, crossing, diagonal);
+            store_tile(cross, at, crossing);
+        }
+        if (chain) store_tile(diag, at, diagonal);
+        __syncthreads();
+        finish(cross, diag, above, j >= 0 ? row_of(work, j) + (size_t)j * area : (const T*)nullptr, out,
+               chain ? out + area : (T*)nullptr, n - i * tile, i * tile, n, info, at);
+        __syncthreads();
+        i += chains;
+        index += workers;
+    }
+    if (chain) {
+        T* found = work + tile_count(tiles) * area;
+        for (i -= chains; i >= 0; i -= chains)
+            substitute<T, true, true>(work, tiles, i, row_of(work, tiles), tile, found, x, false, n, stage, at);
+    } else {
+        clear(other, tiles, other_info, block - chains, workers);
+    }
+}
+
+// x += the solution of A d = r with the factor of the workspace; k of the grid's blocks in turn.
+template <typename T>
+__device__ __forceinline__ void correct(T* work, const T* r, T* x, int n) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    T* s = reinterpret_cast<T*>(shared);
+    const Position at;
+    const int tiles = (n + tile - 1) / tile, blocks = gridDim.x;
+    T* y = work + tile_count(tiles) * area + (size_t)tiles * tile;
+    T* d = y + (size_t)tiles * tile;
+    int k = blockIdx.x;
+    for (; k < tiles; k += blocks)
+        substitute<T, false, false>(work, tiles, k, r, 1, y, (T*)nullptr, false, n, s, at);
+    for (k -= blocks; k >= 0; k -= blocks) substitute<T, true, true>(work, tiles, k, y, 1, d, x, true, n, s, at);
+}
+
+// A sum of products that keeps its rounding errors: float's products are exact in double; double's are compensated
+// (Ogita, Rump and Oishi 2005), as if summed in twice the precision.
+struct Exact {
+    double sum = 0, error = 0;
+    __device__ __forceinline__ void add(double value, double lost) {
+        const double total = sum + value, part = total - sum;
+        error += (sum - (total - part)) + (value - part) + lost;
+        sum = total;
+    }
+    __device__ __forceinline__ void product(float a, float x) { sum = fma((double)a, (double)x, sum); }
+    __device__ __forceinline__ void product(double a, double x) {
+        const double value = a * x;
+        add(value, fma(a, x, -value));
+    }
+};
+
+// r = b - A x, a row a warp.
+template <typename T>
+__device__ __forceinline__ void residual(const T* a, const T* b, const T* x, T* r, int n) {
+    const int row = blockIdx.x * (threads / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (row >= n) return;
+    const T* from = a + (size_t)row * n;
+    Exact sum;
+#pragma unroll 8
+    for (int c = lane; c < n; c += 32) sum.product(from[c], x[c]);
+    for (int offset = 16; offset > 0; offset /= 2) {
+        const double other = __shfl_xor_sync(0xffffffffu, sum.sum, offset);
+        const double lost = __shfl_xor_sync(0xffffffffu, sum.error, offset);
+        sum.add(other, lost);
+    }
+    if (lane == 0) {
+        sum.add(-(double)b[row], 0);
+        r[row] = (T) - (sum.sum + sum.error);
+    }
+}
+
+#define CHOLESKY(type, suffix)                                                                                        \
+    extern "C" __global__ void __launch_bounds__(threads, 1)                                                          \
+        cholesky_##suffix(const type* a, const type* b, type* x, type* work, type* other, int* info, int* other_info, \
+                          int n, int chains) {                                                                        \
+        cholesky(a, b, x, work, other, info, other_info, n, chains);                                                  \
+    }                                                                                                                 \
+    extern "C" __global__ void __launch_bounds__(threads)                                                             \
+        residual_##suffix(const type* a, const type* b, const type* x, type* r, int n) {                              \
+        residual(a, b, x, r, n);                                                                                      \
+    }                                                                                                                 \
+    extern "C" __global__ void __launch_bounds__(threads, 1) correct_##suffix(type* work, const type* r, type* x, int n) { \
+        correct(work, r, x, n);                                                                                       \
+    }
+CHOLESKY(float, f32)
+CHOLESKY(double, f64)
