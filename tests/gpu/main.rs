@@ -6,5 +6,6 @@ mod ceilings;
 mod device;
 mod lessons;
 mod phases;
+mod solve;
 mod timing;
 mod variants;

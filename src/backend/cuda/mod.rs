@@ -103,6 +103,7 @@ static KERNEL_FILES: &[(&str, &KernelSource)] = &[
     ("sin", &elementwise::SOURCE),
     ("reduction", &reduction::SOURCE),
     ("fft", &fft::SOURCE),
+    ("solve", &solve::SOURCE),
     ("spmv", &spmv::SOURCE),
     ("svd", &svd_polar::SOURCE),
     ("overhead", &overhead::SOURCE),
