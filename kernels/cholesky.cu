@@ -158,9 +158,9 @@ template <typename T> __device__ __forceinline__ void store_tile(T* to, const Po
         }
 }
 
-// Half a tile, spread over the block: asked for, then waited for.
-template <typename T> struct Half {
-    static constexpr int packs = panel / (threads * Pack<T>::width);
+// Some columns of a tile, 8 KiB, spread over the block: asked for, then waited for.
+template <typename T> struct Strip {
+    static constexpr int packs = 2, size = packs * threads * Pack<T>::width, columns = size / tile;
     Pack<T> pack[packs];
     static __device__ __forceinline__ int offset(int e) { return (e * threads + threadIdx.x) * Pack<T>::width; }
     __device__ __forceinline__ void ask(const T* from) {
@@ -173,7 +173,7 @@ template <typename T> struct Half {
         for (int e = 0; e < packs; ++e) all = all && written(pack[e]);
         if (!all) {
             // The element that is written last, so that waiting costs little traffic.
-            awaited(from + panel - 1);
+            awaited(from + size - 1);
 #pragma unroll
             for (int e = 0; e < packs; ++e)
                 while (!written(pack[e])) pack[e] = peek(from + offset(e));
@@ -183,24 +183,26 @@ template <typename T> struct Half {
     }
 };
 
-// cross -= rows columns^T over `halves` half tiles; with PAIR also diag -= rows rows^T.
+// cross -= rows columns^T over `tiles` tiles of both; with PAIR also diag -= rows rows^T.
 template <typename T, bool PAIR>
-__device__ __forceinline__ void accumulate(const T* rows, const T* columns, int halves, T* stage, const Position& at,
+__device__ __forceinline__ void accumulate(const T* rows, const T* columns, int tiles, T* stage, const Position& at,
                                            T (&cross)[16], T (&diag)[16]) {
-    Half<T> left, right;
-    if (halves > 0) {
+    using S = Strip<T>;
+    S left, right;
+    const int strips = tiles * (tile / S::columns);
+    if (strips > 0) {
         left.ask(rows);
         right.ask(columns);
     }
-    for (int h = 0; h < halves; ++h) {
-        T* l = stage + h % 2 * 2 * panel;
-        T* r = l + panel;
+    for (int h = 0; h < strips; ++h) {
+        T* l = stage + h % 2 * 2 * S::size;
+        T* r = l + S::size;
         left.settle(rows, l);
         right.settle(columns, r);
         __syncthreads();
-        rows += panel;
-        columns += panel;
-        if (h + 1 < halves) {
+        rows += S::size;
+        columns += S::size;
+        if (h + 1 < strips) {
             left.ask(rows);
             right.ask(columns);
         }
@@ -209,8 +211,8 @@ __device__ __forceinline__ void accumulate(const T* rows, const T* columns, int 
         read4(v[0], r, at.gx);
         if (PAIR) read4(w[0], l, at.gx);
 #pragma unroll 4
-        for (int p = 0; p < half; ++p) {
-            const int now = p % 2, then = 1 - now, q = min(p + 1, half - 1) * tile;
+        for (int p = 0; p < S::columns; ++p) {
+            const int now = p % 2, then = 1 - now, q = min(p + 1, S::columns - 1) * tile;
             read4(u[then], l + q, at.gy);
             read4(v[then], r + q, at.gx);
             if (PAIR) read4(w[then], l + q, at.gx);
@@ -256,194 +258,232 @@ template <typename T> struct Block {
                 *reinterpret_cast<Pack<T>*>(to + (column + across(x)) * tile + row + down(y)) = pack;
             }
     }
-    // Subtracts the product of 32 columns of two blocks of rows, mine theirs^T; waits before the first column or
-    // before every eighth.
-    __device__ __forceinline__ void subtract(const T* mine, const T* theirs, int barrier, int step, int parties) {
-#pragma unroll 1
-        for (int p = 0; p < half; p += chunk) {
-            if (p == 0 || step != 0) barrier_wait(barrier, parties);
-            barrier += step;
-#pragma unroll 4
-            for (int q = p * tile; q < (p + chunk) * tile; q += tile) {
-                T m[8], t[4];
+    struct Factors {
+        T m[8], t[4];
+    };
+    __device__ __forceinline__ Factors read(const T* mine, const T* theirs, int p) const {
+        Factors to;
 #pragma unroll
-                for (int y = 0; y < 8; y += width) {
-                    const Pack<T> pack = *reinterpret_cast<const Pack<T>*>(mine + q + row + down(y));
+        for (int y = 0; y < 8; y += width) {
+            const Pack<T> pack = *reinterpret_cast<const Pack<T>*>(mine + p * tile + row + down(y));
 #pragma unroll
-                    for (int f = 0; f < width; ++f) m[y + f] = pack.v[f];
-                }
+            for (int f = 0; f < width; ++f) to.m[y + f] = pack.v[f];
+        }
 #pragma unroll
-                for (int x = 0; x < 4; x += width) {
-                    const Pack<T> pack = *reinterpret_cast<const Pack<T>*>(theirs + q + column + across(x));
+        for (int x = 0; x < 4; x += width) {
+            const Pack<T> pack = *reinterpret_cast<const Pack<T>*>(theirs + p * tile + column + across(x));
 #pragma unroll
-                    for (int f = 0; f < width; ++f) t[x + f] = pack.v[f];
-                }
+            for (int f = 0; f < width; ++f) to.t[x + f] = pack.v[f];
+        }
+        return to;
+    }
+    // Subtracts the product of `count` columns of two blocks of rows, mine theirs^T.
+    __device__ __forceinline__ void subtract(const T* mine, const T* theirs, int count) {
+        Factors next = read(mine, theirs, 0);
+#pragma unroll 2
+        for (int p = 0; p < count; ++p) {
+            const Factors now = next;
+            next = read(mine, theirs, min(p + 1, count - 1));
 #pragma unroll
-                for (int y = 0; y < 8; ++y)
+            for (int y = 0; y < 8; ++y)
 #pragma unroll
-                    for (int x = 0; x < 4; ++x) v[y][x] -= m[y] * t[x];
-            }
+                for (int x = 0; x < 4; ++x) v[y][x] -= now.m[y] * now.t[x];
         }
     }
 };
 
 // In the form for triangles a lane has a row of the 32 x 32 elements.
 
-// Reads shared memory in the order of the text: left to itself the compiler reads many columns ahead, for which there
-// are not enough registers.
-__device__ __forceinline__ Pack<float> read_in_order(const float* at) {
-    Pack<float> p;
-    asm volatile("ld.volatile.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-                 : "=f"(p.v[0]), "=f"(p.v[1]), "=f"(p.v[2]), "=f"(p.v[3])
-                 : "r"((unsigned)__cvta_generic_to_shared(at)));
-    return p;
-}
-__device__ __forceinline__ Pack<double> read_in_order(const double* at) {
-    Pack<double> p;
-    asm volatile("ld.volatile.shared.v2.f64 {%0, %1}, [%2];"
-                 : "=d"(p.v[0]), "=d"(p.v[1])
-                 : "r"((unsigned)__cvta_generic_to_shared(at)));
-    return p;
-}
+// A triangle in shared memory has column j begin at its diagonal, so that packs are aligned and loops need not be
+// unrolled: a lane's row moves down by one register a column.
 
-// The diagonal and what is below it of column j of a triangle; the packs before it are left alone.
-template <typename T> __device__ __forceinline__ void read_column(Pack<T> (&to)[half / Pack<T>::width], const T* l, int j) {
-    constexpr int width = Pack<T>::width;
+// Eight columns of `solve_rows`; the first LEFT elements of `rows` are those that are left.
+template <int LEFT, typename T>
+__device__ __forceinline__ void solve_chunk(T (&rows)[half], const T* l, T* to, T* out) {
+    constexpr int width = Pack<T>::width, packs = LEFT / width;
+    // Reads a column ahead where there are registers for that.
+    constexpr bool ahead = sizeof(T) == 4;
+    constexpr int unroll = ahead ? 2 : 1;
+    Pack<T> next[packs];
+    if (ahead) {
 #pragma unroll
-    for (int p = 0; p < half / width; ++p)
-        if (p >= j / width) to[p] = read_in_order(l + j * tile + p * width);
+        for (int p = 0; p < packs; ++p) next[p] = *reinterpret_cast<const Pack<T>*>(l + p * width);
+    }
+#pragma unroll unroll
+    for (int j = 0; j < chunk; ++j) {
+        Pack<T> now[packs];
+        const T* column = l + (ahead ? min(j + 1, chunk - 1) : j) * tile;
+#pragma unroll
+        for (int p = 0; p < packs; ++p) {
+            if (ahead) now[p] = next[p];
+            (ahead ? next[p] : now[p]) = *reinterpret_cast<const Pack<T>*>(column + p * width);
+        }
+        const T value = rows[0] * now[0].v[0];
+        to[j * tile] = value;
+        publish(out + j * tile, value);
+#pragma unroll
+        for (int c = 1; c < LEFT; ++c) rows[c - 1] = rows[c] - value * now[c / width].v[c % width];
+    }
 }
 
-// rows = rows L^-T for a triangle L in shared memory, whose diagonal holds reciprocals.
+// rows = rows L^-T for a triangle L, whose diagonal holds reciprocals. Waits for L before the first or before every
+// eighth column, and tells of the solution after the last or after every eighth.
 template <typename T>
 __device__ __forceinline__ void solve_rows(T (&rows)[half], const T* l, T* to, T* out, int wait, int wait_step,
                                            int wait_parties, int arrive, int arrive_step, int arrive_parties) {
-    constexpr int width = Pack<T>::width;
 #pragma unroll
-    for (int first = 0; first < half; first += chunk) {
-        if (first == 0 || wait_step != 0) barrier_wait(wait + first / chunk * wait_step, wait_parties);
-        Pack<T> column[2][half / width];
-        read_column(column[0], l, first);
-#pragma unroll
-        for (int j = first; j < first + chunk; ++j) {
-            const auto& now = column[j % 2];
-            if (j + 1 < first + chunk) read_column(column[(j + 1) % 2], l, j + 1);
-            rows[j] *= now[j / width].v[j % width];
-#pragma unroll
-            for (int c = j + 1; c < half; ++c) rows[c] -= rows[j] * now[c / width].v[c % width];
-            publish(out + j * tile, rows[j]);
-            to[j * tile] = rows[j];
+    for (int part = 0; part < half / chunk; ++part) {
+        if (part == 0 || wait_step != 0) barrier_wait(wait + part * wait_step, wait_parties);
+        const int at = part * chunk * tile;
+        if (part == 0) solve_chunk<half>(rows, l + at, to + at, out + at);
+        if (part == 1) solve_chunk<half - chunk>(rows, l + at, to + at, out + at);
+        if (part == 2) solve_chunk<half - 2 * chunk>(rows, l + at, to + at, out + at);
+        if (part == 3) solve_chunk<half - 3 * chunk>(rows, l + at, to + at, out + at);
+        if (arrive != 0 && (part == half / chunk - 1 || arrive_step != 0)) {
+            __syncwarp();
+            barrier_arrive(arrive + part * arrive_step, arrive_parties);
         }
-        __syncwarp();
-        if (arrive != 0 && (first == half - chunk || arrive_step != 0))
-            barrier_arrive(arrive + first / chunk * arrive_step, arrive_parties);
     }
 }
 
-// rows = L for the symmetric 32 x 32 block `rows`; returns the first column whose pivot is not sound, or 32.
-//
-// The chain from one pivot to the next is a product, a fused multiply-add and a reciprocal root: every lane computes
-// the next pivot from two elements that were broadcast one column earlier.
-template <typename T>
-__device__ __forceinline__ int factor(T (&rows)[half], T own, int lane, int columns, T* l, T* out, int arrive) {
-    constexpr int width = Pack<T>::width;
-    T pivot = broadcast(own, 0), root = inverse_root(pivot);
-    T below = broadcast(rows[0], 1), next_pivot = broadcast(own, 1);
-    int unsound = half;
-    T before = 0;
+// What goes from one column of a factorisation to the next. The chain from pivot to pivot is a product, a fused
+// multiply-add and a reciprocal root: every lane computes the next pivot from the element below this one and the next
+// diagonal element, both broadcast a column earlier.
+template <typename T> struct Chain {
+    T own, pivot, root, below, next_pivot, before;
+    int unsound;
+};
+
+// Eight columns of `factor`; the first LEFT elements of `rows` are those that are left.
+template <int LEFT, typename T>
+__device__ __forceinline__ void factor_chunk(T (&rows)[half], Chain<T>& chain, int lane, T* l, T* out) {
+    constexpr int width = Pack<T>::width, packs = LEFT / width, first = half - LEFT;
+#pragma unroll 1
+    for (int j = first; j < first + chunk; ++j) {
+        // Column j - 1, from its fourth element below the diagonal on; before column 0 it counts as zero.
+        Pack<T> pack[packs];
 #pragma unroll
-    for (int j = 0; j < half; ++j) {
-        if (!sound(pivot) && unsound == half) unsound = j;
-        const T inverse = root, mine = rows[j] * inverse;
-        if (j + 1 < half) {
-            const T next = below * inverse;
-            pivot = next_pivot - next * next;
-            root = inverse_root(pivot);
-            rows[j + 1] -= mine * next;
-        }
-        if (j + 2 < half) {
-            own -= mine * mine;
-            next_pivot = broadcast(own, j + 2);
-            below = broadcast(rows[j + 1], j + 2);
-            rows[j + 2] -= mine * broadcast(mine, j + 2);
-        }
-        if (j + 3 < half) rows[j + 3] -= mine * broadcast(mine, j + 3);
+        for (int p = 4 / width; p < packs; ++p)
+            pack[p] = *reinterpret_cast<const Pack<T>*>(l + max(j - 1, 0) * tile + p * width);
+        if (!sound(chain.pivot) && chain.unsound == half) chain.unsound = j;
+        const T inverse = chain.root, mine = rows[0] * inverse, next = chain.below * inverse;
+        chain.pivot = chain.next_pivot - next * next;
+        chain.root = inverse_root(chain.pivot);
+        chain.own -= mine * mine;
+        chain.next_pivot = broadcast(chain.own, j + 2);
+        rows[0] = rows[1] - mine * next;
+        chain.below = broadcast(rows[0], j + 2);
+        rows[1] = rows[2] - mine * broadcast(mine, j + 2);
+        const T third = broadcast(mine, j + 3);
         // The rest of the column before, which fills the time that the root takes.
-        if (j > 0) {
 #pragma unroll
-            for (int c = (j + 3) / width * width; c < half; c += width) {
-                const Pack<T> pack = *reinterpret_cast<const Pack<T>*>(l - lane + (j - 1) * tile + c);
-#pragma unroll
-                for (int f = 0; f < width; ++f)
-                    if (c + f > j + 2) rows[c + f] -= before * pack.v[f];
-            }
-        }
-        before = mine;
+        for (int c = 3; c + 1 < LEFT; ++c)
+            rows[c - 1] = rows[c] - chain.before * pack[(c + 1) / width].v[(c + 1) % width];
+        rows[2] -= mine * third;
+        chain.before = mine;
         const T value = lane > j ? mine : lane == j ? inverse : (T)-0.0;
-        l[j * tile] = value;
+        if (lane >= j) l[j * tile + lane - j] = value;
         publish(out + j * tile, value);
         __syncwarp();
-        if (j % chunk == chunk - 1) {
-            if (arrive != 0) barrier_arrive(arrive + j / chunk, 64);
-            if (j + 1 < half && j + 1 >= columns) {
-                // The columns beyond n are the identity's.
-                for (int c = j + 1; c < half; ++c) {
-                    const T value = lane == c ? (T)1 : (T)-0.0;
-                    l[c * tile] = value;
-                    publish(out + c * tile, value);
-                }
-                __syncwarp();
-                if (arrive != 0)
-                    for (int c = (j + 1) / chunk; c < half / chunk; ++c) barrier_arrive(arrive + c, 64);
-                return unsound;
-            }
-        }
     }
-    return unsound;
 }
 
-// Brings COLUMNS columns of 32 rows of a tile to shared memory, by one warp.
-template <int COLUMNS, typename T> __device__ __forceinline__ void bring(const T* from, T* to, int lane) {
+// rows = L for the symmetric 32 x 32 block `rows`, with `own` the lane's diagonal element; returns the first column
+// whose pivot is not sound, or 32.
+template <typename T>
+__device__ __forceinline__ int factor(T (&rows)[half], T own, int lane, int columns, T* l, T* out, int arrive) {
+    Chain<T> chain;
+    chain.own = own;
+    chain.pivot = broadcast(own, 0);
+    chain.root = inverse_root(chain.pivot);
+    chain.below = broadcast(rows[0], 1);
+    chain.next_pivot = broadcast(own, 1);
+    chain.before = 0;
+    chain.unsound = half;
+    int part = 0;
+#pragma unroll
+    for (; part < half / chunk; ++part) {
+        // The columns beyond n are the identity's.
+        if (part > 0 && part * chunk >= columns) break;
+        if (part == 0) factor_chunk<half>(rows, chain, lane, l, out);
+        if (part == 1) factor_chunk<half - chunk>(rows, chain, lane, l, out);
+        if (part == 2) factor_chunk<half - 2 * chunk>(rows, chain, lane, l, out);
+        if (part == 3) factor_chunk<half - 3 * chunk>(rows, chain, lane, l, out);
+        if (arrive != 0) barrier_arrive(arrive + part, 64);
+    }
+    for (int j = part * chunk; j < half; ++j) {
+        const T value = lane == j ? (T)1 : (T)-0.0;
+        if (lane >= j) l[j * tile + lane - j] = value;
+        publish(out + j * tile, value);
+    }
+    __syncwarp();
+    if (arrive != 0)
+        for (; part < half / chunk; ++part) barrier_arrive(arrive + part, 64);
+    return chain.unsound;
+}
+
+// Brings COLUMNS columns of 32 rows of a tile to shared memory, by one warp; those of a triangle, of which `first` is
+// the number of the first, in the form of triangles.
+template <int COLUMNS, bool TRIANGLE, typename T>
+__device__ __forceinline__ void bring(const T* from, T* to, int first, int lane) {
     constexpr int width = Pack<T>::width, packs = COLUMNS / width;
     Pack<T> pack[packs];
-    const int offset = lane / (half / width) * tile + lane % (half / width) * width;
-    constexpr int stride = width * tile;
+    const int row = lane % (half / width) * width, column = lane / (half / width);
+    from += column * tile + row;
 #pragma unroll
-    for (int e = 0; e < packs; ++e) pack[e] = peek(from + offset + e * stride);
+    for (int e = 0; e < packs; ++e) pack[e] = peek(from + e * width * tile);
 #pragma unroll
     for (int e = 0; e < packs; ++e) {
-        while (!written(pack[e])) pack[e] = peek(from + offset + e * stride);
-        *reinterpret_cast<Pack<T>*>(to + offset + e * stride) = pack[e];
+        while (!written(pack[e])) pack[e] = peek(from + e * width * tile);
+        T* at = to + (column + e * width) * tile;
+        if (!TRIANGLE) {
+            *reinterpret_cast<Pack<T>*>(at + row) = pack[e];
+            continue;
+        }
+        const int down = row - (first + column + e * width);
+#pragma unroll
+        for (int f = 0; f < width; ++f)
+            if (down + f >= 0) at[down + f] = pack[e].v[f];
     }
     __syncwarp();
 }
 
 // The named barriers. Those of the factor above the tile serve the factor of the tile itself afterwards.
-enum Barrier { upper_there = 1, square_there = 2, lower_there = 3, first_solved = 7, second_solved = 8, square_solved = 12 };
+enum Barrier {
+    upper_there = 1,
+    square_there = 2,
+    lower_there = 3,  // four, one for eight columns each
+    first_solved = 7,
+    second_solved = 8,  // four
+    square_solved = 12  // four
+};
 
 // Ends the work on the tile `cross`, which is divided by the factor `above` (in the workspace: `above_at`), and, where
 // there is one, on the diagonal tile below it, from which its square is subtracted and which is then factored.
 //
 // Warps 0 and 2 factor the two halves of the diagonal tile, warp 1 solves the block between them; warps 3 and 4 solve
 // the two halves of `cross`; warps 5 to 7 bring the factor above, column by column as it is made.
+//
+// Not inlined: on its own it gets the registers that it needs, and compiles faster.
 template <typename T>
-__device__ __forceinline__ void finish(T* cross, T* diag, T* above, const T* above_at, T* cross_out, T* diag_out,
-                                       int columns, int first_column, int n, int* info, const Position& at) {
-    const int warp = at.warp, lane = at.lane;
+__device__ __noinline__ void finish(T* cross, T* diag, T* above, const T* above_at, T* cross_out, T* diag_out,
+                                    int first_column, int n, int* info) {
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, columns = n - first_column;
     const bool has_cross = above_at != nullptr, has_diag = diag_out != nullptr;
     constexpr int corner = panel + half;
     if (warp >= 5) {
         if (!has_cross) return;
         if (warp == 5) {
-            bring<half>(above_at, above, lane);
+            bring<half, true>(above_at, above, 0, lane);
             barrier_arrive(upper_there, 96);
         } else if (warp == 6) {
-            bring<half>(above_at + half, above + half, lane);
+            bring<half, false>(above_at + half, above + half, 0, lane);
             barrier_arrive(square_there, 96);
         }
         // Chunks in the order in which they come: 0 and 3 by warp 5, 1 by warp 6, 2 by warp 7.
         for (int part = warp - 5; part < half / chunk; part += 3) {
-            bring<chunk>(above_at + corner + part * chunk * tile, above + corner + part * chunk * tile, lane);
+            const int at = corner + part * chunk * tile;
+            bring<chunk, true>(above_at + at, above + at, part * chunk, lane);
             barrier_arrive(lower_there + part, 96);
         }
         return;
@@ -465,15 +505,25 @@ __device__ __forceinline__ void finish(T* cross, T* diag, T* above, const T* abo
             for (int part = first; part < last; ++part) {
                 const T* mine = cross + (warp == 0 || warp == 3 ? 0 : half) + part % 3 * panel;
                 const T* theirs = cross + (warp == 2 ? half : 0) + part * panel;
-                int barrier = part == 0 ? first_solved : second_solved, step = part, parties = 160;
-                if (part == 2) {
-                    mine = theirs = diag + half;
-                    barrier = square_solved, step = 1, parties = 64;
-                } else if (part == 3) {
+                if (part == 0) barrier_wait(first_solved, 160);
+                if (part == 3) {
                     theirs = above + half;
-                    barrier = square_there, step = 0, parties = 96;
+                    barrier_wait(square_there, 96);
                 }
-                product.subtract(mine, theirs, barrier, step, parties);
+                if (part == 2) mine = theirs = diag + half;
+                // The second half of `cross` comes by chunks; warps 1 and 2, which have time, wait for all of it, and
+                // leave the shared memory to those that have not.
+                if (part == 1 && warp > 0)
+                    for (int p = 0; p < half / chunk; ++p) barrier_wait(second_solved + p, 160);
+                const bool chunks = part == 2 || (part == 1 && warp == 0);
+#pragma unroll 1
+                for (int p = 0; p < half; p += chunks ? chunk : half) {
+                    if (chunks) {
+                        const int barrier = part == 1 ? second_solved : square_solved;
+                        barrier_wait(barrier + p / chunk, part == 1 ? 160 : 64);
+                    }
+                    product.subtract(mine + p * tile, theirs + p * tile, chunks ? chunk : half);
+                }
             }
             product.store(block);
             __syncwarp();
@@ -485,7 +535,7 @@ __device__ __forceinline__ void finish(T* cross, T* diag, T* above, const T* abo
         const int uniform = broadcast(warp, 0);
         if (uniform == 0 || uniform == 2) {
             const int unsound =
-                factor(rows, own, lane, columns - warp / 2 * half, block + lane, out, warp == 0 ? lower_there : 0);
+                factor(rows, own, lane, columns - warp / 2 * half, block, out, warp == 0 ? lower_there : 0);
             const int column = first_column + warp / 2 * half + unsound;
             if (lane == 0 && unsound < half && column < n) atomicMax(info, 0x7fffffff - column);
             continue;
@@ -494,10 +544,7 @@ __device__ __forceinline__ void finish(T* cross, T* diag, T* above, const T* abo
         const bool between = warp == 1, ready = warp >= 3 && pass == 0;
         solve_rows(rows, between ? diag : above + pass * corner, block + lane, out, ready ? upper_there : lower_there,
                    ready ? 0 : 1, between ? 64 : 96,
-                   between  ? square_solved
-                   : !has_diag ? 0
-                   : ready     ? first_solved
-                               : second_solved,
+                   between ? square_solved : !has_diag ? 0 : ready ? first_solved : second_solved,
                    ready ? 0 : 1, between ? 64 : 160);
     }
 }
@@ -509,7 +556,8 @@ template <bool BACK, typename T> __device__ __forceinline__ T triangle(const T* 
 }
 
 // Solves with a diagonal tile in one warp; lane i holds rows i and i + 32. Four unknowns at a time.
-template <bool BACK, typename T> __device__ __forceinline__ void solve_diagonal(const T* s, T& upper, T& lower, int lane) {
+template <bool BACK, typename T>
+__device__ __forceinline__ void solve_diagonal(const T* s, T& upper, T& lower, int lane) {
 #pragma unroll
     for (int h = 0; h < 2; ++h)
 #pragma unroll 2
@@ -540,11 +588,11 @@ template <bool BACK, typename T> __device__ __forceinline__ void solve_diagonal(
 // `given` is the right-hand side, elements `stride` apart (WAIT: made in this launch); `found` holds the unknowns of
 // all k, in which the others are waited for. Writes x where it is given, adds to it where `add` is set.
 template <typename T, bool BACK, bool WAIT>
-__device__ __forceinline__ void substitute(const T* work, int tiles, int k, const T* given, int stride, T* found, T* x,
-                                           bool add, int n, T* s, const Position& at) {
+__device__ __noinline__ void substitute(const T* work, int tiles, int k, const T* given, int stride, T* found, T* x,
+                                        bool add, int n, T* s) {
     constexpr int width = Pack<T>::width, packs = 16 / width, odd = tile + 1;
     T* partial = s + tile * odd;
-    const int t = threadIdx.x;
+    const int t = threadIdx.x, warp = t / 32, lane = t % 32;
     // Backward, four threads share a column of the tile; forward, a thread has a pack of rows in 16 / width columns.
     const int column = BACK ? t / 4 : t / (tile / width) * packs;
     const int row = BACK ? t % 4 * width : t % (tile / width) * width;
@@ -615,23 +663,23 @@ __device__ __forceinline__ void substitute(const T* work, int tiles, int k, cons
 #pragma unroll
         for (int f = 0; f < width; ++f) {
             if (width == 4) sum[f] += __shfl_xor_sync(0xffffffffu, sum[f], 16);
-            if (width == 2 || at.lane < 16) partial[at.warp * tile + row + f] = sum[f];
+            if (width == 2 || lane < 16) partial[warp * tile + row + f] = sum[f];
         }
     }
     __syncthreads();
-    if (at.warp != 0) return;
+    if (warp != 0) return;
     T z[2];
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-        const int i = BACK ? tile - 1 - at.lane - h * half : at.lane + h * half;
+        const int i = BACK ? tile - 1 - lane - h * half : lane + h * half;
         const T* from = given + (size_t)(k * tile + i) * stride;
         z[h] = WAIT ? awaited(from) : k * tile + i < n ? *from : (T)0;
         for (int p = 0; p < (BACK ? 1 : threads / 32); ++p) z[h] -= partial[p * tile + i];
     }
-    solve_diagonal<BACK>(s, z[0], z[1], at.lane);
+    solve_diagonal<BACK>(s, z[0], z[1], lane);
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-        const int i = k * tile + (BACK ? tile - 1 - at.lane - h * half : at.lane + h * half);
+        const int i = k * tile + (BACK ? tile - 1 - lane - h * half : lane + h * half);
         publish(found + i, z[h]);
         if (x != nullptr && i < n) x[i] = add ? x[i] + z[h] : z[h];
     }
@@ -641,7 +689,8 @@ __device__ __forceinline__ void substitute(const T* work, int tiles, int k, cons
 __device__ __forceinline__ size_t tile_count(int tiles) { return (size_t)tiles * (tiles + 1) / 2 + tiles; }
 
 // Makes a workspace ready for the next launch.
-template <typename T> __device__ __forceinline__ void clear(T* work, int tiles, int* info, int worker, int workers) {
+template <typename T>
+__device__ __forceinline__ void clear(T* work, int tiles, int* info, int worker, int workers) {
     Pack<T>* packs = reinterpret_cast<Pack<T>*>(work);
     const size_t count = (tile_count(tiles) * area + 3 * (size_t)tiles * tile) / Pack<T>::width;
     for (size_t p = (size_t)worker * threads + threadIdx.x; p < count; p += (size_t)workers * threads)
@@ -649,8 +698,8 @@ template <typename T> __device__ __forceinline__ void clear(T* work, int tiles, 
     if (worker == 0 && threadIdx.x == 0) *info = 0;
 }
 
-// The tile of a column of tiles, counted from the first below the pair on the diagonal; that of b is the last. Where the
-// column has not as many, goes on to the next ones.
+// The tile of a column of tiles, counted from the first below the pair on the diagonal; that of b is the last. Where
+// the column has not as many, goes on to the next ones.
 __device__ __forceinline__ bool find_tile(int tiles, int& index, int& i, int& j) {
     for (; j < tiles; ++j) {
         const int count = max(tiles - j - 2, 0) + 1;
@@ -682,15 +731,15 @@ __device__ __forceinline__ void cholesky(const T* a, const T* b, T* x, T* work, 
         if (j >= 0) {
             load_tile(system, i, j, at, crossing);
             if (chain)
-                accumulate<T, true>(row, row_of(work, j), 2 * j, stage, at, crossing, diagonal);
+                accumulate<T, true>(row, row_of(work, j), j, stage, at, crossing, diagonal);
             else
-                accumulate<T, false>(row, row_of(work, j), 2 * j, stage, at, crossing, diagonal);
+                accumulate<T, false>(row, row_of(work, j), j, stage, at, crossing, diagonal);
             store_tile(cross, at, crossing);
         }
         if (chain) store_tile(diag, at, diagonal);
         __syncthreads();
         finish(cross, diag, above, j >= 0 ? row_of(work, j) + (size_t)j * area : (const T*)nullptr, out,
-               chain ? out + area : (T*)nullptr, n - i * tile, i * tile, n, info, at);
+               chain ? out + area : (T*)nullptr, i * tile, n, info);
         __syncthreads();
         i += chains;
         index += workers;
@@ -698,7 +747,7 @@ __device__ __forceinline__ void cholesky(const T* a, const T* b, T* x, T* work, 
     if (chain) {
         T* found = work + tile_count(tiles) * area;
         for (i -= chains; i >= 0; i -= chains)
-            substitute<T, true, true>(work, tiles, i, row_of(work, tiles), tile, found, x, false, n, stage, at);
+            substitute<T, true, true>(work, tiles, i, row_of(work, tiles), tile, found, x, false, n, stage);
     } else {
         clear(other, tiles, other_info, block - chains, workers);
     }
@@ -709,14 +758,13 @@ template <typename T>
 __device__ __forceinline__ void correct(T* work, const T* r, T* x, int n) {
     extern __shared__ __align__(16) unsigned char shared[];
     T* s = reinterpret_cast<T*>(shared);
-    const Position at;
     const int tiles = (n + tile - 1) / tile, blocks = gridDim.x;
     T* y = work + tile_count(tiles) * area + (size_t)tiles * tile;
     T* d = y + (size_t)tiles * tile;
     int k = blockIdx.x;
     for (; k < tiles; k += blocks)
-        substitute<T, false, false>(work, tiles, k, r, 1, y, (T*)nullptr, false, n, s, at);
-    for (k -= blocks; k >= 0; k -= blocks) substitute<T, true, true>(work, tiles, k, y, 1, d, x, true, n, s, at);
+        substitute<T, false, false>(work, tiles, k, r, 1, y, (T*)nullptr, false, n, s);
+    for (k -= blocks; k >= 0; k -= blocks) substitute<T, true, true>(work, tiles, k, y, 1, d, x, true, n, s);
 }
 
 // A sum of products that keeps its rounding errors: float's products are exact in double; double's are compensated
@@ -755,18 +803,19 @@ __device__ __forceinline__ void residual(const T* a, const T* b, const T* x, T* 
     }
 }
 
-#define CHOLESKY(type, suffix)                                                                                        \
-    extern "C" __global__ void __launch_bounds__(threads, 1)                                                          \
-        cholesky_##suffix(const type* a, const type* b, type* x, type* work, type* other, int* info, int* other_info, \
-                          int n, int chains) {                                                                        \
-        cholesky(a, b, x, work, other, info, other_info, n, chains);                                                  \
-    }                                                                                                                 \
-    extern "C" __global__ void __launch_bounds__(threads)                                                             \
-        residual_##suffix(const type* a, const type* b, const type* x, type* r, int n) {                              \
-        residual(a, b, x, r, n);                                                                                      \
-    }                                                                                                                 \
-    extern "C" __global__ void __launch_bounds__(threads, 1) correct_##suffix(type* work, const type* r, type* x, int n) { \
-        correct(work, r, x, n);                                                                                       \
+#define CHOLESKY(type, suffix)                                                                                       \
+    extern "C" __global__ void __launch_bounds__(threads, 1)                                                         \
+        cholesky_##suffix(const type* a, const type* b, type* x, type* work, type* other, int* info,                 \
+                          int* other_info, int n, int chains) {                                                      \
+        cholesky(a, b, x, work, other, info, other_info, n, chains);                                                 \
+    }                                                                                                                \
+    extern "C" __global__ void __launch_bounds__(threads)                                                            \
+        residual_##suffix(const type* a, const type* b, const type* x, type* r, int n) {                             \
+        residual(a, b, x, r, n);                                                                                     \
+    }                                                                                                                \
+    extern "C" __global__ void __launch_bounds__(threads, 1)                                                         \
+        correct_##suffix(type* work, const type* r, type* x, int n) {                                                \
+        correct(work, r, x, n);                                                                                      \
     }
 CHOLESKY(float, f32)
 CHOLESKY(double, f64)

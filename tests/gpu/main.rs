@@ -8,6 +8,7 @@ mod fft;
 mod lessons;
 mod matmul;
 mod phases;
+mod solve;
 mod sparse;
 mod special_values;
 mod svd;

@@ -106,6 +106,7 @@ static KERNEL_FILES: &[(&str, &KernelSource)] = &[
     ("sin", &elementwise::SOURCE),
     ("reduction", &reduction::SOURCE),
     ("fft", &fft::SOURCE),
+    ("solve", &solve::SOURCE),
     ("spgemm", &spgemm::SOURCE),
     ("spmv", &spmv::SOURCE),
     ("svd", &svd::CONVERSIONS),

@@ -1,5 +1,6 @@
 //! Calls into CUDA that the compiler cannot check, wrapped in functions that check what they can.
 
+pub mod cholesky;
 pub mod context;
 pub mod cublas;
 pub mod cublaslt;

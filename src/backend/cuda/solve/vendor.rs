@@ -1,40 +1,43 @@
-//! solve: A x = b for a symmetric positive definite A, by cuSOLVER's Cholesky or LU factorisation.
+//! solve by cuSOLVER: Cholesky or LU factorisation, then its triangular solves.
 
 use cudarc::driver::CudaSlice;
 
-use super::context::{Cuda, Element, Library};
-use super::ffi::cusolver::{Solver, SolverReal, Workspace};
-use super::{Kernel, extra, input};
+use super::super::context::{Cuda, Element, Library};
+use super::super::ffi::cusolver::{Solver, SolverReal, Workspace};
+use super::super::input;
+use super::{NOT_POSITIVE_DEFINITE, verdict};
 use crate::backend::Job;
 use crate::case::{Case, DType};
 use crate::data::Operand;
 use crate::error::CellError;
 
-pub(crate) static KERNELS: &[Kernel] = &[
-    Kernel {
-        variant: extra("solve", "potrf", "cuSOLVER Cholesky factorisation and solve"),
-        prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => Solve::<f32>::prepare(cuda, case, inputs, cholesky),
-            DType::F64 => Solve::<f64>::prepare(cuda, case, inputs, cholesky),
-        },
-    },
-    Kernel {
-        variant: extra("solve", "getrf", "cuSOLVER LU factorisation and solve, as general solvers do it"),
-        prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => Solve::<f32>::prepare(cuda, case, inputs, lu),
-            DType::F64 => Solve::<f64>::prepare(cuda, case, inputs, lu),
-        },
-    },
-];
+/// Which of cuSOLVER's factorisations.
+#[derive(Clone, Copy)]
+pub(super) enum Routine {
+    /// `potrf` and `potrs`.
+    Cholesky,
+    /// `getrf` and `getrs`.
+    Lu,
+}
+
+/// Makes a job of one case.
+pub(super) fn prepare(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+    routine: Routine,
+) -> Result<Box<dyn Job>, CellError> {
+    match case.dtype {
+        DType::F32 => Solve::<f32>::prepare(cuda, case, inputs, routine),
+        DType::F64 => Solve::<f64>::prepare(cuda, case, inputs, routine),
+    }
+}
 
 /// A factorisation with its workspace.
 enum Method {
     Cholesky { work: Workspace },
     Lu { work: Workspace, pivots: CudaSlice<i64> },
 }
-
-/// Sizes the workspace of a method for an `n x n` matrix and allocates it.
-type MakeMethod<T> = fn(&Cuda, &Solver, usize, &CudaSlice<T>) -> Result<Method, CellError>;
 
 fn cholesky<T: Element + SolverReal>(
     cuda: &Cuda,
@@ -79,7 +82,7 @@ impl<T: Element + SolverReal> Solve<T> {
         cuda: &Cuda,
         case: &Case,
         inputs: &[Operand],
-        method: MakeMethod<T>,
+        routine: Routine,
     ) -> Result<Box<dyn Job>, CellError> {
         cuda.require(Library::Cusolver)?;
         let n = case.side();
@@ -88,7 +91,10 @@ impl<T: Element + SolverReal> Solve<T> {
         let (a, x) = (cuda.alloc(n * n)?, cuda.alloc(n)?);
         cuda.count_plan();
         let solver = Solver::new(&cuda.stream)?;
-        let method = method(cuda, &solver, n, &a)?;
+        let method = match routine {
+            Routine::Cholesky => cholesky(cuda, &solver, n, &a)?,
+            Routine::Lu => lu(cuda, &solver, n, &a)?,
+        };
         let (factor_info, solve_info) = (cuda.alloc(1)?, cuda.alloc(1)?);
         let cuda = cuda.clone();
         Ok(Box::new(Solve { cuda, solver, method, n, operands, a, x, factor_info, solve_info }))
@@ -124,36 +130,11 @@ impl<T: Element + SolverReal> Job for Solve<T> {
         let factor = self.cuda.download(&self.factor_info)?;
         let solve = self.cuda.download(&self.solve_info)?;
         let what = match self.method {
-            Method::Cholesky { .. } => "not positive definite in this arithmetic: leading minor",
+            Method::Cholesky { .. } => NOT_POSITIVE_DEFINITE,
             Method::Lu { .. } => "singular in this arithmetic: pivot",
         };
         verdict(factor[0], what)?;
         verdict(solve[0], "refused by the solve: step")?;
         Ok(vec![Operand::dense(self.n, 1, self.cuda.download(&self.x)?)])
-    }
-}
-
-/// What a routine's `info` says: 0 is success.
-fn verdict(info: i32, positive: &str) -> Result<(), CellError> {
-    match info {
-        0 => Ok(()),
-        1.. => Err(CellError::Failed(format!("the matrix is {positive} {info}; try float64"))),
-        _ => Err(CellError::Failed(format!(
-            "cuSOLVER refused argument {}; please report this",
-            info.unsigned_abs()
-        ))),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn info_is_told_in_words() {
-        verdict(0, "singular").unwrap();
-        let text = verdict(3, "not positive definite: leading minor").unwrap_err().to_string();
-        assert_eq!(text, "the matrix is not positive definite: leading minor 3; try float64");
-        assert!(verdict(-2, "").unwrap_err().to_string().contains("argument 2"));
     }
 }

@@ -1,0 +1,205 @@
+//! The Cholesky kernel on systems that are small, ill-conditioned, badly scaled, indefinite or not of numbers.
+
+use gpubench::backend::{Accuracy, Backend};
+use gpubench::case::{Cache, Case, DType};
+use gpubench::data::{Operand, Real};
+use gpubench::error::CellError;
+use gpubench::op;
+
+use crate::device::{alone, start};
+
+const VARIANTS: [&str; 2] = ["cholesky", "cholesky-refined"];
+
+fn case(n: usize, dtype: DType) -> Case {
+    Case { op: "solve".into(), n: n as u64, dtype, density: None, seed: 42 }
+}
+
+/// A by its entries and b, rounded to the element type.
+fn system(
+    n: usize,
+    dtype: DType,
+    entry: &dyn Fn(usize, usize) -> f64,
+    b: &dyn Fn(usize) -> f64,
+) -> Vec<Operand> {
+    fn rounded<T: Real>(
+        n: usize,
+        entry: &dyn Fn(usize, usize) -> f64,
+        b: &dyn Fn(usize) -> f64,
+    ) -> Vec<Operand> {
+        let a = (0..n * n).map(|at| T::from_f64(entry(at / n, at % n))).collect::<Vec<_>>();
+        let b = (0..n).map(|i| T::from_f64(b(i))).collect::<Vec<_>>();
+        vec![Operand::dense(n, n, a), Operand::dense(n, 1, b)]
+    }
+    match dtype {
+        DType::F32 => rounded::<f32>(n, entry, b),
+        DType::F64 => rounded::<f64>(n, entry, b),
+    }
+}
+
+/// The answer after three executions.
+fn solved(
+    backend: &mut dyn Backend,
+    variant: &str,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Vec<Operand>, CellError> {
+    let mut job = backend.prepare(variant, case, inputs)?;
+    for cache in [Cache::Cold, Cache::Hot, Cache::Cold] {
+        backend.time(&mut *job, cache)?;
+    }
+    job.answer()
+}
+
+/// Why the answer to these inputs is wrong; `None` when it is right.
+fn fault(backend: &mut dyn Backend, variant: &str, case: &Case, inputs: &[Operand]) -> Option<String> {
+    let cell = format!("{case} cuda/{variant}");
+    let answer = match solved(backend, variant, case, inputs) {
+        Ok(answer) => answer,
+        Err(CellError::Unavailable(_)) => return None,
+        Err(error) => return Some(format!("{cell}: {error}")),
+    };
+    let rounding = Accuracy::Ieee.rounding(case.dtype);
+    let checked = op::find("solve").unwrap().check(case, inputs, &answer, rounding).unwrap();
+    (!checked.is_right()).then(|| format!("{cell}: error {:e}, bound {:e}", checked.value, checked.bound))
+}
+
+fn assert_solved(systems: &dyn Fn(DType) -> Vec<(usize, Vec<Operand>)>) {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    let mut faults = Vec::new();
+    for dtype in DType::ALL {
+        for (n, inputs) in systems(*dtype) {
+            for variant in VARIANTS {
+                faults.extend(fault(&mut *backend, variant, &case(n, *dtype), &inputs));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{} wrong:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn every_small_size_and_some_large_ones_are_solved() {
+    let sizes = (1..=70).chain([127, 128, 129, 192, 193, 333, 1000, 2048]);
+    let sizes: Vec<usize> = sizes.collect();
+    assert_solved(&|dtype| {
+        let op = op::find("solve").unwrap();
+        sizes.iter().map(|&n| (n, op.inputs(&case(n, dtype)))).collect()
+    });
+}
+
+#[test]
+fn ill_conditioned_systems_have_small_backward_errors() {
+    // Hilbert's matrix, as far from singular as the factorisation needs it to be.
+    assert_solved(&|dtype| {
+        let shift = 60.0 * dtype.unit_roundoff();
+        let entry = move |i: usize, j: usize| 1.0 / (i + j + 1) as f64 + if i == j { shift } else { 0.0 };
+        [5, 12, 40, 100, 333].map(|n| (n, system(n, dtype, &entry, &|i| 1.0 / (i + 1) as f64))).into()
+    });
+}
+
+#[test]
+fn rows_of_very_different_scales_are_solved() {
+    // Powers of two, so that scaling rounds nothing: 2^-40 to 2^40, in an order that mixes them.
+    let scale = |i: usize| f64::from((i * 37 % 81) as i32 - 40).exp2();
+    assert_solved(&|dtype| {
+        let coupled = |i: usize, j: usize| scale(i) * scale(j) * if i == j { 2.0 } else { 1.0 };
+        let diagonal = |i: usize, j: usize| if i == j { scale(i) } else { 0.0 };
+        let ones = |_: usize| 1.0;
+        let systems = [1, 33, 64, 100, 200]
+            .into_iter()
+            .flat_map(|n| [(n, system(n, dtype, &coupled, &ones)), (n, system(n, dtype, &diagonal, &ones))]);
+        systems.collect()
+    });
+}
+
+#[test]
+fn a_matrix_that_is_not_positive_definite_is_told_with_its_leading_minor() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    const N: usize = 150;
+    for dtype in DType::ALL {
+        let case = case(N, *dtype);
+        for variant in VARIANTS {
+            for bad in [0, 1, 31, 32, 63, 64, 100, 127, 128, 149] {
+                let entry = |i: usize, j: usize| match (i == j, i == bad) {
+                    (true, true) => -1.0,
+                    (true, false) => 4.0 * N as f64,
+                    _ => 1.0,
+                };
+                let inputs = system(N, *dtype, &entry, &|_| 1.0);
+                let expected = format!(
+                    "the matrix is not positive definite in this arithmetic: leading minor {}; try float64",
+                    bad + 1
+                );
+                match solved(&mut *backend, variant, &case, &inputs) {
+                    Err(CellError::Unavailable(_)) => {}
+                    Err(error) => assert_eq!(error.to_string(), expected, "{case} cuda/{variant}"),
+                    Ok(_) => panic!("{case} cuda/{variant}: {bad} was solved"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_no_number_ends_in_an_error_or_in_an_answer_of_none() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    const N: usize = 200;
+    let identity = |i: usize, j: usize| if i == j { 1.0 } else { 0.0 };
+    for dtype in DType::ALL {
+        let case = case(N, *dtype);
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            for (row, column) in [(0, 0), (70, 70), (199, 199), (3, 150)] {
+                let touched = |i: usize, j: usize| (i, j) == (row, column) || (j, i) == (row, column);
+                let entry = |i: usize, j: usize| if touched(i, j) { value } else { identity(i, j) };
+                let inputs = system(N, *dtype, &entry, &|_| 1.0);
+                for variant in VARIANTS {
+                    let answer = solved(&mut *backend, variant, &case, &inputs);
+                    assert!(answer.is_err(), "{case} cuda/{variant}: {value} at {row}, {column} was solved");
+                }
+            }
+            let inputs = system(N, *dtype, &identity, &|i| if i == 7 { value } else { 1.0 });
+            for variant in VARIANTS {
+                let Ok(answer) = solved(&mut *backend, variant, &case, &inputs) else { continue };
+                let finite = match dtype {
+                    DType::F32 => answer[0].dense_slice::<f32>().unwrap()[7].is_finite(),
+                    DType::F64 => answer[0].dense_slice::<f64>().unwrap()[7].is_finite(),
+                };
+                assert!(!finite, "{case} cuda/{variant}: {value} in b has a finite answer");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_execution_gives_the_same_bits_and_refinement_gains_digits() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    let op = op::find("solve").unwrap();
+    for n in [100, 333, 1000] {
+        let wide = case(n, DType::F64);
+        // The reference is the solution in float64 of the system that float32 has.
+        let inputs = op.inputs(&case(n, DType::F32));
+        let widened = |operand: &Operand| -> Vec<f64> {
+            operand.dense_slice::<f32>().unwrap().iter().map(|value| f64::from(*value)).collect()
+        };
+        let exact: Vec<Operand> = vec![
+            Operand::dense::<f64>(n, n, widened(&inputs[0])),
+            Operand::dense::<f64>(n, 1, widened(&inputs[1])),
+        ];
+        let Ok(reference) = solved(&mut *backend, "cholesky-refined", &wide, &exact) else { return };
+        let reference = reference[0].dense_slice::<f64>().unwrap();
+        let scale = reference.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+        let errors = VARIANTS.map(|variant| {
+            let [first, second] = [(), ()].map(|()| {
+                let answer = solved(&mut *backend, variant, &case(n, DType::F32), &inputs).unwrap();
+                answer[0].dense_slice::<f32>().unwrap().to_vec()
+            });
+            assert!(first.iter().zip(&second).all(|(a, b)| a.to_bits() == b.to_bits()), "{n} {variant}");
+            let off = first.iter().zip(reference).map(|(x, exact)| (f64::from(*x) - exact).abs());
+            off.fold(0.0, f64::max) / scale
+        });
+        assert!(errors[1] < 0.2 * errors[0] && errors[1] < 1e-5, "{n}: {errors:?}");
+    }
+}
