@@ -1,7 +1,5 @@
-//! The variant `auto` of each op: the first of the others that the rules name for the case and the device, and that can
-//! do it.
+//! The variant `auto` of each op: the first of the others that the rules name and that can do the case.
 
-mod chip;
 mod rules;
 
 use std::mem::MaybeUninit;
@@ -13,7 +11,6 @@ use crate::case::Case;
 use crate::data::Operand;
 use crate::error::CellError;
 
-use chip::Chip;
 use rules::RULES;
 
 /// The name of the variant.
@@ -32,15 +29,14 @@ pub(crate) static KERNELS: &[Kernel] = &[
 ];
 
 const fn of(op: &'static str) -> Kernel {
-    Kernel { variant: variant(op, AUTO, "what docs/variants.md names for the case and the device"), prepare }
+    Kernel { variant: variant(op, AUTO, "the variant that docs/variants.md names as the best"), prepare }
 }
 
 /// Prepares the first variant that the rules name and that can do the case. One that is not there for it, or does not
 /// fit in memory, makes room for the next.
 fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
-    let chip = Chip::of(cuda);
     let mut refusal = None;
-    for rule in RULES.iter().filter(|rule| rule.covers(case, &chip)) {
+    for rule in RULES.iter().filter(|rule| rule.op == case.op) {
         let kernel = kernel(&case.op, rule.variant)?;
         match (kernel.prepare)(cuda, case, inputs) {
             Ok(job) => return Ok(Box::new(Picked { variant: rule.variant, job })),
@@ -51,9 +47,17 @@ fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>,
     Err(refusal.unwrap_or_else(|| CellError::Failed(format!("no rule picks a variant of {}", case.op))))
 }
 
+/// The variants of an op that can be picked.
+fn of_op(op: &str) -> impl Iterator<Item = &'static Kernel> {
+    TABLES
+        .iter()
+        .copied()
+        .flatten()
+        .filter(move |kernel| kernel.variant.op == op && kernel.variant.name != AUTO)
+}
+
 fn kernel(op: &str, name: &str) -> Result<&'static Kernel, CellError> {
-    let mut of_op = TABLES.iter().copied().flatten().filter(|kernel| kernel.variant.op == op);
-    of_op
+    of_op(op)
         .find(|kernel| kernel.variant.name == name)
         .ok_or_else(|| CellError::Failed(format!("a rule names {name}, which {op} has not")))
 }
@@ -105,6 +109,31 @@ impl Job for Picked {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/variants.md"));
+
+    #[test]
+    fn the_page_about_variants_has_every_one_and_every_rule() {
+        let line = |op: &str, name: &str| {
+            let row =
+                |line: &&str| line.starts_with(&format!("| {op} |")) && line.contains(&format!("`{name}`"));
+            PAGE.lines().any(|line| row(&line))
+        };
+        for Kernel { variant, .. } in KERNELS.iter().flat_map(|auto| of_op(&auto.variant.op)) {
+            assert!(line(&variant.op, &variant.name), "{} {}", variant.op, variant.name);
+        }
+        for rule in RULES {
+            let told = format!("| {} | `{}` |", rule.op, rule.variant);
+            assert!(PAGE.contains(&told), "{told}");
+        }
+    }
+
+    #[test]
+    fn every_op_with_auto_has_a_rule() {
+        for auto in KERNELS {
+            assert!(RULES.iter().any(|rule| rule.op == auto.variant.op), "{}", auto.variant.op);
+        }
+    }
 
     #[test]
     fn every_rule_names_a_variant_in_full_precision() {
