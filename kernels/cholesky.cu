@@ -112,9 +112,12 @@ template <typename T> __device__ __forceinline__ void read4(T (&to)[4], const T*
 }
 
 struct Position {
-    int warp, lane, gy, gx;
-    __device__ __forceinline__ Position()
-        : warp(threadIdx.x / 32), lane(threadIdx.x % 32), gy(warp % 2 * 8 + lane % 8), gx(warp / 2 * 4 + lane / 8) {}
+    int gy, gx;
+    __device__ __forceinline__ Position() {
+        const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+        gy = warp % 2 * 8 + lane % 8;
+        gx = warp / 2 * 4 + lane / 8;
+    }
 };
 
 template <typename T> struct System {
@@ -462,7 +465,8 @@ enum Barrier {
 // there is one, on the diagonal tile below it, from which its square is subtracted and which is then factored.
 //
 // Warps 0 and 2 factor the two halves of the diagonal tile, warp 1 solves the block between them; warps 3 and 4 solve
-// the two halves of `cross`; warps 5 to 7 bring the factor above, column by column as it is made.
+// the two halves of `cross`; warps 5 to 7 bring the factor above: its first 32 columns whole, the others by eights as
+// they are made.
 //
 // Not inlined: on its own it gets the registers that it needs, and compiles faster.
 template <typename T>
@@ -492,9 +496,9 @@ __device__ __noinline__ void finish(T* cross, T* diag, T* above, const T* above_
 #pragma unroll 1
     for (int pass = 0; pass < (warp >= 3 ? 2 : 1); ++pass) {
         // The block, and where its result goes.
-        const int place = warp >= 3 ? pass * panel + (warp - 3) * half : warp == 0 ? 0 : warp == 1 ? half : corner;
-        T* block = (warp >= 3 ? cross : diag) + place;
-        T* out = (warp >= 3 ? cross_out : diag_out) + place + lane;
+        const int offset = warp >= 3 ? pass * panel + (warp - 3) * half : warp == 0 ? 0 : warp == 1 ? half : corner;
+        T* block = (warp >= 3 ? cross : diag) + offset;
+        T* out = (warp >= 3 ? cross_out : diag_out) + offset + lane;
         // What is subtracted: the square of `cross`, in two halves; the square of the block between; the product
         // of the first half with the factor's.
         const int first = warp >= 3 ? 4 - pass : has_cross ? 0 : 2, last = warp >= 3 ? 4 : warp == 2 ? 3 : 2;
@@ -531,6 +535,8 @@ __device__ __noinline__ void finish(T* cross, T* diag, T* above, const T* above_
         T rows[half], own = block[lane * tile + lane];
 #pragma unroll
         for (int c = 0; c < half; ++c) rows[c] = block[c * tile + lane];
+        // All have read before any writes.
+        __syncwarp();
         // Known to be the same in the whole warp, so that the compiler need not guard each exchange between lanes.
         const int uniform = broadcast(warp, 0);
         if (uniform == 0 || uniform == 2) {
@@ -726,7 +732,7 @@ __device__ __forceinline__ void cholesky(const T* a, const T* b, T* x, T* work, 
     while (chain ? i < tiles : find_tile(tiles, index, i, j)) {
         if (chain) j = i - 1;
         T crossing[16], diagonal[16];
-        T *row = row_of(work, i), *out = row + (size_t)j * area;
+        T *row = row_of(work, i), *out = row + (long long)j * area;
         if (chain) load_tile(system, i, i, at, diagonal);
         if (j >= 0) {
             load_tile(system, i, j, at, crossing);
@@ -772,13 +778,14 @@ __device__ __forceinline__ void correct(T* work, const T* r, T* x, int n) {
 struct Exact {
     double sum = 0, error = 0;
     __device__ __forceinline__ void add(double value, double lost) {
-        const double total = sum + value, part = total - sum;
+        const double total = __dadd_rn(sum, value), part = total - sum;
         error += (sum - (total - part)) + (value - part) + lost;
         sum = total;
     }
     __device__ __forceinline__ void product(float a, float x) { sum = fma((double)a, (double)x, sum); }
     __device__ __forceinline__ void product(double a, double x) {
-        const double value = a * x;
+        // Neither may be contracted with what follows: the errors are of these very roundings.
+        const double value = __dmul_rn(a, x);
         add(value, fma(a, x, -value));
     }
 };

@@ -119,12 +119,13 @@ extern "C" __global__ void __launch_bounds__(256)
     }
 }
 
-// Nearest bfloat16, ties to even, of a finite float; by hand because sm_75 has no instruction for it.
+// Nearest bfloat16, ties to even; NaN stays NaN. By hand because sm_75 has no instruction for it.
 extern "C" __global__ void __launch_bounds__(256)
     to_bf16(const float* x, unsigned short* y, unsigned long long n) {
     const unsigned long long stride = gridDim.x * (unsigned long long)blockDim.x;
     for (unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; i < n; i += stride) {
         const unsigned bits = __float_as_uint(x[i]);
-        y[i] = (unsigned short)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+        const unsigned rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+        y[i] = (unsigned short)((bits & 0x7fffffffu) > 0x7f800000u ? bits >> 16 | 0x40u : rounded);
     }
 }

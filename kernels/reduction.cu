@@ -2,7 +2,7 @@
 //
 // `moments` reads the elements once: sums of d and d * d where d = x - shift (Chan, Golub and LeVeque 1983) and shift is
 // the median of five elements, so that little cancels when the mean is far from zero and a wild element spoils
-// nothing; partial sums are doubles, added in an order that depends on the grid alone. `partial_*` and `finish_*` are
+// nothing; partial sums are doubles, added in an order that depends on the grid alone. `partial_*` and `finish` are
 // the textbook way: the elements are read once for each statistic.
 
 // Threads of a block of `moments`, and of the other kernels.

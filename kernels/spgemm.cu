@@ -150,7 +150,8 @@ __device__ __forceinline__ void products(const Factors<T>& factors, const Item& 
 
 // Where the entries of blocks begin. A word of `state` holds the entries of a block (kind 0) or of it and all before it
 // (kind 1) in its lower half, and above the number of the launch and the kind: what an earlier launch left there is
-// known as such and need not be cleared. The words are all that blocks tell each other, so no fences are needed.
+// known as such and need not be cleared. The words are all that blocks tell each other, so no fences are needed. A block
+// waits for those before it, so it relies on blocks being started in the order of their numbers, as every chip does.
 struct LookBack {
     u64* state;
     u32 launch;

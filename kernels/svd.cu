@@ -109,19 +109,23 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// The place of each value in descending order; equal ones keep theirs.
+// The place of each value in descending order of size; equal ones keep theirs.
 extern "C" __global__ void __launch_bounds__(THREADS)
     rank_descending(const double* __restrict__ values, int n, int* __restrict__ ranks) {
     const int j = (blockIdx.x * THREADS + threadIdx.x) / 32;
     if (j >= n) return;
-    const double value = values[j];
+    const double value = fabs(values[j]);
     int rank = 0;
-    for (int i = threadIdx.x % 32; i < n; i += 32) rank += values[i] > value || (values[i] == value && i < j);
+    for (int i = threadIdx.x % 32; i < n; i += 32) {
+        const double other = fabs(values[i]);
+        rank += other > value || (other == value && i < j);
+    }
     for (int mask = 16; mask > 0; mask /= 2) rank += __shfl_xor_sync(~0u, rank, mask);
     if (threadIdx.x % 32 == 0) ranks[j] = min(rank, n - 1);
 }
 
-// Values and columns to their places, in the element type of the answer.
+// Values and columns to their places, in the element type of the answer. A value that rounding made negative, as it may
+// one that is nothing but rounding, gives its sign to its left vector.
 template <typename T>
 __device__ __forceinline__ void arrange(const double* __restrict__ values, const double* __restrict__ left,
                                         const double* __restrict__ right, const int* __restrict__ ranks, int n,
@@ -129,9 +133,10 @@ __device__ __forceinline__ void arrange(const double* __restrict__ values, const
                                         T* __restrict__ right_out) {
     for (int j = blockIdx.x; j < n; j += gridDim.x) {
         const size_t from = (size_t)j * n, to = (size_t)ranks[j] * n;
-        if (threadIdx.x == 0) values_out[ranks[j]] = static_cast<T>(values[j]);
+        const double value = values[j], sign = value < 0.0 ? -1.0 : 1.0;
+        if (threadIdx.x == 0) values_out[ranks[j]] = static_cast<T>(fabs(value));
         for (int i = threadIdx.x; i < n; i += THREADS) {
-            left_out[to + i] = static_cast<T>(left[from + i]);
+            left_out[to + i] = static_cast<T>(sign * left[from + i]);
             right_out[to + i] = static_cast<T>(right[from + i]);
         }
     }

@@ -244,13 +244,14 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
 #pragma unroll
         for (int c = 0; c < C; ++c) {
             y[c] = __longlong_as_double((long long)y_bits[c]);
-            dot += y[c] * u[c];
+            // tau first: it brings the square of the elements back to their size.
+            dot += (h.tau * y[c]) * u[c];
             if (t + THREADS * c == k + 1) head_y = y[c];
         }
         dot = warp_sum(dot);
         if (lane == 0) dot_parts[warp] = dot;
         __syncthreads();
-        const double half = 0.5 * h.tau * (h.tau * total<WARPS>(dot_parts));
+        const double half = 0.5 * h.tau * total<WARPS>(dot_parts);
         const double head_w = h.tau * head_y - half * h.top;
 #pragma unroll
         for (int c = 0; c < C; ++c) {
@@ -343,11 +344,11 @@ extern "C" __global__ void __launch_bounds__(512, 1)
         for (int p = 0; p < PARTS; ++p) y += partial[p][j];
         // Columns that are done hold what nobody looks after.
         if (j <= k) y = 0.0;
-        const double dot = warp_sum(y * u);
+        const double dot = warp_sum((h.tau * y) * u);
         if (part == 0 && lane == 0) dot_parts[quarter] = dot;
         const double head_y = (partial[0][k + 1] + partial[1][k + 1]) + (partial[2][k + 1] + partial[3][k + 1]);
         __syncthreads();
-        const double half = 0.5 * h.tau * (h.tau * total<PARTS>(dot_parts));
+        const double half = 0.5 * h.tau * total<PARTS>(dot_parts);
         v = u;
         w = h.tau * y - half * u;
         x = j > k ? next[j] - h.top * w - (h.tau * head_y - half * h.top) * u : 0.0;

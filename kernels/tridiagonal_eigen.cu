@@ -38,7 +38,7 @@ __device__ __forceinline__ double block_max(double value, double* parts) {
     return value;
 }
 
-// A power of two that brings the matrix to a norm between 1/4 and 1, so that no recurrence leaves the range of numbers.
+// A power of two that brings the matrix to a norm between 1/2 and 1, so that no recurrence leaves the range of numbers.
 __device__ __forceinline__ int scaling(const double* diagonal, const double* beside, int n, double* parts) {
     double norm = 0.0;
     for (int i = threadIdx.x; i < n; i += blockDim.x) {

@@ -11,6 +11,9 @@ use crate::device::{alone, case, samples, skipped, start, variants};
 /// Multiples of 16, of 4, of neither; less and more than a tile of each kernel.
 const SIZES: [u64; 7] = [1, 3, 17, 31, 64, 129, 260];
 
+/// Sizes of the largest tiles and of several blocks along every side; multiples of 4 and others.
+const LARGE: [u64; 4] = [577, 640, 4099, 4100];
+
 fn products() -> Vec<Variant> {
     variants().into_iter().filter(|variant| variant.op == "matmul").collect()
 }
@@ -59,16 +62,17 @@ fn answer(backend: &mut dyn Backend, variant: &Variant, case: &Case, inputs: &[O
     Some(job.answer().unwrap().remove(0))
 }
 
-/// Calls `judge` with the name of the cell, the case, both operands and the answer of every variant at every size.
+/// Calls `judge` with the name of the cell, the case, both operands and the answer of every variant at each size.
 fn for_each_product(
     variants: &[Variant],
+    sizes: &[u64],
     operands: impl Fn(&Case) -> [Operand; 2],
     mut judge: impl FnMut(&str, &Variant, &Case, &[Operand; 2], &Operand),
 ) {
     let _alone = alone();
     let Some(mut backend) = start() else { return };
     for variant in variants {
-        for (n, dtype) in SIZES.iter().flat_map(|n| variant.dtypes.iter().map(move |dtype| (*n, *dtype))) {
+        for (n, dtype) in sizes.iter().flat_map(|n| variant.dtypes.iter().map(move |dtype| (*n, *dtype))) {
             let case = case(variant, n, dtype);
             let inputs = operands(&case);
             if let Some(found) = answer(&mut *backend, variant, &case, &inputs) {
@@ -86,7 +90,7 @@ fn zeros_give_zeros() {
         let b = matrix(case, |k, j| if j % 4 == 1 { 0.0 } else { noise(3 * k + 5 * j) });
         [a, b]
     };
-    for_each_product(&products(), zeros, |cell, _, case, _, found| {
+    for_each_product(&products(), &SIZES, zeros, |cell, _, case, _, found| {
         for (place, value) in wide(found, case.dtype).iter().enumerate() {
             let (i, j) = (place / case.side(), place % case.side());
             assert!((i % 3 != 0 && j % 4 != 1) || *value == 0.0, "{cell}: {value} at {i}, {j}");
@@ -113,7 +117,7 @@ fn infinities_and_nan_spread_as_term_by_term() {
         });
         [a, b]
     };
-    for_each_product(&products(), special, |cell, _, case, inputs, found| {
+    for_each_product(&products(), &SIZES, special, |cell, _, case, inputs, found| {
         let n = case.side();
         let [a, b] = [0, 1].map(|index| wide(&inputs[index], case.dtype));
         let found = wide(found, case.dtype);
@@ -142,7 +146,7 @@ fn rows_and_columns_of_any_scale_are_as_accurate_as_others() {
         .into_iter()
         .filter(|variant| variant.accuracy.rounding(DType::F32).input == DType::F32.unit_roundoff())
         .collect();
-    for_each_product(&exact, scaled, |cell, _, case, inputs, found| {
+    for_each_product(&exact, &SIZES, scaled, |cell, _, case, inputs, found| {
         let n = case.side();
         let [a, b] = [0, 1].map(|index| wide(&inputs[index], case.dtype));
         let found = wide(found, case.dtype);
@@ -166,9 +170,14 @@ fn random_products_pass_the_judge_where_no_tile_fits() {
         let mut inputs = judged.inputs(case).into_iter();
         [inputs.next().unwrap(), inputs.next().unwrap()]
     };
-    for_each_product(&products(), inputs, |cell, variant, case, inputs, found| {
-        let rounding = variant.accuracy.rounding(case.dtype);
-        let checked = judged.check(case, inputs, std::slice::from_ref(found), rounding).unwrap();
-        assert!(checked.is_right(), "{cell}: error {:e}, bound {:e}", checked.value, checked.bound);
-    });
+    for_each_product(
+        &products(),
+        &[&SIZES[..], &LARGE].concat(),
+        inputs,
+        |cell, variant, case, inputs, found| {
+            let rounding = variant.accuracy.rounding(case.dtype);
+            let checked = judged.check(case, inputs, std::slice::from_ref(found), rounding).unwrap();
+            assert!(checked.is_right(), "{cell}: error {:e}, bound {:e}", checked.value, checked.bound);
+        },
+    );
 }

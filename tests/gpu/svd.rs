@@ -6,12 +6,12 @@
 use rayon::prelude::*;
 
 use gpubench::backend::{Accuracy, Backend};
-use gpubench::case::{Cache, Case};
+use gpubench::case::{Cache, Case, DType};
 use gpubench::data::{Operand, Real};
 use gpubench::error::CellError;
 use gpubench::op;
 
-use crate::device::{alone, start};
+use crate::device::{alone, median, start, steady};
 
 const SIZES: [usize; 6] = [1, 2, 31, 100, 333, 512];
 
@@ -190,11 +190,53 @@ fn every_matrix_gets_orthogonal_factors_that_make_it() {
     assert!(faults.is_empty(), "{} wrong:\n{}", faults.len(), faults.join("\n"));
 }
 
+/// Sides around the borders of the forms that the reduction to tridiagonal form has.
+const BORDERS: [u64; 9] = [128, 129, 513, 1000, 1024, 1025, 1777, 2048, 2049];
+
+#[test]
+fn sides_around_the_borders_of_the_reduction_pass_the_judge() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    let op = op::find("svd").unwrap();
+    let mut faults = Vec::new();
+    for (n, dtype) in BORDERS.iter().flat_map(|n| DType::ALL.iter().map(move |dtype| (*n, *dtype))) {
+        let case = Case { op: "svd".into(), n, dtype, density: None, seed: 42 };
+        let inputs = op.inputs(&case);
+        let mut job = backend.prepare("gram", &case, &inputs).unwrap();
+        backend.time(&mut *job, Cache::Hot).unwrap();
+        let answer = job.answer().unwrap();
+        let checked = op.check(&case, &inputs, &answer, Accuracy::Ieee.rounding(dtype)).unwrap();
+        if !checked.is_right() {
+            faults.push(format!("{case}: error {:e}, bound {:e}", checked.value, checked.bound));
+        }
+    }
+    assert!(faults.is_empty(), "{} wrong:\n{}", faults.len(), faults.join("\n"));
+}
+
+/// Median device seconds of an execution on a matrix of side 512.
+fn device_s(backend: &mut dyn Backend, name: &str) -> f64 {
+    const N: usize = 512;
+    let matrix = matrices(N).into_iter().find(|matrix| matrix.name == name).unwrap();
+    let elements: Vec<f32> = matrix.elements.iter().map(|x| *x as f32).collect();
+    let case = Case { op: "svd".into(), n: N as u64, dtype: DType::F32, density: None, seed: 42 };
+    let mut job = backend.prepare("gram", &case, &[Operand::dense(N, N, elements)]).unwrap();
+    median(steady(backend, &mut *job, Cache::Hot).into_iter().filter_map(|sample| sample.device_s))
+}
+
+#[test]
+fn our_own_eigensolver_does_what_it_can_and_the_library_the_rest() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    // Equal eigenvalues have no vectors of their own, so the library's routine follows ours.
+    let [uniform, equal] = ["uniform", "orthogonal"].map(|name| device_s(&mut *backend, name));
+    assert!(uniform < 0.6 * equal, "{uniform} s and {equal} s");
+}
+
 #[test]
 fn numbers_beyond_what_can_be_squared_are_refused_with_what_to_use() {
     let _alone = alone();
     let Some(mut backend) = start() else { return };
-    let case = Case { op: "svd".into(), n: 2, dtype: gpubench::case::DType::F64, density: None, seed: 42 };
+    let case = Case { op: "svd".into(), n: 2, dtype: DType::F64, density: None, seed: 42 };
     for bad in [f64::NAN, f64::INFINITY, 1e200] {
         let inputs = [Operand::dense(2, 2, vec![1.0, bad, 0.0, 1.0])];
         let refused = backend.prepare("gram", &case, &inputs).err().unwrap();

@@ -227,6 +227,12 @@ impl Cuda {
         bytes.and_then(|bytes| u32::try_from(bytes).ok()).unwrap_or(EVERY_DEVICE)
     }
 
+    /// Whether the blocks of a launch can be sure to be resident all at once.
+    pub fn launches_cooperatively(&self) -> bool {
+        use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH as COOPERATIVE;
+        ffi::attribute(self.shared.device, COOPERATIVE) == Ok(1)
+    }
+
     /// Begins to watch how much device memory is in use, from what is now.
     pub(super) fn watch_memory(&self) -> Result<(), CellError> {
         self.synchronize()?;

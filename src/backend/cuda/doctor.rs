@@ -5,20 +5,25 @@ use super::device;
 use super::ffi::driver as ffi;
 use super::library::Library;
 use super::loader::{self, Loader};
-use super::{choose_device, kernels};
+use super::{auto, choose_device, kernels};
 use crate::backend::{Finding, Options, Variant};
 use crate::error::Unavailable;
 
-/// The libraries without which a variant cannot run.
+/// The libraries without which a variant cannot run; of one that picks, those of what it would rather pick.
 fn needs(variant: &Variant) -> &'static [Library] {
-    match (&*variant.op, &*variant.name) {
+    let name = match &*variant.name {
+        auto::AUTO => auto::first(&variant.op).unwrap_or(auto::AUTO),
+        name => name,
+    };
+    match (&*variant.op, name) {
         ("matmul", "cublas" | "cublas-tf32") => &[Library::Cublas],
         ("matmul", "cublas-f16" | "cublas-bf16" | "widened") => &[Library::Cublas, Library::Nvrtc],
         ("matmul", "ozaki-int8") => &[Library::CublasLt, Library::Nvrtc],
-        ("fft", _) => &[Library::Cufft, Library::Nvrtc],
+        ("fft", "r2c" | "c2c") => &[Library::Cufft, Library::Nvrtc],
+        ("svd", "gram") => &[Library::Cusolver, Library::Cublas, Library::Nvrtc],
         ("svd", "gesvdp") => &[Library::Cusolver, Library::Nvrtc],
-        ("solve" | "svd", _) => &[Library::Cusolver],
-        ("spgemm", _) | ("spmv", "cusparse") => &[Library::Cusparse],
+        ("solve", "potrf" | "getrf") | ("svd", _) => &[Library::Cusolver],
+        ("spgemm" | "spmv", "cusparse") => &[Library::Cusparse],
         _ => &[Library::Nvrtc],
     }
 }
@@ -113,6 +118,15 @@ mod tests {
             assert!(!needs(&kernel.variant).is_empty(), "{:?}", kernel.variant);
         }
         assert!(serves(Some(Library::Cublas)).contains(&"matmul/cublas".to_owned()));
+        for (library, variant) in [
+            (Library::Cublas, "matmul/auto"),
+            (Library::Nvrtc, "fft/mirrored"),
+            (Library::Nvrtc, "solve/cholesky"),
+            (Library::Nvrtc, "spgemm/gustavson"),
+        ] {
+            assert!(serves(Some(library)).contains(&variant.to_owned()), "{variant}");
+        }
+        assert!(!serves(Some(Library::Cufft)).contains(&"fft/mirrored".to_owned()));
         assert!(serves(None).len() >= serves(Some(Library::Nvrtc)).len());
     }
 

@@ -32,6 +32,11 @@ const fn of(op: &'static str) -> Kernel {
     Kernel { variant: variant(op, AUTO, "the variant that docs/variants.md names as the best"), prepare }
 }
 
+/// The variant that the rules name first for an op.
+pub(crate) fn first(op: &str) -> Option<&'static str> {
+    RULES.iter().find(|rule| rule.op == op).map(|rule| rule.variant)
+}
+
 /// Prepares the first variant that the rules name and that can do the case. One that is not there for it, or does not
 /// fit in memory, makes room for the next.
 fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {

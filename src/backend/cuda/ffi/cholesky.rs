@@ -29,10 +29,10 @@ impl Plan {
     /// at most goes to the diagonal, so that the tiles below it, which are most of the work, have the others.
     fn new(n: usize, blocks: u32) -> Plan {
         let tiles = n.div_ceil(TILE);
-        let most = |count: usize, most: u32| u32::try_from(count).unwrap_or(most).min(most);
-        let chains = most(tiles, (blocks / 4).max(1));
+        let at_most = |count: usize, limit: u32| u32::try_from(count).unwrap_or(limit).min(limit);
+        let chains = at_most(tiles, (blocks / 4).max(1));
         let below = tiles.saturating_sub(1) * tiles.saturating_sub(2) / 2 + tiles;
-        Plan { tiles, chains, grid: chains + most(below, blocks - chains) }
+        Plan { tiles, chains, grid: chains + at_most(below, blocks - chains) }
     }
 
     /// Elements of a workspace: the tiles of L and those of the right-hand side, then three vectors.
@@ -74,7 +74,7 @@ pub struct Cholesky<T> {
 
 impl<T: Element> Cholesky<T> {
     /// Uploads `a`, of `n * n` elements with n at least one, and `b`, of n; allocates the workspaces, which hold as
-    /// much as the matrix together. With `refine`, solves are refined once.
+    /// much as a large matrix together. With `refine`, solves are refined once.
     ///
     /// # Errors
     /// The device gives a block too little shared memory, or cannot hold two blocks at once; the operands have other
@@ -95,8 +95,9 @@ impl<T: Element> Cholesky<T> {
         };
         let solve = cooperative::<T>(cuda, source, "cholesky")?;
         let plan = Plan::new(n, blocks_at_once::<T>(cuda, &solve)?);
-        cuda.reserve((a.len() + 3 * n + 2 * plan.workspace()) as u128 * size_of::<T>() as u128)?;
-        let refinement = refine.then(|| Refinement::load(cuda, source, plan)).transpose()?;
+        let vectors = 2 + usize::from(refine);
+        cuda.reserve((a.len() + vectors * n + 2 * plan.workspace()) as u128 * size_of::<T>() as u128)?;
+        let refinement = refine.then(|| Refinement::load(cuda, source, plan, n)).transpose()?;
         Ok(Cholesky {
             cuda: cuda.clone(),
             solve,
@@ -182,14 +183,14 @@ impl<T: Element> Cholesky<T> {
 }
 
 impl<T: Element> Refinement<T> {
-    fn load(cuda: &Cuda, source: &'static KernelSource, plan: Plan) -> Result<Self, CellError> {
+    fn load(cuda: &Cuda, source: &'static KernelSource, plan: Plan, n: usize) -> Result<Self, CellError> {
         let correct = cooperative::<T>(cuda, source, "correct")?;
         let blocks = blocks_at_once::<T>(cuda, &correct)?;
         Ok(Refinement {
             residual: cuda.function(source, &format!("residual_{}", T::DTYPE))?,
             grid: u32::try_from(plan.tiles).unwrap_or(blocks).min(blocks),
             correct,
-            r: cuda.alloc(plan.tiles * TILE)?,
+            r: cuda.alloc(n)?,
         })
     }
 }

@@ -10,7 +10,7 @@ use super::super::context::{Cuda, Element, driver};
 use super::super::kernels::KernelSource;
 use crate::error::CellError;
 
-/// Threads of a block in every kernel launched here.
+/// Threads of a block of the kernels that choose no other shape.
 pub const BLOCK: u32 = 256;
 
 /// The shape of a launch.
@@ -26,18 +26,26 @@ pub struct Shape {
     pub cooperative: bool,
 }
 
-/// Lets `function` be launched with up to `bytes` of dynamic shared memory; beyond 48 KiB that must be asked for.
+/// Lets `function` be launched with up to `bytes` of dynamic shared memory; beyond 48 KiB that must be asked for. The
+/// allowance is the function's, which jobs of all sizes share, so it is never taken back.
 ///
 /// # Errors
 /// The device has less for one block.
 pub fn allow_shared(function: &CudaFunction, bytes: u32) -> Result<(), CellError> {
     let bytes = i32::try_from(bytes).map_err(|error| CellError::call("cuFuncSetAttribute", error))?;
+    let allowed = function
+        .get_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+        .map_err(driver("cuFuncGetAttribute"))?;
+    if bytes <= allowed {
+        return Ok(());
+    }
     function
         .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)
         .map_err(driver("cuFuncSetAttribute"))
 }
 
-/// The most blocks of that shape that the whole device holds at once: the largest cooperative grid.
+/// The most blocks of that shape that the whole device holds at once: the largest cooperative grid; none where the
+/// device launches nothing cooperatively.
 ///
 /// # Errors
 /// The driver refuses the shape.
@@ -47,6 +55,9 @@ pub fn resident_blocks(
     threads: u32,
     shared: u32,
 ) -> Result<u32, CellError> {
+    if !cuda.launches_cooperatively() {
+        return Ok(0);
+    }
     let each = function
         .occupancy_max_active_blocks_per_multiprocessor(threads, shared as usize, None)
         .map_err(driver("cuOccupancyMaxActiveBlocksPerMultiprocessor"))?;

@@ -140,3 +140,18 @@ impl Slices {
         fits("B", b, needed)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::cuda::kernels::kernel_source;
+
+    #[test]
+    fn the_kernel_has_the_same_constants() {
+        let text = kernel_source!("ozaki").text;
+        let constants = [("CHUNKS", CHUNKS), ("WARP", TILE.0 as usize), ("TILE_K", TILE.1 as usize)];
+        for (name, value) in constants {
+            assert!(text.contains(&format!("{name} = {value};")), "{name}");
+        }
+    }
+}

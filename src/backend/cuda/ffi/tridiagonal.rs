@@ -30,12 +30,15 @@ struct Form {
 }
 
 /// One block has the whole matrix in the first form, so it has no need of shared memory.
-static FORMS: [Form; 4] = [
+const FORMS: [Form; 4] = [
     Form { entry: "tridiagonalise_128", side: 128, threads: 512, rows: 128, shared_rows: 0 },
     Form { entry: "tridiagonalise_512", side: 512, threads: 128, rows: 8, shared_rows: 8 },
     Form { entry: "tridiagonalise_1024", side: 1024, threads: 256, rows: 8, shared_rows: 8 },
     Form { entry: "tridiagonalise_2048", side: 2048, threads: 512, rows: 16, shared_rows: 13 },
 ];
+
+/// The largest side that can be reduced.
+pub const LARGEST_SIDE: usize = FORMS[FORMS.len() - 1].side;
 
 /// The reduction of matrices of one side.
 pub struct Reduction {
@@ -69,7 +72,7 @@ impl Reduction {
         let function = cuda.function(source, form.entry)?;
         allow_shared(&function, shared)?;
         let blocks = u32::try_from(n.div_ceil(form.rows)).unwrap_or(u32::MAX);
-        if blocks > resident_blocks(cuda, &function, form.threads, shared)? {
+        if blocks > 1 && blocks > resident_blocks(cuda, &function, form.threads, shared)? {
             return Ok(None);
         }
         let shape = Shape { grid: (blocks, 1), threads: form.threads, shared, cooperative: blocks > 1 };
@@ -121,7 +124,7 @@ fn stream_zero(slice: &mut CudaSlice<u64>) -> Result<(), CellError> {
     stream.memset_zeros(slice).map_err(driver("cuMemsetD8Async"))
 }
 
-/// Threads of a block that looks for eigenvalues, one warp each, and of one that works out 32 vectors.
+/// Threads of a block of either kernel. Looking for eigenvalues, each of its warps finds one.
 const THREADS: u32 = 256;
 /// Eigenvalues that a block finds.
 const VALUES: usize = 8;

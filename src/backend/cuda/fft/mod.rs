@@ -47,7 +47,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
 ];
 
-/// What both variants hold: the input and the place of the spectrum.
+/// What the variants by cuFFT hold: the input and the place of the spectrum.
 struct Resident<T> {
     cuda: Cuda,
     n: usize,

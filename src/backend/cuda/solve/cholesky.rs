@@ -33,7 +33,7 @@ impl<T: Element> Job for Cholesky<T> {
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        verdict(self.info()?, NOT_POSITIVE_DEFINITE)?;
+        verdict(self.info()?, NOT_POSITIVE_DEFINITE, T::DTYPE)?;
         let x = self.solution()?;
         Ok(vec![Operand::dense(x.len(), 1, x)])
     }

@@ -5,19 +5,21 @@ mod vendor;
 
 pub(super) use cholesky::SOURCE;
 use cholesky::prepare as own;
+use vendor::{Routine, prepare as vendor};
 
 use super::entry::by_dtype;
 use super::{Kernel, extra};
+use crate::case::DType;
 use crate::error::CellError;
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
         variant: extra("solve", "potrf", "cuSOLVER Cholesky factorisation and solve"),
-        prepare: |cuda, case, inputs| vendor::prepare(cuda, case, inputs, vendor::Routine::Cholesky),
+        prepare: by_dtype!(vendor, Routine::Cholesky),
     },
     Kernel {
         variant: extra("solve", "getrf", "cuSOLVER LU factorisation and solve, as general solvers do it"),
-        prepare: |cuda, case, inputs| vendor::prepare(cuda, case, inputs, vendor::Routine::Lu),
+        prepare: by_dtype!(vendor, Routine::Lu),
     },
     Kernel {
         variant: extra("solve", "cholesky", "own Cholesky, factorisation and substitutions in one launch"),
@@ -30,10 +32,11 @@ pub(crate) static KERNELS: &[Kernel] = &[
 ];
 
 /// What a factorisation's `info` says: 0 is success, a positive one the leading minor or pivot that failed.
-fn verdict(info: i32, positive: &str) -> Result<(), CellError> {
+fn verdict(info: i32, positive: &str, dtype: DType) -> Result<(), CellError> {
+    let next = if dtype == DType::F32 { "; try float64" } else { "; scale it, or shift its diagonal" };
     match info {
         0 => Ok(()),
-        1.. => Err(CellError::Failed(format!("the matrix is {positive} {info}; try float64"))),
+        1.. => Err(CellError::Failed(format!("the matrix is {positive} {info}{next}"))),
         _ => Err(CellError::Failed(format!(
             "cuSOLVER refused argument {}; please report this",
             info.unsigned_abs()
@@ -50,9 +53,10 @@ mod tests {
 
     #[test]
     fn info_is_told_in_words() {
-        verdict(0, "singular").unwrap();
-        let text = verdict(3, "not positive definite: leading minor").unwrap_err().to_string();
-        assert_eq!(text, "the matrix is not positive definite: leading minor 3; try float64");
-        assert!(verdict(-2, "").unwrap_err().to_string().contains("argument 2"));
+        verdict(0, "singular", DType::F32).unwrap();
+        let text = |dtype| verdict(3, "not positive definite: leading minor", dtype).unwrap_err().to_string();
+        assert_eq!(text(DType::F32), "the matrix is not positive definite: leading minor 3; try float64");
+        assert!(text(DType::F64).ends_with("leading minor 3; scale it, or shift its diagonal"));
+        assert!(verdict(-2, "", DType::F32).unwrap_err().to_string().contains("argument 2"));
     }
 }

@@ -7,7 +7,7 @@ use super::super::ffi::cusolver::{Solver, SolverReal, Workspace};
 use super::super::input;
 use super::{NOT_POSITIVE_DEFINITE, verdict};
 use crate::backend::Job;
-use crate::case::{Case, DType};
+use crate::case::Case;
 use crate::data::Operand;
 use crate::error::CellError;
 
@@ -18,19 +18,6 @@ pub(super) enum Routine {
     Cholesky,
     /// `getrf` and `getrs`.
     Lu,
-}
-
-/// Makes a job of one case.
-pub(super) fn prepare(
-    cuda: &Cuda,
-    case: &Case,
-    inputs: &[Operand],
-    routine: Routine,
-) -> Result<Box<dyn Job>, CellError> {
-    match case.dtype {
-        DType::F32 => Solve::<f32>::prepare(cuda, case, inputs, routine),
-        DType::F64 => Solve::<f64>::prepare(cuda, case, inputs, routine),
-    }
 }
 
 /// A factorisation with its workspace.
@@ -77,28 +64,27 @@ struct Solve<T> {
     solve_info: CudaSlice<i32>,
 }
 
-impl<T: Element + SolverReal> Solve<T> {
-    fn prepare(
-        cuda: &Cuda,
-        case: &Case,
-        inputs: &[Operand],
-        routine: Routine,
-    ) -> Result<Box<dyn Job>, CellError> {
-        cuda.require(Library::Cusolver)?;
-        let n = case.side();
-        cuda.reserve(2 * (n as u128 * n as u128 + n as u128) * size_of::<T>() as u128)?;
-        let operands = (cuda.upload(input::<T>(inputs, 0)?)?, cuda.upload(input::<T>(inputs, 1)?)?);
-        let (a, x) = (cuda.alloc(n * n)?, cuda.alloc(n)?);
-        cuda.count_plan();
-        let solver = Solver::new(&cuda.stream)?;
-        let method = match routine {
-            Routine::Cholesky => cholesky(cuda, &solver, n, &a)?,
-            Routine::Lu => lu(cuda, &solver, n, &a)?,
-        };
-        let (factor_info, solve_info) = (cuda.alloc(1)?, cuda.alloc(1)?);
-        let cuda = cuda.clone();
-        Ok(Box::new(Solve { cuda, solver, method, n, operands, a, x, factor_info, solve_info }))
-    }
+/// Makes a job of one case.
+pub(super) fn prepare<T: Element + SolverReal>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+    routine: Routine,
+) -> Result<Box<dyn Job>, CellError> {
+    cuda.require(Library::Cusolver)?;
+    let n = case.side();
+    cuda.reserve(2 * (n as u128 * n as u128 + n as u128) * size_of::<T>() as u128)?;
+    let operands = (cuda.upload(input::<T>(inputs, 0)?)?, cuda.upload(input::<T>(inputs, 1)?)?);
+    let (a, x) = (cuda.alloc(n * n)?, cuda.alloc(n)?);
+    cuda.count_plan();
+    let solver = Solver::new(&cuda.stream)?;
+    let method = match routine {
+        Routine::Cholesky => cholesky(cuda, &solver, n, &a)?,
+        Routine::Lu => lu(cuda, &solver, n, &a)?,
+    };
+    let (factor_info, solve_info) = (cuda.alloc(1)?, cuda.alloc(1)?);
+    let cuda = cuda.clone();
+    Ok(Box::new(Solve { cuda, solver, method, n, operands, a, x, factor_info, solve_info }))
 }
 
 impl<T: Element + SolverReal> Job for Solve<T> {
@@ -133,8 +119,8 @@ impl<T: Element + SolverReal> Job for Solve<T> {
             Method::Cholesky { .. } => NOT_POSITIVE_DEFINITE,
             Method::Lu { .. } => "singular in this arithmetic: pivot",
         };
-        verdict(factor[0], what)?;
-        verdict(solve[0], "refused by the solve: step")?;
+        verdict(factor[0], what, T::DTYPE)?;
+        verdict(solve[0], "refused by the solve: step", T::DTYPE)?;
         Ok(vec![Operand::dense(self.n, 1, self.cuda.download(&self.x)?)])
     }
 }

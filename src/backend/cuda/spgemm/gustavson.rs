@@ -1,11 +1,11 @@
 //! The sparse product by our own kernels: one launch, or two where rows are cut in tiles of columns.
 
 use super::plan::{Plan, products, unordered_row};
-use super::{Empty, SOURCE};
+use super::{Empty, SOURCE, factors};
 use crate::backend::Job;
 use crate::backend::cuda::context::{Cuda, Element};
 use crate::backend::cuda::ffi::spgemm::RowProduct;
-use crate::backend::cuda::sparse::{self, DeviceCsr, device_bytes};
+use crate::backend::cuda::sparse::{DeviceCsr, device_bytes};
 use crate::data::{Csr, Operand};
 use crate::error::{CellError, Unavailable};
 
@@ -14,12 +14,7 @@ use crate::error::{CellError, Unavailable};
 /// The entries of C are counted once beforehand, to allocate it; every execution finds structure and values anew and
 /// waits for nothing. Columns of a row of A may come in any order and more than once; those of B must ascend.
 pub(super) fn prepare<T: Element>(cuda: &Cuda, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
-    let (a, b) = (sparse::input(inputs, 0)?, sparse::input(inputs, 1)?);
-    if a.cols != b.rows {
-        let (cols, rows) = (a.cols, b.rows);
-        let problem = format!("A has {cols} columns and B {rows} rows; give operands that can be multiplied");
-        return Err(CellError::Failed(problem));
-    }
+    let (a, b) = factors(inputs)?;
     cuda.reserve(device_bytes::<T>(a) + device_bytes::<T>(b))?;
     let (device_a, device_b) = (DeviceCsr::<T>::upload(cuda, a)?, DeviceCsr::<T>::upload(cuda, b)?);
     if let Some(row) = unordered_row(b) {

@@ -36,9 +36,20 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
 ];
 
+/// Both factors, which can be multiplied.
+fn factors(inputs: &[Operand]) -> Result<(&Csr, &Csr), CellError> {
+    let (a, b) = (sparse::input(inputs, 0)?, sparse::input(inputs, 1)?);
+    if a.cols == b.rows {
+        return Ok((a, b));
+    }
+    let (cols, rows) = (a.cols, b.rows);
+    let problem = format!("A has {cols} columns and B {rows} rows; give operands that can be multiplied");
+    Err(CellError::Failed(problem))
+}
+
 fn prepare<T: Element + SparseReal>(cuda: &Cuda, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
     cuda.require(Library::Cusparse)?;
-    let (a, b) = (sparse::input(inputs, 0)?, sparse::input(inputs, 1)?);
+    let (a, b) = factors(inputs)?;
     let (rows, cols) = (a.rows, b.cols);
     cuda.reserve(device_bytes::<T>(a) + device_bytes::<T>(b))?;
     let (device_a, device_b) = (DeviceCsr::<T>::upload(cuda, a)?, DeviceCsr::<T>::upload(cuda, b)?);

@@ -60,7 +60,7 @@ impl Plan {
     /// Shares out `a` times `b` of elements of `element` bytes for blocks that can have `shared` bytes.
     ///
     /// # Errors
-    /// The product has more tiles of rows than a launch can name.
+    /// The product has more tiles of rows than a launch can name, or the device too little shared memory for a row.
     pub fn new(a: &Csr, b: &Csr, element: usize, shared: u32) -> Result<Self, Unavailable> {
         let (longest, mean) = bounds(a, b);
         let tiles = b.cols.div_ceil(DENSE_WIDTH).max(1);
@@ -97,6 +97,10 @@ impl Plan {
     ) -> Result<Self, Unavailable> {
         while warps > 1 && warps * stride + DECLARED > shared {
             warps /= 2;
+        }
+        if stride + DECLARED > shared {
+            let reason = format!("a row needs {} bytes of shared memory", stride + DECLARED);
+            return Err(Unavailable::new(reason, "run the variant cusparse"));
         }
         let tiles = cols.div_ceil(width).max(1);
         let items = u32::try_from(rows as u128 * tiles as u128);

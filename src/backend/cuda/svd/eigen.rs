@@ -2,11 +2,11 @@
 
 use cudarc::driver::CudaSlice;
 
-use super::super::context::Cuda;
+use super::super::context::{Cuda, Element};
 use super::super::ffi::cublas::{Cublas, Matrix, Product};
 use super::super::ffi::cusolver::{Solver, Workspace};
 use super::super::ffi::svd::{PANEL, SvdKernels};
-use super::super::ffi::tridiagonal::{Reduced, Reduction, TridiagonalEigen};
+use super::super::ffi::tridiagonal::{LARGEST_SIDE, Reduced, Reduction, TridiagonalEigen};
 use super::super::kernels::{KernelSource, kernel_source};
 use crate::error::CellError;
 
@@ -31,8 +31,11 @@ pub(super) struct Tridiagonal {
 }
 
 impl Tridiagonal {
-    /// Float64 elements of device memory that an instance for matrices of side `n` has.
+    /// Float64 elements of device memory that an instance for matrices of side `n` has; none where there is no instance.
     pub fn elements(n: u128) -> u128 {
+        if n > LARGEST_SIDE as u128 {
+            return 0;
+        }
         let panel = PANEL as u128;
         5 * n * n + 4 * panel * (n + panel) + 8 * n
     }
@@ -69,7 +72,7 @@ impl Tridiagonal {
     ///
     /// # Errors
     /// An operand does not fit.
-    pub fn run<T: super::Element>(
+    pub fn run<T: Element>(
         &mut self,
         cuda: &Cuda,
         blas: &Cublas,

@@ -29,6 +29,9 @@ const SHORT: usize = 4096;
 const TRANSA: c_int = 3;
 /// `cublasLtMatmulPreferenceAttributes_t`: the most workspace.
 const MAX_WORKSPACE: c_int = 1;
+/// `cublasLtMatmulPreferenceAttributes_t`: on how many bytes the first operand is aligned. Slices that begin within a
+/// row are on no more than this; the other operands begin allocations.
+const MIN_ALIGNMENT_A: (c_int, u32) = (5, 16);
 
 /// One product: its shape, and the ways of doing it, the chosen one first.
 struct Plan {
@@ -84,6 +87,12 @@ fn ways(calls: Calls, handle: &Owned, plan: &Plan) -> Result<Vec<Way>, CellError
     // SAFETY: the preference is alive; the attribute is read from a value of its type before the call returns.
     check("cublasLtMatmulPreferenceSetAttribute", unsafe {
         (calls.set_preference)(preference.raw, MAX_WORKSPACE, value, size_of_val(&bytes))
+    })?;
+    let (attribute, alignment) = MIN_ALIGNMENT_A;
+    let value = (&raw const alignment).cast();
+    // SAFETY: as above.
+    check("cublasLtMatmulPreferenceSetAttribute", unsafe {
+        (calls.set_preference)(preference.raw, attribute, value, size_of_val(&alignment))
     })?;
     let (mut ways, mut found) = (vec![Way::default(); WAYS], 0);
     let Plan { operation, operand, sums, .. } = plan;
@@ -178,7 +187,8 @@ impl SliceProducts {
         let sums = sums.device_ptr_mut(stream).0 + (place * area * size_of::<i32>()) as u64;
         let (one, zero) = (1i32, 0i32);
         // Row-major sums are column-major ones transposed, so B comes first.
-        // SAFETY: descriptors and handle are alive; the layouts stay inside slices and sums of these lengths; the
+        // SAFETY: descriptors and handle are alive; the layouts stay inside slices and sums of these lengths; operands are
+        // aligned as the ways were chosen for, since `pitch` is a multiple of 16; the
         // workspace has the bytes that the way was chosen for; the scalars are read before the call returns.
         check("cublasLtMatmul", unsafe {
             (self.calls.multiply)(
@@ -206,7 +216,7 @@ impl SliceProducts {
     /// integers do not depend on their order.
     ///
     /// # Errors
-    /// The device fails.
+    /// The library refuses every way, or the device fails.
     pub fn choose(
         &mut self,
         place: usize,
@@ -235,8 +245,12 @@ impl SliceProducts {
                 }
             }
         }
-        if let Some(plan) = self.plans.get_mut(place) {
-            plan.ways.swap(0, best.1);
+        match self.plans.get_mut(place).filter(|_| best.0.is_finite()) {
+            Some(plan) => plan.ways.swap(0, best.1),
+            None => {
+                let reason = "cuBLASLt refuses every product of 8-bit integers of this size";
+                return Err(Unavailable::new(reason, "use matmul's variant cublas").into());
+            }
         }
         Ok(())
     }

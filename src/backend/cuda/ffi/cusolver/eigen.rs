@@ -6,10 +6,8 @@ use cudarc::cusolver::sys;
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
 
 use super::svd::VECTORS;
-use super::{Solver, SolverReal, Workspace, WorkspaceSize, check, checked_side};
+use super::{LOWER, Solver, SolverReal, Workspace, WorkspaceSize, check, checked_side};
 use crate::error::CellError;
-
-const LOWER: sys::cublasFillMode_t = sys::cublasFillMode_t::CUBLAS_FILL_MODE_LOWER;
 
 impl Solver {
     /// Workspace of [`Solver::syevd`].

@@ -5,10 +5,9 @@ use std::ffi::c_void;
 use cudarc::cusolver::sys;
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
 
-use super::{Solver, SolverReal, Workspace, WorkspaceSize, check, checked_side};
+use super::{LOWER, Solver, SolverReal, Workspace, WorkspaceSize, check, checked_side};
 use crate::error::CellError;
 
-const LOWER: sys::cublasFillMode_t = sys::cublasFillMode_t::CUBLAS_FILL_MODE_LOWER;
 const NO_TRANSPOSE: sys::cublasOperation_t = sys::cublasOperation_t::CUBLAS_OP_N;
 
 impl Solver {

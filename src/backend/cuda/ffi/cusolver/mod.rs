@@ -17,6 +17,9 @@ use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut, DeviceRepr};
 use crate::backend::cuda::failure::driver;
 use crate::error::CellError;
 
+/// Symmetric matrices are read from their lower triangles, by columns.
+const LOWER: sys::cublasFillMode_t = sys::cublasFillMode_t::CUBLAS_FILL_MODE_LOWER;
+
 fn check(call: &str, status: sys::cusolverStatus_t) -> Result<(), CellError> {
     match status {
         sys::cusolverStatus_t::CUSOLVER_STATUS_SUCCESS => Ok(()),

@@ -15,7 +15,7 @@ const THIN: c_schar = b'S' as c_schar;
 
 /// Outputs of a decomposition of an `n x n` matrix.
 pub(crate) struct Vectors<T> {
-    /// The `n` singular values, descending.
+    /// The `n` singular values, which the routines give in descending order.
     pub s: CudaSlice<T>,
     /// Left singular vectors, the columns of a column-major `n x n` matrix.
     pub u: CudaSlice<T>,

@@ -10,14 +10,13 @@ mod repair;
 
 use cudarc::driver::CudaSlice;
 
-use super::super::context::{Cuda, Library, driver};
+use super::super::context::{Cuda, Element, Library, driver};
 use super::super::ffi::cublas::{Cublas, Matrix, Product};
 use super::super::ffi::cusolver::Vectors;
 use super::super::ffi::launch::Map;
 use super::super::ffi::svd::SvdKernels;
 use super::super::input;
 use super::super::kernels::{KernelSource, kernel_source};
-use super::Element;
 use super::answer::{converged, transposed};
 use super::eigen::{Syevd, Tridiagonal};
 use super::polar;
@@ -171,7 +170,7 @@ impl<T: Element> Gram<T> {
     }
 
     /// The largest norm of UᵀU - I, of VᵀV - I and of A V - U S next to A's, with which an answer is right: hidden in
-    /// the rounding of a float32 answer, or a quarter of what the op allows a float64 one.
+    /// the rounding of a float32 answer, or half of what the op allows a float64 one.
     fn tolerance(&self) -> f64 {
         match T::DTYPE {
             DType::F32 => 1e-7,
@@ -247,8 +246,13 @@ impl<T: Element> Job for Gram<T> {
         let gram = Product::new([self.n; 3]);
         // Row-major A is Aᵀ by columns.
         self.blas.product(gram, (&self.wide, whole), (&self.wide, whole.t()), (&mut self.gram, whole))?;
-        if !self.attempt(Attempt::Tridiagonal)? && !self.attempt(Attempt::Syevd)? {
-            self.rescued()?;
+        if !self.attempt(Attempt::Tridiagonal)? {
+            if self.attempt(Attempt::Syevd)? {
+                // The vectors were measured and are good, whatever the routine thought of its convergence.
+                self.cuda.stream.memset_zeros(&mut self.info).map_err(driver("cuMemsetD8Async"))?;
+            } else {
+                self.rescued()?;
+            }
         }
         self.kernels.arrange(&self.cuda.stream, &self.found, &mut self.ranks, &mut self.answer)
     }

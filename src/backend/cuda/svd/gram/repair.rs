@@ -1,7 +1,7 @@
 //! Orthonormal factors from vectors that nearly are, by products: Newton-Schulz steps, refinement, and the last look.
 
+use super::super::super::context::Element;
 use super::super::super::ffi::cublas::{Matrix, Product};
-use super::super::Element;
 use super::{GOOD, Gram, ROUNDS, figure};
 use crate::error::CellError;
 
