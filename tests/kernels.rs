@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
-use gpubench::backend::cuda::{compile, generated_sources, kernel_sources};
+use rayon::prelude::*;
+
+use gpubench::backend::cuda::{KernelSource, compile, generated_sources, kernel_sources};
 use gpubench::error::CellError;
 
 const CHIPS: [i32; 5] = [75, 80, 90, 100, 120];
@@ -19,43 +21,47 @@ fn number_before(line: &str, unit: &str) -> Option<u32> {
     line.split(unit).next()?.split_whitespace().last()?.parse().ok()
 }
 
+/// How many kernels of a source the compiler tells of; all of them within registers. `None` without a compiler.
 #[expect(clippy::print_stderr, reason = "a skipped test says why")]
-#[test]
-fn every_kernel_compiles_without_spills() {
-    let mut seen = 0;
-    let sources = [kernel_sources(), generated_sources()].concat();
-    for source in &sources {
-        for chip in CHIPS {
-            let log = match compile(source, chip) {
-                Ok(log) => log,
-                Err(CellError::Unavailable(missing)) => {
-                    assert!(!required("nvrtc"), "{}: {:?}", missing.reason, missing.fix);
-                    eprintln!("skipped: {}; {}", missing.reason, missing.fix.unwrap_or_default());
-                    return;
-                }
-                Err(error) => panic!("{} for sm_{chip}: {error}", source.name),
-            };
-            let mut entry = "";
-            for line in log.lines() {
-                if let Some(name) =
-                    line.split('\'').nth(1).filter(|_| line.contains("Compiling entry function"))
-                {
-                    entry = name;
-                }
-                let place = format!("{}.cu: {entry} for sm_{chip}: {line}", source.name);
-                if line.contains("bytes spill stores") {
-                    assert_eq!(number_before(line, " bytes spill stores"), Some(0), "{place}");
-                    assert_eq!(number_before(line, " bytes spill loads"), Some(0), "{place}");
-                }
-                if line.contains(" registers") {
-                    let registers = number_before(line, " registers");
-                    assert!(registers.is_some_and(|count| count <= MOST_REGISTERS), "{place}");
-                    seen += 1;
-                }
-            }
+fn kernels_without_spills(source: &KernelSource, chip: i32) -> Option<usize> {
+    let log = match compile(source, chip) {
+        Ok(log) => log,
+        Err(CellError::Unavailable(missing)) => {
+            assert!(!required("nvrtc"), "{}: {:?}", missing.reason, missing.fix);
+            eprintln!("skipped: {}; {}", missing.reason, missing.fix.unwrap_or_default());
+            return None;
+        }
+        Err(error) => panic!("{} for sm_{chip}: {error}", source.name),
+    };
+    let (mut entry, mut seen) = ("", 0);
+    for line in log.lines() {
+        if let Some(name) = line.split('\'').nth(1).filter(|_| line.contains("Compiling entry function")) {
+            entry = name;
+        }
+        let place = format!("{}.cu: {entry} for sm_{chip}: {line}", source.name);
+        if line.contains("bytes spill stores") {
+            assert_eq!(number_before(line, " bytes spill stores"), Some(0), "{place}");
+            assert_eq!(number_before(line, " bytes spill loads"), Some(0), "{place}");
+        }
+        if line.contains(" registers") {
+            let registers = number_before(line, " registers");
+            assert!(registers.is_some_and(|count| count <= MOST_REGISTERS), "{place}");
+            seen += 1;
         }
     }
-    assert!(seen >= CHIPS.len() * sources.len(), "the compiler told of {seen} kernels only");
+    Some(seen)
+}
+
+#[test]
+fn every_kernel_compiles_without_spills() {
+    let sources = [kernel_sources(), generated_sources()].concat();
+    let units: Vec<_> =
+        CHIPS.iter().flat_map(|chip| sources.iter().map(move |source| (*source, *chip))).collect();
+    let seen: Option<Vec<usize>> =
+        units.par_iter().map(|(source, chip)| kernels_without_spills(source, *chip)).collect();
+    let Some(seen) = seen else { return };
+    let seen: usize = seen.into_iter().sum();
+    assert!(seen >= units.len(), "the compiler told of {seen} kernels only");
 }
 
 #[test]
