@@ -1,11 +1,12 @@
 //! What `doctor` says of CUDA: the driver, the devices, each library, and which variants hang on it.
 
 use super::cache::Cache;
+use super::choose_device;
 use super::device;
 use super::ffi::driver as ffi;
 use super::library::Library;
 use super::loader::{self, Loader};
-use super::{auto, choose_device, kernels};
+use super::ops::{auto, kernels};
 use crate::backend::{Finding, Options, Variant};
 use crate::error::Unavailable;
 

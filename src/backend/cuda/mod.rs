@@ -1,56 +1,40 @@
 //! CUDA: cuBLAS, cuFFT, cuSOLVER, cuSPARSE and kernels of our own, all found at run time.
 
-mod auto;
 mod builder;
 mod cache;
 mod ceilings;
 mod context;
-mod copies;
 mod device;
 mod doctor;
-mod elementwise;
-mod entry;
 mod failure;
 mod ffi;
-mod fft;
-mod host_buffer;
-mod host_loop;
 mod kernels;
 mod library;
 mod loader;
-mod matmul;
 mod meters;
 mod nvml;
 mod nvrtc;
-mod overhead;
+mod ops;
 mod places;
 mod pool;
-mod reduction;
-mod sin;
-mod solve;
-mod sparse;
-mod spgemm;
-mod spmv;
-mod svd;
 mod timing;
 mod transfer;
-mod transfer_loop;
 
 use std::time::Instant;
 
 use cudarc::driver::sys::CUresult;
 
 use context::{Cuda, Library};
-use entry::{extra, input, matrices, reduced, variant};
 pub use kernels::KernelSource;
 use loader::{Driver, Loader};
 use nvml::{Arrival, Monitor};
+use ops::kernels;
 use timing::Timer;
 pub use timing::{SPIN, SPIN_AND_WAIT, SPIN_OP};
 
 use super::{
     Backend, Ceilings, Conditions, DevicePhases, Finding, Floors, HostMemory, Job, Options, Registration,
-    Sample, SetupCounts, Variant,
+    Sample, SetupCounts,
 };
 
 use crate::case::{Cache, Case};
@@ -67,63 +51,10 @@ pub const REGISTRATION: Registration = Registration {
     findings: doctor::findings,
 };
 
-/// Makes a job of one case.
-pub(crate) type Prepare = fn(&Cuda, &Case, &[Operand]) -> Result<Box<dyn Job>, CellError>;
-
-/// A variant and how its jobs are made.
-pub(crate) struct Kernel {
-    /// The variant.
-    pub variant: Variant,
-    /// Makes a job.
-    pub prepare: Prepare,
-}
-
-/// Every op's kernels, what a run takes that names none first.
-static TABLES: &[&[Kernel]] = &[
-    auto::KERNELS,
-    matmul::KERNELS,
-    elementwise::KERNELS,
-    sin::KERNELS,
-    reduction::KERNELS,
-    fft::KERNELS,
-    solve::KERNELS,
-    spgemm::KERNELS,
-    spmv::KERNELS,
-    svd::KERNELS,
-    copies::KERNELS,
-    overhead::KERNELS,
-    transfer_loop::KERNELS,
-    host_loop::KERNELS,
-];
-
-/// The sources each op needs, compiled when a run starts.
-static KERNEL_FILES: &[(&str, &KernelSource)] = &[
-    ("matmul", &matmul::SOURCE),
-    ("matmul", &matmul::dmma::SOURCE),
-    ("matmul", &matmul::ozaki::SOURCE),
-    ("matmul", &matmul::widened::SOURCE),
-    ("elementwise", &elementwise::SOURCE),
-    ("sin", &elementwise::SOURCE),
-    ("reduction", &reduction::SOURCE),
-    ("fft", &fft::SOURCE),
-    ("solve", &solve::SOURCE),
-    ("spgemm", &spgemm::SOURCE),
-    ("spmv", &spmv::SOURCE),
-    ("svd", &svd::CONVERSIONS),
-    ("svd", &svd::GRAM),
-    ("svd", &svd::REDUCTION),
-    ("svd", &svd::EIGENVECTORS),
-    ("overhead", &overhead::SOURCE),
-    ("transfer-loop", &elementwise::SOURCE),
-    ("host-loop", &elementwise::SOURCE),
-    ("host-loop", &host_loop::SOURCE),
-];
-
 /// Every source file, once.
 pub fn kernel_sources() -> Vec<&'static KernelSource> {
-    let ops = KERNEL_FILES.iter().map(|(_, source)| *source);
     let mut sources: Vec<&'static KernelSource> =
-        ops.chain([&timing::SOURCE, &ceilings::SOURCE, &fft::plan::SOURCE]).collect();
+        ops::SOURCES.iter().copied().chain([&timing::SOURCE, &ceilings::SOURCE]).collect();
     sources.sort_by_key(|source| source.name);
     sources.dedup_by_key(|source| source.name);
     sources
@@ -131,7 +62,7 @@ pub fn kernel_sources() -> Vec<&'static KernelSource> {
 
 /// Sources whose constants are set for one size and element type, for examples of those.
 pub fn generated_sources() -> Vec<&'static KernelSource> {
-    fft::plan::examples()
+    ops::generated_sources()
 }
 
 /// Compiles a source for compute capability `chip`, such as 90, and returns the compiler's messages, which tell
@@ -140,10 +71,6 @@ pub fn compile(source: &KernelSource, chip: i32) -> Result<String, CellError> {
     Loader::new(u32::MAX).require(Library::Nvrtc)?;
     let compiler = nvrtc::Compiler::new(chip).map_err(CellError::Failed)?;
     Ok(compiler.compile(source.name, source.text).map_err(CellError::Failed)?.log)
-}
-
-fn kernels() -> impl Iterator<Item = &'static Kernel> {
-    TABLES.iter().copied().flatten()
 }
 
 /// The started backend.
@@ -223,7 +150,7 @@ fn unmeasurable(error: CellError) -> CellError {
 impl Started {
     /// Compiles the kernels of the run's ops now, so that no cell waits for it.
     fn compile_ahead(&self, ops: &[String]) {
-        for (op, source) in KERNEL_FILES {
+        for (op, source) in ops::COMPILED_AHEAD {
             if ops.iter().any(|name| name == op) {
                 // A failure is reported by the cell that needs the kernel.
                 let _ = self.cuda.module(source);
@@ -322,7 +249,6 @@ impl Backend for Started {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::Accuracy;
 
     #[test]
     fn starting_without_a_driver_says_what_to_do() {
@@ -332,22 +258,5 @@ mod tests {
         let Err(missing) = start(&Options::default()) else { panic!("started without a driver") };
         assert!(missing.reason.contains("libcuda.so.1"), "{}", missing.reason);
         assert!(missing.fix.is_some_and(|fix| fix.contains("--backends cpu")));
-    }
-
-    #[test]
-    fn each_op_has_a_default_variant_first_and_names_are_unique() {
-        let mut seen: Vec<&Variant> = vec![];
-        for Kernel { variant, .. } in kernels() {
-            let first = seen.iter().all(|other| other.op != variant.op);
-            assert!(!first || variant.default && variant.accuracy == Accuracy::Ieee, "{variant:?}");
-            assert!(seen.iter().all(|other| (&other.op, &other.name) != (&variant.op, &variant.name)));
-            seen.push(variant);
-        }
-    }
-
-    #[test]
-    fn a_missing_operand_is_an_error() {
-        let missing = input::<f32>(&[], 0);
-        assert!(matches!(missing, Err(CellError::Failed(_))));
     }
 }

@@ -92,7 +92,7 @@ impl<T: Element> TensorProduct<T> {
 #[cfg(test)]
 mod tests {
     use super::{TILES, tile};
-    use crate::backend::cuda::matmul::dmma::SOURCE;
+    use crate::backend::cuda::ops::matmul::dmma::SOURCE;
     use crate::case::DType;
 
     #[test]

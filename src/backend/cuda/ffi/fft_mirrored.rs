@@ -7,7 +7,7 @@ use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMu
 
 use super::super::context::{Cuda, Element, driver};
 use super::super::device;
-use super::super::fft::plan::{Pass, Plan};
+use super::super::ops::fft::plan::{Pass, Plan};
 use super::launch::{Shape, allow_shared, enqueue_shaped, fits, parameter};
 use crate::error::CellError;
 

@@ -4,7 +4,8 @@ use cudarc::driver::CudaSlice;
 
 use super::super::context::{Cuda, driver};
 use super::super::ffi::timing::TimingKernels;
-use super::super::{Kernel, extra};
+use super::super::ops::Kernel;
+use super::super::ops::entry::extra;
 use super::SOURCE;
 use crate::backend::Job;
 use crate::data::Operand;

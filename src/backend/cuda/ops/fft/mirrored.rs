@@ -1,0 +1,54 @@
+//! fft by two kernels of our own, the second of which writes every output and its mirrored conjugate.
+
+use cudarc::driver::CudaSlice;
+
+use super::pairs;
+use super::plan::Plan;
+use crate::backend::Job;
+use crate::backend::cuda::context::{Cuda, Element};
+use crate::backend::cuda::ffi::fft_mirrored::TwoPasses;
+use crate::backend::cuda::ops::input;
+use crate::case::Case;
+use crate::data::{Dense, Operand};
+use crate::error::CellError;
+
+struct Mirrored<T> {
+    cuda: Cuda,
+    n: usize,
+    passes: TwoPasses<T>,
+    input: CudaSlice<T>,
+    /// `n * n` pairs of real and imaginary part.
+    spectrum: CudaSlice<T>,
+}
+
+/// Makes the job: compiles the kernels for this size, makes the twiddles, uploads.
+pub(super) fn prepare<T: Element>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<dyn Job>, CellError> {
+    let n = case.side();
+    let plan = Plan::choose(n, T::DTYPE, cuda.shared_memory_per_block() as usize)?;
+    let reals = 3 * n as u128 * n as u128 + 2 * plan.half_elements() as u128;
+    cuda.reserve(reals * size_of::<T>() as u128)?;
+    let passes = TwoPasses::load(cuda, &plan)?;
+    cuda.count_plan();
+    Ok(Box::new(Mirrored {
+        cuda: cuda.clone(),
+        n,
+        passes,
+        input: cuda.upload(input::<T>(inputs, 0)?)?,
+        spectrum: cuda.alloc(2 * n * n)?,
+    }))
+}
+
+impl<T: Element> Job for Mirrored<T> {
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.passes.run(&self.cuda.stream, &self.input, &mut self.spectrum)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        let values = T::into_complex_values(pairs(&self.cuda.download(&self.spectrum)?));
+        Ok(vec![Operand::Dense(Dense { rows: self.n, cols: self.n, values })])
+    }
+}

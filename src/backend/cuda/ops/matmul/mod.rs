@@ -1,0 +1,169 @@
+//! Matrix product: cuBLAS in several arithmetics, and kernels of our own.
+
+pub(crate) mod dmma;
+pub(crate) mod ozaki;
+pub(crate) mod widened;
+
+use cudarc::driver::CudaSlice;
+
+use self::dmma::prepare as on_float64_cores;
+use super::entry::by_dtype;
+use super::{Kernel, extra, input, reduced};
+use crate::backend::cuda::context::{Cuda, Element};
+use crate::backend::cuda::ffi::cublas::{Arithmetic, Cublas};
+use crate::backend::cuda::ffi::launch::{Map, Tiled};
+use crate::backend::cuda::kernels::{KernelSource, kernel_source};
+use crate::backend::{Accuracy, Job};
+use crate::case::{Case, DType};
+use crate::data::Operand;
+use crate::error::{CellError, Unavailable};
+
+pub(crate) static SOURCE: KernelSource = kernel_source!("matmul");
+
+pub(crate) static KERNELS: &[Kernel] = &[
+    Kernel {
+        variant: extra("matmul", "cublas", "cuBLAS, IEEE float32 or float64"),
+        prepare: |cuda, case, inputs| match case.dtype {
+            DType::F32 => product::<f32>(cuda, case, inputs, Arithmetic::F32),
+            DType::F64 => product::<f64>(cuda, case, inputs, Arithmetic::F64),
+        },
+    },
+    Kernel {
+        variant: reduced("matmul", "cublas-tf32", "cuBLAS, operands rounded to TF32", Accuracy::Tf32),
+        prepare: |cuda, case, inputs| product::<f32>(cuda, case, inputs, Arithmetic::Tf32),
+    },
+    Kernel {
+        variant: reduced("matmul", "cublas-f16", "cuBLAS, operands rounded to float16", Accuracy::F16),
+        prepare: |cuda, case, inputs| half_product(cuda, case, inputs, Arithmetic::F16, "to_f16"),
+    },
+    Kernel {
+        variant: reduced("matmul", "cublas-bf16", "cuBLAS, operands rounded to bfloat16", Accuracy::Bf16),
+        prepare: |cuda, case, inputs| half_product(cuda, case, inputs, Arithmetic::Bf16, "to_bf16"),
+    },
+    Kernel {
+        variant: extra("matmul", "tiled", "own kernel: shared-memory tiles, register blocks"),
+        prepare: by_dtype!(tiled),
+    },
+    Kernel {
+        variant: extra("matmul", "dmma", "own kernel: float64 tensor cores, float32 widened on the way"),
+        prepare: by_dtype!(on_float64_cores),
+    },
+    Kernel {
+        variant: reduced("matmul", "widened", "cuBLAS in float64, rounded to float32 once", Accuracy::Ieee),
+        prepare: widened::prepare,
+    },
+    Kernel {
+        variant: reduced("matmul", "ozaki-int8", "exact products of 8-bit slices", Accuracy::Emulated),
+        prepare: ozaki::prepare,
+    },
+];
+
+/// The side of the matrices as the integers that kernels and cuBLAS take.
+fn side(case: &Case) -> Result<i32, CellError> {
+    i32::try_from(case.n).map_err(|_| {
+        Unavailable::new(format!("side {} is beyond cuBLAS's 32-bit sizes", case.n), "choose a smaller size")
+            .into()
+    })
+}
+
+/// Elements of one matrix.
+fn elements(case: &Case) -> usize {
+    case.side().saturating_mul(case.side())
+}
+
+struct Product<A, C> {
+    cuda: Cuda,
+    cublas: Cublas,
+    arithmetic: Arithmetic,
+    n: i32,
+    a: CudaSlice<A>,
+    b: CudaSlice<A>,
+    c: CudaSlice<C>,
+}
+
+impl<A, C: Element> Job for Product<A, C> {
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.cublas.multiply(self.arithmetic, self.n, &self.a, &self.b, &mut self.c)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        square(&self.cuda, self.n.unsigned_abs() as usize, &self.c)
+    }
+}
+
+fn square<T: Element>(cuda: &Cuda, n: usize, c: &CudaSlice<T>) -> Result<Vec<Operand>, CellError> {
+    Ok(vec![Operand::dense(n, n, cuda.download(c)?)])
+}
+
+fn product<T: Element>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+    arithmetic: Arithmetic,
+) -> Result<Box<dyn Job>, CellError> {
+    let n = side(case)?;
+    cuda.reserve(3 * bytes(case, size_of::<T>()) + WORKSPACE)?;
+    let cublas = Cublas::new(cuda)?;
+    let (a, b) = (cuda.upload::<T>(input(inputs, 0)?)?, cuda.upload::<T>(input(inputs, 1)?)?);
+    let c = cuda.alloc::<T>(elements(case))?;
+    Ok(Box::new(Product { cuda: cuda.clone(), cublas, arithmetic, n, a, b, c }))
+}
+
+fn half_product(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+    arithmetic: Arithmetic,
+    conversion: &str,
+) -> Result<Box<dyn Job>, CellError> {
+    let n = side(case)?;
+    // Two halves and one float32 answer, and for a while one float32 operand.
+    cuda.reserve(3 * bytes(case, 4) + WORKSPACE)?;
+    let cublas = Cublas::new(cuda)?;
+    let convert = Map::<f32, u16, 1>::load(cuda, &SOURCE, conversion, elements(case))?;
+    let half = |index| {
+        let full = cuda.upload::<f32>(input(inputs, index)?)?;
+        let mut half = cuda.alloc::<u16>(elements(case))?;
+        convert.run(&cuda.stream, [&full], &mut half)?;
+        Ok::<_, CellError>(half)
+    };
+    let (a, b) = (half(0)?, half(1)?);
+    let c = cuda.alloc::<f32>(elements(case))?;
+    Ok(Box::new(Product { cuda: cuda.clone(), cublas, arithmetic, n, a, b, c }))
+}
+
+struct OwnProduct<T> {
+    cuda: Cuda,
+    kernel: Tiled<T>,
+    n: usize,
+    a: CudaSlice<T>,
+    b: CudaSlice<T>,
+    c: CudaSlice<T>,
+}
+
+impl<T: Element> Job for OwnProduct<T> {
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.kernel.run(&self.cuda.stream, &self.a, &self.b, &mut self.c)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        square(&self.cuda, self.n, &self.c)
+    }
+}
+
+fn tiled<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    let n = side(case)?.unsigned_abs();
+    cuda.reserve(3 * bytes(case, size_of::<T>()))?;
+    let kernel = Tiled::load(cuda, &SOURCE, n)?;
+    let (a, b) = (cuda.upload::<T>(input(inputs, 0)?)?, cuda.upload::<T>(input(inputs, 1)?)?);
+    let c = cuda.alloc::<T>(elements(case))?;
+    Ok(Box::new(OwnProduct { cuda: cuda.clone(), kernel, n: n as usize, a, b, c }))
+}
+
+/// Bytes of one matrix whose elements have `size` bytes.
+fn bytes(case: &Case, size: usize) -> u128 {
+    u128::from(case.n) * u128::from(case.n) * size as u128
+}
+
+/// What the cuBLAS handle and its workspace take.
+const WORKSPACE: u128 = 64 << 20;

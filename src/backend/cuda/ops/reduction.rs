@@ -1,0 +1,64 @@
+//! Sum, mean and population standard deviation: in one pass, and one statistic after the other.
+
+use super::{Kernel, extra, input};
+use crate::backend::Job;
+use crate::backend::cuda::context::{Cuda, Element};
+use crate::backend::cuda::ffi::reduce::{Moments, Passes};
+use crate::backend::cuda::kernels::{KernelSource, kernel_source};
+use crate::case::{Case, DType};
+use crate::data::Operand;
+use crate::error::CellError;
+
+pub(crate) static SOURCE: KernelSource = kernel_source!("reduction");
+
+pub(crate) static KERNELS: &[Kernel] = &[
+    Kernel {
+        variant: extra("reduction", "one-pass", "one kernel that reads the matrix once"),
+        prepare: |cuda, case, inputs| match case.dtype {
+            DType::F32 => one_pass::<f32>(cuda, case, inputs),
+            DType::F64 => one_pass::<f64>(cuda, case, inputs),
+        },
+    },
+    Kernel {
+        variant: extra("reduction", "three-pass", "naive: sum, mean and deviation each read the matrix"),
+        prepare: |cuda, case, inputs| match case.dtype {
+            DType::F32 => three_pass::<f32>(cuda, case, inputs),
+            DType::F64 => three_pass::<f64>(cuda, case, inputs),
+        },
+    },
+];
+
+fn reserve(cuda: &Cuda, case: &Case) -> Result<(), CellError> {
+    const SCRATCH: u128 = 1 << 20;
+    cuda.reserve(u128::from(case.n) * u128::from(case.n) * u128::from(case.dtype.bytes()) + SCRATCH)
+}
+
+fn one_pass<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    reserve(cuda, case)?;
+    Ok(Box::new(Moments::load(cuda, &SOURCE, input::<T>(inputs, 0)?)?))
+}
+
+fn three_pass<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    reserve(cuda, case)?;
+    Ok(Box::new(Passes::load(cuda, &SOURCE, input::<T>(inputs, 0)?)?))
+}
+
+impl<T: Element> Job for Moments<T> {
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.run()
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(vec![Operand::dense(3, 1, self.statistics()?)])
+    }
+}
+
+impl<T: Element> Job for Passes<T> {
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.run()
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(vec![Operand::dense(3, 1, self.statistics()?)])
+    }
+}

@@ -1,0 +1,53 @@
+//! sin(a), elementwise, by one kernel.
+
+use cudarc::driver::CudaSlice;
+
+use super::elementwise;
+use super::entry::by_dtype;
+use super::{Kernel, input, matrices, variant};
+use crate::backend::Job;
+use crate::backend::cuda::context::{Cuda, Element};
+use crate::backend::cuda::ffi::launch::Map;
+use crate::case::Case;
+use crate::data::Operand;
+use crate::error::CellError;
+
+pub(crate) static KERNELS: &[Kernel] = &[Kernel {
+    variant: variant("sin", "fused", "one kernel: one read and one write an element"),
+    prepare: by_dtype!(sine),
+}];
+
+struct Sine<T> {
+    cuda: Cuda,
+    n: usize,
+    kernel: Map<T, T, 1>,
+    a: CudaSlice<T>,
+    y: CudaSlice<T>,
+}
+
+/// The job that takes all sines by one kernel.
+pub(super) fn sine<T: Element>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<dyn Job>, CellError> {
+    cuda.reserve(matrices(case, 2))?;
+    let a = input::<T>(inputs, 0)?;
+    Ok(Box::new(Sine {
+        cuda: cuda.clone(),
+        n: case.side(),
+        kernel: elementwise::load(cuda, "sine", a.len())?,
+        y: cuda.alloc(a.len())?,
+        a: cuda.upload(a)?,
+    }))
+}
+
+impl<T: Element> Job for Sine<T> {
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.kernel.run(&self.cuda.stream, [&self.a], &mut self.y)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(vec![Operand::dense(self.n, self.n, self.cuda.download(&self.y)?)])
+    }
+}
