@@ -8,7 +8,7 @@ pub mod cufft;
 pub mod cusolver;
 pub mod cusparse;
 pub mod dl;
-pub mod dmma;
+pub mod square_product;
 pub mod driver;
 pub mod fft;
 pub mod fft_mirrored;

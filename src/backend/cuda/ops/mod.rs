@@ -57,8 +57,8 @@ static TABLES: &[&[Kernel]] = &[
 
 /// Every source file of theirs.
 pub(super) static SOURCES: &[&KernelSource] = &[
-    &matmul::SOURCE,
-    &matmul::dmma::SOURCE,
+    &matmul::own::TILED,
+    &matmul::own::DMMA,
     &matmul::ozaki::SOURCE,
     &matmul::widened::SOURCE,
     &elementwise::SOURCE,

@@ -1,24 +1,21 @@
 //! Matrix product: cuBLAS in several arithmetics, and kernels of our own.
 
-pub(crate) mod dmma;
+pub(crate) mod own;
 pub(crate) mod ozaki;
 pub(crate) mod widened;
 
 use cudarc::driver::CudaSlice;
 
-use self::dmma::prepare as on_float64_cores;
+use self::own::{on_tensor_cores, tiled};
 use super::entry::by_dtype;
 use super::{Kernel, extra, input, reduced};
 use crate::backend::cuda::context::{Cuda, Element};
 use crate::backend::cuda::ffi::cublas::{Arithmetic, Cublas};
-use crate::backend::cuda::ffi::launch::{Map, Tiled};
-use crate::backend::cuda::kernels::{KernelSource, kernel_source};
+use crate::backend::cuda::ffi::launch::Map;
 use crate::backend::{Accuracy, Job};
 use crate::case::{Case, DType};
 use crate::data::Operand;
 use crate::error::{CellError, Unavailable};
-
-pub(crate) static SOURCE: KernelSource = kernel_source!("matmul");
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
@@ -46,7 +43,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
     Kernel {
         variant: extra("matmul", "dmma", "own kernel: float64 tensor cores, float32 widened on the way"),
-        prepare: by_dtype!(on_float64_cores),
+        prepare: by_dtype!(on_tensor_cores),
     },
     Kernel {
         variant: reduced("matmul", "widened", "cuBLAS in float64, rounded to float32 once", Accuracy::Ieee),
@@ -120,7 +117,7 @@ fn half_product(
     // Two halves and one float32 answer, and for a while one float32 operand.
     cuda.reserve(3 * bytes(case, 4) + WORKSPACE)?;
     let cublas = Cublas::new(cuda)?;
-    let convert = Map::<f32, u16, 1>::load(cuda, &SOURCE, conversion, elements(case))?;
+    let convert = Map::<f32, u16, 1>::load(cuda, &own::TILED, conversion, elements(case))?;
     let half = |index| {
         let full = cuda.upload::<f32>(input(inputs, index)?)?;
         let mut half = cuda.alloc::<u16>(elements(case))?;
@@ -130,34 +127,6 @@ fn half_product(
     let (a, b) = (half(0)?, half(1)?);
     let c = cuda.alloc::<f32>(elements(case))?;
     Ok(Box::new(Product { cuda: cuda.clone(), cublas, arithmetic, n, a, b, c }))
-}
-
-struct OwnProduct<T> {
-    cuda: Cuda,
-    kernel: Tiled<T>,
-    n: usize,
-    a: CudaSlice<T>,
-    b: CudaSlice<T>,
-    c: CudaSlice<T>,
-}
-
-impl<T: Element> Job for OwnProduct<T> {
-    fn execute(&mut self) -> Result<(), CellError> {
-        self.kernel.run(&self.cuda.stream, &self.a, &self.b, &mut self.c)
-    }
-
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        square(&self.cuda, self.n, &self.c)
-    }
-}
-
-fn tiled<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
-    let n = side(case)?.unsigned_abs();
-    cuda.reserve(3 * bytes(case, size_of::<T>()))?;
-    let kernel = Tiled::load(cuda, &SOURCE, n)?;
-    let (a, b) = (cuda.upload::<T>(input(inputs, 0)?)?, cuda.upload::<T>(input(inputs, 1)?)?);
-    let c = cuda.alloc::<T>(elements(case))?;
-    Ok(Box::new(OwnProduct { cuda: cuda.clone(), kernel, n: n as usize, a, b, c }))
 }
 
 /// Bytes of one matrix whose elements have `size` bytes.

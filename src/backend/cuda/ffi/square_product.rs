@@ -1,4 +1,5 @@
-//! Launches of `kernels/dmma.cu`: matrix products on the float64 tensor cores.
+//! Launches of `kernels/matmul.cu` and `kernels/dmma.cu`, matrix products by kernels of our own, as safe functions that
+//! check the length of every slice.
 
 use std::marker::PhantomData;
 
@@ -6,7 +7,7 @@ use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMu
 
 use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
-use super::launch::{Shape, allow_shared, enqueue_shaped, fits, parameter};
+use super::launch::{BLOCK, Shape, allow_shared, enqueue_shaped, fits, parameter};
 use crate::case::DType;
 use crate::error::{CellError, Unavailable};
 
@@ -35,19 +36,32 @@ fn tile(n: u32, multiprocessors: u32) -> &'static Tile {
 }
 
 /// `c = a * b` of `n` by `n` row-major matrices.
-pub struct TensorProduct<T> {
+pub struct SquareProduct<T> {
     function: CudaFunction,
     shape: Shape,
     n: u32,
     elements: PhantomData<T>,
 }
 
-impl<T: Element> TensorProduct<T> {
-    /// Loads the kernel with the tile that suits `n` and the device, from `kernels/dmma.cu`.
+impl<T: Element> SquareProduct<T> {
+    /// Loads the kernel that passes tiles through shared memory, from `kernels/matmul.cu`.
+    ///
+    /// # Errors
+    /// The kernel does not compile.
+    pub fn tiled(cuda: &Cuda, source: &'static KernelSource, n: u32) -> Result<Self, CellError> {
+        let width = 16 / size_of::<T>() as u32;
+        let form = if n.is_multiple_of(width) { "_aligned" } else { "" };
+        let function = cuda.function(source, &format!("tiled{form}_{}", T::DTYPE))?;
+        let tiles = n.div_ceil(32 * width);
+        let shape = Shape { grid: (tiles, tiles), threads: BLOCK, shared: 0, cooperative: false };
+        Ok(SquareProduct { function, shape, n, elements: PhantomData })
+    }
+
+    /// Loads the kernel for float64 tensor cores, with the tile that suits `n` and the device, from `kernels/dmma.cu`.
     ///
     /// # Errors
     /// A device without float64 tensor cores (compute capability below 8.0) or with too little shared memory.
-    pub fn load(cuda: &Cuda, source: &'static KernelSource, n: u32) -> Result<Self, CellError> {
+    pub fn on_tensor_cores(cuda: &Cuda, source: &'static KernelSource, n: u32) -> Result<Self, CellError> {
         let missing = |what: &str| {
             let reason = format!("this device has {what} for products on float64 tensor cores");
             Unavailable::new(reason, "use matmul's variant cublas or tiled")
@@ -64,10 +78,13 @@ impl<T: Element> TensorProduct<T> {
         allow_shared(&function, shared)?;
         let tiles = n.div_ceil(tile.side);
         let shape = Shape { grid: (tiles, tiles), threads: tile.threads, shared, cooperative: false };
-        Ok(TensorProduct { function, shape, n, elements: PhantomData })
+        Ok(SquareProduct { function, shape, n, elements: PhantomData })
     }
 
     /// Enqueues the product.
+    ///
+    /// # Errors
+    /// A matrix is too short.
     pub fn run(
         &self,
         stream: &CudaStream,
@@ -83,7 +100,7 @@ impl<T: Element> TensorProduct<T> {
         let mut c = c.device_ptr_mut(stream).0;
         let mut n = self.n;
         let mut parameters = [parameter(&mut a), parameter(&mut b), parameter(&mut c), parameter(&mut n)];
-        // SAFETY: the entry takes (const T*, const T*, T*, u32); each matrix holds n * n elements, and threads and
+        // SAFETY: the entries take (const T*, const T*, T*, u32); each matrix holds n * n elements, and threads and
         // shared memory are those that the entry's tile needs.
         unsafe { enqueue_shaped(stream, &self.function, self.shape, &mut parameters) }
     }
@@ -92,7 +109,7 @@ impl<T: Element> TensorProduct<T> {
 #[cfg(test)]
 mod tests {
     use super::{TILES, tile};
-    use crate::backend::cuda::ops::matmul::dmma::SOURCE;
+    use crate::backend::cuda::ops::matmul::own::DMMA;
     use crate::case::DType;
 
     #[test]
@@ -100,7 +117,7 @@ mod tests {
         for tile in &TILES {
             for (dtype, shared) in [DType::F32, DType::F64].into_iter().zip(tile.shared) {
                 let entry = format!("ENTRY(dmma_{}_{dtype}, {}, {shared}, ", tile.side, tile.threads);
-                assert!(SOURCE.text.contains(&entry), "{entry}");
+                assert!(DMMA.text.contains(&entry), "{entry}");
             }
         }
     }
