@@ -1,9 +1,46 @@
 //! From what a decomposition leaves on the device to the answer: its verdict and its layout.
 
+use cudarc::driver::CudaSlice;
+
+use crate::backend::cuda::context::{Cuda, Element};
+use crate::backend::cuda::ffi::cusolver::Vectors;
+use crate::data::Operand;
 use crate::error::CellError;
 
+/// How a routine leaves the right singular vectors.
+#[derive(Clone, Copy)]
+pub(super) enum Right {
+    /// As the columns of a column-major matrix: V.
+    Columns,
+    /// As its rows: Vᵀ.
+    Rows,
+}
+
+/// The answer to an `n x n` decomposition, once its `info` has been looked at.
+///
+/// A row-major A is Aᵀ to the routine, whose Aᵀ = U' S V'ᵀ makes A = V' S U'ᵀ. A column-major U' read by rows is U'ᵀ,
+/// which is Vᵀ as it stands; a column-major V'ᵀ read by rows is V', which is U as it stands.
+///
+/// # Errors
+/// The routine did not converge, or the device fails.
+pub(super) fn answer<T: Element>(
+    cuda: &Cuda,
+    n: usize,
+    info: &CudaSlice<i32>,
+    (found, right): (&Vectors<T>, Right),
+) -> Result<Vec<Operand>, CellError> {
+    converged(cuda.download(info)?[0])?;
+    let left = cuda.download(&found.v)?;
+    let left = match right {
+        Right::Columns => transposed(n, &left),
+        Right::Rows => left,
+    };
+    let (singular, right) = (cuda.download(&found.s)?, cuda.download(&found.u)?);
+    Ok(vec![Operand::dense(n, n, left), Operand::dense(n, 1, singular), Operand::dense(n, n, right)])
+}
+
 /// What a routine's `info` says: 0 is success.
-pub(super) fn converged(info: i32) -> Result<(), CellError> {
+fn converged(info: i32) -> Result<(), CellError> {
     match info {
         0 => Ok(()),
         1.. => {
@@ -17,7 +54,7 @@ pub(super) fn converged(info: i32) -> Result<(), CellError> {
 }
 
 /// The transpose of an `n x n` matrix.
-pub(super) fn transposed<T: Copy>(n: usize, matrix: &[T]) -> Vec<T> {
+fn transposed<T: Copy>(n: usize, matrix: &[T]) -> Vec<T> {
     (0..n * n).map(|i| matrix[i % n * n + i / n]).collect()
 }
 

@@ -16,7 +16,7 @@ use crate::backend::cuda::ffi::cusolver::{Jacobi, JacobiReal, Solver, Vectors, W
 use crate::case::{Case, DType};
 use crate::data::Operand;
 use crate::error::CellError;
-use answer::{converged, transposed};
+use answer::{Right, answer};
 use gram::prepare;
 
 pub(super) use eigen::{EIGENVECTORS, REDUCTION};
@@ -159,18 +159,11 @@ impl<T: Element + JacobiReal> Job for Svd<T> {
         }
     }
 
-    /// A row-major A is Aᵀ to cuSOLVER, whose Aᵀ = U' S V'ᵀ makes A = V' S U'ᵀ. A column-major U' read by rows
-    /// is U'ᵀ, which is Vᵀ as it stands; a column-major V'ᵀ read by rows is V', which is U as it stands.
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        converged(self.cuda.download(&self.info)?[0])?;
-        let n = self.n;
-        let right = self.cuda.download(&self.out.u)?;
-        let left = self.cuda.download(&self.out.v)?;
-        let left = match self.method {
-            Method::Polar { .. } | Method::Jacobi { .. } => transposed(n, &left),
-            Method::Qr { .. } => left,
+        let right = match self.method {
+            Method::Polar { .. } | Method::Jacobi { .. } => Right::Columns,
+            Method::Qr { .. } => Right::Rows,
         };
-        let singular = self.cuda.download(&self.out.s)?;
-        Ok(vec![Operand::dense(n, n, left), Operand::dense(n, 1, singular), Operand::dense(n, n, right)])
+        answer(&self.cuda, self.n, &self.info, (&self.out, right))
     }
 }

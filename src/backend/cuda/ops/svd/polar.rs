@@ -6,7 +6,7 @@
 use cudarc::driver::CudaSlice;
 
 use super::super::input;
-use super::answer::{converged, transposed};
+use super::answer::{Right, answer};
 use crate::backend::Job;
 use crate::backend::cuda::context::{Cuda, Library};
 use crate::backend::cuda::ffi::cusolver::{Solver, Vectors, Workspace};
@@ -84,13 +84,7 @@ impl Job for WidenedPolar {
         self.narrow_matrix.run(stream, [&self.wide.v], &mut self.answer.v)
     }
 
-    /// As in [`super`]: a row-major A is Aᵀ to cuSOLVER, so its left vectors are the rows of Vᵀ.
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        converged(self.cuda.download(&self.info)?[0])?;
-        let n = self.n;
-        let left = transposed(n, &self.cuda.download(&self.answer.v)?);
-        let right = self.cuda.download(&self.answer.u)?;
-        let singular = self.cuda.download(&self.answer.s)?;
-        Ok(vec![Operand::dense(n, n, left), Operand::dense(n, 1, singular), Operand::dense(n, n, right)])
+        answer(&self.cuda, self.n, &self.info, (&self.answer, Right::Columns))
     }
 }

@@ -11,7 +11,7 @@ mod repair;
 use cudarc::driver::CudaSlice;
 
 use super::super::input;
-use super::answer::{converged, transposed};
+use super::answer::{Right, answer};
 use super::eigen::{Syevd, Tridiagonal};
 use super::polar;
 use super::rescue::Rescue;
@@ -257,14 +257,8 @@ impl<T: Element> Job for Gram<T> {
         self.kernels.arrange(&self.cuda.stream, &self.found, &mut self.ranks, &mut self.answer)
     }
 
-    /// As in [`super`], with both sets of vectors in columns.
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        converged(self.cuda.download(&self.info)?[0])?;
-        let n = self.n;
-        let left = transposed(n, &self.cuda.download(&self.answer.v)?);
-        let right = self.cuda.download(&self.answer.u)?;
-        let singular = self.cuda.download(&self.answer.s)?;
-        Ok(vec![Operand::dense(n, n, left), Operand::dense(n, 1, singular), Operand::dense(n, n, right)])
+        answer(&self.cuda, self.n, &self.info, (&self.answer, Right::Columns))
     }
 }
 
