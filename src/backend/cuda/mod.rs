@@ -17,6 +17,7 @@ mod nvrtc;
 mod ops;
 mod places;
 mod pool;
+mod sparse;
 mod timing;
 mod transfer;
 

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result};
 
-use super::super::context::{Cuda, Element, driver};
+use super::super::context::{Cuda, driver};
 use super::super::kernels::KernelSource;
 use crate::error::CellError;
 

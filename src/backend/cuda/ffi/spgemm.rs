@@ -4,8 +4,8 @@ use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, DevicePtrMut};
 
 use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
-use super::super::ops::sparse::DeviceCsr;
 use super::super::ops::spgemm::plan::{Method, Plan};
+use super::super::sparse::DeviceCsr;
 use super::launch::{BLOCK, Shape, allow_shared, enqueue, enqueue_shaped, parameter};
 use crate::error::{CellError, Unavailable};
 

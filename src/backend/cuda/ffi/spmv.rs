@@ -7,8 +7,8 @@ use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMu
 
 use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
-use super::super::ops::sparse::DeviceCsr;
 use super::super::ops::spmv::parts::cut;
+use super::super::sparse::DeviceCsr;
 use super::driver as ffi;
 use super::launch::{BLOCK, enqueue, fits, parameter};
 use crate::data::Csr;

@@ -12,7 +12,6 @@ mod overhead;
 mod reduction;
 mod sin;
 mod solve;
-pub(super) mod sparse;
 pub(super) mod spgemm;
 pub(super) mod spmv;
 mod svd;

@@ -13,7 +13,7 @@ use cudarc::cusparse::sys;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr};
 
 use crate::backend::cuda::failure::driver;
-use crate::backend::cuda::ops::sparse::DeviceCsr;
+use crate::backend::cuda::sparse::DeviceCsr;
 use crate::error::CellError;
 
 const NO_TRANSPOSE: sys::cusparseOperation_t = sys::cusparseOperation_t::CUSPARSE_OPERATION_NON_TRANSPOSE;

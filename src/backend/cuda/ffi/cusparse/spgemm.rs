@@ -7,7 +7,7 @@ use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut};
 
 use super::{BASE, INDEX, Matrix, NO_TRANSPOSE, Sparse, SparseReal, buffer, check, scalar, side};
 use crate::backend::cuda::failure::driver;
-use crate::backend::cuda::ops::sparse::DeviceCsr;
+use crate::backend::cuda::sparse::DeviceCsr;
 use crate::error::CellError;
 
 const ALGORITHM: sys::cusparseSpGEMMAlg_t = sys::cusparseSpGEMMAlg_t::CUSPARSE_SPGEMM_DEFAULT;

@@ -6,7 +6,7 @@ use cudarc::cusparse::sys;
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
 
 use super::{Matrix, NO_TRANSPOSE, Sparse, SparseReal, buffer, check, scalar, side};
-use crate::backend::cuda::ops::sparse::DeviceCsr;
+use crate::backend::cuda::sparse::DeviceCsr;
 use crate::error::CellError;
 
 const ALGORITHM: sys::cusparseSpMVAlg_t = sys::cusparseSpMVAlg_t::CUSPARSE_SPMV_CSR_ALG2;

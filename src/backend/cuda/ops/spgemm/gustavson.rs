@@ -5,7 +5,7 @@ use super::{Empty, SOURCE, factors};
 use crate::backend::Job;
 use crate::backend::cuda::context::{Cuda, Element};
 use crate::backend::cuda::ffi::spgemm::RowProduct;
-use crate::backend::cuda::ops::sparse::{DeviceCsr, device_bytes};
+use crate::backend::cuda::sparse::{DeviceCsr, device_bytes};
 use crate::data::{Csr, Operand};
 use crate::error::{CellError, Unavailable};
 

@@ -3,12 +3,12 @@
 mod gustavson;
 pub(crate) mod plan;
 
-use super::sparse::{DeviceCsr, device_bytes};
-use super::{Kernel, extra, sparse};
+use super::{Kernel, extra};
 use crate::backend::Job;
 use crate::backend::cuda::context::{Cuda, Element, Library};
 use crate::backend::cuda::ffi::cusparse::{Product, ProductBuffers, Ready, Sparse, SparseReal};
 use crate::backend::cuda::kernels::{KernelSource, kernel_source};
+use crate::backend::cuda::sparse::{self, DeviceCsr, device_bytes};
 use crate::case::DType;
 use crate::data::{Csr, Operand, Values};
 use crate::error::CellError;

@@ -4,13 +4,13 @@ pub(crate) mod parts;
 
 use cudarc::driver::CudaSlice;
 
-use super::sparse::{DeviceCsr, device_bytes};
-use super::{Kernel, extra, input, sparse};
+use super::{Kernel, extra, input};
 use crate::backend::Job;
 use crate::backend::cuda::context::{Cuda, Element, Library, driver};
 use crate::backend::cuda::ffi::cusparse::{MatrixVector, Sparse, SparseReal};
 use crate::backend::cuda::ffi::spmv::{Adaptive, Multiply, RowPerThread, Vector};
 use crate::backend::cuda::kernels::{KernelSource, kernel_source};
+use crate::backend::cuda::sparse::{self, DeviceCsr, device_bytes};
 use crate::case::DType;
 use crate::data::{Csr, Operand};
 use crate::error::CellError;

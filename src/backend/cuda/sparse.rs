@@ -2,7 +2,7 @@
 
 use cudarc::driver::CudaSlice;
 
-use crate::backend::cuda::context::{Cuda, Element};
+use super::context::{Cuda, Element};
 use crate::data::{Csr, Operand, Real};
 use crate::error::CellError;
 
