@@ -43,8 +43,9 @@ mod tests {
             example::measured("fft", 10, "cuda", "r2c", 1e-3),
             example::measured("fft", 10, "cupy", "fft2", 1e-3),
         ];
+        report.rows[1].picked = Some("c2c".into());
         let names = Names::of(&report);
         let found: Vec<String> = report.rows.iter().map(|row| names.name(row)).collect();
-        assert_eq!(found, ["realfft", "cuda/r2c", "cupy/fft2"]);
+        assert_eq!(found, ["realfft", "cuda/r2c (c2c)", "cupy/fft2"]);
     }
 }

@@ -286,6 +286,11 @@ impl Row {
         }
     }
 
+    /// The variant that did the work: the named one, or the one that it picked.
+    pub fn doer(&self) -> &str {
+        self.picked.as_ref().unwrap_or(&self.variant)
+    }
+
     /// The variant as people read it: `cublas`, or `auto (cublas)` where it was picked.
     pub fn variant_text(&self) -> String {
         match &self.picked {

@@ -77,12 +77,12 @@ fn check_names(row: &Row) -> anyhow::Result<()> {
     let strict =
         |name: &str| name.bytes().all(|c| matches!(c, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-'));
     let plain = |name: &str| !name.chars().any(|c| c == '/' || c.is_control());
-    let picked = row.picked.as_ref().unwrap_or(&row.variant);
+    let picked = row.doer().to_owned();
     let names = [
         ("op", &row.case.op, strict(&row.case.op), "a-z, 0-9, '.', '_' and '-'"),
         ("backend", &row.backend, plain(&row.backend), "text without '/' and control characters"),
         ("variant", &row.variant, plain(&row.variant), "text without '/' and control characters"),
-        ("picked", picked, plain(picked), "text without '/' and control characters"),
+        ("picked", &picked, plain(&picked), "text without '/' and control characters"),
     ];
     for (key, name, is_legal, legal) in names {
         ensure!(!name.is_empty() && is_legal, "{key} {:?} is no name, which is {legal}; {FIX}", cut(name));

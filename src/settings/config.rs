@@ -20,6 +20,7 @@ pub static BUILT_IN: &[(&str, &str)] = &[
     ("article", include_str!("../../configs/article.toml")),
     ("full", include_str!("../../configs/full.toml")),
     ("lessons", include_str!("../../configs/lessons.toml")),
+    ("peers", include_str!("../../configs/peers.toml")),
 ];
 
 /// A sweep file, read.

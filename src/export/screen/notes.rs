@@ -86,10 +86,7 @@ impl Sweeps<'_> {
             let Some(pair) = compared(sweep).last().and_then(|case| case.pair(Kind::Kernel)) else {
                 continue;
             };
-            let text = {
-                let (cpu, gpu) = (pair.cpu.variant_text(), pair.gpu.variant_text());
-                format!("{} {cpu}|{gpu}", sweep.section.op)
-            };
+            let text = format!("{} {}|{}", sweep.section.op, pair.cpu.doer(), pair.gpu.doer());
             if !named.contains(&text) {
                 named.push(text);
             }

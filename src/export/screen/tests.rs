@@ -43,6 +43,17 @@ fn seven_ops_are_answered_within_a_screen() {
 }
 
 #[test]
+fn a_variant_that_picks_is_named_by_what_it_picked() {
+    let mut report = sweep(&[DType::F32]);
+    for row in report.rows.iter_mut().filter(|row| row.variant == "cublas") {
+        (row.variant, row.picked) = ("auto".into(), Some("gustavson".into()));
+    }
+    let text = screen(&report, false);
+    assert!(text.contains("matmul openblas|gustavson"), "{text}");
+    assert!(text.lines().count() <= LINES, "{text}");
+}
+
+#[test]
 fn a_sweep_has_a_line_with_its_crossovers() {
     let text = screen(&sweep(&[DType::F32]), false);
     let line = |op: &str| {
