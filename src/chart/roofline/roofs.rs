@@ -28,14 +28,18 @@ pub struct Roof {
 pub fn roofs(ceilings: &Ceilings, rows: &[&Row], (xs, ys): (&[f64], &[f64])) -> Option<Vec<Roof>> {
     let usable = |rate: &f64| rate.is_finite() && *rate > 0.0;
     let slopes = slopes(ceilings).into_iter().filter(|(_, rate)| usable(rate)).collect::<Vec<_>>();
-    let mut precisions: Vec<&str> = rows.iter().map(|row| precision(row)).collect();
+    let mut precisions: Vec<&str> = vec![];
+    for name in rows.iter().map(|row| precision(row)) {
+        if !precisions.contains(&name) {
+            precisions.push(name);
+        }
+    }
     // A wider type that is faster lifts the roof of full precision.
     let rate = |name: &str| ceilings.matmul.get(name).copied().unwrap_or(0.0);
-    if precisions.contains(&"f32") && rate("f64") > rate("f32") {
+    if precisions.contains(&"f32") && !precisions.contains(&"f64") && rate("f64") > rate("f32") {
         precisions.push("f64");
     }
     precisions.sort_by_key(|name| !["f32", "f64"].contains(name));
-    precisions.dedup();
     let peaks: Vec<(&str, f64)> = precisions
         .into_iter()
         .filter_map(|name| Some((name, *ceilings.matmul.get(name)?)))

@@ -57,6 +57,10 @@ fn ceilings_meet_at_the_ridge_and_reduced_precision_brings_its_own() {
     assert!((slope[1].0 / level[0].0 - 1.0).abs() < 1e-12 && (slope[1].1 / 50e12 - 1.0).abs() < 1e-12);
     rows.push(Row { accuracy: Accuracy::Tf32, ..measured("matmul", 100, "cuda", "tf32", 1e-6) });
     assert_eq!(of(&rows)[3].0, "TF32 400 TFLOP/s");
+    rows.push(Row { accuracy: Accuracy::F16, ..measured("matmul", 100, "cuda", "f16", 1e-6) });
+    let larger: Vec<Row> = rows.iter().map(|row| Row { variant: "other".into(), ..row.clone() }).collect();
+    let once = of(&rows);
+    assert_eq!(of(&[rows, larger].concat()), once, "each precision has one roof");
 }
 
 #[test]
