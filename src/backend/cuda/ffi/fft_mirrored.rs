@@ -6,7 +6,6 @@ use cudarc::driver::sys;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError};
 
 use super::super::context::{Cuda, Element, driver};
-use super::super::device;
 use super::super::ops::fft::plan::{Pass, Plan};
 use super::launch::{Shape, allow_shared, enqueue_shaped, fits, parameter};
 use crate::error::CellError;
@@ -56,8 +55,7 @@ impl<T: Element> TwoPasses<T> {
             n: plan.n,
             rows: Launch::load(cuda, plan, "fft_rows", plan.rows())?,
             columns: Launch::load(cuda, plan, "fft_columns", plan.column_pass())?,
-            dependent: device::capability(cuda.device())
-                .is_some_and(|chip| chip >= FIRST_WITH_DEPENDENT_LAUNCH),
+            dependent: cuda.capability().is_some_and(|chip| chip >= FIRST_WITH_DEPENDENT_LAUNCH),
             twiddles: cuda.upload(&reals)?,
             half: cuda.alloc(2 * plan.half_elements())?,
         })

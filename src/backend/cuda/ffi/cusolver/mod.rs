@@ -1,4 +1,4 @@
-//! cuSOLVER's dense handle and workspaces as owned values; knows no op and allocates no device memory.
+//! cuSOLVER's dense handle and workspaces as owned values; knows no op.
 
 mod eigen;
 mod jacobi;
@@ -14,6 +14,7 @@ use std::sync::Arc;
 use cudarc::cusolver::sys;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut, DeviceRepr};
 
+use crate::backend::cuda::context::Cuda;
 use crate::backend::cuda::failure::driver;
 use crate::error::CellError;
 
@@ -58,11 +59,6 @@ impl WorkspaceSize {
     fn none(routine: &'static str, n: usize, element: sys::cudaDataType) -> Self {
         WorkspaceSize { device: 0, host: 0, purpose: (routine, n, element) }
     }
-
-    /// Bytes to allocate on the device; at least one, since no workspace is passed as null.
-    pub fn device_bytes(&self) -> usize {
-        self.device.max(1)
-    }
 }
 
 /// Workspace of a routine on both sides.
@@ -76,12 +72,15 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    /// A workspace of the size that a query gave, its device part supplied by the caller.
-    pub fn new(size: WorkspaceSize, device: CudaSlice<u8>) -> Result<Self, CellError> {
-        if device.len() < size.device {
-            let (given, needed) = (device.len(), size.device);
-            return Err(CellError::Failed(format!("workspace of {given} bytes, {needed} are needed")));
-        }
+    /// Allocates a workspace of the size that a query gave.
+    ///
+    /// # Errors
+    /// It does not fit on the device.
+    pub fn alloc(cuda: &Cuda, size: WorkspaceSize) -> Result<Self, CellError> {
+        // At least one byte, since no workspace is passed as null.
+        let bytes = size.device.max(1);
+        cuda.reserve(bytes as u128)?;
+        let device = cuda.alloc(bytes)?;
         let host = vec![0; size.host.div_ceil(16).max(1)];
         Ok(Workspace { size, device, host, perturbation: Box::new(0.0) })
     }

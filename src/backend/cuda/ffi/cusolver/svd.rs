@@ -3,9 +3,10 @@
 use std::ffi::{c_int, c_schar, c_void};
 
 use cudarc::cusolver::sys;
-use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
+use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut, DeviceRepr, ValidAsZeroBits};
 
 use super::{Solver, SolverReal, Workspace, WorkspaceSize, check, checked_side};
+use crate::backend::cuda::context::Cuda;
 use crate::error::CellError;
 
 pub(super) const VECTORS: sys::cusolverEigMode_t = sys::cusolverEigMode_t::CUSOLVER_EIG_MODE_VECTOR;
@@ -21,6 +22,13 @@ pub(crate) struct Vectors<T> {
     pub u: CudaSlice<T>,
     /// Right singular vectors: columns (V) or rows (Vᵀ) of a column-major `n x n` matrix, as the routine says.
     pub v: CudaSlice<T>,
+}
+
+impl<T: DeviceRepr + ValidAsZeroBits> Vectors<T> {
+    /// Allocates the outputs of an `n x n` decomposition.
+    pub fn alloc(cuda: &Cuda, n: usize) -> Result<Self, CellError> {
+        Ok(Vectors { s: cuda.alloc(n)?, u: cuda.alloc(n * n)?, v: cuda.alloc(n * n)? })
+    }
 }
 
 impl<T> Vectors<T> {

@@ -32,9 +32,7 @@ fn cholesky<T: Element + SolverReal>(
     n: usize,
     a: &CudaSlice<T>,
 ) -> Result<Method, CellError> {
-    let size = solver.potrf_workspace(n, a)?;
-    cuda.reserve(size.device_bytes() as u128)?;
-    Ok(Method::Cholesky { work: Workspace::new(size, cuda.alloc(size.device_bytes())?)? })
+    Ok(Method::Cholesky { work: Workspace::alloc(cuda, solver.potrf_workspace(n, a)?)? })
 }
 
 fn lu<T: Element + SolverReal>(
@@ -43,9 +41,8 @@ fn lu<T: Element + SolverReal>(
     n: usize,
     a: &CudaSlice<T>,
 ) -> Result<Method, CellError> {
-    let size = solver.getrf_workspace(n, a)?;
-    cuda.reserve(size.device_bytes() as u128 + 8 * n as u128)?;
-    let work = Workspace::new(size, cuda.alloc(size.device_bytes())?)?;
+    let work = Workspace::alloc(cuda, solver.getrf_workspace(n, a)?)?;
+    cuda.reserve(8 * n as u128)?;
     Ok(Method::Lu { work, pivots: cuda.alloc(n)? })
 }
 

@@ -120,9 +120,8 @@ impl Syevd {
     /// The workspace cannot be had.
     pub fn new(cuda: &Cuda, solver: &Solver, n: usize, matrix: &CudaSlice<f64>) -> Result<Syevd, CellError> {
         let values = cuda.alloc(n)?;
-        let size = solver.syevd_workspace(n, matrix, &values)?;
-        cuda.reserve(size.device_bytes() as u128)?;
-        Ok(Syevd { work: Workspace::new(size, cuda.alloc(size.device_bytes())?)?, values, n })
+        let work = Workspace::alloc(cuda, solver.syevd_workspace(n, matrix, &values)?)?;
+        Ok(Syevd { work, values, n })
     }
 
     /// Replaces a symmetric matrix by its eigenvectors, smallest eigenvalue first.

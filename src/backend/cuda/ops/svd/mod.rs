@@ -72,9 +72,7 @@ fn polar<T: Element + JacobiReal>(
     a: &CudaSlice<T>,
     out: &Vectors<T>,
 ) -> Result<Method<T>, CellError> {
-    let size = solver.gesvdp_workspace(n, a, out)?;
-    cuda.reserve(size.device_bytes() as u128)?;
-    Ok(Method::Polar { work: Workspace::new(size, cuda.alloc(size.device_bytes())?)? })
+    Ok(Method::Polar { work: Workspace::alloc(cuda, solver.gesvdp_workspace(n, a, out)?)? })
 }
 
 fn jacobi<T: Element + JacobiReal>(
@@ -97,9 +95,7 @@ fn qr<T: Element + JacobiReal>(
     a: &CudaSlice<T>,
     out: &Vectors<T>,
 ) -> Result<Method<T>, CellError> {
-    let size = solver.gesvd_workspace(n, a, out)?;
-    cuda.reserve(size.device_bytes() as u128)?;
-    Ok(Method::Qr { work: Workspace::new(size, cuda.alloc(size.device_bytes())?)? })
+    Ok(Method::Qr { work: Workspace::alloc(cuda, solver.gesvd_workspace(n, a, out)?)? })
 }
 
 struct Svd<T> {
@@ -127,7 +123,7 @@ impl<T: Element + JacobiReal> Svd<T> {
         cuda.reserve((4 * area + n as u128) * size_of::<T>() as u128)?;
         let operand = cuda.upload(input::<T>(inputs, 0)?)?;
         let a = cuda.alloc(n * n)?;
-        let out = Vectors { s: cuda.alloc(n)?, u: cuda.alloc(n * n)?, v: cuda.alloc(n * n)? };
+        let out = Vectors::alloc(cuda, n)?;
         cuda.count_plan();
         let solver = Solver::new(&cuda.stream)?;
         let method = method(cuda, &solver, n, &a, &out)?;

@@ -45,13 +45,11 @@ pub(super) fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Bo
     let narrow_vector = Map::load(cuda, &SOURCE, "f64_to_f32", n)?;
     let operand = cuda.upload(input::<f32>(inputs, 0)?)?;
     let a = cuda.alloc(n * n)?;
-    let wide = Vectors { s: cuda.alloc(n)?, u: cuda.alloc(n * n)?, v: cuda.alloc(n * n)? };
-    let answer = Vectors { s: cuda.alloc(n)?, u: cuda.alloc(n * n)?, v: cuda.alloc(n * n)? };
+    let wide = Vectors::alloc(cuda, n)?;
+    let answer = Vectors::alloc(cuda, n)?;
     cuda.count_plan();
     let solver = Solver::new(&cuda.stream)?;
-    let size = solver.gesvdp_workspace(n, &a, &wide)?;
-    cuda.reserve(size.device_bytes() as u128)?;
-    let work = Workspace::new(size, cuda.alloc(size.device_bytes())?)?;
+    let work = Workspace::alloc(cuda, solver.gesvdp_workspace(n, &a, &wide)?)?;
     let (info, cuda) = (cuda.alloc(1)?, cuda.clone());
     Ok(Box::new(WidenedPolar {
         cuda,

@@ -21,12 +21,8 @@ impl Rescue {
     /// A workspace cannot be had.
     pub fn new(cuda: &Cuda, n: usize, a: &CudaSlice<f64>, out: &Vectors<f64>) -> Result<Rescue, CellError> {
         let solver = Solver::new(&cuda.stream)?;
-        let workspace = |size: crate::backend::cuda::ffi::cusolver::WorkspaceSize| {
-            cuda.reserve(size.device_bytes() as u128)?;
-            Workspace::new(size, cuda.alloc(size.device_bytes())?)
-        };
-        let polar = workspace(solver.gesvdp_workspace(n, a, out)?)?;
-        let qr = workspace(solver.gesvd_workspace(n, a, out)?)?;
+        let polar = Workspace::alloc(cuda, solver.gesvdp_workspace(n, a, out)?)?;
+        let qr = Workspace::alloc(cuda, solver.gesvd_workspace(n, a, out)?)?;
         Ok(Rescue { solver, polar, qr, n })
     }
 

@@ -112,7 +112,7 @@ pub(super) fn prepare<T: Element>(
     };
     let blas = Cublas::new(cuda)?;
     cuda.count_plan();
-    let found = Vectors { s: cuda.alloc(n)?, u: cuda.alloc(n * n)?, v: cuda.alloc(n * n)? };
+    let found = Vectors::alloc(cuda, n)?;
     let rescue = Rescue::new(cuda, n, &wide, &found)?;
     let gram = cuda.alloc(n * n)?;
     let library = Syevd::new(cuda, rescue.solver(), n, &gram)?;
@@ -137,7 +137,7 @@ pub(super) fn prepare<T: Element>(
         read: [0.0; figure::COUNT],
         ranks: cuda.alloc(n)?,
         info: cuda.alloc(1)?,
-        answer: Vectors { s: cuda.alloc(n)?, u: cuda.alloc(n * n)?, v: cuda.alloc(n * n)? },
+        answer: Vectors::alloc(cuda, n)?,
         cuda: cuda.clone(),
     }))
 }
