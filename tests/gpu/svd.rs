@@ -227,9 +227,9 @@ fn device_s(backend: &mut dyn Backend, name: &str) -> f64 {
 fn our_own_eigensolver_does_what_it_can_and_the_library_the_rest() {
     let _alone = alone();
     let Some(mut backend) = start() else { return };
-    // Equal eigenvalues have no vectors of their own, so the library's routine follows ours.
-    let [uniform, equal] = ["uniform", "orthogonal"].map(|name| device_s(&mut *backend, name));
-    assert!(uniform < 0.6 * equal, "{uniform} s and {equal} s");
+    // Values that vanish are lost in the Gram matrix, so the library's routines follow ours.
+    let [uniform, singular] = ["uniform", "half the rank"].map(|name| device_s(&mut *backend, name));
+    assert!(uniform < 0.6 * singular, "{uniform} s and {singular} s");
 }
 
 #[test]

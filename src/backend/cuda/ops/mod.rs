@@ -74,14 +74,20 @@ pub(super) static SOURCES: &[&KernelSource] = &[
     &host_loop::SOURCE,
 ];
 
-/// The sources that a run of each op uses when it names no variant: they are compiled when it starts, all others with the
-/// first cell that needs them.
+/// The sources that a run of each op uses when it names no variant, on the chips that most rules are for: they are compiled
+/// when it starts, all others (those made for one size among them) with the first cell that needs them.
 pub(super) static COMPILED_AHEAD: &[(&str, &KernelSource)] = &[
     ("elementwise", &elementwise::SOURCE),
     ("sin", &elementwise::SOURCE),
     ("reduction", &reduction::SOURCE),
-    ("fft", &fft::SOURCE),
-    ("svd", &svd::CONVERSIONS),
+    ("matmul", &matmul::own::DMMA),
+    ("matmul", &matmul::widened::SOURCE),
+    ("solve", &solve::SOURCE),
+    ("spgemm", &spgemm::SOURCE),
+    ("spmv", &spmv::SOURCE),
+    ("svd", &svd::GRAM),
+    ("svd", &svd::REDUCTION),
+    ("svd", &svd::EIGENVECTORS),
     ("overhead", &overhead::SOURCE),
     ("transfer-loop", &elementwise::SOURCE),
     ("host-loop", &elementwise::SOURCE),

@@ -1,5 +1,6 @@
 //! The variant `auto` of each op: the first of the others that the rules name and that can do the case.
 
+mod chip;
 mod rules;
 
 use std::mem::MaybeUninit;
@@ -11,6 +12,7 @@ use crate::case::Case;
 use crate::data::Operand;
 use crate::error::CellError;
 
+use chip::Chip;
 use rules::RULES;
 
 /// The name of the variant.
@@ -40,8 +42,9 @@ pub(crate) fn first(op: &str) -> Option<&'static str> {
 /// Prepares the first variant that the rules name and that can do the case. One that is not there for it, or does not
 /// fit in memory, makes room for the next.
 fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    let chip = Chip::of(cuda);
     let mut refusal = None;
-    for rule in RULES.iter().filter(|rule| rule.op == case.op) {
+    for rule in RULES.iter().filter(|rule| rule.covers(case, &chip)) {
         let kernel = kernel(&case.op, rule.variant)?;
         match (kernel.prepare)(cuda, case, inputs) {
             Ok(job) => return Ok(Box::new(Picked { variant: rule.variant, job })),

@@ -21,7 +21,6 @@ use gram::prepare;
 
 pub(super) use eigen::{EIGENVECTORS, REDUCTION};
 pub(super) use gram::SOURCE as GRAM;
-pub(super) use polar::SOURCE as CONVERSIONS;
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {

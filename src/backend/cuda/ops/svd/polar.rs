@@ -16,7 +16,7 @@ use crate::case::Case;
 use crate::data::Operand;
 use crate::error::CellError;
 
-pub(in super::super) static SOURCE: KernelSource = kernel_source!("convert");
+pub(super) static SOURCE: KernelSource = kernel_source!("convert");
 
 /// The operand and the answer in float32, everything between them in float64.
 struct WidenedPolar {
