@@ -79,13 +79,37 @@ __device__ __forceinline__ bool sound(double pivot) {
     return pivot >= 2.2250738585072014e-308 && pivot <= 1.7976931348623157e308;
 }
 
-// Barriers of some of the block's warps: those that bring data arrive, those that use it wait.
-__device__ __forceinline__ void barrier_wait(int barrier, int parties) {
-    asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(parties) : "memory");
+// Barriers of some of the block's warps: those that bring data arrive, those that use it wait. The numbers are
+// immediates of the instructions: compute-sanitizer understands no others.
+template <int BARRIER, int PARTIES> __device__ __forceinline__ void barrier_wait() {
+    asm volatile("bar.sync %0, %1;" ::"n"(BARRIER), "n"(PARTIES) : "memory");
 }
-__device__ __forceinline__ void barrier_arrive(int barrier, int parties) {
-    asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(parties) : "memory");
+template <int BARRIER, int PARTIES> __device__ __forceinline__ void barrier_arrive() {
+    asm volatile("bar.arrive %0, %1;" ::"n"(BARRIER), "n"(PARTIES) : "memory");
 }
+// Of four barriers the one of `part`.
+template <int FIRST, int PARTIES> __device__ __forceinline__ void barrier_wait(int part) {
+    if (part == 0) barrier_wait<FIRST, PARTIES>();
+    if (part == 1) barrier_wait<FIRST + 1, PARTIES>();
+    if (part == 2) barrier_wait<FIRST + 2, PARTIES>();
+    if (part == 3) barrier_wait<FIRST + 3, PARTIES>();
+}
+template <int FIRST, int PARTIES> __device__ __forceinline__ void barrier_arrive(int part) {
+    if (part == 0) barrier_arrive<FIRST, PARTIES>();
+    if (part == 1) barrier_arrive<FIRST + 1, PARTIES>();
+    if (part == 2) barrier_arrive<FIRST + 2, PARTIES>();
+    if (part == 3) barrier_arrive<FIRST + 3, PARTIES>();
+}
+
+// The named barriers. Those of the factor above the tile serve the factor of the tile itself afterwards.
+enum Barrier {
+    upper_there = 1,
+    square_there = 2,
+    lower_there = 3,  // four, one for eight columns each
+    first_solved = 7,
+    second_solved = 8,  // four
+    square_solved = 12  // four
+};
 
 template <typename T> __device__ __forceinline__ T broadcast(T value, int lane) {
     return __shfl_sync(0xffffffffu, value, lane);
@@ -329,23 +353,35 @@ __device__ __forceinline__ void solve_chunk(T (&rows)[half], const T* l, T* to, 
     }
 }
 
+// The part of a warp that solves: the block between the halves of the diagonal tile, or a half of `cross`, of which the
+// first 32 columns are divided by a triangle that is there at once.
+enum Part { between, first_columns, second_columns };
+
 // rows = rows L^-T for a triangle L, whose diagonal holds reciprocals. Waits for L before the first or before every
-// eighth column, and tells of the solution after the last or after every eighth.
+// eighth column, and tells of the solution, with `tell`, after the last or after every eighth.
 template <typename T>
-__device__ __forceinline__ void solve_rows(T (&rows)[half], const T* l, T* to, T* out, int wait, int wait_step,
-                                           int wait_parties, int arrive, int arrive_step, int arrive_parties) {
+__device__ __forceinline__ void solve_rows(T (&rows)[half], const T* l, T* to, T* out, Part role, bool tell) {
 #pragma unroll
     for (int part = 0; part < half / chunk; ++part) {
-        if (part == 0 || wait_step != 0) barrier_wait(wait + part * wait_step, wait_parties);
+        if (role == between)
+            barrier_wait<lower_there, 64>(part);
+        else if (role == second_columns)
+            barrier_wait<lower_there, 96>(part);
+        else if (part == 0)
+            barrier_wait<upper_there, 96>();
         const int at = part * chunk * tile;
         if (part == 0) solve_chunk<half>(rows, l + at, to + at, out + at);
         if (part == 1) solve_chunk<half - chunk>(rows, l + at, to + at, out + at);
         if (part == 2) solve_chunk<half - 2 * chunk>(rows, l + at, to + at, out + at);
         if (part == 3) solve_chunk<half - 3 * chunk>(rows, l + at, to + at, out + at);
-        if (arrive != 0 && (part == half / chunk - 1 || arrive_step != 0)) {
-            __syncwarp();
-            barrier_arrive(arrive + part * arrive_step, arrive_parties);
-        }
+        __syncwarp();
+        if (!tell) continue;
+        if (role == between)
+            barrier_arrive<square_solved, 64>(part);
+        else if (role == second_columns)
+            barrier_arrive<second_solved, 160>(part);
+        else if (part == half / chunk - 1)
+            barrier_arrive<first_solved, 160>();
     }
 }
 
@@ -363,11 +399,12 @@ __device__ __forceinline__ void factor_chunk(T (&rows)[half], Chain<T>& chain, i
     constexpr int width = Pack<T>::width, packs = LEFT / width, first = half - LEFT;
 #pragma unroll 1
     for (int j = first; j < first + chunk; ++j) {
-        // Column j - 1, from its fourth element below the diagonal on; before column 0 it counts as zero.
+        // Column j - 1, from its fourth element below the diagonal on. Before column 0 there is none: it is multiplied
+        // by zero, and any will do but the one that is written now.
         Pack<T> pack[packs];
 #pragma unroll
         for (int p = 4 / width; p < packs; ++p)
-            pack[p] = *reinterpret_cast<const Pack<T>*>(l + max(j - 1, 0) * tile + p * width);
+            pack[p] = *reinterpret_cast<const Pack<T>*>(l + abs(j - 1) * tile + p * width);
         if (!sound(chain.pivot) && chain.unsound == half) chain.unsound = j;
         const T inverse = chain.root, mine = rows[0] * inverse, next = chain.below * inverse;
         chain.pivot = chain.next_pivot - next * next;
@@ -394,7 +431,7 @@ __device__ __forceinline__ void factor_chunk(T (&rows)[half], Chain<T>& chain, i
 // rows = L for the symmetric 32 x 32 block `rows`, with `own` the lane's diagonal element; returns the first column
 // whose pivot is not sound, or 32.
 template <typename T>
-__device__ __forceinline__ int factor(T (&rows)[half], T own, int lane, int columns, T* l, T* out, int arrive) {
+__device__ __forceinline__ int factor(T (&rows)[half], T own, int lane, int columns, T* l, T* out, bool tell) {
     Chain<T> chain;
     chain.own = own;
     chain.pivot = broadcast(own, 0);
@@ -412,7 +449,7 @@ __device__ __forceinline__ int factor(T (&rows)[half], T own, int lane, int colu
         if (part == 1) factor_chunk<half - chunk>(rows, chain, lane, l, out);
         if (part == 2) factor_chunk<half - 2 * chunk>(rows, chain, lane, l, out);
         if (part == 3) factor_chunk<half - 3 * chunk>(rows, chain, lane, l, out);
-        if (arrive != 0) barrier_arrive(arrive + part, 64);
+        if (tell) barrier_arrive<lower_there, 64>(part);
     }
     for (int j = part * chunk; j < half; ++j) {
         const T value = lane == j ? (T)1 : (T)-0.0;
@@ -420,8 +457,8 @@ __device__ __forceinline__ int factor(T (&rows)[half], T own, int lane, int colu
         publish(out + j * tile, value);
     }
     __syncwarp();
-    if (arrive != 0)
-        for (; part < half / chunk; ++part) barrier_arrive(arrive + part, 64);
+    if (tell)
+        for (; part < half / chunk; ++part) barrier_arrive<lower_there, 64>(part);
     return chain.unsound;
 }
 
@@ -451,16 +488,6 @@ __device__ __forceinline__ void bring(const T* from, T* to, int first, int lane)
     __syncwarp();
 }
 
-// The named barriers. Those of the factor above the tile serve the factor of the tile itself afterwards.
-enum Barrier {
-    upper_there = 1,
-    square_there = 2,
-    lower_there = 3,  // four, one for eight columns each
-    first_solved = 7,
-    second_solved = 8,  // four
-    square_solved = 12  // four
-};
-
 // Ends the work on the tile `cross`, which is divided by the factor `above` (in the workspace: `above_at`), and, where
 // there is one, on the diagonal tile below it, from which its square is subtracted and which is then factored.
 //
@@ -479,16 +506,16 @@ __device__ __noinline__ void finish(T* cross, T* diag, T* above, const T* above_
         if (!has_cross) return;
         if (warp == 5) {
             bring<half, true>(above_at, above, 0, lane);
-            barrier_arrive(upper_there, 96);
+            barrier_arrive<upper_there, 96>();
         } else if (warp == 6) {
             bring<half, false>(above_at + half, above + half, 0, lane);
-            barrier_arrive(square_there, 96);
+            barrier_arrive<square_there, 96>();
         }
         // Chunks in the order in which they come: 0 and 3 by warp 5, 1 by warp 6, 2 by warp 7.
         for (int part = warp - 5; part < half / chunk; part += 3) {
             const int at = corner + part * chunk * tile;
             bring<chunk, true>(above_at + at, above + at, part * chunk, lane);
-            barrier_arrive(lower_there + part, 96);
+            barrier_arrive<lower_there, 96>(part);
         }
         return;
     }
@@ -509,24 +536,22 @@ __device__ __noinline__ void finish(T* cross, T* diag, T* above, const T* above_
             for (int part = first; part < last; ++part) {
                 const T* mine = cross + (warp == 0 || warp == 3 ? 0 : half) + part % 3 * panel;
                 const T* theirs = cross + (warp == 2 ? half : 0) + part * panel;
-                if (part == 0) barrier_wait(first_solved, 160);
+                if (part == 0) barrier_wait<first_solved, 160>();
                 if (part == 3) {
                     theirs = above + half;
-                    barrier_wait(square_there, 96);
+                    barrier_wait<square_there, 96>();
                 }
                 if (part == 2) mine = theirs = diag + half;
                 // The second half of `cross` comes by chunks; warps 1 and 2, which have time, wait for all of it, and
                 // leave the shared memory to those that have not.
-                if (part == 1 && warp > 0)
-                    for (int p = 0; p < half / chunk; ++p) barrier_wait(second_solved + p, 160);
-                const bool chunks = part == 2 || (part == 1 && warp == 0);
+                const bool chunks = part == 1 || part == 2, at_once = part == 1 && warp > 0;
 #pragma unroll 1
                 for (int p = 0; p < half; p += chunks ? chunk : half) {
-                    if (chunks) {
-                        const int barrier = part == 1 ? second_solved : square_solved;
-                        barrier_wait(barrier + p / chunk, part == 1 ? 160 : 64);
-                    }
-                    product.subtract(mine + p * tile, theirs + p * tile, chunks ? chunk : half);
+                    if (part == 1) barrier_wait<second_solved, 160>(p / chunk);
+                    if (part == 2) barrier_wait<square_solved, 64>(p / chunk);
+                    if (at_once && p + chunk < half) continue;
+                    const int at = at_once ? 0 : p * tile;
+                    product.subtract(mine + at, theirs + at, chunks && !at_once ? chunk : half);
                 }
             }
             product.store(block);
@@ -541,17 +566,13 @@ __device__ __noinline__ void finish(T* cross, T* diag, T* above, const T* above_
         const int uniform = broadcast(warp, 0);
         if (uniform == 0 || uniform == 2) {
             const int unsound =
-                factor(rows, own, lane, columns - warp / 2 * half, block, out, warp == 0 ? lower_there : 0);
+                factor(rows, own, lane, columns - warp / 2 * half, block, out, warp == 0);
             const int column = first_column + warp / 2 * half + unsound;
             if (lane == 0 && unsound < half && column < n) atomicMax(info, 0x7fffffff - column);
             continue;
         }
-        // By which triangle, which barriers tell of its columns, and which are told of the solution's.
-        const bool between = warp == 1, ready = warp >= 3 && pass == 0;
-        solve_rows(rows, between ? diag : above + pass * corner, block + lane, out, ready ? upper_there : lower_there,
-                   ready ? 0 : 1, between ? 64 : 96,
-                   between ? square_solved : !has_diag ? 0 : ready ? first_solved : second_solved,
-                   ready ? 0 : 1, between ? 64 : 160);
+        const Part role = warp == 1 ? between : pass == 0 ? first_columns : second_columns;
+        solve_rows(rows, role == between ? diag : above + pass * corner, block + lane, out, role, has_diag);
     }
 }
 

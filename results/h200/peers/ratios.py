@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compare a report of gpubench with what peers.py measured on the same machine.
 
-usage: ratios.py report.csv PEERS.json... > ratios.md
+usage: ratios.py report.csv PEERS.json... > ratios.md        PEERS: of peers.py and of sparse.py
 
 For each op, element type and size: the best of CuPy, PyTorch (eager, compiled) and JAX at the same accuracy, our
 `auto` row with hot caches, and their ratio. Geometric means at the end.
@@ -22,7 +22,10 @@ SAME = {
 # What users of CuPy call, eager and with its defaults.
 CUPY = {"matmul": "dot", "elementwise": "eager", "reduction": "sum,mean,std", "fft": "fft2", "solve": "lu",
         "spgemm": "csr", "spmv": "csr", "svd": "thin"}
-MAIN = [op for op in SAME if op != "spmv"]
+# The article's cells.
+SMALL, BIG = (100, 500, 512, 1024, 2048), (100, 500, 1000, 5000, 10000)
+ARTICLE = {(op, n) for op in SAME if op != "spmv"
+           for n in (BIG if op in ("matmul", "elementwise", "reduction") else SMALL)}
 
 
 def time(seconds):
@@ -45,9 +48,11 @@ def main():
         if (row["backend"], row["variant"], row["outcome"], row["cache"]) != ("cuda", "auto", "measured", "hot"):
             continue
         op, n, dtype = row["op"], int(row["n"]), {"f32": "float32", "f64": "float64"}[row["dtype"]]
+        density = float(row["density"] or 0.01)
         same = [p for p in peers
-                if (p["op"], p["n"], p["dtype"]) == (op, n, dtype) and p["variant"] in SAME.get(op, ())]
-        if not same or float(row["density"] or 0.01) != 0.01:
+                if (p["op"], p["n"], p["dtype"], p.get("density", 0.01)) == (op, n, dtype, density)
+                and p["variant"] in SAME.get(op, ())]
+        if not same:
             continue
         best = min(same, key=lambda p: p["median_ms"])
         its, device, host = best["median_ms"] / 1e3, float(row["median_s"]), float(row["host_median_s"])
@@ -58,7 +63,8 @@ def main():
                 cupy_of[key] = peer["median_ms"] / 1e3 / device
         share = f"{float(row['limit_share']):.1%} {row['limit_roof']}" if row["limit_share"] else "–"
         returned = time(float(row["enqueue_median_s"])) if row["enqueue_median_s"] else "–"
-        print(f"| {op} | {row['dtype']} | {n} | {best['lib']} {best['variant']} | {time(its)} | {time(device)} "
+        sparse = f", density {density:g}" if row["density"] else ""
+        print(f"| {op} | {row['dtype']} | {n}{sparse} | {best['lib']} {best['variant']} | {time(its)} | {time(device)} "
               f"| {row['picked']} | {returned} | {time(host)} | {best_of[key]:.2f} | {host_of[key]:.2f} | {share} "
               f"| {float(row['error']):.1e} / {float(row['error_bound']):.1e} |")
     print()
@@ -66,7 +72,7 @@ def main():
     print("| cells | best peer | by host clock | CuPy, eager and default |")
     print("|---|---|---|---|")
     for dtype in ("float32", "float64"):
-        groups = [(f"{dtype}, the article's ops", lambda key: key[0] in MAIN)]
+        groups = [(f"{dtype}, the article's ops", lambda key: (key[0], key[2]) in ARTICLE)]
         groups += [(f"{dtype}, {op}", lambda key, op=op: key[0] == op) for op in SAME]
         for name, belongs in groups:
             of = lambda ratios: [r for key, r in ratios.items() if key[1] == dtype and belongs(key)]
