@@ -79,8 +79,7 @@ __device__ __forceinline__ bool sound(double pivot) {
     return pivot >= 2.2250738585072014e-308 && pivot <= 1.7976931348623157e308;
 }
 
-// Barriers of some of the block's warps: those that bring data arrive, those that use it wait. The numbers are
-// immediates of the instructions: compute-sanitizer understands no others.
+// Barriers of some of the block's warps: those that bring data arrive, those that use it wait.
 template <int BARRIER, int PARTIES> __device__ __forceinline__ void barrier_wait() {
     asm volatile("bar.sync %0, %1;" ::"n"(BARRIER), "n"(PARTIES) : "memory");
 }
