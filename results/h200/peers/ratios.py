@@ -4,7 +4,9 @@
 usage: ratios.py report.csv PEERS.json... > ratios.md        PEERS: of peers.py and of sparse.py
 
 For each op, element type and size: the best of CuPy, PyTorch (eager, compiled) and JAX at the same accuracy, our
-`auto` row with hot caches, and their ratio. Geometric means at the end.
+`auto` row with hot caches, and their ratio by three of our times: the device's, corrected, without gaps between launches;
+the two events' as they read; and the host's, from the call until all is done. Peers are timed by events around the call
+(JAX by the host's clock), so that their launches count. Geometric means at the end.
 """
 import csv, json, math, sys
 
@@ -41,9 +43,9 @@ def main():
     ours = list(csv.DictReader(open(sys.argv[1])))
     peers = [row for path in sys.argv[2:] for row in json.load(open(path))]
     print("| op | type | N | best peer | its time | ours | picked | host clock, call returned | host clock, done "
-          "| ratio | by host clock | share of limit | error / bound |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
-    best_of, cupy_of, host_of = {}, {}, {}
+          "| ratio | by events | by host clock | share of limit | error / bound |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|")
+    best_of, cupy_of, events_of, host_of = {}, {}, {}, {}
     for row in ours:
         if (row["backend"], row["variant"], row["outcome"], row["cache"]) != ("cuda", "auto", "measured", "hot"):
             continue
@@ -58,6 +60,7 @@ def main():
         its, device, host = best["median_ms"] / 1e3, float(row["median_s"]), float(row["host_median_s"])
         key = (op, dtype, n)
         best_of[key], host_of[key] = its / device, its / host
+        events_of[key] = its / float(row["events_median_s"])
         for peer in same:
             if peer["lib"] == "cupy" and peer["variant"] == CUPY[op]:
                 cupy_of[key] = peer["median_ms"] / 1e3 / device
@@ -65,12 +68,12 @@ def main():
         returned = time(float(row["enqueue_median_s"])) if row["enqueue_median_s"] else "–"
         sparse = f", density {density:g}" if row["density"] else ""
         print(f"| {op} | {row['dtype']} | {n}{sparse} | {best['lib']} {best['variant']} | {time(its)} | {time(device)} "
-              f"| {row['picked']} | {returned} | {time(host)} | {best_of[key]:.2f} | {host_of[key]:.2f} | {share} "
+              f"| {row['picked']} | {returned} | {time(host)} | {best_of[key]:.2f} | {events_of[key]:.2f} | {host_of[key]:.2f} | {share} "
               f"| {float(row['error']):.1e} / {float(row['error_bound']):.1e} |")
     print()
     print("Geometric means of the ratios:\n")
-    print("| cells | best peer | by host clock | CuPy, eager and default |")
-    print("|---|---|---|---|")
+    print("| cells | best peer | by events | by host clock | CuPy, eager and default |")
+    print("|---|---|---|---|---|")
     for dtype in ("float32", "float64"):
         groups = [(f"{dtype}, the article's ops", lambda key: (key[0], key[2]) in ARTICLE)]
         groups += [(f"{dtype}, {op}", lambda key, op=op: key[0] == op) for op in SAME]
@@ -79,7 +82,7 @@ def main():
             if not of(best_of):
                 continue
             cupy = of(cupy_of)
-            print(f"| {name}: {len(of(best_of))} | {mean(of(best_of)):.2f} | {mean(of(host_of)):.2f} | "
+            print(f"| {name}: {len(of(best_of))} | {mean(of(best_of)):.2f} | {mean(of(events_of)):.2f} | {mean(of(host_of)):.2f} | "
                   f"{f'{mean(cupy):.2f} ({len(cupy)})' if cupy else '–'} |")
 
 
