@@ -1,5 +1,7 @@
 //! Remarks on a comparison as a whole: what weakens it, and what would make it stronger.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::{Change, Measured, Note, Policy, Runs, Verdict};
 use crate::case::Cell;
 
@@ -39,6 +41,9 @@ pub fn notes(old: &Runs, new: &Runs, cells: &[Change], policy: &Policy) -> Vec<N
             );
         }
     }
+    if let Some(text) = repicked(old, new) {
+        note(text, "name the variants (--variants) to watch one kernel, whatever auto takes");
+    }
     for table in policy.idle(&cells.iter().map(Change::cell).collect::<Vec<Cell>>()) {
         note(table, "correct the table or remove it");
     }
@@ -57,6 +62,36 @@ fn scarce(cells: &[Change], side: &Runs, measured: impl Fn(&Change) -> Option<&M
     let cells = if count == 1 { "1 cell has".to_owned() } else { format!("{count} cells have") };
     let (runs, all) = (runs(first)?, side.runs.len());
     Some(format!("{cells} a time in some of the runs only; first: {}, in {runs} of {all}", first.cell()))
+}
+
+/// In which cells a variant that picks among others took another one in NEW than in OLD.
+fn repicked(old: &Runs, new: &Runs) -> Option<String> {
+    let (was, is) = (picks(old), picks(new));
+    let mut changed = was.iter().filter_map(|(cell, was)| {
+        let is = is.get(cell).filter(|is| *is != was)?;
+        Some(format!("{cell}: {was}, then {is}"))
+    });
+    let first = changed.next()?;
+    let cells = match 1 + changed.count() {
+        1 => "in 1 cell".to_owned(),
+        count => format!("in {count} cells"),
+    };
+    Some(format!(
+        "{cells} another variant was picked in NEW than in OLD, which is part of the change; first: {first}"
+    ))
+}
+
+/// The variants that were picked in the runs of a side, by cell.
+fn picks(side: &Runs) -> BTreeMap<String, String> {
+    let rows = side.runs.iter().flat_map(|run| &run.report.rows);
+    let mut picks = BTreeMap::<String, BTreeSet<&str>>::new();
+    for row in rows {
+        if let Some(picked) = &row.picked {
+            picks.entry(row.cell().to_string()).or_default().insert(picked);
+        }
+    }
+    let joined = |names: BTreeSet<&str>| names.into_iter().collect::<Vec<_>>().join(" or ");
+    picks.into_iter().map(|(cell, names)| (cell, joined(names))).collect()
 }
 
 /// Why cells of both sides do not meet although ops and sizes do.

@@ -86,6 +86,21 @@ fn times_of_other_operands_or_another_clock_are_not_compared() {
 }
 
 #[test]
+fn another_pick_is_told() {
+    let (mut old, new) = with_change(|row| row.picked = Some("dmma".into()));
+    let told = |old: &Runs| {
+        let notes = compare(old, &new, &Policy::default()).notes;
+        notes.into_iter().find(|note| note.text.contains("another variant was picked")).map(|note| note.text)
+    };
+    // Nothing to hold it against.
+    assert_eq!(told(&old), None);
+    old.runs[0].report.rows.iter_mut().for_each(|row| row.picked = Some("cublas".into()));
+    assert!(
+        told(&old).is_some_and(|text| text.contains("in 1 cell ") && text.ends_with("cublas, then dmma"))
+    );
+}
+
+#[test]
 fn other_machines_are_refused_or_give_ratios_alone() {
     let (mut old, mut new) = with_change(|row| row.execute.as_mut().unwrap().scale(3.0));
     for (runs, name) in [(&mut old, "NVIDIA H200"), (&mut new, "NVIDIA H100")] {

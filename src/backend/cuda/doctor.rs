@@ -10,13 +10,17 @@ use super::ops::{auto, kernels};
 use crate::backend::{Finding, Options, Variant};
 use crate::error::Unavailable;
 
-/// The libraries without which a variant cannot run; of one that picks, those of what it would rather pick.
-fn needs(variant: &Variant) -> &'static [Library] {
-    let name = match &*variant.name {
-        auto::AUTO => auto::first(&variant.op).unwrap_or(auto::AUTO),
-        name => name,
-    };
-    match (&*variant.op, name) {
+/// The libraries that a variant uses; of one that picks, those of all that it may pick.
+fn uses(variant: &Variant) -> Vec<Library> {
+    if variant.name == auto::AUTO {
+        return auto::picks(&variant.op).flat_map(|name| needs(&variant.op, name)).copied().collect();
+    }
+    needs(&variant.op, &variant.name).to_vec()
+}
+
+/// The libraries without which a variant that does the work itself cannot run.
+fn needs(op: &str, name: &str) -> &'static [Library] {
+    match (op, name) {
         ("matmul", "cublas" | "cublas-tf32") => &[Library::Cublas],
         ("matmul", "cublas-f16" | "cublas-bf16" | "widened") => &[Library::Cublas, Library::Nvrtc],
         ("matmul", "ozaki-int8") => &[Library::CublasLt, Library::Nvrtc],
@@ -33,7 +37,7 @@ fn needs(variant: &Variant) -> &'static [Library] {
 fn serves(library: Option<Library>) -> Vec<String> {
     kernels()
         .map(|kernel| &kernel.variant)
-        .filter(|variant| library.is_none_or(|library| needs(variant).contains(&library)))
+        .filter(|variant| library.is_none_or(|library| uses(variant).contains(&library)))
         .map(|variant| format!("{}/{}", variant.op, variant.name))
         .collect()
 }
@@ -116,11 +120,13 @@ mod tests {
     #[test]
     fn every_variant_hangs_on_some_library_and_the_driver() {
         for kernel in kernels() {
-            assert!(!needs(&kernel.variant).is_empty(), "{:?}", kernel.variant);
+            assert!(!uses(&kernel.variant).is_empty(), "{:?}", kernel.variant);
         }
         assert!(serves(Some(Library::Cublas)).contains(&"matmul/cublas".to_owned()));
         for (library, variant) in [
             (Library::Cublas, "matmul/auto"),
+            (Library::Nvrtc, "matmul/auto"),
+            (Library::Cufft, "fft/auto"),
             (Library::Nvrtc, "fft/mirrored"),
             (Library::Nvrtc, "solve/cholesky"),
             (Library::Nvrtc, "spgemm/gustavson"),

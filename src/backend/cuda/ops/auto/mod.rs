@@ -34,9 +34,9 @@ const fn of(op: &'static str) -> Kernel {
     Kernel { variant: variant(op, AUTO, "the variant that docs/variants.md names as the best"), prepare }
 }
 
-/// The variant that the rules name first for an op.
-pub(crate) fn first(op: &str) -> Option<&'static str> {
-    RULES.iter().find(|rule| rule.op == op).map(|rule| rule.variant)
+/// The variants that the rules name for an op; one may come more than once.
+pub(crate) fn picks(op: &str) -> impl Iterator<Item = &'static str> {
+    RULES.iter().filter(move |rule| rule.op == op).map(|rule| rule.variant)
 }
 
 /// Prepares the first variant that the rules name and that can do the case. One that is not there for it, or does not
