@@ -113,6 +113,16 @@ pub trait Job {
         false
     }
 
+    /// Numbers of threads that are worth trying, ascending; fewer than two where there is no choice.
+    fn thread_choices(&self) -> Vec<usize> {
+        Vec::new()
+    }
+
+    /// Executes on so many threads, one of [`Job::thread_choices`], from now on.
+    fn use_threads(&mut self, threads: usize) {
+        let _ = threads;
+    }
+
     /// The variant that does the work, where the one that was asked for picks among others.
     fn picked(&self) -> Option<&str> {
         None
