@@ -13,7 +13,7 @@ mod variant;
 
 pub use ceilings::{BusRates, Ceilings};
 pub use conditions::{ClockCheck, Conditions, Floors};
-pub use job::{Backend, Job, Sample, SetupCounts};
+pub use job::{Backend, Job, PageFaults, Sample, SetupCounts};
 pub use phases::{Compile, DevicePhases, HostMemory, Transfer};
 pub use variant::{Accuracy, Side, Variant};
 

@@ -101,6 +101,7 @@ fn blank(planned: &PlannedCell) -> Row {
         error: None,
         work,
         picked: None,
+        threads: None,
         inputs: None,
         phases: None,
         execute: None,

@@ -130,9 +130,11 @@ impl Visit<'_> {
 
     fn prepare_steps(&mut self, course: &mut Course<'_>) -> Result<(), End> {
         self.await_worker(course)?;
-        let request = Request::Prepare { job: course.job(), cell: course.planned.cell.clone() };
-        let reply = self.exchange(course, &request)?;
-        let Reply::Prepared { error, inputs, phases, picked, libraries } = reply else {
+        // The worker may time choices of threads.
+        self.workers.settle(self.observer).map_err(|_| End::Interrupted)?;
+        let (cell, threads) = (course.planned.cell.clone(), course.row.threads);
+        let reply = self.exchange(course, &Request::Prepare { job: course.job(), cell, threads })?;
+        let Reply::Prepared { error, inputs, phases, picked, threads, libraries } = reply else {
             return Err(ended(course, reply));
         };
         course.held_by = Some(self.workers.generation(course.backend()));
@@ -141,7 +143,7 @@ impl Visit<'_> {
         // A cell prepared again after its worker was lost keeps what its first preparation took.
         (course.row.error, course.row.inputs) = (Some(error), Some(inputs.clone()));
         course.row.phases.get_or_insert(phases);
-        course.row.picked = picked;
+        (course.row.picked, course.row.threads) = (picked, threads);
         if let Err(reason) = self.inputs.agree(&course.row, &inputs) {
             course.close(Outcome::Failed, reason, None);
             return Err(End::Row);

@@ -142,6 +142,10 @@ impl Backend for Cpu {
         })
     }
 
+    fn threads(&self) -> Option<usize> {
+        Some(self.threads)
+    }
+
     fn libraries(&self) -> Vec<Finding> {
         let loaded = Vendor::ALL.into_iter().filter_map(|vendor| Some((vendor, vendor.loaded()?)));
         loaded
