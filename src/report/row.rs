@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::{Accuracy, Compile, Conditions, DevicePhases, PageFaults, SetupCounts, Side, Transfer};
+use crate::backend::{
+    Accuracy, Compile, Conditions, DevicePhases, PageFaults, SetupCounts, Side, Transfer, fewer_threads,
+};
 use crate::case::{Cache, Case, Cell};
 use crate::measure::drift::Drift;
 use crate::measure::grade::{Grade, Warning};
@@ -292,6 +294,11 @@ impl Row {
             variant: self.variant.clone(),
             cache: self.cache,
         }
+    }
+
+    /// Whether it may stand for its side: in full precision, and on the most threads of its run.
+    pub fn is_headline(&self) -> bool {
+        self.accuracy.is_headline() && fewer_threads(&self.variant).is_none()
     }
 
     /// The variant that did the work: the named one, or the one that it picked.

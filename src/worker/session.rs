@@ -37,6 +37,8 @@ pub struct Session {
     variants: Vec<Variant>,
     backend: Box<dyn Backend>,
     simulated: bool,
+    /// Whether another worker takes turns with this one.
+    alternates: bool,
 }
 
 /// Expected entries of a sparse operand: `i32::MAX`, less six standard deviations and some.
@@ -58,6 +60,7 @@ impl Session {
             variants,
             backend,
             simulated: registration.simulated,
+            alternates: options.alternates,
         })
     }
 
@@ -156,6 +159,9 @@ impl Session {
             job.use_threads(*threads);
         }
         let taken = batch::take(self.backend.as_mut(), job.as_mut(), *cache, batch, pauses)?;
+        if self.alternates {
+            self.backend.settle();
+        }
         let on_device = !taken.samples.is_empty() && taken.samples.iter().all(|s| s.device_s.is_some());
         let clock = match (self.simulated, on_device) {
             (true, _) => Clock::Simulated,
