@@ -46,7 +46,7 @@ fn rayon_works_on_the_threads_asked_for() {
 
 #[test]
 fn faer_works_on_the_threads_asked_for() {
-    obeys("matmul", "faer", if cfg!(debug_assertions) { 256 } else { 1500 });
+    obeys("matmul", "faer", if cfg!(debug_assertions) { 640 } else { 1500 });
 }
 
 #[test]
