@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
 
-use crate::backend::{BACKENDS, Variant};
+use crate::backend::{BACKENDS, Side, Variant, fewer_threads, on_threads};
 use crate::case::{Case, Cell};
 use crate::measure::sampling::Sampling;
 use crate::op::OPS;
@@ -32,6 +32,15 @@ pub struct PlannedCell {
     pub variant: Variant,
     /// How it is sampled.
     pub sampling: Sampling,
+}
+
+impl PlannedCell {
+    /// The name of the worker that does it: the backend's, or for fewer threads than the run's most `cpu@1`.
+    pub fn worker(&self) -> String {
+        let backend = &self.cell.backend;
+        fewer_threads(&self.cell.variant)
+            .map_or_else(|| backend.clone(), |threads| on_threads(backend, threads))
+    }
 }
 
 /// A backend's name and all its variants.
@@ -63,11 +72,11 @@ impl Plan {
     pub fn from_tables(settings: &Settings, tables: &[Table]) -> Result<Plan> {
         check_patterns(&settings.sweeps, tables)?;
         let chosen: Vec<Vec<Choice>> = settings.sweeps.iter().map(|sweep| choose(sweep, tables)).collect();
-        check_count(&settings.sweeps, &chosen)?;
+        check_count(&settings.sweeps, &chosen, settings.fewer_threads.len())?;
         let mut ranked = Vec::new();
         for (sweep, choices) in settings.sweeps.iter().zip(&chosen) {
             for choice in choices {
-                extend(&mut ranked, settings.seed, sweep, choice);
+                extend(&mut ranked, settings, sweep, choice);
             }
         }
         ranked.sort_by(order);
@@ -111,15 +120,21 @@ fn choose<'a>(sweep: &Sweep, tables: &'a [Table]) -> Vec<Choice<'a>> {
         .collect()
 }
 
-fn extend(ranked: &mut Vec<Ranked>, seed: u64, sweep: &Sweep, choice: &Choice) {
+fn extend(ranked: &mut Vec<Ranked>, settings: &Settings, sweep: &Sweep, choice: &Choice) {
     let Choice { rank, backend, variant } = *choice;
+    let (seed, fewer) = (settings.seed, settings.fewer_threads.iter().filter(|_| variant.side == Side::Cpu));
+    let fewer = fewer.map(|threads| on_threads(&variant.name, *threads));
+    let names: Vec<String> = std::iter::once(variant.name.to_string()).chain(fewer).collect();
     for &dtype in sweep.dtypes.iter().filter(|dtype| variant.dtypes.contains(dtype)) {
         for &n in &sweep.sizes {
             let case = Case { op: sweep.op.clone(), n, dtype, density: sweep.density, seed };
             for &cache in &sweep.caches {
-                let (case, backend) = (case.clone(), backend.to_owned());
-                let cell = Cell { case, backend, variant: variant.name.to_string(), cache };
-                ranked.push((rank, PlannedCell { cell, variant: variant.clone(), sampling: sweep.sampling }));
+                for name in &names {
+                    let (case, backend) = (case.clone(), backend.to_owned());
+                    let cell = Cell { case, backend, variant: name.clone(), cache };
+                    let planned = PlannedCell { cell, variant: variant.clone(), sampling: sweep.sampling };
+                    ranked.push((rank, planned));
+                }
             }
         }
     }
@@ -138,16 +153,18 @@ fn order(a: &Ranked, b: &Ranked) -> Ordering {
         .cmp(&problem(b))
         .then_with(|| density(a).total_cmp(&density(b)))
         .then_with(|| (a.cache, backend(a), rank_a).cmp(&(b.cache, backend(b), rank_b)))
+        .then_with(|| fewer_threads(&a.variant).cmp(&fewer_threads(&b.variant)))
 }
 
 /// Refuses a plan that could not be finished or held in memory, before it is made.
-fn check_count(sweeps: &[Sweep], chosen: &[Vec<Choice>]) -> Result<()> {
+fn check_count(sweeps: &[Sweep], chosen: &[Vec<Choice>], fewer: usize) -> Result<()> {
     let count: u128 = sweeps
         .iter()
         .zip(chosen)
         .map(|(sweep, choices)| {
             let cases = sweep.sizes.len() as u128 * sweep.dtypes.len() as u128;
-            cases * sweep.caches.len() as u128 * choices.len() as u128
+            let of_cpu = choices.iter().filter(|choice| choice.variant.side == Side::Cpu).count();
+            cases * sweep.caches.len() as u128 * (choices.len() + fewer * of_cpu) as u128
         })
         .sum();
     if count > MOST_CELLS {

@@ -13,6 +13,19 @@ pub fn allowed() -> Vec<usize> {
     list.map(|list| parse_list(list.trim())).unwrap_or_default()
 }
 
+/// The allowed processors, one of each core before the second of any, where cores have several.
+pub fn cores_first() -> Vec<usize> {
+    let allowed = allowed();
+    let rank = |cpu: &usize| {
+        let file = Path::new(CPUS).join(format!("cpu{cpu}/topology/thread_siblings_list"));
+        let siblings = parse_list(fs::read_to_string(file).unwrap_or_default().trim());
+        siblings.into_iter().filter(|sibling| sibling < cpu && allowed.contains(sibling)).count()
+    };
+    let mut ranked: Vec<(usize, usize)> = allowed.iter().map(|cpu| (rank(cpu), *cpu)).collect();
+    ranked.sort_unstable();
+    ranked.into_iter().map(|(_, cpu)| cpu).collect()
+}
+
 /// Bytes of all caches of the last level that the allowed processors have, each counted once.
 pub fn last_level_cache_bytes() -> Option<u64> {
     let caches: BTreeSet<(String, u64)> = allowed().into_iter().filter_map(last_level_cache).collect();
@@ -117,6 +130,9 @@ mod tests {
     fn this_process_may_run_somewhere() {
         if cfg!(target_os = "linux") {
             assert!(!allowed().is_empty());
+            let mut cores_first = cores_first();
+            cores_first.sort_unstable();
+            assert_eq!(cores_first, allowed());
         }
     }
 }

@@ -141,7 +141,7 @@ fn comparisons<'a>(report: &'a Report, op: &str, dtype: DType, cache: Cache) -> 
 fn best<'a>(rows: &[&'a Row], side: Side, kind: Kind) -> Option<(&'a Row, Estimate)> {
     rows.iter()
         .copied()
-        .filter(|row| row.side == side && row.accuracy.is_headline())
+        .filter(|row| row.side == side && row.is_headline())
         .filter_map(|row| Some((row, estimate(row, kind)?)))
         .min_by(|a, b| a.1.value.total_cmp(&b.1.value))
 }
@@ -151,6 +151,21 @@ mod tests {
     use super::*;
     use crate::backend::Accuracy;
     use crate::report::{Outcome, example};
+
+    #[test]
+    fn fewer_threads_never_stand_for_the_cpu() {
+        let mut report = example::empty();
+        report.rows = vec![
+            example::measured("fft", 10, "cpu", "realfft", 4e-3),
+            example::measured("fft", 10, "cpu", "realfft@1", 1e-3),
+            example::measured("fft", 10, "cuda", "r2c", 1e-3),
+        ];
+        let sections = sections(&report);
+        let comparison = &sections[0].comparisons[0];
+        assert_eq!(comparison.cpu.unwrap().variant, "realfft");
+        assert_eq!(comparison.speed_up(Kind::Kernel).map(|found| found.0.value), Some(4.0));
+        assert_eq!(comparison.rows.len(), 3, "the row is there all the same");
+    }
 
     #[test]
     fn a_comparison_never_mixes_states_of_the_caches() {

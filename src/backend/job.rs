@@ -36,9 +36,21 @@ pub struct Sample {
     /// Times the system took a processor away from the process during the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switches: Option<u64>,
+    /// Page faults of the process during the work, an execution; `None` where the system does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_faults: Option<PageFaults>,
     /// Whether the device's clock was held down.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub throttled: bool,
+}
+
+/// How often the system had to find memory for an address that was touched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PageFaults {
+    /// Without reading from a disk: memory that was touched for the first time, or had been given back.
+    pub minor: f64,
+    /// With reading from a disk.
+    pub major: f64,
 }
 
 impl Sample {
@@ -113,6 +125,20 @@ pub trait Job {
         false
     }
 
+    /// Numbers of threads that are worth trying, ascending, all that it may use last; none where there is no choice.
+    ///
+    /// A library keeps one number for the whole process: a job that must have all of them while another has fewer
+    /// names that number alone, and is told it before each batch.
+    fn thread_choices(&self) -> Vec<usize> {
+        Vec::new()
+    }
+
+    /// Executes on so many threads, one of [`Job::thread_choices`], from now on. Called outside the clock, before the
+    /// first execution of each batch.
+    fn use_threads(&mut self, threads: usize) {
+        let _ = threads;
+    }
+
     /// The variant that does the work, where the one that was asked for picks among others.
     fn picked(&self) -> Option<&str> {
         None
@@ -158,6 +184,11 @@ pub trait Backend {
     /// Only [`CellError::DeviceLost`] asks for a new worker.
     fn ceilings(&mut self) -> Result<Option<Ceilings>, CellError> {
         Ok(None)
+    }
+
+    /// CPU threads that a job may use; `None` for backends of which that says nothing.
+    fn threads(&self) -> Option<usize> {
+        None
     }
 
     /// The libraries it has loaded so far, with paths and versions.

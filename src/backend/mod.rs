@@ -13,9 +13,9 @@ mod variant;
 
 pub use ceilings::{BusRates, Ceilings};
 pub use conditions::{ClockCheck, Conditions, Floors};
-pub use job::{Backend, Job, Sample, SetupCounts};
+pub use job::{Backend, Job, PageFaults, Sample, SetupCounts};
 pub use phases::{Compile, DevicePhases, HostMemory, Transfer};
-pub use variant::{Accuracy, Side, Variant};
+pub use variant::{Accuracy, Side, Variant, fewer_threads, on_threads};
 
 use crate::error::Unavailable;
 
@@ -24,6 +24,13 @@ use crate::error::Unavailable;
 pub struct Options {
     /// CPU threads; all that the process may use when `None`.
     pub threads: Option<usize>,
+    /// Whether CPU threads are bound to processors, one a core.
+    #[serde(default)]
+    pub pin: bool,
+    /// Whether another worker takes turns with this one on the same processors, so that none of its threads may spin
+    /// on once it has answered.
+    #[serde(default)]
+    pub alternates: bool,
     /// Ordinal of the CUDA device.
     pub device: u32,
     /// Where host data lies when it is copied to a device and back.

@@ -61,6 +61,16 @@ impl Accuracy {
     }
 }
 
+/// The name of the rows of a variant on fewer threads than the run's most: `openblas@1`.
+pub fn on_threads(variant: &str, threads: usize) -> String {
+    format!("{variant}@{threads}")
+}
+
+/// The number of threads in a name that [`on_threads`] has made.
+pub fn fewer_threads(name: &str) -> Option<usize> {
+    name.rsplit_once('@')?.1.parse().ok()
+}
+
 /// One way a backend does an op.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Variant {

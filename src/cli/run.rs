@@ -144,6 +144,7 @@ mod tests {
             error: None,
             work: Work { flop: 1.0, bytes: 1.0 },
             picked: None,
+            threads: None,
             inputs: None,
             phases: None,
             execute: None,

@@ -40,7 +40,8 @@ pub fn swept_on(args: &SweepArgs, device: Option<u32>) -> Result<Request> {
     };
     let run = RunWide {
         seed: args.seed,
-        threads: args.threads,
+        threads: args.threads.clone(),
+        pin: args.pin.then_some(true),
         device,
         sim: args.sim.clone(),
         cell_timeout_s: args.cell_timeout,

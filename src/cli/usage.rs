@@ -84,10 +84,10 @@ mod tests {
                 &["run", "--samples", "many"],
                 "invalid value 'many' for '--samples <N>': it must be a whole number from 1 to 1000000; see 'gpubench run",
             ),
-            (&["run", "--threads", "0"], "invalid value '0' for '--threads <N>': 0 threads"),
+            (&["run", "--threads", "0"], "invalid value '0' for '--threads <LIST>': 0 threads"),
             (
                 &["run", "--threads", "-1"],
-                "invalid value '-1' for '--threads <N>': it must be a whole number from 1 to 4096; see 'gpubench run",
+                "invalid value '-1' for '--threads <LIST>': it must be a whole number from 1 to 4096; see 'gpubench run",
             ),
             (
                 &["run", "--cell-timeout", "-1s"],

@@ -2,6 +2,7 @@
 
 use crate::settings::devices::{self, Devices};
 use crate::settings::layer::limits;
+use crate::settings::threads::{self, Threads};
 use crate::settings::{duration, percent};
 
 /// A whole number that fits, or a message with the limits; what lies just outside of them is left to `limits`.
@@ -20,8 +21,8 @@ pub fn warmup(text: &str) -> Result<u32, String> {
 }
 
 /// The value of the flag of that name.
-pub fn threads(text: &str) -> Result<usize, String> {
-    limits::threads(whole(text, 1, limits::MOST_THREADS)?).map_err(|error| error.to_string())
+pub fn threads(text: &str) -> Result<Threads, String> {
+    threads::parse(text).map_err(|error| error.to_string())
 }
 
 /// The value of the flag of that name.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::PlannedCell;
 use super::series::Series;
+use crate::case::Cell;
 use crate::error::Unavailable;
 use crate::op::{self, Work};
 use crate::report::{Outcome, Row};
@@ -14,6 +15,7 @@ pub struct Course<'a> {
     pub position: usize,
     /// What is to be done.
     pub planned: &'a PlannedCell,
+    worker: String,
     /// The number of the worker that holds its job, or held it before it was lost.
     pub held_by: Option<u64>,
     /// Whether its row is complete.
@@ -30,7 +32,8 @@ impl<'a> Course<'a> {
     /// A cell that has not begun and may take `limit` in all.
     pub fn new(position: usize, planned: &'a PlannedCell, limit: Duration) -> Self {
         let (row, series) = (blank(planned), Series::default());
-        Course { position, planned, held_by: None, ended: false, row, series, left: limit }
+        let worker = planned.worker();
+        Course { position, planned, worker, held_by: None, ended: false, row, series, left: limit }
     }
 
     /// The number by which workers know its job.
@@ -38,9 +41,14 @@ impl<'a> Course<'a> {
         self.position as u64
     }
 
-    /// The name of its backend.
-    pub fn backend(&self) -> &'a str {
-        &self.planned.cell.backend
+    /// The name of the worker that does it.
+    pub fn worker(&self) -> &str {
+        &self.worker
+    }
+
+    /// The cell as that worker knows it: on all of its threads.
+    pub fn asked(&self) -> Cell {
+        Cell { variant: self.planned.variant.name.to_string(), ..self.planned.cell.clone() }
     }
 
     /// Whether its row is complete.
@@ -101,6 +109,7 @@ fn blank(planned: &PlannedCell) -> Row {
         error: None,
         work,
         picked: None,
+        threads: None,
         inputs: None,
         phases: None,
         execute: None,

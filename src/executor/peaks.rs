@@ -66,7 +66,8 @@ pub fn gather(
         return ControlFlow::Continue(());
     }
     let mut ready = vec![];
-    for name in workers.names() {
+    // The most that a machine does it does on the most threads.
+    for name in workers.names().into_iter().filter(|name| backend::fewer_threads(name).is_none()) {
         match workers.ready(&name, observer) {
             Ok(_) => ready.push(name),
             Err(Hindrance::Interrupted) => return ControlFlow::Break(()),

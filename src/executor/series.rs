@@ -1,7 +1,7 @@
 //! The samples of one cell over all rounds, and the timed phase that is made of them.
 
 use super::PlannedCell;
-use crate::backend::{Conditions, Floors, Sample, SetupCounts, Side};
+use crate::backend::{Conditions, Floors, PageFaults, Sample, SetupCounts, Side};
 use crate::measure::batch::Taken;
 use crate::measure::grade::{self, Facts};
 use crate::measure::stats::Summary;
@@ -83,6 +83,7 @@ impl Series {
             held: self.samples.iter().map(|sample| sample.held).reduce(|a, b| Some(a? && b?)).flatten(),
             sm_mhz: self.each(|sample| sample.sm_mhz),
             switches: self.each(|sample| sample.switches),
+            page_faults: self.page_faults(),
             set_aside: self.set_aside,
             throttled: count(&self.samples, |sample| sample.throttled),
             warmups: self.warmups,
@@ -99,6 +100,15 @@ impl Series {
             warnings: vec![],
         };
         Some(self.graded(execute, planned))
+    }
+
+    /// The page faults of an execution, in the median.
+    fn page_faults(&self) -> Option<PageFaults> {
+        let faults = self.each(|sample| sample.page_faults);
+        let median = |kind: fn(&PageFaults) -> f64| {
+            Summary::of(&faults.iter().map(kind).collect::<Vec<_>>()).map(|summary| summary.median)
+        };
+        Some(PageFaults { minor: median(|faults| faults.minor)?, major: median(|faults| faults.major)? })
     }
 
     /// What every sample has; empty when some have not.
@@ -134,6 +144,7 @@ impl Series {
             throttled: execute.throttled,
             floor_ratio: floor.map(|floor| raw / floor),
             disturbed: count(&execute.switches, |switches| *switches > 0),
+            page_faults: execute.page_faults,
             others: &others,
             held_down: &held_down,
             load: self.load,

@@ -94,20 +94,20 @@ impl Visit<'_> {
         }
         course.held_by = None;
         let stop = self.workers.stop();
-        let Ok(client) = self.workers.ready(course.backend(), self.observer) else { return Ok(()) };
+        let Ok(client) = self.workers.ready(course.worker(), self.observer) else { return Ok(()) };
         client.send(&Request::Release { job: course.job() });
         match client.wait(Instant::now() + self.limit, stop, &mut |_| {}) {
             Ok(_) => Ok(()),
             Err(Loss::Interrupted) => Err(Interrupted),
             Err(Loss::TimedOut | Loss::Gone(_)) => {
-                self.workers.discard(course.backend());
+                self.workers.discard(course.worker());
                 Ok(())
             }
         }
     }
 
     fn holds(&self, course: &Course<'_>) -> bool {
-        course.held_by == Some(self.workers.generation(course.backend()))
+        course.held_by == Some(self.workers.generation(course.worker()))
     }
 
     fn after(&mut self, course: &mut Course<'_>, attempt: Result<(), End>) -> Result<Prepared, Interrupted> {
@@ -117,12 +117,12 @@ impl Visit<'_> {
             Err(End::Row) => self.release(course).map(|()| Prepared::Done),
             Err(End::Crowded(short)) => Ok(Prepared::Crowded(short)),
             Err(End::Replace) => {
-                self.workers.discard(course.backend());
+                self.workers.discard(course.worker());
                 Ok(Prepared::Done)
             }
             Err(End::Interrupted) => {
                 // It may be in the midst of a cell: there is nothing to wait for.
-                self.workers.discard(course.backend());
+                self.workers.discard(course.worker());
                 Err(Interrupted)
             }
         }
@@ -130,18 +130,20 @@ impl Visit<'_> {
 
     fn prepare_steps(&mut self, course: &mut Course<'_>) -> Result<(), End> {
         self.await_worker(course)?;
-        let request = Request::Prepare { job: course.job(), cell: course.planned.cell.clone() };
-        let reply = self.exchange(course, &request)?;
-        let Reply::Prepared { error, inputs, phases, picked, libraries } = reply else {
+        // The worker may time choices of threads.
+        self.workers.settle(self.observer).map_err(|_| End::Interrupted)?;
+        let (cell, threads) = (course.asked(), course.row.threads);
+        let reply = self.exchange(course, &Request::Prepare { job: course.job(), cell, threads })?;
+        let Reply::Prepared { error, inputs, phases, picked, threads, libraries } = reply else {
             return Err(ended(course, reply));
         };
-        course.held_by = Some(self.workers.generation(course.backend()));
-        self.workers.note_libraries(course.backend(), libraries);
-        course.series.floors = self.workers.floors(course.backend());
+        course.held_by = Some(self.workers.generation(course.worker()));
+        self.workers.note_libraries(course.worker(), libraries);
+        course.series.floors = self.workers.floors(course.worker());
         // A cell prepared again after its worker was lost keeps what its first preparation took.
         (course.row.error, course.row.inputs) = (Some(error), Some(inputs.clone()));
         course.row.phases.get_or_insert(phases);
-        course.row.picked = picked;
+        (course.row.picked, course.row.threads) = (picked, threads);
         if let Err(reason) = self.inputs.agree(&course.row, &inputs) {
             course.close(Outcome::Failed, reason, None);
             return Err(End::Row);
@@ -180,7 +182,7 @@ impl Visit<'_> {
     }
 
     fn await_worker(&mut self, course: &mut Course<'_>) -> Result<(), End> {
-        match self.workers.ready(course.backend(), self.observer) {
+        match self.workers.ready(course.worker(), self.observer) {
             Ok(_) => Ok(()),
             Err(Hindrance::Interrupted) => Err(End::Interrupted),
             Err(Hindrance::Unavailable(missing)) => {
@@ -197,7 +199,7 @@ impl Visit<'_> {
     /// Sends a request and waits for its reply as long as the cell may still take.
     fn exchange(&mut self, course: &mut Course<'_>, request: &Request) -> Result<Reply, End> {
         let stop = self.workers.stop();
-        let Ok(client) = self.workers.ready(course.backend(), self.observer) else {
+        let Ok(client) = self.workers.ready(course.worker(), self.observer) else {
             return Err(End::Interrupted);
         };
         let start = Instant::now();

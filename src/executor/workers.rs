@@ -6,13 +6,13 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crate::backend::{Ceilings, Finding, Floors, Options};
+use crate::backend::{Ceilings, Finding, Floors, Options, fewer_threads};
 use crate::error::Unavailable;
 use crate::observe::Observer;
 use crate::report::BackendState;
 use crate::worker::client::{Client, Place};
 
-use super::Run;
+use super::{PlannedCell, Run};
 pub use slot::spell;
 use slot::{Slot, State};
 
@@ -56,15 +56,17 @@ pub struct Workers {
 impl Workers {
     /// Starts and greets a worker for every backend of the plan and every required one; waits for none.
     pub fn start(run: &Run, place: Place, stop: &'static AtomicBool) -> Self {
-        let planned = run.cells.iter().map(|planned| &planned.cell.backend);
-        let mut names: Vec<&String> = vec![];
-        for name in planned.chain(&run.require) {
+        let planned = run.cells.iter().map(PlannedCell::worker);
+        let mut names: Vec<String> = vec![];
+        for name in planned.chain(run.require.iter().cloned()) {
             if !names.contains(&name) {
                 names.push(name);
             }
         }
-        let slots = names.into_iter().map(|name| Slot::new(name)).collect();
-        let (options, start_limit) = (run.options.clone(), run.cell_timeout.max(LEAST_START_LIMIT));
+        let alternates = names.iter().any(|name| fewer_threads(name).is_some());
+        let slots = names.iter().map(|name| Slot::new(name)).collect();
+        let options = Options { alternates, ..run.options.clone() };
+        let start_limit = run.cell_timeout.max(LEAST_START_LIMIT);
         let mut workers = Workers { slots, place, options, start_limit, stop };
         workers.start_absent();
         workers
@@ -176,7 +178,7 @@ impl Workers {
         }
     }
 
-    /// The backends.
+    /// The workers: backends, and backends on fewer threads.
     pub fn names(&self) -> Vec<String> {
         self.slots.iter().map(|slot| slot.report.name.clone()).collect()
     }

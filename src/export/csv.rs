@@ -21,6 +21,7 @@ const COLUMNS: &[Column] = &[
     ("backend", |row| row.backend.clone()),
     ("variant", |row| row.variant.clone()),
     ("picked", |row| row.picked.clone().unwrap_or_default()),
+    ("threads", |row| row.threads.map(|threads| threads.to_string()).unwrap_or_default()),
     ("cache", |row| word(&row.cache)),
     ("side", |row| word(&row.side)),
     ("accuracy", |row| word(&row.accuracy)),
@@ -55,6 +56,8 @@ const COLUMNS: &[Column] = &[
     ("host_ci95_low_s", |row| timed(row, |execute| number(execute.host_ci95_s.map(|found| found[0])))),
     ("host_ci95_high_s", |row| timed(row, |execute| number(execute.host_ci95_s.map(|found| found[1])))),
     ("warmups", |row| timed(row, |execute| execute.warmups.to_string())),
+    ("minor_faults", |row| timed(row, |execute| number(execute.page_faults.map(|faults| faults.minor)))),
+    ("major_faults", |row| timed(row, |execute| number(execute.page_faults.map(|faults| faults.major)))),
     ("inputs_s", |row| phase(row, |phases| Some(phases.inputs_s))),
     ("prepare_s", |row| phase(row, |phases| Some(phases.prepare_s))),
     ("plan_s", |row| phase(row, |phases| phases.plan_s)),
@@ -207,6 +210,7 @@ pub(crate) mod tests {
         let mut report = example::full();
         report.rows[0].case.density = Some(0.5);
         report.rows[0].picked = Some("faer".into());
+        report.rows[0].threads = Some(16);
         let records = csv(&report);
         for (index, (heading, _)) in COLUMNS.iter().enumerate() {
             assert_eq!(place(heading), index);

@@ -51,6 +51,7 @@ pub fn settings_of(host: &Host) -> Vec<(&'static str, String)> {
         ("Simultaneous multithreading", host.smt.map(|on| switch(on).into())),
         ("NUMA nodes", host.numa_nodes.map(|nodes| nodes.to_string())),
         ("CPU quota", host.cpu_quota.map(|quota| format!("{quota} processors"))),
+        ("Transparent huge pages", host.transparent_huge_pages.clone()),
         ("Last-level caches", host.last_level_cache_bytes.map(bytes_text)),
         ("Load when the run started", host.load_average.map(|load| format!("{load:.2}"))),
     ];

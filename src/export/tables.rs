@@ -18,7 +18,9 @@ const TIME: &str = "time";
 const LIMIT: &str = "limit";
 /// What tables of every variant leave out, the first first, where shares of the limit would make lines too long: the
 /// element type stands in the title, and reduced precision in the names of variants.
-const LESS_NEEDED: [&str; 2] = ["type", "samples"];
+const LESS_NEEDED: [&str; 3] = ["type", "samples", THREADS];
+/// Heading of the column with the CPU threads of a row, which stands where a row tells them.
+const THREADS: &str = "threads";
 /// What stands after a launch-bound time; the footnote of the tables explains it.
 pub const MARK: &str = "*";
 
@@ -143,7 +145,10 @@ fn aligned(mut grid: Grid) -> Grid {
 
 fn every_variant(report: &Report, section: &Section<'_>, names: &Names) -> Grid {
     let mut columns = case_columns(section);
-    columns.extend([name("side"), name("variant"), name("type"), figure(TIME), figure("±")]);
+    columns.extend([name("side"), name("variant"), name("type")]);
+    let threads = section.comparisons.iter().flat_map(|c| &c.rows).any(|row| row.threads.is_some());
+    columns.extend(threads.then(|| figure(THREADS)));
+    columns.extend([figure(TIME), figure("±")]);
     columns.extend([name("grade"), figure("samples"), figure("host"), figure("GFLOP/s")]);
     columns.extend(has_limits(report).then(|| figure(LIMIT)));
     columns.extend([figure("error"), name("outcome")]);
@@ -155,15 +160,15 @@ fn every_variant(report: &Report, section: &Section<'_>, names: &Names) -> Grid 
         ordered.sort_by(|a, b| time(a).total_cmp(&time(b)));
         for row in ordered {
             let mut fields = case_fields(section, comparison);
-            fields.extend(variant_fields(report, row, names));
+            fields.extend(variant_fields(report, row, names, threads));
             rows.push(fields);
         }
     }
-    let less_needed: &[&str] = if has_limits(report) { &LESS_NEEDED } else { &[] };
+    let less_needed: &[&str] = if has_limits(report) { &LESS_NEEDED } else { &[THREADS] };
     aligned(Grid { title: title(section), columns, rows }).fitting(less_needed)
 }
 
-fn variant_fields(report: &Report, row: &Row, names: &Names) -> Vec<Field> {
+fn variant_fields(report: &Report, row: &Row, names: &Names, threads: bool) -> Vec<Field> {
     let side = if row.side == Side::Cpu { "CPU" } else { "GPU" };
     let execute = row.execute.as_ref();
     let rate = |seconds: f64| three_digits(row.work.flop / seconds / 1e9);
@@ -172,6 +177,8 @@ fn variant_fields(report: &Report, row: &Row, names: &Names) -> Vec<Field> {
         Outcome::Measured | Outcome::Skipped => Tone::Plain,
     };
     let mut fields = vec![side.into(), names.name(row).into(), precision(row).into()];
+    let count = |row: &Row| row.threads.map_or(NONE.into(), |threads| threads.to_string());
+    fields.extend(threads.then(|| count(row).into()));
     fields.extend(time_fields(Some(row)));
     let host =
         |execute: &Execute| time_within(execute.host_median_s, half_width(execute, execute.host_ci95_s));
@@ -238,6 +245,19 @@ mod tests {
         for line in text.lines().skip(1) {
             assert!(line.chars().count() <= WIDTH, "{text}");
         }
+    }
+
+    #[test]
+    fn threads_are_told_where_a_row_has_them_and_the_line_has_room() {
+        let mut report = example::full();
+        assert!(!tables(&report, true)[0].text(false).contains(" threads "));
+        report.rows[0].threads = Some(4);
+        let text = tables(&report, true)[0].text(false);
+        assert!(text.contains(" threads ") && text.contains("       4 "), "{text}");
+        for row in &mut report.rows {
+            row.variant = format!("{}-of-a-very-long-name", row.variant);
+        }
+        assert!(!tables(&report, true)[0].text(false).contains(" threads "));
     }
 
     #[test]

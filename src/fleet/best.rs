@@ -98,7 +98,7 @@ pub fn best(report: &Report, side: Side) -> Vec<(Key, Best)> {
     let mut found = vec![];
     for section in sections(report) {
         for comparison in &section.comparisons {
-            let rows = || comparison.rows.iter().filter(|row| row.side == side && row.accuracy.is_headline());
+            let rows = || comparison.rows.iter().filter(|row| row.side == side && row.is_headline());
             let Some(first) = rows().next() else { continue };
             let key = Key {
                 op: section.op.to_owned(),

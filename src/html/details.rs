@@ -90,6 +90,9 @@ fn times(execute: &Execute) -> Vec<Fact> {
         let text = format!("{} set aside, {} counted", execute.set_aside, execute.throttled);
         found.push(("at a low clock", text));
     }
+    if let Some(faults) = execute.page_faults {
+        found.push(("page faults an execution", format!("{} minor, {} major", faults.minor, faults.major)));
+    }
     if let Some(drift) = execute.drift {
         found.push(("rounds differ by", format!("{} (p = {:.2})", spread_text(drift.relative), drift.p)));
     }
@@ -152,6 +155,7 @@ fn work(report: &Report, row: &Row) -> Vec<Fact> {
         ("cache", row.cache.name().into()),
         ("seed", row.case.seed.to_string()),
     ];
+    found.extend(row.threads.map(|threads| ("threads", threads.to_string())));
     if let Some(share) = roof::share(report, row) {
         let text = format!(
             "{} of {}, which allows {}",

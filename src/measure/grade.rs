@@ -14,6 +14,7 @@
 //! | time over the device's own floor | under 3 | under 1.2 | |
 //! | samples in two clumps | yes | more than 10 % apart | |
 //! | samples with involuntary context switches, CPU | 10 % | 50 % | |
+//! | page faults at half a microsecond each, over the time, CPU | 1 % | 10 %, or one that reads a disk | |
 //! | other processes on the GPU | | any | |
 //! | runnable processes per processor when the run started, CPU | 0.1 | 0.5 | |
 //! | warm-up without a steady state | yes | | |
@@ -26,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use super::drift::Drift;
 use super::modality::Modes;
 use super::stopping::Reason;
+use crate::backend::PageFaults;
 
 mod checks;
 
@@ -75,6 +77,8 @@ pub struct Facts<'a> {
     pub floor_ratio: Option<f64>,
     /// Samples during which the thread was switched out against its will; CPU only.
     pub disturbed: u32,
+    /// Page faults of an execution, in the median; CPU only.
+    pub page_faults: Option<PageFaults>,
     /// Other processes seen on the GPU.
     pub others: &'a [String],
     /// Why the driver held the GPU's clocks down before or after a round, such as `power limit`.
@@ -107,6 +111,8 @@ pub enum WarningKind {
     Bimodal,
     /// The thread was switched out against its will.
     Disturbed,
+    /// Memory was touched for the first time within the timed work.
+    PageFaults,
     /// Another process was on the GPU.
     OtherProcess,
     /// Other processes were runnable.

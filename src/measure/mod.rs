@@ -7,3 +7,4 @@ pub mod modality;
 pub mod sampling;
 pub mod stats;
 pub mod stopping;
+pub mod threads;

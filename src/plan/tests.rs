@@ -138,3 +138,17 @@ fn a_large_plan_is_made_and_an_absurd_one_refused() {
     let message = refused(&settings("matmul", &sizes, &[DType::F32], None));
     assert!(message.starts_with("the plan has 3000000 cells, more than 1000000"), "{message}");
 }
+
+#[test]
+fn fewer_threads_make_cells_of_their_own_beside_those_of_the_most() {
+    let mut settings = settings("fft", &[2, 10], &[DType::F32], None);
+    settings.fewer_threads = vec![1, 16];
+    settings.sweeps.push(settings.sweeps[0].clone());
+    let expected = ["realfft", "realfft@1", "realfft@16"];
+    let plan = Plan::from_tables(&settings, &tables()).unwrap();
+    let names: Vec<&str> = plan.cells.iter().map(|planned| planned.cell.variant.as_str()).collect();
+    assert_eq!(names, [expected, expected].concat());
+    let workers: Vec<String> = plan.cells[..3].iter().map(PlannedCell::worker).collect();
+    assert_eq!(workers, ["cpu", "cpu@1", "cpu@16"]);
+    assert!(plan.cells.iter().all(|planned| planned.variant.name == "realfft"));
+}

@@ -67,6 +67,8 @@ pub fn host() -> Host {
         smt: processors::smt(),
         numa_nodes: processors::numa_nodes(),
         cpu_quota: processors::quota(),
+        transparent_huge_pages: first_line("/sys/kernel/mm/transparent_hugepage/enabled")
+            .and_then(|line| chosen(&line)),
         last_level_cache_bytes: processors::last_level_cache_bytes(),
         load_average: processors::load_average(),
     }
@@ -79,6 +81,11 @@ fn variables(value: impl Fn(&str) -> Option<String>) -> BTreeMap<String, String>
 fn first_line(path: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     text.lines().next().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
+}
+
+/// The word in brackets: `madvise` of `always [madvise] never`.
+fn chosen(choices: &str) -> Option<String> {
+    Some(choices.split_once('[')?.1.split_once(']')?.0.to_owned())
 }
 
 /// Distribution and kernel, such as `Debian GNU/Linux 12 (bookworm), Linux 6.1.0`.
@@ -137,6 +144,12 @@ mod tests {
         assert_eq!(cpu_model(arm).as_deref(), Some("Arm implementer 0x41 part 0xd4f"));
         assert_eq!(cpu_model(""), None);
         assert_eq!(total("MemTotal:  2048 kB\n"), Some(2 << 20));
+    }
+
+    #[test]
+    fn of_the_kernels_choices_the_bracketed_one_is_in_force() {
+        assert_eq!(chosen("always [madvise] never").as_deref(), Some("madvise"));
+        assert_eq!(chosen("always madvise never"), None);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::backend::{
-    Accuracy, BusRates, Ceilings, ClockCheck, Compile, Conditions, Floors, HostMemory, SetupCounts, Side,
-    Transfer,
+    Accuracy, BusRates, Ceilings, ClockCheck, Compile, Conditions, Floors, HostMemory, PageFaults,
+    SetupCounts, Side, Transfer,
 };
 use crate::case::{Cache, Case, DType};
 use crate::measure::drift::Drift;
@@ -68,6 +68,7 @@ pub fn empty() -> Report {
                 smt: Some(true),
                 numa_nodes: Some(1),
                 cpu_quota: Some(15.5),
+                transparent_huge_pages: Some("madvise".into()),
                 last_level_cache_bytes: Some(105 << 20),
                 load_average: Some(0.4),
             },
@@ -105,6 +106,7 @@ pub fn measured(op: &str, n: u64, backend: &str, variant: &str, median_s: f64) -
         backend: backend.into(),
         variant: variant.into(),
         picked: None,
+        threads: None,
         cache: Cache::Cold,
         side,
         accuracy: Accuracy::Ieee,
@@ -182,6 +184,7 @@ fn execute(side: Side, median_s: f64) -> Execute {
         rounds: (0..12).map(|sample| sample / 4).collect(),
         held: gpu.then_some(true),
         sm_mhz: if gpu { vec![1980.0; 12] } else { vec![] },
+        page_faults: (!gpu).then(PageFaults::default),
         switches: if gpu { vec![] } else { vec![0; 12] },
         set_aside: 0,
         throttled: 0,

@@ -106,6 +106,10 @@ pub struct Host {
     /// Processors' worth of time that the control group allows, such as 1.5; `None` when it sets no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_quota: Option<f64>,
+    /// When the system backs memory with huge pages of its own accord: `always`, `madvise` (where a program asks for
+    /// them) or `never`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transparent_huge_pages: Option<String>,
     /// Bytes of all last-level caches that the process can use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_level_cache_bytes: Option<u64>,

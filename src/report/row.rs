@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::{Accuracy, Compile, Conditions, DevicePhases, SetupCounts, Side, Transfer};
+use crate::backend::{
+    Accuracy, Compile, Conditions, DevicePhases, PageFaults, SetupCounts, Side, Transfer, fewer_threads,
+};
 use crate::case::{Cache, Case, Cell};
 use crate::measure::drift::Drift;
 use crate::measure::grade::{Grade, Warning};
@@ -110,6 +112,10 @@ pub struct Execute {
     /// Times the system took a processor away during each sample.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub switches: Vec<u64>,
+    /// Page faults of an execution, the median of each kind over the samples; 0 where all memory is touched before
+    /// timing. `None` on a device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_faults: Option<PageFaults>,
     /// Samples not counted because the device's clock was held down.
     #[serde(default)]
     pub set_aside: u32,
@@ -244,6 +250,10 @@ pub struct Row {
     /// The variant that did the work, where the named one picks among others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub picked: Option<String>,
+    /// CPU threads that it could use: the number that was fastest up to those of the run, where it has a choice, else
+    /// all of these; a variant that is serial by its nature uses one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<usize>,
     /// State of the caches before each execution.
     #[serde(default)]
     pub cache: Cache,
@@ -284,6 +294,11 @@ impl Row {
             variant: self.variant.clone(),
             cache: self.cache,
         }
+    }
+
+    /// Whether it may stand for its side: in full precision, and on the most threads of its run.
+    pub fn is_headline(&self) -> bool {
+        self.accuracy.is_headline() && fewer_threads(&self.variant).is_none()
     }
 
     /// The variant that did the work: the named one, or the one that it picked.

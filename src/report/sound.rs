@@ -64,6 +64,7 @@ fn check_row(row: &Row) -> anyhow::Result<()> {
     if let Some(density) = row.case.density {
         ensure!(density > 0.0 && density <= 1.0, "density {density} is not above 0 and at most 1; {FIX}");
     }
+    ensure!(row.threads != Some(0), "threads is 0, and none do no work; {FIX}");
     let work = [row.work.flop, row.work.bytes];
     ensure!(work.iter().all(|figure| *figure >= 0.0), "work is less than none; {FIX}");
     let Some(execute) = &row.execute else { return Ok(()) };
@@ -116,6 +117,8 @@ fn check_execute(execute: &Execute) -> anyhow::Result<()> {
         execute.sm_mhz.iter().all(|mhz| (0.0..=FASTEST_MHZ).contains(mhz)),
         "sm_mhz holds a figure that is no clock in MHz; {FIX}"
     );
+    let faults = execute.page_faults.map_or([0.0; 2], |faults| [faults.minor, faults.major]);
+    ensure!(faults.iter().all(|count| *count >= 0.0), "page_faults holds less than none; {FIX}");
     let (low, high) = samples.iter().fold((f64::INFINITY, 0.0), |(low, high), s| (s.min(low), s.max(high)));
     let median = execute.median_s;
     ensure!(

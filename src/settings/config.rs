@@ -12,6 +12,7 @@ use crate::backend::HostMemory;
 use crate::case::{Cache, DType};
 use crate::chart::Theme;
 use crate::settings::layer::{Layer, RunWide};
+use crate::settings::threads::Threads;
 use crate::settings::{mistake, pattern, words};
 
 /// Name and text of each built-in sweep.
@@ -78,6 +79,7 @@ fn parse(name: &str, text: &str) -> Result<SweepFile> {
     let run = RunWide {
         seed: file.seed,
         threads: file.threads,
+        pin: file.pin,
         device: file.device,
         sim,
         cell_timeout_s: file.cell_timeout,
@@ -94,8 +96,19 @@ fn parse(name: &str, text: &str) -> Result<SweepFile> {
 }
 
 /// Keys that hold for the whole run.
-const RUN_WIDE: [&str; 10] =
-    ["seed", "threads", "device", "sim", "cell-timeout", "budget", "transfer", "peaks", "require", "theme"];
+const RUN_WIDE: [&str; 11] = [
+    "seed",
+    "threads",
+    "pin",
+    "device",
+    "sim",
+    "cell-timeout",
+    "budget",
+    "transfer",
+    "peaks",
+    "require",
+    "theme",
+];
 
 /// What to say of a key of the whole run that stands in a table; `None` of anything else.
 fn misplaced(problem: &str) -> Option<String> {
@@ -133,7 +146,8 @@ struct File {
     rounds: Option<u32>,
     seed: Option<u64>,
     #[serde(default, deserialize_with = "values::threads")]
-    threads: Option<usize>,
+    threads: Option<Threads>,
+    pin: Option<bool>,
     device: Option<u32>,
     sim: Option<String>,
     #[serde(default, deserialize_with = "values::cell_timeout")]

@@ -6,6 +6,7 @@ use crate::backend::HostMemory;
 use crate::case::{Cache, DType};
 use crate::chart::Theme;
 use crate::settings::pattern::Pattern;
+use crate::settings::threads::Threads;
 
 /// What to measure, as far as one source says.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,7 +63,9 @@ pub struct RunWide {
     /// Seed of the operands.
     pub seed: Option<u64>,
     /// CPU threads.
-    pub threads: Option<usize>,
+    pub threads: Option<Threads>,
+    /// Whether CPU threads are bound to processors.
+    pub pin: Option<bool>,
     /// Ordinal of the CUDA device.
     pub device: Option<u32>,
     /// Script of the simulated device.
@@ -86,7 +89,8 @@ impl RunWide {
     pub fn over(&self, under: &RunWide) -> RunWide {
         RunWide {
             seed: self.seed.or(under.seed),
-            threads: self.threads.or(under.threads),
+            threads: self.threads.clone().or_else(|| under.threads.clone()),
+            pin: self.pin.or(under.pin),
             device: self.device.or(under.device),
             sim: self.sim.clone().or_else(|| under.sim.clone()),
             cell_timeout_s: self.cell_timeout_s.or(under.cell_timeout_s),

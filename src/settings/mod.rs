@@ -12,6 +12,7 @@ pub mod percent;
 pub mod resolve;
 pub mod sides;
 pub mod sizes;
+pub mod threads;
 pub mod words;
 pub mod written;
 
@@ -36,6 +37,9 @@ pub struct Settings {
     pub seed: u64,
     /// What the workers are told when they start; its ops and dtypes are those of all sweeps.
     pub options: Options,
+    /// Numbers of threads below those of `options` that CPU variants are measured with besides, ascending.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fewer_threads: Vec<usize>,
     /// The backends of all sweeps, in the order of [`crate::backend::BACKENDS`].
     pub backends: Vec<String>,
     /// Backends without which the run must not start.

@@ -77,18 +77,27 @@ impl Settings {
         let ops = ops.filter(|name| sweeps.iter().any(|sweep| sweep.op == *name)).collect();
         let dtypes = DType::ALL.iter().copied();
         let dtypes = dtypes.filter(|dtype| sweeps.iter().any(|sweep| sweep.dtypes.contains(dtype))).collect();
+        let pin = run.pin.unwrap_or(false);
+        ensure!(
+            !pin || cfg!(target_os = "linux"),
+            "--pin: this system lets no thread be bound to a processor; leave it out"
+        );
+        let threads = run.threads.unwrap_or_default();
         Ok(Settings {
             config,
             sweeps,
             seed: run.seed.unwrap_or(DEFAULT_SEED),
             options: Options {
-                threads: run.threads,
+                threads: threads.most,
+                pin,
+                alternates: false,
                 device: run.device.unwrap_or(0),
                 transfer: run.transfer.unwrap_or_default(),
                 sim: run.sim.filter(|_| sim_is_chosen),
                 ops,
                 dtypes,
             },
+            fewer_threads: threads.fewer,
             backends,
             require,
             cell_timeout_s,

@@ -46,6 +46,7 @@ fn alone(dated: &Dated, cell: &Cell) -> Runs {
         error: None,
         work: Work { flop: 0.0, bytes: 0.0 },
         picked: None,
+        threads: None,
         inputs: None,
         phases: None,
         execute: entry.clock.map(|clock| Execute { clock, ..Execute::default() }),

@@ -29,6 +29,9 @@ pub enum Request {
         job: u64,
         /// The cell.
         cell: Cell,
+        /// The threads that were chosen for it when it was prepared before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        threads: Option<usize>,
     },
     /// Sample a job that is held. Answered by `Measured` or `Failed`.
     Measure {
@@ -76,7 +79,7 @@ pub enum Reply {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fix: Option<String>,
     },
-    /// A phase of the cell has begun: `inputs`, `prepare`, `first`, `check`, `samples`. Not a final answer.
+    /// A phase of the cell has begun: `inputs`, `prepare`, `first`, `threads`, `check`, `samples`. Not a final answer.
     Phase {
         /// The phase.
         phase: String,
@@ -92,6 +95,9 @@ pub enum Reply {
         /// The variant that does the work, where the one asked for picks among others.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         picked: Option<String>,
+        /// The CPU threads that it may use: the number chosen for it, or all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        threads: Option<usize>,
         /// Libraries loaded so far.
         libraries: Vec<Finding>,
     },

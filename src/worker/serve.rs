@@ -87,10 +87,12 @@ fn answer(
     let mut notify = |phase: &str| drop(send(output, &Reply::Phase { phase: phase.into() }));
     let attempt = catch_unwind(AssertUnwindSafe(|| match request {
         Request::Hello { protocol, options } => Ok(hello(registration, session, protocol, &options)),
-        Request::Prepare { job, cell } => {
+        Request::Prepare { job, cell, threads } => {
             let session = started(session)?;
             let crowded = session.is_holding();
-            Ok(session.prepare(job, &cell, &mut notify).unwrap_or_else(|error| refusal(error, crowded)))
+            Ok(session
+                .prepare(job, &cell, threads, &mut notify)
+                .unwrap_or_else(|error| refusal(error, crowded)))
         }
         Request::Measure { job, batch } => {
             notify("samples");

@@ -10,6 +10,7 @@ use crate::case::{Cache, Case, Cell};
 use crate::data::{Operand, fingerprint};
 use crate::error::{CellError, Unavailable};
 use crate::measure::batch::{self, Batch, Pauses};
+use crate::measure::threads;
 use crate::op::{self, Checked, Op};
 use crate::report::{Clock, Phases};
 
@@ -20,9 +21,11 @@ struct Held {
     fingerprint: String,
 }
 
-/// A prepared job, the state of the caches it is to be timed in, and how long it has been waited for.
+/// A prepared job, the threads chosen for it, the state of the caches it is to be timed in, and how long it has been
+/// waited for.
 struct Ready {
     job: Box<dyn Job>,
+    threads: Option<usize>,
     cache: Cache,
     pauses: Pauses,
 }
@@ -34,6 +37,8 @@ pub struct Session {
     variants: Vec<Variant>,
     backend: Box<dyn Backend>,
     simulated: bool,
+    /// Whether another worker takes turns with this one.
+    alternates: bool,
 }
 
 /// Expected entries of a sparse operand: `i32::MAX`, less six standard deviations and some.
@@ -55,6 +60,7 @@ impl Session {
             variants,
             backend,
             simulated: registration.simulated,
+            alternates: options.alternates,
         })
     }
 
@@ -83,12 +89,13 @@ impl Session {
         !self.jobs.is_empty()
     }
 
-    /// Makes operands, prepares the cell, executes it once, judges the answer, and holds the job under that number.
-    /// `notify` hears each phase.
+    /// Makes operands, prepares the cell, executes it once, chooses its threads unless `threads` were chosen before,
+    /// judges the answer, and holds the job under that number. `notify` hears each phase.
     pub fn prepare(
         &mut self,
         number: u64,
         cell: &Cell,
+        threads: Option<usize>,
         notify: &mut dyn FnMut(&str),
     ) -> Result<Reply, CellError> {
         self.jobs.remove(&number);
@@ -110,9 +117,18 @@ impl Session {
         phases.prepare_s = start.elapsed().as_secs_f64();
         let preparing = self.backend.phases();
 
+        let known = threads.filter(|threads| job.thread_choices().contains(threads));
+        if let Some(threads) = known {
+            job.use_threads(threads);
+        }
         notify("first");
         let first = self.backend.time(job.as_mut(), cell.cache)?;
         (phases.first_s, phases.first_device_s) = (first.host_s, first.device_s);
+        let threads = match known {
+            Some(_) => known,
+            // What is judged is the answer of the threads that are timed.
+            None => choose_threads(self.backend.as_mut(), job.as_mut(), cell.cache, notify)?,
+        };
 
         notify("check");
         let start = Instant::now();
@@ -129,16 +145,23 @@ impl Session {
             return Ok(Reply::Incorrect { error, inputs, phases, reason: verdict(error) });
         }
         let picked = job.picked().map(str::to_owned);
-        self.jobs.insert(number, Ready { job, cache: cell.cache, pauses: Pauses::default() });
-        Ok(Reply::Prepared { error, inputs, phases, picked, libraries: self.backend.libraries() })
+        self.jobs.insert(number, Ready { job, threads, cache: cell.cache, pauses: Pauses::default() });
+        let (threads, libraries) = (threads.or(self.backend.threads()), self.backend.libraries());
+        Ok(Reply::Prepared { error, inputs, phases, picked, threads, libraries })
     }
 
     /// Samples a job that is held.
     pub fn measure(&mut self, number: u64, batch: &Batch) -> Result<Reply, CellError> {
-        let Some(Ready { job, cache, pauses }) = self.jobs.get_mut(&number) else {
+        let Some(Ready { job, threads, cache, pauses }) = self.jobs.get_mut(&number) else {
             return Err(CellError::Failed(format!("asked to measure job {number}, which was not prepared")));
         };
+        if let Some(threads) = threads {
+            job.use_threads(*threads);
+        }
         let taken = batch::take(self.backend.as_mut(), job.as_mut(), *cache, batch, pauses)?;
+        if self.alternates {
+            self.backend.settle();
+        }
         let on_device = !taken.samples.is_empty() && taken.samples.iter().all(|s| s.device_s.is_some());
         let clock = match (self.simulated, on_device) {
             (true, _) => Clock::Simulated,
@@ -192,6 +215,24 @@ impl Session {
         self.held = Some(Held { case: case.clone(), operands, fingerprint });
         Ok(())
     }
+}
+
+/// Has `job` use the number of threads that is fastest for it, and executes it once more with these.
+fn choose_threads(
+    backend: &mut dyn Backend,
+    job: &mut dyn Job,
+    cache: Cache,
+    notify: &mut dyn FnMut(&str),
+) -> Result<Option<usize>, CellError> {
+    let several = job.thread_choices().len() > 1;
+    if several {
+        notify("threads");
+    }
+    let chosen = threads::choose(backend, job, cache)?;
+    if several {
+        backend.time(job, cache)?;
+    }
+    Ok(chosen)
 }
 
 /// What is wrong with an answer of that error.

@@ -1,8 +1,8 @@
 //! Reports to hold against the schema: one with little in it, one with everything.
 
 use gpubench::backend::{
-    Accuracy, BusRates, Ceilings, ClockCheck, Compile, Conditions, Floors, HostMemory, SetupCounts, Side,
-    Transfer,
+    Accuracy, BusRates, Ceilings, ClockCheck, Compile, Conditions, Floors, HostMemory, PageFaults,
+    SetupCounts, Side, Transfer,
 };
 use gpubench::case::{Cache, Case, DType};
 use gpubench::measure::drift::Drift;
@@ -23,6 +23,7 @@ fn row(n: u64, outcome: Outcome) -> Row {
         backend: "cuda".into(),
         variant: "auto".into(),
         picked: checked.then(|| "cusparse".into()),
+        threads: checked.then_some(8),
         cache: Cache::Cold,
         side: Side::Gpu,
         accuracy: Accuracy::Ieee,
@@ -97,6 +98,7 @@ pub fn complete() -> Report {
         governor: Some("performance".into()),
         smt: Some(true),
         numa_nodes: Some(2),
+        transparent_huge_pages: Some("always".into()),
         cpu_quota: Some(1.5),
         last_level_cache_bytes: Some(1 << 25),
         load_average: Some(0.1),
@@ -166,6 +168,7 @@ fn fill(execute: &mut Execute) {
     execute.held = Some(true);
     execute.sm_mhz = vec![1980.0, 1755.0];
     execute.switches = vec![0, 2];
+    execute.page_faults = Some(PageFaults { minor: 0.5, major: 0.0 });
     execute.stopped = Some(Reason::MostSamples);
     execute.drift = Some(Drift { relative: 0.1, p: 0.04 });
     execute.modes = Some(Modes { low: 1e-6, high: 2e-6, share_high: 0.5 });

@@ -253,3 +253,19 @@ fn a_budget_goes_to_the_widest_cells_and_names_those_that_stay_wide() {
     let (poor, _) = spent(Some(1.5));
     assert!(poor.iter().sum::<f64>() < 2.5 && poor[1] < plain[1], "{poor:?}");
 }
+
+#[test]
+fn fewer_threads_have_a_worker_and_rows_of_their_own() {
+    let mut stage = Stage::new("[[variant]]\nname = 'a'\n", "sin", &[2]);
+    let mut fewer = stage.run.cells[0].clone();
+    fewer.cell.variant = "a@1".into();
+    stage.run.cells.push(fewer);
+    let report = stage.finish();
+    let rows: Vec<[&str; 2]> =
+        report.rows.iter().map(|row| [&row.backend, &row.variant].map(|s| s.as_str())).collect();
+    assert_eq!(rows, [["sim", "a"], ["sim", "a@1"]]);
+    assert!(report.rows.iter().all(|row| execute(row).median_s > 0.0));
+    let workers: Vec<&str> =
+        report.environment.backends.iter().map(|backend| backend.name.as_str()).collect();
+    assert_eq!(workers, ["sim", "sim@1"]);
+}

@@ -3,6 +3,7 @@
 
 use std::hint::black_box;
 
+use super::pin;
 use crate::processors;
 
 /// How many times its size is read through a cache: twice, as replacement is only roughly least recently used.
@@ -40,31 +41,14 @@ impl Displacer {
         std::thread::scope(|scope| {
             for (&processor, part) in self.processors.iter().zip(self.data.chunks(part)) {
                 scope.spawn(move || {
-                    stay_on(processor);
+                    // Where the system refuses, the thread runs where it is put, most likely on a processor of its own.
+                    let _ = pin::bind(0, processor);
                     black_box(part.iter().fold(0u64, |sum, word| sum.wrapping_add(*word)));
                 });
             }
         });
     }
 }
-
-/// Binds the calling thread to a processor. Where the system refuses, the thread runs where it is put, most likely
-/// on a processor of its own.
-#[cfg(target_os = "linux")]
-fn stay_on(processor: usize) {
-    if processor >= libc::CPU_SETSIZE as usize {
-        return;
-    }
-    // SAFETY: an all-zero set is a valid, empty one; `processor` lies within it; the call only reads the set.
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(processor, &mut set);
-        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set);
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn stay_on(_: usize) {}
 
 #[cfg(test)]
 mod tests {

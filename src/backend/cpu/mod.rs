@@ -24,6 +24,7 @@ mod memory;
 mod moments;
 mod overhead;
 mod per_thread;
+mod pin;
 mod quiet;
 mod reduction;
 mod rouse;
@@ -40,6 +41,7 @@ mod transfer_loop;
 
 use blas::Vendor;
 use displace::Displacer;
+use pin::Pins;
 
 /// The registration.
 pub const REGISTRATION: Registration = Registration {
@@ -95,11 +97,13 @@ pub struct Cpu {
     pub threads: usize,
     /// What empties the caches of jobs that cannot be flushed; made when it is first needed.
     displacer: Option<Displacer>,
+    /// The processors that threads are bound to, where they are.
+    pins: Option<Pins>,
 }
 
 impl Cpu {
     fn with_threads(threads: usize) -> Self {
-        Cpu { threads, displacer: None }
+        Cpu { threads, displacer: None, pins: None }
     }
 
     /// faer's way of running on all threads.
@@ -120,7 +124,7 @@ impl Cpu {
 
 fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     let available = std::thread::available_parallelism().map_or(1, usize::from);
-    let cpu = Cpu::with_threads(options.threads.unwrap_or(available).max(1));
+    let mut cpu = Cpu::with_threads(options.threads.unwrap_or(available).max(1));
     // The thread that times works too, as in OpenMP and OpenBLAS: it would else be one thread more than processors,
     // and asleep at the end of each execution. The pool is its own, so that no other thread waits for it to work.
     // It is never ended, as the thread could not leave it; a pool that it is in already stays, and the description
@@ -129,6 +133,7 @@ fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     if let Ok(pool) = pool.build() {
         forget(pool);
     }
+    cpu.pins = options.pin.then(Pins::of_pool).transpose()?;
     faer::set_global_parallelism(cpu.faer());
     Ok(Box::new(cpu))
 }
@@ -139,7 +144,12 @@ impl Backend for Cpu {
             "threads": self.threads,
             "rayon_threads": rayon::current_num_threads(),
             "simd": simd(),
+            "pinned": self.pins.as_ref().map(Pins::processors),
         })
+    }
+
+    fn threads(&self) -> Option<usize> {
+        Some(self.threads)
     }
 
     fn libraries(&self) -> Vec<Finding> {
@@ -155,6 +165,9 @@ impl Backend for Cpu {
 
     fn settle(&mut self) {
         quiet::wait();
+        if let Some(pins) = &self.pins {
+            pins.bind_libraries();
+        }
     }
 
     fn ceilings_depend_on(&self) -> Option<serde_json::Value> {

@@ -252,6 +252,7 @@ impl Job for SimJob {
             held: self.on_gpu.then_some(true),
             sm_mhz: self.on_gpu.then_some(SM_MHZ[usize::from(!throttled)]),
             switches: (!self.on_gpu).then(|| u64::from(self.happens(1, behaviour.switched))),
+            page_faults: None,
             throttled,
         });
         self.meters.now_s.set(self.meters.now_s.get() + elapsed_s);

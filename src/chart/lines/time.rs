@@ -39,7 +39,7 @@ fn time_series(part: &Part<'_>) -> Vec<Series> {
             match series.iter_mut().find(|one| one.label == label && one.group == group) {
                 Some(one) => one.points.push(point),
                 None => {
-                    let style = style(row.side, !row.accuracy.is_headline(), 0);
+                    let style = style(row.side, !row.is_headline(), 0);
                     series.push(Series { label, group, style, points: vec![point] });
                 }
             }

@@ -161,7 +161,7 @@ fn dots(rows: &[&Row], ops: &[(&str, Style)]) -> Vec<Dot> {
 
 /// The fastest row in full precision of a case.
 fn best<'a>(rows: &[&'a Row], case: &Case) -> Option<&'a Row> {
-    let same = rows.iter().copied().filter(|row| row.case == *case && row.accuracy.is_headline());
+    let same = rows.iter().copied().filter(|row| row.case == *case && row.is_headline());
     same.min_by(|a, b| a.median_s().unwrap_or(f64::MAX).total_cmp(&b.median_s().unwrap_or(f64::MAX)))
 }
 

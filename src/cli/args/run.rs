@@ -7,6 +7,7 @@ use clap::Args;
 use super::YesNo;
 use crate::cli::values;
 use crate::settings::devices::Devices;
+use crate::settings::threads::Threads;
 
 const RUN_HELP: &str = "\
 Examples:
@@ -39,7 +40,7 @@ A sweep file is TOML: defaults at the top, and [[sweep]] tables whose values rep
   density = 0.001
 
 Keys of a table: ops, sizes, dtypes, backends, variants, density, cache, samples, precision, max-time, rounds, warmup. \
-At the top also: seed, threads, device, transfer, budget, cell-timeout, peaks, require, sim, theme. A value on the command line replaces the file's; --ops chooses among the file's \
+At the top also: seed, threads, pin, device, transfer, budget, cell-timeout, peaks, require, sim, theme. A value on the command line replaces the file's; --ops chooses among the file's \
 tables, which keep their sizes; an op that the file does not name needs --sizes.
 
 Each answer is checked in float64 before it is timed, and a wrong one gets no time. A cell whose library or device is \
@@ -178,10 +179,15 @@ pub struct SweepArgs {
     #[arg(help_heading = "How to measure")]
     pub warmup: Option<u32>,
 
-    /// CPU threads. Default: all that the process may use
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::threads)]
+    /// CPU threads; several numbers or 'all', such as 1,all, make rows of their own, named VARIANT@N but for the largest,
+    /// which alone stands for the CPU. Default: all that the process may use
+    #[arg(long, value_name = "LIST", allow_negative_numbers = true, value_parser = values::threads)]
     #[arg(help_heading = "How to measure")]
-    pub threads: Option<usize>,
+    pub threads: Option<Threads>,
+
+    /// Bind CPU threads to processors, one a core; the thread that calls the libraries stays free
+    #[arg(long, help_heading = "How to measure")]
+    pub pin: bool,
 
     /// CUDA device, by CUDA's ordinal; several, such as 0,2, or all are measured one after the other, each in a folder
     /// of its own, and compared. Default: 0

@@ -72,6 +72,7 @@ fn row(cell: Cell, side: Side, execute: Execute) -> Row {
         error: None,
         work: Work { flop: 0.0, bytes: 0.0 },
         picked: None,
+        threads: None,
         inputs: None,
         phases: None,
         execute: Some(execute),

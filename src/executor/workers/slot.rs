@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::{Hindrance, SEE_DOCTOR};
-use crate::backend::Options;
+use crate::backend::{Options, fewer_threads};
 use crate::error::Unavailable;
 use crate::report::BackendState;
 use crate::worker::client::{Client, Loss, Place};
@@ -60,9 +60,12 @@ impl Slot {
     /// Starts and greets a worker; waits for none.
     pub fn launch(&mut self, place: &Place, options: &Options) {
         self.generation += 1;
-        match Client::start(&self.report.name, place) {
+        let fewer = fewer_threads(&self.report.name);
+        let options = Options { threads: fewer.or(options.threads), ..options.clone() };
+        let backend = self.report.name.split('@').next().unwrap_or_default();
+        match Client::start(backend, place) {
             Ok(mut client) => {
-                client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options: options.clone() });
+                client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options });
                 self.state = State::Starting(client);
             }
             Err(error) => self.failed_start(format!("its worker could not be started: {error}")),

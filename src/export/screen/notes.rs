@@ -156,7 +156,7 @@ fn slower(sweep: &Sweep<'_>) -> Option<String> {
     let rivals = case
         .rows
         .iter()
-        .filter(|row| row.side == Side::Gpu && row.accuracy.is_headline() && row.variant != best.gpu.variant);
+        .filter(|row| row.side == Side::Gpu && row.is_headline() && row.variant != best.gpu.variant);
     let told = |row: &&Row| {
         let waited = estimate(row, Kind::Resident)?.value;
         Some(format!("{} {}", row.variant, factor_text(waited / best.gpu_s.value)))

@@ -1,11 +1,14 @@
 //! One check per fact: what it costs, in words and figures; the limits are tabulated in the parent module.
 
-use super::super::stats::{has_interval, relative_half_width};
+use super::super::stats::{Summary, has_interval, relative_half_width};
 use super::super::stopping::Reason;
 use super::{Facts, Grade, Warning, WarningKind};
 
 /// Chance below which a difference between rounds is taken for drift.
 const DRIFT_P: f64 = 0.01;
+
+/// What a page fault costs at least, in seconds, on present processors: the trap, and clearing 4 KiB.
+const FAULT_S: f64 = 0.5e-6;
 
 /// Every check; the gravest kinds first, which is the order of warnings that cost as much.
 pub(super) const ALL: &[fn(&Facts) -> Option<Warning>] = &[
@@ -20,6 +23,7 @@ pub(super) const ALL: &[fn(&Facts) -> Option<Warning>] = &[
     bimodal,
     launch_bound,
     disturbed,
+    page_faults,
     busy_machine,
     not_warm,
 ];
@@ -201,6 +205,28 @@ fn disturbed(facts: &Facts) -> Option<Warning> {
         text,
         "close other programs, or lower --threads below the processors",
     )
+}
+
+fn page_faults(facts: &Facts) -> Option<Warning> {
+    let faults = facts.page_faults.filter(|_| !facts.side_is_gpu)?;
+    let time_s = Summary::of(facts.samples).map(|summary| summary.median).filter(|median| *median > 0.0)?;
+    let share = faults.minor * FAULT_S / time_s;
+    let at_best = if faults.major >= 1.0 { Grade::C } else { beyond(share, [0.01, 0.1, f64::INFINITY])? };
+    let text = if faults.major >= 1.0 {
+        format!("each execution waits {:.0} times for memory to be read from a disk", faults.major)
+    } else {
+        format!(
+            "each execution has {:.0} page faults, about {} of its time",
+            faults.minor,
+            percent(share.min(1.0))
+        )
+    };
+    let next = if faults.major >= 1.0 {
+        "choose a smaller size, or free memory, then run again"
+    } else {
+        "set MIMALLOC_PURGE_DELAY=-1 so that freed memory is kept, or choose a variant that allocates nothing"
+    };
+    warning(WarningKind::PageFaults, at_best, text, next)
 }
 
 fn busy_machine(facts: &Facts) -> Option<Warning> {

@@ -32,6 +32,7 @@ fn sound<'a>(samples: &'a [f64], rounds: &'a [u32]) -> Facts<'a> {
         throttled: 0,
         floor_ratio: Some(30.0),
         disturbed: 0,
+        page_faults: None,
         others: &[],
         held_down: &[],
         load: Some(0.0),
@@ -81,6 +82,17 @@ fn each_fact_costs_what_the_table_says() {
     check(&|f| (f.side_is_gpu, f.disturbed) = (false, 5), B, Some(Disturbed));
     check(&|f| (f.side_is_gpu, f.disturbed) = (false, 21), C, Some(Disturbed));
     check(&|f| f.disturbed = 40, A, none);
+    let faults = |share: f64, major: f64| {
+        move |f: &mut Facts| {
+            f.side_is_gpu = false;
+            f.page_faults = Some(PageFaults { minor: share * f.samples[0] / 0.5e-6, major });
+        }
+    };
+    check(&faults(0.005, 0.0), A, none);
+    check(&faults(0.05, 0.0), B, Some(WarningKind::PageFaults));
+    check(&faults(0.5, 0.0), C, Some(WarningKind::PageFaults));
+    check(&faults(0.0, 1.0), C, Some(WarningKind::PageFaults));
+    check(&|f| f.page_faults = Some(PageFaults { minor: 1e9, major: 9.0 }), A, none);
     check(&|f| (f.side_is_gpu, f.load) = (false, Some(0.2)), B, Some(BusyMachine));
     check(&|f| (f.side_is_gpu, f.load) = (false, Some(0.6)), C, Some(BusyMachine));
     check(&|f| f.load = Some(9.0), A, none);
@@ -216,6 +228,7 @@ fn assess_owned(owned: &Owned) -> Assessment {
         set_aside: owned.counts[0],
         throttled: owned.counts[1],
         disturbed: owned.counts[2],
+        page_faults: None,
         floor_ratio: Some(owned.floor_ratio),
         others: &owned.others,
         held_down: &[],

@@ -61,6 +61,7 @@ fn reports_that_contradict_themselves_are_refused_with_row_and_key() {
         ("/rows/1/execute/sm_mhz", json!([1980]), "row 1: execute: sm_mhz has 1 entries"),
         ("/rows/1/execute/events_s", json!([1e-6]), "events_s has 1 entries"),
         ("/rows/0/execute/switches", json!([1]), "switches has 1 entries"),
+        ("/rows/0/execute/page_faults/minor", json!(-1.0), "page_faults holds less than none"),
         ("/rows/0/execute/rounds", json!([0, 1]), "rounds has 2 entries"),
         ("/rows/0/execute/rounds/0", json!(4_294_967_295_u32), "rounds holds a number above 1000000"),
         ("/rows/1/execute/sm_mhz/0", json!(-1.0), "sm_mhz holds a figure that is no clock"),
@@ -74,6 +75,14 @@ fn reports_that_contradict_themselves_are_refused_with_row_and_key() {
         assert!(message.contains(expected), "{place}: {message}");
         assert!(message.ends_with("; correct it or run the sweep again"), "{message}");
     }
+}
+
+#[test]
+fn no_row_was_measured_on_no_threads() {
+    let mut report = example::full();
+    report.rows[0].threads = Some(0);
+    let message = load(&file::to_json(&report).unwrap()).unwrap_err();
+    assert!(message.contains("threads is 0"), "{message}");
 }
 
 #[test]

@@ -1,4 +1,5 @@
 use super::*;
+use crate::settings::threads;
 
 fn message(text: &str) -> String {
     parse("mine.toml", text).map_or_else(|e| format!("{e:#}"), |file| format!("accepted: {file:?}"))
@@ -20,7 +21,10 @@ fn values_may_be_lists_or_texts_and_mean_what_they_mean_on_the_command_line() {
     assert_eq!(file.defaults.ops, Some(vec!["matmul".into(), "fft".into()]));
     assert_eq!(file.defaults.sizes, Some(vec![64, 100, 128, 256]));
     assert_eq!(file.defaults.dtypes, Some(DType::ALL.to_vec()));
-    assert_eq!((file.run.seed, file.run.threads, file.run.cell_timeout_s), (Some(7), Some(2), Some(90.0)));
+    assert_eq!(
+        (file.run.seed, file.run.threads, file.run.cell_timeout_s),
+        (Some(7), threads::parse("2").ok(), Some(90.0))
+    );
     assert_eq!(file.tables.len(), 1);
     assert_eq!(file.tables[0].sizes, Some(vec![5]));
     assert_eq!(file.tables[0].density, Some(1.0));

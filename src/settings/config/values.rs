@@ -10,6 +10,7 @@ use crate::backend::HostMemory;
 use crate::case::{Cache, DType};
 use crate::chart::Theme;
 use crate::settings::layer::limits;
+use crate::settings::threads::{self, Threads};
 use crate::settings::written::{Word, checked};
 use crate::settings::{duration, percent, sizes, words};
 
@@ -83,9 +84,9 @@ pub fn warmup<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>,
     checked(deserializer, limits::warmup)
 }
 
-/// A number of CPU threads.
-pub fn threads<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
-    checked(deserializer, limits::threads)
+/// Numbers of CPU threads.
+pub fn threads<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Threads>, D::Error> {
+    checked(deserializer, |Word(text)| threads::parse(&text))
 }
 
 /// The time limit of a cell, in seconds.

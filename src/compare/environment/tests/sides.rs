@@ -51,6 +51,7 @@ fn what_one_side_does_not_tell_is_a_difference_only_where_it_would_block() {
             governor: None,
             smt: None,
             numa_nodes: None,
+            transparent_huge_pages: None,
             cpu_quota: None,
             last_level_cache_bytes: None,
             ..environment.host.clone()

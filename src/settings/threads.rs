@@ -1,0 +1,69 @@
+//! Lists of thread counts: `8`, `all`, `1,all`.
+
+use anyhow::{Result, bail, ensure};
+
+use super::layer::limits;
+
+/// The thread counts that a run measures with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Threads {
+    /// The largest, which stands for the CPU; all that the process may use when `None`.
+    pub most: Option<usize>,
+    /// The others, ascending: each makes rows of its own.
+    pub fewer: Vec<usize>,
+}
+
+/// Reads a list of counts and the word `all`, which is what the process may use here.
+///
+/// # Errors
+/// A word is neither, a count is out of range, or one is above all.
+pub fn parse(text: &str) -> Result<Threads> {
+    let all = std::thread::available_parallelism().map_or(1, usize::from);
+    parse_with(text, all)
+}
+
+fn parse_with(text: &str, all: usize) -> Result<Threads> {
+    let (mut counts, mut has_all) = (vec![], false);
+    for word in text.split(',').map(str::trim) {
+        match (word, word.parse()) {
+            ("all", _) => has_all = true,
+            (_, Ok(count)) => counts.push(limits::threads(count)?),
+            (_, Err(_)) => bail!("it must be a whole number from 1 to {}", limits::MOST_THREADS),
+        }
+    }
+    counts.sort_unstable();
+    counts.dedup();
+    if has_all {
+        counts.retain(|count| *count != all);
+        let above = counts.iter().find(|count| **count > all);
+        ensure!(above.is_none(), "all threads are {all} here: leave out what is more, or leave out all");
+        return Ok(Threads { most: None, fewer: counts });
+    }
+    Ok(Threads { most: counts.pop(), fewer: counts })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_count_leads_and_the_others_follow_ascending() {
+        let threads = |most, fewer: &[usize]| Threads { most, fewer: fewer.to_vec() };
+        for (text, expected) in [
+            ("8", threads(Some(8), &[])),
+            ("all", threads(None, &[])),
+            ("1,all", threads(None, &[1])),
+            ("all, 4 ,1,4,16", threads(None, &[1, 4])),
+            ("4,1,2", threads(Some(4), &[1, 2])),
+        ] {
+            assert_eq!(parse_with(text, 16).unwrap(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_count_is_refused() {
+        for text in ["", "0", "1,", "-1", "one", "all,17", "4097"] {
+            assert!(parse_with(text, 16).is_err(), "{text}");
+        }
+    }
+}

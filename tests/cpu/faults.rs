@@ -1,0 +1,30 @@
+//! Kernels of our own touch all memory before they are timed.
+
+use crate::worker::Worker;
+
+/// The variants that allocate nothing while they work.
+const OWN: [(&str, &str); 5] = [
+    ("elementwise", "parallel"),
+    ("reduction", "one-pass"),
+    ("fft", "realfft"),
+    ("spmv", "parallel"),
+    ("matmul", "faer"),
+];
+
+#[test]
+fn own_kernels_have_no_page_faults_while_they_are_sampled() {
+    let mut worker = Worker::start(2, false);
+    for (op, variant) in OWN {
+        for cache in ["cold", "hot"] {
+            assert_eq!(worker.prepare(op, variant, 256, cache)["type"], "prepared", "{op}/{variant}");
+            worker.measure(21, 30.0);
+            let reply = worker.reply();
+            let samples = reply["taken"]["samples"].as_array().unwrap();
+            let mut faults: Vec<f64> =
+                samples.iter().map(|sample| sample["page_faults"]["minor"].as_f64().unwrap()).collect();
+            faults.sort_by(f64::total_cmp);
+            let median = faults[faults.len() / 2];
+            assert!(median == 0.0, "{op}/{variant} {cache}: {median} page faults an execution");
+        }
+    }
+}

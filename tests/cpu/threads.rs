@@ -1,0 +1,70 @@
+//! As many threads work as were asked for, and they run where they are bound to.
+
+use std::time::Duration;
+
+use crate::worker::Worker;
+
+/// A thread works when it gains more than this share of what the busiest one gains.
+const WORKS: f64 = 0.2;
+
+/// The threads that gained processor time while the variant was sampled, and those that the worker tells; `None`
+/// where its library is missing.
+fn working(op: &str, variant: &str, n: u64, threads: usize) -> Option<(usize, u64)> {
+    let mut worker = Worker::start(threads, false);
+    let prepared = worker.prepare(op, variant, n, "hot");
+    if prepared["type"] == "skipped" {
+        eprintln!("{op}/{variant} is left out: {}", prepared["reason"]);
+        return None;
+    }
+    let told = prepared["threads"].as_u64().unwrap();
+    worker.measure(1_000_000, 2.5);
+    // Warm-up, and waiting for what spins, are over by then.
+    std::thread::sleep(Duration::from_millis(900));
+    let before = worker.ticks();
+    std::thread::sleep(Duration::from_millis(1500));
+    let after = worker.ticks();
+    assert_eq!(worker.reply()["type"], "measured");
+    let gained = |(task, ticks): (&i32, &u64)| ticks - before.get(task).copied().unwrap_or(0);
+    let gained: Vec<u64> = after.iter().map(gained).collect();
+    let most = *gained.iter().max().unwrap() as f64;
+    assert!(most > 0.0, "no thread has worked");
+    Some((gained.iter().filter(|ticks| **ticks as f64 > WORKS * most).count(), told))
+}
+
+fn obeys(op: &str, variant: &str, n: u64) {
+    for threads in [1, 2] {
+        let Some((found, told)) = working(op, variant, n, threads) else { return };
+        assert!(told <= threads as u64, "{op}/{variant}: {told} of {threads} threads");
+        assert_eq!(found as u64, told, "{op}/{variant} on {threads} threads");
+    }
+}
+
+#[test]
+fn rayon_works_on_the_threads_asked_for() {
+    obeys("elementwise", "parallel", 2000);
+}
+
+#[test]
+fn faer_works_on_the_threads_asked_for() {
+    obeys("matmul", "faer", if cfg!(debug_assertions) { 640 } else { 1500 });
+}
+
+#[test]
+fn openblas_works_on_the_threads_asked_for() {
+    obeys("matmul", "openblas", 1500);
+}
+
+#[test]
+fn bound_threads_leave_one_processor_to_the_thread_that_times() {
+    let free = Worker::start(2, false).affinities();
+    let mut worker = Worker::start(2, true);
+    assert_eq!(worker.prepare("elementwise", "parallel", 100, "cold")["type"], "prepared");
+    worker.measure(3, 1.0);
+    assert_eq!(worker.reply()["type"], "measured");
+    let bound = worker.affinities();
+    assert_eq!(bound[0], free[0], "the thread that times stays free");
+    if std::thread::available_parallelism().unwrap().get() > 1 {
+        assert!(bound[1..].iter().all(|list| list.parse::<u32>().is_ok()), "{bound:?}");
+        assert!(bound.len() > 1 && bound[1..].iter().all(|list| *list == bound[1]), "{bound:?}");
+    }
+}

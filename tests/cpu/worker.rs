@@ -1,0 +1,104 @@
+//! A worker process, spoken to by the protocol, and its threads as `/proc` shows them.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+/// A worker for the CPU, killed when dropped.
+pub struct Worker {
+    child: Child,
+    requests: ChildStdin,
+    replies: BufReader<ChildStdout>,
+}
+
+impl Worker {
+    /// Starts one with so many threads.
+    pub fn start(threads: usize, pin: bool) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
+        command.args(["worker", "cpu"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let (requests, replies) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let mut worker = Worker { child, requests, replies: BufReader::new(replies) };
+        let options = json!({ "threads": threads, "pin": pin, "device": 0, "ops": [], "dtypes": [] });
+        worker.send(&json!({ "type": "hello", "protocol": 2, "options": options }));
+        assert_eq!(worker.reply()["type"], "ready");
+        worker
+    }
+
+    /// Prepares a cell as job 0 and hands over the reply: `prepared`, or `skipped` where a library is missing.
+    pub fn prepare(&mut self, op: &str, variant: &str, n: u64, cache: &str) -> Value {
+        let mut case = json!({ "op": op, "n": n, "dtype": "f32", "seed": 42 });
+        if op.starts_with("sp") {
+            case["density"] = json!(0.01);
+        }
+        let cell = json!({ "case": case, "backend": "cpu", "variant": variant, "cache": cache });
+        self.send(&json!({ "type": "prepare", "job": 0, "cell": cell }));
+        self.reply()
+    }
+
+    /// Asks for samples of job 0, after warm-up, for so many seconds at most.
+    pub fn measure(&mut self, samples: u32, most_s: f64) {
+        let warm_up = json!({ "executions": 3, "least_s": 0.05, "most_s": 0.2 });
+        let batch = json!({ "warm_up": warm_up, "samples": samples, "most_s": most_s });
+        self.send(&json!({ "type": "measure", "job": 0, "batch": batch }));
+    }
+
+    fn send(&mut self, request: &Value) {
+        writeln!(self.requests, "{request}").unwrap();
+    }
+
+    /// The final reply to the last request.
+    pub fn reply(&mut self) -> Value {
+        loop {
+            let mut line = String::new();
+            assert!(self.replies.read_line(&mut line).unwrap() > 0, "the worker has ended");
+            let reply: Value = serde_json::from_str(&line).unwrap();
+            if reply["type"] != "phase" {
+                return reply;
+            }
+        }
+    }
+
+    /// The processor time of each of its threads so far, in the system's ticks.
+    pub fn ticks(&self) -> BTreeMap<i32, u64> {
+        let ticks = |task: i32| {
+            let stat = std::fs::read_to_string(self.place(task, "stat")).ok()?;
+            // Counted from behind the name, which may hold blanks.
+            let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+            Some((task, fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?))
+        };
+        self.tasks().into_iter().filter_map(ticks).collect()
+    }
+
+    /// The processors that each of its threads may run on, the thread that times first.
+    pub fn affinities(&self) -> Vec<String> {
+        let list = |task: i32| {
+            let status = std::fs::read_to_string(self.place(task, "status")).ok()?;
+            let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+            list.map(|list| list.trim().to_owned())
+        };
+        self.tasks().into_iter().filter_map(list).collect()
+    }
+
+    fn place(&self, task: i32, file: &str) -> String {
+        format!("/proc/{}/task/{task}/{file}", self.child.id())
+    }
+
+    fn tasks(&self) -> Vec<i32> {
+        let entries = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+        let mut tasks: Vec<i32> =
+            entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect();
+        tasks.sort_unstable();
+        tasks
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // A worker that has ended already is gone all the same.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
