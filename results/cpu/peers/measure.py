@@ -111,10 +111,10 @@ def theirs(asked, library, op, sizes, folder, figures):
 def about(environment):
     """What a reader needs to know of gpubench's side: no names or folders of the machine."""
     cpu = next(backend for backend in environment["backends"] if backend["name"] == "cpu")
-    libraries = [{"name": found["name"], "version": found["version"], "file": os.path.basename(found["path"] or "")}
+    libraries = [{"name": found["name"], "version": found.get("version"), "file": os.path.basename(found.get("path") or "")}
                  for found in cpu["libraries"]]
-    return dict(version=environment["gpubench_version"], revision=environment["gpubench_revision"],
-                ceilings=cpu["ceilings"], description=cpu["description"], libraries=libraries)
+    return dict(version=environment["gpubench_version"], revision=environment.get("gpubench_revision"),
+                ceilings=cpu.get("ceilings"), description=cpu["description"], libraries=libraries)
 
 
 def main():
