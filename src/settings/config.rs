@@ -22,6 +22,7 @@ pub static BUILT_IN: &[(&str, &str)] = &[
     ("full", include_str!("../../configs/full.toml")),
     ("lessons", include_str!("../../configs/lessons.toml")),
     ("peers", include_str!("../../configs/peers.toml")),
+    ("cpu-peers", include_str!("../../configs/cpu-peers.toml")),
 ];
 
 /// A sweep file, read.

@@ -7,8 +7,10 @@ use rayon::prelude::*;
 use rustfft::num_complex::Complex;
 use rustfft::{Fft, FftNum, FftPlanner};
 
+use super::blas::Vendor;
 use super::entry::{by_dtype, kernel};
-use super::fft_real::RealFft;
+use super::fft_mkl::MklLines;
+use super::fft_real::{Lines, RealFft};
 use super::memory::memory;
 use super::per_thread::PerThread;
 use super::{Cpu, Kernel, rouse};
@@ -22,10 +24,11 @@ pub(super) const KERNELS: &[Kernel] = &[
     kernel(
         "fft",
         "realfft",
-        "real rows, half the columns in tiles, mirrored half, all threads",
+        "columns in pairs by rustfft, in tiles, half the rows, mirrored half, all threads",
         true,
         by_dtype!(real),
     ),
+    kernel("fft", "mkl", "the same, by MKL's transforms of lines", true, by_dtype!(mkl)),
     kernel(
         "fft",
         "rustfft",
@@ -41,7 +44,26 @@ pub(super) const SERIAL: usize = 1 << 14;
 const BAND: usize = 16;
 
 fn real<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
-    Ok(Box::new(RealFft::new(case.side(), operand::<T>(inputs)?)))
+    let lines = RustLines(FftPlanner::new().plan_fft_forward(case.side()));
+    Ok(Box::new(RealFft::new(case.side(), operand::<T>(inputs)?, Box::new(lines))))
+}
+
+fn mkl<T: Real + FftNum>(cpu: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    let lines = MklLines::<T>::new(cpu.blas(Vendor::Mkl)?.path(), case.side())?;
+    Ok(Box::new(RealFft::new(case.side(), operand::<T>(inputs)?, Box::new(lines))))
+}
+
+/// Lines by rustfft.
+struct RustLines<T: FftNum>(Arc<dyn Fft<T>>);
+
+impl<T: FftNum> Lines<T> for RustLines<T> {
+    fn work(&self) -> usize {
+        self.0.get_inplace_scratch_len()
+    }
+
+    fn transform(&self, lines: &mut [Complex<T>], work: &mut [Complex<T>]) {
+        self.0.process_with_scratch(lines, work);
+    }
 }
 
 struct ComplexFft<T> {
@@ -173,6 +195,9 @@ mod tests {
             let a: Vec<f64> = uniforms.into_iter().map(|x| f64::from(x) - 0.5).collect();
             let exact = reference(n, &a);
             for kernel in KERNELS {
+                if kernel.variant.name == Vendor::Mkl.word() && Vendor::Mkl.provider().is_err() {
+                    continue;
+                }
                 agrees::<f32>(&kernel.variant.name, n, &a, &exact);
                 agrees::<f64>(&kernel.variant.name, n, &a, &exact);
             }

@@ -122,7 +122,8 @@ pub struct SweepArgs {
     #[arg(long, value_name = "LIST", help_heading = "What to measure")]
     pub variants: Option<String>,
 
-    /// Sweep to run: a TOML file, or a built-in one: quick, article, full, lessons or peers
+    /// Sweep to run: a TOML file, or a built-in one: quick, article, full, lessons, peers or
+    /// cpu-peers
     #[arg(long, value_name = "FILE", help_heading = "What to measure")]
     pub config: Option<String>,
 
