@@ -3,11 +3,13 @@
 use crate::worker::Worker;
 
 /// The variants that allocate nothing while they work.
-const OWN: [(&str, &str); 5] = [
+const OWN: [(&str, &str); 7] = [
     ("elementwise", "parallel"),
+    ("sin", "parallel"),
     ("reduction", "one-pass"),
     ("fft", "realfft"),
     ("spmv", "parallel"),
+    ("spgemm", "gustavson"),
     ("matmul", "faer"),
 ];
 

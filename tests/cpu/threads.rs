@@ -7,13 +7,18 @@ use crate::worker::Worker;
 /// A thread works when it gains more than this share of what the busiest one gains.
 const WORKS: f64 = 0.2;
 
+#[expect(clippy::print_stderr, reason = "a test that is left out says why")]
+fn leave_out(what: &str, reason: &serde_json::Value) {
+    eprintln!("{what} is left out: {reason}");
+}
+
 /// The threads that gained processor time while the variant was sampled, and those that the worker tells; `None`
 /// where its library is missing.
 fn working(op: &str, variant: &str, n: u64, threads: usize) -> Option<(usize, u64)> {
     let mut worker = Worker::start(threads, false);
     let prepared = worker.prepare(op, variant, n, "hot");
     if prepared["type"] == "skipped" {
-        eprintln!("{op}/{variant} is left out: {}", prepared["reason"]);
+        leave_out(&format!("{op}/{variant}"), &prepared["reason"]);
         return None;
     }
     let told = prepared["threads"].as_u64().unwrap();
