@@ -141,9 +141,11 @@ fn every_dense_variant_is_right_at_awkward_sizes() {
                     }
                     Err(problem) => panic!("{case} {}: {problem}", kernel.variant.name),
                 };
-                for repetition in 0..3 {
+                let choices = job.thread_choices();
+                for threads in choices.into_iter().rev().map(Some).chain([None, None]) {
+                    threads.into_iter().for_each(|threads| job.use_threads(threads));
                     let error = error(op, n, dtype, &inputs, &run(job.as_mut()));
-                    assert!(error < 10.0, "{case} {} repetition {repetition}: {error}", kernel.variant.name);
+                    assert!(error < 10.0, "{case} {} on {threads:?} threads: {error}", kernel.variant.name);
                 }
             }
         }

@@ -35,6 +35,7 @@ mod solve;
 mod spgemm;
 mod spmv;
 mod svd;
+mod thread_choices;
 mod transfer;
 mod transfer_loop;
 
@@ -104,17 +105,7 @@ impl Cpu {
 
     /// faer's way of running on all threads.
     fn faer(&self) -> faer::Par {
-        if self.threads > 1 { faer::Par::rayon(self.threads) } else { faer::Par::Seq }
-    }
-
-    /// The vendor's library, set to this backend's threads and receiving LAPACK's calls, which the calling
-    /// thread is going to make.
-    fn blas(&self, vendor: Vendor) -> Result<&'static blas::Provider, Unavailable> {
-        blas::require_stack()?;
-        let provider = vendor.provider()?;
-        provider.set_threads(self.threads);
-        provider.activate();
-        Ok(provider)
+        thread_choices::faer(self.threads)
     }
 }
 

@@ -1,18 +1,22 @@
 //! BLAS and LAPACK found at run time: one provider a vendor, loaded when a cell first needs it.
 //!
-//! A provider's gemm is called by pointer ([`Provider::gemm`]); its LAPACK is called through ndarray-linalg,
-//! whose symbols [`shim`] defines and [`Provider::activate`] points at the provider.
+//! What jobs call is called straight ([`calls`], [`Svd`]); the rest of LAPACK through ndarray-linalg, whose symbols
+//! [`shim`] defines and [`Provider::activate`] points at the provider.
 
+mod calls;
+mod crew;
 mod discovery;
-mod gemm;
+mod gesdd;
+mod open;
 mod provider;
 mod rouse;
 mod shim;
 mod stack;
 
-pub use gemm::Blas;
+pub use calls::Blas;
+pub use crew::Crew;
+pub use gesdd::Svd;
 pub use provider::Provider;
-pub use rouse::Rouser;
 pub use stack::require as require_stack;
 
 use std::path::{Path, PathBuf};
@@ -129,7 +133,7 @@ impl Vendor {
     fn load(self, candidates: Vec<PathBuf>, chosen: bool) -> Loaded {
         let mut unusable = None;
         for candidate in candidates {
-            match Provider::open(self, &candidate) {
+            match open::open(self, &candidate) {
                 Ok(provider) => return Ok(provider),
                 // That the loader does not know a name which nobody chose is not worth a word.
                 Err(problem) if candidate.is_absolute() || chosen => {
@@ -187,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_library_without_the_routines_is_refused() {
-        let Some(problem) = Provider::open(Vendor::OpenBlas, Path::new("libm.so.6")).err() else {
+        let Some(problem) = open::open(Vendor::OpenBlas, Path::new("libm.so.6")).err() else {
             panic!("libm is no BLAS");
         };
         assert!(problem.contains("openblas"), "{problem}");
