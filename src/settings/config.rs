@@ -78,6 +78,7 @@ fn parse(name: &str, text: &str) -> Result<SweepFile> {
     let run = RunWide {
         seed: file.seed,
         threads: file.threads,
+        blas: None,
         device: file.device,
         sim,
         cell_timeout_s: file.cell_timeout,

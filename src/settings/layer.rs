@@ -63,6 +63,8 @@ pub struct RunWide {
     pub seed: Option<u64>,
     /// CPU threads.
     pub threads: Option<usize>,
+    /// BLAS libraries to take before those that are found.
+    pub blas: Option<Vec<PathBuf>>,
     /// Ordinal of the CUDA device.
     pub device: Option<u32>,
     /// Script of the simulated device.
@@ -87,6 +89,7 @@ impl RunWide {
         RunWide {
             seed: self.seed.or(under.seed),
             threads: self.threads.or(under.threads),
+            blas: self.blas.clone().or_else(|| under.blas.clone()),
             device: self.device.or(under.device),
             sim: self.sim.clone().or_else(|| under.sim.clone()),
             cell_timeout_s: self.cell_timeout_s.or(under.cell_timeout_s),

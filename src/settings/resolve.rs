@@ -83,6 +83,7 @@ impl Settings {
             seed: run.seed.unwrap_or(DEFAULT_SEED),
             options: Options {
                 threads: run.threads,
+                blas: run.blas.unwrap_or_default(),
                 device: run.device.unwrap_or(0),
                 transfer: run.transfer.unwrap_or_default(),
                 sim: run.sim.filter(|_| sim_is_chosen),

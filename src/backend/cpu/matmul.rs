@@ -5,8 +5,9 @@ use std::mem::MaybeUninit;
 use faer::{Accum, MatMut, MatRef};
 use ndarray::{Array2, LinalgScalar, linalg};
 
-use super::blas::{Blas, Crew, Vendor};
+use super::blas::{Blas, Crew, Library};
 use super::entry::{by_dtype, kernel};
+use super::list::{LibraryKernel, Scope};
 use super::memory::memory;
 use super::{Cpu, Kernel, rouse, thread_choices};
 use crate::backend::Job;
@@ -14,16 +15,17 @@ use crate::case::Case;
 use crate::data::{Operand, Real};
 use crate::error::CellError;
 
-/// The kernels.
+/// The kernels of BLAS libraries.
+pub const LIBRARY_KERNELS: &[LibraryKernel] = &[LibraryKernel {
+    op: "matmul",
+    suffix: "",
+    summary: "{} gemm on ndarray's arrays",
+    scope: Scope::Blas,
+    prepare: by_dtype!(blas with library),
+}];
+
+/// The other kernels.
 pub const KERNELS: &[Kernel] = &[
-    kernel(
-        "matmul",
-        "openblas",
-        "OpenBLAS gemm on ndarray's arrays",
-        true,
-        by_dtype!(blas, Vendor::OpenBlas),
-    ),
-    kernel("matmul", "mkl", "MKL gemm on ndarray's arrays", true, by_dtype!(blas, Vendor::Mkl)),
     kernel("matmul", "faer", "faer, all threads", true, by_dtype!(faer)),
     kernel(
         "matmul",
@@ -77,9 +79,9 @@ fn blas<T: Blas>(
     cpu: &Cpu,
     case: &Case,
     inputs: &[Operand],
-    vendor: Vendor,
+    library: &Library,
 ) -> Result<Box<dyn Job>, CellError> {
-    let crew = Crew::new(cpu, vendor, case.side(), MOST_CHOICE)?;
+    let crew = Crew::new(cpu, library, case.side(), MOST_CHOICE)?;
     Ok(Box::new(BlasProduct { product: Product::<T>::new(case, inputs)?, crew }))
 }
 

@@ -9,8 +9,9 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
 use faer::{MatMut, MatRef};
 
-use super::blas::{Blas, Crew, Vendor};
+use super::blas::{Blas, Crew, Library};
 use super::entry::{by_dtype, kernel};
+use super::list::{LibraryKernel, Scope};
 use super::memory::memory;
 use super::{Cpu, Kernel, rouse, thread_choices};
 use crate::backend::Job;
@@ -18,35 +19,30 @@ use crate::case::Case;
 use crate::data::{Operand, Real};
 use crate::error::CellError;
 
-/// The kernels.
-pub const KERNELS: &[Kernel] = &[
-    kernel(
-        "solve",
-        "openblas",
-        "Cholesky, OpenBLAS (posv)",
-        true,
-        by_dtype!(lapack, Vendor::OpenBlas, Method::Cholesky),
-    ),
-    kernel("solve", "mkl", "Cholesky, MKL (posv)", true, by_dtype!(lapack, Vendor::Mkl, Method::Cholesky)),
-    kernel("solve", "faer", "Cholesky, faer, all threads", true, by_dtype!(faer)),
-    kernel(
-        "solve",
-        "openblas-lu",
-        "LU, OpenBLAS (gesv)",
-        false,
-        by_dtype!(lapack, Vendor::OpenBlas, Method::Lu),
-    ),
-    kernel("solve", "mkl-lu", "LU, MKL (gesv)", false, by_dtype!(lapack, Vendor::Mkl, Method::Lu)),
+/// The kernels of LAPACK libraries.
+pub const LIBRARY_KERNELS: &[LibraryKernel] = &[
+    LibraryKernel {
+        op: "solve",
+        suffix: "",
+        summary: "Cholesky, {} (posv)",
+        scope: Scope::Lapack,
+        prepare: by_dtype!(cholesky with library),
+    },
+    LibraryKernel {
+        op: "solve",
+        suffix: "-lu",
+        summary: "LU, {} (gesv)",
+        scope: Scope::Comparison,
+        prepare: by_dtype!(lu with library),
+    },
 ];
+
+/// The other kernels.
+pub const KERNELS: &[Kernel] =
+    &[kernel("solve", "faer", "Cholesky, faer, all threads", true, by_dtype!(faer))];
 
 /// The largest side at which fewer threads than all may be faster.
 const MOST_CHOICE: usize = 2048;
-
-#[derive(Clone, Copy)]
-enum Method {
-    Cholesky,
-    Lu,
-}
 
 /// `a x = b`; the libraries write factors over `a` and the solution over `b`.
 struct System<T> {
@@ -85,15 +81,24 @@ struct LapackSolve<T> {
     crew: Crew,
 }
 
-fn lapack<T: Blas>(
+fn cholesky<T: Blas>(
     cpu: &Cpu,
     case: &Case,
     inputs: &[Operand],
-    vendor: Vendor,
-    method: Method,
+    library: &Library,
 ) -> Result<Box<dyn Job>, CellError> {
-    let crew = Crew::new(cpu, vendor, case.side(), MOST_CHOICE)?;
-    let pivots = matches!(method, Method::Lu).then(|| vec![0; case.side()]);
+    let crew = Crew::new(cpu, library, case.side(), MOST_CHOICE)?;
+    Ok(Box::new(LapackSolve { system: System::<T>::new(case, inputs)?, pivots: None, crew }))
+}
+
+fn lu<T: Blas>(
+    cpu: &Cpu,
+    case: &Case,
+    inputs: &[Operand],
+    library: &Library,
+) -> Result<Box<dyn Job>, CellError> {
+    let crew = Crew::new(cpu, library, case.side(), MOST_CHOICE)?;
+    let pivots = Some(vec![0; case.side()]);
     Ok(Box::new(LapackSolve { system: System::<T>::new(case, inputs)?, pivots, crew }))
 }
 

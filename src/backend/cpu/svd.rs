@@ -8,8 +8,9 @@ use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{MatMut, MatRef};
 use ndarray_linalg::MatrixLayout;
 
-use super::blas::{Blas, Crew, Svd, Vendor};
+use super::blas::{Blas, Crew, Library, Svd};
 use super::entry::{by_dtype, kernel};
+use super::list::{LibraryKernel, Scope};
 use super::memory::memory;
 use super::{Cpu, Kernel, rouse, thread_choices};
 use crate::backend::Job;
@@ -17,32 +18,27 @@ use crate::case::Case;
 use crate::data::{Operand, Real};
 use crate::error::{CellError, Unavailable};
 
-/// The kernels.
-pub const KERNELS: &[Kernel] = &[
-    kernel(
-        "svd",
-        "openblas",
-        "divide and conquer, OpenBLAS (gesdd)",
-        true,
-        by_dtype!(gesdd, Vendor::OpenBlas),
-    ),
-    kernel("svd", "mkl", "divide and conquer, MKL (gesdd)", true, by_dtype!(gesdd, Vendor::Mkl)),
-    kernel("svd", "faer", "divide and conquer, faer, all threads", true, by_dtype!(faer)),
-    kernel(
-        "svd",
-        "openblas-gesvd",
-        "QR iteration, ndarray-linalg on OpenBLAS (gesvd, what its svd() calls)",
-        false,
-        by_dtype!(gesvd, Vendor::OpenBlas),
-    ),
-    kernel(
-        "svd",
-        "mkl-gesvd",
-        "QR iteration, ndarray-linalg on MKL (gesvd, what its svd() calls)",
-        false,
-        by_dtype!(gesvd, Vendor::Mkl),
-    ),
+/// The kernels of LAPACK libraries.
+pub const LIBRARY_KERNELS: &[LibraryKernel] = &[
+    LibraryKernel {
+        op: "svd",
+        suffix: "",
+        summary: "divide and conquer, {} (gesdd)",
+        scope: Scope::Lapack,
+        prepare: by_dtype!(gesdd with library),
+    },
+    LibraryKernel {
+        op: "svd",
+        suffix: "-gesvd",
+        summary: "QR iteration, ndarray-linalg on {} (gesvd, what its svd() calls)",
+        scope: Scope::NdarrayLinalg,
+        prepare: by_dtype!(gesvd with library),
+    },
 ];
+
+/// The other kernels.
+pub const KERNELS: &[Kernel] =
+    &[kernel("svd", "faer", "divide and conquer, faer, all threads", true, by_dtype!(faer))];
 
 /// The largest side at which fewer threads than all may be faster.
 const MOST_CHOICE: usize = 1024;
@@ -92,10 +88,10 @@ fn gesdd<T: Blas>(
     cpu: &Cpu,
     case: &Case,
     inputs: &[Operand],
-    vendor: Vendor,
+    library: &Library,
 ) -> Result<Box<dyn Job>, CellError> {
     let n = case.side();
-    let crew = Crew::new(cpu, vendor, n, MOST_CHOICE)?;
+    let crew = Crew::new(cpu, library, n, MOST_CHOICE)?;
     let svd = Svd::<T>::new(crew.provider(), n)?;
     Ok(Box::new(DivideAndConquer { n, matrix: Matrix::new(inputs)?, svd, crew }))
 }
@@ -150,7 +146,7 @@ fn gesvd<T: Blas>(
     cpu: &Cpu,
     case: &Case,
     inputs: &[Operand],
-    vendor: Vendor,
+    library: &Library,
 ) -> Result<Box<dyn Job>, CellError> {
     let side =
         i32::try_from(case.n).ok().filter(|side| side.checked_mul(*side).is_some()).ok_or_else(|| {
@@ -159,7 +155,7 @@ fn gesvd<T: Blas>(
                 "use faer",
             )
         })?;
-    let crew = Crew::new(cpu, vendor, case.side(), MOST_CHOICE)?;
+    let crew = Crew::new(cpu, library, case.side(), MOST_CHOICE)?;
     crew.provider().activate()?;
     let layout = MatrixLayout::C { row: side, lda: side };
     let matrix = Matrix::<T>::new(inputs)?;

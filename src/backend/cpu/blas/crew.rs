@@ -1,7 +1,7 @@
 //! A provider as one job uses it: on so many threads, which can be chosen and woken. Knows no op.
 
 use super::rouse::Rouser;
-use super::{Provider, Vendor};
+use super::{Library, Provider, stack};
 use crate::backend::cpu::{Cpu, thread_choices};
 use crate::error::{CellError, Unavailable};
 
@@ -17,9 +17,9 @@ pub struct Crew {
 impl Crew {
     /// All threads of `cpu`, for matrices of `side`; with fewer to choose from up to a side of `most`, beyond which
     /// nothing is won.
-    pub fn new(cpu: &Cpu, vendor: Vendor, side: usize, most: usize) -> Result<Crew, Unavailable> {
-        super::require_stack()?;
-        let (provider, threads) = (vendor.provider()?, cpu.threads);
+    pub fn new(cpu: &Cpu, library: &Library, side: usize, most: usize) -> Result<Crew, Unavailable> {
+        stack::require()?;
+        let (provider, threads) = (library.provider()?, cpu.threads);
         provider.set_threads(threads);
         let choices = if side <= most { thread_choices::up_to(threads) } else { vec![] };
         let rouser = Rouser::new(provider, provider.threads(), side);

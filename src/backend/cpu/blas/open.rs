@@ -21,6 +21,7 @@ pub(super) fn open(vendor: Vendor, library: &Path) -> Result<Provider, String> {
     match vendor {
         Vendor::OpenBlas => open_openblas(library),
         Vendor::Mkl => open_mkl(library),
+        Vendor::Blis => open_blis(library),
     }
 }
 
@@ -170,6 +171,24 @@ fn open_mkl(library: &Path) -> Result<Provider, String> {
     Ok(provider)
 }
 
+/// Opens BLIS or AOCL-BLIS, which have BLAS without LAPACK.
+fn open_blis(library: &Path) -> Result<Provider, String> {
+    let opened = Opened::new(library)?;
+    let version = opened.text("bli_info_get_version_str");
+    if version.is_empty() {
+        return Err("it has no bli_info_get_version_str, so it is not BLIS".to_owned());
+    }
+    // SAFETY: the routine takes nothing and returns a count of bits.
+    let bits = unsafe { opened.routine::<GetThreads>("bli_info_get_blas_int_type_size")?() };
+    opened.finish(About {
+        version,
+        has_long_integers: bits == 64,
+        has_lapack: false,
+        set_threads: "bli_thread_set_num_threads",
+        get_threads: "bli_thread_get_num_threads",
+    })
+}
+
 /// Checks for the parts that `libmkl_rt` loads at its first call: it ends the process if one is missing.
 fn require_parts(runtime: &Path) -> Result<(), String> {
     let folder = runtime.parent().unwrap_or(Path::new("/"));
@@ -211,5 +230,19 @@ fn file_of(address: *const ()) -> Option<PathBuf> {
         }
         let name = CStr::from_ptr(info.dli_fname).to_string_lossy().into_owned();
         Some(std::fs::canonicalize(&name).unwrap_or_else(|_| name.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_without_the_routines_is_refused() {
+        for (vendor, word) in [(Vendor::OpenBlas, "openblas"), (Vendor::Mkl, "MKL_"), (Vendor::Blis, "bli_")]
+        {
+            let Some(problem) = open(vendor, Path::new("libm.so.6")).err() else { panic!("libm is no BLAS") };
+            assert!(problem.contains(word), "{problem}");
+        }
     }
 }
