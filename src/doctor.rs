@@ -48,8 +48,8 @@ pub struct Examined {
 ///
 /// # Errors
 /// Only when `out` cannot be written or this program cannot be found: missing libraries are findings.
-pub fn run(json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
-    let examination = examine(&Place::Process(std::env::current_exe()?));
+pub fn run(json: bool, options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
+    let examination = examine(&Place::Process(std::env::current_exe()?), options);
     if json {
         serde_json::to_writer_pretty(&mut *out, &examination)?;
         writeln!(out)?;
@@ -60,9 +60,8 @@ pub fn run(json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
 }
 
 /// Has every backend look for what it could use, all at once, each in a worker at `place`.
-pub fn examine(place: &Place) -> Examination {
-    let options = Options::default();
-    let begun: Vec<_> = BACKENDS.iter().map(|backend| (backend, ask(backend, place, &options))).collect();
+pub fn examine(place: &Place, options: &Options) -> Examination {
+    let begun: Vec<_> = BACKENDS.iter().map(|backend| (backend, ask(backend, place, options))).collect();
     let deadline = Instant::now() + PATIENCE;
     let backends = begun
         .into_iter()

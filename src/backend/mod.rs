@@ -31,6 +31,9 @@ pub struct Options {
     /// on once it has answered.
     #[serde(default)]
     pub alternates: bool,
+    /// BLAS libraries that the CPU's side takes before those it finds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blas: Vec<std::path::PathBuf>,
     /// Ordinal of the CUDA device.
     pub device: u32,
     /// Where host data lies when it is copied to a device and back.
@@ -52,7 +55,8 @@ pub struct Registration {
     pub summary: &'static str,
     /// Whether its times are simulated and its variants come from a script.
     pub simulated: bool,
-    /// The variants it offers; `options` matters to `sim` alone, whose script names them.
+    /// The variants it offers; `options` matters to `sim`, whose script names them, and to `cpu`, whose
+    /// libraries they may name.
     pub variants: fn(options: &Options) -> anyhow::Result<Vec<Variant>>,
     /// Starts it: device context, thread pools, libraries needed at once.
     pub start: fn(options: &Options) -> Result<Box<dyn Backend>, Unavailable>,

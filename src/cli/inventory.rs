@@ -43,11 +43,11 @@ struct VariantEntry {
 }
 
 impl Inventory {
-    /// What the registries hold. The simulated device's variants are its script's, so they are not listed.
-    pub fn of_registries() -> Result<Inventory> {
+    /// What the registries hold, and the libraries that `options` name. The simulated device's variants are its script's, so they are not listed.
+    pub fn of_registries(options: &Options) -> Result<Inventory> {
         let mut tables = Vec::new();
         for backend in BACKENDS.iter().filter(|backend| !backend.simulated) {
-            let variants = (backend.variants)(&Options::default())?;
+            let variants = (backend.variants)(options)?;
             tables.extend(variants.into_iter().map(|variant| (backend.name, variant)));
         }
         let of_op = |name: &'static str| tables.iter().filter(move |(_, variant)| variant.op == name);

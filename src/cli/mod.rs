@@ -19,12 +19,15 @@ mod values;
 mod wiring;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
 
 use args::{Cli, Command, SchemaOf};
+
+use crate::backend::Options;
 
 /// Exit code of wrong usage, unreadable files, and runs in which nothing could be done.
 const USAGE: u8 = 2;
@@ -50,11 +53,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn dispatch(command: Command) -> Result<ExitCode> {
     match command {
         Command::Run(args) => return run::run(*args),
-        Command::List { json } => {
-            let inventory = inventory::Inventory::of_registries()?;
+        Command::List { json, blas } => {
+            let inventory = inventory::Inventory::of_registries(&options_with(&blas)?)?;
             stream::print(&if json { inventory.json()? } else { inventory.text() })?;
         }
-        Command::Doctor { json } => wiring::doctor(json)?,
+        Command::Doctor { json, blas } => wiring::doctor(json, &options_with(&blas)?)?,
         Command::Show(args) => show::run(&args)?,
         Command::Merge(args) => merge::run(&args)?,
         Command::Plot(args) => wiring::plot(&args)?,
@@ -73,4 +76,9 @@ fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Worker { backend } => return Ok(wiring::worker(&backend)),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The options of a command that takes only the libraries of `--blas`.
+fn options_with(blas: &[PathBuf]) -> Result<Options> {
+    Ok(Options { blas: sweep::libraries(blas)?.unwrap_or_default(), ..Options::default() })
 }

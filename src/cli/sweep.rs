@@ -1,8 +1,11 @@
 //! What a command line says of a sweep, checked word by word.
 
+use std::path::PathBuf;
+
 use anyhow::{Context, Result, bail, ensure};
 
 use super::args::{SweepArgs, YesNo};
+use crate::backend::cpu;
 use crate::settings::config::{self, SweepFile};
 use crate::settings::devices::Devices;
 use crate::settings::layer::{Layer, RunWide};
@@ -42,6 +45,7 @@ pub fn swept_on(args: &SweepArgs, device: Option<u32>) -> Result<Request> {
         seed: args.seed,
         threads: args.threads.clone(),
         pin: args.pin.then_some(true),
+        blas: libraries(&args.blas)?,
         device,
         sim: args.sim.clone(),
         cell_timeout_s: args.cell_timeout,
@@ -52,6 +56,19 @@ pub fn swept_on(args: &SweepArgs, device: Option<u32>) -> Result<Request> {
         theme: None,
     };
     Ok(Request { layer, run, isolate: args.isolate == YesNo::Yes, ..Request::default() })
+}
+
+/// The libraries of `--blas`, by absolute paths; `None` if none is named.
+///
+/// # Errors
+/// One does not exist or is no BLAS library.
+pub fn libraries(files: &[PathBuf]) -> Result<Option<Vec<PathBuf>>> {
+    let checked = files.iter().map(|file| {
+        cpu::check_library(file).context("--blas")?;
+        file.canonicalize().with_context(|| format!("--blas: '{}'", file.display()))
+    });
+    let checked: Vec<PathBuf> = checked.collect::<Result<_>>()?;
+    Ok(Some(checked).filter(|files| !files.is_empty()))
 }
 
 /// The sweep of a command line that names neither ops nor a sweep.

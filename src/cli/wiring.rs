@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 
 use super::args::PlotArgs;
 use super::stream;
+use crate::backend::Options;
 use crate::executor::{self, Finished, Peaks};
 use crate::export::{self, View};
 use crate::fleet::{self, Fleet};
@@ -119,9 +120,9 @@ pub fn plot(args: &PlotArgs) -> Result<()> {
 }
 
 /// Prints what every backend finds.
-pub fn doctor(json: bool) -> Result<()> {
+pub fn doctor(json: bool, options: &Options) -> Result<()> {
     let mut text = Vec::new();
-    doctor::run(json, &mut text)?;
+    doctor::run(json, options, &mut text)?;
     stream::print_bytes(&text)
 }
 

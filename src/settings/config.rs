@@ -81,6 +81,7 @@ fn parse(name: &str, text: &str) -> Result<SweepFile> {
         seed: file.seed,
         threads: file.threads,
         pin: file.pin,
+        blas: None,
         device: file.device,
         sim,
         cell_timeout_s: file.cell_timeout,

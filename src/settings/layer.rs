@@ -66,6 +66,8 @@ pub struct RunWide {
     pub threads: Option<Threads>,
     /// Whether CPU threads are bound to processors.
     pub pin: Option<bool>,
+    /// BLAS libraries to take before those that are found.
+    pub blas: Option<Vec<PathBuf>>,
     /// Ordinal of the CUDA device.
     pub device: Option<u32>,
     /// Script of the simulated device.
@@ -91,6 +93,7 @@ impl RunWide {
             seed: self.seed.or(under.seed),
             threads: self.threads.clone().or_else(|| under.threads.clone()),
             pin: self.pin.or(under.pin),
+            blas: self.blas.clone().or_else(|| under.blas.clone()),
             device: self.device.or(under.device),
             sim: self.sim.clone().or_else(|| under.sim.clone()),
             cell_timeout_s: self.cell_timeout_s.or(under.cell_timeout_s),

@@ -91,6 +91,7 @@ impl Settings {
                 threads: threads.most,
                 pin,
                 alternates: false,
+                blas: run.blas.unwrap_or_default(),
                 device: run.device.unwrap_or(0),
                 transfer: run.transfer.unwrap_or_default(),
                 sim: run.sim.filter(|_| sim_is_chosen),

@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
 
+use super::Folder;
+
 /// Runs the program, which must succeed and say nothing on stderr; returns its stdout.
 fn stdout(args: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_gpubench")).args(args).output().unwrap();
@@ -91,4 +93,30 @@ fn doctor_examines_every_backend_whatever_is_installed() {
         .map(|backend| backend["name"].as_str().unwrap())
         .collect();
     assert_eq!(names, ["cpu", "cuda", "sim"]);
+}
+
+/// The path of a BLAS library that this machine has, by its name in `doctor`.
+fn library(found: &serde_json::Value, name: &str) -> Option<String> {
+    let findings = found["backends"][0]["findings"].as_array()?;
+    let finding = findings.iter().find(|finding| finding["name"] == name)?;
+    Some(finding["path"].as_str()?.to_owned())
+}
+
+#[test]
+fn a_library_that_is_named_takes_the_plain_name() {
+    let found: serde_json::Value = serde_json::from_str(&stdout(&["doctor", "--json"])).unwrap();
+    // One that would else be a variant of its own, where there is one.
+    let names = ["OpenBLAS (system)", "OpenBLAS (scipy)", "OpenBLAS (numpy)", "OpenBLAS"];
+    let Some(path) = names.iter().find_map(|name| library(&found, name)) else { return };
+    let named = stdout(&["doctor", "--json", "--blas", &path]);
+    assert_eq!(library(&serde_json::from_str(&named).unwrap(), "OpenBLAS"), Some(path.clone()));
+
+    let folder = Folder::new();
+    let sweep =
+        "run --ops matmul,solve,svd --sizes 9 --backends cpu --variants openblas --samples 1 --warmup 0";
+    let ended = folder.run_line(&format!("{sweep} --no-peaks --quiet --out out --blas {path}"));
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let report = std::fs::read_to_string(folder.path().join("out/report.json")).unwrap();
+    assert_eq!(report.matches("\"outcome\": \"measured\"").count(), 3);
+    assert!(report.contains(&format!("\"path\": \"{path}\"")));
 }

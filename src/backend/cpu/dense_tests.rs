@@ -115,25 +115,27 @@ fn with_stack(test: fn()) {
 }
 
 #[expect(clippy::print_stderr, reason = "says which library's variants were not tested")]
-fn skipped(kernel: &Kernel, missing: &Unavailable) {
-    eprintln!("skipped {}/{}: {}", kernel.variant.op, kernel.variant.name, missing.reason);
+fn skipped(listed: &Listed, missing: &Unavailable) {
+    eprintln!("skipped {}: {}", listed.title(), missing.reason);
     assert!(missing.fix.is_some());
 }
 
-fn dense_kernels() -> impl Iterator<Item = &'static Kernel> {
-    [matmul::KERNELS, solve::KERNELS, svd::KERNELS].into_iter().flatten()
+fn of_ops<'a>(cpu: &'a Cpu, ops: &'static [&str]) -> impl Iterator<Item = &'a Listed> {
+    cpu.kernels.iter().filter(|listed| ops.contains(&listed.variant.op.as_ref()))
 }
+
+const DENSE: &[&str] = &["matmul", "solve", "svd"];
 
 #[test]
 fn every_dense_variant_is_right_at_awkward_sizes() {
     with_stack(|| {
         let cpu = Cpu::with_threads(2);
-        for kernel in dense_kernels() {
+        for kernel in of_ops(&cpu, DENSE) {
             for (n, &dtype) in SIDES.iter().flat_map(|&n| DType::ALL.iter().map(move |dtype| (n, dtype))) {
                 let op = kernel.variant.op.as_ref();
                 let case = case(op, n, dtype);
                 let inputs = inputs(op, n, dtype);
-                let mut job = match (kernel.prepare)(&cpu, &case, &inputs) {
+                let mut job = match kernel.prepare(&cpu, &case, &inputs) {
                     Ok(job) => job,
                     Err(CellError::Unavailable(missing)) => {
                         skipped(kernel, &missing);
@@ -141,9 +143,11 @@ fn every_dense_variant_is_right_at_awkward_sizes() {
                     }
                     Err(problem) => panic!("{case} {}: {problem}", kernel.variant.name),
                 };
-                for repetition in 0..3 {
+                let choices = job.thread_choices();
+                for threads in choices.into_iter().rev().map(Some).chain([None, None]) {
+                    threads.into_iter().for_each(|threads| job.use_threads(threads));
                     let error = error(op, n, dtype, &inputs, &run(job.as_mut()));
-                    assert!(error < 10.0, "{case} {} repetition {repetition}: {error}", kernel.variant.name);
+                    assert!(error < 10.0, "{case} {} on {threads:?} threads: {error}", kernel.variant.name);
                 }
             }
         }
@@ -153,24 +157,28 @@ fn every_dense_variant_is_right_at_awkward_sizes() {
 #[test]
 fn faer_and_ndarray_need_no_library() {
     let cpu = Cpu::with_threads(1);
-    for kernel in dense_kernels().filter(|k| ["faer", "ndarray"].contains(&k.variant.name.as_ref())) {
+    for kernel in of_ops(&cpu, DENSE).filter(|k| ["faer", "ndarray"].contains(&k.variant.name.as_ref())) {
         let op = kernel.variant.op.as_ref();
         let inputs = inputs(op, 5, DType::F32);
-        assert!((kernel.prepare)(&cpu, &case(op, 5, DType::F32), &inputs).is_ok());
+        assert!(kernel.prepare(&cpu, &case(op, 5, DType::F32), &inputs).is_ok());
     }
 }
 
 #[test]
-fn jobs_of_two_libraries_take_turns() {
+fn jobs_of_several_libraries_take_turns() {
     with_stack(|| {
         let cpu = Cpu::with_threads(2);
-        let inputs = inputs("solve", 60, DType::F64);
-        let case = case("solve", 60, DType::F64);
-        let prepared = solve::KERNELS.iter().filter_map(|k| (k.prepare)(&cpu, &case, &inputs).ok());
-        let mut jobs: Vec<Box<dyn Job>> = prepared.collect();
+        let mut jobs: Vec<(&str, Vec<Operand>, Box<dyn Job>)> = vec![];
+        for kernel in of_ops(&cpu, &["solve", "svd"]) {
+            let op = kernel.variant.op.as_ref();
+            let inputs = inputs(op, 60, DType::F64);
+            if let Ok(job) = kernel.prepare(&cpu, &case(op, 60, DType::F64), &inputs) {
+                jobs.push((op, inputs, job));
+            }
+        }
         for _ in 0..3 {
-            for job in &mut jobs {
-                assert!(error("solve", 60, DType::F64, &inputs, &run(job.as_mut())) < 10.0);
+            for (op, inputs, job) in &mut jobs {
+                assert!(error(op, 60, DType::F64, inputs, &run(job.as_mut())) < 10.0);
             }
         }
     });
@@ -182,8 +190,8 @@ fn a_matrix_that_is_not_positive_definite_is_a_failed_call() {
         let cpu = Cpu::with_threads(1);
         let inputs =
             [in_dtype(DType::F64, 2, 2, &[1.0, 2.0, 2.0, 1.0]), in_dtype(DType::F64, 2, 1, &[1.0, 1.0])];
-        for kernel in solve::KERNELS.iter().filter(|k| !k.variant.name.ends_with("-lu")) {
-            if let Ok(mut job) = (kernel.prepare)(&cpu, &case("solve", 2, DType::F64), &inputs) {
+        for kernel in of_ops(&cpu, &["solve"]).filter(|k| !k.variant.name.ends_with("-lu")) {
+            if let Ok(mut job) = kernel.prepare(&cpu, &case("solve", 2, DType::F64), &inputs) {
                 assert!(matches!(job.execute(), Err(CellError::Failed(_))), "{}", kernel.variant.name);
             }
         }
@@ -191,12 +199,41 @@ fn a_matrix_that_is_not_positive_definite_is_a_failed_call() {
 }
 
 #[test]
-fn every_vendors_variants_are_named_by_its_finding() {
-    assert_eq!(
-        served_by(Vendor::Mkl),
-        ["matmul/mkl", "solve/mkl", "solve/mkl-lu", "svd/mkl", "svd/mkl-gesvd"]
-    );
-    for finding in (REGISTRATION.findings)(&Options::default()) {
-        assert!(finding.serves.len() == 5 && finding.path.is_some() != finding.problem.is_some());
+fn a_singular_matrix_is_a_failed_call_of_lu() {
+    with_stack(|| {
+        let cpu = Cpu::with_threads(1);
+        let inputs = [in_dtype(DType::F32, 2, 2, &[1.0; 4]), in_dtype(DType::F32, 2, 1, &[1.0, 2.0])];
+        for kernel in of_ops(&cpu, &["solve"]).filter(|k| k.variant.name.ends_with("-lu")) {
+            if let Ok(mut job) = kernel.prepare(&cpu, &case("solve", 2, DType::F32), &inputs) {
+                assert!(matches!(job.execute(), Err(CellError::Failed(_))), "{}", kernel.variant.name);
+            }
+        }
+    });
+}
+
+#[test]
+fn every_librarys_variants_are_named_by_its_finding() {
+    let findings = (REGISTRATION.findings)(&Options::default());
+    for (name, word) in [("OpenBLAS", "openblas"), ("MKL", "mkl")] {
+        let finding = findings.iter().find(|finding| finding.name == name).unwrap();
+        for op in ["matmul", "solve", "svd"] {
+            assert!(finding.serves.contains(&format!("{op}/{word}")), "{:?}", finding.serves);
+        }
     }
+    for finding in findings {
+        assert!(!finding.serves.is_empty() && finding.path.is_some() != finding.problem.is_some());
+    }
+}
+
+#[test]
+fn a_library_that_is_named_is_the_vendors_preferred_one() {
+    let found = libraries(&Options::default());
+    // Of several, the last, which is not preferred.
+    let Some(file) = found.iter().rev().flat_map(|library| library.files()).find(|file| file.is_absolute())
+    else {
+        return;
+    };
+    let named = libraries(&Options { blas: vec![file.clone()], ..Options::default() });
+    assert!(named.iter().any(|library| library.is_preferred() && library.files() == [file.clone()]));
+    check_library(file).unwrap();
 }

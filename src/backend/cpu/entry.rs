@@ -29,8 +29,14 @@ pub(super) const fn kernel(
 }
 
 /// The [`Prepare`] that calls a function generic over the element type with the case's one, and with more
-/// arguments if need be.
+/// arguments if need be; or the [`LibraryPrepare`](super::list::LibraryPrepare) that does so `with` a library.
 macro_rules! by_dtype {
+    ($prepare:ident with $library:ident) => {
+        |cpu, case, inputs, $library| match case.dtype {
+            $crate::case::DType::F32 => $prepare::<f32>(cpu, case, inputs, $library),
+            $crate::case::DType::F64 => $prepare::<f64>(cpu, case, inputs, $library),
+        }
+    };
     ($prepare:ident $(, $argument:expr)*) => {
         |cpu, case, inputs| match case.dtype {
             $crate::case::DType::F32 => $prepare::<f32>(cpu, case, inputs $(, $argument)*),

@@ -5,25 +5,27 @@ use std::mem::MaybeUninit;
 use faer::{Accum, MatMut, MatRef};
 use ndarray::{Array2, LinalgScalar, linalg};
 
-use super::blas::{Blas, Provider, Rouser, Vendor};
+use super::blas::{Blas, Crew, Library};
 use super::entry::{by_dtype, kernel};
+use super::list::{LibraryKernel, Scope};
 use super::memory::memory;
-use super::{Cpu, Kernel, rouse};
+use super::{Cpu, Kernel, rouse, thread_choices};
 use crate::backend::Job;
 use crate::case::Case;
 use crate::data::{Operand, Real};
 use crate::error::CellError;
 
-/// The kernels.
+/// The kernels of BLAS libraries.
+pub const LIBRARY_KERNELS: &[LibraryKernel] = &[LibraryKernel {
+    op: "matmul",
+    suffix: "",
+    summary: "{} gemm on ndarray's arrays",
+    scope: Scope::Blas,
+    prepare: by_dtype!(blas with library),
+}];
+
+/// The other kernels.
 pub const KERNELS: &[Kernel] = &[
-    kernel(
-        "matmul",
-        "openblas",
-        "OpenBLAS gemm on ndarray's arrays",
-        true,
-        by_dtype!(blas, Vendor::OpenBlas),
-    ),
-    kernel("matmul", "mkl", "MKL gemm on ndarray's arrays", true, by_dtype!(blas, Vendor::Mkl)),
     kernel("matmul", "faer", "faer, all threads", true, by_dtype!(faer)),
     kernel(
         "matmul",
@@ -33,6 +35,9 @@ pub const KERNELS: &[Kernel] = &[
         by_dtype!(ndarray),
     ),
 ];
+
+/// The largest side at which fewer threads than all may be faster.
+const MOST_CHOICE: usize = 1024;
 
 /// `c = a b`, all row-major n x n.
 struct Product<T> {
@@ -67,19 +72,17 @@ impl<T: Real> Product<T> {
 
 struct BlasProduct<T> {
     product: Product<T>,
-    provider: &'static Provider,
-    rouser: Rouser,
+    crew: Crew,
 }
 
 fn blas<T: Blas>(
     cpu: &Cpu,
     case: &Case,
     inputs: &[Operand],
-    vendor: Vendor,
+    library: &Library,
 ) -> Result<Box<dyn Job>, CellError> {
-    let provider = cpu.blas(vendor)?;
-    let (product, rouser) = (Product::<T>::new(case, inputs)?, Rouser::new(provider, case.side()));
-    Ok(Box::new(BlasProduct { product, provider, rouser }))
+    let crew = Crew::new(cpu, library, case.side(), MOST_CHOICE)?;
+    Ok(Box::new(BlasProduct { product: Product::<T>::new(case, inputs)?, crew }))
 }
 
 impl<T: Blas> Job for BlasProduct<T> {
@@ -87,13 +90,21 @@ impl<T: Blas> Job for BlasProduct<T> {
         self.product.show(show);
     }
 
+    fn thread_choices(&self) -> Vec<usize> {
+        self.crew.choices()
+    }
+
+    fn use_threads(&mut self, threads: usize) {
+        self.crew.choose(threads);
+    }
+
     fn rouse(&mut self) -> Result<(), CellError> {
-        self.rouser.rouse()
+        self.crew.rouse()
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
         let Product { a, b, c } = &mut self.product;
-        self.provider.gemm(a, b, c)
+        self.crew.provider().gemm(a, b, c)
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
@@ -106,6 +117,7 @@ struct FaerProduct<T> {
     a: Vec<T>,
     b: Vec<T>,
     c: Vec<T>,
+    choices: Vec<usize>,
     par: faer::Par,
 }
 
@@ -116,12 +128,22 @@ fn faer<T: Real + faer::traits::ComplexField>(
 ) -> Result<Box<dyn Job>, CellError> {
     let Product { a, b, c } = Product::<T>::new(case, inputs)?;
     let flat = |array: Array2<T>| array.into_raw_vec_and_offset().0;
-    Ok(Box::new(FaerProduct { n: case.side(), a: flat(a), b: flat(b), c: flat(c), par: cpu.faer() }))
+    let (n, par) = (case.side(), cpu.faer());
+    let choices = if n <= MOST_CHOICE { thread_choices::up_to(cpu.threads) } else { vec![] };
+    Ok(Box::new(FaerProduct { n, a: flat(a), b: flat(b), c: flat(c), choices, par }))
 }
 
 impl<T: Real + faer::traits::ComplexField> Job for FaerProduct<T> {
     fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         [&self.a[..], &self.b, &self.c].map(memory).into_iter().for_each(show);
+    }
+
+    fn thread_choices(&self) -> Vec<usize> {
+        self.choices.clone()
+    }
+
+    fn use_threads(&mut self, threads: usize) {
+        self.par = thread_choices::faer(threads);
     }
 
     fn rouse(&mut self) -> Result<(), CellError> {

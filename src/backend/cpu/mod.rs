@@ -1,6 +1,8 @@
 //! The CPU: ndarray, BLAS and LAPACK found at run time, faer, rustfft, sprs, and kernels of our own.
 
 use std::mem::forget;
+use std::path::Path;
+use std::sync::Arc;
 
 use super::{Backend, Ceilings, Conditions, Finding, Floors, Job, Options, Registration, Sample, Variant};
 use crate::case::{Cache, Case};
@@ -21,6 +23,7 @@ mod fft_tile;
 mod flush;
 mod gustavson;
 mod host_loop;
+mod list;
 mod matmul;
 mod memory;
 mod moments;
@@ -38,11 +41,13 @@ mod solve;
 mod spgemm;
 mod spmv;
 mod svd;
+mod thread_choices;
 mod transfer;
 mod transfer_loop;
 
-use blas::Vendor;
+use blas::{Library, Vendor};
 use displace::Displacer;
+use list::Listed;
 use pin::Pins;
 
 /// The registration.
@@ -50,10 +55,30 @@ pub const REGISTRATION: Registration = Registration {
     name: "cpu",
     summary: "CPU libraries and kernels, all cores",
     simulated: false,
-    variants: |_| Ok(kernels().map(|kernel| kernel.variant.clone()).collect()),
+    variants: |options| {
+        Ok(list::list(&libraries(options)).into_iter().map(|listed| listed.variant).collect())
+    },
     start,
-    findings: |_| Vendor::ALL.map(|vendor| vendor.finding(vendor.provider(), served_by(vendor))).into(),
+    findings: |options| {
+        let libraries = libraries(options);
+        let kernels = list::list(&libraries);
+        libraries.iter().map(|library| library.finding(served_by(library, &kernels))).collect()
+    },
 };
+
+/// Checks that a file is a BLAS library, without loading it.
+///
+/// # Errors
+/// What is wrong with it, in one line.
+pub fn check_library(path: &Path) -> anyhow::Result<()> {
+    let checked = blas::vendor_of(path).map(|_| ());
+    checked.map_err(|problem| {
+        anyhow::anyhow!(
+            "'{}' {problem}: name the file of a library, such as libopenblas.so.0",
+            path.display()
+        )
+    })
+}
 
 /// Makes a job of one case.
 type Prepare = fn(&Cpu, &Case, &[Operand]) -> Result<Box<dyn Job>, CellError>;
@@ -66,37 +91,24 @@ pub struct Kernel {
     pub prepare: Prepare,
 }
 
-/// Every op's kernels, the fair default first.
-static TABLES: &[&[Kernel]] = &[
-    matmul::KERNELS,
-    elementwise::KERNELS,
-    sin::KERNELS,
-    reduction::KERNELS,
-    fft::KERNELS,
-    solve::KERNELS,
-    spgemm::KERNELS,
-    spmv::KERNELS,
-    svd::KERNELS,
-    transfer::KERNELS,
-    overhead::KERNELS,
-    transfer_loop::KERNELS,
-    host_loop::KERNELS,
-];
-
-fn kernels() -> impl Iterator<Item = &'static Kernel> {
-    TABLES.iter().copied().flatten()
+/// The BLAS libraries of this machine.
+fn libraries(options: &Options) -> Vec<Arc<Library>> {
+    blas::all(&options.blas).into_iter().map(Arc::new).collect()
 }
 
-/// The variants that need a vendor's library, as `op/variant`.
-fn served_by(vendor: Vendor) -> Vec<String> {
-    let served = kernels().map(|kernel| &kernel.variant).filter(|v| v.name.starts_with(vendor.word()));
-    served.map(|variant| format!("{}/{}", variant.op, variant.name)).collect()
+/// The variants that need a library, as `op/variant`.
+fn served_by(library: &Arc<Library>, kernels: &[Listed]) -> Vec<String> {
+    kernels.iter().filter(|listed| listed.needs(library)).map(Listed::title).collect()
 }
 
 /// The started backend.
 pub struct Cpu {
     /// Threads of every pool.
     pub threads: usize,
+    /// The BLAS libraries, the preferred one of each vendor first.
+    libraries: Vec<Arc<Library>>,
+    /// All variants.
+    kernels: Vec<Listed>,
     /// What empties the caches of jobs that cannot be flushed; made when it is first needed.
     displacer: Option<Displacer>,
     /// The processors that threads are bound to, where they are.
@@ -104,29 +116,38 @@ pub struct Cpu {
 }
 
 impl Cpu {
+    fn new(options: &Options, threads: usize) -> Self {
+        let libraries = libraries(options);
+        Cpu { threads, kernels: list::list(&libraries), libraries, displacer: None, pins: None }
+    }
+
+    #[cfg(test)]
     fn with_threads(threads: usize) -> Self {
-        Cpu { threads, displacer: None, pins: None }
+        Cpu::new(&Options::default(), threads)
+    }
+
+    /// The vendor's preferred library, set to this backend's threads.
+    ///
+    /// # Errors
+    /// There is none that can be used.
+    pub fn blas(&self, vendor: Vendor) -> Result<&'static blas::Provider, Unavailable> {
+        let library = self.libraries.iter().find(|library| library.vendor() == vendor);
+        let library = library
+            .ok_or_else(|| Unavailable::without_fix(format!("no {} library was found", vendor.name())))?;
+        let provider = library.provider()?;
+        provider.set_threads(self.threads);
+        Ok(provider)
     }
 
     /// faer's way of running on all threads.
     fn faer(&self) -> faer::Par {
-        if self.threads > 1 { faer::Par::rayon(self.threads) } else { faer::Par::Seq }
-    }
-
-    /// The vendor's library, set to this backend's threads and receiving LAPACK's calls, which the calling
-    /// thread is going to make.
-    fn blas(&self, vendor: Vendor) -> Result<&'static blas::Provider, Unavailable> {
-        blas::require_stack()?;
-        let provider = vendor.provider()?;
-        provider.set_threads(self.threads);
-        provider.activate();
-        Ok(provider)
+        thread_choices::faer(self.threads)
     }
 }
 
 fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     let available = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut cpu = Cpu::with_threads(options.threads.unwrap_or(available).max(1));
+    let mut cpu = Cpu::new(options, options.threads.unwrap_or(available).max(1));
     // The thread that times works too, as in OpenMP and OpenBLAS: it would else be one thread more than processors,
     // and asleep at the end of each execution. The pool is its own, so that no other thread waits for it to work.
     // It is never ended, as the thread could not leave it; a pool that it is in already stays, and the description
@@ -155,10 +176,10 @@ impl Backend for Cpu {
     }
 
     fn libraries(&self) -> Vec<Finding> {
-        let loaded = Vendor::ALL.into_iter().filter_map(|vendor| Some((vendor, vendor.loaded()?)));
+        let loaded = self.libraries.iter().filter_map(|library| Some((library, library.loaded()?)));
         loaded
-            .map(|(vendor, provider)| {
-                let mut finding = vendor.finding(Ok(provider), served_by(vendor));
+            .map(|(library, provider)| {
+                let mut finding = library.finding(served_by(library, &self.kernels));
                 finding.version = Some(format!("{}, {} threads", provider.version(), provider.threads()));
                 finding
             })
@@ -181,10 +202,11 @@ impl Backend for Cpu {
     }
 
     fn prepare(&mut self, variant: &str, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
-        let kernel = kernels().find(|kernel| kernel.variant.op == case.op && kernel.variant.name == variant);
-        let kernel =
-            kernel.ok_or_else(|| CellError::Failed(format!("no cpu variant {variant} of {}", case.op)))?;
-        (kernel.prepare)(self, case, inputs)
+        let listed =
+            self.kernels.iter().find(|listed| listed.variant.op == case.op && listed.variant.name == variant);
+        let listed =
+            listed.ok_or_else(|| CellError::Failed(format!("no cpu variant {variant} of {}", case.op)))?;
+        listed.prepare(self, case, inputs)
     }
 
     fn time(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {

@@ -1,62 +1,48 @@
-//! Solutions of symmetric positive definite systems: LAPACK through ndarray-linalg, and faer.
+//! Solutions of symmetric positive definite systems: LAPACK, called straight, and faer.
 //!
 //! The matrix equals its transpose, so its rows are handed to the column-major libraries as they lie:
-//! ndarray-linalg's `factorizec` would transpose the whole matrix twice.
+//! ndarray-linalg's `factorizec` would transpose the whole matrix twice, and its LU allocates the pivots.
 
 use std::mem::MaybeUninit;
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
 use faer::{MatMut, MatRef};
-use ndarray_linalg::{MatrixLayout, Transpose, UPLO};
 
-use super::blas::{Blas, Provider, Rouser, Vendor};
+use super::blas::{Blas, Crew, Library};
 use super::entry::{by_dtype, kernel};
+use super::list::{LibraryKernel, Scope};
 use super::memory::memory;
-use super::{Cpu, Kernel, rouse};
+use super::{Cpu, Kernel, rouse, thread_choices};
 use crate::backend::Job;
 use crate::case::Case;
 use crate::data::{Operand, Real};
 use crate::error::CellError;
 
-/// The kernels.
-pub const KERNELS: &[Kernel] = &[
-    kernel(
-        "solve",
-        "openblas",
-        "Cholesky, ndarray-linalg on OpenBLAS (potrf + potrs)",
-        true,
-        by_dtype!(lapack, Vendor::OpenBlas, Method::Cholesky),
-    ),
-    kernel(
-        "solve",
-        "mkl",
-        "Cholesky, ndarray-linalg on MKL (potrf + potrs)",
-        true,
-        by_dtype!(lapack, Vendor::Mkl, Method::Cholesky),
-    ),
-    kernel("solve", "faer", "Cholesky, faer, all threads", true, by_dtype!(faer)),
-    kernel(
-        "solve",
-        "openblas-lu",
-        "LU, ndarray-linalg on OpenBLAS (getrf + getrs)",
-        false,
-        by_dtype!(lapack, Vendor::OpenBlas, Method::Lu),
-    ),
-    kernel(
-        "solve",
-        "mkl-lu",
-        "LU, ndarray-linalg on MKL (getrf + getrs)",
-        false,
-        by_dtype!(lapack, Vendor::Mkl, Method::Lu),
-    ),
+/// The kernels of LAPACK libraries.
+pub const LIBRARY_KERNELS: &[LibraryKernel] = &[
+    LibraryKernel {
+        op: "solve",
+        suffix: "",
+        summary: "Cholesky, {} (posv)",
+        scope: Scope::Lapack,
+        prepare: by_dtype!(cholesky with library),
+    },
+    LibraryKernel {
+        op: "solve",
+        suffix: "-lu",
+        summary: "LU, {} (gesv)",
+        scope: Scope::Comparison,
+        prepare: by_dtype!(lu with library),
+    },
 ];
 
-#[derive(Clone, Copy)]
-enum Method {
-    Cholesky,
-    Lu,
-}
+/// The other kernels.
+pub const KERNELS: &[Kernel] =
+    &[kernel("solve", "faer", "Cholesky, faer, all threads", true, by_dtype!(faer))];
+
+/// The largest side at which fewer threads than all may be faster.
+const MOST_CHOICE: usize = 2048;
 
 /// `a x = b`; the libraries write factors over `a` and the solution over `b`.
 struct System<T> {
@@ -90,24 +76,30 @@ impl<T: Real> System<T> {
 
 struct LapackSolve<T> {
     system: System<T>,
-    method: Method,
-    layout: MatrixLayout,
-    provider: &'static Provider,
-    rouser: Rouser,
+    /// LU's, unless the factors are Cholesky's.
+    pivots: Option<Vec<i64>>,
+    crew: Crew,
 }
 
-fn lapack<T: Blas>(
+fn cholesky<T: Blas>(
     cpu: &Cpu,
     case: &Case,
     inputs: &[Operand],
-    vendor: Vendor,
-    method: Method,
+    library: &Library,
 ) -> Result<Box<dyn Job>, CellError> {
-    let provider = cpu.blas(vendor)?;
-    let side = i32::try_from(case.n).map_err(|_| CellError::call("solve", "the side exceeds 2^31 - 1"))?;
-    let layout = MatrixLayout::F { col: side, lda: side };
-    let (system, rouser) = (System::<T>::new(case, inputs)?, Rouser::new(provider, case.side()));
-    Ok(Box::new(LapackSolve { system, method, layout, provider, rouser }))
+    let crew = Crew::new(cpu, library, case.side(), MOST_CHOICE)?;
+    Ok(Box::new(LapackSolve { system: System::<T>::new(case, inputs)?, pivots: None, crew }))
+}
+
+fn lu<T: Blas>(
+    cpu: &Cpu,
+    case: &Case,
+    inputs: &[Operand],
+    library: &Library,
+) -> Result<Box<dyn Job>, CellError> {
+    let crew = Crew::new(cpu, library, case.side(), MOST_CHOICE)?;
+    let pivots = Some(vec![0; case.side()]);
+    Ok(Box::new(LapackSolve { system: System::<T>::new(case, inputs)?, pivots, crew }))
 }
 
 impl<T: Blas> Job for LapackSolve<T> {
@@ -122,23 +114,28 @@ impl<T: Blas> Job for LapackSolve<T> {
 
     fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         self.system.show(show);
+        self.pivots.iter().for_each(|pivots| show(memory(pivots)));
+    }
+
+    fn thread_choices(&self) -> Vec<usize> {
+        self.crew.choices()
+    }
+
+    fn use_threads(&mut self, threads: usize) {
+        self.crew.choose(threads);
     }
 
     fn rouse(&mut self) -> Result<(), CellError> {
-        self.rouser.rouse()
+        self.crew.rouse()
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
-        self.provider.activate();
         let System { a, b, .. } = &mut self.system;
-        let done = match self.method {
-            Method::Cholesky => T::cholesky(self.layout, UPLO::Lower, a)
-                .and_then(|()| T::solve_cholesky(self.layout, UPLO::Lower, a, b)),
-            Method::Lu => {
-                T::lu(self.layout, a).and_then(|pivots| T::solve(self.layout, Transpose::No, a, &pivots, b))
-            }
-        };
-        done.map_err(|e| CellError::call("LAPACK solve", e))
+        let provider = self.crew.provider();
+        match &mut self.pivots {
+            None => provider.posv(a, b),
+            Some(pivots) => provider.gesv(a, pivots, b),
+        }
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
@@ -149,6 +146,7 @@ impl<T: Blas> Job for LapackSolve<T> {
 struct FaerSolve<T> {
     system: System<T>,
     workspace: MemBuffer,
+    choices: Vec<usize>,
     par: faer::Par,
 }
 
@@ -158,9 +156,15 @@ fn faer<T: Real + faer::traits::RealField>(
     inputs: &[Operand],
 ) -> Result<Box<dyn Job>, CellError> {
     let (n, par) = (case.side(), cpu.faer());
-    let factor = llt::factor::cholesky_in_place_scratch::<T>(n, par, Default::default());
-    let workspace = MemBuffer::new(factor.or(llt::solve::solve_in_place_scratch::<T>(n, 1, par)));
-    Ok(Box::new(FaerSolve { system: System::<T>::new(case, inputs)?, workspace, par }))
+    let choices = if n <= MOST_CHOICE { thread_choices::up_to(cpu.threads) } else { vec![] };
+    let scratch = |par| {
+        let factor = llt::factor::cholesky_in_place_scratch::<T>(n, par, Default::default());
+        factor.or(llt::solve::solve_in_place_scratch::<T>(n, 1, par))
+    };
+    let workspace =
+        choices.iter().fold(scratch(par), |most, &count| most.or(scratch(thread_choices::faer(count))));
+    let (system, workspace) = (System::<T>::new(case, inputs)?, MemBuffer::new(workspace));
+    Ok(Box::new(FaerSolve { system, workspace, choices, par }))
 }
 
 impl<T: Real + faer::traits::RealField> Job for FaerSolve<T> {
@@ -176,6 +180,14 @@ impl<T: Real + faer::traits::RealField> Job for FaerSolve<T> {
     fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         self.system.show(show);
         show(&self.workspace);
+    }
+
+    fn thread_choices(&self) -> Vec<usize> {
+        self.choices.clone()
+    }
+
+    fn use_threads(&mut self, threads: usize) {
+        self.par = thread_choices::faer(threads);
     }
 
     fn rouse(&mut self) -> Result<(), CellError> {

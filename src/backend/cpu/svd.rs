@@ -1,4 +1,4 @@
-//! Thin singular value decompositions: LAPACK through ndarray-linalg, and faer.
+//! Thin singular value decompositions: LAPACK, called straight and through ndarray-linalg, and faer.
 
 use std::mem::MaybeUninit;
 
@@ -6,55 +6,42 @@ use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{MatMut, MatRef};
-use ndarray_linalg::{JobSvd, MatrixLayout};
+use ndarray_linalg::MatrixLayout;
 
-use super::blas::{Blas, Provider, Rouser, Vendor};
+use super::blas::{Blas, Crew, Library, Svd};
 use super::entry::{by_dtype, kernel};
+use super::list::{LibraryKernel, Scope};
 use super::memory::memory;
-use super::{Cpu, Kernel, rouse};
+use super::{Cpu, Kernel, rouse, thread_choices};
 use crate::backend::Job;
 use crate::case::Case;
 use crate::data::{Operand, Real};
 use crate::error::{CellError, Unavailable};
 
-/// The kernels.
-pub const KERNELS: &[Kernel] = &[
-    kernel(
-        "svd",
-        "openblas",
-        "divide and conquer, ndarray-linalg on OpenBLAS (gesdd)",
-        true,
-        by_dtype!(lapack, Vendor::OpenBlas, Method::DivideAndConquer),
-    ),
-    kernel(
-        "svd",
-        "mkl",
-        "divide and conquer, ndarray-linalg on MKL (gesdd)",
-        true,
-        by_dtype!(lapack, Vendor::Mkl, Method::DivideAndConquer),
-    ),
-    kernel("svd", "faer", "divide and conquer, faer, all threads", true, by_dtype!(faer)),
-    kernel(
-        "svd",
-        "openblas-gesvd",
-        "QR iteration, ndarray-linalg on OpenBLAS (gesvd, what its svd() calls)",
-        false,
-        by_dtype!(lapack, Vendor::OpenBlas, Method::QrIteration),
-    ),
-    kernel(
-        "svd",
-        "mkl-gesvd",
-        "QR iteration, ndarray-linalg on MKL (gesvd, what its svd() calls)",
-        false,
-        by_dtype!(lapack, Vendor::Mkl, Method::QrIteration),
-    ),
+/// The kernels of LAPACK libraries.
+pub const LIBRARY_KERNELS: &[LibraryKernel] = &[
+    LibraryKernel {
+        op: "svd",
+        suffix: "",
+        summary: "divide and conquer, {} (gesdd)",
+        scope: Scope::Lapack,
+        prepare: by_dtype!(gesdd with library),
+    },
+    LibraryKernel {
+        op: "svd",
+        suffix: "-gesvd",
+        summary: "QR iteration, ndarray-linalg on {} (gesvd, what its svd() calls)",
+        scope: Scope::NdarrayLinalg,
+        prepare: by_dtype!(gesvd with library),
+    },
 ];
 
-#[derive(Clone, Copy)]
-enum Method {
-    DivideAndConquer,
-    QrIteration,
-}
+/// The other kernels.
+pub const KERNELS: &[Kernel] =
+    &[kernel("svd", "faer", "divide and conquer, faer, all threads", true, by_dtype!(faer))];
+
+/// The largest side at which fewer threads than all may be faster.
+const MOST_CHOICE: usize = 1024;
 
 fn only<T: Real>(inputs: &[Operand]) -> Result<Vec<T>, CellError> {
     match inputs {
@@ -63,26 +50,104 @@ fn only<T: Real>(inputs: &[Operand]) -> Result<Vec<T>, CellError> {
     }
 }
 
-/// U, S and Vt; each `None` until the first execution.
-struct LapackSvd<T> {
-    n: usize,
-    given: Vec<T>,
-    a: Vec<T>,
-    factors: Option<[Vec<T>; 3]>,
-    method: Method,
-    layout: MatrixLayout,
-    provider: &'static Provider,
-    rouser: Rouser,
+/// U, S and Vt as an answer.
+fn answer<T: Real>(n: usize, u: &[T], s: &[T], vt: &[T]) -> Vec<Operand> {
+    let square = |elements: &[T]| Operand::dense(n, n, elements.to_vec());
+    vec![square(u), Operand::dense(n, 1, s.to_vec()), square(vt)]
 }
 
-fn lapack<T: Blas<Real = T>>(
+/// A matrix that is destroyed when it is decomposed.
+struct Matrix<T> {
+    given: Vec<T>,
+    a: Vec<T>,
+}
+
+impl<T: Real> Matrix<T> {
+    fn new(inputs: &[Operand]) -> Result<Self, CellError> {
+        let given = only::<T>(inputs)?;
+        Ok(Matrix { a: given.clone(), given })
+    }
+
+    fn restore(&mut self) {
+        self.a.copy_from_slice(&self.given);
+    }
+
+    fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        [&self.given, &self.a].map(|part| memory(part)).into_iter().for_each(show);
+    }
+}
+
+struct DivideAndConquer<T> {
+    n: usize,
+    matrix: Matrix<T>,
+    svd: Svd<T>,
+    crew: Crew,
+}
+
+fn gesdd<T: Blas>(
     cpu: &Cpu,
     case: &Case,
     inputs: &[Operand],
-    vendor: Vendor,
-    method: Method,
+    library: &Library,
 ) -> Result<Box<dyn Job>, CellError> {
-    let provider = cpu.blas(vendor)?;
+    let n = case.side();
+    let crew = Crew::new(cpu, library, n, MOST_CHOICE)?;
+    let svd = Svd::<T>::new(crew.provider(), n)?;
+    Ok(Box::new(DivideAndConquer { n, matrix: Matrix::new(inputs)?, svd, crew }))
+}
+
+impl<T: Blas> Job for DivideAndConquer<T> {
+    fn resets(&self) -> bool {
+        true
+    }
+
+    fn reset(&mut self) -> Result<(), CellError> {
+        self.matrix.restore();
+        Ok(())
+    }
+
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        self.matrix.show(show);
+        self.svd.show(show);
+    }
+
+    fn thread_choices(&self) -> Vec<usize> {
+        self.crew.choices()
+    }
+
+    fn use_threads(&mut self, threads: usize) {
+        self.crew.choose(threads);
+    }
+
+    fn rouse(&mut self) -> Result<(), CellError> {
+        self.crew.rouse()
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.svd.decompose(self.crew.provider(), &mut self.matrix.a)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(answer(self.n, &self.svd.u, &self.svd.s, &self.svd.vt))
+    }
+}
+
+/// What ndarray-linalg's `svd` does, which allocates its results and its workspace.
+struct QrIteration<T> {
+    n: usize,
+    matrix: Matrix<T>,
+    layout: MatrixLayout,
+    /// U, S and Vt of the last execution.
+    factors: Option<[Vec<T>; 3]>,
+    crew: Crew,
+}
+
+fn gesvd<T: Blas>(
+    cpu: &Cpu,
+    case: &Case,
+    inputs: &[Operand],
+    library: &Library,
+) -> Result<Box<dyn Job>, CellError> {
     let side =
         i32::try_from(case.n).ok().filter(|side| side.checked_mul(*side).is_some()).ok_or_else(|| {
             Unavailable::new(
@@ -90,46 +155,44 @@ fn lapack<T: Blas<Real = T>>(
                 "use faer",
             )
         })?;
-    let given = only::<T>(inputs)?;
-    let (a, layout) = (given.clone(), MatrixLayout::C { row: side, lda: side });
-    Ok(Box::new(LapackSvd {
-        n: case.side(),
-        given,
-        a,
-        factors: None,
-        method,
-        layout,
-        provider,
-        rouser: Rouser::new(provider, case.side()),
-    }))
+    let crew = Crew::new(cpu, library, case.side(), MOST_CHOICE)?;
+    crew.provider().activate()?;
+    let layout = MatrixLayout::C { row: side, lda: side };
+    let matrix = Matrix::<T>::new(inputs)?;
+    Ok(Box::new(QrIteration { n: case.side(), matrix, layout, factors: None, crew }))
 }
 
-impl<T: Blas<Real = T>> Job for LapackSvd<T> {
+impl<T: Blas> Job for QrIteration<T> {
     fn resets(&self) -> bool {
         true
     }
 
     fn reset(&mut self) -> Result<(), CellError> {
-        self.a.copy_from_slice(&self.given);
+        self.matrix.restore();
         Ok(())
     }
 
     fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
-        let factors = self.factors.iter().flatten();
-        [&self.given, &self.a].into_iter().chain(factors).map(|part| memory(part)).for_each(show);
+        self.matrix.show(show);
+        self.factors.iter().flatten().for_each(|part| show(memory(part)));
+    }
+
+    fn thread_choices(&self) -> Vec<usize> {
+        self.crew.choices()
+    }
+
+    fn use_threads(&mut self, threads: usize) {
+        self.crew.choose(threads);
     }
 
     fn rouse(&mut self) -> Result<(), CellError> {
-        self.rouser.rouse()
+        self.crew.rouse()
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
-        self.provider.activate();
-        let found = match self.method {
-            Method::DivideAndConquer => T::svddc(self.layout, JobSvd::Some, &mut self.a),
-            Method::QrIteration => T::svd(self.layout, true, true, &mut self.a),
-        };
-        let found = found.map_err(|e| CellError::call("LAPACK svd", e))?;
+        self.crew.provider().activate()?;
+        let found = T::svd(self.layout, true, true, &mut self.matrix.a)
+            .map_err(|e| CellError::call("LAPACK svd", e))?;
         let (Some(u), Some(vt)) = (found.u, found.vt) else {
             return Err(CellError::call("LAPACK svd", "it returned no singular vectors"));
         };
@@ -141,12 +204,7 @@ impl<T: Blas<Real = T>> Job for LapackSvd<T> {
         let Some([u, s, vt]) = &self.factors else {
             return Err(CellError::call("svd", "asked for its answer before it was executed"));
         };
-        let n = self.n;
-        Ok(vec![
-            Operand::dense(n, n, u.clone()),
-            Operand::dense(n, 1, s.clone()),
-            Operand::dense(n, n, vt.clone()),
-        ])
+        Ok(answer(self.n, u, s, vt))
     }
 }
 
@@ -158,6 +216,7 @@ struct FaerSvd<T> {
     s: Vec<T>,
     vt: Vec<T>,
     workspace: MemBuffer,
+    choices: Vec<usize>,
     par: faer::Par,
 }
 
@@ -168,10 +227,14 @@ fn faer<T: Real + faer::traits::RealField>(
 ) -> Result<Box<dyn Job>, CellError> {
     let (n, par, a) = (case.side(), cpu.faer(), only::<T>(inputs)?);
     let thin = ComputeSvdVectors::Thin;
-    let workspace = MemBuffer::new(svd_scratch::<T>(n, n, thin, thin, par, Default::default()));
+    let choices = if n <= MOST_CHOICE { thread_choices::up_to(cpu.threads) } else { vec![] };
+    let scratch = |par| svd_scratch::<T>(n, n, thin, thin, par, Default::default());
+    let workspace =
+        choices.iter().fold(scratch(par), |most, &count| most.or(scratch(thread_choices::faer(count))));
+    let workspace = MemBuffer::new(workspace);
     let zeros = |len| vec![T::default(); len];
     let (u_columns, s, vt) = (zeros(n * n), zeros(n), zeros(n * n));
-    Ok(Box::new(FaerSvd { n, a, u_columns, s, vt, workspace, par }))
+    Ok(Box::new(FaerSvd { n, a, u_columns, s, vt, workspace, choices, par }))
 }
 
 impl<T: Real + faer::traits::RealField> Job for FaerSvd<T> {
@@ -179,6 +242,14 @@ impl<T: Real + faer::traits::RealField> Job for FaerSvd<T> {
         let parts = [&self.a[..], &self.u_columns, &self.s, &self.vt];
         parts.map(memory).into_iter().for_each(&mut *show);
         show(&self.workspace);
+    }
+
+    fn thread_choices(&self) -> Vec<usize> {
+        self.choices.clone()
+    }
+
+    fn use_threads(&mut self, threads: usize) {
+        self.par = thread_choices::faer(threads);
     }
 
     fn rouse(&mut self) -> Result<(), CellError> {
@@ -202,11 +273,7 @@ impl<T: Real + faer::traits::RealField> Job for FaerSvd<T> {
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
         let n = self.n;
-        let u = (0..n * n).map(|index| self.u_columns[index % n * n + index / n]).collect();
-        Ok(vec![
-            Operand::dense::<T>(n, n, u),
-            Operand::dense(n, 1, self.s.clone()),
-            Operand::dense(n, n, self.vt.clone()),
-        ])
+        let u: Vec<T> = (0..n * n).map(|index| self.u_columns[index % n * n + index / n]).collect();
+        Ok(answer(n, &u, &self.s, &self.vt))
     }
 }

@@ -51,12 +51,20 @@ pub enum Command {
         /// Print JSON instead of tables
         #[arg(long)]
         json: bool,
+
+        /// BLAS library files to take before those that are found, separated by commas
+        #[arg(long, value_name = "FILE", value_delimiter = ',')]
+        blas: Vec<PathBuf>,
     },
     /// Say which libraries and devices were found where, what is missing, what that costs, and how to fix it
     Doctor {
         /// Print JSON instead of text
         #[arg(long)]
         json: bool,
+
+        /// BLAS library files to take before those that are found, separated by commas
+        #[arg(long, value_name = "FILE", value_delimiter = ',')]
+        blas: Vec<PathBuf>,
     },
     /// Compare runs: what became slower, faster, wrong or lost, and whether that can be believed; a gate for CI
     Compare(Box<CompareArgs>),

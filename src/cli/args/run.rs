@@ -190,6 +190,11 @@ pub struct SweepArgs {
     #[arg(long, help_heading = "How to measure")]
     pub pin: bool,
 
+    /// BLAS library files to take before those that are found, separated by commas: OpenBLAS, MKL or BLIS. The first of
+    /// a kind bears its plain name, such as openblas
+    #[arg(long, value_name = "FILE", value_delimiter = ',', help_heading = "How to measure")]
+    pub blas: Vec<PathBuf>,
+
     /// CUDA device, by CUDA's ordinal; several, such as 0,2, or all are measured one after the other, each in a folder
     /// of its own, and compared. Default: 0
     #[arg(long, value_name = "LIST", allow_negative_numbers = true, value_parser = values::device)]

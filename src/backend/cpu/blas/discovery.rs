@@ -1,138 +1,120 @@
-//! Where BLAS libraries may lie on a machine, in the order they are tried; opens none of them.
+//! Which library files a machine has, where each comes from, and which of a vendor's is the best; loads none.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::Vendor;
+use super::identity::{Identity, identify};
+use super::machine::{Machine, entries, package_folders};
 
-/// What decides where libraries lie: the environment, and the root of the file system.
-pub struct Machine<'a> {
-    /// The value of an environment variable.
-    pub variable: &'a dyn Fn(&str) -> Option<OsString>,
-    /// The folder that stands for `/`.
-    pub root: &'a Path,
+/// A library file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its canonical path.
+    pub path: PathBuf,
+    /// A word for where it comes from, such as `numpy` or `system`.
+    pub origin: &'static str,
+    /// What it says of itself.
+    pub identity: Identity,
 }
 
-impl Machine<'_> {
-    /// The value of an environment variable that is set and not empty, as a path.
-    fn folder(&self, name: &str) -> Option<PathBuf> {
-        (self.variable)(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+/// The origin of libraries that the user named.
+pub const NAMED: &str = "named";
+
+/// The vendor's libraries, best first: those that are `named`, then by version, the newest first, and of equal ones
+/// that which is nearer to the user: of an active environment before the system's.
+pub fn find(vendor: Vendor, machine: &Machine, named: &[PathBuf]) -> Vec<Found> {
+    let named: Vec<Found> = named.iter().map(|path| Found::new(vendor, path, NAMED)).collect();
+    let mut others: Vec<Found> =
+        places(vendor, machine).iter().map(|(path, origin)| Found::new(vendor, path, origin)).collect();
+    others.sort_by(|a, b| b.identity.version.cmp(&a.identity.version));
+    let mut found: Vec<Found> = Vec::new();
+    for library in named.into_iter().chain(others) {
+        if !found.iter().any(|earlier| earlier.is_same(&library)) {
+            found.push(library);
+        }
+    }
+    found
+}
+
+impl Found {
+    fn new(vendor: Vendor, path: &Path, origin: &'static str) -> Found {
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        Found { identity: identify(vendor, &path), path, origin }
+    }
+
+    /// Whether it is the same file, or a copy: the names of what wheels bundle hold a digest.
+    fn is_same(&self, other: &Found) -> bool {
+        let is_bundled = |found: &Found| ["numpy", "scipy"].contains(&found.origin);
+        let is_copy =
+            is_bundled(self) && is_bundled(other) && self.path.file_name() == other.path.file_name();
+        self.path == other.path || is_copy
     }
 }
 
-/// The library that the vendor's variable names, which then is the only candidate.
-pub fn chosen(vendor: Vendor, machine: &Machine) -> Option<PathBuf> {
-    machine.folder(vendor.variable())
-}
+type Place = (PathBuf, &'static str);
 
-/// The libraries to try, best first: absolute paths of files that exist, and bare names for the loader.
-pub fn candidates(vendor: Vendor, machine: &Machine) -> Vec<PathBuf> {
-    if let Some(chosen) = chosen(vendor, machine) {
-        return vec![chosen];
-    }
-    let prefixes = python_prefixes(machine);
-    let (names, files) = match vendor {
-        Vendor::OpenBlas => (OPENBLAS_NAMES, prefixes.iter().flat_map(|p| openblas_files(p)).collect()),
-        Vendor::Mkl => (MKL_NAMES, mkl_files(machine, prefixes)),
+/// Where the vendor's libraries are, nearest to the user first; some may be one file.
+fn places(vendor: Vendor, machine: &Machine) -> Vec<Place> {
+    let mut places: Vec<Place> = match vendor {
+        Vendor::OpenBlas => vec![],
+        Vendor::Mkl => in_folders(vendor, &mkl_folders(machine), "oneapi"),
+        Vendor::Blis => in_folders(vendor, &aocl_folders(machine), "aocl"),
     };
-    names.into_iter().map(PathBuf::from).chain(files).collect()
-}
-
-/// OpenBLAS in an environment's own `lib` (conda) and inside Python wheels; `scipy_openblas64` is ILP64.
-fn openblas_files(prefix: &Path) -> Vec<PathBuf> {
-    let library_folder = prefix.join("lib");
-    let mut files = existing(&library_folder, OPENBLAS_NAMES);
-    for packages in package_folders(&library_folder) {
-        files.extend(entries(&packages.join("scipy_openblas32/lib"), "libscipy_openblas"));
-        files.extend(entries(&packages.join("scipy.libs"), "libscipy_openblas-"));
+    for prefix in machine.python_prefixes() {
+        let folders = ["lib", "lib64"].map(|folder| prefix.join(folder));
+        places.extend(in_folders(vendor, &folders, origin_of(&prefix, machine)));
+        if vendor == Vendor::OpenBlas {
+            package_folders(&prefix).iter().for_each(|packages| places.extend(bundled(packages)));
+        }
     }
-    files
+    places.extend(in_folders(vendor, &machine.loader_folders(), "system"));
+    places
 }
 
-/// MKL where its installer, conda and pip put it.
-fn mkl_files(machine: &Machine, prefixes: Vec<PathBuf>) -> Vec<PathBuf> {
+/// The word for what lies in a prefix's own `lib`.
+fn origin_of(prefix: &Path, machine: &Machine) -> &'static str {
+    let is_systems = ["usr", "usr/local"].iter().any(|folder| machine.below_root(folder) == prefix);
+    match (is_systems, prefix.join("conda-meta").is_dir()) {
+        (true, _) => "system",
+        (_, true) => "conda",
+        _ => "pip",
+    }
+}
+
+/// The OpenBLAS of Python wheels.
+fn bundled(packages: &Path) -> Vec<Place> {
+    let folders =
+        [("scipy_openblas32/lib", "pip"), ("numpy.libs", "numpy"), ("scipy.libs", "scipy")].into_iter();
+    let files = folders.flat_map(|(folder, origin)| {
+        let folder = packages.join(folder);
+        let files = ["libscipy_openblas", "libopenblas"].map(|name| entries(&folder, name));
+        files.into_iter().flatten().map(move |file| (file, origin))
+    });
+    files.collect()
+}
+
+/// The vendor's library of each folder that has one, by the first of its names.
+fn in_folders(vendor: Vendor, folders: &[PathBuf], origin: &'static str) -> Vec<Place> {
+    let first = |folder: &PathBuf| {
+        let mut files = vendor.file_names().iter().map(|name| folder.join(name));
+        Some((files.find(|file| file.is_file())?, origin))
+    };
+    folders.iter().filter_map(first).collect()
+}
+
+fn mkl_folders(machine: &Machine) -> Vec<PathBuf> {
     let roots = machine.folder("MKLROOT").into_iter();
-    let roots = roots.chain([machine.root.join("opt/intel/oneapi/mkl/latest")]).chain(prefixes);
-    let folders = roots.flat_map(|root| [root.join("lib"), root.join("lib/intel64")]);
-    folders.flat_map(|folder| existing(&folder, MKL_NAMES)).collect()
+    let roots = roots.chain([machine.below_root("opt/intel/oneapi/mkl/latest")]);
+    roots.flat_map(|root| [root.join("lib"), root.join("lib/intel64")]).collect()
 }
 
-fn existing(folder: &Path, names: [&str; 3]) -> Vec<PathBuf> {
-    names.map(|name| folder.join(name)).into_iter().filter(|path| path.is_file()).collect()
-}
-
-/// The threaded build by Fedora's name, the usual name, and Fedora's OpenMP build.
-const OPENBLAS_NAMES: [&str; 3] = ["libopenblasp.so.0", "libopenblas.so.0", "libopenblaso.so.0"];
-const MKL_NAMES: [&str; 3] = ["libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so"];
-
-/// Folders under which a Python installs into `lib`: active environments, the user's, the system's.
-fn python_prefixes(machine: &Machine) -> Vec<PathBuf> {
-    let mut prefixes: Vec<PathBuf> =
-        ["VIRTUAL_ENV", "CONDA_PREFIX"].map(|name| machine.folder(name)).into_iter().flatten().collect();
-    let home = machine.folder("HOME");
-    prefixes.extend(home.iter().map(|home| home.join(".local")));
-    prefixes.extend(["usr/local", "usr"].map(|folder| machine.root.join(folder)));
-    let pyenv = machine.folder("PYENV_ROOT").or_else(|| home.map(|home| home.join(".pyenv")));
-    prefixes.extend(pyenv.into_iter().flat_map(|pyenv| entries(&pyenv.join("versions"), "")));
-    prefixes
-}
-
-/// `python3*/site-packages` and `python3*/dist-packages` in a `lib` folder.
-fn package_folders(library_folder: &Path) -> Vec<PathBuf> {
-    let pythons = entries(library_folder, "python3");
-    let folders = pythons.iter().flat_map(|p| [p.join("site-packages"), p.join("dist-packages")]);
-    folders.filter(|folder| folder.is_dir()).collect()
-}
-
-/// The entries of a folder whose names begin with `beginning`, in order of name; none if it cannot be read.
-fn entries(folder: &Path, beginning: &str) -> Vec<PathBuf> {
-    let Ok(listing) = std::fs::read_dir(folder) else { return Vec::new() };
-    let matching = listing.flatten().filter(|e| e.file_name().to_string_lossy().starts_with(beginning));
-    let mut paths: Vec<PathBuf> = matching.map(|entry| entry.path()).collect();
-    paths.sort();
-    paths
+/// `lib_LP64` of `/opt/AMD/aocl/VERSION/COMPILER`, which `AOCL_ROOT` may name.
+fn aocl_folders(machine: &Machine) -> Vec<PathBuf> {
+    let versions = entries(&machine.below_root("opt/AMD/aocl"), "aocl").into_iter().rev();
+    let installed = versions.flat_map(|version| ["gcc", "aocc"].map(|compiler| version.join(compiler)));
+    let roots = machine.folder("AOCL_ROOT").into_iter().chain(installed);
+    roots.flat_map(|root| [root.join("lib_LP64"), root.join("lib")]).collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn touch(path: PathBuf) -> PathBuf {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, []).unwrap();
-        path
-    }
-
-    #[test]
-    fn a_named_library_is_the_only_candidate() {
-        let variable = |name: &str| (name == "GPUBENCH_MKL").then(|| OsString::from("/x/libmkl_rt.so.3"));
-        let machine = Machine { variable: &variable, root: Path::new("/nowhere") };
-        assert_eq!(candidates(Vendor::Mkl, &machine), [PathBuf::from("/x/libmkl_rt.so.3")]);
-        assert_eq!(candidates(Vendor::OpenBlas, &machine), OPENBLAS_NAMES.map(PathBuf::from));
-    }
-
-    #[test]
-    fn an_active_environment_comes_before_the_system_and_ilp64_is_left_out() {
-        let root = tempfile::tempdir().unwrap();
-        let venv = root.path().join("venv");
-        let packages = venv.join("lib/python3.11/site-packages");
-        touch(packages.join("numpy.libs/libscipy_openblas64_-1.so"));
-        let wheel = touch(packages.join("scipy_openblas32/lib/libscipy_openblas.so"));
-        let bundled = touch(packages.join("scipy.libs/libscipy_openblas-2.so"));
-        let system =
-            touch(root.path().join("usr/lib/python3/dist-packages/scipy.libs/libscipy_openblas-1.so"));
-        let variable = |name: &str| (name == "VIRTUAL_ENV").then(|| venv.clone().into_os_string());
-        let found = candidates(Vendor::OpenBlas, &Machine { variable: &variable, root: root.path() });
-        assert_eq!(found[OPENBLAS_NAMES.len()..], [wheel, bundled, system]);
-    }
-
-    #[test]
-    fn mkl_is_found_where_pip_and_conda_put_it() {
-        let root = tempfile::tempdir().unwrap();
-        let library = touch(root.path().join("conda/lib/libmkl_rt.so.3"));
-        let conda = root.path().join("conda").into_os_string();
-        let variable = |name: &str| (name == "CONDA_PREFIX").then(|| conda.clone());
-        let found = candidates(Vendor::Mkl, &Machine { variable: &variable, root: root.path() });
-        assert_eq!(found[MKL_NAMES.len()..], [library]);
-    }
-}
+mod tests;

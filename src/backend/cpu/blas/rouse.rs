@@ -21,9 +21,9 @@ pub struct Rouser {
 }
 
 impl Rouser {
-    /// Allocates the product's matrices, unless jobs of this side take one thread.
-    pub fn new(provider: &'static Provider, side: usize) -> Self {
-        let (threads, zeros) = (provider.threads(), |rows, columns| Array2::zeros((rows, columns)));
+    /// Allocates the product's matrices for so many threads, unless jobs of this side take one.
+    pub fn new(provider: &'static Provider, threads: usize, side: usize) -> Self {
+        let zeros = |rows, columns| Array2::zeros((rows, columns));
         let columns = COLUMNS_EACH * threads;
         let product = (side > SERIAL_SIDE && threads > 1)
             .then(|| [zeros(DEPTH, DEPTH), zeros(DEPTH, columns), zeros(DEPTH, columns)]);

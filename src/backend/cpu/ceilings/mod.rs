@@ -10,8 +10,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::blas::Vendor;
-use super::{Cpu, matmul, quiet, simd};
+use super::{Cpu, quiet, simd};
 use crate::backend::Ceilings;
 use crate::case::DType;
 use crate::processors;
@@ -35,7 +34,7 @@ pub fn measure(cpu: &Cpu) -> Ceilings {
 
 /// The highest rate of a product by any variant that runs by default.
 fn product(cpu: &Cpu, dtype: DType) -> Option<f64> {
-    let kernels = matmul::KERNELS.iter().filter(|kernel| kernel.variant.default);
+    let kernels = cpu.kernels.iter().filter(|listed| listed.variant.op == "matmul" && listed.variant.default);
     let rates = kernels.filter_map(|kernel| {
         let rate = products::rate(cpu, kernel, dtype, PRODUCTS_S).ok();
         // Threads of one library that spin for more work would slow the next one.
@@ -48,10 +47,10 @@ fn product(cpu: &Cpu, dtype: DType) -> Option<f64> {
 /// What the figures depend on besides the host: the threads, the instructions, and the files of the libraries. Those
 /// that the loader would find by name are told by the loader's own list.
 pub fn depend_on(cpu: &Cpu) -> Value {
-    let files = Vendor::ALL.iter().flat_map(|vendor| vendor.candidates());
-    let files = files.filter(|path| path.is_absolute());
+    let preferred = cpu.libraries.iter().filter(|library| library.is_preferred());
+    let files = preferred.flat_map(|library| library.files()).filter(|path| path.is_absolute());
     let files: Vec<[String; 2]> =
-        files.map(|path| [path.display().to_string(), file_identity(&path)]).collect();
+        files.map(|path| [path.display().to_string(), file_identity(path)]).collect();
     json!({
         "threads": cpu.threads,
         "rayon_threads": rayon::current_num_threads(),

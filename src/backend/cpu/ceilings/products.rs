@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use super::super::{Cpu, Kernel};
+use super::super::Cpu;
+use super::super::list::Listed;
 use crate::backend::Job;
 use crate::case::{Case, DType};
 use crate::data::generator::Stream;
@@ -27,7 +28,7 @@ const SHARE_OF_FREE: u128 = 4;
 const PATTERN: usize = 65_521;
 
 /// The highest rate that the variant reaches within about so many seconds.
-pub fn rate(cpu: &Cpu, kernel: &Kernel, dtype: DType, seconds: f64) -> Result<f64, CellError> {
+pub fn rate(cpu: &Cpu, kernel: &Listed, dtype: DType, seconds: f64) -> Result<f64, CellError> {
     let begun = Instant::now();
     let mut best: f64 = 0.0;
     for (index, n) in SIDES.into_iter().enumerate() {
@@ -36,7 +37,7 @@ pub fn rate(cpu: &Cpu, kernel: &Kernel, dtype: DType, seconds: f64) -> Result<f6
         if free_host_bytes().is_some_and(|free| bytes > free / SHARE_OF_FREE) {
             break;
         }
-        let mut job = (kernel.prepare)(cpu, &case, &operands(&case))?;
+        let mut job = kernel.prepare(cpu, &case, &operands(&case))?;
         let mut least_s = least_s(&mut *job, EXECUTIONS)?;
         let is_last = STEP * least_s > CLIMB_S || index + 1 == SIDES.len();
         while is_last && begun.elapsed().as_secs_f64() < seconds {
@@ -83,7 +84,7 @@ mod tests {
     #[test]
     fn a_variant_has_a_rate_in_both_element_types() {
         let cpu = Cpu::with_threads(1);
-        let faer = super::super::matmul::KERNELS.iter().find(|kernel| kernel.variant.name == "faer").unwrap();
+        let faer = cpu.kernels.iter().find(|listed| listed.title() == "matmul/faer").unwrap();
         for dtype in DType::ALL {
             let rate = rate(&cpu, faer, *dtype, 0.0).unwrap();
             // A processor without optimisation and one with every core that will ever be built.

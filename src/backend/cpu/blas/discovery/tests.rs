@@ -1,0 +1,135 @@
+use super::super::elf::example;
+use super::*;
+
+/// A folder that stands for `/`, with files in it.
+struct Root(tempfile::TempDir);
+
+impl Root {
+    fn new() -> Root {
+        Root(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, below: &str) -> PathBuf {
+        self.0.path().canonicalize().unwrap().join(below)
+    }
+
+    /// Makes a file with that content.
+    fn file(&self, below: &str, content: &[u8]) -> PathBuf {
+        let path = self.path(below);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// Makes an OpenBLAS of that version.
+    fn openblas(&self, below: &str, version: &str) -> PathBuf {
+        self.file(below, &example("openblas_get_config", &format!("OpenBLAS {version} DYNAMIC_ARCH\0")))
+    }
+
+    /// Makes a link to a file.
+    fn link(&self, below: &str, to: &Path) {
+        let path = self.path(below);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(to, path).unwrap();
+    }
+
+    /// Paths and origins of what is found under these variables.
+    fn found(&self, vendor: Vendor, variables: &[(&str, &str)], named: &[PathBuf]) -> Vec<(PathBuf, &str)> {
+        let root = self.path("");
+        let value = |name: &str| {
+            let (_, below) = variables.iter().find(|(variable, _)| *variable == name)?;
+            let paths: Vec<PathBuf> = below.split(':').map(|folder| root.join(folder)).collect();
+            Some(std::env::join_paths(paths).unwrap())
+        };
+        let found = find(vendor, &Machine { variable: &value, root: &root }, named);
+        found.into_iter().map(|found| (found.path, found.origin)).collect()
+    }
+}
+
+const PACKAGES: &str = "lib/python3.11/site-packages";
+
+#[test]
+fn an_empty_machine_has_nothing() {
+    let root = Root::new();
+    for vendor in Vendor::ALL {
+        assert!(root.found(vendor, &[("PATH", "usr/bin:opt/bin")], &[]).is_empty());
+    }
+}
+
+#[test]
+fn the_newest_openblas_comes_first_wherever_it_lies() {
+    let root = Root::new();
+    let system = root.openblas("usr/lib64/libopenblas.so.0", "0.3.21");
+    let scipy = root.openblas(&format!("venv/{PACKAGES}/scipy.libs/libscipy_openblas-1.so"), "0.3.30");
+    let numpy =
+        root.openblas(&format!("venv/{PACKAGES}/numpy.libs/libscipy_openblas64_-2.so"), "0.3.31.188.0");
+    let wheel = root.openblas(&format!("venv/{PACKAGES}/scipy_openblas32/lib/libscipy_openblas.so"), "0.3.9");
+    let found = root.found(Vendor::OpenBlas, &[("VIRTUAL_ENV", "venv")], &[]);
+    assert_eq!(found, [(numpy, "numpy"), (scipy, "scipy"), (system, "system"), (wheel, "pip")]);
+}
+
+#[test]
+fn of_equal_versions_the_active_environment_s_comes_first_and_a_copy_counts_once() {
+    let root = Root::new();
+    let name = format!("{PACKAGES}/scipy.libs/libscipy_openblas-1.so");
+    let active = root.openblas(&format!("venv/{name}"), "0.3.30");
+    root.openblas(&format!("home/.local/{name}"), "0.3.30");
+    let conda = root.openblas("conda/lib/libopenblas.so.0", "0.3.30");
+    root.file("conda/conda-meta/history", b"");
+    let variables = [("VIRTUAL_ENV", "venv"), ("CONDA_PREFIX", "conda"), ("HOME", "home")];
+    let found = root.found(Vendor::OpenBlas, &variables, &[]);
+    assert_eq!(found, [(active, "scipy"), (conda, "conda")]);
+}
+
+#[test]
+fn the_python_on_the_path_is_followed_through_its_links() {
+    let root = Root::new();
+    root.file("base/bin/python3.11", b"");
+    root.link("venv/bin/python", &root.path("base/bin/python3.11"));
+    root.link("venv/bin/python3", Path::new("python"));
+    let of_venv = root.openblas(&format!("venv/{PACKAGES}/scipy.libs/libscipy_openblas-1.so"), "0.3.30");
+    let of_base = root.openblas(&format!("base/{PACKAGES}/scipy.libs/libscipy_openblas-2.so"), "0.3.27");
+    let mkl = root.file("venv/lib/libmkl_rt.so.2", b"");
+    let variables = [("PATH", "none:venv/bin:usr/bin")];
+    let found = root.found(Vendor::OpenBlas, &variables, &[]);
+    assert_eq!(found, [(of_venv, "scipy"), (of_base, "scipy")]);
+    assert_eq!(root.found(Vendor::Mkl, &variables, &[]), [(mkl, "pip")]);
+}
+
+#[test]
+fn the_loader_s_folders_are_those_of_its_variable_its_configuration_and_its_own() {
+    let root = Root::new();
+    root.file("etc/ld.so.conf", b"# comment\ninclude /etc/ld.so.conf.d/*.conf\n");
+    root.file("etc/ld.so.conf.d/own.conf", b"/opt/own\n");
+    let first = root.openblas("mine/libopenblas.so.0", "0.3.1");
+    let second = root.openblas("opt/own/libopenblasp.so.0", "0.3.1");
+    let folder = format!("usr/lib/{}-linux-gnu", std::env::consts::ARCH);
+    let file = root.openblas(&format!("{folder}/openblas-pthread/libopenblasp-r0.3.1.so"), "0.3.1");
+    root.link(&format!("{folder}/libopenblas.so.0"), &file);
+    root.link("lib", &root.path("usr/lib"));
+    let found = root.found(Vendor::OpenBlas, &[("LD_LIBRARY_PATH", "mine")], &[]);
+    assert_eq!(found, [(first, "system"), (second, "system"), (file, "system")]);
+}
+
+#[test]
+fn installers_of_mkl_and_aocl_are_known() {
+    let root = Root::new();
+    let oneapi = root.file("opt/intel/oneapi/mkl/latest/lib/libmkl_rt.so.2", b"");
+    let threaded = root.file("opt/AMD/aocl/aocl-linux-gcc-4.2.0/gcc/lib_LP64/libblis-mt.so", b"");
+    root.file("opt/AMD/aocl/aocl-linux-gcc-4.2.0/gcc/lib_LP64/libblis.so", b"");
+    let conda = root.file("conda/lib/libblis.so.4", b"");
+    root.file("conda/conda-meta/history", b"");
+    assert_eq!(root.found(Vendor::Mkl, &[], &[]), [(oneapi, "oneapi")]);
+    // Interface 4 is known to be newer than an unknown one.
+    let found = root.found(Vendor::Blis, &[("CONDA_PREFIX", "conda")], &[]);
+    assert_eq!(found, [(conda, "conda"), (threaded, "aocl")]);
+}
+
+#[test]
+fn a_named_library_comes_first_and_only_once() {
+    let root = Root::new();
+    let old = root.openblas("usr/lib64/libopenblas.so.0", "0.3.1");
+    let new = root.openblas(&format!("usr/{PACKAGES}/scipy.libs/libscipy_openblas-1.so"), "0.3.30");
+    let found = root.found(Vendor::OpenBlas, &[], std::slice::from_ref(&old));
+    assert_eq!(found, [(old, NAMED), (new, "scipy")]);
+}
