@@ -35,6 +35,7 @@ mod solve;
 mod spgemm;
 mod spmv;
 mod svd;
+mod thread_counts;
 mod transfer;
 mod transfer_loop;
 
