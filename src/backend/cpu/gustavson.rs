@@ -1,103 +1,53 @@
 //! The sparse product by rows (Gustavson, "Two fast algorithms for sparse matrices", ACM TOMS 4, 1978).
 //!
 //! Each row of the product is gathered in a dense accumulator, and a bitmap says which of its columns are
-//! present, so that they come out sorted without sorting. A first pass counts the entries of each row, by
-//! the bitmap alone; the second computes them where they belong. Knows no table of variants.
+//! present, so that they come out sorted without sorting. Nothing is computed twice to be counted: a thread gathers a
+//! block of rows in memory of its own, which stays in its caches, and copies it behind the blocks before it as soon
+//! as all of those are counted. Knows no table of variants.
 
 use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
+use self::queue::{Queue, Rest};
+use self::row::{Gathered, Rows, words};
 use super::memory::{memory, show_csr};
 use super::per_thread::PerThread;
 use super::rouse;
-use super::row_blocks::{BLOCKS_PER_THREAD, balanced, split};
+use super::row_blocks::{BLOCKS_PER_THREAD, balanced};
+use super::thread_counts;
 use crate::backend::Job;
 use crate::data::{Csr, Operand, Real};
 use crate::error::CellError;
 
-/// Products below which threads cost more than they save.
-const SERIAL: i64 = 1 << 14;
-/// Rows of which a task counts the products at least.
+mod queue;
+mod row;
+
+/// Work of a block at least, in products and words of the bitmap, which cost about as much: a few times what it
+/// takes to bring another thread in.
+const LEAST_WORK: i64 = 1 << 12;
+/// Work of a block at most, but for rows that have more: what is gathered stays in a second-level cache.
+const MOST_WORK: i64 = 1 << 16;
+/// Entries of A beyond which several threads count the work.
+const SERIAL_COUNT: usize = 1 << 15;
+/// Rows of which a task counts the work at least.
 const LEAST_ROWS: usize = 256;
-/// Columns that one word of the bitmap holds.
-const WORD: usize = u64::BITS as usize;
 
 /// The job of `C = A B`.
 pub(super) struct Gustavson<T> {
     a: Csr,
     b: Csr,
+    /// Threads of the pool, and how many of them work.
+    pool: usize,
     threads: usize,
-    /// Products of all rows of A before each.
+    /// Work of all rows of A before each.
     work: Vec<i64>,
     /// Entries of all rows of C before each.
     indptr: Vec<i32>,
     indices: Vec<i32>,
     values: Vec<T>,
-    rows: PerThread<Row<T>>,
-}
-
-/// A row of the product in the making; all zero between rows.
-struct Row<T> {
-    sums: Vec<T>,
-    present: Vec<u64>,
-}
-
-/// The rows of a matrix: columns and values.
-#[derive(Clone, Copy)]
-struct Rows<'a, T> {
-    indptr: &'a [i32],
-    indices: &'a [i32],
-    values: &'a [T],
-}
-
-impl<'a, T: Real> Rows<'a, T> {
-    fn of(matrix: &'a Csr) -> Result<Self, CellError> {
-        Ok(Rows { indptr: &matrix.indptr, indices: &matrix.indices, values: T::slice(&matrix.values)? })
-    }
-
-    fn columns(&self, row: usize) -> &'a [i32] {
-        &self.indices[self.indptr[row] as usize..self.indptr[row + 1] as usize]
-    }
-
-    fn entries(&self, row: usize) -> impl Iterator<Item = (i32, T)> + 'a {
-        let entries = self.indptr[row] as usize..self.indptr[row + 1] as usize;
-        self.indices[entries.clone()].iter().copied().zip(self.values[entries].iter().copied())
-    }
-}
-
-impl<T: Real> Row<T> {
-    /// Marks the columns of row `row` of A B, and returns how many there are.
-    fn count(&mut self, a: Rows<T>, b: Rows<T>, row: usize) -> i32 {
-        for &k in a.columns(row) {
-            for &j in b.columns(k as usize) {
-                self.present[j as usize / WORD] |= 1 << (j as usize % WORD);
-            }
-        }
-        self.present.iter_mut().map(|word| std::mem::take(word).count_ones() as i32).sum()
-    }
-
-    /// Computes row `row` of A B to where it belongs.
-    fn compute(&mut self, a: Rows<T>, b: Rows<T>, row: usize, mut indices: &mut [i32], mut values: &mut [T]) {
-        for (k, factor) in a.entries(row) {
-            for (j, value) in b.entries(k as usize) {
-                self.sums[j as usize] += factor * value;
-                self.present[j as usize / WORD] |= 1 << (j as usize % WORD);
-            }
-        }
-        for (word, (present, sums)) in self.present.iter_mut().zip(self.sums.chunks_mut(WORD)).enumerate() {
-            let mut left = std::mem::take(present);
-            let (index, value);
-            (index, indices) = indices.split_at_mut(left.count_ones() as usize);
-            (value, values) = values.split_at_mut(left.count_ones() as usize);
-            for (index, value) in index.iter_mut().zip(value) {
-                let bit = left.trailing_zeros() as usize;
-                left &= left - 1;
-                *index = (word * WORD + bit) as i32;
-                *value = std::mem::take(&mut sums[bit]);
-            }
-        }
-    }
+    gathered: PerThread<Gathered<T>>,
 }
 
 impl<T: Real> Gustavson<T> {
@@ -106,60 +56,86 @@ impl<T: Real> Gustavson<T> {
         let mut job = Gustavson {
             a: a.clone(),
             b: b.clone(),
+            pool: threads,
             threads,
             work: vec![0; a.rows + 1],
             indptr: vec![0; a.rows + 1],
             indices: Vec::new(),
             values: Vec::new(),
-            rows: PerThread::new(|| Row {
-                sums: vec![T::default(); b.cols],
-                present: vec![0; b.cols.div_ceil(WORD)],
-            }),
+            gathered: PerThread::new(|| Gathered::new(0, 0, 0)),
         };
+        let bounds = job.blocks()?;
+        let largest = |size: &dyn Fn(&[usize]) -> usize| bounds.windows(2).map(size).max().unwrap_or(0);
+        let rows = largest(&|block| block[1] - block[0]);
+        let entries = largest(&|block| {
+            let products = usize::try_from(job.work[block[1]] - job.work[block[0]]).unwrap_or(usize::MAX);
+            products.min((block[1] - block[0]).saturating_mul(b.cols))
+        });
+        job.gathered = PerThread::new(|| Gathered::new(b.cols, rows, entries));
         // Counted once here, so that the result's memory is there before the first execution.
-        job.count()?;
-        job.indices = vec![0; job.entries()];
-        job.values = vec![T::default(); job.entries()];
+        let total = AtomicUsize::new(0);
+        job.each_block(&bounds, |_, gathered| {
+            total.fetch_add(gathered.entries().0.len(), Ordering::Relaxed);
+        })?;
+        let total = total.into_inner();
+        if i32::try_from(total).is_err() {
+            return Err(too_many(total as i64));
+        }
+        job.indices = vec![0; total];
+        job.values = vec![T::default(); total];
         Ok(job)
     }
 
-    fn entries(&self) -> usize {
-        self.indptr[self.a.rows] as usize
+    /// Counts the work of each row, and returns the bounds of blocks of rows of about equal work.
+    fn blocks(&mut self) -> Result<Vec<usize>, CellError> {
+        let (a, b) = (Rows::<T>::of(&self.a)?, Rows::<T>::of(&self.b)?);
+        let scan = words(self.b.cols) as i64;
+        let count = |(row, work): (usize, &mut i64)| {
+            *work = scan + a.columns(row).iter().map(|&k| b.columns(k as usize).len() as i64).sum::<i64>();
+        };
+        let work = &mut self.work[1..];
+        if self.threads > 1 && self.a.nnz() > SERIAL_COUNT {
+            work.par_iter_mut().with_min_len(LEAST_ROWS).enumerate().for_each(count);
+        } else {
+            work.iter_mut().enumerate().for_each(count);
+        }
+        for row in 1..self.work.len() {
+            self.work[row] += self.work[row - 1];
+        }
+        let total = self.work[self.a.rows];
+        let even = ((self.pool * BLOCKS_PER_THREAD) as i64).min(total / LEAST_WORK);
+        Ok(balanced(&self.work, even.max(total / MOST_WORK).max(1) as usize))
     }
 
-    /// Counts the entries of each row of the product, and returns blocks of rows of about equal work.
-    fn count(&mut self) -> Result<Vec<usize>, CellError> {
+    /// Gathers each block, on several threads where there are several blocks, and hands it to `done` with its number.
+    fn each_block(
+        &self,
+        bounds: &[usize],
+        done: impl Fn(usize, &Gathered<T>) + Sync,
+    ) -> Result<(), CellError> {
         let (a, b) = (Rows::<T>::of(&self.a)?, Rows::<T>::of(&self.b)?);
-        self.work[1..].par_iter_mut().with_min_len(LEAST_ROWS).enumerate().for_each(|(row, work)| {
-            *work = a.columns(row).iter().map(|&k| b.columns(k as usize).len() as i64).sum();
-        });
-        accumulate(&mut self.work);
-        let products = self.work[self.a.rows];
-        let bounds =
-            balanced(&self.work, if products <= SERIAL { 1 } else { self.threads * BLOCKS_PER_THREAD });
-
-        let counts = split(&mut self.indptr[1..], bounds.iter().copied());
-        in_blocks(counts.into_iter().zip(&bounds), |(counts, &first): (&mut [i32], &usize)| {
-            self.rows.with(|row| {
-                for (offset, count) in counts.iter_mut().enumerate() {
-                    *count = row.count(a, b, first + offset);
+        let (blocks, next) = (bounds.len() - 1, AtomicUsize::new(0));
+        let work = || {
+            self.gathered.with(|gathered| {
+                loop {
+                    let block = next.fetch_add(1, Ordering::Relaxed);
+                    if block >= blocks {
+                        break;
+                    }
+                    gathered.gather(a, b, bounds[block]..bounds[block + 1]);
+                    done(block, gathered);
                 }
             });
-        });
-        let total: i64 = self.indptr[1..].iter().map(|&count| i64::from(count)).sum();
-        if total > i64::from(i32::MAX) {
-            return Err(too_many(total));
+        };
+        if self.threads.min(blocks) > 1 {
+            rayon::scope(|scope| {
+                (1..self.threads.min(blocks)).for_each(|_| scope.spawn(|_| work()));
+                work();
+            });
+        } else {
+            work();
         }
-        accumulate(&mut self.indptr);
-        Ok(bounds)
-    }
-}
-
-/// Turns counts, after a leading zero, into their running sums.
-fn accumulate<N: Copy + std::ops::AddAssign>(counts: &mut [N]) {
-    for row in 1..counts.len() {
-        let before = counts[row - 1];
-        counts[row] += before;
+        Ok(())
     }
 }
 
@@ -170,16 +146,6 @@ pub(super) fn too_many(entries: i64) -> CellError {
     ))
 }
 
-/// Works on each block, in parallel where there are several.
-fn in_blocks<B: Send>(blocks: impl Iterator<Item = B>, work: impl Fn(B) + Sync + Send) {
-    let mut blocks: Vec<B> = blocks.collect();
-    if blocks.len() == 1 {
-        blocks.drain(..).for_each(work);
-    } else {
-        blocks.into_par_iter().with_max_len(1).for_each(work);
-    }
-}
-
 impl<T: Real> Job for Gustavson<T> {
     fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         show_csr(&self.a, show);
@@ -188,36 +154,43 @@ impl<T: Real> Job for Gustavson<T> {
         show(memory(&self.indptr));
         show(memory(&self.indices));
         show(memory(&self.values));
-        self.rows.each(|row| {
-            show(memory(&row.sums));
-            show(memory(&row.present));
-        });
+        self.gathered.each(|gathered| gathered.show(show));
     }
 
     fn rouse(&mut self) -> Result<(), CellError> {
-        if self.work[self.a.rows] > SERIAL || self.a.rows >= 2 * LEAST_ROWS {
+        if self.threads > 1 && self.work[self.a.rows] >= 2 * LEAST_WORK {
             rouse::pool();
         }
         Ok(())
     }
 
+    fn thread_choices(&self) -> Vec<usize> {
+        let most = usize::try_from(self.work[self.a.rows] / LEAST_WORK).unwrap_or(usize::MAX);
+        thread_counts::up_to(self.pool.min(most))
+    }
+
+    fn use_threads(&mut self, threads: usize) {
+        self.threads = threads;
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
-        let bounds = self.count()?;
-        let (a, b) = (Rows::<T>::of(&self.a)?, Rows::<T>::of(&self.b)?);
-        let indptr = &self.indptr;
-        let offsets = || bounds.iter().map(|&row| indptr[row] as usize);
-        let indices = split(&mut self.indices, offsets());
-        let values = split(&mut self.values, offsets());
-        in_blocks(bounds.windows(2).zip(indices).zip(values), |((rows, indices), values)| {
-            let base = indptr[rows[0]];
-            self.rows.with(|row| {
-                for at in rows[0]..rows[1] {
-                    let entries = (indptr[at] - base) as usize..(indptr[at + 1] - base) as usize;
-                    row.compute(a, b, at, &mut indices[entries.clone()], &mut values[entries]);
-                }
-            });
+        let bounds = self.blocks()?;
+        let mut indptr = std::mem::take(&mut self.indptr);
+        let mut indices = std::mem::take(&mut self.indices);
+        let mut values = std::mem::take(&mut self.values);
+        let queue =
+            Queue::new(Rest { base: 0, ends: &mut indptr[1..], indices: &mut indices, values: &mut values });
+        let computed = self.each_block(&bounds, |block, gathered| {
+            let (columns, sums) = gathered.entries();
+            let place = queue.place(block, gathered.ends().len(), columns.len());
+            place.indices.copy_from_slice(columns);
+            place.values.copy_from_slice(sums);
+            for (end, within) in place.ends.iter_mut().zip(gathered.ends()) {
+                *end = place.base as i32 + within;
+            }
         });
-        Ok(())
+        (self.indptr, self.indices, self.values) = (indptr, indices, values);
+        computed
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {

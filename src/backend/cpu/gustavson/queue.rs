@@ -1,0 +1,91 @@
+//! Hands a result out piece by piece in the order of blocks that several threads compute; knows no arithmetic.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Times a thread looks whether its turn has come before it offers its processor to others.
+const LOOKS: usize = 64;
+
+/// What is left of the parts of a sparse matrix behind the blocks placed so far.
+pub(super) struct Rest<'a, T> {
+    /// Entries placed so far.
+    pub(super) base: usize,
+    /// Offsets of the ends of rows.
+    pub(super) ends: &'a mut [i32],
+    /// Columns.
+    pub(super) indices: &'a mut [i32],
+    /// Values.
+    pub(super) values: &'a mut [T],
+}
+
+/// The queue of threads that have computed a block and wait for its place.
+pub(super) struct Queue<'a, T> {
+    /// The block whose turn it is.
+    turn: AtomicUsize,
+    rest: Mutex<Rest<'a, T>>,
+}
+
+impl<'a, T> Rest<'a, T> {
+    /// Takes the next block off: so many rows and entries.
+    fn take(&mut self, rows: usize, entries: usize) -> Rest<'a, T> {
+        let base = self.base;
+        self.base += entries;
+        Rest {
+            base,
+            ends: first(&mut self.ends, rows),
+            indices: first(&mut self.indices, entries),
+            values: first(&mut self.values, entries),
+        }
+    }
+}
+
+/// Cuts the first `count` off.
+fn first<'a, X>(slice: &mut &'a mut [X], count: usize) -> &'a mut [X] {
+    let (first, rest) = std::mem::take(slice).split_at_mut(count);
+    *slice = rest;
+    first
+}
+
+impl<'a, T> Queue<'a, T> {
+    pub(super) fn new(whole: Rest<'a, T>) -> Self {
+        Queue { turn: AtomicUsize::new(0), rest: Mutex::new(whole) }
+    }
+
+    /// The place of `block`, which has so many rows and entries, once all blocks before it have theirs. Whoever
+    /// computes blocks must take them in order, lest all wait for one that nobody has begun.
+    pub(super) fn place(&self, block: usize, rows: usize, entries: usize) -> Rest<'a, T> {
+        let mut looks = 0;
+        while self.turn.load(Ordering::Acquire) != block {
+            looks += 1;
+            if looks % LOOKS == 0 { std::thread::yield_now() } else { std::hint::spin_loop() }
+        }
+        let place = self.rest.lock().unwrap_or_else(PoisonError::into_inner).take(rows, entries);
+        self.turn.store(block + 1, Ordering::Release);
+        place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_that_finish_in_any_order_are_placed_in_theirs() {
+        let (mut ends, mut indices, mut values) = ([0; 4], [0; 10], [0.0f32; 10]);
+        let queue = Queue::new(Rest { base: 0, ends: &mut ends, indices: &mut indices, values: &mut values });
+        std::thread::scope(|scope| {
+            for block in (0..4).rev() {
+                let queue = &queue;
+                scope.spawn(move || {
+                    let place = queue.place(block, 1, block + 1);
+                    place.ends[0] = place.base as i32;
+                    place.indices.fill(block as i32);
+                    place.values.fill(block as f32);
+                });
+            }
+        });
+        assert_eq!(ends, [0, 1, 3, 6]);
+        assert_eq!(indices, [0, 1, 1, 2, 2, 2, 3, 3, 3, 3]);
+        assert_eq!(values.map(|value| value as i32), indices);
+    }
+}

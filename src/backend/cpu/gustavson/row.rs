@@ -1,0 +1,116 @@
+//! Rows of a sparse product gathered in a dense accumulator; knows no threads.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+use super::super::memory::memory;
+use crate::data::{Csr, Real};
+use crate::error::CellError;
+
+/// Columns that one word of the bitmap holds.
+const WORD: usize = u64::BITS as usize;
+
+/// Words of the bitmap of a row of so many columns.
+pub(super) fn words(cols: usize) -> usize {
+    cols.div_ceil(WORD)
+}
+
+/// The rows of a matrix: columns and values.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a, T> {
+    indptr: &'a [i32],
+    indices: &'a [i32],
+    values: &'a [T],
+}
+
+impl<'a, T: Real> Rows<'a, T> {
+    pub(super) fn of(matrix: &'a Csr) -> Result<Self, CellError> {
+        Ok(Rows { indptr: &matrix.indptr, indices: &matrix.indices, values: T::slice(&matrix.values)? })
+    }
+
+    pub(super) fn columns(&self, row: usize) -> &'a [i32] {
+        &self.indices[self.indptr[row] as usize..self.indptr[row + 1] as usize]
+    }
+
+    fn entries(&self, row: usize) -> impl Iterator<Item = (i32, T)> + 'a {
+        let entries = self.indptr[row] as usize..self.indptr[row + 1] as usize;
+        self.indices[entries.clone()].iter().copied().zip(self.values[entries].iter().copied())
+    }
+}
+
+/// Consecutive rows of the product in the making.
+pub(super) struct Gathered<T> {
+    /// Sums of the row at hand by column, and which are present; all zero between rows.
+    sums: Vec<T>,
+    present: Vec<u64>,
+    /// Where each row gathered ends among the entries.
+    ends: Vec<i32>,
+    /// The entries of the rows gathered, and room for more.
+    indices: Vec<i32>,
+    values: Vec<T>,
+}
+
+impl<T: Real> Gathered<T> {
+    /// Room for blocks of so many rows and entries of a product of `cols` columns.
+    pub(super) fn new(cols: usize, rows: usize, entries: usize) -> Self {
+        Gathered {
+            sums: vec![T::default(); cols],
+            present: vec![0; words(cols)],
+            ends: Vec::with_capacity(rows),
+            indices: vec![0; entries],
+            values: vec![T::default(); entries],
+        }
+    }
+
+    /// Computes these rows of A B, in place of those gathered before.
+    pub(super) fn gather(&mut self, a: Rows<T>, b: Rows<T>, rows: Range<usize>) {
+        self.ends.clear();
+        let mut filled = 0;
+        for row in rows {
+            for (k, factor) in a.entries(row) {
+                for (j, value) in b.entries(k as usize) {
+                    self.sums[j as usize] += factor * value;
+                    self.present[j as usize / WORD] |= 1 << (j as usize % WORD);
+                }
+            }
+            filled = self.collect(filled);
+            self.ends.push(filled as i32);
+        }
+    }
+
+    /// Appends the present sums behind `filled` entries, sorted by column, and clears them: the entries then filled.
+    fn collect(&mut self, mut filled: usize) -> usize {
+        for (word, (present, sums)) in self.present.iter_mut().zip(self.sums.chunks_mut(WORD)).enumerate() {
+            let mut left = std::mem::take(present);
+            let place = filled..filled + left.count_ones() as usize;
+            filled = place.end;
+            for (index, value) in self.indices[place.clone()].iter_mut().zip(&mut self.values[place]) {
+                let bit = left.trailing_zeros() as usize;
+                left &= left - 1;
+                *index = (word * WORD + bit) as i32;
+                *value = std::mem::take(&mut sums[bit]);
+            }
+        }
+        filled
+    }
+
+    /// Where each row gathered ends among their entries.
+    pub(super) fn ends(&self) -> &[i32] {
+        &self.ends
+    }
+
+    /// The columns and values of the rows gathered.
+    pub(super) fn entries(&self) -> (&[i32], &[T]) {
+        let filled = self.ends.last().map_or(0, |&end| end as usize);
+        (&self.indices[..filled], &self.values[..filled])
+    }
+
+    /// Shows all of its memory.
+    pub(super) fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        show(memory(&self.sums));
+        show(memory(&self.present));
+        show(memory(&self.ends));
+        show(memory(&self.indices));
+        show(memory(&self.values));
+    }
+}
