@@ -48,8 +48,8 @@ fn real<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Bo
     Ok(Box::new(RealFft::new(case.side(), operand::<T>(inputs)?, Box::new(lines))))
 }
 
-fn mkl<T: Real + FftNum>(cpu: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
-    let lines = MklLines::<T>::new(cpu.blas(Vendor::Mkl)?.path(), case.side())?;
+fn mkl<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    let lines = MklLines::<T>::new(Vendor::Mkl.provider()?.path(), case.side())?;
     Ok(Box::new(RealFft::new(case.side(), operand::<T>(inputs)?, Box::new(lines))))
 }
 
