@@ -16,7 +16,7 @@ use super::memory::{memory, show_csr};
 use super::per_thread::PerThread;
 use super::rouse;
 use super::row_blocks::{BLOCKS_PER_THREAD, balanced};
-use super::thread_counts;
+use super::thread_choices;
 use crate::backend::Job;
 use crate::data::{Csr, Operand, Real};
 use crate::error::CellError;
@@ -166,7 +166,7 @@ impl<T: Real> Job for Gustavson<T> {
 
     fn thread_choices(&self) -> Vec<usize> {
         let most = usize::try_from(self.work[self.a.rows] / LEAST_WORK).unwrap_or(usize::MAX);
-        thread_counts::up_to(self.pool.min(most))
+        thread_choices::up_to(self.pool.min(most))
     }
 
     fn use_threads(&mut self, threads: usize) {

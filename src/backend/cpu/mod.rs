@@ -42,7 +42,6 @@ mod spgemm;
 mod spmv;
 mod svd;
 mod thread_choices;
-mod thread_counts;
 mod transfer;
 mod transfer_loop;
 
