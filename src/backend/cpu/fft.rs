@@ -7,10 +7,11 @@ use rayon::prelude::*;
 use rustfft::num_complex::Complex;
 use rustfft::{Fft, FftNum, FftPlanner};
 
-use super::blas::Vendor;
+use super::blas::Library;
 use super::entry::{by_dtype, kernel};
 use super::fft_mkl::MklLines;
 use super::fft_real::{Lines, RealFft};
+use super::list::{LibraryKernel, Scope};
 use super::memory::memory;
 use super::per_thread::PerThread;
 use super::{Cpu, Kernel, rouse};
@@ -28,7 +29,6 @@ pub(super) const KERNELS: &[Kernel] = &[
         true,
         by_dtype!(real),
     ),
-    kernel("fft", "mkl", "the same, by MKL's transforms of lines", true, by_dtype!(mkl)),
     kernel(
         "fft",
         "rustfft",
@@ -37,6 +37,15 @@ pub(super) const KERNELS: &[Kernel] = &[
         by_dtype!(complex),
     ),
 ];
+
+/// The variants of libraries that have FFTs.
+pub(super) const LIBRARY_KERNELS: &[LibraryKernel] = &[LibraryKernel {
+    op: "fft",
+    suffix: "",
+    summary: "columns in pairs by {} (DFTI), in tiles, half the rows, mirrored half, all threads",
+    scope: Scope::Dfti,
+    prepare: by_dtype!(mkl with library),
+}];
 
 /// Elements below which threads cost more than they save.
 pub(super) const SERIAL: usize = 1 << 14;
@@ -48,8 +57,13 @@ fn real<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Bo
     Ok(Box::new(RealFft::new(case.side(), operand::<T>(inputs)?, Box::new(lines))))
 }
 
-fn mkl<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
-    let lines = MklLines::<T>::new(Vendor::Mkl.provider()?.path(), case.side())?;
+fn mkl<T: Real + FftNum>(
+    _: &Cpu,
+    case: &Case,
+    inputs: &[Operand],
+    library: &Library,
+) -> Result<Box<dyn Job>, CellError> {
+    let lines = MklLines::<T>::new(library.provider()?.path(), case.side())?;
     Ok(Box::new(RealFft::new(case.side(), operand::<T>(inputs)?, Box::new(lines))))
 }
 
@@ -154,6 +168,7 @@ fn operand<T: Real>(inputs: &[Operand]) -> Result<&[T], CellError> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::blas::Vendor;
     use super::super::entry::{TEST_SIDES, answer_of};
     use crate::data::generator::Stream;
 
@@ -188,18 +203,21 @@ mod tests {
 
     #[test]
     fn every_variant_agrees_with_the_definition_in_float64() {
+        let libraries = crate::backend::cpu::libraries(&crate::backend::Options::default());
+        let usable = |library: &Library| library.vendor() == Vendor::Mkl && library.provider().is_ok();
+        let variants = KERNELS.iter().map(|kernel| kernel.variant.name.to_string());
+        let made =
+            libraries.iter().filter(|library| usable(library)).map(|library| library.word().to_owned());
+        let variants: Vec<String> = variants.chain(made).collect();
         for n in TEST_SIDES {
             // Of 24 bits, so that both element types hold the same matrix; about zero, so that no output
             // is far larger than the others.
             let uniforms: Vec<f32> = Stream::new(1, 0).uniforms(n * n);
             let a: Vec<f64> = uniforms.into_iter().map(|x| f64::from(x) - 0.5).collect();
             let exact = reference(n, &a);
-            for kernel in KERNELS {
-                if kernel.variant.name == Vendor::Mkl.word() && Vendor::Mkl.provider().is_err() {
-                    continue;
-                }
-                agrees::<f32>(&kernel.variant.name, n, &a, &exact);
-                agrees::<f64>(&kernel.variant.name, n, &a, &exact);
+            for variant in &variants {
+                agrees::<f32>(variant, n, &a, &exact);
+                agrees::<f64>(variant, n, &a, &exact);
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::blas::Library;
+use super::blas::{Library, Vendor};
 use super::{Cpu, Kernel, Prepare};
 use super::{elementwise, fft, host_loop, matmul, overhead, reduction, sin, solve, spgemm, spmv, svd};
 use super::{transfer, transfer_loop};
@@ -18,7 +18,7 @@ static TABLES: &[(&[LibraryKernel], &[Kernel])] = &[
     (&[], elementwise::KERNELS),
     (&[], sin::KERNELS),
     (&[], reduction::KERNELS),
-    (&[], fft::KERNELS),
+    (fft::LIBRARY_KERNELS, fft::KERNELS),
     (solve::LIBRARY_KERNELS, solve::KERNELS),
     (&[], spgemm::KERNELS),
     (&[], spmv::KERNELS),
@@ -39,6 +39,8 @@ pub enum Scope {
     Blas,
     /// Every library that has LAPACK; the preferred ones run by default.
     Lapack,
+    /// Every MKL, for its FFTs; the preferred one runs by default.
+    Dfti,
     /// The preferred libraries that have LAPACK, for comparison alone.
     Comparison,
     /// Each vendor's best LAPACK with 32-bit integers, for comparison alone.
@@ -94,6 +96,7 @@ impl Scope {
         match self {
             Scope::Blas => true,
             Scope::Lapack => has_lapack,
+            Scope::Dfti => library.vendor() == Vendor::Mkl,
             Scope::Comparison => has_lapack && library.is_preferred(),
             Scope::NdarrayLinalg => {
                 let mut same = all.iter().filter(|other| other.vendor() == library.vendor());
@@ -106,7 +109,8 @@ impl Scope {
 
 impl LibraryKernel {
     fn with(&self, library: &Arc<Library>) -> Listed {
-        let runs_by_default = matches!(self.scope, Scope::Blas | Scope::Lapack) && library.is_preferred();
+        let runs_by_default =
+            matches!(self.scope, Scope::Blas | Scope::Lapack | Scope::Dfti) && library.is_preferred();
         let word = match self.scope {
             // There is one a vendor.
             Scope::NdarrayLinalg => library.vendor().word(),
