@@ -3,21 +3,16 @@
 use std::mem::MaybeUninit;
 
 use ndarray::{Array2, Zip};
-use rayon::prelude::*;
 
 use super::entry::{by_dtype, kernel};
 use super::memory::memory;
-use super::simd_trig::{Trig, elementwise_into};
-use super::{Cpu, Kernel, rouse};
+use super::simd_trig::{Trig, elementwise_into, elementwise_past_caches};
+use super::spread::Spread;
+use super::{Cpu, Kernel};
 use crate::backend::Job;
 use crate::case::Case;
 use crate::data::Operand;
 use crate::error::CellError;
-
-/// Elements below which threads cost more than they save.
-pub(super) const SERIAL: usize = 1 << 15;
-/// Elements of one task.
-pub(super) const TASK: usize = 1 << 14;
 
 /// The variants.
 pub(super) const KERNELS: &[Kernel] = &[
@@ -43,11 +38,23 @@ struct Parallel<T> {
     a: Vec<T>,
     b: Vec<T>,
     y: Vec<T>,
+    spread: Spread,
 }
 
-fn parallel<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn parallel<T: Trig>(cpu: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
     let (a, b) = operands::<T>(inputs)?;
-    Ok(Box::new(Parallel { side: case.side(), a: a.to_vec(), b: b.to_vec(), y: vec![T::ZERO; a.len()] }))
+    let mut spread = Spread::of::<T>(a.len(), cpu.threads);
+    let (a, b, mut y) = (a.to_vec(), b.to_vec(), vec![T::ZERO; a.len()]);
+    spread.try_stores(|spread| compute(spread, &a, &b, &mut y));
+    Ok(Box::new(Parallel { side: case.side(), a, b, y, spread }))
+}
+
+/// Computes `y`, shared out so.
+fn compute<T: Trig>(spread: &Spread, a: &[T], b: &[T], y: &mut [T]) {
+    spread.run(y, |part, y, past_caches| {
+        let compute = if past_caches { elementwise_past_caches } else { elementwise_into };
+        compute(&a[part.clone()], &b[part], y);
+    });
 }
 
 impl<T: Trig> Job for Parallel<T> {
@@ -56,19 +63,20 @@ impl<T: Trig> Job for Parallel<T> {
     }
 
     fn rouse(&mut self) -> Result<(), CellError> {
-        if self.y.len() > SERIAL {
-            rouse::pool();
-        }
+        self.spread.rouse();
         Ok(())
     }
 
+    fn thread_choices(&self) -> Vec<usize> {
+        self.spread.choices()
+    }
+
+    fn use_threads(&mut self, threads: usize) {
+        self.spread.use_threads(threads);
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
-        if self.y.len() <= SERIAL {
-            elementwise_into(&self.a, &self.b, &mut self.y);
-            return Ok(());
-        }
-        let tasks = self.y.par_chunks_mut(TASK).zip(self.a.par_chunks(TASK)).zip(self.b.par_chunks(TASK));
-        tasks.for_each(|((y, a), b)| elementwise_into(a, b, y));
+        compute(&self.spread, &self.a, &self.b, &mut self.y);
         Ok(())
     }
 

@@ -40,6 +40,8 @@ mod sin;
 mod solve;
 mod spgemm;
 mod spmv;
+mod spread;
+mod stream;
 mod svd;
 mod thread_choices;
 mod transfer;

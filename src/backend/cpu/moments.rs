@@ -2,7 +2,9 @@
 //!
 //! A block that fits in the first-level cache is summed, then its squared deviations from its own mean are:
 //! memory is read once, and no digits cancel whatever the mean. Blocks merge by the formula of Chan, Golub
-//! and LeVeque ("Algorithms for computing the sample variance", The American Statistician 37, 1983).
+//! and LeVeque ("Algorithms for computing the sample variance", The American Statistician 37, 1983), slices as a tree.
+//! Only runs of [`RUN`] additions round freely; what the sums of runs lose is kept and added at the end (D. E. Knuth,
+//! "The Art of Computer Programming" 2, 4.2.2), so that the error does not grow with the number of values.
 
 use super::simd::{Vectorized, vectorize};
 use crate::data::Real;
@@ -12,15 +14,18 @@ pub(super) const TASK: usize = 1 << 15;
 /// Elements of a block: 16 KiB of f64.
 const BLOCK: usize = 1 << 11;
 /// Independent partial sums: enough to hide the latency of additions in vectors of any width.
-const LANES: usize = 16;
+const LANES: usize = 32;
+/// Additions to a partial sum before it is added to the others with care.
+const RUN: usize = 16;
 
 /// What is known of some values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Moments {
     /// How many values.
     count: f64,
-    /// Their sum.
-    pub(super) sum: f64,
+    /// Their sum, and what it lost to rounding.
+    sum: f64,
+    lost: f64,
     /// The sum of their squared deviations from their mean.
     squares: f64,
 }
@@ -31,22 +36,42 @@ impl Moments {
         vectorize(Blocks(values))
     }
 
+    /// The moments of the values of all of them together, merged as a tree whose shape depends on their number alone.
+    pub(super) fn merged(parts: &[Moments]) -> Moments {
+        match parts {
+            [] => Moments::default(),
+            [part] => *part,
+            _ => {
+                let (first, second) = parts.split_at(parts.len() / 2);
+                Moments::merged(first).merge(Moments::merged(second))
+            }
+        }
+    }
+
     /// The moments of the values of both together.
     #[inline(always)]
-    pub(super) fn merge(self, other: Moments) -> Moments {
+    fn merge(self, other: Moments) -> Moments {
         if self.count == 0.0 {
             return other;
         }
         let count = self.count + other.count;
         let apart = other.mean() - self.mean();
         let between = apart * apart * (self.count * other.count / count);
-        Moments { count, sum: self.sum + other.sum, squares: self.squares + other.squares + between }
+        let (sum, lost) = add(self.sum, other.sum);
+        let (lost, squares) = (self.lost + other.lost + lost, self.squares + other.squares + between);
+        Moments { count, sum, lost, squares }
+    }
+
+    /// The sum.
+    #[inline(always)]
+    pub(super) fn sum(self) -> f64 {
+        self.sum + self.lost
     }
 
     /// The mean.
     #[inline(always)]
     pub(super) fn mean(self) -> f64 {
-        self.sum / self.count
+        self.sum() / self.count
     }
 
     /// The population standard deviation.
@@ -62,35 +87,82 @@ impl<T: Real> Vectorized for Blocks<'_, T> {
 
     #[inline(always)]
     fn run(self) -> Moments {
+        self.of_blocks(f64::mul_add)
+    }
+
+    fn run_portable(self) -> Moments {
+        self.of_blocks(|a, b, c| a * b + c)
+    }
+}
+
+impl<T: Real> Blocks<'_, T> {
+    /// The moments of all blocks, where `fused` is the fastest way to a product and a sum.
+    #[inline(always)]
+    fn of_blocks(self, fused: impl Fn(f64, f64, f64) -> f64 + Copy) -> Moments {
         // A loop, since a closure handed to `fold` would be compiled for the narrowest vectors.
         let mut moments = Moments::default();
         for block in self.0.chunks(BLOCK) {
             let count = block.len() as f64;
-            let sum = sum_of(block, |x| x);
-            let mean = sum / count;
-            let squares = sum_of(block, |x| (x - mean) * (x - mean));
-            moments = moments.merge(Moments { count, sum, squares });
+            let (sum, lost) = sum_of(block);
+            let mean = (sum + lost) / count;
+            let squares = squares_of(block, mean, fused);
+            moments = moments.merge(Moments { count, sum, lost, squares });
         }
         moments
     }
-
-    fn run_portable(self) -> Moments {
-        self.run()
-    }
 }
 
-/// The sum of `term` over a block.
+/// A sum and its rounding error.
 #[inline(always)]
-fn sum_of<T: Real>(block: &[T], term: impl Fn(f64) -> f64) -> f64 {
+fn add(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let of_b = sum - a;
+    (sum, (a - (sum - of_b)) + (b - of_b))
+}
+
+/// The sum of squared deviations from `mean`; none is negative, so that little is lost.
+#[inline(always)]
+fn squares_of<T: Real>(block: &[T], mean: f64, fused: impl Fn(f64, f64, f64) -> f64) -> f64 {
     let mut lanes = [0.0; LANES];
     let (groups, rest) = block.as_chunks::<LANES>();
     for group in groups {
         for lane in 0..LANES {
-            lanes[lane] += term(group[lane].to_f64());
+            let apart = group[lane].to_f64() - mean;
+            lanes[lane] = fused(apart, apart, lanes[lane]);
         }
     }
     for (lane, x) in lanes.iter_mut().zip(rest) {
-        *lane += term(x.to_f64());
+        let apart = x.to_f64() - mean;
+        *lane = fused(apart, apart, *lane);
     }
     lanes.iter().sum()
+}
+
+/// The sum of a block, and what it lost to rounding.
+#[inline(always)]
+fn sum_of<T: Real>(block: &[T]) -> (f64, f64) {
+    let (mut sums, mut lost) = ([0.0; LANES], [0.0; LANES]);
+    let (groups, rest) = block.as_chunks::<LANES>();
+    for run in groups.chunks(RUN) {
+        let mut lanes = [0.0; LANES];
+        for group in run {
+            for lane in 0..LANES {
+                lanes[lane] += group[lane].to_f64();
+            }
+        }
+        for lane in 0..LANES {
+            let (sum, error) = add(sums[lane], lanes[lane]);
+            (sums[lane], lost[lane]) = (sum, lost[lane] + error);
+        }
+    }
+    for (lane, x) in rest.iter().enumerate() {
+        let (sum, error) = add(sums[lane], x.to_f64());
+        (sums[lane], lost[lane]) = (sum, lost[lane] + error);
+    }
+    let mut all = (0.0, 0.0);
+    for lane in 0..LANES {
+        let (sum, error) = add(all.0, sums[lane]);
+        all = (sum, all.1 + (error + lost[lane]));
+    }
+    all
 }

@@ -3,13 +3,13 @@
 use std::mem::MaybeUninit;
 
 use ndarray::{Array2, Zip};
-use rayon::prelude::*;
 
-use super::elementwise::{SERIAL, TASK, matrix};
+use super::elementwise::matrix;
 use super::entry::{by_dtype, kernel};
 use super::memory::memory;
-use super::simd_trig::{Trig, sin_into};
-use super::{Cpu, Kernel, rouse};
+use super::simd_trig::{Trig, sin_into, sin_past_caches};
+use super::spread::Spread;
+use super::{Cpu, Kernel};
 use crate::backend::Job;
 use crate::case::Case;
 use crate::data::Operand;
@@ -25,23 +25,36 @@ struct Vectorised<T> {
     side: usize,
     a: Vec<T>,
     y: Vec<T>,
-    /// Whether there are enough elements for all threads.
-    parallel: bool,
+    spread: Spread,
 }
 
 /// The job that takes the sines on all threads, where there are enough elements for them.
-pub(super) fn parallel<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
-    let a = operand::<T>(inputs)?;
-    vectorised(case, a, a.len() > SERIAL)
+pub(super) fn parallel<T: Trig>(
+    cpu: &Cpu,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<dyn Job>, CellError> {
+    vectorised(case, operand::<T>(inputs)?, cpu.threads)
 }
 
 /// The job that takes the sines on one thread.
 pub(super) fn serial<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
-    vectorised(case, operand::<T>(inputs)?, false)
+    vectorised(case, operand::<T>(inputs)?, 1)
 }
 
-fn vectorised<T: Trig>(case: &Case, a: &[T], parallel: bool) -> Result<Box<dyn Job>, CellError> {
-    Ok(Box::new(Vectorised { side: case.side(), a: a.to_vec(), y: vec![T::ZERO; a.len()], parallel }))
+fn vectorised<T: Trig>(case: &Case, a: &[T], threads: usize) -> Result<Box<dyn Job>, CellError> {
+    let mut spread = Spread::of::<T>(a.len(), threads);
+    let (a, mut y) = (a.to_vec(), vec![T::ZERO; a.len()]);
+    spread.try_stores(|spread| compute(spread, &a, &mut y));
+    Ok(Box::new(Vectorised { side: case.side(), a, y, spread }))
+}
+
+/// Computes `y`, shared out so.
+fn compute<T: Trig>(spread: &Spread, a: &[T], y: &mut [T]) {
+    spread.run(y, |part, y, past_caches| {
+        let compute = if past_caches { sin_past_caches } else { sin_into };
+        compute(&a[part], y);
+    });
 }
 
 impl<T: Trig> Job for Vectorised<T> {
@@ -50,18 +63,20 @@ impl<T: Trig> Job for Vectorised<T> {
     }
 
     fn rouse(&mut self) -> Result<(), CellError> {
-        if self.parallel {
-            rouse::pool();
-        }
+        self.spread.rouse();
         Ok(())
     }
 
+    fn thread_choices(&self) -> Vec<usize> {
+        self.spread.choices()
+    }
+
+    fn use_threads(&mut self, threads: usize) {
+        self.spread.use_threads(threads);
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
-        if self.parallel {
-            self.y.par_chunks_mut(TASK).zip(self.a.par_chunks(TASK)).for_each(|(y, a)| sin_into(a, y));
-        } else {
-            sin_into(&self.a, &mut self.y);
-        }
+        compute(&self.spread, &self.a, &mut self.y);
         Ok(())
     }
 

@@ -4,11 +4,11 @@ use std::mem::MaybeUninit;
 
 use rayon::prelude::*;
 
-use super::elementwise::{SERIAL, TASK};
 use super::entry::{by_dtype, kernel};
 use super::memory::memory;
 use super::simd_trig::Trig;
 use super::sin::operand;
+use super::spread::{SERIAL, TASK};
 use super::{Cpu, Kernel, rouse};
 use crate::backend::Job;
 use crate::case::Case;

@@ -5,11 +5,12 @@ use std::mem::MaybeUninit;
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use super::elementwise::{SERIAL, TASK, matrix};
+use super::elementwise::matrix;
 use super::entry::{by_dtype, kernel};
 use super::memory::memory;
 use super::simd_trig::{Trig, sin_in_place, sin_into};
 use super::sin::operand;
+use super::spread::{SERIAL, TASK};
 use super::{Cpu, Kernel, rouse};
 use crate::backend::Job;
 use crate::case::Case;

@@ -1,0 +1,211 @@
+//! The sine and the cosine of one number, without a branch; knows no slices.
+//!
+//! An argument is reduced by the nearest multiple of pi in three parts (Cody and Waite, "Software Manual for
+//! the Elementary Functions", 1980), each subtracted by one fused multiply-add, or beyond [`Trig::LIMIT`] by the method
+//! of [`wide`], then an odd polynomial follows (the minimax coefficients are those of SLEEF's 3.5-ulp functions, Boost
+//! licence; the first of float32 is a little less, so that the sum errs to both sides at pi / 2). Both ways are right to
+//! 2 units of the last place: within the limit the reduction rounds once where that shows, the polynomial and the last
+//! sum do the rest.
+
+use super::wide;
+use crate::data::Real;
+
+/// A real type with the pieces of the vectorised sine.
+pub(in super::super) trait Trig: Real {
+    /// Largest magnitude that the short reduction serves: a power of two that the table of the long one begins at.
+    /// Beyond some such limit its last step would round once more where sines have one place less than their
+    /// arguments.
+    const LIMIT: Self;
+    /// 1 / pi.
+    const INVERSE_PI: Self;
+    /// Minus pi in three parts, each the rest of those before it. All are negative (rounded towards
+    /// zero), so that -0 stays -0.
+    const MINUS_PI: [Self; 3];
+    /// Adding this rounds to an integer, and leaves its parity in the lowest bit.
+    const ROUNDER: Self;
+    /// About how much `sin(d) / d` falls by `d^2`, for `|d|` between 1 and pi / 2.
+    const SLOPE: Self;
+    /// 1/2.
+    const HALF: Self;
+    /// 0.
+    const ZERO: Self;
+
+    /// The standard library's sine.
+    fn std_sin(self) -> Self;
+
+    /// The standard library's cosine.
+    fn std_cos(self) -> Self;
+
+    /// `self * factor + term`, rounded once.
+    fn fused(self, factor: Self, term: Self) -> Self;
+
+    /// Whether the magnitude is at most [`Trig::LIMIT`]; false for NaN.
+    fn in_range(self) -> bool;
+
+    /// `self`, negated when the lowest bit of `parity` is set.
+    fn negate_if_odd(self, parity: Self) -> Self;
+
+    /// `self`, negated when `other` is negative.
+    fn negate_like(self, other: Self) -> Self;
+
+    /// What the reduction of numbers beyond the limit looks up.
+    type Turns: Copy;
+    /// Any of these.
+    const NO_TURNS: Self::Turns;
+
+    /// What it looks up for this number.
+    fn turns(self) -> Self::Turns;
+
+    /// For `|self| = turns pi + d`, beyond the limit and finite, with `turns` an integer more than `shift`: `d`, and a
+    /// number with the integer's parity in its lowest bit.
+    fn reduced_wide(self, turns: Self::Turns, shift: Self) -> (Self, Self);
+
+    /// `(sin(d) - d) / d^3` at `square = d^2`, for `|d|` up to pi / 2.
+    fn sine_tail(square: Self) -> Self;
+}
+
+macro_rules! trig {
+    ($t:ident, $words:literal, $turns:path, $wide:path, $limit:expr, $rounder:expr, $pi:expr, [$first:expr $(, $next:expr)*]) => {
+        impl Trig for $t {
+            const LIMIT: $t = $limit;
+            const INVERSE_PI: $t = std::$t::consts::FRAC_1_PI;
+            const MINUS_PI: [$t; 3] = $pi;
+            const ROUNDER: $t = $rounder;
+            const SLOPE: $t = 0.14;
+            const HALF: $t = 0.5;
+            const ZERO: $t = 0.0;
+
+            #[inline(always)]
+            fn std_sin(self) -> $t {
+                self.sin()
+            }
+
+            #[inline(always)]
+            fn std_cos(self) -> $t {
+                self.cos()
+            }
+
+            #[inline(always)]
+            fn fused(self, factor: $t, term: $t) -> $t {
+                self.mul_add(factor, term)
+            }
+
+            #[inline(always)]
+            fn in_range(self) -> bool {
+                self.abs() <= Self::LIMIT
+            }
+
+            #[inline(always)]
+            fn negate_if_odd(self, parity: $t) -> $t {
+                const TO_SIGN: u32 = 8 * size_of::<$t>() as u32 - 1;
+                $t::from_bits(self.to_bits() ^ (parity.to_bits() << TO_SIGN))
+            }
+
+            #[inline(always)]
+            fn negate_like(self, other: $t) -> $t {
+                $t::from_bits(self.to_bits() ^ (other.to_bits() & (-0.0 as $t).to_bits()))
+            }
+
+            type Turns = [f64; $words];
+            const NO_TURNS: [f64; $words] = [0.0; $words];
+
+            #[inline(always)]
+            fn turns(self) -> [f64; $words] {
+                $turns(self)
+            }
+
+            #[inline(always)]
+            fn reduced_wide(self, turns: [f64; $words], shift: $t) -> ($t, $t) {
+                $wide(self, turns, shift)
+            }
+
+            #[inline(always)]
+            fn sine_tail(square: $t) -> $t {
+                let tail = $first;
+                $(let tail = square.mul_add(tail, $next);)*
+                tail
+            }
+        }
+    };
+}
+
+trig!(
+    f32,
+    2,
+    wide::turns_32,
+    wide::reduced_32,
+    4_096.0,
+    12_582_912.0,
+    [-3.141_592_5, -1.509_957_9e-7, -1.078_060_5e-14],
+    [2.608e-6, -0.000_198_106_9, 0.008_333_079, -0.166_666_6]
+);
+trig!(
+    f64,
+    4,
+    wide::turns_64,
+    wide::reduced_64,
+    67_108_864.0,
+    6_755_399_441_055_744.0,
+    [-std::f64::consts::PI, -1.224_646_799_147_353e-16, -2.165_713_347_843_827_8e-32],
+    [
+        -7.972_559_590_090_378e-18,
+        2.810_099_727_108_632e-15,
+        -7.647_122_191_181_588e-13,
+        1.605_904_306_056_645e-10,
+        -2.505_210_837_635_020_5e-8,
+        2.755_731_922_391_987_5e-6,
+        -0.000_198_412_698_412_696_16,
+        0.008_333_333_333_333_33,
+        -0.166_666_666_666_666_66
+    ]
+);
+
+/// `x - turns * pi`, for `turns` an integer or an integer and a half.
+#[inline(always)]
+fn reduced<T: Trig>(x: T, turns: T) -> T {
+    let [high, middle, low] = T::MINUS_PI;
+    turns.fused(low, turns.fused(middle, turns.fused(high, x)))
+}
+
+/// The sine of a reduced argument.
+#[inline(always)]
+fn reduced_sin<T: Trig>(d: T) -> T {
+    let square = d * d;
+    // What the rounding of the square took away, times what the sine over d changes by; next to pi / 2 it would be
+    // half a unit of the last place. For d = -0 it is +0, which turns the product's -0 into +0, so that -0 stays -0.
+    let lost = (T::ZERO - d).fused(d, square) * T::SLOPE;
+    let factor = square.fused(T::sine_tail(square), lost);
+    factor.fused(d, d)
+}
+
+#[inline(always)]
+pub(super) fn sin<T: Trig>(x: T) -> T {
+    let rounded = x.fused(T::INVERSE_PI, T::ROUNDER);
+    let d = reduced(x, rounded - T::ROUNDER);
+    reduced_sin(d.negate_if_odd(rounded))
+}
+
+#[inline(always)]
+pub(super) fn cos<T: Trig>(x: T) -> T {
+    // With h = m + 1/2 half-turns taken off, cos(x) = -(-1)^m sin(x - h pi).
+    let rounded = (x * T::INVERSE_PI - T::HALF) + T::ROUNDER;
+    let d = reduced(x, (rounded - T::ROUNDER) + T::HALF);
+    reduced_sin((T::ZERO - d).negate_if_odd(rounded))
+}
+
+/// The sine of an argument of any size.
+#[inline(always)]
+pub(super) fn sin_wide<T: Trig>(x: T, turns: T::Turns) -> T {
+    let (d, parity) = x.reduced_wide(turns, T::ZERO);
+    let far = reduced_sin(d.negate_if_odd(parity)).negate_like(x);
+    // What is not finite makes the product NaN.
+    if x.in_range() { sin(x) } else { far + x * T::ZERO }
+}
+
+/// The cosine of an argument of any size.
+#[inline(always)]
+pub(super) fn cos_wide<T: Trig>(x: T, turns: T::Turns) -> T {
+    let (d, parity) = x.reduced_wide(turns, T::HALF);
+    let far = reduced_sin((T::ZERO - d).negate_if_odd(parity));
+    if x.in_range() { cos(x) } else { far + x * T::ZERO }
+}
