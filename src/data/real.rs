@@ -29,6 +29,9 @@ pub trait Real:
     /// The same value, exactly.
     fn to_f64(self) -> f64;
 
+    /// `self * factor + term`, rounded once.
+    fn fused(self, factor: Self, term: Self) -> Self;
+
     /// A uniform value in [0, 1) from the leading 24 or 53 bits of `bits`.
     fn from_bits_uniform(bits: u64) -> Self;
 
@@ -62,6 +65,11 @@ macro_rules! real {
             #[inline]
             fn to_f64(self) -> f64 {
                 f64::from(self)
+            }
+
+            #[inline(always)]
+            fn fused(self, factor: $t, term: $t) -> $t {
+                self.mul_add(factor, term)
             }
 
             #[inline]

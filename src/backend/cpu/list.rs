@@ -35,9 +35,9 @@ pub type LibraryPrepare = fn(&Cpu, &Case, &[Operand], &Library) -> Result<Box<dy
 /// Which libraries a kernel is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// Every library that has BLAS; the preferred ones run by default.
+    /// Every library that has BLAS. All run by default: which is fastest depends on processor, size and type.
     Blas,
-    /// Every library that has LAPACK; the preferred ones run by default.
+    /// Every library that has LAPACK; all run by default.
     Lapack,
     /// Every MKL, for its FFTs; the preferred one runs by default.
     Dfti,
@@ -109,8 +109,11 @@ impl Scope {
 
 impl LibraryKernel {
     fn with(&self, library: &Arc<Library>) -> Listed {
-        let runs_by_default =
-            matches!(self.scope, Scope::Blas | Scope::Lapack | Scope::Dfti) && library.is_preferred();
+        let runs_by_default = match self.scope {
+            Scope::Blas | Scope::Lapack => true,
+            Scope::Dfti => library.is_preferred(),
+            Scope::Comparison | Scope::NdarrayLinalg => false,
+        };
         let word = match self.scope {
             // There is one a vendor.
             Scope::NdarrayLinalg => library.vendor().word(),
@@ -158,7 +161,7 @@ mod tests {
     use crate::backend::cpu::blas;
 
     #[test]
-    fn names_are_unique_and_only_the_preferred_libraries_run_by_default() {
+    fn names_are_unique_and_every_library_runs_by_default() {
         let libraries: Vec<Arc<Library>> = blas::all(&[]).into_iter().map(Arc::new).collect();
         let listed = list(&libraries);
         let mut titles: Vec<String> = listed.iter().map(Listed::title).collect();
@@ -169,8 +172,11 @@ mod tests {
         for library in &libraries {
             let matmul = format!("matmul/{}", library.word());
             let matmul = listed.iter().find(|listed| listed.title() == matmul).unwrap();
-            assert_eq!(matmul.variant.default, library.is_preferred());
-            assert!(matmul.needs(library) && matmul.variant.summary.contains(&library.name()));
+            assert!(
+                matmul.variant.default
+                    && matmul.needs(library)
+                    && matmul.variant.summary.contains(&library.name())
+            );
         }
         for title in ["solve/openblas-lu", "svd/openblas-gesvd", "solve/mkl", "svd/mkl"] {
             assert_eq!(listed.iter().filter(|listed| listed.title() == title).count(), 1, "{title}");

@@ -1,22 +1,24 @@
 //! Count, sum and squared deviations of a slice, and how two of them merge; knows no threads.
 //!
-//! A block that fits in the first-level cache is summed, then its squared deviations from its own mean are:
-//! memory is read once, and no digits cancel whatever the mean. Blocks merge by the formula of Chan, Golub
-//! and LeVeque ("Algorithms for computing the sample variance", The American Statistician 37, 1983), slices as a tree.
-//! Only runs of [`RUN`] additions round freely; what the sums of runs lose is kept and added at the end (D. E. Knuth,
-//! "The Art of Computer Programming" 2, 4.2.2), so that the error does not grow with the number of values.
+//! A value's deviation from a number near the mean of its block is small, and so is what its sums lose to rounding: one
+//! pass over a block finds them in the element's own type (shifted data: Chan, Golub and LeVeque, "Algorithms for
+//! computing the sample variance", The American Statistician 37, 1983). Where that number turns out to be far from the
+//! mean, or a square leaves the type's range, the block is done again in float64, its mean first. Blocks merge by the
+//! formula of the same authors, slices as a tree.
 
 use super::simd::{Vectorized, vectorize};
 use crate::data::Real;
 
 /// Elements of one task: a fixed number, so that the result does not depend on the number of threads.
 pub(super) const TASK: usize = 1 << 15;
-/// Elements of a block: 16 KiB of f64.
-const BLOCK: usize = 1 << 11;
-/// Independent partial sums: enough to hide the latency of additions in vectors of any width.
+/// Bytes of a block, which fits in the first-level cache.
+const BLOCK: usize = 1 << 14;
+/// Independent partial sums in float64: enough to hide the latency of additions in vectors of any width.
 const LANES: usize = 32;
 /// Additions to a partial sum before it is added to the others with care.
 const RUN: usize = 16;
+/// Values at either end of a block whose mean stands for the block's.
+const SAMPLE: usize = 32;
 
 /// What is known of some values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -87,29 +89,90 @@ impl<T: Real> Vectorized for Blocks<'_, T> {
 
     #[inline(always)]
     fn run(self) -> Moments {
-        self.of_blocks(f64::mul_add)
+        self.of_blocks(T::fused, f64::mul_add)
     }
 
     fn run_portable(self) -> Moments {
-        self.of_blocks(|a, b, c| a * b + c)
+        self.of_blocks(|a, b, c| a * b + c, |a, b, c| a * b + c)
     }
 }
 
 impl<T: Real> Blocks<'_, T> {
-    /// The moments of all blocks, where `fused` is the fastest way to a product and a sum.
+    /// The moments of all blocks, where `fused` and `fused_64` are the fastest ways to a product and a sum.
     #[inline(always)]
-    fn of_blocks(self, fused: impl Fn(f64, f64, f64) -> f64 + Copy) -> Moments {
+    fn of_blocks(
+        self,
+        fused: impl Fn(T, T, T) -> T + Copy,
+        fused_64: impl Fn(f64, f64, f64) -> f64 + Copy,
+    ) -> Moments {
         // A loop, since a closure handed to `fold` would be compiled for the narrowest vectors.
         let mut moments = Moments::default();
-        for block in self.0.chunks(BLOCK) {
-            let count = block.len() as f64;
-            let (sum, lost) = sum_of(block);
-            let mean = (sum + lost) / count;
-            let squares = squares_of(block, mean, fused);
-            moments = moments.merge(Moments { count, sum, lost, squares });
+        for block in self.0.chunks(BLOCK / size_of::<T>()) {
+            let found = match size_of::<T>() {
+                4 => shifted::<T, { 2 * LANES }>(block, fused),
+                _ => shifted::<T, LANES>(block, fused),
+            };
+            moments = moments.merge(match found {
+                Some(found) => found,
+                None => carefully(block, fused_64),
+            });
         }
         moments
     }
+}
+
+/// The moments of a block by its deviations from about its mean; `None` where they would not be exact enough.
+#[inline(always)]
+fn shifted<T: Real, const LANES: usize>(block: &[T], fused: impl Fn(T, T, T) -> T) -> Option<Moments> {
+    let center = center_of(block);
+    let (mut sums, mut squares) = ([T::default(); LANES], [T::default(); LANES]);
+    let (groups, rest) = block.as_chunks::<LANES>();
+    for group in groups {
+        for lane in 0..LANES {
+            let apart = group[lane] - center;
+            sums[lane] += apart;
+            squares[lane] = fused(apart, apart, squares[lane]);
+        }
+    }
+    for (lane, x) in rest.iter().enumerate() {
+        let apart = *x - center;
+        sums[lane] += apart;
+        squares[lane] = fused(apart, apart, squares[lane]);
+    }
+    let (mut sum, mut square) = (0.0, 0.0);
+    for lane in 0..LANES {
+        sum += sums[lane].to_f64();
+        square += squares[lane].to_f64();
+    }
+    let (count, center) = (block.len() as f64, center.to_f64());
+    let between = sum * sum / count;
+    let least = count * if size_of::<T>() == 4 { 1e-30 } else { 1e-290 };
+    if !(square >= least && square < f64::INFINITY && between <= 0.5 * square) {
+        return None;
+    }
+    let whole = count * center;
+    let (sum, lost) = add(whole, sum);
+    Some(Moments { count, sum, lost: lost + count.mul_add(center, -whole), squares: square - between })
+}
+
+/// About the mean of a block: that of some values at its ends, which is not far off for sorted ones either.
+#[inline(always)]
+fn center_of<T: Real>(block: &[T]) -> T {
+    let ends = [&block[..block.len().min(SAMPLE)], &block[block.len().saturating_sub(SAMPLE)..]];
+    let mut sum = 0.0;
+    for x in ends.into_iter().flatten() {
+        sum += x.to_f64();
+    }
+    T::from_f64(sum / (ends[0].len() + ends[1].len()) as f64)
+}
+
+/// The moments of a block in float64: its mean, then the deviations from that.
+#[inline(always)]
+fn carefully<T: Real>(block: &[T], fused: impl Fn(f64, f64, f64) -> f64) -> Moments {
+    let count = block.len() as f64;
+    let (sum, lost) = sum_of(block);
+    let squares = squares_of(block, (sum + lost) / count, fused);
+    Moments { count, sum, lost, squares }
 }
 
 /// A sum and its rounding error.

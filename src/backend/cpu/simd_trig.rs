@@ -1,9 +1,9 @@
 //! Sine and cosine of slices, vectorised, right to 2 units of the last place for every input; knows no threads.
 //!
-//! There is no branch in the loops, so that the compiler vectorises them. Where an argument lies beyond
-//! [`Trig::LIMIT`], or is NaN, its chunk is reduced by a longer way, vectorised too.
+//! There is no branch in the loops, so that the compiler vectorises them. Which way its arguments are reduced is decided
+//! for a chunk: not at all, by a few products, or, beyond [`Trig::LIMIT`] or where one is NaN, by a longer way.
 
-use self::trig::{cos, cos_wide, sin, sin_wide};
+use self::trig::{cos, cos_near, cos_wide, sin, sin_near, sin_wide};
 use super::simd::{Vectorized, vectorize};
 use super::stream;
 
@@ -12,17 +12,37 @@ pub(super) use self::trig::Trig;
 mod trig;
 mod wide;
 
-/// Elements whose arguments are tested together for being in range: all of them pay for one that is not.
+/// Elements whose arguments are tested together for their size: all of them pay for the largest.
 const CHUNK: usize = 256;
 
-/// Whether all arguments are within the limit.
-#[inline(always)]
-fn all_in_range<T: Trig>(x: &[T]) -> bool {
-    let mut outside = false;
-    for x in x {
-        outside |= !x.in_range();
+/// How the arguments of a chunk are reduced.
+enum Reach {
+    Near,
+    InRange,
+    Wide,
+}
+
+impl Reach {
+    /// For the largest magnitude of a chunk.
+    #[inline(always)]
+    fn of<T: Trig>(largest: T::Magnitude) -> Self {
+        if largest <= T::NEAR.magnitude() {
+            Reach::Near
+        } else if largest <= T::LIMIT.magnitude() {
+            Reach::InRange
+        } else {
+            Reach::Wide
+        }
     }
-    !outside
+}
+
+#[inline(always)]
+fn largest<T: Trig>(x: &[T]) -> T::Magnitude {
+    let mut largest = T::Magnitude::default();
+    for x in x {
+        largest = largest.max(x.magnitude());
+    }
+    largest
 }
 
 /// What is looked up for each of at most [`CHUNK`] numbers: beforehand, since one look-up after the other is all that
@@ -47,13 +67,21 @@ impl<T: Trig> Vectorized for Sines<'_, T> {
     #[inline(always)]
     fn run(self) {
         for (x, y) in self.x.chunks(CHUNK).zip(self.y.chunks_mut(CHUNK)) {
-            if all_in_range(x) {
-                for (x, y) in x.iter().zip(y) {
-                    *y = sin(*x);
+            match Reach::of::<T>(largest(x)) {
+                Reach::Near => {
+                    for (x, y) in x.iter().zip(y) {
+                        *y = sin_near(*x);
+                    }
                 }
-            } else {
-                for ((x, turns), y) in x.iter().zip(&looked_up(x)).zip(y) {
-                    *y = sin_wide(*x, *turns);
+                Reach::InRange => {
+                    for (x, y) in x.iter().zip(y) {
+                        *y = sin(*x);
+                    }
+                }
+                Reach::Wide => {
+                    for ((x, turns), y) in x.iter().zip(&looked_up(x)).zip(y) {
+                        *y = sin_wide(*x, *turns);
+                    }
                 }
             }
         }
@@ -75,13 +103,21 @@ impl<T: Trig> Vectorized for SinesInPlace<'_, T> {
     #[inline(always)]
     fn run(self) {
         for x in self.0.chunks_mut(CHUNK) {
-            if all_in_range(x) {
-                for x in x {
-                    *x = sin(*x);
+            match Reach::of::<T>(largest(x)) {
+                Reach::Near => {
+                    for x in x {
+                        *x = sin_near(*x);
+                    }
                 }
-            } else {
-                for (turns, x) in looked_up(x).iter().zip(x) {
-                    *x = sin_wide(*x, *turns);
+                Reach::InRange => {
+                    for x in x {
+                        *x = sin(*x);
+                    }
+                }
+                Reach::Wide => {
+                    for (turns, x) in looked_up(x).iter().zip(x) {
+                        *x = sin_wide(*x, *turns);
+                    }
                 }
             }
         }
@@ -107,14 +143,22 @@ impl<T: Trig> Vectorized for Sums<'_, T> {
         let operands = self.a.chunks(CHUNK).zip(self.b.chunks(CHUNK));
         for ((a, b), y) in operands.zip(self.y.chunks_mut(CHUNK)) {
             let elements = a.iter().zip(b).zip(y);
-            if all_in_range(a) && all_in_range(b) {
-                for ((a, b), y) in elements {
-                    *y = a.fused(*b, sin(*a) + cos(*b));
+            match Reach::of::<T>(largest(a).max(largest(b))) {
+                Reach::Near => {
+                    for ((a, b), y) in elements {
+                        *y = a.fused(*b, sin_near(*a) + cos_near(*b));
+                    }
                 }
-            } else {
-                let turns = (looked_up(a), looked_up(b));
-                for (((a, b), y), (of_a, of_b)) in elements.zip(turns.0.iter().zip(&turns.1)) {
-                    *y = a.fused(*b, sin_wide(*a, *of_a) + cos_wide(*b, *of_b));
+                Reach::InRange => {
+                    for ((a, b), y) in elements {
+                        *y = a.fused(*b, sin(*a) + cos(*b));
+                    }
+                }
+                Reach::Wide => {
+                    let turns = (looked_up(a), looked_up(b));
+                    for (((a, b), y), (of_a, of_b)) in elements.zip(turns.0.iter().zip(&turns.1)) {
+                        *y = a.fused(*b, sin_wide(*a, *of_a) + cos_wide(*b, *of_b));
+                    }
                 }
             }
         }

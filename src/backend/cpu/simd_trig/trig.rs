@@ -2,10 +2,10 @@
 //!
 //! An argument is reduced by the nearest multiple of pi in three parts (Cody and Waite, "Software Manual for
 //! the Elementary Functions", 1980), each subtracted by one fused multiply-add, or beyond [`Trig::LIMIT`] by the method
-//! of [`wide`], then an odd polynomial follows (the minimax coefficients are those of SLEEF's 3.5-ulp functions, Boost
-//! licence; the first of float32 is a little less, so that the sum errs to both sides at pi / 2). Both ways are right to
-//! 2 units of the last place: within the limit the reduction rounds once where that shows, the polynomial and the last
-//! sum do the rest.
+//! of [`wide`], then an odd polynomial follows (SLEEF's 3.5-ulp functions, Boost licence, have the minimax coefficients
+//! of float64; those of float32 were searched for, so that the roundings beside pi / 2 stay below 2 units of the last
+//! place). Arguments up to [`Trig::NEAR`] need no reduction: there both functions are polynomials of their own, through
+//! the Chebyshev nodes of the interval.
 
 use super::wide;
 use crate::data::Real;
@@ -23,10 +23,16 @@ pub(in super::super) trait Trig: Real {
     const MINUS_PI: [Self; 3];
     /// Adding this rounds to an integer, and leaves its parity in the lowest bit.
     const ROUNDER: Self;
+    /// Largest magnitude that needs no reduction.
+    const NEAR: Self;
+    /// Whether the rounding of `d^2` beside pi / 2 must be made up for.
+    const MENDS_SQUARE: bool;
     /// About how much `sin(d) / d` falls by `d^2`, for `|d|` between 1 and pi / 2.
     const SLOPE: Self;
     /// 1/2.
     const HALF: Self;
+    /// 1.
+    const ONE: Self;
     /// 0.
     const ZERO: Self;
 
@@ -36,11 +42,11 @@ pub(in super::super) trait Trig: Real {
     /// The standard library's cosine.
     fn std_cos(self) -> Self;
 
-    /// `self * factor + term`, rounded once.
-    fn fused(self, factor: Self, term: Self) -> Self;
+    /// Bits of a magnitude, which order as magnitudes do; those of NaN are above all others.
+    type Magnitude: Ord + Copy + Default;
 
-    /// Whether the magnitude is at most [`Trig::LIMIT`]; false for NaN.
-    fn in_range(self) -> bool;
+    /// The bits without the sign.
+    fn magnitude(self) -> Self::Magnitude;
 
     /// `self`, negated when the lowest bit of `parity` is set.
     fn negate_if_odd(self, parity: Self) -> Self;
@@ -62,17 +68,36 @@ pub(in super::super) trait Trig: Real {
 
     /// `(sin(d) - d) / d^3` at `square = d^2`, for `|d|` up to pi / 2.
     fn sine_tail(square: Self) -> Self;
+
+    /// The same for `|d|` up to [`Trig::NEAR`].
+    fn near_sine_tail(square: Self) -> Self;
+
+    /// `(cos(d) - 1 + d^2 / 2) / d^4` at `square = d^2`, for `|d|` up to [`Trig::NEAR`].
+    fn near_cosine_tail(square: Self) -> Self;
+}
+
+/// A polynomial by its coefficients, that of the highest power first.
+macro_rules! polynomial {
+    ($at:ident, [$first:expr $(, $next:expr)*]) => {{
+        let sum = $first;
+        $(let sum = $at.mul_add(sum, $next);)*
+        sum
+    }};
 }
 
 macro_rules! trig {
-    ($t:ident, $words:literal, $turns:path, $wide:path, $limit:expr, $rounder:expr, $pi:expr, [$first:expr $(, $next:expr)*]) => {
+    ($t:ident, $bits:ident, $words:literal, $turns:path, $wide:path, $limit:expr, $rounder:expr, $mends:literal, $pi:expr,
+     $sine:tt, $near_sine:tt, $near_cosine:tt) => {
         impl Trig for $t {
             const LIMIT: $t = $limit;
             const INVERSE_PI: $t = std::$t::consts::FRAC_1_PI;
             const MINUS_PI: [$t; 3] = $pi;
             const ROUNDER: $t = $rounder;
+            const NEAR: $t = 1.0;
+            const MENDS_SQUARE: bool = $mends;
             const SLOPE: $t = 0.14;
             const HALF: $t = 0.5;
+            const ONE: $t = 1.0;
             const ZERO: $t = 0.0;
 
             #[inline(always)]
@@ -85,14 +110,11 @@ macro_rules! trig {
                 self.cos()
             }
 
-            #[inline(always)]
-            fn fused(self, factor: $t, term: $t) -> $t {
-                self.mul_add(factor, term)
-            }
+            type Magnitude = $bits;
 
             #[inline(always)]
-            fn in_range(self) -> bool {
-                self.abs() <= Self::LIMIT
+            fn magnitude(self) -> $bits {
+                self.abs().to_bits()
             }
 
             #[inline(always)]
@@ -121,9 +143,17 @@ macro_rules! trig {
 
             #[inline(always)]
             fn sine_tail(square: $t) -> $t {
-                let tail = $first;
-                $(let tail = square.mul_add(tail, $next);)*
-                tail
+                polynomial!(square, $sine)
+            }
+
+            #[inline(always)]
+            fn near_sine_tail(square: $t) -> $t {
+                polynomial!(square, $near_sine)
+            }
+
+            #[inline(always)]
+            fn near_cosine_tail(square: $t) -> $t {
+                polynomial!(square, $near_cosine)
             }
         }
     };
@@ -131,21 +161,27 @@ macro_rules! trig {
 
 trig!(
     f32,
+    u32,
     2,
     wide::turns_32,
     wide::reduced_32,
     4_096.0,
     12_582_912.0,
+    false,
     [-3.141_592_5, -1.509_957_9e-7, -1.078_060_5e-14],
-    [2.608e-6, -0.000_198_106_9, 0.008_333_079, -0.166_666_6]
+    [2.607_738_7e-6, -0.000_198_107_75, 0.008_333_082, -0.166_666_6],
+    [2.706_067e-6, -0.000_198_381_75, 0.008_333_327, -0.166_666_67],
+    [2.439_173e-5, -0.001_388_735_6, 0.041_666_657]
 );
 trig!(
     f64,
+    u64,
     4,
     wide::turns_64,
     wide::reduced_64,
     67_108_864.0,
     6_755_399_441_055_744.0,
+    true,
     [-std::f64::consts::PI, -1.224_646_799_147_353e-16, -2.165_713_347_843_827_8e-32],
     [
         -7.972_559_590_090_378e-18,
@@ -157,6 +193,24 @@ trig!(
         -0.000_198_412_698_412_696_16,
         0.008_333_333_333_333_33,
         -0.166_666_666_666_666_66
+    ],
+    [
+        -7.549_371_704_181_243e-13,
+        1.605_770_192_257_978_6e-10,
+        -2.505_209_924_491_411_4e-8,
+        2.755_731_919_201_122e-6,
+        -0.000_198_412_698_412_165_66,
+        0.008_333_333_333_333_3,
+        -0.166_666_666_666_666_66
+    ],
+    [
+        4.725_114_706_476_614_5e-14,
+        -1.146_999_947_542_746_4e-11,
+        2.087_675_190_511_727e-9,
+        -2.755_731_920_620_485_6e-7,
+        2.480_158_730_155_767_6e-5,
+        -0.001_388_888_888_888_887,
+        0.041_666_666_666_666_664
     ]
 );
 
@@ -171,9 +225,9 @@ fn reduced<T: Trig>(x: T, turns: T) -> T {
 #[inline(always)]
 fn reduced_sin<T: Trig>(d: T) -> T {
     let square = d * d;
-    // What the rounding of the square took away, times what the sine over d changes by; next to pi / 2 it would be
-    // half a unit of the last place. For d = -0 it is +0, which turns the product's -0 into +0, so that -0 stays -0.
-    let lost = (T::ZERO - d).fused(d, square) * T::SLOPE;
+    // What the rounding of the square took away, times what the sine over d changes by. For d = -0 either is +0, which
+    // turns the product's -0 into +0, so that -0 stays -0.
+    let lost = if T::MENDS_SQUARE { (T::ZERO - d).fused(d, square) * T::SLOPE } else { T::ZERO };
     let factor = square.fused(T::sine_tail(square), lost);
     factor.fused(d, d)
 }
@@ -187,10 +241,24 @@ pub(super) fn sin<T: Trig>(x: T) -> T {
 
 #[inline(always)]
 pub(super) fn cos<T: Trig>(x: T) -> T {
-    // With h = m + 1/2 half-turns taken off, cos(x) = -(-1)^m sin(x - h pi).
-    let rounded = (x * T::INVERSE_PI - T::HALF) + T::ROUNDER;
-    let d = reduced(x, (rounded - T::ROUNDER) + T::HALF);
-    reduced_sin((T::ZERO - d).negate_if_odd(rounded))
+    // With h = m - 1/2 half-turns taken off, cos(x) = (-1)^m sin(x - h pi).
+    let rounded = x.fused(T::INVERSE_PI, T::HALF) + T::ROUNDER;
+    let d = reduced(x, (rounded - T::ROUNDER) - T::HALF);
+    reduced_sin(d.negate_if_odd(rounded))
+}
+
+/// The sine of an argument up to [`Trig::NEAR`].
+#[inline(always)]
+pub(super) fn sin_near<T: Trig>(x: T) -> T {
+    let square = x * x;
+    square.fused(T::near_sine_tail(square), T::ZERO).fused(x, x)
+}
+
+/// The cosine of an argument up to [`Trig::NEAR`].
+#[inline(always)]
+pub(super) fn cos_near<T: Trig>(x: T) -> T {
+    let square = x * x;
+    square.fused(square.fused(T::near_cosine_tail(square), T::ZERO - T::HALF), T::ONE)
 }
 
 /// The sine of an argument of any size.
@@ -199,7 +267,7 @@ pub(super) fn sin_wide<T: Trig>(x: T, turns: T::Turns) -> T {
     let (d, parity) = x.reduced_wide(turns, T::ZERO);
     let far = reduced_sin(d.negate_if_odd(parity)).negate_like(x);
     // What is not finite makes the product NaN.
-    if x.in_range() { sin(x) } else { far + x * T::ZERO }
+    if x.magnitude() <= T::LIMIT.magnitude() { sin(x) } else { far + x * T::ZERO }
 }
 
 /// The cosine of an argument of any size.
@@ -207,5 +275,5 @@ pub(super) fn sin_wide<T: Trig>(x: T, turns: T::Turns) -> T {
 pub(super) fn cos_wide<T: Trig>(x: T, turns: T::Turns) -> T {
     let (d, parity) = x.reduced_wide(turns, T::HALF);
     let far = reduced_sin((T::ZERO - d).negate_if_odd(parity));
-    if x.in_range() { cos(x) } else { far + x * T::ZERO }
+    if x.magnitude() <= T::LIMIT.magnitude() { cos(x) } else { far + x * T::ZERO }
 }
