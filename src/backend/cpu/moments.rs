@@ -15,7 +15,8 @@ pub(super) const TASK: usize = 1 << 15;
 const BLOCK: usize = 1 << 14;
 /// Independent partial sums in float64: enough to hide the latency of additions in vectors of any width.
 const LANES: usize = 32;
-/// Additions to a partial sum before it is added to the others with care.
+/// Additions to a partial sum before float64 takes it. Squares of coarse numbers round all in one direction once the sum
+/// is large.
 const RUN: usize = 16;
 /// Values at either end of a block whose mean stands for the block's.
 const SAMPLE: usize = 32;
@@ -125,24 +126,24 @@ impl<T: Real> Blocks<'_, T> {
 #[inline(always)]
 fn shifted<T: Real, const LANES: usize>(block: &[T], fused: impl Fn(T, T, T) -> T) -> Option<Moments> {
     let center = center_of(block);
-    let (mut sums, mut squares) = ([T::default(); LANES], [T::default(); LANES]);
+    let (mut sums, mut squares) = ([T::default(); LANES], [0.0; LANES]);
     let (groups, rest) = block.as_chunks::<LANES>();
-    for group in groups {
+    for run in groups.chunks(RUN) {
+        let (of_run, squares_of_run) = deviations(run, center, &fused);
         for lane in 0..LANES {
-            let apart = group[lane] - center;
-            sums[lane] += apart;
-            squares[lane] = fused(apart, apart, squares[lane]);
+            sums[lane] += of_run[lane];
+            squares[lane] += squares_of_run[lane].to_f64();
         }
     }
     for (lane, x) in rest.iter().enumerate() {
         let apart = *x - center;
         sums[lane] += apart;
-        squares[lane] = fused(apart, apart, squares[lane]);
+        squares[lane] += fused(apart, apart, T::default()).to_f64();
     }
     let (mut sum, mut square) = (0.0, 0.0);
     for lane in 0..LANES {
         sum += sums[lane].to_f64();
-        square += squares[lane].to_f64();
+        square += squares[lane];
     }
     let (count, center) = (block.len() as f64, center.to_f64());
     let between = sum * sum / count;
@@ -153,6 +154,24 @@ fn shifted<T: Real, const LANES: usize>(block: &[T], fused: impl Fn(T, T, T) -> 
     let whole = count * center;
     let (sum, lost) = add(whole, sum);
     Some(Moments { count, sum, lost: lost + count.mul_add(center, -whole), squares: square - between })
+}
+
+/// The sums of deviations from `center`, and of their squares.
+#[inline(always)]
+fn deviations<T: Real, const LANES: usize>(
+    groups: &[[T; LANES]],
+    center: T,
+    fused: impl Fn(T, T, T) -> T,
+) -> ([T; LANES], [T; LANES]) {
+    let (mut sums, mut squares) = ([T::default(); LANES], [T::default(); LANES]);
+    for group in groups {
+        for lane in 0..LANES {
+            let apart = group[lane] - center;
+            sums[lane] += apart;
+            squares[lane] = fused(apart, apart, squares[lane]);
+        }
+    }
+    (sums, squares)
 }
 
 /// About the mean of a block: that of some values at its ends, which is not far off for sorted ones either.

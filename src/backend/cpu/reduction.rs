@@ -21,7 +21,7 @@ pub(super) const KERNELS: &[Kernel] = &[
     kernel(
         "reduction",
         "one-pass",
-        "one pass over memory, float64 sums, all threads",
+        "one pass over memory, sums about each block's mean, all threads",
         true,
         by_dtype!(one_pass),
     ),
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn every_variant_agrees_with_two_passes_in_float64() {
         for n in TEST_SIDES {
-            agrees::<f32>("one-pass", n, 0.0, 1e-12);
+            agrees::<f32>("one-pass", n, 0.0, 5e-8);
             agrees::<f64>("one-pass", n, 0.0, 1e-12);
             agrees::<f32>("ndarray", n, 0.0, 1e-3);
             agrees::<f64>("ndarray", n, 0.0, 1e-10);
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn a_large_mean_costs_the_deviation_no_digits() {
         for n in [31, 101, 333] {
-            agrees::<f32>("one-pass", n, 1e4, 1e-10);
+            agrees::<f32>("one-pass", n, 1e4, 5e-8);
             agrees::<f64>("one-pass", n, 1e4, 1e-10);
         }
     }
