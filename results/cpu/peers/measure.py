@@ -111,7 +111,8 @@ def theirs(asked, library, op, sizes, folder, figures):
 def about(environment):
     """What a reader needs to know of gpubench's side: no names or folders of the machine."""
     cpu = next(backend for backend in environment["backends"] if backend["name"] == "cpu")
-    libraries = [{"name": found["name"], "version": found.get("version"), "file": os.path.basename(found.get("path") or "")}
+    # The number of threads at the end of a version is that of the last job.
+    libraries = [{"name": found["name"], "version": (found.get("version") or "").rpartition(", ")[0], "file": os.path.basename(found.get("path") or "")}
                  for found in cpu["libraries"]]
     return dict(version=environment["gpubench_version"], revision=environment.get("gpubench_revision"),
                 ceilings=cpu.get("ceilings"), description=cpu["description"], libraries=libraries)
