@@ -5,11 +5,12 @@ use std::mem::MaybeUninit;
 use faer::{Accum, MatMut, MatRef};
 use ndarray::{Array2, LinalgScalar, linalg};
 
-use super::blas::{Blas, Crew, Library};
+use super::blas::{Blas, Library, ProviderCrew};
+use super::crew::{Crewed, Faer, Work};
 use super::entry::{by_dtype, kernel};
 use super::list::{LibraryKernel, Scope};
 use super::memory::memory;
-use super::{Cpu, Kernel, rouse, thread_choices};
+use super::{Cpu, Kernel};
 use crate::backend::Job;
 use crate::case::Case;
 use crate::data::{Operand, Real};
@@ -70,10 +71,7 @@ impl<T: Real> Product<T> {
     }
 }
 
-struct BlasProduct<T> {
-    product: Product<T>,
-    crew: Crew,
-}
+struct BlasProduct<T>(Product<T>);
 
 fn blas<T: Blas>(
     cpu: &Cpu,
@@ -81,34 +79,24 @@ fn blas<T: Blas>(
     inputs: &[Operand],
     library: &Library,
 ) -> Result<Box<dyn Job>, CellError> {
-    let crew = Crew::new(cpu, library, case.side(), MOST_CHOICE)?;
-    Ok(Box::new(BlasProduct { product: Product::<T>::new(case, inputs)?, crew }))
+    let crew = ProviderCrew::new(cpu, library, case.side(), MOST_CHOICE)?;
+    Ok(Box::new(Crewed { work: BlasProduct(Product::<T>::new(case, inputs)?), crew }))
 }
 
-impl<T: Blas> Job for BlasProduct<T> {
-    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
-        self.product.show(show);
+impl<T: Blas> Work for BlasProduct<T> {
+    type Crew = ProviderCrew;
+
+    fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        self.0.show(show);
     }
 
-    fn thread_choices(&self) -> Vec<usize> {
-        self.crew.choices()
-    }
-
-    fn use_threads(&mut self, threads: usize) {
-        self.crew.choose(threads);
-    }
-
-    fn rouse(&mut self) -> Result<(), CellError> {
-        self.crew.rouse()
-    }
-
-    fn execute(&mut self) -> Result<(), CellError> {
-        let Product { a, b, c } = &mut self.product;
-        self.crew.provider().gemm(a, b, c)
+    fn execute(&mut self, crew: &ProviderCrew) -> Result<(), CellError> {
+        let Product { a, b, c } = &mut self.0;
+        crew.provider().gemm(a, b, c)
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        Ok(self.product.answer())
+        Ok(self.0.answer())
     }
 }
 
@@ -117,8 +105,6 @@ struct FaerProduct<T> {
     a: Vec<T>,
     b: Vec<T>,
     c: Vec<T>,
-    choices: Vec<usize>,
-    par: faer::Par,
 }
 
 fn faer<T: Real + faer::traits::ComplexField>(
@@ -128,35 +114,23 @@ fn faer<T: Real + faer::traits::ComplexField>(
 ) -> Result<Box<dyn Job>, CellError> {
     let Product { a, b, c } = Product::<T>::new(case, inputs)?;
     let flat = |array: Array2<T>| array.into_raw_vec_and_offset().0;
-    let (n, par) = (case.side(), cpu.faer());
-    let choices = if n <= MOST_CHOICE { thread_choices::up_to(cpu.threads) } else { vec![] };
-    Ok(Box::new(FaerProduct { n, a: flat(a), b: flat(b), c: flat(c), choices, par }))
+    let work = FaerProduct { n: case.side(), a: flat(a), b: flat(b), c: flat(c) };
+    Ok(Box::new(Crewed { work, crew: Faer::new(cpu, case.side(), MOST_CHOICE) }))
 }
 
-impl<T: Real + faer::traits::ComplexField> Job for FaerProduct<T> {
-    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+impl<T: Real + faer::traits::ComplexField> Work for FaerProduct<T> {
+    type Crew = Faer;
+
+    fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         [&self.a[..], &self.b, &self.c].map(memory).into_iter().for_each(show);
     }
 
-    fn thread_choices(&self) -> Vec<usize> {
-        self.choices.clone()
-    }
-
-    fn use_threads(&mut self, threads: usize) {
-        self.par = thread_choices::faer(threads);
-    }
-
-    fn rouse(&mut self) -> Result<(), CellError> {
-        rouse::faer(self.par);
-        Ok(())
-    }
-
-    fn execute(&mut self) -> Result<(), CellError> {
+    fn execute(&mut self, crew: &Faer) -> Result<(), CellError> {
         let n = self.n;
         let a = MatRef::from_row_major_slice(&self.a, n, n);
         let b = MatRef::from_row_major_slice(&self.b, n, n);
         let c = MatMut::from_row_major_slice_mut(&mut self.c, n, n);
-        faer::linalg::matmul::matmul(c, Accum::Replace, a, b, <T as Real>::from_f64(1.0), self.par);
+        faer::linalg::matmul::matmul(c, Accum::Replace, a, b, <T as Real>::from_f64(1.0), crew.par);
         Ok(())
     }
 

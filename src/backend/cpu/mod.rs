@@ -13,6 +13,7 @@ use crate::processors;
 mod blas;
 mod ceilings;
 mod clock;
+mod crew;
 mod displace;
 mod elementwise;
 mod entry;

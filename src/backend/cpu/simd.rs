@@ -1,4 +1,4 @@
-//! Runs a kernel compiled for the widest vectors of the present processor; knows no arithmetic.
+//! Runs a kernel compiled for the widest vectors and the bit instructions of the present processor; knows no arithmetic.
 
 /// A kernel whose code the compiler vectorises for the instructions of the function it is inlined into.
 pub(super) trait Vectorized: Sized {
@@ -16,11 +16,14 @@ pub(super) trait Vectorized: Sized {
 pub(super) fn vectorize<K: Vectorized>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     {
-        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
+        let counts_bits = is_x86_feature_detected!("popcnt")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2");
+        if counts_bits && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
             // SAFETY: the processor has the features (AVX-512F implies AVX2 and FMA).
             return unsafe { with_avx512(kernel) };
         }
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        if counts_bits && is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
             // SAFETY: the processor has the features.
             return unsafe { with_avx2(kernel) };
         }
@@ -29,13 +32,13 @@ pub(super) fn vectorize<K: Vectorized>(kernel: K) -> K::Output {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512dq,avx2,fma")]
+#[target_feature(enable = "avx512f,avx512dq,avx2,fma,popcnt,bmi1,bmi2")]
 fn with_avx512<K: Vectorized>(kernel: K) -> K::Output {
     kernel.run()
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
+#[target_feature(enable = "avx2,fma,popcnt,bmi1,bmi2")]
 fn with_avx2<K: Vectorized>(kernel: K) -> K::Output {
     kernel.run()
 }

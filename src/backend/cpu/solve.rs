@@ -9,11 +9,12 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
 use faer::{MatMut, MatRef};
 
-use super::blas::{Blas, Crew, Library};
+use super::blas::{Blas, Library, ProviderCrew};
+use super::crew::{Crewed, Faer, Work};
 use super::entry::{by_dtype, kernel};
 use super::list::{LibraryKernel, Scope};
 use super::memory::memory;
-use super::{Cpu, Kernel, rouse, thread_choices};
+use super::{Cpu, Kernel};
 use crate::backend::Job;
 use crate::case::Case;
 use crate::data::{Operand, Real};
@@ -78,7 +79,6 @@ struct LapackSolve<T> {
     system: System<T>,
     /// LU's, unless the factors are Cholesky's.
     pivots: Option<Vec<i64>>,
-    crew: Crew,
 }
 
 fn cholesky<T: Blas>(
@@ -87,8 +87,9 @@ fn cholesky<T: Blas>(
     inputs: &[Operand],
     library: &Library,
 ) -> Result<Box<dyn Job>, CellError> {
-    let crew = Crew::new(cpu, library, case.side(), MOST_CHOICE)?;
-    Ok(Box::new(LapackSolve { system: System::<T>::new(case, inputs)?, pivots: None, crew }))
+    let crew = ProviderCrew::new(cpu, library, case.side(), MOST_CHOICE)?;
+    let work = LapackSolve { system: System::<T>::new(case, inputs)?, pivots: None };
+    Ok(Box::new(Crewed { work, crew }))
 }
 
 fn lu<T: Blas>(
@@ -97,44 +98,29 @@ fn lu<T: Blas>(
     inputs: &[Operand],
     library: &Library,
 ) -> Result<Box<dyn Job>, CellError> {
-    let crew = Crew::new(cpu, library, case.side(), MOST_CHOICE)?;
+    let crew = ProviderCrew::new(cpu, library, case.side(), MOST_CHOICE)?;
     let pivots = Some(vec![0; case.side()]);
-    Ok(Box::new(LapackSolve { system: System::<T>::new(case, inputs)?, pivots, crew }))
+    Ok(Box::new(Crewed { work: LapackSolve { system: System::<T>::new(case, inputs)?, pivots }, crew }))
 }
 
-impl<T: Blas> Job for LapackSolve<T> {
-    fn resets(&self) -> bool {
-        true
-    }
+impl<T: Blas> Work for LapackSolve<T> {
+    type Crew = ProviderCrew;
+    const DESTROYS: bool = true;
 
-    fn reset(&mut self) -> Result<(), CellError> {
+    fn restore(&mut self) {
         self.system.restore();
-        Ok(())
     }
 
-    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+    fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         self.system.show(show);
         self.pivots.iter().for_each(|pivots| show(memory(pivots)));
     }
 
-    fn thread_choices(&self) -> Vec<usize> {
-        self.crew.choices()
-    }
-
-    fn use_threads(&mut self, threads: usize) {
-        self.crew.choose(threads);
-    }
-
-    fn rouse(&mut self) -> Result<(), CellError> {
-        self.crew.rouse()
-    }
-
-    fn execute(&mut self) -> Result<(), CellError> {
+    fn execute(&mut self, crew: &ProviderCrew) -> Result<(), CellError> {
         let System { a, b, .. } = &mut self.system;
-        let provider = self.crew.provider();
         match &mut self.pivots {
-            None => provider.posv(a, b),
-            Some(pivots) => provider.gesv(a, pivots, b),
+            None => crew.provider().posv(a, b),
+            Some(pivots) => crew.provider().gesv(a, pivots, b),
         }
     }
 
@@ -146,8 +132,6 @@ impl<T: Blas> Job for LapackSolve<T> {
 struct FaerSolve<T> {
     system: System<T>,
     workspace: MemBuffer,
-    choices: Vec<usize>,
-    par: faer::Par,
 }
 
 fn faer<T: Real + faer::traits::RealField>(
@@ -155,49 +139,31 @@ fn faer<T: Real + faer::traits::RealField>(
     case: &Case,
     inputs: &[Operand],
 ) -> Result<Box<dyn Job>, CellError> {
-    let (n, par) = (case.side(), cpu.faer());
-    let choices = if n <= MOST_CHOICE { thread_choices::up_to(cpu.threads) } else { vec![] };
-    let scratch = |par| {
+    let n = case.side();
+    let crew = Faer::new(cpu, n, MOST_CHOICE);
+    let workspace = crew.workspace(|par| {
         let factor = llt::factor::cholesky_in_place_scratch::<T>(n, par, Default::default());
         factor.or(llt::solve::solve_in_place_scratch::<T>(n, 1, par))
-    };
-    let workspace =
-        choices.iter().fold(scratch(par), |most, &count| most.or(scratch(thread_choices::faer(count))));
-    let (system, workspace) = (System::<T>::new(case, inputs)?, MemBuffer::new(workspace));
-    Ok(Box::new(FaerSolve { system, workspace, choices, par }))
+    });
+    Ok(Box::new(Crewed { work: FaerSolve { system: System::<T>::new(case, inputs)?, workspace }, crew }))
 }
 
-impl<T: Real + faer::traits::RealField> Job for FaerSolve<T> {
-    fn resets(&self) -> bool {
-        true
-    }
+impl<T: Real + faer::traits::RealField> Work for FaerSolve<T> {
+    type Crew = Faer;
+    const DESTROYS: bool = true;
 
-    fn reset(&mut self) -> Result<(), CellError> {
+    fn restore(&mut self) {
         self.system.restore();
-        Ok(())
     }
 
-    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+    fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         self.system.show(show);
         show(&self.workspace);
     }
 
-    fn thread_choices(&self) -> Vec<usize> {
-        self.choices.clone()
-    }
-
-    fn use_threads(&mut self, threads: usize) {
-        self.par = thread_choices::faer(threads);
-    }
-
-    fn rouse(&mut self) -> Result<(), CellError> {
-        rouse::faer(self.par);
-        Ok(())
-    }
-
-    fn execute(&mut self) -> Result<(), CellError> {
+    fn execute(&mut self, crew: &Faer) -> Result<(), CellError> {
         let System { n, a, b, .. } = &mut self.system;
-        let (n, par, stack) = (*n, self.par, MemStack::new(&mut self.workspace));
+        let (n, par, stack) = (*n, crew.par, MemStack::new(&mut self.workspace));
         let matrix = MatMut::from_column_major_slice_mut(a, n, n);
         llt::factor::cholesky_in_place(matrix, Default::default(), par, stack, Default::default())
             .map_err(|e| CellError::call("faer Cholesky", e))?;

@@ -8,11 +8,12 @@ use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{MatMut, MatRef};
 use ndarray_linalg::MatrixLayout;
 
-use super::blas::{Blas, Crew, Library, Svd};
+use super::blas::{Blas, Library, ProviderCrew, Svd};
+use super::crew::{Crewed, Faer, Work};
 use super::entry::{by_dtype, kernel};
 use super::list::{LibraryKernel, Scope};
 use super::memory::memory;
-use super::{Cpu, Kernel, rouse, thread_choices};
+use super::{Cpu, Kernel};
 use crate::backend::Job;
 use crate::case::Case;
 use crate::data::{Operand, Real};
@@ -81,7 +82,6 @@ struct DivideAndConquer<T> {
     n: usize,
     matrix: Matrix<T>,
     svd: Svd<T>,
-    crew: Crew,
 }
 
 fn gesdd<T: Blas>(
@@ -91,40 +91,26 @@ fn gesdd<T: Blas>(
     library: &Library,
 ) -> Result<Box<dyn Job>, CellError> {
     let n = case.side();
-    let crew = Crew::new(cpu, library, n, MOST_CHOICE)?;
+    let crew = ProviderCrew::new(cpu, library, n, MOST_CHOICE)?;
     let svd = Svd::<T>::new(crew.provider(), n)?;
-    Ok(Box::new(DivideAndConquer { n, matrix: Matrix::new(inputs)?, svd, crew }))
+    Ok(Box::new(Crewed { work: DivideAndConquer { n, matrix: Matrix::new(inputs)?, svd }, crew }))
 }
 
-impl<T: Blas> Job for DivideAndConquer<T> {
-    fn resets(&self) -> bool {
-        true
-    }
+impl<T: Blas> Work for DivideAndConquer<T> {
+    type Crew = ProviderCrew;
+    const DESTROYS: bool = true;
 
-    fn reset(&mut self) -> Result<(), CellError> {
+    fn restore(&mut self) {
         self.matrix.restore();
-        Ok(())
     }
 
-    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+    fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         self.matrix.show(show);
         self.svd.show(show);
     }
 
-    fn thread_choices(&self) -> Vec<usize> {
-        self.crew.choices()
-    }
-
-    fn use_threads(&mut self, threads: usize) {
-        self.crew.choose(threads);
-    }
-
-    fn rouse(&mut self) -> Result<(), CellError> {
-        self.crew.rouse()
-    }
-
-    fn execute(&mut self) -> Result<(), CellError> {
-        self.svd.decompose(self.crew.provider(), &mut self.matrix.a)
+    fn execute(&mut self, crew: &ProviderCrew) -> Result<(), CellError> {
+        self.svd.decompose(crew.provider(), &mut self.matrix.a)
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
@@ -139,7 +125,6 @@ struct QrIteration<T> {
     layout: MatrixLayout,
     /// U, S and Vt of the last execution.
     factors: Option<[Vec<T>; 3]>,
-    crew: Crew,
 }
 
 fn gesvd<T: Blas>(
@@ -155,42 +140,28 @@ fn gesvd<T: Blas>(
                 "use faer",
             )
         })?;
-    let crew = Crew::new(cpu, library, case.side(), MOST_CHOICE)?;
+    let crew = ProviderCrew::new(cpu, library, case.side(), MOST_CHOICE)?;
     crew.provider().activate()?;
     let layout = MatrixLayout::C { row: side, lda: side };
     let matrix = Matrix::<T>::new(inputs)?;
-    Ok(Box::new(QrIteration { n: case.side(), matrix, layout, factors: None, crew }))
+    Ok(Box::new(Crewed { work: QrIteration { n: case.side(), matrix, layout, factors: None }, crew }))
 }
 
-impl<T: Blas> Job for QrIteration<T> {
-    fn resets(&self) -> bool {
-        true
-    }
+impl<T: Blas> Work for QrIteration<T> {
+    type Crew = ProviderCrew;
+    const DESTROYS: bool = true;
 
-    fn reset(&mut self) -> Result<(), CellError> {
+    fn restore(&mut self) {
         self.matrix.restore();
-        Ok(())
     }
 
-    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+    fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         self.matrix.show(show);
         self.factors.iter().flatten().for_each(|part| show(memory(part)));
     }
 
-    fn thread_choices(&self) -> Vec<usize> {
-        self.crew.choices()
-    }
-
-    fn use_threads(&mut self, threads: usize) {
-        self.crew.choose(threads);
-    }
-
-    fn rouse(&mut self) -> Result<(), CellError> {
-        self.crew.rouse()
-    }
-
-    fn execute(&mut self) -> Result<(), CellError> {
-        self.crew.provider().activate()?;
+    fn execute(&mut self, crew: &ProviderCrew) -> Result<(), CellError> {
+        crew.provider().activate()?;
         let found = T::svd(self.layout, true, true, &mut self.matrix.a)
             .map_err(|e| CellError::call("LAPACK svd", e))?;
         let (Some(u), Some(vt)) = (found.u, found.vt) else {
@@ -216,8 +187,6 @@ struct FaerSvd<T> {
     s: Vec<T>,
     vt: Vec<T>,
     workspace: MemBuffer,
-    choices: Vec<usize>,
-    par: faer::Par,
 }
 
 fn faer<T: Real + faer::traits::RealField>(
@@ -225,46 +194,31 @@ fn faer<T: Real + faer::traits::RealField>(
     case: &Case,
     inputs: &[Operand],
 ) -> Result<Box<dyn Job>, CellError> {
-    let (n, par, a) = (case.side(), cpu.faer(), only::<T>(inputs)?);
-    let thin = ComputeSvdVectors::Thin;
-    let choices = if n <= MOST_CHOICE { thread_choices::up_to(cpu.threads) } else { vec![] };
-    let scratch = |par| svd_scratch::<T>(n, n, thin, thin, par, Default::default());
-    let workspace =
-        choices.iter().fold(scratch(par), |most, &count| most.or(scratch(thread_choices::faer(count))));
-    let workspace = MemBuffer::new(workspace);
+    let (n, a, thin) = (case.side(), only::<T>(inputs)?, ComputeSvdVectors::Thin);
+    let crew = Faer::new(cpu, n, MOST_CHOICE);
+    let workspace = crew.workspace(|par| svd_scratch::<T>(n, n, thin, thin, par, Default::default()));
     let zeros = |len| vec![T::default(); len];
     let (u_columns, s, vt) = (zeros(n * n), zeros(n), zeros(n * n));
-    Ok(Box::new(FaerSvd { n, a, u_columns, s, vt, workspace, choices, par }))
+    Ok(Box::new(Crewed { work: FaerSvd { n, a, u_columns, s, vt, workspace }, crew }))
 }
 
-impl<T: Real + faer::traits::RealField> Job for FaerSvd<T> {
-    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+impl<T: Real + faer::traits::RealField> Work for FaerSvd<T> {
+    type Crew = Faer;
+
+    fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         let parts = [&self.a[..], &self.u_columns, &self.s, &self.vt];
         parts.map(memory).into_iter().for_each(&mut *show);
         show(&self.workspace);
     }
 
-    fn thread_choices(&self) -> Vec<usize> {
-        self.choices.clone()
-    }
-
-    fn use_threads(&mut self, threads: usize) {
-        self.par = thread_choices::faer(threads);
-    }
-
-    fn rouse(&mut self) -> Result<(), CellError> {
-        rouse::faer(self.par);
-        Ok(())
-    }
-
-    fn execute(&mut self) -> Result<(), CellError> {
+    fn execute(&mut self, crew: &Faer) -> Result<(), CellError> {
         let n = self.n;
         svd(
             MatRef::from_column_major_slice(&self.a, n, n),
             DiagMut::from_slice_mut(&mut self.s),
             Some(MatMut::from_column_major_slice_mut(&mut self.vt, n, n)),
             Some(MatMut::from_column_major_slice_mut(&mut self.u_columns, n, n)),
-            self.par,
+            crew.par,
             MemStack::new(&mut self.workspace),
             Default::default(),
         )

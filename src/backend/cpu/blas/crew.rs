@@ -2,11 +2,12 @@
 
 use super::rouse::Rouser;
 use super::{Library, Provider, stack};
+use crate::backend::cpu::crew::Crew;
 use crate::backend::cpu::{Cpu, thread_choices};
 use crate::error::{CellError, Unavailable};
 
 /// The threads of a provider that work on one job.
-pub struct Crew {
+pub struct ProviderCrew {
     provider: &'static Provider,
     side: usize,
     threads: usize,
@@ -14,16 +15,16 @@ pub struct Crew {
     rouser: Rouser,
 }
 
-impl Crew {
+impl ProviderCrew {
     /// All threads of `cpu`, for matrices of `side`; with fewer to choose from up to a side of `most`, beyond which
     /// nothing is won.
-    pub fn new(cpu: &Cpu, library: &Library, side: usize, most: usize) -> Result<Crew, Unavailable> {
+    pub fn new(cpu: &Cpu, library: &Library, side: usize, most: usize) -> Result<Self, Unavailable> {
         stack::require()?;
         let (provider, threads) = (library.provider()?, cpu.threads);
         provider.set_threads(threads);
-        let choices = if side <= most { thread_choices::up_to(threads) } else { vec![] };
+        let choices = if side <= most { thread_choices::up_to(threads) } else { vec![threads] };
         let rouser = Rouser::new(provider, provider.threads(), side);
-        Ok(Crew { provider, side, threads, choices, rouser })
+        Ok(ProviderCrew { provider, side, threads, choices, rouser })
     }
 
     /// The provider, set to this crew's threads.
@@ -31,20 +32,19 @@ impl Crew {
         self.provider.set_threads(self.threads);
         self.provider
     }
+}
 
-    /// The numbers of threads to choose from.
-    pub fn choices(&self) -> Vec<usize> {
+impl Crew for ProviderCrew {
+    fn choices(&self) -> Vec<usize> {
         self.choices.clone()
     }
 
-    /// Works with so many threads from now on.
-    pub fn choose(&mut self, threads: usize) {
+    fn choose(&mut self, threads: usize) {
         self.threads = threads;
         self.rouser = Rouser::new(self.provider(), threads, self.side);
     }
 
-    /// Wakes the threads.
-    pub fn rouse(&mut self) -> Result<(), CellError> {
+    fn rouse(&mut self) -> Result<(), CellError> {
         self.provider.set_threads(self.threads);
         self.rouser.rouse()
     }

@@ -19,7 +19,7 @@ mod shim;
 mod stack;
 
 pub use calls::Blas;
-pub use crew::Crew;
+pub use crew::ProviderCrew;
 pub use gesdd::Svd;
 pub use identity::vendor_of;
 pub use library::{Library, all};

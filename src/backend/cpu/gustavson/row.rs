@@ -4,6 +4,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::super::memory::memory;
+use super::super::simd::{Vectorized, vectorize};
 use crate::data::{Csr, Real};
 use crate::error::CellError;
 
@@ -32,6 +33,7 @@ impl<'a, T: Real> Rows<'a, T> {
         &self.indices[self.indptr[row] as usize..self.indptr[row + 1] as usize]
     }
 
+    #[inline(always)]
     fn entries(&self, row: usize) -> impl Iterator<Item = (i32, T)> + 'a {
         let entries = self.indptr[row] as usize..self.indptr[row + 1] as usize;
         self.indices[entries.clone()].iter().copied().zip(self.values[entries].iter().copied())
@@ -64,6 +66,11 @@ impl<T: Real> Gathered<T> {
 
     /// Computes these rows of A B, in place of those gathered before.
     pub(super) fn gather(&mut self, a: Rows<T>, b: Rows<T>, rows: Range<usize>) {
+        vectorize(Gathering { gathered: self, a, b, rows });
+    }
+
+    #[inline(always)]
+    fn gather_each(&mut self, a: Rows<T>, b: Rows<T>, rows: Range<usize>) {
         self.ends.clear();
         let mut filled = 0;
         for row in rows {
@@ -79,6 +86,7 @@ impl<T: Real> Gathered<T> {
     }
 
     /// Appends the present sums behind `filled` entries, sorted by column, and clears them: the entries then filled.
+    #[inline(always)]
     fn collect(&mut self, mut filled: usize) -> usize {
         for (word, (present, sums)) in self.present.iter_mut().zip(self.sums.chunks_mut(WORD)).enumerate() {
             let mut left = std::mem::take(present);
@@ -112,5 +120,26 @@ impl<T: Real> Gathered<T> {
         show(memory(&self.ends));
         show(memory(&self.indices));
         show(memory(&self.values));
+    }
+}
+
+/// What counting and finding the bits of a word is an instruction for.
+struct Gathering<'a, T> {
+    gathered: &'a mut Gathered<T>,
+    a: Rows<'a, T>,
+    b: Rows<'a, T>,
+    rows: Range<usize>,
+}
+
+impl<T: Real> Vectorized for Gathering<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.gathered.gather_each(self.a, self.b, self.rows);
+    }
+
+    fn run_portable(self) {
+        self.run();
     }
 }
