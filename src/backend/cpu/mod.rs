@@ -14,6 +14,7 @@ mod blas;
 mod ceilings;
 mod clock;
 mod crew;
+mod destroyed;
 mod displace;
 mod elementwise;
 mod entry;

@@ -11,6 +11,7 @@ use faer::{MatMut, MatRef};
 
 use super::blas::{Blas, Library, ProviderCrew};
 use super::crew::{Crewed, Faer, Work};
+use super::destroyed::Destroyed;
 use super::entry::{by_dtype, kernel};
 use super::list::{LibraryKernel, Scope};
 use super::memory::memory;
@@ -48,30 +49,29 @@ const MOST_CHOICE: usize = 2048;
 /// `a x = b`; the libraries write factors over `a` and the solution over `b`.
 struct System<T> {
     n: usize,
-    given_a: Vec<T>,
-    given_b: Vec<T>,
-    a: Vec<T>,
-    b: Vec<T>,
+    a: Destroyed<T>,
+    b: Destroyed<T>,
 }
 
 impl<T: Real> System<T> {
     fn new(case: &Case, inputs: &[Operand]) -> Result<Self, CellError> {
         let [a, b] = inputs else { return Err(CellError::call("solve", "needs two operands")) };
-        let (a, b) = (a.dense_slice::<T>()?.to_vec(), b.dense_slice::<T>()?.to_vec());
-        Ok(System { n: case.side(), given_a: a.clone(), given_b: b.clone(), a, b })
+        let (a, b) = (Destroyed::of(a.dense_slice::<T>()?), Destroyed::of(b.dense_slice::<T>()?));
+        Ok(System { n: case.side(), a, b })
     }
 
     fn restore(&mut self) {
-        self.a.copy_from_slice(&self.given_a);
-        self.b.copy_from_slice(&self.given_b);
+        self.a.restore();
+        self.b.restore();
     }
 
     fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
-        [&self.given_a[..], &self.given_b, &self.a, &self.b].map(memory).into_iter().for_each(show);
+        self.a.show(show);
+        self.b.show(show);
     }
 
     fn answer(&self) -> Vec<Operand> {
-        vec![Operand::dense(self.n, 1, self.b.clone())]
+        vec![Operand::dense(self.n, 1, self.b.left.clone())]
     }
 }
 
@@ -117,7 +117,7 @@ impl<T: Blas> Work for LapackSolve<T> {
     }
 
     fn execute(&mut self, crew: &ProviderCrew) -> Result<(), CellError> {
-        let System { a, b, .. } = &mut self.system;
+        let (a, b) = (&mut self.system.a.left, &mut self.system.b.left);
         match &mut self.pivots {
             None => crew.provider().posv(a, b),
             Some(pivots) => crew.provider().gesv(a, pivots, b),
@@ -162,8 +162,9 @@ impl<T: Real + faer::traits::RealField> Work for FaerSolve<T> {
     }
 
     fn execute(&mut self, crew: &Faer) -> Result<(), CellError> {
-        let System { n, a, b, .. } = &mut self.system;
-        let (n, par, stack) = (*n, crew.par, MemStack::new(&mut self.workspace));
+        let System { n, a, b } = &mut self.system;
+        let (n, a, b) = (*n, &mut a.left, &mut b.left);
+        let (par, stack) = (crew.par, MemStack::new(&mut self.workspace));
         let matrix = MatMut::from_column_major_slice_mut(a, n, n);
         llt::factor::cholesky_in_place(matrix, Default::default(), par, stack, Default::default())
             .map_err(|e| CellError::call("faer Cholesky", e))?;

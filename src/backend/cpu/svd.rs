@@ -10,6 +10,7 @@ use ndarray_linalg::MatrixLayout;
 
 use super::blas::{Blas, Library, ProviderCrew, Svd};
 use super::crew::{Crewed, Faer, Work};
+use super::destroyed::Destroyed;
 use super::entry::{by_dtype, kernel};
 use super::list::{LibraryKernel, Scope};
 use super::memory::memory;
@@ -44,9 +45,9 @@ pub const KERNELS: &[Kernel] =
 /// The largest side at which fewer threads than all may be faster.
 const MOST_CHOICE: usize = 1024;
 
-fn only<T: Real>(inputs: &[Operand]) -> Result<Vec<T>, CellError> {
+fn only<T: Real>(inputs: &[Operand]) -> Result<&[T], CellError> {
     match inputs {
-        [a] => Ok(a.dense_slice::<T>()?.to_vec()),
+        [a] => a.dense_slice(),
         _ => Err(CellError::call("svd", "needs one operand")),
     }
 }
@@ -57,30 +58,9 @@ fn answer<T: Real>(n: usize, u: &[T], s: &[T], vt: &[T]) -> Vec<Operand> {
     vec![square(u), Operand::dense(n, 1, s.to_vec()), square(vt)]
 }
 
-/// A matrix that is destroyed when it is decomposed.
-struct Matrix<T> {
-    given: Vec<T>,
-    a: Vec<T>,
-}
-
-impl<T: Real> Matrix<T> {
-    fn new(inputs: &[Operand]) -> Result<Self, CellError> {
-        let given = only::<T>(inputs)?;
-        Ok(Matrix { a: given.clone(), given })
-    }
-
-    fn restore(&mut self) {
-        self.a.copy_from_slice(&self.given);
-    }
-
-    fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
-        [&self.given, &self.a].map(|part| memory(part)).into_iter().for_each(show);
-    }
-}
-
 struct DivideAndConquer<T> {
     n: usize,
-    matrix: Matrix<T>,
+    matrix: Destroyed<T>,
     svd: Svd<T>,
 }
 
@@ -93,7 +73,7 @@ fn gesdd<T: Blas>(
     let n = case.side();
     let crew = ProviderCrew::new(cpu, library, n, MOST_CHOICE)?;
     let svd = Svd::<T>::new(crew.provider(), n)?;
-    Ok(Box::new(Crewed { work: DivideAndConquer { n, matrix: Matrix::new(inputs)?, svd }, crew }))
+    Ok(Box::new(Crewed { work: DivideAndConquer { n, matrix: Destroyed::of(only(inputs)?), svd }, crew }))
 }
 
 impl<T: Blas> Work for DivideAndConquer<T> {
@@ -110,7 +90,7 @@ impl<T: Blas> Work for DivideAndConquer<T> {
     }
 
     fn execute(&mut self, crew: &ProviderCrew) -> Result<(), CellError> {
-        self.svd.decompose(crew.provider(), &mut self.matrix.a)
+        self.svd.decompose(crew.provider(), &mut self.matrix.left)
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
@@ -121,7 +101,7 @@ impl<T: Blas> Work for DivideAndConquer<T> {
 /// What ndarray-linalg's `svd` does, which allocates its results and its workspace.
 struct QrIteration<T> {
     n: usize,
-    matrix: Matrix<T>,
+    matrix: Destroyed<T>,
     layout: MatrixLayout,
     /// U, S and Vt of the last execution.
     factors: Option<[Vec<T>; 3]>,
@@ -143,7 +123,7 @@ fn gesvd<T: Blas>(
     let crew = ProviderCrew::new(cpu, library, case.side(), MOST_CHOICE)?;
     crew.provider().activate()?;
     let layout = MatrixLayout::C { row: side, lda: side };
-    let matrix = Matrix::<T>::new(inputs)?;
+    let matrix = Destroyed::<T>::of(only(inputs)?);
     Ok(Box::new(Crewed { work: QrIteration { n: case.side(), matrix, layout, factors: None }, crew }))
 }
 
@@ -162,7 +142,7 @@ impl<T: Blas> Work for QrIteration<T> {
 
     fn execute(&mut self, crew: &ProviderCrew) -> Result<(), CellError> {
         crew.provider().activate()?;
-        let found = T::svd(self.layout, true, true, &mut self.matrix.a)
+        let found = T::svd(self.layout, true, true, &mut self.matrix.left)
             .map_err(|e| CellError::call("LAPACK svd", e))?;
         let (Some(u), Some(vt)) = (found.u, found.vt) else {
             return Err(CellError::call("LAPACK svd", "it returned no singular vectors"));
@@ -194,7 +174,7 @@ fn faer<T: Real + faer::traits::RealField>(
     case: &Case,
     inputs: &[Operand],
 ) -> Result<Box<dyn Job>, CellError> {
-    let (n, a, thin) = (case.side(), only::<T>(inputs)?, ComputeSvdVectors::Thin);
+    let (n, a, thin) = (case.side(), only::<T>(inputs)?.to_vec(), ComputeSvdVectors::Thin);
     let crew = Faer::new(cpu, n, MOST_CHOICE);
     let workspace = crew.workspace(|par| svd_scratch::<T>(n, n, thin, thin, par, Default::default()));
     let zeros = |len| vec![T::default(); len];
