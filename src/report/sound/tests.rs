@@ -135,7 +135,8 @@ fn hostile() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A change of one value, `place` counting the values of a report.
+/// A change of one value, `place` counting the values of a report. The report itself, which is last
+/// among them, can be replaced and shortened; it is in nothing that it could be removed from.
 #[derive(Clone, Debug)]
 enum Change {
     Replace(usize, Value),
@@ -172,7 +173,7 @@ fn apply(report: &mut Value, change: &Change) {
     places(report, String::new(), &mut found);
     let (Change::Replace(at, _) | Change::Remove(at) | Change::Repeat(at) | Change::Shorten(at, _)) = change;
     let place = &found[at % found.len()];
-    let (parent, key) = place.rsplit_once('/').unwrap_or(("", ""));
+    let within = place.rsplit_once('/');
     match change {
         Change::Replace(_, value) => *report.pointer_mut(place).unwrap() = value.clone(),
         Change::Shorten(_, length) => {
@@ -180,12 +181,16 @@ fn apply(report: &mut Value, change: &Change) {
                 items.truncate(*length);
             }
         }
-        Change::Remove(_) => match report.pointer_mut(parent).unwrap() {
-            Value::Array(items) => drop(items.remove(key.parse().unwrap())),
-            Value::Object(members) => drop(members.remove(key)),
-            _ => {}
-        },
+        Change::Remove(_) => {
+            let Some((parent, key)) = within else { return };
+            match report.pointer_mut(parent).unwrap() {
+                Value::Array(items) => drop(items.remove(key.parse().unwrap())),
+                Value::Object(members) => drop(members.remove(key)),
+                _ => {}
+            }
+        }
         Change::Repeat(_) => {
+            let Some((parent, key)) = within else { return };
             if let Value::Array(items) = report.pointer_mut(parent).unwrap() {
                 let again = items[key.parse::<usize>().unwrap()].clone();
                 items.push(again);
