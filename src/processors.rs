@@ -55,17 +55,41 @@ pub fn smt() -> Option<bool> {
     }
 }
 
+/// A NUMA node and its processors.
+type Node = (usize, Vec<usize>);
+
+/// The NUMA nodes that have processors, ascending; none where the system does not tell.
+fn nodes() -> Vec<Node> {
+    let entries = fs::read_dir("/sys/devices/system/node").into_iter().flatten().filter_map(Result::ok);
+    let with_processors = entries.filter_map(|entry| {
+        let number = entry.file_name().to_str()?.strip_prefix("node")?.parse().ok()?;
+        let processors = parse_list(fs::read_to_string(entry.path().join("cpulist")).ok()?.trim());
+        (!processors.is_empty()).then_some((number, processors))
+    });
+    let mut nodes: Vec<Node> = with_processors.collect();
+    nodes.sort_unstable();
+    nodes
+}
+
 /// NUMA nodes that have processors.
 pub fn numa_nodes() -> Option<u64> {
-    let entries = fs::read_dir("/sys/devices/system/node").ok()?.filter_map(Result::ok);
-    let with_processors = entries.filter(|entry| {
-        let name = entry.file_name();
-        let is_node = name.to_str().and_then(|name| name.strip_prefix("node")?.parse::<u32>().ok()).is_some();
-        let list = fs::read_to_string(entry.path().join("cpulist")).unwrap_or_default();
-        is_node && !list.trim().is_empty()
-    });
-    let count = with_processors.count() as u64;
-    (count > 0).then_some(count)
+    Some(nodes().len() as u64).filter(|count| *count > 0)
+}
+
+/// The NUMA nodes over which so many threads spread; none where one of them has enough allowed processors.
+pub fn nodes_spanned(threads: usize) -> Vec<usize> {
+    spanned(&nodes(), &allowed(), threads)
+}
+
+fn spanned(nodes: &[Node], allowed: &[usize], threads: usize) -> Vec<usize> {
+    let usable = |(number, processors): &Node| {
+        (*number, processors.iter().filter(|processor| allowed.contains(processor)).count())
+    };
+    let usable: Vec<(usize, usize)> = nodes.iter().map(usable).filter(|(_, count)| *count > 0).collect();
+    if usable.len() < 2 || usable.iter().any(|(_, count)| *count >= threads) {
+        return vec![];
+    }
+    usable.into_iter().map(|(number, _)| number).collect()
 }
 
 /// Processors' worth of time that the control groups of this process allow; `None` when they set no limit.
@@ -124,6 +148,18 @@ mod tests {
         assert_eq!(parse_bytes("x"), None);
         assert_eq!(parse_quota("150000 100000\n"), Some(1.5));
         assert_eq!(parse_quota("max 100000\n"), None);
+    }
+
+    #[test]
+    fn threads_span_nodes_when_no_node_has_processors_for_all() {
+        let nodes = [(0, vec![0, 1, 2, 3]), (1, vec![4, 5, 6, 7]), (3, vec![8, 9])];
+        let all: Vec<usize> = (0..10).collect();
+        assert_eq!(spanned(&nodes, &all, 4), [0usize; 0]);
+        assert_eq!(spanned(&nodes, &all, 5), [0, 1, 3]);
+        assert_eq!(spanned(&nodes, &[0, 1, 4], 3), [0, 1]);
+        // More threads than processors, and all of these on one node.
+        assert_eq!(spanned(&nodes, &[4, 5], 3), [0usize; 0]);
+        assert_eq!(spanned(&[], &all, 3), [0usize; 0]);
     }
 
     #[test]

@@ -62,7 +62,7 @@ impl<T: Real> Gustavson<T> {
             indptr: vec![0; a.rows + 1],
             indices: Vec::new(),
             values: Vec::new(),
-            gathered: PerThread::new(|| Gathered::new(0, 0, 0)),
+            gathered: PerThread::new(|| Gathered::new(0, 0, 0, 0)),
         };
         let bounds = job.blocks()?;
         let largest = |size: &dyn Fn(&[usize]) -> usize| bounds.windows(2).map(size).max().unwrap_or(0);
@@ -71,7 +71,9 @@ impl<T: Real> Gustavson<T> {
             let products = usize::try_from(job.work[block[1]] - job.work[block[0]]).unwrap_or(usize::MAX);
             products.min((block[1] - block[0]).saturating_mul(b.cols))
         });
-        job.gathered = PerThread::new(|| Gathered::new(b.cols, rows, entries));
+        let scanned = (a.rows * words(b.cols)) as i64;
+        let products_a_word = (job.work[a.rows] - scanned) / scanned.max(1);
+        job.gathered = PerThread::new(|| Gathered::new(b.cols, rows, entries, products_a_word));
         // Counted once here, so that the result's memory is there before the first execution.
         let total = AtomicUsize::new(0);
         job.each_block(&bounds, |_, gathered| {

@@ -29,6 +29,7 @@ mod list;
 mod matmul;
 mod memory;
 mod moments;
+mod nodes;
 mod overhead;
 mod per_thread;
 mod pin;
@@ -117,12 +118,21 @@ pub struct Cpu {
     displacer: Option<Displacer>,
     /// The processors that threads are bound to, where they are.
     pins: Option<Pins>,
+    /// The NUMA nodes that memory comes from in turn, where threads spread over several.
+    interleaved: Vec<usize>,
 }
 
 impl Cpu {
     fn new(options: &Options, threads: usize) -> Self {
         let libraries = libraries(options);
-        Cpu { threads, kernels: list::list(&libraries), libraries, displacer: None, pins: None }
+        Cpu {
+            threads,
+            kernels: list::list(&libraries),
+            libraries,
+            displacer: None,
+            pins: None,
+            interleaved: vec![],
+        }
     }
 
     #[cfg(test)]
@@ -152,6 +162,11 @@ impl Cpu {
 fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     let available = std::thread::available_parallelism().map_or(1, usize::from);
     let mut cpu = Cpu::new(options, options.threads.unwrap_or(available).max(1));
+    // Before there is any memory or thread of a library: they take it over.
+    let spanned = processors::nodes_spanned(cpu.threads);
+    if !spanned.is_empty() && nodes::interleave(&spanned).is_ok() {
+        cpu.interleaved = spanned;
+    }
     // The thread that times works too, as in OpenMP and OpenBLAS: it would else be one thread more than processors,
     // and asleep at the end of each execution. The pool is its own, so that no other thread waits for it to work.
     // It is never ended, as the thread could not leave it; a pool that it is in already stays, and the description
@@ -172,6 +187,7 @@ impl Backend for Cpu {
             "rayon_threads": rayon::current_num_threads(),
             "simd": simd(),
             "pinned": self.pins.as_ref().map(Pins::processors),
+            "memory_interleaved_over_nodes": self.interleaved,
         })
     }
 

@@ -55,6 +55,7 @@ pub fn depend_on(cpu: &Cpu) -> Value {
         "threads": cpu.threads,
         "rayon_threads": rayon::current_num_threads(),
         "simd": simd(),
+        "memory_interleaved_over_nodes": cpu.interleaved,
         "libraries": files,
         "loader": file_identity(Path::new("/etc/ld.so.cache")),
     })

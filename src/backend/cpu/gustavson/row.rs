@@ -11,6 +11,13 @@ use crate::error::CellError;
 /// Columns that one word of the bitmap holds.
 const WORD: usize = u64::BITS as usize;
 
+/// Entries that are taken from a word of the bitmap before asking whether more are left, where words hold few and where
+/// they are crowded: one too many costs less than a branch that is predicted wrong.
+const FEW: usize = 2;
+const MANY: usize = 4;
+/// Products for each word from which it is crowded.
+const CROWDED: i64 = 5;
+
 /// Words of the bitmap of a row of so many columns.
 pub(super) fn words(cols: usize) -> usize {
     cols.div_ceil(WORD)
@@ -42,7 +49,7 @@ impl<'a, T: Real> Rows<'a, T> {
 
 /// Consecutive rows of the product in the making.
 pub(super) struct Gathered<T> {
-    /// Sums of the row at hand by column, and which are present; all zero between rows.
+    /// Sums of the row at hand by column, a whole number of words, and which are present; all zero between rows.
     sums: Vec<T>,
     present: Vec<u64>,
     /// Where each row gathered ends among the entries.
@@ -50,17 +57,21 @@ pub(super) struct Gathered<T> {
     /// The entries of the rows gathered, and room for more.
     indices: Vec<i32>,
     values: Vec<T>,
+    /// Whether words of the bitmap hold many entries.
+    crowded: bool,
 }
 
 impl<T: Real> Gathered<T> {
-    /// Room for blocks of so many rows and entries of a product of `cols` columns.
-    pub(super) fn new(cols: usize, rows: usize, entries: usize) -> Self {
+    /// Room for blocks of so many rows and entries of a product of `cols` columns, with so many products for each word
+    /// of the bitmap.
+    pub(super) fn new(cols: usize, rows: usize, entries: usize, products_a_word: i64) -> Self {
         Gathered {
-            sums: vec![T::default(); cols],
+            sums: vec![T::default(); words(cols) * WORD],
             present: vec![0; words(cols)],
             ends: Vec::with_capacity(rows),
-            indices: vec![0; entries],
-            values: vec![T::default(); entries],
+            indices: vec![0; entries + MANY],
+            values: vec![T::default(); entries + MANY],
+            crowded: products_a_word >= CROWDED,
         }
     }
 
@@ -80,23 +91,31 @@ impl<T: Real> Gathered<T> {
                     self.present[j as usize / WORD] |= 1 << (j as usize % WORD);
                 }
             }
-            filled = self.collect(filled);
+            filled = if self.crowded { self.collect::<MANY>(filled) } else { self.collect::<FEW>(filled) };
             self.ends.push(filled as i32);
         }
     }
 
     /// Appends the present sums behind `filled` entries, sorted by column, and clears them: the entries then filled.
+    ///
+    /// Takes `BATCH` at a time; what is more than a word has, all of it the word's first column whose sum is zero by
+    /// then, is overwritten by the next.
     #[inline(always)]
-    fn collect(&mut self, mut filled: usize) -> usize {
-        for (word, (present, sums)) in self.present.iter_mut().zip(self.sums.chunks_mut(WORD)).enumerate() {
+    fn collect<const BATCH: usize>(&mut self, mut filled: usize) -> usize {
+        let (sums, _) = self.sums.as_chunks_mut::<WORD>();
+        for (word, (present, sums)) in self.present.iter_mut().zip(sums).enumerate() {
             let mut left = std::mem::take(present);
-            let place = filled..filled + left.count_ones() as usize;
-            filled = place.end;
-            for (index, value) in self.indices[place.clone()].iter_mut().zip(&mut self.values[place]) {
-                let bit = left.trailing_zeros() as usize;
-                left &= left - 1;
-                *index = (word * WORD + bit) as i32;
-                *value = std::mem::take(&mut sums[bit]);
+            let mut at = filled;
+            filled += left.count_ones() as usize;
+            while at < filled {
+                let batch = at..at + BATCH;
+                for (index, value) in self.indices[batch.clone()].iter_mut().zip(&mut self.values[batch]) {
+                    let bit = left.trailing_zeros() as usize % WORD;
+                    left &= left.wrapping_sub(1);
+                    *index = (word * WORD + bit) as i32;
+                    *value = std::mem::take(&mut sums[bit]);
+                }
+                at += BATCH;
             }
         }
         filled
