@@ -11,9 +11,13 @@ use crate::data::Real;
 
 /// Elements of one task: a fixed number, so that the result does not depend on the number of threads.
 pub(super) const TASK: usize = 1 << 15;
-/// Bytes of a block, which fits in the first-level cache.
-const BLOCK: usize = 1 << 14;
-/// Independent partial sums in float64: enough to hide the latency of additions in vectors of any width.
+/// Elements of a block: few enough to fit in the second-level cache, and so many that its beginning and its end, when
+/// the processor waits for memory and for one addition after the other, cost little.
+const BLOCK: usize = 1 << 13;
+/// Bytes of partial sums side by side: with as many sums of squares, what the sixteen registers of AVX2 hold.
+const ABREAST: usize = 128;
+/// Independent partial sums in float64 where there is one for each: enough to hide the latency of additions in vectors of
+/// any width.
 const LANES: usize = 32;
 /// Additions to a partial sum before float64 takes it. Squares of coarse numbers round all in one direction once the sum
 /// is large.
@@ -108,10 +112,10 @@ impl<T: Real> Blocks<'_, T> {
     ) -> Moments {
         // A loop, since a closure handed to `fold` would be compiled for the narrowest vectors.
         let mut moments = Moments::default();
-        for block in self.0.chunks(BLOCK / size_of::<T>()) {
+        for block in self.0.chunks(BLOCK) {
             let found = match size_of::<T>() {
-                4 => shifted::<T, { 2 * LANES }>(block, fused),
-                _ => shifted::<T, LANES>(block, fused),
+                4 => shifted::<T, { ABREAST / 4 }>(block, fused),
+                _ => shifted::<T, { ABREAST / 8 }>(block, fused),
             };
             moments = moments.merge(match found {
                 Some(found) => found,
@@ -140,11 +144,7 @@ fn shifted<T: Real, const LANES: usize>(block: &[T], fused: impl Fn(T, T, T) -> 
         sums[lane] += apart;
         squares[lane] += fused(apart, apart, T::default()).to_f64();
     }
-    let (mut sum, mut square) = (0.0, 0.0);
-    for lane in 0..LANES {
-        sum += sums[lane].to_f64();
-        square += squares[lane];
-    }
+    let (sum, square) = (total(sums.map(T::to_f64)), total(squares));
     let (count, center) = (block.len() as f64, center.to_f64());
     let between = sum * sum / count;
     let least = count * if size_of::<T>() == 4 { 1e-30 } else { 1e-290 };
@@ -177,12 +177,27 @@ fn deviations<T: Real, const LANES: usize>(
 /// About the mean of a block: that of some values at its ends, which is not far off for sorted ones either.
 #[inline(always)]
 fn center_of<T: Real>(block: &[T]) -> T {
-    let ends = [&block[..block.len().min(SAMPLE)], &block[block.len().saturating_sub(SAMPLE)..]];
-    let mut sum = 0.0;
-    for x in ends.into_iter().flatten() {
-        sum += x.to_f64();
+    let samples = block.len().min(SAMPLE);
+    let ends = block[..samples].iter().zip(&block[block.len() - samples..]);
+    let mut sums = [0.0; SAMPLE];
+    for (sum, (first, last)) in sums.iter_mut().zip(ends) {
+        *sum = first.to_f64() + last.to_f64();
     }
-    T::from_f64(sum / (ends[0].len() + ends[1].len()) as f64)
+    T::from_f64(total(sums) / (2 * samples) as f64)
+}
+
+/// The sum of all, half of them added to the other half at a time: one after the other would each wait for the last.
+/// There must be a power of two.
+#[inline(always)]
+fn total<const LANES: usize>(mut lanes: [f64; LANES]) -> f64 {
+    let mut left = LANES;
+    while left > 1 {
+        left /= 2;
+        for lane in 0..left {
+            lanes[lane] += lanes[lane + left];
+        }
+    }
+    lanes[0]
 }
 
 /// The moments of a block in float64: its mean, then the deviations from that.
@@ -217,7 +232,7 @@ fn squares_of<T: Real>(block: &[T], mean: f64, fused: impl Fn(f64, f64, f64) -> 
         let apart = x.to_f64() - mean;
         *lane = fused(apart, apart, *lane);
     }
-    lanes.iter().sum()
+    total(lanes)
 }
 
 /// The sum of a block, and what it lost to rounding.
