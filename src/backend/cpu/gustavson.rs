@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use self::queue::{Queue, Rest};
+use self::queue::{Bounds, Queue, Rest};
 use self::row::{Gathered, Rows, words};
 use super::memory::{memory, show_csr};
 use super::per_thread::PerThread;
@@ -24,15 +24,21 @@ use crate::error::CellError;
 mod queue;
 mod row;
 
-/// Work of a block at least, in products and words of the bitmap, which cost about as much: a few times what it
+/// Work for each thread at least, in products and words of the bitmap, which cost about as much: a few times what it
 /// takes to bring another thread in.
 const LEAST_WORK: i64 = 1 << 12;
+/// Work of a block at least: little enough that a thread that comes late finds its share, and many times what it
+/// takes to find a block its place.
+const LEAST_BLOCK: i64 = 1 << 11;
 /// Work of a block at most, but for rows that have more: what is gathered stays in a second-level cache.
 const MOST_WORK: i64 = 1 << 16;
 /// Entries of A beyond which several threads count the work.
 const SERIAL_COUNT: usize = 1 << 15;
 /// Rows of which a task counts the work at least.
 const LEAST_ROWS: usize = 256;
+
+/// The rows of A and of B.
+type Operands<'a, T> = (Rows<'a, T>, Rows<'a, T>);
 
 /// The job of `C = A B`.
 pub(super) struct Gustavson<T> {
@@ -64,7 +70,10 @@ impl<T: Real> Gustavson<T> {
             values: Vec::new(),
             gathered: PerThread::new(|| Gathered::new(0, 0, 0, 0)),
         };
-        let bounds = job.blocks()?;
+        let mut work = std::mem::take(&mut job.work);
+        let bounds = job.blocks(job.operands()?, &mut work);
+        job.work = work;
+        job.threads = job.most_threads();
         let largest = |size: &dyn Fn(&[usize]) -> usize| bounds.windows(2).map(size).max().unwrap_or(0);
         let rows = largest(&|block| block[1] - block[0]);
         let entries = largest(&|block| {
@@ -76,9 +85,10 @@ impl<T: Real> Gustavson<T> {
         job.gathered = PerThread::new(|| Gathered::new(b.cols, rows, entries, products_a_word));
         // Counted once here, so that the result's memory is there before the first execution.
         let total = AtomicUsize::new(0);
-        job.each_block(&bounds, |_, gathered| {
+        let count = |_, gathered: &Gathered<T>| {
             total.fetch_add(gathered.entries().0.len(), Ordering::Relaxed);
-        })?;
+        };
+        job.each_block(job.operands()?, || bounds, count);
         let total = total.into_inner();
         if i32::try_from(total).is_err() {
             return Err(too_many(total as i64));
@@ -88,56 +98,75 @@ impl<T: Real> Gustavson<T> {
         Ok(job)
     }
 
+    /// The rows of A and of B.
+    fn operands(&self) -> Result<Operands<'_, T>, CellError> {
+        Ok((Rows::of(&self.a)?, Rows::of(&self.b)?))
+    }
+
+    /// Whether several threads count the work.
+    fn counts_in_parallel(&self) -> bool {
+        self.threads > 1 && self.a.nnz() > SERIAL_COUNT
+    }
+
     /// Counts the work of each row, and returns the bounds of blocks of rows of about equal work.
-    fn blocks(&mut self) -> Result<Vec<usize>, CellError> {
-        let (a, b) = (Rows::<T>::of(&self.a)?, Rows::<T>::of(&self.b)?);
+    fn blocks(&self, (a, b): Operands<T>, work: &mut [i64]) -> Vec<usize> {
         let scan = words(self.b.cols) as i64;
         let count = |(row, work): (usize, &mut i64)| {
             *work = scan + a.columns(row).iter().map(|&k| b.columns(k as usize).len() as i64).sum::<i64>();
         };
-        let work = &mut self.work[1..];
-        if self.threads > 1 && self.a.nnz() > SERIAL_COUNT {
-            work.par_iter_mut().with_min_len(LEAST_ROWS).enumerate().for_each(count);
+        let rows = &mut work[1..];
+        if self.counts_in_parallel() {
+            rows.par_iter_mut().with_min_len(LEAST_ROWS).enumerate().for_each(count);
         } else {
-            work.iter_mut().enumerate().for_each(count);
+            rows.iter_mut().enumerate().for_each(count);
         }
-        for row in 1..self.work.len() {
-            self.work[row] += self.work[row - 1];
+        for row in 1..work.len() {
+            work[row] += work[row - 1];
         }
-        let total = self.work[self.a.rows];
-        let even = ((self.pool * BLOCKS_PER_THREAD) as i64).min(total / LEAST_WORK);
-        Ok(balanced(&self.work, even.max(total / MOST_WORK).max(1) as usize))
+        let total = work[self.a.rows];
+        let even = ((self.pool * BLOCKS_PER_THREAD) as i64).min(total / LEAST_BLOCK);
+        balanced(work, even.max(total / MOST_WORK).max(1) as usize)
     }
 
-    /// Gathers each block, on several threads where there are several blocks, and hands it to `done` with its number.
+    /// Gathers each block of those that `find` finds, on all threads that work, and hands it to `done` with its number.
+    /// `find` must not enter rayon: it might have to wait for itself there.
     fn each_block(
         &self,
-        bounds: &[usize],
+        (a, b): Operands<T>,
+        find: impl FnOnce() -> Vec<usize> + Send,
         done: impl Fn(usize, &Gathered<T>) + Sync,
-    ) -> Result<(), CellError> {
-        let (a, b) = (Rows::<T>::of(&self.a)?, Rows::<T>::of(&self.b)?);
-        let (blocks, next) = (bounds.len() - 1, AtomicUsize::new(0));
+    ) {
+        let (bounds, next) = (Bounds::default(), AtomicUsize::new(0));
         let work = || {
             self.gathered.with(|gathered| {
+                let bounds = bounds.wait();
                 loop {
                     let block = next.fetch_add(1, Ordering::Relaxed);
-                    if block >= blocks {
+                    let Some(&[first, end]) = bounds.get(block..).and_then(|rest| rest.first_chunk()) else {
                         break;
-                    }
-                    gathered.gather(a, b, bounds[block]..bounds[block + 1]);
+                    };
+                    gathered.gather(a, b, first..end);
                     done(block, gathered);
                 }
             });
         };
-        if self.threads.min(blocks) > 1 {
+        if self.threads > 1 {
+            // The others are called first: until the bounds are found, they would have fallen asleep.
             rayon::scope(|scope| {
-                (1..self.threads.min(blocks)).for_each(|_| scope.spawn(|_| work()));
+                (1..self.threads).for_each(|_| scope.spawn(|_| work()));
+                bounds.tell(find);
                 work();
             });
         } else {
+            bounds.tell(find);
             work();
         }
-        Ok(())
+    }
+
+    /// Threads that the work is enough for.
+    fn most_threads(&self) -> usize {
+        let enough = usize::try_from(self.work[self.a.rows] / LEAST_WORK).unwrap_or(usize::MAX);
+        self.pool.min(enough).max(1)
     }
 }
 
@@ -160,15 +189,14 @@ impl<T: Real> Job for Gustavson<T> {
     }
 
     fn rouse(&mut self) -> Result<(), CellError> {
-        if self.threads > 1 && self.work[self.a.rows] >= 2 * LEAST_WORK {
+        if self.threads > 1 {
             rouse::pool();
         }
         Ok(())
     }
 
     fn thread_choices(&self) -> Vec<usize> {
-        let most = usize::try_from(self.work[self.a.rows] / LEAST_WORK).unwrap_or(usize::MAX);
-        thread_choices::up_to(self.pool.min(most))
+        thread_choices::up_to(self.most_threads())
     }
 
     fn use_threads(&mut self, threads: usize) {
@@ -176,13 +204,16 @@ impl<T: Real> Job for Gustavson<T> {
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
-        let bounds = self.blocks()?;
+        let mut work = std::mem::take(&mut self.work);
         let mut indptr = std::mem::take(&mut self.indptr);
         let mut indices = std::mem::take(&mut self.indices);
         let mut values = std::mem::take(&mut self.values);
+        let operands = self.operands()?;
+        let found = self.counts_in_parallel().then(|| self.blocks(operands, &mut work));
+        let find = || found.unwrap_or_else(|| self.blocks(operands, &mut work));
         let queue =
             Queue::new(Rest { base: 0, ends: &mut indptr[1..], indices: &mut indices, values: &mut values });
-        let computed = self.each_block(&bounds, |block, gathered| {
+        self.each_block(operands, find, |block, gathered| {
             let (columns, sums) = gathered.entries();
             let place = queue.place(block, gathered.ends().len(), columns.len());
             place.indices.copy_from_slice(columns);
@@ -191,8 +222,8 @@ impl<T: Real> Job for Gustavson<T> {
                 *end = place.base as i32 + within;
             }
         });
-        (self.indptr, self.indices, self.values) = (indptr, indices, values);
-        computed
+        (self.work, self.indptr, self.indices, self.values) = (work, indptr, indices, values);
+        Ok(())
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {

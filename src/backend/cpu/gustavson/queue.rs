@@ -1,9 +1,9 @@
 //! Hands a result out piece by piece in the order of blocks that several threads compute; knows no arithmetic.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Times a thread looks whether its turn has come before it offers its processor to others.
+/// Times a thread looks whether what it waits for has come before it offers its processor to others.
 const LOOKS: usize = 64;
 
 /// What is left of the parts of a sparse matrix behind the blocks placed so far.
@@ -54,14 +54,43 @@ impl<'a, T> Queue<'a, T> {
     /// The place of `block`, which has so many rows and entries, once all blocks before it have theirs. Whoever
     /// computes blocks must take them in order, lest all wait for one that nobody has begun.
     pub(super) fn place(&self, block: usize, rows: usize, entries: usize) -> Rest<'a, T> {
-        let mut looks = 0;
-        while self.turn.load(Ordering::Acquire) != block {
-            looks += 1;
-            if looks % LOOKS == 0 { std::thread::yield_now() } else { std::hint::spin_loop() }
-        }
+        wait_until(|| self.turn.load(Ordering::Acquire) == block);
         let place = self.rest.lock().unwrap_or_else(PoisonError::into_inner).take(rows, entries);
         self.turn.store(block + 1, Ordering::Release);
         place
+    }
+}
+
+/// Waits awake: what is waited for takes microseconds, and so does falling asleep.
+fn wait_until(reached: impl Fn() -> bool) {
+    let mut looks = 0;
+    while !reached() {
+        looks += 1;
+        if looks % LOOKS == 0 { std::thread::yield_now() } else { std::hint::spin_loop() }
+    }
+}
+
+/// Bounds of blocks that one thread finds while the others wait for them.
+#[derive(Default)]
+pub(super) struct Bounds(OnceLock<Vec<usize>>);
+
+impl Bounds {
+    /// The bounds, once they are told.
+    pub(super) fn wait(&self) -> &[usize] {
+        wait_until(|| self.0.get().is_some());
+        self.0.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// Tells the bounds that `find` finds, or none if it panics, so that nobody waits for ever.
+    pub(super) fn tell(&self, find: impl FnOnce() -> Vec<usize>) {
+        struct OrNone<'a>(&'a Bounds);
+        impl Drop for OrNone<'_> {
+            fn drop(&mut self) {
+                self.0.0.get_or_init(Vec::new);
+            }
+        }
+        let or_none = OrNone(self);
+        or_none.0.0.get_or_init(find);
     }
 }
 
@@ -87,5 +116,25 @@ mod tests {
         assert_eq!(ends, [0, 1, 3, 6]);
         assert_eq!(indices, [0, 1, 1, 2, 2, 2, 3, 3, 3, 3]);
         assert_eq!(values.map(|value| value as i32), indices);
+    }
+
+    #[test]
+    fn whoever_waits_for_bounds_gets_them_and_none_after_a_panic() {
+        for (panics, told) in [(false, &[0, 3, 5][..]), (true, &[])] {
+            let bounds = Bounds::default();
+            std::thread::scope(|scope| {
+                let waiting = [(); 2].map(|()| scope.spawn(|| bounds.wait().to_vec()));
+                let telling = scope.spawn(|| {
+                    bounds.tell(|| {
+                        if panics {
+                            std::panic::resume_unwind(Box::new("no bounds"));
+                        }
+                        vec![0, 3, 5]
+                    });
+                });
+                assert_eq!(telling.join().is_err(), panics);
+                waiting.into_iter().for_each(|waiting| assert_eq!(waiting.join().unwrap(), told));
+            });
+        }
     }
 }
