@@ -173,29 +173,25 @@ fn apply(report: &mut Value, change: &Change) {
     places(report, String::new(), &mut found);
     let (Change::Replace(at, _) | Change::Remove(at) | Change::Repeat(at) | Change::Shorten(at, _)) = change;
     let place = &found[at % found.len()];
-    let within = place.rsplit_once('/');
-    match change {
-        Change::Replace(_, value) => *report.pointer_mut(place).unwrap() = value.clone(),
-        Change::Shorten(_, length) => {
+    match (change, place.rsplit_once('/')) {
+        (Change::Replace(_, value), _) => *report.pointer_mut(place).unwrap() = value.clone(),
+        (Change::Shorten(_, length), _) => {
             if let Value::Array(items) = report.pointer_mut(place).unwrap() {
                 items.truncate(*length);
             }
         }
-        Change::Remove(_) => {
-            let Some((parent, key)) = within else { return };
-            match report.pointer_mut(parent).unwrap() {
-                Value::Array(items) => drop(items.remove(key.parse().unwrap())),
-                Value::Object(members) => drop(members.remove(key)),
-                _ => {}
-            }
-        }
-        Change::Repeat(_) => {
-            let Some((parent, key)) = within else { return };
+        (Change::Remove(_), Some((parent, key))) => match report.pointer_mut(parent).unwrap() {
+            Value::Array(items) => drop(items.remove(key.parse().unwrap())),
+            Value::Object(members) => drop(members.remove(key)),
+            _ => {}
+        },
+        (Change::Repeat(_), Some((parent, key))) => {
             if let Value::Array(items) = report.pointer_mut(parent).unwrap() {
                 let again = items[key.parse::<usize>().unwrap()].clone();
                 items.push(again);
             }
         }
+        (Change::Remove(_) | Change::Repeat(_), None) => {}
     }
 }
 

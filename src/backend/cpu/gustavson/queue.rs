@@ -89,8 +89,8 @@ impl Bounds {
                 self.0.0.get_or_init(Vec::new);
             }
         }
-        let or_none = OrNone(self);
-        or_none.0.0.get_or_init(find);
+        let _if_it_panics = OrNone(self);
+        self.0.get_or_init(find);
     }
 }
 
