@@ -46,9 +46,29 @@ pub struct Floors {
     /// What events add to the time of the work between them; taken off every device time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_constant_s: Option<f64>,
+    /// The same arithmetic on all threads of the host at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arithmetic: Option<Arithmetic>,
     /// Kernels that spin for a known time by the device's own timer, and what the clock made of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<ClockCheck>,
+}
+
+/// How long the same arithmetic took on the threads of a host that do it at once: as long on each where nothing else
+/// has a part of their cores.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Arithmetic {
+    /// Seconds on the fastest thread.
+    pub fastest_s: f64,
+    /// Seconds on the slowest thread.
+    pub slowest_s: f64,
+}
+
+impl Arithmetic {
+    /// How many times as long the slowest takes as the fastest.
+    pub fn unevenness(&self) -> f64 {
+        self.slowest_s / self.fastest_s
+    }
 }
 
 /// A kernel of known duration, as the clock saw it.

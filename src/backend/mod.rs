@@ -12,7 +12,7 @@ pub mod sim;
 mod variant;
 
 pub use ceilings::{BusRates, Ceilings};
-pub use conditions::{ClockCheck, Conditions, Floors};
+pub use conditions::{Arithmetic, ClockCheck, Conditions, Floors};
 pub use job::{Backend, Job, PageFaults, Sample, SetupCounts};
 pub use phases::{Compile, DevicePhases, HostMemory, Transfer};
 pub use variant::{Accuracy, Side, Variant, fewer_threads, on_threads};

@@ -95,7 +95,9 @@ impl<'a> Rounds<'a> {
     pub fn finish(mut self) -> anyhow::Result<(usize, Report)> {
         let took = self.spent_s(&[]);
         let budget = self.run.budget_s.map(|asked| [asked, took]);
-        self.journal.advise(advice::of_run(&self.wide, budget, self.journal.load()));
+        let arithmetic = self.workers.floors("cpu").and_then(|floors| floors.arithmetic);
+        let machine = advice::Machine { load: self.journal.load(), arithmetic };
+        self.journal.advise(advice::of_run(&self.wide, budget, machine));
         let finished = self.journal.finished();
         let states = self.workers.end();
         Ok((finished, self.journal.finish(states)?))

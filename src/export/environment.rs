@@ -118,11 +118,25 @@ fn distinct<'a>(texts: impl Iterator<Item = &'a String>) -> Option<String> {
 
 /// The least times that the clocks of the backends show; `None` for reports that do not tell them.
 pub fn floors(backends: &[BackendState]) -> Option<Grid> {
-    let headings = ["backend", "clock", "empty kernel", "launch and synchronise", "events add"];
+    let headings = [
+        "backend",
+        "clock",
+        "empty kernel",
+        "launch and synchronise",
+        "events add",
+        "arithmetic, fastest thread",
+        "slowest thread",
+    ];
     let row = |backend: &BackendState| -> Option<Vec<Field>> {
         let floors = backend.floors.as_ref()?;
-        let seconds =
-            [Some(floors.clock_s), floors.empty_kernel_s, floors.launch_sync_s, floors.event_constant_s];
+        let seconds = [
+            Some(floors.clock_s),
+            floors.empty_kernel_s,
+            floors.launch_sync_s,
+            floors.event_constant_s,
+            floors.arithmetic.map(|arithmetic| arithmetic.fastest_s),
+            floors.arithmetic.map(|arithmetic| arithmetic.slowest_s),
+        ];
         let texts = seconds.map(|seconds| seconds.map_or("-".into(), time_text).into());
         Some([Field::from(backend.name.as_str())].into_iter().chain(texts).collect())
     };
@@ -204,7 +218,7 @@ mod tests {
             "- Temperature of the device: 41 °C\n",
             "- Samples at a clock that was held down: 3 set aside, 2 counted, of 27\n",
             "- Reasons why clocks were held down: sw\\_power\\_cap\n",
-            "| cpu | 21.0 ns | - | - | - |\n| cuda | 1.40 µs | 2.70 µs | 6.10 µs | 1.50 µs |\n",
+            "| cpu | 21.0 ns | - | - | - | 510 µs | 520 µs |\n| cuda | 1.40 µs | 2.70 µs | 6.10 µs | 1.50 µs | - | - |\n",
             "| cuda | 10.00 µs | 11.52 µs | 10.02 µs |\n| cuda | 1.000 ms | 1.002 ms | 1.000 ms |\n",
         ] {
             assert!(text.contains(line), "{line}\n{text}");

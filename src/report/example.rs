@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::backend::{
-    Accuracy, BusRates, Ceilings, ClockCheck, Compile, Conditions, Floors, HostMemory, PageFaults,
-    SetupCounts, Side, Transfer,
+    Accuracy, Arithmetic, BusRates, Ceilings, ClockCheck, Compile, Conditions, Floors, HostMemory,
+    PageFaults, SetupCounts, Side, Transfer,
 };
 use crate::case::{Cache, Case, DType};
 use crate::measure::drift::Drift;
@@ -23,7 +23,11 @@ const SHAPE: [f64; 12] = [0.997, 0.998, 0.999, 0.9995, 0.9998, 1.0, 1.0, 1.0005,
 /// Floors of the clocks of a backend on that side.
 pub fn floors(side: Side) -> Floors {
     match side {
-        Side::Cpu => Floors { clock_s: 21e-9, ..Floors::default() },
+        Side::Cpu => Floors {
+            clock_s: 21e-9,
+            arithmetic: Some(Arithmetic { fastest_s: 510e-6, slowest_s: 520e-6 }),
+            ..Floors::default()
+        },
         Side::Gpu => Floors {
             clock_s: 1.4e-6,
             empty_kernel_s: Some(2.7e-6),
@@ -33,6 +37,7 @@ pub fn floors(side: Side) -> Floors {
                 ClockCheck { spun_s: 10e-6, events_s: 11.52e-6, device_s: 10.02e-6 },
                 ClockCheck { spun_s: 1e-3, events_s: 1.0016e-3, device_s: 1.0001e-3 },
             ],
+            ..Floors::default()
         },
     }
 }

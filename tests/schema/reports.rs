@@ -1,8 +1,8 @@
 //! Reports to hold against the schema: one with little in it, one with everything.
 
 use gpubench::backend::{
-    Accuracy, BusRates, Ceilings, ClockCheck, Compile, Conditions, Floors, HostMemory, PageFaults,
-    SetupCounts, Side, Transfer,
+    Accuracy, Arithmetic, BusRates, Ceilings, ClockCheck, Compile, Conditions, Floors, HostMemory,
+    PageFaults, SetupCounts, Side, Transfer,
 };
 use gpubench::case::{Cache, Case, DType};
 use gpubench::measure::drift::Drift;
@@ -110,6 +110,7 @@ pub fn complete() -> Report {
         empty_kernel_s: Some(2e-6),
         launch_sync_s: Some(6e-6),
         event_constant_s: Some(1.5e-6),
+        arithmetic: Some(Arithmetic { fastest_s: 5e-4, slowest_s: 8e-4 }),
         checks: vec![ClockCheck { spun_s: 1e-5, events_s: 1.15e-5, device_s: 1e-5 }],
     });
     environment.backends[0].ceilings = Some(ceilings());

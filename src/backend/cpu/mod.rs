@@ -18,6 +18,7 @@ mod destroyed;
 mod displace;
 mod elementwise;
 mod entry;
+mod evenness;
 mod fft;
 mod fft_mkl;
 mod fft_real;
@@ -246,7 +247,7 @@ impl Backend for Cpu {
     }
 
     fn floors(&self) -> Option<Floors> {
-        Some(clock::floors())
+        Some(Floors { arithmetic: Some(evenness::measure()), ..clock::floors() })
     }
 
     fn conditions(&mut self) -> Conditions {

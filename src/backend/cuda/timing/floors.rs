@@ -47,7 +47,7 @@ pub fn measure(instrument: &mut Instrument, holding: bool) -> Result<(Floors, Co
         empty_kernel_s: Some(empty_kernel_s),
         launch_sync_s: Some(launch_sync_s),
         event_constant_s: Some(cold_s),
-        checks: Vec::new(),
+        ..Floors::default()
     };
     Ok((floors, Constants { cold_s, hot_s, between_s }))
 }
