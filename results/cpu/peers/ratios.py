@@ -62,11 +62,18 @@ def case_of(row):
     return OPS.index(row["op"]), row["op"], row["dtype"], row["n"]
 
 
+def rounds(measured):
+    """In how many rounds cells were measured."""
+    counts = [len(row["rounds_ms"]) for row in measured["ours"] + measured["peers"]]
+    least, most = min(counts), max(counts)
+    return f"{most} round{'s' * (most > 1)}" if least == most else f"{least} to {most} rounds"
+
+
 def head(measured):
     gpubench = measured["gpubench"]
     ceilings = gpubench["ceilings"] or {}
     print(f"{measured['processor']}, {measured['processors']} hardware threads, {measured['system']}; "
-          f"{measured['threads']} threads on every side; {measured['rounds']} rounds in turn.\n")
+          f"{measured['threads']} threads on every side; {rounds(measured)} in turn.\n")
     print(f"- gpubench {gpubench['version']} ({(gpubench['revision'] or 'unknown')[:12]}): "
           + "; ".join(f"{lib['name']} {lib['version']} ({lib['file']})" for lib in gpubench["libraries"]))
     print("- " + "; ".join(f"{name} {version}" for name, version in measured["versions"].items()))
