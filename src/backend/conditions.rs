@@ -31,7 +31,7 @@ pub struct Conditions {
     pub load_average: Option<f64>,
 }
 
-/// The least times a backend's clocks can show, in seconds, measured when it started.
+/// The least times a backend's clocks can show, and how alike a host's threads are, in seconds, measured when it started.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Floors {
     /// What the clock of `samples_s` reads around nothing: two events with no work between, or two readings of the

@@ -166,8 +166,8 @@ mod tests {
         executions: Rc<RefCell<BTreeMap<usize, usize>>>,
         clock_s: f64,
         seconds: BTreeMap<usize, f64>,
-        /// A count whose first so many executions take ten times as long.
-        disturbed: (usize, usize),
+        /// A count whose executions up to one, the first being 1, take so many times as long.
+        unusual: (usize, usize, f64),
     }
 
     impl Job for Scripted {
@@ -208,9 +208,9 @@ mod tests {
 
         fn time(&mut self, job: &mut dyn Job, _: Cache) -> Result<Sample, CellError> {
             job.execute()?;
-            let (threads, until) = self.disturbed;
-            let is_disturbed = self.used.get() == threads && self.executions.borrow()[&threads] <= until;
-            let seconds = self.seconds[&self.used.get()] * if is_disturbed { 10.0 } else { 1.0 };
+            let (threads, until, times) = self.unusual;
+            let is_unusual = self.used.get() == threads && self.executions.borrow()[&threads] <= until;
+            let seconds = self.seconds[&self.used.get()] * if is_unusual { times } else { 1.0 };
             self.clock_s += seconds;
             Ok(Sample::of_host(seconds))
         }
@@ -251,10 +251,17 @@ mod tests {
     #[test]
     fn a_pass_that_something_else_made_slow_decides_nothing() {
         // A pass executes a count once and then three times at least, and leaves it out for a hopeless first time.
-        let all = Scripted { disturbed: (4, 1 + LEAST), ..Scripted::of(&[(2, 2e-3), (4, 1e-3)]) };
+        let all = Scripted { unusual: (4, 1 + LEAST, 10.0), ..Scripted::of(&[(2, 2e-3), (4, 1e-3)]) };
         assert_eq!(all.chosen().0, Some(4));
-        let fewer = Scripted { disturbed: (2, 1), ..Scripted::of(&[(2, 1e-3), (4, 1.5e-3)]) };
+        let fewer = Scripted { unusual: (2, 1, 10.0), ..Scripted::of(&[(2, 1e-3), (4, 1.5e-3)]) };
         assert_eq!(fewer.chosen().0, Some(2));
+    }
+
+    #[test]
+    fn one_lucky_execution_decides_nothing() {
+        // The first execution with a count is not counted, the second is.
+        let lucky = Scripted { unusual: (1, 2, 0.1), ..Scripted::of(&[(1, 1.2e-3), (4, 1e-3)]) };
+        assert_eq!(lucky.chosen().0, Some(4));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use crate::backend::Arithmetic;
+use crate::measure::stats::quantile;
 
 /// Independent chains of multiplications and additions, and links of each: about half a millisecond. As vectors of two
 /// they fill sixteen registers, and keep a core's units so busy that whoever shares the core is felt.
@@ -18,7 +19,7 @@ pub(super) fn measure() -> Arithmetic {
     let threads = rayon::broadcast(|_| {
         let mut seconds: [f64; REPEATS] = std::array::from_fn(|_| timed());
         seconds.sort_by(f64::total_cmp);
-        seconds[REPEATS / 2]
+        quantile(&seconds, 0.5)
     });
     Arithmetic {
         fastest_s: threads.iter().copied().fold(f64::INFINITY, f64::min),
