@@ -95,11 +95,11 @@ impl<'a> Rounds<'a> {
     pub fn finish(mut self) -> anyhow::Result<(usize, Report)> {
         let took = self.spent_s(&[]);
         let budget = self.run.budget_s.map(|asked| [asked, took]);
-        let arithmetic = self.workers.floors("cpu").and_then(|floors| floors.arithmetic);
+        let states = self.workers.end();
+        let arithmetic = states.iter().find_map(|state| state.floors.as_ref()?.arithmetic);
         let machine = advice::Machine { load: self.journal.load(), arithmetic };
         self.journal.advise(advice::of_run(&self.wide, budget, machine));
         let finished = self.journal.finished();
-        let states = self.workers.end();
         Ok((finished, self.journal.finish(states)?))
     }
 
