@@ -1,4 +1,33 @@
-//! Runs a kernel compiled for the widest vectors and the bit instructions of the present processor; knows no arithmetic.
+//! Runs a kernel with the widest vectors and the bit instructions of the present processor; knows no arithmetic.
+
+pub(super) use self::number::{Number, Vector};
+
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
+mod number;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+/// A set of instructions, by its vectors. None can be named but here, so that a kernel has them only where the
+/// processor has the instructions.
+pub(super) trait Instructions {
+    /// Of float32.
+    type F32: Vector<Element = f32>;
+    /// Of float64.
+    type F64: Vector<Element = f64>;
+}
+
+/// A kernel written with vectors.
+pub(super) trait WithVectors: Sized {
+    /// What it returns.
+    type Output;
+
+    /// The kernel. Must be `#[inline(always)]`, as must all that it calls with vectors.
+    fn run<I: Instructions>(self) -> Self::Output;
+
+    /// The kernel on other processors, where a fused multiply-add would be a slow library call.
+    fn run_portable(self) -> Self::Output;
+}
 
 /// A kernel whose code the compiler vectorises for the instructions of the function it is inlined into.
 pub(super) trait Vectorized: Sized {
@@ -12,8 +41,8 @@ pub(super) trait Vectorized: Sized {
     fn run_portable(self) -> Self::Output;
 }
 
-/// Runs `kernel` with AVX-512, AVX2 or NEON where the processor has them.
-pub(super) fn vectorize<K: Vectorized>(kernel: K) -> K::Output {
+/// Runs `kernel` with the vectors of AVX-512, AVX2 or NEON where the processor has them.
+pub(super) fn with_vectors<K: WithVectors>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     {
         let counts_bits = is_x86_feature_detected!("popcnt")
@@ -27,18 +56,46 @@ pub(super) fn vectorize<K: Vectorized>(kernel: K) -> K::Output {
             // SAFETY: the processor has the features.
             return unsafe { with_avx2(kernel) };
         }
+        kernel.run_portable()
     }
-    if cfg!(target_arch = "aarch64") { kernel.run() } else { kernel.run_portable() }
+    #[cfg(target_arch = "aarch64")]
+    {
+        kernel.run::<aarch64::Neon>()
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        kernel.run_portable()
+    }
+}
+
+/// Runs `kernel` compiled for AVX-512, AVX2 or NEON where the processor has them.
+pub(super) fn vectorize<K: Vectorized>(kernel: K) -> K::Output {
+    with_vectors(ByCompiler(kernel))
+}
+
+struct ByCompiler<K>(K);
+
+impl<K: Vectorized> WithVectors for ByCompiler<K> {
+    type Output = K::Output;
+
+    #[inline(always)]
+    fn run<I: Instructions>(self) -> K::Output {
+        self.0.run()
+    }
+
+    fn run_portable(self) -> K::Output {
+        self.0.run_portable()
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,avx2,fma,popcnt,bmi1,bmi2")]
-fn with_avx512<K: Vectorized>(kernel: K) -> K::Output {
-    kernel.run()
+fn with_avx512<K: WithVectors>(kernel: K) -> K::Output {
+    kernel.run::<x86_64::Avx512>()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,popcnt,bmi1,bmi2")]
-fn with_avx2<K: Vectorized>(kernel: K) -> K::Output {
-    kernel.run()
+fn with_avx2<K: WithVectors>(kernel: K) -> K::Output {
+    kernel.run::<x86_64::Avx2>()
 }

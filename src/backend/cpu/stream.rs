@@ -1,14 +1,17 @@
-//! Copies past the caches, for results that no cache can hold; knows no arithmetic.
+//! Around stores past the caches, for results that no cache can hold: where they may begin, what must follow, and
+//! operands read ahead. Knows no arithmetic.
 //!
 //! An ordinary store reads the line that it is about to overwrite; these do not.
 
-use crate::data::Real;
-
-/// Whether copies go past the caches at all.
+/// Whether there are such stores at all.
 pub(super) const IS_PAST_CACHES: bool = cfg!(target_arch = "x86_64");
 
 /// Bytes of a line of the caches.
-const LINE: usize = 64;
+pub(super) const LINE: usize = 64;
+
+/// How far ahead operands are asked for, in bytes: what most processors fetch of themselves hardly suffices while they
+/// compute and write.
+const AHEAD: usize = 2048;
 
 /// Cuts off what lies before the first whole line.
 pub(super) fn aligned<T>(y: &mut [T]) -> (&mut [T], &mut [T]) {
@@ -16,62 +19,25 @@ pub(super) fn aligned<T>(y: &mut [T]) -> (&mut [T], &mut [T]) {
     y.split_at_mut(head)
 }
 
-/// Copies `from` to `to`, both of one length, past the caches where the processor can. [`fence`] must follow before
-/// another thread is told of it.
-#[cfg(target_arch = "x86_64")]
+/// Asks for what lies [`AHEAD`] of the beginning of `x`.
 #[inline(always)]
-pub(super) fn copy<T: Real>(from: &[T], to: &mut [T]) {
-    use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+pub(super) fn prefetch<T>(x: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
-    assert_eq!(from.len(), to.len());
-    // SAFETY: vectors of whole numbers take any bytes, and any bytes are numbers of the two types that are `Real`.
-    let (head, body, tail) = unsafe { to.align_to_mut::<__m128i>() };
-    let (of_head, from) = from.split_at(head.len());
-    let (of_body, of_tail) = from.split_at(from.len() - tail.len());
-    head.copy_from_slice(of_head);
-    tail.copy_from_slice(of_tail);
-    let vectors = of_body.chunks_exact(size_of::<__m128i>() / size_of::<T>());
-    for (to, from) in body.iter_mut().zip(vectors) {
-        // SAFETY: the source has the vector's bytes, and the target is aligned to them.
-        unsafe { _mm_stream_si128(to, _mm_loadu_si128(from.as_ptr().cast())) };
+        // SAFETY: any address may be asked for, be there memory or not.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(x.as_ptr().cast::<i8>().wrapping_add(AHEAD)) };
     }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (x, AHEAD);
 }
 
-/// Orders such copies with what follows.
-#[cfg(target_arch = "x86_64")]
+/// Orders stores past the caches with what follows.
 pub(super) fn fence() {
     // SAFETY: every processor of this architecture has the instruction.
-    unsafe { std::arch::x86_64::_mm_sfence() };
-}
-
-/// Copies `from` to `to`: other processors have such stores only as hints that the compiler does not offer.
-#[cfg(not(target_arch = "x86_64"))]
-pub(super) fn copy<T: Real>(from: &[T], to: &mut [T]) {
-    to.copy_from_slice(from);
-}
-
-/// Nothing to order.
-#[cfg(not(target_arch = "x86_64"))]
-pub(super) fn fence() {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn copies<T: Real>() {
-        let from: Vec<T> = (0..200).map(|i| T::from_f64(f64::from(i) - 7.5)).collect();
-        for (start, end) in [(0, 0), (0, 1), (1, 2), (1, 200), (3, 67), (0, 200)] {
-            let mut to = [T::default(); 200];
-            copy(&from[start..end], &mut to[start..end]);
-            fence();
-            assert_eq!(to[start..end], from[start..end]);
-            assert!(to[..start].iter().chain(&to[end..]).all(|&x| x == T::default()));
-        }
-    }
-
-    #[test]
-    fn copies_of_any_alignment_arrive_and_touch_nothing_else() {
-        copies::<f32>();
-        copies::<f64>();
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
     }
 }

@@ -124,6 +124,18 @@ fn one_argument_out_of_range_spoils_none_of_its_neighbours() {
     assert!(worst(&x) <= MOST);
 }
 
+#[test]
+fn results_depend_on_their_own_chunk_alone() {
+    // Chunks that need each way of reduction, one after another in every order.
+    let scales = [0.9, 1e3, 1e6, 0.9, 1e6, 1e3, 0.9];
+    let x: Vec<f64> =
+        scales.iter().flat_map(|scale| (0..256).map(move |i| scale * f64::from(i) / 256.0)).collect();
+    let together = sines(&x);
+    for (x, together) in x.chunks(256).zip(together.chunks(256)) {
+        assert_eq!(sines(x), together);
+    }
+}
+
 proptest! {
     #[test]
     fn every_argument_is_right(

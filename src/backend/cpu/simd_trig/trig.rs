@@ -7,11 +7,15 @@
 //! place). Arguments up to [`Trig::NEAR`] need no reduction: there both functions are polynomials of their own, through
 //! the Chebyshev nodes of the interval.
 
+use super::super::simd::{Instructions, Number, Vector};
 use super::wide;
 use crate::data::Real;
 
 /// A real type with the pieces of the vectorised sine.
-pub(in super::super) trait Trig: Real {
+pub(in super::super) trait Trig: Real + Number<Element = Self> {
+    /// A vector of such numbers.
+    type In<I: Instructions>: Vector<Element = Self>;
+
     /// Largest magnitude that the short reduction serves: a power of two that the table of the long one begins at.
     /// Beyond some such limit its last step would round once more where sines have one place less than their
     /// arguments.
@@ -42,15 +46,6 @@ pub(in super::super) trait Trig: Real {
     /// The standard library's cosine.
     fn std_cos(self) -> Self;
 
-    /// Bits of a magnitude, which order as magnitudes do; those of NaN are above all others.
-    type Magnitude: Ord + Copy + Default;
-
-    /// The bits without the sign.
-    fn magnitude(self) -> Self::Magnitude;
-
-    /// `self`, negated when the lowest bit of `parity` is set.
-    fn negate_if_odd(self, parity: Self) -> Self;
-
     /// `self`, negated when `other` is negative.
     fn negate_like(self, other: Self) -> Self;
 
@@ -66,29 +61,23 @@ pub(in super::super) trait Trig: Real {
     /// number with the integer's parity in its lowest bit.
     fn reduced_wide(self, turns: Self::Turns, shift: Self) -> (Self, Self);
 
-    /// `(sin(d) - d) / d^3` at `square = d^2`, for `|d|` up to pi / 2.
-    fn sine_tail(square: Self) -> Self;
+    /// The polynomial `(sin(d) - d) / d^3` of `d^2`, for `|d|` up to pi / 2: its coefficients, that of the highest power
+    /// first, at most [`MOST`].
+    const SINE: &[Self];
 
     /// The same for `|d|` up to [`Trig::NEAR`].
-    fn near_sine_tail(square: Self) -> Self;
+    const NEAR_SINE: &[Self];
 
-    /// `(cos(d) - 1 + d^2 / 2) / d^4` at `square = d^2`, for `|d|` up to [`Trig::NEAR`].
-    fn near_cosine_tail(square: Self) -> Self;
-}
-
-/// A polynomial by its coefficients, that of the highest power first.
-macro_rules! polynomial {
-    ($at:ident, [$first:expr $(, $next:expr)*]) => {{
-        let sum = $first;
-        $(let sum = $at.mul_add(sum, $next);)*
-        sum
-    }};
+    /// `(cos(d) - 1 + d^2 / 2) / d^4`, for `|d|` up to [`Trig::NEAR`].
+    const NEAR_COSINE: &[Self];
 }
 
 macro_rules! trig {
-    ($t:ident, $bits:ident, $words:literal, $turns:path, $wide:path, $limit:expr, $rounder:expr, $mends:literal, $pi:expr,
+    ($t:ident, $vector:ident, $words:literal, $turns:path, $wide:path, $limit:expr, $rounder:expr, $mends:literal, $pi:expr,
      $sine:tt, $near_sine:tt, $near_cosine:tt) => {
         impl Trig for $t {
+            type In<I: Instructions> = I::$vector;
+
             const LIMIT: $t = $limit;
             const INVERSE_PI: $t = std::$t::consts::FRAC_1_PI;
             const MINUS_PI: [$t; 3] = $pi;
@@ -99,6 +88,9 @@ macro_rules! trig {
             const HALF: $t = 0.5;
             const ONE: $t = 1.0;
             const ZERO: $t = 0.0;
+            const SINE: &[$t] = &$sine;
+            const NEAR_SINE: &[$t] = &$near_sine;
+            const NEAR_COSINE: &[$t] = &$near_cosine;
 
             #[inline(always)]
             fn std_sin(self) -> $t {
@@ -108,19 +100,6 @@ macro_rules! trig {
             #[inline(always)]
             fn std_cos(self) -> $t {
                 self.cos()
-            }
-
-            type Magnitude = $bits;
-
-            #[inline(always)]
-            fn magnitude(self) -> $bits {
-                self.abs().to_bits()
-            }
-
-            #[inline(always)]
-            fn negate_if_odd(self, parity: $t) -> $t {
-                const TO_SIGN: u32 = 8 * size_of::<$t>() as u32 - 1;
-                $t::from_bits(self.to_bits() ^ (parity.to_bits() << TO_SIGN))
             }
 
             #[inline(always)]
@@ -140,28 +119,13 @@ macro_rules! trig {
             fn reduced_wide(self, turns: [f64; $words], shift: $t) -> ($t, $t) {
                 $wide(self, turns, shift)
             }
-
-            #[inline(always)]
-            fn sine_tail(square: $t) -> $t {
-                polynomial!(square, $sine)
-            }
-
-            #[inline(always)]
-            fn near_sine_tail(square: $t) -> $t {
-                polynomial!(square, $near_sine)
-            }
-
-            #[inline(always)]
-            fn near_cosine_tail(square: $t) -> $t {
-                polynomial!(square, $near_cosine)
-            }
         }
     };
 }
 
 trig!(
     f32,
-    u32,
+    F32,
     2,
     wide::turns_32,
     wide::reduced_32,
@@ -175,7 +139,7 @@ trig!(
 );
 trig!(
     f64,
-    u64,
+    F64,
     4,
     wide::turns_64,
     wide::reduced_64,
@@ -214,66 +178,130 @@ trig!(
     ]
 );
 
-/// `x - turns * pi`, for `turns` an integer or an integer and a half.
-#[inline(always)]
-fn reduced<T: Trig>(x: T, turns: T) -> T {
-    let [high, middle, low] = T::MINUS_PI;
-    turns.fused(low, turns.fused(middle, turns.fused(high, x)))
+/// The most coefficients of a polynomial.
+const MOST: usize = 9;
+
+/// The functions of one number or of a vector of them, and their constants, each as often as there are numbers: a loop
+/// that finds these in memory leaves its registers to what it computes.
+pub(super) struct Functions<N> {
+    sine: [N; MOST],
+    near_sine: [N; MOST],
+    near_cosine: [N; MOST],
+    inverse_pi: N,
+    minus_pi: [N; 3],
+    rounder: N,
+    slope: N,
+    half: N,
+    minus_half: N,
+    one: N,
+    zero: N,
 }
 
-/// The sine of a reduced argument.
-#[inline(always)]
-fn reduced_sin<T: Trig>(d: T) -> T {
-    let square = d * d;
-    // What the rounding of the square took away, times what the sine over d changes by. For d = -0 either is +0, which
-    // turns the product's -0 into +0, so that -0 stays -0.
-    let lost = if T::MENDS_SQUARE { (T::ZERO - d).fused(d, square) * T::SLOPE } else { T::ZERO };
-    let factor = square.fused(T::sine_tail(square), lost);
-    factor.fused(d, d)
+impl<T: Trig, N: Number<Element = T>> Functions<N> {
+    #[inline(always)]
+    pub(super) fn new() -> Self {
+        let [high, middle, low] = T::MINUS_PI;
+        Functions {
+            sine: splat_all(T::SINE),
+            near_sine: splat_all(T::NEAR_SINE),
+            near_cosine: splat_all(T::NEAR_COSINE),
+            inverse_pi: N::splat(T::INVERSE_PI),
+            minus_pi: [N::splat(high), N::splat(middle), N::splat(low)],
+            rounder: N::splat(T::ROUNDER),
+            slope: N::splat(T::SLOPE),
+            half: N::splat(T::HALF),
+            minus_half: N::splat(T::ZERO - T::HALF),
+            one: N::splat(T::ONE),
+            zero: N::splat(T::ZERO),
+        }
+    }
+
+    /// `x - turns * pi`, for `turns` an integer or an integer and a half.
+    #[inline(always)]
+    fn reduced(&self, x: N, turns: N) -> N {
+        let [high, middle, low] = self.minus_pi;
+        turns.fused(low, turns.fused(middle, turns.fused(high, x)))
+    }
+
+    /// The sine of a reduced argument.
+    #[inline(always)]
+    fn reduced_sin(&self, d: N) -> N {
+        let square = d * d;
+        // What the rounding of the square took away, times what the sine over d changes by. For d = -0 either is +0,
+        // which turns the product's -0 into +0, so that -0 stays -0.
+        let lost = if T::MENDS_SQUARE { (self.zero - d).fused(d, square) * self.slope } else { self.zero };
+        let factor = square.fused(polynomial(square, &self.sine[..T::SINE.len()]), lost);
+        factor.fused(d, d)
+    }
+
+    /// The sine of an argument up to [`Trig::LIMIT`].
+    #[inline(always)]
+    pub(super) fn sin(&self, x: N) -> N {
+        let rounded = x.fused(self.inverse_pi, self.rounder);
+        let d = self.reduced(x, rounded - self.rounder);
+        self.reduced_sin(d.negate_if_odd(rounded))
+    }
+
+    /// The cosine of an argument up to [`Trig::LIMIT`].
+    #[inline(always)]
+    pub(super) fn cos(&self, x: N) -> N {
+        // With h = m - 1/2 half-turns taken off, cos(x) = (-1)^m sin(x - h pi).
+        let rounded = x.fused(self.inverse_pi, self.half) + self.rounder;
+        let d = self.reduced(x, (rounded - self.rounder) - self.half);
+        self.reduced_sin(d.negate_if_odd(rounded))
+    }
+
+    /// The sine of an argument up to [`Trig::NEAR`].
+    #[inline(always)]
+    pub(super) fn sin_near(&self, x: N) -> N {
+        let square = x * x;
+        let tail = polynomial(square, &self.near_sine[..T::NEAR_SINE.len()]);
+        square.fused(tail, self.zero).fused(x, x)
+    }
+
+    /// The cosine of an argument up to [`Trig::NEAR`].
+    #[inline(always)]
+    pub(super) fn cos_near(&self, x: N) -> N {
+        let square = x * x;
+        let tail = polynomial(square, &self.near_cosine[..T::NEAR_COSINE.len()]);
+        square.fused(square.fused(tail, self.minus_half), self.one)
+    }
+}
+
+impl<T: Trig> Functions<T> {
+    /// The sine of an argument of any size.
+    #[inline(always)]
+    pub(super) fn sin_wide(&self, x: T, turns: T::Turns) -> T {
+        let (d, parity) = x.reduced_wide(turns, T::ZERO);
+        let far = self.reduced_sin(d.negate_if_odd(parity)).negate_like(x);
+        // What is not finite makes the product NaN.
+        if x.magnitude() <= T::LIMIT { self.sin(x) } else { far + x * T::ZERO }
+    }
+
+    /// The cosine of an argument of any size.
+    #[inline(always)]
+    pub(super) fn cos_wide(&self, x: T, turns: T::Turns) -> T {
+        let (d, parity) = x.reduced_wide(turns, T::HALF);
+        let far = self.reduced_sin((T::ZERO - d).negate_if_odd(parity));
+        if x.magnitude() <= T::LIMIT { self.cos(x) } else { far + x * T::ZERO }
+    }
 }
 
 #[inline(always)]
-pub(super) fn sin<T: Trig>(x: T) -> T {
-    let rounded = x.fused(T::INVERSE_PI, T::ROUNDER);
-    let d = reduced(x, rounded - T::ROUNDER);
-    reduced_sin(d.negate_if_odd(rounded))
+fn splat_all<N: Number<Element: Trig>>(coefficients: &[N::Element]) -> [N; MOST] {
+    let mut splatted = [N::splat(N::Element::ZERO); MOST];
+    for (splatted, coefficient) in splatted.iter_mut().zip(coefficients) {
+        *splatted = N::splat(*coefficient);
+    }
+    splatted
 }
 
+/// A polynomial by its coefficients, that of the highest power first.
 #[inline(always)]
-pub(super) fn cos<T: Trig>(x: T) -> T {
-    // With h = m - 1/2 half-turns taken off, cos(x) = (-1)^m sin(x - h pi).
-    let rounded = x.fused(T::INVERSE_PI, T::HALF) + T::ROUNDER;
-    let d = reduced(x, (rounded - T::ROUNDER) - T::HALF);
-    reduced_sin(d.negate_if_odd(rounded))
-}
-
-/// The sine of an argument up to [`Trig::NEAR`].
-#[inline(always)]
-pub(super) fn sin_near<T: Trig>(x: T) -> T {
-    let square = x * x;
-    square.fused(T::near_sine_tail(square), T::ZERO).fused(x, x)
-}
-
-/// The cosine of an argument up to [`Trig::NEAR`].
-#[inline(always)]
-pub(super) fn cos_near<T: Trig>(x: T) -> T {
-    let square = x * x;
-    square.fused(square.fused(T::near_cosine_tail(square), T::ZERO - T::HALF), T::ONE)
-}
-
-/// The sine of an argument of any size.
-#[inline(always)]
-pub(super) fn sin_wide<T: Trig>(x: T, turns: T::Turns) -> T {
-    let (d, parity) = x.reduced_wide(turns, T::ZERO);
-    let far = reduced_sin(d.negate_if_odd(parity)).negate_like(x);
-    // What is not finite makes the product NaN.
-    if x.magnitude() <= T::LIMIT.magnitude() { sin(x) } else { far + x * T::ZERO }
-}
-
-/// The cosine of an argument of any size.
-#[inline(always)]
-pub(super) fn cos_wide<T: Trig>(x: T, turns: T::Turns) -> T {
-    let (d, parity) = x.reduced_wide(turns, T::HALF);
-    let far = reduced_sin((T::ZERO - d).negate_if_odd(parity));
-    if x.magnitude() <= T::LIMIT.magnitude() { cos(x) } else { far + x * T::ZERO }
+fn polynomial<N: Number>(at: N, coefficients: &[N]) -> N {
+    let mut sum = coefficients[0];
+    for coefficient in &coefficients[1..] {
+        sum = at.fused(sum, *coefficient);
+    }
+    sum
 }
