@@ -11,6 +11,8 @@ mod x86_64;
 /// A set of instructions, by its vectors. None can be named but here, so that a kernel has them only where the
 /// processor has the instructions.
 pub(super) trait Instructions {
+    /// Whether the constants of a formula hardly fit into the registers.
+    const FEW_REGISTERS: bool;
     /// Of float32.
     type F32: Vector<Element = f32>;
     /// Of float64.

@@ -8,6 +8,7 @@ use super::number::vector;
 pub(super) struct Neon;
 
 impl super::Instructions for Neon {
+    const FEW_REGISTERS: bool = false;
     type F32 = F32x4;
     type F64 = F64x2;
 }

@@ -8,6 +8,7 @@ use super::number::vector;
 pub(super) struct Avx2;
 
 impl super::Instructions for Avx2 {
+    const FEW_REGISTERS: bool = true;
     type F32 = F32x8;
     type F64 = F64x4;
 }
@@ -16,6 +17,7 @@ impl super::Instructions for Avx2 {
 pub(super) struct Avx512;
 
 impl super::Instructions for Avx512 {
+    const FEW_REGISTERS: bool = false;
     type F32 = F32x16;
     type F64 = F64x8;
 }

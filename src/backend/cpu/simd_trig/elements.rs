@@ -86,9 +86,8 @@ impl<F: Formula<T, O>, T: Trig, const O: usize, const PAST_CACHES: bool> WithVec
 
     #[inline(always)]
     fn run<I: Instructions>(self) {
-        let by = Functions::<T::In<I>>::new();
-        // The compiler would broadcast each constant anew from one number, which takes the place of arithmetic.
-        let by = black_box(&by);
+        let by = &Functions::<T::In<I>>::new();
+        let by = in_memory::<I, _>(by);
         let mut reach = Reach::Near;
         for (at, y) in self.y.chunks_mut(CHUNK).enumerate() {
             Self::chunk(by, part(self.x, at * CHUNK, y.len()), y, &mut reach);
@@ -114,8 +113,8 @@ impl<F: Formula<T, 1>, T: Trig> WithVectors for InPlace<'_, F, T> {
 
     #[inline(always)]
     fn run<I: Instructions>(self) {
-        let by = Functions::<T::In<I>>::new();
-        let by = black_box(&by);
+        let by = &Functions::<T::In<I>>::new();
+        let by = in_memory::<I, _>(by);
         for x in self.x.chunks_mut(CHUNK) {
             match Reach::of(largest::<T::In<I>>(x)) {
                 Reach::Near => Self::vectors::<T::In<I>, true>(by, x),
@@ -173,27 +172,31 @@ impl<F: Formula<T, O>, T: Trig, const O: usize, const PAST_CACHES: bool> Element
         Reach::of(match reach {
             Reach::Near => Self::lines::<V, true>(by, x, y),
             Reach::InRange => Self::lines::<V, false>(by, x, y),
-            Reach::Wide => Self::one_by_one(x, y),
+            Reach::Wide => {
+                Self::one_by_one(x, y);
+                let mut most = T::ZERO;
+                for x in x {
+                    most = largest::<V>(x).larger(most);
+                }
+                most
+            }
         })
     }
 
-    /// Computes a chunk of arguments of any size, and tells the largest magnitude.
+    /// Computes a chunk of arguments of any size.
     #[inline(always)]
-    fn one_by_one(x: [&[T]; O], y: &mut [T]) -> T {
+    fn one_by_one(x: [&[T]; O], y: &mut [T]) {
         let by = Functions::<T>::new();
-        let mut largest = T::ZERO;
         // Looked up beforehand, since one look-up after the other is all that most processors can do.
-        let mut turns = [[T::NO_TURNS; O]; CHUNK];
-        for (operand, x) in x.iter().enumerate() {
-            for (turns, x) in turns.iter_mut().zip(*x) {
-                turns[operand] = x.turns();
-                largest = x.magnitude().larger(largest);
+        let mut turns = [[T::NO_TURNS; CHUNK]; O];
+        for (turns, x) in turns.iter_mut().zip(x) {
+            for (turns, x) in turns.iter_mut().zip(x) {
+                *turns = x.turns();
             }
         }
         for (at, y) in y.iter_mut().enumerate() {
-            *y = F::wide(&by, x.map(|x| x[at]), turns[at]);
+            *y = F::wide(&by, x.map(|x| x[at]), turns.each_ref().map(|turns| turns[at]));
         }
-        largest
     }
 
     /// Computes a chunk of arguments that are near, or else in range, and tells the largest magnitude.
@@ -247,6 +250,13 @@ impl<F: Formula<T, O>, T: Trig, const O: usize, const PAST_CACHES: bool> Element
             if PAST_CACHES { result.stream(y) } else { result.store(y) }
         }
     }
+}
+
+/// Constants as the loops should find them. Of those that do not fit into registers the compiler would broadcast each
+/// anew from one number, which takes the place of arithmetic, if it knew them.
+#[inline(always)]
+fn in_memory<I: Instructions, C>(constants: &C) -> &C {
+    if I::FEW_REGISTERS { black_box(constants) } else { constants }
 }
 
 /// `count` elements of each slice.
