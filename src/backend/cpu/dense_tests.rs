@@ -199,6 +199,33 @@ fn a_matrix_that_is_not_positive_definite_is_a_failed_call() {
 }
 
 #[test]
+fn a_cholesky_factorisation_of_several_blocks_solves_and_fails_in_any_of_them() {
+    // Two whole blocks and a part of one.
+    const N: usize = 1_100;
+    with_stack(|| {
+        let cpu = Cpu::with_threads(2);
+        let noise = Stream::new(5, 0).uniforms::<f64>(N * N);
+        let entry = |(i, j): (usize, usize)| if i == j { N as f64 } else { noise[i.max(j) * N + i.min(j)] };
+        let mut a: Vec<f64> = (0..N * N).map(|index| entry((index / N, index % N))).collect();
+        let b = Stream::new(5, 1).uniforms::<f64>(N);
+        let case = case("solve", N, DType::F64);
+        for blocked in of_ops(&cpu, &["solve"]).filter(|k| k.variant.name.ends_with("-blocked")) {
+            let inputs = |a: &[f64]| [in_dtype(DType::F64, N, N, a), in_dtype(DType::F64, N, 1, &b)];
+            let Ok(mut job) = blocked.prepare(&cpu, &case, &inputs(&a)) else { continue };
+            job.execute().unwrap();
+            let x = matrix(&job.answer().unwrap()[0], N, 1);
+            assert!(largest_difference(&product(&a, &x, N, 1), &b) < 1e-13);
+            for broken in [3, 700, N - 1] {
+                let whole = std::mem::replace(&mut a[broken * N + broken], -1.0);
+                let mut job = blocked.prepare(&cpu, &case, &inputs(&a)).unwrap();
+                assert!(matches!(job.execute(), Err(CellError::Failed(_))), "{broken}");
+                a[broken * N + broken] = whole;
+            }
+        }
+    });
+}
+
+#[test]
 fn a_singular_matrix_is_a_failed_call_of_lu() {
     with_stack(|| {
         let cpu = Cpu::with_threads(1);

@@ -39,6 +39,8 @@ pub enum Scope {
     Blas,
     /// Every library that has LAPACK; all run by default.
     Lapack,
+    /// The preferred OpenBLAS, whose own Cholesky falls behind its products; runs by default.
+    OpenBlas,
     /// Every MKL, for its FFTs; the preferred one runs by default.
     Dfti,
     /// The preferred libraries that have LAPACK, for comparison alone.
@@ -96,6 +98,7 @@ impl Scope {
         match self {
             Scope::Blas => true,
             Scope::Lapack => has_lapack,
+            Scope::OpenBlas => library.vendor() == Vendor::OpenBlas && library.is_preferred(),
             Scope::Dfti => library.vendor() == Vendor::Mkl,
             Scope::Comparison => has_lapack && library.is_preferred(),
             Scope::NdarrayLinalg => {
@@ -110,7 +113,7 @@ impl Scope {
 impl LibraryKernel {
     fn with(&self, library: &Arc<Library>) -> Listed {
         let runs_by_default = match self.scope {
-            Scope::Blas | Scope::Lapack => true,
+            Scope::Blas | Scope::Lapack | Scope::OpenBlas => true,
             Scope::Dfti => library.is_preferred(),
             Scope::Comparison | Scope::NdarrayLinalg => false,
         };
@@ -178,7 +181,9 @@ mod tests {
                     && matmul.variant.summary.contains(&library.name())
             );
         }
-        for title in ["solve/openblas-lu", "svd/openblas-gesvd", "solve/mkl", "svd/mkl"] {
+        for title in
+            ["solve/openblas-blocked", "solve/openblas-lu", "svd/openblas-gesvd", "solve/mkl", "svd/mkl"]
+        {
             assert_eq!(listed.iter().filter(|listed| listed.title() == title).count(), 1, "{title}");
         }
         assert!(!listed.iter().any(|listed| listed.title().starts_with("svd/blis")));

@@ -32,6 +32,13 @@ pub const LIBRARY_KERNELS: &[LibraryKernel] = &[
     },
     LibraryKernel {
         op: "solve",
+        suffix: "-blocked",
+        summary: "Cholesky in blocks of 512, {} (potrf, trsm, syrk, trsv)",
+        scope: Scope::OpenBlas,
+        prepare: by_dtype!(blocked_cholesky with library),
+    },
+    LibraryKernel {
+        op: "solve",
         suffix: "-lu",
         summary: "LU, {} (gesv)",
         scope: Scope::Comparison,
@@ -77,8 +84,17 @@ impl<T: Real> System<T> {
 
 struct LapackSolve<T> {
     system: System<T>,
-    /// LU's, unless the factors are Cholesky's.
-    pivots: Option<Vec<i64>>,
+    method: Method,
+}
+
+/// By which routines.
+enum Method {
+    /// posv.
+    Cholesky,
+    /// The steps of posv, the factorisation in blocks.
+    BlockedCholesky,
+    /// gesv, which writes pivots.
+    Lu(Vec<i64>),
 }
 
 fn cholesky<T: Blas>(
@@ -87,9 +103,16 @@ fn cholesky<T: Blas>(
     inputs: &[Operand],
     library: &Library,
 ) -> Result<Box<dyn Job>, CellError> {
-    let crew = ProviderCrew::new(cpu, library, case.side(), MOST_CHOICE)?;
-    let work = LapackSolve { system: System::<T>::new(case, inputs)?, pivots: None };
-    Ok(Box::new(Crewed { work, crew }))
+    lapack::<T>(cpu, case, inputs, library, Method::Cholesky)
+}
+
+fn blocked_cholesky<T: Blas>(
+    cpu: &Cpu,
+    case: &Case,
+    inputs: &[Operand],
+    library: &Library,
+) -> Result<Box<dyn Job>, CellError> {
+    lapack::<T>(cpu, case, inputs, library, Method::BlockedCholesky)
 }
 
 fn lu<T: Blas>(
@@ -98,9 +121,19 @@ fn lu<T: Blas>(
     inputs: &[Operand],
     library: &Library,
 ) -> Result<Box<dyn Job>, CellError> {
+    lapack::<T>(cpu, case, inputs, library, Method::Lu(vec![0; case.side()]))
+}
+
+fn lapack<T: Blas>(
+    cpu: &Cpu,
+    case: &Case,
+    inputs: &[Operand],
+    library: &Library,
+    method: Method,
+) -> Result<Box<dyn Job>, CellError> {
     let crew = ProviderCrew::new(cpu, library, case.side(), MOST_CHOICE)?;
-    let pivots = Some(vec![0; case.side()]);
-    Ok(Box::new(Crewed { work: LapackSolve { system: System::<T>::new(case, inputs)?, pivots }, crew }))
+    let work = LapackSolve { system: System::<T>::new(case, inputs)?, method };
+    Ok(Box::new(Crewed { work, crew }))
 }
 
 impl<T: Blas> Work for LapackSolve<T> {
@@ -113,14 +146,17 @@ impl<T: Blas> Work for LapackSolve<T> {
 
     fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         self.system.show(show);
-        self.pivots.iter().for_each(|pivots| show(memory(pivots)));
+        if let Method::Lu(pivots) = &self.method {
+            show(memory(pivots));
+        }
     }
 
     fn execute(&mut self, crew: &ProviderCrew) -> Result<(), CellError> {
         let (a, b) = (&mut self.system.a.left, &mut self.system.b.left);
-        match &mut self.pivots {
-            None => crew.provider().posv(a, b),
-            Some(pivots) => crew.provider().gesv(a, pivots, b),
+        match &mut self.method {
+            Method::Cholesky => crew.provider().posv(a, b),
+            Method::BlockedCholesky => crew.provider().posv_in_blocks(a, b),
+            Method::Lu(pivots) => crew.provider().gesv(a, pivots, b),
         }
     }
 

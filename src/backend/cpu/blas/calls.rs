@@ -9,6 +9,7 @@ use std::ffi::c_char;
 use ndarray::Array2;
 
 use super::Provider;
+use super::blocked::Blocked;
 use crate::data::Real;
 use crate::error::CellError;
 
@@ -84,6 +85,7 @@ pub(super) struct Lapack<T> {
     posv: Posv<T>,
     gesv: Gesv<T>,
     pub(super) gesdd: Gesdd<T>,
+    pub(super) blocked: Blocked<T>,
 }
 
 impl<T> Routines<T> {
@@ -101,6 +103,7 @@ impl<T> Routines<T> {
                     posv: library.routine(&name("posv"))?,
                     gesv: library.routine(&name("gesv"))?,
                     gesdd: library.routine(&name("gesdd"))?,
+                    blocked: Blocked::find(library, letter)?,
                 })
             };
             let lapack = has_lapack.then(lapack).transpose()?;
@@ -199,7 +202,7 @@ impl Provider {
     }
 
     /// The side of a system of equations.
-    fn system_side<T>(&self, a: &[T], b: &[T]) -> Result<Int, CellError> {
+    pub(super) fn system_side<T>(&self, a: &[T], b: &[T]) -> Result<Int, CellError> {
         if b.len().checked_mul(b.len()) != Some(a.len()) {
             return Err(CellError::call("solve", "the matrix and the right-hand side do not agree"));
         }

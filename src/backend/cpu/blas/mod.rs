@@ -4,6 +4,7 @@
 //! What jobs call is called straight ([`calls`], [`Svd`]); the rest of LAPACK through ndarray-linalg, whose symbols
 //! [`shim`] defines and [`Provider::activate`] points at the provider.
 
+mod blocked;
 mod calls;
 mod crew;
 mod discovery;
