@@ -1,4 +1,4 @@
-//! The sine and the cosine of one number, without a branch; knows no slices.
+//! The sine and the cosine of one number or of a vector of them, without a branch; knows no slices.
 //!
 //! An argument is reduced by the nearest multiple of pi in three parts (Cody and Waite, "Software Manual for
 //! the Elementary Functions", 1980), each subtracted by one fused multiply-add, or beyond [`Trig::LIMIT`] by the method
