@@ -1,20 +1,13 @@
 //! Solutions by a Cholesky factorisation in blocks, and by the triangular systems of one right-hand side.
 //!
 //! A right-looking factorisation: most of the work is one large symmetric update a block, which libraries do nearly as
-//! fast as a product (Golub and Van Loan, "Matrix Computations", 4.2.9). Those that factorise by recursion down to
-//! small blocks wait for their threads more often.
+//! fast as a product (Golub and Van Loan, "Matrix Computations", 4.2.9).
 
-use std::ffi::c_char;
-
-use super::calls::Int;
+use super::calls::{AS_IT_LIES, Int, LOWER, Length, Letter, ONE};
 use super::open::Opened;
 use super::{Blas, Provider};
 use crate::data::Real;
 use crate::error::CellError;
-
-type Letter = *const c_char;
-/// The length of a Fortran string, which follows the other arguments by value.
-type Length = usize;
 
 /// `?potrf`: triangle, n, A, lda, info.
 type Potrf<T> = unsafe extern "C" fn(Letter, *const Int, *mut T, *const Int, *mut Int, Length);
@@ -70,13 +63,10 @@ type Trsv<T> = unsafe extern "C" fn(
 /// which scales worse, is a small part.
 const BLOCK: usize = 512;
 
-const LOWER: Letter = c"L".as_ptr();
 const RIGHT: Letter = c"R".as_ptr();
-const AS_IT_LIES: Letter = c"N".as_ptr();
 const TRANSPOSED: Letter = c"T".as_ptr();
 /// A diagonal that is stored.
 const STORED: Letter = c"N".as_ptr();
-static ONE: Int = 1;
 
 /// The routines that it takes.
 pub(super) struct Blocked<T> {

@@ -15,9 +15,10 @@ use crate::error::CellError;
 
 /// An integer as Fortran gets it.
 pub(super) type Int = i64;
-type Letter = *const c_char;
+/// A Fortran string of one letter.
+pub(super) type Letter = *const c_char;
 /// The length of a Fortran string, which follows the other arguments by value.
-type Length = usize;
+pub(super) type Length = usize;
 
 #[cfg(target_endian = "big")]
 compile_error!("32-bit integers are passed as the low half of 64-bit ones, which must come first in memory");
@@ -130,9 +131,9 @@ impl Blas for f64 {
     }
 }
 
-const AS_IT_LIES: Letter = c"N".as_ptr();
-const LOWER: Letter = c"L".as_ptr();
-static ONE: Int = 1;
+pub(super) const AS_IT_LIES: Letter = c"N".as_ptr();
+pub(super) const LOWER: Letter = c"L".as_ptr();
+pub(super) static ONE: Int = 1;
 
 impl Provider {
     /// `c = a b` for row-major arrays of shapes m x k, k x n and m x n: to Fortran, the transpose of `b` times that of
