@@ -16,16 +16,11 @@ fn leave_out(what: &str, reason: &serde_json::Value) {
     eprintln!("{what} is left out: {reason}");
 }
 
-/// The threads that gained processor time while the variant was sampled, and those that the worker tells; `None`
-/// where its library is missing.
-fn working(op: &str, variant: &str, n: u64, threads: usize) -> Option<(usize, u64)> {
-    let mut worker = Worker::start(threads, false);
-    let prepared = worker.prepare(op, variant, n, "hot");
-    if prepared["type"] == "skipped" {
-        leave_out(&format!("{op}/{variant}"), &prepared["reason"]);
-        return None;
-    }
-    let told = prepared["threads"].as_u64().unwrap();
+/// On a busy system one thread may do all the work for a while; so often it cannot.
+const WINDOWS: usize = 8;
+
+/// The threads that gain processor time while job 0 is sampled.
+fn working(worker: &mut Worker) -> usize {
     worker.measure(1_000_000, 2.5);
     // Warm-up, and waiting for what spins, are over by then.
     std::thread::sleep(Duration::from_millis(900));
@@ -37,21 +32,33 @@ fn working(op: &str, variant: &str, n: u64, threads: usize) -> Option<(usize, u6
     let gained: Vec<u64> = after.iter().map(gained).collect();
     let most = *gained.iter().max().unwrap() as f64;
     assert!(most > 0.0, "no thread has worked");
-    Some((gained.iter().filter(|ticks| **ticks as f64 > WORKS * most).count(), told))
+    gained.iter().filter(|ticks| **ticks as f64 > WORKS * most).count()
 }
 
+/// As many threads work as the worker tells, never more, and it tells no more than were asked for.
 fn obeys(op: &str, variant: &str, n: u64) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     for threads in [1, 2] {
-        let Some((found, told)) = working(op, variant, n, threads) else { return };
-        assert!(told <= threads as u64, "{op}/{variant}: {told} of {threads} threads");
-        assert_eq!(found as u64, told, "{op}/{variant} on {threads} threads");
+        let mut worker = Worker::start(threads, false);
+        let prepared = worker.prepare(op, variant, n, "hot");
+        if prepared["type"] == "skipped" {
+            return leave_out(&format!("{op}/{variant}"), &prepared["reason"]);
+        }
+        let told = prepared["threads"].as_u64().unwrap() as usize;
+        assert!(told <= threads, "{op}/{variant}: {told} of {threads} threads");
+        let fewer = (0..WINDOWS).take_while(|_| {
+            let found = working(&mut worker);
+            assert!(found <= told, "{op}/{variant}: {found} threads work, {told} are told");
+            found < told
+        });
+        assert!(fewer.count() < WINDOWS, "{op}/{variant}: never have {told} threads worked");
     }
 }
 
 #[test]
 fn rayon_works_on_the_threads_asked_for() {
-    obeys("elementwise", "parallel", 2000);
+    // So large that a thread that is woken late still finds work.
+    obeys("elementwise", "parallel", 6000);
 }
 
 #[test]
