@@ -11,6 +11,7 @@ use super::blas::Library;
 use super::entry::{by_dtype, kernel};
 use super::fft_mkl::MklLines;
 use super::fft_real::{Lines, RealFft};
+use super::fftw::FftwLines;
 use super::list::{LibraryKernel, Scope};
 use super::memory::memory;
 use super::per_thread::PerThread;
@@ -28,6 +29,13 @@ pub(super) const KERNELS: &[Kernel] = &[
         "columns in pairs by rustfft, in tiles, half the rows, mirrored half, all threads",
         true,
         by_dtype!(real),
+    ),
+    kernel(
+        "fft",
+        "fftw",
+        "columns in pairs by FFTW, in tiles, half the rows, mirrored half, all threads",
+        true,
+        by_dtype!(fftw),
     ),
     kernel(
         "fft",
@@ -54,6 +62,11 @@ const BAND: usize = 16;
 
 fn real<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
     let lines = RustLines(FftPlanner::new().plan_fft_forward(case.side()));
+    Ok(Box::new(RealFft::new(case.side(), operand::<T>(inputs)?, Box::new(lines))))
+}
+
+fn fftw<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    let lines = FftwLines::<T>::new(case.side())?;
     Ok(Box::new(RealFft::new(case.side(), operand::<T>(inputs)?, Box::new(lines))))
 }
 
@@ -170,6 +183,8 @@ fn operand<T: Real>(inputs: &[Operand]) -> Result<&[T], CellError> {
 mod tests {
     use super::super::blas::Vendor;
     use super::super::entry::{TEST_SIDES, answer_of};
+    use super::super::fftw::Fftw;
+    use crate::case::DType;
     use crate::data::generator::Stream;
 
     use super::*;
@@ -205,7 +220,9 @@ mod tests {
     fn every_variant_agrees_with_the_definition_in_float64() {
         let libraries = crate::backend::cpu::libraries(&crate::backend::Options::default());
         let usable = |library: &Library| library.vendor() == Vendor::Mkl && library.provider().is_ok();
+        let has_fftw = DType::ALL.iter().all(|&dtype| Fftw::of(dtype).is_ok());
         let variants = KERNELS.iter().map(|kernel| kernel.variant.name.to_string());
+        let variants = variants.filter(|name| has_fftw || name != "fftw");
         let made =
             libraries.iter().filter(|library| usable(library)).map(|library| library.word().to_owned());
         let variants: Vec<String> = variants.chain(made).collect();

@@ -1,4 +1,4 @@
-//! The CPU: ndarray, BLAS and LAPACK found at run time, faer, rustfft, sprs, and kernels of our own.
+//! The CPU: ndarray, BLAS, LAPACK and FFTW found at run time, faer, rustfft, sprs, and kernels of our own.
 
 use std::mem::forget;
 use std::path::Path;
@@ -23,10 +23,12 @@ mod fft;
 mod fft_mkl;
 mod fft_real;
 mod fft_tile;
+mod fftw;
 mod flush;
 mod gustavson;
 mod host_loop;
 mod list;
+mod machine;
 mod matmul;
 mod memory;
 mod moments;
@@ -68,7 +70,8 @@ pub const REGISTRATION: Registration = Registration {
     findings: |options| {
         let libraries = libraries(options);
         let kernels = list::list(&libraries);
-        libraries.iter().map(|library| library.finding(served_by(library, &kernels))).collect()
+        let of_blas = libraries.iter().map(|library| library.finding(served_by(library, &kernels)));
+        of_blas.chain(fftw::findings()).collect()
     },
 };
 
@@ -198,13 +201,12 @@ impl Backend for Cpu {
 
     fn libraries(&self) -> Vec<Finding> {
         let loaded = self.libraries.iter().filter_map(|library| Some((library, library.loaded()?)));
-        loaded
-            .map(|(library, provider)| {
-                let mut finding = library.finding(served_by(library, &self.kernels));
-                finding.version = Some(format!("{}, {} threads", provider.version(), provider.threads()));
-                finding
-            })
-            .collect()
+        let of_blas = loaded.map(|(library, provider)| {
+            let mut finding = library.finding(served_by(library, &self.kernels));
+            finding.version = Some(format!("{}, {} threads", provider.version(), provider.threads()));
+            finding
+        });
+        of_blas.chain(fftw::loaded()).collect()
     }
 
     fn settle(&mut self) {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::Vendor;
 use super::identity::{Identity, identify};
-use super::machine::{Machine, entries, package_folders};
+use crate::backend::cpu::machine::{Machine, entries, package_folders};
 
 /// A library file.
 #[derive(Clone, Debug, PartialEq, Eq)]

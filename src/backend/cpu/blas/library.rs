@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::discovery::{self, Found, NAMED};
-use super::machine::Machine;
 use super::{Provider, Vendor, identity, open};
 use crate::backend::Finding;
+use crate::backend::cpu::machine::Machine;
 use crate::error::Unavailable;
 
 /// A library, which is loaded when it is first needed.

@@ -12,7 +12,6 @@ mod elf;
 mod gesdd;
 mod identity;
 mod library;
-mod machine;
 mod open;
 mod provider;
 mod rouse;
