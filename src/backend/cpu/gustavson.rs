@@ -85,10 +85,10 @@ impl<T: Real> Gustavson<T> {
         job.gathered = PerThread::new(|| Gathered::new(b.cols, rows, entries, products_a_word));
         // Counted once here, so that the result's memory is there before the first execution.
         let total = AtomicUsize::new(0);
-        let count = |_, gathered: &Gathered<T>| {
+        let count = |(), gathered: &Gathered<T>| {
             total.fetch_add(gathered.entries().0.len(), Ordering::Relaxed);
         };
-        job.each_block(job.operands()?, || bounds, count);
+        job.each_block(job.operands()?, || bounds, |_| (), count);
         let total = total.into_inner();
         if i32::try_from(total).is_err() {
             return Err(too_many(total as i64));
@@ -128,13 +128,14 @@ impl<T: Real> Gustavson<T> {
         balanced(work, even.max(total / MOST_WORK).max(1) as usize)
     }
 
-    /// Gathers each block of those that `find` finds, on all threads that work, and hands it to `done` with its number.
-    /// `find` must not enter rayon: it might have to wait for itself there.
-    fn each_block(
+    /// Gathers each block of those that `find` finds, on all threads that work, and hands it to `done` with what
+    /// `begin` gave for its number before. `find` must not enter rayon: it might have to wait for itself there.
+    fn each_block<B>(
         &self,
         (a, b): Operands<T>,
         find: impl FnOnce() -> Vec<usize> + Send,
-        done: impl Fn(usize, &Gathered<T>) + Sync,
+        begin: impl Fn(usize) -> B + Sync,
+        done: impl Fn(B, &Gathered<T>) + Sync,
     ) {
         let (bounds, next) = (Bounds::default(), AtomicUsize::new(0));
         let work = || {
@@ -145,8 +146,9 @@ impl<T: Real> Gustavson<T> {
                     let Some(&[first, end]) = bounds.get(block..).and_then(|rest| rest.first_chunk()) else {
                         break;
                     };
+                    let begun = begin(block);
                     gathered.gather(a, b, first..end);
-                    done(block, gathered);
+                    done(begun, gathered);
                 }
             });
         };
@@ -213,15 +215,21 @@ impl<T: Real> Job for Gustavson<T> {
         let find = || found.unwrap_or_else(|| self.blocks(operands, &mut work));
         let queue =
             Queue::new(Rest { base: 0, ends: &mut indptr[1..], indices: &mut indices, values: &mut values });
-        self.each_block(operands, find, |block, gathered| {
-            let (columns, sums) = gathered.entries();
-            let place = queue.place(block, gathered.ends().len(), columns.len());
-            place.indices.copy_from_slice(columns);
-            place.values.copy_from_slice(sums);
-            for (end, within) in place.ends.iter_mut().zip(gathered.ends()) {
-                *end = place.base as i32 + within;
-            }
-        });
+        self.each_block(
+            operands,
+            find,
+            |block| queue.turn(block),
+            |turn, gathered| {
+                let (columns, sums) = gathered.entries();
+                // Where it never comes, a thread has panicked, which the caller is told.
+                let Some(place) = turn.place(gathered.ends().len(), columns.len()) else { return };
+                place.indices.copy_from_slice(columns);
+                place.values.copy_from_slice(sums);
+                for (end, within) in place.ends.iter_mut().zip(gathered.ends()) {
+                    *end = place.base as i32 + within;
+                }
+            },
+        );
         (self.work, self.indptr, self.indices, self.values) = (work, indptr, indices, values);
         Ok(())
     }

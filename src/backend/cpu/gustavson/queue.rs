@@ -20,9 +20,18 @@ pub(super) struct Rest<'a, T> {
 
 /// The queue of threads that have computed a block and wait for its place.
 pub(super) struct Queue<'a, T> {
-    /// The block whose turn it is.
-    turn: AtomicUsize,
+    /// The block whose turn it is, or [`LOST`].
+    next: AtomicUsize,
     rest: Mutex<Rest<'a, T>>,
+}
+
+/// Stands for the block whose turn it is once a thread has panicked over one: no turn comes any more.
+const LOST: usize = usize::MAX;
+
+/// One block's turn in a queue, which has come once all blocks before it have their places.
+pub(super) struct Turn<'q, 'a, T> {
+    queue: &'q Queue<'a, T>,
+    block: usize,
 }
 
 impl<'a, T> Rest<'a, T> {
@@ -48,16 +57,34 @@ fn first<'a, X>(slice: &mut &'a mut [X], count: usize) -> &'a mut [X] {
 
 impl<'a, T> Queue<'a, T> {
     pub(super) fn new(whole: Rest<'a, T>) -> Self {
-        Queue { turn: AtomicUsize::new(0), rest: Mutex::new(whole) }
+        Queue { next: AtomicUsize::new(0), rest: Mutex::new(whole) }
     }
 
-    /// The place of `block`, which has so many rows and entries, once all blocks before it have theirs. Whoever
-    /// computes blocks must take them in order, lest all wait for one that nobody has begun.
-    pub(super) fn place(&self, block: usize, rows: usize, entries: usize) -> Rest<'a, T> {
-        wait_until(|| self.turn.load(Ordering::Acquire) == block);
-        let place = self.rest.lock().unwrap_or_else(PoisonError::into_inner).take(rows, entries);
-        self.turn.store(block + 1, Ordering::Release);
-        place
+    /// The turn of `block`, to be had before it is computed. Whoever computes blocks must take them in order, lest all
+    /// wait for one that nobody has begun.
+    pub(super) fn turn(&self, block: usize) -> Turn<'_, 'a, T> {
+        Turn { queue: self, block }
+    }
+}
+
+impl<'a, T> Turn<'_, 'a, T> {
+    /// The place of the block, which has so many rows and entries, once all blocks before it have theirs; `None` if
+    /// one of them never will.
+    pub(super) fn place(self, rows: usize, entries: usize) -> Option<Rest<'a, T>> {
+        let Queue { next, rest } = self.queue;
+        wait_until(|| [self.block, LOST].contains(&next.load(Ordering::Acquire)));
+        let place = rest.lock().unwrap_or_else(PoisonError::into_inner).take(rows, entries);
+        let passed =
+            next.compare_exchange(self.block, self.block + 1, Ordering::Release, Ordering::Relaxed).is_ok();
+        passed.then_some(place)
+    }
+}
+
+impl<T> Drop for Turn<'_, '_, T> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.queue.next.store(LOST, Ordering::Release);
+        }
     }
 }
 
@@ -106,7 +133,7 @@ mod tests {
             for block in (0..4).rev() {
                 let queue = &queue;
                 scope.spawn(move || {
-                    let place = queue.place(block, 1, block + 1);
+                    let place = queue.turn(block).place(1, block + 1).unwrap();
                     place.ends[0] = place.base as i32;
                     place.indices.fill(block as i32);
                     place.values.fill(block as f32);
@@ -116,6 +143,23 @@ mod tests {
         assert_eq!(ends, [0, 1, 3, 6]);
         assert_eq!(indices, [0, 1, 1, 2, 2, 2, 3, 3, 3, 3]);
         assert_eq!(values.map(|value| value as i32), indices);
+    }
+
+    #[test]
+    fn nobody_waits_for_a_block_that_is_lost() {
+        let (mut ends, mut indices, mut values) = ([0; 4], [0; 4], [0.0f32; 4]);
+        let queue = Queue::new(Rest { base: 0, ends: &mut ends, indices: &mut indices, values: &mut values });
+        std::thread::scope(|scope| {
+            let queue = &queue;
+            let waiting = [2, 3].map(|block| scope.spawn(move || queue.turn(block).place(1, 1).is_none()));
+            assert!(queue.turn(0).place(1, 1).is_some());
+            let lost = scope.spawn(|| {
+                let _turn = queue.turn(1);
+                std::panic::resume_unwind(Box::new("no block"));
+            });
+            assert!(lost.join().is_err());
+            assert!(waiting.into_iter().all(|waiting| waiting.join().unwrap()));
+        });
     }
 
     #[test]
