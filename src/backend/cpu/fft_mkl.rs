@@ -4,14 +4,16 @@
 //! the thread that makes it: the threads are ours, and none of MKL's is started or left spinning.
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_void};
+use std::fmt::Display;
 use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use libloading::os::unix::{Library, RTLD_NOW};
+use libloading::os::unix::RTLD_NOW;
 use rustfft::num_complex::Complex;
 
 use super::fft_real::Lines;
+use super::shared_library::{self, symbol};
 use crate::case::DType;
 use crate::data::Real;
 use crate::error::CellError;
@@ -40,21 +42,25 @@ struct Dfti {
     message: Message,
 }
 
+/// A failure of the routines, named.
+fn failed(problem: impl Display) -> CellError {
+    CellError::call("MKL's DFTI", problem)
+}
+
 impl Dfti {
-    /// The routines of the library in that file, which is MKL's and loaded already.
-    fn of(library: &Path) -> Result<Dfti, CellError> {
-        let missing = |error| CellError::call("MKL's DFTI", error);
+    /// The routines of the library in that file, which is MKL's and loaded already; what is wrong with it otherwise.
+    fn of(library: &Path) -> Result<Dfti, String> {
         // SAFETY: the library is loaded, so that nothing is initialised; the types are those of its header,
         // mkl_dfti.h, where MKL_LONG is `long`.
         unsafe {
-            let library = Library::open(Some(library), RTLD_NOW).map_err(missing)?;
+            let library = shared_library::open(library, RTLD_NOW)?;
             let dfti = Dfti {
-                create: *library.get(b"DftiCreateDescriptor\0").map_err(missing)?,
-                set_value: *library.get(b"DftiSetValue\0").map_err(missing)?,
-                commit: *library.get(b"DftiCommitDescriptor\0").map_err(missing)?,
-                compute: *library.get(b"DftiComputeForward\0").map_err(missing)?,
-                free: *library.get(b"DftiFreeDescriptor\0").map_err(missing)?,
-                message: *library.get(b"DftiErrorMessage\0").map_err(missing)?,
+                create: symbol(&library, "DftiCreateDescriptor")?,
+                set_value: symbol(&library, "DftiSetValue")?,
+                commit: symbol(&library, "DftiCommitDescriptor")?,
+                compute: symbol(&library, "DftiComputeForward")?,
+                free: symbol(&library, "DftiFreeDescriptor")?,
+                message: symbol(&library, "DftiErrorMessage")?,
             };
             // The routines must stay for as long as the process lives.
             std::mem::forget(library);
@@ -102,8 +108,8 @@ impl<T: Real> MklLines<T> {
             DType::F32 => SINGLE,
             DType::F64 => DOUBLE,
         };
-        let dfti = Dfti::of(library)?;
-        let length = c_long::try_from(side).map_err(|error| CellError::call("MKL's DFTI", error))?;
+        let dfti = Dfti::of(library).map_err(failed)?;
+        let length = c_long::try_from(side).map_err(failed)?;
         let mut lines = MklLines {
             dfti,
             handle: std::ptr::null_mut(),

@@ -40,6 +40,7 @@ mod quiet;
 mod reduction;
 mod rouse;
 mod row_blocks;
+mod shared_library;
 mod simd;
 mod simd_trig;
 mod sin;

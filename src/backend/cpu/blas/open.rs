@@ -9,6 +9,7 @@ use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 use super::calls::Routines;
 use super::provider::{GetThreads, Provider, SetThreads};
 use super::{Vendor, shim};
+use crate::backend::cpu::shared_library::{self, symbol};
 
 /// What stands before and after the names of routines: nothing, SciPy's prefix, and NumPy's suffix for 64-bit integers.
 const SPELLINGS: [(&str, &str); 4] = [("", ""), ("scipy_", ""), ("scipy_", "64_"), ("", "64_")];
@@ -35,7 +36,7 @@ pub(super) struct Opened {
 impl Opened {
     fn new(library: &Path) -> Result<Opened, String> {
         // SAFETY: what is loaded is a BLAS library, whose initialisers only set up its threads and tables.
-        let library = unsafe { Library::open(Some(library), RTLD_NOW) }.map_err(|e| reason(&e))?;
+        let library = unsafe { shared_library::open(library, RTLD_NOW) }?;
         Ok(Opened { library, prefix: "", suffix: "" })
     }
 
@@ -44,10 +45,8 @@ impl Opened {
     /// # Safety
     /// `F` is the type of a pointer to a function with the routine's signature.
     pub(super) unsafe fn routine<F: Copy>(&self, name: &str) -> Result<F, String> {
-        let symbol = format!("{}{name}{}\0", self.prefix, self.suffix);
         // SAFETY: the caller vouches for the type.
-        let found = unsafe { self.library.get::<F>(symbol.as_bytes()) };
-        found.map(|routine| *routine).map_err(|_| format!("it has no {}", symbol.trim_end_matches('\0')))
+        unsafe { symbol(&self.library, &format!("{}{name}{}", self.prefix, self.suffix)) }
     }
 
     /// Text that a routine without arguments returns; empty if there is no such routine.
@@ -208,15 +207,10 @@ fn require_parts(runtime: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// What the loader said, which libloading keeps as the source of its error.
-fn reason(error: &libloading::Error) -> String {
-    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
-}
-
 /// Opens a library whose symbols every later one may use.
 fn open_for_all(library: impl AsRef<Path>) -> Result<Library, String> {
     // SAFETY: the libraries opened here, libm and Intel's OpenMP, have harmless initialisers.
-    unsafe { Library::open(Some(library.as_ref()), RTLD_NOW | RTLD_GLOBAL) }.map_err(|e| reason(&e))
+    unsafe { shared_library::open(library.as_ref(), RTLD_NOW | RTLD_GLOBAL) }
 }
 
 /// The file of the library that holds `address`.

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use libloading::os::unix::{Library, RTLD_NOW};
 
 use super::machine::Machine;
+use super::shared_library::{open, symbol};
 use crate::backend::Finding;
 use crate::case::DType;
 use crate::error::Unavailable;
@@ -48,7 +49,7 @@ impl Fftw {
         // pointers to numbers as pointers to anything. The version is an array of characters with a final zero, whose
         // address is its symbol's.
         unsafe {
-            let library = Library::open(Some(path), RTLD_NOW).map_err(|error| reason(&error))?;
+            let library = open(path, RTLD_NOW)?;
             let version: *const c_char = routine(&library, dtype, "version")?;
             let fftw = Fftw {
                 path: path.to_path_buf(),
@@ -137,15 +138,8 @@ unsafe fn routine<F: Copy>(library: &Library, dtype: DType, name: &str) -> Resul
         DType::F32 => "fftwf_",
         DType::F64 => "fftw_",
     };
-    let symbol = format!("{prefix}{name}");
     // SAFETY: the caller vouches for the type.
-    let found = unsafe { library.get::<F>(format!("{symbol}\0").as_bytes()) };
-    found.map(|found| *found).map_err(|_| format!("it has no {symbol}"))
-}
-
-/// What the loader said, which libloading keeps as the source of its error.
-fn reason(error: &libloading::Error) -> String {
-    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
+    unsafe { symbol(library, &format!("{prefix}{name}")) }
 }
 
 #[cfg(test)]
