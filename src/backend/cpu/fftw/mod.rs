@@ -21,6 +21,13 @@ const NAME: &str = "FFTW";
 /// The variants that need it.
 const SERVES: &str = "fft/fftw";
 
+/// MKL has routines of the same names, and its parts offer them to whatever is loaded later: FFTW's calls of its own
+/// routines must not end there.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const FLAGS: c_int = RTLD_NOW | libc::RTLD_DEEPBIND;
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+const FLAGS: c_int = RTLD_NOW;
+
 /// A plan, which only the library can read.
 type Plan = *mut c_void;
 
@@ -49,7 +56,7 @@ impl Fftw {
         // pointers to numbers as pointers to anything. The version is an array of characters with a final zero, whose
         // address is its symbol's.
         unsafe {
-            let library = open(path, RTLD_NOW)?;
+            let library = open(path, FLAGS)?;
             let version: *const c_char = routine(&library, dtype, "version")?;
             let fftw = Fftw {
                 path: path.to_path_buf(),
