@@ -12,7 +12,7 @@ OUT.json: {threads, rounds, processor, gpubench: {version, revision, ceilings, l
            ours: [{op, n, dtype, variant, error, bound, flop, bytes, threads, rounds_ms}],
            peers: [{lib, op, n, dtype, variant, rounds_ms}]}
 """
-import argparse, json, os, pathlib, subprocess, sys, tempfile, tomllib
+import argparse, json, os, pathlib, re, subprocess, sys, tempfile, tomllib
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -111,8 +111,8 @@ def theirs(asked, library, op, sizes, folder, figures):
 def about(environment):
     """What a reader needs to know of gpubench's side: no names or folders of the machine."""
     cpu = next(backend for backend in environment["backends"] if backend["name"] == "cpu")
-    # The number of threads at the end of a version is that of the last job.
-    libraries = [{"name": found["name"], "version": (found.get("version") or "").rpartition(", ")[0], "file": os.path.basename(found.get("path") or "")}
+    # The number of threads at the end of a BLAS's version is that of the last job.
+    libraries = [{"name": found["name"], "version": re.sub(", [0-9]+ threads$", "", found.get("version") or ""), "file": os.path.basename(found.get("path") or "")}
                  for found in cpu["libraries"]]
     return dict(version=environment["gpubench_version"], revision=environment.get("gpubench_revision"),
                 ceilings=cpu.get("ceilings"), description=cpu["description"], libraries=libraries)
