@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::leave_out;
 use crate::worker::Worker;
 
 /// A thread works when it gains more than this share of what the busiest one gains.
@@ -10,11 +11,6 @@ const WORKS: f64 = 0.05;
 
 /// Held while threads are counted: on few processors one test's threads would keep another's from working.
 static ALONE: Mutex<()> = Mutex::new(());
-
-#[expect(clippy::print_stderr, reason = "a test that is left out says why")]
-fn leave_out(what: &str, reason: &serde_json::Value) {
-    eprintln!("{what} is left out: {reason}");
-}
 
 /// On a busy system one thread may do all the work for a while; so often it cannot.
 const WINDOWS: usize = 8;

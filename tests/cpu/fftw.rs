@@ -1,0 +1,44 @@
+//! FFTW's calls of its own routines do not end in another library that has routines of the same names, as MKL has.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::leave_out;
+
+/// A library whose routine of a name that FFTW itself calls ends the process.
+const OTHER: &str = "#include <stdlib.h>
+void *fftw_plan_dft(void) { abort(); }
+void *fftwf_plan_dft(void) { abort(); }
+";
+
+/// Compiles the other library; what hinders it otherwise.
+fn compile(source: &Path, library: &Path) -> Result<(), String> {
+    std::fs::write(source, OTHER).unwrap();
+    let output = Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([library, source]).output();
+    let output = output.map_err(|error| format!("cc: {error}"))?;
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+}
+
+#[test]
+fn fftw_works_beside_a_library_with_routines_of_the_same_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = folder.path().join("other.so");
+    if let Err(reason) = compile(&folder.path().join("other.c"), &library) {
+        return leave_out("fft/fftw", &json!(reason));
+    }
+    let run = "run --ops fft --variants cpu/fftw --sizes 16 --dtypes all --samples 3 --no-peaks --format json --out -";
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
+    // The workers take it over, and load FFTW after it.
+    let output = command.args(run.split(' ')).env("LD_PRELOAD", &library).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = report["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        match row["outcome"].as_str() {
+            Some("skipped") => leave_out("fft/fftw", &row["reason"]),
+            outcome => assert_eq!(outcome, Some("measured"), "{row}"),
+        }
+    }
+}
