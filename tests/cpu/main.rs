@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
 mod faults;
-mod fftw;
+mod neighbours;
 mod threads;
 mod worker;
 

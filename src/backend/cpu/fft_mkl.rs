@@ -9,11 +9,10 @@ use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use libloading::os::unix::RTLD_NOW;
 use rustfft::num_complex::Complex;
 
 use super::fft_real::Lines;
-use super::shared_library::{self, symbol};
+use super::shared_library::{open, symbol};
 use crate::case::DType;
 use crate::data::Real;
 use crate::error::CellError;
@@ -53,7 +52,7 @@ impl Dfti {
         // SAFETY: the library is loaded, so that nothing is initialised; the types are those of its header,
         // mkl_dfti.h, where MKL_LONG is `long`.
         unsafe {
-            let library = shared_library::open(library, RTLD_NOW)?;
+            let library = open(library)?;
             let dfti = Dfti {
                 create: symbol(&library, "DftiCreateDescriptor")?,
                 set_value: symbol(&library, "DftiSetValue")?,

@@ -3,15 +3,31 @@
 use std::os::raw::c_int;
 use std::path::Path;
 
-use libloading::os::unix::Library;
+use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
+
+/// Libraries have routines of the same names, and MKL's parts offer theirs to whatever is loaded later: what a library
+/// calls must be its own first, or OpenBLAS's LAPACK would work with MKL's parts, and FFTW crash in them.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const ITS_OWN_FIRST: c_int = libc::RTLD_DEEPBIND;
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+const ITS_OWN_FIRST: c_int = 0;
 
 /// Opens the library in a file, or of a name that the loader knows; what the loader says otherwise.
 ///
 /// # Safety
 /// The library's initialisers do no harm.
-pub unsafe fn open(library: &Path, flags: c_int) -> Result<Library, String> {
+pub unsafe fn open(library: &Path) -> Result<Library, String> {
     // SAFETY: the caller vouches for the initialisers.
-    unsafe { Library::open(Some(library), flags) }.map_err(|error| reason(&error))
+    unsafe { Library::open(Some(library), RTLD_NOW | ITS_OWN_FIRST) }.map_err(|error| reason(&error))
+}
+
+/// As [`open`], for a library whose symbols every later one may use.
+///
+/// # Safety
+/// The library's initialisers do no harm.
+pub unsafe fn open_for_all(library: &Path) -> Result<Library, String> {
+    // SAFETY: the caller vouches for the initialisers.
+    unsafe { Library::open(Some(library), RTLD_NOW | RTLD_GLOBAL) }.map_err(|error| reason(&error))
 }
 
 /// What the symbol of that name stands for; `it has no NAME` otherwise.

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_int};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 
-use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
+use libloading::os::unix::Library;
 
 use super::calls::Routines;
 use super::provider::{GetThreads, Provider, SetThreads};
@@ -36,7 +36,7 @@ pub(super) struct Opened {
 impl Opened {
     fn new(library: &Path) -> Result<Opened, String> {
         // SAFETY: what is loaded is a BLAS library, whose initialisers only set up its threads and tables.
-        let library = unsafe { shared_library::open(library, RTLD_NOW) }?;
+        let library = unsafe { shared_library::open(library) }?;
         Ok(Opened { library, prefix: "", suffix: "" })
     }
 
@@ -210,7 +210,7 @@ fn require_parts(runtime: &Path) -> Result<(), String> {
 /// Opens a library whose symbols every later one may use.
 fn open_for_all(library: impl AsRef<Path>) -> Result<Library, String> {
     // SAFETY: the libraries opened here, libm and Intel's OpenMP, have harmless initialisers.
-    unsafe { shared_library::open(library.as_ref(), RTLD_NOW | RTLD_GLOBAL) }
+    unsafe { shared_library::open_for_all(library.as_ref()) }
 }
 
 /// The file of the library that holds `address`.

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use libloading::os::unix::{Library, RTLD_NOW};
+use libloading::os::unix::Library;
 
 use super::machine::Machine;
 use super::shared_library::{open, symbol};
@@ -20,13 +20,6 @@ pub use lines::FftwLines;
 const NAME: &str = "FFTW";
 /// The variants that need it.
 const SERVES: &str = "fft/fftw";
-
-/// MKL has routines of the same names, and its parts offer them to whatever is loaded later: FFTW's calls of its own
-/// routines must not end there.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-const FLAGS: c_int = RTLD_NOW | libc::RTLD_DEEPBIND;
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-const FLAGS: c_int = RTLD_NOW;
 
 /// A plan, which only the library can read.
 type Plan = *mut c_void;
@@ -56,7 +49,7 @@ impl Fftw {
         // pointers to numbers as pointers to anything. The version is an array of characters with a final zero, whose
         // address is its symbol's.
         unsafe {
-            let library = open(path, FLAGS)?;
+            let library = open(path)?;
             let version: *const c_char = routine(&library, dtype, "version")?;
             let fftw = Fftw {
                 path: path.to_path_buf(),
