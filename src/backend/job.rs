@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Finding;
 use super::ceilings::Ceilings;
 use super::conditions::{Conditions, Floors};
+use super::contents::{self, Contents, Fingerprints};
 use super::phases::DevicePhases;
 use crate::case::{Cache, Case};
 use crate::data::Operand;
@@ -148,6 +149,12 @@ pub trait Job {
     /// caches to be emptied of it. A job that shows nothing has all data in the caches displaced by other data.
     fn buffers(&self, _show: &mut dyn FnMut(&[MaybeUninit<u8>])) {}
 
+    /// Shows the operands and the answer, so that timed executions can be checked: after the last sample of a round
+    /// both must still be what they were when the answer was judged. A job that shows no answer has it judged again.
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::default()
+    }
+
     /// Wakes the threads that [`Job::execute`] will use, without touching its buffers. Called outside the clock,
     /// immediately before executions with cold caches: others find the threads awake.
     fn rouse(&mut self) -> Result<(), CellError> {
@@ -226,6 +233,35 @@ pub trait Backend {
     /// Resets `job`, brings the caches into that state, and executes it between two readings of each clock;
     /// returns when its work is done. Hot, it may take the mean of several executions back to back.
     fn time(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError>;
+
+    /// Fingerprints of what `job` holds now.
+    fn fingerprints(&mut self, job: &mut dyn Job) -> Result<Fingerprints, CellError> {
+        contents::fingerprints(&job.contents())
+    }
+
+    /// Resets `job`, spoils its answer and executes it once, without timing it. Returns the fingerprints of the answer
+    /// just before and just after the execution, `None` where the job shows no answer.
+    ///
+    /// A device must spoil, execute and read in the order of the job's stream, with nothing waited for in between: work
+    /// that runs elsewhere then comes too early or too late.
+    fn execute_spoiled(&mut self, job: &mut dyn Job) -> Result<[Option<u64>; 2], CellError> {
+        job.reset()?;
+        contents::spoil(&mut job.contents())?;
+        let before = self.fingerprints(job)?.answer;
+        job.execute()?;
+        Ok([before, self.fingerprints(job)?.answer])
+    }
+
+    /// Puts `new` at byte `offset` of the elements of operand number `operand` of `job`, and returns what was there;
+    /// `None` where the job does not show that operand.
+    fn replace(
+        &mut self,
+        job: &mut dyn Job,
+        (operand, offset): (usize, usize),
+        new: &[u8],
+    ) -> Result<Option<Vec<u8>>, CellError> {
+        contents::replace(&mut job.contents(), (operand, offset), new)
+    }
 
     /// Allocations, plans and compilations so far; zero for backends that count none.
     fn setup_counts(&self) -> SetupCounts {

@@ -4,6 +4,7 @@
 
 mod ceilings;
 mod conditions;
+pub mod contents;
 pub mod cpu;
 pub mod cuda;
 mod job;

@@ -24,12 +24,28 @@ pub fn fingerprint(operands: &[Operand]) -> u64 {
             }
             Values::C64(v) => v.iter().fold(0u64, |s, z| s.wrapping_add(z.re.to_bits() ^ z.im.to_bits())),
         };
-        for part in [rows as u64, cols as u64, structure, elements] {
-            state = state.rotate_left(13).wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(part);
-        }
+        state = [rows as u64, cols as u64, structure, elements].into_iter().fold(state, join);
     }
     state
 }
+
+/// Adds the fingerprint of one more part to that of the parts before it.
+pub fn join(state: u64, part: u64) -> u64 {
+    state.rotate_left(13).wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(part)
+}
+
+/// The fingerprint of bytes, eight at a time as little-endian numbers, the last ones filled up with zeros.
+pub fn of_bytes(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let of = |(position, word): (usize, &[u8; 8])| weigh(position, u64::from_le_bytes(*word));
+    let whole = words.par_iter().enumerate().with_min_len(SERIAL).map(of).reduce(|| 0, u64::wrapping_add);
+    whole.wrapping_add(of((words.len(), &last)))
+}
+
+/// Words below which threads cost more than they save.
+const SERIAL: usize = 1 << 13;
 
 fn weigh(position: usize, bits: u64) -> u64 {
     bits.wrapping_add(1).wrapping_mul(2 * position as u64 + 1)

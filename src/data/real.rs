@@ -2,13 +2,13 @@
 
 use rustfft::num_complex::Complex;
 
-use super::Values;
+use super::{Plain, Values};
 use crate::case::DType;
 use crate::error::CellError;
 
 /// `f32` or `f64`.
 pub trait Real:
-    Copy
+    Plain
     + Send
     + Sync
     + Default

@@ -31,6 +31,10 @@ impl Op for Elementwise {
         Work { flop: 5.0 * n * n, bytes: 3.0 * n * n * element(case.dtype) }
     }
 
+    fn read_bytes(&self, case: &Case) -> f64 {
+        2.0 * side(case) * side(case) * element(case.dtype)
+    }
+
     fn footprint(&self, case: &Case) -> u128 {
         dense_bytes(case, 3, 0)
     }

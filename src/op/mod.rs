@@ -94,6 +94,17 @@ pub enum Limit {
     Latency,
 }
 
+/// An element of an operand, and a value for it that gives another answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Decisive {
+    /// The operand's number.
+    pub operand: usize,
+    /// The element's place among the operand's elements, of a sparse operand among its stored values.
+    pub element: usize,
+    /// The value.
+    pub value: f64,
+}
+
 /// One op. All matrices are square, `n` by `n`, row-major, uniform in [0, 1) unless the op says otherwise; for an op
 /// without operands `n` is a count.
 pub trait Op: Sync {
@@ -141,6 +152,22 @@ pub trait Op: Sync {
     /// Expected number of stored entries of the largest sparse operand; 0 for ops on dense operands.
     fn expected_entries(&self, case: &Case) -> f64 {
         self.default_density().map_or(0.0, |_| volume::stored(case))
+    }
+
+    /// Bytes of the operands, which any implementation must read: those of one dense matrix unless the op says
+    /// otherwise.
+    fn read_bytes(&self, case: &Case) -> f64 {
+        volume::side(case) * volume::side(case) * volume::element(case.dtype)
+    }
+
+    /// A change of one element of an operand that changes the answer: an implementation that keeps answers of earlier
+    /// calls is found out by it. `None` where the answer does not depend on operands.
+    ///
+    /// Unless the op says otherwise, the first element of the first operand becomes larger than the sum of all others,
+    /// which no rounding hides; a positive definite matrix stays one.
+    fn decisive_element(&self, case: &Case, inputs: &[Operand]) -> Option<Decisive> {
+        let value = volume::side(case) * volume::side(case) + 2.0;
+        (!inputs.first()?.values().is_empty()).then_some(Decisive { operand: 0, element: 0, value })
     }
 
     /// The operands. Deterministic in `case.seed`, equal bit for bit on every machine.

@@ -38,6 +38,10 @@ impl Op for Overhead {
         false
     }
 
+    fn read_bytes(&self, _case: &Case) -> f64 {
+        0.0
+    }
+
     fn footprint(&self, _case: &Case) -> u128 {
         COUNT
     }

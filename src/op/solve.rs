@@ -38,6 +38,10 @@ impl Op for Solve {
         Limit::Read
     }
 
+    fn read_bytes(&self, case: &Case) -> f64 {
+        (side(case) * side(case) + side(case)) * element(case.dtype)
+    }
+
     fn footprint(&self, case: &Case) -> u128 {
         dense_bytes(case, 1, 2)
     }

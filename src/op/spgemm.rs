@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::judge::{self, JUDGE_ROUNDOFF, relative, worst};
 use super::volume::{csr_bytes, density, side, stored};
-use super::{Checked, Op, Rounding, Work, sparse_square};
+use super::{Checked, Decisive, Op, Rounding, Work, sparse_square};
 use crate::case::Case;
 use crate::data::{Operand, Real};
 use crate::error::CellError;
@@ -42,6 +42,18 @@ impl Op for Spgemm {
         let (n, p) = (side(case), density(case));
         let bytes = 2.0 * csr_bytes(case, stored(case)) + csr_bytes(case, stored_in_product(case));
         Work { flop: 2.0 * n * n * n * p * p, bytes }
+    }
+
+    fn read_bytes(&self, case: &Case) -> f64 {
+        2.0 * csr_bytes(case, stored(case))
+    }
+
+    /// An entry of A whose column is a row of B that has entries.
+    fn decisive_element(&self, _case: &Case, inputs: &[Operand]) -> Option<Decisive> {
+        let [Operand::Csr(a), Operand::Csr(b)] = inputs else { return None };
+        let has_entries = |row: &i32| b.indptr[*row as usize] < b.indptr[*row as usize + 1];
+        let element = a.indices.iter().position(has_entries)?;
+        Some(Decisive { operand: 0, element, value: 2.0 })
     }
 
     fn footprint(&self, case: &Case) -> u128 {

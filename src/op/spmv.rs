@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::judge::{self, relative, worst};
 use super::volume::{csr_bytes, element, side, stored};
-use super::{Checked, Limit, Op, Rounding, Work, sparse_square, uniform_column};
+use super::{Checked, Decisive, Limit, Op, Rounding, Work, sparse_square, uniform_column};
 use crate::case::Case;
 use crate::data::{Operand, Real};
 use crate::error::CellError;
@@ -37,6 +37,17 @@ impl Op for Spmv {
 
     fn limit(&self) -> Limit {
         Limit::Read
+    }
+
+    fn read_bytes(&self, case: &Case) -> f64 {
+        csr_bytes(case, stored(case)) + side(case) * element(case.dtype)
+    }
+
+    /// An element of the vector whose column has entries.
+    fn decisive_element(&self, _case: &Case, inputs: &[Operand]) -> Option<Decisive> {
+        let Some(Operand::Csr(a)) = inputs.first() else { return None };
+        let element = *a.indices.first()? as usize;
+        Some(Decisive { operand: 1, element, value: 2.0 })
     }
 
     fn footprint(&self, case: &Case) -> u128 {

@@ -6,7 +6,8 @@ use super::memory::memory;
 
 /// The elements as given, and those that an execution is handed.
 pub(super) struct Destroyed<T> {
-    given: Vec<T>,
+    /// The operand, which no execution changes.
+    pub(super) given: Vec<T>,
     /// What an execution reads and writes.
     pub(super) left: Vec<T>,
 }

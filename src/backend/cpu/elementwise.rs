@@ -10,6 +10,7 @@ use super::simd_trig::{Trig, elementwise_into, elementwise_past_caches};
 use super::spread::Spread;
 use super::{Cpu, Kernel};
 use crate::backend::Job;
+use crate::backend::contents::{Contents, host};
 use crate::case::Case;
 use crate::data::Operand;
 use crate::error::CellError;
@@ -75,6 +76,10 @@ impl<T: Trig> Job for Parallel<T> {
         self.spread.use_threads(threads);
     }
 
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([host(&mut self.a), host(&mut self.b)], [host(&mut self.y)])
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         compute(&self.spread, &self.a, &self.b, &mut self.y);
         Ok(())
@@ -119,6 +124,11 @@ impl<T: Trig> Job for Expression<T> {
             .filter_map(|array| array.as_slice())
             .map(memory)
             .for_each(show);
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        let [a, b, y] = [&mut self.a, &mut self.b, &mut self.y].map(|array| array.as_slice_mut().unwrap_or_default());
+        Contents::new([host(a), host(b)], [host(y)])
     }
 
     fn execute(&mut self) -> Result<(), CellError> {

@@ -17,6 +17,7 @@ use super::memory::memory;
 use super::per_thread::PerThread;
 use super::{Cpu, Kernel, rouse};
 use crate::backend::Job;
+use crate::backend::contents::{Contents, host};
 use crate::case::Case;
 use crate::data::{Dense, Operand, Real};
 use crate::error::CellError;
@@ -118,6 +119,10 @@ impl<T: Real + FftNum> Job for ComplexFft<T> {
         show(memory(&self.matrix));
         show(memory(&self.transposed));
         self.scratch.each(|work| show(memory(work)));
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([host(&mut self.input)], [host(&mut self.matrix)])
     }
 
     fn rouse(&mut self) -> Result<(), CellError> {

@@ -20,6 +20,7 @@ use super::memory::memory;
 use super::per_thread::PerThread;
 use super::rouse;
 use crate::backend::Job;
+use crate::backend::contents::{Contents, host};
 use crate::data::{Operand, Real};
 use crate::error::CellError;
 
@@ -200,6 +201,10 @@ impl<T: Real + FftNum> Job for RealFft<T> {
             show(memory(&scratch.tile));
             show(memory(&scratch.work));
         });
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([host(&mut self.input)], [host(&mut self.output)])
     }
 
     fn rouse(&mut self) -> Result<(), CellError> {

@@ -18,6 +18,7 @@ use super::rouse;
 use super::row_blocks::{BLOCKS_PER_THREAD, balanced};
 use super::thread_choices;
 use crate::backend::Job;
+use crate::backend::contents::{Contents, Memory, host};
 use crate::data::{Csr, Operand, Real};
 use crate::error::CellError;
 
@@ -188,6 +189,18 @@ impl<T: Real> Job for Gustavson<T> {
         show(memory(&self.indices));
         show(memory(&self.values));
         self.gathered.each(|gathered| gathered.show(show));
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        // Offset 0 is always 0.
+        let answer = [host(&mut self.indptr[1..]), host(&mut self.indices), host(&mut self.values)];
+        let operands = [Memory::Host(self.a.values.bytes_mut()), Memory::Host(self.b.values.bytes_mut())];
+        Contents::new(operands, answer).with_fixed([
+            host(&mut self.a.indptr),
+            host(&mut self.a.indices),
+            host(&mut self.b.indptr),
+            host(&mut self.b.indices),
+        ])
     }
 
     fn rouse(&mut self) -> Result<(), CellError> {

@@ -12,6 +12,7 @@ use super::list::{LibraryKernel, Scope};
 use super::memory::memory;
 use super::{Cpu, Kernel};
 use crate::backend::Job;
+use crate::backend::contents::{Contents, host};
 use crate::case::Case;
 use crate::data::{Operand, Real};
 use crate::error::CellError;
@@ -66,6 +67,12 @@ impl<T: Real> Product<T> {
             .for_each(show);
     }
 
+    fn contents(&mut self) -> Contents<'_> {
+        let [a, b, c] =
+            [&mut self.a, &mut self.b, &mut self.c].map(|array| array.as_slice_mut().unwrap_or_default());
+        Contents::new([host(a), host(b)], [host(c)])
+    }
+
     fn answer(&self) -> Vec<Operand> {
         vec![Operand::dense(self.c.nrows(), self.c.ncols(), self.c.iter().copied().collect())]
     }
@@ -88,6 +95,10 @@ impl<T: Blas> Work for BlasProduct<T> {
 
     fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         self.0.show(show);
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        self.0.contents()
     }
 
     fn execute(&mut self, crew: &ProviderCrew) -> Result<(), CellError> {
@@ -125,6 +136,10 @@ impl<T: Real + faer::traits::ComplexField> Work for FaerProduct<T> {
         [&self.a[..], &self.b, &self.c].map(memory).into_iter().for_each(show);
     }
 
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([host(&mut self.a), host(&mut self.b)], [host(&mut self.c)])
+    }
+
     fn execute(&mut self, crew: &Faer) -> Result<(), CellError> {
         let n = self.n;
         let a = MatRef::from_row_major_slice(&self.a, n, n);
@@ -152,6 +167,10 @@ fn ndarray<T: Real + LinalgScalar>(
 impl<T: Real + LinalgScalar> Job for NdarrayProduct<T> {
     fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         self.0.show(show);
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        self.0.contents()
     }
 
     fn execute(&mut self) -> Result<(), CellError> {

@@ -7,7 +7,7 @@
 //! formula of the same authors, slices as a tree.
 
 use super::simd::{Vectorized, vectorize};
-use crate::data::Real;
+use crate::data::{Plain, Real};
 
 /// Elements of one task: a fixed number, so that the result does not depend on the number of threads.
 pub(super) const TASK: usize = 1 << 15;
@@ -27,6 +27,7 @@ const SAMPLE: usize = 32;
 
 /// What is known of some values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C)]
 pub(super) struct Moments {
     /// How many values.
     count: f64,
@@ -36,6 +37,9 @@ pub(super) struct Moments {
     /// The sum of their squared deviations from their mean.
     squares: f64,
 }
+
+// SAFETY: four numbers of one type in C's layout, with nothing between them.
+unsafe impl Plain for Moments {}
 
 impl Moments {
     /// The moments of `values`.

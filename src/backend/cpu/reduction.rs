@@ -12,6 +12,7 @@ use super::memory::memory;
 use super::moments::{Moments, TASK};
 use super::{Cpu, Kernel, rouse, thread_choices};
 use crate::backend::Job;
+use crate::backend::contents::{Contents, host};
 use crate::case::Case;
 use crate::data::{Operand, Real};
 use crate::error::CellError;
@@ -68,6 +69,10 @@ impl<T: Real> Job for OnePass<T> {
         self.threads = threads.clamp(1, self.pool);
     }
 
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([host(&mut self.a)], [host(std::slice::from_mut(&mut self.total))])
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         if self.threads == 1 {
             for (part, values) in self.parts.iter_mut().zip(self.a.chunks(TASK)) {
@@ -110,6 +115,11 @@ fn three_passes<T: Real + Float + FromPrimitive>(
 impl<T: Real + Float + FromPrimitive> Job for ThreePasses<T> {
     fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         show(memory(self.a.as_slice().unwrap_or_default()));
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        let a = self.a.as_slice_mut().unwrap_or_default();
+        Contents::new([host(a)], [host(&mut self.results)])
     }
 
     fn execute(&mut self) -> Result<(), CellError> {

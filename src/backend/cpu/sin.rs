@@ -11,6 +11,7 @@ use super::simd_trig::{Trig, sin_into, sin_past_caches};
 use super::spread::Spread;
 use super::{Cpu, Kernel};
 use crate::backend::Job;
+use crate::backend::contents::{Contents, host};
 use crate::case::Case;
 use crate::data::Operand;
 use crate::error::CellError;
@@ -75,6 +76,10 @@ impl<T: Trig> Job for Vectorised<T> {
         self.spread.use_threads(threads);
     }
 
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([host(&mut self.a)], [host(&mut self.y)])
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         compute(&self.spread, &self.a, &mut self.y);
         Ok(())
@@ -99,6 +104,11 @@ fn one_pass<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn
 impl<T: Trig> Job for OnePass<T> {
     fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         [&self.a, &self.y].into_iter().filter_map(|array| array.as_slice()).map(memory).for_each(show);
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        let [a, y] = [&mut self.a, &mut self.y].map(|array| array.as_slice_mut().unwrap_or_default());
+        Contents::new([host(a)], [host(y)])
     }
 
     fn execute(&mut self) -> Result<(), CellError> {

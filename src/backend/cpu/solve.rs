@@ -17,6 +17,7 @@ use super::list::{LibraryKernel, Scope};
 use super::memory::memory;
 use super::{Cpu, Kernel};
 use crate::backend::Job;
+use crate::backend::contents::{Contents, host};
 use crate::case::Case;
 use crate::data::{Operand, Real};
 use crate::error::CellError;
@@ -75,6 +76,11 @@ impl<T: Real> System<T> {
     fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         self.a.show(show);
         self.b.show(show);
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        let (a, b) = (host(&mut self.a.given), host(&mut self.b.given));
+        Contents { in_place: true, ..Contents::new([a, b], [host(&mut self.b.left)]) }
     }
 
     fn answer(&self) -> Vec<Operand> {
@@ -151,6 +157,10 @@ impl<T: Blas> Work for LapackSolve<T> {
         }
     }
 
+    fn contents(&mut self) -> Contents<'_> {
+        self.system.contents()
+    }
+
     fn execute(&mut self, crew: &ProviderCrew) -> Result<(), CellError> {
         let (a, b) = (&mut self.system.a.left, &mut self.system.b.left);
         match &mut self.method {
@@ -195,6 +205,10 @@ impl<T: Real + faer::traits::RealField> Work for FaerSolve<T> {
     fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         self.system.show(show);
         show(&self.workspace);
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        self.system.contents()
     }
 
     fn execute(&mut self, crew: &Faer) -> Result<(), CellError> {

@@ -11,6 +11,7 @@ use super::gustavson::{Gustavson, too_many};
 use super::memory::memory;
 use super::{Cpu, Kernel, rouse};
 use crate::backend::Job;
+use crate::backend::contents::{Contents, host};
 use crate::case::Case;
 use crate::data::{Csr, Operand, Real};
 use crate::error::CellError;
@@ -78,6 +79,13 @@ impl<T: Element> Job for Sprs<T> {
             rouse::pool();
         }
         Ok(())
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        // sprs makes a matrix of its own in every execution; its structure must stay one until then.
+        let answer = self.product.as_mut().map(|product| host(product.data_mut()));
+        let operands = [host(self.a.data_mut()), host(self.b.data_mut())];
+        Contents { answer: answer.into_iter().collect(), ..Contents::new(operands, []) }
     }
 
     fn execute(&mut self) -> Result<(), CellError> {

@@ -11,6 +11,7 @@ use super::row_blocks::{BLOCKS_PER_THREAD, balanced, split};
 use super::spgemm::{Element, show_sprs, sprs_matrix};
 use super::{Cpu, Kernel, rouse};
 use crate::backend::Job;
+use crate::backend::contents::{Contents, Memory, host};
 use crate::case::Case;
 use crate::data::{Csr, Operand, Real};
 use crate::error::CellError;
@@ -52,6 +53,12 @@ impl<T: Real> Job for Parallel<T> {
             rouse::pool();
         }
         Ok(())
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        let (values, x) = (Memory::Host(self.a.values.bytes_mut()), host(&mut self.x));
+        Contents::new([values, x], [host(&mut self.y)])
+            .with_fixed([host(&mut self.a.indptr), host(&mut self.a.indices)])
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
@@ -112,6 +119,10 @@ impl<T: Element> Job for Sprs<T> {
         show_sprs(&self.a, show);
         show(memory(&self.x));
         show(memory(&self.y));
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([host(self.a.data_mut()), host(&mut self.x)], [host(&mut self.y)])
     }
 
     fn execute(&mut self) -> Result<(), CellError> {

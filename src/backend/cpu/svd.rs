@@ -16,6 +16,7 @@ use super::list::{LibraryKernel, Scope};
 use super::memory::memory;
 use super::{Cpu, Kernel};
 use crate::backend::Job;
+use crate::backend::contents::{Contents, host};
 use crate::case::Case;
 use crate::data::{Operand, Real};
 use crate::error::{CellError, Unavailable};
@@ -89,6 +90,11 @@ impl<T: Blas> Work for DivideAndConquer<T> {
         self.svd.show(show);
     }
 
+    fn contents(&mut self) -> Contents<'_> {
+        let Svd { u, s, vt, .. } = &mut self.svd;
+        Contents::new([host(&mut self.matrix.given)], [host(u), host(s), host(vt)])
+    }
+
     fn execute(&mut self, crew: &ProviderCrew) -> Result<(), CellError> {
         self.svd.decompose(crew.provider(), &mut self.matrix.left)
     }
@@ -140,6 +146,11 @@ impl<T: Blas> Work for QrIteration<T> {
         self.factors.iter().flatten().for_each(|part| show(memory(part)));
     }
 
+    fn contents(&mut self) -> Contents<'_> {
+        let answer = self.factors.iter_mut().flatten().map(|part| host(part)).collect();
+        Contents { answer, ..Contents::new([host(&mut self.matrix.given)], []) }
+    }
+
     fn execute(&mut self, crew: &ProviderCrew) -> Result<(), CellError> {
         crew.provider().activate()?;
         let found = T::svd(self.layout, true, true, &mut self.matrix.left)
@@ -189,6 +200,11 @@ impl<T: Real + faer::traits::RealField> Work for FaerSvd<T> {
         let parts = [&self.a[..], &self.u_columns, &self.s, &self.vt];
         parts.map(memory).into_iter().for_each(&mut *show);
         show(&self.workspace);
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        let answer = [host(&mut self.u_columns), host(&mut self.s), host(&mut self.vt)];
+        Contents::new([host(&mut self.a)], answer)
     }
 
     fn execute(&mut self, crew: &Faer) -> Result<(), CellError> {

@@ -11,6 +11,7 @@ use super::sin::operand;
 use super::spread::{SERIAL, TASK};
 use super::{Cpu, Kernel, rouse};
 use crate::backend::Job;
+use crate::backend::contents::{Contents, host};
 use crate::case::Case;
 use crate::data::Operand;
 use crate::error::CellError;
@@ -42,6 +43,10 @@ impl<T: Trig> Job for Copied<T> {
             rouse::pool();
         }
         Ok(())
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([host(&mut self.a)], [host(&mut self.y)])
     }
 
     fn execute(&mut self) -> Result<(), CellError> {

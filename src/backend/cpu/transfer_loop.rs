@@ -13,6 +13,7 @@ use super::sin::operand;
 use super::spread::{SERIAL, TASK};
 use super::{Cpu, Kernel, rouse};
 use crate::backend::Job;
+use crate::backend::contents::{Contents, host};
 use crate::case::Case;
 use crate::data::Operand;
 use crate::error::CellError;
@@ -61,6 +62,10 @@ impl<T: Trig> Job for Parallel<T> {
 
     /// The first pass reads the operand, which so stays as it is; every pass is over the whole matrix, as it would be
     /// in a program that looks at each.
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([host(&mut self.a)], [host(&mut self.x)])
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         if self.x.len() <= SERIAL {
             sin_into(&self.a, &mut self.x);
@@ -91,6 +96,11 @@ fn mapped<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn J
 impl<T: Trig> Job for Mapped<T> {
     fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         [&self.a, &self.x].into_iter().filter_map(|array| array.as_slice()).map(memory).for_each(show);
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        let [a, x] = [&mut self.a, &mut self.x].map(|array| array.as_slice_mut().unwrap_or_default());
+        Contents::new([host(a)], [host(x)])
     }
 
     fn execute(&mut self) -> Result<(), CellError> {

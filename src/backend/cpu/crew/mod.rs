@@ -3,6 +3,7 @@
 use std::mem::MaybeUninit;
 
 use crate::backend::Job;
+use crate::backend::contents::Contents;
 use crate::data::Operand;
 use crate::error::CellError;
 
@@ -35,6 +36,9 @@ pub(super) trait Work {
 
     /// Shows the memory that an execution reads and writes.
     fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>]));
+
+    /// Shows the operands and the answer, as [`Job::contents`].
+    fn contents(&mut self) -> Contents<'_>;
 
     /// Does the op once.
     fn execute(&mut self, crew: &Self::Crew) -> Result<(), CellError>;
@@ -75,6 +79,10 @@ impl<W: Work> Job for Crewed<W> {
 
     fn rouse(&mut self) -> Result<(), CellError> {
         self.crew.rouse()
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        self.work.contents()
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
