@@ -1,11 +1,11 @@
 //! How near a time is to what the machine can do: the nearer of the roofs over memory, arithmetic and bus, as in
 //! S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model", CACM 52 (2009).
-//! `docs/limits.md` has the ceilings. Knows rows only.
+//! `docs/limits.md` has the ceilings.
 
 use crate::backend::{Accuracy, Ceilings};
-use crate::case::DType;
+use crate::case::{Cache, DType};
 use crate::op::{self, Limit};
-use crate::report::{Report, Row};
+use crate::report::{Clock, Report, Row};
 
 /// What limits a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -71,6 +71,34 @@ pub fn bandwidth(ceilings: &Ceilings, limit: Limit) -> Option<f64> {
         Limit::ReadAndWrite => mixed.or(ceilings.read),
         Limit::Bus | Limit::Latency => None,
     }
+}
+
+/// A median may be this many times shorter than the peaks allow before it is taken for an error: device clocks repeat
+/// within percents, but on shared hosts the rates of memory and processors vary up to twofold from one minute to the next.
+const TOLERANCE_DEVICE: f64 = 1.25;
+const TOLERANCE_HOST: f64 = 2.5;
+
+/// Why the time of a row that began with cold caches cannot be right: reading the operands once, or the arithmetic,
+/// takes longer at this machine's measured peaks. What is written may stay in a cache, and so is not counted.
+pub fn impossible(ceilings: &Ceilings, row: &Row) -> Option<String> {
+    let execute = row.execute.as_ref().filter(|_| row.cache == Cache::Cold)?;
+    let op = op::find(&row.case.op).filter(|op| matches!(op.limit(), Limit::Read | Limit::ReadAndWrite))?;
+    let rate = [ceilings.read, ceilings.copy, ceilings.triad].into_iter().flatten().reduce(f64::max);
+    let reading = rate.map(|rate| (op.read_bytes(&row.case) / rate, "reading its operands"));
+    let arithmetic = peak(ceilings, row).map(|rate| (row.work.flop / rate, "its arithmetic"));
+    let (least_s, what) = reading
+        .into_iter()
+        .chain(arithmetic)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .filter(|(s, _)| s.is_finite())?;
+    let tolerance = if execute.clock == Clock::Host { TOLERANCE_HOST } else { TOLERANCE_DEVICE };
+    (execute.median_s * tolerance < least_s).then(|| {
+        format!(
+            "its median of {:.3e} s is less than the {least_s:.3e} s that {what} takes at this machine's peak: the \
+             time cannot be right; measure the peaks again (GPUBENCH_PEAK_CACHE=off), or report the variant",
+            execute.median_s
+        )
+    })
 }
 
 /// FLOP a second that arithmetic allows a row. What is asked for in full precision may be done in a wider type, where a
@@ -156,6 +184,25 @@ mod tests {
         assert_eq!(found(&report), (0.25, Roof::Arithmetic));
         report.rows[0].accuracy = Accuracy::Emulated;
         assert_eq!(share(&report, &report.rows[0]), None);
+    }
+
+    #[test]
+    fn a_time_below_what_the_peaks_allow_is_impossible_with_cold_caches() {
+        let found = |op: &str, n, median_s, change: fn(&mut Row)| {
+            let mut report = report(op, n, median_s);
+            let row = &mut report.rows[0];
+            (row.cache, row.execute.as_mut().unwrap().clock) = (Cache::Cold, Clock::DeviceEvents);
+            change(row);
+            impossible(&example::ceilings(), row)
+        };
+        // 2 N³ FLOP at 50 TFLOP/s take 40 ms; 8 N² bytes at 4.5 TB/s take 178 us.
+        assert!(found("matmul", 10_000, 30e-3, |_| {}).unwrap().contains("its arithmetic"));
+        assert_eq!(found("matmul", 10_000, 35e-3, |_| {}), None);
+        assert!(found("elementwise", 10_000, 100e-6, |_| {}).unwrap().contains("reading its operands"));
+        assert_eq!(found("elementwise", 10_000, 100e-6, |row| row.cache = Cache::Hot), None);
+        let by_host = |row: &mut Row| row.execute.as_mut().unwrap().clock = Clock::Host;
+        assert_eq!(found("elementwise", 10_000, 100e-6, by_host), None);
+        assert!(found("elementwise", 10_000, 60e-6, by_host).is_some());
     }
 
     #[test]

@@ -112,12 +112,12 @@ fn name(planned: &PlannedCell) -> String {
     format!("{}/{}", planned.cell.backend, planned.cell.variant)
 }
 
-/// 0 finished, 1 some cell incorrect or failed, 130 interrupted.
+/// 0 finished, 1 some cell incorrect, failed or ended early, 130 interrupted.
 pub fn exit_code(report: &Report, interrupted: bool) -> u8 {
     let bad = |outcome| matches!(outcome, Outcome::Incorrect | Outcome::Failed);
     match interrupted {
         true => 130,
-        false => u8::from(report.rows.iter().any(|row| bad(row.outcome))),
+        false => u8::from(report.rows.iter().any(|row| bad(row.outcome) || row.has_ended_early())),
     }
 }
 

@@ -6,6 +6,7 @@ use super::PlannedCell;
 use super::series::Series;
 use crate::case::Cell;
 use crate::error::Unavailable;
+use crate::measure::stopping::Reason;
 use crate::op::{self, Work};
 use crate::report::{Outcome, Row};
 
@@ -63,9 +64,20 @@ impl<'a> Course<'a> {
         self.row.execute = None;
     }
 
-    /// Ends it because something it needs is missing.
+    /// Ends it because something it needs is missing, with the samples it has.
     pub fn skip(&mut self, missing: Unavailable) {
-        self.close(Outcome::Skipped, missing.reason, missing.fix);
+        self.lose(Outcome::Skipped, missing.reason, missing.fix);
+    }
+
+    /// Ends it because what it needs is gone, through no fault of its own. The samples of earlier rounds count; without
+    /// any it ends as `outcome`.
+    pub fn lose(&mut self, outcome: Outcome, reason: String, fix: Option<String>) {
+        if !self.series.has_samples() {
+            return self.close(outcome, reason, fix);
+        }
+        self.series.stopped = Some(Reason::EndedEarly);
+        self.series.lost_to = Some(reason);
+        self.conclude();
     }
 
     /// Ends it with the samples it has; a cell without usable ones has failed.
@@ -121,6 +133,7 @@ pub mod tests {
     use super::*;
     use crate::backend::{Accuracy, Sample, Side, Variant};
     use crate::case::{Cache, Case, Cell, DType};
+    use crate::measure::grade::{Grade, WarningKind};
     use crate::measure::sampling::Sampling;
 
     /// A planned cell of `sin` on the CPU.
@@ -147,6 +160,21 @@ pub mod tests {
         course.conclude();
         assert_eq!(course.row.outcome, Outcome::Failed);
         assert_eq!(course.snapshot(), Some(course.row.clone()));
+    }
+
+    #[test]
+    fn what_is_lost_after_samples_keeps_them_and_says_why() {
+        let planned = planned(2, "a");
+        let mut course = Course::new(0, &planned, Duration::from_secs(1));
+        course.series.samples = vec![Sample::of_host(1.0); 12];
+        course.series.rounds = vec![0; 12];
+        course.lose(Outcome::Failed, "the device is gone".into(), None);
+        let execute = course.row.execute.as_ref().unwrap();
+        assert_eq!((course.row.outcome, execute.samples_s.len()), (Outcome::Measured, 12));
+        assert_eq!(execute.stopped, Some(Reason::EndedEarly));
+        let warning =
+            execute.warnings.iter().find(|warning| warning.kind == WarningKind::EndedEarly).unwrap();
+        assert!(warning.text.contains("the device is gone") && execute.grade >= Some(Grade::C));
     }
 
     #[test]

@@ -10,9 +10,10 @@ use super::journal::Journal;
 use super::visit::{Inputs, Interrupted, Prepared, Visit};
 use super::workers::Workers;
 use super::{Run, advice, order};
+use crate::answer::roof;
 use crate::measure::stopping::{Reason, Rule};
 use crate::observe::Observer;
-use crate::report::Report;
+use crate::report::{Outcome, Report};
 
 /// The course of a run through its blocks.
 pub struct Rounds<'a> {
@@ -213,9 +214,20 @@ impl<'a> Rounds<'a> {
         if course.has_ended() {
             return Ok(());
         }
-        self.visit(observer).release(course)?;
+        let mut visit = self.visit(observer);
+        visit.verify(course)?;
+        visit.release(course)?;
         course.conclude();
+        self.refuse_impossible(course);
         Ok(self.finished(course, observer)?)
+    }
+
+    /// Takes the time of a cell for an error where it is less than this machine's peaks allow.
+    fn refuse_impossible(&self, course: &mut Course<'a>) {
+        let ceilings = self.workers.ceilings(course.worker());
+        if let Some(reason) = ceilings.and_then(|ceilings| roof::impossible(ceilings, &course.row)) {
+            course.close(Outcome::Incorrect, reason, None);
+        }
     }
 
     /// Saves the row of a cell that has ended.

@@ -20,6 +20,10 @@ pub struct Series {
     pub spent_s: f64,
     /// Why sampling stopped, once it has.
     pub stopped: Option<Reason>,
+    /// Why there will be no more samples, where that is no decision.
+    pub lost_to: Option<String>,
+    /// How often the worker has found timed executions to be right.
+    pub verified: u32,
     /// Floors of the backend's clocks.
     pub floors: Option<Floors>,
     /// Runnable processes a processor when the run started, as far as the system told.
@@ -49,6 +53,11 @@ impl Series {
             (None, Some(round)) => round[1] = after,
             (None, None) => {}
         }
+    }
+
+    /// Whether there is any sample.
+    pub fn has_samples(&self) -> bool {
+        !self.samples.is_empty()
     }
 
     /// The time that stands for each sample, in seconds.
@@ -87,6 +96,7 @@ impl Series {
             set_aside: self.set_aside,
             throttled: count(&self.samples, |sample| sample.throttled),
             warmups: self.warmups,
+            verified: self.verified,
             steady: !self.unsteady,
             spent_s: self.spent_s,
             stopped: Some(self.stopped.unwrap_or(Reason::CutShort)),
@@ -151,6 +161,7 @@ impl Series {
             setup: !execute.setup_while_sampling.is_zero(),
             steady: execute.steady,
             stopped: self.stopped.unwrap_or(Reason::CutShort),
+            lost_to: self.lost_to.as_deref(),
         });
         (execute.grade, execute.warnings) = (Some(assessment.grade), assessment.warnings);
         execute

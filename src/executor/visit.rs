@@ -42,6 +42,8 @@ enum End {
     Row,
     /// The row is complete, and the worker must be replaced.
     Replace,
+    /// The worker is lost, and this is why the row fails, unless no worker can be had any more.
+    Lost(String),
     /// Memory is short while other jobs are held.
     Crowded(Unavailable),
     /// The user has ended the run.
@@ -83,7 +85,17 @@ impl Visit<'_> {
         if course.has_ended() {
             return Ok(());
         }
-        let attempt = self.sample_steps(course, rule, round);
+        let attempt = self.sample_steps(course, rule, round).and_then(|()| self.verify_steps(course, false));
+        self.after(course, attempt).map(|_| ())
+    }
+
+    /// Has the worker check what was timed, and that one more execution makes the same answer from nothing. A cell whose
+    /// worker was lost after its last round has been checked after that round.
+    pub fn verify(&mut self, course: &mut Course<'_>) -> Result<(), Interrupted> {
+        if course.has_ended() || !course.series.has_samples() || !self.holds(course) {
+            return Ok(());
+        }
+        let attempt = self.verify_steps(course, true);
         self.after(course, attempt).map(|_| ())
     }
 
@@ -118,6 +130,19 @@ impl Visit<'_> {
             Err(End::Crowded(short)) => Ok(Prepared::Crowded(short)),
             Err(End::Replace) => {
                 self.workers.discard(course.worker());
+                Ok(Prepared::Done)
+            }
+            Err(End::Lost(reason)) => {
+                self.workers.discard(course.worker());
+                let replaced = self.workers.ready(course.worker(), self.observer);
+                match replaced.map(|_| ()) {
+                    Err(Hindrance::Interrupted) => return Err(Interrupted),
+                    Err(Hindrance::Unavailable(_) | Hindrance::Broken(_)) => {
+                        course.lose(Outcome::Failed, reason, None);
+                    }
+                    // A worker that can be replaced is lost by the cell's own fault.
+                    Ok(()) => course.close(Outcome::Failed, reason, None),
+                }
                 Ok(Prepared::Done)
             }
             Err(End::Interrupted) => {
@@ -181,6 +206,17 @@ impl Visit<'_> {
         }
     }
 
+    /// Has the worker compare what was timed with what was judged; with `execute` on one more execution, too.
+    fn verify_steps(&mut self, course: &mut Course<'_>, execute: bool) -> Result<(), End> {
+        match self.exchange(course, &Request::Verify { job: course.job(), execute })? {
+            Reply::Verified => {
+                course.series.verified += 1;
+                Ok(())
+            }
+            other => Err(ended(course, other)),
+        }
+    }
+
     fn await_worker(&mut self, course: &mut Course<'_>) -> Result<(), End> {
         match self.workers.ready(course.worker(), self.observer) {
             Ok(_) => Ok(()),
@@ -190,7 +226,7 @@ impl Visit<'_> {
                 Err(End::Row)
             }
             Err(Hindrance::Broken(reason)) => {
-                course.close(Outcome::Failed, reason, Some(SEE_DOCTOR.into()));
+                course.lose(Outcome::Failed, reason, Some(SEE_DOCTOR.into()));
                 Err(End::Row)
             }
         }
@@ -219,8 +255,7 @@ impl Visit<'_> {
                 }
                 Loss::Gone(how) => format!("{how} (in {phase})"),
             };
-            course.close(Outcome::Failed, reason, None);
-            End::Replace
+            End::Lost(reason)
         })
     }
 }
@@ -234,12 +269,13 @@ fn ended(course: &mut Course<'_>, reply: Reply) -> End {
             course.row.phases = Some(phases);
             course.close(Outcome::Incorrect, reason, None);
         }
-        Reply::Skipped { reason, fix, crowded: false } => course.close(Outcome::Skipped, reason, fix),
-        Reply::Failed { reason, device_lost: false } => course.close(Outcome::Failed, reason, None),
-        Reply::Failed { reason, device_lost: true } => {
-            course.close(Outcome::Failed, reason, None);
-            return End::Replace;
+        Reply::Refuted { reason, error } => {
+            course.row.error = error.or(course.row.error);
+            course.close(Outcome::Incorrect, reason, None);
         }
+        Reply::Skipped { reason, fix, crowded: false } => course.skip(Unavailable { reason, fix }),
+        Reply::Failed { reason, device_lost: false } => course.close(Outcome::Failed, reason, None),
+        Reply::Failed { reason, device_lost: true } => return End::Lost(reason),
         _ => {
             let reason = "the worker's reply does not answer the request".into();
             course.close(Outcome::Failed, reason, None);

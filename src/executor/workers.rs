@@ -188,6 +188,12 @@ impl Workers {
         self.slot(name)?.ceilings_depend_on.as_ref()
     }
 
+    /// The ceilings of the backend that a worker serves, on fewer threads too.
+    pub fn ceilings(&self, name: &str) -> Option<&Ceilings> {
+        let backend = name.split('@').next().unwrap_or(name);
+        self.slot(backend)?.report.ceilings.as_ref()
+    }
+
     /// Notes the ceilings of a backend.
     pub fn note_ceilings(&mut self, name: &str, ceilings: Ceilings) {
         if let Some(slot) = self.slot_mut(name) {

@@ -81,9 +81,11 @@ fn severity(kind: WarningKind, execute: &Execute) -> f64 {
             execute.switches.iter().filter(|switches| **switches > 0).count() as f64 / samples
         }
         WarningKind::PageFaults => execute.page_faults.map_or(0.0, |f| f.minor.max(1e9 * f.major)),
-        WarningKind::OtherProcess | WarningKind::BusyMachine | WarningKind::Setup | WarningKind::NotWarm => {
-            0.0
-        }
+        WarningKind::OtherProcess
+        | WarningKind::BusyMachine
+        | WarningKind::EndedEarly
+        | WarningKind::Setup
+        | WarningKind::NotWarm => 0.0,
     }
 }
 

@@ -6,6 +6,7 @@
 //! | fact | at best B | at best C | D |
 //! |---|---|---|---|
 //! | half the 95 % interval over the median | `t` | 2 `t`, at least 2 % | 5 % on a GPU, 10 % on a CPU, at least C's |
+//! | worker lost for good before the last round | | any | |
 //! | samples | under 10 | under 6 (no interval of 95 % exists) | under 3 |
 //! | rounds differ (p < 0.01), by so much | 2 `t` | 5 %, at least B's | 15 %, at least C's |
 //! | samples counted at a low clock | 1 % | 10 % | 50 % |
@@ -91,6 +92,8 @@ pub struct Facts<'a> {
     pub steady: bool,
     /// Why sampling ended.
     pub stopped: Reason,
+    /// Why there will be no more samples, where the worker was lost for good.
+    pub lost_to: Option<&'a str>,
 }
 
 /// What a warning is about.
@@ -103,6 +106,8 @@ pub enum WarningKind {
     Drift,
     /// The clock was low.
     Throttled,
+    /// The worker was lost for good before the last round.
+    EndedEarly,
     /// Too few samples.
     FewSamples,
     /// The time is close to the device's own floor.

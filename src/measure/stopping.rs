@@ -86,6 +86,8 @@ pub enum Reason {
     MostSamples,
     /// The run ended before the cell did.
     CutShort,
+    /// What the cell needs was lost for good.
+    EndedEarly,
 }
 
 /// What to do after `samples` of all rounds so far, `in_round` of them in the present `round` (from 0), when

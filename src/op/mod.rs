@@ -66,6 +66,14 @@ impl Checked {
         self.value <= self.bound
     }
 
+    /// What is wrong with an answer of this error.
+    pub fn complaint(&self) -> String {
+        if self.value == f64::MAX {
+            return "it holds values that are not finite, or has a form that no right answer has".into();
+        }
+        format!("error {:.2e} exceeds the bound {:.2e}", self.value, self.bound)
+    }
+
     /// The finding that is further beyond (or nearer to) its bound.
     pub fn worse(self, other: Checked) -> Checked {
         if self.value / self.bound >= other.value / other.bound { self } else { other }

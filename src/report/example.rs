@@ -194,6 +194,7 @@ fn execute(side: Side, median_s: f64) -> Execute {
         set_aside: 0,
         throttled: 0,
         warmups: 3,
+        verified: 4,
         steady: true,
         spent_s: 0.25,
         stopped: Some(Reason::Precise),

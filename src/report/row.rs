@@ -124,6 +124,10 @@ pub struct Execute {
     pub throttled: u32,
     /// Executions spent on warming up.
     pub warmups: u32,
+    /// How often timed executions were found to have left the operands as they were and a right answer: after each
+    /// round, and once more on an erased answer.
+    #[serde(default)]
+    pub verified: u32,
     /// Whether times had stopped falling when sampling began.
     #[serde(default = "yes")]
     pub steady: bool,
@@ -317,6 +321,11 @@ impl Row {
     /// Whether the run ended before the cell had all its samples.
     pub fn was_cut_short(&self) -> bool {
         self.execute.as_ref().is_some_and(|execute| execute.stopped == Some(Reason::CutShort))
+    }
+
+    /// Whether its worker was lost for good before the cell had all its samples.
+    pub fn has_ended_early(&self) -> bool {
+        self.execute.as_ref().is_some_and(|execute| execute.stopped == Some(Reason::EndedEarly))
     }
 
     /// The median, when measured.

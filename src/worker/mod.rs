@@ -4,7 +4,9 @@
 
 pub mod client;
 pub mod memory;
+mod operands;
 mod process;
 pub mod protocol;
 pub mod serve;
 mod session;
+mod verify;

@@ -9,7 +9,7 @@ use crate::op::Checked;
 use crate::report::{Clock, Phases};
 
 /// Version of the protocol.
-pub const PROTOCOL_VERSION: u32 = 2;
+pub const PROTOCOL_VERSION: u32 = 3;
 
 /// From the parent to the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -39,6 +39,15 @@ pub enum Request {
         job: u64,
         /// How to warm up, and how many samples to take.
         batch: Batch,
+    },
+    /// Check that the last timed execution of a job left the operands as they were and a right answer. Answered by
+    /// `Verified`, `Refuted` or `Failed`.
+    Verify {
+        /// Its number.
+        job: u64,
+        /// Whether to execute once more, after erasing the answer, and to check that all of it is made again.
+        #[serde(default)]
+        execute: bool,
     },
     /// Let a job go and free its memory. Answered by `Released`, also when no such job is held.
     Release {
@@ -129,6 +138,16 @@ pub enum Reply {
         reason: String,
         /// Whether the worker must be replaced.
         device_lost: bool,
+    },
+    /// What was timed is what was judged.
+    Verified,
+    /// It is not: the times of the job cannot be believed.
+    Refuted {
+        /// What is wrong, in one line.
+        reason: String,
+        /// The error of the answer and its bound, where that is what is wrong.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<Checked>,
     },
     /// The job is let go.
     Released,

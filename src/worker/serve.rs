@@ -98,6 +98,10 @@ fn answer(
             notify("samples");
             started(session)?.measure(job, &batch)
         }
+        Request::Verify { job, execute } => {
+            notify("verify");
+            started(session)?.verify(job, execute)
+        }
         Request::Release { job } => Ok(started(session)?.release(job)),
         Request::Ceilings => started(session)?.ceilings(),
         Request::Doctor { options } => Ok(Reply::Findings { findings: (registration.findings)(&options) }),

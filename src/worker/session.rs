@@ -3,46 +3,42 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use super::memory;
+use super::operands::Operands;
 use super::protocol::Reply;
+use super::verify::{Altered, Judged, Unverified};
 use crate::backend::{Backend, Floors, Job, Options, Registration, Side, Variant};
-use crate::case::{Cache, Case, Cell};
-use crate::data::{Operand, fingerprint};
+use crate::case::{Cache, Cell};
+use crate::data::Operand;
 use crate::error::{CellError, Unavailable};
 use crate::measure::batch::{self, Batch, Pauses};
 use crate::measure::threads;
-use crate::op::{self, Checked, Op};
+use crate::op::{self, Op, Rounding};
 use crate::report::{Clock, Phases};
 
-/// Operands of the last case, kept for its next cell.
-struct Held {
-    case: Case,
-    operands: Vec<Operand>,
-    fingerprint: String,
-}
-
-/// A prepared job, the threads chosen for it, the state of the caches it is to be timed in, and how long it has been
-/// waited for.
+/// A prepared job.
 struct Ready {
     job: Box<dyn Job>,
+    /// The threads chosen for it.
     threads: Option<usize>,
-    cache: Cache,
+    cell: Cell,
+    side: Side,
+    /// The rounding that its answers may have.
+    rounding: Rounding,
+    judged: Judged,
+    /// How long it has been waited for.
     pauses: Pauses,
 }
 
 /// A started backend and what it holds. Fields drop in order: the jobs before the backend they belong to.
 pub struct Session {
     jobs: BTreeMap<u64, Ready>,
-    held: Option<Held>,
+    operands: Operands,
     variants: Vec<Variant>,
     backend: Box<dyn Backend>,
     simulated: bool,
     /// Whether another worker takes turns with this one.
     alternates: bool,
 }
-
-/// Expected entries of a sparse operand: `i32::MAX`, less six standard deviations and some.
-const MOST_ENTRIES: f64 = 2.147e9;
 
 impl Session {
     /// Starts the backend.
@@ -56,7 +52,7 @@ impl Session {
         let backend = (registration.start)(options)?;
         Ok(Session {
             jobs: BTreeMap::new(),
-            held: None,
+            operands: Operands::default(),
             variants,
             backend,
             simulated: registration.simulated,
@@ -89,8 +85,9 @@ impl Session {
         !self.jobs.is_empty()
     }
 
-    /// Makes operands, prepares the cell, executes it once, chooses its threads unless `threads` were chosen before,
-    /// judges the answer, and holds the job under that number. `notify` hears each phase.
+    /// Makes operands, prepares the cell, executes it once on operands of which one element is altered and once as they
+    /// are, chooses its threads unless `threads` were chosen before, judges the answer, and holds the job under that
+    /// number. `notify` hears each phase.
     pub fn prepare(
         &mut self,
         number: u64,
@@ -99,16 +96,15 @@ impl Session {
         notify: &mut dyn FnMut(&str),
     ) -> Result<Reply, CellError> {
         self.jobs.remove(&number);
-        let op = op::find(&cell.case.op)
-            .ok_or_else(|| CellError::Failed(format!("this worker knows no op named {}", cell.case.op)))?;
+        let op = known_op(&cell.case.op)?;
         let variant = self.variant(cell)?;
         let mut phases = Phases::default();
 
         notify("inputs");
         let start = Instant::now();
-        self.hold_operands(op, &cell.case, variant.side)?;
+        let admit = || self.backend.admit(&cell.case);
+        let held = self.operands.of(op, &cell.case, variant.side, admit)?;
         phases.inputs_s = start.elapsed().as_secs_f64();
-        let Some(held) = &self.held else { return Err(CellError::Failed("no operands were made".into())) };
 
         notify("prepare");
         self.backend.phases();
@@ -122,8 +118,16 @@ impl Session {
             job.use_threads(threads);
         }
         notify("first");
+        let decisive = op.decisive_element(&cell.case, &held.operands);
+        let altered = decisive
+            .map(|decisive| Altered::new(self.backend.as_mut(), job.as_mut(), decisive, cell.case.dtype));
+        let altered = altered.transpose()?.flatten();
         let first = self.backend.time(job.as_mut(), cell.cache)?;
         (phases.first_s, phases.first_device_s) = (first.host_s, first.device_s);
+        let answer_to_altered = match altered {
+            Some(altered) => altered.restore(self.backend.as_mut(), job.as_mut(), cell.cache)?,
+            None => None,
+        };
         let threads = match known {
             Some(_) => known,
             // What is judged is the answer of the threads that are timed.
@@ -142,23 +146,31 @@ impl Session {
 
         let inputs = held.fingerprint.clone();
         if !error.is_right() {
-            return Ok(Reply::Incorrect { error, inputs, phases, reason: verdict(error) });
+            let reason = format!("the answer is wrong: {}", error.complaint());
+            return Ok(Reply::Incorrect { error, inputs, phases, reason });
+        }
+        let judged = Judged::of(self.backend.as_mut(), job.as_mut())?;
+        if judged.knows(answer_to_altered) {
+            let reason =
+                "the answer did not change with an operand: it is kept from an earlier execution".into();
+            return Ok(Reply::Incorrect { error, inputs, phases, reason });
         }
         let picked = job.picked().map(str::to_owned);
-        self.jobs.insert(number, Ready { job, threads, cache: cell.cache, pauses: Pauses::default() });
+        let (cell, side, pauses) = (cell.clone(), variant.side, Pauses::default());
+        self.jobs.insert(number, Ready { job, threads, cell, side, rounding, judged, pauses });
         let (threads, libraries) = (threads.or(self.backend.threads()), self.backend.libraries());
         Ok(Reply::Prepared { error, inputs, phases, picked, threads, libraries })
     }
 
     /// Samples a job that is held.
     pub fn measure(&mut self, number: u64, batch: &Batch) -> Result<Reply, CellError> {
-        let Some(Ready { job, threads, cache, pauses }) = self.jobs.get_mut(&number) else {
+        let Some(Ready { job, threads, cell, pauses, .. }) = self.jobs.get_mut(&number) else {
             return Err(CellError::Failed(format!("asked to measure job {number}, which was not prepared")));
         };
         if let Some(threads) = threads {
             job.use_threads(*threads);
         }
-        let taken = batch::take(self.backend.as_mut(), job.as_mut(), *cache, batch, pauses)?;
+        let taken = batch::take(self.backend.as_mut(), job.as_mut(), cell.cache, batch, pauses)?;
         if self.alternates {
             self.backend.settle();
         }
@@ -169,6 +181,41 @@ impl Session {
             (false, false) => Clock::Host,
         };
         Ok(Reply::Measured { clock, taken })
+    }
+
+    /// Checks that the last timed execution of a job that is held left the operands as they were and a right answer;
+    /// with `execute`, also that one more execution makes all of the answer.
+    pub fn verify(&mut self, number: u64, execute: bool) -> Result<Reply, CellError> {
+        let Some(mut ready) = self.jobs.remove(&number) else {
+            return Err(CellError::Failed(format!("asked to verify job {number}, which was not prepared")));
+        };
+        if let Some(threads) = ready.threads {
+            ready.job.use_threads(threads);
+        }
+        let verified = self.verify_ready(&mut ready, execute);
+        if self.alternates {
+            self.backend.settle();
+        }
+        self.jobs.insert(number, ready);
+        match verified {
+            Ok(()) => Ok(Reply::Verified),
+            Err(Unverified::Refuted(refuted)) => {
+                Ok(Reply::Refuted { reason: refuted.reason, error: refuted.error })
+            }
+            Err(Unverified::Failed(error)) => Err(error),
+        }
+    }
+
+    fn verify_ready(&mut self, ready: &mut Ready, execute: bool) -> Result<(), Unverified> {
+        let Ready { job, cell, side, rounding, judged, .. } = ready;
+        let op = known_op(&cell.case.op)?;
+        let operands = &mut self.operands;
+        let mut judge = |answer: &[Operand]| {
+            // Those of another case may be held by now.
+            let held = operands.of(op, &cell.case, *side, || Ok(()))?;
+            op.check(&cell.case, &held.operands, answer, *rounding)
+        };
+        judged.verify(self.backend.as_mut(), job.as_mut(), execute, &mut judge)
     }
 
     /// Lets a job go.
@@ -188,33 +235,10 @@ impl Session {
         }
         Ok(variant.clone())
     }
+}
 
-    /// Has the operands of `case` in `held`: those of the last cell when it had the same case, else new ones.
-    fn hold_operands(&mut self, op: &dyn Op, case: &Case, side: Side) -> Result<(), CellError> {
-        if self.held.as_ref().is_some_and(|held| held.case == *case) {
-            return Ok(());
-        }
-        self.held = None;
-        self.backend.admit(case)?;
-        let entries = op.expected_entries(case);
-        if entries > MOST_ENTRIES {
-            let reason = format!("about {entries:.2e} stored entries do not fit 32-bit offsets (2.14e9)");
-            return Err(Unavailable::new(reason, "choose a smaller size or density").into());
-        }
-        // The operands and the answer are on the host; a job of the CPU's side holds its own copy of both.
-        let copies = if side == Side::Cpu { 2 } else { 1 };
-        let needed = op
-            .footprint(case)
-            .saturating_mul(copies)
-            .max(op.footprint(case).saturating_add(op.scratch(case)));
-        if let Some(free) = memory::free_host_bytes().filter(|&free| needed > free) {
-            return Err(CellError::OutOfMemory { place: "host", needed, free });
-        }
-        let operands = op.inputs(case);
-        let fingerprint = format!("{:016x}", fingerprint(&operands));
-        self.held = Some(Held { case: case.clone(), operands, fingerprint });
-        Ok(())
-    }
+fn known_op(name: &str) -> Result<&'static dyn Op, CellError> {
+    op::find(name).ok_or_else(|| CellError::Failed(format!("this worker knows no op named {name}")))
 }
 
 /// Has `job` use the number of threads that is fastest for it, and executes it once more with these.
@@ -235,10 +259,5 @@ fn choose_threads(
     Ok(chosen)
 }
 
-/// What is wrong with an answer of that error.
-fn verdict(error: Checked) -> String {
-    if error.value == f64::MAX {
-        return "the answer is wrong: it holds values that are not finite, or has a form that no right answer has".into();
-    }
-    format!("the answer is wrong: error {:.2e} exceeds the bound {:.2e}", error.value, error.bound)
-}
+#[cfg(test)]
+mod tests;

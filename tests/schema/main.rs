@@ -190,8 +190,8 @@ fn every_key_that_the_schema_requires_is_required_when_a_report_is_read_and_the_
 #[test]
 fn words_of_the_schema_are_those_that_are_written() {
     use WarningKind::{
-        Bimodal, BusyMachine, Disturbed, FewSamples, LaunchBound, NotWarm, OtherProcess, Setup, Spread,
-        Throttled,
+        Bimodal, BusyMachine, Disturbed, EndedEarly, FewSamples, LaunchBound, NotWarm, OtherProcess, Setup,
+        Spread, Throttled,
     };
     let mut value = serde_json::to_value(complete()).unwrap();
     let kinds = [
@@ -199,6 +199,7 @@ fn words_of_the_schema_are_those_that_are_written() {
         WarningKind::Drift,
         Throttled,
         FewSamples,
+        EndedEarly,
         LaunchBound,
         Bimodal,
         Disturbed,
@@ -211,7 +212,8 @@ fn words_of_the_schema_are_those_that_are_written() {
         value["rows"][0]["execute"]["warnings"][0]["kind"] = serde_json::to_value(kind).unwrap();
         assert_fits(&value);
     }
-    for reason in [Reason::Precise, Reason::Plateau, Reason::OutOfTime, Reason::Fixed, Reason::MostSamples] {
+    let reasons = [Reason::Precise, Reason::Plateau, Reason::OutOfTime, Reason::Fixed, Reason::MostSamples];
+    for reason in reasons.into_iter().chain([Reason::CutShort, Reason::EndedEarly]) {
         value["rows"][0]["execute"]["stopped"] = serde_json::to_value(reason).unwrap();
         assert_fits(&value);
     }

@@ -19,8 +19,8 @@ const PARENT_FOLDER: &str = "GPUBENCH_TEST_PARENT_FOLDER";
 #[test]
 fn parent() {
     let Some(folder) = std::env::var_os(PARENT_FOLDER) else { return };
-    // One execution to check and four samples go well in the first round; the next ones hang.
-    let script = "[[variant]]\nname = 'a'\n[[rule]]\nn = '4..'\noutcome = 'hang'\nafter = 5\n";
+    // Two executions to check and four samples go well in the first round; the next ones hang.
+    let script = "[[variant]]\nname = 'a'\n[[rule]]\nn = '4..'\noutcome = 'hang'\nafter = 6\n";
     let mut run = plan(Path::new(&folder), script, &["sin"], &[2, 3, 4, 5], &[DType::F32]);
     for planned in &mut run.cells {
         planned.sampling.warmup = 0;

@@ -7,3 +7,4 @@ mod kills;
 mod outcomes;
 mod sampling;
 mod stage;
+mod timed_answers;

@@ -127,7 +127,8 @@ impl<T: Trig> Job for Expression<T> {
     }
 
     fn contents(&mut self) -> Contents<'_> {
-        let [a, b, y] = [&mut self.a, &mut self.b, &mut self.y].map(|array| array.as_slice_mut().unwrap_or_default());
+        let [a, b, y] =
+            [&mut self.a, &mut self.b, &mut self.y].map(|array| array.as_slice_mut().unwrap_or_default());
         Contents::new([host(a), host(b)], [host(y)])
     }
 

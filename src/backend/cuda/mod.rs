@@ -20,6 +20,7 @@ mod pool;
 mod sparse;
 mod timing;
 mod transfer;
+mod verify;
 
 use std::time::Instant;
 
@@ -32,7 +33,9 @@ use nvml::{Arrival, Monitor};
 use ops::kernels;
 use timing::Timer;
 pub use timing::{SPIN, SPIN_AND_WAIT, SPIN_OP};
+use verify::Verifier;
 
+use super::contents::Fingerprints;
 use super::{
     Backend, Ceilings, Conditions, DevicePhases, Finding, Floors, HostMemory, Job, Options, Registration,
     Sample, SetupCounts,
@@ -55,7 +58,7 @@ pub const REGISTRATION: Registration = Registration {
 /// Every source file, once.
 pub fn kernel_sources() -> Vec<&'static KernelSource> {
     let mut sources: Vec<&'static KernelSource> =
-        ops::SOURCES.iter().copied().chain([&timing::SOURCE, &ceilings::SOURCE]).collect();
+        ops::SOURCES.iter().copied().chain([&timing::SOURCE, &ceilings::SOURCE, &verify::SOURCE]).collect();
     sources.sort_by_key(|source| source.name);
     sources.dedup_by_key(|source| source.name);
     sources
@@ -78,6 +81,7 @@ pub fn compile(source: &KernelSource, chip: i32) -> Result<String, CellError> {
 struct Started {
     cuda: Cuda,
     timer: Timer,
+    verifier: Verifier,
     monitor: Monitor,
     ordinal: u32,
     elapsed: ffi::driver::Elapsed,
@@ -134,7 +138,8 @@ fn open(driver: &Driver, ordinal: u32, memory: HostMemory) -> Result<Started, Ce
     let context_s = start.elapsed().as_secs_f64();
     let monitor = arrival.after();
     let timer = Timer::new(&cuda, elapsed).map_err(unmeasurable)?;
-    Ok(Started { cuda, timer, monitor, ordinal, elapsed, context_s })
+    let verifier = Verifier::new(&cuda)?;
+    Ok(Started { cuda, timer, verifier, monitor, ordinal, elapsed, context_s })
 }
 
 /// A device whose own floors cannot be measured measures nothing else.
@@ -240,6 +245,26 @@ impl Backend for Started {
     fn time(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {
         let sample = self.timer.time(job, cache);
         self.diagnosed(sample)
+    }
+
+    fn fingerprints(&mut self, job: &mut dyn Job) -> Result<Fingerprints, CellError> {
+        let found = self.verifier.fingerprints(job);
+        self.diagnosed(found)
+    }
+
+    fn execute_spoiled(&mut self, job: &mut dyn Job) -> Result<[Option<u64>; 2], CellError> {
+        let found = self.verifier.execute_spoiled(&mut self.timer, job);
+        self.diagnosed(found)
+    }
+
+    fn replace(
+        &mut self,
+        job: &mut dyn Job,
+        place: (usize, usize),
+        new: &[u8],
+    ) -> Result<Option<Vec<u8>>, CellError> {
+        let old = self.verifier.replace(job, place, new);
+        self.diagnosed(old)
     }
 
     fn setup_counts(&self) -> SetupCounts {

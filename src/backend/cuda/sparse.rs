@@ -3,6 +3,8 @@
 use cudarc::driver::CudaSlice;
 
 use super::context::{Cuda, Element};
+use super::ffi::contents::device;
+use crate::backend::contents::Memory;
 use crate::data::{Csr, Operand, Real};
 use crate::error::CellError;
 
@@ -57,6 +59,11 @@ impl<T> DeviceCsr<T> {
     /// Columns of the stored entries.
     pub fn indices(&self) -> &CudaSlice<i32> {
         &self.indices
+    }
+
+    /// The memory of offsets, columns and values, for checks.
+    pub fn memory(&mut self) -> [Memory<'_>; 3] {
+        [device(&mut self.indptr), device(&mut self.indices), device(&mut self.values)]
     }
 
     /// The stored entries.

@@ -1,43 +1,23 @@
 //! The simulated device at work: its clock shows what the script says, its faults are real.
 
-use std::cell::Cell;
-use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::time::Duration;
 
+use super::answer::AnswerMemory;
 use super::bus::Bus;
+use super::job::{Meters, SimJob, count};
 use super::law::Seconds;
-use super::reference;
-use super::rule::{Answer, Behaviour, Fault};
+use super::rule::Fault;
 use super::script::{Script, Scripted};
 use crate::backend::{
     Backend, Ceilings, Conditions, DevicePhases, Finding, Floors, HostMemory, Job, Sample, SetupCounts, Side,
     Variant,
 };
 use crate::case::{Cache, Case};
+use crate::data::Operand;
 use crate::data::generator::Stream;
 use crate::data::hash::fnv1a;
-use crate::data::{Csr, Operand, Values};
 use crate::error::{CellError, Unavailable};
-
-/// The device's clock, the state it is in, what the last execution took, and what all have set up so far.
-#[derive(Default)]
-struct Meters {
-    /// Simulated seconds since the start.
-    now_s: Cell<f64>,
-    /// Simulated seconds of work since the last pause.
-    busy_s: Cell<f64>,
-    cache: Cell<Cache>,
-    last: Cell<Sample>,
-    counts: Cell<SetupCounts>,
-}
-
-/// How much longer an execution takes while the clock is held down, and the clocks then and else, in MHz.
-const THROTTLED: f64 = 1.4;
-const SM_MHZ: [f64; 2] = [1400.0, 1980.0];
-
-/// Times of an execution whose rates and variances are finite numbers.
-const TIMES_S: RangeInclusive<f64> = 1e-15..=1e15;
 
 /// The started device.
 pub struct Device {
@@ -80,12 +60,6 @@ impl Device {
     fn count(&self, change: impl FnOnce(&mut SetupCounts)) {
         count(&self.meters, change);
     }
-}
-
-fn count(meters: &Meters, change: impl FnOnce(&mut SetupCounts)) {
-    let mut counts = meters.counts.get();
-    change(&mut counts);
-    meters.counts.set(counts);
 }
 
 impl Backend for Device {
@@ -133,6 +107,7 @@ impl Backend for Device {
         let seed = self.script.seed.wrapping_add(case.seed).wrapping_add(u64::from(self.ordinal) << 32);
         Ok(Box::new(SimJob {
             case: case.clone(),
+            answer: AnswerMemory::new(case, inputs),
             inputs: inputs.to_vec(),
             behaviour,
             bus: on_gpu.then(|| Rc::clone(&self.bus)),
@@ -191,92 +166,8 @@ impl Backend for Device {
     }
 }
 
-struct SimJob {
-    case: Case,
-    inputs: Vec<Operand>,
-    /// Cold and hot.
-    behaviour: [Behaviour; 2],
-    on_gpu: bool,
-    /// The way to and from the device, for variants that run on one.
-    bus: Option<Rc<Bus>>,
-    /// How many times longer everything takes on this device.
-    factor: f64,
-    event_constant_s: Option<f64>,
-    stream: Stream,
-    executions: u64,
-    meters: Rc<Meters>,
-}
-
-impl SimJob {
-    fn behaviour(&self) -> Behaviour {
-        self.behaviour[usize::from(self.meters.cache.get() == Cache::Hot)]
-    }
-
-    /// What the next execution takes, in seconds.
-    fn elapsed_s(&self, behaviour: &Behaviour, throttled: bool) -> Result<f64, CellError> {
-        let ramp = behaviour.ramp * (-self.meters.busy_s.get() / behaviour.ramp_s).exp();
-        let held_down = if throttled { THROTTLED } else { 1.0 };
-        let scatter = behaviour.scatter.factor(self.stream, self.executions);
-        let elapsed_s = behaviour.time_s * self.factor * scatter * (1.0 + ramp) * held_down;
-        if TIMES_S.contains(&elapsed_s) {
-            return Ok(elapsed_s);
-        }
-        let (case, k) = (&self.case, self.executions);
-        let what = format!("the script gives execution {k} of {case} a time of {elapsed_s:e} s");
-        Err(CellError::Failed(format!("{what}: change its time, noise or drift")))
-    }
-
-    /// Whether chance number `which` of this execution falls into `share`.
-    fn happens(&self, which: u64, share: f64) -> bool {
-        // Streams of scatter count up from 0; these count down from the top.
-        self.stream.uniform::<f64>(u64::MAX - 1 - 2 * self.executions - which) < share
-    }
-}
-
-impl Job for SimJob {
-    fn execute(&mut self) -> Result<(), CellError> {
-        let behaviour = self.behaviour();
-        if self.executions >= behaviour.after {
-            suffer(behaviour.fault, "the script says so")?;
-        }
-        if behaviour.allocates {
-            count(&self.meters, |counts| counts.allocations += 1);
-        }
-        let throttled = self.on_gpu && self.happens(0, behaviour.throttled);
-        let elapsed_s = self.elapsed_s(&behaviour, throttled)?;
-        self.meters.last.set(Sample {
-            host_s: elapsed_s,
-            device_s: self.on_gpu.then_some(elapsed_s),
-            events_s: self.event_constant_s.filter(|_| self.on_gpu).map(|constant| elapsed_s + constant),
-            enqueue_s: None,
-            held: self.on_gpu.then_some(true),
-            sm_mhz: self.on_gpu.then_some(SM_MHZ[usize::from(!throttled)]),
-            switches: (!self.on_gpu).then(|| u64::from(self.happens(1, behaviour.switched))),
-            page_faults: None,
-            throttled,
-        });
-        self.meters.now_s.set(self.meters.now_s.get() + elapsed_s);
-        self.meters.busy_s.set(self.meters.busy_s.get() + elapsed_s);
-        self.executions += 1;
-        Ok(())
-    }
-
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        let mut answer = reference::answer(&self.case, &self.inputs)?;
-        if self.behaviour().answer == Answer::Wrong
-            && let Some(part) = answer.first_mut()
-        {
-            spoil(part, self.stream.bits(u64::MAX));
-        }
-        if let Some(bus) = &self.bus {
-            bus.download(&answer);
-        }
-        Ok(answer)
-    }
-}
-
 /// Does what a fault does to a process; returns normally only for [`Fault::None`].
-fn suffer(fault: Fault, reason: &str) -> Result<(), CellError> {
+pub(super) fn suffer(fault: Fault, reason: &str) -> Result<(), CellError> {
     match fault {
         Fault::None => Ok(()),
         Fault::Crash => std::process::abort(),
@@ -290,36 +181,5 @@ fn suffer(fault: Fault, reason: &str) -> Result<(), CellError> {
         Fault::Panic => panic!("a simulated panic: {reason}"),
         Fault::DeviceLost => Err(CellError::DeviceLost(format!("the simulated device is lost: {reason}"))),
         Fault::OutOfMemory => Err(CellError::OutOfMemory { place: "device", needed: 2 << 30, free: 1 << 30 }),
-    }
-}
-
-/// Changes one entry, or adds one to a matrix that stores none.
-fn spoil(part: &mut Operand, chance: u64) {
-    if let Operand::Csr(csr) = part
-        && csr.nnz() == 0
-    {
-        add_entry(csr);
-        return;
-    }
-    let values = match part {
-        Operand::Dense(dense) => &mut dense.values,
-        Operand::Csr(csr) => &mut csr.values,
-    };
-    let index = usize::try_from(chance % values.len().max(1) as u64).unwrap_or(0);
-    match values {
-        Values::F32(v) => v.iter_mut().skip(index).take(1).for_each(|x| *x = *x * 1.5 + 1.0),
-        Values::F64(v) => v.iter_mut().skip(index).take(1).for_each(|x| *x = *x * 1.5 + 1.0),
-        Values::C32(v) => v.iter_mut().skip(index).take(1).for_each(|z| z.re = z.re * 1.5 + 1.0),
-        Values::C64(v) => v.iter_mut().skip(index).take(1).for_each(|z| z.re = z.re * 1.5 + 1.0),
-    }
-}
-
-fn add_entry(csr: &mut Csr) {
-    csr.indices.push(0);
-    csr.indptr.iter_mut().skip(1).for_each(|offset| *offset = 1);
-    match &mut csr.values {
-        Values::F32(v) => v.push(1.0),
-        Values::F64(v) => v.push(1.0),
-        Values::C32(_) | Values::C64(_) => {}
     }
 }

@@ -2,9 +2,11 @@
 //!
 //! `docs/sim.md` describes the script. Reported times are not slept; equal scripts and seeds give equal times.
 
+mod answer;
 mod bus;
 mod ceilings;
 mod device;
+mod job;
 mod law;
 mod reference;
 mod rule;

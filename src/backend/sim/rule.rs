@@ -48,6 +48,24 @@ pub enum Answer {
     Right,
     /// The same with one entry changed.
     Wrong,
+    /// Wrong in half of the executions, by chance.
+    Racy,
+    /// With a NaN.
+    Nan,
+    /// An execution writes the first half of the answer.
+    Partial,
+    /// An execution writes nothing.
+    Stale,
+    /// An execution writes the answer of the execution before.
+    Earlier,
+    /// An execution writes the answer of the first execution, whatever the operands hold by then.
+    Cached,
+    /// The answer is written after the execution has ended, as by work on another stream.
+    Late,
+    /// The answer is written by the reset before the execution, outside the clock.
+    InReset,
+    /// The answer is right, and an operand is overwritten.
+    OverwritesOperand,
 }
 
 /// What a cell does instead of its work.
@@ -91,7 +109,7 @@ pub struct Behaviour {
     pub answer: Answer,
     /// What it does instead of its work.
     pub fault: Fault,
-    /// Executions before the fault.
+    /// Executions before the fault, and before the answer is anything but right.
     pub after: u64,
     /// Whether each execution counts an allocation.
     pub allocates: bool,

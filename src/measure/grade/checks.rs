@@ -13,6 +13,7 @@ const FAULT_S: f64 = 0.5e-6;
 /// Every check; the gravest kinds first, which is the order of warnings that cost as much.
 pub(super) const ALL: &[fn(&Facts) -> Option<Warning>] = &[
     setup,
+    ended_early,
     few_samples,
     spread,
     drifting,
@@ -61,6 +62,14 @@ fn setup(facts: &Facts) -> Option<Warning> {
     if facts.setup { warning(WarningKind::Setup, Grade::D, text.to_owned(), next) } else { None }
 }
 
+/// What to do about a cell that lost its worker.
+const RUN_AGAIN: &str = "run the cell again; `gpubench doctor` lists what is missing now";
+
+fn ended_early(facts: &Facts) -> Option<Warning> {
+    let text = format!("ended early, before its last round: {}", facts.lost_to?);
+    warning(WarningKind::EndedEarly, Grade::C, text, RUN_AGAIN)
+}
+
 fn few_samples(facts: &Facts) -> Option<Warning> {
     let n = facts.samples.len();
     let at_best = match n {
@@ -77,6 +86,7 @@ fn few_samples(facts: &Facts) -> Option<Warning> {
     };
     let next = match facts.stopped {
         Reason::CutShort => "let the run finish",
+        Reason::EndedEarly => RUN_AGAIN,
         Reason::Fixed => "raise --samples to 10 or more, or leave it out",
         _ if facts.set_aside as usize > n => "let the device cool, then run again",
         _ => "raise --max-time or --budget, or choose a smaller size",
@@ -102,6 +112,7 @@ fn spread(facts: &Facts) -> Option<Warning> {
     );
     let next = match facts.stopped {
         Reason::CutShort => "let the run finish",
+        Reason::EndedEarly => RUN_AGAIN,
         Reason::Plateau => "close other programs: more samples no longer narrow it",
         Reason::Fixed => "raise --samples, or leave it out and let --precision decide",
         Reason::MostSamples => "close other programs, or accept a wider --precision",

@@ -39,6 +39,7 @@ fn sound<'a>(samples: &'a [f64], rounds: &'a [u32]) -> Facts<'a> {
         setup: false,
         steady: true,
         stopped: Reason::Precise,
+        lost_to: None,
     }
 }
 

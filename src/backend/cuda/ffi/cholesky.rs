@@ -4,7 +4,9 @@ use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, DevicePtrMut};
 
 use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
+use super::contents::device;
 use super::launch::{BLOCK, Shape, allow_shared, enqueue, enqueue_shaped, fits, parameter, resident_blocks};
+use crate::backend::contents::Contents;
 use crate::error::{CellError, Unavailable};
 
 /// Rows and columns of a tile.
@@ -174,6 +176,11 @@ impl<T: Element> Cholesky<T> {
     pub fn info(&self) -> Result<i32, CellError> {
         let told = self.cuda.download(&self.info[1 - self.next])?;
         Ok(order(told.first().copied().unwrap_or(0)))
+    }
+
+    /// The operands and the solution, for checks.
+    pub fn contents(&mut self) -> Contents<'_> {
+        Contents::new([device(&mut self.a), device(&mut self.b)], [device(&mut self.x)])
     }
 
     /// The solution that the last run found.

@@ -1,6 +1,7 @@
 //! Calls into CUDA that the compiler cannot check, wrapped in functions that check what they can.
 
 pub mod cholesky;
+pub mod contents;
 pub mod context;
 pub mod cublas;
 pub mod cublaslt;

@@ -4,7 +4,9 @@ use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, DevicePtrMut};
 
 use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
+use super::contents::device;
 use super::launch::{self, Shape, enqueue, enqueue_shaped, parameter};
+use crate::backend::contents::Contents;
 use crate::error::CellError;
 
 /// Sum, mean and standard deviation by one kernel that reads the elements once.
@@ -60,6 +62,11 @@ impl<T: Element> Moments<T> {
         // SAFETY: the entry takes (const T*, u64, double2*, u32*, double*); `partials` holds two a block, `out` three,
         // and the ticket is zero: it was allocated so, and every launch leaves it so.
         unsafe { enqueue_shaped(stream, &self.function, shape, &mut parameters) }
+    }
+
+    /// The operand and the statistics, for checks.
+    pub fn contents(&mut self) -> Contents<'_> {
+        Contents::new([device(&mut self.x)], [device(&mut self.out)])
     }
 
     /// The statistics of the last run: sum, mean, standard deviation.
@@ -129,6 +136,11 @@ impl<T: Element> Passes<T> {
         ];
         // SAFETY: the entry takes (const double*, u32, u64, u32, double*); `out` holds three and `statistic` is below.
         unsafe { enqueue(stream, &self.finish, (1, 1), &mut parameters) }
+    }
+
+    /// The operand and the statistics, for checks.
+    pub fn contents(&mut self) -> Contents<'_> {
+        Contents::new([device(&mut self.x)], [device(&mut self.out)])
     }
 
     /// The statistics of the last run: sum, mean, standard deviation.

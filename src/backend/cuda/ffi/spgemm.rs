@@ -6,7 +6,9 @@ use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
 use super::super::ops::spgemm::plan::{Method, Plan};
 use super::super::sparse::DeviceCsr;
+use super::contents::device;
 use super::launch::{BLOCK, Shape, allow_shared, enqueue, enqueue_shaped, parameter};
+use crate::backend::contents::Contents;
 use crate::error::{CellError, Unavailable};
 
 /// Launches are numbered from 1 to this, over and over: the kernels tell one launch from the one before by it.
@@ -171,6 +173,16 @@ impl<T: Element> RowProduct<T> {
         // SAFETY: the entry takes (const i32*, const i32*, i32*, u32, u32, u32); there is a start for every row in
         // every tile and one more.
         unsafe { enqueue(stream, &self.find_starts, (blocks, 1), &mut parameters) }
+    }
+
+    /// The operands and the product, for checks.
+    pub fn contents(&mut self) -> Contents<'_> {
+        let mut answer = vec![device(&mut self.offsets)];
+        if let Some((columns, values)) = &mut self.entries {
+            answer.extend([device(columns), device(values)]);
+        }
+        let ([a0, a1, a2], [b0, b1, b2]) = (self.a.memory(), self.b.memory());
+        Contents { answer, ..Contents::new([a2, b2], []).with_fixed([a0, a1, b0, b1]) }
     }
 
     /// Rows and columns of the product.

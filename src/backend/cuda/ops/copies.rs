@@ -5,7 +5,9 @@ use cudarc::driver::CudaSlice;
 use super::entry::by_dtype;
 use super::host_buffer::HostBuffer;
 use super::{Kernel, extra, input, matrices, variant};
+use crate::backend::contents::Contents;
 use crate::backend::cuda::context::{Cuda, Element};
+use crate::backend::cuda::ffi::contents::device;
 use crate::backend::{HostMemory, Job};
 use crate::case::Case;
 use crate::data::Operand;
@@ -102,6 +104,10 @@ fn within<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Bo
 }
 
 impl<T: Element> Job for Within<T> {
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([device(&mut self.a)], [device(&mut self.y)])
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         self.cuda.copy(&self.a, &mut self.y)
     }

@@ -4,7 +4,9 @@ use cudarc::driver::CudaSlice;
 
 use super::{Kernel, extra, input, matrices};
 use crate::backend::Job;
+use crate::backend::contents::Contents;
 use crate::backend::cuda::context::{Cuda, Element};
+use crate::backend::cuda::ffi::contents::device;
 use crate::backend::cuda::ffi::launch::Map;
 use crate::backend::cuda::kernels::{KernelSource, kernel_source};
 use crate::case::{Case, DType};
@@ -66,6 +68,10 @@ fn fused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box
 }
 
 impl<T: Element> Job for Fused<T> {
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([device(&mut self.a), device(&mut self.b)], [device(&mut self.y)])
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         self.kernel.run(&self.cuda.stream, [&self.a, &self.b], &mut self.y)
     }
@@ -109,6 +115,10 @@ fn unfused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<B
 }
 
 impl<T: Element> Job for Unfused<T> {
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([device(&mut self.a), device(&mut self.b)], [device(&mut self.y)])
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         let stream = &self.cuda.stream;
         self.multiply.run(stream, [&self.a, &self.b], &mut self.y)?;

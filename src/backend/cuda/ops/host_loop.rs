@@ -6,7 +6,9 @@ use super::entry::by_dtype;
 use super::sin::sine;
 use super::{Kernel, input, matrices, variant};
 use crate::backend::Job;
+use crate::backend::contents::Contents;
 use crate::backend::cuda::context::{Cuda, Element};
+use crate::backend::cuda::ffi::contents::device;
 use crate::backend::cuda::ffi::single::SineAt;
 use crate::backend::cuda::kernels::{KernelSource, kernel_source};
 use crate::case::Case;
@@ -51,6 +53,10 @@ impl<T: Element> Job for Each<T> {
     /// nothing, although the host's loop is what is asked about.
     fn synchronises(&self) -> bool {
         true
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([device(&mut self.a)], [device(&mut self.y)])
     }
 
     fn execute(&mut self) -> Result<(), CellError> {

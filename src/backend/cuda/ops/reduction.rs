@@ -2,6 +2,7 @@
 
 use super::{Kernel, extra, input};
 use crate::backend::Job;
+use crate::backend::contents::Contents;
 use crate::backend::cuda::context::{Cuda, Element};
 use crate::backend::cuda::ffi::reduce::{Moments, Passes};
 use crate::backend::cuda::kernels::{KernelSource, kernel_source};
@@ -44,6 +45,10 @@ fn three_pass<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Resul
 }
 
 impl<T: Element> Job for Moments<T> {
+    fn contents(&mut self) -> Contents<'_> {
+        Moments::contents(self)
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         self.run()
     }
@@ -54,6 +59,10 @@ impl<T: Element> Job for Moments<T> {
 }
 
 impl<T: Element> Job for Passes<T> {
+    fn contents(&mut self) -> Contents<'_> {
+        Passes::contents(self)
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         self.run()
     }

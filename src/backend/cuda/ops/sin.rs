@@ -6,7 +6,9 @@ use super::elementwise;
 use super::entry::by_dtype;
 use super::{Kernel, input, matrices, variant};
 use crate::backend::Job;
+use crate::backend::contents::Contents;
 use crate::backend::cuda::context::{Cuda, Element};
+use crate::backend::cuda::ffi::contents::device;
 use crate::backend::cuda::ffi::launch::Map;
 use crate::case::Case;
 use crate::data::Operand;
@@ -43,6 +45,10 @@ pub(super) fn sine<T: Element>(
 }
 
 impl<T: Element> Job for Sine<T> {
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([device(&mut self.a)], [device(&mut self.y)])
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         self.kernel.run(&self.cuda.stream, [&self.a], &mut self.y)
     }

@@ -138,6 +138,12 @@ impl Instrument {
         if held { self.reading().map(Some) } else { Ok(None) }
     }
 
+    /// Has `queue` enqueue work behind a hold, and waits until all is done; `false` when the hold gave up.
+    pub fn behind_hold(&mut self, queue: &mut Work<'_>) -> Result<bool, CellError> {
+        let Instrument { cuda, kernels, board, hold, .. } = self;
+        hold.around(cuda, kernels, board, queue)
+    }
+
     /// Whether a hold with nothing behind it can be let go: not where launches wait for the device, as under some
     /// profilers and with CUDA_LAUNCH_BLOCKING.
     pub fn can_hold(&mut self) -> Result<bool, CellError> {

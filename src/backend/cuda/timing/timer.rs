@@ -89,6 +89,19 @@ impl Timer {
         Ok(self.instrument.together(work)?.1.events_s)
     }
 
+    /// Has `queue` enqueue work of `job` behind a hold, and waits until all is done. Whether it could: not for work that
+    /// waits for the device inside, in which case nothing was done, and not where the hold gave up.
+    pub fn behind_hold(
+        &mut self,
+        job: &mut dyn Job,
+        queue: &mut dyn FnMut(&mut dyn Job) -> Result<(), CellError>,
+    ) -> Result<bool, CellError> {
+        if !self.holding || job.synchronises() || job.is_host_work() {
+            return Ok(false);
+        }
+        self.instrument.behind_hold(&mut || queue(job))
+    }
+
     fn sample(
         &mut self,
         job: &mut dyn Job,

@@ -6,7 +6,9 @@ use cudarc::cusolver::sys;
 use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut, DeviceRepr, ValidAsZeroBits};
 
 use super::{Solver, SolverReal, Workspace, WorkspaceSize, check, checked_side};
+use crate::backend::contents::Memory;
 use crate::backend::cuda::context::Cuda;
+use crate::backend::cuda::ffi::contents::device;
 use crate::error::CellError;
 
 pub(super) const VECTORS: sys::cusolverEigMode_t = sys::cusolverEigMode_t::CUSOLVER_EIG_MODE_VECTOR;
@@ -32,6 +34,11 @@ impl<T: DeviceRepr + ValidAsZeroBits> Vectors<T> {
 }
 
 impl<T> Vectors<T> {
+    /// The memory of all three, for checks.
+    pub fn memory(&mut self) -> [Memory<'_>; 3] {
+        [&mut self.s, &mut self.u, &mut self.v].map(device)
+    }
+
     fn lengths(&self, n: usize) -> [(usize, usize); 3] {
         [(self.s.len(), n), (self.u.len(), n * n), (self.v.len(), n * n)]
     }

@@ -40,7 +40,7 @@ pub(crate) struct MatrixVector<T> {
     x: Vector,
     y: Vector,
     /// The vectors themselves; the descriptors point into them.
-    _x_values: CudaSlice<T>,
+    x_values: CudaSlice<T>,
     y_values: CudaSlice<T>,
     work: Option<CudaSlice<u8>>,
 }
@@ -62,7 +62,7 @@ impl<T: SparseReal> MatrixVector<T> {
         let x_vector = Vector::new::<T>(x.device_ptr(&sparse.stream).0, x.len())?;
         let y_len = y.len();
         let y_vector = Vector::new::<T>(y.device_ptr_mut(&sparse.stream).0, y_len)?;
-        Ok(MatrixVector { sparse, matrix, x: x_vector, y: y_vector, _x_values: x, y_values: y, work: None })
+        Ok(MatrixVector { sparse, matrix, x: x_vector, y: y_vector, x_values: x, y_values: y, work: None })
     }
 
     /// Bytes of buffer that the product needs; at least one.
@@ -139,6 +139,11 @@ impl<T: SparseReal> MatrixVector<T> {
             )
         };
         check("cusparseSpMV", status)
+    }
+
+    /// The operand and the result, for checks.
+    pub fn vectors_mut(&mut self) -> [&mut CudaSlice<T>; 2] {
+        [&mut self.x_values, &mut self.y_values]
     }
 
     /// The result, valid after the work on the stream.

@@ -7,6 +7,7 @@ use std::mem::MaybeUninit;
 
 use super::{Kernel, TABLES, variant};
 use crate::backend::Job;
+use crate::backend::contents::Contents;
 use crate::backend::cuda::context::Cuda;
 use crate::case::Case;
 use crate::data::Operand;
@@ -95,6 +96,10 @@ impl Job for Picked {
 
     fn is_host_work(&self) -> bool {
         self.job.is_host_work()
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        self.job.contents()
     }
 
     fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {

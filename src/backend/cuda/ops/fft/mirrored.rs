@@ -5,7 +5,9 @@ use cudarc::driver::CudaSlice;
 use super::pairs;
 use super::plan::Plan;
 use crate::backend::Job;
+use crate::backend::contents::Contents;
 use crate::backend::cuda::context::{Cuda, Element};
+use crate::backend::cuda::ffi::contents::device;
 use crate::backend::cuda::ffi::fft_mirrored::TwoPasses;
 use crate::backend::cuda::ops::input;
 use crate::case::Case;
@@ -43,6 +45,10 @@ pub(super) fn prepare<T: Element>(
 }
 
 impl<T: Element> Job for Mirrored<T> {
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([device(&mut self.input)], [device(&mut self.spectrum)])
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         self.passes.run(&self.cuda.stream, &self.input, &mut self.spectrum)
     }

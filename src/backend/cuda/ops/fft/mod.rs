@@ -9,7 +9,9 @@ use rustfft::num_complex::Complex;
 
 use super::{Kernel, extra, input};
 use crate::backend::Job;
+use crate::backend::contents::Contents;
 use crate::backend::cuda::context::{Cuda, Element, Library};
+use crate::backend::cuda::ffi::contents::device;
 use crate::backend::cuda::ffi::cufft::{ComplexPlan, FftReal, RealPlan};
 use crate::backend::cuda::ffi::fft::FftKernels;
 use crate::backend::cuda::kernels::{KernelSource, kernel_source};
@@ -79,6 +81,10 @@ impl<T: Element + FftReal> Resident<T> {
         self.cuda.alloc(bytes)
     }
 
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([device(&mut self.input)], [device(&mut self.spectrum)])
+    }
+
     fn answer(&self) -> Result<Vec<Operand>, CellError> {
         let values = T::into_complex_values(pairs(&self.cuda.download(&self.spectrum)?));
         Ok(vec![Operand::Dense(Dense { rows: self.n, cols: self.n, values })])
@@ -110,6 +116,10 @@ impl<T: Element + FftReal> RealToComplex<T> {
 }
 
 impl<T: Element + FftReal> Job for RealToComplex<T> {
+    fn contents(&mut self) -> Contents<'_> {
+        self.resident.contents()
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         let Resident { cuda, kernels, input, spectrum, .. } = &mut self.resident;
         match &mut self.plan {
@@ -146,6 +156,10 @@ impl<T: Element + FftReal> ComplexToComplex<T> {
 }
 
 impl<T: Element + FftReal> Job for ComplexToComplex<T> {
+    fn contents(&mut self) -> Contents<'_> {
+        self.resident.contents()
+    }
+
     /// The widening belongs to the op: its input is real.
     fn execute(&mut self) -> Result<(), CellError> {
         let Resident { cuda, kernels, input, spectrum, .. } = &mut self.resident;

@@ -9,7 +9,9 @@ use cudarc::driver::CudaSlice;
 use self::own::{on_tensor_cores, tiled};
 use super::entry::by_dtype;
 use super::{Kernel, extra, input, reduced};
+use crate::backend::contents::Contents;
 use crate::backend::cuda::context::{Cuda, Element};
+use crate::backend::cuda::ffi::contents::device;
 use crate::backend::cuda::ffi::cublas::{Arithmetic, Cublas};
 use crate::backend::cuda::ffi::launch::Map;
 use crate::backend::{Accuracy, Job};
@@ -79,6 +81,16 @@ struct Product<A, C> {
 }
 
 impl<A, C: Element> Job for Product<A, C> {
+    fn contents(&mut self) -> Contents<'_> {
+        let (a, b, c) = (device(&mut self.a), device(&mut self.b), device(&mut self.c));
+        // Elements of another type than the case's cannot be replaced.
+        if size_of::<A>() == size_of::<C>() {
+            Contents::new([a, b], [c])
+        } else {
+            Contents::new([], [c]).with_fixed([a, b])
+        }
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         self.cublas.multiply(self.arithmetic, self.n, &self.a, &self.b, &mut self.c)
     }

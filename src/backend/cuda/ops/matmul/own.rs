@@ -6,7 +6,9 @@ use cudarc::driver::CudaSlice;
 use super::super::input;
 use super::{bytes, elements, side, square};
 use crate::backend::Job;
+use crate::backend::contents::Contents;
 use crate::backend::cuda::context::{Cuda, Element};
+use crate::backend::cuda::ffi::contents::device;
 use crate::backend::cuda::ffi::square_product::SquareProduct;
 use crate::backend::cuda::kernels::{KernelSource, kernel_source};
 use crate::case::Case;
@@ -29,6 +31,10 @@ struct Product<T> {
 }
 
 impl<T: Element> Job for Product<T> {
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([device(&mut self.a), device(&mut self.b)], [device(&mut self.c)])
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         self.kernel.run(&self.cuda.stream, &self.a, &self.b, &mut self.c)
     }

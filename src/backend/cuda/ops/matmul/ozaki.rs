@@ -8,7 +8,9 @@ use cudarc::driver::CudaSlice;
 use super::super::input;
 use super::{WORKSPACE, bytes, elements, side, square};
 use crate::backend::Job;
+use crate::backend::contents::Contents;
 use crate::backend::cuda::context::Cuda;
+use crate::backend::cuda::ffi::contents::device;
 use crate::backend::cuda::ffi::cublaslt::{SLICES, SliceProducts};
 use crate::backend::cuda::ffi::ozaki::Slices;
 use crate::backend::cuda::kernels::{KernelSource, kernel_source};
@@ -34,6 +36,10 @@ struct Product {
 }
 
 impl Job for Product {
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([device(&mut self.a), device(&mut self.b)], [device(&mut self.c)])
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         self.slices.cut(&self.a, &self.b)?;
         self.slices.multiply(&self.products)?;

@@ -6,7 +6,9 @@ use cudarc::driver::CudaSlice;
 use super::super::input;
 use super::{WORKSPACE, bytes, elements, side, square};
 use crate::backend::Job;
+use crate::backend::contents::Contents;
 use crate::backend::cuda::context::Cuda;
+use crate::backend::cuda::ffi::contents::device;
 use crate::backend::cuda::ffi::cublas::{Arithmetic, Cublas};
 use crate::backend::cuda::ffi::launch::Map;
 use crate::backend::cuda::kernels::{KernelSource, kernel_source};
@@ -32,6 +34,10 @@ struct Widened {
 }
 
 impl Job for Widened {
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([device(&mut self.a), device(&mut self.b)], [device(&mut self.c)])
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         let stream = &self.cuda.stream;
         self.widen.run(stream, [&self.a], &mut self.wide_a)?;

@@ -3,6 +3,7 @@
 use super::super::input;
 use super::{NOT_POSITIVE_DEFINITE, verdict};
 use crate::backend::Job;
+use crate::backend::contents::Contents;
 use crate::backend::cuda::context::{Cuda, Element};
 use crate::backend::cuda::ffi::cholesky::Cholesky;
 use crate::backend::cuda::kernels::{KernelSource, kernel_source};
@@ -28,6 +29,10 @@ pub(super) fn prepare<T: Element>(
 }
 
 impl<T: Element> Job for Cholesky<T> {
+    fn contents(&mut self) -> Contents<'_> {
+        Cholesky::contents(self)
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         self.run()
     }

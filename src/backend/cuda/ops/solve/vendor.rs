@@ -5,7 +5,9 @@ use cudarc::driver::CudaSlice;
 use super::super::input;
 use super::{NOT_POSITIVE_DEFINITE, verdict};
 use crate::backend::Job;
+use crate::backend::contents::Contents;
 use crate::backend::cuda::context::{Cuda, Element, Library};
+use crate::backend::cuda::ffi::contents::device;
 use crate::backend::cuda::ffi::cusolver::{Solver, SolverReal, Workspace};
 use crate::case::Case;
 use crate::data::Operand;
@@ -92,6 +94,11 @@ impl<T: Element + SolverReal> Job for Solve<T> {
 
     fn resets(&self) -> bool {
         true
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        let (a, b) = (device(&mut self.operands.0), device(&mut self.operands.1));
+        Contents { in_place: true, ..Contents::new([a, b], [device(&mut self.x)]) }
     }
 
     /// A is symmetric, so its rows are its columns and no transposition is needed.

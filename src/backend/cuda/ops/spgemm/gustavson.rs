@@ -3,6 +3,7 @@
 use super::plan::{Plan, products, unordered_row};
 use super::{Empty, SOURCE, factors};
 use crate::backend::Job;
+use crate::backend::contents::Contents;
 use crate::backend::cuda::context::{Cuda, Element};
 use crate::backend::cuda::ffi::spgemm::RowProduct;
 use crate::backend::cuda::sparse::{DeviceCsr, device_bytes};
@@ -36,6 +37,10 @@ struct Gustavson<T> {
 }
 
 impl<T: Element> Job for Gustavson<T> {
+    fn contents(&mut self) -> Contents<'_> {
+        self.product.contents()
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         self.product.run()
     }

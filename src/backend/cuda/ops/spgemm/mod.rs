@@ -5,7 +5,9 @@ pub(crate) mod plan;
 
 use super::{Kernel, extra};
 use crate::backend::Job;
+use crate::backend::contents::Contents;
 use crate::backend::cuda::context::{Cuda, Element, Library};
+use crate::backend::cuda::ffi::contents::device;
 use crate::backend::cuda::ffi::cusparse::{Product, ProductBuffers, Ready, Sparse, SparseReal};
 use crate::backend::cuda::kernels::{KernelSource, kernel_source};
 use crate::backend::cuda::sparse::{self, DeviceCsr, device_bytes};
@@ -95,6 +97,11 @@ impl<T: Element + SparseReal> Job for Spgemm<T> {
     /// The number of entries is read back between the stages of a product.
     fn synchronises(&self) -> bool {
         true
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        let ProductBuffers { indptr, indices, values, .. } = &mut self.buffers;
+        Contents::new([], [device(indptr), device(indices), device(values)])
     }
 
     fn execute(&mut self) -> Result<(), CellError> {

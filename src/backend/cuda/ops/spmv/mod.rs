@@ -6,7 +6,9 @@ use cudarc::driver::CudaSlice;
 
 use super::{Kernel, extra, input};
 use crate::backend::Job;
+use crate::backend::contents::Contents;
 use crate::backend::cuda::context::{Cuda, Element, Library, driver};
+use crate::backend::cuda::ffi::contents::device;
 use crate::backend::cuda::ffi::cusparse::{MatrixVector, Sparse, SparseReal};
 use crate::backend::cuda::ffi::spmv::{Adaptive, Multiply, RowPerThread, Vector};
 use crate::backend::cuda::kernels::{KernelSource, kernel_source};
@@ -84,6 +86,13 @@ struct LibraryProduct<T> {
 }
 
 impl<T: Element + SparseReal> Job for LibraryProduct<T> {
+    fn contents(&mut self) -> Contents<'_> {
+        let [x, y] = self.product.vectors_mut().map(device);
+        let mut contents = Contents::new([], [y]);
+        contents.operands.push((1, x));
+        contents
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         self.product.execute()
     }
@@ -100,6 +109,10 @@ struct Zero<T> {
 }
 
 impl<T: Element> Job for Zero<T> {
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([], [device(&mut self.y)])
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         self.cuda.stream.memset_zeros(&mut self.y).map_err(driver("cuMemsetD8Async"))
     }
@@ -128,6 +141,12 @@ struct KernelProduct<T, K> {
 }
 
 impl<T: Element, K: Multiply<T>> Job for KernelProduct<T, K> {
+    fn contents(&mut self) -> Contents<'_> {
+        let mut contents = Contents::new([], [device(&mut self.y)]);
+        contents.operands.push((1, device(&mut self.x)));
+        contents
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         self.kernel.run(&self.cuda.stream, &self.x, &mut self.y)
     }

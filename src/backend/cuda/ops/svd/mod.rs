@@ -11,7 +11,9 @@ use cudarc::driver::CudaSlice;
 use super::entry::by_dtype;
 use super::{Kernel, extra, input};
 use crate::backend::Job;
+use crate::backend::contents::Contents;
 use crate::backend::cuda::context::{Cuda, Element, Library};
+use crate::backend::cuda::ffi::contents::device;
 use crate::backend::cuda::ffi::cusolver::{Jacobi, JacobiReal, Solver, Vectors, Workspace};
 use crate::case::{Case, DType};
 use crate::data::Operand;
@@ -143,6 +145,10 @@ impl<T: Element + JacobiReal> Job for Svd<T> {
     /// The routines read back on the host whether and how to go on.
     fn synchronises(&self) -> bool {
         true
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([device(&mut self.operand)], self.out.memory())
     }
 
     fn execute(&mut self) -> Result<(), CellError> {

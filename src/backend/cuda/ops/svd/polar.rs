@@ -8,7 +8,9 @@ use cudarc::driver::CudaSlice;
 use super::super::input;
 use super::answer::{Right, answer};
 use crate::backend::Job;
+use crate::backend::contents::Contents;
 use crate::backend::cuda::context::{Cuda, Library};
+use crate::backend::cuda::ffi::contents::device;
 use crate::backend::cuda::ffi::cusolver::{Solver, Vectors, Workspace};
 use crate::backend::cuda::ffi::launch::Map;
 use crate::backend::cuda::kernels::{KernelSource, kernel_source};
@@ -71,6 +73,10 @@ impl Job for WidenedPolar {
     /// As in [`super`].
     fn synchronises(&self) -> bool {
         true
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([device(&mut self.operand)], self.answer.memory())
     }
 
     fn execute(&mut self) -> Result<(), CellError> {

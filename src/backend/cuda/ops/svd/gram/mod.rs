@@ -16,7 +16,9 @@ use super::eigen::{Syevd, Tridiagonal};
 use super::polar;
 use super::rescue::Rescue;
 use crate::backend::Job;
+use crate::backend::contents::Contents;
 use crate::backend::cuda::context::{Cuda, Element, Library, driver};
+use crate::backend::cuda::ffi::contents::device;
 use crate::backend::cuda::ffi::cublas::{Cublas, Matrix, Product};
 use crate::backend::cuda::ffi::cusolver::Vectors;
 use crate::backend::cuda::ffi::launch::Map;
@@ -236,6 +238,14 @@ impl<T: Element> Job for Gram<T> {
     /// Each execution looks at how far it has come.
     fn synchronises(&self) -> bool {
         true
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        let operand = match &mut self.narrow {
+            Some((operand, _)) => device(operand),
+            None => device(&mut self.wide),
+        };
+        Contents::new([operand], self.answer.memory())
     }
 
     fn execute(&mut self) -> Result<(), CellError> {

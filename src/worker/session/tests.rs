@@ -1,0 +1,212 @@
+//! A backend that misbehaves in real memory, each of its faults behind a right first answer where that is possible.
+
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::backend::contents::{Contents, host};
+use crate::backend::{Accuracy, Finding, Sample};
+use crate::case::{Case, DType};
+
+/// Faults, by name; `honest` has none.
+const FAULTS: [&str; 11] = [
+    "stale", "earlier", "wrong", "partial", "operand", "stream", "skipped", "nan", "reset", "cached", "race",
+];
+
+/// Executions after which most faults begin: the first two are those of the preparation.
+const HONEST: u32 = 4;
+
+/// The side of the matrices.
+const N: usize = 24;
+
+fn registration() -> Registration {
+    Registration {
+        name: "adversary",
+        summary: "",
+        simulated: false,
+        variants: |options| Ok(options.ops.iter().map(|fault| variant(fault)).collect()),
+        start: |_| Ok(Box::new(Adversary)),
+        findings: |_| vec![],
+    }
+}
+
+fn variant(fault: &str) -> Variant {
+    Variant {
+        op: "elementwise".into(),
+        name: fault.to_owned().into(),
+        summary: "".into(),
+        side: Side::Cpu,
+        accuracy: Accuracy::Ieee,
+        default: true,
+        dtypes: DType::ALL.into(),
+    }
+}
+
+struct Adversary;
+
+impl Backend for Adversary {
+    fn describe(&self) -> serde_json::Value {
+        serde_json::Value::Null
+    }
+
+    fn libraries(&self) -> Vec<Finding> {
+        vec![]
+    }
+
+    fn prepare(&mut self, fault: &str, _: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+        let values = |operand: usize| inputs[operand].dense_slice::<f32>().map(<[f32]>::to_vec);
+        let (fault, y) = (fault.to_owned(), vec![0.0; N * N]);
+        Ok(Box::new(Crook {
+            fault,
+            a: values(0)?,
+            b: values(1)?,
+            y,
+            first: None,
+            last: None,
+            late: None,
+            done: 0,
+        }))
+    }
+
+    fn time(&mut self, job: &mut dyn Job, _: Cache) -> Result<Sample, CellError> {
+        job.reset()?;
+        let start = Instant::now();
+        job.execute()?;
+        Ok(Sample::of_host(start.elapsed().as_secs_f64()))
+    }
+}
+
+/// A job of `y = a b + sin a + cos b` that does not always do it.
+struct Crook {
+    fault: String,
+    a: Vec<f32>,
+    b: Vec<f32>,
+    y: Vec<f32>,
+    first: Option<Vec<f32>>,
+    last: Option<Vec<f32>>,
+    late: Option<Receiver<Vec<f32>>>,
+    done: u32,
+}
+
+impl Crook {
+    fn right(&self) -> Vec<f32> {
+        let of = |(a, b): (&f32, &f32)| {
+            let (a, b) = (f64::from(*a), f64::from(*b));
+            (a * b + a.sin() + b.cos()) as f32
+        };
+        self.a.iter().zip(&self.b).map(of).collect()
+    }
+
+    fn has(&self, fault: &str) -> bool {
+        self.fault == fault && self.done >= HONEST
+    }
+
+    /// Takes over what the other thread has made by now.
+    fn catch_up(&mut self, patience: Duration) {
+        if let Some(y) = self.late.as_ref().and_then(|late| late.recv_timeout(patience).ok()) {
+            (self.y, self.late) = (y, None);
+        }
+    }
+}
+
+impl Job for Crook {
+    fn reset(&mut self) -> Result<(), CellError> {
+        self.catch_up(Duration::from_secs(5));
+        if self.has("reset") {
+            self.y = self.right();
+        }
+        Ok(())
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([host(&mut self.a), host(&mut self.b)], [host(&mut self.y)])
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        let right = self.right();
+        let first = self.first.get_or_insert_with(|| right.clone()).clone();
+        let last = self.last.replace(right.clone()).unwrap_or_else(|| vec![0.0; N * N]);
+        match self.fault.as_str() {
+            "skipped" => {}
+            "earlier" => self.y = last,
+            "cached" => self.y = first,
+            "stale" | "reset" if self.done >= HONEST => {}
+            "partial" if self.done >= HONEST => self.y[N..].copy_from_slice(&right[N..]),
+            "stream" if self.done >= HONEST => {
+                let (sender, receiver) = channel();
+                self.late = Some(receiver);
+                std::thread::spawn(move || {
+                    std::thread::sleep(Duration::from_millis(2));
+                    sender.send(right)
+                });
+            }
+            _ => self.y = right,
+        }
+        if self.has("wrong") || self.has("race") && self.done % 3 != 0 {
+            self.y[N * N / 2] += 0.25;
+        }
+        if self.has("nan") {
+            self.y[7] = f32::NAN;
+        }
+        if self.has("operand") {
+            self.a[3] = 0.5;
+        }
+        self.done += 1;
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        self.catch_up(Duration::from_secs(5));
+        Ok(vec![Operand::dense(N, N, self.y.clone())])
+    }
+}
+
+/// The first reply that finds fault with a cell in two rounds; `None` where there is none.
+fn found(fault: &str) -> Option<String> {
+    let options = Options { ops: vec![fault.to_owned()], ..Options::default() };
+    let mut session = Session::start(&registration(), &options).unwrap();
+    let case = Case { op: "elementwise".into(), n: N as u64, dtype: DType::F32, density: None, seed: 3 };
+    let cell = Cell { case, backend: "adversary".into(), variant: fault.into(), cache: Cache::Hot };
+    let batch = Batch { warm_up: None, samples: 4, most_s: 10.0 };
+    let mut replies = vec![session.prepare(7, &cell, None, &mut |_| {}).unwrap()];
+    for last in [false, true] {
+        if !matches!(replies[0], Reply::Incorrect { .. }) {
+            replies.push(session.measure(7, &batch).unwrap());
+            replies.push(session.verify(7, last).unwrap());
+        }
+    }
+    replies.into_iter().find_map(|reply| match reply {
+        Reply::Incorrect { reason, .. } | Reply::Refuted { reason, .. } => Some(reason),
+        _ => None,
+    })
+}
+
+#[test]
+fn every_fault_in_real_memory_is_found_and_an_honest_job_is_not() {
+    assert_eq!(found("honest"), None);
+    for fault in FAULTS {
+        let reason = found(fault);
+        assert!(reason.is_some(), "{fault} was not found");
+    }
+    assert!(found("reset").unwrap().contains("before the execution began"));
+    assert!(found("stream").unwrap().contains("outside the clock"));
+    assert!(found("operand").unwrap().contains("changed the operands"));
+}
+
+#[test]
+fn operands_of_another_case_are_made_again_where_an_answer_must_be_judged_again() {
+    let options = Options { ops: vec!["race".to_owned()], ..Options::default() };
+    let mut session = Session::start(&registration(), &options).unwrap();
+    let case = |seed| Case { op: "elementwise".into(), n: N as u64, dtype: DType::F32, density: None, seed };
+    let cell = |seed| Cell {
+        case: case(seed),
+        backend: "adversary".into(),
+        variant: "race".into(),
+        cache: Cache::Hot,
+    };
+    session.prepare(1, &cell(1), None, &mut |_| {}).unwrap();
+    session.prepare(2, &cell(2), None, &mut |_| {}).unwrap();
+    session.measure(1, &Batch { warm_up: None, samples: 4, most_s: 10.0 }).unwrap();
+    let reply = session.verify(1, false).unwrap();
+    assert!(matches!(&reply, Reply::Refuted { error: Some(error), .. } if !error.is_right()), "{reply:?}");
+}

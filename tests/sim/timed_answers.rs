@@ -1,0 +1,108 @@
+//! What was timed is judged: faults that appear only after the first answer was found right, or only in the clock.
+
+use std::os::unix::fs::PermissionsExt;
+
+use gpubench::case::Cache;
+use gpubench::executor::{Peaks, Run};
+use gpubench::measure::grade::WarningKind;
+use gpubench::measure::stopping::Reason;
+use gpubench::report::{Outcome, Report};
+
+use crate::stage::{Stage, execute, outcomes, reason};
+
+/// A run of two variants of matmul, of which `b` has that fault.
+fn with_fault(rule: &str) -> Stage {
+    let script = format!(
+        "[ceilings]\nread = 1e9\ncopy = 1e9\ntriad = 1e9\nmatmul = {{ f32 = 1e9, f64 = 1e9 }}\n\
+         [[variant]]\nname = 'a'\n[[variant]]\nname = 'b'\n[[rule]]\nvariant = 'b'\n{rule}\n"
+    );
+    let mut stage = Stage::new(&script, "matmul", &[16]);
+    (stage.run.isolate, stage.run.peaks) = (false, Peaks::Measured);
+    stage
+}
+
+/// The reason for which `b` has no time, while `a` has one.
+fn caught(rule: &str) -> String {
+    let report = with_fault(rule).finish();
+    assert_eq!(
+        outcomes(&report),
+        [Outcome::Measured, Outcome::Incorrect],
+        "{rule}: {:?}",
+        report.rows[1].reason
+    );
+    assert!(report.rows[1].execute.is_none(), "{rule}");
+    assert!(execute(&report.rows[0]).verified >= 4, "after each of three rounds and once more");
+    reason(&report.rows[1]).to_owned()
+}
+
+#[test]
+fn twelve_faults_of_timed_executions_are_caught() {
+    let erased = "an execution whose answer had been erased";
+    for (rule, part) in [
+        ("answer = 'stale'\nafter = 5", erased),
+        ("answer = 'earlier'", "the answer is wrong"),
+        ("answer = 'wrong'\nafter = 5", "the answer of the last timed execution is wrong"),
+        ("answer = 'partial'\nafter = 5", erased),
+        ("answer = 'overwrites-operand'\nafter = 5", "timed executions have changed the operands"),
+        ("answer = 'late'\nafter = 5", "work is done outside the clock"),
+        ("answer = 'stale'", "the answer is wrong"),
+        ("answer = 'nan'\nafter = 5", "not finite"),
+        ("answer = 'in-reset'\nafter = 5", "the answer was there before the execution began"),
+        ("answer = 'cached'", "the answer is wrong"),
+        ("answer = 'racy'\nafter = 5", "is wrong: error"),
+        ("time = '100ns'", "the time cannot be right"),
+    ] {
+        let reason = caught(rule);
+        assert!(reason.contains(part), "{rule}: {reason}");
+    }
+}
+
+#[test]
+fn a_fault_that_begins_in_the_last_round_is_caught() {
+    for after in [1000, 1300, 1500] {
+        for answer in ["stale", "partial", "wrong", "late", "in-reset"] {
+            caught(&format!("answer = '{answer}'\nafter = {after}"));
+        }
+    }
+}
+
+#[test]
+fn hot_caches_allow_a_time_below_that_of_memory() {
+    let mut stage = with_fault("time = '100ns'");
+    stage.run.cells.iter_mut().for_each(|planned| planned.cell.cache = Cache::Hot);
+    assert_eq!(outcomes(&stage.finish()), [Outcome::Measured; 2]);
+}
+
+/// A run whose variant `b` crashes in the second round, after which no worker starts any more.
+fn losing_its_worker() -> Run {
+    let script = "[[variant]]\nname = 'a'\n[[variant]]\nname = 'b'\n\
+                  [[rule]]\nvariant = 'b'\noutcome = 'crash'\nafter = 1100\n";
+    let mut stage = Stage::new(script, "sin", &[2, 3]);
+    let folder = stage.folder.keep();
+    let (program, started) = (folder.join("program.sh"), folder.join("started"));
+    let (gpubench, started) = (env!("CARGO_BIN_EXE_gpubench"), started.display());
+    let text = format!("#!/bin/sh\n[ -e {started} ] && exit 1\ntouch {started}\nexec {gpubench} \"$@\"\n");
+    std::fs::write(&program, text).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    stage.run.program = Some(program);
+    stage.run
+}
+
+#[test]
+fn a_worker_that_is_lost_for_good_leaves_the_samples_of_earlier_rounds() {
+    let run = losing_its_worker();
+    let folder = run.out.clone().unwrap();
+    let finished = gpubench::executor::run(&run, &mut gpubench::observe::Silent).unwrap();
+    let saved: Report =
+        serde_json::from_str(&std::fs::read_to_string(folder.join("report.json")).unwrap()).unwrap();
+    assert_eq!(saved, finished.report);
+    std::fs::remove_dir_all(folder.parent().unwrap()).unwrap();
+    assert_eq!(finished.report.rows.len(), 4);
+    for row in &finished.report.rows {
+        let execute = execute(row);
+        assert!((4..10).contains(&execute.samples_s.len()), "{}", execute.samples_s.len());
+        assert_eq!(execute.stopped, Some(Reason::EndedEarly));
+        let warning = execute.warnings.iter().find(|warning| warning.kind == WarningKind::EndedEarly);
+        assert!(warning.unwrap().text.starts_with("ended early"), "{:?}", execute.warnings);
+    }
+}
