@@ -88,7 +88,8 @@ pub enum Reply {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fix: Option<String>,
     },
-    /// A phase of the cell has begun: `inputs`, `prepare`, `first`, `threads`, `check`, `samples`. Not a final answer.
+    /// A phase of the cell has begun: `inputs`, `prepare`, `first`, `threads`, `check`, `samples`, `verify`.
+    /// Not a final answer.
     Phase {
         /// The phase.
         phase: String,

@@ -206,6 +206,12 @@ impl Session {
         }
     }
 
+    /// Whether a job shows its answer, so that a fingerprint tells whether it is the one that was judged.
+    #[cfg(test)]
+    fn shows_answer(&mut self, number: u64) -> bool {
+        self.jobs.get_mut(&number).is_some_and(|ready| !ready.job.contents().answer.is_empty())
+    }
+
     fn verify_ready(&mut self, ready: &mut Ready, execute: bool) -> Result<(), Unverified> {
         let Ready { job, cell, side, rounding, judged, .. } = ready;
         let op = known_op(&cell.case.op)?;

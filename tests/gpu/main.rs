@@ -14,3 +14,4 @@ mod special_values;
 mod svd;
 mod timing;
 mod variants;
+mod verify;

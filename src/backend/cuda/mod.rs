@@ -32,7 +32,7 @@ use loader::{Driver, Loader};
 use nvml::{Arrival, Monitor};
 use ops::kernels;
 use timing::Timer;
-pub use timing::{SPIN, SPIN_AND_WAIT, SPIN_OP};
+pub use timing::{SPIN, SPIN_AND_WAIT, SPIN_ELSEWHERE, SPIN_OP};
 use verify::Verifier;
 
 use super::contents::Fingerprints;

@@ -112,14 +112,17 @@ impl Crook {
 impl Job for Crook {
     fn reset(&mut self) -> Result<(), CellError> {
         self.catch_up(Duration::from_secs(5));
-        if self.has("reset") {
-            self.y = self.right();
+        if self.fault == "reset" {
+            // The answer takes an operand's place.
+            self.y = if self.done >= HONEST { self.right() } else { self.a.clone() };
         }
         Ok(())
     }
 
     fn contents(&mut self) -> Contents<'_> {
-        Contents::new([host(&mut self.a), host(&mut self.b)], [host(&mut self.y)])
+        let in_place = self.fault == "reset";
+        let operands = [host(&mut self.a), host(&mut self.b)];
+        Contents { in_place, ..Contents::new(operands, [host(&mut self.y)]) }
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
@@ -209,4 +212,38 @@ fn operands_of_another_case_are_made_again_where_an_answer_must_be_judged_again(
     session.measure(1, &Batch { warm_up: None, samples: 4, most_s: 10.0 }).unwrap();
     let reply = session.verify(1, false).unwrap();
     assert!(matches!(&reply, Reply::Refuted { error: Some(error), .. } if !error.is_right()), "{reply:?}");
+}
+
+/// Every variant of the CPU whose library is there, as a run prepares, measures and verifies it.
+#[test]
+fn every_variant_of_the_cpu_passes_the_checks_of_what_was_timed() {
+    std::thread::Builder::new().stack_size(16 << 20).spawn(verify_cpu).unwrap().join().unwrap();
+}
+
+fn verify_cpu() {
+    let options = Options { threads: Some(2), ..Options::default() };
+    let cpu = crate::backend::find("cpu").unwrap();
+    let mut session = Session::start(cpu, &options).unwrap();
+    let batch = Batch { warm_up: None, samples: 2, most_s: 10.0 };
+    for variant in (cpu.variants)(&options).unwrap() {
+        let sparse = ["spgemm", "spmv"].contains(&variant.op.as_ref());
+        let density = sparse.then_some(0.1);
+        for (dtype, n, cache) in [(DType::F32, 65, Cache::Hot), (DType::F64, 200, Cache::Cold)] {
+            let case = Case { op: variant.op.to_string(), n, dtype, density, seed: 7 };
+            let cell = Cell { case, backend: "cpu".into(), variant: variant.name.to_string(), cache };
+            match session.prepare(1, &cell, None, &mut |_| {}) {
+                Ok(Reply::Prepared { .. }) => {}
+                // A library that is not here.
+                Err(CellError::Unavailable(_)) => continue,
+                other => panic!("{cell}: {other:?}"),
+            }
+            session.measure(1, &batch).unwrap();
+            for execute in [false, true] {
+                let reply = session.verify(1, execute).unwrap();
+                assert!(matches!(reply, Reply::Verified), "{cell}: {reply:?}");
+            }
+            let shows = variant.op == "overhead" || session.shows_answer(1);
+            assert!(shows, "{cell} shows no answer");
+        }
+    }
 }

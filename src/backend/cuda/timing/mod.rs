@@ -12,7 +12,7 @@ mod timer;
 
 use super::kernels::{KernelSource, kernel_source};
 pub(super) use spin::KERNELS;
-pub use spin::{SPIN, SPIN_AND_WAIT, SPIN_OP};
+pub use spin::{SPIN, SPIN_AND_WAIT, SPIN_ELSEWHERE, SPIN_OP};
 pub(super) use timer::Timer;
 
 /// The kernels of a sample, compiled when the backend starts.

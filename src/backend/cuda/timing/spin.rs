@@ -8,6 +8,8 @@ use super::super::ops::Kernel;
 use super::super::ops::entry::extra;
 use super::SOURCE;
 use crate::backend::Job;
+use crate::backend::contents::Contents;
+use crate::backend::cuda::ffi::contents::device;
 use crate::data::Operand;
 use crate::error::CellError;
 
@@ -19,6 +21,9 @@ pub const SPIN: &str = "spin";
 /// The variant that spins, then waits for the device without saying that it does.
 pub const SPIN_AND_WAIT: &str = "spin-and-wait";
 
+/// The variant that spins on a stream of its own, which nothing of a sample waits for.
+pub const SPIN_ELSEWHERE: &str = "spin-elsewhere";
+
 /// What [`SPIN_OP`] is prepared from.
 pub static KERNELS: &[Kernel] = &[
     Kernel {
@@ -28,6 +33,14 @@ pub static KERNELS: &[Kernel] = &[
     Kernel {
         variant: extra(SPIN_OP, SPIN_AND_WAIT, "the same, and waits for it unannounced"),
         prepare: |cuda, case, _| Ok(Box::new(SpinAndWait(Spin::new(cuda, case.n)?))),
+    },
+    Kernel {
+        variant: extra(SPIN_OP, SPIN_ELSEWHERE, "the same on a stream of its own"),
+        prepare: |cuda, case, _| {
+            let mut elsewhere = cuda.clone();
+            elsewhere.stream = cuda.ctx.new_stream().map_err(driver("cuStreamCreate"))?;
+            Ok(Box::new(Spin { cuda: elsewhere, ..Spin::new(cuda, case.n)? }))
+        },
     },
 ];
 
@@ -60,6 +73,10 @@ impl Spin {
 }
 
 impl Job for Spin {
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([], [device(&mut self.spun)])
+    }
+
     fn execute(&mut self) -> Result<(), CellError> {
         let slot = self.executions % SLOTS;
         self.kernels.spin(&self.cuda.stream, self.ns, &mut self.spun, slot)?;
