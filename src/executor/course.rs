@@ -8,7 +8,7 @@ use crate::case::Cell;
 use crate::error::Unavailable;
 use crate::measure::stopping::Reason;
 use crate::op::{self, Work};
-use crate::report::{Outcome, Row};
+use crate::report::{self, Outcome, Row};
 
 /// One cell, its row so far and its samples.
 pub struct Course<'a> {
@@ -62,6 +62,7 @@ impl<'a> Course<'a> {
         self.ended = true;
         (self.row.outcome, self.row.reason, self.row.fix) = (outcome, Some(reason), fix);
         self.row.execute = None;
+        self.row = sensible(self.row.clone(), self.planned);
     }
 
     /// Ends it because something it needs is missing, with the samples it has.
@@ -89,6 +90,7 @@ impl<'a> Course<'a> {
             Some(execute) => {
                 self.ended = true;
                 (self.row.execute, self.row.outcome) = (Some(execute), Outcome::Measured);
+                self.row = sensible(self.row.clone(), self.planned);
             }
             None => self.close(Outcome::Failed, "the worker returned no usable samples".into(), None),
         }
@@ -100,7 +102,21 @@ impl<'a> Course<'a> {
             return Some(self.row.clone());
         }
         let execute = Some(self.series.execute(self.planned)?);
-        Some(Row { execute, outcome: Outcome::Measured, ..self.row.clone() })
+        let row = Row { execute, outcome: Outcome::Measured, ..self.row.clone() };
+        Some(sensible(row, self.planned))
+    }
+}
+
+/// The row, unless it holds what no reader of a report would accept, such as a time of 1e300 s that a worker has sent: then
+/// a failed row that says so.
+fn sensible(row: Row, planned: &PlannedCell) -> Row {
+    match report::check_row(&row) {
+        Ok(()) => row,
+        Err(problem) => {
+            let reason = format!("the worker's reply makes no sense: {problem:#}");
+            let fix = Some("report this, with the versions of gpubench and of the worker".into());
+            Row { outcome: Outcome::Failed, reason: Some(reason), fix, ..blank(planned) }
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::error::Unavailable;
 use crate::measure::batch::Batch;
 use crate::measure::stopping::{self, Rule, Step};
 use crate::observe::Observer;
-use crate::report::{Outcome, Row};
+use crate::report::{Outcome, Row, check_row};
 use crate::worker::client::Loss;
 use crate::worker::protocol::{Reply, Request};
 
@@ -169,6 +169,16 @@ impl Visit<'_> {
         (course.row.error, course.row.inputs) = (Some(error), Some(inputs.clone()));
         course.row.phases.get_or_insert(phases);
         (course.row.picked, course.row.threads) = (picked, threads);
+        if !error.is_right() {
+            // Whatever the worker calls it.
+            let reason = format!("the answer is wrong: {}", error.complaint());
+            course.close(Outcome::Incorrect, reason, None);
+            return Err(End::Row);
+        }
+        if let Err(problem) = check_row(&course.row) {
+            course.close(Outcome::Failed, format!("{problem:#}"), None);
+            return Err(End::Row);
+        }
         if let Err(reason) = self.inputs.agree(&course.row, &inputs) {
             course.close(Outcome::Failed, reason, None);
             return Err(End::Row);

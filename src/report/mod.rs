@@ -13,6 +13,7 @@ mod sound;
 pub(crate) mod tame;
 
 pub use row::{Clock, Execute, Outcome, Phases, Row};
+pub use sound::check_row;
 
 use serde::{Deserialize, Serialize};
 

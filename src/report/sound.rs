@@ -58,7 +58,11 @@ pub fn check(report: &Report) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn check_row(row: &Row) -> anyhow::Result<()> {
+/// Refuses a row that contradicts itself, of a report that is read or from a worker.
+///
+/// # Errors
+/// One line that names the key.
+pub fn check_row(row: &Row) -> anyhow::Result<()> {
     check_names(row)?;
     ensure!(row.case.n >= 1, "n is 0, which is no size; {FIX}");
     if let Some(density) = row.case.density {

@@ -5,6 +5,7 @@
 mod gate;
 mod kills;
 mod outcomes;
+mod replies;
 mod sampling;
 mod stage;
 mod timed_answers;

@@ -1,0 +1,60 @@
+//! A worker's figures are checked before they enter a report: a worker that says what cannot be costs its cells, and the
+//! report stays one that gpubench reads.
+
+use std::os::unix::fs::PermissionsExt;
+
+use gpubench::executor;
+use gpubench::observe::Silent;
+use gpubench::report::{Outcome, Row, file};
+
+use crate::stage::{Stage, reason};
+
+const PREPARED: &str = r#"{"type":"prepared","error":{"value":1e-9,"bound":1e-6},"inputs":"00000000000000ff","phases":{"inputs_s":0.1,"prepare_s":0.1,"first_s":0.1,"download_s":0.1,"check_s":0.1},"libraries":[]}"#;
+const MEASURED: &str = r#"{"type":"measured","clock":"host","taken":{"samples":[{"host_s":0.001},{"host_s":0.001}],"warmups":2,"warmup_s":0.1,"steady":true,"set_aside":0,"spent_s":0.01,"setup_while_sampling":{"allocations":0,"plans":0,"compilations":0}}}"#;
+
+/// The row of a cell whose worker gives these replies to `prepare` and `measure`.
+fn row(prepared: &str, measured: &str) -> Row {
+    let mut stage = Stage::new("[[variant]]\nname = 'a'\n", "sin", &[2]);
+    let program = stage.folder.path().join("worker.sh");
+    let text = format!(
+        "#!/bin/sh\nwhile read -r line; do case \"$line\" in\n\
+         *'\"hello\"'*) echo '{{\"type\":\"ready\",\"description\":{{}}}}' ;;\n\
+         *'\"prepare\"'*) echo '{prepared}' ;;\n*'\"measure\"'*) echo '{measured}' ;;\n\
+         *'\"verify\"'*) echo '{{\"type\":\"verified\"}}' ;;\n*'\"release\"'*) echo '{{\"type\":\"released\"}}' ;;\n\
+         *'\"exit\"'*) exit 0 ;;\nesac; done\n"
+    );
+    std::fs::write(&program, text).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    stage.run.program = Some(program);
+    let finished = executor::run(&stage.run, &mut Silent).unwrap();
+    let read = file::load(&stage.report_file()).unwrap_or_else(|error| panic!("{error:#}"));
+    assert_eq!(read.rows, finished.report.rows);
+    finished.report.rows[0].clone()
+}
+
+#[test]
+fn replies_that_make_sense_are_believed() {
+    let row = row(PREPARED, MEASURED);
+    assert_eq!(row.outcome, Outcome::Measured, "{:?}", row.reason);
+}
+
+#[test]
+fn an_error_beyond_its_bound_is_never_measured() {
+    let row = row(&PREPARED.replace("1e-9", "1e-3"), MEASURED);
+    assert_eq!((row.outcome, row.execute.is_none()), (Outcome::Incorrect, true));
+    assert!(reason(&row).contains("exceeds the bound"), "{}", reason(&row));
+}
+
+#[test]
+fn figures_that_make_no_sense_fail_the_cell_and_leave_a_report_that_can_be_read() {
+    let with = |more: &str| PREPARED.replace(r#""libraries""#, &format!(r#"{more},"libraries""#));
+    for prepared in [with(r#""threads":0"#), with(r#""picked":"../x""#), with(r#""picked":"a\u001b[31m""#)] {
+        let row = row(&prepared, MEASURED);
+        assert_eq!((row.outcome, row.execute.is_none()), (Outcome::Failed, true), "{prepared}");
+        assert!(reason(&row).contains("makes no sense"), "{prepared}: {}", reason(&row));
+    }
+    for time in ["1e300", "-1.0"] {
+        let row = row(PREPARED, &MEASURED.replace("0.001", time));
+        assert_eq!((row.outcome, row.execute.is_none()), (Outcome::Failed, true), "{time}");
+    }
+}
