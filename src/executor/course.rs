@@ -8,6 +8,7 @@ use crate::case::Cell;
 use crate::error::Unavailable;
 use crate::op::{self, Work};
 use crate::report::{Outcome, Row};
+use crate::worker::WorkerId;
 
 /// One cell, its row so far and its samples.
 pub struct Course<'a> {
@@ -15,7 +16,7 @@ pub struct Course<'a> {
     pub position: usize,
     /// What is to be done.
     pub planned: &'a PlannedCell,
-    worker: String,
+    worker: WorkerId,
     /// The number of the worker that holds its job, or held it before it was lost.
     pub held_by: Option<u64>,
     /// Whether its row is complete.
@@ -41,8 +42,8 @@ impl<'a> Course<'a> {
         self.position as u64
     }
 
-    /// The name of the worker that does it.
-    pub fn worker(&self) -> &str {
+    /// The worker that runs it.
+    pub fn worker(&self) -> &WorkerId {
         &self.worker
     }
 
@@ -135,6 +136,7 @@ pub mod tests {
             accuracy: Accuracy::Ieee,
             default: true,
             dtypes: DType::ALL.into(),
+            library: None,
         };
         PlannedCell { cell, variant, sampling: Sampling::default() }
     }

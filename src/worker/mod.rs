@@ -1,10 +1,13 @@
-//! Worker processes: one a backend, speaking JSON lines (`docs/worker-protocol.md`).
+//! Worker processes, one per backend and library, which speak JSON lines (`docs/worker-protocol.md`).
 //!
 //! [`serve`] is the worker's end, [`client`] the parent's; neither knows of plans or reports' files.
 
 pub mod client;
+mod id;
 pub mod memory;
 mod process;
 pub mod protocol;
 pub mod serve;
 mod session;
+
+pub use id::WorkerId;

@@ -37,8 +37,6 @@ pub struct Session {
     variants: Vec<Variant>,
     backend: Box<dyn Backend>,
     simulated: bool,
-    /// Whether another worker takes turns with this one.
-    alternates: bool,
 }
 
 /// Expected entries of a sparse operand: `i32::MAX`, less six standard deviations and some.
@@ -60,7 +58,6 @@ impl Session {
             variants,
             backend,
             simulated: registration.simulated,
-            alternates: options.alternates,
         })
     }
 
@@ -84,9 +81,12 @@ impl Session {
         Ok(Reply::Ceilings { ceilings: self.backend.ceilings()? })
     }
 
-    /// Whether it holds any job.
-    pub fn is_holding(&self) -> bool {
-        !self.jobs.is_empty()
+    /// Leaves memory and processors to another worker: drops the operands of the last case, and waits until no thread
+    /// spins.
+    pub fn rest(&mut self) -> Reply {
+        self.held = None;
+        self.backend.settle();
+        Reply::Rested
     }
 
     /// Makes operands, prepares the cell, executes it once, chooses its threads unless `threads` were chosen before,
@@ -159,9 +159,6 @@ impl Session {
             job.use_threads(*threads);
         }
         let taken = batch::take(self.backend.as_mut(), job.as_mut(), *cache, batch, pauses)?;
-        if self.alternates {
-            self.backend.settle();
-        }
         let on_device = !taken.samples.is_empty() && taken.samples.iter().all(|s| s.device_s.is_some());
         let clock = match (self.simulated, on_device) {
             (true, _) => Clock::Simulated,
