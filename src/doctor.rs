@@ -1,6 +1,7 @@
 //! `gpubench doctor`: what each backend found where, what is missing, what that costs and what would fix it.
 //!
-//! Each backend looks in a worker of its own, so that a library that crashes when loaded is one line of the answer.
+//! Each backend looks in workers of its own, one per library, so that a library that crashes when loaded is one line of
+//! the answer and no library calls another's routines.
 
 use std::io::Write;
 use std::sync::atomic::AtomicBool;
@@ -8,9 +9,10 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::backend::{BACKENDS, Finding, Options, Registration};
+use crate::backend::{self, BACKENDS, Finding, Options, Registration};
 use crate::processors;
 use crate::report::{Host, environment};
+use crate::worker::WorkerId;
 use crate::worker::client::{Client, Loss, Place};
 use crate::worker::protocol::{Reply, Request};
 
@@ -59,30 +61,55 @@ pub fn run(json: bool, options: &Options, out: &mut dyn Write) -> anyhow::Result
     Ok(())
 }
 
-/// Has every backend look for what it could use, all at once, each in a worker at `place`.
+/// Has every backend look for what it could use, all at once, in workers at `place`.
 pub fn examine(place: &Place, options: &Options) -> Examination {
-    let begun: Vec<_> = BACKENDS.iter().map(|backend| (backend, ask(backend, place, options))).collect();
+    let ask_all = |backend| {
+        let libraries = backend::libraries(backend, options);
+        let ids = std::iter::once(None).chain(libraries.into_iter().map(Some));
+        let ids = ids.map(|library| WorkerId { library, ..WorkerId::of_backend(backend.name) });
+        ids.map(|id| (ask(&id, place, options), id)).collect::<Vec<_>>()
+    };
+    let begun: Vec<_> = BACKENDS.iter().map(|backend| (backend, ask_all(backend))).collect();
     let deadline = Instant::now() + PATIENCE;
-    let backends = begun
-        .into_iter()
-        .map(|(backend, client)| {
-            let heard = client.map_err(|error| format!("its worker could not be started: {error}"));
-            let (findings, problem) = match heard.and_then(|client| hear(client, deadline)) {
-                Ok(findings) => (findings, None),
-                Err(problem) => (vec![], Some(problem)),
-            };
-            Examined { name: backend.name, summary: backend.summary, findings, problem }
-        })
-        .collect();
+    let examined = |(backend, asked): (&'static Registration, Vec<Asked>)| {
+        let (mut findings, mut problem) = (vec![], None);
+        for (client, id) in asked {
+            let client = client.map_err(|error| format!("its worker could not be started: {error}"));
+            match (client.and_then(|client| hear(client, deadline)), &id.library) {
+                (Ok(found), _) => findings.extend(found),
+                (Err(reason), Some(library)) => findings.push(unexamined(backend, options, library, reason)),
+                (Err(reason), None) => problem = Some(reason),
+            }
+        }
+        Examined { name: backend.name, summary: backend.summary, findings, problem }
+    };
+    let backends = begun.into_iter().map(examined).collect();
     let host = environment::host();
     let hints = hints(&host, processors::load_average());
     Examination { gpubench_version: env!("CARGO_PKG_VERSION").into(), host, backends, hints }
 }
 
-fn ask(backend: &Registration, place: &Place, options: &Options) -> std::io::Result<Client> {
-    let mut client = Client::start(backend.name, place)?;
-    client.send(&Request::Doctor { options: options.clone() });
+/// A worker that looks, or why it could not be started.
+type Asked = (std::io::Result<Client>, WorkerId);
+
+fn ask(id: &WorkerId, place: &Place, options: &Options) -> std::io::Result<Client> {
+    let mut client = Client::start(id, place)?;
+    client.send(&Request::Doctor { options: Options { library: id.library.clone(), ..options.clone() } });
     Ok(client)
+}
+
+/// The finding about a library whose worker did not answer.
+fn unexamined(backend: &Registration, options: &Options, library: &str, reason: String) -> Finding {
+    let variants = (backend.variants)(options).unwrap_or_default();
+    let needing = variants.iter().filter(|variant| variant.library.as_deref() == Some(library));
+    Finding {
+        name: library.to_owned(),
+        path: None,
+        version: None,
+        serves: needing.map(|variant| format!("{}/{}", variant.op, variant.name)).collect(),
+        problem: Some(reason),
+        fix: Some("reinstall the library".into()),
+    }
 }
 
 fn hear(mut client: Client, deadline: Instant) -> Result<Vec<Finding>, String> {

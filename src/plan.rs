@@ -12,6 +12,7 @@ use crate::op::OPS;
 use crate::settings::pattern::Pattern;
 use crate::settings::words;
 use crate::settings::{Settings, Sweep};
+use crate::worker::WorkerId;
 
 /// More cells than a run of weeks could measure.
 const MOST_CELLS: u128 = 1_000_000;
@@ -35,11 +36,13 @@ pub struct PlannedCell {
 }
 
 impl PlannedCell {
-    /// The name of the worker that does it: the backend's, or for fewer threads than the run's most `cpu@1`.
-    pub fn worker(&self) -> String {
-        let backend = &self.cell.backend;
-        fewer_threads(&self.cell.variant)
-            .map_or_else(|| backend.clone(), |threads| on_threads(backend, threads))
+    /// The worker that runs it.
+    pub fn worker(&self) -> WorkerId {
+        WorkerId {
+            backend: self.cell.backend.clone(),
+            threads: fewer_threads(&self.cell.variant),
+            library: self.variant.library.as_deref().map(str::to_owned),
+        }
     }
 }
 

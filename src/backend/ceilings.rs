@@ -43,6 +43,26 @@ impl Ceilings {
         Some(self.with_rates_alone()).filter(|ceilings| !ceilings.is_empty())
     }
 
+    /// The higher figure of each kind, of two measurements on one machine.
+    pub fn highest(mut self, other: Ceilings) -> Ceilings {
+        let higher = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).max_by(f64::total_cmp);
+        self.read = higher(self.read, other.read);
+        self.copy = higher(self.copy, other.copy);
+        self.triad = higher(self.triad, other.triad);
+        for (precision, rate) in other.matmul {
+            let known = self.matmul.entry(precision).or_insert(rate);
+            *known = known.max(rate);
+        }
+        let pair = |a: BusRates, b: BusRates| BusRates {
+            pageable: a.pageable.max(b.pageable),
+            pinned: a.pinned.max(b.pinned),
+        };
+        let of_bus = |a: Option<BusRates>, b: Option<BusRates>| a.into_iter().chain(b).reduce(pair);
+        self.upload = of_bus(self.upload, other.upload);
+        self.download = of_bus(self.download, other.download);
+        self
+    }
+
     /// Whether every figure is a rate.
     pub fn has_rates_alone(&self) -> bool {
         self.clone().with_rates_alone() == *self
@@ -110,6 +130,21 @@ mod tests {
         };
         assert!(!measured.has_rates_alone() && expected.has_rates_alone());
         assert_eq!(measured.plausible(), Some(expected));
+    }
+
+    #[test]
+    fn of_two_measurements_the_higher_figure_of_each_kind_counts() {
+        let of = |read, matmul: &[(&str, f64)], upload: Option<[f64; 2]>| Ceilings {
+            read,
+            matmul: matmul.iter().map(|(word, rate)| ((*word).to_owned(), *rate)).collect(),
+            upload: upload.map(|[pageable, pinned]| BusRates { pageable, pinned }),
+            ..Ceilings::default()
+        };
+        let one = of(Some(2.0), &[("f32", 3.0), ("f64", 1.0)], Some([1.0, 5.0]));
+        let other = of(None, &[("f32", 2.0), ("f16", 9.0)], Some([4.0, 2.0]));
+        let expected = of(Some(2.0), &[("f32", 3.0), ("f64", 1.0), ("f16", 9.0)], Some([4.0, 5.0]));
+        assert_eq!(one.clone().highest(other.clone()), expected);
+        assert_eq!(other.highest(one), expected);
     }
 
     #[test]

@@ -28,10 +28,9 @@ pub struct Options {
     /// Whether CPU threads are bound to processors, one a core.
     #[serde(default)]
     pub pin: bool,
-    /// Whether another worker takes turns with this one on the same processors, so that none of its threads may spin
-    /// on once it has answered.
-    #[serde(default)]
-    pub alternates: bool,
+    /// The library that the worker may load, see [`Variant::library`]; `None` for a worker that loads none of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library: Option<String>,
     /// BLAS libraries that the CPU's side takes before those it finds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blas: Vec<std::path::PathBuf>,
@@ -88,4 +87,18 @@ pub static BACKENDS: &[Registration] = &[cpu::REGISTRATION, cuda::REGISTRATION, 
 /// The backend of that name.
 pub fn find(name: &str) -> Option<&'static Registration> {
     BACKENDS.iter().find(|backend| backend.name == name)
+}
+
+/// The libraries that need a worker each for the variants of a backend, in the order of its table; none where the
+/// variants cannot be listed.
+pub fn libraries(backend: &Registration, options: &Options) -> Vec<String> {
+    let mut libraries: Vec<String> = vec![];
+    for variant in (backend.variants)(options).unwrap_or_default() {
+        if let Some(library) =
+            variant.library.filter(|library| !libraries.iter().any(|known| known == library))
+        {
+            libraries.push(library.into_owned());
+        }
+    }
+    libraries
 }

@@ -88,4 +88,8 @@ pub struct Variant {
     pub default: bool,
     /// The element types it does.
     pub dtypes: Cow<'static, [DType]>,
+    /// The library that runs it and shares no process with another one: libraries that define routines of the same
+    /// names call each other's. `None` for a variant that can run next to every other such variant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library: Option<Cow<'static, str>>,
 }

@@ -9,6 +9,7 @@ use crate::error::Unavailable;
 use crate::measure::stopping::Reason;
 use crate::op::{self, Work};
 use crate::report::{self, Outcome, Row};
+use crate::worker::WorkerId;
 
 /// One cell, its row so far and its samples.
 pub struct Course<'a> {
@@ -16,7 +17,7 @@ pub struct Course<'a> {
     pub position: usize,
     /// What is to be done.
     pub planned: &'a PlannedCell,
-    worker: String,
+    worker: WorkerId,
     /// The number of the worker that holds its job, or held it before it was lost.
     pub held_by: Option<u64>,
     /// Whether its row is complete.
@@ -42,8 +43,8 @@ impl<'a> Course<'a> {
         self.position as u64
     }
 
-    /// The name of the worker that does it.
-    pub fn worker(&self) -> &str {
+    /// The worker that runs it.
+    pub fn worker(&self) -> &WorkerId {
         &self.worker
     }
 
@@ -164,6 +165,7 @@ pub mod tests {
             accuracy: Accuracy::Ieee,
             default: true,
             dtypes: DType::ALL.into(),
+            library: None,
         };
         PlannedCell { cell, variant, sampling: Sampling::default() }
     }

@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::workers::{LEAST_START_LIMIT, SEE_DOCTOR};
 use crate::backend::Options;
 use crate::error::Unavailable;
+use crate::worker::WorkerId;
 use crate::worker::client::{Client, Loss, Place};
 use crate::worker::protocol::{PROTOCOL_VERSION, Reply, Request};
 
@@ -18,7 +19,7 @@ pub fn device_count(backend: &str, options: &Options, isolate: bool) -> Result<u
     let program =
         std::env::current_exe().map_err(|error| broken(format!("this program is not found: {error}")))?;
     let place = if isolate { Place::Process(program) } else { Place::Thread };
-    let mut client = Client::start(backend, &place)
+    let mut client = Client::start(&WorkerId::of_backend(backend), &place)
         .map_err(|error| broken(format!("its worker could not be started: {error}")))?;
     // Without ops nothing is compiled ahead.
     let options = Options { device: 0, ops: vec![], ..options.clone() };

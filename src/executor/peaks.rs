@@ -14,6 +14,7 @@ use super::{Run, advice};
 use crate::backend::{self, Ceilings};
 use crate::observe::Observer;
 use crate::report::RunWarning;
+use crate::worker::WorkerId;
 use crate::worker::client::Loss;
 use crate::worker::protocol::{Reply, Request};
 use kept::Key;
@@ -44,7 +45,7 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// What became of a measurement.
 enum Ended {
     Measured(Ceilings),
-    /// The backend has none.
+    /// The worker has none.
     Without,
     /// Why there is none, and the next step.
     Failed(String, String),
@@ -67,40 +68,66 @@ pub fn gather(
     }
     let mut ready = vec![];
     // The most that a machine does it does on the most threads.
-    for name in workers.names().into_iter().filter(|name| backend::fewer_threads(name).is_none()) {
-        match workers.ready(&name, observer) {
-            Ok(_) => ready.push(name),
+    for backend in workers.backends() {
+        let id = workers.of_backend(&backend);
+        match workers.ready(&id, observer) {
+            Ok(_) => ready.push(id),
             Err(Hindrance::Interrupted) => return ControlFlow::Break(()),
             // Its cells will tell.
             Err(Hindrance::Unavailable(_) | Hindrance::Broken(_)) => {}
         }
     }
-    for name in ready {
-        let key =
-            workers.ceilings_depend_on(&name).map(|state| Key::new(&name, journal.environment(), state));
+    for id in ready {
+        let key = workers.ceilings_depend_on(&id);
+        let key = key.map(|state| Key::new(&id.backend, journal.environment(), state));
         let place = run.peaks.folder().zip(key.as_ref());
         if let Some(kept) = place.and_then(|(folder, key)| key.read(folder)) {
-            workers.note_ceilings(&name, kept);
+            workers.note_ceilings(&id, kept);
             continue;
         }
-        observer.measuring(&format!("the ceilings of {name}"));
-        match measure(&name, run.cell_timeout, workers, observer) {
+        observer.measuring(&format!("the ceilings of {}", id.backend));
+        let (measured, warnings) = match measure_all(run, &id.backend, workers, observer) {
+            ControlFlow::Continue(measured) => measured,
+            ControlFlow::Break(()) => return ControlFlow::Break(()),
+        };
+        if let Some(ceilings) = measured {
+            let is_whole = warnings.is_empty();
+            if let Some((folder, key)) = place.filter(|_| is_whole && can_be_kept(&id.backend, journal)) {
+                key.write(folder, &ceilings);
+            }
+            workers.note_ceilings(&id, ceilings);
+        }
+        journal.advise(warnings);
+    }
+    workers.start_absent();
+    ControlFlow::Continue(())
+}
+
+/// Has a worker of the backend for each of its libraries, and one for no library, measure one after the other. The
+/// highest rates of all, and what went wrong.
+fn measure_all(
+    run: &Run,
+    backend: &str,
+    workers: &mut Workers,
+    observer: &mut dyn Observer,
+) -> ControlFlow<(), (Option<Ceilings>, Vec<RunWarning>)> {
+    let (mut all, mut warnings) = (None, vec![]);
+    let libraries = backend::find(backend).map(|found| backend::libraries(found, &run.options));
+    for library in std::iter::once(None).chain(libraries.unwrap_or_default().into_iter().map(Some)) {
+        let id = WorkerId { library, ..WorkerId::of_backend(backend) };
+        match measure(&id, run.cell_timeout, workers, observer) {
             Ended::Measured(ceilings) => {
-                if let Some((folder, key)) = place.filter(|_| can_be_kept(&name, journal)) {
-                    key.write(folder, &ceilings);
-                }
-                workers.note_ceilings(&name, ceilings);
+                all = Some(all.map_or(ceilings.clone(), |others: Ceilings| others.highest(ceilings)));
             }
             Ended::Without => {}
             Ended::Failed(reason, next) => {
-                let text = format!("the ceilings of {name} are not known: {reason}");
-                journal.advise(vec![RunWarning { text, next }]);
+                let text = format!("the ceilings of {id} are not known: {reason}");
+                warnings.push(RunWarning { text, next });
             }
             Ended::Interrupted => return ControlFlow::Break(()),
         }
     }
-    workers.start_absent();
-    ControlFlow::Continue(())
+    ControlFlow::Continue((all, warnings))
 }
 
 /// Whether later runs may rely on what was measured now: on a busy machine it is too little.
@@ -109,30 +136,47 @@ fn can_be_kept(name: &str, journal: &Journal) -> bool {
     simulated || journal.load().is_none_or(|load| load <= advice::BUSY)
 }
 
-/// Has the backend's worker measure, which afterwards is gone unless it had nothing to measure.
-fn measure(name: &str, cell_timeout: Duration, workers: &mut Workers, observer: &mut dyn Observer) -> Ended {
+/// Has that worker measure, which afterwards is gone unless it is one of all cells and had nothing to measure.
+fn measure(
+    id: &WorkerId,
+    cell_timeout: Duration,
+    workers: &mut Workers,
+    observer: &mut dyn Observer,
+) -> Ended {
     let stop = workers.stop();
     let limit = cell_timeout.min(LONGEST);
-    let Ok(client) = workers.ready(name, observer) else { return Ended::Interrupted };
+    let ready = workers.ready(id, observer).map(|_| ());
+    match ready.and_then(|()| workers.give_turn(id, observer)) {
+        Ok(()) => {}
+        Err(Hindrance::Interrupted) => return Ended::Interrupted,
+        // Its cells, if there are any, say why.
+        Err(Hindrance::Unavailable(_) | Hindrance::Broken(_)) => return Ended::Without,
+    }
+    let Ok(client) = workers.ready(id, observer) else { return Ended::Interrupted };
     client.send(&Request::Ceilings);
     let reply = client.wait(Instant::now() + limit, stop, &mut |_| {});
     let failed =
         |reason: String| Ended::Failed(reason, "run again, or leave them out with --no-peaks".into());
     match reply {
-        Ok(Reply::Ceilings { ceilings: None }) => Ended::Without,
+        Ok(Reply::Ceilings { ceilings: None }) => {
+            if id.library.is_some() {
+                workers.retire(id);
+            }
+            Ended::Without
+        }
         Ok(Reply::Ceilings { ceilings: Some(measured) }) => {
-            workers.retire(name);
+            workers.retire(id);
             let measured =
                 Ceilings { measured: jiff::Timestamp::now().to_string(), cached: false, ..measured };
             measured.plausible().map_or(Ended::Without, Ended::Measured)
         }
         Ok(Reply::Failed { reason, device_lost: false }) => {
-            workers.retire(name);
+            workers.retire(id);
             failed(reason)
         }
         other => {
             // It is lost, or still at it.
-            workers.discard(name);
+            workers.discard(id);
             match other {
                 Err(Loss::Interrupted) => Ended::Interrupted,
                 Err(Loss::TimedOut) => {

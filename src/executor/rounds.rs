@@ -201,11 +201,14 @@ impl<'a> Rounds<'a> {
         observer: &mut dyn Observer,
     ) -> Result<(), Interrupted> {
         let mut visit = self.visit(observer);
-        if let Prepared::Crowded(_) = visit.prepare(&mut courses[at])? {
+        let mut attempt = visit.prepare(&mut courses[at])?;
+        // Workers share the memory of the host, so the jobs of every worker count.
+        if matches!(attempt, Prepared::Crowded(_)) && courses.iter().any(|course| visit.holds(course)) {
             courses.iter_mut().try_for_each(|course| visit.release(course))?;
-            if let Prepared::Crowded(short) = visit.prepare(&mut courses[at])? {
-                courses[at].skip(short);
-            }
+            attempt = visit.prepare(&mut courses[at])?;
+        }
+        if let Prepared::Crowded(short) = attempt {
+            courses[at].skip(short);
         }
         Ok(())
     }

@@ -118,7 +118,8 @@ impl Visit<'_> {
         }
     }
 
-    fn holds(&self, course: &Course<'_>) -> bool {
+    /// Whether a living worker holds the cell's job.
+    pub fn holds(&self, course: &Course<'_>) -> bool {
         course.held_by == Some(self.workers.generation(course.worker()))
     }
 
@@ -156,7 +157,7 @@ impl Visit<'_> {
     fn prepare_steps(&mut self, course: &mut Course<'_>) -> Result<(), End> {
         self.await_worker(course)?;
         // The worker may time choices of threads.
-        self.workers.settle(self.observer).map_err(|_| End::Interrupted)?;
+        self.workers.give_turn(course.worker(), self.observer).map_err(|_| End::Interrupted)?;
         let (cell, threads) = (course.asked(), course.row.threads);
         let reply = self.exchange(course, &Request::Prepare { job: course.job(), cell, threads })?;
         let Reply::Prepared { error, inputs, phases, picked, threads, libraries } = reply else {
@@ -187,7 +188,7 @@ impl Visit<'_> {
     }
 
     fn sample_steps(&mut self, course: &mut Course<'_>, rule: &Rule, round: u32) -> Result<(), End> {
-        self.workers.settle(self.observer).map_err(|_| End::Interrupted)?;
+        self.workers.give_turn(course.worker(), self.observer).map_err(|_| End::Interrupted)?;
         let (mut in_round, mut warm_up) = (0, Some(course.planned.sampling.warm_up(round)));
         loop {
             let series = &course.series;

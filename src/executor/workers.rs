@@ -1,18 +1,21 @@
-//! The workers of a run: all started at once, replaced when lost, given up when they cannot start.
+//! The workers of a run: started, given their turns, replaced when lost, given up when they cannot start.
 
 mod slot;
+mod states;
 
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::backend::{Ceilings, Finding, Floors, Options, fewer_threads};
+use crate::backend::{Ceilings, Finding, Floors, Options};
 use crate::error::Unavailable;
 use crate::observe::Observer;
 use crate::report::BackendState;
-use crate::worker::client::{Client, Place};
+use crate::worker::WorkerId;
+use crate::worker::client::{Client, Loss, Place};
+use crate::worker::protocol::Request;
 
-use super::{PlannedCell, Run};
+use super::Run;
 pub use slot::spell;
 use slot::{Slot, State};
 
@@ -21,6 +24,9 @@ pub const SEE_DOCTOR: &str = "see what `gpubench doctor` reports";
 
 /// What a worker's start may take however short the limit of a cell is: a device's context can take seconds.
 pub const LEAST_START_LIMIT: Duration = Duration::from_secs(30);
+
+/// What a worker may take to come to rest; it waits half a second at most for threads that spin.
+const REST_LIMIT: Duration = Duration::from_secs(10);
 
 /// A backend that was asked for with `--require` cannot start: the run has not begun.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -44,9 +50,11 @@ pub enum Hindrance {
     Interrupted,
 }
 
-/// One slot for each backend of the run.
+/// One slot for each worker of the run.
 pub struct Workers {
     slots: Vec<Slot>,
+    /// The worker that was given the last turn.
+    at_work: Option<WorkerId>,
     place: Place,
     options: Options,
     start_limit: Duration,
@@ -54,20 +62,14 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts and greets a worker for every backend of the plan and every required one; waits for none.
+    /// Starts and greets the workers that load no library, for every backend of the plan and every required one; waits
+    /// for none. The others start when their first cell is prepared: one after the other, while nothing is timed.
     pub fn start(run: &Run, place: Place, stop: &'static AtomicBool) -> Self {
-        let planned = run.cells.iter().map(PlannedCell::worker);
-        let mut names: Vec<String> = vec![];
-        for name in planned.chain(run.require.iter().cloned()) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        let alternates = names.iter().any(|name| fewer_threads(name).is_some());
-        let slots = names.iter().map(|name| Slot::new(name)).collect();
-        let options = Options { alternates, ..run.options.clone() };
         let start_limit = run.cell_timeout.max(LEAST_START_LIMIT);
-        let mut workers = Workers { slots, place, options, start_limit, stop };
+        let options = run.options.clone();
+        let mut workers = Workers { slots: vec![], at_work: None, place, options, start_limit, stop };
+        run.cells.iter().for_each(|planned| workers.plan(&planned.worker()));
+        run.require.iter().for_each(|name| workers.plan(&workers.of_backend(name)));
         workers.start_absent();
         workers
     }
@@ -79,7 +81,7 @@ impl Workers {
         observer: &mut dyn Observer,
     ) -> Result<ControlFlow<()>, RequiredBackendMissing> {
         for name in names {
-            match self.ready(name, observer) {
+            match self.ready(&self.of_backend(name), observer) {
                 Ok(_) => {}
                 Err(Hindrance::Interrupted) => return Ok(ControlFlow::Break(())),
                 Err(Hindrance::Unavailable(Unavailable { reason, fix })) => {
@@ -94,18 +96,16 @@ impl Workers {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// The worker of that backend, started anew where needed, ready for a cell.
-    pub fn ready(&mut self, name: &str, observer: &mut dyn Observer) -> Result<&mut Client, Hindrance> {
-        let Some(slot) = self.slots.iter_mut().find(|slot| slot.report.name == name) else {
-            let reason = format!("no worker was started for {name}");
-            return Err(Hindrance::Unavailable(Unavailable::without_fix(reason)));
-        };
+    /// That worker, started where there is none, ready for a request.
+    pub fn ready(&mut self, id: &WorkerId, observer: &mut dyn Observer) -> Result<&mut Client, Hindrance> {
+        let at = self.slot(id);
+        let slot = &mut self.slots[at];
         loop {
             match &slot.state {
                 State::Ready(_) | State::Missing(_) | State::Broken(_) => break,
                 State::Absent => slot.launch(&self.place, &self.options),
                 State::Starting(_) => {
-                    observer.phase(&format!("start {name}"));
+                    observer.phase(&format!("start {id}"));
                     slot.settle(self.start_limit, self.stop)?;
                 }
             }
@@ -118,34 +118,63 @@ impl Workers {
         }
     }
 
-    /// Waits until no worker is still starting: a start would disturb the timing of another's cell.
-    pub fn settle(&mut self, observer: &mut dyn Observer) -> Result<(), Hindrance> {
+    /// Gives that worker its turn: afterwards no worker is starting, and the one whose turn it was rests, so that neither
+    /// disturbs what this one times.
+    pub fn give_turn(&mut self, id: &WorkerId, observer: &mut dyn Observer) -> Result<(), Hindrance> {
         for slot in &mut self.slots {
             if matches!(slot.state, State::Starting(_)) {
-                observer.phase(&format!("start {}", slot.report.name));
+                observer.phase(&format!("start {}", slot.id));
                 slot.settle(self.start_limit, self.stop)?;
             }
         }
-        Ok(())
+        match self.at_work.replace(id.clone()) {
+            Some(before) if before != *id => self.rest(&before),
+            _ => Ok(()),
+        }
     }
 
-    /// The number of the backend's present worker; another one once it is lost.
-    pub fn generation(&self, name: &str) -> u64 {
-        self.slot(name)
-            .map_or(0, |slot| if matches!(slot.state, State::Absent) { 0 } else { slot.generation })
+    /// Has a worker come to rest; one that does not is lost.
+    fn rest(&mut self, id: &WorkerId) -> Result<(), Hindrance> {
+        let stop = self.stop;
+        let Some(slot) = self.slots.iter_mut().find(|slot| slot.id == *id) else { return Ok(()) };
+        let State::Ready(client) = &mut slot.state else { return Ok(()) };
+        client.send(&Request::Rest);
+        match client.wait(Instant::now() + REST_LIMIT, stop, &mut |_| {}) {
+            Ok(_) => Ok(()),
+            Err(Loss::Interrupted) => Err(Hindrance::Interrupted),
+            Err(Loss::TimedOut | Loss::Gone(_)) => {
+                slot.state = State::Absent;
+                Ok(())
+            }
+        }
     }
 
-    /// The floors of the backend's clocks, where it has told them.
-    pub fn floors(&self, name: &str) -> Option<Floors> {
-        self.slot(name)?.report.floors.clone()
+    /// The number of the present worker; another one once it is lost.
+    pub fn generation(&self, id: &WorkerId) -> u64 {
+        self.find(id).map_or(0, |slot| if matches!(slot.state, State::Absent) { 0 } else { slot.generation })
     }
 
-    fn slot(&self, name: &str) -> Option<&Slot> {
-        self.slots.iter().find(|slot| slot.report.name == name)
+    /// The floors of the worker's clocks, where it has reported them.
+    pub fn floors(&self, id: &WorkerId) -> Option<Floors> {
+        self.find(id)?.report.floors.clone()
     }
 
-    fn slot_mut(&mut self, name: &str) -> Option<&mut Slot> {
-        self.slots.iter_mut().find(|slot| slot.report.name == name)
+    fn find(&self, id: &WorkerId) -> Option<&Slot> {
+        self.slots.iter().find(|slot| slot.id == *id)
+    }
+
+    /// Makes it a worker of the whole run.
+    fn plan(&mut self, id: &WorkerId) {
+        let at = self.slot(id);
+        self.slots[at].is_planned = true;
+    }
+
+    /// The position of the worker's slot, which is made where there is none.
+    fn slot(&mut self, id: &WorkerId) -> usize {
+        self.slots.iter().position(|slot| slot.id == *id).unwrap_or_else(|| {
+            self.slots.push(Slot::new(id.clone()));
+            self.slots.len() - 1
+        })
     }
 
     /// Set once the user has asked to stop.
@@ -153,82 +182,85 @@ impl Workers {
         self.stop
     }
 
-    /// Lets a lost worker go; the next cell of its backend gets a new one.
-    pub fn discard(&mut self, name: &str) {
-        if let Some(slot) = self.slot_mut(name) {
-            slot.state = State::Absent;
-        }
+    /// Lets a lost worker go; the next cell of its kind gets a new one.
+    pub fn discard(&mut self, id: &WorkerId) {
+        let at = self.slot(id);
+        self.slots[at].state = State::Absent;
     }
 
-    /// Ends a worker in good order and waits until it is gone; the next cell of its backend gets a new one.
-    pub fn retire(&mut self, name: &str) {
-        let Some(slot) = self.slot_mut(name) else { return };
-        if let State::Ready(mut client) = std::mem::replace(&mut slot.state, State::Absent) {
+    /// Ends a worker in good order and waits until it is gone; the next cell of its kind gets a new one.
+    pub fn retire(&mut self, id: &WorkerId) {
+        let at = self.slot(id);
+        if let State::Ready(mut client) = std::mem::replace(&mut self.slots[at].state, State::Absent) {
             client.farewell();
             client.finish();
         }
     }
 
-    /// Starts and greets a worker for each backend that has none; waits for none.
+    /// Starts and greets each planned worker that loads no library and is not running; waits for none.
     pub fn start_absent(&mut self) {
-        for slot in &mut self.slots {
-            if matches!(slot.state, State::Absent) {
-                slot.launch(&self.place, &self.options);
+        let planned = self.slots.iter_mut().filter(|slot| slot.is_planned && slot.id.library.is_none());
+        for slot in planned.filter(|slot| matches!(slot.state, State::Absent)) {
+            slot.launch(&self.place, &self.options);
+        }
+    }
+
+    /// The backends that have a worker on all threads, each once.
+    pub fn backends(&self) -> Vec<String> {
+        let mut names: Vec<String> = vec![];
+        for slot in self.slots.iter().filter(|slot| slot.id.threads.is_none()) {
+            if !names.contains(&slot.id.backend) {
+                names.push(slot.id.backend.clone());
             }
         }
+        names
     }
 
-    /// The workers: backends, and backends on fewer threads.
-    pub fn names(&self) -> Vec<String> {
-        self.slots.iter().map(|slot| slot.report.name.clone()).collect()
+    /// A worker of the backend on all threads: the one without a library, unless only others are planned.
+    pub fn of_backend(&self, name: &str) -> WorkerId {
+        let plain = WorkerId::of_backend(name);
+        let planned = self.slots.iter().map(|slot| &slot.id);
+        let on_all = || planned.clone().filter(|id| id.backend == name && id.threads.is_none());
+        let is_planned = on_all().any(|id| *id == plain);
+        on_all().find(|_| !is_planned).cloned().unwrap_or(plain)
     }
 
-    /// What the backend's ceilings depend on besides the host, where it has told.
-    pub fn ceilings_depend_on(&self, name: &str) -> Option<&serde_json::Value> {
-        self.slot(name)?.ceilings_depend_on.as_ref()
+    /// What the backend's ceilings depend on besides the host, where that worker has reported it.
+    pub fn ceilings_depend_on(&self, id: &WorkerId) -> Option<&serde_json::Value> {
+        self.find(id)?.ceilings_depend_on.as_ref()
     }
 
-    /// The ceilings of the backend that a worker serves, on fewer threads too.
-    pub fn ceilings(&self, name: &str) -> Option<&Ceilings> {
-        let backend = name.split('@').next().unwrap_or(name);
-        self.slot(backend)?.report.ceilings.as_ref()
+    /// The peaks of the backend that a worker serves, on fewer threads or with another library too.
+    pub fn ceilings(&self, id: &WorkerId) -> Option<&Ceilings> {
+        self.slots
+            .iter()
+            .filter(|slot| slot.id.backend == id.backend)
+            .find_map(|slot| slot.report.ceilings.as_ref())
     }
 
-    /// Notes the ceilings of a backend.
-    pub fn note_ceilings(&mut self, name: &str, ceilings: Ceilings) {
-        if let Some(slot) = self.slot_mut(name) {
-            slot.report.ceilings = Some(ceilings);
-        }
+    /// Notes the ceilings of a backend, next to what that worker said of it.
+    pub fn note_ceilings(&mut self, id: &WorkerId, ceilings: Ceilings) {
+        let at = self.slot(id);
+        self.slots[at].report.ceilings = Some(ceilings);
     }
 
     /// Notes the libraries a worker has loaded.
-    pub fn note_libraries(&mut self, name: &str, libraries: Vec<Finding>) {
-        if let Some(slot) = self.slot_mut(name) {
-            for library in libraries {
-                let known = slot
-                    .report
-                    .libraries
-                    .iter_mut()
-                    .find(|l| (&l.name, &l.path) == (&library.name, &library.path));
-                match known {
-                    Some(known) => *known = library,
-                    None => slot.report.libraries.push(library),
-                }
-            }
-        }
+    pub fn note_libraries(&mut self, id: &WorkerId, libraries: Vec<Finding>) {
+        let at = self.slot(id);
+        states::add_libraries(&mut self.slots[at].report, libraries);
     }
 
-    /// What the report says of each backend.
+    /// The report's entries about backends.
     pub fn states(&self) -> Vec<BackendState> {
-        self.slots.iter().map(|slot| slot.report.clone()).collect()
+        let planned = self.slots.iter().filter(|slot| slot.is_planned);
+        states::merge(planned.map(|slot| (&slot.id, &slot.report)))
     }
 
-    /// Ends every worker and hands over what the report says of each backend.
+    /// Ends every worker and returns the report's entries about backends.
     pub fn end(self) -> Vec<BackendState> {
+        let states = self.states();
         let mut clients = vec![];
-        let mut states = vec![];
         for slot in self.slots {
-            states.push(slot.report);
             // A worker that is not ready is busy or lost: dropping it kills it.
             if let State::Ready(mut client) = slot.state {
                 client.farewell();

@@ -16,6 +16,7 @@ fn variant(op: &'static str, name: &'static str, default: bool, dtypes: &'static
         accuracy: Accuracy::Ieee,
         default,
         dtypes: Cow::Borrowed(dtypes),
+        library: None,
     }
 }
 
@@ -148,7 +149,23 @@ fn fewer_threads_make_cells_of_their_own_beside_those_of_the_most() {
     let plan = Plan::from_tables(&settings, &tables()).unwrap();
     let names: Vec<&str> = plan.cells.iter().map(|planned| planned.cell.variant.as_str()).collect();
     assert_eq!(names, [expected, expected].concat());
-    let workers: Vec<String> = plan.cells[..3].iter().map(PlannedCell::worker).collect();
-    assert_eq!(workers, ["cpu", "cpu@1", "cpu@16"]);
+    assert_eq!(workers(&plan)[..3], ["cpu", "cpu@1", "cpu@16"]);
     assert!(plan.cells.iter().all(|planned| planned.variant.name == "realfft"));
+}
+
+fn workers(plan: &Plan) -> Vec<String> {
+    plan.cells.iter().map(|planned| planned.worker().to_string()).collect()
+}
+
+#[test]
+fn each_library_has_a_worker_of_its_own_on_every_number_of_threads() {
+    let mut tables = tables();
+    for (variant, library) in tables[0].variants.iter_mut().zip(["openblas", "mkl"]) {
+        variant.library = Some(library.into());
+    }
+    let mut settings = settings("matmul,fft", &[2], &[DType::F32], Some("cpu/*"));
+    settings.fewer_threads = vec![1];
+    let plan = Plan::from_tables(&settings, &tables).unwrap();
+    let expected = ["cpu (openblas)", "cpu@1 (openblas)", "cpu (mkl)", "cpu@1 (mkl)", "cpu", "cpu@1"];
+    assert_eq!(workers(&plan), expected, "{:?}", plan.cells);
 }

@@ -90,7 +90,7 @@ impl Settings {
             options: Options {
                 threads: threads.most,
                 pin,
-                alternates: false,
+                library: None,
                 blas: run.blas.unwrap_or_default(),
                 device: run.device.unwrap_or(0),
                 transfer: run.transfer.unwrap_or_default(),

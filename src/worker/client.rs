@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex, Once};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::process;
 use super::protocol::{Reply, Request};
 use super::serve;
+use super::{WorkerId, process};
 use crate::backend;
 
 /// How often a wait looks whether it has been called off.
@@ -70,16 +70,16 @@ struct Heard {
 }
 
 impl Client {
-    /// Starts a worker for the backend `name`. It has been told nothing yet.
-    pub fn start(name: &str, place: &Place) -> io::Result<Self> {
+    /// Starts a worker, to which `Hello` is still to be sent.
+    pub fn start(id: &WorkerId, place: &Place) -> io::Result<Self> {
         let (sender, replies) = channel();
         let last_lines = Arc::default();
         let started = Instant::now();
         let link = match place {
-            Place::Process(program) => start_process(name, program, sender, &last_lines)?,
-            Place::Thread => start_thread(name, sender)?,
+            Place::Process(program) => start_process(&id.backend, program, sender, &last_lines)?,
+            Place::Thread => start_thread(&id.backend, sender)?,
         };
-        Ok(Client { name: name.into(), link, replies, last_lines, started, replied: started })
+        Ok(Client { name: id.to_string(), link, replies, last_lines, started, replied: started })
     }
 
     /// When it was started.

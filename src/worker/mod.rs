@@ -1,8 +1,9 @@
-//! Worker processes: one a backend, speaking JSON lines (`docs/worker-protocol.md`).
+//! Worker processes, one per backend and library, which speak JSON lines (`docs/worker-protocol.md`).
 //!
 //! [`serve`] is the worker's end, [`client`] the parent's; neither knows of plans or reports' files.
 
 pub mod client;
+mod id;
 pub mod memory;
 mod operands;
 mod process;
@@ -10,3 +11,5 @@ pub mod protocol;
 pub mod serve;
 mod session;
 mod verify;
+
+pub use id::WorkerId;

@@ -54,6 +54,9 @@ pub enum Request {
         /// Its number.
         job: u64,
     },
+    /// Another worker is about to use the processors: drop the operands kept for later cells, and wait until no thread
+    /// spins. Jobs stay prepared. Answered by `Rested` or `Failed`.
+    Rest,
     /// Measure the ceilings of the backend, which holds no job. Answered by `Ceilings` or `Failed`.
     Ceilings,
     /// Look for everything the backend could use. Answered by `Findings` or `Failed`; needs no `Hello`.
@@ -129,7 +132,7 @@ pub enum Reply {
         /// The step that would fix it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fix: Option<String>,
-        /// Whether it would fit if the worker held no other job.
+        /// Whether memory is short, so that it may fit once the jobs that workers hold have been let go.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         crowded: bool,
     },
@@ -152,6 +155,8 @@ pub enum Reply {
     },
     /// The job is let go.
     Released,
+    /// No thread spins, and no operands are kept besides those of jobs.
+    Rested,
     /// The samples.
     Measured {
         /// The clock that stands for the cell.

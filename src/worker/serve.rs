@@ -88,11 +88,8 @@ fn answer(
     let attempt = catch_unwind(AssertUnwindSafe(|| match request {
         Request::Hello { protocol, options } => Ok(hello(registration, session, protocol, &options)),
         Request::Prepare { job, cell, threads } => {
-            let session = started(session)?;
-            let crowded = session.is_holding();
-            Ok(session
-                .prepare(job, &cell, threads, &mut notify)
-                .unwrap_or_else(|error| refusal(error, crowded)))
+            let attempt = started(session)?.prepare(job, &cell, threads, &mut notify);
+            Ok(attempt.unwrap_or_else(|error| refusal(error, true)))
         }
         Request::Measure { job, batch } => {
             notify("samples");
@@ -103,6 +100,7 @@ fn answer(
             started(session)?.verify(job, execute)
         }
         Request::Release { job } => Ok(started(session)?.release(job)),
+        Request::Rest => Ok(started(session)?.rest()),
         Request::Ceilings => started(session)?.ceilings(),
         Request::Doctor { options } => Ok(Reply::Findings { findings: (registration.findings)(&options) }),
         Request::Exit => Err(CellError::Failed("exit is not answered".into())),
@@ -142,12 +140,14 @@ fn started(session: &mut Option<Session>) -> Result<&mut Session, CellError> {
         .ok_or_else(|| CellError::Failed("the backend has not been started; send hello first".into()))
 }
 
-/// The reply to a cell that could not be done, by a worker that held other jobs when `crowded`.
-fn refusal(error: CellError, crowded: bool) -> Reply {
+/// The reply to a cell that could not be done. Memory that is short may be found again while a cell is `preparing`: the
+/// parent knows which workers hold jobs, and this worker does not.
+fn refusal(error: CellError, preparing: bool) -> Reply {
     match error {
         CellError::Unavailable(Unavailable { reason, fix }) => Reply::Skipped { reason, fix, crowded: false },
         CellError::OutOfMemory { .. } => {
-            Reply::Skipped { reason: error.to_string(), fix: Some("choose a smaller size".into()), crowded }
+            let fix = Some("choose a smaller size".into());
+            Reply::Skipped { reason: error.to_string(), fix, crowded: preparing }
         }
         CellError::Failed(reason) => failed(reason, false),
         CellError::DeviceLost(reason) => failed(reason, true),

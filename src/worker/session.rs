@@ -36,8 +36,6 @@ pub struct Session {
     variants: Vec<Variant>,
     backend: Box<dyn Backend>,
     simulated: bool,
-    /// Whether another worker takes turns with this one.
-    alternates: bool,
 }
 
 impl Session {
@@ -56,7 +54,6 @@ impl Session {
             variants,
             backend,
             simulated: registration.simulated,
-            alternates: options.alternates,
         })
     }
 
@@ -80,9 +77,12 @@ impl Session {
         Ok(Reply::Ceilings { ceilings: self.backend.ceilings()? })
     }
 
-    /// Whether it holds any job.
-    pub fn is_holding(&self) -> bool {
-        !self.jobs.is_empty()
+    /// Leaves memory and processors to another worker: drops the operands of the last case, and waits until no thread
+    /// spins.
+    pub fn rest(&mut self) -> Reply {
+        self.operands = Operands::default();
+        self.backend.settle();
+        Reply::Rested
     }
 
     /// Makes operands, prepares the cell, executes it once on operands of which one element is altered and once as they
@@ -171,9 +171,6 @@ impl Session {
             job.use_threads(*threads);
         }
         let taken = batch::take(self.backend.as_mut(), job.as_mut(), cell.cache, batch, pauses)?;
-        if self.alternates {
-            self.backend.settle();
-        }
         let on_device = !taken.samples.is_empty() && taken.samples.iter().all(|s| s.device_s.is_some());
         let clock = match (self.simulated, on_device) {
             (true, _) => Clock::Simulated,
@@ -193,9 +190,6 @@ impl Session {
             ready.job.use_threads(threads);
         }
         let verified = self.verify_ready(&mut ready, execute);
-        if self.alternates {
-            self.backend.settle();
-        }
         self.jobs.insert(number, ready);
         match verified {
             Ok(()) => Ok(Reply::Verified),

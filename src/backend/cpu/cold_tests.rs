@@ -1,5 +1,7 @@
 //! What every CPU variant owes to a sample with cold caches.
 
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::case::DType;
 use crate::data::Values;
@@ -20,8 +22,13 @@ fn bytes(operand: &Operand) -> usize {
 
 /// Every variant whose library is present, prepared on two threads, with its operands.
 fn for_each_variant(check: impl Fn(&mut dyn Backend, &mut dyn Job, &Case, &Variant, &[Operand])) {
-    let mut cpu = start(&Options { threads: Some(2), ..Options::default() }).unwrap();
+    let started = |library: Option<String>| {
+        start(&Options { threads: Some(2), library, ..Options::default() }).unwrap()
+    };
+    let mut backends = BTreeMap::new();
     for variant in (REGISTRATION.variants)(&Options::default()).unwrap() {
+        let library = variant.library.as_deref().map(str::to_owned);
+        let cpu = backends.entry(library.clone()).or_insert_with(|| started(library));
         let sparse = ["spgemm", "spmv"].contains(&variant.op.as_ref());
         let density = sparse.then_some(0.1);
         let case = Case { op: variant.op.to_string(), n: 200, dtype: DType::F32, density, seed: 7 };

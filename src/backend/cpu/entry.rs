@@ -14,6 +14,33 @@ pub(super) const fn kernel(
     default: bool,
     prepare: Prepare,
 ) -> Kernel {
+    with_library(op, name, summary, default, None, prepare)
+}
+
+/// A kernel that calls the named library; otherwise as [`kernel`].
+pub(super) const fn library_kernel(
+    op: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    default: bool,
+    library: &'static str,
+    prepare: Prepare,
+) -> Kernel {
+    with_library(op, name, summary, default, Some(library), prepare)
+}
+
+const fn with_library(
+    op: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    default: bool,
+    library: Option<&'static str>,
+    prepare: Prepare,
+) -> Kernel {
+    let library = match library {
+        Some(library) => Some(Cow::Borrowed(library)),
+        None => None,
+    };
     Kernel {
         variant: Variant {
             op: Cow::Borrowed(op),
@@ -23,6 +50,7 @@ pub(super) const fn kernel(
             accuracy: Accuracy::Ieee,
             default,
             dtypes: Cow::Borrowed(DType::ALL),
+            library,
         },
         prepare,
     }
@@ -55,7 +83,10 @@ pub(super) fn answer_of(
     dtype: DType,
     inputs: &[crate::data::Operand],
 ) -> Vec<crate::data::Operand> {
-    let options = crate::backend::Options { threads: Some(2), ..Default::default() };
+    let variants = (super::REGISTRATION.variants)(&crate::backend::Options::default()).unwrap();
+    let listed = variants.iter().find(|listed| listed.op == op && listed.name == variant).unwrap();
+    let library = listed.library.as_deref().map(str::to_owned);
+    let options = crate::backend::Options { threads: Some(2), library, ..Default::default() };
     let mut cpu = (super::REGISTRATION.start)(&options).unwrap();
     let case = crate::case::Case { op: op.into(), n: n as u64, dtype, density: None, seed: 1 };
     let mut job = cpu.prepare(variant, &case, inputs).unwrap();

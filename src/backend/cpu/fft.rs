@@ -8,10 +8,10 @@ use rustfft::num_complex::Complex;
 use rustfft::{Fft, FftNum, FftPlanner};
 
 use super::blas::Library;
-use super::entry::{by_dtype, kernel};
+use super::entry::{by_dtype, kernel, library_kernel};
 use super::fft_mkl::MklLines;
 use super::fft_real::{Lines, RealFft};
-use super::fftw::FftwLines;
+use super::fftw::{self, FftwLines};
 use super::list::{LibraryKernel, Scope};
 use super::memory::memory;
 use super::per_thread::PerThread;
@@ -31,11 +31,12 @@ pub(super) const KERNELS: &[Kernel] = &[
         true,
         by_dtype!(real),
     ),
-    kernel(
+    library_kernel(
         "fft",
         "fftw",
         "columns in pairs by FFTW, in tiles, half the rows, mirrored half, all threads",
         true,
+        fftw::WORD,
         by_dtype!(fftw),
     ),
     kernel(

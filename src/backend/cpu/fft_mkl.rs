@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use rustfft::num_complex::Complex;
 
 use super::fft_real::Lines;
-use super::shared_library::{open, symbol};
+use super::shared_library::SharedLibrary;
 use crate::case::DType;
 use crate::data::Real;
 use crate::error::CellError;
@@ -52,17 +52,17 @@ impl Dfti {
         // SAFETY: the library is loaded, so that nothing is initialised; the types are those of its header,
         // mkl_dfti.h, where MKL_LONG is `long`.
         unsafe {
-            let library = open(library)?;
+            let mut library = SharedLibrary::open(library)?;
+            library.own_file_defines("MKL_Get_Version_String");
             let dfti = Dfti {
-                create: symbol(&library, "DftiCreateDescriptor")?,
-                set_value: symbol(&library, "DftiSetValue")?,
-                commit: symbol(&library, "DftiCommitDescriptor")?,
-                compute: symbol(&library, "DftiComputeForward")?,
-                free: symbol(&library, "DftiFreeDescriptor")?,
-                message: symbol(&library, "DftiErrorMessage")?,
+                create: library.symbol("DftiCreateDescriptor")?,
+                set_value: library.symbol("DftiSetValue")?,
+                commit: library.symbol("DftiCommitDescriptor")?,
+                compute: library.symbol("DftiComputeForward")?,
+                free: library.symbol("DftiFreeDescriptor")?,
+                message: library.symbol("DftiErrorMessage")?,
             };
-            // The routines must stay for as long as the process lives.
-            std::mem::forget(library);
+            library.keep();
             Ok(dfti)
         }
     }

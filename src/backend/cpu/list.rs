@@ -130,6 +130,7 @@ impl LibraryKernel {
             accuracy: Accuracy::Ieee,
             default: runs_by_default,
             dtypes: Cow::Borrowed(DType::ALL),
+            library: Some(Cow::Owned(library.word().to_owned())),
         };
         Listed { variant, make: Make::With(self.prepare, Arc::clone(library)) }
     }
@@ -144,12 +145,9 @@ impl Listed {
         }
     }
 
-    /// Whether it cannot do without the library: it is made with it, or bears its name.
-    pub fn needs(&self, library: &Arc<Library>) -> bool {
-        match &self.make {
-            Make::Alone(_) => self.variant.name == library.word(),
-            Make::With(_, its) => Arc::ptr_eq(its, library),
-        }
+    /// Whether it calls the library of that word.
+    pub fn needs(&self, library: &str) -> bool {
+        self.variant.library.as_deref() == Some(library)
     }
 
     /// `op/variant`.
@@ -177,7 +175,7 @@ mod tests {
             let matmul = listed.iter().find(|listed| listed.title() == matmul).unwrap();
             assert!(
                 matmul.variant.default
-                    && matmul.needs(library)
+                    && matmul.needs(library.word())
                     && matmul.variant.summary.contains(&library.name())
             );
         }

@@ -54,7 +54,7 @@ mod thread_choices;
 mod transfer;
 mod transfer_loop;
 
-use blas::{Library, Vendor};
+use blas::Library;
 use displace::Displacer;
 use list::Listed;
 use pin::Pins;
@@ -68,12 +68,7 @@ pub const REGISTRATION: Registration = Registration {
         Ok(list::list(&libraries(options)).into_iter().map(|listed| listed.variant).collect())
     },
     start,
-    findings: |options| {
-        let libraries = libraries(options);
-        let kernels = list::list(&libraries);
-        let of_blas = libraries.iter().map(|library| library.finding(served_by(library, &kernels)));
-        of_blas.chain(fftw::findings()).collect()
-    },
+    findings,
 };
 
 /// Checks that a file is a BLAS library, without loading it.
@@ -107,8 +102,20 @@ fn libraries(options: &Options) -> Vec<Arc<Library>> {
 }
 
 /// The variants that need a library, as `op/variant`.
-fn served_by(library: &Arc<Library>, kernels: &[Listed]) -> Vec<String> {
-    kernels.iter().filter(|listed| listed.needs(library)).map(Listed::title).collect()
+fn served_by(library: &Library, kernels: &[Listed]) -> Vec<String> {
+    kernels.iter().filter(|listed| listed.needs(library.word())).map(Listed::title).collect()
+}
+
+/// Loads the library that `options` name and no other.
+fn findings(options: &Options) -> Vec<Finding> {
+    let Some(word) = options.library.as_deref() else { return vec![] };
+    if word == fftw::WORD {
+        return fftw::findings();
+    }
+    let libraries = libraries(options);
+    let kernels = list::list(&libraries);
+    let named = libraries.iter().filter(|library| library.word() == word);
+    named.map(|library| library.finding(served_by(library, &kernels))).collect()
 }
 
 /// The started backend.
@@ -119,6 +126,8 @@ pub struct Cpu {
     libraries: Vec<Arc<Library>>,
     /// All variants.
     kernels: Vec<Listed>,
+    /// The library whose variants it runs next to those that need none.
+    library: Option<String>,
     /// What empties the caches of jobs that cannot be flushed; made when it is first needed.
     displacer: Option<Displacer>,
     /// The processors that threads are bound to, where they are.
@@ -134,6 +143,7 @@ impl Cpu {
             threads,
             kernels: list::list(&libraries),
             libraries,
+            library: options.library.clone(),
             displacer: None,
             pins: None,
             interleaved: vec![],
@@ -145,17 +155,17 @@ impl Cpu {
         Cpu::new(&Options::default(), threads)
     }
 
-    /// The vendor's preferred library, set to this backend's threads.
-    ///
-    /// # Errors
-    /// There is none that can be used.
-    pub fn blas(&self, vendor: Vendor) -> Result<&'static blas::Provider, Unavailable> {
-        let library = self.libraries.iter().find(|library| library.vendor() == vendor);
-        let library = library
-            .ok_or_else(|| Unavailable::without_fix(format!("no {} library was found", vendor.name())))?;
-        let provider = library.provider()?;
-        provider.set_threads(self.threads);
-        Ok(provider)
+    /// Refuses a variant whose library this worker was not started for, since another library may be loaded.
+    fn allows(&self, listed: &Listed) -> Result<(), CellError> {
+        match listed.variant.library.as_deref() {
+            Some(needed) if self.library.as_deref() != Some(needed) => {
+                let title = listed.title();
+                let reason =
+                    format!("{title} needs a worker whose `options` have `\"library\": \"{needed}\"`");
+                Err(CellError::Failed(reason))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// faer's way of running on all threads.
@@ -222,7 +232,7 @@ impl Backend for Cpu {
     }
 
     fn ceilings(&mut self) -> Result<Option<Ceilings>, CellError> {
-        Ok(Some(ceilings::measure(self)))
+        Ok(ceilings::measure(self).plausible())
     }
 
     fn prepare(&mut self, variant: &str, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
@@ -230,6 +240,7 @@ impl Backend for Cpu {
             self.kernels.iter().find(|listed| listed.variant.op == case.op && listed.variant.name == variant);
         let listed =
             listed.ok_or_else(|| CellError::Failed(format!("no cpu variant {variant} of {}", case.op)))?;
+        self.allows(listed)?;
         listed.prepare(self, case, inputs)
     }
 

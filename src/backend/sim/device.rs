@@ -10,7 +10,7 @@ use super::law::Seconds;
 use super::rule::Fault;
 use super::script::{Script, Scripted};
 use crate::backend::{
-    Backend, Ceilings, Conditions, DevicePhases, Finding, Floors, HostMemory, Job, Sample, SetupCounts, Side,
+    Backend, Ceilings, Conditions, DevicePhases, Finding, Floors, Job, Options, Sample, SetupCounts, Side,
     Variant,
 };
 use crate::case::{Cache, Case};
@@ -25,14 +25,16 @@ pub struct Device {
     ordinal: u32,
     scripted: Scripted,
     variants: Vec<Variant>,
+    /// The library whose variants it runs, as the CPU's worker does.
+    library: Option<String>,
     meters: Rc<Meters>,
     bus: Rc<Bus>,
 }
 
 impl Device {
-    /// Starts the device of that number as the script says: late, or not at all. Copies are from and to host `memory` of
-    /// that kind.
-    pub fn start(script: Script, ordinal: u32, memory: HostMemory) -> Result<Device, Unavailable> {
+    /// Starts the device that `options` name as the script says: late, or not at all.
+    pub fn start(script: Script, options: &Options) -> Result<Device, Unavailable> {
+        let (ordinal, memory) = (options.device, options.transfer);
         let start = &script.start;
         if let Some(Seconds(delay)) = start.delay {
             std::thread::sleep(Duration::from_secs_f64(delay));
@@ -54,7 +56,8 @@ impl Device {
         let variants = script.variants();
         let Ceilings { upload, download, .. } = script.ceilings();
         let bus = Rc::new(Bus::new(memory, upload.unwrap_or_default(), download.unwrap_or_default()));
-        Ok(Device { script, ordinal, scripted, variants, meters: Rc::default(), bus })
+        let library = options.library.clone();
+        Ok(Device { script, ordinal, scripted, variants, library, meters: Rc::default(), bus })
     }
 
     fn count(&self, change: impl FnOnce(&mut SetupCounts)) {
@@ -86,14 +89,26 @@ impl Backend for Device {
     }
 
     fn libraries(&self) -> Vec<Finding> {
-        vec![]
+        let loaded = |name: &String| Finding {
+            name: name.clone(),
+            path: Some(format!("/simulated/{name}")),
+            version: None,
+            serves: vec![],
+            problem: None,
+            fix: None,
+        };
+        self.library.iter().map(loaded).collect()
     }
 
     fn prepare(&mut self, variant: &str, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
         let found = self.variants.iter().find(|v| v.op == case.op && v.name == variant);
-        let side = found.map(|v| v.side).ok_or_else(|| {
+        let found = found.ok_or_else(|| {
             CellError::Failed(format!("the script names no variant {variant} of {}", case.op))
         })?;
+        if found.library.as_deref() != self.library.as_deref() {
+            return Err(CellError::Failed(format!("{variant} was sent to the worker of another library")));
+        }
+        let side = found.side;
         self.count(|counts| {
             counts.allocations += inputs.len() as u64 + 1;
             counts.plans += 1;

@@ -44,5 +44,5 @@ fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     };
     let script = Script::read(path)
         .map_err(|error| Unavailable::new(format!("{error:#}"), "docs/sim.md describes the script"))?;
-    Ok(Box::new(Device::start(script, options.device, options.transfer)?))
+    Ok(Box::new(Device::start(script, options)?))
 }

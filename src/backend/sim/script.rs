@@ -109,6 +109,7 @@ struct Named {
     dtypes: Vec<DType>,
     #[serde(default)]
     summary: String,
+    library: Option<String>,
 }
 
 impl Script {
@@ -177,6 +178,7 @@ impl Script {
                     accuracy: named.accuracy,
                     default: named.default,
                     dtypes: Cow::Owned(named.dtypes.clone()),
+                    library: named.library.clone().map(Cow::Owned),
                 }
             })
         };

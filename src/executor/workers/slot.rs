@@ -1,12 +1,13 @@
-//! One backend's place among the workers of a run: its present worker, and what the report says of it.
+//! One worker's place in a run: the process that runs now, and what the report says of it.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::{Hindrance, SEE_DOCTOR};
-use crate::backend::{Options, fewer_threads};
+use crate::backend::Options;
 use crate::error::Unavailable;
 use crate::report::BackendState;
+use crate::worker::WorkerId;
 use crate::worker::client::{Client, Loss, Place};
 use crate::worker::protocol::{PROTOCOL_VERSION, Reply, Request};
 
@@ -27,11 +28,15 @@ pub enum State {
     Broken(String),
 }
 
-/// A backend of the run.
+/// The place of one worker.
 pub struct Slot {
+    /// Which worker.
+    pub id: WorkerId,
+    /// Whether the run has cells for it, or requires it; others only measure ceilings.
+    pub is_planned: bool,
     /// Its present worker.
     pub state: State,
-    /// Workers of this backend that were started so far: tells whether one still holds its jobs.
+    /// The number of workers started here so far, which shows whether the present one still holds its jobs.
     pub generation: u64,
     failed_starts: u32,
     /// What the report says of it.
@@ -41,10 +46,10 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// The slot of that backend, without a worker.
-    pub fn new(name: &str) -> Self {
+    /// A slot in which nothing runs.
+    pub fn new(id: WorkerId) -> Self {
         let report = BackendState {
-            name: name.into(),
+            name: id.report_name(),
             available: false,
             reason: Some("it was still starting".into()),
             fix: None,
@@ -54,16 +59,23 @@ impl Slot {
             description: serde_json::Value::Null,
             libraries: vec![],
         };
-        Slot { state: State::Absent, generation: 0, failed_starts: 0, report, ceilings_depend_on: None }
+        Slot {
+            id,
+            is_planned: false,
+            state: State::Absent,
+            generation: 0,
+            failed_starts: 0,
+            report,
+            ceilings_depend_on: None,
+        }
     }
 
     /// Starts and greets a worker; waits for none.
     pub fn launch(&mut self, place: &Place, options: &Options) {
         self.generation += 1;
-        let fewer = fewer_threads(&self.report.name);
-        let options = Options { threads: fewer.or(options.threads), ..options.clone() };
-        let backend = self.report.name.split('@').next().unwrap_or_default();
-        match Client::start(backend, place) {
+        let (threads, library) = (self.id.threads.or(options.threads), self.id.library.clone());
+        let options = Options { threads, library, ..options.clone() };
+        match Client::start(&self.id, place) {
             Ok(mut client) => {
                 client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options });
                 self.state = State::Starting(client);

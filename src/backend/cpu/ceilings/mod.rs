@@ -10,6 +10,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::list::Listed;
 use super::{Cpu, quiet, simd};
 use crate::backend::Ceilings;
 use crate::case::DType;
@@ -23,21 +24,29 @@ const MEMORY_S: f64 = 0.3;
 /// Seconds for the products of one library in one element type, beside those of the last execution.
 const PRODUCTS_S: f64 = 0.25;
 
-/// Measures them, in two to three seconds; what cannot be measured is left out.
+/// Measures what this worker can, in one to three seconds: the products of its library or, in the worker that has
+/// none, memory and all other products. What cannot be measured is left out.
 pub fn measure(cpu: &Cpu) -> Ceilings {
-    let free = free_host_bytes().and_then(|bytes| u64::try_from(bytes).ok());
-    let bytes = memory::bytes_each(processors::last_level_cache_bytes(), free);
-    let of_memory = bytes.map(Arrays::touch).map(|arrays| arrays.rates(MEMORY_S)).unwrap_or_default();
+    let of_memory = if cpu.library.is_none() { memory_rates() } else { Ceilings::default() };
     let matmul = DType::ALL.iter().filter_map(|dtype| Some((dtype.name().to_owned(), product(cpu, *dtype)?)));
     Ceilings { matmul: matmul.collect(), ..of_memory }
 }
 
-/// The highest rate of a product by any variant that runs by default.
+fn memory_rates() -> Ceilings {
+    let free = free_host_bytes().and_then(|bytes| u64::try_from(bytes).ok());
+    let bytes = memory::bytes_each(processors::last_level_cache_bytes(), free);
+    bytes.map(Arrays::touch).map(|arrays| arrays.rates(MEMORY_S)).unwrap_or_default()
+}
+
+/// The highest rate of a product by any variant of this worker's library that runs by default.
 fn product(cpu: &Cpu, dtype: DType) -> Option<f64> {
-    let kernels = cpu.kernels.iter().filter(|listed| listed.variant.op == "matmul" && listed.variant.default);
-    let rates = kernels.filter_map(|kernel| {
+    let is_own = |listed: &&Listed| {
+        let variant = &listed.variant;
+        variant.op == "matmul" && variant.default && variant.library.as_deref() == cpu.library.as_deref()
+    };
+    let rates = cpu.kernels.iter().filter(is_own).filter_map(|kernel| {
         let rate = products::rate(cpu, kernel, dtype, PRODUCTS_S).ok();
-        // Threads of one library that spin for more work would slow the next one.
+        // Threads that spin for more work would slow the next product.
         quiet::wait();
         rate
     });

@@ -4,10 +4,8 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use libloading::os::unix::Library;
-
 use super::machine::Machine;
-use super::shared_library::{open, symbol};
+use super::shared_library::SharedLibrary;
 use crate::backend::Finding;
 use crate::case::DType;
 use crate::error::Unavailable;
@@ -18,6 +16,9 @@ pub use lines::FftwLines;
 
 /// What it is called before its element type.
 const NAME: &str = "FFTW";
+/// What its variants and its worker are called by: the files for both element types share a worker, since all their
+/// symbols begin with another prefix.
+pub const WORD: &str = "fftw";
 /// The variants that need it.
 const SERVES: &str = "fft/fftw";
 
@@ -49,17 +50,18 @@ impl Fftw {
         // pointers to numbers as pointers to anything. The version is an array of characters with a final zero, whose
         // address is its symbol's.
         unsafe {
-            let library = open(path)?;
-            let version: *const c_char = routine(&library, dtype, "version")?;
+            let mut library = SharedLibrary::open(path)?;
+            library.own_file_defines(&name(dtype, "version"));
+            let version: *const c_char = library.symbol(&name(dtype, "version"))?;
             let fftw = Fftw {
                 path: path.to_path_buf(),
                 version: CStr::from_ptr(version).to_string_lossy().into_owned(),
-                plan_dft_1d: routine(&library, dtype, "plan_dft_1d")?,
-                execute_dft: routine(&library, dtype, "execute_dft")?,
-                destroy_plan: routine(&library, dtype, "destroy_plan")?,
-                alignment_of: routine(&library, dtype, "alignment_of")?,
+                plan_dft_1d: library.symbol(&name(dtype, "plan_dft_1d"))?,
+                execute_dft: library.symbol(&name(dtype, "execute_dft"))?,
+                destroy_plan: library.symbol(&name(dtype, "destroy_plan"))?,
+                alignment_of: library.symbol(&name(dtype, "alignment_of"))?,
             };
-            std::mem::forget(library);
+            library.keep();
             Ok(fftw)
         }
     }
@@ -129,17 +131,12 @@ fn files(machine: &Machine, dtype: DType) -> Vec<PathBuf> {
     files.filter_map(|file| file.canonicalize().ok()).collect()
 }
 
-/// The symbol of that name behind the element type's prefix.
-///
-/// # Safety
-/// `F` is the type of a pointer to what the symbol stands for.
-unsafe fn routine<F: Copy>(library: &Library, dtype: DType, name: &str) -> Result<F, String> {
-    let prefix = match dtype {
-        DType::F32 => "fftwf_",
-        DType::F64 => "fftw_",
-    };
-    // SAFETY: the caller vouches for the type.
-    unsafe { symbol(library, &format!("{prefix}{name}")) }
+/// The name of a symbol behind the element type's prefix.
+fn name(dtype: DType, symbol: &str) -> String {
+    match dtype {
+        DType::F32 => format!("fftwf_{symbol}"),
+        DType::F64 => format!("fftw_{symbol}"),
+    }
 }
 
 #[cfg(test)]

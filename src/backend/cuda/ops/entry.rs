@@ -51,6 +51,7 @@ const fn declare(
         accuracy,
         default,
         dtypes: Cow::Borrowed(dtypes),
+        library: None,
     }
 }
 
