@@ -85,6 +85,7 @@ impl Session {
     /// spins.
     pub fn rest(&mut self) -> Reply {
         self.held = None;
+        memory::return_freed();
         self.backend.settle();
         Reply::Rested
     }
@@ -171,6 +172,7 @@ impl Session {
     /// Lets a job go.
     pub fn release(&mut self, number: u64) -> Reply {
         self.jobs.remove(&number);
+        memory::return_freed();
         Reply::Released
     }
 
