@@ -68,8 +68,7 @@ pub fn gather(
     }
     let mut ready = vec![];
     // The most that a machine does it does on the most threads.
-    for backend in workers.backends() {
-        let id = workers.of_backend(&backend);
+    for id in workers.describing() {
         match workers.ready(&id, observer) {
             Ok(_) => ready.push(id),
             Err(Hindrance::Interrupted) => return ControlFlow::Break(()),

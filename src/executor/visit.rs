@@ -219,7 +219,12 @@ impl Visit<'_> {
 
     /// Has the worker compare what was timed with what was judged; with `execute` on one more execution, too.
     fn verify_steps(&mut self, course: &mut Course<'_>, execute: bool) -> Result<(), End> {
-        match self.exchange(course, &Request::Verify { job: course.job(), execute })? {
+        let start = Instant::now();
+        let reply = self.exchange(course, &Request::Verify { job: course.job(), execute })?;
+        if let Some(phases) = &mut course.row.phases {
+            phases.verify_s += start.elapsed().as_secs_f64();
+        }
+        match reply {
             Reply::Verified => {
                 course.series.verified += 1;
                 Ok(())

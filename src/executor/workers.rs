@@ -62,14 +62,18 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts and greets the workers that load no library, for every backend of the plan and every required one; waits
-    /// for none. The others start when their first cell is prepared: one after the other, while nothing is timed.
+    /// Starts and greets the workers that load no library; waits for none. Every backend of the plan and every required
+    /// one has such a worker on all threads, which describes it. Workers with a library start when their first cell is
+    /// prepared: one after the other, while nothing is timed.
     pub fn start(run: &Run, place: Place, stop: &'static AtomicBool) -> Self {
         let start_limit = run.cell_timeout.max(LEAST_START_LIMIT);
         let options = run.options.clone();
         let mut workers = Workers { slots: vec![], at_work: None, place, options, start_limit, stop };
-        run.cells.iter().for_each(|planned| workers.plan(&planned.worker()));
-        run.require.iter().for_each(|name| workers.plan(&workers.of_backend(name)));
+        for planned in &run.cells {
+            workers.plan(WorkerId::of_backend(&planned.cell.backend));
+            workers.plan(planned.worker());
+        }
+        run.require.iter().for_each(|name| workers.plan(WorkerId::of_backend(name)));
         workers.start_absent();
         workers
     }
@@ -81,7 +85,7 @@ impl Workers {
         observer: &mut dyn Observer,
     ) -> Result<ControlFlow<()>, RequiredBackendMissing> {
         for name in names {
-            match self.ready(&self.of_backend(name), observer) {
+            match self.ready(&WorkerId::of_backend(name), observer) {
                 Ok(_) => {}
                 Err(Hindrance::Interrupted) => return Ok(ControlFlow::Break(())),
                 Err(Hindrance::Unavailable(Unavailable { reason, fix })) => {
@@ -164,8 +168,8 @@ impl Workers {
     }
 
     /// Makes it a worker of the whole run.
-    fn plan(&mut self, id: &WorkerId) {
-        let at = self.slot(id);
+    fn plan(&mut self, id: WorkerId) {
+        let at = self.slot(&id);
         self.slots[at].is_planned = true;
     }
 
@@ -205,24 +209,11 @@ impl Workers {
         }
     }
 
-    /// The backends that have a worker on all threads, each once.
-    pub fn backends(&self) -> Vec<String> {
-        let mut names: Vec<String> = vec![];
-        for slot in self.slots.iter().filter(|slot| slot.id.threads.is_none()) {
-            if !names.contains(&slot.id.backend) {
-                names.push(slot.id.backend.clone());
-            }
-        }
-        names
-    }
-
-    /// A worker of the backend on all threads: the one without a library, unless only others are planned.
-    pub fn of_backend(&self, name: &str) -> WorkerId {
-        let plain = WorkerId::of_backend(name);
-        let planned = self.slots.iter().map(|slot| &slot.id);
-        let on_all = || planned.clone().filter(|id| id.backend == name && id.threads.is_none());
-        let is_planned = on_all().any(|id| *id == plain);
-        on_all().find(|_| !is_planned).cloned().unwrap_or(plain)
+    /// The worker of each backend that describes it.
+    pub fn describing(&self) -> Vec<WorkerId> {
+        let planned = self.slots.iter().filter(|slot| slot.is_planned);
+        let of_backend = |slot: &&Slot| slot.id == WorkerId::of_backend(&slot.id.backend);
+        planned.filter(of_backend).map(|slot| slot.id.clone()).collect()
     }
 
     /// What the backend's ceilings depend on besides the host, where that worker has reported it.

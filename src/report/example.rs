@@ -133,6 +133,7 @@ fn phases(side: Side, n: u64) -> Phases {
         first_s: 0.03,
         download_s: 0.0,
         check_s: 0.01,
+        verify_s: 0.0,
         ..Phases::default()
     };
     if side == Side::Cpu {

@@ -144,7 +144,7 @@ pub struct BackendState {
     /// Device, threads and so on, as the backend describes itself.
     #[serde(default)]
     pub description: serde_json::Value,
-    /// Libraries in use, with versions and paths.
+    /// Libraries in use by any of its workers, with versions and paths.
     #[serde(default)]
     pub libraries: Vec<crate::backend::Finding>,
 }

@@ -228,6 +228,9 @@ pub struct Phases {
     pub peak_device_bytes: Option<u64>,
     /// Judging the answer.
     pub check_s: f64,
+    /// Checking that what was timed is what was judged, over all rounds.
+    #[serde(default)]
+    pub verify_s: f64,
 }
 
 impl Phases {

@@ -1,7 +1,10 @@
-//! How much host memory a worker may still take.
+//! How much host memory a worker may still take, and how it leaves memory to the other workers.
 
 use std::fs;
 use std::path::Path;
+
+// Its C library is linked with the crate, also where a test uses the system's allocator.
+use mimalloc as _;
 
 /// Bytes of host memory that are free: what the kernel says is available, or what the control group of this
 /// process leaves, whichever is less. `None` where the system does not tell.
@@ -12,6 +15,15 @@ pub fn free_host_bytes() -> Option<u128> {
         (Some(a), Some(b)) => Some(a.min(b)),
         (a, b) => a.or(b),
     }
+}
+
+/// Returns freed memory that the allocator keeps to the system: nobody else can use it as long as this process sleeps.
+pub fn return_freed() {
+    unsafe extern "C" {
+        fn mi_collect(force: bool);
+    }
+    // SAFETY: mimalloc's routine takes any flag, may be called at any time, and touches freed memory alone.
+    unsafe { mi_collect(true) }
 }
 
 /// `MemAvailable` of a `/proc/meminfo`, in bytes.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use super::memory;
 use super::operands::Operands;
 use super::protocol::Reply;
 use super::verify::{Altered, Judged, Unverified};
@@ -81,6 +82,7 @@ impl Session {
     /// spins.
     pub fn rest(&mut self) -> Reply {
         self.operands = Operands::default();
+        memory::return_freed();
         self.backend.settle();
         Reply::Rested
     }
@@ -221,6 +223,7 @@ impl Session {
     /// Lets a job go.
     pub fn release(&mut self, number: u64) -> Reply {
         self.jobs.remove(&number);
+        memory::return_freed();
         Reply::Released
     }
 

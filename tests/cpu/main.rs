@@ -1,13 +1,29 @@
 //! A worker of the CPU as the system sees it: the threads that work, the processors they are bound to, page faults, the
-//! libraries beside each other.
+//! libraries next to each other.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
+#[cfg(target_env = "gnu")]
+mod bindings;
 mod faults;
+#[cfg(target_env = "gnu")]
+mod loader;
 mod neighbours;
+mod rest;
 mod threads;
 mod worker;
+
+use std::process::Command;
+
+/// Has a command find the libraries of Python packages that are installed under the prefixes in
+/// `GPUBENCH_TEST_PREFIXES`, two at most, separated by a colon.
+fn with_prefixes(command: &mut Command) {
+    let prefixes = std::env::var("GPUBENCH_TEST_PREFIXES").unwrap_or_default();
+    for (prefix, name) in prefixes.split(':').filter(|p| !p.is_empty()).zip(["VIRTUAL_ENV", "CONDA_PREFIX"]) {
+        command.env(name, prefix);
+    }
+}
 
 #[expect(clippy::print_stderr, reason = "a test that is left out says why")]
 fn leave_out(what: &str, reason: &serde_json::Value) {

@@ -32,10 +32,10 @@ fn working(worker: &mut Worker) -> usize {
 }
 
 /// As many threads work as the worker tells, never more, and it tells no more than were asked for.
-fn obeys(op: &str, variant: &str, n: u64) {
+fn obeys(library: Option<&str>, op: &str, variant: &str, n: u64) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     for threads in [1, 2] {
-        let mut worker = Worker::start(threads, false);
+        let mut worker = Worker::start_for(library, threads, false);
         let prepared = worker.prepare(op, variant, n, "hot");
         if prepared["type"] == "skipped" {
             return leave_out(&format!("{op}/{variant}"), &prepared["reason"]);
@@ -54,17 +54,17 @@ fn obeys(op: &str, variant: &str, n: u64) {
 #[test]
 fn rayon_works_on_the_threads_asked_for() {
     // So large that a thread that is woken late still finds work.
-    obeys("elementwise", "parallel", 6000);
+    obeys(None, "elementwise", "parallel", 6000);
 }
 
 #[test]
 fn faer_works_on_the_threads_asked_for() {
-    obeys("matmul", "faer", if cfg!(debug_assertions) { 640 } else { 1500 });
+    obeys(None, "matmul", "faer", if cfg!(debug_assertions) { 640 } else { 1500 });
 }
 
 #[test]
 fn openblas_works_on_the_threads_asked_for() {
-    obeys("matmul", "openblas", 1500);
+    obeys(Some("openblas"), "matmul", "openblas", 1500);
 }
 
 #[test]

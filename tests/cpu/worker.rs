@@ -6,6 +6,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::with_prefixes;
+
 /// A worker for the CPU, killed when dropped.
 pub struct Worker {
     child: Child,
@@ -14,14 +16,25 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Starts one with so many threads.
+    /// Starts one with that number of threads, which loads no library.
     pub fn start(threads: usize, pin: bool) -> Self {
+        Worker::start_for(None, threads, pin)
+    }
+
+    /// Starts one for the variants of a library.
+    pub fn start_for(library: Option<&str>, threads: usize, pin: bool) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
         command.args(["worker", "cpu"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        if library.is_some() {
+            with_prefixes(&mut command);
+        }
         let mut child = command.spawn().unwrap();
         let (requests, replies) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         let mut worker = Worker { child, requests, replies: BufReader::new(replies) };
-        let options = json!({ "threads": threads, "pin": pin, "device": 0, "ops": [], "dtypes": [] });
+        let mut options = json!({ "threads": threads, "pin": pin, "device": 0, "ops": [], "dtypes": [] });
+        if let Some(library) = library {
+            options["library"] = library.into();
+        }
         worker.send(&json!({ "type": "hello", "protocol": 2, "options": options }));
         assert_eq!(worker.reply()["type"], "ready");
         worker
@@ -43,6 +56,19 @@ impl Worker {
         let warm_up = json!({ "executions": 3, "least_s": 0.05, "most_s": 0.2 });
         let batch = json!({ "warm_up": warm_up, "samples": samples, "most_s": most_s });
         self.send(&json!({ "type": "measure", "job": 0, "batch": batch }));
+    }
+
+    /// Has it come to rest.
+    pub fn rest(&mut self) {
+        self.send(&json!({ "type": "rest" }));
+        assert_eq!(self.reply()["type"], "rested");
+    }
+
+    /// The bytes of memory that it has touched and not returned.
+    pub fn resident_bytes(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() << 10
     }
 
     fn send(&mut self, request: &Value) {

@@ -4,6 +4,7 @@
 
 mod gate;
 mod kills;
+mod libraries;
 mod outcomes;
 mod replies;
 mod sampling;

@@ -261,7 +261,9 @@ impl Backend for Cpu {
     }
 
     fn floors(&self) -> Option<Floors> {
-        Some(Floors { arithmetic: Some(evenness::measure()), ..clock::floors() })
+        // The worker without a library describes the machine, and is always there.
+        let arithmetic = self.library.is_none().then(evenness::measure);
+        Some(Floors { arithmetic, ..clock::floors() })
     }
 
     fn conditions(&mut self) -> Conditions {

@@ -6,7 +6,7 @@ use crate::worker::WorkerId;
 
 /// One entry per backend and number of threads, in the order of the workers.
 ///
-/// What a worker says of the machine is taken from the one without a library, or else from the first that could start.
+/// A description of the machine is that of the worker without a library, or else of the first that could start.
 pub fn merge<'a>(workers: impl Iterator<Item = (&'a WorkerId, &'a BackendState)>) -> Vec<BackendState> {
     let mut merged: Vec<(&WorkerId, BackendState)> = vec![];
     for (id, state) in workers {

@@ -1,0 +1,49 @@
+//! A worker that hands its turn over leaves processors and memory to the next one.
+
+use std::time::Duration;
+
+use crate::leave_out;
+use crate::worker::Worker;
+
+/// Processor time of all its threads, in the system's ticks of a hundredth of a second.
+fn ticks(worker: &Worker) -> u64 {
+    worker.ticks().values().sum()
+}
+
+#[test]
+fn a_worker_at_rest_uses_no_processor_and_keeps_no_operands() {
+    for (library, variant) in [(None, "faer"), (Some("openblas"), "openblas"), (Some("mkl"), "mkl")] {
+        let mut worker = Worker::start_for(library, 2, false);
+        let n = 1500;
+        let prepared = worker.prepare("matmul", variant, n, "hot");
+        if prepared["type"] == "skipped" {
+            leave_out(variant, &prepared["reason"]);
+            continue;
+        }
+        worker.measure(3, 1.0);
+        assert_eq!(worker.reply()["type"], "measured");
+        let held = worker.resident_bytes();
+        worker.rest();
+        // The job keeps its own.
+        let operands = 2 * n * n * 4;
+        let kept = worker.resident_bytes();
+        assert!(kept + operands * 9 / 10 < held, "{variant}: {held} bytes before, {kept} at rest");
+        let before = ticks(&worker);
+        std::thread::sleep(Duration::from_millis(300));
+        let used = ticks(&worker) - before;
+        assert!(used <= 1, "{variant}: {used} ticks of 30 at rest");
+        worker.measure(3, 1.0);
+        assert_eq!(worker.reply()["type"], "measured", "its jobs are kept");
+    }
+}
+
+#[test]
+fn a_worker_refuses_variants_of_a_library_that_it_was_not_started_for() {
+    for (started_for, library, variant) in [(None, "openblas", "openblas"), (Some("openblas"), "mkl", "mkl")]
+    {
+        let refused = Worker::start_for(started_for, 1, false).prepare("matmul", variant, 8, "hot");
+        assert_eq!(refused["type"], "failed", "{refused}");
+        let reason = refused["reason"].as_str().unwrap();
+        assert!(reason.contains(&format!("\"library\": \"{library}\"")), "{reason}");
+    }
+}

@@ -1,0 +1,144 @@
+//! Variants of a library run in a worker of that library's own: when it starts, what it leaves to the next worker, and
+//! what the report says of it.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use gpubench::executor::Peaks;
+use gpubench::report::Outcome;
+use serde_json::Value;
+
+use crate::stage::{Stage, outcomes};
+
+/// Two variants of a library each, and two that need none.
+const SCRIPT: &str = "[[variant]]\nname = 'a'\n[[variant]]\nname = 'x'\nlibrary = 'libx'\n\
+                      [[variant]]\nname = 'y'\nlibrary = 'liby'\n[[variant]]\nname = 'b'\n\
+                      [[variant]]\nname = 'x2'\nlibrary = 'libx'\n";
+
+/// A request as a worker read it.
+struct Heard {
+    /// The process.
+    worker: u32,
+    request: Value,
+}
+
+impl Heard {
+    fn is(&self, kind: &str) -> bool {
+        self.request["type"] == kind
+    }
+}
+
+/// Runs a stage with workers that note what they are asked, all in one file.
+fn listen(stage: &mut Stage) -> PathBuf {
+    let (program, log) = (stage.folder.path().join("worker.sh"), stage.folder.path().join("log"));
+    let text = format!(
+        "#!/bin/sh\nwhile IFS= read -r line; do\n  printf '%s %s\\n' $$ \"$line\" >> '{}'\n  printf '%s\\n' \"$line\"\n\
+         done | exec '{}' \"$@\"\n",
+        log.display(),
+        env!("CARGO_BIN_EXE_gpubench")
+    );
+    std::fs::write(&program, text).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    stage.run.program = Some(program);
+    log
+}
+
+fn heard(log: &PathBuf) -> Vec<Heard> {
+    let text = std::fs::read_to_string(log).unwrap();
+    let parse = |line: &str| {
+        let (worker, request) = line.split_once(' ').unwrap();
+        Heard { worker: worker.parse().unwrap(), request: serde_json::from_str(request).unwrap() }
+    };
+    text.lines().map(parse).collect()
+}
+
+#[test]
+fn libraries_have_workers_of_their_own_and_one_entry_in_the_report() {
+    let mut stage = Stage::new(SCRIPT, "sin", &[2, 3]);
+    let mut fewer = stage.run.cells[1].clone();
+    fewer.cell.variant = "x@1".into();
+    stage.run.cells.push(fewer);
+    let log = listen(&mut stage);
+    let report = stage.finish();
+    // The simulated device refuses a variant that is sent to another library's worker.
+    assert!(outcomes(&report).iter().all(|outcome| *outcome == Outcome::Measured), "{:?}", report.rows);
+    let entries: Vec<(&str, Vec<&str>)> = report
+        .environment
+        .backends
+        .iter()
+        .map(|entry| (entry.name.as_str(), entry.libraries.iter().map(|found| found.name.as_str()).collect()))
+        .collect();
+    assert_eq!(entries, [("sim", vec!["libx", "liby"]), ("sim@1", vec!["libx"])]);
+    let heard = heard(&log);
+    let started: Vec<&Value> =
+        heard.iter().filter(|heard| heard.is("hello")).map(|heard| &heard.request["options"]).collect();
+    assert_eq!(started.len(), 4, "{started:?}");
+}
+
+#[test]
+fn a_library_s_worker_starts_with_its_first_cell_and_each_worker_rests_before_the_next_works() {
+    let mut stage = Stage::new(SCRIPT, "sin", &[2, 3]);
+    let log = listen(&mut stage);
+    stage.finish();
+    let heard = heard(&log);
+    let mut at_work: Option<(u32, bool)> = None;
+    for (index, now) in heard.iter().enumerate() {
+        if now.is("hello") && !now.request["options"]["library"].is_null() {
+            let next = heard[index + 1..].iter().find(|later| later.worker == now.worker).unwrap();
+            assert!(next.is("prepare"), "{}", next.request);
+            let between = heard[index + 1..].iter().take_while(|later| later.worker != now.worker);
+            assert_eq!(between.filter(|other| !other.is("rest")).count(), 0, "nobody works while it starts");
+        }
+        if now.is("rest") {
+            assert_eq!(at_work, Some((now.worker, false)), "only the one that has worked is asked to rest");
+            at_work = Some((now.worker, true));
+        }
+        if now.is("prepare") || now.is("measure") {
+            let others_rest = at_work.is_none_or(|(worker, rests)| rests || worker == now.worker);
+            assert!(others_rest, "{} while {at_work:?} has worked", now.request);
+            at_work = Some((now.worker, false));
+        }
+    }
+    assert!(heard.iter().filter(|heard| heard.is("rest")).count() > 5);
+}
+
+#[test]
+fn where_memory_is_short_the_jobs_of_every_worker_are_let_go_once() {
+    let script = format!("{SCRIPT}[[rule]]\nvariant = 'y'\noutcome = 'out-of-memory'\n");
+    let mut stage = Stage::new(&script, "sin", &[2, 3]);
+    let log = listen(&mut stage);
+    let report = stage.finish();
+    let skipped = report.rows.iter().filter(|row| row.outcome == Outcome::Skipped);
+    assert_eq!(skipped.map(|row| row.variant.as_str()).collect::<Vec<_>>(), ["y", "y"]);
+    assert!(report.rows.iter().all(|row| row.variant == "y" || row.outcome == Outcome::Measured));
+    let heard = heard(&log);
+    let asked_for_y: Vec<usize> = (0..heard.len())
+        .filter(|at| heard[*at].is("prepare") && heard[*at].request["cell"]["variant"] == "y")
+        .collect();
+    // At its first turn one of the two may find that no job is held.
+    assert!((3..=4).contains(&asked_for_y.len()), "{} times", asked_for_y.len());
+    let [.., first, second] = asked_for_y[..] else { unreachable!() };
+    let released = heard[first..second].iter().filter(|heard| heard.is("release"));
+    let workers: std::collections::BTreeSet<u32> = released.map(|heard| heard.worker).collect();
+    assert!(!workers.contains(&heard[first].worker) && !workers.is_empty(), "{workers:?}");
+}
+
+#[test]
+fn ceilings_are_the_highest_of_all_libraries_whichever_are_in_the_run() {
+    let mut stage = Stage::new(SCRIPT, "sin", &[2]);
+    stage.run.cells.truncate(1);
+    stage.run.peaks = Peaks::Measured;
+    let log = listen(&mut stage);
+    let report = stage.finish();
+    assert!(report.environment.backends[0].ceilings.is_some() && report.environment.backends.len() == 1);
+    let heard = heard(&log);
+    let asked: Vec<u32> =
+        heard.iter().filter(|heard| heard.is("ceilings")).map(|heard| heard.worker).collect();
+    assert_eq!(asked.len(), 3, "one for no library, and one per library");
+    let measured: Vec<u32> =
+        heard.iter().filter(|heard| heard.is("measure")).map(|heard| heard.worker).collect();
+    assert!(
+        measured.iter().all(|worker| !asked.contains(worker)),
+        "cells have workers that measured nothing before"
+    );
+}
