@@ -48,17 +48,19 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode> {
 
 /// The policy file, with what the command line says put over it.
 fn policy_of(args: &CompareArgs) -> Result<Policy> {
-    let mut policy = read_policy(args.policy.as_deref(), args.threshold)?;
+    let given =
+        Limits { threshold: args.threshold, mean_threshold: args.mean_threshold, ..Limits::default() };
+    let mut policy = read_policy(args.policy.as_deref(), given)?;
     policy.accept_missing |= args.accept_missing;
     policy.accept_unsure |= args.accept_unsure;
     policy.cross_machine |= args.cross_machine;
     Ok(policy)
 }
 
-/// The policy in `file`, or the default one, with the threshold of the command line for cells without their own.
-pub fn read_policy(file: Option<&Path>, threshold: Option<f64>) -> Result<Policy> {
+/// The policy in `file`, or the default one, with the limits of the command line for cells without their own.
+pub fn read_policy(file: Option<&Path>, given: Limits) -> Result<Policy> {
     let mut policy = file.map(policy::read).transpose()?.unwrap_or_default();
-    policy.set_defaults(Limits { threshold, ..Limits::default() });
+    policy.set_defaults(given);
     Ok(policy)
 }
 

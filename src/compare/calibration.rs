@@ -29,9 +29,9 @@ impl Calibrated {
 
 /// Every cell that has a time and that the policy does not leave out, in the order of the runs.
 pub fn calibrate(runs: &Runs, policy: &Policy) -> Vec<Calibrated> {
-    let pairs = pairs(runs, &Runs::default());
+    let pairs = pairs(runs, &Runs::default(), &Runs::default());
     let limits: Vec<Limits> = pairs.iter().map(|pair| policy.limits(&pair.cell)).collect();
-    let spreads = spreads(&pairs, &limits, runs, &Runs::default());
+    let spreads = spreads(&pairs, &limits, &runs.null_spread);
     let calibrated = |((pair, limits), spread): ((&Pair, &Limits), &Option<Spread>)| {
         let (evidence, spread) = (pair.old.evidence.as_ref()?, (*spread)?);
         Some(Calibrated {
@@ -47,7 +47,7 @@ pub fn calibrate(runs: &Runs, policy: &Policy) -> Vec<Calibrated> {
 
 /// Why a cell has no time in some of the runs while it has one in others, or a wrong answer or failure in any.
 pub fn unsound(runs: &Runs) -> Vec<(Cell, String)> {
-    let pairs = pairs(runs, &Runs::default());
+    let pairs = pairs(runs, &Runs::default(), &Runs::default());
     let of_cell = |pair: Pair| {
         let standing = pair.old;
         let word = |outcome: Outcome, reason: String| format!("{} in a pass: {reason}", outcome.name());

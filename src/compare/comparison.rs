@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Change, Difference, RunInfo, Verdict};
+use super::{Change, Difference, MeanChange, RunInfo, Verdict};
 use crate::case::{Cache, DType};
 
 /// Version of the layout of a comparison in JSON, independent of the program's version.
@@ -36,6 +36,9 @@ pub struct Comparison {
     pub notes: Vec<Note>,
     /// Geometric means of the ratios, one entry an op, backend, element type and state of the caches.
     pub means: Vec<Mean>,
+    /// The same of larger groups with a verdict each: the whole sweep first, then each backend, then each op of a backend.
+    #[serde(default)]
+    pub mean_changes: Vec<MeanChange>,
     /// Every cell of either side: what the gate trips over first, then by how much they changed.
     pub cells: Vec<Change>,
 }
@@ -47,7 +50,7 @@ pub struct Gate {
     pub conclusion: Conclusion,
     /// Exit code of the program: 0, 1, 2 or 3.
     pub exit_code: u8,
-    /// The reason in one line, such as `2 cells are slower`.
+    /// The reason in one line, such as `2 cells slower, 1 mean slower; first: ...`.
     pub reason: String,
     /// The next step, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,14 +101,17 @@ pub struct Count {
 /// How ratios and verdicts came about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Method {
-    /// Chance, over the whole comparison, of calling any cell changed when none did.
+    /// Chance, over the whole comparison, of a false regression when nothing changed.
     pub alpha: f64,
     /// Confidence of the intervals.
     pub confidence: f64,
-    /// Correction for the number of cells tested: `holm`.
+    /// Correction for the number of cells, and of means, tested: `holm`.
     pub correction: String,
     /// Cells that were tested.
     pub tested: usize,
+    /// Geometric means that were tested.
+    #[serde(default)]
+    pub means_tested: usize,
     /// Where the spread from run to run came from, in words.
     pub spread: String,
 }

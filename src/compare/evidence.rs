@@ -19,6 +19,8 @@ pub struct Evidence {
     pub runs: Vec<f64>,
     /// Variance of such a logarithm that the samples within a run account for, mean over runs.
     pub within: f64,
+    /// Variance between the rounds of a run, mean over runs: how restless the cell was while it was measured.
+    pub between_rounds: f64,
     /// Logarithm of the median of each round of each run.
     pub rounds: Vec<f64>,
     /// Logarithm of the multiprocessors' clock in MHz, median of each run; empty unless every run has it.
@@ -84,6 +86,7 @@ impl Evidence {
         let rounds: Vec<Vec<f64>> = timed.iter().map(|(_, execute)| round_medians(execute)).collect();
         let within = timed.iter().zip(&rounds).map(|((_, execute), rounds)| within(execute, rounds));
         let within = within.sum::<f64>() / timed.len() as f64;
+        let between_rounds = rounds.iter().map(|rounds| between(rounds)).sum::<f64>() / timed.len() as f64;
         let clocks: Vec<f64> = timed.iter().filter_map(|(_, execute)| median(&execute.sm_mhz)).collect();
         let all_have_clocks = clocks.len() == timed.len();
         let errors = timed.iter().filter_map(|(row, _)| row.error);
@@ -99,6 +102,7 @@ impl Evidence {
         Evidence {
             runs: each(&|execute| execute.median_s.ln()),
             within,
+            between_rounds,
             rounds: rounds.concat(),
             clocks: if all_have_clocks { clocks.iter().map(|mhz| mhz.ln()).collect() } else { vec![] },
             timers: distinct(timed.iter().map(|(_, execute)| execute.clock)),
@@ -141,8 +145,23 @@ fn within(execute: &Execute, rounds: &[f64]) -> f64 {
     } else {
         UNKNOWN.powi(2)
     };
-    let by_rounds = if rounds.len() < 2 { 0.0 } else { variance(rounds) / rounds.len() as f64 };
-    by_samples.max(by_rounds)
+    by_samples.max(between(rounds) / rounds.len().max(1) as f64)
+}
+
+/// Variance between the rounds of a run; 0 where it has one.
+fn between(rounds: &[f64]) -> f64 {
+    if rounds.len() < 2 { 0.0 } else { variance(rounds) }
+}
+
+/// The variance within groups, pooled, and its degrees of freedom; `None` where no group has two values.
+pub fn pooled_variance<'a>(groups: impl IntoIterator<Item = &'a [f64]>) -> Option<(f64, f64)> {
+    let (mut squares, mut df) = (0.0, 0.0);
+    for group in groups.into_iter().filter(|group| group.len() > 1) {
+        let own_df = (group.len() - 1) as f64;
+        squares += own_df * variance(group);
+        df += own_df;
+    }
+    (df > 0.0).then(|| (squares / df, df))
 }
 
 /// Variance of `values` around their mean, with n - 1 in the denominator; at least two values.

@@ -6,7 +6,7 @@ use crate::case::{Cache, Case, DType};
 use crate::measure::grade::Grade;
 use crate::op::Checked;
 
-/// What three runs a side know of a cell.
+/// What three runs per side know of a cell.
 pub fn measured(median_s: f64) -> Measured {
     Measured {
         runs: 3,
@@ -149,6 +149,35 @@ fn difference(fact: &str, severity: Severity, old: &str, new: &str) -> Differenc
     Difference { fact: fact.into(), severity, old: old.into(), new: new.into() }
 }
 
+/// Three means: one that is slower, one that is inconclusive, one that is the same.
+fn mean_changes() -> Vec<MeanChange> {
+    let mean =
+        |op: Option<&str>, backend: Option<&str>, cells, ratio: f64, half: f64, verdict, doubt| MeanChange {
+            op: op.map(str::to_owned),
+            backend: backend.map(str::to_owned),
+            cells,
+            verdict,
+            doubt,
+            reason: export::mean_with_interval(ratio, Some([ratio - half, ratio + half])),
+            next: None,
+            ratio,
+            interval: Some([ratio - half, ratio + half]),
+            p: Some(0.001),
+            p_corrected: Some(0.004),
+            detectable: Some(0.011),
+            run_spread: Some(0.002),
+            threshold: 0.02,
+        };
+    let mut all = mean(None, None, 6, 1.021, 0.004, Verdict::Slower, None);
+    all.reason += "; no cell alone is slower";
+    all.next = Some("look at what changed between both revisions".into());
+    vec![
+        all,
+        mean(None, Some("cpu"), 3, 1.01, 0.03, Verdict::Unsure, Some(Doubt::MaybeSlower)),
+        mean(Some("matmul"), Some("cpu"), 3, 1.001, 0.01, Verdict::Same, None),
+    ]
+}
+
 /// A comparison whose gate trips.
 pub fn full() -> Comparison {
     let cells: Vec<Change> = regressions().into_iter().chain(open()).chain(settled()).collect();
@@ -179,24 +208,26 @@ pub fn full() -> Comparison {
                 confidence: 0.95,
                 correction: "holm".into(),
                 tested: 10,
-                spread: "from 3 runs a side, at least 1 %".into(),
+                means_tested: 3,
+                spread: "measured between 3 runs of OLD and 3 runs of NEW".into(),
             },
             environment: vec![
                 difference("driver", Severity::Warn, "580.65.06", "580.82.07"),
                 difference("os", Severity::Ignore, "Linux 6.8", "Linux 6.9"),
             ],
             notes: vec![Note {
-                text: "3 runs a side see changes of 3 % at best".into(),
-                next: "give 5 runs a side".into(),
+                text: "3 runs per side see changes of 3 % at best".into(),
+                next: "give 5 runs per side".into(),
             }],
             means: vec![mean("matmul", "cuda", 2, 1.19), mean("matmul", "cpu", 2, 1.004)],
+            mean_changes: mean_changes(),
             cells: vec![],
         },
         cells,
     )
 }
 
-/// That comparison with other cells, counted anew.
+/// That comparison with other cells, counted again.
 pub fn with_cells(mut comparison: Comparison, cells: Vec<Change>) -> Comparison {
     comparison.counts = Count::of(&cells);
     comparison.cells = cells;
@@ -208,6 +239,7 @@ pub fn passing() -> Comparison {
     let mut comparison = full();
     let same = comparison.cells.iter().filter(|change| change.verdict == Verdict::Same).cloned().collect();
     comparison.gate = gate(Conclusion::Pass, 0, "none of 2 cells is worse");
+    comparison.mean_changes.retain(|mean| !mean.is_regression());
     with_cells(comparison, same)
 }
 
@@ -225,6 +257,9 @@ pub fn across_machines(allowed: bool) -> Comparison {
     for change in &mut cells {
         (change.verdict, change.doubt, change.next) = (Verdict::NotJudged, None, None);
         change.reason = "the machines differ".into();
+    }
+    for mean in &mut comparison.mean_changes {
+        (mean.verdict, mean.doubt, mean.next) = (Verdict::NotJudged, None, None);
     }
     with_cells(comparison, cells)
 }

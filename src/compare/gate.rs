@@ -1,15 +1,21 @@
 //! What a pipeline should do, from the verdicts on all cells and the environment.
 
-use super::{Change, Conclusion, Count, Difference, Doubt, Gate, Policy, Severity, Verdict};
+use super::{Change, Conclusion, Count, Difference, Doubt, Gate, MeanChange, Policy, Severity, Verdict};
 
-/// The conclusion; `cells` are those of either side, gravest first.
-pub fn conclude(cells: &[Change], environment: &[Difference], policy: &Policy) -> Gate {
+/// The conclusion; `cells` are those of either side, gravest first, `means` the means that were tested, widest first.
+pub fn conclude(cells: &[Change], means: &[MeanChange], environment: &[Difference], policy: &Policy) -> Gate {
     let accepted = accepted_verdicts(policy);
-    let gate = concluded(cells, environment, policy, &accepted);
+    let gate = concluded(cells, means, environment, policy, &accepted);
     Gate { accepted, ..gate }
 }
 
-fn concluded(cells: &[Change], environment: &[Difference], policy: &Policy, accepted: &[Verdict]) -> Gate {
+fn concluded(
+    cells: &[Change],
+    means: &[MeanChange],
+    environment: &[Difference],
+    policy: &Policy,
+    accepted: &[Verdict],
+) -> Gate {
     if let Some(gate) = not_comparable(cells, environment, policy) {
         return gate;
     }
@@ -17,10 +23,8 @@ fn concluded(cells: &[Change], environment: &[Difference], policy: &Policy, acce
         let reason = "the machines may differ, so ratios are told and nothing is concluded".into();
         return gate(Conclusion::RatiosOnly, reason, None);
     }
-    let regressions: Vec<&Change> = cells.iter().filter(|change| change.verdict.is_regression()).collect();
-    if let Some(worst) = regressions.first() {
-        let reason = format!("{}; first: {}, {}", tally(&regressions), worst.cell(), worst.reason);
-        return gate(Conclusion::Regression, reason, worst.next.clone());
+    if let Some(gate) = regression(cells, means) {
+        return gate;
     }
     let open = cells.iter().filter(|change| change.is_open() && !change.is_accepted(accepted));
     let open: Vec<&Change> = open.collect();
@@ -42,6 +46,27 @@ fn concluded(cells: &[Change], environment: &[Difference], policy: &Policy, acce
         false => format!("none of {judged} cells is known to be worse; accepted: {}", tally(&unsettled)),
     };
     gate(Conclusion::Pass, reason, None)
+}
+
+/// The conclusion where a cell or a mean is worse.
+fn regression(cells: &[Change], means: &[MeanChange]) -> Option<Gate> {
+    let cells: Vec<&Change> = cells.iter().filter(|change| change.verdict.is_regression()).collect();
+    let means: Vec<&MeanChange> = means.iter().filter(|mean| mean.is_regression()).collect();
+    let counts = [
+        (!cells.is_empty()).then(|| tally(&cells)),
+        (!means.is_empty()).then(|| format!("{} mean{} slower", means.len(), plural(means.len()))),
+    ];
+    let counts = counts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let (first, next) = match (cells.first(), means.first()) {
+        (Some(worst), _) => (format!("{}, {}", worst.cell(), worst.reason), worst.next.clone()),
+        (None, Some(worst)) => (format!("mean of {}, {}", worst.name(), worst.reason), worst.next.clone()),
+        (None, None) => return None,
+    };
+    Some(gate(Conclusion::Regression, format!("{counts}; first: {first}"), next))
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
 }
 
 /// Whether both sides have times of a cell that were held against each other.

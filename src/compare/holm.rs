@@ -1,16 +1,23 @@
-//! Correction of chances for the number of cells tested.
+//! Correction of chances for the number of hypotheses tested.
 
 /// Holm's step-down correction: each corrected value is at least its raw one, at most 1, and rejecting those at most
 /// `alpha` keeps the chance of any false rejection at `alpha`, however the tests depend on each other.
 ///
 /// Source: Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979).
 pub fn holm(p: &[f64]) -> Vec<f64> {
+    weighted_holm(p, &vec![1.0; p.len()])
+}
+
+/// The same with a positive weight per hypothesis: the first step tests a hypothesis at its share of `alpha`, so that
+/// those that matter most keep most of it. Equal weights make it [`holm`]. Section 4 of the same source.
+pub fn weighted_holm(p: &[f64], weights: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
-    order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
+    order.sort_by(|&a, &b| (p[a] / weights[a]).total_cmp(&(p[b] / weights[b])));
     let mut corrected = vec![1.0; p.len()];
     let mut least = 0.0f64;
     for (place, &index) in order.iter().enumerate() {
-        least = least.max((p.len() - place) as f64 * p[index]).min(1.0);
+        let remaining: f64 = order[place..].iter().map(|&other| weights[other]).sum();
+        least = least.max(remaining * p[index] / weights[index]).min(1.0);
         corrected[index] = least;
     }
     corrected
@@ -27,6 +34,14 @@ mod tests {
         let expected = [0.03, 0.06, 0.06, 0.02];
         assert!(corrected.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{corrected:?}");
         assert!(holm(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_weight_is_the_share_of_alpha_that_the_first_step_gives() {
+        // Half of alpha for the first hypothesis, a quarter for each of the others; then two thirds for the second.
+        let corrected = weighted_holm(&[0.01, 0.02, 0.02], &[0.5, 0.25, 0.25]);
+        let expected = [0.02, 0.04, 0.04];
+        assert!(corrected.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{corrected:?}");
     }
 
     proptest! {

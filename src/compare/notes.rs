@@ -2,22 +2,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::mean_test::Sweep;
+use super::plan::{self, MOST_RUNS};
 use super::{Change, Measured, Note, Policy, Runs, Verdict};
 use crate::case::Cell;
 
-/// Remarks on comparing these sides, of which `cells` came out.
-pub fn notes(old: &Runs, new: &Runs, cells: &[Change], policy: &Policy) -> Vec<Note> {
+/// Runs per side that show a spread well enough to be recommended.
+const LEAST_RUNS: usize = 3;
+
+/// Remarks on comparing the sides of `sweep`, of which `cells` came out.
+pub fn notes(sweep: &Sweep, cells: &[Change], policy: &Policy) -> Vec<Note> {
+    let (old, new) = (sweep.old, sweep.new);
     let mut notes = Vec::new();
     let mut note = |text: String, next: &str| notes.push(Note { text, next: next.to_owned() });
     if old.is_same_run(new) {
         let text = "OLD and NEW are the same run, so nothing can differ".to_owned();
         note(text, "name the report of another run");
-    } else if old.runs.len() == 1 && new.runs.len() == 1 {
-        let text = match old.null_spread.is_empty() && new.null_spread.is_empty() {
-            true => "one run a side: how much runs differ was assumed, so only clear changes are told",
-            false => "one run a side: how much runs differ is what the baseline measured",
-        };
-        note(text.to_owned(), "several runs a side (--old A B C --new D E F) or a baseline tell more");
+    } else if [old, new, sweep.history].iter().all(|side| side.runs.len() < 2) {
+        let text = "one run per side shows only large changes of few cells";
+        note(text.to_owned(), &more_runs(cells, policy));
     }
     for (word, runs) in [("OLD", old), ("NEW", new)] {
         let cut = runs.runs.iter().filter(|run| run.ended_early());
@@ -51,6 +54,22 @@ pub fn notes(old: &Runs, new: &Runs, cells: &[Change], policy: &Policy) -> Vec<N
         note(text, "run both sides with the same --cache and --seed");
     }
     notes
+}
+
+/// How many runs per side would decide every cell, and how to compare them.
+fn more_runs(cells: &[Change], policy: &Policy) -> String {
+    let tested = cells.iter().filter(|change| change.p.is_some()).count();
+    let of_cell = |change: &Change| {
+        let spread = change.run_spread.filter(|_| change.p.is_some())?;
+        Some(plan::runs_to_see(2.0 * change.threshold, spread, policy.alpha, tested).unwrap_or(MOST_RUNS + 1))
+    };
+    let runs = match cells.iter().filter_map(of_cell).max().unwrap_or(0) {
+        runs if runs > MOST_RUNS => format!("more than {MOST_RUNS}"),
+        runs => runs.max(LEAST_RUNS).to_string(),
+    };
+    format!(
+        "{runs} runs per side would decide every cell (--old A B C --new D E F), or earlier runs as --history"
+    )
 }
 
 /// Which cells have a time in some runs of a side only.

@@ -1,4 +1,4 @@
-//! The outer join of two sides: every cell of either, with what each side has of it.
+//! The outer join of two sides: every cell of either, with what each side and the history have of it.
 
 use std::collections::HashMap;
 
@@ -19,12 +19,20 @@ pub struct Pair {
     pub old: Standing,
     /// What NEW has of it.
     pub new: Standing,
+    /// What earlier runs have of it, in which nothing changed.
+    pub history: Standing,
 }
 
 impl Pair {
     /// The times of each side that has some.
     pub fn timed(&self) -> impl Iterator<Item = &Evidence> {
         [&self.old, &self.new].into_iter().filter_map(|standing| standing.evidence.as_ref())
+    }
+
+    /// The logarithms of the run medians of OLD, of NEW and of the history, those that have any.
+    pub fn runs(&self) -> impl Iterator<Item = &[f64]> {
+        let evidence = [&self.old, &self.new, &self.history].into_iter().filter_map(|s| s.evidence.as_ref());
+        evidence.map(|evidence| evidence.runs.as_slice())
     }
 
     /// The times of both sides, where both have some.
@@ -34,9 +42,9 @@ impl Pair {
 }
 
 /// Every cell of either side: those of OLD in the order of its runs, then those that NEW alone has.
-pub fn pairs(old: &Runs, new: &Runs) -> Vec<Pair> {
-    let (mut order, mut rows) = (Vec::new(), HashMap::<String, [Vec<&Row>; 2]>::new());
-    for (place, runs) in [old, new].into_iter().enumerate() {
+pub fn pairs(old: &Runs, new: &Runs, history: &Runs) -> Vec<Pair> {
+    let (mut order, mut rows) = (Vec::new(), HashMap::<String, [Vec<&Row>; 3]>::new());
+    for (place, runs) in [old, new, history].into_iter().enumerate() {
         for run in &runs.runs {
             let mut seen = std::collections::HashSet::new();
             for row in &run.report.rows {
@@ -54,9 +62,11 @@ pub fn pairs(old: &Runs, new: &Runs) -> Vec<Pair> {
         }
     }
     let pair = |key: &String| {
-        let [old, new] = rows.get(key)?;
+        let [old, new, history] = rows.get(key)?;
+        // A cell that the history alone has is of no comparison.
         let row = old.first().or(new.first())?;
-        Some(Pair { cell: row.cell(), side: row.side, old: Standing::of(old), new: Standing::of(new) })
+        let [old, new, history] = [old, new, history].map(|rows| Standing::of(rows));
+        Some(Pair { cell: row.cell(), side: row.side, old, new, history })
     };
     order.iter().filter_map(pair).collect()
 }

@@ -18,7 +18,8 @@ pub use file::read;
 /// What a comparison is judged by.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
-    /// Chance, over the whole comparison, of calling any cell changed when none did.
+    /// Chance, over the whole comparison, of a false regression when nothing changed: half of it is for cells, half for
+    /// geometric means.
     pub alpha: f64,
     /// Missing cells do not keep the gate from passing.
     pub accept_missing: bool,
@@ -53,6 +54,8 @@ impl Default for Policy {
 pub struct Limits {
     /// The change that counts, relative: 0.05 is 5 %.
     pub threshold: Option<f64>,
+    /// The change of a geometric mean that counts, relative.
+    pub mean_threshold: Option<f64>,
     /// Standard deviation from run to run, relative, that is assumed where it was not measured.
     pub run_spread: Option<f64>,
     /// How many times larger an error may become.
@@ -70,6 +73,8 @@ pub struct CellTable {
     pub sides: Sides,
     /// The change that counts.
     pub threshold: Option<f64>,
+    /// The change of a geometric mean that counts.
+    pub mean_threshold: Option<f64>,
     /// The spread from run to run.
     pub run_spread: Option<f64>,
     /// How many times larger an error may become.
@@ -96,6 +101,7 @@ impl Policy {
     pub fn limits(&self, cell: &Cell) -> Limits {
         self.cells.iter().filter(|table| table.is_about(cell)).fold(self.defaults, |limits, table| Limits {
             threshold: table.threshold.or(limits.threshold),
+            mean_threshold: table.mean_threshold.or(limits.mean_threshold),
             run_spread: table.run_spread.or(limits.run_spread),
             error_growth: table.error_growth.or(limits.error_growth),
             ignored: table.ignored.unwrap_or(limits.ignored),
@@ -107,6 +113,7 @@ impl Policy {
     pub fn set_defaults(&mut self, given: Limits) {
         let limits = &mut self.defaults;
         limits.threshold = given.threshold.or(limits.threshold);
+        limits.mean_threshold = given.mean_threshold.or(limits.mean_threshold);
         limits.run_spread = given.run_spread.or(limits.run_spread);
         limits.error_growth = given.error_growth.or(limits.error_growth);
         limits.ignored |= given.ignored;

@@ -54,6 +54,19 @@ impl Shift {
     pub fn detectable(self, threshold: f64, alpha: f64) -> f64 {
         detectable(self.error, self.df, threshold, alpha, POWER)
     }
+
+    /// The smallest relative slowdown of which the chance alone would have been at most `alpha` 4 times of 5.
+    pub fn significant(self, alpha: f64) -> f64 {
+        significant(self.error, self.df, alpha, POWER)
+    }
+
+    /// The smallest relative slowdown of a mean that would have been called with a chance of 80 %: its p at most `alpha`,
+    /// and its interval not below `threshold` as a whole.
+    pub fn detectable_mean(self, threshold: f64, alpha: f64) -> f64 {
+        let reaching = threshold.ln_1p() - quantile(self.df, (1.0 + CONFIDENCE) / 2.0) * self.error;
+        let significant = quantile(self.df, 1.0 - alpha / 2.0) * self.error;
+        (reaching.max(significant) + quantile(self.df, POWER) * self.error).exp_m1()
+    }
 }
 
 /// The smallest relative slowdown that is called with a chance of `power` when the standard error is `error`.
@@ -63,7 +76,12 @@ pub fn detectable(error: f64, df: f64, threshold: f64, alpha: f64, power: f64) -
     (beyond.max(significant) + quantile(df, power) * error).exp_m1()
 }
 
-/// Standard error of the shift between so many runs a side.
+/// The smallest relative slowdown of which p is at most `alpha` with a chance of `power`.
+pub fn significant(error: f64, df: f64, alpha: f64, power: f64) -> f64 {
+    ((quantile(df, 1.0 - alpha / 2.0) + quantile(df, power)) * error).exp_m1()
+}
+
+/// Standard error of the shift between that many runs per side.
 pub fn standard_error(variance: f64, old: usize, new: usize) -> f64 {
     let loss = if old.max(new) > 1 { RANK_VARIANCE } else { 1.0 };
     (loss * variance * (1.0 / old as f64 + 1.0 / new as f64)).sqrt()
@@ -81,7 +99,7 @@ fn student(df: f64) -> Option<StudentsT> {
 }
 
 /// Quantile of Student's t.
-fn quantile(df: f64, p: f64) -> f64 {
+pub fn quantile(df: f64, p: f64) -> f64 {
     student(df).map_or(f64::INFINITY, |t| t.inverse_cdf(p))
 }
 
@@ -91,7 +109,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn one_run_a_side_has_the_ratio_of_its_medians() {
+    fn one_run_per_side_has_the_ratio_of_its_medians() {
         let shift = Shift::of(&[2f64.ln()], &[3f64.ln()], 0.01 * 0.01, 10.0);
         assert!((shift.ratio() - 1.5).abs() < 1e-12);
         assert!((shift.error - 0.01 * 2f64.sqrt()).abs() < 1e-12);

@@ -2,13 +2,17 @@
 //!
 //! The run is the unit: samples of one run share its memory layout, its clocks and its neighbours, so a narrow interval
 //! within a run says little about the next one. Where a side has several runs, their spread is measured, and because
-//! few runs tell a spread poorly it is moderated by that of the sweep's other cells. With one run a side nothing can be
-//! measured, and a stated spread is assumed. Neither is ever taken to be less than the runs themselves show inside.
+//! few runs estimate a spread poorly it is moderated by that of the sweep's other cells; that may widen a cell's own
+//! spread and never narrows it. With one run per side [`Unreplicated`] estimates it from all cells. No spread is ever
+//! taken to be less than the runs themselves show inside.
 
-use super::evidence::variance;
+use std::collections::BTreeMap;
+
+use super::Limits;
+use super::evidence::pooled_variance;
 use super::moderation::{Prior, fit, moderate};
 use super::pairing::Pair;
-use super::{Limits, Runs};
+use super::unreplicated::Unreplicated;
 use crate::backend::Side;
 
 /// Degrees of freedom that an assumed spread is worth: it is a guess, so intervals are wider than a known one's.
@@ -32,6 +36,15 @@ impl Pace {
     /// Every pace.
     pub const ALL: [Pace; 3] = [Pace::Device, Pace::Waiting, Pace::Host];
 
+    /// What is timed at that pace, in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Pace::Device => "where the device paces the work",
+            Pace::Waiting => "where the device waits for the host",
+            Pace::Host => "on the CPU",
+        }
+    }
+
     /// What paces the times of `pair`.
     pub fn of(pair: &Pair) -> Pace {
         match pair.side {
@@ -49,16 +62,26 @@ impl Pace {
         }
     }
 
-    /// The standard deviation from run to run that is assumed where none was measured, relative.
-    pub fn assumed(self) -> f64 {
+    /// A usual standard deviation from run to run, relative: for plans, and next to the few runs of a small sweep.
+    pub fn usual(self) -> f64 {
         match self {
             Pace::Device => 0.01,
             Pace::Waiting | Pace::Host => 0.04,
         }
     }
 
+    /// The standard deviation from run to run that is assumed for verdicts where neither runs nor other cells show one,
+    /// relative. Cautious: with it, hosts that differ by 12 % from run to run raise a false alarm in less than 1 % of
+    /// comparisons.
+    pub fn cautious(self) -> f64 {
+        match self {
+            Pace::Device => 0.02,
+            Pace::Waiting | Pace::Host => 0.09,
+        }
+    }
+
     /// The least that is believed of any measured one: runs that agree better than this were lucky.
-    fn least(self) -> f64 {
+    pub fn least(self) -> f64 {
         match self {
             Pace::Device => 0.002,
             Pace::Waiting | Pace::Host => 0.005,
@@ -78,71 +101,58 @@ pub struct Spread {
     pub variance: f64,
     /// Degrees of freedom.
     pub df: f64,
+    /// The variance that the cell's own runs show and its degrees of freedom; `None` where each side has one run.
+    pub own: Option<(f64, f64)>,
 }
 
-/// The spread of each pair that has times on a side; `limits` are the policy's words on each pair, `old` and `new` the
-/// sides that may know spreads beforehand.
-pub fn spreads(pairs: &[Pair], limits: &[Limits], old: &Runs, new: &Runs) -> Vec<Option<Spread>> {
-    let own: Vec<Option<(f64, f64)>> = pairs.iter().map(measured).collect();
+impl Spread {
+    /// With its variances that many times as large.
+    pub fn times(self, factor: f64) -> Spread {
+        let own = self.own.map(|(variance, df)| (factor * variance, df));
+        Spread { variance: factor * self.variance, own, ..self }
+    }
+}
+
+/// The spread of each pair that has times on a side; `limits` are the policy's limits of each pair, `stored` the spreads
+/// that baselines kept, by cell.
+pub fn spreads(pairs: &[Pair], limits: &[Limits], stored: &BTreeMap<String, f64>) -> Vec<Option<Spread>> {
+    let own: Vec<Option<(f64, f64)>> = pairs.iter().map(|pair| pooled_variance(pair.runs())).collect();
     let priors = Pace::ALL.map(|pace| {
         let of_pace = pairs.iter().zip(&own).filter(|(pair, _)| Pace::of(pair) == pace);
         fit(&of_pace.filter_map(|(_, own)| *own).collect::<Vec<_>>())
     });
+    let unreplicated = unreplicated(pairs, limits);
     let spread = |((pair, limits), own): ((&Pair, &Limits), &Option<(f64, f64)>)| {
         let pace = Pace::of(pair);
-        let assumed = limits.run_spread.unwrap_or(pace.assumed()).powi(2);
-        let within = within(pair)?;
-        let name = pair.cell.to_string();
-        let stored = [old, new].into_iter().filter_map(|runs| runs.null_spread.get(&name));
-        let stored = stored.fold(0.0f64, |most, sd| most.max(sd * sd));
-        let least = stored.max(within).max(pace.least().powi(2));
+        let stored = stored.get(&pair.cell.to_string()).map_or(0.0, |sd| sd * sd);
+        let least = stored.max(within(pair)?).max(pace.least().powi(2));
         let (variance, df) = match own {
             Some(own) => {
-                let weak = Prior { variance: assumed, df: WEAK_DF };
-                moderate(priors[pace as usize].unwrap_or(weak), *own)
+                let usual = limits.run_spread.unwrap_or(pace.usual()).powi(2);
+                let weak = Prior { variance: usual, df: WEAK_DF };
+                let (variance, df) = moderate(priors[pace as usize].unwrap_or(weak), *own);
+                // A restless cell among quiet ones would be judged by their spread.
+                (variance.max(own.0), df)
             }
             None if stored > 0.0 => (stored, ASSUMED_DF),
-            None => (assumed + within, ASSUMED_DF),
+            None => unreplicated.spread(pair, limits)?,
         };
-        Some(Spread { variance: variance.max(least), df })
+        let own = own.map(|(variance, df)| (variance.max(least), df));
+        Some(Spread { variance: variance.max(least), df, own })
     };
     pairs.iter().zip(limits).zip(&own).map(spread).collect()
 }
 
-/// Variance between the runs of a side, both sides together, and its degrees of freedom; `None` without a second run.
-fn measured(pair: &Pair) -> Option<(f64, f64)> {
-    let (mut squares, mut df) = (0.0, 0.0);
-    for evidence in pair.timed().filter(|evidence| evidence.runs.len() > 1) {
-        let own_df = (evidence.runs.len() - 1) as f64;
-        squares += own_df * variance(&evidence.runs);
-        df += own_df;
-    }
-    (df > 0.0).then(|| (squares / df, df))
+/// How far the cells moved that have one run per side, are the same thing on both sides, and are not left out.
+pub fn unreplicated(pairs: &[Pair], limits: &[Limits]) -> Unreplicated {
+    Unreplicated::of(pairs, |place, pair| {
+        let is_single = pair.runs().all(|runs| runs.len() == 1);
+        is_single && !limits[place].ignored && super::verdict::different(pair).is_none()
+    })
 }
 
 /// Variance of a run's median by what the runs show inside, mean over both sides.
-fn within(pair: &Pair) -> Option<f64> {
+pub fn within(pair: &Pair) -> Option<f64> {
     let variances: Vec<f64> = pair.timed().map(|evidence| evidence.within).collect();
     (!variances.is_empty()).then(|| variances.iter().sum::<f64>() / variances.len() as f64)
-}
-
-/// Where the spreads came from, in words.
-pub fn origin(old: &Runs, new: &Runs) -> String {
-    let (olds, news) = (old.runs.len(), new.runs.len());
-    let known = [old, new].iter().any(|runs| !runs.null_spread.is_empty());
-    match (olds.max(news) > 1, known) {
-        _ if old.is_same_run(new) => "none: one run compared with itself".into(),
-        (true, false) => format!("measured between {olds} runs of OLD and {news} of NEW"),
-        (true, true) => {
-            format!("measured between {olds} runs of OLD and {news} of NEW, at least that of the baseline")
-        }
-        (false, true) => "measured between the passes of the baseline".into(),
-        (false, false) => {
-            let [device, host] = [Pace::Device, Pace::Host].map(|pace| 100.0 * pace.assumed());
-            format!(
-                "assumed from one run a side: {device} % where the device paces the work, {host} % elsewhere, and what \
-                 each run shows inside"
-            )
-        }
-    }
 }

@@ -6,6 +6,8 @@ use crate::case::Cell;
 use crate::op::Checked;
 use crate::report::{BackendState, Outcome, Report, Row};
 
+mod study;
+
 fn side(reports: Vec<Report>) -> Runs {
     let run = |(k, report)| Run { name: format!("run {k}"), report };
     Runs { runs: reports.into_iter().enumerate().map(run).collect(), ..Runs::default() }

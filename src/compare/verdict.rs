@@ -1,8 +1,9 @@
 //! The verdict on one cell, from what both sides have of it.
 
 use super::evidence::{Evidence, Standing};
-use super::export::change_with_interval;
+use super::export::{change_with_interval, percent};
 use super::pairing::Pair;
+use super::plan;
 use super::ranks::rank_test;
 use super::shift::Shift;
 use super::spread::{Spread, threshold};
@@ -19,7 +20,13 @@ const LEAST_ERROR: f64 = 0.01;
 const ROUNDS_ALPHA: f64 = 0.05;
 
 /// Relative change of the multiprocessors' clock that is more than the reading of it.
-const CLOCK_CHANGE: f64 = 0.005;
+pub const CLOCK_CHANGE: f64 = 0.005;
+
+/// How many times `alpha` the chance may be by a cell's own runs: twice, so that a false slowdown has one of `alpha`.
+pub const OWN_SHARE: f64 = 2.0;
+
+/// What to do about a slowdown.
+pub const SEE_WHAT_CHANGED: &str = "see what changed; compare more runs per side if you doubt it";
 
 /// A pair with its ratio, before the correction for the number of cells.
 #[derive(Clone, Debug)]
@@ -33,6 +40,8 @@ pub struct Candidate<'a> {
     different: Option<String>,
     /// The raw chance of its ratio, where it is to be tested.
     pub p: Option<f64>,
+    /// The shift by the spread of the cell's own runs alone, where they show one.
+    alone: Option<Shift>,
 }
 
 impl<'a> Candidate<'a> {
@@ -42,9 +51,11 @@ impl<'a> Candidate<'a> {
             .both()
             .zip(spread)
             .map(|((old, new), spread)| Shift::of(&old.runs, &new.runs, spread.variance, spread.df));
+        let alone = spread.and_then(|spread| spread.own).zip(pair.both());
+        let alone = alone.map(|((variance, df), (old, new))| Shift::of(&old.runs, &new.runs, variance, df));
         let different = different(pair);
         let p = shift.filter(|_| !limits.ignored && different.is_none()).map(Shift::p);
-        Candidate { pair, limits, shift, spread, threshold: threshold(pair, &limits), different, p }
+        Candidate { pair, limits, shift, spread, threshold: threshold(pair, &limits), different, p, alone }
     }
 
     /// The change with its verdict; `corrected` is its corrected chance, `alpha` the chance a single cell may take.
@@ -67,11 +78,16 @@ impl<'a> Candidate<'a> {
             let next = "run both sides on the same operands and by the same clock".to_owned();
             return told(change, Verdict::Unsure, reason, Some(next));
         }
-        let significant =
-            corrected.is_some_and(|p| p <= alpha) && change.p_rounds.is_none_or(|p| p <= ROUNDS_ALPHA);
+        // A cell that is more restless than the others must hold by its own runs. It is one of few, so without correction.
+        let holds_alone = self.alone.is_none_or(|alone| alone.p() <= OWN_SHARE * alpha);
+        let significant = corrected.is_some_and(|p| p <= alpha)
+            && holds_alone
+            && change.p_rounds.is_none_or(|p| p <= ROUNDS_ALPHA);
         let (verdict, doubt) = by_time(shift, old, new, self.threshold, significant);
         (change.verdict, change.doubt) = (verdict, doubt);
-        (change.reason, change.next) = words(&change, significant);
+        let needed = plan::runs_to_see(2.0 * self.threshold, change.run_spread.unwrap_or(0.0), alpha, tested);
+        let needed = needed.map(|runs| runs.max(old.runs.len().max(new.runs.len()) + 1));
+        (change.reason, change.next) = words(&change, significant, needed);
         let growth = self.limits.error_growth.unwrap_or(ERROR_GROWTH);
         if !change.verdict.is_regression()
             && let Some(reason) = less_accurate(old, new, growth)
@@ -88,6 +104,7 @@ impl<'a> Candidate<'a> {
         let measured =
             |standing: &Standing| standing.evidence.as_ref().map(|evidence| evidence.measured.clone());
         let ranks = pair.both().and_then(|(old, new)| rank_test(&old.rounds, &new.rounds));
+        let least = self.alone.map_or(0.0, |alone| alone.significant(OWN_SHARE * alpha));
         let alpha = alpha / tested.max(1) as f64;
         Change {
             case: pair.cell.case.clone(),
@@ -104,7 +121,7 @@ impl<'a> Candidate<'a> {
             p: self.p,
             p_corrected: corrected,
             p_rounds: ranks,
-            detectable: shift.map(|shift| shift.detectable(self.threshold, alpha)),
+            detectable: shift.map(|shift| shift.detectable(self.threshold, alpha).max(least)),
             run_spread: self.spread.map(|spread| spread.variance.sqrt()),
             threshold: self.threshold,
             old: measured(&pair.old),
@@ -174,7 +191,7 @@ fn one_sided(old: &Standing, new: &Standing) -> (Verdict, String, Option<String>
 }
 
 /// Why the times of both sides are of different things, if they are.
-fn different(pair: &Pair) -> Option<String> {
+pub fn different(pair: &Pair) -> Option<String> {
     let (old, new) = pair.both()?;
     let first = *old.timers.first()?;
     if let Some(other) = old.timers.iter().chain(&new.timers).find(|timer| **timer != first) {
@@ -238,11 +255,16 @@ fn less_accurate(old: &Evidence, new: &Evidence, growth: f64) -> Option<String> 
     })
 }
 
-/// The reason and the next step of a verdict by time.
-fn words(change: &Change, significant: bool) -> (String, Option<String>) {
+/// The reason and the next step of a verdict by time; `needed` runs per side would decide an unsure one.
+fn words(change: &Change, significant: bool, needed: Option<usize>) -> (String, Option<String>) {
     let low = change.interval.map_or(1.0, |[low, _]| low);
     let interval = change_with_interval(change).unwrap_or_default();
-    let more = "more runs a side, --plan OLD says how many; or a wider --threshold".to_owned();
+    let more = match needed {
+        Some(runs) => {
+            format!("give {runs} runs per side (--old A B ... --new C D ...), or a wider --threshold")
+        }
+        None => format!("give a wider --threshold: {} runs per side would not decide", plan::MOST_RUNS),
+    };
     match (change.verdict, change.doubt) {
         (Verdict::Unsure, Some(Doubt::Clock)) => {
             let clock = |side: &Option<super::Measured>| {
@@ -254,15 +276,13 @@ fn words(change: &Change, significant: bool) -> (String, Option<String>) {
             (reason, Some("run NEW again when the GPU is cool and alone".into()))
         }
         (Verdict::Unsure, Some(Doubt::MaybeSlower)) if low > 1.0 + change.threshold && !significant => {
-            (format!("{interval}, which chance could do among so many cells or rounds"), Some(more))
+            (format!("{interval}, which may be chance among the cells and rounds compared"), Some(more))
         }
         (Verdict::Unsure, Some(Doubt::MaybeSlower)) => {
-            let percent = 100.0 * change.detectable.unwrap_or(f64::INFINITY);
-            (format!("{interval}; a slowdown below {percent:.0} % could hide in this noise"), Some(more))
+            let detectable = percent(change.detectable.unwrap_or(f64::INFINITY));
+            (format!("{interval}; smallest detectable change {detectable}"), Some(more))
         }
-        (Verdict::Slower, _) => {
-            (interval, Some("see what changed; run it again with more runs a side if you doubt it".into()))
-        }
+        (Verdict::Slower, _) => (interval, Some(SEE_WHAT_CHANGED.into())),
         _ => (interval, None),
     }
 }

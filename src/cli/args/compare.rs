@@ -45,7 +45,7 @@ pub struct CompareArgs {
 
     /// Print how many runs a side would show a slowdown of --see, by the spread of these runs
     #[arg(long, value_name = "OLD", num_args = 1.., conflicts_with_all = ["reports", "old", "new", "self_test"])]
-    #[arg(conflicts_with_all = ["threshold", "accept_missing", "accept_unsure", "cross_machine"])]
+    #[arg(conflicts_with_all = ["threshold", "mean_threshold", "accept_missing", "accept_unsure", "cross_machine"])]
     #[arg(conflicts_with_all = ["out", "all_cells", "force"])]
     #[arg(help_heading = "What to compare")]
     pub plan: Vec<PathBuf>,
@@ -66,6 +66,11 @@ pub struct CompareArgs {
     #[arg(long, value_name = "PERCENT", value_parser = values::threshold, allow_hyphen_values = true)]
     #[arg(help_heading = "What counts")]
     pub threshold: Option<f64>,
+
+    /// The change of a geometric mean that counts. Default: 2%
+    #[arg(long, value_name = "PERCENT", value_parser = values::threshold, allow_hyphen_values = true)]
+    #[arg(help_heading = "What counts")]
+    pub mean_threshold: Option<f64>,
 
     /// Policy file: thresholds by cell, environments that may differ (docs/compare-policy.md)
     #[arg(long, value_name = "FILE", help_heading = "What counts")]

@@ -14,7 +14,7 @@ use crate::cli::run::exit_code;
 use crate::cli::sweep::{sweep_file, swept};
 use crate::cli::{stream, wiring};
 use crate::compare::calibration::{Calibrated, calibrate, unsound};
-use crate::compare::{Policy, Runs, Severity, environment, load};
+use crate::compare::{Limits, Policy, Runs, Severity, environment, load};
 use crate::plan::Plan;
 use crate::report::file;
 use crate::report::quantity::spread_text;
@@ -33,7 +33,8 @@ const SHOWN: usize = 8;
 /// Saves a baseline, or says why not.
 pub fn save(args: &SaveArgs) -> Result<ExitCode> {
     baseline::check_name(&args.name)?;
-    let policy = read_policy(args.policy.as_deref(), args.threshold)?;
+    let given = Limits { threshold: args.threshold, ..Limits::default() };
+    let policy = read_policy(args.policy.as_deref(), given)?;
     let place = Place::new(&args.dir, &args.name);
     place.settle()?;
     ensure!(

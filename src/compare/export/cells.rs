@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::words::{self, NONE};
 use crate::case::density_text;
-use crate::compare::{Change, Comparison, Conclusion, Verdict};
+use crate::compare::{Change, Comparison, Conclusion, MeanChange, Verdict};
 use crate::export::grid::{Column, Field, Grid, Tone};
 
 /// The cells that have a line of their own, the gravest first, and those that are only counted.
@@ -30,9 +30,14 @@ pub fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, Vec<&Ch
     (lines, folded)
 }
 
-/// What a cell's verdict says: worse, better, or that it could not be told.
+/// What a cell's verdict says: worse, better, or that nobody knows.
 pub fn tone(change: &Change) -> Tone {
-    match change.verdict {
+    tone_of(change.verdict)
+}
+
+/// What a verdict says: worse, better, or that nobody knows.
+fn tone_of(verdict: Verdict) -> Tone {
+    match verdict {
         verdict if verdict.is_regression() => Tone::Worse,
         Verdict::Missing | Verdict::Unsure => Tone::Unsure,
         Verdict::Faster => Tone::Better,
@@ -67,7 +72,9 @@ fn columns(cells: &[&Change], with_p: bool) -> Vec<(&'static str, bool, Show)> {
     if with_p {
         columns.push(("p", true, |cell| cell.p_corrected.map_or(NONE.into(), words::chance).into()));
     }
-    columns.push(("could detect", true, |cell| cell.detectable.map_or(NONE.into(), words::percent).into()));
+    columns.push(("smallest detectable", true, |cell| {
+        cell.detectable.map_or(NONE.into(), words::percent).into()
+    }));
     if differ(cells, |cell| cell.threshold) {
         columns.push(("threshold", true, |cell| words::percent(cell.threshold).into()));
     }
@@ -115,7 +122,37 @@ pub fn grid(title: String, cells: &[&Change], with_p: bool) -> Grid {
     Grid { title, columns, rows }
 }
 
-/// The geometric means of the ratios; `None` without any.
+/// The means that were tested and `shown` holds of, a line each; `None` without any.
+pub fn mean_changes(comparison: &Comparison, shown: impl Fn(&MeanChange) -> bool) -> Option<Grid> {
+    let headings = [
+        ("verdict", false),
+        ("group", false),
+        ("change", false),
+        ("interval", false),
+        ("p", true),
+        ("smallest detectable", true),
+        ("threshold", true),
+    ];
+    let row = |mean: &MeanChange| -> Vec<Field> {
+        let (factor, interval) = words::mean_change(mean.ratio, mean.interval);
+        let share = |share: Option<f64>| share.map_or(NONE.into(), words::percent);
+        let tone = tone_of(mean.verdict);
+        vec![
+            Field { text: words::of_kind(mean.verdict, mean.doubt), tone },
+            mean.name().into(),
+            Field { text: factor, tone },
+            interval.map_or(NONE.into(), |interval| interval.replace(" to ", "–")).into(),
+            mean.p_corrected.map_or(NONE.into(), words::chance).into(),
+            share(mean.detectable).into(),
+            share(Some(mean.threshold)).into(),
+        ]
+    };
+    let rows: Vec<Vec<Field>> = comparison.mean_changes.iter().filter(|mean| shown(mean)).map(row).collect();
+    let columns = headings.map(|(heading, figures)| Column { heading, figures }).to_vec();
+    (!rows.is_empty()).then(|| Grid { title: "Geometric means".into(), columns, rows })
+}
+
+/// The geometric means of the ratios of each op, backend, element type and cache; `None` without any.
 pub fn means(comparison: &Comparison) -> Option<Grid> {
     let means = &comparison.means;
     let first = means.first()?;
@@ -131,5 +168,9 @@ pub fn means(comparison: &Comparison) -> Option<Grid> {
         fields
     };
     let columns = columns.into_iter().map(|(heading, figures)| Column { heading, figures }).collect();
-    Some(Grid { title: "Geometric means".into(), columns, rows: means.iter().map(row).collect() })
+    Some(Grid {
+        title: "Geometric means of the ratios".into(),
+        columns,
+        rows: means.iter().map(row).collect(),
+    })
 }

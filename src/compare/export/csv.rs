@@ -1,12 +1,16 @@
-//! CSV: a line a cell with every figure, times in seconds, as RFC 4180 has it.
+//! CSV: a line per cell, and in a format of its own a line per geometric mean, with every figure, times in seconds, as
+//! RFC 4180 has it.
 
 use super::{Format, View, names};
-use crate::compare::{Change, Comparison, Measured};
+use crate::compare::{Change, Comparison, MeanChange, Measured};
 use crate::export::csv::{line, number};
 use crate::export::word;
 
 /// The cells as comma-separated values.
 pub struct Csv;
+
+/// The geometric means as comma-separated values.
+pub struct MeansCsv;
 
 /// A column: its heading, and the field of a cell.
 type Column = (&'static str, fn(&Change) -> String);
@@ -58,7 +62,7 @@ impl Format for Csv {
     }
 
     fn summary(&self) -> &'static str {
-        "a line a cell with every figure, times in seconds"
+        "a line per cell with every figure, times in seconds"
     }
 
     fn file_name(&self) -> &'static str {
@@ -76,6 +80,48 @@ impl Format for Csv {
                 FIGURES.iter().map(|(_, figure)| side.as_ref().map(figure).unwrap_or_default())
             });
             text.push_str(&line(std::iter::once(name).chain(fields).chain(sides)));
+        }
+        text
+    }
+}
+
+/// The columns of a mean, in order.
+const MEAN_COLUMNS: &[(&str, fn(&MeanChange) -> String)] = &[
+    ("mean", |mean| mean.key()),
+    ("op", |mean| mean.op.clone().unwrap_or_default()),
+    ("backend", |mean| mean.backend.clone().unwrap_or_default()),
+    ("cells", |mean| mean.cells.to_string()),
+    ("verdict", |mean| mean.verdict.name().into()),
+    ("doubt", |mean| mean.doubt.map(|doubt| doubt.name().to_owned()).unwrap_or_default()),
+    ("reason", |mean| mean.reason.clone()),
+    ("next", |mean| mean.next.clone().unwrap_or_default()),
+    ("ratio", |mean| number(Some(mean.ratio))),
+    ("ratio_low", |mean| number(mean.interval.map(|[low, _]| low))),
+    ("ratio_high", |mean| number(mean.interval.map(|[_, high]| high))),
+    ("p", |mean| number(mean.p)),
+    ("p_corrected", |mean| number(mean.p_corrected)),
+    ("detectable", |mean| number(mean.detectable)),
+    ("run_spread", |mean| number(mean.run_spread)),
+    ("threshold", |mean| number(Some(mean.threshold))),
+];
+
+impl Format for MeansCsv {
+    fn name(&self) -> &'static str {
+        "means-csv"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a line per geometric mean: of the sweep, each backend, each op"
+    }
+
+    fn file_name(&self) -> &'static str {
+        "compare.means.csv"
+    }
+
+    fn render(&self, comparison: &Comparison, _: &View) -> String {
+        let mut text = line(MEAN_COLUMNS.iter().map(|(heading, _)| (*heading).to_owned()));
+        for mean in &comparison.mean_changes {
+            text.push_str(&line(MEAN_COLUMNS.iter().map(|(_, field)| field(mean))));
         }
         text
     }

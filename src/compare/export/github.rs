@@ -1,7 +1,7 @@
 //! Workflow commands, which GitHub shows as annotations, and the summary of a job.
 
 use super::{Format, View, find, names, summary, words};
-use crate::compare::{Change, Comparison, Conclusion, Severity, Verdict};
+use crate::compare::{Change, Comparison, Conclusion, MeanChange, Severity, Verdict};
 
 /// Annotations for GitHub Actions.
 pub struct GitHub;
@@ -93,10 +93,21 @@ fn annotations(comparison: &Comparison) -> Vec<Annotation> {
     let cells = || comparison.cells.iter().zip(names(comparison));
     let regressions = cells().filter(|(change, _)| change.verdict.is_regression());
     found.extend(regressions.map(|(change, name)| of_cell(Level::Error, change, &name)));
+    let slower = comparison.mean_changes.iter().filter(|mean| mean.is_regression());
+    found.extend(slower.map(of_mean));
     let unresolved = cells().filter(|(change, _)| comparison.holds_up(change));
     found.extend(unresolved.map(|(change, name)| of_cell(Level::Warning, change, &name)));
     found.extend(differences(Severity::Warn, Level::Warning));
     found
+}
+
+fn of_mean(mean: &MeanChange) -> Annotation {
+    let next = mean.next.as_ref().map(|next| format!("; next: {next}")).unwrap_or_default();
+    Annotation {
+        level: Level::Error,
+        title: format!("mean slower: {}", mean.name()),
+        message: format!("{}{next}", mean.reason),
+    }
 }
 
 fn of_cell(level: Level, change: &Change, name: &str) -> Annotation {
@@ -166,7 +177,7 @@ mod tests {
         assert_eq!((count("::error "), count("::warning "), count("::notice ")), (10, 10, 0));
         let first = text.lines().next().unwrap();
         assert!(
-            first.contains("; 111 more errors are not shown, ") && first.contains("; 111 more warnings"),
+            first.contains("; 112 more errors are not shown, ") && first.contains("; 111 more warnings"),
             "{first}"
         );
     }
@@ -177,6 +188,6 @@ mod tests {
         assert!(GitHub.text(&comparison, &View::default()).contains("::warning title=missing"));
         comparison.gate.accepted = vec![Verdict::Missing];
         let text = GitHub.text(&comparison, &View::default());
-        assert!(!text.contains("title=missing") && text.contains("title=maybe slower%3A "), "{text}");
+        assert!(!text.contains("title=missing") && text.contains("title=inconclusive%3A "), "{text}");
     }
 }

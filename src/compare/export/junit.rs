@@ -1,4 +1,4 @@
-//! JUnit XML, as Jenkins and GitLab read it: a suite an op, a test case a cell.
+//! JUnit XML, as Jenkins and GitLab read it: a suite per op and one of the geometric means, a test case per cell or mean.
 //!
 //! Something fails or is in error exactly when the exit code is not 0, so that a page of test results and the
 //! pipeline say the same. Valid against the schema of Jenkins' xUnit plugin.
@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use super::{Format, View, names, words};
-use crate::compare::{Change, Comparison, Conclusion, Severity, Verdict};
+use crate::compare::{Change, Comparison, Conclusion, MeanChange, Severity, Verdict};
 
 /// The comparison as JUnit XML.
 pub struct JUnit;
@@ -43,7 +43,7 @@ impl Format for JUnit {
     }
 
     fn summary(&self) -> &'static str {
-        "JUnit XML, a test case a cell, for Jenkins and GitLab"
+        "JUnit XML, a test case per cell, for Jenkins and GitLab"
     }
 
     fn file_name(&self) -> &'static str {
@@ -54,6 +54,7 @@ impl Format for JUnit {
         let names = names(comparison);
         let mut cases: Vec<Case> =
             comparison.cells.iter().zip(names).map(|(change, name)| cell(comparison, change, name)).collect();
+        cases.extend(comparison.mean_changes.iter().map(|mean_change| mean(comparison, mean_change)));
         let is_explained = cases.iter().any(|case| matches!(case.outcome, Outcome::Failure | Outcome::Error));
         cases.insert(0, whole(comparison, is_explained));
         let mut suites: Vec<(&str, Vec<&Case>)> = Vec::new();
@@ -127,6 +128,27 @@ fn cell(comparison: &Comparison, change: &Change, name: String) -> Case {
         kind: change.verdict.name(),
         message: format!("{accepted}{}: {}", words::verdict(change), change.reason),
         details,
+    }
+}
+
+/// The test case of a geometric mean. One that is inconclusive passes: it does not keep the gate from passing.
+fn mean(comparison: &Comparison, change: &MeanChange) -> Case {
+    let outcome = match change.verdict {
+        Verdict::Slower if comparison.gate.exit_code != 0 => Outcome::Failure,
+        Verdict::NotJudged => Outcome::Skipped,
+        _ => Outcome::Passed,
+    };
+    let threshold = words::percent(change.threshold);
+    let next = change.next.iter().map(|next| format!("next: {next}"));
+    let p = change.p_corrected.map(|p| format!("p: {}; threshold: {threshold}", words::chance(p)));
+    Case {
+        suite: "mean".into(),
+        name: change.key(),
+        time: None,
+        outcome,
+        kind: change.verdict.name(),
+        message: format!("{}: {}", words::of_kind(change.verdict, change.doubt), change.reason),
+        details: next.chain(p).collect(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::groups::groups;
 use super::{Format, View, cells, summary, words};
-use crate::compare::{Change, Comparison};
+use crate::compare::{Change, Comparison, MeanChange, Verdict};
 use crate::export::grid::{Column, Field, Grid, escape};
 
 /// The comparison as Markdown.
@@ -61,6 +61,7 @@ fn heading(comparison: &Comparison) -> String {
     let (old, new) = (words::runs(&comparison.old), words::runs(&comparison.new));
     let lines = [
         ("Cells", Some(summary::tally(comparison))),
+        ("Means", summary::means(comparison)),
         ("Worst", summary::worst(comparison)),
         ("Next", comparison.gate.next.clone()),
         ("OLD", Some(old)),
@@ -107,16 +108,28 @@ fn all_cells(comparison: &Comparison, view: &View) -> String {
         }
         text.push_str("</details>\n\n");
     }
-    if let Some(mut means) = cells::means(comparison) {
-        means.rows.truncate(LINES_SHOWN);
-        let summary = "Geometric means of the ratios";
-        let _ = writeln!(
-            text,
-            "<details><summary>{summary}</summary>\n\n{}\n</details>\n",
-            means.markdown_table()
-        );
+    text + &means(comparison)
+}
+
+/// The geometric means that changed; those of all groups, folded.
+fn means(comparison: &Comparison) -> String {
+    let changed = |mean: &MeanChange| matches!(mean.verdict, Verdict::Slower | Verdict::Faster);
+    let open = cells::mean_changes(comparison, changed).map(|grid| grid.markdown_table() + "\n");
+    let all = [cells::mean_changes(comparison, |_| true), cells::means(comparison)];
+    let tables: Vec<String> = all
+        .into_iter()
+        .flatten()
+        .map(|mut grid| {
+            grid.rows.truncate(LINES_SHOWN);
+            grid.markdown_table()
+        })
+        .collect();
+    if tables.is_empty() {
+        return String::new();
     }
-    text
+    let folded = tables.join("\n");
+    open.unwrap_or_default()
+        + &format!("<details><summary>Geometric means</summary>\n\n{folded}\n</details>\n\n")
 }
 
 fn table(cells: &[&Change], with_p: bool) -> String {

@@ -21,7 +21,7 @@ use super::Comparison;
 
 pub use github::job_summary;
 pub use names::names;
-pub(super) use words::change_with_interval;
+pub(super) use words::{change_with_interval, mean_with_interval, percent};
 
 /// How a comparison is shown.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,6 +62,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &bmf::Bmf,
     &benchmark::GitHubActionBenchmark,
     &csv::Csv,
+    &csv::MeansCsv,
 ];
 
 /// The format of that name.

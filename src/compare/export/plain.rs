@@ -2,13 +2,15 @@
 //!
 //! A broken or hostile report must not move the cursor of a terminal, nor speak to a pipeline.
 
-use crate::compare::{Change, Comparison, Gate, Measured, Method, RunInfo};
+use crate::compare::{Change, Comparison, Gate, MeanChange, Measured, Method, RunInfo};
 
 /// The comparison with [`tame`] texts; figures that are not finite are left out, as if they were not known.
 pub fn plain(comparison: &Comparison) -> Comparison {
     let mut plain = comparison.clone();
     texts(&mut plain).into_iter().for_each(|text| *text = tame(text));
     plain.means.retain(|mean| mean.ratio.is_finite());
+    plain.mean_changes.retain(|mean| mean.ratio.is_finite());
+    plain.mean_changes.iter_mut().for_each(drop_infinite_of_mean);
     plain.cells.iter_mut().for_each(drop_infinite);
     plain
 }
@@ -50,10 +52,11 @@ fn texts(comparison: &mut Comparison) -> Vec<&mut String> {
         counts: _,
         old,
         new,
-        method: Method { alpha: _, confidence: _, correction, tested: _, spread },
+        method: Method { alpha: _, confidence: _, correction, tested: _, means_tested: _, spread },
         environment,
         notes,
         means,
+        mean_changes,
         cells,
     } = comparison;
     let mut texts = vec![gpubench_version, reason, correction, spread];
@@ -72,11 +75,24 @@ fn texts(comparison: &mut Comparison) -> Vec<&mut String> {
     for mean in means {
         texts.extend([&mut mean.op, &mut mean.backend]);
     }
+    for mean in mean_changes {
+        let MeanChange { op, backend, reason, next, .. } = mean;
+        texts.push(reason);
+        texts.extend([op, backend, next].into_iter().flatten());
+    }
     for change in cells {
         texts.extend([&mut change.case.op, &mut change.backend, &mut change.variant, &mut change.reason]);
         texts.extend(&mut change.next);
     }
     texts
+}
+
+fn drop_infinite_of_mean(change: &mut MeanChange) {
+    let MeanChange { interval, p, p_corrected, detectable, run_spread, .. } = change;
+    for figure in [p, p_corrected, detectable, run_spread] {
+        *figure = figure.filter(|figure| figure.is_finite());
+    }
+    *interval = interval.filter(|ends| ends.iter().all(|end| end.is_finite()));
 }
 
 fn drop_infinite(change: &mut Change) {

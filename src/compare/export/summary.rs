@@ -4,16 +4,10 @@
 use std::collections::BTreeMap;
 
 use super::words::{self, percent};
-use crate::compare::{Change, Comparison, Conclusion, Mean, Verdict};
+use crate::compare::{Change, Comparison, Conclusion, MeanChange, Verdict};
 
 /// Characters of the worst cell's reason.
 const REASON: usize = 250;
-
-/// Means of ops that differ from 1 and are told; the others are counted.
-const MEANS_SHOWN: usize = 3;
-
-/// How far from 1 a geometric mean is worth telling.
-const MEAN_CHANGE: f64 = 0.01;
 
 /// The conclusion: `could not tell`.
 pub fn conclusion(conclusion: Conclusion) -> &'static str {
@@ -39,7 +33,7 @@ pub fn result(comparison: &Comparison) -> String {
     format!("{} (exit code {}){reason}", conclusion(gate.conclusion), gate.exit_code)
 }
 
-/// How many cells became what: `43 compared: 0 slower, 18 maybe slower (accepted), 25 same; 7 not measured`.
+/// How many cells became what: `43 compared: 0 slower, 18 inconclusive (accepted), 25 same; 7 not measured`.
 pub fn tally(comparison: &Comparison) -> String {
     let apart = [Verdict::Missing, Verdict::New, Verdict::NotMeasured, Verdict::NotJudged];
     let (apart, compared): (Vec<&Change>, Vec<&Change>) =
@@ -74,61 +68,65 @@ pub fn counts(comparison: &Comparison, cells: &[&Change], always: Option<Verdict
     kinds.iter().map(text).collect::<Vec<String>>().join(", ")
 }
 
-/// The gravest regression with its reason; `None` without one.
+/// The gravest regression with its reason: that of a cell, or of a mean where no cell has one; `None` without any.
 pub fn worst(comparison: &Comparison) -> Option<String> {
-    let worst = comparison.cells.iter().find(|cell| cell.verdict.is_regression())?;
-    Some(format!("{}: {}", worst.cell(), words::short(&worst.reason, REASON)))
+    let line = |name: String, reason: &str| format!("{name}: {}", words::short(reason, REASON));
+    let cell = comparison.cells.iter().find(|cell| cell.verdict.is_regression());
+    let mean = || comparison.mean_changes.iter().find(|mean| mean.is_regression());
+    match cell {
+        Some(cell) => Some(line(cell.cell().to_string(), &cell.reason)),
+        None => mean().map(|mean| line(format!("mean of {}", mean.name()), &mean.reason)),
+    }
+}
+
+/// How many geometric means became what, and the widest of them: `15 compared: 3 slower, 12 same; all 60 cells 1.020x slower
+/// (1.018 to 1.022)`; `None` without any.
+pub fn means(comparison: &Comparison) -> Option<String> {
+    let means = &comparison.mean_changes;
+    let widest = means.first()?;
+    let mut kinds: BTreeMap<(Verdict, Option<u8>), (String, usize)> = BTreeMap::new();
+    for mean in means {
+        let kind = (mean.verdict, mean.doubt.map(|doubt| doubt as u8));
+        kinds.entry(kind).or_insert_with(|| (words::of_kind(mean.verdict, mean.doubt), 0)).1 += 1;
+    }
+    let counts: Vec<String> = kinds.values().map(|(word, count)| format!("{count} {word}")).collect();
+    let figures = words::mean_with_interval(widest.ratio, widest.interval);
+    let unknown = |mean: &MeanChange| mean.verdict == Verdict::Unsure;
+    let detectable = widest.detectable.filter(|_| unknown(widest)).map(percent);
+    let detectable =
+        detectable.map(|text| format!(", smallest detectable change {text}")).unwrap_or_default();
+    Some(format!("{} compared: {}; {} {figures}{detectable}", means.len(), counts.join(", "), widest.name()))
 }
 
 /// All of it in one line.
 pub fn one_line(comparison: &Comparison) -> String {
     let mut parts = vec![result(comparison), tally(comparison)];
+    parts.extend(means(comparison).map(|means| format!("means: {means}")));
     parts.extend(worst(comparison).map(|worst| format!("worst: {worst}")));
     parts.extend(comparison.gate.next.as_ref().map(|next| format!("next: {next}")));
     parts.join("; ")
-}
-
-/// The geometric means that differ from 1, the farthest first: `matmul cuda 1.47x slower`; `None` without any.
-pub fn means(comparison: &Comparison) -> Option<String> {
-    let means = &comparison.means;
-    let change = |mean: &Mean| mean.ratio.max(1.0 / mean.ratio) - 1.0;
-    let mut found: Vec<&Mean> = means.iter().filter(|mean| change(mean) > MEAN_CHANGE).collect();
-    found.sort_by(|a, b| change(b).total_cmp(&change(a)));
-    let has_types = means.windows(2).any(|pair| pair[0].dtype != pair[1].dtype);
-    let has_caches = means.windows(2).any(|pair| pair[0].cache != pair[1].cache);
-    let text = |mean: &&Mean| {
-        let mut text = format!("{} {}", mean.op, mean.backend);
-        text += &if has_types { format!(" {}", mean.dtype.name()) } else { String::new() };
-        text += &if has_caches { format!(" {}", mean.cache) } else { String::new() };
-        format!("{text} {}", words::change(mean.ratio, None).0)
-    };
-    let mut texts: Vec<String> = found.iter().take(MEANS_SHOWN).map(text).collect();
-    let more = found.len().saturating_sub(MEANS_SHOWN);
-    texts.extend((more > 0).then(|| format!("{more} more")));
-    (!texts.is_empty()).then(|| format!("Geomeans: {}", texts.join(", ")))
 }
 
 /// What the columns of the cells mean; `with_p` where `p` is among them.
 pub fn legend(comparison: &Comparison, with_p: bool) -> String {
     let confidence = percent(comparison.method.confidence);
     let has_one_run = comparison.old.len() <= 1 && comparison.new.len() <= 1;
-    let (median, shown) = match has_one_run {
-        true => ("", "shown"),
+    let (median, found) = match has_one_run {
+        true => ("", "found"),
         false => (
             ", the median of the ratios of every run of NEW to every run of OLD (it need not be the quotient of the two \
              medians shown)",
-            "that these data would have shown",
+            "that these data would have found",
         ),
     };
     let p = if with_p { "; p: chance of such a ratio if nothing changed, corrected" } else { "" };
     format!(
-        "change: NEW over OLD{median}, with its {confidence} interval{p}; could detect: smallest slowdown {shown} 4 times \
-         of 5"
+        "change: NEW over OLD{median}, with its {confidence} interval{p}; smallest detectable: slowdown {found} 4 times of 5"
     )
 }
 
-/// When a change counts and where the spread came from, one line a sentence.
-pub fn method(comparison: &Comparison) -> [String; 2] {
+/// When a change counts and where the spread came from, one line per sentence.
+pub fn method(comparison: &Comparison) -> Vec<String> {
     let method = &comparison.method;
     let (confidence, alpha) = (percent(method.confidence), percent(method.alpha));
     let thresholds = comparison.cells.iter().map(|cell| cell.threshold);
@@ -140,13 +138,19 @@ pub fn method(comparison: &Comparison) -> [String; 2] {
         (low, high) => format!(" ({} to {})", percent(low), percent(high)),
     };
     let (tested, correction) = (words::count(method.tested), &method.correction);
-    [
-        format!(
-            "Slower or faster: {confidence} interval beyond the threshold{threshold}, p ({correction}, {tested}) at most \
-             {alpha}."
-        ),
-        format!("Spread between runs: {}.", method.spread),
-    ]
+    let mut lines = vec![format!(
+        "Slower or faster: {confidence} interval beyond the threshold{threshold}, p ({correction}, {tested}) at most \
+         {alpha}."
+    )];
+    if let Some(mean) = comparison.mean_changes.first() {
+        lines.push(format!(
+            "Mean slower or faster: p ({correction}, {} means) at most {alpha}, interval up to {} or beyond.",
+            method.means_tested,
+            percent(mean.threshold)
+        ));
+    }
+    lines.push(format!("Spread between runs: {}.", method.spread));
+    lines
 }
 
 #[cfg(test)]
@@ -157,14 +161,14 @@ mod tests {
     #[test]
     fn the_tally_counts_every_cell_once_and_tells_what_was_accepted() {
         let mut comparison = example::full();
-        let compared = "11 compared: 1 newly incorrect, 1 newly failed, 1 slower, 1 less accurate, 1 maybe slower, \
-            1 maybe faster, 1 clock, 1 different, 1 faster, 2 same; ";
+        let compared = "11 compared: 1 newly incorrect, 1 newly failed, 1 slower, 1 less accurate, 1 inconclusive, \
+            1 not slower, 1 clock, 1 different, 1 faster, 2 same; ";
         let apart = "1 missing, 1 new, 1 not measured, 1 not judged";
         assert_eq!(tally(&comparison), format!("{compared}{apart}"));
         comparison.gate.accepted = vec![Verdict::Missing, Verdict::Unsure];
         let text = tally(&comparison);
         for accepted in [
-            "1 maybe slower (accepted), 1 maybe faster, 1 clock (accepted), 1 different, ",
+            "1 inconclusive (accepted), 1 not slower, 1 clock (accepted), 1 different, ",
             "; 1 missing (accepted), ",
         ] {
             assert!(text.contains(accepted), "{text}");
@@ -188,13 +192,27 @@ mod tests {
     }
 
     #[test]
-    fn means_within_a_per_cent_are_not_told_and_the_farthest_is_first() {
+    fn means_are_counted_and_the_widest_is_named_with_what_it_could_have_shown() {
         let mut comparison = example::full();
-        assert_eq!(means(&comparison).unwrap(), "Geomeans: matmul cuda 1.19x slower");
-        comparison.means[1].ratio = 0.5;
-        let expected = "Geomeans: matmul cpu 2.00x faster, matmul cuda 1.19x slower";
+        let counts = "3 compared: 1 slower, 1 inconclusive, 1 same";
+        assert_eq!(
+            means(&comparison).unwrap(),
+            format!("{counts}; all 6 cells 1.021x slower (1.017 to 1.025)")
+        );
+        comparison.mean_changes.remove(0);
+        let expected = "2 compared: 1 inconclusive, 1 same; 3 cells of cpu 1.010x slower (0.980 to 1.040), smallest \
+                        detectable change 1.1%";
         assert_eq!(means(&comparison).unwrap(), expected);
-        comparison.means.iter_mut().for_each(|mean| mean.ratio = 0.995);
+        comparison.mean_changes.clear();
         assert_eq!(means(&comparison), None);
+    }
+
+    #[test]
+    fn the_worst_is_a_mean_where_no_cell_is_worse() {
+        let mut comparison = example::full();
+        comparison.cells.retain(|cell| !cell.verdict.is_regression());
+        let expected = "mean of all 6 cells: 1.021x slower (1.017 to 1.025); no cell alone is slower";
+        assert_eq!(worst(&comparison).unwrap(), expected);
+        assert_eq!(result(&comparison), "regression (exit code 1)");
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::groups::{Group, groups};
 use super::{Format, View, cells, summary, words};
-use crate::compare::{Change, Comparison, Conclusion, Severity, Verdict};
+use crate::compare::{Change, Comparison, Conclusion, MeanChange, Severity, Verdict};
 use crate::export::grid::{Field, Grid, Tone, WIDTH, hanging};
 
 /// The comparison as aligned text.
@@ -45,16 +45,12 @@ impl Format for Table {
     }
 
     fn render(&self, comparison: &Comparison, view: &View) -> String {
-        let means = match view.all_cells {
-            true => cells::means(comparison).map(|means| means.text(view.color) + "\n"),
-            false => summary::means(comparison).map(|means| hanging(&means, 2) + "\n"),
-        };
         let blocks = [
             heading(comparison, view.color),
             environment(comparison, view) + &notes(comparison),
             all_cells(comparison, view),
-            means.unwrap_or_default()
-                + &summary::method(comparison).map(|line| hanging(&line, 2) + "\n").concat(),
+            means(comparison, view),
+            summary::method(comparison).iter().map(|line| hanging(line, 2) + "\n").collect(),
         ];
         let blocks: Vec<String> = blocks.into_iter().filter(|block| !block.is_empty()).collect();
         blocks.join("\n")
@@ -78,6 +74,7 @@ fn heading(comparison: &Comparison, color: bool) -> String {
     let mut text = format!("{:LABEL$}{result}\n", "RESULT");
     let lines = [
         ("CELLS", Some(summary::tally(comparison))),
+        ("MEANS", summary::means(comparison)),
         ("WORST", summary::worst(comparison)),
         ("NEXT", comparison.gate.next.clone()),
         ("OLD", Some(words::runs(&comparison.old))),
@@ -150,6 +147,15 @@ fn all_cells(comparison: &Comparison, view: &View) -> String {
         }
     }
     text + "\n"
+}
+
+/// The geometric means that changed, or all of them.
+fn means(comparison: &Comparison, view: &View) -> String {
+    let changed = |mean: &MeanChange| matches!(mean.verdict, Verdict::Slower | Verdict::Faster);
+    let tested = cells::mean_changes(comparison, |mean| view.all_cells || changed(mean));
+    let described = cells::means(comparison).filter(|_| view.all_cells);
+    let grids = tested.map(stacked).into_iter().chain(described);
+    grids.map(|grid| grid.text(view.color)).collect::<Vec<_>>().join("\n")
 }
 
 /// The lines that are shown, and those for which there is no room.

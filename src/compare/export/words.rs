@@ -10,6 +10,21 @@ pub const NONE: &str = "-";
 /// A ratio as a factor of at least 1 and the direction: `1.31x slower`, `1.20x faster`, `1.00x`; and its interval,
 /// turned the same way, where one is known: `1.28 to 1.34`.
 pub fn change(ratio: f64, interval: Option<[f64; 2]>) -> (String, Option<String>) {
+    // Three digits at least: a change of some per cent has no other place.
+    change_to(ratio, interval, 3)
+}
+
+/// The same of a mean, of which a change of some tenths of a per cent counts: `1.021x slower`, `1.017 to 1.025`.
+pub fn mean_change(ratio: f64, interval: Option<[f64; 2]>) -> (String, Option<String>) {
+    change_to(ratio, interval, 4)
+}
+
+/// A mean's ratio with its interval: `1.021x slower (1.017 to 1.025)`.
+pub fn mean_with_interval(ratio: f64, interval: Option<[f64; 2]>) -> String {
+    with_interval(mean_change(ratio, interval))
+}
+
+fn change_to(ratio: f64, interval: Option<[f64; 2]>, least_digits: usize) -> (String, Option<String>) {
     if ratio <= 0.0 {
         return (NONE.into(), None);
     }
@@ -17,8 +32,8 @@ pub fn change(ratio: f64, interval: Option<[f64; 2]>) -> (String, Option<String>
     let turn = |ratio: f64| if is_slower { ratio } else { (1.0 / ratio).min(f64::MAX) };
     let ends = interval.map(|[low, high]| if is_slower { [low, high] } else { [turn(high), turn(low)] });
     let half_width = ends.map(|[low, high]| (high - low) / 2.0);
-    // Three digits at least: a change of some per cent has no other place.
-    let digits = half_width.map_or(3, |half_width| significant_digits(turn(ratio), half_width)).max(3);
+    let digits = half_width.map_or(0, |half_width| significant_digits(turn(ratio), half_width));
+    let digits = digits.max(least_digits);
     let factor = factor_within(turn(ratio), digits);
     let decimals = factor.split_once('.').map_or(0, |(_, decimals)| decimals.len() - 1);
     let end = |end: f64| if end >= 1e6 { format!("{end:.1e}") } else { format!("{end:.decimals$}") };
@@ -36,11 +51,14 @@ pub fn change(ratio: f64, interval: Option<[f64; 2]>) -> (String, Option<String>
 
 /// The change of a cell with its interval: `1.31x slower (1.28 to 1.34)`; `None` without a ratio.
 pub fn change_with_interval(cell: &Change) -> Option<String> {
-    let (factor, interval) = change(cell.ratio?, cell.interval);
-    Some(match interval {
+    Some(with_interval(change(cell.ratio?, cell.interval)))
+}
+
+fn with_interval((factor, interval): (String, Option<String>)) -> String {
+    match interval {
         Some(interval) => format!("{factor} ({interval})"),
         None => factor,
-    })
+    }
 }
 
 /// A side's time with the digits that its spread from run to run allows.
@@ -76,15 +94,22 @@ pub fn count(cells: usize) -> String {
     if cells == 1 { "1 cell".into() } else { format!("{cells} cells") }
 }
 
-/// What became of a cell: its verdict, or its doubt where it is unsure: `newly incorrect`, `maybe slower`, `clock`.
+/// What became of a cell: `newly incorrect`, `slower`, `inconclusive`, `clock`.
 pub fn verdict(cell: &Change) -> String {
     of_kind(cell.verdict, cell.doubt)
 }
 
 /// The words of [`verdict`] for all cells of that verdict and doubt.
+///
+/// An unsure cell is named by why it is unsure. That a cell may be slower is no finding, least of all where its ratio is 1,
+/// so it is `inconclusive`; where its interval excludes a slowdown that counts it is `not slower`.
 pub fn of_kind(verdict: Verdict, doubt: Option<Doubt>) -> String {
-    let doubt = doubt.filter(|_| verdict == Verdict::Unsure);
-    doubt.map_or(verdict.name(), Doubt::name).replace('-', " ")
+    match (verdict, doubt) {
+        (Verdict::Unsure, None | Some(Doubt::MaybeSlower)) => "inconclusive".into(),
+        (Verdict::Unsure, Some(Doubt::MaybeFaster)) => "not slower".into(),
+        (Verdict::Unsure, Some(doubt)) => doubt.name().replace('-', " "),
+        _ => verdict.name().replace('-', " "),
+    }
 }
 
 /// What a reason says beside the ratio that it may begin with: nothing of `1.31x slower (1.28 to 1.34)`.
@@ -170,11 +195,12 @@ mod tests {
     }
 
     #[test]
-    fn unsure_cells_are_named_by_their_doubt_and_others_by_their_verdict() {
+    fn unsure_cells_are_named_by_why_they_are_unsure_and_others_by_their_verdict() {
         let words = [
-            (Verdict::Unsure, Some(Doubt::MaybeSlower), "maybe slower"),
+            (Verdict::Unsure, Some(Doubt::MaybeSlower), "inconclusive"),
+            (Verdict::Unsure, Some(Doubt::MaybeFaster), "not slower"),
             (Verdict::Unsure, Some(Doubt::Clock), "clock"),
-            (Verdict::Unsure, None, "unsure"),
+            (Verdict::Unsure, None, "inconclusive"),
             (Verdict::LessAccurate, Some(Doubt::MaybeFaster), "less accurate"),
             (Verdict::NewlyFailed, None, "newly failed"),
         ];

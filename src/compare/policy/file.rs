@@ -46,6 +46,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Policy> {
         cross_machine: file.cross_machine,
         defaults: Limits {
             threshold: file.threshold,
+            mean_threshold: file.mean_threshold,
             run_spread: file.run_spread,
             error_growth: file.error_growth,
             ignored: false,
@@ -71,6 +72,8 @@ fn misplaced(problem: &str) -> Option<String> {
 struct File {
     #[serde(default, deserialize_with = "share")]
     threshold: Option<f64>,
+    #[serde(default, deserialize_with = "share")]
+    mean_threshold: Option<f64>,
     #[serde(default, deserialize_with = "share")]
     run_spread: Option<f64>,
     #[serde(default, deserialize_with = "growth")]
@@ -103,6 +106,8 @@ struct Table {
     #[serde(default, deserialize_with = "share")]
     threshold: Option<f64>,
     #[serde(default, deserialize_with = "share")]
+    mean_threshold: Option<f64>,
+    #[serde(default, deserialize_with = "share")]
     run_spread: Option<f64>,
     #[serde(default, deserialize_with = "growth")]
     error_growth: Option<f64>,
@@ -112,10 +117,10 @@ struct Table {
 impl Table {
     /// The table, once it is known to say something that can hold.
     fn checked(self, origin: &str) -> Result<CellTable> {
-        let limits = [self.threshold, self.run_spread, self.error_growth];
+        let limits = [self.threshold, self.mean_threshold, self.run_spread, self.error_growth];
         ensure!(
             limits.iter().any(Option::is_some) || self.ignore.is_some(),
-            "this [[cell]] table sets nothing: give it threshold, run-spread, error-growth or ignore = true"
+            "this [[cell]] table sets nothing: give it threshold, mean-threshold, run-spread, error-growth or ignore = true"
         );
         if let Some(pattern) = &self.dtype {
             words::matches_some("dtype", "dtype", pattern, DType::ALL.iter().map(|dtype| dtype.name()))?;
@@ -135,6 +140,7 @@ impl Table {
             globs: globs.into_iter().filter_map(|(key, pattern)| Some((key, pattern?))).collect(),
             sides: self.n,
             threshold: self.threshold,
+            mean_threshold: self.mean_threshold,
             run_spread: self.run_spread,
             error_growth: self.error_growth,
             ignored: self.ignore,
@@ -209,7 +215,8 @@ fn fact(name: String) -> Result<String> {
     if environment::FACTS.iter().any(|fact| fact.name == name) {
         return Ok(name);
     }
-    if WHOLE.contains(&name.as_str()) || ["threshold", "run-spread", "error-growth"].contains(&name.as_str())
+    if WHOLE.contains(&name.as_str())
+        || ["threshold", "mean-threshold", "run-spread", "error-growth"].contains(&name.as_str())
     {
         bail!("'{name}' is no fact of the environment: write it above [environment]");
     }

@@ -59,7 +59,7 @@ fn later_tables_go_before_earlier_ones_key_by_key() {
                 [[cell]]\nvariant = \"cu*\"\ncache = \"cold\"\ndtype = \"f*\"\nbackend = \"cuda\"\nignore = false\n";
     let policy = parse("gate.toml", text).unwrap();
     let limits = |op, n, variant| policy.limits(&cell(op, n, variant));
-    let base = Limits { threshold: Some(0.05), run_spread: Some(0.02), error_growth: None, ignored: false };
+    let base = Limits { threshold: Some(0.05), run_spread: Some(0.02), ..Limits::default() };
     assert_eq!(limits("fft", 100, "rustfft"), base);
     assert_eq!(limits("fft", 1000, "rustfft"), Limits { threshold: Some(0.0), ..base });
     let small = Limits { threshold: Some(0.03), error_growth: Some(2.0), ignored: true, ..base };

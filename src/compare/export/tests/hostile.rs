@@ -117,7 +117,7 @@ proptest! {
         for format in FORMATS {
             let text = text(format.name(), &comparison);
             let is_raw = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
-            let text_without_line_ends = if format.name() == "csv" { text.replace("\r\n", "\n") } else { text.clone() };
+            let text_without_line_ends = if format.name().ends_with("csv") { text.replace("\r\n", "\n") } else { text.clone() };
             prop_assert!(!text_without_line_ends.contains(is_raw), "{}: {text:?}", format.name());
             for command in ["##[", "##vso[", "##teamcity["] {
                 prop_assert!(!text.contains(command), "{}: {text}", format.name());
@@ -129,9 +129,11 @@ proptest! {
         for format in ["json", "bmf", "github-action-benchmark"] {
             serde_json::from_str::<Value>(&text(format, &comparison)).unwrap();
         }
-        let records = read_csv(&text("csv", &comparison));
-        prop_assert_eq!(records.len(), comparison.cells.len() + 1);
-        prop_assert!(records.iter().all(|record| record.len() == records[0].len()));
+        for (format, lines) in [("csv", comparison.cells.len()), ("means-csv", comparison.mean_changes.len())] {
+            let records = read_csv(&text(format, &comparison));
+            prop_assert_eq!(records.len(), lines + 1);
+            prop_assert!(records.iter().all(|record| record.len() == records[0].len()));
+        }
         check_markdown(&text("md", &comparison), &text("md", &benign));
         check_commands(&text("github", &comparison));
         prop_assert_eq!(xml::read(&text("junit", &comparison)).len(), xml::read(&text("junit", &benign)).len());

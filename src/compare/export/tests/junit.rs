@@ -21,7 +21,7 @@ fn count(elements: &[Element], name: &str) -> usize {
 fn regressions_are_failures_open_cells_errors_and_unjudged_ones_skipped() {
     let found = elements(&example::full());
     let counts = ["testcase", "failure", "error", "skipped", "system-out"].map(|name| count(&found, name));
-    assert_eq!(counts, [16, 4, 4, 2, 6]);
+    assert_eq!(counts, [19, 5, 4, 2, 8]);
     let failure = found.iter().filter(|element| element.name == "failure").nth(2).unwrap();
     assert_eq!(
         (failure.attribute("type"), failure.attribute("message")),
@@ -34,6 +34,21 @@ fn regressions_are_failures_open_cells_errors_and_unjudged_ones_skipped() {
     assert_eq!(case.attribute("classname"), "gpubench.elementwise");
     let time: f64 = case.attribute("time").parse().unwrap();
     assert!((time - 34.528e-6).abs() < 1e-12, "{time}");
+}
+
+#[test]
+fn a_mean_that_is_slower_is_a_failure_of_its_own_suite_and_an_inconclusive_one_passes() {
+    let found = elements(&example::full());
+    let place =
+        |name: &str| found.iter().position(|e| e.name == "testcase" && e.attribute("name") == name).unwrap();
+    let failure = found.iter().filter(|element| element.name == "failure").last().unwrap();
+    let message = "slower: 1.021x slower (1.017 to 1.025); no cell alone is slower";
+    assert_eq!(failure.attribute("message"), message);
+    assert_eq!(found[place("mean/all")].attribute("classname"), "gpubench.mean");
+    assert!(
+        found.iter().any(|e| e.name == "system-out" && e.text.starts_with("inconclusive: 1.010x slower"))
+    );
+    assert!(place("mean/cpu") < place("mean/cpu/matmul"));
 }
 
 #[test]
@@ -64,6 +79,7 @@ fn something_fails_or_is_in_error_exactly_when_the_exit_code_is_not_zero() {
             for only in [None, Some(Verdict::Missing), Some(Verdict::Same)] {
                 let mut comparison = example::full();
                 comparison.cells.retain(|cell| !cell.verdict.is_regression() || exit_code == 1);
+                comparison.mean_changes.retain(|mean| !mean.is_regression() || exit_code == 1);
                 comparison.cells.retain(|cell| only.is_none_or(|only| cell.verdict == only));
                 (comparison.gate.conclusion, comparison.gate.exit_code) = (conclusion, exit_code);
                 comparison.gate.accepted = accepted.clone();
@@ -99,7 +115,7 @@ fn a_blocked_environment_is_an_error_and_ratios_alone_are_none() {
     let allowed = elements(&example::across_machines(true));
     assert_eq!(
         (count(&allowed, "error"), count(&allowed, "failure"), count(&allowed, "skipped")),
-        (0, 0, 16)
+        (0, 0, 19)
     );
 }
 

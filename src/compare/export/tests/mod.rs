@@ -17,7 +17,8 @@ fn text(format: &str, comparison: &Comparison) -> String {
 #[test]
 fn formats_have_unique_names_by_which_they_are_found_and_files_of_their_own() {
     let names: Vec<&str> = FORMATS.iter().map(|format| format.name()).collect();
-    let expected = ["table", "json", "md", "junit", "github", "bmf", "github-action-benchmark", "csv"];
+    let expected =
+        ["table", "json", "md", "junit", "github", "bmf", "github-action-benchmark", "csv", "means-csv"];
     assert_eq!(names, expected);
     assert!(names.iter().all(|name| find(name).is_some_and(|found| found.name() == *name)));
     assert!(find("html").is_none());
@@ -32,6 +33,7 @@ fn every_format_handles_a_comparison_of_nothing() {
     let mut comparison = example::with_cells(example::full(), vec![]);
     comparison.environment.clear();
     (comparison.old, comparison.new, comparison.means, comparison.notes) = (vec![], vec![], vec![], vec![]);
+    comparison.mean_changes = vec![];
     for format in FORMATS {
         for all_cells in [false, true] {
             let text = format.text(&comparison, &View { all_cells, color: true });
@@ -47,31 +49,39 @@ fn markdown_has_the_conclusion_the_worst_cells_and_the_rest_folded() {
     let start = "\
 ## gpubench compare: regression (exit code 1)
 
-- Cells: 11 compared: 1 newly incorrect, 1 newly failed, 1 slower, 1 less accurate, 1 maybe slower, 1 maybe faster, \
+- Cells: 11 compared: 1 newly incorrect, 1 newly failed, 1 slower, 1 less accurate, 1 inconclusive, 1 not slower, \
 1 clock, 1 different, 1 faster, 2 same; 1 missing, 1 new, 1 not measured, 1 not judged
+- Means: 3 compared: 1 slower, 1 inconclusive, 1 same; all 6 cells 1.021x slower (1.017 to 1.025)
 - Worst: spgemm N=512 f32 density 0.01 cuda/hash cold: error 5.0e-1 is above the bound 1.2e-5; it was right
 - Next: look at what changed between both revisions
 - OLD: 3 runs: base/1, base/2, base/3 (0123abc on node)
 - NEW: 3 runs: head/1, head/2, head/3 (4567def on node)
 
-Note: 3 runs a side see changes of 3 % at best; next: give 5 runs a side.
+Note: 3 runs per side see changes of 3 % at best; next: give 5 runs per side.
 
-| verdict | op | N | type | variant | old | new | change | interval | could detect |
+| verdict | op | N | type | variant | old | new | change | interval | smallest detectable |
 |---|---|---:|---|---|---:|---:|---|---|---:|
 | newly incorrect | spgemm | 512 | f32 | cuda/hash | 90.1 µs | - | - | - | - |
 ";
     assert!(text.starts_with(start), "{text}");
     let rest = "
-Not in the table above: 1 maybe faster, 1 new, 2 same, 1 not measured, 1 not judged.
+Not in the table above: 1 not slower, 1 new, 2 same, 1 not measured, 1 not judged.
 
 <details><summary>6 more cells</summary>
 
-| verdict | op | N | variant | cache | old | new | change | interval | p | could detect |
+| verdict | op | N | variant | cache | old | new | change | interval | p | smallest detectable |
 |---|---|---:|---|---|---:|---:|---|---|---:|---:|
-| maybe faster | sin | 4096 | cpu/simd | hot | 3.1 µs | 3.0 µs | 1.04x faster | 1.00–1.08 | 1.00 | 3% |
+| not slower | sin | 4096 | cpu/simd | hot | 3.1 µs | 3.0 µs | 1.04x faster | 1.00–1.08 | 1.00 | 3% |
 ";
     assert!(text.contains(rest), "{text}");
     assert!(text.contains("\n| warn | driver | 580.65.06 | 580.82.07 |\n"), "{text}");
+    let mean = "| slower | all 6 cells | 1.021x slower | 1.017–1.025 | 0.004 | 1.1% | 2% |\n";
+    assert_eq!(text.matches(mean).count(), 2, "{text}");
+    assert_eq!(
+        text.matches("| inconclusive | 3 cells of cpu | 1.010x slower | 0.980–1.040 |").count(),
+        1,
+        "{text}"
+    );
     assert_eq!(super::job_summary(&example::full()), text);
 }
 
@@ -98,4 +108,17 @@ fn csv_has_every_figure_of_a_cell() {
     let name = "matmul/N=4096/f32/cuda/cublas/cold";
     assert_eq!(found, [name, "slower", "1.31", "1.28", "0.0000024", "0.0022", "0.05"]);
     assert_eq!(["old_median_s", "new_sm_mhz", "new_grade"].map(field), ["0.00271", "1980", "A"]);
+}
+
+#[test]
+fn means_have_a_csv_of_their_own_so_that_lines_of_the_other_stay_cells() {
+    let records = crate::export::csv::tests::read(&text("means-csv", &example::full()));
+    let fields = |line: usize| records[line].join(" ");
+    assert_eq!(
+        fields(0).split(' ').take(6).collect::<Vec<_>>(),
+        ["mean", "op", "backend", "cells", "verdict", "doubt"]
+    );
+    assert!(fields(1).starts_with("mean/all   6 slower  1.021x slower (1.017 to 1.025);"), "{}", fields(1));
+    assert!(fields(3).starts_with("mean/cpu/matmul matmul cpu 3 same "), "{}", fields(3));
+    assert_eq!(records.len(), 4);
 }

@@ -26,6 +26,9 @@ fn complete() -> Value {
     let mut cell = comparison.cells[2].clone();
     (cell.case.density, cell.verdict, cell.doubt) = (Some(0.05), Verdict::Unsure, Some(Doubt::Clock));
     comparison.cells.insert(0, cell);
+    let mean = &mut comparison.mean_changes[0];
+    (mean.op, mean.backend) = (Some("fft".into()), Some("cuda".into()));
+    (mean.verdict, mean.doubt) = (Verdict::Unsure, Some(Doubt::Clock));
     serde_json::to_value(comparison).unwrap()
 }
 
@@ -78,6 +81,9 @@ fn comparisons_that_break_a_promise_are_rejected() {
         ("an unknown grade", |v| v["cells"][0]["old"]["grade"] = json!("E")),
         ("an unknown severity", |v| v["environment"][0]["severity"] = json!("fatal")),
         ("cells that are no list", |v| v["cells"] = json!({})),
+        ("a mean of no cell", |v| v["mean_changes"][0]["cells"] = json!(0)),
+        ("a mean that is missing", |v| v["mean_changes"][0]["verdict"] = json!("missing")),
+        ("a doubt of a mean that is not unsure", |v| v["mean_changes"][0]["verdict"] = json!("same")),
     ];
     let validator = validator();
     for (what, change) in breaks {
@@ -97,6 +103,7 @@ const OBJECTS: &[(&str, &str)] = &[
     ("/environment/0", "/$defs/difference"),
     ("/notes/0", "/$defs/note"),
     ("/means/0", "/$defs/mean"),
+    ("/mean_changes/0", "/$defs/mean_change"),
     ("/cells/0", "/$defs/change"),
     ("/cells/0/old", "/$defs/measured"),
     ("/cells/0/old/error", "/$defs/error"),
