@@ -39,6 +39,7 @@ fn variant(fault: &str) -> Variant {
         accuracy: Accuracy::Ieee,
         default: true,
         dtypes: DType::ALL.into(),
+        library: None,
     }
 }
 
