@@ -9,7 +9,14 @@ use crate::report::{Clock, Execute, Outcome, Row};
 /// Standard normal quantile of a 95 % interval: half such an interval is so many standard errors.
 const Z95: f64 = 1.96;
 
-/// Relative standard error of a median of too few samples for an interval.
+/// Samples from which their own spread is used although they are too few for an interval.
+const LEAST_SAMPLES: usize = 3;
+
+/// How many times larger the variance of their median is taken to be than that of their mean: pi / 2 for normal samples,
+/// and the rest because so few samples show their spread poorly.
+const FEW_SAMPLES: f64 = 4.0;
+
+/// Relative standard error of a median of fewer samples.
 const UNKNOWN: f64 = 0.05;
 
 /// The times of one cell on one side. Logarithms are natural, so that differences are ratios.
@@ -143,9 +150,18 @@ fn within(execute: &Execute, rounds: &[f64]) -> f64 {
     let by_samples = if has_interval(execute.samples_s.len()) && low > 0.0 && high >= low {
         ((high / low).ln() / (2.0 * Z95)).powi(2)
     } else {
-        UNKNOWN.powi(2)
+        of_few(&execute.samples_s)
     };
     by_samples.max(between(rounds) / rounds.len().max(1) as f64)
+}
+
+/// Variance of the logarithm of the median of too few samples for an interval.
+fn of_few(samples: &[f64]) -> f64 {
+    let logs: Vec<f64> = samples.iter().filter(|sample| **sample > 0.0).map(|sample| sample.ln()).collect();
+    match logs.len() >= LEAST_SAMPLES {
+        true => FEW_SAMPLES * variance(&logs) / logs.len() as f64,
+        false => UNKNOWN.powi(2),
+    }
 }
 
 /// Variance between the rounds of a run; 0 where it has one.

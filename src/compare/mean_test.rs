@@ -19,6 +19,9 @@ use super::{Change, Doubt, Limits, Policy, Runs, Verdict};
 /// Share of `alpha` that the means over more than one op have in the first step of the correction.
 const WIDE_SHARE: f64 = 0.5;
 
+/// Degrees of freedom from which the runs' own spread of a mean is believed; with fewer it can only widen the assumed one.
+const LEAST_DF: f64 = 2.0;
+
 /// What the means are made of.
 pub struct Sweep<'a> {
     /// Every cell of either side.
@@ -86,7 +89,13 @@ impl Tested {
         let Sweep { pairs, limits, spreads, history, .. } = *sweep;
         let times = group.series(pairs, history);
         let measured = pooled_variance([&times.old[..], &times.new, &times.history]);
-        let (variance, df) = measured.unwrap_or_else(|| group.assumed_variance(pairs, limits, spreads));
+        let (variance, df) = match measured {
+            Some((variance, df)) if df >= LEAST_DF => (variance, df),
+            other => {
+                let (assumed, df) = group.assumed_variance(pairs, limits, spreads);
+                (other.map_or(assumed, |(variance, _)| variance.max(assumed)), df)
+            }
+        };
         let variance = sweep.distortion * variance.max(group.least_variance(pairs));
         let shift = mean_shift(&times, variance, df);
         let clock = group.clock_change(pairs);

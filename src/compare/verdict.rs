@@ -25,6 +25,10 @@ pub const CLOCK_CHANGE: f64 = 0.005;
 /// How many times `alpha` the chance may be by a cell's own runs: twice, so that a false slowdown has one of `alpha`.
 pub const OWN_SHARE: f64 = 2.0;
 
+/// Degrees of freedom from which a cell's own runs are asked alone. With one, no change below 30 standard errors would
+/// hold by them: Student's t is 31.8 at 99 %.
+const LEAST_OWN_DF: f64 = 2.0;
+
 /// What to do about a slowdown.
 pub const SEE_WHAT_CHANGED: &str = "see what changed; compare more runs per side if you doubt it";
 
@@ -51,7 +55,8 @@ impl<'a> Candidate<'a> {
             .both()
             .zip(spread)
             .map(|((old, new), spread)| Shift::of(&old.runs, &new.runs, spread.variance, spread.df));
-        let alone = spread.and_then(|spread| spread.own).zip(pair.both());
+        let alone =
+            spread.and_then(|spread| spread.own).filter(|(_, df)| *df >= LEAST_OWN_DF).zip(pair.both());
         let alone = alone.map(|((variance, df), (old, new))| Shift::of(&old.runs, &new.runs, variance, df));
         let different = different(pair);
         let p = shift.filter(|_| !limits.ignored && different.is_none()).map(Shift::p);

@@ -61,8 +61,8 @@ fn heading(comparison: &Comparison) -> String {
     let (old, new) = (words::runs(&comparison.old), words::runs(&comparison.new));
     let lines = [
         ("Cells", Some(summary::tally(comparison))),
-        ("Means", summary::means(comparison)),
         ("Worst", summary::worst(comparison)),
+        ("Means", summary::means(comparison)),
         ("Next", comparison.gate.next.clone()),
         ("OLD", Some(old)),
         ("NEW", Some(new)),

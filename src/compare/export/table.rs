@@ -74,8 +74,8 @@ fn heading(comparison: &Comparison, color: bool) -> String {
     let mut text = format!("{:LABEL$}{result}\n", "RESULT");
     let lines = [
         ("CELLS", Some(summary::tally(comparison))),
-        ("MEANS", summary::means(comparison)),
         ("WORST", summary::worst(comparison)),
+        ("MEANS", summary::means(comparison)),
         ("NEXT", comparison.gate.next.clone()),
         ("OLD", Some(words::runs(&comparison.old))),
         ("NEW", Some(words::runs(&comparison.new))),
