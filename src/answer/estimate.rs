@@ -1,5 +1,8 @@
 //! A figure with its 95 % interval, and how intervals carry over to sums and ratios. Knows no report.
 
+/// Standard errors to either side that hold 95 % of a normal distribution.
+pub const NORMAL_95: f64 = 1.959_963_984_540_054;
+
 /// A figure and its 95 % interval, in one unit.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Estimate {
@@ -24,12 +27,22 @@ impl Estimate {
         }
     }
 
+    /// The difference of two independent figures, by the same method.
+    pub fn minus(self, other: Estimate) -> Estimate {
+        self.plus(Estimate { value: -other.value, low: -other.high, high: -other.low })
+    }
+
+    /// How far the ends lie below and above the figure, as natural logarithms of ratios.
+    pub fn log_distances(self) -> [f64; 2] {
+        [(self.value / self.low).ln(), (self.high / self.value).ln()]
+    }
+
     /// The ratio of two independent positive figures, by the same method on logarithms; `None` where it is no
     /// positive number.
     pub fn over(self, other: Estimate) -> Option<Estimate> {
         let value = self.value / other.value;
-        let below = (self.value / self.low).ln().hypot((other.high / other.value).ln());
-        let above = (self.high / self.value).ln().hypot((other.value / other.low).ln());
+        let ([below, above], [other_below, other_above]) = (self.log_distances(), other.log_distances());
+        let (below, above) = (below.hypot(other_above), above.hypot(other_below));
         let ratio = Estimate { value, low: value * (-below).exp(), high: value * above.exp() };
         let usable = [ratio.value, ratio.low, ratio.high].iter().all(|end| end.is_finite() && *end > 0.0);
         usable.then_some(ratio)

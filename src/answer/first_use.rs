@@ -1,4 +1,4 @@
-//! What the first use costs on a GPU, and how many calls pay it back. Knows rows only.
+//! What the first use costs on a GPU, and how many calls repay it. Knows rows only.
 
 use super::cost::{Kind, estimate};
 use super::{Estimate, Pair};
@@ -45,17 +45,28 @@ impl FirstUse {
         })
     }
 
-    /// All of it but the copies, with kernels compiled anew.
+    /// All of it but the copies, with kernels compiled and not loaded from the cache.
     pub fn total_s(&self) -> f64 {
         let parts = [self.context_s, self.compile_s.or(self.compile_cached_s), self.plan_s];
         parts.into_iter().flatten().sum::<f64>() + self.first_call_s
     }
 }
 
-/// Calls after which the GPU has paid back its first use; `None` when it never does.
+/// Whether calls on the GPU repay its first use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repayment {
+    /// After this many calls.
+    After(u64),
+    /// Calls take longer on the GPU.
+    Never,
+    /// Whether calls are faster or slower on the GPU is not measurable: the interval of what they save holds 0.
+    Open,
+}
+
+/// After how many calls the GPU has repaid its first use.
 ///
-/// Where the data stays on the device, one copy there and one back are part of what is to be paid back.
-pub fn break_even(first: &FirstUse, pair: &Pair<'_>) -> Option<u64> {
+/// Where the data stays on the device, one copy there and one back are part of what is to be repaid.
+pub fn repayment(first: &FirstUse, pair: &Pair<'_>) -> Option<Repayment> {
     let once = match pair.kind {
         Kind::EndToEnd => first.total_s(),
         Kind::Kernel | Kind::Resident => first.total_s() + first.copies_s.unwrap_or(0.0),
@@ -65,13 +76,17 @@ pub fn break_even(first: &FirstUse, pair: &Pair<'_>) -> Option<u64> {
         Kind::Kernel => estimate(pair.gpu, Kind::Resident)?,
         Kind::Resident | Kind::EndToEnd => pair.gpu_s,
     };
-    calls(once, pair.cpu_s, gpu_s)
+    Some(calls(once, pair.cpu_s, gpu_s))
 }
 
-fn calls(once_s: f64, cpu_s: Estimate, gpu_s: Estimate) -> Option<u64> {
-    let saved = cpu_s.value - gpu_s.value;
-    let calls = (once_s / saved).ceil().max(1.0);
-    (saved > 0.0 && calls < 1e15).then_some(calls as u64)
+fn calls(once_s: f64, cpu_s: Estimate, gpu_s: Estimate) -> Repayment {
+    let saved = cpu_s.minus(gpu_s);
+    let calls = (once_s / saved.value).ceil().max(1.0);
+    match saved {
+        Estimate { low, .. } if low > 0.0 && calls < 1e15 => Repayment::After(calls as u64),
+        Estimate { high, .. } if high < 0.0 => Repayment::Never,
+        _ => Repayment::Open,
+    }
 }
 
 #[cfg(test)]
@@ -85,11 +100,20 @@ mod tests {
     }
 
     #[test]
-    fn calls_pay_back_what_came_once_or_never_do() {
-        assert_eq!(calls(1.0, exact(0.3), exact(0.1)), Some(5));
-        assert_eq!(calls(0.0, exact(0.3), exact(0.1)), Some(1));
-        assert_eq!(calls(1.0, exact(0.1), exact(0.1)), None);
-        assert_eq!(calls(1.0, exact(0.1), exact(0.3)), None);
+    fn calls_repay_what_came_once_or_never_do() {
+        assert_eq!(calls(1.0, exact(0.3), exact(0.1)), Repayment::After(5));
+        assert_eq!(calls(0.0, exact(0.3), exact(0.1)), Repayment::After(1));
+        assert_eq!(calls(1.0, exact(0.1), exact(0.3)), Repayment::Never);
+    }
+
+    #[test]
+    fn a_saving_whose_interval_holds_zero_repays_nothing() {
+        let around = |value: f64| Estimate { value, low: 0.9 * value, high: 1.1 * value };
+        assert_eq!(calls(1.0, exact(0.1), exact(0.1)), Repayment::Open);
+        assert_eq!(calls(1.0, around(0.1), around(0.095)), Repayment::Open);
+        assert_eq!(calls(1.0, around(0.095), around(0.1)), Repayment::Open);
+        assert_eq!(calls(1.0, around(0.2), around(0.1)), Repayment::After(10));
+        assert_eq!(calls(1.0, around(0.1), around(0.2)), Repayment::Never);
     }
 
     #[test]
@@ -105,6 +129,6 @@ mod tests {
         assert!((first.total_s() - (0.15 + 0.21 + 0.004 + 0.03 - 0.001 - 5e-6)).abs() < 1e-9);
         assert!((first.copies_s.unwrap() - 62e-6).abs() < 1e-12);
         let pair = sections(&report)[0].comparisons[0].pair(Kind::Resident).unwrap();
-        assert_eq!(break_even(&first, &pair), Some(1));
+        assert_eq!(repayment(&first, &pair), Some(Repayment::After(1)));
     }
 }

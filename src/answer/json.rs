@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::cost::Kind;
-use super::crossover::{Crossover, Place, crossovers};
-use super::first_use::{FirstUse, break_even};
+use super::crossover::{Crossover, Place, Stretch, crossovers};
+use super::crossover_text::crossover_clause;
+use super::first_use::{FirstUse, Repayment, repayment};
 use super::roof::{Share, share};
-use super::words::{crossover_clause, paragraph};
+use super::words::paragraph;
 use super::{Comparison, Estimate, Section, sections};
 use crate::backend::Side;
 use crate::case::{Cache, DType};
@@ -68,13 +69,16 @@ struct CrossoverAnswer {
     density: Option<f64>,
     smallest: u64,
     largest: u64,
-    /// `null` when the GPU wins at the smallest size already, or not at the largest; `state` tells which.
+    /// `null` unless `state` is `within`.
     gpu_wins_from: Option<f64>,
     state: &'static str,
-    /// An end is `null` where it lies outside the sizes.
+    /// An end is `null` where it lies outside the sizes; `interval_ends` says on which side.
     interval: [Option<f64>; 2],
+    interval_ends: [&'static str; 2],
     /// Every size at which the faster side changes, with the side that is faster above.
     changes: Vec<ChangeAnswer>,
+    /// The sizes at which the same side is measurably faster, or neither.
+    winners: Vec<WinnerAnswer>,
     words: String,
 }
 
@@ -84,26 +88,42 @@ struct ChangeAnswer {
     above: &'static str,
 }
 
+#[derive(Serialize)]
+struct WinnerAnswer {
+    from: u64,
+    to: u64,
+    /// `null` where neither side is measurably faster.
+    side: Option<&'static str>,
+}
+
 impl CrossoverAnswer {
     fn of(found: &Crossover) -> CrossoverAnswer {
         let at = |place| if let Place::At(size) = place { Some(size) } else { None };
+        let word = |place| match place {
+            Place::Below => "below",
+            Place::At(_) => "within",
+            Place::Beyond => "beyond",
+        };
+        let winner = |stretch: &Stretch| WinnerAnswer {
+            from: stretch.first,
+            to: stretch.last,
+            side: stretch.winner.map(Side::name),
+        };
         CrossoverAnswer {
             kind: found.kind.key(),
             density: found.density,
             smallest: found.smallest,
             largest: found.largest,
-            gpu_wins_from: at(found.from),
-            state: match found.from {
-                Place::Below => "below",
-                Place::At(_) => "within",
-                Place::Beyond => "beyond",
-            },
+            gpu_wins_from: found.from.and_then(at),
+            state: found.from.map_or("open", word),
             interval: found.interval.map(at),
+            interval_ends: found.interval.map(word),
             changes: found
                 .changes
                 .iter()
                 .map(|(n, side)| ChangeAnswer { n: *n, above: side.name() })
                 .collect(),
+            winners: found.stretches.iter().map(winner).collect(),
             words: crossover_clause(found),
         }
     }
@@ -128,13 +148,22 @@ impl<'a> SizeAnswer<'a> {
         let speed_up = |kind: Kind| {
             let pair = comparison.pair(kind)?;
             let first = FirstUse::of(report, pair.gpu);
+            let repaid = first.and_then(|first| repayment(&first, &pair));
             let answer = SpeedUpAnswer {
                 ratio: pair.speed_up.0,
                 cpu: &pair.cpu.variant,
                 gpu: &pair.gpu.variant,
                 cpu_s: pair.cpu_s,
                 gpu_s: pair.gpu_s,
-                pays_back_after_calls: first.and_then(|first| break_even(&first, &pair)),
+                pays_back_after_calls: match repaid {
+                    Some(Repayment::After(calls)) => Some(calls),
+                    _ => None,
+                },
+                pays_back: repaid.map(|repaid| match repaid {
+                    Repayment::After(_) => "after_calls",
+                    Repayment::Never => "never",
+                    Repayment::Open => "open",
+                }),
             };
             Some((kind.key(), answer))
         };
@@ -161,8 +190,10 @@ struct SpeedUpAnswer<'a> {
     gpu: &'a str,
     cpu_s: Estimate,
     gpu_s: Estimate,
-    /// `null` when the GPU is not faster.
+    /// `null` unless `pays_back` is `after_calls`.
     pays_back_after_calls: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pays_back: Option<&'static str>,
 }
 
 #[derive(Serialize)]

@@ -1,22 +1,28 @@
-//! What a report answers: does the GPU pay, by how much, from which size on, and how near each side is to its limit.
+//! What a report answers: does the GPU pay, by how much, from which size, and how near each side is to its limit.
 //!
 //! Derived from rows alone; knows no format, no device and no command line.
 
 pub mod cost;
+mod crossing;
 pub mod crossover;
+pub mod crossover_text;
+mod curve;
 mod estimate;
 pub mod first_use;
 mod json;
 pub mod machine;
 mod names;
-mod resample;
+pub mod refinement;
 pub mod roof;
 mod sections;
 mod speed_up;
+#[cfg(test)]
+mod trial;
+mod winner;
 pub mod words;
 
 pub use cost::Kind;
-pub use crossover::{Crossover, Place};
+pub use crossover::{Crossover, Place, Stretch};
 pub use estimate::Estimate;
 pub use json::Answered;
 pub use names::Names;

@@ -4,6 +4,7 @@
 //! no part.
 
 use super::cost::{Kind, estimate};
+use super::winner::of_winner;
 use super::{Estimate, SpeedUp};
 use crate::backend::Side;
 use crate::case::{Cache, DType};
@@ -57,9 +58,24 @@ impl<'a> Comparison<'a> {
     pub fn pair(&self, kind: Kind) -> Option<Pair<'a>> {
         let op = &self.rows.first()?.case.op;
         op::find(op).is_none_or(|op| op.compares_sides()).then_some(())?;
-        let (cpu, gpu) = (best(&self.rows, Side::Cpu, kind)?, best(&self.rows, Side::Gpu, kind)?);
+        let (cpu, gpu) = (self.fastest(Side::Cpu, kind)?, self.fastest(Side::Gpu, kind)?);
         let ratio = cpu.1.over(gpu.1)?;
         Some(Pair { kind, cpu: cpu.0, gpu: gpu.0, cpu_s: cpu.1, gpu_s: gpu.1, speed_up: SpeedUp(ratio) })
+    }
+
+    /// The rows that may represent `side`, measured, hence correct, and in full precision, each with its time.
+    pub fn candidates(&self, side: Side, kind: Kind) -> impl Iterator<Item = (&'a Row, Estimate)> {
+        let rows = self.rows.iter().copied().filter(move |row| row.side == side && row.is_headline());
+        rows.filter_map(move |row| Some((row, estimate(row, kind)?)))
+    }
+
+    /// The fastest of the rows that may represent `side`, and its time with an interval that allows for the choice.
+    fn fastest(&self, side: Side, kind: Kind) -> Option<(&'a Row, Estimate)> {
+        let mut found: Vec<(&Row, Estimate)> = self.candidates(side, kind).collect();
+        found.sort_by(|a, b| a.1.value.total_cmp(&b.1.value));
+        let &(row, time) = found.first()?;
+        let second = found.get(1).map_or(f64::INFINITY, |(_, second)| second.value);
+        Some((row, of_winner(time, second, found.len())))
     }
 
     /// How many times one side is faster by that kind; `None` when a side is missing.
@@ -83,9 +99,9 @@ pub struct Pair<'a> {
     pub cpu: &'a Row,
     /// The GPU's row.
     pub gpu: &'a Row,
-    /// Seconds of a call on the CPU.
+    /// Seconds of a call on the CPU; the interval allows for having chosen the fastest.
     pub cpu_s: Estimate,
-    /// Seconds of a call on the GPU.
+    /// Seconds of a call on the GPU, likewise.
     pub gpu_s: Estimate,
     /// The first over the second.
     pub speed_up: SpeedUp,
@@ -129,21 +145,12 @@ fn comparisons<'a>(report: &'a Report, op: &str, dtype: DType, cache: Cache) -> 
         }
     }
     for comparison in &mut found {
-        comparison.cpu = best(&comparison.rows, Side::Cpu, Kind::Kernel).map(|found| found.0);
-        comparison.gpu = best(&comparison.rows, Side::Gpu, Kind::Kernel).map(|found| found.0);
+        comparison.cpu = comparison.fastest(Side::Cpu, Kind::Kernel).map(|found| found.0);
+        comparison.gpu = comparison.fastest(Side::Gpu, Kind::Kernel).map(|found| found.0);
     }
     let key = |comparison: &Comparison<'_>| comparison.density.unwrap_or(0.0);
     found.sort_by(|a, b| key(a).total_cmp(&key(b)).then(a.n.cmp(&b.n)));
     found
-}
-
-/// The fastest of the rows that may stand for `side`, measured, hence correct, and in full precision, with its time.
-fn best<'a>(rows: &[&'a Row], side: Side, kind: Kind) -> Option<(&'a Row, Estimate)> {
-    rows.iter()
-        .copied()
-        .filter(|row| row.side == side && row.is_headline())
-        .filter_map(|row| Some((row, estimate(row, kind)?)))
-        .min_by(|a, b| a.1.value.total_cmp(&b.1.value))
 }
 
 #[cfg(test)]

@@ -12,17 +12,16 @@ use crate::report::quantity::factor_within;
 pub struct SpeedUp(pub Estimate);
 
 impl SpeedUp {
-    /// The side that is faster.
-    pub fn winner(&self) -> Side {
-        if self.0.value >= 1.0 { Side::Gpu } else { Side::Cpu }
+    /// The side that is faster; `None` where the interval holds 1, so that neither is measurably faster.
+    pub fn winner(&self) -> Option<Side> {
+        match self.0 {
+            Estimate { low, .. } if low > 1.0 => Some(Side::Gpu),
+            Estimate { high, .. } if high < 1.0 => Some(Side::Cpu),
+            _ => None,
+        }
     }
 
-    /// Whether the interval leaves open which side is faster.
-    pub fn is_open(&self) -> bool {
-        self.0.low < 1.0 && self.0.high > 1.0
-    }
-
-    /// How many times faster the winner is, at least 1.
+    /// How many times faster one side is, at least 1.
     pub fn factor(&self) -> f64 {
         let ratio = self.0.value;
         if ratio >= 1.0 { ratio } else { 1.0 / ratio }
@@ -45,14 +44,14 @@ impl SpeedUp {
     }
 }
 
-/// `GPU 12.3x` or `CPU 2.9x`: the winner and a factor, never below 1.
+/// `GPU 12.3x` or `CPU 2.9x`: the winner and a factor, never below 1. Without a winner the ratio: `0.98x?`.
 impl fmt::Display for SpeedUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let winner = match self.winner() {
-            Side::Cpu => "CPU",
-            Side::Gpu => "GPU",
-        };
-        f.pad(&format!("{winner} {}", self.factor_text()))
+        f.pad(&match self.winner() {
+            Some(Side::Cpu) => format!("CPU {}", self.factor_text()),
+            Some(Side::Gpu) => format!("GPU {}", self.factor_text()),
+            None => format!("{}?", factor_within(self.0.value, self.digits())),
+        })
     }
 }
 
@@ -77,7 +76,7 @@ mod tests {
     fn speed_ups_name_the_winner_and_are_never_below_one() {
         assert_eq!(speed_up(12.34).to_string(), "GPU 12.3x");
         assert_eq!(speed_up(1.0 / 2.9).to_string(), "CPU 2.90x");
-        assert_eq!(speed_up(1.0).to_string(), "GPU 1.00x");
+        assert_eq!(speed_up(1.0).to_string(), "1.00x?");
         assert_eq!(speed_up(0.999).to_string(), "CPU 1.00x");
         assert_eq!(speed_up(270.85).to_string(), "GPU 271x");
         assert_eq!(speed_up(99.97).to_string(), "GPU 100x");
@@ -93,13 +92,15 @@ mod tests {
         assert_eq!(within(12.34, 1e-4), "GPU 12.34x");
         assert_eq!(within(12.34, 0.01), "GPU 12x");
         assert_eq!(within(1.0 / 2.9, 0.003), "CPU 2.90x");
-        assert_eq!(within(1.42, 0.3), "GPU 1.4x");
+        assert_eq!(within(1.42, 0.2), "GPU 1.4x");
         assert_eq!(within(270.85, 0.05), "GPU 270x");
     }
 
     #[test]
-    fn an_interval_around_one_leaves_the_winner_open() {
-        assert!(SpeedUp(Estimate { value: 1.1, low: 0.9, high: 1.3 }).is_open());
-        assert!(!SpeedUp(Estimate { value: 1.1, low: 1.05, high: 1.3 }).is_open());
+    fn an_interval_that_holds_one_names_no_winner() {
+        let open = SpeedUp(Estimate { value: 0.93, low: 0.85, high: 1.02 });
+        assert_eq!((open.winner(), open.to_string()), (None, "0.93x?".into()));
+        assert_eq!(SpeedUp(Estimate { value: 1.1, low: 1.05, high: 1.3 }).winner(), Some(Side::Gpu));
+        assert_eq!(SpeedUp(Estimate { value: 0.9, low: 0.8, high: 0.99 }).winner(), Some(Side::Cpu));
     }
 }

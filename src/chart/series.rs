@@ -54,6 +54,19 @@ pub struct Series {
     pub style: Style,
     /// Its points, ascending in x.
     pub points: Vec<Point>,
+    /// Places between its points, as x and y, that its line passes through without a marker: where a ratio is estimated
+    /// to cross 1.
+    pub bends: Vec<(f64, f64)>,
+}
+
+impl Series {
+    /// The places its line connects, ascending in x.
+    pub fn path(&self) -> Vec<(f64, f64)> {
+        let points = self.points.iter().map(|point| (point.x, point.y));
+        let mut path: Vec<(f64, f64)> = points.chain(self.bends.iter().copied()).collect();
+        path.sort_by(|a, b| a.0.total_cmp(&b.0));
+        path
+    }
 }
 
 /// The two sides begin with different colours and meet only when both have many series.

@@ -6,19 +6,20 @@ use crate::backend::Side;
 use crate::case::Cache;
 use crate::report::Report;
 
-/// What stands beside a speed-up: `12x` where the GPU wins, `CPU 2.9x` where the CPU does.
+/// The label of a speed-up: `12x` where the GPU is faster, `CPU 2.9x` where the CPU is, `0.97x?` where neither is.
 pub fn ratio_text(found: &SpeedUp) -> String {
+    let Some(winner) = found.winner() else { return found.to_string() };
     let factor = found.factor();
     let whole = (9.95..99.95).contains(&factor);
     let text = if whole { format!("{factor:.0}x") } else { factor_text(factor) };
-    if found.winner() == Side::Cpu { format!("CPU {text}") } else { text }
+    if winner == Side::Cpu { format!("CPU {text}") } else { text }
 }
 
 /// What points and bands of times are.
 pub const POINTS: &str = "Points: medians. Bands: their 95 % intervals.";
 /// What points and bands of speed-ups are.
 pub const SPEED_UPS: &str =
-    "Points: ratios of medians. Rings: from where on the GPU wins. Bands: 95 % intervals of both.";
+    "Points: ratios of medians. Rings: from where the GPU is faster. Bands: 95 % intervals of both.";
 /// What an overview shows.
 pub const OVERVIEW: &str =
     "Best correct variant of each side, ratios of medians, 95 % intervals. Both axes logarithmic; below: N.";

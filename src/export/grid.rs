@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::backend::Side;
+
 /// Columns of the terminal that lines should fit in.
 pub const WIDTH: usize = 100;
 
@@ -25,6 +27,15 @@ pub enum Tone {
 }
 
 impl Tone {
+    /// The tone of the faster side; none where neither is measurably faster.
+    pub fn of(winner: Option<Side>) -> Tone {
+        match winner {
+            Some(Side::Cpu) => Tone::Cpu,
+            Some(Side::Gpu) => Tone::Gpu,
+            None => Tone::Plain,
+        }
+    }
+
     /// `text` between the ANSI codes of the tone.
     pub fn paint(self, text: &str) -> String {
         let code = match self {

@@ -96,10 +96,7 @@ fn best_of_sides(report: &Report, section: &Section<'_>, names: &Names) -> Grid 
         }
         fields.push(match comparison.speed_up(Kind::Kernel) {
             None => NONE.into(),
-            Some(found) => {
-                let tone = if found.winner() == Side::Cpu { Tone::Cpu } else { Tone::Gpu };
-                Field { text: found.to_string(), tone }
-            }
+            Some(found) => Field { text: found.to_string(), tone: Tone::of(found.winner()) },
         });
         fields.push(comparison.error().map_or(NONE.into(), judged_text).into());
         fields

@@ -5,8 +5,9 @@ use super::part::{Part, parts};
 use super::table::{self, NONE, below, cell, figures, framed, words};
 use crate::answer::cost::Kind;
 use crate::answer::crossover::{Crossover, Place};
-use crate::answer::first_use::{FirstUse, break_even};
-use crate::answer::words::{crossover_text, interval_text, paragraph, percent, ranges_below};
+use crate::answer::crossover_text::{crossover_text, interval_text, ranges_below};
+use crate::answer::first_use::{FirstUse, Repayment, repayment};
+use crate::answer::words::{paragraph, percent};
 use crate::answer::{Estimate, Names, Pair, SpeedUp, roof};
 use crate::backend::Side;
 use crate::report::quantity::{factor_within, time_text};
@@ -51,7 +52,7 @@ fn sentence_text(text: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// One row an op, element type, cache state and density: from which size on the GPU wins and by how much, what each
+/// One row per op, element type, cache state and density: from which size the GPU is faster and by how much, what each
 /// side reaches of its limit, and what the first use costs. Nothing where no case has both sides.
 pub fn overview(report: &Report) -> Html {
     let names = Names::of(report);
@@ -64,10 +65,10 @@ pub fn overview(report: &Report) -> Html {
     };
     let groups = element("tr")
         .holding(element("th").with("rowspan", "2").with("scope", "col").holding("op"))
-        .holding(span("3", "the GPU wins from N ="))
+        .holding(span("3", "GPU faster from N ="))
         .holding(span("3", "speed-up at the largest size"))
         .holding(span("2", "best there, share of its limit"))
-        .holding(span("3", "first use, paid back after"));
+        .holding(span("3", "first use, repaid after"));
     let kinds = Kind::ALL.map(|kind| figures(kind.name()));
     let rest = [words("CPU"), words("GPU"), figures("once"), figures("resident"), figures("end to end")];
     let headings = kinds.iter().chain(&kinds).chain(&rest);
@@ -110,7 +111,7 @@ pub fn crossover_cell(found: &Crossover) -> Element {
     let ending = interval.as_ref().map(|interval| format!(" ({interval})")).unwrap_or_default();
     let place = || text.strip_suffix(&ending).unwrap_or(&text).to_owned();
     let (place, also) = match (found.from, ranges_below(found)) {
-        (Place::Beyond, Some(ranges)) => (format!("only {ranges}"), None),
+        (Some(Place::Beyond), Some(ranges)) => (format!("only {ranges}"), None),
         (_, also) => (place(), also),
     };
     let mut made = table::figure(place);
@@ -135,17 +136,18 @@ pub fn speed_up_cell(n: u64, found: &SpeedUp, usual: Option<u64>) -> Element {
 /// The winner and its factor, marked by its side, or as open where the interval holds 1.
 fn badge(found: &SpeedUp) -> Element {
     let side = match found.winner() {
-        _ if found.is_open() => "open",
-        Side::Cpu => "cpu",
-        Side::Gpu => "gpu",
+        None => "open",
+        Some(Side::Cpu) => "cpu",
+        Some(Side::Gpu) => "gpu",
     };
     classed("span", "badge").with("data-side", side).holding(found.to_string())
 }
 
-/// The interval of a factor as the winner sees it, with digits enough to tell its ends apart: `17.9 to 18.5`.
+/// The interval of a factor as the winner sees it, else that of the ratio, with digits enough to distinguish its ends:
+/// `17.9 to 18.5`.
 fn span_text(found: &SpeedUp) -> String {
     let Estimate { low, high, .. } = found.0;
-    let (low, high) = if found.winner() == Side::Gpu { (low, high) } else { (1.0 / high, 1.0 / low) };
+    let (low, high) = if found.winner() == Some(Side::Cpu) { (1.0 / high, 1.0 / low) } else { (low, high) };
     let text = |digits| [low, high].map(|end| factor_within(end, digits).trim_end_matches('x').to_owned());
     let [low, high] = (2..5).map(text).find(|[low, high]| low != high).unwrap_or_else(|| text(5));
     if low == high { format!("within {low}") } else { format!("{low} to {high}") }
@@ -160,7 +162,7 @@ fn variant_cell(report: &Report, row: &Row, names: &Names) -> Element {
     }
 }
 
-/// Calls after which the first use is paid back.
+/// Calls after which the first use is repaid.
 fn calls(report: &Report, pair: Option<Pair<'_>>) -> String {
     let Some((pair, first)) = pair.and_then(|pair| {
         let first = FirstUse::of(report, pair.gpu)?;
@@ -168,10 +170,11 @@ fn calls(report: &Report, pair: Option<Pair<'_>>) -> String {
     }) else {
         return NONE.into();
     };
-    match break_even(&first, &pair) {
-        Some(1) => "1 call".into(),
-        Some(calls) => format!("{calls} calls"),
-        None => "never".into(),
+    match repayment(&first, &pair) {
+        Some(Repayment::After(1)) => "1 call".into(),
+        Some(Repayment::After(calls)) => format!("{calls} calls"),
+        Some(Repayment::Never) => "never".into(),
+        Some(Repayment::Open) | None => NONE.into(),
     }
 }
 
@@ -238,10 +241,10 @@ mod tests {
 
     #[test]
     fn sentences_keep_their_figures_together() {
-        let text = sentence_text("the GPU wins from N = 310 on; at N = 10 (GPU 12x), 94 % of it");
+        let text = sentence_text("the GPU is faster from N = 310; at N = 10 (GPU 12x), 94 % of it");
         assert_eq!(
             text,
-            "The GPU wins from N\u{a0}=\u{a0}310 on; at N\u{a0}=\u{a0}10 (GPU\u{a0}12x), 94\u{a0}% of it"
+            "The GPU is faster from N\u{a0}=\u{a0}310; at N\u{a0}=\u{a0}10 (GPU\u{a0}12x), 94\u{a0}% of it"
         );
     }
 

@@ -62,7 +62,8 @@ fn obstacles(contents: &Contents<'_>) -> Room {
     for series in contents.series {
         let places: Vec<Place> = series.points.iter().map(|point| plane.place(point.x, point.y)).collect();
         places.iter().for_each(|&place| room.keep(Rect::around(place, half, half)));
-        room.keep_line(&places);
+        let path: Vec<Place> = series.path().into_iter().map(|(x, y)| plane.place(x, y)).collect();
+        room.keep_line(&path);
     }
     if let Some(reference) = contents.reference {
         let y = plane.down(reference.value);

@@ -1,7 +1,8 @@
 //! Speed-ups against size, and where they cross 1: the three kinds of one report, or one kind of several.
 
 use super::{Crossing, LineChart, Reference, SIZE_TITLE, extremes, legend, sizes};
-use crate::answer::words::{crossover_text, largest, size_text};
+use crate::answer::crossover_text::{crossover_text, size_text};
+use crate::answer::words::largest;
 use crate::answer::{Comparison, Crossover, Kind, Place};
 use crate::backend::Side;
 use crate::chart::axis::Axis;
@@ -50,7 +51,7 @@ pub fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChart> {
     let values = extremes(&series)?;
     let mut legend = legend(&series);
     let crossed = lines.iter().flat_map(|line| told(line, lone_part.is_some()));
-    legend.extend(Row::notes("GPU wins from N", crossed.collect()));
+    legend.extend(Row::notes("GPU faster from N", crossed.collect()));
     legend.extend(lone_part.map(pairings).unwrap_or_default());
     let frame = Frame {
         name: sheet.name("speedup"),
@@ -67,7 +68,7 @@ pub fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChart> {
     Some(LineChart { frame, series, reference, crossings })
 }
 
-/// From which size on the GPU wins; in two lines where the name of a line may be long.
+/// From which size the GPU is faster; in two lines where the name of a line may be long.
 fn told(line: &Line, is_short: bool) -> Vec<String> {
     let label = &line.series.label;
     match line.crossover.as_ref().map(crossover_text) {
@@ -98,8 +99,10 @@ pub fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<Line> {
             Kind::Resident => "resident",
             Kind::EndToEnd => "end to end",
         };
-        let series = Series { label: label.into(), group: "Time included", style: kind_style(kind), points };
-        Some(Line { series, kind, crossover: crossover(part, comparisons[0].density, kind) })
+        let crossover = crossover(part, comparisons[0].density, kind);
+        let (group, style, bends) = ("Time included", kind_style(kind), bends(crossover.as_ref()));
+        let series = Series { label: label.into(), group, style, points, bends };
+        Some(Line { series, kind, crossover })
     });
     kinds.collect()
 }
@@ -116,8 +119,10 @@ fn by_part(parts: &[Part<'_>]) -> Vec<Line> {
             let density = comparisons[0].density;
             let label = part.label(None, density);
             let style = style(Side::Gpu, false, lines.len());
-            let series = Series { label, group: "Resident speed-up", style, points };
-            lines.push(Line { series, kind: LONE_KIND, crossover: crossover(part, density, LONE_KIND) });
+            let crossover = crossover(part, density, LONE_KIND);
+            let bends = bends(crossover.as_ref());
+            let series = Series { label, group: "Resident speed-up", style, points, bends };
+            lines.push(Line { series, kind: LONE_KIND, crossover });
         }
     }
     lines
@@ -136,10 +141,15 @@ fn crossover(part: &Part<'_>, density: Option<f64>, kind: Kind) -> Option<Crosso
     part.crossovers.iter().find(|found| found.density == density && found.kind == kind).cloned()
 }
 
+/// Where a line crosses 1.
+fn bends(found: Option<&Crossover>) -> Vec<(f64, f64)> {
+    found.into_iter().flat_map(|found| &found.changes).map(|(size, _)| (*size, 1.0)).collect()
+}
+
 /// The mark of a line that crosses 1 between two sizes.
 pub fn crossing(line: &Line) -> Option<Crossing> {
     let found = line.crossover.as_ref()?;
-    let Place::At(size) = found.from else { return None };
+    let Some(Place::At(size)) = found.from else { return None };
     let end = |place| match place {
         Place::Below => 0.0,
         Place::At(size) => size,

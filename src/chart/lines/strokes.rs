@@ -107,9 +107,11 @@ impl<B: DrawingBackend> Strokes<'_, B> {
     }
 
     fn line(&self, series: &Series) -> anyhow::Result<()> {
-        let places = self.places(series, |point| point.y);
+        let plane = &self.contents.plane;
+        let path: Vec<Place> = series.path().into_iter().map(|(x, y)| plane.place(x, y)).collect();
         let (color, radius) = (self.hue(series.style.hue), self.contents.marker);
-        self.canvas.stroke(&places, color, LINE, series.style.stroke)?;
+        self.canvas.stroke(&path, color, LINE, series.style.stroke)?;
+        let places = self.places(series, |point| point.y);
         places.iter().try_for_each(|&place| marker(self.canvas, place, series.style, color, radius))
     }
 

@@ -40,7 +40,7 @@ fn time_series(part: &Part<'_>) -> Vec<Series> {
                 Some(one) => one.points.push(point),
                 None => {
                     let style = style(row.side, !row.is_headline(), 0);
-                    series.push(Series { label, group, style, points: vec![point] });
+                    series.push(Series { label, group, style, points: vec![point], bends: vec![] });
                 }
             }
         }

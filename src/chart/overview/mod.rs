@@ -101,7 +101,7 @@ fn legend() -> Vec<(Sample, String)> {
     };
     let lines = Kind::ALL.map(|kind| (Sample::Line(kind_style(kind)), words(kind).to_owned()));
     let ring = Style { hue: Hue::Ink, stroke: Stroke::Solid, marker: 0, filled: false };
-    lines.into_iter().chain([(Sample::Marker(ring), "GPU wins from this N on".to_owned())]).collect()
+    lines.into_iter().chain([(Sample::Marker(ring), "GPU faster from this N".to_owned())]).collect()
 }
 
 /// One panel a density with a size that both sides have.

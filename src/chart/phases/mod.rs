@@ -9,7 +9,7 @@ use super::frame::{Frame, Row as LegendRow, Sample};
 use super::sheet::{Part, Sheet};
 use super::theme::Hue;
 use crate::answer::cost::estimate;
-use crate::answer::first_use::{FirstUse, break_even};
+use crate::answer::first_use::{FirstUse, Repayment, repayment};
 use crate::answer::words::largest;
 use crate::answer::{Comparison, Kind};
 use crate::case::density_text;
@@ -178,12 +178,14 @@ fn first_use(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<LegendRow> 
     ];
     let costs =
         named.into_iter().filter_map(|(name, seconds)| Some(format!("{name}: {}", time_text(seconds?))));
-    let calls = break_even(&first, &pair).map_or("never".into(), |calls| match calls {
-        1 => "after 1 call".into(),
-        calls => format!("after {calls} calls"),
-    });
+    let calls = match repayment(&first, &pair) {
+        Some(Repayment::After(1)) => "after 1 call".into(),
+        Some(Repayment::After(calls)) => format!("after {calls} calls"),
+        Some(Repayment::Never) => "never".into(),
+        Some(Repayment::Open) | None => "no measurable saving".into(),
+    };
     let mut rows = LegendRow::notes(&format!("First use at {n}"), costs.collect());
-    rows.extend(LegendRow::notes("Paid back, end to end", vec![calls]));
+    rows.extend(LegendRow::notes("Repaid, end to end", vec![calls]));
     rows
 }
 

@@ -39,7 +39,7 @@ fn first_use_and_when_it_is_paid_back_are_told() {
     let first = texts.iter().position(|text| *text == "First use at 100").unwrap();
     assert_eq!(texts[first + 1], "context: 150 ms");
     assert_eq!(texts[first + 2], "compiling: 210 ms");
-    assert_eq!(texts[texts.len() - 2..], ["Paid back, end to end", "after 473 calls"]);
+    assert_eq!(texts[texts.len() - 2..], ["Repaid, end to end", "after 473 calls"]);
 }
 
 #[test]

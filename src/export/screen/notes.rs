@@ -6,9 +6,9 @@ use super::super::cautions::shown;
 use super::sweeps::{Sweep, Sweeps, compared};
 use crate::answer::cost::estimate;
 use crate::answer::crossover::crossover;
-use crate::answer::first_use::{FirstUse, break_even};
+use crate::answer::crossover_text::crossover_clause;
+use crate::answer::first_use::{FirstUse, Repayment, repayment};
 use crate::answer::machine::machine;
-use crate::answer::words::crossover_clause;
 use crate::answer::{Comparison, Kind, Pair, factor_text, has_both_caches};
 use crate::backend::Side;
 use crate::case::{Cache, DType};
@@ -67,7 +67,7 @@ pub fn run_warnings(report: &Report) -> Option<String> {
 }
 
 impl Sweeps<'_> {
-    /// From which size on the GPU pays, a line a sweep of several sizes.
+    /// From which size the GPU is faster, one line per sweep of several sizes.
     pub fn crossovers(&self) -> Option<String> {
         let line = |sweep: &Sweep<'_>| {
             let of = |kind| crossover(&sweep.section.comparisons, kind).filter(|found| !found.is_one_size());
@@ -94,7 +94,7 @@ impl Sweeps<'_> {
         (!named.is_empty()).then(|| format!("Best at that N, CPU|GPU: {}.", named.join(", ")))
     }
 
-    /// What the first use of the GPU costs, and after how many calls at the largest size it is paid back.
+    /// What the first use of the GPU costs, and how many calls at the largest size repay it.
     pub fn first_use(&self) -> Option<String> {
         let found: Vec<(&Sweep<'_>, Pair<'_>, FirstUse)> = self
             .all
@@ -114,15 +114,17 @@ impl Sweeps<'_> {
             most(|first| first.plan_s).map(|time| format!("planning up to {time}")),
         ];
         let costs: Vec<String> = costs.into_iter().flatten().collect();
-        let calls = found.iter().map(|(sweep, pair, first)| match break_even(first, pair) {
-            Some(calls) => format!("{} {calls}", sweep.name),
-            None => format!("{} never", sweep.name),
+        let calls = found.iter().filter_map(|(sweep, pair, first)| match repayment(first, pair)? {
+            Repayment::After(calls) => Some(format!("{} {calls}", sweep.name)),
+            Repayment::Never => Some(format!("{} never", sweep.name)),
+            Repayment::Open => None,
         });
         let calls: Vec<String> = calls.collect();
-        (!costs.is_empty()).then(|| {
-            let (costs, calls) = (costs.join(", "), calls.join(", "));
-            format!("First use of the GPU: {costs}. Calls that pay it back: {calls}.")
-        })
+        let repaid = match calls.is_empty() {
+            true => String::new(),
+            false => format!(" Calls needed to repay start-up: {}.", calls.join(", ")),
+        };
+        (!costs.is_empty()).then(|| format!("First use of the GPU: {}.{repaid}", costs.join(", ")))
     }
 
     /// What the columns mean; `None` where no case has both sides.
@@ -134,7 +136,7 @@ impl Sweeps<'_> {
         (self.comparisons() > 0).then(|| {
             format!(
                 "Kernel: the GPU by its own clock. Resident: by the host's, launch and wait included. End to end: with \
-                 both copies. ?: not sure. +: also at some smaller sizes.{limit}"
+                 both copies. ? interval includes 1x, or grade D. + faster at some smaller sizes too.{limit}"
             )
         })
     }

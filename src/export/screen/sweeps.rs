@@ -2,10 +2,10 @@
 
 use super::super::grid::{Column, Field, Grid, Tone};
 use crate::answer::crossover::crossover;
+use crate::answer::crossover_text::size_text;
 use crate::answer::roof::share;
-use crate::answer::words::{percent, size_text};
+use crate::answer::words::percent;
 use crate::answer::{Comparison, Crossover, Kind, Names, Pair, Place, Section, has_both_caches, sections};
-use crate::backend::Side;
 use crate::case::{DType, density_text};
 use crate::measure::grade::Grade;
 use crate::op;
@@ -53,12 +53,12 @@ impl<'a> Sweeps<'a> {
         self.all.iter().map(|sweep| compared(sweep).count()).sum()
     }
 
-    /// One line a sweep, at its largest size, crossovers with their `intervals` or without; `None` where no case has both
+    /// One line per sweep, at its largest size, crossovers with their `intervals` or without; `None` where no case has both
     /// sides.
     pub fn grid(&self, intervals: bool) -> Option<Grid> {
         let mut columns = vec![column("op", false), column("N", true)];
         columns.extend(Kind::ALL.map(|kind| column(kind.name(), false)));
-        columns.extend([column("pays from N", false), column("with copies", false)]);
+        columns.extend([column("GPU faster from N", false), column("incl. copies", false)]);
         columns.extend(self.limit_columns());
         let row = |sweep: &Sweep<'_>| {
             let largest = compared(sweep).last()?;
@@ -166,23 +166,34 @@ fn timed(row: Option<&Row>, names: &Names) -> [Field; 2] {
     [names.name(row).into(), time_within(execute.median_s, Some(half_width)).into()]
 }
 
-/// `GPU 34x`, with a question mark where the interval leaves the winner open or a time is not to be relied on.
+/// `GPU 34x`, with a question mark where no side is measurably faster or a time is not to be relied on.
 fn speed_up(pair: Option<&Pair<'_>>) -> Field {
     let Some(pair) = pair else { return NONE.into() };
     let unreliable = |row: &Row| row.execute.as_ref().is_some_and(|execute| execute.grade == Some(Grade::D));
-    let doubt = pair.speed_up.is_open() || unreliable(pair.cpu) || unreliable(pair.gpu);
-    let tone = if pair.speed_up.winner() == Side::Cpu { Tone::Cpu } else { Tone::Gpu };
-    Field { text: format!("{}{}", pair.speed_up, if doubt { "?" } else { "" }), tone }
+    let winner = pair.speed_up.winner();
+    let doubt = winner.is_some() && (unreliable(pair.cpu) || unreliable(pair.gpu));
+    Field { text: format!("{}{}", pair.speed_up, if doubt { "?" } else { "" }), tone: Tone::of(winner) }
 }
 
-/// `312 (290–335)`, `≤100`, `>2048`; with a `+` where the GPU also wins at smaller sizes.
+/// `312 (290–335)`, `≤100`, `>2048`; with a `+` where the GPU also wins at smaller sizes. Where no crossing can be
+/// named, what is known of it: `≤187`, `≥120`, `?`.
 fn short(found: &Crossover, with_interval: bool) -> String {
-    let text = |place| match place {
-        Place::Below => format!("≤{}", found.smallest),
-        Place::At(size) => size_text(size, found.interval),
-        Place::Beyond => format!(">{}", found.largest),
+    let size = |size| size_text(size, found.interval);
+    let place = match (found.from, found.interval) {
+        (Some(Place::Below), _) => format!("≤{}", found.smallest),
+        (Some(Place::At(at)), _) => size(at),
+        (Some(Place::Beyond), _) => format!(">{}", found.largest),
+        (None, [_, Place::At(most)]) => format!("≤{}", size(most)),
+        (None, [Place::At(least), _]) => format!("≥{}", size(least)),
+        (None, _) => "?".into(),
     };
-    let [low, high] = found.interval.map(text);
-    let place = text(found.from) + if found.is_mixed() { "+" } else { "" };
-    if low == high || !with_interval { place } else { format!("{place} ({low}–{high})") }
+    let place = place + if found.is_mixed() { "+" } else { "" };
+    match (found.from, found.interval) {
+        (Some(Place::At(_)), [Place::At(low), Place::At(high)])
+            if with_interval && size(low) != size(high) =>
+        {
+            format!("{place} ({}–{})", size(low), size(high))
+        }
+        _ => place,
+    }
 }
