@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Compare a report of gpubench with what peers.py measured on the same machine.
+"""Compare a report of gpubench with what peers.py measured on the same machine, each clock with its like.
 
-usage: ratios.py report.csv PEERS.json... > ratios.md        PEERS: of peers.py and of sparse.py
+usage: ratios.py report.json PEERS.json... > ratios.md
 
-For each op, element type and size: the best of CuPy, PyTorch (eager, compiled) and JAX at the same accuracy, our
-`auto` row with hot caches, and their ratio by three of our times: the device's, corrected, without gaps between launches;
-the two events' as they read; and the host's, from the call until all is done. Peers are timed by events around the call
-(JAX by the host's clock), so that their launches count. Geometric means at the end.
+For each op, element type and size of the article: our `auto` row with hot caches against the fastest of the peers at the
+same accuracy. Device: our time by the device's clock against two events with the stream blocked until the call is queued.
+Host: from the call until it is done, on both sides. A ratio above 1 means that gpubench is faster.
 """
-import csv, json, math, sys
+import json, math, sys
 
-# What a peer's row must be called to be the same work in full precision.
+# Calls that do the same work in full precision. PyTorch's gesvda fails our check of float64 (orthogonality), and stays
+# in the comparison all the same: it is the fastest call of its library.
 SAME = {
     "matmul": {"dot", "matmul", "highest"},
     "elementwise": {"eager", "fused", "compile", "jit"},
@@ -18,19 +18,15 @@ SAME = {
     "fft": {"fft2"},
     "solve": {"lu", "pos"},
     "spgemm": {"csr"},
-    "spmv": {"csr"},
     "svd": {"thin", "gesvd", "gesvdj", "gesvda"},
 }
-# What users of CuPy call, eager and with its defaults.
-CUPY = {"matmul": "dot", "elementwise": "eager", "reduction": "sum,mean,std", "fft": "fft2", "solve": "lu",
-        "spgemm": "csr", "spmv": "csr", "svd": "thin"}
-# The article's cells.
 SMALL, BIG = (100, 500, 512, 1024, 2048), (100, 500, 1000, 5000, 10000)
-ARTICLE = {(op, n) for op in SAME if op != "spmv"
-           for n in (BIG if op in ("matmul", "elementwise", "reduction") else SMALL)}
+SIZES = {op: BIG if op in ("matmul", "elementwise", "reduction") else SMALL for op in SAME}
+TYPES = {"f32": "float32", "f64": "float64"}
+CLOCKS = ("device", "host")
 
 
-def time(seconds):
+def duration(seconds):
     micro = seconds * 1e6
     return f"{micro:.3g} µs" if micro < 999.5 else f"{micro / 1e3:.3g} ms"
 
@@ -39,51 +35,91 @@ def mean(ratios):
     return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
-def main():
-    ours = list(csv.DictReader(open(sys.argv[1])))
-    peers = [row for path in sys.argv[2:] for row in json.load(open(path))]
-    print("| op | type | N | best peer | its time | ours | picked | host clock, call returned | host clock, done "
-          "| ratio | by events | by host clock | share of limit | error / bound |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|")
-    best_of, cupy_of, events_of, host_of = {}, {}, {}, {}
-    for row in ours:
-        if (row["backend"], row["variant"], row["outcome"], row["cache"]) != ("cuda", "auto", "measured", "hot"):
+def cells(report, peers):
+    """For each op, type and size: by each clock our seconds, the best peer's name and seconds, and the ratio."""
+    found = {}
+    for row in report["rows"]:
+        key = row["op"], row["dtype"], row["n"]
+        if row["backend"] != "cuda" or row["variant"] != "auto" or row["outcome"] != "measured" or row["cache"] != "hot":
             continue
-        op, n, dtype = row["op"], int(row["n"]), {"f32": "float32", "f64": "float64"}[row["dtype"]]
-        density = float(row["density"] or 0.01)
-        same = [p for p in peers
-                if (p["op"], p["n"], p["dtype"], p.get("density", 0.01)) == (op, n, dtype, density)
-                and p["variant"] in SAME.get(op, ())]
-        if not same:
+        if row["n"] not in SIZES.get(row["op"], ()) or row.get("density", 0.01) != 0.01:
             continue
-        best = min(same, key=lambda p: p["median_ms"])
-        its, device, host = best["median_ms"] / 1e3, float(row["median_s"]), float(row["host_median_s"])
-        key = (op, dtype, n)
-        best_of[key], host_of[key] = its / device, its / host
-        events_of[key] = its / float(row["events_median_s"])
-        for peer in same:
-            if peer["lib"] == "cupy" and peer["variant"] == CUPY[op]:
-                cupy_of[key] = peer["median_ms"] / 1e3 / device
-        share = f"{float(row['limit_share']):.1%} {row['limit_roof']}" if row["limit_share"] else "–"
-        returned = time(float(row["enqueue_median_s"])) if row["enqueue_median_s"] else "–"
-        sparse = f", density {density:g}" if row["density"] else ""
-        print(f"| {op} | {row['dtype']} | {n}{sparse} | {best['lib']} {best['variant']} | {time(its)} | {time(device)} "
-              f"| {row['picked']} | {returned} | {time(host)} | {best_of[key]:.2f} | {events_of[key]:.2f} | {host_of[key]:.2f} | {share} "
-              f"| {float(row['error']):.1e} / {float(row['error_bound']):.1e} |")
-    print()
-    print("Geometric means of the ratios:\n")
-    print("| cells | best peer | by events | by host clock | CuPy, eager and default |")
-    print("|---|---|---|---|---|")
-    for dtype in ("float32", "float64"):
-        groups = [(f"{dtype}, the article's ops", lambda key: (key[0], key[2]) in ARTICLE)]
-        groups += [(f"{dtype}, {op}", lambda key, op=op: key[0] == op) for op in SAME]
-        for name, belongs in groups:
-            of = lambda ratios: [r for key, r in ratios.items() if key[1] == dtype and belongs(key)]
-            if not of(best_of):
+        ours = {"device": row["execute"]["median_s"], "host": row["execute"]["host_median_s"]}
+        cell = {"picked": row.get("picked") or row["variant"], "error": row["error"]}
+        for clock in CLOCKS:
+            same = [p for p in peers if (p["op"], p["dtype"], p["n"]) == (key[0], TYPES[key[1]], key[2])
+                    and p["variant"] in SAME[key[0]] and f"{clock}_ms" in p]
+            if same:
+                best = min(same, key=lambda p: p[f"{clock}_ms"])
+                its = best[f"{clock}_ms"] / 1e3
+                cell[clock] = ours[clock], f"{best['lib']} {best['variant']}", its, its / ours[clock]
+        if all(clock in cell for clock in CLOCKS):
+            found[key] = cell
+    return found
+
+
+def load(report_path, peer_paths):
+    report = json.load(open(report_path))
+    files = [json.load(open(path)) for path in peer_paths]
+    return report, files, cells(report, [row for file in files for row in file["rows"]])
+
+
+def provenance(report, files):
+    """One line: revision, machine, date, clocks and libraries."""
+    environment = report["environment"]
+    cuda = next(b["description"] for b in environment["backends"] if b["name"] == "cuda")
+    libraries = ", ".join(f"{name} {version}" for file in files for name, version in file["made"]["libraries"].items()
+                          if not name.isupper())
+    return (f"gpubench {environment['gpubench_revision']}, {cuda['name']}, driver {cuda['driver_version']}, CUDA "
+            f"{cuda['cuda_version']}, {environment['started'][:10]}; {libraries}")
+
+
+def means(found):
+    """Rows of geometric means: type, op or `all`, by each clock the mean, the smallest ratio and where."""
+    rows = []
+    for dtype in TYPES:
+        for op in [*SAME, "all"]:
+            of = {key: cell for key, cell in found.items() if key[1] == dtype and op in (key[0], "all")}
+            if not of:
                 continue
-            cupy = of(cupy_of)
-            print(f"| {name}: {len(of(best_of))} | {mean(of(best_of)):.2f} | {mean(of(events_of)):.2f} | {mean(of(host_of)):.2f} | "
-                  f"{f'{mean(cupy):.2f} ({len(cupy)})' if cupy else '–'} |")
+            row = [dtype, op, len(of)]
+            for clock in CLOCKS:
+                least = min(of, key=lambda key: of[key][clock][3])
+                where = f"{least[0]} {least[2]}" if op == "all" else str(least[2])
+                row += [mean([cell[clock][3] for cell in of.values()]), of[least][clock][3], where]
+            rows.append(row)
+    return rows
 
 
-main()
+def losses(found):
+    """Cells where a peer is faster by a clock, the worst first."""
+    lost = [(cell[clock][3], clock, *key, cell[clock][1]) for key, cell in found.items() for clock in CLOCKS
+            if cell[clock][3] < 0.995]
+    return sorted(lost)
+
+
+def main():
+    report, files, found = load(sys.argv[1], sys.argv[2:])
+    print(f"Hot caches, operands resident, medians. {provenance(report, files)}.\n")
+    print("| op | type | N | ours, device | best peer, device | ratio | ours, host | best peer, host | ratio | error / bound |")
+    print("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+    for (op, dtype, n), cell in found.items():
+        times = []
+        for clock in CLOCKS:
+            ours, name, its, ratio = cell[clock]
+            picked = f" ({cell['picked']})" if clock == "device" else ""
+            times += [f"{duration(ours)}{picked}", f"{duration(its)} ({name})", f"{ratio:.2f}"]
+        error = f"{cell['error']['value']:.1e} / {cell['error']['bound']:.1e}"
+        print(f"| {op} | {dtype} | {n} | {' | '.join(times)} | {error} |")
+    print("\nGeometric means of the ratios, and the smallest ratio with its size:\n")
+    print("| type | op | cells | device | smallest | host | smallest |")
+    print("|---|---|---:|---:|---:|---:|---:|")
+    for dtype, op, count, device, least, where, host, host_least, host_where in means(found):
+        print(f"| {dtype} | {op} | {count} | {device:.2f} | {least:.2f} ({where}) | {host:.2f} | {host_least:.2f} ({host_where}) |")
+    print("\nCells where a peer is faster:\n")
+    for ratio, clock, op, dtype, n, name in losses(found):
+        print(f"- {op} {dtype} N = {n}, {clock} clock: {ratio:.2f} against {name}")
+
+
+if __name__ == "__main__":
+    main()
