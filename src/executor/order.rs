@@ -103,7 +103,7 @@ mod tests {
                 cell
             })
             .collect();
-        let orders: BTreeSet<Vec<usize>> = (0..100).map(|seed| of_round(&cells, 0..6, seed, 0)).collect();
+        let orders: BTreeSet<Vec<usize>> = (0..1000).map(|seed| of_round(&cells, 0..6, seed, 0)).collect();
         assert!(orders.iter().all(|order| order.chunks(2).all(|pair| pair[0] % 3 == pair[1] % 3)));
         assert_eq!(orders.len(), 6 * 8, "every order of workers and of each one's two cells");
     }

@@ -17,9 +17,15 @@ void spotrf_(void) { abort(); }
 void dpotrf_(void) { abort(); }
 ";
 
-/// Compiles the other library; what hinders it otherwise.
-fn compile(source: &Path, library: &Path) -> Result<(), String> {
-    std::fs::write(source, OTHER).unwrap();
+/// A library that ends every process that loads it, and says that it is OpenBLAS.
+const DEADLY: &str = "#include <stdlib.h>
+__attribute__((constructor)) static void end(void) { abort(); }
+const char *openblas_get_config(void) { return \"OpenBLAS 9.9.9 \"; }
+";
+
+/// Compiles a library; the compiler's message otherwise.
+fn compile(text: &str, source: &Path, library: &Path) -> Result<(), String> {
+    std::fs::write(source, text).unwrap();
     let output = Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([library, source]).output();
     let output = output.map_err(|error| format!("cc: {error}"))?;
     if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
@@ -29,7 +35,7 @@ fn compile(source: &Path, library: &Path) -> Result<(), String> {
 fn libraries_work_beside_one_with_routines_of_the_same_names() {
     let folder = tempfile::tempdir().unwrap();
     let library = folder.path().join("other.so");
-    if let Err(reason) = compile(&folder.path().join("other.c"), &library) {
+    if let Err(reason) = compile(OTHER, &folder.path().join("other.c"), &library) {
         return leave_out("what libraries call", &json!(reason));
     }
     let run = "run --ops fft,solve,svd --variants cpu/fftw,cpu/openblas* --sizes 16 --dtypes all --samples 3 \
@@ -46,4 +52,36 @@ fn libraries_work_beside_one_with_routines_of_the_same_names() {
             outcome => assert_eq!(outcome, Some("measured"), "{row}"),
         }
     }
+}
+
+#[test]
+fn a_library_that_crashes_costs_its_own_cells_and_one_line_of_doctor() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = folder.path().join("libopenblas.so.0");
+    if let Err(reason) = compile(DEADLY, &folder.path().join("deadly.c"), &library) {
+        return leave_out("a library that crashes", &json!(reason));
+    }
+    let answer = |words: &str| -> Value {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
+        command.args(words.split_whitespace()).env("GPUBENCH_OPENBLAS", &library);
+        serde_json::from_slice(&command.output().unwrap().stdout).unwrap()
+    };
+    let examined = answer("doctor --json");
+    let cpu = &examined["backends"][0];
+    assert!(cpu["name"] == "cpu" && cpu["problem"].is_null(), "{cpu}");
+    let findings = cpu["findings"].as_array().unwrap();
+    let deadly = findings.iter().find(|finding| finding["name"] == "openblas").unwrap();
+    assert!(deadly["problem"].as_str().unwrap().contains("was killed by SIGABRT"), "{deadly}");
+    assert!(deadly["serves"].as_array().unwrap().contains(&json!("svd/openblas")), "{deadly}");
+    assert!(findings.iter().any(|finding| finding["name"] == "MKL"), "others are still looked for");
+    let report = answer(
+        "run --backends cpu --ops matmul --sizes 8 --variants openblas,faer --samples 3 --no-peaks --format json --out -",
+    );
+    let outcomes: Vec<[&str; 2]> = report["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| ["variant", "outcome"].map(|key| row[key].as_str().unwrap()))
+        .collect();
+    assert_eq!(outcomes, [["openblas", "failed"], ["faer", "measured"]]);
 }

@@ -240,15 +240,23 @@ fn a_singular_matrix_is_a_failed_call_of_lu() {
 
 #[test]
 fn every_librarys_variants_are_named_by_its_finding() {
-    let findings = (REGISTRATION.findings)(&Options::default());
+    let findings = |library: Option<&str>| {
+        (REGISTRATION.findings)(&Options { library: library.map(str::to_owned), ..Options::default() })
+    };
+    assert_eq!(findings(None), [], "a worker without a library looks for none");
     for (name, word) in [("OpenBLAS", "openblas"), ("MKL", "mkl")] {
-        let finding = findings.iter().find(|finding| finding.name == name).unwrap();
+        let [finding] = &findings(Some(word))[..] else { panic!("not one finding about {word}") };
+        assert_eq!(finding.name, name);
         for op in ["matmul", "solve", "svd"] {
             assert!(finding.serves.contains(&format!("{op}/{word}")), "{:?}", finding.serves);
         }
     }
-    for finding in findings {
-        assert!(!finding.serves.is_empty() && finding.path.is_some() != finding.problem.is_some());
+    for library in crate::backend::libraries(&REGISTRATION, &Options::default()) {
+        let found = findings(Some(&library));
+        assert!(!found.is_empty(), "{library}");
+        for finding in found {
+            assert!(!finding.serves.is_empty() && finding.path.is_some() != finding.problem.is_some());
+        }
     }
 }
 
