@@ -1,5 +1,6 @@
 //! `gpubench baseline`: shows what is kept; saving has a module of its own.
 
+mod refusal;
 mod save;
 
 use std::path::{Path, PathBuf};
@@ -11,6 +12,8 @@ use super::args::BaselineCommand;
 use super::listing::Listing;
 use super::stream;
 use crate::baseline;
+use crate::compare::calibration::calibrate;
+use crate::compare::repetition::Repetition;
 use crate::compare::{Policy, Runs, compare, load};
 use crate::report::file;
 use crate::report::quantity::spread_text;
@@ -64,7 +67,7 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
     };
     let runs = load::runs(&[folder.to_owned()])?;
     let mut listing =
-        Listing::new(&["Op", "N", "dtype", "Variant", "Cache", "Passes apart", "Spread", "Shown"]);
+        Listing::new(&["Op", "N", "dtype", "Variant", "Cache", "Passes apart", "Spread", "Detectable"]);
     // What a run like the first would show, were it compared with the baseline.
     let alike = Runs { runs: runs.runs.iter().take(1).cloned().collect(), ..Runs::default() };
     let compared = compare(&runs, &alike, policy);
@@ -82,12 +85,15 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
         ]);
     }
     let machine = runs.runs.first().map(|run| machine(&run.report)).unwrap_or_default();
+    let cells = calibrate(&runs, policy);
+    let chance = Repetition { cells: &cells, passes: runs.runs.len() }.chance(runs.runs.len(), 1);
     Ok(format!(
-        "{}: {} passes, saved {}\n{machine}\n\n{}\nShown: the slowdown that one run against this baseline would show with a chance of 80 %.\n",
+        "{}: {} passes, saved {}\n{machine}\n\n{}\nDetectable: the slowdown that one run against this baseline would show with a chance of 80 %.\nOne run in which nothing changed passes with a chance of {:.0} %.\n",
         baseline.name,
         baseline.passes.len(),
         baseline.saved,
-        listing.text()
+        listing.text(),
+        100.0 * chance
     ))
 }
 

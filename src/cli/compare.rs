@@ -13,7 +13,7 @@ use super::args::CompareArgs;
 use super::{folder, stream};
 use crate::compare::export::{self, FORMATS, Format, View};
 use crate::compare::self_test::self_test;
-use crate::compare::{Comparison, Limits, Policy, compare, load, policy};
+use crate::compare::{Comparison, Limits, Policy, compare_with_history, load, policy};
 use crate::report::file::{self, File, save_all_in_new};
 use crate::settings::words;
 
@@ -38,10 +38,11 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode> {
         ([old, new], [], []) => load::sides(std::slice::from_ref(old), std::slice::from_ref(new))?,
         ([], [_, ..], [_, ..]) => load::sides(&args.old, &args.new)?,
         _ => bail!(
-            "compare takes two reports, OLD and NEW, or several a side: --old A B C --new D E F; see 'gpubench compare --help'"
+            "compare takes two reports, OLD and NEW, or several per side: --old A B C --new D E F; see 'gpubench compare --help'"
         ),
     };
-    let comparison = compare(&old, &new, &policy);
+    let history = load::history(&args.history, &old, &new, &policy)?;
+    let comparison = compare_with_history(&old, &new, &history, &policy);
     deliver(args, &formats, out, &comparison)?;
     Ok(ExitCode::from(comparison.gate.exit_code))
 }
@@ -139,7 +140,8 @@ fn test_gate(args: &CompareArgs, policy: &Policy) -> Result<ExitCode> {
     text.push_str(match held {
         true => "the gate trips over a regression and stays quiet without one\n",
         false => {
-            "the gate does not do what it should: with this policy, do not rely on it; try the default one\n"
+            "the gate does not do what it should: do not rely on it with this policy and these data; try the default \
+             policy, or more runs per side\n"
         }
     });
     stream::print(&text)?;

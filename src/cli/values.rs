@@ -71,11 +71,18 @@ pub fn threshold(text: &str) -> Result<f64, String> {
     percent::parse_from_zero(text).map_err(|error| error.to_string())
 }
 
+/// Passes of a baseline. With two, one run in which nothing changed could hardly ever pass.
+pub const LEAST_PASSES: u32 = 3;
+const MOST_PASSES: u32 = 50;
+
 /// The value of the flag of that name.
 pub fn passes(text: &str) -> Result<u32, String> {
-    let passes = whole(text, 2, 50)?;
+    let passes = whole(text, LEAST_PASSES.into(), MOST_PASSES.into())?;
     match u32::try_from(passes) {
-        Ok(passes) if (2..=50).contains(&passes) => Ok(passes),
-        _ => Err("passes that are to agree are from 2 to 50".into()),
+        Ok(passes) if (LEAST_PASSES..=MOST_PASSES).contains(&passes) => Ok(passes),
+        _ => Err(format!(
+            "a baseline has {LEAST_PASSES} to {MOST_PASSES} passes: with fewer, a run in which nothing changed could never \
+             pass; 5 are usual"
+        )),
     }
 }

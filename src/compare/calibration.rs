@@ -14,6 +14,10 @@ pub struct Calibrated {
     pub cell: Cell,
     /// Standard deviation from run to run, relative, moderated by that of the sweep's other cells.
     pub run_spread: f64,
+    /// The same by the cell's own runs alone.
+    pub own_spread: f64,
+    /// Degrees of freedom that `run_spread` is worth.
+    pub df: f64,
     /// How far the slowest run is from the fastest, relative: 0.05 is 5 %.
     pub apart: f64,
     /// The change that counts for this cell, relative.
@@ -37,6 +41,8 @@ pub fn calibrate(runs: &Runs, policy: &Policy) -> Vec<Calibrated> {
         Some(Calibrated {
             cell: pair.cell.clone(),
             run_spread: spread.variance.sqrt(),
+            own_spread: spread.own.map_or(spread.variance, |(variance, _)| variance).sqrt(),
+            df: spread.df,
             apart: apart(evidence),
             threshold: threshold(pair, limits),
         })

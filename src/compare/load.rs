@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::{Run, Runs};
+use super::{Difference, Policy, Run, Runs, Severity, environment};
 use crate::baseline::{self, Baseline};
 use crate::fleet;
 use crate::report::file;
@@ -31,6 +31,25 @@ pub fn runs(paths: &[PathBuf]) -> Result<Runs> {
         }
     }
     Ok(all)
+}
+
+/// The runs at `paths` as the history of a comparison of these sides: earlier runs of the same machine in which nothing
+/// changed.
+///
+/// # Errors
+/// As [`runs`]; a run is on a side too, or is of a machine whose times are not comparable.
+pub fn history(paths: &[PathBuf], old: &Runs, new: &Runs, policy: &Policy) -> Result<Runs> {
+    let history = runs(paths)?;
+    let on_side = |run: &&Run| old.runs.iter().chain(&new.runs).any(|other| other.report == run.report);
+    if let Some(run) = history.runs.iter().find(on_side) {
+        bail!("--history: {} is also a run of OLD or NEW: name it once", run.name);
+    }
+    let differences = environment::differences(&history, old, policy);
+    if let Some(difference) = differences.iter().find(|difference| difference.severity == Severity::Block) {
+        let Difference { fact, old: past, new: present, .. } = difference;
+        bail!("--history: {fact} is {past} there and {present} in OLD: name runs of the same machine");
+    }
+    Ok(history)
 }
 
 /// The reports that `paths` stand for as [`runs`] takes them, unread: files, and folders that hold one.

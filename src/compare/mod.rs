@@ -24,6 +24,7 @@ mod pairing;
 pub mod plan;
 pub mod policy;
 mod ranks;
+pub mod repetition;
 pub mod runs;
 pub mod self_test;
 mod shift;

@@ -19,6 +19,10 @@ pub const LEAST_CELLS: usize = 8;
 /// degrees of freedom raises a false alarm in less than 1 % of comparisons of 8 to 150 cells.
 const POOLED_DF: f64 = 3.5;
 
+/// How many times the least that is believed of measured runs is believed of one run per side: the quieter all cells look,
+/// the more a single restless one stands out.
+const LEAST_POOLED: f64 = 2.0;
+
 /// How far the cells of each pace moved from one run to the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Unreplicated {
@@ -37,7 +41,9 @@ impl Unreplicated {
             let enough = moved.len() >= LEAST_CELLS;
             let median = enough.then(|| crate::measure::stats::quantile(&moved, 0.5));
             // Both runs contribute, each with half of the variance.
-            median.map(|median| median / quantile(POOLED_DF, 0.75) / 2f64.sqrt())
+            median.map(|median| {
+                (median / quantile(POOLED_DF, 0.75) / 2f64.sqrt()).max(LEAST_POOLED * pace.least())
+            })
         });
         Unreplicated { pooled }
     }

@@ -14,7 +14,7 @@ fn a_baseline_is_saved_listed_shown_and_compared_with_by_name() {
     let saved = folder.run_line(save);
     assert_eq!(saved.code, 0, "{}", saved.stderr);
     let base = folder.path().join("results/baselines/main");
-    assert!(base.join("baseline.json").is_file() && base.join("pass-2/report.json").is_file());
+    assert!(base.join("baseline.json").is_file() && base.join("pass-5/report.json").is_file());
     let again = folder.run_line(save);
     assert_eq!(again.code, 2);
     assert!(again.stderr.contains("--force"), "{}", again.stderr);
@@ -24,11 +24,11 @@ fn a_baseline_is_saved_listed_shown_and_compared_with_by_name() {
     let listed = folder.run_line("baseline list");
     assert!(listed.stdout.contains("main") && listed.stdout.lines().count() == 2, "{}", listed.stdout);
     let shown = folder.run_line("baseline show main");
-    assert!(shown.stdout.contains("2 passes") && shown.stdout.contains("accelerator"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("5 passes") && shown.stdout.contains("accelerator"), "{}", shown.stdout);
     folder.sim("new", 2, SLOWER);
     for old in ["main", "results/baselines/main"] {
         let comparison = folder.compared(&format!("{old} new --threshold 20%"));
-        assert_eq!(comparison["old"].as_array().map(Vec::len), Some(2));
+        assert_eq!(comparison["old"].as_array().map(Vec::len), Some(5));
         assert_eq!(of(&verdicts(&comparison), "slower"), ["fft 8 accelerator"]);
     }
 }
@@ -36,15 +36,15 @@ fn a_baseline_is_saved_listed_shown_and_compared_with_by_name() {
 #[test]
 fn a_save_leaves_baselines_alone_whose_names_are_like_those_of_its_attempts() {
     let folder = Folder::new();
-    for (seed, name) in [(1, "a"), (2, "b")] {
+    for (seed, name) in [(1, "a"), (2, "b"), (3, "c")] {
         folder.sim(name, seed, "");
     }
     for name in ["a.attempt", "a.replaced", "a", "a.b"] {
-        let saved = folder.run_line(&format!("baseline save {name} --from a b --accept-noisy"));
+        let saved = folder.run_line(&format!("baseline save {name} --from a b c --accept-noisy"));
         assert_eq!(saved.code, 0, "{}", saved.stderr);
     }
     for name in ["a", "a.b"] {
-        let saved = folder.run_line(&format!("baseline save {name} --from a b --accept-noisy --force"));
+        let saved = folder.run_line(&format!("baseline save {name} --from a b c --accept-noisy --force"));
         assert_eq!(saved.code, 0, "{}", saved.stderr);
     }
     let entries = std::fs::read_dir(folder.path().join("results/baselines")).unwrap();
@@ -56,7 +56,7 @@ fn a_save_leaves_baselines_alone_whose_names_are_like_those_of_its_attempts() {
 #[test]
 fn a_baseline_is_made_of_reports_that_exist_by_the_same_rules() {
     let folder = Folder::new();
-    for (seed, name) in [(1, "night-1"), (2, "night-2"), (3, "nights/3")] {
+    for (seed, name) in [(1, "night-1"), (2, "night-2"), (3, "nights/3"), (6, "nights/4"), (7, "nights/5")] {
         std::fs::create_dir_all(folder.path().join("nights")).unwrap();
         folder.sim(name, seed, "");
     }
@@ -64,19 +64,24 @@ fn a_baseline_is_made_of_reports_that_exist_by_the_same_rules() {
     folder.sim("wrong", 5, WRONG);
     let saved = folder.run_line("baseline save nights --from night-1 night-2/report.json nights --quiet");
     assert_eq!(saved.code, 0, "{}", saved.stderr);
-    assert!(saved.stdout.contains("nights: 3 passes"), "{}", saved.stdout);
+    assert!(saved.stdout.contains("nights: 5 passes"), "{}", saved.stdout);
     let copy = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
     assert_eq!(copy("results/baselines/nights/pass-3/report.json"), copy("nights/3/report.json"));
     let compared = folder.compared("results/baselines/nights slower --threshold 20%");
     assert_eq!(of(&verdicts(&compared), "slower"), ["fft 8 accelerator"]);
-    // A baseline can be made anew of its own passes, and of another's.
-    let again = "baseline save nights --force --from results/baselines/nights/pass-1 night-2";
+    // A baseline can be made again of its own passes, and of another's.
+    let again =
+        "baseline save nights --force --accept-noisy --from results/baselines/nights/pass-1 night-2 nights/3";
     assert_eq!(folder.run_line(again).code, 0);
-    assert_eq!(folder.run_line("baseline save other --from results/baselines/nights nights").code, 0);
+    assert_eq!(
+        folder.run_line("baseline save other --from results/baselines/nights nights/4 nights/5").code,
+        0
+    );
     for (line, code, expected) in [
-        ("--from night-1 slower", 1, "the passes disagree"),
-        ("--from night-1 wrong", 1, "was incorrect in a pass"),
-        ("--from night-1", 2, "name two or more"),
+        ("--from night-1 night-2 slower", 1, "the passes disagree"),
+        ("--from night-1 night-2 wrong", 1, "was incorrect in a pass"),
+        ("--from night-1", 2, "--from names 1 run, "),
+        ("--from night-1 night-2", 2, "could never pass: name 3 or more of the same sweep, better 5"),
         ("--from night-1 night-1", 2, "are the same run"),
         ("--from night-1 nowhere", 2, "cannot read nowhere"),
         ("--from night-1 night-2 --passes 3", 2, "cannot be used with"),
@@ -92,12 +97,38 @@ fn a_baseline_is_made_of_reports_that_exist_by_the_same_rules() {
 }
 
 #[test]
+fn a_baseline_passes_its_own_repetition_and_one_that_could_not_is_refused_with_the_passes_it_needs() {
+    let folder = Folder::new();
+    for k in 1..=6 {
+        folder.sim(&format!("run-{k}"), k, "");
+    }
+    let two = folder.run_line("baseline save two --passes 2 --ops fft --sizes 4 --backends sim");
+    assert_eq!((two.code, two.stderr.contains("a baseline has 3 to 50 passes")), (2, true), "{}", two.stderr);
+    let saved = folder.run_line("baseline save five --from run-1 run-2 run-3 run-4 run-5");
+    assert_eq!(saved.code, 0, "{}", saved.stderr);
+    assert!(
+        saved.stdout.contains("One run in which nothing changed passes with a chance of "),
+        "{}",
+        saved.stdout
+    );
+    let repeated = folder.compared("five run-6");
+    assert_eq!(repeated["gate"]["exit_code"], 0, "{repeated}");
+    // Three passes of so few cells leave a repetition undecided, and the message says what would not.
+    let refused = folder.run_line("baseline save three --from run-1 run-2 run-3");
+    assert_eq!(refused.code, 1, "{}", refused.stderr);
+    assert!(refused.stderr.contains("inconclusive more often than not"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("Next: save 5 passes (--passes 5)"), "{}", refused.stderr);
+    let noisy = "baseline save three --from run-1 run-2 run-3 --accept-noisy";
+    assert_eq!(folder.run_line(noisy).code, 0);
+}
+
+#[test]
 fn a_damaged_baseline_is_told_in_one_line() {
     let folder = Folder::new();
-    for (seed, name) in [(1, "a"), (2, "b")] {
+    for (seed, name) in [(1, "a"), (2, "b"), (3, "c")] {
         folder.sim(name, seed, "");
     }
-    assert_eq!(folder.run_line("baseline save main --from a b").code, 0);
+    assert_eq!(folder.run_line("baseline save main --from a b c --accept-noisy").code, 0);
     std::fs::remove_dir_all(folder.path().join("results/baselines/main/pass-2")).unwrap();
     for line in ["compare main a", "baseline show main"] {
         let ended = folder.run_line(line);

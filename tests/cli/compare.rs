@@ -79,7 +79,7 @@ fn a_slower_cell_exits_1_and_is_named_first() {
     assert_eq!(ended.code, 1);
     assert!(ended.stdout.lines().nth(2).unwrap().contains("fft"), "{}", ended.stdout);
     // The other way round it is a gain.
-    let back = folder.compared("new old --threshold 20%");
+    let back = folder.compared("new old --threshold 20% --accept-unsure");
     assert_eq!(
         (&back["gate"]["exit_code"], of(&verdicts(&back), "faster")),
         (&0.into(), vec!["fft 8 accelerator"])
@@ -127,7 +127,10 @@ fn noise_that_could_hide_a_regression_exits_3_unless_accepted() {
     let unsure = folder.compared("old new --threshold 0.5%");
     assert_eq!(unsure["gate"]["exit_code"], 3);
     assert!(of(&verdicts(&unsure), "unsure").len() >= 4, "{unsure}");
-    assert!(unsure["gate"]["next"].as_str().unwrap().contains("--accept-unsure"));
+    let next = unsure["gate"]["next"].as_str().unwrap();
+    assert!(next.contains("--accept-unsure") && next.starts_with("give "), "{next}");
+    let table = folder.compare("old new --threshold 0.5%").stdout;
+    assert!(table.contains(" inconclusive") && !table.contains("maybe slower"), "{table}");
     assert_eq!(folder.compare("old new --threshold 0.5% --accept-unsure").code, 0);
 }
 
@@ -144,7 +147,7 @@ fn no_cell_in_common_is_never_success() {
 }
 
 #[test]
-fn several_runs_a_side_tell_what_one_cannot() {
+fn several_runs_per_side_show_what_one_cannot() {
     let folder = Folder::new();
     let slower = "[[rule]]\nop = \"fft\"\nvariant = \"accelerator\"\nn = 8\ntime = { base = \"106us\", per_element = \"1us\" }\n";
     for (k, side) in [(1, "a"), (2, "b"), (3, "c")] {
@@ -157,6 +160,62 @@ fn several_runs_a_side_tell_what_one_cannot() {
     let three = folder.compared(&format!("{sides} --threshold 1%"));
     assert_eq!(of(&verdicts(&three), "slower"), ["fft 8 accelerator"], "{three}");
     assert_eq!(three["cells"][0]["old"]["runs"], 3);
+}
+
+/// What `script` has, 2 % slower in every cell.
+fn two_percent_slower(folder: &Folder, name: &str, seed: u32) {
+    let slower = "[[rule]]\ntime = { base = \"102us\", per_element = \"1.02us\" }\n";
+    folder.sim(name, seed, slower);
+}
+
+#[test]
+fn two_percent_everywhere_trips_the_gate_by_its_mean_in_every_format() {
+    let folder = Folder::new();
+    for k in 1..=3 {
+        folder.sim(&format!("old-{k}"), k, "");
+        two_percent_slower(&folder, &format!("new-{k}"), 10 + k);
+    }
+    let sides = "--old old-1 old-2 old-3 --new new-1 new-2 new-3";
+    let found = folder.compared(sides);
+    assert_eq!(
+        (&found["gate"]["exit_code"], of(&verdicts(&found), "slower").len()),
+        (&1.into(), 0),
+        "{found}"
+    );
+    let all = &found["mean_changes"][0];
+    assert_eq!((&all["cells"], &all["verdict"]), (&8.into(), &"slower".into()), "{all}");
+    assert!((all["ratio"].as_f64().unwrap() - 1.02).abs() < 0.01, "{all}");
+    for (format, expected) in [
+        ("table", "WORST   mean of all 8 cells: 1.0"),
+        ("md", "| slower | all 8 cells | 1.0"),
+        ("junit", "name=\"mean/all\"><failure type=\"slower\""),
+        ("github", "::error title=mean slower%3A all 8 cells::1.0"),
+        ("means-csv", "mean/all,,,8,slower,"),
+    ] {
+        let ended = folder.compare(&format!("{sides} --format {format}"));
+        assert_eq!((ended.code, ended.stdout.contains(expected)), (1, true), "{format}: {}", ended.stdout);
+    }
+    // A change that does not count for a mean does not trip, and neither does nothing.
+    assert_ne!(folder.compare(&format!("{sides} --mean-threshold 5%")).code, 1);
+    folder.write("gate.toml", "mean-threshold = \"5%\"\n");
+    assert_ne!(folder.compare(&format!("{sides} --policy gate.toml")).code, 1);
+}
+
+#[test]
+fn earlier_runs_let_one_run_per_side_find_what_it_cannot_alone() {
+    let folder = Folder::new();
+    for k in 1..=5 {
+        folder.sim(&format!("past-{k}"), k, "");
+    }
+    folder.sim("old", 6, "");
+    folder.sim("new", 7, "[[rule]]\nop = \"fft\"\nvariant = \"host\"\nn = 8\ntime = \"200us\"\n");
+    let slower = |rest: &str| {
+        let found = folder.compared(&format!("old new {rest}"));
+        let note = found["notes"][0]["text"].as_str().unwrap_or_default().starts_with("one run per side");
+        (of(&verdicts(&found), "slower").len(), note)
+    };
+    assert_eq!(slower(""), (0, true));
+    assert_eq!(slower("--history past-1 past-2 past-3 past-4 past-5"), (1, false));
 }
 
 #[test]
@@ -178,6 +237,10 @@ fn wrong_usage_and_unreadable_files_exit_2_in_one_line_that_tells_what_to_do() {
         ("old broken.json", "not JSON"),
         ("old newer.json", "schema_version 99"),
         ("old old --threshold 5", "with a percent sign"),
+        ("old old --mean-threshold 5", "with a percent sign"),
+        ("old old --history old", "is also a run of OLD or NEW"),
+        ("old old --history nowhere", "cannot read nowhere"),
+        ("--plan old --history old", "cannot be used with"),
         ("old old --format yaml", "unknown format 'yaml'"),
         ("old old --format json,md", "name a folder with --out"),
         ("old old --policy nowhere.toml", "nowhere.toml"),

@@ -30,14 +30,16 @@ pub enum BaselineCommand {
 
 const SAVE_HELP: &str = "\
 Examples:
-  gpubench baseline save main                          the quick sweep, twice
-  gpubench baseline save main --passes 5               more passes: smaller changes can be told from it later
+  gpubench baseline save main                          the quick sweep, five times
+  gpubench baseline save main --passes 8               more passes: smaller changes are found with it later
   gpubench baseline save gpu --config article --backends cuda
   gpubench baseline save nights --from n1 n2 n3        runs that exist, such as those of several nights
   gpubench compare results/baselines/main results/new  compare with it
 
 The passes are plain report folders in results/baselines/NAME. Where two passes of a cell differ by more than its \
-threshold, nothing is saved: a gate could not tell such a difference from a regression.
+threshold, nothing is saved: a gate could not distinguish such a difference from a regression. Nor is anything saved \
+where one run in which nothing changed would be inconclusive more often than not; the message says how many passes or \
+runs would do.
 
 Exit codes: 0 saved, 1 the passes disagree or a cell was incorrect or failed, 2 wrong usage, 130 interrupted.";
 
@@ -48,18 +50,18 @@ pub struct SaveArgs {
     /// Name of the baseline: letters, digits, '.', '_' and '-'
     pub name: String,
 
-    /// How often the sweep is run
-    #[arg(long, value_name = "N", default_value = "2", value_parser = values::passes)]
+    /// How often the sweep is run, at least 3 times
+    #[arg(long, value_name = "N", default_value = "5", value_parser = values::passes)]
     #[arg(help_heading = "Baseline")]
     pub passes: u32,
 
-    /// Runs to keep instead of running a sweep, such as those of several nights: two or more report.json files, or
+    /// Runs to keep instead of running a sweep, such as those of several nights: three or more report.json files, or
     /// folders that hold one or several runs
     #[arg(long, value_name = "REPORT", num_args = 1.., conflicts_with_all = ["passes", "SweepArgs"])]
     #[arg(help_heading = "Baseline")]
     pub from: Vec<PathBuf>,
 
-    /// Passes may differ by so much. Default: 5% where the device paces the work, 10% elsewhere
+    /// How far passes may differ. Default: 5% where the device paces the work, 10% elsewhere
     #[arg(long, value_name = "PERCENT", value_parser = values::threshold, allow_hyphen_values = true)]
     #[arg(help_heading = "Baseline")]
     pub threshold: Option<f64>,
@@ -68,7 +70,7 @@ pub struct SaveArgs {
     #[arg(long, value_name = "FILE", help_heading = "Baseline")]
     pub policy: Option<PathBuf>,
 
-    /// Save although passes disagree: such cells are then compared by their own spread
+    /// Save although passes disagree or no single run could pass: cells are then compared by their own spread
     #[arg(long, help_heading = "Baseline")]
     pub accept_noisy: bool,
 

@@ -9,22 +9,26 @@ use crate::cli::values;
 const COMPARE_HELP: &str = "\
 Examples:
   gpubench compare old new                             two runs: folders, or report.json files
-  gpubench compare --old a b c --new d e f             several runs a side: verdicts on smaller changes
+  gpubench compare --old a b c --new d e f             several runs per side: verdicts on smaller changes
+  gpubench compare old new --history results/baselines/main   one run per side, with the spread of earlier runs
   gpubench compare results/baselines/main new          against a baseline ('gpubench baseline save main')
   gpubench compare old new --threshold 3%              what counts as a change, where the policy says nothing else
+  gpubench compare old new --mean-threshold 1%         what counts as a change of a geometric mean
   gpubench compare old new --policy gate.toml          thresholds by cell, and which environments may differ
   gpubench compare old new --format md >> $GITHUB_STEP_SUMMARY
   gpubench compare old new --out gate --format table,json,junit
-  gpubench compare --plan old --see 3%                 how many runs a side would show a slowdown of 3 %
+  gpubench compare --plan old --see 3%                 how many runs per side would show a slowdown of 3 %
   gpubench compare --plan old --see 3% --format json
-  gpubench compare --self-test                         proves that the gate trips, and that it stays quiet
+  gpubench compare --self-test                         shows that the gate trips, and that it stays quiet
 
 A cell is slower or faster only where the whole 95 % interval of the ratio NEW over OLD lies beyond the threshold and \
-the test agrees after correction for the number of cells. Runs, not samples, are what counts: with one run a side the \
-spread from run to run is assumed, with several or with a baseline it is measured (docs/compare.md).
+the test agrees after correction for the number of cells. Geometric means of the whole sweep, of each backend and of \
+each op are compared too: a mean is slower where it surely rose and may have risen by its threshold. Runs, not samples, \
+are what counts: with several runs per side, a baseline or --history the spread from run to run is measured; with one run \
+per side it is estimated from how far all cells moved, and only large changes of few cells are found (docs/compare.md).
 
-Exit codes: 0 nothing is worse, 1 a cell is slower, less accurate, newly incorrect or newly failed, 2 wrong usage or \
-reports that cannot be compared, 3 could not tell: cells are missing or unsure.";
+Exit codes: 0 nothing is worse, 1 a cell or a mean is slower, or a cell is less accurate, newly incorrect or newly failed, \
+2 wrong usage or reports that cannot be compared, 3 inconclusive: cells are missing, or noise could hide a regression.";
 
 /// What `compare` takes.
 #[derive(Args)]
@@ -43,7 +47,12 @@ pub struct CompareArgs {
     #[arg(long, value_name = "REPORT", num_args = 1.., requires = "old", help_heading = "What to compare")]
     pub new: Vec<PathBuf>,
 
-    /// Print how many runs a side would show a slowdown of --see, by the spread of these runs
+    /// Earlier runs of the same machine in which nothing changed, or a baseline: their spread from run to run counts too
+    #[arg(long, value_name = "REPORT", num_args = 1.., conflicts_with_all = ["plan", "self_test"])]
+    #[arg(help_heading = "What to compare")]
+    pub history: Vec<PathBuf>,
+
+    /// Print how many runs per side would show a slowdown of --see, by the spread of these runs
     #[arg(long, value_name = "OLD", num_args = 1.., conflicts_with_all = ["reports", "old", "new", "self_test"])]
     #[arg(conflicts_with_all = ["threshold", "mean_threshold", "accept_missing", "accept_unsure", "cross_machine"])]
     #[arg(conflicts_with_all = ["out", "all_cells", "force"])]
@@ -56,8 +65,8 @@ pub struct CompareArgs {
     #[arg(allow_hyphen_values = true, help_heading = "What to compare")]
     pub see: Option<f64>,
 
-    /// Feed the gate a known regression and a known null, and the given report made slower, and say whether it trips
-    /// and stays quiet as it should
+    /// Compare rehearsed runs with and without a planted regression, and the rounds of the given report, and say whether
+    /// the gate trips and stays quiet as often as it must
     #[arg(long, help_heading = "What to compare")]
     #[arg(conflicts_with_all = ["old", "new", "format", "out", "all_cells", "force"])]
     pub self_test: bool,
@@ -80,7 +89,7 @@ pub struct CompareArgs {
     #[arg(long, help_heading = "What counts")]
     pub accept_missing: bool,
 
-    /// Cells that cannot be told do not keep the gate from passing
+    /// Inconclusive cells do not keep the gate from passing
     #[arg(long, help_heading = "What counts")]
     pub accept_unsure: bool,
 
@@ -88,8 +97,8 @@ pub struct CompareArgs {
     #[arg(long, help_heading = "What counts")]
     pub cross_machine: bool,
 
-    /// What to print: table, json, md, junit, github, bmf, github-action-benchmark or csv; with --out a list. Default:
-    /// table; with --out table,json. --plan is printed as table or json
+    /// What to print: table, json, md, junit, github, bmf, github-action-benchmark, csv or means-csv; with --out a list.
+    /// Default: table; with --out table,json. --plan is printed as table or json
     #[arg(long, value_name = "LIST", help_heading = "Results")]
     pub format: Option<String>,
 

@@ -6,18 +6,18 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 
+use super::refusal::refusal;
 use super::show_in;
 use crate::baseline::{self, Baseline, Place};
 use crate::cli::args::SaveArgs;
 use crate::cli::compare::read_policy;
 use crate::cli::run::exit_code;
 use crate::cli::sweep::{sweep_file, swept};
-use crate::cli::{stream, wiring};
-use crate::compare::calibration::{Calibrated, calibrate, unsound};
-use crate::compare::{Limits, Policy, Runs, Severity, environment, load};
+use crate::cli::{stream, values, wiring};
+use crate::compare::calibration::{Calibrated, calibrate};
+use crate::compare::{Limits, Policy, load};
 use crate::plan::Plan;
 use crate::report::file;
-use crate::report::quantity::spread_text;
 use crate::settings::resolve::Request;
 use crate::settings::{Destination, Format, Settings};
 
@@ -26,9 +26,6 @@ const DISAGREE: u8 = 1;
 
 /// Exit code of a run that was interrupted.
 const INTERRUPTED: u8 = 130;
-
-/// Cells of a kind of problem that are named; the rest is counted.
-const SHOWN: usize = 8;
 
 /// Saves a baseline, or says why not.
 pub fn save(args: &SaveArgs) -> Result<ExitCode> {
@@ -85,9 +82,12 @@ fn from_reports(args: &SaveArgs, policy: &Policy, place: &Place) -> Result<ExitC
     let reports = load::reports(&args.from)?;
     let runs = load::runs(&reports)?;
     let count = u32::try_from(reports.len()).unwrap_or(u32::MAX);
+    let least = values::LEAST_PASSES;
     ensure!(
-        count >= 2,
-        "--from names one run, which cannot show a spread: name two or more of the same sweep"
+        count >= least,
+        "--from names {count} run{}, and with fewer than {least} a run in which nothing changed could never pass: name \
+         {least} or more of the same sweep, better 5",
+        if count == 1 { "" } else { "s" }
     );
     let cells = calibrate(&runs, policy);
     if let Some(problem) = refusal(&runs, &cells, policy, args.accept_noisy) {
@@ -148,38 +148,4 @@ fn measure(settings: &Settings, plan: &Plan, folder: &Path) -> Result<u8> {
     let finished = wiring::measure(&settings, plan.clone())?;
     file::save(&finished.report, &folder.join(file::FILE_NAME))?;
     Ok(exit_code(&finished.report, finished.interrupted))
-}
-
-/// Why the passes make no baseline, with the next step.
-fn refusal(runs: &Runs, cells: &[Calibrated], policy: &Policy, accept_noisy: bool) -> Option<String> {
-    if let Some((cell, reason)) = unsound(runs).first() {
-        return Some(format!("{cell} was {reason}"));
-    }
-    if cells.is_empty() {
-        return Some("no cell has a time; see the reasons in the reports".into());
-    }
-    let differences = environment::differences(runs, runs, policy);
-    if let Some(difference) = differences.iter().find(|difference| difference.severity == Severity::Block) {
-        return Some(format!(
-            "the runs are not alike, {} differs ({}): take runs of one kind, or let it differ in a --policy file",
-            difference.fact, difference.old
-        ));
-    }
-    let mut noisy: Vec<&Calibrated> = cells.iter().filter(|cell| cell.disagrees()).collect();
-    if noisy.is_empty() || accept_noisy {
-        return None;
-    }
-    noisy.sort_by(|a, b| b.apart.total_cmp(&a.apart));
-    let named = noisy.iter().take(SHOWN).map(|cell| {
-        format!("{} by {} (threshold {})", cell.cell, spread_text(cell.apart), spread_text(cell.threshold))
-    });
-    let mut named: Vec<String> = named.collect();
-    if noisy.len() > SHOWN {
-        named.push(format!("{} more", noisy.len() - SHOWN));
-    }
-    Some(format!(
-        "the passes disagree although nothing changed: {}. Close other programs, sample longer (--max-time), leave those \
-         cells out, or save all the same with --accept-noisy",
-        named.join(", ")
-    ))
 }

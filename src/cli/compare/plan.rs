@@ -1,4 +1,4 @@
-//! `gpubench compare --plan`: how many runs a side would show a slowdown, as text or JSON.
+//! `gpubench compare --plan`: how many runs per side would show a slowdown, as text or JSON.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ use crate::report::quantity::spread_text;
 /// The slowdown that a plan is about when nothing is said.
 const SEE: f64 = 0.03;
 
-/// Slowdowns that a plan tells of beside the one asked for.
+/// Slowdowns that a plan shows besides the one asked for.
 const LADDER: [f64; 5] = [0.01, 0.02, 0.03, 0.05, 0.10];
 
 /// The plan that `args` ask for, in the format they name.
@@ -39,7 +39,7 @@ pub fn plan(args: &CompareArgs, policy: &Policy) -> Result<String> {
 }
 
 fn text(asked: &Plan, ladder: &[Plan]) -> Result<String> {
-    let mut listing = Listing::new(&["Op", "Variant", "Cells", "Run-to-run spread", "Runs a side"]);
+    let mut listing = Listing::new(&["Op", "Variant", "Cells", "Run-to-run spread", "Runs per side"]);
     for group in groups(asked) {
         listing.row(group);
     }
@@ -48,14 +48,14 @@ fn text(asked: &Plan, ladder: &[Plan]) -> Result<String> {
         false => "assumed, since one run cannot show it: save a baseline, or name several runs",
     };
     let mut text = format!(
-        "To see a slowdown of {} in any one cell with a chance of {} %, compare with --threshold {} and so many runs a side:\n\n{}\n",
+        "To see a slowdown of {} in any one cell with a chance of {} %, compare with --threshold {} and these runs per side:\n\n{}\n",
         spread_text(asked.see),
         100.0 * POWER,
         spread_text(asked.threshold),
         listing.text(),
     );
-    let _ = writeln!(text, "Spread from run to run: {spread}. A row tells of its noisiest cell.\n");
-    let mut steps = Listing::new(&["Slowdown", "--threshold", "Runs a side, all cells"]);
+    let _ = writeln!(text, "Spread from run to run: {spread}. A row shows its noisiest cell.\n");
+    let mut steps = Listing::new(&["Slowdown", "--threshold", "Runs per side, all cells"]);
     for plan in ladder {
         steps.row(vec![spread_text(plan.see), spread_text(plan.threshold), runs_text(plan.runs())]);
     }
@@ -63,7 +63,7 @@ fn text(asked: &Plan, ladder: &[Plan]) -> Result<String> {
     Ok(text)
 }
 
-/// One line an op and variant: how many cells, the widest spread, the most runs.
+/// One line per op and variant: how many cells, the widest spread, the most runs.
 fn groups(plan: &Plan) -> Vec<Vec<String>> {
     let mut groups: Vec<(String, String, usize, f64, Option<usize>)> = Vec::new();
     for planned in &plan.cells {

@@ -1,0 +1,89 @@
+//! Why passes make no baseline, with the next step.
+
+use crate::compare::calibration::{Calibrated, unsound};
+use crate::compare::repetition::{LEAST_CHANCE, MOST, Repetition};
+use crate::compare::{Policy, Runs, Severity, environment};
+use crate::report::quantity::spread_text;
+
+/// Cells of a kind of problem that are named; the rest is counted.
+const SHOWN: usize = 8;
+
+/// Why the passes make no baseline; `None` where they do.
+pub fn refusal(runs: &Runs, cells: &[Calibrated], policy: &Policy, accept_noisy: bool) -> Option<String> {
+    if let Some((cell, reason)) = unsound(runs).first() {
+        return Some(format!("{cell} was {reason}"));
+    }
+    if cells.is_empty() {
+        return Some("no cell has a time; see the reasons in the reports".into());
+    }
+    let differences = environment::differences(runs, runs, policy);
+    if let Some(difference) = differences.iter().find(|difference| difference.severity == Severity::Block) {
+        return Some(format!(
+            "the runs are not alike, {} differs ({}): take runs of one kind, or let it differ in a --policy file",
+            difference.fact, difference.old
+        ));
+    }
+    if accept_noisy {
+        return None;
+    }
+    disagreement(cells).or_else(|| useless(&Repetition { cells, passes: runs.runs.len() }))
+}
+
+/// Which cells differ by more than their threshold from pass to pass.
+fn disagreement(cells: &[Calibrated]) -> Option<String> {
+    let mut noisy: Vec<&Calibrated> = cells.iter().filter(|cell| cell.disagrees()).collect();
+    if noisy.is_empty() {
+        return None;
+    }
+    noisy.sort_by(|a, b| b.apart.total_cmp(&a.apart));
+    let named = noisy.iter().map(|cell| {
+        format!("{} by {} (threshold {})", cell.cell, spread_text(cell.apart), spread_text(cell.threshold))
+    });
+    Some(format!(
+        "the passes disagree although nothing changed: {}. Close other programs, sample longer (--max-time), leave those \
+         cells out, or save all the same with --accept-noisy",
+        listed(named.collect())
+    ))
+}
+
+/// Which cells would leave a run undecided in which nothing changed.
+fn useless(repetition: &Repetition) -> Option<String> {
+    let passes = repetition.passes;
+    if repetition.chance(passes, 1) >= LEAST_CHANCE {
+        return None;
+    }
+    let chance = |cell: &Calibrated| repetition.chance_of(cell, passes, 1);
+    let mut cells: Vec<&Calibrated> = repetition.cells.iter().collect();
+    cells.sort_by(|a, b| chance(a).total_cmp(&chance(b)));
+    let named = cells.iter().take_while(|cell| chance(cell) < 1.0 - 1e-3).map(|cell| {
+        format!(
+            "{} (spread {}, threshold {})",
+            cell.cell,
+            spread_text(cell.run_spread),
+            spread_text(cell.threshold)
+        )
+    });
+    let step = match (repetition.passes_needed(), repetition.runs_needed()) {
+        (Some(needed), _) => format!("save {needed} passes (--passes {needed})"),
+        (None, Some(runs)) => {
+            format!(
+                "no number of passes up to {MOST} is enough for one run: widen --threshold here and in compare, or save with --accept-noisy and compare {runs} runs with it at a time"
+            )
+        }
+        (None, None) => "widen --threshold here and in compare, or leave those cells out".into(),
+    };
+    Some(format!(
+        "with {passes} passes one run in which nothing changed would be inconclusive more often than not: {}. Next: {step}",
+        listed(named.collect())
+    ))
+}
+
+/// The first of these, and how many more there are.
+fn listed(mut named: Vec<String>) -> String {
+    let more = named.len().saturating_sub(SHOWN);
+    named.truncate(SHOWN);
+    if more > 0 {
+        named.push(format!("{more} more"));
+    }
+    named.join(", ")
+}
