@@ -5,5 +5,6 @@
 mod gate;
 mod kills;
 mod outcomes;
+mod refine;
 mod sampling;
 mod stage;
