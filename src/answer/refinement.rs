@@ -7,17 +7,26 @@ use super::crossover::{Place, crossover};
 /// The ratio of an end of an interval to its middle that is near enough: 5 %.
 pub const NEAR: f64 = 1.05;
 
+/// A size that would narrow the interval of a crossover.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Next {
+    /// The size.
+    pub n: u64,
+    /// The ratio of an end of the present interval to its middle.
+    pub times: f64,
+}
+
 /// The size to measure next so that the crossover of these comparisons of one density is known better: the middle of
 /// its interval. `None` where none is named, its interval is within [`NEAR`] of its middle, or no size is left in it.
-pub fn next_size(comparisons: &[Comparison<'_>], kind: Kind) -> Option<u64> {
+pub fn next_size(comparisons: &[Comparison<'_>], kind: Kind) -> Option<Next> {
     let found = crossover(comparisons, kind)?;
     let (Some(Place::At(_)), [Place::At(low), Place::At(high)]) = (found.from, found.interval) else {
         return None;
     };
     let middle = (low * high).sqrt();
-    let size = middle.round() as u64;
-    let is_new = comparisons.iter().all(|one| one.n != size);
-    (high / middle > NEAR && is_new).then_some(size)
+    let (n, times) = (middle.round() as u64, high / middle);
+    let is_new = comparisons.iter().all(|one| one.n != n);
+    (times > NEAR && is_new).then_some(Next { n, times })
 }
 
 #[cfg(test)]
@@ -37,7 +46,7 @@ mod tests {
         let wide = crossover(&sections(&report)[0].comparisons, Kind::Kernel).unwrap();
         let [Place::At(low), Place::At(high)] = wide.interval else { panic!("{wide:?}") };
         let next = next_size(&sections(&report)[0].comparisons, Kind::Kernel);
-        assert_eq!(next, Some((low * high).sqrt().round() as u64), "{wide:?}");
+        assert_eq!(next.map(|next| next.n), Some((low * high).sqrt().round() as u64), "{wide:?}");
         report.rows.truncate(2);
         assert_eq!(
             next_size(&sections(&report)[0].comparisons, Kind::Kernel),

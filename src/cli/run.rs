@@ -9,6 +9,7 @@ use super::args::RunArgs;
 use super::folder::Folder;
 use super::sweep::{names_nothing, parsed, sweep_file, swept_on};
 use super::{several, stream, wiring};
+use crate::executor::most_cells;
 use crate::op;
 use crate::plan::{Plan, PlannedCell};
 use crate::report::{Outcome, Report, file};
@@ -27,7 +28,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     let settings = Settings::resolve(request(&args, device)?, sweep_file(&args.sweep)?)?;
     let plan = Plan::of(&settings)?;
     if args.dry_run {
-        return stream::print_with(|out| write_plan(&plan, out)).map(|()| ExitCode::SUCCESS);
+        return stream::print_with(|out| write_plan(&plan, settings.refine, out)).map(|()| ExitCode::SUCCESS);
     }
     let output = &settings.output;
     let folder = match &output.destination {
@@ -60,8 +61,9 @@ pub fn say_default_sweep(args: &RunArgs) {
 pub fn request(args: &RunArgs, device: Option<u32>) -> Result<Request> {
     let swept = swept_on(&args.sweep, device)?;
     let theme = parsed("--theme", args.theme.as_deref(), words::theme)?;
+    let refine = (args.refine || args.no_refine).then_some(args.refine);
     Ok(Request {
-        run: RunWide { theme, ..swept.run },
+        run: RunWide { theme, refine, ..swept.run },
         out: args.out.clone(),
         formats: parsed("--format", args.format.as_deref(), words::formats)?,
         tables: args.tables,
@@ -73,8 +75,8 @@ pub fn request(args: &RunArgs, device: Option<u32>) -> Result<Request> {
     })
 }
 
-/// One line a cell, with the work that every variant of its case has in common.
-pub fn write_plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
+/// One line per cell, with the work that every variant of its case has in common, and how many cells refinement may add.
+pub fn write_plan(plan: &Plan, refine: bool, out: &mut dyn Write) -> io::Result<()> {
     let widest_of = |length: fn(&PlannedCell) -> usize| plan.cells.iter().map(length).max().unwrap_or(0);
     let widest = widest_of(|planned| name(planned).len()).max("variant".len());
     let widest_op = widest_of(|planned| planned.cell.case.op.len()).max("op".len());
@@ -105,6 +107,14 @@ pub fn write_plan(plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
     }
     let counted = |count: usize, thing: &str| format!("{count} {thing}{}", if count == 1 { "" } else { "s" });
     let (cells, cases) = (counted(plan.cells.len(), "cell"), counted(cases, "case"));
+    let added = if refine { most_cells(&plan.cells) } else { 0 };
+    if added > 0 {
+        writeln!(
+            out,
+            "refinement may add up to {} near crossovers (--no-refine: none)",
+            counted(added, "cell")
+        )?;
+    }
     writeln!(out, "{cells} of {cases}; a dry run, nothing was measured")
 }
 
@@ -148,6 +158,7 @@ mod tests {
             inputs: None,
             phases: None,
             execute: None,
+            added_by_refinement: false,
         };
         let rows = outcomes.iter().map(row).collect();
         Report { schema_version: SCHEMA_VERSION, environment: Environment::default(), rows }

@@ -33,7 +33,7 @@ pub fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
     let settings = Settings::resolve(request(args, Some(0))?, sweep_file(&args.sweep)?)?;
     let plan = Plan::of(&settings)?;
     if args.dry_run {
-        stream::print_with(|out| write_plan(&plan, out))?;
+        stream::print_with(|out| write_plan(&plan, settings.refine, out))?;
         return stream::print(&format!("a run of these for each of --device {devices}\n"))
             .map(|()| ExitCode::SUCCESS);
     }

@@ -51,6 +51,7 @@ pub fn swept_on(args: &SweepArgs, device: Option<u32>) -> Result<Request> {
         cell_timeout_s: args.cell_timeout,
         budget_s: args.budget,
         transfer: parsed("--transfer", args.transfer.as_deref(), words::transfer)?,
+        refine: None,
         peaks: args.no_peaks.then_some(false),
         require: parsed("--require", args.require.as_deref(), words::backends)?,
         theme: None,

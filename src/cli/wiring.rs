@@ -27,6 +27,7 @@ pub fn measure(settings: &Settings, plan: Plan) -> Result<Finished> {
         options: settings.options.clone(),
         seed: settings.seed,
         budget_s: settings.budget_s,
+        refine: settings.refine,
         peaks: peaks(settings.peaks),
         cell_timeout: Duration::from_secs_f64(settings.cell_timeout_s),
         isolate: settings.isolate,

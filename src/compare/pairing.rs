@@ -47,7 +47,8 @@ pub fn pairs(old: &Runs, new: &Runs, history: &Runs) -> Vec<Pair> {
     for (place, runs) in [old, new, history].into_iter().enumerate() {
         for run in &runs.runs {
             let mut seen = std::collections::HashSet::new();
-            for row in &run.report.rows {
+            // Refinement adds other sizes to each run: such cells have no partner.
+            for row in run.report.rows.iter().filter(|row| !row.added_by_refinement) {
                 let key = key(row);
                 // Of rows of one cell in one report the first counts.
                 if !seen.insert(key.clone()) {

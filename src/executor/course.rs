@@ -142,6 +142,7 @@ fn blank(planned: &PlannedCell) -> Row {
         inputs: None,
         phases: None,
         execute: None,
+        added_by_refinement: false,
     }
 }
 

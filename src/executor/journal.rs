@@ -58,6 +58,17 @@ impl Journal {
         host.load_average.map(|load| load / host.threads.max(1) as f64)
     }
 
+    /// The report so far.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// Counts cells that were added to the plan.
+    pub fn plan(&mut self, added: usize) {
+        let planned = self.report.environment.planned_rows.get_or_insert(0);
+        *planned += added as u64;
+    }
+
     /// The machine and the program.
     pub fn environment(&self) -> &Environment {
         &self.report.environment

@@ -12,6 +12,7 @@ mod interrupt;
 mod journal;
 mod order;
 mod peaks;
+mod refine;
 mod rounds;
 mod series;
 mod visit;
@@ -23,6 +24,7 @@ use std::time::{Duration, Instant};
 pub use devices::device_count;
 pub use interrupt::Watch;
 pub use peaks::Peaks;
+pub use refine::most_cells;
 pub use workers::RequiredBackendMissing;
 
 pub use crate::plan::PlannedCell;
@@ -45,6 +47,8 @@ pub struct Run {
     pub seed: u64,
     /// Seconds the whole run should take: what the cells leave of it goes to those with the widest intervals.
     pub budget_s: Option<f64>,
+    /// Whether cells are added at sizes near the crossovers that the cells of the plan show.
+    pub refine: bool,
     /// Whether the ceilings of the backends are told.
     pub peaks: Peaks,
     /// How long one cell, or the start of one worker, may take.
@@ -87,16 +91,20 @@ pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
     let mut interrupted = workers.require(&run.require, observer)?.is_break()
         || peaks::gather(run, &mut workers, &mut journal, observer).is_break();
     let mut rounds = Rounds::new(run, start, workers, journal);
-    for block in block::blocks(&run.cells, memory::free_host_bytes()) {
+    let mut cells = run.cells.clone();
+    for block in block::blocks(&cells, memory::free_host_bytes()) {
         if interrupted {
             break;
         }
-        interrupted = rounds.run(block, observer)?;
+        interrupted = rounds.run(&cells, block, observer)?;
+    }
+    if run.refine && !interrupted {
+        interrupted = refine::refine(run, &mut cells, &mut rounds, observer)?;
     }
     observer.run_finished();
     let (finished, report) = rounds.finish()?;
     if interrupted {
-        observer.interrupted(finished, run.cells.len());
+        observer.interrupted(finished, cells.len());
     }
     Ok(Finished { report, interrupted })
 }

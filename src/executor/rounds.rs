@@ -7,13 +7,14 @@ use std::time::Instant;
 use super::budget::{self, Budget};
 use super::course::Course;
 use super::journal::Journal;
+use super::refine::planned_share;
 use super::visit::{Inputs, Interrupted, Prepared, Visit};
 use super::workers::Workers;
-use super::{Run, advice, order};
+use super::{PlannedCell, Run, advice, order};
 use crate::answer::roof;
 use crate::measure::stopping::{Reason, Rule};
 use crate::observe::Observer;
-use crate::report::{Outcome, Report};
+use crate::report::{Outcome, Report, Row};
 
 /// The course of a run through its blocks.
 pub struct Rounds<'a> {
@@ -62,7 +63,7 @@ impl<'a> Rounds<'a> {
             workers,
             journal,
             inputs: Inputs::default(),
-            budget: run.budget_s.map(Budget),
+            budget: run.budget_s.map(|all_s| Budget(if run.refine { planned_share(all_s) } else { all_s })),
             simulated: run.cells.iter().all(|planned| is_simulated(&planned.cell.backend)),
             sampled_s: 0.0,
             left: run.cells.len(),
@@ -70,15 +71,25 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Runs the cells at these positions of the plan. Whether the user has ended the run meanwhile.
-    pub fn run(&mut self, block: Range<usize>, observer: &mut dyn Observer) -> anyhow::Result<bool> {
-        let course = |at: usize| Course::new(at, &self.run.cells[at], self.run.cell_timeout);
-        let mut courses: Vec<Course<'a>> = block.clone().map(course).collect();
+    /// Runs the cells at these positions of `cells`: those of the plan, then those that refinement added. Whether the
+    /// user has ended the run meanwhile.
+    pub fn run(
+        &mut self,
+        cells: &[PlannedCell],
+        block: Range<usize>,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<bool> {
+        let course = |at: usize| {
+            let mut course = Course::new(at, &cells[at], self.run.cell_timeout);
+            course.row.added_by_refinement = at >= self.run.cells.len();
+            course
+        };
+        let mut courses: Vec<Course<'_>> = block.clone().map(course).collect();
         // The load of a machine does not disturb what it only simulates.
         for course in courses.iter_mut().filter(|_| !self.simulated) {
             course.series.load = self.journal.load();
         }
-        match self.steps(&mut courses, &block, observer) {
+        match self.steps(&mut courses, cells, &block, observer) {
             Ok(()) => {}
             Err(Stop::Unsaved(error)) => return Err(error),
             Err(Stop::Interrupted) => {
@@ -90,6 +101,24 @@ impl<'a> Rounds<'a> {
         self.left -= block.len();
         self.wide.extend(courses.iter().filter_map(advice::Wide::of));
         Ok(false)
+    }
+
+    /// The report so far.
+    pub fn report(&self) -> &Report {
+        self.journal.report()
+    }
+
+    /// Makes ready for `count` more cells, which may spend one of `passes` equal parts of what is left of a budget.
+    pub fn extend(&mut self, count: usize, passes: usize, budget_s: Option<f64>) {
+        self.journal.plan(count);
+        (self.left, self.budget) = (passes * count, budget_s.map(Budget));
+    }
+
+    /// Seconds that the cell of this row took, by the clock that the budget is meant in.
+    pub fn cost_s(&self, row: &Row) -> f64 {
+        let sampled_s = row.execute.as_ref().map_or(0.0, |execute| execute.spent_s);
+        let around = row.phases.as_ref().filter(|_| !self.simulated);
+        sampled_s + around.map_or(0.0, |p| p.inputs_s + p.prepare_s + p.first_s + p.download_s + p.check_s)
     }
 
     /// Ends the workers, saves the report for the last time, and hands it over with the number of finished cells.
@@ -106,7 +135,8 @@ impl<'a> Rounds<'a> {
 
     fn steps(
         &mut self,
-        courses: &mut [Course<'a>],
+        courses: &mut [Course<'_>],
+        cells: &[PlannedCell],
         block: &Range<usize>,
         observer: &mut dyn Observer,
     ) -> Result<(), Stop> {
@@ -115,7 +145,7 @@ impl<'a> Rounds<'a> {
         let rounds = courses.iter().map(|course| course.planned.sampling.rounds).max().unwrap_or(0);
         let mut turns = courses.len() * rounds as usize;
         for round in 0..rounds {
-            for position in order::of_round(&self.run.cells, block.clone(), self.run.seed, round) {
+            for position in order::of_round(cells, block.clone(), self.run.seed, round) {
                 let left_s = end_s.map_or(f64::INFINITY, |end| (end - self.spent_s(courses)).max(0.0));
                 let cap_s = left_s / turns as f64 * f64::from(rounds);
                 self.turn(courses, position - block.start, round, cap_s, observer)?;
@@ -131,7 +161,7 @@ impl<'a> Rounds<'a> {
     /// One cell's part of one round. Its last part ends it, unless a budget may bring it more.
     fn turn(
         &mut self,
-        courses: &mut [Course<'a>],
+        courses: &mut [Course<'_>],
         at: usize,
         round: u32,
         cap_s: f64,
@@ -157,7 +187,7 @@ impl<'a> Rounds<'a> {
     /// Gives extra rounds to the cells with the widest intervals until `end_s`.
     fn spend(
         &mut self,
-        courses: &mut [Course<'a>],
+        courses: &mut [Course<'_>],
         rounds: u32,
         end_s: f64,
         observer: &mut dyn Observer,
@@ -183,7 +213,7 @@ impl<'a> Rounds<'a> {
     /// Samples a cell, which is prepared first where its worker was lost or had to let it go.
     fn sample(
         &mut self,
-        courses: &mut [Course<'a>],
+        courses: &mut [Course<'_>],
         at: usize,
         rule: &Rule,
         round: u32,
@@ -196,7 +226,7 @@ impl<'a> Rounds<'a> {
     /// Prepares a cell; where memory is short, once more after every other job has been let go.
     fn prepare(
         &mut self,
-        courses: &mut [Course<'a>],
+        courses: &mut [Course<'_>],
         at: usize,
         observer: &mut dyn Observer,
     ) -> Result<(), Interrupted> {
@@ -213,7 +243,7 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    fn conclude(&mut self, course: &mut Course<'a>, observer: &mut dyn Observer) -> Result<(), Stop> {
+    fn conclude(&mut self, course: &mut Course<'_>, observer: &mut dyn Observer) -> Result<(), Stop> {
         if course.has_ended() {
             return Ok(());
         }
@@ -226,7 +256,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// Takes the time of a cell for an error where it is less than this machine's peaks allow.
-    fn refuse_impossible(&self, course: &mut Course<'a>) {
+    fn refuse_impossible(&self, course: &mut Course<'_>) {
         let ceilings = self.workers.ceilings(course.worker());
         if let Some(reason) = ceilings.and_then(|ceilings| roof::impossible(ceilings, &course.row)) {
             course.close(Outcome::Incorrect, reason, None);
@@ -234,7 +264,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// Saves the row of a cell that has ended.
-    fn finished(&mut self, course: &Course<'a>, observer: &mut dyn Observer) -> anyhow::Result<()> {
+    fn finished(&mut self, course: &Course<'_>, observer: &mut dyn Observer) -> anyhow::Result<()> {
         self.journal.enter(course.position, course.row.clone());
         self.journal.save_soon(|| self.workers.states())?;
         observer.cell_finished(&course.row);
@@ -242,13 +272,13 @@ impl<'a> Rounds<'a> {
     }
 
     /// Saves what a cell has so far, so that a run that is killed has lost no round.
-    fn save_samples(&mut self, course: &Course<'a>) -> anyhow::Result<()> {
+    fn save_samples(&mut self, course: &Course<'_>) -> anyhow::Result<()> {
         self.enter(course);
         self.journal.save_soon(|| self.workers.states())
     }
 
     /// Enters the row of a cell as it would be if the run ended now, where there is one.
-    fn enter(&mut self, course: &Course<'a>) {
+    fn enter(&mut self, course: &Course<'_>) {
         if let Some(row) = course.snapshot() {
             self.journal.enter(course.position, row);
         }
@@ -260,7 +290,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// Seconds the run has taken, by the clock that the budget is meant in.
-    fn spent_s(&self, courses: &[Course<'a>]) -> f64 {
+    pub fn spent_s(&self, courses: &[Course<'_>]) -> f64 {
         match self.simulated {
             true => self.sampled_s + sampled_s(courses),
             false => self.start.elapsed().as_secs_f64(),

@@ -75,6 +75,7 @@ const COLUMNS: &[Column] = &[
     ("peak_device_bytes", |row| count(row, |phases| phases.peak_device_bytes)),
     ("check_s", |row| phase(row, |phases| Some(phases.check_s))),
     ("inputs", |row| row.inputs.clone().unwrap_or_default()),
+    ("added_by_refinement", |row| if row.added_by_refinement { "true".into() } else { String::new() }),
 ];
 
 /// The columns about ceilings, which stand in the report and not in its rows: they are the last.

@@ -98,7 +98,9 @@ pub fn best(report: &Report, side: Side) -> Vec<(Key, Best)> {
     let mut found = vec![];
     for section in sections(report) {
         for comparison in &section.comparisons {
-            let rows = || comparison.rows.iter().filter(|row| row.side == side && row.is_headline());
+            // Refinement adds other sizes to each run: such cells have nothing to be compared with.
+            let planned = || comparison.rows.iter().filter(|row| !row.added_by_refinement);
+            let rows = || planned().filter(|row| row.side == side && row.is_headline());
             let Some(first) = rows().next() else { continue };
             let key = Key {
                 op: section.op.to_owned(),

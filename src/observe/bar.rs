@@ -57,6 +57,11 @@ impl Observer for Bar {
         self.start = Instant::now();
     }
 
+    fn cells_added(&mut self, total: usize) {
+        self.cells = total;
+        self.bar.set_length(TURNS * total as u64);
+    }
+
     fn measuring(&mut self, what: &str) {
         self.tell(&lines::measuring(what));
     }

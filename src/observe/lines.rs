@@ -25,6 +25,10 @@ impl<W: Write> Observer for Lines<W> {
         self.total = total;
     }
 
+    fn cells_added(&mut self, total: usize) {
+        self.total = total;
+    }
+
     fn measuring(&mut self, what: &str) {
         let _ = writeln!(self.sink, "{}", measuring(what));
     }

@@ -16,6 +16,9 @@ pub trait Observer {
     /// The run begins; it has `total` cells.
     fn run_started(&mut self, _total: usize) {}
 
+    /// Cells are added to the run, which now has `total`.
+    fn cells_added(&mut self, _total: usize) {}
+
     /// Something about the machine is measured before the first cell, such as `the ceilings of cuda`.
     fn measuring(&mut self, _what: &str) {}
 

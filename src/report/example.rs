@@ -123,6 +123,7 @@ pub fn measured(op: &str, n: u64, backend: &str, variant: &str, median_s: f64) -
         inputs: Some("0123456789abcdef".into()),
         phases: Some(phases(side, n)),
         execute: Some(execute(side, median_s)),
+        added_by_refinement: false,
     }
 }
 
@@ -246,6 +247,7 @@ pub fn without_time(
         fix: fix.map(Into::into),
         error: wrong.then_some(Checked { value: 0.5, bound: 1.2e-5 }),
         execute: None,
+        added_by_refinement: false,
         ..measured(op, n, backend, variant, 1.0)
     }
 }

@@ -290,6 +290,9 @@ pub struct Row {
     /// The timed phase, when measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execute: Option<Execute>,
+    /// Whether the run added this cell to the plan, at a size near a crossover.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub added_by_refinement: bool,
 }
 
 impl Row {

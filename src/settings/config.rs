@@ -25,6 +25,11 @@ pub static BUILT_IN: &[(&str, &str)] = &[
     ("cpu-peers", include_str!("../../configs/cpu-peers.toml")),
 ];
 
+/// Whether a sweep of that name is part of the program.
+pub fn is_built_in(name: &str) -> bool {
+    BUILT_IN.iter().any(|(built_in, _)| *built_in == name)
+}
+
 /// A sweep file, read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SweepFile {
@@ -87,6 +92,7 @@ fn parse(name: &str, text: &str) -> Result<SweepFile> {
         cell_timeout_s: file.cell_timeout,
         budget_s: file.budget,
         transfer: file.transfer,
+        refine: file.refine,
         peaks: file.peaks,
         require: file.require,
         theme: file.theme,
@@ -98,7 +104,7 @@ fn parse(name: &str, text: &str) -> Result<SweepFile> {
 }
 
 /// Keys that hold for the whole run.
-const RUN_WIDE: [&str; 11] = [
+const RUN_WIDE: [&str; 12] = [
     "seed",
     "threads",
     "pin",
@@ -107,6 +113,7 @@ const RUN_WIDE: [&str; 11] = [
     "cell-timeout",
     "budget",
     "transfer",
+    "refine",
     "peaks",
     "require",
     "theme",
@@ -158,6 +165,7 @@ struct File {
     budget: Option<f64>,
     #[serde(default, deserialize_with = "values::transfer")]
     transfer: Option<HostMemory>,
+    refine: Option<bool>,
     peaks: Option<bool>,
     #[serde(default, deserialize_with = "values::backends")]
     require: Option<Vec<String>>,

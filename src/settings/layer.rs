@@ -78,6 +78,8 @@ pub struct RunWide {
     pub budget_s: Option<f64>,
     /// Host memory of copies to a device and back.
     pub transfer: Option<HostMemory>,
+    /// Whether cells are added at sizes near crossovers.
+    pub refine: Option<bool>,
     /// Whether the report is to have the ceilings of each backend.
     pub peaks: Option<bool>,
     /// Backends without which the run must not start.
@@ -99,6 +101,7 @@ impl RunWide {
             cell_timeout_s: self.cell_timeout_s.or(under.cell_timeout_s),
             budget_s: self.budget_s.or(under.budget_s),
             transfer: self.transfer.or(under.transfer),
+            refine: self.refine.or(under.refine),
             peaks: self.peaks.or(under.peaks),
             require: self.require.clone().or_else(|| under.require.clone()),
             theme: self.theme.or(under.theme),

@@ -48,6 +48,8 @@ pub struct Settings {
     pub cell_timeout_s: f64,
     /// Seconds the whole run should take; as long as its cells need when `None`.
     pub budget_s: Option<f64>,
+    /// Whether cells are added at sizes near crossovers.
+    pub refine: bool,
     /// Whether the report is to have the ceilings of each backend.
     pub peaks: bool,
     /// Whether each backend runs in a worker process of its own.

@@ -9,7 +9,7 @@ use crate::backend::{BACKENDS, Options};
 use crate::case::{Cache, DType};
 use crate::measure::sampling::Sampling;
 use crate::op::{self, MAIN_OPS, OPS};
-use crate::settings::config::SweepFile;
+use crate::settings::config::{SweepFile, is_built_in};
 use crate::settings::layer::{Layer, RunWide};
 use crate::settings::{Destination, Format, Output, Settings, Sweep, words};
 
@@ -53,6 +53,8 @@ impl Settings {
         }
         let file = file.unwrap_or_default();
         let sweeps = resolve_sweeps(&request.layer, &file);
+        // Whoever names sizes, or wrote the sweep, wants these and no others.
+        let refines = request.layer.sizes.is_none() && is_built_in(&file.name);
         let run = request.run.over(&file.run);
         let cell_timeout_s = run.cell_timeout_s.unwrap_or(DEFAULT_CELL_TIMEOUT_S);
         let longest = sweeps.iter().map(|sweep| sweep.sampling.max_time_s).fold(0.0, f64::max);
@@ -103,6 +105,7 @@ impl Settings {
             require,
             cell_timeout_s,
             budget_s: run.budget_s,
+            refine: run.refine.unwrap_or(refines),
             peaks: run.peaks.unwrap_or(true),
             isolate: request.isolate,
             output: Output {

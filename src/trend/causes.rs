@@ -50,6 +50,7 @@ fn alone(dated: &Dated, cell: &Cell) -> Runs {
         inputs: None,
         phases: None,
         execute: entry.clock.map(|clock| Execute { clock, ..Execute::default() }),
+        added_by_refinement: false,
     });
     let report = Report { schema_version: dated.schema_version, environment, rows: rows.collect() };
     Runs { runs: vec![Run { name: dated.visit.name.clone(), report }], ..Runs::default() }

@@ -145,7 +145,9 @@ fn read(path: &Path) -> Result<Dated> {
         gpubench_revision: environment.gpubench_revision.clone(),
         git_revision: environment.git_revision.clone(),
     };
-    let rows = report.rows.iter().map(|row| entry(&report, row)).collect();
+    // Refinement adds other sizes to each run: such cells have no history.
+    let planned = report.rows.iter().filter(|row| !row.added_by_refinement);
+    let rows = planned.map(|row| entry(&report, row)).collect();
     let (schema_version, environment) = (report.schema_version, report.environment);
     Ok(Dated { visit, started, schema_version, environment, rows })
 }

@@ -46,3 +46,39 @@ fn the_reader_of_a_long_plan_may_go_away() {
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
 }
+
+/// A sweep of two sizes on the simulated device that asks for refinement.
+const REFINED: &str = "backends = 'sim'\nsim = 'fair.toml'\nops = 'matmul'\nsizes = [4, 64]\nrefine = true\n";
+
+#[test]
+fn a_dry_run_says_how_many_cells_refinement_may_add() {
+    let folder = Folder::new();
+    folder.write("mine.toml", REFINED);
+    let may_add = |line: &str| {
+        let out = folder.run_line(&format!("{line} --dry-run")).stdout;
+        out.lines().find_map(|line| Some(line.strip_prefix("refinement may add up to ")?.to_owned()))
+    };
+    let eight = Some("8 cells near crossovers (--no-refine: none)".to_owned());
+    assert_eq!(may_add("run --config mine.toml"), eight);
+    assert_eq!(may_add("run --config mine.toml --no-refine"), None);
+    assert_eq!(may_add("run --config mine.toml --sizes 4"), None, "one size has no crossover");
+    let sim = "--backends sim --sim fair.toml --ops matmul";
+    assert_eq!(may_add(&format!("run {sim} --sizes 4,64")), None, "only the sizes that were named");
+    assert_eq!(may_add(&format!("run {sim} --sizes 4,64 --refine")), eight);
+    assert!(may_add(&format!("run {sim} --config article")).is_some(), "a built-in sweep refines");
+    assert_eq!(may_add(&format!("run {sim} --config article --sizes 4,64")), None);
+    folder.refuses("run --refine --no-refine", "cannot be used with");
+}
+
+#[test]
+fn the_passes_of_a_baseline_have_the_cells_of_the_plan_alone() {
+    let folder = Folder::new();
+    folder.write("mine.toml", REFINED);
+    let ended = folder.run_line("baseline save main --config mine.toml --samples 6 --quiet");
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let report =
+        std::fs::read_to_string(folder.path().join("results/baselines/main/pass-1/report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["environment"]["settings"]["refine"], false);
+    assert_eq!(report["rows"].as_array().map(Vec::len), Some(4));
+}

@@ -34,6 +34,7 @@ fn row(n: u64, outcome: Outcome) -> Row {
         work: Work { flop: 2e6, bytes: 1.2e7 },
         inputs: checked.then(|| "0123456789abcdef".into()),
         phases: checked.then(Phases::default),
+        added_by_refinement: false,
         execute: measured.then(|| Execute {
             clock: Clock::DeviceEvents,
             samples_s: vec![1e-6, 2e-6],

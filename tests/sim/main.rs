@@ -6,6 +6,7 @@ mod gate;
 mod kills;
 mod libraries;
 mod outcomes;
+mod refine;
 mod replies;
 mod sampling;
 mod stage;

@@ -58,6 +58,7 @@ pub fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dtypes: &[
         options,
         seed: 42,
         budget_s: None,
+        refine: false,
         peaks: Peaks::Unwanted,
         cell_timeout: Duration::from_secs(60),
         isolate: true,

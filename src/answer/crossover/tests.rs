@@ -183,8 +183,8 @@ fn sweeps(shape: &str, sizes: &[u64], noise: f64, added: u32, trials: u64) -> Fo
         let noise = Noise { cpu: noise, gpu: noise };
         let mut report = report(&laws.variants, sizes, noise, &mut chance);
         for _ in 0..added {
-            let Some(size) = next_size(&sections(&report)[0].comparisons, Kind::Kernel) else { break };
-            add_sizes(&mut report, &laws.variants, &[size], noise, &mut chance);
+            let Some(next) = next_size(&sections(&report)[0].comparisons, Kind::Kernel) else { break };
+            add_sizes(&mut report, &laws.variants, &[next.n], noise, &mut chance);
         }
         Found::of(&kernel(&report), laws.truth)
     };

@@ -40,7 +40,7 @@ A sweep file is TOML: defaults at the top, and [[sweep]] tables whose values rep
   density = 0.001
 
 Keys of a table: ops, sizes, dtypes, backends, variants, density, cache, samples, precision, max-time, rounds, warmup. \
-At the top also: seed, threads, pin, device, transfer, budget, cell-timeout, peaks, require, sim, theme. A value on the command line replaces the file's; --ops chooses among the file's \
+At the top also: seed, threads, pin, device, transfer, budget, cell-timeout, refine, peaks, require, sim, theme. A value on the command line replaces the file's; --ops chooses among the file's \
 tables, which keep their sizes; an op that the file does not name needs --sizes.
 
 Each answer is checked in float64 before it is timed, and a wrong one gets no time. A cell whose library or device is \
@@ -61,6 +61,16 @@ pub struct RunArgs {
     /// Print what would be measured, with work and least memory traffic; touch no device, write nothing
     #[arg(long, help_heading = "How to measure")]
     pub dry_run: bool,
+
+    /// Measure one or two further sizes near each crossover that is not known within 5 %, resident and end to end. They take
+    /// 15 % of --budget, else at most a quarter of the time of the planned cells or 10 s. Default: on for built-in
+    /// sweeps at their own sizes, else off
+    #[arg(long, conflicts_with = "no_refine", help_heading = "How to measure")]
+    pub refine: bool,
+
+    /// Measure the sizes of the sweep and no others
+    #[arg(long, help_heading = "How to measure")]
+    pub no_refine: bool,
 
     /// Folder for results, made when missing; - writes one --format to stdout and nothing else.
     /// Default: a new folder in results, named by the time

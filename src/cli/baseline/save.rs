@@ -18,6 +18,7 @@ use crate::compare::calibration::{Calibrated, calibrate};
 use crate::compare::{Limits, Policy, load};
 use crate::plan::Plan;
 use crate::report::file;
+use crate::settings::layer::RunWide;
 use crate::settings::resolve::Request;
 use crate::settings::{Destination, Format, Settings};
 
@@ -131,7 +132,9 @@ fn name(pass: u32) -> String {
 /// The sweep of each pass; where its results go is filled in pass by pass.
 fn settings(args: &SaveArgs) -> Result<Settings> {
     let request = Request { formats: Some(vec![Format::Json]), quiet: args.quiet, ..swept(&args.sweep)? };
-    let request = Request { out: Some(args.dir.join(&args.name).display().to_string()), ..request };
+    // The passes must have the same cells: what refinement adds depends on the times of each.
+    let run = RunWide { refine: Some(false), ..request.run.clone() };
+    let request = Request { out: Some(args.dir.join(&args.name).display().to_string()), run, ..request };
     Settings::resolve(request, sweep_file(&args.sweep)?)
 }
 

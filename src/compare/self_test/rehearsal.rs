@@ -76,6 +76,7 @@ fn row(cell: Cell, side: Side, execute: Execute) -> Row {
         inputs: None,
         phases: None,
         execute: Some(execute),
+        added_by_refinement: false,
     }
 }
 

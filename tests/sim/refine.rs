@@ -1,0 +1,116 @@
+//! Refinement: sizes that a run adds near the crossovers it finds, within the time it may take.
+
+use gpubench::answer::crossover::{Crossover, crossover};
+use gpubench::answer::{Kind, Place, sections};
+use gpubench::measure::sampling::Sampling;
+use gpubench::report::{Report, file};
+
+use crate::stage::Stage;
+
+/// Laws that cross at N = 98.7: a fixed overhead and a power on the GPU's side, a power on the CPU's; and a variant that
+/// is never near the best.
+const LAWS: &str = "\
+[[variant]]
+name = 'host'
+side = 'cpu'
+[[variant]]
+name = 'device'
+[[variant]]
+name = 'slow'
+[[rule]]
+noise = 0.005
+[[rule]]
+variant = 'host'
+time = { per_element = '20ns', exponent = 3 }
+[[rule]]
+variant = 'device'
+time = { base = '15ms', per_element = '434ns' }
+[[rule]]
+variant = 'slow'
+time = { base = '300ms', per_element = '10us' }
+";
+
+const TRUTH: f64 = 98.7;
+
+fn stage(script: &str, sizes: &[u64], refine: bool) -> Stage {
+    let mut stage = Stage::new(script, "sin", sizes);
+    (stage.run.isolate, stage.run.refine) = (false, refine);
+    for planned in &mut stage.run.cells {
+        planned.sampling = Sampling::default();
+    }
+    stage
+}
+
+fn resident(report: &Report) -> Crossover {
+    crossover(&sections(report)[0].comparisons, Kind::Resident).unwrap()
+}
+
+/// The ends of an interval over its middle, and whether it holds the truth.
+fn interval(report: &Report) -> (f64, bool) {
+    let found = resident(report);
+    let (Some(Place::At(_)), [Place::At(low), Place::At(high)]) = (found.from, found.interval) else {
+        panic!("{found:?}")
+    };
+    ((high / low).sqrt(), low <= TRUTH && TRUTH <= high)
+}
+
+/// The sizes and variants of the rows that were added.
+fn added(report: &Report) -> Vec<(u64, &str)> {
+    let rows = report.rows.iter().filter(|row| row.added_by_refinement);
+    rows.map(|row| (row.case.n, row.variant.as_str())).collect()
+}
+
+#[test]
+fn sizes_near_a_crossover_are_added_until_it_is_known_within_five_percent() {
+    let sizes = [32, 128, 512];
+    let plain = stage(LAWS, &sizes, false).finish();
+    let (times, holds) = interval(&plain);
+    assert!(times > 1.05 && holds && added(&plain).is_empty(), "{times}");
+
+    let stage = stage(LAWS, &sizes, true);
+    let refined = stage.finish();
+    let (times, holds) = interval(&refined);
+    assert!(times <= 1.05 && holds, "{:?}", resident(&refined));
+    let added = added(&refined);
+    assert!(!added.is_empty() && added.len() <= 8, "{added:?}");
+    assert!(added.iter().all(|(n, variant)| (32..128).contains(n) && *variant != "slow"), "{added:?}");
+    assert_eq!(refined.environment.planned_rows, Some(9 + added.len() as u64));
+    assert_eq!(refined.rows[..9].iter().filter(|row| row.added_by_refinement).count(), 0);
+    assert_eq!(file::load(&stage.report_file()).unwrap(), refined, "the file has the rows, too");
+}
+
+#[test]
+fn equal_sides_and_crossings_that_are_known_add_nothing() {
+    let equal =
+        "[[variant]]\nname = 'host'\nside = 'cpu'\n[[variant]]\nname = 'device'\n[[rule]]\nnoise = 0.02\n";
+    assert!(added(&stage(equal, &[32, 64, 128], true).finish()).is_empty());
+    let power = LAWS.replace("base = '15ms', per_element = '434ns'", "per_element = '1.974us'");
+    let report = stage(&power, &[64, 96, 104, 512], true).finish();
+    assert!(interval(&report).0 <= 1.05 && added(&report).is_empty(), "{:?}", resident(&report));
+}
+
+/// The simulated seconds that the samples of these rows took.
+fn spent_s(report: &Report, of_added: bool) -> f64 {
+    let rows = report.rows.iter().filter(|row| row.added_by_refinement == of_added);
+    rows.filter_map(|row| Some(row.execute.as_ref()?.spent_s)).sum()
+}
+
+#[test]
+fn a_budget_bounds_what_is_added() {
+    // Long executions, so that a cell's time is what its samples take.
+    let slow = LAWS.replace("20ns", "20us").replace("15ms", "15s").replace("434ns", "434us");
+    let mut stage = stage(&slow, &[32, 128], true);
+    stage.run.cells.retain(|planned| planned.cell.variant != "slow");
+    stage.run.cell_timeout = std::time::Duration::from_secs(100_000);
+    for (budget_s, adds) in [(1.0, false), (1e6, true)] {
+        stage.run.budget_s = Some(budget_s);
+        let report = stage.finish();
+        assert_eq!(!added(&report).is_empty(), adds, "{budget_s}: {:?}", resident(&report));
+        let all_s = spent_s(&report, false) + spent_s(&report, true);
+        assert!(!adds || all_s <= budget_s, "{all_s} s of {budget_s} s");
+    }
+    stage.run.budget_s = None;
+    let report = stage.finish();
+    let (planned_s, added_s) = (spent_s(&report, false), spent_s(&report, true));
+    assert!(added_s <= (0.25 * planned_s).max(10.0), "{added_s} s after {planned_s} s");
+}
