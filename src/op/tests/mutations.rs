@@ -25,14 +25,17 @@ impl Subject {
     }
 
     /// What is wrong with the verdicts on the right answer and on all wrong ones.
+    #[expect(clippy::print_stderr, reason = "the figures of docs/checks.md")]
     fn faults(&self) -> Vec<String> {
         let right = check(&self.case, &self.inputs, &self.right);
         let mut faults = vec![];
+        eprintln!("{:.3} {}, right", right.value / right.bound, self.case);
         if right.value > 0.5 * right.bound {
             faults.push(format!("{}: the right answer has {right:?}", self.case));
         }
         let mut judge = |name: String, answer: &[Operand]| {
             let checked = check(&self.case, &self.inputs, answer);
+            eprintln!("{:.3} {}, {name}", checked.value / checked.bound, self.case);
             if checked.is_right() != is_as_good_as_right(&self.case, &name) {
                 faults.push(format!("{}, {name}: {checked:?}", self.case));
             }
@@ -149,11 +152,14 @@ impl Part {
 /// Whether the changed answer is as near to the truth as right ones in the element type, so that no bound finds it.
 ///
 /// The solution of a system with another right-hand side, here one of fewer bits or 1e-4 longer, has a backward error of
-/// that times `|b| / (|A| |x| + |b|)`, a few millionths: less than a rounding of A.
+/// that times `|b| / (|A| |x| + |b|)`, which shrinks from 1 / 250 at N = 100 on: less than a rounding of A.
 fn is_as_good_as_right(case: &Case, mutation: &str) -> bool {
-    case.op == "solve"
-        && case.dtype == DType::F32
-        && ["operand 1 alone in TF32", "part 0, all off by 1e-4"].contains(&mutation)
+    let of_right_side = match mutation {
+        "part 0, all off by 1e-4" => true,
+        "operand 1 alone in TF32" => case.n >= 500,
+        _ => false,
+    };
+    case.op == "solve" && case.dtype == DType::F32 && of_right_side
 }
 
 fn all_are_judged_right(cells: &[(&str, DType, &[u64])]) {
@@ -200,20 +206,48 @@ fn no_mutation_passes_as_float64() {
 }
 
 #[test]
-#[ignore = "some minutes: every size of the article"]
-fn no_mutation_passes_at_any_size_of_the_article() {
-    const STREAMED: &[u64] = &[100, 500, 1000, 5000, 10000];
-    const FACTORED: &[u64] = &[100, 500, 512, 1024, 2048];
-    all_are_judged_right(&[
-        ("matmul", DType::F32, STREAMED),
-        ("elementwise", DType::F32, STREAMED),
-        ("sin", DType::F32, STREAMED),
-        ("reduction", DType::F32, STREAMED),
-        ("fft", DType::F32, FACTORED),
-        ("solve", DType::F32, FACTORED),
-        ("spgemm", DType::F32, FACTORED),
-        ("spmv", DType::F32, FACTORED),
-        ("svd", DType::F32, FACTORED),
-        ("transfer-loop", DType::F32, &[100, 1000]),
-    ]);
+fn fewer_bits_hide_in_a_reduction_in_float32_where_right_ones_are_as_far_from_the_truth() {
+    for (n, is_found) in [(100, true), (1000, false), (5000, false)] {
+        let Subject { case, inputs, .. } = Subject::new("reduction", n, DType::F32);
+        let joined = fast::answer(&case, &in_format(&inputs, TF32));
+        let in_float32 = in_format(&joined, FLOAT32);
+        assert!(!check(&case, &inputs, &joined).is_right(), "{case}, joined in float64");
+        let checked = check(&case, &inputs, &in_float32);
+        assert_eq!(!checked.is_right(), is_found, "{case}, in float32: {checked:?}");
+        // A row that is left out does not hide.
+        let count = (n * n) as f64;
+        let [sum, _, std] = values_of(&fast::answer(&case, &inputs)[0])[..] else { panic!("three numbers") };
+        let row: f64 = values_of(&inputs[0])[..case.side()].iter().sum();
+        let short = [Operand::dense(3, 1, vec![sum - row, (sum - row) / (count - n as f64), std])];
+        for answer in [in_format(&short, FLOAT32), short.to_vec()] {
+            assert!(!check(&case, &inputs, &answer).is_right(), "{case}, a row left out");
+        }
+    }
+}
+
+const STREAMED: &[u64] = &[100, 500, 1000, 5000, 10000];
+const FACTORED: &[u64] = &[100, 500, 512, 1024, 2048];
+
+#[test]
+#[ignore = "some minutes"]
+fn no_mutation_of_a_product_passes_at_any_size_of_the_article() {
+    all_are_judged_right(&[("matmul", DType::F32, STREAMED)]);
+}
+
+#[test]
+#[ignore = "some minutes"]
+fn no_mutation_of_what_streams_passes_at_any_size_of_the_article() {
+    all_are_judged_right(&["elementwise", "sin", "reduction"].map(|op| (op, DType::F32, STREAMED)));
+}
+
+#[test]
+#[ignore = "some minutes"]
+fn no_mutation_of_a_transform_or_a_solution_passes_at_any_size_of_the_article() {
+    all_are_judged_right(&["fft", "solve", "spgemm", "spmv"].map(|op| (op, DType::F32, FACTORED)));
+}
+
+#[test]
+#[ignore = "some minutes"]
+fn no_mutation_of_a_decomposition_passes_at_any_size_of_the_article() {
+    all_are_judged_right(&[("svd", DType::F32, FACTORED)]);
 }
