@@ -242,6 +242,16 @@ mod tests {
     }
 
     #[test]
+    fn sizes_that_refinement_added_have_no_history() {
+        let (folder, mut report) = (tempfile::tempdir().unwrap(), full());
+        let planned = report.rows.len();
+        report.rows.push(measured("fft", 11, "cuda", "y", 1.0));
+        report.rows[planned].added_by_refinement = true;
+        file::save(&report, &folder.path().join("report.json")).unwrap();
+        assert_eq!(gather(&[folder.path().into()]).unwrap().reports[0].rows.len(), planned);
+    }
+
+    #[test]
     fn links_that_lead_in_circles_are_followed_once() {
         let folder = tempfile::tempdir().unwrap();
         file::save(&full(), &folder.path().join("report.json")).unwrap();
