@@ -57,8 +57,8 @@ pub fn crossover_clause(found: &Crossover) -> String {
             let size_text = size_text(size, found.interval);
             let interval = interval_text(found).map(|interval| format!(" ({interval})")).unwrap_or_default();
             let also = also.map(|also| format!(", and {also}")).unwrap_or_default();
-            let unlike =
-                |stretch: &&Stretch| stretch.first as f64 > size && stretch.winner != Some(Side::Gpu);
+            let end = if let Place::At(end) = found.interval[1] { end } else { size };
+            let unlike = |stretch: &&Stretch| stretch.first as f64 > end && stretch.winner != Some(Side::Gpu);
             let above: Vec<Stretch> = found.stretches.iter().filter(unlike).copied().collect();
             let but = if above.is_empty() { String::new() } else { format!("; {}", stretches_text(&above)) };
             format!("the GPU is faster from N = {size_text}{interval}{also}{but}")
@@ -172,7 +172,7 @@ mod tests {
             shown(&found(Some(Place::Beyond), [Place::Beyond; 2], &[(100, 2048, CPU)])),
             ["not up to 2048", "the CPU is faster at every size from 100 to 2048"]
         );
-        let open_above = [(100, 200, CPU), (500, 1000, GPU), (2048, 2048, None)];
+        let open_above = [(100, 200, CPU), (320, 320, None), (500, 1000, GPU), (2048, 2048, None)];
         assert_eq!(
             crossover_clause(&found(Some(at(312.0)), [at(291.0), at(336.0)], &open_above)),
             "the GPU is faster from N = 312 (291 to 336); neither side is measurably faster at N = 2048"

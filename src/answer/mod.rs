@@ -17,7 +17,7 @@ pub mod roof;
 mod sections;
 mod speed_up;
 #[cfg(test)]
-mod trial;
+pub(crate) mod trial;
 mod winner;
 pub mod words;
 

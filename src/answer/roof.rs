@@ -198,9 +198,14 @@ mod tests {
         // 2 N³ FLOP at 50 TFLOP/s take 40 ms; 8 N² bytes at 4.5 TB/s take 178 us.
         assert!(found("matmul", 10_000, 30e-3, |_| {}).unwrap().contains("its arithmetic"));
         assert_eq!(found("matmul", 10_000, 35e-3, |_| {}), None);
-        assert!(found("elementwise", 10_000, 100e-6, |_| {}).unwrap().contains("reading its operands"));
+        let reads = |row: &mut Row| row.work.flop = 0.0;
+        assert!(found("elementwise", 10_000, 100e-6, reads).unwrap().contains("reading its operands"));
+        assert_eq!(found("elementwise", 10_000, 150e-6, reads), None);
         assert_eq!(found("elementwise", 10_000, 100e-6, |row| row.cache = Cache::Hot), None);
-        let by_host = |row: &mut Row| row.execute.as_mut().unwrap().clock = Clock::Host;
+        let by_host = |row: &mut Row| {
+            row.work.flop = 0.0;
+            row.execute.as_mut().unwrap().clock = Clock::Host;
+        };
         assert_eq!(found("elementwise", 10_000, 100e-6, by_host), None);
         assert!(found("elementwise", 10_000, 60e-6, by_host).is_some());
     }

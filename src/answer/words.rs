@@ -101,14 +101,12 @@ fn about(report: &Report, section: &Section<'_>, part: &[Comparison<'_>]) -> Opt
     Some(line + ".")
 }
 
-/// `the GPU is 31x faster`, or that neither is measurably.
+/// `the GPU is 31x faster`; the interval alone where neither is measurably faster.
 fn faster(pair: &Pair<'_>) -> String {
     let winner = match pair.speed_up.winner() {
         None => {
             let Estimate { low, high, .. } = pair.speed_up.0;
-            return format!(
-                "neither side is measurably faster (CPU time over GPU time {low:.2} to {high:.2})"
-            );
+            return format!("the CPU takes {low:.2} to {high:.2} times as long as the GPU");
         }
         Some(_) if pair.speed_up.factor() < EVEN => return "both sides take about as long".into(),
         Some(Side::Cpu) => "CPU",

@@ -44,6 +44,17 @@ pub enum Accuracy {
 }
 
 impl Accuracy {
+    /// The word used in reports: `tf32`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Accuracy::Ieee => "ieee",
+            Accuracy::Tf32 => "tf32",
+            Accuracy::F16 => "f16",
+            Accuracy::Bf16 => "bf16",
+            Accuracy::Emulated => "emulated",
+        }
+    }
+
     /// The rounding from which an answer's bound is made.
     pub fn rounding(self, dtype: DType) -> Rounding {
         let sum = dtype.unit_roundoff();

@@ -110,13 +110,16 @@ fn measure_all(
     workers: &mut Workers,
     observer: &mut dyn Observer,
 ) -> ControlFlow<(), (Option<Ceilings>, Vec<RunWarning>)> {
-    let (mut all, mut warnings) = (None, vec![]);
+    let (mut all, mut warnings) = (None::<Ceilings>, vec![]);
     let libraries = backend::find(backend).map(|found| backend::libraries(found, &run.options));
     for library in std::iter::once(None).chain(libraries.unwrap_or_default().into_iter().map(Some)) {
         let id = WorkerId { library, ..WorkerId::of_backend(backend) };
         match measure(&id, run.cell_timeout, workers, observer) {
             Ended::Measured(ceilings) => {
-                all = Some(all.map_or(ceilings.clone(), |others: Ceilings| others.highest(ceilings)));
+                all = Some(match all {
+                    Some(others) => ceilings.highest(others),
+                    None => ceilings,
+                });
             }
             Ended::Without => {}
             Ended::Failed(reason, next) => {
@@ -135,7 +138,7 @@ fn can_be_kept(name: &str, journal: &Journal) -> bool {
     simulated || journal.load().is_none_or(|load| load <= advice::BUSY)
 }
 
-/// Has that worker measure, which afterwards is gone unless it is one of all cells and had nothing to measure.
+/// Has that worker measure. It is ended afterwards, unless it loads no library and had nothing to measure.
 fn measure(
     id: &WorkerId,
     cell_timeout: Duration,

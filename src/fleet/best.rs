@@ -196,6 +196,14 @@ mod tests {
     }
 
     #[test]
+    fn sizes_that_refinement_added_are_not_compared_with_other_devices() {
+        let mut report = empty();
+        report.rows = vec![measured("fft", 8, "cuda", "r2c", 1e-6), measured("fft", 11, "cuda", "r2c", 2e-6)];
+        report.rows[1].added_by_refinement = true;
+        assert_eq!(best(&report, Side::Gpu).iter().map(|(key, _)| key.n).collect::<Vec<_>>(), [8]);
+    }
+
+    #[test]
     fn variants_that_do_different_things_have_a_line_each() {
         let mut report = empty();
         report.rows = vec![

@@ -39,8 +39,8 @@ pub fn method(report: &Report) -> Html {
     let lines = sentences(report, true).into_iter().map(|line| element("li").holding(line));
     let always = [
         "Every answer was checked in float64 before it was timed; a wrong answer has no time.",
-        "From which size on: between neighbouring sizes the logarithm of the speed-up is taken to be linear in the \
-         logarithm of the size; the interval comes from resampling every time that takes part.",
+        "From which size: the interval holds the sizes at which the 95 % interval of the speed-up, measured or \
+         interpolated between sizes, holds 1. No side is named faster where it does.",
     ];
     let always = always.into_iter().map(|line| element("li").holding(line));
     Html::from(classed("dl", "meanings").holding_all(MEANINGS.map(meaning)))

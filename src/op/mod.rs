@@ -74,6 +74,12 @@ impl Checked {
         format!("error {:.2e} exceeds the bound {:.2e}", self.value, self.bound)
     }
 
+    /// The same share of another bound: findings of several kinds on one scale, so that an op's error is comparable
+    /// from run to run whichever of them is the worst.
+    pub fn on_scale_of(self, bound: f64) -> Self {
+        Checked::new(self.value / self.bound * bound, bound)
+    }
+
     /// The finding that is further beyond (or nearer to) its bound.
     pub fn worse(self, other: Checked) -> Checked {
         if self.value / self.bound >= other.value / other.bound { self } else { other }

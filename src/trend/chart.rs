@@ -6,7 +6,9 @@
 
 use anyhow::Result;
 
-use super::words::{change, counted, day, factor, formatted, percent, revision, span, standing};
+use super::words::{
+    change, counted, day, differs_in_arithmetic, factor, formatted, percent, revision, span, standing,
+};
 use super::{Direction, Series, Step, Trend};
 use crate::answer::machine::processor;
 use crate::backend::Side;
@@ -189,6 +191,9 @@ fn heading(series: &Series, group: &[&Series]) -> String {
     }
     if group.iter().filter(alike).any(|other| other.case.seed != series.case.seed) {
         heading.push_str(&format!(", seed {}", series.case.seed));
+    }
+    if group.iter().any(|other| differs_in_arithmetic(series, other)) {
+        heading.push_str(&format!(", {}", series.accuracy.name()));
     }
     heading
 }

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use rayon::prelude::*;
 
 use super::{LeftOut, Visit, is_own, words};
-use crate::backend::Side;
+use crate::backend::{Accuracy, Side};
 use crate::case::Cell;
 use crate::report::file::load;
 use crate::report::{Clock, Environment, Outcome, Report, Row};
@@ -47,6 +47,8 @@ pub struct Entry {
     pub side: Side,
     /// Model of the processor it ran on.
     pub device: String,
+    /// Arithmetic of the variant.
+    pub accuracy: Accuracy,
     /// Median and its 95 % interval in seconds, all among the believed ones, where it was measured.
     pub time: Option<(f64, [f64; 2])>,
     /// The clock of its samples, where it has some.
@@ -163,6 +165,7 @@ fn entry(report: &Report, row: &Row) -> Entry {
         cell: row.cell(),
         side: row.side,
         device: device(report, row),
+        accuracy: row.accuracy,
         time,
         clock: row.execute.as_ref().map(|execute| execute.clock),
         outcome: row.outcome,
@@ -239,6 +242,16 @@ mod tests {
         fs::write(&file, "{}").unwrap();
         assert!(refusal(&file).contains("no schema_version"));
         assert!(refusal(folder.path()).contains("x.json"), "{}", refusal(folder.path()));
+    }
+
+    #[test]
+    fn sizes_that_refinement_added_have_no_history() {
+        let (folder, mut report) = (tempfile::tempdir().unwrap(), full());
+        let planned = report.rows.len();
+        report.rows.push(measured("fft", 11, "cuda", "y", 1.0));
+        report.rows[planned].added_by_refinement = true;
+        file::save(&report, &folder.path().join("report.json")).unwrap();
+        assert_eq!(gather(&[folder.path().into()]).unwrap().reports[0].rows.len(), planned);
     }
 
     #[test]

@@ -13,7 +13,9 @@ pub fn markdown(trend: &Trend) -> String {
     let mut text = format!("# gpubench trend\n\n{}.\n", escape(&summary(trend)));
     let changed = changed(trend);
     if !changed.is_empty() {
-        let _ = write!(text, "\n## Steps\n\n{}", table(trend, &changed));
+        if changed.iter().any(|series| !series.steps.is_empty() || series.latest.is_some()) {
+            let _ = write!(text, "\n## Steps\n\n{}", table(trend, &changed));
+        }
         let _ = write!(text, "\n## Where they stand now\n\n");
         for series in changed {
             let line = format!("{}: {}", label(trend, series), standing(series));
@@ -30,9 +32,9 @@ pub fn markdown(trend: &Trend) -> String {
     let _ = write!(
         text,
         "\n## Method\n\n- Times are the medians of the reports, in order of their start (UTC).\n- A step is a change of \
-         the level by {} or more that the noise from report to report does not explain, with at least 3 reports on \
-         both sides: a piecewise constant fit of the logarithms by absolute deviations, with a penalty a level.\n- \
-         Noise is the standard deviation from report to report, from the median of the differences of neighbours.\n- \
+         the level by {} or more that the noise does not explain, with at least 3 reports on both sides: a piecewise \
+         constant fit of the logarithms, in which the noise may be correlated from one report to the next.\n- \
+         Noise is the standard deviation around the levels; its correlation is that of successive reports.\n- \
          The revision is that of the first report after the step: the cause lies between it and the report before.\n",
         percent(trend.threshold)
     );

@@ -7,7 +7,9 @@ mod chart;
 mod cost;
 mod csv;
 pub mod gather;
+mod likelihood;
 mod markdown;
+mod select;
 mod series;
 pub mod steps;
 mod text;
@@ -18,7 +20,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use crate::backend::Side;
+use crate::backend::{Accuracy, Side};
 use crate::case::{Cache, Case, Cell};
 use crate::chart::Theme;
 use crate::compare::Difference;
@@ -111,6 +113,8 @@ pub struct Series {
     pub side: Side,
     /// Model of the processor it ran on. Times of different models are never joined.
     pub device: String,
+    /// Arithmetic of the variant. Times of different arithmetic are never joined.
+    pub accuracy: Accuracy,
     /// The times, in order of the reports; at least one.
     pub points: Vec<Point>,
     /// Reports that tried and have no time, in order.
@@ -118,6 +122,12 @@ pub struct Series {
     /// Standard deviation from one report to the next, relative; from 3 points on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<f64>,
+    /// Correlation of that noise from one report to the next, from 0 to 0.9; from 20 points on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correlation: Option<f64>,
+    /// Time at the end over time at the beginning, where a steady drift explains the points better than steps do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<f64>,
     /// Levels of the piecewise constant fit, in order; at least one.
     pub levels: Vec<Level>,
     /// Steps from each level to the next.
@@ -232,9 +242,9 @@ impl Series {
         self.newest_s / self.best_level_s
     }
 
-    /// Whether it has neither a step nor a newest time that stands apart.
+    /// Whether it has neither a step nor a drift nor a newest time that differs from its level.
     pub fn is_steady(&self) -> bool {
-        self.steps.is_empty() && self.latest.is_none()
+        self.steps.is_empty() && self.drift.is_none() && self.latest.is_none()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Groups the rows of reports into series, a cell on a model of device each, and fits their levels.
+//! Groups the rows of reports into series, one per cell, model of device and arithmetic, and fits their levels.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,8 @@ pub fn series(reports: &[Dated], request: &Request) -> Vec<Series> {
     for (index, report) in reports.iter().enumerate() {
         for entry in report.rows.iter().filter(|entry| is_wanted(entry, request)) {
             // Everything but the seed is in the cell's text.
-            let key = format!("{}\n{}\n{:?}\n{}", entry.cell, entry.cell.case.seed, entry.side, entry.device);
+            let (cell, seed) = (&entry.cell, entry.cell.case.seed);
+            let key = format!("{cell}\n{seed}\n{:?}\n{}\n{:?}", entry.side, entry.device, entry.accuracy);
             let place = *places.entry(key).or_insert_with(|| {
                 found.push(empty(entry));
                 found.len() - 1
@@ -52,9 +53,12 @@ fn empty(entry: &Entry) -> Series {
         cache: entry.cell.cache,
         side: entry.side,
         device: entry.device.clone(),
+        accuracy: entry.accuracy,
         points: vec![],
         without_time: vec![],
         noise: None,
+        correlation: None,
+        drift: None,
         levels: vec![],
         steps: vec![],
         latest: None,
@@ -84,7 +88,7 @@ fn fit(series: &mut Series, threshold: f64) {
     let levels = fit.levels.iter();
     series.levels =
         levels.map(|level| Level { first: level.first, count: level.count, median_s: level.value }).collect();
-    series.noise = fit.noise;
+    (series.noise, series.correlation, series.drift) = (fit.noise, fit.correlation, fit.drift);
     series.newest_s = times.last().copied().unwrap_or_default();
     series.best_level_s = series.levels.iter().map(|level| level.median_s).fold(f64::INFINITY, f64::min);
     series.steps = series.levels.windows(2).map(|pair| step(&series.points, &pair[0], &pair[1])).collect();

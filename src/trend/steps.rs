@@ -3,16 +3,19 @@
 //! Pure: takes numbers, knows no report. `docs/trend.md` tells the method and how it was calibrated.
 
 use super::cost::Deviations;
+use super::select::{Course, select};
 
 /// Values a level needs on either side of a step. One or two that stand apart are outliers, or [`Latest`].
 pub const LEAST: usize = 3;
 
+/// Values from which the correlation of the noise is reported; of fewer it is hardly more than a guess.
+const CORRELATED: usize = 20;
 /// What a further level must gain, in standard deviations of the noise a unit of ln n.
 const PENALTY: f64 = 1.6;
+/// The share of that at which levels are proposed, of which few are kept.
+const PROPOSED: f64 = 0.6;
 /// How much wider the noise of a short series is taken to be, over its length.
 const SHORT: f64 = 10.0;
-/// How often a fit is made again when more noise is left than was thought.
-const REFITS: usize = 4;
 /// How many standard deviations a value may stand away from its neighbours in the fit.
 const TAMED: f64 = 3.0;
 /// How many standard deviations the end of a series must stand away from its level to be told.
@@ -49,6 +52,11 @@ pub struct Fit {
     pub latest: Option<Latest>,
     /// Standard deviation of the logarithms around the levels; `None` for fewer than [`LEAST`] values.
     pub noise: Option<f64>,
+    /// End over beginning of a straight line through the logarithms, where that explains the series better than levels
+    /// do; it then has one level.
+    pub drift: Option<f64>,
+    /// Correlation of that noise from one value to the next, from 0 to 0.9; `None` for too few values to know it.
+    pub correlation: Option<f64>,
 }
 
 /// Finds the levels of `values`, which are above 0, in order of time; a step below `threshold` (0.02 is 2 %) is none.
@@ -61,31 +69,37 @@ pub struct Fit {
 /// asv). Steps below the threshold are then taken out, the smallest first. Takes O(n² log n).
 pub fn fit(values: &[f64], threshold: f64) -> Fit {
     let Some(reference) = median(&mut values.to_vec()) else {
-        return Fit { levels: vec![], latest: None, noise: None };
+        return Fit { levels: vec![], latest: None, noise: None, drift: None, correlation: None };
     };
     // Relative to one of them: the same whatever the unit, and without overflow.
     let logs: Vec<f64> = values.iter().map(|value| (value / reference).clamp(1e-300, 1e300).ln()).collect();
     let least_step = threshold.ln_1p();
     let (settled, levels) = settle(&logs, least_step);
-    let found: Vec<Level> = parts(settled, &levels.cuts)
+    let found: Vec<Level> = parts(settled, &levels.course.cuts)
         .map(|(first, part)| Level { first, count: part.len(), value: reference * center(part).exp() })
         .collect();
     let after = reference * center(&logs[settled.len()..]).exp();
     let latest = found.last().filter(|_| settled.len() < logs.len());
     let latest = latest.map(|level| Latest { first: settled.len(), ratio: after / level.value });
-    Fit { levels: found, latest, noise: (logs.len() >= LEAST).then_some(levels.noise) }
+    Fit {
+        levels: found,
+        latest,
+        noise: (logs.len() >= LEAST).then_some(levels.noise),
+        drift: levels.course.drift.map(f64::exp),
+        correlation: (logs.len() >= CORRELATED).then_some(levels.course.correlation),
+    }
 }
 
-/// Levels of a series: the first index of each, and the standard deviation around them.
+/// Levels of a series and the standard deviation of the noise around them.
 struct Levels {
-    cuts: Vec<usize>,
+    course: Course,
     noise: f64,
 }
 
 /// The values that belong to levels, and these: all values, or all but the last ones where these stand apart and no
 /// level explains them.
 fn settle(logs: &[f64], least_step: f64) -> (&[f64], Levels) {
-    let noise = noise(logs);
+    let noise = noise(logs, 1);
     let unit = unit(noise, logs.len(), least_step);
     let whole = levels(logs, noise, least_step);
     let limit = least_step.max(APART * unit);
@@ -100,9 +114,9 @@ fn settle(logs: &[f64], least_step: f64) -> (&[f64], Levels) {
         deviations / unit + penalty * cuts.len() as f64
     };
     // Values that belong to a level of the whole cost little there; else one more level would cost less.
-    let is_explained = cost(logs, &whole.cuts) <= cost(settled, &without.cuts) + penalty;
-    let last = without.cuts.last().map_or(settled, |first| &settled[*first..]);
-    match (is_explained && whole.cuts != without.cuts) || !stands_apart(last, newest, limit) {
+    let is_explained = cost(logs, &whole.course.cuts) <= cost(settled, &without.course.cuts) + penalty;
+    let last = without.course.cuts.last().map_or(settled, |first| &settled[*first..]);
+    match (is_explained && whole.course.cuts != without.course.cuts) || !stands_apart(last, newest, limit) {
         true => (logs, whole),
         false => (settled, without),
     }
@@ -120,32 +134,24 @@ fn unit(noise: f64, count: usize, least_step: f64) -> f64 {
 }
 
 /// The levels that begin at `cuts`: the index of the first value, and the values.
-fn parts<'a>(logs: &'a [f64], cuts: &'a [usize]) -> impl Iterator<Item = (usize, &'a [f64])> {
+pub fn parts<'a>(logs: &'a [f64], cuts: &'a [usize]) -> impl Iterator<Item = (usize, &'a [f64])> {
     let ends = cuts.iter().skip(1).copied().chain([logs.len()]);
     cuts.iter().zip(ends).map(|(&first, end)| (first, &logs[first..end]))
 }
 
-/// The levels of a series whose differences of neighbours tell of that noise.
+/// The levels of a series, and the larger of `noise` and what is left around the levels.
 fn levels(logs: &[f64], noise: f64, least_step: f64) -> Levels {
-    let mut levels = Levels { cuts: cuts(logs, noise, least_step), noise };
-    // Differences of neighbours tell too little in a short series that happens to be smooth, or whose noise is slow:
-    // what is left around the levels must not be more than they told.
-    for _ in 0..REFITS {
-        // Of normal noise the median of the absolute deviations is 0.6745 standard deviations.
-        let left = median(&mut deviations(logs, &levels.cuts)).unwrap_or(0.0) / 0.6745;
-        if left <= levels.noise {
-            break;
-        }
-        levels = Levels { cuts: cuts(logs, left, least_step), noise: left };
-    }
-    levels
-}
-
-fn cuts(logs: &[f64], noise: f64, least_step: f64) -> Vec<usize> {
     let unit = unit(noise, logs.len(), least_step);
-    let mut cuts = partition(&tamed(logs, TAMED * unit), unit, penalty(logs.len()));
-    drop_small(logs, &mut cuts, least_step);
-    cuts
+    let tamed = tamed(logs, TAMED * unit);
+    let proposed = partition(&tamed, unit, PROPOSED * penalty(logs.len()));
+    let course = select(&tamed, proposed, least_step);
+    // Differences of neighbours show too little of noise that is correlated. Of normal noise the median of the absolute
+    // deviations is 0.6745 standard deviations; around one level of a series that drifts it is not that of the noise.
+    let left = match course.drift {
+        None => median(&mut deviations(logs, &course.cuts)).unwrap_or(0.0) / 0.6745,
+        Some(_) => 0.0,
+    };
+    Levels { noise: noise.max(left), course }
 }
 
 /// How far each value stands from the median of its level.
@@ -157,12 +163,14 @@ fn deviations(logs: &[f64], cuts: &[usize]) -> Vec<f64> {
     parts(logs, cuts).flat_map(|(_, part)| of(part)).collect()
 }
 
-/// Standard deviation of the logarithms around their level, from the median of the absolute successive differences.
+/// Standard deviation of the logarithms around their level, from the median of the absolute differences of values that
+/// are `apart` places from each other.
 ///
-/// A step or an outlier spoils one or two differences and the median does not mind; of normal noise that median is
-/// 0.9539 (0.6745 times the root of 2) standard deviations.
-fn noise(logs: &[f64]) -> f64 {
-    let mut differences: Vec<f64> = logs.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
+/// A step or an outlier spoils few differences and the median does not mind; of normal noise that median is 0.9539
+/// (0.6745 times the root of 2) standard deviations.
+pub fn noise(logs: &[f64], apart: usize) -> f64 {
+    let mut differences: Vec<f64> =
+        logs.windows(apart + 1).map(|window| (window[apart] - window[0]).abs()).collect();
     median(&mut differences).unwrap_or(0.0) / 0.9539
 }
 
@@ -213,19 +221,6 @@ fn partition(logs: &[f64], unit: f64, penalty: f64) -> Vec<usize> {
     cuts
 }
 
-/// Joins levels that are nearer to each other than `least`, the nearest first.
-fn drop_small(logs: &[f64], cuts: &mut Vec<usize>, least: f64) {
-    loop {
-        let centers: Vec<f64> = parts(logs, cuts).map(|(_, part)| center(part)).collect();
-        let steps = centers.windows(2).map(|pair| (pair[1] - pair[0]).abs());
-        let smallest = steps.enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
-        match smallest.filter(|(_, step)| *step < least) {
-            Some((index, _)) => cuts.remove(index + 1),
-            None => return,
-        };
-    }
-}
-
 /// How many values at the end stand further than `limit` from those before them, all on one side; 0 where they are
 /// enough for a level, which is then for the fit to find.
 fn apart(logs: &[f64], limit: f64) -> usize {
@@ -243,7 +238,8 @@ fn stands_apart(before: &[f64], end: &[f64], limit: f64) -> bool {
     [1.0, -1.0].iter().any(|sign| end.iter().all(|log| sign * (log - center) > limit))
 }
 
-fn center(logs: &[f64]) -> f64 {
+/// The median; 0 without values.
+pub fn center(logs: &[f64]) -> f64 {
     median(&mut logs.to_vec()).unwrap_or(0.0)
 }
 

@@ -174,6 +174,43 @@ fn models_are_kept_apart_and_the_text_says_so() {
 }
 
 #[test]
+fn arithmetic_that_changed_makes_two_series_and_no_step() {
+    let trend = of((0..20).map(|day| {
+        let mut rows = rows(0);
+        if day >= 12 {
+            // Twice as fast, by products of fewer digits.
+            rows[1] = measured("matmul", 512, "cuda", "cublas", 5e-6);
+            rows[1].accuracy = Accuracy::Tf32;
+        }
+        report(day, rows)
+    }));
+    assert_eq!(trend.series.len(), 3);
+    assert!(trend.series.iter().all(Series::is_steady), "{:?}", trend.series);
+    let text = text::text(&trend);
+    let expected = "times of different arithmetic are kept apart, as series of their own: matmul N=512 f32 \
+                    cuda/cublas cold by ieee (12 reports) and tf32 (8 reports)\n";
+    assert!(text.contains(expected), "{text}");
+    let chart = &chart::charts(&trend)[0];
+    let headings: Vec<&str> = chart.panels.iter().map(|panel| panel.heading.as_str()).collect();
+    assert_eq!(headings, ["cpu/faer", "cuda/cublas, ieee", "cuda/cublas, tf32"]);
+}
+
+#[test]
+fn a_drift_is_reported_as_such_with_its_size_and_without_steps() {
+    let drifting =
+        |day: usize| measured("matmul", 512, "cpu", "faer", 1e-3 * spread(day) * (1.0 + 0.01 * day as f64));
+    let trend = of((0..30).map(|day| report(day, vec![drifting(day)])));
+    let text = text::text(&trend);
+    assert!(
+        text.starts_with("30 reports from 2026-01-01 to 2026-02-02, 1 series: no steps, 1 drifting\n"),
+        "{text}"
+    );
+    assert!(text.contains("drifting: 1.29x slower from first to last\n"), "{text}");
+    let markdown = markdown::markdown(&trend);
+    assert!(markdown.contains("drifting: 1.29x slower") && !markdown.contains("## Steps"), "{markdown}");
+}
+
+#[test]
 fn a_cell_that_lately_has_no_time_is_told_with_the_reason() {
     let trend = of((0..10).map(|day| {
         let mut rows = rows(day);

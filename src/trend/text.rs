@@ -31,8 +31,12 @@ pub fn summary(trend: &Trend) -> String {
     let ends = trend.reports.first().zip(trend.reports.last());
     let span = ends.map(|(first, last)| span(first, last)).unwrap_or_default();
     let stepped = trend.series.iter().filter(|series| !series.steps.is_empty()).count();
+    let drifting = trend.series.iter().filter(|series| series.drift.is_some()).count();
     let apart = trend.series.iter().filter(|series| series.latest.is_some()).count();
     let mut found = vec![if stepped == 0 { "no steps".into() } else { format!("{stepped} with steps") }];
+    if drifting > 0 {
+        found.push(format!("{drifting} drifting"));
+    }
     if apart > 0 {
         found.push(format!("{apart} whose newest time stands apart"));
     }
@@ -44,7 +48,7 @@ pub fn summary(trend: &Trend) -> String {
     )
 }
 
-/// The series with steps, or whose end stands apart: those furthest above their best level first.
+/// The series with steps or a drift, or whose end stands apart: those furthest above their best level first.
 pub fn changed(trend: &Trend) -> Vec<&Series> {
     let mut changed: Vec<&Series> = trend.series.iter().filter(|series| !series.is_steady()).collect();
     changed.sort_by(|a, b| b.newest_over_best().total_cmp(&a.newest_over_best()));

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{LeftOut, Series, Step, Trend, Visit};
+use super::{Direction, LeftOut, Series, Step, Trend, Visit};
 use crate::answer::machine::processor;
 use crate::backend::Side;
 use crate::compare::Difference;
@@ -10,6 +10,9 @@ use crate::report::quantity::{factor_within, spread_text, time_text};
 
 /// Files that are named when many are left out.
 const NAMED: usize = 3;
+
+/// Correlation from report to report from which the noise is said to be correlated.
+const CORRELATED: f64 = 0.3;
 
 /// Facts that are told of a step.
 const FACTS: usize = 3;
@@ -136,7 +139,8 @@ pub fn span(first: &Visit, last: &Visit) -> String {
     }
 }
 
-/// `now 16.1 µs, 1.30x the best level of 12.4 µs, noise 1.3%`: the newest time and the spread from report to report.
+/// `now 16.1 µs, 1.30x the best level of 12.4 µs, noise 1.3%`: the newest time and the spread from report to report,
+/// with `correlation 0.6` and `drifting: 1.20x slower from first to last` where that is so.
 pub fn standing(series: &Series) -> String {
     let now = format!("now {}", time_text(series.newest_s));
     let over = series.newest_over_best();
@@ -145,7 +149,17 @@ pub fn standing(series: &Series) -> String {
     let is_above = over > (2.0 * series.noise.unwrap_or(0.0)).exp().max(1.02);
     let at = if is_above { factor_within(over, 3) } else { "at".into() };
     let noise = series.noise.map(|noise| format!(", noise {}", spread_text(noise))).unwrap_or_default();
-    format!("{now}, {at} the best level of {best}{noise}")
+    let correlation = series.correlation.filter(|correlation| *correlation >= CORRELATED);
+    let correlation =
+        correlation.map(|correlation| format!(", correlation {correlation:.1}")).unwrap_or_default();
+    let drift = series.drift.map(|ratio| format!(", drifting: {} from first to last", changed_by(ratio)));
+    format!("{now}, {at} the best level of {best}{noise}{correlation}{}", drift.unwrap_or_default())
+}
+
+/// `1.31x slower` of a time after over a time before.
+fn changed_by(ratio: f64) -> String {
+    let direction = if ratio > 1.0 { Direction::Slower } else { Direction::Faster };
+    format!("{} {}", factor_within(ratio.max(1.0 / ratio), 3), direction.name())
 }
 
 /// The words that a series is known by, with the device and the seed only where others differ in nothing else.
@@ -159,7 +173,15 @@ pub fn label(trend: &Trend, series: &Series) -> String {
     if trend.series.iter().filter(alike).any(|other| other.device != series.device) {
         label.push_str(&format!(", {}", processor(&series.device)));
     }
+    if trend.series.iter().any(|other| differs_in_arithmetic(series, other)) {
+        label.push_str(&format!(", {}", series.accuracy.name()));
+    }
     label
+}
+
+/// Whether two series are of the same cell on the same device, by different arithmetic.
+pub fn differs_in_arithmetic(a: &Series, b: &Series) -> bool {
+    a.accuracy != b.accuracy && a.device == b.device && a.side == b.side && a.cell() == b.cell()
 }
 
 /// The models of a side with the reports of each, in order of appearance.
@@ -175,7 +197,7 @@ pub fn devices(trend: &Trend, side: Side) -> Vec<(String, usize)> {
     devices.into_iter().map(|(name, reports)| (processor(name), reports.len())).collect()
 }
 
-/// Says which models are kept apart, a line a side that has several.
+/// Says which models are kept apart, one line per side that has several, and cells whose arithmetic changed.
 pub fn kept_apart(trend: &Trend) -> Vec<String> {
     let sides = [(Side::Cpu, "CPU"), (Side::Gpu, "GPU")];
     let several = sides.into_iter().filter_map(|(side, name)| {
@@ -191,5 +213,31 @@ pub fn kept_apart(trend: &Trend) -> Vec<String> {
             )
         })
     });
-    several.collect()
+    several.chain(changed_arithmetic(trend)).collect()
+}
+
+/// The cells that have times of different arithmetic, such as `ieee` in old reports and `tf32` in new ones.
+fn changed_arithmetic(trend: &Trend) -> Option<String> {
+    let alike = |series: &Series| -> Vec<&Series> {
+        trend.series.iter().filter(|other| differs_in_arithmetic(series, other)).collect()
+    };
+    let is_first = |index: usize| {
+        let others = alike(&trend.series[index]);
+        !others.is_empty() && trend.series[..index].iter().all(|earlier| !others.contains(&earlier))
+    };
+    let mut first =
+        (0..trend.series.len()).filter(|index| is_first(*index)).map(|index| &trend.series[index]);
+    let series = first.next()?;
+    let each =
+        |series: &Series| format!("{} ({})", series.accuracy.name(), counted(series.points.len(), "report"));
+    let each: Vec<String> = std::iter::once(series).chain(alike(series)).map(each).collect();
+    let more = match first.count() {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    Some(format!(
+        "times of different arithmetic are kept apart, as series of their own: {} by {}{more}",
+        series.cell(),
+        each.join(" and ")
+    ))
 }

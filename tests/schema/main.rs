@@ -48,6 +48,8 @@ fn an_answer_fits_the_schema_and_one_that_breaks_a_promise_does_not() {
     let breaks: &[(&str, Break)] = &[
         ("an unknown kind", |v| v["crossovers"][0]["kind"] = json!("best")),
         ("an unknown state", |v| v["crossovers"][0]["state"] = json!("maybe")),
+        ("an unknown end", |v| v["crossovers"][0]["interval_ends"] = json!(["below", "open"])),
+        ("an unknown winner", |v| v["crossovers"][0]["winners"][0]["side"] = json!("neither")),
         ("an interval with one end", |v| v["crossovers"][0]["interval"] = json!([1])),
         ("a speed-up of an unknown kind", |v| v["sizes"][0]["speed_ups"]["best"] = json!({})),
         ("a ratio without an interval", |v| v["sizes"][0]["speed_ups"]["kernel"]["ratio"] = json!(2)),

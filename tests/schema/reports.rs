@@ -117,7 +117,7 @@ pub fn complete() -> Report {
     environment.backends[0].ceilings = Some(ceilings());
     let row = &mut report.rows[0];
     (row.reason, row.fix) = (Some("a reason".into()), Some("a fix".into()));
-    row.phases = Some(phases());
+    (row.phases, row.added_by_refinement) = (Some(phases()), true);
     fill(row.execute.as_mut().unwrap());
     report
 }

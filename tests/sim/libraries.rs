@@ -2,7 +2,7 @@
 //! what the report says of it.
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use gpubench::executor::Peaks;
 use gpubench::report::Outcome;
@@ -43,7 +43,7 @@ fn listen(stage: &mut Stage) -> PathBuf {
     log
 }
 
-fn heard(log: &PathBuf) -> Vec<Heard> {
+fn heard(log: &Path) -> Vec<Heard> {
     let text = std::fs::read_to_string(log).unwrap();
     let parse = |line: &str| {
         let (worker, request) = line.split_once(' ').unwrap();

@@ -2,6 +2,7 @@
 
 use gpubench::answer::crossover::{Crossover, crossover};
 use gpubench::answer::{Kind, Place, sections};
+use gpubench::compare::{Policy, Run, Runs, Verdict, compare};
 use gpubench::measure::sampling::Sampling;
 use gpubench::report::{Report, file};
 
@@ -113,4 +114,18 @@ fn a_budget_bounds_what_is_added() {
     let report = stage.finish();
     let (planned_s, added_s) = (spent_s(&report, false), spent_s(&report, true));
     assert!(added_s <= (0.25 * planned_s).max(10.0), "{added_s} s after {planned_s} s");
+}
+
+#[test]
+fn the_sizes_that_two_runs_added_are_not_missed_when_they_are_compared() {
+    let refined = |seed: u64| {
+        let report = stage(&format!("seed = {seed}\n{LAWS}"), &[32, 128, 512], true).finish();
+        let run = Run { name: format!("run {seed}"), report };
+        Runs { runs: vec![run], ..Runs::default() }
+    };
+    let [old, new] = [refined(1), refined(2)];
+    assert_ne!(added(&old.runs[0].report), added(&new.runs[0].report), "the runs added different sizes");
+    let found = compare(&old, &new, &Policy::default());
+    let missing = found.cells.iter().filter(|change| change.verdict == Verdict::Missing).count();
+    assert_eq!((found.cells.len(), missing), (9, 0));
 }

@@ -293,3 +293,5 @@ fn simd() -> &'static str {
 mod cold_tests;
 #[cfg(test)]
 mod dense_tests;
+#[cfg(test)]
+mod judged_tests;

@@ -67,10 +67,19 @@ fn matmul(n: usize, a: &[f64], b: &[f64]) -> Vec<f64> {
 /// Sum, mean and population standard deviation, in two passes.
 fn statistics(values: &[f64]) -> Vec<f64> {
     let count = values.len() as f64;
-    let sum: f64 = values.iter().sum();
+    let sum = pairwise_sum(values);
     let mean = sum / count;
-    let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
-    vec![sum, mean, (squares / count).sqrt()]
+    let squares: Vec<f64> = values.iter().map(|x| (x - mean).powi(2)).collect();
+    vec![sum, mean, (pairwise_sum(&squares) / count).sqrt()]
+}
+
+/// The sum by halves, whose rounding does not grow with the number of values.
+fn pairwise_sum(values: &[f64]) -> f64 {
+    if values.len() <= 64 {
+        return values.iter().sum();
+    }
+    let (left, right) = values.split_at(values.len() / 2);
+    pairwise_sum(left) + pairwise_sum(right)
 }
 
 fn spectrum<T: Real>(n: usize, a: &[f64]) -> Operand {

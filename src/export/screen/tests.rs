@@ -1,4 +1,5 @@
 use super::*;
+use crate::backend::Side;
 use crate::case::DType;
 use crate::op::MAIN_OPS;
 use crate::report::{Outcome, example};
@@ -128,4 +129,24 @@ fn variants_of_the_gpu_are_held_against_the_best_by_what_a_caller_waits_for() {
     let text = screen(&report, false);
     assert!(text.contains("host-loop N=100, slower than fused: launch-per-element 3000x."), "{text}");
     assert!(text.contains("transfer N=8: h2d-pinned 2.00 µs (2.00 GB/s)."), "{text}");
+}
+
+/// Both sides take the same time at every size: nobody is named, and no number of calls repays anything.
+#[test]
+fn equal_sides_name_no_winner_anywhere() {
+    use crate::answer::trial::{Chance, Law, Noise, Variant, report};
+    let law = || -> Law { Box::new(|n: f64| (n / 50.0).powi(2)) };
+    let equal = [Side::Cpu, Side::Gpu].map(|side| Variant { side, law: law() });
+    let noise = Noise { cpu: 0.02, gpu: 0.02 };
+    let found = report(&equal, &[50, 100, 150, 200, 300], noise, &mut Chance::new(1));
+    let text = screen(&found, false);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("matmul: neither side is measurably faster at any size from 50 to 300;"),
+        "{text}"
+    );
+    assert_eq!(text.matches("x? ").count() + text.matches("x?\n").count(), 5 * 3, "{text}");
+    assert!(!text.contains("faster from N") && !text.contains("Calls needed"), "{text}");
+    let paragraph = crate::answer::words::paragraph(&found).join("\n");
+    assert!(!paragraph.contains("is faster") && paragraph.contains("in 1 neither side is"), "{paragraph}");
 }

@@ -44,6 +44,13 @@ pub(super) fn relative(error: f64, scale: f64) -> f64 {
     if error == 0.0 { 0.0 } else { error / scale }
 }
 
+/// The median of the magnitudes (the upper one of an even number); zero when there is none.
+pub(super) fn median_magnitude(mut values: Vec<f64>) -> f64 {
+    values.iter_mut().for_each(|value| *value = value.abs());
+    let middle = values.len() / 2;
+    if values.is_empty() { 0.0 } else { *values.select_nth_unstable_by(middle, f64::total_cmp).1 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,6 +59,13 @@ mod tests {
     fn the_worst_of_values_with_a_nan_is_infinite() {
         assert_eq!(worst(vec![1.0, f64::NAN, 2.0].into_par_iter()), f64::INFINITY);
         assert_eq!(worst(vec![1.0, -3.0, 2.0].into_par_iter()), 3.0);
+    }
+
+    #[test]
+    fn the_median_magnitude_ignores_signs_and_outliers() {
+        assert_eq!(median_magnitude(vec![]), 0.0);
+        assert_eq!(median_magnitude(vec![-3.0]), 3.0);
+        assert_eq!(median_magnitude(vec![1.0, f64::INFINITY, -2.0, 0.5]), 2.0);
     }
 
     #[test]

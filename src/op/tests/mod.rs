@@ -1,9 +1,14 @@
 //! The ops' registry and checks, tested op by op in one loop each: right answers pass, wrong ones do not.
 
 mod accepted;
+mod fast;
+mod formats;
+mod mutations;
 mod naive;
 mod registry;
 mod rejected;
+
+use rayon::prelude::*;
 
 use super::{Checked, Op, Rounding, find};
 use crate::case::{Case, DType};
@@ -28,17 +33,36 @@ fn check(case: &Case, inputs: &[Operand], answer: &[Operand]) -> Checked {
     the(&case.op).check(case, inputs, answer, ieee(case.dtype)).unwrap()
 }
 
-/// Replaces the (real part of the) element at `index`.
-fn alter(operand: &mut Operand, index: usize, change: impl Fn(f64) -> f64) {
-    let values = match operand {
+fn values_mut(operand: &mut Operand) -> &mut Values {
+    match operand {
         Operand::Dense(dense) => &mut dense.values,
         Operand::Csr(csr) => &mut csr.values,
-    };
-    match values {
+    }
+}
+
+/// Replaces the (real part of the) element at `index`.
+fn alter(operand: &mut Operand, index: usize, change: impl Fn(f64) -> f64) {
+    match values_mut(operand) {
         Values::F32(v) => v[index] = change(f64::from(v[index])) as f32,
         Values::F64(v) => v[index] = change(v[index]),
         Values::C32(v) => v[index].re = change(f64::from(v[index].re)) as f32,
         Values::C64(v) => v[index].re = change(v[index].re),
+    }
+}
+
+/// Replaces every element, of complex ones both parts, by what `change` makes of its index and itself.
+fn change_all(operand: &mut Operand, change: impl Fn(usize, f64) -> f64 + Sync) {
+    match values_mut(operand) {
+        Values::F32(v) => {
+            v.par_iter_mut().enumerate().for_each(|(i, x)| *x = change(i, f64::from(*x)) as f32);
+        }
+        Values::F64(v) => v.par_iter_mut().enumerate().for_each(|(i, x)| *x = change(i, *x)),
+        Values::C32(v) => v.par_iter_mut().enumerate().for_each(|(i, z)| {
+            (z.re, z.im) = (change(i, f64::from(z.re)) as f32, change(i, f64::from(z.im)) as f32);
+        }),
+        Values::C64(v) => v.par_iter_mut().enumerate().for_each(|(i, z)| {
+            (z.re, z.im) = (change(i, z.re), change(i, z.im));
+        }),
     }
 }
 

