@@ -99,7 +99,7 @@ impl Tested {
         let variance = sweep.distortion * variance.max(group.least_variance(pairs));
         let shift = mean_shift(&times, variance, df);
         let clock = group.clock_change(pairs);
-        let in_cycles = (clock < -CLOCK_CHANGE).then(|| Shift { log: shift.log + clock, ..shift });
+        let in_cycles = (clock < -CLOCK_CHANGE).then_some(Shift { log: shift.log + clock, ..shift });
         let threshold = group.threshold(limits);
         Tested { group, shift, in_cycles, run_spread: variance.sqrt(), threshold }
     }

@@ -1,8 +1,8 @@
 //! What a report must hold beyond the types of its keys, so that its readers can compute with it.
 //!
 //! Refused is what no run writes and what readers would stumble over: names that are no names, times that are none,
-//! arrays that tell of different samples, medians outside of their samples, two rows about one cell, a time beside a
-//! wrong answer. Tolerated is what a reader can leave out: missing arrays, a measured cell without a time, other
+//! arrays that tell of different samples, figures that are not those of their samples, two rows about one cell, a time
+//! next to a wrong answer. Tolerated is what a reader can leave out: missing arrays, a measured cell without a time, other
 //! figures that are implausible.
 
 use std::collections::HashMap;
@@ -11,6 +11,7 @@ use anyhow::{Context, bail, ensure};
 
 use super::{Execute, Outcome, Report, Row};
 use crate::backend::Ceilings;
+use crate::measure::stats::Summary;
 
 /// The longest time that a report may tell, in seconds: thirty years.
 const LONGEST_S: f64 = 1e9;
@@ -18,6 +19,9 @@ const LONGEST_S: f64 = 1e9;
 const FASTEST_MHZ: f64 = 1e6;
 /// Rounds that a report may tell.
 const MOST_ROUNDS: u32 = 1_000_000;
+
+/// What a figure may differ by from that of its samples, relative: other programs write fewer digits.
+const ROUNDING: f64 = 1e-9;
 
 /// What every refusal ends with.
 const FIX: &str = "correct it or run the sweep again";
@@ -74,6 +78,9 @@ pub fn check_row(row: &Row) -> anyhow::Result<()> {
     let Some(execute) = &row.execute else { return Ok(()) };
     let outcome = row.outcome.name();
     ensure!(row.outcome == Outcome::Measured, "outcome {outcome}, and yet a time in execute; {FIX}");
+    if let Some(error) = row.error.filter(|error| !error.is_right()) {
+        bail!("outcome measured, although the answer is wrong: {}; {FIX}", error.complaint());
+    }
     check_execute(execute).context("execute")
 }
 
@@ -123,14 +130,32 @@ fn check_execute(execute: &Execute) -> anyhow::Result<()> {
     );
     let faults = execute.page_faults.map_or([0.0; 2], |faults| [faults.minor, faults.major]);
     ensure!(faults.iter().all(|count| *count >= 0.0), "page_faults holds less than none; {FIX}");
-    let (low, high) = samples.iter().fold((f64::INFINITY, 0.0), |(low, high), s| (s.min(low), s.max(high)));
+    check_summary(execute)?;
     let median = execute.median_s;
-    ensure!(
-        (low..=high).contains(&median),
-        "median_s {median} lies outside of the samples, {low} to {high}; {FIX}"
-    );
     let [from, to] = execute.ci95_s;
     ensure!((from..=to).contains(&median), "median_s {median} lies outside of ci95_s, {from} to {to}; {FIX}");
+    Ok(())
+}
+
+/// Refuses figures that are not those of the samples they are said to sum up.
+fn check_summary(execute: &Execute) -> anyhow::Result<()> {
+    for (key, samples) in [("samples_s", &execute.samples_s), ("host_samples_s", &execute.host_samples_s)] {
+        ensure!(samples.iter().all(|time| *time > 0.0), "{key} holds a time of 0; {FIX}");
+    }
+    let (own, host) = (Summary::of(&execute.samples_s), Summary::of(&execute.host_samples_s));
+    let figures = [
+        ("median_s", execute.median_s, own.map(|own| own.median)),
+        ("min_s", execute.min_s, own.map(|own| own.min)),
+        ("max_s", execute.max_s, own.map(|own| own.max)),
+        ("host_median_s", execute.host_median_s, host.map(|host| host.median)),
+    ];
+    for (key, told, found) in figures {
+        let Some(found) = found else { continue };
+        ensure!(
+            (told - found).abs() <= ROUNDING * found,
+            "{key} is {told:e}, but that of the samples is {found:e}; {FIX}"
+        );
+    }
     Ok(())
 }
 

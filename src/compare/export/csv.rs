@@ -85,8 +85,11 @@ impl Format for Csv {
     }
 }
 
+/// A heading, and the text under it.
+type MeanColumn = (&'static str, fn(&MeanChange) -> String);
+
 /// The columns of a mean, in order.
-const MEAN_COLUMNS: &[(&str, fn(&MeanChange) -> String)] = &[
+const MEAN_COLUMNS: &[MeanColumn] = &[
     ("mean", |mean| mean.key()),
     ("op", |mean| mean.op.clone().unwrap_or_default()),
     ("backend", |mean| mean.backend.clone().unwrap_or_default()),

@@ -123,6 +123,7 @@ impl Scenario {
 }
 
 /// Prints false alarms, passes and what is found over the whole grid; `STUDY_TRIALS` says how many trials each figure has.
+#[expect(clippy::print_stderr, reason = "the figures of docs/compare.md")]
 #[test]
 #[ignore = "takes minutes; its figures are in docs/compare.md"]
 fn the_whole_study() {
@@ -149,16 +150,6 @@ fn the_whole_study() {
                 scenarios.push((format!("runs {runs} cells {cells} {name}"), scenario));
             }
         }
-    }
-    if let Ok(trials) = std::env::var("STUDY_WHY").unwrap_or_default().parse::<u64>() {
-        for (_, scenario) in scenarios.iter().filter(|(name, _)| name.contains(&only)) {
-            for trial in 0..trials {
-                let [old, new] = scenario.sides(trial, Planted::Nothing);
-                let found = compare(&old, &new, &Policy::default());
-                eprintln!("{:?}", found.gate);
-            }
-        }
-        return;
     }
     for (name, scenario) in scenarios.into_iter().filter(|(name, _)| name.contains(&only)) {
         let share = |planted, policy: &Policy, test: &(dyn Fn(&Comparison) -> bool + Sync)| {

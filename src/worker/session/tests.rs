@@ -146,7 +146,7 @@ impl Job for Crook {
             }
             _ => self.y = right,
         }
-        if self.has("wrong") || self.has("race") && self.done % 3 != 0 {
+        if self.has("wrong") || self.has("race") && !self.done.is_multiple_of(3) {
             self.y[N * N / 2] += 0.25;
         }
         if self.has("nan") {

@@ -41,7 +41,7 @@ fn a_mean_that_is_slower_is_a_failure_of_its_own_suite_and_an_inconclusive_one_p
     let found = elements(&example::full());
     let place =
         |name: &str| found.iter().position(|e| e.name == "testcase" && e.attribute("name") == name).unwrap();
-    let failure = found.iter().filter(|element| element.name == "failure").last().unwrap();
+    let failure = found.iter().rfind(|element| element.name == "failure").unwrap();
     let message = "slower: 1.021x slower (1.017 to 1.025); no cell alone is slower";
     assert_eq!(failure.attribute("message"), message);
     assert_eq!(found[place("mean/all")].attribute("classname"), "gpubench.mean");
