@@ -212,6 +212,7 @@ pub(crate) mod tests {
         report.rows[0].case.density = Some(0.5);
         report.rows[0].picked = Some("faer".into());
         report.rows[0].threads = Some(16);
+        report.rows[0].added_by_refinement = true;
         let records = csv(&report);
         for (index, (heading, _)) in COLUMNS.iter().enumerate() {
             assert_eq!(place(heading), index);

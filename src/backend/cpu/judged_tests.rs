@@ -1,5 +1,7 @@
 //! Every CPU variant's answer stays below half of its bound.
 
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::case::DType;
 use crate::op;
@@ -10,9 +12,13 @@ type Sizes = fn(&str) -> &'static [u64];
 /// What is wrong with the answers of every variant whose library is present, and how near each comes to its bound.
 #[expect(clippy::print_stderr, reason = "the figures of docs/checks.md")]
 fn faults(sizes: Sizes, dtypes: &[DType]) -> Vec<String> {
-    let mut cpu = start(&Options { threads: Some(2), ..Options::default() }).unwrap();
-    let mut faults = vec![];
+    let started = |library: Option<String>| {
+        start(&Options { threads: Some(2), library, ..Options::default() }).unwrap()
+    };
+    let (mut backends, mut faults) = (BTreeMap::new(), vec![]);
     for variant in (REGISTRATION.variants)(&Options::default()).unwrap() {
+        let library = variant.library.as_deref().map(str::to_owned);
+        let cpu = backends.entry(library.clone()).or_insert_with(|| started(library));
         let op = op::find(&variant.op).unwrap();
         // One running sum in float32 is no right answer; what becomes of it has a test of its own.
         if (variant.op.as_ref(), variant.name.as_ref()) == ("reduction", "ndarray") {
