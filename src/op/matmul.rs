@@ -73,7 +73,6 @@ fn check<T: Real>(
     let a = judge::dense::<T>(inputs, 0, "A", (n, n))?;
     let b = judge::dense::<T>(inputs, 1, "B", (n, n))?;
     let c = judge::dense::<T>(answer, 0, "C", (n, n))?;
-    let t1 = std::time::Instant::now();
     let probes = judge::balanced_and_ones(case.seed, n);
     let expected = judge::rows_times(a, &judge::rows_times(b, &probes));
     let found = judge::rows_times(c, &probes);
@@ -88,12 +87,9 @@ fn check<T: Real>(
     let sums = Checked::new(sums, 4.0 * (rounding.input + rounding.sum) + own);
     // As many rows as make the rounding of sums small; their entries' rounding does not average out any further.
     let height = n.min(COLUMN_HEIGHT);
-    eprintln!("TIMING rows {n} {:?}", t1.elapsed());
-    let t0 = std::time::Instant::now();
     let left = (n as f64 / height as f64).sqrt();
     let columns =
         Checked::new(column_error(a, b, c, n, height), 4.0 * (rounding.input + left * rounding.sum) + own);
-    eprintln!("TIMING columns {n} {:?}", t0.elapsed());
     Ok([sums, columns].into_iter().fold(weighted, |worst, sum| worst.worse(sum.on_scale_of(worst.bound))))
 }
 
