@@ -3,7 +3,7 @@
 
 use super::rounds::Rounds;
 use super::{PlannedCell, Run, block};
-use crate::answer::refinement::next_size;
+use crate::answer::refinement::{NEAR, next_size};
 use crate::answer::{Comparison, Kind, sections};
 use crate::backend::{Side, fewer_threads};
 use crate::observe::Observer;
@@ -83,7 +83,7 @@ pub fn refine(
     let end_s = run.budget_s.unwrap_or(begin_s + LEAST_S.max(TIME_SHARE * begin_s));
     for pass in 0..PASSES {
         let left_s = end_s - rounds.spent_s(&[]);
-        let added = wanted(rounds.report(), &run.cells, left_s, |row| rounds.cost_s(row));
+        let added = wanted(rounds.report(), cells, left_s, |row| rounds.cost_s(row));
         if added.is_empty() {
             break;
         }
@@ -111,7 +111,7 @@ struct Wanted {
 /// The cells at sizes that the crossovers of `report` want, the widest first, as many as `left_s` seconds allow.
 fn wanted(
     report: &Report,
-    planned: &[PlannedCell],
+    cells: &[PlannedCell],
     mut left_s: f64,
     cost_s: impl Fn(&Row) -> f64,
 ) -> Vec<PlannedCell> {
@@ -120,10 +120,11 @@ fn wanted(
         for part in section.comparisons.chunk_by(|a, b| a.density == b.density) {
             let mut sizes: Vec<u64> = vec![];
             for next in kinds(section.op).iter().filter_map(|kind| next_size(part, *kind)) {
-                if !sizes.contains(&next.n) {
+                // A size near one that is wanted already says as much.
+                if sizes.iter().all(|n| times(*n, next.n) > NEAR) {
                     sizes.push(next.n);
                     let rows = rivals(part, next.n, kinds(section.op));
-                    let of_row = |row: &&Row| Some((cell_at(row, next.n, planned)?, cost_s(row)));
+                    let of_row = |row: &&Row| Some((cell_at(row, next.n, cells)?, cost_s(row)));
                     let (cells, costs): (Vec<PlannedCell>, Vec<f64>) = rows.iter().filter_map(of_row).unzip();
                     wanted.push(Wanted { cells, cost_s: costs.iter().sum(), times: next.times });
                 }
@@ -139,6 +140,11 @@ fn wanted(
         }
     }
     taken
+}
+
+/// How many times as large the larger of two sizes is.
+fn times(a: u64, b: u64) -> f64 {
+    a.max(b) as f64 / a.min(b) as f64
 }
 
 /// The rows of the variants that may be the best of their side at the size `n`: those near the best at the next smaller
@@ -166,10 +172,10 @@ fn rivals<'a>(part: &[Comparison<'a>], n: u64, kinds: &[Kind]) -> Vec<&'a Row> {
     found
 }
 
-/// The planned cell of a row, at another size.
-fn cell_at(row: &Row, n: u64, planned: &[PlannedCell]) -> Option<PlannedCell> {
+/// The cell of a row, at another size.
+fn cell_at(row: &Row, n: u64, cells: &[PlannedCell]) -> Option<PlannedCell> {
     let cell = row.cell();
-    let mut added = planned.iter().find(|planned| planned.cell == cell)?.clone();
+    let mut added = cells.iter().find(|one| one.cell == cell)?.clone();
     added.cell.case.n = n;
     Some(added)
 }

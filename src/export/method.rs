@@ -1,5 +1,7 @@
 //! What the figures of the tables mean and how they were taken, in sentences. Knows no format.
 
+use std::collections::BTreeSet;
+
 use super::cautions::{is_launch_bound, shown};
 use super::tables::{MARK, has_limits};
 use crate::answer::roof;
@@ -34,7 +36,16 @@ pub fn method(report: &Report, all_variants: bool) -> Vec<String> {
     lines.extend(constant(&rows));
     lines.extend(caches(&rows));
     lines.extend(sampling(report, &rows));
+    lines.extend(refinement(report));
     lines
+}
+
+/// The sizes that refinement added; `None` without any.
+fn refinement(report: &Report) -> Option<String> {
+    let added = report.rows.iter().filter(|row| row.added_by_refinement);
+    let sizes: BTreeSet<u64> = added.map(|row| row.case.n).collect();
+    let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+    (!sizes.is_empty()).then(|| format!("Sizes added near crossovers: N = {}.", sizes.join(", ")))
 }
 
 fn executes<'a>(rows: &[&'a Row]) -> impl Iterator<Item = &'a Execute> {
@@ -167,6 +178,15 @@ mod tests {
         gpu.execute.as_mut().unwrap().clock = Clock::Simulated;
         let found = speed_up_line(vec![cpu, gpu]).unwrap();
         assert!(found.ends_with("CPU by host clock, GPU by simulated clock."), "{found}");
+    }
+
+    #[test]
+    fn the_sizes_that_refinement_added_are_named() {
+        let mut rows = [100, 31, 31].map(|n| example::measured("fft", n, "cpu", "realfft", 1e-3));
+        assert_eq!(line(&of(rows.to_vec()), "Sizes added"), None);
+        rows[1..].iter_mut().for_each(|row| row.added_by_refinement = true);
+        let found = line(&of(rows.to_vec()), "Sizes added");
+        assert_eq!(found.as_deref(), Some("Sizes added near crossovers: N = 31."));
     }
 
     #[test]
