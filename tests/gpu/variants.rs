@@ -23,8 +23,12 @@ fn sizes(op: &str) -> Vec<u64> {
     }
 }
 
-/// Whether a variant does this size: fft's `mirrored` refuses prime factors above 7.
+/// Whether a variant does this size in full precision: fft's `mirrored` refuses prime factors above 7, and cuSOLVER's
+/// Jacobi method loses digits as matrices grow.
 fn does(variant: &Variant, n: u64) -> bool {
+    if variant.name == "gesvdj" && n > 31 {
+        return false;
+    }
     let smooth = [2, 3, 5, 7].into_iter().fold(n, |mut rest, factor| {
         while rest.is_multiple_of(factor) {
             rest /= factor;
@@ -107,10 +111,21 @@ fn side_by_side(backend: &mut dyn Backend, variant: &Variant, dtype: DType) -> R
 }
 
 #[test]
+fn the_jacobi_method_of_cusolver_is_no_full_precision() {
+    let _alone = alone();
+    let Some(mut backend) = start() else { return };
+    let jacobi = variants().into_iter().find(|variant| variant.name == "gesvdj").unwrap();
+    for dtype in [DType::F32, DType::F64] {
+        let found = fault(&mut *backend, &jacobi, &case(&jacobi, 512, dtype)).unwrap();
+        assert!(found.is_some_and(|fault| fault.starts_with("error")), "{dtype}");
+    }
+}
+
+#[test]
 fn jobs_of_different_sizes_do_not_disturb_each_other() {
     let _alone = alone();
     let Some(mut backend) = start() else { return };
-    for variant in variants().iter().filter(|variant| sizes(&variant.op).contains(&512)) {
+    for variant in variants().iter().filter(|v| sizes(&v.op).contains(&512) && v.name != "gesvdj") {
         for dtype in variant.dtypes.iter() {
             match side_by_side(&mut *backend, variant, *dtype) {
                 Ok(()) => {}
