@@ -11,7 +11,7 @@ fn ticks(worker: &Worker) -> u64 {
 }
 
 /// On a busy system a thread that spins may get no processor, and look asleep; so often it does not.
-const WINDOWS: usize = 8;
+const WINDOWS: usize = 24;
 
 /// The ticks of 30 that it uses at rest, after it has worked once more.
 fn used_at_rest(worker: &mut Worker) -> u64 {
