@@ -23,6 +23,7 @@ fn the_example_file_parses_and_says_what_its_comments_say() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs/policy-example.toml");
     let policy = read(&path).unwrap();
     assert_eq!((policy.defaults.threshold, policy.defaults.run_spread), (Some(0.05), None));
+    assert_eq!(policy.defaults.mean_threshold, Some(0.02));
     assert_eq!((policy.defaults.error_growth, policy.alpha), (Some(4.0), 0.01));
     assert!(!policy.accept_missing && !policy.accept_unsure && !policy.cross_machine);
     assert_eq!(policy.severity("governor"), Some(Severity::Warn));
@@ -43,6 +44,8 @@ fn the_policy_of_the_example_workflow_is_strict_where_the_device_paces_the_work(
     assert_eq!(threshold("fft", 1000, "cufft"), Some(0.05));
     assert_eq!(threshold("fft", 2000, "cufft"), Some(0.03));
     assert_eq!(threshold("spgemm", 4000, "cusparse"), Some(0.25));
+    let mean = |op| policy.limits(&cell(op, 4000, "cublas")).mean_threshold;
+    assert_eq!((mean("matmul"), mean("spgemm")), (Some(0.02), Some(0.1)));
 }
 
 #[test]
@@ -54,7 +57,7 @@ fn an_empty_file_is_the_default_policy() {
 #[test]
 fn later_tables_go_before_earlier_ones_key_by_key() {
     let text = "threshold = \"5%\"\nrun-spread = \"2%\"\n\
-                [[cell]]\nop = \"matmul\"\nthreshold = \"3%\"\nerror-growth = 2\nignore = true\n\
+                [[cell]]\nop = \"matmul\"\nthreshold = \"3%\"\nmean-threshold = \"1%\"\nerror-growth = 2\nignore = true\n\
                 [[cell]]\nn = \"1000..\"\nthreshold = \"0%\"\n\
                 [[cell]]\nvariant = \"cu*\"\ncache = \"cold\"\ndtype = \"f*\"\nbackend = \"cuda\"\nignore = false\n";
     let policy = parse("gate.toml", text).unwrap();
@@ -62,7 +65,13 @@ fn later_tables_go_before_earlier_ones_key_by_key() {
     let base = Limits { threshold: Some(0.05), run_spread: Some(0.02), ..Limits::default() };
     assert_eq!(limits("fft", 100, "rustfft"), base);
     assert_eq!(limits("fft", 1000, "rustfft"), Limits { threshold: Some(0.0), ..base });
-    let small = Limits { threshold: Some(0.03), error_growth: Some(2.0), ignored: true, ..base };
+    let small = Limits {
+        threshold: Some(0.03),
+        mean_threshold: Some(0.01),
+        error_growth: Some(2.0),
+        ignored: true,
+        ..base
+    };
     assert_eq!(limits("matmul", 100, "openblas"), small);
     let large = Limits { threshold: Some(0.0), ..small };
     assert_eq!(limits("matmul", 1000, "openblas"), large);
@@ -73,8 +82,13 @@ fn later_tables_go_before_earlier_ones_key_by_key() {
 fn the_command_line_replaces_defaults_and_leaves_tables_alone() {
     let text = "threshold = \"5%\"\nrun-spread = \"2%\"\n[[cell]]\nop = \"fft\"\nthreshold = \"10%\"\n";
     let mut policy = parse("gate.toml", text).unwrap();
-    policy.set_defaults(Limits { threshold: Some(0.01), ..Limits::default() });
+    policy.set_defaults(Limits {
+        threshold: Some(0.01),
+        mean_threshold: Some(0.04),
+        ..Limits::default()
+    });
     let limits = policy.limits(&cell("matmul", 100, "openblas"));
+    assert_eq!(limits.mean_threshold, Some(0.04));
     assert_eq!((limits.threshold, limits.run_spread), (Some(0.01), Some(0.02)));
     assert_eq!(policy.limits(&cell("fft", 100, "rustfft")).threshold, Some(0.1));
 }

@@ -5,10 +5,10 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use super::side;
+use super::{side, with_threshold};
 use crate::backend::Side;
 use crate::compare::self_test::rehearsal::{self, Noise, REALISTIC, normal};
-use crate::compare::{Comparison, Policy, Runs, compare};
+use crate::compare::{Comparison, Limits, Policy, Runs, Verdict, compare};
 use crate::report::{Report, Row};
 
 /// How runs differ from each other. Standard deviations are of the logarithm of a run's median.
@@ -122,52 +122,119 @@ impl Scenario {
     }
 }
 
-/// Prints false alarms, passes and what is found over the whole grid; `STUDY_TRIALS` says how many trials each figure has.
-#[expect(clippy::print_stderr, reason = "the figures of docs/compare.md")]
+/// The share of `trials` comparisons without a change that find a regression.
+fn alarms(scenario: &Scenario, trials: u64, policy: &Policy) -> f64 {
+    scenario.share(trials, Planted::Nothing, policy, |found| found.gate.exit_code == 1)
+}
+
+/// Whether the planted cell is slower, and no other.
+fn finds_the_last(found: &Comparison) -> bool {
+    let slower: Vec<_> = found.cells.iter().filter(|cell| cell.verdict == Verdict::Slower).collect();
+    matches!(slower.as_slice(), [only] if only.ratio > Some(1.2))
+}
+
+#[test]
+fn two_percent_in_every_cell_are_found_by_three_runs_per_side() {
+    for common in [0.0, 0.002] {
+        let scenario = Scenario { common, ..QUIET };
+        let found = scenario.share(60, Planted::All(1.02), &Policy::default(), |found| {
+            found.gate.exit_code == 1 && found.mean_changes[0].is_regression()
+        });
+        assert!(found >= 0.9, "runs that share {common}: {found}");
+    }
+}
+
+#[test]
+fn means_raise_no_false_alarm_whatever_the_cells_of_a_run_share() {
+    let policy = Policy {
+        defaults: Limits { threshold: Some(1.0), mean_threshold: Some(0.0), ..Limits::default() },
+        ..Policy::default()
+    };
+    for (runs, common) in [(2, 0.0), (2, 0.02), (3, 0.0), (3, 0.02), (5, 0.05)] {
+        let scenario = Scenario { runs, common, spread: 0.02, ..QUIET };
+        let share = alarms(&scenario, 200, &policy);
+        assert!(share <= 0.01, "{runs} runs per side that share {common}: {share}");
+    }
+}
+
+#[test]
+fn one_run_per_side_raises_no_false_alarm_on_restless_machines() {
+    for (cpu, gpu, spread) in [(22, 0, 0.08), (22, 0, 0.12), (30, 30, 0.04), (1, 0, 0.08)] {
+        let scenario = Scenario { cpu, gpu, spread, runs: 1, ..QUIET };
+        let share = alarms(&scenario, 200, &Policy::default());
+        assert!(share <= 0.01, "{cpu} and {gpu} cells that differ by {spread}: {share}");
+    }
+    let shared = Scenario { runs: 1, common: 0.08, ..QUIET };
+    assert!(alarms(&shared, 200, &Policy::default()) <= 0.01);
+}
+
+#[test]
+fn one_run_per_side_finds_thirty_percent_in_one_cell_of_a_quiet_machine() {
+    for (cpu, gpu, spread) in [(22, 0, 0.01), (30, 30, 0.004)] {
+        let scenario = Scenario { cpu, gpu, spread, runs: 1, ..QUIET };
+        let found = scenario.share(100, Planted::Last(1.3), &Policy::default(), finds_the_last);
+        assert!(found >= 0.9, "{cpu} and {gpu} cells: {found}");
+        let passes =
+            scenario.share(100, Planted::Nothing, &Policy::default(), |found| found.gate.exit_code == 0);
+        assert!(passes >= 0.9, "{cpu} and {gpu} cells: {passes}");
+    }
+}
+
+#[test]
+fn a_restless_cell_among_quiet_ones_raises_no_false_alarm() {
+    for (restless, trials) in [(0.04, 400), (0.08, 200)] {
+        let scenario = Scenario { restless: Some(restless), ..QUIET };
+        let share = alarms(&scenario, trials, &with_threshold(0.03));
+        assert!(share <= 0.01, "{restless}: {share}");
+    }
+}
+
+/// The grid of the study: runs per side, cells, kinds of noise.
+fn grid() -> Vec<(String, Scenario)> {
+    let mut grid = vec![];
+    for (runs, (cells, cpu, gpu)) in [1, 2, 3, 5]
+        .into_iter()
+        .flat_map(|runs| [("1", 1, 0), ("22", 22, 0), ("60", 30, 30)].map(|cells| (runs, cells)))
+    {
+        let quiet = Scenario { runs, cpu, gpu, ..QUIET };
+        let kinds = [0.004, 0.01, 0.02, 0.04, 0.08, 0.12].map(|spread| Scenario { spread, ..quiet });
+        let others = [
+            Scenario { restless: Some(0.04), ..quiet },
+            Scenario { restless: Some(0.12), ..quiet },
+            Scenario { heavy_tails: true, spread: 0.02, ..quiet },
+            Scenario { common: 0.002, ..quiet },
+            Scenario { common: 0.08, ..quiet },
+        ];
+        grid.extend(
+            kinds.into_iter().chain(others).map(|scenario| (format!("runs {runs} cells {cells}"), scenario)),
+        );
+    }
+    grid
+}
+
+/// Prints false alarms, passes and what is found over the grid; `STUDY_TRIALS` says how many trials each figure has,
+/// `STUDY_ONLY` which part of the grid is studied.
 #[test]
 #[ignore = "takes minutes; its figures are in docs/compare.md"]
+#[expect(clippy::print_stderr, reason = "prints its figures")]
 fn the_whole_study() {
-    use super::with_threshold;
-    use crate::compare::Verdict;
-    let trials = std::env::var("STUDY_TRIALS").ok().and_then(|text| text.parse().ok()).unwrap_or(300u64);
-    let only = std::env::var("STUDY_ONLY").unwrap_or_default();
-    let mut scenarios: Vec<(String, Scenario)> = vec![];
-    for runs in [1, 2, 3, 5] {
-        for (cells, cpu, gpu) in [("1", 1, 0), ("22", 22, 0), ("60", 30, 30)] {
-            for spread in [0.01, 0.02, 0.04, 0.08, 0.12] {
-                let scenario = Scenario { runs, cpu, gpu, spread, ..QUIET };
-                scenarios.push((format!("runs {runs} cells {cells} spread {spread}"), scenario));
-            }
-            let base = Scenario { runs, cpu, gpu, ..QUIET };
-            for (name, scenario) in [
-                ("quiet", base),
-                ("restless 0.04", Scenario { restless: Some(0.04), ..base }),
-                ("t3", Scenario { heavy_tails: true, spread: 0.02, ..base }),
-                ("common 0.002", Scenario { common: 0.002, ..base }),
-                ("common 0.01", Scenario { common: 0.01, ..base }),
-                ("common 0.08", Scenario { common: 0.08, ..base }),
-            ] {
-                scenarios.push((format!("runs {runs} cells {cells} {name}"), scenario));
-            }
-        }
-    }
-    for (name, scenario) in scenarios.into_iter().filter(|(name, _)| name.contains(&only)) {
-        let share = |planted, policy: &Policy, test: &(dyn Fn(&Comparison) -> bool + Sync)| {
-            100.0 * scenario.share(trials, planted, policy, test)
-        };
-        let policies = [Policy::default(), with_threshold(0.03), with_threshold(0.0)];
+    let setting = |name: &str| std::env::var(name).unwrap_or_default();
+    let trials = setting("STUDY_TRIALS").parse().unwrap_or(200u64);
+    for (name, scenario) in grid().into_iter().filter(|(name, _)| name.contains(&setting("STUDY_ONLY"))) {
         let alarms =
-            policies.map(|policy| share(Planted::Nothing, &policy, &|found| found.gate.exit_code == 1));
-        let passes = share(Planted::Nothing, &Policy::default(), &|found| found.gate.exit_code == 0);
-        let last = |found: &Comparison| {
-            let last = found.cells.iter().filter(|cell| cell.verdict == Verdict::Slower);
-            last.count() > 0
+            [Policy::default(), with_threshold(0.03)].map(|policy| alarms(&scenario, trials, &policy));
+        let share = |planted, test: &(dyn Fn(&Comparison) -> bool + Sync)| {
+            scenario.share(trials, planted, &Policy::default(), test)
         };
-        let found = share(Planted::Last(1.3), &Policy::default(), &last);
-        let everywhere = share(Planted::All(1.02), &Policy::default(), &|found| found.gate.exit_code == 1);
+        let passes = share(Planted::Nothing, &|found| found.gate.exit_code == 0);
+        let one = share(Planted::Last(1.3), &finds_the_last);
+        let all = share(Planted::All(1.02), &|found| found.gate.exit_code == 1);
+        let [alarms, strict, passes, one, all] =
+            [alarms[0], alarms[1], passes, one, all].map(|share| format!("{:>5.1}", 100.0 * share));
+        let Scenario { spread, common, restless, heavy_tails, .. } = scenario;
         eprintln!(
-            "{name:<32} alarms {:>5.1} {:>5.1} {:>5.1}  passes {passes:>5.1}  30% in one cell {found:>5.1}  2% everywhere {everywhere:>5.1}",
-            alarms[0], alarms[1], alarms[2]
+            "{name} spread {spread} common {common} restless {restless:?} t3 {heavy_tails}: alarms {alarms} at 3% {strict} \
+             passes {passes} 30% in one {one} 2% in all {all}"
         );
     }
 }
