@@ -1,6 +1,7 @@
 //! What the runs of one side know of one cell: a time a run, how sure each is, and the rounds they are made of.
 
 use super::Measured;
+use crate::backend::Accuracy;
 use crate::measure::drift::by_round;
 use crate::measure::stats::{Summary, has_interval};
 use crate::op::Checked;
@@ -38,6 +39,8 @@ pub struct Evidence {
     pub held: bool,
     /// Fingerprints of the operands, each once; one unless the runs differ.
     pub inputs: Vec<String>,
+    /// Accuracy classes of the variant, each once; one unless the runs differ.
+    pub accuracies: Vec<Accuracy>,
     /// The same for a comparison's reader.
     pub measured: Measured,
 }
@@ -115,6 +118,7 @@ impl Evidence {
             timers: distinct(timed.iter().map(|(_, execute)| execute.clock)),
             held: timed.iter().all(|(_, execute)| execute.held != Some(false)),
             inputs: distinct(timed.iter().filter_map(|(row, _)| row.inputs.clone())),
+            accuracies: distinct(timed.iter().map(|(row, _)| row.accuracy)),
             measured,
         }
     }

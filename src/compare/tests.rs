@@ -2,6 +2,7 @@
 
 use super::self_test::rehearsal::{self, Noise, REALISTIC};
 use super::*;
+use crate::backend::Accuracy;
 use crate::case::Cell;
 use crate::op::Checked;
 use crate::report::{BackendState, Outcome, Report, Row};
@@ -85,6 +86,27 @@ fn times_of_other_operands_or_another_clock_are_not_compared() {
     assert_eq!((comparison.gate.exit_code, planted(&comparison).p), (3, None));
     let (old, new) = with_change(|row| row.execute.as_mut().unwrap().clock = crate::report::Clock::Host);
     assert_eq!(planted(&compare(&old, &new, &Policy::default())).doubt, Some(Doubt::Different));
+}
+
+#[test]
+fn times_of_another_accuracy_class_are_not_compared() {
+    let (old, new) = with_change(|row| {
+        row.accuracy = Accuracy::Tf32;
+        row.execute.as_mut().unwrap().scale(0.5);
+    });
+    let comparison = compare(&old, &new, &Policy::default());
+    let change = planted(&comparison);
+    assert_eq!((change.verdict, change.doubt, change.p), (Verdict::Unsure, Some(Doubt::Different), None));
+    let next = change.next.as_deref().unwrap_or_default();
+    assert_eq!(
+        (change.reason.as_str(), next),
+        (
+            "its accuracy class is ieee in some runs and tf32 in others",
+            "compare builds whose variant of this name computes in the same accuracy class"
+        )
+    );
+    let accepted = Policy { accept_unsure: true, ..Policy::default() };
+    assert_eq!(compare(&old, &new, &accepted).gate.exit_code, 3, "never accepted");
 }
 
 #[test]

@@ -40,8 +40,8 @@ pub struct Candidate<'a> {
     shift: Option<Shift>,
     spread: Option<Spread>,
     threshold: f64,
-    /// Why its times are of different things, if they are.
-    different: Option<String>,
+    /// Why its times are of different things, if they are, and the next step.
+    different: Option<(String, &'static str)>,
     /// The raw chance of its ratio, where it is to be tested.
     pub p: Option<f64>,
     /// The shift by the spread of the cell's own runs alone, where they show one.
@@ -78,10 +78,9 @@ impl<'a> Candidate<'a> {
             let (verdict, reason, next) = one_sided(old, new);
             return told(change, verdict, reason, next);
         };
-        if let Some(reason) = self.different.clone() {
+        if let Some((reason, next)) = self.different.clone() {
             change.doubt = Some(Doubt::Different);
-            let next = "run both sides on the same operands and by the same clock".to_owned();
-            return told(change, Verdict::Unsure, reason, Some(next));
+            return told(change, Verdict::Unsure, reason, Some(next.to_owned()));
         }
         // A cell that is more restless than the others must hold by its own runs. It is one of few, so without correction.
         let holds_alone = self.alone.is_none_or(|alone| alone.p() <= OWN_SHARE * alpha);
@@ -195,16 +194,30 @@ fn one_sided(old: &Standing, new: &Standing) -> (Verdict, String, Option<String>
     }
 }
 
-/// Why the times of both sides are of different things, if they are.
-pub fn different(pair: &Pair) -> Option<String> {
+/// Why the times of both sides are of different things, if they are, and the next step.
+pub fn different(pair: &Pair) -> Option<(String, &'static str)> {
     let (old, new) = pair.both()?;
-    let first = *old.timers.first()?;
-    if let Some(other) = old.timers.iter().chain(&new.timers).find(|timer| **timer != first) {
-        return Some(format!("some runs were timed by the {}, some by the {}", first.words(), other.words()));
+    if let Some((first, other)) = disagree(&old.timers, &new.timers) {
+        let reason = format!("some runs were timed by the {}, some by the {}", first.words(), other.words());
+        return Some((reason, "run both sides again, on the same kind of device"));
     }
-    let mut inputs = old.inputs.iter().chain(&new.inputs);
-    let first = inputs.next()?;
-    inputs.any(|other| other != first).then(|| "the operands differ though the seed is the same".into())
+    if let Some((first, other)) = disagree(&old.accuracies, &new.accuracies) {
+        let (first, other) = (first.name(), other.name());
+        let reason = format!("its accuracy class is {first} in some runs and {other} in others");
+        return Some((
+            reason,
+            "compare builds whose variant of this name computes in the same accuracy class",
+        ));
+    }
+    disagree(&old.inputs, &new.inputs)?;
+    Some(("the operands differ though the seed is the same".into(), "run both sides with the same build"))
+}
+
+/// Two values that differ, of those that the runs of both sides have; `None` where all agree.
+fn disagree<'a, T: PartialEq>(old: &'a [T], new: &'a [T]) -> Option<(&'a T, &'a T)> {
+    let mut values = old.iter().chain(new);
+    let first = values.next()?;
+    Some((first, values.find(|other| *other != first)?))
 }
 
 /// Whether the cell is slower, faster, the same, or none of these for sure.

@@ -82,11 +82,7 @@ fn later_tables_go_before_earlier_ones_key_by_key() {
 fn the_command_line_replaces_defaults_and_leaves_tables_alone() {
     let text = "threshold = \"5%\"\nrun-spread = \"2%\"\n[[cell]]\nop = \"fft\"\nthreshold = \"10%\"\n";
     let mut policy = parse("gate.toml", text).unwrap();
-    policy.set_defaults(Limits {
-        threshold: Some(0.01),
-        mean_threshold: Some(0.04),
-        ..Limits::default()
-    });
+    policy.set_defaults(Limits { threshold: Some(0.01), mean_threshold: Some(0.04), ..Limits::default() });
     let limits = policy.limits(&cell("matmul", 100, "openblas"));
     assert_eq!(limits.mean_threshold, Some(0.04));
     assert_eq!((limits.threshold, limits.run_spread), (Some(0.01), Some(0.02)));
