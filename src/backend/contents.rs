@@ -102,6 +102,34 @@ pub fn spoil(contents: &mut Contents<'_>) -> Result<(), CellError> {
     })
 }
 
+/// Marks of one stretch of memory: at least so many, as far as it has words, and at most so many.
+const MARKS: [usize; 2] = [256, 1024];
+/// Words per mark between these limits: one page of memory.
+const WORDS_PER_MARK: usize = 512;
+
+/// Overwrites some 64-bit words of the answer, on the host, with [`SPOILED`] bytes, unless a reset has filled it with
+/// an operand. The words are evenly spaced; `turn` moves them, so that each call marks others. Takes microseconds where
+/// [`spoil`] takes as long as writing the answer.
+///
+/// # Errors
+/// It is on a device.
+pub fn mark(contents: &mut Contents<'_>, turn: usize) -> Result<(), CellError> {
+    if contents.in_place {
+        return Ok(());
+    }
+    contents.answer.iter_mut().try_for_each(|memory| match memory {
+        Memory::Host(bytes) => {
+            let (words, rest) = bytes.as_chunks_mut::<8>();
+            let marks = (words.len() / WORDS_PER_MARK).clamp(MARKS[0], MARKS[1]);
+            let step = words.len().div_ceil(marks).max(1);
+            words.iter_mut().skip(turn % step).step_by(step).for_each(|word| word.fill(SPOILED));
+            rest.fill(SPOILED);
+            Ok(())
+        }
+        Memory::Device(..) => Err(elsewhere()),
+    })
+}
+
 /// Puts `new` at byte `offset` of operand number `operand`, on the host, and returns what was there; `None` where the
 /// job does not show the operand.
 ///
@@ -177,5 +205,23 @@ mod tests {
         assert_eq!((old, a), (2.0f32.to_ne_bytes().to_vec(), [1.0, 9.0, 3.0]));
         assert!(replace(&mut Contents::new([host(&mut a)], []), (1, 0), &new).unwrap().is_none());
         assert!(replace(&mut Contents::new([host(&mut a)], []), (0, 12), &new).is_err());
+    }
+
+    #[test]
+    fn marks_are_few_and_reach_every_word_in_turn() {
+        let mut y = vec![0u64; 600_000];
+        let marked = |y: &[u64]| y.iter().filter(|word| **word == u64::MAX).count();
+        mark(&mut Contents::new([], [host(&mut y)]), 0).unwrap();
+        assert!((900..=1024).contains(&marked(&y)), "{}", marked(&y));
+        for turn in 1..700 {
+            mark(&mut Contents::new([], [host(&mut y)]), turn).unwrap();
+        }
+        assert_eq!(marked(&y), y.len());
+        let mut small = [1.0f32, 2.0, 3.0];
+        mark(&mut Contents { in_place: true, ..Contents::new([], [host(&mut small)]) }, 0).unwrap();
+        assert_eq!(small, [1.0, 2.0, 3.0], "a reset has put an operand there");
+        mark(&mut Contents::new([], [host(&mut small)]), 0).unwrap();
+        assert!(small.iter().all(|value| value.is_nan()));
+        mark(&mut Contents::new([], [host::<f32>(&mut [])]), 3).unwrap();
     }
 }

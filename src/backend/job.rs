@@ -234,6 +234,12 @@ pub trait Backend {
     /// returns when its work is done. Hot, it may take the mean of several executions back to back.
     fn time(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError>;
 
+    /// Whether [`Backend::time`] marks the answer before each execution ([`contents::mark`]), so that one that does not
+    /// write all of it leaves another answer.
+    fn marks_answers(&self, _cache: Cache) -> bool {
+        false
+    }
+
     /// Fingerprints of what `job` holds now.
     fn fingerprints(&mut self, job: &mut dyn Job) -> Result<Fingerprints, CellError> {
         contents::fingerprints(&job.contents())
@@ -250,6 +256,13 @@ pub trait Backend {
         let before = self.fingerprints(job)?.answer;
         job.execute()?;
         Ok([before, self.fingerprints(job)?.answer])
+    }
+
+    /// Spoils the answer of `job` and resets it. Returns the answer's fingerprint, `None` where the job shows none.
+    fn reset_spoiled(&mut self, job: &mut dyn Job) -> Result<Option<u64>, CellError> {
+        contents::spoil(&mut job.contents())?;
+        job.reset()?;
+        Ok(self.fingerprints(job)?.answer)
     }
 
     /// Puts `new` at byte `offset` of the elements of operand number `operand` of `job`, and returns what was there;

@@ -31,6 +31,18 @@ pub struct Batch {
     pub most_s: f64,
 }
 
+impl Batch {
+    /// What is left of the batch after so many executions of the warm-up, which took that many seconds.
+    pub fn warmed(self, executions: u32, seconds: f64) -> Batch {
+        let warm_up = self.warm_up.map(|warm_up| WarmUp {
+            executions: warm_up.executions.saturating_sub(executions),
+            least_s: (warm_up.least_s - seconds).max(0.0),
+            most_s: (warm_up.most_s - seconds).max(0.0),
+        });
+        Batch { warm_up, ..self }
+    }
+}
+
 /// What a batch yields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Taken {

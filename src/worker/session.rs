@@ -6,14 +6,14 @@ use std::time::Instant;
 use super::memory;
 use super::operands::Operands;
 use super::protocol::Reply;
-use super::verify::{Altered, Judged, Unverified};
+use super::verify::{Judged, Proof, Refuted, Unverified};
 use crate::backend::{Backend, Floors, Job, Options, Registration, Side, Variant};
 use crate::case::{Cache, Cell};
 use crate::data::Operand;
 use crate::error::{CellError, Unavailable};
-use crate::measure::batch::{self, Batch, Pauses};
+use crate::measure::batch::{self, Batch, Pauses, Taken};
 use crate::measure::threads;
-use crate::op::{self, Op, Rounding};
+use crate::op::{self, Decisive, Op, Rounding};
 use crate::report::{Clock, Phases};
 
 /// A prepared job.
@@ -26,9 +26,36 @@ struct Ready {
     /// The rounding that its answers may have.
     rounding: Rounding,
     judged: Judged,
+    /// The element of an operand on which the answer depends, until an execution has shown that.
+    untried: Option<Decisive>,
     /// How long it has been waited for.
     pauses: Pauses,
+    sampled: Sampled,
 }
+
+/// What sampling a job has taken so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sampled {
+    /// Seconds, warm-up and what is done around each execution included.
+    spent_s: f64,
+    /// Seconds of the last execution.
+    last_s: f64,
+}
+
+impl Sampled {
+    fn add(&mut self, taken: &Taken) {
+        self.spent_s += taken.warmup_s + taken.spent_s;
+        self.last_s = taken.samples.last().map_or(self.last_s, |sample| sample.host_s);
+    }
+
+    /// Whether one more execution would cost more than checks may.
+    fn is_long(self) -> bool {
+        self.last_s > MOST_CHECKING * self.spent_s
+    }
+}
+
+/// The share of a job's time that the execution of the last check may take.
+const MOST_CHECKING: f64 = 0.01;
 
 /// A started backend and what it holds. Fields drop in order: the jobs before the backend they belong to.
 pub struct Session {
@@ -87,9 +114,8 @@ impl Session {
         Reply::Rested
     }
 
-    /// Makes operands, prepares the cell, executes it once on operands of which one element is altered and once as they
-    /// are, chooses its threads unless `threads` were chosen before, judges the answer, and holds the job under that
-    /// number. `notify` hears each phase.
+    /// Makes operands, prepares the cell, executes it once, chooses its threads unless `threads` were chosen before,
+    /// judges the answer, and holds the job under that number. `notify` hears each phase.
     pub fn prepare(
         &mut self,
         number: u64,
@@ -120,16 +146,8 @@ impl Session {
             job.use_threads(threads);
         }
         notify("first");
-        let decisive = op.decisive_element(&cell.case, &held.operands);
-        let altered = decisive
-            .map(|decisive| Altered::new(self.backend.as_mut(), job.as_mut(), decisive, cell.case.dtype));
-        let altered = altered.transpose()?.flatten();
         let first = self.backend.time(job.as_mut(), cell.cache)?;
         (phases.first_s, phases.first_device_s) = (first.host_s, first.device_s);
-        let answer_to_altered = match altered {
-            Some(altered) => altered.restore(self.backend.as_mut(), job.as_mut(), cell.cache)?,
-            None => None,
-        };
         let threads = match known {
             Some(_) => known,
             // What is judged is the answer of the threads that are timed.
@@ -152,27 +170,40 @@ impl Session {
             return Ok(Reply::Incorrect { error, inputs, phases, reason });
         }
         let judged = Judged::of(self.backend.as_mut(), job.as_mut())?;
-        if judged.knows(answer_to_altered) {
-            let reason =
-                "the answer did not change with an operand: it is kept from an earlier execution".into();
-            return Ok(Reply::Incorrect { error, inputs, phases, reason });
-        }
         let picked = job.picked().map(str::to_owned);
         let (cell, side, pauses) = (cell.clone(), variant.side, Pauses::default());
-        self.jobs.insert(number, Ready { job, threads, cell, side, rounding, judged, pauses });
+        let untried = op.decisive_element(&cell.case, &held.operands);
+        let sampled = Sampled::default();
+        self.jobs
+            .insert(number, Ready { job, threads, cell, side, rounding, judged, untried, pauses, sampled });
         let (threads, libraries) = (threads.or(self.backend.threads()), self.backend.libraries());
         Ok(Reply::Prepared { error, inputs, phases, picked, threads, libraries })
     }
 
     /// Samples a job that is held.
     pub fn measure(&mut self, number: u64, batch: &Batch) -> Result<Reply, CellError> {
-        let Some(Ready { job, threads, cell, pauses, .. }) = self.jobs.get_mut(&number) else {
+        let Some(Ready { job, threads, cell, judged, untried, pauses, sampled, .. }) =
+            self.jobs.get_mut(&number)
+        else {
             return Err(CellError::Failed(format!("asked to measure job {number}, which was not prepared")));
         };
         if let Some(threads) = threads {
             job.use_threads(*threads);
         }
-        let taken = batch::take(self.backend.as_mut(), job.as_mut(), cell.cache, batch, pauses)?;
+        let start = self.backend.now_s();
+        let tried = match untried.take() {
+            Some(decisive) => judged.try_altered(self.backend.as_mut(), job.as_mut(), &decisive, cell),
+            None => Ok(false),
+        };
+        let warm = match tried {
+            Ok(executed) => u32::from(executed),
+            Err(unverified) => return refutation(unverified),
+        };
+        let warm_s = self.backend.now_s() - start;
+        let batch = batch.warmed(warm, warm_s);
+        let mut taken = batch::take(self.backend.as_mut(), job.as_mut(), cell.cache, &batch, pauses)?;
+        (taken.warmups, taken.warmup_s) = (taken.warmups + warm, taken.warmup_s + warm_s);
+        sampled.add(&taken);
         let on_device = !taken.samples.is_empty() && taken.samples.iter().all(|s| s.device_s.is_some());
         let clock = match (self.simulated, on_device) {
             (true, _) => Clock::Simulated,
@@ -183,22 +214,20 @@ impl Session {
     }
 
     /// Checks that the last timed execution of a job that is held left the operands as they were and a right answer;
-    /// with `execute`, also that one more execution makes all of the answer.
-    pub fn verify(&mut self, number: u64, execute: bool) -> Result<Reply, CellError> {
+    /// `last`, also that executions make all of the answer: by one more, or where that would take too long by the marks
+    /// that timed executions had to write over.
+    pub fn verify(&mut self, number: u64, last: bool) -> Result<Reply, CellError> {
         let Some(mut ready) = self.jobs.remove(&number) else {
             return Err(CellError::Failed(format!("asked to verify job {number}, which was not prepared")));
         };
         if let Some(threads) = ready.threads {
             ready.job.use_threads(threads);
         }
-        let verified = self.verify_ready(&mut ready, execute);
+        let verified = self.verify_ready(&mut ready, last);
         self.jobs.insert(number, ready);
         match verified {
             Ok(()) => Ok(Reply::Verified),
-            Err(Unverified::Refuted(refuted)) => {
-                Ok(Reply::Refuted { reason: refuted.reason, error: refuted.error })
-            }
-            Err(Unverified::Failed(error)) => Err(error),
+            Err(unverified) => refutation(unverified),
         }
     }
 
@@ -208,8 +237,13 @@ impl Session {
         self.jobs.get_mut(&number).is_some_and(|ready| !ready.job.contents().answer.is_empty())
     }
 
-    fn verify_ready(&mut self, ready: &mut Ready, execute: bool) -> Result<(), Unverified> {
-        let Ready { job, cell, side, rounding, judged, .. } = ready;
+    fn verify_ready(&mut self, ready: &mut Ready, last: bool) -> Result<(), Unverified> {
+        let Ready { job, cell, side, rounding, judged, sampled, .. } = ready;
+        let proof = match last {
+            false => Proof::None,
+            true if sampled.is_long() && self.backend.marks_answers(cell.cache) => Proof::Marks,
+            true => Proof::Execution,
+        };
         let op = known_op(&cell.case.op)?;
         let operands = &mut self.operands;
         let mut judge = |answer: &[Operand]| {
@@ -217,7 +251,7 @@ impl Session {
             let held = operands.of(op, &cell.case, *side, || Ok(()))?;
             op.check(&cell.case, &held.operands, answer, *rounding)
         };
-        judged.verify(self.backend.as_mut(), job.as_mut(), execute, &mut judge)
+        judged.verify(self.backend.as_mut(), job.as_mut(), proof, &mut judge)
     }
 
     /// Lets a job go.
@@ -237,6 +271,14 @@ impl Session {
             return Err(Unavailable::without_fix(reason).into());
         }
         Ok(variant.clone())
+    }
+}
+
+/// The reply where a job was found at fault.
+fn refutation(unverified: Unverified) -> Result<Reply, CellError> {
+    match unverified {
+        Unverified::Refuted(Refuted { reason, error }) => Ok(Reply::Refuted { reason, error }),
+        Unverified::Failed(error) => Err(error),
     }
 }
 

@@ -2,7 +2,7 @@
 //! judge has seen. Fingerprints are compared; only an answer with another fingerprint is downloaded and judged.
 
 use crate::backend::{Backend, Job};
-use crate::case::{Cache, DType};
+use crate::case::{Cell, DType};
 use crate::data::Operand;
 use crate::error::CellError;
 use crate::op::{Checked, Decisive};
@@ -54,24 +54,45 @@ impl Judged {
         answer.is_some_and(|answer| self.answers.contains(&answer))
     }
 
-    /// Checks what the last timed execution left. With `execute`, also that one more execution writes all of the answer,
-    /// within the execution and from nothing but the operands.
+    /// Executes once with an element of an operand altered, as part of the warm-up: the answer must be another one.
+    /// Returns whether it has executed, which it does not where the job does not show that operand.
+    pub fn try_altered(
+        &self,
+        backend: &mut dyn Backend,
+        job: &mut dyn Job,
+        decisive: &Decisive,
+        cell: &Cell,
+    ) -> Result<bool, Unverified> {
+        let altered = bytes(decisive.value, cell.case.dtype);
+        let Some(old) = replace(backend, job, decisive, &altered)? else { return Ok(false) };
+        backend.time(job, cell.cache)?;
+        let answer = backend.fingerprints(job)?.answer;
+        replace(backend, job, decisive, &old)?;
+        match self.knows(answer) {
+            true => refuted(KEPT).map(|()| true),
+            false => Ok(true),
+        }
+    }
+
+    /// Checks what the last timed execution left, and that the answer is made within executions, as `proof` says.
     pub fn verify(
         &mut self,
         backend: &mut dyn Backend,
         job: &mut dyn Job,
-        execute: bool,
+        proof: Proof,
         judge: &mut Judge<'_>,
     ) -> Result<(), Unverified> {
         self.check(backend, job, judge, "the last timed execution")?;
-        if !execute {
-            return Ok(());
-        }
-        let [before, after] = backend.execute_spoiled(job)?;
+        let [before, after] = match proof {
+            Proof::None => return Ok(()),
+            Proof::Marks => [backend.reset_spoiled(job)?, None],
+            Proof::Execution => backend.execute_spoiled(job)?,
+        };
         if self.knows(before) {
-            return refuted(
-                "the answer was there before the execution began: work is done outside the clock",
-            );
+            return refuted(EARLY);
+        }
+        if proof == Proof::Marks {
+            return Ok(());
         }
         self.check(backend, job, judge, "an execution whose answer had been erased before")?;
         if backend.fingerprints(job)?.answer != after { refuted(LATE) } else { Ok(()) }
@@ -105,6 +126,23 @@ impl Judged {
     }
 }
 
+/// How to make sure that executions write all of the answer, and nothing else does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// Not now.
+    None,
+    /// Each timed execution had to write over marks; what is left to check is that a reset does not make the answer.
+    Marks,
+    /// One more execution, whose answer is erased before.
+    Execution,
+}
+
+/// What is wrong where an answer does not follow from the operands.
+const KEPT: &str = "the answer did not change with an operand: it is kept from an earlier execution";
+
+/// What is wrong where an answer needs no execution.
+const EARLY: &str = "the answer was there before the execution began: work is done outside the clock";
+
 /// What is wrong where memory changes on its own.
 const LATE: &str = "the answer changed after the execution had ended: work is done outside the clock";
 
@@ -112,38 +150,20 @@ fn refuted(reason: &str) -> Result<(), Unverified> {
     Err(Unverified::Refuted(Refuted { reason: reason.to_owned(), error: None }))
 }
 
-/// An operand of a job with one element changed, so that the answer is another one.
-pub struct Altered {
-    place: (usize, usize),
-    old: Vec<u8>,
+/// Puts `new` in the place of an element of an operand; returns what was there, `None` where the job does not show it.
+fn replace(
+    backend: &mut dyn Backend,
+    job: &mut dyn Job,
+    decisive: &Decisive,
+    new: &[u8],
+) -> Result<Option<Vec<u8>>, CellError> {
+    backend.replace(job, (decisive.operand, decisive.element * new.len()), new)
 }
 
-impl Altered {
-    /// Changes the element; `None` where the job does not show its operand.
-    pub fn new(
-        backend: &mut dyn Backend,
-        job: &mut dyn Job,
-        decisive: Decisive,
-        dtype: DType,
-    ) -> Result<Option<Self>, CellError> {
-        let new = match dtype {
-            DType::F32 => (decisive.value as f32).to_ne_bytes().to_vec(),
-            DType::F64 => decisive.value.to_ne_bytes().to_vec(),
-        };
-        let place = (decisive.operand, decisive.element * new.len());
-        Ok(backend.replace(job, place, &new)?.map(|old| Altered { place, old }))
-    }
-
-    /// Puts the element back and executes once more. Returns the fingerprint of the answer to the altered operands.
-    pub fn restore(
-        self,
-        backend: &mut dyn Backend,
-        job: &mut dyn Job,
-        cache: Cache,
-    ) -> Result<Option<u64>, CellError> {
-        let answer = backend.fingerprints(job)?.answer;
-        backend.replace(job, self.place, &self.old)?;
-        backend.time(job, cache)?;
-        Ok(answer)
+/// A number as elements of that type are in memory.
+fn bytes(value: f64, dtype: DType) -> Vec<u8> {
+    match dtype {
+        DType::F32 => (value as f32).to_ne_bytes().to_vec(),
+        DType::F64 => value.to_ne_bytes().to_vec(),
     }
 }

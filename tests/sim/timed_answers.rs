@@ -48,7 +48,7 @@ fn twelve_faults_of_timed_executions_are_caught() {
         ("answer = 'stale'", "the answer is wrong"),
         ("answer = 'nan'\nafter = 5", "not finite"),
         ("answer = 'in-reset'\nafter = 5", erased),
-        ("answer = 'cached'", "the answer is wrong"),
+        ("answer = 'cached'", "kept from an earlier execution"),
         ("answer = 'racy'\nafter = 5", "is wrong: error"),
         ("time = '100ns'", "the time cannot be right"),
     ] {

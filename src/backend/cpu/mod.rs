@@ -4,6 +4,7 @@ use std::mem::forget;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::contents;
 use super::{Backend, Ceilings, Conditions, Finding, Floors, Job, Options, Registration, Sample, Variant};
 use crate::case::{Cache, Case};
 use crate::data::Operand;
@@ -134,6 +135,8 @@ pub struct Cpu {
     pins: Option<Pins>,
     /// The NUMA nodes that memory comes from in turn, where threads spread over several.
     interleaved: Vec<usize>,
+    /// How often answers have been marked.
+    marked: usize,
 }
 
 impl Cpu {
@@ -147,6 +150,7 @@ impl Cpu {
             displacer: None,
             pins: None,
             interleaved: vec![],
+            marked: 0,
         }
     }
 
@@ -250,6 +254,8 @@ impl Backend for Cpu {
             Cache::Cold => {
                 // What a reset touches must not stay in the caches either.
                 job.reset()?;
+                self.marked = self.marked.wrapping_add(1);
+                contents::mark(&mut job.contents(), self.marked)?;
                 if !flush::flush(job) {
                     self.displacer.get_or_insert_with(Displacer::new).displace();
                 }
@@ -258,6 +264,11 @@ impl Backend for Cpu {
                 clock::once(job)
             }
         }
+    }
+
+    fn marks_answers(&self, cache: Cache) -> bool {
+        // Marks would be in the caches that hot executions find.
+        cache == Cache::Cold
     }
 
     fn floors(&self) -> Option<Floors> {

@@ -4,11 +4,11 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::backend::contents::{Contents, host};
+use crate::backend::contents::{Contents, host, mark};
 use crate::backend::{Accuracy, Finding, Sample};
 use crate::case::{Case, DType};
 
-/// Faults, by name; `honest` has none.
+/// Faults, by name; `honest` has none, nor has `slow`.
 const FAULTS: [&str; 11] = [
     "stale", "earlier", "wrong", "partial", "operand", "stream", "skipped", "nan", "reset", "cached", "race",
 ];
@@ -25,7 +25,7 @@ fn registration() -> Registration {
         summary: "",
         simulated: false,
         variants: |options| Ok(options.ops.iter().map(|fault| variant(fault)).collect()),
-        start: |_| Ok(Box::new(Adversary)),
+        start: |_| Ok(Box::<Adversary>::default()),
         findings: |_| vec![],
     }
 }
@@ -43,7 +43,10 @@ fn variant(fault: &str) -> Variant {
     }
 }
 
-struct Adversary;
+#[derive(Default)]
+struct Adversary {
+    turn: usize,
+}
 
 impl Backend for Adversary {
     fn describe(&self) -> serde_json::Value {
@@ -69,8 +72,17 @@ impl Backend for Adversary {
         }))
     }
 
-    fn time(&mut self, job: &mut dyn Job, _: Cache) -> Result<Sample, CellError> {
+    /// As the CPU does: marks where caches are cold.
+    fn marks_answers(&self, cache: Cache) -> bool {
+        cache == Cache::Cold
+    }
+
+    fn time(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {
         job.reset()?;
+        if self.marks_answers(cache) {
+            self.turn += 1;
+            mark(&mut job.contents(), self.turn)?;
+        }
         let start = Instant::now();
         job.execute()?;
         Ok(Sample::of_host(start.elapsed().as_secs_f64()))
@@ -131,6 +143,10 @@ impl Job for Crook {
         let first = self.first.get_or_insert_with(|| right.clone()).clone();
         let last = self.last.replace(right.clone()).unwrap_or_else(|| vec![0.0; N * N]);
         match self.fault.as_str() {
+            "slow" => {
+                std::thread::sleep(Duration::from_millis(1));
+                self.y = right;
+            }
             "skipped" => {}
             "earlier" => self.y = last,
             "cached" => self.y = first,
@@ -166,11 +182,11 @@ impl Job for Crook {
 }
 
 /// The first reply that finds fault with a cell in two rounds; `None` where there is none.
-fn found(fault: &str) -> Option<String> {
+fn found(fault: &str, cache: Cache) -> Option<String> {
     let options = Options { ops: vec![fault.to_owned()], ..Options::default() };
     let mut session = Session::start(&registration(), &options).unwrap();
     let case = Case { op: "elementwise".into(), n: N as u64, dtype: DType::F32, density: None, seed: 3 };
-    let cell = Cell { case, backend: "adversary".into(), variant: fault.into(), cache: Cache::Hot };
+    let cell = Cell { case, backend: "adversary".into(), variant: fault.into(), cache };
     let batch = Batch { warm_up: None, samples: 4, most_s: 10.0 };
     let mut replies = vec![session.prepare(7, &cell, None, &mut |_| {}).unwrap()];
     for last in [false, true] {
@@ -187,14 +203,34 @@ fn found(fault: &str) -> Option<String> {
 
 #[test]
 fn every_fault_in_real_memory_is_found_and_an_honest_job_is_not() {
-    assert_eq!(found("honest"), None);
-    for fault in FAULTS {
-        let reason = found(fault);
-        assert!(reason.is_some(), "{fault} was not found");
+    for cache in [Cache::Hot, Cache::Cold] {
+        assert_eq!(found("honest", cache), None);
+        for fault in FAULTS {
+            let reason = found(fault, cache);
+            assert!(reason.is_some(), "{fault} was not found with {cache} caches");
+        }
+        assert!(found("reset", cache).unwrap().contains("before the execution began"));
+        assert!(found("stream", cache).unwrap().contains("outside the clock"));
+        assert!(found("operand", cache).unwrap().contains("changed the operands"));
     }
-    assert!(found("reset").unwrap().contains("before the execution began"));
-    assert!(found("stream").unwrap().contains("outside the clock"));
-    assert!(found("operand").unwrap().contains("changed the operands"));
+}
+
+#[test]
+fn the_last_check_executes_once_more_unless_that_takes_long_and_answers_were_marked() {
+    let is_erased = |cache, samples: u32| {
+        let options = Options { ops: vec!["slow".to_owned()], ..Options::default() };
+        let mut session = Session::start(&registration(), &options).unwrap();
+        let case = Case { op: "elementwise".into(), n: N as u64, dtype: DType::F32, density: None, seed: 3 };
+        let cell = Cell { case, backend: "adversary".into(), variant: "slow".into(), cache };
+        session.prepare(7, &cell, None, &mut |_| {}).unwrap();
+        session.measure(7, &Batch { warm_up: None, samples, most_s: 10.0 }).unwrap();
+        assert!(matches!(session.verify(7, true).unwrap(), Reply::Verified));
+        let answer = session.jobs.get_mut(&7).unwrap().job.answer().unwrap();
+        answer[0].dense_slice::<f32>().unwrap().iter().all(|value| value.is_nan())
+    };
+    assert!(is_erased(Cache::Cold, 4), "no execution follows");
+    assert!(!is_erased(Cache::Cold, 400), "one of 400 costs little");
+    assert!(!is_erased(Cache::Hot, 4), "nothing was marked");
 }
 
 #[test]
