@@ -18,7 +18,6 @@ pub mod error;
 pub mod executor;
 pub mod export;
 pub mod fleet;
-pub mod glob;
 pub mod html;
 pub mod measure;
 pub mod observe;

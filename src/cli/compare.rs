@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
+use gpubench_text::words;
 
 use super::args::CompareArgs;
 use super::{folder, stream};
@@ -15,7 +16,6 @@ use crate::compare::export::{self, FORMATS, Format, View};
 use crate::compare::self_test::self_test;
 use crate::compare::{Comparison, Limits, Policy, compare_with_history, load, policy};
 use crate::report::file::{self, File, save_all_in_new};
-use crate::settings::words;
 
 /// Exit code of a gate that does not do what it claims.
 const SELF_TEST_FAILED: u8 = 1;

@@ -4,9 +4,9 @@ use std::ffi::OsStr;
 
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use gpubench_text::words;
 
 use super::args::Cli;
-use crate::settings::words;
 
 /// The error in one line; `first` is the first argument, which names the command whose help explains.
 pub fn line(error: &clap::Error, first: Option<&OsStr>) -> String {

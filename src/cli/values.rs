@@ -1,9 +1,10 @@
 //! The values of flags, each refused in one line when it can mean nothing.
 
+use gpubench_text::{duration, percent};
+
 use crate::settings::devices::{self, Devices};
 use crate::settings::layer::limits;
 use crate::settings::threads::{self, Threads};
-use crate::settings::{duration, percent};
 
 /// A whole number that fits, or a message with the limits; what lies just outside of them is left to `limits`.
 fn whole(text: &str, least: u64, most: u64) -> Result<u64, String> {

@@ -7,11 +7,12 @@ mod file;
 
 use std::collections::BTreeMap;
 
+use gpubench_text::glob::glob;
+use gpubench_text::size_filter::SizeFilter;
+use gpubench_text::words;
+
 use crate::case::Cell;
 use crate::compare::environment::Severity;
-use crate::glob::glob;
-use crate::settings::sides::Sides;
-use crate::settings::words;
 
 pub use file::read;
 
@@ -70,7 +71,7 @@ pub struct CellTable {
     /// Key and glob of each property of a cell that it names: `op`, `dtype`, `backend`, `variant`, `cache`.
     pub globs: Vec<(&'static str, String)>,
     /// The sides N.
-    pub sides: Sides,
+    pub sides: SizeFilter,
     /// The change that counts.
     pub threshold: Option<f64>,
     /// The change of a geometric mean that counts.

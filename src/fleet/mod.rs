@@ -17,10 +17,10 @@ mod table;
 mod words;
 
 use anyhow::{Result, anyhow};
+use gpubench_text::words::nearest;
 use serde::{Deserialize, Serialize};
 
 use crate::report::Report;
-use crate::settings::words::nearest;
 
 pub use findings::{Finding, Kind, findings};
 pub use merge::{Source, merge, sources};

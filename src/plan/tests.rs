@@ -36,7 +36,7 @@ fn tables() -> Vec<Table> {
 
 fn settings(ops: &str, sizes: &[u64], dtypes: &[DType], variants: Option<&str>) -> Settings {
     let layer = Layer {
-        ops: words::ops(ops).ok(),
+        ops: crate::settings::words::ops(ops).ok(),
         sizes: Some(sizes.to_vec()),
         dtypes: Some(dtypes.to_vec()),
         variants: variants.map(|list| pattern::parse_list(list, "--variants")),

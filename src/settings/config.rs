@@ -5,6 +5,8 @@ mod values;
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
+use gpubench_text::toml_error;
+use gpubench_text::words::nearest;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -12,8 +14,8 @@ use crate::backend::HostMemory;
 use crate::case::{Cache, DType};
 use crate::chart::Theme;
 use crate::settings::layer::{Layer, RunWide};
+use crate::settings::pattern;
 use crate::settings::threads::Threads;
-use crate::settings::{mistake, pattern, words};
 
 /// Name and text of each built-in sweep.
 pub static BUILT_IN: &[(&str, &str)] = &[
@@ -50,7 +52,7 @@ pub fn read(name: &str) -> Result<SweepFile> {
     }
     let text = std::fs::read_to_string(name).map_err(|error| {
         let built_in = BUILT_IN.iter().map(|(name, _)| *name);
-        let near = words::nearest(name, built_in).unwrap_or_default();
+        let near = nearest(name, built_in).unwrap_or_default();
         anyhow!(
             "cannot read sweep file '{name}': {error}; name a TOML file or a built-in sweep such as '{near}'"
         )
@@ -61,7 +63,7 @@ pub fn read(name: &str) -> Result<SweepFile> {
 /// Parses the text of a sweep file; `name` stands in messages, before the line.
 fn parse(name: &str, text: &str) -> Result<SweepFile> {
     let file: File = toml::from_str(text).map_err(|error| {
-        let (line, problem) = mistake::explain(text, &error);
+        let (line, problem) = toml_error::explain(text, &error);
         anyhow!("{name}:{line}: {}", misplaced(&problem).unwrap_or(problem))
     })?;
     let Some(tables) = file.sweep.into_iter().map(|table| table.into_layer(name, text)).collect() else {
@@ -210,7 +212,7 @@ impl Table {
         let variants = match self.variants {
             None => None,
             Some(list) => {
-                let origin = format!("{name}:{}", mistake::line_of(text, list.span().start));
+                let origin = format!("{name}:{}", toml_error::line_of(text, list.span().start));
                 let patterns = pattern::parse_list(&list.get_ref().0, &origin);
                 Some(Some(patterns).filter(|patterns| !patterns.is_empty())?)
             }

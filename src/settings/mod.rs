@@ -4,17 +4,12 @@
 
 pub mod config;
 pub mod devices;
-pub mod duration;
 pub mod layer;
-pub mod mistake;
 pub mod pattern;
-pub mod percent;
 pub mod resolve;
-pub mod sides;
 pub mod sizes;
 pub mod threads;
 pub mod words;
-pub mod written;
 
 use std::path::PathBuf;
 

@@ -1,8 +1,7 @@
 //! Patterns that choose variants: `*` stands for any run of characters, `?` for any one.
 
+use gpubench_text::glob::glob;
 use serde::Serialize;
-
-use crate::glob::glob;
 
 /// A pattern and where it was written, for messages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
+use gpubench_text::duration;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 
 use crate::data::generator::{Stream, normal};
-use crate::settings::duration;
 
 /// A time in seconds, written as `"100us"`, `"1.5 ms"` or a plain number of seconds; more than 0, at most 30 days.
 #[derive(Clone, Copy, Debug, PartialEq)]

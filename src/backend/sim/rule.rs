@@ -1,15 +1,15 @@
 //! Rules of a script: which cells they are about, and what those cells do.
 
 use anyhow::{bail, ensure};
+use gpubench_text::glob::glob;
+use gpubench_text::size_filter::SizeFilter;
+use gpubench_text::words::matches_some;
 use serde::Deserialize;
 
 use super::law::{Law, Scatter, Seconds};
 use crate::backend::Variant;
 use crate::case::{Cache, Case, DType};
-use crate::glob::glob;
 use crate::op::OPS;
-use crate::settings::sides::Sides;
-use crate::settings::words::matches_some;
 
 /// What matching cells do. Of two rules that set the same key the later one counts.
 #[derive(Clone, Debug, Deserialize)]
@@ -24,7 +24,7 @@ pub struct Rule {
     #[serde(default = "anything")]
     cache: String,
     #[serde(default)]
-    n: Sides,
+    n: SizeFilter,
     time: Option<Law>,
     noise: Option<f64>,
     drift: Option<f64>,

@@ -4,6 +4,9 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
+use gpubench_text::glob::glob;
+use gpubench_text::toml_error;
+use gpubench_text::words::matches_some;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -12,10 +15,7 @@ use super::law::{Scatter, Seconds};
 use super::rule::{Answer, Behaviour, Fault, Rule, anything};
 use crate::backend::{Accuracy, Ceilings, Side, Variant};
 use crate::case::{Cache, Case, DType};
-use crate::glob::glob;
 use crate::op::OPS;
-use crate::settings::mistake;
-use crate::settings::words::matches_some;
 
 /// A whole script.
 #[derive(Clone, Debug, Deserialize)]
@@ -123,13 +123,13 @@ impl Script {
     /// Parses and checks the text of a script.
     pub fn parse(text: &str) -> anyhow::Result<Script> {
         let script: Script = toml::from_str(text).map_err(|error| {
-            let (line, problem) = mistake::explain(text, &error);
+            let (line, problem) = toml_error::explain(text, &error);
             anyhow::anyhow!("line {line}: {problem}")
         })?;
         if script.variants.is_empty() {
             bail!("it names no [[variant]]");
         }
-        let line = |byte: usize| format!("line {}", mistake::line_of(text, byte));
+        let line = |byte: usize| format!("line {}", toml_error::line_of(text, byte));
         for (at, named) in script.variants.iter().enumerate() {
             let earlier = script.variants[..at].iter().map(Spanned::get_ref);
             named.get_ref().check(earlier).with_context(|| line(named.span().start))?;

@@ -5,6 +5,9 @@ use std::fmt;
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail, ensure};
+use gpubench_text::size_filter::SizeFilter;
+use gpubench_text::toml_value::{Scalar, checked};
+use gpubench_text::{percent, toml_error, words};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use toml::Spanned;
@@ -12,9 +15,6 @@ use toml::Spanned;
 use super::{CellTable, Limits, Policy};
 use crate::case::{Cache, DType};
 use crate::compare::environment::{self, Severity};
-use crate::settings::sides::Sides;
-use crate::settings::written::{Word, checked};
-use crate::settings::{mistake, percent, words};
 
 /// Reads a policy file.
 ///
@@ -31,11 +31,11 @@ pub fn read(path: &Path) -> Result<Policy> {
 /// Parses the text of a policy file; `name` stands in messages, before the line.
 pub(super) fn parse(name: &str, text: &str) -> Result<Policy> {
     let file: File = toml::from_str(text).map_err(|error| {
-        let (line, problem) = mistake::explain(text, &error);
+        let (line, problem) = toml_error::explain(text, &error);
         anyhow!("{name}:{line}: {}", misplaced(&problem).unwrap_or(problem))
     })?;
     let tables = file.cell.into_iter().map(|table| {
-        let origin = format!("{name}:{}", mistake::line_of(text, table.span().start));
+        let origin = format!("{name}:{}", toml_error::line_of(text, table.span().start));
         table.into_inner().checked(&origin).map_err(|error| anyhow!("{origin}: {error}"))
     });
     let standard = Policy::default();
@@ -98,7 +98,7 @@ struct File {
 struct Table {
     op: Option<String>,
     #[serde(default)]
-    n: Sides,
+    n: SizeFilter,
     dtype: Option<String>,
     backend: Option<String>,
     variant: Option<String>,
@@ -151,7 +151,7 @@ impl Table {
 
 /// A relative change, from 0 % on.
 fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    checked(deserializer, |Word(text)| percent::parse_from_zero(&text))
+    checked(deserializer, |Scalar(text)| percent::parse_from_zero(&text))
 }
 
 /// A factor by which an error may grow.
@@ -229,7 +229,7 @@ struct Grading(Severity);
 
 impl<'de> Deserialize<'de> for Grading {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let word = Word::deserialize(deserializer)?.0;
+        let word = Scalar::deserialize(deserializer)?.0;
         let known = Severity::ALL.into_iter().find(|severity| severity.name() == word);
         let valid = Severity::ALL.map(Severity::name);
         known.map(Grading).ok_or_else(|| de::Error::custom(words::unknown("severity", &word, &valid)))

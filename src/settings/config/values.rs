@@ -3,6 +3,8 @@
 use std::fmt;
 
 use anyhow::Result;
+use gpubench_text::toml_value::{Scalar, checked};
+use gpubench_text::{duration, percent};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 
@@ -11,8 +13,7 @@ use crate::case::{Cache, DType};
 use crate::chart::Theme;
 use crate::settings::layer::limits;
 use crate::settings::threads::{self, Threads};
-use crate::settings::written::{Word, checked};
-use crate::settings::{duration, percent, sizes, words};
+use crate::settings::{sizes, words};
 
 /// A list of words or whole numbers, or one text of the command line's form; joined by commas.
 pub struct Words(pub String);
@@ -86,27 +87,27 @@ pub fn warmup<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>,
 
 /// Numbers of CPU threads.
 pub fn threads<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Threads>, D::Error> {
-    checked(deserializer, |Word(text)| threads::parse(&text))
+    checked(deserializer, |Scalar(text)| threads::parse(&text))
 }
 
 /// The time limit of a cell, in seconds.
 pub fn cell_timeout<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    checked(deserializer, |Word(text)| duration::parse(&text).and_then(limits::cell_timeout))
+    checked(deserializer, |Scalar(text)| duration::parse(&text).and_then(limits::cell_timeout))
 }
 
 /// States of the caches.
 pub fn caches<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Cache>>, D::Error> {
-    checked(deserializer, |Word(text)| words::caches(&text))
+    checked(deserializer, |Scalar(text)| words::caches(&text))
 }
 
 /// A share of the median.
 pub fn precision<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    checked(deserializer, |Word(text)| percent::parse(&text))
+    checked(deserializer, |Scalar(text)| percent::parse(&text))
 }
 
 /// The sampling time of a cell, in seconds.
 pub fn max_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    checked(deserializer, |Word(text)| duration::parse(&text).and_then(limits::max_time))
+    checked(deserializer, |Scalar(text)| duration::parse(&text).and_then(limits::max_time))
 }
 
 /// A number of rounds.
@@ -116,15 +117,15 @@ pub fn rounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>,
 
 /// The time of a run, in seconds.
 pub fn budget<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    checked(deserializer, |Word(text)| duration::parse(&text).and_then(limits::budget))
+    checked(deserializer, |Scalar(text)| duration::parse(&text).and_then(limits::budget))
 }
 
 /// Where host data lies.
 pub fn transfer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<HostMemory>, D::Error> {
-    checked(deserializer, |Word(text)| words::transfer(&text))
+    checked(deserializer, |Scalar(text)| words::transfer(&text))
 }
 
 /// The look of charts.
 pub fn theme<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Theme>, D::Error> {
-    checked(deserializer, |Word(text)| words::theme(&text))
+    checked(deserializer, |Scalar(text)| words::theme(&text))
 }

@@ -1,8 +1,8 @@
-//! Mistakes in TOML files, told in the words of the file: its line, its key and the nearest valid word.
+//! Explains errors of TOML files in the words of the file: its line, its key and the nearest valid word.
 
 use toml::de::{DeTable, DeValue, Error};
 
-use crate::settings::words;
+use crate::words;
 
 /// The one-based line on which `text` went wrong, and what is wrong there, in one line.
 pub fn explain(text: &str, error: &Error) -> (usize, String) {

@@ -7,33 +7,33 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
 
 /// One word or figure with its unit, such as `"2s"`, `"0.5%"` or `"cold"`; a bare number is taken as it is written.
-pub struct Word(pub String);
+pub struct Scalar(pub String);
 
-impl<'de> Deserialize<'de> for Word {
+impl<'de> Deserialize<'de> for Scalar {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(WordVisitor)
+        deserializer.deserialize_any(ScalarVisitor)
     }
 }
 
-struct WordVisitor;
+struct ScalarVisitor;
 
-impl Visitor<'_> for WordVisitor {
-    type Value = Word;
+impl Visitor<'_> for ScalarVisitor {
+    type Value = Scalar;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a text such as \"2s\", \"0.5%\" or \"cold\"")
     }
 
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Word, E> {
-        Ok(Word(text.to_owned()))
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Scalar, E> {
+        Ok(Scalar(text.to_owned()))
     }
 
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Word, E> {
-        Ok(Word(number.to_string()))
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Scalar, E> {
+        Ok(Scalar(number.to_string()))
     }
 
-    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Word, E> {
-        Ok(Word(number.to_string()))
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Scalar, E> {
+        Ok(Scalar(number.to_string()))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The sides N that a rule is about: one, a range, or a glob over their digits.
+//! Sizes N that a rule of a file applies to: one, a range, or a glob over their digits.
 
 use std::fmt;
 
@@ -7,38 +7,38 @@ use serde::de::{self, Deserializer, Visitor};
 
 use crate::glob::glob;
 
-/// Sides N of operands, as a script of the simulated device or a policy names them.
+/// SizeFilter N of operands, as a script of the simulated device or a policy names them.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Sides {
+pub enum SizeFilter {
     /// From the first to the second, both included.
     Range(u64, u64),
     /// Those whose digits the glob covers.
     Glob(String),
 }
 
-impl Default for Sides {
+impl Default for SizeFilter {
     fn default() -> Self {
-        Sides::Range(0, u64::MAX)
+        SizeFilter::Range(0, u64::MAX)
     }
 }
 
-impl Sides {
+impl SizeFilter {
     /// Whether `n` is one of them.
     pub fn contains(&self, n: u64) -> bool {
         match self {
-            Sides::Range(first, last) => (*first..=*last).contains(&n),
-            Sides::Glob(pattern) => glob(pattern, &n.to_string()),
+            SizeFilter::Range(first, last) => (*first..=*last).contains(&n),
+            SizeFilter::Glob(pattern) => glob(pattern, &n.to_string()),
         }
     }
 
     /// Reads `100`, `"100..2000"`, `"512.."`, `"..100"` or a glob of digits; an error is one line.
-    fn parse(text: &str) -> Result<Sides, String> {
+    fn parse(text: &str) -> Result<SizeFilter, String> {
         let unclear =
             || format!("n = \"{text}\" names no sizes: write 100, \"100..2000\" or a glob such as \"1*\"");
         let Some((first, last)) = text.split_once("..") else {
             let of_sizes = |c: char| c.is_ascii_digit() || matches!(c, '*' | '?');
             let is_glob = !text.is_empty() && text.chars().all(of_sizes);
-            return if is_glob { Ok(Sides::Glob(text.to_owned())) } else { Err(unclear()) };
+            return if is_glob { Ok(SizeFilter::Glob(text.to_owned())) } else { Err(unclear()) };
         };
         let end = |text: &str, open| match text.trim() {
             "" => Ok(open),
@@ -48,33 +48,33 @@ impl Sides {
         if first > last {
             return Err(format!("n = \"{text}\" runs backwards: write \"{last}..{first}\""));
         }
-        Ok(Sides::Range(first, last))
+        Ok(SizeFilter::Range(first, last))
     }
 }
 
-impl<'de> Deserialize<'de> for Sides {
+impl<'de> Deserialize<'de> for SizeFilter {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(SidesVisitor)
+        deserializer.deserialize_any(SizeFilterVisitor)
     }
 }
 
-struct SidesVisitor;
+struct SizeFilterVisitor;
 
-impl Visitor<'_> for SidesVisitor {
-    type Value = Sides;
+impl Visitor<'_> for SizeFilterVisitor {
+    type Value = SizeFilter;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a size from 1 on such as 100, or a text such as \"100..2000\" or \"1*\"")
     }
 
-    fn visit_i64<E: de::Error>(self, n: i64) -> Result<Sides, E> {
+    fn visit_i64<E: de::Error>(self, n: i64) -> Result<SizeFilter, E> {
         let side = u64::try_from(n).ok().filter(|&n| n >= 1);
         let side = side.ok_or_else(|| E::invalid_value(de::Unexpected::Signed(n), &self))?;
-        Ok(Sides::Range(side, side))
+        Ok(SizeFilter::Range(side, side))
     }
 
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Sides, E> {
-        Sides::parse(text).map_err(E::custom)
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<SizeFilter, E> {
+        SizeFilter::parse(text).map_err(E::custom)
     }
 }
 
@@ -85,26 +85,26 @@ mod tests {
 
     #[test]
     fn ranges_and_globs_hold_what_they_say() {
-        let holds = |text: &str, n| Sides::parse(text).unwrap().contains(n);
+        let holds = |text: &str, n| SizeFilter::parse(text).unwrap().contains(n);
         assert!(holds("..100", 100) && !holds("..100", 101));
         assert!(holds("512..", 512) && !holds("512..", 511));
         assert!(holds("2 .. 4", 3) && holds("1*", 128) && !holds("1*", 21) && holds("7", 7));
-        assert!(Sides::default().contains(1));
+        assert!(SizeFilter::default().contains(1));
     }
 
     #[test]
     fn texts_that_name_no_size_are_refused() {
         for text in ["", "a", "a..b", "..b", "1..2..3", "-3", "1.5"] {
-            assert!(Sides::parse(text).is_err_and(|error| error.contains("names no sizes")), "{text}");
+            assert!(SizeFilter::parse(text).is_err_and(|error| error.contains("names no sizes")), "{text}");
         }
-        let backwards = Sides::parse("5..3");
+        let backwards = SizeFilter::parse("5..3");
         assert_eq!(backwards, Err("n = \"5..3\" runs backwards: write \"3..5\"".into()));
     }
 
     proptest! {
         #[test]
         fn no_text_panics(text in ".{0,20}") {
-            let _ = Sides::parse(&text).map(|sides| sides.contains(100));
+            let _ = SizeFilter::parse(&text).map(|sides| sides.contains(100));
         }
     }
 }
