@@ -78,9 +78,10 @@ class Build:
     """A binary with a folder of its own."""
 
     def __init__(self, name: str, binary: str, folder: Path):
-        self.binary, self.folder, self.found = str(Path(binary).resolve()), folder / name, {}
-        self.folder.mkdir()
-        self.places = [(str(self.folder), "FOLDER"), (self.binary, "PROGRAM"), (str(ROOT), "ROOT")]
+        self.folder, self.found = folder / name, {}
+        (self.folder / "bin").mkdir(parents=True)
+        self.binary = str(shutil.copy(binary, self.folder / "bin" / "gpubench"))
+        self.places = [(str(self.folder), "FOLDER"), (str(ROOT), "ROOT")]
 
     def call(self, line: str) -> None:
         """Runs a command line and keeps what it prints, and what it writes into the folder `made`."""
@@ -158,7 +159,9 @@ def main() -> int:
         sys.exit(__doc__)
     with tempfile.TemporaryDirectory() as folder:
         builds = [Build(name, binary, Path(folder)) for name, binary in zip(["old", "new"], sys.argv[1:])]
+        programs = [(build.binary, "PROGRAM") for build in builds]
         for build in builds:
+            build.places = programs + build.places
             build.sweeps()
         sweeps = Path(folder) / "reports"
         for name, _, _ in SWEEPS:
@@ -170,7 +173,7 @@ def main() -> int:
         for title in different:
             lines = [found.get(title, "").splitlines() for found in (old, new)]
             print(f"== {title}")
-            print("\n".join(list(difflib.unified_diff(*lines, "old", "new", lineterm="", n=1))[:30]))
+            print("\n".join(line[:200] for line in list(difflib.unified_diff(*lines, "old", "new", lineterm="", n=1))[:30]))
         print(f"{len(old | new)} outputs, {len(different)} differ")
         return 1 if different else 0
 

@@ -1,5 +1,5 @@
 // The fingerprint of a stretch of memory: the sum over its 64-bit words of (word + 1) (2 position + 1), modulo 2^64, as
-// src/data/fingerprint.rs has it. The last word, empty or cut short, is filled up with zeros.
+// crates/model/src/data/fingerprint.rs has it. The last word, empty or cut short, is filled up with zeros.
 
 typedef unsigned long long u64;
 

@@ -7,11 +7,12 @@ use std::io::Write;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use gpubench_host::environment;
 use serde::Serialize;
 
 use crate::backend::{self, BACKENDS, Finding, Options, Registration};
 use crate::processors;
-use crate::report::{Host, environment};
+use crate::report::Host;
 use crate::worker::WorkerId;
 use crate::worker::client::{Client, Loss, Place};
 use crate::worker::protocol::{Reply, Request};

@@ -8,24 +8,20 @@
 pub mod answer;
 pub mod backend;
 pub mod baseline;
-pub mod case;
 pub mod chart;
 pub mod cli;
 pub mod compare;
-pub mod data;
 pub mod doctor;
-pub mod error;
 pub mod executor;
 pub mod export;
 pub mod fleet;
 pub mod html;
-pub mod measure;
 pub mod observe;
 pub mod op;
 pub mod plan;
-pub mod processors;
-pub mod report;
 pub mod settings;
 pub mod trend;
-pub mod user_cache;
 pub mod worker;
+
+pub use gpubench_host::{processors, user_cache};
+pub use gpubench_model::{case, data, error, measure, report};

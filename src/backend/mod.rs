@@ -2,21 +2,17 @@
 //!
 //! [`BACKENDS`] is the list of all of them; a new backend is one folder and two lines here.
 
-mod ceilings;
-mod conditions;
 pub mod contents;
 pub mod cpu;
 pub mod cuda;
 mod job;
-mod phases;
 pub mod sim;
-mod variant;
 
-pub use ceilings::{BusRates, Ceilings};
-pub use conditions::{Arithmetic, ClockCheck, Conditions, Floors};
-pub use job::{Backend, Job, PageFaults, Sample, SetupCounts};
-pub use phases::{Compile, DevicePhases, HostMemory, Transfer};
-pub use variant::{Accuracy, Side, Variant, fewer_threads, on_threads};
+pub use gpubench_model::{
+    Accuracy, Arithmetic, BusRates, Ceilings, ClockCheck, Compile, Conditions, DevicePhases, Finding, Floors,
+    HostMemory, PageFaults, Sample, SetupCounts, Side, Transfer, Variant, fewer_threads, on_threads,
+};
+pub use job::{Backend, Job};
 
 use crate::error::Unavailable;
 
@@ -62,23 +58,6 @@ pub struct Registration {
     pub start: fn(options: &Options) -> Result<Box<dyn Backend>, Unavailable>,
     /// Looks for everything it could use, for `doctor`.
     pub findings: fn(options: &Options) -> Vec<Finding>,
-}
-
-/// Something a backend looked for: a library, a driver, a device.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Finding {
-    /// What was looked for, such as `OpenBLAS` or `cuFFT`.
-    pub name: String,
-    /// Where it was found; `None` when it is missing.
-    pub path: Option<String>,
-    /// Its version and configuration, as it says itself.
-    pub version: Option<String>,
-    /// What its absence costs (or its presence serves): variants such as `fft/r2c`.
-    pub serves: Vec<String>,
-    /// Why it is missing or unusable.
-    pub problem: Option<String>,
-    /// The one command or step that would fix it.
-    pub fix: Option<String>,
 }
 
 /// Every backend, in the order reports use.

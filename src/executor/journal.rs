@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use gpubench_host::environment;
+
 use super::Run;
-use crate::report::{BackendState, Environment, Report, Row, RunWarning, SCHEMA_VERSION, environment, file};
+use crate::report::{BackendState, Environment, Report, Row, RunWarning, SCHEMA_VERSION, file};
 
 /// The rows so far, and what the report says around them.
 pub struct Journal {

@@ -29,11 +29,12 @@ pub use workers::RequiredBackendMissing;
 
 pub use crate::plan::PlannedCell;
 
+use gpubench_host::memory;
+
 use crate::backend::Options;
 use crate::observe::Observer;
 use crate::report::Report;
 use crate::worker::client::Place;
-use crate::worker::memory;
 use rounds::Rounds;
 
 /// Everything a run needs to know.

@@ -1,6 +1,8 @@
 //! Refinement: once the planned cells are measured, a few more at sizes near the crossovers that they showed, so that
 //! these are known within 5 %. What it may take of the run's time is bounded.
 
+use gpubench_host::memory;
+
 use super::rounds::Rounds;
 use super::{PlannedCell, Run, block};
 use crate::answer::refinement::{NEAR, next_size};
@@ -9,7 +11,6 @@ use crate::backend::{Side, fewer_threads};
 use crate::observe::Observer;
 use crate::op;
 use crate::report::{Report, Row};
-use crate::worker::memory;
 
 /// Further sizes per crossover, at most; each halves the interval at least.
 const PASSES: usize = 2;

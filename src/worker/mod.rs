@@ -4,12 +4,13 @@
 
 pub mod client;
 mod id;
-pub mod memory;
-mod operands;
+pub mod operands;
 mod process;
 pub mod protocol;
 pub mod serve;
 mod session;
+mod take;
+mod threads;
 mod verify;
 
 pub use id::WorkerId;

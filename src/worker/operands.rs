@@ -1,11 +1,11 @@
 //! The operands that a worker holds on the host: those of the last case, kept for its next cell.
 
-use super::memory;
 use crate::backend::Side;
 use crate::case::Case;
 use crate::data::{Operand, fingerprint};
 use crate::error::{CellError, Unavailable};
 use crate::op::Op;
+use gpubench_host::memory;
 
 /// Expected entries of a sparse operand: `i32::MAX`, less six standard deviations and some.
 const MOST_ENTRIES: f64 = 2.147e9;

@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use super::memory;
+use gpubench_host::memory;
+
 use super::operands::Operands;
 use super::protocol::Reply;
+use super::take::{self, Pauses};
+use super::threads;
 use super::verify::{Judged, Proof, Refuted, Unverified};
 use crate::backend::{Backend, Floors, Job, Options, Registration, Side, Variant};
 use crate::case::{Cache, Cell};
 use crate::data::Operand;
 use crate::error::{CellError, Unavailable};
-use crate::measure::batch::{self, Batch, Pauses, Taken};
-use crate::measure::threads;
+use crate::measure::batch::{Batch, Taken};
 use crate::op::{self, Decisive, Op, Rounding};
 use crate::report::{Clock, Phases};
 
@@ -201,7 +203,7 @@ impl Session {
         };
         let warm_s = self.backend.now_s() - start;
         let batch = batch.warmed(warm, warm_s);
-        let mut taken = batch::take(self.backend.as_mut(), job.as_mut(), cell.cache, &batch, pauses)?;
+        let mut taken = take::take(self.backend.as_mut(), job.as_mut(), cell.cache, &batch, pauses)?;
         (taken.warmups, taken.warmup_s) = (taken.warmups + warm, taken.warmup_s + warm_s);
         sampled.add(&taken);
         let on_device = !taken.samples.is_empty() && taken.samples.iter().all(|s| s.device_s.is_some());

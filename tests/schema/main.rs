@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod fleet;
+mod hostile;
 mod reports;
 
 use gpubench::case::Cache;

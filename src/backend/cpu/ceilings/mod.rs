@@ -8,6 +8,7 @@ mod streaming;
 
 use std::path::Path;
 
+use gpubench_host::memory::free_host_bytes;
 use serde_json::{Value, json};
 
 use super::list::Listed;
@@ -16,7 +17,6 @@ use crate::backend::Ceilings;
 use crate::case::DType;
 use crate::processors;
 use crate::user_cache::file_identity;
-use crate::worker::memory::free_host_bytes;
 use memory::Arrays;
 
 /// Seconds for each figure of memory.

@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use gpubench_host::memory::free_host_bytes;
+
 use super::super::Cpu;
 use super::super::list::Listed;
 use crate::backend::Job;
@@ -10,7 +12,6 @@ use crate::data::generator::Stream;
 use crate::data::{Operand, Real};
 use crate::error::CellError;
 use crate::op;
-use crate::worker::memory::free_host_bytes;
 
 /// Sides that are tried, each twice the last: where a product takes long, small ones tell as much as large ones.
 const SIDES: [u64; 7] = [96, 192, 384, 768, 1536, 3072, 6144];

@@ -1,5 +1,6 @@
 //! Operands: their memory layout, and the generator that makes the same ones on every backend.
 
+#[expect(unsafe_code, reason = "numbers are read as bytes")]
 mod bytes;
 pub mod fingerprint;
 pub mod generator;

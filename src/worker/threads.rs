@@ -1,9 +1,9 @@
 //! The number of threads that is fastest for a job: tried before samples are taken, and kept from then on.
 
-use super::stats::Summary;
 use crate::backend::{Backend, Job};
 use crate::case::Cache;
 use crate::error::CellError;
+use crate::measure::stats::Summary;
 
 /// By how much fewer threads must be faster than all to be taken: less may be chance.
 const CLEAR_WIN: f64 = 0.05;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::batch::WarmUp;
 use super::stopping::Rule;
-use crate::backend::Side;
+use crate::Side;
 
 /// How a cell is sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

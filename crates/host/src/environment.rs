@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::process::{Command, Stdio};
 
-use super::{Environment, Host};
+use gpubench_model::report::{Environment, Host};
+
 use crate::processors;
 
 /// Environment variables that are known to change results.

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use anyhow::{Context, bail, ensure};
 
 use super::{Execute, Outcome, Report, Row};
-use crate::backend::Ceilings;
+use crate::Ceilings;
 use crate::measure::stats::Summary;
 
 /// The longest time that a report may tell, in seconds: thirty years.

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use super::drift::Drift;
 use super::modality::Modes;
 use super::stopping::Reason;
-use crate::backend::PageFaults;
+use crate::PageFaults;
 
 mod checks;
 

@@ -18,10 +18,10 @@ pub const FILE_NAME: &str = "report.json";
 const READABLE: std::ops::RangeInclusive<u64> = 1..=SCHEMA_VERSION as u64;
 
 /// Largest file that is read as a report, in bytes; the largest sweeps make a hundredth of it.
-pub(crate) const LARGEST: u64 = 1 << 30;
+pub const LARGEST: u64 = 1 << 30;
 
 /// What is said of a larger one.
-pub(crate) const TOO_LARGE: &str =
+pub const TOO_LARGE: &str =
     "is larger than 1 GiB, the most that is read as a report; give a report.json written by gpubench run";
 
 /// What is said of a fleet where one report is wanted.
@@ -46,7 +46,7 @@ pub fn load(path: &Path) -> anyhow::Result<Report> {
 }
 
 /// The bytes of a file; `None` when there are more than `most`, which a device or pipe may not tell beforehand.
-pub(crate) fn read(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
+pub fn read(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     let file = fs::File::open(path)?;
     if file.metadata()?.len() > most {
         return Ok(None);
@@ -183,7 +183,7 @@ struct Header {
 }
 
 /// A report from the text of its file. An error may have several lines' worth of text: see [`one_line`].
-pub(crate) fn parse(bytes: &[u8]) -> anyhow::Result<Report> {
+pub fn parse(bytes: &[u8]) -> anyhow::Result<Report> {
     check_layout(bytes)?;
     let report: Report = serde_json::from_slice(bytes).map_err(|error| {
         anyhow!("not a report of the layout it names: {}; compare it with `gpubench schema`", shown(&error))
@@ -195,7 +195,7 @@ pub(crate) fn parse(bytes: &[u8]) -> anyhow::Result<Report> {
 ///
 /// # Errors
 /// It contradicts itself.
-pub(crate) fn vetted(report: Report, may_drive: bool) -> anyhow::Result<Report> {
+pub fn vetted(report: Report, may_drive: bool) -> anyhow::Result<Report> {
     sound::check(&report)?;
     if may_drive { tame(&report).context("cannot be shown; run the sweep again") } else { Ok(report) }
 }
@@ -222,7 +222,7 @@ fn check_layout(bytes: &[u8]) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// One line that names the layout found and those that are known.
-pub(crate) fn check_version(found: &serde_json::Value) -> anyhow::Result<()> {
+pub fn check_version(found: &serde_json::Value) -> anyhow::Result<()> {
     ensure!(
         found.as_u64().is_some_and(|found| READABLE.contains(&found)),
         "schema_version {}, but this gpubench reads {} to {}; use the version that wrote it, or run the sweep again",
@@ -234,7 +234,7 @@ pub(crate) fn check_version(found: &serde_json::Value) -> anyhow::Result<()> {
 }
 
 /// What a file says, cut to a length that can be read in a message.
-pub(crate) fn shown(found: &dyn std::fmt::Display) -> String {
+pub fn shown(found: &dyn std::fmt::Display) -> String {
     const MOST: usize = 200;
     let text = found.to_string();
     let cut = text.char_indices().nth(MOST).map_or(text.as_str(), |(end, _)| &text[..end]);
@@ -242,7 +242,7 @@ pub(crate) fn shown(found: &dyn std::fmt::Display) -> String {
 }
 
 /// The whole chain of causes on one line; control characters, which a file may bring along, are escaped.
-pub(crate) fn one_line(error: anyhow::Error) -> anyhow::Error {
+pub fn one_line(error: anyhow::Error) -> anyhow::Error {
     let escaped =
         |c: char| -> String { if c.is_control() { c.escape_default().to_string() } else { c.to_string() } };
     anyhow!("{}", format!("{error:#}").chars().map(escaped).collect::<String>())

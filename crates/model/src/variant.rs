@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Rounding;
 use crate::case::DType;
-use crate::op::Rounding;
 
 /// Which side of a comparison a variant stands on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

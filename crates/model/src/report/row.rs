@@ -2,16 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::{
-    Accuracy, Compile, Conditions, DevicePhases, PageFaults, SetupCounts, Side, Transfer, fewer_threads,
-};
 use crate::case::{Cache, Case, Cell};
 use crate::measure::drift::Drift;
 use crate::measure::grade::{Grade, Warning};
 use crate::measure::modality::Modes;
 use crate::measure::stats::Summary;
 use crate::measure::stopping::Reason;
-use crate::op::{Checked, Work};
+use crate::{
+    Accuracy, Compile, Conditions, DevicePhases, PageFaults, SetupCounts, Side, Transfer, fewer_threads,
+};
+use crate::{Checked, Work};
 
 /// What became of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,28 +2,27 @@
 //!
 //! The layout is published in `schema/report-v2.json` ([`SCHEMA`]); a change of layout changes [`SCHEMA_VERSION`].
 
-pub mod environment;
-#[cfg(test)]
-pub(crate) mod example;
+#[expect(clippy::unwrap_used, reason = "the example is known to have what it unwraps")]
+pub mod example;
 pub mod file;
 mod json;
 pub mod quantity;
 mod row;
 mod sound;
-pub(crate) mod tame;
+pub mod tame;
 
 pub use row::{Clock, Execute, Outcome, Phases, Row};
 pub use sound::check_row;
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::{Ceilings, Floors};
+use crate::{Ceilings, Floors};
 
 /// Version of the report's layout, independent of the program's version.
 pub const SCHEMA_VERSION: u32 = 2;
 
 /// The JSON Schema (2020-12) of a report.
-pub const SCHEMA: &str = include_str!("../../schema/report-v2.json");
+pub const SCHEMA: &str = include_str!("../../../../schema/report-v2.json");
 
 /// One run: where, how, and every cell's outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -146,5 +145,5 @@ pub struct BackendState {
     pub description: serde_json::Value,
     /// Libraries in use by any of its workers, with versions and paths.
     #[serde(default)]
-    pub libraries: Vec<crate::backend::Finding>,
+    pub libraries: Vec<crate::Finding>,
 }

@@ -1,7 +1,7 @@
 //! Figures for people: times with the fitting unit, spreads, errors. Knows no report.
 
+use crate::Checked;
 use crate::measure::stats::significant_digits;
-use crate::op::Checked;
 
 /// Units of time, largest first: seconds a unit has, and its symbol.
 pub const TIME_UNITS: [(f64, &str); 4] = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")];

@@ -1,10 +1,6 @@
 //! Small reports for tests: rows of every outcome with plausible figures.
 
 use super::*;
-use crate::backend::{
-    Accuracy, Arithmetic, BusRates, Ceilings, ClockCheck, Compile, Conditions, Floors, HostMemory,
-    PageFaults, SetupCounts, Side, Transfer,
-};
 use crate::case::{Cache, Case, DType};
 use crate::measure::drift::Drift;
 use crate::measure::grade::{Grade, Warning, WarningKind};
@@ -12,7 +8,11 @@ use crate::measure::modality::Modes;
 use crate::measure::sampling::Sampling;
 use crate::measure::stats::Summary;
 use crate::measure::stopping::Reason;
-use crate::op::{Checked, Work};
+use crate::{
+    Accuracy, Arithmetic, BusRates, Ceilings, ClockCheck, Compile, Conditions, Floors, HostMemory,
+    PageFaults, SetupCounts, Side, Transfer,
+};
+use crate::{Checked, Work};
 
 /// What events add to the time between them, in seconds.
 const EVENTS_S: f64 = 1.5e-6;

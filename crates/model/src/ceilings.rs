@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::phases::HostMemory;
+use crate::HostMemory;
 
 /// Rates that no implementation can be expected to exceed by much; what a backend does not have is left out.
 ///

@@ -1,0 +1,25 @@
+//! What a run measures and what a report holds: cases, operands, variants, samples, statistics, rows. Starts nothing and
+//! touches no device; of files it reads and writes the report's alone.
+
+#![deny(unsafe_code)]
+
+pub mod case;
+mod ceilings;
+mod conditions;
+pub mod data;
+pub mod error;
+mod finding;
+mod judgement;
+pub mod measure;
+mod phases;
+pub mod report;
+mod sample;
+mod variant;
+
+pub use ceilings::{BusRates, Ceilings};
+pub use conditions::{Arithmetic, ClockCheck, Conditions, Floors};
+pub use finding::Finding;
+pub use judgement::{Checked, Rounding, Work};
+pub use phases::{Compile, DevicePhases, HostMemory, Transfer};
+pub use sample::{PageFaults, Sample, SetupCounts};
+pub use variant::{Accuracy, Side, Variant, fewer_threads, on_threads};
