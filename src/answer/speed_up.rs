@@ -32,14 +32,18 @@ impl SpeedUp {
         factor_within(self.factor(), self.digits())
     }
 
-    /// Significant digits that the interval of the factor allows, but at least two: one would hide who wins.
+    /// Significant digits that the interval of the factor allows, but so many that a winner's factor is not 1.0.
     fn digits(&self) -> usize {
         let Estimate { value, low, high } = self.0;
         let (low, high) = if value >= 1.0 { (low, high) } else { (1.0 / high, 1.0 / low) };
+        let least = match self.factor() {
+            factor if self.winner().is_none() || factor >= 1.05 => 2,
+            factor if factor >= 1.005 => 3,
+            _ => 4,
+        };
         match (high - low) / 2.0 {
-            half_width if half_width > 0.0 => significant_digits(self.factor(), half_width).max(2),
-            // Single samples have no interval.
-            _ => 3,
+            half_width if half_width > 0.0 => significant_digits(self.factor(), half_width).max(least),
+            _ => least.max(3),
         }
     }
 }
@@ -77,7 +81,7 @@ mod tests {
         assert_eq!(speed_up(12.34).to_string(), "GPU 12.3x");
         assert_eq!(speed_up(1.0 / 2.9).to_string(), "CPU 2.90x");
         assert_eq!(speed_up(1.0).to_string(), "1.00x?");
-        assert_eq!(speed_up(0.999).to_string(), "CPU 1.00x");
+        assert_eq!(speed_up(0.999).to_string(), "CPU 1.001x");
         assert_eq!(speed_up(270.85).to_string(), "GPU 271x");
         assert_eq!(speed_up(99.97).to_string(), "GPU 100x");
         assert_eq!(speed_up(1e-300).to_string(), "CPU 1.0e300x");
@@ -94,6 +98,7 @@ mod tests {
         assert_eq!(within(1.0 / 2.9, 0.003), "CPU 2.90x");
         assert_eq!(within(1.42, 0.2), "GPU 1.4x");
         assert_eq!(within(270.85, 0.05), "GPU 270x");
+        assert_eq!(within(1.02, 0.015), "GPU 1.02x", "not 1.0x");
     }
 
     #[test]

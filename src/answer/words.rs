@@ -11,9 +11,6 @@ use crate::case::density_text;
 use crate::op;
 use crate::report::{Report, Row};
 
-/// Factors below this are no difference worth a word.
-const EVEN: f64 = 1.05;
-
 /// The answer about a report: one sentence about all ops, then one per op, element type, cache state and density.
 pub fn paragraph(report: &Report) -> Vec<String> {
     let sections = sections(report);
@@ -108,7 +105,6 @@ fn faster(pair: &Pair<'_>) -> String {
             let Estimate { low, high, .. } = pair.speed_up.0;
             return format!("the CPU takes {low:.2} to {high:.2} times as long as the GPU");
         }
-        Some(_) if pair.speed_up.factor() < EVEN => return "both sides take about as long".into(),
         Some(Side::Cpu) => "CPU",
         Some(Side::Gpu) => "GPU",
     };

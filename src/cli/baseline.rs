@@ -88,7 +88,7 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
     let cells = calibrate(&runs, policy);
     let chance = Repetition { cells: &cells, passes: runs.runs.len() }.chance(runs.runs.len(), 1);
     Ok(format!(
-        "{}: {} passes, saved {}\n{machine}\n\n{}\nDetectable: the slowdown that one run against this baseline would show with a chance of 80 %.\nOne run in which nothing changed passes with a chance of {:.0} %.\n",
+        "{}: {} passes, saved {}\n{machine}\n\n{}\nDetectable: the slowdown that one run against this baseline would show with a chance of 80 %.\nSpread: from run to run, widened towards that of the other cells, since few passes show it poorly.\nOne run in which nothing changed passes with a chance of {:.0} %.\n",
         baseline.name,
         baseline.passes.len(),
         baseline.saved,

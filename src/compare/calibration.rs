@@ -3,6 +3,7 @@
 use super::evidence::Evidence;
 use super::pairing::{Pair, pairs};
 use super::spread::{Spread, spreads, threshold};
+use super::verdict::different;
 use super::{Limits, Policy, Runs};
 use crate::case::Cell;
 use crate::report::Outcome;
@@ -16,6 +17,8 @@ pub struct Calibrated {
     pub run_spread: f64,
     /// The same by the cell's own runs alone.
     pub own_spread: f64,
+    /// Whether several runs have a time, so that the spread was measured; otherwise it was assumed.
+    pub is_measured: bool,
     /// Degrees of freedom that `run_spread` is worth.
     pub df: f64,
     /// How far the slowest run is from the fastest, relative: 0.05 is 5 %.
@@ -42,6 +45,7 @@ pub fn calibrate(runs: &Runs, policy: &Policy) -> Vec<Calibrated> {
             cell: pair.cell.clone(),
             run_spread: spread.variance.sqrt(),
             own_spread: spread.own.map_or(spread.variance, |(variance, _)| variance).sqrt(),
+            is_measured: spread.own.is_some(),
             df: spread.df,
             apart: apart(evidence),
             threshold: threshold(pair, limits),
@@ -49,6 +53,17 @@ pub fn calibrate(runs: &Runs, policy: &Policy) -> Vec<Calibrated> {
         .filter(|_| !limits.ignored)
     };
     pairs.iter().zip(&limits).zip(&spreads).filter_map(calibrated).collect()
+}
+
+/// Why the runs' times of a cell are of different things, for each cell of which they are.
+pub fn mixed(runs: &Runs) -> Vec<(Cell, String)> {
+    let pairs = pairs(runs, &Runs::default(), &Runs::default());
+    let of_cell = |pair: Pair| {
+        let evidence = pair.old.evidence.as_ref()?;
+        let (reason, _) = different(evidence, evidence)?;
+        Some((pair.cell, reason))
+    };
+    pairs.into_iter().filter_map(of_cell).collect()
 }
 
 /// Why a cell has no time in some of the runs while it has one in others, or a wrong answer or failure in any.

@@ -55,7 +55,10 @@ pub fn mean_changes(sweep: &Sweep, cells: &[Change], policy: &Policy) -> Vec<Mea
     if sweep.old.is_same_run(sweep.new) {
         return vec![];
     }
-    let judged = |place: &usize| !sweep.limits[*place].ignored && different(&sweep.pairs[*place]).is_none();
+    let judged = |place: &usize| {
+        !sweep.limits[*place].ignored
+            && sweep.pairs[*place].both().is_none_or(|(old, new)| different(old, new).is_none())
+    };
     let members: Vec<usize> =
         complete(sweep.pairs, sweep.old, sweep.new).into_iter().filter(judged).collect();
     let tested: Vec<Tested> =

@@ -3,12 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::mean_test::Sweep;
-use super::plan::{self, MOST_RUNS};
+use super::verdict::{COMMAND, HISTORY, LEAST_RUNS};
 use super::{Change, Measured, Note, Policy, Runs, Verdict};
 use crate::case::Cell;
-
-/// Runs per side that show a spread well enough to be recommended.
-const LEAST_RUNS: usize = 3;
 
 /// Remarks on comparing the sides of `sweep`, of which `cells` came out.
 pub fn notes(sweep: &Sweep, cells: &[Change], policy: &Policy) -> Vec<Note> {
@@ -18,9 +15,15 @@ pub fn notes(sweep: &Sweep, cells: &[Change], policy: &Policy) -> Vec<Note> {
     if old.is_same_run(new) {
         let text = "OLD and NEW are the same run, so nothing can differ".to_owned();
         note(text, "name the report of another run");
-    } else if [old, new, sweep.history].iter().all(|side| side.runs.len() < 2) {
+    } else if [old, new, sweep.history].iter().all(|side| side.runs.len() < 2)
+        && cells.iter().any(|cell| cell.ratio.is_some())
+    {
         let text = "one run per side shows only large changes of few cells";
-        note(text.to_owned(), &more_runs(cells, policy));
+        note(text.to_owned(), &format!("give {LEAST_RUNS} runs per side ({COMMAND}), or {HISTORY}"));
+    }
+    if sweep.history.runs.len() == 1 {
+        let text = "--history names one run, which shows no spread from run to run";
+        note(text.to_owned(), &format!("give {HISTORY}"));
     }
     for (word, runs) in [("OLD", old), ("NEW", new)] {
         let cut = runs.runs.iter().filter(|run| run.ended_early());
@@ -54,22 +57,6 @@ pub fn notes(sweep: &Sweep, cells: &[Change], policy: &Policy) -> Vec<Note> {
         note(text, "run both sides with the same --cache and --seed");
     }
     notes
-}
-
-/// How many runs per side would decide every cell, and how to compare them.
-fn more_runs(cells: &[Change], policy: &Policy) -> String {
-    let tested = cells.iter().filter(|change| change.p.is_some()).count();
-    let of_cell = |change: &Change| {
-        let spread = change.run_spread.filter(|_| change.p.is_some())?;
-        Some(plan::runs_to_see(2.0 * change.threshold, spread, policy.alpha, tested).unwrap_or(MOST_RUNS + 1))
-    };
-    let runs = match cells.iter().filter_map(of_cell).max().unwrap_or(0) {
-        runs if runs > MOST_RUNS => format!("more than {MOST_RUNS}"),
-        runs => runs.max(LEAST_RUNS).to_string(),
-    };
-    format!(
-        "{runs} runs per side would decide every cell (--old A B C --new D E F), or earlier runs as --history"
-    )
 }
 
 /// Which cells have a time in some runs of a side only.

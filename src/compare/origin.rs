@@ -40,5 +40,8 @@ fn of_one_run(sweep: &Sweep) -> String {
         (!assumed.is_empty())
             .then(|| format!("assumed for fewer than {LEAST_CELLS} cells: {}", assumed.join(", "))),
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    match parts.into_iter().flatten().collect::<Vec<_>>() {
+        parts if parts.is_empty() => "none: no cell has a time on both sides".into(),
+        parts => parts.join("; "),
+    }
 }

@@ -45,7 +45,7 @@ pub struct Planned {
 /// The plans for seeing each of these slowdowns in any cell of `runs`' sweep.
 pub fn plans(runs: &Runs, slowdowns: &[f64], policy: &Policy) -> Vec<Plan> {
     let cells = calibrate(runs, policy);
-    let measured = runs.runs.len() > 1 || !runs.null_spread.is_empty();
+    let measured = cells.iter().any(|cell| cell.is_measured) || !runs.null_spread.is_empty();
     slowdowns.iter().map(|see| plan(&cells, *see, measured, policy)).collect()
 }
 

@@ -60,7 +60,15 @@ mod tests {
     fn cell(run_spread: f64, df: f64) -> Calibrated {
         let case = Case { op: "fft".into(), n: 8, dtype: DType::F32, density: None, seed: 1 };
         let cell = Cell { case, backend: "cpu".into(), variant: "realfft".into(), cache: Cache::Cold };
-        Calibrated { cell, run_spread, own_spread: run_spread, df, apart: 0.0, threshold: 0.1 }
+        Calibrated {
+            cell,
+            run_spread,
+            own_spread: run_spread,
+            df,
+            apart: 0.0,
+            threshold: 0.1,
+            is_measured: true,
+        }
     }
 
     #[test]

@@ -125,7 +125,7 @@ pub fn spreads(pairs: &[Pair], limits: &[Limits], stored: &BTreeMap<String, f64>
     let spread = |((pair, limits), own): ((&Pair, &Limits), &Option<(f64, f64)>)| {
         let pace = Pace::of(pair);
         let stored = stored.get(&pair.cell.to_string()).map_or(0.0, |sd| sd * sd);
-        let least = stored.max(within(pair)?).max(pace.least().powi(2));
+        let least = within(pair)?.max(pace.least().powi(2));
         let (variance, df) = match own {
             Some(own) => {
                 let usual = limits.run_spread.unwrap_or(pace.usual()).powi(2);
@@ -138,7 +138,7 @@ pub fn spreads(pairs: &[Pair], limits: &[Limits], stored: &BTreeMap<String, f64>
             None => unreplicated.spread(pair, limits)?,
         };
         let own = own.map(|(variance, df)| (variance.max(least), df));
-        Some(Spread { variance: variance.max(least), df, own })
+        Some(Spread { variance: variance.max(least).max(stored), df, own })
     };
     pairs.iter().zip(limits).zip(&own).map(spread).collect()
 }
@@ -147,7 +147,9 @@ pub fn spreads(pairs: &[Pair], limits: &[Limits], stored: &BTreeMap<String, f64>
 pub fn unreplicated(pairs: &[Pair], limits: &[Limits]) -> Unreplicated {
     Unreplicated::of(pairs, |place, pair| {
         let is_single = pair.runs().all(|runs| runs.len() == 1);
-        is_single && !limits[place].ignored && super::verdict::different(pair).is_none()
+        is_single
+            && !limits[place].ignored
+            && pair.both().is_none_or(|(old, new)| super::verdict::different(old, new).is_none())
     })
 }
 

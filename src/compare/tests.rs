@@ -110,6 +110,25 @@ fn times_of_another_accuracy_class_are_not_compared() {
 }
 
 #[test]
+fn a_doubling_of_all_cells_with_one_run_per_side_asks_for_more_runs_and_promises_nothing() {
+    let old = side(vec![rehearsal::run(1, &REALISTIC, &|_| 1.0)]);
+    let new =
+        side(vec![rehearsal::run(2, &REALISTIC, &|cell| if cell.backend == "cuda" { 2.0 } else { 1.0 })]);
+    let comparison = compare(&old, &new, &Policy::default());
+    let change = planted(&comparison);
+    assert_eq!(
+        change.next.as_deref(),
+        Some(
+            "give 3 runs per side, since one shows no spread (--old A B C --new D E F), or two or more earlier runs as \
+             --history"
+        )
+    );
+    let history = side(vec![rehearsal::run(3, &REALISTIC, &|_| 1.0)]);
+    let notes = compare_with_history(&old, &new, &history, &Policy::default()).notes;
+    assert!(notes.iter().any(|note| note.text.starts_with("--history names one run")), "{notes:?}");
+}
+
+#[test]
 fn another_pick_is_told() {
     let (mut old, new) = with_change(|row| row.picked = Some("dmma".into()));
     let told = |old: &Runs| {

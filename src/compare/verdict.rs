@@ -29,6 +29,15 @@ pub const OWN_SHARE: f64 = 2.0;
 /// hold by them: Student's t is 31.8 at 99 %.
 const LEAST_OWN_DF: f64 = 2.0;
 
+/// Runs per side that show a spread well enough to be recommended where there is none yet.
+pub const LEAST_RUNS: usize = 3;
+
+/// How several runs per side are given.
+pub const COMMAND: &str = "--old A B C --new D E F";
+
+/// How earlier runs are given.
+pub const HISTORY: &str = "two or more earlier runs as --history";
+
 /// What to do about a slowdown.
 pub const SEE_WHAT_CHANGED: &str = "see what changed; compare more runs per side if you doubt it";
 
@@ -58,7 +67,7 @@ impl<'a> Candidate<'a> {
         let alone =
             spread.and_then(|spread| spread.own).filter(|(_, df)| *df >= LEAST_OWN_DF).zip(pair.both());
         let alone = alone.map(|((variance, df), (old, new))| Shift::of(&old.runs, &new.runs, variance, df));
-        let different = different(pair);
+        let different = pair.both().and_then(|(old, new)| different(old, new));
         let p = shift.filter(|_| !limits.ignored && different.is_none()).map(Shift::p);
         Candidate { pair, limits, shift, spread, threshold: threshold(pair, &limits), different, p, alone }
     }
@@ -89,9 +98,8 @@ impl<'a> Candidate<'a> {
             && change.p_rounds.is_none_or(|p| p <= ROUNDS_ALPHA);
         let (verdict, doubt) = by_time(shift, old, new, self.threshold, significant);
         (change.verdict, change.doubt) = (verdict, doubt);
-        let needed = plan::runs_to_see(2.0 * self.threshold, change.run_spread.unwrap_or(0.0), alpha, tested);
-        let needed = needed.map(|runs| runs.max(old.runs.len().max(new.runs.len()) + 1));
-        (change.reason, change.next) = words(&change, significant, needed);
+        (change.reason, change.next) =
+            words(&change, significant, &self.more_runs(shift, old, new, alpha, tested));
         let growth = self.limits.error_growth.unwrap_or(ERROR_GROWTH);
         if !change.verdict.is_regression()
             && let Some(reason) = less_accurate(old, new, growth)
@@ -100,6 +108,26 @@ impl<'a> Candidate<'a> {
             return told(change, Verdict::LessAccurate, reason, Some(next.into()));
         }
         change
+    }
+
+    /// How many runs would decide a cell that is unsure.
+    fn more_runs(&self, shift: Shift, old: &Evidence, new: &Evidence, alpha: f64, tested: usize) -> String {
+        let Some(spread) = self.spread.filter(|spread| spread.own.is_some()) else {
+            return format!(
+                "give {LEAST_RUNS} runs per side, since one shows no spread ({COMMAND}), or {HISTORY}"
+            );
+        };
+        // The further the change, the fewer runs it takes.
+        let see = (2.0 * self.threshold).max(shift.log.abs().exp_m1());
+        match plan::runs_to_see(see, spread.variance.sqrt(), alpha, tested) {
+            Some(runs) => {
+                let runs = runs.max(old.runs.len().max(new.runs.len()) + 1);
+                format!("give {runs} runs per side ({COMMAND}), or a wider --threshold")
+            }
+            None => {
+                format!("give a wider --threshold: {} runs per side would not decide", plan::MOST_RUNS)
+            }
+        }
     }
 
     /// The figures, with no verdict yet.
@@ -195,8 +223,7 @@ fn one_sided(old: &Standing, new: &Standing) -> (Verdict, String, Option<String>
 }
 
 /// Why the times of both sides are of different things, if they are, and the next step.
-pub fn different(pair: &Pair) -> Option<(String, &'static str)> {
-    let (old, new) = pair.both()?;
+pub fn different(old: &Evidence, new: &Evidence) -> Option<(String, &'static str)> {
     if let Some((first, other)) = disagree(&old.timers, &new.timers) {
         let reason = format!("some runs were timed by the {}, some by the {}", first.words(), other.words());
         return Some((reason, "run both sides again, on the same kind of device"));
@@ -273,16 +300,10 @@ fn less_accurate(old: &Evidence, new: &Evidence, growth: f64) -> Option<String> 
     })
 }
 
-/// The reason and the next step of a verdict by time; `needed` runs per side would decide an unsure one.
-fn words(change: &Change, significant: bool, needed: Option<usize>) -> (String, Option<String>) {
+/// The reason and the next step of a verdict by time; `more` is what would decide an unsure one.
+fn words(change: &Change, significant: bool, more: &str) -> (String, Option<String>) {
     let low = change.interval.map_or(1.0, |[low, _]| low);
     let interval = change_with_interval(change).unwrap_or_default();
-    let more = match needed {
-        Some(runs) => {
-            format!("give {runs} runs per side (--old A B ... --new C D ...), or a wider --threshold")
-        }
-        None => format!("give a wider --threshold: {} runs per side would not decide", plan::MOST_RUNS),
-    };
     match (change.verdict, change.doubt) {
         (Verdict::Unsure, Some(Doubt::Clock)) => {
             let clock = |side: &Option<super::Measured>| {
@@ -293,12 +314,13 @@ fn words(change: &Change, significant: bool, needed: Option<usize>) -> (String, 
                 format!("{interval}, but the GPU's clock was {new:.0} MHz and had been {old:.0} MHz");
             (reason, Some("run NEW again when the GPU is cool and alone".into()))
         }
-        (Verdict::Unsure, Some(Doubt::MaybeSlower)) if low > 1.0 + change.threshold && !significant => {
-            (format!("{interval}, which may be chance among the cells and rounds compared"), Some(more))
-        }
+        (Verdict::Unsure, Some(Doubt::MaybeSlower)) if low > 1.0 + change.threshold && !significant => (
+            format!("{interval}, which may be chance among the cells and rounds compared"),
+            Some(more.into()),
+        ),
         (Verdict::Unsure, Some(Doubt::MaybeSlower)) => {
             let detectable = percent(change.detectable.unwrap_or(f64::INFINITY));
-            (format!("{interval}; smallest detectable change {detectable}"), Some(more))
+            (format!("{interval}; smallest detectable change {detectable}"), Some(more.into()))
         }
         (Verdict::Slower, _) => (interval, Some(SEE_WHAT_CHANGED.into())),
         _ => (interval, None),

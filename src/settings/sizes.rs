@@ -54,11 +54,12 @@ struct Range {
 
 impl Range {
     fn parse(item: &str, first: &str, rest: &str) -> Result<Range> {
-        let Some((last, step)) = rest.split_once(':') else {
-            bail!("range '{item}' has no step: write {item}:x2 to double or {item}:+64 to add 64");
-        };
+        let (last, step) = rest.split_once(':').map_or((rest, None), |(last, step)| (last, Some(step)));
         let (first, last) = (size(first)?, size(last)?);
         ensure!(first <= last, "range '{item}' runs backwards: write the smaller end first");
+        let Some(step) = step else {
+            bail!("range '{item}' has no step: write {item}:x2 to double or {item}:+64 to add 64");
+        };
         Ok(Range { first, last, step: Step::parse(item, step.trim())? })
     }
 
@@ -132,6 +133,7 @@ mod tests {
             ("1..10:x0", "never ends"),
             ("1..10:+0", "never ends"),
             ("10..1:x2", "runs backwards"),
+            ("10..1", "runs backwards"),
             ("1..10", "has no step"),
             ("1..10:2", "neither x"),
             ("1..10:x1.5", "neither x"),

@@ -49,6 +49,8 @@ pub struct Entry {
     pub device: String,
     /// Arithmetic of the variant.
     pub accuracy: Accuracy,
+    /// Fingerprint of the operands, where the report has it.
+    pub inputs: Option<String>,
     /// Median and its 95 % interval in seconds, all among the believed ones, where it was measured.
     pub time: Option<(f64, [f64; 2])>,
     /// The clock of its samples, where it has some.
@@ -94,7 +96,25 @@ pub fn gather(folders: &[PathBuf]) -> Result<Found> {
     }
     // Stable, so that equal times keep the order of their paths.
     found.reports.sort_by_key(|report| report.started);
+    leave_copies_out(&mut found);
     Ok(found)
+}
+
+/// Counts each run once: two files with the same start, machine and settings are copies of one report.
+fn leave_copies_out(found: &mut Found) {
+    let mut kept: Vec<Dated> = vec![];
+    for report in found.reports.drain(..) {
+        let same =
+            |other: &&Dated| other.started == report.started && other.environment == report.environment;
+        match kept.iter().rev().take_while(|other| other.started == report.started).find(same) {
+            Some(first) => {
+                let reason = format!("{}: the same run as {}", report.visit.name, first.visit.name);
+                found.left_out.push(LeftOut { name: report.visit.name, reason });
+            }
+            None => kept.push(report),
+        }
+    }
+    found.reports = kept;
 }
 
 fn nothing(folders: &[PathBuf], left_out: &[LeftOut]) -> String {
@@ -166,6 +186,7 @@ fn entry(report: &Report, row: &Row) -> Entry {
         side: row.side,
         device: device(report, row),
         accuracy: row.accuracy,
+        inputs: row.inputs.clone(),
         time,
         clock: row.execute.as_ref().map(|execute| execute.clock),
         outcome: row.outcome,
@@ -213,7 +234,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::create_dir_all(at("a/b")).unwrap();
-        file::save(&dated("2026-11-21T10:00:00Z"), &at("z.json")).unwrap();
+        let mut other_host = dated("2026-11-21T10:00:00Z");
+        other_host.environment.host.name = "other".into();
+        file::save(&other_host, &at("z.json")).unwrap();
         file::save(&dated("2026-11-21T12:30:00+03:00"), &at("a/earlier.json")).unwrap();
         file::save(&dated("2026-11-21T10:00:00Z"), &at("a/b/report.json")).unwrap();
         file::save(&dated("yesterday"), &at("undated.json")).unwrap();
@@ -229,6 +252,17 @@ mod tests {
         assert!(left_out[0].starts_with("cut.json: not JSON"), "{left_out:?}");
         assert!(left_out[1].starts_with("package.json: no schema_version"), "{left_out:?}");
         assert!(left_out[2].starts_with("undated.json: environment: started \"yesterday\""), "{left_out:?}");
+    }
+
+    #[test]
+    fn copies_of_a_report_count_once_and_are_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.json", "b.json"] {
+            file::save(&dated("2026-11-21T10:00:00Z"), &folder.path().join(name)).unwrap();
+        }
+        let found = gather(&[folder.path().into()]).unwrap();
+        assert_eq!((names(&found), found.left_out.len()), (vec!["a.json"], 1));
+        assert!(found.left_out[0].reason.contains("b.json: the same run as "), "{:?}", found.left_out);
     }
 
     #[test]

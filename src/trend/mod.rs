@@ -115,6 +115,9 @@ pub struct Series {
     pub device: String,
     /// Arithmetic of the variant. Times of different arithmetic are never joined.
     pub accuracy: Accuracy,
+    /// Reports whose times are left out because their operands differ from the newest report's although the seed is the same.
+    #[serde(default)]
+    pub other_operands: usize,
     /// The times, in order of the reports; at least one.
     pub points: Vec<Point>,
     /// Reports that tried and have no time, in order.

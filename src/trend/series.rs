@@ -8,26 +8,40 @@ use super::gather::{Dated, Entry};
 use super::{Absence, Direction, Level, Point, Request, Series, Step, steps};
 use crate::op::OPS;
 
-/// The series of `reports` that `request` asks for and that have a time.
+/// The series of `reports` that `request` asks for and that have a time, of the operands of each cell's newest report.
 pub fn series(reports: &[Dated], request: &Request) -> Vec<Series> {
     let mut found: Vec<Series> = vec![];
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let newest = newest_operands(reports);
     for (index, report) in reports.iter().enumerate() {
         for entry in report.rows.iter().filter(|entry| is_wanted(entry, request)) {
-            // Everything but the seed is in the cell's text.
-            let (cell, seed) = (&entry.cell, entry.cell.case.seed);
-            let key = format!("{cell}\n{seed}\n{:?}\n{}\n{:?}", entry.side, entry.device, entry.accuracy);
+            let key =
+                format!("{}\n{:?}\n{}\n{:?}", cell_key(entry), entry.side, entry.device, entry.accuracy);
             let place = *places.entry(key).or_insert_with(|| {
                 found.push(empty(entry));
                 found.len() - 1
             });
-            add(&mut found[place], index, entry);
+            match newest.get(&cell_key(entry)).zip(entry.inputs.as_deref()) {
+                Some((newest, own)) if *newest != own => found[place].other_operands += 1,
+                _ => add(&mut found[place], index, entry),
+            }
         }
     }
     found.retain(|series| !series.points.is_empty());
     found.sort_by(|a, b| order(a).partial_cmp(&order(b)).unwrap_or(std::cmp::Ordering::Equal));
     found.par_iter_mut().for_each(|series| fit(series, request.threshold));
     found
+}
+
+/// What makes a cell the same cell; everything but the seed is in its text.
+fn cell_key(entry: &Entry) -> String {
+    format!("{}\n{}", entry.cell, entry.cell.case.seed)
+}
+
+/// The fingerprint of each cell's operands in the newest report that has it.
+fn newest_operands(reports: &[Dated]) -> BTreeMap<String, &str> {
+    let rows = reports.iter().flat_map(|report| &report.rows);
+    rows.filter_map(|entry| Some((cell_key(entry), entry.inputs.as_deref()?))).collect()
 }
 
 fn is_wanted(entry: &Entry, request: &Request) -> bool {
@@ -55,6 +69,7 @@ fn empty(entry: &Entry) -> Series {
         device: entry.device.clone(),
         accuracy: entry.accuracy,
         points: vec![],
+        other_operands: 0,
         without_time: vec![],
         noise: None,
         correlation: None,

@@ -196,6 +196,21 @@ fn arithmetic_that_changed_makes_two_series_and_no_step() {
 }
 
 #[test]
+fn times_of_other_operands_than_the_newest_are_left_out_and_counted() {
+    let trend = of((0..20).map(|day| {
+        let mut rows = rows(0);
+        rows[1].inputs = Some(if day < 8 { "old".into() } else { "new".into() });
+        report(day, rows)
+    }));
+    let series = trend.series.iter().find(|series| series.variant == "cublas").unwrap();
+    assert_eq!((series.points.len(), series.other_operands), (12, 8));
+    let text = text::text(&trend);
+    let expected = "times of other operands than the newest report's are left out: 8 reports of matmul N=512 f32 \
+                    cuda/cublas cold; the operands";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
 fn a_drift_is_reported_as_such_with_its_size_and_without_steps() {
     let drifting =
         |day: usize| measured("matmul", 512, "cpu", "faer", 1e-3 * spread(day) * (1.0 + 0.01 * day as f64));

@@ -213,7 +213,23 @@ pub fn kept_apart(trend: &Trend) -> Vec<String> {
             )
         })
     });
-    several.chain(changed_arithmetic(trend)).collect()
+    several.chain(changed_arithmetic(trend)).chain(other_operands(trend)).collect()
+}
+
+/// How many times are of other operands than the newest, and so in no series.
+fn other_operands(trend: &Trend) -> Option<String> {
+    let mut with = trend.series.iter().filter(|series| series.other_operands > 0);
+    let first = with.next()?;
+    let more = match with.count() {
+        0 => String::new(),
+        more => format!(", and of {more} more"),
+    };
+    Some(format!(
+        "times of other operands than the newest report's are left out: {} of {}{more}; the operands of a seed change \
+         with the version of gpubench that made them",
+        counted(first.other_operands, "report"),
+        first.cell()
+    ))
 }
 
 /// The cells that have times of different arithmetic, such as `ieee` in old reports and `tf32` in new ones.

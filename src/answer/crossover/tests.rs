@@ -41,6 +41,19 @@ fn a_side_that_is_faster_everywhere_has_no_crossing() {
     assert!(found.changes.is_empty());
 }
 
+#[test]
+fn a_time_that_falls_between_two_sizes_may_cross_anywhere_between_them() {
+    let mut report = example::empty();
+    for (n, cpu, gpu) in [(16u64, 5e-6, 50e-6), (59, 70e-6, 900e-6), (70, 98e-6, 55e-6), (128, 328e-6, 66e-6)]
+    {
+        report.rows.push(example::measured("matmul", n, "cpu", "faer", cpu));
+        report.rows.push(example::measured("matmul", n, "cuda", "cublas", gpu));
+    }
+    let found = kernel(&report);
+    let [Place::At(low), Place::At(high)] = found.interval else { panic!("{found:?}") };
+    assert!(low < 61.0 && high > 69.0, "{low} {high}");
+}
+
 /// The same samples at every size, 10 % apart.
 fn blurred(overhead: f64) -> Report {
     let mut report = crossing_at(overhead, &[100, 1000]);

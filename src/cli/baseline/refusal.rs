@@ -1,6 +1,6 @@
 //! Why passes make no baseline, with the next step.
 
-use crate::compare::calibration::{Calibrated, unsound};
+use crate::compare::calibration::{Calibrated, mixed, unsound};
 use crate::compare::repetition::{LEAST_CHANCE, MOST, Repetition};
 use crate::compare::{Policy, Runs, Severity, environment};
 use crate::report::quantity::spread_text;
@@ -12,6 +12,9 @@ const SHOWN: usize = 8;
 pub fn refusal(runs: &Runs, cells: &[Calibrated], policy: &Policy, accept_noisy: bool) -> Option<String> {
     if let Some((cell, reason)) = unsound(runs).first() {
         return Some(format!("{cell} was {reason}"));
+    }
+    if let Some((cell, reason)) = mixed(runs).first() {
+        return Some(format!("the passes of {cell} are not of one thing: {reason}; take runs of one build"));
     }
     if cells.is_empty() {
         return Some("no cell has a time; see the reasons in the reports".into());

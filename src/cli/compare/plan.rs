@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::case::{Cache, Case};
 use crate::cli::args::CompareArgs;
 use crate::cli::listing::Listing;
+use crate::compare::calibration::mixed;
 use crate::compare::plan::{self, MOST_RUNS, POWER, Plan};
 use crate::compare::{Policy, load};
 use crate::report::file::to_json;
@@ -27,6 +28,11 @@ pub fn plan(args: &CompareArgs, policy: &Policy) -> Result<String> {
         other => bail!("--format: --plan is printed as table or json, not as '{other}'"),
     };
     let runs = load::runs(&args.plan)?;
+    if let Some((cell, reason)) = mixed(&runs).first() {
+        bail!(
+            "the runs of {cell} are not of one thing: {reason}; plan with runs of one build and one kind of device"
+        );
+    }
     let slowdowns: Vec<f64> = std::iter::once(args.see.unwrap_or(SEE)).chain(LADDER).collect();
     let plans = plan::plans(&runs, &slowdowns, policy);
     let [asked, ladder @ ..] = plans.as_slice() else { bail!("no slowdown to plan for") };
@@ -45,7 +51,9 @@ fn text(asked: &Plan, ladder: &[Plan]) -> Result<String> {
     }
     let spread = match asked.measured {
         true => "as these runs showed it",
-        false => "assumed, since one run cannot show it: save a baseline, or name several runs",
+        false => {
+            "assumed, since no cell has a time in several runs: save a baseline, or name several runs of one sweep"
+        }
     };
     let mut text = format!(
         "To see a slowdown of {} in any one cell with a chance of {} %, compare with --threshold {} and these runs per side:\n\n{}\n",

@@ -41,18 +41,25 @@ pub fn screen(report: &Report, color: bool) -> String {
         }
         text.push('\n');
     }
-    let problems: Vec<String> = [ended_early(report), summary(report)].into_iter().flatten().collect();
-    let problems = (!problems.is_empty()).then(|| format!("{}: --tables tells why.", problems.join("; ")));
+    let problems = match (ended_early(report), summary(report)) {
+        (None, None) => None,
+        (Some(early), None) => Some(format!("{early}: run the sweep again to have all.")),
+        (early, Some(summary)) => {
+            let early = early.map(|early| early + "; ").unwrap_or_default();
+            Some(format!("{early}{summary}: --tables tells why."))
+        }
+    };
     // What went wrong is told whatever else there is room for.
     for note in [problems, notes::run_warnings(report)].into_iter().flatten() {
         text.push_str(&paragraph(&note));
     }
     let notes = [
         sweeps.crossovers().filter(|_| few),
+        // Before what is less needed: the table cannot be read without it.
+        sweeps.legend(),
         sweeps.lessons(),
         sweeps.variants().filter(|_| !few),
         sweeps.first_use(),
-        sweeps.legend(),
         notes::grades(report).map(|grades| grades + " More: --tables."),
     ];
     for note in notes.into_iter().flatten() {

@@ -9,7 +9,7 @@ use crate::answer::crossover::crossover;
 use crate::answer::crossover_text::crossover_clause;
 use crate::answer::first_use::{FirstUse, Repayment, repayment};
 use crate::answer::machine::machine;
-use crate::answer::{Comparison, Kind, Pair, factor_text, has_both_caches};
+use crate::answer::{Comparison, Kind, Pair, SpeedUp, has_both_caches};
 use crate::backend::Side;
 use crate::case::{Cache, DType};
 use crate::op;
@@ -142,7 +142,7 @@ impl Sweeps<'_> {
     }
 
     /// At their largest size, what each variant costs of ops that do not ask which side is faster; and of others how
-    /// much slower than the best the other variants of the GPU are, where there are any.
+    /// much slower than the best those variants of the GPU are that are measurably slower.
     pub fn lessons(&self) -> Option<String> {
         let alone = |sweep: &Sweep<'_>| op::find(sweep.section.op).is_some_and(|op| !op.compares_sides());
         let lesson = |sweep| if alone(sweep) { costs(sweep) } else { slower(sweep) };
@@ -160,8 +160,8 @@ fn slower(sweep: &Sweep<'_>) -> Option<String> {
         .iter()
         .filter(|row| row.side == Side::Gpu && row.is_headline() && row.variant != best.gpu.variant);
     let told = |row: &&Row| {
-        let waited = estimate(row, Kind::Resident)?.value;
-        Some(format!("{} {}", row.variant, factor_text(waited / best.gpu_s.value)))
+        let times = SpeedUp(estimate(row, Kind::Resident)?.over(best.gpu_s)?);
+        (times.winner() == Some(Side::Gpu)).then(|| format!("{} {}", row.variant, times.factor_text()))
     };
     let told: Vec<String> = rivals.filter_map(told).collect();
     let (name, n, than) = (&sweep.name, case.n, &best.gpu.variant);

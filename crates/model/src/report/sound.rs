@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use anyhow::{Context, bail, ensure};
 
-use super::{Execute, Outcome, Report, Row};
+use super::{Execute, Outcome, Phases, Report, Row};
 use crate::Ceilings;
 use crate::measure::stats::Summary;
 
@@ -46,7 +46,8 @@ pub fn check(report: &Report) -> anyhow::Result<()> {
         );
     }
     for (index, row) in report.rows.iter().enumerate() {
-        check_row(row).with_context(|| format!("row {index}"))?;
+        check_names(row).with_context(|| format!("row {index}"))?;
+        check_row(row).with_context(|| format!("row {index}, {}", cut(&row.cell().to_string())))?;
     }
     let mut places = HashMap::new();
     for (index, row) in report.rows.iter().enumerate() {
@@ -75,6 +76,11 @@ pub fn check_row(row: &Row) -> anyhow::Result<()> {
     ensure!(row.threads != Some(0), "threads is 0, and none do no work; {FIX}");
     let work = [row.work.flop, row.work.bytes];
     ensure!(work.iter().all(|figure| *figure >= 0.0), "work is less than none; {FIX}");
+    if let Some(error) = row.error {
+        let figures = [error.value, error.bound];
+        ensure!(figures.iter().all(|figure| *figure >= 0.0), "error is less than none; {FIX}");
+    }
+    row.phases.as_ref().map_or(Ok(()), check_phases).context("phases")?;
     let Some(execute) = &row.execute else { return Ok(()) };
     let outcome = row.outcome.name();
     ensure!(row.outcome == Outcome::Measured, "outcome {outcome}, and yet a time in execute; {FIX}");
@@ -137,16 +143,48 @@ fn check_execute(execute: &Execute) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Refuses times of phases that are none, and copies of something in no time.
+fn check_phases(phases: &Phases) -> anyhow::Result<()> {
+    for (key, time) in [
+        ("inputs_s", phases.inputs_s),
+        ("prepare_s", phases.prepare_s),
+        ("plan_s", phases.plan_s.unwrap_or(0.0)),
+        ("first_s", phases.first_s),
+        ("download_s", phases.download_s),
+        ("check_s", phases.check_s),
+        ("verify_s", phases.verify_s),
+    ] {
+        seconds(key, &[time])?;
+    }
+    for (key, copy) in [("upload", &phases.upload), ("download", &phases.download)] {
+        let Some(copy) = copy else { continue };
+        seconds(key, &copy.host_s)?;
+        ensure!(
+            copy.bytes == 0 || copy.host_s.iter().all(|time| *time > 0.0),
+            "{key} holds {} bytes copied in no time; {FIX}",
+            copy.bytes
+        );
+    }
+    Ok(())
+}
+
 /// Refuses figures that are not those of the samples they are said to sum up.
 fn check_summary(execute: &Execute) -> anyhow::Result<()> {
     for (key, samples) in [("samples_s", &execute.samples_s), ("host_samples_s", &execute.host_samples_s)] {
         ensure!(samples.iter().all(|time| *time > 0.0), "{key} holds a time of 0; {FIX}");
+    }
+    if let Some(quantiles) = execute.quantiles_s {
+        ensure!(quantiles.is_sorted(), "quantiles_s do not ascend; {FIX}");
+    }
+    if let Some(drift) = execute.drift {
+        ensure!((0.0..=1.0).contains(&drift.p), "drift: p is {}, which is no chance; {FIX}", drift.p);
     }
     let (own, host) = (Summary::of(&execute.samples_s), Summary::of(&execute.host_samples_s));
     let figures = [
         ("median_s", execute.median_s, own.map(|own| own.median)),
         ("min_s", execute.min_s, own.map(|own| own.min)),
         ("max_s", execute.max_s, own.map(|own| own.max)),
+        ("mad_s", execute.mad_s, own.map(|own| own.mad)),
         ("host_median_s", execute.host_median_s, host.map(|host| host.median)),
     ];
     for (key, told, found) in figures {
