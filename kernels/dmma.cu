@@ -164,7 +164,7 @@ template <typename T, int ROWS, int COLUMNS, int HIGH, int WIDE, int GROUPS, int
     }
 };
 
-// Threads and bytes of shared memory are those with which `src/backend/cuda/ffi/dmma.rs` launches the entry.
+// Threads and bytes of shared memory are those with which `crates/cuda/src/ffi/dmma.rs` launches the entry.
 #define ENTRY(NAME, THREADS, SHARED, T, ...)                                                                        \
     static_assert(Product<T, __VA_ARGS__>::threads == THREADS && Product<T, __VA_ARGS__>::bytes == SHARED, #NAME);  \
     extern "C" __global__ void __launch_bounds__(THREADS) NAME(const T* a, const T* b, T* c, unsigned n) {          \

@@ -1,4 +1,4 @@
-// What takes a sample besides the work itself: see src/backend/cuda/timing.
+// What takes a sample besides the work itself: see crates/cuda/src/timing.
 //
 // `board` is memory of the host that the device sees: word 0 is the newest ticket that the host released, word 1 the
 // last one that was not waited for to the end, and each stamp takes two words from word 2 on.

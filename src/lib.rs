@@ -17,7 +17,6 @@ pub mod export;
 pub mod fleet;
 pub mod html;
 pub mod observe;
-pub mod op;
 pub mod plan;
 pub mod settings;
 pub mod trend;
@@ -25,3 +24,4 @@ pub mod worker;
 
 pub use gpubench_host::{processors, user_cache};
 pub use gpubench_model::{case, data, error, measure, report};
+pub use gpubench_ops as op;

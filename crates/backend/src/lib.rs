@@ -1,0 +1,70 @@
+//! What a backend is: it prepares a job per cell and times it. Names no backend.
+
+pub mod contents;
+mod job;
+
+pub use gpubench_model::{
+    Accuracy, Arithmetic, BusRates, Ceilings, ClockCheck, Compile, Conditions, DevicePhases, Finding, Floors,
+    HostMemory, PageFaults, Sample, SetupCounts, Side, Transfer, Variant, fewer_threads, on_threads,
+};
+pub use job::{Backend, Job};
+
+use gpubench_model::error::Unavailable;
+
+/// What a worker is told before it starts a backend.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct Options {
+    /// CPU threads; all that the process may use when `None`.
+    pub threads: Option<usize>,
+    /// Whether CPU threads are bound to processors, one a core.
+    #[serde(default)]
+    pub pin: bool,
+    /// The library that the worker may load, see [`Variant::library`]; `None` for a worker that loads none of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library: Option<String>,
+    /// BLAS libraries that the CPU's side takes before those it finds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blas: Vec<std::path::PathBuf>,
+    /// Ordinal of the CUDA device.
+    pub device: u32,
+    /// Where host data lies when it is copied to a device and back.
+    #[serde(default)]
+    pub transfer: HostMemory,
+    /// Script of the simulated device.
+    pub sim: Option<std::path::PathBuf>,
+    /// Ops of the run, for which kernels are compiled at the start.
+    pub ops: Vec<String>,
+    /// Element types of the run.
+    pub dtypes: Vec<gpubench_model::case::DType>,
+}
+
+/// A registered backend.
+pub struct Registration {
+    /// The word used everywhere.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Whether its times are simulated and its variants come from a script.
+    pub simulated: bool,
+    /// The variants it offers; `options` matters to `sim`, whose script names them, and to `cpu`, whose
+    /// libraries they may name.
+    pub variants: fn(options: &Options) -> anyhow::Result<Vec<Variant>>,
+    /// Starts it: device context, thread pools, libraries needed at once.
+    pub start: fn(options: &Options) -> Result<Box<dyn Backend>, Unavailable>,
+    /// Looks for everything it could use, for `doctor`.
+    pub findings: fn(options: &Options) -> Vec<Finding>,
+}
+
+/// The libraries that need a worker each for the variants of a backend, in the order of its table; none where the
+/// variants cannot be listed.
+pub fn libraries(backend: &Registration, options: &Options) -> Vec<String> {
+    let mut libraries: Vec<String> = vec![];
+    for variant in (backend.variants)(options).unwrap_or_default() {
+        if let Some(library) =
+            variant.library.filter(|library| !libraries.iter().any(|known| known == library))
+        {
+            libraries.push(library.into_owned());
+        }
+    }
+    libraries
+}

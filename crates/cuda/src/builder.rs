@@ -1,0 +1,90 @@
+//! Kernels from source to code on the device: compiled, or read from the cache on disk. Keeps and counts none.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use cudarc::driver::{CudaContext, CudaModule};
+use cudarc::nvrtc::Ptx;
+use gpubench_backend::Compile;
+use gpubench_host::user_cache;
+use gpubench_model::error::{CellError, Unavailable};
+
+use super::cache::{self, Cache, Stored};
+use super::failure::driver;
+use super::kernels::KernelSource;
+use super::nvrtc::{Compiler, Target};
+
+/// Compiles and loads the kernels of one device.
+pub struct Builder {
+    ctx: Arc<CudaContext>,
+    cache: Cache,
+    compiler: Compiler,
+    /// What tells one build of the compiler from another.
+    library: String,
+}
+
+impl Builder {
+    /// A builder for a device of compute capability `chip`, such as 90. NVRTC has been loaded from the file `nvrtc`.
+    pub fn new(ctx: &Arc<CudaContext>, chip: i32, nvrtc: Option<&str>) -> Result<Builder, Unavailable> {
+        let compiler = Compiler::new(chip).map_err(|reason| {
+            Unavailable::new(
+                reason,
+                "install the NVRTC of a newer CUDA release: pip install -U nvidia-cuda-nvrtc",
+            )
+        })?;
+        let cache = Cache::of_user(&|name| std::env::var_os(name));
+        let library = nvrtc.map(|path| user_cache::file_identity(Path::new(path))).unwrap_or_default();
+        Ok(Builder { ctx: Arc::clone(ctx), cache, compiler, library })
+    }
+
+    /// Reads a source's code from the cache on disk and loads it; where there is none, compiles it, and keeps it there.
+    pub fn build(&self, source: &KernelSource) -> Result<(Arc<CudaModule>, Compile), CellError> {
+        if let Some(ready) = self.load_kept(source) {
+            return Ok(ready);
+        }
+        let start = Instant::now();
+        let image = self.compiler.compile(source.name, source.text).map_err(CellError::Failed)?.image;
+        let module = self.load(image.clone())?;
+        let cold_s = start.elapsed().as_secs_f64();
+        self.cache.put(&self.key(source), &Stored { image, cold_s });
+        // Loaded again from the disk, so that a run that compiles also tells what a run that does not will take.
+        let again = self.load_kept(source);
+        Ok(again.unwrap_or((module, Compile { cold_s: Some(cold_s), cached_s: None })))
+    }
+
+    /// Reads a source's code from the cache on disk and loads it; forgets code that the driver refuses.
+    pub fn load_kept(&self, source: &KernelSource) -> Option<(Arc<CudaModule>, Compile)> {
+        let key = self.key(source);
+        let start = Instant::now();
+        let Stored { image, cold_s } = self.cache.get(&key)?;
+        let Ok(module) = self.load(image) else {
+            self.cache.remove(&key);
+            return None;
+        };
+        let cached_s = Some(start.elapsed().as_secs_f64());
+        Some((module, Compile { cold_s: Some(cold_s), cached_s }))
+    }
+
+    /// Compiles a source and loads it without the cache on disk. Code of another `serial` is other code, so that
+    /// NVRTC, which has a cache of its own, does not know it either.
+    pub fn build_anew(&self, source: &KernelSource, serial: u64) -> Result<Arc<CudaModule>, CellError> {
+        let text = format!("{}\n__device__ unsigned long long serial = {serial}ull;\n", source.text);
+        self.load(self.compiler.compile(source.name, &text).map_err(CellError::Failed)?.image)
+    }
+
+    fn key(&self, source: &KernelSource) -> String {
+        cache::key(source, &self.compiler, &self.library)
+    }
+
+    fn load(&self, image: Vec<u8>) -> Result<Arc<CudaModule>, CellError> {
+        let code = match self.compiler.target {
+            Target::Cubin(_) => Ptx::from_binary(image),
+            Target::Ptx(_) => {
+                let text = image.split(|byte| *byte == 0).next().unwrap_or_default();
+                Ptx::from_src(String::from_utf8_lossy(text))
+            }
+        };
+        self.ctx.load_module(code).map_err(driver("cuModuleLoadData"))
+    }
+}

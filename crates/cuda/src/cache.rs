@@ -1,0 +1,180 @@
+//! Compiled kernels on disk, so that a kernel is compiled once a machine. Losing the folder loses nothing.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use gpubench_host::user_cache;
+use gpubench_model::data::hash::fnv1a;
+
+use super::kernels::KernelSource;
+use super::nvrtc::Compiler;
+
+/// Changes when the layout of a file or of the key does.
+const FORMAT: u32 = 2;
+const MAGIC: &[u8; 8] = b"gpubenk2";
+/// Before the image: the magic, a hash of all that follows it, and the seconds of compiling, both little-endian.
+const HEADER: usize = MAGIC.len() + 8 + SECONDS;
+const SECONDS: usize = size_of::<f64>();
+
+/// A compiled source file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored {
+    /// CUBIN or PTX.
+    pub image: Vec<u8>,
+    /// Host seconds that compiling and then loading it took.
+    pub cold_s: f64,
+}
+
+/// A folder of compiled kernels, or none.
+pub struct Cache {
+    folder: Option<PathBuf>,
+}
+
+impl Cache {
+    /// The user's cache; none when `GPUBENCH_KERNEL_CACHE` is `off` or there is no home.
+    pub fn of_user(variable: &dyn Fn(&str) -> Option<OsString>) -> Cache {
+        Cache { folder: user_cache::folder("kernels", "GPUBENCH_KERNEL_CACHE", variable) }
+    }
+
+    /// The folder; `None` when nothing is kept.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// What is stored under `key`, if it is there and intact.
+    pub fn get(&self, key: &str) -> Option<Stored> {
+        parse(&std::fs::read(self.folder.as_ref()?.join(key)).ok()?)
+    }
+
+    /// Stores a compiled source. A folder that cannot be written costs a compilation next time and nothing now.
+    pub fn put(&self, key: &str, stored: &Stored) {
+        if let Some(folder) = &self.folder {
+            // Another process may be doing the same: whichever renames last wins, and both files are whole.
+            let _ = user_cache::write(folder, key, &bytes(stored));
+        }
+    }
+
+    /// Forgets an image that the driver refused.
+    pub fn remove(&self, key: &str) {
+        if let Some(folder) = &self.folder {
+            let _ = std::fs::remove_file(folder.join(key));
+        }
+    }
+}
+
+fn bytes(stored: &Stored) -> Vec<u8> {
+    let body = [&stored.cold_s.to_le_bytes(), &stored.image[..]].concat();
+    [MAGIC, &fnv1a(0, &body).to_le_bytes()[..], &body].concat()
+}
+
+/// Reads a file; `None` when it is not of this layout, cut short, damaged or empty.
+fn parse(file: &[u8]) -> Option<Stored> {
+    let (header, image) = file.split_at_checked(HEADER)?;
+    let (checksum, body) = file.strip_prefix(MAGIC)?.split_at_checked(8)?;
+    let seconds = header[HEADER - SECONDS..].try_into().map(f64::from_le_bytes).ok()?;
+    let intact = checksum == fnv1a(0, body).to_le_bytes() && seconds.is_finite() && seconds >= 0.0;
+    (intact && !image.is_empty()).then(|| Stored { image: image.to_vec(), cold_s: seconds })
+}
+
+/// The name under which a source compiled by `compiler` is stored.
+///
+/// NVRTC's version has no patch level, so the library's size and time of change stand in for it.
+pub fn key(source: &KernelSource, compiler: &Compiler, library: &str) -> String {
+    let mut options = compiler.options();
+    options.sort();
+    let [major, minor] = compiler.version;
+    let text = [
+        &format!("{FORMAT} {} {major}.{minor} {library}", env!("CARGO_PKG_VERSION")),
+        &options.join(" "),
+        source.name,
+        source.text,
+    ]
+    .join("\0");
+    format!("{}-{:016x}{:016x}", source.name, fnv1a(0, text.as_bytes()), fnv1a(1, text.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::nvrtc::Target;
+    use super::*;
+
+    fn compiler(arch: i32, minor: i32) -> Compiler {
+        Compiler { target: Target::Cubin(arch), version: [13, minor] }
+    }
+
+    const SOURCE: KernelSource = KernelSource { name: "k", text: "__global__ void k() {}" };
+
+    fn stored() -> Stored {
+        Stored { image: b"image".to_vec(), cold_s: 0.0625 }
+    }
+
+    #[test]
+    fn what_was_put_is_got_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache { folder: Some(folder.path().to_path_buf()) };
+        assert_eq!(cache.get("a"), None);
+        cache.put("a", &stored());
+        assert_eq!(cache.get("a"), Some(stored()));
+        cache.remove("a");
+        assert_eq!(cache.get("a"), None);
+    }
+
+    #[test]
+    fn a_damaged_or_truncated_file_is_no_hit() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache { folder: Some(folder.path().to_path_buf()) };
+        cache.put("a", &stored());
+        let file = folder.path().join("a");
+        let whole = std::fs::read(&file).unwrap();
+        for length in 0..whole.len() {
+            std::fs::write(&file, &whole[..length]).unwrap();
+            assert_eq!(cache.get("a"), None, "{length} bytes");
+        }
+        for position in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[position] ^= 1;
+            std::fs::write(&file, &damaged).unwrap();
+            assert_eq!(cache.get("a"), None, "byte {position}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_the_former_layout_or_with_an_impossible_time_is_no_hit() {
+        let image = b"an image that is long enough for a header";
+        let former = [&b"gpubenk1"[..], &fnv1a(0, image).to_le_bytes(), image].concat();
+        assert_eq!(parse(&former), None);
+        assert_eq!(parse(&bytes(&stored())), Some(stored()));
+        for cold_s in [f64::NAN, f64::INFINITY, -1.0] {
+            assert_eq!(parse(&bytes(&Stored { cold_s, ..stored() })), None, "{cold_s}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_image_and_time_come_back(
+            image in prop::collection::vec(any::<u8>(), 1..100),
+            cold_s in 0.0f64..1e6,
+        ) {
+            let stored = Stored { image, cold_s };
+            prop_assert_eq!(parse(&bytes(&stored)), Some(stored));
+        }
+
+        #[test]
+        fn other_content_behind_the_right_magic_is_no_hit(rest in prop::collection::vec(any::<u8>(), 0..100)) {
+            prop_assert_eq!(parse(&[MAGIC, &rest[..]].concat()), None);
+        }
+    }
+
+    #[test]
+    fn the_key_changes_with_everything_the_image_depends_on() {
+        let base = key(&SOURCE, &compiler(90, 0), "1 2");
+        assert_eq!(base, key(&SOURCE, &compiler(90, 0), "1 2"));
+        let other = KernelSource { name: "k", text: "__global__ void k() { }" };
+        assert_ne!(base, key(&other, &compiler(90, 0), "1 2"));
+        assert_ne!(base, key(&SOURCE, &compiler(80, 0), "1 2"));
+        assert_ne!(base, key(&SOURCE, &compiler(90, 1), "1 2"));
+        assert_ne!(base, key(&SOURCE, &compiler(90, 0), "1 3"));
+    }
+}

@@ -1,0 +1,95 @@
+//! FLOP a second of large matrix products by cuBLAS, in every arithmetic that the backend offers.
+
+use std::time::Instant;
+
+use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
+use gpubench_model::case::{Case, DType};
+use gpubench_model::error::CellError;
+use gpubench_ops as op;
+
+use super::super::context::{Cuda, Element};
+use super::super::ffi::cublas::{Arithmetic, Cublas};
+use super::super::timing::Timer;
+use super::{softly, uniform};
+
+/// Sides that are tried, each twice the last: on a slow device small products tell as much as large ones.
+const SIDES: [i32; 3] = [2048, 4096, 8192];
+/// The next side is tried while it is expected to take less than this, in seconds.
+const CLIMB_S: f64 = 0.06;
+/// How much longer a product of twice the side takes.
+const STEP: f64 = 8.0;
+/// Executions of a side that is not the last, and of the last at least.
+const EXECUTIONS: u32 = 2;
+/// Seconds for the last side.
+const SECONDS: f64 = 0.04;
+
+/// The highest rate of each arithmetic, by its word; those that fail are left out.
+///
+/// # Errors
+/// A lost device alone.
+pub fn rates(cuda: &Cuda, timer: &Timer) -> Result<Vec<(String, f64)>, CellError> {
+    let Some(cublas) = softly(cuda, Cublas::new(cuda))? else { return Ok(vec![]) };
+    let products = Products { cuda, timer, cublas };
+    let rates = [
+        ("f32", products.rate::<f32, f32>(Arithmetic::F32, "fill_f32")),
+        ("f64", products.rate::<f64, f64>(Arithmetic::F64, "fill_f64")),
+        ("tf32", products.rate::<f32, f32>(Arithmetic::Tf32, "fill_f32")),
+        ("f16", products.rate::<u16, f32>(Arithmetic::F16, "fill_f16")),
+        ("bf16", products.rate::<u16, f32>(Arithmetic::Bf16, "fill_bf16")),
+    ];
+    let mut found = vec![];
+    for (word, rate) in rates {
+        found.extend(softly(cuda, rate)?.map(|rate| (word.to_owned(), rate)));
+    }
+    Ok(found)
+}
+
+struct Products<'a> {
+    cuda: &'a Cuda,
+    timer: &'a Timer,
+    cublas: Cublas,
+}
+
+impl Products<'_> {
+    /// The highest rate over all sides that do not take too long or too much memory. The kernel `fill` makes operands
+    /// of type `A`.
+    fn rate<A, C>(&self, arithmetic: Arithmetic, fill: &str) -> Result<f64, CellError>
+    where
+        A: DeviceRepr + ValidAsZeroBits,
+        C: Element,
+    {
+        let mut best: f64 = 0.0;
+        for n in SIDES {
+            let side = n.unsigned_abs() as usize;
+            let bytes = (2 * size_of::<A>() + size_of::<C>()) * side * side;
+            match self.cuda.reserve(bytes as u128) {
+                Err(CellError::OutOfMemory { .. }) if best > 0.0 => break,
+                other => other?,
+            }
+            let (a, b) =
+                (uniform::<A>(self.cuda, fill, side * side)?, uniform(self.cuda, fill, side * side)?);
+            let mut c = self.cuda.alloc::<C>(side * side)?;
+            let mut work = || self.cublas.multiply(arithmetic, n, &a, &b, &mut c);
+            // The first call of a kind loads its kernel.
+            work()?;
+            let is_last = |least_s: f64| STEP * least_s > CLIMB_S || Some(&n) == SIDES.last();
+            let begun = Instant::now();
+            let (mut least_s, mut executions) = (f64::INFINITY, 0);
+            while executions < EXECUTIONS || is_last(least_s) && begun.elapsed().as_secs_f64() < SECONDS {
+                least_s = least_s.min(self.timer.span_s(&mut work)?);
+                executions += 1;
+            }
+            best = best.max(flop(side as u64) / least_s);
+            if is_last(least_s) {
+                break;
+            }
+        }
+        Ok(best)
+    }
+}
+
+/// FLOP of a product, by the op's own count.
+fn flop(n: u64) -> f64 {
+    let case = Case { op: "matmul".into(), n, dtype: DType::F32, density: None, seed: 0 };
+    op::find("matmul").map_or(0.0, |op| op.work(&case).flop)
+}

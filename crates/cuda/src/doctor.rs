@@ -1,0 +1,147 @@
+//! What `doctor` says of CUDA: the driver, the devices, each library, and which variants hang on it.
+
+use gpubench_backend::{Finding, Options, Variant};
+use gpubench_model::error::Unavailable;
+
+use super::cache::Cache;
+use super::choose_device;
+use super::device;
+use super::ffi::driver as ffi;
+use super::library::Library;
+use super::loader::{self, Loader};
+use super::ops::{auto, kernels};
+
+/// The libraries that a variant uses; of one that picks, those of all that it may pick.
+fn uses(variant: &Variant) -> Vec<Library> {
+    if variant.name == auto::AUTO {
+        return auto::picks(&variant.op).flat_map(|name| needs(&variant.op, name)).copied().collect();
+    }
+    needs(&variant.op, &variant.name).to_vec()
+}
+
+/// The libraries without which a variant that does the work itself cannot run.
+fn needs(op: &str, name: &str) -> &'static [Library] {
+    match (op, name) {
+        ("matmul", "cublas" | "cublas-tf32") => &[Library::Cublas],
+        ("matmul", "cublas-f16" | "cublas-bf16" | "widened") => &[Library::Cublas, Library::Nvrtc],
+        ("matmul", "ozaki-int8") => &[Library::CublasLt, Library::Nvrtc],
+        ("fft", "r2c" | "c2c") => &[Library::Cufft, Library::Nvrtc],
+        ("svd", "gram") => &[Library::Cusolver, Library::Cublas, Library::Nvrtc],
+        ("svd", "gesvdp") => &[Library::Cusolver, Library::Nvrtc],
+        ("solve", "potrf" | "getrf") | ("svd", _) => &[Library::Cusolver],
+        ("spgemm" | "spmv", "cusparse") => &[Library::Cusparse],
+        _ => &[Library::Nvrtc],
+    }
+}
+
+/// Variants that hang on `library`, or all of them, as `op/variant`.
+fn serves(library: Option<Library>) -> Vec<String> {
+    kernels()
+        .map(|kernel| &kernel.variant)
+        .filter(|variant| library.is_none_or(|library| uses(variant).contains(&library)))
+        .map(|variant| format!("{}/{}", variant.op, variant.name))
+        .collect()
+}
+
+/// Looks for everything the backend could use. Opens no context.
+pub fn findings(options: &Options) -> Vec<Finding> {
+    // Where no driver says otherwise, what the newest toolkit has is what one would install.
+    const NEWEST: u32 = 13;
+    let mut findings = Vec::new();
+    let mut major = NEWEST;
+    match loader::driver() {
+        Ok(driver) => {
+            let cuda = ffi::version().ok();
+            major = cuda.and_then(|version| u32::try_from(version / 1000).ok()).unwrap_or(NEWEST);
+            let module = device::kernel_module_version().unwrap_or_else(|| "unknown version".into());
+            let release = cuda.map_or_else(|| "?".into(), device::version_text);
+            findings.push(Finding {
+                name: "NVIDIA driver".into(),
+                path: driver.path.map(|path| path.display().to_string()),
+                version: Some(format!("{module}, CUDA {release}")),
+                serves: serves(None),
+                problem: None,
+                fix: None,
+            });
+            findings.extend(devices(options));
+        }
+        Err(missing) => findings.push(missing_thing("NVIDIA driver", missing, serves(None))),
+    }
+    let mut loader = Loader::new(major);
+    findings.extend(Library::ALL.map(|library| match loader.require(library) {
+        Ok(finding) => Finding { serves: serves(Some(library)), ..finding.clone() },
+        Err(missing) => missing_thing(library.title(), missing, serves(Some(library))),
+    }));
+    findings.push(kernel_cache(&Cache::of_user(&|name| std::env::var_os(name))));
+    findings
+}
+
+/// Where compiled kernels are kept, so that only the first run on a machine waits for the compiler.
+fn kernel_cache(cache: &Cache) -> Finding {
+    let folder = cache.folder().map(|folder| folder.display().to_string());
+    let missing = folder.is_none();
+    Finding {
+        name: "kernel cache".into(),
+        path: folder,
+        version: None,
+        serves: vec![],
+        problem: missing.then(|| "no folder to keep compiled kernels in: every run compiles them".into()),
+        fix: missing
+            .then(|| "set HOME or XDG_CACHE_HOME, and GPUBENCH_KERNEL_CACHE to anything but off".into()),
+    }
+}
+
+fn missing_thing(name: &str, missing: Unavailable, serves: Vec<String>) -> Finding {
+    let Unavailable { reason, fix } = missing;
+    Finding { name: name.into(), path: None, version: None, serves, problem: Some(reason), fix }
+}
+
+/// One entry a device, or one that says why the chosen one cannot be used.
+fn devices(options: &Options) -> Vec<Finding> {
+    let chosen = match choose_device(options.device) {
+        Ok(chosen) => chosen,
+        Err(missing) => return vec![missing_thing("CUDA device", missing, serves(None))],
+    };
+    let all = ffi::devices().unwrap_or_default();
+    let entry = |(ordinal, &device): (usize, &_)| Finding {
+        name: format!("CUDA device {ordinal}: {}", device::name(device)),
+        path: ffi::pci_bus_id(device).ok(),
+        version: Some(device::summary(device)),
+        serves: if ordinal == chosen as usize { serves(None) } else { vec![] },
+        problem: None,
+        fix: None,
+    };
+    all.iter().enumerate().map(entry).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_variant_hangs_on_some_library_and_the_driver() {
+        for kernel in kernels() {
+            assert!(!uses(&kernel.variant).is_empty(), "{:?}", kernel.variant);
+        }
+        assert!(serves(Some(Library::Cublas)).contains(&"matmul/cublas".to_owned()));
+        for (library, variant) in [
+            (Library::Cublas, "matmul/auto"),
+            (Library::Nvrtc, "matmul/auto"),
+            (Library::Cufft, "fft/auto"),
+            (Library::Nvrtc, "fft/mirrored"),
+            (Library::Nvrtc, "solve/cholesky"),
+            (Library::Nvrtc, "spgemm/gustavson"),
+        ] {
+            assert!(serves(Some(library)).contains(&variant.to_owned()), "{variant}");
+        }
+        assert!(!serves(Some(Library::Cufft)).contains(&"fft/mirrored".to_owned()));
+        assert!(serves(None).len() >= serves(Some(Library::Nvrtc)).len());
+    }
+
+    #[test]
+    fn what_is_missing_is_listed_with_its_fix() {
+        for finding in findings(&Options::default()) {
+            assert_eq!(finding.problem.is_some(), finding.fix.is_some(), "{finding:?}");
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Launches of `kernels/cholesky.cu` as safe functions: they own every array that the kernels read and write.
+
+use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, DevicePtrMut};
+use gpubench_backend::contents::Contents;
+use gpubench_model::error::{CellError, Unavailable};
+
+use super::super::context::{Cuda, Element};
+use super::super::kernels::KernelSource;
+use super::contents::device;
+use super::launch::{BLOCK, Shape, allow_shared, enqueue, enqueue_shaped, fits, parameter, resident_blocks};
+
+/// Rows and columns of a tile.
+const TILE: usize = 64;
+
+/// Rows that a block of `residual` takes.
+const ROWS_A_BLOCK: u32 = BLOCK / 32;
+
+/// How the tiles of a matrix are shared out among blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Plan {
+    /// Tiles along a side.
+    tiles: usize,
+    /// Blocks that take the diagonal tiles.
+    chains: u32,
+    /// All blocks.
+    grid: u32,
+}
+
+impl Plan {
+    /// The plan for a matrix of side `n` when `blocks` blocks, at least two, can wait for each other. A quarter of them
+    /// at most goes to the diagonal, so that the tiles below it, which are most of the work, have the others.
+    fn new(n: usize, blocks: u32) -> Plan {
+        let tiles = n.div_ceil(TILE);
+        let at_most = |count: usize, limit: u32| u32::try_from(count).unwrap_or(limit).min(limit);
+        let chains = at_most(tiles, (blocks / 4).max(1));
+        let below = tiles.saturating_sub(1) * tiles.saturating_sub(2) / 2 + tiles;
+        Plan { tiles, chains, grid: chains + at_most(below, blocks - chains) }
+    }
+
+    /// Elements of a workspace: the tiles of L and those of the right-hand side, then three vectors.
+    fn workspace(&self) -> usize {
+        (self.tiles * (self.tiles + 1) / 2 + self.tiles) * TILE * TILE + 3 * self.tiles * TILE
+    }
+}
+
+/// Bytes of shared memory of a block: three tiles.
+fn shared<T>() -> u32 {
+    (3 * TILE * TILE * size_of::<T>()) as u32
+}
+
+/// One step of iterative refinement: the residual in higher precision, and the correction that it asks for.
+struct Refinement<T> {
+    residual: CudaFunction,
+    correct: CudaFunction,
+    /// Blocks of `correct`.
+    grid: u32,
+    r: CudaSlice<T>,
+}
+
+/// A symmetric positive definite system, resident, and the launches that solve it.
+pub struct Cholesky<T> {
+    cuda: Cuda,
+    solve: CudaFunction,
+    refinement: Option<Refinement<T>>,
+    plan: Plan,
+    n: i32,
+    a: CudaSlice<T>,
+    b: CudaSlice<T>,
+    x: CudaSlice<T>,
+    /// A launch uses one of the two and clears the other, which the next one uses.
+    work: [CudaSlice<T>; 2],
+    info: [CudaSlice<i32>; 2],
+    /// Which of the two the next launch uses; its content is zero.
+    next: usize,
+}
+
+impl<T: Element> Cholesky<T> {
+    /// Uploads `a`, of `n * n` elements with n at least one, and `b`, of n; allocates the workspaces, which hold as
+    /// much as a large matrix together. With `refine`, solves are refined once.
+    ///
+    /// # Errors
+    /// The device gives a block too little shared memory, or cannot hold two blocks at once; the operands have other
+    /// lengths; they do not fit into its memory.
+    pub fn load(
+        cuda: &Cuda,
+        source: &'static KernelSource,
+        n: usize,
+        (a, b): (&[T], &[T]),
+        refine: bool,
+    ) -> Result<Self, CellError> {
+        let order = i32::try_from(n).ok().filter(|n| *n > 0 && a.len() as u128 == (*n as u128).pow(2));
+        let Some(order) = order.filter(|_| b.len() == n) else {
+            let lengths = format!("{} and {}", a.len(), b.len());
+            return Err(CellError::Failed(format!(
+                "a system of {n} unknowns has operands of {lengths} elements"
+            )));
+        };
+        let solve = cooperative::<T>(cuda, source, "cholesky")?;
+        let plan = Plan::new(n, blocks_at_once::<T>(cuda, &solve)?);
+        let vectors = 2 + usize::from(refine);
+        cuda.reserve((a.len() + vectors * n + 2 * plan.workspace()) as u128 * size_of::<T>() as u128)?;
+        let refinement = refine.then(|| Refinement::load(cuda, source, plan, n)).transpose()?;
+        Ok(Cholesky {
+            cuda: cuda.clone(),
+            solve,
+            refinement,
+            plan,
+            n: order,
+            a: cuda.upload(a)?,
+            b: cuda.upload(b)?,
+            x: cuda.alloc(n)?,
+            work: [cuda.alloc(plan.workspace())?, cuda.alloc(plan.workspace())?],
+            info: [cuda.alloc(1)?, cuda.alloc(1)?],
+            next: 0,
+        })
+    }
+
+    /// Enqueues a solve. A and b stay as they are.
+    pub fn run(&mut self) -> Result<(), CellError> {
+        let used = self.next;
+        self.factor_and_solve()?;
+        self.next = 1 - used;
+        self.refine(used)
+    }
+
+    fn factor_and_solve(&mut self) -> Result<(), CellError> {
+        let stream = &self.cuda.stream;
+        let (mut a, mut b) = (self.a.device_ptr(stream).0, self.b.device_ptr(stream).0);
+        let mut x = self.x.device_ptr_mut(stream).0;
+        let [mut work, mut other] =
+            in_turn(self.work.each_mut(), self.next).map(|w| w.device_ptr_mut(stream).0);
+        let [mut info, mut rest] =
+            in_turn(self.info.each_mut(), self.next).map(|i| i.device_ptr_mut(stream).0);
+        let Plan { grid, mut chains, .. } = self.plan;
+        let mut n = self.n;
+        let mut parameters = [
+            parameter(&mut a),
+            parameter(&mut b),
+            parameter(&mut x),
+            parameter(&mut work),
+            parameter(&mut other),
+            parameter(&mut info),
+            parameter(&mut rest),
+            parameter(&mut n),
+            parameter(&mut chains),
+        ];
+        let shape = Shape { grid: (grid, 1), threads: BLOCK, shared: shared::<T>(), cooperative: true };
+        // SAFETY: the entry takes (const T*, const T*, T*, T*, T*, i32*, i32*, i32, i32). A has n * n elements, b and x
+        // have n, both workspaces `Plan::workspace`, and the one used is zero: it was allocated so, or the launch
+        // before cleared it. `load` made the grid no larger than what is resident at once.
+        unsafe { enqueue_shaped(stream, &self.solve, shape, &mut parameters) }
+    }
+
+    /// Enqueues the refinement, if there is one, with the factor that the last launch left in workspace `used`.
+    fn refine(&mut self, used: usize) -> Result<(), CellError> {
+        let Some(Refinement { residual, correct, grid, r }) = &mut self.refinement else { return Ok(()) };
+        fits("the residual", r, self.b.len())?;
+        let stream = &self.cuda.stream;
+        let (mut a, mut b) = (self.a.device_ptr(stream).0, self.b.device_ptr(stream).0);
+        let (mut x, mut r) = (self.x.device_ptr_mut(stream).0, r.device_ptr_mut(stream).0);
+        let mut work = self.work[used].device_ptr_mut(stream).0;
+        let mut n = self.n;
+        let blocks = n.unsigned_abs().div_ceil(ROWS_A_BLOCK);
+        let mut parameters =
+            [parameter(&mut a), parameter(&mut b), parameter(&mut x), parameter(&mut r), parameter(&mut n)];
+        // SAFETY: the entry takes (const T*, const T*, const T*, T*, i32); A has n * n elements, the others have n.
+        unsafe { enqueue(stream, residual, (blocks, 1), &mut parameters)? };
+        let mut parameters = [parameter(&mut work), parameter(&mut r), parameter(&mut x), parameter(&mut n)];
+        let shape = Shape { grid: (*grid, 1), threads: BLOCK, shared: shared::<T>(), cooperative: true };
+        // SAFETY: the entry takes (T*, const T*, T*, i32); the workspace is one of `Plan::workspace` that holds the
+        // factor and whose last two vectors are zero, r and x have n elements; the grid is resident at once.
+        unsafe { enqueue_shaped(stream, correct, shape, &mut parameters) }
+    }
+
+    /// The order of the first leading minor that the last run found not to be positive; 0 when all were.
+    pub fn info(&self) -> Result<i32, CellError> {
+        let told = self.cuda.download(&self.info[1 - self.next])?;
+        Ok(order(told.first().copied().unwrap_or(0)))
+    }
+
+    /// The operands and the solution, for checks.
+    pub fn contents(&mut self) -> Contents<'_> {
+        Contents::new([device(&mut self.a), device(&mut self.b)], [device(&mut self.x)])
+    }
+
+    /// The solution that the last run found.
+    pub fn solution(&self) -> Result<Vec<T>, CellError> {
+        self.cuda.download(&self.x)
+    }
+}
+
+impl<T: Element> Refinement<T> {
+    fn load(cuda: &Cuda, source: &'static KernelSource, plan: Plan, n: usize) -> Result<Self, CellError> {
+        let correct = cooperative::<T>(cuda, source, "correct")?;
+        let blocks = blocks_at_once::<T>(cuda, &correct)?;
+        Ok(Refinement {
+            residual: cuda.function(source, &format!("residual_{}", T::DTYPE))?,
+            grid: u32::try_from(plan.tiles).unwrap_or(blocks).min(blocks),
+            correct,
+            r: cuda.alloc(n)?,
+        })
+    }
+}
+
+/// Loads the entry of that name for T, whose blocks have the shared memory that they need.
+fn cooperative<T: Element>(
+    cuda: &Cuda,
+    source: &'static KernelSource,
+    name: &str,
+) -> Result<CudaFunction, CellError> {
+    let (needed, there) = (shared::<T>() >> 10, cuda.shared_memory_per_block() >> 10);
+    if needed > there {
+        let reason = format!(
+            "the kernel needs {needed} KiB of shared memory a block in {}, and this device has {there} KiB",
+            T::DTYPE
+        );
+        return Err(Unavailable::new(reason, "use cuSOLVER's Cholesky: --variants potrf").into());
+    }
+    let function = cuda.function(source, &format!("{name}_{}", T::DTYPE))?;
+    allow_shared(&function, shared::<T>())?;
+    Ok(function)
+}
+
+/// Blocks that can wait for each other, one a multiprocessor, so that those of the diagonal share theirs with none.
+fn blocks_at_once<T: Element>(cuda: &Cuda, function: &CudaFunction) -> Result<u32, CellError> {
+    let resident = resident_blocks(cuda, function, BLOCK, shared::<T>())?;
+    if resident < 2 {
+        let reason = "the device does not hold two blocks of the kernel at once";
+        return Err(Unavailable::new(reason, "use cuSOLVER's Cholesky: --variants potrf").into());
+    }
+    Ok(resident.min(cuda.multiprocessors().max(2)))
+}
+
+/// Both of a pair, the one at `first` before the other.
+fn in_turn<T>([zero, one]: [T; 2], first: usize) -> [T; 2] {
+    if first == 0 { [zero, one] } else { [one, zero] }
+}
+
+/// What the kernel tells of a failure is the larger the earlier the column, 0 when there is none.
+fn order(told: i32) -> i32 {
+    if told == 0 { 0 } else { i32::MAX - told + 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_are_shared_out_among_no_more_blocks_than_there_are() {
+        assert_eq!(Plan::new(1, 132), Plan { tiles: 1, chains: 1, grid: 2 });
+        assert_eq!(Plan::new(64, 2), Plan { tiles: 1, chains: 1, grid: 2 });
+        assert_eq!(Plan::new(65, 132), Plan { tiles: 2, chains: 2, grid: 4 });
+        assert_eq!(Plan::new(512, 132), Plan { tiles: 8, chains: 8, grid: 37 });
+        assert_eq!(Plan::new(2048, 132), Plan { tiles: 32, chains: 32, grid: 132 });
+        for (n, blocks) in [(1, 2), (100, 2), (100, 3), (4096, 40), (100_000, 132)] {
+            let Plan { chains, grid, .. } = Plan::new(n, blocks);
+            assert!(chains >= 1 && grid > chains && grid <= blocks, "{n} {blocks}");
+        }
+    }
+
+    #[test]
+    fn a_workspace_holds_a_triangle_of_tiles_the_right_hand_side_and_three_vectors() {
+        assert_eq!(Plan::new(64, 132).workspace(), 2 * 4096 + 3 * 64);
+        assert_eq!(Plan::new(100, 132).workspace(), 5 * 4096 + 6 * 64);
+    }
+
+    #[test]
+    fn the_earliest_failure_is_told() {
+        assert_eq!(order(0), 0);
+        assert_eq!(order(i32::MAX), 1);
+        assert_eq!(order(i32::MAX - 41), 42);
+    }
+}

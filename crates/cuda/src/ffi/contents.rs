@@ -1,0 +1,105 @@
+//! What checks do with a device's memory: fingerprints, spoiling, replaced elements. In the order of the stream.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use cudarc::driver::{CudaFunction, CudaSlice, DevicePtrMut, result};
+use gpubench_backend::contents::{Memory, SPOILED, Span};
+use gpubench_model::error::CellError;
+
+use super::super::context::{Cuda, driver};
+use super::super::kernels::KernelSource;
+use super::launch::{enqueue, grid, parameter};
+
+/// The memory of a device's array.
+pub(crate) fn device<T>(array: &mut CudaSlice<T>) -> Memory<'_> {
+    let (stream, bytes) = (Arc::clone(array.stream()), array.num_bytes());
+    let address = array.device_ptr_mut(&stream).0;
+    Memory::Device(Span { address, bytes }, PhantomData)
+}
+
+/// Fingerprints that can be waited for together.
+pub const SLOTS: usize = 32;
+
+/// The kernel of `kernels/fingerprint.cu` and the sums that it writes.
+pub struct Checks {
+    cuda: Cuda,
+    kernel: CudaFunction,
+    sums: CudaSlice<u64>,
+}
+
+impl Checks {
+    /// Loads it from `source`, which must be that file.
+    pub fn load(cuda: &Cuda, source: &'static KernelSource) -> Result<Self, CellError> {
+        let kernel = cuda.function(source, "fingerprint")?;
+        // Not counted as an allocation: it belongs to no job.
+        let sums = cuda.stream.alloc_zeros(SLOTS).map_err(driver("cuMemAllocAsync"))?;
+        Ok(Checks { cuda: cuda.clone(), kernel, sums })
+    }
+
+    /// Forgets all sums.
+    pub fn clear(&mut self) -> Result<(), CellError> {
+        self.cuda.stream.memset_zeros(&mut self.sums).map_err(driver("cuMemsetD8Async"))
+    }
+
+    /// Enqueues the fingerprints of `spans`, one after the other into slots from `first` on, which were cleared.
+    ///
+    /// # Safety
+    /// Each span is memory of the device that stays allocated until the stream has passed this.
+    pub unsafe fn fingerprint(&mut self, spans: &[Span], first: usize) -> Result<(), CellError> {
+        if first + spans.len() > SLOTS {
+            return Err(CellError::Failed(format!(
+                "a job shows more than {SLOTS} arrays; please report this"
+            )));
+        }
+        let stream = Arc::clone(&self.cuda.stream);
+        let sums = self.sums.device_ptr_mut(&stream).0;
+        for (slot, span) in (first..).zip(spans) {
+            let (mut address, mut count, mut sum) = (span.address, span.bytes as u64, sums + 8 * slot as u64);
+            let mut parameters = [parameter(&mut address), parameter(&mut count), parameter(&mut sum)];
+            let blocks = (grid(&self.cuda, span.bytes / 8), 1);
+            // SAFETY: the entry takes (const u8*, u64, u64*); the caller vouches for the span, whose address, the start
+            // of an allocation, is a multiple of 256; `sums` has the slot.
+            unsafe { enqueue(&stream, &self.kernel, blocks, &mut parameters)? };
+        }
+        Ok(())
+    }
+
+    /// Enqueues the spoiling of `spans`.
+    ///
+    /// # Safety
+    /// As for [`Checks::fingerprint`]; and nothing relies on what the spans hold.
+    pub unsafe fn spoil(&self, spans: &[Span]) -> Result<(), CellError> {
+        spans.iter().try_for_each(|span| {
+            let stream = self.cuda.stream.cu_stream();
+            // SAFETY: the caller vouches for the span; the stream is alive.
+            unsafe { result::memset_d8_async(span.address, SPOILED, span.bytes, stream) }
+                .map_err(driver("cuMemsetD8Async"))
+        })
+    }
+
+    /// Waits for all enqueued work and reads the sums.
+    pub fn read(&self) -> Result<[u64; SLOTS], CellError> {
+        let mut sums = [0; SLOTS];
+        self.cuda.stream.memcpy_dtoh(&self.sums, &mut sums).map_err(driver("cuMemcpyDtoHAsync"))?;
+        self.cuda.synchronize()?;
+        Ok(sums)
+    }
+
+    /// Puts `new` at byte `offset` of `span`, which must have room for it, and returns what was there. Waits for all
+    /// earlier work.
+    ///
+    /// # Safety
+    /// As for [`Checks::fingerprint`]; any bytes are a value of the elements there.
+    pub unsafe fn replace(&self, span: Span, offset: usize, new: &[u8]) -> Result<Vec<u8>, CellError> {
+        self.cuda.synchronize()?;
+        let place = span.address + offset as u64;
+        let mut old = vec![0; new.len()];
+        // SAFETY: the caller vouches for the span, within which the place was checked to lie; nothing is under way.
+        unsafe {
+            result::memcpy_dtoh_sync(&mut old, place).map_err(driver("cuMemcpyDtoH"))?;
+            result::memcpy_htod_sync(place, new).map_err(driver("cuMemcpyHtoD"))?;
+        }
+        Ok(old)
+    }
+}

@@ -1,0 +1,155 @@
+//! cuBLAS: one handle on the stream with a workspace of its own, and square row-major products.
+
+mod dense;
+
+pub use dense::{Matrix, Product};
+
+use cudarc::cublas::sys::{self, cublasComputeType_t, cublasGemmAlgo_t, cublasHandle_t, cublasOperation_t};
+use cudarc::cublas::sys::{cublasStatus_t, cudaDataType_t};
+use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
+use gpubench_model::error::CellError;
+
+use super::super::context::{Cuda, Library};
+
+/// Workspace that cuBLAS asks for on the largest chips; without it, it allocates while it runs.
+const WORKSPACE_BYTES: usize = 32 << 20;
+
+/// The arithmetic of a product: types of operands and answer, and of the sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// float32 throughout, by IEEE.
+    F32,
+    /// float64 throughout.
+    F64,
+    /// float32 operands rounded to TF32, float32 sums.
+    Tf32,
+    /// float16 operands, float32 sums and answer.
+    F16,
+    /// bfloat16 operands, float32 sums and answer.
+    Bf16,
+}
+
+impl Arithmetic {
+    fn types(self) -> (cudaDataType_t, cudaDataType_t, cublasComputeType_t) {
+        use cublasComputeType_t::{CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_COMPUTE_64F};
+        use cudaDataType_t::{CUDA_R_16BF, CUDA_R_16F, CUDA_R_32F, CUDA_R_64F};
+        match self {
+            Arithmetic::F32 => (CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F),
+            Arithmetic::F64 => (CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F),
+            Arithmetic::Tf32 => (CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32),
+            Arithmetic::F16 => (CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F),
+            Arithmetic::Bf16 => (CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F),
+        }
+    }
+
+    /// Bytes of an element of the operands and of the answer.
+    fn bytes(self) -> (usize, usize) {
+        match self {
+            Arithmetic::F32 | Arithmetic::Tf32 => (4, 4),
+            Arithmetic::F64 => (8, 8),
+            Arithmetic::F16 | Arithmetic::Bf16 => (2, 4),
+        }
+    }
+}
+
+/// A handle.
+pub struct Cublas {
+    handle: cublasHandle_t,
+    cuda: Cuda,
+    /// Used by the handle until it is destroyed.
+    _workspace: CudaSlice<u8>,
+}
+
+impl Cublas {
+    /// Loads cuBLAS and makes a handle on the context's stream.
+    pub fn new(cuda: &Cuda) -> Result<Cublas, CellError> {
+        cuda.require(Library::Cublas)?;
+        let mut workspace = cuda.alloc::<u8>(WORKSPACE_BYTES)?;
+        let mut handle = std::ptr::null_mut();
+        // SAFETY: `handle` is writable and the context is current.
+        check("cublasCreate", unsafe { sys::cublasCreate_v2(&raw mut handle) })?;
+        let address = workspace.device_ptr_mut(&cuda.stream).0;
+        let made = Cublas { handle, cuda: cuda.clone(), _workspace: workspace };
+        cuda.count_plan();
+        // SAFETY: the stream outlives the handle, as `made` holds both.
+        check("cublasSetStream", unsafe { sys::cublasSetStream_v2(handle, cuda.stream.cu_stream().cast()) })?;
+        // After the stream: setting a stream puts cuBLAS's own workspace back.
+        // SAFETY: the workspace has that many bytes and outlives the handle.
+        check("cublasSetWorkspace", unsafe {
+            sys::cublasSetWorkspace_v2(handle, address as *mut _, WORKSPACE_BYTES)
+        })?;
+        Ok(made)
+    }
+
+    /// Enqueues `c = a * b` for `n` by `n` row-major matrices whose elements have the sizes of `arithmetic`.
+    pub fn multiply<A, C>(
+        &self,
+        arithmetic: Arithmetic,
+        n: i32,
+        a: &CudaSlice<A>,
+        b: &CudaSlice<A>,
+        c: &mut CudaSlice<C>,
+    ) -> Result<(), CellError> {
+        let elements = usize::try_from(n).unwrap_or(usize::MAX).saturating_pow(2);
+        let long_enough = a.len() >= elements && b.len() >= elements && c.len() >= elements;
+        if !long_enough || (size_of::<A>(), size_of::<C>()) != arithmetic.bytes() {
+            return Err(CellError::Failed(format!(
+                "operands do not fit a {arithmetic:?} product of side {n}"
+            )));
+        }
+        let stream = &self.cuda.stream;
+        let (a, b, c) = (a.device_ptr(stream).0, b.device_ptr(stream).0, c.device_ptr_mut(stream).0);
+        let (operand, answer, compute) = arithmetic.types();
+        let (one, zero) = ([1f64], [0f64]);
+        let (one_f32, zero_f32) = ([1f32], [0f32]);
+        let (alpha, beta) = match arithmetic {
+            Arithmetic::F64 => (one.as_ptr().cast(), zero.as_ptr().cast()),
+            _ => (one_f32.as_ptr().cast(), zero_f32.as_ptr().cast()),
+        };
+        let plain = cublasOperation_t::CUBLAS_OP_N;
+        // Row-major A is column-major A transposed, and (A B) transposed is B transposed times A transposed.
+        // SAFETY: the matrices hold n * n elements of these types (checked above); alpha and beta have the type of
+        // the sums and are read before the call returns, as the pointer mode is the host's.
+        check("cublasGemmEx", unsafe {
+            sys::cublasGemmEx(
+                self.handle,
+                plain,
+                plain,
+                n,
+                n,
+                n,
+                alpha,
+                b as *const _,
+                operand,
+                n,
+                a as *const _,
+                operand,
+                n,
+                beta,
+                c as *mut _,
+                answer,
+                n,
+                compute,
+                cublasGemmAlgo_t::CUBLAS_GEMM_DEFAULT,
+            )
+        })
+    }
+}
+
+impl Drop for Cublas {
+    fn drop(&mut self) {
+        // SAFETY: the handle was created by cuBLAS and is destroyed once; a status is of no use here.
+        unsafe { sys::cublasDestroy_v2(self.handle) };
+    }
+}
+
+fn check(call: &str, status: cublasStatus_t) -> Result<(), CellError> {
+    match status {
+        cublasStatus_t::CUBLAS_STATUS_SUCCESS => Ok(()),
+        // Execution failures come from a kernel's fault, after which the context is unusable.
+        cublasStatus_t::CUBLAS_STATUS_EXECUTION_FAILED => {
+            Err(CellError::DeviceLost(format!("{call}: {status:?}")))
+        }
+        _ => Err(CellError::call(call, format_args!("{status:?}"))),
+    }
+}

@@ -1,0 +1,190 @@
+//! Products of column-major float64 matrices of any shape, or of several of one shape at once.
+
+use cudarc::cublas::sys::{self, cublasOperation_t};
+use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
+use gpubench_model::error::CellError;
+
+use super::{Cublas, check};
+
+/// Where a column-major matrix, or the first of several, lies in a slice.
+#[derive(Clone, Copy, Debug)]
+pub struct Matrix {
+    /// Elements before the first.
+    pub offset: usize,
+    /// Elements from the start of a column to that of the next.
+    pub leading: usize,
+    /// Elements from the start of a matrix to that of the next.
+    pub stride: usize,
+    /// Whether its transpose is meant.
+    pub transposed: bool,
+}
+
+impl Matrix {
+    /// A matrix of columns of `leading` elements that follow each other from the start of the slice.
+    pub fn new(leading: usize) -> Matrix {
+        Matrix { offset: 0, leading, stride: 0, transposed: false }
+    }
+
+    /// The same matrix, transposed.
+    pub fn t(self) -> Matrix {
+        Matrix { transposed: !self.transposed, ..self }
+    }
+
+    /// The same from `offset` elements on.
+    pub fn from(self, offset: usize) -> Matrix {
+        Matrix { offset, ..self }
+    }
+
+    /// The first of several, `stride` elements apart.
+    pub fn each(self, stride: usize) -> Matrix {
+        Matrix { stride, ..self }
+    }
+
+    fn operation(self) -> cublasOperation_t {
+        if self.transposed { cublasOperation_t::CUBLAS_OP_T } else { cublasOperation_t::CUBLAS_OP_N }
+    }
+
+    /// Fails where `count` matrices that are `rows` by `columns`, once transposed if that is meant, leave a slice
+    /// of `len` elements.
+    fn fits(self, len: usize, count: usize, (rows, columns): (usize, usize)) -> Result<(), CellError> {
+        let (rows, columns) = if self.transposed { (columns, rows) } else { (rows, columns) };
+        let end = self.offset
+            + count.saturating_sub(1) * self.stride
+            + columns.saturating_sub(1) * self.leading
+            + rows;
+        if self.leading >= rows.max(1) && end <= len {
+            return Ok(());
+        }
+        Err(CellError::Failed(format!("{count} of {rows} by {columns} at {self:?} leave {len} elements")))
+    }
+}
+
+/// `C = alpha A B + beta C`, `count` times.
+#[derive(Clone, Copy, Debug)]
+pub struct Product {
+    /// Rows of C, its columns, and the columns of A.
+    pub shape: [usize; 3],
+    /// How many products of that shape.
+    pub count: usize,
+    /// Factor of the product.
+    pub alpha: f64,
+    /// Factor of what C holds before; 0 does not read it.
+    pub beta: f64,
+}
+
+impl Product {
+    /// `C = A B` in that shape.
+    pub fn new(shape: [usize; 3]) -> Product {
+        Product { shape, count: 1, alpha: 1.0, beta: 0.0 }
+    }
+
+    /// Subtracts the product from C instead.
+    pub fn subtracted(self) -> Product {
+        Product { alpha: -1.0, beta: 1.0, ..self }
+    }
+
+    /// The same for `count` matrices each.
+    pub fn times(self, count: usize) -> Product {
+        Product { count, ..self }
+    }
+}
+
+impl Cublas {
+    /// Enqueues a product. C is not transposed, and its matrices do not overlap.
+    ///
+    /// # Errors
+    /// A matrix leaves its slice, or a side exceeds 32 bits.
+    pub fn product(
+        &self,
+        product: Product,
+        (a, a_at): (&CudaSlice<f64>, Matrix),
+        (b, b_at): (&CudaSlice<f64>, Matrix),
+        (c, c_at): (&mut CudaSlice<f64>, Matrix),
+    ) -> Result<(), CellError> {
+        let Product { shape: [m, n, k], count, alpha, beta } = product;
+        a_at.fits(a.len(), count, (m, k))?;
+        b_at.fits(b.len(), count, (k, n))?;
+        c_at.fits(c.len(), count, (m, n))?;
+        if c_at.transposed || (count > 1 && c_at.stride < c_at.leading * n) {
+            return Err(CellError::Failed(format!("an answer cannot lie as {c_at:?}")));
+        }
+        let side = |value: usize| i32::try_from(value).map_err(|error| CellError::call("cublasDgemm", error));
+        let long = |value: usize| i64::try_from(value).map_err(|error| CellError::call("cublasDgemm", error));
+        let stream = &self.cuda.stream;
+        let at = |start: u64, offset: usize| start + (offset * size_of::<f64>()) as u64;
+        let a_start = at(a.device_ptr(stream).0, a_at.offset);
+        let b_start = at(b.device_ptr(stream).0, b_at.offset);
+        let c_start = at(c.device_ptr_mut(stream).0, c_at.offset);
+        let (a_op, b_op) = (a_at.operation(), b_at.operation());
+        let (m, n, k) = (side(m)?, side(n)?, side(k)?);
+        let (a_leading, b_leading, c_leading) =
+            (side(a_at.leading)?, side(b_at.leading)?, side(c_at.leading)?);
+        let (a, b, c) = (a_start as *const f64, b_start as *const f64, c_start as *mut f64);
+        let (alpha, beta) = (&raw const alpha, &raw const beta);
+        if count == 1 {
+            // SAFETY: all matrices lie within their slices (checked above); the factors are read before the call
+            // returns, as the pointer mode is the host's.
+            return check("cublasDgemm", unsafe {
+                sys::cublasDgemm_v2(
+                    self.handle,
+                    a_op,
+                    b_op,
+                    m,
+                    n,
+                    k,
+                    alpha,
+                    a,
+                    a_leading,
+                    b,
+                    b_leading,
+                    beta,
+                    c,
+                    c_leading,
+                )
+            });
+        }
+        let (a_stride, b_stride, c_stride) = (long(a_at.stride)?, long(b_at.stride)?, long(c_at.stride)?);
+        // SAFETY: as above, for each of the matrices.
+        check("cublasDgemmStridedBatched", unsafe {
+            sys::cublasDgemmStridedBatched(
+                self.handle,
+                a_op,
+                b_op,
+                m,
+                n,
+                k,
+                alpha,
+                a,
+                a_leading,
+                a_stride,
+                b,
+                b_leading,
+                b_stride,
+                beta,
+                c,
+                c_leading,
+                c_stride,
+                side(count)?,
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_matrix_that_leaves_its_slice_is_refused() {
+        let whole = Matrix::new(4);
+        whole.fits(12, 1, (4, 3)).unwrap();
+        whole.t().fits(12, 1, (3, 4)).unwrap();
+        assert!(whole.fits(11, 1, (4, 3)).is_err());
+        assert!(whole.t().fits(12, 1, (4, 3)).is_err());
+        assert!(whole.fits(12, 1, (5, 2)).is_err());
+        whole.from(2).fits(12, 1, (2, 3)).unwrap();
+        assert!(whole.from(2).fits(12, 1, (3, 3)).is_err());
+        whole.each(12).fits(24, 2, (4, 3)).unwrap();
+        assert!(whole.each(12).fits(24, 3, (4, 3)).is_err());
+    }
+}

@@ -1,0 +1,93 @@
+//! The functions of cuBLASLt that are called here, looked up in the loaded library, and what they make as owned values.
+
+use std::ffi::{c_int, c_void};
+
+use cudarc::cublas::sys::{cublasComputeType_t, cudaDataType_t};
+use gpubench_model::error::CellError;
+
+/// A pointer to what the library made.
+pub(super) type Handle = *mut c_void;
+
+/// `cublasLtMatmulHeuristicResult_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub(super) struct Way {
+    /// Which algorithm, in the library's own words.
+    pub algorithm: [u64; 8],
+    workspace_bytes: usize,
+    /// Zero for a way that works.
+    pub state: c_int,
+    waves: f32,
+    reserved: [c_int; 4],
+}
+
+/// Declares the functions of the library that are called here, by the signatures of cublasLt.h.
+macro_rules! calls {
+    ($($name:ident = $symbol:literal ($($argument:ty),*);)*) => {
+        /// The library's functions.
+        #[derive(Clone, Copy)]
+        pub(super) struct Calls { $(pub $name: unsafe extern "C" fn($($argument),*) -> c_int,)* }
+
+        impl Calls {
+            /// Looks them up; `None` where one is missing.
+            pub fn find(library: &libloading::Library) -> Option<Calls> {
+                // SAFETY: these are the signatures of cublasLt.h, and the loader never unloads the library.
+                $(let $name = *unsafe { library.get(concat!($symbol, "\0").as_bytes()) }.ok()?;)*
+                Some(Calls { $($name),* })
+            }
+        }
+    };
+}
+
+calls! {
+    create = "cublasLtCreate" (*mut Handle);
+    destroy = "cublasLtDestroy" (Handle);
+    operation = "cublasLtMatmulDescCreate" (*mut Handle, cublasComputeType_t, cudaDataType_t);
+    set_operation = "cublasLtMatmulDescSetAttribute" (Handle, c_int, *const c_void, usize);
+    destroy_operation = "cublasLtMatmulDescDestroy" (Handle);
+    layout = "cublasLtMatrixLayoutCreate" (*mut Handle, cudaDataType_t, u64, u64, i64);
+    destroy_layout = "cublasLtMatrixLayoutDestroy" (Handle);
+    preference = "cublasLtMatmulPreferenceCreate" (*mut Handle);
+    set_preference = "cublasLtMatmulPreferenceSetAttribute" (Handle, c_int, *const c_void, usize);
+    destroy_preference = "cublasLtMatmulPreferenceDestroy" (Handle);
+    ways = "cublasLtMatmulAlgoGetHeuristic"
+        (Handle, Handle, Handle, Handle, Handle, Handle, Handle, c_int, *mut Way, *mut c_int);
+    multiply = "cublasLtMatmul"
+        (Handle, Handle, *const c_void, *const c_void, Handle, *const c_void, Handle, *const c_void, *const c_void,
+         Handle, *mut c_void, Handle, *const [u64; 8], *mut c_void, usize, *mut c_void);
+}
+
+/// A failed call as an error that says what to use instead.
+pub(super) fn check(call: &str, status: c_int) -> Result<(), CellError> {
+    if status == 0 {
+        return Ok(());
+    }
+    Err(CellError::call(call, format!("status {status}; use matmul's variant cublas")))
+}
+
+/// A handle, a descriptor, a layout or a preference, destroyed once.
+pub(super) struct Owned {
+    /// The library's pointer to it.
+    pub raw: Handle,
+    destroy: unsafe extern "C" fn(Handle) -> c_int,
+}
+
+impl Owned {
+    /// What `create` puts into the place it is given.
+    pub fn new(
+        call: &str,
+        destroy: unsafe extern "C" fn(Handle) -> c_int,
+        create: impl FnOnce(*mut Handle) -> c_int,
+    ) -> Result<Owned, CellError> {
+        let mut raw = std::ptr::null_mut();
+        check(call, create(&raw mut raw))?;
+        Ok(Owned { raw, destroy })
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: `destroy` belongs to what `raw` is, which nothing uses afterwards. A failure leaks it, no more.
+        let _ = unsafe { (self.destroy)(self.raw) };
+    }
+}

@@ -1,0 +1,257 @@
+//! cuBLASLt: exact sums of products of 8-bit integers, by whichever of its ways is the fastest for the shape.
+
+mod calls;
+
+use std::ffi::{c_int, c_void};
+use std::time::Instant;
+
+use cudarc::cublas::sys::{cublasComputeType_t, cublasOperation_t, cudaDataType_t};
+use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
+use gpubench_model::error::{CellError, Unavailable};
+
+use self::calls::{Calls, Owned, Way, check};
+use super::super::context::{Cuda, Library};
+use super::super::loader;
+use super::launch::fits;
+
+/// Slices of an operand.
+pub const SLICES: usize = 3;
+
+const WORKSPACE_BYTES: usize = 32 << 20;
+/// Ways that are asked for and tried.
+const WAYS: usize = 16;
+/// Timings of a way, of which the least counts.
+const TIMINGS: usize = 3;
+/// Side up to which one run is short against the wait for it, so that a timing takes several.
+const SHORT: usize = 4096;
+
+/// `cublasLtMatmulDescAttributes_t`: how the first operand is read.
+const TRANSA: c_int = 3;
+/// `cublasLtMatmulPreferenceAttributes_t`: the most workspace.
+const MAX_WORKSPACE: c_int = 1;
+/// `cublasLtMatmulPreferenceAttributes_t`: on how many bytes the first operand is aligned. Slices that begin within a
+/// row are on no more than this; the other operands begin allocations.
+const MIN_ALIGNMENT_A: (c_int, u32) = (5, 16);
+
+/// One product: its shape, and the ways of doing it, the chosen one first.
+struct Plan {
+    operation: Owned,
+    /// A layout for both operands: the depth is contiguous in each.
+    operand: Owned,
+    sums: Owned,
+    ways: Vec<Way>,
+}
+
+impl Plan {
+    fn new(calls: Calls, handle: &Owned, pitch: usize, place: usize) -> Result<Plan, CellError> {
+        use cudaDataType_t::{CUDA_R_8I, CUDA_R_32I};
+        let operation = operation(calls)?;
+        let layout = |kind, rows: usize, ld: usize| {
+            // SAFETY: the place is writable.
+            Owned::new("cublasLtMatrixLayoutCreate", calls.destroy_layout, |raw| unsafe {
+                (calls.layout)(raw, kind, rows as u64, pitch as u64, ld as i64)
+            })
+        };
+        let operand = layout(CUDA_R_8I, (place + 1) * pitch, SLICES * pitch)?;
+        let mut plan = Plan { operation, operand, sums: layout(CUDA_R_32I, pitch, pitch)?, ways: vec![] };
+        plan.ways = ways(calls, handle, &plan)?;
+        Ok(plan)
+    }
+}
+
+/// 32-bit sums of products of integers, the first operand read transposed.
+fn operation(calls: Calls) -> Result<Owned, CellError> {
+    use cublasComputeType_t::CUBLAS_COMPUTE_32I;
+    let sums = cudaDataType_t::CUDA_R_32I;
+    // SAFETY: the place is writable.
+    let operation = Owned::new("cublasLtMatmulDescCreate", calls.destroy_operation, |raw| unsafe {
+        (calls.operation)(raw, CUBLAS_COMPUTE_32I, sums)
+    })?;
+    let transposed = cublasOperation_t::CUBLAS_OP_T;
+    let value = (&raw const transposed).cast();
+    // SAFETY: the descriptor is alive; the attribute is read from a value of its type before the call returns.
+    check("cublasLtMatmulDescSetAttribute", unsafe {
+        (calls.set_operation)(operation.raw, TRANSA, value, size_of_val(&transposed))
+    })?;
+    Ok(operation)
+}
+
+/// The ways of a product that the library proposes, the one it holds the best first.
+fn ways(calls: Calls, handle: &Owned, plan: &Plan) -> Result<Vec<Way>, CellError> {
+    // SAFETY: the place is writable.
+    let preference = Owned::new("cublasLtMatmulPreferenceCreate", calls.destroy_preference, |raw| unsafe {
+        (calls.preference)(raw)
+    })?;
+    let bytes = WORKSPACE_BYTES;
+    let value = (&raw const bytes).cast();
+    // SAFETY: the preference is alive; the attribute is read from a value of its type before the call returns.
+    check("cublasLtMatmulPreferenceSetAttribute", unsafe {
+        (calls.set_preference)(preference.raw, MAX_WORKSPACE, value, size_of_val(&bytes))
+    })?;
+    let (attribute, alignment) = MIN_ALIGNMENT_A;
+    let value = (&raw const alignment).cast();
+    // SAFETY: as above.
+    check("cublasLtMatmulPreferenceSetAttribute", unsafe {
+        (calls.set_preference)(preference.raw, attribute, value, size_of_val(&alignment))
+    })?;
+    let (mut ways, mut found) = (vec![Way::default(); WAYS], 0);
+    let Plan { operation, operand, sums, .. } = plan;
+    let (operands, sums) = ((operand.raw, operand.raw), sums.raw);
+    // SAFETY: handle and descriptors are alive; there is room for the ways asked for, and for their count.
+    let status = unsafe {
+        (calls.ways)(
+            handle.raw,
+            operation.raw,
+            operands.0,
+            operands.1,
+            sums,
+            sums,
+            preference.raw,
+            WAYS as c_int,
+            ways.as_mut_ptr(),
+            &raw mut found,
+        )
+    };
+    ways.truncate(usize::try_from(found).unwrap_or(0));
+    ways.retain(|way| way.state == 0);
+    if status == 0 && !ways.is_empty() {
+        return Ok(ways);
+    }
+    let reason = "cuBLASLt has no product of 8-bit integers for this device and size";
+    Err(Unavailable::new(reason, "use matmul's variant cublas").into())
+}
+
+/// Sums of products of slices whose places add up to 0, 1 and 2.
+///
+/// Slices lie side by side in rows of three times `pitch` bytes, those of A in order, those of B, whose columns these
+/// rows are, in reverse: so the products of one sum are one product of `place + 1` slices' depth.
+pub struct SliceProducts {
+    cuda: Cuda,
+    calls: Calls,
+    // Plans before the handle: dropped in this order.
+    plans: Vec<Plan>,
+    handle: Owned,
+    pitch: usize,
+    workspace: CudaSlice<u8>,
+}
+
+impl SliceProducts {
+    /// Loads cuBLASLt and plans products of `pitch` by `pitch` slices; `pitch` is a multiple of 16.
+    pub fn new(cuda: &Cuda, pitch: usize) -> Result<SliceProducts, CellError> {
+        cuda.require(Library::CublasLt)?;
+        let calls =
+            loader::by_name(Library::CublasLt.stem()).as_ref().and_then(Calls::find).ok_or_else(|| {
+                Unavailable::new("cuBLASLt is too old: it lacks functions", "use matmul's variant cublas")
+            })?;
+        // SAFETY: the place is writable and the context is current.
+        let handle = Owned::new("cublasLtCreate", calls.destroy, |raw| unsafe { (calls.create)(raw) })?;
+        cuda.count_plan();
+        let plans: Result<_, _> = (0..SLICES).map(|place| Plan::new(calls, &handle, pitch, place)).collect();
+        let workspace = cuda.alloc(WORKSPACE_BYTES)?;
+        Ok(SliceProducts { cuda: cuda.clone(), calls, plans: plans?, handle, pitch, workspace })
+    }
+
+    /// Enqueues the sum of products of that place, into the `place`-th matrix of `sums`.
+    ///
+    /// # Errors
+    /// Slices or sums too short, or a refused call.
+    pub fn enqueue(
+        &self,
+        place: usize,
+        a: &CudaSlice<i8>,
+        b: &CudaSlice<i8>,
+        sums: &mut CudaSlice<i32>,
+    ) -> Result<(), CellError> {
+        self.enqueue_by(place, 0, a, b, sums)
+    }
+
+    fn enqueue_by(
+        &self,
+        place: usize,
+        way: usize,
+        a: &CudaSlice<i8>,
+        b: &CudaSlice<i8>,
+        sums: &mut CudaSlice<i32>,
+    ) -> Result<(), CellError> {
+        let area = self.pitch * self.pitch;
+        fits("slices of A", a, SLICES * area)?;
+        fits("slices of B", b, SLICES * area)?;
+        fits("sums", sums, SLICES * area)?;
+        let Some((plan, way)) = self.plans.get(place).and_then(|plan| Some((plan, plan.ways.get(way)?)))
+        else {
+            return Err(CellError::Failed(format!("no product of place {place}")));
+        };
+        let stream = &self.cuda.stream;
+        let a = a.device_ptr(stream).0;
+        let b = b.device_ptr(stream).0 + ((SLICES - 1 - place) * self.pitch) as u64;
+        let sums = sums.device_ptr_mut(stream).0 + (place * area * size_of::<i32>()) as u64;
+        let (one, zero) = (1i32, 0i32);
+        // Row-major sums are column-major ones transposed, so B comes first.
+        // SAFETY: descriptors and handle are alive; the layouts stay inside slices and sums of these lengths; operands are
+        // aligned as the ways were chosen for, since `pitch` is a multiple of 16; the
+        // workspace has the bytes that the way was chosen for; the scalars are read before the call returns.
+        check("cublasLtMatmul", unsafe {
+            (self.calls.multiply)(
+                self.handle.raw,
+                plan.operation.raw,
+                (&raw const one).cast(),
+                b as *const c_void,
+                plan.operand.raw,
+                a as *const c_void,
+                plan.operand.raw,
+                (&raw const zero).cast(),
+                sums as *const c_void,
+                plan.sums.raw,
+                sums as *mut c_void,
+                plan.sums.raw,
+                &raw const way.algorithm,
+                self.workspace.device_ptr(stream).0 as *mut c_void,
+                WORKSPACE_BYTES,
+                stream.cu_stream().cast(),
+            )
+        })
+    }
+
+    /// Times the ways of that product by the host's clock and keeps the fastest. All give the same bits, as sums of
+    /// integers do not depend on their order.
+    ///
+    /// # Errors
+    /// The library refuses every way, or the device fails.
+    pub fn choose(
+        &mut self,
+        place: usize,
+        a: &CudaSlice<i8>,
+        b: &CudaSlice<i8>,
+        sums: &mut CudaSlice<i32>,
+    ) -> Result<(), CellError> {
+        let runs = if self.pitch <= SHORT { 8 } else { 1 };
+        let ways = self.plans.get(place).map_or(0, |plan| plan.ways.len());
+        let mut best = (f64::INFINITY, 0);
+        for way in 0..ways {
+            // A way that is refused is out; a fault of the device shows when it is waited for.
+            if self.enqueue_by(place, way, a, b, sums).is_err() {
+                continue;
+            }
+            self.cuda.synchronize()?;
+            for _ in 0..TIMINGS {
+                let begun = Instant::now();
+                for _ in 0..runs {
+                    self.enqueue_by(place, way, a, b, sums)?;
+                }
+                self.cuda.synchronize()?;
+                let seconds = begun.elapsed().as_secs_f64();
+                if seconds < best.0 {
+                    best = (seconds, way);
+                }
+            }
+        }
+        match self.plans.get_mut(place).filter(|_| best.0.is_finite()) {
+            Some(plan) => plan.ways.swap(0, best.1),
+            None => {
+                let reason = "cuBLASLt refuses every product of 8-bit integers of this size";
+                return Err(Unavailable::new(reason, "use matmul's variant cublas").into());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,246 @@
+//! cuFFT plans for square 2-D transforms as owned values; knows no op and allocates nothing.
+
+use std::ffi::{c_int, c_longlong, c_void};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use cudarc::cufft::sys;
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr};
+use gpubench_model::error::CellError;
+
+use crate::failure::driver;
+
+const FORWARD: c_int = -1;
+
+fn check(call: &str, status: sys::cufftResult) -> Result<(), CellError> {
+    match status {
+        sys::cufftResult::CUFFT_SUCCESS => Ok(()),
+        other => {
+            Err(CellError::call(call, format!("{other:?}; try a smaller size, or run `gpubench doctor`")))
+        }
+    }
+}
+
+/// An element type that cuFFT transforms; complex elements are pairs of it, real part first.
+pub(crate) trait FftReal: DeviceRepr + Copy + 'static {
+    /// The transform from real to complex elements.
+    const REAL_TO_COMPLEX: sys::cufftType;
+    /// The transform from complex to complex elements.
+    const COMPLEX_TO_COMPLEX: sys::cufftType;
+
+    /// Enqueues a real-to-complex transform.
+    ///
+    /// # Safety
+    /// `plan` is a live plan of type [`FftReal::REAL_TO_COMPLEX`] with its work area set; `input` and `output`
+    /// are device addresses of as many elements as the plan reads and writes, and do not overlap.
+    unsafe fn real_to_complex(plan: sys::cufftHandle, input: u64, output: u64) -> sys::cufftResult;
+
+    /// Enqueues a forward complex transform in place.
+    ///
+    /// # Safety
+    /// `plan` is a live plan of type [`FftReal::COMPLEX_TO_COMPLEX`] with its work area set; `data` is the
+    /// device address of as many complex elements as the plan transforms.
+    unsafe fn complex_in_place(plan: sys::cufftHandle, data: u64) -> sys::cufftResult;
+}
+
+impl FftReal for f32 {
+    const REAL_TO_COMPLEX: sys::cufftType = sys::cufftType::CUFFT_R2C;
+    const COMPLEX_TO_COMPLEX: sys::cufftType = sys::cufftType::CUFFT_C2C;
+
+    unsafe fn real_to_complex(plan: sys::cufftHandle, input: u64, output: u64) -> sys::cufftResult {
+        // SAFETY: the caller's promise is this call's.
+        unsafe { sys::cufftExecR2C(plan, input as *mut sys::cufftReal, output as *mut sys::cufftComplex) }
+    }
+
+    unsafe fn complex_in_place(plan: sys::cufftHandle, data: u64) -> sys::cufftResult {
+        let data = data as *mut sys::cufftComplex;
+        // SAFETY: the caller's promise is this call's; cuFFT allows input and output to be the same.
+        unsafe { sys::cufftExecC2C(plan, data, data, FORWARD) }
+    }
+}
+
+impl FftReal for f64 {
+    const REAL_TO_COMPLEX: sys::cufftType = sys::cufftType::CUFFT_D2Z;
+    const COMPLEX_TO_COMPLEX: sys::cufftType = sys::cufftType::CUFFT_Z2Z;
+
+    unsafe fn real_to_complex(plan: sys::cufftHandle, input: u64, output: u64) -> sys::cufftResult {
+        let (input, output) = (input as *mut sys::cufftDoubleReal, output as *mut sys::cufftDoubleComplex);
+        // SAFETY: the caller's promise is this call's.
+        unsafe { sys::cufftExecD2Z(plan, input, output) }
+    }
+
+    unsafe fn complex_in_place(plan: sys::cufftHandle, data: u64) -> sys::cufftResult {
+        let data = data as *mut sys::cufftDoubleComplex;
+        // SAFETY: the caller's promise is this call's; cuFFT allows input and output to be the same.
+        unsafe { sys::cufftExecZ2Z(plan, data, data, FORWARD) }
+    }
+}
+
+/// Where a plan writes its rows.
+enum Output {
+    /// Rows of the transform's own length, one after the other.
+    Packed,
+    /// The first `n / 2 + 1` elements of rows of length `n`.
+    LeftHalf,
+}
+
+/// A created plan whose work area is supplied by its owner.
+struct Plan {
+    raw: sys::cufftHandle,
+    stream: Arc<CudaStream>,
+    work_bytes: usize,
+    work: Option<CudaSlice<u8>>,
+}
+
+impl Plan {
+    fn create(
+        stream: &Arc<CudaStream>,
+        n: usize,
+        kind: sys::cufftType,
+        out: Output,
+    ) -> Result<Self, CellError> {
+        let side =
+            c_longlong::try_from(n).ok().filter(|side| *side >= 1 && side.checked_mul(*side).is_some());
+        let side = side.ok_or_else(|| CellError::Failed(format!("cuFFT cannot index {n} x {n} elements")))?;
+        stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+        let mut raw: sys::cufftHandle = 0;
+        // SAFETY: `raw` is a place for one handle.
+        check("cufftCreate", unsafe { sys::cufftCreate(&mut raw) })?;
+        // From here on, Drop destroys the handle.
+        let mut plan = Plan { raw, stream: stream.clone(), work_bytes: 0, work: None };
+        // SAFETY: the handle is live and has no plan yet, as this call requires.
+        check("cufftSetAutoAllocation", unsafe { sys::cufftSetAutoAllocation(raw, 0) })?;
+        let (mut sides, mut input, mut output) = ([side; 2], [side; 2], [side; 2]);
+        let (inembed, onembed) = match out {
+            Output::Packed => (std::ptr::null_mut(), std::ptr::null_mut()),
+            Output::LeftHalf => (input.as_mut_ptr(), output.as_mut_ptr()),
+        };
+        let area = side * side;
+        // SAFETY: the handle is live; the three arrays hold `rank` = 2 entries each, or are null together,
+        // which makes cuFFT ignore strides and distances and take packed data.
+        let made = unsafe {
+            sys::cufftMakePlanMany64(
+                raw,
+                2,
+                sides.as_mut_ptr(),
+                inembed,
+                1,
+                area,
+                onembed,
+                1,
+                area,
+                kind,
+                1,
+                &mut plan.work_bytes,
+            )
+        };
+        check("cufftMakePlanMany64", made)?;
+        // SAFETY: the handle has its plan, and the stream outlives it: this value shares its ownership.
+        check("cufftSetStream", unsafe { sys::cufftSetStream(raw, stream.cu_stream().cast()) })?;
+        Ok(plan)
+    }
+
+    fn set_work_area(&mut self, mut work: CudaSlice<u8>) -> Result<(), CellError> {
+        if work.len() < self.work_bytes {
+            let (given, needed) = (work.len(), self.work_bytes);
+            return Err(CellError::Failed(format!("cuFFT work area of {given} bytes, {needed} are needed")));
+        }
+        {
+            let (address, _sync) = work.device_ptr_mut(&self.stream);
+            // SAFETY: the plan is made; the area is large enough and lives as long as this value.
+            check("cufftSetWorkArea", unsafe { sys::cufftSetWorkArea(self.raw, address as *mut c_void) })?;
+        }
+        self.work = Some(work);
+        Ok(())
+    }
+
+    fn ready(&self, call: &str, found: &[(usize, usize)]) -> Result<(), CellError> {
+        if self.work.is_none() {
+            return Err(CellError::Failed(format!("{call}: the plan has no work area")));
+        }
+        match found.iter().find(|(given, needed)| given != needed) {
+            Some((given, needed)) => Err(CellError::call(call, format!("{given} elements, not {needed}"))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Plan {
+    fn drop(&mut self) {
+        // Work that is still queued uses the plan's tables.
+        let _ = self.stream.synchronize();
+        // SAFETY: this value owns the handle, and nothing uses it afterwards. A failure leaks it, no more.
+        let _ = unsafe { sys::cufftDestroy(self.raw) };
+    }
+}
+
+/// A 2-D transform of `n x n` real elements to the left half of `n x n` complex ones.
+pub(crate) struct RealPlan<T> {
+    plan: Plan,
+    area: usize,
+    element: PhantomData<T>,
+}
+
+impl<T: FftReal> RealPlan<T> {
+    /// Makes the plan; its work area is still to be set.
+    pub fn new(stream: &Arc<CudaStream>, n: usize) -> Result<Self, CellError> {
+        let plan = Plan::create(stream, n, T::REAL_TO_COMPLEX, Output::LeftHalf)?;
+        Ok(RealPlan { plan, area: n * n, element: PhantomData })
+    }
+
+    /// Bytes of work area that the plan needs.
+    pub fn work_bytes(&self) -> usize {
+        self.plan.work_bytes
+    }
+
+    /// Gives the plan its work area.
+    pub fn set_work_area(&mut self, work: CudaSlice<u8>) -> Result<(), CellError> {
+        self.plan.set_work_area(work)
+    }
+
+    /// Enqueues the transform of `input` (`n * n` reals). Columns 0 to `n / 2` of every row of `output`
+    /// (`n * n` complex elements, `2 * n * n` reals) are written, the others are left as they were.
+    pub fn execute(&mut self, input: &CudaSlice<T>, output: &mut CudaSlice<T>) -> Result<(), CellError> {
+        let call = "real to complex transform";
+        self.plan.ready(call, &[(input.len(), self.area), (output.len(), 2 * self.area)])?;
+        let (input, _read) = input.device_ptr(&self.plan.stream);
+        let (output, _write) = output.device_ptr_mut(&self.plan.stream);
+        // SAFETY: the plan is of this type and has its work area; the lengths were checked, and a shared and an
+        // exclusive slice cannot overlap.
+        check(call, unsafe { T::real_to_complex(self.plan.raw, input, output) })
+    }
+}
+
+/// A forward 2-D transform of `n x n` complex elements in place.
+pub(crate) struct ComplexPlan<T> {
+    plan: Plan,
+    area: usize,
+    element: PhantomData<T>,
+}
+
+impl<T: FftReal> ComplexPlan<T> {
+    /// Makes the plan; its work area is still to be set.
+    pub fn new(stream: &Arc<CudaStream>, n: usize) -> Result<Self, CellError> {
+        let plan = Plan::create(stream, n, T::COMPLEX_TO_COMPLEX, Output::Packed)?;
+        Ok(ComplexPlan { plan, area: n * n, element: PhantomData })
+    }
+
+    /// Bytes of work area that the plan needs.
+    pub fn work_bytes(&self) -> usize {
+        self.plan.work_bytes
+    }
+
+    /// Gives the plan its work area.
+    pub fn set_work_area(&mut self, work: CudaSlice<u8>) -> Result<(), CellError> {
+        self.plan.set_work_area(work)
+    }
+
+    /// Enqueues the transform of `data`: `n * n` complex elements, `2 * n * n` reals.
+    pub fn execute(&mut self, data: &mut CudaSlice<T>) -> Result<(), CellError> {
+        let call = "complex transform";
+        self.plan.ready(call, &[(data.len(), 2 * self.area)])?;
+        let (data, _write) = data.device_ptr_mut(&self.plan.stream);
+        // SAFETY: the plan is of this type and has its work area; the length was checked.
+        check(call, unsafe { T::complex_in_place(self.plan.raw, data) })
+    }
+}

@@ -1,0 +1,87 @@
+//! The symmetric eigenvalue decomposition (syevd): tridiagonalisation and divide and conquer.
+
+use std::ffi::{c_int, c_void};
+
+use cudarc::cusolver::sys;
+use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
+use gpubench_model::error::CellError;
+
+use super::svd::VECTORS;
+use super::{LOWER, Solver, SolverReal, Workspace, WorkspaceSize, check, checked_side};
+
+impl Solver {
+    /// Workspace of [`Solver::syevd`].
+    pub fn syevd_workspace<T: SolverReal>(
+        &self,
+        n: usize,
+        a: &CudaSlice<T>,
+        values: &CudaSlice<T>,
+    ) -> Result<WorkspaceSize, CellError> {
+        let call = "cusolverDnXsyevd_bufferSize";
+        let side = checked_side(call, n, &[(a.len(), n * n), (values.len(), n)])?;
+        let (a, _a) = a.device_ptr(&self.stream);
+        let (values, _values) = values.device_ptr(&self.stream);
+        let mut size = WorkspaceSize::none("cusolverDnXsyevd", n, T::TYPE);
+        // SAFETY: handle and parameters are live, the operands have the checked lengths, the sizes are writable.
+        let status = unsafe {
+            sys::cusolverDnXsyevd_bufferSize(
+                self.handle,
+                self.params,
+                VECTORS,
+                LOWER,
+                side,
+                T::TYPE,
+                a as *const c_void,
+                side,
+                T::TYPE,
+                values as *const c_void,
+                T::TYPE,
+                &mut size.device,
+                &mut size.host,
+            )
+        };
+        check(call, status)?;
+        Ok(size)
+    }
+
+    /// Replaces the symmetric `n x n` matrix `a`, of which it reads the lower triangle, by its eigenvectors in
+    /// columns, in ascending order of their eigenvalues. `info[0]` becomes 0, or positive where it did not converge.
+    pub fn syevd<T: SolverReal>(
+        &self,
+        n: usize,
+        a: &mut CudaSlice<T>,
+        values: &mut CudaSlice<T>,
+        work: &mut Workspace,
+        info: &mut CudaSlice<i32>,
+    ) -> Result<(), CellError> {
+        let call = "cusolverDnXsyevd";
+        let side = checked_side(call, n, &[(a.len(), n * n), (values.len(), n), (info.len(), 1)])?;
+        let work = work.pointers(&self.stream, call, n, T::TYPE)?;
+        let (a, _a) = a.device_ptr_mut(&self.stream);
+        let (values, _values) = values.device_ptr_mut(&self.stream);
+        let (info, _info) = info.device_ptr_mut(&self.stream);
+        // SAFETY: handle and parameters are live, the operands have the checked lengths; the workspace was made for
+        // this routine and side, and outlives the work (see `Workspace`).
+        let status = unsafe {
+            sys::cusolverDnXsyevd(
+                self.handle,
+                self.params,
+                VECTORS,
+                LOWER,
+                side,
+                T::TYPE,
+                a as *mut c_void,
+                side,
+                T::TYPE,
+                values as *mut c_void,
+                T::TYPE,
+                work.device,
+                work.device_bytes,
+                work.host,
+                work.host_bytes,
+                info as *mut c_int,
+            )
+        };
+        check(call, status)
+    }
+}

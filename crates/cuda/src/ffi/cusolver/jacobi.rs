@@ -1,0 +1,193 @@
+//! The Jacobi decomposition (gesvdj): its own workspace, in elements, and its own parameters.
+
+use std::ffi::c_int;
+
+use cudarc::cusolver::sys;
+use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
+use gpubench_model::error::CellError;
+
+use super::svd::{ECONOMY, VECTORS, Vectors, side};
+use super::{Solver, SolverReal, check, checked_side};
+
+type Query<T> = unsafe fn(
+    sys::cusolverDnHandle_t,
+    sys::cusolverEigMode_t,
+    c_int,
+    c_int,
+    c_int,
+    *const T,
+    c_int,
+    *const T,
+    *const T,
+    c_int,
+    *const T,
+    c_int,
+    *mut c_int,
+    sys::gesvdjInfo_t,
+) -> sys::cusolverStatus_t;
+
+type Decompose<T> = unsafe fn(
+    sys::cusolverDnHandle_t,
+    sys::cusolverEigMode_t,
+    c_int,
+    c_int,
+    c_int,
+    *mut T,
+    c_int,
+    *mut T,
+    *mut T,
+    c_int,
+    *mut T,
+    c_int,
+    *mut T,
+    c_int,
+    *mut c_int,
+    sys::gesvdjInfo_t,
+) -> sys::cusolverStatus_t;
+
+/// An element type with a Jacobi routine.
+pub(crate) trait JacobiReal: SolverReal {
+    /// The size query.
+    const QUERY: Query<Self>;
+    /// The routine.
+    const DECOMPOSE: Decompose<Self>;
+    /// Distance from 1 to the next larger number: the tolerance at which sweeps stop.
+    const EPSILON: f64;
+}
+
+impl JacobiReal for f32 {
+    const QUERY: Query<f32> = sys::cusolverDnSgesvdj_bufferSize;
+    const DECOMPOSE: Decompose<f32> = sys::cusolverDnSgesvdj;
+    const EPSILON: f64 = f32::EPSILON as f64;
+}
+
+impl JacobiReal for f64 {
+    const QUERY: Query<f64> = sys::cusolverDnDgesvdj_bufferSize;
+    const DECOMPOSE: Decompose<f64> = sys::cusolverDnDgesvdj;
+    const EPSILON: f64 = f64::EPSILON;
+}
+
+/// Parameters of the Jacobi decomposition: sweeps until the element type's epsilon, at most cuSOLVER's default of 100.
+pub(crate) struct Jacobi {
+    raw: sys::gesvdjInfo_t,
+    /// The side and the elements of workspace that the last query gave.
+    asked: (usize, usize),
+}
+
+impl Jacobi {
+    /// Creates the parameters for elements of type `T`.
+    pub fn new<T: JacobiReal>() -> Result<Self, CellError> {
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: `raw` is a place for one pointer.
+        check("cusolverDnCreateGesvdjInfo", unsafe { sys::cusolverDnCreateGesvdjInfo(&mut raw) })?;
+        let jacobi = Jacobi { raw, asked: (0, 0) };
+        // SAFETY: the parameters are live.
+        let status = unsafe { sys::cusolverDnXgesvdjSetTolerance(raw, T::EPSILON) };
+        check("cusolverDnXgesvdjSetTolerance", status)?;
+        Ok(jacobi)
+    }
+
+    /// Elements of workspace that [`Solver::gesvdj`] needs for an `n x n` matrix; at least one.
+    pub fn workspace_len<T: JacobiReal>(
+        &mut self,
+        solver: &Solver,
+        n: usize,
+        a: &CudaSlice<T>,
+        out: &Vectors<T>,
+    ) -> Result<usize, CellError> {
+        let call = "gesvdj size query";
+        let side = narrow(call, side(call, n, a, out)?)?;
+        let (a, _a) = a.device_ptr(&solver.stream);
+        let (s, _s) = out.s.device_ptr(&solver.stream);
+        let (u, _u) = out.u.device_ptr(&solver.stream);
+        let (v, _v) = out.v.device_ptr(&solver.stream);
+        let mut len: c_int = 0;
+        let (a, s, u, v) = (a as *const T, s as *const T, u as *const T, v as *const T);
+        // SAFETY: handle and parameters are live, the operands have the checked lengths, `len` is writable.
+        let status = unsafe {
+            T::QUERY(
+                solver.handle,
+                VECTORS,
+                ECONOMY,
+                side,
+                side,
+                a,
+                side,
+                s,
+                u,
+                side,
+                v,
+                side,
+                &mut len,
+                self.raw,
+            )
+        };
+        check(call, status)?;
+        let len = usize::try_from(len).map_err(|_| CellError::call(call, format!("a workspace of {len}")))?;
+        self.asked = (n, len);
+        Ok(len.max(1))
+    }
+}
+
+impl Drop for Jacobi {
+    fn drop(&mut self) {
+        // SAFETY: this value owns the parameters, and nothing uses them afterwards.
+        let _ = unsafe { sys::cusolverDnDestroyGesvdjInfo(self.raw) };
+    }
+}
+
+impl Solver {
+    /// Decomposes the column-major `n x n` matrix `a`, destroying it: A = U S Vᵀ with V (not Vᵀ) in `out.v`.
+    /// `info[0]` becomes 0, or `n + 1` where the sweeps did not converge.
+    pub fn gesvdj<T: JacobiReal>(
+        &self,
+        n: usize,
+        a: &mut CudaSlice<T>,
+        out: &mut Vectors<T>,
+        (jacobi, work): (&Jacobi, &mut CudaSlice<T>),
+        info: &mut CudaSlice<i32>,
+    ) -> Result<(), CellError> {
+        let call = "gesvdj";
+        let side = narrow(call, side(call, n, a, out)?)?;
+        let (asked_n, len) = jacobi.asked;
+        if asked_n != n {
+            return Err(CellError::call(call, format!("workspace asked for a side of {asked_n}, not {n}")));
+        }
+        checked_side(call, n, &[(work.len(), len), (info.len(), 1)])?;
+        let work_len = c_int::try_from(len).map_err(|e| CellError::call(call, e))?;
+        let (a, _a) = a.device_ptr_mut(&self.stream);
+        let (s, _s) = out.s.device_ptr_mut(&self.stream);
+        let (u, _u) = out.u.device_ptr_mut(&self.stream);
+        let (v, _v) = out.v.device_ptr_mut(&self.stream);
+        let (work, _work) = work.device_ptr_mut(&self.stream);
+        let (info, _info) = info.device_ptr_mut(&self.stream);
+        let (a, s, u, v) = (a as *mut T, s as *mut T, u as *mut T, v as *mut T);
+        // SAFETY: handle and parameters are live; operands, workspace and `info` have the checked lengths.
+        let status = unsafe {
+            T::DECOMPOSE(
+                self.handle,
+                VECTORS,
+                ECONOMY,
+                side,
+                side,
+                a,
+                side,
+                s,
+                u,
+                side,
+                v,
+                side,
+                work as *mut T,
+                work_len,
+                info as *mut c_int,
+                jacobi.raw,
+            )
+        };
+        check(call, status)
+    }
+}
+
+/// A side as cuSOLVER's 32-bit routines take it.
+fn narrow(call: &str, side: i64) -> Result<c_int, CellError> {
+    c_int::try_from(side).map_err(|_| CellError::call(call, format!("a side of {side} exceeds 32 bits")))
+}

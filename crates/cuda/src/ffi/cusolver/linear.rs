@@ -1,0 +1,217 @@
+//! Cholesky and LU factorisations and the solves that follow them.
+
+use std::ffi::c_void;
+
+use cudarc::cusolver::sys;
+use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
+use gpubench_model::error::CellError;
+
+use super::{LOWER, Solver, SolverReal, Workspace, WorkspaceSize, check, checked_side};
+
+const NO_TRANSPOSE: sys::cublasOperation_t = sys::cublasOperation_t::CUBLAS_OP_N;
+
+impl Solver {
+    /// Workspace of [`Solver::potrf`] for an `n x n` matrix.
+    pub fn potrf_workspace<T: SolverReal>(
+        &self,
+        n: usize,
+        a: &CudaSlice<T>,
+    ) -> Result<WorkspaceSize, CellError> {
+        let call = "cusolverDnXpotrf_bufferSize";
+        let side = checked_side(call, n, &[(a.len(), n * n)])?;
+        let (a, _read) = a.device_ptr(&self.stream);
+        let mut size = WorkspaceSize::none("cusolverDnXpotrf", n, T::TYPE);
+        // SAFETY: handle and parameters are live, `a` has n x n elements, and the sizes are writable.
+        let status = unsafe {
+            sys::cusolverDnXpotrf_bufferSize(
+                self.handle,
+                self.params,
+                LOWER,
+                side,
+                T::TYPE,
+                a as *const c_void,
+                side,
+                T::TYPE,
+                &mut size.device,
+                &mut size.host,
+            )
+        };
+        check(call, status)?;
+        Ok(size)
+    }
+
+    /// Factors the column-major `n x n` matrix `a` as L Lᵀ in its lower triangle, and writes to `info[0]`
+    /// the order of the first minor that is not positive definite, or 0.
+    pub fn potrf<T: SolverReal>(
+        &self,
+        n: usize,
+        a: &mut CudaSlice<T>,
+        work: &mut Workspace,
+        info: &mut CudaSlice<i32>,
+    ) -> Result<(), CellError> {
+        let call = "cusolverDnXpotrf";
+        let side = checked_side(call, n, &[(a.len(), n * n), (info.len(), 1)])?;
+        let work = work.pointers(&self.stream, call, n, T::TYPE)?;
+        let (a, _a) = a.device_ptr_mut(&self.stream);
+        let (info, _info) = info.device_ptr_mut(&self.stream);
+        // SAFETY: handle and parameters are live; `a` has n x n elements, `info` one; the workspace was
+        // made for this routine and side, and outlives the work (see `Workspace`).
+        let status = unsafe {
+            sys::cusolverDnXpotrf(
+                self.handle,
+                self.params,
+                LOWER,
+                side,
+                T::TYPE,
+                a as *mut c_void,
+                side,
+                T::TYPE,
+                work.device,
+                work.device_bytes,
+                work.host,
+                work.host_bytes,
+                info as *mut i32,
+            )
+        };
+        check(call, status)
+    }
+
+    /// Solves A x = b in place of `b` (`n` elements) from what [`Solver::potrf`] left in `a`; `info[0]` is 0.
+    pub fn potrs<T: SolverReal>(
+        &self,
+        n: usize,
+        a: &CudaSlice<T>,
+        b: &mut CudaSlice<T>,
+        info: &mut CudaSlice<i32>,
+    ) -> Result<(), CellError> {
+        let call = "cusolverDnXpotrs";
+        let side = checked_side(call, n, &[(a.len(), n * n), (b.len(), n), (info.len(), 1)])?;
+        let (a, _a) = a.device_ptr(&self.stream);
+        let (b, _b) = b.device_ptr_mut(&self.stream);
+        let (info, _info) = info.device_ptr_mut(&self.stream);
+        // SAFETY: handle and parameters are live; `a` has n x n elements, `b` n, `info` one.
+        let status = unsafe {
+            sys::cusolverDnXpotrs(
+                self.handle,
+                self.params,
+                LOWER,
+                side,
+                1,
+                T::TYPE,
+                a as *const c_void,
+                side,
+                T::TYPE,
+                b as *mut c_void,
+                side,
+                info as *mut i32,
+            )
+        };
+        check(call, status)
+    }
+
+    /// Workspace of [`Solver::getrf`] for an `n x n` matrix.
+    pub fn getrf_workspace<T: SolverReal>(
+        &self,
+        n: usize,
+        a: &CudaSlice<T>,
+    ) -> Result<WorkspaceSize, CellError> {
+        let call = "cusolverDnXgetrf_bufferSize";
+        let side = checked_side(call, n, &[(a.len(), n * n)])?;
+        let (a, _read) = a.device_ptr(&self.stream);
+        let mut size = WorkspaceSize::none("cusolverDnXgetrf", n, T::TYPE);
+        // SAFETY: handle and parameters are live, `a` has n x n elements, and the sizes are writable.
+        let status = unsafe {
+            sys::cusolverDnXgetrf_bufferSize(
+                self.handle,
+                self.params,
+                side,
+                side,
+                T::TYPE,
+                a as *const c_void,
+                side,
+                T::TYPE,
+                &mut size.device,
+                &mut size.host,
+            )
+        };
+        check(call, status)?;
+        Ok(size)
+    }
+
+    /// Factors the column-major `n x n` matrix `a` as P L U in place with `n` pivots, and writes to `info[0]`
+    /// the index (from 1) of the first zero on U's diagonal, or 0.
+    pub fn getrf<T: SolverReal>(
+        &self,
+        n: usize,
+        a: &mut CudaSlice<T>,
+        pivots: &mut CudaSlice<i64>,
+        work: &mut Workspace,
+        info: &mut CudaSlice<i32>,
+    ) -> Result<(), CellError> {
+        let call = "cusolverDnXgetrf";
+        let side = checked_side(call, n, &[(a.len(), n * n), (pivots.len(), n), (info.len(), 1)])?;
+        let work = work.pointers(&self.stream, call, n, T::TYPE)?;
+        let (a, _a) = a.device_ptr_mut(&self.stream);
+        let (pivots, _pivots) = pivots.device_ptr_mut(&self.stream);
+        let (info, _info) = info.device_ptr_mut(&self.stream);
+        // SAFETY: handle and parameters are live; `a` has n x n elements, `pivots` n, `info` one; the
+        // workspace was made for this routine and side, and outlives the work (see `Workspace`).
+        let status = unsafe {
+            sys::cusolverDnXgetrf(
+                self.handle,
+                self.params,
+                side,
+                side,
+                T::TYPE,
+                a as *mut c_void,
+                side,
+                pivots as *mut i64,
+                T::TYPE,
+                work.device,
+                work.device_bytes,
+                work.host,
+                work.host_bytes,
+                info as *mut i32,
+            )
+        };
+        check(call, status)
+    }
+
+    /// Solves A x = b in place of `b` (`n` elements) from what [`Solver::getrf`] left in `a` and `pivots`;
+    /// `info[0]` is 0.
+    pub fn getrs<T: SolverReal>(
+        &self,
+        n: usize,
+        a: &CudaSlice<T>,
+        pivots: &CudaSlice<i64>,
+        b: &mut CudaSlice<T>,
+        info: &mut CudaSlice<i32>,
+    ) -> Result<(), CellError> {
+        let call = "cusolverDnXgetrs";
+        let lengths = [(a.len(), n * n), (pivots.len(), n), (b.len(), n), (info.len(), 1)];
+        let side = checked_side(call, n, &lengths)?;
+        let (a, _a) = a.device_ptr(&self.stream);
+        let (pivots, _pivots) = pivots.device_ptr(&self.stream);
+        let (b, _b) = b.device_ptr_mut(&self.stream);
+        let (info, _info) = info.device_ptr_mut(&self.stream);
+        // SAFETY: handle and parameters are live; `a` has n x n elements, `pivots` and `b` n, `info` one.
+        let status = unsafe {
+            sys::cusolverDnXgetrs(
+                self.handle,
+                self.params,
+                NO_TRANSPOSE,
+                side,
+                1,
+                T::TYPE,
+                a as *const c_void,
+                side,
+                pivots as *const i64,
+                T::TYPE,
+                b as *mut c_void,
+                side,
+                info as *mut i32,
+            )
+        };
+        check(call, status)
+    }
+}

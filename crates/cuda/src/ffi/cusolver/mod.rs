@@ -1,0 +1,181 @@
+//! cuSOLVER's dense handle and workspaces as owned values; knows no op.
+
+mod eigen;
+mod jacobi;
+mod linear;
+mod svd;
+
+pub(crate) use jacobi::{Jacobi, JacobiReal};
+pub(crate) use svd::Vectors;
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use cudarc::cusolver::sys;
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut, DeviceRepr};
+use gpubench_model::error::CellError;
+
+use crate::context::Cuda;
+use crate::failure::driver;
+
+/// Symmetric matrices are read from their lower triangles, by columns.
+const LOWER: sys::cublasFillMode_t = sys::cublasFillMode_t::CUBLAS_FILL_MODE_LOWER;
+
+fn check(call: &str, status: sys::cusolverStatus_t) -> Result<(), CellError> {
+    match status {
+        sys::cusolverStatus_t::CUSOLVER_STATUS_SUCCESS => Ok(()),
+        other => {
+            Err(CellError::call(call, format!("{other:?}; try a smaller size, or run `gpubench doctor`")))
+        }
+    }
+}
+
+/// An element type of cuSOLVER's dense routines.
+pub(crate) trait SolverReal: DeviceRepr + Copy + 'static {
+    /// The type's name to cuSOLVER.
+    const TYPE: sys::cudaDataType;
+}
+
+impl SolverReal for f32 {
+    const TYPE: sys::cudaDataType = sys::cudaDataType::CUDA_R_32F;
+}
+
+impl SolverReal for f64 {
+    const TYPE: sys::cudaDataType = sys::cudaDataType::CUDA_R_64F;
+}
+
+/// What a workspace is for: the routine, the side of its matrix and the element type.
+type Purpose = (&'static str, usize, sys::cudaDataType);
+
+/// Bytes of workspace that a routine asks for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WorkspaceSize {
+    device: usize,
+    host: usize,
+    purpose: Purpose,
+}
+
+impl WorkspaceSize {
+    fn none(routine: &'static str, n: usize, element: sys::cudaDataType) -> Self {
+        WorkspaceSize { device: 0, host: 0, purpose: (routine, n, element) }
+    }
+}
+
+/// Workspace of a routine on both sides.
+pub(crate) struct Workspace {
+    size: WorkspaceSize,
+    device: CudaSlice<u8>,
+    /// 16-byte units, which align it for every type that cuSOLVER keeps there.
+    host: Vec<u128>,
+    /// Where `gesvdp` says by how much it perturbed a singular value near zero.
+    perturbation: Box<f64>,
+}
+
+impl Workspace {
+    /// Allocates a workspace of the size that a query gave.
+    ///
+    /// # Errors
+    /// It does not fit on the device.
+    pub fn alloc(cuda: &Cuda, size: WorkspaceSize) -> Result<Self, CellError> {
+        // At least one byte, since no workspace is passed as null.
+        let bytes = size.device.max(1);
+        cuda.reserve(bytes as u128)?;
+        let device = cuda.alloc(bytes)?;
+        let host = vec![0; size.host.div_ceil(16).max(1)];
+        Ok(Workspace { size, device, host, perturbation: Box::new(0.0) })
+    }
+
+    /// The pointers that a routine takes, if this workspace was made for it.
+    fn pointers(
+        &mut self,
+        stream: &CudaStream,
+        routine: &'static str,
+        n: usize,
+        element: sys::cudaDataType,
+    ) -> Result<Pointers, CellError> {
+        if self.size.purpose != (routine, n, element) {
+            return Err(CellError::call(routine, format!("workspace made for {:?}", self.size.purpose)));
+        }
+        Ok(Pointers {
+            device: self.device.device_ptr_mut(stream).0 as *mut c_void,
+            device_bytes: self.size.device,
+            host: self.host.as_mut_ptr().cast(),
+            host_bytes: self.size.host,
+            perturbation: &mut *self.perturbation,
+        })
+    }
+}
+
+/// A workspace as a routine takes it: valid while the workspace lives.
+struct Pointers {
+    device: *mut c_void,
+    device_bytes: usize,
+    host: *mut c_void,
+    host_bytes: usize,
+    perturbation: *mut f64,
+}
+
+impl Drop for Workspace {
+    fn drop(&mut self) {
+        // Routines may still read or write the host part behind the stream.
+        let _ = self.device.stream().synchronize();
+    }
+}
+
+/// A dense handle with its stream and default parameters.
+pub(crate) struct Solver {
+    handle: sys::cusolverDnHandle_t,
+    params: sys::cusolverDnParams_t,
+    stream: Arc<CudaStream>,
+}
+
+impl Solver {
+    /// Creates the handle on `stream`.
+    pub fn new(stream: &Arc<CudaStream>) -> Result<Self, CellError> {
+        stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+        let mut handle = std::ptr::null_mut();
+        // SAFETY: `handle` is a place for one handle.
+        check("cusolverDnCreate", unsafe { sys::cusolverDnCreate(&mut handle) })?;
+        // From here on, Drop destroys what has been created.
+        let mut solver = Solver { handle, params: std::ptr::null_mut(), stream: stream.clone() };
+        // SAFETY: the handle is live, and the stream outlives it: this value shares its ownership.
+        check("cusolverDnSetStream", unsafe { sys::cusolverDnSetStream(handle, stream.cu_stream().cast()) })?;
+        // SAFETY: `params` is a place for one pointer.
+        check("cusolverDnCreateParams", unsafe { sys::cusolverDnCreateParams(&mut solver.params) })?;
+        Ok(solver)
+    }
+}
+
+impl Drop for Solver {
+    fn drop(&mut self) {
+        // Work that is still queued uses the handle's own memory.
+        let _ = self.stream.synchronize();
+        if !self.params.is_null() {
+            // SAFETY: this value owns the parameters, and nothing uses them afterwards.
+            let _ = unsafe { sys::cusolverDnDestroyParams(self.params) };
+        }
+        // SAFETY: this value owns the handle, and nothing uses it afterwards. A failure leaks it, no more.
+        let _ = unsafe { sys::cusolverDnDestroy(self.handle) };
+    }
+}
+
+/// A side as cuSOLVER's 64-bit routines take it, after the lengths of the operands were checked:
+/// pairs of elements given and elements needed.
+fn checked_side(call: &str, n: usize, lengths: &[(usize, usize)]) -> Result<i64, CellError> {
+    if let Some((given, needed)) = lengths.iter().find(|(given, needed)| given < needed) {
+        return Err(CellError::call(call, format!("an operand of {given} elements, {needed} are needed")));
+    }
+    i64::try_from(n).ok().filter(|n| *n >= 1).ok_or_else(|| CellError::call(call, format!("a side of {n}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_operands_and_empty_sides_are_refused() {
+        assert_eq!(checked_side("potrf", 3, &[(9, 9), (3, 3)]).unwrap(), 3);
+        assert!(checked_side("potrf", 3, &[(9, 9), (2, 3)]).unwrap_err().to_string().contains("potrf"));
+        assert!(checked_side("potrf", 0, &[]).is_err());
+    }
+}

@@ -1,0 +1,242 @@
+//! Singular value decompositions: QR iteration (gesvd) and polar decomposition (gesvdp).
+
+use std::ffi::{c_int, c_schar, c_void};
+
+use cudarc::cusolver::sys;
+use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut, DeviceRepr, ValidAsZeroBits};
+use gpubench_backend::contents::Memory;
+use gpubench_model::error::CellError;
+
+use super::{Solver, SolverReal, Workspace, WorkspaceSize, check, checked_side};
+use crate::context::Cuda;
+use crate::ffi::contents::device;
+
+pub(super) const VECTORS: sys::cusolverEigMode_t = sys::cusolverEigMode_t::CUSOLVER_EIG_MODE_VECTOR;
+pub(super) const ECONOMY: c_int = 1;
+/// The leading singular vectors only, which for a square matrix are all of them.
+const THIN: c_schar = b'S' as c_schar;
+
+/// Outputs of a decomposition of an `n x n` matrix.
+pub(crate) struct Vectors<T> {
+    /// The `n` singular values, which the routines give in descending order.
+    pub s: CudaSlice<T>,
+    /// Left singular vectors, the columns of a column-major `n x n` matrix.
+    pub u: CudaSlice<T>,
+    /// Right singular vectors: columns (V) or rows (Vᵀ) of a column-major `n x n` matrix, as the routine says.
+    pub v: CudaSlice<T>,
+}
+
+impl<T: DeviceRepr + ValidAsZeroBits> Vectors<T> {
+    /// Allocates the outputs of an `n x n` decomposition.
+    pub fn alloc(cuda: &Cuda, n: usize) -> Result<Self, CellError> {
+        Ok(Vectors { s: cuda.alloc(n)?, u: cuda.alloc(n * n)?, v: cuda.alloc(n * n)? })
+    }
+}
+
+impl<T> Vectors<T> {
+    /// The memory of all three, for checks.
+    pub fn memory(&mut self) -> [Memory<'_>; 3] {
+        [&mut self.s, &mut self.u, &mut self.v].map(device)
+    }
+
+    fn lengths(&self, n: usize) -> [(usize, usize); 3] {
+        [(self.s.len(), n), (self.u.len(), n * n), (self.v.len(), n * n)]
+    }
+}
+
+/// The side of a decomposition as cuSOLVER takes it, after the lengths of all operands were checked.
+pub(super) fn side<T>(call: &str, n: usize, a: &CudaSlice<T>, out: &Vectors<T>) -> Result<i64, CellError> {
+    checked_side(call, n, &[(a.len(), n * n)])?;
+    checked_side(call, n, &out.lengths(n))
+}
+
+impl Solver {
+    /// Workspace of [`Solver::gesvdp`].
+    pub fn gesvdp_workspace<T: SolverReal>(
+        &self,
+        n: usize,
+        a: &CudaSlice<T>,
+        out: &Vectors<T>,
+    ) -> Result<WorkspaceSize, CellError> {
+        let call = "cusolverDnXgesvdp_bufferSize";
+        let side = side(call, n, a, out)?;
+        let (a, _a) = a.device_ptr(&self.stream);
+        let (s, _s) = out.s.device_ptr(&self.stream);
+        let (u, _u) = out.u.device_ptr(&self.stream);
+        let (v, _v) = out.v.device_ptr(&self.stream);
+        let mut size = WorkspaceSize::none("cusolverDnXgesvdp", n, T::TYPE);
+        // SAFETY: handle and parameters are live, the operands have the checked lengths, the sizes are writable.
+        let status = unsafe {
+            sys::cusolverDnXgesvdp_bufferSize(
+                self.handle,
+                self.params,
+                VECTORS,
+                ECONOMY,
+                side,
+                side,
+                T::TYPE,
+                a as *const c_void,
+                side,
+                T::TYPE,
+                s as *const c_void,
+                T::TYPE,
+                u as *const c_void,
+                side,
+                T::TYPE,
+                v as *const c_void,
+                side,
+                T::TYPE,
+                &mut size.device,
+                &mut size.host,
+            )
+        };
+        check(call, status)?;
+        Ok(size)
+    }
+
+    /// Decomposes the column-major `n x n` matrix `a`, destroying it: A = U S Vᵀ with V (not Vᵀ) in `out.v`.
+    /// `info[0]` becomes 0, or positive where it did not converge.
+    pub fn gesvdp<T: SolverReal>(
+        &self,
+        n: usize,
+        a: &mut CudaSlice<T>,
+        out: &mut Vectors<T>,
+        work: &mut Workspace,
+        info: &mut CudaSlice<i32>,
+    ) -> Result<(), CellError> {
+        let call = "cusolverDnXgesvdp";
+        let side = side(call, n, a, out)?;
+        checked_side(call, n, &[(info.len(), 1)])?;
+        let work = work.pointers(&self.stream, call, n, T::TYPE)?;
+        let (a, _a) = a.device_ptr_mut(&self.stream);
+        let (s, _s) = out.s.device_ptr_mut(&self.stream);
+        let (u, _u) = out.u.device_ptr_mut(&self.stream);
+        let (v, _v) = out.v.device_ptr_mut(&self.stream);
+        let (info, _info) = info.device_ptr_mut(&self.stream);
+        // SAFETY: handle and parameters are live, the operands have the checked lengths; the workspace was made for
+        // this routine and side, and it and the perturbation's place outlive the work (see `Workspace`).
+        let status = unsafe {
+            sys::cusolverDnXgesvdp(
+                self.handle,
+                self.params,
+                VECTORS,
+                ECONOMY,
+                side,
+                side,
+                T::TYPE,
+                a as *mut c_void,
+                side,
+                T::TYPE,
+                s as *mut c_void,
+                T::TYPE,
+                u as *mut c_void,
+                side,
+                T::TYPE,
+                v as *mut c_void,
+                side,
+                T::TYPE,
+                work.device,
+                work.device_bytes,
+                work.host,
+                work.host_bytes,
+                info as *mut c_int,
+                work.perturbation,
+            )
+        };
+        check(call, status)
+    }
+
+    /// Workspace of [`Solver::gesvd`].
+    pub fn gesvd_workspace<T: SolverReal>(
+        &self,
+        n: usize,
+        a: &CudaSlice<T>,
+        out: &Vectors<T>,
+    ) -> Result<WorkspaceSize, CellError> {
+        let call = "cusolverDnXgesvd_bufferSize";
+        let side = side(call, n, a, out)?;
+        let (a, _a) = a.device_ptr(&self.stream);
+        let (s, _s) = out.s.device_ptr(&self.stream);
+        let (u, _u) = out.u.device_ptr(&self.stream);
+        let (v, _v) = out.v.device_ptr(&self.stream);
+        let mut size = WorkspaceSize::none("cusolverDnXgesvd", n, T::TYPE);
+        // SAFETY: handle and parameters are live, the operands have the checked lengths, the sizes are writable.
+        let status = unsafe {
+            sys::cusolverDnXgesvd_bufferSize(
+                self.handle,
+                self.params,
+                THIN,
+                THIN,
+                side,
+                side,
+                T::TYPE,
+                a as *const c_void,
+                side,
+                T::TYPE,
+                s as *const c_void,
+                T::TYPE,
+                u as *const c_void,
+                side,
+                T::TYPE,
+                v as *const c_void,
+                side,
+                T::TYPE,
+                &mut size.device,
+                &mut size.host,
+            )
+        };
+        check(call, status)?;
+        Ok(size)
+    }
+
+    /// Decomposes the column-major `n x n` matrix `a`, destroying it: A = U S Vᵀ with Vᵀ in `out.v`.
+    /// `info[0]` becomes 0, or the number of superdiagonals that did not converge.
+    pub fn gesvd<T: SolverReal>(
+        &self,
+        n: usize,
+        a: &mut CudaSlice<T>,
+        out: &mut Vectors<T>,
+        work: &mut Workspace,
+        info: &mut CudaSlice<i32>,
+    ) -> Result<(), CellError> {
+        let call = "cusolverDnXgesvd";
+        let side = side(call, n, a, out)?;
+        checked_side(call, n, &[(info.len(), 1)])?;
+        let work = work.pointers(&self.stream, call, n, T::TYPE)?;
+        let (a, _a) = a.device_ptr_mut(&self.stream);
+        let (s, _s) = out.s.device_ptr_mut(&self.stream);
+        let (u, _u) = out.u.device_ptr_mut(&self.stream);
+        let (v, _v) = out.v.device_ptr_mut(&self.stream);
+        let (info, _info) = info.device_ptr_mut(&self.stream);
+        // SAFETY: handle and parameters are live, the operands have the checked lengths; the workspace was made for
+        // this routine and side, and outlives the work (see `Workspace`).
+        let status = unsafe {
+            sys::cusolverDnXgesvd(
+                self.handle,
+                self.params,
+                THIN,
+                THIN,
+                side,
+                side,
+                T::TYPE,
+                a as *mut c_void,
+                side,
+                T::TYPE,
+                s as *mut c_void,
+                T::TYPE,
+                u as *mut c_void,
+                side,
+                T::TYPE,
+                v as *mut c_void,
+                side,
+                T::TYPE,
+                work.device,
+                work.device_bytes,
+                work.host,
+                work.host_bytes,
+                info as *mut c_int,
+            )
+        };
+        check(call, status)
+    }
+}

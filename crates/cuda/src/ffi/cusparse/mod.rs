@@ -1,0 +1,142 @@
+//! cuSPARSE's handle and matrix descriptors as owned values; knows no op and allocates no device memory.
+
+mod spgemm;
+mod spmv;
+
+pub(crate) use spgemm::{Product, ProductBuffers, Ready};
+pub(crate) use spmv::MatrixVector;
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use cudarc::cusparse::sys;
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr};
+use gpubench_model::error::CellError;
+
+use crate::failure::driver;
+use crate::sparse::DeviceCsr;
+
+const NO_TRANSPOSE: sys::cusparseOperation_t = sys::cusparseOperation_t::CUSPARSE_OPERATION_NON_TRANSPOSE;
+const INDEX: sys::cusparseIndexType_t = sys::cusparseIndexType_t::CUSPARSE_INDEX_32I;
+const BASE: sys::cusparseIndexBase_t = sys::cusparseIndexBase_t::CUSPARSE_INDEX_BASE_ZERO;
+
+fn check(call: &str, status: sys::cusparseStatus_t) -> Result<(), CellError> {
+    match status {
+        sys::cusparseStatus_t::CUSPARSE_STATUS_SUCCESS => Ok(()),
+        other => {
+            Err(CellError::call(call, format!("{other:?}; try a smaller size, or run `gpubench doctor`")))
+        }
+    }
+}
+
+/// An element type of cuSPARSE's generic routines.
+pub(crate) trait SparseReal: DeviceRepr + Copy + 'static {
+    /// The type's name to cuSPARSE.
+    const TYPE: sys::cudaDataType;
+    /// One.
+    const ONE: Self;
+    /// Zero.
+    const ZERO: Self;
+}
+
+impl SparseReal for f32 {
+    const TYPE: sys::cudaDataType = sys::cudaDataType::CUDA_R_32F;
+    const ONE: f32 = 1.0;
+    const ZERO: f32 = 0.0;
+}
+
+impl SparseReal for f64 {
+    const TYPE: sys::cudaDataType = sys::cudaDataType::CUDA_R_64F;
+    const ONE: f64 = 1.0;
+    const ZERO: f64 = 0.0;
+}
+
+/// A scalar of the host as the generic routines take it; read before the call returns.
+fn scalar<T>(value: &T) -> *const c_void {
+    (value as *const T).cast()
+}
+
+/// A handle with its stream, taking scalars from the host.
+pub(crate) struct Sparse {
+    handle: sys::cusparseHandle_t,
+    stream: Arc<CudaStream>,
+}
+
+impl Sparse {
+    /// Creates the handle on `stream`.
+    pub fn new(stream: &Arc<CudaStream>) -> Result<Self, CellError> {
+        stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+        let mut handle = std::ptr::null_mut();
+        // SAFETY: `handle` is a place for one handle.
+        check("cusparseCreate", unsafe { sys::cusparseCreate(&mut handle) })?;
+        // From here on, Drop destroys the handle.
+        let sparse = Sparse { handle, stream: stream.clone() };
+        // SAFETY: the handle is live, and the stream outlives it: this value shares its ownership.
+        check("cusparseSetStream", unsafe { sys::cusparseSetStream(handle, stream.cu_stream().cast()) })?;
+        let mode = sys::cusparsePointerMode_t::CUSPARSE_POINTER_MODE_HOST;
+        // SAFETY: the handle is live.
+        check("cusparseSetPointerMode", unsafe { sys::cusparseSetPointerMode(handle, mode) })?;
+        Ok(sparse)
+    }
+}
+
+impl Drop for Sparse {
+    fn drop(&mut self) {
+        // Work that is still queued uses the handle's own memory.
+        let _ = self.stream.synchronize();
+        // SAFETY: this value owns the handle, and nothing uses it afterwards. A failure leaks it, no more.
+        let _ = unsafe { sys::cusparseDestroy(self.handle) };
+    }
+}
+
+/// A descriptor of a constant matrix together with the matrix.
+struct Matrix<T> {
+    raw: sys::cusparseConstSpMatDescr_t,
+    csr: DeviceCsr<T>,
+}
+
+impl<T: SparseReal> Matrix<T> {
+    fn new(stream: &CudaStream, csr: DeviceCsr<T>) -> Result<Self, CellError> {
+        let (rows, cols, nnz) = (side(csr.rows())?, side(csr.cols())?, side(csr.nnz())?);
+        let mut raw = std::ptr::null();
+        let indptr = csr.indptr().device_ptr(stream).0;
+        let indices = csr.indices().device_ptr(stream).0;
+        let values = csr.values().device_ptr(stream).0;
+        // SAFETY: `raw` is a place for one pointer; the arrays are those of a CSR matrix of this shape (`DeviceCsr`
+        // checks), on the device, and live as long as the descriptor: this value owns both.
+        let status = unsafe {
+            sys::cusparseCreateConstCsr(
+                &mut raw,
+                rows,
+                cols,
+                nnz,
+                indptr as *const c_void,
+                indices as *const c_void,
+                values as *const c_void,
+                INDEX,
+                INDEX,
+                BASE,
+                T::TYPE,
+            )
+        };
+        check("cusparseCreateConstCsr", status)?;
+        Ok(Matrix { raw, csr })
+    }
+}
+
+impl<T> Drop for Matrix<T> {
+    fn drop(&mut self) {
+        // SAFETY: this value owns the descriptor, and nothing uses it afterwards.
+        let _ = unsafe { sys::cusparseDestroySpMat(self.raw) };
+    }
+}
+
+/// A count as the generic routines take it.
+fn side(count: usize) -> Result<i64, CellError> {
+    i64::try_from(count).map_err(|_| CellError::Failed(format!("cuSPARSE cannot count {count}")))
+}
+
+/// The address of a buffer that is written behind the stream.
+fn buffer(buffer: &CudaSlice<u8>, stream: &CudaStream) -> *mut c_void {
+    buffer.device_ptr(stream).0 as *mut c_void
+}

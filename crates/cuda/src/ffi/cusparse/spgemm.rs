@@ -1,0 +1,311 @@
+//! Sparse matrix times sparse matrix: the documented sequence of calls with buffers kept between products.
+
+use std::ffi::c_void;
+
+use cudarc::cusparse::sys;
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut};
+use gpubench_model::error::CellError;
+
+use super::{BASE, INDEX, Matrix, NO_TRANSPOSE, Sparse, SparseReal, buffer, check, scalar, side};
+use crate::failure::driver;
+use crate::sparse::DeviceCsr;
+
+const ALGORITHM: sys::cusparseSpGEMMAlg_t = sys::cusparseSpGEMMAlg_t::CUSPARSE_SPGEMM_DEFAULT;
+
+/// The state of one product.
+struct Descriptor(sys::cusparseSpGEMMDescr_t);
+
+impl Descriptor {
+    fn new() -> Result<Self, CellError> {
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: `raw` is a place for one pointer.
+        check("cusparseSpGEMM_createDescr", unsafe { sys::cusparseSpGEMM_createDescr(&mut raw) })?;
+        Ok(Descriptor(raw))
+    }
+}
+
+impl Drop for Descriptor {
+    fn drop(&mut self) {
+        // SAFETY: this value owns the descriptor, and nothing uses it afterwards.
+        let _ = unsafe { sys::cusparseSpGEMM_destroyDescr(self.0) };
+    }
+}
+
+/// The descriptor of a result that has offsets and no entries yet.
+struct Unfilled(sys::cusparseSpMatDescr_t);
+
+impl Unfilled {
+    /// A result of `rows x cols` at the addresses of its `rows + 1` offsets.
+    fn new<T: SparseReal>(rows: i64, cols: i64, offsets: u64) -> Result<Self, CellError> {
+        let (mut raw, none) = (std::ptr::null_mut(), std::ptr::null_mut());
+        let offsets = offsets as *mut c_void;
+        // SAFETY: `raw` is a place for one pointer; a matrix without entries needs offsets alone, and the addresses
+        // are stored and not used by this call.
+        let status = unsafe {
+            sys::cusparseCreateCsr(&mut raw, rows, cols, 0, offsets, none, none, INDEX, INDEX, BASE, T::TYPE)
+        };
+        check("cusparseCreateCsr", status)?;
+        Ok(Unfilled(raw))
+    }
+
+    /// Stored entries, known once the product has been computed.
+    fn nnz(&self) -> Result<usize, CellError> {
+        let (mut rows, mut cols, mut nnz) = (0, 0, 0);
+        // SAFETY: the descriptor is live and the three places are writable.
+        let status =
+            unsafe { sys::cusparseSpMatGetSize(self.0.cast_const(), &mut rows, &mut cols, &mut nnz) };
+        check("cusparseSpMatGetSize", status)?;
+        let call = "cusparseSpGEMM_compute";
+        // Offsets are 32-bit, as in every other backend.
+        i32::try_from(nnz).ok().and_then(|nnz| usize::try_from(nnz).ok()).ok_or_else(|| {
+            CellError::call(call, format!("{nnz} entries exceed 32-bit offsets; use a smaller size"))
+        })
+    }
+}
+
+impl Drop for Unfilled {
+    fn drop(&mut self) {
+        // SAFETY: this value owns the descriptor, and nothing uses it afterwards.
+        let _ = unsafe { sys::cusparseDestroySpMat(self.0.cast_const()) };
+    }
+}
+
+/// What a product needs beside its operands, kept from one to the next.
+pub(crate) struct ProductBuffers<T> {
+    /// Buffer of the estimation.
+    pub estimation: CudaSlice<u8>,
+    /// Buffer of the computation.
+    pub computation: CudaSlice<u8>,
+    /// Offsets of the result's rows: one more than it has rows.
+    pub indptr: CudaSlice<i32>,
+    /// Columns of the result's entries.
+    pub indices: CudaSlice<i32>,
+    /// The result's entries.
+    pub values: CudaSlice<T>,
+}
+
+/// C = A B with both operands and the handle.
+pub(crate) struct Product<T> {
+    // The handle first: its Drop waits for the work that uses what follows.
+    sparse: Sparse,
+    a: Matrix<T>,
+    b: Matrix<T>,
+}
+
+/// Either routine that asks for a buffer size when it gets none: the estimation and the computation.
+type Stage = unsafe fn(
+    sys::cusparseHandle_t,
+    sys::cusparseOperation_t,
+    sys::cusparseOperation_t,
+    *const c_void,
+    sys::cusparseConstSpMatDescr_t,
+    sys::cusparseConstSpMatDescr_t,
+    *const c_void,
+    sys::cusparseSpMatDescr_t,
+    sys::cudaDataType,
+    sys::cusparseSpGEMMAlg_t,
+    sys::cusparseSpGEMMDescr_t,
+    *mut usize,
+    *mut c_void,
+) -> sys::cusparseStatus_t;
+
+const ESTIMATION: (&str, Stage) = ("cusparseSpGEMM_workEstimation", sys::cusparseSpGEMM_workEstimation);
+const COMPUTATION: (&str, Stage) = ("cusparseSpGEMM_compute", sys::cusparseSpGEMM_compute);
+
+impl<T: SparseReal> Product<T> {
+    /// Takes the operands, each with at least one stored entry.
+    pub fn new(sparse: Sparse, a: DeviceCsr<T>, b: DeviceCsr<T>) -> Result<Self, CellError> {
+        if a.cols() != b.rows() || a.nnz() == 0 || b.nnz() == 0 {
+            let shapes = [a.rows(), a.cols(), a.nnz(), b.rows(), b.cols(), b.nnz()];
+            return Err(CellError::call(
+                "spgemm",
+                format!("rows, columns and entries {shapes:?} do not multiply"),
+            ));
+        }
+        let (a, b) = (Matrix::new(&sparse.stream, a)?, Matrix::new(&sparse.stream, b)?);
+        Ok(Product { sparse, a, b })
+    }
+
+    /// Multiplies once with memory from `bytes`, `indices` and `values`, and returns all of it for reuse.
+    pub fn first(
+        &self,
+        bytes: impl Fn(usize) -> Result<CudaSlice<u8>, CellError>,
+        indices: impl Fn(usize) -> Result<CudaSlice<i32>, CellError>,
+        values: impl Fn(usize) -> Result<CudaSlice<T>, CellError>,
+    ) -> Result<ProductBuffers<T>, CellError> {
+        let mut indptr = indices(self.a.csr.rows() + 1)?;
+        let (state, c) = (Descriptor::new()?, self.unfilled(&mut indptr)?);
+        let estimation = bytes(self.ask(ESTIMATION, &state, &c)?.max(1))?;
+        self.run(ESTIMATION, &state, &c, &estimation)?;
+        let computation = bytes(self.ask(COMPUTATION, &state, &c)?.max(1))?;
+        self.run(COMPUTATION, &state, &c, &computation)?;
+        let nnz = c.nnz()?;
+        let mut buffers = ProductBuffers {
+            estimation,
+            computation,
+            indptr,
+            indices: indices(nnz.max(1))?,
+            values: values(nnz.max(1))?,
+        };
+        self.copy(&state, &c, &mut buffers)?;
+        // The descriptors go when this returns, and the copy may still be queued.
+        self.synchronize()?;
+        Ok(buffers)
+    }
+
+    /// Makes ready to multiply again into the buffers of [`Product::first`].
+    ///
+    /// The state and the result's descriptor are new each time, since nothing documents that a product may be
+    /// repeated on used ones; both are small host objects.
+    pub fn ready(&self, buffers: &mut ProductBuffers<T>) -> Result<Ready, CellError> {
+        let ready = Ready { state: Descriptor::new()?, c: self.unfilled(&mut buffers.indptr)? };
+        self.fits(ESTIMATION, &ready.state, &ready.c, &buffers.estimation)?;
+        Ok(ready)
+    }
+
+    /// Multiplies again: estimates, computes and copies. The size of the computation's buffer is asked for once
+    /// more, because the documented sequence has that call between estimation and computation.
+    pub fn again(&self, ready: &Ready, buffers: &mut ProductBuffers<T>) -> Result<(), CellError> {
+        let Ready { state, c } = ready;
+        self.run(ESTIMATION, state, c, &buffers.estimation)?;
+        self.fits(COMPUTATION, state, c, &buffers.computation)?;
+        self.run(COMPUTATION, state, c, &buffers.computation)?;
+        self.copy(state, c, buffers)
+    }
+
+    /// Waits for everything queued on the product's stream.
+    fn synchronize(&self) -> Result<(), CellError> {
+        self.sparse.stream.synchronize().map_err(driver("cuStreamSynchronize"))
+    }
+
+    /// A descriptor of the result at `indptr`.
+    fn unfilled(&self, indptr: &mut CudaSlice<i32>) -> Result<Unfilled, CellError> {
+        let (rows, cols) = (self.a.csr.rows(), self.b.csr.cols());
+        if indptr.len() != rows + 1 {
+            return Err(CellError::call(
+                "cusparseCreateCsr",
+                format!("{} offsets for {rows} rows", indptr.len()),
+            ));
+        }
+        Unfilled::new::<T>(side(rows)?, side(cols)?, indptr.device_ptr_mut(&self.sparse.stream).0)
+    }
+
+    /// Bytes of buffer that a stage needs.
+    fn ask(&self, stage: (&str, Stage), state: &Descriptor, c: &Unfilled) -> Result<usize, CellError> {
+        let mut bytes = 0;
+        self.call(stage, state, c, &mut bytes, std::ptr::null_mut())?;
+        Ok(bytes)
+    }
+
+    /// Asks a stage for its size, as its documentation has every caller do, and refuses a smaller buffer.
+    fn fits(
+        &self,
+        stage: (&str, Stage),
+        state: &Descriptor,
+        c: &Unfilled,
+        given: &CudaSlice<u8>,
+    ) -> Result<(), CellError> {
+        let needed = self.ask(stage, state, c)?;
+        if given.len() < needed {
+            let text = format!("needs {needed} bytes where it needed {} before", given.len());
+            return Err(CellError::call(stage.0, text));
+        }
+        Ok(())
+    }
+
+    fn run(
+        &self,
+        stage: (&str, Stage),
+        state: &Descriptor,
+        c: &Unfilled,
+        work: &CudaSlice<u8>,
+    ) -> Result<(), CellError> {
+        let mut bytes = work.len();
+        self.call(stage, state, c, &mut bytes, buffer(work, &self.sparse.stream))
+    }
+
+    fn call(
+        &self,
+        (name, stage): (&str, Stage),
+        state: &Descriptor,
+        c: &Unfilled,
+        bytes: &mut usize,
+        work: *mut c_void,
+    ) -> Result<(), CellError> {
+        // SAFETY: handle and descriptors are live, the operands' shapes agree (`new`), scalars are of the compute type;
+        // `work` is null, which asks for the size, or a device buffer of `bytes` bytes that outlives the product.
+        let status = unsafe {
+            stage(
+                self.sparse.handle,
+                NO_TRANSPOSE,
+                NO_TRANSPOSE,
+                scalar(&T::ONE),
+                self.a.raw,
+                self.b.raw,
+                scalar(&T::ZERO),
+                c.0,
+                T::TYPE,
+                ALGORITHM,
+                state.0,
+                bytes,
+                work,
+            )
+        };
+        check(name, status)
+    }
+
+    /// Copies the computed product out of the buffers into the result's arrays.
+    fn copy(
+        &self,
+        state: &Descriptor,
+        c: &Unfilled,
+        buffers: &mut ProductBuffers<T>,
+    ) -> Result<(), CellError> {
+        let nnz = c.nnz()?;
+        let found = (buffers.indptr.len(), buffers.indices.len(), buffers.values.len());
+        if found != (self.a.csr.rows() + 1, nnz.max(1), nnz.max(1)) {
+            return Err(CellError::call(
+                "cusparseSpGEMM_copy",
+                format!("{nnz} entries into arrays of {found:?}"),
+            ));
+        }
+        let stream: &CudaStream = &self.sparse.stream;
+        let (indptr, _indptr) = buffers.indptr.device_ptr_mut(stream);
+        let (indices, _indices) = buffers.indices.device_ptr_mut(stream);
+        let (values, _values) = buffers.values.device_ptr_mut(stream);
+        // SAFETY: the descriptor is live, and the arrays have the lengths that its shape asks for.
+        let status = unsafe {
+            sys::cusparseCsrSetPointers(
+                c.0,
+                indptr as *mut c_void,
+                indices as *mut c_void,
+                values as *mut c_void,
+            )
+        };
+        check("cusparseCsrSetPointers", status)?;
+        // SAFETY: handle and descriptors are live and come from the same computed product; scalars are of the compute
+        // type; the result's arrays are large enough.
+        let status = unsafe {
+            sys::cusparseSpGEMM_copy(
+                self.sparse.handle,
+                NO_TRANSPOSE,
+                NO_TRANSPOSE,
+                scalar(&T::ONE),
+                self.a.raw,
+                self.b.raw,
+                scalar(&T::ZERO),
+                c.0,
+                T::TYPE,
+                ALGORITHM,
+                state.0,
+            )
+        };
+        check("cusparseSpGEMM_copy", status)
+    }
+}
+
+/// The descriptors of one product; to be kept until the stream has done it.
+pub(crate) struct Ready {
+    state: Descriptor,
+    c: Unfilled,
+}

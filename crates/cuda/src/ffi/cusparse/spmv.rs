@@ -1,0 +1,159 @@
+//! Sparse matrix times dense vector, its buffer sized and its analysis done once.
+
+use std::ffi::c_void;
+
+use cudarc::cusparse::sys;
+use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
+use gpubench_model::error::CellError;
+
+use super::{Matrix, NO_TRANSPOSE, Sparse, SparseReal, buffer, check, scalar, side};
+use crate::sparse::DeviceCsr;
+
+const ALGORITHM: sys::cusparseSpMVAlg_t = sys::cusparseSpMVAlg_t::CUSPARSE_SPMV_CSR_ALG2;
+
+/// A descriptor of a dense vector. Owns no memory: whoever holds it holds the vector beside it.
+struct Vector(sys::cusparseDnVecDescr_t);
+
+impl Vector {
+    fn new<T: SparseReal>(address: u64, len: usize) -> Result<Self, CellError> {
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: `raw` is a place for one pointer; the address is stored and not used by this call.
+        let status =
+            unsafe { sys::cusparseCreateDnVec(&mut raw, side(len)?, address as *mut c_void, T::TYPE) };
+        check("cusparseCreateDnVec", status)?;
+        Ok(Vector(raw))
+    }
+}
+
+impl Drop for Vector {
+    fn drop(&mut self) {
+        // SAFETY: this value owns the descriptor, and nothing uses it afterwards.
+        let _ = unsafe { sys::cusparseDestroyDnVec(self.0) };
+    }
+}
+
+/// y = A x with everything it uses.
+pub(crate) struct MatrixVector<T> {
+    // The handle first: its Drop waits for the work that uses what follows.
+    sparse: Sparse,
+    matrix: Matrix<T>,
+    x: Vector,
+    y: Vector,
+    /// The vectors themselves; the descriptors point into them.
+    x_values: CudaSlice<T>,
+    y_values: CudaSlice<T>,
+    work: Option<CudaSlice<u8>>,
+}
+
+impl<T: SparseReal> MatrixVector<T> {
+    /// Takes the operands and the place of the result. `a` has at least one stored entry.
+    pub fn new(
+        sparse: Sparse,
+        a: DeviceCsr<T>,
+        x: CudaSlice<T>,
+        mut y: CudaSlice<T>,
+    ) -> Result<Self, CellError> {
+        if x.len() != a.cols() || y.len() != a.rows() || a.nnz() == 0 {
+            let (rows, cols, nnz) = (a.rows(), a.cols(), a.nnz());
+            let text = format!("{rows} x {cols} with {nnz} entries by {} to {}", x.len(), y.len());
+            return Err(CellError::call("spmv", text));
+        }
+        let matrix = Matrix::new(&sparse.stream, a)?;
+        let x_vector = Vector::new::<T>(x.device_ptr(&sparse.stream).0, x.len())?;
+        let y_len = y.len();
+        let y_vector = Vector::new::<T>(y.device_ptr_mut(&sparse.stream).0, y_len)?;
+        Ok(MatrixVector { sparse, matrix, x: x_vector, y: y_vector, x_values: x, y_values: y, work: None })
+    }
+
+    /// Bytes of buffer that the product needs; at least one.
+    pub fn work_bytes(&self) -> Result<usize, CellError> {
+        let mut bytes = 0;
+        // SAFETY: handle and descriptors are live, scalars are of the compute type, `bytes` is writable.
+        let status = unsafe {
+            sys::cusparseSpMV_bufferSize(
+                self.sparse.handle,
+                NO_TRANSPOSE,
+                scalar(&T::ONE),
+                self.matrix.raw,
+                self.x.0.cast_const(),
+                scalar(&T::ZERO),
+                self.y.0,
+                T::TYPE,
+                ALGORITHM,
+                &mut bytes,
+            )
+        };
+        check("cusparseSpMV_bufferSize", status)?;
+        Ok(bytes.max(1))
+    }
+
+    /// Takes the buffer, and analyses the matrix where the library can (CUDA 12.4 and later).
+    pub fn prepare(&mut self, work: CudaSlice<u8>) -> Result<(), CellError> {
+        let needed = self.work_bytes()?;
+        if work.len() < needed {
+            let text = format!("buffer of {} bytes, {needed} are needed", work.len());
+            return Err(CellError::call("spmv", text));
+        }
+        if has_preprocess() {
+            // SAFETY: handle and descriptors are live, scalars are of the compute type, the buffer is large enough
+            // and is the one that every product passes.
+            let status = unsafe {
+                sys::cusparseSpMV_preprocess(
+                    self.sparse.handle,
+                    NO_TRANSPOSE,
+                    scalar(&T::ONE),
+                    self.matrix.raw,
+                    self.x.0.cast_const(),
+                    scalar(&T::ZERO),
+                    self.y.0,
+                    T::TYPE,
+                    ALGORITHM,
+                    buffer(&work, &self.sparse.stream),
+                )
+            };
+            check("cusparseSpMV_preprocess", status)?;
+        }
+        self.work = Some(work);
+        Ok(())
+    }
+
+    /// Enqueues y = A x.
+    pub fn execute(&mut self) -> Result<(), CellError> {
+        let Some(work) = &self.work else {
+            return Err(CellError::call("spmv", "the product has no buffer"));
+        };
+        // SAFETY: handle and descriptors are live and point to operands of the shapes checked in `new`, scalars are of
+        // the compute type, and the buffer's size was checked in `prepare`.
+        let status = unsafe {
+            sys::cusparseSpMV(
+                self.sparse.handle,
+                NO_TRANSPOSE,
+                scalar(&T::ONE),
+                self.matrix.raw,
+                self.x.0.cast_const(),
+                scalar(&T::ZERO),
+                self.y.0,
+                T::TYPE,
+                ALGORITHM,
+                buffer(work, &self.sparse.stream),
+            )
+        };
+        check("cusparseSpMV", status)
+    }
+
+    /// The operand and the result, for checks.
+    pub fn vectors_mut(&mut self) -> [&mut CudaSlice<T>; 2] {
+        [&mut self.x_values, &mut self.y_values]
+    }
+
+    /// The result, valid after the work on the stream.
+    pub fn y(&self) -> &CudaSlice<T> {
+        &self.y_values
+    }
+}
+
+/// Whether the loaded cuSPARSE has the analysis step; calling it without would panic.
+fn has_preprocess() -> bool {
+    // SAFETY: the library is loaded, since a handle exists; the symbol is looked up and not called.
+    unsafe { sys::culib().get::<*const c_void>(b"cusparseSpMV_preprocess") }.is_ok()
+}

@@ -1,0 +1,71 @@
+//! Launches of `kernels/fft_mirror.cu` as safe functions that check the length of every slice.
+
+use std::marker::PhantomData;
+
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
+use gpubench_model::error::CellError;
+
+use super::super::context::{Cuda, Element};
+use super::super::kernels::KernelSource;
+use super::launch::{enqueue, fits, grid, parameter};
+
+/// Columns that one block of the mirror kernel fills, and rows: 4 at a time, 4 times.
+const MIRROR_TILE: (u32, u32) = (64, 16);
+/// Blocks along y that every device takes; beyond, the kernel goes round.
+const MOST_BLOCKS_Y: u32 = 65_535;
+
+/// Both kernels for transforms of `n x n` elements.
+pub struct FftKernels<T> {
+    mirror: CudaFunction,
+    widen: CudaFunction,
+    n: u32,
+    widen_grid: u32,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> FftKernels<T> {
+    /// Loads them from `kernels/fft_mirror.cu`.
+    pub fn load(cuda: &Cuda, source: &'static KernelSource, n: usize) -> Result<Self, CellError> {
+        Ok(FftKernels {
+            mirror: cuda.function(source, &format!("fft_mirror_{}", T::DTYPE))?,
+            widen: cuda.function(source, &format!("fft_widen_{}", T::DTYPE))?,
+            n: u32::try_from(n).map_err(|error| CellError::call("fft_mirror", error))?,
+            widen_grid: grid(cuda, n * n),
+            element: PhantomData,
+        })
+    }
+
+    fn area(&self) -> usize {
+        self.n as usize * self.n as usize
+    }
+
+    /// Enqueues the filling of columns `n / 2 + 1` to `n - 1` of an `n x n` spectrum (`2 * n * n` reals).
+    pub fn mirror(&self, stream: &CudaStream, spectrum: &mut CudaSlice<T>) -> Result<(), CellError> {
+        fits("the spectrum", spectrum, 2 * self.area())?;
+        let columns = self.n.saturating_sub(self.n / 2 + 1);
+        if columns == 0 {
+            return Ok(());
+        }
+        let grid = (columns.div_ceil(MIRROR_TILE.0), self.n.div_ceil(MIRROR_TILE.1).min(MOST_BLOCKS_Y));
+        let (mut spectrum, mut n) = (spectrum.device_ptr_mut(stream).0, self.n);
+        let mut parameters = [parameter(&mut spectrum), parameter(&mut n)];
+        // SAFETY: the entry takes (pair*, u32) and touches rows and columns below `n`, within the checked length.
+        unsafe { enqueue(stream, &self.mirror, grid, &mut parameters) }
+    }
+
+    /// Enqueues the copy of `n * n` reals into the real parts of as many pairs, imaginary parts zero.
+    pub fn widen(
+        &self,
+        stream: &CudaStream,
+        real: &CudaSlice<T>,
+        pairs: &mut CudaSlice<T>,
+    ) -> Result<(), CellError> {
+        fits("the input", real, self.area())?;
+        fits("the spectrum", pairs, 2 * self.area())?;
+        let (mut real, mut pairs) = (real.device_ptr(stream).0, pairs.device_ptr_mut(stream).0);
+        let mut count = self.area() as u64;
+        let mut parameters = [parameter(&mut real), parameter(&mut pairs), parameter(&mut count)];
+        // SAFETY: the entry takes (const T*, pair*, u64) and touches elements below `count`, within the lengths.
+        unsafe { enqueue(stream, &self.widen, (self.widen_grid, 1), &mut parameters) }
+    }
+}

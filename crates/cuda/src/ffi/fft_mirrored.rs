@@ -1,0 +1,137 @@
+//! Launches of `kernels/fft_mirrored.cu` as safe functions: they own the half spectrum between the two passes.
+
+use std::ffi::c_void;
+
+use cudarc::driver::sys;
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError};
+use gpubench_model::error::CellError;
+
+use super::super::context::{Cuda, Element, driver};
+use super::super::ops::fft::plan::{Pass, Plan};
+use super::launch::{Shape, allow_shared, enqueue_shaped, fits, parameter};
+
+/// The first chip on which a kernel may start before the one ahead of it in the stream has ended.
+const FIRST_WITH_DEPENDENT_LAUNCH: i32 = 90;
+
+/// A kernel and the shape of its launches.
+struct Launch {
+    function: CudaFunction,
+    shape: Shape,
+}
+
+impl Launch {
+    fn load(cuda: &Cuda, plan: &Plan, entry: &str, pass: Pass) -> Result<Launch, CellError> {
+        let function = cuda.function(plan.source(), entry)?;
+        let fitting = |value: usize| u32::try_from(value).map_err(|error| CellError::call(entry, error));
+        let (blocks, threads, shared) =
+            (fitting(pass.blocks)?, fitting(pass.threads)?, fitting(pass.shared)?);
+        allow_shared(&function, shared)?;
+        Ok(Launch { function, shape: Shape { grid: (blocks, 1), threads, shared, cooperative: false } })
+    }
+}
+
+/// Both passes for `n x n` elements.
+pub struct TwoPasses<T> {
+    n: usize,
+    rows: Launch,
+    columns: Launch,
+    /// Whether the second pass may start before the first has ended.
+    dependent: bool,
+    /// Pairs of real and imaginary part.
+    twiddles: CudaSlice<T>,
+    /// Pairs of real and imaginary part.
+    half: CudaSlice<T>,
+}
+
+impl<T: Element> TwoPasses<T> {
+    /// Compiles the plan's kernels, or finds them compiled, and makes its tables. The plan's type is `T`.
+    pub fn load(cuda: &Cuda, plan: &Plan) -> Result<Self, CellError> {
+        if plan.dtype != T::DTYPE {
+            return Err(CellError::Failed(format!("a plan of {} for elements of {}", plan.dtype, T::DTYPE)));
+        }
+        let table = plan.twiddles();
+        let reals: Vec<T> = table.iter().flat_map(|w| [T::from_f64(w.re), T::from_f64(w.im)]).collect();
+        Ok(TwoPasses {
+            n: plan.n,
+            rows: Launch::load(cuda, plan, "fft_rows", plan.rows())?,
+            columns: Launch::load(cuda, plan, "fft_columns", plan.column_pass())?,
+            dependent: cuda.capability().is_some_and(|chip| chip >= FIRST_WITH_DEPENDENT_LAUNCH),
+            twiddles: cuda.upload(&reals)?,
+            half: cuda.alloc(2 * plan.half_elements())?,
+        })
+    }
+
+    /// Enqueues the transform of `input` (`n * n` reals) into `spectrum` (`2 * n * n` reals: pairs of real and
+    /// imaginary part).
+    pub fn run(
+        &mut self,
+        stream: &CudaStream,
+        input: &CudaSlice<T>,
+        spectrum: &mut CudaSlice<T>,
+    ) -> Result<(), CellError> {
+        fits("the input", input, self.n * self.n)?;
+        fits("the spectrum", spectrum, 2 * self.n * self.n)?;
+        let (mut input, mut spectrum) = (input.device_ptr(stream).0, spectrum.device_ptr_mut(stream).0);
+        let mut twiddles = self.twiddles.device_ptr(stream).0;
+        let mut half = self.half.device_ptr_mut(stream).0;
+        let mut rows = [parameter(&mut input), parameter(&mut twiddles), parameter(&mut half)];
+        // SAFETY: the entry takes (const T*, const pair*, pair*); the plan that it was compiled for sized the tables,
+        // and the input's length was checked.
+        unsafe { enqueue_shaped(stream, &self.rows.function, self.rows.shape, &mut rows)? };
+        let mut columns = [parameter(&mut half), parameter(&mut twiddles), parameter(&mut spectrum)];
+        let Launch { function, shape } = &self.columns;
+        // SAFETY: the entry takes (const pair*, const pair*, pair*), sized as above, and waits for the first pass
+        // before it reads what that one writes.
+        unsafe {
+            if self.dependent {
+                enqueue_dependent(stream, function, *shape, &mut columns)
+            } else {
+                enqueue_shaped(stream, function, *shape, &mut columns)
+            }
+        }
+    }
+}
+
+/// Enqueues a kernel that may start before the kernel ahead of it in the stream has ended.
+///
+/// # Safety
+///
+/// As for [`enqueue_shaped`]; the kernel itself waits (`griddepcontrol.wait`) before it touches what that one does, and
+/// the device is of [`FIRST_WITH_DEPENDENT_LAUNCH`] or later.
+unsafe fn enqueue_dependent(
+    stream: &CudaStream,
+    function: &CudaFunction,
+    shape: Shape,
+    parameters: &mut [*mut c_void],
+) -> Result<(), CellError> {
+    let mut attribute = sys::CUlaunchAttribute {
+        id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+        pad: [0; 4],
+        value: sys::CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
+    };
+    let config = sys::CUlaunchConfig {
+        gridDimX: shape.grid.0,
+        gridDimY: shape.grid.1,
+        gridDimZ: 1,
+        blockDimX: shape.threads,
+        blockDimY: 1,
+        blockDimZ: 1,
+        sharedMemBytes: shape.shared,
+        hStream: stream.cu_stream(),
+        attrs: &raw mut attribute,
+        numAttrs: 1,
+    };
+    // SAFETY: the caller vouches for the parameters; function, stream, configuration and its attribute are alive.
+    let status = unsafe {
+        sys::cuLaunchKernelEx(
+            &raw const config,
+            function.cu_function(),
+            parameters.as_mut_ptr(),
+            std::ptr::null_mut(),
+        )
+    };
+    match status {
+        sys::CUresult::CUDA_SUCCESS => Ok(()),
+        error => Err(driver("cuLaunchKernelEx")(DriverError(error))),
+    }
+}

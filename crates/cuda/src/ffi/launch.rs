@@ -1,0 +1,205 @@
+//! Launches of the kernels in `kernels/*.cu` as safe functions that check the length of every slice.
+
+use std::ffi::c_void;
+use std::marker::PhantomData;
+
+use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, result};
+use gpubench_model::error::CellError;
+
+use super::super::context::{Cuda, driver};
+use super::super::kernels::KernelSource;
+
+/// Threads of a block of the kernels that choose no other shape.
+pub const BLOCK: u32 = 256;
+
+/// The shape of a launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Blocks along x and y.
+    pub grid: (u32, u32),
+    /// Threads of a block.
+    pub threads: u32,
+    /// Bytes of dynamic shared memory of a block.
+    pub shared: u32,
+    /// Whether all blocks must be resident at once, so that they may wait for each other.
+    pub cooperative: bool,
+}
+
+/// Lets `function` be launched with up to `bytes` of dynamic shared memory; beyond 48 KiB that must be asked for. The
+/// allowance is the function's, which jobs of all sizes share, so it is never taken back.
+///
+/// # Errors
+/// The device has less for one block.
+pub fn allow_shared(function: &CudaFunction, bytes: u32) -> Result<(), CellError> {
+    let bytes = i32::try_from(bytes).map_err(|error| CellError::call("cuFuncSetAttribute", error))?;
+    let allowed = function
+        .get_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+        .map_err(driver("cuFuncGetAttribute"))?;
+    if bytes <= allowed {
+        return Ok(());
+    }
+    function
+        .set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)
+        .map_err(driver("cuFuncSetAttribute"))
+}
+
+/// The most blocks of that shape that the whole device holds at once: the largest cooperative grid; none where the
+/// device launches nothing cooperatively.
+///
+/// # Errors
+/// The driver refuses the shape.
+pub fn resident_blocks(
+    cuda: &Cuda,
+    function: &CudaFunction,
+    threads: u32,
+    shared: u32,
+) -> Result<u32, CellError> {
+    if !cuda.launches_cooperatively() {
+        return Ok(0);
+    }
+    let each = function
+        .occupancy_max_active_blocks_per_multiprocessor(threads, shared as usize, None)
+        .map_err(driver("cuOccupancyMaxActiveBlocksPerMultiprocessor"))?;
+    Ok(each.saturating_mul(cuda.multiprocessors()))
+}
+
+/// Enqueues a kernel in any shape.
+///
+/// # Safety
+///
+/// As for [`enqueue`]. A cooperative grid is at most [`resident_blocks`], else the driver refuses it.
+pub unsafe fn enqueue_shaped(
+    stream: &CudaStream,
+    function: &CudaFunction,
+    shape: Shape,
+    parameters: &mut [*mut c_void],
+) -> Result<(), CellError> {
+    let Shape { grid: (x, y), threads, shared, cooperative } = shape;
+    let (function, stream) = (function.cu_function(), stream.cu_stream());
+    let (grid, block) = ((x, y, 1), (threads, 1, 1));
+    if cooperative {
+        // SAFETY: the caller vouches for the parameters; function and stream are alive and of one context.
+        unsafe { result::launch_cooperative_kernel(function, grid, block, shared, stream, parameters) }
+            .map_err(driver("cuLaunchCooperativeKernel"))
+    } else {
+        // SAFETY: as above.
+        unsafe { result::launch_kernel(function, grid, block, shared, stream, parameters) }
+            .map_err(driver("cuLaunchKernel"))
+    }
+}
+
+/// Enqueues a kernel with a parameter array prepared on the stack: the cheapest launch there is.
+///
+/// # Safety
+///
+/// `parameters` must match the kernel's signature in number, order and type, and every device address among them
+/// must be valid for what the kernel does with it until the stream has passed it.
+pub unsafe fn enqueue(
+    stream: &CudaStream,
+    function: &CudaFunction,
+    grid: (u32, u32),
+    parameters: &mut [*mut c_void],
+) -> Result<(), CellError> {
+    let shape = Shape { grid, threads: BLOCK, shared: 0, cooperative: false };
+    // SAFETY: the caller vouches for the parameters.
+    unsafe { enqueue_shaped(stream, function, shape, parameters) }
+}
+
+/// Enqueues `blocks` blocks of one thread.
+///
+/// # Safety
+///
+/// As for [`enqueue`].
+pub unsafe fn enqueue_single(
+    stream: &CudaStream,
+    function: &CudaFunction,
+    blocks: u32,
+    parameters: &mut [*mut c_void],
+) -> Result<(), CellError> {
+    let shape = Shape { grid: (blocks, 1), threads: 1, shared: 0, cooperative: false };
+    // SAFETY: the caller vouches for the parameters.
+    unsafe { enqueue_shaped(stream, function, shape, parameters) }
+}
+
+/// The address of a value that a parameter array points to.
+pub fn parameter<T>(value: &mut T) -> *mut c_void {
+    (&raw mut *value).cast()
+}
+
+/// Fails where a slice is shorter than a kernel will read or write.
+pub fn fits<T>(what: &str, slice: &CudaSlice<T>, needed: usize) -> Result<(), CellError> {
+    if slice.len() >= needed {
+        return Ok(());
+    }
+    Err(CellError::Failed(format!("{what} has {} elements where {needed} are used", slice.len())))
+}
+
+/// Blocks for `items` grid-stride items a thread takes one at a time: enough to fill the device, and no more.
+pub fn grid(cuda: &Cuda, items: usize) -> u32 {
+    const BLOCKS_A_MULTIPROCESSOR: u32 = 32;
+    let blocks = u32::try_from(items.div_ceil(BLOCK as usize)).unwrap_or(u32::MAX);
+    blocks.clamp(1, cuda.multiprocessors().saturating_mul(BLOCKS_A_MULTIPROCESSOR))
+}
+
+/// A kernel of signature `([const A* x, [const A* y,]] B* out, u64 n)` that maps `INPUTS` arrays to one.
+pub struct Map<A, B, const INPUTS: usize> {
+    function: CudaFunction,
+    shape: Shape,
+    len: usize,
+    elements: PhantomData<(A, B)>,
+}
+
+impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
+    /// Loads `entry`, which must have the signature above and threads that go round until all `len` elements are done.
+    pub fn load(
+        cuda: &Cuda,
+        source: &'static KernelSource,
+        entry: &str,
+        len: usize,
+    ) -> Result<Self, CellError> {
+        let function = cuda.function(source, entry)?;
+        let items = len.div_ceil(16 / size_of::<A>().min(16));
+        let shape = Shape { grid: (grid(cuda, items), 1), threads: BLOCK, shared: 0, cooperative: false };
+        Ok(Map { function, shape, len, elements: PhantomData })
+    }
+
+    /// Loads `entry`, which must have the signature above, blocks of `threads` threads, and do `tile` elements a block.
+    pub fn tiled(
+        cuda: &Cuda,
+        source: &'static KernelSource,
+        entry: &str,
+        len: usize,
+        (threads, tile): (u32, usize),
+    ) -> Result<Self, CellError> {
+        let function = cuda.function(source, entry)?;
+        let blocks =
+            i32::try_from(len.div_ceil(tile).max(1)).map_err(|error| CellError::call(entry, error))?;
+        let shape = Shape { grid: (blocks.unsigned_abs(), 1), threads, shared: 0, cooperative: false };
+        Ok(Map { function, shape, len, elements: PhantomData })
+    }
+
+    /// Enqueues the map.
+    pub fn run(
+        &self,
+        stream: &CudaStream,
+        inputs: [&CudaSlice<A>; INPUTS],
+        output: &mut CudaSlice<B>,
+    ) -> Result<(), CellError> {
+        for input in inputs {
+            fits("an input", input, self.len)?;
+        }
+        fits("the output", output, self.len)?;
+        let mut inputs = inputs.map(|input| input.device_ptr(stream).0);
+        let mut out = output.device_ptr_mut(stream).0;
+        let mut n = self.len as u64;
+        const { assert!(INPUTS <= 2) };
+        // Room for two inputs, the output and the count; a launch allocates nothing.
+        let mut parameters = [std::ptr::null_mut(); 4];
+        let used = &mut parameters[..INPUTS + 2];
+        let values = inputs.iter_mut().chain([&mut out, &mut n]);
+        used.iter_mut().zip(values).for_each(|(slot, value)| *slot = parameter(value));
+        // SAFETY: the entry has this signature by the contract of `load`; each array holds `len` elements.
+        unsafe { enqueue_shaped(stream, &self.function, self.shape, used) }
+    }
+}

@@ -1,0 +1,157 @@
+//! Launches of `kernels/ozaki.cu`: float32 matrices cut into slices of eight bits, and products of slices put together.
+
+use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, DevicePtrMut};
+use gpubench_model::error::CellError;
+
+use super::super::context::Cuda;
+use super::super::kernels::KernelSource;
+use super::cublaslt::{SLICES, SliceProducts};
+use super::launch::{BLOCK, enqueue, fits, parameter};
+
+/// Parts of B's rows over which the maxima of its columns are found: `CHUNKS` of the kernel.
+const CHUNKS: usize = 64;
+/// Columns and rows of B that a block cuts: `WARP` and `TILE_K` of the kernel.
+const TILE: (u32, u32) = (32, 128);
+/// Columns of C that a block puts together.
+const COMBINED: u32 = 4 * BLOCK;
+
+/// The kernels and everything between the operands and the answer of a product of `n` by `n` matrices.
+pub struct Slices {
+    cuda: Cuda,
+    n: u32,
+    pitch: u32,
+    rows: CudaFunction,
+    columns: CudaFunction,
+    combine: CudaFunction,
+    a: CudaSlice<i8>,
+    b: CudaSlice<i8>,
+    sums: CudaSlice<i32>,
+    of_rows: CudaSlice<f64>,
+    of_columns: CudaSlice<f64>,
+    maxima: CudaSlice<u32>,
+}
+
+impl Slices {
+    /// Loads the kernels and allocates slices and sums, whose rows are `pitch` long: at least `n`, a multiple of 16.
+    pub fn load(cuda: &Cuda, source: &'static KernelSource, n: u32, pitch: u32) -> Result<Self, CellError> {
+        if pitch < n || !pitch.is_multiple_of(16) {
+            return Err(CellError::Failed(format!("slices of {n} elements do not fit rows of {pitch}")));
+        }
+        let (side, area) = (n as usize, pitch as usize * pitch as usize);
+        Ok(Slices {
+            cuda: cuda.clone(),
+            n,
+            pitch,
+            rows: cuda.function(source, "ozaki_rows")?,
+            columns: cuda.function(source, "ozaki_columns")?,
+            combine: cuda.function(source, "ozaki_combine")?,
+            // Zero, and left so beyond the n rows and columns in use.
+            a: cuda.alloc(SLICES * area)?,
+            b: cuda.alloc(SLICES * area)?,
+            sums: cuda.alloc(SLICES * area)?,
+            of_rows: cuda.alloc(side)?,
+            of_columns: cuda.alloc(side)?,
+            maxima: cuda.alloc(CHUNKS * side)?,
+        })
+    }
+
+    /// Enqueues the cutting of both operands.
+    pub fn cut(&mut self, a: &CudaSlice<f32>, b: &CudaSlice<f32>) -> Result<(), CellError> {
+        self.operands_fit(a, b)?;
+        let stream = &self.cuda.stream;
+        let (mut a, mut b) = (a.device_ptr(stream).0, b.device_ptr(stream).0);
+        let mut slices = self.a.device_ptr_mut(stream).0;
+        let mut inverses = self.of_rows.device_ptr_mut(stream).0;
+        let mut maxima = self.maxima.device_ptr_mut(stream).0;
+        let (mut n, mut pitch) = (self.n, self.pitch);
+        let blocks = self.n + self.n.div_ceil(BLOCK) * CHUNKS as u32;
+        let mut parameters = [
+            parameter(&mut a),
+            parameter(&mut b),
+            parameter(&mut slices),
+            parameter(&mut inverses),
+            parameter(&mut maxima),
+            parameter(&mut n),
+            parameter(&mut pitch),
+        ];
+        // SAFETY: the entry takes (const float*, const float*, u32*, double*, u32*, u32, u32); operands, slices, scales
+        // and maxima hold what `load` and the check above say, and the blocks are one a row and one a strip and chunk.
+        unsafe { enqueue(stream, &self.rows, (blocks, 1), &mut parameters) }?;
+        let mut slices = self.b.device_ptr_mut(stream).0;
+        let mut inverses = self.of_columns.device_ptr_mut(stream).0;
+        let mut parameters = [
+            parameter(&mut b),
+            parameter(&mut maxima),
+            parameter(&mut slices),
+            parameter(&mut inverses),
+            parameter(&mut n),
+            parameter(&mut pitch),
+        ];
+        let tiles = (self.n.div_ceil(TILE.0), self.n.div_ceil(TILE.1));
+        // SAFETY: the entry takes (const float*, const u32*, u32*, double*, u32, u32), of the lengths above.
+        unsafe { enqueue(stream, &self.columns, tiles, &mut parameters) }
+    }
+
+    /// Enqueues the products of slices.
+    pub fn multiply(&mut self, products: &SliceProducts) -> Result<(), CellError> {
+        (0..SLICES).try_for_each(|place| products.enqueue(place, &self.a, &self.b, &mut self.sums))
+    }
+
+    /// Times the ways of each product on the slices as they are, and keeps the fastest.
+    pub fn choose(&mut self, products: &mut SliceProducts) -> Result<(), CellError> {
+        (0..SLICES).try_for_each(|place| products.choose(place, &self.a, &self.b, &mut self.sums))
+    }
+
+    /// Enqueues the putting together: `c = a * b` from the products of their slices.
+    pub fn combine(
+        &self,
+        a: &CudaSlice<f32>,
+        b: &CudaSlice<f32>,
+        c: &mut CudaSlice<f32>,
+    ) -> Result<(), CellError> {
+        self.operands_fit(a, b)?;
+        fits("C", c, self.n as usize * self.n as usize)?;
+        let stream = &self.cuda.stream;
+        let mut sums = self.sums.device_ptr(stream).0;
+        let mut of_rows = self.of_rows.device_ptr(stream).0;
+        let mut of_columns = self.of_columns.device_ptr(stream).0;
+        let (mut a, mut b) = (a.device_ptr(stream).0, b.device_ptr(stream).0);
+        let mut c = c.device_ptr_mut(stream).0;
+        let (mut n, mut pitch) = (self.n, self.pitch);
+        let mut parameters = [
+            parameter(&mut sums),
+            parameter(&mut of_rows),
+            parameter(&mut of_columns),
+            parameter(&mut a),
+            parameter(&mut b),
+            parameter(&mut c),
+            parameter(&mut n),
+            parameter(&mut pitch),
+        ];
+        let grid = (self.n.div_ceil(COMBINED), self.n);
+        // SAFETY: the entry takes (const int*, const double*, const double*, const float*, const float*, float*, u32,
+        // u32); sums and scales are `load`'s, the matrices hold n * n elements (checked above).
+        unsafe { enqueue(stream, &self.combine, grid, &mut parameters) }
+    }
+
+    fn operands_fit(&self, a: &CudaSlice<f32>, b: &CudaSlice<f32>) -> Result<(), CellError> {
+        let needed = self.n as usize * self.n as usize;
+        fits("A", a, needed)?;
+        fits("B", b, needed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::kernel_source;
+
+    #[test]
+    fn the_kernel_has_the_same_constants() {
+        let text = kernel_source!("ozaki").text;
+        let constants = [("CHUNKS", CHUNKS), ("WARP", TILE.0 as usize), ("TILE_K", TILE.1 as usize)];
+        for (name, value) in constants {
+            assert!(text.contains(&format!("{name} = {value};")), "{name}");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Launches of `kernels/spgemm.cu` as safe functions: they own the operands, the scratch and the product.
+
+use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, DevicePtrMut};
+use gpubench_backend::contents::Contents;
+use gpubench_model::error::{CellError, Unavailable};
+
+use super::super::context::{Cuda, Element};
+use super::super::kernels::KernelSource;
+use super::super::ops::spgemm::plan::{Method, Plan};
+use super::super::sparse::DeviceCsr;
+use super::contents::device;
+use super::launch::{BLOCK, Shape, allow_shared, enqueue, enqueue_shaped, parameter};
+
+/// Launches are numbered from 1 to this, over and over: the kernels tell one launch from the one before by it.
+const LAUNCHES: u32 = 1 << 30;
+
+/// Offsets, columns and values of a product on the host.
+pub type Parts<T> = (Vec<i32>, Vec<i32>, Vec<T>);
+
+/// C = A B by rows (Gustavson, "Two fast algorithms for sparse matrices: multiplication and permuted transposition", ACM
+/// TOMS 4(3), 1978).
+pub struct RowProduct<T> {
+    cuda: Cuda,
+    multiply: CudaFunction,
+    find_starts: CudaFunction,
+    plan: Plan,
+    a: DeviceCsr<T>,
+    b: DeviceCsr<T>,
+    /// Where B's rows begin in each tile; none where B's offsets tell that.
+    starts: Option<CudaSlice<i32>>,
+    state: CudaSlice<u64>,
+    offsets: CudaSlice<i32>,
+    /// Columns and values of the product, once there is room for exactly the entries it has.
+    entries: Option<(CudaSlice<i32>, CudaSlice<T>)>,
+    launch: u32,
+}
+
+impl<T: Element> RowProduct<T> {
+    /// Loads the kernels of `kernels/spgemm.cu` for `a` times `b`, shared out by `plan`, and allocates their scratch.
+    ///
+    /// # Errors
+    /// The matrices cannot be multiplied, or the scratch does not fit.
+    pub fn load(
+        cuda: &Cuda,
+        source: &'static KernelSource,
+        plan: Plan,
+        a: DeviceCsr<T>,
+        b: DeviceCsr<T>,
+    ) -> Result<Self, CellError> {
+        let covers = plan.tiles as usize * plan.width as usize >= b.cols()
+            && plan.blocks as usize * plan.warps as usize >= a.rows() * plan.tiles as usize;
+        if a.cols() != b.rows() || !covers {
+            return Err(CellError::Failed("the product was planned for other operands; plan it anew".into()));
+        }
+        let kernel = if plan.method == Method::Dense { "dense" } else { "ranked" };
+        let multiply = cuda.function(source, &format!("spgemm_{kernel}_{}", T::DTYPE))?;
+        allow_shared(&multiply, plan.shared)?;
+        let starts = (plan.tiles > 1).then_some(b.rows() * plan.tiles as usize + 1);
+        cuda.reserve(4 * starts.unwrap_or(0) as u128 + 8 * u128::from(plan.blocks) + 4 * a.rows() as u128)?;
+        Ok(RowProduct {
+            cuda: cuda.clone(),
+            multiply,
+            find_starts: cuda.function(source, "spgemm_starts")?,
+            plan,
+            starts: starts.map(|len| cuda.alloc(len)).transpose()?,
+            state: cuda.alloc(plan.blocks as usize)?,
+            offsets: cuda.alloc(a.rows() + 1)?,
+            entries: None,
+            a,
+            b,
+            launch: 0,
+        })
+    }
+
+    /// Finds the offsets of the product and nothing else, and returns the number of entries, which may be more than
+    /// offsets can tell.
+    ///
+    /// # Errors
+    /// A launch or the copy back fails.
+    fn count(&mut self) -> Result<u64, CellError> {
+        self.entries = None;
+        self.run()?;
+        let offsets = self.cuda.download(&self.offsets)?;
+        // Offsets wrap around; no row has so many entries that their difference does.
+        let rows = offsets.windows(2).map(|ends| u64::from(ends[1].wrapping_sub(ends[0]).cast_unsigned()));
+        Ok(rows.sum())
+    }
+
+    /// Counts the entries of the product and allocates their columns and values, for [`RowProduct::run`] to fill.
+    ///
+    /// # Errors
+    /// They do not fit, or are more than 32-bit offsets can tell.
+    pub fn make_room(&mut self) -> Result<(), CellError> {
+        let entries = self.count()?;
+        let len = i32::try_from(entries).map_err(|_| {
+            let reason = format!("the product has {entries} entries, more than 32-bit offsets can tell");
+            Unavailable::new(reason, "choose a smaller size or density")
+        })? as usize;
+        self.cuda.reserve(len as u128 * (size_of::<i32>() + size_of::<T>()) as u128)?;
+        self.entries = Some((self.cuda.alloc(len)?, self.cuda.alloc(len)?));
+        Ok(())
+    }
+
+    /// Enqueues the product.
+    ///
+    /// # Errors
+    /// A launch is refused.
+    pub fn run(&mut self) -> Result<(), CellError> {
+        if self.starts.is_some() {
+            self.run_starts()?;
+        }
+        self.launch = self.launch % LAUNCHES + 1;
+        let stream = &self.cuda.stream;
+        let mut a = addresses(&self.cuda, &self.a);
+        let mut b = addresses(&self.cuda, &self.b);
+        if let Some(starts) = &self.starts {
+            b[0] = starts.device_ptr(stream).0;
+        }
+        let mut offsets = self.offsets.device_ptr_mut(stream).0;
+        let (mut columns, mut values) = match &mut self.entries {
+            Some((columns, values)) => (columns.device_ptr_mut(stream).0, values.device_ptr_mut(stream).0),
+            None => (0, 0),
+        };
+        let mut state = self.state.device_ptr_mut(stream).0;
+        let Plan { method, mut tiles, mut width, warps, shared, blocks } = self.plan;
+        let (mut launch, mut rows) = (self.launch, self.a.rows() as u32);
+        let mut room = if let Method::Ranked { room } = method { room } else { 0 };
+        let ([a0, a1, a2], [b0, b1, b2]) = (&mut a, &mut b);
+        let mut parameters = [
+            parameter(a0),
+            parameter(a1),
+            parameter(a2),
+            parameter(b0),
+            parameter(b1),
+            parameter(b2),
+            parameter(&mut offsets),
+            parameter(&mut columns),
+            parameter(&mut values),
+            parameter(&mut state),
+            parameter(&mut launch),
+            parameter(&mut rows),
+            parameter(&mut tiles),
+            parameter(&mut width),
+            parameter(&mut room),
+        ];
+        // The dense kernel takes all but the last.
+        let used = parameters.len() - usize::from(method == Method::Dense);
+        let shape = Shape { grid: (blocks, 1), threads: 32 * warps, shared, cooperative: false };
+        // SAFETY: the entries take (const i32*, const i32*, const T*, const i32*, const i32*, const T*, i32*, i32*, T*,
+        // u64*, u32, u32, u32, u32[, u32]). `DeviceCsr` checked offsets and columns, `load` that the shapes fit each
+        // other and that tiles and blocks cover them; there is a word of state for every block, an offset for every
+        // row and one more, and columns and values are null or hold what `count` found, which depends on nothing else.
+        unsafe { enqueue_shaped(stream, &self.multiply, shape, &mut parameters[..used]) }
+    }
+
+    /// Enqueues the search for where B's rows begin in each tile.
+    fn run_starts(&mut self) -> Result<(), CellError> {
+        let Some(starts) = &mut self.starts else { return Ok(()) };
+        let stream = &self.cuda.stream;
+        let blocks = starts.len().div_ceil(BLOCK as usize);
+        let blocks = u32::try_from(blocks).map_err(|error| CellError::call("spgemm", error))?;
+        let [mut offsets, mut columns, _] = addresses(&self.cuda, &self.b);
+        let mut starts = starts.device_ptr_mut(stream).0;
+        let (mut rows, Plan { mut tiles, mut width, .. }) = (self.b.rows() as u32, self.plan);
+        let mut parameters = [
+            parameter(&mut offsets),
+            parameter(&mut columns),
+            parameter(&mut starts),
+            parameter(&mut rows),
+            parameter(&mut tiles),
+            parameter(&mut width),
+        ];
+        // SAFETY: the entry takes (const i32*, const i32*, i32*, u32, u32, u32); there is a start for every row in
+        // every tile and one more.
+        unsafe { enqueue(stream, &self.find_starts, (blocks, 1), &mut parameters) }
+    }
+
+    /// The operands and the product, for checks.
+    pub fn contents(&mut self) -> Contents<'_> {
+        let mut answer = vec![device(&mut self.offsets)];
+        if let Some((columns, values)) = &mut self.entries {
+            answer.extend([device(columns), device(values)]);
+        }
+        let ([a0, a1, a2], [b0, b1, b2]) = (self.a.memory(), self.b.memory());
+        Contents { answer, ..Contents::new([a2, b2], []).with_fixed([a0, a1, b0, b1]) }
+    }
+
+    /// Rows and columns of the product.
+    pub fn shape(&self) -> (usize, usize) {
+        (self.a.rows(), self.b.cols())
+    }
+
+    /// Copies the product of the last run to the host: offsets, columns, values.
+    ///
+    /// # Errors
+    /// No room was made for it, or a copy fails.
+    pub fn parts(&self) -> Result<Parts<T>, CellError> {
+        let entries = self.entries.as_ref();
+        let (columns, values) = entries
+            .ok_or_else(|| CellError::call("spgemm", "there is no product yet; make room and run it"))?;
+        let cuda = &self.cuda;
+        Ok((cuda.download(&self.offsets)?, cuda.download(columns)?, cuda.download(values)?))
+    }
+}
+
+/// The addresses of a matrix: offsets, columns, values.
+fn addresses<T>(cuda: &Cuda, csr: &DeviceCsr<T>) -> [u64; 3] {
+    let stream = &cuda.stream;
+    [csr.indptr().device_ptr(stream).0, csr.indices().device_ptr(stream).0, csr.values().device_ptr(stream).0]
+}

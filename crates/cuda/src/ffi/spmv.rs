@@ -1,0 +1,226 @@
+//! Launches of `kernels/spmv_csr.cu` as safe functions that check the length of every slice.
+
+use std::ffi::c_void;
+
+use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE as L2_CACHE_SIZE;
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
+use gpubench_model::data::Csr;
+use gpubench_model::error::CellError;
+
+use super::super::context::{Cuda, Element};
+use super::super::kernels::KernelSource;
+use super::super::ops::spmv::parts::cut;
+use super::super::sparse::DeviceCsr;
+use super::driver as ffi;
+use super::launch::{BLOCK, enqueue, fits, parameter};
+
+/// A kernel that multiplies a sparse matrix, which it owns, and a vector.
+pub trait Multiply<T> {
+    /// Enqueues `y = A x`.
+    ///
+    /// # Errors
+    /// A vector is shorter than the matrix asks for, or the launch is refused.
+    fn run(&mut self, stream: &CudaStream, x: &CudaSlice<T>, y: &mut CudaSlice<T>) -> Result<(), CellError>;
+}
+
+/// The addresses of a product's operands and sizes, as every kernel here takes them.
+struct Operands {
+    indptr: u64,
+    indices: u64,
+    values: u64,
+    x: u64,
+    y: u64,
+    rows: u32,
+    entries: u32,
+}
+
+impl Operands {
+    /// The addresses, once x is known to have an element for every column and y one for every row.
+    fn new<T: Element>(
+        stream: &CudaStream,
+        a: &DeviceCsr<T>,
+        x: &CudaSlice<T>,
+        y: &mut CudaSlice<T>,
+    ) -> Result<Self, CellError> {
+        fits("x", x, a.cols())?;
+        fits("y", y, a.rows())?;
+        let count = |count: usize| u32::try_from(count).map_err(|error| CellError::call("spmv", error));
+        Ok(Operands {
+            indptr: a.indptr().device_ptr(stream).0,
+            indices: a.indices().device_ptr(stream).0,
+            values: a.values().device_ptr(stream).0,
+            x: x.device_ptr(stream).0,
+            y: y.device_ptr_mut(stream).0,
+            rows: count(a.rows())?,
+            entries: count(a.nnz())?,
+        })
+    }
+
+    /// The first five parameters of every kernel here: `(const i32*, const i32*, const T*, const T*, T*`.
+    fn parameters(&mut self) -> [*mut c_void; 5] {
+        [
+            parameter(&mut self.indptr),
+            parameter(&mut self.indices),
+            parameter(&mut self.values),
+            parameter(&mut self.x),
+            parameter(&mut self.y),
+        ]
+    }
+}
+
+/// The product of a sparse matrix and a vector, one thread a row.
+pub struct RowPerThread<T> {
+    function: CudaFunction,
+    a: DeviceCsr<T>,
+}
+
+impl<T: Element> RowPerThread<T> {
+    /// Loads the kernel from `kernels/spmv_csr.cu` and copies `a` to the device.
+    pub fn load(cuda: &Cuda, source: &'static KernelSource, a: &Csr) -> Result<Self, CellError> {
+        let function = cuda.function(source, &format!("spmv_row_per_thread_{}", T::DTYPE))?;
+        Ok(RowPerThread { function, a: DeviceCsr::upload(cuda, a)? })
+    }
+}
+
+impl<T: Element> Multiply<T> for RowPerThread<T> {
+    fn run(&mut self, stream: &CudaStream, x: &CudaSlice<T>, y: &mut CudaSlice<T>) -> Result<(), CellError> {
+        let mut operands = Operands::new(stream, &self.a, x, y)?;
+        let mut rows = operands.rows;
+        let grid = (rows.div_ceil(BLOCK).max(1), 1);
+        let [indptr, indices, values, x, y] = operands.parameters();
+        let mut parameters = [indptr, indices, values, x, y, parameter(&mut rows)];
+        // SAFETY: the entry takes (const i32*, const i32*, const T*, const T*, T*, u32). Offsets and columns lie within
+        // the matrix (`DeviceCsr` checked them), x has an element for every column and y one for every row.
+        unsafe { enqueue(stream, &self.function, grid, &mut parameters) }
+    }
+}
+
+/// The product of a sparse matrix and a vector, several threads a row, after Bell and Garland, "Implementing sparse
+/// matrix-vector multiplication on throughput-oriented processors" (SC 2009).
+pub struct Vector<T> {
+    function: CudaFunction,
+    width: u32,
+    a: DeviceCsr<T>,
+}
+
+impl<T: Element> Vector<T> {
+    /// Loads the kernel from `kernels/spmv_csr.cu` and copies `a` to the device. The threads a row go by the mean
+    /// length of rows, the way of reading by whether the matrix stays in the L2 cache until the next product.
+    pub fn load(cuda: &Cuda, source: &'static KernelSource, a: &Csr) -> Result<Self, CellError> {
+        let cache = ffi::attribute(cuda.device(), L2_CACHE_SIZE).ok();
+        let cache = cache.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(0);
+        let bytes = a.nnz() * (size_of::<i32>() + size_of::<T>());
+        let way = if bytes > cache / 5 * 4 { "_streamed" } else { "" };
+        let function = cuda.function(source, &format!("spmv_vector{way}_{}", T::DTYPE))?;
+        Ok(Vector { function, width: width(a.nnz() / a.rows.max(1)), a: DeviceCsr::upload(cuda, a)? })
+    }
+}
+
+/// Threads a row for rows of `mean` entries: a power of two. Each thread takes four entries at a time; two rounds were
+/// measured best, and no more than 16 threads.
+fn width(mean: usize) -> u32 {
+    match mean / 2 {
+        0..4 => 2,
+        4..8 => 4,
+        8..16 => 8,
+        _ => 16,
+    }
+}
+
+impl<T: Element> Multiply<T> for Vector<T> {
+    fn run(&mut self, stream: &CudaStream, x: &CudaSlice<T>, y: &mut CudaSlice<T>) -> Result<(), CellError> {
+        let mut operands = Operands::new(stream, &self.a, x, y)?;
+        let Operands { mut rows, mut entries, .. } = operands;
+        let mut width = self.width;
+        let grid = (rows.div_ceil(BLOCK / width).max(1), 1);
+        let [indptr, indices, values, x, y] = operands.parameters();
+        let mut parameters = [
+            indptr,
+            indices,
+            values,
+            x,
+            y,
+            parameter(&mut rows),
+            parameter(&mut entries),
+            parameter(&mut width),
+        ];
+        // SAFETY: the entry takes (const i32*, const i32*, const T*, const T*, T*, u32, u32, u32) and as many threads
+        // as `enqueue` gives a block. Offsets and columns lie within the matrix (`DeviceCsr` checked them), x has an
+        // element for every column and y one for every row; loads of four entries start at multiples of four from
+        // the start of an allocation and end before `entries`.
+        unsafe { enqueue(stream, &self.function, grid, &mut parameters) }
+    }
+}
+
+/// The product of a sparse matrix and a vector in parts of about equal work whatever the lengths of rows, after
+/// Greathouse and Daga, "Efficient sparse matrix-vector multiplication on GPUs using the CSR storage format" (SC 2014).
+pub struct Adaptive<T> {
+    function: CudaFunction,
+    blocks: u32,
+    a: DeviceCsr<T>,
+    parts: CudaSlice<i32>,
+    longs: CudaSlice<i32>,
+    sums: CudaSlice<T>,
+    tickets: CudaSlice<u32>,
+}
+
+impl<T: Element> Adaptive<T> {
+    /// Loads the kernel from `kernels/spmv_csr.cu`, copies `a` to the device and cuts it in parts, which is planning.
+    pub fn load(cuda: &Cuda, source: &'static KernelSource, a: &Csr) -> Result<Self, CellError> {
+        let on_device = DeviceCsr::upload(cuda, a)?;
+        cuda.count_plan();
+        let plan = cut(&a.indptr);
+        Ok(Adaptive {
+            function: cuda.function(source, &format!("spmv_adaptive_{}", T::DTYPE))?,
+            blocks: u32::try_from(plan.parts.len()).map_err(|error| CellError::call("spmv", error))?,
+            a: on_device,
+            parts: cuda.upload(plan.parts.as_flattened())?,
+            longs: cuda.upload(plan.longs.as_flattened())?,
+            sums: cuda.alloc(plan.parts.len())?,
+            tickets: cuda.alloc(plan.longs.len())?,
+        })
+    }
+}
+
+impl<T: Element> Multiply<T> for Adaptive<T> {
+    fn run(&mut self, stream: &CudaStream, x: &CudaSlice<T>, y: &mut CudaSlice<T>) -> Result<(), CellError> {
+        if self.blocks == 0 {
+            return Ok(());
+        }
+        let mut operands = Operands::new(stream, &self.a, x, y)?;
+        let mut entries = operands.entries;
+        let mut parts = self.parts.device_ptr(stream).0;
+        let mut longs = self.longs.device_ptr(stream).0;
+        let mut sums = self.sums.device_ptr_mut(stream).0;
+        let mut tickets = self.tickets.device_ptr_mut(stream).0;
+        let [indptr, indices, values, x, y] = operands.parameters();
+        let mut parameters = [
+            indptr,
+            indices,
+            values,
+            x,
+            y,
+            parameter(&mut entries),
+            parameter(&mut parts),
+            parameter(&mut longs),
+            parameter(&mut sums),
+            parameter(&mut tickets),
+        ];
+        // SAFETY: the entry takes (const i32*, const i32*, const T*, const T*, T*, u32, const int4*, const int2*, T*,
+        // u32*). Offsets and columns lie within the matrix (`DeviceCsr` checked them), x has an element for every
+        // column and y one for every row. The parts were cut from this matrix; there is a sum for every part and a ticket
+        // for every long row, zero now and after every launch.
+        unsafe { enqueue(stream, &self.function, (self.blocks, 1), &mut parameters) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::width;
+
+    #[test]
+    fn threads_a_row_grow_with_its_length() {
+        let lengths = [0, 5, 7, 8, 16, 25, 102, 500, 1 << 20];
+        assert_eq!(lengths.map(width), [2, 2, 2, 4, 8, 8, 16, 16, 16]);
+    }
+}

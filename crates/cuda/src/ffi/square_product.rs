@@ -1,0 +1,130 @@
+//! Launches of `kernels/matmul.cu` and `kernels/dmma.cu`, matrix products by kernels of our own, as safe functions that
+//! check the length of every slice.
+
+use std::marker::PhantomData;
+
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
+use gpubench_model::case::DType;
+use gpubench_model::error::{CellError, Unavailable};
+
+use super::super::context::{Cuda, Element};
+use super::super::kernels::KernelSource;
+use super::launch::{BLOCK, Shape, allow_shared, enqueue_shaped, fits, parameter};
+
+/// A tile of the answer: its side, the threads that make it, and their bytes of shared memory by element type.
+struct Tile {
+    side: u32,
+    threads: u32,
+    shared: [u32; 2],
+}
+
+/// The tiles that `kernels/dmma.cu` has entries for, the smallest first.
+const TILES: [Tile; 3] = [
+    Tile { side: 16, threads: 256, shared: [41_472, 37_888] },
+    Tile { side: 32, threads: 256, shared: [38_912, 73_728] },
+    Tile { side: 64, threads: 128, shared: [71_680, 71_680] },
+];
+
+/// Tiles a multiprocessor up to which smaller ones are better: so many are on it at once.
+const TILES_A_MULTIPROCESSOR: u32 = 2;
+
+/// The smallest tile that does not make more of them than the device works on at once, else the largest.
+fn tile(n: u32, multiprocessors: u32) -> &'static Tile {
+    let at_once = u64::from(TILES_A_MULTIPROCESSOR * multiprocessors);
+    let few = |tile: &&Tile| u64::from(n.div_ceil(tile.side)).pow(2) <= at_once;
+    TILES.iter().find(few).unwrap_or(&TILES[TILES.len() - 1])
+}
+
+/// `c = a * b` of `n` by `n` row-major matrices.
+pub struct SquareProduct<T> {
+    function: CudaFunction,
+    shape: Shape,
+    n: u32,
+    elements: PhantomData<T>,
+}
+
+impl<T: Element> SquareProduct<T> {
+    /// Loads the kernel that passes tiles through shared memory, from `kernels/matmul.cu`.
+    ///
+    /// # Errors
+    /// The kernel does not compile.
+    pub fn tiled(cuda: &Cuda, source: &'static KernelSource, n: u32) -> Result<Self, CellError> {
+        let width = 16 / size_of::<T>() as u32;
+        let form = if n.is_multiple_of(width) { "_aligned" } else { "" };
+        let function = cuda.function(source, &format!("tiled{form}_{}", T::DTYPE))?;
+        let tiles = n.div_ceil(32 * width);
+        let shape = Shape { grid: (tiles, tiles), threads: BLOCK, shared: 0, cooperative: false };
+        Ok(SquareProduct { function, shape, n, elements: PhantomData })
+    }
+
+    /// Loads the kernel for float64 tensor cores, with the tile that suits `n` and the device, from `kernels/dmma.cu`.
+    ///
+    /// # Errors
+    /// A device without float64 tensor cores (compute capability below 8.0) or with too little shared memory.
+    pub fn on_tensor_cores(cuda: &Cuda, source: &'static KernelSource, n: u32) -> Result<Self, CellError> {
+        let missing = |what: &str| {
+            let reason = format!("this device has {what} for products on float64 tensor cores");
+            Unavailable::new(reason, "use matmul's variant cublas or tiled")
+        };
+        if cuda.capability().is_none_or(|chip| chip < 80) {
+            return Err(missing("no units").into());
+        }
+        let tile = tile(n, cuda.multiprocessors());
+        let shared = tile.shared[usize::from(T::DTYPE == DType::F64)];
+        if shared > cuda.shared_memory_per_block() {
+            return Err(missing("too little shared memory").into());
+        }
+        let function = cuda.function(source, &format!("dmma_{}_{}", tile.side, T::DTYPE))?;
+        allow_shared(&function, shared)?;
+        let tiles = n.div_ceil(tile.side);
+        let shape = Shape { grid: (tiles, tiles), threads: tile.threads, shared, cooperative: false };
+        Ok(SquareProduct { function, shape, n, elements: PhantomData })
+    }
+
+    /// Enqueues the product.
+    ///
+    /// # Errors
+    /// A matrix is too short.
+    pub fn run(
+        &self,
+        stream: &CudaStream,
+        a: &CudaSlice<T>,
+        b: &CudaSlice<T>,
+        c: &mut CudaSlice<T>,
+    ) -> Result<(), CellError> {
+        let needed = self.n as usize * self.n as usize;
+        fits("A", a, needed)?;
+        fits("B", b, needed)?;
+        fits("C", c, needed)?;
+        let (mut a, mut b) = (a.device_ptr(stream).0, b.device_ptr(stream).0);
+        let mut c = c.device_ptr_mut(stream).0;
+        let mut n = self.n;
+        let mut parameters = [parameter(&mut a), parameter(&mut b), parameter(&mut c), parameter(&mut n)];
+        // SAFETY: the entries take (const T*, const T*, T*, u32); each matrix holds n * n elements, and threads and
+        // shared memory are those that the entry's tile needs.
+        unsafe { enqueue_shaped(stream, &self.function, self.shape, &mut parameters) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TILES, tile};
+    use crate::ops::matmul::own::DMMA;
+    use gpubench_model::case::DType;
+
+    #[test]
+    fn entries_are_launched_as_they_were_compiled() {
+        for tile in &TILES {
+            for (dtype, shared) in [DType::F32, DType::F64].into_iter().zip(tile.shared) {
+                let entry = format!("ENTRY(dmma_{}_{dtype}, {}, {shared}, ", tile.side, tile.threads);
+                assert!(DMMA.text.contains(&entry), "{entry}");
+            }
+        }
+    }
+
+    #[test]
+    fn tiles_grow_once_they_fill_the_device() {
+        let sides = [1, 100, 256, 257, 512, 513, 10_000].map(|n| tile(n, 132).side);
+        assert_eq!(sides, [16, 16, 16, 32, 32, 64, 64]);
+    }
+}

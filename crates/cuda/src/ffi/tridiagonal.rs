@@ -1,0 +1,212 @@
+//! Launches of `kernels/tridiagonal.cu` and `kernels/tridiagonal_eigen.cu` as safe functions that check every slice.
+
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
+use gpubench_model::error::CellError;
+
+use super::super::context::{Cuda, driver};
+use super::super::kernels::KernelSource;
+use super::launch::{Shape, allow_shared, enqueue_shaped, fits, parameter, resident_blocks};
+
+/// A symmetric matrix of side `n` as Q T Qᵀ, with T tridiagonal and Q a product of reflectors I - tau v vᵀ.
+pub struct Reduced {
+    /// The diagonal of T: `n` elements.
+    pub diagonal: CudaSlice<f64>,
+    /// The elements beside it: `n - 1`, at least one.
+    pub beside: CudaSlice<f64>,
+    /// One tau a reflector: `n - 1`, at least one.
+    pub taus: CudaSlice<f64>,
+    /// Column k (of `n` elements) is v of reflector k, zero up to its element k.
+    pub reflectors: CudaSlice<f64>,
+}
+
+/// A kernel that reduces matrices of up to `side` rows.
+struct Form {
+    entry: &'static str,
+    side: usize,
+    threads: u32,
+    /// Rows of a block; those that its registers hold are not counted in `shared_rows`.
+    rows: usize,
+    shared_rows: usize,
+}
+
+/// One block has the whole matrix in the first form, so it has no need of shared memory.
+const FORMS: [Form; 4] = [
+    Form { entry: "tridiagonalise_128", side: 128, threads: 512, rows: 128, shared_rows: 0 },
+    Form { entry: "tridiagonalise_512", side: 512, threads: 128, rows: 8, shared_rows: 8 },
+    Form { entry: "tridiagonalise_1024", side: 1024, threads: 256, rows: 8, shared_rows: 8 },
+    Form { entry: "tridiagonalise_2048", side: 2048, threads: 512, rows: 16, shared_rows: 13 },
+];
+
+/// The largest side that can be reduced.
+pub const LARGEST_SIDE: usize = FORMS[FORMS.len() - 1].side;
+
+/// The reduction of matrices of one side.
+pub struct Reduction {
+    function: CudaFunction,
+    shape: Shape,
+    n: usize,
+    /// Where blocks post what they have worked out.
+    mail: CudaSlice<u64>,
+}
+
+impl Reduction {
+    /// Loads the kernel for matrices of side `n` from `kernels/tridiagonal.cu`; `None` where the device cannot hold
+    /// such a matrix in all its blocks at once.
+    ///
+    /// # Errors
+    /// The kernel does not compile, or there is no memory.
+    pub fn load(
+        cuda: &Cuda,
+        source: &'static KernelSource,
+        n: usize,
+    ) -> Result<Option<Reduction>, CellError> {
+        let Some(form) = FORMS.iter().find(|form| n <= form.side) else { return Ok(None) };
+        let Ok(shared) = u32::try_from(form.shared_rows * form.side * size_of::<f64>()) else {
+            return Ok(None);
+        };
+        // What the kernels declare themselves, rounded up.
+        const OWN_SHARED: u32 = 10 << 10;
+        if shared.saturating_add(OWN_SHARED) > cuda.shared_memory_per_block() {
+            return Ok(None);
+        }
+        let function = cuda.function(source, form.entry)?;
+        allow_shared(&function, shared)?;
+        let blocks = u32::try_from(n.div_ceil(form.rows)).unwrap_or(u32::MAX);
+        if blocks > 1 && blocks > resident_blocks(cuda, &function, form.threads, shared)? {
+            return Ok(None);
+        }
+        let shape = Shape { grid: (blocks, 1), threads: form.threads, shared, cooperative: blocks > 1 };
+        Ok(Some(Reduction { function, shape, n, mail: cuda.alloc(4 * n)? }))
+    }
+
+    /// Enqueues the reduction of the `n x n` matrix, of which it reads all elements.
+    ///
+    /// # Errors
+    /// A slice is too short.
+    pub fn run(
+        &mut self,
+        stream: &CudaStream,
+        matrix: &CudaSlice<f64>,
+        out: &mut Reduced,
+    ) -> Result<(), CellError> {
+        let n = self.n;
+        let mut side = i32::try_from(n).map_err(|error| CellError::call("tridiagonalise", error))?;
+        fits("the matrix", matrix, n * n)?;
+        fits("the diagonal", &out.diagonal, n)?;
+        fits("what lies beside it", &out.beside, n - 1)?;
+        fits("the factors of reflectors", &out.taus, n - 1)?;
+        fits("the reflectors", &out.reflectors, n * (n - 1))?;
+        // A flag that an earlier run left would be taken for one of this run.
+        stream_zero(&mut self.mail)?;
+        let mut matrix = matrix.device_ptr(stream).0;
+        let mut diagonal = out.diagonal.device_ptr_mut(stream).0;
+        let mut beside = out.beside.device_ptr_mut(stream).0;
+        let mut taus = out.taus.device_ptr_mut(stream).0;
+        let mut reflectors = out.reflectors.device_ptr_mut(stream).0;
+        let mut mail = self.mail.device_ptr_mut(stream).0;
+        let mut parameters = [
+            parameter(&mut matrix),
+            parameter(&mut side),
+            parameter(&mut diagonal),
+            parameter(&mut beside),
+            parameter(&mut taus),
+            parameter(&mut reflectors),
+            parameter(&mut mail),
+        ];
+        // SAFETY: the entries take (const double*, int, double*, double*, double*, double*, u64*); all slices hold
+        // what a matrix of this side needs, and the grid fits the device, so that the blocks may wait for each other.
+        unsafe { enqueue_shaped(stream, &self.function, self.shape, &mut parameters) }
+    }
+}
+
+fn stream_zero(slice: &mut CudaSlice<u64>) -> Result<(), CellError> {
+    let stream = slice.stream().clone();
+    stream.memset_zeros(slice).map_err(driver("cuMemsetD8Async"))
+}
+
+/// Threads of a block of either kernel. Looking for eigenvalues, each of its warps finds one.
+const THREADS: u32 = 256;
+/// Eigenvalues that a block finds.
+const VALUES: usize = 8;
+/// Vectors that a block works out.
+const VECTORS: usize = 32;
+/// Rows between two scalings in both kernels, to a multiple of which they round up.
+const STRIDE: usize = 16;
+
+/// Eigenvalues and eigenvectors of tridiagonal matrices of one side.
+pub struct TridiagonalEigen {
+    bisect: CudaFunction,
+    vectors: CudaFunction,
+    n: usize,
+    shared: u32,
+    scratch: CudaSlice<f64>,
+}
+
+impl TridiagonalEigen {
+    /// Loads the kernels for matrices of side `n` from `kernels/tridiagonal_eigen.cu`; `None` where a block has no
+    /// room for a matrix.
+    ///
+    /// # Errors
+    /// The kernels do not compile, or there is no memory.
+    pub fn load(cuda: &Cuda, source: &'static KernelSource, n: usize) -> Result<Option<Self>, CellError> {
+        // What the kernels declare themselves, rounded up.
+        const OWN_SHARED: u32 = 40 << 10;
+        let entries = n.div_ceil(STRIDE) * STRIDE;
+        let Ok(shared) = u32::try_from(entries * 2 * size_of::<f64>()) else { return Ok(None) };
+        if shared.saturating_add(OWN_SHARED) > cuda.shared_memory_per_block() {
+            return Ok(None);
+        }
+        let (bisect, vectors) = (cuda.function(source, "bisect")?, cuda.function(source, "twisted_vectors")?);
+        // As much as there is: what is allowed holds for jobs of every side.
+        let most = cuda.shared_memory_per_block() - OWN_SHARED;
+        allow_shared(&bisect, most)?;
+        allow_shared(&vectors, most)?;
+        Ok(Some(TridiagonalEigen { bisect, vectors, n, shared, scratch: cuda.alloc(3 * n * n)? }))
+    }
+
+    /// Enqueues both: `values` in descending order, and their vectors in the columns of `vectors`. The vectors of
+    /// close values are not quite orthogonal.
+    ///
+    /// # Errors
+    /// A slice is too short.
+    pub fn run(
+        &mut self,
+        stream: &CudaStream,
+        reduced: &Reduced,
+        values: &mut CudaSlice<f64>,
+        vectors: &mut CudaSlice<f64>,
+    ) -> Result<(), CellError> {
+        let n = self.n;
+        let mut side = i32::try_from(n).map_err(|error| CellError::call("bisect", error))?;
+        fits("the diagonal", &reduced.diagonal, n)?;
+        fits("what lies beside it", &reduced.beside, n - 1)?;
+        fits("the eigenvalues", values, n)?;
+        fits("the eigenvectors", vectors, n * n)?;
+        fits("the scratch", &self.scratch, 3 * n * n)?;
+        let mut diagonal = reduced.diagonal.device_ptr(stream).0;
+        let mut beside = reduced.beside.device_ptr(stream).0;
+        let mut values = values.device_ptr_mut(stream).0;
+        let mut vectors = vectors.device_ptr_mut(stream).0;
+        let mut scratch = self.scratch.device_ptr_mut(stream).0;
+        let shape = |each: usize| Shape {
+            grid: (u32::try_from(n.div_ceil(each)).unwrap_or(u32::MAX), 1),
+            threads: THREADS,
+            shared: self.shared,
+            cooperative: false,
+        };
+        let mut parameters =
+            [parameter(&mut diagonal), parameter(&mut beside), parameter(&mut side), parameter(&mut values)];
+        // SAFETY: the entry takes (const double*, const double*, int, double*) and touches what was checked above.
+        unsafe { enqueue_shaped(stream, &self.bisect, shape(VALUES), &mut parameters) }?;
+        let mut parameters = [
+            parameter(&mut diagonal),
+            parameter(&mut beside),
+            parameter(&mut values),
+            parameter(&mut side),
+            parameter(&mut vectors),
+            parameter(&mut scratch),
+        ];
+        // SAFETY: the entry takes (const double*, const double*, const double*, int, double*, double*), likewise.
+        unsafe { enqueue_shaped(stream, &self.vectors, shape(VECTORS), &mut parameters) }
+    }
+}

@@ -1,0 +1,21 @@
+//! The CUDA C sources, embedded in the binary. Each file is one translation unit.
+
+/// A source file of `kernels/`.
+#[derive(Debug)]
+pub struct KernelSource {
+    /// The file's name without its ending.
+    pub name: &'static str,
+    /// The CUDA C text.
+    pub text: &'static str,
+}
+
+/// Declares the source of `kernels/<name>.cu`.
+macro_rules! kernel_source {
+    ($name:literal) => {
+        $crate::kernels::KernelSource {
+            name: $name,
+            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/", $name, ".cu")),
+        }
+    };
+}
+pub(crate) use kernel_source;

@@ -1,0 +1,287 @@
+//! CUDA: cuBLAS, cuFFT, cuSOLVER, cuSPARSE and kernels of our own, all found at run time.
+
+mod builder;
+mod cache;
+mod ceilings;
+mod context;
+mod device;
+mod doctor;
+mod failure;
+mod ffi;
+mod kernels;
+mod library;
+mod loader;
+mod meters;
+mod nvml;
+mod nvrtc;
+mod ops;
+mod places;
+mod pool;
+mod sparse;
+mod timing;
+mod transfer;
+mod verify;
+
+use std::time::Instant;
+
+use cudarc::driver::sys::CUresult;
+
+use context::{Cuda, Library};
+use gpubench_backend::contents::Fingerprints;
+use gpubench_backend::{
+    Backend, Ceilings, Conditions, DevicePhases, Finding, Floors, HostMemory, Job, Options, Registration,
+    Sample, SetupCounts,
+};
+use gpubench_model::case::{Cache, Case};
+use gpubench_model::data::Operand;
+use gpubench_model::error::{CellError, Unavailable};
+pub use kernels::KernelSource;
+use loader::{Driver, Loader};
+use nvml::{Arrival, Monitor};
+use ops::kernels;
+use timing::Timer;
+pub use timing::{SPIN, SPIN_AND_WAIT, SPIN_ELSEWHERE, SPIN_OP};
+
+use verify::Verifier;
+
+/// The registration.
+pub const REGISTRATION: Registration = Registration {
+    name: "cuda",
+    summary: "NVIDIA GPU: CUDA libraries and kernels",
+    simulated: false,
+    variants: |_| Ok(kernels().map(|kernel| kernel.variant.clone()).collect()),
+    start,
+    findings: doctor::findings,
+};
+
+/// Every source file, once.
+pub fn kernel_sources() -> Vec<&'static KernelSource> {
+    let mut sources: Vec<&'static KernelSource> =
+        ops::SOURCES.iter().copied().chain([&timing::SOURCE, &ceilings::SOURCE, &verify::SOURCE]).collect();
+    sources.sort_by_key(|source| source.name);
+    sources.dedup_by_key(|source| source.name);
+    sources
+}
+
+/// Sources whose constants are set for one size and element type, for examples of those.
+pub fn generated_sources() -> Vec<&'static KernelSource> {
+    ops::generated_sources()
+}
+
+/// Compiles a source for compute capability `chip`, such as 90, and returns the compiler's messages, which tell
+/// registers and spills. Needs no device.
+pub fn compile(source: &KernelSource, chip: i32) -> Result<String, CellError> {
+    Loader::new(u32::MAX).require(Library::Nvrtc)?;
+    let compiler = nvrtc::Compiler::new(chip).map_err(CellError::Failed)?;
+    Ok(compiler.compile(source.name, source.text).map_err(CellError::Failed)?.log)
+}
+
+/// The started backend.
+struct Started {
+    cuda: Cuda,
+    timer: Timer,
+    verifier: Verifier,
+    monitor: Monitor,
+    ordinal: u32,
+    elapsed: ffi::driver::Elapsed,
+    /// Host seconds that opening the context took.
+    context_s: f64,
+}
+
+fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
+    let driver = loader::driver()?;
+    let ordinal = choose_device(options.device)?;
+    let started = open(&driver, ordinal, options.transfer).map_err(|error| match error {
+        CellError::Unavailable(missing) => missing,
+        error => {
+            let fix = "see that `nvidia-smi` works and that nobody else holds the device, then try again";
+            Unavailable::new(format!("the CUDA device cannot be used: {error}"), fix)
+        }
+    })?;
+    started.compile_ahead(&options.ops);
+    Ok(Box::new(started))
+}
+
+/// Checks the ordinal against the devices there are.
+fn choose_device(ordinal: u32) -> Result<u32, Unavailable> {
+    let none = |why: String| {
+        Unavailable::new(why, "see that `nvidia-smi` lists a GPU, or leave out cuda with --backends cpu")
+    };
+    let devices = ffi::driver::devices().map_err(|error| match error.0 {
+        CUresult::CUDA_ERROR_STUB_LIBRARY => Unavailable::new(
+            "the libcuda.so found first is the toolkit's stub, not the NVIDIA driver",
+            "take the folder `stubs` out of LD_LIBRARY_PATH",
+        ),
+        CUresult::CUDA_ERROR_NO_DEVICE => none("no CUDA device on this machine".into()),
+        error => none(format!("no usable CUDA device: cuInit: {error:?}")),
+    })?;
+    match devices.len() {
+        0 => Err(none("no CUDA device on this machine".into())),
+        count if (ordinal as usize) < count => Ok(ordinal),
+        count => {
+            let reason =
+                format!("there is no CUDA device {ordinal}: this machine has {count}, numbered from 0");
+            Err(Unavailable::new(reason, format!("choose one with --device 0..{}", count - 1)))
+        }
+    }
+}
+
+fn open(driver: &Driver, ordinal: u32, memory: HostMemory) -> Result<Started, CellError> {
+    let version = ffi::driver::version().map_err(failure::driver("cuDriverGetVersion"))?;
+    let elapsed = ffi::driver::Elapsed::find(&driver.library)
+        .ok_or_else(|| CellError::Failed("the driver has no cuEventElapsedTime; update it".into()))?;
+    let major = u32::try_from(version / 1000).unwrap_or(0);
+    let arrival = Arrival::before(ordinal, driver.path.as_deref());
+    let start = Instant::now();
+    let cuda = Cuda::open(ordinal as usize, Loader::new(major), elapsed, memory)?;
+    let context_s = start.elapsed().as_secs_f64();
+    let monitor = arrival.after();
+    let timer = Timer::new(&cuda, elapsed).map_err(unmeasurable)?;
+    let verifier = Verifier::new(&cuda)?;
+    Ok(Started { cuda, timer, verifier, monitor, ordinal, elapsed, context_s })
+}
+
+/// A device whose own floors cannot be measured measures nothing else.
+fn unmeasurable(error: CellError) -> CellError {
+    match error {
+        CellError::Unavailable(missing) => missing.into(),
+        error => {
+            let fix = "close profilers and what else uses the device (`nvidia-smi` lists it), then try again";
+            Unavailable::new(format!("the CUDA device's clocks cannot be measured: {error}"), fix).into()
+        }
+    }
+}
+
+impl Started {
+    /// Compiles the kernels of the run's ops now, so that no cell waits for it.
+    fn compile_ahead(&self, ops: &[String]) {
+        for (op, source) in ops::COMPILED_AHEAD {
+            if ops.iter().any(|name| name == op) {
+                // A failure is reported by the cell that needs the kernel.
+                let _ = self.cuda.module(source);
+            }
+        }
+    }
+}
+
+impl Started {
+    /// A library that fails does not tell a refused call from a dead context; the context does.
+    fn diagnosed<T>(&self, outcome: Result<T, CellError>) -> Result<T, CellError> {
+        outcome.map_err(|error| match (error, self.cuda.synchronize()) {
+            (CellError::Failed(call), Err(CellError::DeviceLost(why))) => {
+                CellError::DeviceLost(format!("{call}; {why}"))
+            }
+            (error, _) => error,
+        })
+    }
+}
+
+impl Backend for Started {
+    fn describe(&self) -> serde_json::Value {
+        let mut description = device::describe(self.cuda.device(), self.ordinal);
+        description["context_s"] = self.context_s.into();
+        description["nvml"] = self.monitor.version().into();
+        for (name, value) in self.monitor.settings() {
+            description[name] = value;
+        }
+        description["timing"] = self.timer.describe();
+        description
+    }
+
+    fn floors(&self) -> Option<Floors> {
+        Some(self.timer.floors().clone())
+    }
+
+    fn ceilings_depend_on(&self) -> Option<serde_json::Value> {
+        let mut state = device::describe(self.cuda.device(), self.ordinal);
+        // CUDA_VISIBLE_DEVICES renumbers devices; the PCI address stays.
+        state["device"] = serde_json::Value::Null;
+        for (name, value) in self.monitor.settings() {
+            state[name] = value;
+        }
+        state["cublas"] = self.cuda.candidates(Library::Cublas).into();
+        Some(state)
+    }
+
+    fn ceilings(&mut self) -> Result<Option<Ceilings>, CellError> {
+        let measured = ceilings::measure(&self.cuda, &self.timer, self.elapsed);
+        let given_back = self.cuda.give_back();
+        let measured = self.diagnosed(measured)?;
+        given_back.map(|()| Some(measured))
+    }
+
+    fn libraries(&self) -> Vec<Finding> {
+        self.cuda.libraries()
+    }
+
+    fn admit(&self, case: &Case) -> Result<(), CellError> {
+        match gpubench_ops::find(&case.op) {
+            Some(op) => self.cuda.reserve(op.footprint(case)),
+            None => Ok(()),
+        }
+    }
+
+    fn prepare(&mut self, variant: &str, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+        let kernel = kernels()
+            .chain(timing::KERNELS)
+            .find(|kernel| kernel.variant.op == case.op && kernel.variant.name == variant);
+        let kernel =
+            kernel.ok_or_else(|| CellError::Failed(format!("no cuda variant {variant} of {}", case.op)))?;
+        self.cuda.watch_memory()?;
+        let job = self.diagnosed((kernel.prepare)(&self.cuda, case, inputs))?;
+        self.timer.welcome(&*job);
+        Ok(job)
+    }
+
+    fn phases(&mut self) -> DevicePhases {
+        self.cuda.phases()
+    }
+
+    fn conditions(&mut self) -> Conditions {
+        self.monitor.conditions()
+    }
+
+    fn time(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {
+        let sample = self.timer.time(job, cache);
+        self.diagnosed(sample)
+    }
+
+    fn fingerprints(&mut self, job: &mut dyn Job) -> Result<Fingerprints, CellError> {
+        let found = self.verifier.fingerprints(job);
+        self.diagnosed(found)
+    }
+
+    fn execute_spoiled(&mut self, job: &mut dyn Job) -> Result<[Option<u64>; 2], CellError> {
+        let found = self.verifier.execute_spoiled(&mut self.timer, job);
+        self.diagnosed(found)
+    }
+
+    fn replace(
+        &mut self,
+        job: &mut dyn Job,
+        place: (usize, usize),
+        new: &[u8],
+    ) -> Result<Option<Vec<u8>>, CellError> {
+        let old = self.verifier.replace(job, place, new);
+        self.diagnosed(old)
+    }
+
+    fn setup_counts(&self) -> SetupCounts {
+        self.cuda.counts()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn starting_without_a_driver_says_what_to_do() {
+        if loader::driver().is_ok() {
+            return;
+        }
+        let Err(missing) = start(&Options::default()) else { panic!("started without a driver") };
+        assert!(missing.reason.contains("libcuda.so.1"), "{}", missing.reason);
+        assert!(missing.fix.is_some_and(|fix| fix.contains("--backends cpu")));
+    }
+}

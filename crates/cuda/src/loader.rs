@@ -1,0 +1,242 @@
+//! Finds and loads the driver and the toolkit's libraries, so that no later call meets a missing one.
+//!
+//! The bindings panic when a library or a symbol is missing; everything here returns a reason and a fix instead.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use gpubench_backend::Finding;
+use gpubench_model::error::Unavailable;
+
+use super::ffi::dl;
+use super::library::{Library, cuda_major};
+use super::places::{self, Place};
+
+const DRIVER_FIX: &str = "install the NVIDIA driver, or leave out cuda with --backends cpu";
+
+/// Driver functions that this backend calls; the oldest driver that has them all is CUDA 12.0's.
+const DRIVER_SYMBOLS: &[&str] = &[
+    "cuInit",
+    "cuDriverGetVersion",
+    "cuDeviceGet",
+    "cuDeviceGetCount",
+    "cuDeviceGetName",
+    "cuDeviceGetAttribute",
+    "cuDeviceTotalMem_v2",
+    "cuDeviceGetPCIBusId",
+    "cuDeviceGetDefaultMemPool",
+    "cuDevicePrimaryCtxRetain",
+    "cuDevicePrimaryCtxRelease_v2",
+    "cuCtxGetCurrent",
+    "cuCtxSetCurrent",
+    "cuCtxSynchronize",
+    "cuStreamCreate",
+    "cuStreamSynchronize",
+    "cuStreamDestroy_v2",
+    "cuEventCreate",
+    "cuEventRecord",
+    "cuEventSynchronize",
+    "cuEventDestroy_v2",
+    "cuMemAlloc_v2",
+    "cuMemFree_v2",
+    "cuMemAllocAsync",
+    "cuMemFreeAsync",
+    "cuMemHostAlloc",
+    "cuMemHostGetDevicePointer_v2",
+    "cuMemFreeHost",
+    "cuMemcpyHtoDAsync_v2",
+    "cuMemcpyDtoHAsync_v2",
+    "cuMemcpyDtoDAsync_v2",
+    "cuMemsetD8Async",
+    "cuMemGetInfo_v2",
+    "cuMemPoolGetAttribute",
+    "cuMemPoolSetAttribute",
+    "cuMemPoolTrimTo",
+    "cuModuleLoadData",
+    "cuModuleGetFunction",
+    "cuModuleUnload",
+    "cuFuncGetAttribute",
+    "cuFuncSetAttribute",
+    "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+    "cuLaunchKernel",
+    "cuLaunchKernelEx",
+    "cuLaunchCooperativeKernel",
+    "cuEventElapsedTime",
+];
+
+/// The NVIDIA driver's library, loaded and complete.
+pub struct Driver {
+    /// Handle for symbols that the bindings lack.
+    pub library: libloading::Library,
+    /// The file.
+    pub path: Option<PathBuf>,
+}
+
+/// Loads the driver.
+pub fn driver() -> Result<Driver, Unavailable> {
+    let absent = || Unavailable::new("no CUDA driver (libcuda.so.1) on this machine", DRIVER_FIX);
+    let library = match by_name("cuda") {
+        Some(library) => library,
+        None => {
+            let folders = places::driver_folders();
+            let path = folders.file("cuda", u32::MAX).ok_or_else(absent)?;
+            std::mem::forget(dl::open(&path).map_err(|_| absent())?);
+            by_name("cuda").ok_or_else(absent)?
+        }
+    };
+    if let Some(missing) = DRIVER_SYMBOLS.iter().find(|symbol| !dl::has_symbol(&library, symbol)) {
+        let reason = format!("the NVIDIA driver is too old: it lacks {missing}");
+        return Err(Unavailable::new(reason, "update the NVIDIA driver to one for CUDA 12.0 or newer"));
+    }
+    let path = dl::path_of(&library, "cuInit");
+    Ok(Driver { library, path })
+}
+
+/// Opens what the bindings will open when they are asked for the library of that stem.
+pub(super) fn by_name(stem: &str) -> Option<libloading::Library> {
+    cudarc::get_lib_name_candidates(stem).iter().find_map(|name| dl::open(name).ok())
+}
+
+/// Loads each library once, on demand.
+pub struct Loader {
+    /// CUDA release of the driver, which no library may exceed.
+    major: u32,
+    variable: fn(&str) -> Option<OsString>,
+    /// The place that served a library; asked first for the next one.
+    preferred: Option<Place>,
+    found: BTreeMap<Library, Result<Finding, Unavailable>>,
+}
+
+impl Loader {
+    /// A loader for a driver of CUDA release `major`.
+    pub fn new(major: u32) -> Self {
+        Loader { major, variable: |name| std::env::var_os(name), preferred: None, found: BTreeMap::new() }
+    }
+
+    /// Loads the library, or says why it cannot be and what would fix that.
+    pub fn require(&mut self, library: Library) -> Result<&Finding, Unavailable> {
+        if !self.found.contains_key(&library) {
+            let result = self.load(library);
+            self.found.insert(library, result);
+        }
+        self.found[&library].as_ref().map_err(Clone::clone)
+    }
+
+    /// The libraries loaded so far.
+    pub fn loaded(&self) -> Vec<Finding> {
+        self.found.values().filter_map(|found| found.as_ref().ok().cloned()).collect()
+    }
+
+    /// Where the library may be loaded from: the list from which the dynamic linker finds it by name, and the files in
+    /// every place that is searched. Loads nothing.
+    pub fn candidates(&self, library: Library) -> Vec<PathBuf> {
+        let places = places::named(&self.variable).into_iter().chain(self.places());
+        let files = places.filter_map(|place| place.file(library.stem(), self.major));
+        std::iter::once(PathBuf::from("/etc/ld.so.cache")).chain(files).collect()
+    }
+
+    /// Installations to search.
+    fn places(&self) -> Vec<Place> {
+        let here = std::env::current_dir().unwrap_or_default();
+        places::known(&self.variable, Path::new("/"), &here)
+    }
+
+    fn load(&mut self, library: Library) -> Result<Finding, Unavailable> {
+        if let Some(place) = places::named(&self.variable) {
+            self.preload(library, &place);
+        }
+        let handle = match by_name(library.stem()) {
+            Some(handle) => handle,
+            None => self.search(library).ok_or_else(|| {
+                Unavailable::new(
+                    format!("{} is not on this machine", library.title()),
+                    library.fix(self.major),
+                )
+            })?,
+        };
+        let path = dl::path_of(&handle, library.symbols()[0]);
+        if library == Library::Nvrtc {
+            self.load_builtins(path.as_deref());
+        }
+        let finding = self.inspect(library, &handle, path);
+        // Never unloaded: the bindings keep function pointers into it.
+        std::mem::forget(handle);
+        finding
+    }
+
+    /// Loads the library and what it needs from the first place that has it.
+    fn search(&mut self, library: Library) -> Option<libloading::Library> {
+        for place in self.preferred.clone().into_iter().chain(self.places()) {
+            if self.preload(library, &place)
+                && let Some(handle) = by_name(library.stem())
+            {
+                self.preferred = Some(place);
+                return Some(handle);
+            }
+        }
+        None
+    }
+
+    /// Loads the library by path, dependencies first; a later load by name then finds this one.
+    fn preload(&self, library: Library, place: &Place) -> bool {
+        if place.file(library.stem(), self.major).is_none() {
+            return false;
+        }
+        let mut loaded = false;
+        for stem in library.load_order() {
+            // A dependency may lie elsewhere or be linked in; only the library itself must load.
+            let opened = place.file(stem, self.major).and_then(|path| dl::open(path).ok());
+            loaded = opened.is_some();
+            std::mem::forget(opened);
+        }
+        loaded
+    }
+
+    /// NVRTC looks for its builtins by name alone; they lie beside it.
+    fn load_builtins(&self, nvrtc: Option<&Path>) {
+        if let Some(folder) = nvrtc.and_then(Path::parent) {
+            let place = Place { folders: vec![folder.to_path_buf()] };
+            std::mem::forget(place.file("nvrtc-builtins", self.major).and_then(|path| dl::open(path).ok()));
+        }
+    }
+
+    fn inspect(
+        &self,
+        library: Library,
+        handle: &libloading::Library,
+        path: Option<PathBuf>,
+    ) -> Result<Finding, Unavailable> {
+        let shown =
+            path.as_ref().map_or_else(|| library.title().to_owned(), |path| path.display().to_string());
+        if let Some(missing) = library.symbols().iter().find(|symbol| !dl::has_symbol(handle, symbol)) {
+            return Err(Unavailable::new(
+                format!("{shown} is too old: it lacks {missing}"),
+                library.fix(self.major),
+            ));
+        }
+        let parts: Option<Vec<i32>> = match library {
+            Library::Nvrtc => dl::nvrtc_version(handle).map(Vec::from),
+            _ => dl::version_by_property(handle, &format!("{}GetProperty", library.stem())).map(Vec::from),
+        };
+        let release = parts.as_ref().and_then(|parts| u32::try_from(*parts.first()?).ok());
+        if let Some(major) = release.and_then(|version| cuda_major(library.stem(), version))
+            && major > self.major
+        {
+            let reason = format!("{shown} is for CUDA {major}, the driver for CUDA {}", self.major);
+            let fix = format!(
+                "update the NVIDIA driver, or put a CUDA {} library first in LD_LIBRARY_PATH",
+                self.major
+            );
+            return Err(Unavailable::new(reason, fix));
+        }
+        Ok(Finding {
+            name: library.title().to_owned(),
+            path: path.map(|path| path.display().to_string()),
+            version: parts.map(|p| p.iter().map(i32::to_string).collect::<Vec<_>>().join(".")),
+            serves: vec![],
+            problem: None,
+            fix: None,
+        })
+    }
+}

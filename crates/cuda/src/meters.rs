@@ -1,0 +1,174 @@
+//! What compiling and copying have cost since they were last asked for; knows neither device nor clock.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gpubench_backend::{Compile, DevicePhases, HostMemory, Transfer};
+
+/// Host and device seconds of one repetition of one copy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Copied {
+    /// Host seconds, until the data is there.
+    pub host_s: f64,
+    /// Device seconds, between events.
+    pub device_s: f64,
+}
+
+/// Direction of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Host to device.
+    Up,
+    /// Device to host.
+    Down,
+}
+
+/// The costs of one job around its timed work, and those of every source compiled so far.
+#[derive(Debug, Default)]
+pub struct Meters {
+    memory: HostMemory,
+    /// What each source cost, whenever that was.
+    sources: BTreeMap<&'static str, Compile>,
+    used: BTreeSet<&'static str>,
+    upload: Option<Transfer>,
+    download: Option<Transfer>,
+    compile_and_copy_s: f64,
+}
+
+impl Meters {
+    /// Meters of copies from and to that kind of memory.
+    pub fn new(memory: HostMemory) -> Meters {
+        Meters { memory, ..Meters::default() }
+    }
+
+    /// Notes that a job uses kernels of that source.
+    pub fn uses(&mut self, source: &'static str) {
+        self.used.insert(source);
+    }
+
+    /// Notes what a source cost.
+    pub fn compiled(&mut self, source: &'static str, compile: Compile) {
+        self.sources.insert(source, compile);
+    }
+
+    /// Notes host seconds that went into compiling or copying, repetitions included.
+    pub fn spent(&mut self, seconds: f64) {
+        self.compile_and_copy_s += seconds;
+    }
+
+    /// Adds a copy of `bytes` and its repetitions to those in that direction.
+    pub fn copied(&mut self, direction: Direction, bytes: u64, repetitions: &[Copied]) {
+        let transfer = match direction {
+            Direction::Up => &mut self.upload,
+            Direction::Down => &mut self.download,
+        };
+        let transfer =
+            transfer.get_or_insert_with(|| Transfer { memory: self.memory, ..Transfer::default() });
+        transfer.bytes += bytes;
+        add_padded(&mut transfer.host_s, repetitions.iter().map(|copy| copy.host_s));
+        add_padded(&mut transfer.device_s, repetitions.iter().map(|copy| copy.device_s));
+    }
+
+    /// All of it since the last call; device memory is left out.
+    pub fn take(&mut self) -> DevicePhases {
+        let used = std::mem::take(&mut self.used);
+        let compiled: Vec<Compile> = used.iter().filter_map(|name| self.sources.get(name)).copied().collect();
+        DevicePhases {
+            compile: (!compiled.is_empty()).then(|| Compile {
+                cold_s: compiled.iter().map(|source| source.cold_s).sum(),
+                cached_s: compiled.iter().map(|source| source.cached_s).sum(),
+            }),
+            upload: self.upload.take(),
+            download: self.download.take(),
+            peak_device_bytes: None,
+            compile_and_copy_s: std::mem::take(&mut self.compile_and_copy_s),
+        }
+    }
+}
+
+/// Adds the k-th of `more` to the k-th of `sums`; whichever is shorter goes on with its last value.
+///
+/// Large operands are copied less often than small ones, and every sum is to be over all operands.
+fn add_padded(sums: &mut Vec<f64>, more: impl Iterator<Item = f64>) {
+    let more: Vec<f64> = more.collect();
+    let pad = sums.last().copied().unwrap_or(0.0);
+    sums.resize(sums.len().max(more.len()), pad);
+    let last = more.last().copied().unwrap_or(0.0);
+    for (index, sum) in sums.iter_mut().enumerate() {
+        *sum += more.get(index).copied().unwrap_or(last);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn copies(host: &[f64]) -> Vec<Copied> {
+        host.iter().map(|&host_s| Copied { host_s, device_s: host_s / 2.0 }).collect()
+    }
+
+    #[test]
+    fn each_repetition_is_the_sum_over_all_operands() {
+        let mut meters = Meters::new(HostMemory::Pinned);
+        meters.copied(Direction::Up, 10, &copies(&[4.0, 2.0, 2.0]));
+        meters.copied(Direction::Up, 5, &copies(&[1.0, 1.0, 2.0]));
+        let upload = meters.take().upload.unwrap();
+        assert_eq!((upload.bytes, upload.memory), (15, HostMemory::Pinned));
+        assert_eq!(upload.host_s, [5.0, 3.0, 4.0]);
+        assert_eq!(upload.device_s, [2.5, 1.5, 2.0]);
+    }
+
+    #[test]
+    fn an_operand_copied_less_often_goes_on_with_its_last_time() {
+        for (first, second) in [(&[8.0, 6.0][..], &[3.0, 2.0, 1.0][..]), (&[3.0, 2.0, 1.0], &[8.0, 6.0])] {
+            let mut meters = Meters::default();
+            meters.copied(Direction::Down, 1, &copies(first));
+            meters.copied(Direction::Down, 1, &copies(second));
+            assert_eq!(meters.take().download.unwrap().host_s, [11.0, 8.0, 7.0]);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_sum_is_over_all_operands(
+            operands in prop::collection::vec(prop::collection::vec(0u32..1000, 1..6), 1..6),
+        ) {
+            let mut sums = Vec::new();
+            for operand in &operands {
+                add_padded(&mut sums, operand.iter().copied().map(f64::from));
+            }
+            prop_assert_eq!(Some(sums.len()), operands.iter().map(Vec::len).max());
+            for (index, sum) in sums.iter().enumerate() {
+                let of = |operand: &Vec<u32>| operand[index.min(operand.len() - 1)];
+                prop_assert_eq!(*sum, f64::from(operands.iter().map(of).sum::<u32>()));
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_taken_is_gone_but_what_a_source_cost_is_not() {
+        let mut meters = Meters::default();
+        meters.compiled("a", Compile { cold_s: Some(2.0), cached_s: Some(0.5) });
+        meters.uses("a");
+        meters.spent(2.5);
+        let first = meters.take();
+        assert_eq!(first.compile, Some(Compile { cold_s: Some(2.0), cached_s: Some(0.5) }));
+        assert!((first.compile_and_copy_s - 2.5).abs() < 1e-12);
+        assert_eq!(meters.take(), DevicePhases::default());
+        meters.uses("a");
+        assert_eq!(meters.take().compile, first.compile);
+    }
+
+    #[test]
+    fn compiling_is_summed_over_the_sources_in_use_and_unknown_where_one_is() {
+        let mut meters = Meters::default();
+        meters.compiled("a", Compile { cold_s: Some(2.0), cached_s: Some(0.5) });
+        meters.compiled("b", Compile { cold_s: Some(1.0), cached_s: None });
+        meters.compiled("c", Compile { cold_s: Some(9.0), cached_s: Some(9.0) });
+        meters.uses("a");
+        meters.uses("b");
+        meters.uses("a");
+        assert_eq!(meters.take().compile, Some(Compile { cold_s: Some(3.0), cached_s: None }));
+    }
+}

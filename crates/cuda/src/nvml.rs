@@ -1,0 +1,244 @@
+//! What NVML tells of a device: clocks, power, heat, why it is slowed down, and who else uses it.
+//!
+//! NVML is the driver's own library for `nvidia-smi`. All of it may be missing or refuse; then a field is empty.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use gpubench_backend::Conditions;
+use nvml_wrapper::bitmasks::device::ThrottleReasons;
+use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
+use nvml_wrapper::enums::device::SampleValue;
+use nvml_wrapper::error::NvmlError;
+use nvml_wrapper::structs::device::FieldId;
+use nvml_wrapper::sys_exports::field_id::NVML_FI_DEV_MEMORY_TEMP;
+use nvml_wrapper::{Device, Nvml};
+use serde_json::{Value, json};
+
+use super::ffi::driver as ffi;
+
+/// The library, initialised once a process: devices borrow it for as long as they live.
+static NVML: OnceLock<Result<Nvml, String>> = OnceLock::new();
+
+/// Process ids under which NVML lists this process. In a container they may be those of the machine outside it.
+static OURS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+/// Longest name of a process that is asked of NVML, in bytes.
+const LONGEST_NAME: usize = 256;
+
+/// Opens NVML: by its name, or beside the driver's library where that lies in a folder of its own, as in WSL.
+fn library(driver: Option<&Path>) -> Result<&'static Nvml, String> {
+    let open = || {
+        let missing = match Nvml::init() {
+            Err(error @ NvmlError::LibloadingError(_)) => error,
+            other => return other.map_err(|error| error.to_string()),
+        };
+        let beside = driver.map(|driver| driver.with_file_name("libnvidia-ml.so.1"));
+        match beside.filter(|path| path.exists()) {
+            Some(path) => {
+                Nvml::builder().lib_path(path.as_os_str()).init().map_err(|error| error.to_string())
+            }
+            None => Err(missing.to_string()),
+        }
+    };
+    NVML.get_or_init(open).as_ref().map_err(Clone::clone)
+}
+
+/// Who used the device before a context was opened on it, so that the process that appears is known to be this one.
+pub struct Arrival {
+    monitor: Monitor,
+    before: BTreeSet<u32>,
+    /// Held while the context is opened: two at a time could not be told apart.
+    ours: MutexGuard<'static, BTreeSet<u32>>,
+}
+
+impl Arrival {
+    /// Looks at the device of that CUDA ordinal. `driver` is the file of the driver's library, where known.
+    pub fn before(ordinal: u32, driver: Option<&Path>) -> Arrival {
+        let ours = OURS.lock().unwrap_or_else(PoisonError::into_inner);
+        let monitor = Monitor::open(ordinal, driver);
+        Arrival { before: monitor.pids(), monitor, ours }
+    }
+
+    /// Looks again, after the context has been opened.
+    pub fn after(mut self) -> Monitor {
+        let own = std::process::id();
+        let after = self.monitor.pids();
+        let same_names = after.contains(&own);
+        self.ours.extend(own_entries(&self.before, &after, own));
+        Monitor { same_names, ..self.monitor }
+    }
+}
+
+/// The entries of a list of processes that are this one's: its own id where it is listed, else whatever appeared
+/// while it opened its context, which then are ids of another namespace.
+fn own_entries(before: &BTreeSet<u32>, after: &BTreeSet<u32>, own: u32) -> BTreeSet<u32> {
+    if after.contains(&own) {
+        return BTreeSet::from([own]);
+    }
+    after.difference(before).copied().collect()
+}
+
+/// A device as NVML sees it.
+pub struct Monitor {
+    device: Result<(&'static Nvml, Device<'static>), String>,
+    /// Whether NVML's process ids are those of this process's own namespace.
+    same_names: bool,
+}
+
+impl Monitor {
+    /// Finds the device by its PCI address, since `CUDA_VISIBLE_DEVICES` renumbers CUDA's devices alone.
+    fn open(ordinal: u32, driver: Option<&Path>) -> Monitor {
+        let find = || {
+            let nvml = library(driver)?;
+            let devices = ffi::devices().map_err(|error| format!("cuInit: {:?}", error.0))?;
+            let device = devices.get(ordinal as usize).ok_or("no such device")?;
+            let address = ffi::pci_bus_id(*device).map_err(|error| format!("PCI address: {:?}", error.0))?;
+            let device = nvml.device_by_pci_bus_id(address).map_err(|error| error.to_string())?;
+            Ok((nvml, device))
+        };
+        Monitor { device: find(), same_names: false }
+    }
+
+    /// NVML's version, or why it tells nothing.
+    pub fn version(&self) -> String {
+        match &self.device {
+            Ok((nvml, _)) => nvml.sys_nvml_version().unwrap_or_else(|_| "unknown version".into()),
+            Err(reason) => format!("not available: {reason}"),
+        }
+    }
+
+    /// Settings of the device that bound its speed, by name; those that NVML does not tell are left out.
+    pub fn settings(&self) -> Vec<(&'static str, Value)> {
+        let Ok((_, device)) = &self.device else { return vec![] };
+        let settings = [
+            ("power_limit_w", device.enforced_power_limit().ok().map(|mw| json!(f64::from(mw) / 1e3))),
+            ("sm_clock_default_mhz", device.default_applications_clock(Clock::SM).ok().map(|mhz| json!(mhz))),
+            ("sm_clock_max_mhz", device.max_clock_info(Clock::SM).ok().map(|mhz| json!(mhz))),
+            ("persistence_mode", device.is_in_persistent_mode().ok().map(|on| json!(on))),
+            ("mig_mode", device.mig_mode().ok().map(|mode| json!(mode.current != 0))),
+        ];
+        settings.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+
+    /// The device now: six queries of one figure each, and two of lists of processes, each asked for its length
+    /// first; all answered by the driver without work on the device.
+    pub fn conditions(&self) -> Conditions {
+        let Ok((_, device)) = &self.device else { return Conditions::default() };
+        let clock = |clock| device.clock_info(clock).ok().map(f64::from);
+        Conditions {
+            sm_mhz: clock(Clock::SM),
+            memory_mhz: clock(Clock::Memory),
+            power_w: device.power_usage().ok().map(|milliwatts| f64::from(milliwatts) / 1e3),
+            temperature_c: device.temperature(TemperatureSensor::Gpu).ok().map(f64::from),
+            throttle: device.current_throttle_reasons().map(reasons).unwrap_or_default(),
+            others: self.others(),
+            memory_temperature_c: memory_temperature(device),
+            load_average: None,
+        }
+    }
+
+    /// Processes that have a context on the device, by id.
+    fn pids(&self) -> BTreeSet<u32> {
+        let Ok((_, device)) = &self.device else { return BTreeSet::new() };
+        let compute = device.running_compute_processes().unwrap_or_default();
+        let graphics = device.running_graphics_processes().unwrap_or_default();
+        compute.into_iter().chain(graphics).map(|process| process.pid).collect()
+    }
+
+    fn others(&self) -> Vec<String> {
+        let ours = OURS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let others = self.pids().into_iter().filter(|pid| !ours.contains(pid));
+        others.map(|pid| format!("{} ({pid})", self.name(pid))).collect()
+    }
+
+    fn name(&self, pid: u32) -> String {
+        let of_system = || std::fs::read_to_string(format!("/proc/{pid}/comm")).ok();
+        let of_nvml = || {
+            let (nvml, _) = self.device.as_ref().ok()?;
+            nvml.sys_process_name(pid, LONGEST_NAME).ok()
+        };
+        let comm = self.same_names.then(of_system).flatten().map(|name| name.trim().to_owned());
+        comm.unwrap_or_else(|| program(&of_nvml().unwrap_or_default()))
+    }
+}
+
+/// Temperature of the device's memory, in degrees Celsius: hot memory is refreshed more often, which costs bandwidth.
+fn memory_temperature(device: &Device<'_>) -> Option<f64> {
+    let values = device.field_values_for(&[FieldId(NVML_FI_DEV_MEMORY_TEMP)]).ok()?;
+    match values.into_iter().next()?.ok()?.value.ok()? {
+        SampleValue::U32(degrees) => Some(f64::from(degrees)),
+        _ => None,
+    }
+}
+
+/// The program of a command line or a path: its file name, without arguments.
+fn program(command: &str) -> String {
+    let path = command.split_whitespace().next().unwrap_or_default();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    if name.is_empty() { "unknown process".into() } else { name.into() }
+}
+
+/// Why clocks are held down, in words; an idle device holds its own down and is no reason.
+fn reasons(bits: ThrottleReasons) -> Vec<String> {
+    const WORDS: [(ThrottleReasons, &str); 8] = [
+        (ThrottleReasons::SW_POWER_CAP, "power limit"),
+        (ThrottleReasons::SW_THERMAL_SLOWDOWN, "thermal (software)"),
+        (ThrottleReasons::HW_THERMAL_SLOWDOWN, "thermal (hardware)"),
+        (ThrottleReasons::HW_POWER_BRAKE_SLOWDOWN, "power brake"),
+        (ThrottleReasons::HW_SLOWDOWN, "hardware slowdown"),
+        (ThrottleReasons::SYNC_BOOST, "sync boost"),
+        (ThrottleReasons::APPLICATIONS_CLOCKS_SETTING, "clocks set by the user"),
+        (ThrottleReasons::DISPLAY_CLOCK_SETTING, "display clocks"),
+    ];
+    WORDS.iter().filter(|(bit, _)| bits.contains(*bit)).map(|(_, words)| (*words).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_has_words_and_idleness_is_none() {
+        assert!(reasons(ThrottleReasons::NONE).is_empty());
+        assert!(reasons(ThrottleReasons::GPU_IDLE).is_empty());
+        let all = ThrottleReasons::all() - ThrottleReasons::GPU_IDLE;
+        for bit in all.iter() {
+            assert_eq!(reasons(bit).len(), 1, "{bit:?}");
+        }
+        let both =
+            ThrottleReasons::SW_POWER_CAP | ThrottleReasons::HW_THERMAL_SLOWDOWN | ThrottleReasons::GPU_IDLE;
+        assert_eq!(reasons(both), ["power limit", "thermal (hardware)"]);
+    }
+
+    #[test]
+    fn a_listed_own_id_is_ours_whatever_else_appears() {
+        let (before, after) = (BTreeSet::from([5]), BTreeSet::from([5, 7, 42]));
+        assert_eq!(own_entries(&before, &after, 42), BTreeSet::from([42]));
+        let already = BTreeSet::from([5, 42]);
+        assert_eq!(own_entries(&already, &already, 42), BTreeSet::from([42]));
+    }
+
+    #[test]
+    fn in_another_namespace_the_entry_that_appeared_is_ours() {
+        let before = BTreeSet::from([5]);
+        assert_eq!(own_entries(&before, &BTreeSet::from([5, 900]), 42), BTreeSet::from([900]));
+        assert_eq!(own_entries(&before, &before, 42), BTreeSet::new());
+    }
+
+    #[test]
+    fn processes_are_named_by_their_program() {
+        assert_eq!(program("python3"), "python3");
+        assert_eq!(program("/usr/bin/python3 train.py --fast"), "python3");
+        assert_eq!(program(""), "unknown process");
+    }
+
+    #[test]
+    fn without_the_library_nothing_is_told_but_the_reason() {
+        let monitor = Monitor { device: Err("no library".into()), same_names: false };
+        assert_eq!(monitor.conditions(), Conditions::default());
+        assert_eq!(monitor.version(), "not available: no library");
+        assert!(monitor.settings().is_empty());
+    }
+}

@@ -1,0 +1,39 @@
+//! What the rules ask about a device.
+
+use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO as RATIO;
+
+use crate::context::Cuda;
+use crate::ffi::driver as ffi;
+
+/// The facts about a device that decide between variants.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chip {
+    /// How many times as many float32 operations a second it does as float64 ones, as the driver tells: 2 on data-centre
+    /// chips, 32 or 64 on others.
+    pub f64_ratio: u32,
+}
+
+impl Chip {
+    /// The facts about the device of a context. One whose driver does not tell the ratio counts as slow in float64.
+    pub fn of(cuda: &Cuda) -> Chip {
+        const SLOW: u32 = 64;
+        let ratio = ffi::attribute(cuda.device(), RATIO).ok().and_then(|ratio| u32::try_from(ratio).ok());
+        Chip { f64_ratio: ratio.filter(|ratio| *ratio > 0).unwrap_or(SLOW) }
+    }
+
+    /// Whether float64 costs little more than its bytes.
+    pub fn has_fast_f64(&self) -> bool {
+        self.f64_ratio <= 4
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_centre_chips_are_fast_in_float64_and_others_are_not() {
+        assert!(Chip { f64_ratio: 2 }.has_fast_f64());
+        assert!(!Chip { f64_ratio: 32 }.has_fast_f64() && !Chip { f64_ratio: 64 }.has_fast_f64());
+    }
+}

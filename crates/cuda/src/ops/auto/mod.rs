@@ -1,0 +1,158 @@
+//! The variant `auto` of each op: the first of the others that the rules name and that can do the case.
+
+mod chip;
+mod rules;
+
+use std::mem::MaybeUninit;
+
+use gpubench_backend::Job;
+use gpubench_backend::contents::Contents;
+use gpubench_model::case::Case;
+use gpubench_model::data::Operand;
+use gpubench_model::error::CellError;
+
+use super::{Kernel, TABLES, variant};
+use crate::context::Cuda;
+use chip::Chip;
+use rules::RULES;
+
+/// The name of the variant.
+pub(crate) const AUTO: &str = "auto";
+
+/// One for every op that has rules, in the order of the ops.
+pub(crate) static KERNELS: &[Kernel] = &[
+    of("matmul"),
+    of("elementwise"),
+    of("reduction"),
+    of("fft"),
+    of("solve"),
+    of("spgemm"),
+    of("spmv"),
+    of("svd"),
+];
+
+const fn of(op: &'static str) -> Kernel {
+    Kernel { variant: variant(op, AUTO, "the variant that docs/variants.md names as the best"), prepare }
+}
+
+/// The variants that the rules name for an op; one may come more than once.
+pub(crate) fn picks(op: &str) -> impl Iterator<Item = &'static str> {
+    RULES.iter().filter(move |rule| rule.op == op).map(|rule| rule.variant)
+}
+
+/// Prepares the first variant that the rules name and that can do the case. One that is not there for it, or does not
+/// fit in memory, makes room for the next.
+fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    let chip = Chip::of(cuda);
+    let mut refusal = None;
+    for rule in RULES.iter().filter(|rule| rule.covers(case, &chip)) {
+        let kernel = kernel(&case.op, rule.variant)?;
+        match (kernel.prepare)(cuda, case, inputs) {
+            Ok(job) => return Ok(Box::new(Picked { variant: rule.variant, job })),
+            Err(error @ (CellError::Unavailable(_) | CellError::OutOfMemory { .. })) => refusal = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(refusal.unwrap_or_else(|| CellError::Failed(format!("no rule picks a variant of {}", case.op))))
+}
+
+/// The variants of an op that can be picked.
+fn of_op(op: &str) -> impl Iterator<Item = &'static Kernel> {
+    TABLES
+        .iter()
+        .copied()
+        .flatten()
+        .filter(move |kernel| kernel.variant.op == op && kernel.variant.name != AUTO)
+}
+
+fn kernel(op: &str, name: &str) -> Result<&'static Kernel, CellError> {
+    of_op(op)
+        .find(|kernel| kernel.variant.name == name)
+        .ok_or_else(|| CellError::Failed(format!("a rule names {name}, which {op} has not")))
+}
+
+/// A job and the variant that it is of.
+struct Picked {
+    variant: &'static str,
+    job: Box<dyn Job>,
+}
+
+impl Job for Picked {
+    fn picked(&self) -> Option<&str> {
+        Some(self.variant)
+    }
+
+    fn reset(&mut self) -> Result<(), CellError> {
+        self.job.reset()
+    }
+
+    fn resets(&self) -> bool {
+        self.job.resets()
+    }
+
+    fn synchronises(&self) -> bool {
+        self.job.synchronises()
+    }
+
+    fn is_host_work(&self) -> bool {
+        self.job.is_host_work()
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        self.job.contents()
+    }
+
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        self.job.buffers(show);
+    }
+
+    fn rouse(&mut self) -> Result<(), CellError> {
+        self.job.rouse()
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.job.execute()
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        self.job.answer()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/variants.md"));
+
+    #[test]
+    fn the_page_about_variants_has_every_one_and_every_rule() {
+        let line = |op: &str, name: &str| {
+            let row =
+                |line: &&str| line.starts_with(&format!("| {op} |")) && line.contains(&format!("`{name}`"));
+            PAGE.lines().any(|line| row(&line))
+        };
+        for Kernel { variant, .. } in KERNELS.iter().flat_map(|auto| of_op(&auto.variant.op)) {
+            assert!(line(&variant.op, &variant.name), "{} {}", variant.op, variant.name);
+        }
+        for rule in RULES {
+            let told = format!("| {} | `{}` |", rule.op, rule.variant);
+            assert!(PAGE.contains(&told), "{told}");
+        }
+    }
+
+    #[test]
+    fn every_op_with_auto_has_a_rule() {
+        for auto in KERNELS {
+            assert!(RULES.iter().any(|rule| rule.op == auto.variant.op), "{}", auto.variant.op);
+        }
+    }
+
+    #[test]
+    fn every_rule_names_a_variant_in_full_precision() {
+        for rule in RULES {
+            let kernel = kernel(rule.op, rule.variant).unwrap();
+            assert!(kernel.variant.accuracy.is_headline() && rule.variant != AUTO, "{rule:?}");
+        }
+    }
+}

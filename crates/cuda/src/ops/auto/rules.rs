@@ -1,0 +1,114 @@
+//! Which variant is picked for which case on which device; `docs/variants.md` tells why.
+
+use std::ops::RangeInclusive;
+
+use gpubench_model::case::{Case, DType};
+
+use super::chip::Chip;
+
+/// One rule. Of those that cover a case the first whose variant can do it is followed.
+#[derive(Debug)]
+pub(super) struct Rule {
+    /// The op that it is about.
+    pub op: &'static str,
+    /// The variant that it names.
+    pub variant: &'static str,
+    /// The element types.
+    dtypes: &'static [DType],
+    /// The sides.
+    sides: RangeInclusive<u64>,
+    /// The devices.
+    chips: Chips,
+}
+
+/// Devices that a rule is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Chips {
+    /// Every one.
+    All,
+    /// Those on which float64 costs little more than its bytes.
+    FastF64,
+}
+
+impl Rule {
+    /// Whether the rule is about that case on that device.
+    pub fn covers(&self, case: &Case, chip: &Chip) -> bool {
+        self.op == case.op
+            && self.dtypes.contains(&case.dtype)
+            && self.sides.contains(&case.n)
+            && (self.chips == Chips::All || chip.has_fast_f64())
+    }
+
+    /// The same for some element types.
+    const fn of(self, dtypes: &'static [DType]) -> Rule {
+        Rule { dtypes, ..self }
+    }
+
+    /// The same for some sides.
+    const fn sides(self, least: u64, most: u64) -> Rule {
+        Rule { sides: least..=most, ..self }
+    }
+
+    /// The same for devices that are fast in float64.
+    const fn fast_f64(self) -> Rule {
+        Rule { chips: Chips::FastF64, ..self }
+    }
+}
+
+const F32: &[DType] = &[DType::F32];
+const F64: &[DType] = &[DType::F64];
+
+const fn rule(op: &'static str, variant: &'static str) -> Rule {
+    Rule { op, variant, dtypes: DType::ALL, sides: 1..=u64::MAX, chips: Chips::All }
+}
+
+/// The rules, the first first.
+pub(super) static RULES: &[Rule] = &[
+    rule("matmul", "dmma").of(F32).sides(1, 512).fast_f64(),
+    rule("matmul", "dmma").of(F32).sides(900, 1100).fast_f64(),
+    rule("matmul", "widened").of(F32).sides(1101, u64::MAX).fast_f64(),
+    rule("matmul", "dmma").of(F64).sides(1, 192).fast_f64(),
+    rule("matmul", "cublas"),
+    rule("elementwise", "fused"),
+    rule("reduction", "one-pass"),
+    rule("fft", "mirrored"),
+    rule("fft", "r2c"),
+    rule("solve", "cholesky").of(F32).sides(1, 4096),
+    rule("solve", "cholesky").of(F64).sides(1, 3000).fast_f64(),
+    rule("solve", "potrf"),
+    rule("spgemm", "gustavson"),
+    rule("spgemm", "cusparse"),
+    rule("spmv", "vector"),
+    rule("spmv", "cusparse"),
+    rule("svd", "gram").fast_f64(),
+    rule("svd", "gesvdp"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(op: &str, n: u64, dtype: DType, f64_ratio: u32) -> &'static str {
+        let case = Case { op: op.into(), n, dtype, density: None, seed: 42 };
+        RULES.iter().find(|rule| rule.covers(&case, &Chip { f64_ratio })).unwrap().variant
+    }
+
+    #[test]
+    fn sides_types_and_chips_decide() {
+        assert_eq!(first("matmul", 512, DType::F32, 2), "dmma");
+        assert_eq!(first("matmul", 513, DType::F32, 2), "cublas");
+        assert_eq!(first("matmul", 2048, DType::F32, 2), "widened");
+        assert_eq!(first("matmul", 2048, DType::F64, 2), "cublas");
+        assert_eq!(first("matmul", 100, DType::F32, 64), "cublas");
+        assert_eq!(first("solve", 4096, DType::F64, 2), "potrf");
+        assert_eq!(first("solve", 4096, DType::F32, 64), "cholesky");
+    }
+
+    #[test]
+    fn every_op_ends_with_a_rule_for_all_cases() {
+        for rule in RULES {
+            let last = RULES.iter().rfind(|other| other.op == rule.op).unwrap();
+            assert!(last.dtypes == DType::ALL && last.sides == (1..=u64::MAX) && last.chips == Chips::All);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! transfer: a matrix between host and device, from and to ordinary and page-locked memory, and within the device.
+
+use cudarc::driver::CudaSlice;
+use gpubench_backend::contents::Contents;
+use gpubench_backend::{HostMemory, Job};
+use gpubench_model::case::Case;
+use gpubench_model::data::Operand;
+use gpubench_model::error::CellError;
+
+use super::entry::by_dtype;
+use super::host_buffer::HostBuffer;
+use super::{Kernel, extra, input, matrices, variant};
+use crate::context::{Cuda, Element};
+use crate::ffi::contents::device;
+
+pub(crate) static KERNELS: &[Kernel] = &[
+    Kernel {
+        variant: variant("transfer", "h2d-pageable", "host to device, ordinary memory"),
+        prepare: by_dtype!(crossing, Direction::ToDevice, HostMemory::Pageable),
+    },
+    Kernel {
+        variant: variant("transfer", "h2d-pinned", "host to device, page-locked memory"),
+        prepare: by_dtype!(crossing, Direction::ToDevice, HostMemory::Pinned),
+    },
+    Kernel {
+        variant: variant("transfer", "d2h-pageable", "device to host, ordinary memory"),
+        prepare: by_dtype!(crossing, Direction::ToHost, HostMemory::Pageable),
+    },
+    Kernel {
+        variant: variant("transfer", "d2h-pinned", "device to host, page-locked memory"),
+        prepare: by_dtype!(crossing, Direction::ToHost, HostMemory::Pinned),
+    },
+    Kernel { variant: extra("transfer", "d2d", "within the device's memory"), prepare: by_dtype!(within) },
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    ToDevice,
+    ToHost,
+}
+
+/// A copy between host and device.
+struct Crossing<T> {
+    cuda: Cuda,
+    n: usize,
+    direction: Direction,
+    host: HostBuffer<T>,
+    device: CudaSlice<T>,
+}
+
+fn crossing<T: Element>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+    direction: Direction,
+    memory: HostMemory,
+) -> Result<Box<dyn Job>, CellError> {
+    cuda.reserve(matrices(case, 1))?;
+    let a = input::<T>(inputs, 0)?;
+    let (host, device) = match direction {
+        Direction::ToDevice => (HostBuffer::new(cuda, memory, a.to_vec())?, cuda.alloc(a.len())?),
+        // Until the copy has come, values that no element has.
+        Direction::ToHost => {
+            (HostBuffer::new(cuda, memory, vec![T::from_f64(-1.0); a.len()])?, cuda.upload(a)?)
+        }
+    };
+    Ok(Box::new(Crossing { cuda: cuda.clone(), n: case.side(), direction, host, device }))
+}
+
+impl<T: Element> Job for Crossing<T> {
+    /// The driver's copy from or to ordinary memory is work of the host, which events on the device do not see.
+    fn is_host_work(&self) -> bool {
+        self.host.waits()
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        match self.direction {
+            Direction::ToDevice => self.host.copy_to(&mut self.device),
+            Direction::ToHost => self.host.copy_from(&self.device),
+        }
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        let arrived = match self.direction {
+            Direction::ToDevice => self.cuda.download(&self.device)?,
+            Direction::ToHost => self.host.values()?,
+        };
+        Ok(vec![Operand::dense(self.n, self.n, arrived)])
+    }
+}
+
+/// A copy within the device.
+struct Within<T> {
+    cuda: Cuda,
+    n: usize,
+    a: CudaSlice<T>,
+    y: CudaSlice<T>,
+}
+
+fn within<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    cuda.reserve(matrices(case, 2))?;
+    let a = input::<T>(inputs, 0)?;
+    Ok(Box::new(Within { cuda: cuda.clone(), n: case.side(), y: cuda.alloc(a.len())?, a: cuda.upload(a)? }))
+}
+
+impl<T: Element> Job for Within<T> {
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([device(&mut self.a)], [device(&mut self.y)])
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.cuda.copy(&self.a, &mut self.y)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(vec![Operand::dense(self.n, self.n, self.cuda.download(&self.y)?)])
+    }
+}

@@ -1,0 +1,71 @@
+//! How a kernel is entered into its table, and how it takes its operands; knows no op.
+
+use std::borrow::Cow;
+
+use gpubench_backend::{Accuracy, Side, Variant};
+use gpubench_model::case::{Case, DType};
+use gpubench_model::data::{Operand, Real};
+use gpubench_model::error::CellError;
+
+/// A variant of IEEE arithmetic and both element types that runs by default.
+pub(crate) const fn variant(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
+    declare(op, name, summary, Accuracy::Ieee, true, DType::ALL)
+}
+
+/// The same, but only run when it is named.
+pub(crate) const fn extra(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
+    declare(op, name, summary, Accuracy::Ieee, false, DType::ALL)
+}
+
+/// A variant of that accuracy: float32 only, and only run when it is named.
+pub(crate) const fn reduced(
+    op: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    accuracy: Accuracy,
+) -> Variant {
+    declare(op, name, summary, accuracy, false, &[DType::F32])
+}
+
+const fn declare(
+    op: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    accuracy: Accuracy,
+    default: bool,
+    dtypes: &'static [DType],
+) -> Variant {
+    Variant {
+        op: Cow::Borrowed(op),
+        name: Cow::Borrowed(name),
+        summary: Cow::Borrowed(summary),
+        side: Side::Gpu,
+        accuracy,
+        default,
+        dtypes: Cow::Borrowed(dtypes),
+        library: None,
+    }
+}
+
+/// The prepare function that calls a function generic over the element type with the case's one, and with more
+/// arguments if need be.
+macro_rules! by_dtype {
+    ($prepare:ident $(, $argument:expr)*) => {
+        |cuda, case, inputs| match case.dtype {
+            gpubench_model::case::DType::F32 => $prepare::<f32>(cuda, case, inputs $(, $argument)*),
+            gpubench_model::case::DType::F64 => $prepare::<f64>(cuda, case, inputs $(, $argument)*),
+        }
+    };
+}
+pub(super) use by_dtype;
+
+/// Bytes of `count` dense matrices of a case.
+pub(super) fn matrices(case: &Case, count: u128) -> u128 {
+    count * u128::from(case.n) * u128::from(case.n) * u128::from(case.dtype.bytes())
+}
+
+/// The elements of a dense input.
+pub(super) fn input<T: Real>(inputs: &[Operand], index: usize) -> Result<&[T], CellError> {
+    let operand = inputs.get(index);
+    operand.ok_or_else(|| CellError::Failed(format!("operand {index} is missing")))?.dense_slice()
+}

@@ -1,0 +1,60 @@
+//! fft by two kernels of our own, the second of which writes every output and its mirrored conjugate.
+
+use cudarc::driver::CudaSlice;
+use gpubench_backend::Job;
+use gpubench_backend::contents::Contents;
+use gpubench_model::case::Case;
+use gpubench_model::data::{Dense, Operand};
+use gpubench_model::error::CellError;
+
+use super::pairs;
+use super::plan::Plan;
+use crate::context::{Cuda, Element};
+use crate::ffi::contents::device;
+use crate::ffi::fft_mirrored::TwoPasses;
+use crate::ops::input;
+
+struct Mirrored<T> {
+    cuda: Cuda,
+    n: usize,
+    passes: TwoPasses<T>,
+    input: CudaSlice<T>,
+    /// `n * n` pairs of real and imaginary part.
+    spectrum: CudaSlice<T>,
+}
+
+/// Makes the job: compiles the kernels for this size, makes the twiddles, uploads.
+pub(super) fn prepare<T: Element>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<dyn Job>, CellError> {
+    let n = case.side();
+    let plan = Plan::choose(n, T::DTYPE, cuda.shared_memory_per_block() as usize)?;
+    let reals = 3 * n as u128 * n as u128 + 2 * plan.half_elements() as u128;
+    cuda.reserve(reals * size_of::<T>() as u128)?;
+    let passes = TwoPasses::load(cuda, &plan)?;
+    cuda.count_plan();
+    Ok(Box::new(Mirrored {
+        cuda: cuda.clone(),
+        n,
+        passes,
+        input: cuda.upload(input::<T>(inputs, 0)?)?,
+        spectrum: cuda.alloc(2 * n * n)?,
+    }))
+}
+
+impl<T: Element> Job for Mirrored<T> {
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([device(&mut self.input)], [device(&mut self.spectrum)])
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.passes.run(&self.cuda.stream, &self.input, &mut self.spectrum)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        let values = T::into_complex_values(pairs(&self.cuda.download(&self.spectrum)?));
+        Ok(vec![Operand::Dense(Dense { rows: self.n, cols: self.n, values })])
+    }
+}

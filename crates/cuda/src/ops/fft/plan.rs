@@ -1,0 +1,292 @@
+//! How `kernels/fft_mirrored.cu` transforms `n x n` elements on a device: radices, shapes of blocks, twiddles, source.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::{Mutex, PoisonError};
+
+use gpubench_model::case::DType;
+use gpubench_model::error::Unavailable;
+use rustfft::num_complex::Complex;
+
+use super::radices::{common, padded, radices, root};
+use crate::kernels::{KernelSource, kernel_source};
+
+/// The text without a plan's constants; on its own it holds those of float32 at `n = 2048`.
+pub(crate) static SOURCE: KernelSource = kernel_source!("fft_mirrored");
+
+/// The largest side. Beyond, a block's columns are too few for whole sectors of memory.
+const MOST: usize = 4096;
+
+/// Bytes that one access of a warp takes from the banks of shared memory at once.
+const BANKS: usize = 128;
+
+/// The constants of one transform, and what its launches need.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Plan {
+    /// Rows and columns.
+    pub n: usize,
+    /// Element type of the input.
+    pub dtype: DType,
+    /// Factors of `n`, in the order of the stages.
+    radices: Vec<usize>,
+    row_threads: usize,
+    row_stride: usize,
+    columns: usize,
+    overlap: bool,
+    column_threads: usize,
+    column_stride: usize,
+}
+
+/// One launch of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Pass {
+    /// Blocks.
+    pub blocks: usize,
+    /// Threads of a block.
+    pub threads: usize,
+    /// Bytes of shared memory of a block.
+    pub shared: usize,
+}
+
+impl Plan {
+    /// A plan for `n x n` real elements on a device whose blocks can have `shared` bytes of shared memory.
+    ///
+    /// # Errors
+    /// A prime factor above 7, a side beyond the largest, or too little shared memory.
+    pub fn choose(n: usize, dtype: DType, shared: usize) -> Result<Plan, Unavailable> {
+        const FIX: &str = "take --variants r2c, which does every size";
+        if n > MOST {
+            return Err(Unavailable::new(format!("side {n} is above {MOST}, mirrored's largest"), FIX));
+        }
+        let radices = radices(n, dtype).ok_or_else(|| {
+            Unavailable::new(format!("side {n} has a prime factor above 7, mirrored needs 2, 3, 5, 7"), FIX)
+        })?;
+        let plans = tiles(n, dtype).iter().map(|&tile| Plan::with(n, dtype, radices.clone(), tile));
+        let fits = |plan: &Plan| plan.rows().shared.max(plan.column_pass().shared) <= shared;
+        plans.clone().find(fits).ok_or_else(|| {
+            let needed = plans.map(|plan| plan.column_pass().shared).min().unwrap_or(0).div_ceil(1024);
+            let has = shared / 1024;
+            Unavailable::new(
+                format!("needs {needed} KiB of shared memory a block at this size, the device has {has}"),
+                FIX,
+            )
+        })
+    }
+
+    fn with(n: usize, dtype: DType, radices: Vec<usize>, (columns, overlap): (usize, bool)) -> Plan {
+        let (first, last) = (radices[0], radices[radices.len() - 1]);
+        let most_tasks = n / radices.iter().min().unwrap_or(&1);
+        let lanes = columns + usize::from(overlap);
+        let places = BANKS / pair_bytes(dtype);
+        Plan {
+            row_threads: warps(most_tasks.min((n / 16).max(128))),
+            row_stride: padded(n / first, first, places),
+            column_threads: column_threads(lanes * most_tasks, dtype, last),
+            column_stride: padded(n / first, first, places / common(lanes, places)),
+            n,
+            dtype,
+            radices,
+            columns,
+            overlap,
+        }
+    }
+
+    fn half(&self) -> usize {
+        self.n.div_ceil(2)
+    }
+
+    fn tiles(&self) -> usize {
+        self.half().div_ceil(self.columns)
+    }
+
+    fn lanes(&self) -> usize {
+        self.columns + usize::from(self.overlap)
+    }
+
+    /// Elements from one row of the half spectrum to the next: whole lines of the cache.
+    fn pitch(&self) -> usize {
+        (self.tiles() * self.columns + usize::from(self.overlap)).next_multiple_of(16)
+    }
+
+    /// Complex elements of the half spectrum between the passes.
+    pub fn half_elements(&self) -> usize {
+        self.n * self.pitch()
+    }
+
+    fn shared(&self, stride: usize, lanes: usize) -> usize {
+        self.radices[0] * stride * lanes * pair_bytes(self.dtype)
+    }
+
+    /// The launch of `fft_rows`: two rows a block.
+    pub fn rows(&self) -> Pass {
+        let shared = self.shared(self.row_stride, 1);
+        Pass { blocks: self.half(), threads: self.row_threads, shared }
+    }
+
+    /// The launch of `fft_columns`: a block for each tile of columns, and one for column 0.
+    pub fn column_pass(&self) -> Pass {
+        let shared = self.shared(self.column_stride, self.lanes());
+        Pass { blocks: self.tiles() + 1, threads: self.column_threads, shared }
+    }
+
+    /// The twiddles of all stages but the last: of the stage that splits blocks of `l` elements by `r`, for
+    /// `p` from 1 to `r - 1` and `j` below `l / r`, `exp(-2 pi i p j / l)`. At least one element.
+    pub fn twiddles(&self) -> Vec<Complex<f64>> {
+        let mut table = Vec::with_capacity(self.n);
+        let mut length = self.n;
+        for &radix in &self.radices[..self.radices.len() - 1] {
+            let below = length / radix;
+            table.extend((1..radix).flat_map(|p| (0..below).map(move |j| root(p * j % length, length))));
+            length = below;
+        }
+        if table.is_empty() { vec![Complex::new(1.0, 0.0)] } else { table }
+    }
+
+    /// The lines that stand before the source's text.
+    fn header(&self) -> String {
+        let real = if self.dtype == DType::F32 { "float" } else { "double" };
+        let radices: Vec<String> = self.radices.iter().map(ToString::to_string).collect();
+        let mut text = format!(
+            "#define FFT_PLAN\ntypedef {real} Real;\ntypedef {real}2 Pair;\n\
+             constexpr unsigned RADIX[] = {{{}}};\nconstexpr bool OVERLAP = {};\n",
+            radices.join(", "),
+            self.overlap
+        );
+        for (name, value) in [
+            ("N", self.n),
+            ("ROW_THREADS", self.row_threads),
+            ("ROW_STRIDE", self.row_stride),
+            ("COLUMNS", self.columns),
+            ("COLUMN_THREADS", self.column_threads),
+            ("COLUMN_STRIDE", self.column_stride),
+            ("PITCH", self.pitch()),
+        ] {
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "constexpr unsigned {name} = {value};");
+        }
+        text
+    }
+
+    /// The source with this plan's constants. Each is made once and kept, a few KiB, as long as the process lives.
+    pub fn source(&self) -> &'static KernelSource {
+        static MADE: Mutex<BTreeMap<String, &'static KernelSource>> = Mutex::new(BTreeMap::new());
+        let header = self.header();
+        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        made.entry(header.clone()).or_insert_with(|| {
+            let name = format!("fft_mirrored_{}_{}_{}", self.n, self.dtype, self.columns);
+            Box::leak(Box::new(KernelSource {
+                name: Box::leak(name.into_boxed_str()),
+                text: Box::leak(format!("{header}{}", SOURCE.text).into_boxed_str()),
+            }))
+        })
+    }
+}
+
+/// Bytes of a complex element.
+fn pair_bytes(dtype: DType) -> usize {
+    match dtype {
+        DType::F32 => 8,
+        DType::F64 => 16,
+    }
+}
+
+/// Columns of a tile, and whether it takes one more to write its mirrors aligned: the preferred first.
+///
+/// Small transforms want many blocks. From where the spectrum is some MB on, whole sectors of 32 bytes count.
+fn tiles(n: usize, dtype: DType) -> &'static [(usize, bool)] {
+    match (n, dtype) {
+        (..200, _) => &[(2, false)],
+        (..600, _) => &[(4, false)],
+        (..1536, DType::F32) => &[(4, true)],
+        (_, DType::F32) => &[(8, true), (4, true)],
+        (_, DType::F64) => &[(4, true), (2, true)],
+    }
+}
+
+/// Threads in whole warps.
+fn warps(threads: usize) -> usize {
+    threads.next_multiple_of(32)
+}
+
+/// Threads for so many butterflies of one stage: rounds of equal size, in blocks that the registers suffice for.
+fn column_threads(tasks: usize, dtype: DType, last: usize) -> usize {
+    let most = match dtype {
+        DType::F32 => 640,
+        DType::F64 if last > 10 => 384,
+        DType::F64 => 512,
+    };
+    warps(tasks.div_ceil(tasks.div_ceil(most))).max(64)
+}
+
+/// The sources of plans that use every radix at every place, for a compiler without a device.
+pub(crate) fn examples() -> Vec<&'static KernelSource> {
+    const HOPPER: usize = 227 << 10;
+    let f32s =
+        [1, 7, 16, 100, 243, 500, 512, 625, 1000, 1024, 2048, 2100, 2401, 4096].map(|n| (n, DType::F32));
+    let f64s = [15, 100, 196, 500, 512, 1000, 1024, 2048, 2250, 4096].map(|n| (n, DType::F64));
+    let plans = f32s.into_iter().chain(f64s).filter_map(|(n, dtype)| Plan::choose(n, dtype, HOPPER).ok());
+    plans.map(|plan| plan.source()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOPPER: usize = 227 << 10;
+
+    fn plan(n: usize, dtype: DType) -> Plan {
+        Plan::choose(n, dtype, HOPPER).unwrap()
+    }
+
+    #[test]
+    fn every_smooth_size_has_a_plan_of_its_factors() {
+        for n in 1..=MOST {
+            let mut rest = n;
+            for prime in [2, 3, 5, 7] {
+                while rest.is_multiple_of(prime) {
+                    rest /= prime;
+                }
+            }
+            for &dtype in DType::ALL {
+                let found = Plan::choose(n, dtype, HOPPER);
+                assert_eq!(found.is_ok(), rest == 1, "{n}");
+                let Ok(plan) = found else { continue };
+                assert_eq!(plan.radices.iter().product::<usize>(), n);
+                assert!(plan.rows().threads <= 1024 && plan.column_pass().threads <= 640, "{plan:?}");
+                assert!(plan.pitch() >= plan.tiles() * plan.columns + usize::from(plan.overlap));
+            }
+        }
+    }
+
+    #[test]
+    fn the_text_alone_holds_the_plan_of_2048() {
+        let plan = plan(2048, DType::F32);
+        for line in plan.header().lines() {
+            assert!(
+                SOURCE.text.lines().any(|text| text.starts_with(line) || line == "#define FFT_PLAN"),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn less_shared_memory_means_fewer_columns_and_then_a_refusal_that_says_what_to_take() {
+        let small = Plan::choose(2048, DType::F32, 99 << 10).unwrap();
+        assert_eq!((small.columns, small.overlap), (4, true));
+        let refused = Plan::choose(2048, DType::F32, 64 << 10).unwrap_err();
+        assert!(refused.reason.contains("81 KiB"), "{}", refused.reason);
+        for n in [11, 8192] {
+            let refused = Plan::choose(n, DType::F32, HOPPER).unwrap_err();
+            assert!(refused.fix.unwrap().contains("r2c"));
+        }
+    }
+
+    #[test]
+    fn the_table_of_twiddles_covers_all_stages_but_the_last() {
+        for n in [1, 7, 100, 512, 2048] {
+            let plan = plan(n, DType::F64);
+            let last = plan.radices[plan.radices.len() - 1];
+            assert_eq!(plan.twiddles().len(), (n - last).max(1));
+        }
+    }
+}

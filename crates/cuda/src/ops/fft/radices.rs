@@ -1,0 +1,96 @@
+//! The factors of a transform's length, their roots of unity, and strides that spread over the banks of shared memory.
+
+use gpubench_model::case::DType;
+use rustfft::num_complex::Complex;
+
+/// The lengths for which the source has a transform in registers, beside 1.
+const RADICES: [usize; 13] = [16, 15, 14, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2];
+
+/// The fewest factors of `n`, then those of the smallest sum, ascending; `None` where 2, 3, 5 and 7 do not suffice.
+///
+/// Large radices last were fastest, but for a first one of 16: blocks 16 apart lie in banks of their own.
+pub(super) fn radices(n: usize, dtype: DType) -> Option<Vec<usize>> {
+    let mut found = factors(n, RADICES[0])?;
+    found.sort_unstable();
+    let sixteens = found.iter().filter(|&&radix| radix == 16).count();
+    if sixteens > usize::from(dtype == DType::F64) {
+        found.rotate_right(1);
+    }
+    Some(found)
+}
+
+/// The fewest factors of `n`, each at most `most`, and of those with the smallest sum.
+fn factors(n: usize, most: usize) -> Option<Vec<usize>> {
+    if n == 1 && most == RADICES[0] {
+        return Some(vec![1]);
+    }
+    if n == 1 {
+        return Some(vec![]);
+    }
+    let splits = RADICES.into_iter().filter(|&radix| radix <= most && n.is_multiple_of(radix));
+    let found = splits.filter_map(|radix| {
+        let mut rest = if n == radix { vec![] } else { factors(n / radix, radix)? };
+        rest.push(radix);
+        Some(rest)
+    });
+    found.min_by_key(|factors| (factors.len(), factors.iter().sum::<usize>()))
+}
+
+/// The greatest common divisor.
+pub(super) fn common(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { common(b, a % b) }
+}
+
+/// At least `stride`, such that `count` accesses at multiples of it spread over `places` of shared memory.
+pub(super) fn padded(stride: usize, count: usize, places: usize) -> usize {
+    let apart = if places > count && places.is_multiple_of(count) { places / count } else { 1 };
+    (stride..).find(|padded| padded % places == apart % places).unwrap_or(stride)
+}
+
+/// `exp(-2 pi i k / n)`, from an angle of at most an eighth of a turn.
+pub(super) fn root(k: usize, n: usize) -> Complex<f64> {
+    // The nearest quarter turn, and what is left of it in units of 1 / (4 n) of a turn.
+    let quarter = (8 * k / n).div_ceil(2);
+    let rest = (4 * k) as f64 - (quarter * n) as f64;
+    let (sin, cos) = (std::f64::consts::TAU * rest / (4 * n) as f64).sin_cos();
+    match quarter % 4 {
+        0 => Complex::new(cos, -sin),
+        1 => Complex::new(-sin, -cos),
+        2 => Complex::new(-cos, sin),
+        _ => Complex::new(sin, cos),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_stages_and_a_first_radix_that_spreads_over_the_banks() {
+        let of = |n, dtype| radices(n, dtype).unwrap();
+        assert_eq!(of(100, DType::F32), [10, 10]);
+        assert_eq!(of(500, DType::F32), [5, 10, 10]);
+        assert_eq!(of(1024, DType::F32), [16, 8, 8]);
+        assert_eq!(of(1024, DType::F64), [8, 8, 16]);
+        assert_eq!(of(2048, DType::F64), [16, 8, 16]);
+        assert_eq!(of(1, DType::F32), [1]);
+    }
+
+    #[test]
+    fn roots_are_right_in_every_octant() {
+        for n in [1, 2, 3, 7, 8, 12, 100, 2048] {
+            for k in 0..n {
+                let (sin, cos) = (std::f64::consts::TAU * k as f64 / n as f64).sin_cos();
+                assert!((root(k, n) - Complex::new(cos, -sin)).norm() < 1e-15, "{k} of {n}");
+            }
+        }
+        assert_eq!(root(1, 4), Complex::new(0.0, -1.0));
+    }
+
+    #[test]
+    fn strides_are_padded_as_little_as_spreads_them() {
+        assert_eq!(padded(128, 16, 16), 129);
+        assert_eq!(padded(64, 8, 16), 66);
+        assert_eq!(padded(4, 3, 1), 4);
+    }
+}

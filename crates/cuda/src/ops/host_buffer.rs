@@ -1,0 +1,82 @@
+//! A matrix in host memory of either kind, from and to which copies are enqueued once each; times nothing.
+
+use cudarc::driver::CudaSlice;
+use gpubench_backend::HostMemory;
+use gpubench_model::error::CellError;
+
+use crate::context::{Cuda, Element, driver};
+use crate::failure::is_sticky;
+use crate::ffi::pinned::Pinned;
+
+/// Elements in host memory.
+pub struct HostBuffer<T> {
+    cuda: Cuda,
+    memory: Memory<T>,
+    len: usize,
+}
+
+enum Memory<T> {
+    Pageable(Vec<T>),
+    Pinned(Pinned),
+}
+
+impl<T: Element> HostBuffer<T> {
+    /// A buffer that holds `values`, so that all its pages are there, and locked where the memory is page-locked.
+    pub fn new(cuda: &Cuda, kind: HostMemory, values: Vec<T>) -> Result<Self, CellError> {
+        let len = values.len();
+        let memory = match kind {
+            HostMemory::Pageable => Memory::Pageable(values),
+            HostMemory::Pinned => {
+                let mut pinned = lock(cuda, size_of_val(&values[..]))?;
+                pinned.fill(&values).map_err(driver("cuStreamSynchronize"))?;
+                Memory::Pinned(pinned)
+            }
+        };
+        Ok(HostBuffer { cuda: cuda.clone(), memory, len })
+    }
+
+    /// Whether its copies make the host wait for earlier work: those of ordinary memory do.
+    pub fn waits(&self) -> bool {
+        matches!(self.memory, Memory::Pageable(_))
+    }
+
+    /// Enqueues a copy of all elements to the start of `device`, which is at least as long.
+    pub fn copy_to(&self, device: &mut CudaSlice<T>) -> Result<(), CellError> {
+        match &self.memory {
+            Memory::Pageable(values) => self.cuda.stream.memcpy_htod(values, device),
+            Memory::Pinned(pinned) => pinned.copy_to(device, self.len),
+        }
+        .map_err(driver("cuMemcpyHtoDAsync"))
+    }
+
+    /// Enqueues a copy of all of `device`, which is at most as long, to the start of the buffer.
+    pub fn copy_from(&mut self, device: &CudaSlice<T>) -> Result<(), CellError> {
+        match &mut self.memory {
+            Memory::Pageable(values) => self.cuda.stream.memcpy_dtoh(device, values),
+            Memory::Pinned(pinned) => pinned.copy_from(device),
+        }
+        .map_err(driver("cuMemcpyDtoHAsync"))
+    }
+
+    /// Waits for all copies and returns the elements.
+    pub fn values(&self) -> Result<Vec<T>, CellError> {
+        self.cuda.synchronize()?;
+        match &self.memory {
+            Memory::Pageable(values) => Ok(values.clone()),
+            Memory::Pinned(pinned) => {
+                let mut values = vec![T::default(); self.len];
+                pinned.read(&mut values).map_err(driver("cuStreamSynchronize"))?;
+                Ok(values)
+            }
+        }
+    }
+}
+
+fn lock(cuda: &Cuda, bytes: usize) -> Result<Pinned, CellError> {
+    Pinned::new(&cuda.stream, bytes).map_err(|error| match error.0 {
+        code if is_sticky(code) => driver("cuMemHostAlloc")(error),
+        code => CellError::Failed(format!(
+            "{bytes} bytes of page-locked host memory cannot be had (cuMemHostAlloc: {code:?}): choose a smaller size"
+        )),
+    })
+}

@@ -1,0 +1,150 @@
+//! Matrix product: cuBLAS in several arithmetics, and kernels of our own.
+
+pub(crate) mod own;
+pub(crate) mod ozaki;
+pub(crate) mod widened;
+
+use cudarc::driver::CudaSlice;
+use gpubench_backend::contents::Contents;
+use gpubench_backend::{Accuracy, Job};
+use gpubench_model::case::{Case, DType};
+use gpubench_model::data::Operand;
+use gpubench_model::error::{CellError, Unavailable};
+
+use self::own::{on_tensor_cores, tiled};
+use super::entry::by_dtype;
+use super::{Kernel, extra, input, reduced};
+use crate::context::{Cuda, Element};
+use crate::ffi::contents::device;
+use crate::ffi::cublas::{Arithmetic, Cublas};
+use crate::ffi::launch::Map;
+
+pub(crate) static KERNELS: &[Kernel] = &[
+    Kernel {
+        variant: extra("matmul", "cublas", "cuBLAS, IEEE float32 or float64"),
+        prepare: |cuda, case, inputs| match case.dtype {
+            DType::F32 => product::<f32>(cuda, case, inputs, Arithmetic::F32),
+            DType::F64 => product::<f64>(cuda, case, inputs, Arithmetic::F64),
+        },
+    },
+    Kernel {
+        variant: reduced("matmul", "cublas-tf32", "cuBLAS, operands rounded to TF32", Accuracy::Tf32),
+        prepare: |cuda, case, inputs| product::<f32>(cuda, case, inputs, Arithmetic::Tf32),
+    },
+    Kernel {
+        variant: reduced("matmul", "cublas-f16", "cuBLAS, operands rounded to float16", Accuracy::F16),
+        prepare: |cuda, case, inputs| half_product(cuda, case, inputs, Arithmetic::F16, "to_f16"),
+    },
+    Kernel {
+        variant: reduced("matmul", "cublas-bf16", "cuBLAS, operands rounded to bfloat16", Accuracy::Bf16),
+        prepare: |cuda, case, inputs| half_product(cuda, case, inputs, Arithmetic::Bf16, "to_bf16"),
+    },
+    Kernel {
+        variant: extra("matmul", "tiled", "own kernel: shared-memory tiles, register blocks"),
+        prepare: by_dtype!(tiled),
+    },
+    Kernel {
+        variant: extra("matmul", "dmma", "own kernel: float64 tensor cores, float32 widened on the way"),
+        prepare: by_dtype!(on_tensor_cores),
+    },
+    Kernel {
+        variant: reduced("matmul", "widened", "cuBLAS in float64, rounded to float32 once", Accuracy::Ieee),
+        prepare: widened::prepare,
+    },
+    Kernel {
+        variant: reduced("matmul", "ozaki-int8", "exact products of 8-bit slices", Accuracy::Emulated),
+        prepare: ozaki::prepare,
+    },
+];
+
+/// The side of the matrices as the integers that kernels and cuBLAS take.
+fn side(case: &Case) -> Result<i32, CellError> {
+    i32::try_from(case.n).map_err(|_| {
+        Unavailable::new(format!("side {} is beyond cuBLAS's 32-bit sizes", case.n), "choose a smaller size")
+            .into()
+    })
+}
+
+/// Elements of one matrix.
+fn elements(case: &Case) -> usize {
+    case.side().saturating_mul(case.side())
+}
+
+struct Product<A, C> {
+    cuda: Cuda,
+    cublas: Cublas,
+    arithmetic: Arithmetic,
+    n: i32,
+    a: CudaSlice<A>,
+    b: CudaSlice<A>,
+    c: CudaSlice<C>,
+}
+
+impl<A, C: Element> Job for Product<A, C> {
+    fn contents(&mut self) -> Contents<'_> {
+        let (a, b, c) = (device(&mut self.a), device(&mut self.b), device(&mut self.c));
+        // Elements of another type than the case's cannot be replaced.
+        if size_of::<A>() == size_of::<C>() {
+            Contents::new([a, b], [c])
+        } else {
+            Contents::new([], [c]).with_fixed([a, b])
+        }
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.cublas.multiply(self.arithmetic, self.n, &self.a, &self.b, &mut self.c)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        square(&self.cuda, self.n.unsigned_abs() as usize, &self.c)
+    }
+}
+
+fn square<T: Element>(cuda: &Cuda, n: usize, c: &CudaSlice<T>) -> Result<Vec<Operand>, CellError> {
+    Ok(vec![Operand::dense(n, n, cuda.download(c)?)])
+}
+
+fn product<T: Element>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+    arithmetic: Arithmetic,
+) -> Result<Box<dyn Job>, CellError> {
+    let n = side(case)?;
+    cuda.reserve(3 * bytes(case, size_of::<T>()) + WORKSPACE)?;
+    let cublas = Cublas::new(cuda)?;
+    let (a, b) = (cuda.upload::<T>(input(inputs, 0)?)?, cuda.upload::<T>(input(inputs, 1)?)?);
+    let c = cuda.alloc::<T>(elements(case))?;
+    Ok(Box::new(Product { cuda: cuda.clone(), cublas, arithmetic, n, a, b, c }))
+}
+
+fn half_product(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+    arithmetic: Arithmetic,
+    conversion: &str,
+) -> Result<Box<dyn Job>, CellError> {
+    let n = side(case)?;
+    // Two halves and one float32 answer, and for a while one float32 operand.
+    cuda.reserve(3 * bytes(case, 4) + WORKSPACE)?;
+    let cublas = Cublas::new(cuda)?;
+    let convert = Map::<f32, u16, 1>::load(cuda, &own::TILED, conversion, elements(case))?;
+    let half = |index| {
+        let full = cuda.upload::<f32>(input(inputs, index)?)?;
+        let mut half = cuda.alloc::<u16>(elements(case))?;
+        convert.run(&cuda.stream, [&full], &mut half)?;
+        Ok::<_, CellError>(half)
+    };
+    let (a, b) = (half(0)?, half(1)?);
+    let c = cuda.alloc::<f32>(elements(case))?;
+    Ok(Box::new(Product { cuda: cuda.clone(), cublas, arithmetic, n, a, b, c }))
+}
+
+/// Bytes of one matrix whose elements have `size` bytes.
+fn bytes(case: &Case, size: usize) -> u128 {
+    u128::from(case.n) * u128::from(case.n) * size as u128
+}
+
+/// What the cuBLAS handle and its workspace take.
+const WORKSPACE: u128 = 64 << 20;

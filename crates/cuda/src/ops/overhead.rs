@@ -1,0 +1,189 @@
+//! overhead: launches of an empty kernel, one by one and as a graph, events, contexts, compilations.
+//!
+//! All are timed by the host's clock, from the first call until the device has come to rest: what they cost is what a
+//! program waits for.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use cudarc::driver::sys::{CUevent_flags, CUgraphInstantiate_flags, CUstreamCaptureMode};
+use cudarc::driver::{CudaGraph, CudaModule};
+use gpubench_backend::Job;
+use gpubench_model::case::Case;
+use gpubench_model::data::Operand;
+use gpubench_model::error::{CellError, Unavailable};
+
+use super::{Kernel, variant};
+use crate::context::{Cuda, driver};
+use crate::ffi::context::SecondContext;
+use crate::ffi::single::{EMPTY, Empty};
+use crate::kernels::{KernelSource, kernel_source};
+
+pub(crate) static SOURCE: KernelSource = kernel_source!("empty");
+
+pub(crate) static KERNELS: &[Kernel] = &[
+    Kernel {
+        variant: variant("overhead", "launch", "N launches of an empty kernel"),
+        prepare: |cuda, case, _| launch(cuda, case),
+    },
+    Kernel {
+        variant: variant("overhead", "graph", "one launch of a graph of N empty kernels"),
+        prepare: |cuda, case, _| graph(cuda, case),
+    },
+    Kernel {
+        variant: variant("overhead", "event-pair", "two events recorded, N times"),
+        prepare: |cuda, case, _| event_pair(cuda, case),
+    },
+    Kernel {
+        variant: variant("overhead", "context", "a second context created and destroyed, N times"),
+        prepare: |cuda, case, _| context(cuda, case),
+    },
+    Kernel {
+        variant: variant("overhead", "compile", "an empty kernel compiled by NVRTC and loaded, N times"),
+        prepare: |cuda, case, _| compile(cuda, case),
+    },
+    Kernel {
+        variant: variant("overhead", "compile-cached", "the same from the cache on disk, N times"),
+        prepare: |cuda, case, _| compile_cached(cuda, case),
+    },
+];
+
+/// Contexts or compilations of one execution: more would take from a minute on.
+const MOST: u64 = 100;
+
+/// Does something and counts how often it was done.
+struct Counted<F> {
+    done: u64,
+    act: F,
+}
+
+impl<F: FnMut() -> Result<u64, CellError>> Job for Counted<F> {
+    fn is_host_work(&self) -> bool {
+        true
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.done = 0;
+        self.done = (self.act)()?;
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(vec![Operand::dense(1, 1, vec![self.done as f64])])
+    }
+}
+
+/// A job that does `once` as often as the case says.
+fn repeated(
+    case: &Case,
+    mut once: impl FnMut() -> Result<(), CellError> + 'static,
+) -> Result<Box<dyn Job>, CellError> {
+    let n = case.n;
+    let act = move || {
+        let mut done = 0;
+        while done < n {
+            once()?;
+            done += 1;
+        }
+        Ok(done)
+    };
+    Ok(Box::new(Counted { done: 0, act }))
+}
+
+/// Refuses what would take minutes an execution.
+fn check_few(case: &Case, what: &str) -> Result<(), CellError> {
+    if case.n <= MOST {
+        return Ok(());
+    }
+    let reason = format!("{} {what} take minutes, and one more costs what one costs", case.n);
+    Err(Unavailable::new(reason, format!("choose at most {MOST} with --sizes, such as --sizes 1")).into())
+}
+
+fn launch(cuda: &Cuda, case: &Case) -> Result<Box<dyn Job>, CellError> {
+    let (empty, stream) = (Empty::load(cuda, &SOURCE)?, Arc::clone(&cuda.stream));
+    repeated(case, move || empty.run(&stream))
+}
+
+fn graph(cuda: &Cuda, case: &Case) -> Result<Box<dyn Job>, CellError> {
+    let empty = Empty::load(cuda, &SOURCE)?;
+    // The first launch loads the code, which a capture does not allow.
+    empty.run(&cuda.stream)?;
+    cuda.synchronize()?;
+    let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+    cuda.stream.begin_capture(mode).map_err(driver("cuStreamBeginCapture"))?;
+    let captured = (0..case.n).try_for_each(|_| empty.run(&cuda.stream));
+    // Whatever became of the launches, the stream does no work until the capture has ended.
+    let graph = cuda.stream.end_capture(CUgraphInstantiate_flags(0));
+    captured?;
+    let graph = graph.map_err(driver("cuGraphInstantiate"))?;
+    let graph = graph.ok_or_else(|| CellError::call("cuStreamEndCapture", "nothing was captured"))?;
+    graph.upload().map_err(driver("cuGraphUpload"))?;
+    cuda.synchronize()?;
+    cuda.count_plan();
+    let replay = Replay { graph, nodes: case.n, _kernel: empty };
+    Ok(Box::new(Counted { done: 0, act: move || replay.launch() }))
+}
+
+/// A graph of empty kernels, and the kernel, which must live as long.
+struct Replay {
+    graph: CudaGraph,
+    nodes: u64,
+    _kernel: Empty,
+}
+
+impl Replay {
+    /// Launches the graph: the number of its kernels.
+    fn launch(&self) -> Result<u64, CellError> {
+        self.graph.launch().map_err(driver("cuGraphLaunch"))?;
+        Ok(self.nodes)
+    }
+}
+
+fn event_pair(cuda: &Cuda, case: &Case) -> Result<Box<dyn Job>, CellError> {
+    let event = || cuda.ctx.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)).map_err(driver("cuEventCreate"));
+    let (start, end, stream) = (event()?, event()?, Arc::clone(&cuda.stream));
+    repeated(case, move || {
+        start.record(&stream).map_err(driver("cuEventRecord"))?;
+        end.record(&stream).map_err(driver("cuEventRecord"))
+    })
+}
+
+fn context(cuda: &Cuda, case: &Case) -> Result<Box<dyn Job>, CellError> {
+    check_few(case, "contexts")?;
+    let second = SecondContext::of(&cuda.ctx).ok_or_else(|| {
+        Unavailable::new("the NVIDIA driver lacks cuCtxCreate_v2", "leave the variant out with --variants")
+    })?;
+    repeated(case, move || second.create_and_destroy().map_err(driver("cuCtxCreate or cuCtxDestroy")))
+}
+
+fn compile(cuda: &Cuda, case: &Case) -> Result<Box<dyn Job>, CellError> {
+    check_few(case, "compilations")?;
+    let builder = cuda.builder()?;
+    // What no earlier run has compiled either.
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+    let mut serial = since as u64;
+    repeated(case, move || {
+        serial = serial.wrapping_add(1);
+        ready(&builder.build_anew(&SOURCE, serial)?)
+    })
+}
+
+fn compile_cached(cuda: &Cuda, case: &Case) -> Result<Box<dyn Job>, CellError> {
+    check_few(case, "loads from the cache")?;
+    let missing = || {
+        let fix = "set HOME or XDG_CACHE_HOME to a folder that can be written, and GPUBENCH_KERNEL_CACHE to anything but off";
+        Unavailable::new("no compiled kernel is kept on this machine", fix)
+    };
+    let builder = cuda.builder()?;
+    builder.build(&SOURCE)?;
+    builder.load_kept(&SOURCE).ok_or_else(missing)?;
+    repeated(case, move || {
+        let (module, _) = builder.load_kept(&SOURCE).ok_or_else(missing)?;
+        ready(&module)
+    })
+}
+
+/// Has the module's kernel ready to be launched.
+fn ready(module: &Arc<CudaModule>) -> Result<(), CellError> {
+    module.load_function(EMPTY).map(drop).map_err(driver("cuModuleGetFunction"))
+}

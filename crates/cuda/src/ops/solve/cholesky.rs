@@ -1,0 +1,46 @@
+//! solve by a Cholesky kernel of our own, as it is or with one step of iterative refinement.
+
+use gpubench_backend::Job;
+use gpubench_backend::contents::Contents;
+use gpubench_model::case::Case;
+use gpubench_model::data::Operand;
+use gpubench_model::error::CellError;
+
+use super::super::input;
+use super::{NOT_POSITIVE_DEFINITE, verdict};
+use crate::context::{Cuda, Element};
+use crate::ffi::cholesky::Cholesky;
+use crate::kernels::{KernelSource, kernel_source};
+
+pub(crate) static SOURCE: KernelSource = kernel_source!("cholesky");
+
+/// Makes a job of one case.
+///
+/// The refined solution takes the residual b - A x in higher precision: float64 for float32, twice the working
+/// precision for float64 (Wilkinson 1963; Higham, "Accuracy and Stability of Numerical Algorithms", chapter 12).
+pub(super) fn prepare<T: Element>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+    refine: bool,
+) -> Result<Box<dyn Job>, CellError> {
+    cuda.count_plan();
+    let operands = (input::<T>(inputs, 0)?, input::<T>(inputs, 1)?);
+    Ok(Box::new(Cholesky::load(cuda, &SOURCE, case.side(), operands, refine)?))
+}
+
+impl<T: Element> Job for Cholesky<T> {
+    fn contents(&mut self) -> Contents<'_> {
+        Cholesky::contents(self)
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.run()
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        verdict(self.info()?, NOT_POSITIVE_DEFINITE, T::DTYPE)?;
+        let x = self.solution()?;
+        Ok(vec![Operand::dense(x.len(), 1, x)])
+    }
+}

@@ -1,0 +1,62 @@
+//! solve: A x = b for a symmetric positive definite A, by cuSOLVER and by a Cholesky kernel of our own.
+
+mod cholesky;
+mod vendor;
+
+pub(super) use cholesky::SOURCE;
+use gpubench_model::case::DType;
+use gpubench_model::error::CellError;
+
+use super::entry::by_dtype;
+use super::{Kernel, extra};
+use cholesky::prepare as own;
+use vendor::{Routine, prepare as vendor};
+
+pub(crate) static KERNELS: &[Kernel] = &[
+    Kernel {
+        variant: extra("solve", "potrf", "cuSOLVER Cholesky factorisation and solve"),
+        prepare: by_dtype!(vendor, Routine::Cholesky),
+    },
+    Kernel {
+        variant: extra("solve", "getrf", "cuSOLVER LU factorisation and solve, as general solvers do it"),
+        prepare: by_dtype!(vendor, Routine::Lu),
+    },
+    Kernel {
+        variant: extra("solve", "cholesky", "own Cholesky, factorisation and substitutions in one launch"),
+        prepare: by_dtype!(own, false),
+    },
+    Kernel {
+        variant: extra("solve", "cholesky-refined", "own Cholesky, then one step of iterative refinement"),
+        prepare: by_dtype!(own, true),
+    },
+];
+
+/// What a factorisation's `info` says: 0 is success, a positive one the leading minor or pivot that failed.
+fn verdict(info: i32, positive: &str, dtype: DType) -> Result<(), CellError> {
+    let next = if dtype == DType::F32 { "; try float64" } else { "; scale it, or shift its diagonal" };
+    match info {
+        0 => Ok(()),
+        1.. => Err(CellError::Failed(format!("the matrix is {positive} {info}{next}"))),
+        _ => Err(CellError::Failed(format!(
+            "cuSOLVER refused argument {}; please report this",
+            info.unsigned_abs()
+        ))),
+    }
+}
+
+/// What comes before the order of the leading minor in the words of [`verdict`].
+const NOT_POSITIVE_DEFINITE: &str = "not positive definite in this arithmetic: leading minor";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn info_is_told_in_words() {
+        verdict(0, "singular", DType::F32).unwrap();
+        let text = |dtype| verdict(3, "not positive definite: leading minor", dtype).unwrap_err().to_string();
+        assert_eq!(text(DType::F32), "the matrix is not positive definite: leading minor 3; try float64");
+        assert!(text(DType::F64).ends_with("leading minor 3; scale it, or shift its diagonal"));
+        assert!(verdict(-2, "", DType::F32).unwrap_err().to_string().contains("argument 2"));
+    }
+}

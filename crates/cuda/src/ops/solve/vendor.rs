@@ -1,0 +1,130 @@
+//! solve by cuSOLVER: Cholesky or LU factorisation, then its triangular solves.
+
+use cudarc::driver::CudaSlice;
+use gpubench_backend::Job;
+use gpubench_backend::contents::Contents;
+use gpubench_model::case::Case;
+use gpubench_model::data::Operand;
+use gpubench_model::error::CellError;
+
+use super::super::input;
+use super::{NOT_POSITIVE_DEFINITE, verdict};
+use crate::context::{Cuda, Element, Library};
+use crate::ffi::contents::device;
+use crate::ffi::cusolver::{Solver, SolverReal, Workspace};
+
+/// Which of cuSOLVER's factorisations.
+#[derive(Clone, Copy)]
+pub(super) enum Routine {
+    /// `potrf` and `potrs`.
+    Cholesky,
+    /// `getrf` and `getrs`.
+    Lu,
+}
+
+/// A factorisation with its workspace.
+enum Method {
+    Cholesky { work: Workspace },
+    Lu { work: Workspace, pivots: CudaSlice<i64> },
+}
+
+fn cholesky<T: Element + SolverReal>(
+    cuda: &Cuda,
+    solver: &Solver,
+    n: usize,
+    a: &CudaSlice<T>,
+) -> Result<Method, CellError> {
+    Ok(Method::Cholesky { work: Workspace::alloc(cuda, solver.potrf_workspace(n, a)?)? })
+}
+
+fn lu<T: Element + SolverReal>(
+    cuda: &Cuda,
+    solver: &Solver,
+    n: usize,
+    a: &CudaSlice<T>,
+) -> Result<Method, CellError> {
+    let work = Workspace::alloc(cuda, solver.getrf_workspace(n, a)?)?;
+    cuda.reserve(8 * n as u128)?;
+    Ok(Method::Lu { work, pivots: cuda.alloc(n)? })
+}
+
+struct Solve<T> {
+    cuda: Cuda,
+    solver: Solver,
+    method: Method,
+    n: usize,
+    /// The operands, kept to restore what a solve destroys.
+    operands: (CudaSlice<T>, CudaSlice<T>),
+    /// A, then its factors.
+    a: CudaSlice<T>,
+    /// b, then x.
+    x: CudaSlice<T>,
+    factor_info: CudaSlice<i32>,
+    solve_info: CudaSlice<i32>,
+}
+
+/// Makes a job of one case.
+pub(super) fn prepare<T: Element + SolverReal>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+    routine: Routine,
+) -> Result<Box<dyn Job>, CellError> {
+    cuda.require(Library::Cusolver)?;
+    let n = case.side();
+    cuda.reserve(2 * (n as u128 * n as u128 + n as u128) * size_of::<T>() as u128)?;
+    let operands = (cuda.upload(input::<T>(inputs, 0)?)?, cuda.upload(input::<T>(inputs, 1)?)?);
+    let (a, x) = (cuda.alloc(n * n)?, cuda.alloc(n)?);
+    cuda.count_plan();
+    let solver = Solver::new(&cuda.stream)?;
+    let method = match routine {
+        Routine::Cholesky => cholesky(cuda, &solver, n, &a)?,
+        Routine::Lu => lu(cuda, &solver, n, &a)?,
+    };
+    let (factor_info, solve_info) = (cuda.alloc(1)?, cuda.alloc(1)?);
+    let cuda = cuda.clone();
+    Ok(Box::new(Solve { cuda, solver, method, n, operands, a, x, factor_info, solve_info }))
+}
+
+impl<T: Element + SolverReal> Job for Solve<T> {
+    fn reset(&mut self) -> Result<(), CellError> {
+        self.cuda.copy(&self.operands.0, &mut self.a)?;
+        self.cuda.copy(&self.operands.1, &mut self.x)
+    }
+
+    fn resets(&self) -> bool {
+        true
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        let (a, b) = (device(&mut self.operands.0), device(&mut self.operands.1));
+        Contents { in_place: true, ..Contents::new([a, b], [device(&mut self.x)]) }
+    }
+
+    /// A is symmetric, so its rows are its columns and no transposition is needed.
+    fn execute(&mut self) -> Result<(), CellError> {
+        let Solve { solver, n, a, x, factor_info, solve_info, .. } = self;
+        match &mut self.method {
+            Method::Cholesky { work } => {
+                solver.potrf(*n, a, work, factor_info)?;
+                solver.potrs(*n, a, x, solve_info)
+            }
+            Method::Lu { work, pivots } => {
+                solver.getrf(*n, a, pivots, work, factor_info)?;
+                solver.getrs(*n, a, pivots, x, solve_info)
+            }
+        }
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        let factor = self.cuda.download(&self.factor_info)?;
+        let solve = self.cuda.download(&self.solve_info)?;
+        let what = match self.method {
+            Method::Cholesky { .. } => NOT_POSITIVE_DEFINITE,
+            Method::Lu { .. } => "singular in this arithmetic: pivot",
+        };
+        verdict(factor[0], what, T::DTYPE)?;
+        verdict(solve[0], "refused by the solve: step", T::DTYPE)?;
+        Ok(vec![Operand::dense(self.n, 1, self.cuda.download(&self.x)?)])
+    }
+}

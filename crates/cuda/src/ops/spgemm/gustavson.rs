@@ -1,0 +1,55 @@
+//! The sparse product by our own kernels: one launch, or two where rows are cut in tiles of columns.
+
+use gpubench_backend::Job;
+use gpubench_backend::contents::Contents;
+use gpubench_model::data::{Csr, Operand};
+use gpubench_model::error::{CellError, Unavailable};
+
+use super::plan::{Plan, products, unordered_row};
+use super::{Empty, SOURCE, factors};
+use crate::context::{Cuda, Element};
+use crate::ffi::spgemm::RowProduct;
+use crate::sparse::{DeviceCsr, device_bytes};
+
+/// A job that multiplies two sparse inputs by rows.
+///
+/// The entries of C are counted once beforehand, to allocate it; every execution finds structure and values anew and
+/// waits for nothing. Columns of a row of A may come in any order and more than once; those of B must ascend.
+pub(super) fn prepare<T: Element>(cuda: &Cuda, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    let (a, b) = factors(inputs)?;
+    cuda.reserve(device_bytes::<T>(a) + device_bytes::<T>(b))?;
+    let (device_a, device_b) = (DeviceCsr::<T>::upload(cuda, a)?, DeviceCsr::<T>::upload(cuda, b)?);
+    if let Some(row) = unordered_row(b) {
+        let reason = format!("the columns of row {row} of B do not ascend, each of them once");
+        return Err(Unavailable::new(reason, "sort the operands, or run the variant cusparse").into());
+    }
+    if products(a, b) == 0 {
+        return Ok(Box::new(Empty { rows: a.rows, cols: b.cols, dtype: T::DTYPE }));
+    }
+    cuda.count_plan();
+    let plan = Plan::new(a, b, size_of::<T>(), cuda.shared_memory_per_block())?;
+    let mut product = RowProduct::load(cuda, &SOURCE, plan, device_a, device_b)?;
+    product.make_room()?;
+    Ok(Box::new(Gustavson { product }))
+}
+
+struct Gustavson<T> {
+    product: RowProduct<T>,
+}
+
+impl<T: Element> Job for Gustavson<T> {
+    fn contents(&mut self) -> Contents<'_> {
+        self.product.contents()
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.product.run()
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        let (indptr, indices, values) = self.product.parts()?;
+        let values = T::into_values(values);
+        let (rows, cols) = self.product.shape();
+        Ok(vec![Operand::Csr(Csr { rows, cols, indptr, indices, values })])
+    }
+}

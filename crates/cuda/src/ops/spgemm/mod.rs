@@ -1,0 +1,154 @@
+//! spgemm: C = A B for sparse A and B, by cuSPARSE and by kernels of our own.
+
+mod gustavson;
+pub(crate) mod plan;
+
+use gpubench_backend::Job;
+use gpubench_backend::contents::Contents;
+use gpubench_model::case::DType;
+use gpubench_model::data::{Csr, Operand, Values};
+use gpubench_model::error::CellError;
+
+use super::{Kernel, extra};
+use crate::context::{Cuda, Element, Library};
+use crate::ffi::contents::device;
+use crate::ffi::cusparse::{Product, ProductBuffers, Ready, Sparse, SparseReal};
+use crate::kernels::{KernelSource, kernel_source};
+use crate::sparse::{self, DeviceCsr, device_bytes};
+
+pub(crate) static SOURCE: KernelSource = kernel_source!("spgemm");
+
+pub(crate) static KERNELS: &[Kernel] = &[
+    Kernel {
+        variant: extra(
+            "spgemm",
+            "cusparse",
+            "cuSPARSE SpGEMM, default algorithm: estimate, compute and copy into kept buffers",
+        ),
+        prepare: |cuda, case, inputs| match case.dtype {
+            DType::F32 => prepare::<f32>(cuda, inputs),
+            DType::F64 => prepare::<f64>(cuda, inputs),
+        },
+    },
+    Kernel {
+        variant: extra("spgemm", "gustavson", "own kernel, a warp a row, sorted, sums in a fixed order"),
+        prepare: |cuda, case, inputs| match case.dtype {
+            DType::F32 => gustavson::prepare::<f32>(cuda, inputs),
+            DType::F64 => gustavson::prepare::<f64>(cuda, inputs),
+        },
+    },
+];
+
+/// Both factors, which can be multiplied.
+fn factors(inputs: &[Operand]) -> Result<(&Csr, &Csr), CellError> {
+    let (a, b) = (sparse::input(inputs, 0)?, sparse::input(inputs, 1)?);
+    if a.cols == b.rows {
+        return Ok((a, b));
+    }
+    let (cols, rows) = (a.cols, b.rows);
+    let problem = format!("A has {cols} columns and B {rows} rows; give operands that can be multiplied");
+    Err(CellError::Failed(problem))
+}
+
+fn prepare<T: Element + SparseReal>(cuda: &Cuda, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    cuda.require(Library::Cusparse)?;
+    let (a, b) = factors(inputs)?;
+    let (rows, cols) = (a.rows, b.cols);
+    cuda.reserve(device_bytes::<T>(a) + device_bytes::<T>(b))?;
+    let (device_a, device_b) = (DeviceCsr::<T>::upload(cuda, a)?, DeviceCsr::<T>::upload(cuda, b)?);
+    if plan::products(a, b) == 0 {
+        return Ok(Box::new(Empty { rows, cols, dtype: T::DTYPE }));
+    }
+    cuda.count_plan();
+    let product = Product::new(Sparse::new(&cuda.stream)?, device_a, device_b)?;
+    let buffers = product.first(
+        |bytes| {
+            cuda.reserve(bytes as u128)?;
+            cuda.alloc(bytes)
+        },
+        |len| cuda.alloc(len),
+        |len| cuda.alloc(len),
+    )?;
+    Ok(Box::new(Spgemm { ready: None, product, buffers, cuda: cuda.clone(), rows, cols }))
+}
+
+struct Spgemm<T> {
+    /// Descriptors of the next product, or of the last, whose work on the stream may still need them.
+    ready: Option<Ready>,
+    product: Product<T>,
+    buffers: ProductBuffers<T>,
+    cuda: Cuda,
+    rows: usize,
+    cols: usize,
+}
+
+impl<T: Element + SparseReal> Job for Spgemm<T> {
+    fn reset(&mut self) -> Result<(), CellError> {
+        if self.ready.is_some() {
+            self.cuda.synchronize()?;
+        }
+        self.ready = Some(self.product.ready(&mut self.buffers)?);
+        Ok(())
+    }
+
+    fn resets(&self) -> bool {
+        true
+    }
+
+    /// The number of entries is read back between the stages of a product.
+    fn synchronises(&self) -> bool {
+        true
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        let ProductBuffers { indptr, indices, values, .. } = &mut self.buffers;
+        Contents::new([], [device(indptr), device(indices), device(values)])
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        let ready = self.ready.as_ref();
+        let ready = ready.ok_or_else(|| CellError::call("spgemm", "executed before it was reset"))?;
+        self.product.again(ready, &mut self.buffers)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        let indptr = self.cuda.download(&self.buffers.indptr)?;
+        let indices = self.cuda.download(&self.buffers.indices)?;
+        let values = T::into_values(self.cuda.download(&self.buffers.values)?);
+        Ok(vec![Operand::Csr(Csr { rows: self.rows, cols: self.cols, indptr, indices, values })])
+    }
+}
+
+/// A product without entries. cuSPARSE is not asked: nothing says that it takes matrices that store none.
+struct Empty {
+    rows: usize,
+    cols: usize,
+    dtype: DType,
+}
+
+impl Job for Empty {
+    fn execute(&mut self) -> Result<(), CellError> {
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        let values = match self.dtype {
+            DType::F32 => Values::F32(Vec::new()),
+            DType::F64 => Values::F64(Vec::new()),
+        };
+        let indptr = vec![0; self.rows + 1];
+        Ok(vec![Operand::Csr(Csr { rows: self.rows, cols: self.cols, indptr, indices: Vec::new(), values })])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_product_has_offsets_and_no_entries() {
+        let answer = Empty { rows: 2, cols: 3, dtype: DType::F64 }.answer().unwrap();
+        let csr = answer[0].as_csr().unwrap();
+        assert_eq!((csr.indptr.as_slice(), csr.nnz(), csr.values.len()), (&[0, 0, 0][..], 0, 0));
+    }
+}

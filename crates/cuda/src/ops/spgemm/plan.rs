@@ -1,0 +1,235 @@
+//! How a sparse product is shared out: which kernel, how wide the tiles of columns are, how many warps a block has.
+
+use gpubench_model::data::Csr;
+use gpubench_model::error::Unavailable;
+
+/// Columns of a tile of which every one has a place in shared memory.
+const DENSE_WIDTH: usize = 2048;
+
+/// Columns of a tile of which every one has a bit; their places in the tile are 16-bit numbers.
+const RANKED_WIDTH: usize = 65536;
+
+/// Entries of a row of B in a tile from which on every column gets a place: fewer leave most lanes of a warp idle, and
+/// tiles then cost more than they save.
+const DENSE_ENTRIES: f64 = 8.0;
+
+/// Entries of C in a row from which on the row is cut in tiles rather than summed in turns of `MOST_ROOM`.
+const LONG_ROW: u64 = 4096;
+const MOST_ROOM: u64 = 4096;
+const LEAST_ROOM: u64 = 256;
+
+/// Most tiles a row for the sake of long rows.
+const MOST_TILES: usize = 32;
+
+/// Shared memory that the kernels declare themselves.
+const DECLARED: u32 = 256;
+
+/// Pieces of rows of B, 32 of 16 bytes.
+const PIECES: u32 = 512;
+
+/// The kernel that makes a tile of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Method {
+    /// A place for every column.
+    Dense,
+    /// A bit for every column and a place for `room` entries.
+    Ranked {
+        /// Entries summed at a time, a multiple of 8.
+        room: u32,
+    },
+}
+
+/// A product shared out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    /// The kernel.
+    pub method: Method,
+    /// Tiles of columns.
+    pub tiles: u32,
+    /// Columns of a tile.
+    pub width: u32,
+    /// Warps of a block; each makes a tile of a row.
+    pub warps: u32,
+    /// Bytes of shared memory of a block.
+    pub shared: u32,
+    /// Blocks.
+    pub blocks: u32,
+}
+
+impl Plan {
+    /// Shares out `a` times `b` of elements of `element` bytes for blocks that can have `shared` bytes.
+    ///
+    /// # Errors
+    /// The product has more tiles of rows than a launch can name, or the device too little shared memory for a row.
+    pub fn new(a: &Csr, b: &Csr, element: usize, shared: u32) -> Result<Self, Unavailable> {
+        let (longest, mean) = bounds(a, b);
+        let tiles = b.cols.div_ceil(DENSE_WIDTH).max(1);
+        let in_tile = b.nnz() as f64 / (b.rows.max(1) * tiles) as f64;
+        let is_skewed = longest > LONG_ROW && tiles <= MOST_TILES;
+        let element = element as u32;
+        if tiles == 1 || in_tile >= DENSE_ENTRIES || is_skewed {
+            let width = b.cols.div_ceil(tiles).next_multiple_of(32).max(32);
+            let stride = PIECES + (width as u32 + 32) * element;
+            // Measured: more warps share a look-back, fewer leave less shared memory idle.
+            let warps = match (tiles, element) {
+                (1, 4) if width > 512 => 16,
+                (1, _) | (_, 4) => 8,
+                _ => 4,
+            };
+            return Plan::sized(Method::Dense, a.rows, b.cols, width, stride, warps, shared);
+        }
+        let width = b.cols.next_multiple_of(256).min(RANKED_WIDTH);
+        let room = (mean + mean / 5).clamp(LEAST_ROOM, MOST_ROOM).min(longest);
+        let room = (room as u32).next_multiple_of(8);
+        let stride = PIECES + width as u32 / 8 + (room + 32) * element + width as u32 / 16 + 2 * room;
+        let warps = if width >= b.cols { 1 } else { 4 };
+        Plan::sized(Method::Ranked { room }, a.rows, b.cols, width, stride, warps, shared)
+    }
+
+    fn sized(
+        method: Method,
+        rows: usize,
+        cols: usize,
+        width: usize,
+        stride: u32,
+        mut warps: u32,
+        shared: u32,
+    ) -> Result<Self, Unavailable> {
+        while warps > 1 && warps * stride + DECLARED > shared {
+            warps /= 2;
+        }
+        if stride + DECLARED > shared {
+            let reason = format!("a row needs {} bytes of shared memory", stride + DECLARED);
+            return Err(Unavailable::new(reason, "run the variant cusparse"));
+        }
+        let tiles = cols.div_ceil(width).max(1);
+        let items = u32::try_from(rows as u128 * tiles as u128);
+        let blocks =
+            items.ok().map(|items| items.div_ceil(warps)).filter(|blocks| *blocks <= i32::MAX as u32);
+        let blocks = blocks.ok_or_else(|| {
+            let reason = format!("{rows} rows in {tiles} tiles of columns are more than one launch can name");
+            Unavailable::new(reason, "run the variant cusparse")
+        })?;
+        let (tiles, width) = (tiles as u32, width as u32);
+        Ok(Plan { method, tiles, width, warps, shared: warps * stride, blocks })
+    }
+}
+
+/// The most entries that a row of `a` times `b` can have, and the mean of that over the rows that can have any.
+fn bounds(a: &Csr, b: &Csr) -> (u64, u64) {
+    let cols = b.cols as u64;
+    let row_bound = |row: usize| {
+        let entries = a.indptr[row] as usize..a.indptr[row + 1] as usize;
+        a.indices[entries].iter().map(|column| length(b, *column)).sum::<u64>().min(cols)
+    };
+    let (mut longest, mut sum, mut filled) = (0, 0, 0);
+    for bound in (0..a.rows).map(row_bound) {
+        longest = longest.max(bound);
+        sum += bound;
+        filled += u64::from(bound > 0);
+    }
+    (longest, sum / filled.max(1))
+}
+
+/// Entries of a row; none where there is no such row.
+fn length(csr: &Csr, row: i32) -> u64 {
+    let ends = usize::try_from(row).ok().and_then(|row| csr.indptr.get(row..row + 2));
+    ends.map_or(0, |ends| u64::from(ends[1].abs_diff(ends[0])))
+}
+
+/// Products of entries of `a` with entries of `b`: as many as a multiplication does.
+pub(crate) fn products(a: &Csr, b: &Csr) -> u64 {
+    a.indices.iter().map(|column| length(b, *column)).sum()
+}
+
+/// The first row whose columns do not ascend, each of them once.
+pub(crate) fn unordered_row(csr: &Csr) -> Option<usize> {
+    (0..csr.rows).find(|row| {
+        let columns = &csr.indices[csr.indptr[*row] as usize..csr.indptr[row + 1] as usize];
+        !columns.windows(2).all(|pair| pair[0] < pair[1])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::data::{Values, generator};
+
+    const H200: u32 = 232_448;
+    const TURING: u32 = 65_536;
+
+    fn csr(indptr: &[i32], indices: &[i32]) -> Csr {
+        let values = Values::F32(vec![1.0; indices.len()]);
+        Csr { rows: indptr.len() - 1, cols: 3, indptr: indptr.into(), indices: indices.into(), values }
+    }
+
+    fn plan(n: usize, density: f64, element: usize, shared: u32) -> Plan {
+        let matrix = generator::sparse::<f32>(1, 0, n, n, density);
+        Plan::new(&matrix, &matrix, element, shared).unwrap()
+    }
+
+    #[test]
+    fn products_are_counted_by_the_rows_that_columns_name() {
+        let a = csr(&[0, 2, 2, 3], &[0, 1, 2]);
+        let b = csr(&[0, 1, 3, 3], &[0, 1, 2]);
+        assert_eq!(products(&a, &b), 3);
+        assert_eq!(bounds(&a, &b), (3, 3));
+        assert_eq!(products(&b, &csr(&[0, 0, 0, 0], &[])), 0);
+    }
+
+    #[test]
+    fn small_products_are_dense_in_one_tile() {
+        let small = plan(100, 0.01, 4, H200);
+        assert_eq!((small.method, small.tiles, small.width, small.warps), (Method::Dense, 1, 128, 8));
+        let large = plan(2048, 0.01, 4, H200);
+        assert_eq!((large.method, large.tiles, large.width, large.warps), (Method::Dense, 1, 2048, 16));
+        assert_eq!(large.blocks, 128);
+    }
+
+    #[test]
+    fn wide_products_are_ranked_unless_rows_of_b_are_full_enough() {
+        let ranked = plan(16384, 0.002, 4, H200);
+        assert_eq!((ranked.tiles, ranked.width, ranked.warps), (1, 16384, 1));
+        let Method::Ranked { room } = ranked.method else { panic!("{ranked:?}") };
+        assert!((1100..1500).contains(&room) && room.is_multiple_of(8), "{room}");
+        let dense = plan(6000, 0.01, 8, H200);
+        assert_eq!((dense.method, dense.tiles, dense.width, dense.warps), (Method::Dense, 3, 2016, 4));
+    }
+
+    #[test]
+    fn every_plan_fits_the_shared_memory_of_a_small_chip() {
+        let dense = [(1, 1.0), (500, 0.3), (2048, 0.001)].map(|(n, density)| plan(n, density, 8, TURING));
+        let diagonal =
+            |n: i32| Csr { cols: n as usize, ..csr(&Vec::from_iter(0..=n), &Vec::from_iter(0..n)) };
+        let ranked = [5000, 70_000].map(|n| Plan::new(&diagonal(n), &diagonal(n), 8, TURING).unwrap());
+        for plan in dense.into_iter().chain(ranked) {
+            assert!(plan.shared + DECLARED <= TURING && plan.warps >= 1, "{plan:?}");
+        }
+        assert_eq!(ranked.map(|plan| plan.tiles * plan.width), [5120, 131_072]);
+    }
+
+    #[test]
+    fn the_most_room_fits_too() {
+        let (width, room) = (RANKED_WIDTH as u32, MOST_ROOM as u32);
+        let stride = PIECES + width / 8 + (room + 32) * 8 + width / 16 + 2 * room;
+        assert!(stride + DECLARED <= TURING);
+    }
+
+    #[test]
+    fn a_long_row_among_short_ones_is_cut_in_tiles() {
+        let n = 16384;
+        let indices: Vec<i32> = (0..n).chain(1..n).collect();
+        let indptr: Vec<i32> = std::iter::once(0).chain(n..2 * n).collect();
+        let values = Values::F32(vec![1.0; indices.len()]);
+        let arrow = Csr { rows: n as usize, cols: n as usize, indptr, indices, values };
+        let plan = Plan::new(&arrow, &arrow, 4, H200).unwrap();
+        assert_eq!((plan.method, plan.tiles, plan.width), (Method::Dense, 8, 2048));
+    }
+
+    #[test]
+    fn a_row_out_of_order_or_with_a_column_twice_is_found() {
+        assert_eq!(unordered_row(&csr(&[0, 2, 2, 3], &[0, 2, 1])), None);
+        assert_eq!(unordered_row(&csr(&[0, 2, 2, 4], &[0, 2, 2, 1])), Some(2));
+        assert_eq!(unordered_row(&csr(&[0, 2, 2, 3], &[1, 1, 2])), Some(0));
+    }
+}

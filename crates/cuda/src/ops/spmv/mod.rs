@@ -1,0 +1,161 @@
+//! spmv: y = A x for a sparse A, by cuSPARSE and by kernels of our own.
+
+pub(crate) mod parts;
+
+use cudarc::driver::CudaSlice;
+use gpubench_backend::Job;
+use gpubench_backend::contents::Contents;
+use gpubench_model::case::DType;
+use gpubench_model::data::{Csr, Operand};
+use gpubench_model::error::CellError;
+
+use super::{Kernel, extra, input};
+use crate::context::{Cuda, Element, Library, driver};
+use crate::ffi::contents::device;
+use crate::ffi::cusparse::{MatrixVector, Sparse, SparseReal};
+use crate::ffi::spmv::{Adaptive, Multiply, RowPerThread, Vector};
+use crate::kernels::{KernelSource, kernel_source};
+use crate::sparse::{self, DeviceCsr, device_bytes};
+
+pub(crate) static SOURCE: KernelSource = kernel_source!("spmv_csr");
+
+pub(crate) static KERNELS: &[Kernel] = &[
+    Kernel {
+        variant: extra("spmv", "cusparse", "cuSPARSE SpMV (CSR_ALG2), matrix analysed beforehand"),
+        prepare: |cuda, case, inputs| match case.dtype {
+            DType::F32 => prepare_library::<f32>(cuda, inputs),
+            DType::F64 => prepare_library::<f64>(cuda, inputs),
+        },
+    },
+    Kernel {
+        variant: extra("spmv", "vector", "own kernel, threads a row by the mean length of rows"),
+        prepare: |cuda, case, inputs| match case.dtype {
+            DType::F32 => prepare_kernel(cuda, inputs, Vector::<f32>::load),
+            DType::F64 => prepare_kernel(cuda, inputs, Vector::<f64>::load),
+        },
+    },
+    Kernel {
+        variant: extra(
+            "spmv",
+            "adaptive",
+            "own kernel, equal parts of the entries whatever the rows' lengths",
+        ),
+        prepare: |cuda, case, inputs| match case.dtype {
+            DType::F32 => prepare_kernel(cuda, inputs, Adaptive::<f32>::load),
+            DType::F64 => prepare_kernel(cuda, inputs, Adaptive::<f64>::load),
+        },
+    },
+    Kernel {
+        variant: extra("spmv", "row-per-thread", "own kernel, one thread a row"),
+        prepare: |cuda, case, inputs| match case.dtype {
+            DType::F32 => prepare_kernel(cuda, inputs, RowPerThread::<f32>::load),
+            DType::F64 => prepare_kernel(cuda, inputs, RowPerThread::<f64>::load),
+        },
+    },
+];
+
+/// The operands on the host, once they are known to fit on the device.
+fn operands<'a, T: Element>(cuda: &Cuda, inputs: &'a [Operand]) -> Result<(&'a Csr, &'a [T]), CellError> {
+    let (a, x) = (sparse::input(inputs, 0)?, input::<T>(inputs, 1)?);
+    cuda.reserve(device_bytes::<T>(a) + (a.rows + x.len()) as u128 * size_of::<T>() as u128)?;
+    Ok((a, x))
+}
+
+fn prepare_library<T: Element + SparseReal>(
+    cuda: &Cuda,
+    inputs: &[Operand],
+) -> Result<Box<dyn Job>, CellError> {
+    cuda.require(Library::Cusparse)?;
+    let (a, x) = operands::<T>(cuda, inputs)?;
+    let y = cuda.alloc::<T>(a.rows)?;
+    if a.nnz() == 0 {
+        return Ok(Box::new(Zero { cuda: cuda.clone(), y }));
+    }
+    let (matrix, x) = (DeviceCsr::upload(cuda, a)?, cuda.upload(x)?);
+    cuda.count_plan();
+    let mut product = MatrixVector::new(Sparse::new(&cuda.stream)?, matrix, x, y)?;
+    let bytes = product.work_bytes()?;
+    cuda.reserve(bytes as u128)?;
+    product.prepare(cuda.alloc(bytes)?)?;
+    Ok(Box::new(LibraryProduct { cuda: cuda.clone(), product }))
+}
+
+struct LibraryProduct<T> {
+    cuda: Cuda,
+    product: MatrixVector<T>,
+}
+
+impl<T: Element + SparseReal> Job for LibraryProduct<T> {
+    fn contents(&mut self) -> Contents<'_> {
+        let [x, y] = self.product.vectors_mut().map(device);
+        let mut contents = Contents::new([], [y]);
+        contents.operands.push((1, x));
+        contents
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.product.execute()
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        column(&self.cuda, self.product.y())
+    }
+}
+
+/// The product with a matrix that stores no entry, which libraries need not accept: y is set to zero.
+struct Zero<T> {
+    cuda: Cuda,
+    y: CudaSlice<T>,
+}
+
+impl<T: Element> Job for Zero<T> {
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([], [device(&mut self.y)])
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.cuda.stream.memset_zeros(&mut self.y).map_err(driver("cuMemsetD8Async"))
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        column(&self.cuda, &self.y)
+    }
+}
+
+/// A job of one of our kernels, which `load` makes ready for the matrix.
+fn prepare_kernel<T: Element, K: Multiply<T> + 'static>(
+    cuda: &Cuda,
+    inputs: &[Operand],
+    load: fn(&Cuda, &'static KernelSource, &Csr) -> Result<K, CellError>,
+) -> Result<Box<dyn Job>, CellError> {
+    let (a, x) = operands::<T>(cuda, inputs)?;
+    let kernel = load(cuda, &SOURCE, a)?;
+    Ok(Box::new(KernelProduct { cuda: cuda.clone(), kernel, x: cuda.upload(x)?, y: cuda.alloc(a.rows)? }))
+}
+
+struct KernelProduct<T, K> {
+    cuda: Cuda,
+    kernel: K,
+    x: CudaSlice<T>,
+    y: CudaSlice<T>,
+}
+
+impl<T: Element, K: Multiply<T>> Job for KernelProduct<T, K> {
+    fn contents(&mut self) -> Contents<'_> {
+        let mut contents = Contents::new([], [device(&mut self.y)]);
+        contents.operands.push((1, device(&mut self.x)));
+        contents
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.kernel.run(&self.cuda.stream, &self.x, &mut self.y)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        column(&self.cuda, &self.y)
+    }
+}
+
+fn column<T: Element>(cuda: &Cuda, y: &CudaSlice<T>) -> Result<Vec<Operand>, CellError> {
+    Ok(vec![Operand::dense(y.len(), 1, cuda.download(y)?)])
+}

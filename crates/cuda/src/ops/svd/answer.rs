@@ -1,0 +1,78 @@
+//! From what a decomposition leaves on the device to the answer: its verdict and its layout.
+
+use cudarc::driver::CudaSlice;
+use gpubench_model::data::Operand;
+use gpubench_model::error::CellError;
+
+use crate::context::{Cuda, Element};
+use crate::ffi::cusolver::Vectors;
+
+/// How a routine leaves the right singular vectors.
+#[derive(Clone, Copy)]
+pub(super) enum Right {
+    /// As the columns of a column-major matrix: V.
+    Columns,
+    /// As its rows: Vᵀ.
+    Rows,
+}
+
+/// The answer to an `n x n` decomposition, once its `info` has been looked at.
+///
+/// A row-major A is Aᵀ to the routine, whose Aᵀ = U' S V'ᵀ makes A = V' S U'ᵀ. A column-major U' read by rows is U'ᵀ,
+/// which is Vᵀ as it stands; a column-major V'ᵀ read by rows is V', which is U as it stands.
+///
+/// # Errors
+/// The routine did not converge, or the device fails.
+pub(super) fn answer<T: Element>(
+    cuda: &Cuda,
+    n: usize,
+    info: &CudaSlice<i32>,
+    (found, right): (&Vectors<T>, Right),
+) -> Result<Vec<Operand>, CellError> {
+    converged(cuda.download(info)?[0])?;
+    let left = cuda.download(&found.v)?;
+    let left = match right {
+        Right::Columns => transposed(n, &left),
+        Right::Rows => left,
+    };
+    let (singular, right) = (cuda.download(&found.s)?, cuda.download(&found.u)?);
+    Ok(vec![Operand::dense(n, n, left), Operand::dense(n, 1, singular), Operand::dense(n, n, right)])
+}
+
+/// What a routine's `info` says: 0 is success.
+fn converged(info: i32) -> Result<(), CellError> {
+    match info {
+        0 => Ok(()),
+        1.. => {
+            Err(CellError::Failed(format!("the decomposition did not converge (info {info}); try float64")))
+        }
+        _ => Err(CellError::Failed(format!(
+            "cuSOLVER refused argument {}; please report this",
+            info.unsigned_abs()
+        ))),
+    }
+}
+
+/// The transpose of an `n x n` matrix.
+fn transposed<T: Copy>(n: usize, matrix: &[T]) -> Vec<T> {
+    (0..n * n).map(|i| matrix[i % n * n + i / n]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transposing_swaps_rows_and_columns() {
+        assert_eq!(transposed(2, &[1, 2, 3, 4]), [1, 3, 2, 4]);
+        assert_eq!(transposed(3, &transposed(3, &[1, 2, 3, 4, 5, 6, 7, 8, 9])), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        assert!(transposed::<f32>(0, &[]).is_empty());
+    }
+
+    #[test]
+    fn a_decomposition_that_did_not_converge_has_no_answer() {
+        converged(0).unwrap();
+        assert!(converged(101).unwrap_err().to_string().contains("did not converge"));
+        assert!(converged(-1).unwrap_err().to_string().contains("argument 1"));
+    }
+}

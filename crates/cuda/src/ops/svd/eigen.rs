@@ -1,0 +1,139 @@
+//! Eigenvectors of symmetric float64 matrices: by kernels of our own where the device holds the matrix, and by cuSOLVER.
+
+use cudarc::driver::CudaSlice;
+use gpubench_model::error::CellError;
+
+use crate::context::{Cuda, Element};
+use crate::ffi::cublas::{Cublas, Matrix, Product};
+use crate::ffi::cusolver::{Solver, Workspace};
+use crate::ffi::svd::{PANEL, SvdKernels};
+use crate::ffi::tridiagonal::{LARGEST_SIDE, Reduced, Reduction, TridiagonalEigen};
+use crate::kernels::{KernelSource, kernel_source};
+
+pub(in super::super) static REDUCTION: KernelSource = kernel_source!("tridiagonal");
+pub(in super::super) static EIGENVECTORS: KernelSource = kernel_source!("tridiagonal_eigen");
+
+/// Householder reduction to tridiagonal form, bisection, twisted factorisations, and the reflectors applied to the
+/// vectors in panels, as products I - Y T Yᵀ.
+///
+/// Vectors of eigenvalues that agree to nearly all digits are not orthogonal: who uses them looks at that.
+pub(super) struct Tridiagonal {
+    reduction: Reduction,
+    eigen: TridiagonalEigen,
+    reduced: Reduced,
+    values: CudaSlice<f64>,
+    n: usize,
+    panels: usize,
+    /// The triangular factors T of the panels, Y T of all of them, and Yᵀ V of one.
+    factors: CudaSlice<f64>,
+    scaled: CudaSlice<f64>,
+    projected: CudaSlice<f64>,
+}
+
+impl Tridiagonal {
+    /// Float64 elements of device memory that an instance for matrices of side `n` has; none where there is no instance.
+    pub fn elements(n: u128) -> u128 {
+        if n > LARGEST_SIDE as u128 {
+            return 0;
+        }
+        let panel = PANEL as u128;
+        5 * n * n + 4 * panel * (n + panel) + 8 * n
+    }
+
+    /// Makes it for matrices of side `n`; `None` where the device cannot hold them.
+    ///
+    /// # Errors
+    /// A kernel does not compile, or there is no memory.
+    pub fn new(cuda: &Cuda, n: usize) -> Result<Option<Tridiagonal>, CellError> {
+        let Some(reduction) = Reduction::load(cuda, &REDUCTION, n)? else { return Ok(None) };
+        let Some(eigen) = TridiagonalEigen::load(cuda, &EIGENVECTORS, n)? else { return Ok(None) };
+        let panels = n.div_ceil(PANEL);
+        let reduced = Reduced {
+            diagonal: cuda.alloc(n)?,
+            beside: cuda.alloc(n)?,
+            taus: cuda.alloc(n)?,
+            // The last panel's columns beyond the matrix stay zero.
+            reflectors: cuda.alloc(n * panels * PANEL)?,
+        };
+        Ok(Some(Tridiagonal {
+            reduction,
+            eigen,
+            reduced,
+            values: cuda.alloc(n)?,
+            n,
+            panels,
+            factors: cuda.alloc(panels * PANEL * PANEL)?,
+            scaled: cuda.alloc(n * panels * PANEL)?,
+            projected: cuda.alloc(PANEL * n)?,
+        }))
+    }
+
+    /// Enqueues the eigenvectors of `matrix` into the columns of `vectors`, largest eigenvalue first.
+    ///
+    /// # Errors
+    /// An operand does not fit.
+    pub fn run<T: Element>(
+        &mut self,
+        cuda: &Cuda,
+        blas: &Cublas,
+        kernels: &SvdKernels<T>,
+        matrix: &CudaSlice<f64>,
+        vectors: &mut CudaSlice<f64>,
+    ) -> Result<(), CellError> {
+        let stream = &cuda.stream;
+        self.reduction.run(stream, matrix, &mut self.reduced)?;
+        self.eigen.run(stream, &self.reduced, &mut self.values, vectors)?;
+        let (n, panels) = (self.n, self.panels);
+        let y = Matrix::new(n).each(n * PANEL);
+        let t = Matrix::new(PANEL).each(PANEL * PANEL);
+        let reflectors = &self.reduced.reflectors;
+        let products = Product::new([PANEL, PANEL, n]).times(panels);
+        blas.product(products, (reflectors, y.t()), (reflectors, y), (&mut self.factors, t))?;
+        kernels.panel_factors(stream, panels, &mut self.factors, &self.reduced.taus)?;
+        let scaled = Product::new([n, PANEL, PANEL]).times(panels);
+        blas.product(scaled, (reflectors, y), (&self.factors, t), (&mut self.scaled, y))?;
+        for panel in (0..panels).rev() {
+            // Above its first reflector, a panel is zero.
+            let first = panel * PANEL;
+            let (rows, own) = (n - first, Matrix::new(n).from(first * n + first));
+            let (below, small) = (Matrix::new(n).from(first), Matrix::new(PANEL));
+            let project = Product::new([PANEL, n, rows]);
+            blas.product(project, (reflectors, own.t()), (vectors, below), (&mut self.projected, small))?;
+            let subtract = Product::new([rows, n, PANEL]).subtracted();
+            blas.product(subtract, (&self.scaled, own), (&self.projected, small), (vectors, below))?;
+        }
+        Ok(())
+    }
+}
+
+/// cuSOLVER's divide and conquer, whose vectors are orthogonal whatever the matrix.
+pub(super) struct Syevd {
+    work: Workspace,
+    values: CudaSlice<f64>,
+    n: usize,
+}
+
+impl Syevd {
+    /// Makes it for matrices of side `n`, such as `matrix`.
+    ///
+    /// # Errors
+    /// The workspace cannot be had.
+    pub fn new(cuda: &Cuda, solver: &Solver, n: usize, matrix: &CudaSlice<f64>) -> Result<Syevd, CellError> {
+        let values = cuda.alloc(n)?;
+        let work = Workspace::alloc(cuda, solver.syevd_workspace(n, matrix, &values)?)?;
+        Ok(Syevd { work, values, n })
+    }
+
+    /// Replaces a symmetric matrix by its eigenvectors, smallest eigenvalue first.
+    ///
+    /// # Errors
+    /// cuSOLVER refuses.
+    pub fn run(
+        &mut self,
+        solver: &Solver,
+        matrix: &mut CudaSlice<f64>,
+        info: &mut CudaSlice<i32>,
+    ) -> Result<(), CellError> {
+        solver.syevd(self.n, matrix, &mut self.values, &mut self.work, info)
+    }
+}

@@ -1,0 +1,291 @@
+//! svd by the eigenvectors of AᵀA in float64: V are the eigenvectors, the columns of A V their values times U.
+//!
+//! AᵀA has the square of A's condition number, so the columns of U that belong to small values come out less and less
+//! orthogonal the worse A is conditioned. Each execution measures that, repairs what one or two Newton-Schulz steps
+//! can (U and V are replaced by the closest orthonormal ones), and leaves what they cannot to cuSOLVER's gesvdp and
+//! gesvd. A float64 answer is refined after Ogita and Aishima, "Iterative refinement for singular value decomposition
+//! based on matrix multiplication", J. Comput. Appl. Math. 369 (2020), by products alone.
+
+mod repair;
+
+use cudarc::driver::CudaSlice;
+use gpubench_backend::Job;
+use gpubench_backend::contents::Contents;
+use gpubench_model::case::{Case, DType};
+use gpubench_model::data::Operand;
+use gpubench_model::error::{CellError, Unavailable};
+
+use super::super::input;
+use super::answer::{Right, answer};
+use super::eigen::{Syevd, Tridiagonal};
+use super::polar;
+use super::rescue::Rescue;
+use crate::context::{Cuda, Element, Library, driver};
+use crate::ffi::contents::device;
+use crate::ffi::cublas::{Cublas, Matrix, Product};
+use crate::ffi::cusolver::Vectors;
+use crate::ffi::launch::Map;
+use crate::ffi::svd::SvdKernels;
+use crate::kernels::{KernelSource, kernel_source};
+
+pub(in super::super) static SOURCE: KernelSource = kernel_source!("svd");
+
+/// Which of the figures hold what, by sums of squares.
+mod figure {
+    /// What VᵀV differs from I by; then the same weighted by, and that of, the lengths of V's columns.
+    pub const RIGHT: usize = 0;
+    /// What UᵀU differs from I by; weighted by the values; the values.
+    pub const LEFT: usize = 3;
+    /// U's again, after a repair.
+    pub const REPAIRED: usize = 6;
+    /// The last correction of a refinement.
+    pub const CORRECTION: usize = 9;
+    /// A V - U S and A V, of a rescue.
+    pub const RESIDUAL: usize = 10;
+    /// How many there are.
+    pub const COUNT: usize = 12;
+}
+
+/// What a Newton-Schulz step can still repair: the norm of UᵀU - I, which a step takes to at most its square.
+const REPAIRABLE: f64 = 0.1;
+/// What one step takes to below 1e-8.
+const GOOD: f64 = 1e-4;
+/// Rounds of repair or refinement before the matrix is given up.
+const ROUNDS: usize = 5;
+/// The largest element, so that sums of products of the elements of AᵀA stay within float64.
+const LARGEST: f64 = 1e70;
+
+/// How an attempt finds V.
+#[derive(Clone, Copy)]
+enum Attempt {
+    Tridiagonal,
+    Syevd,
+}
+
+struct Gram<T> {
+    cuda: Cuda,
+    blas: Cublas,
+    kernels: SvdKernels<T>,
+    n: usize,
+    /// The float32 operand and its widening; none where the operand is float64 and is in `wide` already.
+    narrow: Option<(CudaSlice<f32>, Map<f32, f64, 1>)>,
+    wide: CudaSlice<f64>,
+    own: Option<Tridiagonal>,
+    library: Syevd,
+    rescue: Rescue,
+    /// AᵀA, the vectors before a repair, A V, products XᵀX and what X is multiplied by, and one more for refinement.
+    gram: CudaSlice<f64>,
+    vectors: CudaSlice<f64>,
+    product: CudaSlice<f64>,
+    square: CudaSlice<f64>,
+    step: CudaSlice<f64>,
+    spare: CudaSlice<f64>,
+    lengths: CudaSlice<f64>,
+    /// `s`, V in `u` and U in `v`: A is Aᵀ to cuSOLVER.
+    found: Vectors<f64>,
+    figures: CudaSlice<f64>,
+    read: [f64; figure::COUNT],
+    ranks: CudaSlice<i32>,
+    info: CudaSlice<i32>,
+    answer: Vectors<T>,
+}
+
+/// Makes the job; the widening of a float32 operand is part of what is timed.
+pub(super) fn prepare<T: Element>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<dyn Job>, CellError> {
+    cuda.require(Library::Cusolver)?;
+    let n = case.side();
+    squarable(input::<T>(inputs, 0)?)?;
+    let area = n as u128 * n as u128;
+    cuda.reserve(8 * (9 * area + Tridiagonal::elements(n as u128)) + 3 * 8 * area)?;
+    let narrow = match T::DTYPE {
+        DType::F32 => {
+            let widen = Map::load(cuda, &polar::SOURCE, "f32_to_f64", n * n)?;
+            Some((cuda.upload(input::<f32>(inputs, 0)?)?, widen))
+        }
+        DType::F64 => None,
+    };
+    let wide = match narrow {
+        Some(_) => cuda.alloc(n * n)?,
+        None => cuda.upload(input::<f64>(inputs, 0)?)?,
+    };
+    let blas = Cublas::new(cuda)?;
+    cuda.count_plan();
+    let found = Vectors::alloc(cuda, n)?;
+    let rescue = Rescue::new(cuda, n, &wide, &found)?;
+    let gram = cuda.alloc(n * n)?;
+    let library = Syevd::new(cuda, rescue.solver(), n, &gram)?;
+    Ok(Box::new(Gram::<T> {
+        blas,
+        kernels: SvdKernels::load(cuda, &SOURCE, n)?,
+        n,
+        narrow,
+        wide,
+        own: Tridiagonal::new(cuda, n)?,
+        library,
+        rescue,
+        gram,
+        vectors: cuda.alloc(n * n)?,
+        product: cuda.alloc(n * n)?,
+        square: cuda.alloc(n * n)?,
+        step: cuda.alloc(n * n)?,
+        spare: cuda.alloc(if T::DTYPE == DType::F64 { n * n } else { 1 })?,
+        lengths: cuda.alloc(n)?,
+        found,
+        figures: cuda.alloc(figure::COUNT)?,
+        read: [0.0; figure::COUNT],
+        ranks: cuda.alloc(n)?,
+        info: cuda.alloc(1)?,
+        answer: Vectors::alloc(cuda, n)?,
+        cuda: cuda.clone(),
+    }))
+}
+
+/// Fails where the Gram matrix would overflow, and for NaN.
+fn squarable<T: Element>(elements: &[T]) -> Result<(), CellError> {
+    if elements.iter().all(|element| element.to_f64().abs() <= LARGEST) {
+        return Ok(());
+    }
+    let reason = format!("gram takes numbers of up to {LARGEST:e} only");
+    Err(Unavailable::new(reason, "use --variants gesvd, or scale the matrix").into())
+}
+
+impl<T: Element> Gram<T> {
+    /// Zeroes the figures, which kernels add to.
+    fn forget(&mut self) -> Result<(), CellError> {
+        self.cuda.stream.memset_zeros(&mut self.figures).map_err(driver("cuMemsetD8Async"))
+    }
+
+    /// Waits for the figures.
+    fn look(&mut self) -> Result<(), CellError> {
+        let copied = self.cuda.stream.memcpy_dtoh(&self.figures, &mut self.read);
+        copied.map_err(driver("cuMemcpyDtoHAsync"))?;
+        self.cuda.synchronize()
+    }
+
+    /// The square root of a figure.
+    fn norm(&self, figure: usize) -> f64 {
+        self.read[figure].sqrt()
+    }
+
+    /// The largest norm of UᵀU - I, of VᵀV - I and of A V - U S next to A's, with which an answer is right: hidden in
+    /// the rounding of a float32 answer, or half of what the op allows a float64 one.
+    fn tolerance(&self) -> f64 {
+        match T::DTYPE {
+            DType::F32 => 1e-7,
+            DType::F64 => 5.0 * self.n as f64 * f64::EPSILON,
+        }
+    }
+
+    /// Tries to find the decomposition from the eigenvectors of AᵀA; says whether it did.
+    fn attempt(&mut self, attempt: Attempt) -> Result<bool, CellError> {
+        match (attempt, &mut self.own) {
+            (Attempt::Tridiagonal, Some(own)) => {
+                own.run(&self.cuda, &self.blas, &self.kernels, &self.gram, &mut self.vectors)?;
+            }
+            (Attempt::Tridiagonal, None) => return Ok(false),
+            (Attempt::Syevd, _) => {
+                self.cuda.copy(&self.gram, &mut self.vectors)?;
+                // Another routine may take what this one refuses.
+                if self.library.run(self.rescue.solver(), &mut self.vectors, &mut self.info).is_err() {
+                    return Ok(false);
+                }
+            }
+        }
+        for _ in 0..ROUNDS {
+            self.forget()?;
+            self.right_vectors()?;
+            self.left_vectors()?;
+            self.look()?;
+            let (right, left) = (self.norm(figure::RIGHT), self.norm(figure::LEFT));
+            // Not for NaN either.
+            let repairable = right < REPAIRABLE && left < REPAIRABLE;
+            if !repairable {
+                return Ok(false);
+            }
+            if T::DTYPE == DType::F64 {
+                return self.refined();
+            }
+            if right < GOOD {
+                // What a step moved U by was weighted by the values twice over.
+                let moved = 0.5 * (self.read[figure::LEFT + 1] / self.read[figure::LEFT + 2]).sqrt();
+                return Ok(moved < self.tolerance() && self.left_repaired(left)?);
+            }
+            std::mem::swap(&mut self.vectors, &mut self.found.u);
+        }
+        Ok(false)
+    }
+
+    /// Decomposes the matrix without the Gram matrix.
+    fn rescued(&mut self) -> Result<(), CellError> {
+        self.cuda.copy(&self.wide, &mut self.gram)?;
+        let polar = self.rescue.polar(&mut self.gram, &mut self.found, &mut self.info);
+        if polar.is_ok() && self.is_decomposition()? {
+            return Ok(());
+        }
+        self.cuda.copy(&self.wide, &mut self.gram)?;
+        self.rescue.qr(&mut self.gram, &mut self.found, &mut self.info)?;
+        self.kernels.transpose(&self.cuda.stream, &self.found.v, &mut self.product)?;
+        std::mem::swap(&mut self.product, &mut self.found.v);
+        Ok(())
+    }
+}
+
+impl<T: Element> Job for Gram<T> {
+    /// Each execution looks at how far it has come.
+    fn synchronises(&self) -> bool {
+        true
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        let operand = match &mut self.narrow {
+            Some((operand, _)) => device(operand),
+            None => device(&mut self.wide),
+        };
+        Contents::new([operand], self.answer.memory())
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        if let Some((operand, widen)) = &self.narrow {
+            widen.run(&self.cuda.stream, [operand], &mut self.wide)?;
+        }
+        let whole = Matrix::new(self.n);
+        let gram = Product::new([self.n; 3]);
+        // Row-major A is Aᵀ by columns.
+        self.blas.product(gram, (&self.wide, whole), (&self.wide, whole.t()), (&mut self.gram, whole))?;
+        if !self.attempt(Attempt::Tridiagonal)? {
+            if self.attempt(Attempt::Syevd)? {
+                // The vectors were measured and are good, whatever the routine thought of its convergence.
+                self.cuda.stream.memset_zeros(&mut self.info).map_err(driver("cuMemsetD8Async"))?;
+            } else {
+                self.rescued()?;
+            }
+        }
+        self.kernels.arrange(&self.cuda.stream, &self.found, &mut self.ranks, &mut self.answer)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        answer(&self.cuda, self.n, &self.info, (&self.answer, Right::Columns))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_whose_squares_overflow_are_refused_with_what_to_use_instead() {
+        squarable(&[f32::MAX, -f32::MAX, 0.0, f32::MIN_POSITIVE]).unwrap();
+        squarable(&[-1e70, 1e-300]).unwrap();
+        for bad in [1e71, f64::INFINITY, f64::NAN] {
+            let refused = squarable(&[1.0, bad]).unwrap_err();
+            assert!(
+                matches!(&refused, CellError::Unavailable(missing) if missing.fix.is_some()),
+                "{refused}"
+            );
+        }
+    }
+}

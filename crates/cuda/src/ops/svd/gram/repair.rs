@@ -1,0 +1,104 @@
+//! Orthonormal factors from vectors that nearly are, by products: Newton-Schulz steps, refinement, and the last look.
+
+use gpubench_model::error::CellError;
+
+use super::{GOOD, Gram, ROUNDS, figure};
+use crate::context::Element;
+use crate::ffi::cublas::{Matrix, Product};
+
+impl<T: Element> Gram<T> {
+    /// V from the vectors, by a Newton-Schulz step.
+    pub(super) fn right_vectors(&mut self) -> Result<(), CellError> {
+        let Gram { blas, kernels, n, vectors, square, step, lengths, found, figures, .. } = self;
+        let whole = Matrix::new(*n);
+        let product = Product::new([*n, *n, *n]);
+        blas.product(product, (vectors, whole.t()), (vectors, whole), (square, whole))?;
+        kernels.newton_schulz(&self.cuda.stream, square, step, lengths, (figures, figure::RIGHT))?;
+        blas.product(product, (vectors, whole), (step, whole), (&mut found.u, whole))
+    }
+
+    /// The values and U from V: the lengths and directions of the columns of A V, by a Newton-Schulz step.
+    pub(super) fn left_vectors(&mut self) -> Result<(), CellError> {
+        let Gram { blas, kernels, n, wide, product, square, step, found, figures, .. } = self;
+        let whole = Matrix::new(*n);
+        let times = Product::new([*n, *n, *n]);
+        blas.product(times, (wide, whole.t()), (&found.u, whole), (product, whole))?;
+        blas.product(times, (product, whole.t()), (product, whole), (square, whole))?;
+        kernels.newton_schulz(&self.cuda.stream, square, step, &mut found.s, (figures, figure::LEFT))?;
+        blas.product(times, (product, whole), (step, whole), (&mut found.v, whole))
+    }
+
+    /// Takes more steps where U was `off` by more than one step could repair.
+    pub(super) fn left_repaired(&mut self, mut off: f64) -> Result<bool, CellError> {
+        let whole = Matrix::new(self.n);
+        let times = Product::new([self.n; 3]);
+        for _ in 0..ROUNDS {
+            if off < GOOD {
+                return Ok(true);
+            }
+            self.forget()?;
+            let Gram { blas, kernels, product, square, step, lengths, found, figures, .. } = self;
+            blas.product(times, (&found.v, whole.t()), (&found.v, whole), (square, whole))?;
+            kernels.newton_schulz(&self.cuda.stream, square, step, lengths, (figures, figure::REPAIRED))?;
+            blas.product(times, (&found.v, whole), (step, whole), (product, whole))?;
+            std::mem::swap(product, &mut found.v);
+            self.look()?;
+            off = self.norm(figure::REPAIRED);
+        }
+        Ok(false)
+    }
+
+    /// Refines both sets of vectors until the corrections are too small for their squares to count.
+    pub(super) fn refined(&mut self) -> Result<bool, CellError> {
+        let whole = Matrix::new(self.n);
+        let times = Product::new([self.n; 3]);
+        let norm = self.read[figure::LEFT + 2];
+        // Its square is a tenth of what the op allows.
+        let last = (self.n as f64 * f64::EPSILON).sqrt();
+        for _ in 0..ROUNDS {
+            self.forget()?;
+            let stream = &self.cuda.stream;
+            let Gram { blas, kernels, wide, vectors, product, square, step, spare, found, figures, .. } =
+                self;
+            blas.product(times, (&found.v, whole.t()), (&found.v, whole), (square, whole))?;
+            blas.product(times, (&found.u, whole.t()), (&found.u, whole), (step, whole))?;
+            blas.product(times, (wide, whole.t()), (&found.u, whole), (product, whole))?;
+            blas.product(times, (&found.v, whole.t()), (product, whole), (vectors, whole))?;
+            let corrections = [&mut *product, &mut *spare];
+            let at = (figures, figure::CORRECTION);
+            kernels.refinement(stream, [square, step, vectors], corrections, &mut found.s, norm, at)?;
+            blas.product(times, (&found.v, whole), (product, whole), (square, whole))?;
+            blas.product(times, (&found.u, whole), (spare, whole), (step, whole))?;
+            std::mem::swap(square, &mut found.v);
+            std::mem::swap(step, &mut found.u);
+            self.look()?;
+            let correction = self.norm(figure::CORRECTION);
+            if correction < last {
+                return Ok(true);
+            }
+            if correction.is_nan() || correction > 1.0 {
+                return Ok(false);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether what was found is orthogonal and makes A.
+    pub(super) fn is_decomposition(&mut self) -> Result<bool, CellError> {
+        self.forget()?;
+        let whole = Matrix::new(self.n);
+        let times = Product::new([self.n; 3]);
+        let stream = &self.cuda.stream;
+        let Gram { blas, kernels, wide, product, square, found, figures, .. } = self;
+        blas.product(times, (&found.u, whole.t()), (&found.u, whole), (square, whole))?;
+        kernels.orthogonality(stream, square, (figures, figure::RIGHT))?;
+        blas.product(times, (&found.v, whole.t()), (&found.v, whole), (square, whole))?;
+        kernels.orthogonality(stream, square, (figures, figure::LEFT))?;
+        blas.product(times, (wide, whole.t()), (&found.u, whole), (product, whole))?;
+        kernels.residual(stream, product, &found.v, &found.s, (figures, figure::RESIDUAL))?;
+        self.look()?;
+        let most = self.tolerance();
+        let residual = self.norm(figure::RESIDUAL) <= most * self.norm(figure::RESIDUAL + 1);
+        Ok(residual && self.norm(figure::RIGHT) < most && self.norm(figure::LEFT) < most)
+    }
+}

@@ -1,0 +1,170 @@
+//! svd: A = U S Vᵀ by cuSOLVER's polar, Jacobi and QR routines, and by eigenvectors of AᵀA.
+
+mod answer;
+mod eigen;
+mod gram;
+mod polar;
+mod rescue;
+
+use cudarc::driver::CudaSlice;
+use gpubench_backend::Job;
+use gpubench_backend::contents::Contents;
+use gpubench_model::case::{Case, DType};
+use gpubench_model::data::Operand;
+use gpubench_model::error::CellError;
+
+use super::entry::by_dtype;
+use super::{Kernel, extra, input};
+use crate::context::{Cuda, Element, Library};
+use crate::ffi::contents::device;
+use crate::ffi::cusolver::{Jacobi, JacobiReal, Solver, Vectors, Workspace};
+use answer::{Right, answer};
+use gram::prepare;
+
+pub(super) use eigen::{EIGENVECTORS, REDUCTION};
+pub(super) use gram::SOURCE as GRAM;
+
+pub(crate) static KERNELS: &[Kernel] = &[
+    Kernel {
+        variant: extra(
+            "svd",
+            "gesvdp",
+            "cuSOLVER polar decomposition and eigensolver, in float64 throughout",
+        ),
+        prepare: |cuda, case, inputs| match case.dtype {
+            DType::F32 => polar::prepare(cuda, case, inputs),
+            DType::F64 => Svd::<f64>::prepare(cuda, case, inputs, polar),
+        },
+    },
+    Kernel {
+        variant: extra("svd", "gram", "eigenvectors of AᵀA in float64, checked, else gesvdp or gesvd"),
+        prepare: by_dtype!(prepare),
+    },
+    Kernel {
+        variant: extra("svd", "gesvdj", "cuSOLVER Jacobi, tolerance epsilon, at most 100 sweeps"),
+        prepare: |cuda, case, inputs| match case.dtype {
+            DType::F32 => Svd::<f32>::prepare(cuda, case, inputs, jacobi),
+            DType::F64 => Svd::<f64>::prepare(cuda, case, inputs, jacobi),
+        },
+    },
+    Kernel {
+        variant: extra("svd", "gesvd", "cuSOLVER bidiagonalisation and QR iteration"),
+        prepare: |cuda, case, inputs| match case.dtype {
+            DType::F32 => Svd::<f32>::prepare(cuda, case, inputs, qr),
+            DType::F64 => Svd::<f64>::prepare(cuda, case, inputs, qr),
+        },
+    },
+];
+
+/// A routine with its workspace.
+enum Method<T> {
+    Polar { work: Workspace },
+    Jacobi { jacobi: Jacobi, work: CudaSlice<T> },
+    Qr { work: Workspace },
+}
+
+/// Sizes the workspace of a routine for the operands and allocates it.
+type MakeMethod<T> = fn(&Cuda, &Solver, usize, &CudaSlice<T>, &Vectors<T>) -> Result<Method<T>, CellError>;
+
+fn polar<T: Element + JacobiReal>(
+    cuda: &Cuda,
+    solver: &Solver,
+    n: usize,
+    a: &CudaSlice<T>,
+    out: &Vectors<T>,
+) -> Result<Method<T>, CellError> {
+    Ok(Method::Polar { work: Workspace::alloc(cuda, solver.gesvdp_workspace(n, a, out)?)? })
+}
+
+fn jacobi<T: Element + JacobiReal>(
+    cuda: &Cuda,
+    solver: &Solver,
+    n: usize,
+    a: &CudaSlice<T>,
+    out: &Vectors<T>,
+) -> Result<Method<T>, CellError> {
+    let mut jacobi = Jacobi::new::<T>()?;
+    let len = jacobi.workspace_len(solver, n, a, out)?;
+    cuda.reserve(len as u128 * size_of::<T>() as u128)?;
+    Ok(Method::Jacobi { jacobi, work: cuda.alloc(len)? })
+}
+
+fn qr<T: Element + JacobiReal>(
+    cuda: &Cuda,
+    solver: &Solver,
+    n: usize,
+    a: &CudaSlice<T>,
+    out: &Vectors<T>,
+) -> Result<Method<T>, CellError> {
+    Ok(Method::Qr { work: Workspace::alloc(cuda, solver.gesvd_workspace(n, a, out)?)? })
+}
+
+struct Svd<T> {
+    cuda: Cuda,
+    solver: Solver,
+    method: Method<T>,
+    n: usize,
+    /// The operand, kept to restore what a decomposition destroys.
+    operand: CudaSlice<T>,
+    a: CudaSlice<T>,
+    out: Vectors<T>,
+    info: CudaSlice<i32>,
+}
+
+impl<T: Element + JacobiReal> Svd<T> {
+    fn prepare(
+        cuda: &Cuda,
+        case: &Case,
+        inputs: &[Operand],
+        method: MakeMethod<T>,
+    ) -> Result<Box<dyn Job>, CellError> {
+        cuda.require(Library::Cusolver)?;
+        let n = case.side();
+        let area = n as u128 * n as u128;
+        cuda.reserve((4 * area + n as u128) * size_of::<T>() as u128)?;
+        let operand = cuda.upload(input::<T>(inputs, 0)?)?;
+        let a = cuda.alloc(n * n)?;
+        let out = Vectors::alloc(cuda, n)?;
+        cuda.count_plan();
+        let solver = Solver::new(&cuda.stream)?;
+        let method = method(cuda, &solver, n, &a, &out)?;
+        let (info, cuda) = (cuda.alloc(1)?, cuda.clone());
+        Ok(Box::new(Svd { cuda, solver, method, n, operand, a, out, info }))
+    }
+}
+
+impl<T: Element + JacobiReal> Job for Svd<T> {
+    fn reset(&mut self) -> Result<(), CellError> {
+        self.cuda.copy(&self.operand, &mut self.a)
+    }
+
+    fn resets(&self) -> bool {
+        true
+    }
+
+    /// The routines read back on the host whether and how to go on.
+    fn synchronises(&self) -> bool {
+        true
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([device(&mut self.operand)], self.out.memory())
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        let Svd { solver, n, a, out, info, .. } = self;
+        match &mut self.method {
+            Method::Polar { work } => solver.gesvdp(*n, a, out, work, info),
+            Method::Jacobi { jacobi, work } => solver.gesvdj(*n, a, out, (jacobi, work), info),
+            Method::Qr { work } => solver.gesvd(*n, a, out, work, info),
+        }
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        let right = match self.method {
+            Method::Polar { .. } | Method::Jacobi { .. } => Right::Columns,
+            Method::Qr { .. } => Right::Rows,
+        };
+        answer(&self.cuda, self.n, &self.info, (&self.out, right))
+    }
+}

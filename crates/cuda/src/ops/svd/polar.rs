@@ -1,0 +1,94 @@
+//! svd of a float32 matrix by cuSOLVER's polar decomposition in float64.
+//!
+//! In float32 `gesvdp` loses the orthogonality of its factors on matrices as ill-conditioned as uniform random
+//! ones are from a few hundred rows on: errors of order 1 where `gesvd` has 1e-5. In float64 it does not.
+
+use cudarc::driver::CudaSlice;
+use gpubench_backend::Job;
+use gpubench_backend::contents::Contents;
+use gpubench_model::case::Case;
+use gpubench_model::data::Operand;
+use gpubench_model::error::CellError;
+
+use super::super::input;
+use super::answer::{Right, answer};
+use crate::context::{Cuda, Library};
+use crate::ffi::contents::device;
+use crate::ffi::cusolver::{Solver, Vectors, Workspace};
+use crate::ffi::launch::Map;
+use crate::kernels::{KernelSource, kernel_source};
+
+pub(super) static SOURCE: KernelSource = kernel_source!("convert");
+
+/// The operand and the answer in float32, everything between them in float64.
+struct WidenedPolar {
+    cuda: Cuda,
+    solver: Solver,
+    work: Workspace,
+    n: usize,
+    widen: Map<f32, f64, 1>,
+    narrow_matrix: Map<f64, f32, 1>,
+    narrow_vector: Map<f64, f32, 1>,
+    operand: CudaSlice<f32>,
+    a: CudaSlice<f64>,
+    wide: Vectors<f64>,
+    answer: Vectors<f32>,
+    info: CudaSlice<i32>,
+}
+
+/// Makes the job: the conversions are part of what is timed.
+pub(super) fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    cuda.require(Library::Cusolver)?;
+    let n = case.side();
+    let area = n as u128 * n as u128;
+    cuda.reserve((4 + 3 * 8 + 2 * 4) * area + 12 * n as u128)?;
+    let widen = Map::load(cuda, &SOURCE, "f32_to_f64", n * n)?;
+    let narrow_matrix = Map::load(cuda, &SOURCE, "f64_to_f32", n * n)?;
+    let narrow_vector = Map::load(cuda, &SOURCE, "f64_to_f32", n)?;
+    let operand = cuda.upload(input::<f32>(inputs, 0)?)?;
+    let a = cuda.alloc(n * n)?;
+    let wide = Vectors::alloc(cuda, n)?;
+    let answer = Vectors::alloc(cuda, n)?;
+    cuda.count_plan();
+    let solver = Solver::new(&cuda.stream)?;
+    let work = Workspace::alloc(cuda, solver.gesvdp_workspace(n, &a, &wide)?)?;
+    let (info, cuda) = (cuda.alloc(1)?, cuda.clone());
+    Ok(Box::new(WidenedPolar {
+        cuda,
+        solver,
+        work,
+        n,
+        widen,
+        narrow_matrix,
+        narrow_vector,
+        operand,
+        a,
+        wide,
+        answer,
+        info,
+    }))
+}
+
+impl Job for WidenedPolar {
+    /// As in [`super`].
+    fn synchronises(&self) -> bool {
+        true
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([device(&mut self.operand)], self.answer.memory())
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        let stream = &self.cuda.stream;
+        self.widen.run(stream, [&self.operand], &mut self.a)?;
+        self.solver.gesvdp(self.n, &mut self.a, &mut self.wide, &mut self.work, &mut self.info)?;
+        self.narrow_vector.run(stream, [&self.wide.s], &mut self.answer.s)?;
+        self.narrow_matrix.run(stream, [&self.wide.u], &mut self.answer.u)?;
+        self.narrow_matrix.run(stream, [&self.wide.v], &mut self.answer.v)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        answer(&self.cuda, self.n, &self.info, (&self.answer, Right::Columns))
+    }
+}

@@ -1,0 +1,116 @@
+//! x = sin(x), many times over a matrix that starts and ends on the host: copied once, or in every iteration.
+
+use cudarc::driver::CudaSlice;
+use gpubench_backend::{HostMemory, Job};
+use gpubench_model::case::Case;
+use gpubench_model::data::Operand;
+use gpubench_model::error::CellError;
+use gpubench_ops::SINES;
+
+use super::elementwise;
+use super::entry::by_dtype;
+use super::host_buffer::HostBuffer;
+use super::{Kernel, input, matrices, variant};
+use crate::context::{Cuda, Element};
+use crate::ffi::launch::Map;
+
+pub(crate) static KERNELS: &[Kernel] = &[
+    Kernel {
+        variant: variant("transfer-loop", "copy-once", "upload, 100 kernels, download; ordinary memory"),
+        prepare: by_dtype!(looped, Copies::Once, HostMemory::Pageable),
+    },
+    Kernel {
+        variant: variant("transfer-loop", "copy-each", "100 times upload, kernel, download; ordinary memory"),
+        prepare: by_dtype!(looped, Copies::Each, HostMemory::Pageable),
+    },
+    Kernel {
+        variant: variant("transfer-loop", "copy-each-pinned", "the same from and to page-locked memory"),
+        prepare: by_dtype!(looped, Copies::Each, HostMemory::Pinned),
+    },
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Copies {
+    Once,
+    Each,
+}
+
+struct Looped<T> {
+    cuda: Cuda,
+    n: usize,
+    copies: Copies,
+    kernel: Map<T, T, 1>,
+    /// The operand, which stays as it is.
+    a: HostBuffer<T>,
+    /// What comes back to the host.
+    back: HostBuffer<T>,
+    x: CudaSlice<T>,
+    /// Takes the sines of `x`, and then its place.
+    next: CudaSlice<T>,
+}
+
+fn looped<T: Element>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+    copies: Copies,
+    memory: HostMemory,
+) -> Result<Box<dyn Job>, CellError> {
+    cuda.reserve(matrices(case, 2))?;
+    let a = input::<T>(inputs, 0)?;
+    Ok(Box::new(Looped {
+        cuda: cuda.clone(),
+        n: case.side(),
+        copies,
+        kernel: elementwise::load(cuda, "sine", a.len())?,
+        a: HostBuffer::new(cuda, memory, a.to_vec())?,
+        // Until something has come back, values that no sine has.
+        back: HostBuffer::new(cuda, memory, vec![T::from_f64(-2.0); a.len()])?,
+        x: cuda.alloc(a.len())?,
+        next: cuda.alloc(a.len())?,
+    }))
+}
+
+impl<T: Element> Looped<T> {
+    /// Enqueues `x = sin(x)`.
+    fn sine(&mut self) -> Result<(), CellError> {
+        self.kernel.run(&self.cuda.stream, [&self.x], &mut self.next)?;
+        std::mem::swap(&mut self.x, &mut self.next);
+        Ok(())
+    }
+
+    fn copy_once(&mut self) -> Result<(), CellError> {
+        self.a.copy_to(&mut self.x)?;
+        (0..SINES).try_for_each(|_| self.sine())?;
+        self.back.copy_from(&self.x)
+    }
+
+    fn copy_each(&mut self) -> Result<(), CellError> {
+        for iteration in 0..SINES {
+            let from = if iteration == 0 { &self.a } else { &self.back };
+            from.copy_to(&mut self.x)?;
+            self.sine()?;
+            self.back.copy_from(&self.x)?;
+            // A program that has its data back in every iteration looks at it.
+            self.cuda.synchronize()?;
+        }
+        Ok(())
+    }
+}
+
+impl<T: Element> Job for Looped<T> {
+    fn synchronises(&self) -> bool {
+        self.copies == Copies::Each || self.a.waits()
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        match self.copies {
+            Copies::Once => self.copy_once(),
+            Copies::Each => self.copy_each(),
+        }
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(vec![Operand::dense(self.n, self.n, self.back.values()?)])
+    }
+}

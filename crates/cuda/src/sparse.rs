@@ -1,0 +1,141 @@
+//! Sparse operands on the device, checked before anything indexes by them; knows no op.
+
+use cudarc::driver::CudaSlice;
+use gpubench_backend::contents::Memory;
+use gpubench_model::data::{Csr, Operand, Real};
+use gpubench_model::error::CellError;
+
+use super::context::{Cuda, Element};
+use super::ffi::contents::device;
+
+/// A sparse matrix on the device whose offsets and columns have been checked, so that kernels and libraries
+/// may index by them.
+pub(crate) struct DeviceCsr<T> {
+    rows: usize,
+    cols: usize,
+    nnz: usize,
+    indptr: CudaSlice<i32>,
+    indices: CudaSlice<i32>,
+    values: CudaSlice<T>,
+}
+
+impl<T: Element> DeviceCsr<T> {
+    /// Checks `csr` and copies it to the device.
+    pub fn upload(cuda: &Cuda, csr: &Csr) -> Result<Self, CellError> {
+        check_structure(csr)?;
+        let values = T::slice(&csr.values)?;
+        Ok(DeviceCsr {
+            rows: csr.rows,
+            cols: csr.cols,
+            nnz: csr.nnz(),
+            indptr: cuda.upload(&csr.indptr)?,
+            indices: cuda.upload(&csr.indices)?,
+            values: cuda.upload(values)?,
+        })
+    }
+}
+
+impl<T> DeviceCsr<T> {
+    /// Rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Stored entries. The slices of columns and values are longer where there are none.
+    pub fn nnz(&self) -> usize {
+        self.nnz
+    }
+
+    /// Offsets of the rows, `rows + 1` of them.
+    pub fn indptr(&self) -> &CudaSlice<i32> {
+        &self.indptr
+    }
+
+    /// Columns of the stored entries.
+    pub fn indices(&self) -> &CudaSlice<i32> {
+        &self.indices
+    }
+
+    /// The memory of offsets, columns and values, for checks.
+    pub fn memory(&mut self) -> [Memory<'_>; 3] {
+        [device(&mut self.indptr), device(&mut self.indices), device(&mut self.values)]
+    }
+
+    /// The stored entries.
+    pub fn values(&self) -> &CudaSlice<T> {
+        &self.values
+    }
+}
+
+/// A sparse input.
+pub(crate) fn input(inputs: &[Operand], index: usize) -> Result<&Csr, CellError> {
+    let operand = inputs.get(index);
+    operand.ok_or_else(|| CellError::Failed(format!("operand {index} is missing")))?.as_csr()
+}
+
+/// Bytes that a sparse matrix takes on the device.
+pub(crate) fn device_bytes<T: Real>(csr: &Csr) -> u128 {
+    4 * (csr.rows as u128 + 1) + csr.nnz() as u128 * (4 + size_of::<T>() as u128)
+}
+
+/// Whether offsets start at 0, never fall, end at the number of entries, and every column exists.
+fn check_structure(csr: &Csr) -> Result<(), CellError> {
+    let offsets = csr.indptr.len() == csr.rows + 1
+        && csr.indptr.first() == Some(&0)
+        && csr.indptr.windows(2).all(|pair| pair[0] <= pair[1])
+        && csr.indptr.last().and_then(|last| usize::try_from(*last).ok()) == Some(csr.nnz());
+    let columns = csr.indices.iter().all(|column| usize::try_from(*column).is_ok_and(|c| c < csr.cols));
+    if offsets && columns && csr.values.len() == csr.nnz() {
+        return Ok(());
+    }
+    let (rows, cols, nnz) = (csr.rows, csr.cols, csr.nnz());
+    Err(CellError::Failed(format!(
+        "the sparse operand is no CSR matrix of {rows} x {cols} with {nnz} entries; its generator is at fault"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::data::{Values, generator};
+
+    fn sample() -> Csr {
+        let values = Values::F32(vec![1.0, 2.0, 3.0]);
+        Csr { rows: 2, cols: 3, indptr: vec![0, 1, 3], indices: vec![2, 0, 1], values }
+    }
+
+    #[test]
+    fn generated_and_empty_matrices_pass() {
+        check_structure(&generator::sparse::<f64>(1, 0, 40, 30, 0.1)).unwrap();
+        check_structure(&generator::sparse::<f64>(1, 0, 1, 1, 1e-9)).unwrap();
+        check_structure(&sample()).unwrap();
+    }
+
+    #[test]
+    fn every_broken_structure_is_refused() {
+        let broken: [fn(&mut Csr); 6] = [
+            |csr| csr.indices[0] = 3,
+            |csr| csr.indices[0] = -1,
+            |csr| csr.indptr[1] = 4,
+            |csr| csr.indptr[0] = 1,
+            |csr| csr.indptr.push(3),
+            |csr| csr.values = Values::F32(vec![1.0]),
+        ];
+        for (case, spoil) in broken.iter().enumerate() {
+            let mut csr = sample();
+            spoil(&mut csr);
+            assert!(check_structure(&csr).is_err(), "case {case}");
+        }
+    }
+
+    #[test]
+    fn bytes_count_offsets_columns_and_values() {
+        assert_eq!(device_bytes::<f32>(&sample()), 12 + 24);
+        assert_eq!(device_bytes::<f64>(&sample()), 12 + 36);
+    }
+}

@@ -1,0 +1,60 @@
+//! What the events themselves cost, and what remains of a reading without it.
+
+use gpubench_model::case::Cache;
+
+/// The least share of a raw reading that a corrected one keeps: no correction makes a time vanish.
+const LEAST_SHARE: f64 = 0.1;
+
+/// Seconds that readings hold beyond the work, for kernels that touch no memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Constants {
+    /// Two events and the launch between them, after the caches were displaced.
+    pub cold_s: f64,
+    /// The same, after an execution of the same work.
+    pub hot_s: f64,
+    /// From the end of one execution to the beginning of the next, both queued.
+    pub between_s: f64,
+}
+
+impl Constants {
+    /// Seconds of one execution, raw and corrected, where the events read `events_s` around `repeats` of them.
+    pub fn corrected(&self, events_s: f64, repeats: u32, cache: Cache) -> (f64, f64) {
+        let repeats = f64::from(repeats.max(1));
+        let pair = match cache {
+            Cache::Cold => self.cold_s,
+            Cache::Hot => self.hot_s,
+        };
+        let raw = events_s / repeats;
+        let corrected = (events_s - pair - (repeats - 1.0) * self.between_s) / repeats;
+        (raw, corrected.max(LEAST_SHARE * raw))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONSTANTS: Constants = Constants { cold_s: 3e-6, hot_s: 2e-6, between_s: 1e-6 };
+
+    fn near(found: (f64, f64), raw: f64, corrected: f64) -> bool {
+        (found.0 - raw).abs() < 1e-12 && (found.1 - corrected).abs() < 1e-12
+    }
+
+    #[test]
+    fn a_single_execution_loses_the_constant_of_its_cache_state() {
+        assert!(near(CONSTANTS.corrected(13e-6, 1, Cache::Cold), 13e-6, 10e-6));
+        assert!(near(CONSTANTS.corrected(12e-6, 1, Cache::Hot), 12e-6, 10e-6));
+    }
+
+    #[test]
+    fn of_a_batch_each_gap_and_the_pair_once_are_taken_off() {
+        let events_s = 2e-6 + 20.0 * 5e-6 + 19.0 * 1e-6;
+        assert!(near(CONSTANTS.corrected(events_s, 20, Cache::Hot), events_s / 20.0, 5e-6));
+    }
+
+    #[test]
+    fn no_correction_leaves_less_than_a_tenth() {
+        assert!(near(CONSTANTS.corrected(2.5e-6, 1, Cache::Cold), 2.5e-6, 0.25e-6));
+        assert!(CONSTANTS.corrected(0.0, 0, Cache::Hot).1 >= 0.0);
+    }
+}

@@ -1,0 +1,137 @@
+//! What the clocks read around nothing and around work of known duration, measured once when the backend starts.
+
+use gpubench_backend::{ClockCheck, Floors, Job};
+use gpubench_model::case::Cache;
+use gpubench_model::error::CellError;
+use gpubench_model::measure::stats::quantile;
+
+use super::super::context::Cuda;
+use super::constants::Constants;
+use super::instrument::{Instrument, Reading};
+use super::spin::Spin;
+use super::timer::Timer;
+
+/// Spins of 10 ms that bring the device from rest to its working clock, which takes tens of milliseconds.
+const WARM_UP: (u32, u64) = (10, 10_000_000);
+/// Readings of each floor.
+const READINGS: u32 = 30;
+/// Nanoseconds of the spins that tell the events' constant.
+const CONSTANT_NS: [u64; 3] = [3_000, 10_000, 30_000];
+/// Readings of each of them.
+const CONSTANT_READINGS: u32 = 80;
+/// Nanoseconds of the spins, and their number in a batch, that tell what lies between executions.
+const BETWEEN: (u64, u32) = (5_000, 16);
+/// Readings that are tried before a hold that gives up is an error: once, the host may have been busy elsewhere.
+const TRIES: u32 = 3;
+/// Nanoseconds of the spins that check the clock, and the samples of each.
+const LADDER: [(u64, u32); 4] = [(5_000, 20), (20_000, 20), (100_000, 20), (1_000_000, 5)];
+
+/// Measures all floors but the checks, held back where that can be.
+pub fn measure(instrument: &mut Instrument, holding: bool) -> Result<(Floors, Constants), CellError> {
+    let cuda = instrument.cuda.clone();
+    let mut warm_up = Spin::new(&cuda, WARM_UP.1)?;
+    (0..WARM_UP.0).try_for_each(|_| warm_up.execute())?;
+    cuda.synchronize()?;
+
+    let kernels = instrument.kernels.clone();
+    let mut readings = Readings { instrument, holding };
+    let cold_s = readings.pair_constant(&cuda, Cache::Cold)?;
+    let hot_s = readings.pair_constant(&cuda, Cache::Hot)?;
+    // Nothing is batched without a hold.
+    let between_s = if holding { readings.between(&cuda, hot_s)? } else { 0.0 };
+    let clock_s = median(READINGS, || Ok(readings.read((0, 0), &mut || Ok(()))?.events_s))?;
+    let mut empty = || kernels.empty(&cuda.stream);
+    let empty_kernel_s = median(READINGS, || Ok(readings.read((1, 1), &mut empty)?.events_s))?;
+    let launch_sync_s = median(READINGS, || Ok(readings.instrument.host(&mut empty)?.done_s))?;
+    let floors = Floors {
+        clock_s,
+        empty_kernel_s: Some(empty_kernel_s),
+        launch_sync_s: Some(launch_sync_s),
+        event_constant_s: Some(cold_s),
+        ..Floors::default()
+    };
+    Ok((floors, Constants { cold_s, hot_s, between_s }))
+}
+
+/// Samples jobs of known duration exactly as any other job, with cold caches.
+pub fn ladder(timer: &mut Timer, cuda: &Cuda) -> Result<Vec<ClockCheck>, CellError> {
+    LADDER.iter().map(|rung| check(timer, cuda, *rung)).collect()
+}
+
+fn check(timer: &mut Timer, cuda: &Cuda, (ns, samples): (u64, u32)) -> Result<ClockCheck, CellError> {
+    let mut spin = Spin::new(cuda, ns)?;
+    timer.welcome(&spin);
+    // The first sample of a job is taken otherwise than those after it.
+    timer.time(&mut spin, Cache::Cold)?;
+    let (mut spun, mut events, mut device) = (vec![], vec![], vec![]);
+    for _ in 0..samples {
+        let sample = timer.time(&mut spin, Cache::Cold)?;
+        spun.push(spin.spun_s(1)?);
+        events.push(sample.events_s.unwrap_or(f64::NAN));
+        device.push(sample.seconds());
+    }
+    Ok(ClockCheck { spun_s: middle(spun), events_s: middle(events), device_s: middle(device) })
+}
+
+struct Readings<'a> {
+    instrument: &'a mut Instrument,
+    holding: bool,
+}
+
+impl Readings<'_> {
+    /// What the events read around `repeats` executions of the work after `lead_in` others.
+    fn read(
+        &mut self,
+        (lead_in, repeats): (u32, u32),
+        work: &mut dyn FnMut() -> Result<(), CellError>,
+    ) -> Result<Reading, CellError> {
+        if !self.holding {
+            let mut once = || (0..repeats).try_for_each(|_| work());
+            return Ok(self.instrument.together(&mut once)?.1);
+        }
+        for _ in 0..TRIES {
+            if let Some(reading) = self.instrument.held(lead_in, repeats, work)? {
+                return Ok(reading);
+            }
+        }
+        let reason = "work held back on the device was not let go within a quarter of a second";
+        Err(CellError::Failed(reason.into()))
+    }
+
+    /// Seconds that two events read beyond what the kernel between them knows that it span: the intercept of events
+    /// against duration, whose slope is 1.
+    fn pair_constant(&mut self, cuda: &Cuda, cache: Cache) -> Result<f64, CellError> {
+        let lead_in = u32::from(cache == Cache::Hot);
+        let mut excess = Vec::new();
+        for ns in CONSTANT_NS {
+            let mut spin = Spin::new(cuda, ns)?;
+            for _ in 0..CONSTANT_READINGS {
+                self.instrument.caches(cache)?;
+                let events_s = self.read((lead_in, 1), &mut || spin.execute())?.events_s;
+                excess.push(events_s - spin.spun_s(1)?);
+            }
+        }
+        Ok(middle(excess).max(0.0))
+    }
+
+    /// Seconds from the end of one kernel to the beginning of the next when both are queued.
+    fn between(&mut self, cuda: &Cuda, pair_s: f64) -> Result<f64, CellError> {
+        let (ns, count) = BETWEEN;
+        let mut spin = Spin::new(cuda, ns)?;
+        let gap = median(READINGS, || {
+            let events_s = self.read((1, count), &mut || spin.execute())?.events_s;
+            Ok((events_s - pair_s - spin.spun_s(count)?) / f64::from(count - 1))
+        })?;
+        Ok(gap.max(0.0))
+    }
+}
+
+/// The median of `count` readings.
+fn median(count: u32, mut read: impl FnMut() -> Result<f64, CellError>) -> Result<f64, CellError> {
+    Ok(middle((0..count).map(|_| read()).collect::<Result<_, _>>()?))
+}
+
+fn middle(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    quantile(&values, 0.5)
+}

@@ -1,0 +1,104 @@
+//! A job of known duration: it spins by the device's own timer and tells for how long.
+
+use cudarc::driver::CudaSlice;
+use gpubench_backend::Job;
+use gpubench_backend::contents::Contents;
+use gpubench_model::data::Operand;
+use gpubench_model::error::CellError;
+
+use super::super::context::{Cuda, driver};
+use super::super::ffi::timing::TimingKernels;
+use super::super::ops::Kernel;
+use super::super::ops::entry::extra;
+use super::SOURCE;
+use crate::ffi::contents::device;
+
+/// The op to prepare for a job of known duration. It is in no list of ops: a case of it has its nanoseconds for a
+/// size, takes no operands, and answers the seconds that its last execution span.
+pub const SPIN_OP: &str = "spin";
+/// The variant that spins.
+pub const SPIN: &str = "spin";
+/// The variant that spins, then waits for the device without saying that it does.
+pub const SPIN_AND_WAIT: &str = "spin-and-wait";
+
+/// The variant that spins on a stream of its own, which nothing of a sample waits for.
+pub const SPIN_ELSEWHERE: &str = "spin-elsewhere";
+
+/// What [`SPIN_OP`] is prepared from.
+pub static KERNELS: &[Kernel] = &[
+    Kernel {
+        variant: extra(SPIN_OP, SPIN, "one thread that spins by the device's timer"),
+        prepare: |cuda, case, _| Ok(Box::new(Spin::new(cuda, case.n)?)),
+    },
+    Kernel {
+        variant: extra(SPIN_OP, SPIN_AND_WAIT, "the same, and waits for it unannounced"),
+        prepare: |cuda, case, _| Ok(Box::new(SpinAndWait(Spin::new(cuda, case.n)?))),
+    },
+    Kernel {
+        variant: extra(SPIN_OP, SPIN_ELSEWHERE, "the same on a stream of its own"),
+        prepare: |cuda, case, _| {
+            let mut elsewhere = cuda.clone();
+            elsewhere.stream = cuda.ctx.new_stream().map_err(driver("cuStreamCreate"))?;
+            Ok(Box::new(Spin { cuda: elsewhere, ..Spin::new(cuda, case.n)? }))
+        },
+    },
+];
+
+/// Executions whose duration is remembered: as many as the largest batch.
+const SLOTS: u32 = 32;
+
+/// Spins.
+pub struct Spin {
+    cuda: Cuda,
+    kernels: TimingKernels,
+    ns: u64,
+    spun: CudaSlice<u64>,
+    executions: u32,
+}
+
+impl Spin {
+    /// A job that spins for `ns` nanoseconds.
+    pub fn new(cuda: &Cuda, ns: u64) -> Result<Spin, CellError> {
+        let kernels = TimingKernels::load(cuda, &SOURCE)?;
+        Ok(Spin { kernels, ns, spun: cuda.alloc(SLOTS as usize)?, executions: 0, cuda: cuda.clone() })
+    }
+
+    /// Seconds that the last `count` executions span in all; waits for them.
+    pub fn spun_s(&self, count: u32) -> Result<f64, CellError> {
+        let spun = self.cuda.download(&self.spun)?;
+        let slot = |back: u32| spun[(self.executions.wrapping_sub(back) % SLOTS) as usize];
+        let ns: u64 = (1..=count.min(SLOTS)).map(slot).sum();
+        Ok(ns as f64 / 1e9)
+    }
+}
+
+impl Job for Spin {
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([], [device(&mut self.spun)])
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        let slot = self.executions % SLOTS;
+        self.kernels.spin(&self.cuda.stream, self.ns, &mut self.spun, slot)?;
+        self.executions = self.executions.wrapping_add(1);
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(vec![Operand::dense(1, 1, vec![self.spun_s(1)?])])
+    }
+}
+
+/// Spins, and is not done with its execution before the device is.
+struct SpinAndWait(Spin);
+
+impl Job for SpinAndWait {
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.0.execute()?;
+        self.0.cuda.stream.synchronize().map_err(driver("cuStreamSynchronize"))
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        self.0.answer()
+    }
+}

@@ -1,0 +1,215 @@
+//! One sample of a job, step by step: which readings are taken of it, in which order.
+
+use std::collections::HashMap;
+
+use gpubench_backend::{Floors, Job, Sample};
+use gpubench_model::case::Cache;
+use gpubench_model::error::CellError;
+use serde_json::{Value, json};
+
+use super::super::context::Cuda;
+use super::super::ffi::driver::Elapsed;
+use super::constants::Constants;
+use super::floors;
+use super::history::{Course, History, repeats};
+use super::instrument::{HostTimes, Instrument, Reading};
+
+/// Held executions from which the length of a hot batch is settled, once a job.
+const ESTIMATES: usize = 3;
+
+/// Times jobs, and remembers of each how.
+pub struct Timer {
+    instrument: Instrument,
+    constants: Constants,
+    floors: Floors,
+    holding: bool,
+    holds_timed_out: u64,
+    jobs: HashMap<usize, History>,
+}
+
+impl Timer {
+    /// Makes the instrument and measures its floors, which takes about a third of a second.
+    pub fn new(cuda: &Cuda, elapsed: Elapsed) -> Result<Timer, CellError> {
+        let mut instrument = Instrument::new(cuda, elapsed)?;
+        let mut holding = instrument.can_hold()?;
+        let mut measured = floors::measure(&mut instrument, holding);
+        if holding && measured.is_err() {
+            // A profiler may serialise some kernels and not others.
+            holding = false;
+            measured = floors::measure(&mut instrument, holding);
+        }
+        let (floors, constants) = measured?;
+        let mut timer = Timer {
+            instrument,
+            constants,
+            floors,
+            holding,
+            holds_timed_out: u64::from(!holding),
+            jobs: HashMap::new(),
+        };
+        timer.floors.checks = floors::ladder(&mut timer, cuda)?;
+        Ok(timer)
+    }
+
+    /// The floors, as measured when the timer was made.
+    pub fn floors(&self) -> &Floors {
+        &self.floors
+    }
+
+    /// How samples are taken, for a report.
+    pub fn describe(&self) -> Value {
+        json!({
+            "holding": self.holding,
+            "holds_timed_out": self.holds_timed_out,
+            "event_constant_cold_s": self.constants.cold_s,
+            "event_constant_hot_s": self.constants.hot_s,
+            "between_executions_s": self.constants.between_s,
+        })
+    }
+
+    /// Takes note of a new job: what was learnt of an earlier one at the same address is forgotten.
+    pub fn welcome(&mut self, job: &dyn Job) {
+        self.jobs.insert(address(job), History::default());
+    }
+
+    /// One sample. The first of a job is one execution on both clocks, its first call included; of host work every
+    /// sample is one execution on the host's.
+    pub fn time(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {
+        let key = address(job);
+        let mut history = self.jobs.get(&key).copied().unwrap_or_default();
+        let sample = self.sample(job, cache, &mut history);
+        self.jobs.insert(key, history);
+        sample
+    }
+
+    /// Seconds that the events read around work that is no job, from an idle device on and not held back: for work so
+    /// long that neither the gap before its first launch nor the events' own time matters.
+    pub fn span_s(&self, work: &mut dyn FnMut() -> Result<(), CellError>) -> Result<f64, CellError> {
+        self.instrument.cuda.synchronize()?;
+        Ok(self.instrument.together(work)?.1.events_s)
+    }
+
+    /// Has `queue` enqueue work of `job` behind a hold, and waits until all is done. Whether it could: not for work that
+    /// waits for the device inside, in which case nothing was done, and not where the hold gave up.
+    pub fn behind_hold(
+        &mut self,
+        job: &mut dyn Job,
+        queue: &mut dyn FnMut(&mut dyn Job) -> Result<(), CellError>,
+    ) -> Result<bool, CellError> {
+        if !self.holding || job.synchronises() || job.is_host_work() {
+            return Ok(false);
+        }
+        self.instrument.behind_hold(&mut || queue(job))
+    }
+
+    fn sample(
+        &mut self,
+        job: &mut dyn Job,
+        cache: Cache,
+        history: &mut History,
+    ) -> Result<Sample, CellError> {
+        if job.is_host_work() {
+            return self.by_host(job, cache);
+        }
+        if job.synchronises() || !self.holding {
+            return Ok(self.together(job, cache)?.0);
+        }
+        if history.course == Course::New {
+            let (sample, events_s) = self.together(job, cache)?;
+            history.course = history.course.after(events_s);
+            return Ok(sample);
+        }
+        while matches!(history.course, Course::Slow(_)) {
+            let (sample, events_s) = self.together(job, cache)?;
+            history.course = history.course.after(events_s);
+            if history.course == Course::Together {
+                return Ok(sample);
+            }
+        }
+        if history.course == Course::Held {
+            match self.apart(job, cache, history)? {
+                Some(sample) => return Ok(sample),
+                None => self.hold_gave_up(history)?,
+            }
+        }
+        Ok(self.together(job, cache)?.0)
+    }
+
+    /// One execution by the host's clock alone, until its work is done.
+    fn by_host(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {
+        job.reset()?;
+        self.instrument.caches(cache)?;
+        Ok(Sample::of_host(self.instrument.host(&mut || job.execute())?.done_s))
+    }
+
+    /// One execution for both clocks, not held back, and what its events read.
+    fn together(&mut self, job: &mut dyn Job, cache: Cache) -> Result<(Sample, f64), CellError> {
+        job.reset()?;
+        self.instrument.caches(cache)?;
+        let (host, reading) = self.instrument.together(&mut || job.execute())?;
+        Ok((self.made(host, &reading, 1, cache, false), reading.events_s))
+    }
+
+    /// One execution for the host's clock, then others, held back, for the device's; `None` when the hold gave up.
+    fn apart(
+        &mut self,
+        job: &mut dyn Job,
+        cache: Cache,
+        history: &mut History,
+    ) -> Result<Option<Sample>, CellError> {
+        let follows = cache == Cache::Hot && !job.resets();
+        let repeats = match history.repeats {
+            _ if !follows => 1,
+            Some(repeats) => repeats,
+            None => {
+                let Some(settled) = self.settle_repeats(job)? else { return Ok(None) };
+                *history.repeats.insert(settled)
+            }
+        };
+        job.reset()?;
+        self.instrument.caches(cache)?;
+        let host = self.instrument.host(&mut || job.execute())?;
+        job.reset()?;
+        self.instrument.caches(cache)?;
+        let reading = self.instrument.held(u32::from(follows), repeats, &mut || job.execute())?;
+        Ok(reading.map(|reading| self.made(host, &reading, repeats, cache, true)))
+    }
+
+    /// Executions of a hot batch; `None` when a hold gave up.
+    fn settle_repeats(&mut self, job: &mut dyn Job) -> Result<Option<u32>, CellError> {
+        let mut estimates = [0.0; ESTIMATES];
+        for estimate in &mut estimates {
+            self.instrument.caches(Cache::Hot)?;
+            let Some(reading) = self.instrument.held(1, 1, &mut || job.execute())? else { return Ok(None) };
+            *estimate = self.constants.corrected(reading.events_s, 1, Cache::Hot).1;
+        }
+        estimates.sort_by(f64::total_cmp);
+        Ok(Some(repeats(estimates[ESTIMATES / 2])))
+    }
+
+    /// From now on the job is not held back; and no job is, if even nothing can be.
+    fn hold_gave_up(&mut self, history: &mut History) -> Result<(), CellError> {
+        self.holds_timed_out += 1;
+        history.course = Course::Together;
+        self.holding = self.instrument.can_hold()?;
+        Ok(())
+    }
+
+    fn made(&self, host: HostTimes, reading: &Reading, repeats: u32, cache: Cache, held: bool) -> Sample {
+        let (events_s, device_s) = self.constants.corrected(reading.events_s, repeats, cache);
+        Sample {
+            device_s: Some(device_s),
+            events_s: Some(events_s),
+            held: Some(held),
+            sm_mhz: reading.sm_mhz,
+            throttled: self.instrument.is_throttled(reading),
+            enqueue_s: Some(host.enqueue_s),
+            ..Sample::of_host(host.done_s)
+        }
+    }
+}
+
+/// Where a job lies: its identity for as long as it lives.
+fn address(job: &dyn Job) -> usize {
+    (&raw const *job).cast::<()>().addr()
+}

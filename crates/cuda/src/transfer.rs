@@ -1,0 +1,142 @@
+//! Copies between host and device, repeated and timed by both clocks; knows no op.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::time::Instant;
+
+use cudarc::driver::sys::CUevent_flags;
+use cudarc::driver::{CudaEvent, CudaSlice, CudaStream, DeviceRepr};
+use gpubench_backend::HostMemory;
+use gpubench_model::error::CellError;
+
+use super::failure::{driver, is_sticky};
+use super::ffi::driver::Elapsed;
+use super::ffi::pinned::Pinned;
+use super::meters::Copied;
+
+/// Slices up to this many bytes are copied [`MANY`] times, larger ones [`FEW`] times, after a first copy that does not
+/// count: it has the page faults of memory that was never touched.
+const SMALL: usize = 256 << 20;
+const MANY: usize = 5;
+const FEW: usize = 3;
+
+/// Makes every copy of a backend, on its one stream.
+pub struct Mover {
+    stream: Arc<CudaStream>,
+    start: CudaEvent,
+    end: CudaEvent,
+    elapsed: Elapsed,
+    memory: HostMemory,
+    /// Page-locked memory, as large as the largest copy so far.
+    staging: RefCell<Option<Pinned>>,
+}
+
+impl Mover {
+    /// A mover of data that lies in that kind of memory on the host.
+    pub fn new(stream: &Arc<CudaStream>, elapsed: Elapsed, memory: HostMemory) -> Result<Mover, CellError> {
+        let event = || {
+            let flags = Some(CUevent_flags::CU_EVENT_DEFAULT);
+            stream.context().new_event(flags).map_err(driver("cuEventCreate"))
+        };
+        let (start, end) = (event()?, event()?);
+        Ok(Mover { stream: Arc::clone(stream), start, end, elapsed, memory, staging: RefCell::default() })
+    }
+
+    /// Copies `host` to the start of `device`, several times over, and returns what each took, in order.
+    ///
+    /// Pinned, the data is put into page-locked memory before the clock starts.
+    pub fn upload<T: DeviceRepr>(
+        &self,
+        host: &[T],
+        device: &mut CudaSlice<T>,
+    ) -> Result<Vec<Copied>, CellError> {
+        let copy = driver("cuMemcpyHtoDAsync");
+        if self.memory == HostMemory::Pageable {
+            return self.repeat(size_of_val(host), || self.stream.memcpy_htod(host, device).map_err(&copy));
+        }
+        let mut staging = self.staging.borrow_mut();
+        let pinned = self.stage(&mut staging, size_of_val(host))?;
+        pinned.fill(host).map_err(driver("cuStreamSynchronize"))?;
+        self.repeat(size_of_val(host), || pinned.copy_to(device, host.len()).map_err(&copy))
+    }
+
+    /// Copies all of `device` over `host`, which has its length, several times over, after all earlier work; returns
+    /// what each took, in order.
+    ///
+    /// Pinned, the data is taken out of page-locked memory after the clock has stopped.
+    pub fn download<T: DeviceRepr>(
+        &self,
+        device: &CudaSlice<T>,
+        host: &mut [T],
+    ) -> Result<Vec<Copied>, CellError> {
+        let copy = driver("cuMemcpyDtoHAsync");
+        let bytes = size_of_val(host);
+        if self.memory == HostMemory::Pageable {
+            return self.repeat(bytes, || self.stream.memcpy_dtoh(device, host).map_err(&copy));
+        }
+        let mut staging = self.staging.borrow_mut();
+        let pinned = self.stage(&mut staging, device.num_bytes())?;
+        let copies = self.repeat(bytes, || pinned.copy_from(device).map_err(&copy))?;
+        pinned.read(host).map_err(driver("cuStreamSynchronize"))?;
+        Ok(copies)
+    }
+
+    fn repeat(
+        &self,
+        bytes: usize,
+        mut copy: impl FnMut() -> Result<(), CellError>,
+    ) -> Result<Vec<Copied>, CellError> {
+        copy()?;
+        self.synchronize()?;
+        (0..repetitions(bytes)).map(|_| self.timed(&mut copy)).collect()
+    }
+
+    fn timed(&self, copy: &mut impl FnMut() -> Result<(), CellError>) -> Result<Copied, CellError> {
+        let host = Instant::now();
+        self.start.record(&self.stream).map_err(driver("cuEventRecord"))?;
+        copy()?;
+        self.end.record(&self.stream).map_err(driver("cuEventRecord"))?;
+        self.synchronize()?;
+        let host_s = host.elapsed().as_secs_f64();
+        let milliseconds =
+            self.elapsed.milliseconds(&self.start, &self.end).map_err(driver("cuEventElapsedTime"))?;
+        Ok(Copied { host_s, device_s: f64::from(milliseconds) / 1e3 })
+    }
+
+    fn synchronize(&self) -> Result<(), CellError> {
+        self.stream.synchronize().map_err(driver("cuStreamSynchronize"))
+    }
+
+    /// Has at least `bytes` of page-locked memory in `staging`.
+    fn stage<'a>(&self, staging: &'a mut Option<Pinned>, bytes: usize) -> Result<&'a mut Pinned, CellError> {
+        let large_enough = staging.take().filter(|pinned| pinned.bytes() >= bytes);
+        let pinned = match large_enough {
+            Some(pinned) => pinned,
+            None => Pinned::new(&self.stream, bytes).map_err(|error| match error.0 {
+                code if is_sticky(code) => driver("cuMemHostAlloc")(error),
+                code => CellError::Failed(format!(
+                    "{bytes} bytes of page-locked host memory cannot be had (cuMemHostAlloc: {code:?}): \
+                     use --transfer pageable, or choose a smaller size"
+                )),
+            })?,
+        };
+        Ok(staging.insert(pinned))
+    }
+}
+
+/// How often a slice of that many bytes is copied.
+fn repetitions(bytes: usize) -> usize {
+    if bytes <= SMALL { MANY } else { FEW }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_slices_are_copied_less_often() {
+        assert_eq!(repetitions(0), 5);
+        assert_eq!(repetitions(256 << 20), 5);
+        assert_eq!(repetitions((256 << 20) + 1), 3);
+    }
+}

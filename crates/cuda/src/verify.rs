@@ -1,0 +1,115 @@
+//! Checks of timed executions on the device: what a job holds is read where it lies, in the order of its stream.
+
+use gpubench_backend::Job;
+use gpubench_backend::contents::{Contents, Fingerprints, Memory, Span, beyond, join};
+use gpubench_model::error::CellError;
+
+use super::context::Cuda;
+use super::ffi::contents::{Checks, SLOTS};
+use super::kernels::{KernelSource, kernel_source};
+use super::timing::Timer;
+
+pub(super) static SOURCE: KernelSource = kernel_source!("fingerprint");
+
+/// What checks the jobs of one device.
+pub(super) struct Verifier {
+    cuda: Cuda,
+    checks: Checks,
+}
+
+impl Verifier {
+    /// Loads the kernel.
+    pub(super) fn new(cuda: &Cuda) -> Result<Self, CellError> {
+        Ok(Verifier { cuda: cuda.clone(), checks: Checks::load(cuda, &SOURCE)? })
+    }
+
+    /// Fingerprints of what `job` holds now.
+    pub(super) fn fingerprints(&mut self, job: &mut dyn Job) -> Result<Fingerprints, CellError> {
+        let contents = job.contents();
+        let unchanged = contents.operands.iter().map(|(_, memory)| memory).chain(&contents.fixed);
+        let (unchanged, answer) = (spans(unchanged)?, spans(&contents.answer)?);
+        self.checks.clear()?;
+        // SAFETY: the job, which owns the memory, is borrowed until the sums have been read.
+        unsafe {
+            self.checks.fingerprint(&unchanged, 0)?;
+            self.checks.fingerprint(&answer, unchanged.len())?;
+        }
+        let sums = self.checks.read()?;
+        let (operands, answer) = sums[..unchanged.len() + answer.len()].split_at(unchanged.len());
+        let answer = (!answer.is_empty()).then(|| join(answer.iter().copied()));
+        Ok(Fingerprints { operands: join(operands.iter().copied()), answer })
+    }
+
+    /// Resets `job`, spoils its answer and executes it once, all of it queued behind a hold where `timer` can: what other
+    /// streams do in the meantime is spoiled too, or comes too late.
+    pub(super) fn execute_spoiled(
+        &mut self,
+        timer: &mut Timer,
+        job: &mut dyn Job,
+    ) -> Result<[Option<u64>; 2], CellError> {
+        job.reset()?;
+        self.cuda.synchronize()?;
+        if !timer.behind_hold(job, &mut |job| self.queue(job))? {
+            job.reset()?;
+            self.cuda.synchronize()?;
+            self.queue(job)?;
+        }
+        let count = job.contents().answer.len();
+        let sums = self.checks.read()?;
+        let (before, after) = sums[..2 * count].split_at(count);
+        Ok([before, after].map(|sums| (count > 0).then(|| join(sums.iter().copied()))))
+    }
+
+    /// Enqueues: spoil, read, execute, read.
+    fn queue(&mut self, job: &mut dyn Job) -> Result<(), CellError> {
+        let contents = job.contents();
+        let (answer, in_place) = (spans(&contents.answer)?, contents.in_place);
+        if 2 * answer.len() > SLOTS {
+            return Err(CellError::Failed("a job shows too many arrays; please report this".into()));
+        }
+        self.checks.clear()?;
+        // SAFETY: the job owns the memory and outlives the work, which is waited for before it is let go; an answer that
+        // is not in an operand's place is written before it is read.
+        unsafe {
+            if !in_place {
+                self.checks.spoil(&answer)?;
+            }
+            self.checks.fingerprint(&answer, 0)?;
+        }
+        job.execute()?;
+        // SAFETY: as above.
+        unsafe { self.checks.fingerprint(&answer, answer.len()) }
+    }
+
+    /// Puts `new` at byte `offset` of the elements of an operand, and returns what was there.
+    pub(super) fn replace(
+        &self,
+        job: &mut dyn Job,
+        (operand, offset): (usize, usize),
+        new: &[u8],
+    ) -> Result<Option<Vec<u8>>, CellError> {
+        let contents: Contents<'_> = job.contents();
+        let Some((_, memory)) = contents.operands.iter().find(|(number, _)| *number == operand) else {
+            return Ok(None);
+        };
+        let span = span(memory)?;
+        if offset + new.len() > span.bytes {
+            return Err(beyond(operand, offset));
+        }
+        // SAFETY: the job, which owns the memory, is borrowed; operands are floating-point numbers, which any bytes are.
+        unsafe { self.checks.replace(span, offset, new) }.map(Some)
+    }
+}
+
+fn spans<'m, 'a: 'm>(memory: impl IntoIterator<Item = &'m Memory<'a>>) -> Result<Vec<Span>, CellError> {
+    memory.into_iter().map(span).collect()
+}
+
+fn span(memory: &Memory<'_>) -> Result<Span, CellError> {
+    match memory {
+        Memory::Device(span, _) => Ok(*span),
+        Memory::Host(_) => {
+            Err(CellError::Failed("a device's job showed memory of the host; please report this".into()))
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The parts of an answer or of the operands, with their shapes and types checked; knows no op.
+
+use gpubench_model::data::{Csr, Dense, Operand, Real};
+use gpubench_model::error::CellError;
+use rustfft::num_complex::Complex;
+
+fn part<'a>(operands: &'a [Operand], index: usize, name: &str) -> Result<&'a Operand, CellError> {
+    operands.get(index).ok_or_else(|| {
+        let found = operands.len();
+        CellError::Failed(format!(
+            "part {index} ({name}) is missing, {found} came: return the answer's parts as docs/worker-protocol.md lists them"
+        ))
+    })
+}
+
+fn shaped<'a>(
+    operands: &'a [Operand],
+    index: usize,
+    name: &str,
+    (rows, cols): (usize, usize),
+) -> Result<&'a Dense, CellError> {
+    let dense = part(operands, index, name)?.as_dense()?;
+    let held = dense.values.len();
+    if (dense.rows, dense.cols, held) == (rows, cols, rows * cols) {
+        return Ok(dense);
+    }
+    Err(CellError::Failed(format!(
+        "{name} is {} x {} with {held} elements: it must be {rows} x {cols}, row-major",
+        dense.rows, dense.cols
+    )))
+}
+
+/// Part `index`, called `name` in messages, as a row-major matrix of `T` of that shape.
+pub(crate) fn dense<'a, T: Real>(
+    operands: &'a [Operand],
+    index: usize,
+    name: &str,
+    shape: (usize, usize),
+) -> Result<&'a [T], CellError> {
+    T::slice(&shaped(operands, index, name, shape)?.values)
+}
+
+/// Part `index` as a row-major complex matrix of that shape.
+pub(crate) fn complex<'a, T: Real>(
+    operands: &'a [Operand],
+    index: usize,
+    name: &str,
+    shape: (usize, usize),
+) -> Result<&'a [Complex<T>], CellError> {
+    T::complex_slice(&shaped(operands, index, name, shape)?.values)
+}
+
+/// Part `index` as a sparse `n` by `n` matrix, with its stored values; its structure is not looked at.
+pub(crate) fn csr<'a, T: Real>(
+    operands: &'a [Operand],
+    index: usize,
+    name: &str,
+    n: usize,
+) -> Result<(&'a Csr, &'a [T]), CellError> {
+    let csr = part(operands, index, name)?.as_csr()?;
+    if (csr.rows, csr.cols) != (n, n) {
+        return Err(CellError::Failed(format!(
+            "{name} is {} x {}: it must be {n} x {n}, in CSR form",
+            csr.rows, csr.cols
+        )));
+    }
+    Ok((csr, T::slice(&csr.values)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_shape_a_wrong_type_and_a_missing_part_are_errors() {
+        let parts = [Operand::dense(2, 3, vec![0f32; 6])];
+        assert!(dense::<f32>(&parts, 0, "C", (2, 3)).is_ok());
+        assert!(dense::<f32>(&parts, 0, "C", (3, 2)).is_err());
+        assert!(dense::<f64>(&parts, 0, "C", (2, 3)).is_err());
+        assert!(complex::<f32>(&parts, 0, "C", (2, 3)).is_err());
+        assert!(dense::<f32>(&parts, 1, "C", (2, 3)).is_err());
+        assert!(csr::<f32>(&parts, 0, "C", 2).is_err());
+    }
+}

@@ -1,0 +1,90 @@
+//! Structure of and products with sparse rows, in float64; knows no op.
+
+use gpubench_model::data::{Csr, Real};
+use rayon::prelude::*;
+
+fn row_ranges(csr: &Csr) -> impl IndexedParallelIterator<Item = std::ops::Range<usize>> + '_ {
+    csr.indptr.par_windows(2).map(|ends| ends[0] as usize..ends[1] as usize)
+}
+
+/// Whether offsets rise from 0 to the number of entries and every row holds distinct columns in range.
+pub(crate) fn is_well_formed(csr: &Csr) -> bool {
+    let nnz = csr.nnz();
+    let framed = csr.indptr.len() == csr.rows + 1
+        && csr.values.len() == nnz
+        && csr.indptr.first() == Some(&0)
+        && csr.indptr.last().is_some_and(|&last| usize::try_from(last) == Ok(nnz))
+        && csr.indptr.windows(2).all(|ends| ends[0] <= ends[1]);
+    let in_range = |column: &i32| usize::try_from(*column).is_ok_and(|column| column < csr.cols);
+    framed
+        && csr.indices.par_iter().all(in_range)
+        && row_ranges(csr).all(|range| are_distinct(&csr.indices[range]))
+}
+
+fn are_distinct(columns: &[i32]) -> bool {
+    if columns.windows(2).all(|pair| pair[0] < pair[1]) {
+        return true;
+    }
+    let mut sorted = columns.to_vec();
+    sorted.sort_unstable();
+    sorted.windows(2).all(|pair| pair[0] < pair[1])
+}
+
+/// Entries of the fullest row of a well-formed matrix.
+pub(crate) fn widest_row(csr: &Csr) -> usize {
+    row_ranges(csr).map(|range| range.len()).max().unwrap_or(0)
+}
+
+/// `M P`: for each row of a well-formed matrix its products with the probes.
+pub(crate) fn csr_times<T: Real, const K: usize>(
+    csr: &Csr,
+    values: &[T],
+    probes: &[[f64; K]],
+) -> Vec<[f64; K]> {
+    let row_times = |range: std::ops::Range<usize>| {
+        let mut total = [0.0; K];
+        for (column, value) in csr.indices[range.clone()].iter().zip(&values[range]) {
+            let (weights, value) = (&probes[*column as usize], value.to_f64());
+            for k in 0..K {
+                total[k] += value * weights[k];
+            }
+        }
+        total
+    };
+    row_ranges(csr).map(row_times).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::data::Values;
+
+    fn matrix(indptr: &[i32], indices: &[i32]) -> Csr {
+        let values = Values::F64(vec![1.0; indices.len()]);
+        Csr { rows: 3, cols: 3, indptr: indptr.to_vec(), indices: indices.to_vec(), values }
+    }
+
+    #[test]
+    fn sorted_and_unsorted_rows_are_well_formed() {
+        assert!(is_well_formed(&matrix(&[0, 2, 2, 3], &[0, 2, 1])));
+        assert!(is_well_formed(&matrix(&[0, 2, 2, 3], &[2, 0, 1])));
+        assert!(is_well_formed(&matrix(&[0, 0, 0, 0], &[])));
+    }
+
+    #[test]
+    fn broken_structure_is_seen() {
+        for (indptr, indices) in [
+            (&[0, 2, 2][..], &[0, 2][..]),
+            (&[1, 2, 2, 3], &[0, 2, 1]),
+            (&[0, 2, 2, 4], &[0, 2, 1]),
+            (&[0, 3, 2, 3], &[0, 2, 1]),
+            (&[0, -1, 2, 3], &[0, 2, 1]),
+            (&[0, 2, 2, 3], &[0, 3, 1]),
+            (&[0, 2, 2, 3], &[-1, 2, 1]),
+            (&[0, 2, 2, 3], &[2, 2, 1]),
+            (&[0, 3, 3, 3], &[2, 0, 2]),
+        ] {
+            assert!(!is_well_formed(&matrix(indptr, indices)), "{indptr:?} {indices:?}");
+        }
+    }
+}

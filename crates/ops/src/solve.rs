@@ -1,0 +1,136 @@
+//! Symmetric positive definite solve with one right-hand side; knows how a solution is judged.
+
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::{Accum, MatMut, MatRef, Par};
+use gpubench_model::case::{Case, DType};
+use gpubench_model::data::generator::Stream;
+use gpubench_model::data::{Operand, Real};
+use gpubench_model::error::CellError;
+use rayon::prelude::*;
+
+use super::judge::{self, relative, worst};
+use super::volume::{dense_bytes, element, side};
+use super::{Checked, Limit, Op, Rounding, Work, uniform_column};
+
+/// `A x = b` with A symmetric positive definite.
+pub struct Solve;
+
+impl Op for Solve {
+    fn name(&self) -> &'static str {
+        "solve"
+    }
+
+    fn summary(&self) -> &'static str {
+        "solution of A x = b, A symmetric positive definite"
+    }
+
+    fn default_sizes(&self) -> &'static [u64] {
+        &[100, 500, 512, 1024, 2048]
+    }
+
+    /// Cholesky's count, `n^3 / 3` for the factor and `2 n^2` for the two triangular solves.
+    fn work(&self, case: &Case) -> Work {
+        let n = side(case);
+        Work { flop: n * n * n / 3.0 + 2.0 * n * n, bytes: (n * n + 2.0 * n) * element(case.dtype) }
+    }
+
+    fn limit(&self) -> Limit {
+        Limit::Read
+    }
+
+    fn read_bytes(&self, case: &Case) -> f64 {
+        (side(case) * side(case) + side(case)) * element(case.dtype)
+    }
+
+    fn footprint(&self, case: &Case) -> u128 {
+        dense_bytes(case, 1, 2)
+    }
+
+    /// X and XᵀX, both in float64 whatever the element type.
+    fn scratch(&self, case: &Case) -> u128 {
+        dense_bytes(&Case { dtype: DType::F64, ..case.clone() }, 2, 0)
+    }
+
+    /// `A = Xᵀ X + I` rounded once to the element type, where X holds the leading 19 bits of the uniform
+    /// values of operand 0, and b is uniform.
+    ///
+    /// A product of two entries of X has at most 38 bits, so sums of up to 2^15 of them are exact in
+    /// float64 in any order, with or without fused multiply-add: A is the same bit for bit on every
+    /// machine up to `n = 32768`.
+    fn inputs(&self, case: &Case) -> Vec<Operand> {
+        for_dtype!(case.dtype, inputs(case))
+    }
+
+    /// The componentwise backward error `max |A x - b|_i / (|A| |x| + |b|)_i`: the least relative change
+    /// of the entries of A and b of which x is the exact solution (Oettli and Prager 1964).
+    ///
+    /// Even the plainest factorisation stays below one unit roundoff at every size tried, so the bound is a
+    /// constant; the usual one, HPL's `16 n` unit roundoffs, would hide a wrong entry of x.
+    fn check(
+        &self,
+        case: &Case,
+        inputs: &[Operand],
+        answer: &[Operand],
+        rounding: Rounding,
+    ) -> Result<Checked, CellError> {
+        for_dtype!(case.dtype, check(case, inputs, answer, rounding))
+    }
+}
+
+/// X: the leading 19 bits of the uniform values.
+fn short_uniforms(case: &Case) -> Vec<f64> {
+    let (stream, len) = (Stream::new(case.seed, 0), (case.side() * case.side()) as u64);
+    (0..len).into_par_iter().map(|i| (stream.bits(i) >> 45) as f64 / f64::from(1 << 19)).collect()
+}
+
+/// `Xᵀ X` of a row-major matrix, both triangles.
+fn gram(x: &[f64], n: usize) -> Vec<f64> {
+    let mut product = vec![0.0; n * n];
+    let x = MatRef::from_row_major_slice(x, n, n);
+    triangular::matmul(
+        MatMut::from_column_major_slice_mut(&mut product, n, n),
+        BlockStructure::TriangularLower,
+        Accum::Replace,
+        x.transpose(),
+        BlockStructure::Rectangular,
+        x,
+        BlockStructure::Rectangular,
+        1.0,
+        Par::rayon(0),
+    );
+    product
+}
+
+fn inputs<T: Real>(case: &Case) -> Vec<Operand> {
+    let n = case.side();
+    let product = gram(&short_uniforms(case), n);
+    let mut a = vec![T::default(); n * n];
+    a.par_chunks_mut(n).enumerate().for_each(|(i, row)| {
+        for (j, entry) in row.iter_mut().enumerate() {
+            // Column-major with its lower triangle filled: column min(i, j), row max(i, j).
+            let sum = product[i.min(j) * n + i.max(j)];
+            *entry = T::from_f64(if i == j { sum + 1.0 } else { sum });
+        }
+    });
+    vec![Operand::dense(n, n, a), uniform_column(case, 1)]
+}
+
+fn check<T: Real>(
+    case: &Case,
+    inputs: &[Operand],
+    answer: &[Operand],
+    rounding: Rounding,
+) -> Result<Checked, CellError> {
+    let n = case.side();
+    let a = judge::dense::<T>(inputs, 0, "A", (n, n))?;
+    let b = judge::dense::<T>(inputs, 1, "b", (n, 1))?;
+    let x = judge::dense::<T>(answer, 0, "x", (n, 1))?;
+    let probes: Vec<[f64; 2]> = x.iter().map(|x| [x.to_f64(), x.to_f64().abs()]).collect();
+    // A has no negative entry, so |A| |x| is A |x|.
+    let products = judge::rows_times(a, &probes);
+    let error = worst(products.par_iter().zip(b).map(|([product, magnitude], b)| {
+        let b = b.to_f64();
+        relative(product - b, magnitude + b.abs())
+    }));
+    Ok(Checked::new(error, 8.0 * (rounding.input + rounding.sum)))
+}

@@ -1,0 +1,111 @@
+//! Sparse matrix product; knows how a CSR product is judged, structure and values, without computing it.
+
+use gpubench_model::case::Case;
+use gpubench_model::data::{Operand, Real};
+use gpubench_model::error::CellError;
+use rayon::prelude::*;
+
+use super::judge::{self, JUDGE_ROUNDOFF, relative, worst};
+use super::volume::{csr_bytes, density, side, stored};
+use super::{Checked, Decisive, Op, Rounding, Work, sparse_square};
+
+/// `C = A B` in CSR form.
+pub struct Spgemm;
+
+/// Expected stored entries of the product: an entry stays empty when all of its `n` products do.
+fn stored_in_product(case: &Case) -> f64 {
+    let (n, p) = (side(case), density(case));
+    let empty = n * (-p * p).ln_1p();
+    n * n * -empty.exp_m1()
+}
+
+impl Op for Spgemm {
+    fn name(&self) -> &'static str {
+        "spgemm"
+    }
+
+    fn summary(&self) -> &'static str {
+        "sparse matrix product C = A B, all in CSR form"
+    }
+
+    fn default_sizes(&self) -> &'static [u64] {
+        &[100, 500, 512, 1024, 2048]
+    }
+
+    fn default_density(&self) -> Option<f64> {
+        Some(0.01)
+    }
+
+    /// A multiplication and an addition for each expected product, `2 n^3 density^2`; the bytes of both
+    /// operands and of the product's expected entries.
+    fn work(&self, case: &Case) -> Work {
+        let (n, p) = (side(case), density(case));
+        let bytes = 2.0 * csr_bytes(case, stored(case)) + csr_bytes(case, stored_in_product(case));
+        Work { flop: 2.0 * n * n * n * p * p, bytes }
+    }
+
+    fn read_bytes(&self, case: &Case) -> f64 {
+        2.0 * csr_bytes(case, stored(case))
+    }
+
+    /// An entry of A whose column is a row of B that has entries.
+    fn decisive_element(&self, _case: &Case, inputs: &[Operand]) -> Option<Decisive> {
+        let [Operand::Csr(a), Operand::Csr(b)] = inputs else { return None };
+        let has_entries = |row: &i32| b.indptr[*row as usize] < b.indptr[*row as usize + 1];
+        let element = a.indices.iter().position(has_entries)?;
+        Some(Decisive { operand: 0, element, value: 2.0 })
+    }
+
+    fn footprint(&self, case: &Case) -> u128 {
+        self.work(case).bytes.ceil() as u128
+    }
+
+    fn inputs(&self, case: &Case) -> Vec<Operand> {
+        vec![sparse_square(case, 0), sparse_square(case, 1)]
+    }
+
+    /// Structure first: offsets, columns in range, none twice in a row. Then, as for matmul, the largest
+    /// error of a row under a projection on random weights and one on ones, relative to the row's 2-norm.
+    ///
+    /// An entry sums at most as many products as the fullest row of A holds; the judge's own sums are as
+    /// long as the fullest row of A, B or C.
+    fn check(
+        &self,
+        case: &Case,
+        inputs: &[Operand],
+        answer: &[Operand],
+        rounding: Rounding,
+    ) -> Result<Checked, CellError> {
+        for_dtype!(case.dtype, check(case, inputs, answer, rounding))
+    }
+}
+
+fn check<T: Real>(
+    case: &Case,
+    inputs: &[Operand],
+    answer: &[Operand],
+    rounding: Rounding,
+) -> Result<Checked, CellError> {
+    let n = case.side();
+    let (a, a_values) = judge::csr::<T>(inputs, 0, "A", n)?;
+    let (b, b_values) = judge::csr::<T>(inputs, 1, "B", n)?;
+    let (c, c_values) = judge::csr::<T>(answer, 0, "C", n)?;
+    let terms = judge::widest_row(a);
+    let bound = 4.0 * (rounding.input + (terms as f64).sqrt() * rounding.sum);
+    if !judge::is_well_formed(c) {
+        return Ok(Checked::new(f64::INFINITY, bound));
+    }
+    let widest = terms.max(judge::widest_row(b)).max(judge::widest_row(c));
+    let bound = bound + 8.0 * (widest as f64).sqrt() * JUDGE_ROUNDOFF;
+    let probes = judge::balanced_and_ones(case.seed, n);
+    let expected = judge::csr_times(a, a_values, &judge::csr_times(b, b_values, &probes));
+    let found = judge::csr_times(c, c_values, &probes);
+    let lengths = c.indptr.par_windows(2).map(|ends| f64::from((ends[1] - ends[0]).max(1)));
+    let rows = found.par_iter().zip(&expected).zip(lengths);
+    let error = worst(rows.map(|((found, expected), length)| {
+        let norm = expected[1] / length.sqrt();
+        let [weighted, sums] = [0, 1].map(|k| (found[k] - expected[k]).abs());
+        relative(weighted, norm) + relative(sums, expected[1])
+    }));
+    Ok(Checked::new(error, bound))
+}

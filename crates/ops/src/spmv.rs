@@ -1,0 +1,90 @@
+//! Sparse matrix times vector; knows how the product is judged entry by entry.
+
+use gpubench_model::case::Case;
+use gpubench_model::data::{Operand, Real};
+use gpubench_model::error::CellError;
+use rayon::prelude::*;
+
+use super::judge::{self, relative, worst};
+use super::volume::{csr_bytes, element, side, stored};
+use super::{Checked, Decisive, Limit, Op, Rounding, Work, sparse_square, uniform_column};
+
+/// `y = A x` with A in CSR form.
+pub struct Spmv;
+
+impl Op for Spmv {
+    fn name(&self) -> &'static str {
+        "spmv"
+    }
+
+    fn summary(&self) -> &'static str {
+        "sparse matrix times vector y = A x, A in CSR form"
+    }
+
+    fn default_sizes(&self) -> &'static [u64] {
+        &[100, 500, 512, 1024, 2048]
+    }
+
+    fn default_density(&self) -> Option<f64> {
+        Some(0.05)
+    }
+
+    /// A multiplication and an addition for each expected entry.
+    fn work(&self, case: &Case) -> Work {
+        let vectors = 2.0 * side(case) * element(case.dtype);
+        Work { flop: 2.0 * stored(case), bytes: csr_bytes(case, stored(case)) + vectors }
+    }
+
+    fn limit(&self) -> Limit {
+        Limit::Read
+    }
+
+    fn read_bytes(&self, case: &Case) -> f64 {
+        csr_bytes(case, stored(case)) + side(case) * element(case.dtype)
+    }
+
+    /// An element of the vector whose column has entries.
+    fn decisive_element(&self, _case: &Case, inputs: &[Operand]) -> Option<Decisive> {
+        let Some(Operand::Csr(a)) = inputs.first() else { return None };
+        let element = *a.indices.first()? as usize;
+        Some(Decisive { operand: 1, element, value: 2.0 })
+    }
+
+    fn footprint(&self, case: &Case) -> u128 {
+        self.work(case).bytes.ceil() as u128
+    }
+
+    fn inputs(&self, case: &Case) -> Vec<Operand> {
+        vec![sparse_square(case, 0), uniform_column(case, 2)]
+    }
+
+    /// The largest error of an entry relative to `(|A| |x|)_i`, which is the entry itself, as nothing is
+    /// negative. The plainest sum of `m` terms rounds by about `sqrt(m)` unit roundoffs.
+    fn check(
+        &self,
+        case: &Case,
+        inputs: &[Operand],
+        answer: &[Operand],
+        rounding: Rounding,
+    ) -> Result<Checked, CellError> {
+        for_dtype!(case.dtype, check(case, inputs, answer, rounding))
+    }
+}
+
+fn check<T: Real>(
+    case: &Case,
+    inputs: &[Operand],
+    answer: &[Operand],
+    rounding: Rounding,
+) -> Result<Checked, CellError> {
+    let n = case.side();
+    let (a, values) = judge::csr::<T>(inputs, 0, "A", n)?;
+    let x = judge::dense::<T>(inputs, 1, "x", (n, 1))?;
+    let y = judge::dense::<T>(answer, 0, "y", (n, 1))?;
+    let x: Vec<[f64; 1]> = x.iter().map(|value| [value.to_f64()]).collect();
+    let expected = judge::csr_times(a, values, &x);
+    let rows = y.par_iter().zip(&expected);
+    let error = worst(rows.map(|(found, [expected])| relative(found.to_f64() - expected, *expected)));
+    let terms = judge::widest_row(a) as f64;
+    Ok(Checked::new(error, 8.0 * rounding.input + 4.0 * terms.sqrt() * rounding.sum))
+}

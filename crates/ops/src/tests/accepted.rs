@@ -1,0 +1,76 @@
+//! Right answers pass, those of the plainest float32 algorithms included.
+
+use super::super::OPS;
+use super::formats::{BF16, TF32, TRUNCATED, in_format};
+use super::*;
+
+#[test]
+fn plain_answers_pass_at_every_small_size_in_both_types() {
+    for op in OPS {
+        for &dtype in DType::ALL {
+            for n in [1, 2, 3, 5, 31, 64, 101] {
+                let case = case(op.name(), n, dtype);
+                let inputs = op.inputs(&case);
+                let checked = check(&case, &inputs, &naive::answer(&case, &inputs));
+                assert!(checked.is_right(), "{case}: {checked:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn plain_answers_pass_with_room_to_spare_at_larger_sizes() {
+    for op in OPS {
+        for &dtype in DType::ALL {
+            for n in [333, 500, 512] {
+                let case = case(op.name(), n, dtype);
+                let inputs = op.inputs(&case);
+                let checked = check(&case, &inputs, &naive::answer(&case, &inputs));
+                // A bound of zero leaves no room, and a right answer needs none.
+                assert!(checked.value <= 0.5 * checked.bound, "{case}: {checked:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn products_of_rounded_and_of_truncated_operands_pass_at_their_own_accuracy_only() {
+    for n in [1, 2, 31, 256] {
+        let case = case("matmul", n, DType::F32);
+        let inputs = the("matmul").inputs(&case);
+        for (format, roundoff) in [(TF32, 2f64.powi(-11)), (TRUNCATED, 2f64.powi(-11)), (BF16, 2f64.powi(-8))]
+        {
+            let answer = naive::answer(&case, &in_format(&inputs, format));
+            let rounding = Rounding { input: roundoff, sum: DType::F32.unit_roundoff() };
+            let checked = the("matmul").check(&case, &inputs, &answer, rounding).unwrap();
+            assert!(checked.value <= 0.5 * checked.bound, "{case} {}: {checked:?}", format.name);
+            assert!(!check(&case, &inputs, &answer).is_right(), "{case} {} passes as float32", format.name);
+        }
+    }
+}
+
+#[test]
+fn the_gram_matrix_is_the_same_in_any_order_of_summation() {
+    let n = 101;
+    let case = case("solve", n as u64, DType::F64);
+    let inputs = the("solve").inputs(&case);
+    let a = inputs[0].dense_slice::<f64>().unwrap();
+    let stream = gpubench_model::data::generator::Stream::new(case.seed, 0);
+    let x: Vec<f64> =
+        (0..(n * n) as u64).map(|i| (stream.uniform::<f64>(i) * 524_288.0).floor() / 524_288.0).collect();
+    let product = |k: usize, i: usize, j: usize| x[k * n + i] * x[k * n + j];
+    for i in 0..n {
+        for j in 0..n {
+            let one = f64::from(u8::from(i == j));
+            let backward = (0..n).rev().map(|k| product(k, i, j)).sum::<f64>() + one;
+            let blocks: Vec<usize> = (0..n).collect();
+            let blocked = blocks
+                .chunks(16)
+                .map(|block| block.iter().map(|&k| product(k, i, j)).sum::<f64>())
+                .sum::<f64>();
+            let fused = (0..n).fold(0.0, |sum, k| x[k * n + i].mul_add(x[k * n + j], sum));
+            let bits = a[i * n + j].to_bits();
+            assert_eq!([backward, blocked + one, fused + one].map(f64::to_bits), [bits; 3], "{i} {j}");
+        }
+    }
+}

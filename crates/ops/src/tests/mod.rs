@@ -1,0 +1,85 @@
+//! The ops' registry and checks, tested op by op in one loop each: right answers pass, wrong ones do not.
+
+mod accepted;
+mod fast;
+mod formats;
+mod mutations;
+mod naive;
+mod registry;
+mod rejected;
+
+use gpubench_model::case::{Case, DType};
+use gpubench_model::data::{Operand, Values};
+use rayon::prelude::*;
+
+use super::{Checked, Op, Rounding, find};
+
+/// A case of `op` at its default density, or fuller where `n` is too small for that to store anything.
+fn case(op: &str, n: u64, dtype: DType) -> Case {
+    let density = the(op).default_density().map(|density| density.max(4.0 / n as f64).min(1.0));
+    Case { op: op.into(), n, dtype, density, seed: 42 }
+}
+
+fn the(op: &str) -> &'static dyn Op {
+    find(op).unwrap()
+}
+
+/// The rounding of arithmetic in the case's own type.
+fn ieee(dtype: DType) -> Rounding {
+    Rounding { input: dtype.unit_roundoff(), sum: dtype.unit_roundoff() }
+}
+
+fn check(case: &Case, inputs: &[Operand], answer: &[Operand]) -> Checked {
+    the(&case.op).check(case, inputs, answer, ieee(case.dtype)).unwrap()
+}
+
+fn values_mut(operand: &mut Operand) -> &mut Values {
+    match operand {
+        Operand::Dense(dense) => &mut dense.values,
+        Operand::Csr(csr) => &mut csr.values,
+    }
+}
+
+/// Replaces the (real part of the) element at `index`.
+fn alter(operand: &mut Operand, index: usize, change: impl Fn(f64) -> f64) {
+    match values_mut(operand) {
+        Values::F32(v) => v[index] = change(f64::from(v[index])) as f32,
+        Values::F64(v) => v[index] = change(v[index]),
+        Values::C32(v) => v[index].re = change(f64::from(v[index].re)) as f32,
+        Values::C64(v) => v[index].re = change(v[index].re),
+    }
+}
+
+/// Replaces every element, of complex ones both parts, by what `change` makes of its index and itself.
+fn change_all(operand: &mut Operand, change: impl Fn(usize, f64) -> f64 + Sync) {
+    match values_mut(operand) {
+        Values::F32(v) => {
+            v.par_iter_mut().enumerate().for_each(|(i, x)| *x = change(i, f64::from(*x)) as f32);
+        }
+        Values::F64(v) => v.par_iter_mut().enumerate().for_each(|(i, x)| *x = change(i, *x)),
+        Values::C32(v) => v.par_iter_mut().enumerate().for_each(|(i, z)| {
+            (z.re, z.im) = (change(i, f64::from(z.re)) as f32, change(i, f64::from(z.im)) as f32);
+        }),
+        Values::C64(v) => v.par_iter_mut().enumerate().for_each(|(i, z)| {
+            (z.re, z.im) = (change(i, z.re), change(i, z.im));
+        }),
+    }
+}
+
+/// Swaps rows and columns of a dense matrix.
+fn transpose(operand: &mut Operand) {
+    fn of<T: Copy>(values: &mut Vec<T>, rows: usize, cols: usize) {
+        *values = (0..cols)
+            .flat_map(|j| (0..rows).map(move |i| (i, j)))
+            .map(|(i, j)| values[i * cols + j])
+            .collect();
+    }
+    let Operand::Dense(dense) = operand else { panic!("dense operands only") };
+    let (rows, cols) = (dense.rows, dense.cols);
+    match &mut dense.values {
+        Values::F32(v) => of(v, rows, cols),
+        Values::F64(v) => of(v, rows, cols),
+        Values::C32(v) => of(v, rows, cols),
+        Values::C64(v) => of(v, rows, cols),
+    }
+}

@@ -1,0 +1,307 @@
+//! Wrong answers do not pass, however small the wrong part.
+
+use gpubench_model::data::{Csr, Dense};
+
+use super::super::OPS;
+use super::*;
+
+/// Operands and the right answer of an op.
+fn solved(op: &str, n: u64, dtype: DType) -> (Case, Vec<Operand>, Vec<Operand>) {
+    let case = case(op, n, dtype);
+    let inputs = the(op).inputs(&case);
+    let answer = naive::answer(&case, &inputs);
+    (case, inputs, answer)
+}
+
+/// Asserts that the answer is right, and wrong after the change.
+fn rejects(op: &str, n: u64, dtype: DType, name: &str, change: impl Fn(&mut Vec<Operand>)) {
+    let (case, inputs, mut answer) = solved(op, n, dtype);
+    assert!(check(&case, &inputs, &answer).is_right(), "{case} is right");
+    change(&mut answer);
+    let checked = check(&case, &inputs, &answer);
+    assert!(!checked.is_right(), "{case}: {name} passes with {checked:?}");
+}
+
+fn everywhere(name: &str, op: &str, change: impl Fn(&mut Vec<Operand>)) {
+    for &dtype in DType::ALL {
+        for n in [5, 64, 256] {
+            rejects(op, n, dtype, name, &change);
+        }
+    }
+}
+
+fn values_of(operand: &Operand) -> Vec<f64> {
+    match operand.values() {
+        Values::F32(v) => v.iter().map(|&x| f64::from(x)).collect(),
+        Values::F64(v) => v.clone(),
+        Values::C32(v) => v.iter().map(|z| f64::from(z.norm())).collect(),
+        Values::C64(v) => v.iter().map(|z| z.norm()).collect(),
+    }
+}
+
+/// Some positions of an operand: the ends, the middle and a few between.
+fn positions(operand: &Operand) -> Vec<usize> {
+    let len = operand.values().len();
+    let mut positions: Vec<usize> = (0..17).map(|k| (k * len / 17 + 7 * k) % len).collect();
+    positions.extend([len / 2, len - 1]);
+    positions
+}
+
+#[test]
+fn zero_and_stale_answers_are_wrong() {
+    for op in OPS {
+        everywhere("zero", op.name(), |answer| {
+            for part in answer {
+                for index in 0..part.values().len() {
+                    alter(part, index, |_| 0.0);
+                }
+            }
+        });
+        for &dtype in DType::ALL {
+            let (case, inputs, _) = solved(op.name(), 31, dtype);
+            if inputs.is_empty() {
+                continue; // A count does not depend on the seed.
+            }
+            let other = Case { seed: 43, ..case.clone() };
+            let stale = naive::answer(&other, &op.inputs(&other));
+            assert!(!check(&case, &inputs, &stale).is_right(), "{case}: stale");
+        }
+    }
+}
+
+#[test]
+fn one_value_that_is_not_finite_has_the_largest_error() {
+    for op in OPS {
+        for &dtype in DType::ALL {
+            let (case, inputs, answer) = solved(op.name(), 31, dtype);
+            for part in 0..answer.len() {
+                for index in positions(&answer[part]) {
+                    for poison in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+                        let mut answer = answer.clone();
+                        alter(&mut answer[part], index, |_| poison);
+                        assert_eq!(check(&case, &inputs, &answer).value, f64::MAX, "{case} {part} {index}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn one_entry_off_by_one_percent_is_wrong() {
+    let entry_by_entry =
+        ["elementwise", "sin", "reduction", "spmv", "transfer", "overhead", "transfer-loop", "host-loop"];
+    for op in OPS {
+        for &dtype in DType::ALL {
+            let (case, inputs, answer) = solved(op.name(), 256, dtype);
+            for part in 0..answer.len() {
+                let values = values_of(&answer[part]);
+                let typical = (values.iter().map(|x| x * x).sum::<f64>() / values.len() as f64).sqrt();
+                for index in positions(&answer[part]) {
+                    // An entry far below its neighbours has no visible 1 %.
+                    if values[index].abs() < 0.5 * typical && !entry_by_entry.contains(&op.name()) {
+                        continue;
+                    }
+                    let mut answer = answer.clone();
+                    alter(&mut answer[part], index, |x| x + 0.01 * values[index]);
+                    let checked = check(&case, &inputs, &answer);
+                    assert!(!checked.is_right(), "{case}: part {part} at {index} passes with {checked:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn transposed_answers_are_wrong() {
+    for op in ["matmul", "elementwise", "sin", "fft", "transfer", "transfer-loop", "host-loop"] {
+        everywhere("transposed", op, |answer| transpose(&mut answer[0]));
+    }
+    for part in [0, 2] {
+        everywhere("a transposed factor", "svd", |answer| transpose(&mut answer[part]));
+    }
+    everywhere("swapped factors", "svd", |answer| answer.swap(0, 2));
+}
+
+#[test]
+fn two_entries_swapped_in_any_row_are_wrong() {
+    let dense = ["matmul", "elementwise", "sin", "fft", "transfer", "transfer-loop", "host-loop"];
+    for op in dense.into_iter().chain(["spgemm", "spmv", "solve"]) {
+        for &dtype in DType::ALL {
+            let (case, inputs, answer) = solved(op, 64, dtype);
+            let values = values_of(&answer[0]);
+            for index in positions(&answer[0]).into_iter().filter(|index| index % 64 > 0) {
+                let mut answer = answer.clone();
+                alter(&mut answer[0], index, |_| values[index - 1]);
+                alter(&mut answer[0], index - 1, |_| values[index]);
+                assert!(!check(&case, &inputs, &answer).is_right(), "{case}: swapped at {index}");
+            }
+        }
+    }
+}
+
+#[test]
+fn one_changed_value_of_a_copy_and_one_thing_left_out_are_wrong() {
+    everywhere("next value", "transfer", |answer| {
+        let last = answer[0].values().len() - 1;
+        alter(&mut answer[0], last, |x| f64::from((x as f32).next_up()));
+    });
+    everywhere("one thing left out", "overhead", |answer| alter(&mut answer[0], 0, |count| count - 1.0));
+}
+
+#[test]
+fn a_sine_too_many_or_too_few_is_wrong() {
+    let each = |answer: &mut Vec<Operand>, change: fn(f64) -> f64| {
+        (0..answer[0].values().len()).for_each(|index| alter(&mut answer[0], index, change));
+    };
+    everywhere("one too many", "transfer-loop", |answer| each(answer, f64::sin));
+    everywhere("one too few", "transfer-loop", |answer| each(answer, f64::asin));
+}
+
+#[test]
+fn moments_in_the_wrong_order_or_of_a_sample_are_wrong() {
+    everywhere("sum and mean swapped", "reduction", |answer| {
+        let values = values_of(&answer[0]);
+        alter(&mut answer[0], 0, |_| values[1]);
+        alter(&mut answer[0], 1, |_| values[0]);
+    });
+    for (n, dtype) in [(2, DType::F32), (100, DType::F32), (2, DType::F64), (512, DType::F64)] {
+        let count = (n * n) as f64;
+        rejects("reduction", n, dtype, "sample deviation", |answer| {
+            alter(&mut answer[0], 2, |std| std * (count / (count - 1.0)).sqrt());
+        });
+    }
+}
+
+#[test]
+fn running_float32_sums_drift_too_far_and_float64_sums_do_not() {
+    for n in [500, 1000, 2048] {
+        let (case, inputs, _) = solved("reduction", n, DType::F32);
+        let drifted = check(&case, &inputs, &naive::running_moments(&case, &inputs));
+        assert!(!drifted.is_right(), "{drifted:?}");
+        let side = case.side();
+        let widened = Operand::dense(side, side, values_of(&inputs[0]));
+        let summed = naive::running_moments(&Case { dtype: DType::F64, ..case.clone() }, &[widened]);
+        let checked = check(&case, &inputs, &summed);
+        assert!(checked.value < 1e-3 * checked.bound, "{checked:?}");
+    }
+}
+
+fn spectrum(answer: &mut [Operand]) -> (&mut Values, usize) {
+    match &mut answer[0] {
+        Operand::Dense(Dense { values, rows, .. }) => (values, *rows),
+        Operand::Csr(_) => panic!("a spectrum is dense"),
+    }
+}
+
+#[test]
+fn a_missing_half_and_a_conjugate_spectrum_are_wrong() {
+    everywhere("right half missing", "fft", |answer| match spectrum(answer) {
+        (Values::C32(f), n) => f.chunks_mut(n).for_each(|row| row[n / 2 + 1..].fill(Default::default())),
+        (Values::C64(f), n) => f.chunks_mut(n).for_each(|row| row[n / 2 + 1..].fill(Default::default())),
+        _ => panic!("a spectrum is complex"),
+    });
+    everywhere("conjugate", "fft", |answer| match spectrum(answer) {
+        (Values::C32(f), _) => f.iter_mut().for_each(|z| *z = z.conj()),
+        (Values::C64(f), _) => f.iter_mut().for_each(|z| *z = z.conj()),
+        _ => panic!("a spectrum is complex"),
+    });
+    everywhere("half mirrored along columns only", "fft", |answer| match spectrum(answer) {
+        (Values::C32(f), n) => {
+            f.chunks_mut(n).for_each(|row| (1..n.div_ceil(2)).for_each(|c| row[n - c] = row[c].conj()))
+        }
+        (Values::C64(f), n) => {
+            f.chunks_mut(n).for_each(|row| (1..n.div_ceil(2)).for_each(|c| row[n - c] = row[c].conj()))
+        }
+        _ => panic!("a spectrum is complex"),
+    });
+}
+
+#[test]
+fn unsorted_negative_or_skewed_factors_are_wrong() {
+    everywhere("ascending values", "svd", |answer| {
+        let values = values_of(&answer[1]);
+        values.iter().rev().enumerate().for_each(|(i, &s)| alter(&mut answer[1], i, |_| s));
+    });
+    everywhere("negative value", "svd", |answer| {
+        let last = answer[1].values().len() - 1;
+        alter(&mut answer[1], last, |s| -s);
+    });
+    everywhere("sign of a column of U", "svd", |answer| {
+        let n = answer[1].values().len();
+        (0..n).for_each(|i| alter(&mut answer[0], i * n + n / 2, |u| -u));
+    });
+    everywhere("columns of U not of unit length", "svd", |answer| {
+        let n = answer[1].values().len();
+        (0..n).for_each(|i| alter(&mut answer[0], i * n, |u| 1.01 * u));
+        alter(&mut answer[1], 0, |s| s / 1.01);
+    });
+}
+
+fn product(answer: &mut [Operand]) -> &mut Csr {
+    match &mut answer[0] {
+        Operand::Csr(csr) => csr,
+        Operand::Dense(_) => panic!("a sparse product is sparse"),
+    }
+}
+
+#[test]
+fn wrong_structure_of_a_sparse_product_is_wrong() {
+    let last_of_a_pair = |c: &Csr| c.indptr.windows(2).find(|w| w[1] - w[0] > 1).unwrap()[1] as usize - 1;
+    everywhere("column twice", "spgemm", |answer| {
+        let c = product(answer);
+        let k = last_of_a_pair(c);
+        c.indices[k] = c.indices[k - 1];
+    });
+    everywhere("columns swapped", "spgemm", |answer| {
+        let c = product(answer);
+        let k = last_of_a_pair(c);
+        c.indices.swap(k, k - 1);
+    });
+    everywhere("column out of range", "spgemm", |answer| product(answer).indices[0] = i32::MAX);
+    everywhere("column negative", "spgemm", |answer| product(answer).indices[0] = -1);
+    everywhere("offset moved", "spgemm", |answer| {
+        let c = product(answer);
+        let row = (1..c.rows).find(|&i| c.indptr[i] < c.indptr[i + 1]).unwrap();
+        c.indptr[row] += 1;
+    });
+    everywhere("offsets fall", "spgemm", |answer| product(answer).indptr[1] = i32::MAX);
+    everywhere("offset missing", "spgemm", |answer| {
+        product(answer).indptr.pop();
+    });
+    everywhere("empty", "spgemm", |answer| {
+        let c = product(answer);
+        c.indptr.fill(0);
+        c.indices.clear();
+        c.values = if matches!(c.values, Values::F32(_)) { Values::F32(vec![]) } else { Values::F64(vec![]) };
+    });
+}
+
+#[test]
+fn unsorted_columns_of_a_sparse_product_are_right() {
+    let (case, inputs, mut answer) = solved("spgemm", 64, DType::F64);
+    let c = product(&mut answer);
+    let Values::F64(values) = &mut c.values else { panic!("float64") };
+    for ends in c.indptr.windows(2) {
+        let range = ends[0] as usize..ends[1] as usize;
+        c.indices[range.clone()].reverse();
+        values[range].reverse();
+    }
+    assert!(check(&case, &inputs, &answer).is_right());
+}
+
+#[test]
+fn answers_of_the_wrong_shape_or_type_are_errors() {
+    for op in OPS {
+        let (case, inputs, answer) = solved(op.name(), 5, DType::F32);
+        let other = solved(op.name(), 4, DType::F32).2;
+        let check = |answer: &[Operand]| op.check(&case, &inputs, answer, ieee(DType::F32));
+        assert!(check(&answer).is_ok());
+        assert!(check(&[]).is_err(), "{case}: nothing");
+        // A few float64 numbers have the same form in every case.
+        if !["reduction", "overhead"].contains(&op.name()) {
+            assert!(check(&other).is_err(), "{case}: another size");
+            assert!(check(&solved(op.name(), 5, DType::F64).2).is_err(), "{case}: another type");
+        }
+    }
+}

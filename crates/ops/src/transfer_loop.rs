@@ -1,0 +1,63 @@
+//! A loop of sines over a matrix that starts and ends on the host; knows how it is judged element by element.
+
+use gpubench_model::case::Case;
+use gpubench_model::data::Operand;
+use gpubench_model::error::CellError;
+
+use super::judge::sines;
+use super::volume::{dense_bytes, element, side};
+use super::{Checked, Limit, Op, Rounding, Work, uniform_square};
+
+/// How often the sine is taken.
+pub const SINES: usize = 100;
+
+/// `x = sin(x)`, [`SINES`] times.
+pub struct TransferLoop;
+
+impl Op for TransferLoop {
+    fn name(&self) -> &'static str {
+        "transfer-loop"
+    }
+
+    fn summary(&self) -> &'static str {
+        "x = sin(x), 100 times, from host memory back to host memory"
+    }
+
+    fn default_sizes(&self) -> &'static [u64] {
+        &[100, 1000, 3000]
+    }
+
+    /// One operation an element and sine; the operand in, the answer out.
+    fn work(&self, case: &Case) -> Work {
+        let n = side(case);
+        Work { flop: SINES as f64 * n * n, bytes: 2.0 * n * n * element(case.dtype) }
+    }
+
+    fn limit(&self) -> Limit {
+        Limit::Bus
+    }
+
+    fn copies_itself(&self) -> bool {
+        true
+    }
+
+    fn footprint(&self, case: &Case) -> u128 {
+        dense_bytes(case, 2, 0)
+    }
+
+    fn inputs(&self, case: &Case) -> Vec<Operand> {
+        vec![uniform_square(case, 0)]
+    }
+
+    /// The largest relative error of an element; at most 8 unit roundoffs for each sine, 4.8e-5 in float32. One sine
+    /// too many or too few moves most elements by half a per cent.
+    fn check(
+        &self,
+        case: &Case,
+        inputs: &[Operand],
+        answer: &[Operand],
+        rounding: Rounding,
+    ) -> Result<Checked, CellError> {
+        for_dtype!(case.dtype, sines(case, inputs, answer, rounding, SINES))
+    }
+}

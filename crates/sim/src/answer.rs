@@ -1,0 +1,106 @@
+//! The answer of a simulated job in memory: two equal words stand for it, made from the operands by each execution, or
+//! spoiled as the script says.
+
+use gpubench_backend::contents::{Memory, host};
+use gpubench_model::case::Case;
+use gpubench_model::data::hash::fnv1a;
+use gpubench_model::data::{Operand, Values};
+use gpubench_ops::{self as op, Decisive};
+
+use super::rule::Answer;
+
+/// A word that stands for an answer with a NaN.
+const NAN: u64 = 0x7FF8_0000_0000_0000;
+
+/// The words, and what faults remember.
+pub(super) struct AnswerMemory {
+    words: [u64; 2],
+    /// The element on which the words depend.
+    decisive: Option<Decisive>,
+    /// The right word of the last execution, and of the first.
+    last: u64,
+    first: Option<u64>,
+    /// What another stream has still to write.
+    pending: Option<u64>,
+}
+
+impl AnswerMemory {
+    /// The memory of a job that has not been executed.
+    pub(super) fn new(case: &Case, inputs: &[Operand]) -> Self {
+        let decisive = op::find(&case.op).and_then(|op| op.decisive_element(case, inputs));
+        AnswerMemory { words: [0; 2], decisive, last: 0, first: None, pending: None }
+    }
+
+    /// The memory, for checks.
+    pub(super) fn memory(&mut self) -> Memory<'_> {
+        host(&mut self.words)
+    }
+
+    /// The word of the right answer.
+    fn right(&self, inputs: &[Operand]) -> u64 {
+        let value = self.decisive.and_then(|at| element(inputs.get(at.operand)?, at.element));
+        fnv1a(0, &value.unwrap_or_default().to_bits().to_le_bytes())
+    }
+
+    /// Writes the right answer.
+    pub(super) fn write_right(&mut self, inputs: &[Operand]) {
+        self.words = [self.right(inputs); 2];
+    }
+
+    /// What an execution with that fault does to the answer and the operands. `wrong` is the chance of a race.
+    pub(super) fn execute(&mut self, fault: Answer, wrong: bool, inputs: &mut [Operand]) {
+        self.settle();
+        let right = self.right(inputs);
+        let (first, last) = (*self.first.get_or_insert(right), std::mem::replace(&mut self.last, right));
+        match fault {
+            Answer::Right => self.words = [right; 2],
+            Answer::Wrong => self.words = [!right; 2],
+            Answer::Racy => self.words = [if wrong { !right } else { right }; 2],
+            Answer::Nan => self.words = [NAN; 2],
+            Answer::Partial => self.words[0] = right,
+            Answer::Earlier => self.words = [last; 2],
+            Answer::Cached => self.words = [first; 2],
+            Answer::Late => self.pending = Some(right),
+            Answer::Stale | Answer::InReset => {}
+            Answer::OverwritesOperand => {
+                self.words = [right; 2];
+                inputs.iter_mut().take(1).for_each(overwrite);
+            }
+        }
+    }
+
+    /// Has other streams come to their end.
+    pub(super) fn settle(&mut self) {
+        if let Some(word) = self.pending.take() {
+            self.words = [word; 2];
+        }
+    }
+
+    /// Whether it holds the right answer.
+    pub(super) fn is_right(&self, inputs: &[Operand]) -> bool {
+        self.words == [self.right(inputs); 2]
+    }
+
+    /// Whether it holds a NaN.
+    pub(super) fn is_nan(&self) -> bool {
+        self.words == [NAN; 2]
+    }
+}
+
+/// One element of an operand.
+fn element(operand: &Operand, index: usize) -> Option<f64> {
+    match operand.values() {
+        Values::F32(values) => values.get(index).map(|value| f64::from(*value)),
+        Values::F64(values) => values.get(index).copied(),
+        Values::C32(_) | Values::C64(_) => None,
+    }
+}
+
+/// Changes the last element.
+fn overwrite(operand: &mut Operand) {
+    let values = match operand {
+        Operand::Dense(dense) => &mut dense.values,
+        Operand::Csr(csr) => &mut csr.values,
+    };
+    values.bytes_mut().iter_mut().last().into_iter().for_each(|byte| *byte ^= 0x40);
+}

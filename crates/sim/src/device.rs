@@ -1,0 +1,201 @@
+//! The simulated device at work: its clock shows what the script says, its faults are real.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use gpubench_backend::{
+    Backend, Ceilings, Conditions, DevicePhases, Finding, Floors, Job, Options, Sample, SetupCounts, Side,
+    Variant,
+};
+use gpubench_model::case::{Cache, Case};
+use gpubench_model::data::Operand;
+use gpubench_model::data::generator::Stream;
+use gpubench_model::data::hash::fnv1a;
+use gpubench_model::error::{CellError, Unavailable};
+
+use super::answer::AnswerMemory;
+use super::bus::Bus;
+use super::job::{Meters, SimJob, count};
+use super::law::Seconds;
+use super::rule::Fault;
+use super::script::{Script, Scripted};
+
+/// The started device.
+pub struct Device {
+    script: Script,
+    ordinal: u32,
+    scripted: Scripted,
+    variants: Vec<Variant>,
+    /// The library whose variants it runs, as the CPU's worker does.
+    library: Option<String>,
+    meters: Rc<Meters>,
+    bus: Rc<Bus>,
+}
+
+impl Device {
+    /// Starts the device that `options` name as the script says: late, or not at all.
+    pub fn start(script: Script, options: &Options) -> Result<Device, Unavailable> {
+        let (ordinal, memory) = (options.device, options.transfer);
+        let start = &script.start;
+        if let Some(Seconds(delay)) = start.delay {
+            std::thread::sleep(Duration::from_secs_f64(delay));
+        }
+        if let Some(fault) = start.outcome {
+            let reason = start.reason.clone().unwrap_or_else(|| "the script says so".into());
+            match suffer(fault, &reason) {
+                Ok(()) => {}
+                Err(CellError::Unavailable(_)) => return Err(Unavailable { reason, fix: start.fix.clone() }),
+                Err(other) => return Err(Unavailable { reason: other.to_string(), fix: start.fix.clone() }),
+            }
+        }
+        let scripted = script.device(ordinal).ok_or_else(|| {
+            let count = script.device_count();
+            let reason =
+                format!("there is no simulated device {ordinal}: the script has {count}, numbered from 0");
+            Unavailable::new(reason, "choose one of them with --device, or add a [[device]] to the script")
+        })?;
+        let variants = script.variants();
+        let Ceilings { upload, download, .. } = script.ceilings();
+        let bus = Rc::new(Bus::new(memory, upload.unwrap_or_default(), download.unwrap_or_default()));
+        let library = options.library.clone();
+        Ok(Device { script, ordinal, scripted, variants, library, meters: Rc::default(), bus })
+    }
+
+    fn count(&self, change: impl FnOnce(&mut SetupCounts)) {
+        count(&self.meters, change);
+    }
+}
+
+impl Backend for Device {
+    fn describe(&self) -> serde_json::Value {
+        let mut description = serde_json::json!({
+            "device": self.ordinal,
+            "device_count": self.script.device_count(),
+            "name": self.scripted.name,
+            "seed": self.script.seed,
+        });
+        if let Some(watts) = self.scripted.power_limit_w {
+            description["power_limit_w"] = watts.into();
+        }
+        description
+    }
+
+    fn ceilings_depend_on(&self) -> Option<serde_json::Value> {
+        serde_json::to_value(self.script.ceilings()).ok()
+    }
+
+    fn ceilings(&mut self) -> Result<Option<Ceilings>, CellError> {
+        suffer(self.script.ceilings_outcome(), "the script says so")?;
+        Ok(Some(self.script.ceilings()))
+    }
+
+    fn libraries(&self) -> Vec<Finding> {
+        let loaded = |name: &String| Finding {
+            name: name.clone(),
+            path: Some(format!("/simulated/{name}")),
+            version: None,
+            serves: vec![],
+            problem: None,
+            fix: None,
+        };
+        self.library.iter().map(loaded).collect()
+    }
+
+    fn prepare(&mut self, variant: &str, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+        let found = self.variants.iter().find(|v| v.op == case.op && v.name == variant);
+        let found = found.ok_or_else(|| {
+            CellError::Failed(format!("the script names no variant {variant} of {}", case.op))
+        })?;
+        if found.library.as_deref() != self.library.as_deref() {
+            return Err(CellError::Failed(format!("{variant} was sent to the worker of another library")));
+        }
+        let side = found.side;
+        self.count(|counts| {
+            counts.allocations += inputs.len() as u64 + 1;
+            counts.plans += 1;
+        });
+        let on_gpu = side == Side::Gpu;
+        if on_gpu {
+            self.bus.upload(inputs);
+        }
+        let behaviour = Cache::ALL.map(|cache| self.script.behaviour(variant, case, cache));
+        // Devices of one script scatter each by its own chances.
+        let seed = self.script.seed.wrapping_add(case.seed).wrapping_add(u64::from(self.ordinal) << 32);
+        Ok(Box::new(SimJob {
+            case: case.clone(),
+            answer: AnswerMemory::new(case, inputs),
+            inputs: inputs.to_vec(),
+            behaviour,
+            bus: on_gpu.then(|| Rc::clone(&self.bus)),
+            on_gpu,
+            factor: if on_gpu { self.scripted.factor } else { 1.0 },
+            event_constant_s: self.script.floors.map(|floors| floors.event_constant.0),
+            stream: Stream::new(seed, fnv1a(0, format!("{case} {variant}").as_bytes())),
+            executions: 0,
+            meters: Rc::clone(&self.meters),
+        }))
+    }
+
+    fn floors(&self) -> Option<Floors> {
+        let floors = self.script.floors?;
+        Some(Floors {
+            clock_s: floors.clock.0,
+            empty_kernel_s: Some(floors.empty_kernel.0),
+            event_constant_s: Some(floors.event_constant.0),
+            ..Floors::default()
+        })
+    }
+
+    fn phases(&mut self) -> DevicePhases {
+        self.bus.take()
+    }
+
+    fn settle(&mut self) {
+        self.meters.busy_s.set(0.0);
+    }
+
+    fn now_s(&self) -> f64 {
+        self.meters.now_s.get()
+    }
+
+    fn pause(&mut self, seconds: f64) {
+        self.meters.now_s.set(self.meters.now_s.get() + seconds);
+    }
+
+    fn conditions(&mut self) -> Conditions {
+        Conditions {
+            others: self.script.others.clone(),
+            throttle: self.script.held_down.clone(),
+            ..Conditions::default()
+        }
+    }
+
+    fn time(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {
+        self.meters.cache.set(cache);
+        job.reset()?;
+        job.execute()?;
+        Ok(self.meters.last.get())
+    }
+
+    fn setup_counts(&self) -> SetupCounts {
+        self.meters.counts.get()
+    }
+}
+
+/// Does what a fault does to a process; returns normally only for [`Fault::None`].
+pub(super) fn suffer(fault: Fault, reason: &str) -> Result<(), CellError> {
+    match fault {
+        Fault::None => Ok(()),
+        Fault::Crash => std::process::abort(),
+        Fault::Hang => loop {
+            std::thread::sleep(Duration::from_secs(3600));
+        },
+        Fault::Fail => Err(CellError::Failed(format!("a simulated call failed: {reason}"))),
+        Fault::Unavailable => {
+            Err(Unavailable::new(format!("unavailable: {reason}"), "change the script").into())
+        }
+        Fault::Panic => panic!("a simulated panic: {reason}"),
+        Fault::DeviceLost => Err(CellError::DeviceLost(format!("the simulated device is lost: {reason}"))),
+        Fault::OutOfMemory => Err(CellError::OutOfMemory { place: "device", needed: 2 << 30, free: 1 << 30 }),
+    }
+}

@@ -1,0 +1,197 @@
+//! A simulated job: times by the script, answers by the reference, and the script's faults in either.
+
+use std::cell::Cell;
+use std::ops::RangeInclusive;
+use std::rc::Rc;
+
+use gpubench_backend::contents::{Contents, Memory, host};
+use gpubench_backend::{Job, Sample, SetupCounts};
+use gpubench_model::case::{Cache, Case};
+use gpubench_model::data::generator::Stream;
+use gpubench_model::data::{Csr, Operand, Values};
+use gpubench_model::error::CellError;
+
+use super::answer::AnswerMemory;
+use super::bus::Bus;
+use super::device::suffer;
+use super::reference;
+use super::rule::{Answer, Behaviour};
+
+/// The device's clock, the state it is in, what the last execution took, and what all have set up so far.
+#[derive(Default)]
+pub(super) struct Meters {
+    /// Simulated seconds since the start.
+    pub(super) now_s: Cell<f64>,
+    /// Simulated seconds of work since the last pause.
+    pub(super) busy_s: Cell<f64>,
+    pub(super) cache: Cell<Cache>,
+    pub(super) last: Cell<Sample>,
+    pub(super) counts: Cell<SetupCounts>,
+}
+
+/// How much longer an execution takes while the clock is held down, and the clocks then and else, in MHz.
+const THROTTLED: f64 = 1.4;
+const SM_MHZ: [f64; 2] = [1400.0, 1980.0];
+
+/// Times of an execution whose rates and variances are finite numbers.
+const TIMES_S: RangeInclusive<f64> = 1e-15..=1e15;
+
+/// Changes the counts.
+pub(super) fn count(meters: &Meters, change: impl FnOnce(&mut SetupCounts)) {
+    let mut counts = meters.counts.get();
+    change(&mut counts);
+    meters.counts.set(counts);
+}
+
+pub(super) struct SimJob {
+    pub(super) case: Case,
+    pub(super) inputs: Vec<Operand>,
+    pub(super) answer: AnswerMemory,
+    /// Cold and hot.
+    pub(super) behaviour: [Behaviour; 2],
+    pub(super) on_gpu: bool,
+    /// The way to and from the device, for variants that run on one.
+    pub(super) bus: Option<Rc<Bus>>,
+    /// How many times longer everything takes on this device.
+    pub(super) factor: f64,
+    pub(super) event_constant_s: Option<f64>,
+    pub(super) stream: Stream,
+    pub(super) executions: u64,
+    pub(super) meters: Rc<Meters>,
+}
+
+impl SimJob {
+    fn behaviour(&self) -> Behaviour {
+        self.behaviour[usize::from(self.meters.cache.get() == Cache::Hot)]
+    }
+
+    /// What the next execution takes, in seconds.
+    fn elapsed_s(&self, behaviour: &Behaviour, throttled: bool) -> Result<f64, CellError> {
+        let ramp = behaviour.ramp * (-self.meters.busy_s.get() / behaviour.ramp_s).exp();
+        let held_down = if throttled { THROTTLED } else { 1.0 };
+        let scatter = behaviour.scatter.factor(self.stream, self.executions);
+        let elapsed_s = behaviour.time_s * self.factor * scatter * (1.0 + ramp) * held_down;
+        if TIMES_S.contains(&elapsed_s) {
+            return Ok(elapsed_s);
+        }
+        let (case, k) = (&self.case, self.executions);
+        let what = format!("the script gives execution {k} of {case} a time of {elapsed_s:e} s");
+        Err(CellError::Failed(format!("{what}: change its time, noise or drift")))
+    }
+
+    /// What is wrong with the answer of the next execution.
+    fn fault(&self) -> Answer {
+        let behaviour = self.behaviour();
+        if self.executions >= behaviour.after { behaviour.answer } else { Answer::Right }
+    }
+
+    /// Whether chance number `which` of this execution falls into `share`.
+    fn happens(&self, which: u64, share: f64) -> bool {
+        // Streams of scatter count up from 0; these count down from the top.
+        self.stream.uniform::<f64>(u64::MAX - 1 - 3 * self.executions - which) < share
+    }
+}
+
+impl Job for SimJob {
+    fn reset(&mut self) -> Result<(), CellError> {
+        self.answer.settle();
+        if self.fault() == Answer::InReset {
+            self.answer.write_right(&self.inputs);
+        }
+        Ok(())
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        let mut contents = Contents { answer: vec![self.answer.memory()], ..Contents::default() };
+        for (number, operand) in self.inputs.iter_mut().enumerate() {
+            let values = match operand {
+                Operand::Dense(dense) => &mut dense.values,
+                Operand::Csr(csr) => {
+                    contents.fixed.extend([host(&mut csr.indptr), host(&mut csr.indices)]);
+                    &mut csr.values
+                }
+            };
+            contents.operands.push((number, Memory::Host(values.bytes_mut())));
+        }
+        contents
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        let behaviour = self.behaviour();
+        if self.executions >= behaviour.after {
+            suffer(behaviour.fault, "the script says so")?;
+        }
+        if behaviour.allocates {
+            count(&self.meters, |counts| counts.allocations += 1);
+        }
+        let throttled = self.on_gpu && self.happens(0, behaviour.throttled);
+        let elapsed_s = self.elapsed_s(&behaviour, throttled)?;
+        self.meters.last.set(Sample {
+            host_s: elapsed_s,
+            device_s: self.on_gpu.then_some(elapsed_s),
+            events_s: self.event_constant_s.filter(|_| self.on_gpu).map(|constant| elapsed_s + constant),
+            enqueue_s: None,
+            held: self.on_gpu.then_some(true),
+            sm_mhz: self.on_gpu.then_some(SM_MHZ[usize::from(!throttled)]),
+            switches: (!self.on_gpu).then(|| u64::from(self.happens(1, behaviour.switched))),
+            page_faults: None,
+            throttled,
+        });
+        self.meters.now_s.set(self.meters.now_s.get() + elapsed_s);
+        self.meters.busy_s.set(self.meters.busy_s.get() + elapsed_s);
+        let wrong = self.happens(2, 0.5);
+        self.answer.execute(self.fault(), wrong, &mut self.inputs);
+        self.executions += 1;
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        self.answer.settle();
+        let mut answer = reference::answer(&self.case, &self.inputs)?;
+        if !self.answer.is_right(&self.inputs)
+            && let Some(part) = answer.first_mut()
+        {
+            spoil(part, self.answer.is_nan(), self.stream.bits(u64::MAX));
+        }
+        if let Some(bus) = &self.bus {
+            bus.download(&answer);
+        }
+        Ok(answer)
+    }
+}
+
+/// Changes one entry, to NaN where `nan`, or adds one to a matrix that stores none.
+fn spoil(part: &mut Operand, nan: bool, chance: u64) {
+    let (factor, term) = if nan { (f32::NAN, f32::NAN) } else { (1.5, 1.0) };
+    if let Operand::Csr(csr) = part
+        && csr.nnz() == 0
+    {
+        add_entry(csr);
+        return;
+    }
+    let values = match part {
+        Operand::Dense(dense) => &mut dense.values,
+        Operand::Csr(csr) => &mut csr.values,
+    };
+    let index = usize::try_from(chance % values.len().max(1) as u64).unwrap_or(0);
+    match values {
+        Values::F32(v) => v.iter_mut().skip(index).take(1).for_each(|x| *x = *x * factor + term),
+        Values::F64(v) => {
+            v.iter_mut().skip(index).take(1).for_each(|x| *x = *x * f64::from(factor) + f64::from(term));
+        }
+        Values::C32(v) => v.iter_mut().skip(index).take(1).for_each(|z| z.re = z.re * factor + term),
+        Values::C64(v) => {
+            v.iter_mut().skip(index).take(1).for_each(|z| z.re = z.re * f64::from(factor) + f64::from(term));
+        }
+    }
+}
+
+fn add_entry(csr: &mut Csr) {
+    csr.indices.push(0);
+    csr.indptr.iter_mut().skip(1).for_each(|offset| *offset = 1);
+    match &mut csr.values {
+        Values::F32(v) => v.push(1.0),
+        Values::F64(v) => v.push(1.0),
+        Values::C32(_) | Values::C64(_) => {}
+    }
+}

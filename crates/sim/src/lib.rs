@@ -1,0 +1,49 @@
+//! The simulated device: right answers, scripted times and faults, for tests and for machines without a GPU.
+//!
+//! `docs/sim.md` describes the script. Reported times are not slept; equal scripts and seeds give equal times.
+
+mod answer;
+mod bus;
+mod ceilings;
+mod device;
+mod job;
+mod law;
+mod reference;
+mod rule;
+mod script;
+
+use gpubench_backend::{Backend, Options, Registration, Variant};
+use gpubench_model::error::Unavailable;
+
+use device::Device;
+use script::Script;
+
+/// The registration.
+pub const REGISTRATION: Registration = Registration {
+    name: "sim",
+    summary: "simulated device: times and faults from a script (--sim FILE)",
+    simulated: true,
+    variants,
+    start,
+    findings: |_| vec![],
+};
+
+/// The step that supplies a script.
+const PASS_A_SCRIPT: &str = "pass --sim FILE; configs/sim-example.toml is one, docs/sim.md explains it";
+
+/// The variants that the script names; an error without a script.
+fn variants(options: &Options) -> anyhow::Result<Vec<Variant>> {
+    match &options.sim {
+        Some(path) => Ok(Script::read(path)?.variants()),
+        None => anyhow::bail!("the sim backend needs a script: {PASS_A_SCRIPT}"),
+    }
+}
+
+fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
+    let Some(path) = &options.sim else {
+        return Err(Unavailable::new("the sim backend needs a script", PASS_A_SCRIPT));
+    };
+    let script = Script::read(path)
+        .map_err(|error| Unavailable::new(format!("{error:#}"), "docs/sim.md describes the script"))?;
+    Ok(Box::new(Device::start(script, options)?))
+}

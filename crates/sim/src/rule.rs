@@ -1,0 +1,202 @@
+//! Rules of a script: which cells they are about, and what those cells do.
+
+use anyhow::{bail, ensure};
+use gpubench_backend::Variant;
+use gpubench_model::case::{Cache, Case, DType};
+use gpubench_ops::OPS;
+use gpubench_text::glob::glob;
+use gpubench_text::size_filter::SizeFilter;
+use gpubench_text::words::matches_some;
+use serde::Deserialize;
+
+use super::law::{Law, Scatter, Seconds};
+
+/// What matching cells do. Of two rules that set the same key the later one counts.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    #[serde(default = "anything")]
+    variant: String,
+    #[serde(default = "anything")]
+    op: String,
+    #[serde(default = "anything")]
+    dtype: String,
+    #[serde(default = "anything")]
+    cache: String,
+    #[serde(default)]
+    n: SizeFilter,
+    time: Option<Law>,
+    noise: Option<f64>,
+    drift: Option<f64>,
+    outliers: Option<f64>,
+    outlier_factor: Option<f64>,
+    ramp: Option<f64>,
+    ramp_time: Option<Seconds>,
+    throttled: Option<f64>,
+    switched: Option<f64>,
+    answer: Option<Answer>,
+    outcome: Option<Fault>,
+    after: Option<u64>,
+    allocates: Option<bool>,
+}
+
+/// Whether answers are right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// The reference's answer.
+    Right,
+    /// The same with one entry changed.
+    Wrong,
+    /// Wrong in half of the executions, by chance.
+    Racy,
+    /// With a NaN.
+    Nan,
+    /// An execution writes the first half of the answer.
+    Partial,
+    /// An execution writes nothing.
+    Stale,
+    /// An execution writes the answer of the execution before.
+    Earlier,
+    /// An execution writes the answer of the first execution, whatever the operands hold by then.
+    Cached,
+    /// The answer is written after the execution has ended, as by work on another stream.
+    Late,
+    /// The answer is written by the reset before the execution, outside the clock.
+    InReset,
+    /// The answer is right, and an operand is overwritten.
+    OverwritesOperand,
+}
+
+/// What a cell does instead of its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fault {
+    /// No fault: takes back what an earlier rule said.
+    None,
+    /// The process aborts.
+    Crash,
+    /// The call never returns.
+    Hang,
+    /// The call reports an error.
+    Fail,
+    /// The variant is missing.
+    Unavailable,
+    /// The code panics.
+    Panic,
+    /// The device is lost.
+    DeviceLost,
+    /// The device has too little memory.
+    OutOfMemory,
+}
+
+/// What one cell does, from all rules that match it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Behaviour {
+    /// Time of one execution, in seconds, before scatter.
+    pub time_s: f64,
+    /// Scatter around it.
+    pub scatter: Scatter,
+    /// How much longer, relatively, the first execution after a pause takes; it fades.
+    pub ramp: f64,
+    /// Time in which it fades to a third, in seconds.
+    pub ramp_s: f64,
+    /// Share of executions during which the device's clock is held down, so that they take longer.
+    pub throttled: f64,
+    /// Share of executions during which the processor is taken away once.
+    pub switched: f64,
+    /// Whether the answer is right.
+    pub answer: Answer,
+    /// What it does instead of its work.
+    pub fault: Fault,
+    /// Executions before the fault, and before the answer is anything but right.
+    pub after: u64,
+    /// Whether each execution counts an allocation.
+    pub allocates: bool,
+}
+
+impl Rule {
+    /// Whether its numbers make sense; an error names the key.
+    pub fn check(&self) -> anyhow::Result<()> {
+        let shares =
+            [("outliers", self.outliers), ("throttled", self.throttled), ("switched", self.switched)];
+        for (key, value) in shares.into_iter().chain([("noise", self.noise), ("ramp", self.ramp)]) {
+            if value.is_some_and(|v| !(v.is_finite() && v >= 0.0)) {
+                bail!("{key} must be a number from 0 on");
+            }
+        }
+        if let Some((key, _)) = shares.iter().find(|(_, share)| share.is_some_and(|share| share > 1.0)) {
+            bail!("{key} is a share of executions: at most 1");
+        }
+        if self.outlier_factor.is_some_and(|factor| !(factor.is_finite() && factor > 0.0)) {
+            bail!("outlier_factor must be a number above 0");
+        }
+        if self.drift.is_some_and(|drift| !(drift.is_finite() && drift > -1.0)) {
+            bail!(
+                "drift must be a number above -1: it is the relative growth from one execution to the next"
+            );
+        }
+        Ok(())
+    }
+
+    /// Whether some cell of `variants` can match; an error names the glob that matches nothing.
+    pub fn check_matches(&self, variants: &[Variant]) -> anyhow::Result<()> {
+        let names = || variants.iter().map(|variant| variant.name.as_ref());
+        matches_some("variant", "variant of the script", &self.variant, names())?;
+        matches_some("op", "op", &self.op, OPS.iter().map(|op| op.name()))?;
+        matches_some("dtype", "dtype", &self.dtype, DType::ALL.iter().map(|dtype| dtype.name()))?;
+        matches_some(
+            "cache",
+            "state of the caches",
+            &self.cache,
+            Cache::ALL.iter().map(|cache| cache.name()),
+        )?;
+        let does = |variant: &Variant| {
+            glob(&self.variant, &variant.name)
+                && glob(&self.op, &variant.op)
+                && variant.dtypes.iter().any(|dtype| glob(&self.dtype, dtype.name()))
+        };
+        ensure!(
+            variants.iter().any(does),
+            "no variant named {} does op {} in dtype {}: the rule is about nothing",
+            self.variant,
+            self.op,
+            self.dtype
+        );
+        Ok(())
+    }
+
+    /// Whether it is about `variant` on `case` with the caches in that state.
+    pub fn is_about(&self, variant: &str, case: &Case, cache: Cache) -> bool {
+        glob(&self.variant, variant)
+            && glob(&self.cache, cache.name())
+            && glob(&self.op, &case.op)
+            && glob(&self.dtype, case.dtype.name())
+            && self.n.contains(case.n)
+    }
+
+    /// Sets what it says.
+    pub fn apply(&self, case: &Case, behaviour: &mut Behaviour) {
+        fn set<T: Copy>(place: &mut T, value: Option<T>) {
+            *place = value.unwrap_or(*place);
+        }
+        set(&mut behaviour.time_s, self.time.map(|law| law.at(case.n)));
+        set(&mut behaviour.scatter.noise, self.noise);
+        set(&mut behaviour.scatter.drift, self.drift);
+        set(&mut behaviour.scatter.outliers, self.outliers);
+        set(&mut behaviour.scatter.outlier_factor, self.outlier_factor);
+        set(&mut behaviour.ramp, self.ramp);
+        set(&mut behaviour.ramp_s, self.ramp_time.map(|time| time.0));
+        set(&mut behaviour.throttled, self.throttled);
+        set(&mut behaviour.switched, self.switched);
+        set(&mut behaviour.answer, self.answer);
+        set(&mut behaviour.fault, self.outcome);
+        set(&mut behaviour.after, self.after);
+        set(&mut behaviour.allocates, self.allocates);
+    }
+}
+
+/// The glob that matches everything.
+pub fn anything() -> String {
+    "*".into()
+}

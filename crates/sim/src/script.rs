@@ -1,0 +1,410 @@
+//! The script of the simulated device: its variants, and rules that set times, scatter and faults.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use anyhow::{Context, bail, ensure};
+use gpubench_backend::{Accuracy, Ceilings, Side, Variant};
+use gpubench_model::case::{Cache, Case, DType};
+use gpubench_ops::OPS;
+use gpubench_text::glob::glob;
+use gpubench_text::toml_error;
+use gpubench_text::words::matches_some;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::ceilings::ScriptedCeilings;
+use super::law::{Scatter, Seconds};
+use super::rule::{Answer, Behaviour, Fault, Rule, anything};
+
+/// A whole script.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Script {
+    /// Fixes all chances.
+    #[serde(default)]
+    pub seed: u64,
+    /// How the device starts.
+    #[serde(default)]
+    pub start: Start,
+    /// What the device's clocks show around nothing.
+    pub floors: Option<ScriptedFloors>,
+    /// Other processes that it says are using it.
+    #[serde(default)]
+    pub others: Vec<String>,
+    /// Why it says that its clocks are held down.
+    #[serde(default)]
+    pub held_down: Vec<String>,
+    /// Its devices, numbered from 0; one that is like the script says where none is named.
+    #[serde(default, rename = "device")]
+    devices: Vec<Spanned<Scripted>>,
+    /// The most that it does.
+    ceilings: Option<Spanned<ScriptedCeilings>>,
+    #[serde(default, rename = "variant")]
+    variants: Vec<Spanned<Named>>,
+    #[serde(default, rename = "rule")]
+    rules: Vec<Spanned<Rule>>,
+}
+
+/// How the device starts.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Start {
+    /// How long it really takes.
+    pub delay: Option<Seconds>,
+    /// What happens instead of a start.
+    pub outcome: Option<Fault>,
+    /// Why it is unavailable.
+    pub reason: Option<String>,
+    /// What would fix it.
+    pub fix: Option<String>,
+}
+
+/// One of several devices.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Scripted {
+    /// How many times longer variants on the GPU's side take on it.
+    pub factor: f64,
+    /// What it calls itself.
+    pub name: String,
+    /// The power limit that it tells, in watts.
+    pub power_limit_w: Option<f64>,
+}
+
+impl Default for Scripted {
+    fn default() -> Self {
+        Scripted { factor: 1.0, name: "simulated".into(), power_limit_w: None }
+    }
+}
+
+/// Floors of the device's clocks.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptedFloors {
+    /// Two events with nothing between them.
+    pub clock: Seconds,
+    /// Two events around an empty kernel.
+    pub empty_kernel: Seconds,
+    /// What events add to the work between them.
+    pub event_constant: Seconds,
+}
+
+/// A variant, for every op that `op` matches.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Named {
+    name: String,
+    #[serde(default = "anything")]
+    op: String,
+    #[serde(default)]
+    ops: Vec<String>,
+    #[serde(default = "gpu")]
+    side: Side,
+    #[serde(default = "ieee")]
+    accuracy: Accuracy,
+    #[serde(default = "yes")]
+    default: bool,
+    #[serde(default = "every_dtype")]
+    dtypes: Vec<DType>,
+    #[serde(default)]
+    summary: String,
+    library: Option<String>,
+}
+
+impl Script {
+    /// Reads and checks a script; an error names the file, the place and what was expected.
+    pub fn read(path: &Path) -> anyhow::Result<Script> {
+        let text =
+            std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        Script::parse(&text).with_context(|| format!("{} is no script of the sim backend", path.display()))
+    }
+
+    /// Parses and checks the text of a script.
+    pub fn parse(text: &str) -> anyhow::Result<Script> {
+        let script: Script = toml::from_str(text).map_err(|error| {
+            let (line, problem) = toml_error::explain(text, &error);
+            anyhow::anyhow!("line {line}: {problem}")
+        })?;
+        if script.variants.is_empty() {
+            bail!("it names no [[variant]]");
+        }
+        let line = |byte: usize| format!("line {}", toml_error::line_of(text, byte));
+        for (at, named) in script.variants.iter().enumerate() {
+            let earlier = script.variants[..at].iter().map(Spanned::get_ref);
+            named.get_ref().check(earlier).with_context(|| line(named.span().start))?;
+        }
+        for device in &script.devices {
+            let factor = device.get_ref().factor;
+            ensure!(
+                factor.is_finite() && factor > 0.0,
+                "{}: factor must be a number above 0",
+                line(device.span().start)
+            );
+        }
+        if let Some(ceilings) = &script.ceilings {
+            ceilings.get_ref().check().with_context(|| line(ceilings.span().start))?;
+        }
+        let variants = script.variants();
+        for rule in &script.rules {
+            let checked = rule.get_ref().check().and_then(|()| rule.get_ref().check_matches(&variants));
+            checked.with_context(|| line(rule.span().start))?;
+        }
+        Ok(script)
+    }
+
+    /// How many devices there are: at least one.
+    pub fn device_count(&self) -> u32 {
+        u32::try_from(self.devices.len()).unwrap_or(u32::MAX).max(1)
+    }
+
+    /// The device of that number; `None` where there is none.
+    pub fn device(&self, ordinal: u32) -> Option<Scripted> {
+        match self.devices.get(usize::try_from(ordinal).ok()?) {
+            Some(device) => Some(device.get_ref().clone()),
+            None => (self.devices.is_empty() && ordinal == 0).then(Scripted::default),
+        }
+    }
+
+    /// The variants, one for each op a `[[variant]]` matches, in the order of ops.
+    pub fn variants(&self) -> Vec<Variant> {
+        let of_op = |op: &'static str| {
+            self.variants.iter().map(Spanned::get_ref).filter(move |named| named.does(op)).map(move |named| {
+                Variant {
+                    op: Cow::Borrowed(op),
+                    name: Cow::Owned(named.name.clone()),
+                    summary: Cow::Owned(named.summary.clone()),
+                    side: named.side,
+                    accuracy: named.accuracy,
+                    default: named.default,
+                    dtypes: Cow::Owned(named.dtypes.clone()),
+                    library: named.library.clone().map(Cow::Owned),
+                }
+            })
+        };
+        OPS.iter().flat_map(|op| of_op(op.name())).collect()
+    }
+
+    /// The most that the device does.
+    pub fn ceilings(&self) -> Ceilings {
+        self.ceilings
+            .as_ref()
+            .map_or_else(ScriptedCeilings::default, |named| named.get_ref().clone())
+            .ceilings(self)
+    }
+
+    /// What happens instead of measuring that.
+    pub fn ceilings_outcome(&self) -> Fault {
+        self.ceilings.as_ref().and_then(|named| named.get_ref().outcome).unwrap_or(Fault::None)
+    }
+
+    /// What `variant` does on `case`. A cell that no rule gives a time takes 100 µs.
+    pub fn behaviour(&self, variant: &str, case: &Case, cache: Cache) -> Behaviour {
+        let scatter = Scatter { noise: 0.0, drift: 0.0, outliers: 0.0, outlier_factor: 5.0 };
+        let mut behaviour = Behaviour {
+            time_s: 100e-6,
+            scatter,
+            ramp: 0.0,
+            ramp_s: 0.03,
+            throttled: 0.0,
+            switched: 0.0,
+            answer: Answer::Right,
+            fault: Fault::None,
+            after: 0,
+            allocates: false,
+        };
+        for rule in self.rules.iter().map(Spanned::get_ref).filter(|rule| rule.is_about(variant, case, cache))
+        {
+            rule.apply(case, &mut behaviour);
+        }
+        behaviour
+    }
+}
+
+impl Named {
+    /// Whether it can be named and does some op, and none that an `earlier` one of its name does.
+    fn check<'a>(&self, mut earlier: impl Iterator<Item = &'a Named>) -> anyhow::Result<()> {
+        let name = &self.name;
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+        ensure!(!name.is_empty(), "name is empty: name the variant by letters, digits, '.', '_' and '-'");
+        ensure!(name.chars().all(plain), "name {name:?} may hold letters, digits, '.', '_' and '-' only");
+        ensure!(
+            !self.dtypes.is_empty(),
+            "variant {name} does no dtype: name one, or leave dtypes out for both"
+        );
+        let ops = || OPS.iter().map(|op| op.name());
+        if self.ops.is_empty() {
+            matches_some("op", "op", &self.op, ops())?;
+        }
+        self.ops.iter().try_for_each(|pattern| matches_some("ops", "op", pattern, ops()))?;
+        let twice = earlier.find_map(|other| {
+            let mut ops = ops().filter(|op| other.name == *name && other.does(op));
+            ops.find(|op| self.does(op))
+        });
+        match twice {
+            Some(op) => bail!("two variants of {op} are named {name}: give this one another name"),
+            None => Ok(()),
+        }
+    }
+
+    fn does(&self, op: &str) -> bool {
+        if self.ops.is_empty() {
+            glob(&self.op, op)
+        } else {
+            self.ops.iter().any(|pattern| glob(pattern, op))
+        }
+    }
+}
+
+fn gpu() -> Side {
+    Side::Gpu
+}
+
+fn ieee() -> Accuracy {
+    Accuracy::Ieee
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn every_dtype() -> Vec<DType> {
+    DType::ALL.to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn case(op: &str, n: u64) -> Case {
+        Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 1 }
+    }
+
+    #[test]
+    fn later_rules_override_earlier_ones_key_by_key() {
+        let script = Script::parse(
+            "[[variant]]\nname = 'a'\n[[rule]]\ntime = '1ms'\nnoise = 0.1\n[[rule]]\nn = '100..'\ntime = '2ms'\n",
+        );
+        let script = script.unwrap();
+        assert_eq!(script.behaviour("a", &case("sin", 99), Cache::Cold).time_s, 1e-3);
+        let large = script.behaviour("a", &case("sin", 100), Cache::Cold);
+        assert_eq!((large.time_s, large.scatter.noise), (2e-3, 0.1));
+    }
+
+    #[test]
+    fn a_script_has_one_device_or_those_it_names() {
+        let script = |devices: &str| Script::parse(&format!("[[variant]]\nname = 'a'\n{devices}")).unwrap();
+        let one = script("");
+        assert_eq!((one.device_count(), one.device(0).unwrap().factor), (1, 1.0));
+        assert!(one.device(1).is_none());
+        let two = script("[[device]]\n[[device]]\nfactor = 1.08\nname = 'x'\n");
+        let second = two.device(1).unwrap();
+        assert_eq!((two.device_count(), second.factor, second.name.as_str()), (2, 1.08, "x"));
+        assert!(two.device(2).is_none());
+    }
+
+    #[test]
+    fn a_law_grows_with_the_size() {
+        let text =
+            "[[variant]]\nname='a'\n[[rule]]\ntime = { base = '1us', per_element = '2us', exponent = 2 }\n";
+        let time = Script::parse(text).unwrap().behaviour("a", &case("sin", 10), Cache::Hot).time_s;
+        assert!((time - 201e-6).abs() < 1e-12, "{time}");
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_line() {
+        for (text, part) in [
+            ("", "no [[variant]]"),
+            (
+                "[[variant]]\nname = 'a'\nop = 'matmull'\n",
+                "line 1: op = \"matmull\" matches no op: did you mean \"matmul\"?",
+            ),
+            (
+                "[[variant]]\nname = 'a'\nops = ['fft', 'ftt']\n",
+                "line 1: ops = \"ftt\" matches no op: did you mean \"fft\"?",
+            ),
+            ("[[variant]]\nname = 'a'\nside = 'gup'\n", "line 3: unknown side 'gup': did you mean 'gpu'?"),
+            (
+                "[[variant]]\nname = 'a'\naccuracy = 'tf23'\n",
+                "line 3: unknown accuracy 'tf23': did you mean 'tf32'?",
+            ),
+            (
+                "[[variant]]\nname = 'a'\ndtypes = ['f23']\n",
+                "line 3: unknown dtype 'f23': did you mean 'f32'?",
+            ),
+            ("[[variant]]\nname = 'a'\ndtypes = []\n", "line 1: variant a does no dtype"),
+            ("[[variant]]\nname = 'a'\nsied = 'cpu'\n", "line 3: unknown key 'sied': did you mean 'side'?"),
+            ("[[variant]]\nname = 'a'\n[[variant]]\nname = ''\n", "line 3: name is empty"),
+            ("[[variant]]\nname = 'a'\n[[variant]]\nname = 'b c'\n", "line 3: name \"b c\" may hold"),
+            (
+                "[[variant]]\nname = 'a'\n[[variant]]\nname = 'a'\nop = 'fft'\n",
+                "line 3: two variants of fft are named a",
+            ),
+            (
+                "[[variant]]\nname = 'a'\n[start]\noutcome = 'crahs'\n",
+                "line 4: unknown outcome 'crahs': did you mean 'crash'?",
+            ),
+            ("[[variant]]\nname = 'a'\n[[device]]\nfactor = 0\n", "line 3: factor must be a number above 0"),
+            (
+                "[[variant]]\nname = 'a'\n[[device]]\nfactr = 1\n",
+                "line 4: unknown key 'factr': did you mean 'factor'?",
+            ),
+            ("[[variant]]\nname = 'a'\n[device]\nfactor = 1\n", "line 3: write [[device]] with two brackets"),
+            ("[[variant]]\nname = 'a'\n[rule]\nnoise = 0.1\n", "line 3: write [[rule]] with two brackets"),
+            (
+                "[[variant]]\nname = 'a'\n[[rule]]\ntim = '1ms'\n",
+                "line 4: unknown key 'tim': did you mean 'time'?",
+            ),
+            ("[[variant]]\nname = 'a'\n[[rule]]\ntime = '1 parsec'\n", "line 4: duration '1 parsec'"),
+            ("[[variant]]\nname = 'a'\n[[rule]]\ntime = 0\n", "line 4: duration '0' is not more than zero"),
+            (
+                "[[variant]]\nname = 'a'\n[[rule]]\ntime = { base = '1us', per_elemnt = '1us' }\n",
+                "line 4: unknown key 'per_elemnt': did you mean 'per_element'?",
+            ),
+            ("[[variant]]\nname = 'a'\n[[rule]]\nnoise = -1.0\n", "line 3: noise must be"),
+            ("[[variant]]\nname = 'a'\n[[rule]]\ndrift = -1\n", "line 3: drift must be"),
+            ("[[variant]]\nname = 'a'\n[[rule]]\noutlier_factor = 0\n", "line 3: outlier_factor must be"),
+            (
+                "[[variant]]\nname = 'a'\n[[rule]]\noutcome = 'crahs'\n",
+                "line 4: unknown outcome 'crahs': did you mean 'crash'?",
+            ),
+            (
+                "[[variant]]\nname = 'a'\n[[rule]]\nanswer = 'worng'\n",
+                "line 4: unknown answer 'worng': did you mean 'wrong'?",
+            ),
+            (
+                "[[variant]]\nname = 'a'\n[[rule]]\nafter = -1\n",
+                "line 4: after must be a whole number from 0 on, not -1",
+            ),
+            ("[[variant]]\nname = 'a'\n[[rule]]\nn = '5..3'\n", "line 4: n = \"5..3\" runs backwards"),
+            ("[[variant]]\nname = 'a'\n[[rule]]\nn = 0\n", "line 4: n must be a size from 1 on"),
+            (
+                "[[variant]]\nname = 'a'\n[[rule]]\nvariant = 'b*'\n",
+                "line 3: variant = \"b*\" matches no variant of the script: did you mean \"a\"?",
+            ),
+            (
+                "[[variant]]\nname = 'a'\n[[rule]]\nop = 'ftt'\n",
+                "line 3: op = \"ftt\" matches no op: did you mean \"fft\"?",
+            ),
+            (
+                "[[variant]]\nname = 'a'\n[[rule]]\ndtype = 'f23'\n",
+                "line 3: dtype = \"f23\" matches no dtype",
+            ),
+            (
+                "[[variant]]\nname = 'a'\nop = 'sin'\n[[rule]]\nop = 'fft'\n",
+                "line 4: no variant named * does op fft",
+            ),
+        ] {
+            let error = format!("{:#}", Script::parse(text).unwrap_err());
+            assert!(error.contains(part), "{text:?}: {error}");
+            assert!(!error.contains('\n'), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_shipped_example_is_a_script() {
+        let script = Script::parse(include_str!("../../../configs/sim-example.toml")).unwrap();
+        assert!(script.variants().iter().any(|v| v.side == Side::Cpu));
+        assert!(script.variants().iter().any(|v| v.side == Side::Gpu));
+    }
+}
