@@ -5,23 +5,18 @@
 //! [`export`] writes it. Left of the executor nothing touches a device; right of the report none exists.
 //! `docs/architecture.md` has the picture.
 
-pub mod answer;
 pub mod backend;
-pub mod baseline;
-pub mod chart;
 pub mod cli;
-pub mod compare;
 pub mod doctor;
 pub mod executor;
-pub mod export;
-pub mod fleet;
-pub mod html;
 pub mod observe;
 pub mod plan;
 pub mod settings;
-pub mod trend;
 pub mod worker;
 
+pub use gpubench_answer as answer;
+pub use gpubench_compare::{baseline, compare, fleet, trend};
 pub use gpubench_host::{processors, user_cache};
 pub use gpubench_model::{case, data, error, measure, report};
 pub use gpubench_ops as op;
+pub use gpubench_render::{chart, export, html};

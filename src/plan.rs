@@ -4,13 +4,13 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
+use gpubench_text::pattern::Pattern;
 use gpubench_text::words;
 
 use crate::backend::{BACKENDS, Side, Variant, fewer_threads, on_threads};
 use crate::case::{Case, Cell};
 use crate::measure::sampling::Sampling;
 use crate::op::OPS;
-use crate::settings::pattern::Pattern;
 use crate::settings::{Settings, Sweep};
 use crate::worker::WorkerId;
 

@@ -3,15 +3,16 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
+use gpubench_text::pattern;
+use gpubench_text::pattern::Pattern;
 
 use super::args::{SweepArgs, YesNo};
 use crate::backend::cpu;
 use crate::settings::config::{self, SweepFile};
 use crate::settings::devices::Devices;
 use crate::settings::layer::{Layer, RunWide};
-use crate::settings::pattern::Pattern;
 use crate::settings::resolve::Request;
-use crate::settings::{pattern, sizes, words};
+use crate::settings::{sizes, words};
 
 /// The request for a sweep on one device, with nothing said of its results.
 ///

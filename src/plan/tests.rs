@@ -1,10 +1,11 @@
 use std::borrow::Cow;
 
+use gpubench_text::pattern;
+
 use super::*;
 use crate::backend::{Accuracy, Side};
 use crate::case::DType;
 use crate::settings::layer::Layer;
-use crate::settings::pattern;
 use crate::settings::resolve::Request;
 
 fn variant(op: &'static str, name: &'static str, default: bool, dtypes: &'static [DType]) -> Variant {

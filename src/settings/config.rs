@@ -5,6 +5,7 @@ mod values;
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
+use gpubench_text::pattern;
 use gpubench_text::toml_error;
 use gpubench_text::words::nearest;
 use serde::Deserialize;
@@ -14,7 +15,6 @@ use crate::backend::HostMemory;
 use crate::case::{Cache, DType};
 use crate::chart::Theme;
 use crate::settings::layer::{Layer, RunWide};
-use crate::settings::pattern;
 use crate::settings::threads::Threads;
 
 /// Name and text of each built-in sweep.

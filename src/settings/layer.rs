@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use gpubench_text::pattern::Pattern;
+
 use crate::backend::HostMemory;
 use crate::case::{Cache, DType};
 use crate::chart::Theme;
-use crate::settings::pattern::Pattern;
 use crate::settings::threads::Threads;
 
 /// What to measure, as far as one source says.

@@ -3,8 +3,11 @@
 
 #![forbid(unsafe_code)]
 
+pub mod csv;
 pub mod duration;
 pub mod glob;
+pub mod grid;
+pub mod pattern;
 pub mod percent;
 pub mod size_filter;
 pub mod toml_error;

@@ -64,6 +64,12 @@ pub fn choose(kind: &str, text: &str, valid: &[&str]) -> Result<Vec<usize>> {
     Ok(places)
 }
 
+/// A word as JSON spells it.
+pub fn json_word(value: &impl serde::Serialize) -> String {
+    let value = serde_json::to_value(value).unwrap_or_default();
+    value.as_str().unwrap_or_default().to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

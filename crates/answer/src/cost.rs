@@ -1,0 +1,206 @@
+//! What one call costs: three ways to count, and the samples that each is made of. Knows rows only.
+
+use gpubench_model::measure::drift::by_round;
+use gpubench_model::measure::stats::Summary;
+use gpubench_model::report::{Outcome, Row};
+use gpubench_model::{Side, Transfer};
+use gpubench_ops as op;
+
+use super::Estimate;
+
+/// What the time of a call includes, and so what a speed-up means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// The work alone: a GPU by its own clock, a CPU by the host's.
+    Kernel,
+    /// The host's time from the call until the answer is there, on the device: launching and waiting included.
+    Resident,
+    /// The operands to the device, the resident time, the answer back.
+    EndToEnd,
+}
+
+impl Kind {
+    /// Every kind, from the least to the most that is included.
+    pub const ALL: [Kind; 3] = [Kind::Kernel, Kind::Resident, Kind::EndToEnd];
+
+    /// The words for people: `end to end`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Kernel => "kernel",
+            Kind::Resident => "resident",
+            Kind::EndToEnd => "end to end",
+        }
+    }
+
+    /// The key in JSON: `end_to_end`.
+    pub fn key(self) -> &'static str {
+        match self {
+            Kind::Kernel => "kernel",
+            Kind::Resident => "resident",
+            Kind::EndToEnd => "end_to_end",
+        }
+    }
+}
+
+/// Independent samples of one part of a cost, in seconds.
+#[derive(Clone, Debug)]
+pub struct Part<'a> {
+    /// The samples.
+    pub samples: &'a [f64],
+    /// The round of each, where rounds are known.
+    pub rounds: &'a [u32],
+    /// Their median and its interval.
+    pub estimate: Estimate,
+}
+
+/// One call of a measured row: the parts whose medians add up.
+#[derive(Clone, Debug)]
+pub struct Cost<'a> {
+    /// The parts, at least one.
+    pub parts: Vec<Part<'a>>,
+}
+
+impl<'a> Cost<'a> {
+    /// The cost of `row`; `None` when it was not measured, or when what the kind includes is not known.
+    pub fn of(row: &'a Row, kind: Kind) -> Option<Cost<'a>> {
+        let execute = row.execute.as_ref().filter(|_| row.outcome == Outcome::Measured)?;
+        let part = |samples: &'a [f64], value: f64, [low, high]: [f64; 2]| {
+            let estimate = of_few(Estimate { value, low, high }, samples);
+            let estimate = over_rounds(estimate, samples, &execute.rounds);
+            Part { samples, rounds: &execute.rounds, estimate }
+        };
+        let on_host = || {
+            let interval = execute.host_ci95_s.unwrap_or([execute.host_median_s; 2]);
+            part(&execute.host_samples_s, execute.host_median_s, interval)
+        };
+        let parts = match kind {
+            Kind::Kernel => vec![part(&execute.samples_s, execute.median_s, execute.ci95_s)],
+            Kind::Resident => vec![on_host()],
+            Kind::EndToEnd if row.side == Side::Cpu || copies_itself(row) => vec![on_host()],
+            Kind::EndToEnd => {
+                let phases = row.phases.as_ref()?;
+                vec![copies(phases.upload.as_ref()?)?, on_host(), copies(phases.download.as_ref()?)?]
+            }
+        };
+        Some(Cost { parts })
+    }
+
+    /// The seconds of a call.
+    pub fn estimate(&self) -> Estimate {
+        let sum = self.parts.iter().map(|part| part.estimate).reduce(Estimate::plus);
+        sum.unwrap_or(Estimate { value: 0.0, low: 0.0, high: 0.0 })
+    }
+}
+
+/// The seconds of one call of `row`; `None` as for [`Cost::of`].
+pub fn estimate(row: &Row, kind: Kind) -> Option<Estimate> {
+    Some(Cost::of(row, kind)?.estimate())
+}
+
+/// Whether the executions of a row's op have the copies in them.
+fn copies_itself(row: &Row) -> bool {
+    op::find(&row.case.op).is_some_and(|op| op.copies_itself())
+}
+
+/// How far a time known by a single sample may be from the truth, as a factor. Nothing shows it: this is an assumption.
+const OF_ONE_SAMPLE: f64 = 3.0;
+
+/// Quantiles of Student's t at 97.5 % with 1, 2 and 3 degrees of freedom.
+const STUDENT: [f64; 3] = [12.706, 4.303, 3.182];
+
+/// An estimate whose interval is wide enough where there are fewer than five samples, whose range covers the median in
+/// less than 94 % of cases: Student's, of the mean of the logarithms. Five and more have an interval of their own.
+fn of_few(estimate: Estimate, samples: &[f64]) -> Estimate {
+    let factor = match samples.len() {
+        1 => OF_ONE_SAMPLE,
+        n @ 2..5 => {
+            let logs: Vec<f64> = samples.iter().map(|sample| sample.ln()).collect();
+            let mean = logs.iter().sum::<f64>() / n as f64;
+            let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (n - 1) as f64;
+            (STUDENT[n - 2] * (variance / n as f64).sqrt()).exp()
+        }
+        _ => return estimate,
+    };
+    let (low, high) = (estimate.value / factor, estimate.value * factor);
+    Estimate { low: estimate.low.min(low), high: estimate.high.max(high), ..estimate }
+}
+
+/// An estimate whose interval has the medians of all rounds in it: where rounds differ, the samples of all of them
+/// together seem to know more than they do.
+fn over_rounds(estimate: Estimate, samples: &[f64], rounds: &[u32]) -> Estimate {
+    let medians = by_round(samples, rounds).into_iter().filter_map(|round| Some(Summary::of(&round)?.median));
+    medians.fold(estimate, |wide, median| Estimate {
+        low: wide.low.min(median),
+        high: wide.high.max(median),
+        ..wide
+    })
+}
+
+fn copies(transfer: &Transfer) -> Option<Part<'_>> {
+    let Summary { median, low, high, .. } = Summary::of(&transfer.host_s)?;
+    let estimate = of_few(Estimate { value: median, low, high }, &transfer.host_s);
+    Some(Part { samples: &transfer.host_s, rounds: &[], estimate })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::report::example;
+
+    fn values(row: &Row) -> [Option<f64>; 3] {
+        Kind::ALL.map(|kind| estimate(row, kind).map(|found| (found.value * 1e9).round() / 1e9))
+    }
+
+    #[test]
+    fn each_kind_adds_to_the_one_before() {
+        let gpu = example::measured("fft", 100, "cuda", "r2c", 100e-6);
+        assert_eq!(values(&gpu), [Some(100e-6), Some(105e-6), Some(167e-6)]);
+        let cpu = example::measured("fft", 100, "cpu", "realfft", 100e-6);
+        assert_eq!(values(&cpu), [Some(100e-6); 3]);
+    }
+
+    #[test]
+    fn rounds_that_differ_widen_the_interval() {
+        let mut cpu = example::measured("fft", 100, "cpu", "realfft", 100e-6);
+        let narrow = estimate(&cpu, Kind::Kernel).unwrap();
+        let execute = cpu.execute.as_mut().unwrap();
+        for (index, sample) in execute.samples_s.iter_mut().enumerate() {
+            execute.rounds[index] = (index % 3) as u32;
+            *sample = [90e-6, 100e-6, 120e-6][index % 3];
+        }
+        let wide = estimate(&cpu, Kind::Kernel).unwrap();
+        assert!(narrow.low > 99e-6 && narrow.high < 101e-6, "{narrow:?}");
+        assert_eq!((wide.low, wide.high), (90e-6, 120e-6));
+    }
+
+    #[test]
+    fn few_samples_have_an_interval_that_allows_for_it() {
+        let of = |samples: &[f64]| {
+            let mut cpu = example::measured("fft", 100, "cpu", "realfft", 100e-6);
+            let execute = cpu.execute.as_mut().unwrap();
+            execute.samples_s = samples.to_vec();
+            execute.rounds = vec![0; samples.len()];
+            (execute.median_s, execute.ci95_s) = (samples[0], [samples[0]; 2]);
+            estimate(&cpu, Kind::Kernel).unwrap()
+        };
+        let one = of(&[2.0]);
+        assert_eq!((one.low, one.high), (2.0 / 3.0, 6.0));
+        let two = of(&[1.0, 1.01]);
+        assert!(two.low < 0.95 && two.high > 1.05, "{two:?}");
+        let three = of(&[1.0, 0.98, 1.02]);
+        assert!((1.03..1.1).contains(&three.high), "{three:?}");
+        let equal = of(&[1.0, 1.0, 1.0]);
+        assert_eq!((equal.low, equal.high), (1.0, 1.0));
+        let five = of(&[1.0, 0.9, 1.1, 1.0, 1.0]);
+        assert_eq!((five.low, five.high), (1.0, 1.0), "its own interval is kept");
+    }
+
+    #[test]
+    fn what_is_not_known_has_no_cost() {
+        let mut gpu = example::measured("fft", 100, "cuda", "r2c", 100e-6);
+        gpu.phases = None;
+        assert_eq!(values(&gpu), [Some(100e-6), Some(105e-6), None]);
+        gpu.outcome = Outcome::Incorrect;
+        assert_eq!(values(&gpu), [None; 3]);
+    }
+}

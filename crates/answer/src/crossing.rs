@@ -1,0 +1,117 @@
+//! Where the speed-up, as a function of the size, crosses 1, and the sizes at which its interval holds 1. Knows curves
+//! only.
+//!
+//! The interval of a crossing holds the sizes at which equal times are not ruled out: the 95 % interval of the speed-up
+//! at each size, measured or between two, is asked whether it holds 1 (a confidence set by inverting tests, as E. C.
+//! Fieller, "Some problems in interval estimation", Journal of the Royal Statistical Society B 16 (1954), has it for
+//! ratios).
+
+use std::ops::Range;
+
+use gpubench_model::Side;
+
+use super::curve::Curve;
+
+/// Sizes per gap at which the speed-up is looked at before a crossing is narrowed down.
+const STEPS: usize = 32;
+
+/// Halvings that narrow a crossing down.
+const HALVINGS: usize = 40;
+
+/// The speed-up as a function of the size.
+pub struct SpeedUpCurve {
+    /// The logarithms of the sizes that were measured.
+    pub sizes: Vec<f64>,
+    /// Time on the CPU.
+    pub cpu: Curve,
+    /// Time on the GPU.
+    pub gpu: Curve,
+}
+
+/// A change of the faster side, as sizes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Crossing {
+    /// Where it is.
+    pub size: f64,
+    /// The ends of its 95 % interval.
+    pub interval: [f64; 2],
+}
+
+/// Which of the three curves of the speed-up is meant.
+#[derive(Clone, Copy)]
+enum End {
+    Low,
+    Value,
+    High,
+}
+
+/// A place: a gap between measured sizes, and the logarithm of a size within it.
+type Spot = (usize, f64);
+
+impl SpeedUpCurve {
+    /// The crossing within these gaps, at whose first size `below` is faster and at whose last the other side is.
+    pub fn crossing(&self, gaps: Range<usize>, below: Side) -> Option<Crossing> {
+        // How far the speed-up is in favour of the side that wins above, from its end that is furthest from that.
+        let (sign, least, most) = match below {
+            Side::Cpu => (1.0, End::Low, End::High),
+            Side::Gpu => (-1.0, End::High, End::Low),
+        };
+        let spots = self.spots(gaps);
+        let toward = |end| move |spot: Spot| sign * self.log(spot, end);
+        let low = first(&spots, toward(most))?;
+        let high = last(&spots, toward(least))?;
+        let value = toward(End::Value);
+        let size = f64::midpoint(first(&spots, value)?, last(&spots, value)?);
+        Some(Crossing { size: size.exp(), interval: [low.min(size).exp(), high.max(size).exp()] })
+    }
+
+    /// The smallest size within these gaps at which the GPU may be as fast as the CPU.
+    pub fn gpu_may_win_from(&self, gaps: Range<usize>) -> Option<f64> {
+        first(&self.spots(gaps), |spot| self.log(spot, End::High)).map(f64::exp)
+    }
+
+    /// The largest size within these gaps at which the CPU may be as fast as the GPU.
+    pub fn cpu_may_win_to(&self, gaps: Range<usize>) -> Option<f64> {
+        last(&self.spots(gaps), |spot| self.log(spot, End::Low)).map(f64::exp)
+    }
+
+    fn spots(&self, gaps: Range<usize>) -> Vec<Spot> {
+        let within = |gap: usize| {
+            let [from, to] = [self.sizes[gap], self.sizes[gap + 1]];
+            (0..=STEPS).map(move |step| (gap, from + (to - from) * step as f64 / STEPS as f64))
+        };
+        gaps.flat_map(within).collect()
+    }
+
+    /// The logarithm of one end of the speed-up.
+    fn log(&self, (gap, x): Spot, end: End) -> f64 {
+        let Some(ratio) = self.cpu.at(gap, x).over(self.gpu.at(gap, x)) else { return f64::NAN };
+        match end {
+            End::Low => ratio.low.ln(),
+            End::Value => ratio.value.ln(),
+            End::High => ratio.high.ln(),
+        }
+    }
+}
+
+/// Where `curve` is no longer below 0 for the first time.
+fn first(spots: &[Spot], curve: impl Fn(Spot) -> f64) -> Option<f64> {
+    let at = spots.iter().position(|spot| curve(*spot) >= 0.0)?;
+    Some(zero(spots[at.saturating_sub(1)], spots[at], curve))
+}
+
+/// Where `curve` is no longer above 0 for the last time.
+fn last(spots: &[Spot], curve: impl Fn(Spot) -> f64) -> Option<f64> {
+    let at = spots.iter().rposition(|spot| curve(*spot) <= 0.0)?;
+    Some(zero(spots[at], spots[(at + 1).min(spots.len() - 1)], curve))
+}
+
+/// Where `curve` crosses 0 between two neighbouring spots, of which one is at or below 0 and the other at or above.
+fn zero((_, mut low): Spot, (gap, mut high): Spot, curve: impl Fn(Spot) -> f64) -> f64 {
+    // Of spots of two gaps, which lie at the same size, the first counts: there is nothing between them.
+    for _ in 0..HALVINGS {
+        let middle = f64::midpoint(low, high);
+        if curve((gap, middle)) < 0.0 { low = middle } else { high = middle }
+    }
+    f64::midpoint(low, high)
+}

@@ -1,0 +1,206 @@
+//! Crossover sizes as text, for tables and for sentences. Knows no format.
+
+use gpubench_model::Side;
+use gpubench_model::measure::stats::significant_digits;
+
+use super::crossover::{Crossover, Place, Stretch};
+
+/// A size with the digits that distinguish the ends of its interval, from 3 to 4: `312`, `1450`.
+pub fn size_text(size: f64, interval: [Place; 2]) -> String {
+    let digits = match interval {
+        [Place::At(low), Place::At(high)] if high > low => {
+            (significant_digits(size, (high - low) / 2.0) + 2).min(4)
+        }
+        [Place::At(_), Place::At(_)] => 4,
+        _ => 3,
+    };
+    let places = digits as i32 - 1 - size.max(1.0).log10().floor() as i32;
+    let unit = 10f64.powi(places.min(0));
+    format!("{:.0}", (size * unit).round() / unit)
+}
+
+/// `290 to 335`; `None` where no crossing is named, or where the interval is a point.
+pub fn interval_text(found: &Crossover) -> Option<String> {
+    let (Some(Place::At(_)), [Place::At(low), Place::At(high)]) = (found.from, found.interval) else {
+        return None;
+    };
+    let [low, high] = [low, high].map(|end| size_text(end, found.interval));
+    (low != high).then(|| format!("{low} to {high}"))
+}
+
+/// From which size the GPU is faster, for a table: `310 (290 to 335)`, `100 or less`, `not up to 2048`; where no
+/// crossing can be named, what is known of it: `at most 187`, `at least 120`, `not measurable`.
+pub fn crossover_text(found: &Crossover) -> String {
+    let place = match found.from {
+        Some(Place::Below) => format!("{} or less", found.smallest),
+        Some(Place::At(size)) => size_text(size, found.interval),
+        Some(Place::Beyond) => format!("not up to {}", found.largest),
+        None => match found.interval {
+            [_, Place::At(most)] => format!("at most {}", size_text(most, found.interval)),
+            [Place::At(least), _] => format!("at least {}", size_text(least, found.interval)),
+            _ => "not measurable".into(),
+        },
+    };
+    match interval_text(found) {
+        Some(interval) => format!("{place} ({interval})"),
+        None => place,
+    }
+}
+
+/// The same as a clause: `the GPU is faster from N = 310 (290 to 335)`, or who is faster where.
+pub fn crossover_clause(found: &Crossover) -> String {
+    if found.is_one_size() {
+        return format!("{}, the only size", stretches_text(&found.stretches));
+    }
+    let also = ranges_below(found);
+    match (found.from, also) {
+        (Some(Place::At(size)), also) => {
+            let size_text = size_text(size, found.interval);
+            let interval = interval_text(found).map(|interval| format!(" ({interval})")).unwrap_or_default();
+            let also = also.map(|also| format!(", and {also}")).unwrap_or_default();
+            let end = if let Place::At(end) = found.interval[1] { end } else { size };
+            let unlike = |stretch: &&Stretch| stretch.first as f64 > end && stretch.winner != Some(Side::Gpu);
+            let above: Vec<Stretch> = found.stretches.iter().filter(unlike).copied().collect();
+            let but = if above.is_empty() { String::new() } else { format!("; {}", stretches_text(&above)) };
+            format!("the GPU is faster from N = {size_text}{interval}{also}{but}")
+        }
+        (Some(Place::Beyond), Some(also)) => {
+            format!("the CPU is faster at N = {}, the GPU only {also}", found.largest)
+        }
+        _ => match &found.stretches[..] {
+            [Stretch { first, last, winner: Some(side) }] => {
+                format!("the {} is faster at every size from {first} to {last}", upper(*side))
+            }
+            [Stretch { first, last, winner: None }] => {
+                format!("neither side is measurably faster at any size from {first} to {last}")
+            }
+            several => stretches_text(several),
+        },
+    }
+}
+
+/// `the CPU is faster from N = 50 to 100; neither side is measurably faster at N = 200`.
+fn stretches_text(stretches: &[Stretch]) -> String {
+    let text = |Stretch { first, last, winner }: &Stretch| {
+        let sizes = match first == last {
+            true => format!("at N = {first}"),
+            false => format!("from N = {first} to {last}"),
+        };
+        match winner {
+            Some(side) => format!("the {} is faster {sizes}", upper(*side)),
+            None => format!("neither side is measurably faster {sizes}"),
+        }
+    };
+    stretches.iter().map(text).collect::<Vec<_>>().join("; ")
+}
+
+fn upper(side: Side) -> &'static str {
+    match side {
+        Side::Cpu => "CPU",
+        Side::Gpu => "GPU",
+    }
+}
+
+/// Where the GPU is faster below the size from which it always is: `up to 200 and from 450 to 700`.
+pub fn ranges_below(found: &Crossover) -> Option<String> {
+    let mut begins: Option<f64> = None;
+    let mut ranges = vec![];
+    for (size, above) in &found.changes {
+        match (above, begins.take()) {
+            (Side::Gpu, _) => begins = Some(*size),
+            (Side::Cpu, Some(from)) => ranges.push(format!("from {from:.0} to {size:.0}")),
+            (Side::Cpu, None) => ranges.push(format!("up to {size:.0}")),
+        }
+    }
+    (!ranges.is_empty()).then(|| ranges.join(" and "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Kind;
+
+    fn found(from: Option<Place>, interval: [Place; 2], stretches: &[(u64, u64, Option<Side>)]) -> Crossover {
+        let changes = if let Some(Place::At(size)) = from { vec![(size, Side::Gpu)] } else { vec![] };
+        let stretch = |(first, last, winner): &(u64, u64, Option<Side>)| Stretch {
+            first: *first,
+            last: *last,
+            winner: *winner,
+        };
+        Crossover {
+            density: None,
+            kind: Kind::Resident,
+            smallest: 100,
+            largest: 2048,
+            from,
+            interval,
+            changes,
+            stretches: stretches.iter().map(stretch).collect(),
+        }
+    }
+
+    const CPU: Option<Side> = Some(Side::Cpu);
+    const GPU: Option<Side> = Some(Side::Gpu);
+
+    #[test]
+    fn sizes_have_the_digits_that_their_interval_allows() {
+        let at = Place::At;
+        assert_eq!(size_text(312.4, [at(290.3), at(334.9)]), "312");
+        assert_eq!(size_text(312.4, [at(312.1), at(312.9)]), "312");
+        assert_eq!(size_text(1448.2, [at(1447.0), at(1449.0)]), "1448");
+        assert_eq!(size_text(1448.2, [at(1300.0), at(1700.0)]), "1450");
+        assert_eq!(size_text(31.24, [Place::Below, at(400.0)]), "31");
+        assert_eq!(size_text(3.4, [at(3.4), at(3.4)]), "3");
+    }
+
+    fn shown(found: &Crossover) -> [String; 2] {
+        [crossover_text(found), crossover_clause(found)]
+    }
+
+    #[test]
+    fn crossovers_are_stated_in_words() {
+        let at = Place::At;
+        let both = [(100, 200, CPU), (500, 2048, GPU)];
+        assert_eq!(
+            shown(&found(Some(at(312.0)), [at(291.0), at(336.0)], &both)),
+            ["312 (291 to 336)", "the GPU is faster from N = 312 (291 to 336)"]
+        );
+        assert_eq!(
+            shown(&found(Some(Place::Below), [Place::Below; 2], &[(100, 2048, GPU)])),
+            ["100 or less", "the GPU is faster at every size from 100 to 2048"]
+        );
+        assert_eq!(
+            shown(&found(Some(Place::Beyond), [Place::Beyond; 2], &[(100, 2048, CPU)])),
+            ["not up to 2048", "the CPU is faster at every size from 100 to 2048"]
+        );
+        let open_above = [(100, 200, CPU), (320, 320, None), (500, 1000, GPU), (2048, 2048, None)];
+        assert_eq!(
+            crossover_clause(&found(Some(at(312.0)), [at(291.0), at(336.0)], &open_above)),
+            "the GPU is faster from N = 312 (291 to 336); neither side is measurably faster at N = 2048"
+        );
+        let mut small_only =
+            found(Some(Place::Beyond), [Place::Beyond; 2], &[(100, 200, GPU), (500, 2048, CPU)]);
+        small_only.changes = vec![(500.4, Side::Cpu)];
+        assert_eq!(crossover_clause(&small_only), "the CPU is faster at N = 2048, the GPU only up to 500");
+    }
+
+    #[test]
+    fn where_no_crossing_is_named_the_words_say_who_is_faster_where() {
+        let (low, high) = (Place::Below, Place::Beyond);
+        assert_eq!(
+            shown(&found(None, [low, high], &[(100, 2048, None)])),
+            ["not measurable", "neither side is measurably faster at any size from 100 to 2048"]
+        );
+        assert_eq!(
+            shown(&found(None, [low, Place::At(187.3)], &[(100, 100, None), (200, 2048, GPU)])),
+            [
+                "at most 187",
+                "neither side is measurably faster at N = 100; the GPU is faster from N = 200 to 2048"
+            ]
+        );
+        assert_eq!(crossover_text(&found(None, [Place::At(120.0), high], &[])), "at least 120");
+        let mut one = found(None, [low, high], &[(100, 100, None)]);
+        one.largest = 100;
+        assert_eq!(crossover_clause(&one), "neither side is measurably faster at N = 100, the only size");
+    }
+}

@@ -1,0 +1,135 @@
+//! What the first use costs on a GPU, and how many calls repay it. Knows rows only.
+
+use gpubench_model::measure::stats::Summary;
+use gpubench_model::report::{Report, Row};
+
+use super::cost::{Kind, estimate};
+use super::{Estimate, Pair};
+
+/// Host seconds that come once, before calls take what they take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct FirstUse {
+    /// Creating the context of the device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_s: Option<f64>,
+    /// Compiling our own kernels that the variant uses, when nothing is cached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compile_s: Option<f64>,
+    /// Loading them from the cache on disk instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compile_cached_s: Option<f64>,
+    /// Planning and allocating.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan_s: Option<f64>,
+    /// What the first call takes beyond the later ones.
+    pub first_call_s: f64,
+    /// Copying the operands to the device once and the answer back once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copies_s: Option<f64>,
+}
+
+impl FirstUse {
+    /// The costs of a measured row of a GPU.
+    pub fn of(report: &Report, row: &Row) -> Option<FirstUse> {
+        let (phases, execute) = (row.phases.as_ref()?, row.execute.as_ref()?);
+        let state = report.environment.backends.iter().find(|state| state.name == row.backend)?;
+        let median = |samples: &[f64]| Summary::of(samples).map(|found| found.median);
+        let copies =
+            [&phases.upload, &phases.download].map(|copy| copy.as_ref().and_then(|c| median(&c.host_s)));
+        Some(FirstUse {
+            context_s: state.description["context_s"].as_f64(),
+            compile_s: phases.compile.and_then(|compile| compile.cold_s),
+            compile_cached_s: phases.compile.and_then(|compile| compile.cached_s),
+            plan_s: phases.plan_s,
+            first_call_s: (phases.first_s - execute.host_median_s).max(0.0),
+            copies_s: copies[0].zip(copies[1]).map(|(up, down)| up + down),
+        })
+    }
+
+    /// All of it but the copies, with kernels compiled and not loaded from the cache.
+    pub fn total_s(&self) -> f64 {
+        let parts = [self.context_s, self.compile_s.or(self.compile_cached_s), self.plan_s];
+        parts.into_iter().flatten().sum::<f64>() + self.first_call_s
+    }
+}
+
+/// Whether calls on the GPU repay its first use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repayment {
+    /// After this many calls.
+    After(u64),
+    /// Calls take longer on the GPU.
+    Never,
+    /// Whether calls are faster or slower on the GPU is not measurable: the interval of what they save holds 0.
+    Open,
+}
+
+/// After how many calls the GPU has repaid its first use.
+///
+/// Where the data stays on the device, one copy there and one back are part of what is to be repaid.
+pub fn repayment(first: &FirstUse, pair: &Pair<'_>) -> Option<Repayment> {
+    let once = match pair.kind {
+        Kind::EndToEnd => first.total_s(),
+        Kind::Kernel | Kind::Resident => first.total_s() + first.copies_s.unwrap_or(0.0),
+    };
+    // A kernel's own time is not what a caller waits for.
+    let gpu_s = match pair.kind {
+        Kind::Kernel => estimate(pair.gpu, Kind::Resident)?,
+        Kind::Resident | Kind::EndToEnd => pair.gpu_s,
+    };
+    Some(calls(once, pair.cpu_s, gpu_s))
+}
+
+fn calls(once_s: f64, cpu_s: Estimate, gpu_s: Estimate) -> Repayment {
+    let saved = cpu_s.minus(gpu_s);
+    let calls = (once_s / saved.value).ceil().max(1.0);
+    match saved {
+        Estimate { low, .. } if low > 0.0 && calls < 1e15 => Repayment::After(calls as u64),
+        Estimate { high, .. } if high < 0.0 => Repayment::Never,
+        _ => Repayment::Open,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sections;
+    use gpubench_model::report::example;
+
+    fn exact(value: f64) -> Estimate {
+        Estimate { value, low: value, high: value }
+    }
+
+    #[test]
+    fn calls_repay_what_came_once_or_never_do() {
+        assert_eq!(calls(1.0, exact(0.3), exact(0.1)), Repayment::After(5));
+        assert_eq!(calls(0.0, exact(0.3), exact(0.1)), Repayment::After(1));
+        assert_eq!(calls(1.0, exact(0.1), exact(0.3)), Repayment::Never);
+    }
+
+    #[test]
+    fn a_saving_whose_interval_holds_zero_repays_nothing() {
+        let around = |value: f64| Estimate { value, low: 0.9 * value, high: 1.1 * value };
+        assert_eq!(calls(1.0, exact(0.1), exact(0.1)), Repayment::Open);
+        assert_eq!(calls(1.0, around(0.1), around(0.095)), Repayment::Open);
+        assert_eq!(calls(1.0, around(0.095), around(0.1)), Repayment::Open);
+        assert_eq!(calls(1.0, around(0.2), around(0.1)), Repayment::After(10));
+        assert_eq!(calls(1.0, around(0.1), around(0.2)), Repayment::Never);
+    }
+
+    #[test]
+    fn costs_are_added_up_and_copies_count_where_data_stays() {
+        let mut report = example::empty();
+        report.environment.backends[1].description["context_s"] = 0.15.into();
+        report.rows = vec![
+            example::measured("fft", 100, "cpu", "realfft", 1.0),
+            example::measured("fft", 100, "cuda", "r2c", 0.001),
+        ];
+        let first = FirstUse::of(&report, &report.rows[1]).unwrap();
+        assert_eq!((first.context_s, first.compile_s, first.plan_s), (Some(0.15), Some(0.21), Some(0.004)));
+        assert!((first.total_s() - (0.15 + 0.21 + 0.004 + 0.03 - 0.001 - 5e-6)).abs() < 1e-9);
+        assert!((first.copies_s.unwrap() - 62e-6).abs() < 1e-12);
+        let pair = sections(&report)[0].comparisons[0].pair(Kind::Resident).unwrap();
+        assert_eq!(repayment(&first, &pair), Some(Repayment::After(1)));
+    }
+}

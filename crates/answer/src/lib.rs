@@ -1,0 +1,31 @@
+//! What a report answers: does the GPU pay, by how much, from which size, and how near each side is to its limit.
+//!
+//! Derived from rows alone; knows no format, no device and no command line.
+
+pub mod cost;
+mod crossing;
+pub mod crossover;
+pub mod crossover_text;
+mod curve;
+mod estimate;
+pub mod first_use;
+mod json;
+pub mod machine;
+mod names;
+pub mod refinement;
+pub mod roof;
+mod sections;
+mod speed_up;
+#[doc(hidden)]
+#[expect(clippy::unwrap_used, reason = "a trial is known to have what it unwraps")]
+pub mod trial;
+mod winner;
+pub mod words;
+
+pub use cost::Kind;
+pub use crossover::{Crossover, Place, Stretch};
+pub use estimate::Estimate;
+pub use json::Answered;
+pub use names::Names;
+pub use sections::{Comparison, Pair, Section, has_both_caches, sections};
+pub use speed_up::{SpeedUp, factor_text};

@@ -1,0 +1,51 @@
+//! How the rows of a report are called. Knows no figure.
+
+use gpubench_model::Side;
+use gpubench_model::report::{Report, Row};
+
+/// How rows are called: by variant alone where a side has one backend, else by backend and variant.
+pub struct Names {
+    several: [bool; 2],
+}
+
+impl Names {
+    /// The names for the rows of a report.
+    pub fn of(report: &Report) -> Names {
+        let several = [Side::Cpu, Side::Gpu].map(|side| {
+            let mut backends = report.rows.iter().filter(|row| row.side == side).map(|row| &row.backend);
+            let first = backends.next();
+            backends.any(|backend| Some(backend) != first)
+        });
+        Names { several }
+    }
+
+    /// The name of a row's variant.
+    pub fn name(&self, row: &Row) -> String {
+        let several = match row.side {
+            Side::Cpu => self.several[0],
+            Side::Gpu => self.several[1],
+        };
+        let variant = row.variant_text();
+        if several { format!("{}/{variant}", row.backend) } else { variant }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::report::example;
+
+    #[test]
+    fn names_carry_the_backend_only_where_a_side_has_several() {
+        let mut report = example::empty();
+        report.rows = vec![
+            example::measured("fft", 10, "cpu", "realfft", 1e-3),
+            example::measured("fft", 10, "cuda", "r2c", 1e-3),
+            example::measured("fft", 10, "cupy", "fft2", 1e-3),
+        ];
+        report.rows[1].picked = Some("c2c".into());
+        let names = Names::of(&report);
+        let found: Vec<String> = report.rows.iter().map(|row| names.name(row)).collect();
+        assert_eq!(found, ["realfft", "cuda/r2c (c2c)", "cupy/fft2"]);
+    }
+}

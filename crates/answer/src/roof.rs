@@ -1,0 +1,219 @@
+//! How near a time is to what the machine can do: the nearer of the roofs over memory, arithmetic and bus, as in
+//! S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model", CACM 52 (2009).
+//! `docs/limits.md` has the ceilings.
+
+use gpubench_model::case::{Cache, DType};
+use gpubench_model::report::{Clock, Report, Row};
+use gpubench_model::{Accuracy, Ceilings};
+use gpubench_ops::{self as op, Limit};
+
+/// What limits a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Roof {
+    /// Bytes a second of memory.
+    Memory,
+    /// FLOP a second.
+    Arithmetic,
+    /// Bytes a second between host and device.
+    Bus,
+}
+
+impl Roof {
+    /// The word for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Roof::Memory => "memory",
+            Roof::Arithmetic => "arithmetic",
+            Roof::Bus => "bus",
+        }
+    }
+}
+
+/// How near a row comes to its limit.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Share {
+    /// Least time over median time: 1 at the roof; above it where data stayed in a cache.
+    pub share: f64,
+    /// The nearer roof.
+    pub roof: Roof,
+    /// The least time that the ceilings allow, in seconds.
+    pub least_s: f64,
+}
+
+/// What `row` reaches of its nearer roof, by its own clock; `None` where there is no ceiling for it or it has no time.
+pub fn share(report: &Report, row: &Row) -> Option<Share> {
+    let median_s = row.median_s().filter(|median| *median > 0.0)?;
+    let (least_s, roof) = least(ceilings(report, &row.backend)?, row)?;
+    Some(Share { share: least_s / median_s, roof, least_s })
+}
+
+/// The ceilings of a backend.
+pub fn ceilings<'a>(report: &'a Report, backend: &str) -> Option<&'a Ceilings> {
+    report.environment.backends.iter().find(|state| state.name == backend)?.ceilings.as_ref()
+}
+
+/// The arithmetic of a row: its element type, which it may emulate, or the reduced precision it names.
+pub fn precision(row: &Row) -> &'static str {
+    match row.accuracy {
+        Accuracy::Ieee | Accuracy::Emulated => row.case.dtype.name(),
+        Accuracy::Tf32 => "tf32",
+        Accuracy::F16 => "f16",
+        Accuracy::Bf16 => "bf16",
+    }
+}
+
+/// Bytes a second that memory allows an op of that limit.
+pub fn bandwidth(ceilings: &Ceilings, limit: Limit) -> Option<f64> {
+    let mixed = [ceilings.copy, ceilings.triad].into_iter().flatten().max_by(f64::total_cmp);
+    match limit {
+        Limit::Read => ceilings.read.or(mixed),
+        Limit::ReadAndWrite => mixed.or(ceilings.read),
+        Limit::Bus | Limit::Latency => None,
+    }
+}
+
+/// A median may be this many times shorter than the peaks allow before it is taken for an error: device clocks repeat
+/// within percents, but on shared hosts the rates of memory and processors vary up to twofold from one minute to the next.
+const TOLERANCE_DEVICE: f64 = 1.25;
+const TOLERANCE_HOST: f64 = 2.5;
+
+/// Why the time of a row that began with cold caches cannot be right: reading the operands once, or the arithmetic,
+/// takes longer at this machine's measured peaks. What is written may stay in a cache, and so is not counted.
+pub fn impossible(ceilings: &Ceilings, row: &Row) -> Option<String> {
+    let execute = row.execute.as_ref().filter(|_| row.cache == Cache::Cold)?;
+    let op = op::find(&row.case.op).filter(|op| matches!(op.limit(), Limit::Read | Limit::ReadAndWrite))?;
+    let rate = [ceilings.read, ceilings.copy, ceilings.triad].into_iter().flatten().reduce(f64::max);
+    let reading = rate.map(|rate| (op.read_bytes(&row.case) / rate, "reading its operands"));
+    let arithmetic = peak(ceilings, row).map(|rate| (row.work.flop / rate, "its arithmetic"));
+    let (least_s, what) = reading
+        .into_iter()
+        .chain(arithmetic)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .filter(|(s, _)| s.is_finite())?;
+    let tolerance = if execute.clock == Clock::Host { TOLERANCE_HOST } else { TOLERANCE_DEVICE };
+    (execute.median_s * tolerance < least_s).then(|| {
+        format!(
+            "its median of {:.3e} s is less than the {least_s:.3e} s that {what} takes at this machine's peak: the \
+             time cannot be right; measure the peaks again (GPUBENCH_PEAK_CACHE=off), or report the variant",
+            execute.median_s
+        )
+    })
+}
+
+/// FLOP a second that arithmetic allows a row. What is asked for in full precision may be done in a wider type, where a
+/// device is faster in it. Nothing is known for emulated arithmetic, which spends other operations than it counts.
+fn peak(ceilings: &Ceilings, row: &Row) -> Option<f64> {
+    let of = |name: &str| ceilings.matmul.get(name).copied();
+    match row.accuracy {
+        Accuracy::Ieee => {
+            [of(row.case.dtype.name()), of(DType::F64.name())].into_iter().flatten().reduce(f64::max)
+        }
+        Accuracy::Emulated => None,
+        Accuracy::Tf32 | Accuracy::F16 | Accuracy::Bf16 => of(precision(row)),
+    }
+}
+
+/// The least time of a row's work, in seconds, and what allows no less.
+fn least(ceilings: &Ceilings, row: &Row) -> Option<(f64, Roof)> {
+    if row.accuracy == Accuracy::Emulated {
+        return None;
+    }
+    let limit = op::find(&row.case.op).map_or(Limit::ReadAndWrite, |op| op.limit());
+    let roofs = match limit {
+        Limit::Latency => return None,
+        Limit::Bus => {
+            let rates = [ceilings.upload, ceilings.download].map(|rates| rates.map(|rates| rates.pinned));
+            let best = rates.into_iter().flatten().max_by(f64::total_cmp)?;
+            vec![(row.work.bytes / best, Roof::Bus)]
+        }
+        Limit::Read | Limit::ReadAndWrite => {
+            let memory = bandwidth(ceilings, limit).map(|rate| (row.work.bytes / rate, Roof::Memory));
+            let arithmetic = peak(ceilings, row).map(|rate| (row.work.flop / rate, Roof::Arithmetic));
+            memory.into_iter().chain(arithmetic).collect()
+        }
+    };
+    roofs
+        .into_iter()
+        .filter(|(least, _)| least.is_finite() && *least > 0.0)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::report::example;
+
+    fn report(op: &str, n: u64, median_s: f64) -> Report {
+        let mut report = example::empty();
+        report.environment.backends[1].ceilings = Some(example::ceilings());
+        report.rows = vec![example::measured(op, n, "cuda", "v", median_s)];
+        report
+    }
+
+    fn found(report: &Report) -> (f64, Roof) {
+        let share = share(report, &report.rows[0]).unwrap();
+        ((1000.0 * share.share).round() / 1000.0, share.roof)
+    }
+
+    #[test]
+    fn the_nearer_roof_is_the_one_that_takes_longer() {
+        // 2 N³ FLOP at 50 TFLOP/s and 12 N² bytes at 4 TB/s.
+        assert_eq!(found(&report("matmul", 10_000, 80e-3)), (0.5, Roof::Arithmetic));
+        assert_eq!(found(&report("matmul", 10, 6e-10)), (0.5, Roof::Memory));
+    }
+
+    #[test]
+    fn an_op_that_reads_is_measured_against_reading() {
+        let mut report = report("reduction", 1000, 6e-6);
+        report.rows[0].work.flop = 0.0;
+        assert_eq!(found(&report), (0.444, Roof::Memory));
+    }
+
+    #[test]
+    fn reduced_precision_has_a_peak_of_its_own() {
+        let mut report = report("matmul", 10_000, 10e-3);
+        report.rows[0].accuracy = Accuracy::Tf32;
+        assert_eq!(found(&report), (0.5, Roof::Arithmetic));
+    }
+
+    #[test]
+    fn full_precision_is_measured_against_a_wider_type_where_that_is_faster() {
+        let mut report = report("matmul", 10_000, 80e-3);
+        report.environment.backends[1].ceilings.as_mut().unwrap().matmul.insert("f64".into(), 100e12);
+        assert_eq!(found(&report), (0.25, Roof::Arithmetic));
+        report.rows[0].accuracy = Accuracy::Emulated;
+        assert_eq!(share(&report, &report.rows[0]), None);
+    }
+
+    #[test]
+    fn a_time_below_what_the_peaks_allow_is_impossible_with_cold_caches() {
+        let found = |op: &str, n, median_s, change: fn(&mut Row)| {
+            let mut report = report(op, n, median_s);
+            let row = &mut report.rows[0];
+            (row.cache, row.execute.as_mut().unwrap().clock) = (Cache::Cold, Clock::DeviceEvents);
+            change(row);
+            impossible(&example::ceilings(), row)
+        };
+        // 2 N³ FLOP at 50 TFLOP/s take 40 ms; 8 N² bytes at 4.5 TB/s take 178 us.
+        assert!(found("matmul", 10_000, 30e-3, |_| {}).unwrap().contains("its arithmetic"));
+        assert_eq!(found("matmul", 10_000, 35e-3, |_| {}), None);
+        let reads = |row: &mut Row| row.work.flop = 0.0;
+        assert!(found("elementwise", 10_000, 100e-6, reads).unwrap().contains("reading its operands"));
+        assert_eq!(found("elementwise", 10_000, 150e-6, reads), None);
+        assert_eq!(found("elementwise", 10_000, 100e-6, |row| row.cache = Cache::Hot), None);
+        let by_host = |row: &mut Row| {
+            row.work.flop = 0.0;
+            row.execute.as_mut().unwrap().clock = Clock::Host;
+        };
+        assert_eq!(found("elementwise", 10_000, 100e-6, by_host), None);
+        assert!(found("elementwise", 10_000, 60e-6, by_host).is_some());
+    }
+
+    #[test]
+    fn what_has_no_ceiling_has_no_share() {
+        let mut report = report("matmul", 100, 1e-3);
+        report.environment.backends[1].ceilings = None;
+        assert_eq!(share(&report, &report.rows[0]), None);
+    }
+}

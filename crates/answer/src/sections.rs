@@ -1,0 +1,234 @@
+//! The cases of a report side by side: the best correct variant of each, and how they compare. Knows rows only.
+//!
+//! A comparison never mixes states of the caches: a section is about one of them. Variants of reduced precision take
+//! no part.
+
+use gpubench_model::Side;
+use gpubench_model::case::{Cache, DType};
+use gpubench_model::report::{Report, Row};
+use gpubench_ops::{self as op, Checked, OPS};
+
+use super::cost::{Kind, estimate};
+use super::winner::of_winner;
+use super::{Estimate, SpeedUp};
+
+/// The cases of one op in one element type and one state of the caches.
+#[derive(Clone, Debug)]
+pub struct Section<'a> {
+    /// Name of the op.
+    pub op: &'a str,
+    /// Element type.
+    pub dtype: DType,
+    /// State of the caches before each execution.
+    pub cache: Cache,
+    /// One entry a size and density, in ascending order of density, then size.
+    pub comparisons: Vec<Comparison<'a>>,
+}
+
+impl Section<'_> {
+    /// Whether the cases differ in density, so that it must be told beside the size.
+    pub fn has_densities(&self) -> bool {
+        let first = self.comparisons.first().and_then(|comparison| comparison.density);
+        self.comparisons.iter().any(|comparison| comparison.density != first)
+    }
+
+    /// The density that all cases share, if they have one.
+    pub fn common_density(&self) -> Option<f64> {
+        self.comparisons.first()?.density.filter(|_| !self.has_densities())
+    }
+}
+
+/// The best of both sides for one case.
+#[derive(Clone, Debug)]
+pub struct Comparison<'a> {
+    /// Side of the operands.
+    pub n: u64,
+    /// Share of stored entries of a sparse op.
+    pub density: Option<f64>,
+    /// Every row of the case, in the order of the report.
+    pub rows: Vec<&'a Row>,
+    /// The fastest correct row in full precision on the CPU's side, by its own clock.
+    pub cpu: Option<&'a Row>,
+    /// The fastest correct row in full precision on the GPU's side, by its own clock.
+    pub gpu: Option<&'a Row>,
+}
+
+impl<'a> Comparison<'a> {
+    /// The best of both sides where a call costs what `kind` includes; `None` when a side is missing, or when the op
+    /// does not ask which is faster.
+    pub fn pair(&self, kind: Kind) -> Option<Pair<'a>> {
+        let op = &self.rows.first()?.case.op;
+        op::find(op).is_none_or(|op| op.compares_sides()).then_some(())?;
+        let (cpu, gpu) = (self.fastest(Side::Cpu, kind)?, self.fastest(Side::Gpu, kind)?);
+        let ratio = cpu.1.over(gpu.1)?;
+        Some(Pair { kind, cpu: cpu.0, gpu: gpu.0, cpu_s: cpu.1, gpu_s: gpu.1, speed_up: SpeedUp(ratio) })
+    }
+
+    /// The rows that may represent `side`, measured, hence correct, and in full precision, each with its time.
+    pub fn candidates(&self, side: Side, kind: Kind) -> impl Iterator<Item = (&'a Row, Estimate)> {
+        let rows = self.rows.iter().copied().filter(move |row| row.side == side && row.is_headline());
+        rows.filter_map(move |row| Some((row, estimate(row, kind)?)))
+    }
+
+    /// The fastest of the rows that may represent `side`, and its time with an interval that allows for the choice.
+    fn fastest(&self, side: Side, kind: Kind) -> Option<(&'a Row, Estimate)> {
+        let mut found: Vec<(&Row, Estimate)> = self.candidates(side, kind).collect();
+        found.sort_by(|a, b| a.1.value.total_cmp(&b.1.value));
+        let &(row, time) = found.first()?;
+        let second = found.get(1).map_or(f64::INFINITY, |(_, second)| second.value);
+        Some((row, of_winner(time, second, found.len())))
+    }
+
+    /// How many times one side is faster by that kind; `None` when a side is missing.
+    pub fn speed_up(&self, kind: Kind) -> Option<SpeedUp> {
+        Some(self.pair(kind)?.speed_up)
+    }
+
+    /// Of the errors found on the two sides, the one nearer to its bound (or further beyond it).
+    pub fn error(&self) -> Option<Checked> {
+        let errors = [self.cpu, self.gpu].into_iter().flatten().filter_map(|row| row.error);
+        errors.reduce(Checked::worse)
+    }
+}
+
+/// The fastest correct row of each side for one kind of speed-up, both in full precision.
+#[derive(Clone, Debug)]
+pub struct Pair<'a> {
+    /// What the times include.
+    pub kind: Kind,
+    /// The CPU's row.
+    pub cpu: &'a Row,
+    /// The GPU's row.
+    pub gpu: &'a Row,
+    /// Seconds of a call on the CPU; the interval allows for having chosen the fastest.
+    pub cpu_s: Estimate,
+    /// Seconds of a call on the GPU, likewise.
+    pub gpu_s: Estimate,
+    /// The first over the second.
+    pub speed_up: SpeedUp,
+}
+
+/// The sections of a report, in the order of [`OPS`], [`DType::ALL`] and [`Cache::ALL`]; ops unknown here come last.
+pub fn sections(report: &Report) -> Vec<Section<'_>> {
+    let mut ops: Vec<&str> = OPS.iter().map(|op| op.name()).collect();
+    for row in &report.rows {
+        if !ops.contains(&row.case.op.as_str()) {
+            ops.push(&row.case.op);
+        }
+    }
+    let mut sections = vec![];
+    for op in ops {
+        for &dtype in DType::ALL {
+            for cache in Cache::ALL {
+                let comparisons = comparisons(report, op, dtype, cache);
+                if !comparisons.is_empty() {
+                    sections.push(Section { op, dtype, cache, comparisons });
+                }
+            }
+        }
+    }
+    sections
+}
+
+/// Whether rows of both states of the caches occur, so that the state must be told with each.
+pub fn has_both_caches(report: &Report) -> bool {
+    Cache::ALL.iter().all(|cache| report.rows.iter().any(|row| row.cache == *cache))
+}
+
+fn comparisons<'a>(report: &'a Report, op: &str, dtype: DType, cache: Cache) -> Vec<Comparison<'a>> {
+    let mut found: Vec<Comparison<'a>> = Vec::new();
+    let belongs = |row: &Row| row.case.op == op && row.case.dtype == dtype && row.cache == cache;
+    for row in report.rows.iter().filter(|row| belongs(row)) {
+        let (n, density) = (row.case.n, row.case.density);
+        match found.iter_mut().find(|comparison| comparison.n == n && comparison.density == density) {
+            Some(comparison) => comparison.rows.push(row),
+            None => found.push(Comparison { n, density, rows: vec![row], cpu: None, gpu: None }),
+        }
+    }
+    for comparison in &mut found {
+        comparison.cpu = comparison.fastest(Side::Cpu, Kind::Kernel).map(|found| found.0);
+        comparison.gpu = comparison.fastest(Side::Gpu, Kind::Kernel).map(|found| found.0);
+    }
+    let key = |comparison: &Comparison<'_>| comparison.density.unwrap_or(0.0);
+    found.sort_by(|a, b| key(a).total_cmp(&key(b)).then(a.n.cmp(&b.n)));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::Accuracy;
+    use gpubench_model::report::{Outcome, example};
+
+    #[test]
+    fn fewer_threads_never_stand_for_the_cpu() {
+        let mut report = example::empty();
+        report.rows = vec![
+            example::measured("fft", 10, "cpu", "realfft", 4e-3),
+            example::measured("fft", 10, "cpu", "realfft@1", 1e-3),
+            example::measured("fft", 10, "cuda", "r2c", 1e-3),
+        ];
+        let sections = sections(&report);
+        let comparison = &sections[0].comparisons[0];
+        assert_eq!(comparison.cpu.unwrap().variant, "realfft");
+        assert_eq!(comparison.speed_up(Kind::Kernel).map(|found| found.0.value), Some(4.0));
+        assert_eq!(comparison.rows.len(), 3, "the row is there all the same");
+    }
+
+    #[test]
+    fn a_comparison_never_mixes_states_of_the_caches() {
+        let mut report = example::empty();
+        report.rows = vec![
+            example::measured("fft", 10, "cpu", "realfft", 4e-3),
+            example::measured("fft", 10, "cuda", "r2c", 1e-3),
+            example::measured("fft", 10, "cpu", "realfft", 2e-3),
+        ];
+        assert!(!has_both_caches(&report));
+        report.rows[2].cache = Cache::Hot;
+        assert!(has_both_caches(&report));
+        let found: Vec<(Cache, Option<f64>)> = sections(&report)
+            .iter()
+            .map(|section| {
+                (section.cache, section.comparisons[0].speed_up(Kind::Kernel).map(|found| found.0.value))
+            })
+            .collect();
+        assert_eq!(found, [(Cache::Cold, Some(4.0)), (Cache::Hot, None)]);
+    }
+
+    #[test]
+    fn the_headline_takes_the_fastest_correct_variant_in_full_precision() {
+        let mut report = example::empty();
+        report.rows = vec![
+            example::measured("matmul", 1000, "cpu", "mkl", 0.72e-3),
+            example::measured("matmul", 1000, "cpu", "openblas", 1.16e-3),
+            example::measured("matmul", 1000, "cuda", "cublas", 58.1e-6),
+            example::measured("matmul", 1000, "cuda", "cublas-tf32", 23.5e-6),
+            example::without_time("matmul", 1000, "cuda", "tiled", Outcome::Incorrect, "wrong", None),
+        ];
+        report.rows[3].accuracy = Accuracy::Tf32;
+        let sections = sections(&report);
+        let comparison = &sections[0].comparisons[0];
+        assert_eq!(comparison.cpu.map(|row| row.variant.as_str()), Some("mkl"));
+        assert_eq!(comparison.gpu.map(|row| row.variant.as_str()), Some("cublas"));
+        assert_eq!(
+            comparison.speed_up(Kind::Kernel).map(|found| found.to_string()),
+            Some("GPU 12.4x".into())
+        );
+    }
+
+    #[test]
+    fn a_missing_side_has_no_speed_up() {
+        let mut report = example::empty();
+        report.rows = vec![example::measured("fft", 100, "cpu", "realfft", 1e-3)];
+        assert_eq!(sections(&report)[0].comparisons[0].speed_up(Kind::Kernel), None);
+    }
+
+    #[test]
+    fn sections_follow_the_order_of_the_ops_and_unknown_ops_come_last() {
+        let mut report = example::empty();
+        let names = ["stencil", "svd", "matmul"];
+        report.rows = names.map(|op| example::measured(op, 10, "cpu", "v", 1e-3)).to_vec();
+        let found: Vec<&str> = sections(&report).iter().map(|section| section.op).collect();
+        assert_eq!(found, ["matmul", "svd", "stencil"]);
+    }
+}

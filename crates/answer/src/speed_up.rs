@@ -1,0 +1,112 @@
+//! A speed-up in words: who wins, and by how much. Knows no report.
+
+use std::fmt;
+
+use gpubench_model::Side;
+use gpubench_model::measure::stats::significant_digits;
+use gpubench_model::report::quantity::factor_within;
+
+use super::Estimate;
+
+/// Time on the CPU over time on the GPU, with its 95 % interval: above 1 the GPU is faster, below 1 the CPU.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpeedUp(pub Estimate);
+
+impl SpeedUp {
+    /// The side that is faster; `None` where the interval holds 1, so that neither is measurably faster.
+    pub fn winner(&self) -> Option<Side> {
+        match self.0 {
+            Estimate { low, .. } if low > 1.0 => Some(Side::Gpu),
+            Estimate { high, .. } if high < 1.0 => Some(Side::Cpu),
+            _ => None,
+        }
+    }
+
+    /// How many times faster one side is, at least 1.
+    pub fn factor(&self) -> f64 {
+        let ratio = self.0.value;
+        if ratio >= 1.0 { ratio } else { 1.0 / ratio }
+    }
+
+    /// The factor with its digits, without the winner: `12x`.
+    pub fn factor_text(&self) -> String {
+        factor_within(self.factor(), self.digits())
+    }
+
+    /// Significant digits that the interval of the factor allows, but so many that a winner's factor is not 1.0.
+    fn digits(&self) -> usize {
+        let Estimate { value, low, high } = self.0;
+        let (low, high) = if value >= 1.0 { (low, high) } else { (1.0 / high, 1.0 / low) };
+        let least = match self.factor() {
+            factor if self.winner().is_none() || factor >= 1.05 => 2,
+            factor if factor >= 1.005 => 3,
+            _ => 4,
+        };
+        match (high - low) / 2.0 {
+            half_width if half_width > 0.0 => significant_digits(self.factor(), half_width).max(least),
+            _ => least.max(3),
+        }
+    }
+}
+
+/// `GPU 12.3x` or `CPU 2.9x`: the winner and a factor, never below 1. Without a winner the ratio: `0.98x?`.
+impl fmt::Display for SpeedUp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&match self.winner() {
+            Some(Side::Cpu) => format!("CPU {}", self.factor_text()),
+            Some(Side::Gpu) => format!("GPU {}", self.factor_text()),
+            None => format!("{}?", factor_within(self.0.value, self.digits())),
+        })
+    }
+}
+
+/// A factor with few digits: `1.4x`, `12.3x`, `271x`, `1.4e7x`.
+pub fn factor_text(factor: f64) -> String {
+    match factor {
+        factor if factor < 99.95 => format!("{factor:.1}x"),
+        factor if factor < 1e6 => format!("{factor:.0}x"),
+        _ => format!("{factor:.1e}x"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn speed_up(ratio: f64) -> SpeedUp {
+        SpeedUp(Estimate { value: ratio, low: ratio, high: ratio })
+    }
+
+    #[test]
+    fn speed_ups_name_the_winner_and_are_never_below_one() {
+        assert_eq!(speed_up(12.34).to_string(), "GPU 12.3x");
+        assert_eq!(speed_up(1.0 / 2.9).to_string(), "CPU 2.90x");
+        assert_eq!(speed_up(1.0).to_string(), "1.00x?");
+        assert_eq!(speed_up(0.999).to_string(), "CPU 1.001x");
+        assert_eq!(speed_up(270.85).to_string(), "GPU 271x");
+        assert_eq!(speed_up(99.97).to_string(), "GPU 100x");
+        assert_eq!(speed_up(1e-300).to_string(), "CPU 1.0e300x");
+    }
+
+    #[test]
+    fn speed_ups_have_the_digits_that_their_own_interval_allows() {
+        let within = |ratio: f64, relative: f64| {
+            let (low, high) = (ratio * (1.0 - relative), ratio * (1.0 + relative));
+            SpeedUp(Estimate { value: ratio, low, high }).to_string()
+        };
+        assert_eq!(within(12.34, 1e-4), "GPU 12.34x");
+        assert_eq!(within(12.34, 0.01), "GPU 12x");
+        assert_eq!(within(1.0 / 2.9, 0.003), "CPU 2.90x");
+        assert_eq!(within(1.42, 0.2), "GPU 1.4x");
+        assert_eq!(within(270.85, 0.05), "GPU 270x");
+        assert_eq!(within(1.02, 0.015), "GPU 1.02x", "not 1.0x");
+    }
+
+    #[test]
+    fn an_interval_that_holds_one_names_no_winner() {
+        let open = SpeedUp(Estimate { value: 0.93, low: 0.85, high: 1.02 });
+        assert_eq!((open.winner(), open.to_string()), (None, "0.93x?".into()));
+        assert_eq!(SpeedUp(Estimate { value: 1.1, low: 1.05, high: 1.3 }).winner(), Some(Side::Gpu));
+        assert_eq!(SpeedUp(Estimate { value: 0.9, low: 0.8, high: 0.99 }).winner(), Some(Side::Cpu));
+    }
+}

@@ -1,0 +1,104 @@
+//! Seeded trials of the answer's intervals: rows whose true times are known, sampled by the rule that stops real cells.
+
+use gpubench_model::Side;
+use gpubench_model::data::generator::{Stream, normal};
+use gpubench_model::measure::sampling::Sampling;
+use gpubench_model::measure::stats::Summary;
+use gpubench_model::measure::stopping::{Step, next};
+use gpubench_model::report::{Report, Row, example};
+use gpubench_ops::Work;
+
+/// A true time in seconds for a size.
+pub type Law = Box<dyn Fn(f64) -> f64 + Send + Sync>;
+
+/// One variant of a trial.
+pub struct Variant {
+    pub side: Side,
+    pub law: Law,
+}
+
+/// Relative standard deviation of single executions on either side.
+#[derive(Clone, Copy)]
+pub struct Noise {
+    pub cpu: f64,
+    pub gpu: f64,
+}
+
+/// Chances of one trial.
+pub struct Chance {
+    stream: Stream,
+    next: u64,
+}
+
+impl Chance {
+    pub fn new(trial: u64) -> Chance {
+        Chance { stream: Stream::new(0x7472_6961_6C73, trial), next: 0 }
+    }
+
+    /// Uniform between two values.
+    pub fn between(&mut self, low: f64, high: f64) -> f64 {
+        self.next += 1;
+        low + (high - low) * self.stream.uniform::<f64>(self.next)
+    }
+
+    fn normal(&mut self) -> f64 {
+        normal(self.between(0.0, 1.0), self.between(0.0, 1.0))
+    }
+}
+
+/// The report of these variants at these sizes.
+pub fn report(variants: &[Variant], sizes: &[u64], noise: Noise, chance: &mut Chance) -> Report {
+    let mut report = example::empty();
+    add_sizes(&mut report, variants, sizes, noise, chance);
+    report
+}
+
+/// Adds rows of more sizes to a report of these variants.
+pub fn add_sizes(
+    report: &mut Report,
+    variants: &[Variant],
+    sizes: &[u64],
+    noise: Noise,
+    chance: &mut Chance,
+) {
+    for &n in sizes {
+        for (place, variant) in variants.iter().enumerate() {
+            report.rows.push(row(n, place, variant, noise, chance));
+        }
+    }
+}
+
+fn row(n: u64, place: usize, variant: &Variant, noise: Noise, chance: &mut Chance) -> Row {
+    let (backend, noise) = match variant.side {
+        Side::Cpu => ("cpu", noise.cpu),
+        Side::Gpu => ("cuda", noise.gpu),
+    };
+    let truth = (variant.law)(n as f64);
+    let mut row = example::measured("matmul", n, backend, &format!("v{place}"), truth);
+    let size = n as f64;
+    row.work = Work { flop: 2.0 * size.powi(3), bytes: 12.0 * size.powi(2) };
+    let (samples, rounds) = sampled(truth, noise, variant.side, chance);
+    let summary = Summary::of(&samples).unwrap();
+    let execute = row.execute.as_mut().unwrap();
+    (execute.median_s, execute.ci95_s) = (summary.median, [summary.low, summary.high]);
+    (execute.host_median_s, execute.host_ci95_s) = (summary.median, Some([summary.low, summary.high]));
+    (execute.host_samples_s, execute.samples_s, execute.rounds) = (samples.clone(), samples, rounds);
+    row
+}
+
+/// The samples of a cell and the round of each.
+fn sampled(truth: f64, noise: f64, side: Side, chance: &mut Chance) -> (Vec<f64>, Vec<u32>) {
+    let rule = Sampling::default().rule(side);
+    let (mut samples, mut rounds, mut round, mut in_round) = (vec![], vec![], 0, 0);
+    loop {
+        match next(&rule, &samples, in_round, 0.0, round) {
+            Step::Take(count) => {
+                samples.extend((0..count).map(|_| truth * (noise * chance.normal()).exp()));
+                rounds.resize(samples.len(), round);
+                in_round += count as usize;
+            }
+            Step::EndRound => (round, in_round) = (round + 1, 0),
+            Step::Stop(_) => return (samples, rounds),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The answer in words: a paragraph about a whole report. Knows no format.
+
+use gpubench_model::Side;
+use gpubench_model::case::density_text;
+use gpubench_model::report::{Report, Row};
+use gpubench_ops as op;
+
+use super::cost::Kind;
+use super::crossover::{Crossover, crossovers};
+use super::crossover_text::crossover_clause;
+use super::machine::machine;
+use super::roof::share;
+use super::{Comparison, Estimate, Pair, Section, sections};
+
+/// The answer about a report: one sentence about all ops, then one per op, element type, cache state and density.
+pub fn paragraph(report: &Report) -> Vec<String> {
+    let sections = sections(report);
+    let parts: Vec<(&Section<'_>, &[Comparison<'_>])> = sections
+        .iter()
+        .flat_map(|section| {
+            let parts = section.comparisons.chunk_by(|a, b| a.density == b.density);
+            parts.map(move |part| (section, part))
+        })
+        .collect();
+    let mut lines: Vec<String> = overall(report, &parts).into_iter().collect();
+    lines.extend(parts.iter().filter_map(|(section, part)| about(report, section, part)));
+    lines
+}
+
+/// The pair of the largest size that has one.
+pub fn largest<'a>(part: &[Comparison<'a>], kind: Kind) -> Option<(u64, Pair<'a>)> {
+    part.iter().rev().find_map(|comparison| Some((comparison.n, comparison.pair(kind)?)))
+}
+
+/// Who is faster how often at the largest sizes.
+fn overall(report: &Report, parts: &[(&Section<'_>, &[Comparison<'_>])]) -> Option<String> {
+    let (cpu, gpu) = (machine(report, Side::Cpu)?, machine(report, Side::Gpu)?);
+    let count = |kind: Kind| {
+        let winners: Vec<Option<Side>> =
+            parts.iter().filter_map(|(_, part)| Some(largest(part, kind)?.1.speed_up.winner())).collect();
+        let count = |winner: Option<Side>| winners.iter().filter(|found| **found == winner).count();
+        let open = match count(None) {
+            0 => String::new(),
+            open => format!(", and in {open} neither side is measurably faster"),
+        };
+        (count(Some(Side::Gpu)), winners.len(), open)
+    };
+    let ((resident, of, open), (whole, of_whole, open_whole)) =
+        (count(Kind::Resident), count(Kind::EndToEnd));
+    if of == 0 {
+        return None;
+    }
+    let sweeps = if of == 1 { "sweep" } else { "sweeps" };
+    let end = match of_whole {
+        0 => String::new(),
+        _ => format!("; with the copies there and back in {whole} of {of_whole}{open_whole}"),
+    };
+    Some(format!(
+        "{gpu} against {cpu}: at the largest size measured, the GPU is the faster in {resident} of {of} {sweeps} \
+         with the data on the device{open}{end}."
+    ))
+}
+
+/// One op: from which size, by how much, and how near to the limits.
+fn about(report: &Report, section: &Section<'_>, part: &[Comparison<'_>]) -> Option<String> {
+    let mut found = crossovers(&Section { comparisons: part.to_vec(), ..section.clone() });
+    let of = |found: &mut Vec<Crossover>, kind| {
+        let place = found.iter().position(|crossover| crossover.kind == kind)?;
+        Some(found.swap_remove(place))
+    };
+    let resident = of(&mut found, Kind::Resident)?;
+    let (n, pair) = largest(part, Kind::Resident)?;
+    let density = resident.density.map(|density| format!(", density {}", density_text(density)));
+    let subject = format!(
+        "{} ({}{}, {} cache)",
+        section.op,
+        section.dtype.words(),
+        density.unwrap_or_default(),
+        section.cache
+    );
+    let kernel = largest(part, Kind::Kernel).filter(|(at, _)| *at == n);
+    let kernel = kernel.map(|(_, pair)| format!("; kernel alone {}", pair.speed_up));
+    let own_copies = op::find(section.op).is_some_and(|op| op.copies_itself());
+    let held = if own_copies { "with its own copies" } else { "with the data on the device" };
+    let mut line = format!(
+        "{subject}: {held} {}; at N = {n} {} ({} against {}{})",
+        crossover_clause(&resident),
+        faster(&pair),
+        pair.gpu.variant_text(),
+        pair.cpu.variant_text(),
+        kernel.unwrap_or_default(),
+    );
+    if let Some((whole, (at, pair))) = of(&mut found, Kind::EndToEnd).zip(largest(part, Kind::EndToEnd))
+        && !own_copies
+    {
+        line += &format!(". End to end {}; at N = {at} {}", crossover_clause(&whole), faster(&pair));
+    }
+    line += &limits(report, pair.gpu, pair.cpu);
+    Some(line + ".")
+}
+
+/// `the GPU is 31x faster`; the interval alone where neither is measurably faster.
+fn faster(pair: &Pair<'_>) -> String {
+    let winner = match pair.speed_up.winner() {
+        None => {
+            let Estimate { low, high, .. } = pair.speed_up.0;
+            return format!("the CPU takes {low:.2} to {high:.2} times as long as the GPU");
+        }
+        Some(Side::Cpu) => "CPU",
+        Some(Side::Gpu) => "GPU",
+    };
+    format!("the {winner} is {} faster", pair.speed_up.factor_text())
+}
+
+/// `. There the GPU reaches 94 % of its arithmetic peak, the CPU 81 % of its own`.
+fn limits(report: &Report, gpu: &Row, cpu: &Row) -> String {
+    let reach = |row: &Row| {
+        let share = share(report, row)?;
+        Some(format!("{} of its {} limit", percent(share.share), share.roof.name()))
+    };
+    match (reach(gpu), reach(cpu)) {
+        (None, None) => String::new(),
+        (Some(gpu), None) => format!(". There the GPU reaches {gpu}"),
+        (None, Some(cpu)) => format!(". There the CPU reaches {cpu}"),
+        (Some(gpu), Some(cpu)) => format!(". There the GPU reaches {gpu}, the CPU {cpu}"),
+    }
+}
+
+/// A share as a percentage: `94 %`, `3.1 %`.
+pub fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    match percent {
+        percent if percent >= 9.95 => format!("{percent:.0} %"),
+        percent if percent >= 0.1 => format!("{percent:.1} %"),
+        _ => "below 0.1 %".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::report::example;
+
+    #[test]
+    fn the_paragraph_answers_the_question() {
+        let lines = paragraph(&example::full());
+        assert_eq!(
+            lines[0],
+            "NVIDIA H200 against Intel Xeon Platinum 8480C, 16 threads: at the largest size measured, the GPU is the \
+             faster in 1 of 1 sweep with the data on the device; with the copies there and back in 1 of 1."
+        );
+        assert!(lines[1].starts_with(
+            "matmul (float32, cold cache): with the data on the device the GPU is faster from N = "
+        ));
+        assert!(lines[1].contains("; at N = 10000 the GPU is 18.2x faster (cublas against openblas; kernel alone GPU 18x). End to end "), "{}", lines[1]);
+        assert_eq!(lines.len(), 2);
+    }
+
+    #[test]
+    fn the_paragraph_tells_what_each_side_reaches_of_its_limit() {
+        let mut report = example::full();
+        report.environment.backends[1].ceilings = Some(example::ceilings());
+        let line = &paragraph(&report)[1];
+        assert!(line.ends_with(". There the GPU reaches 98 % of its arithmetic limit."), "{line}");
+    }
+
+    #[test]
+    fn shares_are_percentages() {
+        assert_eq!([0.943, 0.0312, 1.2, 1e-5].map(percent), ["94 %", "3.1 %", "120 %", "below 0.1 %"]);
+    }
+}

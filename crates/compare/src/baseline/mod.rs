@@ -1,0 +1,196 @@
+//! Baselines: folders of runs of one sweep in which nothing changed, with how much they differ all the same.
+
+mod place;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use gpubench_model::case::{Cache, Case, Cell};
+use gpubench_model::report::file;
+use serde::{Deserialize, Serialize};
+
+use crate::compare::calibration::Calibrated;
+pub use place::Place;
+
+/// Where baselines are kept when nothing else is said.
+pub const FOLDER: &str = "results/baselines";
+
+/// Name of the file that makes a folder a baseline.
+pub const FILE_NAME: &str = "baseline.json";
+
+/// Version of its layout.
+const BASELINE_VERSION: u32 = 1;
+
+/// Figures of a cell below which a file is believed: passes do not differ by a factor of ten.
+const MOST: f64 = 10.0;
+
+/// A baseline, without its reports.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// Version of this layout.
+    pub baseline_version: u32,
+    /// Its name.
+    pub name: String,
+    /// When it was saved, RFC 3339, UTC.
+    pub saved: String,
+    /// Version of gpubench that saved it.
+    pub gpubench_version: String,
+    /// Folders of its passes, inside its own.
+    pub passes: Vec<String>,
+    /// Each cell's spread.
+    pub cells: Vec<NullSpread>,
+}
+
+/// How much one cell differs from pass to pass.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NullSpread {
+    /// `op`, `n`, `dtype`, `density` (sparse ops) and `seed`.
+    #[serde(flatten)]
+    pub case: Case,
+    /// Name of the backend.
+    pub backend: String,
+    /// Name of the variant.
+    pub variant: String,
+    /// State of the caches.
+    pub cache: Cache,
+    /// Standard deviation from pass to pass, relative.
+    pub run_spread: f64,
+    /// How far the slowest pass was from the fastest, relative.
+    pub apart: f64,
+}
+
+impl Baseline {
+    /// A baseline of that name, of passes in those folders, that showed these spreads.
+    pub fn new(name: &str, passes: Vec<String>, cells: &[Calibrated]) -> Baseline {
+        let spread = |cell: &Calibrated| NullSpread {
+            case: cell.cell.case.clone(),
+            backend: cell.cell.backend.clone(),
+            variant: cell.cell.variant.clone(),
+            cache: cell.cell.cache,
+            run_spread: cell.run_spread,
+            apart: cell.apart,
+        };
+        Baseline {
+            baseline_version: BASELINE_VERSION,
+            name: name.into(),
+            saved: jiff::Timestamp::now().to_string(),
+            gpubench_version: env!("CARGO_PKG_VERSION").into(),
+            passes,
+            cells: cells.iter().map(spread).collect(),
+        }
+    }
+
+    /// Each cell's name and spread, as a comparison takes them.
+    pub fn spreads(&self) -> impl Iterator<Item = (String, f64)> {
+        self.cells.iter().map(|cell| (cell.cell().to_string(), cell.run_spread))
+    }
+
+    /// The reports of its passes, where its folder is `folder`.
+    pub fn reports(&self, folder: &Path) -> Vec<PathBuf> {
+        self.passes.iter().map(|pass| folder.join(pass)).collect()
+    }
+
+    /// Refuses what `save` does not write, and passes that are not in `folder`.
+    fn check(&self, folder: &Path) -> Result<()> {
+        const FIX: &str = "save the baseline again";
+        let inside = |pass: &String| {
+            Path::new(pass).components().all(|part| matches!(part, std::path::Component::Normal(_)))
+        };
+        ensure!(
+            !self.passes.is_empty() && self.passes.iter().all(inside),
+            "passes must be folders beside it; {FIX}"
+        );
+        for (pass, report) in self.passes.iter().zip(self.reports(folder)) {
+            ensure!(report.join(file::FILE_NAME).is_file(), "{pass} holds no {}; {FIX}", file::FILE_NAME);
+        }
+        for cell in &self.cells {
+            for (key, figure) in [("run_spread", cell.run_spread), ("apart", cell.apart)] {
+                ensure!(
+                    (0.0..MOST).contains(&figure),
+                    "{key} of {} is {figure:e}, which is not from 0 to below {MOST}; {FIX}",
+                    cell.cell().to_string().escape_debug()
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes it into `folder`, which makes that a baseline.
+    ///
+    /// # Errors
+    /// The folder cannot be written to.
+    pub fn write(&self, folder: &Path) -> Result<()> {
+        let text = serde_json::to_string_pretty(self)? + "\n";
+        file::write_atomic(&folder.join(FILE_NAME), text.as_bytes())
+    }
+}
+
+impl NullSpread {
+    /// The cell.
+    pub fn cell(&self) -> Cell {
+        let (backend, variant) = (self.backend.clone(), self.variant.clone());
+        Cell { case: self.case.clone(), backend, variant, cache: self.cache }
+    }
+}
+
+/// The baseline in `folder`; `None` where that is none.
+///
+/// # Errors
+/// Its file is damaged or of a newer layout, or a pass is missing; one line.
+pub fn open(folder: &Path) -> Result<Option<Baseline>> {
+    let path = folder.join(FILE_NAME);
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let shown = path.display().to_string();
+    let text = std::fs::read(&path).map_err(|error| anyhow!("cannot read {shown}: {error}"))?;
+    let value: serde_json::Value = serde_json::from_slice(&text)
+        .map_err(|error| anyhow!("{shown}: not JSON: {error}; save the baseline again"))?;
+    match value.get("baseline_version").and_then(serde_json::Value::as_u64) {
+        Some(version) if version == u64::from(BASELINE_VERSION) => {}
+        Some(version) => bail!(
+            "{shown}: baseline_version {version}, but this gpubench reads {BASELINE_VERSION}; use the version that saved it"
+        ),
+        None => bail!("{shown}: no baseline_version: not a baseline; save it again"),
+    }
+    let baseline: Baseline = serde_json::from_value(value)
+        .map_err(|error| anyhow!("{shown}: {error}; save the baseline again"))?;
+    baseline.check(folder).with_context(|| shown)?;
+    Ok(Some(baseline))
+}
+
+/// Every baseline in `folder` with its own folder, by name; damaged ones as their error. Hidden folders are none.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn list(folder: &Path) -> Result<Vec<(PathBuf, Result<Baseline>)>> {
+    if !folder.exists() {
+        return Ok(vec![]);
+    }
+    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let mut folders: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    folders.retain(|path| path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b".")));
+    folders.sort();
+    let found = folders.into_iter().filter_map(|path| {
+        let baseline = open(&path).transpose()?;
+        Some((path, baseline))
+    });
+    Ok(found.collect())
+}
+
+/// Checks that `name` can be a folder's.
+///
+/// # Errors
+/// It is empty, hidden, or has other characters than letters, digits, `.`, `_` and `-`.
+pub fn check_name(name: &str) -> Result<()> {
+    let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    if name.is_empty() || name.starts_with(['.', '-']) || !name.chars().all(legal) {
+        bail!(
+            "'{name}' is no name for a baseline: use letters, digits, '.', '_' and '-', such as main or v1.2"
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

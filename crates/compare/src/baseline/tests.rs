@@ -1,0 +1,153 @@
+//! Baselines that are damaged, and saves that are cut off.
+
+use std::fs;
+
+use gpubench_model::case::DType;
+use proptest::prelude::*;
+
+use super::*;
+
+fn spread(run_spread: f64, apart: f64) -> NullSpread {
+    let case = Case { op: "fft".into(), n: 8, dtype: DType::F32, density: None, seed: 1 };
+    let (backend, variant) = ("cpu".into(), "realfft".into());
+    NullSpread { case, backend, variant, cache: Cache::Cold, run_spread, apart }
+}
+
+fn baseline(cells: Vec<NullSpread>) -> Baseline {
+    Baseline { cells, ..Baseline::new("main", vec!["pass-1".into(), "pass-2".into()], &[]) }
+}
+
+/// A folder with two passes in it.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for pass in ["pass-1", "pass-2"] {
+        fs::create_dir(folder.path().join(pass)).unwrap();
+        fs::write(folder.path().join(pass).join(file::FILE_NAME), "{}").unwrap();
+    }
+    folder
+}
+
+fn refusal(folder: &Path) -> String {
+    format!("{:#}", open(folder).unwrap_err())
+}
+
+#[test]
+fn a_baseline_reads_back_and_a_folder_without_one_is_none() {
+    let folder = folder();
+    assert_eq!(open(folder.path()).unwrap(), None);
+    let saved = baseline(vec![spread(0.01, 0.02)]);
+    saved.write(folder.path()).unwrap();
+    assert_eq!(open(folder.path()).unwrap(), Some(saved));
+}
+
+#[test]
+fn passes_that_are_missing_or_elsewhere_are_refused_in_one_line() {
+    let folder = folder();
+    let of = |passes: &[&str]| Baseline {
+        passes: passes.iter().map(|pass| (*pass).to_owned()).collect(),
+        ..baseline(vec![])
+    };
+    for (passes, expected) in [
+        (&["pass-1", "pass-3"][..], "pass-3 holds no report.json; save the baseline again"),
+        (&[], "passes must be folders beside it"),
+        (&["pass-1", "../elsewhere"], "passes must be folders beside it"),
+    ] {
+        of(passes).write(folder.path()).unwrap();
+        let message = refusal(folder.path());
+        assert!(message.contains(expected) && message.contains("baseline.json: "), "{message}");
+        assert!(!message.contains('\n'), "{message}");
+    }
+}
+
+#[test]
+fn figures_that_no_number_holds_are_refused_in_one_line() {
+    let folder = folder();
+    baseline(vec![spread(0.25, 0.5)]).write(folder.path()).unwrap();
+    let text = fs::read_to_string(folder.path().join(FILE_NAME)).unwrap();
+    for figure in ["1e999", "null", "\"wide\"", "-0.1", "10"] {
+        fs::write(folder.path().join(FILE_NAME), text.replace("0.25", figure)).unwrap();
+        let message = refusal(folder.path());
+        assert!(
+            message.contains("save the baseline again") && !message.contains('\n'),
+            "{figure}: {message}"
+        );
+    }
+}
+
+proptest! {
+    #[test]
+    fn figures_are_accepted_from_0_to_below_10_alone(
+        run_spread in prop_oneof![0.0..20.0f64, any::<f64>()],
+        apart in prop_oneof![0.0..20.0f64, any::<f64>()],
+    ) {
+        let folder = folder();
+        let is_figure = |figure: f64| figure.is_finite() && (0.0..10.0).contains(&figure);
+        let checked = baseline(vec![spread(0.1, 0.1), spread(run_spread, apart)]).check(folder.path());
+        prop_assert_eq!(checked.is_ok(), is_figure(run_spread) && is_figure(apart), "{:?}", checked);
+    }
+}
+
+#[test]
+fn hidden_folders_are_not_listed() {
+    let all = tempfile::tempdir().unwrap();
+    for name in ["main", ".main.attempt"] {
+        fs::rename(folder().keep(), all.path().join(name)).unwrap();
+        baseline(vec![]).write(&all.path().join(name)).unwrap();
+    }
+    let names: Vec<PathBuf> = list(all.path()).unwrap().into_iter().map(|(path, _)| path).collect();
+    assert_eq!(names, [all.path().join("main")]);
+}
+
+/// The place of `a.b`, its folder marked `old` and its attempt `new` where these are wanted.
+fn place(all: &Path, old: bool, new: bool) -> Place {
+    let place = Place::new(all, "a.b");
+    for (folder, text, wanted) in [(&place.folder, "old", old), (&place.attempt, "new", new)] {
+        if wanted {
+            fs::create_dir(folder).unwrap();
+            fs::write(folder.join("mark"), text).unwrap();
+        }
+    }
+    place
+}
+
+fn names(all: &Path) -> Vec<String> {
+    let entries = fs::read_dir(all).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<String> = entries.map(|name| name.into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn an_attempt_takes_the_place_of_the_old_one_and_leaves_others_alone() {
+    let all = tempfile::tempdir().unwrap();
+    for other in ["a.replaced", "a.b.attempt", "a.b.replaced"] {
+        fs::create_dir(all.path().join(other)).unwrap();
+    }
+    let place = place(all.path(), true, true);
+    place.put().unwrap();
+    place.settle().unwrap();
+    assert_eq!(fs::read_to_string(place.folder.join("mark")).unwrap(), "new");
+    assert_eq!(names(all.path()), ["a.b", "a.b.attempt", "a.b.replaced", "a.replaced"]);
+    assert!(!place.clear().unwrap());
+}
+
+#[test]
+fn the_old_one_is_put_back_when_the_new_one_cannot_be_moved() {
+    let all = tempfile::tempdir().unwrap();
+    let place = place(all.path(), true, false);
+    let message = place.put().unwrap_err().to_string();
+    assert!(message.contains("is in its place again"), "{message}");
+    assert_eq!(fs::read_to_string(place.folder.join("mark")).unwrap(), "old");
+    assert_eq!(names(all.path()), ["a.b"]);
+}
+
+#[test]
+fn a_replacement_that_was_cut_off_is_taken_back() {
+    let all = tempfile::tempdir().unwrap();
+    let place = place(all.path(), true, true);
+    fs::rename(&place.folder, all.path().join(".a.b.replaced")).unwrap();
+    place.settle().unwrap();
+    assert_eq!(fs::read_to_string(place.folder.join("mark")).unwrap(), "old");
+    assert!(place.clear().unwrap());
+    assert_eq!(names(all.path()), ["a.b"]);
+}

@@ -1,0 +1,140 @@
+//! What is compared of which sides and runs.
+
+use gpubench_model::report::Clock;
+
+use super::*;
+
+#[test]
+fn facts_of_a_side_of_which_no_times_are_compared_do_not_matter() {
+    let mut new = report();
+    new.environment.host.cpu = "AMD EPYC".into();
+    describe(&mut new, 1, "name", json!("NVIDIA H100"));
+    let kept = |side| {
+        let mut report = report();
+        report.rows.retain(|row| row.side == side);
+        lines(&differences(&runs(&[report]), &runs(&[new.clone()]), &Policy::default()))
+    };
+    assert_eq!(kept(gpubench_model::Side::Gpu), ["gpu-model block: NVIDIA H200 | NVIDIA H100"]);
+    assert_eq!(
+        kept(gpubench_model::Side::Cpu),
+        ["cpu-model block: Intel(R) Xeon(R) Platinum 8480C | AMD EPYC"]
+    );
+    // A backend without a time on one side is not compared, whatever it is.
+    let mut failed = report();
+    failed.rows.iter_mut().filter(|row| row.backend == "cuda").for_each(|row| row.execute = None);
+    let found = lines(&differences(&runs(&[failed]), &runs(&[new]), &Policy::default()));
+    assert_eq!(found, ["cpu-model block: Intel(R) Xeon(R) Platinum 8480C | AMD EPYC"]);
+}
+
+#[test]
+fn simulated_times_do_not_depend_on_the_cpu_or_the_build() {
+    let simulated = |mut report: Report| {
+        for execute in report.rows.iter_mut().filter_map(|row| row.execute.as_mut()) {
+            execute.clock = Clock::Simulated;
+        }
+        report
+    };
+    let mut new = report();
+    new.environment.host.cpu = "AMD EPYC".into();
+    new.environment.build_profile = Some("debug".into());
+    let sides = [runs(&[simulated(report())]), runs(&[simulated(new)])];
+    assert!(differences(&sides[0], &sides[1], &Policy::default()).is_empty());
+}
+
+#[test]
+fn what_one_side_does_not_tell_is_a_difference_only_where_it_would_block() {
+    let older = |r: &mut Report| {
+        let environment = &mut r.environment;
+        r.schema_version = 1;
+        environment.build_profile = None;
+        (environment.gpubench_revision, environment.git_revision) = (None, None);
+        environment.host = gpubench_model::report::Host {
+            governor: None,
+            smt: None,
+            numa_nodes: None,
+            transparent_huge_pages: None,
+            cpu_quota: None,
+            last_level_cache_bytes: None,
+            ..environment.host.clone()
+        };
+        for key in ["power_limit_w", "timing", "mig_mode"] {
+            environment.backends[1].description.as_object_mut().unwrap().remove(key);
+        }
+        environment.settings = serde_json::Value::Null;
+    };
+    let expected = ["mig-mode warn: off | not recorded", "build-profile warn: release | not recorded"];
+    assert_eq!(after(older), expected);
+    assert!(after(|r| r.environment.gpubench_revision = Some("0123abc".into())).is_empty());
+}
+
+#[test]
+fn runs_of_one_side_that_differ_among_themselves_are_a_difference() {
+    let with = |watts: f64| {
+        let mut report = report();
+        describe(&mut report, 1, "power_limit_w", json!(watts));
+        report.environment.gpubench_revision = Some("a".into());
+        report.environment.git_revision = Some(format!("{watts}"));
+        report.environment.host.os = format!("Debian, Linux {watts}");
+        report
+    };
+    let mixed = runs(&[with(700.0), with(500.0), with(700.4)]);
+    let found = lines(&differences(&mixed, &runs(&[with(700.0)]), &Policy::default()));
+    let expected = [
+        "power-limit warn: 700 W, 500 W | 700 W",
+        "git-revision ignore: 700, 500, 700.4 | 700",
+        "kernel ignore: Linux 700, Linux 500, Linux 700.4 | Linux 700",
+    ];
+    assert_eq!(found, expected);
+    let found = lines(&differences(&mixed, &mixed, &Policy::default()));
+    assert_eq!(found[0], "power-limit warn: 700 W, 500 W | 700 W, 500 W");
+}
+
+#[test]
+fn a_policy_changes_how_much_a_difference_matters() {
+    let mut policy = Policy::default();
+    policy.severities.insert("cpu-threads".into(), Severity::Block);
+    policy.severities.insert("gpu-model".into(), Severity::Ignore);
+    let mut new = report();
+    describe(&mut new, 0, "threads", json!(8));
+    describe(&mut new, 1, "name", json!("NVIDIA H100"));
+    new.environment.gpubench_revision = Some("0123abc".into());
+    let mut old = report();
+    old.environment.gpubench_revision = Some("abc0123".into());
+    let found = lines(&differences(&runs(&[old]), &runs(&[new]), &policy));
+    let expected = [
+        "cpu-threads block: 16 | 8 (rayon 16, OpenBLAS 16)",
+        "gpu-model ignore: NVIDIA H200 | NVIDIA H100",
+        "gpubench-revision ignore: abc0123 | 0123abc",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn scripts_of_the_simulated_device_are_of_no_concern() {
+    let with = |seed: u64| {
+        let mut report = report();
+        report.environment.backends[1].name = "sim".into();
+        report.environment.backends[1].description = json!({ "device": "simulated", "seed": seed });
+        report.environment.settings["options"]["sim"] = json!(format!("{seed}.toml"));
+        report
+    };
+    let found = lines(&differences(&runs(&[with(1)]), &runs(&[with(2)]), &Policy::default()));
+    assert_eq!(
+        found,
+        ["sim-script ignore: file: 1.toml | file: 2.toml", "sim-script ignore: seed: 1 | seed: 2"]
+    );
+}
+
+#[test]
+fn kept_reports_of_one_machine_differ_in_nothing_grave() {
+    let kept = |name: &str| {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results/h200").join(name);
+        gpubench_model::report::file::load(&path).unwrap()
+    };
+    let (first, second) = (runs(&[kept("quick/first")]), runs(&[kept("quick/second")]));
+    let found = differences(&first, &second, &Policy::default());
+    assert!(found.iter().all(|difference| difference.severity == Severity::Ignore), "{found:?}");
+    let found = lines(&differences(&first, &runs(&[kept("article")]), &Policy::default()));
+    let max_time = found.iter().find(|line| line.starts_with("max-time warn: elementwise, fft, matmul, "));
+    assert!(max_time.is_some_and(|line| line.contains(": 0.2 s | ")), "{found:?}");
+}

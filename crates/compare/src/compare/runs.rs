@@ -1,0 +1,76 @@
+//! One side of a comparison: one or several runs of a sweep, and what is known of its spread beforehand.
+
+use gpubench_model::report::Report;
+use serde::{Deserialize, Serialize};
+
+/// A run and the file it was read from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Path of its report as the user named it.
+    pub name: String,
+    /// The report.
+    pub report: Report,
+}
+
+/// The runs of one side.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Runs {
+    /// The runs, at least one, in the order they were named.
+    pub runs: Vec<Run>,
+    /// Standard deviation from run to run, relative, of cells by name, where a baseline has measured it: the least that
+    /// is believed.
+    pub null_spread: std::collections::BTreeMap<String, f64>,
+}
+
+/// A run as a comparison names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunInfo {
+    /// Path of its report as the user named it.
+    pub name: String,
+    /// Start of the run, RFC 3339, UTC.
+    pub started: String,
+    /// Name of the machine.
+    pub host: String,
+    /// Version of gpubench that made it.
+    pub gpubench_version: String,
+    /// Git revision of the folder the run was started in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git_revision: Option<String>,
+    /// Cells that have a time.
+    pub measured: usize,
+    /// Cells.
+    pub rows: usize,
+}
+
+impl Runs {
+    /// Whether both sides are one and the same run.
+    pub fn is_same_run(&self, other: &Runs) -> bool {
+        match (self.runs.as_slice(), other.runs.as_slice()) {
+            ([a], [b]) => a.report == b.report,
+            _ => false,
+        }
+    }
+}
+
+impl Run {
+    /// Whether the run was ended before all its cells were done.
+    pub fn ended_early(&self) -> bool {
+        let rows = &self.report.rows;
+        let planned = self.report.environment.planned_rows.unwrap_or(0);
+        planned > rows.len() as u64 || rows.iter().any(gpubench_model::report::Row::was_cut_short)
+    }
+
+    /// The run in short.
+    pub fn info(&self) -> RunInfo {
+        let (environment, rows) = (&self.report.environment, &self.report.rows);
+        RunInfo {
+            name: self.name.clone(),
+            started: environment.started.clone(),
+            host: environment.host.name.clone(),
+            gpubench_version: environment.gpubench_version.clone(),
+            git_revision: environment.git_revision.clone(),
+            measured: rows.iter().filter(|row| row.execute.is_some()).count(),
+            rows: rows.len(),
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Shows that the gate trips over known regressions and stays quiet without one, before anyone relies on it.
+//!
+//! Each claim is about a number of comparisons whose truth is known and states how many of them must come out right, so
+//! each of them can fail: tests distort the variances and see that it does.
+
+mod halves;
+pub mod rehearsal;
+
+use gpubench_model::case::Cell;
+use gpubench_model::data::generator::Stream;
+use gpubench_model::report::{Report, Row};
+
+use super::mean_groups::MEAN_THRESHOLD;
+use super::{Comparison, Conclusion, Policy, Run, Runs, Verdict, compare_by};
+use rehearsal::{Noise, REALISTIC};
+
+/// Rehearsed runs from which comparisons draw theirs.
+const POOL: u64 = 24;
+
+/// Runs per side, but where a claim is about one run.
+const REPLICATES: usize = 3;
+
+/// Comparisons in which nothing changed, of several runs and of one run per side, and false alarms that they may raise.
+const NULLS: u64 = 60;
+const ALARMS: usize = 2;
+const SINGLE_NULLS: u64 = 50;
+const SINGLE_ALARMS: usize = 1;
+
+/// Spread from run to run of the restless machine.
+const RESTLESS: f64 = 0.08;
+
+/// Comparisons in which something was planted, and how many times longer the planted cell takes.
+const PLANTS: u64 = 20;
+const PLANTED: f64 = 1.6;
+
+/// Share of them in which it must be found.
+const FOUND: f64 = 0.9;
+
+/// The same with one run per side made of the rounds of a report.
+const PLANTED_IN_REPORT: f64 = 2.0;
+const FOUND_IN_REPORT: f64 = 0.8;
+
+/// Cells of a report in which a slowdown is planted at most.
+const REPORT_CELLS: usize = 24;
+
+/// One claim about the gate, and whether it held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// What must be, and what was.
+    pub text: String,
+    /// Whether it was.
+    pub held: bool,
+}
+
+/// Puts the gate to the test with rehearsed sweeps, and with `report` where one is given; the policy's thresholds hold.
+pub fn self_test(report: Option<&Report>, policy: &Policy) -> Vec<Claim> {
+    Gate { policy, distortion: 1.0 }.claims(report)
+}
+
+/// The gate under test; every variance from run to run is multiplied by `distortion`.
+struct Gate<'a> {
+    policy: &'a Policy,
+    distortion: f64,
+}
+
+impl Gate<'_> {
+    fn claims(&self, report: Option<&Report>) -> Vec<Claim> {
+        // On a quiet machine no cell gets beyond a threshold, and silence would say nothing of the method.
+        let restless = pool(1, &Noise { run: RESTLESS, ..REALISTIC });
+        let quiet = pool(0, &REALISTIC);
+        let mut claims = vec![
+            self.is_silent(&restless, REPLICATES, NULLS, ALARMS),
+            self.is_silent(&restless, 1, SINGLE_NULLS, SINGLE_ALARMS),
+            self.finds_one_cell(&quiet),
+            self.finds_all_cells(&quiet),
+        ];
+        if let Some(report) = report {
+            claims.extend(self.with(report));
+        }
+        claims
+    }
+
+    fn compare(&self, old: &Runs, new: &Runs) -> Comparison {
+        compare_by(old, new, &Runs::default(), self.policy, self.distortion)
+    }
+
+    /// Nothing changed: at most `alarms` of `trials` comparisons find a regression.
+    fn is_silent(&self, pool: &[Run], runs: usize, trials: u64, alarms: usize) -> Claim {
+        let trips = |trial: &u64| {
+            let [old, new] = draw(pool, *trial, runs);
+            self.compare(&old, &new).gate.conclusion == Conclusion::Regression
+        };
+        let tripped = (0..trials).filter(trips).count();
+        let sides = per_side(runs);
+        let restless = super::export::percent(RESTLESS);
+        let text = format!(
+            "nothing changed, runs differ by {restless}, {sides}: {tripped} of {trials} comparisons find a regression (at \
+             most {alarms} may)"
+        );
+        Claim { text, held: tripped <= alarms }
+    }
+
+    /// One cell takes 1.6 times as long, another one in each comparison: it is found, and no other cell with it.
+    fn finds_one_cell(&self, pool: &[Run]) -> Claim {
+        let cells = self.judged(pool);
+        if cells.is_empty() {
+            return nothing_to_plant_in();
+        }
+        let finds = |trial: &u64| {
+            let planted = &cells[*trial as usize * cells.len() / PLANTS as usize];
+            let [old, mut new] = draw(pool, *trial, REPLICATES);
+            plant(&mut new, PLANTED, |cell| cell == planted);
+            let found = self.compare(&old, &new);
+            let is_right =
+                |change: &super::Change| (change.verdict == Verdict::Slower) == (change.cell() == *planted);
+            found.gate.exit_code == 1 && found.cells.iter().all(is_right)
+        };
+        let found = (0..PLANTS).filter(finds).count();
+        claim_of_found(
+            format!("one cell of {} made {PLANTED} times slower, {}", cells.len(), per_side(REPLICATES)),
+            "found and no other with it",
+            found,
+            PLANTS as usize,
+            FOUND,
+        )
+    }
+
+    /// Every cell takes as much longer as counts for a mean: a mean is slower.
+    fn finds_all_cells(&self, pool: &[Run]) -> Claim {
+        if self.judged(pool).is_empty() {
+            return nothing_to_plant_in();
+        }
+        let threshold = self.policy.defaults.mean_threshold.unwrap_or(MEAN_THRESHOLD).max(MEAN_THRESHOLD);
+        let finds = |trial: &u64| {
+            let [old, mut new] = draw(pool, *trial, REPLICATES);
+            plant(&mut new, 1.0 + threshold, |_| true);
+            let found = self.compare(&old, &new);
+            found.gate.exit_code == 1 && found.mean_changes.iter().any(|mean| mean.is_regression())
+        };
+        let found = (0..PLANTS).filter(finds).count();
+        let percent = super::export::percent(threshold);
+        claim_of_found(
+            format!("every cell made {percent} slower, {}", per_side(REPLICATES)),
+            "a mean is slower",
+            found,
+            PLANTS as usize,
+            FOUND,
+        )
+    }
+
+    /// The report's even rounds against its odd ones, as they are and with one cell after the other made slower.
+    fn with(&self, report: &Report) -> Vec<Claim> {
+        let Some([old, new]) = halves::halves(report) else {
+            let text = "no cell of the report has samples of two rounds, so it cannot be compared with itself: measure \
+                        with --rounds 2 or more";
+            return vec![Claim { text: text.into(), held: false }];
+        };
+        let null = self.compare(&old, &new);
+        let cells = self.judged(&new.runs);
+        let step = cells.len().div_ceil(REPORT_CELLS).max(1);
+        let planted: Vec<&Cell> = cells.iter().step_by(step).collect();
+        let finds = |planted: &&&Cell| {
+            let mut slower = new.clone();
+            plant(&mut slower, PLANTED_IN_REPORT, |cell| cell == **planted);
+            let found = self.compare(&old, &slower);
+            found.cells.iter().any(|change| change.verdict == Verdict::Slower && change.cell() == ***planted)
+        };
+        let found = planted.iter().filter(finds).count();
+        let mut claim = claim_of_found(
+            format!("the same with one cell made {PLANTED_IN_REPORT} times slower"),
+            "found",
+            found,
+            planted.len(),
+            FOUND_IN_REPORT,
+        );
+        if !claim.held {
+            claim.text += "; compare several runs per side, --plan says how many";
+        }
+        let exit_code = null.gate.exit_code;
+        let text = format!(
+            "the report's even rounds against its odd ones, {} cells: exit code {exit_code} (must not be 1 or 2)",
+            cells.len()
+        );
+        vec![Claim { text, held: !matches!(exit_code, 1 | 2) }, claim]
+    }
+
+    /// The cells of these runs that have a time and that the policy judges.
+    fn judged(&self, runs: &[Run]) -> Vec<Cell> {
+        let rows = runs.first().map(|run| run.report.rows.as_slice()).unwrap_or_default();
+        let timed = rows.iter().filter(|row| row.execute.is_some()).map(Row::cell);
+        timed.filter(|cell| !self.policy.limits(cell).ignored).collect()
+    }
+}
+
+fn per_side(runs: usize) -> String {
+    if runs == 1 { "1 run per side".into() } else { format!("{runs} runs per side") }
+}
+
+fn nothing_to_plant_in() -> Claim {
+    let text = "the policy leaves every rehearsed cell out, so nothing can be planted in one";
+    Claim { text: text.into(), held: false }
+}
+
+/// That something planted was found `found` times of `trials`, of which `share` is the least.
+fn claim_of_found(what: String, word: &str, found: usize, trials: usize, share: f64) -> Claim {
+    let least = (share * trials as f64).ceil() as usize;
+    let text = format!("{what}: {word} in {found} of {trials} (at least {least} must be)");
+    Claim { text, held: found >= least && trials > 0 }
+}
+
+/// Makes the cells that `is_planted` holds of take that many times as long.
+fn plant(runs: &mut Runs, factor: f64, is_planted: impl Fn(&Cell) -> bool) {
+    let rows = runs.runs.iter_mut().flat_map(|run| &mut run.report.rows);
+    let planted = rows.filter(|row| is_planted(&row.cell())).filter_map(|row| row.execute.as_mut());
+    planted.for_each(|execute| execute.scale(factor));
+}
+
+fn pool(number: u64, noise: &Noise) -> Vec<Run> {
+    let seeds = number * POOL..(number + 1) * POOL;
+    let run = |seed| Run { name: format!("rehearsal {seed}"), report: rehearsal::run(seed, noise, &|_| 1.0) };
+    seeds.map(run).collect()
+}
+
+/// Two sides of different runs of `pool`, drawn by chance; equal trials draw the same.
+fn draw(pool: &[Run], trial: u64, runs: usize) -> [Runs; 2] {
+    let chances = Stream::new(trial, 0);
+    let mut places: Vec<usize> = (0..pool.len()).collect();
+    places.sort_by(|a, b| chances.uniform::<f64>(*a as u64).total_cmp(&chances.uniform(*b as u64)));
+    let side = |places: &[usize]| Runs {
+        runs: places.iter().map(|place| pool[*place].clone()).collect(),
+        ..Runs::default()
+    };
+    [side(&places[..runs]), side(&places[runs..2 * runs])]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! Reports of sweeps that never ran: seeded times with the noise of real ones, for proving that a gate works.
+
+use gpubench_model::case::{Cache, Case, Cell, DType};
+use gpubench_model::data::generator::{self, Stream};
+use gpubench_model::measure::stats::Summary;
+use gpubench_model::measure::stopping::{self, Rule, Step};
+use gpubench_model::report::{Clock, Environment, Execute, Host, Outcome, Report, Row, SCHEMA_VERSION};
+use gpubench_model::{Accuracy, SetupCounts, Side};
+use gpubench_ops::Work;
+
+/// Ops and sizes of the sweep: with two backends, sixty cells.
+const OPS: [&str; 6] = ["matmul", "elementwise", "reduction", "fft", "solve", "spgemm"];
+const SIZES: [u64; 5] = [500, 1000, 2000, 4000, 8000];
+
+/// How times scatter. Standard deviations are of the logarithm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Noise {
+    /// From sample to sample.
+    pub sample: f64,
+    /// From round to round of a run.
+    pub round: f64,
+    /// From run to run.
+    pub run: f64,
+    /// Change from the first to the last round of each cell, of a sign that chance chooses.
+    pub drift: f64,
+    /// Share of samples that are outliers.
+    pub outliers: f64,
+    /// How many times longer an outlier takes.
+    pub outlier_factor: f64,
+}
+
+/// Noise as runs on a quiet machine have it: 2 % between samples, some drift, rare outliers.
+pub const REALISTIC: Noise =
+    Noise { sample: 0.02, round: 0.003, run: 0.004, drift: 0.003, outliers: 0.01, outlier_factor: 3.0 };
+
+/// A run of the sweep; equal seeds make equal runs. `factor` says how many times longer a cell takes than it would.
+pub fn run(seed: u64, noise: &Noise, factor: &dyn Fn(&Cell) -> f64) -> Report {
+    let mut rows = Vec::new();
+    for (op, n) in OPS.iter().flat_map(|op| SIZES.iter().map(move |n| (*op, *n))) {
+        for (backend, side, base_s) in [("cpu", Side::Cpu, 4e-9), ("cuda", Side::Gpu, 1e-10)] {
+            let case = Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 42 };
+            let cell =
+                Cell { case, backend: backend.into(), variant: "rehearsal".into(), cache: Cache::Cold };
+            let typical_s = base_s * (n as f64).powi(2) * factor(&cell);
+            let execute = execute(Chances::new(seed, rows.len() as u64), noise, side, typical_s);
+            rows.push(row(cell, side, execute));
+        }
+    }
+    let host = Host { name: "rehearsal".into(), ..Host::default() };
+    let environment = Environment {
+        gpubench_version: env!("CARGO_PKG_VERSION").into(),
+        // Seconds after midnight tell runs apart.
+        started: format!("2026-01-01T{:02}:{:02}:{:02}Z", seed / 3600 % 24, seed / 60 % 60, seed % 60),
+        argv: vec!["gpubench".into(), "rehearsal".into(), seed.to_string()],
+        host,
+        ..Environment::default()
+    };
+    Report { schema_version: SCHEMA_VERSION, environment, rows }
+}
+
+fn row(cell: Cell, side: Side, execute: Execute) -> Row {
+    Row {
+        case: cell.case,
+        backend: cell.backend,
+        variant: cell.variant,
+        cache: cell.cache,
+        side,
+        accuracy: Accuracy::Ieee,
+        outcome: Outcome::Measured,
+        reason: None,
+        fix: None,
+        error: None,
+        work: Work { flop: 0.0, bytes: 0.0 },
+        picked: None,
+        threads: None,
+        inputs: None,
+        phases: None,
+        execute: Some(execute),
+        added_by_refinement: false,
+    }
+}
+
+/// Samples as many as the rule of real runs asks for, at the GPU's or the CPU's precision.
+fn execute(mut chances: Chances, noise: &Noise, side: Side, typical_s: f64) -> Execute {
+    let precision = if side == Side::Gpu { 0.005 } else { 0.01 };
+    let rule = Rule { precision, ..Rule::default() };
+    let of_run = typical_s * (noise.run * chances.normal()).exp();
+    let slope = noise.drift * if chances.uniform() < 0.5 { -1.0 } else { 1.0 };
+    let (mut samples, mut rounds) = (Vec::<f64>::new(), Vec::new());
+    for round in 0..rule.rounds {
+        let share = f64::from(round) / f64::from(rule.rounds.max(2) - 1);
+        let of_round = of_run * (noise.round * chances.normal() + slope * share).exp();
+        let mut in_round = 0;
+        while let Step::Take(count) = stopping::next(&rule, &samples, in_round, samples.iter().sum(), round) {
+            for _ in 0..count {
+                let outlier = if chances.uniform() < noise.outliers { noise.outlier_factor } else { 1.0 };
+                samples.push(of_round * (noise.sample * chances.normal()).exp() * outlier);
+                rounds.push(round);
+            }
+            in_round += count as usize;
+        }
+    }
+    let summary = Summary::of(&samples).unwrap_or_default();
+    Execute {
+        clock: if side == Side::Gpu { Clock::DeviceEvents } else { Clock::Host },
+        median_s: summary.median,
+        min_s: summary.min,
+        max_s: summary.max,
+        mad_s: summary.mad,
+        ci95_s: [summary.low, summary.high],
+        host_median_s: summary.median,
+        host_samples_s: samples.clone(),
+        samples_s: samples,
+        rounds,
+        held: (side == Side::Gpu).then_some(true),
+        setup_while_sampling: SetupCounts::default(),
+        ..Execute::default()
+    }
+}
+
+/// One chance after the other.
+struct Chances {
+    stream: Stream,
+    used: u64,
+}
+
+impl Chances {
+    fn new(seed: u64, cell: u64) -> Chances {
+        Chances { stream: Stream::new(seed, cell), used: 0 }
+    }
+
+    fn uniform(&mut self) -> f64 {
+        self.used += 1;
+        self.stream.uniform(self.used)
+    }
+
+    fn normal(&mut self) -> f64 {
+        let (u, v) = (self.uniform(), self.uniform());
+        generator::normal(u, v)
+    }
+}
+
+/// A standard normal value, fixed by `seed` and `place`.
+#[cfg(test)]
+pub fn normal(seed: u64, place: u64) -> f64 {
+    Chances::new(seed, place).normal()
+}

@@ -1,0 +1,159 @@
+//! How far the times of two sides are apart, how sure that is, and what could have been seen.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// Confidence of the intervals.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// Chance with which a detectable change would have been seen.
+const POWER: f64 = 0.8;
+
+/// Variance of the shift of Hodges and Lehmann over that of the difference of means, for normal values and many runs:
+/// pi / 3 (Hodges and Lehmann, "Estimates of location based on rank tests", Annals of Mathematical Statistics 34, 1963).
+const RANK_VARIANCE: f64 = std::f64::consts::PI / 3.0;
+
+/// A difference of logarithms with its standard error.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shift {
+    /// Logarithm of NEW over OLD.
+    pub log: f64,
+    /// Its standard error.
+    pub error: f64,
+    /// Degrees of freedom of that error.
+    pub df: f64,
+}
+
+impl Shift {
+    /// The median of the ratios of every run of NEW to every run of OLD, whose logarithms are given; `variance` is that
+    /// of one run's logarithm, worth `df` degrees of freedom.
+    pub fn of(old: &[f64], new: &[f64], variance: f64, df: f64) -> Shift {
+        Shift { log: hodges_lehmann(old, new), error: standard_error(variance, old.len(), new.len()), df }
+    }
+
+    /// NEW over OLD.
+    pub fn ratio(self) -> f64 {
+        self.log.exp()
+    }
+
+    /// The 95 % interval of the logarithm.
+    pub fn interval(self) -> [f64; 2] {
+        let half = quantile(self.df, (1.0 + CONFIDENCE) / 2.0) * self.error;
+        [self.log - half, self.log + half]
+    }
+
+    /// Chance of a difference at least this large, on either side, when there is none.
+    pub fn p(self) -> f64 {
+        if self.error <= 0.0 {
+            return if self.log == 0.0 { 1.0 } else { 0.0 };
+        }
+        (2.0 * student(self.df).map_or(0.5, |t| t.sf(self.log.abs() / self.error))).clamp(0.0, 1.0)
+    }
+
+    /// The smallest relative slowdown that would have been called with a chance of 80 %: its interval beyond
+    /// `threshold` and its p at most `alpha`.
+    pub fn detectable(self, threshold: f64, alpha: f64) -> f64 {
+        detectable(self.error, self.df, threshold, alpha, POWER)
+    }
+
+    /// The smallest relative slowdown of which the chance alone would have been at most `alpha` 4 times of 5.
+    pub fn significant(self, alpha: f64) -> f64 {
+        significant(self.error, self.df, alpha, POWER)
+    }
+
+    /// The smallest relative slowdown of a mean that would have been called with a chance of 80 %: its p at most `alpha`,
+    /// and its interval not below `threshold` as a whole.
+    pub fn detectable_mean(self, threshold: f64, alpha: f64) -> f64 {
+        let reaching = threshold.ln_1p() - quantile(self.df, (1.0 + CONFIDENCE) / 2.0) * self.error;
+        let significant = quantile(self.df, 1.0 - alpha / 2.0) * self.error;
+        (reaching.max(significant) + quantile(self.df, POWER) * self.error).exp_m1()
+    }
+}
+
+/// The smallest relative slowdown that is called with a chance of `power` when the standard error is `error`.
+pub fn detectable(error: f64, df: f64, threshold: f64, alpha: f64, power: f64) -> f64 {
+    let beyond = threshold.ln_1p() + quantile(df, (1.0 + CONFIDENCE) / 2.0) * error;
+    let significant = quantile(df, 1.0 - alpha / 2.0) * error;
+    (beyond.max(significant) + quantile(df, power) * error).exp_m1()
+}
+
+/// The smallest relative slowdown of which p is at most `alpha` with a chance of `power`.
+pub fn significant(error: f64, df: f64, alpha: f64, power: f64) -> f64 {
+    ((quantile(df, 1.0 - alpha / 2.0) + quantile(df, power)) * error).exp_m1()
+}
+
+/// Standard error of the shift between that many runs per side.
+pub fn standard_error(variance: f64, old: usize, new: usize) -> f64 {
+    let loss = if old.max(new) > 1 { RANK_VARIANCE } else { 1.0 };
+    (loss * variance * (1.0 / old as f64 + 1.0 / new as f64)).sqrt()
+}
+
+/// The median of all differences of a value of `new` and a value of `old`.
+fn hodges_lehmann(old: &[f64], new: &[f64]) -> f64 {
+    let mut differences: Vec<f64> = old.iter().flat_map(|a| new.iter().map(move |b| b - a)).collect();
+    differences.sort_unstable_by(f64::total_cmp);
+    gpubench_model::measure::stats::quantile(&differences, 0.5)
+}
+
+fn student(df: f64) -> Option<StudentsT> {
+    StudentsT::new(0.0, 1.0, df).ok()
+}
+
+/// Quantile of Student's t.
+pub fn quantile(df: f64, p: f64) -> f64 {
+    student(df).map_or(f64::INFINITY, |t| t.inverse_cdf(p))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn one_run_per_side_has_the_ratio_of_its_medians() {
+        let shift = Shift::of(&[2f64.ln()], &[3f64.ln()], 0.01 * 0.01, 10.0);
+        assert!((shift.ratio() - 1.5).abs() < 1e-12);
+        assert!((shift.error - 0.01 * 2f64.sqrt()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn intervals_and_chances_are_those_of_student_s_t() {
+        // Tables: t of 10 degrees of freedom is 2.228 at 97.5 % and 4.144 at 99.9 %.
+        let shift = Shift { log: 4.144, error: 1.0, df: 10.0 };
+        assert!((shift.p() - 0.002).abs() < 2e-6, "{}", shift.p());
+        let [low, high] = shift.interval();
+        assert!((high - 4.144 - 2.228).abs() < 1e-3 && (4.144 - low - 2.228).abs() < 1e-3);
+        // By numerical integration: beyond 27.77 lie 1.0002e-5 of the t of 4 degrees of freedom, both sides together.
+        let far = quantile(4.0, 1.0 - 1e-5 / 2.0);
+        assert!((far - 27.77).abs() < 0.01, "{far}");
+    }
+
+    #[test]
+    fn one_stray_run_of_five_does_not_move_the_shift() {
+        let old = [0.0, 0.001, -0.001, 0.0, 0.002];
+        let new = [0.0, 0.001, 0.5, -0.001, 0.0];
+        assert!(Shift::of(&old, &new, 1e-6, 8.0).log.abs() < 0.002);
+    }
+
+    #[test]
+    fn a_run_against_itself_differs_in_nothing() {
+        let shift = Shift::of(&[1.0], &[1.0], 0.0, 10.0);
+        assert_eq!((shift.interval(), shift.p()), ([0.0, 0.0], 1.0));
+        assert!((shift.detectable(0.05, 0.01) - 0.05).abs() < 1e-12);
+    }
+
+    proptest! {
+        #[test]
+        fn swapping_sides_inverts_the_ratio(
+            old in prop::collection::vec(-1.0f64..1.0, 1..6), new in prop::collection::vec(-1.0f64..1.0, 1..6),
+        ) {
+            let (there, back) = (Shift::of(&old, &new, 1e-4, 6.0), Shift::of(&new, &old, 1e-4, 6.0));
+            prop_assert!((there.log + back.log).abs() < 1e-12 && (there.p() - back.p()).abs() < 1e-12);
+        }
+
+        #[test]
+        fn more_noise_hides_larger_changes(error in 1e-4f64..0.1, threshold in 0.0f64..0.2) {
+            let seen = detectable(error, 10.0, threshold, 1e-3, 0.8);
+            prop_assert!(seen > threshold && detectable(2.0 * error, 10.0, threshold, 1e-3, 0.8) > seen);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! The best correct variant of a side, case by case: all that fleets take from the headline of a report.
+
+use std::cmp::Ordering;
+
+use gpubench_answer::{Comparison, Names, sections};
+use gpubench_model::Side;
+use gpubench_model::case::{Cache, DType};
+use gpubench_model::measure::stats::has_interval;
+use gpubench_model::report::{Outcome, Report, Row};
+use gpubench_ops::{self as op, OPS};
+use serde::Serialize;
+
+/// What makes a line of a fleet's table: a case and a state of the caches.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Key {
+    /// Name of the op.
+    pub op: String,
+    /// Element type.
+    pub dtype: DType,
+    /// State of the caches before each execution.
+    pub cache: Cache,
+    /// Side of the operands.
+    pub n: u64,
+    /// Share of stored entries of a sparse op.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub density: Option<f64>,
+    /// Seed of the operands.
+    pub seed: u64,
+    /// The variant, where variants do different things (copies up and down, launches) and none stands for the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+}
+
+impl Key {
+    /// By op in the order of [`OPS`] (unknown ones last), element type, caches, density, size and seed.
+    pub fn order(&self, other: &Key) -> Ordering {
+        let place = |key: &Key| OPS.iter().position(|op| op.name() == key.op).unwrap_or(OPS.len());
+        place(self)
+            .cmp(&place(other))
+            .then_with(|| self.op.cmp(&other.op))
+            .then(self.dtype.cmp(&other.dtype))
+            .then(self.cache.cmp(&other.cache))
+            .then(self.density.unwrap_or(0.0).total_cmp(&other.density.unwrap_or(0.0)))
+            .then(self.n.cmp(&other.n))
+            .then(self.seed.cmp(&other.seed))
+            .then_with(|| self.variant.cmp(&other.variant))
+    }
+}
+
+/// What a member has for a key.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Best {
+    /// The time of its best correct variant.
+    Timed(Timing),
+    /// No variant has a time.
+    Lost(Loss),
+}
+
+impl Best {
+    /// The time, where there is one.
+    pub fn timing(&self) -> Option<&Timing> {
+        match self {
+            Best::Timed(timing) => Some(timing),
+            Best::Lost(_) => None,
+        }
+    }
+}
+
+/// The time of a variant.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Timing {
+    /// Name of the variant.
+    pub variant: String,
+    /// Median, in seconds, above 0.
+    pub median_s: f64,
+    /// Its 95 % interval, in seconds; the whole range of the samples where there are too few for one.
+    pub ci95_s: [f64; 2],
+    /// Whether the samples were enough for an interval.
+    #[serde(skip)]
+    pub has_interval: bool,
+}
+
+/// Why there is no time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Loss {
+    /// The gravest outcome among the variants.
+    pub outcome: Outcome,
+    /// The reason that row gives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// What `report` has on `side`, in the order of its sections. Variants of reduced precision take no part.
+pub fn best(report: &Report, side: Side) -> Vec<(Key, Best)> {
+    let names = Names::of(report);
+    let mut found = vec![];
+    for section in sections(report) {
+        for comparison in &section.comparisons {
+            // Refinement adds other sizes to each run: such cells have nothing to be compared with.
+            let planned = || comparison.rows.iter().filter(|row| !row.added_by_refinement);
+            let rows = || planned().filter(|row| row.side == side && row.is_headline());
+            let Some(first) = rows().next() else { continue };
+            let key = Key {
+                op: section.op.to_owned(),
+                dtype: section.dtype,
+                cache: section.cache,
+                n: comparison.n,
+                density: comparison.density,
+                seed: first.case.seed,
+                variant: None,
+            };
+            if op::find(section.op).is_none_or(|op| op.compares_sides()) {
+                let timing = winner(comparison, side).and_then(|row| timing(row, &names));
+                found.push((key, timing.map_or_else(|| Best::Lost(loss(rows())), Best::Timed)));
+                continue;
+            }
+            for row in rows() {
+                let measured = Some(row).filter(|row| row.outcome == Outcome::Measured);
+                let timing = measured.and_then(|row| timing(row, &names));
+                let key = Key { variant: Some(names.name(row)), ..key.clone() };
+                found.push((key, timing.map_or_else(|| Best::Lost(loss(std::iter::once(row))), Best::Timed)));
+            }
+        }
+    }
+    found
+}
+
+fn winner<'a>(comparison: &Comparison<'a>, side: Side) -> Option<&'a Row> {
+    match side {
+        Side::Cpu => comparison.cpu,
+        Side::Gpu => comparison.gpu,
+    }
+}
+
+/// The time of a row; `None` where it is none whose logarithm can be taken.
+fn timing(row: &Row, names: &Names) -> Option<Timing> {
+    let execute = row.execute.as_ref().filter(|execute| execute.median_s > 0.0)?;
+    Some(Timing {
+        variant: names.name(row),
+        median_s: execute.median_s,
+        ci95_s: execute.ci95_s,
+        has_interval: has_interval(execute.samples_s.len()),
+    })
+}
+
+/// The gravest of the rows: wrong, failed, skipped, in this order.
+fn loss<'a>(rows: impl Iterator<Item = &'a &'a Row>) -> Loss {
+    let gravity = |outcome: Outcome| match outcome {
+        Outcome::Incorrect => 0,
+        Outcome::Failed => 1,
+        Outcome::Skipped => 2,
+        Outcome::Measured => 3,
+    };
+    let gravest = rows.min_by_key(|row| gravity(row.outcome));
+    Loss {
+        outcome: gravest.map_or(Outcome::Skipped, |row| row.outcome),
+        reason: gravest.and_then(|row| row.reason.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::Accuracy;
+    use gpubench_model::report::example::{empty, full, measured, without_time};
+
+    #[test]
+    fn the_best_correct_variant_stands_for_a_side_and_reduced_precision_for_none() {
+        let mut report = empty();
+        report.rows = vec![
+            measured("matmul", 10, "cuda", "cublas", 2e-6),
+            measured("matmul", 10, "cuda", "tiled", 5e-6),
+            measured("matmul", 10, "cuda", "cublas-tf32", 1e-6),
+            measured("matmul", 10, "cpu", "faer", 9e-6),
+        ];
+        report.rows[2].accuracy = Accuracy::Tf32;
+        let found = best(&report, Side::Gpu);
+        assert_eq!(found.len(), 1);
+        let timing = found[0].1.timing().unwrap();
+        assert_eq!((timing.variant.as_str(), timing.median_s), ("cublas", 2e-6));
+    }
+
+    #[test]
+    fn a_side_without_a_time_tells_the_gravest_outcome_and_one_without_rows_nothing() {
+        let found = best(&full(), Side::Gpu);
+        let Best::Lost(loss) = &found[2].1 else { panic!("{found:?}") };
+        assert_eq!(
+            (loss.outcome, loss.reason.as_deref()),
+            (Outcome::Incorrect, Some("error 0.5 above 1.2e-5"))
+        );
+        let mut report = empty();
+        report.rows = vec![without_time("fft", 8, "cpu", "x", Outcome::Failed, "y", None)];
+        assert!(best(&report, Side::Gpu).is_empty());
+    }
+
+    #[test]
+    fn sizes_that_refinement_added_are_not_compared_with_other_devices() {
+        let mut report = empty();
+        report.rows = vec![measured("fft", 8, "cuda", "r2c", 1e-6), measured("fft", 11, "cuda", "r2c", 2e-6)];
+        report.rows[1].added_by_refinement = true;
+        assert_eq!(best(&report, Side::Gpu).iter().map(|(key, _)| key.n).collect::<Vec<_>>(), [8]);
+    }
+
+    #[test]
+    fn variants_that_do_different_things_have_a_line_each() {
+        let mut report = empty();
+        report.rows = vec![
+            measured("transfer", 10, "cuda", "upload", 2e-6),
+            measured("transfer", 10, "cuda", "download", 5e-6),
+            without_time("transfer", 10, "cuda", "both", Outcome::Failed, "why", None),
+        ];
+        let found = best(&report, Side::Gpu);
+        let lines: Vec<_> = found
+            .iter()
+            .map(|(key, best)| (key.variant.as_deref().unwrap(), best.timing().map(|found| found.median_s)))
+            .collect();
+        assert_eq!(lines, [("upload", Some(2e-6)), ("download", Some(5e-6)), ("both", None)]);
+    }
+
+    #[test]
+    fn keys_follow_the_order_of_the_ops_then_of_sizes() {
+        let mut keys: Vec<Key> = best(&full(), Side::Cpu).into_iter().map(|(key, _)| key).collect();
+        keys.push(Key { op: "zeta".into(), ..keys[0].clone() });
+        keys.reverse();
+        keys.sort_by(Key::order);
+        let found: Vec<(&str, u64)> = keys.iter().map(|key| (key.op.as_str(), key.n)).collect();
+        assert_eq!(found, [("matmul", 100), ("matmul", 10000), ("spgemm", 512), ("zeta", 100)]);
+    }
+}

@@ -1,0 +1,167 @@
+//! Who a report is about: its host, its GPU, and which of them are alike. Knows one report at a time.
+
+use gpubench_model::Side;
+use gpubench_model::report::{BackendState, Report};
+use serde_json::Value;
+
+/// What a host or a GPU is: two of the same kind can be expected to be equally fast.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Likeness {
+    /// The model.
+    pub model: String,
+    /// What else must be the same, in words: `driver 580.159.04, up to 1980 MHz`. Empty where nothing is told.
+    pub details: String,
+}
+
+impl std::fmt::Display for Likeness {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.details.as_str() {
+            "" => f.write_str(&self.model),
+            details => write!(f, "{} ({details})", self.model),
+        }
+    }
+}
+
+/// What makes two reports ones of the same host: name, CPU model, processors in use and memory.
+pub type HostKey<'a> = (&'a str, &'a str, u64, u64);
+
+/// The host of a report.
+pub fn host(report: &Report) -> HostKey<'_> {
+    let host = &report.environment.host;
+    (&host.name, &host.cpu, host.threads, host.memory_bytes)
+}
+
+/// The name of the host, or words for one that has none.
+pub fn host_name(report: &Report) -> &str {
+    match report.environment.host.name.as_str() {
+        "" => "unnamed host",
+        name => name,
+    }
+}
+
+/// The backend that the GPU's side of a report ran on: that of its first measured row, else of its first row.
+pub fn gpu(report: &Report) -> Option<&BackendState> {
+    let rows = || report.rows.iter().filter(|row| row.side == Side::Gpu);
+    let row = rows().find(|row| row.execute.is_some()).or_else(|| rows().next())?;
+    report.environment.backends.iter().find(|backend| backend.name == row.backend)
+}
+
+/// What the GPU's backend says of itself under `key`; `Null` where it says nothing.
+pub fn gpu_says<'a>(report: &'a Report, key: &str) -> &'a Value {
+    gpu(report).map_or(&Value::Null, |backend| &backend.description[key])
+}
+
+/// The model of a GPU: what its backend calls it, else the backend's own name.
+fn gpu_model(report: &Report) -> Option<String> {
+    let backend = gpu(report)?;
+    let named = ["name", "device"].iter().find_map(|key| backend.description[*key].as_str());
+    Some(named.unwrap_or(&backend.name).to_owned())
+}
+
+/// The kind of a report's GPU: its model, multiprocessors, driver and greatest clock; `None` without one.
+///
+/// What can be set on one card and not on the next (power limit, application clocks, ECC) is no part of it: it is what
+/// explains a difference.
+pub fn gpu_likeness(report: &Report) -> Option<Likeness> {
+    let says = |key: &str| gpu_says(report, key);
+    let details = [
+        says("multiprocessors").as_u64().map(|count| format!("{count} multiprocessors")),
+        says("driver_version").as_str().map(|version| format!("driver {version}")),
+        says("sm_clock_max_mhz").as_f64().map(|mhz| format!("up to {mhz:.0} MHz")),
+    ];
+    let details = details.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    Some(Likeness { model: gpu_model(report)?, details })
+}
+
+/// The kind of a report's host: its CPU model and the processors in use.
+pub fn host_likeness(report: &Report) -> Likeness {
+    let host = &report.environment.host;
+    let model = if host.cpu.is_empty() {
+        "unknown CPU".to_owned()
+    } else {
+        gpubench_answer::machine::processor(&host.cpu)
+    };
+    Likeness { model, details: format!("{} processors", host.threads) }
+}
+
+/// The name of a member: its host, and its GPU where it has one.
+pub fn member_name(report: &Report) -> String {
+    let host = host_name(report);
+    match (gpu(report), gpu_says(report, "device").as_u64()) {
+        (None, _) => host.to_owned(),
+        (Some(_), None) => format!("{host} GPU"),
+        (Some(_), Some(ordinal)) => format!("{host} GPU {ordinal}"),
+    }
+}
+
+/// The address of the GPU on its bus, without what is the same on most machines: `41:00.0`.
+pub fn bus_address(report: &Report) -> Option<String> {
+    let address = gpu_says(report, "pci_bus_id").as_str()?;
+    Some(address.strip_prefix("0000:").unwrap_or(address).to_lowercase())
+}
+
+/// A GPU as a thing: what two runs of the same one have in common.
+#[derive(Clone, Debug)]
+pub struct Device {
+    key: Vec<String>,
+    /// What it is called, without the run.
+    pub name: String,
+}
+
+impl PartialEq for Device {
+    fn eq(&self, other: &Device) -> bool {
+        self.key == other.key
+    }
+}
+
+/// The GPU of a report: by its UUID where that is recorded, else by its host and its address on the bus; `None` where
+/// neither is told.
+pub fn device(report: &Report) -> Option<Device> {
+    let address = bus_address(report);
+    let key = match gpu_says(report, "uuid").as_str() {
+        Some(uuid) => vec![uuid.to_owned()],
+        None => {
+            let host = &report.environment.host;
+            vec![host.name.clone(), host.cpu.clone(), address.clone()?]
+        }
+    };
+    let by_address = |address: String| format!("{} GPU {address}", host_name(report));
+    Some(Device { key, name: address.map_or_else(|| member_name(report), by_address) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::report::example;
+    use serde_json::json;
+
+    #[test]
+    fn a_member_is_called_by_host_and_ordinal_or_by_host_alone() {
+        let mut report = example::full();
+        assert_eq!(member_name(&report), "node GPU 0");
+        report.environment.backends[1].description = json!({ "device": "simulated" });
+        assert_eq!(member_name(&report), "node GPU");
+        report.rows.retain(|row| row.side == Side::Cpu);
+        assert_eq!(member_name(&report), "node");
+        report.environment.host.name.clear();
+        assert_eq!(member_name(&report), "unnamed host");
+    }
+
+    #[test]
+    fn a_kind_is_model_driver_and_greatest_clock_and_no_setting() {
+        let mut report = example::full();
+        let description = json!({
+            "device": 3, "name": "NVIDIA H200", "driver_version": "580.1", "multiprocessors": 132,
+            "sm_clock_max_mhz": 1980, "power_limit_w": 700.0, "pci_bus_id": "0000:41:00.0",
+        });
+        report.environment.backends[1].description = description;
+        let kind = gpu_likeness(&report).unwrap();
+        assert_eq!(kind.to_string(), "NVIDIA H200 (132 multiprocessors, driver 580.1, up to 1980 MHz)");
+        report.environment.backends[1].description["power_limit_w"] = json!(550.0);
+        assert_eq!(gpu_likeness(&report).unwrap(), kind);
+        report.environment.backends[1].description["driver_version"] = json!("550.1");
+        assert_ne!(gpu_likeness(&report).unwrap(), kind);
+        assert_eq!(bus_address(&report).as_deref(), Some("41:00.0"));
+        assert_eq!(host_likeness(&report).to_string(), "Intel Xeon Platinum 8480C (16 processors)");
+    }
+}

@@ -1,0 +1,171 @@
+//! Names of a fleet's members: host and device, and what tells them apart where these are not enough.
+
+use std::collections::HashSet;
+
+use anyhow::{Result, ensure};
+use gpubench_model::report::Report;
+
+use super::identity::{bus_address, member_name};
+
+/// Characters of a name at most, so that it can head a column.
+const LONGEST: usize = 80;
+
+/// A name for each report: the one it has already, else that of its host and device.
+///
+/// Where several would share a name, each gets what tells them apart, the first of these that does: the address of the
+/// GPU on its bus (jobs that see one GPU each all call it 0), the day of the run, its time, a number.
+pub fn names(reports: &[(Option<&str>, &Report)]) -> Vec<String> {
+    let plain: Vec<String> = reports
+        .iter()
+        .map(|(name, report)| name.map_or_else(|| member_name(report), str::to_owned))
+        .collect();
+    let mut names = plain.clone();
+    for (index, name) in plain.iter().enumerate() {
+        let group: Vec<usize> = (0..plain.len()).filter(|&other| plain[other] == *name).collect();
+        if group.len() > 1 && group[0] == index {
+            for (&place, told) in group.iter().zip(tell_apart(name, &group, reports)) {
+                names[place] = told;
+            }
+        }
+    }
+    numbered(names)
+}
+
+/// A way to name a member by what its report tells, where it does.
+type Way<'a> = &'a dyn Fn(&Report) -> Option<String>;
+
+/// Distinct names for the members of `group`, as far as their reports differ.
+fn tell_apart(name: &str, group: &[usize], reports: &[(Option<&str>, &Report)]) -> Vec<String> {
+    let started = |report: &Report| report.environment.started.clone();
+    let by_address = |report: &Report| {
+        let address = bus_address(report)?;
+        // `node17 GPU 0` is `node17 GPU 41:00.0` then: the number is what was not enough.
+        let stem = name.rsplit_once(" GPU ").map_or(name, |(host, _)| host);
+        Some(format!("{stem} GPU {address}"))
+    };
+    let by_day = |report: &Report| Some(format!("{name}, {}", started(report).get(..10)?));
+    let by_time = |report: &Report| {
+        let time = started(report).get(..19)?.replace('T', " ");
+        Some(format!("{name}, {time}"))
+    };
+    let ways: [Way<'_>; 3] = [&by_address, &by_day, &by_time];
+    for way in ways {
+        let told: Option<Vec<String>> = group.iter().map(|&place| way(reports[place].1)).collect();
+        if let Some(told) = told.filter(|told| told.iter().collect::<HashSet<_>>().len() == told.len()) {
+            return told;
+        }
+    }
+    vec![name.to_owned(); group.len()]
+}
+
+/// The names, with a number after each that an earlier one has taken.
+pub fn numbered(names: Vec<String>) -> Vec<String> {
+    let mut taken: HashSet<String> = HashSet::new();
+    let all: HashSet<String> = names.iter().cloned().collect();
+    let mut unique = vec![];
+    for name in names {
+        let mut free = name.clone();
+        let mut number = 2;
+        while taken.contains(&free) || (free != name && all.contains(&free)) {
+            free = format!("{name} ({number})");
+            number += 1;
+        }
+        taken.insert(free.clone());
+        unique.push(free);
+    }
+    unique
+}
+
+/// Refuses names that cannot head a column or name a member: empty, long, with control characters, or given twice.
+///
+/// # Errors
+/// One line that names the first.
+pub fn check(names: &[&str]) -> Result<()> {
+    let mut taken = HashSet::new();
+    for name in names {
+        let shown: String = name.chars().take(LONGEST).collect();
+        ensure!(!name.trim().is_empty(), "a member has no name: give each one, such as 'node17 GPU 0'");
+        ensure!(
+            !name.chars().any(char::is_control) && name.chars().count() <= LONGEST,
+            "{shown:?} is no name for a member: use at most {LONGEST} characters, without line breaks"
+        );
+        ensure!(taken.insert(*name), "two members are named {shown:?}: give each a name of its own");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::report::example;
+    use proptest::prelude::*;
+
+    fn on(host: &str, address: Option<&str>, started: &str) -> Report {
+        let mut report = example::full();
+        report.environment.host.name = host.into();
+        report.environment.started = started.into();
+        if let Some(address) = address {
+            report.environment.backends[1].description["pci_bus_id"] = address.into();
+        }
+        report
+    }
+
+    fn of(reports: &[Report]) -> Vec<String> {
+        names(&reports.iter().map(|report| (None, report)).collect::<Vec<_>>())
+    }
+
+    const DAY: &str = "2026-11-21T10:00:00Z";
+
+    #[test]
+    fn hosts_that_differ_need_no_more() {
+        assert_eq!(of(&[on("a", None, DAY), on("b", None, DAY)]), ["a GPU 0", "b GPU 0"]);
+    }
+
+    #[test]
+    fn gpus_that_all_call_themselves_0_are_told_apart_by_their_address() {
+        let reports =
+            [on("a", Some("0000:41:00.0"), DAY), on("a", Some("0000:C1:00.0"), DAY), on("b", None, DAY)];
+        assert_eq!(of(&reports), ["a GPU 41:00.0", "a GPU c1:00.0", "b GPU 0"]);
+    }
+
+    #[test]
+    fn runs_of_one_gpu_are_told_apart_by_day_then_time_then_number() {
+        let address = Some("0000:41:00.0");
+        let days = [on("a", address, DAY), on("a", address, "2026-11-22T10:00:00Z")];
+        assert_eq!(of(&days), ["a GPU 0, 2026-11-21", "a GPU 0, 2026-11-22"]);
+        let times = [on("a", address, DAY), on("a", address, "2026-11-21T11:30:00Z")];
+        assert_eq!(of(&times), ["a GPU 0, 2026-11-21 10:00:00", "a GPU 0, 2026-11-21 11:30:00"]);
+        assert_eq!(of(&[times[0].clone(), times[0].clone()]), ["a GPU 0", "a GPU 0 (2)"]);
+    }
+
+    #[test]
+    fn names_that_were_given_stay() {
+        let reports = [on("a", None, DAY), on("a", None, DAY)];
+        assert_eq!(names(&[(Some("left"), &reports[0]), (None, &reports[1])]), ["left", "a GPU 0"]);
+    }
+
+    #[test]
+    fn names_that_say_nothing_or_break_lines_are_refused() {
+        for (names, part) in [
+            (&["a", ""][..], "has no name"),
+            (&["a\nb"], "without line breaks"),
+            (&["a", "b", "a"], "two members are named \"a\""),
+        ] {
+            assert!(check(names).is_err_and(|error| error.to_string().contains(part)), "{names:?}");
+        }
+        assert!(check(&["node17 GPU 0", "ü"]).is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn numbered_names_are_unique_and_the_first_of_each_stays(names in prop::collection::vec("[ab]( \\([23]\\))?", 1..12)) {
+            let unique = numbered(names.clone());
+            prop_assert_eq!(unique.iter().collect::<HashSet<_>>().len(), names.len());
+            for (index, name) in names.iter().enumerate() {
+                if !names[..index].contains(name) {
+                    prop_assert_eq!(&unique[index], name);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! The sentences of findings: what stands out, by how much, and what to look at next.
+
+use gpubench_model::Side;
+use gpubench_model::case::density_text;
+use gpubench_text::words::json_word;
+
+use super::best::{Best, Key};
+use super::facts::{Fact, differing};
+use super::findings::{Finding, Group, Kind};
+use super::identity::Likeness;
+use super::table::{Column, Table};
+
+/// Cases and members that are named in a sentence; the rest is counted.
+const NAMED: usize = 4;
+
+/// A member as a whole, that far from its like; `most` is the op that deviates most.
+pub fn member(group: &Group<'_>, column: usize, log: f64, most: Option<(&str, f64)>) -> Finding {
+    let most = most.map(|(op, log)| format!(" ({op} most: {})", by(log))).unwrap_or_default();
+    let like = median_of_like(group);
+    let what = match log > 0.0 {
+        _ if log >= 2f64.ln() => format!("takes {} as long as {like}", times(log)),
+        true => format!("is {} slower than {like}", by(log)),
+        false => format!("takes {} less time than {like}", by(log)),
+    };
+    let text = format!("{} {what}{most}", group.table.columns[column].name);
+    let next = differences(group, column).unwrap_or_else(|| nothing_told(group.table.side).to_owned());
+    finding(Kind::Member, group.table, column, Some(log), text, next)
+}
+
+/// One cell, that far from its like; `whole` is how far the member as a whole is, where that is unusual too.
+pub fn cell(group: &Group<'_>, column: usize, line: usize, log: f64, whole: Option<f64>) -> Finding {
+    let (table, like) = (group.table, median_of_like(group));
+    let name = &table.columns[column].name;
+    let what = match log > 0.0 {
+        _ if log >= 2f64.ln() => format!("{} as long as {like}", times(log)),
+        true => format!("{} longer than {like}", by(log)),
+        false => format!("{} less time than {like}", by(log)),
+    };
+    let whole = whole.map(|log| {
+        let direction = if log > 0.0 { "longer" } else { "less" };
+        format!(" (as a whole it takes {} {direction})", by(log))
+    });
+    let variants = other_variant(group, column, line).unwrap_or_default();
+    let case = case(&table.lines[line].key);
+    let text = format!("{case}: {name} takes {what}{}{variants}", whole.unwrap_or_default());
+    let rows = show(&table.columns[column]);
+    let next = differences(group, column).map_or(rows.clone(), |differ| format!("{differ}; {rows}"));
+    finding(Kind::Cell, table, column, Some(log), text, next)
+}
+
+/// Two like members, the first that much slower.
+pub fn pair(group: &Group<'_>, slow: usize, fast: usize, log: f64) -> Finding {
+    let columns = &group.table.columns;
+    let what = match log {
+        log if log >= 2f64.ln() => format!("takes {} as long as", times(log)),
+        log => format!("is {} slower than", by(log)),
+    };
+    let (slow_name, fast_name) = (&columns[slow].name, &columns[fast].name);
+    let noun = noun(group.table.side, 1);
+    let text = format!(
+        "{slow_name} {what} {fast_name}, the only like {noun}: of two it cannot be told which is unusual"
+    );
+    let next = differences(group, slow).unwrap_or_else(|| "measure a third like one to tell".into());
+    finding(Kind::Pair, group.table, slow, Some(log), text, next)
+}
+
+/// Lines of which a column has no time although like ones have.
+pub fn lost(group: &Group<'_>, column: usize, lines: &[usize]) -> Finding {
+    let table = group.table;
+    let told = lines.iter().map(|&line| {
+        let line = &table.lines[line];
+        let why = match &line.times[column] {
+            Some(Best::Lost(loss)) => {
+                let reason = loss.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+                format!(" ({}{reason})", loss.outcome.name())
+            }
+            _ => String::new(),
+        };
+        case(&line.key) + &why
+    });
+    let (name, count) = (&table.columns[column].name, lines.len());
+    let cases = if count == 1 { "case" } else { "cases" };
+    let nouns = noun(table.side, 2);
+    let text = format!("{name} has no time of {count} {cases} that like {nouns} have: {}", named(told));
+    finding(Kind::Lost, table, column, None, text, show(&table.columns[column]))
+}
+
+/// Models that come in several kinds, which are not held against each other.
+pub fn unlike(table: &Table) -> Vec<Finding> {
+    let kinds = table.kinds();
+    let mut models: Vec<&str> = kinds.iter().map(|(kind, _)| kind.model.as_str()).collect();
+    models.dedup();
+    let mut found: Vec<Finding> = vec![];
+    for (index, model) in models.iter().enumerate().filter(|(index, model)| !models[..*index].contains(model))
+    {
+        debug_assert!(models[index] == *model);
+        let of_model: Vec<&(&Likeness, Vec<usize>)> =
+            kinds.iter().filter(|(kind, _)| kind.model == *model).collect();
+        let Some((_, rarest)) = of_model.iter().min_by_key(|(_, columns)| columns.len()) else { continue };
+        if of_model.len() < 2 {
+            continue;
+        }
+        let told = of_model.iter().map(|(kind, columns)| {
+            let names = named(columns.iter().map(|&column| table.columns[column].name.clone()));
+            let details = if kind.details.is_empty() { "nothing told" } else { &kind.details };
+            format!("{} with {details} ({names})", columns.len())
+        });
+        let count = of_model.len();
+        let told = told.collect::<Vec<_>>().join(", ");
+        let text = format!("{model} comes in {count} kinds, which are not held against each other: {told}");
+        let next = "bring them to one state to have them judged together".into();
+        found.push(finding(Kind::Unlike, table, rarest[0], None, text, next));
+    }
+    found
+}
+
+/// That nothing stands out among so many of a kind.
+pub fn calm(table: &Table, kind: &Likeness, count: usize) -> String {
+    let nouns = noun(table.side, count);
+    match count {
+        2 => format!("The 2 like {nouns} differ by at most 3 %: {kind}."),
+        _ => format!("No outlier among {count} like {nouns}: {kind}."),
+    }
+}
+
+/// `matmul N=1000 f32, cold cache`.
+pub fn case(key: &Key) -> String {
+    let density =
+        key.density.map(|density| format!(" density {}", density_text(density))).unwrap_or_default();
+    let variant = key.variant.as_ref().map(|variant| format!(" {variant}")).unwrap_or_default();
+    format!("{}{variant} N={} {}{density}, {} cache", key.op, key.n, key.dtype, key.cache)
+}
+
+/// What the columns of a side are.
+pub fn noun(side: Side, count: usize) -> &'static str {
+    match (side, count) {
+        (Side::Gpu, 1) => "device",
+        (Side::Gpu, _) => "devices",
+        (Side::Cpu, 1) => "host",
+        (Side::Cpu, _) => "hosts",
+    }
+}
+
+fn finding(
+    kind: Kind,
+    table: &Table,
+    column: usize,
+    log: Option<f64>,
+    text: String,
+    next: String,
+) -> Finding {
+    let name = table.columns[column].name.clone();
+    Finding { kind, side: table.side, name, ratio: log.map(f64::exp), text, next }
+}
+
+fn median_of_like(group: &Group<'_>) -> String {
+    let others = group.columns.len() - 1;
+    format!("the median of {others} like {}", noun(group.table.side, others))
+}
+
+/// What differs from the other columns of the group, as far as reports tell.
+fn differences(group: &Group<'_>, column: usize) -> Option<String> {
+    let facts = |&column: &usize| group.table.columns[column].facts.as_slice();
+    let others: Vec<&[Fact]> = group.columns.iter().filter(|other| **other != column).map(facts).collect();
+    let found = differing(facts(&column), &others);
+    (!found.is_empty()).then(|| format!("see what differs: {}", found.join(", ")))
+}
+
+fn nothing_told(side: Side) -> &'static str {
+    match side {
+        Side::Gpu => {
+            "its report tells no difference: see its cooling, its slot and what else runs there (nvidia-smi -q)"
+        }
+        Side::Cpu => {
+            "its report tells no difference: see what else runs there, its memory and its power settings"
+        }
+    }
+}
+
+fn show(column: &Column) -> String {
+    let member = column.members.first().unwrap_or(&column.name);
+    format!("see its rows: gpubench show FLEET --member '{member}' --all-variants")
+}
+
+/// The variant of a cell, where it is not the one that most like columns have.
+fn other_variant(group: &Group<'_>, column: usize, line: usize) -> Option<String> {
+    let line = &group.table.lines[line];
+    let own = &line.timing(column)?.variant;
+    let others = group.columns.iter().filter(|other| **other != column);
+    let others: Vec<&String> = others.filter_map(|&other| Some(&line.timing(other)?.variant)).collect();
+    let usual = others
+        .iter()
+        .find(|variant| 2 * others.iter().filter(|other| other == variant).count() > others.len())?;
+    (*usual != own).then(|| format!(" (its best variant is {own}, that of most others {usual})"))
+}
+
+/// Some of them, the rest counted.
+fn named(told: impl Iterator<Item = String>) -> String {
+    let all: Vec<String> = told.collect();
+    let mut shown: Vec<String> = all.iter().take(NAMED).cloned().collect();
+    if all.len() > NAMED {
+        shown.push(format!("{} more", all.len() - NAMED));
+    }
+    shown.join(", ")
+}
+
+/// A difference in percent: of a longer time over, of a shorter one below.
+fn by(log: f64) -> String {
+    format!("{:.0} %", 100.0 * (log.exp() - 1.0).abs())
+}
+
+fn times(log: f64) -> String {
+    format!("{:.1} times", log.exp())
+}
+
+/// The side as a table's title has it.
+pub fn side(side: Side) -> String {
+    json_word(&side).to_uppercase()
+}

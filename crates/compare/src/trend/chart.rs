@@ -1,0 +1,222 @@
+//! The charts of a trend: one a case and state of the caches, with a panel a variant. Knows no pixels.
+//!
+//! Variants of a case stand above each other on one x axis, so that what changed together is seen at once, and each has
+//! a y axis of its own, so that 5 % can be seen beside a variant that takes a hundred times as long. Reports stand at
+//! equal distances: they come in bursts, which an axis of dates would draw on top of each other.
+
+use anyhow::Result;
+use gpubench_answer::machine::processor;
+use gpubench_model::Side;
+use gpubench_model::case::{Cache, density_text};
+use gpubench_model::report::file::File;
+use gpubench_render::chart::panels::{
+    self, Hue, MOST_PANELS, Mark, MarkKind, Panel, PanelChart, Point, axis,
+};
+use gpubench_render::chart::{Format, Theme};
+
+use super::words::{
+    change, counted, day, differs_in_arithmetic, factor, formatted, percent, revision, span, standing,
+};
+use super::{Direction, Series, Step, Trend};
+
+/// Unconfirmed times beyond this factor stand at the edge of the axis.
+const MOST_HELD: f64 = 1.5;
+
+/// The charts as files.
+///
+/// # Errors
+/// A chart cannot be drawn.
+pub fn files(trend: &Trend, format: Format, theme: Theme) -> Result<Vec<File>> {
+    panels::files(&charts(trend), format, theme)
+}
+
+/// All charts, in the order of the series.
+pub fn charts(trend: &Trend) -> Vec<PanelChart> {
+    let mut groups: Vec<Vec<&Series>> = vec![];
+    for series in &trend.series {
+        match groups.iter_mut().find(|group| belongs(group[0], series)) {
+            Some(group) => group.push(series),
+            None => groups.push(vec![series]),
+        }
+    }
+    let mut charts = vec![];
+    for group in &mut groups {
+        // Stable, so that the variants of a side keep the order of the reports.
+        group.sort_by_key(|series| series.side == Side::Gpu);
+        let pages = group.len().div_ceil(MOST_PANELS);
+        for (page, part) in group.chunks(group.len().div_ceil(pages)).enumerate() {
+            charts.push(chart(trend, part, (pages > 1).then_some(page + 1)));
+        }
+    }
+    charts
+}
+
+/// Whether two series share a chart: the same case, whatever its seed, in the same state of the caches.
+fn belongs(a: &Series, b: &Series) -> bool {
+    (&a.case.op, a.case.n, a.case.dtype, a.case.density, a.cache)
+        == (&b.case.op, b.case.n, b.case.dtype, b.case.density, b.cache)
+}
+
+fn chart(trend: &Trend, group: &[&Series], page: Option<usize>) -> PanelChart {
+    let first = group[0];
+    let mut reports: Vec<usize> = group.iter().flat_map(|series| of(series)).collect();
+    reports.sort_unstable();
+    reports.dedup();
+    let case = &first.case;
+    let shows_cache = Cache::ALL.iter().all(|cache| trend.series.iter().any(|one| one.cache == *cache));
+    let density = case.density.map(|density| format!(", density {}", density_text(density)));
+    let cache = if shows_cache { format!(", {} cache", first.cache) } else { String::new() };
+    let (begin, end) = (&trend.reports[reports[0]], &trend.reports[reports[reports.len() - 1]]);
+    let panels: Vec<Panel> = group.iter().map(|series| panel(trend, series, group, &reports)).collect();
+    PanelChart {
+        name: name(trend, first, shows_cache, page),
+        title: format!(
+            "{} N={}, {}{}{cache}: time by report",
+            case.op,
+            case.n,
+            case.dtype.words(),
+            density.unwrap_or_default()
+        ),
+        subtitle: format!("{} {}", counted(reports.len(), "report"), span(begin, end)),
+        captions: captions(trend, group, &panels),
+        x_title: "Reports in order of time, at equal distances (UTC)".into(),
+        positions: reports.len(),
+        ticks: ticks(trend, &reports),
+        panels,
+    }
+}
+
+/// The reports that have something to say of a series.
+fn of(series: &Series) -> impl Iterator<Item = usize> {
+    let absent = series.without_time.iter().map(|absence| absence.report);
+    series.points.iter().map(|point| point.report).chain(absent)
+}
+
+/// `trend-spgemm-f32-n1024-d0.01-cold-2`, with what others do not differ in left out.
+fn name(trend: &Trend, series: &Series, shows_cache: bool, page: Option<usize>) -> String {
+    let case = &series.case;
+    let mut name = format!("trend-{}-{}-n{}", case.op, case.dtype, case.n);
+    let differs = |other: &&Series| other.case.op == case.op && other.case.density != case.density;
+    if let Some(density) = case.density.filter(|_| trend.series.iter().any(|other| differs(&other))) {
+        name.push_str(&format!("-d{}", density_text(density)));
+    }
+    if shows_cache {
+        name.push_str(&format!("-{}", series.cache));
+    }
+    name + &page.map(|page| format!("-{page}")).unwrap_or_default()
+}
+
+/// The first report of each day by its date; by its time too where all are of two days at most.
+fn ticks(trend: &Trend, reports: &[usize]) -> Vec<(usize, String)> {
+    let days: Vec<String> = reports.iter().map(|report| day(&trend.reports[*report])).collect();
+    let mut different = days.clone();
+    different.dedup();
+    let label = |position: usize| match different.len() {
+        1 | 2 => formatted(&trend.reports[reports[position]], "%m-%d %H:%M"),
+        _ => days[position].clone(),
+    };
+    let is_first =
+        |position: usize| different.len() <= 2 || position == 0 || days[position - 1] != days[position];
+    (0..reports.len())
+        .filter(|position| is_first(*position))
+        .map(|position| (position, label(position)))
+        .collect()
+}
+
+fn captions(trend: &Trend, group: &[&Series], panels: &[Panel]) -> Vec<String> {
+    let mut devices: Vec<String> = vec![];
+    for series in group {
+        let side = if series.side == Side::Gpu { "GPU" } else { "CPU" };
+        let device = format!("{side}: {}", processor(&series.device));
+        if !devices.contains(&device) {
+            devices.push(device);
+        }
+    }
+    let threshold = percent(trend.threshold);
+    let how = format!(
+        "Points: medians with their 95 % intervals, {} cache. Lines: fitted levels. Dashes: steps of {threshold} or more.",
+        group[0].cache
+    );
+    let mut else_shown = String::from("Axes do not begin at 0.");
+    if group.iter().any(|series| series.latest.is_some()) {
+        else_shown.push_str(" Open points: not confirmed.");
+    }
+    if panels.iter().any(Panel::has_points_beyond) {
+        else_shown.push_str(" Triangles: beyond the axis.");
+    }
+    if group.iter().any(|series| !series.without_time.is_empty()) {
+        else_shown.push_str(" Crosses: no time.");
+    }
+    vec![devices.join(" · "), how, else_shown]
+}
+
+fn panel(trend: &Trend, series: &Series, group: &[&Series], reports: &[usize]) -> Panel {
+    let position = |report: usize| reports.binary_search(&report).unwrap_or_default() as f64;
+    let times: Vec<f64> = series.points.iter().map(|point| point.median_s).collect();
+    let levels = series.levels.iter().map(|level| level.median_s);
+    // What is not confirmed yet is held too, as far as it does not flatten the rest.
+    let newest = series.latest.iter().filter(|step| step.factor() < MOST_HELD).map(|step| step.after_s);
+    let held: Vec<f64> = levels.chain(newest).collect();
+    let place_of = |index: usize| position(series.points[index].report);
+    let confirmed = series.steps.iter().map(|step| mark(trend, step, position, true));
+    let marks = confirmed.chain(series.latest.iter().map(|step| mark(trend, step, position, false)));
+    Panel {
+        heading: heading(series, group),
+        remark: standing(series),
+        hue: if series.side == Side::Gpu { Hue::Blue } else { Hue::Vermilion },
+        y: axis(&times, &held, if group.len() > 2 { 3 } else { 6 }),
+        points: series
+            .points
+            .iter()
+            .map(|point| {
+                let [low, high] = point.ci95_s;
+                Point { x: position(point.report), y: point.median_s, low, high, label: None }
+            })
+            .collect(),
+        open_from: series.latest.as_ref().map(|step| position(step.first_after)),
+        levels: series
+            .levels
+            .iter()
+            .map(|level| (place_of(level.first), place_of(level.first + level.count - 1), level.median_s))
+            .collect(),
+        marks: marks.collect(),
+        gaps: series.without_time.iter().map(|absence| position(absence.report)).collect(),
+    }
+}
+
+/// The variant, with what tells it from the others of the chart.
+fn heading(series: &Series, group: &[&Series]) -> String {
+    let mut heading = format!("{}/{}", series.backend, series.variant);
+    let alike = |other: &&&Series| other.backend == series.backend && other.variant == series.variant;
+    if group.iter().filter(alike).any(|other| other.device != series.device) {
+        heading.push_str(&format!(", {}", processor(&series.device)));
+    }
+    if group.iter().filter(alike).any(|other| other.case.seed != series.case.seed) {
+        heading.push_str(&format!(", seed {}", series.case.seed));
+    }
+    if group.iter().any(|other| differs_in_arithmetic(series, other)) {
+        heading.push_str(&format!(", {}", series.accuracy.name()));
+    }
+    heading
+}
+
+/// Half way between the reports before and after, with its date and revision where there is room.
+fn mark(trend: &Trend, step: &Step, position: impl Fn(usize) -> f64, is_confirmed: bool) -> Mark {
+    let after = &trend.reports[step.first_after];
+    let kind = match (is_confirmed, step.direction) {
+        (false, _) => MarkKind::Open,
+        (true, Direction::Slower) => MarkKind::Worse,
+        (true, Direction::Faster) => MarkKind::Better,
+    };
+    let words = if is_confirmed { change(step) } else { format!("{}?", change(step)) };
+    Mark {
+        position: f64::midpoint(position(step.last_before), position(step.first_after)),
+        texts: vec![
+            format!("{words}, {}, {}", day(after), revision(after)),
+            format!("{words}, {}", day(after)),
+            words,
+            factor(step),
+        ],
+        kind,
+    }
+}

@@ -1,0 +1,72 @@
+//! A trend as CSV: one line a time, with the level it belongs to, as RFC 4180 has it.
+
+use gpubench_text::csv::{line, number};
+
+use super::{Level, Point, Series, Step, Trend, Visit};
+
+/// A point with what it belongs to.
+struct Record<'a> {
+    visit: &'a Visit,
+    series: &'a Series,
+    point: &'a Point,
+    /// `None` for the newest points where they stand apart.
+    level: Option<&'a Level>,
+    /// The step that begins with this point, confirmed or not.
+    step: Option<&'a Step>,
+    is_confirmed: bool,
+}
+
+/// A column: its heading, and the field of a record.
+type Column = (&'static str, fn(&Record<'_>) -> String);
+
+const COLUMNS: &[Column] = &[
+    ("op", |record| record.series.case.op.clone()),
+    ("n", |record| record.series.case.n.to_string()),
+    ("dtype", |record| record.series.case.dtype.to_string()),
+    ("density", |record| number(record.series.case.density)),
+    ("seed", |record| record.series.case.seed.to_string()),
+    ("backend", |record| record.series.backend.clone()),
+    ("variant", |record| record.series.variant.clone()),
+    ("cache", |record| record.series.cache.to_string()),
+    ("device", |record| record.series.device.clone()),
+    ("started", |record| record.visit.started.clone()),
+    ("report", |record| record.visit.name.clone()),
+    ("host", |record| record.visit.host.clone()),
+    ("git_revision", |record| record.visit.git_revision.clone().unwrap_or_default()),
+    ("gpubench_version", |record| record.visit.gpubench_version.clone()),
+    ("gpubench_revision", |record| record.visit.gpubench_revision.clone().unwrap_or_default()),
+    ("median_s", |record| number(Some(record.point.median_s))),
+    ("ci95_low_s", |record| number(Some(record.point.ci95_s[0]))),
+    ("ci95_high_s", |record| number(Some(record.point.ci95_s[1]))),
+    ("level_s", |record| number(record.level.map(|level| level.median_s))),
+    ("step_ratio", |record| number(record.step.map(|step| step.ratio))),
+    ("step", |record| match (record.step, record.is_confirmed) {
+        (None, _) => String::new(),
+        (Some(step), true) => step.direction.name().into(),
+        (Some(step), false) => format!("{}, not confirmed", step.direction.name()),
+    }),
+];
+
+/// The heading and a line a time, in order of the series, then of the reports.
+pub fn csv(trend: &Trend) -> String {
+    let mut text = line(COLUMNS.iter().map(|(heading, _)| (*heading).to_owned()));
+    for series in &trend.series {
+        for (index, point) in series.points.iter().enumerate() {
+            let begins = |step: &&Step| step.first_after == point.report;
+            let confirmed = series.steps.iter().find(begins);
+            let record = Record {
+                visit: &trend.reports[point.report],
+                series,
+                point,
+                level: series
+                    .levels
+                    .iter()
+                    .find(|level| (level.first..level.first + level.count).contains(&index)),
+                step: confirmed.or(series.latest.as_ref().filter(begins)),
+                is_confirmed: confirmed.is_some(),
+            };
+            text.push_str(&line(COLUMNS.iter().map(|(_, field)| field(&record))));
+        }
+    }
+    text
+}

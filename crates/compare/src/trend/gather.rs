@@ -1,0 +1,322 @@
+//! Finds and reads the reports below folders, in order of time. Keeps times and outcomes; raw samples are let go.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use gpubench_model::case::Cell;
+use gpubench_model::report::file::load;
+use gpubench_model::report::{Clock, Environment, Outcome, Report, Row};
+use gpubench_model::{Accuracy, Side};
+use jiff::Timestamp;
+use rayon::prelude::*;
+
+use super::{LeftOut, Visit, is_own, words};
+
+/// Times in seconds that are used: what lies beyond is no time, and its ratios would overflow.
+const BELIEVED: std::ops::RangeInclusive<f64> = 1e-50..=1e50;
+
+/// What lies below the folders.
+pub struct Found {
+    /// The reports in order of time, then path.
+    pub reports: Vec<Dated>,
+    /// JSON files that are no reports that can be read, by path.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A report with its date, with its environment and without its samples.
+pub struct Dated {
+    /// The report as a trend names it.
+    pub visit: Visit,
+    /// Start of the run.
+    pub started: Timestamp,
+    /// Layout of the report.
+    pub schema_version: u32,
+    /// Machine, libraries and settings.
+    pub environment: Environment,
+    /// One entry a row.
+    pub rows: Vec<Entry>,
+}
+
+/// What a report says of a cell.
+pub struct Entry {
+    /// The cell.
+    pub cell: Cell,
+    /// The side it stands on.
+    pub side: Side,
+    /// Model of the processor it ran on.
+    pub device: String,
+    /// Arithmetic of the variant.
+    pub accuracy: Accuracy,
+    /// Fingerprint of the operands, where the report has it.
+    pub inputs: Option<String>,
+    /// Median and its 95 % interval in seconds, all among the believed ones, where it was measured.
+    pub time: Option<(f64, [f64; 2])>,
+    /// The clock of its samples, where it has some.
+    pub clock: Option<Clock>,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Why it has no time.
+    pub reason: Option<String>,
+}
+
+/// Reads every `*.json` in and below `folders`; a file that is named itself must be a report.
+///
+/// Files that several of `folders` hold, and folders that links lead to again, count once. Hidden files and folders and
+/// the JSON of a trend are passed over.
+///
+/// # Errors
+/// A folder cannot be read, a file that is named itself is no report, or there is no report at all.
+pub fn gather(folders: &[PathBuf]) -> Result<Found> {
+    let (mut files, mut seen) = (vec![], BTreeSet::new());
+    for folder in folders {
+        if folder.is_file() {
+            load(folder)?;
+        }
+        walk(folder, &mut seen, &mut files).with_context(|| {
+            format!("cannot read {}; name a folder that holds reports of 'gpubench run'", folder.display())
+        })?;
+    }
+    files.sort();
+    let read: Vec<(PathBuf, Result<Dated>)> =
+        files.into_par_iter().map(|path| (path.clone(), read(&path))).collect();
+    let mut found = Found { reports: vec![], left_out: vec![] };
+    for (path, report) in read {
+        match report {
+            Ok(report) => found.reports.push(report),
+            Err(error) => {
+                let name = path.display().to_string();
+                found.left_out.push(LeftOut { name, reason: format!("{error:#}") });
+            }
+        }
+    }
+    if found.reports.is_empty() {
+        bail!("{}", nothing(folders, &found.left_out));
+    }
+    // Stable, so that equal times keep the order of their paths.
+    found.reports.sort_by_key(|report| report.started);
+    leave_copies_out(&mut found);
+    Ok(found)
+}
+
+/// Counts each run once: two files with the same start, machine and settings are copies of one report.
+fn leave_copies_out(found: &mut Found) {
+    let mut kept: Vec<Dated> = vec![];
+    for report in found.reports.drain(..) {
+        let same =
+            |other: &&Dated| other.started == report.started && other.environment == report.environment;
+        match kept.iter().rev().take_while(|other| other.started == report.started).find(same) {
+            Some(first) => {
+                let reason = format!("{}: the same run as {}", report.visit.name, first.visit.name);
+                found.left_out.push(LeftOut { name: report.visit.name, reason });
+            }
+            None => kept.push(report),
+        }
+    }
+    found.reports = kept;
+}
+
+fn nothing(folders: &[PathBuf], left_out: &[LeftOut]) -> String {
+    let shown: Vec<String> = folders.iter().map(|path| path.display().to_string()).collect();
+    let others = words::left_out(left_out).map(|line| format!("; {line}")).unwrap_or_default();
+    format!(
+        "no report in or below {}: make one there with 'gpubench run --out {}', or name the folder that holds \
+         some{others}",
+        shown.join(", "),
+        folders.first().map_or_else(|| PathBuf::from("DIR"), |path| path.join("first")).display()
+    )
+}
+
+/// Adds the JSON files in and below `path`; `seen` holds the true paths of what was visited.
+fn walk(path: &Path, seen: &mut BTreeSet<PathBuf>, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    if !seen.insert(fs::canonicalize(path)?) {
+        return Ok(());
+    }
+    if path.is_file() {
+        files.push(path.to_owned());
+        return Ok(());
+    }
+    for entry in fs::read_dir(path)? {
+        let path = entry?.path();
+        let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        let json = path.extension().is_some_and(|extension| extension == "json");
+        if !hidden && (path.is_dir() || (json && path.is_file() && !is_own(&path))) {
+            walk(&path, seen, files)?;
+        }
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<Dated> {
+    let report = load(path)?;
+    let shown = path.display();
+    let environment = &report.environment;
+    let started = environment.started.parse::<Timestamp>().map_err(|_| {
+        anyhow!(
+            "{shown}: environment.started {:?} is no RFC 3339 time; correct it, such as 2026-11-21T10:00:00Z",
+            environment.started
+        )
+    })?;
+    ensure!(!report.rows.is_empty(), "{shown}: a report without rows; remove it, or run the sweep again");
+    let visit = Visit {
+        name: shown.to_string(),
+        started: environment.started.clone(),
+        host: environment.host.name.clone(),
+        gpubench_version: environment.gpubench_version.clone(),
+        gpubench_revision: environment.gpubench_revision.clone(),
+        git_revision: environment.git_revision.clone(),
+    };
+    // Refinement adds other sizes to each run: such cells have no history.
+    let planned = report.rows.iter().filter(|row| !row.added_by_refinement);
+    let rows = planned.map(|row| entry(&report, row)).collect();
+    let (schema_version, environment) = (report.schema_version, report.environment);
+    Ok(Dated { visit, started, schema_version, environment, rows })
+}
+
+fn entry(report: &Report, row: &Row) -> Entry {
+    let execute = row.execute.as_ref().filter(|_| row.outcome == Outcome::Measured);
+    let time = execute.map(|execute| (execute.median_s, execute.ci95_s));
+    let within = |end: f64, median: f64| if BELIEVED.contains(&end) { end } else { median };
+    let time = time.filter(|(median, _)| BELIEVED.contains(median)).map(|(median, [low, high])| {
+        (median, [within(low, median).min(median), within(high, median).max(median)])
+    });
+    Entry {
+        cell: row.cell(),
+        side: row.side,
+        device: device(report, row),
+        accuracy: row.accuracy,
+        inputs: row.inputs.clone(),
+        time,
+        clock: row.execute.as_ref().map(|execute| execute.clock),
+        outcome: row.outcome,
+        reason: row.reason.clone(),
+    }
+}
+
+/// The model of the processor: what the backend calls its device, or the host's CPU.
+fn device(report: &Report, row: &Row) -> String {
+    let environment = &report.environment;
+    let states = environment.backends.iter().filter(|backend| backend.name == row.backend);
+    let named = states.flat_map(|backend| ["name", "device"].map(|key| backend.description.get(key)));
+    let named = named.flatten().find_map(|value| value.as_str());
+    match (named, row.side) {
+        (Some(name), _) => name.to_owned(),
+        (None, Side::Cpu) if !environment.host.cpu.is_empty() => environment.host.cpu.clone(),
+        (None, Side::Cpu) => "unknown CPU".into(),
+        (None, Side::Gpu) => "unknown GPU".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::report::example::{empty, full, measured};
+    use gpubench_model::report::file;
+
+    fn dated(started: &str) -> Report {
+        let mut report = full();
+        report.environment.started = started.into();
+        report
+    }
+
+    fn names(found: &Found) -> Vec<&str> {
+        found
+            .reports
+            .iter()
+            .filter_map(|report| report.visit.name.rsplit_once('/'))
+            .map(|both| both.1)
+            .collect()
+    }
+
+    #[test]
+    fn reports_come_in_order_of_time_whatever_their_offset_then_of_path_and_others_are_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("a/b")).unwrap();
+        let mut other_host = dated("2026-11-21T10:00:00Z");
+        other_host.environment.host.name = "other".into();
+        file::save(&other_host, &at("z.json")).unwrap();
+        file::save(&dated("2026-11-21T12:30:00+03:00"), &at("a/earlier.json")).unwrap();
+        file::save(&dated("2026-11-21T10:00:00Z"), &at("a/b/report.json")).unwrap();
+        file::save(&dated("yesterday"), &at("undated.json")).unwrap();
+        fs::write(at("a/package.json"), "{}").unwrap();
+        fs::write(at("a/cut.json"), "{\"schema").unwrap();
+        for passed_over in ["trend.json", ".hidden.json", "notes.txt"] {
+            fs::write(at(passed_over), "{}").unwrap();
+        }
+        let found = gather(&[folder.path().into(), at("a")]).unwrap();
+        assert_eq!(names(&found), ["earlier.json", "report.json", "z.json"]);
+        let left_out: Vec<&str> =
+            found.left_out.iter().map(|file| file.reason.rsplit_once('/').unwrap().1).collect();
+        assert!(left_out[0].starts_with("cut.json: not JSON"), "{left_out:?}");
+        assert!(left_out[1].starts_with("package.json: no schema_version"), "{left_out:?}");
+        assert!(left_out[2].starts_with("undated.json: environment: started \"yesterday\""), "{left_out:?}");
+    }
+
+    #[test]
+    fn copies_of_a_report_count_once_and_are_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.json", "b.json"] {
+            file::save(&dated("2026-11-21T10:00:00Z"), &folder.path().join(name)).unwrap();
+        }
+        let found = gather(&[folder.path().into()]).unwrap();
+        assert_eq!((names(&found), found.left_out.len()), (vec!["a.json"], 1));
+        assert!(found.left_out[0].reason.contains("b.json: the same run as "), "{:?}", found.left_out);
+    }
+
+    #[test]
+    fn no_report_and_no_folder_are_errors_that_say_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let refusal = |path: &Path| gather(&[path.into()]).err().map(|error| format!("{error:#}")).unwrap();
+        assert!(refusal(folder.path()).contains("no report in or below"), "{}", refusal(folder.path()));
+        assert!(refusal(folder.path()).contains("gpubench run --out"));
+        assert!(refusal(&folder.path().join("absent")).contains("name a folder that holds reports"));
+        let file = folder.path().join("x.json");
+        fs::write(&file, "{}").unwrap();
+        assert!(refusal(&file).contains("no schema_version"));
+        assert!(refusal(folder.path()).contains("x.json"), "{}", refusal(folder.path()));
+    }
+
+    #[test]
+    fn sizes_that_refinement_added_have_no_history() {
+        let (folder, mut report) = (tempfile::tempdir().unwrap(), full());
+        let planned = report.rows.len();
+        report.rows.push(measured("fft", 11, "cuda", "y", 1.0));
+        report.rows[planned].added_by_refinement = true;
+        file::save(&report, &folder.path().join("report.json")).unwrap();
+        assert_eq!(gather(&[folder.path().into()]).unwrap().reports[0].rows.len(), planned);
+    }
+
+    #[test]
+    fn links_that_lead_in_circles_are_followed_once() {
+        let folder = tempfile::tempdir().unwrap();
+        file::save(&full(), &folder.path().join("report.json")).unwrap();
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("again")).unwrap();
+        assert_eq!(gather(&[folder.path().into()]).unwrap().reports.len(), 1);
+    }
+
+    #[test]
+    fn a_device_is_what_its_backend_calls_it_or_the_hosts_cpu() {
+        let mut report = empty();
+        report.rows = vec![measured("fft", 8, "cpu", "x", 1.0), measured("fft", 8, "cuda", "y", 1.0)];
+        let devices = |report: &Report| -> Vec<String> {
+            report.rows.iter().map(|row| entry(report, row).device).collect()
+        };
+        assert_eq!(devices(&report), ["Intel(R) Xeon(R) Platinum 8480C", "NVIDIA H200"]);
+        report.environment.backends.clear();
+        report.environment.host.cpu.clear();
+        assert_eq!(devices(&report), ["unknown CPU", "unknown GPU"]);
+    }
+
+    #[test]
+    fn times_and_intervals_that_no_logarithm_takes_are_not_used() {
+        let report = empty();
+        let mut row = measured("fft", 8, "cpu", "x", 2.0);
+        let time = |row: &Row| entry(&report, row).time;
+        row.execute.as_mut().unwrap().ci95_s = [-1.0, 1.0];
+        assert_eq!(time(&row), Some((2.0, [2.0, 2.0])));
+        row.execute.as_mut().unwrap().median_s = 0.0;
+        assert_eq!(time(&row), None);
+    }
+}

@@ -1,0 +1,71 @@
+//! A trend as Markdown: a table of the steps, what did not change, and how steps were looked for.
+
+use std::fmt::Write;
+
+use gpubench_model::report::quantity::time_text;
+use gpubench_text::grid::{Column, Field, Grid, escape};
+
+use super::text::{changed, folded, standing_of, summary};
+use super::words::{also_changed, change, kept_apart, label, left_out, minute, percent, revision, standing};
+use super::{Series, Step, Trend};
+
+/// The whole document.
+pub fn markdown(trend: &Trend) -> String {
+    let mut text = format!("# gpubench trend\n\n{}.\n", escape(&summary(trend)));
+    let changed = changed(trend);
+    if !changed.is_empty() {
+        if changed.iter().any(|series| !series.steps.is_empty() || series.latest.is_some()) {
+            let _ = write!(text, "\n## Steps\n\n{}", table(trend, &changed));
+        }
+        let _ = write!(text, "\n## Where they stand now\n\n");
+        for series in changed {
+            let line = format!("{}: {}", label(trend, series), standing(series));
+            let _ = writeln!(text, "- {}", escape(&line));
+        }
+    }
+    let mut rest = folded(trend);
+    rest.extend(kept_apart(trend));
+    rest.extend(left_out(&trend.left_out));
+    if !rest.is_empty() {
+        text.push_str("\n## The rest\n\n");
+        rest.iter().for_each(|line| text.push_str(&format!("- {}\n", escape(line))));
+    }
+    let _ = write!(
+        text,
+        "\n## Method\n\n- Times are the medians of the reports, in order of their start (UTC).\n- A step is a change of \
+         the level by {} or more that the noise does not explain, with at least 3 reports on both sides: a piecewise \
+         constant fit of the logarithms, in which the noise may be correlated from one report to the next.\n- \
+         Noise is the standard deviation around the levels; its correlation is that of successive reports.\n- \
+         The revision is that of the first report after the step: the cause lies between it and the report before.\n",
+        percent(trend.threshold)
+    );
+    text
+}
+
+fn table(trend: &Trend, changed: &[&Series]) -> String {
+    let columns =
+        ["cell", "change", "before", "after", "first seen", "revision", "reports", "at the same time"];
+    let columns =
+        columns.map(|heading| Column { heading, figures: matches!(heading, "before" | "after") }).to_vec();
+    let row = |series: &Series, step: &Step, is_confirmed: bool| -> Vec<Field> {
+        let first = &trend.reports[step.first_after];
+        [
+            label(trend, series),
+            change(step),
+            time_text(step.before_s),
+            time_text(step.after_s),
+            minute(first),
+            revision(first),
+            standing_of(step, is_confirmed),
+            also_changed(trend, step).unwrap_or_else(|| "-".into()),
+        ]
+        .map(Field::from)
+        .into()
+    };
+    let rows = changed.iter().flat_map(|series| {
+        let confirmed = series.steps.iter().map(|step| (step, true));
+        let all = confirmed.chain(series.latest.iter().map(|step| (step, false)));
+        all.map(|(step, is_confirmed)| row(series, step, is_confirmed))
+    });
+    Grid { title: String::new(), columns, rows: rows.collect() }.markdown_table()
+}

@@ -1,0 +1,331 @@
+//! Trends of folders: what is told of series with and without steps, in every format.
+
+use std::fs;
+use std::path::Path;
+
+use gpubench_model::report::example::{empty, measured, without_time};
+use gpubench_model::report::{Report, file};
+
+use super::*;
+
+/// A report of the `day`-th day.
+fn report(day: usize, rows: Vec<gpubench_model::report::Row>) -> Report {
+    let mut report = Report { rows, ..empty() };
+    report.environment.started = format!("2026-{:02}-{:02}T10:00:00Z", 1 + day / 28, 1 + day % 28);
+    report.environment.git_revision = Some(format!("{day:040x}"));
+    report
+}
+
+/// A small spread that differs from day to day and never is a step.
+fn spread(day: usize) -> f64 {
+    1.0 + 0.003 * ((day * 7 % 5) as f64 - 2.0)
+}
+
+/// Twenty reports; cublas is 1.3 times slower from the twelfth on, and faer is steady.
+fn rows(day: usize) -> Vec<gpubench_model::report::Row> {
+    let slower = if day < 12 { 1.0 } else { 1.3 };
+    vec![
+        measured("matmul", 512, "cpu", "faer", 1e-3 * spread(day)),
+        measured("matmul", 512, "cuda", "cublas", 1e-5 * slower * spread(day)),
+    ]
+}
+
+fn save(folder: &Path, reports: impl IntoIterator<Item = Report>) {
+    for (index, report) in reports.into_iter().enumerate() {
+        let folder = folder.join(format!("run-{index:02}"));
+        fs::create_dir_all(&folder).unwrap();
+        file::save(&report, &folder.join(file::FILE_NAME)).unwrap();
+    }
+}
+
+fn of(reports: impl IntoIterator<Item = Report>) -> Trend {
+    let folder = tempfile::tempdir().unwrap();
+    save(folder.path(), reports);
+    trend(&request(folder.path())).unwrap()
+}
+
+fn request(folder: &Path) -> Request {
+    Request { folders: vec![folder.into()], ops: None, variants: None, threshold: DEFAULT_THRESHOLD }
+}
+
+fn stepped() -> Trend {
+    of((0..20).map(|day| report(day, rows(day))))
+}
+
+#[test]
+fn a_step_is_told_with_its_date_revision_levels_and_reports() {
+    let text = text::text(&stepped());
+    let expected = "\
+20 reports from 2026-01-01 to 2026-01-20, 2 series: 1 with steps
+
+matmul N=512 f32 cuda/cublas cold: now 13.0 µs, 1.30x the best level of 10.0 µs, noise 0.6%
+  1.30x slower  10.0 µs -> 13.0 µs  2026-01-13 10:00  000000000  12 reports before, 8 after
+
+1 series steady: no step of 2% or more; noise up to 0.6%
+";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn what_changed_together_with_a_step_is_told() {
+    let text = text::text(&of((0..20).map(|day| {
+        let mut report = report(day, rows(day));
+        if day >= 12 {
+            report.environment.host.name = "other".into();
+            report.environment.gpubench_version = "0.2.0".into();
+        }
+        report
+    })));
+    assert!(text.contains("\n    at the same time: host node -> other, gpubench 0.1.0 -> 0.2.0\n"), "{text}");
+}
+
+/// What is told beside the steps of either series when `change` is made from the twelfth report on, and the facts kept.
+fn told_of(change: impl Fn(&mut Report)) -> (Option<String>, Vec<String>) {
+    let trend = of((0..20).map(|day| {
+        let mut rows = rows(day);
+        // The CPU steps too, in the other direction.
+        if day >= 12 {
+            rows[0] = measured("matmul", 512, "cpu", "faer", 5e-4 * spread(day));
+        }
+        let mut report = report(day, rows);
+        if day >= 12 {
+            change(&mut report);
+        }
+        report
+    }));
+    let gpu = trend.series.iter().find(|series| series.side == Side::Gpu).unwrap();
+    let facts = gpu.steps[0].environment.iter().map(|difference| difference.fact.clone());
+    (words::also_changed(&trend, &gpu.steps[0]), facts.collect())
+}
+
+#[test]
+fn facts_that_bear_on_the_cell_are_told_beside_its_step() {
+    let (told, facts) = told_of(|report| {
+        let environment = &mut report.environment;
+        environment.variables.insert("CUDA_LAUNCH_BLOCKING".into(), "1".into());
+        // Of no concern to the GPU's times, and of no concern at all.
+        environment.backends[0].description = serde_json::json!({ "threads": 4 });
+        environment.host.memory_bytes = 1 << 30;
+    });
+    assert_eq!(told.as_deref(), Some("variables CUDA_LAUNCH_BLOCKING: unset -> 1"));
+    assert_eq!(facts, ["variables"]);
+    assert_eq!(told_of(|_| ()), (None, vec![]));
+}
+
+#[test]
+fn three_facts_are_told_with_short_values_and_the_rest_is_counted() {
+    let (told, facts) = told_of(|report| {
+        let environment = &mut report.environment;
+        environment.build_profile = Some("debug".into());
+        environment.gpubench_version = "0.2.0".into();
+        for (name, value) in [("OMP_NUM_THREADS", "1"), ("MKL_CBWR", "x"), ("LD_PRELOAD", &"y".repeat(90))] {
+            environment.variables.insert(name.into(), value.into());
+        }
+    });
+    let told = told.unwrap();
+    assert_eq!(facts.len(), 5, "{facts:?}");
+    assert!(
+        told.starts_with("gpubench 0.1.0 -> 0.2.0, build-profile release -> debug, variables "),
+        "{told}"
+    );
+    assert!(told.ends_with(", and 1 more") && !told.contains(&"y".repeat(61)), "{told}");
+}
+
+#[test]
+fn settings_of_other_ops_are_not_told() {
+    let settings = |report: &mut Report, op: &str| {
+        let mut sampling =
+            serde_json::to_value(gpubench_model::measure::sampling::Sampling::default()).unwrap();
+        sampling["rounds"] = 9.into();
+        report.environment.settings = serde_json::json!({ "sweeps": [report.environment.settings["sweeps"][0], { "op": op, "sampling": sampling }] });
+    };
+    assert_eq!(told_of(|report| settings(report, "fft")).0, None);
+    let told = told_of(|report| settings(report, "matmul")).0.unwrap();
+    assert!(told.starts_with("rounds matmul: "), "{told}");
+}
+
+#[test]
+fn the_newest_report_that_stands_apart_is_not_yet_a_step() {
+    let text = text::text(&of((0..13).map(|day| report(day, rows(day)))));
+    assert!(text.contains("2 series: no steps, 1 whose newest time stands apart\n"), "{text}");
+    assert!(
+        text.contains("  1.31x slower  ") && text.contains("newest, 1 report: not confirmed\n"),
+        "{text}"
+    );
+    assert!(text.contains("run the sweep again"), "{text}");
+}
+
+#[test]
+fn models_are_kept_apart_and_the_text_says_so() {
+    let trend = of((0..20).map(|day| {
+        let mut report = report(day, rows(day));
+        if day >= 12 {
+            report.environment.backends[1].description = serde_json::json!({ "name": "NVIDIA L4" });
+        }
+        report
+    }));
+    assert_eq!(trend.series.len(), 3);
+    assert!(trend.series.iter().all(Series::is_steady));
+    let text = text::text(&trend);
+    let expected = "times of different GPU models are kept apart, as series of their own: NVIDIA H200 (12 reports), \
+                    NVIDIA L4 (8 reports)\n";
+    assert!(text.contains(expected), "{text}");
+    let chart = &chart::charts(&trend)[0];
+    let headings: Vec<&str> = chart.panels.iter().map(|panel| panel.heading.as_str()).collect();
+    assert_eq!(headings, ["cpu/faer", "cuda/cublas, NVIDIA H200", "cuda/cublas, NVIDIA L4"]);
+}
+
+#[test]
+fn arithmetic_that_changed_makes_two_series_and_no_step() {
+    let trend = of((0..20).map(|day| {
+        let mut rows = rows(0);
+        if day >= 12 {
+            // Twice as fast, by products of fewer digits.
+            rows[1] = measured("matmul", 512, "cuda", "cublas", 5e-6);
+            rows[1].accuracy = Accuracy::Tf32;
+        }
+        report(day, rows)
+    }));
+    assert_eq!(trend.series.len(), 3);
+    assert!(trend.series.iter().all(Series::is_steady), "{:?}", trend.series);
+    let text = text::text(&trend);
+    let expected = "times of different arithmetic are kept apart, as series of their own: matmul N=512 f32 \
+                    cuda/cublas cold by ieee (12 reports) and tf32 (8 reports)\n";
+    assert!(text.contains(expected), "{text}");
+    let chart = &chart::charts(&trend)[0];
+    let headings: Vec<&str> = chart.panels.iter().map(|panel| panel.heading.as_str()).collect();
+    assert_eq!(headings, ["cpu/faer", "cuda/cublas, ieee", "cuda/cublas, tf32"]);
+}
+
+#[test]
+fn times_of_other_operands_than_the_newest_are_left_out_and_counted() {
+    let trend = of((0..20).map(|day| {
+        let mut rows = rows(0);
+        rows[1].inputs = Some(if day < 8 { "old".into() } else { "new".into() });
+        report(day, rows)
+    }));
+    let series = trend.series.iter().find(|series| series.variant == "cublas").unwrap();
+    assert_eq!((series.points.len(), series.other_operands), (12, 8));
+    let text = text::text(&trend);
+    let expected = "times of other operands than the newest report's are left out: 8 reports of matmul N=512 f32 \
+                    cuda/cublas cold; the operands";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
+fn a_drift_is_reported_as_such_with_its_size_and_without_steps() {
+    let drifting =
+        |day: usize| measured("matmul", 512, "cpu", "faer", 1e-3 * spread(day) * (1.0 + 0.01 * day as f64));
+    let trend = of((0..30).map(|day| report(day, vec![drifting(day)])));
+    let text = text::text(&trend);
+    assert!(
+        text.starts_with("30 reports from 2026-01-01 to 2026-02-02, 1 series: no steps, 1 drifting\n"),
+        "{text}"
+    );
+    assert!(text.contains("drifting: 1.29x slower from first to last\n"), "{text}");
+    let markdown = markdown::markdown(&trend);
+    assert!(markdown.contains("drifting: 1.29x slower") && !markdown.contains("## Steps"), "{markdown}");
+}
+
+#[test]
+fn a_cell_that_lately_has_no_time_is_told_with_the_reason() {
+    let trend = of((0..10).map(|day| {
+        let mut rows = rows(day);
+        if day == 9 {
+            rows[1] = without_time("matmul", 512, "cuda", "cublas", Outcome::Failed, "out of luck", None);
+        }
+        report(day, rows)
+    }));
+    let text = text::text(&trend);
+    assert!(text.contains("1 series without a time in the newest report that tried: matmul N=512"), "{text}");
+    assert!(text.contains("(failed: out of luck)"), "{text}");
+    assert_eq!(chart::charts(&trend)[0].panels[1].gaps, [9.0]);
+}
+
+#[test]
+fn few_reports_are_too_short_and_the_text_says_what_to_do() {
+    let text = text::text(&of((0..3).map(|day| report(day, rows(day)))));
+    assert!(
+        text.contains("2 series too short to show a step, which takes 6 reports: run the sweep again"),
+        "{text}"
+    );
+}
+
+#[test]
+fn filters_take_ops_and_variants_and_say_so_when_nothing_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    save(folder.path(), (0..3).map(|day| report(day, rows(day))));
+    let patterns = gpubench_text::pattern::parse_list("cuda/*", "--variants");
+    let gpu = Request { variants: Some(patterns), ..request(folder.path()) };
+    let found = trend(&gpu).unwrap();
+    assert_eq!(found.series.iter().map(|one| one.variant.as_str()).collect::<Vec<_>>(), ["cublas"]);
+    let fft = Request { ops: Some(vec!["fft".into()]), ..gpu };
+    let message = trend(&fft).unwrap_err().to_string();
+    assert!(message.contains("leave --ops and --variants out"), "{message}");
+}
+
+#[test]
+fn json_reads_back_and_csv_has_a_line_a_time() {
+    let trend = stepped();
+    let json = files(&trend, Format::Json, Theme::Light).unwrap();
+    assert_eq!(serde_json::from_slice::<Trend>(&json[0].bytes).unwrap(), trend);
+    let csv = String::from_utf8(files(&trend, Format::Csv, Theme::Light).unwrap().remove(0).bytes).unwrap();
+    assert_eq!(csv.lines().count(), 1 + 40);
+    let stepped: Vec<&str> = csv.lines().filter(|line| line.ends_with(",slower")).collect();
+    assert_eq!(stepped.len(), 1, "{stepped:?}");
+    assert!(stepped[0].contains("2026-01-13T10:00:00Z"), "{stepped:?}");
+}
+
+#[test]
+fn markdown_has_a_row_a_step_and_the_method() {
+    let trend = stepped();
+    let text = String::from_utf8(files(&trend, Format::Md, Theme::Light).unwrap().remove(0).bytes).unwrap();
+    let row = "| matmul N=512 f32 cuda/cublas cold | 1.30x slower | 10.0 µs | 13.0 µs | 2026-01-13 10:00 | 000000000 | 12 \
+               reports before, 8 after | - |";
+    assert!(text.contains(row) && text.contains("## Method"), "{text}");
+}
+
+#[test]
+fn a_case_has_a_chart_with_a_panel_a_variant_the_cpu_first() {
+    let trend = stepped();
+    let charts = chart::charts(&trend);
+    assert_eq!(charts.len(), 1);
+    let chart = &charts[0];
+    assert_eq!((chart.name.as_str(), chart.positions), ("trend-matmul-f32-n512", 20));
+    assert_eq!(
+        chart.panels.iter().map(|panel| panel.heading.as_str()).collect::<Vec<_>>(),
+        ["cpu/faer", "cuda/cublas"]
+    );
+    let mark = &chart.panels[1].marks[0];
+    assert_eq!((mark.position, mark.texts[0].as_str()), (11.5, "1.30x slower, 2026-01-13, 000000000"));
+    assert_eq!(chart.panels[1].levels.len(), 2);
+    assert_eq!(chart.ticks.len(), 20);
+}
+
+#[test]
+fn charts_of_cold_and_hot_caches_and_of_densities_have_names_of_their_own_and_many_variants_several() {
+    let rows = |day: usize| {
+        let mut rows: Vec<gpubench_model::report::Row> = (0..6)
+            .map(|index| measured("spmv", 64, "cuda", &format!("v{index}"), 1e-4 * spread(day)))
+            .collect();
+        rows.iter_mut().for_each(|row| row.case.density = Some(0.05));
+        let mut hot = rows[0].clone();
+        hot.cache = Cache::Hot;
+        let mut sparse = rows[0].clone();
+        sparse.case.density = Some(0.01);
+        rows.extend([hot, sparse]);
+        rows
+    };
+    let trend = of((0..3).map(|day| report(day, rows(day))));
+    let mut names: Vec<String> = chart::charts(&trend).into_iter().map(|chart| chart.name).collect();
+    names.sort();
+    assert_eq!(
+        names,
+        [
+            "trend-spmv-f32-n64-d0.01-cold",
+            "trend-spmv-f32-n64-d0.05-cold-1",
+            "trend-spmv-f32-n64-d0.05-cold-2",
+            "trend-spmv-f32-n64-d0.05-hot"
+        ]
+    );
+}

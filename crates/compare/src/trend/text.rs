@@ -1,0 +1,160 @@
+//! A trend as text for a terminal: what changed, the worst first; what did not change is folded.
+
+use std::fmt::Write;
+
+use gpubench_model::report::quantity::{spread_text, time_text};
+
+use super::steps::LEAST;
+use super::words::{
+    also_changed, change, counted, kept_apart, label, minute, percent, revision, span, standing,
+};
+use super::{Series, Step, Trend};
+
+/// The whole text.
+pub fn text(trend: &Trend) -> String {
+    let mut text = format!("{}\n", summary(trend));
+    for line in kept_apart(trend) {
+        let _ = writeln!(text, "{line}");
+    }
+    for series in changed(trend) {
+        let _ = writeln!(text, "\n{}: {}", label(trend, series), standing(series));
+        text.push_str(&steps(trend, series));
+    }
+    text.push('\n');
+    for line in folded(trend) {
+        let _ = writeln!(text, "{line}");
+    }
+    text
+}
+
+/// `40 reports from 2026-09-01 to 2026-11-21, 42 series: 4 with steps, 1 whose newest time stands apart`.
+pub fn summary(trend: &Trend) -> String {
+    let ends = trend.reports.first().zip(trend.reports.last());
+    let span = ends.map(|(first, last)| span(first, last)).unwrap_or_default();
+    let stepped = trend.series.iter().filter(|series| !series.steps.is_empty()).count();
+    let drifting = trend.series.iter().filter(|series| series.drift.is_some()).count();
+    let apart = trend.series.iter().filter(|series| series.latest.is_some()).count();
+    let mut found = vec![if stepped == 0 { "no steps".into() } else { format!("{stepped} with steps") }];
+    if drifting > 0 {
+        found.push(format!("{drifting} drifting"));
+    }
+    if apart > 0 {
+        found.push(format!("{apart} whose newest time stands apart"));
+    }
+    format!(
+        "{} {span}, {}: {}",
+        counted(trend.reports.len(), "report"),
+        counted(trend.series.len(), "series"),
+        found.join(", ")
+    )
+}
+
+/// The series with steps or a drift, or whose end stands apart: those furthest above their best level first.
+pub fn changed(trend: &Trend) -> Vec<&Series> {
+    let mut changed: Vec<&Series> = trend.series.iter().filter(|series| !series.is_steady()).collect();
+    changed.sort_by(|a, b| b.newest_over_best().total_cmp(&a.newest_over_best()));
+    changed
+}
+
+fn steps(trend: &Trend, series: &Series) -> String {
+    let all: Vec<(&Step, bool)> = series
+        .steps
+        .iter()
+        .map(|step| (step, true))
+        .chain(series.latest.iter().map(|step| (step, false)))
+        .collect();
+    let wide = |words: &dyn Fn(&Step) -> String| {
+        all.iter().map(|(step, _)| words(step).chars().count()).max().unwrap_or(0)
+    };
+    let times = |step: &Step| format!("{} -> {}", time_text(step.before_s), time_text(step.after_s));
+    let at = |step: &Step| revision(&trend.reports[step.first_after]);
+    let widths = [wide(&change), wide(&times), wide(&at)];
+    let mut text = String::new();
+    for (step, is_confirmed) in all {
+        let _ = writeln!(
+            text,
+            "  {:<w0$}  {:<w1$}  {}  {:<w2$}  {}",
+            change(step),
+            times(step),
+            minute(&trend.reports[step.first_after]),
+            at(step),
+            standing_of(step, is_confirmed),
+            w0 = widths[0],
+            w1 = widths[1],
+            w2 = widths[2],
+        );
+        if let Some(changes) = also_changed(trend, step) {
+            let _ = writeln!(text, "    at the same time: {changes}");
+        }
+    }
+    text
+}
+
+/// How many reports stand behind a step.
+pub fn standing_of(step: &Step, is_confirmed: bool) -> String {
+    let after = counted(step.reports_after, "report");
+    match is_confirmed {
+        true => format!("{} before, {} after", counted(step.reports_before, "report"), step.reports_after),
+        false => format!("newest, {after}: not confirmed"),
+    }
+}
+
+/// What did not change, and what has no time, in a few lines.
+pub fn folded(trend: &Trend) -> Vec<String> {
+    let (short, long): (Vec<&Series>, Vec<&Series>) = trend
+        .series
+        .iter()
+        .filter(|series| series.is_steady())
+        .partition(|series| series.points.len() < 2 * LEAST);
+    let mut lines = vec![];
+    let apart = trend.series.iter().filter(|series| series.latest.is_some()).count();
+    if apart > 0 {
+        let these = counted(apart, "newest time");
+        lines.push(format!("{these} not confirmed: run the sweep again to tell a step from an outlier"));
+    }
+    if !long.is_empty() {
+        let mut noises: Vec<f64> = long.iter().filter_map(|series| series.noise).collect();
+        noises.sort_by(f64::total_cmp);
+        let [least, middle, most] = [0, noises.len() / 2, noises.len() - 1].map(|at| spread_text(noises[at]));
+        let noise = match long.len() {
+            1 | 2 => format!("noise up to {most}"),
+            _ => format!("noise {least} to {most}, median {middle}"),
+        };
+        let threshold = percent(trend.threshold);
+        lines.push(format!(
+            "{} steady: no step of {threshold} or more; {noise}",
+            counted(long.len(), "series")
+        ));
+    }
+    if !short.is_empty() {
+        lines.push(format!(
+            "{} too short to show a step, which takes {} reports: run the sweep again to add some",
+            counted(short.len(), "series"),
+            2 * LEAST
+        ));
+    }
+    lines.extend(without_time(trend));
+    lines
+}
+
+/// The series whose newest report has no time for them.
+fn without_time(trend: &Trend) -> Option<String> {
+    let lost = |series: &&Series| {
+        series
+            .without_time
+            .last()
+            .is_some_and(|last| series.points.iter().all(|point| point.report < last.report))
+    };
+    let lost: Vec<&Series> = trend.series.iter().filter(lost).collect();
+    let first = lost.first()?;
+    let absence = first.without_time.last()?;
+    let reason = absence.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    let which = label(trend, first);
+    let more = if lost.len() > 1 { format!(", and {} more", lost.len() - 1) } else { String::new() };
+    Some(format!(
+        "{} without a time in the newest report that tried: {which} ({}{reason}){more}; its report.md tells what \
+         to do",
+        counted(lost.len(), "series"),
+        absence.outcome.name(),
+    ))
+}

@@ -1,0 +1,185 @@
+//! Speed-ups against size, and where they cross 1: the three kinds of one report, or one kind of several.
+
+use gpubench_answer::crossover_text::{crossover_text, size_text};
+use gpubench_answer::words::largest;
+use gpubench_answer::{Comparison, Crossover, Kind, Place};
+use gpubench_model::Side;
+use gpubench_ops as op;
+
+use super::{Crossing, LineChart, Reference, SIZE_TITLE, extremes, legend, sizes};
+use crate::chart::axis::Axis;
+use crate::chart::frame::{Frame, Row};
+use crate::chart::series::{Point, Series, Stroke, Style, style};
+use crate::chart::sheet::{Part, Sheet};
+use crate::chart::text::ratio_text;
+use crate::chart::theme::Hue;
+
+/// The kind that stands for all where several reports or densities share a chart.
+const LONE_KIND: Kind = Kind::Resident;
+
+/// The looks of a kind's line.
+pub fn kind_style(kind: Kind) -> Style {
+    let (hue, marker) = match kind {
+        Kind::Kernel => (Hue::Blue, 0),
+        Kind::Resident => (Hue::Green, 1),
+        Kind::EndToEnd => (Hue::Orange, 3),
+    };
+    Style { hue, stroke: Stroke::Solid, marker, filled: true }
+}
+
+/// The kinds that differ for an op: one that copies by itself has no copies to add.
+pub fn kinds(op: &str) -> &'static [Kind] {
+    let copies = op::find(op).is_some_and(|op| op.copies_itself());
+    if copies { &[Kind::Kernel, Kind::Resident] } else { &Kind::ALL }
+}
+
+/// A line of a chart, and where it crosses 1.
+pub struct Line {
+    /// Its points and looks.
+    pub series: Series,
+    kind: Kind,
+    crossover: Option<Crossover>,
+}
+
+/// The chart of a sheet with the captions given; `None` when no size has both sides.
+pub fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChart> {
+    let lone_part = sheet.parts.first().filter(|part| sheet.parts.len() == 1 && !part.shows_density);
+    let lines = match lone_part {
+        Some(part) => by_kind(part, &part.section.comparisons),
+        None => by_part(&sheet.parts),
+    };
+    let series: Vec<Series> = lines.iter().map(|line| line.series.clone()).collect();
+    let values = extremes(&series)?;
+    let mut legend = legend(&series);
+    let crossed = lines.iter().flat_map(|line| told(line, lone_part.is_some()));
+    legend.extend(Row::notes("GPU faster from N", crossed.collect()));
+    legend.extend(lone_part.map(pairings).unwrap_or_default());
+    let frame = Frame {
+        name: sheet.name("speedup"),
+        title: format!("{}: does the GPU pay?", sheet.heading()),
+        subtitle: subtitle(&lines).into(),
+        captions,
+        x: Axis::sizes(SIZE_TITLE, &sizes(&series)),
+        y: Axis::ratios("How many times faster (log scale)", &values),
+        rows_above: 0,
+        legend,
+    };
+    let reference = Some(Reference { value: 1.0, above: "GPU faster", below: "CPU faster" });
+    let crossings = lines.iter().filter_map(crossing).collect();
+    Some(LineChart { frame, series, reference, crossings })
+}
+
+/// From which size the GPU is faster; in two lines where the name of a line may be long.
+fn told(line: &Line, is_short: bool) -> Vec<String> {
+    let label = &line.series.label;
+    match line.crossover.as_ref().map(crossover_text) {
+        None => vec![],
+        Some(found) if is_short => vec![format!("{label}: {found}")],
+        Some(found) => vec![label.clone(), indented(&found)],
+    }
+}
+
+/// What the lines are; a chart of one kind names it.
+fn subtitle(lines: &[Line]) -> &'static str {
+    match lines.iter().any(|line| line.kind != LONE_KIND) {
+        true => "Best variants. Kernel: device clock. Resident: launch and wait too. End to end: copies too",
+        false => "Best variants, resident: data on the device, launch and wait included, no copies",
+    }
+}
+
+/// The kinds of some comparisons of one density; the first and the last point of each have labels.
+pub fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<Line> {
+    let kinds = kinds(part.section.op).iter().filter_map(|&kind| {
+        let mut points = points(comparisons, kind);
+        let last = points.len().checked_sub(1)?;
+        for point in points.iter_mut().take(last).skip(1) {
+            point.label = None;
+        }
+        let label = match kind {
+            Kind::Kernel => "kernel",
+            Kind::Resident => "resident",
+            Kind::EndToEnd => "end to end",
+        };
+        let crossover = crossover(part, comparisons[0].density, kind);
+        let (group, style, bends) = ("Time included", kind_style(kind), bends(crossover.as_ref()));
+        let series = Series { label: label.into(), group, style, points, bends };
+        Some(Line { series, kind, crossover })
+    });
+    kinds.collect()
+}
+
+/// One line a report and density.
+fn by_part(parts: &[Part<'_>]) -> Vec<Line> {
+    let mut lines: Vec<Line> = vec![];
+    for part in parts {
+        for comparisons in part.by_density() {
+            let points = points(comparisons, LONE_KIND);
+            if points.is_empty() {
+                continue;
+            }
+            let density = comparisons[0].density;
+            let label = part.label(None, density);
+            let style = style(Side::Gpu, false, lines.len());
+            let crossover = crossover(part, density, LONE_KIND);
+            let bends = bends(crossover.as_ref());
+            let series = Series { label, group: "Resident speed-up", style, points, bends };
+            lines.push(Line { series, kind: LONE_KIND, crossover });
+        }
+    }
+    lines
+}
+
+fn points(comparisons: &[Comparison<'_>], kind: Kind) -> Vec<Point> {
+    let point = |comparison: &Comparison<'_>| {
+        let found = comparison.speed_up(kind)?;
+        let label = Some(ratio_text(&found));
+        Some(Point { x: comparison.n as f64, y: found.0.value, low: found.0.low, high: found.0.high, label })
+    };
+    comparisons.iter().filter_map(point).collect()
+}
+
+fn crossover(part: &Part<'_>, density: Option<f64>, kind: Kind) -> Option<Crossover> {
+    part.crossovers.iter().find(|found| found.density == density && found.kind == kind).cloned()
+}
+
+/// Where a line crosses 1.
+fn bends(found: Option<&Crossover>) -> Vec<(f64, f64)> {
+    found.into_iter().flat_map(|found| &found.changes).map(|(size, _)| (*size, 1.0)).collect()
+}
+
+/// The mark of a line that crosses 1 between two sizes.
+pub fn crossing(line: &Line) -> Option<Crossing> {
+    let found = line.crossover.as_ref()?;
+    let Some(Place::At(size)) = found.from else { return None };
+    let end = |place| match place {
+        Place::Below => 0.0,
+        Place::At(size) => size,
+        Place::Beyond => f64::INFINITY,
+    };
+    let label = format!("N = {}", size_text(size, found.interval));
+    Some(Crossing { hue: line.series.style.hue, size, interval: found.interval.map(end), label })
+}
+
+/// Which variants stand behind the speed-ups at the largest size; kinds with the same pair share lines.
+fn pairings(part: &Part<'_>) -> Vec<Row> {
+    let mut found: Vec<(u64, [String; 2], Vec<&str>)> = vec![];
+    for &kind in kinds(part.section.op) {
+        let Some((n, pair)) = largest(&part.section.comparisons, kind) else { continue };
+        let names = [pair.gpu, pair.cpu].map(|row| part.names.name(row));
+        match found.iter_mut().find(|(at, known, _)| *at == n && *known == names) {
+            Some((_, _, kinds)) => kinds.push(kind.name()),
+            None => found.push((n, names, vec![kind.name()])),
+        }
+    }
+    let Some(n) = found.iter().map(|(n, ..)| *n).max() else { return vec![] };
+    let several = found.len() > 1;
+    let lines = found.into_iter().flat_map(|(_, [gpu, cpu], kinds)| {
+        let pair = format!("{gpu} / {cpu}");
+        if several { vec![kinds.join(", ") + ":", indented(&pair)] } else { vec![pair] }
+    });
+    Row::notes(&format!("Best GPU / best CPU at {n}"), lines.collect())
+}
+
+fn indented(text: &str) -> String {
+    format!("\u{a0}\u{a0}\u{a0}{text}")
+}

@@ -1,0 +1,224 @@
+//! Charts of reports. Knows no device and no command line.
+//!
+//! A model says what a chart shows: [`lines`], [`panels`]. It is laid out in pixels and drawn on a canvas, the same
+//! for every format.
+
+mod axis;
+mod canvas;
+mod draw;
+mod font;
+mod frame;
+mod geometry;
+mod image;
+mod layout;
+mod linear;
+pub mod lines;
+pub mod overview;
+pub mod panels;
+pub mod phases;
+mod placing;
+mod plane;
+mod plot;
+pub mod roofline;
+mod series;
+mod shape;
+mod sheet;
+mod text;
+pub mod theme;
+mod ticks;
+
+use anyhow::Context;
+use gpubench_answer::Names;
+use gpubench_model::case::Cache;
+use gpubench_model::report::Report;
+use gpubench_model::report::file::File;
+use plotters::prelude::DrawingBackend;
+use rayon::prelude::*;
+
+use canvas::Canvas;
+pub use image::font_faces;
+use image::{Picture, plain_svg};
+use lines::LineChart;
+use overview::Overview;
+use phases::PhaseChart;
+pub use plot::{crowded, names, plot};
+use roofline::Roofline;
+use sheet::{Sheet, sheets};
+use text::captions;
+pub use theme::Theme;
+
+/// Size of a chart in pixels.
+pub const SIZE: (u32, u32) = (1600, 1000);
+
+/// Beginnings of the names of charts' files; the overview's is also a whole one.
+const NAMES: [&str; 5] = ["time-", "speedup-", "phases-", "roofline-", "overview-"];
+
+/// Whether a file of that name, without extension, is a chart of a report.
+pub fn is_name(name: &str) -> bool {
+    name == "overview" || NAMES.iter().any(|beginning| name.starts_with(beginning))
+}
+
+/// Charts that are drawn at the same time; each takes about 50 MB while it is drawn.
+const AT_ONCE: usize = 8;
+
+/// The format of a chart's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Portable network graphics, [`SIZE`] pixels.
+    Png,
+    /// Scalable vector graphics with the font embedded.
+    Svg,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Format; 2] = [Format::Png, Format::Svg];
+
+    /// The format of that name, `png` or `svg`.
+    pub fn find(name: &str) -> Option<Format> {
+        Format::ALL.into_iter().find(|format| format.extension() == name)
+    }
+
+    /// The extension of its files, which is also its name.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Format::Png => "png",
+            Format::Svg => "svg",
+        }
+    }
+}
+
+/// A chart of any kind.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Chart {
+    /// Time or speed-ups against size.
+    Lines(LineChart),
+    /// Where the time of a call goes.
+    Phases(PhaseChart),
+    /// Cells under the ceilings of their machine.
+    Roofline(Roofline),
+    /// Speed-ups of all ops.
+    Overview(Overview),
+}
+
+impl Chart {
+    /// What it shows, in words.
+    pub fn title(&self) -> &str {
+        match self {
+            Chart::Lines(chart) => &chart.frame.title,
+            Chart::Phases(chart) => &chart.frame.title,
+            Chart::Roofline(chart) => &chart.frame.title,
+            Chart::Overview(chart) => &chart.title,
+        }
+    }
+}
+
+impl Picture for Chart {
+    fn name(&self) -> &str {
+        match self {
+            Chart::Lines(chart) => &chart.frame.name,
+            Chart::Phases(chart) => &chart.frame.name,
+            Chart::Roofline(chart) => &chart.frame.name,
+            Chart::Overview(chart) => &chart.name,
+        }
+    }
+
+    fn draw<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
+        match self {
+            Chart::Lines(chart) => lines::draw(chart, canvas),
+            Chart::Phases(chart) => phases::draw(chart, canvas),
+            Chart::Roofline(chart) => roofline::draw(chart, canvas),
+            Chart::Overview(chart) => overview::draw(chart, canvas),
+        }
+    }
+}
+
+/// The charts of one or several named reports. Of one: the overview, then time, speed-ups and phases by op, element type
+/// and state of the caches, then the rooflines. Of several, which share charts: time and speed-ups.
+///
+/// What has nothing measured has no chart.
+pub fn charts(reports: &[(&str, &Report)]) -> Vec<Chart> {
+    let names: Vec<Names> = reports.iter().map(|(_, report)| Names::of(report)).collect();
+    let sheets = sheets(reports, &names);
+    let alone = if let [(_, report)] = reports { Some(*report) } else { None };
+    let mut charts = vec![];
+    if alone.is_some() {
+        let captions = captions(reports, caches(&sheets), text::OVERVIEW);
+        charts.extend(overview::sheets(&sheets, &captions).into_iter().map(Chart::Overview));
+    }
+    for sheet in &sheets {
+        let captions = |how: &str| captions(reports, Some(sheet.subject.cache), how);
+        charts.extend(lines::time::chart(sheet, captions(text::POINTS)).map(Chart::Lines));
+        charts.extend(lines::speed_up::chart(sheet, captions(text::SPEED_UPS)).map(Chart::Lines));
+        if alone.is_some() {
+            charts.extend(phases::charts(sheet, &captions(text::PHASES)).into_iter().map(Chart::Phases));
+        }
+    }
+    if let Some(report) = alone {
+        let captions = |cache| captions(reports, Some(cache), text::ROOFLINE);
+        charts.extend(roofline::charts(report, captions).into_iter().map(Chart::Roofline));
+    }
+    charts
+}
+
+/// The state of the caches that all sheets share.
+fn caches(sheets: &[Sheet<'_>]) -> Option<Cache> {
+    let first = sheets.first()?.subject.cache;
+    sheets.iter().all(|sheet| sheet.subject.cache == first).then_some(first)
+}
+
+/// The charts of one or several named reports as files, such as `time-matmul-f32.png`.
+///
+/// # Errors
+/// A chart cannot be drawn or encoded.
+pub fn files(reports: &[(&str, &Report)], formats: &[Format], theme: Theme) -> anyhow::Result<Vec<File>> {
+    pictures(&charts(reports), formats, theme)
+}
+
+/// A chart to stand in a page of HTML.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fragment {
+    /// What its file would be called, without extension: `time-matmul-f32`.
+    pub name: String,
+    /// What it shows, in words.
+    pub title: String,
+    /// An `svg` element of [`SIZE`] whose texts are in [`font_faces`], which the page must have once.
+    pub svg: String,
+}
+
+/// The charts of a report for a page of HTML, in the order of [`charts`].
+///
+/// # Errors
+/// A chart cannot be drawn.
+pub fn svg_fragments(report: &Report, theme: Theme) -> anyhow::Result<Vec<Fragment>> {
+    let charts = charts(&[("", report)]);
+    let fragment = |chart: &Chart| {
+        let svg = plain_svg(chart, theme).with_context(|| format!("cannot draw {}", chart.name()))?;
+        Ok(Fragment { name: chart.name().to_owned(), title: chart.title().to_owned(), svg })
+    };
+    charts.par_iter().map(fragment).collect()
+}
+
+/// Charts of one kind as files, in each of the formats.
+fn pictures<P: Picture>(charts: &[P], formats: &[Format], theme: Theme) -> anyhow::Result<Vec<File>> {
+    let pairs: Vec<_> =
+        charts.iter().flat_map(|chart| formats.iter().map(move |&format| (chart, format))).collect();
+    let mut files = vec![];
+    for some in pairs.chunks(AT_ONCE) {
+        let drawn: anyhow::Result<Vec<File>> =
+            some.par_iter().map(|&(chart, format)| file(chart, format, theme)).collect();
+        files.extend(drawn?);
+    }
+    Ok(files)
+}
+
+fn file(chart: &impl Picture, format: Format, theme: Theme) -> anyhow::Result<File> {
+    let name = format!("{}.{}", chart.name(), format.extension());
+    let bytes = image::render(chart, format, theme).with_context(|| format!("cannot draw {name}"))?;
+    Ok(File { name, bytes })
+}
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod told;

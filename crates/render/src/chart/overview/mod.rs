@@ -1,0 +1,137 @@
+//! Overview sheets: the three speed-ups of every op of a report, in small. Pure data from rows; knows no pixels.
+
+mod draw;
+mod layout;
+
+use gpubench_answer::Kind;
+use gpubench_model::case::{DType, density_text};
+
+use super::axis::Axis;
+use super::frame::Sample;
+use super::lines::speed_up::{self, kind_style};
+use super::lines::{Crossing, Reference};
+use super::series::{Series, Stroke, Style};
+use super::sheet::{Part, Sheet};
+use super::theme::Hue;
+pub use draw::draw;
+
+/// Panels that one sheet holds; in more, texts would be too small.
+pub const MOST_PANELS: usize = 9;
+
+/// Names one op's panel apart from the region names of large charts.
+const REFERENCE: Reference = Reference { value: 1.0, above: "", below: "" };
+
+/// One sheet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Overview {
+    /// Name of its file, without extension: `overview`, `overview-2`.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// Lines at the foot.
+    pub captions: Vec<String>,
+    /// What the lines and marks are.
+    pub legend: Vec<(Sample, String)>,
+    /// Ratios, for every panel the same.
+    pub y: Axis,
+    /// The panels, row by row; 1 to [`MOST_PANELS`].
+    pub panels: Vec<Panel>,
+}
+
+/// One op.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Panel {
+    /// The op, and what it is about.
+    pub heading: String,
+    /// Sizes.
+    pub x: Axis,
+    /// A line a kind of speed-up.
+    pub series: Vec<Series>,
+    /// Where they cross 1.
+    pub crossings: Vec<Crossing>,
+}
+
+/// The sheets of one report: one where all panels fit, else one or more an element type.
+pub fn sheets(sheets: &[Sheet<'_>], captions: &[String]) -> Vec<Overview> {
+    let mut panels: Vec<(DType, Panel)> = vec![];
+    for sheet in sheets {
+        let dtype = sheet.subject.dtype;
+        let of_sheet = sheet.parts.iter().flat_map(|part| panels_of(sheet, part));
+        panels.extend(of_sheet.map(|panel| (dtype, panel)));
+    }
+    if panels.len() > MOST_PANELS {
+        // Stable, so that ops keep their order.
+        panels.sort_by_key(|(dtype, _)| *dtype);
+    }
+    let several = panels.len() > MOST_PANELS;
+    let mut pages: Vec<Vec<(DType, Panel)>> = vec![];
+    for group in panels.chunk_by(|a, b| !several || a.0 == b.0) {
+        let count = group.len().div_ceil(MOST_PANELS);
+        pages.extend(group.chunks(group.len().div_ceil(count)).map(<[_]>::to_vec));
+    }
+    let sheet = |(index, page): (usize, Vec<(DType, Panel)>)| overview(index, page, captions);
+    pages.into_iter().enumerate().map(sheet).collect()
+}
+
+fn overview(index: usize, page: Vec<(DType, Panel)>, captions: &[String]) -> Overview {
+    let first = page[0].0;
+    let is_shared = page.iter().all(|(dtype, _)| *dtype == first);
+    let dtype = if is_shared { format!(", {}", first.words()) } else { String::new() };
+    let mut panels: Vec<Panel> = page.into_iter().map(|(_, panel)| panel).collect();
+    if is_shared {
+        // What all share stands in the title.
+        panels.iter_mut().for_each(|panel| panel.heading = panel.heading.replacen(&dtype, "", 1));
+    }
+    let points = panels.iter().flat_map(|panel| &panel.series).flat_map(|series| &series.points);
+    let values: Vec<f64> = points.map(|point| point.y).collect();
+    Overview {
+        name: if index == 0 { "overview".into() } else { format!("overview-{}", index + 1) },
+        title: format!("Does the GPU pay? Speed-up of the best variants by size{dtype}"),
+        captions: captions.to_vec(),
+        legend: legend(),
+        y: Axis::ratios("", &values),
+        panels,
+    }
+}
+
+fn legend() -> Vec<(Sample, String)> {
+    let words = |kind| match kind {
+        Kind::Kernel => "kernel: device clock",
+        Kind::Resident => "resident: launch and wait too",
+        Kind::EndToEnd => "end to end: copies too",
+    };
+    let lines = Kind::ALL.map(|kind| (Sample::Line(kind_style(kind)), words(kind).to_owned()));
+    let ring = Style { hue: Hue::Ink, stroke: Stroke::Solid, marker: 0, filled: false };
+    lines.into_iter().chain([(Sample::Marker(ring), "GPU faster from this N".to_owned())]).collect()
+}
+
+/// One panel a density with a size that both sides have.
+fn panels_of<'a>(sheet: &'a Sheet<'_>, part: &'a Part<'_>) -> impl Iterator<Item = Panel> + 'a {
+    part.by_density().filter_map(move |comparisons| {
+        let lines = speed_up::by_kind(part, comparisons);
+        let density = comparisons[0].density.filter(|_| part.shows_density);
+        let density = density.map(|density| format!(", density {}", density_text(density)));
+        let series: Vec<Series> = lines.iter().map(|line| only_last_label(&line.series)).collect();
+        let mut sizes: Vec<u64> =
+            series.iter().flat_map(|one| &one.points).map(|point| point.x as u64).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        (!sizes.is_empty()).then(|| Panel {
+            heading: format!("{}{}", sheet.heading(), density.unwrap_or_default()),
+            x: Axis::sizes("", &sizes),
+            series,
+            crossings: lines.iter().filter_map(speed_up::crossing).collect(),
+        })
+    })
+}
+
+/// A line whose last point alone has a label.
+fn only_last_label(series: &Series) -> Series {
+    let mut series = series.clone();
+    let last = series.points.len().saturating_sub(1);
+    series.points.iter_mut().take(last).for_each(|point| point.label = None);
+    series
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+//! Overviews: which panels stand on which sheet, and that nothing overlaps.
+
+use gpubench_model::case::Cache;
+use gpubench_model::report::example::{empty, measured};
+use gpubench_model::report::{Report, Row};
+
+use super::layout::Layout;
+use super::*;
+use crate::chart::geometry::Rect;
+use crate::chart::layout::picture;
+use crate::chart::{Chart, charts};
+
+/// The sheets of a report of so many ops, which all cross 1, in the element types given.
+fn overviews(ops: usize, dtypes: &[DType]) -> Vec<Overview> {
+    let mut rows: Vec<Row> = vec![];
+    for op in 0..ops {
+        for &dtype in dtypes {
+            for n in [100, 500, 512, 2048] {
+                let cube = 1e-12 * (n as f64).powi(3);
+                let op = format!("op{op}");
+                let mut pair =
+                    [measured(&op, n, "cpu", "v", cube), measured(&op, n, "cuda", "v", 2e-5 + 0.02 * cube)];
+                pair.iter_mut().for_each(|row| row.case.dtype = dtype);
+                rows.extend(pair);
+            }
+        }
+    }
+    let found = charts(&[("", &Report { rows, ..empty() })]).into_iter();
+    found.filter_map(|chart| if let Chart::Overview(chart) = chart { Some(chart) } else { None }).collect()
+}
+
+fn told(overviews: &[Overview]) -> Vec<(&str, usize, &str)> {
+    fn one(sheet: &Overview) -> (&str, usize, &str) {
+        let Overview { name, panels, .. } = sheet;
+        (name.as_str(), panels.len(), panels[0].heading.as_str())
+    }
+    overviews.iter().map(one).collect()
+}
+
+#[test]
+fn what_all_panels_share_stands_in_the_title() {
+    let one = overviews(3, &[DType::F32]);
+    assert_eq!(told(&one), [("overview", 3, "op0")]);
+    assert!(one[0].title.ends_with("by size, float32"), "{}", one[0].title);
+    let both = overviews(3, DType::ALL);
+    assert_eq!(told(&both), [("overview", 6, "op0, float32")]);
+    assert!(both[0].captions[1].contains(&format!("Cache: {}.", Cache::Cold)));
+}
+
+#[test]
+fn what_one_sheet_cannot_hold_has_one_or_more_an_element_type() {
+    let both = overviews(7, DType::ALL);
+    assert_eq!(told(&both), [("overview", 7, "op0"), ("overview-2", 7, "op0")]);
+    assert!(both[1].title.ends_with("float64"));
+    let many: Vec<usize> = overviews(19, &[DType::F32]).iter().map(|sheet| sheet.panels.len()).collect();
+    assert_eq!(many, [7, 7, 5]);
+    assert!(overviews(0, &[]).is_empty());
+}
+
+#[test]
+fn panels_have_three_lines_with_marks_and_a_label_at_the_last_point_alone() {
+    let panel = &overviews(1, &[DType::F32])[0].panels[0];
+    assert_eq!((panel.series.len(), panel.crossings.len()), (3, 3));
+    for series in &panel.series {
+        let labelled: Vec<bool> = series.points.iter().map(|point| point.label.is_some()).collect();
+        assert_eq!(labelled, [false, false, false, true]);
+    }
+}
+
+#[test]
+fn panels_stand_in_the_picture_and_apart_and_1x_is_always_labelled() {
+    for count in 1..=MOST_PANELS {
+        let overview = &overviews(count, &[DType::F32])[0];
+        let layout = Layout::of(overview);
+        assert_eq!(layout.plots.len(), count);
+        for (index, plot) in layout.plots.iter().enumerate() {
+            assert!(picture().holds(plot) && plot.width() > 250.0 && plot.height() > 120.0, "{plot:?}");
+            let around = Rect { top: plot.top - 30.0, bottom: plot.bottom + 30.0, ..*plot };
+            assert!(layout.plots[..index].iter().all(|other| !other.intersects(&around)));
+        }
+        let labels = layout.labelled.iter().map(|tick| overview.y.ticks[*tick].label.as_str());
+        assert!(labels.clone().any(|label| label == "1x") && labels.count() >= 2);
+    }
+}

@@ -1,0 +1,102 @@
+//! Charts of panels: times in the order in which they were taken, a panel a series, one x axis for all of them.
+//!
+//! Positions are places in the order, not times of day. Knows no report and no trend.
+
+mod draw;
+mod layout;
+
+use super::Format;
+pub use super::axis::Axis;
+pub use super::linear::axis;
+pub use super::series::Point;
+pub use super::theme::Hue;
+use gpubench_model::report::file::File;
+
+use super::theme::Theme;
+
+/// Panels that one chart can hold; more would be too low to show a change.
+pub const MOST_PANELS: usize = 4;
+
+/// A chart of panels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PanelChart {
+    /// Name of its file, without extension.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// A line under the title.
+    pub subtitle: String,
+    /// Lines at the foot.
+    pub captions: Vec<String>,
+    /// What the x axis is.
+    pub x_title: String,
+    /// Positions on the x axis: from 0 to one less.
+    pub positions: usize,
+    /// Positions that may be labelled, ascending, with their labels; those without room are left out.
+    pub ticks: Vec<(usize, String)>,
+    /// The panels, from the top; 1 to [`MOST_PANELS`].
+    pub panels: Vec<Panel>,
+}
+
+/// One series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Panel {
+    /// Its name.
+    pub heading: String,
+    /// What is said of it, beside its name.
+    pub remark: String,
+    /// Colour of its points.
+    pub hue: Hue,
+    /// Its y axis; points beyond stand at the edge.
+    pub y: Axis,
+    /// Its points, by position.
+    pub points: Vec<Point>,
+    /// The position from which on points are drawn open, as not confirmed.
+    pub open_from: Option<f64>,
+    /// Lines at a level: first and last position, and value.
+    pub levels: Vec<(f64, f64, f64)>,
+    /// Marks, by position.
+    pub marks: Vec<Mark>,
+    /// Positions without a value.
+    pub gaps: Vec<f64>,
+}
+
+/// A place where something changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// Its position, between two points.
+    pub position: f64,
+    /// What stands at it: the longest of these that there is room for.
+    pub texts: Vec<String>,
+    /// What it is.
+    pub kind: MarkKind,
+}
+
+/// What a mark stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkKind {
+    /// A change to the worse.
+    Worse,
+    /// A change to the better.
+    Better,
+    /// A change that is not confirmed.
+    Open,
+}
+
+impl Panel {
+    /// Whether some of its points stand beyond the axis.
+    pub fn has_points_beyond(&self) -> bool {
+        self.points.iter().any(|point| !(0.0..=1.0).contains(&self.y.fraction(point.y)))
+    }
+}
+
+/// Charts as files.
+///
+/// # Errors
+/// A chart cannot be drawn or encoded.
+pub fn files(charts: &[PanelChart], format: Format, theme: Theme) -> anyhow::Result<Vec<File>> {
+    super::pictures(charts, &[format], theme)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,194 @@
+//! What one call spends its time on, a stacked bar a side and size. Pure data from rows; knows no pixels.
+//!
+//! Bars are shares of their own total: sizes whose times are decades apart stay legible side by side.
+
+mod draw;
+
+use gpubench_answer::cost::estimate;
+use gpubench_answer::first_use::{FirstUse, Repayment, repayment};
+use gpubench_answer::words::largest;
+use gpubench_answer::{Comparison, Kind};
+use gpubench_model::case::density_text;
+use gpubench_model::measure::stats::Summary;
+use gpubench_model::report::Row;
+use gpubench_model::report::quantity::time_text;
+use gpubench_ops as op;
+
+use super::axis::Axis;
+use super::frame::{Frame, Row as LegendRow, Sample};
+use super::sheet::{Part, Sheet};
+use super::theme::Hue;
+pub use draw::draw;
+
+/// A part of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The work on a CPU.
+    Execute,
+    /// The operands to the device.
+    Upload,
+    /// What the host waits for beyond the device's own time.
+    Launch,
+    /// The work by the device's clock.
+    Kernel,
+    /// The answer back.
+    Download,
+}
+
+impl Phase {
+    /// Those of a GPU, in the order in which they happen.
+    const ON_GPU: [Phase; 4] = [Phase::Upload, Phase::Launch, Phase::Kernel, Phase::Download];
+
+    /// What it is called in the legend.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Execute => "execution",
+            Phase::Upload => "upload",
+            Phase::Launch => "launch and wait",
+            Phase::Kernel => "kernel",
+            Phase::Download => "download",
+        }
+    }
+
+    fn hue(self) -> Hue {
+        match self {
+            Phase::Execute => Hue::Vermilion,
+            Phase::Upload => Hue::Sky,
+            Phase::Launch => Hue::Orange,
+            Phase::Kernel => Hue::Blue,
+            Phase::Download => Hue::Purple,
+        }
+    }
+}
+
+/// One call of one side.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bar {
+    /// The whole, in words: `12.4 µs`.
+    pub total: String,
+    /// The parts from the bottom, as shares of the whole.
+    pub parts: Vec<(Phase, f64)>,
+}
+
+/// The bars of one size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// The best CPU variant's, where there is one.
+    pub cpu: Option<Bar>,
+    /// The best GPU variant's.
+    pub gpu: Bar,
+}
+
+/// One chart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PhaseChart {
+    /// Titles, axes, legend; positions on the x axis are indices of `groups`.
+    pub frame: Frame,
+    /// One entry a size.
+    pub groups: Vec<Group>,
+}
+
+/// The charts of a sheet of one report, one a density; none where no GPU tells its phases, or the op has its copies in
+/// its executions.
+pub fn charts(sheet: &Sheet<'_>, captions: &[String]) -> Vec<PhaseChart> {
+    let op = op::find(sheet.subject.op);
+    if op.is_some_and(|op| op.copies_itself() || !op.compares_sides()) {
+        return vec![];
+    }
+    let part = |part| Part::by_density(part).filter_map(move |some| chart(sheet, part, some, captions));
+    sheet.parts.iter().flat_map(part).collect()
+}
+
+fn chart(
+    sheet: &Sheet<'_>,
+    part: &Part<'_>,
+    comparisons: &[Comparison<'_>],
+    captions: &[String],
+) -> Option<PhaseChart> {
+    let found = comparisons.iter().filter_map(|one| Some((one.n.to_string(), group(one)?)));
+    let (labels, groups): (Vec<String>, Vec<Group>) = found.unzip();
+    let mut legend = vec![];
+    if groups.iter().any(|group| group.cpu.is_some()) {
+        legend.push(LegendRow::Heading("CPU, narrow bars".into()));
+        legend.push(entry(Phase::Execute));
+    }
+    legend.push(LegendRow::Heading("GPU, wide bars".into()));
+    legend.extend(Phase::ON_GPU.into_iter().rev().map(entry));
+    legend.extend(first_use(part, comparisons));
+    let density = comparisons.first()?.density.filter(|_| part.shows_density).map(density_text);
+    let (suffix, words) = match density {
+        Some(density) => (format!("-d{density}"), format!(", density {density}")),
+        None => Default::default(),
+    };
+    let frame = Frame {
+        name: sheet.name("phases") + &suffix,
+        title: format!("{}{words}: where does the time go?", sheet.heading()),
+        subtitle: "One call end to end, best variant of each side; each bar is a whole, its time above"
+            .into(),
+        captions: captions.to_vec(),
+        x: Axis::positions("N, side of the square operands", labels),
+        y: Axis::shares("Share of the call"),
+        rows_above: 2,
+        legend,
+    };
+    (!groups.is_empty()).then_some(PhaseChart { frame, groups })
+}
+
+fn entry(phase: Phase) -> LegendRow {
+    LegendRow::Entry(Sample::Swatch(phase.hue()), phase.name().into())
+}
+
+/// The bars of a size; where no CPU stands against the GPU, the GPU's fastest kernel has one.
+fn group(comparison: &Comparison<'_>) -> Option<Group> {
+    let pair = comparison.pair(Kind::EndToEnd);
+    let cpu = pair.as_ref().map_or(comparison.cpu, |pair| Some(pair.cpu));
+    let gpu = gpu_bar(pair.as_ref().map_or(comparison.gpu, |pair| Some(pair.gpu))?)?;
+    let cpu = cpu.and_then(|row| bar(vec![(Phase::Execute, estimate(row, Kind::EndToEnd)?.value)]));
+    Some(Group { cpu, gpu })
+}
+
+fn gpu_bar(row: &Row) -> Option<Bar> {
+    let (phases, execute) = (row.phases.as_ref()?, row.execute.as_ref()?);
+    let copy = |samples: &[f64]| Summary::of(samples).map(|found| found.median);
+    let upload = copy(&phases.upload.as_ref()?.host_s)?;
+    let download = copy(&phases.download.as_ref()?.host_s)?;
+    // A kernel that takes longer by the device's clock than by the host's leaves nothing to wait for.
+    let kernel = execute.median_s.min(execute.host_median_s);
+    let seconds = [upload, execute.host_median_s - kernel, kernel, download];
+    bar(Phase::ON_GPU.into_iter().zip(seconds).collect())
+}
+
+/// A bar of seconds; `None` where they add up to nothing.
+fn bar(parts: Vec<(Phase, f64)>) -> Option<Bar> {
+    let total: f64 = parts.iter().map(|(_, seconds)| seconds).sum();
+    let usable = total.is_finite() && total > 0.0;
+    let parts = parts.into_iter().map(|(phase, seconds)| (phase, seconds / total)).collect();
+    usable.then(|| Bar { total: time_text(total), parts })
+}
+
+/// What comes once, at the largest size, and when it has paid back.
+fn first_use(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<LegendRow> {
+    let Some((n, pair)) = largest(comparisons, Kind::EndToEnd) else { return vec![] };
+    let Some(first) = FirstUse::of(part.report, pair.gpu) else { return vec![] };
+    let named = [
+        ("context", first.context_s),
+        ("compiling", first.compile_s),
+        ("compiled before", first.compile_cached_s),
+        ("planning", first.plan_s),
+        ("first call, extra", Some(first.first_call_s).filter(|seconds| *seconds > 0.0)),
+    ];
+    let costs =
+        named.into_iter().filter_map(|(name, seconds)| Some(format!("{name}: {}", time_text(seconds?))));
+    let calls = match repayment(&first, &pair) {
+        Some(Repayment::After(1)) => "after 1 call".into(),
+        Some(Repayment::After(calls)) => format!("after {calls} calls"),
+        Some(Repayment::Never) => "never".into(),
+        Some(Repayment::Open) | None => "no measurable saving".into(),
+    };
+    let mut rows = LegendRow::notes(&format!("First use at {n}"), costs.collect());
+    rows.extend(LegendRow::notes("Repaid, end to end", vec![calls]));
+    rows
+}
+
+#[cfg(test)]
+mod tests;

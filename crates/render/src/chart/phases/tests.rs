@@ -1,0 +1,79 @@
+//! Charts of phases: what bars are made of, and which ops have none.
+
+use gpubench_model::report::Report;
+use gpubench_model::report::example::{empty, measured};
+
+use super::*;
+use crate::chart::{Chart, charts};
+
+fn phases(report: &Report) -> Vec<PhaseChart> {
+    let found = charts(&[("", report)]).into_iter();
+    found.filter_map(|chart| if let Chart::Phases(chart) = chart { Some(chart) } else { None }).collect()
+}
+
+fn report() -> Report {
+    let mut report = empty();
+    report.environment.backends[1].description["context_s"] = 0.15.into();
+    report.rows =
+        vec![measured("fft", 100, "cpu", "realfft", 1e-3), measured("fft", 100, "cuda", "r2c", 100e-6)];
+    report
+}
+
+#[test]
+fn a_call_on_the_gpu_is_its_copies_the_wait_and_the_kernel() {
+    let chart = &phases(&report())[0];
+    let group = &chart.groups[0];
+    assert_eq!(group.cpu.as_ref().unwrap().parts, [(Phase::Execute, 1.0)]);
+    assert_eq!((group.cpu.as_ref().unwrap().total.as_str(), group.gpu.total.as_str()), ("1.00 ms", "167 µs"));
+    let expected =
+        [(Phase::Upload, 31.0), (Phase::Launch, 5.0), (Phase::Kernel, 100.0), (Phase::Download, 31.0)];
+    for ((phase, share), (expected, micros)) in group.gpu.parts.iter().zip(expected) {
+        assert_eq!(*phase, expected);
+        assert!((share - micros / 167.0).abs() < 1e-9, "{phase:?} {share}");
+    }
+}
+
+#[test]
+fn first_use_and_when_it_is_paid_back_are_told() {
+    let chart = &phases(&report())[0];
+    let texts: Vec<&str> = chart.frame.legend.iter().map(LegendRow::text).collect();
+    let first = texts.iter().position(|text| *text == "First use at 100").unwrap();
+    assert_eq!(texts[first + 1], "context: 150 ms");
+    assert_eq!(texts[first + 2], "compiling: 210 ms");
+    assert_eq!(texts[texts.len() - 2..], ["Repaid, end to end", "after 473 calls"]);
+}
+
+#[test]
+fn a_gpu_alone_has_a_bar_and_one_that_tells_no_copies_has_none() {
+    let mut alone = report();
+    alone.rows.remove(0);
+    let chart = &phases(&alone)[0];
+    assert_eq!(chart.groups[0].cpu, None);
+    alone.rows[0].phases = None;
+    assert!(phases(&alone).is_empty());
+}
+
+#[test]
+fn a_kernel_that_the_device_calls_longer_than_the_host_leaves_nothing_to_wait_for() {
+    let mut odd = report();
+    odd.rows[1].execute.as_mut().unwrap().host_median_s = 90e-6;
+    let gpu = &phases(&odd)[0].groups[0].gpu;
+    assert_eq!(gpu.parts[1], (Phase::Launch, 0.0));
+    assert!((gpu.parts.iter().map(|(_, share)| share).sum::<f64>() - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn densities_have_charts_of_their_own() {
+    let mut report = empty();
+    for density in [0.01, 0.1] {
+        for (backend, variant) in [("cpu", "gustavson"), ("cuda", "cusparse")] {
+            let mut row = measured("spgemm", 100, backend, variant, 1e-4);
+            row.case.density = Some(density);
+            report.rows.push(row);
+        }
+    }
+    let charts = phases(&report);
+    let names: Vec<&str> = charts.iter().map(|chart| chart.frame.name.as_str()).collect();
+    assert_eq!(names, ["phases-spgemm-f32-d0.01", "phases-spgemm-f32-d0.1"]);
+    assert_eq!(charts[0].frame.title, "spgemm, float32, density 0.01: where does the time go?");
+}

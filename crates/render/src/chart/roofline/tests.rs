@@ -1,0 +1,110 @@
+//! Rooflines: which cells and ceilings they show, and that nothing covers data.
+
+use gpubench_model::Accuracy;
+use gpubench_model::report::example::{empty, measured, without_time};
+use gpubench_ops::Work;
+
+use super::draw::labels;
+use super::*;
+use crate::chart::layout::Layout;
+
+fn with_ceilings(rows: Vec<Row>) -> Report {
+    let mut report = Report { rows, ..empty() };
+    report.environment.backends[1].ceilings = Some(gpubench_model::report::example::ceilings());
+    report
+}
+
+fn chart(report: &Report) -> Option<Roofline> {
+    charts(report, |_| vec![]).pop()
+}
+
+#[test]
+fn a_backend_without_ceilings_has_no_chart() {
+    let rows = vec![measured("matmul", 100, "cpu", "faer", 1e-3)];
+    assert_eq!(chart(&with_ceilings(rows)), None);
+}
+
+#[test]
+fn measured_cells_with_work_are_dots_and_others_are_not() {
+    let mut idle = measured("fft", 100, "cuda", "idle", 1e-3);
+    idle.work.flop = 0.0;
+    let rows = vec![
+        measured("matmul", 100, "cuda", "cublas", 1e-6),
+        measured("matmul", 100, "cuda", "tiled", 2e-6),
+        without_time("matmul", 100, "cuda", "wrong", Outcome::Incorrect, "wrong", None),
+        idle,
+    ];
+    let chart = chart(&with_ceilings(rows)).unwrap();
+    assert_eq!(chart.frame.name, "roofline-cuda-f32");
+    assert_eq!(chart.dots.len(), 2);
+    // 2 N³ FLOP over 12 N² bytes, in a microsecond; the best lies on top.
+    let (best, other) = (&chart.dots[1], &chart.dots[0]);
+    assert!((best.x - 100.0 / 6.0).abs() < 1e-9 && (best.y - 2e12).abs() < 1.0, "{best:?}");
+    assert!(best.style.filled && best.label.as_deref() == Some("100"));
+    assert!(!other.style.filled && other.label.is_none());
+}
+
+#[test]
+fn ceilings_meet_at_the_ridge_and_reduced_precision_brings_its_own() {
+    let mut rows = vec![measured("matmul", 100, "cuda", "cublas", 1e-6)];
+    let of = |rows: &[Row]| {
+        let roofs = chart(&with_ceilings(rows.to_vec())).unwrap().roofs;
+        roofs.into_iter().map(|roof| (roof.label, roof.path)).collect::<Vec<_>>()
+    };
+    let plain = of(&rows);
+    let labels: Vec<&str> = plain.iter().map(|(label, _)| label.as_str()).collect();
+    assert_eq!(labels, ["read 4.50 TB/s", "read, write 4.00 TB/s", "float32 50.0 TFLOP/s"]);
+    let (slope, level) = (plain[0].1, plain[2].1);
+    assert!((slope[1].0 / level[0].0 - 1.0).abs() < 1e-12 && (slope[1].1 / 50e12 - 1.0).abs() < 1e-12);
+    rows.push(Row { accuracy: Accuracy::Tf32, ..measured("matmul", 100, "cuda", "tf32", 1e-6) });
+    assert_eq!(of(&rows)[3].0, "TF32 400 TFLOP/s");
+    rows.push(Row { accuracy: Accuracy::F16, ..measured("matmul", 100, "cuda", "f16", 1e-6) });
+    let larger: Vec<Row> = rows.iter().map(|row| Row { variant: "other".into(), ..row.clone() }).collect();
+    let once = of(&rows);
+    assert_eq!(of(&[rows, larger].concat()), once, "each precision has one roof");
+}
+
+#[test]
+fn larger_sizes_are_stronger_and_the_ends_are_labelled() {
+    let rows = [100, 200, 400].map(|n| measured("matmul", n, "cuda", "cublas", 1e-6));
+    let dots = chart(&with_ceilings(rows.to_vec())).unwrap().dots;
+    assert!(dots.is_sorted_by(|a, b| a.strength < b.strength) && dots[2].strength == 1.0);
+    let labels: Vec<Option<&str>> = dots.iter().map(|dot| dot.label.as_deref()).collect();
+    assert_eq!(labels, [Some("100"), None, Some("400")]);
+}
+
+#[test]
+fn dots_and_ceilings_lie_in_the_plot_and_labels_cover_neither_dots_nor_each_other() {
+    let mut rows = vec![];
+    for (index, op) in ["matmul", "elementwise", "fft", "solve", "svd"].into_iter().enumerate() {
+        for n in [100, 1000, 10_000] {
+            let work =
+                Work { flop: (n * n) as f64 * (index * index) as f64 + 1.0, bytes: 8.0 * (n * n) as f64 };
+            let median_s = 1e-5 + work.flop / 3e12 + work.bytes / 1e12;
+            rows.push(Row { work, ..measured(op, n, "cuda", "v", median_s) });
+        }
+    }
+    let chart = chart(&with_ceilings(rows)).unwrap();
+    let layout = Layout::of(&chart.frame);
+    let plane = layout.plane(&chart.frame);
+    let roofs = chart.roofs.iter().flat_map(|roof| roof.path);
+    let places = chart.dots.iter().map(|dot| (dot.x, dot.y)).chain(roofs);
+    assert!(places.clone().all(|(x, y)| layout.plot.has(plane.place(x, y))));
+    let labels = labels(&chart, &plane);
+    assert!(labels.len() >= 6, "{labels:?}");
+    for (index, (_, label)) in labels.iter().enumerate() {
+        assert!(layout.plot.holds(&label.area));
+        assert!(labels[..index].iter().all(|(_, other)| !other.area.intersects(&label.area)));
+        assert!(chart.dots.iter().all(|dot| !label.area.has(plane.place(dot.x, dot.y))));
+    }
+}
+
+#[test]
+fn rates_have_the_prefix_that_fits() {
+    let text = |rate| rate_text(rate, "B/s", three_digits);
+    assert_eq!(
+        [4.4e12, 999.6e9, 55e9, 12.0, 3e-5].map(text),
+        ["4.40 TB/s", "1.00 TB/s", "55.0 GB/s", "12.0 B/s", "0.00 B/s"]
+    );
+    assert_eq!([1e-9, 0.05, 1.0, 20.0, 1.5, 1e7].map(plain), ["1e-9", "0.05", "1", "20", "1.50", "1e7"]);
+}

@@ -1,0 +1,114 @@
+//! Series of a chart: what is drawn for each variant or report, and how they are told apart. Knows no pixels.
+
+use gpubench_model::report::Row;
+use gpubench_model::{Accuracy, Side};
+
+use super::theme::Hue;
+
+/// One point with its spread.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// Size of the operands.
+    pub x: f64,
+    /// Median time in seconds, or ratio.
+    pub y: f64,
+    /// Low end of the band.
+    pub low: f64,
+    /// High end of the band.
+    pub high: f64,
+    /// What stands beside it, if anything.
+    pub label: Option<String>,
+}
+
+/// How a line is stroked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stroke {
+    /// The GPU's side.
+    Solid,
+    /// The CPU's side.
+    Dashed,
+    /// Reduced precision, outside the headline.
+    Dotted,
+}
+
+/// The looks of a series. Stroke and marker tell series apart without colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Colour.
+    pub hue: Hue,
+    /// Stroke of the line.
+    pub stroke: Stroke,
+    /// Index of the marker's shape.
+    pub marker: usize,
+    /// Whether the marker is filled, as on the GPU's side, or open.
+    pub filled: bool,
+}
+
+/// One line of a chart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// Its name in the legend.
+    pub label: String,
+    /// The heading under which the legend lists it.
+    pub group: &'static str,
+    /// Its looks.
+    pub style: Style,
+    /// Its points, ascending in x.
+    pub points: Vec<Point>,
+    /// Places between its points, as x and y, that its line passes through without a marker: where a ratio is estimated
+    /// to cross 1.
+    pub bends: Vec<(f64, f64)>,
+}
+
+impl Series {
+    /// The places its line connects, ascending in x.
+    pub fn path(&self) -> Vec<(f64, f64)> {
+        let points = self.points.iter().map(|point| (point.x, point.y));
+        let mut path: Vec<(f64, f64)> = points.chain(self.bends.iter().copied()).collect();
+        path.sort_by(|a, b| a.0.total_cmp(&b.0));
+        path
+    }
+}
+
+/// The two sides begin with different colours and meet only when both have many series.
+const CPU_HUES: [Hue; 7] =
+    [Hue::Vermilion, Hue::Orange, Hue::Purple, Hue::Ink, Hue::Sky, Hue::Green, Hue::Blue];
+const GPU_HUES: [Hue; 7] =
+    [Hue::Blue, Hue::Green, Hue::Sky, Hue::Ink, Hue::Purple, Hue::Orange, Hue::Vermilion];
+
+/// The looks of the `index`-th series of a side.
+pub fn style(side: Side, reduced: bool, index: usize) -> Style {
+    let (hues, stroke) = match side {
+        Side::Cpu => (CPU_HUES, Stroke::Dashed),
+        Side::Gpu => (GPU_HUES, Stroke::Solid),
+    };
+    Style {
+        hue: hues[index % hues.len()],
+        stroke: if reduced { Stroke::Dotted } else { stroke },
+        marker: index,
+        filled: side == Side::Gpu,
+    }
+}
+
+/// Headings of the legend, in its order.
+pub const GROUPS: [&str; 6] = [
+    "CPU",
+    "CPU, emulated precision",
+    "CPU, reduced precision",
+    "GPU",
+    "GPU, emulated precision",
+    "GPU, reduced precision",
+];
+
+/// Heading of the legend for a row's series.
+pub fn group(row: &Row) -> &'static str {
+    let of_side = match row.side {
+        Side::Cpu => &GROUPS[..3],
+        Side::Gpu => &GROUPS[3..],
+    };
+    match row.accuracy {
+        Accuracy::Ieee => of_side[0],
+        Accuracy::Emulated => of_side[1],
+        Accuracy::Tf32 | Accuracy::F16 | Accuracy::Bf16 => of_side[2],
+    }
+}

@@ -1,0 +1,161 @@
+//! What the charts of one or several reports are about: an op, an element type and a state of the caches each, with the
+//! sections that belong to it. Knows rows, no chart.
+
+use gpubench_answer::crossover::crossovers;
+use gpubench_answer::{Comparison, Crossover, Names, Section, sections};
+use gpubench_model::case::{Cache, DType, density_text};
+use gpubench_model::report::Report;
+use gpubench_ops::{self as op, OPS};
+
+/// A report's section, with what its series are called after.
+pub struct Part<'a> {
+    /// Name of the report, without what all reports share; empty where there is only one.
+    pub name: &'a str,
+    /// The report.
+    pub report: &'a Report,
+    /// How its rows are called.
+    pub names: &'a Names,
+    /// The section.
+    pub section: Section<'a>,
+    /// Where its speed-ups cross 1.
+    pub crossovers: Vec<Crossover>,
+    /// Whether the cases that share its charts differ in density, here or among reports.
+    pub shows_density: bool,
+}
+
+impl Part<'_> {
+    /// The name of a series: report, variant and density, as far as they are needed to tell series apart.
+    pub fn label(&self, variant: Option<&str>, density: Option<f64>) -> String {
+        let density = density.filter(|_| self.shows_density);
+        let density = density.map(|density| format!("density {}", density_text(density)));
+        let parts = [Some(self.name).filter(|name| !name.is_empty()), variant, density.as_deref()];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// The comparisons of each density.
+    pub fn by_density(&self) -> impl Iterator<Item = &[Comparison<'_>]> {
+        self.section.comparisons.chunk_by(|a, b| a.density == b.density)
+    }
+}
+
+/// What all series of a chart share.
+#[derive(Clone, Copy, PartialEq)]
+pub struct Subject<'a> {
+    /// Name of the op.
+    pub op: &'a str,
+    /// Element type.
+    pub dtype: DType,
+    /// State of the caches before each execution.
+    pub cache: Cache,
+}
+
+impl<'a> Subject<'a> {
+    fn of(section: &Section<'a>) -> Subject<'a> {
+        Subject { op: section.op, dtype: section.dtype, cache: section.cache }
+    }
+
+    /// What the op computes; empty for one that is unknown here.
+    pub fn summary(&self) -> String {
+        op::find(self.op).map(|op| op.summary().to_owned()).unwrap_or_default()
+    }
+}
+
+/// The parts of the charts about one subject.
+pub struct Sheet<'a> {
+    /// The subject.
+    pub subject: Subject<'a>,
+    /// The sections that belong to it, one a report.
+    pub parts: Vec<Part<'a>>,
+    /// Whether there are sheets of the other state of the caches, so that names and titles must tell which.
+    pub shows_cache: bool,
+}
+
+impl Sheet<'_> {
+    /// `time-matmul-f32`, with the state of the caches where it must be told.
+    pub fn name(&self, kind: &str) -> String {
+        let Subject { op, dtype, cache } = self.subject;
+        let cache = if self.shows_cache { format!("-{cache}") } else { String::new() };
+        format!("{kind}-{op}-{dtype}{cache}")
+    }
+
+    /// `spmv, float32, density 0.05`; densities that differ stand with the series.
+    pub fn heading(&self) -> String {
+        let Subject { op, dtype, cache } = self.subject;
+        let shared = self.parts.first().filter(|part| !part.shows_density);
+        let density = shared.and_then(|part| part.section.common_density());
+        let density = density.map(|density| format!(", density {}", density_text(density)));
+        let cache = self.shows_cache.then(|| format!(", {cache} cache"));
+        let [density, cache] = [density, cache].map(Option::unwrap_or_default);
+        format!("{op}, {}{density}{cache}", dtype.words())
+    }
+}
+
+/// Characters of a name up to which nothing is left out of it.
+const SHORT: usize = 12;
+
+/// Bytes that all names begin with and that need not be repeated on each line: whole words of names that are long,
+/// but not the `GPU` before a number.
+fn shared_start(names: &[&str]) -> usize {
+    let Some((first, others)) = names.split_first() else { return 0 };
+    if others.is_empty() || names.iter().all(|name| name.chars().count() <= SHORT) {
+        return 0;
+    }
+    let mut words = first.match_indices(' ').map(|(place, _)| place + 1);
+    let is_shared =
+        |place: &usize| others.iter().all(|name| name.starts_with(&first[..*place]) && name.len() > *place);
+    let is_whole = |place: &usize| !first[..*place].ends_with("GPU ");
+    words.rfind(|place| is_shared(place) && is_whole(place)).unwrap_or(0)
+}
+
+/// The sheets of one or several named reports, with how the rows of each are called.
+pub fn sheets<'a>(reports: &[(&'a str, &'a Report)], names: &'a [Names]) -> Vec<Sheet<'a>> {
+    let mut sheets: Vec<Sheet<'a>> = vec![];
+    let shared = shared_start(&reports.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+    for (&(name, report), names) in reports.iter().zip(names) {
+        let name = if reports.len() > 1 { &name[shared..] } else { "" };
+        for section in sections(report) {
+            let subject = Subject::of(&section);
+            let crossovers = crossovers(&section);
+            let part = Part { name, report, names, section, crossovers, shows_density: false };
+            match sheets.iter_mut().find(|sheet| sheet.subject == subject) {
+                Some(sheet) => sheet.parts.push(part),
+                None => sheets.push(Sheet { subject, parts: vec![part], shows_cache: false }),
+            }
+        }
+    }
+    let shows_cache = Cache::ALL.iter().all(|cache| sheets.iter().any(|sheet| sheet.subject.cache == *cache));
+    for sheet in &mut sheets {
+        let comparisons = sheet.parts.iter().flat_map(|part| &part.section.comparisons);
+        let mut densities = comparisons.map(|comparison| comparison.density);
+        let first = densities.next();
+        let differs = densities.any(|density| Some(density) != first);
+        sheet.parts.iter_mut().for_each(|part| part.shows_density = differs);
+        sheet.shows_cache = shows_cache;
+    }
+    // Stable, so that ops unknown here keep the order of the reports, after the known ones.
+    sheets.sort_by_key(|Sheet { subject, .. }| {
+        let place = OPS.iter().position(|known| known.name() == subject.op).unwrap_or(OPS.len());
+        (place, (place < OPS.len()).then_some((subject.dtype, subject.cache)))
+    });
+    sheets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_leave_out_the_words_that_all_share() {
+        for (names, left) in [
+            (&["vm GPU 0, 2026-11-21 21:10:26", "vm GPU 0, 2026-11-21 21:12:30"][..], "21:10:26"),
+            (&["vm GPU 0, 2026-11-21", "vm GPU 0, 2026-11-22"], "2026-11-21"),
+            (&["node17.cluster GPU 0", "node17.cluster GPU 1"], "GPU 0"),
+            (&["node17.cluster GPU 0", "node18.cluster GPU 0"], "node17.cluster GPU 0"),
+            (&["vm GPU 0", "vm GPU 1"], "vm GPU 0"),
+            (&["a long name GPU 0", "a long name GPU 0 (2)"], "GPU 0"),
+            (&["a long name alone"], "a long name alone"),
+        ] {
+            assert_eq!(&names[0][shared_start(names)..], left);
+        }
+    }
+}

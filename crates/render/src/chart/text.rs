@@ -1,0 +1,92 @@
+//! The words of a chart that come from the environment: machine, clocks, date, program. Knows no pixels.
+
+use gpubench_answer::machine::{device, host};
+use gpubench_answer::{SpeedUp, factor_text};
+use gpubench_model::Side;
+use gpubench_model::case::Cache;
+use gpubench_model::report::Report;
+
+/// The label of a speed-up: `12x` where the GPU is faster, `CPU 2.9x` where the CPU is, `0.97x?` where neither is.
+pub fn ratio_text(found: &SpeedUp) -> String {
+    let Some(winner) = found.winner() else { return found.to_string() };
+    let factor = found.factor();
+    let whole = (9.95..99.95).contains(&factor);
+    let text = if whole { format!("{factor:.0}x") } else { factor_text(factor) };
+    if winner == Side::Cpu { format!("CPU {text}") } else { text }
+}
+
+/// What points and bands of times are.
+pub const POINTS: &str = "Points: medians. Bands: their 95 % intervals.";
+/// What points and bands of speed-ups are.
+pub const SPEED_UPS: &str =
+    "Points: ratios of medians. Rings: from where the GPU is faster. Bands: 95 % intervals of both.";
+/// What an overview shows.
+pub const OVERVIEW: &str =
+    "Best correct variant of each side, ratios of medians, 95 % intervals. Both axes logarithmic; below: N.";
+/// What bars of phases are.
+pub const PHASES: &str = "Parts: medians. Launch and wait: the host's time less the device's.";
+/// What the points and lines of a roofline are.
+pub const ROOFLINE: &str = "Points: medians. Ceilings: measured on this machine.";
+
+/// The lines at the foot of a chart: a machine a line, then how the figures came about.
+pub fn captions(reports: &[(&str, &Report)], cache: Option<Cache>, how: &str) -> Vec<String> {
+    let mut lines: Vec<String> = match reports {
+        [(_, report)] => vec![machine(report)],
+        several => several.iter().map(|(name, report)| format!("{name}: {}", machine(report))).collect(),
+    };
+    let mut versions: Vec<&str> = vec![];
+    for (_, report) in reports {
+        let version = report.environment.gpubench_version.as_str();
+        if !versions.contains(&version) {
+            versions.push(version);
+        }
+    }
+    let versions = versions.join(", ");
+    let cache = cache.map(|cache| format!(" Cache: {cache}.")).unwrap_or_default();
+    lines.push(format!("{how}{cache} Every answer checked. gpubench {versions}"));
+    lines
+}
+
+/// `GPU: NVIDIA H200, device clock · CPU: Xeon, 16 threads, host clock · 2026-11-21`.
+fn machine(report: &Report) -> String {
+    let environment = &report.environment;
+    let mut facts = vec![];
+    if let Some(clock) = clock(report, Side::Gpu) {
+        let device = device(report, Side::Gpu).map(|device| format!("{device}, ")).unwrap_or_default();
+        facts.push(format!("GPU: {device}{clock}"));
+    }
+    if let Some(clock) = clock(report, Side::Cpu) {
+        let device = device(report, Side::Cpu).map_or_else(|| host(report), String::from);
+        facts.push(format!("CPU: {device}, {clock}"));
+    }
+    facts.extend(environment.started.get(..10).map(String::from));
+    facts.join(" · ")
+}
+
+/// The clock of a side's first measured row; `None` where none is measured.
+fn clock(report: &Report, side: Side) -> Option<&'static str> {
+    let mut timed = report.rows.iter().filter(|row| row.side == side).filter_map(|row| row.execute.as_ref());
+    timed.next().map(|execute| execute.clock.words())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::report::example;
+
+    #[test]
+    fn captions_name_machine_clocks_and_date() {
+        let report = example::full();
+        let expected = "GPU: NVIDIA H200, device clock · CPU: Intel Xeon Platinum 8480C, 16 threads, host clock · 2026-11-21";
+        assert_eq!(captions(&[("", &report)], Some(Cache::Cold), POINTS)[0], expected);
+    }
+
+    #[test]
+    fn a_device_is_called_by_its_name_not_its_number_and_a_simulated_cpu_is_not_the_hosts() {
+        let mut report = example::full();
+        report.environment.backends[0].description = serde_json::json!({ "device": "simulated" });
+        report.environment.backends[1].description = serde_json::json!({ "device": 0, "name": "NVIDIA L4" });
+        let expected = "GPU: NVIDIA L4, device clock · CPU: simulated, host clock · 2026-11-21";
+        assert_eq!(captions(&[("", &report)], Some(Cache::Cold), POINTS)[0], expected);
+    }
+}

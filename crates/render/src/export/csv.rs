@@ -1,0 +1,217 @@
+//! CSV: one line a row, flat, times in seconds, as RFC 4180 has it. Raw samples are left to JSON.
+
+use gpubench_answer::roof;
+use gpubench_model::measure::stats::Summary;
+use gpubench_model::report::{Execute, Phases, Report, Row};
+use gpubench_text::csv::{line, number};
+use gpubench_text::words::json_word;
+
+use super::{Exporter, File, View};
+
+/// The rows as comma-separated values.
+pub struct Csv;
+
+/// A column: its heading, and the field of a row.
+type Column = (&'static str, fn(&Row) -> String);
+
+/// The columns, in order.
+const COLUMNS: &[Column] = &[
+    ("op", |row| row.case.op.clone()),
+    ("n", |row| row.case.n.to_string()),
+    ("dtype", |row| json_word(&row.case.dtype)),
+    ("density", |row| number(row.case.density)),
+    ("seed", |row| row.case.seed.to_string()),
+    ("backend", |row| row.backend.clone()),
+    ("variant", |row| row.variant.clone()),
+    ("picked", |row| row.picked.clone().unwrap_or_default()),
+    ("threads", |row| row.threads.map(|threads| threads.to_string()).unwrap_or_default()),
+    ("cache", |row| json_word(&row.cache)),
+    ("side", |row| json_word(&row.side)),
+    ("accuracy", |row| json_word(&row.accuracy)),
+    ("outcome", |row| json_word(&row.outcome)),
+    ("reason", |row| row.reason.clone().unwrap_or_default()),
+    ("fix", |row| row.fix.clone().unwrap_or_default()),
+    ("error", |row| number(row.error.map(|error| error.value))),
+    ("error_bound", |row| number(row.error.map(|error| error.bound))),
+    ("flop", |row| number(Some(row.work.flop))),
+    ("bytes", |row| number(Some(row.work.bytes))),
+    ("clock", |row| timed(row, |execute| json_word(&execute.clock))),
+    ("grade", |row| timed(row, |execute| execute.grade.map(|grade| grade.to_string()).unwrap_or_default())),
+    ("warnings", |row| timed(row, warnings)),
+    ("samples", |row| timed(row, |execute| execute.samples_s.len().to_string())),
+    ("set_aside", |row| timed(row, |execute| execute.set_aside.to_string())),
+    ("throttled", |row| timed(row, |execute| execute.throttled.to_string())),
+    ("stopped", |row| timed(row, |execute| execute.stopped.as_ref().map(json_word).unwrap_or_default())),
+    ("spent_s", |row| timed(row, |execute| number(Some(execute.spent_s)))),
+    ("median_s", |row| timed(row, |execute| number(Some(execute.median_s)))),
+    ("min_s", |row| timed(row, |execute| number(Some(execute.min_s)))),
+    ("max_s", |row| timed(row, |execute| number(Some(execute.max_s)))),
+    ("mad_s", |row| timed(row, |execute| number(Some(execute.mad_s)))),
+    ("ci95_low_s", |row| timed(row, |execute| number(Some(execute.ci95_s[0])))),
+    ("ci95_high_s", |row| timed(row, |execute| number(Some(execute.ci95_s[1])))),
+    ("p05_s", |row| timed(row, |execute| number(execute.quantiles_s.map(|found| found[0])))),
+    ("p25_s", |row| timed(row, |execute| number(execute.quantiles_s.map(|found| found[1])))),
+    ("p75_s", |row| timed(row, |execute| number(execute.quantiles_s.map(|found| found[2])))),
+    ("p95_s", |row| timed(row, |execute| number(execute.quantiles_s.map(|found| found[3])))),
+    ("events_median_s", |row| timed(row, |execute| number(median(&execute.events_s)))),
+    ("host_median_s", |row| timed(row, |execute| number(Some(execute.host_median_s)))),
+    ("enqueue_median_s", |row| timed(row, |execute| number(execute.enqueue_median_s))),
+    ("host_ci95_low_s", |row| timed(row, |execute| number(execute.host_ci95_s.map(|found| found[0])))),
+    ("host_ci95_high_s", |row| timed(row, |execute| number(execute.host_ci95_s.map(|found| found[1])))),
+    ("warmups", |row| timed(row, |execute| execute.warmups.to_string())),
+    ("minor_faults", |row| timed(row, |execute| number(execute.page_faults.map(|faults| faults.minor)))),
+    ("major_faults", |row| timed(row, |execute| number(execute.page_faults.map(|faults| faults.major)))),
+    ("inputs_s", |row| phase(row, |phases| Some(phases.inputs_s))),
+    ("prepare_s", |row| phase(row, |phases| Some(phases.prepare_s))),
+    ("plan_s", |row| phase(row, |phases| phases.plan_s)),
+    ("compile_cold_s", |row| phase(row, |phases| phases.compile?.cold_s)),
+    ("compile_cached_s", |row| phase(row, |phases| phases.compile?.cached_s)),
+    ("upload_bytes", |row| count(row, |phases| Some(phases.upload.as_ref()?.bytes))),
+    ("upload_host_s", |row| phase(row, |phases| median(&phases.upload.as_ref()?.host_s))),
+    ("upload_device_s", |row| phase(row, |phases| median(&phases.upload.as_ref()?.device_s))),
+    ("first_s", |row| phase(row, |phases| Some(phases.first_s))),
+    ("first_device_s", |row| phase(row, |phases| phases.first_device_s)),
+    ("download_s", |row| phase(row, |phases| Some(phases.download_s))),
+    ("download_bytes", |row| count(row, |phases| Some(phases.download.as_ref()?.bytes))),
+    ("download_host_s", |row| phase(row, |phases| median(&phases.download.as_ref()?.host_s))),
+    ("download_device_s", |row| phase(row, |phases| median(&phases.download.as_ref()?.device_s))),
+    ("peak_device_bytes", |row| count(row, |phases| phases.peak_device_bytes)),
+    ("check_s", |row| phase(row, |phases| Some(phases.check_s))),
+    ("inputs", |row| row.inputs.clone().unwrap_or_default()),
+    ("added_by_refinement", |row| if row.added_by_refinement { "true".into() } else { String::new() }),
+];
+
+/// The columns about ceilings, which stand in the report and not in its rows: they are the last.
+const LIMIT: [&str; 2] = ["limit_share", "limit_roof"];
+
+/// The fields of [`LIMIT`]; empty where no ceiling is known.
+fn limit(report: &Report, row: &Row) -> [String; 2] {
+    let found = roof::share(report, row);
+    [number(found.map(|found| found.share)), found.map(|found| json_word(&found.roof)).unwrap_or_default()]
+}
+
+impl Exporter for Csv {
+    fn name(&self) -> &'static str {
+        "csv"
+    }
+
+    fn summary(&self) -> &'static str {
+        "one line a row, times in seconds"
+    }
+
+    fn extension(&self) -> &'static str {
+        "csv"
+    }
+
+    fn files(&self, report: &Report, _: &View) -> anyhow::Result<Vec<File>> {
+        let headings = COLUMNS.iter().map(|(heading, _)| *heading).chain(LIMIT);
+        let mut text = line(headings.map(str::to_owned));
+        for row in &report.rows {
+            let fields = COLUMNS.iter().map(|(_, field)| field(row));
+            text.push_str(&line(fields.chain(limit(report, row))));
+        }
+        Ok(vec![File { name: "report.csv".into(), bytes: text.into_bytes() }])
+    }
+}
+
+/// A field about the timed phase; empty for a row without one.
+fn timed(row: &Row, field: impl Fn(&Execute) -> String) -> String {
+    row.execute.as_ref().map(field).unwrap_or_default()
+}
+
+/// A time of another phase.
+fn phase(row: &Row, seconds: impl Fn(&Phases) -> Option<f64>) -> String {
+    number(row.phases.as_ref().and_then(seconds))
+}
+
+/// A number of bytes of another phase.
+fn count(row: &Row, bytes: impl Fn(&Phases) -> Option<u64>) -> String {
+    row.phases.as_ref().and_then(bytes).map(|bytes| bytes.to_string()).unwrap_or_default()
+}
+
+/// The median of repetitions; `None` without any.
+fn median(seconds: &[f64]) -> Option<f64> {
+    Summary::of(seconds).map(|summary| summary.median)
+}
+
+/// The kinds of a row's warnings: `spread;launch-bound`.
+fn warnings(execute: &Execute) -> String {
+    let mut kinds: Vec<String> = execute.warnings.iter().map(|warning| json_word(&warning.kind)).collect();
+    kinds.dedup();
+    kinds.join(";")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::report::example;
+    use proptest::prelude::*;
+
+    fn csv(report: &Report) -> Vec<Vec<String>> {
+        let files = Csv.files(report, &View::default()).unwrap();
+        gpubench_text::csv::records(std::str::from_utf8(&files[0].bytes).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn every_row_reads_back_with_all_its_columns() {
+        let report = example::full();
+        let records = csv(&report);
+        assert_eq!(records.len(), report.rows.len() + 1);
+        assert!(records.iter().all(|record| record.len() == COLUMNS.len() + LIMIT.len()));
+        for (record, row) in records[1..].iter().zip(&report.rows) {
+            assert_eq!(record[place("median_s")].parse::<f64>().ok(), row.median_s());
+        }
+    }
+
+    fn place(heading: &str) -> usize {
+        COLUMNS.iter().position(|(name, _)| *name == heading).unwrap()
+    }
+
+    #[test]
+    fn headings_are_unique_and_every_column_is_filled_somewhere() {
+        let mut report = example::full();
+        report.rows[0].case.density = Some(0.5);
+        report.rows[0].picked = Some("faer".into());
+        report.rows[0].threads = Some(16);
+        report.rows[0].added_by_refinement = true;
+        let records = csv(&report);
+        for (index, (heading, _)) in COLUMNS.iter().enumerate() {
+            assert_eq!(place(heading), index);
+            assert!(records[1..].iter().any(|record| !record[index].is_empty()), "{heading}");
+        }
+    }
+
+    #[test]
+    fn the_last_columns_tell_the_share_of_the_limit() {
+        let mut report = example::empty();
+        report.rows = vec![example::measured("matmul", 10_000, "cuda", "v", 80e-3)];
+        assert_eq!(csv(&report)[1][COLUMNS.len()..], ["", ""]);
+        report.environment.backends[1].ceilings = Some(example::ceilings());
+        let records = csv(&report);
+        assert_eq!(records[0][COLUMNS.len()..], LIMIT);
+        assert_eq!(records[1][COLUMNS.len() + 1], "arithmetic");
+        assert_eq!(records[1][COLUMNS.len()].parse::<f64>().unwrap(), 0.5);
+    }
+
+    #[test]
+    fn a_row_tells_its_cache_grade_warnings_and_phases() {
+        let record = &csv(&example::full())[2];
+        let found = ["cache", "grade", "warnings", "stopped", "upload_host_s", "peak_device_bytes"]
+            .map(|heading| record[place(heading)].as_str());
+        assert_eq!(found, ["cold", "B", "launch-bound", "precise", "0.000031", "120000"]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_reason_survives(reason in "[a-z\",\r\n; ]{0,20}") {
+            let mut report = example::full();
+            report.rows[2].reason = Some(reason.clone());
+            prop_assert_eq!(&csv(&report)[3][place("reason")], &reason);
+        }
+
+        #[test]
+        fn any_number_reads_back_exactly(figure in any::<f64>().prop_filter("finite", |x| x.is_finite())) {
+            prop_assert_eq!(number(Some(figure)).parse::<f64>().unwrap(), figure);
+        }
+    }
+}

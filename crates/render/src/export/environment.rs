@@ -1,0 +1,241 @@
+//! The environment of a report as Markdown: machine, backends, floors of their clocks. Knows no results.
+
+use std::fmt::Write;
+
+use gpubench_model::Conditions;
+use gpubench_model::report::quantity::{bytes_text, time_text, time_within};
+use gpubench_model::report::{BackendState, Environment, Execute, Host, Report};
+
+use gpubench_text::grid::{Column, Field, Grid, escape};
+
+/// The section about the environment: facts, floors of the clocks, and the device while it was measured.
+pub fn environment(report: &Report) -> String {
+    let environment = &report.environment;
+    let host = &environment.host;
+    let gib = host.memory_bytes as f64 / f64::from(1u32 << 30);
+    let mut facts = vec![
+        ("Started", environment.started.clone()),
+        ("Took", format!("{:.1} s", environment.elapsed_s)),
+        ("Command", format!("`{}`", environment.argv.join(" ").replace('`', "'"))),
+        ("gpubench", escape(&version(environment))),
+        ("Host", escape(&format!("{}, {}", host.name, host.os))),
+        ("CPU", escape(&format!("{}, {} threads, {gib:.0} GiB", host.cpu, host.threads))),
+    ];
+    facts.extend(settings_of(host).into_iter().map(|(name, fact)| (name, escape(&fact))));
+    facts.extend(
+        environment.git_revision.as_ref().map(|revision| ("Revision of the folder", escape(revision))),
+    );
+    let mut text = String::from("\n## Environment\n\n");
+    for (name, fact) in facts {
+        let _ = writeln!(text, "- {name}: {fact}");
+    }
+    for (name, value) in &environment.variables {
+        let _ = writeln!(text, "- `{name}={value}`");
+    }
+    for backend in &environment.backends {
+        text.push_str(&backend_text(backend));
+    }
+    for line in device_state(report) {
+        let _ = writeln!(text, "- {}", escape(&line));
+    }
+    for grid in [floors(&environment.backends), clock_checks(&environment.backends)].into_iter().flatten() {
+        let _ = write!(text, "\n{}", grid.markdown());
+    }
+    text
+}
+
+/// What the system sets that changes times.
+pub fn settings_of(host: &Host) -> Vec<(&'static str, String)> {
+    let switch = |on: bool| if on { "on" } else { "off" };
+    let facts = [
+        ("Frequency governor", host.governor.clone()),
+        ("Simultaneous multithreading", host.smt.map(|on| switch(on).into())),
+        ("NUMA nodes", host.numa_nodes.map(|nodes| nodes.to_string())),
+        ("CPU quota", host.cpu_quota.map(|quota| format!("{quota} processors"))),
+        ("Transparent huge pages", host.transparent_huge_pages.clone()),
+        ("Last-level caches", host.last_level_cache_bytes.map(bytes_text)),
+        ("Load when the run started", host.load_average.map(|load| format!("{load:.2}"))),
+    ];
+    facts.into_iter().filter_map(|(name, fact)| Some((name, fact?))).collect()
+}
+
+/// The device over all samples: its clock, what held it down, who else was there. Empty without such facts.
+pub fn device_state(report: &Report) -> Vec<String> {
+    let timed: Vec<&Execute> = report.rows.iter().filter_map(|row| row.execute.as_ref()).collect();
+    let states: Vec<&Conditions> =
+        timed.iter().flat_map(|execute| execute.conditions.iter().flatten()).collect();
+    let mut lines = vec![];
+    let ranges = [
+        (
+            "Clock of the multiprocessors around samples",
+            "MHz",
+            range(timed.iter().flat_map(|e| e.sm_mhz.iter().copied())),
+        ),
+        ("Clock of the device's memory", "MHz", range(states.iter().filter_map(|state| state.memory_mhz))),
+        ("Power of the device", "W", range(states.iter().filter_map(|state| state.power_w))),
+        ("Temperature of the device", "°C", range(states.iter().filter_map(|state| state.temperature_c))),
+        (
+            "Temperature of its memory",
+            "°C",
+            range(states.iter().filter_map(|state| state.memory_temperature_c)),
+        ),
+    ];
+    for (name, unit, found) in ranges {
+        lines.extend(found.map(|found| format!("{name}: {found} {unit}")));
+    }
+    if timed.iter().any(|execute| !execute.sm_mhz.is_empty()) {
+        let count =
+            |what: fn(&Execute) -> u32| timed.iter().map(|execute| u64::from(what(execute))).sum::<u64>();
+        let (aside, counted) = (count(|execute| execute.set_aside), count(|execute| execute.throttled));
+        let all = timed.iter().filter(|execute| !execute.sm_mhz.is_empty());
+        let all = all.map(|execute| execute.samples_s.len()).sum::<usize>() as u64 + aside;
+        lines.push(format!(
+            "Samples at a clock that was held down: {aside} set aside, {counted} counted, of {all}"
+        ));
+    }
+    let texts = [
+        ("Reasons why clocks were held down", distinct(states.iter().flat_map(|state| &state.throttle))),
+        ("Other processes on the device", distinct(states.iter().flat_map(|state| &state.others))),
+    ];
+    lines.extend(texts.into_iter().filter_map(|(name, found)| Some(format!("{name}: {}", found?))));
+    lines
+}
+
+/// `1755–1980`, or `1980` where all are equal.
+fn range(figures: impl Iterator<Item = f64>) -> Option<String> {
+    let (low, high) = figures.fold(None, |ends: Option<(f64, f64)>, figure| {
+        let (low, high) = ends.unwrap_or((figure, figure));
+        Some((low.min(figure), high.max(figure)))
+    })?;
+    let (low, high) = (format!("{low:.0}"), format!("{high:.0}"));
+    Some(if low == high { low } else { format!("{low}–{high}") })
+}
+
+fn distinct<'a>(texts: impl Iterator<Item = &'a String>) -> Option<String> {
+    let texts: std::collections::BTreeSet<&str> = texts.map(String::as_str).collect();
+    let joined = texts.into_iter().collect::<Vec<_>>().join(", ");
+    (!joined.is_empty()).then_some(joined)
+}
+
+/// The least times that the clocks of the backends show; `None` for reports that do not tell them.
+pub fn floors(backends: &[BackendState]) -> Option<Grid> {
+    let headings = [
+        "backend",
+        "clock",
+        "empty kernel",
+        "launch and synchronise",
+        "events add",
+        "arithmetic, fastest thread",
+        "slowest thread",
+    ];
+    let row = |backend: &BackendState| -> Option<Vec<Field>> {
+        let floors = backend.floors.as_ref()?;
+        let seconds = [
+            Some(floors.clock_s),
+            floors.empty_kernel_s,
+            floors.launch_sync_s,
+            floors.event_constant_s,
+            floors.arithmetic.map(|arithmetic| arithmetic.fastest_s),
+            floors.arithmetic.map(|arithmetic| arithmetic.slowest_s),
+        ];
+        let texts = seconds.map(|seconds| seconds.map_or("-".into(), time_text).into());
+        Some([Field::from(backend.name.as_str())].into_iter().chain(texts).collect())
+    };
+    grid("Floors of the clocks", &headings, backends.iter().filter_map(row).collect())
+}
+
+/// Kernels of known duration as events saw them.
+pub fn clock_checks(backends: &[BackendState]) -> Option<Grid> {
+    let rows = backends.iter().flat_map(|backend| {
+        let checks = backend.floors.iter().flat_map(|floors| &floors.checks);
+        checks.map(|check| -> Vec<Field> {
+            let times = [check.spun_s, check.events_s, check.device_s];
+            let times = times.map(|seconds| time_within(seconds, Some(0.0)).into());
+            [Field::from(backend.name.as_str())].into_iter().chain(times).collect()
+        })
+    });
+    grid(
+        "Clock checks: kernels that spin for a known time",
+        &["backend", "spun", "events", "reported"],
+        rows.collect(),
+    )
+}
+
+/// A table whose first column holds names; `None` without rows.
+fn grid(title: &str, headings: &[&'static str], rows: Vec<Vec<Field>>) -> Option<Grid> {
+    let columns = headings.iter().enumerate();
+    let columns = columns.map(|(index, &heading)| Column { heading, figures: index > 0 }).collect();
+    (!rows.is_empty()).then(|| Grid { title: title.into(), columns, rows })
+}
+
+/// The version of the program, with its revision, and its profile where that is no release.
+pub fn version(environment: &Environment) -> String {
+    let revision = environment.gpubench_revision.as_ref().map(|revision| format!(" ({revision})"));
+    let profile = environment.build_profile.as_deref().filter(|profile| *profile != "release");
+    let profile = profile.map(|profile| format!(", {profile} build")).unwrap_or_default();
+    format!("{}{}{profile}", environment.gpubench_version, revision.unwrap_or_default())
+}
+
+fn backend_text(backend: &BackendState) -> String {
+    if !backend.available {
+        let fix = backend.fix.as_ref().map(|fix| format!("; fix: {}", escape(fix))).unwrap_or_default();
+        let reason = backend.reason.as_deref().unwrap_or("no reason given");
+        return format!("- Backend {}: not available, {}{fix}\n", escape(&backend.name), escape(reason));
+    }
+    let mut facts = vec![];
+    if let Some(description) = backend.description.as_object() {
+        let plain = |value: &serde_json::Value| value.as_str().map_or(value.to_string(), String::from);
+        let known = description.iter().filter(|(_, value)| !value.is_null());
+        facts.extend(known.map(|(key, value)| format!("{key} {}", plain(value))));
+    }
+    facts.extend(backend.startup_s.map(|seconds| format!("ready after {seconds:.2} s")));
+    let mut text = format!("- Backend {}: {}\n", escape(&backend.name), escape(&facts.join(", ")));
+    for library in &backend.libraries {
+        let version = library.version.as_deref().unwrap_or("version unknown");
+        let place = library.path.as_ref().map(|path| format!(", `{path}`")).unwrap_or_default();
+        let _ = writeln!(text, "  - {} {}{place}", escape(&library.name), escape(version));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::report::example;
+
+    #[test]
+    fn the_environment_tells_floors_checks_and_the_state_of_the_device() {
+        let mut report = example::full();
+        let execute = report.rows[1].execute.as_mut().unwrap();
+        (execute.set_aside, execute.throttled, execute.sm_mhz[3]) = (3, 2, 1755.0);
+        execute.conditions[1][0].throttle = vec!["sw_power_cap".into()];
+        report.environment.build_profile = Some("debug".into());
+        let text = environment(&report);
+        for line in [
+            "- gpubench: 0.1.0, debug build\n",
+            "- Frequency governor: performance\n- Simultaneous multithreading: on\n- NUMA nodes: 1\n",
+            "- CPU quota: 15.5 processors\n- Transparent huge pages: madvise\n- Last-level caches: 105 MiB\n- Load when the run started: 0.40\n",
+            "- Clock of the multiprocessors around samples: 1755–1980 MHz\n",
+            "- Temperature of the device: 41 °C\n",
+            "- Samples at a clock that was held down: 3 set aside, 2 counted, of 27\n",
+            "- Reasons why clocks were held down: sw\\_power\\_cap\n",
+            "| cpu | 21.0 ns | - | - | - | 510 µs | 520 µs |\n| cuda | 1.40 µs | 2.70 µs | 6.10 µs | 1.50 µs | - | - |\n",
+            "| cuda | 10.00 µs | 11.52 µs | 10.02 µs |\n| cuda | 1.000 ms | 1.002 ms | 1.000 ms |\n",
+        ] {
+            assert!(text.contains(line), "{line}\n{text}");
+        }
+    }
+
+    #[test]
+    fn what_the_report_does_not_tell_is_left_out() {
+        let mut report = example::empty();
+        report.environment.host = Host::default();
+        for backend in &mut report.environment.backends {
+            backend.floors = None;
+        }
+        let text = environment(&report);
+        for word in ["governor", "NUMA", "Floors", "checks", "held down", "Power"] {
+            assert!(!text.contains(word), "{word}\n{text}");
+        }
+    }
+}

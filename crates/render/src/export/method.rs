@@ -1,0 +1,227 @@
+//! What the figures of the tables mean and how they were taken, in sentences. Knows no format.
+
+use std::collections::BTreeSet;
+
+use gpubench_answer::roof;
+use gpubench_answer::{Comparison, Kind, sections};
+use gpubench_model::Side;
+use gpubench_model::case::Cache;
+use gpubench_model::measure::sampling::Sampling;
+use gpubench_model::report::quantity::{spread_text, time_text};
+use gpubench_model::report::{Execute, Report, Row};
+
+use super::cautions::{is_launch_bound, shown};
+use super::tables::{MARK, has_limits};
+
+/// The sentences for the tables of a report, one a line, none longer than a line of the terminal.
+pub fn method(report: &Report, all_variants: bool) -> Vec<String> {
+    let rows = shown(report, all_variants);
+    let mut lines: Vec<String> = launch_bound(report, &rows).into_iter().collect();
+    if all_variants {
+        lines.push("±: half the 95 % interval of the median. Error: with its share of the bound.".into());
+        lines.push("Host: median by the host's clock, launch and synchronisation included.".into());
+    } else {
+        let best = "Best correct variant of each side in full precision.";
+        lines.push(format!("{best} ±: half the 95 % interval of its median."));
+        lines.push("Error: of both sides the one nearer to its bound, with its share of the bound.".into());
+    }
+    if has_limits(report) && rows.iter().any(|row| roof::share(report, row).is_some()) {
+        let roof = "of what memory, arithmetic or the bus allow, whichever is nearer";
+        lines.push(format!("Limit: the share {roof}, by the row's own clock."));
+    }
+    if executes(&rows).any(|execute| execute.grade.is_some()) {
+        let grades = "A precise and undisturbed, B with a reservation, C an estimate, D not to be relied on";
+        lines.push(format!("Grades: {grades}."));
+    }
+    lines.extend(speed_up(report));
+    lines.extend(constant(&rows));
+    lines.extend(caches(&rows));
+    lines.extend(sampling(report, &rows));
+    lines.extend(refinement(report));
+    lines
+}
+
+/// The sizes that refinement added; `None` without any.
+fn refinement(report: &Report) -> Option<String> {
+    let added = report.rows.iter().filter(|row| row.added_by_refinement);
+    let sizes: BTreeSet<u64> = added.map(|row| row.case.n).collect();
+    let sizes: Vec<String> = sizes.iter().map(u64::to_string).collect();
+    (!sizes.is_empty()).then(|| format!("Sizes added near crossovers: N = {}.", sizes.join(", ")))
+}
+
+fn executes<'a>(rows: &[&'a Row]) -> impl Iterator<Item = &'a Execute> {
+    rows.iter().filter_map(|row| row.execute.as_ref())
+}
+
+/// The footnote of marked times: `* less than 3x the device's floor (empty kernel 2.70 µs), floor included: launch-bound`.
+fn launch_bound(report: &Report, rows: &[&Row]) -> Option<String> {
+    let mut backends: Vec<&str> = vec![];
+    for row in rows.iter().filter(|row| is_launch_bound(row)) {
+        if !backends.contains(&row.backend.as_str()) {
+            backends.push(&row.backend);
+        }
+    }
+    let floor = |name: &str| {
+        let backend = report.environment.backends.iter().find(|backend| backend.name == name)?;
+        let floors = backend.floors.as_ref()?;
+        Some(match floors.empty_kernel_s {
+            Some(seconds) => format!("empty kernel {}", time_text(seconds)),
+            None => format!("two readings of the clock {}", time_text(floors.clock_s)),
+        })
+    };
+    let floors: Vec<String> = backends.iter().filter_map(|name| floor(name)).collect();
+    let floors = if floors.is_empty() { String::new() } else { format!(" ({})", floors.join(", ")) };
+    (!backends.is_empty())
+        .then(|| format!("{MARK} less than 3x the device's floor{floors}, floor included: launch-bound"))
+}
+
+/// What the speed-ups compare; `None` where there is none.
+fn speed_up(report: &Report) -> Option<String> {
+    let sections = sections(report);
+    let compared: Vec<&Comparison<'_>> = sections
+        .iter()
+        .flat_map(|section| &section.comparisons)
+        .filter(|comparison| comparison.speed_up(Kind::Kernel).is_some())
+        .collect();
+    let cpu = clocks(compared.iter().filter_map(|comparison| comparison.cpu));
+    let gpu = clocks(compared.iter().filter_map(|comparison| comparison.gpu));
+    let line = format!("Kernel speed-up, operands resident, no transfers: CPU by {cpu}, GPU by {gpu}.");
+    (!compared.is_empty()).then_some(line)
+}
+
+/// The clocks of the rows' samples, in words.
+fn clocks<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
+    let mut found: Vec<&str> = vec![];
+    for execute in rows.filter_map(|row| row.execute.as_ref()) {
+        let text = execute.clock.words();
+        if !found.contains(&text) {
+            found.push(text);
+        }
+    }
+    found.join(" and ")
+}
+
+/// What was taken off the times between events; `None` where nothing was.
+fn constant(rows: &[&Row]) -> Option<String> {
+    let constants: Vec<f64> = executes(rows).filter_map(|execute| execute.event_constant_s).collect();
+    let low = constants.iter().copied().reduce(f64::min)?;
+    let high = constants.iter().copied().reduce(f64::max)?;
+    let (low, high) = (time_text(low), time_text(high));
+    let add = if low == high { low } else { format!("{low} to {high}") };
+    Some(format!("Device clock: the time between two events less the {add} that they add."))
+}
+
+/// What lay in the caches, for each state that occurs.
+fn caches(rows: &[&Row]) -> Vec<String> {
+    let occurs = |cache: &&Cache| rows.iter().any(|row| row.cache == **cache);
+    let line = |cache: &Cache| match cache {
+        Cache::Cold => "Cold cache: emptied of the operands before each sample.".into(),
+        Cache::Hot => "Hot cache: the operands lie where the execution just before has left them.".into(),
+    };
+    Cache::ALL.iter().filter(occurs).map(line).collect()
+}
+
+/// How many samples there are and why; `None` for reports that do not tell rounds.
+fn sampling(report: &Report, rows: &[&Row]) -> Option<String> {
+    // A budget brings the widest cells more rounds than were asked for.
+    let taken = executes(rows).flat_map(|execute| execute.rounds.iter().max()).max()? + 1;
+    let rounds = asked(report).map_or(taken, |asked| asked.rounds.min(taken));
+    let rounds = if rounds == 1 { "1 round".into() } else { format!("{rounds} interleaved rounds") };
+    Some(match asked(report) {
+        Some(Sampling { samples: Some(count), .. }) => {
+            format!("{count} sample{} a cell, in {rounds}.", if count == 1 { "" } else { "s" })
+        }
+        Some(asked) => {
+            let [gpu, cpu] = [Side::Gpu, Side::Cpu].map(|side| spread_text(asked.precision(side)));
+            let until = if gpu == cpu { gpu } else { format!("{gpu} (GPU), {cpu} (CPU)") };
+            format!("Samples in {rounds}, until ± is {until} or time is up.")
+        }
+        None => format!("Samples in {rounds}."),
+    })
+}
+
+/// How the run was asked to sample; `None` where its sweeps differ, or its settings do not tell.
+fn asked(report: &Report) -> Option<Sampling> {
+    let sweeps = report.environment.settings.get("sweeps")?.as_array()?;
+    let read = |sweep: &serde_json::Value| serde_json::from_value(sweep.get("sampling")?.clone()).ok();
+    let found: Vec<Sampling> = sweeps.iter().map(read).collect::<Option<_>>()?;
+    let first = *found.first()?;
+    let same = |one: &Sampling| {
+        (one.samples, one.precision, one.rounds) == (first.samples, first.precision, first.rounds)
+    };
+    found.iter().all(same).then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::report::{Clock, example};
+    use gpubench_text::grid::WIDTH;
+
+    fn line(report: &Report, start: &str) -> Option<String> {
+        method(report, false).into_iter().find(|line| line.starts_with(start))
+    }
+
+    fn of(rows: Vec<Row>) -> Report {
+        Report { rows, ..example::empty() }
+    }
+
+    #[test]
+    fn the_speed_up_names_the_clocks_of_its_rows_and_is_left_out_where_there_is_none() {
+        let cpu = example::measured("fft", 10, "cpu", "realfft", 1e-3);
+        let mut gpu = example::measured("fft", 10, "cuda", "r2c", 1e-3);
+        let speed_up_line = |rows| line(&of(rows), "Kernel speed-up");
+        assert_eq!(speed_up_line(vec![]), None);
+        assert_eq!(speed_up_line(vec![cpu.clone()]), None);
+        assert_eq!(speed_up_line(vec![gpu.clone()]), None);
+        let found = speed_up_line(vec![cpu.clone(), gpu.clone()]).unwrap();
+        assert!(found.ends_with("CPU by host clock, GPU by device clock."), "{found}");
+        gpu.execute.as_mut().unwrap().clock = Clock::Simulated;
+        let found = speed_up_line(vec![cpu, gpu]).unwrap();
+        assert!(found.ends_with("CPU by host clock, GPU by simulated clock."), "{found}");
+    }
+
+    #[test]
+    fn the_sizes_that_refinement_added_are_named() {
+        let mut rows = [100, 31, 31].map(|n| example::measured("fft", n, "cpu", "realfft", 1e-3));
+        assert_eq!(line(&of(rows.to_vec()), "Sizes added"), None);
+        rows[1..].iter_mut().for_each(|row| row.added_by_refinement = true);
+        let found = line(&of(rows.to_vec()), "Sizes added");
+        assert_eq!(found.as_deref(), Some("Sizes added near crossovers: N = 31."));
+    }
+
+    #[test]
+    fn sentences_tell_only_what_the_report_does() {
+        let mut row = example::measured("fft", 10, "cuda", "r2c", 1e-3);
+        row.cache = Cache::Hot;
+        let execute = row.execute.as_mut().unwrap();
+        (execute.grade, execute.event_constant_s, execute.rounds) = (None, None, vec![]);
+        let report = of(vec![row]);
+        for start in ["Grades", "Device clock", "Cold", "Samples", "*"] {
+            assert_eq!(line(&report, start), None);
+        }
+        assert!(line(&report, "Hot cache").is_some());
+    }
+
+    #[test]
+    fn the_line_about_samples_says_what_was_asked_for() {
+        let mut report = example::full();
+        let expected = "Samples in 3 interleaved rounds, until ± is 0.5% (GPU), 1.0% (CPU) or time is up.";
+        assert_eq!(line(&report, "Samples").as_deref(), Some(expected));
+        report.environment.settings["sweeps"][0]["sampling"]["precision"] = 0.02.into();
+        assert!(line(&report, "Samples").unwrap().contains("until ± is 2.0% or"));
+        report.environment.settings["sweeps"][0]["sampling"]["samples"] = 30.into();
+        assert_eq!(line(&report, "30").as_deref(), Some("30 samples a cell, in 3 interleaved rounds."));
+        report.environment.settings = serde_json::json!({ "samples": 30 });
+        assert_eq!(line(&report, "Samples").as_deref(), Some("Samples in 3 interleaved rounds."));
+    }
+
+    #[test]
+    fn no_sentence_is_longer_than_a_line() {
+        for all_variants in [false, true] {
+            for line in method(&example::full(), all_variants) {
+                assert!(line.chars().count() <= WIDTH, "{line}");
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The first screen: the answer in at most 24 lines, what matters most first. Knows rows and words, no terminal.
+
+mod notes;
+mod sweeps;
+#[cfg(test)]
+mod tests;
+
+use gpubench_model::report::Report;
+
+use super::problems::{ended_early, summary};
+use gpubench_text::grid::{Grid, WIDTH, hanging};
+pub use sweeps::Sweeps;
+
+/// Lines of a terminal that nobody has made larger, less one for what follows.
+pub const LINES: usize = 23;
+
+/// Comparisons up to which each has a line with its times; beyond, each sweep has one, at its largest size.
+const FEW: usize = 8;
+
+/// Lines of the table; the rest is counted.
+const ROWS: usize = 16;
+
+/// Cases of one side alone up to which each has a line.
+const CASES: usize = 12;
+
+/// The answer about `report`.
+pub fn screen(report: &Report, color: bool) -> String {
+    let sweeps = Sweeps::of(report);
+    let few = sweeps.comparisons() <= FEW;
+    let grid = match sweeps.comparisons() {
+        0 => sweeps.grid_of_times(CASES),
+        _ if few => sweeps.grid_of_cases(),
+        _ => sweeps.grid(true).filter(fits).or_else(|| sweeps.grid(false)),
+    };
+    let mut text = paragraph(&notes::title(report));
+    if let Some(mut grid) = grid {
+        let more = grid.rows.len().saturating_sub(ROWS);
+        grid.rows.truncate(ROWS);
+        text.push_str(&format!("\n{}", grid.text_without_title(color)));
+        if more > 0 {
+            text.push_str(&format!("  and {more} more lines: --tables\n"));
+        }
+        text.push('\n');
+    }
+    let problems = match (ended_early(report), summary(report)) {
+        (None, None) => None,
+        (Some(early), None) => Some(format!("{early}: run the sweep again to have all.")),
+        (early, Some(summary)) => {
+            let early = early.map(|early| early + "; ").unwrap_or_default();
+            Some(format!("{early}{summary}: --tables tells why."))
+        }
+    };
+    // What went wrong is told whatever else there is room for.
+    for note in [problems, notes::run_warnings(report)].into_iter().flatten() {
+        text.push_str(&paragraph(&note));
+    }
+    let notes = [
+        sweeps.crossovers().filter(|_| few),
+        // Before what is less needed: the table cannot be read without it.
+        sweeps.legend(),
+        sweeps.lessons(),
+        sweeps.variants().filter(|_| !few),
+        sweeps.first_use(),
+        notes::grades(report).map(|grades| grades + " More: --tables."),
+    ];
+    for note in notes.into_iter().flatten() {
+        let note = paragraph(&note);
+        if text.lines().count() + note.lines().count() <= LINES {
+            text.push_str(&note);
+        }
+    }
+    text
+}
+
+/// Whether a table's lines are no longer than those of the terminal.
+fn fits(grid: &Grid) -> bool {
+    grid.text_without_title(false).lines().all(|line| line.chars().count() <= WIDTH)
+}
+
+/// A text broken into lines, with an end.
+fn paragraph(text: &str) -> String {
+    text.lines().map(|line| hanging(line, 0) + "\n").collect()
+}

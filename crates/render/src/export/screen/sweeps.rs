@@ -1,0 +1,203 @@
+//! The answer sweep by sweep: crossovers, and the speed-ups at the largest size; or case by case. Knows no terminal.
+
+use gpubench_answer::crossover::crossover;
+use gpubench_answer::crossover_text::size_text;
+use gpubench_answer::roof::share;
+use gpubench_answer::words::percent;
+use gpubench_answer::{Comparison, Crossover, Kind, Names, Pair, Place, Section, has_both_caches, sections};
+use gpubench_model::case::{DType, density_text};
+use gpubench_model::measure::grade::Grade;
+use gpubench_model::report::quantity::time_within;
+use gpubench_model::report::{Report, Row};
+use gpubench_ops as op;
+
+use gpubench_text::grid::{Column, Field, Grid};
+
+const NONE: &str = "-";
+
+/// The cases of one op, element type, cache state and density, smallest first.
+pub struct Sweep<'a> {
+    /// The cases.
+    pub section: Section<'a>,
+    /// What the line about it begins with.
+    pub name: String,
+}
+
+/// The sweeps of a report.
+pub struct Sweeps<'a> {
+    pub(super) report: &'a Report,
+    pub(super) all: Vec<Sweep<'a>>,
+}
+
+impl<'a> Sweeps<'a> {
+    /// The sweeps of `report`, in its order.
+    pub fn of(report: &'a Report) -> Sweeps<'a> {
+        let occurs = |dtype: &&DType| report.rows.iter().any(|row| row.case.dtype == **dtype);
+        let several_dtypes = DType::ALL.iter().filter(occurs).count() > 1;
+        let both_caches = has_both_caches(report);
+        let mut all = vec![];
+        for section in sections(report) {
+            for cases in section.comparisons.chunk_by(|a, b| a.density == b.density) {
+                let dtype = several_dtypes.then(|| section.dtype.to_string());
+                let cache = both_caches.then(|| section.cache.to_string());
+                let density = cases[0].density.filter(|_| section.has_densities()).map(density_text);
+                let parts = [Some(section.op.to_owned()), dtype, cache, density];
+                let name = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
+                all.push(Sweep { section: Section { comparisons: cases.to_vec(), ..section.clone() }, name });
+            }
+        }
+        Sweeps { report, all }
+    }
+
+    /// How many cases have both sides.
+    pub fn comparisons(&self) -> usize {
+        self.all.iter().map(|sweep| compared(sweep).count()).sum()
+    }
+
+    /// One line per sweep, at its largest size, crossovers with their `intervals` or without; `None` where no case has both
+    /// sides.
+    pub fn grid(&self, intervals: bool) -> Option<Grid> {
+        let mut columns = vec![column("op", false), column("N", true)];
+        columns.extend(Kind::ALL.map(|kind| column(kind.name(), false)));
+        columns.extend([column("GPU faster from N", false), column("incl. copies", false)]);
+        columns.extend(self.limit_columns());
+        let row = |sweep: &Sweep<'_>| {
+            let largest = compared(sweep).last()?;
+            let mut fields = vec![Field::from(sweep.name.as_str()), largest.n.to_string().into()];
+            fields.extend(Kind::ALL.map(|kind| speed_up(largest.pair(kind).as_ref())));
+            fields.extend([Kind::Resident, Kind::EndToEnd].map(|kind| {
+                let found = crossover(&sweep.section.comparisons, kind);
+                Field::from(found.map_or(NONE.into(), |found| short(&found, intervals)))
+            }));
+            fields.extend(self.limit_fields(largest));
+            Some(fields)
+        };
+        titleless(columns, self.all.iter().filter_map(row).collect())
+    }
+
+    /// One line a case, with the times; `None` where no case has both sides.
+    pub fn grid_of_cases(&self) -> Option<Grid> {
+        let names = Names::of(self.report);
+        let mut columns = vec![column("op", false), column("N", true)];
+        columns.extend([column("best CPU", false), column("time", true)]);
+        columns.extend([column("best GPU", false), column("time", true)]);
+        columns.extend(Kind::ALL.map(|kind| column(kind.name(), false)));
+        columns.extend(self.limit_columns());
+        let mut rows = vec![];
+        for sweep in &self.all {
+            for case in compared(sweep) {
+                let mut fields = vec![Field::from(sweep.name.as_str()), case.n.to_string().into()];
+                fields.extend([case.cpu, case.gpu].into_iter().flat_map(|row| timed(row, &names)));
+                fields.extend(Kind::ALL.map(|kind| speed_up(case.pair(kind).as_ref())));
+                fields.extend(self.limit_fields(case));
+                rows.push(fields);
+            }
+        }
+        titleless(columns, rows)
+    }
+
+    /// Whether any backend knows its ceilings, so that there are columns about them.
+    pub fn has_limits(&self) -> bool {
+        self.report.environment.backends.iter().any(|state| state.ceilings.is_some())
+    }
+
+    fn limit_columns(&self) -> Vec<Column> {
+        let columns = vec![column("CPU's %", true), column("GPU's %", true)];
+        if self.has_limits() { columns } else { vec![] }
+    }
+
+    fn limit_fields(&self, case: &Comparison<'_>) -> Vec<Field> {
+        if self.has_limits() { [case.cpu, case.gpu].map(|row| self.reached(row)).to_vec() } else { vec![] }
+    }
+
+    /// What a row reaches of its limit.
+    fn reached(&self, row: Option<&Row>) -> Field {
+        let share = row.and_then(|row| share(self.report, row));
+        let text = share.map(|share| percent(share.share).replace("below ", "<").replace(' ', ""));
+        Field::from(text.unwrap_or(NONE.into()))
+    }
+
+    /// The best times of the one side that was measured: one line a case, or where those are more than `most` a line a
+    /// sweep, at its largest size; `None` where nothing was.
+    pub fn grid_of_times(&self, most: usize) -> Option<Grid> {
+        let names = Names::of(self.report);
+        let mut columns = vec![column("op", false), column("N", true)];
+        columns.extend([column("best", false), column("time", true), column("grade", false)]);
+        columns.extend(self.has_limits().then(|| column("of limit", true)));
+        let timed_cases = |sweep: &'_ Sweep<'a>| -> Vec<(u64, &'a Row)> {
+            let asked = op::find(sweep.section.op).is_none_or(|op| op.compares_sides());
+            let cases = sweep.section.comparisons.iter().filter(|_| asked);
+            cases.filter_map(|case| Some((case.n, case.cpu.or(case.gpu)?))).collect()
+        };
+        let few = self.all.iter().map(|sweep| timed_cases(sweep).len()).sum::<usize>() <= most;
+        let mut rows = vec![];
+        for sweep in &self.all {
+            let cases = timed_cases(sweep);
+            let first = if few { 0 } else { cases.len().saturating_sub(1) };
+            for (n, row) in &cases[first..] {
+                let mut fields = vec![Field::from(sweep.name.as_str()), n.to_string().into()];
+                fields.extend(timed(Some(row), &names));
+                let grade = row.execute.as_ref().and_then(|execute| execute.grade);
+                fields.push(grade.map_or(NONE.into(), |grade| grade.to_string()).into());
+                fields.extend(self.has_limits().then(|| self.reached(Some(row))));
+                rows.push(fields);
+            }
+        }
+        titleless(columns, rows)
+    }
+}
+
+/// The cases that have both sides.
+pub fn compared<'s, 'a>(sweep: &'s Sweep<'a>) -> impl Iterator<Item = &'s Comparison<'a>> {
+    sweep.section.comparisons.iter().filter(|case| case.pair(Kind::Kernel).is_some())
+}
+
+fn column(heading: &'static str, figures: bool) -> Column {
+    Column { heading, figures }
+}
+
+fn titleless(columns: Vec<Column>, rows: Vec<Vec<Field>>) -> Option<Grid> {
+    (!rows.is_empty()).then(|| Grid { title: String::new(), columns, rows })
+}
+
+fn timed(row: Option<&Row>, names: &Names) -> [Field; 2] {
+    let found = row.and_then(|row| Some((row, row.execute.as_ref()?)));
+    let Some((row, execute)) = found else { return [NONE, NONE].map(Field::from) };
+    let half_width = (execute.ci95_s[1] - execute.ci95_s[0]) / 2.0;
+    [names.name(row).into(), time_within(execute.median_s, Some(half_width)).into()]
+}
+
+/// `GPU 34x`, with a question mark where no side is measurably faster or a time is not to be relied on.
+fn speed_up(pair: Option<&Pair<'_>>) -> Field {
+    let Some(pair) = pair else { return NONE.into() };
+    let unreliable = |row: &Row| row.execute.as_ref().is_some_and(|execute| execute.grade == Some(Grade::D));
+    let winner = pair.speed_up.winner();
+    let doubt = winner.is_some() && (unreliable(pair.cpu) || unreliable(pair.gpu));
+    Field {
+        text: format!("{}{}", pair.speed_up, if doubt { "?" } else { "" }),
+        tone: super::super::tone(winner),
+    }
+}
+
+/// `312 (290–335)`, `≤100`, `>2048`; with a `+` where the GPU also wins at smaller sizes. Where no crossing can be
+/// named, what is known of it: `≤187`, `≥120`, `?`.
+fn short(found: &Crossover, with_interval: bool) -> String {
+    let size = |size| size_text(size, found.interval);
+    let place = match (found.from, found.interval) {
+        (Some(Place::Below), _) => format!("≤{}", found.smallest),
+        (Some(Place::At(at)), _) => size(at),
+        (Some(Place::Beyond), _) => format!(">{}", found.largest),
+        (None, [_, Place::At(most)]) => format!("≤{}", size(most)),
+        (None, [Place::At(least), _]) => format!("≥{}", size(least)),
+        (None, _) => "?".into(),
+    };
+    let place = place + if found.is_mixed() { "+" } else { "" };
+    match (found.from, found.interval) {
+        (Some(Place::At(_)), [Place::At(low), Place::At(high)])
+            if with_interval && size(low) != size(high) =>
+        {
+            format!("{place} ({}–{})", size(low), size(high))
+        }
+        _ => place,
+    }
+}

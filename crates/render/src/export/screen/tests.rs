@@ -1,0 +1,153 @@
+use gpubench_model::Side;
+use gpubench_model::case::DType;
+use gpubench_model::report::{Outcome, example};
+use gpubench_ops::MAIN_OPS;
+
+use super::*;
+
+/// Seven ops at five sizes: the CPU's time grows with the third power, the GPU's with the second.
+fn sweep(dtypes: &[DType]) -> Report {
+    let mut report = example::empty();
+    for state in &mut report.environment.backends {
+        state.ceilings = Some(example::ceilings());
+        state.description["context_s"] = 0.15.into();
+    }
+    for (place, op) in MAIN_OPS.iter().enumerate() {
+        for &dtype in dtypes {
+            for n in [100, 500, 1000, 5000, 10_000] {
+                let size = n as f64;
+                let cpu = example::measured(op, n, "cpu", "openblas", 2e-10 * size.powi(3));
+                let overhead = 1e-8 * 4f64.powi(place as i32);
+                let gpu = example::measured(op, n, "cuda", "cublas", overhead * size.powi(2));
+                for mut row in [cpu, gpu] {
+                    row.case.dtype = dtype;
+                    report.rows.push(row);
+                }
+            }
+        }
+    }
+    report.rows.push(example::without_time("svd", 5000, "cuda", "gesvd", Outcome::Failed, "no", None));
+    report
+}
+
+#[test]
+fn seven_ops_are_answered_within_a_screen() {
+    for dtypes in [&[DType::F32][..], DType::ALL] {
+        let text = screen(&sweep(dtypes), false);
+        assert!(text.lines().count() <= LINES, "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        for op in MAIN_OPS {
+            let starts = |line: &str| line.trim_start().starts_with(&format!("{op} "));
+            assert_eq!(text.lines().filter(|line| starts(line)).count(), dtypes.len(), "{op}: {text}");
+        }
+        assert!(text.contains("1 failed of"), "{text}");
+    }
+}
+
+#[test]
+fn a_variant_that_picks_is_named_by_what_it_picked() {
+    let mut report = sweep(&[DType::F32]);
+    for row in report.rows.iter_mut().filter(|row| row.variant == "cublas") {
+        (row.variant, row.picked) = ("auto".into(), Some("gustavson".into()));
+    }
+    let text = screen(&report, false);
+    assert!(text.contains("matmul openblas|gustavson"), "{text}");
+    assert!(text.lines().count() <= LINES, "{text}");
+}
+
+#[test]
+fn a_sweep_has_a_line_with_its_crossovers() {
+    let text = screen(&sweep(&[DType::F32]), false);
+    let line = |op: &str| {
+        let line = text.lines().find(|line| line.trim_start().starts_with(op)).unwrap();
+        line.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(
+        line("fft"),
+        "fft 10000 GPU 3.12x GPU 3.12x GPU 3.12x 3200 (3193–3207) 3200 (3193–3207) <0.1% <0.1%"
+    );
+    assert!(line("matmul").contains(" ≤100 ≤100 "), "{text}");
+    assert!(line("svd").contains(" CPU 20.5x >10000 >10000 "), "{text}");
+    assert!(
+        text.contains(
+            "First use of the GPU: context 150 ms, compiling up to 210 ms, planning up to 4.00 ms."
+        ),
+        "{text}"
+    );
+    assert!(text.contains("solve never"), "{text}");
+}
+
+#[test]
+fn few_cases_have_a_line_each_with_their_times() {
+    let text = screen(&example::full(), false);
+    let lines: Vec<String> =
+        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let has = |start: &str| lines.iter().any(|line| line.starts_with(start));
+    assert!(has("matmul 100 openblas 7.68 µs cublas 12.4 µs CPU 1.62x CPU 2.2"), "{text}");
+    assert!(has("matmul 10000 openblas 740 ms cublas 40.9 ms GPU 18x GPU 18"), "{text}");
+}
+
+#[test]
+fn a_winner_that_is_not_sure_has_a_question_mark() {
+    let mut report = example::empty();
+    report.rows = vec![
+        example::measured("fft", 100, "cpu", "realfft", 1.0005e-3),
+        example::measured("fft", 100, "cuda", "r2c", 1e-3),
+    ];
+    let text = screen(&report, false);
+    assert!(text.contains(" 1.00x?") && !text.contains("GPU 1.00x"), "{text}");
+}
+
+#[test]
+fn colours_mark_winners_only() {
+    let text = screen(&example::full(), true);
+    assert!(text.contains("\x1b[33mCPU ") && text.contains("\x1b[32mGPU "), "{text}");
+    assert_eq!(text.matches("\x1b[0m").count(), 6, "{text}");
+}
+
+#[test]
+fn a_report_of_one_side_says_that_there_is_nothing_to_compare() {
+    let mut report = example::empty();
+    report.rows = vec![example::measured("fft", 100, "cpu", "realfft", 1e-3)];
+    let text = screen(&report, false);
+    assert!(text.contains("Nothing to compare: no GPU was measured"), "{text}");
+    let line = text.lines().find(|line| line.contains("realfft")).unwrap();
+    assert_eq!(line.split_whitespace().collect::<Vec<_>>(), ["fft", "100", "realfft", "1.000", "ms", "A"]);
+    report.rows.clear();
+    assert!(screen(&report, false).starts_with("Nothing was measured."));
+}
+
+#[test]
+fn variants_of_the_gpu_are_held_against_the_best_by_what_a_caller_waits_for() {
+    let mut report = example::empty();
+    report.rows = vec![
+        example::measured("host-loop", 100, "cpu", "parallel", 10e-6),
+        example::measured("host-loop", 100, "cuda", "fused", 5e-6),
+        example::measured("host-loop", 100, "cuda", "launch-per-element", 29.995e-3),
+        example::measured("transfer", 8, "cuda", "h2d-pinned", 2e-6),
+    ];
+    report.rows[3].work = gpubench_ops::Work { flop: 0.0, bytes: 4e3 };
+    let text = screen(&report, false);
+    assert!(text.contains("host-loop N=100, slower than fused: launch-per-element 3000x."), "{text}");
+    assert!(text.contains("transfer N=8: h2d-pinned 2.00 µs (2.00 GB/s)."), "{text}");
+}
+
+/// Both sides take the same time at every size: nobody is named, and no number of calls repays anything.
+#[test]
+fn equal_sides_name_no_winner_anywhere() {
+    use gpubench_answer::trial::{Chance, Law, Noise, Variant, report};
+    let law = || -> Law { Box::new(|n: f64| (n / 50.0).powi(2)) };
+    let equal = [Side::Cpu, Side::Gpu].map(|side| Variant { side, law: law() });
+    let noise = Noise { cpu: 0.02, gpu: 0.02 };
+    let found = report(&equal, &[50, 100, 150, 200, 300], noise, &mut Chance::new(1));
+    let text = screen(&found, false);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("matmul: neither side is measurably faster at any size from 50 to 300;"),
+        "{text}"
+    );
+    assert_eq!(text.matches("x? ").count() + text.matches("x?\n").count(), 5 * 3, "{text}");
+    assert!(!text.contains("faster from N") && !text.contains("Calls needed"), "{text}");
+    let paragraph = gpubench_answer::words::paragraph(&found).join("\n");
+    assert!(!paragraph.contains("is faster") && paragraph.contains("in 1 neither side is"), "{paragraph}");
+}

@@ -1,0 +1,285 @@
+//! The text on the terminal: the answer, and behind it the figures, what they mean, what to mind about them, and what
+//! has no time and why.
+
+use std::fmt::Write;
+
+use gpubench_model::report::{Outcome, Report};
+
+use super::cautions::{self, Caution, cautions};
+use super::method::method;
+use super::problems::{Group, ended_early, groups, summary};
+use super::screen::screen;
+use super::tables::tables;
+use super::{Exporter, File, View};
+use gpubench_text::grid::{Tone, hanging};
+
+/// The report as aligned text.
+pub struct Table;
+
+/// Groups of cells without a time that are told one by one; the rest is counted.
+const GROUPS_SHOWN: usize = 20;
+
+/// Kinds of cautions that are told one by one; the rest is counted.
+const CAUTIONS_SHOWN: usize = 6;
+
+/// Columns before the reasons why cells have no time.
+const REASONS: usize = 23;
+
+/// Columns before what is said about times.
+const REMARKS: usize = 27;
+
+/// Columns before what is said about the run.
+const RUN: usize = 2;
+
+impl Exporter for Table {
+    fn name(&self) -> &'static str {
+        "table"
+    }
+
+    fn summary(&self) -> &'static str {
+        "the answer in one screen of text; with --tables every case"
+    }
+
+    fn extension(&self) -> &'static str {
+        "txt"
+    }
+
+    fn files(&self, report: &Report, view: &View) -> anyhow::Result<Vec<File>> {
+        Ok(vec![File { name: "report.txt".into(), bytes: text(report, view).into_bytes() }])
+    }
+}
+
+/// The answer, and the tables behind it where they are asked for.
+fn text(report: &Report, view: &View) -> String {
+    let answer = screen(report, view.color);
+    match view.tables || view.all_variants {
+        true => format!("{answer}\n{}", tables_text(report, view)),
+        false => answer,
+    }
+}
+
+fn tables_text(report: &Report, view: &View) -> String {
+    let ended_early = ended_early(report).map(|line| format!("\n{line}\n")).unwrap_or_default();
+    if report.rows.is_empty() {
+        return format!("The report has no rows: no cell was finished.\n{ended_early}");
+    }
+    let mut text = String::new();
+    for grid in tables(report, view.all_variants) {
+        text.push_str(&grid.text(view.color));
+        text.push('\n');
+    }
+    for line in method(report, view.all_variants) {
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text.push_str(&remarks(report, view.all_variants));
+    text.push_str(&ended_early);
+    if let Some(summary) = summary(report) {
+        let _ = writeln!(text, "\n{summary}:");
+        let groups = groups(report);
+        for group in groups.iter().take(GROUPS_SHOWN) {
+            text.push_str(&group_text(group, view.color));
+        }
+        if groups.len() > GROUPS_SHOWN {
+            let _ =
+                writeln!(text, "  and {} more reasons; report.json has them", groups.len() - GROUPS_SHOWN);
+        }
+    }
+    text
+}
+
+fn group_text(group: &Group<'_>, color: bool) -> String {
+    let tone = if group.outcome == Outcome::Skipped { Tone::Plain } else { Tone::Wrong };
+    let padded = format!("{:<9}", group.outcome.name());
+    let outcome = if color { tone.paint(&padded) } else { padded };
+    let mut text = format!("  {outcome}  {:>8}  {}\n", group.count(), hanging(group.reason, REASONS));
+    if let Some(fix) = group.fix {
+        let _ = writeln!(text, "{:REASONS$}fix: {}", "", hanging(fix, REASONS));
+    }
+    let _ = writeln!(text, "{:REASONS$}{}", "", hanging(&group.cells(), REASONS));
+    text
+}
+
+/// What to mind about the times that the tables show, then about the run as a whole.
+fn remarks(report: &Report, all_variants: bool) -> String {
+    let mut text = String::new();
+    if let Some(summary) = cautions::summary(report, all_variants) {
+        let _ = writeln!(text, "\n{summary}:");
+    }
+    let found = cautions(report, all_variants);
+    for caution in found.iter().take(CAUTIONS_SHOWN) {
+        text.push_str(&caution_text(caution));
+    }
+    if let Some(more) = found.len().checked_sub(CAUTIONS_SHOWN).filter(|more| *more > 0) {
+        let _ = writeln!(text, "  and {more} more kinds; report.json has them");
+    }
+    for (index, warning) in report.environment.warnings.iter().enumerate() {
+        let gap = if index == 0 { "\nOf the run as a whole:\n" } else { "" };
+        let line = format!("{}; {}", warning.text, warning.next);
+        let _ = writeln!(text, "{gap}  {}", hanging(&line, RUN));
+    }
+    text
+}
+
+fn caution_text(caution: &Caution<'_>) -> String {
+    let what = hanging(&caution.text(), REMARKS);
+    let mut text = format!("  {:<13}  {:>8}  {what}\n", caution.name(), caution.count());
+    let _ = writeln!(text, "{:REMARKS$}next: {}", "", hanging(&caution.worst().next, REMARKS));
+    let _ = writeln!(text, "{:REMARKS$}{}", "", hanging(&caution.which(), REMARKS));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::report::example;
+    use gpubench_text::grid::WIDTH;
+
+    /// The table without the summaries of ops, which belong to the ops.
+    fn shown(report: &Report, all_variants: bool) -> String {
+        let mut text = tables_text(report, &View { tables: true, all_variants, ..View::default() });
+        for op in gpubench_ops::OPS {
+            text = text.replace(&format!(": {}\n", op.summary()), "\n");
+        }
+        text
+    }
+
+    #[test]
+    fn the_table_shows_the_best_of_each_side_and_why_cells_are_missing() {
+        let expected = "\
+matmul f32, cold cache
+      N  best CPU     time     ±  grade  best GPU      time     ±  grade  speed-up           error
+    100  openblas  7.68 µs  0.1%  A      cublas    12.4 µs*  0.1%  B      CPU 1.62x  3.1e-7 (2.6%)
+  10000  openblas   740 ms  5.0%  C      cublas    40.9 ms   0.1%  A      GPU 18x    3.1e-7 (2.6%)
+
+spgemm f32, density 0.01, cold cache
+    N  best CPU      time     ±  grade  best GPU  time  ±  grade  speed-up          error
+  512  gustavson  90.1 µs  0.1%  A      -            -  -  -      -         3.1e-7 (2.6%)
+
+* less than 3x the device's floor (empty kernel 2.70 µs), floor included: launch-bound
+Best correct variant of each side in full precision. ±: half the 95 % interval of its median.
+Error: of both sides the one nearer to its bound, with its share of the bound.
+Grades: A precise and undisturbed, B with a reservation, C an estimate, D not to be relied on.
+Kernel speed-up, operands resident, no transfers: CPU by host clock, GPU by device clock.
+Device clock: the time between two events less the 1.50 µs that they add.
+Cold cache: emptied of the operands before each sample.
+Samples in 3 interleaved rounds, until ± is 0.5% (GPU), 1.0% (CPU) or time is up.
+
+2 of 5 times have reservations:
+  spread           1 cell  half the 95 % interval is 5.0 % of the median, 1.0 % was asked for
+                           next: close other programs, or raise --max-time
+                           matmul N=10000 f32 cpu/openblas
+  launch-bound     1 cell  the time is 2.8 times what the device takes to do nothing
+                           next: choose a larger size, or --cache hot, which times batches
+                           matmul N=100 f32 cuda/cublas
+
+Of the run as a whole:
+  the machine was busy when the run started: 0.4 runnable processes a processor; close other
+  programs and run again
+
+1 incorrect, 1 failed, 2 skipped of 9 cells:
+  incorrect    1 cell  error 0.5 above 1.2e-5
+                       spgemm cuda/hash (N=512 f32)
+  failed       1 cell  cusparseSpGEMM_compute: internal
+                       spgemm cuda/cusparse (N=512 f32)
+  skipped     2 cells  mkl: not found
+                       fix: pip install mkl
+                       matmul cpu/mkl (2)
+";
+        assert_eq!(shown(&example::full(), false), expected);
+    }
+
+    #[test]
+    fn a_run_that_was_ended_early_says_so_before_other_problems() {
+        let mut report = example::full();
+        report.environment.planned_rows = Some(12);
+        let text = shown(&report, false);
+        assert!(text.contains("\n\nended early: 9 of 12 cells\n\n1 incorrect, 1 failed"), "{text}");
+        report.rows.truncate(2);
+        assert!(shown(&report, true).ends_with("\n\nended early: 2 of 12 cells\n"));
+        report.rows.clear();
+        assert!(shown(&report, false).ends_with("\n\nended early: 0 of 12 cells\n"));
+    }
+
+    #[test]
+    fn both_states_of_the_caches_have_tables_of_their_own() {
+        let mut report = example::full();
+        report.rows.truncate(2);
+        for row in report.rows.clone() {
+            report.rows.push(gpubench_model::report::Row { cache: gpubench_model::case::Cache::Hot, ..row });
+        }
+        let text = shown(&report, false);
+        assert!(
+            text.contains("matmul f32, cold cache\n") && text.contains("matmul f32, hot cache\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("matmul N=100 f32 cuda/cublas cold, matmul N=100 f32 cuda/cublas hot"),
+            "{text}"
+        );
+        assert!(text.contains("Cold cache:") && text.contains("Hot cache:"), "{text}");
+    }
+
+    #[test]
+    fn of_many_kinds_of_reservations_six_are_told() {
+        use gpubench_model::measure::grade::{Grade, WarningKind};
+        let mut report = example::full();
+        let kinds = [
+            WarningKind::Drift,
+            WarningKind::Throttled,
+            WarningKind::FewSamples,
+            WarningKind::Bimodal,
+            WarningKind::Disturbed,
+            WarningKind::NotWarm,
+        ];
+        for kind in kinds {
+            example::warn(&mut report.rows[0], kind, Grade::B, "something", "do something");
+        }
+        let text = shown(&report, false);
+        assert!(text.contains("\n  and 2 more kinds; report.json has them\n"), "{text}");
+        assert!(text.contains("3 of 5 times have reservations:\n  spread "), "{text}");
+    }
+
+    #[test]
+    fn every_variant_has_its_line_the_fastest_first() {
+        let text = shown(&example::full(), true);
+        let expected = "\
+matmul f32, cold cache
+     N side variant  type     time    ± grade samples    host GFLOP/s         error outcome
+   100 CPU  openblas f32  7.68 µs  0.1% A          12 7.68 µs     260 3.1e-7 (2.6%) measured
+   100 GPU  cublas   f32  12.4 µs* 0.1% B          12 17.4 µs     161 3.1e-7 (2.6%) measured
+   100 CPU  mkl      f32        -     - -           -       -       -             - skipped
+ 10000 GPU  cublas   f32  40.9 ms  0.1% A          12 40.9 ms   48876 3.1e-7 (2.6%) measured
+ 10000 CPU  openblas f32   740 ms  5.0% C          12  744 ms    2689 3.1e-7 (2.6%) measured
+ 10000 CPU  mkl      f32        -     - -           -       -       -             - skipped
+
+spgemm f32, density 0.01, cold cache
+   N side variant   type    time    ± grade samples    host GFLOP/s           error outcome
+ 512 CPU  gustavson f32  90.1 µs 0.1% A          12 90.1 µs    2981   3.1e-7 (2.6%) measured
+ 512 GPU  cusparse  f32        -    - -           -       -       -               - failed
+ 512 GPU  hash      f32        -    - -           -       -       - 5.0e-1 (41667x) incorrect
+";
+        assert!(text.starts_with(expected), "{text}");
+    }
+
+    #[test]
+    fn lines_stay_within_a_hundred_columns() {
+        let mut report = example::full();
+        let reason = "a reason that goes on and on, as some libraries will have it, ".repeat(5);
+        report.rows[2].reason = Some(reason);
+        for line in shown(&report, false).lines().chain(shown(&report, true).lines()) {
+            assert!(line.chars().count() <= WIDTH, "{line}");
+        }
+    }
+
+    #[test]
+    fn colours_mark_winners_and_wrong_answers_only() {
+        let text = tables_text(&example::full(), &View { tables: true, color: true, ..View::default() });
+        assert!(
+            text.contains("\x1b[33mCPU 1.62x\x1b[0m") && text.contains("\x1b[32mGPU 18x\x1b[0m"),
+            "{text}"
+        );
+        assert!(text.contains("\x1b[31mincorrect\x1b[0m"));
+        assert_eq!(text.matches("\x1b[0m").count(), 4);
+    }
+}

@@ -1,0 +1,269 @@
+//! The tables that the text and the Markdown format share: one an op, element type and cache state. Knows no format.
+
+use gpubench_answer::roof::{self, precision};
+use gpubench_answer::{Comparison, Kind, Names, Section, sections};
+use gpubench_model::Side;
+use gpubench_model::case::density_text;
+use gpubench_model::measure::stats::has_interval;
+use gpubench_model::report::quantity::{judged_text, spread_text, three_digits, time_within};
+use gpubench_model::report::{Execute, Outcome, Report, Row};
+use gpubench_ops::find;
+
+use super::cautions::is_launch_bound;
+use gpubench_text::grid::{Column, Field, Grid, Tone};
+
+const NONE: &str = "-";
+/// Heading of the columns whose fields may be marked.
+const TIME: &str = "time";
+/// Heading of the columns with the share of the limit.
+const LIMIT: &str = "limit";
+/// What tables of every variant leave out, the first first, where shares of the limit would make lines too long: the
+/// element type stands in the title, and reduced precision in the names of variants.
+const LESS_NEEDED: [&str; 3] = ["type", "samples", THREADS];
+/// Heading of the column with the CPU threads of a row, which stands where a row tells them.
+const THREADS: &str = "threads";
+/// What stands after a launch-bound time; the footnote of the tables explains it.
+pub const MARK: &str = "*";
+
+/// One table a section: the best of each side, or every variant.
+pub fn tables(report: &Report, all_variants: bool) -> Vec<Grid> {
+    let names = Names::of(report);
+    let make = if all_variants { every_variant } else { best_of_sides };
+    sections(report).iter().map(|section| make(report, section, &names)).collect()
+}
+
+fn figure(heading: &'static str) -> Column {
+    Column { heading, figures: true }
+}
+
+fn name(heading: &'static str) -> Column {
+    Column { heading, figures: false }
+}
+
+/// `spmv f32, density 0.05, cold cache: sparse matrix times vector`, without the summary for an op unknown here.
+fn title(section: &Section<'_>) -> String {
+    let density = section
+        .common_density()
+        .map(|density| format!(", density {}", density_text(density)))
+        .unwrap_or_default();
+    let summary = find(section.op).map(|op| op.summary()).filter(|summary| !summary.is_empty());
+    let summary = summary.map(|summary| format!(": {summary}")).unwrap_or_default();
+    format!("{} {}{density}, {} cache{summary}", section.op, section.dtype, section.cache)
+}
+
+/// The columns that name a case, and how their fields are made.
+fn case_columns(section: &Section<'_>) -> Vec<Column> {
+    if section.has_densities() { vec![figure("N"), figure("density")] } else { vec![figure("N")] }
+}
+
+fn case_fields(section: &Section<'_>, comparison: &Comparison<'_>) -> Vec<Field> {
+    let mut fields = vec![Field::from(comparison.n.to_string())];
+    if section.has_densities() {
+        let density = comparison.density.map_or(NONE.into(), density_text);
+        fields.push(density.into());
+    }
+    fields
+}
+
+/// Whether shares of the limit can be told at all.
+pub fn has_limits(report: &Report) -> bool {
+    report.environment.backends.iter().any(|backend| backend.ceilings.is_some())
+}
+
+/// What a row reaches of its nearer roof: `92%`, `3.1%`, `<0.1%`.
+fn limit_text(report: &Report, row: Option<&Row>) -> String {
+    let Some(found) = row.and_then(|row| roof::share(report, row)) else { return NONE.into() };
+    match 100.0 * found.share {
+        percent if percent >= 9.95 => format!("{percent:.0}%"),
+        percent if percent >= 0.1 => format!("{percent:.1}%"),
+        _ => "<0.1%".into(),
+    }
+}
+
+fn best_of_sides(report: &Report, section: &Section<'_>, names: &Names) -> Grid {
+    let has_limits = has_limits(report);
+    let mut columns = case_columns(section);
+    for side in ["best CPU", "best GPU"] {
+        columns.extend([name(side), figure(TIME), figure("±"), name("grade")]);
+        columns.extend(has_limits.then(|| figure(LIMIT)));
+    }
+    columns.extend([name("speed-up"), figure("error")]);
+    let row = |comparison: &Comparison<'_>| {
+        let mut fields = case_fields(section, comparison);
+        for side in [comparison.cpu, comparison.gpu] {
+            fields.push(side.map_or(NONE.into(), |row| names.name(row)).into());
+            fields.extend(time_fields(side));
+            fields.extend(has_limits.then(|| limit_text(report, side).into()));
+        }
+        fields.push(match comparison.speed_up(Kind::Kernel) {
+            None => NONE.into(),
+            Some(found) => Field { text: found.to_string(), tone: super::tone(found.winner()) },
+        });
+        fields.push(comparison.error().map_or(NONE.into(), judged_text).into());
+        fields
+    };
+    let rows = section.comparisons.iter().map(row).collect();
+    aligned(Grid { title: title(section), columns, rows }).fitting(&[LIMIT])
+}
+
+/// Median, spread and grade.
+fn time_fields(row: Option<&Row>) -> [Field; 3] {
+    let Some((row, execute)) = row.and_then(|row| Some((row, row.execute.as_ref()?))) else {
+        return [NONE, NONE, NONE].map(Field::from);
+    };
+    let mark = if is_launch_bound(row) { MARK } else { "" };
+    let time = time_within(execute.median_s, half_width(execute, Some(execute.ci95_s)));
+    // A single sample has no spread that could be told.
+    let spread = (execute.samples_s.len() > 1).then(|| spread_text(execute.summary().relative_spread()));
+    [
+        format!("{time}{mark}").into(),
+        spread.unwrap_or(NONE.into()).into(),
+        execute.grade.map_or(NONE.into(), |grade| grade.to_string()).into(),
+    ]
+}
+
+/// Half the width of an interval of 95 %; `None` where the samples are too few for one.
+pub fn half_width(execute: &Execute, interval: Option<[f64; 2]>) -> Option<f64> {
+    let [low, high] = interval.filter(|_| has_interval(execute.samples_s.len()))?;
+    Some((high - low) / 2.0)
+}
+
+/// Marked times stand out by one column, so that digits stay under digits.
+fn aligned(mut grid: Grid) -> Grid {
+    for index in 0..grid.columns.len() {
+        let is_time = grid.columns[index].heading == TIME;
+        if is_time && grid.rows.iter().any(|row| row[index].text.ends_with(MARK)) {
+            for row in grid.rows.iter_mut().filter(|row| !row[index].text.ends_with(MARK)) {
+                row[index].text.push(' ');
+            }
+        }
+    }
+    grid
+}
+
+fn every_variant(report: &Report, section: &Section<'_>, names: &Names) -> Grid {
+    let mut columns = case_columns(section);
+    columns.extend([name("side"), name("variant"), name("type")]);
+    let threads = section.comparisons.iter().flat_map(|c| &c.rows).any(|row| row.threads.is_some());
+    columns.extend(threads.then(|| figure(THREADS)));
+    columns.extend([figure(TIME), figure("±")]);
+    columns.extend([name("grade"), figure("samples"), figure("host"), figure("GFLOP/s")]);
+    columns.extend(has_limits(report).then(|| figure(LIMIT)));
+    columns.extend([figure("error"), name("outcome")]);
+    let mut rows = vec![];
+    for comparison in &section.comparisons {
+        let mut ordered = comparison.rows.clone();
+        // Fastest first; rows without a time keep the order of the report, after the others.
+        let time = |row: &Row| row.median_s().unwrap_or(f64::INFINITY);
+        ordered.sort_by(|a, b| time(a).total_cmp(&time(b)));
+        for row in ordered {
+            let mut fields = case_fields(section, comparison);
+            fields.extend(variant_fields(report, row, names, threads));
+            rows.push(fields);
+        }
+    }
+    let less_needed: &[&str] = if has_limits(report) { &LESS_NEEDED } else { &[THREADS] };
+    aligned(Grid { title: title(section), columns, rows }).fitting(less_needed)
+}
+
+fn variant_fields(report: &Report, row: &Row, names: &Names, threads: bool) -> Vec<Field> {
+    let side = if row.side == Side::Cpu { "CPU" } else { "GPU" };
+    let execute = row.execute.as_ref();
+    let rate = |seconds: f64| three_digits(row.work.flop / seconds / 1e9);
+    let tone = match row.outcome {
+        Outcome::Incorrect | Outcome::Failed => Tone::Wrong,
+        Outcome::Measured | Outcome::Skipped => Tone::Plain,
+    };
+    let mut fields = vec![side.into(), names.name(row).into(), precision(row).into()];
+    let count = |row: &Row| row.threads.map_or(NONE.into(), |threads| threads.to_string());
+    fields.extend(threads.then(|| count(row).into()));
+    fields.extend(time_fields(Some(row)));
+    let host =
+        |execute: &Execute| time_within(execute.host_median_s, half_width(execute, execute.host_ci95_s));
+    fields.extend([
+        execute.map_or(NONE.into(), |execute| execute.samples_s.len().to_string()).into(),
+        execute.map_or(NONE.into(), host).into(),
+        row.median_s().filter(|median| *median > 0.0 && row.work.flop > 0.0).map_or(NONE.into(), rate).into(),
+    ]);
+    fields.extend(has_limits(report).then(|| limit_text(report, Some(row)).into()));
+    fields.extend([
+        row.error.map_or(NONE.into(), judged_text).into(),
+        Field { text: row.outcome.name().into(), tone },
+    ]);
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::report::example;
+    use gpubench_text::grid::WIDTH;
+
+    #[test]
+    fn digits_follow_the_interval_and_single_samples_have_no_spread() {
+        let mut row = example::measured("fft", 10, "cpu", "realfft", 12.42e-6);
+        let texts = |row: &Row| time_fields(Some(row)).map(|field| field.text);
+        assert_eq!(texts(&row), ["12.4 µs", "0.1%", "A"]);
+        row.execute.as_mut().unwrap().ci95_s = [11.4e-6, 13.4e-6];
+        assert_eq!(texts(&row), ["12 µs", "8.1%", "A"]);
+        let execute = row.execute.as_mut().unwrap();
+        (execute.samples_s, execute.grade) = (vec![12.42e-6], None);
+        assert_eq!(texts(&row), ["12.4 µs", "-", "-"]);
+    }
+
+    #[test]
+    fn every_row_tells_its_share_of_the_limit_where_there_are_ceilings() {
+        let mut report = Report { rows: vec![], ..example::empty() };
+        report.environment.backends[1].ceilings = Some(example::ceilings());
+        // 2 N³ FLOP at 50 TFLOP/s take 40 ms.
+        report.rows = vec![
+            example::measured("matmul", 10_000, "cuda", "v", 80e-3),
+            example::measured("matmul", 10_000, "cpu", "w", 1.0),
+        ];
+        for all_variants in [false, true] {
+            let text = tables(&report, all_variants)[0].text(false);
+            assert!(text.contains("limit") && text.contains(" 50%"), "{text}");
+            assert!(text.lines().skip(1).all(|line| line.chars().count() <= WIDTH), "{text}");
+        }
+        report.environment.backends[1].ceilings = None;
+        assert!(!tables(&report, true)[0].text(false).contains("limit"));
+    }
+
+    #[test]
+    fn lines_that_shares_would_make_too_long_leave_out_what_is_less_needed() {
+        let mut report = example::full();
+        report.environment.backends[1].ceilings = Some(example::ceilings());
+        for row in &mut report.rows {
+            row.variant = format!("{}-of-long-name", row.variant);
+        }
+        let text = tables(&report, true)[0].text(false);
+        assert!(text.contains(" limit ") && !text.contains(" type "), "{text}");
+        let best = tables(&report, false)[0].text(false);
+        assert!(!best.contains(" limit "), "{best}");
+        for line in text.lines().skip(1) {
+            assert!(line.chars().count() <= WIDTH, "{text}");
+        }
+    }
+
+    #[test]
+    fn threads_are_told_where_a_row_has_them_and_the_line_has_room() {
+        let mut report = example::full();
+        assert!(!tables(&report, true)[0].text(false).contains(" threads "));
+        report.rows[0].threads = Some(4);
+        let text = tables(&report, true)[0].text(false);
+        assert!(text.contains(" threads ") && text.contains("       4 "), "{text}");
+        for row in &mut report.rows {
+            row.variant = format!("{}-of-a-very-long-name", row.variant);
+        }
+        assert!(!tables(&report, true)[0].text(false).contains(" threads "));
+    }
+
+    #[test]
+    fn small_densities_have_short_headings() {
+        let mut row = example::measured("spmv", 10, "cpu", "parallel", 1e-3);
+        row.case.density = Some(1e-300);
+        let report = Report { rows: vec![row], ..example::empty() };
+        let heading = &tables(&report, false)[0].title;
+        assert!(heading.starts_with("spmv f32, density 1e-300, cold cache:"), "{heading}");
+    }
+}

@@ -1,0 +1,271 @@
+//! The answer of one report: in words, as a table of crossover sizes and speed-ups, and what the first use costs.
+
+use gpubench_answer::cost::Kind;
+use gpubench_answer::crossover::{Crossover, Place};
+use gpubench_answer::crossover_text::{crossover_text, interval_text, ranges_below};
+use gpubench_answer::first_use::{FirstUse, Repayment, repayment};
+use gpubench_answer::words::{paragraph, percent};
+use gpubench_answer::{Estimate, Names, Pair, SpeedUp, roof};
+use gpubench_model::Side;
+use gpubench_model::report::quantity::{factor_within, time_text};
+use gpubench_model::report::{Report, Row};
+
+use super::markup::{Element, Html, classed, element};
+use super::part::{Part, parts};
+use super::table::{self, NONE, below, cell, figures, framed, words};
+
+/// What stands below the overview, so that it can be read alone.
+pub const KINDS: &str = "Kernel: the work alone, a GPU by its own clock. Resident: by the host's clock, launching and \
+                         waiting included, with the data on the device. End to end: with the copies there and back. \
+                         Best correct variant of each side in full precision; small figures are 95 % intervals.";
+
+/// The paragraph: a sentence about all, then one an op, whose subject stands out.
+pub fn in_words(report: &Report) -> Html {
+    let mut lines = paragraph(report).into_iter();
+    let Some(first) = lines.next() else {
+        let text = "No case has a correct time on both sides, so there is no speed-up to tell.";
+        return classed("p", "lead").holding(text).into();
+    };
+    let sentence = |line: String| match line.split_once(": ") {
+        Some((subject, rest)) => {
+            element("li").holding(element("b").holding(subject)).holding(format!(" {}", sentence_text(rest)))
+        }
+        None => element("li").holding(sentence_text(&line)),
+    };
+    Html::from(classed("p", "lead").holding(sentence_text(&first)))
+        .and(classed("ul", "answers").holding_all(lines.map(sentence)))
+}
+
+/// A sentence that begins with a capital and never breaks a line inside of a figure: `N = 310`, `GPU 12x`, `94 %`.
+fn sentence_text(text: &str) -> String {
+    let joined = text.replace(" = ", "\u{a0}=\u{a0}").replace(" %", "\u{a0}%");
+    let pieces = joined.split(' ').collect::<Vec<_>>();
+    let mut told = String::with_capacity(joined.len());
+    for (index, piece) in pieces.iter().enumerate() {
+        let is_factor = piece.starts_with(|c: char| c.is_ascii_digit()) && piece.contains('x');
+        let follows_side = index > 0 && pieces[index - 1].trim_start_matches('(').ends_with("PU");
+        if index > 0 {
+            told.push(if is_factor && follows_side { '\u{a0}' } else { ' ' });
+        }
+        told.push_str(piece);
+    }
+    let mut letters = told.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// One row per op, element type, cache state and density: from which size the GPU is faster and by how much, what each
+/// side reaches of its limit, and what the first use costs. Nothing where no case has both sides.
+pub fn overview(report: &Report) -> Html {
+    let names = Names::of(report);
+    let parts: Vec<Part<'_>> = parts(report).into_iter().filter(|part| !part.crossovers.is_empty()).collect();
+    if parts.is_empty() {
+        return Html::new();
+    }
+    let span = |columns: &str, text: &str| {
+        classed("th", "group").with("colspan", columns).with("scope", "colgroup").holding(text)
+    };
+    let groups = element("tr")
+        .holding(element("th").with("rowspan", "2").with("scope", "col").holding("op"))
+        .holding(span("3", "GPU faster from N ="))
+        .holding(span("3", "speed-up at the largest size"))
+        .holding(span("2", "best there, share of its limit"))
+        .holding(span("3", "first use, repaid after"));
+    let kinds = Kind::ALL.map(|kind| figures(kind.name()));
+    let rest = [words("CPU"), words("GPU"), figures("once"), figures("resident"), figures("end to end")];
+    let headings = kinds.iter().chain(&kinds).chain(&rest);
+    let head = element("thead")
+        .holding(groups)
+        .holding(element("tr").holding_all(headings.map(table::Heading::cell)));
+    let rows = parts.iter().map(|part| overview_row(report, part, &names));
+    let body = element("tbody").holding_all(rows);
+    let table = framed("overview of all ops", classed("table", "overview").holding(head).holding(body));
+    Html::from(table).and(classed("p", "note").holding(KINDS))
+}
+
+fn overview_row(report: &Report, part: &Part<'_>, names: &Names) -> Element {
+    let mut row = element("tr").holding(part.heading(true));
+    for kind in Kind::ALL {
+        row = row.holding(part.crossover(kind).map_or_else(|| table::figure(NONE), crossover_cell));
+    }
+    for kind in Kind::ALL {
+        row = row.holding(match part.largest(kind) {
+            Some((n, pair)) => speed_up_cell(n, &pair.speed_up, part.largest_n()),
+            None => table::figure(NONE),
+        });
+    }
+    let Some((_, pair)) = part.largest(Kind::Resident) else {
+        return row.holding_all([(); 5].map(|()| cell(NONE)));
+    };
+    row = row.holding(variant_cell(report, pair.cpu, names)).holding(variant_cell(report, pair.gpu, names));
+    let first = FirstUse::of(report, pair.gpu);
+    row = row.holding(table::figure(first.map_or(NONE.into(), |first| time_text(first.total_s()))));
+    for kind in [Kind::Resident, Kind::EndToEnd] {
+        row = row.holding(table::figure(calls(report, part.largest(kind).map(|found| found.1))));
+    }
+    row
+}
+
+/// `310` over `290 to 335`.
+pub fn crossover_cell(found: &Crossover) -> Element {
+    let interval = interval_text(found);
+    let text = crossover_text(found);
+    let ending = interval.as_ref().map(|interval| format!(" ({interval})")).unwrap_or_default();
+    let place = || text.strip_suffix(&ending).unwrap_or(&text).to_owned();
+    let (place, also) = match (found.from, ranges_below(found)) {
+        (Some(Place::Beyond), Some(ranges)) => (format!("only {ranges}"), None),
+        (_, also) => (place(), also),
+    };
+    let mut made = table::figure(place);
+    if let Some(interval) = interval {
+        made = made.holding(below(interval));
+    }
+    match also {
+        Some(ranges) => made.holding(below(format!("and {ranges}"))),
+        None => made,
+    }
+}
+
+/// `GPU 18.2x` over its interval, with the size where it is not the `usual` one.
+pub fn speed_up_cell(n: u64, found: &SpeedUp, usual: Option<u64>) -> Element {
+    let mut made = table::figure(badge(found)).holding(below(span_text(found)));
+    if usual != Some(n) {
+        made = made.holding(below(format!("at N = {n}")));
+    }
+    made
+}
+
+/// The winner and its factor, marked by its side, or as open where the interval holds 1.
+fn badge(found: &SpeedUp) -> Element {
+    let side = match found.winner() {
+        None => "open",
+        Some(Side::Cpu) => "cpu",
+        Some(Side::Gpu) => "gpu",
+    };
+    classed("span", "badge").with("data-side", side).holding(found.to_string())
+}
+
+/// The interval of a factor as the winner sees it, else that of the ratio, with digits enough to distinguish its ends:
+/// `17.9 to 18.5`.
+fn span_text(found: &SpeedUp) -> String {
+    let Estimate { low, high, .. } = found.0;
+    let (low, high) = if found.winner() == Some(Side::Cpu) { (1.0 / high, 1.0 / low) } else { (low, high) };
+    let text = |digits| [low, high].map(|end| factor_within(end, digits).trim_end_matches('x').to_owned());
+    let [low, high] = (2..5).map(text).find(|[low, high]| low != high).unwrap_or_else(|| text(5));
+    if low == high { format!("within {low}") } else { format!("{low} to {high}") }
+}
+
+/// The name of a variant over its share of the limit.
+fn variant_cell(report: &Report, row: &Row, names: &Names) -> Element {
+    let made = cell(names.name(row));
+    match roof::share(report, row) {
+        Some(found) => made.holding(below(format!("{} of {}", percent(found.share), found.roof.name()))),
+        None => made,
+    }
+}
+
+/// Calls after which the first use is repaid.
+fn calls(report: &Report, pair: Option<Pair<'_>>) -> String {
+    let Some((pair, first)) = pair.and_then(|pair| {
+        let first = FirstUse::of(report, pair.gpu)?;
+        Some((pair, first))
+    }) else {
+        return NONE.into();
+    };
+    match repayment(&first, &pair) {
+        Some(Repayment::After(1)) => "1 call".into(),
+        Some(Repayment::After(calls)) => format!("{calls} calls"),
+        Some(Repayment::Never) => "never".into(),
+        Some(Repayment::Open) | None => NONE.into(),
+    }
+}
+
+/// What the first use of the GPU is made of, at the largest size of each op; nothing where no row tells it.
+pub fn first_use(report: &Report) -> Html {
+    let names = Names::of(report);
+    let headings = [
+        words("op"),
+        figures("N"),
+        words("variant"),
+        figures("context"),
+        figures("compile"),
+        figures("from cache"),
+        figures("plan"),
+        figures("first call"),
+        figures("in all"),
+        figures("copies once"),
+    ];
+    let row = |part: &Part<'_>| {
+        let (n, pair) = part.largest(Kind::Resident)?;
+        let first = FirstUse::of(report, pair.gpu)?;
+        let time = |seconds: Option<f64>| table::figure(seconds.map_or(NONE.into(), time_text));
+        let cells = [
+            first.context_s,
+            first.compile_s,
+            first.compile_cached_s,
+            first.plan_s,
+            Some(first.first_call_s),
+            Some(first.total_s()),
+            first.copies_s,
+        ];
+        let row = element("tr").holding(part.heading(false)).holding(table::figure(n.to_string()));
+        Some(row.holding(cell(names.name(pair.gpu))).holding_all(cells.map(time)))
+    };
+    let rows: Vec<Element> = parts(report).iter().filter_map(row).collect();
+    if rows.is_empty() {
+        return Html::new();
+    }
+    let note = "Host time that comes once. In all: context, compiling without a cache, planning, and what the first \
+                call takes beyond later ones; with the data on the device, the copies there and back are paid once too.";
+    Html::from(element("h3").holding("First use of the GPU"))
+        .and(table::table("first use of the GPU", &headings, rows))
+        .and(classed("p", "note").holding(note))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::report::example;
+
+    fn speed_up(value: f64, low: f64, high: f64) -> SpeedUp {
+        SpeedUp(Estimate { value, low, high })
+    }
+
+    #[test]
+    fn the_interval_of_a_factor_is_told_as_its_winner_sees_it() {
+        assert_eq!(span_text(&speed_up(18.2, 17.9, 18.5)), "17.9 to 18.5");
+        assert_eq!(span_text(&speed_up(18.2, 18.19, 18.22)), "18.19 to 18.22");
+        assert_eq!(span_text(&speed_up(0.5, 0.4, 0.625)), "1.6 to 2.5");
+        assert_eq!(span_text(&speed_up(2.0, 2.0, 2.0)), "within 2.0000");
+        let html = Html::from(badge(&speed_up(1.1, 0.9, 1.3))).into_string();
+        assert!(html.contains("data-side=\"open\""), "{html}");
+    }
+
+    #[test]
+    fn sentences_keep_their_figures_together() {
+        let text = sentence_text("the GPU is faster from N = 310; at N = 10 (GPU 12x), 94 % of it");
+        assert_eq!(
+            text,
+            "The GPU is faster from N\u{a0}=\u{a0}310; at N\u{a0}=\u{a0}10 (GPU\u{a0}12x), 94\u{a0}% of it"
+        );
+    }
+
+    #[test]
+    fn the_overview_has_three_crossovers_three_speed_ups_and_first_use() {
+        let mut report = example::full();
+        report.environment.backends[1].ceilings = Some(example::ceilings());
+        let html = overview(&report).into_string();
+        for expected in ["<b>matmul</b>", "GPU 18.2x", "98 % of arithmetic", "openblas", "1 call</td>"] {
+            assert!(html.contains(expected), "{expected}\n{html}");
+        }
+        assert!(!html.contains("spgemm"), "no case of spgemm has both sides");
+        assert!(first_use(&report).into_string().contains("210 ms"));
+    }
+
+    #[test]
+    fn a_report_of_one_side_says_that_there_is_no_speed_up() {
+        let mut report = example::full();
+        report.rows.retain(|row| row.backend == "cpu");
+        assert!(in_words(&report).into_string().contains("no speed-up to tell"));
+        assert!(overview(&report).is_empty() && first_use(&report).is_empty());
+    }
+}

@@ -1,0 +1,148 @@
+//! The environment of a report as lists and tables: machine, backends with their libraries and ceilings, settings.
+
+use gpubench_model::report::quantity::{three_digits, time_text};
+use gpubench_model::report::{BackendState, Environment, Report};
+use gpubench_model::{BusRates, Ceilings, Finding};
+
+use super::markup::{Element, Html, classed, element};
+use super::table::{self, NONE, cell, facts, words};
+use crate::export::environment::{clock_checks, device_state, floors, settings_of, version};
+
+/// Everything about where and how the run was made.
+pub fn environment(report: &Report) -> Html {
+    let environment = &report.environment;
+    let mut html = Html::from(facts(run(environment)))
+        .and(element("h3").holding("Machine"))
+        .and(facts(machine(environment)));
+    for backend in &environment.backends {
+        html = html.and(backend_block(backend));
+    }
+    let state = device_state(report);
+    if !state.is_empty() {
+        html = html.and(element("h3").holding("The device while it was measured"));
+        html = html.and(element("ul").holding_all(state.into_iter().map(|line| element("li").holding(line))));
+    }
+    for grid in [floors(&environment.backends), clock_checks(&environment.backends)].into_iter().flatten() {
+        html = html.and(element("h3").holding(grid.title.as_str())).and(table::grid(&grid));
+    }
+    let settings = serde_json::to_string_pretty(&environment.settings).unwrap_or_default();
+    let summary = element("summary").holding("Settings of the run");
+    html.and(element("details").holding(summary).holding(element("pre").holding(settings)))
+}
+
+fn run(environment: &Environment) -> Vec<(Html, Html)> {
+    let command = environment.argv.join(" ");
+    let mut found = vec![
+        ("started".into(), environment.started.as_str().into()),
+        ("took".into(), time_text(environment.elapsed_s).into()),
+        ("command".into(), element("code").holding(command).into()),
+        ("gpubench".into(), version(environment).into()),
+    ];
+    let revision = environment.git_revision.as_deref();
+    found.extend(revision.map(|revision| ("revision of the folder".into(), revision.into())));
+    let variables = environment.variables.iter();
+    found.extend(
+        variables.map(|(name, value)| (element("code").holding(name.as_str()).into(), value.as_str().into())),
+    );
+    found
+}
+
+fn machine(environment: &Environment) -> Vec<(&'static str, String)> {
+    let host = &environment.host;
+    let gib = host.memory_bytes as f64 / f64::from(1u32 << 30);
+    let mut found = vec![
+        ("host", host.name.clone()),
+        ("system", host.os.clone()),
+        ("CPU", format!("{}, {} threads", host.cpu, host.threads)),
+        ("memory", format!("{gib:.0} GiB")),
+    ];
+    found.extend(settings_of(host));
+    found
+}
+
+/// What a backend says of itself, its libraries and its ceilings.
+fn backend_block(backend: &BackendState) -> Html {
+    let mut html = Html::from(element("h3").holding("Backend ").holding(backend.name.as_str()));
+    if !backend.available {
+        let reason = backend.reason.as_deref().unwrap_or("no reason given");
+        let fix = backend.fix.as_ref().map(|fix| format!(" Next: {fix}.")).unwrap_or_default();
+        return html.and(element("p").holding(format!("Not available: {reason}.{fix}")));
+    }
+    let plain = |value: &serde_json::Value| value.as_str().map_or(value.to_string(), String::from);
+    let description = backend.description.as_object().into_iter().flatten();
+    let mut known: Vec<(String, String)> = description
+        .filter(|(_, value)| !value.is_null() && !value.is_object())
+        .map(|(key, value)| (key.replace('_', " "), plain(value)))
+        .collect();
+    known.extend(backend.startup_s.map(|seconds| ("ready after".into(), time_text(seconds))));
+    html = html.and(facts(known));
+    if !backend.libraries.is_empty() {
+        html = html.and(libraries(&backend.libraries));
+    }
+    match &backend.ceilings {
+        Some(found) => html.and(ceilings(&backend.name, found)),
+        None => html,
+    }
+}
+
+fn libraries(found: &[Finding]) -> Element {
+    let row = |library: &Finding| {
+        let text = |text: &Option<String>| cell(text.as_deref().unwrap_or(NONE));
+        let path = classed("td", "path").holding(library.path.as_deref().unwrap_or(NONE));
+        element("tr").holding(cell(library.name.as_str())).holding(text(&library.version)).holding(path)
+    };
+    table::table("libraries", &[words("library"), words("version"), words("path")], found.iter().map(row))
+}
+
+/// The most that the backend's machine does, as it was measured.
+fn ceilings(backend: &str, found: &Ceilings) -> Html {
+    let rates = [("memory, read", found.read), ("memory, copy", found.copy), ("memory, triad", found.triad)];
+    let mut rows: Vec<(String, String)> = vec![];
+    let bytes = |rate: f64| format!("{} GB/s", three_digits(rate / 1e9));
+    rows.extend(rates.into_iter().filter_map(|(name, rate)| Some((name.into(), bytes(rate?)))));
+    let products = found.matmul.iter();
+    rows.extend(products.map(|(name, rate)| {
+        (format!("matrix product, {name}"), format!("{} TFLOP/s", three_digits(rate / 1e12)))
+    }));
+    for (name, rates) in [("upload", found.upload), ("download", found.download)] {
+        let Some(BusRates { pageable, pinned }) = rates else { continue };
+        rows.push((format!("{name}, pageable"), bytes(pageable)));
+        rows.push((format!("{name}, pinned"), bytes(pinned)));
+    }
+    let measured = match (found.measured.as_str(), found.cached) {
+        ("", _) => String::new(),
+        (when, false) => format!("Measured {when}."),
+        (when, true) => format!("Measured {when}, by an earlier run on this machine."),
+    };
+    Html::from(element("h4").holding(format!("What limits {backend}")))
+        .and(facts(rows))
+        .and(classed("p", "note").holding(measured))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::report::example;
+
+    #[test]
+    fn machine_backends_ceilings_and_settings_are_told() {
+        let mut report = example::full();
+        report.environment.backends[1].ceilings = Some(example::ceilings());
+        report.environment.backends[0].available = false;
+        (report.environment.backends[0].reason, report.environment.backends[0].fix) =
+            (Some("no BLAS".into()), Some("install one".into()));
+        let html = environment(&report).into_string();
+        for expected in [
+            "Intel(R) Xeon(R) Platinum 8480C, 16 threads",
+            "Not available: no BLAS. Next: install one.",
+            "matrix product, tf32",
+            "400 TFLOP/s",
+            "55.0 GB/s",
+            "Frequency governor",
+            "Floors of the clocks",
+            "&quot;sweeps&quot;",
+        ] {
+            assert!(html.contains(expected), "{expected}\n{html}");
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! A report as one page of HTML that needs nothing else: no network, no font of the system, no script to show all it
+//! holds. Knows reports and charts; touches no device.
+//!
+//! [`markup`] sees to it that no text of a report becomes markup; the page's own style and script are in `assets`.
+
+mod answer;
+mod charts;
+mod details;
+mod environment;
+pub mod markup;
+mod notes;
+mod part;
+mod rows;
+mod several;
+mod strip;
+mod table;
+mod themes;
+
+use gpubench_answer::machine::{host, machine};
+use gpubench_model::Side;
+use gpubench_model::report::Report;
+
+use crate::chart;
+use markup::{Element, Html, classed, element};
+use themes::Variables;
+
+const STYLES: [&str; 4] = [
+    include_str!("assets/page.css"),
+    include_str!("assets/tables.css"),
+    include_str!("assets/rows.css"),
+    include_str!("assets/print.css"),
+];
+const SCRIPT: &str = include_str!("assets/page.js");
+/// Chooses the theme before anything is painted.
+const THEME: &str = include_str!("assets/theme.js");
+
+/// Nothing may be fetched, whatever the page holds.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; \
+                      font-src data:";
+
+/// The page of one named report, or of several: then each has its part, under a table of all.
+///
+/// The same reports make the same bytes.
+///
+/// # Errors
+/// A chart cannot be drawn.
+pub fn page(members: &[(&str, &Report)]) -> anyhow::Result<String> {
+    let mut variables = Variables::default();
+    let content =
+        match members {
+            [(_, report)] => Html::from(classed("header", "title").holding(heading(report, "h1")))
+                .and(sections(report, "", &mut variables)?),
+            _ => several(members, &mut variables)?,
+        };
+    let title = match members {
+        [(_, report)] => versus(report),
+        _ => format!("{} reports", members.len()),
+    };
+    let body = element("body")
+        .holding(bar(members))
+        .holding(element("main").holding(content))
+        .holding(script(SCRIPT));
+    let html = element("html").with("lang", "en").holding(head(&title, &variables)).holding(body);
+    Ok(format!("<!DOCTYPE html>\n{}\n", Html::from(html).into_string()))
+}
+
+fn head(title: &str, variables: &Variables) -> Element {
+    let meta =
+        |name: &'static str, content: &str| element("meta").with("name", name).with("content", content);
+    let styles = STYLES.into_iter().map(str::to_owned);
+    let styles = [chart::font_faces(), variables.style()].into_iter().chain(styles);
+    element("head")
+        .holding(element("meta").with("charset", "utf-8"))
+        .holding(element("meta").with("http-equiv", "Content-Security-Policy").with("content", POLICY))
+        .holding(meta("viewport", "width=device-width, initial-scale=1"))
+        .holding(meta("color-scheme", "light dark"))
+        .holding(meta("generator", concat!("gpubench ", env!("CARGO_PKG_VERSION"))))
+        .holding(element("title").holding(format!("gpubench: {title}")))
+        .holding(script(THEME))
+        .holding(element("style").holding_all(styles.map(Html::trusted)))
+}
+
+fn script(source: &str) -> Element {
+    element("script").holding(Html::trusted(source))
+}
+
+/// The parts of a report, in the order in which they are read.
+const SECTIONS: [(&str, &str); 7] = [
+    ("answer", "Answer"),
+    ("overview", "Overview"),
+    ("charts", "Charts"),
+    ("rows", "Every row"),
+    ("environment", "Environment"),
+    ("method", "Method"),
+    ("warnings", "Warnings"),
+];
+
+/// The bar at the top: name, ways to the parts, and the switch of the theme.
+fn bar(members: &[(&str, &Report)]) -> Element {
+    let nav = element("nav").with("aria-label", "parts of the page");
+    let nav = match members {
+        [_] => nav.holding_all(parts("")),
+        _ => {
+            let links = members.iter().enumerate().map(|(index, (name, _))| link(&member_id(index), name));
+            nav.with("data-chooser", "1").holding(link("all", "All")).holding_all(links)
+        }
+    };
+    let switch = element("button").with("type", "button").with("id", "theme").with("hidden", "hidden");
+    let name = classed("span", "brand").holding("gpubench");
+    classed("div", "bar").holding(name).holding(nav).holding(switch.holding("Dark"))
+}
+
+fn link(to: &str, text: &str) -> Element {
+    element("a").with("href", &format!("#{to}")).holding(text)
+}
+
+/// The ways to the parts of a report whose identifiers begin with `prefix`.
+fn parts(prefix: &str) -> impl Iterator<Item = Element> {
+    SECTIONS.iter().map(move |(id, text)| link(&format!("{prefix}{id}"), text))
+}
+
+fn member_id(index: usize) -> String {
+    format!("m{}", index + 1)
+}
+
+fn several(members: &[(&str, &Report)], variables: &mut Variables) -> anyhow::Result<Html> {
+    let title = element("h1").holding(format!("{} reports", members.len()));
+    let all = element("section").with("id", "all").holding(element("h2").holding("Overview"));
+    let mut html = Html::from(classed("header", "title").holding(title));
+    html = html.and(all.holding(several::comparison(members)));
+    for (index, (name, report)) in members.iter().enumerate() {
+        let (id, prefix) = (member_id(index), format!("{}-", member_id(index)));
+        let ways = classed("nav", "parts").with("aria-label", &format!("parts of {name}"));
+        let title = classed("header", "title")
+            .holding(classed("p", "name").holding(*name))
+            .holding(heading(report, "h2"))
+            .holding(ways.holding_all(parts(&prefix)));
+        let member = classed("article", "member").with("id", &id);
+        html = html.and(member.holding(title).holding(sections(report, &prefix, variables)?));
+    }
+    Ok(html)
+}
+
+/// What was compared with what, when and by which program.
+fn heading(report: &Report, level: &'static str) -> Html {
+    let environment = &report.environment;
+    let revision =
+        environment.gpubench_revision.as_deref().map(|text| text.chars().take(12).collect::<String>());
+    let revision = revision.map(|revision| format!(" ({revision})")).unwrap_or_default();
+    let started = environment.started.get(..16).unwrap_or(&environment.started).replace('T', ", ");
+    let rows = report.rows.len();
+    let cells = if rows == 1 { "cell" } else { "cells" };
+    let line = format!(
+        "{started} UTC · {rows} {cells} in {} · gpubench {}{revision}",
+        gpubench_model::report::quantity::time_text(environment.elapsed_s),
+        environment.gpubench_version
+    );
+    Html::from(element(level).holding(versus(report))).and(classed("p", "when").holding(line))
+}
+
+/// `NVIDIA H200 against Intel Xeon, 16 threads`, or the one side there is.
+fn versus(report: &Report) -> String {
+    match [Side::Gpu, Side::Cpu].map(|side| machine(report, side)) {
+        [Some(gpu), Some(cpu)] => format!("{gpu} against {cpu}"),
+        [Some(one), None] | [None, Some(one)] => one,
+        [None, None] => host(report),
+    }
+}
+
+/// The parts of a report; identifiers begin with `prefix`.
+fn sections(report: &Report, prefix: &str, variables: &mut Variables) -> anyhow::Result<Html> {
+    let contents = [
+        answer::in_words(report),
+        answer::overview(report).and(answer::first_use(report)),
+        charts::charts(report, variables)?,
+        rows::rows(report, prefix),
+        environment::environment(report),
+        notes::method(report),
+        notes::warnings(report, prefix),
+    ];
+    let section = |((id, title), content): ((&str, &str), Html)| {
+        let content = if content.is_empty() {
+            classed("p", "note").holding("Nothing to show.").into()
+        } else {
+            content
+        };
+        let title = element("h2").holding(title);
+        element("section")
+            .with("id", &format!("{prefix}{id}"))
+            .with("data-part", id)
+            .holding(title)
+            .holding(content)
+    };
+    Ok(SECTIONS.into_iter().zip(contents).map(section).collect())
+}
+
+#[cfg(test)]
+mod tests;

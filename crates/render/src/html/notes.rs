@@ -1,0 +1,147 @@
+//! What to know beside the figures: how they were taken, and what lowers the trust in them.
+
+use gpubench_model::report::{Report, Row};
+
+use super::markup::{Element, Html, classed, element};
+use super::rows::anchor;
+use crate::export::cautions::{self, Caution, cautions};
+use crate::export::method::method as sentences;
+use crate::export::problems::{Group, ended_early, groups, summary};
+
+/// What a figure means that is taken in this way, whatever the report.
+const MEANINGS: [(&str, &str); 6] = [
+    (
+        "Sample",
+        "One execution of the op between two readings of a clock, or the mean of a batch where one is too short for the \
+         clock; nothing is allocated, planned, compiled or copied in between.",
+    ),
+    (
+        "Time",
+        "The median of the samples after warm-up, by the device's own clock on a GPU, by the host's on a CPU.",
+    ),
+    ("Kernel speed-up", "CPU's time over the GPU's by those clocks: the work alone."),
+    (
+        "Resident speed-up",
+        "By the host's clock from the call until the answer is there, on the device: launching and waiting included.",
+    ),
+    ("End-to-end speed-up", "The same with copying the operands to the device and the answer back."),
+    (
+        "Limit",
+        "The nearer of what memory, arithmetic or the bus allows: the op's least bytes and its operations over the \
+         ceilings measured on this machine. Above 100 % the data stayed in a cache.",
+    ),
+];
+
+/// How the figures were taken.
+pub fn method(report: &Report) -> Html {
+    let meaning = |(name, text): (&'static str, &'static str)| {
+        element("div").holding(element("dt").holding(name)).holding(element("dd").holding(text))
+    };
+    let lines = sentences(report, true).into_iter().map(|line| element("li").holding(line));
+    let always = [
+        "Every answer was checked in float64 before it was timed; a wrong answer has no time.",
+        "From which size: the interval holds the sizes at which the 95 % interval of the speed-up, measured or \
+         interpolated between sizes, holds 1. No side is named faster where it does.",
+    ];
+    let always = always.into_iter().map(|line| element("li").holding(line));
+    Html::from(classed("dl", "meanings").holding_all(MEANINGS.map(meaning)))
+        .and(element("ul").holding_all(lines.chain(always)))
+}
+
+/// Warnings of the run, reservations about times by kind, and cells without a time by reason; `prefix` is what the
+/// identifiers of rows begin with.
+pub fn warnings(report: &Report, prefix: &str) -> Html {
+    let of_run = &report.environment.warnings;
+    let mut html = Html::new();
+    if let Some(line) = ended_early(report) {
+        html = html.and(element("p").holding(format!("The run {line}.")));
+    }
+    if !of_run.is_empty() {
+        let item =
+            |text: &str, next: &str| element("li").holding(format!("{text}. ")).holding(next_step(next));
+        let items = of_run.iter().map(|warning| item(&warning.text, &warning.next));
+        html = html
+            .and(element("h3").holding("Of the run"))
+            .and(classed("ul", "reservations").holding_all(items));
+    }
+    let found = cautions(report, true);
+    if !found.is_empty() {
+        let told = cautions::summary(report, true).map(|text| format!("{text}.")).unwrap_or_default();
+        html = html.and(element("h3").holding("Of times")).and(element("p").holding(told));
+        html = html.and(list(found.iter().map(|caution| about(report, caution, prefix))));
+    }
+    if let Some(told) = summary(report) {
+        html = html
+            .and(element("h3").holding("Cells without a time"))
+            .and(element("p").holding(format!("{told}.")));
+        html = html.and(list(groups(report).iter().map(|group| without(report, group, prefix))));
+    }
+    if html.is_empty() {
+        element("p").holding("None: every cell was measured, and nothing disturbed it.").into()
+    } else {
+        html
+    }
+}
+
+fn list(items: impl Iterator<Item = Element>) -> Element {
+    classed("ul", "reservations").holding_all(items)
+}
+
+fn next_step(next: &str) -> Element {
+    classed("span", "next").holding(format!("Next: {next}."))
+}
+
+fn about(report: &Report, caution: &Caution<'_>, prefix: &str) -> Element {
+    let item = element("li").holding(element("b").holding(caution.name()));
+    let item = item.holding(format!(", {}: {}. ", caution.count(), caution.text()));
+    let rows = caution.cells.iter().map(|(row, _)| *row);
+    item.holding(next_step(&caution.worst().next)).holding(links(report, rows, &caution.count(), prefix))
+}
+
+fn without(report: &Report, group: &Group<'_>, prefix: &str) -> Element {
+    let item = element("li").holding(element("b").holding(group.outcome.name()));
+    let item = item.holding(format!(", {}: {}. ", group.count(), group.reason));
+    let item = match group.fix {
+        Some(fix) => item.holding(next_step(fix)),
+        None => item,
+    };
+    item.holding(links(report, group.rows.iter().copied(), &group.count(), prefix))
+}
+
+/// Links to the rows, the worst first.
+fn links<'a>(report: &Report, rows: impl Iterator<Item = &'a Row>, count: &str, prefix: &str) -> Element {
+    let link = |row: &Row| {
+        let to = format!("#{}", anchor(report, row, prefix));
+        element("li").holding(element("a").with("href", &to).holding(row.cell().to_string()))
+    };
+    let summary = element("summary").holding(count);
+    element("details").holding(summary).holding(classed("ul", "cells").holding_all(rows.map(link)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::report::example;
+
+    #[test]
+    fn warnings_are_grouped_by_kind_with_links_to_their_rows() {
+        let html = warnings(&example::full(), "m2-").into_string();
+        for expected in [
+            "the machine was busy",
+            "Next: close other programs and run again.",
+            "<b>spread</b>, 1 cell: half the 95 % interval",
+            "2 of 5 times have reservations.",
+            "<b>skipped</b>, 2 cells: mkl: not found",
+            "href=\"#m2-row-1\"",
+        ] {
+            assert!(html.contains(expected), "{expected}\n{html}");
+        }
+    }
+
+    #[test]
+    fn a_report_without_warnings_says_so() {
+        let report =
+            Report { rows: vec![example::measured("fft", 10, "cpu", "realfft", 1e-3)], ..example::empty() };
+        assert!(warnings(&report, "").into_string().contains("None: every cell was measured"));
+    }
+}

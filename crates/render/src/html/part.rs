@@ -1,0 +1,79 @@
+//! The cases that an overview tells in one line: one op, element type, cache state and density. Knows no markup but its
+//! heading.
+
+use gpubench_answer::cost::Kind;
+use gpubench_answer::crossover::{Crossover, crossovers};
+use gpubench_answer::words::largest;
+use gpubench_answer::{Comparison, Pair, Section, sections};
+use gpubench_model::case::density_text;
+use gpubench_model::report::Report;
+
+use super::markup::{Element, classed, element};
+use super::table::below;
+
+/// The cases of one op that differ in size alone.
+pub struct Part<'a> {
+    /// They, as a section of their own.
+    pub section: Section<'a>,
+    /// From which size on the GPU wins; empty where no case has both sides.
+    pub crossovers: Vec<Crossover>,
+}
+
+/// The parts of a report, in the order of its sections.
+pub fn parts(report: &Report) -> Vec<Part<'_>> {
+    sections(report).iter().flat_map(of_section).collect()
+}
+
+fn of_section<'a>(section: &Section<'a>) -> Vec<Part<'a>> {
+    let alike = section.comparisons.chunk_by(|a, b| a.density == b.density);
+    let part = |comparisons: &[Comparison<'a>]| {
+        let section = Section { comparisons: comparisons.to_vec(), ..section.clone() };
+        Part { crossovers: crossovers(&section), section }
+    };
+    alike.map(part).collect()
+}
+
+impl<'a> Part<'a> {
+    /// Whether another part is about the same cases, perhaps of another report.
+    pub fn is_like(&self, other: &Part<'_>) -> bool {
+        let key =
+            |part: &Part<'_>| (part.section.dtype, part.section.cache, part.density().map(f64::to_bits));
+        self.section.op == other.section.op && key(self) == key(other)
+    }
+
+    /// Share of stored entries of a sparse op.
+    pub fn density(&self) -> Option<f64> {
+        self.section.comparisons.first().and_then(|comparison: &Comparison<'_>| comparison.density)
+    }
+
+    /// The crossover of that kind.
+    pub fn crossover(&self, kind: Kind) -> Option<&Crossover> {
+        self.crossovers.iter().find(|crossover| crossover.kind == kind)
+    }
+
+    /// The largest size with both sides, and its pair.
+    pub fn largest(&self, kind: Kind) -> Option<(u64, Pair<'a>)> {
+        largest(&self.section.comparisons, kind)
+    }
+
+    /// The largest size of the table: that of the resident speed-up.
+    pub fn largest_n(&self) -> Option<u64> {
+        self.largest(Kind::Resident).map(|found| found.0)
+    }
+
+    /// The heading of its row: `matmul` over `f32, cold` and, `with_sizes`, `N = 100 to 10000`.
+    pub fn heading(&self, with_sizes: bool) -> Element {
+        let section = &self.section;
+        let density = self.density().map(|density| format!(", density {}", density_text(density)));
+        let what = format!("{}{}, {}", section.dtype, density.unwrap_or_default(), section.cache);
+        let heading = classed("th", "op").with("scope", "row").holding(element("b").holding(section.op));
+        let heading = heading.holding(below(what));
+        match section.comparisons.as_slice() {
+            [first, .., last] if with_sizes => {
+                heading.holding(below(format!("N = {} to {}", first.n, last.n)))
+            }
+            [only] if with_sizes => heading.holding(below(format!("N = {}", only.n))),
+            _ => heading,
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! The table of every row of a report, which a reader can sort, filter and open. Without its script it is a plain table.
+
+use std::collections::BTreeSet;
+
+use gpubench_answer::cost::Kind;
+use gpubench_answer::words::percent;
+use gpubench_answer::{Comparison, Section, has_both_caches, roof, sections};
+use gpubench_model::case::density_text;
+use gpubench_model::report::quantity::{error_text, spread_text, three_digits, time_within};
+use gpubench_model::report::{Outcome, Report, Row};
+use gpubench_ops as op;
+
+use super::details::details;
+use super::markup::{Element, Html, classed, element};
+use super::table::{Heading, NONE, below, cell, explained, figure, figures, framed, sortable, words};
+use crate::export::cautions::is_launch_bound;
+use crate::export::tables::{MARK, half_width};
+
+/// What the columns and cells of a report's table depend on.
+struct Sheet<'a> {
+    report: &'a Report,
+    densities: bool,
+    caches: bool,
+    limits: bool,
+}
+
+/// The controls and the table. `prefix` is what the identifiers of rows begin with.
+pub fn rows(report: &Report, prefix: &str) -> Html {
+    let sheet = Sheet {
+        report,
+        densities: sections(report).iter().any(Section::has_densities),
+        caches: has_both_caches(report),
+        limits: report.rows.iter().any(|row| roof::share(report, row).is_some()),
+    };
+    let headings = sheet.headings();
+    let head = headings
+        .iter()
+        .map(|heading| heading.cell().with("data-sort", if heading.figures { "number" } else { "text" }));
+    let head = element("thead").holding(element("tr").holding_all(head));
+    let mut bodies = vec![];
+    for section in sections(report) {
+        for comparison in &section.comparisons {
+            let best = best(comparison);
+            for row in ordered(comparison) {
+                let is_best = best.iter().any(|other| std::ptr::eq(*other, row));
+                bodies.push(sheet.body(row, is_best, headings.len(), prefix));
+            }
+        }
+    }
+    let count = bodies.len();
+    let table = classed("table", "rows").holding(head).holding_all(bodies);
+    controls(report, count).and(framed("every row", table))
+}
+
+/// The name of a row's place in the page.
+pub fn anchor(report: &Report, row: &Row, prefix: &str) -> String {
+    let index = report.rows.iter().position(|other| std::ptr::eq(other, row)).unwrap_or_default();
+    format!("{prefix}row-{index}")
+}
+
+/// The rows of a case, the fastest first; those without a time keep the order of the report, after the others.
+fn ordered<'a>(comparison: &Comparison<'a>) -> Vec<&'a Row> {
+    let mut ordered = comparison.rows.clone();
+    let time = |row: &Row| row.median_s().unwrap_or(f64::INFINITY);
+    ordered.sort_by(|a, b| time(a).total_cmp(&time(b)));
+    ordered
+}
+
+/// The best rows of a case by any kind of speed-up; every row of an op that does not ask which side is faster.
+fn best<'a>(comparison: &Comparison<'a>) -> Vec<&'a Row> {
+    let compares =
+        comparison.rows.first().and_then(|row| op::find(&row.case.op)).is_none_or(|op| op.compares_sides());
+    if !compares {
+        return comparison.rows.clone();
+    }
+    let pairs = Kind::ALL.into_iter().filter_map(|kind| comparison.pair(kind));
+    let pairs = pairs.flat_map(|pair| [pair.cpu, pair.gpu]);
+    [comparison.cpu, comparison.gpu].into_iter().flatten().chain(pairs).collect()
+}
+
+impl Sheet<'_> {
+    fn headings(&self) -> Vec<Heading> {
+        let mut headings = vec![words("op"), figures("N"), words("type")];
+        headings.extend(self.densities.then_some(figures("density")));
+        headings.extend(self.caches.then_some(words("cache")));
+        headings.extend([
+            words("backend"),
+            words("variant"),
+            explained("time", "median by the row's own clock"),
+            explained("±", "half the 95 % interval of the median, relative to it"),
+            words("grade"),
+            explained("host time", "median by the host's clock, launch and synchronisation included"),
+            explained("GFLOP/s", "the op's usual count of operations over the time"),
+            explained("GB/s", "the least bytes that must move over the time"),
+        ]);
+        if self.limits {
+            let help = "the least time that the machine's ceilings allow, over the time";
+            headings.extend([explained("% of limit", help), words("limit")]);
+        }
+        headings.extend([figures("error"), explained("bound", "the largest error of a right answer")]);
+        headings.push(words("outcome"));
+        headings
+    }
+
+    /// A row and its details, which move together.
+    fn body(&self, row: &Row, is_best: bool, columns: usize, prefix: &str) -> Element {
+        let name = format!("details of {}", row.cell());
+        let summary = element("summary").with("aria-label", &name).holding(row.case.op.as_str());
+        let opener = element("th").with("scope", "row").holding(element("details").holding(summary));
+        let opener = match row.case.density.filter(|_| !self.densities) {
+            Some(density) => opener.holding(below(format!("density {}", density_text(density)))),
+            None => opener,
+        };
+        let panel = element("td").with("colspan", &columns.to_string()).holding(details(self.report, row));
+        let body = element("tbody")
+            .with("id", &anchor(self.report, row, prefix))
+            .with("data-op", &row.case.op)
+            .with("data-backend", &row.backend)
+            .with("data-outcome", row.outcome.name());
+        let body = if is_best { body.with("data-best", "1") } else { body };
+        let first = element("tr").holding(opener).holding_all(self.case_cells(row));
+        let first = first.holding_all(self.variant_cells(row, is_best)).holding_all(self.time_cells(row));
+        let first = first.holding_all(self.rate_cells(row)).holding_all(verdict_cells(row));
+        body.holding(first).holding(classed("tr", "more").holding(panel))
+    }
+
+    fn case_cells(&self, row: &Row) -> Vec<Element> {
+        let case = &row.case;
+        let mut cells =
+            vec![sortable(Some(case.n as f64), |_| case.n.to_string()), cell(roof::precision(row))];
+        cells.extend(self.densities.then(|| sortable(case.density, density_text)));
+        cells.extend(self.caches.then(|| cell(row.cache.name())));
+        cells
+    }
+
+    fn variant_cells(&self, row: &Row, is_best: bool) -> [Element; 2] {
+        let variant = cell(row.variant_text());
+        let side = element("span").with("data-side", row.side.name()).holding(row.backend.as_str());
+        let mark = classed("span", "best").with("title", "best of its side for this case").holding("best");
+        [cell(side), if is_best { variant.holding(" ").holding(mark) } else { variant }]
+    }
+
+    fn time_cells(&self, row: &Row) -> Vec<Element> {
+        let execute = row.execute.as_ref();
+        let mark = if is_launch_bound(row) { MARK } else { "" };
+        let time = |seconds: f64| {
+            let half_width = execute.and_then(|execute| half_width(execute, Some(execute.ci95_s)));
+            format!("{}{mark}", time_within(seconds, half_width))
+        };
+        let host = |seconds: f64| {
+            let half_width = execute.and_then(|execute| half_width(execute, execute.host_ci95_s));
+            time_within(seconds, half_width)
+        };
+        let spread = execute.filter(|execute| execute.samples_s.len() > 1);
+        let grade = execute.and_then(|execute| execute.grade).map(|grade| grade.to_string());
+        let badge =
+            |grade: String| Html::from(classed("span", "grade").with("data-grade", &grade).holding(grade));
+        vec![
+            sortable(row.median_s(), time),
+            sortable(spread.map(|execute| execute.summary().relative_spread()), spread_text),
+            cell(grade.map_or(NONE.into(), badge)),
+            sortable(execute.map(|execute| execute.host_median_s), host),
+        ]
+    }
+
+    fn rate_cells(&self, row: &Row) -> Vec<Element> {
+        let median = row.median_s().filter(|median| *median > 0.0);
+        let rate = |work: f64| {
+            let rate = median.map(|median| work / median / 1e9).filter(|rate| *rate > 0.0);
+            sortable(rate, three_digits)
+        };
+        let mut cells = vec![rate(row.work.flop), rate(row.work.bytes)];
+        if self.limits {
+            let found = roof::share(self.report, row);
+            cells.push(sortable(found.map(|found| found.share), percent));
+            cells.push(cell(found.map_or(NONE, |found| found.roof.name())));
+        }
+        cells
+    }
+}
+
+/// The error, its bound, and what became of the row.
+fn verdict_cells(row: &Row) -> [Element; 3] {
+    let outcome =
+        classed("span", "outcome").with("data-outcome", row.outcome.name()).holding(row.outcome.name());
+    let outcome = cell(outcome);
+    let reason = row.reason.as_deref().filter(|_| row.outcome != Outcome::Measured);
+    let sizes = |error: f64| format!("{error:.1e}");
+    [
+        match row.error {
+            Some(error) => sortable(Some(error.value), |_| error_text(error)),
+            None => figure(NONE),
+        },
+        sortable(row.error.map(|error| error.bound), sizes),
+        match reason {
+            Some(reason) => outcome.holding(below(reason)),
+            None => outcome,
+        },
+    ]
+}
+
+/// What filters the table; hidden until the script can act on it.
+fn controls(report: &Report, count: usize) -> Html {
+    let choice = |name: &str, values: BTreeSet<&str>| {
+        let option = |value: &str| element("option").with("value", value).holding(value);
+        let any = element("option").with("value", "").holding(format!("any {name}"));
+        let select = element("select").with("data-filter", name).with("aria-label", name);
+        select.holding(any).holding_all(values.into_iter().map(option))
+    };
+    let rows = || report.rows.iter();
+    let search = element("input")
+        .with("type", "search")
+        .with("data-filter", "text")
+        .with("placeholder", "filter: matmul cublas 1000")
+        .with("aria-label", "filter rows by text");
+    let best = element("input").with("type", "checkbox").with("data-filter", "best");
+    let controls = classed("div", "controls")
+        .with("hidden", "hidden")
+        .holding(search)
+        .holding(choice("op", rows().map(|row| row.case.op.as_str()).collect()))
+        .holding(choice("backend", rows().map(|row| row.backend.as_str()).collect()))
+        .holding(choice("outcome", rows().map(|row| row.outcome.name()).collect()))
+        .holding(element("label").holding(best).holding(" best variants only"));
+    let told = format!("{count} {}", if count == 1 { "row" } else { "rows" });
+    Html::from(controls).and(classed("p", "count").with("aria-live", "polite").holding(told))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::case::Cache;
+    use gpubench_model::report::example;
+
+    #[test]
+    fn every_row_stands_in_the_table_with_its_reason() {
+        let report = example::full();
+        let html = rows(&report, "").into_string();
+        for index in 0..report.rows.len() {
+            assert_eq!(html.matches(&format!("id=\"row-{index}\"")).count(), 1, "{index}");
+        }
+        assert_eq!(html.matches("<tbody").count(), html.matches("class=\"more\"").count());
+        assert!(html.contains("mkl: not found") && html.contains("12.4 µs*"), "{html}");
+        assert!(
+            !html.contains("% of limit") && !html.contains(">cache</th>"),
+            "columns that tell nothing are left out"
+        );
+    }
+
+    #[test]
+    fn columns_that_tell_something_are_there() {
+        let mut report = example::full();
+        report.rows[0].cache = Cache::Hot;
+        report.rows[6].case.density = Some(0.5);
+        report.environment.backends[1].ceilings = Some(example::ceilings());
+        let html = rows(&report, "").into_string();
+        for heading in ["density", "cache", "% of limit"] {
+            assert!(html.contains(&format!(">{heading}</th>")), "{heading}");
+        }
+        assert!(html.contains("98 %</td><td>arithmetic</td>"));
+    }
+
+    #[test]
+    fn every_line_has_as_many_cells_as_there_are_headings() {
+        let html = rows(&example::full(), "").into_string();
+        let line = |text: &str| text.matches("<td").count() + text.matches("<th ").count();
+        let mut lines = html.split("<tr").skip(1).filter(|line| !line.starts_with(" class=\"more\""));
+        let count = line(lines.next().unwrap());
+        assert!(lines.all(|other| line(other) == count), "{html}");
+    }
+
+    #[test]
+    fn the_best_of_each_side_are_marked() {
+        let mut report = example::full();
+        report.rows.push(example::measured("matmul", 100, "cuda", "tiled", 1e-3));
+        let html = rows(&report, "").into_string();
+        let body = |index: usize| {
+            html.split("<tbody").find(|body| body.contains(&format!("\"row-{index}\""))).unwrap()
+        };
+        assert!(body(0).contains("data-best") && body(1).contains("data-best"));
+        assert!(!body(2).contains("data-best") && !body(9).contains("data-best"));
+    }
+}

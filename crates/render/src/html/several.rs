@@ -1,0 +1,66 @@
+//! Several reports on one page: who wins where, a column a report.
+
+use gpubench_answer::cost::Kind;
+use gpubench_answer::machine::machine;
+use gpubench_model::Side;
+use gpubench_model::report::Report;
+
+use super::answer::{KINDS, crossover_cell, speed_up_cell};
+use super::markup::{Element, Html, classed, element};
+use super::part::{Part, parts};
+use super::table::{NONE, figure, framed};
+
+/// Speed-ups at the largest size and crossover sizes of every report, for data that stays on the device and for data
+/// that is copied; nothing where no report has both sides.
+pub fn comparison(members: &[(&str, &Report)]) -> Html {
+    let of_each: Vec<Vec<Part<'_>>> = members.iter().map(|(_, report)| parts(report)).collect();
+    let mut lines: Vec<&Part<'_>> = vec![];
+    for part in of_each.iter().flatten().filter(|part| !part.crossovers.is_empty()) {
+        if !lines.iter().any(|line| line.is_like(part)) {
+            lines.push(part);
+        }
+    }
+    if lines.is_empty() {
+        return Html::new();
+    }
+    let tables = [Kind::Resident, Kind::EndToEnd].map(|kind| table(kind, members, &of_each, &lines));
+    tables.into_iter().collect::<Html>().and(classed("p", "note").holding(KINDS))
+}
+
+fn table(kind: Kind, members: &[(&str, &Report)], of_each: &[Vec<Part<'_>>], lines: &[&Part<'_>]) -> Html {
+    let title = match kind {
+        Kind::Kernel | Kind::Resident => "With the data on the device",
+        Kind::EndToEnd => "End to end, with the copies there and back",
+    };
+    let name = |(name, report): &(&str, &Report)| {
+        let heading = classed("th", "group").with("colspan", "2").with("scope", "colgroup").holding(*name);
+        let device = machine(report, Side::Gpu).unwrap_or_default();
+        heading.holding(super::table::below(device))
+    };
+    let pair =
+        ["speed-up", "from N ="].map(|text| classed("th", "figure").with("scope", "col").holding(text));
+    let first = element("th").with("rowspan", "2").with("scope", "col").holding("op");
+    let head = element("thead")
+        .holding(element("tr").holding(first).holding_all(members.iter().map(name)))
+        .holding(element("tr").holding_all(members.iter().flat_map(|_| pair.clone())));
+    let row = |line: &&Part<'_>| {
+        let cells = of_each.iter().flat_map(|parts| {
+            let part = parts.iter().find(|part| part.is_like(line));
+            cells(part, kind, line.largest_n())
+        });
+        element("tr").holding(line.heading(true)).holding_all(cells)
+    };
+    let body = element("tbody").holding_all(lines.iter().map(row));
+    let table = classed("table", "overview").holding(head).holding(body);
+    Html::from(element("h3").holding(title)).and(framed(title, table))
+}
+
+/// The speed-up of a report at its largest size, and from which size on the GPU wins.
+fn cells(part: Option<&Part<'_>>, kind: Kind, usual: Option<u64>) -> [Element; 2] {
+    let speed_up = part.and_then(|part| part.largest(kind));
+    let crossover = part.and_then(|part| part.crossover(kind));
+    [
+        speed_up.map_or_else(|| figure(NONE), |(n, pair)| speed_up_cell(n, &pair.speed_up, usual)),
+        crossover.map_or_else(|| figure(NONE), crossover_cell),
+    ]
+}

@@ -1,0 +1,102 @@
+//! Tables of the page: each scrolls inside its own frame, and every cell tells what it sorts by. Knows no report.
+
+use super::markup::{Element, Html, classed, element};
+use gpubench_text::grid::{Grid, Tone};
+
+/// What stands where a report tells nothing.
+pub const NONE: &str = "–";
+
+/// A heading of a column.
+#[derive(Clone, Copy, Debug)]
+pub struct Heading {
+    /// Its word or two.
+    pub text: &'static str,
+    /// Whether figures stand below it.
+    pub figures: bool,
+    /// What it means, where the word alone does not tell.
+    pub help: Option<&'static str>,
+}
+
+/// A heading over words.
+pub const fn words(text: &'static str) -> Heading {
+    Heading { text, figures: false, help: None }
+}
+
+/// A heading over figures.
+pub const fn figures(text: &'static str) -> Heading {
+    Heading { text, figures: true, help: None }
+}
+
+/// A heading over figures, with what they mean.
+pub const fn explained(text: &'static str, help: &'static str) -> Heading {
+    Heading { text, figures: true, help: Some(help) }
+}
+
+impl Heading {
+    /// The cell of the heading.
+    pub fn cell(&self) -> Element {
+        let cell = element("th").with("scope", "col").with_some("title", self.help).holding(self.text);
+        if self.figures { cell.with("class", "figure") } else { cell }
+    }
+}
+
+/// A cell of words.
+pub fn cell(content: impl Into<Html>) -> Element {
+    element("td").holding(content)
+}
+
+/// A cell with a figure, to the right.
+pub fn figure(text: impl Into<Html>) -> Element {
+    classed("td", "figure").holding(text)
+}
+
+/// A cell with a figure and what it sorts by; without a value there is a dash, which sorts last.
+pub fn sortable(value: Option<f64>, text: impl FnOnce(f64) -> String) -> Element {
+    match value.filter(|value| value.is_finite()) {
+        Some(value) => figure(text(value)).with("data-v", &format!("{value:e}")),
+        None => figure(NONE),
+    }
+}
+
+/// The smaller second line of a cell.
+pub fn below(text: impl Into<Html>) -> Element {
+    element("small").holding(text)
+}
+
+/// A table in a frame that scrolls where the page is narrower, also by the keyboard; `name` is what a reader of the
+/// screen says of it.
+pub fn framed(name: &str, table: Element) -> Element {
+    let frame = classed("div", "frame").with("tabindex", "0").with("role", "region").with("aria-label", name);
+    frame.holding(table)
+}
+
+/// A framed table of one row of headings.
+pub fn table(name: &str, headings: &[Heading], rows: impl IntoIterator<Item = Element>) -> Element {
+    let head = element("thead").holding(element("tr").holding_all(headings.iter().map(Heading::cell)));
+    framed(name, element("table").holding(head).holding(element("tbody").holding_all(rows)))
+}
+
+/// A table that other formats show too.
+pub fn grid(grid: &Grid) -> Element {
+    let headings: Vec<Heading> = grid
+        .columns
+        .iter()
+        .map(|column| Heading { text: column.heading, figures: column.figures, help: None })
+        .collect();
+    let rows = grid.rows.iter().map(|fields| {
+        let cells = fields.iter().zip(&headings).map(|(field, heading)| {
+            let made = if heading.figures { figure(field.text.as_str()) } else { cell(field.text.as_str()) };
+            if field.tone == Tone::Wrong { made.with("data-tone", "wrong") } else { made }
+        });
+        element("tr").holding_all(cells)
+    });
+    table(&grid.title, &headings, rows)
+}
+
+/// Names and what is known of each.
+pub fn facts<N: Into<Html>, V: Into<Html>>(facts: impl IntoIterator<Item = (N, V)>) -> Element {
+    let pair = |(name, fact): (N, V)| {
+        element("div").holding(element("dt").holding(name)).holding(element("dd").holding(fact))
+    };
+    classed("dl", "facts").holding_all(facts.into_iter().map(pair))
+}
