@@ -90,7 +90,7 @@ impl fmt::Display for Cache {
 /// One problem: an op at one size, element type and density. Knows no backend.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
-    /// Name of the op in [`crate::OPS`].
+    /// Name of the op in the ops' list.
     pub op: String,
     /// Side of the square operands, at least 1.
     pub n: u64,

@@ -10,7 +10,7 @@ pub struct Sample {
     /// Host clock, until the call that enqueues the work returned, where the work goes on after that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enqueue_s: Option<f64>,
-    /// Device clock: `events_s` less the constant that the events themselves cost (see [`Floors`]).
+    /// Device clock: `events_s` less the constant that the events themselves cost (see [`Floors`](crate::Floors)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_s: Option<f64>,
     /// Device clock as the two events around the work read it.
