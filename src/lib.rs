@@ -8,11 +8,8 @@
 pub mod backend;
 pub mod cli;
 pub mod doctor;
-pub mod executor;
-pub mod observe;
 pub mod plan;
 pub mod settings;
-pub mod worker;
 
 pub use gpubench_answer as answer;
 pub use gpubench_compare::{baseline, compare, fleet, trend};
@@ -20,3 +17,4 @@ pub use gpubench_host::{processors, user_cache};
 pub use gpubench_model::{case, data, error, measure, report};
 pub use gpubench_ops as op;
 pub use gpubench_render::{chart, export, html};
+pub use gpubench_runner::{executor, observe, worker};

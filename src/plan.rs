@@ -9,10 +9,9 @@ use gpubench_text::words;
 
 use crate::backend::{BACKENDS, Side, Variant, fewer_threads, on_threads};
 use crate::case::{Case, Cell};
-use crate::measure::sampling::Sampling;
+use crate::executor::PlannedCell;
 use crate::op::OPS;
 use crate::settings::{Settings, Sweep};
-use crate::worker::WorkerId;
 
 /// More cells than a run of weeks could measure.
 const MOST_CELLS: u128 = 1_000_000;
@@ -22,28 +21,6 @@ const MOST_CELLS: u128 = 1_000_000;
 pub struct Plan {
     /// The cells; at least one.
     pub cells: Vec<PlannedCell>,
-}
-
-/// One cell of a plan.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PlannedCell {
-    /// The cell.
-    pub cell: Cell,
-    /// Its variant.
-    pub variant: Variant,
-    /// How it is sampled.
-    pub sampling: Sampling,
-}
-
-impl PlannedCell {
-    /// The worker that runs it.
-    pub fn worker(&self) -> WorkerId {
-        WorkerId {
-            backend: self.cell.backend.clone(),
-            threads: fewer_threads(&self.cell.variant),
-            library: self.variant.library.as_deref().map(str::to_owned),
-        }
-    }
 }
 
 /// A backend's name and all its variants.
@@ -57,8 +34,8 @@ pub struct Table {
 impl Plan {
     /// The cells that `settings` ask for; an error, with what to change, when there is none.
     pub fn of(settings: &Settings) -> Result<Plan> {
-        let mut tables = Vec::with_capacity(BACKENDS.len());
-        for registered in BACKENDS {
+        let mut tables = Vec::with_capacity(BACKENDS.iter().len());
+        for registered in BACKENDS.iter() {
             match (registered.variants)(&settings.options) {
                 Ok(variants) => tables.push(Table { backend: registered.name, variants }),
                 Err(error) if settings.backends.iter().any(|name| name == registered.name) => {

@@ -92,7 +92,7 @@ fn chosen(devices: &Devices, settings: &Settings, plan: &Plan) -> Result<Vec<u32
     let mut most = None;
     let mut missing = vec![];
     for backend in backends {
-        match executor::device_count(backend, &settings.options, settings.isolate) {
+        match executor::device_count(backend, crate::backend::BACKENDS, &settings.options, settings.isolate) {
             Ok(count) => most = most.max(Some(count)),
             Err(why) => {
                 let fix = why.fix.map(|fix| format!(" ({fix})")).unwrap_or_default();

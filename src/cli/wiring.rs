@@ -23,6 +23,7 @@ pub fn measure(settings: &Settings, plan: Plan) -> Result<Finished> {
         Destination::Stdout => None,
     };
     let run = executor::Run {
+        registry: crate::backend::BACKENDS,
         cells: plan.cells,
         options: settings.options.clone(),
         seed: settings.seed,
@@ -129,5 +130,5 @@ pub fn doctor(json: bool, options: &Options) -> Result<()> {
 
 /// Serves a backend on stdin and stdout.
 pub fn worker(backend: &str) -> ExitCode {
-    worker::serve::main(backend)
+    worker::serve::main(backend, crate::backend::BACKENDS)
 }

@@ -28,12 +28,12 @@ pub fn start() -> Option<Box<dyn Backend>> {
 }
 
 pub fn start_with(options: &Options) -> Option<Box<dyn Backend>> {
-    let started = (backend::find("cuda").unwrap().start)(options);
+    let started = (backend::BACKENDS.find("cuda").unwrap().start)(options);
     started.map_err(|missing| skipped("cuda", &missing.reason)).ok()
 }
 
 pub fn variants() -> Vec<Variant> {
-    (backend::find("cuda").unwrap().variants)(&Options::default()).unwrap()
+    (backend::BACKENDS.find("cuda").unwrap().variants)(&Options::default()).unwrap()
 }
 
 pub fn case(variant: &Variant, n: u64, dtype: DType) -> Case {

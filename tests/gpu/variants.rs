@@ -188,7 +188,7 @@ fn an_ordinal_beyond_the_devices_is_refused_with_their_count() {
         return;
     }
     let options = Options { device: 4096, ..Options::default() };
-    let missing = (backend::find("cuda").unwrap().start)(&options).err().unwrap();
+    let missing = (backend::BACKENDS.find("cuda").unwrap().start)(&options).err().unwrap();
     assert!(missing.reason.contains("no CUDA device 4096"), "{}", missing.reason);
     assert!(missing.fix.is_some());
 }

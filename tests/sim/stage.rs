@@ -40,7 +40,7 @@ pub fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dtypes: &[
     let path = folder.join("script.toml");
     std::fs::write(&path, script).unwrap();
     let options = Options { sim: Some(path), ..Options::default() };
-    let variants = (backend::find("sim").unwrap().variants)(&options).unwrap();
+    let variants = (backend::BACKENDS.find("sim").unwrap().variants)(&options).unwrap();
     let sampling = Sampling { samples: Some(10), ..Sampling::default() };
     let mut cells = vec![];
     for op in OPS.iter().filter(|op| ops.contains(&op.name())) {
@@ -54,6 +54,7 @@ pub fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dtypes: &[
         }
     }
     Run {
+        registry: backend::BACKENDS,
         cells,
         options,
         seed: 42,

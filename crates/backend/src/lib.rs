@@ -55,6 +55,42 @@ pub struct Registration {
     pub findings: fn(options: &Options) -> Vec<Finding>,
 }
 
+/// The backends of a program, in the order reports use.
+#[derive(Clone, Copy)]
+pub struct Registry(&'static [Registration]);
+
+impl Registry {
+    /// A program's backends.
+    pub const fn new(backends: &'static [Registration]) -> Self {
+        Registry(backends)
+    }
+
+    /// Every backend.
+    pub fn iter(self) -> std::slice::Iter<'static, Registration> {
+        self.0.iter()
+    }
+
+    /// The backend of that name.
+    pub fn find(self, name: &str) -> Option<&'static Registration> {
+        self.iter().find(|backend| backend.name == name)
+    }
+}
+
+impl IntoIterator for Registry {
+    type Item = &'static Registration;
+    type IntoIter = std::slice::Iter<'static, Registration>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.iter().map(|backend| backend.name)).finish()
+    }
+}
+
 /// The libraries that need a worker each for the variants of a backend, in the order of its table; none where the
 /// variants cannot be listed.
 pub fn libraries(backend: &Registration, options: &Options) -> Vec<String> {

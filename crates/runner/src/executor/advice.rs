@@ -1,0 +1,134 @@
+//! What the user should know of a run as a whole, with the next step.
+
+use gpubench_backend::Arithmetic;
+use gpubench_model::measure::stopping::Reason;
+use gpubench_model::report::RunWarning;
+use gpubench_model::report::quantity::spread_text;
+
+use super::course::Course;
+
+/// A cell whose interval stayed wider than was asked for.
+#[derive(Clone, Debug)]
+pub struct Wide {
+    cell: String,
+    width: f64,
+    /// Whether more time would have helped.
+    out_of_time: bool,
+}
+
+/// Wide cells that are named; the rest is counted.
+const NAMED: usize = 3;
+/// How many times its budget a run may take without a word.
+const OVERRUN: f64 = 1.1;
+/// How many times as long the same arithmetic takes on one processor as on another, from which on they count as unlike.
+const UNLIKE: f64 = 1.25;
+/// Runnable processes a processor from which on a machine counts as busy.
+pub const BUSY: f64 = 0.25;
+
+impl Wide {
+    /// The cell, when it was given up before it was precise.
+    pub fn of(course: &Course<'_>) -> Option<Wide> {
+        let execute = course.row.execute.as_ref()?;
+        let target = course.planned.sampling.precision(course.planned.variant.side);
+        let width = execute.summary().relative_spread();
+        let wide = execute.stopped != Some(Reason::Fixed) && width > target;
+        let out_of_time = execute.stopped == Some(Reason::OutOfTime);
+        wide.then(|| Wide { cell: course.planned.cell.to_string(), width, out_of_time })
+    }
+}
+
+/// What is known of a machine when a run starts, as far as the system and the CPU's worker tell.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Machine {
+    /// Runnable processes a processor.
+    pub load: Option<f64>,
+    /// The same arithmetic on all threads at once.
+    pub arithmetic: Option<Arithmetic>,
+}
+
+/// The warnings of a run on that machine. `budget` has the seconds it was to take and those it took.
+pub fn of_run(wide: &[Wide], budget: Option<[f64; 2]>, machine: Machine) -> Vec<RunWarning> {
+    let mut warnings = vec![];
+    if let Some(load) = machine.load.filter(|load| *load > BUSY) {
+        warnings.push(RunWarning {
+            text: format!(
+                "the machine was busy when the run started: {load:.1} runnable processes a processor"
+            ),
+            next: "close other programs and run again; the load is an average over the last minute".into(),
+        });
+    }
+    if let Some(times) = machine.arithmetic.map(|arithmetic| arithmetic.unevenness()).filter(|t| *t > UNLIKE)
+    {
+        warnings.push(RunWarning {
+            text: format!(
+                "the same arithmetic took {times:.1} times as long on one processor as on another when the run started"
+            ),
+            next: "CPU times may differ by as much from run to run: close other programs, bind gpubench to processors \
+                   of one kind with taskset, or give a virtual machine cores of its own"
+                .into(),
+        });
+    }
+    if let Some([asked, took]) = budget.filter(|[asked, took]| *took > OVERRUN * asked) {
+        warnings.push(RunWarning {
+            text: format!(
+                "the run took {took:.0} s of a budget of {asked:.0} s: each cell takes its fewest samples"
+            ),
+            next: "raise --budget, or name fewer or smaller cells".into(),
+        });
+    }
+    if budget.is_some() && !wide.is_empty() {
+        let mut widest: Vec<&Wide> = wide.iter().collect();
+        widest.sort_by(|a, b| b.width.total_cmp(&a.width));
+        let named =
+            widest.iter().take(NAMED).map(|wide| format!("{} ±{}", wide.cell, spread_text(wide.width)));
+        let named = named.collect::<Vec<_>>().join(", ");
+        let more =
+            if wide.len() > NAMED { format!(" and {} more", wide.len() - NAMED) } else { String::new() };
+        let cells = if wide.len() == 1 { "1 cell".into() } else { format!("{} cells", wide.len()) };
+        warnings.push(RunWarning {
+            text: format!("{cells} stayed wider than the precision asked for: {named}{more}"),
+            next: match wide.iter().any(|wide| wide.out_of_time) {
+                true => "raise --budget, or ask for less with --precision".into(),
+                false => "ask for less with --precision: more samples no longer help".into(),
+            },
+        });
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_cells_are_named_widest_first_and_only_with_a_budget() {
+        let wide: Vec<Wide> = (1..=5)
+            .map(|k| Wide { cell: format!("cell{k}"), width: 0.01 * f64::from(k), out_of_time: k == 1 })
+            .collect();
+        assert!(of_run(&wide, None, Machine::default()).is_empty());
+        let found = of_run(&wide, Some([10.0, 10.5]), Machine { load: Some(0.1), ..Machine::default() });
+        let expected = "5 cells stayed wider than the precision asked for: \
+                        cell5 ±5.0%, cell4 ±4.0%, cell3 ±3.0% and 2 more";
+        assert_eq!(found.iter().map(|w| w.text.as_str()).collect::<Vec<_>>(), [expected]);
+        assert!(found[0].next.contains("--budget"));
+        assert!(of_run(&wide[1..], Some([10.0, 9.0]), Machine::default())[0].next.contains("no longer help"));
+        assert!(
+            of_run(&[], Some([10.0, 167.0]), Machine::default())[0]
+                .text
+                .contains("167 s of a budget of 10 s")
+        );
+    }
+
+    #[test]
+    fn a_busy_machine_and_unlike_processors_are_told() {
+        let texts = |load, slowest_s| {
+            let arithmetic = Some(Arithmetic { fastest_s: 1.0, slowest_s });
+            let found = of_run(&[], None, Machine { load: Some(load), arithmetic });
+            found.into_iter().map(|warning| warning.text).collect::<Vec<_>>()
+        };
+        assert!(texts(0.25, 1.25).is_empty());
+        assert!(texts(1.5, 1.0)[0].contains("1.5 runnable processes a processor"));
+        assert!(texts(0.0, 1.62)[0].contains("took 1.6 times as long on one processor"));
+        assert_eq!(texts(1.5, 1.62).len(), 2);
+    }
+}

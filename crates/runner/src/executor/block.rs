@@ -1,0 +1,68 @@
+//! Blocks: neighbouring cells of the plan whose jobs are held at the same time, so that they can be sampled in turn.
+//! Cells of one case stay together.
+
+use std::ops::Range;
+
+use gpubench_ops as op;
+
+use super::PlannedCell;
+
+/// Bytes that the jobs of a block may take by estimate, whatever the machine has.
+const MOST_BYTES: u128 = 8 << 30;
+/// What a job takes beside its operands: library handles, workspaces, plans.
+const JOB_BYTES: u128 = 64 << 20;
+
+/// Splits the plan. `free` is the host memory that may be used; a block takes at most a quarter of it.
+///
+/// A case that exceeds the limit alone is a block of its own.
+pub fn blocks(cells: &[PlannedCell], free: Option<u128>) -> Vec<Range<usize>> {
+    let limit = free.map_or(MOST_BYTES, |free| MOST_BYTES.min(free / 4));
+    let mut blocks: Vec<Range<usize>> = Vec::new();
+    let mut held = 0;
+    for case in cases(cells) {
+        let needed: u128 = cells[case.clone()].iter().map(bytes).sum();
+        match blocks.last_mut() {
+            Some(block) if held + needed <= limit => {
+                block.end = case.end;
+                held += needed;
+            }
+            _ => {
+                blocks.push(case);
+                held = needed;
+            }
+        }
+    }
+    blocks
+}
+
+/// Runs of neighbouring cells with the same case.
+pub fn cases(cells: &[PlannedCell]) -> impl Iterator<Item = Range<usize>> {
+    let mut start = 0;
+    cells.chunk_by(|a, b| a.cell.case == b.cell.case).map(move |run| {
+        let range = start..start + run.len();
+        start = range.end;
+        range
+    })
+}
+
+fn bytes(planned: &PlannedCell) -> u128 {
+    let case = &planned.cell.case;
+    JOB_BYTES + op::find(&case.op).map_or(0, |op| op.footprint(case))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::executor::course::tests::planned;
+
+    #[test]
+    fn cells_of_a_case_share_a_block_and_large_cases_stand_alone() {
+        let cells: Vec<PlannedCell> =
+            [(100, "a"), (100, "b"), (200, "a"), (20_000, "a"), (20_000, "b"), (300, "a")]
+                .map(|(n, variant)| planned(n, variant))
+                .to_vec();
+        assert_eq!(blocks(&cells, Some(4 << 30)), [0..3, 3..5, 5..6]);
+        assert_eq!(blocks(&cells, Some(0)), [0..2, 2..3, 3..5, 5..6]);
+        assert_eq!(blocks(&[], None), Vec::<Range<usize>>::new());
+    }
+}

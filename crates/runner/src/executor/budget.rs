@@ -1,0 +1,92 @@
+//! The time of a whole run, where the user set one: each block gets its share, and what the base rounds leave of it
+//! goes to the cells whose intervals are widest.
+
+use gpubench_model::measure::sampling::{HARD_FACTOR, Sampling};
+use gpubench_model::measure::stats::relative_half_width;
+use gpubench_model::measure::stopping::{Reason, Rule};
+
+use super::course::Course;
+
+/// Seconds that the whole run should take.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget(pub f64);
+
+/// Share of the base time of a cell that one extra round takes.
+const SLICE: f64 = 0.25;
+/// Base times that must be left of a cell's limit for it to get another round.
+const MARGIN: f64 = 1.0;
+
+impl Budget {
+    /// What the next `cells` of the `left` cells of the run may spend, in seconds, when it has spent `spent_s`.
+    pub fn share(self, spent_s: f64, cells: usize, left: usize) -> f64 {
+        (self.0 - spent_s).max(0.0) * cells as f64 / left.max(cells).max(1) as f64
+    }
+}
+
+/// The rule of a cell's base rounds when each cell may spend `share_s` seconds.
+pub fn base(mut rule: Rule, share_s: f64) -> Rule {
+    rule.max_time_s = rule.max_time_s.min(share_s);
+    rule.hard_time_s = rule.hard_time_s.min(HARD_FACTOR * rule.max_time_s);
+    rule
+}
+
+/// The rule of one more round for a cell that has spent `spent_s` so far.
+pub fn extra(sampling: &Sampling, mut rule: Rule, spent_s: f64) -> Rule {
+    rule.max_time_s = spent_s + SLICE * sampling.max_time_s;
+    rule.hard_time_s = rule.hard_time_s.max(rule.max_time_s);
+    rule
+}
+
+/// The cell whose interval exceeds its target by the most among those that more samples can help.
+pub fn widest(courses: &[Course<'_>]) -> Option<usize> {
+    let excess = |course: &Course<'_>| {
+        // Another round must not run into the limit of the cell, and lose what it has.
+        let fits = course.left.as_secs_f64() > MARGIN * course.planned.sampling.max_time_s;
+        let open = course.series.stopped == Some(Reason::OutOfTime) && !course.has_ended() && fits;
+        open.then(|| {
+            let target = course.planned.sampling.precision(course.planned.variant.side);
+            relative_half_width(&course.series.seconds()) / target
+        })
+    };
+    let wide = courses.iter().enumerate().filter_map(|(at, course)| Some((at, excess(course)?)));
+    wide.filter(|(_, excess)| *excess > 1.0).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::executor::course::tests::planned;
+    use gpubench_backend::Sample;
+    use std::time::Duration;
+
+    #[test]
+    fn a_share_is_what_is_left_split_evenly_over_the_cells_to_come() {
+        let budget = Budget(100.0);
+        assert_eq!(budget.share(0.0, 5, 10), 50.0);
+        assert_eq!(budget.share(60.0, 5, 5), 40.0);
+        assert_eq!(budget.share(160.0, 5, 5), 0.0);
+    }
+
+    #[test]
+    fn the_widest_open_cell_is_next_and_settled_ones_are_left_alone() {
+        let planned = planned(2, "a");
+        let course = |spread: f64, stopped| {
+            let mut course = Course::new(0, &planned, Duration::from_secs(60));
+            let times = (0..12).map(|k| Sample::of_host(1.0 + spread * f64::from(k)));
+            course.series.samples = times.collect();
+            course.series.stopped = Some(stopped);
+            course
+        };
+        let mut courses = vec![
+            course(0.01, Reason::OutOfTime),
+            course(0.05, Reason::OutOfTime),
+            course(0.5, Reason::Plateau),
+            course(0.0, Reason::OutOfTime),
+        ];
+        assert_eq!(widest(&courses), Some(1));
+        courses[1].series.stopped = Some(Reason::Precise);
+        assert_eq!(widest(&courses), Some(0));
+        courses.truncate(0);
+        assert_eq!(widest(&courses), None);
+    }
+}

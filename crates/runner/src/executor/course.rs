@@ -1,0 +1,211 @@
+//! The course of one cell through a run: what is known of it so far, from nothing to its row.
+
+use std::time::Duration;
+
+use gpubench_model::case::Cell;
+use gpubench_model::error::Unavailable;
+use gpubench_model::measure::stopping::Reason;
+use gpubench_model::report::{self, Outcome, Row};
+use gpubench_ops::{self as op, Work};
+
+use super::PlannedCell;
+use super::series::Series;
+use crate::worker::WorkerId;
+
+/// One cell, its row so far and its samples.
+pub struct Course<'a> {
+    /// Its position in the plan, which is also the number of its job.
+    pub position: usize,
+    /// What is to be done.
+    pub planned: &'a PlannedCell,
+    worker: WorkerId,
+    /// The number of the worker that holds its job, or held it before it was lost.
+    pub held_by: Option<u64>,
+    /// Whether its row is complete.
+    ended: bool,
+    /// The row, as far as it is known.
+    pub row: Row,
+    /// The samples so far.
+    pub series: Series,
+    /// What is left of its time limit.
+    pub left: Duration,
+}
+
+impl<'a> Course<'a> {
+    /// A cell that has not begun and may take `limit` in all.
+    pub fn new(position: usize, planned: &'a PlannedCell, limit: Duration) -> Self {
+        let (row, series) = (blank(planned), Series::default());
+        let worker = planned.worker();
+        Course { position, planned, worker, held_by: None, ended: false, row, series, left: limit }
+    }
+
+    /// The number by which workers know its job.
+    pub fn job(&self) -> u64 {
+        self.position as u64
+    }
+
+    /// The worker that runs it.
+    pub fn worker(&self) -> &WorkerId {
+        &self.worker
+    }
+
+    /// The cell as that worker knows it: on all of its threads.
+    pub fn asked(&self) -> Cell {
+        Cell { variant: self.planned.variant.name.to_string(), ..self.planned.cell.clone() }
+    }
+
+    /// Whether its row is complete.
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Ends it without a time.
+    pub fn close(&mut self, outcome: Outcome, reason: String, fix: Option<String>) {
+        self.ended = true;
+        (self.row.outcome, self.row.reason, self.row.fix) = (outcome, Some(reason), fix);
+        self.row.execute = None;
+        self.row = sensible(self.row.clone(), self.planned);
+    }
+
+    /// Ends it because something it needs is missing, with the samples it has.
+    pub fn skip(&mut self, missing: Unavailable) {
+        self.lose(Outcome::Skipped, missing.reason, missing.fix);
+    }
+
+    /// Ends it because what it needs is gone, through no fault of its own. The samples of earlier rounds count; without
+    /// any it ends as `outcome`.
+    pub fn lose(&mut self, outcome: Outcome, reason: String, fix: Option<String>) {
+        if !self.series.has_samples() {
+            return self.close(outcome, reason, fix);
+        }
+        self.series.stopped = Some(Reason::EndedEarly);
+        self.series.lost_to = Some(reason);
+        self.conclude();
+    }
+
+    /// Ends it with the samples it has; a cell without usable ones has failed.
+    pub fn conclude(&mut self) {
+        if self.has_ended() {
+            return;
+        }
+        match self.series.execute(self.planned) {
+            Some(execute) => {
+                self.ended = true;
+                (self.row.execute, self.row.outcome) = (Some(execute), Outcome::Measured);
+                self.row = sensible(self.row.clone(), self.planned);
+            }
+            None => self.close(Outcome::Failed, "the worker returned no usable samples".into(), None),
+        }
+    }
+
+    /// The row as it would be if the run ended now; `None` for a cell that has no samples and has not ended.
+    pub fn snapshot(&self) -> Option<Row> {
+        if self.has_ended() {
+            return Some(self.row.clone());
+        }
+        let execute = Some(self.series.execute(self.planned)?);
+        let row = Row { execute, outcome: Outcome::Measured, ..self.row.clone() };
+        Some(sensible(row, self.planned))
+    }
+}
+
+/// The row, unless it holds what no reader of a report would accept, such as a time of 1e300 s that a worker has sent: then
+/// a failed row that says so.
+fn sensible(row: Row, planned: &PlannedCell) -> Row {
+    match report::check_row(&row) {
+        Ok(()) => row,
+        Err(problem) => {
+            let reason = format!("the worker's reply makes no sense: {problem:#}");
+            let fix = Some("report this, with the versions of gpubench and of the worker".into());
+            Row { outcome: Outcome::Failed, reason: Some(reason), fix, ..blank(planned) }
+        }
+    }
+}
+
+/// The row of a cell about which nothing is known yet.
+fn blank(planned: &PlannedCell) -> Row {
+    let case = planned.cell.case.clone();
+    let work = op::find(&case.op).map_or(Work { flop: 0.0, bytes: 0.0 }, |op| op.work(&case));
+    Row {
+        case,
+        backend: planned.cell.backend.clone(),
+        variant: planned.cell.variant.clone(),
+        cache: planned.cell.cache,
+        side: planned.variant.side,
+        accuracy: planned.variant.accuracy,
+        outcome: Outcome::Failed,
+        reason: None,
+        fix: None,
+        error: None,
+        work,
+        picked: None,
+        threads: None,
+        inputs: None,
+        phases: None,
+        execute: None,
+        added_by_refinement: false,
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use gpubench_backend::{Accuracy, Sample, Side, Variant};
+    use gpubench_model::case::{Cache, Case, Cell, DType};
+    use gpubench_model::measure::grade::{Grade, WarningKind};
+    use gpubench_model::measure::sampling::Sampling;
+
+    /// A planned cell of `sin` on the CPU.
+    pub fn planned(n: u64, variant: &str) -> PlannedCell {
+        let case = Case { op: "sin".into(), n, dtype: DType::F32, density: None, seed: 1 };
+        let cell = Cell { case, backend: "cpu".into(), variant: variant.into(), cache: Cache::Hot };
+        let variant = Variant {
+            op: "sin".into(),
+            name: variant.to_owned().into(),
+            summary: "".into(),
+            side: Side::Cpu,
+            accuracy: Accuracy::Ieee,
+            default: true,
+            dtypes: DType::ALL.into(),
+            library: None,
+        };
+        PlannedCell { cell, variant, sampling: Sampling::default() }
+    }
+
+    #[test]
+    fn a_cell_without_samples_has_no_snapshot_and_fails_when_concluded() {
+        let planned = planned(2, "a");
+        let mut course = Course::new(0, &planned, Duration::from_secs(1));
+        assert_eq!(course.snapshot(), None);
+        course.conclude();
+        assert_eq!(course.row.outcome, Outcome::Failed);
+        assert_eq!(course.snapshot(), Some(course.row.clone()));
+    }
+
+    #[test]
+    fn what_is_lost_after_samples_keeps_them_and_says_why() {
+        let planned = planned(2, "a");
+        let mut course = Course::new(0, &planned, Duration::from_secs(1));
+        course.series.samples = vec![Sample::of_host(1.0); 12];
+        course.series.rounds = vec![0; 12];
+        course.lose(Outcome::Failed, "the device is gone".into(), None);
+        let execute = course.row.execute.as_ref().unwrap();
+        assert_eq!((course.row.outcome, execute.samples_s.len()), (Outcome::Measured, 12));
+        assert_eq!(execute.stopped, Some(Reason::EndedEarly));
+        let warning =
+            execute.warnings.iter().find(|warning| warning.kind == WarningKind::EndedEarly).unwrap();
+        assert!(warning.text.contains("the device is gone") && execute.grade >= Some(Grade::C));
+    }
+
+    #[test]
+    fn a_failure_after_samples_leaves_no_time() {
+        let planned = planned(2, "a");
+        let mut course = Course::new(0, &planned, Duration::from_secs(1));
+        course.series.samples = vec![Sample::of_host(1.0); 12];
+        course.series.rounds = vec![0; 12];
+        assert_eq!(course.snapshot().map(|row| row.outcome), Some(Outcome::Measured));
+        course.close(Outcome::Failed, "gone".into(), None);
+        course.conclude();
+        assert_eq!((course.row.outcome, course.row.execute.is_some()), (Outcome::Failed, false));
+    }
+}

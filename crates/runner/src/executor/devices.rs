@@ -1,0 +1,49 @@
+//! Asks a backend how many devices it has, in a worker that then ends: the parent touches none itself.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use gpubench_backend::{Options, Registry};
+use gpubench_model::error::Unavailable;
+
+use super::workers::{LEAST_START_LIMIT, SEE_DOCTOR};
+use crate::worker::WorkerId;
+use crate::worker::client::{Client, Loss, Place};
+use crate::worker::protocol::{PROTOCOL_VERSION, Reply, Request};
+
+/// How many devices `backend` has: the `device_count` of its description, 1 where it tells none. They are numbered from 0.
+///
+/// # Errors
+/// The backend cannot start, or its worker fails or takes longer than any start may.
+pub fn device_count(
+    backend: &str,
+    registry: Registry,
+    options: &Options,
+    isolate: bool,
+) -> Result<u32, Unavailable> {
+    let broken = |reason: String| Unavailable::new(reason, SEE_DOCTOR);
+    let program =
+        std::env::current_exe().map_err(|error| broken(format!("this program is not found: {error}")))?;
+    let place = if isolate { Place::Process(program) } else { Place::Thread(registry) };
+    let mut client = Client::start(&WorkerId::of_backend(backend), &place)
+        .map_err(|error| broken(format!("its worker could not be started: {error}")))?;
+    // Without ops nothing is compiled ahead.
+    let options = Options { device: 0, ops: vec![], ..options.clone() };
+    client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options });
+    let reply = client.wait(Instant::now() + LEAST_START_LIMIT, &AtomicBool::new(false), &mut |_| {});
+    let counted = match reply {
+        Ok(Reply::Ready { description, .. }) => {
+            let count = description.get("device_count").and_then(serde_json::Value::as_u64);
+            Ok(count.and_then(|count| u32::try_from(count).ok()).unwrap_or(1))
+        }
+        Ok(Reply::Unavailable { reason, fix }) => Err(Unavailable { reason, fix }),
+        Ok(Reply::Failed { reason, .. }) | Err(Loss::Gone(reason)) => Err(broken(reason)),
+        Ok(_) => Err(broken("it answered the greeting with something else".into())),
+        Err(Loss::TimedOut | Loss::Interrupted) => {
+            Err(broken(format!("no sign of life after {} s", LEAST_START_LIMIT.as_secs())))
+        }
+    };
+    client.farewell();
+    client.finish();
+    counted
+}

@@ -1,0 +1,111 @@
+//! The order in which the cells of a block take their turns: another one in each round, fixed by the seed.
+
+use std::ops::Range;
+
+use gpubench_model::data::generator::Stream;
+
+use super::PlannedCell;
+use super::block::cases;
+use crate::worker::WorkerId;
+
+/// Sets these streams apart from those of operands.
+const PURPOSE: u64 = 0x0072_6F75_6E64_7321;
+
+/// The positions of `block` in the chance order of `round`.
+///
+/// In the first round, in which jobs are prepared, the cells of a case follow each other, and of these the cells of a
+/// worker, so that each worker makes the operands once: the order of cases, that of workers within a case and that of
+/// cells within a worker are left to chance. Later rounds mix all.
+pub fn of_round(cells: &[PlannedCell], block: Range<usize>, seed: u64, round: u32) -> Vec<usize> {
+    let mut chance =
+        Chance { stream: Stream::new(seed ^ PURPOSE, u64::from(round)), drawn: block.start as u64 };
+    if round > 0 {
+        return chance.shuffled(block.collect());
+    }
+    let start = block.start;
+    let groups = cases(&cells[block]).map(|group| start + group.start..start + group.end);
+    let groups = chance.shuffled(groups.collect());
+    let workers = groups.into_iter().flat_map(|group| chance.shuffled(of_workers(cells, group)));
+    let workers: Vec<Vec<usize>> = workers.collect();
+    workers.into_iter().flat_map(|group| chance.shuffled(group)).collect()
+}
+
+/// The positions of `cells`, those of each worker together.
+fn of_workers(cells: &[PlannedCell], positions: Range<usize>) -> Vec<Vec<usize>> {
+    let mut groups: Vec<(WorkerId, Vec<usize>)> = vec![];
+    for at in positions {
+        let worker = cells[at].worker();
+        match groups.iter_mut().find(|(known, _)| *known == worker) {
+            Some((_, group)) => group.push(at),
+            None => groups.push((worker, vec![at])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+/// Chances, one after another.
+struct Chance {
+    stream: Stream,
+    drawn: u64,
+}
+
+impl Chance {
+    /// Fisher and Yates' shuffle.
+    fn shuffled<T>(&mut self, mut items: Vec<T>) -> Vec<T> {
+        for last in (1..items.len()).rev() {
+            // The bias of the remainder is below 2^-40 for any plan.
+            let other = self.stream.bits(self.drawn) % (last as u64 + 1);
+            self.drawn += 1;
+            items.swap(last, usize::try_from(other).unwrap_or(last));
+        }
+        items
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::executor::course::tests::planned;
+
+    #[test]
+    fn an_order_holds_every_position_once_and_depends_on_seed_and_round() {
+        let cells: Vec<PlannedCell> =
+            (0..60).map(|k| planned(1 + k / 3, ["a", "b", "c"][k as usize % 3])).collect();
+        let order = |seed, round| of_round(&cells, 12..60, seed, round);
+        for round in 0..3 {
+            let mut sorted = order(42, round);
+            assert_eq!(sorted, order(42, round));
+            assert_ne!(sorted, order(43, round));
+            sorted.sort_unstable();
+            assert_eq!(sorted, (12..60).collect::<Vec<_>>());
+        }
+        assert_ne!(order(42, 1), order(42, 2));
+        assert!(of_round(&cells, 3..3, 1, 1).is_empty());
+    }
+
+    #[test]
+    fn the_first_round_keeps_the_cells_of_a_case_together_in_chance_orders() {
+        let cells: Vec<PlannedCell> =
+            (0..30).map(|k| planned(1 + k / 3, ["a", "b", "c"][k as usize % 3])).collect();
+        let order = of_round(&cells, 0..30, 7, 0);
+        let cases: Vec<usize> = order.chunks(3).map(|group| group[0] / 3).collect();
+        assert!(order.chunks(3).zip(&cases).all(|(group, case)| group.iter().all(|at| at / 3 == *case)));
+        assert!(!cases.is_sorted() && order.chunks(3).any(|group| !group.is_sorted()));
+    }
+
+    #[test]
+    fn the_first_round_keeps_the_cells_of_a_worker_together_in_chance_orders() {
+        let cells: Vec<PlannedCell> = (0..6)
+            .map(|k| {
+                let mut cell = planned(1, "a");
+                cell.variant.library = [None, Some("x".into()), Some("y".into())][k % 3].clone();
+                cell
+            })
+            .collect();
+        let orders: BTreeSet<Vec<usize>> = (0..1000).map(|seed| of_round(&cells, 0..6, seed, 0)).collect();
+        assert!(orders.iter().all(|order| order.chunks(2).all(|pair| pair[0] % 3 == pair[1] % 3)));
+        assert_eq!(orders.len(), 6 * 8, "every order of workers and of each one's two cells");
+    }
+}

@@ -1,0 +1,198 @@
+//! The ceilings of every backend, before the first cell: those that an earlier run kept, else measured by its worker.
+//!
+//! What goes wrong here costs the ceilings and nothing else.
+
+mod kept;
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use gpubench_backend::{self as backend, Ceilings};
+use gpubench_model::report::RunWarning;
+
+use super::journal::Journal;
+use super::workers::{Hindrance, Workers, spell};
+use super::{Run, advice};
+use crate::observe::Observer;
+use crate::worker::WorkerId;
+use crate::worker::client::Loss;
+use crate::worker::protocol::{Reply, Request};
+use kept::Key;
+
+/// Whether a run tells the ceilings of its backends, and where they come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Peaks {
+    /// It does not.
+    Unwanted,
+    /// They are measured, and not kept.
+    Measured,
+    /// This folder keeps them; what it does not have is measured.
+    Kept(PathBuf),
+}
+
+impl Peaks {
+    fn folder(&self) -> Option<&PathBuf> {
+        match self {
+            Peaks::Kept(folder) => Some(folder),
+            Peaks::Unwanted | Peaks::Measured => None,
+        }
+    }
+}
+
+/// The longest that the ceilings of one backend may take, however long a cell may.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// What became of a measurement.
+enum Ended {
+    Measured(Ceilings),
+    /// The worker has none.
+    Without,
+    /// Why there is none, and the next step.
+    Failed(String, String),
+    Interrupted,
+}
+
+/// Enters the ceilings of every backend that could start, one backend after the other, while no worker is starting.
+/// Whether the user has ended the run meanwhile.
+///
+/// A worker that has measured is replaced: libraries are loaded and memory was in use by then, and a cell is to find
+/// the same worker whether ceilings were kept or not.
+pub fn gather(
+    run: &Run,
+    workers: &mut Workers,
+    journal: &mut Journal,
+    observer: &mut dyn Observer,
+) -> ControlFlow<()> {
+    if run.peaks == Peaks::Unwanted {
+        return ControlFlow::Continue(());
+    }
+    let mut ready = vec![];
+    // The most that a machine does it does on the most threads.
+    for id in workers.describing() {
+        match workers.ready(&id, observer) {
+            Ok(_) => ready.push(id),
+            Err(Hindrance::Interrupted) => return ControlFlow::Break(()),
+            // Its cells will tell.
+            Err(Hindrance::Unavailable(_) | Hindrance::Broken(_)) => {}
+        }
+    }
+    for id in ready {
+        let key = workers.ceilings_depend_on(&id);
+        let key = key.map(|state| Key::new(&id.backend, journal.environment(), state));
+        let place = run.peaks.folder().zip(key.as_ref());
+        if let Some(kept) = place.and_then(|(folder, key)| key.read(folder)) {
+            workers.note_ceilings(&id, kept);
+            continue;
+        }
+        observer.measuring(&format!("the ceilings of {}", id.backend));
+        let (measured, warnings) = match measure_all(run, &id.backend, workers, observer) {
+            ControlFlow::Continue(measured) => measured,
+            ControlFlow::Break(()) => return ControlFlow::Break(()),
+        };
+        if let Some(ceilings) = measured {
+            let is_whole = warnings.is_empty();
+            if let Some((folder, key)) = place.filter(|_| is_whole && can_be_kept(run, &id.backend, journal))
+            {
+                key.write(folder, &ceilings);
+            }
+            workers.note_ceilings(&id, ceilings);
+        }
+        journal.advise(warnings);
+    }
+    workers.start_absent();
+    ControlFlow::Continue(())
+}
+
+/// Has a worker of the backend for each of its libraries, and one for no library, measure one after the other. The
+/// highest rates of all, and what went wrong.
+fn measure_all(
+    run: &Run,
+    backend: &str,
+    workers: &mut Workers,
+    observer: &mut dyn Observer,
+) -> ControlFlow<(), (Option<Ceilings>, Vec<RunWarning>)> {
+    let (mut all, mut warnings) = (None::<Ceilings>, vec![]);
+    let libraries = run.registry.find(backend).map(|found| backend::libraries(found, &run.options));
+    for library in std::iter::once(None).chain(libraries.unwrap_or_default().into_iter().map(Some)) {
+        let id = WorkerId { library, ..WorkerId::of_backend(backend) };
+        match measure(&id, run.cell_timeout, workers, observer) {
+            Ended::Measured(ceilings) => {
+                all = Some(match all {
+                    Some(others) => ceilings.highest(others),
+                    None => ceilings,
+                });
+            }
+            Ended::Without => {}
+            Ended::Failed(reason, next) => {
+                let text = format!("the ceilings of {id} are not known: {reason}");
+                warnings.push(RunWarning { text, next });
+            }
+            Ended::Interrupted => return ControlFlow::Break(()),
+        }
+    }
+    ControlFlow::Continue((all, warnings))
+}
+
+/// Whether later runs may rely on what was measured now: on a busy machine it is too little.
+fn can_be_kept(run: &Run, name: &str, journal: &Journal) -> bool {
+    let simulated = run.registry.find(name).is_some_and(|found| found.simulated);
+    simulated || journal.load().is_none_or(|load| load <= advice::BUSY)
+}
+
+/// Has that worker measure. It is ended afterwards, unless it loads no library and had nothing to measure.
+fn measure(
+    id: &WorkerId,
+    cell_timeout: Duration,
+    workers: &mut Workers,
+    observer: &mut dyn Observer,
+) -> Ended {
+    let stop = workers.stop();
+    let limit = cell_timeout.min(LONGEST);
+    let ready = workers.ready(id, observer).map(|_| ());
+    match ready.and_then(|()| workers.give_turn(id, observer)) {
+        Ok(()) => {}
+        Err(Hindrance::Interrupted) => return Ended::Interrupted,
+        // Its cells, if there are any, say why.
+        Err(Hindrance::Unavailable(_) | Hindrance::Broken(_)) => return Ended::Without,
+    }
+    let Ok(client) = workers.ready(id, observer) else { return Ended::Interrupted };
+    client.send(&Request::Ceilings);
+    let reply = client.wait(Instant::now() + limit, stop, &mut |_| {});
+    let failed =
+        |reason: String| Ended::Failed(reason, "run again, or leave them out with --no-peaks".into());
+    match reply {
+        Ok(Reply::Ceilings { ceilings: None }) => {
+            if id.library.is_some() {
+                workers.retire(id);
+            }
+            Ended::Without
+        }
+        Ok(Reply::Ceilings { ceilings: Some(measured) }) => {
+            workers.retire(id);
+            let measured =
+                Ceilings { measured: jiff::Timestamp::now().to_string(), cached: false, ..measured };
+            measured.plausible().map_or(Ended::Without, Ended::Measured)
+        }
+        Ok(Reply::Failed { reason, device_lost: false }) => {
+            workers.retire(id);
+            failed(reason)
+        }
+        other => {
+            // It is lost, or still at it.
+            workers.discard(id);
+            match other {
+                Err(Loss::Interrupted) => Ended::Interrupted,
+                Err(Loss::TimedOut) => {
+                    let next =
+                        if limit < LONGEST { "raise --cell-timeout" } else { "run on an idle machine" };
+                    let reason = format!("they took more than {}", spell(limit));
+                    Ended::Failed(reason, format!("{next}, or leave them out with --no-peaks"))
+                }
+                Err(Loss::Gone(how)) => failed(how),
+                Ok(Reply::Failed { reason, .. }) => failed(reason),
+                Ok(_) => failed("the worker's reply does not answer the request".into()),
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Ceilings on disk: one file for each backend in one state on one host. Losing the folder costs a measurement.
+
+use std::path::{Path, PathBuf};
+
+use gpubench_backend::Ceilings;
+use gpubench_host::processors;
+use gpubench_host::user_cache;
+use gpubench_model::data::hash::fnv1a;
+use gpubench_model::report::{Environment, Host, file};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// Changes when what is measured does, or how.
+const METHOD: u32 = 4;
+
+/// All that ceilings depend on.
+pub struct Key {
+    backend: String,
+    state: Value,
+}
+
+/// A file.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    /// What the ceilings depend on: the name of the file is only a hash of it.
+    state: Value,
+    ceilings: Ceilings,
+}
+
+impl Key {
+    /// The ceilings of `backend` on the host of `environment`, the backend itself being in that state.
+    pub fn new(backend: &str, environment: &Environment, state: &Value) -> Key {
+        // The load is no property of the machine.
+        let host = Host { load_average: None, ..environment.host.clone() };
+        let state = json!({
+            "method": METHOD,
+            "backend": state,
+            "build_profile": environment.build_profile,
+            "host": host,
+            "processors": processors::allowed(),
+            "variables": environment.variables,
+        });
+        Key { backend: backend.into(), state }
+    }
+
+    /// What `folder` keeps for it; `None` where there is nothing, or nothing that can be believed.
+    pub fn read(&self, folder: &Path) -> Option<Ceilings> {
+        let bytes = std::fs::read(self.path(folder)).ok()?;
+        let Kept { state, ceilings } = serde_json::from_slice(&bytes).ok()?;
+        let dated = ceilings.measured.parse::<jiff::Timestamp>().is_ok();
+        let intact = state == self.state && dated && ceilings.has_rates_alone();
+        ceilings.plausible().filter(|_| intact).map(|ceilings| Ceilings { cached: true, ..ceilings })
+    }
+
+    /// Keeps them in `folder`. A folder that cannot be written costs a measurement next time and nothing now.
+    pub fn write(&self, folder: &Path, ceilings: &Ceilings) {
+        let kept = Kept { state: self.state.clone(), ceilings: ceilings.clone() };
+        if let Ok(bytes) = file::to_json(&kept) {
+            let _ = user_cache::write(folder, &self.name(), &bytes);
+        }
+    }
+
+    fn path(&self, folder: &Path) -> PathBuf {
+        folder.join(self.name())
+    }
+
+    fn name(&self) -> String {
+        let text = self.state.to_string();
+        format!("{}-{:016x}{:016x}.json", self.backend, fnv1a(0, text.as_bytes()), fnv1a(1, text.as_bytes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn environment() -> Environment {
+        let host = Host { cpu: "some CPU".into(), cpu_quota: Some(1.5), threads: 2, ..Host::default() };
+        Environment { host, build_profile: Some("release".into()), ..Environment::default() }
+    }
+
+    fn key() -> Key {
+        Key::new("cuda", &environment(), &json!({ "name": "some GPU", "power_limit_w": 700.0 }))
+    }
+
+    fn ceilings() -> Ceilings {
+        let measured = "2026-11-21T10:00:00Z".into();
+        Ceilings { read: Some(4.1e12), copy: Some(1.0 / 3.0), measured, ..Ceilings::default() }
+    }
+
+    #[test]
+    fn what_was_kept_is_read_again_and_said_to_be_of_an_earlier_run() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(key().read(folder.path()), None);
+        key().write(folder.path(), &ceilings());
+        assert_eq!(key().read(folder.path()), Some(Ceilings { cached: true, ..ceilings() }));
+    }
+
+    #[test]
+    fn a_file_cut_short_or_with_an_impossible_rate_or_no_date_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        key().write(folder.path(), &ceilings());
+        let path = key().path(folder.path());
+        let whole = std::fs::read(&path).unwrap();
+        for length in 0..whole.len() - 2 {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            assert_eq!(key().read(folder.path()), None, "{length} bytes");
+        }
+        for (rate, measured) in [(-1.0, "2026-11-21T10:00:00Z"), (0.0, "2026-11-21T10:00:00Z"), (1.0, "soon")]
+        {
+            let damaged = Ceilings { copy: Some(rate), measured: measured.into(), ..ceilings() };
+            key().write(folder.path(), &damaged);
+            assert_eq!(key().read(folder.path()), None, "{rate} {measured}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_another_state_under_the_same_name_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let other = Key::new("cuda", &environment(), &json!({ "name": "another GPU" }));
+        other.write(folder.path(), &ceilings());
+        std::fs::rename(other.path(folder.path()), key().path(folder.path())).unwrap();
+        assert_eq!(key().read(folder.path()), None);
+    }
+
+    #[test]
+    fn the_name_changes_with_host_variables_build_and_the_backend_s_state_but_not_with_the_load() {
+        let name = |change: fn(&mut Environment)| {
+            let mut environment = environment();
+            change(&mut environment);
+            Key::new("cuda", &environment, &json!({ "name": "some GPU", "power_limit_w": 700.0 })).name()
+        };
+        assert_eq!(name(|e| e.host.load_average = Some(3.0)), key().name());
+        let changes: [fn(&mut Environment); 6] = [
+            |e| e.host.cpu = "another".into(),
+            |e| e.host.threads = 3,
+            |e| e.host.cpu_quota = None,
+            |e| e.host.memory_bytes = 1,
+            |e| drop(e.variables.insert("OMP_NUM_THREADS".into(), "1".into())),
+            |e| e.build_profile = Some("debug".into()),
+        ];
+        for (index, change) in changes.into_iter().enumerate() {
+            assert_ne!(name(change), key().name(), "{index}");
+        }
+        assert_ne!(Key::new("cuda", &environment(), &Value::Null).name(), key().name());
+        assert!(key().name().starts_with("cuda-"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_file_is_read_or_is_none(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::write(key().path(folder.path()), bytes).unwrap();
+            prop_assert_eq!(key().read(folder.path()), None);
+        }
+    }
+}

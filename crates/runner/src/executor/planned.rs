@@ -1,0 +1,29 @@
+//! A cell of the plan, and the worker that runs it.
+
+use gpubench_backend::{Variant, fewer_threads};
+use gpubench_model::case::Cell;
+use gpubench_model::measure::sampling::Sampling;
+
+use crate::worker::WorkerId;
+
+/// One cell of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedCell {
+    /// The cell.
+    pub cell: Cell,
+    /// Its variant.
+    pub variant: Variant,
+    /// How it is sampled.
+    pub sampling: Sampling,
+}
+
+impl PlannedCell {
+    /// The worker that runs it.
+    pub fn worker(&self) -> WorkerId {
+        WorkerId {
+            backend: self.cell.backend.clone(),
+            threads: fewer_threads(&self.cell.variant),
+            library: self.variant.library.as_deref().map(str::to_owned),
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! One block after another: each cell is prepared and checked in its first turn, all are sampled in rounds, and what
+//! the budget leaves is spent on the widest.
+
+use std::ops::Range;
+use std::time::Instant;
+
+use gpubench_answer::roof;
+use gpubench_model::measure::stopping::{Reason, Rule};
+use gpubench_model::report::{Outcome, Report, Row};
+
+use super::budget::{self, Budget};
+use super::course::Course;
+use super::journal::Journal;
+use super::refine::planned_share;
+use super::visit::{Inputs, Interrupted, Prepared, Visit};
+use super::workers::Workers;
+use super::{PlannedCell, Run, advice, order};
+use crate::observe::Observer;
+
+/// The course of a run through its blocks.
+pub struct Rounds<'a> {
+    run: &'a Run,
+    start: Instant,
+    workers: Workers,
+    journal: Journal,
+    inputs: Inputs,
+    budget: Option<Budget>,
+    /// Whether times are simulated, so that the budget is meant in simulated seconds.
+    simulated: bool,
+    /// Seconds of sampling in blocks that are over.
+    sampled_s: f64,
+    /// Cells of the plan that have not had their block yet.
+    left: usize,
+    wide: Vec<advice::Wide>,
+}
+
+/// Why a run ends before its last cell.
+enum Stop {
+    /// The user has ended it.
+    Interrupted,
+    /// The report cannot be saved.
+    Unsaved(anyhow::Error),
+}
+
+impl From<Interrupted> for Stop {
+    fn from(_: Interrupted) -> Self {
+        Stop::Interrupted
+    }
+}
+
+impl From<anyhow::Error> for Stop {
+    fn from(error: anyhow::Error) -> Self {
+        Stop::Unsaved(error)
+    }
+}
+
+impl<'a> Rounds<'a> {
+    /// A run that began at `start`.
+    pub fn new(run: &'a Run, start: Instant, workers: Workers, journal: Journal) -> Self {
+        let is_simulated = |name: &str| run.registry.find(name).is_some_and(|found| found.simulated);
+        Rounds {
+            run,
+            start,
+            workers,
+            journal,
+            inputs: Inputs::default(),
+            budget: run.budget_s.map(|all_s| Budget(if run.refine { planned_share(all_s) } else { all_s })),
+            simulated: run.cells.iter().all(|planned| is_simulated(&planned.cell.backend)),
+            sampled_s: 0.0,
+            left: run.cells.len(),
+            wide: vec![],
+        }
+    }
+
+    /// Runs the cells at these positions of `cells`: those of the plan, then those that refinement added. Whether the
+    /// user has ended the run meanwhile.
+    pub fn run(
+        &mut self,
+        cells: &[PlannedCell],
+        block: Range<usize>,
+        observer: &mut dyn Observer,
+    ) -> anyhow::Result<bool> {
+        let course = |at: usize| {
+            let mut course = Course::new(at, &cells[at], self.run.cell_timeout);
+            course.row.added_by_refinement = at >= self.run.cells.len();
+            course
+        };
+        let mut courses: Vec<Course<'_>> = block.clone().map(course).collect();
+        // The load of a machine does not disturb what it only simulates.
+        for course in courses.iter_mut().filter(|_| !self.simulated) {
+            course.series.load = self.journal.load();
+        }
+        match self.steps(&mut courses, cells, &block, observer) {
+            Ok(()) => {}
+            Err(Stop::Unsaved(error)) => return Err(error),
+            Err(Stop::Interrupted) => {
+                courses.iter().for_each(|course| self.enter(course));
+                return Ok(true);
+            }
+        }
+        self.sampled_s += sampled_s(&courses);
+        self.left -= block.len();
+        self.wide.extend(courses.iter().filter_map(advice::Wide::of));
+        Ok(false)
+    }
+
+    /// The report so far.
+    pub fn report(&self) -> &Report {
+        self.journal.report()
+    }
+
+    /// Makes ready for `count` more cells, which may spend one of `passes` equal parts of what is left of a budget.
+    pub fn extend(&mut self, count: usize, passes: usize, budget_s: Option<f64>) {
+        self.journal.plan(count);
+        (self.left, self.budget) = (passes * count, budget_s.map(Budget));
+    }
+
+    /// Seconds that the cell of this row took, by the clock that the budget is meant in.
+    pub fn cost_s(&self, row: &Row) -> f64 {
+        let sampled_s = row.execute.as_ref().map_or(0.0, |execute| execute.spent_s);
+        let around = row.phases.as_ref().filter(|_| !self.simulated);
+        sampled_s + around.map_or(0.0, |p| p.inputs_s + p.prepare_s + p.first_s + p.download_s + p.check_s)
+    }
+
+    /// Ends the workers, saves the report for the last time, and hands it over with the number of finished cells.
+    pub fn finish(mut self) -> anyhow::Result<(usize, Report)> {
+        let took = self.spent_s(&[]);
+        let budget = self.run.budget_s.map(|asked| [asked, took]);
+        let states = self.workers.end();
+        let arithmetic = states.iter().find_map(|state| state.floors.as_ref()?.arithmetic);
+        let machine = advice::Machine { load: self.journal.load(), arithmetic };
+        self.journal.advise(advice::of_run(&self.wide, budget, machine));
+        let finished = self.journal.finished();
+        Ok((finished, self.journal.finish(states)?))
+    }
+
+    fn steps(
+        &mut self,
+        courses: &mut [Course<'_>],
+        cells: &[PlannedCell],
+        block: &Range<usize>,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Stop> {
+        let begin_s = self.spent_s(courses);
+        let end_s = self.budget.map(|budget| begin_s + budget.share(begin_s, block.len(), self.left));
+        let rounds = courses.iter().map(|course| course.planned.sampling.rounds).max().unwrap_or(0);
+        let mut turns = courses.len() * rounds as usize;
+        for round in 0..rounds {
+            for position in order::of_round(cells, block.clone(), self.run.seed, round) {
+                let left_s = end_s.map_or(f64::INFINITY, |end| (end - self.spent_s(courses)).max(0.0));
+                let cap_s = left_s / turns as f64 * f64::from(rounds);
+                self.turn(courses, position - block.start, round, cap_s, observer)?;
+                turns -= 1;
+            }
+        }
+        if let Some(end_s) = end_s {
+            self.spend(courses, rounds, end_s, observer)?;
+        }
+        courses.iter_mut().try_for_each(|course| self.conclude(course, observer))
+    }
+
+    /// One cell's part of one round. Its last part ends it, unless a budget may bring it more.
+    fn turn(
+        &mut self,
+        courses: &mut [Course<'_>],
+        at: usize,
+        round: u32,
+        cap_s: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Stop> {
+        let sampling = courses[at].planned.sampling;
+        if courses[at].has_ended() || courses[at].series.stopped.is_some() || round >= sampling.rounds {
+            return Ok(());
+        }
+        observer.cell_started(&courses[at].planned.cell, Some(round));
+        let rule = budget::base(sampling.rule(courses[at].planned.variant.side), cap_s);
+        self.sample(courses, at, &rule, round, observer)?;
+        if courses[at].has_ended() {
+            return Ok(self.finished(&courses[at], observer)?);
+        }
+        let may_go_on = self.budget.is_some() && courses[at].series.stopped == Some(Reason::OutOfTime);
+        if courses[at].series.stopped.is_none() || may_go_on {
+            return Ok(self.save_samples(&courses[at])?);
+        }
+        self.conclude(&mut courses[at], observer)
+    }
+
+    /// Gives extra rounds to the cells with the widest intervals until `end_s`.
+    fn spend(
+        &mut self,
+        courses: &mut [Course<'_>],
+        rounds: u32,
+        end_s: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Stop> {
+        let mut round = rounds;
+        while self.spent_s(courses) < end_s {
+            let Some(at) = budget::widest(courses) else { break };
+            let course = &mut courses[at];
+            observer.cell_started(&course.planned.cell, Some(round));
+            let rule = course.planned.sampling.rule(course.planned.variant.side);
+            let rule = budget::extra(&course.planned.sampling, rule, course.series.spent_s);
+            course.series.stopped = None;
+            self.sample(courses, at, &rule, round, observer)?;
+            match courses[at].has_ended() {
+                true => self.finished(&courses[at], observer)?,
+                false => self.save_samples(&courses[at])?,
+            }
+            round += 1;
+        }
+        Ok(())
+    }
+
+    /// Samples a cell, which is prepared first where its worker was lost or had to let it go.
+    fn sample(
+        &mut self,
+        courses: &mut [Course<'_>],
+        at: usize,
+        rule: &Rule,
+        round: u32,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Interrupted> {
+        self.prepare(courses, at, observer)?;
+        self.visit(observer).sample(&mut courses[at], rule, round)
+    }
+
+    /// Prepares a cell; where memory is short, once more after every other job has been let go.
+    fn prepare(
+        &mut self,
+        courses: &mut [Course<'_>],
+        at: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Interrupted> {
+        let mut visit = self.visit(observer);
+        let mut attempt = visit.prepare(&mut courses[at])?;
+        // Workers share the memory of the host, so the jobs of every worker count.
+        if matches!(attempt, Prepared::Crowded(_)) && courses.iter().any(|course| visit.holds(course)) {
+            courses.iter_mut().try_for_each(|course| visit.release(course))?;
+            attempt = visit.prepare(&mut courses[at])?;
+        }
+        if let Prepared::Crowded(short) = attempt {
+            courses[at].skip(short);
+        }
+        Ok(())
+    }
+
+    fn conclude(&mut self, course: &mut Course<'_>, observer: &mut dyn Observer) -> Result<(), Stop> {
+        if course.has_ended() {
+            return Ok(());
+        }
+        let mut visit = self.visit(observer);
+        visit.verify(course)?;
+        visit.release(course)?;
+        course.conclude();
+        self.refuse_impossible(course);
+        Ok(self.finished(course, observer)?)
+    }
+
+    /// Takes the time of a cell for an error where it is less than this machine's peaks allow.
+    fn refuse_impossible(&self, course: &mut Course<'_>) {
+        let ceilings = self.workers.ceilings(course.worker());
+        if let Some(reason) = ceilings.and_then(|ceilings| roof::impossible(ceilings, &course.row)) {
+            course.close(Outcome::Incorrect, reason, None);
+        }
+    }
+
+    /// Saves the row of a cell that has ended.
+    fn finished(&mut self, course: &Course<'_>, observer: &mut dyn Observer) -> anyhow::Result<()> {
+        self.journal.enter(course.position, course.row.clone());
+        self.journal.save_soon(|| self.workers.states())?;
+        observer.cell_finished(&course.row);
+        Ok(())
+    }
+
+    /// Saves what a cell has so far, so that a run that is killed has lost no round.
+    fn save_samples(&mut self, course: &Course<'_>) -> anyhow::Result<()> {
+        self.enter(course);
+        self.journal.save_soon(|| self.workers.states())
+    }
+
+    /// Enters the row of a cell as it would be if the run ended now, where there is one.
+    fn enter(&mut self, course: &Course<'_>) {
+        if let Some(row) = course.snapshot() {
+            self.journal.enter(course.position, row);
+        }
+    }
+
+    fn visit<'b>(&'b mut self, observer: &'b mut dyn Observer) -> Visit<'b> {
+        let (workers, inputs) = (&mut self.workers, &mut self.inputs);
+        Visit { workers, observer, inputs, limit: self.run.cell_timeout }
+    }
+
+    /// Seconds the run has taken, by the clock that the budget is meant in.
+    pub fn spent_s(&self, courses: &[Course<'_>]) -> f64 {
+        match self.simulated {
+            true => self.sampled_s + sampled_s(courses),
+            false => self.start.elapsed().as_secs_f64(),
+        }
+    }
+}
+
+fn sampled_s(courses: &[Course<'_>]) -> f64 {
+    courses.iter().map(|course| course.series.spent_s).sum()
+}

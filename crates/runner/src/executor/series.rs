@@ -1,0 +1,230 @@
+//! The samples of one cell over all rounds, and the timed phase that is made of them.
+
+use gpubench_backend::{Conditions, Floors, PageFaults, Sample, SetupCounts, Side};
+use gpubench_model::measure::batch::Taken;
+use gpubench_model::measure::grade::{self, Facts};
+use gpubench_model::measure::stats::Summary;
+use gpubench_model::measure::stopping::Reason;
+use gpubench_model::measure::{drift, modality};
+use gpubench_model::report::{Clock, Execute};
+
+use super::PlannedCell;
+
+/// What the batches of a cell have yielded so far.
+#[derive(Clone, Debug, Default)]
+pub struct Series {
+    /// The samples, in the order they were taken.
+    pub samples: Vec<Sample>,
+    /// The round of each.
+    pub rounds: Vec<u32>,
+    /// Seconds spent on sampling.
+    pub spent_s: f64,
+    /// Why sampling stopped, once it has.
+    pub stopped: Option<Reason>,
+    /// Why there will be no more samples, where that is no decision.
+    pub lost_to: Option<String>,
+    /// How often the worker has found timed executions to be right.
+    pub verified: u32,
+    /// Floors of the backend's clocks.
+    pub floors: Option<Floors>,
+    /// Runnable processes a processor when the run started, as far as the system told.
+    pub load: Option<f64>,
+    clock: Clock,
+    warmups: u32,
+    unsteady: bool,
+    set_aside: u32,
+    setup: SetupCounts,
+    conditions: Vec<[Conditions; 2]>,
+}
+
+impl Series {
+    /// Adds a batch of `round`.
+    pub fn add(&mut self, clock: Clock, taken: Taken, round: u32) {
+        self.clock = clock;
+        self.rounds.resize(self.rounds.len() + taken.samples.len(), round);
+        self.samples.extend(taken.samples);
+        self.spent_s += taken.spent_s;
+        self.warmups += taken.warmups;
+        self.unsteady |= !taken.steady;
+        self.set_aside += taken.set_aside;
+        self.setup = self.setup.plus(taken.setup_while_sampling);
+        let after = taken.after.unwrap_or_default();
+        match (taken.before, self.conditions.last_mut()) {
+            (Some(before), _) => self.conditions.push([before, after]),
+            (None, Some(round)) => round[1] = after,
+            (None, None) => {}
+        }
+    }
+
+    /// Whether there is any sample.
+    pub fn has_samples(&self) -> bool {
+        !self.samples.is_empty()
+    }
+
+    /// The time that stands for each sample, in seconds.
+    pub fn seconds(&self) -> Vec<f64> {
+        self.samples.iter().map(Sample::seconds).collect()
+    }
+
+    /// The timed phase; `None` without samples, or with one that is no time.
+    pub fn execute(&self, planned: &PlannedCell) -> Option<Execute> {
+        let samples_s = self.seconds();
+        let host_samples_s: Vec<f64> = self.samples.iter().map(|sample| sample.host_s).collect();
+        if samples_s.iter().chain(&host_samples_s).any(|s| !s.is_finite() || *s < 0.0) {
+            return None;
+        }
+        let (summary, host) = (Summary::of(&samples_s)?, Summary::of(&host_samples_s)?);
+        let events_s = self.each(|sample| sample.events_s);
+        let execute = Execute {
+            clock: self.clock,
+            event_constant_s: taken_off(&events_s, &samples_s),
+            events_s,
+            median_s: summary.median,
+            min_s: summary.min,
+            max_s: summary.max,
+            mad_s: summary.mad,
+            ci95_s: [summary.low, summary.high],
+            quantiles_s: Some([summary.p05, summary.p25, summary.p75, summary.p95]),
+            host_median_s: host.median,
+            host_ci95_s: Some([host.low, host.high]),
+            enqueue_median_s: Summary::of(&self.each(|sample| sample.enqueue_s))
+                .map(|summary| summary.median),
+            rounds: self.rounds.clone(),
+            held: self.samples.iter().map(|sample| sample.held).reduce(|a, b| Some(a? && b?)).flatten(),
+            sm_mhz: self.each(|sample| sample.sm_mhz),
+            switches: self.each(|sample| sample.switches),
+            page_faults: self.page_faults(),
+            set_aside: self.set_aside,
+            throttled: count(&self.samples, |sample| sample.throttled),
+            warmups: self.warmups,
+            verified: self.verified,
+            steady: !self.unsteady,
+            spent_s: self.spent_s,
+            stopped: Some(self.stopped.unwrap_or(Reason::CutShort)),
+            drift: drift::drift(&samples_s, &self.rounds),
+            modes: modality::modes(&samples_s),
+            setup_while_sampling: self.setup,
+            conditions: self.conditions.clone(),
+            samples_s,
+            host_samples_s,
+            grade: None,
+            warnings: vec![],
+        };
+        Some(self.graded(execute, planned))
+    }
+
+    /// The page faults of an execution, in the median.
+    fn page_faults(&self) -> Option<PageFaults> {
+        let faults = self.each(|sample| sample.page_faults);
+        let median = |kind: fn(&PageFaults) -> f64| {
+            Summary::of(&faults.iter().map(kind).collect::<Vec<_>>()).map(|summary| summary.median)
+        };
+        Some(PageFaults { minor: median(|faults| faults.minor)?, major: median(|faults| faults.major)? })
+    }
+
+    /// What every sample has; empty when some have not.
+    fn each<T>(&self, what: impl Fn(&Sample) -> Option<T>) -> Vec<T> {
+        self.samples.iter().map(what).collect::<Option<Vec<T>>>().unwrap_or_default()
+    }
+
+    fn graded(&self, mut execute: Execute, planned: &PlannedCell) -> Execute {
+        let raw = if execute.events_s.is_empty() { &execute.samples_s } else { &execute.events_s };
+        let raw = Summary::of(raw).map_or(0.0, |summary| summary.median);
+        // A device's floors are those of its own clock, and tell nothing of what the host did for it.
+        let by_host = self.clock == Clock::Host && planned.variant.side == Side::Gpu;
+        // Of a device time the floor is what was taken off it: that of a hot batch is less than that of a single event pair.
+        let of_clock = || self.floors.as_ref().filter(|_| !by_host).map(Floors::least_s);
+        let floor = execute.event_constant_s.or_else(of_clock).filter(|floor| *floor > 0.0);
+        let seen = |what: fn(&Conditions) -> &Vec<String>| {
+            let mut seen: Vec<String> = vec![];
+            for word in execute.conditions.iter().flatten().flat_map(what) {
+                if !seen.contains(word) && word != SET_BY_THE_USER {
+                    seen.push(word.clone());
+                }
+            }
+            seen
+        };
+        let (others, held_down) = (seen(|state| &state.others), seen(|state| &state.throttle));
+        let assessment = grade::assess(&Facts {
+            side_is_gpu: planned.variant.side == Side::Gpu,
+            precision: planned.sampling.precision(planned.variant.side),
+            samples: &execute.samples_s,
+            drift: execute.drift,
+            modes: execute.modes,
+            set_aside: execute.set_aside,
+            throttled: execute.throttled,
+            floor_ratio: floor.map(|floor| raw / floor),
+            disturbed: count(&execute.switches, |switches| *switches > 0),
+            page_faults: execute.page_faults,
+            others: &others,
+            held_down: &held_down,
+            load: self.load,
+            setup: !execute.setup_while_sampling.is_zero(),
+            steady: execute.steady,
+            stopped: self.stopped.unwrap_or(Reason::CutShort),
+            lost_to: self.lost_to.as_deref(),
+        });
+        (execute.grade, execute.warnings) = (Some(assessment.grade), assessment.warnings);
+        execute
+    }
+}
+
+/// A reason for lower clocks that is no disturbance: they were locked on purpose, and stay.
+const SET_BY_THE_USER: &str = "clocks set by the user";
+
+/// What was taken off each reading of the events: the median of the differences; `None` without readings.
+fn taken_off(events_s: &[f64], samples_s: &[f64]) -> Option<f64> {
+    let differences: Vec<f64> =
+        events_s.iter().zip(samples_s).map(|(events, sample)| events - sample).collect();
+    Summary::of(&differences).map(|summary| summary.median)
+}
+
+fn count<T>(items: &[T], is: impl Fn(&T) -> bool) -> u32 {
+    u32::try_from(items.iter().filter(|item| is(item)).count()).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::executor::course::tests::planned;
+    use gpubench_model::measure::grade::WarningKind;
+
+    fn series(samples: Vec<Sample>) -> Series {
+        let mut series = Series::default();
+        series.add(Clock::DeviceEvents, Taken { samples, steady: true, ..Taken::default() }, 0);
+        series
+    }
+
+    #[test]
+    fn the_device_clock_stands_for_the_cell_and_the_host_clock_beside_it() {
+        let samples = [1.0, 2.0, 3.0].map(|t| Sample { device_s: Some(t), ..Sample::of_host(10.0 * t) });
+        let execute = series(samples.to_vec()).execute(&planned(2, "a")).unwrap();
+        assert_eq!((execute.median_s, execute.host_median_s), (2.0, 20.0));
+        assert_eq!(execute.rounds, [0, 0, 0]);
+        assert!(execute.events_s.is_empty() && execute.grade.is_some());
+    }
+
+    #[test]
+    fn the_floor_of_a_device_is_not_held_against_what_the_host_does() {
+        let floors = Floors { clock_s: 1e-6, empty_kernel_s: Some(2e-6), ..Floors::default() };
+        let launch_bound = |clock, side| {
+            let mut planned = planned(2, "a");
+            planned.variant.side = side;
+            let samples = vec![Sample::of_host(2e-6); 12];
+            let mut series = Series { floors: Some(floors.clone()), ..Series::default() };
+            series.add(clock, Taken { samples, steady: true, ..Taken::default() }, 0);
+            let warnings = series.execute(&planned).unwrap().warnings;
+            warnings.iter().any(|warning| warning.kind == WarningKind::LaunchBound)
+        };
+        assert!(launch_bound(Clock::DeviceEvents, Side::Gpu) && launch_bound(Clock::Host, Side::Cpu));
+        assert!(!launch_bound(Clock::Host, Side::Gpu));
+    }
+
+    #[test]
+    fn samples_that_are_no_times_make_no_measurement() {
+        assert_eq!(Series::default().execute(&planned(2, "a")), None);
+        for time in [f64::NAN, -1.0, f64::INFINITY] {
+            assert_eq!(series(vec![Sample::of_host(time)]).execute(&planned(2, "a")), None);
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! A visit to one cell: its job is prepared where no worker holds it, and sampled for one round.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use gpubench_model::error::Unavailable;
+use gpubench_model::measure::batch::Batch;
+use gpubench_model::measure::stopping::{self, Rule, Step};
+use gpubench_model::report::{Outcome, Row, check_row};
+
+use super::course::Course;
+use super::workers::{Hindrance, SEE_DOCTOR, Workers, spell};
+use crate::observe::Observer;
+use crate::worker::client::Loss;
+use crate::worker::protocol::{Reply, Request};
+
+/// The operands' fingerprint of each case, and the backend that reported it first.
+#[derive(Default)]
+pub struct Inputs(HashMap<String, (String, String)>);
+
+impl Inputs {
+    /// Notes the fingerprint of a row's operands; an error when another backend had others for the same case.
+    fn agree(&mut self, row: &Row, fingerprint: &str) -> Result<(), String> {
+        let case = format!("{} seed {}", row.case, row.case.seed);
+        let first = || (row.backend.clone(), fingerprint.to_owned());
+        let (backend, known) = self.0.entry(case).or_insert_with(first);
+        if known == fingerprint {
+            return Ok(());
+        }
+        Err(format!(
+            "inputs differ from {backend}'s ({fingerprint}, not {known}); times cannot be compared. \
+             Check the generator against the vectors in docs/worker-protocol.md"
+        ))
+    }
+}
+
+/// The user has ended the run.
+pub struct Interrupted;
+
+/// Why a visit ends before it is done.
+enum End {
+    /// The row is complete, and the worker can go on.
+    Row,
+    /// The row is complete, and the worker must be replaced.
+    Replace,
+    /// The worker is lost, and this is why the row fails, unless no worker can be had any more.
+    Lost(String),
+    /// Memory is short while other jobs are held.
+    Crowded(Unavailable),
+    /// The user has ended the run.
+    Interrupted,
+}
+
+/// What a visit works with.
+pub struct Visit<'a> {
+    /// The workers of the run.
+    pub workers: &'a mut Workers,
+    /// Who hears of phases.
+    pub observer: &'a mut dyn Observer,
+    /// Fingerprints of operands so far.
+    pub inputs: &'a mut Inputs,
+    /// The time limit of a cell, as the user set it.
+    pub limit: Duration,
+}
+
+/// How preparing a cell ended.
+pub enum Prepared {
+    /// It is held, or its row is complete.
+    Done,
+    /// It would fit if other jobs were let go; what the worker says of it.
+    Crowded(Unavailable),
+}
+
+impl Visit<'_> {
+    /// Prepares the cell unless a living worker holds its job.
+    pub fn prepare(&mut self, course: &mut Course<'_>) -> Result<Prepared, Interrupted> {
+        if course.has_ended() || self.holds(course) {
+            return Ok(Prepared::Done);
+        }
+        let attempt = self.prepare_steps(course);
+        self.after(course, attempt)
+    }
+
+    /// Samples a prepared cell in `round`, by `rule`.
+    pub fn sample(&mut self, course: &mut Course<'_>, rule: &Rule, round: u32) -> Result<(), Interrupted> {
+        if course.has_ended() {
+            return Ok(());
+        }
+        let attempt = self.sample_steps(course, rule, round).and_then(|()| self.verify_steps(course, false));
+        self.after(course, attempt).map(|_| ())
+    }
+
+    /// Has the worker check what was timed, and that one more execution makes the same answer from nothing. A cell whose
+    /// worker was lost after its last round has been checked after that round.
+    pub fn verify(&mut self, course: &mut Course<'_>) -> Result<(), Interrupted> {
+        if course.has_ended() || !course.series.has_samples() || !self.holds(course) {
+            return Ok(());
+        }
+        let attempt = self.verify_steps(course, true);
+        self.after(course, attempt).map(|_| ())
+    }
+
+    /// Has the worker let the cell's job go. A worker that is lost has done so already.
+    pub fn release(&mut self, course: &mut Course<'_>) -> Result<(), Interrupted> {
+        if !self.holds(course) {
+            return Ok(());
+        }
+        course.held_by = None;
+        let stop = self.workers.stop();
+        let Ok(client) = self.workers.ready(course.worker(), self.observer) else { return Ok(()) };
+        client.send(&Request::Release { job: course.job() });
+        match client.wait(Instant::now() + self.limit, stop, &mut |_| {}) {
+            Ok(_) => Ok(()),
+            Err(Loss::Interrupted) => Err(Interrupted),
+            Err(Loss::TimedOut | Loss::Gone(_)) => {
+                self.workers.discard(course.worker());
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether a living worker holds the cell's job.
+    pub fn holds(&self, course: &Course<'_>) -> bool {
+        course.held_by == Some(self.workers.generation(course.worker()))
+    }
+
+    fn after(&mut self, course: &mut Course<'_>, attempt: Result<(), End>) -> Result<Prepared, Interrupted> {
+        match attempt {
+            Ok(()) => Ok(Prepared::Done),
+            // A cell that has failed needs its memory no more.
+            Err(End::Row) => self.release(course).map(|()| Prepared::Done),
+            Err(End::Crowded(short)) => Ok(Prepared::Crowded(short)),
+            Err(End::Replace) => {
+                self.workers.discard(course.worker());
+                Ok(Prepared::Done)
+            }
+            Err(End::Lost(reason)) => {
+                self.workers.discard(course.worker());
+                let replaced = self.workers.ready(course.worker(), self.observer);
+                match replaced.map(|_| ()) {
+                    Err(Hindrance::Interrupted) => return Err(Interrupted),
+                    Err(Hindrance::Unavailable(_) | Hindrance::Broken(_)) => {
+                        course.lose(Outcome::Failed, reason, None);
+                    }
+                    // A worker that can be replaced is lost by the cell's own fault.
+                    Ok(()) => course.close(Outcome::Failed, reason, None),
+                }
+                Ok(Prepared::Done)
+            }
+            Err(End::Interrupted) => {
+                // It may be in the midst of a cell: there is nothing to wait for.
+                self.workers.discard(course.worker());
+                Err(Interrupted)
+            }
+        }
+    }
+
+    fn prepare_steps(&mut self, course: &mut Course<'_>) -> Result<(), End> {
+        self.await_worker(course)?;
+        // The worker may time choices of threads.
+        self.workers.give_turn(course.worker(), self.observer).map_err(|_| End::Interrupted)?;
+        let (cell, threads) = (course.asked(), course.row.threads);
+        let reply = self.exchange(course, &Request::Prepare { job: course.job(), cell, threads })?;
+        let Reply::Prepared { error, inputs, phases, picked, threads, libraries } = reply else {
+            return Err(ended(course, reply));
+        };
+        course.held_by = Some(self.workers.generation(course.worker()));
+        self.workers.note_libraries(course.worker(), libraries);
+        course.series.floors = self.workers.floors(course.worker());
+        // A cell prepared again after its worker was lost keeps what its first preparation took.
+        (course.row.error, course.row.inputs) = (Some(error), Some(inputs.clone()));
+        course.row.phases.get_or_insert(phases);
+        (course.row.picked, course.row.threads) = (picked, threads);
+        if !error.is_right() {
+            // Whatever the worker calls it.
+            let reason = format!("the answer is wrong: {}", error.complaint());
+            course.close(Outcome::Incorrect, reason, None);
+            return Err(End::Row);
+        }
+        if let Err(problem) = check_row(&course.row) {
+            course.close(Outcome::Failed, format!("{problem:#}"), None);
+            return Err(End::Row);
+        }
+        if let Err(reason) = self.inputs.agree(&course.row, &inputs) {
+            course.close(Outcome::Failed, reason, None);
+            return Err(End::Row);
+        }
+        Ok(())
+    }
+
+    fn sample_steps(&mut self, course: &mut Course<'_>, rule: &Rule, round: u32) -> Result<(), End> {
+        self.workers.give_turn(course.worker(), self.observer).map_err(|_| End::Interrupted)?;
+        let (mut in_round, mut warm_up) = (0, Some(course.planned.sampling.warm_up(round)));
+        loop {
+            let series = &course.series;
+            let count = match stopping::next(rule, &series.seconds(), in_round, series.spent_s, round) {
+                Step::Take(count) => count,
+                Step::EndRound => return Ok(()),
+                Step::Stop(reason) => {
+                    course.series.stopped = Some(reason);
+                    return Ok(());
+                }
+            };
+            let most_s = (rule.hard_time_s - series.spent_s).max(0.0);
+            let batch = Batch { warm_up: warm_up.take(), samples: count, most_s };
+            match self.exchange(course, &Request::Measure { job: course.job(), batch })? {
+                Reply::Measured { clock, taken } if !taken.samples.is_empty() => {
+                    in_round += taken.samples.len();
+                    course.series.add(clock, taken, round);
+                }
+                Reply::Measured { .. } => {
+                    let reason = "the worker returned no usable samples".into();
+                    course.close(Outcome::Failed, reason, None);
+                    return Err(End::Row);
+                }
+                other => return Err(ended(course, other)),
+            }
+        }
+    }
+
+    /// Has the worker compare what was timed with what was judged; with `execute` on one more execution, too.
+    fn verify_steps(&mut self, course: &mut Course<'_>, execute: bool) -> Result<(), End> {
+        let start = Instant::now();
+        let reply = self.exchange(course, &Request::Verify { job: course.job(), execute })?;
+        if let Some(phases) = &mut course.row.phases {
+            phases.verify_s += start.elapsed().as_secs_f64();
+        }
+        match reply {
+            Reply::Verified => {
+                course.series.verified += 1;
+                Ok(())
+            }
+            other => Err(ended(course, other)),
+        }
+    }
+
+    fn await_worker(&mut self, course: &mut Course<'_>) -> Result<(), End> {
+        match self.workers.ready(course.worker(), self.observer) {
+            Ok(_) => Ok(()),
+            Err(Hindrance::Interrupted) => Err(End::Interrupted),
+            Err(Hindrance::Unavailable(missing)) => {
+                course.skip(missing);
+                Err(End::Row)
+            }
+            Err(Hindrance::Broken(reason)) => {
+                course.lose(Outcome::Failed, reason, Some(SEE_DOCTOR.into()));
+                Err(End::Row)
+            }
+        }
+    }
+
+    /// Sends a request and waits for its reply as long as the cell may still take.
+    fn exchange(&mut self, course: &mut Course<'_>, request: &Request) -> Result<Reply, End> {
+        let stop = self.workers.stop();
+        let Ok(client) = self.workers.ready(course.worker(), self.observer) else {
+            return Err(End::Interrupted);
+        };
+        let start = Instant::now();
+        client.send(request);
+        let mut phase = String::from("its start");
+        let observer = &mut *self.observer;
+        let reply = client.wait(start + course.left, stop, &mut |begun| {
+            phase = format!("phase {begun}");
+            observer.phase(begun);
+        });
+        course.left = course.left.saturating_sub(start.elapsed());
+        reply.map_err(|loss| {
+            let reason = match loss {
+                Loss::Interrupted => return End::Interrupted,
+                Loss::TimedOut => {
+                    format!("timed out after {} in {phase} (raise --cell-timeout)", spell(self.limit))
+                }
+                Loss::Gone(how) => format!("{how} (in {phase})"),
+            };
+            End::Lost(reason)
+        })
+    }
+}
+
+/// Completes the row from a reply that is not the hoped-for one.
+fn ended(course: &mut Course<'_>, reply: Reply) -> End {
+    match reply {
+        Reply::Skipped { reason, fix, crowded: true } => return End::Crowded(Unavailable { reason, fix }),
+        Reply::Incorrect { error, inputs, phases, reason } => {
+            (course.row.error, course.row.inputs) = (Some(error), Some(inputs));
+            course.row.phases = Some(phases);
+            course.close(Outcome::Incorrect, reason, None);
+        }
+        Reply::Refuted { reason, error } => {
+            course.row.error = error.or(course.row.error);
+            course.close(Outcome::Incorrect, reason, None);
+        }
+        Reply::Skipped { reason, fix, crowded: false } => course.skip(Unavailable { reason, fix }),
+        Reply::Failed { reason, device_lost: false } => course.close(Outcome::Failed, reason, None),
+        Reply::Failed { reason, device_lost: true } => return End::Lost(reason),
+        _ => {
+            let reason = "the worker's reply does not answer the request".into();
+            course.close(Outcome::Failed, reason, None);
+            return End::Replace;
+        }
+    }
+    End::Row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::executor::course::tests::planned;
+
+    #[test]
+    fn backends_with_other_inputs_for_the_same_case_are_told_apart() {
+        let planned = planned(2, "a");
+        let row = |backend: &str, seed| {
+            let mut row = Course::new(0, &planned, Duration::ZERO).row;
+            (row.backend, row.case.seed) = (backend.into(), seed);
+            row
+        };
+        let mut inputs = Inputs::default();
+        assert_eq!(inputs.agree(&row("cpu", 1), "1f"), Ok(()));
+        assert_eq!(inputs.agree(&row("cuda", 1), "1f"), Ok(()));
+        let refusal = inputs.agree(&row("cuda", 1), "2f").unwrap_err();
+        assert!(
+            refusal.contains("inputs differ from cpu's") && refusal.contains("cannot be compared"),
+            "{refusal}"
+        );
+        assert_eq!(inputs.agree(&row("cuda", 2), "2f"), Ok(()), "another case has inputs of its own");
+    }
+}

@@ -1,0 +1,144 @@
+//! One worker's place in a run: the process that runs now, and what the report says of it.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use gpubench_backend::Options;
+use gpubench_model::error::Unavailable;
+use gpubench_model::report::BackendState;
+
+use super::{Hindrance, SEE_DOCTOR};
+use crate::worker::WorkerId;
+use crate::worker::client::{Client, Loss, Place};
+use crate::worker::protocol::{PROTOCOL_VERSION, Reply, Request};
+
+/// Starts in a row that may fail before a backend is given up.
+const START_ATTEMPTS: u32 = 3;
+
+/// What became of the worker.
+pub enum State {
+    /// There is none: it was not started, or is lost.
+    Absent,
+    /// It has been greeted.
+    Starting(Client),
+    /// It waits for requests.
+    Ready(Client),
+    /// Something it needs is missing.
+    Missing(Unavailable),
+    /// Its worker does not start.
+    Broken(String),
+}
+
+/// The place of one worker.
+pub struct Slot {
+    /// Which worker.
+    pub id: WorkerId,
+    /// Whether the run has cells for it, or requires it; others only measure ceilings.
+    pub is_planned: bool,
+    /// Its present worker.
+    pub state: State,
+    /// The number of workers started here so far, which shows whether the present one still holds its jobs.
+    pub generation: u64,
+    failed_starts: u32,
+    /// What the report says of it.
+    pub report: BackendState,
+    /// What its ceilings depend on besides the host, as its worker told.
+    pub ceilings_depend_on: Option<serde_json::Value>,
+}
+
+impl Slot {
+    /// A slot in which nothing runs.
+    pub fn new(id: WorkerId) -> Self {
+        let report = BackendState {
+            name: id.report_name(),
+            available: false,
+            reason: Some("it was still starting".into()),
+            fix: None,
+            startup_s: None,
+            floors: None,
+            ceilings: None,
+            description: serde_json::Value::Null,
+            libraries: vec![],
+        };
+        Slot {
+            id,
+            is_planned: false,
+            state: State::Absent,
+            generation: 0,
+            failed_starts: 0,
+            report,
+            ceilings_depend_on: None,
+        }
+    }
+
+    /// Starts and greets a worker; waits for none.
+    pub fn launch(&mut self, place: &Place, options: &Options) {
+        self.generation += 1;
+        let (threads, library) = (self.id.threads.or(options.threads), self.id.library.clone());
+        let options = Options { threads, library, ..options.clone() };
+        match Client::start(&self.id, place) {
+            Ok(mut client) => {
+                client.send(&Request::Hello { protocol: PROTOCOL_VERSION, options });
+                self.state = State::Starting(client);
+            }
+            Err(error) => self.failed_start(format!("its worker could not be started: {error}")),
+        }
+    }
+
+    /// Waits for a starting worker. Afterwards it is ready, given up, or absent with one more failed start.
+    pub fn settle(&mut self, limit: Duration, stop: &AtomicBool) -> Result<(), Hindrance> {
+        let State::Starting(mut client) = std::mem::replace(&mut self.state, State::Absent) else {
+            return Ok(());
+        };
+        let startup = client.started();
+        match client.wait(startup + limit, stop, &mut |_| {}) {
+            Ok(Reply::Ready { description, floors, ceilings_depend_on }) => {
+                self.ceilings_depend_on = ceilings_depend_on;
+                self.report.startup_s.get_or_insert((client.replied() - startup).as_secs_f64());
+                self.report.available = true;
+                self.report.reason = None;
+                (self.report.description, self.report.floors) = (description, floors);
+                self.failed_starts = 0;
+                self.state = State::Ready(client);
+            }
+            Ok(Reply::Unavailable { reason, fix }) => {
+                self.note_absence(&reason, fix.as_deref());
+                self.state = State::Missing(Unavailable { reason, fix });
+            }
+            Ok(Reply::Failed { reason, .. }) => self.failed_start(reason),
+            Ok(_) => self.failed_start("it answered the greeting with something else".into()),
+            Err(Loss::TimedOut) => {
+                self.failed_start(format!("no sign of life after {} (raise --cell-timeout)", spell(limit)));
+            }
+            Err(Loss::Gone(reason)) => self.failed_start(reason),
+            Err(Loss::Interrupted) => return Err(Hindrance::Interrupted),
+        }
+        Ok(())
+    }
+
+    fn failed_start(&mut self, reason: String) {
+        self.failed_starts += 1;
+        self.state = State::Absent;
+        if self.failed_starts >= START_ATTEMPTS {
+            let reason = format!("the worker failed to start {} times: {reason}", self.failed_starts);
+            self.note_absence(&reason, Some(SEE_DOCTOR));
+            self.state = State::Broken(reason);
+        }
+    }
+
+    fn note_absence(&mut self, reason: &str, fix: Option<&str>) {
+        self.report.available = false;
+        self.report.reason = Some(reason.into());
+        self.report.fix = fix.map(str::to_owned);
+    }
+}
+
+/// A limit as a person would say it: whole minutes from two on, else seconds.
+pub fn spell(limit: Duration) -> String {
+    let seconds = limit.as_secs_f64();
+    if seconds >= 120.0 && limit.as_secs().is_multiple_of(60) {
+        format!("{} min", limit.as_secs() / 60)
+    } else {
+        format!("{seconds} s")
+    }
+}

@@ -1,0 +1,7 @@
+//! Runs a plan: starts a worker process per backend and library, has it prepare, judge and sample each cell in rounds, and
+//! writes the report after every turn. Contains both ends of the workers' protocol. Names no backend: the program gives it
+//! its list.
+
+pub mod executor;
+pub mod observe;
+pub mod worker;

@@ -1,0 +1,124 @@
+//! Progress as a bar on a terminal: position, time left, present cell and phase.
+
+use std::time::{Duration, Instant};
+
+use gpubench_model::case::Cell;
+use gpubench_model::report::{Outcome, Row};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{Observer, lines};
+
+/// A bar on standard error. Cells that were not measured leave a line above it.
+pub struct Bar {
+    bar: ProgressBar,
+    start: Instant,
+    cell: String,
+    finished: usize,
+    cells: usize,
+}
+
+/// Turns that a cell usually has, one a round. Only the pace of the bar depends on it.
+const TURNS: u64 = 3;
+
+impl Bar {
+    /// A bar that is not drawn before the run starts.
+    pub fn new() -> Self {
+        Bar { bar: ProgressBar::hidden(), start: Instant::now(), cell: String::new(), finished: 0, cells: 0 }
+    }
+
+    fn tell(&self, phase: &str) {
+        // What changes most stands first: a narrow terminal cuts the end off.
+        let separator = if phase.is_empty() || self.cell.is_empty() { "" } else { ": " };
+        let left = match time_left(self.start.elapsed(), self.bar.position(), self.bar.length().unwrap_or(0))
+        {
+            Some(left) => format!("{left} left, "),
+            None => String::new(),
+        };
+        self.bar
+            .set_message(format!("[{}/{}] {left}{phase}{separator}{}", self.finished, self.cells, self.cell));
+    }
+}
+
+impl Default for Bar {
+    fn default() -> Self {
+        Bar::new()
+    }
+}
+
+impl Observer for Bar {
+    fn run_started(&mut self, total: usize) {
+        self.cells = total;
+        self.bar = ProgressBar::new(TURNS * total as u64);
+        if let Ok(style) = ProgressStyle::with_template("{bar:16} {elapsed} {wide_msg}") {
+            self.bar.set_style(style);
+        }
+        // Redraws come from progress alone: a ticking thread would take time from the cell being timed.
+        self.bar.tick();
+        self.start = Instant::now();
+    }
+
+    fn cells_added(&mut self, total: usize) {
+        self.cells = total;
+        self.bar.set_length(TURNS * total as u64);
+    }
+
+    fn measuring(&mut self, what: &str) {
+        self.tell(&lines::measuring(what));
+    }
+
+    fn cell_started(&mut self, cell: &Cell, round: Option<u32>) {
+        self.cell = match round {
+            Some(round) => format!("{cell}, round {}", round + 1),
+            None => cell.to_string(),
+        };
+        // Never beyond what finished cells are worth at the end: extra rounds are not foreseen.
+        if self.bar.position() + 1 < self.bar.length().unwrap_or(0) {
+            self.bar.inc(1);
+        }
+        self.tell("");
+    }
+
+    fn phase(&mut self, phase: &str) {
+        self.tell(phase);
+    }
+
+    fn cell_finished(&mut self, row: &Row) {
+        if row.outcome != Outcome::Measured {
+            self.bar.println(format!("{} {}", row.cell(), lines::result(row)));
+        }
+        self.finished += 1;
+        self.bar.set_position(self.bar.position().max(TURNS * self.finished as u64));
+    }
+
+    fn run_finished(&mut self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn interrupted(&mut self, finished: usize, total: usize) {
+        self.bar.println(lines::interrupted(finished, total));
+    }
+}
+
+/// What the turns to come will take if they take as long as those before; `None` when none is to come.
+fn time_left(elapsed: Duration, done: u64, total: u64) -> Option<String> {
+    let to_come = total.checked_sub(done).filter(|&turns| turns > 0 && done > 0)?;
+    let seconds = (elapsed.as_secs_f64() / done as f64 * to_come as f64).ceil();
+    Some(if seconds < 60.0 {
+        format!("{seconds:.0} s")
+    } else {
+        format!("{:.0} min {:02.0} s", (seconds / 60.0).floor(), seconds % 60.0)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_left_follows_the_pace_so_far() {
+        assert_eq!(time_left(Duration::from_secs(10), 5, 10).as_deref(), Some("10 s"));
+        assert_eq!(time_left(Duration::from_secs(60), 1, 3).as_deref(), Some("2 min 00 s"));
+        assert_eq!(time_left(Duration::from_secs(60), 3, 3), None);
+        assert_eq!(time_left(Duration::from_secs(60), 0, 3), None);
+    }
+}

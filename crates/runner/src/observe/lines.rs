@@ -1,0 +1,89 @@
+//! Progress as plain text: one line for each finished cell.
+
+use std::io::Write;
+
+use gpubench_model::report::quantity::time_text;
+use gpubench_model::report::{Outcome, Row};
+
+use super::Observer;
+
+/// Writes a line for each finished cell.
+pub struct Lines<W> {
+    sink: W,
+    done: usize,
+    total: usize,
+}
+
+impl<W: Write> Lines<W> {
+    /// Writes to `sink`.
+    pub fn new(sink: W) -> Self {
+        Lines { sink, done: 0, total: 0 }
+    }
+}
+
+impl<W: Write> Observer for Lines<W> {
+    fn run_started(&mut self, total: usize) {
+        self.total = total;
+    }
+
+    fn cells_added(&mut self, total: usize) {
+        self.total = total;
+    }
+
+    fn measuring(&mut self, what: &str) {
+        let _ = writeln!(self.sink, "{}", measuring(what));
+    }
+
+    fn cell_finished(&mut self, row: &Row) {
+        self.done += 1;
+        // A reader of the progress that has gone away is no reason to end the run.
+        let _ = writeln!(self.sink, "[{}/{}] {} {}", self.done, self.total, row.cell(), result(row));
+    }
+
+    fn interrupted(&mut self, finished: usize, total: usize) {
+        let _ = writeln!(self.sink, "{}", interrupted(finished, total));
+    }
+}
+
+/// What is said before something about the machine is measured.
+pub fn measuring(what: &str) -> String {
+    format!("measuring {what}")
+}
+
+/// What is said when the user has ended a run.
+pub fn interrupted(finished: usize, total: usize) -> String {
+    format!("interrupted after {finished} of {total} cells; what is finished is saved")
+}
+
+/// What became of a cell, in a few words.
+pub fn result(row: &Row) -> String {
+    let reason = row.reason.as_deref().unwrap_or("no reason was given");
+    match (row.outcome, row.median_s()) {
+        (Outcome::Measured, Some(median)) => time_text(median),
+        (Outcome::Measured, None) => "measured".into(),
+        (Outcome::Incorrect, _) => format!("incorrect: {reason}"),
+        (Outcome::Skipped, _) => format!("skipped: {reason}"),
+        (Outcome::Failed, _) => format!("failed: {reason}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finished_cell_is_one_line() {
+        let row = serde_json::json!({
+            "op": "matmul", "n": 1000, "dtype": "f32", "seed": 1, "backend": "cpu", "variant": "openblas",
+            "cache": "cold",
+            "side": "cpu", "accuracy": "ieee", "outcome": "skipped", "reason": "OpenBLAS is missing",
+            "work": { "flop": 2e9, "bytes": 12e6 },
+        });
+        let mut text = vec![];
+        let mut lines = Lines::new(&mut text);
+        lines.run_started(35);
+        lines.cell_finished(&serde_json::from_value(row).unwrap());
+        let text = String::from_utf8(text).unwrap();
+        assert_eq!(text, "[1/35] matmul N=1000 f32 cpu/openblas cold skipped: OpenBLAS is missing\n");
+    }
+}

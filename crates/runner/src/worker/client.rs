@@ -1,0 +1,291 @@
+//! The parent's end of a worker: starts it, talks to it with deadlines, and tells how it ended. Knows no plan.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, Once};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use gpubench_backend::Registry;
+
+use super::protocol::{Reply, Request};
+use super::serve;
+use super::{WorkerId, process};
+
+/// How often a wait looks whether it has been called off.
+const POLL: Duration = Duration::from_millis(100);
+/// Lines of a worker's standard error that are kept for the message about its end.
+const LAST_LINES: usize = 3;
+/// How long a worker that was told to exit may take before it is killed.
+const FAREWELL: Duration = Duration::from_secs(3);
+/// Stack of a worker's thread: LAPACK libraries recurse with large frames and expect that of a main thread.
+const STACK_BYTES: usize = 64 << 20;
+
+/// What the names of worker threads begin with.
+const THREAD_PREFIX: &str = "worker-";
+
+/// Where a worker runs.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// In a process of its own: this program, started as `PROGRAM worker NAME`.
+    Process(PathBuf),
+    /// In a thread of this process; a hang or a crash there is one of this process.
+    Thread(Registry),
+}
+
+/// Why there is no reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// The deadline has passed; the worker is still at it.
+    TimedOut,
+    /// The worker has ended, or talks nonsense; in one line.
+    Gone(String),
+    /// The wait was called off.
+    Interrupted,
+}
+
+enum Link {
+    Process { child: Child, stdin: Option<ChildStdin>, stderr: Option<JoinHandle<()>> },
+    Thread { requests: Option<PipeWriter> },
+}
+
+/// A running worker. Dropping it kills its process.
+pub struct Client {
+    name: String,
+    link: Link,
+    replies: Receiver<Heard>,
+    last_lines: Arc<Mutex<VecDeque<String>>>,
+    started: Instant,
+    replied: Instant,
+}
+
+/// A line from a worker, and when it came.
+struct Heard {
+    at: Instant,
+    reply: Result<Reply, String>,
+}
+
+impl Client {
+    /// Starts a worker, to which `Hello` is still to be sent.
+    pub fn start(id: &WorkerId, place: &Place) -> io::Result<Self> {
+        let (sender, replies) = channel();
+        let last_lines = Arc::default();
+        let started = Instant::now();
+        let link = match place {
+            Place::Process(program) => start_process(&id.backend, program, sender, &last_lines)?,
+            Place::Thread(registry) => start_thread(&id.backend, *registry, sender)?,
+        };
+        Ok(Client { name: id.to_string(), link, replies, last_lines, started, replied: started })
+    }
+
+    /// When it was started.
+    pub fn started(&self) -> Instant {
+        self.started
+    }
+
+    /// When its last final reply came, which may be long before anybody waited for it.
+    pub fn replied(&self) -> Instant {
+        self.replied
+    }
+
+    /// Sends a request. A worker that is gone shows at the wait for its reply.
+    pub fn send(&mut self, request: &Request) {
+        let Ok(mut line) = serde_json::to_string(request) else { return };
+        line.push('\n');
+        let sink: Option<&mut dyn Write> = match &mut self.link {
+            Link::Process { stdin, .. } => stdin.as_mut().map(|s| s as &mut dyn Write),
+            Link::Thread { requests } => requests.as_mut().map(|s| s as &mut dyn Write),
+        };
+        if let Some(sink) = sink {
+            // An error here means that the worker has closed its end: the wait reports how it ended.
+            let _ = sink.write_all(line.as_bytes()).and_then(|()| sink.flush());
+        }
+    }
+
+    /// Waits for the final reply to the last request, until `deadline` or until `stop` is set.
+    /// `on_phase` hears of each phase that begins.
+    pub fn wait(
+        &mut self,
+        deadline: Instant,
+        stop: &AtomicBool,
+        on_phase: &mut dyn FnMut(&str),
+    ) -> Result<Reply, Loss> {
+        loop {
+            if stop.load(Ordering::Relaxed) {
+                return Err(Loss::Interrupted);
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.replies.recv_timeout(left.min(POLL)) {
+                Ok(Heard { reply: Ok(Reply::Phase { phase }), .. }) => on_phase(&phase),
+                Ok(Heard { reply, at }) => {
+                    self.replied = at;
+                    return reply.map_err(Loss::Gone);
+                }
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(Loss::TimedOut),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(Loss::Gone(self.how_it_ended())),
+            }
+        }
+    }
+
+    /// Asks the worker to exit in good order; [`Client::finish`] waits until it has.
+    pub fn farewell(&mut self) {
+        self.send(&Request::Exit);
+        match &mut self.link {
+            Link::Process { stdin, .. } => *stdin = None,
+            Link::Thread { requests } => *requests = None,
+        }
+    }
+
+    /// Waits a little for a worker that was asked to exit.
+    pub fn finish(mut self) {
+        if let Link::Process { child, .. } = &mut self.link {
+            wait_until(child, FAREWELL);
+        }
+    }
+
+    fn how_it_ended(&mut self) -> String {
+        let Link::Process { child, stderr, .. } = &mut self.link else {
+            return format!("the {} worker's thread ended", self.name);
+        };
+        let status = wait_until(child, Duration::from_secs(1));
+        // The end of the process ends its standard error, unless a child of its own holds it open.
+        let patience = Instant::now() + Duration::from_millis(200);
+        while stderr.as_ref().is_some_and(|reader| !reader.is_finished()) && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let how = status.map_or_else(|| "closed its output".into(), end_of);
+        let said =
+            self.last_lines.lock().map(|lines| Vec::from(lines.clone()).join(" | ")).unwrap_or_default();
+        let said = if said.is_empty() { said } else { format!("; it said: {said}") };
+        format!("the {} worker {how}{said}", self.name)
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        if let Link::Process { child, .. } = &mut self.link
+            && matches!(child.try_wait(), Ok(None))
+        {
+            process::kill_group(child.id());
+            // A killed child can be reaped at once; an error would mean that it already was.
+            let _ = child.wait();
+        }
+    }
+}
+
+fn start_process(
+    name: &str,
+    program: &PathBuf,
+    replies: Sender<Heard>,
+    last_lines: &Arc<Mutex<VecDeque<String>>>,
+) -> io::Result<Link> {
+    let mut command = Command::new(program);
+    command.args(["worker", name]).process_group(0);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    let stdin = child.stdin.take();
+    if let Some(stdout) = child.stdout.take() {
+        std::thread::spawn(move || read_replies(stdout, &replies));
+    }
+    let stderr = child.stderr.take().map(|stderr| {
+        let kept = Arc::clone(last_lines);
+        std::thread::spawn(move || keep_last_lines(stderr, &kept))
+    });
+    Ok(Link::Process { child, stdin, stderr })
+}
+
+fn start_thread(name: &str, registry: Registry, replies: Sender<Heard>) -> io::Result<Link> {
+    let registration =
+        registry.find(name).ok_or_else(|| io::Error::other(format!("no backend is named {name}")))?;
+    static QUIET: Once = Once::new();
+    QUIET.call_once(quiet_worker_threads);
+    let (request_reader, request_writer): (PipeReader, PipeWriter) = io::pipe()?;
+    let (reply_reader, mut reply_writer) = io::pipe()?;
+    let thread = std::thread::Builder::new().name(format!("{THREAD_PREFIX}{name}")).stack_size(STACK_BYTES);
+    thread.spawn(move || {
+        let requests = BufReader::new(request_reader).lines().map_while(Result::ok);
+        // An error means that the parent has dropped its end: there is nobody left to tell.
+        let _ = serve::serve(registration, requests, &mut reply_writer);
+    })?;
+    std::thread::spawn(move || read_replies(reply_reader, &replies));
+    Ok(Link::Thread { requests: Some(request_writer) })
+}
+
+/// Has panics of worker threads print nothing: their text is in the reply.
+fn quiet_worker_threads() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let thread = std::thread::current();
+        if !thread.name().is_some_and(|name| name.starts_with(THREAD_PREFIX)) {
+            usual(panic);
+        }
+    }));
+}
+
+fn read_replies(source: impl Read, replies: &Sender<Heard>) {
+    for line in BufReader::new(source).lines().map_while(Result::ok) {
+        let reply = serde_json::from_str(&line)
+            .map_err(|error| format!("the worker sent a line that is no reply ({error}): {line}"));
+        if replies.send(Heard { at: Instant::now(), reply }).is_err() {
+            return;
+        }
+    }
+}
+
+fn keep_last_lines(source: impl Read, kept: &Mutex<VecDeque<String>>) {
+    for line in BufReader::new(source).split(b'\n').map_while(Result::ok) {
+        let line = String::from_utf8_lossy(&line).trim().to_owned();
+        if line.is_empty() || line.starts_with("note: run with `RUST_BACKTRACE") {
+            continue;
+        }
+        let Ok(mut lines) = kept.lock() else { return };
+        if lines.len() == LAST_LINES {
+            lines.pop_front();
+        }
+        lines.push_back(line);
+    }
+}
+
+/// The status of a child that ends within `patience`.
+fn wait_until(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
+    let end = Instant::now() + patience;
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Some(status),
+            Ok(None) if Instant::now() < end => std::thread::sleep(Duration::from_millis(1)),
+            Ok(None) | Err(_) => return None,
+        }
+    }
+}
+
+/// How a process ended, as the end of a sentence about it.
+fn end_of(status: ExitStatus) -> String {
+    match (status.signal(), status.code()) {
+        (Some(libc::SIGKILL), _) => {
+            "was killed by SIGKILL (by the system, perhaps, for want of memory)".into()
+        }
+        (Some(signal), _) => format!("was killed by {}", signal_name(signal)),
+        (None, Some(code)) => format!("exited with code {code}"),
+        (None, None) => "ended".into(),
+    }
+}
+
+fn signal_name(signal: i32) -> String {
+    match signal {
+        libc::SIGABRT => "SIGABRT".into(),
+        libc::SIGBUS => "SIGBUS".into(),
+        libc::SIGFPE => "SIGFPE".into(),
+        libc::SIGILL => "SIGILL".into(),
+        libc::SIGINT => "SIGINT".into(),
+        libc::SIGSEGV => "SIGSEGV".into(),
+        libc::SIGTERM => "SIGTERM".into(),
+        libc::SIGXCPU => "SIGXCPU".into(),
+        other => format!("signal {other}"),
+    }
+}

@@ -1,0 +1,211 @@
+//! The worker's end: answers requests, one line each, with one backend. Knows no plan and no report.
+
+use std::any::Any;
+use std::io::{self, BufRead, Write};
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::sync::mpsc;
+
+use gpubench_backend::{Options, Registration, Registry};
+use gpubench_model::error::{CellError, Unavailable};
+
+use super::process;
+use super::protocol::{PROTOCOL_VERSION, Reply, Request};
+use super::session::Session;
+
+/// `gpubench worker NAME`: serves the backend of that name on standard input and output until told to exit.
+///
+/// Ends at once when standard input ends, whatever it is doing, so that a killed parent leaves no orphan.
+pub fn main(name: &str, registry: Registry) -> ExitCode {
+    let Some(registration) = registry.find(name) else {
+        let known: Vec<&str> = registry.iter().map(|b| b.name).collect();
+        return complain(&format!("no backend is named {name}; choose one of {}", known.join(", ")));
+    };
+    // One line on a panic: the text is in the reply, and where it happened is the last thing the worker says.
+    panic::set_hook(Box::new(|panic| {
+        drop(writeln!(io::stderr(), "{}", panic.to_string().replace('\n', " ")))
+    }));
+    let mut output = match process::claim_stdout() {
+        Ok(output) => output,
+        Err(error) => return complain(&format!("cannot take standard output for the protocol: {error}")),
+    };
+    match serve(registration, lines_of_stdin(), &mut output) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => complain(&format!("cannot answer the parent: {error}")),
+    }
+}
+
+fn complain(text: &str) -> ExitCode {
+    // Standard error is all that is left to say it on; when that fails too, the exit code remains.
+    let _ = writeln!(io::stderr(), "gpubench worker: {text}");
+    ExitCode::from(2)
+}
+
+/// The lines of standard input, read by a thread that ends the process when there are no more.
+fn lines_of_stdin() -> impl Iterator<Item = String> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        for line in io::stdin().lock().lines().map_while(Result::ok) {
+            let last = matches!(serde_json::from_str(&line), Ok(Request::Exit));
+            if sender.send(line).is_err() || last {
+                return;
+            }
+        }
+        process::exit_now(0);
+    });
+    receiver.into_iter()
+}
+
+/// Answers `requests` on `output` until `Exit` or the end of the requests.
+///
+/// # Errors
+/// Only when `output` cannot be written: what goes wrong with a cell is a reply.
+pub fn serve(
+    registration: &Registration,
+    requests: impl Iterator<Item = String>,
+    output: &mut impl Write,
+) -> io::Result<()> {
+    let mut session: Option<Session> = None;
+    for line in requests {
+        let reply = match serde_json::from_str(&line) {
+            Ok(Request::Exit) => break,
+            Ok(request) => answer(registration, &mut session, request, output),
+            Err(error) => failed(format!("a request could not be read ({error}): {line}"), false),
+        };
+        send(output, &reply)?;
+    }
+    Ok(())
+}
+
+/// The final reply to one request; a panic on the way becomes a failure that asks for a new worker.
+fn answer(
+    registration: &Registration,
+    session: &mut Option<Session>,
+    request: Request,
+    output: &mut impl Write,
+) -> Reply {
+    // A parent that is gone shows when the final reply is sent.
+    let mut notify = |phase: &str| drop(send(output, &Reply::Phase { phase: phase.into() }));
+    let attempt = catch_unwind(AssertUnwindSafe(|| match request {
+        Request::Hello { protocol, options } => Ok(hello(registration, session, protocol, &options)),
+        Request::Prepare { job, cell, threads } => {
+            let attempt = started(session)?.prepare(job, &cell, threads, &mut notify);
+            Ok(attempt.unwrap_or_else(|error| refusal(error, true)))
+        }
+        Request::Measure { job, batch } => {
+            notify("samples");
+            started(session)?.measure(job, &batch)
+        }
+        Request::Verify { job, execute } => {
+            notify("verify");
+            started(session)?.verify(job, execute)
+        }
+        Request::Release { job } => Ok(started(session)?.release(job)),
+        Request::Rest => Ok(started(session)?.rest()),
+        Request::Ceilings => started(session)?.ceilings(),
+        Request::Doctor { options } => Ok(Reply::Findings { findings: (registration.findings)(&options) }),
+        Request::Exit => Err(CellError::Failed("exit is not answered".into())),
+    }));
+    match attempt {
+        Ok(Ok(reply)) => reply,
+        Ok(Err(error)) => refusal(error, false),
+        Err(payload) => failed(format!("panicked: {}", panic_text(payload.as_ref())), true),
+    }
+}
+
+fn hello(
+    registration: &Registration,
+    session: &mut Option<Session>,
+    protocol: u32,
+    options: &Options,
+) -> Reply {
+    if protocol != PROTOCOL_VERSION {
+        let reason = format!("the parent speaks protocol {protocol}, this worker {PROTOCOL_VERSION}");
+        return Reply::Unavailable { reason, fix: Some("use one build of gpubench for both".into()) };
+    }
+    *session = None;
+    match Session::start(registration, options) {
+        Ok(started) => {
+            let (description, floors) = (started.describe(), started.floors());
+            let ceilings_depend_on = started.ceilings_depend_on();
+            *session = Some(started);
+            Reply::Ready { description, floors, ceilings_depend_on }
+        }
+        Err(Unavailable { reason, fix }) => Reply::Unavailable { reason, fix },
+    }
+}
+
+fn started(session: &mut Option<Session>) -> Result<&mut Session, CellError> {
+    session
+        .as_mut()
+        .ok_or_else(|| CellError::Failed("the backend has not been started; send hello first".into()))
+}
+
+/// The reply to a cell that could not be done. Memory that is short may be found again while a cell is `preparing`: the
+/// parent knows which workers hold jobs, and this worker does not.
+fn refusal(error: CellError, preparing: bool) -> Reply {
+    match error {
+        CellError::Unavailable(Unavailable { reason, fix }) => Reply::Skipped { reason, fix, crowded: false },
+        CellError::OutOfMemory { .. } => {
+            let fix = Some("choose a smaller size".into());
+            Reply::Skipped { reason: error.to_string(), fix, crowded: preparing }
+        }
+        CellError::Failed(reason) => failed(reason, false),
+        CellError::DeviceLost(reason) => failed(reason, true),
+    }
+}
+
+fn failed(reason: String, device_lost: bool) -> Reply {
+    Reply::Failed { reason, device_lost }
+}
+
+fn panic_text(payload: &(dyn Any + Send)) -> &str {
+    let owned = payload.downcast_ref::<String>().map(String::as_str);
+    owned.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("with no text")
+}
+
+fn send(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
+    let mut line = serde_json::to_string(reply).map_err(io::Error::other)?;
+    line.push('\n');
+    output.write_all(line.as_bytes())?;
+    output.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The replies of the simulated device to `requests`.
+    fn replies(requests: &[&str]) -> Vec<Reply> {
+        let mut output = vec![];
+        serve(&gpubench_sim::REGISTRATION, requests.iter().map(|line| (*line).to_owned()), &mut output)
+            .unwrap();
+        String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_line_that_is_no_request_is_a_failure_and_not_the_end() {
+        let options = r#"{"device":0,"ops":[],"dtypes":[]}"#;
+        let doctor = format!(r#"{{"type":"doctor","options":{options}}}"#);
+        let replies = replies(&["nonsense", r#"{"type":"dance"}"#, &doctor]);
+        assert!(
+            matches!(&replies[0], Reply::Failed { reason, device_lost: false } if reason.contains("nonsense"))
+        );
+        assert!(matches!(&replies[1], Reply::Failed { reason, .. } if reason.contains("dance")));
+        assert!(matches!(&replies[2], Reply::Findings { .. }));
+    }
+
+    #[test]
+    fn requests_out_of_order_are_refused_in_words() {
+        let batch = r#"{"samples":5,"most_s":2.0}"#;
+        let replies = replies(&[&format!(r#"{{"type":"measure","job":1,"batch":{batch}}}"#)]);
+        assert!(matches!(&replies[1], Reply::Failed { reason, .. } if reason.contains("send hello first")));
+    }
+
+    #[test]
+    fn another_version_of_the_protocol_is_refused() {
+        let replies =
+            replies(&[r#"{"type":"hello","protocol":99,"options":{"device":0,"ops":[],"dtypes":[]}}"#]);
+        assert!(matches!(&replies[0], Reply::Unavailable { reason, .. } if reason.contains("99")));
+    }
+}

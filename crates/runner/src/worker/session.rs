@@ -1,0 +1,310 @@
+//! A started backend with the operands and the jobs it holds: each prepared once, then measured in rounds.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use gpubench_backend::{Backend, Floors, Job, Options, Registration, Side, Variant};
+use gpubench_host::memory;
+use gpubench_model::case::{Cache, Cell};
+use gpubench_model::data::Operand;
+use gpubench_model::error::{CellError, Unavailable};
+use gpubench_model::measure::batch::{Batch, Taken};
+use gpubench_model::report::{Clock, Phases};
+use gpubench_ops::{self as op, Decisive, Op, Rounding};
+
+use super::operands::Operands;
+use super::protocol::Reply;
+use super::take::{self, Pauses};
+use super::threads;
+use super::verify::{Judged, Proof, Refuted, Unverified};
+
+/// A prepared job.
+struct Ready {
+    job: Box<dyn Job>,
+    /// The threads chosen for it.
+    threads: Option<usize>,
+    cell: Cell,
+    side: Side,
+    /// The rounding that its answers may have.
+    rounding: Rounding,
+    judged: Judged,
+    /// The element of an operand on which the answer depends, until an execution has shown that.
+    untried: Option<Decisive>,
+    /// How long it has been waited for.
+    pauses: Pauses,
+    sampled: Sampled,
+}
+
+/// What sampling a job has taken so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sampled {
+    /// Seconds, warm-up and what is done around each execution included.
+    spent_s: f64,
+    /// Seconds of the last execution.
+    last_s: f64,
+}
+
+impl Sampled {
+    fn add(&mut self, taken: &Taken) {
+        self.spent_s += taken.warmup_s + taken.spent_s;
+        self.last_s = taken.samples.last().map_or(self.last_s, |sample| sample.host_s);
+    }
+
+    /// Whether one more execution would cost more than checks may.
+    fn is_long(self) -> bool {
+        self.last_s > MOST_CHECKING * self.spent_s
+    }
+}
+
+/// The share of a job's time that the execution of the last check may take.
+const MOST_CHECKING: f64 = 0.01;
+
+/// A started backend and what it holds. Fields drop in order: the jobs before the backend they belong to.
+pub struct Session {
+    jobs: BTreeMap<u64, Ready>,
+    operands: Operands,
+    variants: Vec<Variant>,
+    backend: Box<dyn Backend>,
+    simulated: bool,
+}
+
+impl Session {
+    /// Starts the backend.
+    pub fn start(registration: &Registration, options: &Options) -> Result<Self, Unavailable> {
+        if let Some(threads) = options.threads {
+            // Operands and checks keep to the threads too. In a thread of the parent the pool may exist already.
+            let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+        }
+        let variants = (registration.variants)(options)
+            .map_err(|error| Unavailable::without_fix(format!("{}: {error:#}", registration.name)))?;
+        let backend = (registration.start)(options)?;
+        Ok(Session {
+            jobs: BTreeMap::new(),
+            operands: Operands::default(),
+            variants,
+            backend,
+            simulated: registration.simulated,
+        })
+    }
+
+    /// What the backend says of itself.
+    pub fn describe(&self) -> serde_json::Value {
+        self.backend.describe()
+    }
+
+    /// The floors of its clocks.
+    pub fn floors(&self) -> Option<Floors> {
+        self.backend.floors()
+    }
+
+    /// What its ceilings depend on besides the host.
+    pub fn ceilings_depend_on(&self) -> Option<serde_json::Value> {
+        self.backend.ceilings_depend_on()
+    }
+
+    /// Measures the backend's ceilings.
+    pub fn ceilings(&mut self) -> Result<Reply, CellError> {
+        Ok(Reply::Ceilings { ceilings: self.backend.ceilings()? })
+    }
+
+    /// Leaves memory and processors to another worker: drops the operands of the last case, and waits until no thread
+    /// spins.
+    pub fn rest(&mut self) -> Reply {
+        self.operands = Operands::default();
+        memory::return_freed();
+        self.backend.settle();
+        Reply::Rested
+    }
+
+    /// Makes operands, prepares the cell, executes it once, chooses its threads unless `threads` were chosen before,
+    /// judges the answer, and holds the job under that number. `notify` hears each phase.
+    pub fn prepare(
+        &mut self,
+        number: u64,
+        cell: &Cell,
+        threads: Option<usize>,
+        notify: &mut dyn FnMut(&str),
+    ) -> Result<Reply, CellError> {
+        self.jobs.remove(&number);
+        let op = known_op(&cell.case.op)?;
+        let variant = self.variant(cell)?;
+        let mut phases = Phases::default();
+
+        notify("inputs");
+        let start = Instant::now();
+        let admit = || self.backend.admit(&cell.case);
+        let held = self.operands.of(op, &cell.case, variant.side, admit)?;
+        phases.inputs_s = start.elapsed().as_secs_f64();
+
+        notify("prepare");
+        self.backend.phases();
+        let start = Instant::now();
+        let mut job = self.backend.prepare(&cell.variant, &cell.case, &held.operands)?;
+        phases.prepare_s = start.elapsed().as_secs_f64();
+        let preparing = self.backend.phases();
+
+        let known = threads.filter(|threads| job.thread_choices().contains(threads));
+        if let Some(threads) = known {
+            job.use_threads(threads);
+        }
+        notify("first");
+        let first = self.backend.time(job.as_mut(), cell.cache)?;
+        (phases.first_s, phases.first_device_s) = (first.host_s, first.device_s);
+        let threads = match known {
+            Some(_) => known,
+            // What is judged is the answer of the threads that are timed.
+            None => choose_threads(self.backend.as_mut(), job.as_mut(), cell.cache, notify)?,
+        };
+
+        notify("check");
+        let start = Instant::now();
+        let answer = job.answer()?;
+        phases.download_s = start.elapsed().as_secs_f64();
+        phases.with_device(preparing, self.backend.phases());
+        let start = Instant::now();
+        let rounding = variant.accuracy.rounding(cell.case.dtype);
+        let error = op.check(&cell.case, &held.operands, &answer, rounding)?;
+        phases.check_s = start.elapsed().as_secs_f64();
+
+        let inputs = held.fingerprint.clone();
+        if !error.is_right() {
+            let reason = format!("the answer is wrong: {}", error.complaint());
+            return Ok(Reply::Incorrect { error, inputs, phases, reason });
+        }
+        let judged = Judged::of(self.backend.as_mut(), job.as_mut())?;
+        let picked = job.picked().map(str::to_owned);
+        let (cell, side, pauses) = (cell.clone(), variant.side, Pauses::default());
+        let untried = op.decisive_element(&cell.case, &held.operands);
+        let sampled = Sampled::default();
+        self.jobs
+            .insert(number, Ready { job, threads, cell, side, rounding, judged, untried, pauses, sampled });
+        let (threads, libraries) = (threads.or(self.backend.threads()), self.backend.libraries());
+        Ok(Reply::Prepared { error, inputs, phases, picked, threads, libraries })
+    }
+
+    /// Samples a job that is held.
+    pub fn measure(&mut self, number: u64, batch: &Batch) -> Result<Reply, CellError> {
+        let Some(Ready { job, threads, cell, judged, untried, pauses, sampled, .. }) =
+            self.jobs.get_mut(&number)
+        else {
+            return Err(CellError::Failed(format!("asked to measure job {number}, which was not prepared")));
+        };
+        if let Some(threads) = threads {
+            job.use_threads(*threads);
+        }
+        let start = self.backend.now_s();
+        let tried = match untried.take() {
+            Some(decisive) => judged.try_altered(self.backend.as_mut(), job.as_mut(), &decisive, cell),
+            None => Ok(false),
+        };
+        let warm = match tried {
+            Ok(executed) => u32::from(executed),
+            Err(unverified) => return refutation(unverified),
+        };
+        let warm_s = self.backend.now_s() - start;
+        let batch = batch.warmed(warm, warm_s);
+        let mut taken = take::take(self.backend.as_mut(), job.as_mut(), cell.cache, &batch, pauses)?;
+        (taken.warmups, taken.warmup_s) = (taken.warmups + warm, taken.warmup_s + warm_s);
+        sampled.add(&taken);
+        let on_device = !taken.samples.is_empty() && taken.samples.iter().all(|s| s.device_s.is_some());
+        let clock = match (self.simulated, on_device) {
+            (true, _) => Clock::Simulated,
+            (false, true) => Clock::DeviceEvents,
+            (false, false) => Clock::Host,
+        };
+        Ok(Reply::Measured { clock, taken })
+    }
+
+    /// Checks that the last timed execution of a job that is held left the operands as they were and a right answer;
+    /// `last`, also that executions make all of the answer: by one more, or where that would take too long by the marks
+    /// that timed executions had to write over.
+    pub fn verify(&mut self, number: u64, last: bool) -> Result<Reply, CellError> {
+        let Some(mut ready) = self.jobs.remove(&number) else {
+            return Err(CellError::Failed(format!("asked to verify job {number}, which was not prepared")));
+        };
+        if let Some(threads) = ready.threads {
+            ready.job.use_threads(threads);
+        }
+        let verified = self.verify_ready(&mut ready, last);
+        self.jobs.insert(number, ready);
+        match verified {
+            Ok(()) => Ok(Reply::Verified),
+            Err(unverified) => refutation(unverified),
+        }
+    }
+
+    /// Whether a job shows its answer, so that a fingerprint tells whether it is the one that was judged.
+    #[cfg(test)]
+    fn shows_answer(&mut self, number: u64) -> bool {
+        self.jobs.get_mut(&number).is_some_and(|ready| !ready.job.contents().answer.is_empty())
+    }
+
+    fn verify_ready(&mut self, ready: &mut Ready, last: bool) -> Result<(), Unverified> {
+        let Ready { job, cell, side, rounding, judged, sampled, .. } = ready;
+        let proof = match last {
+            false => Proof::None,
+            true if sampled.is_long() && self.backend.marks_answers(cell.cache) => Proof::Marks,
+            true => Proof::Execution,
+        };
+        let op = known_op(&cell.case.op)?;
+        let operands = &mut self.operands;
+        let mut judge = |answer: &[Operand]| {
+            // Those of another case may be held by now.
+            let held = operands.of(op, &cell.case, *side, || Ok(()))?;
+            op.check(&cell.case, &held.operands, answer, *rounding)
+        };
+        judged.verify(self.backend.as_mut(), job.as_mut(), proof, &mut judge)
+    }
+
+    /// Lets a job go.
+    pub fn release(&mut self, number: u64) -> Reply {
+        self.jobs.remove(&number);
+        memory::return_freed();
+        Reply::Released
+    }
+
+    fn variant(&self, cell: &Cell) -> Result<Variant, CellError> {
+        let found = self.variants.iter().find(|v| v.op == cell.case.op && v.name == cell.variant);
+        let variant = found.ok_or_else(|| {
+            CellError::Failed(format!("{} has no variant {} of {}", cell.backend, cell.variant, cell.case.op))
+        })?;
+        if !variant.dtypes.contains(&cell.case.dtype) {
+            let reason = format!("{} does not do {}", cell.variant, cell.case.dtype);
+            return Err(Unavailable::without_fix(reason).into());
+        }
+        Ok(variant.clone())
+    }
+}
+
+/// The reply where a job was found at fault.
+fn refutation(unverified: Unverified) -> Result<Reply, CellError> {
+    match unverified {
+        Unverified::Refuted(Refuted { reason, error }) => Ok(Reply::Refuted { reason, error }),
+        Unverified::Failed(error) => Err(error),
+    }
+}
+
+fn known_op(name: &str) -> Result<&'static dyn Op, CellError> {
+    op::find(name).ok_or_else(|| CellError::Failed(format!("this worker knows no op named {name}")))
+}
+
+/// Has `job` use the number of threads that is fastest for it, and executes it once more with these.
+fn choose_threads(
+    backend: &mut dyn Backend,
+    job: &mut dyn Job,
+    cache: Cache,
+    notify: &mut dyn FnMut(&str),
+) -> Result<Option<usize>, CellError> {
+    let several = job.thread_choices().len() > 1;
+    if several {
+        notify("threads");
+    }
+    let chosen = threads::choose(backend, job, cache)?;
+    if several {
+        backend.time(job, cache)?;
+    }
+    Ok(chosen)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,298 @@
+//! A backend that misbehaves in real memory, each of its faults behind a right first answer where that is possible.
+
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use gpubench_backend::contents::{Contents, host, mark};
+use gpubench_backend::{Accuracy, Finding, Sample};
+use gpubench_model::case::{Case, DType};
+
+use super::*;
+
+/// Faults, by name; `honest` has none, nor has `slow`.
+const FAULTS: [&str; 11] = [
+    "stale", "earlier", "wrong", "partial", "operand", "stream", "skipped", "nan", "reset", "cached", "race",
+];
+
+/// Executions after which most faults begin: the first two are those of the preparation.
+const HONEST: u32 = 4;
+
+/// The side of the matrices.
+const N: usize = 24;
+
+fn registration() -> Registration {
+    Registration {
+        name: "adversary",
+        summary: "",
+        simulated: false,
+        variants: |options| Ok(options.ops.iter().map(|fault| variant(fault)).collect()),
+        start: |_| Ok(Box::<Adversary>::default()),
+        findings: |_| vec![],
+    }
+}
+
+fn variant(fault: &str) -> Variant {
+    Variant {
+        op: "elementwise".into(),
+        name: fault.to_owned().into(),
+        summary: "".into(),
+        side: Side::Cpu,
+        accuracy: Accuracy::Ieee,
+        default: true,
+        dtypes: DType::ALL.into(),
+        library: None,
+    }
+}
+
+#[derive(Default)]
+struct Adversary {
+    turn: usize,
+}
+
+impl Backend for Adversary {
+    fn describe(&self) -> serde_json::Value {
+        serde_json::Value::Null
+    }
+
+    fn libraries(&self) -> Vec<Finding> {
+        vec![]
+    }
+
+    fn prepare(&mut self, fault: &str, _: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+        let values = |operand: usize| inputs[operand].dense_slice::<f32>().map(<[f32]>::to_vec);
+        let (fault, y) = (fault.to_owned(), vec![0.0; N * N]);
+        Ok(Box::new(Crook {
+            fault,
+            a: values(0)?,
+            b: values(1)?,
+            y,
+            first: None,
+            last: None,
+            late: None,
+            done: 0,
+        }))
+    }
+
+    /// As the CPU does: marks where caches are cold.
+    fn marks_answers(&self, cache: Cache) -> bool {
+        cache == Cache::Cold
+    }
+
+    fn time(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {
+        job.reset()?;
+        if self.marks_answers(cache) {
+            self.turn += 1;
+            mark(&mut job.contents(), self.turn)?;
+        }
+        let start = Instant::now();
+        job.execute()?;
+        Ok(Sample::of_host(start.elapsed().as_secs_f64()))
+    }
+}
+
+/// A job of `y = a b + sin a + cos b` that does not always do it.
+struct Crook {
+    fault: String,
+    a: Vec<f32>,
+    b: Vec<f32>,
+    y: Vec<f32>,
+    first: Option<Vec<f32>>,
+    last: Option<Vec<f32>>,
+    late: Option<Receiver<Vec<f32>>>,
+    done: u32,
+}
+
+impl Crook {
+    fn right(&self) -> Vec<f32> {
+        let of = |(a, b): (&f32, &f32)| {
+            let (a, b) = (f64::from(*a), f64::from(*b));
+            (a * b + a.sin() + b.cos()) as f32
+        };
+        self.a.iter().zip(&self.b).map(of).collect()
+    }
+
+    fn has(&self, fault: &str) -> bool {
+        self.fault == fault && self.done >= HONEST
+    }
+
+    /// Takes over what the other thread has made by now.
+    fn catch_up(&mut self, patience: Duration) {
+        if let Some(y) = self.late.as_ref().and_then(|late| late.recv_timeout(patience).ok()) {
+            (self.y, self.late) = (y, None);
+        }
+    }
+}
+
+impl Job for Crook {
+    fn reset(&mut self) -> Result<(), CellError> {
+        self.catch_up(Duration::from_secs(5));
+        if self.fault == "reset" {
+            // The answer takes an operand's place.
+            self.y = if self.done >= HONEST { self.right() } else { self.a.clone() };
+        }
+        Ok(())
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        let in_place = self.fault == "reset";
+        let operands = [host(&mut self.a), host(&mut self.b)];
+        Contents { in_place, ..Contents::new(operands, [host(&mut self.y)]) }
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        let right = self.right();
+        let first = self.first.get_or_insert_with(|| right.clone()).clone();
+        let last = self.last.replace(right.clone()).unwrap_or_else(|| vec![0.0; N * N]);
+        match self.fault.as_str() {
+            "slow" => {
+                std::thread::sleep(Duration::from_millis(1));
+                self.y = right;
+            }
+            "skipped" => {}
+            "earlier" => self.y = last,
+            "cached" => self.y = first,
+            "stale" | "reset" if self.done >= HONEST => {}
+            "partial" if self.done >= HONEST => self.y[N..].copy_from_slice(&right[N..]),
+            "stream" if self.done >= HONEST => {
+                let (sender, receiver) = channel();
+                self.late = Some(receiver);
+                std::thread::spawn(move || {
+                    std::thread::sleep(Duration::from_millis(2));
+                    sender.send(right)
+                });
+            }
+            _ => self.y = right,
+        }
+        if self.has("wrong") || self.has("race") && !self.done.is_multiple_of(3) {
+            self.y[N * N / 2] += 0.25;
+        }
+        if self.has("nan") {
+            self.y[7] = f32::NAN;
+        }
+        if self.has("operand") {
+            self.a[3] = 0.5;
+        }
+        self.done += 1;
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        self.catch_up(Duration::from_secs(5));
+        Ok(vec![Operand::dense(N, N, self.y.clone())])
+    }
+}
+
+/// The first reply that finds fault with a cell in two rounds; `None` where there is none.
+fn found(fault: &str, cache: Cache) -> Option<String> {
+    let options = Options { ops: vec![fault.to_owned()], ..Options::default() };
+    let mut session = Session::start(&registration(), &options).unwrap();
+    let case = Case { op: "elementwise".into(), n: N as u64, dtype: DType::F32, density: None, seed: 3 };
+    let cell = Cell { case, backend: "adversary".into(), variant: fault.into(), cache };
+    let batch = Batch { warm_up: None, samples: 4, most_s: 10.0 };
+    let mut replies = vec![session.prepare(7, &cell, None, &mut |_| {}).unwrap()];
+    for last in [false, true] {
+        if !matches!(replies[0], Reply::Incorrect { .. }) {
+            replies.push(session.measure(7, &batch).unwrap());
+            replies.push(session.verify(7, last).unwrap());
+        }
+    }
+    replies.into_iter().find_map(|reply| match reply {
+        Reply::Incorrect { reason, .. } | Reply::Refuted { reason, .. } => Some(reason),
+        _ => None,
+    })
+}
+
+#[test]
+fn every_fault_in_real_memory_is_found_and_an_honest_job_is_not() {
+    for cache in [Cache::Hot, Cache::Cold] {
+        assert_eq!(found("honest", cache), None);
+        for fault in FAULTS {
+            let reason = found(fault, cache);
+            assert!(reason.is_some(), "{fault} was not found with {cache} caches");
+        }
+        assert!(found("reset", cache).unwrap().contains("before the execution began"));
+        assert!(found("stream", cache).unwrap().contains("outside the clock"));
+        assert!(found("operand", cache).unwrap().contains("changed the operands"));
+    }
+}
+
+#[test]
+fn the_last_check_executes_once_more_unless_that_takes_long_and_answers_were_marked() {
+    let is_erased = |cache, samples: u32| {
+        let options = Options { ops: vec!["slow".to_owned()], ..Options::default() };
+        let mut session = Session::start(&registration(), &options).unwrap();
+        let case = Case { op: "elementwise".into(), n: N as u64, dtype: DType::F32, density: None, seed: 3 };
+        let cell = Cell { case, backend: "adversary".into(), variant: "slow".into(), cache };
+        session.prepare(7, &cell, None, &mut |_| {}).unwrap();
+        session.measure(7, &Batch { warm_up: None, samples, most_s: 10.0 }).unwrap();
+        assert!(matches!(session.verify(7, true).unwrap(), Reply::Verified));
+        let answer = session.jobs.get_mut(&7).unwrap().job.answer().unwrap();
+        answer[0].dense_slice::<f32>().unwrap().iter().all(|value| value.is_nan())
+    };
+    assert!(is_erased(Cache::Cold, 4), "no execution follows");
+    assert!(!is_erased(Cache::Cold, 400), "one of 400 costs little");
+    assert!(!is_erased(Cache::Hot, 4), "nothing was marked");
+}
+
+#[test]
+fn operands_of_another_case_are_made_again_where_an_answer_must_be_judged_again() {
+    let options = Options { ops: vec!["race".to_owned()], ..Options::default() };
+    let mut session = Session::start(&registration(), &options).unwrap();
+    let case = |seed| Case { op: "elementwise".into(), n: N as u64, dtype: DType::F32, density: None, seed };
+    let cell = |seed| Cell {
+        case: case(seed),
+        backend: "adversary".into(),
+        variant: "race".into(),
+        cache: Cache::Hot,
+    };
+    session.prepare(1, &cell(1), None, &mut |_| {}).unwrap();
+    session.prepare(2, &cell(2), None, &mut |_| {}).unwrap();
+    session.measure(1, &Batch { warm_up: None, samples: 4, most_s: 10.0 }).unwrap();
+    let reply = session.verify(1, false).unwrap();
+    assert!(matches!(&reply, Reply::Refuted { error: Some(error), .. } if !error.is_right()), "{reply:?}");
+}
+
+/// Every variant of the CPU whose library is there, as a run prepares, measures and verifies it.
+#[test]
+fn every_variant_of_the_cpu_passes_the_checks_of_what_was_timed() {
+    std::thread::Builder::new().stack_size(16 << 20).spawn(verify_cpu).unwrap().join().unwrap();
+}
+
+fn verify_cpu() {
+    let cpu = &gpubench_cpu::REGISTRATION;
+    let variants = (cpu.variants)(&Options::default()).unwrap();
+    let mut libraries: Vec<Option<String>> = vec![];
+    for library in variants.iter().map(|variant| variant.library.as_ref().map(ToString::to_string)) {
+        if !libraries.contains(&library) {
+            libraries.push(library);
+        }
+    }
+    for library in libraries {
+        let options = Options { threads: Some(2), library: library.clone(), ..Options::default() };
+        let mut session = Session::start(cpu, &options).unwrap();
+        let of_library = |variant: &&Variant| variant.library.as_deref() == library.as_deref();
+        variants.iter().filter(of_library).for_each(|variant| verify_variant(&mut session, variant));
+    }
+}
+
+fn verify_variant(session: &mut Session, variant: &Variant) {
+    let batch = Batch { warm_up: None, samples: 2, most_s: 10.0 };
+    let density = ["spgemm", "spmv"].contains(&variant.op.as_ref()).then_some(0.1);
+    for (dtype, n, cache) in [(DType::F32, 65, Cache::Hot), (DType::F64, 200, Cache::Cold)] {
+        let case = Case { op: variant.op.to_string(), n, dtype, density, seed: 7 };
+        let cell = Cell { case, backend: "cpu".into(), variant: variant.name.to_string(), cache };
+        match session.prepare(1, &cell, None, &mut |_| {}) {
+            Ok(Reply::Prepared { .. }) => {}
+            // A library that is not here.
+            Err(CellError::Unavailable(_)) => continue,
+            other => panic!("{cell}: {other:?}"),
+        }
+        session.measure(1, &batch).unwrap();
+        for execute in [false, true] {
+            let reply = session.verify(1, execute).unwrap();
+            assert!(matches!(reply, Reply::Verified), "{cell}: {reply:?}");
+        }
+        let shows = variant.op == "overhead" || session.shows_answer(1);
+        assert!(shows, "{cell} shows no answer");
+    }
+}

@@ -1,0 +1,143 @@
+//! Warms a prepared job up and takes a batch of samples of it.
+
+use gpubench_backend::{Backend, Job, Sample};
+use gpubench_model::case::Cache;
+use gpubench_model::error::CellError;
+use gpubench_model::measure::batch::{Batch, Taken, WarmUp};
+use gpubench_model::measure::stats;
+
+/// Longest warm-up history that is looked at.
+const WINDOW: usize = 256;
+/// By how much the later half of the warm-up may be faster than the earlier and still count as steady.
+const STEADY: f64 = 0.02;
+/// Pause after a throttled sample, in seconds; it grows by half with each that follows, up to [`LONGEST_PAUSE_S`].
+const PAUSE_S: f64 = 0.05;
+const LONGEST_PAUSE_S: f64 = 0.5;
+/// Seconds of pauses for one job after which a low clock is taken for the device's steady state.
+const PATIENCE_S: f64 = 2.0;
+
+/// Warms `job` up as `batch` says and samples it.
+///
+/// A throttled sample is set aside, counted, and followed by a pause; a device that stays throttled is sampled as it
+/// is, and its samples say so.
+pub fn take(
+    backend: &mut dyn Backend,
+    job: &mut dyn Job,
+    cache: Cache,
+    batch: &Batch,
+    pauses: &mut Pauses,
+) -> Result<Taken, CellError> {
+    let mut taken = Taken { steady: true, ..Taken::default() };
+    if let Some(warm_up) = &batch.warm_up {
+        taken.before = Some(backend.conditions());
+        backend.settle();
+        warm(backend, job, cache, warm_up, &mut taken)?;
+    }
+    let counts = backend.setup_counts();
+    let (start, paused_s) = (backend.now_s(), pauses.total_s);
+    while taken.samples.len() < batch.samples as usize
+        && (taken.samples.is_empty() || backend.now_s() - start < batch.most_s)
+    {
+        let sample = backend.time(job, cache)?;
+        match pauses.after(&sample) {
+            Some(seconds) => {
+                taken.set_aside += 1;
+                backend.pause(seconds);
+            }
+            None => taken.samples.push(sample),
+        }
+    }
+    taken.spent_s = (backend.now_s() - start - (pauses.total_s - paused_s)).max(0.0);
+    taken.setup_while_sampling = backend.setup_counts().since(counts);
+    taken.after = Some(backend.conditions());
+    Ok(taken)
+}
+
+/// Executes until the count and the time are reached and times no longer fall, or the time runs out.
+fn warm(
+    backend: &mut dyn Backend,
+    job: &mut dyn Job,
+    cache: Cache,
+    how: &WarmUp,
+    taken: &mut Taken,
+) -> Result<(), CellError> {
+    let start = backend.now_s();
+    let mut times = Vec::new();
+    loop {
+        let spent = backend.now_s() - start;
+        taken.steady = is_steady(&times);
+        let enough = taken.warmups >= how.executions && spent >= how.least_s && taken.steady;
+        if enough || (spent >= how.most_s && taken.warmups >= how.executions.min(1)) {
+            taken.warmup_s = spent;
+            return Ok(());
+        }
+        times.push(backend.time(job, cache)?.seconds());
+        taken.warmups += 1;
+    }
+}
+
+/// Whether the later half of the last times is no faster than the earlier by more than [`STEADY`] and by more than
+/// their own scatter explains. Fewer than six tell nothing and are let pass.
+fn is_steady(times: &[f64]) -> bool {
+    let recent = &times[times.len().saturating_sub(WINDOW)..];
+    if recent.len() < 6 {
+        return true;
+    }
+    let (earlier, later) = recent.split_at(recent.len() / 2);
+    let (Some(earlier), Some(later)) = (stats::Summary::of(earlier), stats::Summary::of(later)) else {
+        return true;
+    };
+    let fall = earlier.median - later.median;
+    fall <= STEADY * later.median || fall <= 2.0 * later.mad
+}
+
+/// Decides which samples of a job are set aside, and how long the device is left alone after each.
+#[derive(Clone, Debug, Default)]
+pub struct Pauses {
+    next_s: f64,
+    total_s: f64,
+}
+
+impl Pauses {
+    /// The pause after a sample that is to be set aside; `None` for one that counts.
+    fn after(&mut self, sample: &Sample) -> Option<f64> {
+        if !sample.throttled || self.total_s >= PATIENCE_S {
+            self.next_s = 0.0;
+            return None;
+        }
+        let pause = if self.next_s == 0.0 { PAUSE_S } else { self.next_s };
+        self.next_s = (1.5 * pause).min(LONGEST_PAUSE_S);
+        self.total_s += pause;
+        Some(pause)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn falling_times_are_not_steady_and_scattered_ones_are() {
+        let falling: Vec<f64> = (0..20).map(|k| 2.0 - 0.05 * f64::from(k)).collect();
+        assert!(!is_steady(&falling));
+        let scattered: Vec<f64> = (0..20).map(|k| if k % 2 == 0 { 1.0 } else { 1.5 }).collect();
+        assert!(is_steady(&scattered) && is_steady(&[]) && is_steady(&[3.0, 2.0, 1.0]));
+        let rising: Vec<f64> = (0..20).map(|k| 1.0 + 0.05 * f64::from(k)).collect();
+        assert!(is_steady(&rising), "a device that heats up will not get faster by waiting");
+    }
+
+    #[test]
+    fn pauses_grow_and_end_when_the_device_stays_throttled() {
+        let low = Sample { throttled: true, ..Sample::of_host(1.0) };
+        let mut pauses = Pauses::default();
+        let mut waits = vec![];
+        while let Some(wait) = pauses.after(&low) {
+            waits.push(wait);
+            assert!(waits.len() < 100);
+        }
+        assert_eq!(waits[0], PAUSE_S);
+        assert!(waits.windows(2).all(|pair| pair[0] <= pair[1]) && waits.iter().sum::<f64>() >= PATIENCE_S);
+        assert_eq!(pauses.after(&low), None);
+        assert_eq!(Pauses::default().after(&Sample::of_host(1.0)), None);
+    }
+}

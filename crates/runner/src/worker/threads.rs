@@ -1,0 +1,285 @@
+//! The number of threads that is fastest for a job: tried before samples are taken, and kept from then on.
+
+use gpubench_backend::{Backend, Job};
+use gpubench_model::case::Cache;
+use gpubench_model::error::CellError;
+use gpubench_model::measure::stats::Summary;
+
+/// By how much fewer threads must be faster than all to be taken: less may be chance.
+const CLEAR_WIN: f64 = 0.05;
+/// How many times as long as the best count of a pass a count may take; beyond, the pass leaves out fewer threads.
+const HOPELESS: f64 = 1.5;
+/// Passes over all counts, so that what changes with time touches all alike: at least, and at most while no count leads
+/// by [`CLEAR_LEAD`].
+const LEAST_PASSES: usize = 2;
+const MOST_PASSES: usize = 6;
+/// By how much all other counts must be slower than the one chosen to be tried no more.
+const CLEAR_LEAD: f64 = 0.2;
+/// Executions of a count in a pass, at least, and at most while they stay under [`PASS_S`] together.
+const LEAST: usize = 3;
+const MOST: usize = 15;
+const PASS_S: f64 = 2e-3;
+/// Seconds of trials after which a pass over the counts is the last.
+const PATIENCE_S: f64 = 1.5;
+
+/// The timings of one count of threads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Trial {
+    threads: usize,
+    /// Seconds of an execution: the least of the passes' medians, since whatever else the machine does can only make a
+    /// pass longer. Infinite before the first.
+    seconds: f64,
+}
+
+impl Trial {
+    fn untimed(threads: usize) -> Self {
+        Trial { threads, seconds: f64::INFINITY }
+    }
+}
+
+/// The trial whose count to take: that of the largest count, unless a smaller one is faster by at least 5 %, and then
+/// the fastest. `None` without a trial.
+fn fastest(trials: &[Trial]) -> Option<Trial> {
+    let all = trials.iter().max_by_key(|trial| trial.threads)?;
+    let limit = (1.0 - CLEAR_WIN) * all.seconds;
+    let fewer = trials.iter().filter(|trial| trial.threads < all.threads && trial.seconds <= limit);
+    Some(*fewer.min_by(|a, b| a.seconds.total_cmp(&b.seconds)).unwrap_or(all))
+}
+
+/// Whether one count is so far ahead of all others that more passes would not change the choice.
+fn is_decided(trials: &[Trial]) -> bool {
+    fastest(trials).is_some_and(|chosen| {
+        let mut others = trials.iter().filter(|trial| trial.threads != chosen.threads);
+        others.all(|trial| trial.seconds >= (1.0 + CLEAR_LEAD) * chosen.seconds)
+    })
+}
+
+/// Times the choices of `job` and has it use the fastest from now on; `None` where it has no choice.
+///
+/// # Errors
+/// An execution fails.
+pub fn choose(
+    backend: &mut dyn Backend,
+    job: &mut dyn Job,
+    cache: Cache,
+) -> Result<Option<usize>, CellError> {
+    let mut trials: Vec<Trial> = job.thread_choices().into_iter().rev().map(Trial::untimed).collect();
+    if trials.len() > 1 {
+        let start = backend.now_s();
+        for passes in 1..=MOST_PASSES {
+            pass(backend, job, cache, &mut trials)?;
+            let decided = passes >= LEAST_PASSES && is_decided(&trials);
+            if decided || backend.now_s() - start > PATIENCE_S {
+                break;
+            }
+        }
+    }
+    let chosen = fastest(&trials).map(|trial| trial.threads);
+    if let Some(threads) = chosen {
+        job.use_threads(threads);
+    }
+    Ok(chosen)
+}
+
+/// Times each count of `trials`, which descend, until one is hopeless: fewer threads than that are left out.
+fn pass(
+    backend: &mut dyn Backend,
+    job: &mut dyn Job,
+    cache: Cache,
+    trials: &mut [Trial],
+) -> Result<(), CellError> {
+    let mut best = f64::INFINITY;
+    for trial in trials {
+        job.use_threads(trial.threads);
+        // Threads that the last count left spinning would take processors from this one.
+        backend.settle();
+        // The first execution may start threads.
+        let first = backend.time(job, cache)?.seconds();
+        if first > 2.0 * HOPELESS * best {
+            break;
+        }
+        let median = median_of_some(backend, job, cache)?;
+        trial.seconds = trial.seconds.min(median);
+        best = best.min(median);
+        if median > HOPELESS * best {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The median of a few executions, in seconds.
+fn median_of_some(backend: &mut dyn Backend, job: &mut dyn Job, cache: Cache) -> Result<f64, CellError> {
+    let (mut seconds, mut spent) = (vec![], 0.0);
+    while seconds.len() < LEAST || (seconds.len() < MOST && spent <= PASS_S) {
+        let one = backend.time(job, cache)?.seconds();
+        spent += one;
+        seconds.push(one);
+    }
+    Ok(Summary::of(&seconds).map_or(f64::INFINITY, |summary| summary.median))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::{Cell, RefCell};
+    use std::collections::BTreeMap;
+    use std::rc::Rc;
+
+    use super::*;
+    use gpubench_backend::{Finding, Sample};
+    use gpubench_model::case::Case;
+    use gpubench_model::data::Operand;
+
+    fn trials(seconds: &[(usize, f64)]) -> Vec<Trial> {
+        seconds.iter().map(|&(threads, seconds)| Trial { threads, seconds }).collect()
+    }
+
+    fn fastest_of(seconds: &[(usize, f64)]) -> Option<usize> {
+        fastest(&trials(seconds)).map(|trial| trial.threads)
+    }
+
+    #[test]
+    fn fewer_threads_are_taken_for_a_clear_win_alone() {
+        assert_eq!(fastest_of(&[(1, 0.96), (16, 1.0)]), Some(16), "4 % may be chance");
+        assert_eq!(fastest_of(&[(1, 0.95), (16, 1.0)]), Some(1));
+        assert_eq!(fastest_of(&[(1, 0.9), (4, 0.5), (8, 0.8), (16, 1.0)]), Some(4));
+        assert_eq!(fastest_of(&[(1, 3.0), (8, 1.2), (16, 1.0)]), Some(16));
+        assert_eq!(fastest_of(&[(1, f64::INFINITY), (16, 1.0)]), Some(16), "one is never timed");
+        assert_eq!(fastest_of(&[(16, 1.0)]), Some(16));
+        assert_eq!(fastest_of(&[]), None);
+    }
+
+    #[test]
+    fn a_choice_is_decided_by_a_clear_lead_over_every_other_count() {
+        let decided = |seconds: &[(usize, f64)]| is_decided(&trials(seconds));
+        assert!(decided(&[(16, 1.0)]) && decided(&[(16, 1.0), (8, 1.2)]));
+        assert!(!decided(&[(16, 1.0), (8, 1.19)]) && !decided(&[(16, 1.0), (8, 0.96)]));
+        assert!(decided(&[(16, 1.0), (8, 0.8), (4, f64::INFINITY)]));
+        assert!(!decided(&[(16, 1.0), (8, 0.8), (4, 0.9)]));
+    }
+
+    /// A job that notes which threads it is to use and how often it was executed with each count, and a backend whose
+    /// clock its executions alone move.
+    #[derive(Clone, Default)]
+    struct Scripted {
+        used: Rc<Cell<usize>>,
+        executions: Rc<RefCell<BTreeMap<usize, usize>>>,
+        clock_s: f64,
+        seconds: BTreeMap<usize, f64>,
+        /// A count whose executions up to one, the first being 1, take so many times as long.
+        unusual: (usize, usize, f64),
+    }
+
+    impl Job for Scripted {
+        fn thread_choices(&self) -> Vec<usize> {
+            self.seconds.keys().copied().collect()
+        }
+
+        fn use_threads(&mut self, threads: usize) {
+            self.used.set(threads);
+        }
+
+        fn execute(&mut self) -> Result<(), CellError> {
+            *self.executions.borrow_mut().entry(self.used.get()).or_default() += 1;
+            Ok(())
+        }
+
+        fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+            Ok(vec![])
+        }
+    }
+
+    impl Backend for Scripted {
+        fn describe(&self) -> serde_json::Value {
+            serde_json::Value::Null
+        }
+
+        fn libraries(&self) -> Vec<Finding> {
+            vec![]
+        }
+
+        fn now_s(&self) -> f64 {
+            self.clock_s
+        }
+
+        fn prepare(&mut self, _: &str, _: &Case, _: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+            Ok(Box::new(self.clone()))
+        }
+
+        fn time(&mut self, job: &mut dyn Job, _: Cache) -> Result<Sample, CellError> {
+            job.execute()?;
+            let (threads, until, times) = self.unusual;
+            let is_unusual = self.used.get() == threads && self.executions.borrow()[&threads] <= until;
+            let seconds = self.seconds[&self.used.get()] * if is_unusual { times } else { 1.0 };
+            self.clock_s += seconds;
+            Ok(Sample::of_host(seconds))
+        }
+    }
+
+    impl Scripted {
+        fn of(seconds: &[(usize, f64)]) -> Self {
+            Scripted { seconds: seconds.iter().copied().collect(), ..Scripted::default() }
+        }
+
+        /// The chosen count, which is in use then, and the counts that were executed with.
+        fn chosen(&self) -> (Option<usize>, Vec<usize>) {
+            let chosen = choose(&mut self.clone(), &mut self.clone(), Cache::Cold).unwrap();
+            assert_eq!(chosen.unwrap_or(0), self.used.get());
+            (chosen, self.executions.borrow().keys().copied().collect())
+        }
+
+        fn executions(&self) -> usize {
+            self.executions.borrow().values().sum()
+        }
+    }
+
+    fn chosen(seconds: &[(usize, f64)]) -> (Option<usize>, Vec<usize>) {
+        Scripted::of(seconds).chosen()
+    }
+
+    #[test]
+    fn the_fastest_count_is_in_use_after_the_choice() {
+        assert_eq!(chosen(&[(1, 1e-5), (2, 2e-5), (4, 3e-5)]), (Some(1), vec![1, 2, 4]));
+        assert_eq!(chosen(&[(1, 3e-5), (2, 2e-5), (4, 2.05e-5)]), (Some(4), vec![1, 2, 4]));
+    }
+
+    #[test]
+    fn counts_below_a_hopeless_one_are_not_tried() {
+        assert_eq!(chosen(&[(1, 4.0), (2, 2.0), (4, 1.0)]), (Some(4), vec![2, 4]));
+    }
+
+    #[test]
+    fn a_pass_that_something_else_made_slow_decides_nothing() {
+        // A pass executes a count once and then three times at least, and leaves it out for a hopeless first time.
+        let all = Scripted { unusual: (4, 1 + LEAST, 10.0), ..Scripted::of(&[(2, 2e-3), (4, 1e-3)]) };
+        assert_eq!(all.chosen().0, Some(4));
+        let fewer = Scripted { unusual: (2, 1, 10.0), ..Scripted::of(&[(2, 1e-3), (4, 1.5e-3)]) };
+        assert_eq!(fewer.chosen().0, Some(2));
+    }
+
+    #[test]
+    fn one_lucky_execution_decides_nothing() {
+        // The first execution with a count is not counted, the second is.
+        let lucky = Scripted { unusual: (1, 2, 0.1), ..Scripted::of(&[(1, 1.2e-3), (4, 1e-3)]) };
+        assert_eq!(lucky.chosen().0, Some(4));
+    }
+
+    #[test]
+    fn trials_go_on_while_counts_are_close_and_time_is_left() {
+        let executions = |seconds: &[(usize, f64)]| {
+            let scripted = Scripted::of(seconds);
+            scripted.chosen();
+            scripted.executions()
+        };
+        let a_pass = 2 * (1 + LEAST);
+        assert_eq!(executions(&[(1, 2.4e-3), (2, 2e-3)]), LEAST_PASSES * a_pass);
+        assert_eq!(executions(&[(1, 2.2e-3), (2, 2e-3)]), MOST_PASSES * a_pass);
+        assert_eq!(executions(&[(1, 0.22), (2, 0.2)]), a_pass, "1.7 s are enough");
+    }
+
+    #[test]
+    fn without_a_choice_nothing_is_executed() {
+        assert_eq!(chosen(&[]), (None, vec![]));
+        assert_eq!(chosen(&[(4, 1.0)]), (Some(4), vec![]), "a library that others use is set anew");
+    }
+}

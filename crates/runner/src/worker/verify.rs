@@ -1,0 +1,169 @@
+//! Whether what was timed is what was judged: operands, and the answers of timed executions, must be the ones that the
+//! judge has seen. Fingerprints are compared; only an answer with another fingerprint is downloaded and judged.
+
+use gpubench_backend::{Backend, Job};
+use gpubench_model::case::{Cell, DType};
+use gpubench_model::data::Operand;
+use gpubench_model::error::CellError;
+use gpubench_ops::{Checked, Decisive};
+
+/// Judges an answer of the job's case.
+pub type Judge<'a> = dyn FnMut(&[Operand]) -> Result<Checked, CellError> + 'a;
+
+/// What was found right when a job was prepared, and since.
+#[derive(Debug)]
+pub struct Judged {
+    operands: u64,
+    /// Fingerprints of answers that were judged right. A job whose sums are made in no fixed order has several.
+    answers: Vec<u64>,
+}
+
+/// Why the times of a job cannot be believed.
+#[derive(Debug)]
+pub struct Refuted {
+    /// What is wrong, in one line.
+    pub reason: String,
+    /// The error of the answer, where that is what is wrong.
+    pub error: Option<Checked>,
+}
+
+/// Why a verification did not come to its end.
+#[derive(Debug)]
+pub enum Unverified {
+    /// The job is at fault.
+    Refuted(Refuted),
+    /// A call failed.
+    Failed(CellError),
+}
+
+impl From<CellError> for Unverified {
+    fn from(error: CellError) -> Self {
+        Unverified::Failed(error)
+    }
+}
+
+impl Judged {
+    /// Remembers what `job` holds now, whose answer has just been judged right.
+    pub fn of(backend: &mut dyn Backend, job: &mut dyn Job) -> Result<Self, CellError> {
+        let now = backend.fingerprints(job)?;
+        Ok(Judged { operands: now.operands, answers: now.answer.into_iter().collect() })
+    }
+
+    /// Whether the answer with that fingerprint was judged right.
+    pub fn knows(&self, answer: Option<u64>) -> bool {
+        answer.is_some_and(|answer| self.answers.contains(&answer))
+    }
+
+    /// Executes once with an element of an operand altered, as part of the warm-up: the answer must be another one.
+    /// Returns whether it has executed, which it does not where the job does not show that operand.
+    pub fn try_altered(
+        &self,
+        backend: &mut dyn Backend,
+        job: &mut dyn Job,
+        decisive: &Decisive,
+        cell: &Cell,
+    ) -> Result<bool, Unverified> {
+        let altered = bytes(decisive.value, cell.case.dtype);
+        let Some(old) = replace(backend, job, decisive, &altered)? else { return Ok(false) };
+        backend.time(job, cell.cache)?;
+        let answer = backend.fingerprints(job)?.answer;
+        replace(backend, job, decisive, &old)?;
+        match self.knows(answer) {
+            true => refuted(KEPT).map(|()| true),
+            false => Ok(true),
+        }
+    }
+
+    /// Checks what the last timed execution left, and that the answer is made within executions, as `proof` says.
+    pub fn verify(
+        &mut self,
+        backend: &mut dyn Backend,
+        job: &mut dyn Job,
+        proof: Proof,
+        judge: &mut Judge<'_>,
+    ) -> Result<(), Unverified> {
+        self.check(backend, job, judge, "the last timed execution")?;
+        let [before, after] = match proof {
+            Proof::None => return Ok(()),
+            Proof::Marks => [backend.reset_spoiled(job)?, None],
+            Proof::Execution => backend.execute_spoiled(job)?,
+        };
+        if self.knows(before) {
+            return refuted(EARLY);
+        }
+        if proof == Proof::Marks {
+            return Ok(());
+        }
+        self.check(backend, job, judge, "an execution whose answer had been erased before")?;
+        if backend.fingerprints(job)?.answer != after { refuted(LATE) } else { Ok(()) }
+    }
+
+    /// Checks operands and answer as they are after `what`.
+    fn check(
+        &mut self,
+        backend: &mut dyn Backend,
+        job: &mut dyn Job,
+        judge: &mut Judge<'_>,
+        what: &str,
+    ) -> Result<(), Unverified> {
+        let now = backend.fingerprints(job)?;
+        if now.operands != self.operands {
+            return refuted("timed executions have changed the operands");
+        }
+        if self.knows(now.answer) {
+            return Ok(());
+        }
+        let error = judge(&job.answer()?)?;
+        if !error.is_right() {
+            let reason = format!("the answer of {what} is wrong: {}", error.complaint());
+            return Err(Unverified::Refuted(Refuted { reason, error: Some(error) }));
+        }
+        if backend.fingerprints(job)?.answer != now.answer {
+            return refuted(LATE);
+        }
+        self.answers.extend(now.answer);
+        Ok(())
+    }
+}
+
+/// How to make sure that executions write all of the answer, and nothing else does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// Not now.
+    None,
+    /// Each timed execution had to write over marks; what is left to check is that a reset does not make the answer.
+    Marks,
+    /// One more execution, whose answer is erased before.
+    Execution,
+}
+
+/// What is wrong where an answer does not follow from the operands.
+const KEPT: &str = "the answer did not change with an operand: it is kept from an earlier execution";
+
+/// What is wrong where an answer needs no execution.
+const EARLY: &str = "the answer was there before the execution began: work is done outside the clock";
+
+/// What is wrong where memory changes on its own.
+const LATE: &str = "the answer changed after the execution had ended: work is done outside the clock";
+
+fn refuted(reason: &str) -> Result<(), Unverified> {
+    Err(Unverified::Refuted(Refuted { reason: reason.to_owned(), error: None }))
+}
+
+/// Puts `new` in the place of an element of an operand; returns what was there, `None` where the job does not show it.
+fn replace(
+    backend: &mut dyn Backend,
+    job: &mut dyn Job,
+    decisive: &Decisive,
+    new: &[u8],
+) -> Result<Option<Vec<u8>>, CellError> {
+    backend.replace(job, (decisive.operand, decisive.element * new.len()), new)
+}
+
+/// A number as elements of that type are in memory.
+fn bytes(value: f64, dtype: DType) -> Vec<u8> {
+    match dtype {
+        DType::F32 => (value as f32).to_ne_bytes().to_vec(),
+        DType::F64 => value.to_ne_bytes().to_vec(),
+    }
+}
