@@ -12,9 +12,12 @@ pub mod plan;
 pub mod settings;
 
 pub use gpubench_answer as answer;
-pub use gpubench_compare::{baseline, compare, fleet, trend};
+pub use gpubench_compare as compare;
+pub use gpubench_compare::baseline;
+pub use gpubench_fleet as fleet;
 pub use gpubench_host::{processors, user_cache};
 pub use gpubench_model::{case, data, error, measure, report};
 pub use gpubench_ops as op;
 pub use gpubench_render::{chart, export, html};
 pub use gpubench_runner::{executor, observe, worker};
+pub use gpubench_trend as trend;

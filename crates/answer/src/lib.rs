@@ -2,6 +2,8 @@
 //!
 //! Derived from rows alone; knows no format, no device and no command line.
 
+#![forbid(unsafe_code)]
+
 pub mod cost;
 mod crossing;
 pub mod crossover;

@@ -1,5 +1,7 @@
 //! What a backend is: it prepares a job per cell and times it. Names no backend.
 
+#![forbid(unsafe_code)]
+
 pub mod contents;
 mod job;
 

@@ -2,6 +2,8 @@
 //!
 //! An op knows no backend. [`OPS`] is the list of all of them; a new op is one file and two lines here.
 
+#![forbid(unsafe_code)]
+
 use gpubench_model::case::{Case, DType};
 use gpubench_model::data::{Operand, Real, generator};
 use gpubench_model::error::CellError;

@@ -2,6 +2,8 @@
 //!
 //! `docs/sim.md` describes the script. Reported times are not slept; equal scripts and seeds give equal times.
 
+#![forbid(unsafe_code)]
+
 mod answer;
 mod bus;
 mod ceilings;

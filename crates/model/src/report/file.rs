@@ -14,6 +14,9 @@ use super::{Report, SCHEMA_VERSION, sound};
 /// Name of the report in the folder of a run.
 pub const FILE_NAME: &str = "report.json";
 
+/// Name of the file of several reports, in the folder of a run on several devices.
+pub const FLEET_FILE_NAME: &str = "fleet.json";
+
 /// Layouts that can be read. What layout 1 lacks has defaults; all its times are of hot caches.
 const READABLE: std::ops::RangeInclusive<u64> = 1..=SCHEMA_VERSION as u64;
 

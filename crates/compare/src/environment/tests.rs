@@ -1,0 +1,256 @@
+mod sides;
+
+use gpubench_model::report::{Report, example};
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::runs::Run;
+
+/// A report with times on both sides, and all that a run on a real machine tells.
+fn report() -> Report {
+    let mut report = example::full();
+    let environment = &mut report.environment;
+    let sweep = |op: &str| {
+        let sampling =
+            json!({ "warmup": 2, "samples": null, "precision": null, "max_time_s": 2.0, "rounds": 3 });
+        json!({ "op": op, "sampling": sampling })
+    };
+    environment.settings = json!({
+        "budget_s": null,
+        "isolate": true,
+        "options": { "transfer": "pageable", "sim": null, "device": 0 },
+        "sweeps": [sweep("matmul"), sweep("spgemm")],
+    });
+    let library = |name: &str, version: &str| gpubench_model::Finding {
+        name: name.into(),
+        path: Some(format!("/usr/lib/lib{name}.so")),
+        version: Some(version.into()),
+        serves: vec![],
+        problem: None,
+        fix: None,
+    };
+    environment.backends[0].description = json!({ "threads": 16, "rayon_threads": 16, "simd": "avx512" });
+    environment.backends[0].libraries = vec![library("OpenBLAS", "0.3.26 Cooperlake, 16 threads")];
+    environment.backends[1].description = json!({
+        "device": 0, "name": "NVIDIA H200", "multiprocessors": 132, "memory_bytes": 150_109_880_320_u64,
+        "mig_mode": false, "ecc": true, "driver_version": "580.159.04", "cuda_version": "13.0",
+        "power_limit_w": 700.0, "sm_clock_max_mhz": 1980, "sm_clock_default_mhz": 1980,
+        "memory_clock_khz": 3_201_000, "timing": { "holding": true },
+    });
+    environment.backends[1].libraries = vec![library("cuBLAS", "13.1.0"), library("cuFFT", "12.0.0")];
+    report
+}
+
+fn runs(reports: &[Report]) -> Runs {
+    let run = |report: &Report| Run { name: "report.json".into(), report: report.clone() };
+    Runs { runs: reports.iter().map(run).collect(), ..Runs::default() }
+}
+
+/// The differences after a change of the new report, as `fact severity: old | new`.
+fn after(change: impl Fn(&mut Report)) -> Vec<String> {
+    let mut new = report();
+    change(&mut new);
+    lines(&differences(&runs(&[report()]), &runs(&[new]), &Policy::default()))
+}
+
+fn lines(found: &[Difference]) -> Vec<String> {
+    let line = |d: &Difference| format!("{} {}: {} | {}", d.fact, d.severity.name(), d.old, d.new);
+    found.iter().map(line).collect()
+}
+
+/// Sets a key of the description of the CPU's (0) or the GPU's (1) backend.
+fn describe(report: &mut Report, backend: usize, key: &str, value: serde_json::Value) {
+    report.environment.backends[backend].description[key] = value;
+}
+
+#[test]
+fn equal_environments_have_no_differences() {
+    assert!(after(|_| {}).is_empty());
+    assert!(differences(&Runs::default(), &runs(&[report()]), &Policy::default()).is_empty());
+}
+
+#[test]
+fn each_fact_is_found_with_its_grade_and_both_values() {
+    type Change = fn(&mut Report);
+    let cases: &[(Change, &str)] = &[
+        (|r| describe(r, 1, "name", json!("NVIDIA H100")), "gpu-model block: NVIDIA H200 | NVIDIA H100"),
+        (|r| describe(r, 1, "multiprocessors", json!(60)), "gpu-multiprocessors block: 132 | 60"),
+        (|r| describe(r, 1, "mig_mode", json!(true)), "mig-mode block: off | on"),
+        (
+            |r| r.environment.host.cpu = "AMD EPYC".into(),
+            "cpu-model block: Intel(R) Xeon(R) Platinum 8480C | AMD EPYC",
+        ),
+        (|r| r.environment.build_profile = Some("debug".into()), "build-profile block: release | debug"),
+        (|r| r.environment.host.threads = 8, "processors warn: 16 | 8"),
+        (|r| r.environment.host.cpu_quota = None, "cpu-quota warn: 15.5 processors | no limit"),
+        (
+            |r| r.environment.host.governor = Some("powersave".into()),
+            "governor warn: performance | powersave",
+        ),
+        (|r| r.environment.host.smt = Some(false), "smt warn: on | off"),
+        (|r| r.environment.host.numa_nodes = Some(2), "numa warn: 1 | 2"),
+        (
+            |r| r.environment.host.last_level_cache_bytes = Some(60 << 20),
+            "last-level-cache warn: 105 MiB | 60.0 MiB",
+        ),
+        (|r| describe(r, 0, "simd", json!("avx2")), "simd warn: avx512 | avx2"),
+        (
+            |r| r.environment.backends[0].libraries[0].version = Some("0.3.29 Cooperlake, 16 threads".into()),
+            "blas warn: OpenBLAS: 0.3.26 Cooperlake | OpenBLAS: 0.3.29 Cooperlake",
+        ),
+        (|r| describe(r, 1, "power_limit_w", json!(500.0)), "power-limit warn: 700 W | 500 W"),
+        (
+            |r| describe(r, 1, "sm_clock_max_mhz", json!(1755)),
+            "gpu-clock-limit warn: most: 1980 MHz | most: 1755 MHz",
+        ),
+        (
+            |r| describe(r, 1, "memory_bytes", json!(75_000_000_000_u64)),
+            "gpu-memory warn: 140 GiB | 69.8 GiB",
+        ),
+        (|r| describe(r, 1, "ecc", json!(false)), "ecc warn: on | off"),
+        (|r| describe(r, 1, "driver_version", json!("550.54.15")), "driver warn: 580.159.04 | 550.54.15"),
+        (|r| describe(r, 1, "cuda_version", json!("12.4")), "cuda-version warn: 13.0 | 12.4"),
+        (
+            |r| r.environment.backends[1].libraries[0].version = Some("13.2.0".into()),
+            "gpu-libraries warn: cuBLAS: 13.1.0 | cuBLAS: 13.2.0",
+        ),
+        (
+            |r| describe(r, 1, "timing", json!({ "holding": false })),
+            "gpu-timing warn: device held back | device not held back",
+        ),
+        (
+            |r| r.environment.settings["options"]["transfer"] = json!("pinned"),
+            "transfer warn: pageable | pinned",
+        ),
+        (
+            |r| r.environment.settings["sweeps"][0]["sampling"]["precision"] = json!(0.07),
+            "precision warn: matmul: by default | matmul: 7 %",
+        ),
+        (
+            |r| r.environment.settings["sweeps"][1]["sampling"]["samples"] = json!(30),
+            "samples warn: spgemm: as many as it takes | spgemm: 30",
+        ),
+        (
+            |r| r.environment.settings["sweeps"][1]["sampling"]["warmup"] = json!(5),
+            "warmup warn: spgemm: 2 | spgemm: 5",
+        ),
+        (
+            |r| r.environment.settings["sweeps"][1]["sampling"]["rounds"] = json!(5),
+            "rounds warn: spgemm: 3 | spgemm: 5",
+        ),
+        (|r| r.environment.settings["budget_s"] = json!(60.0), "budget warn: none | 60 s"),
+        (
+            |r| r.environment.settings["isolate"] = json!(false),
+            "isolation warn: worker processes | one process",
+        ),
+        (
+            |r| drop(r.environment.variables.insert("OMP_NUM_THREADS".into(), "4".into())),
+            "variables warn: OMP_NUM_THREADS: unset | OMP_NUM_THREADS: 4",
+        ),
+        (|r| r.environment.gpubench_version = "0.2.0".into(), "gpubench-version warn: 0.1.0 | 0.2.0"),
+        (|r| r.environment.host.name = "other".into(), "host-name ignore: node | other"),
+        (|r| r.environment.host.os = "Linux 7".into(), "os ignore: Linux 6.8 | Linux 7"),
+        (|r| r.environment.host.memory_bytes = 64 << 30, "memory ignore: 128 GiB | 64.0 GiB"),
+        (|r| describe(r, 1, "device", json!(1)), "gpu-ordinal ignore: 0 | 1"),
+        (
+            |r| r.environment.backends[1].libraries[0].path = Some("/opt/libcuBLAS.so".into()),
+            "library-paths ignore: cuBLAS: /usr/lib/libcuBLAS.so | cuBLAS: /opt/libcuBLAS.so",
+        ),
+        (
+            |r| drop(r.environment.variables.insert("CUDA_HOME".into(), "/opt".into())),
+            "place-variables ignore: CUDA_HOME: unset | CUDA_HOME: /opt",
+        ),
+    ];
+    for (change, expected) in cases {
+        assert_eq!(after(*change), [*expected]);
+    }
+    let seen: BTreeSet<&str> = cases.iter().filter_map(|(_, line)| line.split(' ').next()).collect();
+    // These have tests of their own below.
+    let elsewhere = ["cpu-threads", "gpubench-revision", "git-revision", "kernel", "max-time", "sim-script"];
+    let unseen = FACTS.iter().map(|fact| fact.name).filter(|name| !seen.contains(name));
+    assert_eq!(unseen.collect::<BTreeSet<_>>(), BTreeSet::from(elsewhere));
+}
+
+#[test]
+fn half_the_threads_are_a_warning_that_names_what_uses_another_number() {
+    assert_eq!(
+        after(|r| describe(r, 0, "threads", json!(8))),
+        ["cpu-threads warn: 16 | 8 (rayon 16, OpenBLAS 16)"]
+    );
+    let all = after(|r| {
+        describe(r, 0, "threads", json!(8));
+        describe(r, 0, "rayon_threads", json!(8));
+        r.environment.backends[0].libraries[0].version = Some("0.3.26 Cooperlake, 8 threads".into());
+    });
+    assert_eq!(all, ["cpu-threads warn: 16 | 8"]);
+}
+
+#[test]
+fn items_that_differ_alike_stand_together_and_the_gravest_difference_comes_first() {
+    let found = after(|r| {
+        r.environment.gpubench_version = "0.2.0".into();
+        r.environment.host.os = "Debian 12, Linux 6.9".into();
+        describe(r, 1, "name", json!("NVIDIA H100"));
+        for sweep in 0..2 {
+            r.environment.settings["sweeps"][sweep]["sampling"]["max_time_s"] = json!(0.2);
+        }
+    });
+    let expected = [
+        "gpu-model block: NVIDIA H200 | NVIDIA H100",
+        "max-time warn: matmul, spgemm: 2 s | matmul, spgemm: 0.2 s",
+        "gpubench-version warn: 0.1.0 | 0.2.0",
+        "os ignore: Linux 6.8 | Debian 12",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn harmless_jitter_is_no_difference() {
+    let found = after(|r| {
+        describe(r, 1, "sm_clock_max_mhz", json!(1981));
+        describe(r, 1, "power_limit_w", json!(699.6));
+        describe(r, 1, "driver_version", json!(" 580.159.04\n"));
+        r.environment.host.memory_bytes -= 1 << 28;
+        r.environment.host.cpu_quota = Some(15.501);
+        r.environment.backends[1].libraries.pop();
+    });
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
+fn the_documentation_lists_every_fact_with_its_default() {
+    let row = |fact: &Fact| {
+        let (name, severity) = (fact.name, fact.severity.name());
+        format!("| `{name}` | {severity} | {} | {} |\n", fact.concerns.words(), fact.summary)
+    };
+    let table: String = FACTS.iter().map(row).collect();
+    let documentation = include_str!("../../../../docs/compare-policy.md");
+    assert!(
+        documentation.contains(&format!("|---|---|---|---|\n{table}\n")),
+        "docs/compare-policy.md has not:\n{table}"
+    );
+    let names: BTreeSet<&str> = FACTS.iter().map(|fact| fact.name).collect();
+    assert_eq!(names.len(), FACTS.len(), "a name stands twice");
+}
+
+proptest! {
+    #[test]
+    fn descriptions_and_settings_of_any_form_give_lines_of_text(
+        values in prop::collection::vec(prop_oneof![
+            Just(json!(null)), Just(json!([1, [2]])), Just(json!({ "holding": 3, "sampling": [] })),
+            any::<f64>().prop_map(serde_json::Value::from), ".{0,300}".prop_map(serde_json::Value::from),
+        ], 16),
+    ) {
+        let mut new = report();
+        let description = new.environment.backends[1].description.as_object_mut().unwrap();
+        description.values_mut().zip(&values).for_each(|(place, value)| *place = value.clone());
+        let settings = new.environment.settings.as_object_mut().unwrap();
+        settings.values_mut().zip(values.iter().rev()).for_each(|(place, value)| *place = value.clone());
+        new.environment.host.os = values[0].to_string();
+        for found in differences(&runs(&[report()]), &runs(&[new]), &Policy::default()) {
+            prop_assert!(!found.new.chars().any(char::is_control), "{found:?}");
+            prop_assert!(found.old != found.new, "{found:?}");
+        }
+    }
+}

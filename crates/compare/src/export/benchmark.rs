@@ -1,0 +1,63 @@
+//! The JSON that github-action-benchmark reads with `tool: customSmallerIsBetter`: the times of NEW.
+//!
+//! See <https://github.com/benchmark-action/github-action-benchmark>.
+
+use serde_json::{Value, json};
+
+use super::{Format, View, names, words};
+use crate::Comparison;
+
+/// The times of NEW for github-action-benchmark.
+pub struct GitHubActionBenchmark;
+
+impl Format for GitHubActionBenchmark {
+    fn name(&self) -> &'static str {
+        "github-action-benchmark"
+    }
+
+    fn summary(&self) -> &'static str {
+        "times of NEW for that action, tool customSmallerIsBetter"
+    }
+
+    fn file_name(&self) -> &'static str {
+        "compare.benchmark.json"
+    }
+
+    /// The unit is the same in all runs, since the action compares the values alone. `range` is one standard
+    /// deviation from run to run, where that is known.
+    fn render(&self, comparison: &Comparison, _: &View) -> String {
+        let mut entries: Vec<Value> = Vec::new();
+        for (change, name) in comparison.cells.iter().zip(names(comparison)) {
+            let Some(new) = &change.new else { continue };
+            let mut extra =
+                format!("verdict: {}\nruns: {}\nsamples: {}", change.verdict.name(), new.runs, new.samples);
+            if let Some(change) = words::change_with_interval(change) {
+                extra.push_str(&format!("\nchange: {change}"));
+            }
+            let value = new.median_s * 1e9;
+            let mut entry = json!({ "name": name, "unit": "ns", "value": value, "extra": extra });
+            if let Some(spread) = change.run_spread {
+                entry["range"] = json!(format!("± {:.1}", value * spread));
+            }
+            entries.push(entry);
+        }
+        format!("{:#}\n", Value::Array(entries))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    #[test]
+    fn entries_have_name_unit_value_and_range() {
+        let text = GitHubActionBenchmark.text(&example::full(), &View::default());
+        let found: Vec<Value> = serde_json::from_str(&text).unwrap();
+        let name = "elementwise/N=4096/f32/cuda/fused/cold";
+        let entry = found.iter().find(|entry| entry["name"] == name).unwrap();
+        assert_eq!((&entry["unit"], &entry["range"]), (&json!("ns"), &json!("± 379.8")));
+        assert_eq!(entry["value"].as_f64().unwrap().round(), 34528.0);
+        assert!(entry["extra"].as_str().unwrap().ends_with("\nchange: 1.20x faster (1.18 to 1.22)"));
+    }
+}

@@ -1,0 +1,62 @@
+//! Bencher Metric Format: the times of NEW, to be kept by Bencher.
+//!
+//! Its built-in measure `latency` is in nanoseconds; see <https://bencher.dev/docs/reference/bencher-metric-format>.
+
+use serde_json::{Map, json};
+
+use super::{Format, View, names};
+use crate::Comparison;
+
+/// The times of NEW for Bencher.
+pub struct Bmf;
+
+impl Format for Bmf {
+    fn name(&self) -> &'static str {
+        "bmf"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Bencher Metric Format: times of NEW in nanoseconds"
+    }
+
+    fn file_name(&self) -> &'static str {
+        "compare.bmf.json"
+    }
+
+    /// Lower and upper value are one standard deviation from run to run away, where that is known.
+    fn render(&self, comparison: &Comparison, _: &View) -> String {
+        let mut benchmarks = Map::new();
+        for (change, name) in comparison.cells.iter().zip(names(comparison)) {
+            let Some(new) = &change.new else { continue };
+            let value = new.median_s * 1e9;
+            let mut metric = json!({ "value": value });
+            if let Some(spread) = change.run_spread {
+                metric["lower_value"] = json!((value * (1.0 - spread)).max(0.0));
+                metric["upper_value"] = json!(value * (1.0 + spread));
+            }
+            benchmarks.insert(name, json!({ "latency": metric }));
+        }
+        format!("{:#}\n", serde_json::Value::Object(benchmarks))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    #[test]
+    fn times_of_new_are_in_nanoseconds_with_their_spread() {
+        let text = Bmf.text(&example::full(), &View::default());
+        let found: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let latency = &found["elementwise/N=4096/f32/cuda/fused/cold"]["latency"];
+        let figure = |key: &str| latency[key].as_f64().unwrap().round();
+        assert_eq!(
+            (figure("value"), figure("lower_value"), figure("upper_value")),
+            (34528.0, 34148.0, 34908.0)
+        );
+        let new = &found["spmv/N=4096/f32/density=0.05/cuda/cusparse/cold"]["latency"];
+        assert!(new["value"].is_number() && new.get("lower_value").is_none());
+        assert_eq!(found.as_object().unwrap().len(), 10);
+    }
+}

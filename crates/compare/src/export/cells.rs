@@ -1,0 +1,177 @@
+//! The table of cells that the text and the Markdown format share. Knows which cells have a line, and no format.
+
+use std::collections::HashMap;
+
+use gpubench_model::case::density_text;
+use gpubench_text::grid::{Column, Field, Grid, Tone};
+
+use super::words::{self, NONE};
+use crate::{Change, Comparison, Conclusion, MeanChange, Verdict};
+
+/// The cells that have a line of their own, the gravest first, and those that are only counted.
+///
+/// Lines have those that decide the gate, and gains; unsure ones stand by the upper end of their interval.
+pub fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, Vec<&Change>) {
+    let has_line = |cell: &&Change| match cell.verdict {
+        _ if all_cells => true,
+        // Across machines no cell is judged, and the ratios are what was asked for.
+        Verdict::NotJudged => comparison.gate.conclusion == Conclusion::RatiosOnly && cell.ratio.is_some(),
+        Verdict::Faster => true,
+        verdict if verdict.is_regression() => true,
+        _ => cell.is_open() && !cell.is_accepted(&comparison.gate.accepted),
+    };
+    let (mut lines, folded): (Vec<&Change>, Vec<&Change>) = comparison.cells.iter().partition(has_line);
+    let upper = |cell: &Change| cell.interval.map_or(f64::INFINITY, |[_, high]| high);
+    lines.sort_by(|a, b| {
+        let by_verdict = a.verdict.cmp(&b.verdict);
+        let is_unsure = a.verdict == Verdict::Unsure && b.verdict == Verdict::Unsure;
+        let by_doubt = || b.is_open().cmp(&a.is_open()).then(upper(b).total_cmp(&upper(a)));
+        if is_unsure { by_doubt() } else { by_verdict }
+    });
+    (lines, folded)
+}
+
+/// What a cell's verdict says: worse, better, or that nobody knows.
+pub fn tone(change: &Change) -> Tone {
+    tone_of(change.verdict)
+}
+
+/// What a verdict says: worse, better, or that nobody knows.
+fn tone_of(verdict: Verdict) -> Tone {
+    match verdict {
+        verdict if verdict.is_regression() => Tone::Worse,
+        Verdict::Missing | Verdict::Unsure => Tone::Unsure,
+        Verdict::Faster => Tone::Better,
+        _ => Tone::Plain,
+    }
+}
+
+/// What a column shows of a cell.
+type Show = fn(&Change) -> Field;
+
+/// The columns: heading, whether they hold figures, and their fields; `with_p` for that of the chances.
+fn columns(cells: &[&Change], with_p: bool) -> Vec<(&'static str, bool, Show)> {
+    let mut columns: Vec<(&'static str, bool, Show)> = vec![
+        ("verdict", false, |cell| Field { text: words::verdict(cell), tone: tone(cell) }),
+        ("op", false, |cell| cell.case.op.clone().into()),
+        ("N", true, |cell| cell.case.n.to_string().into()),
+    ];
+    if has_densities(cells) {
+        columns.push(("density", true, |cell| cell.case.density.map_or(NONE.into(), density_text).into()));
+    }
+    if differ(cells, |cell| cell.case.dtype) {
+        columns.push(("type", false, |cell| cell.case.dtype.name().into()));
+    }
+    columns.push(("variant", false, |cell| format!("{}/{}", cell.backend, cell.variant).into()));
+    if differ(cells, |cell| cell.cache) {
+        columns.push(("cache", false, |cell| cell.cache.name().into()));
+    }
+    columns.push(("old", true, |cell| words::time(cell.old.as_ref(), cell.run_spread).into()));
+    columns.push(("new", true, |cell| words::time(cell.new.as_ref(), cell.run_spread).into()));
+    columns.push(("change", false, |cell| Field { text: parts(cell).0, tone: tone(cell) }));
+    columns.push(("interval", false, |cell| parts(cell).1.into()));
+    if with_p {
+        columns.push(("p", true, |cell| cell.p_corrected.map_or(NONE.into(), words::chance).into()));
+    }
+    columns.push(("smallest detectable", true, |cell| {
+        cell.detectable.map_or(NONE.into(), words::percent).into()
+    }));
+    if differ(cells, |cell| cell.threshold) {
+        columns.push(("threshold", true, |cell| words::percent(cell.threshold).into()));
+    }
+    columns
+}
+
+/// Whether cells have several values of something.
+fn differ<T: PartialEq>(cells: &[&Change], value: fn(&Change) -> T) -> bool {
+    cells.windows(2).any(|pair| value(pair[0]) != value(pair[1]))
+}
+
+/// What all cells have in common and therefore no column: `f32, cold cache, threshold 5%`; empty without cells.
+pub fn common(cells: &[&Change]) -> String {
+    let Some(first) = cells.first() else { return String::new() };
+    let dtype = first.case.dtype.name().to_owned();
+    let cache = format!("{} cache", first.cache);
+    let threshold = format!("threshold {}", words::percent(first.threshold));
+    let parts = [
+        (differ(cells, |cell| cell.case.dtype), dtype),
+        (differ(cells, |cell| cell.cache), cache),
+        (differ(cells, |cell| cell.threshold), threshold),
+    ];
+    let parts: Vec<String> = parts.into_iter().filter(|(differ, _)| !differ).map(|(_, part)| part).collect();
+    parts.join(", ")
+}
+
+/// Whether an op has cells of several densities.
+fn has_densities(cells: &[&Change]) -> bool {
+    let mut first = HashMap::new();
+    cells.iter().any(|cell| *first.entry(&cell.case.op).or_insert(cell.case.density) != cell.case.density)
+}
+
+/// The change and its interval.
+fn parts(cell: &Change) -> (String, String) {
+    let (factor, interval) =
+        cell.ratio.map_or((NONE.into(), None), |ratio| words::change(ratio, cell.interval));
+    (factor, interval.map_or(NONE.into(), |interval| interval.replace(" to ", "–")))
+}
+
+/// A line a cell, at least one cell. What [`common`] says has no column.
+pub fn grid(title: String, cells: &[&Change], with_p: bool) -> Grid {
+    let columns = columns(cells, with_p);
+    let rows = cells.iter().map(|cell| columns.iter().map(|(_, _, show)| show(cell)).collect()).collect();
+    let columns = columns.iter().map(|(heading, figures, _)| Column { heading, figures: *figures }).collect();
+    Grid { title, columns, rows }
+}
+
+/// The means that were tested and `shown` holds of, a line each; `None` without any.
+pub fn mean_changes(comparison: &Comparison, shown: impl Fn(&MeanChange) -> bool) -> Option<Grid> {
+    let headings = [
+        ("verdict", false),
+        ("group", false),
+        ("change", false),
+        ("interval", false),
+        ("p", true),
+        ("smallest detectable", true),
+        ("threshold", true),
+    ];
+    let row = |mean: &MeanChange| -> Vec<Field> {
+        let (factor, interval) = words::mean_change(mean.ratio, mean.interval);
+        let share = |share: Option<f64>| share.map_or(NONE.into(), words::percent);
+        let tone = tone_of(mean.verdict);
+        vec![
+            Field { text: words::of_kind(mean.verdict, mean.doubt), tone },
+            mean.name().into(),
+            Field { text: factor, tone },
+            interval.map_or(NONE.into(), |interval| interval.replace(" to ", "–")).into(),
+            mean.p_corrected.map_or(NONE.into(), words::chance).into(),
+            share(mean.detectable).into(),
+            share(Some(mean.threshold)).into(),
+        ]
+    };
+    let rows: Vec<Vec<Field>> = comparison.mean_changes.iter().filter(|mean| shown(mean)).map(row).collect();
+    let columns = headings.map(|(heading, figures)| Column { heading, figures }).to_vec();
+    (!rows.is_empty()).then(|| Grid { title: "Geometric means".into(), columns, rows })
+}
+
+/// The geometric means of the ratios of each op, backend, element type and cache; `None` without any.
+pub fn means(comparison: &Comparison) -> Option<Grid> {
+    let means = &comparison.means;
+    let first = means.first()?;
+    let has_caches = means.iter().any(|mean| mean.cache != first.cache);
+    let mut columns = vec![("op", false), ("backend", false), ("type", false)];
+    columns.extend(has_caches.then_some(("cache", false)));
+    columns.extend([("cells", true), ("change", false)]);
+    let row = |mean: &crate::Mean| {
+        let mut fields: Vec<Field> =
+            vec![mean.op.clone().into(), mean.backend.clone().into(), mean.dtype.name().into()];
+        fields.extend(has_caches.then(|| mean.cache.name().into()));
+        fields.extend([mean.cells.to_string().into(), words::change(mean.ratio, None).0.into()]);
+        fields
+    };
+    let columns = columns.into_iter().map(|(heading, figures)| Column { heading, figures }).collect();
+    Some(Grid {
+        title: "Geometric means of the ratios".into(),
+        columns,
+        rows: means.iter().map(row).collect(),
+    })
+}

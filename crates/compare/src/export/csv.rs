@@ -1,0 +1,132 @@
+//! CSV: a line per cell, and in a format of its own a line per geometric mean, with every figure, times in seconds, as
+//! RFC 4180 has it.
+
+use gpubench_text::csv::{line, number};
+use gpubench_text::words::json_word;
+
+use super::{Format, View, names};
+use crate::{Change, Comparison, MeanChange, Measured};
+
+/// The cells as comma-separated values.
+pub struct Csv;
+
+/// The geometric means as comma-separated values.
+pub struct MeansCsv;
+
+/// A column: its heading, and the field of a cell.
+type Column = (&'static str, fn(&Change) -> String);
+
+/// What one side knows, and the field of it.
+type Figure = (&'static str, fn(&Measured) -> String);
+
+/// The columns after the cell's name, in order.
+const COLUMNS: &[Column] = &[
+    ("op", |cell| cell.case.op.clone()),
+    ("n", |cell| cell.case.n.to_string()),
+    ("dtype", |cell| json_word(&cell.case.dtype)),
+    ("density", |cell| number(cell.case.density)),
+    ("seed", |cell| cell.case.seed.to_string()),
+    ("backend", |cell| cell.backend.clone()),
+    ("variant", |cell| cell.variant.clone()),
+    ("cache", |cell| json_word(&cell.cache)),
+    ("side", |cell| json_word(&cell.side)),
+    ("verdict", |cell| cell.verdict.name().into()),
+    ("doubt", |cell| cell.doubt.map(|doubt| doubt.name().to_owned()).unwrap_or_default()),
+    ("reason", |cell| cell.reason.clone()),
+    ("next", |cell| cell.next.clone().unwrap_or_default()),
+    ("ratio", |cell| number(cell.ratio)),
+    ("ratio_low", |cell| number(cell.interval.map(|[low, _]| low))),
+    ("ratio_high", |cell| number(cell.interval.map(|[_, high]| high))),
+    ("p", |cell| number(cell.p)),
+    ("p_corrected", |cell| number(cell.p_corrected)),
+    ("p_rounds", |cell| number(cell.p_rounds)),
+    ("detectable", |cell| number(cell.detectable)),
+    ("run_spread", |cell| number(cell.run_spread)),
+    ("threshold", |cell| number(Some(cell.threshold))),
+];
+
+/// The columns of each side, after those; their headings begin with `old_` or `new_`.
+const FIGURES: &[Figure] = &[
+    ("runs", |side| side.runs.to_string()),
+    ("rounds", |side| side.rounds.to_string()),
+    ("samples", |side| side.samples.to_string()),
+    ("median_s", |side| number(Some(side.median_s))),
+    ("sm_mhz", |side| number(side.sm_mhz)),
+    ("grade", |side| side.grade.map(|grade| grade.to_string()).unwrap_or_default()),
+    ("error", |side| number(side.error.map(|error| error.value))),
+    ("error_bound", |side| number(side.error.map(|error| error.bound))),
+];
+
+impl Format for Csv {
+    fn name(&self) -> &'static str {
+        "csv"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a line per cell with every figure, times in seconds"
+    }
+
+    fn file_name(&self) -> &'static str {
+        "compare.csv"
+    }
+
+    fn render(&self, comparison: &Comparison, _: &View) -> String {
+        let sides = ["old", "new"].into_iter();
+        let sides = sides.flat_map(|side| FIGURES.iter().map(move |(figure, _)| format!("{side}_{figure}")));
+        let headings = COLUMNS.iter().map(|(heading, _)| (*heading).to_owned());
+        let mut text = line(std::iter::once("cell".to_owned()).chain(headings).chain(sides));
+        for (change, name) in comparison.cells.iter().zip(names(comparison)) {
+            let fields = COLUMNS.iter().map(|(_, field)| field(change));
+            let sides = [&change.old, &change.new].into_iter().flat_map(|side| {
+                FIGURES.iter().map(|(_, figure)| side.as_ref().map(figure).unwrap_or_default())
+            });
+            text.push_str(&line(std::iter::once(name).chain(fields).chain(sides)));
+        }
+        text
+    }
+}
+
+/// A heading, and the text under it.
+type MeanColumn = (&'static str, fn(&MeanChange) -> String);
+
+/// The columns of a mean, in order.
+const MEAN_COLUMNS: &[MeanColumn] = &[
+    ("mean", |mean| mean.key()),
+    ("op", |mean| mean.op.clone().unwrap_or_default()),
+    ("backend", |mean| mean.backend.clone().unwrap_or_default()),
+    ("cells", |mean| mean.cells.to_string()),
+    ("verdict", |mean| mean.verdict.name().into()),
+    ("doubt", |mean| mean.doubt.map(|doubt| doubt.name().to_owned()).unwrap_or_default()),
+    ("reason", |mean| mean.reason.clone()),
+    ("next", |mean| mean.next.clone().unwrap_or_default()),
+    ("ratio", |mean| number(Some(mean.ratio))),
+    ("ratio_low", |mean| number(mean.interval.map(|[low, _]| low))),
+    ("ratio_high", |mean| number(mean.interval.map(|[_, high]| high))),
+    ("p", |mean| number(mean.p)),
+    ("p_corrected", |mean| number(mean.p_corrected)),
+    ("detectable", |mean| number(mean.detectable)),
+    ("run_spread", |mean| number(mean.run_spread)),
+    ("threshold", |mean| number(Some(mean.threshold))),
+];
+
+impl Format for MeansCsv {
+    fn name(&self) -> &'static str {
+        "means-csv"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a line per geometric mean: of the sweep, each backend, each op"
+    }
+
+    fn file_name(&self) -> &'static str {
+        "compare.means.csv"
+    }
+
+    fn render(&self, comparison: &Comparison, _: &View) -> String {
+        let mut text = line(MEAN_COLUMNS.iter().map(|(heading, _)| (*heading).to_owned()));
+        for mean in &comparison.mean_changes {
+            text.push_str(&line(MEAN_COLUMNS.iter().map(|(_, field)| field(mean))));
+        }
+        text
+    }
+}

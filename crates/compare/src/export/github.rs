@@ -1,0 +1,193 @@
+//! Workflow commands, which GitHub shows as annotations, and the summary of a job.
+
+use super::{Format, View, find, names, summary, words};
+use crate::{Change, Comparison, Conclusion, MeanChange, Severity, Verdict};
+
+/// Annotations for GitHub Actions.
+pub struct GitHub;
+
+/// Annotations of one level that GitHub shows of a step; the others it drops.
+const MOST: usize = 10;
+
+/// Characters of a message.
+const MESSAGE: usize = 1000;
+
+/// How an annotation is marked.
+#[derive(Clone, Copy, PartialEq)]
+enum Level {
+    Error,
+    Warning,
+    Notice,
+}
+
+/// Something shown on the page of a workflow's run.
+struct Annotation {
+    level: Level,
+    title: String,
+    message: String,
+}
+
+impl Format for GitHub {
+    fn name(&self) -> &'static str {
+        "github"
+    }
+
+    fn summary(&self) -> &'static str {
+        "workflow commands that GitHub Actions shows as annotations"
+    }
+
+    fn file_name(&self) -> &'static str {
+        "compare.github.txt"
+    }
+
+    fn render(&self, comparison: &Comparison, _: &View) -> String {
+        let found = annotations(comparison);
+        let (mut shown, mut dropped) = (Vec::new(), [0; 2]);
+        for annotation in found {
+            let is_same = |other: &&Annotation| other.level == annotation.level;
+            // The summary has the first place of its level.
+            let summary = usize::from(level(comparison) == annotation.level);
+            if shown.iter().filter(is_same).count() + summary < MOST {
+                shown.push(annotation);
+            } else {
+                dropped[usize::from(annotation.level != Level::Error)] += 1;
+            }
+        }
+        let mut message = summary::one_line(comparison);
+        for (count, words) in dropped.into_iter().zip(["errors", "warnings"]).filter(|(count, _)| *count > 0)
+        {
+            message.push_str(&format!("; {count} more {words} are not shown, --format md has them"));
+        }
+        let summary = Annotation { level: level(comparison), title: "gpubench compare".into(), message };
+        std::iter::once(&summary).chain(&shown).map(Annotation::command).collect()
+    }
+}
+
+/// The Markdown to append to the file that `GITHUB_STEP_SUMMARY` names.
+pub fn job_summary(comparison: &Comparison) -> String {
+    find("md").map(|markdown| markdown.text(comparison, &View::default())).unwrap_or_default()
+}
+
+/// The level of the conclusion.
+fn level(comparison: &Comparison) -> Level {
+    match comparison.gate.conclusion {
+        Conclusion::Regression | Conclusion::NotComparable => Level::Error,
+        Conclusion::CannotTell => Level::Warning,
+        Conclusion::Pass | Conclusion::RatiosOnly => Level::Notice,
+    }
+}
+
+/// What blocks, the regressions, what could not be told, and what else differs: the gravest first.
+fn annotations(comparison: &Comparison) -> Vec<Annotation> {
+    let differences = |severity, level| {
+        let of = comparison.environment.iter().filter(move |difference| difference.severity == severity);
+        of.map(move |difference| Annotation {
+            level,
+            title: format!("{} differs", difference.fact),
+            message: format!("OLD has {}, NEW has {}", difference.old, difference.new),
+        })
+    };
+    let is_blocked = comparison.gate.conclusion == Conclusion::NotComparable;
+    let blocked = if is_blocked { Level::Error } else { Level::Warning };
+    let mut found: Vec<Annotation> = differences(Severity::Block, blocked).collect();
+    let cells = || comparison.cells.iter().zip(names(comparison));
+    let regressions = cells().filter(|(change, _)| change.verdict.is_regression());
+    found.extend(regressions.map(|(change, name)| of_cell(Level::Error, change, &name)));
+    let slower = comparison.mean_changes.iter().filter(|mean| mean.is_regression());
+    found.extend(slower.map(of_mean));
+    let unresolved = cells().filter(|(change, _)| comparison.holds_up(change));
+    found.extend(unresolved.map(|(change, name)| of_cell(Level::Warning, change, &name)));
+    found.extend(differences(Severity::Warn, Level::Warning));
+    found
+}
+
+fn of_mean(mean: &MeanChange) -> Annotation {
+    let next = mean.next.as_ref().map(|next| format!("; next: {next}")).unwrap_or_default();
+    Annotation {
+        level: Level::Error,
+        title: format!("mean slower: {}", mean.name()),
+        message: format!("{}{next}", mean.reason),
+    }
+}
+
+fn of_cell(level: Level, change: &Change, name: &str) -> Annotation {
+    let is_told = change.verdict != Verdict::Unsure || words::tells_ratio(&change.reason);
+    let figures = words::change_with_interval(change).filter(|_| !is_told);
+    let figures = figures.map(|figures| format!("; {figures}")).unwrap_or_default();
+    let next = change.next.as_ref().map(|next| format!("; next: {next}")).unwrap_or_default();
+    Annotation {
+        level,
+        title: format!("{}: {name}", words::verdict(change)),
+        message: format!("{}{figures}{next}", change.reason),
+    }
+}
+
+impl Annotation {
+    /// `::error title=slower%3A matmul/...::1.31x slower`, with the line's end.
+    fn command(&self) -> String {
+        let level = match self.level {
+            Level::Error => "error",
+            Level::Warning => "warning",
+            Level::Notice => "notice",
+        };
+        let (title, message) = (words::short(&self.title, MESSAGE), words::short(&self.message, MESSAGE));
+        format!("::{level} title={}::{}\n", property(&title), data(&message))
+    }
+}
+
+/// The escapes of a command's message: see `escapeData` of `@actions/core`.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// The escapes of a command's property: see `escapeProperty` of `@actions/core`.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    #[test]
+    fn annotations_are_escaped_as_the_runner_reads_them() {
+        assert_eq!(property("50%: a, b\n"), "50%25%3A a%2C b%0A");
+        assert_eq!(data("50%: a, b\r\n"), "50%25: a, b%0D%0A");
+        let text = GitHub.text(&example::full(), &View::default());
+        let expected = "::error title=slower%3A matmul/N=4096/f32/cuda/cublas/cold::\
+            1.31x slower (1.28 to 1.34); next: look at what changed between both revisions\n";
+        assert!(text.contains(expected), "{text}");
+        assert!(
+            text.starts_with("::error title=gpubench compare::regression (exit code 1); 11 compared: "),
+            "{text}"
+        );
+        assert!(
+            text.contains("\n::warning title=driver differs::OLD has 580.65.06, NEW has 580.82.07\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn no_level_has_more_annotations_than_github_shows() {
+        let mut comparison = example::full();
+        comparison.cells = (0..30).flat_map(|_| comparison.cells.clone()).collect();
+        let text = GitHub.text(&comparison, &View::default());
+        let count = |level: &str| text.lines().filter(|line| line.starts_with(level)).count();
+        assert_eq!((count("::error "), count("::warning "), count("::notice ")), (10, 10, 0));
+        let first = text.lines().next().unwrap();
+        assert!(
+            first.contains("; 112 more errors are not shown, ") && first.contains("; 111 more warnings"),
+            "{first}"
+        );
+    }
+
+    #[test]
+    fn what_was_accepted_is_no_warning() {
+        let mut comparison = example::full();
+        assert!(GitHub.text(&comparison, &View::default()).contains("::warning title=missing"));
+        comparison.gate.accepted = vec![Verdict::Missing];
+        let text = GitHub.text(&comparison, &View::default());
+        assert!(!text.contains("title=missing") && text.contains("title=inconclusive%3A "), "{text}");
+    }
+}

@@ -1,0 +1,112 @@
+//! Cells that share a verdict and a next step, so that a reason is told once. Knows no layout.
+
+use super::words;
+use crate::{Change, Comparison, Doubt, Verdict};
+
+/// Cells that share verdict, doubt and next step.
+pub struct Group<'a> {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why they are unsure.
+    pub doubt: Option<Doubt>,
+    /// The next step.
+    pub next: Option<&'a str>,
+    /// The cells, the worst first.
+    pub cells: Vec<&'a Change>,
+}
+
+impl Group<'_> {
+    /// What they have in common: `slower`, `clock`.
+    pub fn name(&self) -> String {
+        words::of_kind(self.verdict, self.doubt)
+    }
+
+    /// What is to be said beside their ratios: of all, or of the first where they differ; empty if there is nothing.
+    pub fn reason(&self) -> String {
+        let reason = self.cells.first().map_or("", |cell| words::beside_ratio(&cell.reason));
+        let is_shared = self.cells.iter().all(|cell| words::beside_ratio(&cell.reason) == reason);
+        let reason = if is_shared { reason.into() } else { format!("{reason} (the first of them)") };
+        match self.doubt {
+            Some(Doubt::MaybeSlower) => format!("beyond the threshold, {reason}"),
+            _ => reason,
+        }
+    }
+}
+
+/// The groups of regressions and open cells of which there is more to say than their figures and the gate's next step,
+/// the gravest first. What was accepted is not among them.
+pub fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for cell in comparison.cells.iter().filter(|cell| is_told(comparison, cell)) {
+        let (verdict, doubt) = (cell.verdict, cell.doubt);
+        let gate = comparison.gate.next.as_deref().unwrap_or_default();
+        let next = cell.next.as_deref().filter(|next| !gate.starts_with(next));
+        if next.is_none() && words::beside_ratio(&cell.reason).is_empty() {
+            continue;
+        }
+        match groups
+            .iter_mut()
+            .find(|group| (group.verdict, group.doubt, group.next) == (verdict, doubt, next))
+        {
+            Some(group) => group.cells.push(cell),
+            None => groups.push(Group { verdict, doubt, next, cells: vec![cell] }),
+        }
+    }
+    groups.sort_by_key(|group| group.verdict);
+    groups
+}
+
+/// Whether a cell needs a reason. One that may be slower has it in its figures, unless all of its interval lies beyond
+/// the threshold.
+fn is_told(comparison: &Comparison, cell: &Change) -> bool {
+    let is_beyond = cell.interval.is_some_and(|[low, _]| low > 1.0 + cell.threshold);
+    let has_figures = cell.doubt == Some(Doubt::MaybeSlower) && !is_beyond;
+    cell.verdict.is_regression()
+        || (cell.is_open() && !cell.is_accepted(&comparison.gate.accepted) && !has_figures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    #[test]
+    fn cells_of_one_verdict_and_next_step_are_one_group() {
+        let mut comparison = example::full();
+        comparison.cells.push(comparison.cells[3].clone());
+        let found: Vec<(String, usize)> =
+            groups(&comparison).iter().map(|group| (group.name(), group.cells.len())).collect();
+        let expected = [
+            ("newly incorrect", 1),
+            ("newly failed", 1),
+            ("less accurate", 2),
+            ("missing", 1),
+            ("clock", 1),
+            ("different", 1),
+        ];
+        assert_eq!(found, expected.map(|(name, cells)| (name.to_owned(), cells)));
+        assert_eq!(groups(&comparison)[2].reason(), "the error is 40 times as large");
+        comparison.cells.last_mut().unwrap().reason = "the error is 30 times as large".into();
+        assert_eq!(groups(&comparison)[2].reason(), "the error is 40 times as large (the first of them)");
+    }
+
+    #[test]
+    fn the_next_step_of_the_gate_is_not_told_again() {
+        let mut comparison = example::full();
+        assert_eq!(groups(&comparison)[2].next, None);
+        comparison.gate.next = None;
+        let names: Vec<String> = groups(&comparison).iter().map(Group::name).collect();
+        assert_eq!(names[2], "slower");
+    }
+
+    #[test]
+    fn a_cell_beyond_the_threshold_that_is_unsure_says_why() {
+        let mut comparison = example::full();
+        let cell = &mut comparison.cells[5];
+        cell.interval = Some([1.06, 1.2]);
+        cell.reason = "1.13x slower (1.06 to 1.20), which chance could do".into();
+        let groups = groups(&comparison);
+        let found = groups.iter().find(|group| group.doubt == Some(Doubt::MaybeSlower)).unwrap();
+        assert_eq!(found.reason(), "beyond the threshold, which chance could do");
+    }
+}

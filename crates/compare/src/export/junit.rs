@@ -1,0 +1,193 @@
+//! JUnit XML, as Jenkins and GitLab read it: a suite per op and one of the geometric means, a test case per cell or mean.
+//!
+//! Something fails or is in error exactly when the exit code is not 0, so that a page of test results and the
+//! pipeline say the same. Valid against the schema of Jenkins' xUnit plugin.
+
+use std::fmt::Write;
+
+use super::{Format, View, names, words};
+use crate::{Change, Comparison, Conclusion, MeanChange, Severity, Verdict};
+
+/// The comparison as JUnit XML.
+pub struct JUnit;
+
+/// What a test case came to.
+enum Outcome {
+    Passed,
+    /// Worse.
+    Failure,
+    /// Nobody knows whether it is worse.
+    Error,
+    Skipped,
+}
+
+/// A test case.
+struct Case {
+    /// The suite it belongs to: an op, or `compare` for the comparison as a whole.
+    suite: String,
+    name: String,
+    /// Time of NEW, in seconds.
+    time: Option<f64>,
+    outcome: Outcome,
+    /// The kind of the failure or error.
+    kind: &'static str,
+    /// One line.
+    message: String,
+    /// More lines.
+    details: Vec<String>,
+}
+
+impl Format for JUnit {
+    fn name(&self) -> &'static str {
+        "junit"
+    }
+
+    fn summary(&self) -> &'static str {
+        "JUnit XML, a test case per cell, for Jenkins and GitLab"
+    }
+
+    fn file_name(&self) -> &'static str {
+        "compare.junit.xml"
+    }
+
+    fn render(&self, comparison: &Comparison, _: &View) -> String {
+        let names = names(comparison);
+        let mut cases: Vec<Case> =
+            comparison.cells.iter().zip(names).map(|(change, name)| cell(comparison, change, name)).collect();
+        cases.extend(comparison.mean_changes.iter().map(|mean_change| mean(comparison, mean_change)));
+        let is_explained = cases.iter().any(|case| matches!(case.outcome, Outcome::Failure | Outcome::Error));
+        cases.insert(0, whole(comparison, is_explained));
+        let mut suites: Vec<(&str, Vec<&Case>)> = Vec::new();
+        for case in &cases {
+            match suites.iter_mut().find(|(suite, _)| *suite == case.suite) {
+                Some((_, cases)) => cases.push(case),
+                None => suites.push((&case.suite, vec![case])),
+            }
+        }
+        let all: Vec<&Case> = cases.iter().collect();
+        let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+        let _ = writeln!(text, "<testsuites name=\"gpubench compare\" {}>", counts(&all));
+        for (suite, cases) in &suites {
+            let skipped = cases.iter().filter(|case| matches!(case.outcome, Outcome::Skipped)).count();
+            let (suite, counts) = (escape(suite), counts(cases));
+            let _ = writeln!(text, "  <testsuite name=\"{suite}\" {counts} skipped=\"{skipped}\">");
+            cases.iter().for_each(|case| text.push_str(&case_text(case)));
+            text.push_str("  </testsuite>\n");
+        }
+        text + "</testsuites>\n"
+    }
+}
+
+/// Whether both sides can be compared at all; also in error where nothing else tells why the exit code is not 0.
+fn whole(comparison: &Comparison, is_explained: bool) -> Case {
+    let gate = &comparison.gate;
+    let outcome = match gate.conclusion {
+        Conclusion::NotComparable => Outcome::Error,
+        Conclusion::RatiosOnly => Outcome::Skipped,
+        _ if gate.exit_code != 0 && !is_explained => Outcome::Error,
+        _ => Outcome::Passed,
+    };
+    let differences =
+        comparison.environment.iter().filter(|difference| difference.severity != Severity::Ignore);
+    let differences = differences.map(|difference| {
+        let severity = gpubench_text::words::json_word(&difference.severity);
+        format!("{severity}: {}: {}, now {}", difference.fact, difference.old, difference.new)
+    });
+    let next = gate.next.iter().map(|next| format!("next: {next}"));
+    Case {
+        suite: "compare".into(),
+        name: "comparable".into(),
+        time: None,
+        outcome,
+        kind: gate.conclusion.name(),
+        message: gate.reason.clone(),
+        details: next.chain(differences).collect(),
+    }
+}
+
+/// The test case of a cell.
+fn cell(comparison: &Comparison, change: &Change, name: String) -> Case {
+    let outcome = match change.verdict {
+        verdict if verdict.is_regression() && comparison.gate.exit_code != 0 => Outcome::Failure,
+        Verdict::NotMeasured | Verdict::NotJudged => Outcome::Skipped,
+        _ if comparison.holds_up(change) => Outcome::Error,
+        _ if change.is_open() => Outcome::Skipped,
+        _ => Outcome::Passed,
+    };
+    let accepted = if change.is_open() && matches!(outcome, Outcome::Skipped) { "accepted: " } else { "" };
+    let mut details: Vec<String> = change.next.iter().map(|next| format!("next: {next}")).collect();
+    let untold = words::change_with_interval(change).filter(|_| !words::tells_ratio(&change.reason));
+    details.extend(untold.map(|change| format!("change: {change}")));
+    let threshold = words::percent(change.threshold);
+    details.extend(change.p_corrected.map(|p| format!("p: {}; threshold: {threshold}", words::chance(p))));
+    Case {
+        suite: change.case.op.clone(),
+        name,
+        time: change.new.as_ref().map(|measured| measured.median_s),
+        outcome,
+        kind: change.verdict.name(),
+        message: format!("{accepted}{}: {}", words::verdict(change), change.reason),
+        details,
+    }
+}
+
+/// The test case of a geometric mean. One that is inconclusive passes: it does not keep the gate from passing.
+fn mean(comparison: &Comparison, change: &MeanChange) -> Case {
+    let outcome = match change.verdict {
+        Verdict::Slower if comparison.gate.exit_code != 0 => Outcome::Failure,
+        Verdict::NotJudged => Outcome::Skipped,
+        _ => Outcome::Passed,
+    };
+    let threshold = words::percent(change.threshold);
+    let next = change.next.iter().map(|next| format!("next: {next}"));
+    let p = change.p_corrected.map(|p| format!("p: {}; threshold: {threshold}", words::chance(p)));
+    Case {
+        suite: "mean".into(),
+        name: change.key(),
+        time: None,
+        outcome,
+        kind: change.verdict.name(),
+        message: format!("{}: {}", words::of_kind(change.verdict, change.doubt), change.reason),
+        details: next.chain(p).collect(),
+    }
+}
+
+/// The attributes that count test cases.
+fn counts(cases: &[&Case]) -> String {
+    let failures = cases.iter().filter(|case| matches!(case.outcome, Outcome::Failure)).count();
+    let errors = cases.iter().filter(|case| matches!(case.outcome, Outcome::Error)).count();
+    format!("tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\"", cases.len())
+}
+
+fn case_text(case: &Case) -> String {
+    let time = case.time.map(|time| format!(" time=\"{time}\"")).unwrap_or_default();
+    let (suite, name, kind) = (escape(&case.suite), escape(&case.name), case.kind);
+    let message = escape(&case.message);
+    // GitLab shows the text of an element, Jenkins also its message.
+    let lines: Vec<String> =
+        std::iter::once(&case.message).chain(&case.details).map(|line| escape(line)).collect();
+    let lines = lines.join("\n");
+    let result = match case.outcome {
+        Outcome::Passed => format!("<system-out>{lines}</system-out>"),
+        Outcome::Failure => format!("<failure type=\"{kind}\" message=\"{message}\">{lines}</failure>"),
+        Outcome::Error => format!("<error type=\"{kind}\" message=\"{message}\">{lines}</error>"),
+        Outcome::Skipped => format!("<skipped message=\"{message}\">{lines}</skipped>"),
+    };
+    format!("    <testcase classname=\"gpubench.{suite}\" name=\"{name}\"{time}>{result}</testcase>\n")
+}
+
+/// `text` as content or attribute of an element.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&apos;"),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,180 @@
+//! Markdown for a comment on a pull request or the summary of a job: the conclusion, the worst cells, the rest folded.
+
+use std::fmt::Write;
+
+use gpubench_text::grid::{Column, Field, Grid, escape};
+
+use super::groups::groups;
+use super::{Format, View, cells, summary, words};
+use crate::{Change, Comparison, MeanChange, Verdict};
+
+/// The comparison as Markdown.
+pub struct Markdown;
+
+/// Cells that stand outside of the folded part.
+const WORST_SHOWN: usize = 20;
+
+/// Cells that stand inside of it. With both, the text stays below the 65 536 characters of a comment on GitHub.
+const REST_SHOWN: usize = 200;
+
+/// Groups of cells whose reasons are told.
+const GROUPS_SHOWN: usize = 20;
+
+/// Differences, notes and means that are told.
+const LINES_SHOWN: usize = 30;
+
+/// Characters of a text that another program wrote.
+const TEXT_SHOWN: usize = 300;
+
+impl Format for Markdown {
+    fn name(&self) -> &'static str {
+        "md"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Markdown for a comment on a pull request or the summary of a job"
+    }
+
+    fn file_name(&self) -> &'static str {
+        "compare.md"
+    }
+
+    fn render(&self, comparison: &Comparison, view: &View) -> String {
+        let mut text = heading(comparison);
+        for note in comparison.notes.iter().take(LINES_SHOWN) {
+            let _ = writeln!(text, "Note: {}; next: {}.\n", shown(&note.text), shown(&note.next));
+        }
+        text.push_str(&all_cells(comparison, view));
+        text.push_str(&environment(comparison));
+        text.push_str("<details><summary>Method</summary>\n\n");
+        let _ = writeln!(text, "- {}.", shown(&summary::legend(comparison, true)));
+        for line in summary::method(comparison) {
+            let _ = writeln!(text, "- {}", shown(&line));
+        }
+        text.push_str("\n</details>\n");
+        without_mentions(&text)
+    }
+}
+
+/// The result, the tally and the runs.
+fn heading(comparison: &Comparison) -> String {
+    let mut text = format!("## gpubench compare: {}\n\n", shown(&summary::result(comparison)));
+    let (old, new) = (words::runs(&comparison.old), words::runs(&comparison.new));
+    let lines = [
+        ("Cells", Some(summary::tally(comparison))),
+        ("Worst", summary::worst(comparison)),
+        ("Means", summary::means(comparison)),
+        ("Next", comparison.gate.next.clone()),
+        ("OLD", Some(old)),
+        ("NEW", Some(new)),
+    ];
+    for (label, line) in lines {
+        text += &line.map(|line| format!("- {label}: {}\n", shown(&line))).unwrap_or_default();
+    }
+    text + "\n"
+}
+
+/// A text in which no name is a mention, which would send its bearer a message.
+///
+/// Mentions are found in the text that is shown, so that neither a backslash nor an entity hides one; a comment parts it.
+fn without_mentions(text: &str) -> String {
+    text.replace('@', "@<!-- -->")
+}
+
+/// A text of limited length as Markdown shows it.
+fn shown(text: &str) -> String {
+    escape(&words::short(text, TEXT_SHOWN))
+}
+
+/// The worst cells with their reasons, then the rest and the means, folded.
+fn all_cells(comparison: &Comparison, view: &View) -> String {
+    let (lines, mut rest) = cells::split(comparison, view.all_cells);
+    let worst = &lines[..lines.len().min(WORST_SHOWN)];
+    let mut text = String::new();
+    if !worst.is_empty() {
+        let _ = writeln!(text, "{}", table(worst, view.all_cells));
+    }
+    text.push_str(&reasons(comparison));
+    if !rest.is_empty() {
+        let _ = writeln!(text, "Not in the table above: {}.\n", summary::counts(comparison, &rest, None));
+    }
+    rest.splice(..0, lines[worst.len()..].iter().copied());
+    if !rest.is_empty() {
+        let shown = &rest[..rest.len().min(REST_SHOWN)];
+        let summary =
+            if rest.len() == 1 { "1 more cell".into() } else { format!("{} more cells", rest.len()) };
+        let _ = writeln!(text, "<details><summary>{summary}</summary>\n\n{}", table(shown, true));
+        if rest.len() > shown.len() {
+            let _ = writeln!(text, "And {} more; `--format json` has them.\n", rest.len() - shown.len());
+        }
+        text.push_str("</details>\n\n");
+    }
+    text + &means(comparison)
+}
+
+/// The geometric means that changed; those of all groups, folded.
+fn means(comparison: &Comparison) -> String {
+    let changed = |mean: &MeanChange| matches!(mean.verdict, Verdict::Slower | Verdict::Faster);
+    let open = cells::mean_changes(comparison, changed).map(|grid| grid.markdown_table() + "\n");
+    let all = [cells::mean_changes(comparison, |_| true), cells::means(comparison)];
+    let tables: Vec<String> = all
+        .into_iter()
+        .flatten()
+        .map(|mut grid| {
+            grid.rows.truncate(LINES_SHOWN);
+            grid.markdown_table()
+        })
+        .collect();
+    if tables.is_empty() {
+        return String::new();
+    }
+    let folded = tables.join("\n");
+    open.unwrap_or_default()
+        + &format!("<details><summary>Geometric means</summary>\n\n{folded}\n</details>\n\n")
+}
+
+fn table(cells: &[&Change], with_p: bool) -> String {
+    let common = cells::common(cells);
+    let common = if common.is_empty() { common } else { format!("\nAll of them: {common}.\n") };
+    cells::grid(String::new(), cells, with_p).markdown_table() + &common
+}
+
+fn reasons(comparison: &Comparison) -> String {
+    let groups = groups(comparison);
+    if groups.is_empty() {
+        return String::new();
+    }
+    let columns = ["verdict", "cells", "why", "next"];
+    let columns = columns.map(|heading| Column { heading, figures: heading == "cells" }).to_vec();
+    let short = |text: &str| Field::from(words::short(text, TEXT_SHOWN));
+    let rows = groups.iter().take(GROUPS_SHOWN).map(|group| {
+        let count = group.cells.len().to_string();
+        vec![
+            group.name().into(),
+            count.into(),
+            short(&Some(group.reason()).filter(|reason| !reason.is_empty()).unwrap_or(words::NONE.into())),
+            short(group.next.unwrap_or(words::NONE)),
+        ]
+    });
+    let grid = Grid { title: String::new(), columns, rows: rows.collect() };
+    let more = groups.len().saturating_sub(GROUPS_SHOWN);
+    let more = if more > 0 { format!("And {more} more reasons.\n\n") } else { String::new() };
+    format!("{}\n{more}", grid.markdown_table())
+}
+
+/// Where both sides differ, what is of no concern included.
+fn environment(comparison: &Comparison) -> String {
+    if comparison.environment.is_empty() {
+        return String::new();
+    }
+    let columns =
+        ["severity", "fact", "OLD", "NEW"].map(|heading| Column { heading, figures: false }).to_vec();
+    let short = |text: &str| Field::from(words::short(text, TEXT_SHOWN));
+    let rows = comparison.environment.iter().take(LINES_SHOWN).map(|difference| {
+        let severity = gpubench_text::words::json_word(&difference.severity);
+        vec![severity.into(), short(&difference.fact), short(&difference.old), short(&difference.new)]
+    });
+    let grid = Grid { title: String::new(), columns, rows: rows.collect() };
+    let summary = "Differences between OLD and NEW";
+    format!("<details open><summary>{summary}</summary>\n\n{}\n</details>\n\n", grid.markdown_table())
+}

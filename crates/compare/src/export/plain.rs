@@ -1,0 +1,154 @@
+//! What every format starts from: texts without control characters, and finite figures.
+//!
+//! A broken or hostile report must not move the cursor of a terminal, nor speak to a pipeline.
+
+use crate::{Change, Comparison, Gate, MeanChange, Measured, Method, RunInfo};
+
+/// The comparison with [`tame`] texts; figures that are not finite are left out, as if they were not known.
+pub fn plain(comparison: &Comparison) -> Comparison {
+    let mut plain = comparison.clone();
+    texts(&mut plain).into_iter().for_each(|text| *text = tame(text));
+    plain.means.retain(|mean| mean.ratio.is_finite());
+    plain.mean_changes.retain(|mean| mean.ratio.is_finite());
+    plain.mean_changes.iter_mut().for_each(drop_infinite_of_mean);
+    plain.cells.iter_mut().for_each(drop_infinite);
+    plain
+}
+
+/// `text` on one line: line ends and tabs are blanks, other characters that are not to be seen are spelled out as
+/// `\u{1b}`, and what a pipeline would take for a command is broken up.
+///
+/// GitHub reads `::error::`, Azure `##vso[`, TeamCity `##teamcity[`, some of them at the start of a line only, where
+/// wrapping may put any word. All begin with a doubled sign, so none is left.
+pub fn tame(text: &str) -> String {
+    let mut tame = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' | '\t' => tame.push(' '),
+            ':' | '#' if tame.ends_with(c) => tame.extend([' ', c]),
+            c if is_invisible(c) => tame.extend(c.escape_unicode()),
+            c => tame.push(c),
+        }
+    }
+    // A format may put a colon behind it.
+    if tame.ends_with(':') {
+        tame.push(' ');
+    }
+    tame
+}
+
+/// Controls, what changes the direction of text, ends of lines and paragraphs, and what XML cannot hold.
+fn is_invisible(c: char) -> bool {
+    let is_mark = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || is_mark || matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// Every text of a comparison.
+fn texts(comparison: &mut Comparison) -> Vec<&mut String> {
+    let Comparison {
+        comparison_version: _,
+        gpubench_version,
+        gate: Gate { conclusion: _, exit_code: _, reason, next, accepted: _ },
+        counts: _,
+        old,
+        new,
+        method: Method { alpha: _, confidence: _, correction, tested: _, means_tested: _, spread },
+        environment,
+        notes,
+        means,
+        mean_changes,
+        cells,
+    } = comparison;
+    let mut texts = vec![gpubench_version, reason, correction, spread];
+    texts.extend(next);
+    for run in old.iter_mut().chain(new) {
+        let RunInfo { name, started, host, gpubench_version, git_revision, measured: _, rows: _ } = run;
+        texts.extend([name, started, host, gpubench_version]);
+        texts.extend(git_revision);
+    }
+    for difference in environment {
+        texts.extend([&mut difference.fact, &mut difference.old, &mut difference.new]);
+    }
+    for note in notes {
+        texts.extend([&mut note.text, &mut note.next]);
+    }
+    for mean in means {
+        texts.extend([&mut mean.op, &mut mean.backend]);
+    }
+    for mean in mean_changes {
+        let MeanChange { op, backend, reason, next, .. } = mean;
+        texts.push(reason);
+        texts.extend([op, backend, next].into_iter().flatten());
+    }
+    for change in cells {
+        texts.extend([&mut change.case.op, &mut change.backend, &mut change.variant, &mut change.reason]);
+        texts.extend(&mut change.next);
+    }
+    texts
+}
+
+fn drop_infinite_of_mean(change: &mut MeanChange) {
+    let MeanChange { interval, p, p_corrected, detectable, run_spread, .. } = change;
+    for figure in [p, p_corrected, detectable, run_spread] {
+        *figure = figure.filter(|figure| figure.is_finite());
+    }
+    *interval = interval.filter(|ends| ends.iter().all(|end| end.is_finite()));
+}
+
+fn drop_infinite(change: &mut Change) {
+    let Change { ratio, interval, p, p_corrected, p_rounds, detectable, run_spread, old, new, .. } = change;
+    for figure in [ratio, p, p_corrected, p_rounds, detectable, run_spread] {
+        *figure = figure.filter(|figure| figure.is_finite());
+    }
+    *interval = interval.filter(|ends| ends.iter().all(|end| end.is_finite()));
+    for side in [old, new] {
+        side.take_if(|measured| !measured.median_s.is_finite());
+        if let Some(Measured { sm_mhz, error, .. }) = side {
+            *sm_mhz = sm_mhz.filter(|clock| clock.is_finite());
+            *error = error.filter(|error| error.value.is_finite() && error.bound.is_finite());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    #[test]
+    fn what_is_not_to_be_seen_is_spelled_out() {
+        assert_eq!(tame("a\x1b[31m\nb\u{9b}\u{202e}c"), "a\\u{1b}[31m b\\u{9b}\\u{202e}c");
+        assert_eq!(tame("a: b #7 7.68 µs, ±5 %"), "a: b #7 7.68 µs, ±5 %");
+    }
+
+    #[test]
+    fn commands_of_pipelines_are_broken_up_wherever_they_stand() {
+        let commands = [
+            ("::error::a", ": :error: :a"),
+            ("a ::b std::c", "a : :b std: :c"),
+            (":::x", ": : :x"),
+            ("a:", "a: "),
+            ("a ##[error]b", "a # #[error]b"),
+            ("a##vso[task.complete]", "a# #vso[task.complete]"),
+            ("###teamcity[x]", "# # #teamcity[x]"),
+        ];
+        for (command, text) in commands {
+            assert_eq!(tame(command), text);
+        }
+    }
+
+    #[test]
+    fn figures_that_are_not_finite_are_as_if_unknown_and_others_stay() {
+        let mut comparison = example::full();
+        assert_eq!(plain(&comparison), comparison);
+        let change = &mut comparison.cells[2];
+        (change.ratio, change.interval) = (Some(f64::INFINITY), Some([1.0, f64::NAN]));
+        change.new.as_mut().unwrap().median_s = f64::NAN;
+        comparison.means[0].ratio = f64::INFINITY;
+        let plain = plain(&comparison);
+        let change = &plain.cells[2];
+        assert_eq!((change.ratio, change.interval, &change.new), (None, None, &None));
+        assert!(change.p.is_some() && change.old.is_some());
+        assert_eq!(plain.means.len(), 1);
+    }
+}

@@ -1,0 +1,218 @@
+//! The comparison as a whole in words: the result, the tally of its cells, the worst of them, how it was made. Knows no
+//! layout.
+
+use std::collections::BTreeMap;
+
+use super::words::{self, percent};
+use crate::{Change, Comparison, Conclusion, MeanChange, Verdict};
+
+/// Characters of the worst cell's reason.
+const REASON: usize = 250;
+
+/// The conclusion: `could not tell`.
+pub fn conclusion(conclusion: Conclusion) -> &'static str {
+    match conclusion {
+        Conclusion::Pass => "pass",
+        Conclusion::Regression => "regression",
+        Conclusion::NotComparable => "not comparable",
+        Conclusion::CannotTell => "could not tell",
+        Conclusion::RatiosOnly => "ratios only",
+    }
+}
+
+/// The conclusion and the exit code, with the reason where the cells are not it: `could not tell (exit code 3)`.
+pub fn result(comparison: &Comparison) -> String {
+    let gate = &comparison.gate;
+    let is_by_cells = match gate.conclusion {
+        Conclusion::Pass => true,
+        Conclusion::Regression => worst(comparison).is_some(),
+        Conclusion::CannotTell => comparison.cells.iter().any(|cell| comparison.holds_up(cell)),
+        Conclusion::NotComparable | Conclusion::RatiosOnly => false,
+    };
+    let reason = if is_by_cells { String::new() } else { format!(": {}", gate.reason) };
+    format!("{} (exit code {}){reason}", conclusion(gate.conclusion), gate.exit_code)
+}
+
+/// How many cells became what: `43 compared: 0 slower, 18 inconclusive (accepted), 25 same; 7 not measured`.
+pub fn tally(comparison: &Comparison) -> String {
+    let apart = [Verdict::Missing, Verdict::New, Verdict::NotMeasured, Verdict::NotJudged];
+    let (apart, compared): (Vec<&Change>, Vec<&Change>) =
+        comparison.cells.iter().partition(|cell| apart.contains(&cell.verdict));
+    let mut parts = vec![];
+    if !compared.is_empty() {
+        // That nothing is slower is worth saying.
+        let slower = Some(Verdict::Slower);
+        parts.push(format!("{} compared: {}", compared.len(), counts(comparison, &compared, slower)));
+    }
+    if !apart.is_empty() {
+        parts.push(counts(comparison, &apart, None));
+    }
+    if parts.is_empty() { "none on either side".into() } else { parts.join("; ") }
+}
+
+/// How many of these cells became what, the gravest first; `always` is counted even if none did.
+pub fn counts(comparison: &Comparison, cells: &[&Change], always: Option<Verdict>) -> String {
+    let mut kinds: BTreeMap<(Verdict, Option<u8>, bool), (String, usize)> = BTreeMap::new();
+    if let Some(verdict) = always {
+        kinds.insert((verdict, None, false), (words::of_kind(verdict, None), 0));
+    }
+    for cell in cells {
+        let doubt = cell.doubt.filter(|_| cell.verdict == Verdict::Unsure);
+        let kind =
+            (cell.verdict, doubt.map(|doubt| doubt as u8), cell.is_accepted(&comparison.gate.accepted));
+        kinds.entry(kind).or_insert_with(|| (words::verdict(cell), 0)).1 += 1;
+    }
+    let text = |((_, _, is_accepted), (word, count)): (&(Verdict, Option<u8>, bool), &(String, usize))| {
+        format!("{count} {word}{}", if *is_accepted { " (accepted)" } else { "" })
+    };
+    kinds.iter().map(text).collect::<Vec<String>>().join(", ")
+}
+
+/// The gravest regression with its reason: that of a cell, or of a mean where no cell has one; `None` without any.
+pub fn worst(comparison: &Comparison) -> Option<String> {
+    let line = |name: String, reason: &str| format!("{name}: {}", words::short(reason, REASON));
+    let cell = comparison.cells.iter().find(|cell| cell.verdict.is_regression());
+    let mean = || comparison.mean_changes.iter().find(|mean| mean.is_regression());
+    match cell {
+        Some(cell) => Some(line(cell.cell().to_string(), &cell.reason)),
+        None => mean().map(|mean| line(format!("mean of {}", mean.name()), &mean.reason)),
+    }
+}
+
+/// How many geometric means became what, and the widest of them: `15 compared: 3 slower, 12 same; all 60 cells 1.020x slower
+/// (1.018 to 1.022)`; `None` without any.
+pub fn means(comparison: &Comparison) -> Option<String> {
+    let means = &comparison.mean_changes;
+    let widest = means.first()?;
+    let mut kinds: BTreeMap<(Verdict, Option<u8>), (String, usize)> = BTreeMap::new();
+    for mean in means {
+        let kind = (mean.verdict, mean.doubt.map(|doubt| doubt as u8));
+        kinds.entry(kind).or_insert_with(|| (words::of_kind(mean.verdict, mean.doubt), 0)).1 += 1;
+    }
+    let counts: Vec<String> = kinds.values().map(|(word, count)| format!("{count} {word}")).collect();
+    let figures = words::mean_with_interval(widest.ratio, widest.interval);
+    let unknown = |mean: &MeanChange| mean.verdict == Verdict::Unsure;
+    let detectable = widest.detectable.filter(|_| unknown(widest)).map(percent);
+    let detectable =
+        detectable.map(|text| format!(", smallest detectable change {text}")).unwrap_or_default();
+    Some(format!("{} compared: {}; {} {figures}{detectable}", means.len(), counts.join(", "), widest.name()))
+}
+
+/// All of it in one line.
+pub fn one_line(comparison: &Comparison) -> String {
+    let mut parts = vec![result(comparison), tally(comparison)];
+    parts.extend(means(comparison).map(|means| format!("means: {means}")));
+    parts.extend(worst(comparison).map(|worst| format!("worst: {worst}")));
+    parts.extend(comparison.gate.next.as_ref().map(|next| format!("next: {next}")));
+    parts.join("; ")
+}
+
+/// What the columns of the cells mean; `with_p` where `p` is among them.
+pub fn legend(comparison: &Comparison, with_p: bool) -> String {
+    let confidence = percent(comparison.method.confidence);
+    let has_one_run = comparison.old.len() <= 1 && comparison.new.len() <= 1;
+    let (median, found) = match has_one_run {
+        true => ("", "found"),
+        false => (
+            ", the median of the ratios of every run of NEW to every run of OLD (it need not be the quotient of the two \
+             medians shown)",
+            "that these data would have found",
+        ),
+    };
+    let p = if with_p { "; p: chance of such a ratio if nothing changed, corrected" } else { "" };
+    format!(
+        "change: NEW over OLD{median}, with its {confidence} interval{p}; smallest detectable: slowdown {found} 4 times of 5"
+    )
+}
+
+/// When a change counts and where the spread came from, one line per sentence.
+pub fn method(comparison: &Comparison) -> Vec<String> {
+    let method = &comparison.method;
+    let (confidence, alpha) = (percent(method.confidence), percent(method.alpha));
+    let thresholds = comparison.cells.iter().map(|cell| cell.threshold);
+    let [low, high] = thresholds
+        .fold([f64::INFINITY, 0.0], |[low, high], threshold| [threshold.min(low), threshold.max(high)]);
+    let threshold = match (low, high) {
+        (low, high) if low > high => String::new(),
+        (low, high) if low == high => format!(" ({})", percent(low)),
+        (low, high) => format!(" ({} to {})", percent(low), percent(high)),
+    };
+    let (tested, correction) = (words::count(method.tested), &method.correction);
+    let mut lines = vec![format!(
+        "Slower or faster: {confidence} interval beyond the threshold{threshold}, p ({correction}, {tested}) at most \
+         {alpha}."
+    )];
+    if let Some(mean) = comparison.mean_changes.first() {
+        lines.push(format!(
+            "Mean slower or faster: p ({correction}, {} means) at most {alpha}, interval up to {} or beyond.",
+            method.means_tested,
+            percent(mean.threshold)
+        ));
+    }
+    lines.push(format!("Spread between runs: {}.", method.spread));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    #[test]
+    fn the_tally_counts_every_cell_once_and_tells_what_was_accepted() {
+        let mut comparison = example::full();
+        let compared = "11 compared: 1 newly incorrect, 1 newly failed, 1 slower, 1 less accurate, 1 inconclusive, \
+            1 not slower, 1 clock, 1 different, 1 faster, 2 same; ";
+        let apart = "1 missing, 1 new, 1 not measured, 1 not judged";
+        assert_eq!(tally(&comparison), format!("{compared}{apart}"));
+        comparison.gate.accepted = vec![Verdict::Missing, Verdict::Unsure];
+        let text = tally(&comparison);
+        for accepted in [
+            "1 inconclusive (accepted), 1 not slower, 1 clock (accepted), 1 different, ",
+            "; 1 missing (accepted), ",
+        ] {
+            assert!(text.contains(accepted), "{text}");
+        }
+        assert_eq!(tally(&example::passing()), "2 compared: 0 slower, 2 same");
+    }
+
+    #[test]
+    fn the_result_has_a_reason_where_the_cells_are_not_it() {
+        assert_eq!(result(&example::full()), "regression (exit code 1)");
+        assert_eq!(result(&example::passing()), "pass (exit code 0)");
+        assert_eq!(
+            result(&example::across_machines(false)),
+            "not comparable (exit code 2): gpu-model differs"
+        );
+        let mut unsure = example::full();
+        (unsure.gate.conclusion, unsure.gate.exit_code) = (Conclusion::CannotTell, 3);
+        assert_eq!(result(&unsure), "could not tell (exit code 3)");
+        unsure.cells.clear();
+        assert!(result(&unsure).starts_with("could not tell (exit code 3): 4 of 15"), "{}", result(&unsure));
+    }
+
+    #[test]
+    fn means_are_counted_and_the_widest_is_named_with_what_it_could_have_shown() {
+        let mut comparison = example::full();
+        let counts = "3 compared: 1 slower, 1 inconclusive, 1 same";
+        assert_eq!(
+            means(&comparison).unwrap(),
+            format!("{counts}; all 6 cells 1.021x slower (1.017 to 1.025)")
+        );
+        comparison.mean_changes.remove(0);
+        let expected = "2 compared: 1 inconclusive, 1 same; 3 cells of cpu 1.010x slower (0.980 to 1.040), smallest \
+                        detectable change 1.1%";
+        assert_eq!(means(&comparison).unwrap(), expected);
+        comparison.mean_changes.clear();
+        assert_eq!(means(&comparison), None);
+    }
+
+    #[test]
+    fn the_worst_is_a_mean_where_no_cell_is_worse() {
+        let mut comparison = example::full();
+        comparison.cells.retain(|cell| !cell.verdict.is_regression());
+        let expected = "mean of all 6 cells: 1.021x slower (1.017 to 1.025); no cell alone is slower";
+        assert_eq!(worst(&comparison).unwrap(), expected);
+        assert_eq!(result(&comparison), "regression (exit code 1)");
+    }
+}

@@ -1,0 +1,257 @@
+//! The text on the terminal: the result, what differs between both sides, and the cells that decide, the worst first.
+
+use std::fmt::Write;
+
+use gpubench_text::grid::{Field, Grid, Tone, WIDTH, hanging};
+
+use super::groups::{Group, groups};
+use super::{Format, View, cells, summary, words};
+use crate::{Change, Comparison, Conclusion, MeanChange, Severity, Verdict};
+
+/// The comparison as aligned text.
+pub struct Table;
+
+/// Regressions, or ratios across machines, that have a line where not all cells were asked for.
+const REGRESSIONS_SHOWN: usize = 24;
+
+/// Cells of any other verdict that have one.
+const CELLS_SHOWN: usize = 12;
+
+/// The same beside regressions.
+const CELLS_BESIDE: usize = 2;
+
+/// Ops and variants of the cells without a line that are named.
+const VARIANTS_SHOWN: usize = 3;
+
+/// Groups of cells whose reasons are told; the rest is counted.
+const GROUPS_SHOWN: usize = 8;
+
+/// Columns before what a label is of.
+const LABEL: usize = 8;
+
+/// Columns before reasons.
+const REASONS: usize = 30;
+
+impl Format for Table {
+    fn name(&self) -> &'static str {
+        "table"
+    }
+
+    fn summary(&self) -> &'static str {
+        "aligned text for the terminal: the conclusion, then cells, the worst first"
+    }
+
+    fn file_name(&self) -> &'static str {
+        "compare.txt"
+    }
+
+    fn render(&self, comparison: &Comparison, view: &View) -> String {
+        let blocks = [
+            heading(comparison, view.color),
+            environment(comparison, view) + &notes(comparison),
+            all_cells(comparison, view),
+            means(comparison, view),
+            summary::method(comparison).iter().map(|line| hanging(line, 2) + "\n").collect(),
+        ];
+        let blocks: Vec<String> = blocks.into_iter().filter(|block| !block.is_empty()).collect();
+        blocks.join("\n")
+    }
+}
+
+fn paint(tone: Tone, text: &str, color: bool) -> String {
+    if color { tone.paint(text) } else { text.into() }
+}
+
+/// The result, the tally of cells, the next step, and which runs were compared.
+fn heading(comparison: &Comparison, color: bool) -> String {
+    let tone = match comparison.gate.conclusion {
+        Conclusion::Pass => Tone::Better,
+        Conclusion::Regression | Conclusion::NotComparable => Tone::Worse,
+        Conclusion::CannotTell => Tone::Unsure,
+        Conclusion::RatiosOnly => Tone::Plain,
+    };
+    let name = summary::conclusion(comparison.gate.conclusion);
+    let result = hanging(&summary::result(comparison), LABEL).replacen(name, &paint(tone, name, color), 1);
+    let mut text = format!("{:LABEL$}{result}\n", "RESULT");
+    let lines = [
+        ("CELLS", Some(summary::tally(comparison))),
+        ("WORST", summary::worst(comparison)),
+        ("MEANS", summary::means(comparison)),
+        ("NEXT", comparison.gate.next.clone()),
+        ("OLD", Some(words::runs(&comparison.old))),
+        ("NEW", Some(words::runs(&comparison.new))),
+    ];
+    for (label, line) in lines {
+        if let Some(line) = line {
+            let _ = writeln!(text, "{label:LABEL$}{}", hanging(&line, LABEL));
+        }
+    }
+    text
+}
+
+/// The differences that matter, one a line; the others are counted.
+fn environment(comparison: &Comparison, view: &View) -> String {
+    let of =
+        |severity| comparison.environment.iter().filter(move |difference| difference.severity == severity);
+    if of(Severity::Ignore).count() == comparison.environment.len() && !view.all_cells {
+        return String::new();
+    }
+    let counts =
+        [(Severity::Block, "blocking"), (Severity::Warn, "to mind"), (Severity::Ignore, "of no concern")];
+    let counts: Vec<String> = counts
+        .into_iter()
+        .map(|(severity, words)| (of(severity).count(), words))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, words)| format!("{count} {words}"))
+        .collect();
+    if counts.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("Differences between OLD and NEW: {}\n", counts.join(", "));
+    for (severity, word) in [(Severity::Block, "block"), (Severity::Warn, "warn ")] {
+        for difference in of(severity) {
+            let line = format!("{}: {}, now {}", difference.fact, difference.old, difference.new);
+            let _ = writeln!(text, "  {word}  {}", hanging(&line, 9));
+        }
+    }
+    text
+}
+
+/// What weakens the comparison, which explains its cells.
+fn notes(comparison: &Comparison) -> String {
+    let line = |note: &crate::Note| format!("Note: {}; next: {}", note.text, note.next);
+    comparison.notes.iter().map(|note| hanging(&line(note), 2) + "\n").collect()
+}
+
+/// The cells that have a line, and what the others are; nothing where no cell has one, since the tally says it all.
+fn all_cells(comparison: &Comparison, view: &View) -> String {
+    let (lines, folded) = cells::split(comparison, view.all_cells);
+    let (shown, hidden) = if view.all_cells { (lines, vec![]) } else { shortened(&lines) };
+    if shown.is_empty() {
+        return String::new();
+    }
+    let mut text = hanging(&summary::legend(comparison, view.all_cells), 2) + "\n";
+    let of = if view.all_cells { String::new() } else { format!(" of {}", comparison.cells.len()) };
+    let common = cells::common(&shown);
+    let gap = if common.is_empty() { "" } else { "; " };
+    let title = format!("{}{of}, the worst first{gap}{common}", words::count(shown.len()));
+    text.push_str(&fitted(stacked(cells::grid(title, &shown, view.all_cells))).text(view.color));
+    text.push_str(&more(&hidden));
+    text.push_str(&reasons(comparison, view.color));
+    let hint = "--all-cells shows every cell";
+    match (folded.is_empty(), hidden.is_empty()) {
+        (true, true) => return text,
+        (true, false) => text += &format!("  {hint}"),
+        (false, _) => {
+            let folded = format!("Not shown: {}; {hint}", summary::counts(comparison, &folded, None));
+            text.push_str(&hanging(&folded, 2));
+        }
+    }
+    text + "\n"
+}
+
+/// The geometric means that changed, or all of them.
+fn means(comparison: &Comparison, view: &View) -> String {
+    let changed = |mean: &MeanChange| matches!(mean.verdict, Verdict::Slower | Verdict::Faster);
+    let tested = cells::mean_changes(comparison, |mean| view.all_cells || changed(mean));
+    let described = cells::means(comparison).filter(|_| view.all_cells);
+    let grids = tested.map(stacked).into_iter().chain(described);
+    grids.map(|grid| grid.text(view.color)).collect::<Vec<_>>().join("\n")
+}
+
+/// The lines that are shown, and those for which there is no room.
+fn shortened<'a>(lines: &[&'a Change]) -> (Vec<&'a Change>, Vec<&'a Change>) {
+    let has_regressions = lines.iter().any(|cell| cell.verdict.is_regression());
+    let others = if has_regressions { CELLS_BESIDE } else { CELLS_SHOWN };
+    let (mut shown, mut hidden): (Vec<&Change>, Vec<&Change>) = (vec![], vec![]);
+    for &cell in lines {
+        let is_regression = cell.verdict.is_regression();
+        let alike = |other: &&&Change| match is_regression {
+            true => other.verdict.is_regression(),
+            false => other.verdict == cell.verdict,
+        };
+        // Ratios across machines are all that there is to see.
+        let is_first = is_regression || cell.verdict == Verdict::NotJudged;
+        let most = if is_first { REGRESSIONS_SHOWN } else { others };
+        let side = if shown.iter().filter(alike).count() < most { &mut shown } else { &mut hidden };
+        side.push(cell);
+    }
+    (shown, hidden)
+}
+
+/// What the cells are for which there is no room, one line a verdict: by op and variant.
+fn more(hidden: &[&Change]) -> String {
+    let mut kinds: Vec<(String, Vec<(String, usize)>)> = vec![];
+    for cell in hidden {
+        let (word, name) =
+            (words::verdict(cell), format!("{} {}/{}", cell.case.op, cell.backend, cell.variant));
+        let place = kinds.iter().position(|(kind, _)| *kind == word).unwrap_or(kinds.len());
+        if place == kinds.len() {
+            kinds.push((word, vec![]));
+        }
+        let variants = &mut kinds[place].1;
+        match variants.iter_mut().find(|(variant, _)| *variant == name) {
+            Some((_, count)) => *count += 1,
+            None => variants.push((name, 1)),
+        }
+    }
+    let mut text = String::new();
+    for (word, mut variants) in kinds {
+        let all: usize = variants.iter().map(|(_, count)| count).sum();
+        variants.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let others: usize = variants.iter().skip(VARIANTS_SHOWN).map(|(_, count)| count).sum();
+        let named = variants.iter().take(VARIANTS_SHOWN).map(|(name, count)| format!("{count} {name}"));
+        let others = (others > 0).then(|| format!("{others} other{}", if others == 1 { "" } else { "s" }));
+        let named: Vec<String> = named.chain(others).collect();
+        let line = format!("and {all} more {word}: {}", named.join(", "));
+        let _ = writeln!(text, "  {}", hanging(&line, 4));
+    }
+    text
+}
+
+/// The table with headings of two words on two lines, the lower of which is the first row.
+fn stacked(mut grid: Grid) -> Grid {
+    let split = |heading: &'static str| heading.split_once(' ').unwrap_or(("", heading));
+    let lower = grid.columns.iter().map(|column| Field::from(split(column.heading).1)).collect();
+    for column in &mut grid.columns {
+        column.heading = split(column.heading).0;
+    }
+    grid.rows.insert(0, lower);
+    grid
+}
+
+/// The table without thresholds where it has no room for them; how it was judged has them too.
+fn fitted(mut grid: Grid) -> Grid {
+    let width = |index: usize| {
+        let fields = grid.rows.iter().map(|row| row[index].text.chars().count());
+        fields.chain([grid.columns[index].heading.len()]).max().unwrap_or(0)
+    };
+    let is_wide = (0..grid.columns.len()).map(|index| width(index) + 1).sum::<usize>() > WIDTH;
+    let threshold = grid.rows[0].iter().position(|heading| heading.text == "threshold");
+    if let Some(index) = threshold.filter(|_| is_wide) {
+        grid.columns.remove(index);
+        for row in &mut grid.rows {
+            row.remove(index);
+        }
+    }
+    grid
+}
+
+/// Why cells are worse or open where their figures do not say it, and what to do about it.
+fn reasons(comparison: &Comparison, color: bool) -> String {
+    let groups = groups(comparison);
+    let mut text: String = groups.iter().take(GROUPS_SHOWN).map(|group| group_text(group, color)).collect();
+    if groups.len() > GROUPS_SHOWN {
+        let _ = writeln!(text, "  and {} more reasons; --format csv has them", groups.len() - GROUPS_SHOWN);
+    }
+    text
+}
+
+fn group_text(group: &Group<'_>, color: bool) -> String {
+    let tone = if group.verdict.is_regression() { Tone::Worse } else { Tone::Unsure };
+    let name = paint(tone, &format!("{:<15}", group.name()), color);
+    let reason = Some(group.reason()).filter(|reason| !reason.is_empty());
+    let next = group.next.map(|next| format!("next: {next}"));
+    let line = reason.into_iter().chain(next).collect::<Vec<String>>().join("; ");
+    format!("  {name}  {:>9}  {}\n", words::count(group.cells.len()), hanging(&line, REASONS))
+}

@@ -1,0 +1,125 @@
+//! What every format must do, whatever the comparison holds.
+
+mod hostile;
+mod junit;
+mod schema;
+mod table;
+mod xml;
+
+use gpubench_text::grid::WIDTH;
+
+use super::*;
+use crate::{Change, Verdict, example};
+
+fn text(format: &str, comparison: &Comparison) -> String {
+    find(format).unwrap().text(comparison, &View::default())
+}
+
+#[test]
+fn formats_have_unique_names_by_which_they_are_found_and_files_of_their_own() {
+    let names: Vec<&str> = FORMATS.iter().map(|format| format.name()).collect();
+    let expected =
+        ["table", "json", "md", "junit", "github", "bmf", "github-action-benchmark", "csv", "means-csv"];
+    assert_eq!(names, expected);
+    assert!(names.iter().all(|name| find(name).is_some_and(|found| found.name() == *name)));
+    assert!(find("html").is_none());
+    let mut files: Vec<&str> = FORMATS.iter().map(|format| format.file_name()).collect();
+    files.sort_unstable();
+    files.dedup();
+    assert_eq!(files.len(), FORMATS.len());
+}
+
+#[test]
+fn every_format_handles_a_comparison_of_nothing() {
+    let mut comparison = example::with_cells(example::full(), vec![]);
+    comparison.environment.clear();
+    (comparison.old, comparison.new, comparison.means, comparison.notes) = (vec![], vec![], vec![], vec![]);
+    comparison.mean_changes = vec![];
+    for format in FORMATS {
+        for all_cells in [false, true] {
+            let text = format.text(&comparison, &View { all_cells, color: true });
+            assert!(text.ends_with('\n') && !text.contains("inf") && !text.contains("NaN"), "{text}");
+        }
+    }
+    assert!(text("table", &comparison).contains("\nCELLS   none on either side\n"));
+}
+
+#[test]
+fn markdown_has_the_conclusion_the_worst_cells_and_the_rest_folded() {
+    let text = text("md", &example::full());
+    let start = "\
+## gpubench compare: regression (exit code 1)
+
+- Cells: 11 compared: 1 newly incorrect, 1 newly failed, 1 slower, 1 less accurate, 1 inconclusive, 1 not slower, \
+1 clock, 1 different, 1 faster, 2 same; 1 missing, 1 new, 1 not measured, 1 not judged
+- Worst: spgemm N=512 f32 density 0.01 cuda/hash cold: error 5.0e-1 is above the bound 1.2e-5; it was right
+- Means: 3 compared: 1 slower, 1 inconclusive, 1 same; all 6 cells 1.021x slower (1.017 to 1.025)
+- Next: look at what changed between both revisions
+- OLD: 3 runs: base/1, base/2, base/3 (0123abc on node)
+- NEW: 3 runs: head/1, head/2, head/3 (4567def on node)
+
+Note: 3 runs per side see changes of 3 % at best; next: give 5 runs per side.
+
+| verdict | op | N | type | variant | old | new | change | interval | smallest detectable |
+|---|---|---:|---|---|---:|---:|---|---|---:|
+| newly incorrect | spgemm | 512 | f32 | cuda/hash | 90.1 µs | - | - | - | - |
+";
+    assert!(text.starts_with(start), "{text}");
+    let rest = "
+Not in the table above: 1 not slower, 1 new, 2 same, 1 not measured, 1 not judged.
+
+<details><summary>6 more cells</summary>
+
+| verdict | op | N | variant | cache | old | new | change | interval | p | smallest detectable |
+|---|---|---:|---|---|---:|---:|---|---|---:|---:|
+| not slower | sin | 4096 | cpu/simd | hot | 3.1 µs | 3.0 µs | 1.04x faster | 1.00–1.08 | 1.00 | 3% |
+";
+    assert!(text.contains(rest), "{text}");
+    assert!(text.contains("\n| warn | driver | 580.65.06 | 580.82.07 |\n"), "{text}");
+    let mean = "| slower | all 6 cells | 1.021x slower | 1.017–1.025 | 0.004 | 1.1% | 2% |\n";
+    assert_eq!(text.matches(mean).count(), 2, "{text}");
+    assert_eq!(
+        text.matches("| inconclusive | 3 cells of cpu | 1.010x slower | 0.980–1.040 |").count(),
+        1,
+        "{text}"
+    );
+    assert_eq!(super::job_summary(&example::full()), text);
+}
+
+#[test]
+fn no_name_is_a_mention_in_markdown() {
+    let mut comparison = example::full();
+    comparison.cells[0].reason = "@someone broke it".into();
+    comparison.notes[0].text = "mail a@b.c".into();
+    let text = text("md", &comparison);
+    assert!(text.contains("cold: @<!-- -->someone broke it\n"), "{text}");
+    assert!(text.contains("| @<!-- -->someone broke it |") && text.contains("a@<!-- -->b.c"), "{text}");
+    assert_eq!(text.matches('@').count(), text.matches("@<!-- -->").count());
+}
+
+#[test]
+fn csv_has_every_figure_of_a_cell() {
+    let records = gpubench_text::csv::records(&text("csv", &example::full())).unwrap();
+    assert_eq!(records.len(), 16);
+    let field = |heading: &str| {
+        let place = records[0].iter().position(|name| name == heading).unwrap();
+        records[3][place].as_str()
+    };
+    let found = ["cell", "verdict", "ratio", "ratio_low", "p_corrected", "p_rounds", "threshold"].map(field);
+    let name = "matmul/N=4096/f32/cuda/cublas/cold";
+    assert_eq!(found, [name, "slower", "1.31", "1.28", "0.0000024", "0.0022", "0.05"]);
+    assert_eq!(["old_median_s", "new_sm_mhz", "new_grade"].map(field), ["0.00271", "1980", "A"]);
+}
+
+#[test]
+fn means_have_a_csv_of_their_own_so_that_lines_of_the_other_stay_cells() {
+    let records = gpubench_text::csv::records(&text("means-csv", &example::full())).unwrap();
+    let fields = |line: usize| records[line].join(" ");
+    assert_eq!(
+        fields(0).split(' ').take(6).collect::<Vec<_>>(),
+        ["mean", "op", "backend", "cells", "verdict", "doubt"]
+    );
+    assert!(fields(1).starts_with("mean/all   6 slower  1.021x slower (1.017 to 1.025);"), "{}", fields(1));
+    assert!(fields(3).starts_with("mean/cpu/matmul matmul cpu 3 same "), "{}", fields(3));
+    assert_eq!(records.len(), 4);
+}

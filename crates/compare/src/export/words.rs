@@ -1,0 +1,227 @@
+//! Figures and verdicts of a comparison in words: changes, chances, shares, runs. Knows no layout.
+
+use gpubench_model::measure::stats::significant_digits;
+use gpubench_model::report::quantity::{factor_within, time_within};
+
+use crate::{Change, Doubt, Measured, RunInfo, Verdict};
+
+/// What stands where nothing is known.
+pub const NONE: &str = "-";
+
+/// A ratio as a factor of at least 1 and the direction: `1.31x slower`, `1.20x faster`, `1.00x`; and its interval,
+/// turned the same way, where one is known: `1.28 to 1.34`.
+pub fn change(ratio: f64, interval: Option<[f64; 2]>) -> (String, Option<String>) {
+    // Three digits at least: a change of some per cent has no other place.
+    change_to(ratio, interval, 3)
+}
+
+/// The same of a mean, of which a change of some tenths of a per cent counts: `1.021x slower`, `1.017 to 1.025`.
+pub fn mean_change(ratio: f64, interval: Option<[f64; 2]>) -> (String, Option<String>) {
+    change_to(ratio, interval, 4)
+}
+
+/// A mean's ratio with its interval: `1.021x slower (1.017 to 1.025)`.
+pub fn mean_with_interval(ratio: f64, interval: Option<[f64; 2]>) -> String {
+    with_interval(mean_change(ratio, interval))
+}
+
+fn change_to(ratio: f64, interval: Option<[f64; 2]>, least_digits: usize) -> (String, Option<String>) {
+    if ratio <= 0.0 {
+        return (NONE.into(), None);
+    }
+    let is_slower = ratio >= 1.0;
+    let turn = |ratio: f64| if is_slower { ratio } else { (1.0 / ratio).min(f64::MAX) };
+    let ends = interval.map(|[low, high]| if is_slower { [low, high] } else { [turn(high), turn(low)] });
+    let half_width = ends.map(|[low, high]| (high - low) / 2.0);
+    let digits = half_width.map_or(0, |half_width| significant_digits(turn(ratio), half_width));
+    let digits = digits.max(least_digits);
+    let factor = factor_within(turn(ratio), digits);
+    let decimals = factor.split_once('.').map_or(0, |(_, decimals)| decimals.len() - 1);
+    let end = |end: f64| if end >= 1e6 { format!("{end:.1e}") } else { format!("{end:.decimals$}") };
+    let interval = ends.map(|[low, high]| format!("{} to {}", end(low), end(high)));
+    let is_one = factor.trim_end_matches('x').parse() == Ok(1.0);
+    let direction = if is_one {
+        ""
+    } else if is_slower {
+        " slower"
+    } else {
+        " faster"
+    };
+    (format!("{factor}{direction}"), interval)
+}
+
+/// The change of a cell with its interval: `1.31x slower (1.28 to 1.34)`; `None` without a ratio.
+pub fn change_with_interval(cell: &Change) -> Option<String> {
+    Some(with_interval(change(cell.ratio?, cell.interval)))
+}
+
+fn with_interval((factor, interval): (String, Option<String>)) -> String {
+    match interval {
+        Some(interval) => format!("{factor} ({interval})"),
+        None => factor,
+    }
+}
+
+/// A side's time with the digits that its spread from run to run allows.
+pub fn time(measured: Option<&Measured>, run_spread: Option<f64>) -> String {
+    let text = |measured: &Measured| {
+        let runs = measured.runs.max(1) as f64;
+        let half_width = run_spread.map(|spread| measured.median_s * spread / runs.sqrt());
+        time_within(measured.median_s, half_width)
+    };
+    measured.map_or(NONE.into(), text)
+}
+
+/// A chance: `0.43`, `0.012`, `2e-6`.
+pub fn chance(p: f64) -> String {
+    match p {
+        p if p < 1e-99 => "<1e-99".into(),
+        p if p < 0.001 => format!("{p:.0e}"),
+        p if p < 0.0995 => format!("{p:.3}"),
+        p => format!("{p:.2}"),
+    }
+}
+
+/// A share in per cent, to a tenth: `5%`, `2.5%`; `>1000%` beyond that.
+pub fn percent(share: f64) -> String {
+    if share > 10.0 {
+        return ">1000%".into();
+    }
+    format!("{}%", (share * 1000.0).round() / 10.0)
+}
+
+/// `1 cell`, `15 cells`.
+pub fn count(cells: usize) -> String {
+    if cells == 1 { "1 cell".into() } else { format!("{cells} cells") }
+}
+
+/// What became of a cell: `newly incorrect`, `slower`, `inconclusive`, `clock`.
+pub fn verdict(cell: &Change) -> String {
+    of_kind(cell.verdict, cell.doubt)
+}
+
+/// The words of [`verdict`] for all cells of that verdict and doubt.
+///
+/// An unsure cell is named by why it is unsure. That a cell may be slower is no finding, least of all where its ratio is 1,
+/// so it is `inconclusive`; where its interval excludes a slowdown that counts it is `not slower`.
+pub fn of_kind(verdict: Verdict, doubt: Option<Doubt>) -> String {
+    match (verdict, doubt) {
+        (Verdict::Unsure, None | Some(Doubt::MaybeSlower)) => "inconclusive".into(),
+        (Verdict::Unsure, Some(Doubt::MaybeFaster)) => "not slower".into(),
+        (Verdict::Unsure, Some(doubt)) => doubt.name().replace('-', " "),
+        _ => verdict.name().replace('-', " "),
+    }
+}
+
+/// What a reason says beside the ratio that it may begin with: nothing of `1.31x slower (1.28 to 1.34)`.
+pub fn beside_ratio(reason: &str) -> &str {
+    if !tells_ratio(reason) {
+        return reason;
+    }
+    reason.split_once(')').map_or("", |(_, rest)| rest.trim_start_matches([',', ';', ' ']))
+}
+
+/// Whether a reason begins with the ratio, which then need not stand beside it.
+pub fn tells_ratio(reason: &str) -> bool {
+    let factor = reason.split(' ').next().and_then(|word| word.strip_suffix('x'));
+    factor.is_some_and(|factor| {
+        factor.starts_with(|c: char| c.is_ascii_digit()) && factor.parse::<f64>().is_ok()
+    })
+}
+
+/// A side's runs: `3 runs: base/1, base/2, base/3 (0123abc on node)`.
+pub fn runs(runs: &[RunInfo]) -> String {
+    const NAMED: usize = 3;
+    let words = if runs.len() == 1 { "run" } else { "runs" };
+    let mut names: Vec<&str> = runs.iter().take(NAMED).map(|run| run.name.as_str()).collect();
+    let more = runs.len().saturating_sub(NAMED);
+    let more_text = format!("{more} more");
+    if more > 0 {
+        names.push(&more_text);
+    }
+    let distinct = |texts: Vec<&str>| {
+        let mut found: Vec<&str> = Vec::new();
+        for text in texts {
+            if !found.contains(&text) {
+                found.push(text);
+            }
+        }
+        found.join(", ")
+    };
+    let revisions = distinct(runs.iter().filter_map(|run| run.git_revision.as_deref()).collect());
+    let revisions = if revisions.is_empty() { revisions } else { format!("{revisions} ") };
+    let hosts = distinct(runs.iter().map(|run| run.host.as_str()).collect());
+    format!("{} {words}: {} ({revisions}on {hosts})", runs.len(), names.join(", "))
+}
+
+/// The start of a text, ending in `...` where it has more than `most` characters.
+pub fn short(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.into();
+    }
+    text.chars().take(most.saturating_sub(3)).chain("...".chars()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_factors_of_at_least_one_with_their_direction() {
+        let text = |ratio, interval| {
+            let (factor, interval) = change(ratio, interval);
+            format!("{factor} ({})", interval.unwrap_or_default())
+        };
+        assert_eq!(text(1.31, Some([1.28, 1.34])), "1.31x slower (1.28 to 1.34)");
+        assert_eq!(text(0.832, Some([0.82, 0.844])), "1.20x faster (1.18 to 1.22)");
+        assert_eq!(text(0.965, Some([0.93, 1.001])), "1.04x faster (1.00 to 1.08)");
+        assert_eq!(text(1.0042, Some([1.0039, 1.0045])), "1.004x slower (1.004 to 1.004)");
+        assert_eq!(text(1.001, Some([0.98, 1.02])), "1.00x (0.98 to 1.02)");
+        assert_eq!(text(28.4, Some([20.0, 40.0])), "28.4x slower (20.0 to 40.0)");
+        assert_eq!(text(5e-324, None), "1.8e308x faster ()");
+        assert_eq!(text(0.0, None), "- ()");
+    }
+
+    #[test]
+    fn chances_and_shares_are_short() {
+        let chances = [(0.0, "<1e-99"), (2.4e-6, "2e-6"), (0.0123, "0.012"), (0.43, "0.43"), (1.0, "1.00")];
+        for (p, text) in chances {
+            assert_eq!(chance(p), text);
+        }
+        let shares = [(0.05, "5%"), (0.025, "2.5%"), (0.0333, "3.3%"), (10.0, "1000%"), (10.1, ">1000%")];
+        for (share, text) in shares {
+            assert_eq!(percent(share), text);
+        }
+        assert_eq!((short("abcdef", 6), short("abcdefg", 6)), ("abcdef".into(), "abc...".into()));
+    }
+
+    #[test]
+    fn unsure_cells_are_named_by_why_they_are_unsure_and_others_by_their_verdict() {
+        let words = [
+            (Verdict::Unsure, Some(Doubt::MaybeSlower), "inconclusive"),
+            (Verdict::Unsure, Some(Doubt::MaybeFaster), "not slower"),
+            (Verdict::Unsure, Some(Doubt::Clock), "clock"),
+            (Verdict::Unsure, None, "inconclusive"),
+            (Verdict::LessAccurate, Some(Doubt::MaybeFaster), "less accurate"),
+            (Verdict::NewlyFailed, None, "newly failed"),
+        ];
+        for (verdict, doubt, text) in words {
+            assert_eq!(of_kind(verdict, doubt), text);
+        }
+    }
+
+    #[test]
+    fn what_a_reason_says_beside_its_ratio_is_the_rest_of_it() {
+        let reasons = [
+            ("1.31x slower (1.28 to 1.34)", ""),
+            ("1.00x (0.98 to 1.02); noise", "noise"),
+            ("1.2x faster (1.1 to 1.3), but the clock (SM) rose", "but the clock (SM) rose"),
+            ("max (of all) is wrong", "max (of all) is wrong"),
+            ("infx (of all) is wrong", "infx (of all) is wrong"),
+            ("", ""),
+        ];
+        for (reason, rest) in reasons {
+            assert_eq!(beside_ratio(reason), rest, "{reason}");
+        }
+    }
+}

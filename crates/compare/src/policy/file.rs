@@ -1,0 +1,237 @@
+//! Policy files: TOML with defaults at the top, `[environment]` and `[[cell]]` tables.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+
+use anyhow::{Result, anyhow, bail, ensure};
+use gpubench_model::case::{Cache, DType};
+use gpubench_text::size_filter::SizeFilter;
+use gpubench_text::toml_value::{Scalar, checked};
+use gpubench_text::{percent, toml_error, words};
+use serde::Deserialize;
+use serde::de::{self, Deserializer, MapAccess, Visitor};
+use toml::Spanned;
+
+use super::{CellTable, Limits, Policy};
+use crate::environment::{self, Severity};
+
+/// Reads a policy file.
+///
+/// # Errors
+/// It cannot be read, or something in it is not understood; one line with its line and what to write instead.
+pub fn read(path: &Path) -> Result<Policy> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        anyhow!("cannot read policy '{name}': {error}; name a TOML file, docs/compare-policy.md has its keys")
+    })?;
+    parse(&name, &text)
+}
+
+/// Parses the text of a policy file; `name` stands in messages, before the line.
+pub(super) fn parse(name: &str, text: &str) -> Result<Policy> {
+    let file: File = toml::from_str(text).map_err(|error| {
+        let (line, problem) = toml_error::explain(text, &error);
+        anyhow!("{name}:{line}: {}", misplaced(&problem).unwrap_or(problem))
+    })?;
+    let tables = file.cell.into_iter().map(|table| {
+        let origin = format!("{name}:{}", toml_error::line_of(text, table.span().start));
+        table.into_inner().checked(&origin).map_err(|error| anyhow!("{origin}: {error}"))
+    });
+    let standard = Policy::default();
+    Ok(Policy {
+        alpha: file.alpha.unwrap_or(standard.alpha),
+        accept_missing: file.accept_missing,
+        accept_unsure: file.accept_unsure,
+        cross_machine: file.cross_machine,
+        defaults: Limits {
+            threshold: file.threshold,
+            mean_threshold: file.mean_threshold,
+            run_spread: file.run_spread,
+            error_growth: file.error_growth,
+            ignored: false,
+        },
+        cells: tables.collect::<Result<_>>()?,
+        severities: file.environment.0,
+    })
+}
+
+/// Keys that hold for the whole comparison.
+const WHOLE: [&str; 4] = ["alpha", "accept-missing", "accept-unsure", "cross-machine"];
+
+/// What to say of a key of the whole comparison that stands in a table; `None` of anything else.
+fn misplaced(problem: &str) -> Option<String> {
+    let key = problem.strip_prefix("unknown key '")?.split('\'').next()?;
+    let is_whole = WHOLE.contains(&key);
+    is_whole.then(|| format!("'{key}' holds for the whole comparison: write it above the first table"))
+}
+
+/// The file as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct File {
+    #[serde(default, deserialize_with = "share")]
+    threshold: Option<f64>,
+    #[serde(default, deserialize_with = "share")]
+    mean_threshold: Option<f64>,
+    #[serde(default, deserialize_with = "share")]
+    run_spread: Option<f64>,
+    #[serde(default, deserialize_with = "growth")]
+    error_growth: Option<f64>,
+    #[serde(default, deserialize_with = "chance")]
+    alpha: Option<f64>,
+    #[serde(default)]
+    accept_missing: bool,
+    #[serde(default)]
+    accept_unsure: bool,
+    #[serde(default)]
+    cross_machine: bool,
+    #[serde(default)]
+    environment: Severities,
+    #[serde(default)]
+    cell: Vec<Spanned<Table>>,
+}
+
+/// A `[[cell]]` table as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Table {
+    op: Option<String>,
+    #[serde(default)]
+    n: SizeFilter,
+    dtype: Option<String>,
+    backend: Option<String>,
+    variant: Option<String>,
+    cache: Option<String>,
+    #[serde(default, deserialize_with = "share")]
+    threshold: Option<f64>,
+    #[serde(default, deserialize_with = "share")]
+    mean_threshold: Option<f64>,
+    #[serde(default, deserialize_with = "share")]
+    run_spread: Option<f64>,
+    #[serde(default, deserialize_with = "growth")]
+    error_growth: Option<f64>,
+    ignore: Option<bool>,
+}
+
+impl Table {
+    /// The table, once it is known to say something that can hold.
+    fn checked(self, origin: &str) -> Result<CellTable> {
+        let limits = [self.threshold, self.mean_threshold, self.run_spread, self.error_growth];
+        ensure!(
+            limits.iter().any(Option::is_some) || self.ignore.is_some(),
+            "this [[cell]] table sets nothing: give it threshold, mean-threshold, run-spread, error-growth or ignore = true"
+        );
+        if let Some(pattern) = &self.dtype {
+            words::matches_some("dtype", "dtype", pattern, DType::ALL.iter().map(|dtype| dtype.name()))?;
+        }
+        if let Some(pattern) = &self.cache {
+            let states = Cache::ALL.iter().map(|cache| cache.name());
+            words::matches_some("cache", "state of the caches", pattern, states)?;
+        }
+        let globs = [
+            ("op", self.op),
+            ("dtype", self.dtype),
+            ("backend", self.backend),
+            ("variant", self.variant),
+            ("cache", self.cache),
+        ];
+        Ok(CellTable {
+            globs: globs.into_iter().filter_map(|(key, pattern)| Some((key, pattern?))).collect(),
+            sides: self.n,
+            threshold: self.threshold,
+            mean_threshold: self.mean_threshold,
+            run_spread: self.run_spread,
+            error_growth: self.error_growth,
+            ignored: self.ignore,
+            origin: origin.to_owned(),
+        })
+    }
+}
+
+/// A relative change, from 0 % on.
+fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    checked(deserializer, |Scalar(text)| percent::parse_from_zero(&text))
+}
+
+/// A factor by which an error may grow.
+fn growth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    checked(deserializer, |factor: f64| {
+        ensure!(
+            factor >= 1.0 && factor.is_finite(),
+            "error-growth {factor} is no factor from 1 on, such as 4.0"
+        );
+        Ok(factor)
+    })
+}
+
+/// The chance of a false alarm.
+fn chance<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    checked(deserializer, |alpha: f64| {
+        ensure!(alpha > 0.0 && alpha <= 0.5, "alpha {alpha} is not above 0 and at most 0.5, such as 0.01");
+        Ok(alpha)
+    })
+}
+
+/// The `[environment]` table: how much each fact matters.
+#[derive(Default)]
+struct Severities(BTreeMap<String, Severity>);
+
+impl<'de> Deserialize<'de> for Severities {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(SeveritiesVisitor)
+    }
+}
+
+struct SeveritiesVisitor;
+
+impl<'de> Visitor<'de> for SeveritiesVisitor {
+    type Value = Severities;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table of facts such as gpu-model = \"block\"")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut facts: A) -> Result<Severities, A::Error> {
+        let mut severities = BTreeMap::new();
+        while let Some(FactName(name)) = facts.next_key()? {
+            let Grading(severity) = facts.next_value()?;
+            severities.insert(name, severity);
+        }
+        Ok(Severities(severities))
+    }
+}
+
+/// The name of a fact that is known.
+struct FactName(String);
+
+impl<'de> Deserialize<'de> for FactName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        fact(String::deserialize(deserializer)?).map(FactName).map_err(de::Error::custom)
+    }
+}
+
+fn fact(name: String) -> Result<String> {
+    if environment::FACTS.iter().any(|fact| fact.name == name) {
+        return Ok(name);
+    }
+    if WHOLE.contains(&name.as_str())
+        || ["threshold", "mean-threshold", "run-spread", "error-growth"].contains(&name.as_str())
+    {
+        bail!("'{name}' is no fact of the environment: write it above [environment]");
+    }
+    let near = words::nearest(&name, environment::FACTS.iter().map(|fact| fact.name)).unwrap_or_default();
+    bail!("unknown fact '{name}': did you mean '{near}'? (docs/compare-policy.md lists them)")
+}
+
+/// How much a fact matters.
+struct Grading(Severity);
+
+impl<'de> Deserialize<'de> for Grading {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = Scalar::deserialize(deserializer)?.0;
+        let known = Severity::ALL.into_iter().find(|severity| severity.name() == word);
+        let valid = Severity::ALL.map(Severity::name);
+        known.map(Grading).ok_or_else(|| de::Error::custom(words::unknown("severity", &word, &valid)))
+    }
+}

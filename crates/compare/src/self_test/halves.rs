@@ -1,0 +1,55 @@
+//! Two runs out of one report: its even rounds and its odd ones, times of one machine between which nothing changed.
+
+use gpubench_model::measure::stats::Summary;
+use gpubench_model::report::{Execute, Report};
+
+use crate::{Run, Runs};
+
+/// The even and the odd rounds of `report`, each as a side of one run. Cells of which a half has no sample are left out;
+/// `None` where none is left.
+pub fn halves(report: &Report) -> Option<[Runs; 2]> {
+    let mut halves = [report.clone(), report.clone()];
+    let splits: Vec<Option<[Execute; 2]>> =
+        report.rows.iter().map(|row| split(row.execute.as_ref()?)).collect();
+    for (place, half) in halves.iter_mut().enumerate() {
+        for (row, split) in half.rows.iter_mut().zip(&splits) {
+            row.execute = split.as_ref().map(|halves| halves[place].clone());
+        }
+        half.rows.retain(|row| row.execute.is_some());
+    }
+    let side = |(report, name): (Report, &str)| Runs {
+        runs: vec![Run { name: format!("{name} rounds"), report }],
+        ..Runs::default()
+    };
+    let [even, odd] = halves;
+    (!even.rows.is_empty()).then(|| [(even, "even"), (odd, "odd")].map(side))
+}
+
+fn split(execute: &Execute) -> Option<[Execute; 2]> {
+    if execute.rounds.len() != execute.samples_s.len() {
+        return None;
+    }
+    Some([half(execute, 0)?, half(execute, 1)?])
+}
+
+/// The rounds whose number leaves `rest` when divided by two.
+fn half(execute: &Execute, rest: u32) -> Option<Execute> {
+    let places: Vec<usize> = (0..execute.rounds.len()).filter(|k| execute.rounds[*k] % 2 == rest).collect();
+    let chosen = |values: &[f64]| -> Vec<f64> {
+        let has_all = values.len() == execute.rounds.len();
+        places.iter().filter(|_| has_all).map(|place| values[*place]).collect()
+    };
+    let samples_s = chosen(&execute.samples_s);
+    let summary = Summary::of(&samples_s)?;
+    Some(Execute {
+        median_s: summary.median,
+        min_s: summary.min,
+        max_s: summary.max,
+        mad_s: summary.mad,
+        ci95_s: [summary.low, summary.high],
+        rounds: places.iter().map(|place| execute.rounds[*place]).collect(),
+        sm_mhz: chosen(&execute.sm_mhz),
+        samples_s,
+        ..execute.clone()
+    })
+}

@@ -1,0 +1,148 @@
+//! Runs of one device taken together: a device is judged once, however often it was measured. Knows no statistics.
+
+use gpubench_model::Side;
+
+use super::best::{Best, Timing};
+use super::names;
+use super::table::{Column, Table};
+
+/// The columns of a table, those of one device together, in the order in which the devices first occur.
+pub fn devices(table: &Table) -> Vec<Vec<usize>> {
+    let mut devices: Vec<Vec<usize>> = vec![];
+    for (index, column) in table.columns.iter().enumerate() {
+        let is_same = |group: &&mut Vec<usize>| {
+            let first = &table.columns[group[0]];
+            // A driver that was renewed between two runs makes another kind of it, which is not held against the first.
+            column.device.is_some() && first.device == column.device && first.kind == column.kind
+        };
+        match devices.iter_mut().find(is_same) {
+            Some(group) => group.push(index),
+            None => devices.push(vec![index]),
+        }
+    }
+    devices
+}
+
+/// The table with a column a device: of several runs the middle one of each case.
+pub fn by_device(table: &Table) -> Table {
+    let devices = devices(table);
+    if devices.len() == table.columns.len() {
+        return table.clone();
+    }
+    let columns: Vec<Column> = devices.iter().map(|runs| joined(table, runs)).collect();
+    let unique = names::numbered(columns.iter().map(|column| column.name.clone()).collect());
+    let columns = columns.into_iter().zip(unique).map(|(column, name)| Column { name, ..column }).collect();
+    let found = devices.iter().map(|runs| {
+        let times = table.lines.iter().filter_map(|line| {
+            let all = runs.iter().filter_map(|&run| line.times[run].clone()).collect();
+            Some((line.key.clone(), middle(all)?))
+        });
+        times.collect()
+    });
+    Table::assemble(table.side, columns, found.collect())
+}
+
+fn joined(table: &Table, runs: &[usize]) -> Column {
+    let first = &table.columns[runs[0]];
+    let members = runs.iter().flat_map(|&run| table.columns[run].members.clone()).collect();
+    let name = first.device.as_ref().filter(|_| runs.len() > 1).map(|device| device.name.clone());
+    Column { name: name.unwrap_or_else(|| first.name.clone()), members, ..first.clone() }
+}
+
+/// Of several runs the middle one (the faster of the middle two), with an interval that holds the medians of all.
+pub fn middle(all: Vec<Best>) -> Option<Best> {
+    let mut timings: Vec<Timing> = all.iter().filter_map(Best::timing).cloned().collect();
+    timings.sort_by(|a, b| a.median_s.total_cmp(&b.median_s));
+    let (Some(first), Some(last)) = (timings.first(), timings.last()) else {
+        return all.into_iter().next();
+    };
+    let ends = [first.median_s, last.median_s];
+    let mut middle = timings[(timings.len() - 1) / 2].clone();
+    middle.ci95_s = [middle.ci95_s[0].min(ends[0]), middle.ci95_s[1].max(ends[1])];
+    Some(Best::Timed(middle))
+}
+
+/// That runs of one device are judged as one, in one line; nothing where each was measured once.
+pub fn told(table: &Table) -> Option<String> {
+    let devices = devices(table);
+    let several: Vec<&Vec<usize>> = devices.iter().filter(|runs| runs.len() > 1).collect();
+    let runs: usize = several.iter().map(|runs| runs.len()).sum();
+    let count = several.len();
+    let what = if count == 1 { "device" } else { "devices" };
+    (count > 0 && table.side == Side::Gpu).then(|| {
+        format!("{runs} runs of {count} {what}: a device is judged once, by the middle run of each case.")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::example::member;
+    use crate::export::bytes;
+    use crate::{Fleet, Source, Table, findings, merge};
+    use gpubench_model::Side;
+    use gpubench_model::report::Report;
+    use gpubench_render::Format;
+
+    /// A run on the GPU at `address` of `host`, in the minute given.
+    fn run(host: &str, address: &str, minute: u32, factor: f64) -> Report {
+        let mut report = member(host, factor);
+        report.environment.started = format!("2026-11-21T10:{minute:02}:00Z");
+        report.environment.backends[1].description["pci_bus_id"] = address.into();
+        report
+    }
+
+    fn fleet(reports: Vec<Report>) -> Fleet {
+        let sources = reports.into_iter().map(|report| Source { origin: "x".into(), name: None, report });
+        merge(sources.collect(), None).unwrap()
+    }
+
+    fn text(fleet: &Fleet) -> String {
+        String::from_utf8(bytes(fleet, Format::Table, false).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn two_runs_of_one_gpu_are_one_device_and_no_pair_of_like_ones() {
+        let fleet = fleet(vec![run("a", "0000:41:00.0", 0, 1.0), run("a", "0000:41:00.0", 1, 1.5)]);
+        let text = text(&fleet);
+        assert!(text.starts_with("2 reports, 2 runs of 1 device, 1 host\n  1 x NVIDIA H200"), "{text}");
+        assert!(text.contains("2 runs of 1 device: a device is judged once"), "{text}");
+        assert!(!text.contains("like device") && !text.contains("What stands out"), "{text}");
+        assert_eq!(Table::of(&fleet, Side::Gpu).columns.len(), 2, "runs stay side by side");
+    }
+
+    #[test]
+    fn gpus_at_other_addresses_or_on_other_hosts_are_other_devices() {
+        for other in [run("a", "0000:C1:00.0", 1, 1.5), run("b", "0000:41:00.0", 1, 1.5)] {
+            let text = text(&fleet(vec![run("a", "0000:41:00.0", 0, 1.0), other]));
+            assert!(
+                text.contains("2 reports, 2 devices, ") && text.contains("the only like device"),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_recorded_uuid_tells_devices_apart_where_addresses_do_not() {
+        let mut reports = [run("vm", "0000:00:06.0", 0, 1.0), run("vm", "0000:00:06.0", 1, 1.5)];
+        for (report, uuid) in reports.iter_mut().zip(["GPU-1", "GPU-2"]) {
+            report.environment.backends[1].description["uuid"] = uuid.into();
+        }
+        assert!(text(&fleet(reports.to_vec())).starts_with("2 reports, 2 devices, "));
+    }
+
+    #[test]
+    fn one_bad_run_of_three_makes_no_outlier_of_a_device() {
+        let mut reports: Vec<Report> =
+            ["a", "b", "c", "d"].iter().map(|host| run(host, "0000:41:00.0", 0, 1.0)).collect();
+        reports.extend([run("a", "0000:41:00.0", 1, 1.0), run("a", "0000:41:00.0", 2, 1.5)]);
+        let found = findings(&Table::of(&fleet(reports.clone()), Side::Gpu));
+        assert!(found.is_empty(), "{found:?}");
+        reports.push(run("a", "0000:41:00.0", 3, 1.5));
+        reports.push(run("a", "0000:41:00.0", 4, 1.5));
+        let found = findings(&Table::of(&fleet(reports), Side::Gpu));
+        assert!(
+            found[0].text.starts_with("a GPU 41:00.0 is 50 % slower than the median of 3 like"),
+            "{found:?}"
+        );
+    }
+}

@@ -1,0 +1,50 @@
+//! A fleet as CSV (RFC 4180): a line a case, a column a GPU and a column a host, medians in seconds.
+
+use gpubench_text::csv::{line, number};
+
+use super::Shown;
+use crate::best::Key;
+use crate::words;
+use crate::{Line, Table};
+
+/// The cases of all sides, each with the times of its GPUs and then of its hosts.
+pub fn csv(shown: &Shown<'_>) -> String {
+    let mut keys: Vec<&Key> =
+        shown.tables.iter().flat_map(|table| &table.lines).map(|line| &line.key).collect();
+    keys.sort_by(|a, b| a.order(b));
+    keys.dedup();
+    let mut text = line(
+        ["op", "dtype", "cache", "n", "density", "seed", "variant"]
+            .map(str::to_owned)
+            .into_iter()
+            .chain(shown.tables.iter().flat_map(headings)),
+    );
+    for key in keys {
+        let name = [
+            key.op.clone(),
+            key.dtype.to_string(),
+            key.cache.to_string(),
+            key.n.to_string(),
+            number(key.density),
+            key.seed.to_string(),
+            key.variant.clone().unwrap_or_default(),
+        ];
+        let figures = shown.tables.iter().flat_map(|table| fields(table, key));
+        text.push_str(&line(name.into_iter().chain(figures)));
+    }
+    text
+}
+
+fn headings(table: &Table) -> Vec<String> {
+    let side = words::side(table.side);
+    let columns = table.columns.iter().map(|column| format!("{side} s: {}", column.name));
+    columns.chain([format!("{side} fastest"), format!("{side} spread")]).collect()
+}
+
+fn fields(table: &Table, key: &Key) -> Vec<String> {
+    let found: Option<&Line> = table.lines.iter().find(|line| line.key == *key);
+    let time = |column: usize| number(found.and_then(|line| Some(line.timing(column)?.median_s)));
+    let fastest = found.and_then(|line| Some(table.columns[line.fastest?].name.clone()));
+    let spread = number(found.and_then(|line| line.spread));
+    (0..table.columns.len()).map(time).chain([fastest.unwrap_or_default(), spread]).collect()
+}

@@ -1,0 +1,100 @@
+//! The times of a fleet's table as the fields of a sheet: which columns name a case, how times and marks look.
+
+use gpubench_model::case::density_text;
+use gpubench_model::report::Outcome;
+use gpubench_model::report::quantity::{factor_within, time_within};
+use gpubench_text::grid::{Field, Tone};
+
+use super::sheet::Sheet;
+use crate::best::{Best, Key};
+use crate::words;
+use crate::{Line, Table};
+
+/// What stands after the fastest time.
+pub const MARK: &str = "*";
+
+/// How a column that names a case is called, and its fields.
+type KeyColumn = (&'static str, fn(&Key) -> String);
+
+/// The columns that may be needed to name a case; the size always is.
+const KEYS: [KeyColumn; 7] = [
+    ("op", |key| key.op.clone()),
+    ("variant", |key| key.variant.clone().unwrap_or("-".into())),
+    ("dtype", |key| key.dtype.to_string()),
+    ("cache", |key| key.cache.to_string()),
+    ("density", |key| key.density.map_or("-".into(), density_text)),
+    ("seed", |key| key.seed.to_string()),
+    ("N", |key| key.n.to_string()),
+];
+
+/// The sheet of a table: what all lines share stands in its title.
+pub fn sheet(table: &Table) -> Sheet {
+    let varies = |of: fn(&Key) -> String| {
+        let mut values = table.lines.iter().map(|line| of(&line.key));
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    };
+    let columns: Vec<KeyColumn> =
+        KEYS.into_iter().filter(|(name, of)| matches!(*name, "op" | "N") || varies(*of)).collect();
+    let shared = KEYS.into_iter().filter(|(name, _)| !columns.iter().any(|(known, _)| known == name));
+    let shared: Vec<String> =
+        shared.filter_map(|(name, of)| shared_words(name, of(&table.lines.first()?.key))).collect();
+    let mut headings: Vec<String> = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
+    headings.extend(table.columns.iter().map(|column| column.name.clone()));
+    let has_spread = table.lines.iter().any(|line| line.spread.is_some());
+    headings.extend(has_spread.then(|| "spread".to_owned()));
+    let row = |line: &Line| {
+        let keys = columns.iter().map(|(_, of)| Field::from(of(&line.key)));
+        let times = (0..table.columns.len()).map(|column| time(line, column));
+        keys.chain(times).chain(has_spread.then(|| spread(line))).collect()
+    };
+    let side = words::side(table.side);
+    let title = format!("{side}: median time of the best correct variant, {}", shared.join(", "));
+    let title = title.trim_end_matches(", ").to_owned();
+    aligned(Sheet { title, headings, keys: columns.len(), rows: table.lines.iter().map(row).collect() })
+}
+
+/// What all cases share, as a title has it; nothing where it is the same for all anyway.
+fn shared_words(name: &str, value: String) -> Option<String> {
+    match name {
+        "dtype" => Some(value),
+        "variant" if value != "-" => Some(format!("variant {value}")),
+        "cache" => Some(format!("{value} cache")),
+        "density" if value != "-" => Some(format!("density {value}")),
+        _ => None,
+    }
+}
+
+fn time(line: &Line, column: usize) -> Field {
+    match &line.times[column] {
+        None => "-".into(),
+        Some(Best::Lost(loss)) => {
+            let wrong = matches!(loss.outcome, Outcome::Incorrect | Outcome::Failed);
+            Field { text: loss.outcome.name().into(), tone: if wrong { Tone::Wrong } else { Tone::Plain } }
+        }
+        Some(Best::Timed(timing)) => {
+            let half_width = (timing.ci95_s[1] - timing.ci95_s[0]) / 2.0;
+            let text = time_within(timing.median_s, timing.has_interval.then_some(half_width));
+            match line.fastest == Some(column) {
+                true => Field { text: text + MARK, tone: Tone::Better },
+                false => text.into(),
+            }
+        }
+    }
+}
+
+fn spread(line: &Line) -> Field {
+    line.spread.map_or("-".into(), |spread| Field::from(factor_within(spread, 3)))
+}
+
+/// Marked times stand out by one column, so that digits stay under digits.
+fn aligned(mut sheet: Sheet) -> Sheet {
+    for column in sheet.keys..sheet.headings.len() {
+        if sheet.rows.iter().any(|row| row[column].text.ends_with(MARK)) {
+            for row in sheet.rows.iter_mut().filter(|row| !row[column].text.ends_with(MARK)) {
+                row[column].text.push(' ');
+            }
+        }
+    }
+    sheet
+}

@@ -1,0 +1,41 @@
+//! A fleet's tables and findings as JSON, without the reports.
+
+use gpubench_model::report::file::to_json;
+use serde::Serialize;
+
+use super::Shown;
+use crate::{Finding, Table};
+
+/// Version of this layout.
+const FLEET_TABLE_VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    fleet_table_version: u32,
+    /// Name, host and start of each report.
+    members: Vec<Entry<'a>>,
+    /// GPUs, then hosts.
+    tables: &'a [Table],
+    findings: &'a [Finding],
+}
+
+#[derive(Serialize)]
+struct Entry<'a> {
+    name: &'a str,
+    host: &'a str,
+    started: &'a str,
+}
+
+/// The tables and findings.
+pub fn json(shown: &Shown<'_>) -> anyhow::Result<Vec<u8>> {
+    let members = shown.fleet.members.iter().map(|member| {
+        let environment = &member.report.environment;
+        Entry { name: &member.name, host: &environment.host.name, started: &environment.started }
+    });
+    to_json(&Document {
+        fleet_table_version: FLEET_TABLE_VERSION,
+        members: members.collect(),
+        tables: &shown.tables,
+        findings: &shown.findings,
+    })
+}

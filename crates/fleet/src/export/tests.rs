@@ -1,0 +1,106 @@
+//! What is shown of fleets: who, side by side, marks, findings, in every format.
+
+use gpubench_model::report::Report;
+use gpubench_text::csv::records;
+use gpubench_text::grid::WIDTH;
+
+use super::*;
+use crate::example::{alike, member};
+use crate::{Source, merge};
+
+fn shown(fleet: &Fleet, format: Format) -> String {
+    String::from_utf8(bytes(fleet, format, false).unwrap()).unwrap()
+}
+
+/// Four hosts, of which the second's GPU is 10 % slower at a lower power limit.
+fn odd() -> Fleet {
+    let mut reports = ["a", "b", "c", "d"].map(|host| member(host, if host == "b" { 1.1 } else { 1.0 }));
+    reports[1].environment.backends[1].description["power_limit_w"] = 550.0.into();
+    let source = |report: Report| Source { origin: "x".into(), name: None, report };
+    merge(reports.into_iter().map(source).collect(), None).unwrap()
+}
+
+#[test]
+fn the_table_has_a_line_a_case_and_says_what_stands_out() {
+    let text = shown(&odd(), Format::Table);
+    let expected = "4 reports, 4 devices, 4 hosts
+  4 x NVIDIA H200 (driver 580.1, up to 1980 MHz)
+  4 x Intel Xeon Platinum 8480C (16 processors)
+
+GPU: median time of the best correct variant, f32, cold cache
+  op         N  a GPU 0  b GPU 0  c GPU 0  d GPU 0  spread
+  matmul  1000  60.0 µs  66.0 µs  60.0 µs  60.0 µs   1.10x
+";
+    assert!(text.starts_with(expected), "{text}");
+    assert!(text.contains("\nspread: the slowest over the fastest of a kind\n"), "{text}");
+    let finding = "What stands out:
+  b GPU 0 is 10 % slower than the median of 3 like devices; see what differs: power limit 550 W
+  against 700 W
+No outlier among 4 like hosts: Intel Xeon Platinum 8480C (16 processors).
+";
+    assert!(text.ends_with(finding), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+}
+
+#[test]
+fn the_fastest_is_marked_and_the_mark_explained() {
+    let source = |report: Report| Source { origin: "x".into(), name: None, report };
+    let fleet = merge(vec![source(member("a", 1.0)), source(member("b", 1.5))], None).unwrap();
+    let text = shown(&fleet, Format::Table);
+    assert!(text.contains("60.0 µs*") && text.contains("\n* the fastest"), "{text}");
+    assert!(!shown(&alike(2), Format::Table).contains("* the fastest"));
+}
+
+#[test]
+fn columns_that_vary_are_shown_and_shared_ones_stand_in_the_title() {
+    let mut fleet = odd();
+    for member in &mut fleet.members {
+        let mut hot = member.report.rows[0].clone();
+        hot.cache = gpubench_model::case::Cache::Hot;
+        member.report.rows.push(hot);
+        member.report.rows[2].case.density = Some(0.01);
+    }
+    let text = shown(&fleet, Format::Table);
+    assert!(text.contains("CPU: median time of the best correct variant, f32\n"), "{text}");
+    assert!(text.contains("  op      cache  density     N"), "{text}");
+}
+
+#[test]
+fn markdown_has_both_tables_and_the_findings() {
+    let text = shown(&odd(), Format::Md);
+    assert!(text.starts_with("# gpubench fleet\n\n4 reports, 4 devices, 4 hosts\n"), "{text}");
+    assert!(text.contains("| op | N | a GPU 0 | b GPU 0 | c GPU 0 | d GPU 0 | spread |"), "{text}");
+    assert!(text.contains("## What stands out\n\n- b GPU 0 is 10 % slower"), "{text}");
+}
+
+#[test]
+fn csv_has_a_column_a_gpu_and_a_column_a_host_in_seconds() {
+    let records = records(&shown(&odd(), Format::Csv)).unwrap();
+    assert_eq!(records.len(), 1 + 4);
+    assert!(records.iter().all(|record| record.len() == records[0].len()));
+    let place = |heading: &str| records[0].iter().position(|found| found == heading).unwrap();
+    assert_eq!(records[1][place("GPU s: b GPU 0")].parse::<f64>().unwrap(), 1.1 * 60e-6);
+    assert_eq!(records[1][place("CPU s: d")].parse::<f64>().unwrap(), 10.0 * 60e-6);
+    assert_eq!(records[1][place("GPU spread")].parse::<f64>().unwrap(), 1.1);
+    assert_eq!(records[1][place("CPU fastest")], "");
+}
+
+#[test]
+fn json_has_tables_and_findings_and_not_the_reports() {
+    let value: serde_json::Value = serde_json::from_str(&shown(&odd(), Format::Json)).unwrap();
+    assert_eq!(value["fleet_table_version"], 1);
+    assert_eq!(value["members"][1]["name"], "b GPU 0");
+    let line = &value["tables"][0]["lines"][0];
+    assert_eq!((line["op"].as_str(), line["n"].as_u64()), (Some("matmul"), Some(1000)));
+    assert_eq!(line["times"][1]["median_s"].as_f64(), Some(1.1 * 60e-6));
+    let finding = &value["findings"][0];
+    assert_eq!((finding["kind"].as_str(), finding["side"].as_str()), (Some("member"), Some("gpu")));
+    assert!((finding["ratio"].as_f64().unwrap() - 1.1).abs() < 1e-9);
+    assert!(value["members"][0]["report"].is_null());
+}
+
+#[test]
+fn charts_are_not_among_the_formats_of_text() {
+    let refused = bytes(&alike(2), Format::Png, false).unwrap_err().to_string();
+    assert!(refused.contains("gpubench plot"), "{refused}");
+}

@@ -1,0 +1,131 @@
+//! A fleet on the terminal and as Markdown: who is in it, the times side by side, and what stands out.
+
+use std::fmt::Write;
+
+use gpubench_text::grid::{Tone, escape, hanging};
+
+use super::Shown;
+use super::grid::{MARK, sheet};
+use crate::devices::{by_device, devices};
+use crate::identity::Likeness;
+use crate::words::noun;
+use crate::{Finding, Kind};
+
+/// Findings about single cells that are told one by one; the rest is counted.
+const CELLS_SHOWN: usize = 8;
+
+/// Aligned text.
+pub fn text(shown: &Shown<'_>, color: bool) -> String {
+    let mut text = format!("{}\n", members(shown));
+    for kind in kinds(shown) {
+        let _ = writeln!(text, "  {}", hanging(&kind, 4));
+    }
+    for table in &shown.tables {
+        let _ = write!(text, "\n{}", sheet(table).text(color));
+    }
+    text.push('\n');
+    for line in legend(shown) {
+        let _ = writeln!(text, "{line}");
+    }
+    text.push('\n');
+    if !shown.findings.is_empty() {
+        text.push_str("What stands out:\n");
+    }
+    let (told, rest) = told(shown);
+    for finding in told {
+        let line = hanging(&format!("{}; {}", finding.text, finding.next), 2);
+        let _ = writeln!(text, "  {}", if color { tone(finding).paint(&line) } else { line });
+    }
+    if rest > 0 {
+        let _ = writeln!(text, "  and {rest} more cells; --format json has them");
+    }
+    for line in &shown.calm {
+        let _ = writeln!(text, "{}", hanging(line, 0));
+    }
+    text
+}
+
+/// Markdown.
+pub fn markdown(shown: &Shown<'_>) -> String {
+    let mut text = format!("# gpubench fleet\n\n{}\n\n", escape(&members(shown)));
+    for kind in kinds(shown) {
+        let _ = writeln!(text, "- {}", escape(&kind));
+    }
+    text.push('\n');
+    for table in &shown.tables {
+        let _ = writeln!(text, "{}", sheet(table).markdown());
+    }
+    for line in legend(shown) {
+        let _ = writeln!(text, "- {}", escape(&line));
+    }
+    text.push_str("\n## What stands out\n\n");
+    let (told, rest) = told(shown);
+    for finding in told {
+        let _ = writeln!(text, "- {}; {}.", escape(&finding.text), escape(&finding.next));
+    }
+    if rest > 0 {
+        let _ = writeln!(text, "- and {rest} more cells; `--format json` has them.");
+    }
+    for line in &shown.calm {
+        let _ = writeln!(text, "- {}", escape(line));
+    }
+    text
+}
+
+/// `4 reports, 2 hosts, 4 GPUs`.
+fn members(shown: &Shown<'_>) -> String {
+    let counted = |count: usize, thing: &str| format!("{count} {thing}{}", if count == 1 { "" } else { "s" });
+    let sides = shown.tables.iter().map(|table| {
+        let (runs, things) = (table.columns.len(), devices(table).len());
+        let things_text = counted(things, noun(table.side, 1));
+        if runs > things { format!("{runs} runs of {things_text}") } else { things_text }
+    });
+    let parts: Vec<String> =
+        std::iter::once(counted(shown.fleet.members.len(), "report")).chain(sides).collect();
+    parts.join(", ")
+}
+
+/// A line a kind: how many there are of it, and which.
+fn kinds(shown: &Shown<'_>) -> Vec<String> {
+    let of_table = shown.tables.iter().flat_map(|table| {
+        let table = by_device(table);
+        let count = |(kind, columns): (&Likeness, Vec<usize>)| format!("{} x {kind}", columns.len());
+        table.kinds().into_iter().map(count).collect::<Vec<_>>()
+    });
+    of_table.collect()
+}
+
+/// What marks and figures mean, as far as they occur.
+fn legend(shown: &Shown<'_>) -> Vec<String> {
+    let lines = || shown.tables.iter().flat_map(|table| &table.lines);
+    let mut legend = vec![];
+    if lines().any(|line| line.fastest.is_some()) {
+        legend.push(format!("{MARK} the fastest, by more than 3 % and with an interval below every other"));
+    }
+    if lines().any(|line| line.spread.is_some()) {
+        legend.push("spread: the slowest over the fastest of a kind".into());
+    }
+    legend
+}
+
+/// The findings to tell, and how many about single cells are left out.
+fn told<'a>(shown: &'a Shown<'_>) -> (Vec<&'a Finding>, usize) {
+    let mut cells = 0;
+    let mut told: Vec<&Finding> = vec![];
+    for finding in &shown.findings {
+        cells += usize::from(finding.kind == Kind::Cell);
+        if finding.kind != Kind::Cell || cells <= CELLS_SHOWN {
+            told.push(finding);
+        }
+    }
+    (told, cells.saturating_sub(CELLS_SHOWN))
+}
+
+fn tone(finding: &Finding) -> Tone {
+    match (finding.kind, finding.ratio) {
+        (Kind::Lost, _) => Tone::Wrong,
+        (Kind::Member | Kind::Cell, Some(ratio)) if ratio > 1.0 => Tone::Worse,
+        (Kind::Member | Kind::Cell, Some(_)) => Tone::Better,
+        _ => Tone::Unsure,
+    }
+}

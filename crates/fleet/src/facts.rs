@@ -1,0 +1,254 @@
+//! Facts of a GPU's or a host's environment that may explain a difference, and those in which like ones differ.
+
+use std::collections::BTreeSet;
+
+use gpubench_model::measure::stats::Summary;
+use gpubench_model::report::{Execute, Report};
+use gpubench_model::{Conditions, Side};
+use serde_json::Value as Json;
+
+use super::identity::{gpu, gpu_says};
+
+/// One fact.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fact {
+    /// What it is about.
+    pub name: &'static str,
+    /// What it is.
+    pub value: Value,
+}
+
+/// The value of a fact.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A figure.
+    Figure {
+        /// The figure.
+        figure: f64,
+        /// Its unit.
+        unit: &'static str,
+        /// How far others may lie from it and still count as the same.
+        within: f64,
+    },
+    /// A word or several.
+    Text(String),
+}
+
+impl Fact {
+    fn figure(name: &'static str, figure: f64, unit: &'static str, within: f64) -> Fact {
+        Fact { name, value: Value::Figure { figure, unit, within } }
+    }
+
+    fn text(name: &'static str, text: impl Into<String>) -> Fact {
+        Fact { name, value: Value::Text(text.into()) }
+    }
+}
+
+/// What of `own` differs from most of `others`: `power limit 550 W against 700 W`. A fact that a side does not tell is no
+/// difference.
+pub fn differing(own: &[Fact], others: &[&[Fact]]) -> Vec<String> {
+    let differs = |fact: &Fact| {
+        let told = others.iter().flat_map(|facts| facts.iter().filter(|other| other.name == fact.name));
+        let told: Vec<&Value> = told.map(|other| &other.value).collect();
+        let (own, usual) = match &fact.value {
+            Value::Figure { figure, unit, within } => {
+                let figures: Vec<f64> = told
+                    .iter()
+                    .filter_map(|value| match value {
+                        Value::Figure { figure, .. } => Some(*figure),
+                        Value::Text(_) => None,
+                    })
+                    .collect();
+                let usual = Summary::of(&figures)?.median;
+                let differs = (figure - usual).abs() > *within;
+                differs.then(|| (figure_text(*figure, unit), figure_text(usual, unit)))?
+            }
+            Value::Text(text) => {
+                let usual = most_common(&told)?;
+                (*text != usual).then(|| (text.clone(), usual))?
+            }
+        };
+        Some(format!("{} {own} against {usual}", fact.name))
+    };
+    own.iter().filter_map(differs).collect()
+}
+
+fn most_common(told: &[&Value]) -> Option<String> {
+    let mut counted: Vec<(&str, usize)> = vec![];
+    for value in told {
+        let Value::Text(text) = value else { continue };
+        match counted.iter_mut().find(|(known, _)| known == text) {
+            Some((_, count)) => *count += 1,
+            None => counted.push((text, 1)),
+        }
+    }
+    // The first of equally frequent ones, so that the answer does not depend on chance.
+    counted.iter().rev().max_by_key(|(_, count)| *count).map(|(text, _)| (*text).to_owned())
+}
+
+/// A figure with as many digits as its unit deserves.
+fn figure_text(figure: f64, unit: &str) -> String {
+    let digits = if unit.is_empty() || unit == "GiB" { 1 } else { 0 };
+    format!("{figure:.digits$} {unit}").trim_end().to_owned()
+}
+
+/// Facts of the GPU of a report, those that bound its speed first.
+pub fn of_gpu(report: &Report) -> Vec<Fact> {
+    let says = |key: &str| gpu_says(report, key);
+    let clock = median(timed(report, Side::Gpu).flat_map(|execute| execute.sm_mhz.iter().copied()));
+    let seen = |figure: fn(&Conditions) -> Option<f64>| conditions(report, Side::Gpu).filter_map(figure);
+    let hottest = seen(|state| state.temperature_c).reduce(f64::max);
+    let memory = median(seen(|state| state.memory_mhz));
+    let figures = [
+        says("power_limit_w").as_f64().map(|watts| Fact::figure("power limit", watts, "W", 1.0)),
+        says("sm_clock_default_mhz").as_f64().map(|mhz| Fact::figure("default clock", mhz, "MHz", 1.0)),
+        clock.map(|mhz| Fact::figure("clock while measuring", mhz, "MHz", 0.01 * mhz)),
+        memory.map(|mhz| Fact::figure("memory clock", mhz, "MHz", 0.01 * mhz)),
+        hottest.map(|degrees| Fact::figure("temperature", degrees, "°C", 5.0)),
+    ];
+    let mut facts: Vec<Fact> = figures.into_iter().flatten().collect();
+    let held_down = conditions(report, Side::Gpu).flat_map(|state| state.throttle.iter());
+    facts.push(Fact::text("clocks held down by", listed(held_down.cloned(), "nothing")));
+    facts.extend(says("ecc").as_bool().map(|on| Fact::text("ECC", switch(on))));
+    facts.extend(says("mig_mode").as_bool().map(|on| Fact::text("MIG", switch(on))));
+    facts.extend(says("cuda_version").as_str().map(|version| Fact::text("CUDA", version)));
+    let others = conditions(report, Side::Gpu).flat_map(|state| state.others.iter());
+    facts.push(Fact::text("other processes on it:", listed(others.map(|name| program(name)), "none")));
+    facts.extend(gpu(report).and_then(|backend| libraries(report, &backend.name)));
+    facts.extend(common(report));
+    facts
+}
+
+/// Facts of the host that `reports` come from.
+pub fn of_host(reports: &[&Report]) -> Vec<Fact> {
+    let Some(report) = reports.first() else { return vec![] };
+    let host = &report.environment.host;
+    let load = median(reports.iter().filter_map(|report| report.environment.host.load_average));
+    let gib = host.memory_bytes as f64 / f64::from(1 << 30);
+    let threads = report.environment.backends.iter().find(|backend| backend.name == "cpu");
+    let threads = threads.and_then(|backend| backend.description.get("threads").and_then(Json::as_u64));
+    let mut facts = vec![];
+    facts.extend(host.governor.as_deref().map(|governor| Fact::text("governor", governor)));
+    facts.extend(threads.map(|count| Fact::figure("threads", count as f64, "threads", 0.0)));
+    facts.push(Fact::text("CPU quota", host.cpu_quota.map_or("none".into(), |quota| quota.to_string())));
+    facts.extend(load.map(|load| Fact::figure("load at the start", load, "", 1.0)));
+    facts.extend(host.smt.map(|on| Fact::text("SMT", switch(on))));
+    facts.extend(host.numa_nodes.map(|nodes| Fact::text("NUMA nodes", nodes.to_string())));
+    facts.push(Fact::figure("memory", gib, "GiB", 0.02 * gib));
+    facts.extend(libraries(report, "cpu"));
+    facts.push(Fact::text("system", host.os.as_str()));
+    facts.extend(common(report));
+    facts
+}
+
+/// Facts of the program, on either side.
+fn common(report: &Report) -> Vec<Fact> {
+    let environment = &report.environment;
+    let mut facts = vec![Fact::text("gpubench", environment.gpubench_version.as_str())];
+    facts.extend(environment.build_profile.as_deref().map(|profile| Fact::text("build", profile)));
+    facts
+}
+
+/// Names and versions of a backend's libraries.
+fn libraries(report: &Report, backend: &str) -> Option<Fact> {
+    let backend = report.environment.backends.iter().find(|known| known.name == backend)?;
+    let found = backend.libraries.iter().filter_map(|library| {
+        let version = library.version.as_deref()?.split([' ', ',']).next().unwrap_or_default();
+        Some(format!("{} {version}", library.name))
+    });
+    let found = listed(found, "");
+    (!found.is_empty()).then(|| Fact::text("libraries", found))
+}
+
+fn timed(report: &Report, side: Side) -> impl Iterator<Item = &Execute> {
+    report.rows.iter().filter(move |row| row.side == side).filter_map(|row| row.execute.as_ref())
+}
+
+fn conditions(report: &Report, side: Side) -> impl Iterator<Item = &Conditions> {
+    timed(report, side).flat_map(|execute| execute.conditions.iter().flatten())
+}
+
+fn median(figures: impl Iterator<Item = f64>) -> Option<f64> {
+    Summary::of(&figures.collect::<Vec<f64>>()).map(|summary| summary.median)
+}
+
+/// Each word once, in order; `none` where there is none.
+fn listed(words: impl Iterator<Item = String>, none: &str) -> String {
+    let words: BTreeSet<String> = words.collect();
+    if words.is_empty() { none.to_owned() } else { words.into_iter().collect::<Vec<_>>().join(", ") }
+}
+
+/// A process without its number, which is another on every machine.
+fn program(process: &str) -> String {
+    process.rsplit_once(" (").map_or(process, |(name, _)| name).to_owned()
+}
+
+fn switch(on: bool) -> &'static str {
+    if on { "on" } else { "off" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::member;
+
+    fn against(own: &Report, others: &[Report]) -> Vec<String> {
+        let facts: Vec<Vec<Fact>> = others.iter().map(of_gpu).collect();
+        differing(&of_gpu(own), &facts.iter().map(Vec::as_slice).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn facts_of_one_card_are_held_against_those_of_most_others() {
+        let others = [member("b", 1.0), member("c", 1.0), member("d", 1.0)];
+        let mut own = member("a", 1.0);
+        assert_eq!(against(&own, &others), Vec::<String>::new());
+        own.environment.backends[1].description["power_limit_w"] = 550.0.into();
+        own.environment.backends[1].description["ecc"] = false.into();
+        for execute in own.rows.iter_mut().filter_map(|row| row.execute.as_mut()) {
+            execute.sm_mhz.iter_mut().for_each(|mhz| *mhz = 1410.0);
+            for state in execute.conditions.iter_mut().flatten() {
+                state.throttle = vec!["power limit".into()];
+                state.temperature_c = Some(81.0);
+                state.others = vec!["python3 (4711)".into()];
+            }
+        }
+        assert_eq!(
+            against(&own, &others),
+            [
+                "power limit 550 W against 700 W",
+                "clock while measuring 1410 MHz against 1980 MHz",
+                "temperature 81 °C against 41 °C",
+                "clocks held down by power limit against nothing",
+                "ECC off against on",
+                "other processes on it: python3 against none",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_one_side_does_not_tell_and_what_is_nearly_the_same_is_no_difference() {
+        let mut own = member("a", 1.0);
+        own.environment.backends[1].description = serde_json::json!({ "device": 0, "name": "NVIDIA H200" });
+        for execute in own.rows.iter_mut().filter_map(|row| row.execute.as_mut()) {
+            execute.sm_mhz.iter_mut().for_each(|mhz| *mhz = 1975.0);
+        }
+        assert_eq!(against(&own, &[member("b", 1.0)]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn hosts_differ_in_governor_load_and_quota() {
+        let (usual, mut own) = (member("b", 1.0), member("a", 1.0));
+        own.environment.host.governor = Some("powersave".into());
+        own.environment.host.load_average = Some(7.5);
+        own.environment.host.cpu_quota = None;
+        let found = differing(&of_host(&[&own]), &[&of_host(&[&usual])]);
+        assert_eq!(
+            found,
+            [
+                "governor powersave against performance",
+                "CPU quota none against 15.5",
+                "load at the start 7.5 against 0.4"
+            ]
+        );
+    }
+}

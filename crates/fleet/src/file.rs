@@ -1,0 +1,204 @@
+//! Files of fleets: reads a fleet, or a report as a fleet of one, with the checks of every report; one-line errors.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use gpubench_model::report::file::{self, one_line, read, shown};
+use gpubench_model::report::tame::may_drive;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{FLEET_VERSION, Fleet, Member, names};
+
+pub use gpubench_model::report::file::FLEET_FILE_NAME as FILE_NAME;
+
+/// Largest file that is read as a fleet, in bytes: 4 GiB, some hundred reports of the largest sweeps.
+pub const LARGEST: u64 = 4 << 30;
+
+/// Reads a fleet, or a report as a fleet of one. A folder stands for the `report.json` in it, else for its `fleet.json`.
+///
+/// # Errors
+/// The file is unreadable, larger than [`LARGEST`], neither a fleet nor a report, or a report in it is not one that
+/// [`file::load`] would take; one line that says where and what to do.
+pub fn load(path: &Path) -> Result<Fleet> {
+    let path = locate(path);
+    let shown = path.display();
+    let bytes = read(&path, LARGEST)
+        .with_context(|| {
+            format!("cannot read {shown}; give a report.json, a merged file, or the folder of a run")
+        })
+        .map_err(one_line)?;
+    let Some(bytes) = bytes else {
+        bail!("{shown} is larger than 4 GiB, the most that is read as a fleet; merge fewer reports");
+    };
+    parse(&bytes).with_context(|| shown.to_string()).map_err(one_line)
+}
+
+/// The file that `path` stands for: itself, or the report or else the fleet in the folder it names.
+pub fn locate(path: &Path) -> PathBuf {
+    let fleet = path.join(FILE_NAME);
+    if !path.join(file::FILE_NAME).exists() && fleet.is_file() { fleet } else { file::locate(path) }
+}
+
+/// A fleet as its file has it.
+///
+/// # Errors
+/// It would be larger than what can be read again.
+pub fn to_json(fleet: &Fleet) -> Result<Vec<u8>> {
+    let bytes = file::to_json(fleet)?;
+    ensure!(bytes.len() as u64 <= LARGEST, "the fleet would be larger than 4 GiB: merge fewer reports");
+    Ok(bytes)
+}
+
+/// Writes a fleet, whole or not at all.
+///
+/// # Errors
+/// Those of [`to_json`], or the file cannot be written.
+pub fn save(fleet: &Fleet, path: &Path) -> Result<()> {
+    file::write_atomic(path, &to_json(fleet)?)
+}
+
+/// What is read of a file before its layout is known.
+#[derive(Deserialize)]
+struct Header {
+    fleet_version: Option<Value>,
+}
+
+/// The layouts of the members of a fleet.
+#[derive(Deserialize)]
+struct Layouts {
+    members: Vec<MemberLayout>,
+}
+
+#[derive(Deserialize)]
+struct MemberLayout {
+    report: ReportLayout,
+}
+
+#[derive(Deserialize)]
+struct ReportLayout {
+    schema_version: Value,
+}
+
+fn parse(bytes: &[u8]) -> Result<Fleet> {
+    let is_object = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+    let header = is_object.then(|| serde_json::from_slice::<Header>(bytes).ok()).flatten();
+    match header.and_then(|header| header.fleet_version) {
+        Some(version) => parse_fleet(bytes, &version),
+        // Whatever else it is, those who read reports know what to say of it.
+        None => parse_report(bytes),
+    }
+}
+
+fn parse_report(bytes: &[u8]) -> Result<Fleet> {
+    ensure!(bytes.len() as u64 <= file::LARGEST, "{}", file::TOO_LARGE);
+    let report = file::parse(bytes)?;
+    let name = names::names(&[(None, &report)]).concat();
+    Ok(Fleet { fleet_version: FLEET_VERSION, members: vec![Member { name, report }] })
+}
+
+fn parse_fleet(bytes: &[u8], version: &Value) -> Result<Fleet> {
+    ensure!(
+        version.as_u64() == Some(FLEET_VERSION.into()),
+        "fleet_version {}, but this gpubench reads {FLEET_VERSION}; use the version that wrote it, or merge again",
+        shown(version)
+    );
+    let wrong = |error: serde_json::Error| {
+        anyhow!(
+            "not a fleet of the layout it names: {}; compare it with `gpubench schema fleet`",
+            shown(&error)
+        )
+    };
+    let layouts: Layouts = serde_json::from_slice(bytes).map_err(wrong)?;
+    for (index, member) in layouts.members.iter().enumerate() {
+        file::check_version(&member.report.schema_version).with_context(|| format!("member {index}"))?;
+    }
+    let fleet: Fleet = serde_json::from_slice(bytes).map_err(wrong)?;
+    ensure!(!fleet.members.is_empty(), "a fleet without members; merge at least one report");
+    names::check(&fleet.members.iter().map(|member| member.name.as_str()).collect::<Vec<_>>())?;
+    let may_drive = may_drive(bytes);
+    let vetted = |Member { name, report }: Member| -> Result<Member> {
+        let report = file::vetted(report, may_drive).with_context(|| format!("member '{name}'"))?;
+        Ok(Member { name, report })
+    };
+    let members = fleet.members.into_iter().map(vetted).collect::<Result<Vec<Member>>>()?;
+    Ok(Fleet { members, ..fleet })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+    use gpubench_model::report::example::full;
+    use serde_json::json;
+
+    fn refusal(value: &Value) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.json");
+        std::fs::write(&path, value.to_string()).unwrap();
+        let message = load(&path).unwrap_err().to_string();
+        assert_eq!(message.lines().count(), 1, "{message}");
+        message
+    }
+
+    #[test]
+    fn a_fleet_that_was_saved_loads_equal_and_its_folder_stands_for_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let fleet = example::alike(3);
+        save(&fleet, &folder.path().join(FILE_NAME)).unwrap();
+        assert_eq!(load(folder.path()).unwrap(), fleet);
+        // A report in the same folder comes first, as it does everywhere.
+        file::save(&full(), &folder.path().join(file::FILE_NAME)).unwrap();
+        assert_eq!(load(folder.path()).unwrap().single(), Some(&full()));
+    }
+
+    #[test]
+    fn a_report_is_a_fleet_of_one_under_the_name_of_its_host_and_device() {
+        let folder = tempfile::tempdir().unwrap();
+        file::save(&full(), &folder.path().join(file::FILE_NAME)).unwrap();
+        let fleet = load(folder.path()).unwrap();
+        assert_eq!((fleet.members.len(), fleet.members[0].name.as_str()), (1, "node GPU 0"));
+    }
+
+    #[test]
+    fn members_are_held_to_what_every_report_is_held_to() {
+        let good = serde_json::to_value(example::alike(2)).unwrap();
+        type Break = fn(&mut Value);
+        let breaks: [(&str, Break); 8] = [
+            ("fleet_version 2, but", |v| v["fleet_version"] = json!(2)),
+            ("member 1: schema_version 99", |v| v["members"][1]["report"]["schema_version"] = json!(99)),
+            ("member 'node2 GPU 0': row 0: op", |v| {
+                v["members"][1]["report"]["rows"][0]["op"] = json!("../x")
+            }),
+            ("compare it with `gpubench schema fleet`", |v| v["members"][0]["name"] = json!(1)),
+            ("a fleet without members", |v| v["members"] = json!([])),
+            ("two members are named", |v| v["members"][1]["name"] = v["members"][0]["name"].clone()),
+            ("without line breaks", |v| v["members"][1]["name"] = json!("a\u{1b}[31m")),
+            ("no schema_version: not a gpubench report", |v| *v = json!({ "members": [] })),
+        ];
+        for (expected, change) in breaks {
+            let mut value = good.clone();
+            change(&mut value);
+            let message = refusal(&value);
+            assert!(message.contains(expected), "{expected}: {message}");
+        }
+        assert!(refusal(&json!([1])).contains("no JSON object"));
+    }
+
+    #[test]
+    fn control_characters_in_a_member_are_tamed() {
+        let mut fleet = example::alike(2);
+        fleet.members[1].report.environment.host.cpu = "a\u{1b}[31mb".into();
+        let read = parse(&to_json(&fleet).unwrap()).unwrap();
+        assert_eq!(read.members[1].report.environment.host.cpu, "a\u{fffd}[31mb");
+    }
+
+    #[test]
+    fn readers_of_one_report_say_what_to_give_instead_of_a_fleet() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.json");
+        save(&example::alike(2), &path).unwrap();
+        let message = file::load(&path).unwrap_err().to_string();
+        assert!(message.contains("a fleet of reports") && message.contains("--member NAME"), "{message}");
+    }
+}

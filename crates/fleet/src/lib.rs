@@ -1,0 +1,125 @@
+//! Fleets: reports of several machines and devices side by side, and which of them are unusual. Knows no device.
+//!
+//! [`Table`] holds the best time of every member cell by cell, [`findings()`] says what stands out, [`export`] writes
+//! both. A fleet is saved as one JSON file, which `schema/fleet-v1.json` ([`SCHEMA`]) describes.
+
+#![forbid(unsafe_code)]
+
+mod best;
+mod devices;
+pub mod export;
+mod facts;
+pub mod file;
+mod findings;
+mod identity;
+mod merge;
+mod names;
+mod outliers;
+mod table;
+mod words;
+
+use anyhow::{Result, anyhow};
+use gpubench_model::report::Report;
+use gpubench_text::words::nearest;
+use serde::{Deserialize, Serialize};
+
+pub use findings::{Finding, Kind, findings};
+pub use merge::{Source, merge, sources};
+pub use table::{Column, Line, Table};
+
+/// Version of the layout of a fleet's file.
+pub const FLEET_VERSION: u32 = 1;
+
+/// The JSON Schema (2020-12) of a fleet's file; it refers to that of a report.
+pub const SCHEMA: &str = include_str!("../../../schema/fleet-v1.json");
+
+/// Reports of several machines and devices.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fleet {
+    /// [`FLEET_VERSION`] of the writer.
+    pub fleet_version: u32,
+    /// At least one, each under a name of its own.
+    pub members: Vec<Member>,
+}
+
+/// One report of a fleet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Member {
+    /// Its name, such as `node17 GPU 0`.
+    pub name: String,
+    /// The report, with its whole environment.
+    pub report: Report,
+}
+
+impl Fleet {
+    /// The report, where there is one alone: it is then shown as itself.
+    pub fn single(&self) -> Option<&Report> {
+        match self.members.as_slice() {
+            [one] => Some(&one.report),
+            _ => None,
+        }
+    }
+
+    /// The report of the member of that name.
+    ///
+    /// # Errors
+    /// There is none; the nearest name stands in the message.
+    pub fn member(&self, name: &str) -> Result<&Report> {
+        let found = self.members.iter().find(|member| member.name == name);
+        found.map(|member| &member.report).ok_or_else(|| {
+            let names = self.members.iter().map(|member| member.name.as_str());
+            anyhow!(
+                "no member is named '{name}': did you mean '{}'?",
+                nearest(name, names).unwrap_or_default()
+            )
+        })
+    }
+
+    /// Names and reports, as charts take them.
+    pub fn named(&self) -> impl Iterator<Item = (&str, &Report)> {
+        self.members.iter().map(|member| (member.name.as_str(), &member.report))
+    }
+}
+
+/// The reports of several fleets with the labels of their lines in a chart: a report alone is called as `names` has it, a
+/// member of a fleet by its name, with that of the fleet before it where others have the same.
+pub fn labelled<'a>(names: &[String], fleets: &'a [Fleet]) -> Vec<(String, &'a Report)> {
+    let all = || fleets.iter().flat_map(|fleet| fleet.members.iter().filter(|_| fleet.members.len() > 1));
+    let is_shared = |name: &str| all().filter(|member| member.name == name).count() > 1;
+    let of_fleet = |(name, fleet): (&String, &'a Fleet)| -> Vec<(String, &'a Report)> {
+        let label = |member: &Member| match (fleet.single(), is_shared(&member.name)) {
+            (Some(_), _) => name.clone(),
+            (None, false) => member.name.clone(),
+            (None, true) => format!("{name}: {}", member.name),
+        };
+        fleet.members.iter().map(|member| (label(member), &member.report)).collect()
+    };
+    names.iter().zip(fleets).flat_map(of_fleet).collect()
+}
+
+#[cfg(test)]
+pub(crate) mod example;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn charts_label_members_by_name_and_single_reports_by_their_path() {
+        let fleets = [example::alike(2), example::alike(1), example::alike(2)];
+        let names = ["a", "b", "c"].map(str::to_owned);
+        let labels: Vec<String> = labelled(&names, &fleets).into_iter().map(|(label, _)| label).collect();
+        assert_eq!(labels, ["a: node1 GPU 0", "a: node2 GPU 0", "b", "c: node1 GPU 0", "c: node2 GPU 0"]);
+        let labels: Vec<String> =
+            labelled(&names, &fleets[..2]).into_iter().map(|(label, _)| label).collect();
+        assert_eq!(labels, ["node1 GPU 0", "node2 GPU 0", "b"]);
+    }
+
+    #[test]
+    fn a_member_is_found_by_name_and_a_wrong_name_gets_the_nearest() {
+        let fleet = example::alike(3);
+        assert_eq!(fleet.member("node2 GPU 0").unwrap(), &fleet.members[1].report);
+        let message = fleet.member("node2 GPU 1").unwrap_err().to_string();
+        assert!(message.contains("did you mean 'node2 GPU 0'?"), "{message}");
+    }
+}

@@ -1,0 +1,118 @@
+//! Merging: the reports that paths stand for, fleets taken apart, joined into one fleet.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail, ensure};
+use gpubench_model::report::Report;
+
+use super::identity::member_name;
+use super::{FLEET_VERSION, Fleet, Member, file, names};
+
+/// A report, and where it came from.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The path that was given, and the member where that is a fleet.
+    pub origin: String,
+    /// The name that a fleet gave it.
+    pub name: Option<String>,
+    /// The report.
+    pub report: Report,
+}
+
+/// The reports that `paths` stand for: report files, folders of runs, and fleets, whose members are taken one by one.
+///
+/// # Errors
+/// A file is unreadable, or is neither a report nor a fleet; one line.
+pub fn sources(paths: &[PathBuf]) -> Result<Vec<Source>> {
+    let mut sources = vec![];
+    for path in paths {
+        let fleet = file::load(path)?;
+        let several = fleet.members.len() > 1;
+        sources.extend(fleet.members.into_iter().map(|Member { name, report }| {
+            let path = path.display();
+            let origin = if several { format!("'{name}' of {path}") } else { path.to_string() };
+            let was_given = several || name != member_name(&report);
+            Source { origin, name: was_given.then_some(name), report }
+        }));
+    }
+    Ok(sources)
+}
+
+/// The fleet of `sources`, under `names` where they are given, else under those of their fleets, hosts and devices.
+///
+/// # Errors
+/// There is no source, two are the same report, or the names do not fit; one line.
+pub fn merge(sources: Vec<Source>, names: Option<&[String]>) -> Result<Fleet> {
+    ensure!(!sources.is_empty(), "nothing to merge: name at least one report");
+    for (index, source) in sources.iter().enumerate() {
+        if let Some(twin) = sources[..index].iter().find(|earlier| earlier.report == source.report) {
+            bail!("{} and {} are the same report: name it once", twin.origin, source.origin);
+        }
+    }
+    let names = match names {
+        Some(names) => given(names, sources.len()).context("--names")?,
+        None => names::names(
+            &sources.iter().map(|source| (source.name.as_deref(), &source.report)).collect::<Vec<_>>(),
+        ),
+    };
+    let members = names.into_iter().zip(sources);
+    let members = members.map(|(name, source)| Member { name, report: source.report }).collect();
+    Ok(Fleet { fleet_version: FLEET_VERSION, members })
+}
+
+fn given(names: &[String], reports: usize) -> Result<Vec<String>> {
+    let count = names.len();
+    ensure!(count == reports, "{count} for {reports} reports: give each report one, separated by commas");
+    names::check(&names.iter().map(String::as_str).collect::<Vec<_>>())?;
+    Ok(names.to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    fn of(fleet: &Fleet) -> Vec<Source> {
+        let source = |member: &Member| Source {
+            origin: member.name.clone(),
+            name: None,
+            report: member.report.clone(),
+        };
+        fleet.members.iter().map(source).collect()
+    }
+
+    #[test]
+    fn members_keep_their_reports_in_the_order_given() {
+        let fleet = example::alike(3);
+        assert_eq!(merge(of(&fleet), None).unwrap(), fleet);
+    }
+
+    #[test]
+    fn fleets_are_taken_apart_and_their_names_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut fleet = example::alike(3);
+        let third = fleet.members.pop().unwrap();
+        fleet.members[0].name = "left".into();
+        let (inner, single) = (folder.path().join("m.json"), folder.path().join("single.json"));
+        file::save(&fleet, &inner).unwrap();
+        gpubench_model::report::file::save(&third.report, &single).unwrap();
+        let merged = merge(sources(&[single, inner]).unwrap(), None).unwrap();
+        let names: Vec<&str> = merged.named().map(|(name, _)| name).collect();
+        assert_eq!(names, ["node3 GPU 0", "left", "node2 GPU 0"]);
+    }
+
+    #[test]
+    fn the_same_report_twice_nothing_at_all_and_names_that_do_not_fit_are_refused() {
+        let fleet = example::alike(2);
+        let refusal = |sources: Vec<Source>, names: Option<&[&str]>| {
+            let names = names.map(|names| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+            format!("{:#}", merge(sources, names.as_deref()).unwrap_err())
+        };
+        let mut twice = of(&fleet);
+        twice.push(twice[0].clone());
+        assert_eq!(refusal(twice, None), "node1 GPU 0 and node1 GPU 0 are the same report: name it once");
+        assert!(refusal(vec![], None).contains("at least one report"));
+        assert!(refusal(of(&fleet), Some(&["a"])).starts_with("--names: 1 for 2 reports"));
+        assert!(refusal(of(&fleet), Some(&["a", "a"])).contains("two members are named"));
+    }
+}

@@ -1,0 +1,307 @@
+//! The table of a fleet: a line a case, a column a GPU or a host, and which of them is fastest where that can be told.
+
+use gpubench_model::Side;
+use gpubench_model::report::Report;
+use serde::Serialize;
+
+use super::best::{Best, Key, Timing, best};
+use super::devices::middle;
+use super::facts::{Fact, of_gpu, of_host};
+use super::identity::{Device, Likeness, device, gpu_likeness, host, host_likeness, host_name};
+use super::outliers::WORTH_TELLING;
+use super::{Fleet, Member, names};
+
+/// The times of one side of all members.
+#[derive(Clone, Debug, Serialize)]
+pub struct Table {
+    /// The side.
+    pub side: Side,
+    /// One entry a GPU, in the order of the members; or one a host, in the order in which they first occur.
+    pub columns: Vec<Column>,
+    /// One entry a case and state of the caches that some column has.
+    pub lines: Vec<Line>,
+}
+
+/// A GPU or a host.
+#[derive(Clone, Debug, Serialize)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// What it is: columns of the same kind are held against each other.
+    #[serde(serialize_with = "as_text")]
+    pub kind: Likeness,
+    /// Names of the members that it stands for.
+    pub members: Vec<String>,
+    /// The GPU as a thing, where it is told: several columns may be runs of one.
+    #[serde(skip)]
+    pub device: Option<Device>,
+    /// What may explain that it is slower than another.
+    #[serde(skip)]
+    pub facts: Vec<Fact>,
+}
+
+/// A case and state of the caches.
+#[derive(Clone, Debug, Serialize)]
+pub struct Line {
+    /// The case.
+    #[serde(flatten)]
+    pub key: Key,
+    /// One entry a column; `None` where the column knows no such case.
+    pub times: Vec<Option<Best>>,
+    /// The fastest column, where its 95 % interval lies below that of every other, and it is faster than each by more
+    /// than 3 %: intervals do not know how much runs of one device differ.
+    pub fastest: Option<usize>,
+    /// The slowest time over the fastest among columns of a kind; the largest, where there are several kinds.
+    pub spread: Option<f64>,
+}
+
+fn as_text<S: serde::Serializer>(kind: &Likeness, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(kind)
+}
+
+impl Table {
+    /// The table of a side; without columns where no member has rows on it.
+    pub fn of(fleet: &Fleet, side: Side) -> Table {
+        match side {
+            Side::Gpu => gpus(fleet),
+            Side::Cpu => hosts(fleet),
+        }
+    }
+
+    /// The kinds of its columns in the order in which they first occur, with the columns of each.
+    pub fn kinds(&self) -> Vec<(&Likeness, Vec<usize>)> {
+        let mut kinds: Vec<(&Likeness, Vec<usize>)> = vec![];
+        for (index, column) in self.columns.iter().enumerate() {
+            match kinds.iter_mut().find(|(kind, _)| **kind == column.kind) {
+                Some((_, columns)) => columns.push(index),
+                None => kinds.push((&column.kind, vec![index])),
+            }
+        }
+        kinds
+    }
+
+    /// The table of these columns, from what each has.
+    pub(super) fn assemble(side: Side, columns: Vec<Column>, found: Vec<Vec<(Key, Best)>>) -> Table {
+        let mut lines: Vec<Line> = vec![];
+        for (place, entries) in found.into_iter().enumerate() {
+            for (key, best) in entries {
+                let at = lines.iter().position(|line| line.key == key).unwrap_or_else(|| {
+                    lines.push(Line { key, times: vec![None; columns.len()], fastest: None, spread: None });
+                    lines.len() - 1
+                });
+                lines[at].times[place] = Some(best);
+            }
+        }
+        lines.sort_by(|a, b| a.key.order(&b.key));
+        let mut table = Table { side, columns, lines };
+        let groups: Vec<Vec<usize>> = table.kinds().into_iter().map(|(_, columns)| columns).collect();
+        for line in &mut table.lines {
+            line.fastest = line.believable_fastest();
+            line.spread = groups.iter().filter_map(|group| line.spread_over(group)).reduce(f64::max);
+        }
+        table
+    }
+}
+
+impl Line {
+    /// The time of a column.
+    pub fn timing(&self, column: usize) -> Option<&Timing> {
+        self.times.get(column)?.as_ref()?.timing()
+    }
+
+    fn timed(&self) -> impl Iterator<Item = (usize, &Timing)> {
+        (0..self.times.len()).filter_map(|column| Some((column, self.timing(column)?)))
+    }
+
+    /// The fastest of at least two, where the difference is believable.
+    fn believable_fastest(&self) -> Option<usize> {
+        let (fastest, timing) = self.timed().min_by(|a, b| a.1.median_s.total_cmp(&b.1.median_s))?;
+        let mut others = self.timed().filter(|(column, _)| *column != fastest).peekable();
+        others.peek()?;
+        let apart = |other: &Timing| {
+            let is_worth_telling = other.median_s > timing.median_s * (1.0 + WORTH_TELLING);
+            other.has_interval && timing.ci95_s[1] < other.ci95_s[0] && is_worth_telling
+        };
+        (timing.has_interval && others.all(|(_, other)| apart(other))).then_some(fastest)
+    }
+
+    fn spread_over(&self, group: &[usize]) -> Option<f64> {
+        let times: Vec<f64> =
+            group.iter().filter_map(|&column| Some(self.timing(column)?.median_s)).collect();
+        let (low, high) =
+            times.iter().fold((f64::INFINITY, 0.0), |(low, high), &t| (t.min(low), t.max(high)));
+        (times.len() >= 2).then(|| high / low)
+    }
+}
+
+fn gpus(fleet: &Fleet) -> Table {
+    let (mut columns, mut found) = (vec![], vec![]);
+    for Member { name, report } in &fleet.members {
+        let entries = best(report, Side::Gpu);
+        if let Some(kind) = gpu_likeness(report).filter(|_| !entries.is_empty()) {
+            let members = vec![name.clone()];
+            columns.push(Column {
+                name: name.clone(),
+                kind,
+                members,
+                device: device(report),
+                facts: of_gpu(report),
+            });
+            found.push(entries);
+        }
+    }
+    Table::assemble(Side::Gpu, columns, found)
+}
+
+/// Runs on several GPUs of a host each time its CPU: the host has one column, with the middle run of each case.
+fn hosts(fleet: &Fleet) -> Table {
+    let mut groups: Vec<Vec<&Member>> = vec![];
+    for member in &fleet.members {
+        let same = |group: &&mut Vec<&Member>| host(&group[0].report) == host(&member.report);
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(member),
+            None => groups.push(vec![member]),
+        }
+    }
+    let (mut columns, mut found) = (vec![], vec![]);
+    for group in &groups {
+        let reports: Vec<&Report> = group.iter().map(|member| &member.report).collect();
+        let entries = shared(&reports);
+        if !entries.is_empty() {
+            columns.push(Column {
+                name: host_name(reports[0]).to_owned(),
+                kind: host_likeness(reports[0]),
+                members: group.iter().map(|member| member.name.clone()).collect(),
+                device: None,
+                facts: of_host(&reports),
+            });
+            found.push(entries);
+        }
+    }
+    // Other machines may bear the same name, such as that of an image.
+    let unique = names::numbered(columns.iter().map(|column| column.name.clone()).collect());
+    columns.iter_mut().zip(unique).for_each(|(column, name)| column.name = name);
+    Table::assemble(Side::Cpu, columns, found)
+}
+
+/// What the runs on one host have: of several the middle one.
+fn shared(reports: &[&Report]) -> Vec<(Key, Best)> {
+    let mut found: Vec<(Key, Vec<Best>)> = vec![];
+    for (key, best) in reports.iter().flat_map(|report| best(report, Side::Cpu)) {
+        match found.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, all)) => all.push(best),
+            None => found.push((key, vec![best])),
+        }
+    }
+    found.into_iter().filter_map(|(key, all)| Some((key, middle(all)?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example::{alike, member};
+    use crate::{FLEET_VERSION, Source, merge};
+    use gpubench_model::report::Outcome;
+    use gpubench_model::report::example::without_time;
+
+    fn fleet(reports: Vec<Report>) -> Fleet {
+        let sources = reports.into_iter().map(|report| Source { origin: "x".into(), name: None, report });
+        merge(sources.collect(), None).unwrap()
+    }
+
+    #[test]
+    fn a_line_a_case_a_column_a_gpu_and_a_column_a_host() {
+        let fleet = alike(3);
+        let gpus = Table::of(&fleet, Side::Gpu);
+        let names: Vec<&str> = gpus.columns.iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(names, ["node1 GPU 0", "node2 GPU 0", "node3 GPU 0"]);
+        let lines: Vec<(&str, u64)> =
+            gpus.lines.iter().map(|line| (line.key.op.as_str(), line.key.n)).collect();
+        assert_eq!(lines, [("matmul", 1000), ("matmul", 2000), ("fft", 1000), ("svd", 100)]);
+        assert_eq!(gpus.lines[0].timing(2).unwrap().median_s, 60e-6);
+        assert_eq!(gpus.kinds().len(), 1);
+        let hosts = Table::of(&fleet, Side::Cpu);
+        assert_eq!(hosts.columns[0].name, "node1");
+        assert_eq!(hosts.lines[3].timing(1).unwrap().median_s, 30e-3);
+    }
+
+    #[test]
+    fn the_fastest_is_marked_only_where_that_is_believable() {
+        let marked = |factor: f64| {
+            let table = Table::of(&fleet(vec![member("a", 1.0), member("b", factor)]), Side::Gpu);
+            (table.lines[0].fastest, table.lines[0].spread)
+        };
+        assert_eq!(marked(1.01).0, None, "runs of one device differ by as much");
+        assert_eq!(marked(1.04).0, Some(0));
+        assert!((marked(0.98).1.unwrap() - 1.0 / 0.98).abs() < 1e-12);
+        let mut wide = member("b", 1.04);
+        for execute in wide.rows.iter_mut().filter_map(|row| row.execute.as_mut()) {
+            execute.ci95_s[0] = 0.95 * execute.median_s;
+        }
+        assert_eq!(Table::of(&fleet(vec![member("a", 1.0), wide]), Side::Gpu).lines[0].fastest, None);
+        let mut few = member("b", 2.0);
+        for execute in few.rows.iter_mut().filter_map(|row| row.execute.as_mut()) {
+            execute.samples_s.truncate(3);
+        }
+        assert_eq!(Table::of(&fleet(vec![member("a", 1.0), few]), Side::Gpu).lines[0].fastest, None);
+        assert_eq!(Table::of(&fleet(vec![member("a", 1.0)]), Side::Gpu).lines[0].fastest, None);
+    }
+
+    #[test]
+    fn a_host_with_several_gpus_has_one_column_with_its_middle_run() {
+        let mut reports = vec![member("a", 1.0), member("a", 1.1), member("a", 1.2), member("b", 1.0)];
+        for (index, report) in reports.iter_mut().enumerate() {
+            report.environment.backends[1].description["device"] = index.into();
+            report.rows[0].execute.as_mut().unwrap().scale(1.0 + index as f64);
+        }
+        let table = Table::of(&fleet(reports), Side::Cpu);
+        let columns: Vec<(&str, usize)> =
+            table.columns.iter().map(|column| (column.name.as_str(), column.members.len())).collect();
+        assert_eq!(columns, [("a", 3), ("b", 1)]);
+        let timing = table.lines[0].timing(0).unwrap();
+        assert!((timing.median_s - 2.0 * 600e-6).abs() < 1e-9);
+        assert!(
+            timing.ci95_s[0] <= 600e-6 * 1.001 && timing.ci95_s[1] >= 1.8e-3 * 0.999,
+            "{:?}",
+            timing.ci95_s
+        );
+    }
+
+    #[test]
+    fn hosts_of_one_name_that_are_different_machines_have_columns_of_their_own() {
+        let mut other = member("a", 1.0);
+        other.environment.host.memory_bytes *= 2;
+        let table = Table::of(&fleet(vec![member("a", 1.0), other]), Side::Cpu);
+        let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(names, ["a", "a (2)"]);
+    }
+
+    #[test]
+    fn spread_is_among_like_columns_and_other_kinds_do_not_count() {
+        let mut other = member("c", 50.0);
+        other.environment.backends[1].description["name"] = "NVIDIA L4".into();
+        let table = Table::of(&fleet(vec![member("a", 1.0), member("b", 1.1), other]), Side::Gpu);
+        assert_eq!(table.kinds().len(), 2);
+        assert!((table.lines[0].spread.unwrap() - 1.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_case_without_a_time_stays_with_its_outcome() {
+        let mut broken = member("b", 1.0);
+        broken.rows[1] = without_time("matmul", 1000, "cuda", "best", Outcome::Failed, "a crash", None);
+        let table = Table::of(&fleet(vec![member("a", 1.0), broken]), Side::Gpu);
+        assert!(
+            matches!(&table.lines[0].times[1], Some(Best::Lost(loss)) if loss.outcome == Outcome::Failed)
+        );
+        assert_eq!(table.lines[0].spread, None);
+    }
+
+    #[test]
+    fn a_fleet_without_gpus_has_no_columns_of_them() {
+        let mut report = member("a", 1.0);
+        report.rows.retain(|row| row.side == Side::Cpu);
+        let fleet =
+            Fleet { fleet_version: FLEET_VERSION, members: vec![Member { name: "a".into(), report }] };
+        assert!(Table::of(&fleet, Side::Gpu).columns.is_empty());
+    }
+}

@@ -1,0 +1,58 @@
+//! What changed around a cell when its level stepped: the environments of the reports before and after, by the facts that
+//! a comparison looks at.
+
+use gpubench_compare::environment::differences;
+use gpubench_compare::{Difference, Policy, Run, Runs, Severity};
+use gpubench_model::Accuracy;
+use gpubench_model::case::Cell;
+use gpubench_model::report::{Execute, Outcome, Report, Row};
+use gpubench_ops::Work;
+
+use super::Series;
+use super::gather::Dated;
+
+/// Tells each step of `series` what else changed.
+pub fn add(reports: &[Dated], series: &mut Series) {
+    let cell = series.cell();
+    for step in series.steps.iter_mut().chain(&mut series.latest) {
+        step.environment = changes(&reports[step.last_before], &reports[step.first_after], &cell);
+    }
+}
+
+/// The differences that may explain a change of `cell`'s times, the gravest first.
+fn changes(before: &Dated, after: &Dated, cell: &Cell) -> Vec<Difference> {
+    let [before, after] = [before, after].map(|dated| alone(dated, cell));
+    let mut found = differences(&before, &after, &Policy::default());
+    found.retain(|difference| difference.severity != Severity::Ignore);
+    found
+}
+
+/// The report as if it had that cell alone, so that facts about others are not told.
+fn alone(dated: &Dated, cell: &Cell) -> Runs {
+    let mut environment = dated.environment.clone();
+    if let Some(sweeps) = environment.settings.get_mut("sweeps").and_then(|sweeps| sweeps.as_array_mut()) {
+        sweeps.retain(|sweep| sweep["op"].as_str().is_none_or(|op| op == cell.case.op));
+    }
+    let entries = dated.rows.iter().filter(|entry| entry.cell == *cell);
+    let rows = entries.map(|entry| Row {
+        case: cell.case.clone(),
+        backend: cell.backend.clone(),
+        variant: cell.variant.clone(),
+        cache: cell.cache,
+        side: entry.side,
+        accuracy: Accuracy::Ieee,
+        outcome: Outcome::Measured,
+        reason: None,
+        fix: None,
+        error: None,
+        work: Work { flop: 0.0, bytes: 0.0 },
+        picked: None,
+        threads: None,
+        inputs: None,
+        phases: None,
+        execute: entry.clock.map(|clock| Execute { clock, ..Execute::default() }),
+        added_by_refinement: false,
+    });
+    let report = Report { schema_version: dated.schema_version, environment, rows: rows.collect() };
+    Runs { runs: vec![Run { name: dated.visit.name.clone(), report }], ..Runs::default() }
+}

@@ -1,0 +1,314 @@
+//! The history of cells over many reports: series of times, the steps in them, and what is told of them.
+//!
+//! Reads reports only; touches no device. `docs/trend.md` tells the method.
+
+#![forbid(unsafe_code)]
+
+mod causes;
+mod chart;
+mod cost;
+mod csv;
+pub mod gather;
+mod likelihood;
+mod markdown;
+mod select;
+mod series;
+pub mod steps;
+mod text;
+mod words;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+use gpubench_compare::Difference;
+use gpubench_model::case::{Cache, Case, Cell};
+use gpubench_model::report::Outcome;
+use gpubench_model::report::file::File;
+use gpubench_model::{Accuracy, Side};
+use gpubench_render::Format;
+use gpubench_render::chart::Theme;
+use gpubench_text::pattern::Pattern;
+use serde::{Deserialize, Serialize};
+
+/// Version of the layout of a trend in JSON, independent of the program's version.
+pub const TREND_VERSION: u32 = 1;
+
+/// Name of the JSON file of a trend.
+pub const FILE_NAME: &str = "trend.json";
+
+/// The smallest step that is told unless another is asked for, relative.
+pub const DEFAULT_THRESHOLD: f64 = 0.02;
+
+/// What a trend is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// Folders whose reports, and those below, are read; files stand for themselves.
+    pub folders: Vec<PathBuf>,
+    /// Ops to take; all when `None`.
+    pub ops: Option<Vec<String>>,
+    /// Variants to take; all when `None`.
+    pub variants: Option<Vec<Pattern>>,
+    /// The smallest step that is told, relative: 0.02 is 2 %.
+    pub threshold: f64,
+}
+
+/// Every series of the reports and its steps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trend {
+    /// [`TREND_VERSION`] of the writer.
+    pub trend_version: u32,
+    /// Version of gpubench that looked for steps.
+    pub gpubench_version: String,
+    /// The smallest step that is told, relative.
+    pub threshold: f64,
+    /// The reports in order of time, then path.
+    pub reports: Vec<Visit>,
+    /// JSON files that are no reports that can be read.
+    pub left_out: Vec<LeftOut>,
+    /// The series, by op in the order of [`gpubench_ops::OPS`], element type, state of the caches, density and size.
+    pub series: Vec<Series>,
+}
+
+/// A report as a trend names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Visit {
+    /// Path of its file.
+    pub name: String,
+    /// Start of the run, RFC 3339.
+    pub started: String,
+    /// Name of the machine.
+    pub host: String,
+    /// Version of gpubench that made it.
+    pub gpubench_version: String,
+    /// Git revision of that gpubench.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpubench_revision: Option<String>,
+    /// Git revision of the folder the run was started in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git_revision: Option<String>,
+}
+
+/// A file that is no report that can be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Its path.
+    pub name: String,
+    /// Why, in one line that starts with the path.
+    pub reason: String,
+}
+
+/// The times of one cell on one model of device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// `op`, `n`, `dtype`, `density` (sparse ops) and `seed`.
+    #[serde(flatten)]
+    pub case: Case,
+    /// Name of the backend.
+    pub backend: String,
+    /// Name of the variant.
+    pub variant: String,
+    /// State of the caches.
+    pub cache: Cache,
+    /// Side of the CPU-GPU comparison it stands on.
+    pub side: Side,
+    /// Model of the processor it ran on. Times of different models are never joined.
+    pub device: String,
+    /// Arithmetic of the variant. Times of different arithmetic are never joined.
+    pub accuracy: Accuracy,
+    /// Reports whose times are left out because their operands differ from the newest report's although the seed is the same.
+    #[serde(default)]
+    pub other_operands: usize,
+    /// The times, in order of the reports; at least one.
+    pub points: Vec<Point>,
+    /// Reports that tried and have no time, in order.
+    pub without_time: Vec<Absence>,
+    /// Standard deviation from one report to the next, relative; from 3 points on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<f64>,
+    /// Correlation of that noise from one report to the next, from 0 to 0.9; from 20 points on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correlation: Option<f64>,
+    /// Time at the end over time at the beginning, where a steady drift explains the points better than steps do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<f64>,
+    /// Levels of the piecewise constant fit, in order; at least one.
+    pub levels: Vec<Level>,
+    /// Steps from each level to the next.
+    pub steps: Vec<Step>,
+    /// The newest reports, where they stand apart from the last level and are too few to confirm a step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latest: Option<Step>,
+    /// The newest time, in seconds.
+    pub newest_s: f64,
+    /// The shortest time of a level, in seconds.
+    pub best_level_s: f64,
+}
+
+/// The time of a cell in one report.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// Index in [`Trend::reports`].
+    pub report: usize,
+    /// Median, in seconds.
+    pub median_s: f64,
+    /// 95 % interval of that median, in seconds; it says nothing of the spread between runs.
+    pub ci95_s: [f64; 2],
+}
+
+/// A report in which a cell has no time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Absence {
+    /// Index in [`Trend::reports`].
+    pub report: usize,
+    /// What became of the cell.
+    pub outcome: Outcome,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A run of points on one level.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Level {
+    /// Index of its first point in [`Series::points`].
+    pub first: usize,
+    /// Its points.
+    pub count: usize,
+    /// Median of their times, in seconds.
+    pub median_s: f64,
+}
+
+/// A change of the level.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// Index in [`Trend::reports`] of the last report before it.
+    pub last_before: usize,
+    /// Index in [`Trend::reports`] of the first report after it.
+    pub first_after: usize,
+    /// Whether times grew or fell.
+    pub direction: Direction,
+    /// Time after over time before: above 1 is slower.
+    pub ratio: f64,
+    /// The level before, in seconds.
+    pub before_s: f64,
+    /// The level after, in seconds.
+    pub after_s: f64,
+    /// Reports on the level before.
+    pub reports_before: usize,
+    /// Reports on the level after.
+    pub reports_after: usize,
+    /// Facts that bear on the cell's times and that differ between the two reports, those of no concern left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub environment: Vec<Difference>,
+}
+
+/// Which way a level went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// Times grew.
+    Slower,
+    /// Times fell.
+    Faster,
+}
+
+impl Direction {
+    /// The word used in tables, charts and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Direction::Slower => "slower",
+            Direction::Faster => "faster",
+        }
+    }
+}
+
+impl Step {
+    /// How many times slower or faster, at least 1.
+    pub fn factor(&self) -> f64 {
+        self.ratio.max(1.0 / self.ratio)
+    }
+}
+
+impl Series {
+    /// The cell.
+    pub fn cell(&self) -> Cell {
+        Cell {
+            case: self.case.clone(),
+            backend: self.backend.clone(),
+            variant: self.variant.clone(),
+            cache: self.cache,
+        }
+    }
+
+    /// The newest time over the best level: 1.1 is 10 % slower than it has been.
+    pub fn newest_over_best(&self) -> f64 {
+        self.newest_s / self.best_level_s
+    }
+
+    /// Whether it has neither a step nor a drift nor a newest time that differs from its level.
+    pub fn is_steady(&self) -> bool {
+        self.steps.is_empty() && self.drift.is_none() && self.latest.is_none()
+    }
+}
+
+/// Reads all reports and looks for steps in every series.
+///
+/// # Errors
+/// A folder cannot be read, there is no report in any, or no row with a time is left; one line with what to do.
+pub fn trend(request: &Request) -> Result<Trend> {
+    let found = gather::gather(&request.folders)?;
+    let mut series = series::series(&found.reports, request);
+    series.iter_mut().for_each(|series| causes::add(&found.reports, series));
+    let shown: Vec<String> = request.folders.iter().map(|path| path.display().to_string()).collect();
+    ensure!(
+        !series.is_empty(),
+        "no row with a time in the {} of {} is of the ops and variants asked for; leave --ops and --variants out to \
+         see all",
+        words::counted(found.reports.len(), "report"),
+        shown.join(", ")
+    );
+    let reports = found.reports.into_iter().map(|report| report.visit).collect();
+    Ok(Trend {
+        trend_version: TREND_VERSION,
+        gpubench_version: env!("CARGO_PKG_VERSION").into(),
+        threshold: request.threshold,
+        reports,
+        left_out: found.left_out,
+        series,
+    })
+}
+
+/// The trend in one format: one file, or one a chart for `png` and `svg`, which `theme` gives its look.
+///
+/// # Errors
+/// A chart cannot be drawn, or the format is `html`, which a trend is not written in.
+pub fn files(trend: &Trend, format: Format, theme: Theme) -> Result<Vec<File>> {
+    let one = |name: &str, bytes: Vec<u8>| Ok(vec![File { name: name.into(), bytes }]);
+    match format {
+        Format::Table => one("trend.txt", text::text(trend).into_bytes()),
+        Format::Json => one(FILE_NAME, json(trend)?),
+        Format::Csv => one("trend.csv", csv::csv(trend).into_bytes()),
+        Format::Md => one("trend.md", markdown::markdown(trend).into_bytes()),
+        Format::Html => bail!("a trend makes no page: name table, json, csv, md, png or svg"),
+        Format::Png => chart::files(trend, gpubench_render::chart::Format::Png, theme),
+        Format::Svg => chart::files(trend, gpubench_render::chart::Format::Svg, theme),
+    }
+}
+
+/// Says in one line how many files are no reports, and which; `None` when all are.
+pub fn left_out_text(trend: &Trend) -> Option<String> {
+    words::left_out(&trend.left_out)
+}
+
+fn json(trend: &Trend) -> Result<Vec<u8>> {
+    gpubench_model::report::file::to_json(trend).context("cannot write the trend as JSON")
+}
+
+/// Whether `path` is a file that a trend or a run on several devices wrote beside reports, and no report.
+fn is_own(path: &Path) -> bool {
+    path.file_name()
+        .is_some_and(|name| name == FILE_NAME || name == gpubench_model::report::file::FLEET_FILE_NAME)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,259 @@
+//! The words of a trend that its table, its Markdown and its charts share. Knows no format.
+
+use gpubench_answer::machine::processor;
+use gpubench_compare::Difference;
+use gpubench_model::Side;
+use gpubench_model::report::quantity::{factor_within, spread_text, time_text};
+use jiff::Timestamp;
+
+use super::{Direction, LeftOut, Series, Step, Trend, Visit};
+
+/// Files that are named when many are left out.
+const NAMED: usize = 3;
+
+/// Correlation from report to report from which the noise is said to be correlated.
+const CORRELATED: f64 = 0.3;
+
+/// Facts that are told of a step.
+const FACTS: usize = 3;
+
+/// Characters of a fact's value that are told.
+const LONGEST: usize = 60;
+
+/// `1 report`, `2 reports`, `no report`.
+pub fn counted(count: usize, thing: &str) -> String {
+    match count {
+        0 => format!("no {thing}"),
+        1 => format!("1 {thing}"),
+        // Of the nouns used here only "series" keeps its form.
+        _ if thing.ends_with('s') => format!("{count} {thing}"),
+        _ => format!("{count} {thing}s"),
+    }
+}
+
+/// How many files are no reports, which, and why, in one line without a full stop; `None` without any.
+pub fn left_out(files: &[LeftOut]) -> Option<String> {
+    let first = files.first()?;
+    // The reason starts with the path and ends with a next step that is about one file alone.
+    let told = |file: &LeftOut| file.reason.split(';').next().unwrap_or_default().to_owned();
+    let mut named = vec![told(first)];
+    named.extend(files.iter().skip(1).take(NAMED - 1).map(told));
+    let more = files.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    let are =
+        if files.len() == 1 { "is no report that can be read" } else { "are no reports that can be read" };
+    let (count, named) = (counted(files.len(), "JSON file"), named.join(", "));
+    Some(format!("{count} {are} ({named}{more}): correct them or move them away"))
+}
+
+/// `2026-11-21 10:30`, UTC.
+pub fn minute(visit: &Visit) -> String {
+    formatted(visit, "%Y-%m-%d %H:%M")
+}
+
+/// `2026-11-21`, UTC.
+pub fn day(visit: &Visit) -> String {
+    formatted(visit, "%Y-%m-%d")
+}
+
+/// The start of a report in UTC.
+pub fn formatted(visit: &Visit, format: &str) -> String {
+    let started = visit.started.parse::<Timestamp>();
+    started.map_or_else(|_| visit.started.clone(), |started| started.strftime(format).to_string())
+}
+
+/// What was measured, as far as the report tells: `abc123456`, `gpubench abc123456` or `gpubench 0.1.0`.
+pub fn revision(visit: &Visit) -> String {
+    match (&visit.git_revision, &visit.gpubench_revision) {
+        (Some(revision), _) => short(revision),
+        (None, Some(revision)) => format!("gpubench {}", short(revision)),
+        (None, None) => format!("gpubench {}", visit.gpubench_version),
+    }
+}
+
+/// A git revision in nine digits, with `-dirty` where it has that; other words as they are.
+fn short(revision: &str) -> String {
+    let (digits, rest) = revision.split_at(revision.find('-').unwrap_or(revision.len()));
+    let is_hash = digits.len() > 9 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_hash { format!("{}{rest}", &digits[..9]) } else { revision.to_owned() }
+}
+
+/// `2%`, `0.5%`: a share as it was asked for.
+pub fn percent(share: f64) -> String {
+    format!("{}%", (share * 1e4).round() / 1e2)
+}
+
+/// `1.31x slower`.
+pub fn change(step: &Step) -> String {
+    format!("{} {}", factor(step), step.direction.name())
+}
+
+/// `1.31x`.
+pub fn factor(step: &Step) -> String {
+    factor_within(step.factor(), 3)
+}
+
+/// Machine, program and facts that changed together with the times: `host a -> b, driver 580.1 -> 590.2`.
+pub fn also_changed(trend: &Trend, step: &Step) -> Option<String> {
+    let (before, after) = (&trend.reports[step.last_before], &trend.reports[step.first_after]);
+    let mut changes = vec![];
+    if before.host != after.host {
+        changes.push(format!("host {} -> {}", before.host, after.host));
+    }
+    if before.gpubench_version != after.gpubench_version {
+        changes.push(format!("gpubench {} -> {}", before.gpubench_version, after.gpubench_version));
+    } else if let (Some(old), Some(new)) = (&before.gpubench_revision, &after.gpubench_revision)
+        && old != new
+    {
+        changes.push(format!("gpubench {} -> {}", short(old), short(new)));
+    }
+    // The version of gpubench stands there already.
+    let facts = step.environment.iter().filter(|difference| difference.fact != "gpubench-version");
+    let facts: Vec<String> = facts.map(fact).collect();
+    changes.extend(facts.iter().take(FACTS).cloned());
+    if facts.len() > FACTS {
+        changes.push(format!("and {} more", facts.len() - FACTS));
+    }
+    (!changes.is_empty()).then(|| changes.join(", "))
+}
+
+/// `driver 580.1 -> 590.2`, `blas openblas: 0.3.21 -> 0.3.26`.
+fn fact(difference: &Difference) -> String {
+    let (old, new) = (difference.old.as_str(), difference.new.as_str());
+    let (items, old, new) = match (old.split_once(": "), new.split_once(": ")) {
+        (Some((item, old)), Some((other, new))) if item == other => (format!("{item}: "), old, new),
+        _ => (String::new(), old, new),
+    };
+    let [items, old, new] = [items.as_str(), old, new].map(|text| match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    });
+    format!("{} {items}{old} -> {new}", difference.fact)
+}
+
+/// `from 2026-09-01 to 2026-11-21`, or `of 2026-11-21`.
+pub fn span(first: &Visit, last: &Visit) -> String {
+    match (day(first), day(last)) {
+        (first, last) if first == last => format!("of {first}"),
+        (first, last) => format!("from {first} to {last}"),
+    }
+}
+
+/// `now 16.1 µs, 1.30x the best level of 12.4 µs, noise 1.3%`: the newest time and the spread from report to report,
+/// with `correlation 0.6` and `drifting: 1.20x slower from first to last` where that is so.
+pub fn standing(series: &Series) -> String {
+    let now = format!("now {}", time_text(series.newest_s));
+    let over = series.newest_over_best();
+    let best = time_text(series.best_level_s);
+    // Newest values scatter around their level: within the noise they are at it.
+    let is_above = over > (2.0 * series.noise.unwrap_or(0.0)).exp().max(1.02);
+    let at = if is_above { factor_within(over, 3) } else { "at".into() };
+    let noise = series.noise.map(|noise| format!(", noise {}", spread_text(noise))).unwrap_or_default();
+    let correlation = series.correlation.filter(|correlation| *correlation >= CORRELATED);
+    let correlation =
+        correlation.map(|correlation| format!(", correlation {correlation:.1}")).unwrap_or_default();
+    let drift = series.drift.map(|ratio| format!(", drifting: {} from first to last", changed_by(ratio)));
+    format!("{now}, {at} the best level of {best}{noise}{correlation}{}", drift.unwrap_or_default())
+}
+
+/// `1.31x slower` of a time after over a time before.
+fn changed_by(ratio: f64) -> String {
+    let direction = if ratio > 1.0 { Direction::Slower } else { Direction::Faster };
+    format!("{} {}", factor_within(ratio.max(1.0 / ratio), 3), direction.name())
+}
+
+/// The words that a series is known by, with the device and the seed only where others differ in nothing else.
+pub fn label(trend: &Trend, series: &Series) -> String {
+    let cell = series.cell();
+    let alike = |other: &&Series| other.cell().to_string() == cell.to_string();
+    let mut label = cell.to_string();
+    if trend.series.iter().filter(alike).any(|other| other.case.seed != series.case.seed) {
+        label.push_str(&format!(", seed {}", series.case.seed));
+    }
+    if trend.series.iter().filter(alike).any(|other| other.device != series.device) {
+        label.push_str(&format!(", {}", processor(&series.device)));
+    }
+    if trend.series.iter().any(|other| differs_in_arithmetic(series, other)) {
+        label.push_str(&format!(", {}", series.accuracy.name()));
+    }
+    label
+}
+
+/// Whether two series are of the same cell on the same device, by different arithmetic.
+pub fn differs_in_arithmetic(a: &Series, b: &Series) -> bool {
+    a.accuracy != b.accuracy && a.device == b.device && a.side == b.side && a.cell() == b.cell()
+}
+
+/// The models of a side with the reports of each, in order of appearance.
+pub fn devices(trend: &Trend, side: Side) -> Vec<(String, usize)> {
+    let mut devices: Vec<(&str, std::collections::BTreeSet<usize>)> = vec![];
+    for series in trend.series.iter().filter(|series| series.side == side) {
+        let reports = series.points.iter().map(|point| point.report);
+        match devices.iter_mut().find(|(name, _)| *name == series.device) {
+            Some((_, known)) => known.extend(reports),
+            None => devices.push((&series.device, reports.collect())),
+        }
+    }
+    devices.into_iter().map(|(name, reports)| (processor(name), reports.len())).collect()
+}
+
+/// Says which models are kept apart, one line per side that has several, and cells whose arithmetic changed.
+pub fn kept_apart(trend: &Trend) -> Vec<String> {
+    let sides = [(Side::Cpu, "CPU"), (Side::Gpu, "GPU")];
+    let several = sides.into_iter().filter_map(|(side, name)| {
+        let devices = devices(trend, side);
+        let each: Vec<String> = devices
+            .iter()
+            .map(|(device, reports)| format!("{device} ({})", counted(*reports, "report")))
+            .collect();
+        (devices.len() > 1).then(|| {
+            format!(
+                "times of different {name} models are kept apart, as series of their own: {}",
+                each.join(", ")
+            )
+        })
+    });
+    several.chain(changed_arithmetic(trend)).chain(other_operands(trend)).collect()
+}
+
+/// How many times are of other operands than the newest, and so in no series.
+fn other_operands(trend: &Trend) -> Option<String> {
+    let mut with = trend.series.iter().filter(|series| series.other_operands > 0);
+    let first = with.next()?;
+    let more = match with.count() {
+        0 => String::new(),
+        more => format!(", and of {more} more"),
+    };
+    Some(format!(
+        "times of other operands than the newest report's are left out: {} of {}{more}; the operands of a seed change \
+         with the version of gpubench that made them",
+        counted(first.other_operands, "report"),
+        first.cell()
+    ))
+}
+
+/// The cells that have times of different arithmetic, such as `ieee` in old reports and `tf32` in new ones.
+fn changed_arithmetic(trend: &Trend) -> Option<String> {
+    let alike = |series: &Series| -> Vec<&Series> {
+        trend.series.iter().filter(|other| differs_in_arithmetic(series, other)).collect()
+    };
+    let is_first = |index: usize| {
+        let others = alike(&trend.series[index]);
+        !others.is_empty() && trend.series[..index].iter().all(|earlier| !others.contains(&earlier))
+    };
+    let mut first =
+        (0..trend.series.len()).filter(|index| is_first(*index)).map(|index| &trend.series[index]);
+    let series = first.next()?;
+    let each =
+        |series: &Series| format!("{} ({})", series.accuracy.name(), counted(series.points.len(), "report"));
+    let each: Vec<String> = std::iter::once(series).chain(alike(series)).map(each).collect();
+    let more = match first.count() {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    Some(format!(
+        "times of different arithmetic are kept apart, as series of their own: {} by {}{more}",
+        series.cell(),
+        each.join(" and ")
+    ))
+}
