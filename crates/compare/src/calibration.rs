@@ -3,10 +3,10 @@
 use gpubench_model::case::Cell;
 use gpubench_model::report::Outcome;
 
+use super::alike::different;
 use super::evidence::Evidence;
 use super::pairing::{Pair, pairs};
 use super::spread::{Spread, spreads, threshold};
-use super::verdict::different;
 use super::{Limits, Policy, Runs};
 
 /// What the runs say of one cell.

@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod alike;
 pub mod baseline;
 pub mod calibration;
 pub mod change;
@@ -23,6 +24,7 @@ mod means;
 mod moderation;
 mod notes;
 mod origin;
+mod pace;
 mod pairing;
 pub mod plan;
 pub mod policy;
@@ -71,7 +73,7 @@ fn compare_by(old: &Runs, new: &Runs, history: &Runs, policy: &Policy, distortio
     let limits: Vec<Limits> = pairs.iter().map(|pair| policy.limits(&pair.cell)).collect();
     let spreads: Vec<Option<Spread>> = if old.is_same_run(new) {
         // One run has no spread from run to run: what is compared with itself differs in nothing.
-        pairs.iter().map(|_| Some(Spread { variance: 0.0, df: spread::ASSUMED_DF, own: None })).collect()
+        pairs.iter().map(|_| Some(Spread { variance: 0.0, df: pace::ASSUMED_DF, own: None })).collect()
     } else {
         let spreads = spread::spreads(&pairs, &limits, &stored(old, new));
         spreads.into_iter().map(|spread| spread.map(|spread| spread.times(distortion))).collect()

@@ -1,8 +1,9 @@
 //! The groups of cells whose geometric mean is followed from run to run, with its value in each run.
 
 use super::evidence::Evidence;
+use super::pace::{ASSUMED_DF, Pace};
 use super::pairing::Pair;
-use super::spread::{ASSUMED_DF, Pace, Spread};
+use super::spread::Spread;
 use super::{Limits, Runs};
 
 /// Cells of which a mean says more than they do themselves.

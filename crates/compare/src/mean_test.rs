@@ -5,6 +5,7 @@
 //! number of cells makes up for few runs. The mean of the logarithms of a run's times is therefore one value, whose spread
 //! is taken from the runs and from nothing else; the test is Student's on these values.
 
+use super::alike::different;
 use super::evidence::pooled_variance;
 use super::export::{mean_with_interval, percent};
 use super::holm::weighted_holm;
@@ -13,7 +14,7 @@ use super::mean_groups::{Group, Series, complete, groups};
 use super::pairing::Pair;
 use super::shift::Shift;
 use super::spread::Spread;
-use super::verdict::{CLOCK_CHANGE, SEE_WHAT_CHANGED, different};
+use super::verdict::{CLOCK_CHANGE, SEE_WHAT_CHANGED};
 use super::{Change, Doubt, Limits, Policy, Runs, Verdict};
 
 /// Share of `alpha` that the means over more than one op have in the first step of the correction.

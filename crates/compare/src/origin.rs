@@ -2,7 +2,8 @@
 
 use super::export::percent;
 use super::mean_test::Sweep;
-use super::spread::{Pace, unreplicated};
+use super::pace::Pace;
+use super::spread::unreplicated;
 use super::unreplicated::LEAST_CELLS;
 
 /// Where the spreads of a comparison came from, for its reader.

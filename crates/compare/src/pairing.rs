@@ -77,3 +77,9 @@ pub fn pairs(old: &Runs, new: &Runs, history: &Runs) -> Vec<Pair> {
 fn key(row: &Row) -> String {
     format!("{} seed {}", row.cell(), row.case.seed)
 }
+
+/// Variance of a run's median by what the runs show inside, mean over both sides.
+pub fn within(pair: &Pair) -> Option<f64> {
+    let variances: Vec<f64> = pair.timed().map(|evidence| evidence.within).collect();
+    (!variances.is_empty()).then(|| variances.iter().sum::<f64>() / variances.len() as f64)
+}

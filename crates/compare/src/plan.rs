@@ -3,8 +3,7 @@
 use gpubench_model::case::Cell;
 
 use super::calibration::{Calibrated, calibrate};
-use super::shift::{detectable, significant, standard_error};
-use super::verdict::OWN_SHARE;
+use super::shift::{OWN_SHARE, detectable, significant, standard_error};
 use super::{Policy, Runs};
 
 /// Runs per side below which the spread is not measured but assumed, so that a plan cannot count on it.

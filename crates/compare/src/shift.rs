@@ -2,6 +2,9 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+/// How many times `alpha` the chance may be by a cell's own runs: twice, so that a false slowdown has one of `alpha`.
+pub const OWN_SHARE: f64 = 2.0;
+
 /// Confidence of the intervals.
 pub const CONFIDENCE: f64 = 0.95;
 

@@ -8,87 +8,15 @@
 
 use std::collections::BTreeMap;
 
-use gpubench_model::Side;
-
 use super::Limits;
 use super::evidence::pooled_variance;
 use super::moderation::{Prior, fit, moderate};
-use super::pairing::Pair;
+use super::pace::{ASSUMED_DF, Pace};
+use super::pairing::{Pair, within};
 use super::unreplicated::Unreplicated;
-
-/// Degrees of freedom that an assumed spread is worth: it is a guess, so intervals are wider than a known one's.
-pub const ASSUMED_DF: f64 = 10.0;
 
 /// Degrees of freedom that the assumed spread adds to runs of a sweep with too few cells to learn from.
 const WEAK_DF: f64 = 4.0;
-
-/// What paces a cell's time, and so how steady it is from run to run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
-    /// The device alone: all work was queued before its clock started.
-    Device,
-    /// A device that waits for the host in between.
-    Waiting,
-    /// The host itself.
-    Host,
-}
-
-impl Pace {
-    /// Every pace.
-    pub const ALL: [Pace; 3] = [Pace::Device, Pace::Waiting, Pace::Host];
-
-    /// What is timed at that pace, in words.
-    pub fn name(self) -> &'static str {
-        match self {
-            Pace::Device => "where the device paces the work",
-            Pace::Waiting => "where the device waits for the host",
-            Pace::Host => "on the CPU",
-        }
-    }
-
-    /// What paces the times of `pair`.
-    pub fn of(pair: &Pair) -> Pace {
-        match pair.side {
-            Side::Cpu => Pace::Host,
-            Side::Gpu if pair.timed().all(|evidence| evidence.held) => Pace::Device,
-            Side::Gpu => Pace::Waiting,
-        }
-    }
-
-    /// The change that counts where a policy names none, relative.
-    pub fn threshold(self) -> f64 {
-        match self {
-            Pace::Device => 0.05,
-            Pace::Waiting | Pace::Host => 0.10,
-        }
-    }
-
-    /// A usual standard deviation from run to run, relative: for plans, and next to the few runs of a small sweep.
-    pub fn usual(self) -> f64 {
-        match self {
-            Pace::Device => 0.01,
-            Pace::Waiting | Pace::Host => 0.04,
-        }
-    }
-
-    /// The standard deviation from run to run that is assumed for verdicts where neither runs nor other cells show one,
-    /// relative. Cautious: with it, hosts that differ by 12 % from run to run raise a false alarm in less than 1 % of
-    /// comparisons.
-    pub fn cautious(self) -> f64 {
-        match self {
-            Pace::Device => 0.02,
-            Pace::Waiting | Pace::Host => 0.09,
-        }
-    }
-
-    /// The least that is believed of any measured one: runs that agree better than this were lucky.
-    pub fn least(self) -> f64 {
-        match self {
-            Pace::Device => 0.002,
-            Pace::Waiting | Pace::Host => 0.005,
-        }
-    }
-}
 
 /// The change that counts for `pair`, relative: the policy's, or that of its pace.
 pub fn threshold(pair: &Pair, limits: &Limits) -> f64 {
@@ -150,12 +78,6 @@ pub fn unreplicated(pairs: &[Pair], limits: &[Limits]) -> Unreplicated {
         let is_single = pair.runs().all(|runs| runs.len() == 1);
         is_single
             && !limits[place].ignored
-            && pair.both().is_none_or(|(old, new)| super::verdict::different(old, new).is_none())
+            && pair.both().is_none_or(|(old, new)| super::alike::different(old, new).is_none())
     })
-}
-
-/// Variance of a run's median by what the runs show inside, mean over both sides.
-pub fn within(pair: &Pair) -> Option<f64> {
-    let variances: Vec<f64> = pair.timed().map(|evidence| evidence.within).collect();
-    (!variances.is_empty()).then(|| variances.iter().sum::<f64>() / variances.len() as f64)
 }

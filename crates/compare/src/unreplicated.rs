@@ -7,9 +7,10 @@
 //! held at no change.
 
 use super::Limits;
+use super::pace::{ASSUMED_DF, Pace};
 use super::pairing::Pair;
+use super::pairing::within;
 use super::shift::quantile;
-use super::spread::{ASSUMED_DF, Pace, within};
 
 /// Cells of one pace from which their common spread is learned.
 pub const LEAST_CELLS: usize = 8;

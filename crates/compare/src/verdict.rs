@@ -2,12 +2,13 @@
 
 use gpubench_ops::Checked;
 
+use super::alike::different;
 use super::evidence::{Evidence, Standing};
 use super::export::{change_with_interval, percent};
 use super::pairing::Pair;
 use super::plan;
 use super::ranks::rank_test;
-use super::shift::Shift;
+use super::shift::{OWN_SHARE, Shift};
 use super::spread::{Spread, threshold};
 use super::{Change, Doubt, Limits, Verdict};
 
@@ -22,9 +23,6 @@ const ROUNDS_ALPHA: f64 = 0.05;
 
 /// Relative change of the multiprocessors' clock that is more than the reading of it.
 pub const CLOCK_CHANGE: f64 = 0.005;
-
-/// How many times `alpha` the chance may be by a cell's own runs: twice, so that a false slowdown has one of `alpha`.
-pub const OWN_SHARE: f64 = 2.0;
 
 /// Degrees of freedom from which a cell's own runs are asked alone. With one, no change below 30 standard errors would
 /// hold by them: Student's t is 31.8 at 99 %.
@@ -221,31 +219,6 @@ fn one_sided(old: &Standing, new: &Standing) -> (Verdict, String, Option<String>
         }
         _ => (Verdict::NotMeasured, without(new, "not among the cells of NEW"), None),
     }
-}
-
-/// Why the times of both sides are of different things, if they are, and the next step.
-pub fn different(old: &Evidence, new: &Evidence) -> Option<(String, &'static str)> {
-    if let Some((first, other)) = disagree(&old.timers, &new.timers) {
-        let reason = format!("some runs were timed by the {}, some by the {}", first.words(), other.words());
-        return Some((reason, "run both sides again, on the same kind of device"));
-    }
-    if let Some((first, other)) = disagree(&old.accuracies, &new.accuracies) {
-        let (first, other) = (first.name(), other.name());
-        let reason = format!("its accuracy class is {first} in some runs and {other} in others");
-        return Some((
-            reason,
-            "compare builds whose variant of this name computes in the same accuracy class",
-        ));
-    }
-    disagree(&old.inputs, &new.inputs)?;
-    Some(("the operands differ though the seed is the same".into(), "run both sides with the same build"))
-}
-
-/// Two values that differ, of those that the runs of both sides have; `None` where all agree.
-fn disagree<'a, T: PartialEq>(old: &'a [T], new: &'a [T]) -> Option<(&'a T, &'a T)> {
-    let mut values = old.iter().chain(new);
-    let first = values.next()?;
-    Some((first, values.find(|other| *other != first)?))
 }
 
 /// Whether the cell is slower, faster, the same, or none of these for sure.

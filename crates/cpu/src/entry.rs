@@ -58,7 +58,7 @@ const fn with_library(
 }
 
 /// The [`Prepare`] that calls a function generic over the element type with the case's one, and with more
-/// arguments if need be; or the [`LibraryPrepare`](super::list::LibraryPrepare) that does so `with` a library.
+/// arguments if need be; or the [`LibraryPrepare`](super::library_kernel::LibraryPrepare) that does so `with` a library.
 macro_rules! by_dtype {
     ($prepare:ident with $library:ident) => {
         |cpu, case, inputs, $library| match case.dtype {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use gpubench_backend::Job;
 use gpubench_backend::contents::{Contents, host};
 use gpubench_model::case::Case;
-use gpubench_model::data::{Dense, Operand, Real};
+use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
 use rayon::prelude::*;
 use rustfft::num_complex::Complex;
@@ -16,8 +16,9 @@ use super::blas::Library;
 use super::entry::{by_dtype, kernel, library_kernel};
 use super::fft_mkl::MklLines;
 use super::fft_real::{Lines, RealFft};
+use super::fft_spectrum::{spectrum, zero};
 use super::fftw::{self, FftwLines};
-use super::list::{LibraryKernel, Scope};
+use super::library_kernel::{LibraryKernel, Scope};
 use super::memory::memory;
 use super::per_thread::PerThread;
 use super::{Cpu, Kernel, rouse};
@@ -57,8 +58,6 @@ pub(super) const LIBRARY_KERNELS: &[LibraryKernel] = &[LibraryKernel {
     prepare: by_dtype!(mkl with library),
 }];
 
-/// Elements below which threads cost more than they save.
-pub(super) const SERIAL: usize = 1 << 14;
 /// Rows that one task transposes: whole cache lines of the source.
 const BAND: usize = 16;
 
@@ -165,16 +164,6 @@ fn transpose<Z: Copy + Send + Sync>(n: usize, from: &[Z], to: &mut [Z]) {
             }
         }
     });
-}
-
-/// Complex zero.
-pub(super) fn zero<T: FftNum>() -> Complex<T> {
-    Complex::new(T::zero(), T::zero())
-}
-
-/// A full complex result as an answer.
-pub(super) fn spectrum<T: Real>(side: usize, values: Vec<Complex<T>>) -> Operand {
-    Operand::Dense(Dense { rows: side, cols: side, values: T::into_complex_values(values) })
 }
 
 /// The operand.

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use rustfft::FftNum;
 use rustfft::num_complex::Complex;
 
-use super::fft::{SERIAL, spectrum, zero};
+use super::fft_spectrum::{SERIAL, spectrum, zero};
 use super::fft_tile as tile;
 use super::memory::memory;
 use super::per_thread::PerThread;

@@ -13,7 +13,7 @@ use ndarray::{Array2, LinalgScalar, linalg};
 use super::blas::{Blas, Library, ProviderCrew};
 use super::crew::{Crewed, Faer, Work};
 use super::entry::{by_dtype, kernel};
-use super::list::{LibraryKernel, Scope};
+use super::library_kernel::{LibraryKernel, Scope};
 use super::memory::memory;
 use super::{Cpu, Kernel};
 

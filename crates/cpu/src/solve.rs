@@ -18,7 +18,7 @@ use super::blas::{Blas, Library, ProviderCrew};
 use super::crew::{Crewed, Faer, Work};
 use super::destroyed::Destroyed;
 use super::entry::{by_dtype, kernel};
-use super::list::{LibraryKernel, Scope};
+use super::library_kernel::{LibraryKernel, Scope};
 use super::memory::memory;
 use super::{Cpu, Kernel};
 

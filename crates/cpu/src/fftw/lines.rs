@@ -12,8 +12,8 @@ use gpubench_model::error::CellError;
 use rustfft::FftNum;
 use rustfft::num_complex::Complex;
 
+use super::super::fft_spectrum::zero;
 use super::{Fftw, Plan};
-use crate::fft::zero;
 use crate::fft_real::Lines;
 
 const FORWARD: c_int = -1;

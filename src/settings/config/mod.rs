@@ -19,12 +19,12 @@ use crate::settings::threads::Threads;
 
 /// Name and text of each built-in sweep.
 pub static BUILT_IN: &[(&str, &str)] = &[
-    ("quick", include_str!("../../configs/quick.toml")),
-    ("article", include_str!("../../configs/article.toml")),
-    ("full", include_str!("../../configs/full.toml")),
-    ("lessons", include_str!("../../configs/lessons.toml")),
-    ("peers", include_str!("../../configs/peers.toml")),
-    ("cpu-peers", include_str!("../../configs/cpu-peers.toml")),
+    ("quick", include_str!("../../../configs/quick.toml")),
+    ("article", include_str!("../../../configs/article.toml")),
+    ("full", include_str!("../../../configs/full.toml")),
+    ("lessons", include_str!("../../../configs/lessons.toml")),
+    ("peers", include_str!("../../../configs/peers.toml")),
+    ("cpu-peers", include_str!("../../../configs/cpu-peers.toml")),
 ];
 
 /// Whether a sweep of that name is part of the program.

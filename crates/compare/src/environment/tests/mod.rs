@@ -225,7 +225,7 @@ fn the_documentation_lists_every_fact_with_its_default() {
         format!("| `{name}` | {severity} | {} | {} |\n", fact.concerns.words(), fact.summary)
     };
     let table: String = FACTS.iter().map(row).collect();
-    let documentation = include_str!("../../../../docs/compare-policy.md");
+    let documentation = include_str!("../../../../../docs/compare-policy.md");
     assert!(
         documentation.contains(&format!("|---|---|---|---|\n{table}\n")),
         "docs/compare-policy.md has not:\n{table}"

@@ -1,0 +1,28 @@
+//! Whether the times of two sides are times of the same thing.
+
+use super::evidence::Evidence;
+
+/// Why the times of both sides are of different things, if they are, and the next step.
+pub fn different(old: &Evidence, new: &Evidence) -> Option<(String, &'static str)> {
+    if let Some((first, other)) = disagree(&old.timers, &new.timers) {
+        let reason = format!("some runs were timed by the {}, some by the {}", first.words(), other.words());
+        return Some((reason, "run both sides again, on the same kind of device"));
+    }
+    if let Some((first, other)) = disagree(&old.accuracies, &new.accuracies) {
+        let (first, other) = (first.name(), other.name());
+        let reason = format!("its accuracy class is {first} in some runs and {other} in others");
+        return Some((
+            reason,
+            "compare builds whose variant of this name computes in the same accuracy class",
+        ));
+    }
+    disagree(&old.inputs, &new.inputs)?;
+    Some(("the operands differ though the seed is the same".into(), "run both sides with the same build"))
+}
+
+/// Two values that differ, of those that the runs of both sides have; `None` where all agree.
+fn disagree<'a, T: PartialEq>(old: &'a [T], new: &'a [T]) -> Option<(&'a T, &'a T)> {
+    let mut values = old.iter().chain(new);
+    let first = values.next()?;
+    Some((first, values.find(|other| *other != first)?))
+}
