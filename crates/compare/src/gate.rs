@@ -1,6 +1,7 @@
 //! What a pipeline should do, from the verdicts on all cells and the environment.
 
 use super::{Change, Conclusion, Count, Difference, Doubt, Gate, MeanChange, Policy, Severity, Verdict};
+use gpubench_text::count::counted;
 
 /// The conclusion; `cells` are those of either side, gravest first, `means` the means that were tested, widest first.
 pub fn conclude(cells: &[Change], means: &[MeanChange], environment: &[Difference], policy: &Policy) -> Gate {
@@ -54,7 +55,7 @@ fn regression(cells: &[Change], means: &[MeanChange]) -> Option<Gate> {
     let means: Vec<&MeanChange> = means.iter().filter(|mean| mean.is_regression()).collect();
     let counts = [
         (!cells.is_empty()).then(|| tally(&cells)),
-        (!means.is_empty()).then(|| format!("{} mean{} slower", means.len(), plural(means.len()))),
+        (!means.is_empty()).then(|| format!("{} slower", counted(means.len(), "mean"))),
     ];
     let counts = counts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let (first, next) = match (cells.first(), means.first()) {
@@ -63,10 +64,6 @@ fn regression(cells: &[Change], means: &[MeanChange]) -> Option<Gate> {
         (None, None) => return None,
     };
     Some(gate(Conclusion::Regression, format!("{counts}; first: {first}"), next))
-}
-
-fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
 }
 
 /// Whether both sides have times of a cell that were held against each other.

@@ -16,6 +16,7 @@ use super::shift::Shift;
 use super::spread::Spread;
 use super::verdict::{CLOCK_CHANGE, SEE_WHAT_CHANGED};
 use super::{Change, Doubt, Limits, Policy, Runs, Verdict};
+use gpubench_text::count::agree;
 
 /// Share of `alpha` that the means over more than one op have in the first step of the correction.
 const WIDE_SHARE: f64 = 0.5;
@@ -119,8 +120,7 @@ impl Tested {
             (Verdict::Slower, _) => {
                 let cells = match slower {
                     0 => "no cell alone is slower".to_owned(),
-                    1 => "1 of its cells is slower".to_owned(),
-                    _ => format!("{slower} of its cells are slower"),
+                    _ => format!("{slower} of its cells {} slower", agree(slower, "is", "are")),
                 };
                 (format!("{figures}; {cells}"), Some(SEE_WHAT_CHANGED))
             }

@@ -9,6 +9,7 @@ pub mod rehearsal;
 use gpubench_model::case::Cell;
 use gpubench_model::data::generator::Stream;
 use gpubench_model::report::{Report, Row};
+use gpubench_text::count::counted;
 
 use super::mean_groups::MEAN_THRESHOLD;
 use super::{Comparison, Conclusion, Policy, Run, Runs, Verdict, compare_by};
@@ -193,7 +194,7 @@ impl Gate<'_> {
 }
 
 fn per_side(runs: usize) -> String {
-    if runs == 1 { "1 run per side".into() } else { format!("{runs} runs per side") }
+    format!("{} per side", counted(runs, "run"))
 }
 
 fn nothing_to_plant_in() -> Claim {
