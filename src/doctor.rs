@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::backend::{self, BACKENDS, Finding, Options, Registration};
 use crate::processors;
 use crate::report::Host;
+use crate::report::quantity::gib;
 use crate::worker::WorkerId;
 use crate::worker::client::{Client, Loss, Place};
 use crate::worker::protocol::{Reply, Request};
@@ -147,7 +148,7 @@ fn write_text(found: &Examination, out: &mut dyn Write) -> std::io::Result<()> {
     let known = |text: &str| if text.is_empty() { "unknown".to_owned() } else { text.to_owned() };
     writeln!(out, "gpubench {}", found.gpubench_version)?;
     writeln!(out, "CPU      {}, {} threads usable", known(&host.cpu), host.threads)?;
-    writeln!(out, "memory   {:.1} GiB", host.memory_bytes as f64 / f64::from(1 << 30))?;
+    writeln!(out, "memory   {:.1} GiB", gib(host.memory_bytes))?;
     writeln!(out, "system   {}", known(&host.os))?;
     for backend in &found.backends {
         writeln!(out, "\n{}: {}", backend.name, backend.summary)?;

@@ -12,7 +12,6 @@ mod curve;
 mod estimate;
 pub mod first_use;
 mod json;
-pub mod machine;
 mod names;
 pub mod refinement;
 pub mod roof;

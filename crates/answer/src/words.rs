@@ -2,6 +2,7 @@
 
 use gpubench_model::Side;
 use gpubench_model::case::density_text;
+use gpubench_model::report::machine::machine;
 use gpubench_model::report::{Report, Row};
 use gpubench_ops as op;
 use gpubench_text::count::counted;
@@ -10,7 +11,6 @@ use gpubench_text::percent;
 use super::cost::Kind;
 use super::crossover::{Crossover, crossovers};
 use super::crossover_text::crossover_clause;
-use super::machine::machine;
 use super::roof::share;
 use super::{Comparison, Estimate, Pair, Section, sections};
 

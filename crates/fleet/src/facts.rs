@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use gpubench_model::measure::stats::median;
-use gpubench_model::report::{Execute, Report};
+use gpubench_model::report::quantity::gib;
+use gpubench_model::report::{Execute, Report, machine};
 use gpubench_model::{Conditions, Side};
 use serde_json::Value as Json;
 
-use super::identity::{gpu, gpu_says};
+use super::identity::gpu;
 
 /// One fact.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +42,16 @@ impl Fact {
 
     fn text(name: &'static str, text: impl Into<String>) -> Fact {
         Fact { name, value: Value::Text(text.into()) }
+    }
+
+    /// A fact of the table that is the same or is not.
+    fn same<S>(fact: &machine::Fact<S>, source: &S) -> Option<Fact> {
+        Some(Fact::text(fact.short, fact.of(source)?.to_string()))
+    }
+
+    /// A fact of the table that is a figure.
+    fn near<S>(fact: &machine::Fact<S>, source: &S, unit: &'static str, within: f64) -> Option<Fact> {
+        Some(Fact::figure(fact.short, fact.of(source)?.figure()?, unit, within))
     }
 }
 
@@ -94,7 +105,7 @@ fn figure_text(figure: f64, unit: &str) -> String {
 
 /// Facts of the GPU of a report, those that bound its speed first.
 pub fn of_gpu(report: &Report) -> Vec<Fact> {
-    let says = |key: &str| gpu_says(report, key);
+    let said = gpu(report).map_or(&Json::Null, |backend| &backend.description);
     let clocks: Vec<f64> =
         timed(report, Side::Gpu).flat_map(|execute| execute.sm_mhz.iter().copied()).collect();
     let clock = median(&clocks);
@@ -102,8 +113,8 @@ pub fn of_gpu(report: &Report) -> Vec<Fact> {
     let hottest = seen(|state| state.temperature_c).reduce(f64::max);
     let memory = median(&seen(|state| state.memory_mhz).collect::<Vec<f64>>());
     let figures = [
-        says("power_limit_w").as_f64().map(|watts| Fact::figure("power limit", watts, "W", 1.0)),
-        says("sm_clock_default_mhz").as_f64().map(|mhz| Fact::figure("default clock", mhz, "MHz", 1.0)),
+        Fact::near(&machine::POWER_LIMIT, said, "W", 1.0),
+        Fact::near(&machine::SM_CLOCK_DEFAULT, said, "MHz", 1.0),
         clock.map(|mhz| Fact::figure("clock while measuring", mhz, "MHz", 0.01 * mhz)),
         memory.map(|mhz| Fact::figure("memory clock", mhz, "MHz", 0.01 * mhz)),
         hottest.map(|degrees| Fact::figure("temperature", degrees, "°C", 5.0)),
@@ -111,9 +122,8 @@ pub fn of_gpu(report: &Report) -> Vec<Fact> {
     let mut facts: Vec<Fact> = figures.into_iter().flatten().collect();
     let held_down = conditions(report, Side::Gpu).flat_map(|state| state.throttle.iter());
     facts.push(Fact::text("clocks held down by", listed(held_down.cloned(), "nothing")));
-    facts.extend(says("ecc").as_bool().map(|on| Fact::text("ECC", switch(on))));
-    facts.extend(says("mig_mode").as_bool().map(|on| Fact::text("MIG", switch(on))));
-    facts.extend(says("cuda_version").as_str().map(|version| Fact::text("CUDA", version)));
+    let settings = [&machine::ECC, &machine::MIG_MODE, &machine::CUDA_VERSION];
+    facts.extend(settings.iter().filter_map(|fact| Fact::same(fact, said)));
     let others = conditions(report, Side::Gpu).flat_map(|state| state.others.iter());
     facts.push(Fact::text("other processes on it:", listed(others.map(|name| program(name)), "none")));
     facts.extend(gpu(report).and_then(|backend| libraries(report, &backend.name)));
@@ -127,19 +137,19 @@ pub fn of_host(reports: &[&Report]) -> Vec<Fact> {
     let host = &report.environment.host;
     let loads: Vec<f64> = reports.iter().filter_map(|report| report.environment.host.load_average).collect();
     let load = median(&loads);
-    let gib = host.memory_bytes as f64 / f64::from(1 << 30);
-    let threads = report.environment.backends.iter().find(|backend| backend.name == "cpu");
-    let threads = threads.and_then(|backend| backend.description.get("threads").and_then(Json::as_u64));
+    let gib = gib(host.memory_bytes);
     let mut facts = vec![];
-    facts.extend(host.governor.as_deref().map(|governor| Fact::text("governor", governor)));
+    facts.extend(Fact::same(&machine::GOVERNOR, host));
+    let threads = machine::threads(report);
     facts.extend(threads.map(|count| Fact::figure("threads", count as f64, "threads", 0.0)));
-    facts.push(Fact::text("CPU quota", host.cpu_quota.map_or("none".into(), |quota| quota.to_string())));
-    facts.extend(load.map(|load| Fact::figure("load at the start", load, "", 1.0)));
-    facts.extend(host.smt.map(|on| Fact::text("SMT", switch(on))));
-    facts.extend(host.numa_nodes.map(|nodes| Fact::text("NUMA nodes", nodes.to_string())));
-    facts.push(Fact::figure("memory", gib, "GiB", 0.02 * gib));
+    let quota = host.cpu_quota.map_or("none".into(), |quota| quota.to_string());
+    facts.push(Fact::text(machine::CPU_QUOTA.short, quota));
+    facts.extend(load.map(|load| Fact::figure(machine::LOAD.short, load, "", 1.0)));
+    facts.extend(Fact::same(&machine::SMT, host));
+    facts.extend(Fact::same(&machine::NUMA, host));
+    facts.push(Fact::figure(machine::MEMORY.short, gib, "GiB", 0.02 * gib));
     facts.extend(libraries(report, "cpu"));
-    facts.push(Fact::text("system", host.os.as_str()));
+    facts.push(Fact::text(machine::OS.short, host.os.as_str()));
     facts.extend(common(report));
     facts
 }
@@ -180,10 +190,6 @@ fn listed(words: impl Iterator<Item = String>, none: &str) -> String {
 /// A process without its number, which is another on every machine.
 fn program(process: &str) -> String {
     process.rsplit_once(" (").map_or(process, |(name, _)| name).to_owned()
-}
-
-fn switch(on: bool) -> &'static str {
-    if on { "on" } else { "off" }
 }
 
 #[cfg(test)]

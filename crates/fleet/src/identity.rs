@@ -1,8 +1,8 @@
 //! Who a report is about: its host, its GPU, and which of them are alike. Knows one report at a time.
 
 use gpubench_model::Side;
-use gpubench_model::report::{BackendState, Report};
-use serde_json::Value;
+use gpubench_model::report::{BackendState, Report, machine};
+use serde_json::Value as Json;
 
 /// What a host or a GPU is: two of the same kind can be expected to be equally fast.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,16 +46,15 @@ pub fn gpu(report: &Report) -> Option<&BackendState> {
     report.environment.backends.iter().find(|backend| backend.name == row.backend)
 }
 
-/// What the GPU's backend says of itself under `key`; `Null` where it says nothing.
-pub fn gpu_says<'a>(report: &'a Report, key: &str) -> &'a Value {
-    gpu(report).map_or(&Value::Null, |backend| &backend.description[key])
+/// A fact of the GPU of a report; `None` where its backend does not say it.
+pub fn gpu_fact(report: &Report, fact: &machine::Fact<Json>) -> Option<machine::Value> {
+    fact.of(&gpu(report)?.description)
 }
 
 /// The model of a GPU: what its backend calls it, else the backend's own name.
 fn gpu_model(report: &Report) -> Option<String> {
     let backend = gpu(report)?;
-    let named = ["name", "device"].iter().find_map(|key| backend.description[*key].as_str());
-    Some(named.unwrap_or(&backend.name).to_owned())
+    Some(machine::device_name(backend).unwrap_or(&backend.name).to_owned())
 }
 
 /// The kind of a report's GPU: its model, multiprocessors, driver and greatest clock; `None` without one.
@@ -63,11 +62,11 @@ fn gpu_model(report: &Report) -> Option<String> {
 /// What can be set on one card and not on the next (power limit, application clocks, ECC) is no part of it: it is what
 /// explains a difference.
 pub fn gpu_likeness(report: &Report) -> Option<Likeness> {
-    let says = |key: &str| gpu_says(report, key);
+    let fact = |fact| gpu_fact(report, fact);
     let details = [
-        says("multiprocessors").as_u64().map(|count| format!("{count} multiprocessors")),
-        says("driver_version").as_str().map(|version| format!("driver {version}")),
-        says("sm_clock_max_mhz").as_f64().map(|mhz| format!("up to {mhz:.0} MHz")),
+        fact(&machine::GPU_MULTIPROCESSORS).map(|count| format!("{count} multiprocessors")),
+        fact(&machine::DRIVER).map(|version| format!("driver {version}")),
+        fact(&machine::SM_CLOCK_MAX).map(|clock| format!("up to {clock}")),
     ];
     let details = details.into_iter().flatten().collect::<Vec<_>>().join(", ");
     Some(Likeness { model: gpu_model(report)?, details })
@@ -76,10 +75,9 @@ pub fn gpu_likeness(report: &Report) -> Option<Likeness> {
 /// The kind of a report's host: its CPU model and the processors in use.
 pub fn host_likeness(report: &Report) -> Likeness {
     let host = &report.environment.host;
-    let model = if host.cpu.is_empty() {
-        "unknown CPU".to_owned()
-    } else {
-        gpubench_answer::machine::processor(&host.cpu)
+    let model = match host.cpu.as_str() {
+        "" => machine::cpu_model(host).to_owned(),
+        model => machine::processor(model),
     };
     Likeness { model, details: format!("{} processors", host.threads) }
 }
@@ -87,17 +85,17 @@ pub fn host_likeness(report: &Report) -> Likeness {
 /// The name of a member: its host, and its GPU where it has one.
 pub fn member_name(report: &Report) -> String {
     let host = host_name(report);
-    match (gpu(report), gpu_says(report, "device").as_u64()) {
-        (None, _) => host.to_owned(),
-        (Some(_), None) => format!("{host} GPU"),
-        (Some(_), Some(ordinal)) => format!("{host} GPU {ordinal}"),
+    let Some(gpu) = gpu(report) else { return host.to_owned() };
+    match gpu.description["device"].as_u64() {
+        None => format!("{host} GPU"),
+        Some(ordinal) => format!("{host} GPU {ordinal}"),
     }
 }
 
 /// The address of the GPU on its bus, without what is the same on most machines: `41:00.0`.
 pub fn bus_address(report: &Report) -> Option<String> {
-    let address = gpu_says(report, "pci_bus_id").as_str()?;
-    Some(address.strip_prefix("0000:").unwrap_or(address).to_lowercase())
+    let address = gpu_fact(report, &machine::BUS_ADDRESS)?.to_string();
+    Some(address.strip_prefix("0000:").unwrap_or(&address).to_lowercase())
 }
 
 /// A GPU as a thing: what two runs of the same one have in common.
@@ -118,8 +116,8 @@ impl PartialEq for Device {
 /// neither is told.
 pub fn device(report: &Report) -> Option<Device> {
     let address = bus_address(report);
-    let key = match gpu_says(report, "uuid").as_str() {
-        Some(uuid) => vec![uuid.to_owned()],
+    let key = match gpu_fact(report, &machine::UUID) {
+        Some(uuid) => vec![uuid.to_string()],
         None => {
             let host = &report.environment.host;
             vec![host.name.clone(), host.cpu.clone(), address.clone()?]

@@ -5,10 +5,10 @@
 //! equal distances: they come in bursts, which an axis of dates would draw on top of each other.
 
 use anyhow::Result;
-use gpubench_answer::machine::processor;
 use gpubench_model::Side;
 use gpubench_model::case::{Cache, density_text};
 use gpubench_model::report::file::File;
+use gpubench_model::report::machine::processor;
 use gpubench_render::chart::panels::{
     self, Hue, MOST_PANELS, Mark, MarkKind, Panel, PanelChart, Point, axis,
 };

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use gpubench_model::case::Cell;
 use gpubench_model::report::file::load;
+use gpubench_model::report::machine;
 use gpubench_model::report::{Clock, Environment, Outcome, Report, Row};
 use gpubench_model::{Accuracy, Side};
 use jiff::Timestamp;
@@ -197,15 +198,12 @@ fn entry(report: &Report, row: &Row) -> Entry {
 /// The model of the processor: what the backend calls its device, or the host's CPU.
 fn device(report: &Report, row: &Row) -> String {
     let environment = &report.environment;
-    let states = environment.backends.iter().filter(|backend| backend.name == row.backend);
-    let named = states.flat_map(|backend| ["name", "device"].map(|key| backend.description.get(key)));
-    let named = named.flatten().find_map(|value| value.as_str());
-    match (named, row.side) {
-        (Some(name), _) => name.to_owned(),
-        (None, Side::Cpu) if !environment.host.cpu.is_empty() => environment.host.cpu.clone(),
-        (None, Side::Cpu) => "unknown CPU".into(),
-        (None, Side::Gpu) => "unknown GPU".into(),
-    }
+    let mut states = environment.backends.iter().filter(|backend| backend.name == row.backend);
+    let name = states.find_map(machine::device_name).unwrap_or(match row.side {
+        Side::Cpu => machine::cpu_model(&environment.host),
+        Side::Gpu => "unknown GPU",
+    });
+    name.to_owned()
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The words of a trend that its table, its Markdown and its charts share. Knows no format.
 
-use gpubench_answer::machine::processor;
 use gpubench_compare::Difference;
 use gpubench_model::Side;
+use gpubench_model::report::machine::processor;
 use gpubench_model::report::quantity::{factor_within, spread_text, time_text};
 use gpubench_text::count::{self, agree};
 use gpubench_text::percent;

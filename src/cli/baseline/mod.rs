@@ -16,6 +16,7 @@ use crate::compare::calibration::calibrate;
 use crate::compare::repetition::Repetition;
 use crate::compare::{Policy, Runs, compare, load};
 use crate::report::file;
+use crate::report::machine::device_name;
 use crate::report::quantity::spread_text;
 
 /// Saves, lists or shows.
@@ -100,6 +101,6 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
 /// CPU and, where there is one, GPU of a run.
 fn machine(report: &crate::report::Report) -> String {
     let environment = &report.environment;
-    let device = environment.backends.iter().find_map(|backend| backend.description.get("name")?.as_str());
+    let device = environment.backends.iter().find_map(device_name);
     [Some(environment.host.cpu.as_str()), device].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -80,7 +80,7 @@ pub fn differences(old: &Runs, new: &Runs, policy: &Policy) -> Vec<Difference> {
 
 /// What each run of a side tells of a fact.
 fn readings(fact: &Fact, side: &Runs, backends: &BTreeSet<&str>) -> Vec<Vec<Reading>> {
-    side.runs.iter().map(|run| (fact.read)(&Seen::of(&run.report, backends))).collect()
+    side.runs.iter().map(|run| fact.readings(&Seen::of(&run.report, backends))).collect()
 }
 
 /// The differences of one fact; of its items, those that differ in the same way stand in one.

@@ -6,6 +6,7 @@
 pub mod example;
 pub mod file;
 mod json;
+pub mod machine;
 pub mod quantity;
 mod row;
 mod sound;

@@ -75,6 +75,11 @@ pub fn bytes_text(bytes: u64) -> String {
     }
 }
 
+/// Bytes in GiB.
+pub fn gib(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1u32 << 30)
+}
+
 /// Three significant digits, below 10⁹ without an exponent: `1.23`, `12.3`, `123`, `1234`, `1.23e9`.
 pub fn three_digits(figure: f64) -> String {
     match figure.abs() {

@@ -1,10 +1,10 @@
 //! The words of a chart that come from the environment: machine, clocks, date, program. Knows no pixels.
 
-use gpubench_answer::machine::{device, host};
 use gpubench_answer::{SpeedUp, factor_text};
 use gpubench_model::Side;
 use gpubench_model::case::Cache;
 use gpubench_model::report::Report;
+use gpubench_model::report::machine::{device, host};
 
 /// The label of a speed-up: `12x` where the GPU is faster, `CPU 2.9x` where the CPU is, `0.97x?` where neither is.
 pub fn ratio_text(found: &SpeedUp) -> String {

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use gpubench_model::Conditions;
-use gpubench_model::report::quantity::{bytes_text, time_text, time_within};
+use gpubench_model::report::machine::{self, plain};
+use gpubench_model::report::quantity::{gib, time_text, time_within};
 use gpubench_model::report::{BackendState, Environment, Execute, Host, Report};
 
 use gpubench_text::grid::{Column, Field, Grid, escape};
@@ -12,7 +13,7 @@ use gpubench_text::grid::{Column, Field, Grid, escape};
 pub fn environment(report: &Report) -> String {
     let environment = &report.environment;
     let host = &environment.host;
-    let gib = host.memory_bytes as f64 / f64::from(1u32 << 30);
+    let gib = gib(host.memory_bytes);
     let mut facts = vec![
         ("Started", environment.started.clone()),
         ("Took", format!("{:.1} s", environment.elapsed_s)),
@@ -45,18 +46,19 @@ pub fn environment(report: &Report) -> String {
 }
 
 /// What the system sets that changes times.
+const SETTINGS: [&machine::Fact<Host>; 7] = [
+    &machine::GOVERNOR,
+    &machine::SMT,
+    &machine::NUMA,
+    &machine::CPU_QUOTA,
+    &machine::HUGE_PAGES,
+    &machine::LAST_LEVEL_CACHE,
+    &machine::LOAD,
+];
+
+/// What the system of a host sets that changes times, as far as its report says it.
 pub fn settings_of(host: &Host) -> Vec<(&'static str, String)> {
-    let switch = |on: bool| if on { "on" } else { "off" };
-    let facts = [
-        ("Frequency governor", host.governor.clone()),
-        ("Simultaneous multithreading", host.smt.map(|on| switch(on).into())),
-        ("NUMA nodes", host.numa_nodes.map(|nodes| nodes.to_string())),
-        ("CPU quota", host.cpu_quota.map(|quota| format!("{quota} processors"))),
-        ("Transparent huge pages", host.transparent_huge_pages.clone()),
-        ("Last-level caches", host.last_level_cache_bytes.map(bytes_text)),
-        ("Load when the run started", host.load_average.map(|load| format!("{load:.2}"))),
-    ];
-    facts.into_iter().filter_map(|(name, fact)| Some((name, fact?))).collect()
+    SETTINGS.iter().filter_map(|fact| Some((fact.label, fact.of(host)?.to_string()))).collect()
 }
 
 /// The device over all samples: its clock, what held it down, who else was there. Empty without such facts.
@@ -184,7 +186,6 @@ fn backend_text(backend: &BackendState) -> String {
     }
     let mut facts = vec![];
     if let Some(description) = backend.description.as_object() {
-        let plain = |value: &serde_json::Value| value.as_str().map_or(value.to_string(), String::from);
         let known = description.iter().filter(|(_, value)| !value.is_null());
         facts.extend(known.map(|(key, value)| format!("{key} {}", plain(value))));
     }

@@ -1,6 +1,7 @@
 //! The environment of a report as lists and tables: machine, backends with their libraries and ceilings, settings.
 
-use gpubench_model::report::quantity::{three_digits, time_text};
+use gpubench_model::report::machine::plain;
+use gpubench_model::report::quantity::{gib, three_digits, time_text};
 use gpubench_model::report::{BackendState, Environment, Report};
 use gpubench_model::{BusRates, Ceilings, Finding};
 
@@ -49,7 +50,7 @@ fn run(environment: &Environment) -> Vec<(Html, Html)> {
 
 fn machine(environment: &Environment) -> Vec<(&'static str, String)> {
     let host = &environment.host;
-    let gib = host.memory_bytes as f64 / f64::from(1u32 << 30);
+    let gib = gib(host.memory_bytes);
     let mut found = vec![
         ("host", host.name.clone()),
         ("system", host.os.clone()),
@@ -68,7 +69,6 @@ fn backend_block(backend: &BackendState) -> Html {
         let fix = backend.fix.as_ref().map(|fix| format!(" Next: {fix}.")).unwrap_or_default();
         return html.and(element("p").holding(format!("Not available: {reason}.{fix}")));
     }
-    let plain = |value: &serde_json::Value| value.as_str().map_or(value.to_string(), String::from);
     let description = backend.description.as_object().into_iter().flatten();
     let mut known: Vec<(String, String)> = description
         .filter(|(_, value)| !value.is_null() && !value.is_object())

@@ -16,9 +16,9 @@ mod strip;
 mod table;
 mod themes;
 
-use gpubench_answer::machine::{host, machine};
 use gpubench_model::Side;
 use gpubench_model::report::Report;
+use gpubench_model::report::machine::{host, machine};
 use gpubench_text::count::counted;
 
 use crate::chart;

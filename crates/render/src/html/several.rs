@@ -1,9 +1,9 @@
 //! Several reports on one page: who wins where, a column a report.
 
 use gpubench_answer::cost::Kind;
-use gpubench_answer::machine::machine;
 use gpubench_model::Side;
 use gpubench_model::report::Report;
+use gpubench_model::report::machine::machine;
 
 use super::answer::{KINDS, crossover_cell, speed_up_cell};
 use super::markup::{Element, Html, classed, element};

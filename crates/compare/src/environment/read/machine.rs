@@ -1,84 +1,22 @@
-//! Facts about the machine: GPU, CPU, their libraries, the operating system.
+//! Facts about the machine that are made of several readings: clocks, libraries, threads, time.
 
-use gpubench_model::report::quantity::bytes_text;
-use gpubench_model::report::{BackendState, Host};
+use gpubench_model::report::BackendState;
+use gpubench_model::report::machine::{CPU_QUOTA, MEMORY_CLOCK, SM_CLOCK_DEFAULT, SM_CLOCK_MAX};
 
-use super::{Seen, described, described_as, one, switch};
+use super::{Seen, host, one, said};
 use crate::environment::value::Reading;
-
-/// Name of the GPU.
-pub fn gpu_model(seen: &Seen) -> Vec<Reading> {
-    described_as(seen, "name")
-}
-
-/// Multiprocessors of the GPU, or of the slice of it.
-pub fn gpu_multiprocessors(seen: &Seen) -> Vec<Reading> {
-    described_as(seen, "multiprocessors")
-}
-
-/// Memory of the GPU.
-pub fn gpu_memory(seen: &Seen) -> Vec<Reading> {
-    described(seen, |description, item| {
-        let bytes = description["memory_bytes"].as_u64()?;
-        Some(Reading::figure(item, bytes as f64, &bytes_text(bytes)))
-    })
-}
-
-/// Whether the GPU is divided into instances.
-pub fn mig_mode(seen: &Seen) -> Vec<Reading> {
-    described_as(seen, "mig_mode")
-}
-
-/// Whether the GPU's memory corrects errors.
-pub fn ecc(seen: &Seen) -> Vec<Reading> {
-    described_as(seen, "ecc")
-}
-
-/// Number of the GPU.
-pub fn gpu_ordinal(seen: &Seen) -> Vec<Reading> {
-    described_as(seen, "device")
-}
-
-/// Version of the GPU's driver.
-pub fn driver(seen: &Seen) -> Vec<Reading> {
-    described_as(seen, "driver_version")
-}
-
-/// Version of CUDA that the driver speaks.
-pub fn cuda_version(seen: &Seen) -> Vec<Reading> {
-    described_as(seen, "cuda_version")
-}
-
-/// The power that the driver enforces.
-pub fn power_limit(seen: &Seen) -> Vec<Reading> {
-    described(seen, |description, item| {
-        let watts = description["power_limit_w"].as_f64()?;
-        Some(Reading::figure(item, watts, &format!("{watts} W")))
-    })
-}
 
 /// The clocks that the driver allows.
 pub fn gpu_clock_limits(seen: &Seen) -> Vec<Reading> {
-    let clocks = [
-        ("most", "sm_clock_max_mhz", 1.0),
-        ("by default", "sm_clock_default_mhz", 1.0),
-        ("memory", "memory_clock_khz", 1e-3),
-    ];
-    let clock = |(what, key, unit): (&str, &str, f64)| {
-        described(seen, |description, item| {
-            let mhz = description[key].as_f64()? * unit;
-            Some(Reading::figure(&format!("{item} {what}"), mhz, &format!("{mhz:.0} MHz")))
+    let clocks = [("most", &SM_CLOCK_MAX), ("by default", &SM_CLOCK_DEFAULT), ("memory", &MEMORY_CLOCK)];
+    let named = clocks.into_iter().flat_map(|(what, clock)| {
+        let readings = said(seen, clock).into_iter();
+        readings.map(move |reading| Reading {
+            item: format!("{} {what}", reading.item).trim_start().to_owned(),
+            ..reading
         })
-    };
-    clocks.into_iter().flat_map(clock).collect()
-}
-
-/// Whether the device is held back until all work of a sample is queued.
-pub fn gpu_timing(seen: &Seen) -> Vec<Reading> {
-    described(seen, |description, item| {
-        let holding = description["timing"]["holding"].as_bool()?;
-        Some(Reading::text(item, if holding { "device held back" } else { "device not held back" }))
-    })
+    });
+    named.collect()
 }
 
 /// Names and versions of libraries.
@@ -118,87 +56,15 @@ pub fn cpu_threads(seen: &Seen) -> Vec<Reading> {
             others.filter_map(|(name, count)| Some(format!("{name} {}", count.filter(|n| *n != threads)?)));
         let others = others.collect::<Vec<_>>().join(", ");
         let text = if others.is_empty() { threads.to_string() } else { format!("{threads} ({others})") };
-        Some(Reading::text(if seen.backends.len() == 1 { "" } else { &backend.name }, &text))
+        Some(Reading::text(seen.item(backend), &text))
     };
     seen.backends.iter().filter_map(of_backend).collect()
 }
 
-/// The vector instructions that CPU kernels were chosen for.
-pub fn simd(seen: &Seen) -> Vec<Reading> {
-    described_as(seen, "simd")
-}
-
-fn host<'a>(seen: &Seen<'a>) -> &'a Host {
-    &seen.report.environment.host
-}
-
-/// Model of the CPU.
-pub fn cpu_model(seen: &Seen) -> Vec<Reading> {
-    one(Some(host(seen).cpu.as_str()).filter(|model| !model.is_empty()))
-}
-
-/// Processors that the process may use.
-pub fn processors(seen: &Seen) -> Vec<Reading> {
-    one(Some(&host(seen).threads.to_string()))
-}
-
-/// Whether processors share cores.
-pub fn smt(seen: &Seen) -> Vec<Reading> {
-    one(host(seen).smt.map(switch))
-}
-
-/// NUMA nodes with processors.
-pub fn numa(seen: &Seen) -> Vec<Reading> {
-    one(host(seen).numa_nodes.map(|nodes| nodes.to_string()).as_deref())
-}
-
 /// Processors' worth of time that the control group allows; since layout 2 its absence means that there is no limit.
 pub fn cpu_quota(seen: &Seen) -> Vec<Reading> {
-    match host(seen).cpu_quota {
-        Some(quota) => vec![Reading::figure("", quota, &format!("{quota} processors"))],
-        None => one((seen.report.schema_version >= 2).then_some("no limit")),
+    match host(seen, &CPU_QUOTA) {
+        absent if absent.is_empty() => one((seen.report.schema_version >= 2).then_some("no limit")),
+        quota => quota,
     }
-}
-
-/// Frequency governor.
-pub fn governor(seen: &Seen) -> Vec<Reading> {
-    one(host(seen).governor.as_deref())
-}
-
-/// Bytes of the last-level caches.
-pub fn last_level_cache(seen: &Seen) -> Vec<Reading> {
-    bytes(host(seen).last_level_cache_bytes)
-}
-
-/// Main memory.
-pub fn memory(seen: &Seen) -> Vec<Reading> {
-    bytes(Some(host(seen).memory_bytes).filter(|bytes| *bytes > 0))
-}
-
-fn bytes(bytes: Option<u64>) -> Vec<Reading> {
-    bytes.map(|bytes| Reading::figure("", bytes as f64, &bytes_text(bytes))).into_iter().collect()
-}
-
-/// Name of the machine.
-pub fn host_name(seen: &Seen) -> Vec<Reading> {
-    one(Some(&host(seen).name))
-}
-
-/// The distribution, and the kernel where both are told.
-fn system<'a>(seen: &Seen<'a>) -> (&'a str, Option<&'a str>) {
-    let os = host(seen).os.as_str();
-    match os.rsplit_once(", ") {
-        Some((distribution, kernel)) if kernel.starts_with("Linux ") => (distribution, Some(kernel)),
-        _ => (os, None),
-    }
-}
-
-/// Operating system.
-pub fn os(seen: &Seen) -> Vec<Reading> {
-    one(Some(system(seen).0))
-}
-
-/// Kernel.
-pub fn kernel(seen: &Seen) -> Vec<Reading> {
-    one(system(seen).1)
 }

@@ -5,8 +5,9 @@ pub mod run;
 
 use std::collections::BTreeSet;
 
-use gpubench_model::report::{BackendState, Report};
-use serde_json::Value;
+use gpubench_model::report::machine::{Fact, Value};
+use gpubench_model::report::{BackendState, Host, Report};
+use serde_json::Value as Json;
 
 use super::value::Reading;
 
@@ -23,6 +24,11 @@ impl<'a> Seen<'a> {
         let backends = backends.iter().filter(|backend| names.contains(backend.name.as_str())).collect();
         Seen { report, backends }
     }
+
+    /// The item under which a fact of a backend is listed: its name where there are several.
+    fn item<'b>(&self, backend: &'b BackendState) -> &'b str {
+        if self.backends.len() == 1 { "" } else { &backend.name }
+    }
 }
 
 /// One value that is a text.
@@ -30,30 +36,24 @@ fn one(text: Option<&str>) -> Vec<Reading> {
     text.map(|text| Reading::text("", text)).into_iter().collect()
 }
 
-fn switch(on: bool) -> &'static str {
-    if on { "on" } else { "off" }
-}
-
 /// A JSON value in words: texts without quotes. `None` of null.
-fn words(value: &Value) -> Option<String> {
-    match value {
-        Value::Null => None,
-        Value::String(text) => Some(text.clone()),
-        Value::Bool(on) => Some(switch(*on).into()),
-        other => Some(other.to_string()),
-    }
+fn words(value: &Json) -> Option<String> {
+    Value::said(value).map(|value| value.to_string())
 }
 
-/// A reading from each backend's description, under the backend's name where there are several.
-fn described(seen: &Seen, read: impl Fn(&Value, &str) -> Option<Reading>) -> Vec<Reading> {
-    let item = |backend: &'_ BackendState| match seen.backends.len() {
-        1 => String::new(),
-        _ => backend.name.clone(),
-    };
-    seen.backends.iter().filter_map(|backend| read(&backend.description, &item(backend))).collect()
+fn reading(item: &str, value: &Value) -> Reading {
+    let text = value.to_string();
+    value.figure().map_or_else(|| Reading::text(item, &text), |figure| Reading::figure(item, figure, &text))
 }
 
-/// What every backend says under `key`, in words.
-fn described_as(seen: &Seen, key: &str) -> Vec<Reading> {
-    described(seen, |description, item| Some(Reading::text(item, &words(&description[key])?)))
+/// A fact of the host.
+pub fn host(seen: &Seen, fact: &Fact<Host>) -> Vec<Reading> {
+    fact.of(&seen.report.environment.host).iter().map(|value| reading("", value)).collect()
+}
+
+/// A fact as each backend says it, under the backend's name where there are several.
+pub fn said(seen: &Seen, fact: &Fact<Json>) -> Vec<Reading> {
+    let of_backend =
+        |backend: &&BackendState| Some(reading(seen.item(backend), &fact.of(&backend.description)?));
+    seen.backends.iter().filter_map(of_backend).collect()
 }

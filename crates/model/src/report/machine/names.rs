@@ -1,8 +1,9 @@
-//! What each side ran on, in words. Knows the environment of a report, no figure.
+//! What the host and the devices of a report are called.
 
-use gpubench_model::Side;
-use gpubench_model::report::Report;
 use gpubench_text::count::counted;
+
+use crate::Side;
+use crate::report::{BackendState, Host, Report};
 
 /// What a side ran on: the device that the first of its backends names, or the host's processor with the threads in
 /// use; `None` when no row stands on that side.
@@ -15,23 +16,34 @@ pub fn machine(report: &Report, side: Side) -> Option<String> {
     }
 }
 
-/// The device of a side, as the first of its backends that names one describes itself: a text under `name` or
-/// `device`. A backend that runs on the host's processor names none.
+/// The device of a side: that of the first of its backends that names one.
 pub fn device(report: &Report, side: Side) -> Option<&str> {
-    let stands = |name: &str| report.rows.iter().any(|row| row.side == side && row.backend == name);
-    let backends = report.environment.backends.iter().filter(|backend| stands(&backend.name));
-    backends
-        .flat_map(|backend| ["name", "device"].map(|key| backend.description.get(key)))
-        .find_map(|value| value?.as_str())
+    let has_rows = |name: &str| report.rows.iter().any(|row| row.side == side && row.backend == name);
+    let mut backends = report.environment.backends.iter().filter(|backend| has_rows(&backend.name));
+    backends.find_map(device_name)
+}
+
+/// The device that a backend names: a text under `name` or `device` of its description. A backend that runs on the
+/// host's processor names none.
+pub fn device_name(backend: &BackendState) -> Option<&str> {
+    ["name", "device"].iter().find_map(|key| backend.description.get(key)?.as_str())
 }
 
 /// The host's processor and the threads in use.
 pub fn host(report: &Report) -> String {
-    let environment = &report.environment;
-    let told = environment.backends.iter().filter(|backend| backend.name == "cpu");
-    let threads = told.filter_map(|backend| backend.description.get("threads")?.as_u64()).next();
-    let threads = threads.unwrap_or(environment.host.threads);
-    format!("{}, {}", processor(&environment.host.cpu), counted(threads, "thread"))
+    let host = &report.environment.host;
+    format!("{}, {}", processor(&host.cpu), counted(threads(report).unwrap_or(host.threads), "thread"))
+}
+
+/// The threads of the CPU backend; `None` where it does not say how many.
+pub fn threads(report: &Report) -> Option<u64> {
+    let mut backends = report.environment.backends.iter().filter(|backend| backend.name == "cpu");
+    backends.find_map(|backend| backend.description.get("threads")?.as_u64())
+}
+
+/// The model of the host's CPU as its system calls it.
+pub fn cpu_model(host: &Host) -> &str {
+    if host.cpu.is_empty() { "unknown CPU" } else { &host.cpu }
 }
 
 /// A CPU model without the marks and words that say nothing.
@@ -45,7 +57,7 @@ pub fn processor(model: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example;
+    use crate::report::example;
 
     #[test]
     fn each_side_is_called_by_its_device_or_its_processor() {

@@ -1,0 +1,9 @@
+//! What a report says of the machine: a table of facts, and the names of its host and devices.
+
+mod facts;
+mod names;
+mod value;
+
+pub use facts::*;
+pub use names::{cpu_model, device, device_name, host, machine, processor, threads};
+pub use value::{Value, plain};
