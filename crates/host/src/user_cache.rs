@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use gpubench_text::file;
+
 /// The folder `gpubench/NAME` in the user's cache folder (`XDG_CACHE_HOME`, else `.cache` in the home folder).
 ///
 /// `None` when the environment variable `switch` is `off` or there is no home; `variable` reads the environment.
@@ -14,18 +16,14 @@ pub fn folder(name: &str, switch: &str, variable: &dyn Fn(&str) -> Option<OsStri
     base.filter(|_| !off).map(|base| base.join("gpubench").join(name))
 }
 
-/// Writes a file whole or not at all, into a folder that is made for the user alone where it is missing. Of two
-/// processes that write the same file at once, the last one wins.
+/// Writes a file whole or not at all, into a folder that is made for the user alone where it is missing.
 ///
 /// # Errors
 /// The folder cannot be made or written.
 pub fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let temporary = folder.join(format!("{name}.{}", std::process::id()));
-    let written =
-        std::fs::write(&temporary, bytes).and_then(|()| std::fs::rename(&temporary, folder.join(name)));
-    written.inspect_err(|_| drop(std::fs::remove_file(&temporary)))
+    file::write_whole(&folder.join(name), bytes)
 }
 
 /// Size and time of change of a file, which stand in for its content in a key; empty where there is none.
@@ -56,15 +54,13 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_take_its_place_leaves_nothing_behind() {
+    fn a_missing_folder_is_made_for_the_user_alone() {
+        use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let inner = folder.path().join("a/b");
         write(&inner, "file", b"one").unwrap();
-        write(&inner, "file", b"two").unwrap();
-        assert_eq!(std::fs::read(inner.join("file")).unwrap(), b"two");
-        std::fs::create_dir(inner.join("taken")).unwrap();
-        assert!(write(&inner, "taken", b"three").is_err());
-        assert_eq!(std::fs::read_dir(&inner).unwrap().count(), 2);
+        assert_eq!(std::fs::read(inner.join("file")).unwrap(), b"one");
+        assert_eq!(std::fs::metadata(&inner).unwrap().permissions().mode() & 0o777, 0o700);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 pub mod count;
 pub mod csv;
 pub mod duration;
+pub mod file;
 pub mod glob;
 pub mod grid;
 pub mod pattern;

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail, ensure};
+use gpubench_text::file::Partial;
 use serde::{Deserialize, Serialize};
 
 use super::json::Layout;
@@ -84,17 +85,12 @@ pub fn to_json(value: &impl Serialize) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes a file beside `path` and renames it, so that a reader sees the old content or the new, never a part.
+/// Writes a file whole or not at all, so that a reader sees the old content or the new, never a part.
 ///
 /// # Errors
 /// The folder is missing or not writable, or the disk is full; one line that names the file.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let partial = partial_path(path)?;
-    let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
-    written.map_err(|error| {
-        discard(&[partial]);
-        unwritten(path, &error)
-    })
+    finish(path, partial(path, bytes)?)
 }
 
 /// A file made from a report, not yet on disk.
@@ -121,22 +117,9 @@ pub fn save_all(folder: &Path, files: &[File], force: bool) -> anyhow::Result<Ve
         bail!("cannot write {}: it is a folder; choose another folder with --out", taken.display());
     }
     // All content is on disk under other names before any file appears.
-    let mut partials: Vec<PathBuf> = vec![];
-    let saved = paths
-        .iter()
-        .zip(files)
-        .try_for_each(|(path, file)| {
-            let partial = partial_path(path)?;
-            partials.push(partial.clone());
-            fs::write(&partial, &file.bytes).map_err(|error| unwritten(path, &error))
-        })
-        .and_then(|()| {
-            let mut pairs = partials.iter().zip(&paths);
-            pairs.try_for_each(|(partial, path)| {
-                fs::rename(partial, path).map_err(|error| unwritten(path, &error))
-            })
-        });
-    saved.inspect_err(|_| discard(&partials))?;
+    let partials = paths.iter().zip(files).map(|(path, file)| partial(path, &file.bytes));
+    let partials: Vec<Partial> = partials.collect::<anyhow::Result<_>>()?;
+    paths.iter().zip(partials).try_for_each(|(path, partial)| finish(path, partial))?;
     Ok(paths)
 }
 
@@ -158,20 +141,13 @@ pub fn save_all_in_new(folder: &Path, files: &[File], force: bool) -> anyhow::Re
         })
 }
 
-/// Removes what is left of a failed attempt; the error that made it fail is the one to tell.
-fn discard(partials: &[PathBuf]) {
-    for partial in partials {
-        let _ = fs::remove_file(partial);
-    }
+fn partial(path: &Path, bytes: &[u8]) -> anyhow::Result<Partial> {
+    ensure!(path.file_name().is_some(), "{} names no file", path.display());
+    Partial::write(path, bytes).map_err(|error| unwritten(path, &error))
 }
 
-/// The hidden file beside `path` that takes its content until it is whole.
-fn partial_path(path: &Path) -> anyhow::Result<PathBuf> {
-    let name = path.file_name().ok_or_else(|| anyhow!("{} names no file", path.display()))?;
-    let mut partial = std::ffi::OsString::from(".");
-    partial.push(name);
-    partial.push(format!(".{}.part", std::process::id()));
-    Ok(path.with_file_name(partial))
+fn finish(path: &Path, partial: Partial) -> anyhow::Result<()> {
+    partial.finish().map_err(|error| unwritten(path, &error))
 }
 
 fn unwritten(path: &Path, error: &std::io::Error) -> anyhow::Error {
