@@ -56,8 +56,8 @@ impl Inventory {
                 .iter()
                 .map(|op| OpEntry {
                     name: op.name(),
-                    summary: op.summary(),
-                    default_sizes: op.default_sizes(),
+                    summary: op.about().summary,
+                    default_sizes: op.about().sizes,
                     default_density: op.default_density(),
                 })
                 .collect(),

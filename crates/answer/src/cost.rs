@@ -99,7 +99,7 @@ pub fn estimate(row: &Row, kind: Kind) -> Option<Estimate> {
 
 /// Whether the executions of a row's op have the copies in them.
 fn copies_itself(row: &Row) -> bool {
-    op::find(&row.case.op).is_some_and(|op| op.copies_itself())
+    op::find(&row.case.op).is_some_and(|op| op.about().copies_itself)
 }
 
 /// How far a time known by a single sample may be from the truth, as a factor. Nothing shows it: this is an assumption.

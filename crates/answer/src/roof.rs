@@ -82,7 +82,8 @@ const TOLERANCE_HOST: f64 = 2.5;
 /// takes longer at this machine's measured peaks. What is written may stay in a cache, and so is not counted.
 pub fn impossible(ceilings: &Ceilings, row: &Row) -> Option<String> {
     let execute = row.execute.as_ref().filter(|_| row.cache == Cache::Cold)?;
-    let op = op::find(&row.case.op).filter(|op| matches!(op.limit(), Limit::Read | Limit::ReadAndWrite))?;
+    let op =
+        op::find(&row.case.op).filter(|op| matches!(op.about().limit, Limit::Read | Limit::ReadAndWrite))?;
     let rate = [ceilings.read, ceilings.copy, ceilings.triad].into_iter().flatten().reduce(f64::max);
     let reading = rate.map(|rate| (op.read_bytes(&row.case) / rate, "reading its operands"));
     let arithmetic = peak(ceilings, row).map(|rate| (row.work.flop / rate, "its arithmetic"));
@@ -119,7 +120,7 @@ fn least(ceilings: &Ceilings, row: &Row) -> Option<(f64, Roof)> {
     if row.accuracy == Accuracy::Emulated {
         return None;
     }
-    let limit = op::find(&row.case.op).map_or(Limit::ReadAndWrite, |op| op.limit());
+    let limit = op::find(&row.case.op).map_or(Limit::ReadAndWrite, |op| op.about().limit);
     let roofs = match limit {
         Limit::Latency => return None,
         Limit::Bus => {

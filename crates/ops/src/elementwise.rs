@@ -7,22 +7,18 @@ use rayon::prelude::*;
 
 use super::judge::{self, relative, worst};
 use super::volume::{dense_bytes, element, side};
-use super::{Checked, Op, Rounding, Work, uniform_square};
+use super::{About, Checked, Given, Op, Work, uniform_square};
 
 /// `y = a b + sin(a) + cos(b)`.
 pub struct Elementwise;
 
 impl Op for Elementwise {
-    fn name(&self) -> &'static str {
-        "elementwise"
-    }
-
-    fn summary(&self) -> &'static str {
-        "y = a*b + sin(a) + cos(b), element by element"
-    }
-
-    fn default_sizes(&self) -> &'static [u64] {
-        &[100, 500, 1000, 5000, 10000]
+    fn about(&self) -> About {
+        About::new(
+            "elementwise",
+            "y = a*b + sin(a) + cos(b), element by element",
+            &[100, 500, 1000, 5000, 10000],
+        )
     }
 
     /// Five operations an element: a product, two sums, and a sine and a cosine counted as one each.
@@ -45,23 +41,13 @@ impl Op for Elementwise {
 
     /// The largest error of an element relative to `|a b| + |sin a| + |cos b|`; at most 8 unit roundoffs,
     /// room for five roundings and for sines good to a few units in the last place.
-    fn check(
-        &self,
-        case: &Case,
-        inputs: &[Operand],
-        answer: &[Operand],
-        rounding: Rounding,
-    ) -> Result<Checked, CellError> {
-        for_dtype!(case.dtype, check(case, inputs, answer, rounding))
+    fn judge(&self, given: &Given) -> Result<Checked, CellError> {
+        for_dtype!(given.case.dtype, check(given))
     }
 }
 
-fn check<T: Real>(
-    case: &Case,
-    inputs: &[Operand],
-    answer: &[Operand],
-    rounding: Rounding,
-) -> Result<Checked, CellError> {
+fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
+    let Given { case, inputs, answer, rounding } = *given;
     let shape = (case.side(), case.side());
     let a = judge::dense::<T>(inputs, 0, "a", shape)?;
     let b = judge::dense::<T>(inputs, 1, "b", shape)?;

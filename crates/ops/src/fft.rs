@@ -8,22 +8,18 @@ use rustfft::num_complex::Complex;
 
 use super::judge::{self, relative, worst};
 use super::volume::{dense_bytes, element, side};
-use super::{Checked, Op, Rounding, Work, uniform_square};
+use super::{About, Checked, Given, Op, Work, uniform_square};
 
 /// `F = DFT(a)` over both axes, unnormalised, all `n` by `n` outputs.
 pub struct Fft;
 
 impl Op for Fft {
-    fn name(&self) -> &'static str {
-        "fft"
-    }
-
-    fn summary(&self) -> &'static str {
-        "2-D Fourier transform of a real matrix, full complex spectrum"
-    }
-
-    fn default_sizes(&self) -> &'static [u64] {
-        &[100, 500, 512, 1024, 2048]
+    fn about(&self) -> About {
+        About::new(
+            "fft",
+            "2-D Fourier transform of a real matrix, full complex spectrum",
+            &[100, 500, 512, 1024, 2048],
+        )
     }
 
     /// `2.5 m log2 m` for `m = n^2` real inputs, benchFFT's count.
@@ -49,23 +45,13 @@ impl Op for Fft {
     /// row 0, and carry their rounding (which a transform of the rows spreads over all rows).
     ///
     /// All transforms of the judge are direct sums. Rounding grows with `log2 n`.
-    fn check(
-        &self,
-        case: &Case,
-        inputs: &[Operand],
-        answer: &[Operand],
-        rounding: Rounding,
-    ) -> Result<Checked, CellError> {
-        for_dtype!(case.dtype, check(case, inputs, answer, rounding))
+    fn judge(&self, given: &Given) -> Result<Checked, CellError> {
+        for_dtype!(given.case.dtype, check(given))
     }
 }
 
-fn check<T: Real>(
-    case: &Case,
-    inputs: &[Operand],
-    answer: &[Operand],
-    rounding: Rounding,
-) -> Result<Checked, CellError> {
+fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
+    let Given { case, inputs, answer, rounding } = *given;
     let n = case.side();
     let a = judge::dense::<T>(inputs, 0, "a", (n, n))?;
     let f = judge::complex::<T>(answer, 0, "F", (n, n))?;
@@ -136,6 +122,7 @@ fn interior_error<T: Real>(seed: u64, a: &[T], f: &[Complex<T>], n: usize, scale
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Rounding;
     use gpubench_model::case::DType;
     use gpubench_model::data::Dense;
     use rustfft::FftPlanner;

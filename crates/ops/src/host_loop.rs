@@ -5,22 +5,14 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::sin::Sin;
-use super::{Checked, Op, Rounding, Work};
+use super::{About, Checked, Given, Op, Work};
 
 /// `y = sin(a)`, in all as [`Sin`]; what differs is who runs the loop.
 pub struct HostLoop;
 
 impl Op for HostLoop {
-    fn name(&self) -> &'static str {
-        "host-loop"
-    }
-
-    fn summary(&self) -> &'static str {
-        "y = sin(a), one launch an element or one for all"
-    }
-
-    fn default_sizes(&self) -> &'static [u64] {
-        &[10, 32, 100]
+    fn about(&self) -> About {
+        About::new("host-loop", "y = sin(a), one launch an element or one for all", &[10, 32, 100])
     }
 
     fn work(&self, case: &Case) -> Work {
@@ -35,13 +27,7 @@ impl Op for HostLoop {
         Sin.inputs(case)
     }
 
-    fn check(
-        &self,
-        case: &Case,
-        inputs: &[Operand],
-        answer: &[Operand],
-        rounding: Rounding,
-    ) -> Result<Checked, CellError> {
-        Sin.check(case, inputs, answer, rounding)
+    fn judge(&self, given: &Given) -> Result<Checked, CellError> {
+        Sin.judge(given)
     }
 }

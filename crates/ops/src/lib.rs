@@ -63,41 +63,65 @@ pub struct Decisive {
     pub value: f64,
 }
 
+/// What an op is, apart from what it computes.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// The word used everywhere: plain lower-case ASCII, with hyphens where it is made of several.
+    pub name: &'static str,
+    /// What it computes, in one line.
+    pub summary: &'static str,
+    /// Sizes a sweep uses when none are named.
+    pub sizes: &'static [u64],
+    /// Share of stored entries when none is named; `None` for ops on dense operands.
+    pub density: Option<f64>,
+    /// What limits it.
+    pub limit: Limit,
+    /// Whether executions copy between host and device themselves, so that no copy is to be added to their time.
+    pub copies_itself: bool,
+    /// Whether the question is which *side* is faster. If not, its variants show what something costs, and tables
+    /// list them all.
+    pub compares_sides: bool,
+}
+
+impl About {
+    /// An op on dense operands that is limited by arithmetic or by memory and asks which side is faster.
+    const fn new(name: &'static str, summary: &'static str, sizes: &'static [u64]) -> About {
+        let limit = Limit::ReadAndWrite;
+        About { name, summary, sizes, density: None, limit, copies_itself: false, compares_sides: true }
+    }
+}
+
+/// An answer with what it is to be judged by.
+#[derive(Clone, Copy)]
+pub struct Given<'a> {
+    /// The case.
+    pub case: &'a Case,
+    /// Its operands.
+    pub inputs: &'a [Operand],
+    /// The answer.
+    pub answer: &'a [Operand],
+    /// The rounding of the arithmetic that made it.
+    pub rounding: Rounding,
+}
+
 /// One op. All matrices are square, `n` by `n`, row-major, uniform in [0, 1) unless the op says otherwise; for an op
 /// without operands `n` is a count.
 pub trait Op: Sync {
+    /// What it is called, on which sizes and what limits it.
+    fn about(&self) -> About;
+
     /// The word used everywhere: plain lower-case ASCII, with hyphens where it is made of several.
-    fn name(&self) -> &'static str;
-
-    /// What it computes, in one line.
-    fn summary(&self) -> &'static str;
-
-    /// Sizes a sweep uses when none are named.
-    fn default_sizes(&self) -> &'static [u64];
+    fn name(&self) -> &'static str {
+        self.about().name
+    }
 
     /// Share of stored entries when none is named; `None` for ops on dense operands.
     fn default_density(&self) -> Option<f64> {
-        None
+        self.about().density
     }
 
     /// Work of one execution.
     fn work(&self, case: &Case) -> Work;
-
-    /// What limits it.
-    fn limit(&self) -> Limit {
-        Limit::ReadAndWrite
-    }
-
-    /// Whether executions copy between host and device themselves, so that no copy is to be added to their time.
-    fn copies_itself(&self) -> bool {
-        false
-    }
-
-    /// Whether the question is which *side* is faster. If not, its variants show what something costs, and tables
-    /// list them all.
-    fn compares_sides(&self) -> bool {
-        true
-    }
 
     /// Bytes of the operands and the answer together, computed without overflow for any `n`.
     fn footprint(&self, case: &Case) -> u128;
@@ -134,13 +158,18 @@ pub trait Op: Sync {
     /// Judges an answer in float64: the error found and its bound for arithmetic of the given rounding.
     ///
     /// At most O(n^2) work for ops of O(n^3). An answer of the wrong shape or type is an `Err`.
+    fn judge(&self, given: &Given) -> Result<Checked, CellError>;
+
+    /// Judges the answer to a case on its operands, as [`Op::judge`] does.
     fn check(
         &self,
         case: &Case,
         inputs: &[Operand],
         answer: &[Operand],
         rounding: Rounding,
-    ) -> Result<Checked, CellError>;
+    ) -> Result<Checked, CellError> {
+        self.judge(&Given { case, inputs, answer, rounding })
+    }
 }
 
 /// Every op, in the order reports use.

@@ -7,22 +7,14 @@ use rayon::prelude::*;
 
 use super::judge::{self, JUDGE_ROUNDOFF, relative, worst};
 use super::volume::{dense_bytes, element, side};
-use super::{Checked, Op, Rounding, Work, uniform_square};
+use super::{About, Checked, Given, Op, Work, uniform_square};
 
 /// `C = A B`.
 pub struct Matmul;
 
 impl Op for Matmul {
-    fn name(&self) -> &'static str {
-        "matmul"
-    }
-
-    fn summary(&self) -> &'static str {
-        "dense matrix product C = A B"
-    }
-
-    fn default_sizes(&self) -> &'static [u64] {
-        &[100, 500, 1000, 5000, 10000]
+    fn about(&self) -> About {
+        About::new("matmul", "dense matrix product C = A B", &[100, 500, 1000, 5000, 10000])
     }
 
     /// `2 n^3`: a multiplication and an addition for each term.
@@ -56,23 +48,13 @@ impl Op for Matmul {
     /// one: the bounds are about six times as much, for the largest of many. Measured, with one running sum for each
     /// entry up to `n = 10000`: `0.26 sqrt(n)`, and 0.2 to 0.7 for the sums. Operands rounded to 11 bits move the sums by
     /// about `3400 / sqrt(n)` float32 roundoffs.
-    fn check(
-        &self,
-        case: &Case,
-        inputs: &[Operand],
-        answer: &[Operand],
-        rounding: Rounding,
-    ) -> Result<Checked, CellError> {
-        for_dtype!(case.dtype, check(case, inputs, answer, rounding))
+    fn judge(&self, given: &Given) -> Result<Checked, CellError> {
+        for_dtype!(given.case.dtype, check(given))
     }
 }
 
-fn check<T: Real>(
-    case: &Case,
-    inputs: &[Operand],
-    answer: &[Operand],
-    rounding: Rounding,
-) -> Result<Checked, CellError> {
+fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
+    let Given { case, inputs, answer, rounding } = *given;
     let n = case.side();
     let a = judge::dense::<T>(inputs, 0, "A", (n, n))?;
     let b = judge::dense::<T>(inputs, 1, "B", (n, n))?;

@@ -5,7 +5,7 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::judge;
-use super::{Checked, Limit, Op, Rounding, Work};
+use super::{About, Checked, Given, Limit, Op, Work};
 
 /// `n` of something that does nothing by itself: launches of an empty kernel, contexts, compilations.
 pub struct Overhead;
@@ -14,29 +14,17 @@ pub struct Overhead;
 const COUNT: u128 = 8;
 
 impl Op for Overhead {
-    fn name(&self) -> &'static str {
-        "overhead"
-    }
-
-    fn summary(&self) -> &'static str {
-        "N empty launches, contexts, compilations, one after another"
-    }
-
-    fn default_sizes(&self) -> &'static [u64] {
-        &[1]
+    fn about(&self) -> About {
+        About {
+            limit: Limit::Latency,
+            compares_sides: false,
+            ..About::new("overhead", "N empty launches, contexts, compilations, one after another", &[1])
+        }
     }
 
     /// None: that is the point.
     fn work(&self, _case: &Case) -> Work {
         Work { flop: 0.0, bytes: 0.0 }
-    }
-
-    fn limit(&self) -> Limit {
-        Limit::Latency
-    }
-
-    fn compares_sides(&self) -> bool {
-        false
     }
 
     fn read_bytes(&self, _case: &Case) -> f64 {
@@ -52,14 +40,8 @@ impl Op for Overhead {
     }
 
     /// By how much the number of things done misses `n`; not at all.
-    fn check(
-        &self,
-        case: &Case,
-        _inputs: &[Operand],
-        answer: &[Operand],
-        _rounding: Rounding,
-    ) -> Result<Checked, CellError> {
-        let done = judge::dense::<f64>(answer, 0, "the count", (1, 1))?;
-        Ok(Checked::new((done[0] - case.n as f64).abs(), 0.0))
+    fn judge(&self, given: &Given) -> Result<Checked, CellError> {
+        let done = judge::dense::<f64>(given.answer, 0, "the count", (1, 1))?;
+        Ok(Checked::new((done[0] - given.case.n as f64).abs(), 0.0))
     }
 }

@@ -6,22 +6,21 @@ use gpubench_model::error::CellError;
 
 use super::judge::{self, relative};
 use super::volume::{dense_bytes, element, side};
-use super::{Checked, Limit, Op, Rounding, Work, uniform_square};
+use super::{About, Checked, Given, Limit, Op, Work, uniform_square};
 
 /// Sum, mean and population standard deviation of all elements.
 pub struct Reduction;
 
 impl Op for Reduction {
-    fn name(&self) -> &'static str {
-        "reduction"
-    }
-
-    fn summary(&self) -> &'static str {
-        "sum, mean and population standard deviation of a matrix"
-    }
-
-    fn default_sizes(&self) -> &'static [u64] {
-        &[100, 500, 1000, 5000, 10000]
+    fn about(&self) -> About {
+        About {
+            limit: Limit::Read,
+            ..About::new(
+                "reduction",
+                "sum, mean and population standard deviation of a matrix",
+                &[100, 500, 1000, 5000, 10000],
+            )
+        }
     }
 
     /// Four operations an element: an addition for the sum, and a subtraction, a square and an addition
@@ -29,10 +28,6 @@ impl Op for Reduction {
     fn work(&self, case: &Case) -> Work {
         let n = side(case);
         Work { flop: 4.0 * n * n, bytes: n * n * element(case.dtype) + 24.0 }
-    }
-
-    fn limit(&self) -> Limit {
-        Limit::Read
     }
 
     fn footprint(&self, case: &Case) -> u128 {
@@ -52,23 +47,13 @@ impl Op for Reduction {
     ///
     /// Operands rounded to fewer bits change the sum by about 3500 / n float32 roundoffs (11 bits), at random: an
     /// answer in float32 hides that for `n` above a few hundred, since right answers in float32 are as far from the truth.
-    fn check(
-        &self,
-        case: &Case,
-        inputs: &[Operand],
-        answer: &[Operand],
-        rounding: Rounding,
-    ) -> Result<Checked, CellError> {
-        for_dtype!(case.dtype, check(case, inputs, answer, rounding))
+    fn judge(&self, given: &Given) -> Result<Checked, CellError> {
+        for_dtype!(given.case.dtype, check(given))
     }
 }
 
-fn check<T: Real>(
-    case: &Case,
-    inputs: &[Operand],
-    answer: &[Operand],
-    rounding: Rounding,
-) -> Result<Checked, CellError> {
+fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
+    let Given { case, inputs, answer, rounding } = *given;
     let n = case.side();
     let a = judge::dense::<T>(inputs, 0, "a", (n, n))?;
     let found = judge::dense::<f64>(answer, 0, "[sum, mean, std]", (3, 1))?;

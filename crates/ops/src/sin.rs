@@ -6,22 +6,14 @@ use gpubench_model::error::CellError;
 
 use super::judge::sines;
 use super::volume::{dense_bytes, element, side};
-use super::{Checked, Op, Rounding, Work, uniform_square};
+use super::{About, Checked, Given, Op, Work, uniform_square};
 
 /// `y = sin(a)`.
 pub struct Sin;
 
 impl Op for Sin {
-    fn name(&self) -> &'static str {
-        "sin"
-    }
-
-    fn summary(&self) -> &'static str {
-        "y = sin(a), element by element"
-    }
-
-    fn default_sizes(&self) -> &'static [u64] {
-        &[100, 500, 1000, 5000, 10000]
+    fn about(&self) -> About {
+        About::new("sin", "y = sin(a), element by element", &[100, 500, 1000, 5000, 10000])
     }
 
     /// One operation an element.
@@ -39,13 +31,7 @@ impl Op for Sin {
     }
 
     /// The largest relative error of an element; at most 8 unit roundoffs, four units in the last place.
-    fn check(
-        &self,
-        case: &Case,
-        inputs: &[Operand],
-        answer: &[Operand],
-        rounding: Rounding,
-    ) -> Result<Checked, CellError> {
-        for_dtype!(case.dtype, sines(case, inputs, answer, rounding, 1))
+    fn judge(&self, given: &Given) -> Result<Checked, CellError> {
+        for_dtype!(given.case.dtype, sines(given, 1))
     }
 }

@@ -10,32 +10,27 @@ use rayon::prelude::*;
 
 use super::judge::{self, relative, worst};
 use super::volume::{dense_bytes, element, side};
-use super::{Checked, Limit, Op, Rounding, Work, uniform_column};
+use super::{About, Checked, Given, Limit, Op, Work, uniform_column};
 
 /// `A x = b` with A symmetric positive definite.
 pub struct Solve;
 
 impl Op for Solve {
-    fn name(&self) -> &'static str {
-        "solve"
-    }
-
-    fn summary(&self) -> &'static str {
-        "solution of A x = b, A symmetric positive definite"
-    }
-
-    fn default_sizes(&self) -> &'static [u64] {
-        &[100, 500, 512, 1024, 2048]
+    fn about(&self) -> About {
+        About {
+            limit: Limit::Read,
+            ..About::new(
+                "solve",
+                "solution of A x = b, A symmetric positive definite",
+                &[100, 500, 512, 1024, 2048],
+            )
+        }
     }
 
     /// Cholesky's count, `n^3 / 3` for the factor and `2 n^2` for the two triangular solves.
     fn work(&self, case: &Case) -> Work {
         let n = side(case);
         Work { flop: n * n * n / 3.0 + 2.0 * n * n, bytes: (n * n + 2.0 * n) * element(case.dtype) }
-    }
-
-    fn limit(&self) -> Limit {
-        Limit::Read
     }
 
     fn read_bytes(&self, case: &Case) -> f64 {
@@ -66,14 +61,8 @@ impl Op for Solve {
     ///
     /// Even the plainest factorisation stays below one unit roundoff at every size tried, so the bound is a
     /// constant; the usual one, HPL's `16 n` unit roundoffs, would hide a wrong entry of x.
-    fn check(
-        &self,
-        case: &Case,
-        inputs: &[Operand],
-        answer: &[Operand],
-        rounding: Rounding,
-    ) -> Result<Checked, CellError> {
-        for_dtype!(case.dtype, check(case, inputs, answer, rounding))
+    fn judge(&self, given: &Given) -> Result<Checked, CellError> {
+        for_dtype!(given.case.dtype, check(given))
     }
 }
 
@@ -115,12 +104,8 @@ fn inputs<T: Real>(case: &Case) -> Vec<Operand> {
     vec![Operand::dense(n, n, a), uniform_column(case, 1)]
 }
 
-fn check<T: Real>(
-    case: &Case,
-    inputs: &[Operand],
-    answer: &[Operand],
-    rounding: Rounding,
-) -> Result<Checked, CellError> {
+fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
+    let Given { case, inputs, answer, rounding } = *given;
     let n = case.side();
     let a = judge::dense::<T>(inputs, 0, "A", (n, n))?;
     let b = judge::dense::<T>(inputs, 1, "b", (n, 1))?;

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::judge::{self, JUDGE_ROUNDOFF, relative, worst};
 use super::volume::{csr_bytes, density, side, stored};
-use super::{Checked, Decisive, Op, Rounding, Work, sparse_square};
+use super::{About, Checked, Decisive, Given, Op, Work, sparse_square};
 
 /// `C = A B` in CSR form.
 pub struct Spgemm;
@@ -20,20 +20,15 @@ fn stored_in_product(case: &Case) -> f64 {
 }
 
 impl Op for Spgemm {
-    fn name(&self) -> &'static str {
-        "spgemm"
-    }
-
-    fn summary(&self) -> &'static str {
-        "sparse matrix product C = A B, all in CSR form"
-    }
-
-    fn default_sizes(&self) -> &'static [u64] {
-        &[100, 500, 512, 1024, 2048]
-    }
-
-    fn default_density(&self) -> Option<f64> {
-        Some(0.01)
+    fn about(&self) -> About {
+        About {
+            density: Some(0.01),
+            ..About::new(
+                "spgemm",
+                "sparse matrix product C = A B, all in CSR form",
+                &[100, 500, 512, 1024, 2048],
+            )
+        }
     }
 
     /// A multiplication and an addition for each expected product, `2 n^3 density^2`; the bytes of both
@@ -69,23 +64,13 @@ impl Op for Spgemm {
     ///
     /// An entry sums at most as many products as the fullest row of A holds; the judge's own sums are as
     /// long as the fullest row of A, B or C.
-    fn check(
-        &self,
-        case: &Case,
-        inputs: &[Operand],
-        answer: &[Operand],
-        rounding: Rounding,
-    ) -> Result<Checked, CellError> {
-        for_dtype!(case.dtype, check(case, inputs, answer, rounding))
+    fn judge(&self, given: &Given) -> Result<Checked, CellError> {
+        for_dtype!(given.case.dtype, check(given))
     }
 }
 
-fn check<T: Real>(
-    case: &Case,
-    inputs: &[Operand],
-    answer: &[Operand],
-    rounding: Rounding,
-) -> Result<Checked, CellError> {
+fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
+    let Given { case, inputs, answer, rounding } = *given;
     let n = case.side();
     let (a, a_values) = judge::csr::<T>(inputs, 0, "A", n)?;
     let (b, b_values) = judge::csr::<T>(inputs, 1, "B", n)?;

@@ -7,36 +7,28 @@ use rayon::prelude::*;
 
 use super::judge::{self, relative, worst};
 use super::volume::{csr_bytes, element, side, stored};
-use super::{Checked, Decisive, Limit, Op, Rounding, Work, sparse_square, uniform_column};
+use super::{About, Checked, Decisive, Given, Limit, Op, Work, sparse_square, uniform_column};
 
 /// `y = A x` with A in CSR form.
 pub struct Spmv;
 
 impl Op for Spmv {
-    fn name(&self) -> &'static str {
-        "spmv"
-    }
-
-    fn summary(&self) -> &'static str {
-        "sparse matrix times vector y = A x, A in CSR form"
-    }
-
-    fn default_sizes(&self) -> &'static [u64] {
-        &[100, 500, 512, 1024, 2048]
-    }
-
-    fn default_density(&self) -> Option<f64> {
-        Some(0.05)
+    fn about(&self) -> About {
+        About {
+            density: Some(0.05),
+            limit: Limit::Read,
+            ..About::new(
+                "spmv",
+                "sparse matrix times vector y = A x, A in CSR form",
+                &[100, 500, 512, 1024, 2048],
+            )
+        }
     }
 
     /// A multiplication and an addition for each expected entry.
     fn work(&self, case: &Case) -> Work {
         let vectors = 2.0 * side(case) * element(case.dtype);
         Work { flop: 2.0 * stored(case), bytes: csr_bytes(case, stored(case)) + vectors }
-    }
-
-    fn limit(&self) -> Limit {
-        Limit::Read
     }
 
     fn read_bytes(&self, case: &Case) -> f64 {
@@ -60,23 +52,13 @@ impl Op for Spmv {
 
     /// The largest error of an entry relative to `(|A| |x|)_i`, which is the entry itself, as nothing is
     /// negative. The plainest sum of `m` terms rounds by about `sqrt(m)` unit roundoffs.
-    fn check(
-        &self,
-        case: &Case,
-        inputs: &[Operand],
-        answer: &[Operand],
-        rounding: Rounding,
-    ) -> Result<Checked, CellError> {
-        for_dtype!(case.dtype, check(case, inputs, answer, rounding))
+    fn judge(&self, given: &Given) -> Result<Checked, CellError> {
+        for_dtype!(given.case.dtype, check(given))
     }
 }
 
-fn check<T: Real>(
-    case: &Case,
-    inputs: &[Operand],
-    answer: &[Operand],
-    rounding: Rounding,
-) -> Result<Checked, CellError> {
+fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
+    let Given { case, inputs, answer, rounding } = *given;
     let n = case.side();
     let (a, values) = judge::csr::<T>(inputs, 0, "A", n)?;
     let x = judge::dense::<T>(inputs, 1, "x", (n, 1))?;

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::judge::{self, relative, worst};
 use super::volume::{dense_bytes, element, side};
-use super::{Checked, Op, Rounding, Work, uniform_square};
+use super::{About, Checked, Given, Op, Work, uniform_square};
 
 /// `A = U diag(S) Vᵀ`.
 pub struct Svd;
@@ -17,16 +17,8 @@ pub struct Svd;
 const PROBES: usize = 4;
 
 impl Op for Svd {
-    fn name(&self) -> &'static str {
-        "svd"
-    }
-
-    fn summary(&self) -> &'static str {
-        "thin singular value decomposition A = U diag(S) Vᵀ"
-    }
-
-    fn default_sizes(&self) -> &'static [u64] {
-        &[100, 500, 512, 1024, 2048]
+    fn about(&self) -> About {
+        About::new("svd", "thin singular value decomposition A = U diag(S) Vᵀ", &[100, 500, 512, 1024, 2048])
     }
 
     /// `22 n^3`: the count of Golub and Van Loan for all three thin factors by Golub-Reinsch, whatever the
@@ -57,23 +49,13 @@ impl Op for Svd {
     ///   conquer, with 60 times the error of its median component.
     ///
     /// What is nearest to its bound is returned, on the scale of the first.
-    fn check(
-        &self,
-        case: &Case,
-        inputs: &[Operand],
-        answer: &[Operand],
-        rounding: Rounding,
-    ) -> Result<Checked, CellError> {
-        for_dtype!(case.dtype, check(case, inputs, answer, rounding))
+    fn judge(&self, given: &Given) -> Result<Checked, CellError> {
+        for_dtype!(given.case.dtype, check(given))
     }
 }
 
-fn check<T: Real>(
-    case: &Case,
-    inputs: &[Operand],
-    answer: &[Operand],
-    rounding: Rounding,
-) -> Result<Checked, CellError> {
+fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
+    let Given { case, inputs, answer, rounding } = *given;
     let n = case.side();
     let a = judge::dense::<T>(inputs, 0, "A", (n, n))?;
     let u = judge::dense::<T>(answer, 0, "U", (n, n))?;

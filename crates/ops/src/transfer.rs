@@ -7,41 +7,30 @@ use rayon::prelude::*;
 
 use super::judge;
 use super::volume::{dense_bytes, element, side};
-use super::{Checked, Limit, Op, Rounding, Work, uniform_square};
+use super::{About, Checked, Given, Limit, Op, Work, uniform_square};
 
 /// `y = a`, somewhere else.
 pub struct Transfer;
 
 impl Op for Transfer {
-    fn name(&self) -> &'static str {
-        "transfer"
-    }
-
-    fn summary(&self) -> &'static str {
-        "a matrix copied: host to device, device to host"
-    }
-
-    /// From 1 KiB to 256 MiB in float32.
-    fn default_sizes(&self) -> &'static [u64] {
-        &[16, 64, 256, 1024, 4096, 8192]
+    /// Sizes from 1 KiB to 256 MiB in float32.
+    fn about(&self) -> About {
+        About {
+            limit: Limit::Bus,
+            copies_itself: true,
+            compares_sides: false,
+            ..About::new(
+                "transfer",
+                "a matrix copied: host to device, device to host",
+                &[16, 64, 256, 1024, 4096, 8192],
+            )
+        }
     }
 
     /// No arithmetic; each element crosses once.
     fn work(&self, case: &Case) -> Work {
         let n = side(case);
         Work { flop: 0.0, bytes: n * n * element(case.dtype) }
-    }
-
-    fn limit(&self) -> Limit {
-        Limit::Bus
-    }
-
-    fn copies_itself(&self) -> bool {
-        true
-    }
-
-    fn compares_sides(&self) -> bool {
-        false
     }
 
     fn footprint(&self, case: &Case) -> u128 {
@@ -53,18 +42,13 @@ impl Op for Transfer {
     }
 
     /// The number of elements that arrived as other bits than they left; none may.
-    fn check(
-        &self,
-        case: &Case,
-        inputs: &[Operand],
-        answer: &[Operand],
-        _rounding: Rounding,
-    ) -> Result<Checked, CellError> {
-        for_dtype!(case.dtype, check(case, inputs, answer))
+    fn judge(&self, given: &Given) -> Result<Checked, CellError> {
+        for_dtype!(given.case.dtype, check(given))
     }
 }
 
-fn check<T: Real>(case: &Case, inputs: &[Operand], answer: &[Operand]) -> Result<Checked, CellError> {
+fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
+    let Given { case, inputs, answer, .. } = *given;
     let shape = (case.side(), case.side());
     let a = judge::dense::<T>(inputs, 0, "a", shape)?;
     let y = judge::dense::<T>(answer, 0, "y", shape)?;

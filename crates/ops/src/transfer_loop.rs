@@ -6,7 +6,7 @@ use gpubench_model::error::CellError;
 
 use super::judge::sines;
 use super::volume::{dense_bytes, element, side};
-use super::{Checked, Limit, Op, Rounding, Work, uniform_square};
+use super::{About, Checked, Given, Limit, Op, Work, uniform_square};
 
 /// How often the sine is taken.
 pub const SINES: usize = 100;
@@ -15,30 +15,22 @@ pub const SINES: usize = 100;
 pub struct TransferLoop;
 
 impl Op for TransferLoop {
-    fn name(&self) -> &'static str {
-        "transfer-loop"
-    }
-
-    fn summary(&self) -> &'static str {
-        "x = sin(x), 100 times, from host memory back to host memory"
-    }
-
-    fn default_sizes(&self) -> &'static [u64] {
-        &[100, 1000, 3000]
+    fn about(&self) -> About {
+        About {
+            limit: Limit::Bus,
+            copies_itself: true,
+            ..About::new(
+                "transfer-loop",
+                "x = sin(x), 100 times, from host memory back to host memory",
+                &[100, 1000, 3000],
+            )
+        }
     }
 
     /// One operation an element and sine; the operand in, the answer out.
     fn work(&self, case: &Case) -> Work {
         let n = side(case);
         Work { flop: SINES as f64 * n * n, bytes: 2.0 * n * n * element(case.dtype) }
-    }
-
-    fn limit(&self) -> Limit {
-        Limit::Bus
-    }
-
-    fn copies_itself(&self) -> bool {
-        true
     }
 
     fn footprint(&self, case: &Case) -> u128 {
@@ -51,13 +43,7 @@ impl Op for TransferLoop {
 
     /// The largest relative error of an element; at most 8 unit roundoffs for each sine, 4.8e-5 in float32. One sine
     /// too many or too few moves most elements by half a per cent.
-    fn check(
-        &self,
-        case: &Case,
-        inputs: &[Operand],
-        answer: &[Operand],
-        rounding: Rounding,
-    ) -> Result<Checked, CellError> {
-        for_dtype!(case.dtype, sines(case, inputs, answer, rounding, SINES))
+    fn judge(&self, given: &Given) -> Result<Checked, CellError> {
+        for_dtype!(given.case.dtype, sines(given, SINES))
     }
 }

@@ -170,7 +170,7 @@ fn resolve_sweep(name: &str, layer: &Layer) -> Sweep {
     let op = op::find(name);
     let default = Sampling::default();
     let default_backends = || words::DEFAULT_BACKENDS.split(',').map(str::to_owned).collect();
-    let default_sizes = || op.map(|op| op.default_sizes().to_vec()).unwrap_or_default();
+    let default_sizes = || op.map(|op| op.about().sizes.to_vec()).unwrap_or_default();
     Sweep {
         op: name.to_owned(),
         sizes: layer.sizes.clone().unwrap_or_else(default_sizes),

@@ -40,7 +40,7 @@ fn ops_on_the_command_line_choose_among_the_tables_and_others_take_the_defaults(
 fn without_a_file_an_op_has_its_own_default_sizes() {
     let cli = Layer { ops: ops(&["fft"]), ..Layer::default() };
     let sweeps = resolve_sweeps(&cli, &SweepFile::default());
-    let expected = op::find("fft").map(|op| op.default_sizes()).unwrap_or_default();
+    let expected = op::find("fft").map(|op| op.about().sizes).unwrap_or_default();
     assert_eq!(names(&sweeps), [("fft", expected)]);
     assert_eq!(resolve_sweeps(&Layer::default(), &SweepFile::default()).len(), MAIN_OPS.len());
 }

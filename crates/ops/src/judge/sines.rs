@@ -1,12 +1,11 @@
 //! The sine of every element, taken once or many times over; knows no op.
 
-use gpubench_model::case::Case;
-use gpubench_model::data::{Operand, Real};
+use gpubench_model::data::Real;
 use gpubench_model::error::CellError;
 use rayon::prelude::*;
 
 use super::{dense, relative, worst};
-use crate::{Checked, Rounding};
+use crate::{Checked, Given};
 
 /// What one sine may be off, in unit roundoffs: four units in the last place.
 const ONE_SINE: f64 = 8.0;
@@ -17,13 +16,8 @@ const ONE_SINE: f64 = 8.0;
 /// At most 8 unit roundoffs a sine. The errors of many sines add up at most: a relative error of `x` becomes one of
 /// `sin x` that is `x / tan x` times as large, which is never more between 0 and 1 (the condition number: Higham,
 /// "Accuracy and Stability of Numerical Algorithms", 2002, section 1.6).
-pub(crate) fn sines<T: Real>(
-    case: &Case,
-    inputs: &[Operand],
-    answer: &[Operand],
-    rounding: Rounding,
-    times: usize,
-) -> Result<Checked, CellError> {
+pub(crate) fn sines<T: Real>(given: &Given, times: usize) -> Result<Checked, CellError> {
+    let Given { case, inputs, answer, rounding } = *given;
     let shape = (case.side(), case.side());
     let a = dense::<T>(inputs, 0, "a", shape)?;
     let y = dense::<T>(answer, 0, "y", shape)?;

@@ -10,9 +10,9 @@ fn names_are_unique_words_and_summaries_are_one_line() {
     for (i, op) in OPS.iter().enumerate() {
         let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase());
         assert!(op.name().split('-').all(is_word), "{}", op.name());
-        assert!(!op.summary().is_empty() && !op.summary().contains('\n'));
+        assert!(!op.about().summary.is_empty() && !op.about().summary.contains('\n'));
         assert!(OPS[..i].iter().all(|other| other.name() != op.name()));
-        assert!(op.default_sizes().windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(op.about().sizes.windows(2).all(|pair| pair[0] < pair[1]));
     }
     assert!(MAIN_OPS.iter().all(|name| find(name).is_some()));
 }
@@ -26,7 +26,7 @@ fn inputs_hold_what_the_footprint_and_the_work_promise() {
         let bytes: u64 = inputs.iter().chain(&answer).map(bytes_of).sum();
         let (footprint, work) = (op.footprint(&case) as f64, op.work(&case));
         assert!((bytes as f64 / footprint - 1.0).abs() < 0.02, "{}: {bytes} {footprint}", op.name());
-        let moved = match op.limit() {
+        let moved = match op.about().limit {
             Limit::Latency => 0,
             // What is only copied moves once.
             _ if answer == inputs => bytes / 2,
@@ -41,8 +41,8 @@ fn inputs_hold_what_the_footprint_and_the_work_promise() {
 fn only_what_costs_no_arithmetic_compares_variants_and_not_sides() {
     for op in OPS {
         let work = op.work(&case(op.name(), 31, DType::F32));
-        assert_eq!(op.compares_sides(), work.flop > 0.0, "{}", op.name());
-        assert_eq!(op.copies_itself(), op.limit() == Limit::Bus, "{}", op.name());
+        assert_eq!(op.about().compares_sides, work.flop > 0.0, "{}", op.name());
+        assert_eq!(op.about().copies_itself, op.about().limit == Limit::Bus, "{}", op.name());
     }
 }
 

@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn the_embedded_fonts_have_every_character_that_charts_use() {
         for weight in [Weight::Regular, Weight::Medium] {
-            let summaries = gpubench_ops::OPS.iter().map(|op| op.summary()).collect::<String>();
+            let summaries = gpubench_ops::OPS.iter().map(|op| op.about().summary).collect::<String>();
             for c in "azAZ09 µ·–…%±(),./=_-:é\u{a0}".chars().chain(summaries.chars()) {
                 assert_ne!(font(weight).glyph_id(c).0, 0, "{c}");
             }

@@ -56,7 +56,7 @@ impl<'a> Subject<'a> {
 
     /// What the op computes; empty for one that is unknown here.
     pub fn summary(&self) -> String {
-        op::find(self.op).map(|op| op.summary().to_owned()).unwrap_or_default()
+        op::find(self.op).map(|op| op.about().summary.to_owned()).unwrap_or_default()
     }
 }
 

@@ -139,7 +139,7 @@ mod tests {
     fn shown(report: &Report, all_variants: bool) -> String {
         let mut text = tables_text(report, &View { tables: true, all_variants, ..View::default() });
         for op in gpubench_ops::OPS {
-            text = text.replace(&format!(": {}\n", op.summary()), "\n");
+            text = text.replace(&format!(": {}\n", op.about().summary), "\n");
         }
         text
     }

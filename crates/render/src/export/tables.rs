@@ -47,7 +47,7 @@ fn title(section: &Section<'_>) -> String {
         .common_density()
         .map(|density| format!(", density {}", density_text(density)))
         .unwrap_or_default();
-    let summary = find(section.op).map(|op| op.summary()).filter(|summary| !summary.is_empty());
+    let summary = find(section.op).map(|op| op.about().summary).filter(|summary| !summary.is_empty());
     let summary = summary.map(|summary| format!(": {summary}")).unwrap_or_default();
     format!("{} {}{density}, {} cache{summary}", section.op, section.dtype, section.cache)
 }

@@ -69,8 +69,11 @@ fn ordered<'a>(comparison: &Comparison<'a>) -> Vec<&'a Row> {
 
 /// The best rows of a case by any kind of speed-up; every row of an op that does not ask which side is faster.
 fn best<'a>(comparison: &Comparison<'a>) -> Vec<&'a Row> {
-    let compares =
-        comparison.rows.first().and_then(|row| op::find(&row.case.op)).is_none_or(|op| op.compares_sides());
+    let compares = comparison
+        .rows
+        .first()
+        .and_then(|row| op::find(&row.case.op))
+        .is_none_or(|op| op.about().compares_sides);
     if !compares {
         return comparison.rows.clone();
     }

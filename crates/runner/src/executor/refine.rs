@@ -34,7 +34,7 @@ pub fn planned_share(budget_s: f64) -> f64 {
 
 /// The crossovers that are refined: those a caller would go by. A kernel's own time is not what it waits for.
 fn kinds(op: &str) -> &'static [Kind] {
-    match op::find(op).is_some_and(|op| op.copies_itself()) {
+    match op::find(op).is_some_and(|op| op.about().copies_itself) {
         true => &[Kind::Resident],
         false => &[Kind::Resident, Kind::EndToEnd],
     }
@@ -43,7 +43,7 @@ fn kinds(op: &str) -> &'static [Kind] {
 /// How many cells refinement may add to a plan.
 pub fn most_cells(planned: &[PlannedCell]) -> usize {
     let takes_part = |planned: &&PlannedCell| {
-        let compares = op::find(&planned.cell.case.op).is_none_or(|op| op.compares_sides());
+        let compares = op::find(&planned.cell.case.op).is_none_or(|op| op.about().compares_sides);
         let is_headline = planned.variant.accuracy.is_headline();
         compares && is_headline && fewer_threads(&planned.cell.variant).is_none()
     };

@@ -29,7 +29,7 @@ pub fn kind_style(kind: Kind) -> Style {
 
 /// The kinds that differ for an op: one that copies by itself has no copies to add.
 pub fn kinds(op: &str) -> &'static [Kind] {
-    let copies = op::find(op).is_some_and(|op| op.copies_itself());
+    let copies = op::find(op).is_some_and(|op| op.about().copies_itself);
     if copies { &[Kind::Kernel, Kind::Resident] } else { &Kind::ALL }
 }
 

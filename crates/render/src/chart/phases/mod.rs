@@ -92,7 +92,7 @@ pub struct PhaseChart {
 /// its executions.
 pub fn charts(sheet: &Sheet<'_>, captions: &[String]) -> Vec<PhaseChart> {
     let op = op::find(sheet.subject.op);
-    if op.is_some_and(|op| op.copies_itself() || !op.compares_sides()) {
+    if op.is_some_and(|op| op.about().copies_itself || !op.about().compares_sides) {
         return vec![];
     }
     let part = |part| Part::by_density(part).filter_map(move |some| chart(sheet, part, some, captions));

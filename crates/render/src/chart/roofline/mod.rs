@@ -75,7 +75,7 @@ struct Subject<'a> {
 impl Subject<'_> {
     /// Whether a row is a cell of the chart: measured, and limited by arithmetic or memory.
     fn has(&self, row: &Row) -> bool {
-        let limit = op::find(&row.case.op).map_or(Limit::ReadAndWrite, |op| op.limit());
+        let limit = op::find(&row.case.op).map_or(Limit::ReadAndWrite, |op| op.about().limit);
         let is_measured =
             row.outcome == Outcome::Measured && row.median_s().is_some_and(|median| median > 0.0);
         row.backend == self.backend

@@ -125,7 +125,7 @@ impl<'a> Sweeps<'a> {
         columns.extend([column("best", false), column("time", true), column("grade", false)]);
         columns.extend(self.has_limits().then(|| column("of limit", true)));
         let timed_cases = |sweep: &'_ Sweep<'a>| -> Vec<(u64, &'a Row)> {
-            let asked = op::find(sweep.section.op).is_none_or(|op| op.compares_sides());
+            let asked = op::find(sweep.section.op).is_none_or(|op| op.about().compares_sides);
             let cases = sweep.section.comparisons.iter().filter(|_| asked);
             cases.filter_map(|case| Some((case.n, case.cpu.or(case.gpu)?))).collect()
         };
