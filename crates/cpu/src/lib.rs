@@ -13,65 +13,30 @@ use gpubench_model::case::{Cache, Case};
 use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
 
-mod blas;
-mod ceilings;
-mod clock;
-mod crew;
-mod destroyed;
-mod displace;
-mod elementwise;
-mod entry;
-mod evenness;
-mod fft;
-mod fft_mkl;
-mod fft_real;
-mod fft_spectrum;
-mod fft_tile;
-mod fftw;
-mod flush;
-mod gustavson;
-mod host_loop;
-mod library_kernel;
-mod list;
-mod machine;
-mod matmul;
+mod libs;
 mod memory;
-mod moments;
-mod nodes;
-mod overhead;
-mod per_thread;
-mod pin;
-mod quiet;
-mod reduction;
-mod rouse;
-mod row_blocks;
-mod shared_library;
+mod ops;
+mod peaks;
 mod simd;
-mod simd_trig;
-mod sin;
-mod solve;
-mod spgemm;
-mod spmv;
-mod spread;
-mod stream;
-mod svd;
-mod thread_choices;
-mod transfer;
-mod transfer_loop;
+#[cfg(test)]
+mod tests;
+mod threads;
+mod timing;
 
-use blas::Library;
-use displace::Displacer;
-use list::Listed;
-use pin::Pins;
+use libs::blas::{self, Library};
+use libs::fftw;
+use ops::Listed;
+use threads::thread_choices;
+use timing::displace::Displacer;
+use timing::pin::Pins;
+use timing::{clock, evenness, flush, nodes, quiet};
 
 /// The registration.
 pub const REGISTRATION: Registration = Registration {
     name: "cpu",
     summary: "CPU libraries and kernels, all cores",
     simulated: false,
-    variants: |options| {
-        Ok(list::list(&libraries(options)).into_iter().map(|listed| listed.variant).collect())
-    },
+    variants: |options| Ok(ops::list(&libraries(options)).into_iter().map(|listed| listed.variant).collect()),
     start,
     findings,
 };
@@ -118,7 +83,7 @@ fn findings(options: &Options) -> Vec<Finding> {
         return fftw::findings();
     }
     let libraries = libraries(options);
-    let kernels = list::list(&libraries);
+    let kernels = ops::list(&libraries);
     let named = libraries.iter().filter(|library| library.word() == word);
     named.map(|library| library.finding(served_by(library, &kernels))).collect()
 }
@@ -148,7 +113,7 @@ impl Cpu {
         let libraries = libraries(options);
         Cpu {
             threads,
-            kernels: list::list(&libraries),
+            kernels: ops::list(&libraries),
             libraries,
             library: options.library.clone(),
             displacer: None,
@@ -236,11 +201,11 @@ impl Backend for Cpu {
     }
 
     fn ceilings_depend_on(&self) -> Option<serde_json::Value> {
-        Some(ceilings::depend_on(self))
+        Some(peaks::depend_on(self))
     }
 
     fn ceilings(&mut self) -> Result<Option<Ceilings>, CellError> {
-        Ok(ceilings::measure(self).plausible())
+        Ok(peaks::measure(self).plausible())
     }
 
     fn prepare(&mut self, variant: &str, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
@@ -303,10 +268,3 @@ fn simd() -> &'static str {
         if cfg!(target_arch = "aarch64") { "neon" } else { "scalar" }
     }
 }
-
-#[cfg(test)]
-mod cold_tests;
-#[cfg(test)]
-mod dense_tests;
-#[cfg(test)]
-mod judged_tests;
