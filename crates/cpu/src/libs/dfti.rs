@@ -14,8 +14,8 @@ use gpubench_model::data::Real;
 use gpubench_model::error::CellError;
 use rustfft::num_complex::Complex;
 
+use super::fft_lines::Lines;
 use super::shared_library::SharedLibrary;
-use crate::ops::fft::real::Lines;
 
 const COMPLEX: c_int = 32;
 const SINGLE: c_int = 35;

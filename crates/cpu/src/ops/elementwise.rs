@@ -10,10 +10,11 @@ use gpubench_model::error::CellError;
 use ndarray::{Array2, Zip};
 
 use super::entry::{by_dtype, kernel};
+use super::kernel::Kernel;
+use crate::context::Cpu;
 use crate::memory::memory;
 use crate::simd::trig::{Trig, elementwise_into, elementwise_past_caches};
 use crate::threads::spread::Spread;
-use crate::{Cpu, Kernel};
 
 /// The variants.
 pub(super) const KERNELS: &[Kernel] = &[
@@ -159,7 +160,7 @@ pub(super) fn matrix<T: Copy>(case: &Case, values: &[T]) -> Result<Array2<T>, Ce
 
 #[cfg(test)]
 mod tests {
-    use super::super::entry::{TEST_SIDES, answer_of};
+    use crate::tests::{TEST_SIDES, answer_of};
     use gpubench_model::data::Real;
     use gpubench_model::data::generator::Stream;
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use gpubench_backend::{Accuracy, Side, Variant};
 use gpubench_model::case::DType;
 
-use crate::{Kernel, Prepare};
+use super::kernel::{Kernel, Prepare};
 
 /// A kernel of the CPU's side in IEEE arithmetic, for every element type.
 pub(super) const fn kernel(
@@ -74,30 +74,3 @@ macro_rules! by_dtype {
     };
 }
 pub(super) use by_dtype;
-
-/// The answer of one variant on two threads, executed twice so that state left behind by the first would show.
-#[cfg(test)]
-pub(super) fn answer_of(
-    op: &str,
-    variant: &str,
-    n: usize,
-    dtype: DType,
-    inputs: &[gpubench_model::data::Operand],
-) -> Vec<gpubench_model::data::Operand> {
-    let variants = (crate::REGISTRATION.variants)(&gpubench_backend::Options::default()).unwrap();
-    let listed = variants.iter().find(|listed| listed.op == op && listed.name == variant).unwrap();
-    let library = listed.library.as_deref().map(str::to_owned);
-    let options = gpubench_backend::Options { threads: Some(2), library, ..Default::default() };
-    let mut cpu = (crate::REGISTRATION.start)(&options).unwrap();
-    let case = gpubench_model::case::Case { op: op.into(), n: n as u64, dtype, density: None, seed: 1 };
-    let mut job = cpu.prepare(variant, &case, inputs).unwrap();
-    for _ in 0..2 {
-        job.reset().unwrap();
-        job.execute().unwrap();
-    }
-    job.answer().unwrap()
-}
-
-/// Sides that the tests of every kernel use: the smallest, odd and even ones, a prime, and one beyond a tile.
-#[cfg(test)]
-pub(super) const TEST_SIDES: [usize; 6] = [1, 2, 31, 100, 101, 333];

@@ -1,8 +1,8 @@
 //! The loop over all elements as the CPU runs it, where an element costs no launch.
 
 use super::entry::{by_dtype, kernel};
+use super::kernel::Kernel;
 use super::sin::{parallel, serial};
-use crate::Kernel;
 
 /// The variants: those of `sin` that take all elements in one loop.
 pub(super) const KERNELS: &[Kernel] = &[
@@ -12,7 +12,7 @@ pub(super) const KERNELS: &[Kernel] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::super::entry::{TEST_SIDES, answer_of};
+    use crate::tests::{TEST_SIDES, answer_of};
     use gpubench_model::case::DType;
     use gpubench_model::data::Operand;
     use gpubench_model::data::generator::Stream;

@@ -1,12 +1,14 @@
 //! A variant that is made for each BLAS library, and the libraries it is made for.
 
+use std::sync::Arc;
+
 use gpubench_backend::Job;
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
-use crate::Cpu;
-use crate::libs::blas::Library;
+use crate::context::Cpu;
+use crate::libs::blas::{Library, Vendor};
 
 /// Makes a job of one case with a library.
 pub type LibraryPrepare = fn(&Cpu, &Case, &[Operand], &Library) -> Result<Box<dyn Job>, CellError>;
@@ -40,4 +42,23 @@ pub struct LibraryKernel {
     pub scope: Scope,
     /// Makes a job.
     pub prepare: LibraryPrepare,
+}
+
+impl Scope {
+    /// Whether it is made for `library` of `all` that this machine has.
+    pub(super) fn takes(self, library: &Arc<Library>, all: &[Arc<Library>]) -> bool {
+        let has_lapack = library.vendor().has_lapack();
+        match self {
+            Scope::Blas => true,
+            Scope::Lapack => has_lapack,
+            Scope::OpenBlas => library.vendor() == Vendor::OpenBlas && library.is_preferred(),
+            Scope::Dfti => library.vendor() == Vendor::Mkl,
+            Scope::Comparison => has_lapack && library.is_preferred(),
+            Scope::NdarrayLinalg => {
+                let mut same = all.iter().filter(|other| other.vendor() == library.vendor());
+                let fit = same.clone().find(|other| !other.has_long_integers());
+                has_lapack && fit.or(same.next()).is_some_and(|chosen| Arc::ptr_eq(chosen, library))
+            }
+        }
+    }
 }

@@ -11,12 +11,13 @@ use gpubench_model::error::CellError;
 use ndarray::{Array2, LinalgScalar, linalg};
 
 use super::entry::{by_dtype, kernel};
+use super::kernel::Kernel;
 use super::library_kernel::{LibraryKernel, Scope};
+use crate::context::Cpu;
 use crate::libs::blas::{Blas, Library, ProviderCrew};
 use crate::memory::memory;
 use crate::threads::crew::{Crewed, Work};
 use crate::threads::faer::Faer;
-use crate::{Cpu, Kernel};
 
 /// The kernels of BLAS libraries.
 pub const LIBRARY_KERNELS: &[LibraryKernel] = &[LibraryKernel {

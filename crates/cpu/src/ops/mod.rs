@@ -3,9 +3,11 @@
 mod destroyed;
 mod elementwise;
 mod entry;
-pub(crate) mod fft;
+mod fft;
 mod host_loop;
+mod kernel;
 mod library_kernel;
+pub(crate) mod listed;
 mod matmul;
 mod overhead;
 mod reduction;
@@ -18,17 +20,12 @@ mod svd;
 mod transfer;
 mod transfer_loop;
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use gpubench_backend::{Accuracy, Job, Side, Variant};
-use gpubench_model::case::{Case, DType};
-use gpubench_model::data::Operand;
-use gpubench_model::error::CellError;
-
-use crate::libs::blas::{Library, Vendor};
-use crate::{Cpu, Kernel, Prepare};
-use library_kernel::{LibraryKernel, LibraryPrepare, Scope};
+use crate::libs::blas::Library;
+use kernel::Kernel;
+use library_kernel::LibraryKernel;
+use listed::Listed;
 
 /// Every op's kernels, those of BLAS libraries and the others, the fair default first.
 static TABLES: &[(&[LibraryKernel], &[Kernel])] = &[
@@ -47,18 +44,6 @@ static TABLES: &[(&[LibraryKernel], &[Kernel])] = &[
     (&[], host_loop::KERNELS),
 ];
 
-/// A variant of this machine.
-pub struct Listed {
-    /// The variant.
-    pub variant: Variant,
-    make: Make,
-}
-
-enum Make {
-    Alone(Prepare),
-    With(LibraryPrepare, Arc<Library>),
-}
-
 /// The variants, op by op: the libraries' that run by default, the other kernels, and the libraries' others.
 pub fn list(libraries: &[Arc<Library>]) -> Vec<Listed> {
     let of_op = |(of_libraries, others): &(&'static [LibraryKernel], &'static [Kernel])| {
@@ -68,76 +53,10 @@ pub fn list(libraries: &[Arc<Library>]) -> Vec<Listed> {
             .filter(|(kernel, library)| kernel.scope.takes(library, libraries))
             .map(|(kernel, library)| kernel.with(library));
         let (default, further): (Vec<Listed>, Vec<Listed>) = made.partition(|listed| listed.variant.default);
-        let others = others
-            .iter()
-            .map(|kernel| Listed { variant: kernel.variant.clone(), make: Make::Alone(kernel.prepare) });
+        let others = others.iter().map(|kernel| Listed::alone(kernel));
         default.into_iter().chain(others).chain(further).collect::<Vec<_>>()
     };
     TABLES.iter().flat_map(of_op).collect()
-}
-
-impl Scope {
-    fn takes(self, library: &Arc<Library>, all: &[Arc<Library>]) -> bool {
-        let has_lapack = library.vendor().has_lapack();
-        match self {
-            Scope::Blas => true,
-            Scope::Lapack => has_lapack,
-            Scope::OpenBlas => library.vendor() == Vendor::OpenBlas && library.is_preferred(),
-            Scope::Dfti => library.vendor() == Vendor::Mkl,
-            Scope::Comparison => has_lapack && library.is_preferred(),
-            Scope::NdarrayLinalg => {
-                let mut same = all.iter().filter(|other| other.vendor() == library.vendor());
-                let fit = same.clone().find(|other| !other.has_long_integers());
-                has_lapack && fit.or(same.next()).is_some_and(|chosen| Arc::ptr_eq(chosen, library))
-            }
-        }
-    }
-}
-
-impl LibraryKernel {
-    fn with(&self, library: &Arc<Library>) -> Listed {
-        let runs_by_default = match self.scope {
-            Scope::Blas | Scope::Lapack | Scope::OpenBlas => true,
-            Scope::Dfti => library.is_preferred(),
-            Scope::Comparison | Scope::NdarrayLinalg => false,
-        };
-        let word = match self.scope {
-            // There is one a vendor.
-            Scope::NdarrayLinalg => library.vendor().word(),
-            _ => library.word(),
-        };
-        let variant = Variant {
-            op: Cow::Borrowed(self.op),
-            name: Cow::Owned(format!("{word}{}", self.suffix)),
-            summary: Cow::Owned(self.summary.replace("{}", &library.name())),
-            side: Side::Cpu,
-            accuracy: Accuracy::Ieee,
-            default: runs_by_default,
-            dtypes: Cow::Borrowed(DType::ALL),
-            library: Some(Cow::Owned(library.word().to_owned())),
-        };
-        Listed { variant, make: Make::With(self.prepare, Arc::clone(library)) }
-    }
-}
-
-impl Listed {
-    /// Makes a job of one case.
-    pub fn prepare(&self, cpu: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
-        match &self.make {
-            Make::Alone(prepare) => prepare(cpu, case, inputs),
-            Make::With(prepare, library) => prepare(cpu, case, inputs, library),
-        }
-    }
-
-    /// Whether it calls the library of that word.
-    pub fn needs(&self, library: &str) -> bool {
-        self.variant.library.as_deref() == Some(library)
-    }
-
-    /// `op/variant`.
-    pub fn title(&self) -> String {
-        format!("{}/{}", self.variant.op, self.variant.name)
-    }
 }
 
 #[cfg(test)]

@@ -6,8 +6,9 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::entry::kernel;
+use super::kernel::Kernel;
+use crate::context::Cpu;
 use crate::threads::rouse;
-use crate::{Cpu, Kernel};
 
 /// The variants.
 pub(super) const KERNELS: &[Kernel] =
@@ -45,7 +46,7 @@ impl Job for Pool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::entry::answer_of;
+    use crate::tests::answer_of;
     use gpubench_model::case::DType;
 
     use super::*;

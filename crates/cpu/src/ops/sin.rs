@@ -11,10 +11,11 @@ use ndarray::{Array2, Zip};
 
 use super::elementwise::matrix;
 use super::entry::{by_dtype, kernel};
+use super::kernel::Kernel;
+use crate::context::Cpu;
 use crate::memory::memory;
 use crate::simd::trig::{Trig, sin_into, sin_past_caches};
 use crate::threads::spread::Spread;
-use crate::{Cpu, Kernel};
 
 /// The variants.
 pub(super) const KERNELS: &[Kernel] = &[
@@ -131,7 +132,7 @@ pub(super) fn operand<T: Trig>(inputs: &[Operand]) -> Result<&[T], CellError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::entry::{TEST_SIDES, answer_of};
+    use crate::tests::{TEST_SIDES, answer_of};
     use gpubench_model::data::Real;
     use gpubench_model::data::generator::Stream;
 

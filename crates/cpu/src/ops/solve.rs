@@ -16,12 +16,13 @@ use gpubench_model::error::CellError;
 
 use super::destroyed::Destroyed;
 use super::entry::{by_dtype, kernel};
+use super::kernel::Kernel;
 use super::library_kernel::{LibraryKernel, Scope};
+use crate::context::Cpu;
 use crate::libs::blas::{Blas, Library, ProviderCrew};
 use crate::memory::memory;
 use crate::threads::crew::{Crewed, Work};
 use crate::threads::faer::Faer;
-use crate::{Cpu, Kernel};
 
 /// The kernels of LAPACK libraries.
 pub const LIBRARY_KERNELS: &[LibraryKernel] = &[

@@ -11,11 +11,12 @@ use rayon::prelude::*;
 use sprs::{CsMatI, prod};
 
 use super::entry::{by_dtype, kernel};
+use super::kernel::Kernel;
 use super::row_blocks::{BLOCKS_PER_THREAD, balanced, split};
 use super::spgemm::{Element, show_sprs, sprs_matrix};
+use crate::context::Cpu;
 use crate::memory::{memory, show_csr};
 use crate::threads::rouse;
-use crate::{Cpu, Kernel};
 
 /// The variants.
 pub(super) const KERNELS: &[Kernel] = &[
@@ -147,7 +148,7 @@ fn operands<T: Real>(inputs: &[Operand]) -> Result<(&Csr, &[T]), CellError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::entry::{TEST_SIDES, answer_of};
+    use crate::tests::{TEST_SIDES, answer_of};
     use gpubench_model::data::generator::{Stream, sparse};
 
     use super::*;

@@ -15,12 +15,13 @@ use ndarray_linalg::MatrixLayout;
 
 use super::destroyed::Destroyed;
 use super::entry::{by_dtype, kernel};
+use super::kernel::Kernel;
 use super::library_kernel::{LibraryKernel, Scope};
+use crate::context::Cpu;
 use crate::libs::blas::{Blas, Library, ProviderCrew, Svd};
 use crate::memory::memory;
 use crate::threads::crew::{Crewed, Work};
 use crate::threads::faer::Faer;
-use crate::{Cpu, Kernel};
 
 /// The kernels of LAPACK libraries.
 pub const LIBRARY_KERNELS: &[LibraryKernel] = &[

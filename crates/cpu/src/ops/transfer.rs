@@ -10,12 +10,13 @@ use gpubench_model::error::CellError;
 use rayon::prelude::*;
 
 use super::entry::{by_dtype, kernel};
+use super::kernel::Kernel;
 use super::sin::operand;
+use crate::context::Cpu;
 use crate::memory::memory;
 use crate::simd::trig::Trig;
 use crate::threads::rouse;
 use crate::threads::spread::{SERIAL, TASK};
-use crate::{Cpu, Kernel};
 
 /// The variants; none by default, as nothing crosses here.
 pub(super) const KERNELS: &[Kernel] =
@@ -66,7 +67,7 @@ impl<T: Trig> Job for Copied<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::entry::{TEST_SIDES, answer_of};
+    use crate::tests::{TEST_SIDES, answer_of};
     use gpubench_model::data::Real;
     use gpubench_model::data::generator::Stream;
 

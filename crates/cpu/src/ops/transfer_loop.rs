@@ -13,12 +13,13 @@ use rayon::prelude::*;
 
 use super::elementwise::matrix;
 use super::entry::{by_dtype, kernel};
+use super::kernel::Kernel;
 use super::sin::operand;
+use crate::context::Cpu;
 use crate::memory::memory;
 use crate::simd::trig::{Trig, sin_in_place, sin_into};
 use crate::threads::rouse;
 use crate::threads::spread::{SERIAL, TASK};
-use crate::{Cpu, Kernel};
 
 /// The variants.
 pub(super) const KERNELS: &[Kernel] = &[
@@ -117,7 +118,7 @@ impl<T: Trig> Job for Mapped<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::entry::{TEST_SIDES, answer_of};
+    use crate::tests::{TEST_SIDES, answer_of};
     use gpubench_model::data::Real;
     use gpubench_model::data::generator::Stream;
 

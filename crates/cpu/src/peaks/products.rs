@@ -10,8 +10,8 @@ use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
 use gpubench_ops as op;
 
-use crate::Cpu;
-use crate::ops::Listed;
+use crate::context::Cpu;
+use crate::ops::listed::Listed;
 
 /// Sides that are tried, each twice the last: where a product takes long, small ones tell as much as large ones.
 const SIDES: [u64; 7] = [96, 192, 384, 768, 1536, 3072, 6144];
@@ -81,11 +81,12 @@ fn operands(case: &Case) -> Vec<Operand> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ops;
 
     #[test]
     fn a_variant_has_a_rate_in_both_element_types() {
-        let cpu = Cpu::with_threads(1);
-        let faer = cpu.kernels.iter().find(|listed| listed.title() == "matmul/faer").unwrap();
+        let (cpu, kernels) = (Cpu { threads: 1 }, ops::list(&[]));
+        let faer = kernels.iter().find(|listed| listed.title() == "matmul/faer").unwrap();
         for dtype in DType::ALL {
             let rate = rate(&cpu, faer, *dtype, 0.0).unwrap();
             // A processor without optimisation and one with every core that will ever be built.

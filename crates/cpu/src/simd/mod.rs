@@ -92,6 +92,24 @@ impl<K: Vectorized> WithVectors for ByCompiler<K> {
     }
 }
 
+/// The widest vector instructions that the processor has, as far as the libraries use them.
+pub(crate) fn widest() -> &'static str {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if std::arch::is_x86_feature_detected!("avx512f") {
+            "avx512"
+        } else if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+            "avx2+fma"
+        } else {
+            "sse2"
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        if cfg!(target_arch = "aarch64") { "neon" } else { "scalar" }
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,avx2,fma,popcnt,bmi1,bmi2")]
 fn with_avx512<K: WithVectors>(kernel: K) -> K::Output {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use gpubench_backend::Variant;
 use gpubench_model::case::DType;
 use gpubench_model::data::Values;
 use gpubench_ops::{self as op, Checked};

@@ -6,7 +6,7 @@ use gpubench_model::error::CellError;
 
 use super::crew::Crew;
 use super::{rouse, thread_choices};
-use crate::Cpu;
+use crate::context::Cpu;
 
 /// How faer is to run.
 pub(crate) struct Faer {
@@ -20,7 +20,7 @@ impl Faer {
     /// nothing is won.
     pub(crate) fn new(cpu: &Cpu, side: usize, most: usize) -> Self {
         let choices = if side <= most { thread_choices::up_to(cpu.threads) } else { vec![cpu.threads] };
-        Faer { par: cpu.faer(), choices }
+        Faer { par: thread_choices::faer(cpu.threads), choices }
     }
 
     /// Memory for what `scratch` asks for, whichever number of threads is chosen.

@@ -4,7 +4,7 @@ use gpubench_model::error::{CellError, Unavailable};
 
 use super::rouse::Rouser;
 use super::{Library, Provider, stack};
-use crate::Cpu;
+use crate::context::Cpu;
 use crate::threads::crew::Crew;
 use crate::threads::thread_choices;
 

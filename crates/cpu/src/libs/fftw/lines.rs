@@ -11,10 +11,10 @@ use gpubench_model::data::Real;
 use gpubench_model::error::CellError;
 use rustfft::FftNum;
 use rustfft::num_complex::Complex;
+use rustfft::num_traits::Zero;
 
 use super::{Fftw, Plan};
-use crate::ops::fft::real::Lines;
-use crate::ops::fft::spectrum::zero;
+use crate::libs::fft_lines::Lines;
 
 const FORWARD: c_int = -1;
 const MEASURE: c_uint = 0;
@@ -52,7 +52,7 @@ impl<T: Real + FftNum> FftwLines<T> {
         let fftw = Fftw::of(T::DTYPE)?;
         let refused = || CellError::Failed(format!("FFTW makes no plan for a length of {side}"));
         let length = c_int::try_from(side).map_err(|_| refused())?;
-        let mut line: Vec<Complex<T>> = vec![zero(); side];
+        let mut line: Vec<Complex<T>> = vec![Complex::zero(); side];
         let data = line.as_mut_ptr().cast();
         let alone = planner();
         // SAFETY: the planner works in as many elements as the length says, of the library's element type, and nobody

@@ -1,7 +1,7 @@
 //! Two-dimensional FFT of a real matrix with the full complex result on the CPU: the variants.
 
-pub(crate) mod real;
-pub(crate) mod spectrum;
+mod real;
+mod spectrum;
 mod tile;
 
 use std::mem::MaybeUninit;
@@ -16,17 +16,19 @@ use rayon::prelude::*;
 use rustfft::num_complex::Complex;
 use rustfft::{Fft, FftNum, FftPlanner};
 
-use self::real::{Lines, RealFft};
+use self::real::RealFft;
 use self::spectrum::{spectrum, zero};
 use super::entry::{by_dtype, kernel, library_kernel};
+use super::kernel::Kernel;
 use super::library_kernel::{LibraryKernel, Scope};
+use crate::context::Cpu;
 use crate::libs::blas::Library;
 use crate::libs::dfti::MklLines;
+use crate::libs::fft_lines::Lines;
 use crate::libs::fftw::{self, FftwLines};
 use crate::memory::memory;
 use crate::threads::per_thread::PerThread;
 use crate::threads::rouse;
-use crate::{Cpu, Kernel};
 
 /// The variants.
 pub(super) const KERNELS: &[Kernel] = &[
@@ -181,9 +183,9 @@ fn operand<T: Real>(inputs: &[Operand]) -> Result<&[T], CellError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::entry::{TEST_SIDES, answer_of};
-    use crate::libs::blas::Vendor;
+    use crate::libs::blas::{self, Vendor};
     use crate::libs::fftw::Fftw;
+    use crate::tests::{TEST_SIDES, answer_of};
     use gpubench_model::case::DType;
     use gpubench_model::data::generator::Stream;
 
@@ -218,7 +220,7 @@ mod tests {
 
     #[test]
     fn every_variant_agrees_with_the_definition_in_float64() {
-        let libraries = crate::libraries(&gpubench_backend::Options::default());
+        let libraries = blas::all(&[]);
         let usable = |library: &Library| library.vendor() == Vendor::Mkl && library.provider().is_ok();
         let has_fftw = DType::ALL.iter().all(|&dtype| Fftw::of(dtype).is_ok());
         let variants = KERNELS.iter().map(|kernel| kernel.variant.name.to_string());

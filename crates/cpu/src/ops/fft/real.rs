@@ -20,6 +20,7 @@ use rustfft::num_complex::Complex;
 
 use super::spectrum::{SERIAL, spectrum, zero};
 use super::tile;
+use crate::libs::fft_lines::Lines;
 use crate::memory::memory;
 use crate::threads::per_thread::PerThread;
 use crate::threads::rouse;
@@ -32,20 +33,6 @@ const UNIT: usize = 8;
 const BLOCKS: usize = 4;
 /// Sides between which fewer threads than all may be faster.
 const CHOICE: Range<usize> = 32..1025;
-
-/// What transforms lines of one length.
-pub(crate) trait Lines<T>: Send + Sync {
-    /// Elements that [`Lines::transform`] works in.
-    fn work(&self) -> usize;
-
-    /// Transforms `lines`, one behind the other, in place.
-    fn transform(&self, lines: &mut [Complex<T>], work: &mut [Complex<T>]);
-
-    /// What went wrong in any call so far.
-    fn problem(&self) -> Option<String> {
-        None
-    }
-}
 
 /// The job.
 pub(super) struct RealFft<T: FftNum> {

@@ -8,7 +8,7 @@ use rustfft::num_complex::Complex;
 pub(super) const SERIAL: usize = 1 << 14;
 
 /// Complex zero.
-pub(crate) fn zero<T: FftNum>() -> Complex<T> {
+pub(super) fn zero<T: FftNum>() -> Complex<T> {
     Complex::new(T::zero(), T::zero())
 }
 

@@ -16,9 +16,10 @@ use rustfft::num_traits::{Float, FromPrimitive};
 use self::moments::{Moments, TASK};
 use super::elementwise::matrix;
 use super::entry::{by_dtype, kernel};
+use super::kernel::Kernel;
+use crate::context::Cpu;
 use crate::memory::memory;
 use crate::threads::{rouse, thread_choices};
-use crate::{Cpu, Kernel};
 
 /// The variants.
 pub(super) const KERNELS: &[Kernel] = &[
@@ -146,7 +147,7 @@ fn operand<T: Real>(inputs: &[Operand]) -> Result<&[T], CellError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::entry::{TEST_SIDES, answer_of};
+    use crate::tests::{TEST_SIDES, answer_of};
     use gpubench_model::data::generator::Stream;
 
     use super::*;

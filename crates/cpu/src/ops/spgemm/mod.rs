@@ -15,9 +15,10 @@ use sprs::{CsMatI, MulAcc};
 
 use self::gustavson::{Gustavson, too_many};
 use super::entry::{by_dtype, kernel};
+use super::kernel::Kernel;
+use crate::context::Cpu;
 use crate::memory::memory;
 use crate::threads::rouse;
-use crate::{Cpu, Kernel};
 
 /// The variants.
 pub(super) const KERNELS: &[Kernel] = &[
@@ -134,7 +135,7 @@ fn operands(inputs: &[Operand]) -> Result<(&Csr, &Csr), CellError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::entry::{TEST_SIDES, answer_of};
+    use crate::tests::{TEST_SIDES, answer_of};
     use gpubench_model::data::generator::sparse;
 
     use super::*;
