@@ -1,22 +1,11 @@
 //! What one thread does with cache lines: reads them, copies them, adds them. Knows no clock.
 
+use super::line::{FACTOR, Line, WIDTH, Writer};
 use super::streaming;
 use crate::simd::{Vectorized, vectorize};
 
-/// Numbers of a cache line.
-pub const WIDTH: usize = 8;
 /// Sums side by side: enough to hide the latency of additions in vectors of any width.
 const ABREAST: usize = 32;
-/// The factor of the triad.
-pub const FACTOR: f64 = 3.0;
-
-/// A cache line of numbers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[repr(C, align(64))]
-pub struct Line(pub [f64; WIDTH]);
-
-/// Writes `a` from `b` and `c`, which are as long.
-pub type Writer = fn(a: &mut [Line], b: &[Line], c: &[Line]);
 
 /// Ways to copy b to a.
 pub fn copies() -> Vec<Writer> {

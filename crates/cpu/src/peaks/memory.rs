@@ -11,7 +11,8 @@ use std::time::Instant;
 
 use gpubench_backend::Ceilings;
 
-use super::lines::{self, Line, Writer};
+use super::line::{Line, Writer};
+use super::lines;
 
 /// How many times the last-level cache an array has.
 const CACHES: u64 = 4;

@@ -1,6 +1,7 @@
 //! The most that the CPUs do: memory that all threads read and write, and large matrix products. `docs/limits.md`
 //! explains the figures.
 
+mod line;
 mod lines;
 mod memory;
 mod products;

@@ -12,7 +12,7 @@ mod x86 {
         __m256d, _mm_sfence, _mm256_add_pd, _mm256_load_pd, _mm256_mul_pd, _mm256_set1_pd, _mm256_stream_pd,
     };
 
-    use super::super::lines::{FACTOR, Line, WIDTH, Writer};
+    use super::super::line::{FACTOR, Line, WIDTH, Writer};
 
     /// Numbers of a vector.
     const LANES: usize = 4;
@@ -71,7 +71,7 @@ mod x86 {
 /// Other processors have such stores only as hints that the compiler does not offer.
 #[cfg(not(target_arch = "x86_64"))]
 mod none {
-    use super::super::lines::Writer;
+    use super::super::line::Writer;
 
     pub fn copy() -> Option<Writer> {
         None

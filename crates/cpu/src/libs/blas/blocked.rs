@@ -6,59 +6,8 @@
 use gpubench_model::data::Real;
 use gpubench_model::error::CellError;
 
-use super::calls::{AS_IT_LIES, Int, LOWER, Length, Letter, ONE};
-use super::open::Opened;
+use super::abi::{AS_IT_LIES, LOWER, Letter, ONE};
 use super::{Blas, Provider};
-
-/// `?potrf`: triangle, n, A, lda, info.
-type Potrf<T> = unsafe extern "C" fn(Letter, *const Int, *mut T, *const Int, *mut Int, Length);
-/// `?trsm`: side, triangle, transposition, diagonal, m, n, alpha, A, lda, B, ldb.
-type Trsm<T> = unsafe extern "C" fn(
-    Letter,
-    Letter,
-    Letter,
-    Letter,
-    *const Int,
-    *const Int,
-    *const T,
-    *const T,
-    *const Int,
-    *mut T,
-    *const Int,
-    Length,
-    Length,
-    Length,
-    Length,
-);
-/// `?syrk`: triangle, transposition, n, k, alpha, A, lda, beta, C, ldc.
-type Syrk<T> = unsafe extern "C" fn(
-    Letter,
-    Letter,
-    *const Int,
-    *const Int,
-    *const T,
-    *const T,
-    *const Int,
-    *const T,
-    *mut T,
-    *const Int,
-    Length,
-    Length,
-);
-/// `?trsv`: triangle, transposition, diagonal, n, A, lda, x, its stride.
-type Trsv<T> = unsafe extern "C" fn(
-    Letter,
-    Letter,
-    Letter,
-    *const Int,
-    *const T,
-    *const Int,
-    *mut T,
-    *const Int,
-    Length,
-    Length,
-    Length,
-);
 
 /// Columns of a block: enough that the update is nearly a product, and few enough that the block's own factorisation,
 /// which scales worse, is a small part.
@@ -68,30 +17,6 @@ const RIGHT: Letter = c"R".as_ptr();
 const TRANSPOSED: Letter = c"T".as_ptr();
 /// A diagonal that is stored.
 const STORED: Letter = c"N".as_ptr();
-
-/// The routines that it takes.
-pub(super) struct Blocked<T> {
-    potrf: Potrf<T>,
-    trsm: Trsm<T>,
-    syrk: Syrk<T>,
-    trsv: Trsv<T>,
-}
-
-impl<T> Blocked<T> {
-    /// The routines that begin with `letter`.
-    pub(super) fn find(library: &Opened, letter: char) -> Result<Self, String> {
-        let name = |routine: &str| format!("{letter}{routine}_");
-        // SAFETY: the names are those of the routines whose types these are.
-        unsafe {
-            Ok(Blocked {
-                potrf: library.routine(&name("potrf"))?,
-                trsm: library.routine(&name("trsm"))?,
-                syrk: library.routine(&name("syrk"))?,
-                trsv: library.routine(&name("trsv"))?,
-            })
-        }
-    }
-}
 
 impl Provider {
     /// As [`Provider::posv`], block by block.

@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use gpubench_model::data::Real;
 use gpubench_model::error::{CellError, Unavailable};
 
-use super::calls::Int;
+use super::abi::Int;
 use super::{Blas, Provider};
 use crate::memory::memory;
 

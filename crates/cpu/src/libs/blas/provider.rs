@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use gpubench_model::error::Unavailable;
+use gpubench_model::data::Real;
+use gpubench_model::error::{CellError, Unavailable};
 
-use super::calls::Routines;
+use super::abi::{Int, Lapack, Routines};
 use super::shim;
 
 /// A library that has every routine its variants call.
@@ -30,6 +31,24 @@ pub struct Provider {
 pub(super) type SetThreads = unsafe extern "C" fn(i64);
 /// Returns a count, of which the low half is read.
 pub(super) type GetThreads = unsafe extern "C" fn() -> c_int;
+
+/// The element types of BLAS and LAPACK.
+pub trait Blas: Real + ndarray_linalg::Lapack<Real = Self> {
+    /// The provider's routines for this type.
+    fn routines(provider: &Provider) -> &Routines<Self>;
+}
+
+impl Blas for f32 {
+    fn routines(provider: &Provider) -> &Routines<f32> {
+        &provider.single
+    }
+}
+
+impl Blas for f64 {
+    fn routines(provider: &Provider) -> &Routines<f64> {
+        &provider.double
+    }
+}
 
 /// The provider at which the shim points.
 static ACTIVE: AtomicPtr<Provider> = AtomicPtr::new(std::ptr::null_mut());
@@ -82,5 +101,21 @@ impl Provider {
         shim::fill(entries);
         ACTIVE.store(this, Ordering::Release);
         Ok(())
+    }
+
+    pub(super) fn lapack<T: Blas>(&self) -> Result<&Lapack<T>, CellError> {
+        T::routines(self).lapack.as_ref().ok_or_else(|| CellError::call("LAPACK", "the library has none"))
+    }
+
+    pub(super) fn int(&self, number: usize) -> Result<Int, CellError> {
+        let most = if self.has_long_integers { i64::MAX } else { i64::from(i32::MAX) };
+        let number = i64::try_from(number).ok().filter(|number| *number <= most);
+        number.ok_or_else(|| CellError::call("BLAS", "a side exceeds what the library's integers hold"))
+    }
+
+    pub(super) fn succeeded(&self, routine: &str, info: Int) -> Result<(), CellError> {
+        // Of 32-bit integers only the low half is written.
+        let info = if self.has_long_integers { info } else { i64::from(info as i32) };
+        if info == 0 { Ok(()) } else { Err(CellError::call(routine, format!("it ended with info {info}"))) }
     }
 }

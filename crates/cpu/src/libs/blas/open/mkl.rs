@@ -4,7 +4,8 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::path::{Path, PathBuf};
 
-use super::{About, Opened};
+use super::finish::{About, finish};
+use crate::libs::blas::opened::Opened;
 use crate::libs::blas::{Provider, Vendor};
 use crate::libs::shared_library;
 
@@ -25,13 +26,16 @@ pub(super) fn open(library: &Path) -> Result<Provider, String> {
     let version = initialise(&opened)?;
     // The parts are loaded now.
     require_no_other_parts(folder)?;
-    opened.finish(About {
-        version,
-        has_long_integers: false,
-        has_lapack: true,
-        set_threads: "MKL_Set_Num_Threads",
-        get_threads: "MKL_Get_Max_Threads",
-    })
+    finish(
+        opened,
+        About {
+            version,
+            has_long_integers: false,
+            has_lapack: true,
+            set_threads: "MKL_Set_Num_Threads",
+            get_threads: "MKL_Get_Max_Threads",
+        },
+    )
 }
 
 /// Chooses MKL's layers, and returns its version.
