@@ -11,11 +11,11 @@ use crate::context::Cpu;
 use crate::libs::blas::{Library, Vendor};
 
 /// Makes a job of one case with a library.
-pub type LibraryPrepare = fn(&Cpu, &Case, &[Operand], &Library) -> Result<Box<dyn Job>, CellError>;
+pub(crate) type LibraryPrepare = fn(&Cpu, &Case, &[Operand], &Library) -> Result<Box<dyn Job>, CellError>;
 
 /// Which libraries a kernel is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub(crate) enum Scope {
     /// Every library that has BLAS. All run by default: which is fastest depends on processor, size and type.
     Blas,
     /// Every library that has LAPACK; all run by default.
@@ -31,17 +31,17 @@ pub enum Scope {
 }
 
 /// A variant of a BLAS library and how its jobs are made.
-pub struct LibraryKernel {
+pub(crate) struct LibraryKernel {
     /// Name of the op.
-    pub op: &'static str,
+    pub(crate) op: &'static str,
     /// What follows the library's word in the variant's name.
-    pub suffix: &'static str,
+    pub(crate) suffix: &'static str,
     /// What it is, with the library's name in place of `{}`.
-    pub summary: &'static str,
+    pub(crate) summary: &'static str,
     /// The libraries it is made for.
-    pub scope: Scope,
+    pub(crate) scope: Scope,
     /// Makes a job.
-    pub prepare: LibraryPrepare,
+    pub(crate) prepare: LibraryPrepare,
 }
 
 impl Scope {

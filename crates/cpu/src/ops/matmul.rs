@@ -20,7 +20,7 @@ use crate::threads::crew::{Crewed, Work};
 use crate::threads::faer::Faer;
 
 /// The kernels of BLAS libraries.
-pub const LIBRARY_KERNELS: &[LibraryKernel] = &[LibraryKernel {
+pub(crate) const LIBRARY_KERNELS: &[LibraryKernel] = &[LibraryKernel {
     op: "matmul",
     suffix: "",
     summary: "{} gemm on ndarray's arrays",
@@ -29,7 +29,7 @@ pub const LIBRARY_KERNELS: &[LibraryKernel] = &[LibraryKernel {
 }];
 
 /// The other kernels.
-pub const KERNELS: &[Kernel] = &[
+pub(crate) const KERNELS: &[Kernel] = &[
     kernel("matmul", "faer", "faer, all threads", true, by_dtype!(faer)),
     kernel(
         "matmul",

@@ -45,7 +45,7 @@ static TABLES: &[(&[LibraryKernel], &[Kernel])] = &[
 ];
 
 /// The variants, op by op: the libraries' that run by default, the other kernels, and the libraries' others.
-pub fn list(libraries: &[Arc<Library>]) -> Vec<Listed> {
+pub(crate) fn list(libraries: &[Arc<Library>]) -> Vec<Listed> {
     let of_op = |(of_libraries, others): &(&'static [LibraryKernel], &'static [Kernel])| {
         let pairs =
             of_libraries.iter().flat_map(|kernel| libraries.iter().map(move |library| (kernel, library)));

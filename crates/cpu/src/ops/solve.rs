@@ -25,7 +25,7 @@ use crate::threads::crew::{Crewed, Work};
 use crate::threads::faer::Faer;
 
 /// The kernels of LAPACK libraries.
-pub const LIBRARY_KERNELS: &[LibraryKernel] = &[
+pub(crate) const LIBRARY_KERNELS: &[LibraryKernel] = &[
     LibraryKernel {
         op: "solve",
         suffix: "",
@@ -50,7 +50,7 @@ pub const LIBRARY_KERNELS: &[LibraryKernel] = &[
 ];
 
 /// The other kernels.
-pub const KERNELS: &[Kernel] =
+pub(crate) const KERNELS: &[Kernel] =
     &[kernel("solve", "faer", "Cholesky, faer, all threads", true, by_dtype!(faer))];
 
 /// The largest side at which fewer threads than all may be faster.

@@ -8,19 +8,19 @@ use crate::simd::{Vectorized, vectorize};
 const ABREAST: usize = 32;
 
 /// Ways to copy b to a.
-pub fn copies() -> Vec<Writer> {
+pub(crate) fn copies() -> Vec<Writer> {
     let plain: Writer = |a, b, _| a.copy_from_slice(b);
     [Some(plain), streaming::copy()].into_iter().flatten().collect()
 }
 
 /// Ways to put b + s c into a.
-pub fn triads() -> Vec<Writer> {
+pub(crate) fn triads() -> Vec<Writer> {
     let plain: Writer = |a, b, c| vectorize(Triad(numbers_mut(a), numbers(b), numbers(c)));
     [Some(plain), streaming::triad()].into_iter().flatten().collect()
 }
 
 /// The sum of all numbers.
-pub fn sum(lines: &[Line]) -> f64 {
+pub(crate) fn sum(lines: &[Line]) -> f64 {
     vectorize(Sum(numbers(lines)))
 }
 

@@ -32,7 +32,7 @@ const REPETITIONS: u32 = 3;
 
 /// Bytes of each of the three arrays, for a last level of `cache` bytes and so much free memory; `None` when there
 /// is too little to exceed the caches by as much as it takes.
-pub fn bytes_each(cache: Option<u64>, free: Option<u64>) -> Option<u64> {
+pub(crate) fn bytes_each(cache: Option<u64>, free: Option<u64>) -> Option<u64> {
     let beyond_caches = CACHES.saturating_mul(cache.unwrap_or(UNKNOWN_CACHE));
     let most = free.map_or(MOST, |free| (free / SHARE_OF_FREE / ARRAYS).min(MOST));
     let each = beyond_caches.max(LEAST).min(most);
@@ -47,7 +47,7 @@ struct Part {
 }
 
 /// Three arrays, a part for each thread of the pool.
-pub struct Arrays {
+pub(crate) struct Arrays {
     parts: Vec<Mutex<Part>>,
     /// Bytes of one array.
     bytes: f64,
@@ -55,7 +55,7 @@ pub struct Arrays {
 
 impl Arrays {
     /// Allocates arrays of so many bytes each; every thread makes and touches its own part.
-    pub fn touch(bytes: u64) -> Arrays {
+    pub(crate) fn touch(bytes: u64) -> Arrays {
         let lines = usize::try_from(bytes).unwrap_or(usize::MAX) / size_of::<Line>();
         let lines = lines.div_ceil(rayon::current_num_threads());
         let array = |value| vec![Line([value; 8]); lines];
@@ -66,7 +66,7 @@ impl Arrays {
     }
 
     /// Bytes a second of reading, copying and the triad, each measured for so many seconds.
-    pub fn rates(&self, seconds: f64) -> Ceilings {
+    pub(crate) fn rates(&self, seconds: f64) -> Ceilings {
         let read = |part: &mut Part| {
             for array in [&part.a, &part.b, &part.c] {
                 black_box(lines::sum(black_box(array)));

@@ -29,7 +29,7 @@ const SHARE_OF_FREE: u128 = 4;
 const PATTERN: usize = 65_521;
 
 /// The highest rate that the variant reaches within about so many seconds.
-pub fn rate(cpu: &Cpu, kernel: &Listed, dtype: DType, seconds: f64) -> Result<f64, CellError> {
+pub(crate) fn rate(cpu: &Cpu, kernel: &Listed, dtype: DType, seconds: f64) -> Result<f64, CellError> {
     let begun = Instant::now();
     let mut best: f64 = 0.0;
     for (index, n) in SIDES.into_iter().enumerate() {

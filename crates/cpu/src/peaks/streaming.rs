@@ -1,10 +1,10 @@
 //! Stores that leave the caches aside, so that no line is read before it is overwritten. Knows no clock.
 
 #[cfg(target_arch = "x86_64")]
-pub use x86::{copy, triad};
+pub(crate) use x86::{copy, triad};
 
 #[cfg(not(target_arch = "x86_64"))]
-pub use none::{copy, triad};
+pub(crate) use none::{copy, triad};
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
@@ -18,13 +18,13 @@ mod x86 {
     const LANES: usize = 4;
 
     /// Copies b to a, where the processor has such stores.
-    pub fn copy() -> Option<Writer> {
+    pub(crate) fn copy() -> Option<Writer> {
         // SAFETY: the processor has AVX, without which nobody gets this writer.
         std::arch::is_x86_feature_detected!("avx").then_some(|a, b, _| unsafe { stream_copy(a, b) })
     }
 
     /// Puts b + s c into a, where the processor has such stores.
-    pub fn triad() -> Option<Writer> {
+    pub(crate) fn triad() -> Option<Writer> {
         // SAFETY: the processor has AVX, without which nobody gets this writer.
         std::arch::is_x86_feature_detected!("avx").then_some(|a, b, c| unsafe { stream_triad(a, b, c) })
     }
@@ -73,11 +73,11 @@ mod x86 {
 mod none {
     use super::super::line::Writer;
 
-    pub fn copy() -> Option<Writer> {
+    pub(crate) fn copy() -> Option<Writer> {
         None
     }
 
-    pub fn triad() -> Option<Writer> {
+    pub(crate) fn triad() -> Option<Writer> {
         None
     }
 }

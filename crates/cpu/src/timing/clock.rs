@@ -15,12 +15,12 @@ const MOST_IN_BATCH: f64 = 64.0;
 const READINGS: usize = 1001;
 
 /// Executes `job`, which has been reset, once between two readings of the clock.
-pub fn once(job: &mut dyn Job) -> Result<Sample, CellError> {
+pub(crate) fn once(job: &mut dyn Job) -> Result<Sample, CellError> {
     timed(job, 1)
 }
 
 /// Resets and executes with hot caches: right after other executions, and the mean of several where one is short.
-pub fn back_to_back(job: &mut dyn Job) -> Result<Sample, CellError> {
+pub(crate) fn back_to_back(job: &mut dyn Job) -> Result<Sample, CellError> {
     job.reset()?;
     let single = once(job)?;
     if single.host_s >= SHORT_S || job.resets() {
@@ -47,7 +47,7 @@ fn timed(job: &mut dyn Job, count: u32) -> Result<Sample, CellError> {
 }
 
 /// What two readings of the clock with nothing between them are apart: the median of many.
-pub fn floors() -> Floors {
+pub(crate) fn floors() -> Floors {
     let mut apart: Vec<f64> = (0..READINGS)
         .map(|_| {
             let start = Instant::now();

@@ -18,14 +18,14 @@ const LEAST_EACH: usize = 8 << 20;
 ///
 /// It is only read: lines that were written would be written back during the timed work. Source of the method: the
 /// flush of gearshifft and of Triton's CPU driver, which take one thread; caches private to a core need one on each.
-pub struct Displacer {
+pub(crate) struct Displacer {
     data: Vec<u64>,
     processors: Vec<usize>,
 }
 
 impl Displacer {
     /// Allocates the data and touches all of it.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let processors = match processors::allowed() {
             none if none.is_empty() => vec![0],
             some => some,
@@ -37,7 +37,7 @@ impl Displacer {
 
     /// Reads all of it, each processor its part. The threads have ended when this returns: none of them spins while
     /// something is timed.
-    pub fn displace(&self) {
+    pub(crate) fn displace(&self) {
         let part = self.data.len().div_ceil(self.processors.len());
         std::thread::scope(|scope| {
             for (&processor, part) in self.processors.iter().zip(self.data.chunks(part)) {

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use gpubench_backend::Job;
 
 /// Flushes all that `job` shows; `false` if it shows nothing, or if this processor is not known how to flush.
-pub fn flush(job: &dyn Job) -> bool {
+pub(crate) fn flush(job: &dyn Job) -> bool {
     let Some(flusher) = Flusher::detect() else { return false };
     let mut shown = false;
     job.buffers(&mut |memory| {

@@ -9,7 +9,7 @@ use gpubench_model::error::Unavailable;
 ///
 /// The thread that times and calls the libraries is left free: threads that a library starts inherit its processors,
 /// and OpenBLAS starts as many as it may use. All others leave the first core to it.
-pub struct Pins {
+pub(crate) struct Pins {
     processors: Vec<usize>,
     /// The threads of rayon's pool, the calling one first.
     pool: Vec<i32>,
@@ -20,7 +20,7 @@ impl Pins {
     ///
     /// # Errors
     /// The system tells no processors, or refuses.
-    pub fn of_pool() -> Result<Self, Unavailable> {
+    pub(crate) fn of_pool() -> Result<Self, Unavailable> {
         let leave_out = |reason| Unavailable::new(reason, "leave out --pin");
         let processors = processors::cores_first();
         if processors.is_empty() {
@@ -41,13 +41,13 @@ impl Pins {
     }
 
     /// The processors in use, that of the free thread first.
-    pub fn processors(&self) -> &[usize] {
+    pub(crate) fn processors(&self) -> &[usize] {
         &self.processors[..self.pool.len().min(self.processors.len())]
     }
 
     /// Binds every thread that libraries have started by now: in the order of their start, as a pool starts its
     /// threads one after another. A thread that has ended meanwhile needs no processor.
-    pub fn bind_libraries(&self) {
+    pub(crate) fn bind_libraries(&self) {
         let [_, others @ ..] = self.processors() else { return };
         if others.is_empty() {
             return;
@@ -83,7 +83,7 @@ fn this_thread() -> i32 {
 /// # Errors
 /// The system refuses, has no such thing, or knows no such processor.
 #[cfg(target_os = "linux")]
-pub fn bind(thread: i32, processor: usize) -> io::Result<()> {
+pub(crate) fn bind(thread: i32, processor: usize) -> io::Result<()> {
     if processor >= libc::CPU_SETSIZE as usize {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
     }
@@ -97,6 +97,6 @@ pub fn bind(thread: i32, processor: usize) -> io::Result<()> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub fn bind(_: i32, _: usize) -> io::Result<()> {
+pub(crate) fn bind(_: i32, _: usize) -> io::Result<()> {
     Err(io::Error::from(io::ErrorKind::Unsupported))
 }

@@ -75,7 +75,7 @@ pub(super) type Gesdd<T> = unsafe extern "C" fn(
 );
 
 /// A library's routines for one element type.
-pub struct Routines<T> {
+pub(crate) struct Routines<T> {
     pub(super) gemm: Gemm<T>,
     pub(super) lapack: Option<Lapack<T>>,
 }

@@ -20,7 +20,7 @@ const STORED: Letter = c"N".as_ptr();
 
 impl Provider {
     /// As [`Provider::posv`], block by block.
-    pub fn posv_in_blocks<T: Blas>(&self, a: &mut [T], b: &mut [T]) -> Result<(), CellError> {
+    pub(crate) fn posv_in_blocks<T: Blas>(&self, a: &mut [T], b: &mut [T]) -> Result<(), CellError> {
         let (n, side) = (self.system_side(a, b)?, b.len());
         for first in (0..side).step_by(BLOCK) {
             self.factorise_block(a, side, first)?;

@@ -14,7 +14,12 @@ impl Provider {
     /// `a`.
     ///
     /// Shapes that do not agree, other layouts and sides that the library's integers cannot hold are errors.
-    pub fn gemm<T: Blas>(&self, a: &Array2<T>, b: &Array2<T>, c: &mut Array2<T>) -> Result<(), CellError> {
+    pub(crate) fn gemm<T: Blas>(
+        &self,
+        a: &Array2<T>,
+        b: &Array2<T>,
+        c: &mut Array2<T>,
+    ) -> Result<(), CellError> {
         let ((m, k), n) = (a.dim(), b.ncols());
         let row_major = a.is_standard_layout() && b.is_standard_layout() && c.is_standard_layout();
         if b.nrows() != k || c.dim() != (m, n) || !row_major {
@@ -49,7 +54,7 @@ impl Provider {
 
     /// Solves `a x = b` for a symmetric positive definite `a` of n x n: the factor replaces half of `a`, the solution
     /// `b`. A matrix that is not positive definite is an error.
-    pub fn posv<T: Blas>(&self, a: &mut [T], b: &mut [T]) -> Result<(), CellError> {
+    pub(crate) fn posv<T: Blas>(&self, a: &mut [T], b: &mut [T]) -> Result<(), CellError> {
         let (posv, n) = (self.lapack::<T>()?.posv, self.system_side(a, b)?);
         let mut info = 0;
         // SAFETY: `a` holds n*n and `b` n elements, as checked, each of them borrowed mutably.
@@ -62,7 +67,12 @@ impl Provider {
 
     /// Solves `aᵀ x = b` for `a` of n x n by LU: the factors replace `a`, the solution `b`; `pivots` holds n. A singular
     /// matrix is an error.
-    pub fn gesv<T: Blas>(&self, a: &mut [T], pivots: &mut [i64], b: &mut [T]) -> Result<(), CellError> {
+    pub(crate) fn gesv<T: Blas>(
+        &self,
+        a: &mut [T],
+        pivots: &mut [i64],
+        b: &mut [T],
+    ) -> Result<(), CellError> {
         let (gesv, n) = (self.lapack::<T>()?.gesv, self.system_side(a, b)?);
         if pivots.len() != b.len() {
             return Err(CellError::call("gesv", "there is not one pivot a row"));

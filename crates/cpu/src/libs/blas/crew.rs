@@ -9,7 +9,7 @@ use crate::threads::crew::Crew;
 use crate::threads::thread_choices;
 
 /// The threads of a provider that work on one job.
-pub struct ProviderCrew {
+pub(crate) struct ProviderCrew {
     provider: &'static Provider,
     side: usize,
     threads: usize,
@@ -20,7 +20,7 @@ pub struct ProviderCrew {
 impl ProviderCrew {
     /// All threads of `cpu`, for matrices of `side`; with fewer to choose from up to a side of `most`, beyond which
     /// nothing is won.
-    pub fn new(cpu: &Cpu, library: &Library, side: usize, most: usize) -> Result<Self, Unavailable> {
+    pub(crate) fn new(cpu: &Cpu, library: &Library, side: usize, most: usize) -> Result<Self, Unavailable> {
         stack::require()?;
         let (provider, threads) = (library.provider()?, cpu.threads);
         provider.set_threads(threads);
@@ -30,7 +30,7 @@ impl ProviderCrew {
     }
 
     /// The provider, set to this crew's threads.
-    pub fn provider(&self) -> &'static Provider {
+    pub(crate) fn provider(&self) -> &'static Provider {
         self.provider.set_threads(self.threads);
         self.provider
     }

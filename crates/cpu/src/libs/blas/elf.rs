@@ -11,7 +11,7 @@ const HEADER: usize = 64;
 const SECTION_HEADER: usize = 64;
 
 /// A shared object of 64 bits, little-endian.
-pub struct SharedObject {
+pub(crate) struct SharedObject {
     file: File,
     sections: Vec<Section>,
 }
@@ -25,7 +25,7 @@ struct Section {
 
 impl SharedObject {
     /// Reads where the sections lie; `None` if it is no such file.
-    pub fn open(path: &Path) -> Option<SharedObject> {
+    pub(crate) fn open(path: &Path) -> Option<SharedObject> {
         let file = File::open(path).ok()?;
         let header = read(&file, 0, HEADER as u64)?;
         // Magic, 64 bits, little-endian, a shared object.
@@ -49,7 +49,7 @@ impl SharedObject {
     }
 
     /// What the section holds; empty if there is none of that name.
-    pub fn section(&self, name: &str) -> Vec<u8> {
+    pub(crate) fn section(&self, name: &str) -> Vec<u8> {
         let section = self.sections.iter().find(|section| section.name == name.as_bytes());
         section.and_then(|section| read(&self.file, section.offset, section.length)).unwrap_or_default()
     }
@@ -69,13 +69,13 @@ fn number(bytes: &[u8], at: usize, length: usize) -> u64 {
 }
 
 /// Where `part` first lies in `whole`.
-pub fn position(whole: &[u8], part: &[u8]) -> Option<usize> {
+pub(crate) fn position(whole: &[u8], part: &[u8]) -> Option<usize> {
     whole.windows(part.len()).position(|window| window == part)
 }
 
 /// The bytes of a shared object with these two sections and no code.
 #[cfg(test)]
-pub fn example(symbols: &str, constants: &str) -> Vec<u8> {
+pub(crate) fn example(symbols: &str, constants: &str) -> Vec<u8> {
     let names = b"\0.dynstr\0.rodata\0.shstrtab\0";
     let mut bytes = vec![0; HEADER];
     let mut headers = vec![0; SECTION_HEADER];

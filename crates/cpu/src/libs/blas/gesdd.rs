@@ -17,14 +17,14 @@ const QUERY: Int = -1;
 const INTEGERS: usize = 8;
 
 /// The factors of an n x n matrix, and the memory in which they are made.
-pub struct Svd<T> {
+pub(crate) struct Svd<T> {
     n: usize,
     /// U, row-major n x n.
-    pub u: Vec<T>,
+    pub(crate) u: Vec<T>,
     /// The singular values, descending.
-    pub s: Vec<T>,
+    pub(crate) s: Vec<T>,
     /// The transpose of V, row-major n x n.
-    pub vt: Vec<T>,
+    pub(crate) vt: Vec<T>,
     work: Vec<T>,
     integers: Vec<Int>,
 }
@@ -34,7 +34,7 @@ impl<T: Blas> Svd<T> {
     ///
     /// # Errors
     /// The library has no LAPACK, or its integers cannot hold the length of the workspace.
-    pub fn new(provider: &Provider, n: usize) -> Result<Self, CellError> {
+    pub(crate) fn new(provider: &Provider, n: usize) -> Result<Self, CellError> {
         // What the routine needs, in elements, should it ask for less.
         let least = n.saturating_mul(n).saturating_mul(4).saturating_add(7 * n).max(1);
         provider.int(least).map_err(|_| {
@@ -55,7 +55,7 @@ impl<T: Blas> Svd<T> {
     }
 
     /// Decomposes `a`, row-major n x n, which is destroyed.
-    pub fn decompose(&mut self, provider: &Provider, a: &mut [T]) -> Result<(), CellError> {
+    pub(crate) fn decompose(&mut self, provider: &Provider, a: &mut [T]) -> Result<(), CellError> {
         if a.len() != self.n * self.n {
             return Err(CellError::call("gesdd", "the matrix has another size than its factors"));
         }
@@ -64,7 +64,7 @@ impl<T: Blas> Svd<T> {
     }
 
     /// Shows the memory.
-    pub fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+    pub(crate) fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         [&self.u[..], &self.s, &self.vt, &self.work].map(memory).into_iter().for_each(&mut *show);
         show(memory(&self.integers));
     }

@@ -14,15 +14,15 @@ const MARKS: [(&[u8], Vendor); 3] = [
 
 /// What a file tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Identity {
+pub(crate) struct Identity {
     /// The numbers of its version, the first being the most important; empty if it tells none.
-    pub version: Vec<u32>,
+    pub(crate) version: Vec<u32>,
     /// Whether it says that its integers have 64 bits.
-    pub has_long_integers: bool,
+    pub(crate) has_long_integers: bool,
 }
 
 /// The vendor of the BLAS library in a file, or what is wrong with the file, as the end of a sentence.
-pub fn vendor_of(path: &Path) -> Result<Vendor, String> {
+pub(crate) fn vendor_of(path: &Path) -> Result<Vendor, String> {
     std::fs::File::open(path).map_err(|error| format!("cannot be read: {error}"))?;
     let object = SharedObject::open(path).ok_or("is no shared library of this system")?;
     let names = object.section(".dynstr");
@@ -31,7 +31,7 @@ pub fn vendor_of(path: &Path) -> Result<Vendor, String> {
 }
 
 /// What a vendor's file tells.
-pub fn identify(vendor: Vendor, path: &Path) -> Identity {
+pub(crate) fn identify(vendor: Vendor, path: &Path) -> Identity {
     let of_name = || Identity { version: number_after(&file_name(path), ".so."), ..Identity::default() };
     match vendor {
         Vendor::OpenBlas => SharedObject::open(path)

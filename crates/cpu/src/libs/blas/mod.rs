@@ -21,9 +21,9 @@ mod shim;
 mod stack;
 mod vendor;
 
-pub use crew::ProviderCrew;
-pub use gesdd::Svd;
-pub use identity::vendor_of;
-pub use library::{Library, all};
-pub use provider::{Blas, Provider};
-pub use vendor::Vendor;
+pub(crate) use crew::ProviderCrew;
+pub(crate) use gesdd::Svd;
+pub(crate) use identity::vendor_of;
+pub(crate) use library::{Library, all};
+pub(crate) use provider::{Blas, Provider};
+pub(crate) use vendor::Vendor;

@@ -12,7 +12,7 @@ use super::abi::{Int, Lapack, Routines};
 use super::shim;
 
 /// A library that has every routine its variants call.
-pub struct Provider {
+pub(crate) struct Provider {
     pub(super) path: PathBuf,
     pub(super) version: String,
     /// Whether its integers have 64 bits.
@@ -33,7 +33,7 @@ pub(super) type SetThreads = unsafe extern "C" fn(i64);
 pub(super) type GetThreads = unsafe extern "C" fn() -> c_int;
 
 /// The element types of BLAS and LAPACK.
-pub trait Blas: Real + ndarray_linalg::Lapack<Real = Self> {
+pub(crate) trait Blas: Real + ndarray_linalg::Lapack<Real = Self> {
     /// The provider's routines for this type.
     fn routines(provider: &Provider) -> &Routines<Self>;
 }
@@ -55,18 +55,18 @@ static ACTIVE: AtomicPtr<Provider> = AtomicPtr::new(std::ptr::null_mut());
 
 impl Provider {
     /// The file it was loaded from.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Version, configuration and kind of processor, as the library itself says.
-    pub fn version(&self) -> &str {
+    pub(crate) fn version(&self) -> &str {
         &self.version
     }
 
     /// Has the library use `threads` threads; it may use fewer, see [`Provider::threads`]. One comparison if it does
     /// already.
-    pub fn set_threads(&self, threads: usize) {
+    pub(crate) fn set_threads(&self, threads: usize) {
         if self.threads.swap(threads, Ordering::Relaxed) != threads {
             let threads = i64::from(i32::try_from(threads).unwrap_or(i32::MAX));
             // SAFETY: the routine takes a positive count by value and may be called at any time.
@@ -75,7 +75,7 @@ impl Provider {
     }
 
     /// The threads the library will use.
-    pub fn threads(&self) -> usize {
+    pub(crate) fn threads(&self) -> usize {
         // SAFETY: the routine takes nothing and returns a count.
         usize::try_from(unsafe { (self.get_threads)() }).unwrap_or(0)
     }
@@ -84,7 +84,7 @@ impl Provider {
     ///
     /// # Errors
     /// Its integers are not those that the symbols' callers pass.
-    pub fn activate(&'static self) -> Result<(), Unavailable> {
+    pub(crate) fn activate(&'static self) -> Result<(), Unavailable> {
         static SWITCHING: Mutex<()> = Mutex::new(());
         let this = std::ptr::from_ref(self).cast_mut();
         if ACTIVE.load(Ordering::Acquire) == this {

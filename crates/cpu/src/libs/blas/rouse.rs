@@ -14,7 +14,7 @@ const DEPTH: usize = 128;
 const COLUMNS_EACH: usize = 32;
 
 /// The product, for a job's matrices of some side.
-pub struct Rouser {
+pub(crate) struct Rouser {
     provider: &'static Provider,
     /// None if the job takes one thread.
     product: Option<[Array2<f32>; 3]>,
@@ -22,7 +22,7 @@ pub struct Rouser {
 
 impl Rouser {
     /// Allocates the product's matrices for so many threads, unless jobs of this side take one.
-    pub fn new(provider: &'static Provider, threads: usize, side: usize) -> Self {
+    pub(crate) fn new(provider: &'static Provider, threads: usize, side: usize) -> Self {
         let zeros = |rows, columns| Array2::zeros((rows, columns));
         let columns = COLUMNS_EACH * threads;
         let product = (side > SERIAL_SIDE && threads > 1)
@@ -31,7 +31,7 @@ impl Rouser {
     }
 
     /// Multiplies: the library's threads have worked when this returns, and spin for more work for a while.
-    pub fn rouse(&mut self) -> Result<(), CellError> {
+    pub(crate) fn rouse(&mut self) -> Result<(), CellError> {
         match &mut self.product {
             Some([a, b, c]) => self.provider.gemm(a, b, c),
             None => Ok(()),

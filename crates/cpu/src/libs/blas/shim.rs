@@ -9,13 +9,13 @@ use std::arch::naked_asm;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The address of a LAPACK routine; the table forgets its signature.
-pub type Entry = unsafe extern "C" fn();
+pub(crate) type Entry = unsafe extern "C" fn();
 
 static TABLE: [AtomicPtr<()>; SYMBOLS.len()] =
     [const { AtomicPtr::new(missing as extern "C" fn() -> ! as *mut ()) }; SYMBOLS.len()];
 
 /// Points the symbols, in the order of [`SYMBOLS`], at a provider's routines; `None` is one it lacks.
-pub fn fill(entries: &[Option<Entry>]) {
+pub(crate) fn fill(entries: &[Option<Entry>]) {
     assert_eq!(entries.len(), SYMBOLS.len());
     for (slot, entry) in TABLE.iter().zip(entries) {
         let target = entry.map_or(missing as extern "C" fn() -> ! as *mut (), |entry| entry as *mut ());
@@ -67,7 +67,7 @@ macro_rules! jump {
 macro_rules! symbols {
     ($($symbol:ident)*) => {
         /// The symbols, each at its entry of the table.
-        pub const SYMBOLS: &[&str] = &[$(stringify!($symbol)),*];
+        pub(crate) const SYMBOLS: &[&str] = &[$(stringify!($symbol)),*];
 
         #[expect(non_camel_case_types, reason = "spelt as the symbols")]
         enum Slot { $($symbol),* }

@@ -6,7 +6,7 @@ use gpubench_model::error::Unavailable;
 const NEEDED: usize = 6 << 20;
 
 /// Says what to do unless the calling thread has enough stack left for LAPACK.
-pub fn require() -> Result<(), Unavailable> {
+pub(crate) fn require() -> Result<(), Unavailable> {
     match left() {
         Some(left) if left < NEEDED => Err(Unavailable::new(
             format!("LAPACK needs {} KiB of stack, the thread has {} left", NEEDED >> 10, left >> 10),

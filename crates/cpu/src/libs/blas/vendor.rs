@@ -2,7 +2,7 @@
 
 /// A family of BLAS libraries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Vendor {
+pub(crate) enum Vendor {
     /// OpenBLAS, of the system or of a Python wheel.
     OpenBlas,
     /// Intel oneMKL.
@@ -13,10 +13,10 @@ pub enum Vendor {
 
 impl Vendor {
     /// Every vendor, in the order reports use.
-    pub const ALL: [Vendor; 3] = [Vendor::OpenBlas, Vendor::Mkl, Vendor::Blis];
+    pub(crate) const ALL: [Vendor; 3] = [Vendor::OpenBlas, Vendor::Mkl, Vendor::Blis];
 
     /// The library's own name.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Vendor::OpenBlas => "OpenBLAS",
             Vendor::Mkl => "MKL",
@@ -25,7 +25,7 @@ impl Vendor {
     }
 
     /// The word with which its variants' names begin.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Vendor::OpenBlas => "openblas",
             Vendor::Mkl => "mkl",
@@ -34,7 +34,7 @@ impl Vendor {
     }
 
     /// Whether it has LAPACK.
-    pub fn has_lapack(self) -> bool {
+    pub(crate) fn has_lapack(self) -> bool {
         self != Vendor::Blis
     }
 

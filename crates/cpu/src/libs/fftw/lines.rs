@@ -21,7 +21,7 @@ const MEASURE: c_uint = 0;
 const UNALIGNED: c_uint = 1 << 1;
 
 /// Plans of in-place complex transforms of one length.
-pub struct FftwLines<T> {
+pub(crate) struct FftwLines<T> {
     fftw: &'static Fftw,
     side: usize,
     /// For lines that begin where vectors may.
@@ -48,7 +48,7 @@ impl<T: Real + FftNum> FftwLines<T> {
     ///
     /// # Errors
     /// The library is missing, or refuses the length.
-    pub fn new(side: usize) -> Result<Self, CellError> {
+    pub(crate) fn new(side: usize) -> Result<Self, CellError> {
         let fftw = Fftw::of(T::DTYPE)?;
         let refused = || CellError::Failed(format!("FFTW makes no plan for a length of {side}"));
         let length = c_int::try_from(side).map_err(|_| refused())?;

@@ -13,13 +13,13 @@ use super::shared_library::SharedLibrary;
 
 mod lines;
 
-pub use lines::FftwLines;
+pub(crate) use lines::FftwLines;
 
 /// What it is called before its element type.
 const NAME: &str = "FFTW";
 /// What its variants and its worker are called by: the files for both element types share a worker, since all their
 /// symbols begin with another prefix.
-pub const WORD: &str = "fftw";
+pub(crate) const WORD: &str = "fftw";
 /// The variants that need it.
 const SERVES: &str = "fft/fftw";
 
@@ -27,7 +27,7 @@ const SERVES: &str = "fft/fftw";
 type Plan = *mut c_void;
 
 /// The library for one element type, whose routines stay for as long as the process lives.
-pub struct Fftw {
+pub(crate) struct Fftw {
     path: PathBuf,
     version: String,
     plan_dft_1d: unsafe extern "C" fn(c_int, *mut c_void, *mut c_void, c_int, c_uint) -> Plan,
@@ -41,7 +41,7 @@ impl Fftw {
     ///
     /// # Errors
     /// There is none, or it cannot be used.
-    pub fn of(dtype: DType) -> Result<&'static Fftw, Unavailable> {
+    pub(crate) fn of(dtype: DType) -> Result<&'static Fftw, Unavailable> {
         place(dtype).get_or_init(|| load(&Machine::here(), dtype)).as_ref().map_err(Clone::clone)
     }
 
@@ -69,12 +69,12 @@ impl Fftw {
 }
 
 /// What `doctor` says of the libraries; loads them.
-pub fn findings() -> Vec<Finding> {
+pub(crate) fn findings() -> Vec<Finding> {
     DType::ALL.iter().map(|&dtype| finding(dtype, Fftw::of(dtype))).collect()
 }
 
 /// The libraries that have been loaded, as reports tell them.
-pub fn loaded() -> Vec<Finding> {
+pub(crate) fn loaded() -> Vec<Finding> {
     let loaded = DType::ALL.iter().filter_map(|&dtype| Some((dtype, place(dtype).get()?.as_ref().ok()?)));
     loaded.map(|(dtype, fftw)| finding(dtype, Ok(fftw))).collect()
 }

@@ -8,21 +8,21 @@ use crate::libs::machine::{Machine, entries, package_folders};
 
 /// A library file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub(crate) struct Found {
     /// Its canonical path.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// A word for where it comes from, such as `numpy` or `system`.
-    pub origin: &'static str,
+    pub(crate) origin: &'static str,
     /// What it says of itself.
-    pub identity: Identity,
+    pub(crate) identity: Identity,
 }
 
 /// The origin of libraries that the user named.
-pub const NAMED: &str = "named";
+pub(crate) const NAMED: &str = "named";
 
 /// The vendor's libraries, best first: those that are `named`, then by version, the newest first, and of equal ones
 /// that which is nearer to the user: of an active environment before the system's.
-pub fn find(vendor: Vendor, machine: &Machine, named: &[PathBuf]) -> Vec<Found> {
+pub(crate) fn find(vendor: Vendor, machine: &Machine, named: &[PathBuf]) -> Vec<Found> {
     let named: Vec<Found> = named.iter().map(|path| Found::new(vendor, path, NAMED)).collect();
     let mut others: Vec<Found> =
         places(vendor, machine).iter().map(|(path, origin)| Found::new(vendor, path, origin)).collect();

@@ -12,7 +12,7 @@ use super::{Provider, Vendor, identity, open};
 use crate::libs::machine::Machine;
 
 /// A library, which is loaded when it is first needed.
-pub struct Library {
+pub(crate) struct Library {
     vendor: Vendor,
     word: String,
     origin: Option<String>,
@@ -25,7 +25,7 @@ pub struct Library {
 }
 
 /// Every library that this machine has and one of each vendor that it should have; `named` are taken before others.
-pub fn all(named: &[PathBuf]) -> Vec<Library> {
+pub(crate) fn all(named: &[PathBuf]) -> Vec<Library> {
     find_all(&Machine::here(), named)
 }
 
@@ -99,48 +99,48 @@ impl Library {
     }
 
     /// Whose it is.
-    pub fn vendor(&self) -> Vendor {
+    pub(crate) fn vendor(&self) -> Vendor {
         self.vendor
     }
 
     /// The word with which its variants' names begin.
-    pub fn word(&self) -> &str {
+    pub(crate) fn word(&self) -> &str {
         &self.word
     }
 
     /// Whether it is its vendor's best.
-    pub fn is_preferred(&self) -> bool {
+    pub(crate) fn is_preferred(&self) -> bool {
         self.origin.is_none()
     }
 
     /// Whether its file says that its integers have 64 bits.
-    pub fn has_long_integers(&self) -> bool {
+    pub(crate) fn has_long_integers(&self) -> bool {
         self.has_long_integers
     }
 
     /// Its own name, such as `OpenBLAS (numpy)`.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         let name = self.vendor.name();
         self.origin.as_ref().map_or_else(|| name.to_owned(), |origin| format!("{name} ({origin})"))
     }
 
     /// The files that it may be, best first: paths, or names for the loader.
-    pub fn files(&self) -> &[PathBuf] {
+    pub(crate) fn files(&self) -> &[PathBuf] {
         &self.files
     }
 
     /// The provider, loaded at the first call; the same answer at every later one.
-    pub fn provider(&self) -> Result<&'static Provider, Unavailable> {
+    pub(crate) fn provider(&self) -> Result<&'static Provider, Unavailable> {
         self.used.get_or_init(|| self.load()).clone()
     }
 
     /// The provider, if it has been loaded.
-    pub fn loaded(&self) -> Option<&'static Provider> {
+    pub(crate) fn loaded(&self) -> Option<&'static Provider> {
         self.used.get()?.as_ref().ok().copied()
     }
 
     /// What `doctor` and reports say of it; `serves` are the variants that need it.
-    pub fn finding(&self, serves: Vec<String>) -> Finding {
+    pub(crate) fn finding(&self, serves: Vec<String>) -> Finding {
         let name = self.name();
         match self.provider() {
             Ok(provider) => Finding {
