@@ -4,54 +4,39 @@
 
 #![forbid(unsafe_code)]
 
-mod alike;
 pub mod baseline;
-pub mod calibration;
-pub mod change;
-mod comparison;
 pub mod environment;
-mod evidence;
 #[cfg(test)]
 pub(crate) mod example;
 pub mod export;
-mod gate;
-mod holm;
 pub mod load;
-mod mean_change;
-mod mean_groups;
-mod mean_test;
 mod means;
-mod moderation;
-mod notes;
-mod origin;
-mod pace;
-mod pairing;
-pub mod plan;
+mod pairs;
+mod planning;
 pub mod policy;
-mod ranks;
-pub mod repetition;
+mod result;
 pub mod runs;
 pub mod self_test;
-mod shift;
-mod spread;
-mod unreplicated;
+mod statistics;
+mod variance;
 mod verdict;
 
-pub use change::{Change, Doubt, Measured, Verdict};
-pub use comparison::{
+pub use environment::{Difference, Severity};
+pub use planning::{calibration, plan, repetition};
+pub use policy::{Limits, Policy};
+pub use result::change::{Change, Doubt, Measured, Verdict};
+pub use result::comparison::{
     COMPARISON_SCHEMA, COMPARISON_VERSION, Comparison, Conclusion, Count, Gate, Mean, Method, Note,
 };
-pub use environment::{Difference, Severity};
-pub use mean_change::MeanChange;
-pub use policy::{Limits, Policy};
+pub use result::mean_change::MeanChange;
 pub use runs::{Run, RunInfo, Runs};
 
 use std::collections::BTreeMap;
 
-use mean_test::Sweep;
-use pairing::Pair;
-use spread::Spread;
-use verdict::Candidate;
+use means::changes::Sweep;
+use pairs::pairing::Pair;
+use variance::spread::Spread;
+use verdict::cell::Candidate;
 
 /// Compares two sides, each of at least one run.
 pub fn compare(old: &Runs, new: &Runs, policy: &Policy) -> Comparison {
@@ -69,18 +54,18 @@ pub fn compare_with_history(old: &Runs, new: &Runs, history: &Runs, policy: &Pol
 fn compare_by(old: &Runs, new: &Runs, history: &Runs, policy: &Policy, distortion: f64) -> Comparison {
     let environment = environment::differences(old, new, policy);
     let blocked = environment.iter().any(|difference| difference.severity == Severity::Block);
-    let pairs = pairing::pairs(old, new, history);
+    let pairs = pairs::pairing::pairs(old, new, history);
     let limits: Vec<Limits> = pairs.iter().map(|pair| policy.limits(&pair.cell)).collect();
     let spreads: Vec<Option<Spread>> = if old.is_same_run(new) {
         // One run has no spread from run to run: what is compared with itself differs in nothing.
-        pairs.iter().map(|_| Some(Spread { variance: 0.0, df: pace::ASSUMED_DF, own: None })).collect()
+        pairs.iter().map(|_| Some(Spread { variance: 0.0, df: pairs::pace::ASSUMED_DF, own: None })).collect()
     } else {
-        let spreads = spread::spreads(&pairs, &limits, &stored(old, new));
+        let spreads = variance::spread::spreads(&pairs, &limits, &stored(old, new));
         spreads.into_iter().map(|spread| spread.map(|spread| spread.times(distortion))).collect()
     };
     let mut cells = changes(&pairs, &limits, &spreads, policy);
     let sweep = Sweep { pairs: &pairs, limits: &limits, spreads: &spreads, old, new, history, distortion };
-    let mut mean_changes = mean_test::mean_changes(&sweep, &cells, policy);
+    let mut mean_changes = means::changes::mean_changes(&sweep, &cells, policy);
     let tested = cells.iter().filter(|change| change.p.is_some()).count();
     let means_tested = mean_changes.len();
     if blocked || policy.cross_machine {
@@ -93,20 +78,20 @@ fn compare_by(old: &Runs, new: &Runs, history: &Runs, policy: &Policy, distortio
     Comparison {
         comparison_version: COMPARISON_VERSION,
         gpubench_version: env!("CARGO_PKG_VERSION").into(),
-        gate: gate::conclude(&cells, &mean_changes, &environment, policy),
+        gate: verdict::gate::conclude(&cells, &mean_changes, &environment, policy),
         counts: Count::of(&cells),
         old: old.runs.iter().map(Run::info).collect(),
         new: new.runs.iter().map(Run::info).collect(),
         method: Method {
             alpha: policy.alpha,
-            confidence: shift::CONFIDENCE,
+            confidence: statistics::shift::CONFIDENCE,
             correction: "holm".into(),
             tested,
             means_tested,
-            spread: origin::origin(&sweep),
+            spread: verdict::origin::origin(&sweep),
         },
-        notes: notes::notes(&sweep, &cells, policy),
-        means: means::means(&cells),
+        notes: verdict::notes::notes(&sweep, &cells, policy),
+        means: means::ratios::means(&cells),
         mean_changes,
         environment,
         cells,
@@ -132,7 +117,7 @@ fn changes(pairs: &[Pair], limits: &[Limits], spreads: &[Option<Spread>], policy
         .map(|((pair, limits), spread)| Candidate::of(pair, *limits, *spread))
         .collect();
     let raw: Vec<f64> = candidates.iter().filter_map(|candidate| candidate.p).collect();
-    let mut corrected = holm::holm(&raw).into_iter();
+    let mut corrected = statistics::holm::holm(&raw).into_iter();
     let judge = |candidate: &Candidate| {
         let corrected = candidate.p.and_then(|_| corrected.next());
         candidate.judge(corrected, policy.alpha, raw.len())

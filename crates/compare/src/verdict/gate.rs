@@ -1,6 +1,6 @@
 //! What a pipeline should do, from the verdicts on all cells and the environment.
 
-use super::{Change, Conclusion, Count, Difference, Doubt, Gate, MeanChange, Policy, Severity, Verdict};
+use crate::{Change, Conclusion, Count, Difference, Doubt, Gate, MeanChange, Policy, Severity, Verdict};
 
 /// The conclusion; `cells` are those of either side, gravest first, `means` the means that were tested, widest first.
 pub fn conclude(cells: &[Change], means: &[MeanChange], environment: &[Difference], policy: &Policy) -> Gate {

@@ -2,15 +2,15 @@
 
 use gpubench_ops::Checked;
 
-use super::alike::different;
-use super::evidence::{Evidence, Standing};
-use super::export::{change_with_interval, percent};
-use super::pairing::Pair;
-use super::plan;
-use super::ranks::rank_test;
-use super::shift::{OWN_SHARE, Shift};
-use super::spread::{Spread, threshold};
-use super::{Change, Doubt, Limits, Verdict};
+use crate::export::{change_with_interval, percent};
+use crate::pairs::alike::different;
+use crate::pairs::evidence::{Evidence, Standing};
+use crate::pairs::pairing::Pair;
+use crate::planning::plan;
+use crate::statistics::ranks::rank_test;
+use crate::statistics::shift::{OWN_SHARE, Shift};
+use crate::variance::spread::{Spread, threshold};
+use crate::{Change, Doubt, Limits, Verdict};
 
 /// How many times larger an error may become where a policy does not say.
 const ERROR_GROWTH: f64 = 4.0;
@@ -280,7 +280,7 @@ fn words(change: &Change, significant: bool, more: &str) -> (String, Option<Stri
     let interval = change_with_interval(change).unwrap_or_default();
     match (change.verdict, change.doubt) {
         (Verdict::Unsure, Some(Doubt::Clock)) => {
-            let clock = |side: &Option<super::Measured>| {
+            let clock = |side: &Option<crate::Measured>| {
                 side.as_ref().and_then(|side| side.sm_mhz).unwrap_or(f64::NAN)
             };
             let (old, new) = (clock(&change.old), clock(&change.new));

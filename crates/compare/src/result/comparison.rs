@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use gpubench_model::case::{Cache, DType};
 use serde::{Deserialize, Serialize};
 
-use super::{Change, Difference, MeanChange, RunInfo, Verdict};
+use crate::{Change, Difference, MeanChange, RunInfo, Verdict};
 
 /// Version of the layout of a comparison in JSON, independent of the program's version.
 pub const COMPARISON_VERSION: u32 = 1;
 
 /// The published JSON Schema (2020-12) of a comparison.
-pub const COMPARISON_SCHEMA: &str = include_str!("../../../schema/compare-v1.json");
+pub const COMPARISON_SCHEMA: &str = include_str!("../../../../schema/compare-v1.json");
 
 /// What a comparison found, cell by cell and as a whole.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

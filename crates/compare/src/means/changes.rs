@@ -5,17 +5,17 @@
 //! number of cells makes up for few runs. The mean of the logarithms of a run's times is therefore one value, whose spread
 //! is taken from the runs and from nothing else; the test is Student's on these values.
 
-use super::alike::different;
-use super::evidence::pooled_variance;
-use super::export::{mean_with_interval, percent};
-use super::holm::weighted_holm;
-use super::mean_change::MeanChange;
-use super::mean_groups::{Group, Series, complete, groups};
-use super::pairing::Pair;
-use super::shift::Shift;
-use super::spread::Spread;
-use super::verdict::{CLOCK_CHANGE, SEE_WHAT_CHANGED};
-use super::{Change, Doubt, Limits, Policy, Runs, Verdict};
+use super::groups::{Group, Series, complete, groups};
+use crate::export::{mean_with_interval, percent};
+use crate::pairs::alike::different;
+use crate::pairs::evidence::pooled_variance;
+use crate::pairs::pairing::Pair;
+use crate::result::mean_change::MeanChange;
+use crate::statistics::holm::weighted_holm;
+use crate::statistics::shift::Shift;
+use crate::variance::spread::Spread;
+use crate::verdict::cell::{CLOCK_CHANGE, SEE_WHAT_CHANGED};
+use crate::{Change, Doubt, Limits, Policy, Runs, Verdict};
 
 /// Share of `alpha` that the means over more than one op have in the first step of the correction.
 const WIDE_SHARE: f64 = 0.5;
