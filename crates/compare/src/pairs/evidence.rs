@@ -8,6 +8,9 @@ use gpubench_ops::Checked;
 
 use crate::Measured;
 
+/// Relative change of the multiprocessors' clock that is more than the reading of it.
+pub const CLOCK_CHANGE: f64 = 0.005;
+
 /// Standard normal quantile of a 95 % interval: half such an interval is so many standard errors.
 const Z95: f64 = 1.96;
 

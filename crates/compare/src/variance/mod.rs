@@ -3,4 +3,5 @@
 //! It is measured where a side has several runs and estimated from the other cells where each side has one.
 
 pub mod spread;
+pub mod sweep;
 pub mod unreplicated;

@@ -2,9 +2,10 @@
 
 use gpubench_ops::Checked;
 
+use super::advice::{COMMAND, HISTORY, LEAST_RUNS, SEE_WHAT_CHANGED};
 use crate::export::{change_with_interval, percent};
 use crate::pairs::alike::different;
-use crate::pairs::evidence::{Evidence, Standing};
+use crate::pairs::evidence::{CLOCK_CHANGE, Evidence, Standing};
 use crate::pairs::pairing::Pair;
 use crate::planning::plan;
 use crate::statistics::ranks::rank_test;
@@ -21,24 +22,9 @@ const LEAST_ERROR: f64 = 0.01;
 /// Chance above which the rounds of both sides are not told apart by their ranks.
 const ROUNDS_ALPHA: f64 = 0.05;
 
-/// Relative change of the multiprocessors' clock that is more than the reading of it.
-pub const CLOCK_CHANGE: f64 = 0.005;
-
 /// Degrees of freedom from which a cell's own runs are asked alone. With one, no change below 30 standard errors would
 /// hold by them: Student's t is 31.8 at 99 %.
 const LEAST_OWN_DF: f64 = 2.0;
-
-/// Runs per side that show a spread well enough to be recommended where there is none yet.
-pub const LEAST_RUNS: usize = 3;
-
-/// How several runs per side are given.
-pub const COMMAND: &str = "--old A B C --new D E F";
-
-/// How earlier runs are given.
-pub const HISTORY: &str = "two or more earlier runs as --history";
-
-/// What to do about a slowdown.
-pub const SEE_WHAT_CHANGED: &str = "see what changed; compare more runs per side if you doubt it";
 
 /// A pair with its ratio, before the correction for the number of cells.
 #[derive(Clone, Debug)]

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gpubench_model::case::Cell;
 
-use super::cell::{COMMAND, HISTORY, LEAST_RUNS};
-use crate::means::changes::Sweep;
+use super::advice::{COMMAND, HISTORY, LEAST_RUNS};
+use crate::variance::sweep::Sweep;
 use crate::{Change, Measured, Note, Policy, Runs, Verdict};
 
 /// Remarks on comparing the sides of `sweep`, of which `cells` came out.

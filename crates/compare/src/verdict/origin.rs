@@ -1,9 +1,9 @@
 //! Where the spread from run to run came from, in words.
 
 use crate::export::percent;
-use crate::means::changes::Sweep;
 use crate::pairs::pace::Pace;
 use crate::variance::spread::unreplicated;
+use crate::variance::sweep::Sweep;
 use crate::variance::unreplicated::LEAST_CELLS;
 
 /// Where the spreads of a comparison came from, for its reader.
