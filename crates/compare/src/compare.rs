@@ -38,7 +38,7 @@ pub(crate) fn compare_by(
     policy: &Policy,
     distortion: f64,
 ) -> Comparison {
-    let environment = environment::differences(old, new, policy);
+    let environment = environment::differences(old, new, &policy.severities);
     let blocked = environment.iter().any(|difference| difference.severity == Severity::Block);
     let pairs = pairs(old, new, history);
     let limits: Vec<Limits> = pairs.iter().map(|pair| policy.limits(&pair.cell)).collect();
