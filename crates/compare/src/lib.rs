@@ -31,6 +31,7 @@ pub use result::comparison::{
     COMPARISON_SCHEMA, COMPARISON_VERSION, Comparison, Conclusion, Count, Gate, Mean, Method, Note,
 };
 pub use result::mean_change::MeanChange;
+pub use result::sentence::Sentence;
 pub use runs::{Run, RunInfo, Runs};
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Sentence;
+
 /// How much a difference matters; the gravest is smallest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -35,8 +37,9 @@ pub struct Difference {
     pub fact: String,
     /// How much it matters.
     pub severity: Severity,
-    /// What OLD has, in words; several values where its runs differ.
-    pub old: String,
+    /// What OLD has, in words; several values where its runs differ. It leads with the items, such as libraries, of a fact
+    /// that has several; both sides have the same.
+    pub old: Sentence,
     /// What NEW has.
-    pub new: String,
+    pub new: Sentence,
 }

@@ -10,6 +10,7 @@ mod value;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::runs::Runs;
+use crate::Sentence;
 pub use difference::{Difference, Severity};
 pub use facts::{Concerns, FACTS, Fact};
 use read::Seen;
@@ -58,10 +59,8 @@ fn compare(fact: &Fact, severity: Severity, old: &[Vec<Reading>], new: &[Vec<Rea
             None => groups.push((severity, old, new, vec![item])),
         }
     }
-    let shown = |items: &[&str], text: String| match items {
-        [""] => text,
-        items => format!("{}: {text}", items.join(", ")),
-    };
+    // A fact of one value has one item, without a name.
+    let shown = |items: &[&str], text: String| Sentence::new(items.join(", "), ": ", text);
     let entry = |(severity, old, new, items): (Severity, String, String, Vec<&str>)| Difference {
         fact: fact.name.to_owned(),
         severity,

@@ -5,3 +5,4 @@
 pub mod change;
 pub mod comparison;
 pub mod mean_change;
+pub mod sentence;

@@ -101,7 +101,7 @@ fn times_of_another_accuracy_class_are_not_compared() {
     assert_eq!((change.verdict, change.doubt, change.p), (Verdict::Unsure, Some(Doubt::Different), None));
     let next = change.next.as_deref().unwrap_or_default();
     assert_eq!(
-        (change.reason.as_str(), next),
+        (change.reason.to_string().as_str(), next),
         (
             "its accuracy class is ieee in some runs and tf32 in others",
             "compare builds whose variant of this name computes in the same accuracy class"

@@ -11,7 +11,7 @@ use crate::planning::plan;
 use crate::statistics::ranks::rank_test;
 use crate::statistics::shift::{OWN_SHARE, Shift};
 use crate::variance::spread::{Spread, threshold};
-use crate::{Change, Doubt, Limits, Verdict};
+use crate::{Change, Doubt, Limits, Sentence, Verdict};
 
 /// How many times larger an error may become where a policy does not say.
 const ERROR_GROWTH: f64 = 4.0;
@@ -63,7 +63,7 @@ impl<'a> Candidate<'a> {
         let (old, new) = (&pair.old, &pair.new);
         let mut change = self.unjudged(corrected, alpha, tested);
         if self.limits.ignored {
-            return told(change, Verdict::NotJudged, "left out by the policy".into(), None);
+            return told(change, Verdict::NotJudged, "left out by the policy", None);
         }
         if let Some((verdict, reason, next)) = broken(old, new) {
             return told(change, verdict, reason, next);
@@ -131,7 +131,7 @@ impl<'a> Candidate<'a> {
             side: pair.side,
             verdict: Verdict::NotJudged,
             doubt: None,
-            reason: String::new(),
+            reason: Sentence::default(),
             next: None,
             ratio: shift.map(Shift::ratio),
             interval: shift.map(|shift| shift.interval().map(f64::exp)),
@@ -147,8 +147,8 @@ impl<'a> Candidate<'a> {
     }
 }
 
-fn told(mut change: Change, verdict: Verdict, reason: String, next: Option<String>) -> Change {
-    (change.verdict, change.reason, change.next) = (verdict, reason, next);
+fn told(mut change: Change, verdict: Verdict, reason: impl Into<Sentence>, next: Option<String>) -> Change {
+    (change.verdict, change.reason, change.next) = (verdict, reason.into(), next);
     if verdict != Verdict::Unsure {
         change.doubt = None;
     }
@@ -261,7 +261,7 @@ fn less_accurate(old: &Evidence, new: &Evidence, growth: f64) -> Option<String> 
 }
 
 /// The reason and the next step of a verdict by time; `more` is what would decide an unsure one.
-fn words(change: &Change, significant: bool, more: &str) -> (String, Option<String>) {
+fn words(change: &Change, significant: bool, more: &str) -> (Sentence, Option<String>) {
     let low = change.interval.map_or(1.0, |[low, _]| low);
     let interval = change_with_interval(change).unwrap_or_default();
     match (change.verdict, change.doubt) {
@@ -270,19 +270,20 @@ fn words(change: &Change, significant: bool, more: &str) -> (String, Option<Stri
                 side.as_ref().and_then(|side| side.sm_mhz).unwrap_or(f64::NAN)
             };
             let (old, new) = (clock(&change.old), clock(&change.new));
-            let reason =
-                format!("{interval}, but the GPU's clock was {new:.0} MHz and had been {old:.0} MHz");
-            (reason, Some("run NEW again when the GPU is cool and alone".into()))
+            let rest = format!("but the GPU's clock was {new:.0} MHz and had been {old:.0} MHz");
+            let next = "run NEW again when the GPU is cool and alone";
+            (Sentence::new(interval, ", ", rest), Some(next.into()))
         }
-        (Verdict::Unsure, Some(Doubt::MaybeSlower)) if low > 1.0 + change.threshold && !significant => (
-            format!("{interval}, which may be chance among the cells and rounds compared"),
-            Some(more.into()),
-        ),
+        (Verdict::Unsure, Some(Doubt::MaybeSlower)) if low > 1.0 + change.threshold && !significant => {
+            let rest = "which may be chance among the cells and rounds compared";
+            (Sentence::new(interval, ", ", rest), Some(more.into()))
+        }
         (Verdict::Unsure, Some(Doubt::MaybeSlower)) => {
             let detectable = percent(change.detectable.unwrap_or(f64::INFINITY));
-            (format!("{interval}; smallest detectable change {detectable}"), Some(more.into()))
+            let rest = format!("smallest detectable change {detectable}");
+            (Sentence::new(interval, "; ", rest), Some(more.into()))
         }
-        (Verdict::Slower, _) => (interval, Some(SEE_WHAT_CHANGED.into())),
-        _ => (interval, None),
+        (Verdict::Slower, _) => (Sentence::new(interval, "", ""), Some(SEE_WHAT_CHANGED.into())),
+        _ => (Sentence::new(interval, "", ""), None),
     }
 }

@@ -249,7 +249,7 @@ proptest! {
         settings.values_mut().zip(values.iter().rev()).for_each(|(place, value)| *place = value.clone());
         new.environment.host.os = values[0].to_string();
         for found in differences(&runs(&[report()]), &runs(&[new]), &BTreeMap::new()) {
-            prop_assert!(!found.new.chars().any(char::is_control), "{found:?}");
+            prop_assert!(!found.new.to_string().chars().any(char::is_control), "{found:?}");
             prop_assert!(found.old != found.new, "{found:?}");
         }
     }
