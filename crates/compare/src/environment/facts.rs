@@ -7,7 +7,7 @@ use Tolerance::{Absolute, Relative};
 use gpubench_model::Side;
 use gpubench_model::report::{Clock, Row};
 
-use super::Severity::{self, Block, Ignore, Warn};
+use super::difference::Severity::{self, Block, Ignore, Warn};
 use super::read::{Seen, machine, run};
 use super::value::{Reading, Tolerance};
 use crate::runs::Runs;

@@ -10,8 +10,9 @@ use gpubench_model::case::Cell;
 use gpubench_model::data::generator::Stream;
 use gpubench_model::report::{Report, Row};
 
-use super::mean_groups::MEAN_THRESHOLD;
-use super::{Comparison, Conclusion, Policy, Run, Runs, Verdict, compare_by};
+use super::compare::compare_by;
+use super::{Comparison, Conclusion, Policy, Run, Runs, Verdict};
+use crate::means::groups::MEAN_THRESHOLD;
 use rehearsal::{Noise, REALISTIC};
 
 /// Rehearsed runs from which comparisons draw theirs.

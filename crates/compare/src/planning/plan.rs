@@ -3,8 +3,8 @@
 use gpubench_model::case::Cell;
 
 use super::calibration::{Calibrated, calibrate};
-use super::shift::{OWN_SHARE, detectable, significant, standard_error};
-use super::{Policy, Runs};
+use crate::statistics::shift::{OWN_SHARE, detectable, significant, standard_error};
+use crate::{Policy, Runs};
 
 /// Runs per side below which the spread is not measured but assumed, so that a plan cannot count on it.
 const LEAST_RUNS: usize = 2;

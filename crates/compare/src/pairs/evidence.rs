@@ -6,7 +6,10 @@ use gpubench_model::measure::stats::{Summary, has_interval};
 use gpubench_model::report::{Clock, Execute, Outcome, Row};
 use gpubench_ops::Checked;
 
-use super::Measured;
+use crate::Measured;
+
+/// Relative change of the multiprocessors' clock that is more than the reading of it.
+pub const CLOCK_CHANGE: f64 = 0.005;
 
 /// Standard normal quantile of a 95 % interval: half such an interval is so many standard errors.
 const Z95: f64 = 1.96;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Doubt, Verdict};
+use crate::{Doubt, Verdict};
 
 /// A group of cells and what became of the geometric mean of their times.
 ///
@@ -75,7 +75,7 @@ impl MeanChange {
 
 #[cfg(test)]
 mod tests {
-    use super::super::example;
+    use crate::example;
 
     #[test]
     fn means_are_named_by_their_backend_and_op() {

@@ -6,8 +6,8 @@ use gpubench_model::Side;
 use gpubench_model::case::Cell;
 use gpubench_model::report::Row;
 
-use super::Runs;
 use super::evidence::{Evidence, Standing};
+use crate::Runs;
 
 /// A cell of either side.
 #[derive(Clone, Debug)]

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use gpubench_model::case::{Cache, DType};
 use serde::{Deserialize, Serialize};
 
-use super::{Change, Difference, MeanChange, RunInfo, Verdict};
+use super::sentence::Sentence;
+use crate::{Change, Difference, MeanChange, RunInfo, Verdict};
 
 /// Version of the layout of a comparison in JSON, independent of the program's version.
 pub const COMPARISON_VERSION: u32 = 1;
 
 /// The published JSON Schema (2020-12) of a comparison.
-pub const COMPARISON_SCHEMA: &str = include_str!("../../../schema/compare-v1.json");
+pub const COMPARISON_SCHEMA: &str = include_str!("../../../../schema/compare-v1.json");
 
 /// What a comparison found, cell by cell and as a whole.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,9 +53,9 @@ pub struct Gate {
     pub exit_code: u8,
     /// The reason in one line, such as `2 cells slower, 1 mean slower; first: ...`.
     pub reason: String,
-    /// The next step, where there is one.
+    /// The next step, where there is one: that of the first cell or mean that decides, then what the user may accept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next: Option<String>,
+    pub next: Option<Sentence>,
     /// Verdicts that leave a cell open and that the user told the gate to pass over: `missing`, `unsure`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepted: Vec<Verdict>,

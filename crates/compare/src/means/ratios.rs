@@ -1,6 +1,6 @@
 //! Geometric means of ratios, op by op.
 
-use super::{Change, Mean};
+use crate::{Change, Mean};
 
 /// The geometric mean of the ratios of each op, backend, element type and state of the caches, in the order of `cells`.
 pub fn means(cells: &[Change]) -> Vec<Mean> {

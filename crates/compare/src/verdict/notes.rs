@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gpubench_model::case::Cell;
 
-use super::mean_test::Sweep;
-use super::verdict::{COMMAND, HISTORY, LEAST_RUNS};
-use super::{Change, Measured, Note, Policy, Runs, Verdict};
+use super::advice::{COMMAND, HISTORY, LEAST_RUNS};
+use crate::variance::sweep::Sweep;
+use crate::{Change, Measured, Note, Policy, Runs, Verdict};
 
 /// Remarks on comparing the sides of `sweep`, of which `cells` came out.
 pub fn notes(sweep: &Sweep, cells: &[Change], policy: &Policy) -> Vec<Note> {

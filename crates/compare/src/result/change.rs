@@ -6,6 +6,8 @@ use gpubench_model::measure::grade::Grade;
 use gpubench_ops::Checked;
 use serde::{Deserialize, Serialize};
 
+use super::sentence::Sentence;
+
 /// The verdict on one cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -143,8 +145,9 @@ pub struct Change {
     /// Why it is unsure, when it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<Doubt>,
-    /// Why, in one line without the cell's name: `1.31x as long (1.28 to 1.34)`, `was measured, now: out of memory`.
-    pub reason: String,
+    /// Why, in one line without the cell's name: `1.31x slower (1.28 to 1.34)`, `was measured, now: out of memory`. It
+    /// leads with the change, where that is the reason.
+    pub reason: Sentence,
     /// The next step, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,

@@ -105,7 +105,7 @@ mod tests {
     fn variances(cells: u64, df: u64, sd: impl Fn(u64) -> f64) -> Vec<(f64, f64)> {
         let of_cell = |cell: u64| {
             let values: Vec<f64> = (0..=df).map(|k| sd(cell) * normal(7 + k, cell)).collect();
-            (super::super::evidence::variance(&values), df as f64)
+            (crate::pairs::evidence::variance(&values), df as f64)
         };
         (0..cells).map(of_cell).collect()
     }

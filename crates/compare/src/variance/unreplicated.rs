@@ -6,11 +6,10 @@
 //! testing: the choice of a null hypothesis", Journal of the American Statistical Association 99 (2004), with its center
 //! held at no change.
 
-use super::Limits;
-use super::pace::{ASSUMED_DF, Pace};
-use super::pairing::Pair;
-use super::pairing::within;
-use super::shift::quantile;
+use crate::Limits;
+use crate::pairs::pace::{ASSUMED_DF, Pace};
+use crate::pairs::pairing::{Pair, within};
+use crate::statistics::shift::quantile;
 
 /// Cells of one pace from which their common spread is learned.
 pub const LEAST_CELLS: usize = 8;

@@ -1,10 +1,10 @@
 //! The groups of cells whose geometric mean is followed from run to run, with its value in each run.
 
-use super::evidence::Evidence;
-use super::pace::{ASSUMED_DF, Pace};
-use super::pairing::Pair;
-use super::spread::Spread;
-use super::{Limits, Runs};
+use crate::pairs::evidence::Evidence;
+use crate::pairs::pace::{ASSUMED_DF, Pace};
+use crate::pairs::pairing::Pair;
+use crate::variance::spread::Spread;
+use crate::{Limits, Runs};
 
 /// Cells of which a mean says more than they do themselves.
 const LEAST_CELLS: usize = 3;

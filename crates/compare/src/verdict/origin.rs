@@ -1,10 +1,10 @@
 //! Where the spread from run to run came from, in words.
 
-use super::export::percent;
-use super::mean_test::Sweep;
-use super::pace::Pace;
-use super::spread::unreplicated;
-use super::unreplicated::LEAST_CELLS;
+use crate::export::percent;
+use crate::pairs::pace::Pace;
+use crate::variance::spread::unreplicated;
+use crate::variance::sweep::Sweep;
+use crate::variance::unreplicated::LEAST_CELLS;
 
 /// Where the spreads of a comparison came from, for its reader.
 pub fn origin(sweep: &Sweep) -> String {

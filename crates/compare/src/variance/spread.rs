@@ -8,12 +8,12 @@
 
 use std::collections::BTreeMap;
 
-use super::Limits;
-use super::evidence::pooled_variance;
-use super::moderation::{Prior, fit, moderate};
-use super::pace::{ASSUMED_DF, Pace};
-use super::pairing::{Pair, within};
 use super::unreplicated::Unreplicated;
+use crate::Limits;
+use crate::pairs::evidence::pooled_variance;
+use crate::pairs::pace::{ASSUMED_DF, Pace};
+use crate::pairs::pairing::{Pair, within};
+use crate::statistics::moderation::{Prior, fit, moderate};
 
 /// Degrees of freedom that the assumed spread adds to runs of a sweep with too few cells to learn from.
 const WEAK_DF: f64 = 4.0;
@@ -78,6 +78,6 @@ pub fn unreplicated(pairs: &[Pair], limits: &[Limits]) -> Unreplicated {
         let is_single = pair.runs().all(|runs| runs.len() == 1);
         is_single
             && !limits[place].ignored
-            && pair.both().is_none_or(|(old, new)| super::alike::different(old, new).is_none())
+            && pair.both().is_none_or(|(old, new)| crate::pairs::alike::different(old, new).is_none())
     })
 }

@@ -6,7 +6,7 @@
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::calibration::Calibrated;
-use super::shift::{CONFIDENCE, quantile, standard_error};
+use crate::statistics::shift::{CONFIDENCE, quantile, standard_error};
 
 /// Chance of passing below which a baseline is of no use.
 pub const LEAST_CHANCE: f64 = 0.5;

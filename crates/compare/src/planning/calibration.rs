@@ -3,11 +3,11 @@
 use gpubench_model::case::Cell;
 use gpubench_model::report::Outcome;
 
-use super::alike::different;
-use super::evidence::Evidence;
-use super::pairing::{Pair, pairs};
-use super::spread::{Spread, spreads, threshold};
-use super::{Limits, Policy, Runs};
+use crate::pairs::alike::different;
+use crate::pairs::evidence::Evidence;
+use crate::pairs::pairing::{Pair, pairs};
+use crate::variance::spread::{Spread, spreads, threshold};
+use crate::{Limits, Policy, Runs};
 
 /// What the runs say of one cell.
 #[derive(Clone, Debug, PartialEq)]

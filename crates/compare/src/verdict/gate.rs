@@ -1,6 +1,8 @@
 //! What a pipeline should do, from the verdicts on all cells and the environment.
 
-use super::{Change, Conclusion, Count, Difference, Doubt, Gate, MeanChange, Policy, Severity, Verdict};
+use crate::{
+    Change, Conclusion, Count, Difference, Doubt, Gate, MeanChange, Policy, Sentence, Severity, Verdict,
+};
 
 /// The conclusion; `cells` are those of either side, gravest first, `means` the means that were tested, widest first.
 pub fn conclude(cells: &[Change], means: &[MeanChange], environment: &[Difference], policy: &Policy) -> Gate {
@@ -35,8 +37,8 @@ fn concluded(
             (_, Some(Doubt::Different)) => None,
             _ => Some("--accept-unsure"),
         };
-        let steps = [first.next.as_deref(), accept].into_iter().flatten().collect::<Vec<_>>();
-        let next = Some(steps.join("; or "));
+        let step = first.next.as_deref().unwrap_or_default();
+        let next = Some(Sentence::new(step, "; or ", accept.unwrap_or_default()));
         return gate(Conclusion::CannotTell, reason, next);
     }
     let judged = cells.iter().filter(|change| is_judged(change)).count();
@@ -62,7 +64,7 @@ fn regression(cells: &[Change], means: &[MeanChange]) -> Option<Gate> {
         (None, Some(worst)) => (format!("mean of {}, {}", worst.name(), worst.reason), worst.next.clone()),
         (None, None) => return None,
     };
-    Some(gate(Conclusion::Regression, format!("{counts}; first: {first}"), next))
+    Some(gate(Conclusion::Regression, format!("{counts}; first: {first}"), next.map(step)))
 }
 
 fn plural(count: usize) -> &'static str {
@@ -83,7 +85,7 @@ fn not_comparable(cells: &[Change], environment: &[Difference], policy: &Policy)
         let next = format!(
             "compare runs of one machine, see ratios alone with --cross-machine, or say {fact} = \"warn\" in a policy file"
         );
-        return Some(gate(Conclusion::NotComparable, reason, Some(next)));
+        return Some(gate(Conclusion::NotComparable, reason, Some(next.into())));
     }
     // A regression without a time is a cell that both sides know all the same.
     if cells.iter().any(|change| is_judged(change) || change.verdict.is_regression()) {
@@ -120,7 +122,12 @@ fn accepted_verdicts(policy: &Policy) -> Vec<Verdict> {
     accepted.into_iter().filter(|(_, accepted)| *accepted).map(|(verdict, _)| verdict).collect()
 }
 
-fn gate(conclusion: Conclusion, reason: String, next: Option<String>) -> Gate {
+/// A next step with nothing to choose beside it.
+fn step(step: String) -> Sentence {
+    Sentence::new(step, "", "")
+}
+
+fn gate(conclusion: Conclusion, reason: String, next: Option<Sentence>) -> Gate {
     let exit_code = match conclusion {
         Conclusion::Pass | Conclusion::RatiosOnly => 0,
         Conclusion::Regression => 1,

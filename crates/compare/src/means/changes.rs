@@ -5,41 +5,22 @@
 //! number of cells makes up for few runs. The mean of the logarithms of a run's times is therefore one value, whose spread
 //! is taken from the runs and from nothing else; the test is Student's on these values.
 
-use super::alike::different;
-use super::evidence::pooled_variance;
-use super::export::{mean_with_interval, percent};
-use super::holm::weighted_holm;
-use super::mean_change::MeanChange;
-use super::mean_groups::{Group, Series, complete, groups};
-use super::pairing::Pair;
-use super::shift::Shift;
-use super::spread::Spread;
-use super::verdict::{CLOCK_CHANGE, SEE_WHAT_CHANGED};
-use super::{Change, Doubt, Limits, Policy, Runs, Verdict};
+use super::groups::{Group, Series, complete, groups};
+use crate::export::{mean_with_interval, percent};
+use crate::pairs::alike::different;
+use crate::pairs::evidence::{CLOCK_CHANGE, pooled_variance};
+use crate::result::mean_change::MeanChange;
+use crate::statistics::holm::weighted_holm;
+use crate::statistics::shift::Shift;
+use crate::variance::sweep::Sweep;
+use crate::verdict::advice::SEE_WHAT_CHANGED;
+use crate::{Change, Doubt, Policy, Verdict};
 
 /// Share of `alpha` that the means over more than one op have in the first step of the correction.
 const WIDE_SHARE: f64 = 0.5;
 
 /// Degrees of freedom from which the runs' own spread of a mean is believed; with fewer it can only widen the assumed one.
 const LEAST_DF: f64 = 2.0;
-
-/// What the means are made of.
-pub struct Sweep<'a> {
-    /// Every cell of either side.
-    pub pairs: &'a [Pair],
-    /// The policy's limits of each.
-    pub limits: &'a [Limits],
-    /// The spread of each from run to run.
-    pub spreads: &'a [Option<Spread>],
-    /// The runs before the change.
-    pub old: &'a Runs,
-    /// The runs after it.
-    pub new: &'a Runs,
-    /// Earlier runs in which nothing changed.
-    pub history: &'a Runs,
-    /// What every variance from run to run is multiplied by: 1, but where a test breaks the comparison on purpose.
-    pub distortion: f64,
-}
 
 /// A group with the shift of its mean.
 struct Tested {

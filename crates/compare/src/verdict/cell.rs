@@ -2,15 +2,16 @@
 
 use gpubench_ops::Checked;
 
-use super::alike::different;
-use super::evidence::{Evidence, Standing};
-use super::export::{change_with_interval, percent};
-use super::pairing::Pair;
-use super::plan;
-use super::ranks::rank_test;
-use super::shift::{OWN_SHARE, Shift};
-use super::spread::{Spread, threshold};
-use super::{Change, Doubt, Limits, Verdict};
+use super::advice::{COMMAND, HISTORY, LEAST_RUNS, SEE_WHAT_CHANGED};
+use crate::export::{change_with_interval, percent};
+use crate::pairs::alike::different;
+use crate::pairs::evidence::{CLOCK_CHANGE, Evidence, Standing};
+use crate::pairs::pairing::Pair;
+use crate::planning::plan;
+use crate::statistics::ranks::rank_test;
+use crate::statistics::shift::{OWN_SHARE, Shift};
+use crate::variance::spread::{Spread, threshold};
+use crate::{Change, Doubt, Limits, Sentence, Verdict};
 
 /// How many times larger an error may become where a policy does not say.
 const ERROR_GROWTH: f64 = 4.0;
@@ -21,24 +22,9 @@ const LEAST_ERROR: f64 = 0.01;
 /// Chance above which the rounds of both sides are not told apart by their ranks.
 const ROUNDS_ALPHA: f64 = 0.05;
 
-/// Relative change of the multiprocessors' clock that is more than the reading of it.
-pub const CLOCK_CHANGE: f64 = 0.005;
-
 /// Degrees of freedom from which a cell's own runs are asked alone. With one, no change below 30 standard errors would
 /// hold by them: Student's t is 31.8 at 99 %.
 const LEAST_OWN_DF: f64 = 2.0;
-
-/// Runs per side that show a spread well enough to be recommended where there is none yet.
-pub const LEAST_RUNS: usize = 3;
-
-/// How several runs per side are given.
-pub const COMMAND: &str = "--old A B C --new D E F";
-
-/// How earlier runs are given.
-pub const HISTORY: &str = "two or more earlier runs as --history";
-
-/// What to do about a slowdown.
-pub const SEE_WHAT_CHANGED: &str = "see what changed; compare more runs per side if you doubt it";
 
 /// A pair with its ratio, before the correction for the number of cells.
 #[derive(Clone, Debug)]
@@ -77,7 +63,7 @@ impl<'a> Candidate<'a> {
         let (old, new) = (&pair.old, &pair.new);
         let mut change = self.unjudged(corrected, alpha, tested);
         if self.limits.ignored {
-            return told(change, Verdict::NotJudged, "left out by the policy".into(), None);
+            return told(change, Verdict::NotJudged, "left out by the policy", None);
         }
         if let Some((verdict, reason, next)) = broken(old, new) {
             return told(change, verdict, reason, next);
@@ -145,7 +131,7 @@ impl<'a> Candidate<'a> {
             side: pair.side,
             verdict: Verdict::NotJudged,
             doubt: None,
-            reason: String::new(),
+            reason: Sentence::default(),
             next: None,
             ratio: shift.map(Shift::ratio),
             interval: shift.map(|shift| shift.interval().map(f64::exp)),
@@ -161,8 +147,8 @@ impl<'a> Candidate<'a> {
     }
 }
 
-fn told(mut change: Change, verdict: Verdict, reason: String, next: Option<String>) -> Change {
-    (change.verdict, change.reason, change.next) = (verdict, reason, next);
+fn told(mut change: Change, verdict: Verdict, reason: impl Into<Sentence>, next: Option<String>) -> Change {
+    (change.verdict, change.reason, change.next) = (verdict, reason.into(), next);
     if verdict != Verdict::Unsure {
         change.doubt = None;
     }
@@ -275,28 +261,29 @@ fn less_accurate(old: &Evidence, new: &Evidence, growth: f64) -> Option<String> 
 }
 
 /// The reason and the next step of a verdict by time; `more` is what would decide an unsure one.
-fn words(change: &Change, significant: bool, more: &str) -> (String, Option<String>) {
+fn words(change: &Change, significant: bool, more: &str) -> (Sentence, Option<String>) {
     let low = change.interval.map_or(1.0, |[low, _]| low);
     let interval = change_with_interval(change).unwrap_or_default();
     match (change.verdict, change.doubt) {
         (Verdict::Unsure, Some(Doubt::Clock)) => {
-            let clock = |side: &Option<super::Measured>| {
+            let clock = |side: &Option<crate::Measured>| {
                 side.as_ref().and_then(|side| side.sm_mhz).unwrap_or(f64::NAN)
             };
             let (old, new) = (clock(&change.old), clock(&change.new));
-            let reason =
-                format!("{interval}, but the GPU's clock was {new:.0} MHz and had been {old:.0} MHz");
-            (reason, Some("run NEW again when the GPU is cool and alone".into()))
+            let rest = format!("but the GPU's clock was {new:.0} MHz and had been {old:.0} MHz");
+            let next = "run NEW again when the GPU is cool and alone";
+            (Sentence::new(interval, ", ", rest), Some(next.into()))
         }
-        (Verdict::Unsure, Some(Doubt::MaybeSlower)) if low > 1.0 + change.threshold && !significant => (
-            format!("{interval}, which may be chance among the cells and rounds compared"),
-            Some(more.into()),
-        ),
+        (Verdict::Unsure, Some(Doubt::MaybeSlower)) if low > 1.0 + change.threshold && !significant => {
+            let rest = "which may be chance among the cells and rounds compared";
+            (Sentence::new(interval, ", ", rest), Some(more.into()))
+        }
         (Verdict::Unsure, Some(Doubt::MaybeSlower)) => {
             let detectable = percent(change.detectable.unwrap_or(f64::INFINITY));
-            (format!("{interval}; smallest detectable change {detectable}"), Some(more.into()))
+            let rest = format!("smallest detectable change {detectable}");
+            (Sentence::new(interval, "; ", rest), Some(more.into()))
         }
-        (Verdict::Slower, _) => (interval, Some(SEE_WHAT_CHANGED.into())),
-        _ => (interval, None),
+        (Verdict::Slower, _) => (Sentence::new(interval, "", ""), Some(SEE_WHAT_CHANGED.into())),
+        _ => (Sentence::new(interval, "", ""), None),
     }
 }
