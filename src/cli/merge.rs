@@ -1,5 +1,6 @@
 //! `gpubench merge`: reports of several machines and devices in one file.
 
+use gpubench_text::count::counted;
 use std::path::Path;
 
 use anyhow::{Result, ensure};
@@ -30,10 +31,9 @@ pub fn run(args: &MergeArgs) -> Result<()> {
         return stream::print_bytes(&fleet::file::to_json(&merged)?);
     }
     fleet::file::save(&merged, out)?;
-    let count = merged.members.len();
-    let reports = if count == 1 { "report" } else { "reports" };
+    let reports = counted(merged.members.len(), "report");
     stream::note(&format!(
-        "gpubench: {shown} holds {count} {reports}; 'gpubench show {shown}' shows them side by side"
+        "gpubench: {shown} holds {reports}; 'gpubench show {shown}' shows them side by side"
     ));
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! `gpubench run`: settings, plan, the folder of results, the run itself, and its exit code, in this order.
 
+use gpubench_text::count::counted;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -106,7 +107,6 @@ pub fn write_plan(plan: &Plan, refine: bool, out: &mut dyn Write) -> io::Result<
             figure(work.map(|work| work.bytes)),
         )?;
     }
-    let counted = |count: usize, thing: &str| format!("{count} {thing}{}", if count == 1 { "" } else { "s" });
     let (cells, cases) = (counted(plan.cells.len(), "cell"), counted(cases, "case"));
     let added = if refine { most_cells(&plan.cells) } else { 0 };
     if added > 0 {

@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gpubench::backend::{self, Backend, Job, Options, Sample, Variant};
 use gpubench::case::{Cache, Case, DType};
+use gpubench::measure::stats::upper_median;
 use gpubench::op;
 
 /// Held by each test: they share the device's memory pool, its clocks and the cache of kernels.
@@ -52,7 +53,5 @@ pub fn steady(backend: &mut dyn Backend, job: &mut dyn Job, cache: Cache) -> Vec
 }
 
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.into_iter().collect();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    upper_median(&mut values.into_iter().collect::<Vec<f64>>()).unwrap()
 }

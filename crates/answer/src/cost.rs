@@ -1,7 +1,7 @@
 //! What one call costs: three ways to count, and the samples that each is made of. Knows rows only.
 
 use gpubench_model::measure::drift::by_round;
-use gpubench_model::measure::stats::Summary;
+use gpubench_model::measure::stats::{Summary, median};
 use gpubench_model::report::{Outcome, Row};
 use gpubench_model::{Side, Transfer};
 use gpubench_ops as op;
@@ -128,7 +128,7 @@ fn of_few(estimate: Estimate, samples: &[f64]) -> Estimate {
 /// An estimate whose interval has the medians of all rounds in it: where rounds differ, the samples of all of them
 /// together seem to know more than they do.
 fn over_rounds(estimate: Estimate, samples: &[f64], rounds: &[u32]) -> Estimate {
-    let medians = by_round(samples, rounds).into_iter().filter_map(|round| Some(Summary::of(&round)?.median));
+    let medians = by_round(samples, rounds).into_iter().filter_map(|round| median(&round));
     medians.fold(estimate, |wide, median| Estimate {
         low: wide.low.min(median),
         high: wide.high.max(median),

@@ -1,6 +1,6 @@
 //! What the first use costs on a GPU, and how many calls repay it. Knows rows only.
 
-use gpubench_model::measure::stats::Summary;
+use gpubench_model::measure::stats::median;
 use gpubench_model::report::{Report, Row};
 
 use super::cost::{Kind, estimate};
@@ -33,7 +33,6 @@ impl FirstUse {
     pub fn of(report: &Report, row: &Row) -> Option<FirstUse> {
         let (phases, execute) = (row.phases.as_ref()?, row.execute.as_ref()?);
         let state = report.environment.backends.iter().find(|state| state.name == row.backend)?;
-        let median = |samples: &[f64]| Summary::of(samples).map(|found| found.median);
         let copies =
             [&phases.upload, &phases.download].map(|copy| copy.as_ref().and_then(|c| median(&c.host_s)));
         Some(FirstUse {

@@ -2,6 +2,7 @@
 
 use gpubench_model::Side;
 use gpubench_model::report::Report;
+use gpubench_text::count::counted;
 
 /// What a side ran on: the device that the first of its backends names, or the host's processor with the threads in
 /// use; `None` when no row stands on that side.
@@ -30,8 +31,7 @@ pub fn host(report: &Report) -> String {
     let told = environment.backends.iter().filter(|backend| backend.name == "cpu");
     let threads = told.filter_map(|backend| backend.description.get("threads")?.as_u64()).next();
     let threads = threads.unwrap_or(environment.host.threads);
-    let words = if threads == 1 { "thread" } else { "threads" };
-    format!("{}, {threads} {words}", processor(&environment.host.cpu))
+    format!("{}, {}", processor(&environment.host.cpu), counted(threads, "thread"))
 }
 
 /// A CPU model without the marks and words that say nothing.

@@ -4,6 +4,8 @@ use gpubench_model::Side;
 use gpubench_model::case::density_text;
 use gpubench_model::report::{Report, Row};
 use gpubench_ops as op;
+use gpubench_text::count::counted;
+use gpubench_text::percent;
 
 use super::cost::Kind;
 use super::crossover::{Crossover, crossovers};
@@ -50,14 +52,14 @@ fn overall(report: &Report, parts: &[(&Section<'_>, &[Comparison<'_>])]) -> Opti
     if of == 0 {
         return None;
     }
-    let sweeps = if of == 1 { "sweep" } else { "sweeps" };
     let end = match of_whole {
         0 => String::new(),
         _ => format!("; with the copies there and back in {whole} of {of_whole}{open_whole}"),
     };
     Some(format!(
-        "{gpu} against {cpu}: at the largest size measured, the GPU is the faster in {resident} of {of} {sweeps} \
-         with the data on the device{open}{end}."
+        "{gpu} against {cpu}: at the largest size measured, the GPU is the faster in {resident} of {} \
+         with the data on the device{open}{end}.",
+        counted(of, "sweep")
     ))
 }
 
@@ -116,23 +118,13 @@ fn faster(pair: &Pair<'_>) -> String {
 fn limits(report: &Report, gpu: &Row, cpu: &Row) -> String {
     let reach = |row: &Row| {
         let share = share(report, row)?;
-        Some(format!("{} of its {} limit", percent(share.share), share.roof.name()))
+        Some(format!("{} of its {} limit", percent::in_words(share.share), share.roof.name()))
     };
     match (reach(gpu), reach(cpu)) {
         (None, None) => String::new(),
         (Some(gpu), None) => format!(". There the GPU reaches {gpu}"),
         (None, Some(cpu)) => format!(". There the CPU reaches {cpu}"),
         (Some(gpu), Some(cpu)) => format!(". There the GPU reaches {gpu}, the CPU {cpu}"),
-    }
-}
-
-/// A share as a percentage: `94 %`, `3.1 %`.
-pub fn percent(share: f64) -> String {
-    let percent = 100.0 * share;
-    match percent {
-        percent if percent >= 9.95 => format!("{percent:.0} %"),
-        percent if percent >= 0.1 => format!("{percent:.1} %"),
-        _ => "below 0.1 %".into(),
     }
 }
 
@@ -162,10 +154,5 @@ mod tests {
         report.environment.backends[1].ceilings = Some(example::ceilings());
         let line = &paragraph(&report)[1];
         assert!(line.ends_with(". There the GPU reaches 98 % of its arithmetic limit."), "{line}");
-    }
-
-    #[test]
-    fn shares_are_percentages() {
-        assert_eq!([0.943, 0.0312, 1.2, 1e-5].map(percent), ["94 %", "3.1 %", "120 %", "below 0.1 %"]);
     }
 }

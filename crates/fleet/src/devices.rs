@@ -1,6 +1,7 @@
 //! Runs of one device taken together: a device is judged once, however often it was measured. Knows no statistics.
 
 use gpubench_model::Side;
+use gpubench_text::count::counted;
 
 use super::best::middle;
 use super::names;
@@ -54,10 +55,9 @@ pub fn told(table: &Table) -> Option<String> {
     let devices = devices(table);
     let several: Vec<&Vec<usize>> = devices.iter().filter(|runs| runs.len() > 1).collect();
     let runs: usize = several.iter().map(|runs| runs.len()).sum();
-    let count = several.len();
-    let what = if count == 1 { "device" } else { "devices" };
-    (count > 0 && table.side == Side::Gpu).then(|| {
-        format!("{runs} runs of {count} {what}: a device is judged once, by the middle run of each case.")
+    let devices = counted(several.len(), "device");
+    (!several.is_empty() && table.side == Side::Gpu).then(|| {
+        format!("{runs} runs of {devices}: a device is judged once, by the middle run of each case.")
     })
 }
 

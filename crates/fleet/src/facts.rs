@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use gpubench_model::measure::stats::Summary;
+use gpubench_model::measure::stats::median;
 use gpubench_model::report::{Execute, Report};
 use gpubench_model::{Conditions, Side};
 use serde_json::Value as Json;
@@ -59,7 +59,7 @@ pub fn differing(own: &[Fact], others: &[&[Fact]]) -> Vec<String> {
                         Value::Text(_) => None,
                     })
                     .collect();
-                let usual = Summary::of(&figures)?.median;
+                let usual = median(&figures)?;
                 let differs = (figure - usual).abs() > *within;
                 differs.then(|| (figure_text(*figure, unit), figure_text(usual, unit)))?
             }
@@ -95,10 +95,12 @@ fn figure_text(figure: f64, unit: &str) -> String {
 /// Facts of the GPU of a report, those that bound its speed first.
 pub fn of_gpu(report: &Report) -> Vec<Fact> {
     let says = |key: &str| gpu_says(report, key);
-    let clock = median(timed(report, Side::Gpu).flat_map(|execute| execute.sm_mhz.iter().copied()));
+    let clocks: Vec<f64> =
+        timed(report, Side::Gpu).flat_map(|execute| execute.sm_mhz.iter().copied()).collect();
+    let clock = median(&clocks);
     let seen = |figure: fn(&Conditions) -> Option<f64>| conditions(report, Side::Gpu).filter_map(figure);
     let hottest = seen(|state| state.temperature_c).reduce(f64::max);
-    let memory = median(seen(|state| state.memory_mhz));
+    let memory = median(&seen(|state| state.memory_mhz).collect::<Vec<f64>>());
     let figures = [
         says("power_limit_w").as_f64().map(|watts| Fact::figure("power limit", watts, "W", 1.0)),
         says("sm_clock_default_mhz").as_f64().map(|mhz| Fact::figure("default clock", mhz, "MHz", 1.0)),
@@ -123,7 +125,8 @@ pub fn of_gpu(report: &Report) -> Vec<Fact> {
 pub fn of_host(reports: &[&Report]) -> Vec<Fact> {
     let Some(report) = reports.first() else { return vec![] };
     let host = &report.environment.host;
-    let load = median(reports.iter().filter_map(|report| report.environment.host.load_average));
+    let loads: Vec<f64> = reports.iter().filter_map(|report| report.environment.host.load_average).collect();
+    let load = median(&loads);
     let gib = host.memory_bytes as f64 / f64::from(1 << 30);
     let threads = report.environment.backends.iter().find(|backend| backend.name == "cpu");
     let threads = threads.and_then(|backend| backend.description.get("threads").and_then(Json::as_u64));
@@ -166,10 +169,6 @@ fn timed(report: &Report, side: Side) -> impl Iterator<Item = &Execute> {
 
 fn conditions(report: &Report, side: Side) -> impl Iterator<Item = &Conditions> {
     timed(report, side).flat_map(|execute| execute.conditions.iter().flatten())
-}
-
-fn median(figures: impl Iterator<Item = f64>) -> Option<f64> {
-    Summary::of(&figures.collect::<Vec<f64>>()).map(|summary| summary.median)
 }
 
 /// Each word once, in order; `none` where there is none.

@@ -2,6 +2,7 @@
 
 use gpubench_model::Side;
 use gpubench_model::case::density_text;
+use gpubench_text::count::{self, counted};
 use gpubench_text::words::json_word;
 
 use super::best::{Best, Key};
@@ -78,10 +79,9 @@ pub fn lost(group: &Group<'_>, column: usize, lines: &[usize]) -> Finding {
         };
         case(&line.key) + &why
     });
-    let (name, count) = (&table.columns[column].name, lines.len());
-    let cases = if count == 1 { "case" } else { "cases" };
+    let (name, cases) = (&table.columns[column].name, counted(lines.len(), "case"));
     let nouns = noun(table.side, 2);
-    let text = format!("{name} has no time of {count} {cases} that like {nouns} have: {}", named(told));
+    let text = format!("{name} has no time of {cases} that like {nouns} have: {}", named(told));
     finding(Kind::Lost, table, column, None, text, show(&table.columns[column]))
 }
 
@@ -132,13 +132,12 @@ pub fn case(key: &Key) -> String {
 }
 
 /// What the columns of a side are.
-pub fn noun(side: Side, count: usize) -> &'static str {
-    match (side, count) {
-        (Side::Gpu, 1) => "device",
-        (Side::Gpu, _) => "devices",
-        (Side::Cpu, 1) => "host",
-        (Side::Cpu, _) => "hosts",
-    }
+pub fn noun(side: Side, count: usize) -> String {
+    let one = match side {
+        Side::Gpu => "device",
+        Side::Cpu => "host",
+    };
+    count::noun(count, one)
 }
 
 fn finding(

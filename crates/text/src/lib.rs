@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod count;
 pub mod csv;
 pub mod duration;
 pub mod glob;

@@ -1,4 +1,4 @@
-//! Shares as people write them: `0.5%`.
+//! Shares as people read and write them: `0.5%`, and in sentences `0.5 %`.
 
 use anyhow::{Result, bail, ensure};
 
@@ -27,10 +27,71 @@ fn written(text: &str) -> Result<f64> {
     }
 }
 
+/// A share that was measured, for tables: `94%`, `3.1%`, `0.0%`. One decimal below ten per cent.
+pub fn short(share: f64) -> String {
+    format!("{}%", figure(100.0 * share))
+}
+
+/// The same where a share that is too small to show is not called none: `<0.1%`.
+pub fn above_tenth(share: f64) -> String {
+    if is_small(share) { "<0.1%".into() } else { short(share) }
+}
+
+/// The same in a sentence: `94 %`, `3.1 %`, `below 0.1 %`.
+pub fn in_words(share: f64) -> String {
+    if is_small(share) { "below 0.1 %".into() } else { format!("{} %", figure(100.0 * share)) }
+}
+
+/// A share in a sentence, with two decimals below one per cent and all its digits below a hundredth: `0.50 %`.
+pub fn fine(share: f64) -> String {
+    match 100.0 * share {
+        percent if percent > 1000.0 => "over 1000 %".into(),
+        percent if percent >= 0.995 => format!("{} %", figure(percent)),
+        percent if percent >= 0.01 => format!("{percent:.2} %"),
+        percent => format!("{percent} %"),
+    }
+}
+
+/// A share as it was asked for, rounded to `decimals` of a per cent, without zeros that say nothing: `2`, `0.5`.
+///
+/// The rounding hides that 0.07 * 100 is not 7.
+pub fn rounded(share: f64, decimals: i32) -> f64 {
+    (share * 10f64.powi(decimals + 2)).round() / 10f64.powi(decimals)
+}
+
+/// Whether a share rounds to less than a tenth of a per cent.
+fn is_small(share: f64) -> bool {
+    100.0 * share < 0.1 || share.is_nan()
+}
+
+fn figure(percent: f64) -> String {
+    if percent < 9.95 { format!("{percent:.1}") } else { format!("{percent:.0}") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn shares_show_two_digits_and_small_ones_say_that_they_are_small() {
+        let shares = [0.943, 0.0312, 1.2, 1e-5, 0.0995];
+        assert_eq!(shares.map(short), ["94%", "3.1%", "120%", "0.0%", "10%"]);
+        assert_eq!(shares.map(above_tenth), ["94%", "3.1%", "120%", "<0.1%", "10%"]);
+        assert_eq!(shares.map(in_words), ["94 %", "3.1 %", "120 %", "below 0.1 %", "10 %"]);
+    }
+
+    #[test]
+    fn fine_shares_keep_the_digits_of_small_ones() {
+        let shares = [11.0, 0.5, 0.025, 0.005, 0.0000125];
+        assert_eq!(shares.map(fine), ["over 1000 %", "50 %", "2.5 %", "0.50 %", "0.00125 %"]);
+    }
+
+    #[test]
+    fn what_was_asked_for_is_shown_as_it_was_written() {
+        assert_eq!([0.02, 0.005, 0.07].map(|share| rounded(share, 2).to_string()), ["2", "0.5", "7"]);
+        assert_eq!(rounded(0.02549, 1), 2.5);
+    }
 
     #[test]
     fn shares_have_a_percent_sign() {

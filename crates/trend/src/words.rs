@@ -4,6 +4,8 @@ use gpubench_answer::machine::processor;
 use gpubench_compare::Difference;
 use gpubench_model::Side;
 use gpubench_model::report::quantity::{factor_within, spread_text, time_text};
+use gpubench_text::count::{self, agree};
+use gpubench_text::percent;
 use jiff::Timestamp;
 
 use super::{Direction, LeftOut, Series, Step, Trend, Visit};
@@ -22,13 +24,7 @@ const LONGEST: usize = 60;
 
 /// `1 report`, `2 reports`, `no report`.
 pub fn counted(count: usize, thing: &str) -> String {
-    match count {
-        0 => format!("no {thing}"),
-        1 => format!("1 {thing}"),
-        // Of the nouns used here only "series" keeps its form.
-        _ if thing.ends_with('s') => format!("{count} {thing}"),
-        _ => format!("{count} {thing}s"),
-    }
+    if count == 0 { format!("no {thing}") } else { count::counted(count, thing) }
 }
 
 /// How many files are no reports, which, and why, in one line without a full stop; `None` without any.
@@ -40,8 +36,7 @@ pub fn left_out(files: &[LeftOut]) -> Option<String> {
     named.extend(files.iter().skip(1).take(NAMED - 1).map(told));
     let more = files.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-    let are =
-        if files.len() == 1 { "is no report that can be read" } else { "are no reports that can be read" };
+    let are = agree(files.len(), "is no report that can be read", "are no reports that can be read");
     let (count, named) = (counted(files.len(), "JSON file"), named.join(", "));
     Some(format!("{count} {are} ({named}{more}): correct them or move them away"))
 }
@@ -80,7 +75,7 @@ fn short(revision: &str) -> String {
 
 /// `2%`, `0.5%`: a share as it was asked for.
 pub fn percent(share: f64) -> String {
-    format!("{}%", (share * 1e4).round() / 1e2)
+    format!("{}%", percent::rounded(share, 2))
 }
 
 /// `1.31x slower`.

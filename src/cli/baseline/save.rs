@@ -1,5 +1,6 @@
 //! `gpubench baseline save`: runs a sweep several times, or takes reports that exist, and keeps them when they agree.
 
+use gpubench_text::count::counted;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -86,9 +87,9 @@ fn from_reports(args: &SaveArgs, policy: &Policy, place: &Place) -> Result<ExitC
     let least = values::LEAST_PASSES;
     ensure!(
         count >= least,
-        "--from names {count} run{}, and with fewer than {least} a run in which nothing changed could never pass: name \
+        "--from names {}, and with fewer than {least} a run in which nothing changed could never pass: name \
          {least} or more of the same sweep, better 5",
-        if count == 1 { "" } else { "s" }
+        counted(count, "run")
     );
     let cells = calibrate(&runs, policy);
     if let Some(problem) = refusal(&runs, &cells, policy, args.accept_noisy) {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use gpubench_text::count::counted;
 use gpubench_text::grid::{Column, Field, Grid, escape};
 
 use super::groups::groups;
@@ -101,8 +102,7 @@ fn all_cells(comparison: &Comparison, view: &View) -> String {
     rest.splice(..0, lines[worst.len()..].iter().copied());
     if !rest.is_empty() {
         let shown = &rest[..rest.len().min(REST_SHOWN)];
-        let summary =
-            if rest.len() == 1 { "1 more cell".into() } else { format!("{} more cells", rest.len()) };
+        let summary = counted(rest.len(), "more cell");
         let _ = writeln!(text, "<details><summary>{summary}</summary>\n\n{}", table(shown, true));
         if rest.len() > shown.len() {
             let _ = writeln!(text, "And {} more; `--format json` has them.\n", rest.len() - shown.len());

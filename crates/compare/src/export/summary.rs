@@ -1,6 +1,7 @@
 //! The comparison as a whole in words: the result, the tally of its cells, the worst of them, how it was made. Knows no
 //! layout.
 
+use gpubench_text::count::counted;
 use std::collections::BTreeMap;
 
 use super::words::{self, percent};
@@ -137,7 +138,7 @@ pub fn method(comparison: &Comparison) -> Vec<String> {
         (low, high) if low == high => format!(" ({})", percent(low)),
         (low, high) => format!(" ({} to {})", percent(low), percent(high)),
     };
-    let (tested, correction) = (words::count(method.tested), &method.correction);
+    let (tested, correction) = (counted(method.tested, "cell"), &method.correction);
     let mut lines = vec![format!(
         "Slower or faster: {confidence} interval beyond the threshold{threshold}, p ({correction}, {tested}) at most \
          {alpha}."

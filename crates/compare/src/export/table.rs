@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use gpubench_text::count::counted;
 use gpubench_text::grid::{Field, Grid, Tone, WIDTH, hanging};
 
 use super::groups::{Group, groups};
@@ -134,7 +135,7 @@ fn all_cells(comparison: &Comparison, view: &View) -> String {
     let of = if view.all_cells { String::new() } else { format!(" of {}", comparison.cells.len()) };
     let common = cells::common(&shown);
     let gap = if common.is_empty() { "" } else { "; " };
-    let title = format!("{}{of}, the worst first{gap}{common}", words::count(shown.len()));
+    let title = format!("{}{of}, the worst first{gap}{common}", counted(shown.len(), "cell"));
     text.push_str(&fitted(stacked(cells::grid(title, &shown, view.all_cells))).text(view.color));
     text.push_str(&more(&hidden));
     text.push_str(&reasons(comparison, view.color));
@@ -201,7 +202,7 @@ fn more(hidden: &[&Change]) -> String {
         variants.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let others: usize = variants.iter().skip(VARIANTS_SHOWN).map(|(_, count)| count).sum();
         let named = variants.iter().take(VARIANTS_SHOWN).map(|(name, count)| format!("{count} {name}"));
-        let others = (others > 0).then(|| format!("{others} other{}", if others == 1 { "" } else { "s" }));
+        let others = (others > 0).then(|| counted(others, "other"));
         let named: Vec<String> = named.chain(others).collect();
         let line = format!("and {all} more {word}: {}", named.join(", "));
         let _ = writeln!(text, "  {}", hanging(&line, 4));
@@ -253,5 +254,5 @@ fn group_text(group: &Group<'_>, color: bool) -> String {
     let reason = Some(group.reason()).filter(|reason| !reason.is_empty());
     let next = group.next.map(|next| format!("next: {next}"));
     let line = reason.into_iter().chain(next).collect::<Vec<String>>().join("; ");
-    format!("  {name}  {:>9}  {}\n", words::count(group.cells.len()), hanging(&line, REASONS))
+    format!("  {name}  {:>9}  {}\n", counted(group.cells.len(), "cell"), hanging(&line, REASONS))
 }

@@ -2,6 +2,8 @@
 
 use gpubench_model::measure::stats::significant_digits;
 use gpubench_model::report::quantity::{factor_within, time_within};
+use gpubench_text::count::counted;
+use gpubench_text::percent;
 
 use crate::{Change, Doubt, Measured, RunInfo, Verdict};
 
@@ -87,12 +89,7 @@ pub fn percent(share: f64) -> String {
     if share > 10.0 {
         return ">1000%".into();
     }
-    format!("{}%", (share * 1000.0).round() / 10.0)
-}
-
-/// `1 cell`, `15 cells`.
-pub fn count(cells: usize) -> String {
-    if cells == 1 { "1 cell".into() } else { format!("{cells} cells") }
+    format!("{}%", percent::rounded(share, 1))
 }
 
 /// What became of a cell: `newly incorrect`, `slower`, `inconclusive`, `clock`.
@@ -116,7 +113,6 @@ pub fn of_kind(verdict: Verdict, doubt: Option<Doubt>) -> String {
 /// A side's runs: `3 runs: base/1, base/2, base/3 (0123abc on node)`.
 pub fn runs(runs: &[RunInfo]) -> String {
     const NAMED: usize = 3;
-    let words = if runs.len() == 1 { "run" } else { "runs" };
     let mut names: Vec<&str> = runs.iter().take(NAMED).map(|run| run.name.as_str()).collect();
     let more = runs.len().saturating_sub(NAMED);
     let more_text = format!("{more} more");
@@ -135,7 +131,7 @@ pub fn runs(runs: &[RunInfo]) -> String {
     let revisions = distinct(runs.iter().filter_map(|run| run.git_revision.as_deref()).collect());
     let revisions = if revisions.is_empty() { revisions } else { format!("{revisions} ") };
     let hosts = distinct(runs.iter().map(|run| run.host.as_str()).collect());
-    format!("{} {words}: {} ({revisions}on {hosts})", runs.len(), names.join(", "))
+    format!("{}: {} ({revisions}on {hosts})", counted(runs.len(), "run"), names.join(", "))
 }
 
 /// The start of a text, ending in `...` where it has more than `most` characters.

@@ -15,6 +15,7 @@ use crate::statistics::shift::Shift;
 use crate::variance::sweep::Sweep;
 use crate::verdict::advice::SEE_WHAT_CHANGED;
 use crate::{Change, Doubt, Policy, Verdict};
+use gpubench_text::count::agree;
 
 /// Share of `alpha` that the means over more than one op have in the first step of the correction.
 const WIDE_SHARE: f64 = 0.5;
@@ -100,8 +101,7 @@ impl Tested {
             (Verdict::Slower, _) => {
                 let cells = match slower {
                     0 => "no cell alone is slower".to_owned(),
-                    1 => "1 of its cells is slower".to_owned(),
-                    _ => format!("{slower} of its cells are slower"),
+                    _ => format!("{slower} of its cells {} slower", agree(slower, "is", "are")),
                 };
                 (format!("{figures}; {cells}"), Some(SEE_WHAT_CHANGED))
             }

@@ -2,7 +2,7 @@
 
 use gpubench_model::Accuracy;
 use gpubench_model::measure::drift::by_round;
-use gpubench_model::measure::stats::{Summary, has_interval};
+use gpubench_model::measure::stats::{has_interval, median};
 use gpubench_model::report::{Clock, Execute, Outcome, Row};
 use gpubench_ops::Checked;
 
@@ -101,15 +101,16 @@ impl Evidence {
         let within = timed.iter().zip(&rounds).map(|((_, execute), rounds)| within(execute, rounds));
         let within = within.sum::<f64>() / timed.len() as f64;
         let between_rounds = rounds.iter().map(|rounds| between(rounds)).sum::<f64>() / timed.len() as f64;
-        let clocks: Vec<f64> = timed.iter().filter_map(|(_, execute)| median(&execute.sm_mhz)).collect();
+        let clocks: Vec<f64> =
+            timed.iter().filter_map(|(_, execute)| positive_median(&execute.sm_mhz)).collect();
         let all_have_clocks = clocks.len() == timed.len();
         let errors = timed.iter().filter_map(|(row, _)| row.error);
         let measured = Measured {
             runs: timed.len(),
             rounds: rounds.iter().map(Vec::len).sum(),
             samples: timed.iter().map(|(_, execute)| execute.samples_s.len()).sum(),
-            median_s: median(&each(&|execute| execute.median_s)).unwrap_or(f64::NAN),
-            sm_mhz: median(&clocks).filter(|_| all_have_clocks),
+            median_s: positive_median(&each(&|execute| execute.median_s)).unwrap_or(f64::NAN),
+            sm_mhz: positive_median(&clocks).filter(|_| all_have_clocks),
             grade: timed.iter().filter_map(|(_, execute)| execute.grade).max(),
             error: errors.reduce(Checked::worse),
         };
@@ -138,8 +139,9 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     })
 }
 
-fn median(values: &[f64]) -> Option<f64> {
-    Summary::of(values).map(|summary| summary.median).filter(|median| median.is_finite() && *median > 0.0)
+/// The median of times or clocks; `None` where it is none that a logarithm can be taken of.
+fn positive_median(values: &[f64]) -> Option<f64> {
+    median(values).filter(|median| median.is_finite() && *median > 0.0)
 }
 
 /// Logarithm of the median of each round, in order. A report that keeps no rounds is one round.
@@ -148,7 +150,7 @@ fn round_medians(execute: &Execute) -> Vec<f64> {
         return vec![execute.median_s.ln()];
     }
     let by_round = by_round(&execute.samples_s, &execute.rounds);
-    by_round.iter().filter_map(|samples| median(samples)).map(f64::ln).collect()
+    by_round.iter().filter_map(|samples| positive_median(samples)).map(f64::ln).collect()
 }
 
 /// Variance of the logarithm of a run's median, by what the run itself shows: the larger of what its samples and what

@@ -1,5 +1,6 @@
 //! How the geometric mean of a group of cells changed from OLD to NEW.
 
+use gpubench_text::count::counted;
 use serde::{Deserialize, Serialize};
 
 use crate::{Doubt, Verdict};
@@ -51,7 +52,7 @@ pub struct MeanChange {
 impl MeanChange {
     /// The group in words: `all 60 cells`, `30 cells of cuda`, `5 cells of fft on cuda`.
     pub fn name(&self) -> String {
-        let cells = if self.cells == 1 { "1 cell".to_owned() } else { format!("{} cells", self.cells) };
+        let cells = counted(self.cells, "cell");
         match (&self.op, &self.backend) {
             (None, None) => format!("all {cells}"),
             (None, Some(backend)) => format!("{cells} of {backend}"),

@@ -9,6 +9,7 @@ pub mod rehearsal;
 use gpubench_model::case::Cell;
 use gpubench_model::data::generator::Stream;
 use gpubench_model::report::{Report, Row};
+use gpubench_text::count::counted;
 
 use super::compare::compare_by;
 use super::{Comparison, Conclusion, Policy, Run, Runs, Verdict};
@@ -194,7 +195,7 @@ impl Gate<'_> {
 }
 
 fn per_side(runs: usize) -> String {
-    if runs == 1 { "1 run per side".into() } else { format!("{runs} runs per side") }
+    format!("{} per side", counted(runs, "run"))
 }
 
 fn nothing_to_plant_in() -> Claim {

@@ -3,6 +3,7 @@
 use crate::{
     Change, Conclusion, Count, Difference, Doubt, Gate, MeanChange, Policy, Sentence, Severity, Verdict,
 };
+use gpubench_text::count::counted;
 
 /// The conclusion; `cells` are those of either side, gravest first, `means` the means that were tested, widest first.
 pub fn conclude(cells: &[Change], means: &[MeanChange], environment: &[Difference], policy: &Policy) -> Gate {
@@ -56,7 +57,7 @@ fn regression(cells: &[Change], means: &[MeanChange]) -> Option<Gate> {
     let means: Vec<&MeanChange> = means.iter().filter(|mean| mean.is_regression()).collect();
     let counts = [
         (!cells.is_empty()).then(|| tally(&cells)),
-        (!means.is_empty()).then(|| format!("{} mean{} slower", means.len(), plural(means.len()))),
+        (!means.is_empty()).then(|| format!("{} slower", counted(means.len(), "mean"))),
     ];
     let counts = counts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let (first, next) = match (cells.first(), means.first()) {
@@ -65,10 +66,6 @@ fn regression(cells: &[Change], means: &[MeanChange]) -> Option<Gate> {
         (None, None) => return None,
     };
     Some(gate(Conclusion::Regression, format!("{counts}; first: {first}"), next.map(step)))
-}
-
-fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
 }
 
 /// Whether both sides have times of a cell that were held against each other.

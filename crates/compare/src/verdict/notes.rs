@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gpubench_model::case::Cell;
+use gpubench_text::count::{agree, counted};
 
 use super::advice::{COMMAND, HISTORY, LEAST_RUNS};
 use crate::variance::sweep::Sweep;
@@ -66,9 +67,12 @@ fn scarce(cells: &[Change], side: &Runs, measured: impl Fn(&Change) -> Option<&M
     let mut scarce = cells.iter().filter(|change| runs(change).is_some_and(|runs| runs < side.runs.len()));
     let first = scarce.next()?;
     let count = 1 + scarce.count();
-    let cells = if count == 1 { "1 cell has".to_owned() } else { format!("{count} cells have") };
+    let (cells, have) = (counted(count, "cell"), agree(count, "has", "have"));
     let (runs, all) = (runs(first)?, side.runs.len());
-    Some(format!("{cells} a time in some of the runs only; first: {}, in {runs} of {all}", first.cell()))
+    Some(format!(
+        "{cells} {have} a time in some of the runs only; first: {}, in {runs} of {all}",
+        first.cell()
+    ))
 }
 
 /// In which cells a variant that picks among others took another one in NEW than in OLD.
@@ -79,12 +83,9 @@ fn repicked(old: &Runs, new: &Runs) -> Option<String> {
         Some(format!("{cell}: {was}, then {is}"))
     });
     let first = changed.next()?;
-    let cells = match 1 + changed.count() {
-        1 => "in 1 cell".to_owned(),
-        count => format!("in {count} cells"),
-    };
+    let cells = counted(1 + changed.count(), "cell");
     Some(format!(
-        "{cells} another variant was picked in NEW than in OLD, which is part of the change; first: {first}"
+        "in {cells} another variant was picked in NEW than in OLD, which is part of the change; first: {first}"
     ))
 }
 

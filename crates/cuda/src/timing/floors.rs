@@ -3,7 +3,7 @@
 use gpubench_backend::{ClockCheck, Floors, Job};
 use gpubench_model::case::Cache;
 use gpubench_model::error::CellError;
-use gpubench_model::measure::stats::quantile;
+use gpubench_model::measure::stats::median;
 
 use super::super::context::Cuda;
 use super::constants::Constants;
@@ -39,10 +39,10 @@ pub fn measure(instrument: &mut Instrument, holding: bool) -> Result<(Floors, Co
     let hot_s = readings.pair_constant(&cuda, Cache::Hot)?;
     // Nothing is batched without a hold.
     let between_s = if holding { readings.between(&cuda, hot_s)? } else { 0.0 };
-    let clock_s = median(READINGS, || Ok(readings.read((0, 0), &mut || Ok(()))?.events_s))?;
+    let clock_s = median_reading(|| Ok(readings.read((0, 0), &mut || Ok(()))?.events_s))?;
     let mut empty = || kernels.empty(&cuda.stream);
-    let empty_kernel_s = median(READINGS, || Ok(readings.read((1, 1), &mut empty)?.events_s))?;
-    let launch_sync_s = median(READINGS, || Ok(readings.instrument.host(&mut empty)?.done_s))?;
+    let empty_kernel_s = median_reading(|| Ok(readings.read((1, 1), &mut empty)?.events_s))?;
+    let launch_sync_s = median_reading(|| Ok(readings.instrument.host(&mut empty)?.done_s))?;
     let floors = Floors {
         clock_s,
         empty_kernel_s: Some(empty_kernel_s),
@@ -70,7 +70,7 @@ fn check(timer: &mut Timer, cuda: &Cuda, (ns, samples): (u64, u32)) -> Result<Cl
         events.push(sample.events_s.unwrap_or(f64::NAN));
         device.push(sample.seconds());
     }
-    Ok(ClockCheck { spun_s: middle(spun), events_s: middle(events), device_s: middle(device) })
+    Ok(ClockCheck { spun_s: middle(&spun), events_s: middle(&events), device_s: middle(&device) })
 }
 
 struct Readings<'a> {
@@ -111,14 +111,14 @@ impl Readings<'_> {
                 excess.push(events_s - spin.spun_s(1)?);
             }
         }
-        Ok(middle(excess).max(0.0))
+        Ok(middle(&excess).max(0.0))
     }
 
     /// Seconds from the end of one kernel to the beginning of the next when both are queued.
     fn between(&mut self, cuda: &Cuda, pair_s: f64) -> Result<f64, CellError> {
         let (ns, count) = BETWEEN;
         let mut spin = Spin::new(cuda, ns)?;
-        let gap = median(READINGS, || {
+        let gap = median_reading(|| {
             let events_s = self.read((1, count), &mut || spin.execute())?.events_s;
             Ok((events_s - pair_s - spin.spun_s(count)?) / f64::from(count - 1))
         })?;
@@ -126,12 +126,12 @@ impl Readings<'_> {
     }
 }
 
-/// The median of `count` readings.
-fn median(count: u32, mut read: impl FnMut() -> Result<f64, CellError>) -> Result<f64, CellError> {
-    Ok(middle((0..count).map(|_| read()).collect::<Result<_, _>>()?))
+/// The median of [`READINGS`] readings.
+fn median_reading(mut read: impl FnMut() -> Result<f64, CellError>) -> Result<f64, CellError> {
+    Ok(middle(&(0..READINGS).map(|_| read()).collect::<Result<Vec<f64>, _>>()?))
 }
 
-fn middle(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    quantile(&values, 0.5)
+/// The median; NaN of no readings.
+fn middle(readings: &[f64]) -> f64 {
+    median(readings).unwrap_or(f64::NAN)
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use gpubench_text::count::counted;
 use gpubench_text::grid::{Tone, escape, hanging};
 
 use super::Shown;
@@ -74,10 +75,9 @@ pub fn markdown(shown: &Shown<'_>) -> String {
 
 /// `4 reports, 2 hosts, 4 GPUs`.
 fn members(shown: &Shown<'_>) -> String {
-    let counted = |count: usize, thing: &str| format!("{count} {thing}{}", if count == 1 { "" } else { "s" });
     let sides = shown.tables.iter().map(|table| {
         let (runs, things) = (table.columns.len(), devices(table).len());
-        let things_text = counted(things, noun(table.side, 1));
+        let things_text = counted(things, &noun(table.side, 1));
         if runs > things { format!("{runs} runs of {things_text}") } else { things_text }
     });
     let parts: Vec<String> =

@@ -7,7 +7,7 @@
 //! uncertain, which widens the limits; and where very many values are judged at once the 3.5 grows so that all of them
 //! together raise a false alarm in one fleet of a hundred (Bonferroni).
 
-use gpubench_model::measure::stats::Summary;
+use gpubench_model::measure::stats::{Summary, median};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// Members from which on one can be told to be unusual: of two it is unknown which.
@@ -76,7 +76,7 @@ pub fn judge(times: &[Vec<Option<Reading>>]) -> Judged {
     let ratios = Ratios::of(times);
     let noise = ratios.noise(times);
     let values: Vec<f64> = ratios.offsets.iter().flatten().copied().collect();
-    let (centre, spread) = (median(values.iter()).unwrap_or(0.0), robust(values.iter().copied()));
+    let (centre, spread) = (median(&values).unwrap_or(0.0), robust(values.iter().copied()));
     let limits = Limits::of(values.len(), noise.freedom);
     let is_unusual = |member: &usize| {
         let cells = ratios.logs[*member].iter().flatten().count().max(1) as f64;
@@ -94,21 +94,21 @@ pub fn judge(times: &[Vec<Option<Reading>>]) -> Judged {
 pub fn against_others(times: &[Vec<Option<Reading>>], member: usize) -> Option<f64> {
     let cells = times.get(member).map_or(0, Vec::len);
     let logs: Vec<f64> = (0..cells).filter_map(|cell| cell_against_others(times, member, cell)).collect();
-    median(logs.iter())
+    median(&logs)
 }
 
 /// How far a member's cell lies from the median of the others' times, as a logarithm.
 pub fn cell_against_others(times: &[Vec<Option<Reading>>], member: usize, cell: usize) -> Option<f64> {
     let others = times.iter().enumerate().filter(|(other, _)| *other != member);
     let others: Vec<f64> = others.filter_map(|(_, readings)| Some(readings[cell]?.log)).collect();
-    Some(times[member][cell]?.log - median(others.iter())?)
+    Some(times[member][cell]?.log - median(&others)?)
 }
 
 /// How much longer the first of two takes than the second, as a logarithm: the median over the cells that both have.
 pub fn pair(first: &[Option<Reading>], second: &[Option<Reading>]) -> Option<f64> {
     let logs: Vec<f64> =
         first.iter().zip(second).filter_map(|(a, b)| Some(a.as_ref()?.log - b.as_ref()?.log)).collect();
-    median(logs.iter())
+    median(&logs)
 }
 
 /// Whether a logarithm is a difference worth telling and larger than `threshold`.
@@ -132,13 +132,14 @@ impl Ratios {
         let medians: Vec<Option<f64>> = (0..cells)
             .map(|cell| {
                 let logs: Vec<f64> = times.iter().filter_map(|member| Some(member[cell]?.log)).collect();
-                (logs.len() >= LEAST_MEMBERS).then(|| median(logs.iter())).flatten()
+                (logs.len() >= LEAST_MEMBERS).then(|| median(&logs)).flatten()
             })
             .collect();
         let ratio = |(time, median): (&Option<Reading>, &Option<f64>)| Some(time.as_ref()?.log - (*median)?);
         let logs: Vec<Vec<Option<f64>>> =
             times.iter().map(|member| member.iter().zip(&medians).map(ratio).collect()).collect();
-        let offsets = logs.iter().map(|logs| median(logs.iter().flatten())).collect();
+        let offsets =
+            logs.iter().map(|logs| median(&logs.iter().flatten().copied().collect::<Vec<f64>>())).collect();
         Ratios { medians, logs, offsets }
     }
 
@@ -162,9 +163,9 @@ impl Ratios {
         let widths =
             times.iter().flatten().flatten().map(|reading| (reading.high - reading.low) / 2.0 / 1.96);
         let widths: Vec<f64> = widths.collect();
-        let apart = NORMAL_PAIRS * median(apart.iter()).unwrap_or(0.0);
+        let apart = NORMAL_PAIRS * median(&apart).unwrap_or(0.0);
         let freedom = (values + 1).saturating_sub(members + cells).max(LEAST_FREEDOM) as f64;
-        Noise { deviation: apart.max(median(widths.iter()).unwrap_or(0.0)), freedom }
+        Noise { deviation: apart.max(median(&widths).unwrap_or(0.0)), freedom }
     }
 
     /// Cells that are unusual, and of an unusual member those that are so beyond what it is as a whole.
@@ -238,10 +239,6 @@ impl Limits {
 /// The robust standard deviation of values; 0 for fewer than two.
 fn robust(values: impl Iterator<Item = f64>) -> f64 {
     Summary::of(&values.collect::<Vec<f64>>()).map_or(0.0, |summary| NORMAL * summary.mad)
-}
-
-fn median<'a>(values: impl Iterator<Item = &'a f64>) -> Option<f64> {
-    Summary::of(&values.copied().collect::<Vec<f64>>()).map(|summary| summary.median)
 }
 
 #[cfg(test)]

@@ -57,6 +57,20 @@ impl Summary {
     }
 }
 
+/// The median, the mean of the middle two for an even count; `None` without values.
+pub fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    (!sorted.is_empty()).then(|| median_of_sorted(&sorted))
+}
+
+/// The upper median: a value that occurs, found without sorting all of them. Puts `values` in another order; `None`
+/// without values.
+pub fn upper_median(values: &mut [f64]) -> Option<f64> {
+    let middle = values.len() / 2;
+    (!values.is_empty()).then(|| *values.select_nth_unstable_by(middle, f64::total_cmp).1)
+}
+
 /// The `p`-quantile of ascending values, `p` in [0, 1]; NaN when there is no value.
 ///
 /// Linear interpolation between the order statistics around position `p * (n - 1)`: definition 7 of Hyndman
@@ -146,6 +160,9 @@ mod tests {
         assert_eq!(Summary::of(&[3.0, 1.0, 2.0]).map(|s| s.median), Some(2.0));
         assert_eq!(Summary::of(&[4.0, 1.0, 2.0, 3.0]).map(|s| s.median), Some(2.5));
         assert_eq!(Summary::of(&[]), None);
+        assert_eq!([median(&[3.0, 1.0, 2.0]), median(&[4.0, 1.0, 2.0, 3.0])], [Some(2.0), Some(2.5)]);
+        assert_eq!([median(&[]), upper_median(&mut [])], [None; 2]);
+        assert_eq!(upper_median(&mut [4.0, 1.0, 2.0, 3.0]), Some(3.0));
     }
 
     #[test]
@@ -213,6 +230,7 @@ mod tests {
             let quantiles = [s.min, s.p05, s.p25, s.median, s.p75, s.p95, s.max];
             proptest::prop_assert!(quantiles.windows(2).all(|p| p[0] <= p[1] + 1e-12 * p[1]), "{:?}", s);
             proptest::prop_assert!(s.min <= s.low && s.low <= s.median && s.median <= s.high && s.high <= s.max);
+            proptest::prop_assert_eq!(median(&samples), Some(s.median));
             let mut sorted = samples;
             sorted.sort_by(f64::total_cmp);
             proptest::prop_assert!((quantile(&sorted, 0.5) - s.median).abs() <= 1e-12 * s.median);

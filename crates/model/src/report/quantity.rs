@@ -1,5 +1,7 @@
 //! Figures for people: times with the fitting unit, spreads, errors. Knows no report.
 
+use gpubench_text::percent;
+
 use crate::Checked;
 use crate::measure::stats::significant_digits;
 
@@ -85,8 +87,7 @@ pub fn three_digits(figure: f64) -> String {
 
 /// Half the width of an interval relative to its median: `1.2%`.
 pub fn spread_text(relative: f64) -> String {
-    let percent = 100.0 * relative;
-    if percent < 9.95 { format!("{percent:.1}%") } else { format!("{percent:.0}%") }
+    percent::short(relative)
 }
 
 /// The error found: `3.1e-7`; `not finite` for an answer with a NaN or an infinity.
@@ -105,9 +106,8 @@ pub fn share_text(error: Checked) -> String {
     match share {
         share if !share.is_finite() || share >= 1e6 => ">1e6x".into(),
         share if share >= 10.0 => format!("{share:.0}x"),
-        share if share >= 0.0995 => format!("{:.0}%", 100.0 * share),
-        share if share >= 0.001 || share == 0.0 => format!("{:.1}%", 100.0 * share),
-        _ => "<0.1%".into(),
+        0.0 => percent::short(0.0),
+        share => percent::above_tenth(share),
     }
 }
 

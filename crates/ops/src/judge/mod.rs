@@ -21,6 +21,7 @@ mod sines;
 mod sparse;
 mod sums;
 
+use gpubench_model::measure::stats::upper_median;
 use rayon::prelude::*;
 
 pub(super) use fourier::{dft, dft_of_reals};
@@ -47,8 +48,7 @@ pub(super) fn relative(error: f64, scale: f64) -> f64 {
 /// The median of the magnitudes (the upper one of an even number); zero when there is none.
 pub(super) fn median_magnitude(mut values: Vec<f64>) -> f64 {
     values.iter_mut().for_each(|value| *value = value.abs());
-    let middle = values.len() / 2;
-    if values.is_empty() { 0.0 } else { *values.select_nth_unstable_by(middle, f64::total_cmp).1 }
+    upper_median(&mut values).unwrap_or(0.0)
 }
 
 #[cfg(test)]

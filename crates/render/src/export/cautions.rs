@@ -6,6 +6,7 @@ use gpubench_answer::{has_both_caches, sections};
 use gpubench_model::measure::grade::{Warning, WarningKind};
 use gpubench_model::report::{Execute, Report, Row};
 
+use gpubench_text::count::{agree, counted};
 use gpubench_text::words::json_word;
 
 /// Cells with a warning of one kind.
@@ -103,7 +104,7 @@ impl Caution<'_> {
 
     /// `1 cell` or `15 cells`.
     pub fn count(&self) -> String {
-        if self.cells.len() == 1 { "1 cell".into() } else { format!("{} cells", self.cells.len()) }
+        counted(self.cells.len(), "cell")
     }
 
     /// What was found, of several cells in the worst: `worst: 3 samples count`.
@@ -129,9 +130,8 @@ impl Caution<'_> {
 pub fn summary(report: &Report, all_variants: bool) -> Option<String> {
     let rows = shown(report, all_variants);
     let low = rows.iter().filter(|row| row.execute.as_ref().is_some_and(|e| !e.warnings.is_empty())).count();
-    let have = if low == 1 { "has" } else { "have" };
-    let times = if rows.len() == 1 { "time" } else { "times" };
-    (low > 0).then(|| format!("{low} of {} {times} {have} reservations", rows.len()))
+    let (times, have) = (counted(rows.len(), "time"), agree(low, "has", "have"));
+    (low > 0).then(|| format!("{low} of {times} {have} reservations"))
 }
 
 #[cfg(test)]

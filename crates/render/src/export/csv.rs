@@ -1,7 +1,7 @@
 //! CSV: one line a row, flat, times in seconds, as RFC 4180 has it. Raw samples are left to JSON.
 
 use gpubench_answer::roof;
-use gpubench_model::measure::stats::Summary;
+use gpubench_model::measure::stats::median;
 use gpubench_model::report::{Execute, Phases, Report, Row};
 use gpubench_text::csv::{line, number};
 use gpubench_text::words::json_word;
@@ -127,11 +127,6 @@ fn phase(row: &Row, seconds: impl Fn(&Phases) -> Option<f64>) -> String {
 /// A number of bytes of another phase.
 fn count(row: &Row, bytes: impl Fn(&Phases) -> Option<u64>) -> String {
     row.phases.as_ref().and_then(bytes).map(|bytes| bytes.to_string()).unwrap_or_default()
-}
-
-/// The median of repetitions; `None` without any.
-fn median(seconds: &[f64]) -> Option<f64> {
-    Summary::of(seconds).map(|summary| summary.median)
 }
 
 /// The kinds of a row's warnings: `spread;launch-bound`.

@@ -9,6 +9,7 @@ use gpubench_model::case::Cache;
 use gpubench_model::measure::sampling::Sampling;
 use gpubench_model::report::quantity::{spread_text, time_text};
 use gpubench_model::report::{Execute, Report, Row};
+use gpubench_text::count::{agree, counted};
 
 use super::cautions::{is_launch_bound, shown};
 use super::tables::{MARK, has_limits};
@@ -126,10 +127,10 @@ fn sampling(report: &Report, rows: &[&Row]) -> Option<String> {
     // A budget brings the widest cells more rounds than were asked for.
     let taken = executes(rows).flat_map(|execute| execute.rounds.iter().max()).max()? + 1;
     let rounds = asked(report).map_or(taken, |asked| asked.rounds.min(taken));
-    let rounds = if rounds == 1 { "1 round".into() } else { format!("{rounds} interleaved rounds") };
+    let rounds = counted(rounds, agree(rounds, "round", "interleaved round"));
     Some(match asked(report) {
         Some(Sampling { samples: Some(count), .. }) => {
-            format!("{count} sample{} a cell, in {rounds}.", if count == 1 { "" } else { "s" })
+            format!("{} a cell, in {rounds}.", counted(count, "sample"))
         }
         Some(asked) => {
             let [gpu, cpu] = [Side::Gpu, Side::Cpu].map(|side| spread_text(asked.precision(side)));

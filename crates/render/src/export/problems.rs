@@ -1,6 +1,7 @@
 //! The cells without a time, grouped by reason. Knows rows and reasons, no layout.
 
 use gpubench_model::report::{Outcome, Report, Row};
+use gpubench_text::count::counted;
 
 /// Cells that share an outcome, a reason and a fix.
 pub struct Group<'a> {
@@ -41,9 +42,9 @@ pub fn ended_early(report: &Report) -> Option<String> {
     let planned = report.environment.planned_rows?;
     let cut_short = report.rows.iter().filter(|row| row.was_cut_short()).count();
     let done = report.rows.len() - cut_short;
-    let cells = if planned == 1 { "cell" } else { "cells" };
+    let planned_cells = counted(planned, "cell");
     let more = if cut_short > 0 { format!(", {cut_short} more cut short") } else { String::new() };
-    (planned > done as u64).then(|| format!("ended early: {done} of {planned} {cells}{more}"))
+    (planned > done as u64).then(|| format!("ended early: {done} of {planned_cells}{more}"))
 }
 
 /// `2 incorrect, 15 skipped of 70 cells`; `None` when all were measured.
@@ -55,14 +56,13 @@ pub fn summary(report: &Report) -> Option<String> {
         .filter(|(_, count)| *count > 0)
         .map(|(outcome, count)| format!("{count} {}", outcome.name()))
         .collect();
-    let cells = if report.rows.len() == 1 { "cell" } else { "cells" };
-    (!parts.is_empty()).then(|| format!("{} of {} {cells}", parts.join(", "), report.rows.len()))
+    (!parts.is_empty()).then(|| format!("{} of {}", parts.join(", "), counted(report.rows.len(), "cell")))
 }
 
 impl Group<'_> {
     /// `1 cell` or `15 cells`.
     pub fn count(&self) -> String {
-        if self.rows.len() == 1 { "1 cell".into() } else { format!("{} cells", self.rows.len()) }
+        counted(self.rows.len(), "cell")
     }
 
     /// The cells by op and variant, with their number: `matmul cpu/mkl (10), svd cuda/gesvd (N=512 f32)`.

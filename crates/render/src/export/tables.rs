@@ -11,6 +11,7 @@ use gpubench_ops::find;
 
 use super::cautions::is_launch_bound;
 use gpubench_text::grid::{Column, Field, Grid, Tone};
+use gpubench_text::percent;
 
 const NONE: &str = "-";
 /// Heading of the columns whose fields may be marked.
@@ -72,12 +73,8 @@ pub fn has_limits(report: &Report) -> bool {
 
 /// What a row reaches of its nearer roof: `92%`, `3.1%`, `<0.1%`.
 fn limit_text(report: &Report, row: Option<&Row>) -> String {
-    let Some(found) = row.and_then(|row| roof::share(report, row)) else { return NONE.into() };
-    match 100.0 * found.share {
-        percent if percent >= 9.95 => format!("{percent:.0}%"),
-        percent if percent >= 0.1 => format!("{percent:.1}%"),
-        _ => "<0.1%".into(),
-    }
+    let found = row.and_then(|row| roof::share(report, row));
+    found.map_or(NONE.into(), |found| percent::above_tenth(found.share))
 }
 
 fn best_of_sides(report: &Report, section: &Section<'_>, names: &Names) -> Grid {

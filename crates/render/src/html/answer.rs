@@ -4,11 +4,12 @@ use gpubench_answer::cost::Kind;
 use gpubench_answer::crossover::{Crossover, Place};
 use gpubench_answer::crossover_text::{crossover_text, interval_text, ranges_below};
 use gpubench_answer::first_use::{FirstUse, Repayment, repayment};
-use gpubench_answer::words::{paragraph, percent};
+use gpubench_answer::words::paragraph;
 use gpubench_answer::{Estimate, Names, Pair, SpeedUp, roof};
 use gpubench_model::Side;
 use gpubench_model::report::quantity::{factor_within, time_text};
 use gpubench_model::report::{Report, Row};
+use gpubench_text::percent;
 
 use super::markup::{Element, Html, classed, element};
 use super::part::{Part, parts};
@@ -158,7 +159,9 @@ fn span_text(found: &SpeedUp) -> String {
 fn variant_cell(report: &Report, row: &Row, names: &Names) -> Element {
     let made = cell(names.name(row));
     match roof::share(report, row) {
-        Some(found) => made.holding(below(format!("{} of {}", percent(found.share), found.roof.name()))),
+        Some(found) => {
+            made.holding(below(format!("{} of {}", percent::in_words(found.share), found.roof.name())))
+        }
         None => made,
     }
 }

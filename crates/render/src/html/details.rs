@@ -1,7 +1,6 @@
 //! What a row tells beyond its line: its samples, the figures of its time, its phases, its warnings.
 
 use gpubench_answer::roof;
-use gpubench_answer::words::percent;
 use gpubench_model::Transfer;
 use gpubench_model::measure::stats::{Summary, has_interval};
 use gpubench_model::report::quantity::{
@@ -12,6 +11,7 @@ use gpubench_model::report::{Execute, Phases, Report, Row};
 use super::markup::{Element, Html, classed, element};
 use super::strip::strip_or_nothing;
 use super::table::facts;
+use gpubench_text::percent;
 use gpubench_text::words::json_word;
 
 type Fact = (&'static str, String);
@@ -101,7 +101,7 @@ fn times(execute: &Execute) -> Vec<Fact> {
         found.push(("rounds differ by", format!("{} (p = {:.2})", spread_text(drift.relative), drift.p)));
     }
     if let Some(modes) = execute.modes {
-        let share = percent(modes.share_high);
+        let share = percent::in_words(modes.share_high);
         found.push(("two clumps", format!("{} and {} ({share})", digits(modes.low), digits(modes.high))));
     }
     found
@@ -163,7 +163,7 @@ fn work(report: &Report, row: &Row) -> Vec<Fact> {
     if let Some(share) = roof::share(report, row) {
         let text = format!(
             "{} of {}, which allows {}",
-            percent(share.share),
+            percent::in_words(share.share),
             share.roof.name(),
             time_text(share.least_s)
         );

@@ -19,6 +19,7 @@ mod themes;
 use gpubench_answer::machine::{host, machine};
 use gpubench_model::Side;
 use gpubench_model::report::Report;
+use gpubench_text::count::counted;
 
 use crate::chart;
 use markup::{Element, Html, classed, element};
@@ -148,10 +149,9 @@ fn heading(report: &Report, level: &'static str) -> Html {
         environment.gpubench_revision.as_deref().map(|text| text.chars().take(12).collect::<String>());
     let revision = revision.map(|revision| format!(" ({revision})")).unwrap_or_default();
     let started = environment.started.get(..16).unwrap_or(&environment.started).replace('T', ", ");
-    let rows = report.rows.len();
-    let cells = if rows == 1 { "cell" } else { "cells" };
+    let cells = counted(report.rows.len(), "cell");
     let line = format!(
-        "{started} UTC · {rows} {cells} in {} · gpubench {}{revision}",
+        "{started} UTC · {cells} in {} · gpubench {}{revision}",
         gpubench_model::report::quantity::time_text(environment.elapsed_s),
         environment.gpubench_version
     );

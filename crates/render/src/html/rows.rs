@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use gpubench_answer::cost::Kind;
-use gpubench_answer::words::percent;
 use gpubench_answer::{Comparison, Section, has_both_caches, roof, sections};
 use gpubench_model::case::density_text;
 use gpubench_model::report::quantity::{error_text, spread_text, three_digits, time_within};
 use gpubench_model::report::{Outcome, Report, Row};
 use gpubench_ops as op;
+use gpubench_text::count::counted;
+use gpubench_text::percent;
 
 use super::details::details;
 use super::markup::{Element, Html, classed, element};
@@ -172,7 +173,7 @@ impl Sheet<'_> {
         let mut cells = vec![rate(row.work.flop), rate(row.work.bytes)];
         if self.limits {
             let found = roof::share(self.report, row);
-            cells.push(sortable(found.map(|found| found.share), percent));
+            cells.push(sortable(found.map(|found| found.share), percent::in_words));
             cells.push(cell(found.map_or(NONE, |found| found.roof.name())));
         }
         cells
@@ -221,7 +222,7 @@ fn controls(report: &Report, count: usize) -> Html {
         .holding(choice("backend", rows().map(|row| row.backend.as_str()).collect()))
         .holding(choice("outcome", rows().map(|row| row.outcome.name()).collect()))
         .holding(element("label").holding(best).holding(" best variants only"));
-    let told = format!("{count} {}", if count == 1 { "row" } else { "rows" });
+    let told = counted(count, "row");
     Html::from(controls).and(classed("p", "count").with("aria-live", "polite").holding(told))
 }
 

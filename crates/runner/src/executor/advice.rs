@@ -4,6 +4,7 @@ use gpubench_backend::Arithmetic;
 use gpubench_model::measure::stopping::Reason;
 use gpubench_model::report::RunWarning;
 use gpubench_model::report::quantity::spread_text;
+use gpubench_text::count::counted;
 
 use super::course::Course;
 
@@ -84,7 +85,7 @@ pub fn of_run(wide: &[Wide], budget: Option<[f64; 2]>, machine: Machine) -> Vec<
         let named = named.collect::<Vec<_>>().join(", ");
         let more =
             if wide.len() > NAMED { format!(" and {} more", wide.len() - NAMED) } else { String::new() };
-        let cells = if wide.len() == 1 { "1 cell".into() } else { format!("{} cells", wide.len()) };
+        let cells = counted(wide.len(), "cell");
         warnings.push(RunWarning {
             text: format!("{cells} stayed wider than the precision asked for: {named}{more}"),
             next: match wide.iter().any(|wide| wide.out_of_time) {

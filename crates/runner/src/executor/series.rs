@@ -3,7 +3,7 @@
 use gpubench_backend::{Conditions, Floors, PageFaults, Sample, SetupCounts, Side};
 use gpubench_model::measure::batch::Taken;
 use gpubench_model::measure::grade::{self, Facts};
-use gpubench_model::measure::stats::Summary;
+use gpubench_model::measure::stats::{Summary, median};
 use gpubench_model::measure::stopping::Reason;
 use gpubench_model::measure::{drift, modality};
 use gpubench_model::report::{Clock, Execute};
@@ -87,8 +87,7 @@ impl Series {
             quantiles_s: Some([summary.p05, summary.p25, summary.p75, summary.p95]),
             host_median_s: host.median,
             host_ci95_s: Some([host.low, host.high]),
-            enqueue_median_s: Summary::of(&self.each(|sample| sample.enqueue_s))
-                .map(|summary| summary.median),
+            enqueue_median_s: median(&self.each(|sample| sample.enqueue_s)),
             rounds: self.rounds.clone(),
             held: self.samples.iter().map(|sample| sample.held).reduce(|a, b| Some(a? && b?)).flatten(),
             sm_mhz: self.each(|sample| sample.sm_mhz),
@@ -116,10 +115,8 @@ impl Series {
     /// The page faults of an execution, in the median.
     fn page_faults(&self) -> Option<PageFaults> {
         let faults = self.each(|sample| sample.page_faults);
-        let median = |kind: fn(&PageFaults) -> f64| {
-            Summary::of(&faults.iter().map(kind).collect::<Vec<_>>()).map(|summary| summary.median)
-        };
-        Some(PageFaults { minor: median(|faults| faults.minor)?, major: median(|faults| faults.major)? })
+        let usual = |kind: fn(&PageFaults) -> f64| median(&faults.iter().map(kind).collect::<Vec<_>>());
+        Some(PageFaults { minor: usual(|faults| faults.minor)?, major: usual(|faults| faults.major)? })
     }
 
     /// What every sample has; empty when some have not.
@@ -129,7 +126,7 @@ impl Series {
 
     fn graded(&self, mut execute: Execute, planned: &PlannedCell) -> Execute {
         let raw = if execute.events_s.is_empty() { &execute.samples_s } else { &execute.events_s };
-        let raw = Summary::of(raw).map_or(0.0, |summary| summary.median);
+        let raw = median(raw).unwrap_or(0.0);
         // A device's floors are those of its own clock, and tell nothing of what the host did for it.
         let by_host = self.clock == Clock::Host && planned.variant.side == Side::Gpu;
         // Of a device time the floor is what was taken off it: that of a hot batch is less than that of a single event pair.
@@ -176,7 +173,7 @@ const SET_BY_THE_USER: &str = "clocks set by the user";
 fn taken_off(events_s: &[f64], samples_s: &[f64]) -> Option<f64> {
     let differences: Vec<f64> =
         events_s.iter().zip(samples_s).map(|(events, sample)| events - sample).collect();
-    Summary::of(&differences).map(|summary| summary.median)
+    median(&differences)
 }
 
 fn count<T>(items: &[T], is: impl Fn(&T) -> bool) -> u32 {

@@ -3,7 +3,7 @@
 use gpubench_backend::{Backend, Job};
 use gpubench_model::case::Cache;
 use gpubench_model::error::CellError;
-use gpubench_model::measure::stats::Summary;
+use gpubench_model::measure::stats::median;
 
 /// By how much fewer threads must be faster than all to be taken: less may be chance.
 const CLEAR_WIN: f64 = 0.05;
@@ -116,7 +116,7 @@ fn median_of_some(backend: &mut dyn Backend, job: &mut dyn Job, cache: Cache) ->
         spent += one;
         seconds.push(one);
     }
-    Ok(Summary::of(&seconds).map_or(f64::INFINITY, |summary| summary.median))
+    Ok(median(&seconds).unwrap_or(f64::INFINITY))
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 //!
 //! Pure: takes numbers, knows no report. `docs/trend.md` tells the method and how it was calibrated.
 
+use gpubench_model::measure::stats::median;
+
 use super::cost::Deviations;
 use super::select::{Course, select};
 
@@ -68,7 +70,7 @@ pub struct Fit {
 /// with a linear computational cost", Journal of the American Statistical Association 107 (2012); the L1 cost as in
 /// asv). Steps below the threshold are then taken out, the smallest first. Takes O(n² log n).
 pub fn fit(values: &[f64], threshold: f64) -> Fit {
-    let Some(reference) = median(&mut values.to_vec()) else {
+    let Some(reference) = median(values) else {
         return Fit { levels: vec![], latest: None, noise: None, drift: None, correlation: None };
     };
     // Relative to one of them: the same whatever the unit, and without overflow.
@@ -148,7 +150,7 @@ fn levels(logs: &[f64], noise: f64, least_step: f64) -> Levels {
     // Differences of neighbours show too little of noise that is correlated. Of normal noise the median of the absolute
     // deviations is 0.6745 standard deviations; around one level of a series that drifts it is not that of the noise.
     let left = match course.drift {
-        None => median(&mut deviations(logs, &course.cuts)).unwrap_or(0.0) / 0.6745,
+        None => median(&deviations(logs, &course.cuts)).unwrap_or(0.0) / 0.6745,
         Some(_) => 0.0,
     };
     Levels { noise: noise.max(left), course }
@@ -169,9 +171,9 @@ fn deviations(logs: &[f64], cuts: &[usize]) -> Vec<f64> {
 /// A step or an outlier spoils few differences and the median does not mind; of normal noise that median is 0.9539
 /// (0.6745 times the root of 2) standard deviations.
 pub fn noise(logs: &[f64], apart: usize) -> f64 {
-    let mut differences: Vec<f64> =
+    let differences: Vec<f64> =
         logs.windows(apart + 1).map(|window| (window[apart] - window[0]).abs()).collect();
-    median(&mut differences).unwrap_or(0.0) / 0.9539
+    median(&differences).unwrap_or(0.0) / 0.9539
 }
 
 /// The logarithms with outliers drawn in to within `limit` of the median of the five values around them, so that two
@@ -240,18 +242,7 @@ fn stands_apart(before: &[f64], end: &[f64], limit: f64) -> bool {
 
 /// The median; 0 without values.
 pub fn center(logs: &[f64]) -> f64 {
-    median(&mut logs.to_vec()).unwrap_or(0.0)
-}
-
-/// The median, the mean of the middle two for an even count; `None` without values. Sorts them.
-fn median(values: &mut [f64]) -> Option<f64> {
-    values.sort_unstable_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => None,
-        n if n % 2 == 1 => Some(values[middle]),
-        _ => Some(f64::midpoint(values[middle - 1], values[middle])),
-    }
+    median(logs).unwrap_or(0.0)
 }
 
 #[cfg(test)]

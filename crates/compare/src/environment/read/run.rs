@@ -1,5 +1,6 @@
 //! Facts about the program and what it was asked to do: builds, variables, settings.
 
+use gpubench_text::percent;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
@@ -64,8 +65,8 @@ fn sampling(seen: &Seen, key: &str, unset: &str, show: impl Fn(f64) -> String) -
 
 /// The precision asked for.
 pub fn precision(seen: &Seen) -> Vec<Reading> {
-    // Six decimals keep apart what people write, and hide that 0.07 * 100 is no 7.
-    sampling(seen, "precision", "by default", |share| format!("{} %", (share * 1e8).round() / 1e6))
+    // Six decimals keep apart what people write.
+    sampling(seen, "precision", "by default", |share| format!("{} %", percent::rounded(share, 6)))
 }
 
 /// Seconds of sampling after which a cell stops.

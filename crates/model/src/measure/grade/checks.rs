@@ -3,6 +3,7 @@
 use super::super::stats::{Summary, has_interval, relative_half_width};
 use super::super::stopping::Reason;
 use super::{Facts, Grade, Warning, WarningKind};
+use gpubench_text::percent;
 
 /// Chance below which a difference between rounds is taken for drift.
 const DRIFT_P: f64 = 0.01;
@@ -42,18 +43,6 @@ fn beyond(figure: f64, limits: [f64; 3]) -> Option<Grade> {
 
 fn warning(kind: WarningKind, at_best: Grade, text: String, next: &str) -> Option<Warning> {
     Some(Warning { kind, at_best, text, next: next.to_owned() })
-}
-
-/// A share in per cent, to two digits below ten.
-fn percent(share: f64) -> String {
-    let percent = 100.0 * share;
-    match percent {
-        _ if percent > 1000.0 => "over 1000 %".to_owned(),
-        _ if percent >= 9.95 => format!("{percent:.0} %"),
-        _ if percent >= 0.995 => format!("{percent:.1} %"),
-        _ if percent >= 0.01 => format!("{percent:.2} %"),
-        _ => format!("{percent} %"),
-    }
 }
 
 fn setup(facts: &Facts) -> Option<Warning> {
@@ -107,8 +96,8 @@ fn spread(facts: &Facts) -> Option<Warning> {
     };
     let text = format!(
         "{what} is {} of the median, {} was asked for",
-        percent(half_width),
-        percent(facts.precision)
+        percent::fine(half_width),
+        percent::fine(facts.precision)
     );
     let next = match facts.stopped {
         Reason::CutShort => "let the run finish",
@@ -125,7 +114,7 @@ fn drifting(facts: &Facts) -> Option<Warning> {
     let found = facts.drift.filter(|drift| drift.p < DRIFT_P)?;
     let some = 2.0 * facts.precision;
     let at_best = beyond(found.relative, [some, some.max(0.05), some.max(0.15)])?;
-    let text = format!("the medians of the rounds lie {} apart", percent(found.relative));
+    let text = format!("the medians of the rounds lie {} apart", percent::fine(found.relative));
     let next = "check clocks, temperature and other programs; raise --rounds to average over the drift";
     warning(WarningKind::Drift, at_best, text, next)
 }
@@ -181,9 +170,11 @@ fn bimodal(facts: &Facts) -> Option<Warning> {
     let found = facts.modes?;
     let apart = (found.high - found.low) / found.low;
     let at_best = if apart > 0.1 { Grade::C } else { Grade::B };
-    let apart = percent(apart);
-    let text =
-        format!("{} of the samples are {apart} slower than the rest: two clumps", percent(found.share_high));
+    let apart = percent::fine(apart);
+    let text = format!(
+        "{} of the samples are {apart} slower than the rest: two clumps",
+        percent::fine(found.share_high)
+    );
     let next =
         "look at the samples in the report; check clocks, and on a CPU set --threads to the physical cores";
     warning(WarningKind::Bimodal, at_best, text, next)
@@ -229,7 +220,7 @@ fn page_faults(facts: &Facts) -> Option<Warning> {
         format!(
             "each execution has {:.0} page faults, about {} of its time",
             faults.minor,
-            percent(share.min(1.0))
+            percent::fine(share.min(1.0))
         )
     };
     let next = if faults.major >= 1.0 {

@@ -3,7 +3,6 @@
 use gpubench_answer::crossover::crossover;
 use gpubench_answer::crossover_text::size_text;
 use gpubench_answer::roof::share;
-use gpubench_answer::words::percent;
 use gpubench_answer::{Comparison, Crossover, Kind, Names, Pair, Place, Section, has_both_caches, sections};
 use gpubench_model::case::{DType, density_text};
 use gpubench_model::measure::grade::Grade;
@@ -12,6 +11,7 @@ use gpubench_model::report::{Report, Row};
 use gpubench_ops as op;
 
 use gpubench_text::grid::{Column, Field, Grid};
+use gpubench_text::percent;
 
 const NONE: &str = "-";
 
@@ -113,7 +113,7 @@ impl<'a> Sweeps<'a> {
     /// What a row reaches of its limit.
     fn reached(&self, row: Option<&Row>) -> Field {
         let share = row.and_then(|row| share(self.report, row));
-        let text = share.map(|share| percent(share.share).replace("below ", "<").replace(' ', ""));
+        let text = share.map(|share| percent::above_tenth(share.share));
         Field::from(text.unwrap_or(NONE.into()))
     }
 

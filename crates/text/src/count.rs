@@ -1,0 +1,41 @@
+//! Counted nouns: `1 cell`, `15 cells`.
+
+use std::fmt::Display;
+
+/// An integer that counts things.
+pub trait Count: Copy + Display + PartialEq + From<u8> {}
+
+impl<N: Copy + Display + PartialEq + From<u8>> Count for N {}
+
+/// The count with its noun, which is given in the singular: `1 cell`, `15 cells`, `0 series`.
+pub fn counted(count: impl Count, one: &str) -> String {
+    format!("{count} {}", noun(count, one))
+}
+
+/// The noun alone, as it follows that count: `cell` after 1, `cells` after any other.
+pub fn noun(count: impl Count, one: &str) -> String {
+    // "series" keeps its form. No noun here has a plural other than with an s.
+    if is_one(count) || one.ends_with('s') { one.to_owned() } else { format!("{one}s") }
+}
+
+/// The word of a sentence that depends on the count: `has` of one thing, `have` of several.
+pub fn agree<'a>(count: impl Count, one: &'a str, several: &'a str) -> &'a str {
+    if is_one(count) { one } else { several }
+}
+
+fn is_one<N: Count>(count: N) -> bool {
+    count == N::from(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thing_is_singular_and_none_or_several_are_plural() {
+        assert_eq!([0usize, 1, 2].map(|count| counted(count, "cell")), ["0 cells", "1 cell", "2 cells"]);
+        assert_eq!([1u64, 3].map(|count| counted(count, "series")), ["1 series", "3 series"]);
+        assert_eq!([1u32, 3].map(|count| noun(count, "more run")), ["more run", "more runs"]);
+        assert_eq!([1u64, 3].map(|count| agree(count, "has", "have")), ["has", "have"]);
+    }
+}
