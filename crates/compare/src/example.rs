@@ -21,7 +21,14 @@ pub fn measured(median_s: f64) -> Measured {
 }
 
 /// A cell with cold caches that nothing is known of yet.
-pub fn cell(op: &str, n: u64, backend: &str, variant: &str, verdict: Verdict, reason: &str) -> Change {
+pub fn cell(
+    op: &str,
+    n: u64,
+    backend: &str,
+    variant: &str,
+    verdict: Verdict,
+    reason: impl Into<Sentence>,
+) -> Change {
     Change {
         case: Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 1 },
         backend: backend.into(),
@@ -72,7 +79,8 @@ fn regressions() -> Vec<Change> {
     let reason = "was measured, now: cusolverDnDgesvdj: out of memory";
     let mut failed = cell("svd", 1024, "cuda", "gesvdj", Verdict::NewlyFailed, reason);
     (failed.case.dtype, failed.old) = (DType::F64, Some(measured(0.412)));
-    let slower = cell("matmul", 4096, "cuda", "cublas", Verdict::Slower, "1.31x slower (1.28 to 1.34)");
+    let reason = Sentence::new("1.31x slower (1.28 to 1.34)", "", "");
+    let slower = cell("matmul", 4096, "cuda", "cublas", Verdict::Slower, reason);
     let mut slower = timed(slower, 2.71e-3, 1.31, [1.28, 1.34], 2.4e-7);
     slower.p_rounds = Some(0.0022);
     (slower.old.as_mut().unwrap().sm_mhz, slower.new.as_mut().unwrap().sm_mhz) = (Some(1980.0), Some(1980.0));
@@ -198,7 +206,7 @@ pub fn full() -> Comparison {
                 conclusion: Conclusion::Regression,
                 exit_code: 1,
                 reason: "4 of 15 cells are worse: 1 incorrect, 1 failed, 1 slower, 1 less accurate".into(),
-                next: Some("look at what changed between both revisions".into()),
+                next: Some(Sentence::new("look at what changed between both revisions", "", "")),
                 accepted: vec![],
             },
             counts: vec![],

@@ -44,7 +44,7 @@ pub fn history(paths: &[PathBuf], old: &Runs, new: &Runs, policy: &Policy) -> Re
     if let Some(run) = history.runs.iter().find(on_side) {
         bail!("--history: {} is also a run of OLD or NEW: name it once", run.name);
     }
-    let differences = environment::differences(&history, old, policy);
+    let differences = environment::differences(&history, old, &policy.severities);
     if let Some(difference) = differences.iter().find(|difference| difference.severity == Severity::Block) {
         let Difference { fact, old: past, new: present, .. } = difference;
         bail!("--history: {fact} is {past} there and {present} in OLD: name runs of the same machine");

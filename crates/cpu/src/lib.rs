@@ -1,77 +1,48 @@
 //! The CPU: ndarray, BLAS, LAPACK and FFTW found at run time, faer, rustfft, sprs, and kernels of our own.
+//!
+//! `ops` has the variants of every op and the list of all, which only this file asks for. Variants call `libs`, the
+//! libraries found at run time, and work on `threads`, the pool and how work is shared out on it, with `simd`, vectors
+//! and what is written with them; `context` is what they see of the backend. `timing` takes the samples: clocks, cold
+//! caches, quiet, bound processors. `peaks` measures the most that the machine does, some of it with variants. Rooms
+//! import in that order: peaks, ops, libs, threads, simd; timing imports none of them.
 
 use std::mem::forget;
 use std::path::Path;
 use std::sync::Arc;
 
 use gpubench_backend::contents;
-use gpubench_backend::{
-    Backend, Ceilings, Conditions, Finding, Floors, Job, Options, Registration, Sample, Variant,
-};
+use gpubench_backend::{Backend, Ceilings, Conditions, Finding, Floors, Job, Options, Registration, Sample};
 use gpubench_host::processors;
 use gpubench_model::case::{Cache, Case};
 use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
 
-mod blas;
-mod ceilings;
-mod clock;
-mod crew;
-mod destroyed;
-mod displace;
-mod elementwise;
-mod entry;
-mod evenness;
-mod fft;
-mod fft_mkl;
-mod fft_real;
-mod fft_spectrum;
-mod fft_tile;
-mod fftw;
-mod flush;
-mod gustavson;
-mod host_loop;
-mod library_kernel;
-mod list;
-mod machine;
-mod matmul;
+mod context;
+mod libs;
 mod memory;
-mod moments;
-mod nodes;
-mod overhead;
-mod per_thread;
-mod pin;
-mod quiet;
-mod reduction;
-mod rouse;
-mod row_blocks;
-mod shared_library;
+mod ops;
+mod peaks;
 mod simd;
-mod simd_trig;
-mod sin;
-mod solve;
-mod spgemm;
-mod spmv;
-mod spread;
-mod stream;
-mod svd;
-mod thread_choices;
-mod transfer;
-mod transfer_loop;
+#[cfg(test)]
+mod tests;
+mod threads;
+mod timing;
 
-use blas::Library;
-use displace::Displacer;
-use list::Listed;
-use pin::Pins;
+use context::Cpu;
+use libs::blas::{self, Library};
+use libs::fftw;
+use ops::listed::Listed;
+use threads::thread_choices;
+use timing::displace::Displacer;
+use timing::pin::Pins;
+use timing::{clock, evenness, flush, nodes, quiet};
 
 /// The registration.
 pub const REGISTRATION: Registration = Registration {
     name: "cpu",
     summary: "CPU libraries and kernels, all cores",
     simulated: false,
-    variants: |options| {
-        Ok(list::list(&libraries(options)).into_iter().map(|listed| listed.variant).collect())
-    },
+    variants: |options| Ok(ops::list(&libraries(options)).into_iter().map(|listed| listed.variant).collect()),
     start,
     findings,
 };
@@ -88,17 +59,6 @@ pub fn check_library(path: &Path) -> anyhow::Result<()> {
             path.display()
         )
     })
-}
-
-/// Makes a job of one case.
-type Prepare = fn(&Cpu, &Case, &[Operand]) -> Result<Box<dyn Job>, CellError>;
-
-/// A variant and how its jobs are made.
-pub struct Kernel {
-    /// The variant.
-    pub variant: Variant,
-    /// Makes a job.
-    pub prepare: Prepare,
 }
 
 /// The BLAS libraries of this machine.
@@ -118,15 +78,14 @@ fn findings(options: &Options) -> Vec<Finding> {
         return fftw::findings();
     }
     let libraries = libraries(options);
-    let kernels = list::list(&libraries);
+    let kernels = ops::list(&libraries);
     let named = libraries.iter().filter(|library| library.word() == word);
     named.map(|library| library.finding(served_by(library, &kernels))).collect()
 }
 
 /// The started backend.
-pub struct Cpu {
-    /// Threads of every pool.
-    pub threads: usize,
+struct Started {
+    cpu: Cpu,
     /// The BLAS libraries, the preferred one of each vendor first.
     libraries: Vec<Arc<Library>>,
     /// All variants.
@@ -143,12 +102,12 @@ pub struct Cpu {
     marked: usize,
 }
 
-impl Cpu {
+impl Started {
     fn new(options: &Options, threads: usize) -> Self {
         let libraries = libraries(options);
-        Cpu {
-            threads,
-            kernels: list::list(&libraries),
+        Started {
+            cpu: Cpu { threads },
+            kernels: ops::list(&libraries),
             libraries,
             library: options.library.clone(),
             displacer: None,
@@ -156,11 +115,6 @@ impl Cpu {
             interleaved: vec![],
             marked: 0,
         }
-    }
-
-    #[cfg(test)]
-    fn with_threads(threads: usize) -> Self {
-        Cpu::new(&Options::default(), threads)
     }
 
     /// Refuses a variant whose library this worker was not started for, since another library may be loaded.
@@ -175,47 +129,42 @@ impl Cpu {
             _ => Ok(()),
         }
     }
-
-    /// faer's way of running on all threads.
-    fn faer(&self) -> faer::Par {
-        thread_choices::faer(self.threads)
-    }
 }
 
 fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     let available = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut cpu = Cpu::new(options, options.threads.unwrap_or(available).max(1));
+    let mut started = Started::new(options, options.threads.unwrap_or(available).max(1));
     // Before there is any memory or thread of a library: they take it over.
-    let spanned = processors::nodes_spanned(cpu.threads);
+    let spanned = processors::nodes_spanned(started.cpu.threads);
     if !spanned.is_empty() && nodes::interleave(&spanned).is_ok() {
-        cpu.interleaved = spanned;
+        started.interleaved = spanned;
     }
     // The thread that times works too, as in OpenMP and OpenBLAS: it would else be one thread more than processors,
     // and asleep at the end of each execution. The pool is its own, so that no other thread waits for it to work.
     // It is never ended, as the thread could not leave it; a pool that it is in already stays, and the description
     // then shows that one's number of threads.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(cpu.threads).use_current_thread();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(started.cpu.threads).use_current_thread();
     if let Ok(pool) = pool.build() {
         forget(pool);
     }
-    cpu.pins = options.pin.then(Pins::of_pool).transpose()?;
-    faer::set_global_parallelism(cpu.faer());
-    Ok(Box::new(cpu))
+    started.pins = options.pin.then(Pins::of_pool).transpose()?;
+    faer::set_global_parallelism(thread_choices::faer(started.cpu.threads));
+    Ok(Box::new(started))
 }
 
-impl Backend for Cpu {
+impl Backend for Started {
     fn describe(&self) -> serde_json::Value {
         serde_json::json!({
-            "threads": self.threads,
+            "threads": self.cpu.threads,
             "rayon_threads": rayon::current_num_threads(),
-            "simd": simd(),
+            "simd": simd::widest(),
             "pinned": self.pins.as_ref().map(Pins::processors),
             "memory_interleaved_over_nodes": self.interleaved,
         })
     }
 
     fn threads(&self) -> Option<usize> {
-        Some(self.threads)
+        Some(self.cpu.threads)
     }
 
     fn libraries(&self) -> Vec<Finding> {
@@ -236,11 +185,11 @@ impl Backend for Cpu {
     }
 
     fn ceilings_depend_on(&self) -> Option<serde_json::Value> {
-        Some(ceilings::depend_on(self))
+        Some(peaks::depend_on(&self.cpu, &self.libraries, &self.interleaved))
     }
 
     fn ceilings(&mut self) -> Result<Option<Ceilings>, CellError> {
-        Ok(ceilings::measure(self).plausible())
+        Ok(peaks::measure(&self.cpu, &self.kernels, self.library.as_deref()).plausible())
     }
 
     fn prepare(&mut self, variant: &str, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
@@ -249,7 +198,7 @@ impl Backend for Cpu {
         let listed =
             listed.ok_or_else(|| CellError::Failed(format!("no cpu variant {variant} of {}", case.op)))?;
         self.allows(listed)?;
-        listed.prepare(self, case, inputs)
+        listed.prepare(&self.cpu, case, inputs)
     }
 
     fn time(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {
@@ -285,28 +234,3 @@ impl Backend for Cpu {
         Conditions { load_average: processors::load_average(), ..Conditions::default() }
     }
 }
-
-/// The widest vector instructions that the processor has, as far as the libraries use them.
-fn simd() -> &'static str {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if std::arch::is_x86_feature_detected!("avx512f") {
-            "avx512"
-        } else if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-            "avx2+fma"
-        } else {
-            "sse2"
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        if cfg!(target_arch = "aarch64") { "neon" } else { "scalar" }
-    }
-}
-
-#[cfg(test)]
-mod cold_tests;
-#[cfg(test)]
-mod dense_tests;
-#[cfg(test)]
-mod judged_tests;

@@ -5,14 +5,14 @@ use std::mem::MaybeUninit;
 use gpubench_model::data::{Csr, Values};
 
 /// The memory of `numbers`, byte by byte. What the bytes hold is not told: nobody has to read them.
-pub(super) fn memory<T: Copy>(numbers: &[T]) -> &[MaybeUninit<u8>] {
+pub(crate) fn memory<T: Copy>(numbers: &[T]) -> &[MaybeUninit<u8>] {
     // SAFETY: the bytes are those of the slice, borrowed for as long; a byte that may be uninitialised is a valid
     // view of any memory; types that are `Copy` hold no cell, so that nothing changes the bytes meanwhile.
     unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast(), size_of_val(numbers)) }
 }
 
 /// Shows the memory of all parts of a sparse matrix.
-pub(super) fn show_csr(matrix: &Csr, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+pub(crate) fn show_csr(matrix: &Csr, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
     show(memory(&matrix.indptr));
     show(memory(&matrix.indices));
     show(match &matrix.values {

@@ -159,6 +159,19 @@ fn loss<'a>(rows: impl Iterator<Item = &'a &'a Row>) -> Loss {
     }
 }
 
+/// Of several runs the middle one (the faster of the middle two), with an interval that holds the medians of all.
+pub fn middle(all: Vec<Best>) -> Option<Best> {
+    let mut timings: Vec<Timing> = all.iter().filter_map(Best::timing).cloned().collect();
+    timings.sort_by(|a, b| a.median_s.total_cmp(&b.median_s));
+    let (Some(first), Some(last)) = (timings.first(), timings.last()) else {
+        return all.into_iter().next();
+    };
+    let ends = [first.median_s, last.median_s];
+    let mut middle = timings[(timings.len() - 1) / 2].clone();
+    middle.ci95_s = [middle.ci95_s[0].min(ends[0]), middle.ci95_s[1].max(ends[1])];
+    Some(Best::Timed(middle))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

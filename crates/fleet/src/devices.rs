@@ -3,7 +3,7 @@
 use gpubench_model::Side;
 use gpubench_text::count::counted;
 
-use super::best::{Best, Timing};
+use super::best::middle;
 use super::names;
 use super::table::{Column, Table};
 
@@ -48,19 +48,6 @@ fn joined(table: &Table, runs: &[usize]) -> Column {
     let members = runs.iter().flat_map(|&run| table.columns[run].members.clone()).collect();
     let name = first.device.as_ref().filter(|_| runs.len() > 1).map(|device| device.name.clone());
     Column { name: name.unwrap_or_else(|| first.name.clone()), members, ..first.clone() }
-}
-
-/// Of several runs the middle one (the faster of the middle two), with an interval that holds the medians of all.
-pub fn middle(all: Vec<Best>) -> Option<Best> {
-    let mut timings: Vec<Timing> = all.iter().filter_map(Best::timing).cloned().collect();
-    timings.sort_by(|a, b| a.median_s.total_cmp(&b.median_s));
-    let (Some(first), Some(last)) = (timings.first(), timings.last()) else {
-        return all.into_iter().next();
-    };
-    let ends = [first.median_s, last.median_s];
-    let mut middle = timings[(timings.len() - 1) / 2].clone();
-    middle.ci95_s = [middle.ci95_s[0].min(ends[0]), middle.ci95_s[1].max(ends[1])];
-    Some(Best::Timed(middle))
 }
 
 /// That runs of one device are judged as one, in one line; nothing where each was measured once.

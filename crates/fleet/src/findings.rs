@@ -1,56 +1,13 @@
 //! What stands out in a fleet: members and cells that are unlike their like, and what was lost. Knows no format.
 
-use gpubench_model::Side;
-use serde::Serialize;
-
 use super::best::Best;
 use super::devices::{self, by_device};
+use super::finding::{Finding, Group, Kind};
 use super::outliers::{
     Judged, LEAST_MEMBERS, Reading, against_others, cell_against_others, is_far, judge, pair,
 };
 use super::table::Table;
 use super::words;
-
-/// Kinds of findings, gravest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// A GPU or host has no time where like ones have.
-    Lost,
-    /// A GPU or host as a whole is slower or faster than like ones.
-    Member,
-    /// One of its cells is.
-    Cell,
-    /// Two like ones differ, and it is unknown which is unusual.
-    Pair,
-    /// Ones of the same model are not alike.
-    Unlike,
-}
-
-/// Something that stands out.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Finding {
-    /// What kind of thing.
-    pub kind: Kind,
-    /// The side that it is about.
-    pub side: Side,
-    /// The GPU or host that it is about.
-    pub name: String,
-    /// Its time over that of like ones, where the finding is about times.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ratio: Option<f64>,
-    /// What was found.
-    pub text: String,
-    /// What to look at.
-    pub next: String,
-}
-
-/// Columns of a table that are alike, at least two.
-pub(super) struct Group<'a> {
-    pub table: &'a Table,
-    /// Their places in the table.
-    pub columns: Vec<usize>,
-}
 
 /// What stands out in a table, gravest first, then largest first.
 ///
@@ -173,6 +130,7 @@ mod tests {
     use super::*;
     use crate::example::{alike, member};
     use crate::{Fleet, Source, merge};
+    use gpubench_model::Side;
     use gpubench_model::report::example::without_time;
     use gpubench_model::report::{Outcome, Report};
 

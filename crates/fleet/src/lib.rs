@@ -10,6 +10,7 @@ mod devices;
 pub mod export;
 mod facts;
 pub mod file;
+mod finding;
 mod findings;
 mod identity;
 mod merge;
@@ -23,7 +24,8 @@ use gpubench_model::report::Report;
 use gpubench_text::words::nearest;
 use serde::{Deserialize, Serialize};
 
-pub use findings::{Finding, Kind, findings};
+pub use finding::{Finding, Kind};
+pub use findings::findings;
 pub use merge::{Source, merge, sources};
 pub use table::{Column, Line, Table};
 

@@ -4,8 +4,7 @@ use gpubench_model::Side;
 use gpubench_model::report::Report;
 use serde::Serialize;
 
-use super::best::{Best, Key, Timing, best};
-use super::devices::middle;
+use super::best::{Best, Key, Timing, best, middle};
 use super::facts::{Fact, of_gpu, of_host};
 use super::identity::{Device, Likeness, device, gpu_likeness, host, host_likeness, host_name};
 use super::outliers::WORTH_TELLING;

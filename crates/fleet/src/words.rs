@@ -7,7 +7,7 @@ use gpubench_text::words::json_word;
 
 use super::best::{Best, Key};
 use super::facts::{Fact, differing};
-use super::findings::{Finding, Group, Kind};
+use super::finding::{Finding, Group, Kind};
 use super::identity::Likeness;
 use super::table::{Column, Table};
 

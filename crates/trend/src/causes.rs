@@ -1,8 +1,10 @@
 //! What changed around a cell when its level stepped: the environments of the reports before and after, by the facts that
 //! a comparison looks at.
 
+use std::collections::BTreeMap;
+
 use gpubench_compare::environment::differences;
-use gpubench_compare::{Difference, Policy, Run, Runs, Severity};
+use gpubench_compare::{Difference, Run, Runs, Severity};
 use gpubench_model::Accuracy;
 use gpubench_model::case::Cell;
 use gpubench_model::report::{Execute, Outcome, Report, Row};
@@ -22,7 +24,7 @@ pub fn add(reports: &[Dated], series: &mut Series) {
 /// The differences that may explain a change of `cell`'s times, the gravest first.
 fn changes(before: &Dated, after: &Dated, cell: &Cell) -> Vec<Difference> {
     let [before, after] = [before, after].map(|dated| alone(dated, cell));
-    let mut found = differences(&before, &after, &Policy::default());
+    let mut found = differences(&before, &after, &BTreeMap::new());
     found.retain(|difference| difference.severity != Severity::Ignore);
     found
 }

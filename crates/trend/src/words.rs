@@ -114,15 +114,13 @@ pub fn also_changed(trend: &Trend, step: &Step) -> Option<String> {
 
 /// `driver 580.1 -> 590.2`, `blas openblas: 0.3.21 -> 0.3.26`.
 fn fact(difference: &Difference) -> String {
-    let (old, new) = (difference.old.as_str(), difference.new.as_str());
-    let (items, old, new) = match (old.split_once(": "), new.split_once(": ")) {
-        (Some((item, old)), Some((other, new))) if item == other => (format!("{item}: "), old, new),
-        _ => (String::new(), old, new),
-    };
-    let [items, old, new] = [items.as_str(), old, new].map(|text| match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
-    });
+    let Difference { old, new, .. } = difference;
+    let items = if old.lead().is_empty() { String::new() } else { format!("{}: ", old.lead()) };
+    let [items, old, new] =
+        [items.as_str(), old.rest(), new.rest()].map(|text| match text.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("{}...", &text[..end]),
+            None => text.to_owned(),
+        });
     format!("{} {items}{old} -> {new}", difference.fact)
 }
 

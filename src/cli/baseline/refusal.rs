@@ -19,7 +19,7 @@ pub fn refusal(runs: &Runs, cells: &[Calibrated], policy: &Policy, accept_noisy:
     if cells.is_empty() {
         return Some("no cell has a time; see the reasons in the reports".into());
     }
-    let differences = environment::differences(runs, runs, policy);
+    let differences = environment::differences(runs, runs, &policy.severities);
     if let Some(difference) = differences.iter().find(|difference| difference.severity == Severity::Block) {
         return Some(format!(
             "the runs are not alike, {} differs ({}): take runs of one kind, or let it differ in a --policy file",

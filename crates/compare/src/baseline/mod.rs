@@ -9,7 +9,7 @@ use gpubench_model::case::{Cache, Case, Cell};
 use gpubench_model::report::file;
 use serde::{Deserialize, Serialize};
 
-use crate::calibration::Calibrated;
+use crate::planning::calibration::Calibrated;
 pub use place::Place;
 
 /// Where baselines are kept when nothing else is said.

@@ -8,7 +8,7 @@ use gpubench_model::Side;
 use gpubench_model::report::{Clock, Host, Row, machine};
 use serde_json::Value;
 
-use super::Severity::{self, Block, Ignore, Warn};
+use super::difference::Severity::{self, Block, Ignore, Warn};
 use super::read::{self, Seen};
 use super::value::{Reading, Tolerance};
 use crate::runs::Runs;

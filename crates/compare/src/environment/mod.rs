@@ -2,58 +2,19 @@
 //!
 //! [`FACTS`] is the table of what is looked at; `docs/compare-policy.md` shows it. Knows no cell's times.
 
+mod difference;
 mod facts;
 mod read;
 mod value;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
-use super::policy::Policy;
 use super::runs::Runs;
+use crate::Sentence;
+pub use difference::{Difference, Severity};
 pub use facts::{Concerns, FACTS, Fact};
 use read::Seen;
 use value::{Reading, joined, same};
-
-/// How much a difference matters; the gravest is smallest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Severity {
-    /// Times are not comparable.
-    Block,
-    /// Times may differ for this reason.
-    Warn,
-    /// Of no concern.
-    Ignore,
-}
-
-impl Severity {
-    /// Every severity, gravest first.
-    pub const ALL: [Severity; 3] = [Severity::Block, Severity::Warn, Severity::Ignore];
-
-    /// The word used in policy files, tables and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Severity::Block => "block",
-            Severity::Warn => "warn",
-            Severity::Ignore => "ignore",
-        }
-    }
-}
-
-/// A fact about machine, libraries or settings that is not the same on both sides.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Difference {
-    /// The fact, as a policy names it: `gpu-model`.
-    pub fact: String,
-    /// How much it matters.
-    pub severity: Severity,
-    /// What OLD has, in words; several values where its runs differ.
-    pub old: String,
-    /// What NEW has.
-    pub new: String,
-}
 
 /// What stands for a fact that none of a side's runs tells, such as one that older layouts lack.
 const NOT_RECORDED: &str = "not recorded";
@@ -63,9 +24,11 @@ const NOT_RECORDED: &str = "not recorded";
 ///
 /// A fact matters only where times that it bears on were measured on both sides. What one side does not tell is no
 /// difference, unless it were one that blocks: that one warns, since nobody knows.
-pub fn differences(old: &Runs, new: &Runs, policy: &Policy) -> Vec<Difference> {
+///
+/// `severities` says how much each fact matters, by its name, where not as much as by default.
+pub fn differences(old: &Runs, new: &Runs, severities: &BTreeMap<String, Severity>) -> Vec<Difference> {
     let of_fact = |fact: &'static Fact| {
-        let severity = policy.severity(fact.name).unwrap_or(fact.severity);
+        let severity = severities.get(fact.name).copied().unwrap_or(fact.severity);
         let backends = fact.concerns.backends(old, new);
         let found = backends.map(|backends| {
             let [old, new] = [old, new].map(|side| readings(fact, side, &backends));
@@ -96,10 +59,8 @@ fn compare(fact: &Fact, severity: Severity, old: &[Vec<Reading>], new: &[Vec<Rea
             None => groups.push((severity, old, new, vec![item])),
         }
     }
-    let shown = |items: &[&str], text: String| match items {
-        [""] => text,
-        items => format!("{}: {text}", items.join(", ")),
-    };
+    // A fact of one value has one item, without a name.
+    let shown = |items: &[&str], text: String| Sentence::new(items.join(", "), ": ", text);
     let entry = |(severity, old, new, items): (Severity, String, String, Vec<&str>)| Difference {
         fact: fact.name.to_owned(),
         severity,

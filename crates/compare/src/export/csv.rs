@@ -32,7 +32,7 @@ const COLUMNS: &[Column] = &[
     ("side", |cell| json_word(&cell.side)),
     ("verdict", |cell| cell.verdict.name().into()),
     ("doubt", |cell| cell.doubt.map(|doubt| doubt.name().to_owned()).unwrap_or_default()),
-    ("reason", |cell| cell.reason.clone()),
+    ("reason", |cell| cell.reason.to_string()),
     ("next", |cell| cell.next.clone().unwrap_or_default()),
     ("ratio", |cell| number(cell.ratio)),
     ("ratio_low", |cell| number(cell.interval.map(|[low, _]| low))),

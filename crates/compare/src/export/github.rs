@@ -111,7 +111,7 @@ fn of_mean(mean: &MeanChange) -> Annotation {
 }
 
 fn of_cell(level: Level, change: &Change, name: &str) -> Annotation {
-    let is_told = change.verdict != Verdict::Unsure || words::tells_ratio(&change.reason);
+    let is_told = change.verdict != Verdict::Unsure || !change.reason.lead().is_empty();
     let figures = words::change_with_interval(change).filter(|_| !is_told);
     let figures = figures.map(|figures| format!("; {figures}")).unwrap_or_default();
     let next = change.next.as_ref().map(|next| format!("; next: {next}")).unwrap_or_default();

@@ -23,8 +23,8 @@ impl Group<'_> {
 
     /// What is to be said beside their ratios: of all, or of the first where they differ; empty if there is nothing.
     pub fn reason(&self) -> String {
-        let reason = self.cells.first().map_or("", |cell| words::beside_ratio(&cell.reason));
-        let is_shared = self.cells.iter().all(|cell| words::beside_ratio(&cell.reason) == reason);
+        let reason = self.cells.first().map_or("", |cell| cell.reason.rest());
+        let is_shared = self.cells.iter().all(|cell| cell.reason.rest() == reason);
         let reason = if is_shared { reason.into() } else { format!("{reason} (the first of them)") };
         match self.doubt {
             Some(Doubt::MaybeSlower) => format!("beyond the threshold, {reason}"),
@@ -39,9 +39,9 @@ pub fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for cell in comparison.cells.iter().filter(|cell| is_told(comparison, cell)) {
         let (verdict, doubt) = (cell.verdict, cell.doubt);
-        let gate = comparison.gate.next.as_deref().unwrap_or_default();
-        let next = cell.next.as_deref().filter(|next| !gate.starts_with(next));
-        if next.is_none() && words::beside_ratio(&cell.reason).is_empty() {
+        let is_told = |next: &&str| comparison.gate.next.as_ref().is_some_and(|gate| gate.lead() == *next);
+        let next = cell.next.as_deref().filter(|next| !is_told(next));
+        if next.is_none() && cell.reason.rest().is_empty() {
             continue;
         }
         match groups
@@ -104,7 +104,7 @@ mod tests {
         let mut comparison = example::full();
         let cell = &mut comparison.cells[5];
         cell.interval = Some([1.06, 1.2]);
-        cell.reason = "1.13x slower (1.06 to 1.20), which chance could do".into();
+        cell.reason = crate::Sentence::new("1.13x slower (1.06 to 1.20)", ", ", "which chance could do");
         let groups = groups(&comparison);
         let found = groups.iter().find(|group| group.doubt == Some(Doubt::MaybeSlower)).unwrap();
         assert_eq!(found.reason(), "beyond the threshold, which chance could do");

@@ -116,7 +116,7 @@ fn cell(comparison: &Comparison, change: &Change, name: String) -> Case {
     };
     let accepted = if change.is_open() && matches!(outcome, Outcome::Skipped) { "accepted: " } else { "" };
     let mut details: Vec<String> = change.next.iter().map(|next| format!("next: {next}")).collect();
-    let untold = words::change_with_interval(change).filter(|_| !words::tells_ratio(&change.reason));
+    let untold = words::change_with_interval(change).filter(|_| change.reason.lead().is_empty());
     details.extend(untold.map(|change| format!("change: {change}")));
     let threshold = words::percent(change.threshold);
     details.extend(change.p_corrected.map(|p| format!("p: {}; threshold: {threshold}", words::chance(p))));

@@ -65,7 +65,7 @@ fn heading(comparison: &Comparison) -> String {
         ("Cells", Some(summary::tally(comparison))),
         ("Worst", summary::worst(comparison)),
         ("Means", summary::means(comparison)),
-        ("Next", comparison.gate.next.clone()),
+        ("Next", comparison.gate.next.as_ref().map(ToString::to_string)),
         ("OLD", Some(old)),
         ("NEW", Some(new)),
     ];
@@ -172,7 +172,12 @@ fn environment(comparison: &Comparison) -> String {
     let short = |text: &str| Field::from(words::short(text, TEXT_SHOWN));
     let rows = comparison.environment.iter().take(LINES_SHOWN).map(|difference| {
         let severity = gpubench_text::words::json_word(&difference.severity);
-        vec![severity.into(), short(&difference.fact), short(&difference.old), short(&difference.new)]
+        vec![
+            severity.into(),
+            short(&difference.fact),
+            short(&difference.old.to_string()),
+            short(&difference.new.to_string()),
+        ]
     });
     let grid = Grid { title: String::new(), columns, rows: rows.collect() };
     let summary = "Differences between OLD and NEW";

@@ -2,7 +2,7 @@
 //!
 //! A broken or hostile report must not move the cursor of a terminal, nor speak to a pipeline.
 
-use crate::{Change, Comparison, Gate, MeanChange, Measured, Method, RunInfo};
+use crate::{Change, Comparison, Gate, MeanChange, Measured, Method, RunInfo, Sentence};
 
 /// The comparison with [`tame`] texts; figures that are not finite are left out, as if they were not known.
 pub fn plain(comparison: &Comparison) -> Comparison {
@@ -60,14 +60,15 @@ fn texts(comparison: &mut Comparison) -> Vec<&mut String> {
         cells,
     } = comparison;
     let mut texts = vec![gpubench_version, reason, correction, spread];
-    texts.extend(next);
+    texts.extend(next.iter_mut().flat_map(Sentence::parts_mut));
     for run in old.iter_mut().chain(new) {
         let RunInfo { name, started, host, gpubench_version, git_revision, measured: _, rows: _ } = run;
         texts.extend([name, started, host, gpubench_version]);
         texts.extend(git_revision);
     }
     for difference in environment {
-        texts.extend([&mut difference.fact, &mut difference.old, &mut difference.new]);
+        texts.push(&mut difference.fact);
+        texts.extend([&mut difference.old, &mut difference.new].into_iter().flat_map(Sentence::parts_mut));
     }
     for note in notes {
         texts.extend([&mut note.text, &mut note.next]);
@@ -81,7 +82,8 @@ fn texts(comparison: &mut Comparison) -> Vec<&mut String> {
         texts.extend([op, backend, next].into_iter().flatten());
     }
     for change in cells {
-        texts.extend([&mut change.case.op, &mut change.backend, &mut change.variant, &mut change.reason]);
+        texts.extend([&mut change.case.op, &mut change.backend, &mut change.variant]);
+        texts.extend(change.reason.parts_mut());
         texts.extend(&mut change.next);
     }
     texts

@@ -75,7 +75,7 @@ pub fn worst(comparison: &Comparison) -> Option<String> {
     let cell = comparison.cells.iter().find(|cell| cell.verdict.is_regression());
     let mean = || comparison.mean_changes.iter().find(|mean| mean.is_regression());
     match cell {
-        Some(cell) => Some(line(cell.cell().to_string(), &cell.reason)),
+        Some(cell) => Some(line(cell.cell().to_string(), &cell.reason.to_string())),
         None => mean().map(|mean| line(format!("mean of {}", mean.name()), &mean.reason)),
     }
 }

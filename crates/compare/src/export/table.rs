@@ -78,7 +78,7 @@ fn heading(comparison: &Comparison, color: bool) -> String {
         ("CELLS", Some(summary::tally(comparison))),
         ("WORST", summary::worst(comparison)),
         ("MEANS", summary::means(comparison)),
-        ("NEXT", comparison.gate.next.clone()),
+        ("NEXT", comparison.gate.next.as_ref().map(ToString::to_string)),
         ("OLD", Some(words::runs(&comparison.old))),
         ("NEW", Some(words::runs(&comparison.new))),
     ];

@@ -110,22 +110,6 @@ pub fn of_kind(verdict: Verdict, doubt: Option<Doubt>) -> String {
     }
 }
 
-/// What a reason says beside the ratio that it may begin with: nothing of `1.31x slower (1.28 to 1.34)`.
-pub fn beside_ratio(reason: &str) -> &str {
-    if !tells_ratio(reason) {
-        return reason;
-    }
-    reason.split_once(')').map_or("", |(_, rest)| rest.trim_start_matches([',', ';', ' ']))
-}
-
-/// Whether a reason begins with the ratio, which then need not stand beside it.
-pub fn tells_ratio(reason: &str) -> bool {
-    let factor = reason.split(' ').next().and_then(|word| word.strip_suffix('x'));
-    factor.is_some_and(|factor| {
-        factor.starts_with(|c: char| c.is_ascii_digit()) && factor.parse::<f64>().is_ok()
-    })
-}
-
 /// A side's runs: `3 runs: base/1, base/2, base/3 (0123abc on node)`.
 pub fn runs(runs: &[RunInfo]) -> String {
     const NAMED: usize = 3;
@@ -203,21 +187,6 @@ mod tests {
         ];
         for (verdict, doubt, text) in words {
             assert_eq!(of_kind(verdict, doubt), text);
-        }
-    }
-
-    #[test]
-    fn what_a_reason_says_beside_its_ratio_is_the_rest_of_it() {
-        let reasons = [
-            ("1.31x slower (1.28 to 1.34)", ""),
-            ("1.00x (0.98 to 1.02); noise", "noise"),
-            ("1.2x faster (1.1 to 1.3), but the clock (SM) rose", "but the clock (SM) rose"),
-            ("max (of all) is wrong", "max (of all) is wrong"),
-            ("infx (of all) is wrong", "infx (of all) is wrong"),
-            ("", ""),
-        ];
-        for (reason, rest) in reasons {
-            assert_eq!(beside_ratio(reason), rest, "{reason}");
         }
     }
 }

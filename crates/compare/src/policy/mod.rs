@@ -120,11 +120,6 @@ impl Policy {
         limits.ignored |= given.ignored;
     }
 
-    /// How much a difference of that fact matters, where the policy says.
-    pub fn severity(&self, fact: &str) -> Option<Severity> {
-        self.severities.get(fact).copied()
-    }
-
     /// One line for each table that is about none of `cells`, with the glob that is to blame; it may be misspelt.
     pub fn idle(&self, cells: &[Cell]) -> Vec<String> {
         let idle = self.cells.iter().filter(|table| !cells.iter().any(|cell| table.is_about(cell)));

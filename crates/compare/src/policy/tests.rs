@@ -26,8 +26,8 @@ fn the_example_file_parses_and_says_what_its_comments_say() {
     assert_eq!(policy.defaults.mean_threshold, Some(0.02));
     assert_eq!((policy.defaults.error_growth, policy.alpha), (Some(4.0), 0.01));
     assert!(!policy.accept_missing && !policy.accept_unsure && !policy.cross_machine);
-    assert_eq!(policy.severity("governor"), Some(Severity::Warn));
-    assert_eq!(policy.severity("gpu-model"), None);
+    assert_eq!(policy.severities.get("governor"), Some(&Severity::Warn));
+    assert_eq!(policy.severities.get("gpu-model"), None);
     let small = policy.limits(&cell("matmul", 64, "cublas"));
     assert_eq!((small.threshold, small.ignored), (Some(0.2), false));
     assert_eq!(policy.limits(&cell("matmul", 2000, "openblas")).threshold, Some(0.1));
@@ -172,7 +172,7 @@ fn every_fact_takes_every_severity() {
     for (fact, severity) in FACTS.iter().flat_map(|fact| Severity::ALL.map(|severity| (fact.name, severity)))
     {
         let text = format!("[environment]\n{fact} = \"{}\"\n", severity.name());
-        assert_eq!(parse("gate.toml", &text).unwrap().severity(fact), Some(severity));
+        assert_eq!(parse("gate.toml", &text).unwrap().severities.get(fact), Some(&severity));
     }
 }
 

@@ -11,8 +11,9 @@ use gpubench_model::data::generator::Stream;
 use gpubench_model::report::{Report, Row};
 use gpubench_text::count::counted;
 
-use super::mean_groups::MEAN_THRESHOLD;
-use super::{Comparison, Conclusion, Policy, Run, Runs, Verdict, compare_by};
+use super::compare::compare_by;
+use super::{Comparison, Conclusion, Policy, Run, Runs, Verdict};
+use crate::means::groups::MEAN_THRESHOLD;
 use rehearsal::{Noise, REALISTIC};
 
 /// Rehearsed runs from which comparisons draw theirs.

@@ -101,7 +101,7 @@ fn times_of_another_accuracy_class_are_not_compared() {
     assert_eq!((change.verdict, change.doubt, change.p), (Verdict::Unsure, Some(Doubt::Different), None));
     let next = change.next.as_deref().unwrap_or_default();
     assert_eq!(
-        (change.reason.as_str(), next),
+        (change.reason.to_string().as_str(), next),
         (
             "its accuracy class is ieee in some runs and tf32 in others",
             "compare builds whose variant of this name computes in the same accuracy class"
@@ -236,14 +236,18 @@ fn a_cell_that_only_some_runs_have_is_told() {
 
 #[test]
 fn passes_that_differ_by_more_than_a_threshold_disagree() {
-    use super::calibration::calibrate;
+    use crate::planning::calibration::calibrate;
     let passes = |factor: f64| {
         let slow = rehearsal::run(2, &REALISTIC, &|cell| if is_planted(cell) { factor } else { 1.0 });
         side(vec![rehearsal::run(1, &REALISTIC, &|_| 1.0), slow])
     };
     let noisy = |factor: f64| -> Vec<Cell> {
         let cells = calibrate(&passes(factor), &Policy::default());
-        cells.into_iter().filter(super::calibration::Calibrated::disagrees).map(|cell| cell.cell).collect()
+        cells
+            .into_iter()
+            .filter(crate::planning::calibration::Calibrated::disagrees)
+            .map(|cell| cell.cell)
+            .collect()
     };
     assert!(noisy(1.0).is_empty());
     assert!(matches!(noisy(1.2).as_slice(), [cell] if is_planted(cell)));

@@ -1,16 +1,18 @@
 //! Runs a kernel with the widest vectors and the bit instructions of the present processor; knows no arithmetic.
 
-pub(super) use self::number::{Number, Vector};
+pub(crate) use self::number::{Number, Vector};
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 mod number;
+pub(crate) mod stream;
+pub(crate) mod trig;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
 /// A set of instructions, by its vectors. None can be named but here, so that a kernel has them only where the
 /// processor has the instructions.
-pub(super) trait Instructions {
+pub(crate) trait Instructions {
     /// Whether the constants of a formula hardly fit into the registers.
     const FEW_REGISTERS: bool;
     /// Of float32.
@@ -20,7 +22,7 @@ pub(super) trait Instructions {
 }
 
 /// A kernel written with vectors.
-pub(super) trait WithVectors: Sized {
+pub(crate) trait WithVectors: Sized {
     /// What it returns.
     type Output;
 
@@ -32,7 +34,7 @@ pub(super) trait WithVectors: Sized {
 }
 
 /// A kernel whose code the compiler vectorises for the instructions of the function it is inlined into.
-pub(super) trait Vectorized: Sized {
+pub(crate) trait Vectorized: Sized {
     /// What it returns.
     type Output;
 
@@ -44,7 +46,7 @@ pub(super) trait Vectorized: Sized {
 }
 
 /// Runs `kernel` with the vectors of AVX-512, AVX2 or NEON where the processor has them.
-pub(super) fn with_vectors<K: WithVectors>(kernel: K) -> K::Output {
+pub(crate) fn with_vectors<K: WithVectors>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     {
         let counts_bits = is_x86_feature_detected!("popcnt")
@@ -71,7 +73,7 @@ pub(super) fn with_vectors<K: WithVectors>(kernel: K) -> K::Output {
 }
 
 /// Runs `kernel` compiled for AVX-512, AVX2 or NEON where the processor has them.
-pub(super) fn vectorize<K: Vectorized>(kernel: K) -> K::Output {
+pub(crate) fn vectorize<K: Vectorized>(kernel: K) -> K::Output {
     with_vectors(ByCompiler(kernel))
 }
 
@@ -87,6 +89,24 @@ impl<K: Vectorized> WithVectors for ByCompiler<K> {
 
     fn run_portable(self) -> K::Output {
         self.0.run_portable()
+    }
+}
+
+/// The widest vector instructions that the processor has, as far as the libraries use them.
+pub(crate) fn widest() -> &'static str {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if std::arch::is_x86_feature_detected!("avx512f") {
+            "avx512"
+        } else if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+            "avx2+fma"
+        } else {
+            "sse2"
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        if cfg!(target_arch = "aarch64") { "neon" } else { "scalar" }
     }
 }
 

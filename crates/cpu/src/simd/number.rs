@@ -3,9 +3,7 @@
 use std::ops::{Add, Mul, Sub};
 
 /// One number, or as many as a register of some instructions holds, each with a result of its own.
-pub(in super::super) trait Number:
-    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
-{
+pub(crate) trait Number: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
     /// One of them.
     type Element: Copy;
 
@@ -26,7 +24,7 @@ pub(in super::super) trait Number:
 }
 
 /// A register of numbers.
-pub(in super::super) trait Vector: Number {
+pub(crate) trait Vector: Number {
     /// How many.
     const LANES: usize;
 
@@ -89,7 +87,7 @@ macro_rules! vector {
      negate_if_odd |$x:ident, $parity:ident| $negated:expr $(,)?) => {
         $(#[$doc])*
         #[derive(Clone, Copy)]
-        pub(in super::super) struct $name($register);
+        pub(crate) struct $name($register);
 
         impl std::ops::Add for $name {
             type Output = $name;

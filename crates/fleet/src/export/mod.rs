@@ -10,7 +10,8 @@ use anyhow::{Result, bail};
 use gpubench_model::Side;
 use gpubench_render::Format;
 
-use super::findings::{Finding, calm, findings};
+use super::finding::Finding;
+use super::findings::{calm, findings};
 use super::{Fleet, Table};
 
 /// Everything that is shown of a fleet.

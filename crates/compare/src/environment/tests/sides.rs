@@ -12,7 +12,7 @@ fn facts_of_a_side_of_which_no_times_are_compared_do_not_matter() {
     let kept = |side| {
         let mut report = report();
         report.rows.retain(|row| row.side == side);
-        lines(&differences(&runs(&[report]), &runs(&[new.clone()]), &Policy::default()))
+        lines(&differences(&runs(&[report]), &runs(&[new.clone()]), &BTreeMap::new()))
     };
     assert_eq!(kept(gpubench_model::Side::Gpu), ["gpu-model block: NVIDIA H200 | NVIDIA H100"]);
     assert_eq!(
@@ -22,7 +22,7 @@ fn facts_of_a_side_of_which_no_times_are_compared_do_not_matter() {
     // A backend without a time on one side is not compared, whatever it is.
     let mut failed = report();
     failed.rows.iter_mut().filter(|row| row.backend == "cuda").for_each(|row| row.execute = None);
-    let found = lines(&differences(&runs(&[failed]), &runs(&[new]), &Policy::default()));
+    let found = lines(&differences(&runs(&[failed]), &runs(&[new]), &BTreeMap::new()));
     assert_eq!(found, ["cpu-model block: Intel(R) Xeon(R) Platinum 8480C | AMD EPYC"]);
 }
 
@@ -38,7 +38,7 @@ fn simulated_times_do_not_depend_on_the_cpu_or_the_build() {
     new.environment.host.cpu = "AMD EPYC".into();
     new.environment.build_profile = Some("debug".into());
     let sides = [runs(&[simulated(report())]), runs(&[simulated(new)])];
-    assert!(differences(&sides[0], &sides[1], &Policy::default()).is_empty());
+    assert!(differences(&sides[0], &sides[1], &BTreeMap::new()).is_empty());
 }
 
 #[test]
@@ -78,29 +78,28 @@ fn runs_of_one_side_that_differ_among_themselves_are_a_difference() {
         report
     };
     let mixed = runs(&[with(700.0), with(500.0), with(700.4)]);
-    let found = lines(&differences(&mixed, &runs(&[with(700.0)]), &Policy::default()));
+    let found = lines(&differences(&mixed, &runs(&[with(700.0)]), &BTreeMap::new()));
     let expected = [
         "power-limit warn: 700 W, 500 W | 700 W",
         "git-revision ignore: 700, 500, 700.4 | 700",
         "kernel ignore: Linux 700, Linux 500, Linux 700.4 | Linux 700",
     ];
     assert_eq!(found, expected);
-    let found = lines(&differences(&mixed, &mixed, &Policy::default()));
+    let found = lines(&differences(&mixed, &mixed, &BTreeMap::new()));
     assert_eq!(found[0], "power-limit warn: 700 W, 500 W | 700 W, 500 W");
 }
 
 #[test]
 fn a_policy_changes_how_much_a_difference_matters() {
-    let mut policy = Policy::default();
-    policy.severities.insert("cpu-threads".into(), Severity::Block);
-    policy.severities.insert("gpu-model".into(), Severity::Ignore);
+    let severities =
+        BTreeMap::from([("cpu-threads".into(), Severity::Block), ("gpu-model".into(), Severity::Ignore)]);
     let mut new = report();
     describe(&mut new, 0, "threads", json!(8));
     describe(&mut new, 1, "name", json!("NVIDIA H100"));
     new.environment.gpubench_revision = Some("0123abc".into());
     let mut old = report();
     old.environment.gpubench_revision = Some("abc0123".into());
-    let found = lines(&differences(&runs(&[old]), &runs(&[new]), &policy));
+    let found = lines(&differences(&runs(&[old]), &runs(&[new]), &severities));
     let expected = [
         "cpu-threads block: 16 | 8 (rayon 16, OpenBLAS 16)",
         "gpu-model ignore: NVIDIA H200 | NVIDIA H100",
@@ -118,7 +117,7 @@ fn scripts_of_the_simulated_device_are_of_no_concern() {
         report.environment.settings["options"]["sim"] = json!(format!("{seed}.toml"));
         report
     };
-    let found = lines(&differences(&runs(&[with(1)]), &runs(&[with(2)]), &Policy::default()));
+    let found = lines(&differences(&runs(&[with(1)]), &runs(&[with(2)]), &BTreeMap::new()));
     assert_eq!(
         found,
         ["sim-script ignore: file: 1.toml | file: 2.toml", "sim-script ignore: seed: 1 | seed: 2"]
@@ -132,9 +131,9 @@ fn kept_reports_of_one_machine_differ_in_nothing_grave() {
         gpubench_model::report::file::load(&path).unwrap()
     };
     let (first, second) = (runs(&[kept("quick/first")]), runs(&[kept("quick/second")]));
-    let found = differences(&first, &second, &Policy::default());
+    let found = differences(&first, &second, &BTreeMap::new());
     assert!(found.iter().all(|difference| difference.severity == Severity::Ignore), "{found:?}");
-    let found = lines(&differences(&first, &runs(&[kept("article")]), &Policy::default()));
+    let found = lines(&differences(&first, &runs(&[kept("article")]), &BTreeMap::new()));
     let max_time = found.iter().find(|line| line.starts_with("max-time warn: elementwise, fft, matmul, "));
     assert!(max_time.is_some_and(|line| line.contains(": 0.2 s | ")), "{found:?}");
 }

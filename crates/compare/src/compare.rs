@@ -1,0 +1,127 @@
+//! The comparison of two sides, from their reports to the verdicts: every step in order, each in a room of its own.
+
+use std::collections::BTreeMap;
+
+use crate::means::{changes::mean_changes, ratios::means};
+use crate::pairs::pace::ASSUMED_DF;
+use crate::pairs::pairing::{Pair, pairs};
+use crate::result::change::{Change, Verdict};
+use crate::result::comparison::{COMPARISON_VERSION, Comparison, Count, Method};
+use crate::result::mean_change::MeanChange;
+use crate::statistics::holm::holm;
+use crate::statistics::shift::CONFIDENCE;
+use crate::variance::spread::{Spread, spreads};
+use crate::variance::sweep::Sweep;
+use crate::verdict::cell::Candidate;
+use crate::verdict::gate::conclude;
+use crate::verdict::notes::notes;
+use crate::verdict::origin::origin;
+use crate::{Limits, Policy, Run, Runs, Severity, environment, export};
+
+/// Compares two sides, each of at least one run.
+pub fn compare(old: &Runs, new: &Runs, policy: &Policy) -> Comparison {
+    compare_with_history(old, new, &Runs::default(), policy)
+}
+
+/// Compares two sides; the spread from run to run is learned from `history` too, earlier runs of the same sweep on the
+/// same machine in which nothing changed.
+pub fn compare_with_history(old: &Runs, new: &Runs, history: &Runs, policy: &Policy) -> Comparison {
+    compare_by(old, new, history, policy, 1.0)
+}
+
+/// The same with every variance from run to run multiplied by `distortion`: 1, but where a test breaks the comparison on
+/// purpose.
+pub(crate) fn compare_by(
+    old: &Runs,
+    new: &Runs,
+    history: &Runs,
+    policy: &Policy,
+    distortion: f64,
+) -> Comparison {
+    let environment = environment::differences(old, new, &policy.severities);
+    let blocked = environment.iter().any(|difference| difference.severity == Severity::Block);
+    let pairs = pairs(old, new, history);
+    let limits: Vec<Limits> = pairs.iter().map(|pair| policy.limits(&pair.cell)).collect();
+    let spreads: Vec<Option<Spread>> = if old.is_same_run(new) {
+        // One run has no spread from run to run: what is compared with itself differs in nothing.
+        pairs.iter().map(|_| Some(Spread { variance: 0.0, df: ASSUMED_DF, own: None })).collect()
+    } else {
+        let spreads = spreads(&pairs, &limits, &stored(old, new));
+        spreads.into_iter().map(|spread| spread.map(|spread| spread.times(distortion))).collect()
+    };
+    let mut cells = changes(&pairs, &limits, &spreads, policy);
+    let sweep = Sweep { pairs: &pairs, limits: &limits, spreads: &spreads, old, new, history, distortion };
+    let mut mean_changes = mean_changes(&sweep, &cells, policy);
+    let tested = cells.iter().filter(|change| change.p.is_some()).count();
+    let means_tested = mean_changes.len();
+    if blocked || policy.cross_machine {
+        cells.iter_mut().for_each(only_ratio);
+        mean_changes.iter_mut().for_each(only_ratio_of_mean);
+    }
+    cells.sort_by(|a, b| {
+        a.verdict.cmp(&b.verdict).then(b.ratio.unwrap_or(0.0).total_cmp(&a.ratio.unwrap_or(0.0)))
+    });
+    Comparison {
+        comparison_version: COMPARISON_VERSION,
+        gpubench_version: env!("CARGO_PKG_VERSION").into(),
+        gate: conclude(&cells, &mean_changes, &environment, policy),
+        counts: Count::of(&cells),
+        old: old.runs.iter().map(Run::info).collect(),
+        new: new.runs.iter().map(Run::info).collect(),
+        method: Method {
+            alpha: policy.alpha,
+            confidence: CONFIDENCE,
+            correction: "holm".into(),
+            tested,
+            means_tested,
+            spread: origin(&sweep),
+        },
+        notes: notes(&sweep, &cells, policy),
+        means: means(&cells),
+        mean_changes,
+        environment,
+        cells,
+    }
+}
+
+/// The spreads that the baselines of both sides kept, the larger of two of the same cell.
+fn stored(old: &Runs, new: &Runs) -> BTreeMap<String, f64> {
+    let mut stored = old.null_spread.clone();
+    for (cell, spread) in &new.null_spread {
+        let known = stored.entry(cell.clone()).or_default();
+        *known = known.max(*spread);
+    }
+    stored
+}
+
+/// Every pair judged, after the correction of all chances.
+fn changes(pairs: &[Pair], limits: &[Limits], spreads: &[Option<Spread>], policy: &Policy) -> Vec<Change> {
+    let candidates: Vec<Candidate> = pairs
+        .iter()
+        .zip(limits)
+        .zip(spreads)
+        .map(|((pair, limits), spread)| Candidate::of(pair, *limits, *spread))
+        .collect();
+    let raw: Vec<f64> = candidates.iter().filter_map(|candidate| candidate.p).collect();
+    let mut corrected = holm(&raw).into_iter();
+    let judge = |candidate: &Candidate| {
+        let corrected = candidate.p.and_then(|_| corrected.next());
+        candidate.judge(corrected, policy.alpha, raw.len())
+    };
+    candidates.iter().map(judge).collect()
+}
+
+/// Takes the verdict by time back: what machines of different kinds take is shown, not judged.
+fn only_ratio(change: &mut Change) {
+    change.verdict = Verdict::NotJudged;
+    change.doubt = None;
+    change.next = None;
+}
+
+/// The same for a mean.
+fn only_ratio_of_mean(change: &mut MeanChange) {
+    change.verdict = Verdict::NotJudged;
+    change.doubt = None;
+    change.next = None;
+    change.reason = export::mean_with_interval(change.ratio, change.interval);
+}

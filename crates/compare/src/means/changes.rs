@@ -1,0 +1,162 @@
+//! Tests whether geometric means of groups of cells changed: a small change everywhere shows in them before it shows in
+//! any one cell.
+//!
+//! The run is the unit. Cells of one run share its clocks and its neighbours, so that they rise and fall together, and no
+//! number of cells makes up for few runs. The mean of the logarithms of a run's times is therefore one value, whose spread
+//! is taken from the runs and from nothing else; the test is Student's on these values.
+
+use super::groups::{Group, Series, complete, groups};
+use crate::export::{mean_with_interval, percent};
+use crate::pairs::alike::different;
+use crate::pairs::evidence::{CLOCK_CHANGE, pooled_variance};
+use crate::result::mean_change::MeanChange;
+use crate::statistics::holm::weighted_holm;
+use crate::statistics::shift::Shift;
+use crate::variance::sweep::Sweep;
+use crate::verdict::advice::SEE_WHAT_CHANGED;
+use crate::{Change, Doubt, Policy, Verdict};
+use gpubench_text::count::agree;
+
+/// Share of `alpha` that the means over more than one op have in the first step of the correction.
+const WIDE_SHARE: f64 = 0.5;
+
+/// Degrees of freedom from which the runs' own spread of a mean is believed; with fewer it can only widen the assumed one.
+const LEAST_DF: f64 = 2.0;
+
+/// A group with the shift of its mean.
+struct Tested {
+    group: Group,
+    shift: Shift,
+    /// The shift in cycles of the multiprocessors where their clock fell.
+    in_cycles: Option<Shift>,
+    run_spread: f64,
+    threshold: f64,
+}
+
+/// Every mean and what became of it; `cells` are the verdicts on the pairs, in their order.
+pub fn mean_changes(sweep: &Sweep, cells: &[Change], policy: &Policy) -> Vec<MeanChange> {
+    if sweep.old.is_same_run(sweep.new) {
+        return vec![];
+    }
+    let judged = |place: &usize| {
+        !sweep.limits[*place].ignored
+            && sweep.pairs[*place].both().is_none_or(|(old, new)| different(old, new).is_none())
+    };
+    let members: Vec<usize> =
+        complete(sweep.pairs, sweep.old, sweep.new).into_iter().filter(judged).collect();
+    let tested: Vec<Tested> =
+        groups(sweep.pairs, &members).into_iter().map(|group| Tested::of(group, sweep)).collect();
+    let weights = weights(&tested);
+    let raw: Vec<f64> = tested.iter().map(|tested| tested.shift.p()).collect();
+    let corrected = weighted_holm(&raw, &weights);
+    let changes = tested.iter().zip(corrected).zip(weights).map(|((tested, corrected), weight)| {
+        let slower = tested.group.members.iter().filter(|place| cells[**place].verdict == Verdict::Slower);
+        tested.change(corrected, policy.alpha, weight, slower.count())
+    });
+    changes.collect()
+}
+
+/// The share of `alpha` of each mean: half for those over several ops, half for those of one op; they sum to 1.
+fn weights(tested: &[Tested]) -> Vec<f64> {
+    let is_wide = |tested: &Tested| tested.group.op.is_none();
+    let wide = tested.iter().filter(|tested| is_wide(tested)).count();
+    let narrow = tested.len() - wide;
+    let weight = |tested: &Tested| match (is_wide(tested), wide, narrow) {
+        (true, wide, 0) => 1.0 / wide as f64,
+        (true, wide, _) => WIDE_SHARE / wide as f64,
+        (false, 0, narrow) => 1.0 / narrow as f64,
+        (false, _, narrow) => (1.0 - WIDE_SHARE) / narrow as f64,
+    };
+    tested.iter().map(weight).collect()
+}
+
+impl Tested {
+    fn of(group: Group, sweep: &Sweep) -> Tested {
+        let Sweep { pairs, limits, spreads, history, .. } = *sweep;
+        let times = group.series(pairs, history);
+        let measured = pooled_variance([&times.old[..], &times.new, &times.history]);
+        let (variance, df) = match measured {
+            Some((variance, df)) if df >= LEAST_DF => (variance, df),
+            other => {
+                let (assumed, df) = group.assumed_variance(pairs, limits, spreads);
+                (other.map_or(assumed, |(variance, _)| variance.max(assumed)), df)
+            }
+        };
+        let variance = sweep.distortion * variance.max(group.least_variance(pairs));
+        let shift = mean_shift(&times, variance, df);
+        let clock = group.clock_change(pairs);
+        let in_cycles = (clock < -CLOCK_CHANGE).then_some(Shift { log: shift.log + clock, ..shift });
+        let threshold = group.threshold(limits);
+        Tested { group, shift, in_cycles, run_spread: variance.sqrt(), threshold }
+    }
+
+    /// The change with its verdict; `weight` is its share of `alpha`, `slower` the number of its cells that are slower.
+    fn change(&self, corrected: f64, alpha: f64, weight: f64, slower: usize) -> MeanChange {
+        let (verdict, doubt) = self.judge(corrected <= alpha);
+        let shift = self.shift;
+        let interval = shift.interval().map(f64::exp);
+        let detectable = shift.detectable_mean(self.threshold, weight * alpha);
+        let figures = mean_with_interval(shift.ratio(), Some(interval));
+        let (reason, next) = match (verdict, doubt) {
+            (Verdict::Slower, _) => {
+                let cells = match slower {
+                    0 => "no cell alone is slower".to_owned(),
+                    _ => format!("{slower} of its cells {} slower", agree(slower, "is", "are")),
+                };
+                (format!("{figures}; {cells}"), Some(SEE_WHAT_CHANGED))
+            }
+            (Verdict::Unsure, Some(Doubt::Clock)) => (
+                format!("{figures}, but the GPU's clock was lower"),
+                Some("run NEW again when the GPU is cool and alone"),
+            ),
+            (Verdict::Unsure, Some(Doubt::MaybeSlower)) => (
+                format!("{figures}; smallest detectable change {}", percent(detectable)),
+                Some("compare more runs per side"),
+            ),
+            _ => (figures, None),
+        };
+        MeanChange {
+            op: self.group.op.clone(),
+            backend: self.group.backend.clone(),
+            cells: self.group.members.len(),
+            verdict,
+            doubt,
+            reason,
+            next: next.map(str::to_owned),
+            ratio: shift.ratio(),
+            interval: Some(interval),
+            p: Some(shift.p()),
+            p_corrected: Some(corrected),
+            detectable: Some(detectable),
+            run_spread: Some(self.run_spread),
+            threshold: self.threshold,
+        }
+    }
+
+    /// Slower where the mean surely rose and may have risen by as much as counts; the same where it surely did not.
+    fn judge(&self, significant: bool) -> (Verdict, Option<Doubt>) {
+        let limit = self.threshold.ln_1p();
+        let [low, high] = self.shift.interval();
+        if significant && low > 0.0 && high >= limit {
+            return match self.in_cycles.map(Shift::interval) {
+                Some([low, high]) if low <= 0.0 || high < limit => (Verdict::Unsure, Some(Doubt::Clock)),
+                _ => (Verdict::Slower, None),
+            };
+        }
+        if significant && high < 0.0 && low <= -limit {
+            return (Verdict::Faster, None);
+        }
+        match (low >= -limit, high <= limit) {
+            (true, true) => (Verdict::Same, None),
+            (_, true) => (Verdict::Unsure, Some(Doubt::MaybeFaster)),
+            _ => (Verdict::Unsure, Some(Doubt::MaybeSlower)),
+        }
+    }
+}
+
+/// The difference of the means of NEW and OLD; `variance` is that of one run.
+fn mean_shift(series: &Series, variance: f64, df: f64) -> Shift {
+    let mean = |runs: &[f64]| runs.iter().sum::<f64>() / runs.len() as f64;
+    let runs = 1.0 / series.old.len() as f64 + 1.0 / series.new.len() as f64;
+    Shift { log: mean(&series.new) - mean(&series.old), error: (variance * runs).sqrt(), df }
+}

@@ -1,0 +1,8 @@
+//! The two sides joined cell by cell, with the evidence that the runs of each side have of a cell.
+//!
+//! Everything that is computed later (spreads, verdicts, means) reads these pairs and no report.
+
+pub mod alike;
+pub mod evidence;
+pub mod pace;
+pub mod pairing;

@@ -1,0 +1,85 @@
+//! The outer join of two sides: every cell of either, with what each side and the history have of it.
+
+use std::collections::HashMap;
+
+use gpubench_model::Side;
+use gpubench_model::case::Cell;
+use gpubench_model::report::Row;
+
+use super::evidence::{Evidence, Standing};
+use crate::Runs;
+
+/// A cell of either side.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// The cell.
+    pub cell: Cell,
+    /// Side of the CPU-GPU comparison it stands on.
+    pub side: Side,
+    /// What OLD has of it.
+    pub old: Standing,
+    /// What NEW has of it.
+    pub new: Standing,
+    /// What earlier runs have of it, in which nothing changed.
+    pub history: Standing,
+}
+
+impl Pair {
+    /// The times of each side that has some.
+    pub fn timed(&self) -> impl Iterator<Item = &Evidence> {
+        [&self.old, &self.new].into_iter().filter_map(|standing| standing.evidence.as_ref())
+    }
+
+    /// The logarithms of the run medians of OLD, of NEW and of the history, those that have any.
+    pub fn runs(&self) -> impl Iterator<Item = &[f64]> {
+        let evidence = [&self.old, &self.new, &self.history].into_iter().filter_map(|s| s.evidence.as_ref());
+        evidence.map(|evidence| evidence.runs.as_slice())
+    }
+
+    /// The times of both sides, where both have some.
+    pub fn both(&self) -> Option<(&Evidence, &Evidence)> {
+        Some((self.old.evidence.as_ref()?, self.new.evidence.as_ref()?))
+    }
+}
+
+/// Every cell of either side: those of OLD in the order of its runs, then those that NEW alone has.
+pub fn pairs(old: &Runs, new: &Runs, history: &Runs) -> Vec<Pair> {
+    let (mut order, mut rows) = (Vec::new(), HashMap::<String, [Vec<&Row>; 3]>::new());
+    for (place, runs) in [old, new, history].into_iter().enumerate() {
+        for run in &runs.runs {
+            let mut seen = std::collections::HashSet::new();
+            // Refinement adds other sizes to each run: such cells have no partner.
+            for row in run.report.rows.iter().filter(|row| !row.added_by_refinement) {
+                let key = key(row);
+                // Of rows of one cell in one report the first counts.
+                if !seen.insert(key.clone()) {
+                    continue;
+                }
+                let of_cell = rows.entry(key.clone()).or_insert_with(|| {
+                    order.push(key);
+                    Default::default()
+                });
+                of_cell[place].push(row);
+            }
+        }
+    }
+    let pair = |key: &String| {
+        let [old, new, history] = rows.get(key)?;
+        // A cell that the history alone has is of no comparison.
+        let row = old.first().or(new.first())?;
+        let [old, new, history] = [old, new, history].map(|rows| Standing::of(rows));
+        Some(Pair { cell: row.cell(), side: row.side, old, new, history })
+    };
+    order.iter().filter_map(pair).collect()
+}
+
+/// What makes a cell the same cell: its name, and the seed, which the name leaves out.
+fn key(row: &Row) -> String {
+    format!("{} seed {}", row.cell(), row.case.seed)
+}
+
+/// Variance of a run's median by what the runs show inside, mean over both sides.
+pub fn within(pair: &Pair) -> Option<f64> {
+    let variances: Vec<f64> = pair.timed().map(|evidence| evidence.within).collect();
+    (!variances.is_empty()).then(|| variances.iter().sum::<f64>() / variances.len() as f64)
+}

@@ -1,0 +1,92 @@
+//! What several runs of one sweep say of its own spread, when nothing changed between them.
+
+use gpubench_model::case::Cell;
+use gpubench_model::report::Outcome;
+
+use crate::pairs::alike::different;
+use crate::pairs::evidence::Evidence;
+use crate::pairs::pairing::{Pair, pairs};
+use crate::variance::spread::{Spread, spreads, threshold};
+use crate::{Limits, Policy, Runs};
+
+/// What the runs say of one cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibrated {
+    /// The cell.
+    pub cell: Cell,
+    /// Standard deviation from run to run, relative, moderated by that of the sweep's other cells.
+    pub run_spread: f64,
+    /// The same by the cell's own runs alone.
+    pub own_spread: f64,
+    /// Whether several runs have a time, so that the spread was measured; otherwise it was assumed.
+    pub is_measured: bool,
+    /// Degrees of freedom that `run_spread` is worth.
+    pub df: f64,
+    /// How far the slowest run is from the fastest, relative: 0.05 is 5 %.
+    pub apart: f64,
+    /// The change that counts for this cell, relative.
+    pub threshold: f64,
+}
+
+impl Calibrated {
+    /// Whether the runs differ by more than a change that would count.
+    pub fn disagrees(&self) -> bool {
+        self.apart > self.threshold
+    }
+}
+
+/// Every cell that has a time and that the policy does not leave out, in the order of the runs.
+pub fn calibrate(runs: &Runs, policy: &Policy) -> Vec<Calibrated> {
+    let pairs = pairs(runs, &Runs::default(), &Runs::default());
+    let limits: Vec<Limits> = pairs.iter().map(|pair| policy.limits(&pair.cell)).collect();
+    let spreads = spreads(&pairs, &limits, &runs.null_spread);
+    let calibrated = |((pair, limits), spread): ((&Pair, &Limits), &Option<Spread>)| {
+        let (evidence, spread) = (pair.old.evidence.as_ref()?, (*spread)?);
+        Some(Calibrated {
+            cell: pair.cell.clone(),
+            run_spread: spread.variance.sqrt(),
+            own_spread: spread.own.map_or(spread.variance, |(variance, _)| variance).sqrt(),
+            is_measured: spread.own.is_some(),
+            df: spread.df,
+            apart: apart(evidence),
+            threshold: threshold(pair, limits),
+        })
+        .filter(|_| !limits.ignored)
+    };
+    pairs.iter().zip(&limits).zip(&spreads).filter_map(calibrated).collect()
+}
+
+/// Why the runs' times of a cell are of different things, for each cell of which they are.
+pub fn mixed(runs: &Runs) -> Vec<(Cell, String)> {
+    let pairs = pairs(runs, &Runs::default(), &Runs::default());
+    let of_cell = |pair: Pair| {
+        let evidence = pair.old.evidence.as_ref()?;
+        let (reason, _) = different(evidence, evidence)?;
+        Some((pair.cell, reason))
+    };
+    pairs.into_iter().filter_map(of_cell).collect()
+}
+
+/// Why a cell has no time in some of the runs while it has one in others, or a wrong answer or failure in any.
+pub fn unsound(runs: &Runs) -> Vec<(Cell, String)> {
+    let pairs = pairs(runs, &Runs::default(), &Runs::default());
+    let of_cell = |pair: Pair| {
+        let standing = pair.old;
+        let word = |outcome: Outcome, reason: String| format!("{} in a pass: {reason}", outcome.name());
+        let skipped = standing.skipped.filter(|_| standing.evidence.is_some()).map(|(reason, _)| reason);
+        let reasons = [
+            (Outcome::Incorrect, standing.incorrect),
+            (Outcome::Failed, standing.failed),
+            (Outcome::Skipped, skipped),
+        ];
+        let reason = reasons.into_iter().find_map(|(outcome, reason)| Some(word(outcome, reason?)))?;
+        Some((pair.cell, reason))
+    };
+    pairs.into_iter().filter_map(of_cell).collect()
+}
+
+fn apart(evidence: &Evidence) -> f64 {
+    let least = evidence.runs.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = evidence.runs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (most - least).exp_m1()
+}

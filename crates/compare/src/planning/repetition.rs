@@ -1,0 +1,97 @@
+//! Whether a baseline can do its work: pass a run in which nothing changed.
+//!
+//! A cell passes where the upper end of its interval lies within its threshold. With few passes the interval is wide even
+//! where the run is like the passes, so that no repetition passes; with more it narrows, down to what one run differs by.
+
+use statrs::distribution::{ContinuousCDF, Normal};
+
+use super::calibration::Calibrated;
+use crate::statistics::shift::{CONFIDENCE, quantile, standard_error};
+
+/// Chance of passing below which a baseline is of no use.
+pub const LEAST_CHANCE: f64 = 0.5;
+
+/// Passes, and runs compared with them, that are tried.
+pub const MOST: usize = 50;
+
+/// The spread that passes have shown, for asking what other numbers of passes or runs would do.
+#[derive(Clone, Copy, Debug)]
+pub struct Repetition<'a> {
+    /// Each cell's spread.
+    pub cells: &'a [Calibrated],
+    /// Passes that showed it.
+    pub passes: usize,
+}
+
+impl Repetition<'_> {
+    /// The chance that `runs` unchanged runs pass in every cell, compared with `passes` passes.
+    pub fn chance(&self, passes: usize, runs: usize) -> f64 {
+        self.cells.iter().map(|cell| self.chance_of(cell, passes, runs)).product()
+    }
+
+    /// The same of one cell.
+    pub fn chance_of(&self, cell: &Calibrated, passes: usize, runs: usize) -> f64 {
+        let more = passes as f64 + runs as f64 - 1.0 - self.passes as f64;
+        let error = |spread: f64| standard_error(spread.powi(2), passes, runs);
+        let half = quantile(cell.df + more, (1.0 + CONFIDENCE) / 2.0) * error(cell.run_spread);
+        let room = cell.threshold.ln_1p() - half;
+        match error(cell.own_spread) {
+            error if error > 0.0 => Normal::new(0.0, error).map_or(0.0, |normal| normal.cdf(room)),
+            _ => f64::from(u8::from(room >= 0.0)),
+        }
+    }
+
+    /// The fewest passes with which one unchanged run passes as often as not; `None` where [`MOST`] are too few.
+    pub fn passes_needed(&self) -> Option<usize> {
+        (self.passes..=MOST).find(|passes| self.chance(*passes, 1) >= LEAST_CHANCE)
+    }
+
+    /// The fewest runs that pass as often as not, compared with the passes that there are.
+    pub fn runs_needed(&self) -> Option<usize> {
+        (1..=MOST).find(|runs| self.chance(self.passes, *runs) >= LEAST_CHANCE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::case::{Cache, Case, Cell, DType};
+
+    fn cell(run_spread: f64, df: f64) -> Calibrated {
+        let case = Case { op: "fft".into(), n: 8, dtype: DType::F32, density: None, seed: 1 };
+        let cell = Cell { case, backend: "cpu".into(), variant: "realfft".into(), cache: Cache::Cold };
+        Calibrated {
+            cell,
+            run_spread,
+            own_spread: run_spread,
+            df,
+            apart: 0.0,
+            threshold: 0.1,
+            is_measured: true,
+        }
+    }
+
+    #[test]
+    fn two_passes_of_a_cell_that_differs_by_four_per_cent_never_pass_and_steadier_cells_do() {
+        let restless = [cell(0.04, 7.0)];
+        let repetition = Repetition { cells: &restless, passes: 2 };
+        assert!(repetition.chance(2, 1) < 0.35, "{}", repetition.chance(2, 1));
+        assert_eq!(repetition.passes_needed(), Some(8));
+        let sweep: Vec<Calibrated> = (0..22).map(|_| cell(0.04, 7.0)).collect();
+        let repetition = Repetition { cells: &sweep, passes: 2 };
+        assert!(repetition.chance(2, 1) < 1e-9 && repetition.passes_needed().is_none());
+        let steady: Vec<Calibrated> = (0..22).map(|_| cell(0.01, 7.0)).collect();
+        assert_eq!(Repetition { cells: &steady, passes: 2 }.passes_needed(), Some(2));
+        assert!(Repetition { cells: &steady, passes: 5 }.chance(5, 1) > 0.99);
+    }
+
+    #[test]
+    fn more_runs_against_enough_passes_decide_what_one_cannot() {
+        let sweep: Vec<Calibrated> = (0..22).map(|_| cell(0.03, 10.0)).collect();
+        let repetition = Repetition { cells: &sweep, passes: 5 };
+        assert!(repetition.chance(5, 1) < LEAST_CHANCE);
+        let runs = repetition.runs_needed().unwrap();
+        assert!((2..=6).contains(&runs), "{runs}");
+        assert!(repetition.chance(5, runs) >= LEAST_CHANCE);
+    }
+}

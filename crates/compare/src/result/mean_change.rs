@@ -1,0 +1,91 @@
+//! How the geometric mean of a group of cells changed from OLD to NEW.
+
+use gpubench_text::count::counted;
+use serde::{Deserialize, Serialize};
+
+use crate::{Doubt, Verdict};
+
+/// A group of cells and what became of the geometric mean of their times.
+///
+/// Its unit is the run: the mean of the logarithms of the times of one run is one value, and runs are compared with runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MeanChange {
+    /// Name of the op; absent where cells of all ops are in the mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub op: Option<String>,
+    /// Name of the backend; absent where cells of all backends are in the mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backend: Option<String>,
+    /// Cells in the mean: those with a time in every run of both sides.
+    pub cells: usize,
+    /// The verdict: slower, faster, same, unsure or not-judged.
+    pub verdict: Verdict,
+    /// Why it is unsure, when it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<Doubt>,
+    /// Why, in one line without the group's name: `1.020x slower (1.017 to 1.023); no cell alone is slower`.
+    pub reason: String,
+    /// The next step, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+    /// Geometric mean of the times of NEW over that of OLD: above 1 is slower.
+    pub ratio: f64,
+    /// The 95 % interval of that ratio.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
+    /// Chance of a ratio at least this far from 1 when nothing changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p: Option<f64>,
+    /// The same, corrected for the number of means tested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_corrected: Option<f64>,
+    /// The smallest slowdown, relative, that these data would have shown with a chance of 80 %: 0.02 is 2 %.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detectable: Option<f64>,
+    /// Standard deviation of the mean from one run to the next, relative, as used here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_spread: Option<f64>,
+    /// The change that counts, relative: 0.02 is 2 %.
+    pub threshold: f64,
+}
+
+impl MeanChange {
+    /// The group in words: `all 60 cells`, `30 cells of cuda`, `5 cells of fft on cuda`.
+    pub fn name(&self) -> String {
+        let cells = counted(self.cells, "cell");
+        match (&self.op, &self.backend) {
+            (None, None) => format!("all {cells}"),
+            (None, Some(backend)) => format!("{cells} of {backend}"),
+            (Some(op), None) => format!("{cells} of {op}"),
+            (Some(op), Some(backend)) => format!("{cells} of {op} on {backend}"),
+        }
+    }
+
+    /// The group for machines, unique within a comparison: `mean/all`, `mean/cuda`, `mean/cuda/fft`.
+    pub fn key(&self) -> String {
+        let parts = [self.backend.as_deref(), self.op.as_deref()];
+        let parts: Vec<&str> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { "mean/all".into() } else { format!("mean/{}", parts.join("/")) }
+    }
+
+    /// Whether it makes the gate trip.
+    pub fn is_regression(&self) -> bool {
+        self.verdict == Verdict::Slower
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::example;
+
+    #[test]
+    fn means_are_named_by_their_backend_and_op() {
+        let mut mean = example::full().mean_changes[0].clone();
+        let names = |mean: &super::MeanChange| (mean.name(), mean.key());
+        assert_eq!(names(&mean), ("all 6 cells".into(), "mean/all".into()));
+        mean.backend = Some("cuda".into());
+        assert_eq!(names(&mean), ("6 cells of cuda".into(), "mean/cuda".into()));
+        mean.op = Some("fft".into());
+        assert_eq!(names(&mean), ("6 cells of fft on cuda".into(), "mean/cuda/fft".into()));
+    }
+}

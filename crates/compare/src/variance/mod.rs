@@ -1,0 +1,7 @@
+//! The variance of each cell's time from run to run when nothing has changed.
+//!
+//! It is measured where a side has several runs and estimated from the other cells where each side has one.
+
+pub mod spread;
+pub mod sweep;
+pub mod unreplicated;

@@ -1,0 +1,135 @@
+//! What a pipeline should do, from the verdicts on all cells and the environment.
+
+use crate::{
+    Change, Conclusion, Count, Difference, Doubt, Gate, MeanChange, Policy, Sentence, Severity, Verdict,
+};
+use gpubench_text::count::counted;
+
+/// The conclusion; `cells` are those of either side, gravest first, `means` the means that were tested, widest first.
+pub fn conclude(cells: &[Change], means: &[MeanChange], environment: &[Difference], policy: &Policy) -> Gate {
+    let accepted = accepted_verdicts(policy);
+    let gate = concluded(cells, means, environment, policy, &accepted);
+    Gate { accepted, ..gate }
+}
+
+fn concluded(
+    cells: &[Change],
+    means: &[MeanChange],
+    environment: &[Difference],
+    policy: &Policy,
+    accepted: &[Verdict],
+) -> Gate {
+    if let Some(gate) = not_comparable(cells, environment, policy) {
+        return gate;
+    }
+    if policy.cross_machine {
+        let reason = "the machines may differ, so ratios are told and nothing is concluded".into();
+        return gate(Conclusion::RatiosOnly, reason, None);
+    }
+    if let Some(gate) = regression(cells, means) {
+        return gate;
+    }
+    let open = cells.iter().filter(|change| change.is_open() && !change.is_accepted(accepted));
+    let open: Vec<&Change> = open.collect();
+    if let Some(first) = open.first() {
+        let reason = format!("{}; first: {}, {}", tally(&open), first.cell(), first.reason);
+        let accept = match (first.verdict, first.doubt) {
+            (Verdict::Missing, _) => Some("--accept-missing"),
+            (_, Some(Doubt::Different)) => None,
+            _ => Some("--accept-unsure"),
+        };
+        let step = first.next.as_deref().unwrap_or_default();
+        let next = Some(Sentence::new(step, "; or ", accept.unwrap_or_default()));
+        return gate(Conclusion::CannotTell, reason, next);
+    }
+    let judged = cells.iter().filter(|change| is_judged(change)).count();
+    let unsettled: Vec<&Change> = cells.iter().filter(|change| change.is_open()).collect();
+    let reason = match unsettled.is_empty() {
+        true => format!("none of {judged} cells is worse"),
+        false => format!("none of {judged} cells is known to be worse; accepted: {}", tally(&unsettled)),
+    };
+    gate(Conclusion::Pass, reason, None)
+}
+
+/// The conclusion where a cell or a mean is worse.
+fn regression(cells: &[Change], means: &[MeanChange]) -> Option<Gate> {
+    let cells: Vec<&Change> = cells.iter().filter(|change| change.verdict.is_regression()).collect();
+    let means: Vec<&MeanChange> = means.iter().filter(|mean| mean.is_regression()).collect();
+    let counts = [
+        (!cells.is_empty()).then(|| tally(&cells)),
+        (!means.is_empty()).then(|| format!("{} slower", counted(means.len(), "mean"))),
+    ];
+    let counts = counts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let (first, next) = match (cells.first(), means.first()) {
+        (Some(worst), _) => (format!("{}, {}", worst.cell(), worst.reason), worst.next.clone()),
+        (None, Some(worst)) => (format!("mean of {}, {}", worst.name(), worst.reason), worst.next.clone()),
+        (None, None) => return None,
+    };
+    Some(gate(Conclusion::Regression, format!("{counts}; first: {first}"), next.map(step)))
+}
+
+/// Whether both sides have times of a cell that were held against each other.
+fn is_judged(change: &Change) -> bool {
+    change.p.is_some()
+}
+
+/// Why nothing can be concluded, where that is so.
+fn not_comparable(cells: &[Change], environment: &[Difference], policy: &Policy) -> Option<Gate> {
+    let blocks = environment.iter().find(|difference| difference.severity == Severity::Block);
+    if let Some(difference) = blocks.filter(|_| !policy.cross_machine) {
+        let Difference { fact, old, new, .. } = difference;
+        let reason = format!("the environments differ in {fact}: OLD has {old}, NEW has {new}");
+        let next = format!(
+            "compare runs of one machine, see ratios alone with --cross-machine, or say {fact} = \"warn\" in a policy file"
+        );
+        return Some(gate(Conclusion::NotComparable, reason, Some(next.into())));
+    }
+    // A regression without a time is a cell that both sides know all the same.
+    if cells.iter().any(|change| is_judged(change) || change.verdict.is_regression()) {
+        return None;
+    }
+    let ignored = cells.iter().any(|change| change.verdict == Verdict::NotJudged && change.ratio.is_some());
+    let (reason, next) = match ignored {
+        true => ("the policy leaves every cell out that has a time on both sides", "ignore fewer cells"),
+        false => (
+            "no cell has a time on both sides that can be compared",
+            "compare reports of the same sweep: ops, sizes, dtypes, variants, --cache and --seed must agree",
+        ),
+    };
+    Some(gate(Conclusion::NotComparable, reason.into(), Some(next.into())))
+}
+
+/// How many cells have which verdict, such as `2 cells slower, 1 missing`.
+fn tally(cells: &[&Change]) -> String {
+    let counts = Count::of(cells.iter().copied()).into_iter();
+    let words = counts.enumerate().map(|(place, Count { verdict, cells: count })| {
+        let cells = match (place, count) {
+            (0, 1) => " cell",
+            (0, _) => " cells",
+            _ => "",
+        };
+        format!("{count}{cells} {}", verdict.name().replace('-', " "))
+    });
+    words.collect::<Vec<String>>().join(", ")
+}
+
+/// The verdicts that keep the gate from passing unless they are accepted, and are.
+fn accepted_verdicts(policy: &Policy) -> Vec<Verdict> {
+    let accepted = [(Verdict::Missing, policy.accept_missing), (Verdict::Unsure, policy.accept_unsure)];
+    accepted.into_iter().filter(|(_, accepted)| *accepted).map(|(verdict, _)| verdict).collect()
+}
+
+/// A next step with nothing to choose beside it.
+fn step(step: String) -> Sentence {
+    Sentence::new(step, "", "")
+}
+
+fn gate(conclusion: Conclusion, reason: String, next: Option<Sentence>) -> Gate {
+    let exit_code = match conclusion {
+        Conclusion::Pass | Conclusion::RatiosOnly => 0,
+        Conclusion::Regression => 1,
+        Conclusion::NotComparable => 2,
+        Conclusion::CannotTell => 3,
+    };
+    Gate { conclusion, exit_code, reason, next, accepted: vec![] }
+}

@@ -1,0 +1,48 @@
+//! Where the spread from run to run came from, in words.
+
+use crate::export::percent;
+use crate::pairs::pace::Pace;
+use crate::variance::spread::unreplicated;
+use crate::variance::sweep::Sweep;
+use crate::variance::unreplicated::LEAST_CELLS;
+
+/// Where the spreads of a comparison came from, for its reader.
+pub fn origin(sweep: &Sweep) -> String {
+    let (old, new, history) = (sweep.old.runs.len(), sweep.new.runs.len(), sweep.history.runs.len());
+    if sweep.old.is_same_run(sweep.new) {
+        return "none: one run compared with itself".into();
+    }
+    if old.max(new).max(history) < 2 {
+        return of_one_run(sweep);
+    }
+    let count = |runs: usize, of: &str| (runs > 1).then(|| format!("{runs} runs of {of}"));
+    let sources = [count(old, "OLD"), count(new, "NEW"), count(history, "the history")];
+    let sources: Vec<String> = sources.into_iter().flatten().collect();
+    let known = [sweep.old, sweep.new].iter().any(|runs| !runs.null_spread.is_empty());
+    let least = if known { ", at least that of the baseline" } else { "" };
+    format!("measured between {}{least}", sources.join(" and "))
+}
+
+/// The words for one run per side: the paces whose cells show a spread, then those for which one was assumed.
+fn of_one_run(sweep: &Sweep) -> String {
+    let learned = unreplicated(sweep.pairs, sweep.limits);
+    let is_compared =
+        |pace: &Pace| sweep.pairs.iter().any(|pair| pair.both().is_some() && Pace::of(pair) == *pace);
+    let text = |spread: f64, pace: Pace| format!("{} {}", percent(spread), pace.name());
+    let (mut moved, mut assumed) = (vec![], vec![]);
+    for pace in Pace::ALL.into_iter().filter(is_compared) {
+        match learned.pooled(pace) {
+            Some(spread) => moved.push(text(spread, pace)),
+            None => assumed.push(text(pace.cautious(), pace)),
+        }
+    }
+    let parts = [
+        (!moved.is_empty()).then(|| format!("estimated from how far the cells moved: {}", moved.join(", "))),
+        (!assumed.is_empty())
+            .then(|| format!("assumed for fewer than {LEAST_CELLS} cells: {}", assumed.join(", "))),
+    ];
+    match parts.into_iter().flatten().collect::<Vec<_>>() {
+        parts if parts.is_empty() => "none: no cell has a time on both sides".into(),
+        parts => parts.join("; "),
+    }
+}

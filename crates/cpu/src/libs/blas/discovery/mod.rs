@@ -1,0 +1,120 @@
+//! Which library files a machine has, where each comes from, and which of a vendor's is the best; loads none.
+
+use std::path::{Path, PathBuf};
+
+use super::Vendor;
+use super::identity::{Identity, identify};
+use crate::libs::machine::{Machine, entries, package_folders};
+
+/// A library file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Its canonical path.
+    pub(crate) path: PathBuf,
+    /// A word for where it comes from, such as `numpy` or `system`.
+    pub(crate) origin: &'static str,
+    /// What it says of itself.
+    pub(crate) identity: Identity,
+}
+
+/// The origin of libraries that the user named.
+pub(crate) const NAMED: &str = "named";
+
+/// The vendor's libraries, best first: those that are `named`, then by version, the newest first, and of equal ones
+/// that which is nearer to the user: of an active environment before the system's.
+pub(crate) fn find(vendor: Vendor, machine: &Machine, named: &[PathBuf]) -> Vec<Found> {
+    let named: Vec<Found> = named.iter().map(|path| Found::new(vendor, path, NAMED)).collect();
+    let mut others: Vec<Found> =
+        places(vendor, machine).iter().map(|(path, origin)| Found::new(vendor, path, origin)).collect();
+    others.sort_by(|a, b| b.identity.version.cmp(&a.identity.version));
+    let mut found: Vec<Found> = Vec::new();
+    for library in named.into_iter().chain(others) {
+        if !found.iter().any(|earlier| earlier.is_same(&library)) {
+            found.push(library);
+        }
+    }
+    found
+}
+
+impl Found {
+    fn new(vendor: Vendor, path: &Path, origin: &'static str) -> Found {
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        Found { identity: identify(vendor, &path), path, origin }
+    }
+
+    /// Whether it is the same file, or a copy: the names of what wheels bundle hold a digest.
+    fn is_same(&self, other: &Found) -> bool {
+        let is_bundled = |found: &Found| ["numpy", "scipy"].contains(&found.origin);
+        let is_copy =
+            is_bundled(self) && is_bundled(other) && self.path.file_name() == other.path.file_name();
+        self.path == other.path || is_copy
+    }
+}
+
+type Place = (PathBuf, &'static str);
+
+/// Where the vendor's libraries are, nearest to the user first; some may be one file.
+fn places(vendor: Vendor, machine: &Machine) -> Vec<Place> {
+    let mut places: Vec<Place> = match vendor {
+        Vendor::OpenBlas => vec![],
+        Vendor::Mkl => in_folders(vendor, &mkl_folders(machine), "oneapi"),
+        Vendor::Blis => in_folders(vendor, &aocl_folders(machine), "aocl"),
+    };
+    for prefix in machine.python_prefixes() {
+        let folders = ["lib", "lib64"].map(|folder| prefix.join(folder));
+        places.extend(in_folders(vendor, &folders, origin_of(&prefix, machine)));
+        if vendor == Vendor::OpenBlas {
+            package_folders(&prefix).iter().for_each(|packages| places.extend(bundled(packages)));
+        }
+    }
+    places.extend(in_folders(vendor, &machine.loader_folders(), "system"));
+    places
+}
+
+/// The word for what lies in a prefix's own `lib`.
+fn origin_of(prefix: &Path, machine: &Machine) -> &'static str {
+    let is_systems = ["usr", "usr/local"].iter().any(|folder| machine.below_root(folder) == prefix);
+    match (is_systems, prefix.join("conda-meta").is_dir()) {
+        (true, _) => "system",
+        (_, true) => "conda",
+        _ => "pip",
+    }
+}
+
+/// The OpenBLAS of Python wheels.
+fn bundled(packages: &Path) -> Vec<Place> {
+    let folders =
+        [("scipy_openblas32/lib", "pip"), ("numpy.libs", "numpy"), ("scipy.libs", "scipy")].into_iter();
+    let files = folders.flat_map(|(folder, origin)| {
+        let folder = packages.join(folder);
+        let files = ["libscipy_openblas", "libopenblas"].map(|name| entries(&folder, name));
+        files.into_iter().flatten().map(move |file| (file, origin))
+    });
+    files.collect()
+}
+
+/// The vendor's library of each folder that has one, by the first of its names.
+fn in_folders(vendor: Vendor, folders: &[PathBuf], origin: &'static str) -> Vec<Place> {
+    let first = |folder: &PathBuf| {
+        let mut files = vendor.file_names().iter().map(|name| folder.join(name));
+        Some((files.find(|file| file.is_file())?, origin))
+    };
+    folders.iter().filter_map(first).collect()
+}
+
+fn mkl_folders(machine: &Machine) -> Vec<PathBuf> {
+    let roots = machine.folder("MKLROOT").into_iter();
+    let roots = roots.chain([machine.below_root("opt/intel/oneapi/mkl/latest")]);
+    roots.flat_map(|root| [root.join("lib"), root.join("lib/intel64")]).collect()
+}
+
+/// `lib_LP64` of `/opt/AMD/aocl/VERSION/COMPILER`, which `AOCL_ROOT` may name.
+fn aocl_folders(machine: &Machine) -> Vec<PathBuf> {
+    let versions = entries(&machine.below_root("opt/AMD/aocl"), "aocl").into_iter().rev();
+    let installed = versions.flat_map(|version| ["gcc", "aocc"].map(|compiler| version.join(compiler)));
+    let roots = machine.folder("AOCL_ROOT").into_iter().chain(installed);
+    roots.flat_map(|root| [root.join("lib_LP64"), root.join("lib")]).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! Thin singular value decompositions by divide and conquer, in memory allocated beforehand.
+
+use std::ffi::c_char;
+use std::mem::MaybeUninit;
+
+use gpubench_model::data::Real;
+use gpubench_model::error::{CellError, Unavailable};
+
+use super::abi::Int;
+use super::{Blas, Provider};
+use crate::memory::memory;
+
+const THIN: *const c_char = c"S".as_ptr();
+/// Asks for the length of the workspace.
+const QUERY: Int = -1;
+/// Integers of workspace a column.
+const INTEGERS: usize = 8;
+
+/// The factors of an n x n matrix, and the memory in which they are made.
+pub(crate) struct Svd<T> {
+    n: usize,
+    /// U, row-major n x n.
+    pub(crate) u: Vec<T>,
+    /// The singular values, descending.
+    pub(crate) s: Vec<T>,
+    /// The transpose of V, row-major n x n.
+    pub(crate) vt: Vec<T>,
+    work: Vec<T>,
+    integers: Vec<Int>,
+}
+
+impl<T: Blas> Svd<T> {
+    /// Allocates everything for matrices of n x n.
+    ///
+    /// # Errors
+    /// The library has no LAPACK, or its integers cannot hold the length of the workspace.
+    pub(crate) fn new(provider: &Provider, n: usize) -> Result<Self, CellError> {
+        // What the routine needs, in elements, should it ask for less.
+        let least = n.saturating_mul(n).saturating_mul(4).saturating_add(7 * n).max(1);
+        provider.int(least).map_err(|_| {
+            Unavailable::new(
+                "a workspace of gesdd exceeds what the library's 32-bit integers hold",
+                "use faer",
+            )
+        })?;
+        let zeros = |length| vec![T::default(); length];
+        let (u, s, vt) = (zeros(n * n), zeros(n), zeros(n * n));
+        let mut svd = Svd { n, u, s, vt, work: zeros(1), integers: vec![0; INTEGERS * n] };
+        // The matrix is not read.
+        svd.call(provider, std::ptr::null_mut(), QUERY)?;
+        // A count beyond 2^24 may have been rounded down to a float32.
+        let length = <T as Real>::to_f64(svd.work[0]) * (1.0 + 2.0 * f64::from(f32::EPSILON));
+        svd.work = zeros((length.ceil() as usize).max(least));
+        Ok(svd)
+    }
+
+    /// Decomposes `a`, row-major n x n, which is destroyed.
+    pub(crate) fn decompose(&mut self, provider: &Provider, a: &mut [T]) -> Result<(), CellError> {
+        if a.len() != self.n * self.n {
+            return Err(CellError::call("gesdd", "the matrix has another size than its factors"));
+        }
+        let length = provider.int(self.work.len())?;
+        self.call(provider, a.as_mut_ptr(), length)
+    }
+
+    /// Shows the memory.
+    pub(crate) fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        [&self.u[..], &self.s, &self.vt, &self.work].map(memory).into_iter().for_each(&mut *show);
+        show(memory(&self.integers));
+    }
+
+    /// The routine sees the transpose of `a`, which is V S Uᵀ: its U is V, whose columns are the rows of Vᵀ.
+    fn call(&mut self, provider: &Provider, a: *mut T, length: Int) -> Result<(), CellError> {
+        let gesdd = provider.lapack::<T>()?.gesdd;
+        let (n, mut info) = (provider.int(self.n)?, 0);
+        // SAFETY: `a` holds n*n elements, or the call is a query, which reads none; the factors hold n*n, n and n*n,
+        // the workspaces `length` and 8n, none of which overlap.
+        unsafe {
+            let (n, u, vt) = (&raw const n, self.u.as_mut_ptr(), self.vt.as_mut_ptr());
+            let (work, integers) = (self.work.as_mut_ptr(), self.integers.as_mut_ptr());
+            let (length, info) = (&raw const length, &raw mut info);
+            gesdd(THIN, n, n, a, n, self.s.as_mut_ptr(), vt, n, u, n, work, length, integers, info, 1);
+        }
+        provider.succeeded("gesdd", info)
+    }
+}

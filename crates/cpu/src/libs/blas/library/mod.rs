@@ -1,0 +1,204 @@
+//! A library that variants are made for: its word, the files that it may be, and the one that is loaded.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use gpubench_backend::Finding;
+use gpubench_model::error::Unavailable;
+
+use super::discovery::{self, Found, NAMED};
+use super::{Provider, Vendor, identity, open};
+use crate::libs::machine::Machine;
+
+/// A library, which is loaded when it is first needed.
+pub(crate) struct Library {
+    vendor: Vendor,
+    word: String,
+    origin: Option<String>,
+    /// Its files, best first; the loader's names where no file was found.
+    files: Vec<PathBuf>,
+    /// What the user named it by.
+    asked: Option<String>,
+    has_long_integers: bool,
+    used: OnceLock<Result<&'static Provider, Unavailable>>,
+}
+
+/// Every library that this machine has and one of each vendor that it should have; `named` are taken before others.
+pub(crate) fn all(named: &[PathBuf]) -> Vec<Library> {
+    find_all(&Machine::here(), named)
+}
+
+fn find_all(machine: &Machine, named: &[PathBuf]) -> Vec<Library> {
+    let known: Vec<(Vendor, &PathBuf)> =
+        named.iter().filter_map(|path| Some((identity::vendor_of(path).ok()?, path))).collect();
+    let of_vendor = |vendor: Vendor| -> Vec<PathBuf> {
+        known.iter().filter(|(its, _)| *its == vendor).map(|(_, path)| (*path).clone()).collect()
+    };
+    let (preferred, others): (Vec<Library>, Vec<Library>) = Vendor::ALL
+        .into_iter()
+        .flat_map(|vendor| of(vendor, machine, &of_vendor(vendor)))
+        .partition(Library::is_preferred);
+    preferred.into_iter().chain(others).collect()
+}
+
+/// A vendor's libraries, the preferred one first.
+fn of(vendor: Vendor, machine: &Machine, named: &[PathBuf]) -> Vec<Library> {
+    let variable = vendor.variable();
+    if let (true, Some(file)) = (named.is_empty(), machine.folder(variable)) {
+        let identity = identity::identify(vendor, &file);
+        let asked = Some(format!("{variable}={}", file.display()));
+        return vec![Library::preferred(vendor, vec![file], asked, identity.has_long_integers)];
+    }
+    let found = discovery::find(vendor, machine, named);
+    let Some(best) = found.first() else {
+        let names = vendor.file_names().iter().map(PathBuf::from).collect();
+        return if vendor.is_expected() {
+            vec![Library::preferred(vendor, names, None, false)]
+        } else {
+            vec![]
+        };
+    };
+    let asked = (best.origin == NAMED).then(|| format!("--blas {}", best.path.display()));
+    let files = if asked.is_some() { &found[..1] } else { &found[..] };
+    let files = files.iter().map(|found| found.path.clone()).collect();
+    let preferred = Library::preferred(vendor, files, asked, best.identity.has_long_integers);
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let others = found[1..].iter().map(|found| {
+        let count = counts.entry(found.origin).or_default();
+        *count += 1;
+        Library::other(vendor, found, *count)
+    });
+    std::iter::once(preferred).chain(others).collect()
+}
+
+impl Library {
+    fn preferred(
+        vendor: Vendor,
+        files: Vec<PathBuf>,
+        asked: Option<String>,
+        has_long_integers: bool,
+    ) -> Library {
+        let word = vendor.word().to_owned();
+        Library { vendor, word, origin: None, files, asked, has_long_integers, used: OnceLock::new() }
+    }
+
+    /// One of the vendor's further libraries, the `count`th of its origin.
+    fn other(vendor: Vendor, found: &Found, count: usize) -> Library {
+        let number = if count > 1 { format!("-{count}") } else { String::new() };
+        let origin = format!("{}{number}", found.origin);
+        Library {
+            vendor,
+            word: format!("{}-{origin}", vendor.word()),
+            origin: Some(origin),
+            files: vec![found.path.clone()],
+            asked: None,
+            has_long_integers: found.identity.has_long_integers,
+            used: OnceLock::new(),
+        }
+    }
+
+    /// Whose it is.
+    pub(crate) fn vendor(&self) -> Vendor {
+        self.vendor
+    }
+
+    /// The word with which its variants' names begin.
+    pub(crate) fn word(&self) -> &str {
+        &self.word
+    }
+
+    /// Whether it is its vendor's best.
+    pub(crate) fn is_preferred(&self) -> bool {
+        self.origin.is_none()
+    }
+
+    /// Whether its file says that its integers have 64 bits.
+    pub(crate) fn has_long_integers(&self) -> bool {
+        self.has_long_integers
+    }
+
+    /// Its own name, such as `OpenBLAS (numpy)`.
+    pub(crate) fn name(&self) -> String {
+        let name = self.vendor.name();
+        self.origin.as_ref().map_or_else(|| name.to_owned(), |origin| format!("{name} ({origin})"))
+    }
+
+    /// The files that it may be, best first: paths, or names for the loader.
+    pub(crate) fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// The provider, loaded at the first call; the same answer at every later one.
+    pub(crate) fn provider(&self) -> Result<&'static Provider, Unavailable> {
+        self.used.get_or_init(|| self.load()).clone()
+    }
+
+    /// The provider, if it has been loaded.
+    pub(crate) fn loaded(&self) -> Option<&'static Provider> {
+        self.used.get()?.as_ref().ok().copied()
+    }
+
+    /// What `doctor` and reports say of it; `serves` are the variants that need it.
+    pub(crate) fn finding(&self, serves: Vec<String>) -> Finding {
+        let name = self.name();
+        match self.provider() {
+            Ok(provider) => Finding {
+                name,
+                path: Some(provider.path().display().to_string()),
+                version: Some(provider.version().to_owned()),
+                serves,
+                problem: None,
+                fix: None,
+            },
+            Err(missing) => Finding {
+                name,
+                path: None,
+                version: None,
+                serves,
+                problem: Some(missing.reason),
+                fix: missing.fix,
+            },
+        }
+    }
+
+    /// Loads the first file that can be used; if there is none, says why the first existing one cannot.
+    fn load(&self) -> Result<&'static Provider, Unavailable> {
+        let mut unusable = None;
+        for file in &self.files {
+            match opened(self.vendor, file) {
+                Ok(provider) => return Ok(provider),
+                // That the loader does not know a name which nobody chose is not worth a word.
+                Err(problem) if file.is_absolute() || self.asked.is_some() => {
+                    unusable.get_or_insert((file, problem));
+                }
+                Err(_) => {}
+            }
+        }
+        let name = self.vendor.name();
+        Err(match (unusable, &self.asked) {
+            (Some((_, problem)), Some(asked)) => {
+                Unavailable::new(format!("{asked} cannot be used: {problem}"), self.vendor.other_choice())
+            }
+            (Some((file, problem)), None) => Unavailable::new(
+                format!("{name} at {} cannot be used: {problem}", file.display()),
+                self.vendor.fix(),
+            ),
+            (None, _) => Unavailable::new(format!("no {name} library was found"), self.vendor.fix()),
+        })
+    }
+}
+
+/// What became of every file that was opened: its provider, which is never closed, or what is wrong with it.
+type Opened = BTreeMap<PathBuf, Result<&'static Provider, String>>;
+
+/// Opens a file, once in the process's life.
+fn opened(vendor: Vendor, file: &Path) -> Result<&'static Provider, String> {
+    static OPENED: Mutex<Opened> = Mutex::new(BTreeMap::new());
+    let mut all = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+    let load = || open::open(vendor, file).map(|provider| &*Box::leak(Box::new(provider)));
+    all.entry(file.to_path_buf()).or_insert_with(load).clone()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+//! Opening MKL: `libmkl_rt` loads its parts itself, at its first call and with symbols for all, so they and the OpenMP
+//! that they use are looked at too.
+
+use std::ffi::{CStr, c_char, c_int};
+use std::path::{Path, PathBuf};
+
+use super::finish::{About, finish};
+use crate::libs::blas::opened::Opened;
+use crate::libs::blas::{Provider, Vendor};
+use crate::libs::shared_library;
+
+/// Parts without which `libmkl_rt` ends the process.
+const PARTS: [&str; 3] = ["libmkl_core.so", "libmkl_intel_lp64.so", "libmkl_intel_thread.so"];
+
+/// Opens MKL with 32-bit integers and Intel's threads.
+pub(super) fn open(library: &Path) -> Result<Provider, String> {
+    // MKL's parts use libm without naming it as a dependency.
+    open_for_all("libm.so.6")?;
+    let mut opened = Opened::new(library)?;
+    opened.check_mark("MKL_Get_Version_String", Vendor::Mkl)?;
+    let file = opened.library.file().unwrap_or(library).to_path_buf();
+    let folder = file.parent().unwrap_or(Path::new("/"));
+    require_parts(folder)?;
+    require_no_other_parts(folder)?;
+    open_openmp(folder)?;
+    let version = initialise(&opened)?;
+    // The parts are loaded now.
+    require_no_other_parts(folder)?;
+    finish(
+        opened,
+        About {
+            version,
+            has_long_integers: false,
+            has_lapack: true,
+            set_threads: "MKL_Set_Num_Threads",
+            get_threads: "MKL_Get_Max_Threads",
+        },
+    )
+}
+
+/// Chooses MKL's layers, and returns its version.
+fn initialise(opened: &Opened) -> Result<String, String> {
+    // SAFETY: the types are those of MKL's service routines.
+    let (set_interface, set_threading, set_dynamic, get_version) = unsafe {
+        (
+            opened.routine::<unsafe extern "C" fn(c_int) -> c_int>("MKL_Set_Interface_Layer")?,
+            opened.routine::<unsafe extern "C" fn(c_int) -> c_int>("MKL_Set_Threading_Layer")?,
+            opened.routine::<unsafe extern "C" fn(c_int)>("MKL_Set_Dynamic")?,
+            opened.routine::<unsafe extern "C" fn(*mut c_char, c_int)>("MKL_Get_Version_String")?,
+        )
+    };
+    let mut text = [0 as c_char; 256];
+    // SAFETY: layers are chosen before any other call, 0 being LP64 and Intel's threads; the number of threads
+    // is not MKL's to lower; the version is written with its final zero into a buffer of the length given.
+    let version = unsafe {
+        set_interface(0);
+        set_threading(0);
+        set_dynamic(0);
+        get_version(text.as_mut_ptr(), text.len() as c_int - 1);
+        CStr::from_ptr(text.as_ptr()).to_string_lossy().into_owned()
+    };
+    Ok(version.trim().to_owned())
+}
+
+/// Checks for the parts that `libmkl_rt` loads: it ends the process if one is missing.
+fn require_parts(folder: &Path) -> Result<(), String> {
+    let entries = std::fs::read_dir(folder).map_err(|error| error.to_string())?;
+    let names: Vec<String> =
+        entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    match PARTS.iter().find(|part| !names.iter().any(|name| name.starts_with(*part))) {
+        Some(part) => Err(format!("{part} is missing next to it")),
+        None => Ok(()),
+    }
+}
+
+/// Refuses to work next to parts of another MKL, whose routines it would call as its own.
+fn require_no_other_parts(folder: &Path) -> Result<(), String> {
+    // A system without this file has no means to look.
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    match part_elsewhere(&maps, folder) {
+        Some(part) => Err(format!("a part of another MKL is loaded in this process, {}", part.display())),
+        None => Ok(()),
+    }
+}
+
+/// A part of MKL, among the files of a process's memory map, that lies outside of `folder`.
+fn part_elsewhere(maps: &str, folder: &Path) -> Option<PathBuf> {
+    let files = maps.lines().filter_map(|line| Some(Path::new(&line[line.find('/')?..])));
+    let mut parts = files
+        .filter(|file| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libmkl_")));
+    parts.find(|part| part.parent() != Some(folder)).map(Path::to_path_buf)
+}
+
+/// Opens Intel's OpenMP, whose symbols the parts expect to be there: the one next to MKL, or else the loader's.
+fn open_openmp(folder: &Path) -> Result<(), String> {
+    let own = folder.join("libiomp5.so");
+    let openmp = if own.is_file() { own } else { PathBuf::from("libiomp5.so") };
+    open_for_all(openmp)
+}
+
+fn open_for_all(library: impl AsRef<Path>) -> Result<(), String> {
+    // SAFETY: the libraries opened here, libm and Intel's OpenMP, have harmless initialisers.
+    unsafe { shared_library::open_for_all(library.as_ref()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_another_mkl_are_found_among_the_files_of_a_process() {
+        let line = |file: &str| format!("7f00-7f01 r-xp 00000000 08:01 42    {file}\n");
+        let own = ["/opt/a b/libmkl_core.so.2", "/opt/a b/libmkl_rt.so.2", "/usr/lib/libm.so.6", "[heap]"];
+        let own: String = own.map(line).concat();
+        assert_eq!(part_elsewhere(&own, Path::new("/opt/a b")), None);
+        let other = "/opt/c/libmkl_intel_thread.so.2";
+        assert_eq!(part_elsewhere(&(own + &line(other)), Path::new("/opt/a b")), Some(other.into()));
+    }
+}

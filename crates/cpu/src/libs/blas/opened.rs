@@ -1,0 +1,55 @@
+//! A library being examined, and how its routines are spelt.
+
+use std::ffi::{CStr, c_char};
+use std::path::Path;
+
+use super::Vendor;
+use crate::libs::shared_library::SharedLibrary;
+
+/// A library being examined, and how its routines are spelt; never closed.
+pub(super) struct Opened {
+    pub(super) library: SharedLibrary,
+    pub(super) prefix: &'static str,
+    pub(super) suffix: &'static str,
+}
+
+impl Opened {
+    pub(super) fn new(library: &Path) -> Result<Opened, String> {
+        // SAFETY: what is loaded is a BLAS library, whose initialisers only set up its threads and tables.
+        let library = unsafe { SharedLibrary::open(library) }?;
+        Ok(Opened { library, prefix: "", suffix: "" })
+    }
+
+    /// The routine of that name, as the library spells it.
+    ///
+    /// # Safety
+    /// `F` is the type of a pointer to a function with the routine's signature.
+    pub(super) unsafe fn routine<F: Copy>(&self, name: &str) -> Result<F, String> {
+        // SAFETY: the caller vouches for the type.
+        unsafe { self.library.symbol(&self.spelt(name)) }
+    }
+
+    pub(super) fn spelt(&self, name: &str) -> String {
+        format!("{}{name}{}", self.prefix, self.suffix)
+    }
+
+    /// Has every routine from now on come from the file that defines `mark`, which only this vendor's libraries have;
+    /// an error where there is no such routine.
+    pub(super) fn check_mark(&mut self, mark: &str, vendor: Vendor) -> Result<(), String> {
+        if self.library.own_file_defines(&self.spelt(mark)) {
+            return Ok(());
+        }
+        Err(format!("it has no {mark}, so it is not {}", vendor.name()))
+    }
+
+    /// Text that a routine without arguments returns; empty if there is no such routine.
+    pub(super) fn text(&self, name: &str) -> String {
+        // SAFETY: the text routines of OpenBLAS and BLIS take nothing and return a constant C string.
+        unsafe {
+            self.routine::<unsafe extern "C" fn() -> *const c_char>(name).map_or_else(
+                |_| String::new(),
+                |routine| CStr::from_ptr(routine()).to_string_lossy().into_owned(),
+            )
+        }
+    }
+}

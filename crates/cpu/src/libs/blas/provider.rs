@@ -1,0 +1,121 @@
+//! One loaded BLAS library: its identity, its integers and its threads. Knows no op.
+
+use std::ffi::c_int;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use gpubench_model::data::Real;
+use gpubench_model::error::{CellError, Unavailable};
+
+use super::abi::{Int, Lapack, Routines};
+use super::shim;
+
+/// A library that has every routine its variants call.
+pub(crate) struct Provider {
+    pub(super) path: PathBuf,
+    pub(super) version: String,
+    /// Whether its integers have 64 bits.
+    pub(super) has_long_integers: bool,
+    pub(super) single: Routines<f32>,
+    pub(super) double: Routines<f64>,
+    /// What the shim's symbols are pointed at; none for 64-bit integers, which the shim's callers do not pass.
+    pub(super) shim: Option<Vec<Option<shim::Entry>>>,
+    pub(super) set_threads: SetThreads,
+    pub(super) get_threads: GetThreads,
+    /// The threads it was last told to use; 0 before.
+    pub(super) threads: AtomicUsize,
+}
+
+/// Takes a count, which a library that expects 32 bits reads from the low half of the register.
+pub(super) type SetThreads = unsafe extern "C" fn(i64);
+/// Returns a count, of which the low half is read.
+pub(super) type GetThreads = unsafe extern "C" fn() -> c_int;
+
+/// The element types of BLAS and LAPACK.
+pub(crate) trait Blas: Real + ndarray_linalg::Lapack<Real = Self> {
+    /// The provider's routines for this type.
+    fn routines(provider: &Provider) -> &Routines<Self>;
+}
+
+impl Blas for f32 {
+    fn routines(provider: &Provider) -> &Routines<f32> {
+        &provider.single
+    }
+}
+
+impl Blas for f64 {
+    fn routines(provider: &Provider) -> &Routines<f64> {
+        &provider.double
+    }
+}
+
+/// The provider at which the shim points.
+static ACTIVE: AtomicPtr<Provider> = AtomicPtr::new(std::ptr::null_mut());
+
+impl Provider {
+    /// The file it was loaded from.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Version, configuration and kind of processor, as the library itself says.
+    pub(crate) fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Has the library use `threads` threads; it may use fewer, see [`Provider::threads`]. One comparison if it does
+    /// already.
+    pub(crate) fn set_threads(&self, threads: usize) {
+        if self.threads.swap(threads, Ordering::Relaxed) != threads {
+            let threads = i64::from(i32::try_from(threads).unwrap_or(i32::MAX));
+            // SAFETY: the routine takes a positive count by value and may be called at any time.
+            unsafe { (self.set_threads)(threads) }
+        }
+    }
+
+    /// The threads the library will use.
+    pub(crate) fn threads(&self) -> usize {
+        // SAFETY: the routine takes nothing and returns a count.
+        usize::try_from(unsafe { (self.get_threads)() }).unwrap_or(0)
+    }
+
+    /// Points LAPACK's symbols at this library; one comparison if they point there already.
+    ///
+    /// # Errors
+    /// Its integers are not those that the symbols' callers pass.
+    pub(crate) fn activate(&'static self) -> Result<(), Unavailable> {
+        static SWITCHING: Mutex<()> = Mutex::new(());
+        let this = std::ptr::from_ref(self).cast_mut();
+        if ACTIVE.load(Ordering::Acquire) == this {
+            return Ok(());
+        }
+        let entries = self.shim.as_ref().ok_or_else(|| {
+            let path = self.path.display();
+            Unavailable::new(
+                format!("ndarray-linalg needs a LAPACK with 32-bit integers, and {path} has 64-bit ones"),
+                "pip install scipy-openblas32",
+            )
+        })?;
+        let _guard = SWITCHING.lock().unwrap_or_else(PoisonError::into_inner);
+        shim::fill(entries);
+        ACTIVE.store(this, Ordering::Release);
+        Ok(())
+    }
+
+    pub(super) fn lapack<T: Blas>(&self) -> Result<&Lapack<T>, CellError> {
+        T::routines(self).lapack.as_ref().ok_or_else(|| CellError::call("LAPACK", "the library has none"))
+    }
+
+    pub(super) fn int(&self, number: usize) -> Result<Int, CellError> {
+        let most = if self.has_long_integers { i64::MAX } else { i64::from(i32::MAX) };
+        let number = i64::try_from(number).ok().filter(|number| *number <= most);
+        number.ok_or_else(|| CellError::call("BLAS", "a side exceeds what the library's integers hold"))
+    }
+
+    pub(super) fn succeeded(&self, routine: &str, info: Int) -> Result<(), CellError> {
+        // Of 32-bit integers only the low half is written.
+        let info = if self.has_long_integers { info } else { i64::from(info as i32) };
+        if info == 0 { Ok(()) } else { Err(CellError::call(routine, format!("it ended with info {info}"))) }
+    }
+}

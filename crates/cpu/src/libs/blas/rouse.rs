@@ -1,0 +1,40 @@
+//! Wakes a BLAS library's threads by a product that nobody needs; knows no job.
+
+use gpubench_model::error::CellError;
+use ndarray::Array2;
+
+use super::Provider;
+
+/// Side up to which OpenBLAS multiplies on one thread (its threshold is 64^3 multiplications).
+const SERIAL_SIDE: usize = 64;
+/// Rows and depth of the product, and columns for each thread: the least of which OpenBLAS gives each thread a
+/// part, 32 columns being what one gets at least, and for which it leaves its kernels for small matrices (up to
+/// 100^3 multiplications on two threads).
+const DEPTH: usize = 128;
+const COLUMNS_EACH: usize = 32;
+
+/// The product, for a job's matrices of some side.
+pub(crate) struct Rouser {
+    provider: &'static Provider,
+    /// None if the job takes one thread.
+    product: Option<[Array2<f32>; 3]>,
+}
+
+impl Rouser {
+    /// Allocates the product's matrices for so many threads, unless jobs of this side take one.
+    pub(crate) fn new(provider: &'static Provider, threads: usize, side: usize) -> Self {
+        let zeros = |rows, columns| Array2::zeros((rows, columns));
+        let columns = COLUMNS_EACH * threads;
+        let product = (side > SERIAL_SIDE && threads > 1)
+            .then(|| [zeros(DEPTH, DEPTH), zeros(DEPTH, columns), zeros(DEPTH, columns)]);
+        Rouser { provider, product }
+    }
+
+    /// Multiplies: the library's threads have worked when this returns, and spin for more work for a while.
+    pub(crate) fn rouse(&mut self) -> Result<(), CellError> {
+        match &mut self.product {
+            Some([a, b, c]) => self.provider.gemm(a, b, c),
+            None => Ok(()),
+        }
+    }
+}

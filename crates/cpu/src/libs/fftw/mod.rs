@@ -1,0 +1,193 @@
+//! FFTW found at run time: one library for each element type, looked for and loaded when a cell first needs it.
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use gpubench_backend::Finding;
+use gpubench_model::case::DType;
+use gpubench_model::error::Unavailable;
+
+use super::machine::Machine;
+use super::shared_library::SharedLibrary;
+
+mod lines;
+
+pub(crate) use lines::FftwLines;
+
+/// What it is called before its element type.
+const NAME: &str = "FFTW";
+/// What its variants and its worker are called by: the files for both element types share a worker, since all their
+/// symbols begin with another prefix.
+pub(crate) const WORD: &str = "fftw";
+/// The variants that need it.
+const SERVES: &str = "fft/fftw";
+
+/// A plan, which only the library can read.
+type Plan = *mut c_void;
+
+/// The library for one element type, whose routines stay for as long as the process lives.
+pub(crate) struct Fftw {
+    path: PathBuf,
+    version: String,
+    plan_dft_1d: unsafe extern "C" fn(c_int, *mut c_void, *mut c_void, c_int, c_uint) -> Plan,
+    execute_dft: unsafe extern "C" fn(Plan, *mut c_void, *mut c_void),
+    destroy_plan: unsafe extern "C" fn(Plan),
+    alignment_of: unsafe extern "C" fn(*mut c_void) -> c_int,
+}
+
+impl Fftw {
+    /// The library for an element type, loaded at the first call; the same answer at every later one.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be used.
+    pub(crate) fn of(dtype: DType) -> Result<&'static Fftw, Unavailable> {
+        place(dtype).get_or_init(|| load(&Machine::here(), dtype)).as_ref().map_err(Clone::clone)
+    }
+
+    /// Opens the library in a file; what is wrong with it otherwise.
+    fn open(path: &Path, dtype: DType) -> Result<Fftw, String> {
+        // SAFETY: what is loaded is FFTW, which has no initialisers; types are those of its header, fftw3.h, with
+        // pointers to numbers as pointers to anything. The version is an array of characters with a final zero, whose
+        // address is its symbol's.
+        unsafe {
+            let mut library = SharedLibrary::open(path)?;
+            library.own_file_defines(&name(dtype, "version"));
+            let version: *const c_char = library.symbol(&name(dtype, "version"))?;
+            let fftw = Fftw {
+                path: path.to_path_buf(),
+                version: CStr::from_ptr(version).to_string_lossy().into_owned(),
+                plan_dft_1d: library.symbol(&name(dtype, "plan_dft_1d"))?,
+                execute_dft: library.symbol(&name(dtype, "execute_dft"))?,
+                destroy_plan: library.symbol(&name(dtype, "destroy_plan"))?,
+                alignment_of: library.symbol(&name(dtype, "alignment_of"))?,
+            };
+            library.keep();
+            Ok(fftw)
+        }
+    }
+}
+
+/// What `doctor` says of the libraries; loads them.
+pub(crate) fn findings() -> Vec<Finding> {
+    DType::ALL.iter().map(|&dtype| finding(dtype, Fftw::of(dtype))).collect()
+}
+
+/// The libraries that have been loaded, as reports tell them.
+pub(crate) fn loaded() -> Vec<Finding> {
+    let loaded = DType::ALL.iter().filter_map(|&dtype| Some((dtype, place(dtype).get()?.as_ref().ok()?)));
+    loaded.map(|(dtype, fftw)| finding(dtype, Ok(fftw))).collect()
+}
+
+fn finding(dtype: DType, fftw: Result<&Fftw, Unavailable>) -> Finding {
+    let (found, missing) = (fftw.as_ref().ok(), fftw.as_ref().err());
+    Finding {
+        name: format!("{NAME} {}", dtype.words()),
+        path: found.map(|fftw| fftw.path.display().to_string()),
+        version: found.map(|fftw| fftw.version.clone()),
+        serves: vec![SERVES.to_owned()],
+        problem: missing.map(|missing| missing.reason.clone()),
+        fix: missing.and_then(|missing| missing.fix.clone()),
+    }
+}
+
+/// Where what was found for an element type is kept.
+fn place(dtype: DType) -> &'static OnceLock<Result<Fftw, Unavailable>> {
+    static SINGLE: OnceLock<Result<Fftw, Unavailable>> = OnceLock::new();
+    static DOUBLE: OnceLock<Result<Fftw, Unavailable>> = OnceLock::new();
+    match dtype {
+        DType::F32 => &SINGLE,
+        DType::F64 => &DOUBLE,
+    }
+}
+
+/// Opens the first file that can be used; if there is none, says why the first existing one cannot.
+fn load(machine: &Machine, dtype: DType) -> Result<Fftw, Unavailable> {
+    let mut unusable = None;
+    for file in files(machine, dtype) {
+        match Fftw::open(&file, dtype) {
+            Ok(fftw) => return Ok(fftw),
+            Err(problem) => {
+                unusable.get_or_insert(format!("{NAME} at {} cannot be used: {problem}", file.display()));
+            }
+        }
+    }
+    let none = || format!("no {NAME} library for {} was found", dtype.words());
+    let fix = match dtype {
+        DType::F32 => "sudo apt-get install libfftw3-single3 (or: conda install fftw)",
+        DType::F64 => "sudo apt-get install libfftw3-double3 (or: conda install fftw)",
+    };
+    Err(Unavailable::new(unusable.unwrap_or_else(none), fix))
+}
+
+/// The library's files, nearest to the user first: those of active environments before the system's.
+fn files(machine: &Machine, dtype: DType) -> Vec<PathBuf> {
+    let name = match dtype {
+        DType::F32 => "libfftw3f.so.3",
+        DType::F64 => "libfftw3.so.3",
+    };
+    let prefixes = machine.python_prefixes();
+    let environments = prefixes.iter().flat_map(|prefix| ["lib", "lib64"].map(|folder| prefix.join(folder)));
+    let files = environments.chain(machine.loader_folders()).map(|folder| folder.join(name));
+    files.filter_map(|file| file.canonicalize().ok()).collect()
+}
+
+/// The name of a symbol behind the element type's prefix.
+fn name(dtype: DType, symbol: &str) -> String {
+    match dtype {
+        DType::F32 => format!("fftwf_{symbol}"),
+        DType::F64 => format!("fftw_{symbol}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder that stands for `/` and has these files, which are no libraries.
+    fn stocked(files: &[&str]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = root.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "text").unwrap();
+        }
+        root
+    }
+
+    fn on<R>(root: &tempfile::TempDir, of: impl Fn(&Machine) -> R) -> R {
+        let conda = root.path().join("conda").into_os_string();
+        let variable = |name: &str| (name == "CONDA_PREFIX").then(|| conda.clone());
+        of(&Machine { variable: &variable, root: root.path() })
+    }
+
+    #[test]
+    fn environments_come_before_the_system_and_types_have_files_of_their_own() {
+        let root = stocked(&["usr/lib64/libfftw3.so.3", "conda/lib/libfftw3.so.3", "usr/lib/libfftw3f.so.3"]);
+        let at = |below: &str| root.path().canonicalize().unwrap().join(below);
+        let double = on(&root, |machine| files(machine, DType::F64));
+        assert_eq!(double[0], at("conda/lib/libfftw3.so.3"));
+        assert!(double[1..].iter().all(|file| *file == at("usr/lib64/libfftw3.so.3")) && double.len() > 1);
+        let single = on(&root, |machine| files(machine, DType::F32));
+        assert!(single.iter().all(|file| *file == at("usr/lib/libfftw3f.so.3")) && !single.is_empty());
+    }
+
+    #[test]
+    fn what_is_missing_or_no_library_is_told_with_what_to_do() {
+        let missing = on(&stocked(&[]), |machine| load(machine, DType::F32).err().unwrap());
+        assert_eq!(missing.reason, "no FFTW library for float32 was found");
+        assert!(missing.fix.unwrap().contains("libfftw3-single3"));
+        let root = stocked(&["usr/lib/libfftw3.so.3"]);
+        let broken = on(&root, |machine| load(machine, DType::F64).err().unwrap());
+        assert!(broken.reason.contains("usr/lib/libfftw3.so.3 cannot be used: "), "{}", broken.reason);
+        let told = finding(DType::F64, Err(broken));
+        assert_eq!((told.name.as_str(), told.path), ("FFTW float64", None));
+        assert!(told.problem.is_some() && told.fix.unwrap().contains("libfftw3-double3"));
+    }
+
+    #[test]
+    fn a_library_without_the_routines_is_refused() {
+        let problem = Fftw::open(Path::new("libm.so.6"), DType::F64).err().unwrap();
+        assert_eq!(problem, "it has no fftw_version");
+    }
+}

@@ -1,0 +1,98 @@
+//! Folders of a machine in which libraries lie: the loader's, Python's, and those of installers.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// What decides where libraries lie: the environment, and the root of the file system.
+pub(crate) struct Machine<'a> {
+    /// The value of an environment variable.
+    pub(crate) variable: &'a dyn Fn(&str) -> Option<OsString>,
+    /// The folder that stands for `/`.
+    pub(crate) root: &'a Path,
+}
+
+impl Machine<'_> {
+    /// The machine that this process runs on.
+    pub(crate) fn here() -> Machine<'static> {
+        Machine { variable: &|name| std::env::var_os(name), root: Path::new("/") }
+    }
+
+    /// The value of an environment variable that is set and not empty, as a path.
+    pub(crate) fn folder(&self, name: &str) -> Option<PathBuf> {
+        (self.variable)(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+    }
+
+    /// The folders of a variable that lists some, such as `PATH`.
+    fn folders(&self, name: &str) -> Vec<PathBuf> {
+        let listed = (self.variable)(name).unwrap_or_default();
+        std::env::split_paths(&listed).filter(|folder| !folder.as_os_str().is_empty()).collect()
+    }
+
+    /// A folder below the root.
+    pub(crate) fn below_root(&self, folder: &str) -> PathBuf {
+        self.root.join(folder)
+    }
+
+    /// Where the dynamic loader looks, in its order: `LD_LIBRARY_PATH`, what its configuration names, and the folders
+    /// that it knows.
+    pub(crate) fn loader_folders(&self) -> Vec<PathBuf> {
+        let mut files = vec![self.below_root("etc/ld.so.conf")];
+        files.extend(entries(&self.below_root("etc/ld.so.conf.d"), ""));
+        let text: String = files.iter().filter_map(|file| std::fs::read_to_string(file).ok()).collect();
+        let configured = text.lines().filter_map(|line| line.trim().strip_prefix('/'));
+        let triplet = format!("{}-linux-gnu", std::env::consts::ARCH);
+        let known = [
+            format!("lib/{triplet}"),
+            format!("usr/lib/{triplet}"),
+            "lib64".into(),
+            "usr/lib64".into(),
+            "lib".into(),
+            "usr/lib".into(),
+            "usr/local/lib".into(),
+        ];
+        let below = configured.map(str::to_owned).chain(known).map(|folder| self.below_root(&folder));
+        self.folders("LD_LIBRARY_PATH").into_iter().chain(below).collect()
+    }
+
+    /// Folders under which a Python installs into `lib`: active environments, the one found on the `PATH`, the user's,
+    /// the system's, and pyenv's.
+    pub(crate) fn python_prefixes(&self) -> Vec<PathBuf> {
+        let active = ["VIRTUAL_ENV", "CONDA_PREFIX"].map(|name| self.folder(name));
+        let mut prefixes: Vec<PathBuf> = active.into_iter().flatten().collect();
+        let path = self.folders("PATH");
+        prefixes.extend(["python3", "python"].iter().flat_map(|program| prefixes_of(&path, program)));
+        let home = self.folder("HOME");
+        prefixes.extend(home.iter().map(|home| home.join(".local")));
+        prefixes.extend(["usr/local", "usr"].map(|folder| self.below_root(folder)));
+        let pyenv = self.folder("PYENV_ROOT").or_else(|| home.map(|home| home.join(".pyenv")));
+        prefixes.extend(pyenv.into_iter().flat_map(|pyenv| entries(&pyenv.join("versions"), "")));
+        prefixes
+    }
+}
+
+/// The prefix of a program on the `PATH` as it stands there, which is an environment's, and that of the file that its
+/// links lead to, which is the one the environment was made from.
+fn prefixes_of(path: &[PathBuf], program: &str) -> Vec<PathBuf> {
+    let Some(found) = path.iter().map(|folder| folder.join(program)).find(|file| file.is_file()) else {
+        return vec![];
+    };
+    let behind = found.canonicalize().ok();
+    let above = |file: PathBuf| Some(file.parent()?.parent()?.to_path_buf());
+    [Some(found), behind].into_iter().flatten().filter_map(above).collect()
+}
+
+/// `python3*/site-packages` and `python3*/dist-packages` in a prefix.
+pub(crate) fn package_folders(prefix: &Path) -> Vec<PathBuf> {
+    let pythons = ["lib", "lib64"].iter().flat_map(|folder| entries(&prefix.join(folder), "python3"));
+    let folders = pythons.flat_map(|python| ["site-packages", "dist-packages"].map(|name| python.join(name)));
+    folders.filter(|folder| folder.is_dir()).collect()
+}
+
+/// The entries of a folder whose names begin with `beginning`, in order of name; none if it cannot be read.
+pub(crate) fn entries(folder: &Path, beginning: &str) -> Vec<PathBuf> {
+    let Ok(listing) = std::fs::read_dir(folder) else { return Vec::new() };
+    let matching = listing.flatten().filter(|e| e.file_name().to_string_lossy().starts_with(beginning));
+    let mut paths: Vec<PathBuf> = matching.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}

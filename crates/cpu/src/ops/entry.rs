@@ -1,0 +1,76 @@
+//! How a kernel is entered into its table; knows no op.
+
+use std::borrow::Cow;
+
+use gpubench_backend::{Accuracy, Side, Variant};
+use gpubench_model::case::DType;
+
+use super::kernel::{Kernel, Prepare};
+
+/// A kernel of the CPU's side in IEEE arithmetic, for every element type.
+pub(super) const fn kernel(
+    op: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    default: bool,
+    prepare: Prepare,
+) -> Kernel {
+    with_library(op, name, summary, default, None, prepare)
+}
+
+/// A kernel that calls the named library; otherwise as [`kernel`].
+pub(super) const fn library_kernel(
+    op: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    default: bool,
+    library: &'static str,
+    prepare: Prepare,
+) -> Kernel {
+    with_library(op, name, summary, default, Some(library), prepare)
+}
+
+const fn with_library(
+    op: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    default: bool,
+    library: Option<&'static str>,
+    prepare: Prepare,
+) -> Kernel {
+    let library = match library {
+        Some(library) => Some(Cow::Borrowed(library)),
+        None => None,
+    };
+    Kernel {
+        variant: Variant {
+            op: Cow::Borrowed(op),
+            name: Cow::Borrowed(name),
+            summary: Cow::Borrowed(summary),
+            side: Side::Cpu,
+            accuracy: Accuracy::Ieee,
+            default,
+            dtypes: Cow::Borrowed(DType::ALL),
+            library,
+        },
+        prepare,
+    }
+}
+
+/// The [`Prepare`] that calls a function generic over the element type with the case's one, and with more
+/// arguments if need be; or the [`LibraryPrepare`](super::library_kernel::LibraryPrepare) that does so `with` a library.
+macro_rules! by_dtype {
+    ($prepare:ident with $library:ident) => {
+        |cpu, case, inputs, $library| match case.dtype {
+            gpubench_model::case::DType::F32 => $prepare::<f32>(cpu, case, inputs, $library),
+            gpubench_model::case::DType::F64 => $prepare::<f64>(cpu, case, inputs, $library),
+        }
+    };
+    ($prepare:ident $(, $argument:expr)*) => {
+        |cpu, case, inputs| match case.dtype {
+            gpubench_model::case::DType::F32 => $prepare::<f32>(cpu, case, inputs $(, $argument)*),
+            gpubench_model::case::DType::F64 => $prepare::<f64>(cpu, case, inputs $(, $argument)*),
+        }
+    };
+}
+pub(super) use by_dtype;

@@ -1,0 +1,252 @@
+//! The two-dimensional real FFT that transforms pairs of real columns as complex ones; knows no variants.
+//!
+//! Two neighbouring real columns are the real and the imaginary part of a complex one, as they lie in memory. Their
+//! common transform tells both, and rows `n - k` of it are told by rows `k`: so rows `0..=n / 2` of the columns' spectra
+//! are written to the result, tile by tile, and transformed there. The result's row `n - k` is its row `k` backwards and
+//! conjugated, written as soon as that is known. Half the columns and half the rows are transformed, whatever `n` is,
+//! and all of the result but the columns' tiles is written by whole rows.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+use gpubench_backend::Job;
+use gpubench_backend::contents::{Contents, host};
+use gpubench_model::data::{Operand, Real};
+use gpubench_model::error::CellError;
+use ndarray::{ArrayViewMut2, Axis};
+use rayon::prelude::*;
+use rustfft::FftNum;
+use rustfft::num_complex::Complex;
+
+use super::spectrum::{SERIAL, spectrum, zero};
+use super::tile;
+use crate::libs::fft_lines::Lines;
+use crate::memory::memory;
+use crate::threads::per_thread::PerThread;
+use crate::threads::rouse;
+
+/// Most pairs of columns of a tile; the tile of 2048 rows then fits in a second-level cache.
+const WIDEST: usize = 32;
+/// Pairs of columns of which tiles are made: whole cache lines of every row, in the input and in the result.
+const UNIT: usize = 8;
+/// Blocks of rows for each thread, where all threads work.
+const BLOCKS: usize = 4;
+/// Sides between which fewer threads than all may be faster.
+const CHOICE: Range<usize> = 32..1025;
+
+/// The job.
+pub(super) struct RealFft<T: FftNum> {
+    input: Vec<T>,
+    output: Vec<Complex<T>>,
+    transform: Transform<T>,
+    /// Threads there are.
+    threads: usize,
+}
+
+/// The plan for one side, and what it works in.
+struct Transform<T: FftNum> {
+    side: usize,
+    lines: Box<dyn Lines<T>>,
+    cut: Cut,
+    scratch: PerThread<Scratch<T>>,
+}
+
+/// How the work is shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cut {
+    /// Tasks that the tiles are dealt to at first; 1 where the calling thread works alone.
+    tasks: usize,
+    /// Tiles of columns.
+    tiles: usize,
+    /// Rows of a block.
+    rows: usize,
+}
+
+struct Scratch<T> {
+    /// Columns of a tile, one after the other.
+    tile: Vec<Complex<T>>,
+    work: Vec<Complex<T>>,
+}
+
+/// Pairs of columns, in units.
+fn units(side: usize) -> usize {
+    side.div_ceil(2).div_ceil(UNIT)
+}
+
+impl Cut {
+    /// For `threads` of `all` threads: as many tiles for each of them, as far as there are enough, and of the rows
+    /// shares that can be dealt anew where nothing says that fewer threads should work.
+    fn new(side: usize, threads: usize, all: usize) -> Cut {
+        let units = units(side);
+        let tiles = units.div_ceil(WIDEST / UNIT).next_multiple_of(threads).min(units);
+        let blocks = if threads > 1 && threads == all { BLOCKS * threads } else { threads };
+        let tasks = if threads > 1 && threads == all { tiles } else { threads.min(tiles) };
+        Cut { tasks, tiles, rows: (side / 2).div_ceil(blocks).max(1) }
+    }
+
+    /// The column with which a tile begins.
+    fn first_column(&self, side: usize, tile: usize) -> usize {
+        (2 * UNIT * (units(side) * tile / self.tiles)).min(side)
+    }
+}
+
+impl<T: Real + FftNum> RealFft<T> {
+    /// The transform of a `side` by `side` matrix by `lines` of that length.
+    pub(super) fn new(side: usize, input: &[T], lines: Box<dyn Lines<T>>) -> Self {
+        let threads = rayon::current_num_threads();
+        let scratch = PerThread::new(|| Scratch {
+            tile: vec![zero(); WIDEST.min(units(side) * UNIT) * tile::stride(side)],
+            work: vec![zero(); lines.work()],
+        });
+        let cut = Cut::new(side, if side * side <= SERIAL { 1 } else { threads }, threads);
+        let transform = Transform { side, lines, cut, scratch };
+        RealFft { input: input.to_vec(), output: vec![zero(); side * side], transform, threads }
+    }
+}
+
+impl<T: Real + FftNum> Transform<T> {
+    /// Transforms the columns of the input to the leading half of the output's rows.
+    fn columns(&self, input: &[T], output: &mut [Complex<T>]) {
+        let half = self.side / 2 + 1;
+        if let Ok(half) = ArrayViewMut2::from_shape((half, self.side), &mut output[..half * self.side]) {
+            self.tiles(input, half, 0..self.cut.tiles, self.cut.tasks);
+        }
+    }
+
+    /// Transforms the columns of those tiles, dealt to so many tasks; `half` begins with the first tile's column.
+    fn tiles(&self, input: &[T], half: ArrayViewMut2<Complex<T>>, tiles: Range<usize>, tasks: usize) {
+        let first = self.cut.first_column(self.side, tiles.start);
+        if tiles.len() == 1 {
+            return self.tile(input, half, first);
+        }
+        let fewer = (tasks / 2).max(1);
+        let middle = tiles.start + (tiles.len() * fewer / tasks.max(2)).max(1);
+        let (left, right) = half.split_at(Axis(1), self.cut.first_column(self.side, middle) - first);
+        let left = || self.tiles(input, left, tiles.start..middle, fewer);
+        let right = || self.tiles(input, right, middle..tiles.end, (tasks - fewer).max(1));
+        if tasks > 1 {
+            rayon::join(left, right);
+        } else {
+            left();
+            right();
+        }
+    }
+
+    /// Transforms the columns of one tile.
+    fn tile(&self, input: &[T], mut half: ArrayViewMut2<Complex<T>>, first: usize) {
+        let (n, stride, columns) = (self.side, tile::stride(self.side), half.ncols());
+        self.scratch.with(|Scratch { tile, work }| {
+            let tile = &mut tile[..columns.div_ceil(2) * stride];
+            tile::gather(input, n, first..first + columns, tile);
+            for column in tile.chunks_exact_mut(stride) {
+                self.lines.transform(&mut column[..n], work);
+            }
+            for (k, row) in half.outer_iter_mut().enumerate() {
+                if let Some(row) = row.into_slice() {
+                    tile::separate(tile, n, k, row);
+                }
+            }
+        });
+    }
+
+    /// Transforms the leading half of the rows and writes their mirror images to the others.
+    fn rows(&self, output: &mut [Complex<T>]) {
+        let n = self.side;
+        let (first, others) = output.split_at_mut(n);
+        let (upper, lower) = others.split_at_mut(n / 2 * n);
+        // Row 0 is its own image, and so is row n / 2 of an even side.
+        let (paired, middle) = upper.split_at_mut(lower.len());
+        let transform = |rows: &mut [Complex<T>]| {
+            self.scratch.with(|Scratch { work, .. }| self.lines.transform(rows, work));
+        };
+        let mut alone = || {
+            transform(first);
+            transform(middle);
+        };
+        let block = |(rows, images): (&mut [Complex<T>], &mut [Complex<T>])| {
+            for (row, image) in rows.chunks_exact_mut(n).zip(images.chunks_exact_mut(n).rev()) {
+                transform(row);
+                tile::reflect(row, image);
+            }
+        };
+        if self.cut.tasks == 1 {
+            alone();
+            block((paired, lower));
+        } else {
+            let size = self.cut.rows * n;
+            let blocks = paired.par_chunks_mut(size).zip_eq(lower.par_rchunks_mut(size)).with_max_len(1);
+            rayon::join(alone, || blocks.for_each(block));
+        }
+    }
+}
+
+impl<T: Real + FftNum> Job for RealFft<T> {
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        show(memory(&self.input));
+        show(memory(&self.output));
+        self.transform.scratch.each(|scratch| {
+            show(memory(&scratch.tile));
+            show(memory(&scratch.work));
+        });
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([host(&mut self.input)], [host(&mut self.output)])
+    }
+
+    fn rouse(&mut self) -> Result<(), CellError> {
+        if self.transform.cut.tasks > 1 {
+            rouse::pool();
+        }
+        Ok(())
+    }
+
+    fn thread_choices(&self) -> Vec<usize> {
+        if !CHOICE.contains(&self.transform.side) {
+            return Vec::new();
+        }
+        let doubled = std::iter::successors(Some(1), |threads| Some(2 * threads));
+        doubled.take_while(|threads| *threads < self.threads).chain([self.threads]).collect()
+    }
+
+    fn use_threads(&mut self, threads: usize) {
+        self.transform.cut = Cut::new(self.transform.side, threads.clamp(1, self.threads), self.threads);
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.transform.columns(&self.input, &mut self.output);
+        self.transform.rows(&mut self.output);
+        self.transform.lines.problem().map_or(Ok(()), |problem| Err(CellError::Failed(problem)))
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(vec![spectrum(self.transform.side, self.output.clone())])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_cover_every_column_once_and_none_is_wider_than_its_scratch() {
+        for side in (1..70).chain([100, 333, 500, 512, 1000, 1024, 2047, 2048, 5000]) {
+            for (threads, all) in [(1, 1), (1, 16), (2, 2), (3, 5), (16, 16), (64, 64)] {
+                let cut = Cut::new(side, threads, all);
+                let edges: Vec<usize> = (0..=cut.tiles).map(|tile| cut.first_column(side, tile)).collect();
+                assert_eq!((edges[0], edges[cut.tiles]), (0, side), "{side} {threads}");
+                let widths = edges.windows(2).map(|edge| edge[1] - edge[0]);
+                assert!(widths.clone().all(|width| (1..=2 * WIDEST).contains(&width)), "{side} {threads}");
+                assert!(cut.tasks >= 1 && cut.tasks <= cut.tiles && cut.rows >= 1);
+            }
+        }
+    }
+
+    #[test]
+    fn many_threads_get_as_many_tiles_each() {
+        for side in [500, 512, 1000, 1024, 2048] {
+            let cut = Cut::new(side, 16, 16);
+            assert_eq!(cut.tiles % 16, 0, "{side}");
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! A variant and how its jobs are made.
+
+use gpubench_backend::{Job, Variant};
+use gpubench_model::case::Case;
+use gpubench_model::data::Operand;
+use gpubench_model::error::CellError;
+
+use crate::context::Cpu;
+
+/// Makes a job of one case.
+pub(crate) type Prepare = fn(&Cpu, &Case, &[Operand]) -> Result<Box<dyn Job>, CellError>;
+
+/// A variant and how its jobs are made.
+pub(crate) struct Kernel {
+    /// The variant.
+    pub(crate) variant: Variant,
+    /// Makes a job.
+    pub(crate) prepare: Prepare,
+}

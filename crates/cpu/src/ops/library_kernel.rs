@@ -1,0 +1,64 @@
+//! A variant that is made for each BLAS library, and the libraries it is made for.
+
+use std::sync::Arc;
+
+use gpubench_backend::Job;
+use gpubench_model::case::Case;
+use gpubench_model::data::Operand;
+use gpubench_model::error::CellError;
+
+use crate::context::Cpu;
+use crate::libs::blas::{Library, Vendor};
+
+/// Makes a job of one case with a library.
+pub(crate) type LibraryPrepare = fn(&Cpu, &Case, &[Operand], &Library) -> Result<Box<dyn Job>, CellError>;
+
+/// Which libraries a kernel is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Every library that has BLAS. All run by default: which is fastest depends on processor, size and type.
+    Blas,
+    /// Every library that has LAPACK; all run by default.
+    Lapack,
+    /// The preferred OpenBLAS, whose own Cholesky falls behind its products; runs by default.
+    OpenBlas,
+    /// Every MKL, for its FFTs; the preferred one runs by default.
+    Dfti,
+    /// The preferred libraries that have LAPACK, for comparison alone.
+    Comparison,
+    /// Each vendor's best LAPACK with 32-bit integers, for comparison alone.
+    NdarrayLinalg,
+}
+
+/// A variant of a BLAS library and how its jobs are made.
+pub(crate) struct LibraryKernel {
+    /// Name of the op.
+    pub(crate) op: &'static str,
+    /// What follows the library's word in the variant's name.
+    pub(crate) suffix: &'static str,
+    /// What it is, with the library's name in place of `{}`.
+    pub(crate) summary: &'static str,
+    /// The libraries it is made for.
+    pub(crate) scope: Scope,
+    /// Makes a job.
+    pub(crate) prepare: LibraryPrepare,
+}
+
+impl Scope {
+    /// Whether it is made for `library` of `all` that this machine has.
+    pub(super) fn takes(self, library: &Arc<Library>, all: &[Arc<Library>]) -> bool {
+        let has_lapack = library.vendor().has_lapack();
+        match self {
+            Scope::Blas => true,
+            Scope::Lapack => has_lapack,
+            Scope::OpenBlas => library.vendor() == Vendor::OpenBlas && library.is_preferred(),
+            Scope::Dfti => library.vendor() == Vendor::Mkl,
+            Scope::Comparison => has_lapack && library.is_preferred(),
+            Scope::NdarrayLinalg => {
+                let mut same = all.iter().filter(|other| other.vendor() == library.vendor());
+                let fit = same.clone().find(|other| !other.has_long_integers());
+                has_lapack && fit.or(same.next()).is_some_and(|chosen| Arc::ptr_eq(chosen, library))
+            }
+        }
+    }
+}

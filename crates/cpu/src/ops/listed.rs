@@ -1,0 +1,84 @@
+//! A variant of this machine: a kernel's own, or one that a BLAS library is made into.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use gpubench_backend::{Accuracy, Job, Side, Variant};
+use gpubench_model::case::{Case, DType};
+use gpubench_model::data::Operand;
+use gpubench_model::error::CellError;
+
+use super::kernel::{Kernel, Prepare};
+use super::library_kernel::{LibraryKernel, LibraryPrepare, Scope};
+use crate::context::Cpu;
+use crate::libs::blas::Library;
+
+/// A variant of this machine.
+pub(crate) struct Listed {
+    /// The variant.
+    pub(crate) variant: Variant,
+    make: Make,
+}
+
+/// How its jobs are made: by itself, or with the library that it is made for.
+enum Make {
+    Alone(Prepare),
+    With(LibraryPrepare, Arc<Library>),
+}
+
+impl Listed {
+    /// A kernel that is a variant by itself.
+    pub(super) fn alone(kernel: &Kernel) -> Listed {
+        Listed { variant: kernel.variant.clone(), make: Make::Alone(kernel.prepare) }
+    }
+
+    /// Makes a job of one case.
+    pub(crate) fn prepare(
+        &self,
+        cpu: &Cpu,
+        case: &Case,
+        inputs: &[Operand],
+    ) -> Result<Box<dyn Job>, CellError> {
+        match &self.make {
+            Make::Alone(prepare) => prepare(cpu, case, inputs),
+            Make::With(prepare, library) => prepare(cpu, case, inputs, library),
+        }
+    }
+
+    /// Whether it calls the library of that word.
+    pub(crate) fn needs(&self, library: &str) -> bool {
+        self.variant.library.as_deref() == Some(library)
+    }
+
+    /// `op/variant`.
+    pub(crate) fn title(&self) -> String {
+        format!("{}/{}", self.variant.op, self.variant.name)
+    }
+}
+
+impl LibraryKernel {
+    /// The variant that `library` makes of it.
+    pub(super) fn with(&self, library: &Arc<Library>) -> Listed {
+        let runs_by_default = match self.scope {
+            Scope::Blas | Scope::Lapack | Scope::OpenBlas => true,
+            Scope::Dfti => library.is_preferred(),
+            Scope::Comparison | Scope::NdarrayLinalg => false,
+        };
+        let word = match self.scope {
+            // There is one a vendor.
+            Scope::NdarrayLinalg => library.vendor().word(),
+            _ => library.word(),
+        };
+        let variant = Variant {
+            op: Cow::Borrowed(self.op),
+            name: Cow::Owned(format!("{word}{}", self.suffix)),
+            summary: Cow::Owned(self.summary.replace("{}", &library.name())),
+            side: Side::Cpu,
+            accuracy: Accuracy::Ieee,
+            default: runs_by_default,
+            dtypes: Cow::Borrowed(DType::ALL),
+            library: Some(Cow::Owned(library.word().to_owned())),
+        };
+        Listed { variant, make: Make::With(self.prepare, Arc::clone(library)) }
+    }
+}

@@ -1,0 +1,92 @@
+//! The list of all variants on this machine: the kernels of every op, and those that each BLAS library is made into.
+
+mod destroyed;
+mod elementwise;
+mod entry;
+mod fft;
+mod host_loop;
+mod kernel;
+mod library_kernel;
+pub(crate) mod listed;
+mod matmul;
+mod overhead;
+mod reduction;
+mod row_blocks;
+mod sin;
+mod solve;
+mod spgemm;
+mod spmv;
+mod svd;
+mod transfer;
+mod transfer_loop;
+
+use std::sync::Arc;
+
+use crate::libs::blas::Library;
+use kernel::Kernel;
+use library_kernel::LibraryKernel;
+use listed::Listed;
+
+/// Every op's kernels, those of BLAS libraries and the others, the fair default first.
+static TABLES: &[(&[LibraryKernel], &[Kernel])] = &[
+    (matmul::LIBRARY_KERNELS, matmul::KERNELS),
+    (&[], elementwise::KERNELS),
+    (&[], sin::KERNELS),
+    (&[], reduction::KERNELS),
+    (fft::LIBRARY_KERNELS, fft::KERNELS),
+    (solve::LIBRARY_KERNELS, solve::KERNELS),
+    (&[], spgemm::KERNELS),
+    (&[], spmv::KERNELS),
+    (svd::LIBRARY_KERNELS, svd::KERNELS),
+    (&[], transfer::KERNELS),
+    (&[], overhead::KERNELS),
+    (&[], transfer_loop::KERNELS),
+    (&[], host_loop::KERNELS),
+];
+
+/// The variants, op by op: the libraries' that run by default, the other kernels, and the libraries' others.
+pub(crate) fn list(libraries: &[Arc<Library>]) -> Vec<Listed> {
+    let of_op = |(of_libraries, others): &(&'static [LibraryKernel], &'static [Kernel])| {
+        let pairs =
+            of_libraries.iter().flat_map(|kernel| libraries.iter().map(move |library| (kernel, library)));
+        let made = pairs
+            .filter(|(kernel, library)| kernel.scope.takes(library, libraries))
+            .map(|(kernel, library)| kernel.with(library));
+        let (default, further): (Vec<Listed>, Vec<Listed>) = made.partition(|listed| listed.variant.default);
+        let others = others.iter().map(|kernel| Listed::alone(kernel));
+        default.into_iter().chain(others).chain(further).collect::<Vec<_>>()
+    };
+    TABLES.iter().flat_map(of_op).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::libs::blas;
+
+    #[test]
+    fn names_are_unique_and_every_library_runs_by_default() {
+        let libraries: Vec<Arc<Library>> = blas::all(&[]).into_iter().map(Arc::new).collect();
+        let listed = list(&libraries);
+        let mut titles: Vec<String> = listed.iter().map(Listed::title).collect();
+        let count = titles.len();
+        titles.sort();
+        titles.dedup();
+        assert_eq!(titles.len(), count);
+        for library in &libraries {
+            let matmul = format!("matmul/{}", library.word());
+            let matmul = listed.iter().find(|listed| listed.title() == matmul).unwrap();
+            assert!(
+                matmul.variant.default
+                    && matmul.needs(library.word())
+                    && matmul.variant.summary.contains(&library.name())
+            );
+        }
+        for title in
+            ["solve/openblas-blocked", "solve/openblas-lu", "svd/openblas-gesvd", "solve/mkl", "svd/mkl"]
+        {
+            assert_eq!(listed.iter().filter(|listed| listed.title() == title).count(), 1, "{title}");
+        }
+        assert!(!listed.iter().any(|listed| listed.title().starts_with("svd/blis")));
+    }
+}

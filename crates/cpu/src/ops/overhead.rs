@@ -1,0 +1,61 @@
+//! What it costs to have all threads do nothing.
+
+use gpubench_backend::Job;
+use gpubench_model::case::Case;
+use gpubench_model::data::Operand;
+use gpubench_model::error::CellError;
+
+use super::entry::kernel;
+use super::kernel::Kernel;
+use crate::context::Cpu;
+use crate::threads::rouse;
+
+/// The variants.
+pub(super) const KERNELS: &[Kernel] =
+    &[kernel("overhead", "pool", "an empty parallel region on all threads, N times", true, pool)];
+
+struct Pool {
+    count: u64,
+    done: u64,
+}
+
+fn pool(_: &Cpu, case: &Case, _: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    Ok(Box::new(Pool { count: case.n, done: 0 }))
+}
+
+impl Job for Pool {
+    fn rouse(&mut self) -> Result<(), CellError> {
+        rouse::pool();
+        Ok(())
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.done = 0;
+        for _ in 0..self.count {
+            // Returns when every thread of the pool has been through it.
+            rayon::broadcast(|_| {});
+            self.done += 1;
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(vec![Operand::dense(1, 1, vec![self.done as f64])])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tests::answer_of;
+    use gpubench_model::case::DType;
+
+    use super::*;
+
+    #[test]
+    fn as_many_regions_are_entered_as_were_asked_for() {
+        for n in [1, 2, 100] {
+            let answer = answer_of("overhead", "pool", n, DType::F32, &[]);
+            assert_eq!(answer, [Operand::dense(1, 1, vec![n as f64])]);
+        }
+    }
+}

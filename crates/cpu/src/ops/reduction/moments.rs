@@ -1,0 +1,270 @@
+//! Count, sum and squared deviations of a slice, and how two of them merge; knows no threads.
+//!
+//! A value's deviation from a number near the mean of its block is small, and so is what its sums lose to rounding: one
+//! pass over a block finds them in the element's own type (shifted data: Chan, Golub and LeVeque, "Algorithms for
+//! computing the sample variance", The American Statistician 37, 1983). Where that number turns out to be far from the
+//! mean, or a square leaves the type's range, the block is done again in float64, its mean first. Blocks merge by the
+//! formula of the same authors, slices as a tree.
+
+use gpubench_model::data::{Plain, Real};
+
+use crate::simd::{Vectorized, vectorize};
+
+/// Elements of one task: a fixed number, so that the result does not depend on the number of threads.
+pub(super) const TASK: usize = 1 << 15;
+/// Elements of a block: few enough to fit in the second-level cache, and so many that its beginning and its end, when
+/// the processor waits for memory and for one addition after the other, cost little.
+const BLOCK: usize = 1 << 13;
+/// Bytes of partial sums side by side: with as many sums of squares, what the sixteen registers of AVX2 hold.
+const ABREAST: usize = 128;
+/// Independent partial sums in float64 where there is one for each: enough to hide the latency of additions in vectors of
+/// any width.
+const LANES: usize = 32;
+/// Additions to a partial sum before float64 takes it. Squares of coarse numbers round all in one direction once the sum
+/// is large.
+const RUN: usize = 16;
+/// Values at either end of a block whose mean stands for the block's.
+const SAMPLE: usize = 32;
+
+/// What is known of some values.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C)]
+pub(super) struct Moments {
+    /// How many values.
+    count: f64,
+    /// Their sum, and what it lost to rounding.
+    sum: f64,
+    lost: f64,
+    /// The sum of their squared deviations from their mean.
+    squares: f64,
+}
+
+// SAFETY: four numbers of one type in C's layout, with nothing between them.
+unsafe impl Plain for Moments {}
+
+impl Moments {
+    /// The moments of `values`.
+    pub(super) fn of<T: Real>(values: &[T]) -> Self {
+        vectorize(Blocks(values))
+    }
+
+    /// The moments of the values of all of them together, merged as a tree whose shape depends on their number alone.
+    pub(super) fn merged(parts: &[Moments]) -> Moments {
+        match parts {
+            [] => Moments::default(),
+            [part] => *part,
+            _ => {
+                let (first, second) = parts.split_at(parts.len() / 2);
+                Moments::merged(first).merge(Moments::merged(second))
+            }
+        }
+    }
+
+    /// The moments of the values of both together.
+    #[inline(always)]
+    fn merge(self, other: Moments) -> Moments {
+        if self.count == 0.0 {
+            return other;
+        }
+        let count = self.count + other.count;
+        let apart = other.mean() - self.mean();
+        let between = apart * apart * (self.count * other.count / count);
+        let (sum, lost) = add(self.sum, other.sum);
+        let (lost, squares) = (self.lost + other.lost + lost, self.squares + other.squares + between);
+        Moments { count, sum, lost, squares }
+    }
+
+    /// The sum.
+    #[inline(always)]
+    pub(super) fn sum(self) -> f64 {
+        self.sum + self.lost
+    }
+
+    /// The mean.
+    #[inline(always)]
+    pub(super) fn mean(self) -> f64 {
+        self.sum() / self.count
+    }
+
+    /// The population standard deviation.
+    pub(super) fn std(self) -> f64 {
+        (self.squares / self.count).sqrt()
+    }
+}
+
+struct Blocks<'a, T>(&'a [T]);
+
+impl<T: Real> Vectorized for Blocks<'_, T> {
+    type Output = Moments;
+
+    #[inline(always)]
+    fn run(self) -> Moments {
+        self.of_blocks(T::fused, f64::mul_add)
+    }
+
+    fn run_portable(self) -> Moments {
+        self.of_blocks(|a, b, c| a * b + c, |a, b, c| a * b + c)
+    }
+}
+
+impl<T: Real> Blocks<'_, T> {
+    /// The moments of all blocks, where `fused` and `fused_64` are the fastest ways to a product and a sum.
+    #[inline(always)]
+    fn of_blocks(
+        self,
+        fused: impl Fn(T, T, T) -> T + Copy,
+        fused_64: impl Fn(f64, f64, f64) -> f64 + Copy,
+    ) -> Moments {
+        // A loop, since a closure handed to `fold` would be compiled for the narrowest vectors.
+        let mut moments = Moments::default();
+        for block in self.0.chunks(BLOCK) {
+            let found = match size_of::<T>() {
+                4 => shifted::<T, { ABREAST / 4 }>(block, fused),
+                _ => shifted::<T, { ABREAST / 8 }>(block, fused),
+            };
+            moments = moments.merge(match found {
+                Some(found) => found,
+                None => carefully(block, fused_64),
+            });
+        }
+        moments
+    }
+}
+
+/// The moments of a block by its deviations from about its mean; `None` where they would not be exact enough.
+#[inline(always)]
+fn shifted<T: Real, const LANES: usize>(block: &[T], fused: impl Fn(T, T, T) -> T) -> Option<Moments> {
+    let center = center_of(block);
+    let (mut sums, mut squares) = ([T::default(); LANES], [0.0; LANES]);
+    let (groups, rest) = block.as_chunks::<LANES>();
+    for run in groups.chunks(RUN) {
+        let (of_run, squares_of_run) = deviations(run, center, &fused);
+        for lane in 0..LANES {
+            sums[lane] += of_run[lane];
+            squares[lane] += squares_of_run[lane].to_f64();
+        }
+    }
+    for (lane, x) in rest.iter().enumerate() {
+        let apart = *x - center;
+        sums[lane] += apart;
+        squares[lane] += fused(apart, apart, T::default()).to_f64();
+    }
+    let (sum, square) = (total(sums.map(T::to_f64)), total(squares));
+    let (count, center) = (block.len() as f64, center.to_f64());
+    let between = sum * sum / count;
+    let least = count * if size_of::<T>() == 4 { 1e-30 } else { 1e-290 };
+    if !(square >= least && square < f64::INFINITY && between <= 0.5 * square) {
+        return None;
+    }
+    let whole = count * center;
+    let (sum, lost) = add(whole, sum);
+    Some(Moments { count, sum, lost: lost + count.mul_add(center, -whole), squares: square - between })
+}
+
+/// The sums of deviations from `center`, and of their squares.
+#[inline(always)]
+fn deviations<T: Real, const LANES: usize>(
+    groups: &[[T; LANES]],
+    center: T,
+    fused: impl Fn(T, T, T) -> T,
+) -> ([T; LANES], [T; LANES]) {
+    let (mut sums, mut squares) = ([T::default(); LANES], [T::default(); LANES]);
+    for group in groups {
+        for lane in 0..LANES {
+            let apart = group[lane] - center;
+            sums[lane] += apart;
+            squares[lane] = fused(apart, apart, squares[lane]);
+        }
+    }
+    (sums, squares)
+}
+
+/// About the mean of a block: that of some values at its ends, which is not far off for sorted ones either.
+#[inline(always)]
+fn center_of<T: Real>(block: &[T]) -> T {
+    let samples = block.len().min(SAMPLE);
+    let ends = block[..samples].iter().zip(&block[block.len() - samples..]);
+    let mut sums = [0.0; SAMPLE];
+    for (sum, (first, last)) in sums.iter_mut().zip(ends) {
+        *sum = first.to_f64() + last.to_f64();
+    }
+    T::from_f64(total(sums) / (2 * samples) as f64)
+}
+
+/// The sum of all, half of them added to the other half at a time: one after the other would each wait for the last.
+/// There must be a power of two.
+#[inline(always)]
+fn total<const LANES: usize>(mut lanes: [f64; LANES]) -> f64 {
+    let mut left = LANES;
+    while left > 1 {
+        left /= 2;
+        for lane in 0..left {
+            lanes[lane] += lanes[lane + left];
+        }
+    }
+    lanes[0]
+}
+
+/// The moments of a block in float64: its mean, then the deviations from that.
+#[inline(always)]
+fn carefully<T: Real>(block: &[T], fused: impl Fn(f64, f64, f64) -> f64) -> Moments {
+    let count = block.len() as f64;
+    let (sum, lost) = sum_of(block);
+    let squares = squares_of(block, (sum + lost) / count, fused);
+    Moments { count, sum, lost, squares }
+}
+
+/// A sum and its rounding error.
+#[inline(always)]
+fn add(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let of_b = sum - a;
+    (sum, (a - (sum - of_b)) + (b - of_b))
+}
+
+/// The sum of squared deviations from `mean`; none is negative, so that little is lost.
+#[inline(always)]
+fn squares_of<T: Real>(block: &[T], mean: f64, fused: impl Fn(f64, f64, f64) -> f64) -> f64 {
+    let mut lanes = [0.0; LANES];
+    let (groups, rest) = block.as_chunks::<LANES>();
+    for group in groups {
+        for lane in 0..LANES {
+            let apart = group[lane].to_f64() - mean;
+            lanes[lane] = fused(apart, apart, lanes[lane]);
+        }
+    }
+    for (lane, x) in lanes.iter_mut().zip(rest) {
+        let apart = x.to_f64() - mean;
+        *lane = fused(apart, apart, *lane);
+    }
+    total(lanes)
+}
+
+/// The sum of a block, and what it lost to rounding.
+#[inline(always)]
+fn sum_of<T: Real>(block: &[T]) -> (f64, f64) {
+    let (mut sums, mut lost) = ([0.0; LANES], [0.0; LANES]);
+    let (groups, rest) = block.as_chunks::<LANES>();
+    for run in groups.chunks(RUN) {
+        let mut lanes = [0.0; LANES];
+        for group in run {
+            for lane in 0..LANES {
+                lanes[lane] += group[lane].to_f64();
+            }
+        }
+        for lane in 0..LANES {
+            let (sum, error) = add(sums[lane], lanes[lane]);
+            (sums[lane], lost[lane]) = (sum, lost[lane] + error);
+        }
+    }
+    for (lane, x) in rest.iter().enumerate() {
+        let (sum, error) = add(sums[lane], x.to_f64());
+        (sums[lane], lost[lane]) = (sum, lost[lane] + error);
+    }
+    let mut all = (0.0, 0.0);
+    for lane in 0..LANES {
+        let (sum, error) = add(all.0, sums[lane]);
+        all = (sum, all.1 + (error + lost[lane]));
+    }
+    all
+}

@@ -1,0 +1,231 @@
+//! Solutions of symmetric positive definite systems: LAPACK, called straight, and faer.
+//!
+//! The matrix equals its transpose, so its rows are handed to the column-major libraries as they lie:
+//! ndarray-linalg's `factorizec` would transpose the whole matrix twice, and its LU allocates the pivots.
+
+use std::mem::MaybeUninit;
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt;
+use faer::{MatMut, MatRef};
+use gpubench_backend::Job;
+use gpubench_backend::contents::{Contents, host};
+use gpubench_model::case::Case;
+use gpubench_model::data::{Operand, Real};
+use gpubench_model::error::CellError;
+
+use super::destroyed::Destroyed;
+use super::entry::{by_dtype, kernel};
+use super::kernel::Kernel;
+use super::library_kernel::{LibraryKernel, Scope};
+use crate::context::Cpu;
+use crate::libs::blas::{Blas, Library, ProviderCrew};
+use crate::memory::memory;
+use crate::threads::crew::{Crewed, Work};
+use crate::threads::faer::Faer;
+
+/// The kernels of LAPACK libraries.
+pub(crate) const LIBRARY_KERNELS: &[LibraryKernel] = &[
+    LibraryKernel {
+        op: "solve",
+        suffix: "",
+        summary: "Cholesky, {} (posv)",
+        scope: Scope::Lapack,
+        prepare: by_dtype!(cholesky with library),
+    },
+    LibraryKernel {
+        op: "solve",
+        suffix: "-blocked",
+        summary: "Cholesky in blocks of 512, {} (potrf, trsm, syrk, trsv)",
+        scope: Scope::OpenBlas,
+        prepare: by_dtype!(blocked_cholesky with library),
+    },
+    LibraryKernel {
+        op: "solve",
+        suffix: "-lu",
+        summary: "LU, {} (gesv)",
+        scope: Scope::Comparison,
+        prepare: by_dtype!(lu with library),
+    },
+];
+
+/// The other kernels.
+pub(crate) const KERNELS: &[Kernel] =
+    &[kernel("solve", "faer", "Cholesky, faer, all threads", true, by_dtype!(faer))];
+
+/// The largest side at which fewer threads than all may be faster.
+const MOST_CHOICE: usize = 2048;
+
+/// `a x = b`; the libraries write factors over `a` and the solution over `b`.
+struct System<T> {
+    n: usize,
+    a: Destroyed<T>,
+    b: Destroyed<T>,
+}
+
+impl<T: Real> System<T> {
+    fn new(case: &Case, inputs: &[Operand]) -> Result<Self, CellError> {
+        let [a, b] = inputs else { return Err(CellError::call("solve", "needs two operands")) };
+        let (a, b) = (Destroyed::of(a.dense_slice::<T>()?), Destroyed::of(b.dense_slice::<T>()?));
+        Ok(System { n: case.side(), a, b })
+    }
+
+    fn restore(&mut self) {
+        self.a.restore();
+        self.b.restore();
+    }
+
+    fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        self.a.show(show);
+        self.b.show(show);
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        let (a, b) = (host(&mut self.a.given), host(&mut self.b.given));
+        Contents { in_place: true, ..Contents::new([a, b], [host(&mut self.b.left)]) }
+    }
+
+    fn answer(&self) -> Vec<Operand> {
+        vec![Operand::dense(self.n, 1, self.b.left.clone())]
+    }
+}
+
+struct LapackSolve<T> {
+    system: System<T>,
+    method: Method,
+}
+
+/// By which routines.
+enum Method {
+    /// posv.
+    Cholesky,
+    /// The steps of posv, the factorisation in blocks.
+    BlockedCholesky,
+    /// gesv, which writes pivots.
+    Lu(Vec<i64>),
+}
+
+fn cholesky<T: Blas>(
+    cpu: &Cpu,
+    case: &Case,
+    inputs: &[Operand],
+    library: &Library,
+) -> Result<Box<dyn Job>, CellError> {
+    lapack::<T>(cpu, case, inputs, library, Method::Cholesky)
+}
+
+fn blocked_cholesky<T: Blas>(
+    cpu: &Cpu,
+    case: &Case,
+    inputs: &[Operand],
+    library: &Library,
+) -> Result<Box<dyn Job>, CellError> {
+    lapack::<T>(cpu, case, inputs, library, Method::BlockedCholesky)
+}
+
+fn lu<T: Blas>(
+    cpu: &Cpu,
+    case: &Case,
+    inputs: &[Operand],
+    library: &Library,
+) -> Result<Box<dyn Job>, CellError> {
+    lapack::<T>(cpu, case, inputs, library, Method::Lu(vec![0; case.side()]))
+}
+
+fn lapack<T: Blas>(
+    cpu: &Cpu,
+    case: &Case,
+    inputs: &[Operand],
+    library: &Library,
+    method: Method,
+) -> Result<Box<dyn Job>, CellError> {
+    let crew = ProviderCrew::new(cpu, library, case.side(), MOST_CHOICE)?;
+    let work = LapackSolve { system: System::<T>::new(case, inputs)?, method };
+    Ok(Box::new(Crewed { work, crew }))
+}
+
+impl<T: Blas> Work for LapackSolve<T> {
+    type Crew = ProviderCrew;
+    const DESTROYS: bool = true;
+
+    fn restore(&mut self) {
+        self.system.restore();
+    }
+
+    fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        self.system.show(show);
+        if let Method::Lu(pivots) = &self.method {
+            show(memory(pivots));
+        }
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        self.system.contents()
+    }
+
+    fn execute(&mut self, crew: &ProviderCrew) -> Result<(), CellError> {
+        let (a, b) = (&mut self.system.a.left, &mut self.system.b.left);
+        match &mut self.method {
+            Method::Cholesky => crew.provider().posv(a, b),
+            Method::BlockedCholesky => crew.provider().posv_in_blocks(a, b),
+            Method::Lu(pivots) => crew.provider().gesv(a, pivots, b),
+        }
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(self.system.answer())
+    }
+}
+
+struct FaerSolve<T> {
+    system: System<T>,
+    workspace: MemBuffer,
+}
+
+fn faer<T: Real + faer::traits::RealField>(
+    cpu: &Cpu,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<dyn Job>, CellError> {
+    let n = case.side();
+    let crew = Faer::new(cpu, n, MOST_CHOICE);
+    let workspace = crew.workspace(|par| {
+        let factor = llt::factor::cholesky_in_place_scratch::<T>(n, par, Default::default());
+        factor.or(llt::solve::solve_in_place_scratch::<T>(n, 1, par))
+    });
+    Ok(Box::new(Crewed { work: FaerSolve { system: System::<T>::new(case, inputs)?, workspace }, crew }))
+}
+
+impl<T: Real + faer::traits::RealField> Work for FaerSolve<T> {
+    type Crew = Faer;
+    const DESTROYS: bool = true;
+
+    fn restore(&mut self) {
+        self.system.restore();
+    }
+
+    fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        self.system.show(show);
+        show(&self.workspace);
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        self.system.contents()
+    }
+
+    fn execute(&mut self, crew: &Faer) -> Result<(), CellError> {
+        let System { n, a, b } = &mut self.system;
+        let (n, a, b) = (*n, &mut a.left, &mut b.left);
+        let (par, stack) = (crew.par, MemStack::new(&mut self.workspace));
+        let matrix = MatMut::from_column_major_slice_mut(a, n, n);
+        llt::factor::cholesky_in_place(matrix, Default::default(), par, stack, Default::default())
+            .map_err(|e| CellError::call("faer Cholesky", e))?;
+        let factor = MatRef::from_column_major_slice(a, n, n);
+        llt::solve::solve_in_place(factor, MatMut::from_column_major_slice_mut(b, n, 1), par, stack);
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(self.system.answer())
+    }
+}

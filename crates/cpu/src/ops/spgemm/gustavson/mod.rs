@@ -1,0 +1,258 @@
+//! The sparse product by rows (Gustavson, "Two fast algorithms for sparse matrices", ACM TOMS 4, 1978).
+//!
+//! Each row of the product is gathered in a dense accumulator, and a bitmap says which of its columns are
+//! present, so that they come out sorted without sorting. Nothing is computed twice to be counted: a thread gathers a
+//! block of rows in memory of its own, which stays in its caches, and copies it behind the blocks before it as soon
+//! as all of those are counted. Knows no table of variants.
+
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use gpubench_backend::Job;
+use gpubench_backend::contents::{Contents, Memory, host};
+use gpubench_model::data::{Csr, Operand, Real};
+use gpubench_model::error::CellError;
+use rayon::prelude::*;
+
+use self::queue::{Bounds, Queue, Rest};
+use self::row::{Gathered, Rows, words};
+use crate::memory::{memory, show_csr};
+use crate::ops::row_blocks::{BLOCKS_PER_THREAD, balanced};
+use crate::threads::per_thread::PerThread;
+use crate::threads::{rouse, thread_choices};
+
+mod queue;
+mod row;
+
+/// Work for each thread at least, in products and words of the bitmap, which cost about as much: a few times what it
+/// takes to bring another thread in.
+const LEAST_WORK: i64 = 1 << 12;
+/// Work of a block at least: little enough that a thread that comes late finds its share, and many times what it
+/// takes to find a block its place.
+const LEAST_BLOCK: i64 = 1 << 11;
+/// Work of a block at most, but for rows that have more: what is gathered stays in a second-level cache.
+const MOST_WORK: i64 = 1 << 16;
+/// Entries of A beyond which several threads count the work.
+const SERIAL_COUNT: usize = 1 << 15;
+/// Rows of which a task counts the work at least.
+const LEAST_ROWS: usize = 256;
+
+/// The rows of A and of B.
+type Operands<'a, T> = (Rows<'a, T>, Rows<'a, T>);
+
+/// The job of `C = A B`.
+pub(super) struct Gustavson<T> {
+    a: Csr,
+    b: Csr,
+    /// Threads of the pool, and how many of them work.
+    pool: usize,
+    threads: usize,
+    /// Work of all rows of A before each.
+    work: Vec<i64>,
+    /// Entries of all rows of C before each.
+    indptr: Vec<i32>,
+    indices: Vec<i32>,
+    values: Vec<T>,
+    gathered: PerThread<Gathered<T>>,
+}
+
+impl<T: Real> Gustavson<T> {
+    /// Prepares the product; `threads` is the number of threads of the pool.
+    pub(super) fn new(a: &Csr, b: &Csr, threads: usize) -> Result<Self, CellError> {
+        let mut job = Gustavson {
+            a: a.clone(),
+            b: b.clone(),
+            pool: threads,
+            threads,
+            work: vec![0; a.rows + 1],
+            indptr: vec![0; a.rows + 1],
+            indices: Vec::new(),
+            values: Vec::new(),
+            gathered: PerThread::new(|| Gathered::new(0, 0, 0, 0)),
+        };
+        let mut work = std::mem::take(&mut job.work);
+        let bounds = job.blocks(job.operands()?, &mut work);
+        job.work = work;
+        job.threads = job.most_threads();
+        let largest = |size: &dyn Fn(&[usize]) -> usize| bounds.windows(2).map(size).max().unwrap_or(0);
+        let rows = largest(&|block| block[1] - block[0]);
+        let entries = largest(&|block| {
+            let products = usize::try_from(job.work[block[1]] - job.work[block[0]]).unwrap_or(usize::MAX);
+            products.min((block[1] - block[0]).saturating_mul(b.cols))
+        });
+        let scanned = (a.rows * words(b.cols)) as i64;
+        let products_a_word = (job.work[a.rows] - scanned) / scanned.max(1);
+        job.gathered = PerThread::new(|| Gathered::new(b.cols, rows, entries, products_a_word));
+        // Counted once here, so that the result's memory is there before the first execution.
+        let total = AtomicUsize::new(0);
+        let count = |(), gathered: &Gathered<T>| {
+            total.fetch_add(gathered.entries().0.len(), Ordering::Relaxed);
+        };
+        job.each_block(job.operands()?, || bounds, |_| (), count);
+        let total = total.into_inner();
+        if i32::try_from(total).is_err() {
+            return Err(too_many(total as i64));
+        }
+        job.indices = vec![0; total];
+        job.values = vec![T::default(); total];
+        Ok(job)
+    }
+
+    /// The rows of A and of B.
+    fn operands(&self) -> Result<Operands<'_, T>, CellError> {
+        Ok((Rows::of(&self.a)?, Rows::of(&self.b)?))
+    }
+
+    /// Whether several threads count the work.
+    fn counts_in_parallel(&self) -> bool {
+        self.threads > 1 && self.a.nnz() > SERIAL_COUNT
+    }
+
+    /// Counts the work of each row, and returns the bounds of blocks of rows of about equal work.
+    fn blocks(&self, (a, b): Operands<T>, work: &mut [i64]) -> Vec<usize> {
+        let scan = words(self.b.cols) as i64;
+        let count = |(row, work): (usize, &mut i64)| {
+            *work = scan + a.columns(row).iter().map(|&k| b.columns(k as usize).len() as i64).sum::<i64>();
+        };
+        let rows = &mut work[1..];
+        if self.counts_in_parallel() {
+            rows.par_iter_mut().with_min_len(LEAST_ROWS).enumerate().for_each(count);
+        } else {
+            rows.iter_mut().enumerate().for_each(count);
+        }
+        for row in 1..work.len() {
+            work[row] += work[row - 1];
+        }
+        let total = work[self.a.rows];
+        let even = ((self.pool * BLOCKS_PER_THREAD) as i64).min(total / LEAST_BLOCK);
+        balanced(work, even.max(total / MOST_WORK).max(1) as usize)
+    }
+
+    /// Gathers each block of those that `find` finds, on all threads that work, and hands it to `done` with what
+    /// `begin` gave for its number before. `find` must not enter rayon: it might have to wait for itself there.
+    fn each_block<B>(
+        &self,
+        (a, b): Operands<T>,
+        find: impl FnOnce() -> Vec<usize> + Send,
+        begin: impl Fn(usize) -> B + Sync,
+        done: impl Fn(B, &Gathered<T>) + Sync,
+    ) {
+        let (bounds, next) = (Bounds::default(), AtomicUsize::new(0));
+        let work = || {
+            self.gathered.with(|gathered| {
+                let bounds = bounds.wait();
+                loop {
+                    let block = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(&[first, end]) = bounds.get(block..).and_then(|rest| rest.first_chunk()) else {
+                        break;
+                    };
+                    let begun = begin(block);
+                    gathered.gather(a, b, first..end);
+                    done(begun, gathered);
+                }
+            });
+        };
+        if self.threads > 1 {
+            // The others are called first: until the bounds are found, they would have fallen asleep.
+            rayon::scope(|scope| {
+                (1..self.threads).for_each(|_| scope.spawn(|_| work()));
+                bounds.tell(find);
+                work();
+            });
+        } else {
+            bounds.tell(find);
+            work();
+        }
+    }
+
+    /// Threads that the work is enough for.
+    fn most_threads(&self) -> usize {
+        let enough = usize::try_from(self.work[self.a.rows] / LEAST_WORK).unwrap_or(usize::MAX);
+        self.pool.min(enough).max(1)
+    }
+}
+
+/// The error of a product whose offsets do not fit their type.
+pub(super) fn too_many(entries: i64) -> CellError {
+    CellError::Failed(format!(
+        "the product has {entries} entries, more than 32-bit offsets hold; choose a smaller --sizes or --density"
+    ))
+}
+
+impl<T: Real> Job for Gustavson<T> {
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        show_csr(&self.a, show);
+        show_csr(&self.b, show);
+        show(memory(&self.work));
+        show(memory(&self.indptr));
+        show(memory(&self.indices));
+        show(memory(&self.values));
+        self.gathered.each(|gathered| gathered.show(show));
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        // Offset 0 is always 0.
+        let answer = [host(&mut self.indptr[1..]), host(&mut self.indices), host(&mut self.values)];
+        let operands = [Memory::Host(self.a.values.bytes_mut()), Memory::Host(self.b.values.bytes_mut())];
+        Contents::new(operands, answer).with_fixed([
+            host(&mut self.a.indptr),
+            host(&mut self.a.indices),
+            host(&mut self.b.indptr),
+            host(&mut self.b.indices),
+        ])
+    }
+
+    fn rouse(&mut self) -> Result<(), CellError> {
+        if self.threads > 1 {
+            rouse::pool();
+        }
+        Ok(())
+    }
+
+    fn thread_choices(&self) -> Vec<usize> {
+        thread_choices::up_to(self.most_threads())
+    }
+
+    fn use_threads(&mut self, threads: usize) {
+        self.threads = threads;
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        let mut work = std::mem::take(&mut self.work);
+        let mut indptr = std::mem::take(&mut self.indptr);
+        let mut indices = std::mem::take(&mut self.indices);
+        let mut values = std::mem::take(&mut self.values);
+        let operands = self.operands()?;
+        let found = self.counts_in_parallel().then(|| self.blocks(operands, &mut work));
+        let find = || found.unwrap_or_else(|| self.blocks(operands, &mut work));
+        let queue =
+            Queue::new(Rest { base: 0, ends: &mut indptr[1..], indices: &mut indices, values: &mut values });
+        self.each_block(
+            operands,
+            find,
+            |block| queue.turn(block),
+            |turn, gathered| {
+                let (columns, sums) = gathered.entries();
+                // Where it never comes, a thread has panicked, which the caller is told.
+                let Some(place) = turn.place(gathered.ends().len(), columns.len()) else { return };
+                place.indices.copy_from_slice(columns);
+                place.values.copy_from_slice(sums);
+                for (end, within) in place.ends.iter_mut().zip(gathered.ends()) {
+                    *end = place.base as i32 + within;
+                }
+            },
+        );
+        (self.work, self.indptr, self.indices, self.values) = (work, indptr, indices, values);
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(vec![Operand::Csr(Csr {
+            rows: self.a.rows,
+            cols: self.b.cols,
+            indptr: self.indptr.clone(),
+            indices: self.indices.clone(),
+            values: T::into_values(self.values.clone()),
+        })])
+    }
+}

@@ -1,0 +1,181 @@
+//! Sparse matrix (CSR) times vector on the CPU.
+
+use std::mem::MaybeUninit;
+
+use gpubench_backend::Job;
+use gpubench_backend::contents::{Contents, Memory, host};
+use gpubench_model::case::Case;
+use gpubench_model::data::{Csr, Operand, Real};
+use gpubench_model::error::CellError;
+use rayon::prelude::*;
+use sprs::{CsMatI, prod};
+
+use super::entry::{by_dtype, kernel};
+use super::kernel::Kernel;
+use super::row_blocks::{BLOCKS_PER_THREAD, balanced, split};
+use super::spgemm::{Element, show_sprs, sprs_matrix};
+use crate::context::Cpu;
+use crate::memory::{memory, show_csr};
+use crate::threads::rouse;
+
+/// The variants.
+pub(super) const KERNELS: &[Kernel] = &[
+    kernel("spmv", "parallel", "blocks of rows of equal entries, all threads", true, by_dtype!(parallel)),
+    kernel("spmv", "sprs", "sprs mul_acc_mat_vec_csr, one thread", false, by_dtype!(with_sprs)),
+];
+
+/// Stored entries below which threads cost more than they save.
+const SERIAL: usize = 1 << 15;
+/// Independent partial sums of a row.
+const LANES: usize = 8;
+
+struct Parallel<T> {
+    a: Csr,
+    x: Vec<T>,
+    y: Vec<T>,
+    bounds: Vec<usize>,
+}
+
+fn parallel<T: Real>(cpu: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    let (a, x) = operands::<T>(inputs)?;
+    let blocks = if a.nnz() <= SERIAL { 1 } else { cpu.threads * BLOCKS_PER_THREAD };
+    let bounds = balanced(&a.indptr, blocks);
+    Ok(Box::new(Parallel { a: a.clone(), x: x.to_vec(), y: vec![T::default(); a.rows], bounds }))
+}
+
+impl<T: Real> Job for Parallel<T> {
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        show_csr(&self.a, show);
+        show(memory(&self.x));
+        show(memory(&self.y));
+    }
+
+    fn rouse(&mut self) -> Result<(), CellError> {
+        if self.bounds.len() > 2 {
+            rouse::pool();
+        }
+        Ok(())
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        let (values, x) = (Memory::Host(self.a.values.bytes_mut()), host(&mut self.x));
+        Contents::new([values, x], [host(&mut self.y)])
+            .with_fixed([host(&mut self.a.indptr), host(&mut self.a.indices)])
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        let values = T::slice(&self.a.values)?;
+        let product = |(y, &first): (&mut [T], &usize)| {
+            for (y, entries) in y.iter_mut().zip(self.a.indptr[first..].windows(2)) {
+                let entries = entries[0] as usize..entries[1] as usize;
+                *y = dot(&self.a.indices[entries.clone()], &values[entries], &self.x);
+            }
+        };
+        if self.bounds.len() == 2 {
+            product((&mut self.y, &0));
+        } else {
+            let blocks = split(&mut self.y, self.bounds.iter().copied());
+            blocks
+                .into_par_iter()
+                .zip(&self.bounds[..self.bounds.len() - 1])
+                .with_max_len(1)
+                .for_each(product);
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(vec![Operand::dense(self.y.len(), 1, self.y.clone())])
+    }
+}
+
+/// The product of one row with `x`.
+fn dot<T: Real>(columns: &[i32], values: &[T], x: &[T]) -> T {
+    let mut lanes = [T::default(); LANES];
+    let (columns, columns_left) = columns.as_chunks::<LANES>();
+    let (values, values_left) = values.as_chunks::<LANES>();
+    for (columns, values) in columns.iter().zip(values) {
+        for lane in 0..LANES {
+            lanes[lane] += values[lane] * x[columns[lane] as usize];
+        }
+    }
+    for ((lane, column), value) in lanes.iter_mut().zip(columns_left).zip(values_left) {
+        *lane += *value * x[*column as usize];
+    }
+    lanes.into_iter().fold(T::default(), |sum, lane| sum + lane)
+}
+
+struct Sprs<T> {
+    a: CsMatI<T, i32>,
+    x: Vec<T>,
+    y: Vec<T>,
+}
+
+fn with_sprs<T: Element>(_: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    let (a, x) = operands::<T>(inputs)?;
+    Ok(Box::new(Sprs { a: sprs_matrix(a)?, x: x.to_vec(), y: vec![T::default(); a.rows] }))
+}
+
+impl<T: Element> Job for Sprs<T> {
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        show_sprs(&self.a, show);
+        show(memory(&self.x));
+        show(memory(&self.y));
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new([host(self.a.data_mut()), host(&mut self.x)], [host(&mut self.y)])
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        self.y.fill(T::default());
+        prod::mul_acc_mat_vec_csr(self.a.view(), &self.x[..], &mut self.y[..]);
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(vec![Operand::dense(self.y.len(), 1, self.y.clone())])
+    }
+}
+
+/// The matrix and the vector.
+fn operands<T: Real>(inputs: &[Operand]) -> Result<(&Csr, &[T]), CellError> {
+    match inputs {
+        [a, x] => Ok((a.as_csr()?, x.dense_slice()?)),
+        _ => Err(CellError::Failed(format!("spmv takes 2 operands, got {}", inputs.len()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tests::{TEST_SIDES, answer_of};
+    use gpubench_model::data::generator::{Stream, sparse};
+
+    use super::*;
+
+    fn agrees<T: Real>(variant: &str, n: usize, density: f64) {
+        let (a, x) = (sparse::<T>(1, 0, n, n, density), Stream::new(1, 2).uniforms::<T>(n));
+        let inputs = [Operand::Csr(a.clone()), Operand::dense(n, 1, x.clone())];
+        let answer = answer_of("spmv", variant, n, T::DTYPE, &inputs);
+        let y = answer[0].dense_slice::<T>().unwrap();
+        assert_eq!(y.len(), n);
+        let values = T::slice(&a.values).unwrap();
+        for (row, y) in y.iter().enumerate() {
+            let entries = a.indptr[row] as usize..a.indptr[row + 1] as usize;
+            let exact: f64 = entries.map(|e| values[e].to_f64() * x[a.indices[e] as usize].to_f64()).sum();
+            let error = (y.to_f64() - exact).abs();
+            let bound = 4.0 * T::DTYPE.unit_roundoff() * (n as f64).sqrt() * exact;
+            assert!(error <= bound, "{variant} {n} row {row}: {error} > {bound}");
+        }
+    }
+
+    #[test]
+    fn every_variant_agrees_with_plain_sums_in_float64() {
+        for kernel in KERNELS {
+            for (n, density) in TEST_SIDES.into_iter().flat_map(|n| [(n, 0.05), (n, 1.0)]) {
+                agrees::<f32>(&kernel.variant.name, n, density);
+                agrees::<f64>(&kernel.variant.name, n, density);
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Bytes a second that all threads together read, copy and add, by the method of STREAM. Knows no instructions.
+//!
+//! J. D. McCalpin, "Memory bandwidth and machine balance in current high performance computers", IEEE TCCA Newsletter
+//! (1995): arrays of at least four times the last-level cache, each part first touched by the thread that works on
+//! it, the best of several repetitions. Bytes are counted as STREAM does: those that the program reads and writes,
+//! and not the lines that ordinary stores read before they overwrite them.
+
+use std::hint::black_box;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use gpubench_backend::Ceilings;
+
+use super::line::{Line, Writer};
+use super::lines;
+
+/// How many times the last-level cache an array has.
+const CACHES: u64 = 4;
+/// Bytes of the last level where the system does not tell.
+const UNKNOWN_CACHE: u64 = 64 << 20;
+/// Bytes of an array, at least and at most.
+const LEAST: u64 = 64 << 20;
+const MOST: u64 = 4 << 30;
+/// The share of free memory that the arrays may take together, as a divisor.
+const SHARE_OF_FREE: u64 = 8;
+/// Arrays.
+const ARRAYS: u64 = 3;
+/// Seconds of a repetition, at least: to wake the threads takes up to a tenth of a millisecond.
+const REPETITION_S: f64 = 0.015;
+/// Repetitions, at least.
+const REPETITIONS: u32 = 3;
+
+/// Bytes of each of the three arrays, for a last level of `cache` bytes and so much free memory; `None` when there
+/// is too little to exceed the caches by as much as it takes.
+pub(crate) fn bytes_each(cache: Option<u64>, free: Option<u64>) -> Option<u64> {
+    let beyond_caches = CACHES.saturating_mul(cache.unwrap_or(UNKNOWN_CACHE));
+    let most = free.map_or(MOST, |free| (free / SHARE_OF_FREE / ARRAYS).min(MOST));
+    let each = beyond_caches.max(LEAST).min(most);
+    (ARRAYS * each >= beyond_caches.max(LEAST)).then_some(each)
+}
+
+/// One thread's part of the arrays.
+struct Part {
+    a: Vec<Line>,
+    b: Vec<Line>,
+    c: Vec<Line>,
+}
+
+/// Three arrays, a part for each thread of the pool.
+pub(crate) struct Arrays {
+    parts: Vec<Mutex<Part>>,
+    /// Bytes of one array.
+    bytes: f64,
+}
+
+impl Arrays {
+    /// Allocates arrays of so many bytes each; every thread makes and touches its own part.
+    pub(crate) fn touch(bytes: u64) -> Arrays {
+        let lines = usize::try_from(bytes).unwrap_or(usize::MAX) / size_of::<Line>();
+        let lines = lines.div_ceil(rayon::current_num_threads());
+        let array = |value| vec![Line([value; 8]); lines];
+        let part = || Part { a: array(1.0), b: array(2.0), c: array(0.5) };
+        let parts = rayon::broadcast(|_| Mutex::new(part()));
+        let bytes = (parts.len() * lines * size_of::<Line>()) as f64;
+        Arrays { parts, bytes }
+    }
+
+    /// Bytes a second of reading, copying and the triad, each measured for so many seconds.
+    pub(crate) fn rates(&self, seconds: f64) -> Ceilings {
+        let read = |part: &mut Part| {
+            for array in [&part.a, &part.b, &part.c] {
+                black_box(lines::sum(black_box(array)));
+            }
+        };
+        let by = |ways: Vec<Writer>| {
+            let share = seconds / ways.len() as f64;
+            let times = ways.into_iter().map(|way| {
+                self.least_s(share, |Part { a, b, c }| way(black_box(a), black_box(b), black_box(c)))
+            });
+            times.fold(f64::INFINITY, f64::min)
+        };
+        Ceilings {
+            read: Some(3.0 * self.bytes / self.least_s(seconds, read)),
+            copy: Some(2.0 * self.bytes / by(lines::copies())),
+            triad: Some(3.0 * self.bytes / by(lines::triads())),
+            ..Ceilings::default()
+        }
+    }
+
+    /// The least seconds that one pass of `work` over all parts takes, of repetitions that last so many together.
+    fn least_s(&self, seconds: f64, work: impl Fn(&mut Part) + Sync) -> f64 {
+        let begun = Instant::now();
+        let passes = (REPETITION_S / self.pass_s(1, &work)).ceil().clamp(1.0, 1000.0) as u32;
+        let (mut least, mut repetitions) = (f64::INFINITY, 0);
+        while repetitions < REPETITIONS || begun.elapsed().as_secs_f64() < seconds {
+            least = self.pass_s(passes, &work).min(least);
+            repetitions += 1;
+        }
+        least
+    }
+
+    /// Seconds of one of `passes` that every thread makes over its part, one after the other.
+    fn pass_s(&self, passes: u32, work: &(impl Fn(&mut Part) + Sync)) -> f64 {
+        let begun = Instant::now();
+        rayon::broadcast(|context| {
+            let mut part = self.parts[context.index()].lock().unwrap_or_else(PoisonError::into_inner);
+            (0..passes).for_each(|_| work(&mut part));
+        });
+        begun.elapsed().as_secs_f64() / f64::from(passes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_exceed_the_caches_or_there_are_none() {
+        assert_eq!(bytes_each(Some(32 << 20), Some(64 << 30)), Some(128 << 20));
+        assert_eq!(bytes_each(Some(1 << 20), None), Some(LEAST));
+        assert_eq!(bytes_each(None, Some(64 << 30)), Some(256 << 20));
+        // Two sockets of 1152 MiB, as AMD's EPYC 9684X has them.
+        assert_eq!(bytes_each(Some(2304 << 20), Some(768 << 30)), Some(MOST));
+        // Of 4 GiB an eighth is 512 MiB, which three arrays share.
+        assert_eq!(bytes_each(Some(64 << 20), Some(4 << 30)), Some((512 << 20) / 3));
+        assert_eq!(bytes_each(Some(256 << 20), Some(4 << 30)), None);
+        assert_eq!(bytes_each(Some(1 << 20), Some(1 << 20)), None);
+    }
+
+    #[test]
+    fn every_thread_has_its_part_and_every_figure_is_a_rate() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        pool.install(|| {
+            let arrays = Arrays::touch(1 << 16);
+            assert_eq!((arrays.parts.len(), arrays.bytes), (2, f64::from(1 << 16)));
+            let rates = arrays.rates(0.0);
+            for rate in [rates.read, rates.copy, rates.triad] {
+                // No memory and no cache is that fast.
+                assert!(rate.is_some_and(|rate| rate > 1e3 && rate < 1e15), "{rates:?}");
+            }
+        });
+    }
+}

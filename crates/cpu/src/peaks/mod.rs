@@ -1,0 +1,78 @@
+//! The most that the CPUs do: memory that all threads read and write, and large matrix products. `docs/limits.md`
+//! explains the figures.
+
+mod line;
+mod lines;
+mod memory;
+mod products;
+mod streaming;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use gpubench_backend::Ceilings;
+use gpubench_host::memory::free_host_bytes;
+use gpubench_host::processors;
+use gpubench_host::user_cache::file_identity;
+use gpubench_model::case::DType;
+use serde_json::{Value, json};
+
+use crate::context::Cpu;
+use crate::libs::blas::Library;
+use crate::ops::listed::Listed;
+use crate::simd;
+use crate::timing::quiet;
+use memory::Arrays;
+
+/// Seconds for each figure of memory.
+const MEMORY_S: f64 = 0.3;
+/// Seconds for the products of one library in one element type, beside those of the last execution.
+const PRODUCTS_S: f64 = 0.25;
+
+/// Measures what this worker can, in one to three seconds: the products of its `library` or, in the worker that has
+/// none, memory and all other products. What cannot be measured is left out.
+pub(crate) fn measure(cpu: &Cpu, kernels: &[Listed], library: Option<&str>) -> Ceilings {
+    let of_memory = if library.is_none() { memory_rates() } else { Ceilings::default() };
+    let matmul = DType::ALL
+        .iter()
+        .filter_map(|dtype| Some((dtype.name().to_owned(), product(cpu, kernels, library, *dtype)?)));
+    Ceilings { matmul: matmul.collect(), ..of_memory }
+}
+
+fn memory_rates() -> Ceilings {
+    let free = free_host_bytes().and_then(|bytes| u64::try_from(bytes).ok());
+    let bytes = memory::bytes_each(processors::last_level_cache_bytes(), free);
+    bytes.map(Arrays::touch).map(|arrays| arrays.rates(MEMORY_S)).unwrap_or_default()
+}
+
+/// The highest rate of a product by any variant of this worker's `library` that runs by default.
+fn product(cpu: &Cpu, kernels: &[Listed], library: Option<&str>, dtype: DType) -> Option<f64> {
+    let is_own = |listed: &&Listed| {
+        let variant = &listed.variant;
+        variant.op == "matmul" && variant.default && variant.library.as_deref() == library
+    };
+    let rates = kernels.iter().filter(is_own).filter_map(|kernel| {
+        let rate = products::rate(cpu, kernel, dtype, PRODUCTS_S).ok();
+        // Threads that spin for more work would slow the next product.
+        quiet::wait();
+        rate
+    });
+    rates.max_by(f64::total_cmp)
+}
+
+/// What the figures depend on besides the host: the threads, the instructions, and the files of the libraries. Those
+/// that the loader would find by name are told by the loader's own list.
+pub(crate) fn depend_on(cpu: &Cpu, libraries: &[Arc<Library>], interleaved: &[usize]) -> Value {
+    let preferred = libraries.iter().filter(|library| library.is_preferred());
+    let files = preferred.flat_map(|library| library.files()).filter(|path| path.is_absolute());
+    let files: Vec<[String; 2]> =
+        files.map(|path| [path.display().to_string(), file_identity(path)]).collect();
+    json!({
+        "threads": cpu.threads,
+        "rayon_threads": rayon::current_num_threads(),
+        "simd": simd::widest(),
+        "memory_interleaved_over_nodes": interleaved,
+        "libraries": files,
+        "loader": file_identity(Path::new("/etc/ld.so.cache")),
+    })
+}

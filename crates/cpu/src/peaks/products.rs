@@ -1,0 +1,96 @@
+//! FLOP a second of a large matrix product by one variant. Knows no library.
+
+use std::time::Instant;
+
+use gpubench_backend::Job;
+use gpubench_host::memory::free_host_bytes;
+use gpubench_model::case::{Case, DType};
+use gpubench_model::data::generator::Stream;
+use gpubench_model::data::{Operand, Real};
+use gpubench_model::error::CellError;
+use gpubench_ops as op;
+
+use crate::context::Cpu;
+use crate::ops::listed::Listed;
+
+/// Sides that are tried, each twice the last: where a product takes long, small ones tell as much as large ones.
+const SIDES: [u64; 7] = [96, 192, 384, 768, 1536, 3072, 6144];
+/// The next side is tried while it is expected to take less than this, in seconds.
+const CLIMB_S: f64 = 0.4;
+/// How much longer a product of twice the side takes.
+const STEP: f64 = 8.0;
+/// Executions of each side, at least.
+const EXECUTIONS: u32 = 2;
+/// Matrices of the largest side that are held at a time: two operands, the job's own copies of them, and the answer.
+const MATRICES: u128 = 5;
+/// The share of free memory that they may take, as a divisor.
+const SHARE_OF_FREE: u128 = 4;
+/// Different numbers in an operand: a prime, so that no two rows are alike.
+const PATTERN: usize = 65_521;
+
+/// The highest rate that the variant reaches within about so many seconds.
+pub(crate) fn rate(cpu: &Cpu, kernel: &Listed, dtype: DType, seconds: f64) -> Result<f64, CellError> {
+    let begun = Instant::now();
+    let mut best: f64 = 0.0;
+    for (index, n) in SIDES.into_iter().enumerate() {
+        let case = Case { op: "matmul".into(), n, dtype, density: None, seed: 0 };
+        let bytes = MATRICES * u128::from(n) * u128::from(n) * u128::from(dtype.bytes());
+        if free_host_bytes().is_some_and(|free| bytes > free / SHARE_OF_FREE) {
+            break;
+        }
+        let mut job = kernel.prepare(cpu, &case, &operands(&case))?;
+        let mut least_s = least_s(&mut *job, EXECUTIONS)?;
+        let is_last = STEP * least_s > CLIMB_S || index + 1 == SIDES.len();
+        while is_last && begun.elapsed().as_secs_f64() < seconds {
+            least_s = self::least_s(&mut *job, 1)?.min(least_s);
+        }
+        let flop = op::find("matmul").map_or(0.0, |op| op.work(&case).flop);
+        best = best.max(flop / least_s);
+        if is_last {
+            break;
+        }
+    }
+    Ok(best)
+}
+
+/// The least seconds of so many executions.
+fn least_s(job: &mut dyn Job, executions: u32) -> Result<f64, CellError> {
+    let mut least = f64::INFINITY;
+    for _ in 0..executions {
+        let begun = Instant::now();
+        job.execute()?;
+        least = least.min(begun.elapsed().as_secs_f64());
+    }
+    Ok(least)
+}
+
+/// Two operands of uniform numbers that repeat after a while: to make them all anew would take longer than the
+/// products.
+fn operands(case: &Case) -> Vec<Operand> {
+    fn of<T: Real>(side: usize, operand: u64) -> Operand {
+        let pattern = Stream::new(0, operand).uniforms::<T>(PATTERN);
+        Operand::dense(side, side, pattern.iter().copied().cycle().take(side * side).collect())
+    }
+    let operand = |number| match case.dtype {
+        DType::F32 => of::<f32>(case.side(), number),
+        DType::F64 => of::<f64>(case.side(), number),
+    };
+    vec![operand(0), operand(1)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops;
+
+    #[test]
+    fn a_variant_has_a_rate_in_both_element_types() {
+        let (cpu, kernels) = (Cpu { threads: 1 }, ops::list(&[]));
+        let faer = kernels.iter().find(|listed| listed.title() == "matmul/faer").unwrap();
+        for dtype in DType::ALL {
+            let rate = rate(&cpu, faer, *dtype, 0.0).unwrap();
+            // A processor without optimisation and one with every core that will ever be built.
+            assert!(rate > 1e5 && rate < 1e17, "{dtype}: {rate:e}");
+        }
+    }
+}

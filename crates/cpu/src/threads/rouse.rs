@@ -1,0 +1,87 @@
+//! Wakes rayon's threads, so that a timed execution finds them looking for work, as a program at work would;
+//! knows no job.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::yield_now;
+use std::time::{Duration, Instant};
+
+/// Longest wait for threads that the system does not let run.
+const PATIENCE: Duration = Duration::from_millis(2);
+
+/// Threads that have come, and whether they may go.
+#[derive(Default)]
+struct Muster {
+    present: AtomicUsize,
+    dismissed: AtomicBool,
+}
+
+impl Muster {
+    /// Comes, and stays awake until dismissed.
+    fn attend(&self) {
+        self.present.fetch_add(1, Ordering::AcqRel);
+        wait_until(|| self.dismissed.load(Ordering::Acquire));
+    }
+}
+
+/// Wakes every thread of the pool and returns as soon as all are awake: whether they are, in time.
+///
+/// `rayon::broadcast` could put the calling thread to sleep, and while it woke the pool's would fall asleep again:
+/// they look for work some thirty times, yielding in between. Here all wait for each other, yielding too, lest one
+/// keeps another from its processor.
+pub(crate) fn pool() -> bool {
+    // A calling thread that is of the pool is awake.
+    let others = rayon::current_num_threads() - usize::from(rayon::current_thread_index().is_some());
+    let muster = Arc::new(Muster::default());
+    let theirs = Arc::clone(&muster);
+    rayon::spawn_broadcast(move |_| theirs.attend());
+    let awake = wait_until(|| muster.present.load(Ordering::Acquire) == others);
+    muster.dismissed.store(true, Ordering::Release);
+    // Its own summons must not wait in its queue until it is timed.
+    rayon::yield_local();
+    awake
+}
+
+/// Whether it was reached before patience ended.
+fn wait_until(reached: impl Fn() -> bool) -> bool {
+    let start = Instant::now();
+    while !reached() {
+        if start.elapsed() >= PATIENCE {
+            return false;
+        }
+        yield_now();
+    }
+    true
+}
+
+/// Wakes the threads that faer runs on, if there are several.
+pub(crate) fn faer(par: faer::Par) {
+    if par != faer::Par::Seq {
+        pool();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_thread_comes_and_goes_whether_the_caller_is_of_the_pool_or_not() {
+        let rouse_often = || {
+            let awake = (0..20).filter(|_| pool()).count();
+            // All are free again: a broadcast reaches each of them.
+            assert_eq!(rayon::broadcast(|context| context.index()).len(), rayon::current_num_threads());
+            awake
+        };
+        let of_three = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        // Where the system is busy, some may be waited for in vain.
+        assert!(rouse_often() > 0 && of_three.install(rouse_often) > 0);
+    }
+
+    #[test]
+    fn a_wait_in_vain_ends() {
+        let start = Instant::now();
+        assert!(wait_until(|| true) && !wait_until(|| false));
+        assert!(start.elapsed() >= PATIENCE && start.elapsed() < 500 * PATIENCE);
+    }
+}

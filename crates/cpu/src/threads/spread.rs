@@ -1,0 +1,137 @@
+//! How the elements of a result are shared out among threads, and by what stores they leave; knows no arithmetic.
+
+use std::ops::Range;
+use std::time::Instant;
+
+use gpubench_host::processors;
+use rayon::prelude::*;
+
+use super::{rouse, thread_choices};
+use crate::simd::stream;
+
+/// Elements below which threads cost more than they save.
+pub(crate) const SERIAL: usize = 1 << 15;
+/// Elements of one task where all threads work.
+pub(crate) const TASK: usize = 1 << 14;
+/// Executions by each kind of store from which the faster is told.
+const TRIALS: usize = 3;
+/// The share of the ordinary stores' time that others may take to be preferred.
+const CLEARLY: f64 = 0.97;
+/// Elements that the parts of fewer threads are multiples of: a whole number of pages.
+const GRAIN: usize = 1 << 10;
+
+/// The sharing out of one result.
+pub(crate) struct Spread {
+    elements: usize,
+    /// Threads of the pool, and how many of them work.
+    pool: usize,
+    threads: usize,
+    /// Whether the result is too large to stay in any cache.
+    past_caches: bool,
+}
+
+impl Spread {
+    /// Of `elements` elements of type `T`, to at most `threads` threads, which are those of the pool.
+    pub(crate) fn of<T>(elements: usize, threads: usize) -> Self {
+        let bytes = (elements * size_of::<T>()) as u64;
+        let past_caches =
+            stream::IS_PAST_CACHES && processors::last_level_cache_bytes().is_some_and(|cache| bytes > cache);
+        let threads = if elements <= SERIAL { 1 } else { threads };
+        Spread { elements, pool: threads, threads, past_caches }
+    }
+
+    /// Keeps to ordinary stores unless others are clearly faster: which they are depends on the processor, and on how
+    /// much of the time is arithmetic. Tries only for results that no cache holds, with `execute`, by the best of a few.
+    pub(crate) fn try_stores(&mut self, mut execute: impl FnMut(&Spread)) {
+        if !self.past_caches {
+            return;
+        }
+        let mut best = [f64::INFINITY; 2];
+        for _ in 0..TRIALS {
+            for past_caches in [false, true] {
+                self.past_caches = past_caches;
+                let start = Instant::now();
+                execute(self);
+                let best = &mut best[usize::from(past_caches)];
+                *best = best.min(start.elapsed().as_secs_f64());
+            }
+        }
+        self.past_caches = best[1] < CLEARLY * best[0];
+    }
+
+    /// Numbers of threads worth trying.
+    pub(crate) fn choices(&self) -> Vec<usize> {
+        thread_choices::up_to(self.pool.min(self.elements / TASK))
+    }
+
+    /// Works with so many threads from now on.
+    pub(crate) fn use_threads(&mut self, threads: usize) {
+        self.threads = threads.clamp(1, self.pool);
+    }
+
+    /// Wakes the threads that will work.
+    pub(crate) fn rouse(&self) {
+        if self.threads > 1 {
+            rouse::pool();
+        }
+    }
+
+    /// Has `y` computed: `compute` gets a range of elements, the place of their results, and whether these should
+    /// leave the caches aside.
+    pub(crate) fn run<T: Send>(&self, y: &mut [T], compute: impl Fn(Range<usize>, &mut [T], bool) + Sync) {
+        if self.threads == 1 {
+            return compute(0..y.len(), y, self.past_caches);
+        }
+        let even = y.len().div_ceil(self.threads).next_multiple_of(GRAIN);
+        let part = if self.threads < self.pool { even } else { TASK };
+        y.par_chunks_mut(part).enumerate().for_each(|(at, y)| {
+            let first = at * part;
+            compute(first..first + y.len(), y, self.past_caches);
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_number_of_threads_computes_every_element_once() {
+        for elements in [0, 1, SERIAL, SERIAL + 1, 3 * TASK + 7, 100_003] {
+            let mut spread = Spread::of::<f32>(elements, 3);
+            for threads in 1..=4 {
+                spread.use_threads(threads);
+                let mut y = vec![0; elements];
+                spread.run(&mut y, |part, y, _| {
+                    for (at, y) in part.zip(y) {
+                        *y += at + 1;
+                    }
+                });
+                assert!(y.iter().enumerate().all(|(at, &y)| y == at + 1), "{elements} {threads}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_stores_that_are_faster_are_kept_and_small_results_try_none() {
+        for slow in [false, true] {
+            let mut spread = Spread { past_caches: true, ..Spread::of::<f32>(10, 1) };
+            spread.try_stores(|spread| {
+                if spread.past_caches == slow {
+                    std::thread::sleep(std::time::Duration::from_millis(20));
+                }
+            });
+            assert_eq!(spread.past_caches, !slow);
+        }
+        Spread::of::<f32>(10, 1).try_stores(|_| unreachable!("a small result"));
+    }
+
+    #[test]
+    fn small_results_leave_no_choice_and_no_result_within_the_caches_goes_past_them() {
+        assert_eq!(Spread::of::<f32>(100 * 100, 16).choices(), [1]);
+        assert_eq!(Spread::of::<f32>(500 * 500, 16).choices(), [1, 2, 4, 8, 15]);
+        assert!(!Spread::of::<f64>(100 * 100, 1).past_caches);
+        let past = Spread { past_caches: true, ..Spread::of::<f32>(10, 1) };
+        past.run(&mut [0.0f32; 10], |_, _, past_caches| assert!(past_caches));
+    }
+}

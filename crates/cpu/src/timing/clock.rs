@@ -1,0 +1,171 @@
+//! One timed execution on the CPU: the host's clock around it, how often the system took a processor away, and how
+//! often it had to find memory.
+
+use std::time::Instant;
+
+use gpubench_backend::{Floors, Job, PageFaults, Sample};
+use gpubench_model::error::CellError;
+
+/// Executions shorter than this are timed several at once when the caches are hot.
+const SHORT_S: f64 = 20e-6;
+/// Seconds that such a batch takes, about, and executions it has at most.
+const BATCH_S: f64 = 100e-6;
+const MOST_IN_BATCH: f64 = 64.0;
+/// Readings from which the clock's floor is taken.
+const READINGS: usize = 1001;
+
+/// Executes `job`, which has been reset, once between two readings of the clock.
+pub(crate) fn once(job: &mut dyn Job) -> Result<Sample, CellError> {
+    timed(job, 1)
+}
+
+/// Resets and executes with hot caches: right after other executions, and the mean of several where one is short.
+pub(crate) fn back_to_back(job: &mut dyn Job) -> Result<Sample, CellError> {
+    job.reset()?;
+    let single = once(job)?;
+    if single.host_s >= SHORT_S || job.resets() {
+        return Ok(single);
+    }
+    let count = (BATCH_S / single.host_s.max(1e-9)).ceil().clamp(2.0, MOST_IN_BATCH);
+    timed(job, count as u32)
+}
+
+fn timed(job: &mut dyn Job, count: u32) -> Result<Sample, CellError> {
+    let before = Usage::now();
+    let start = Instant::now();
+    for _ in 0..count {
+        job.execute()?;
+    }
+    let host_s = start.elapsed().as_secs_f64() / f64::from(count);
+    let sample = Sample::of_host(host_s);
+    let Some((before, after)) = before.zip(Usage::now()) else { return Ok(sample) };
+    let each =
+        |faults: fn(&Usage) -> u64| faults(&after).saturating_sub(faults(&before)) as f64 / f64::from(count);
+    let page_faults = PageFaults { minor: each(|usage| usage.minor), major: each(|usage| usage.major) };
+    let switches = after.switches.saturating_sub(before.switches);
+    Ok(Sample { switches: Some(switches), page_faults: Some(page_faults), ..sample })
+}
+
+/// What two readings of the clock with nothing between them are apart: the median of many.
+pub(crate) fn floors() -> Floors {
+    let mut apart: Vec<f64> = (0..READINGS)
+        .map(|_| {
+            let start = Instant::now();
+            start.elapsed().as_secs_f64()
+        })
+        .collect();
+    apart.sort_by(f64::total_cmp);
+    Floors { clock_s: apart[READINGS / 2], ..Floors::default() }
+}
+
+/// What the system has counted for all threads of the process since its start.
+struct Usage {
+    /// Times that it took a processor away.
+    switches: u64,
+    /// Page faults without reading from a disk.
+    minor: u64,
+    /// Page faults with reading from a disk.
+    major: u64,
+}
+
+impl Usage {
+    fn now() -> Option<Usage> {
+        // SAFETY: an all-zero `rusage` is a valid place for the system to write to.
+        let (status, usage) = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            (libc::getrusage(libc::RUSAGE_SELF, &raw mut usage), usage)
+        };
+        let count = |figure: libc::c_long| u64::try_from(figure).unwrap_or(0);
+        (status == 0).then(|| Usage {
+            switches: count(usage.ru_nivcsw),
+            minor: count(usage.ru_minflt),
+            major: count(usage.ru_majflt),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_model::data::Operand;
+    use std::time::Duration;
+
+    /// Sleeps, and counts its executions.
+    struct Sleeper {
+        nap: Duration,
+        executions: u32,
+        resets: bool,
+    }
+
+    impl Job for Sleeper {
+        fn resets(&self) -> bool {
+            self.resets
+        }
+
+        fn execute(&mut self) -> Result<(), CellError> {
+            self.executions += 1;
+            if !self.nap.is_zero() {
+                std::thread::sleep(self.nap);
+            }
+            Ok(())
+        }
+
+        fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+            Ok(vec![])
+        }
+    }
+
+    #[test]
+    fn short_executions_are_batched_and_long_or_reset_ones_are_not() {
+        let executions = |nap, resets| {
+            let mut job = Sleeper { nap, executions: 0, resets };
+            let sample = back_to_back(&mut job).unwrap();
+            assert!(sample.host_s >= nap.as_secs_f64() && sample.switches.is_some());
+            job.executions
+        };
+        assert!(executions(Duration::ZERO, false) > 2);
+        assert_eq!(executions(Duration::ZERO, true), 1);
+        assert_eq!(executions(Duration::from_millis(1), false), 1);
+    }
+
+    /// Maps fresh memory in each execution and touches every page of it.
+    struct Faulter;
+
+    const PAGES: usize = 64;
+
+    impl Job for Faulter {
+        fn execute(&mut self) -> Result<(), CellError> {
+            let length = PAGES * 4096;
+            // SAFETY: a new private mapping of that length is asked for, written within its bounds, and given back.
+            unsafe {
+                let (access, kind) =
+                    (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+                let memory = libc::mmap(std::ptr::null_mut(), length, access, kind, -1, 0);
+                assert_ne!(memory, libc::MAP_FAILED);
+                for page in 0..PAGES {
+                    memory.cast::<u8>().add(page * 4096).write_volatile(1);
+                }
+                libc::munmap(memory, length);
+            }
+            Ok(())
+        }
+
+        fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+            Ok(vec![])
+        }
+    }
+
+    #[test]
+    fn memory_that_is_touched_for_the_first_time_is_counted_for_each_execution() {
+        // Other tests of the process fault too: at least its own are there.
+        for count in [1, 4] {
+            let faults = timed(&mut Faulter, count).unwrap().page_faults.unwrap();
+            assert!(faults.minor >= PAGES as f64, "{faults:?}");
+        }
+    }
+
+    #[test]
+    fn the_clock_has_a_floor_far_below_a_microsecond() {
+        assert!(floors().clock_s < 5e-6);
+    }
+}

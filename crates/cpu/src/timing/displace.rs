@@ -1,0 +1,89 @@
+//! Cold caches where flushing cannot serve: other data is read through every cache of the processors, so that nothing
+//! of a job is left in them.
+
+use std::hint::black_box;
+
+use gpubench_host::processors;
+
+use super::pin;
+
+/// How many times its size is read through a cache: twice, as replacement is only roughly least recently used.
+const TIMES: usize = 2;
+/// Bytes of the last level where the system does not tell.
+const UNKNOWN_LAST_LEVEL: usize = 32 << 20;
+/// Bytes that each processor reads at least: twice the largest private cache in use.
+const LEAST_EACH: usize = 8 << 20;
+
+/// Data to read, shared out among the processors.
+///
+/// It is only read: lines that were written would be written back during the timed work. Source of the method: the
+/// flush of gearshifft and of Triton's CPU driver, which take one thread; caches private to a core need one on each.
+pub(crate) struct Displacer {
+    data: Vec<u64>,
+    processors: Vec<usize>,
+}
+
+impl Displacer {
+    /// Allocates the data and touches all of it.
+    pub(crate) fn new() -> Self {
+        let processors = match processors::allowed() {
+            none if none.is_empty() => vec![0],
+            some => some,
+        };
+        let bytes = processors::last_level_cache_bytes().and_then(|bytes| usize::try_from(bytes).ok());
+        let bytes = (TIMES * bytes.unwrap_or(UNKNOWN_LAST_LEVEL)).max(LEAST_EACH * processors.len());
+        Displacer { data: (0..bytes as u64 / 8).collect(), processors }
+    }
+
+    /// Reads all of it, each processor its part. The threads have ended when this returns: none of them spins while
+    /// something is timed.
+    pub(crate) fn displace(&self) {
+        let part = self.data.len().div_ceil(self.processors.len());
+        std::thread::scope(|scope| {
+            for (&processor, part) in self.processors.iter().zip(self.data.chunks(part)) {
+                scope.spawn(move || {
+                    // Where the system refuses, the thread runs where it is put, most likely on a processor of its own.
+                    let _ = pin::bind(0, processor);
+                    black_box(part.iter().fold(0u64, |sum, word| sum.wrapping_add(*word)));
+                });
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+
+    #[test]
+    fn data_that_was_displaced_takes_longer_to_read() {
+        // Two megabytes: more than hides in a first-level cache, less than any last level.
+        let displacer = Displacer::new();
+        let data: Vec<u64> = (0..1 << 18).collect();
+        let read = || {
+            let start = Instant::now();
+            black_box(data.iter().fold(0u64, |sum, word| sum.wrapping_add(*word)));
+            start.elapsed()
+        };
+        let least = |before: &dyn Fn()| {
+            let times = (0..15).map(|_| {
+                before();
+                read()
+            });
+            times.min().unwrap()
+        };
+        let hot = least(&|| {
+            read();
+        });
+        let cold = least(&|| displacer.displace());
+        assert!(cold > hot, "cold {cold:?}, hot {hot:?}");
+    }
+
+    #[test]
+    fn the_calling_thread_stays_free_to_run_anywhere() {
+        let before = processors::allowed();
+        Displacer::new().displace();
+        assert_eq!(processors::allowed(), before);
+    }
+}

@@ -1,0 +1,59 @@
+//! How alike the processors are that the pool's threads run on: the same arithmetic on all of them at once. Hardware
+//! threads that share a core, with each other or with work that the system does not show, take half as long again.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use gpubench_backend::Arithmetic;
+use gpubench_model::measure::stats::quantile;
+
+/// Independent chains of multiplications and additions, and links of each: about half a millisecond. As vectors of two
+/// they fill sixteen registers, and keep a core's units so busy that whoever shares the core is felt.
+const CHAINS: usize = 24;
+const LINKS: usize = 240_000;
+/// Times that each thread does them; the median stands for the thread.
+const REPEATS: usize = 15;
+
+/// Has every thread of the pool do the same arithmetic at once.
+pub(crate) fn measure() -> Arithmetic {
+    let threads = rayon::broadcast(|_| {
+        let mut seconds: [f64; REPEATS] = std::array::from_fn(|_| timed());
+        seconds.sort_by(f64::total_cmp);
+        quantile(&seconds, 0.5)
+    });
+    Arithmetic {
+        fastest_s: threads.iter().copied().fold(f64::INFINITY, f64::min),
+        slowest_s: threads.iter().copied().fold(0.0, f64::max),
+    }
+}
+
+/// Seconds of the arithmetic.
+fn timed() -> f64 {
+    let mut sums: [f64; CHAINS] = black_box(std::array::from_fn(|chain| chain as f64));
+    let (factor, term) = black_box((0.999_999, 0.5));
+    let start = Instant::now();
+    for _ in 0..LINKS {
+        for sum in &mut sums {
+            *sum = *sum * factor + term;
+        }
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    black_box(sums);
+    seconds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_thread_takes_a_time_and_the_slowest_the_longest() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let found = pool.install(measure);
+        // Each link waits for the one before: six cycles or so.
+        assert!(found.fastest_s > 0.5e-9 * LINKS as f64, "{found:?}");
+        assert!(found.fastest_s <= found.slowest_s && found.slowest_s < 1.0, "{found:?}");
+        let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(measure);
+        assert!(one.fastest_s == one.slowest_s && one.unevenness() == 1.0);
+    }
+}

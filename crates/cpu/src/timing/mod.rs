@@ -1,0 +1,9 @@
+//! The samples: the clocks around an execution, and the state of caches, processors and memory that it finds.
+
+pub(crate) mod clock;
+pub(crate) mod displace;
+pub(crate) mod evenness;
+pub(crate) mod flush;
+pub(crate) mod nodes;
+pub(crate) mod pin;
+pub(crate) mod quiet;

@@ -1,0 +1,64 @@
+//! Where the system takes memory from on machines of several NUMA nodes; knows no job.
+
+use std::io;
+
+/// Nodes that a mask holds, as many as any Linux supports.
+#[cfg(target_os = "linux")]
+const MOST_NODES: usize = 1024;
+
+/// Has memory that the calling thread, and those it starts from now on, touch first come from `nodes` in turn, page by
+/// page, so that threads on all of them find it equally near.
+///
+/// # Errors
+/// The system refuses, has no such thing, or knows no such node.
+#[cfg(target_os = "linux")]
+pub(crate) fn interleave(nodes: &[usize]) -> io::Result<()> {
+    const BITS: usize = libc::c_ulong::BITS as usize;
+    let mut mask = [0 as libc::c_ulong; MOST_NODES / BITS];
+    for node in nodes {
+        let word = mask.get_mut(node / BITS).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+        *word |= 1 << (node % BITS);
+    }
+    // SAFETY: the call only reads the mask. Of the number of bits it takes one off.
+    let status = unsafe {
+        libc::syscall(libc::SYS_set_mempolicy, libc::MPOL_INTERLEAVE, mask.as_ptr(), MOST_NODES + 1)
+    };
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn interleave(_: &[usize]) -> io::Result<()> {
+    Err(io::Error::from(io::ErrorKind::Unsupported))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    /// The calling thread's policy; `None` where the system does not let processes ask.
+    fn policy() -> Option<libc::c_int> {
+        let mut policy = -1;
+        let nothing = std::ptr::null_mut::<libc::c_ulong>();
+        // SAFETY: the call writes the policy to its place, and no mask or address is given.
+        let status =
+            unsafe { libc::syscall(libc::SYS_get_mempolicy, &raw mut policy, nothing, 0, nothing, 0) };
+        (status == 0).then_some(policy)
+    }
+
+    #[test]
+    fn memory_is_interleaved_for_the_thread_that_asks_alone() {
+        let Some(before) = policy() else { return };
+        std::thread::spawn(|| match interleave(&[0]) {
+            Ok(()) => assert_eq!(policy(), Some(libc::MPOL_INTERLEAVE)),
+            Err(error) => assert_eq!(error.raw_os_error(), Some(libc::EPERM)),
+        })
+        .join()
+        .unwrap();
+        assert_eq!(policy(), Some(before));
+    }
+
+    #[test]
+    fn nodes_that_cannot_be_are_refused() {
+        assert!(interleave(&[MOST_NODES]).is_err() && interleave(&[MOST_NODES - 1]).is_err());
+    }
+}

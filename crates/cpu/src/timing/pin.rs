@@ -1,0 +1,102 @@
+//! Binds threads to processors, one a core, where `--pin` asks for that.
+
+use std::io;
+
+use gpubench_host::processors;
+use gpubench_model::error::Unavailable;
+
+/// Which processors the threads of the pools are bound to.
+///
+/// The thread that times and calls the libraries is left free: threads that a library starts inherit its processors,
+/// and OpenBLAS starts as many as it may use. All others leave the first core to it.
+pub(crate) struct Pins {
+    processors: Vec<usize>,
+    /// The threads of rayon's pool, the calling one first.
+    pool: Vec<i32>,
+}
+
+impl Pins {
+    /// Binds the threads of the pool that the calling thread is in.
+    ///
+    /// # Errors
+    /// The system tells no processors, or refuses.
+    pub(crate) fn of_pool() -> Result<Self, Unavailable> {
+        let leave_out = |reason| Unavailable::new(reason, "leave out --pin");
+        let processors = processors::cores_first();
+        if processors.is_empty() {
+            return Err(leave_out(
+                "the system does not tell its processors, to which --pin binds threads".into(),
+            ));
+        }
+        let bound = rayon::broadcast(|context| {
+            if context.index() > 0 {
+                bind(0, processors[context.index() % processors.len()])?;
+            }
+            Ok(this_thread())
+        });
+        let pool = bound.into_iter().collect::<io::Result<Vec<i32>>>();
+        let pool =
+            pool.map_err(|error| leave_out(format!("the system refuses to bind a thread: {error}")))?;
+        Ok(Pins { processors, pool })
+    }
+
+    /// The processors in use, that of the free thread first.
+    pub(crate) fn processors(&self) -> &[usize] {
+        &self.processors[..self.pool.len().min(self.processors.len())]
+    }
+
+    /// Binds every thread that libraries have started by now: in the order of their start, as a pool starts its
+    /// threads one after another. A thread that has ended meanwhile needs no processor.
+    pub(crate) fn bind_libraries(&self) {
+        let [_, others @ ..] = self.processors() else { return };
+        if others.is_empty() {
+            return;
+        }
+        let threads = tasks().into_iter().filter(|task| !self.pool.contains(task));
+        for (thread, processor) in threads.zip(others.iter().cycle()) {
+            let _ = bind(thread, *processor);
+        }
+    }
+}
+
+/// The threads of this process, ascending.
+fn tasks() -> Vec<i32> {
+    let entries = std::fs::read_dir("/proc/self/task").into_iter().flatten().filter_map(Result::ok);
+    let mut tasks: Vec<i32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    tasks.sort_unstable();
+    tasks
+}
+
+#[cfg(target_os = "linux")]
+fn this_thread() -> i32 {
+    // SAFETY: the call takes nothing and cannot fail.
+    unsafe { libc::gettid() }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn this_thread() -> i32 {
+    0
+}
+
+/// Binds a thread of this process, the calling one for 0, to a processor.
+///
+/// # Errors
+/// The system refuses, has no such thing, or knows no such processor.
+#[cfg(target_os = "linux")]
+pub(crate) fn bind(thread: i32, processor: usize) -> io::Result<()> {
+    if processor >= libc::CPU_SETSIZE as usize {
+        return Err(io::Error::from(io::ErrorKind::InvalidInput));
+    }
+    // SAFETY: an all-zero set is a valid, empty one; `processor` lies within it; the call only reads the set.
+    let status = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(processor, &mut set);
+        libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), &raw const set)
+    };
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn bind(_: i32, _: usize) -> io::Result<()> {
+    Err(io::Error::from(io::ErrorKind::Unsupported))
+}
