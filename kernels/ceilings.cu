@@ -3,12 +3,12 @@
 //
 // The number of elements is a multiple of four, and allocations are aligned to 256 bytes.
 
-typedef unsigned long long u64;
+#include "common.cuh"
 
-constexpr int threads = 256;
+constexpr int THREADS = 256;
 
-__device__ __forceinline__ u64 first() { return blockIdx.x * (u64)threads + threadIdx.x; }
-__device__ __forceinline__ u64 stride() { return gridDim.x * (u64)threads; }
+__device__ __forceinline__ u64 first() { return blockIdx.x * (u64)THREADS + threadIdx.x; }
+__device__ __forceinline__ u64 stride() { return gridDim.x * (u64)THREADS; }
 
 struct Plain {
     __device__ static float4 load(const float4* x) { return *x; }
@@ -26,33 +26,33 @@ __device__ __forceinline__ unsigned mixed(float4 x) {
 
 // Reads all of x, `unroll` loads of a thread under way at once. The store keeps the compiler from leaving out the
 // loads; it happens to one thread in 2^32, and what it overwrites is of no use.
-template <typename Way, int unroll>
+template <typename Way, int UNROLL>
 __device__ __forceinline__ void read(const float4* __restrict__ x, float4* out, u64 count) {
     const u64 step = stride();
     unsigned sum = 0;
     u64 i = first();
-    for (; i + (unroll - 1) * step < count; i += unroll * step) {
-        float4 pack[unroll];
+    for (; i + (UNROLL - 1) * step < count; i += UNROLL * step) {
+        float4 pack[UNROLL];
 #pragma unroll
-        for (int u = 0; u < unroll; ++u) pack[u] = Way::load(x + i + u * step);
+        for (int u = 0; u < UNROLL; ++u) pack[u] = Way::load(x + i + u * step);
 #pragma unroll
-        for (int u = 0; u < unroll; ++u) sum += mixed(pack[u]);
+        for (int u = 0; u < UNROLL; ++u) sum += mixed(pack[u]);
     }
     for (; i < count; i += step) sum += mixed(Way::load(x + i));
     if (sum == 0x9e3779b9u) out->x = __uint_as_float(sum);
 }
 
 // a = b
-template <typename Way, int unroll>
+template <typename Way, int UNROLL>
 __device__ __forceinline__ void copy(const float4* __restrict__ b, float4* __restrict__ a, u64 count) {
     const u64 step = stride();
     u64 i = first();
-    for (; i + (unroll - 1) * step < count; i += unroll * step) {
-        float4 pack[unroll];
+    for (; i + (UNROLL - 1) * step < count; i += UNROLL * step) {
+        float4 pack[UNROLL];
 #pragma unroll
-        for (int u = 0; u < unroll; ++u) pack[u] = Way::load(b + i + u * step);
+        for (int u = 0; u < UNROLL; ++u) pack[u] = Way::load(b + i + u * step);
 #pragma unroll
-        for (int u = 0; u < unroll; ++u) Way::store(a + i + u * step, pack[u]);
+        for (int u = 0; u < UNROLL; ++u) Way::store(a + i + u * step, pack[u]);
     }
     for (; i < count; i += step) Way::store(a + i, Way::load(b + i));
 }
@@ -62,34 +62,34 @@ __device__ __forceinline__ float4 added(float4 b, float4 c) {
 }
 
 // a = b + 3 c
-template <typename Way, int unroll>
+template <typename Way, int UNROLL>
 __device__ __forceinline__ void triad(const float4* __restrict__ b, const float4* __restrict__ c,
                                       float4* __restrict__ a, u64 count) {
     const u64 step = stride();
     u64 i = first();
-    for (; i + (unroll - 1) * step < count; i += unroll * step) {
-        float4 left[unroll], right[unroll];
+    for (; i + (UNROLL - 1) * step < count; i += UNROLL * step) {
+        float4 left[UNROLL], right[UNROLL];
 #pragma unroll
-        for (int u = 0; u < unroll; ++u) {
+        for (int u = 0; u < UNROLL; ++u) {
             left[u] = Way::load(b + i + u * step);
             right[u] = Way::load(c + i + u * step);
         }
 #pragma unroll
-        for (int u = 0; u < unroll; ++u) Way::store(a + i + u * step, added(left[u], right[u]));
+        for (int u = 0; u < UNROLL; ++u) Way::store(a + i + u * step, added(left[u], right[u]));
     }
     for (; i < count; i += step) Way::store(a + i, added(Way::load(b + i), Way::load(c + i)));
 }
 
-#define WAY(name, Way, unroll)                                                                              \
-    extern "C" __global__ void __launch_bounds__(threads) read_##name(const float* x, float* out, u64 n) {  \
-        read<Way, unroll>((const float4*)x, (float4*)out, n / 4);                                           \
+#define WAY(name, Way, UNROLL)                                                                              \
+    extern "C" __global__ void __launch_bounds__(THREADS) read_##name(const float* x, float* out, u64 n) {  \
+        read<Way, UNROLL>((const float4*)x, (float4*)out, n / 4);                                           \
     }                                                                                                       \
-    extern "C" __global__ void __launch_bounds__(threads) copy_##name(const float* b, float* a, u64 n) {    \
-        copy<Way, unroll>((const float4*)b, (float4*)a, n / 4);                                             \
+    extern "C" __global__ void __launch_bounds__(THREADS) copy_##name(const float* b, float* a, u64 n) {    \
+        copy<Way, UNROLL>((const float4*)b, (float4*)a, n / 4);                                             \
     }                                                                                                       \
-    extern "C" __global__ void __launch_bounds__(threads)                                                   \
+    extern "C" __global__ void __launch_bounds__(THREADS)                                                   \
         triad_##name(const float* b, const float* c, float* a, u64 n) {                                     \
-        triad<Way, unroll>((const float4*)b, (const float4*)c, (float4*)a, n / 4);                          \
+        triad<Way, UNROLL>((const float4*)b, (const float4*)c, (float4*)a, n / 4);                          \
     }
 WAY(plain_4, Plain, 4)
 WAY(plain_8, Plain, 8)
@@ -97,12 +97,12 @@ WAY(streaming_1, Streaming, 1)
 WAY(streaming_4, Streaming, 4)
 
 // The same with one pack a thread and no loop, for grids that have a thread for every pack.
-extern "C" __global__ void __launch_bounds__(threads) copy_once(const float* b, float* a, u64 n) {
+extern "C" __global__ void __launch_bounds__(THREADS) copy_once(const float* b, float* a, u64 n) {
     const u64 i = first();
     if (i < n / 4) Streaming::store((float4*)a + i, Streaming::load((const float4*)b + i));
 }
 
-extern "C" __global__ void __launch_bounds__(threads)
+extern "C" __global__ void __launch_bounds__(THREADS)
     triad_once(const float* b, const float* c, float* a, u64 n) {
     const u64 i = first();
     if (i < n / 4)
@@ -121,23 +121,19 @@ __device__ __forceinline__ u64 bits(u64 index) {
 // A number of [0, 1).
 __device__ __forceinline__ float uniform(u64 index) { return (float)(unsigned)(bits(index) >> 40) * 0x1p-24f; }
 
-extern "C" __global__ void __launch_bounds__(threads) fill_f32(float* x, u64 n) {
+extern "C" __global__ void __launch_bounds__(THREADS) fill_f32(float* x, u64 n) {
     for (u64 i = first(); i < n; i += stride()) x[i] = uniform(i);
 }
 
-extern "C" __global__ void __launch_bounds__(threads) fill_f64(double* x, u64 n) {
+extern "C" __global__ void __launch_bounds__(THREADS) fill_f64(double* x, u64 n) {
     for (u64 i = first(); i < n; i += stride()) x[i] = (double)(bits(i) >> 11) * 0x1p-53;
 }
 
-extern "C" __global__ void __launch_bounds__(threads) fill_f16(unsigned short* x, u64 n) {
-    for (u64 i = first(); i < n; i += stride()) {
-        unsigned short half;
-        asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(uniform(i)));
-        x[i] = half;
-    }
+extern "C" __global__ void __launch_bounds__(THREADS) fill_f16(u16* x, u64 n) {
+    for (u64 i = first(); i < n; i += stride()) x[i] = float16_bits(uniform(i));
 }
 
 // A bfloat16 is the upper half of a float.
-extern "C" __global__ void __launch_bounds__(threads) fill_bf16(unsigned short* x, u64 n) {
-    for (u64 i = first(); i < n; i += stride()) x[i] = (unsigned short)(__float_as_uint(uniform(i)) >> 16);
+extern "C" __global__ void __launch_bounds__(THREADS) fill_bf16(u16* x, u64 n) {
+    for (u64 i = first(); i < n; i += stride()) x[i] = (u16)(__float_as_uint(uniform(i)) >> 16);
 }

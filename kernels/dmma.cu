@@ -2,15 +2,17 @@
 // shared memory to registers: every product of theirs is exact, sums are rounded to float64, and one rounding to float32
 // ends it. A block makes a tile of C; where tiles are few, its warps share the depth of the sum between them.
 
-// `bytes` of shared memory from global memory; zeros where `inside` is false.
-template <int bytes> __device__ __forceinline__ void copy(void* shared, const void* global, bool inside) {
+#include "common.cuh"
+
+// BYTES of shared memory from global memory; zeros where `inside` is false.
+template <int BYTES> __device__ __forceinline__ void copy(void* shared, const void* global, bool inside) {
 #if __CUDA_ARCH__ >= 800
     const unsigned to = (unsigned)__cvta_generic_to_shared(shared);
-    if constexpr (bytes == 16)
+    if constexpr (BYTES == 16)
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(global), "r"(inside ? 16 : 0));
     else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(global), "n"(bytes),
-                     "r"(inside ? bytes : 0));
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(global), "n"(BYTES),
+                     "r"(inside ? BYTES : 0));
 #endif
 }
 
@@ -36,33 +38,35 @@ __device__ __forceinline__ void multiply(double (&c)[4], const double (&a)[8], c
 
 // ROWS by COLUMNS: the tile; HIGH by WIDE: a warp's part of it; GROUPS: parts of the depth of a stage.
 template <typename T, int ROWS, int COLUMNS, int HIGH, int WIDE, int GROUPS, int DEPTH, int STAGES> struct Product {
-    static constexpr int warps_x = COLUMNS / WIDE, group = 32 * warps_x * (ROWS / HIGH), threads = group * GROUPS;
-    static constexpr int share = DEPTH / GROUPS;
+    static constexpr int WARPS_X = COLUMNS / WIDE, GROUP = WARP * WARPS_X * (ROWS / HIGH), THREADS = GROUP * GROUPS;
+    static constexpr int SHARE = DEPTH / GROUPS;
     // Paddings with which the eight rows or four columns that a warp reads at once lie in different banks.
-    static constexpr int a_pitch = DEPTH + 4, b_pitch = COLUMNS + 32 / sizeof(T), c_pitch = COLUMNS + 8;
-    static constexpr int stage = ROWS * a_pitch + DEPTH * b_pitch;
-    static constexpr int stages_bytes = STAGES * stage * (int)sizeof(T), parts_bytes = GROUPS > 1 ? GROUPS * ROWS * c_pitch * 8 : 0;
-    static constexpr int bytes = stages_bytes > parts_bytes ? stages_bytes : parts_bytes;
-    static_assert(share % 16 == 0 && HIGH % 16 == 0 && WIDE % 8 == 0 && STAGES > 1, "shape");
+    static constexpr int A_PITCH = DEPTH + 4, B_PITCH = COLUMNS + 32 / sizeof(T), C_PITCH = COLUMNS + 8;
+    static constexpr int STAGE = ROWS * A_PITCH + DEPTH * B_PITCH;
+    static constexpr int STAGES_BYTES = STAGES * STAGE * (int)sizeof(T);
+    static constexpr int PARTS_BYTES = GROUPS > 1 ? GROUPS * ROWS * C_PITCH * 8 : 0;
+    static constexpr int BYTES = STAGES_BYTES > PARTS_BYTES ? STAGES_BYTES : PARTS_BYTES;
+    static_assert(SHARE % 16 == 0 && HIGH % 16 == 0 && WIDE % 8 == 0 && STAGES > 1, "shape");
 
-    template <int width>
+    template <int WIDTH>
     static __device__ __forceinline__ void load(T* stage, const T* a, const T* b, unsigned top,
                                                 unsigned left, unsigned start, unsigned n) {
 #pragma unroll
-        for (int i = 0; i < ROWS * DEPTH / width; i += threads) {
-            const unsigned at = i + threadIdx.x, row = at / (DEPTH / width), k = at % (DEPTH / width) * width;
-            if (ROWS * DEPTH / width % threads != 0 && at >= ROWS * DEPTH / width) break;
+        for (int i = 0; i < ROWS * DEPTH / WIDTH; i += THREADS) {
+            const unsigned at = i + threadIdx.x, row = at / (DEPTH / WIDTH), k = at % (DEPTH / WIDTH) * WIDTH;
+            if (ROWS * DEPTH / WIDTH % THREADS != 0 && at >= ROWS * DEPTH / WIDTH) break;
             const bool inside = top + row < n && start + k < n;
-            copy<width * sizeof(T)>(stage + row * a_pitch + k, inside ? a + (unsigned long long)(top + row) * n + start + k : a, inside);
+            copy<WIDTH * sizeof(T)>(stage + row * A_PITCH + k, inside ? a + (u64)(top + row) * n + start + k : a,
+                                    inside);
         }
-        T* b_stage = stage + ROWS * a_pitch;
+        T* b_stage = stage + ROWS * A_PITCH;
 #pragma unroll
-        for (int i = 0; i < DEPTH * COLUMNS / width; i += threads) {
-            const unsigned at = i + threadIdx.x, k = at / (COLUMNS / width), column = at % (COLUMNS / width) * width;
-            if (DEPTH * COLUMNS / width % threads != 0 && at >= DEPTH * COLUMNS / width) break;
+        for (int i = 0; i < DEPTH * COLUMNS / WIDTH; i += THREADS) {
+            const unsigned at = i + threadIdx.x, k = at / (COLUMNS / WIDTH), column = at % (COLUMNS / WIDTH) * WIDTH;
+            if (DEPTH * COLUMNS / WIDTH % THREADS != 0 && at >= DEPTH * COLUMNS / WIDTH) break;
             const bool inside = start + k < n && left + column < n;
-            copy<width * sizeof(T)>(b_stage + k * b_pitch + column, inside ? b + (unsigned long long)(start + k) * n + left + column : b,
-                    inside);
+            copy<WIDTH * sizeof(T)>(b_stage + k * B_PITCH + column,
+                                    inside ? b + (u64)(start + k) * n + left + column : b, inside);
         }
     }
 
@@ -88,33 +92,33 @@ template <typename T, int ROWS, int COLUMNS, int HIGH, int WIDE, int GROUPS, int
         extern __shared__ __align__(16) unsigned char shared[];
         T* memory = reinterpret_cast<T*>(shared);
         const unsigned top = blockIdx.y * ROWS, left = blockIdx.x * COLUMNS;
-        const int part = threadIdx.x / group, warp = threadIdx.x % group / 32, lane = threadIdx.x % 32;
-        const int y = warp / warps_x * HIGH + lane / 4, x = warp % warps_x * WIDE, quad = lane % 4;
+        const int part = threadIdx.x / GROUP, warp = threadIdx.x % GROUP / WARP, lane = threadIdx.x % WARP;
+        const int y = warp / WARPS_X * HIGH + lane / 4, x = warp % WARPS_X * WIDE, quad = lane % 4;
         const int steps = (n + DEPTH - 1) / DEPTH;
 #pragma unroll
-        for (int s = 0; s < STAGES - 1; ++s) fetch(memory + s * stage, a, b, top, left, s * DEPTH, n);
+        for (int s = 0; s < STAGES - 1; ++s) fetch(memory + s * STAGE, a, b, top, left, s * DEPTH, n);
         double sums[HIGH / 16][WIDE / 8][4] = {};
         for (int step = 0; step < steps; ++step) {
             wait();
             __syncthreads();
             const int ahead = step + STAGES - 1;
-            fetch(memory + ahead % STAGES * stage, a, b, top, left, ahead * DEPTH, n);
-            const T* a_stage = memory + step % STAGES * stage + part * share + y * a_pitch + quad;
+            fetch(memory + ahead % STAGES * STAGE, a, b, top, left, ahead * DEPTH, n);
+            const T* a_stage = memory + step % STAGES * STAGE + part * SHARE + y * A_PITCH + quad;
             const T* b_stage =
-                memory + step % STAGES * stage + ROWS * a_pitch + (part * share + quad) * b_pitch + x + lane / 4;
+                memory + step % STAGES * STAGE + ROWS * A_PITCH + (part * SHARE + quad) * B_PITCH + x + lane / 4;
 #pragma unroll
-            for (int k = 0; k < share; k += 16) {
+            for (int k = 0; k < SHARE; k += 16) {
                 double rows[HIGH / 16][8];
 #pragma unroll
                 for (int i = 0; i < HIGH / 16; ++i)
 #pragma unroll
                     for (int e = 0; e < 8; ++e)
-                        rows[i][e] = a_stage[(16 * i + e % 2 * 8) * a_pitch + k + e / 2 * 4];
+                        rows[i][e] = a_stage[(16 * i + e % 2 * 8) * A_PITCH + k + e / 2 * 4];
 #pragma unroll
                 for (int j = 0; j < WIDE / 8; ++j) {
                     double columns[4];
 #pragma unroll
-                    for (int e = 0; e < 4; ++e) columns[e] = b_stage[(k + 4 * e) * b_pitch + 8 * j];
+                    for (int e = 0; e < 4; ++e) columns[e] = b_stage[(k + 4 * e) * B_PITCH + 8 * j];
 #pragma unroll
                     for (int i = 0; i < HIGH / 16; ++i) multiply(sums[i][j], rows[i], columns);
                 }
@@ -130,7 +134,7 @@ template <typename T, int ROWS, int COLUMNS, int HIGH, int WIDE, int GROUPS, int
 #pragma unroll
                     for (int j = 0; j < WIDE / 8; ++j) {
                         const unsigned column = left + x + 8 * j + 2 * quad;
-                        T* out = c + (unsigned long long)row * n + column;
+                        T* out = c + (u64)row * n + column;
                         const T first = (T)sums[i][j][2 * half], second = (T)sums[i][j][2 * half + 1];
                         if (column < n) out[0] = first;
                         if (column + 1 < n) out[1] = second;
@@ -149,25 +153,25 @@ template <typename T, int ROWS, int COLUMNS, int HIGH, int WIDE, int GROUPS, int
                 for (int half = 0; half < 2; ++half)
 #pragma unroll
                     for (int j = 0; j < WIDE / 8; ++j)
-                        *reinterpret_cast<double2*>(parts + (part * ROWS + y + 16 * i + 8 * half) * c_pitch + x + 8 * j +
+                        *reinterpret_cast<double2*>(parts + (part * ROWS + y + 16 * i + 8 * half) * C_PITCH + x + 8 * j +
                                                     2 * quad) =
                             make_double2(sums[i][j][2 * half], sums[i][j][2 * half + 1]);
             __syncthreads();
-            for (int at = threadIdx.x; at < ROWS * COLUMNS; at += threads) {
+            for (int at = threadIdx.x; at < ROWS * COLUMNS; at += THREADS) {
                 const unsigned row = at / COLUMNS, column = at % COLUMNS;
                 double sum = 0;
 #pragma unroll
-                for (int g = 0; g < GROUPS; ++g) sum += parts[(g * ROWS + row) * c_pitch + column];
-                if (top + row < n && left + column < n) c[(unsigned long long)(top + row) * n + left + column] = (T)sum;
+                for (int g = 0; g < GROUPS; ++g) sum += parts[(g * ROWS + row) * C_PITCH + column];
+                if (top + row < n && left + column < n) c[(u64)(top + row) * n + left + column] = (T)sum;
             }
         }
     }
 };
 
 // Threads and bytes of shared memory are those with which `crates/cuda/src/ffi/dmma.rs` launches the entry.
-#define ENTRY(NAME, THREADS, SHARED, T, ...)                                                                        \
-    static_assert(Product<T, __VA_ARGS__>::threads == THREADS && Product<T, __VA_ARGS__>::bytes == SHARED, #NAME);  \
-    extern "C" __global__ void __launch_bounds__(THREADS) NAME(const T* a, const T* b, T* c, unsigned n) {          \
+#define ENTRY(NAME, BLOCK, SHARED, T, ...)                                                                          \
+    static_assert(Product<T, __VA_ARGS__>::THREADS == BLOCK && Product<T, __VA_ARGS__>::BYTES == SHARED, #NAME);    \
+    extern "C" __global__ void __launch_bounds__(BLOCK) NAME(const T* a, const T* b, T* c, unsigned n) {            \
         Product<T, __VA_ARGS__>::run(a, b, c, n);                                                                   \
     }
 ENTRY(dmma_16_f32, 256, 41472, float, 16, 16, 16, 16, 8, 128, 2)

@@ -1,18 +1,12 @@
 // y = a * b + sin(a) + cos(b), in one kernel and as the chain of kernels that an eager array library runs.
 // Every kernel moves 16 bytes at a time; allocations are aligned to 256 bytes, so only the tail needs care.
 
-// 16 bytes, and how many of them a thread takes.
-template <typename T> struct Pack;
-template <> struct Pack<float> {
-    using type = float4;
-    static constexpr int each = 1;
-};
-template <> struct Pack<double> {
-    using type = double2;
-    static constexpr int each = 2;
-};
+#include "common.cuh"
 
-constexpr int threads = 128;
+constexpr int THREADS = 128;
+
+// Packs that a thread takes: four elements of either type.
+template <typename T> constexpr int EACH = 4 / Pack<T>::WIDTH;
 
 // The accurate functions of each type: fast math has absolute errors only, and only near zero.
 __device__ __forceinline__ float sine(float x) { return sinf(x); }
@@ -36,64 +30,62 @@ struct Cosine {
     template <typename T> __device__ static T apply(T a) { return cosine(a); }
 };
 
-// A block takes `threads * each` neighbouring packs, all loads of a thread under way at once, and the first block what
+// A block takes `THREADS * each` neighbouring packs, all loads of a thread under way at once, and the first block what
 // is left over. Threads that go round a loop instead were up to a third slower on an H200: see
 // docs/kernels/elementwise.md.
 template <typename F, typename T>
 __device__ __forceinline__ void binary(const T* __restrict__ a, const T* __restrict__ b, T* __restrict__ y,
-                                       unsigned long long n) {
-    using V = typename Pack<T>::type;
-    constexpr int width = sizeof(V) / sizeof(T), each = Pack<T>::each;
-    const unsigned long long packs = n / width, first = blockIdx.x * (unsigned long long)(threads * each) + threadIdx.x;
-    V left[each], right[each];
+                                       u64 n) {
+    using V = Pack<T>;
+    const u64 packs = n / V::WIDTH, first = blockIdx.x * (u64)(THREADS * EACH<T>) + threadIdx.x;
+    V left[EACH<T>], right[EACH<T>];
 #pragma unroll
-    for (int k = 0; k < each; ++k)
-        if (first + k * threads < packs) {
-            left[k] = __ldcs(reinterpret_cast<const V*>(a) + first + k * threads);
-            right[k] = __ldcs(reinterpret_cast<const V*>(b) + first + k * threads);
+    for (int k = 0; k < EACH<T>; ++k)
+        if (first + k * THREADS < packs) {
+            left[k] = load_streaming(reinterpret_cast<const V*>(a) + first + k * THREADS);
+            right[k] = load_streaming(reinterpret_cast<const V*>(b) + first + k * THREADS);
         }
 #pragma unroll
-    for (int k = 0; k < each; ++k)
-        if (first + k * threads < packs) {
+    for (int k = 0; k < EACH<T>; ++k)
+        if (first + k * THREADS < packs) {
             V result;
 #pragma unroll
-            for (int lane = 0; lane < width; ++lane)
-                (&result.x)[lane] = F::apply((&left[k].x)[lane], (&right[k].x)[lane]);
-            __stcs(reinterpret_cast<V*>(y) + first + k * threads, result);
+            for (int lane = 0; lane < V::WIDTH; ++lane)
+                result.v[lane] = F::apply(left[k].v[lane], right[k].v[lane]);
+            store_streaming(reinterpret_cast<V*>(y) + first + k * THREADS, result);
         }
-    const unsigned long long rest = packs * width + threadIdx.x;
+    const u64 rest = packs * V::WIDTH + threadIdx.x;
     if (blockIdx.x == 0 && rest < n) y[rest] = F::apply(a[rest], b[rest]);
 }
 
 template <typename F, typename T>
-__device__ __forceinline__ void unary(const T* __restrict__ a, T* __restrict__ y, unsigned long long n) {
-    using V = typename Pack<T>::type;
-    constexpr int width = sizeof(V) / sizeof(T), each = Pack<T>::each;
-    const unsigned long long packs = n / width, first = blockIdx.x * (unsigned long long)(threads * each) + threadIdx.x;
-    V in[each];
+__device__ __forceinline__ void unary(const T* __restrict__ a, T* __restrict__ y, u64 n) {
+    using V = Pack<T>;
+    const u64 packs = n / V::WIDTH, first = blockIdx.x * (u64)(THREADS * EACH<T>) + threadIdx.x;
+    V in[EACH<T>];
 #pragma unroll
-    for (int k = 0; k < each; ++k)
-        if (first + k * threads < packs) in[k] = __ldcs(reinterpret_cast<const V*>(a) + first + k * threads);
+    for (int k = 0; k < EACH<T>; ++k)
+        if (first + k * THREADS < packs) in[k] = load_streaming(reinterpret_cast<const V*>(a) + first + k * THREADS);
 #pragma unroll
-    for (int k = 0; k < each; ++k)
-        if (first + k * threads < packs) {
+    for (int k = 0; k < EACH<T>; ++k)
+        if (first + k * THREADS < packs) {
             V result;
 #pragma unroll
-            for (int lane = 0; lane < width; ++lane) (&result.x)[lane] = F::apply((&in[k].x)[lane]);
-            __stcs(reinterpret_cast<V*>(y) + first + k * threads, result);
+            for (int lane = 0; lane < V::WIDTH; ++lane) result.v[lane] = F::apply(in[k].v[lane]);
+            store_streaming(reinterpret_cast<V*>(y) + first + k * THREADS, result);
         }
-    const unsigned long long rest = packs * width + threadIdx.x;
+    const u64 rest = packs * V::WIDTH + threadIdx.x;
     if (blockIdx.x == 0 && rest < n) y[rest] = F::apply(a[rest]);
 }
 
 #define BINARY(name, function, type, suffix)                                                                \
-    extern "C" __global__ void __launch_bounds__(threads)                                                   \
-        name##_##suffix(const type* a, const type* b, type* y, unsigned long long n) {                      \
+    extern "C" __global__ void __launch_bounds__(THREADS)                                                   \
+        name##_##suffix(const type* a, const type* b, type* y, u64 n) {                      \
         binary<function>(a, b, y, n);                                                                       \
     }
 #define UNARY(name, function, type, suffix)                                                                 \
-    extern "C" __global__ void __launch_bounds__(threads)                                                   \
-        name##_##suffix(const type* a, type* y, unsigned long long n) {                                     \
+    extern "C" __global__ void __launch_bounds__(THREADS)                                                   \
+        name##_##suffix(const type* a, type* y, u64 n) {                                     \
         unary<function>(a, y, n);                                                                           \
     }
 

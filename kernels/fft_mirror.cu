@@ -2,6 +2,8 @@
 // the half of the spectrum that a real-to-complex transform does not write, and the widening of the input
 // that a complex transform needs. A complex element is a pair, real part first.
 
+#include "common.cuh"
+
 // Columns n / 2 + 1 to n - 1 from the others: F[u, v] = conj(F[(n - u) % n, n - v]), since the input is real.
 // A block of 256 threads takes 64 neighbouring columns of four rows at a time, so that writes coalesce and reads
 // do so backwards. `left` and `right` are the same array; no column read through one is written through the other.
@@ -21,9 +23,9 @@ __device__ __forceinline__ void mirror(const Pair* __restrict__ left, Pair* __re
 
 // Real elements to complex ones with an imaginary part of zero.
 template <typename Real, typename Pair>
-__device__ __forceinline__ void widen(const Real* __restrict__ real, Pair* __restrict__ pairs, size_t count) {
-    const size_t step = (size_t)gridDim.x * blockDim.x;
-    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
+__device__ __forceinline__ void widen(const Real* __restrict__ real, Pair* __restrict__ pairs, u64 count) {
+    const u64 step = grid_threads();
+    for (u64 i = grid_thread(); i < count; i += step) {
         Pair value;
         value.x = real[i];
         value.y = 0;
@@ -35,10 +37,10 @@ extern "C" __global__ void fft_mirror_f32(float2* spectrum, unsigned n) { mirror
 
 extern "C" __global__ void fft_mirror_f64(double2* spectrum, unsigned n) { mirror(spectrum, spectrum, n); }
 
-extern "C" __global__ void fft_widen_f32(const float* real, float2* pairs, unsigned long long count) {
+extern "C" __global__ void fft_widen_f32(const float* real, float2* pairs, u64 count) {
     widen(real, pairs, count);
 }
 
-extern "C" __global__ void fft_widen_f64(const double* real, double2* pairs, unsigned long long count) {
+extern "C" __global__ void fft_widen_f64(const double* real, double2* pairs, u64 count) {
     widen(real, pairs, count);
 }

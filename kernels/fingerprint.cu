@@ -1,14 +1,14 @@
 // The fingerprint of a stretch of memory: the sum over its 64-bit words of (word + 1) (2 position + 1), modulo 2^64, as
 // crates/model/src/data/fingerprint.rs has it. The last word, empty or cut short, is filled up with zeros.
 
-typedef unsigned long long u64;
+#include "common.cuh"
 
 // Adds the fingerprint of `count` bytes, which begin at an address that is a multiple of 8, to `*sum`.
 extern "C" __global__ void fingerprint(const unsigned char* bytes, u64 count, u64* sum) {
     const u64* words = reinterpret_cast<const u64*>(bytes);
     const u64 whole = count / 8;
-    const u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-    const u64 step = (u64)gridDim.x * blockDim.x;
+    const u64 first = grid_thread();
+    const u64 step = grid_threads();
     u64 part = 0;
 #pragma unroll 4
     for (u64 i = first; i < whole; i += step) part += (words[i] + 1) * (2 * i + 1);
@@ -17,6 +17,6 @@ extern "C" __global__ void fingerprint(const unsigned char* bytes, u64 count, u6
         for (u64 i = 8 * whole; i < count; ++i) last |= (u64)bytes[i] << (8 * (i - 8 * whole));
         part += (last + 1) * (2 * whole + 1);
     }
-    for (int lane = 16; lane > 0; lane /= 2) part += __shfl_down_sync(0xFFFFFFFFu, part, lane);
-    if (threadIdx.x % 32 == 0) atomicAdd(sum, part);
+    part = warp_sum(part);
+    if (threadIdx.x % WARP == 0) atomicAdd(sum, part);
 }

@@ -6,7 +6,9 @@
 // magnitude of the row or column to 0x7f7f7f = 127 * (1 + 256 + 65536), and that integer the digits
 // d0 * 65536 + d1 * 256 + d2, each from -128 to 127.
 
-constexpr unsigned THREADS = 256, WARP = 32;
+#include "common.cuh"
+
+constexpr unsigned THREADS = 256;
 constexpr unsigned CHUNKS = 64;     // into which the rows of B are divided for the maxima of its columns
 constexpr unsigned TILE_K = 128;    // rows of B that a block of `ozaki_columns` cuts, for 32 columns
 constexpr unsigned INFINITE = 0x7f800000u;  // magnitudes from here on are infinities and NaN
@@ -33,10 +35,10 @@ __device__ __forceinline__ unsigned digits(float x, Scale s) {
     return ((unsigned)__float2int_rn(x * s.first * s.second) + 0x808080u) ^ 0x808080u;
 }
 
-// Byte `which` of four words.
-template <unsigned which> __device__ __forceinline__ unsigned gather(const unsigned (&words)[4]) {
-    constexpr unsigned pair = which | (which + 4) << 4;
-    return __byte_perm(__byte_perm(words[0], words[1], pair), __byte_perm(words[2], words[3], pair), 0x5410);
+// Byte WHICH of four words.
+template <unsigned WHICH> __device__ __forceinline__ unsigned gather(const unsigned (&words)[4]) {
+    constexpr unsigned PAIR = WHICH | (WHICH + 4) << 4;
+    return __byte_perm(__byte_perm(words[0], words[1], PAIR), __byte_perm(words[2], words[3], PAIR), 0x5410);
 }
 
 // Writes the digits of four elements, the highest first, `stride` words apart.
@@ -58,18 +60,6 @@ __device__ __forceinline__ void four(const float* __restrict__ row, unsigned col
 #pragma unroll
         for (unsigned lane = 0; lane < 4; ++lane) x[lane] = column + lane < n ? row[column + lane] : 0.0f;
     }
-}
-
-// The largest of a block's values, for every thread.
-__device__ __forceinline__ unsigned block_max(unsigned value) {
-    __shared__ unsigned of_warp[THREADS / WARP];
-#pragma unroll
-    for (unsigned step = WARP / 2; step > 0; step /= 2) value = max(value, __shfl_xor_sync(~0u, value, step));
-    if (threadIdx.x % WARP == 0) of_warp[threadIdx.x / WARP] = value;
-    __syncthreads();
-#pragma unroll
-    for (unsigned warp = 0; warp < THREADS / WARP; ++warp) value = max(value, of_warp[warp]);
-    return value;
 }
 
 // The first blocks find the largest magnitudes of 256 columns in one chunk of B's rows. The last n cut a row of A each,
@@ -111,7 +101,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 #pragma unroll
         for (unsigned lane = 0; lane < 4; ++lane) largest = max(largest, magnitude(x[lane]));
     }
-    const Scale s = scale(block_max(largest));
+    __shared__ unsigned of_warps[THREADS / WARP];
+    const Scale s = scale(block_max(largest, of_warps));
     if (threadIdx.x == 0) inverses[index] = s.inverse;
     const unsigned words = pitch / 4;
     unsigned* out = slices + (unsigned long long)index * 3 * words;

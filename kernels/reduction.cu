@@ -5,19 +5,16 @@
 // nothing; partial sums are doubles, added in an order that depends on the grid alone. `partial_*` and `finish` are
 // the textbook way: the elements are read once for each statistic.
 
-// Threads of a block of `moments`, and of the other kernels.
-constexpr int wide = 512, threads = 256;
+#include "common.cuh"
 
-template <typename T> struct Pack;
-template <> struct Pack<float> { using type = float4; };
-template <> struct Pack<double> { using type = double2; };
+// Threads of a block of `moments`, and of the other kernels.
+constexpr int MOMENT_THREADS = 512, THREADS = 256;
 
 template <typename T> struct Run {
     T sum = 0, squares = 0;
-    __device__ __forceinline__ void add(typename Pack<T>::type pack, T shift) {
-        constexpr int width = sizeof(pack) / sizeof(T);
+    __device__ __forceinline__ void add(const Pack<T>& pack, T shift) {
 #pragma unroll
-        for (int lane = 0; lane < width; ++lane) add((&pack.x)[lane], shift);
+        for (int lane = 0; lane < Pack<T>::WIDTH; ++lane) add(pack.v[lane], shift);
     }
     __device__ __forceinline__ void add(T x, T shift) {
         const T d = x - shift;
@@ -26,29 +23,29 @@ template <typename T> struct Run {
     }
 };
 
-// Both sums over a block of `wide` threads, valid in thread 0.
+// Both sums over a block of MOMENT_THREADS threads, valid in thread 0.
 __device__ double2 block_sums(double sum, double squares) {
-    __shared__ double2 warps[wide / 32];
-    for (int offset = 16; offset > 0; offset /= 2) {
-        sum += __shfl_down_sync(0xffffffffu, sum, offset);
-        squares += __shfl_down_sync(0xffffffffu, squares, offset);
+    __shared__ double2 warps[MOMENT_THREADS / WARP];
+    for (int offset = WARP / 2; offset > 0; offset /= 2) {
+        sum += __shfl_down_sync(EVERY_LANE, sum, offset);
+        squares += __shfl_down_sync(EVERY_LANE, squares, offset);
     }
-    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = make_double2(sum, squares);
+    if (threadIdx.x % WARP == 0) warps[threadIdx.x / WARP] = make_double2(sum, squares);
     __syncthreads();
-    const double2 mine = threadIdx.x < wide / 32 ? warps[threadIdx.x] : make_double2(0, 0);
+    const double2 mine = threadIdx.x < MOMENT_THREADS / WARP ? warps[threadIdx.x] : make_double2(0, 0);
     sum = mine.x;
     squares = mine.y;
-    if (threadIdx.x < 32)
-        for (int offset = wide / 64; offset > 0; offset /= 2) {
-            sum += __shfl_down_sync(0xffffffffu, sum, offset);
-            squares += __shfl_down_sync(0xffffffffu, squares, offset);
+    if (threadIdx.x < WARP)
+        for (int offset = MOMENT_THREADS / WARP / 2; offset > 0; offset /= 2) {
+            sum += __shfl_down_sync(EVERY_LANE, sum, offset);
+            squares += __shfl_down_sync(EVERY_LANE, squares, offset);
         }
     return make_double2(sum, squares);
 }
 
 // The median of five elements from all over x. One that is not finite, or so large that a difference could overflow,
 // counts as zero: what it does to the sums is IEEE's to say, not the shift's.
-template <typename T> __device__ __forceinline__ T shift_for(const T* __restrict__ x, unsigned long long n) {
+template <typename T> __device__ __forceinline__ T shift_for(const T* __restrict__ x, u64 n) {
     T five[5];
     const T most = sizeof(T) == 4 ? (T)1e18 : (T)1e150;
 #pragma unroll
@@ -68,36 +65,36 @@ template <typename T> __device__ __forceinline__ T shift_for(const T* __restrict
 }
 
 template <typename T>
-__device__ __forceinline__ void moments(const T* __restrict__ x, unsigned long long n, double2* partials,
-                                        unsigned int* ticket, double* out) {
-    using V = typename Pack<T>::type;
-    constexpr int width = sizeof(V) / sizeof(T), unroll = 4, tile = unroll * wide;
+__device__ __forceinline__ void moments(const T* __restrict__ x, u64 n, double2* partials,
+                                        u32* ticket, double* out) {
+    using V = Pack<T>;
+    constexpr int WIDTH = V::WIDTH, UNROLL = 4, TILE = UNROLL * MOMENT_THREADS;
     const V* packed = reinterpret_cast<const V*>(x);
-    const unsigned long long packs = n / width;
+    const u64 packs = n / WIDTH;
     // The first tile is under way while the shift is found.
-    unsigned long long at = blockIdx.x * (unsigned long long)tile + threadIdx.x;
-    V pack[unroll];
+    u64 at = blockIdx.x * (u64)TILE + threadIdx.x;
+    V pack[UNROLL];
 #pragma unroll
-    for (int u = 0; u < unroll; ++u)
-        if (at + u * wide < packs) pack[u] = packed[at + u * wide];
+    for (int u = 0; u < UNROLL; ++u)
+        if (at + u * MOMENT_THREADS < packs) pack[u] = packed[at + u * MOMENT_THREADS];
     const T shift = shift_for(x, n);
     double sum = 0, squares = 0;
     while (at < packs) {
         // Runs of 16 elements in T, then a double: rounding stays near one unit whatever n is.
         Run<T> run;
 #pragma unroll
-        for (int u = 0; u < unroll; ++u)
-            if (at + u * wide < packs) run.add(pack[u], shift);
+        for (int u = 0; u < UNROLL; ++u)
+            if (at + u * MOMENT_THREADS < packs) run.add(pack[u], shift);
         sum += run.sum;
         squares += run.squares;
-        at += gridDim.x * (unsigned long long)tile;
+        at += gridDim.x * (u64)TILE;
 #pragma unroll
-        for (int u = 0; u < unroll; ++u)
-            if (at + u * wide < packs) pack[u] = packed[at + u * wide];
+        for (int u = 0; u < UNROLL; ++u)
+            if (at + u * MOMENT_THREADS < packs) pack[u] = packed[at + u * MOMENT_THREADS];
     }
-    if (blockIdx.x == 0 && threadIdx.x < n % width) {
+    if (blockIdx.x == 0 && threadIdx.x < n % WIDTH) {
         Run<T> rest;
-        rest.add(x[packs * width + threadIdx.x], shift);
+        rest.add(x[packs * WIDTH + threadIdx.x], shift);
         sum += rest.sum;
         squares += rest.squares;
     }
@@ -114,7 +111,7 @@ __device__ __forceinline__ void moments(const T* __restrict__ x, unsigned long l
         if (!last) return;
         __threadfence();
         sum = squares = 0;
-        for (unsigned int block = threadIdx.x; block < gridDim.x; block += wide) {
+        for (u32 block = threadIdx.x; block < gridDim.x; block += MOMENT_THREADS) {
             const double2 partial = __ldcg(partials + block);
             sum += partial.x;
             squares += partial.y;
@@ -131,60 +128,50 @@ __device__ __forceinline__ void moments(const T* __restrict__ x, unsigned long l
     }
 }
 
-extern "C" __global__ void __launch_bounds__(wide)
-    moments_f32(const float* x, unsigned long long n, double2* partials, unsigned int* ticket, double* out) {
+extern "C" __global__ void __launch_bounds__(MOMENT_THREADS)
+    moments_f32(const float* x, u64 n, double2* partials, u32* ticket, double* out) {
     moments(x, n, partials, ticket, out);
 }
-extern "C" __global__ void __launch_bounds__(wide)
-    moments_f64(const double* x, unsigned long long n, double2* partials, unsigned int* ticket, double* out) {
+extern "C" __global__ void __launch_bounds__(MOMENT_THREADS)
+    moments_f64(const double* x, u64 n, double2* partials, u32* ticket, double* out) {
     moments(x, n, partials, ticket, out);
-}
-
-// The sum over a block of `threads`, valid in thread 0.
-__device__ double block_sum(double value) {
-    __shared__ double warps[threads / 32];
-    for (int offset = 16; offset > 0; offset /= 2) value += __shfl_down_sync(0xffffffffu, value, offset);
-    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = value;
-    __syncthreads();
-    double total = 0;
-    if (threadIdx.x == 0)
-        for (int warp = 0; warp < threads / 32; ++warp) total += warps[warp];
-    return total;
 }
 
 // One partial sum a block, of x or of (x - mean)^2 where `mean` is given.
 template <typename T>
-__device__ __forceinline__ void partial(const T* __restrict__ x, unsigned long long n, const double* mean,
+__device__ __forceinline__ void partial(const T* __restrict__ x, u64 n, const double* mean,
                                         double* partials) {
     T sum = 0;
     const T center = mean ? (T)*mean : (T)0;
-    const unsigned long long stride = gridDim.x * (unsigned long long)threads;
-    for (unsigned long long i = blockIdx.x * (unsigned long long)threads + threadIdx.x; i < n; i += stride) {
+    const u64 stride = gridDim.x * (u64)THREADS;
+    for (u64 i = blockIdx.x * (u64)THREADS + threadIdx.x; i < n; i += stride) {
         const T d = x[i] - center;
         sum += mean ? d * d : d;
     }
-    const double total = block_sum((double)sum);
+    __shared__ double parts[THREADS / WARP];
+    const double total = block_sum((double)sum, parts);
     if (threadIdx.x == 0) partials[blockIdx.x] = total;
 }
 
 #define PARTIAL(type, suffix)                                                                               \
-    extern "C" __global__ void __launch_bounds__(threads)                                                   \
-        partial_sum_##suffix(const type* x, unsigned long long n, double* partials, const double*) {        \
+    extern "C" __global__ void __launch_bounds__(THREADS)                                                   \
+        partial_sum_##suffix(const type* x, u64 n, double* partials, const double*) {        \
         partial(x, n, nullptr, partials);                                                                   \
     }                                                                                                       \
-    extern "C" __global__ void __launch_bounds__(threads)                                                   \
-        partial_squares_##suffix(const type* x, unsigned long long n, double* partials, const double* out) { \
+    extern "C" __global__ void __launch_bounds__(THREADS)                                                   \
+        partial_squares_##suffix(const type* x, u64 n, double* partials, const double* out) { \
         partial(x, n, out + 1, partials);                                                                   \
     }
 PARTIAL(float, f32)
 PARTIAL(double, f64)
 
 // One block adds the partial sums and writes statistic 0 (sum), 1 (mean) or 2 (standard deviation).
-extern "C" __global__ void __launch_bounds__(threads)
-    finish(const double* partials, unsigned int count, unsigned long long n, unsigned int statistic, double* out) {
+extern "C" __global__ void __launch_bounds__(THREADS)
+    finish(const double* partials, u32 count, u64 n, u32 statistic, double* out) {
     double sum = 0;
-    for (unsigned int i = threadIdx.x; i < count; i += threads) sum += partials[i];
-    sum = block_sum(sum);
+    for (u32 i = threadIdx.x; i < count; i += THREADS) sum += partials[i];
+    __shared__ double parts[THREADS / WARP];
+    sum = block_sum(sum, parts);
     if (threadIdx.x == 0) {
         const double mean = sum / (double)n;
         out[statistic] = statistic == 0 ? sum : statistic == 1 ? mean : sqrt(mean);

@@ -7,25 +7,21 @@
 // `spgemm_dense_*` keeps a place for every column of the tile in shared memory; `spgemm_ranked_*` keeps a bit a column,
 // and sums only for columns whose bit is set, at the place that the number of bits before it tells.
 
-using u16 = unsigned short;
-using u32 = unsigned int;
-using u64 = unsigned long long;
-
-constexpr u32 every_lane = 0xffffffffu;
+#include "common.cuh"
 
 // Pieces of rows of B whose loads are in flight together.
-constexpr u32 depth = 8;
+constexpr u32 DEPTH = 8;
 
 // What a place holds before the first product: a signalling NaN, which no arithmetic ever gives.
 template <typename T> struct Place;
 template <> struct Place<float> {
-    static constexpr u32 vacant = 0x7fa00000u;
-    static __device__ __forceinline__ bool is_vacant(float x) { return __float_as_uint(x) == vacant; }
+    static constexpr u32 VACANT = 0x7fa00000u;
+    static __device__ __forceinline__ bool is_vacant(float x) { return __float_as_uint(x) == VACANT; }
     static __device__ __forceinline__ float add(float a, float b, float x) { return fmaf(a, b, x); }
 };
 template <> struct Place<double> {
-    static constexpr u32 vacant = 0x7ff40000u;
-    static __device__ __forceinline__ bool is_vacant(double x) { return (u32)__double2hiint(x) == vacant; }
+    static constexpr u32 VACANT = 0x7ff40000u;
+    static __device__ __forceinline__ bool is_vacant(double x) { return (u32)__double2hiint(x) == VACANT; }
     static __device__ __forceinline__ double add(double a, double b, double x) { return fma(a, b, x); }
 };
 
@@ -40,17 +36,11 @@ template <typename T> __device__ __forceinline__ bool add_product(T* place, T a,
 
 __device__ __forceinline__ u32 lane_id() { return threadIdx.x & 31u; }
 
-__device__ __forceinline__ u32 warp_sum(u32 value) {
-#pragma unroll
-    for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(every_lane, value, offset);
-    return value;
-}
-
 // Sum over the lanes up to and including this one.
 __device__ __forceinline__ u32 warp_scan(u32 value) {
 #pragma unroll
     for (int offset = 1; offset < 32; offset *= 2) {
-        const u32 below = __shfl_up_sync(every_lane, value, offset);
+        const u32 below = __shfl_up_sync(EVERY_LANE, value, offset);
         if (lane_id() >= offset) value += below;
     }
     return value;
@@ -93,7 +83,7 @@ struct Item {
 
     template <typename T>
     __device__ __forceinline__ Item(const Factors<T>& factors, u32 rows, u32 tiles) : begin(0), end(0) {
-        const u32 item = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+        const u32 item = blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP;
         row = item / tiles;
         tile = item % tiles;
         if (row < rows) {
@@ -105,7 +95,7 @@ struct Item {
 
 // Calls `visit(column, live, a, b)` by all lanes for every product of the item; lanes that are not live have none. In
 // the order of A's entries; a row of B in pieces of 32, listed in `pieces` (32 of them).
-template <typename T, bool with_values, typename Visit>
+template <typename T, bool WITH_VALUES, typename Visit>
 __device__ __forceinline__ void products(const Factors<T>& factors, const Item& item, u32 tiles, Piece<T>* pieces,
                                          Visit visit) {
     const u32 lane = lane_id();
@@ -113,33 +103,33 @@ __device__ __forceinline__ void products(const Factors<T>& factors, const Item& 
         Piece<T> mine{0, 0, 0};
         if (group + lane < item.end) {
             const u64 start = (u64)(u32)factors.a_columns[group + lane] * tiles + item.tile;
-            if (with_values) mine.factor = factors.a_values[group + lane];
+            if (WITH_VALUES) mine.factor = factors.a_values[group + lane];
             mine.from = factors.b_starts[start];
             mine.to = factors.b_starts[start + 1];
         }
         const u32 count = (mine.to - mine.from + 31) / 32, upto = warp_scan(count);
-        const u32 total = __shfl_sync(every_lane, upto, 31);
+        const u32 total = __shfl_sync(EVERY_LANE, upto, 31);
         u32 next = upto - count;
         for (u32 window = 0; window < total; window += 32) {
             for (; next < min(upto, window + 32); ++next, mine.from += 32) pieces[next - window] = mine;
             const u32 filled = min(total - window, 32u);
             if (lane >= filled) pieces[lane] = Piece<T>{0, 0, 0};
             __syncwarp();
-            for (u32 first = 0; first < filled; first += depth) {
-                int column[depth];
-                bool live[depth];
-                T a[depth], b[depth];
+            for (u32 first = 0; first < filled; first += DEPTH) {
+                int column[DEPTH];
+                bool live[DEPTH];
+                T a[DEPTH], b[DEPTH];
 #pragma unroll
-                for (u32 i = 0; i < depth; ++i) {
+                for (u32 i = 0; i < DEPTH; ++i) {
                     const Piece<T> piece = pieces[first + i];
                     live[i] = piece.from + lane < piece.to;
                     const u32 at = live[i] ? piece.from + lane : piece.from;
                     column[i] = factors.b_columns[at];
-                    if (with_values) b[i] = factors.b_values[at];
-                    if (with_values) a[i] = piece.factor;
+                    if (WITH_VALUES) b[i] = factors.b_values[at];
+                    if (WITH_VALUES) a[i] = piece.factor;
                 }
 #pragma unroll
-                for (u32 i = 0; i < depth; ++i) {
+                for (u32 i = 0; i < DEPTH; ++i) {
                     visit(column[i], live[i], a[i], b[i]);
                     __syncwarp();
                 }
@@ -158,40 +148,36 @@ struct LookBack {
 
     __device__ __forceinline__ void publish(u32 kind, u32 entries) const {
         const u64 word = (u64)(2 * launch + kind) << 32 | entries;
-        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(state + blockIdx.x), "l"(word) : "memory");
+        store_relaxed(state + blockIdx.x, word);
     }
 
-    __device__ __forceinline__ u64 read(u32 block) const {
-        u64 word;
-        asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(state + block) : "memory");
-        return word;
-    }
+    __device__ __forceinline__ u64 read(u32 block) const { return load_relaxed(state + block); }
 
-    // Entries of all blocks before this one; called by one warp. Each lane looks at `width` blocks.
+    // Entries of all blocks before this one; called by one warp. Each lane looks at NEAREST blocks.
     __device__ __forceinline__ u32 before() const {
-        constexpr u32 width = 8;
+        constexpr u32 NEAREST = 8;
         u32 sum = 0;
         // Counted from 1, so that 0 stands before the first block.
-        for (u32 nearest = blockIdx.x;; nearest -= 32 * width) {
-            const u32 mine = nearest > lane_id() * width ? nearest - lane_id() * width : 0;
-            u64 words[width];
+        for (u32 nearest = blockIdx.x;; nearest -= 32 * NEAREST) {
+            const u32 mine = nearest > lane_id() * NEAREST ? nearest - lane_id() * NEAREST : 0;
+            u64 words[NEAREST];
 #pragma unroll
-            for (u32 i = 0; i < width; ++i) words[i] = mine > i ? read(mine - i - 1) : (u64)(2 * launch + 1) << 32;
+            for (u32 i = 0; i < NEAREST; ++i) words[i] = mine > i ? read(mine - i - 1) : (u64)(2 * launch + 1) << 32;
             while (true) {
                 u32 entries = 0;
                 bool unknown = false, found = false;
 #pragma unroll
-                for (u32 i = 0; i < width; ++i) {
+                for (u32 i = 0; i < NEAREST; ++i) {
                     const u32 tag = (u32)(words[i] >> 32);
                     unknown = unknown || (!found && tag / 2 != launch);
                     entries += found ? 0 : (u32)words[i];
                     found = found || tag == 2 * launch + 1;
                 }
-                const u32 complete = __ballot_sync(every_lane, found);
+                const u32 complete = __ballot_sync(EVERY_LANE, found);
                 // The lanes up to the nearest that found a complete one.
-                const u32 needed = complete ? complete ^ (complete - 1) : every_lane;
+                const u32 needed = complete ? complete ^ (complete - 1) : EVERY_LANE;
                 unknown = unknown && (needed >> lane_id() & 1);
-                if (!__any_sync(every_lane, unknown)) {
+                if (!__any_sync(EVERY_LANE, unknown)) {
                     if (needed >> lane_id() & 1) sum += entries;
                     if (complete) return warp_sum(sum);
                     break;
@@ -200,7 +186,7 @@ struct LookBack {
                 __nanosleep(100);
                 if (unknown) {
 #pragma unroll
-                    for (u32 i = 0; i < width; ++i)
+                    for (u32 i = 0; i < NEAREST; ++i)
                         if ((u32)(words[i] >> 33) != launch) words[i] = read(mine - i - 1);
                 }
             }
@@ -215,12 +201,12 @@ struct Placement {
     u32 within, total;
 
     __device__ __forceinline__ void tell(u32 entries) {
-        const u32 warps = blockDim.x / 32, warp = threadIdx.x / 32, lane = lane_id();
+        const u32 warps = blockDim.x / WARP, warp = threadIdx.x / WARP, lane = lane_id();
         if (lane == 0) counts[warp] = entries;
         __syncthreads();
         const u32 upto = warp_scan(lane < warps ? counts[lane] : 0);
-        total = __shfl_sync(every_lane, upto, 31);
-        within = __shfl_sync(every_lane, upto, warp) - entries;
+        total = __shfl_sync(EVERY_LANE, upto, 31);
+        within = __shfl_sync(EVERY_LANE, upto, warp) - entries;
         if (threadIdx.x == 0) look_back.publish(blockIdx.x == 0, total);
     }
 
@@ -251,13 +237,13 @@ __device__ __forceinline__ void dense(const Factors<T>& factors, const Product<T
     extern __shared__ uint4 shared[];
     __shared__ u32 counts[33];
     const u32 lane = lane_id(), stride = 32 * sizeof(Piece<T>) + (width + 32) * sizeof(T);
-    char* memory = reinterpret_cast<char*>(shared) + threadIdx.x / 32 * stride;
+    char* memory = reinterpret_cast<char*>(shared) + threadIdx.x / WARP * stride;
     T* places = reinterpret_cast<T*>(memory + 32 * sizeof(Piece<T>));
     const Item item(factors, rows, tiles);
     const int first = (int)(item.tile * width);
     u32 entries = 0;
     if (item.begin < item.end) {
-        warp_fill(places, width * sizeof(T), Place<T>::vacant);
+        warp_fill(places, width * sizeof(T), Place<T>::VACANT);
         places[width + lane] = 0;
         products<T, true>(factors, item, tiles, reinterpret_cast<Piece<T>*>(memory),
                           [&](int column, bool live, T a, T b) {
@@ -278,15 +264,15 @@ __device__ __forceinline__ void dense(const Factors<T>& factors, const Product<T
         u32 word = 0;
 #pragma unroll 8
         for (u32 i = 0; i < words; ++i) {
-            const u32 taken = __ballot_sync(every_lane, !Place<T>::is_vacant(part[32 * i]));
+            const u32 taken = __ballot_sync(EVERY_LANE, !Place<T>::is_vacant(part[32 * i]));
             if (lane == i) word = taken;
         }
         const u32 count = __popc(word), upto = warp_scan(count), begin = at + upto - count;
-        at += __shfl_sync(every_lane, upto, 31);
+        at += __shfl_sync(EVERY_LANE, upto, 31);
 #pragma unroll 8
         for (u32 i = 0; i < words; ++i) {
-            const u32 taken = __shfl_sync(every_lane, word, i);
-            const u32 place = __shfl_sync(every_lane, begin, i) + __popc(taken & below);
+            const u32 taken = __shfl_sync(EVERY_LANE, word, i);
+            const u32 place = __shfl_sync(EVERY_LANE, begin, i) + __popc(taken & below);
             const T sum = part[32 * i];
             if (taken >> lane & 1) {
                 __stcs(product.columns + place, first + (int)(from + 32 * i + lane));
@@ -336,7 +322,7 @@ template <typename T> struct Ranked {
             const u32 upto = warp_scan(all), before = sum + upto - all;
             const ushort4 told = make_ushort4(before, before + x, before + y, before + z);
             if (inside) reinterpret_cast<ushort4*>(ranks)[i] = told;
-            sum += __shfl_sync(every_lane, upto, 31);
+            sum += __shfl_sync(EVERY_LANE, upto, 31);
         }
         __syncwarp();
         return sum;
@@ -345,7 +331,7 @@ template <typename T> struct Ranked {
     // Sums the entries of ranks `done` to `done + room`, at most `entries` of them.
     __device__ __forceinline__ void sum(const Factors<T>& factors, const Item& item, u32 tiles, u32 done, u32 entries) {
         const u32 lane = lane_id(), first = item.tile * width;
-        warp_fill(places, (entries * (u32)sizeof(T) + 15) / 16 * 16, Place<T>::vacant);
+        warp_fill(places, (entries * (u32)sizeof(T) + 15) / 16 * 16, Place<T>::VACANT);
         places[room + lane] = 0;
         products<T, true>(factors, item, tiles, pieces, [&](int column, bool live, T a, T b) {
             const u32 c = live ? column - first : 0;
@@ -371,7 +357,7 @@ __device__ __forceinline__ void ranked(const Factors<T>& factors, const Product<
     extern __shared__ uint4 shared[];
     __shared__ u32 counts[33];
     const u32 stride = Ranked<T>::stride(width, room);
-    Ranked<T> work(reinterpret_cast<char*>(shared) + threadIdx.x / 32 * stride, width, room);
+    Ranked<T> work(reinterpret_cast<char*>(shared) + threadIdx.x / WARP * stride, width, room);
     const Item item(factors, rows, tiles);
     const u32 entries = item.begin < item.end ? work.mark(factors, item, tiles) : 0;
     Placement placement{{state, launch}, counts};
@@ -391,7 +377,7 @@ __device__ __forceinline__ void ranked(const Factors<T>& factors, const Product<
 // Where the entries of each row of B in each tile of `width` columns begin, one thread each and one for the end.
 extern "C" __global__ void spgemm_starts(const int* __restrict__ offsets, const int* __restrict__ columns, int* starts,
                                          u32 rows, u32 tiles, u32 width) {
-    const u64 all = (u64)rows * tiles, i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    const u64 all = (u64)rows * tiles, i = grid_thread();
     if (i > all) return;
     const u32 row = (u32)(i / tiles), tile = (u32)(i % tiles);
     u32 begin = offsets[row];

@@ -1,3 +1,5 @@
+#include "common.cuh"
+
 // y = A x for A in compressed sparse row form, one thread a row: the plain kernel that a first attempt writes.
 // Threads of a warp walk different rows, so loads of `values` and `indices` do not coalesce; that is its cost.
 template <typename Real>
@@ -25,22 +27,19 @@ extern "C" __global__ void spmv_row_per_thread_f64(const int* indptr, const int*
 // The vector kernel (Bell and Garland, SC 2009) and the adaptive one (Greathouse and Daga, SC 2014), both with loads of
 // four entries that start at a multiple of four, whatever entry a row starts at.
 
-using u32 = unsigned int;
-
-constexpr u32 every_lane = 0xffffffffu;
-constexpr u32 threads = 256;
+constexpr u32 THREADS = 256;
 
 template <typename T> struct alignas(16) Four { T e[4]; };
 
-// Data read once goes through the caches as such where `streamed`, and stays in L2 for the next product where not.
-template <bool streamed> __device__ __forceinline__ int4 load(const int4* from) {
-    return streamed ? __ldcs(from) : __ldg(from);
+// Data read once goes through the caches as such where STREAMED, and stays in L2 for the next product where not.
+template <bool STREAMED> __device__ __forceinline__ int4 load(const int4* from) {
+    return STREAMED ? __ldcs(from) : __ldg(from);
 }
-template <bool streamed> __device__ __forceinline__ float4 load(const float4* from) {
-    return streamed ? __ldcs(from) : __ldg(from);
+template <bool STREAMED> __device__ __forceinline__ float4 load(const float4* from) {
+    return STREAMED ? __ldcs(from) : __ldg(from);
 }
-template <bool streamed> __device__ __forceinline__ double2 load(const double2* from) {
-    return streamed ? __ldcs(from) : __ldg(from);
+template <bool STREAMED> __device__ __forceinline__ double2 load(const double2* from) {
+    return STREAMED ? __ldcs(from) : __ldg(from);
 }
 
 // Columns and values of entries `at` to `at + 4`, of which those from `entries` on do not exist and count nothing.
@@ -48,13 +47,13 @@ template <typename T> struct Entries {
     int column[4];
     T value[4];
 
-    template <bool streamed>
+    template <bool STREAMED>
     __device__ __forceinline__ void read(const int* __restrict__ columns, const T* __restrict__ values, u32 at,
                                          u32 entries) {
         if (at + 4 <= entries) {
-            const int4 c = load<streamed>(reinterpret_cast<const int4*>(columns + at));
+            const int4 c = load<STREAMED>(reinterpret_cast<const int4*>(columns + at));
             column[0] = c.x, column[1] = c.y, column[2] = c.z, column[3] = c.w;
-            read_values<streamed>(values + at);
+            read_values<STREAMED>(values + at);
         } else {
 #pragma unroll
             for (u32 i = 0; i < 4; ++i) {
@@ -64,30 +63,30 @@ template <typename T> struct Entries {
         }
     }
 
-    template <bool streamed> __device__ __forceinline__ void read_values(const float* from) {
-        const float4 v = load<streamed>(reinterpret_cast<const float4*>(from));
+    template <bool STREAMED> __device__ __forceinline__ void read_values(const float* from) {
+        const float4 v = load<STREAMED>(reinterpret_cast<const float4*>(from));
         value[0] = v.x, value[1] = v.y, value[2] = v.z, value[3] = v.w;
     }
-    template <bool streamed> __device__ __forceinline__ void read_values(const double* from) {
-        const double2 v = load<streamed>(reinterpret_cast<const double2*>(from));
-        const double2 w = load<streamed>(reinterpret_cast<const double2*>(from) + 1);
+    template <bool STREAMED> __device__ __forceinline__ void read_values(const double* from) {
+        const double2 v = load<STREAMED>(reinterpret_cast<const double2*>(from));
+        const double2 w = load<STREAMED>(reinterpret_cast<const double2*>(from) + 1);
         value[0] = v.x, value[1] = v.y, value[2] = w.x, value[3] = w.y;
     }
 };
 
 // `width` threads a row, a power of two up to 32.
-template <typename T, bool streamed>
+template <typename T, bool STREAMED>
 __device__ __forceinline__ void vector_rows(const int* __restrict__ offsets, const int* __restrict__ columns,
                                             const T* __restrict__ values, const T* __restrict__ x, T* __restrict__ y,
                                             u32 rows, u32 entries, u32 width) {
-    const u32 lane = threadIdx.x % width, row = blockIdx.x * (threads / width) + threadIdx.x / width;
+    const u32 lane = threadIdx.x % width, row = blockIdx.x * (THREADS / width) + threadIdx.x / width;
     if (row >= rows) return;
     const u32 begin = offsets[row], end = offsets[row + 1];
     T sum = 0;
 #pragma unroll 2
     for (u32 at = (begin & ~3u) + 4 * lane; at < end; at += 4 * width) {
         Entries<T> four;
-        four.template read<streamed>(columns, values, at, entries);
+        four.template read<STREAMED>(columns, values, at, entries);
         T factor[4];
 #pragma unroll
         for (u32 i = 0; i < 4; ++i) factor[i] = __ldg(x + four.column[i]);
@@ -95,25 +94,13 @@ __device__ __forceinline__ void vector_rows(const int* __restrict__ offsets, con
         for (u32 i = 0; i < 4; ++i)
             if (at + i >= begin && at + i < end) sum += four.value[i] * factor[i];
     }
-    const u32 mask = width == 32 ? every_lane : ((1u << width) - 1) << (threadIdx.x % 32 / width * width);
+    const u32 mask = width == WARP ? EVERY_LANE : ((1u << width) - 1) << (threadIdx.x % WARP / width * width);
     for (u32 offset = width / 2; offset > 0; offset /= 2) sum += __shfl_xor_sync(mask, sum, offset);
     if (lane == 0) y[row] = sum;
 }
 
-// The sum over the block, the same in all threads.
-template <typename T> __device__ __forceinline__ T block_sum(T value) {
-    __shared__ T warps[threads / 32];
-    for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(every_lane, value, offset);
-    __syncthreads();  // an earlier call may still be read
-    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = value;
-    __syncthreads();
-    T total = 0;
-    for (u32 warp = 0; warp < threads / 32; ++warp) total += warps[warp];
-    return total;
-}
-
 // Most entries of a part.
-constexpr u32 room = 1024;
+constexpr u32 ROOM = 1024;
 
 // A part is {first row, one past the last row, first entry, one past the last entry} of whole rows; or of a piece of a
 // row too long for one part, whose second field is the complement of the row's number in `longs`, which tells the first
@@ -123,15 +110,15 @@ __device__ __forceinline__ void adaptive(const int* __restrict__ offsets, const 
                                          const T* __restrict__ values, const T* __restrict__ x, T* __restrict__ y,
                                          u32 entries, const int4* __restrict__ parts, const int2* __restrict__ longs,
                                          T* sums, u32* tickets) {
-    __shared__ Four<T> shared[room / 4 + 2];
+    __shared__ Four<T> shared[ROOM / 4 + 2];
     const T* products = shared[0].e;
     const int4 part = parts[blockIdx.x];
     const u32 begin = part.z, end = part.w, origin = begin & ~3u;
     // Threads a row, and of this thread's first row where its entries are, while those are on their way.
-    u32 width = 32, row = 0, from = 0, to = 0;
+    u32 width = WARP, row = 0, from = 0, to = 0;
     const u32 last = part.y >= 0 ? part.y : 0;
     if (part.y >= 0) {
-        while (width > 1 && width * (last - part.x) > threads) width /= 2;
+        while (width > 1 && width * (last - part.x) > THREADS) width /= 2;
         row = part.x + threadIdx.x / width;
         if (row < last) {
             from = offsets[row] - origin;
@@ -139,7 +126,7 @@ __device__ __forceinline__ void adaptive(const int* __restrict__ offsets, const 
         }
     }
 #pragma unroll 2
-    for (u32 at = origin + 4 * threadIdx.x; at < end; at += 4 * threads) {
+    for (u32 at = origin + 4 * threadIdx.x; at < end; at += 4 * THREADS) {
         Entries<T> four;
         four.template read<true>(columns, values, at, entries);
         Four<T> product;
@@ -151,19 +138,20 @@ __device__ __forceinline__ void adaptive(const int* __restrict__ offsets, const 
     T sum = 0;
     if (part.y >= 0) {
         const u32 lane = threadIdx.x % width;
-        while (__any_sync(every_lane, row < last)) {
+        while (__any_sync(EVERY_LANE, row < last)) {
             sum = 0;
             for (u32 i = from + lane; i < to; i += width) sum += products[i];
-            for (u32 offset = width / 2; offset > 0; offset /= 2) sum += __shfl_xor_sync(every_lane, sum, offset);
+            for (u32 offset = width / 2; offset > 0; offset /= 2) sum += __shfl_xor_sync(EVERY_LANE, sum, offset);
             if (lane == 0 && row < last) y[row] = sum;
-            row += threads / width;
+            row += THREADS / width;
             from = row < last ? offsets[row] - origin : 0;
             to = row < last ? offsets[row + 1] - origin : 0;
         }
         return;
     }
-    for (u32 i = begin - origin + threadIdx.x; i < end - origin; i += threads) sum += products[i];
-    sum = block_sum(sum);
+    for (u32 i = begin - origin + threadIdx.x; i < end - origin; i += THREADS) sum += products[i];
+    __shared__ T of_warps[THREADS / WARP];
+    sum = block_sum(sum, of_warps);
     const int2 row_parts = longs[~part.y];
     __shared__ bool is_last;
     if (threadIdx.x == 0) {
@@ -176,8 +164,8 @@ __device__ __forceinline__ void adaptive(const int* __restrict__ offsets, const 
     // The block that comes last adds the sums of all, in an order that does not depend on which it is.
     __threadfence();
     sum = 0;
-    for (u32 i = threadIdx.x; i < (u32)row_parts.y; i += threads) sum += __ldcg(sums + row_parts.x + i);
-    sum = block_sum(sum);
+    for (u32 i = threadIdx.x; i < (u32)row_parts.y; i += THREADS) sum += __ldcg(sums + row_parts.x + i);
+    sum = block_sum(sum, of_warps);
     if (threadIdx.x == 0) {
         y[part.x] = sum;
         tickets[~part.y] = 0;  // ready for the next launch
@@ -185,17 +173,17 @@ __device__ __forceinline__ void adaptive(const int* __restrict__ offsets, const 
 }
 
 #define ENTRIES(type, suffix)                                                                                     \
-    extern "C" __global__ void __launch_bounds__(threads)                                                         \
+    extern "C" __global__ void __launch_bounds__(THREADS)                                                         \
         spmv_vector_##suffix(const int* offsets, const int* columns, const type* values, const type* x, type* y,  \
                              u32 rows, u32 entries, u32 width) {                                                  \
         vector_rows<type, false>(offsets, columns, values, x, y, rows, entries, width);                           \
     }                                                                                                             \
-    extern "C" __global__ void __launch_bounds__(threads)                                                         \
+    extern "C" __global__ void __launch_bounds__(THREADS)                                                         \
         spmv_vector_streamed_##suffix(const int* offsets, const int* columns, const type* values, const type* x,  \
                                       type* y, u32 rows, u32 entries, u32 width) {                                \
         vector_rows<type, true>(offsets, columns, values, x, y, rows, entries, width);                            \
     }                                                                                                             \
-    extern "C" __global__ void __launch_bounds__(threads)                                                         \
+    extern "C" __global__ void __launch_bounds__(THREADS)                                                         \
         spmv_adaptive_##suffix(const int* offsets, const int* columns, const type* values, const type* x,         \
                                type* y, u32 entries, const int4* parts, const int2* longs, type* sums,            \
                                u32* tickets) {                                                                    \

@@ -1,6 +1,8 @@
 // What a singular value decomposition by way of the Gram matrix does between its products. All matrices are n x n, by
 // columns, in float64.
 
+#include "common.cuh"
+
 constexpr int THREADS = 256;
 // Reflectors that are applied together.
 constexpr int PANEL = 64;
@@ -19,8 +21,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         const double tau = k < n - 1 ? taus[k] : 0.0;
         double sum = 0.0;
         for (int i = row + part; i < column; i += 4) sum += factor[row][i] * factor[i][column];
-        sum += __shfl_xor_sync(~0u, sum, 1);
-        sum += __shfl_xor_sync(~0u, sum, 2);
+        sum += __shfl_xor_sync(EVERY_LANE, sum, 1);
+        sum += __shfl_xor_sync(EVERY_LANE, sum, 2);
         __syncthreads();
         if (part == 0) factor[row][column] = row < column ? -tau * sum : row == column ? tau : 0.0;
         __syncthreads();
@@ -31,17 +33,16 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 // Adds to `sums` what the threads of all blocks have of each.
 template <int COUNT>
 __device__ __forceinline__ void add_to(double* sums, const double (&values)[COUNT]) {
-    __shared__ double parts[COUNT][THREADS / 32];
+    __shared__ double parts[COUNT][THREADS / WARP];
 #pragma unroll
     for (int k = 0; k < COUNT; ++k) {
-        double value = values[k];
-        for (int mask = 16; mask > 0; mask /= 2) value += __shfl_xor_sync(~0u, value, mask);
-        if (threadIdx.x % 32 == 0) parts[k][threadIdx.x / 32] = value;
+        const double value = warp_sum(values[k]);
+        if (threadIdx.x % WARP == 0) parts[k][threadIdx.x / WARP] = value;
     }
     __syncthreads();
     if (threadIdx.x < COUNT) {
         double value = 0.0;
-        for (int i = 0; i < THREADS / 32; ++i) value += parts[threadIdx.x][i];
+        for (int i = 0; i < THREADS / WARP; ++i) value += parts[threadIdx.x][i];
         atomicAdd(sums + threadIdx.x, value);
     }
 }
@@ -112,16 +113,16 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 // The place of each value in descending order of size; equal ones keep theirs.
 extern "C" __global__ void __launch_bounds__(THREADS)
     rank_descending(const double* __restrict__ values, int n, int* __restrict__ ranks) {
-    const int j = (blockIdx.x * THREADS + threadIdx.x) / 32;
+    const int j = (blockIdx.x * THREADS + threadIdx.x) / WARP;
     if (j >= n) return;
     const double value = fabs(values[j]);
     int rank = 0;
-    for (int i = threadIdx.x % 32; i < n; i += 32) {
+    for (int i = threadIdx.x % WARP; i < n; i += WARP) {
         const double other = fabs(values[i]);
         rank += other > value || (other == value && i < j);
     }
-    for (int mask = 16; mask > 0; mask /= 2) rank += __shfl_xor_sync(~0u, rank, mask);
-    if (threadIdx.x % 32 == 0) ranks[j] = min(rank, n - 1);
+    rank = warp_sum(rank);
+    if (threadIdx.x % WARP == 0) ranks[j] = min(rank, n - 1);
 }
 
 // Values and columns to their places, in the element type of the answer. A value that rounding made negative, as it may

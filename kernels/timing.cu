@@ -3,7 +3,7 @@
 // `board` is memory of the host that the device sees: word 0 is the newest ticket that the host released, word 1 the
 // last one that was not waited for to the end, and each stamp takes two words from word 2 on.
 
-typedef unsigned long long u64;
+#include "common.cuh"
 
 __device__ __forceinline__ u64 now_ns() {
     u64 now;
@@ -25,8 +25,8 @@ extern "C" __global__ void hold(volatile u64* board, u64 ticket, u64 limit_ns) {
 }
 
 // One block a multiprocessor; the one on multiprocessor 0 reads both its clocks, so that two stamps read the same.
-extern "C" __global__ void stamp(volatile u64* board, unsigned int slot) {
-    unsigned int multiprocessor;
+extern "C" __global__ void stamp(volatile u64* board, u32 slot) {
+    u32 multiprocessor;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(multiprocessor));
     if (multiprocessor != 0 || threadIdx.x != 0) return;
     const u64 ns = now_ns();
@@ -38,10 +38,10 @@ extern "C" __global__ void stamp(volatile u64* board, unsigned int slot) {
 // Reads all of `buffer` through the L2 cache. It must hold zeros: the store, which keeps the compiler from leaving
 // out the loads, then never happens, and no line is left to be written back while something is timed.
 extern "C" __global__ void displace(uint4* buffer, u64 count) {
-    const u64 step = (u64)gridDim.x * blockDim.x;
-    unsigned int sum = 0;
+    const u64 step = grid_threads();
+    u32 sum = 0;
 #pragma unroll 4
-    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
+    for (u64 i = grid_thread(); i < count; i += step) {
         // Cached in L2 alone, at its ordinary priority.
         const uint4 line = __ldcg(buffer + i);
         sum |= line.x | line.y | line.z | line.w;
@@ -52,7 +52,7 @@ extern "C" __global__ void displace(uint4* buffer, u64 count) {
 extern "C" __global__ void empty() {}
 
 // Spins for at least `ns` and tells how long it was.
-extern "C" __global__ void spin(u64 ns, u64* spun, unsigned int slot) {
+extern "C" __global__ void spin(u64 ns, u64* spun, u32 slot) {
     const u64 start = now_ns();
     u64 passed;
     do passed = now_ns() - start;

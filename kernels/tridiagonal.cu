@@ -6,26 +6,14 @@
 // order, so that all know the same v and w. A posted number carries its own flag, its lowest bit, so no barrier is
 // needed. One block has a matrix of up to 128 rows all to itself, in its registers.
 
-typedef unsigned long long u64;
+#include "common.cuh"
 
 // Rows whose products with the reflector are summed together.
 constexpr int GROUP = 8;
 
 __device__ __forceinline__ void post(u64* slot, double value, u64 flag) {
     const u64 bits = ((u64)__double_as_longlong(value) & ~1ull) | flag;
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(slot), "l"(bits) : "memory");
-}
-
-__device__ __forceinline__ u64 peek(const u64* slot) {
-    u64 bits;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(bits) : "l"(slot) : "memory");
-    return bits;
-}
-
-__device__ __forceinline__ double warp_sum(double value) {
-#pragma unroll
-    for (int mask = 16; mask > 0; mask /= 2) value += __shfl_xor_sync(~0u, value, mask);
-    return value;
+    store_relaxed(slot, bits);
 }
 
 // Halves the values that a lane holds while it adds those of the lane across: each keeps one half of the rows.
@@ -35,18 +23,18 @@ __device__ __forceinline__ void fold(double (&values)[GROUP], bool upper) {
     for (int r = 0; r < HALF; ++r) {
         const double sent = upper ? values[r] : values[r + HALF];
         const double kept = upper ? values[r + HALF] : values[r];
-        values[r] = kept + __shfl_xor_sync(~0u, sent, MASK);
+        values[r] = kept + __shfl_xor_sync(EVERY_LANE, sent, MASK);
     }
 }
 
 // The sums over a warp of 8 values of each lane; lane `l` gets that of value `l / 4`.
 __device__ __forceinline__ double warp_sums(double (&values)[GROUP]) {
-    const int lane = threadIdx.x % 32;
+    const int lane = threadIdx.x % WARP;
     fold<4, 16>(values, lane & 16);
     fold<2, 8>(values, lane & 8);
     fold<1, 4>(values, lane & 4);
-    const double sum = values[0] + __shfl_xor_sync(~0u, values[0], 2);
-    return sum + __shfl_xor_sync(~0u, sum, 1);
+    const double sum = values[0] + __shfl_xor_sync(EVERY_LANE, values[0], 2);
+    return sum + __shfl_xor_sync(EVERY_LANE, sum, 1);
 }
 
 template <int WARPS>
@@ -55,22 +43,6 @@ __device__ __forceinline__ double total(const double* parts) {
 #pragma unroll
     for (int i = 0; i < WARPS; ++i) sum[i % 4] += parts[i];
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
-// 1 / sqrt(value) to within some units in the last place, for numbers that are neither zero nor subnormal.
-__device__ __forceinline__ double inverse_root(double value) {
-    double r;
-    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(value));
-    const double error = fma(-value * r, r, 1.0);
-    return fma(r * error, fma(error, 0.375, 0.5), r);
-}
-
-// 1 / value, likewise.
-__device__ __forceinline__ double reciprocal(double value) {
-    double r;
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(value));
-    const double error = fma(-value, r, 1.0);
-    return fma(r, fma(error, error, error), r);
 }
 
 // The reflector I - tau v v^T that takes a column with `alpha` above others of that sum of squares to `beta` e_1:
@@ -91,13 +63,13 @@ template <int THREADS, int C, int R, int KEPT, int BATCH>
 __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix, int n, double* __restrict__ diagonal,
                                                double* __restrict__ beside, double* __restrict__ taus,
                                                double* __restrict__ reflectors, u64* mail) {
-    constexpr int WARPS = THREADS / 32, SHARED = R - KEPT, WIDTH = C * THREADS;
+    constexpr int WARPS = THREADS / WARP, SHARED = R - KEPT, WIDTH = C * THREADS;
     extern __shared__ double rows[];
     __shared__ double norm_parts[WARPS], dot_parts[WARPS], products[WARPS][R + 1];
     // Elements of v and w in the block's own rows.
     __shared__ double2 pairs[R];
     __shared__ double head, head_y;
-    const int t = threadIdx.x, lane = t % 32, warp = t / 32;
+    const int t = threadIdx.x, lane = t % WARP, warp = t / WARP;
     const int block = blockIdx.x, blocks = gridDim.x;
 
     double kept[KEPT > 0 ? KEPT : 1][C];
@@ -207,7 +179,7 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
 #pragma unroll
             for (int i = 0; i < WARPS; i += 8) y += part + i < WARPS ? products[part + i][r] : 0.0;
 #pragma unroll
-            for (int mask = 4; mask > 0; mask /= 2) y += __shfl_xor_sync(~0u, y, mask);
+            for (int mask = 4; mask > 0; mask /= 2) y += __shfl_xor_sync(EVERY_LANE, y, mask);
             const int i = block + blocks * r;
             if (part == 0 && i > k && i < n) post(posted_y + i, y, flag);
         }
@@ -230,8 +202,8 @@ __device__ __forceinline__ void tridiagonalise(const double* __restrict__ matrix
             for (int c = 0; c < C; ++c) {
                 const int j = t + THREADS * c;
                 if (j > k && j < n) {
-                    if ((row_bits[c] & 1) != flag) row_bits[c] = peek(posted_row + j);
-                    if ((y_bits[c] & 1) != flag) y_bits[c] = peek(posted_y + j);
+                    if ((row_bits[c] & 1) != flag) row_bits[c] = load_relaxed(posted_row + j);
+                    if ((y_bits[c] & 1) != flag) y_bits[c] = load_relaxed(posted_y + j);
                 }
             }
 #pragma unroll
@@ -289,7 +261,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     __shared__ double reflected[SIDE], next[SIDE], partial[PARTS][SIDE];
     __shared__ double norm_parts[PARTS], dot_parts[PARTS];
     __shared__ double head;
-    const int t = threadIdx.x, lane = t % 32, j = t % SIDE, part = t / SIDE, quarter = j / 32;
+    const int t = threadIdx.x, lane = t % WARP, j = t % SIDE, part = t / SIDE, quarter = j / WARP;
     double a[ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {

@@ -3,19 +3,11 @@
 // Every eigenvalue and every vector is found by itself, so close eigenvalues get vectors that are not quite orthogonal:
 // who uses them must look, and repair what is off.
 
-constexpr int WARP = 32;
+#include "common.cuh"
 
 __device__ __forceinline__ double power_of_two(int exponent) { return __hiloint2double((exponent + 1023) << 20, 0); }
 
 __device__ __forceinline__ int exponent_of(double value) { return (__double2hiint(value) >> 20 & 2047) - 1023; }
-
-// 1 / value to within some units in the last place, for numbers that are neither zero nor subnormal.
-__device__ __forceinline__ double reciprocal(double value) {
-    double r;
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(value));
-    const double error = fma(-value, r, 1.0);
-    return fma(r, fma(error, error, error), r);
-}
 
 // Steps of a three-term recurrence between two scalings, and how little an element beside the diagonal counts for, far
 // below rounding: no two steps shrink the recurrence by more than its square, so it cannot vanish between scalings.
@@ -29,17 +21,9 @@ __device__ __forceinline__ void rescale(double& p, double& q) {
     q *= back;
 }
 
-// The largest of a number that each thread has, to all; `parts` has one place a warp.
-__device__ __forceinline__ double block_max(double value, double* parts) {
-    for (int mask = WARP / 2; mask > 0; mask /= 2) value = fmax(value, __shfl_xor_sync(~0u, value, mask));
-    if (threadIdx.x % WARP == 0) parts[threadIdx.x / WARP] = value;
-    __syncthreads();
-    for (unsigned i = 0; i < blockDim.x / WARP; ++i) value = fmax(value, parts[i]);
-    return value;
-}
-
 // A power of two that brings the matrix to a norm between 1/2 and 1, so that no recurrence leaves the range of numbers.
-__device__ __forceinline__ int scaling(const double* diagonal, const double* beside, int n, double* parts) {
+template <int WARPS>
+__device__ __forceinline__ int scaling(const double* diagonal, const double* beside, int n, double (&parts)[WARPS]) {
     double norm = 0.0;
     for (int i = threadIdx.x; i < n; i += blockDim.x) {
         const double left = i > 0 ? fabs(beside[i - 1]) : 0.0, right = i + 1 < n ? fabs(beside[i]) : 0.0;
@@ -91,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(BISECTING)
             changes += __popc((signs ^ signs >> 1) & (1u << STRIDE) - 1);
             rescale(p, q);
         }
-        const int steps = __popc(__ballot_sync(~0u, changes <= below));
+        const int steps = __popc(__ballot_sync(EVERY_LANE, changes <= below));
         low = fma(step, (double)steps, low);
         width = step;
     }
@@ -210,8 +194,8 @@ extern "C" __global__ void __launch_bounds__(FACTORISING)
     int nearest = place, farthest = place;
 #pragma unroll
     for (int mask = WARP / 2; mask > 0; mask /= 2) {
-        nearest = min(nearest, __shfl_xor_sync(~0u, nearest, mask));
-        farthest = max(farthest, __shfl_xor_sync(~0u, farthest, mask));
+        nearest = min(nearest, __shfl_xor_sync(EVERY_LANE, nearest, mask));
+        farthest = max(farthest, __shfl_xor_sync(EVERY_LANE, farthest, mask));
     }
     if (warp == 0) squares[0][lane] = follow<-1>(farthest, place, n, lower, found);
     if (warp == 1) squares[1][lane] = follow<1>(nearest, place, n, upper, found);

@@ -4,7 +4,7 @@
 
 use rayon::prelude::*;
 
-use gpubench::backend::cuda::{KernelSource, compile, generated_sources, kernel_sources};
+use gpubench::backend::cuda::{HEADER, KernelSource, compile, generated_sources, kernel_sources};
 use gpubench::error::CellError;
 
 const CHIPS: [i32; 5] = [75, 80, 90, 100, 120];
@@ -70,7 +70,7 @@ fn every_file_of_the_folder_is_embedded() {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap();
-        let source = kernel_sources().into_iter().find(|source| source.name == name);
+        let source = kernel_sources().into_iter().chain([&HEADER]).find(|source| source.name == name);
         let source =
             source.unwrap_or_else(|| panic!("{} is not in SOURCES of crates/cuda/src/ops", path.display()));
         assert_eq!(source.text, std::fs::read_to_string(&path).unwrap());

@@ -12,7 +12,7 @@ use gpubench_model::error::{CellError, Unavailable};
 
 use super::cache::{self, Cache, Stored};
 use super::failure::driver;
-use super::kernels::KernelSource;
+use super::kernels::{HEADER, KernelSource};
 use super::nvrtc::{Compiler, Target};
 
 /// Compiles and loads the kernels of one device.
@@ -74,7 +74,7 @@ impl Builder {
     }
 
     fn key(&self, source: &KernelSource) -> String {
-        cache::key(source, &self.compiler, &self.library)
+        cache::key(source, &HEADER, &self.compiler, &self.library)
     }
 
     fn load(&self, image: Vec<u8>) -> Result<Arc<CudaModule>, CellError> {

@@ -10,7 +10,7 @@ use super::kernels::KernelSource;
 use super::nvrtc::Compiler;
 
 /// Changes when the layout of a file or of the key does.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 const MAGIC: &[u8; 8] = b"gpubenk2";
 /// Before the image: the magic, a hash of all that follows it, and the seconds of compiling, both little-endian.
 const HEADER: usize = MAGIC.len() + 8 + SECONDS;
@@ -76,10 +76,10 @@ fn parse(file: &[u8]) -> Option<Stored> {
     (intact && !image.is_empty()).then(|| Stored { image: image.to_vec(), cold_s: seconds })
 }
 
-/// The name under which a source compiled by `compiler` is stored.
+/// The name under which a source compiled by `compiler` is stored, which may include `header`.
 ///
 /// NVRTC's version has no patch level, so the library's size and time of change stand in for it.
-pub fn key(source: &KernelSource, compiler: &Compiler, library: &str) -> String {
+pub fn key(source: &KernelSource, header: &KernelSource, compiler: &Compiler, library: &str) -> String {
     let mut options = compiler.options();
     options.sort();
     let [major, minor] = compiler.version;
@@ -88,6 +88,7 @@ pub fn key(source: &KernelSource, compiler: &Compiler, library: &str) -> String 
         &options.join(" "),
         source.name,
         source.text,
+        header.text,
     ]
     .join("\0");
     format!("{}-{:016x}{:016x}", source.name, fnv1a(0, text.as_bytes()), fnv1a(1, text.as_bytes()))
@@ -105,6 +106,8 @@ mod tests {
     }
 
     const SOURCE: KernelSource = KernelSource { name: "k", text: "__global__ void k() {}" };
+
+    const HEADER: KernelSource = KernelSource { name: "common", text: "#pragma once" };
 
     fn stored() -> Stored {
         Stored { image: b"image".to_vec(), cold_s: 0.0625 }
@@ -169,12 +172,14 @@ mod tests {
 
     #[test]
     fn the_key_changes_with_everything_the_image_depends_on() {
-        let base = key(&SOURCE, &compiler(90, 0), "1 2");
-        assert_eq!(base, key(&SOURCE, &compiler(90, 0), "1 2"));
+        let base = key(&SOURCE, &HEADER, &compiler(90, 0), "1 2");
+        assert_eq!(base, key(&SOURCE, &HEADER, &compiler(90, 0), "1 2"));
         let other = KernelSource { name: "k", text: "__global__ void k() { }" };
-        assert_ne!(base, key(&other, &compiler(90, 0), "1 2"));
-        assert_ne!(base, key(&SOURCE, &compiler(80, 0), "1 2"));
-        assert_ne!(base, key(&SOURCE, &compiler(90, 1), "1 2"));
-        assert_ne!(base, key(&SOURCE, &compiler(90, 0), "1 3"));
+        assert_ne!(base, key(&other, &HEADER, &compiler(90, 0), "1 2"));
+        let other = KernelSource { name: "common", text: "" };
+        assert_ne!(base, key(&SOURCE, &other, &compiler(90, 0), "1 2"));
+        assert_ne!(base, key(&SOURCE, &HEADER, &compiler(80, 0), "1 2"));
+        assert_ne!(base, key(&SOURCE, &HEADER, &compiler(90, 1), "1 2"));
+        assert_ne!(base, key(&SOURCE, &HEADER, &compiler(90, 0), "1 3"));
     }
 }

@@ -1,4 +1,4 @@
-//! The CUDA C sources, embedded in the binary. Each file is one translation unit.
+//! The CUDA C sources, embedded in the binary. Each `.cu` file is one translation unit; they share one header.
 
 /// A source file of `kernels/`.
 #[derive(Debug)]
@@ -8,6 +8,12 @@ pub struct KernelSource {
     /// The CUDA C text.
     pub text: &'static str,
 }
+
+/// `common.cuh`, which sources may include: NVRTC is given it with every source.
+pub const HEADER: KernelSource = KernelSource {
+    name: "common",
+    text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/common.cuh")),
+};
 
 /// Declares the source of `kernels/<name>.cu`.
 macro_rules! kernel_source {

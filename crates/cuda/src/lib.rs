@@ -35,7 +35,7 @@ use gpubench_backend::{
 use gpubench_model::case::{Cache, Case};
 use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
-pub use kernels::KernelSource;
+pub use kernels::{HEADER, KernelSource};
 use loader::{Driver, Loader};
 use nvml::{Arrival, Monitor};
 use ops::kernels;

@@ -1,6 +1,7 @@
 //! Compiles the kernels for one chip: chooses the target and the options. Knows neither cache nor context.
 
-use super::ffi::nvrtc::{Form, Output, about, compile as compile_text};
+use super::ffi::nvrtc::{File, Form, Output, about, compile as compile_text};
+use super::kernels::HEADER;
 
 /// What kernels are compiled for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,10 +63,12 @@ impl Compiler {
         std::iter::once(self.target.option()).chain(OPTIONS.iter().map(|&option| option.to_owned())).collect()
     }
 
-    /// Compiles the text of `kernels/NAME.cu`; an error holds the compiler's messages.
+    /// Compiles the text of `kernels/NAME.cu` with the shared header; an error holds the compiler's messages.
     pub fn compile(&self, name: &str, text: &str) -> Result<Output, String> {
         let form = if matches!(self.target, Target::Cubin(_)) { Form::Cubin } else { Form::Ptx };
-        let output = compile_text(name, text, &self.options(), form)?;
+        let source = File { name: &format!("{name}.cu"), text };
+        let header = File { name: &format!("{}.cuh", HEADER.name), text: HEADER.text };
+        let output = compile_text(&source, &header, &self.options(), form)?;
         match &output.failure {
             Some(failure) => Err(format!("kernels/{name}.cu: {failure}: {}", output.log)),
             None => Ok(output),

@@ -45,22 +45,39 @@ pub fn about() -> Result<([c_int; 2], Vec<c_int>), String> {
     Ok(([major, minor], archs))
 }
 
-/// Compiles `text`, named `name` in messages, with `options`.
-pub fn compile(name: &str, text: &str, options: &[String], form: Form) -> Result<Output, String> {
-    let c = |text: &str| CString::new(text).map_err(|error| format!("{name}: {error}"));
-    let (text, file) = (c(text)?, c(&format!("{name}.cu"))?);
-    let options = options.iter().map(|option| c(option)).collect::<Result<Vec<_>, _>>()?;
+/// A source or a header, by the name that messages and `#include` have for it.
+pub struct File<'a> {
+    /// The name with its ending.
+    pub name: &'a str,
+    /// CUDA C.
+    pub text: &'a str,
+}
+
+impl File<'_> {
+    /// Name and text as C strings.
+    fn strings(&self) -> Result<[CString; 2], String> {
+        let c = |text: &str| CString::new(text).map_err(|error| format!("{}: {error}", self.name));
+        Ok([c(self.name)?, c(self.text)?])
+    }
+}
+
+/// Compiles `source`, which may include `header`, with `options`.
+pub fn compile(source: &File, header: &File, options: &[String], form: Form) -> Result<Output, String> {
+    let ([name, text], [header_name, header_text]) = (source.strings()?, header.strings()?);
+    let c = |option: &String| CString::new(option.as_str()).map_err(|error| format!("{option}: {error}"));
+    let options = options.iter().map(c).collect::<Result<Vec<_>, _>>()?;
     let option_pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
+    let (header_text_pointer, header_name_pointer) = (header_text.as_ptr(), header_name.as_ptr());
     let mut program = Program(std::ptr::null_mut());
-    // SAFETY: both strings end in NUL; there are no headers.
+    // SAFETY: all strings end in NUL; the arrays of headers have one entry each.
     check("nvrtcCreateProgram", unsafe {
         sys::nvrtcCreateProgram(
             &raw mut program.0,
             text.as_ptr(),
-            file.as_ptr(),
-            0,
-            std::ptr::null(),
-            std::ptr::null(),
+            name.as_ptr(),
+            1,
+            &raw const header_text_pointer,
+            &raw const header_name_pointer,
         )
     })?;
     let count = c_int::try_from(options.len()).map_err(|error| error.to_string())?;

@@ -1,0 +1,116 @@
+// What several kernels need. NVRTC is given this text with every source (crates/cuda/src/kernels.rs), and the key of the
+// disk cache depends on it.
+//
+// Names: capitals for what the compiler knows (constants, static members, template values, enumerators, as in Rust),
+// lower case for what exists at run time, CamelCase for types.
+
+#pragma once
+
+using u16 = unsigned short;
+using u32 = unsigned int;
+using u64 = unsigned long long;
+
+constexpr int WARP = 32;
+constexpr u32 EVERY_LANE = 0xffffffffu;
+
+// The number of this thread in the grid, and the number of threads of the grid.
+__device__ __forceinline__ u64 grid_thread() { return (u64)blockIdx.x * blockDim.x + threadIdx.x; }
+__device__ __forceinline__ u64 grid_threads() { return (u64)gridDim.x * blockDim.x; }
+
+// 16 bytes, the most that a thread reads or writes with one instruction.
+template <typename T> struct alignas(16) Pack {
+    static constexpr int WIDTH = 16 / sizeof(T);
+    T v[WIDTH];
+};
+
+// Loads and stores of data that no one reads again soon: first to leave the caches.
+__device__ __forceinline__ Pack<float> load_streaming(const Pack<float>* from) {
+    const float4 p = __ldcs(reinterpret_cast<const float4*>(from));
+    return {p.x, p.y, p.z, p.w};
+}
+__device__ __forceinline__ Pack<double> load_streaming(const Pack<double>* from) {
+    const double2 p = __ldcs(reinterpret_cast<const double2*>(from));
+    return {p.x, p.y};
+}
+__device__ __forceinline__ void store_streaming(Pack<float>* to, const Pack<float>& p) {
+    __stcs(reinterpret_cast<float4*>(to), make_float4(p.v[0], p.v[1], p.v[2], p.v[3]));
+}
+__device__ __forceinline__ void store_streaming(Pack<double>* to, const Pack<double>& p) {
+    __stcs(reinterpret_cast<double2*>(to), make_double2(p.v[0], p.v[1]));
+}
+
+// Words that blocks pass each other: every access goes to the L2 cache, and none is left out, repeated or moved past
+// another access by the compiler.
+__device__ __forceinline__ void store_relaxed(u64* to, u64 word) {
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(word) : "memory");
+}
+__device__ __forceinline__ u64 load_relaxed(const u64* from) {
+    u64 word;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(from) : "memory");
+    return word;
+}
+
+// 1 / sqrt(value), within two units in the last place, for values that are neither zero nor subnormal: the
+// instruction's approximation and a Newton step, one of third order for double. The rounded functions branch.
+__device__ __forceinline__ float inverse_root(float value) {
+    float r;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(value));
+    const float error = fmaf(-(value * r), r, 1.0f);
+    return fmaf(0.5f * r, error, r);
+}
+__device__ __forceinline__ double inverse_root(double value) {
+    double r;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(value));
+    const double error = fma(-(value * r), r, 1.0);
+    return fma(r * error, fma(0.375, error, 0.5), r);
+}
+
+// 1 / value, within some units in the last place, for values that are neither zero nor subnormal.
+__device__ __forceinline__ double reciprocal(double value) {
+    double r;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(value));
+    const double error = fma(-value, r, 1.0);
+    return fma(r, fma(error, error, error), r);
+}
+
+// The float16 nearest to `value`, ties to even, as bits: cuda_fp16.h is a header that not every machine has.
+__device__ __forceinline__ u16 float16_bits(float value) {
+    u16 bits;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+    return bits;
+}
+
+// The sum over a warp, the same in all lanes.
+template <typename T> __device__ __forceinline__ T warp_sum(T value) {
+#pragma unroll
+    for (int mask = WARP / 2; mask > 0; mask /= 2) value += __shfl_xor_sync(EVERY_LANE, value, mask);
+    return value;
+}
+
+// The largest value of a warp, the same in all lanes.
+template <typename T> __device__ __forceinline__ T warp_max(T value) {
+#pragma unroll
+    for (int mask = WARP / 2; mask > 0; mask /= 2) value = max(value, __shfl_xor_sync(EVERY_LANE, value, mask));
+    return value;
+}
+
+// The sum over a block of WARPS warps, the same in all threads. `parts` is shared memory that no thread reads or writes
+// any more.
+template <int WARPS, typename T> __device__ __forceinline__ T block_sum(T value, T (&parts)[WARPS]) {
+    value = warp_sum(value);
+    if (threadIdx.x % WARP == 0) parts[threadIdx.x / WARP] = value;
+    __syncthreads();
+    T total = 0;
+    for (int warp = 0; warp < WARPS; ++warp) total += parts[warp];
+    return total;
+}
+
+// The largest value of a block of WARPS warps, likewise.
+template <int WARPS, typename T> __device__ __forceinline__ T block_max(T value, T (&parts)[WARPS]) {
+    value = warp_max(value);
+    if (threadIdx.x % WARP == 0) parts[threadIdx.x / WARP] = value;
+    __syncthreads();
+#pragma unroll
+    for (int warp = 0; warp < WARPS; ++warp) value = max(value, parts[warp]);
+    return value;
+}
