@@ -1,6 +1,6 @@
 //! A variant that is made for each BLAS library, and the libraries it is made for.
 
-use gpubench_backend::Job;
+use gpubench_backend::Prepared;
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
@@ -9,7 +9,7 @@ use super::Cpu;
 use super::blas::Library;
 
 /// Makes a job of one case with a library.
-pub type LibraryPrepare = fn(&Cpu, &Case, &[Operand], &Library) -> Result<Box<dyn Job>, CellError>;
+pub type LibraryPrepare = fn(&Cpu, &Case, &[Operand], &Library) -> Result<Box<Prepared>, CellError>;
 
 /// Which libraries a kernel is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use std::mem::MaybeUninit;
 
-use gpubench_backend::Job;
 use gpubench_backend::contents::{Contents, host};
+use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
@@ -41,11 +41,13 @@ struct OnePass<T> {
     threads: usize,
 }
 
-fn one_pass<T: Real>(cpu: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn one_pass<T: Real>(cpu: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     let a = operand::<T>(inputs)?.to_vec();
     let parts = vec![Moments::default(); a.len().div_ceil(TASK)];
     let threads = if parts.len() <= SERIAL { 1 } else { cpu.threads };
-    Ok(Box::new(OnePass { a, parts, total: Moments::default(), pool: threads, threads }))
+    let thread_choices = thread_choices::up_to(threads.min(parts.len()));
+    let traits = JobTraits { thread_choices, ..JobTraits::default() };
+    Ok(Prepared::with(traits, OnePass { a, parts, total: Moments::default(), pool: threads, threads }))
 }
 
 impl<T: Real> Job for OnePass<T> {
@@ -59,10 +61,6 @@ impl<T: Real> Job for OnePass<T> {
             rouse::pool();
         }
         Ok(())
-    }
-
-    fn thread_choices(&self) -> Vec<usize> {
-        thread_choices::up_to(self.pool.min(self.parts.len()))
     }
 
     fn use_threads(&mut self, threads: usize) {
@@ -107,9 +105,9 @@ fn three_passes<T: Real + Float + FromPrimitive>(
     _: &Cpu,
     case: &Case,
     inputs: &[Operand],
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     let a = matrix(case, operand::<T>(inputs)?)?;
-    Ok(Box::new(ThreePasses { a, results: [T::zero(); 3] }))
+    Ok(Prepared::new(ThreePasses { a, results: [T::zero(); 3] }))
 }
 
 impl<T: Real + Float + FromPrimitive> Job for ThreePasses<T> {

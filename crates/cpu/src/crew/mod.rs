@@ -2,8 +2,8 @@
 
 use std::mem::MaybeUninit;
 
-use gpubench_backend::Job;
 use gpubench_backend::contents::Contents;
+use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
@@ -49,17 +49,19 @@ pub(super) trait Work {
 
 /// A job of some work and the crew that does it.
 pub(super) struct Crewed<W: Work> {
-    /// The work.
-    pub(super) work: W,
-    /// Who does it.
-    pub(super) crew: W::Crew,
+    work: W,
+    crew: W::Crew,
+}
+
+impl<W: Work + 'static> Crewed<W> {
+    /// The job of `work` that `crew` does.
+    pub(super) fn prepared(work: W, crew: W::Crew) -> Box<Prepared> {
+        let (resets, thread_choices) = (W::DESTROYS, crew.choices());
+        Prepared::with(JobTraits { resets, thread_choices, ..JobTraits::default() }, Crewed { work, crew })
+    }
 }
 
 impl<W: Work> Job for Crewed<W> {
-    fn resets(&self) -> bool {
-        W::DESTROYS
-    }
-
     fn reset(&mut self) -> Result<(), CellError> {
         self.work.restore();
         Ok(())
@@ -67,10 +69,6 @@ impl<W: Work> Job for Crewed<W> {
 
     fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         self.work.show(show);
-    }
-
-    fn thread_choices(&self) -> Vec<usize> {
-        self.crew.choices()
     }
 
     fn use_threads(&mut self, threads: usize) {
