@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use gpubench::backend::{self, Backend, Job, Options, Sample, Variant};
+use gpubench::backend::{self, Backend, Options, Prepared, Sample, Variant};
 use gpubench::case::{Cache, Case, DType};
 use gpubench::measure::stats::upper_median;
 use gpubench::op;
@@ -42,12 +42,12 @@ pub fn case(variant: &Variant, n: u64, dtype: DType) -> Case {
     Case { op: variant.op.to_string(), n, dtype, density, seed: 42 }
 }
 
-pub fn samples(backend: &mut dyn Backend, job: &mut dyn Job, cache: Cache, count: usize) -> Vec<Sample> {
+pub fn samples(backend: &mut dyn Backend, job: &mut Prepared, cache: Cache, count: usize) -> Vec<Sample> {
     (0..count).map(|_| backend.time(job, cache).unwrap()).collect()
 }
 
 /// Samples after a few that are not counted.
-pub fn steady(backend: &mut dyn Backend, job: &mut dyn Job, cache: Cache) -> Vec<Sample> {
+pub fn steady(backend: &mut dyn Backend, job: &mut Prepared, cache: Cache) -> Vec<Sample> {
     samples(backend, job, cache, 5);
     samples(backend, job, cache, 21)
 }

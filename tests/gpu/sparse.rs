@@ -95,7 +95,7 @@ fn answers(
         }
         Err(error) => panic!("{what} {variant}: {error}"),
     };
-    assert!(!job.synchronises(), "{what} {variant}");
+    assert!(!job.traits.synchronises, "{what} {variant}");
     let answers = [Cache::Cold, Cache::Hot].map(|cache| {
         backend.time(&mut *job, cache).unwrap_or_else(|error| panic!("{what} {variant}: {error}"));
         job.answer().unwrap().remove(0)

@@ -3,20 +3,20 @@
 use std::time::Instant;
 
 use gpubench::backend::cuda::{SPIN, SPIN_AND_WAIT, SPIN_OP};
-use gpubench::backend::{Backend, Job};
+use gpubench::backend::{Backend, Prepared};
 use gpubench::case::{Cache, Case, DType};
 use gpubench::op;
 
 use crate::device::{alone, median, samples, start, steady};
 
 /// A job that spins for so many nanoseconds.
-fn spinning(backend: &mut dyn Backend, variant: &str, ns: u64) -> Box<dyn Job> {
+fn spinning(backend: &mut dyn Backend, variant: &str, ns: u64) -> Box<Prepared> {
     let case = Case { op: SPIN_OP.into(), n: ns, dtype: DType::F64, density: None, seed: 1 };
     backend.prepare(variant, &case, &[]).unwrap()
 }
 
 /// Seconds that its last execution span, by its own timer.
-fn spun_s(job: &mut dyn Job) -> f64 {
+fn spun_s(job: &mut Prepared) -> f64 {
     job.answer().unwrap()[0].dense_slice::<f64>().unwrap()[0]
 }
 

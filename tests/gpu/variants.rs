@@ -57,7 +57,7 @@ fn fault(backend: &mut dyn Backend, variant: &Variant, case: &Case) -> Result<Op
     // More than once: a job must leave itself ready for the next execution.
     for cache in [Cache::Cold, Cache::Hot, Cache::Cold, Cache::Hot] {
         let sample = backend.time(&mut *job, cache)?;
-        if job.is_host_work() && sample.device_s.is_none() && sample.host_s > 0.0 {
+        if job.traits.is_host_work && sample.device_s.is_none() && sample.host_s > 0.0 {
             continue;
         }
         let (device, host) = (sample.device_s.unwrap_or(f64::NAN), sample.host_s);

@@ -2,14 +2,18 @@
 
 #![forbid(unsafe_code)]
 
+mod backend;
 pub mod contents;
 mod job;
+mod prepared;
 
+pub use backend::Backend;
 pub use gpubench_model::{
     Accuracy, Arithmetic, BusRates, Ceilings, ClockCheck, Compile, Conditions, DevicePhases, Finding, Floors,
     HostMemory, PageFaults, Sample, SetupCounts, Side, Transfer, Variant, fewer_threads, on_threads,
 };
-pub use job::{Backend, Job};
+pub use job::{Job, JobTraits};
+pub use prepared::{Course, History, Prepared};
 
 use gpubench_model::error::Unavailable;
 

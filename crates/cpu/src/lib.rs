@@ -11,7 +11,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use gpubench_backend::contents;
-use gpubench_backend::{Backend, Ceilings, Conditions, Finding, Floors, Job, Options, Registration, Sample};
+use gpubench_backend::{
+    Backend, Ceilings, Conditions, Finding, Floors, Options, Prepared, Registration, Sample,
+};
 use gpubench_host::processors;
 use gpubench_model::case::{Cache, Case};
 use gpubench_model::data::Operand;
@@ -192,7 +194,12 @@ impl Backend for Started {
         Ok(peaks::measure(&self.cpu, &self.kernels, self.library.as_deref()).plausible())
     }
 
-    fn prepare(&mut self, variant: &str, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    fn prepare(
+        &mut self,
+        variant: &str,
+        case: &Case,
+        inputs: &[Operand],
+    ) -> Result<Box<Prepared>, CellError> {
         let listed =
             self.kernels.iter().find(|listed| listed.variant.op == case.op && listed.variant.name == variant);
         let listed =
@@ -201,20 +208,20 @@ impl Backend for Started {
         listed.prepare(&self.cpu, case, inputs)
     }
 
-    fn time(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {
+    fn time(&mut self, job: &mut Prepared, cache: Cache) -> Result<Sample, CellError> {
         match cache {
-            Cache::Hot => clock::back_to_back(job),
+            Cache::Hot => clock::back_to_back(&mut job.job, job.traits.resets),
             Cache::Cold => {
                 // What a reset touches must not stay in the caches either.
                 job.reset()?;
                 self.marked = self.marked.wrapping_add(1);
                 contents::mark(&mut job.contents(), self.marked)?;
-                if !flush::flush(job) {
+                if !flush::flush(&job.job) {
                     self.displacer.get_or_insert_with(Displacer::new).displace();
                 }
                 // Last, as threads that find no work soon sleep again.
                 job.rouse()?;
-                clock::once(job)
+                clock::once(&mut job.job)
             }
         }
     }

@@ -29,8 +29,8 @@ use cudarc::driver::sys::CUresult;
 use context::{Cuda, Library};
 use gpubench_backend::contents::Fingerprints;
 use gpubench_backend::{
-    Backend, Ceilings, Conditions, DevicePhases, Finding, Floors, HostMemory, Job, Options, Registration,
-    Sample, SetupCounts,
+    Backend, Ceilings, Conditions, DevicePhases, Finding, Floors, HostMemory, Options, Prepared,
+    Registration, Sample, SetupCounts,
 };
 use gpubench_model::case::{Cache, Case};
 use gpubench_model::data::Operand;
@@ -136,7 +136,8 @@ fn open(driver: &Driver, ordinal: u32, memory: HostMemory) -> Result<Started, Ce
     let cuda = Cuda::open(ordinal as usize, Loader::new(major), elapsed, memory)?;
     let context_s = start.elapsed().as_secs_f64();
     let monitor = arrival.after();
-    let timer = Timer::new(&cuda, elapsed).map_err(unmeasurable)?;
+    let timer = Timer::new(&cuda, elapsed).and_then(|timer| timing::checked(timer, &cuda));
+    let timer = timer.map_err(unmeasurable)?;
     let verifier = Verifier::new(&cuda)?;
     Ok(Started { cuda, timer, verifier, monitor, ordinal, elapsed, context_s })
 }
@@ -221,16 +222,19 @@ impl Backend for Started {
         }
     }
 
-    fn prepare(&mut self, variant: &str, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    fn prepare(
+        &mut self,
+        variant: &str,
+        case: &Case,
+        inputs: &[Operand],
+    ) -> Result<Box<Prepared>, CellError> {
         let kernel = kernels()
             .chain(timing::KERNELS)
             .find(|kernel| kernel.variant.op == case.op && kernel.variant.name == variant);
         let kernel =
             kernel.ok_or_else(|| CellError::Failed(format!("no cuda variant {variant} of {}", case.op)))?;
         self.cuda.watch_memory()?;
-        let job = self.diagnosed((kernel.prepare)(&self.cuda, case, inputs))?;
-        self.timer.welcome(&*job);
-        Ok(job)
+        self.diagnosed((kernel.prepare)(&self.cuda, case, inputs))
     }
 
     fn phases(&mut self) -> DevicePhases {
@@ -241,28 +245,28 @@ impl Backend for Started {
         self.monitor.conditions()
     }
 
-    fn time(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {
+    fn time(&mut self, job: &mut Prepared, cache: Cache) -> Result<Sample, CellError> {
         let sample = self.timer.time(job, cache);
         self.diagnosed(sample)
     }
 
-    fn fingerprints(&mut self, job: &mut dyn Job) -> Result<Fingerprints, CellError> {
-        let found = self.verifier.fingerprints(job);
+    fn fingerprints(&mut self, job: &mut Prepared) -> Result<Fingerprints, CellError> {
+        let found = self.verifier.fingerprints(&mut job.job);
         self.diagnosed(found)
     }
 
-    fn execute_spoiled(&mut self, job: &mut dyn Job) -> Result<[Option<u64>; 2], CellError> {
+    fn execute_spoiled(&mut self, job: &mut Prepared) -> Result<[Option<u64>; 2], CellError> {
         let found = self.verifier.execute_spoiled(&mut self.timer, job);
         self.diagnosed(found)
     }
 
     fn replace(
         &mut self,
-        job: &mut dyn Job,
+        job: &mut Prepared,
         place: (usize, usize),
         new: &[u8],
     ) -> Result<Option<Vec<u8>>, CellError> {
-        let old = self.verifier.replace(job, place, new);
+        let old = self.verifier.replace(&mut job.job, place, new);
         self.diagnosed(old)
     }
 

@@ -1,7 +1,7 @@
 //! Checks of timed executions on the device: what a job holds is read where it lies, in the order of its stream.
 
-use gpubench_backend::Job;
 use gpubench_backend::contents::{Contents, Fingerprints, Memory, Span, beyond, join};
+use gpubench_backend::{Job, Prepared};
 use gpubench_model::error::CellError;
 
 use super::context::Cuda;
@@ -45,14 +45,14 @@ impl Verifier {
     pub(super) fn execute_spoiled(
         &mut self,
         timer: &mut Timer,
-        job: &mut dyn Job,
+        job: &mut Prepared,
     ) -> Result<[Option<u64>; 2], CellError> {
         job.reset()?;
         self.cuda.synchronize()?;
         if !timer.behind_hold(job, &mut |job| self.queue(job))? {
             job.reset()?;
             self.cuda.synchronize()?;
-            self.queue(job)?;
+            self.queue(&mut job.job)?;
         }
         let count = job.contents().answer.len();
         let sums = self.checks.read()?;

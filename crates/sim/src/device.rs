@@ -4,8 +4,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use gpubench_backend::{
-    Backend, Ceilings, Conditions, DevicePhases, Finding, Floors, Job, Options, Sample, SetupCounts, Side,
-    Variant,
+    Backend, Ceilings, Conditions, DevicePhases, Finding, Floors, Options, Prepared, Sample, SetupCounts,
+    Side, Variant,
 };
 use gpubench_model::case::{Cache, Case};
 use gpubench_model::data::Operand;
@@ -101,7 +101,12 @@ impl Backend for Device {
         self.library.iter().map(loaded).collect()
     }
 
-    fn prepare(&mut self, variant: &str, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    fn prepare(
+        &mut self,
+        variant: &str,
+        case: &Case,
+        inputs: &[Operand],
+    ) -> Result<Box<Prepared>, CellError> {
         let found = self.variants.iter().find(|v| v.op == case.op && v.name == variant);
         let found = found.ok_or_else(|| {
             CellError::Failed(format!("the script names no variant {variant} of {}", case.op))
@@ -121,7 +126,7 @@ impl Backend for Device {
         let behaviour = Cache::ALL.map(|cache| self.script.behaviour(variant, case, cache));
         // Devices of one script scatter each by its own chances.
         let seed = self.script.seed.wrapping_add(case.seed).wrapping_add(u64::from(self.ordinal) << 32);
-        Ok(Box::new(SimJob {
+        Ok(Prepared::new(SimJob {
             case: case.clone(),
             answer: AnswerMemory::new(case, inputs),
             inputs: inputs.to_vec(),
@@ -170,7 +175,7 @@ impl Backend for Device {
         }
     }
 
-    fn time(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {
+    fn time(&mut self, job: &mut Prepared, cache: Cache) -> Result<Sample, CellError> {
         self.meters.cache.set(cache);
         job.reset()?;
         job.execute()?;

@@ -2,8 +2,8 @@
 
 use std::mem::MaybeUninit;
 
-use gpubench_backend::Job;
 use gpubench_backend::contents::{Contents, host};
+use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
@@ -43,12 +43,13 @@ struct Parallel<T> {
     spread: Spread,
 }
 
-fn parallel<T: Trig>(cpu: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn parallel<T: Trig>(cpu: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     let (a, b) = operands::<T>(inputs)?;
     let mut spread = Spread::of::<T>(a.len(), cpu.threads);
     let (a, b, mut y) = (a.to_vec(), b.to_vec(), vec![T::ZERO; a.len()]);
     spread.try_stores(|spread| compute(spread, &a, &b, &mut y));
-    Ok(Box::new(Parallel { side: case.side(), a, b, y, spread }))
+    let traits = JobTraits { thread_choices: spread.choices(), ..JobTraits::default() };
+    Ok(Prepared::with(traits, Parallel { side: case.side(), a, b, y, spread }))
 }
 
 /// Computes `y`, shared out so.
@@ -67,10 +68,6 @@ impl<T: Trig> Job for Parallel<T> {
     fn rouse(&mut self) -> Result<(), CellError> {
         self.spread.rouse();
         Ok(())
-    }
-
-    fn thread_choices(&self) -> Vec<usize> {
-        self.spread.choices()
     }
 
     fn use_threads(&mut self, threads: usize) {
@@ -98,13 +95,13 @@ struct Expression<T> {
     evaluate: fn(&Array2<T>, &Array2<T>, &mut Array2<T>),
 }
 
-fn one_pass<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn one_pass<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     expression::<T>(case, inputs, |a, b, y| {
         Zip::from(y).and(a).and(b).for_each(|y, &a, &b| *y = a * b + a.std_sin() + b.std_cos());
     })
 }
 
-fn temporaries<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn temporaries<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     expression::<T>(case, inputs, |a, b, y| *y = a * b + a.mapv(T::std_sin) + b.mapv(T::std_cos))
 }
 
@@ -112,10 +109,10 @@ fn expression<T: Trig>(
     case: &Case,
     inputs: &[Operand],
     evaluate: fn(&Array2<T>, &Array2<T>, &mut Array2<T>),
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     let (a, b) = operands::<T>(inputs)?;
     let y = Array2::from_elem((case.side(), case.side()), T::ZERO);
-    Ok(Box::new(Expression { a: matrix(case, a)?, b: matrix(case, b)?, y, evaluate }))
+    Ok(Prepared::new(Expression { a: matrix(case, a)?, b: matrix(case, b)?, y, evaluate }))
 }
 
 impl<T: Trig> Job for Expression<T> {

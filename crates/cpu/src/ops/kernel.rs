@@ -1,6 +1,6 @@
 //! A variant and how its jobs are made.
 
-use gpubench_backend::{Job, Variant};
+use gpubench_backend::{Prepared, Variant};
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
@@ -8,7 +8,7 @@ use gpubench_model::error::CellError;
 use crate::context::Cpu;
 
 /// Makes a job of one case.
-pub(crate) type Prepare = fn(&Cpu, &Case, &[Operand]) -> Result<Box<dyn Job>, CellError>;
+pub(crate) type Prepare = fn(&Cpu, &Case, &[Operand]) -> Result<Box<Prepared>, CellError>;
 
 /// A variant and how its jobs are made.
 pub(crate) struct Kernel {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gpubench_backend::Job;
+use gpubench_backend::Prepared;
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
@@ -11,7 +11,7 @@ use crate::context::Cpu;
 use crate::libs::blas::{Library, Vendor};
 
 /// Makes a job of one case with a library.
-pub(crate) type LibraryPrepare = fn(&Cpu, &Case, &[Operand], &Library) -> Result<Box<dyn Job>, CellError>;
+pub(crate) type LibraryPrepare = fn(&Cpu, &Case, &[Operand], &Library) -> Result<Box<Prepared>, CellError>;
 
 /// Which libraries a kernel is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use gpubench_backend::{Accuracy, Job, Side, Variant};
+use gpubench_backend::{Accuracy, Prepared, Side, Variant};
 use gpubench_model::case::{Case, DType};
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
@@ -38,7 +38,7 @@ impl Listed {
         cpu: &Cpu,
         case: &Case,
         inputs: &[Operand],
-    ) -> Result<Box<dyn Job>, CellError> {
+    ) -> Result<Box<Prepared>, CellError> {
         match &self.make {
             Make::Alone(prepare) => prepare(cpu, case, inputs),
             Make::With(prepare, library) => prepare(cpu, case, inputs, library),

@@ -3,8 +3,8 @@
 use std::mem::MaybeUninit;
 
 use faer::{Accum, MatMut, MatRef};
-use gpubench_backend::Job;
 use gpubench_backend::contents::{Contents, host};
+use gpubench_backend::{Job, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
@@ -87,9 +87,9 @@ fn blas<T: Blas>(
     case: &Case,
     inputs: &[Operand],
     library: &Library,
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     let crew = ProviderCrew::new(cpu, library, case.side(), MOST_CHOICE)?;
-    Ok(Box::new(Crewed { work: BlasProduct(Product::<T>::new(case, inputs)?), crew }))
+    Ok(Crewed::prepared(BlasProduct(Product::<T>::new(case, inputs)?), crew))
 }
 
 impl<T: Blas> Work for BlasProduct<T> {
@@ -124,11 +124,11 @@ fn faer<T: Real + faer::traits::ComplexField>(
     cpu: &Cpu,
     case: &Case,
     inputs: &[Operand],
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     let Product { a, b, c } = Product::<T>::new(case, inputs)?;
     let flat = |array: Array2<T>| array.into_raw_vec_and_offset().0;
     let work = FaerProduct { n: case.side(), a: flat(a), b: flat(b), c: flat(c) };
-    Ok(Box::new(Crewed { work, crew: Faer::new(cpu, case.side(), MOST_CHOICE) }))
+    Ok(Crewed::prepared(work, Faer::new(cpu, case.side(), MOST_CHOICE)))
 }
 
 impl<T: Real + faer::traits::ComplexField> Work for FaerProduct<T> {
@@ -162,8 +162,8 @@ fn ndarray<T: Real + LinalgScalar>(
     _: &Cpu,
     case: &Case,
     inputs: &[Operand],
-) -> Result<Box<dyn Job>, CellError> {
-    Ok(Box::new(NdarrayProduct(Product::<T>::new(case, inputs)?)))
+) -> Result<Box<Prepared>, CellError> {
+    Ok(Prepared::new(NdarrayProduct(Product::<T>::new(case, inputs)?)))
 }
 
 impl<T: Real + LinalgScalar> Job for NdarrayProduct<T> {

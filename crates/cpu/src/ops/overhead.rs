@@ -1,6 +1,6 @@
 //! What it costs to have all threads do nothing.
 
-use gpubench_backend::Job;
+use gpubench_backend::{Job, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
@@ -19,8 +19,8 @@ struct Pool {
     done: u64,
 }
 
-fn pool(_: &Cpu, case: &Case, _: &[Operand]) -> Result<Box<dyn Job>, CellError> {
-    Ok(Box::new(Pool { count: case.n, done: 0 }))
+fn pool(_: &Cpu, case: &Case, _: &[Operand]) -> Result<Box<Prepared>, CellError> {
+    Ok(Prepared::new(Pool { count: case.n, done: 0 }))
 }
 
 impl Job for Pool {

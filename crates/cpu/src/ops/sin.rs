@@ -2,8 +2,8 @@
 
 use std::mem::MaybeUninit;
 
-use gpubench_backend::Job;
 use gpubench_backend::contents::{Contents, host};
+use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
@@ -35,20 +35,21 @@ pub(super) fn parallel<T: Trig>(
     cpu: &Cpu,
     case: &Case,
     inputs: &[Operand],
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     vectorised(case, operand::<T>(inputs)?, cpu.threads)
 }
 
 /// The job that takes the sines on one thread.
-pub(super) fn serial<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+pub(super) fn serial<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     vectorised(case, operand::<T>(inputs)?, 1)
 }
 
-fn vectorised<T: Trig>(case: &Case, a: &[T], threads: usize) -> Result<Box<dyn Job>, CellError> {
+fn vectorised<T: Trig>(case: &Case, a: &[T], threads: usize) -> Result<Box<Prepared>, CellError> {
     let mut spread = Spread::of::<T>(a.len(), threads);
     let (a, mut y) = (a.to_vec(), vec![T::ZERO; a.len()]);
     spread.try_stores(|spread| compute(spread, &a, &mut y));
-    Ok(Box::new(Vectorised { side: case.side(), a, y, spread }))
+    let traits = JobTraits { thread_choices: spread.choices(), ..JobTraits::default() };
+    Ok(Prepared::with(traits, Vectorised { side: case.side(), a, y, spread }))
 }
 
 /// Computes `y`, shared out so.
@@ -67,10 +68,6 @@ impl<T: Trig> Job for Vectorised<T> {
     fn rouse(&mut self) -> Result<(), CellError> {
         self.spread.rouse();
         Ok(())
-    }
-
-    fn thread_choices(&self) -> Vec<usize> {
-        self.spread.choices()
     }
 
     fn use_threads(&mut self, threads: usize) {
@@ -96,10 +93,10 @@ struct OnePass<T> {
     y: Array2<T>,
 }
 
-fn one_pass<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn one_pass<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     let a = matrix(case, operand::<T>(inputs)?)?;
     let y = Array2::from_elem(a.raw_dim(), T::ZERO);
-    Ok(Box::new(OnePass { a, y }))
+    Ok(Prepared::new(OnePass { a, y }))
 }
 
 impl<T: Trig> Job for OnePass<T> {

@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
 use faer::{MatMut, MatRef};
-use gpubench_backend::Job;
+use gpubench_backend::Prepared;
 use gpubench_backend::contents::{Contents, host};
 use gpubench_model::case::Case;
 use gpubench_model::data::{Operand, Real};
@@ -110,7 +110,7 @@ fn cholesky<T: Blas>(
     case: &Case,
     inputs: &[Operand],
     library: &Library,
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     lapack::<T>(cpu, case, inputs, library, Method::Cholesky)
 }
 
@@ -119,7 +119,7 @@ fn blocked_cholesky<T: Blas>(
     case: &Case,
     inputs: &[Operand],
     library: &Library,
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     lapack::<T>(cpu, case, inputs, library, Method::BlockedCholesky)
 }
 
@@ -128,7 +128,7 @@ fn lu<T: Blas>(
     case: &Case,
     inputs: &[Operand],
     library: &Library,
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     lapack::<T>(cpu, case, inputs, library, Method::Lu(vec![0; case.side()]))
 }
 
@@ -138,10 +138,10 @@ fn lapack<T: Blas>(
     inputs: &[Operand],
     library: &Library,
     method: Method,
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     let crew = ProviderCrew::new(cpu, library, case.side(), MOST_CHOICE)?;
     let work = LapackSolve { system: System::<T>::new(case, inputs)?, method };
-    Ok(Box::new(Crewed { work, crew }))
+    Ok(Crewed::prepared(work, crew))
 }
 
 impl<T: Blas> Work for LapackSolve<T> {
@@ -186,14 +186,14 @@ fn faer<T: Real + faer::traits::RealField>(
     cpu: &Cpu,
     case: &Case,
     inputs: &[Operand],
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     let n = case.side();
     let crew = Faer::new(cpu, n, MOST_CHOICE);
     let workspace = crew.workspace(|par| {
         let factor = llt::factor::cholesky_in_place_scratch::<T>(n, par, Default::default());
         factor.or(llt::solve::solve_in_place_scratch::<T>(n, 1, par))
     });
-    Ok(Box::new(Crewed { work: FaerSolve { system: System::<T>::new(case, inputs)?, workspace }, crew }))
+    Ok(Crewed::prepared(FaerSolve { system: System::<T>::new(case, inputs)?, workspace }, crew))
 }
 
 impl<T: Real + faer::traits::RealField> Work for FaerSolve<T> {

@@ -2,8 +2,8 @@
 
 use std::mem::MaybeUninit;
 
-use gpubench_backend::Job;
 use gpubench_backend::contents::{Contents, Memory, host};
+use gpubench_backend::{Job, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::{Csr, Operand, Real};
 use gpubench_model::error::CellError;
@@ -36,11 +36,11 @@ struct Parallel<T> {
     bounds: Vec<usize>,
 }
 
-fn parallel<T: Real>(cpu: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn parallel<T: Real>(cpu: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     let (a, x) = operands::<T>(inputs)?;
     let blocks = if a.nnz() <= SERIAL { 1 } else { cpu.threads * BLOCKS_PER_THREAD };
     let bounds = balanced(&a.indptr, blocks);
-    Ok(Box::new(Parallel { a: a.clone(), x: x.to_vec(), y: vec![T::default(); a.rows], bounds }))
+    Ok(Prepared::new(Parallel { a: a.clone(), x: x.to_vec(), y: vec![T::default(); a.rows], bounds }))
 }
 
 impl<T: Real> Job for Parallel<T> {
@@ -111,9 +111,9 @@ struct Sprs<T> {
     y: Vec<T>,
 }
 
-fn with_sprs<T: Element>(_: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn with_sprs<T: Element>(_: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     let (a, x) = operands::<T>(inputs)?;
-    Ok(Box::new(Sprs { a: sprs_matrix(a)?, x: x.to_vec(), y: vec![T::default(); a.rows] }))
+    Ok(Prepared::new(Sprs { a: sprs_matrix(a)?, x: x.to_vec(), y: vec![T::default(); a.rows] }))
 }
 
 impl<T: Element> Job for Sprs<T> {

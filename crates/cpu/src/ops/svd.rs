@@ -6,7 +6,7 @@ use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{MatMut, MatRef};
-use gpubench_backend::Job;
+use gpubench_backend::Prepared;
 use gpubench_backend::contents::{Contents, host};
 use gpubench_model::case::Case;
 use gpubench_model::data::{Operand, Real};
@@ -72,11 +72,11 @@ fn gesdd<T: Blas>(
     case: &Case,
     inputs: &[Operand],
     library: &Library,
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     let n = case.side();
     let crew = ProviderCrew::new(cpu, library, n, MOST_CHOICE)?;
     let svd = Svd::<T>::new(crew.provider(), n)?;
-    Ok(Box::new(Crewed { work: DivideAndConquer { n, matrix: Destroyed::of(only(inputs)?), svd }, crew }))
+    Ok(Crewed::prepared(DivideAndConquer { n, matrix: Destroyed::of(only(inputs)?), svd }, crew))
 }
 
 impl<T: Blas> Work for DivideAndConquer<T> {
@@ -120,7 +120,7 @@ fn gesvd<T: Blas>(
     case: &Case,
     inputs: &[Operand],
     library: &Library,
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     let side =
         i32::try_from(case.n).ok().filter(|side| side.checked_mul(*side).is_some()).ok_or_else(|| {
             Unavailable::new(
@@ -132,7 +132,7 @@ fn gesvd<T: Blas>(
     crew.provider().activate()?;
     let layout = MatrixLayout::C { row: side, lda: side };
     let matrix = Destroyed::<T>::of(only(inputs)?);
-    Ok(Box::new(Crewed { work: QrIteration { n: case.side(), matrix, layout, factors: None }, crew }))
+    Ok(Crewed::prepared(QrIteration { n: case.side(), matrix, layout, factors: None }, crew))
 }
 
 impl<T: Blas> Work for QrIteration<T> {
@@ -186,13 +186,13 @@ fn faer<T: Real + faer::traits::RealField>(
     cpu: &Cpu,
     case: &Case,
     inputs: &[Operand],
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     let (n, a, thin) = (case.side(), only::<T>(inputs)?.to_vec(), ComputeSvdVectors::Thin);
     let crew = Faer::new(cpu, n, MOST_CHOICE);
     let workspace = crew.workspace(|par| svd_scratch::<T>(n, n, thin, thin, par, Default::default()));
     let zeros = |len| vec![T::default(); len];
     let (u_columns, s, vt) = (zeros(n * n), zeros(n), zeros(n * n));
-    Ok(Box::new(Crewed { work: FaerSvd { n, a, u_columns, s, vt, workspace }, crew }))
+    Ok(Crewed::prepared(FaerSvd { n, a, u_columns, s, vt, workspace }, crew))
 }
 
 impl<T: Real + faer::traits::RealField> Work for FaerSvd<T> {

@@ -2,8 +2,8 @@
 
 use std::mem::MaybeUninit;
 
-use gpubench_backend::Job;
 use gpubench_backend::contents::{Contents, host};
+use gpubench_backend::{Job, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
@@ -28,11 +28,11 @@ struct Copied<T> {
     y: Vec<T>,
 }
 
-fn copied<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn copied<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     let a = operand::<T>(inputs)?.to_vec();
     // Values that no element has, written so that the pages are there.
     let y = vec![T::from_f64(-1.0); a.len()];
-    Ok(Box::new(Copied { side: case.side(), a, y }))
+    Ok(Prepared::new(Copied { side: case.side(), a, y }))
 }
 
 impl<T: Trig> Job for Copied<T> {

@@ -2,8 +2,8 @@
 
 use std::mem::MaybeUninit;
 
-use gpubench_backend::Job;
 use gpubench_backend::contents::{Contents, host};
+use gpubench_backend::{Job, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
@@ -45,9 +45,9 @@ struct Parallel<T> {
     x: Vec<T>,
 }
 
-fn parallel<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn parallel<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     let a = operand::<T>(inputs)?;
-    Ok(Box::new(Parallel { side: case.side(), a: a.to_vec(), x: vec![T::ZERO; a.len()] }))
+    Ok(Prepared::new(Parallel { side: case.side(), a: a.to_vec(), x: vec![T::ZERO; a.len()] }))
 }
 
 impl<T: Trig> Job for Parallel<T> {
@@ -89,10 +89,10 @@ struct Mapped<T> {
     x: Array2<T>,
 }
 
-fn mapped<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn mapped<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     let a = matrix(case, operand::<T>(inputs)?)?;
     let x = Array2::from_elem(a.raw_dim(), T::ZERO);
-    Ok(Box::new(Mapped { a, x }))
+    Ok(Prepared::new(Mapped { a, x }))
 }
 
 impl<T: Trig> Job for Mapped<T> {

@@ -39,10 +39,10 @@ pub(crate) fn rate(cpu: &Cpu, kernel: &Listed, dtype: DType, seconds: f64) -> Re
             break;
         }
         let mut job = kernel.prepare(cpu, &case, &operands(&case))?;
-        let mut least_s = least_s(&mut *job, EXECUTIONS)?;
+        let mut least_s = least_s(&mut job.job, EXECUTIONS)?;
         let is_last = STEP * least_s > CLIMB_S || index + 1 == SIDES.len();
         while is_last && begun.elapsed().as_secs_f64() < seconds {
-            least_s = self::least_s(&mut *job, 1)?.min(least_s);
+            least_s = self::least_s(&mut job.job, 1)?.min(least_s);
         }
         let flop = op::find("matmul").map_or(0.0, |op| op.work(&case).flop);
         best = best.max(flop / least_s);

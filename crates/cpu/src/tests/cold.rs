@@ -23,7 +23,7 @@ fn bytes(operand: &Operand) -> usize {
 }
 
 /// Every variant whose library is present, prepared on two threads, with its operands.
-fn for_each_variant(check: impl Fn(&mut dyn Backend, &mut dyn Job, &Case, &Variant, &[Operand])) {
+fn for_each_variant(check: impl Fn(&mut dyn Backend, &mut Prepared, &Case, &Variant, &[Operand])) {
     let started = |library: Option<String>| {
         start(&Options { threads: Some(2), library, ..Options::default() }).unwrap()
     };

@@ -1,5 +1,6 @@
 //! Every dense variant whose library is present, against float64 arithmetic written out.
 
+use gpubench_backend::Job;
 use gpubench_model::case::DType;
 use gpubench_model::data::generator::Stream;
 use gpubench_model::data::{Real, Values};
@@ -145,10 +146,10 @@ fn every_dense_variant_is_right_at_awkward_sizes() {
                     }
                     Err(problem) => panic!("{case} {}: {problem}", kernel.variant.name),
                 };
-                let choices = job.thread_choices();
+                let choices = job.traits.thread_choices.clone();
                 for threads in choices.into_iter().rev().map(Some).chain([None, None]) {
                     threads.into_iter().for_each(|threads| job.use_threads(threads));
-                    let error = error(op, n, dtype, &inputs, &run(job.as_mut()));
+                    let error = error(op, n, dtype, &inputs, &run(&mut job.job));
                     assert!(error < 10.0, "{case} {} on {threads:?} threads: {error}", kernel.variant.name);
                 }
             }
@@ -171,7 +172,7 @@ fn faer_and_ndarray_need_no_library() {
 fn jobs_of_several_libraries_take_turns() {
     with_stack(|| {
         let cpu = Cpu { threads: 2 };
-        let mut jobs: Vec<(&str, Vec<Operand>, Box<dyn Job>)> = vec![];
+        let mut jobs: Vec<(&str, Vec<Operand>, Box<Prepared>)> = vec![];
         let kernels = of_ops(&["solve", "svd"]);
         for kernel in &kernels {
             let op = kernel.variant.op.as_ref();
@@ -182,7 +183,7 @@ fn jobs_of_several_libraries_take_turns() {
         }
         for _ in 0..3 {
             for (op, inputs, job) in &mut jobs {
-                assert!(error(op, 60, DType::F64, inputs, &run(job.as_mut())) < 10.0);
+                assert!(error(op, 60, DType::F64, inputs, &run(&mut job.job)) < 10.0);
             }
         }
     });

@@ -2,8 +2,8 @@
 
 use std::mem::MaybeUninit;
 
-use gpubench_backend::Job;
 use gpubench_backend::contents::Contents;
+use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
@@ -51,11 +51,15 @@ pub(crate) struct Crewed<W: Work> {
     pub(crate) crew: W::Crew,
 }
 
-impl<W: Work> Job for Crewed<W> {
-    fn resets(&self) -> bool {
-        W::DESTROYS
+impl<W: Work + 'static> Crewed<W> {
+    /// The job of `work` that `crew` does.
+    pub(crate) fn prepared(work: W, crew: W::Crew) -> Box<Prepared> {
+        let (resets, thread_choices) = (W::DESTROYS, crew.choices());
+        Prepared::with(JobTraits { resets, thread_choices, ..JobTraits::default() }, Crewed { work, crew })
     }
+}
 
+impl<W: Work> Job for Crewed<W> {
     fn reset(&mut self) -> Result<(), CellError> {
         self.work.restore();
         Ok(())
@@ -63,10 +67,6 @@ impl<W: Work> Job for Crewed<W> {
 
     fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         self.work.show(show);
-    }
-
-    fn thread_choices(&self) -> Vec<usize> {
-        self.crew.choices()
     }
 
     fn use_threads(&mut self, threads: usize) {

@@ -19,11 +19,12 @@ pub(crate) fn once(job: &mut dyn Job) -> Result<Sample, CellError> {
     timed(job, 1)
 }
 
-/// Resets and executes with hot caches: right after other executions, and the mean of several where one is short.
-pub(crate) fn back_to_back(job: &mut dyn Job) -> Result<Sample, CellError> {
+/// Resets and executes with hot caches: right after other executions, and the mean of several where one is short and
+/// a job `resets` nothing.
+pub(crate) fn back_to_back(job: &mut dyn Job, resets: bool) -> Result<Sample, CellError> {
     job.reset()?;
     let single = once(job)?;
-    if single.host_s >= SHORT_S || job.resets() {
+    if single.host_s >= SHORT_S || resets {
         return Ok(single);
     }
     let count = (BATCH_S / single.host_s.max(1e-9)).ceil().clamp(2.0, MOST_IN_BATCH);
@@ -94,14 +95,9 @@ mod tests {
     struct Sleeper {
         nap: Duration,
         executions: u32,
-        resets: bool,
     }
 
     impl Job for Sleeper {
-        fn resets(&self) -> bool {
-            self.resets
-        }
-
         fn execute(&mut self) -> Result<(), CellError> {
             self.executions += 1;
             if !self.nap.is_zero() {
@@ -118,8 +114,8 @@ mod tests {
     #[test]
     fn short_executions_are_batched_and_long_or_reset_ones_are_not() {
         let executions = |nap, resets| {
-            let mut job = Sleeper { nap, executions: 0, resets };
-            let sample = back_to_back(&mut job).unwrap();
+            let mut job = Sleeper { nap, executions: 0 };
+            let sample = back_to_back(&mut job, resets).unwrap();
             assert!(sample.host_s >= nap.as_secs_f64() && sample.switches.is_some());
             job.executions
         };

@@ -2,7 +2,7 @@
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
-use gpubench_backend::{HostMemory, Job};
+use gpubench_backend::{HostMemory, Job, JobTraits, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
@@ -54,7 +54,7 @@ fn crossing<T: Element>(
     inputs: &[Operand],
     direction: Direction,
     memory: HostMemory,
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     cuda.reserve(matrices(case, 1))?;
     let a = input::<T>(inputs, 0)?;
     let (host, device) = match direction {
@@ -64,15 +64,12 @@ fn crossing<T: Element>(
             (HostBuffer::new(cuda, memory, vec![T::from_f64(-1.0); a.len()])?, cuda.upload(a)?)
         }
     };
-    Ok(Box::new(Crossing { cuda: cuda.clone(), n: case.side(), direction, host, device }))
+    // The driver's copy from or to ordinary memory is work of the host, which events on the device do not see.
+    let traits = JobTraits { is_host_work: host.waits(), ..JobTraits::default() };
+    Ok(Prepared::with(traits, Crossing { cuda: cuda.clone(), n: case.side(), direction, host, device }))
 }
 
 impl<T: Element> Job for Crossing<T> {
-    /// The driver's copy from or to ordinary memory is work of the host, which events on the device do not see.
-    fn is_host_work(&self) -> bool {
-        self.host.waits()
-    }
-
     fn execute(&mut self) -> Result<(), CellError> {
         match self.direction {
             Direction::ToDevice => self.host.copy_to(&mut self.device),
@@ -97,10 +94,15 @@ struct Within<T> {
     y: CudaSlice<T>,
 }
 
-fn within<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn within<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     cuda.reserve(matrices(case, 2))?;
     let a = input::<T>(inputs, 0)?;
-    Ok(Box::new(Within { cuda: cuda.clone(), n: case.side(), y: cuda.alloc(a.len())?, a: cuda.upload(a)? }))
+    Ok(Prepared::new(Within {
+        cuda: cuda.clone(),
+        n: case.side(),
+        y: cuda.alloc(a.len())?,
+        a: cuda.upload(a)?,
+    }))
 }
 
 impl<T: Element> Job for Within<T> {

@@ -1,8 +1,8 @@
 //! a * b + sin(a) + cos(b): one fused kernel, and the chain of kernels of an eager array library.
 
 use cudarc::driver::CudaSlice;
-use gpubench_backend::Job;
 use gpubench_backend::contents::Contents;
+use gpubench_backend::{Job, Prepared};
 use gpubench_model::case::{Case, DType};
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
@@ -54,10 +54,10 @@ struct Fused<T> {
     y: CudaSlice<T>,
 }
 
-fn fused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn fused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     cuda.reserve(matrices(case, 3))?;
     let (a, b) = (input::<T>(inputs, 0)?, input::<T>(inputs, 1)?);
-    Ok(Box::new(Fused {
+    Ok(Prepared::new(Fused {
         cuda: cuda.clone(),
         n: case.side(),
         kernel: load(cuda, "fused", a.len())?,
@@ -96,10 +96,10 @@ struct Unfused<T> {
     sum: CudaSlice<T>,
 }
 
-fn unfused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn unfused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     cuda.reserve(matrices(case, 5))?;
     let (a, b) = (input::<T>(inputs, 0)?, input::<T>(inputs, 1)?);
-    Ok(Box::new(Unfused {
+    Ok(Prepared::new(Unfused {
         cuda: cuda.clone(),
         n: case.side(),
         multiply: load(cuda, "multiply", a.len())?,

@@ -1,8 +1,8 @@
 //! y = sin(a) in a loop that the host runs, one launch an element; beside it the one kernel that takes all.
 
 use cudarc::driver::CudaSlice;
-use gpubench_backend::Job;
 use gpubench_backend::contents::Contents;
+use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
@@ -36,25 +36,25 @@ struct Each<T> {
     y: CudaSlice<T>,
 }
 
-fn each<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn each<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     cuda.reserve(matrices(case, 2))?;
     let a = input::<T>(inputs, 0)?;
-    Ok(Box::new(Each {
-        cuda: cuda.clone(),
-        n: case.side(),
-        kernel: SineAt::load(cuda, &SOURCE)?,
-        y: cuda.alloc(a.len())?,
-        a: cuda.upload(a)?,
-    }))
+    // From about a thousand launches on the driver makes the host wait; and held back, launches would cost the device
+    // nothing, although the host's loop is what is asked about.
+    let traits = JobTraits { synchronises: true, ..JobTraits::default() };
+    Ok(Prepared::with(
+        traits,
+        Each {
+            cuda: cuda.clone(),
+            n: case.side(),
+            kernel: SineAt::load(cuda, &SOURCE)?,
+            y: cuda.alloc(a.len())?,
+            a: cuda.upload(a)?,
+        },
+    ))
 }
 
 impl<T: Element> Job for Each<T> {
-    /// From about a thousand launches on the driver makes the host wait; and held back, launches would cost the device
-    /// nothing, although the host's loop is what is asked about.
-    fn synchronises(&self) -> bool {
-        true
-    }
-
     fn contents(&mut self) -> Contents<'_> {
         Contents::new([device(&mut self.a)], [device(&mut self.y)])
     }

@@ -17,7 +17,7 @@ pub(super) mod spmv;
 mod svd;
 mod transfer_loop;
 
-use gpubench_backend::{Job, Variant};
+use gpubench_backend::{Prepared, Variant};
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
@@ -27,7 +27,7 @@ use super::kernels::KernelSource;
 use entry::{extra, input, matrices, reduced, variant};
 
 /// Makes a job of one case.
-pub(crate) type Prepare = fn(&Cuda, &Case, &[Operand]) -> Result<Box<dyn Job>, CellError>;
+pub(crate) type Prepare = fn(&Cuda, &Case, &[Operand]) -> Result<Box<Prepared>, CellError>;
 
 /// A variant and how its jobs are made.
 pub(crate) struct Kernel {

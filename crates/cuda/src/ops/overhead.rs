@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use cudarc::driver::sys::{CUevent_flags, CUgraphInstantiate_flags, CUstreamCaptureMode};
 use cudarc::driver::{CudaGraph, CudaModule};
-use gpubench_backend::Job;
+use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
@@ -58,10 +58,6 @@ struct Counted<F> {
 }
 
 impl<F: FnMut() -> Result<u64, CellError>> Job for Counted<F> {
-    fn is_host_work(&self) -> bool {
-        true
-    }
-
     fn execute(&mut self) -> Result<(), CellError> {
         self.done = 0;
         self.done = (self.act)()?;
@@ -73,11 +69,16 @@ impl<F: FnMut() -> Result<u64, CellError>> Job for Counted<F> {
     }
 }
 
+/// A job that does `act`, which counts how often it did what is timed.
+fn counted(act: impl FnMut() -> Result<u64, CellError> + 'static) -> Box<Prepared> {
+    Prepared::with(JobTraits { is_host_work: true, ..JobTraits::default() }, Counted { done: 0, act })
+}
+
 /// A job that does `once` as often as the case says.
 fn repeated(
     case: &Case,
     mut once: impl FnMut() -> Result<(), CellError> + 'static,
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     let n = case.n;
     let act = move || {
         let mut done = 0;
@@ -87,7 +88,7 @@ fn repeated(
         }
         Ok(done)
     };
-    Ok(Box::new(Counted { done: 0, act }))
+    Ok(counted(act))
 }
 
 /// Refuses what would take minutes an execution.
@@ -99,12 +100,12 @@ fn check_few(case: &Case, what: &str) -> Result<(), CellError> {
     Err(Unavailable::new(reason, format!("choose at most {MOST} with --sizes, such as --sizes 1")).into())
 }
 
-fn launch(cuda: &Cuda, case: &Case) -> Result<Box<dyn Job>, CellError> {
+fn launch(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
     let (empty, stream) = (Empty::load(cuda, &SOURCE)?, Arc::clone(&cuda.stream));
     repeated(case, move || empty.run(&stream))
 }
 
-fn graph(cuda: &Cuda, case: &Case) -> Result<Box<dyn Job>, CellError> {
+fn graph(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
     let empty = Empty::load(cuda, &SOURCE)?;
     // The first launch loads the code, which a capture does not allow.
     empty.run(&cuda.stream)?;
@@ -121,7 +122,7 @@ fn graph(cuda: &Cuda, case: &Case) -> Result<Box<dyn Job>, CellError> {
     cuda.synchronize()?;
     cuda.count_plan();
     let replay = Replay { graph, nodes: case.n, _kernel: empty };
-    Ok(Box::new(Counted { done: 0, act: move || replay.launch() }))
+    Ok(counted(move || replay.launch()))
 }
 
 /// A graph of empty kernels, and the kernel, which must live as long.
@@ -139,7 +140,7 @@ impl Replay {
     }
 }
 
-fn event_pair(cuda: &Cuda, case: &Case) -> Result<Box<dyn Job>, CellError> {
+fn event_pair(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
     let event = || cuda.ctx.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)).map_err(driver("cuEventCreate"));
     let (start, end, stream) = (event()?, event()?, Arc::clone(&cuda.stream));
     repeated(case, move || {
@@ -148,7 +149,7 @@ fn event_pair(cuda: &Cuda, case: &Case) -> Result<Box<dyn Job>, CellError> {
     })
 }
 
-fn context(cuda: &Cuda, case: &Case) -> Result<Box<dyn Job>, CellError> {
+fn context(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
     check_few(case, "contexts")?;
     let second = SecondContext::of(&cuda.ctx).ok_or_else(|| {
         Unavailable::new("the NVIDIA driver lacks cuCtxCreate_v2", "leave the variant out with --variants")
@@ -156,7 +157,7 @@ fn context(cuda: &Cuda, case: &Case) -> Result<Box<dyn Job>, CellError> {
     repeated(case, move || second.create_and_destroy().map_err(driver("cuCtxCreate or cuCtxDestroy")))
 }
 
-fn compile(cuda: &Cuda, case: &Case) -> Result<Box<dyn Job>, CellError> {
+fn compile(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
     check_few(case, "compilations")?;
     let builder = cuda.builder()?;
     // What no earlier run has compiled either.
@@ -168,7 +169,7 @@ fn compile(cuda: &Cuda, case: &Case) -> Result<Box<dyn Job>, CellError> {
     })
 }
 
-fn compile_cached(cuda: &Cuda, case: &Case) -> Result<Box<dyn Job>, CellError> {
+fn compile_cached(cuda: &Cuda, case: &Case) -> Result<Box<Prepared>, CellError> {
     check_few(case, "loads from the cache")?;
     let missing = || {
         let fix = "set HOME or XDG_CACHE_HOME to a folder that can be written, and GPUBENCH_KERNEL_CACHE to anything but off";

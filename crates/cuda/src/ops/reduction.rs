@@ -1,7 +1,7 @@
 //! Sum, mean and population standard deviation: in one pass, and one statistic after the other.
 
-use gpubench_backend::Job;
 use gpubench_backend::contents::Contents;
+use gpubench_backend::{Job, Prepared};
 use gpubench_model::case::{Case, DType};
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
@@ -35,14 +35,14 @@ fn reserve(cuda: &Cuda, case: &Case) -> Result<(), CellError> {
     cuda.reserve(u128::from(case.n) * u128::from(case.n) * u128::from(case.dtype.bytes()) + SCRATCH)
 }
 
-fn one_pass<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn one_pass<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     reserve(cuda, case)?;
-    Ok(Box::new(Moments::load(cuda, &SOURCE, input::<T>(inputs, 0)?)?))
+    Ok(Prepared::new(Moments::load(cuda, &SOURCE, input::<T>(inputs, 0)?)?))
 }
 
-fn three_pass<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn three_pass<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     reserve(cuda, case)?;
-    Ok(Box::new(Passes::load(cuda, &SOURCE, input::<T>(inputs, 0)?)?))
+    Ok(Prepared::new(Passes::load(cuda, &SOURCE, input::<T>(inputs, 0)?)?))
 }
 
 impl<T: Element> Job for Moments<T> {

@@ -1,8 +1,8 @@
 //! sin(a), elementwise, by one kernel.
 
 use cudarc::driver::CudaSlice;
-use gpubench_backend::Job;
 use gpubench_backend::contents::Contents;
+use gpubench_backend::{Job, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
@@ -32,10 +32,10 @@ pub(super) fn sine<T: Element>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     cuda.reserve(matrices(case, 2))?;
     let a = input::<T>(inputs, 0)?;
-    Ok(Box::new(Sine {
+    Ok(Prepared::new(Sine {
         cuda: cuda.clone(),
         n: case.side(),
         kernel: elementwise::load(cuda, "sine", a.len())?,

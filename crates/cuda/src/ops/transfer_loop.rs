@@ -1,7 +1,7 @@
 //! x = sin(x), many times over a matrix that starts and ends on the host: copied once, or in every iteration.
 
 use cudarc::driver::CudaSlice;
-use gpubench_backend::{HostMemory, Job};
+use gpubench_backend::{HostMemory, Job, JobTraits, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
@@ -55,10 +55,10 @@ fn looped<T: Element>(
     inputs: &[Operand],
     copies: Copies,
     memory: HostMemory,
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     cuda.reserve(matrices(case, 2))?;
     let a = input::<T>(inputs, 0)?;
-    Ok(Box::new(Looped {
+    let job = Looped {
         cuda: cuda.clone(),
         n: case.side(),
         copies,
@@ -68,7 +68,9 @@ fn looped<T: Element>(
         back: HostBuffer::new(cuda, memory, vec![T::from_f64(-2.0); a.len()])?,
         x: cuda.alloc(a.len())?,
         next: cuda.alloc(a.len())?,
-    }))
+    };
+    let synchronises = copies == Copies::Each || job.a.waits();
+    Ok(Prepared::with(JobTraits { synchronises, ..JobTraits::default() }, job))
 }
 
 impl<T: Element> Looped<T> {
@@ -99,10 +101,6 @@ impl<T: Element> Looped<T> {
 }
 
 impl<T: Element> Job for Looped<T> {
-    fn synchronises(&self) -> bool {
-        self.copies == Copies::Each || self.a.waits()
-    }
-
     fn execute(&mut self) -> Result<(), CellError> {
         match self.copies {
             Copies::Once => self.copy_once(),

@@ -1,6 +1,6 @@
-//! What the clocks read around nothing and around work of known duration, measured once when the backend starts.
+//! What the clocks read around nothing, measured once when the backend starts.
 
-use gpubench_backend::{ClockCheck, Floors, Job};
+use gpubench_backend::{Floors, Job};
 use gpubench_model::case::Cache;
 use gpubench_model::error::CellError;
 use gpubench_model::measure::stats::median;
@@ -9,7 +9,6 @@ use super::super::context::Cuda;
 use super::constants::Constants;
 use super::instrument::{Instrument, Reading};
 use super::spin::Spin;
-use super::timer::Timer;
 
 /// Spins of 10 ms that bring the device from rest to its working clock, which takes tens of milliseconds.
 const WARM_UP: (u32, u64) = (10, 10_000_000);
@@ -23,9 +22,6 @@ const CONSTANT_READINGS: u32 = 80;
 const BETWEEN: (u64, u32) = (5_000, 16);
 /// Readings that are tried before a hold that gives up is an error: once, the host may have been busy elsewhere.
 const TRIES: u32 = 3;
-/// Nanoseconds of the spins that check the clock, and the samples of each.
-const LADDER: [(u64, u32); 4] = [(5_000, 20), (20_000, 20), (100_000, 20), (1_000_000, 5)];
-
 /// Measures all floors but the checks, held back where that can be.
 pub fn measure(instrument: &mut Instrument, holding: bool) -> Result<(Floors, Constants), CellError> {
     let cuda = instrument.cuda.clone();
@@ -51,26 +47,6 @@ pub fn measure(instrument: &mut Instrument, holding: bool) -> Result<(Floors, Co
         ..Floors::default()
     };
     Ok((floors, Constants { cold_s, hot_s, between_s }))
-}
-
-/// Samples jobs of known duration exactly as any other job, with cold caches.
-pub fn ladder(timer: &mut Timer, cuda: &Cuda) -> Result<Vec<ClockCheck>, CellError> {
-    LADDER.iter().map(|rung| check(timer, cuda, *rung)).collect()
-}
-
-fn check(timer: &mut Timer, cuda: &Cuda, (ns, samples): (u64, u32)) -> Result<ClockCheck, CellError> {
-    let mut spin = Spin::new(cuda, ns)?;
-    timer.welcome(&spin);
-    // The first sample of a job is taken otherwise than those after it.
-    timer.time(&mut spin, Cache::Cold)?;
-    let (mut spun, mut events, mut device) = (vec![], vec![], vec![]);
-    for _ in 0..samples {
-        let sample = timer.time(&mut spin, Cache::Cold)?;
-        spun.push(spin.spun_s(1)?);
-        events.push(sample.events_s.unwrap_or(f64::NAN));
-        device.push(sample.seconds());
-    }
-    Ok(ClockCheck { spun_s: middle(&spun), events_s: middle(&events), device_s: middle(&device) })
 }
 
 struct Readings<'a> {
@@ -132,6 +108,6 @@ fn median_reading(mut read: impl FnMut() -> Result<f64, CellError>) -> Result<f6
 }
 
 /// The median; NaN of no readings.
-fn middle(readings: &[f64]) -> f64 {
+pub(super) fn middle(readings: &[f64]) -> f64 {
     median(readings).unwrap_or(f64::NAN)
 }

@@ -1,4 +1,6 @@
-//! What the timer has learnt of a job: whether it may be held back, and how many executions make a hot batch.
+//! What the timer learns of a job: whether it may be held back, and how many executions make a hot batch.
+
+use gpubench_backend::Course;
 
 /// Seconds from which on one execution serves both clocks: a launch gap of some microseconds is then below 0.3 %.
 pub const LONG_S: f64 = 2e-3;
@@ -14,45 +16,20 @@ const BATCH_S: f64 = 200e-6;
 /// Executions of a batch.
 const BATCH: (u32, u32) = (2, 32);
 
-/// How a job's samples are taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Course {
-    /// Never executed: its first execution may load code, which behind a hold would wait for the hold.
-    #[default]
-    New,
-    /// So many executions have taken [`LONG_S`] or more and none has taken less.
-    Slow(u32),
-    /// One execution serves both clocks: it is long, or a hold around it gave up.
-    Together,
-    /// Each clock has an execution of its own, the device's held back.
-    Held,
-}
-
-impl Course {
-    /// The course after an execution on the course `New` or `Slow` that took `events_s`.
-    pub fn after(self, events_s: f64) -> Course {
-        let slow = match self {
-            Course::New => 0,
-            Course::Slow(slow) => slow,
-            settled => return settled,
-        };
-        if events_s < LONG_S {
-            Course::Held
-        } else if slow > 0 && (events_s >= SURELY_LONG_S || slow + 1 >= TRIES) {
-            Course::Together
-        } else {
-            Course::Slow(slow + 1)
-        }
+/// The course of a job after an execution on `course` that took `events_s`: only `New` and `Slow` lead to another.
+pub fn after(course: Course, events_s: f64) -> Course {
+    let slow = match course {
+        Course::New => 0,
+        Course::Slow(slow) => slow,
+        settled => return settled,
+    };
+    if events_s < LONG_S {
+        Course::Held
+    } else if slow > 0 && (events_s >= SURELY_LONG_S || slow + 1 >= TRIES) {
+        Course::Together
+    } else {
+        Course::Slow(slow + 1)
     }
-}
-
-/// What is known of one job.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct History {
-    /// How its samples are taken.
-    pub course: Course,
-    /// Executions of a hot batch, once they are settled.
-    pub repeats: Option<u32>,
 }
 
 /// Executions to a hot sample of a job that takes `estimate_s`.
@@ -70,10 +47,10 @@ mod tests {
 
     #[test]
     fn a_short_execution_settles_at_once_and_a_slow_first_one_does_not() {
-        assert_eq!(Course::New.after(1e-4), Course::Held);
-        assert_eq!(Course::New.after(5.0), Course::Slow(1));
-        assert_eq!(Course::Slow(1).after(1e-4), Course::Held);
-        assert_eq!(Course::Slow(1).after(5.0), Course::Together);
+        assert_eq!(after(Course::New, 1e-4), Course::Held);
+        assert_eq!(after(Course::New, 5.0), Course::Slow(1));
+        assert_eq!(after(Course::Slow(1), 1e-4), Course::Held);
+        assert_eq!(after(Course::Slow(1), 5.0), Course::Together);
     }
 
     #[test]
@@ -81,10 +58,10 @@ mod tests {
         let mut course = Course::New;
         for _ in 0..TRIES {
             assert!(!matches!(course, Course::Together));
-            course = course.after(3e-3);
+            course = after(course, 3e-3);
         }
         assert_eq!(course, Course::Together);
-        assert_eq!(course.after(1e-6), Course::Together, "settled is settled");
+        assert_eq!(after(course, 1e-6), Course::Together, "settled is settled");
     }
 
     #[test]

@@ -6,11 +6,13 @@ mod floors;
 mod history;
 mod hold;
 mod instrument;
+mod linearity;
 mod spin;
 mod stamp;
 mod timer;
 
 use super::kernels::{KernelSource, kernel_source};
+pub(super) use linearity::checked;
 pub(super) use spin::KERNELS;
 pub use spin::{SPIN, SPIN_AND_WAIT, SPIN_ELSEWHERE, SPIN_OP};
 pub(super) use timer::Timer;

@@ -1,8 +1,8 @@
 //! A job of known duration: it spins by the device's own timer and tells for how long.
 
 use cudarc::driver::CudaSlice;
-use gpubench_backend::Job;
 use gpubench_backend::contents::Contents;
+use gpubench_backend::{Job, Prepared};
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
@@ -28,18 +28,18 @@ pub const SPIN_ELSEWHERE: &str = "spin-elsewhere";
 pub static KERNELS: &[Kernel] = &[
     Kernel {
         variant: extra(SPIN_OP, SPIN, "one thread that spins by the device's timer"),
-        prepare: |cuda, case, _| Ok(Box::new(Spin::new(cuda, case.n)?)),
+        prepare: |cuda, case, _| Ok(Prepared::new(Spin::new(cuda, case.n)?)),
     },
     Kernel {
         variant: extra(SPIN_OP, SPIN_AND_WAIT, "the same, and waits for it unannounced"),
-        prepare: |cuda, case, _| Ok(Box::new(SpinAndWait(Spin::new(cuda, case.n)?))),
+        prepare: |cuda, case, _| Ok(Prepared::new(SpinAndWait(Spin::new(cuda, case.n)?))),
     },
     Kernel {
         variant: extra(SPIN_OP, SPIN_ELSEWHERE, "the same on a stream of its own"),
         prepare: |cuda, case, _| {
             let mut elsewhere = cuda.clone();
             elsewhere.stream = cuda.ctx.new_stream().map_err(driver("cuStreamCreate"))?;
-            Ok(Box::new(Spin { cuda: elsewhere, ..Spin::new(cuda, case.n)? }))
+            Ok(Prepared::new(Spin { cuda: elsewhere, ..Spin::new(cuda, case.n)? }))
         },
     },
 ];

@@ -1,8 +1,6 @@
 //! One sample of a job, step by step: which readings are taken of it, in which order.
 
-use std::collections::HashMap;
-
-use gpubench_backend::{Floors, Job, Sample};
+use gpubench_backend::{ClockCheck, Course, Floors, History, Job, Prepared, Sample};
 use gpubench_model::case::Cache;
 use gpubench_model::error::CellError;
 use serde_json::{Value, json};
@@ -11,24 +9,23 @@ use super::super::context::Cuda;
 use super::super::ffi::driver::Elapsed;
 use super::constants::Constants;
 use super::floors;
-use super::history::{Course, History, repeats};
+use super::history::{after, repeats};
 use super::instrument::{HostTimes, Instrument, Reading};
 
 /// Held executions from which the length of a hot batch is settled, once a job.
 const ESTIMATES: usize = 3;
 
-/// Times jobs, and remembers of each how.
+/// Times jobs. What it learns of a job, it leaves with the job.
 pub struct Timer {
     instrument: Instrument,
     constants: Constants,
     floors: Floors,
     holding: bool,
     holds_timed_out: u64,
-    jobs: HashMap<usize, History>,
 }
 
 impl Timer {
-    /// Makes the instrument and measures its floors, which takes about a third of a second.
+    /// Makes the instrument and measures its floors but for the checks.
     pub fn new(cuda: &Cuda, elapsed: Elapsed) -> Result<Timer, CellError> {
         let mut instrument = Instrument::new(cuda, elapsed)?;
         let mut holding = instrument.can_hold()?;
@@ -39,19 +36,15 @@ impl Timer {
             measured = floors::measure(&mut instrument, holding);
         }
         let (floors, constants) = measured?;
-        let mut timer = Timer {
-            instrument,
-            constants,
-            floors,
-            holding,
-            holds_timed_out: u64::from(!holding),
-            jobs: HashMap::new(),
-        };
-        timer.floors.checks = floors::ladder(&mut timer, cuda)?;
-        Ok(timer)
+        Ok(Timer { instrument, constants, floors, holding, holds_timed_out: u64::from(!holding) })
     }
 
-    /// The floors, as measured when the timer was made.
+    /// Adds to the floors how jobs of known duration were timed.
+    pub fn record(&mut self, checks: Vec<ClockCheck>) {
+        self.floors.checks = checks;
+    }
+
+    /// The floors, as measured when the backend started.
     pub fn floors(&self) -> &Floors {
         &self.floors
     }
@@ -67,21 +60,6 @@ impl Timer {
         })
     }
 
-    /// Takes note of a new job: what was learnt of an earlier one at the same address is forgotten.
-    pub fn welcome(&mut self, job: &dyn Job) {
-        self.jobs.insert(address(job), History::default());
-    }
-
-    /// One sample. The first of a job is one execution on both clocks, its first call included; of host work every
-    /// sample is one execution on the host's.
-    pub fn time(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {
-        let key = address(job);
-        let mut history = self.jobs.get(&key).copied().unwrap_or_default();
-        let sample = self.sample(job, cache, &mut history);
-        self.jobs.insert(key, history);
-        sample
-    }
-
     /// Seconds that the events read around work that is no job, from an idle device on and not held back: for work so
     /// long that neither the gap before its first launch nor the events' own time matters.
     pub fn span_s(&self, work: &mut dyn FnMut() -> Result<(), CellError>) -> Result<f64, CellError> {
@@ -93,41 +71,40 @@ impl Timer {
     /// waits for the device inside, in which case nothing was done, and not where the hold gave up.
     pub fn behind_hold(
         &mut self,
-        job: &mut dyn Job,
+        job: &mut Prepared,
         queue: &mut dyn FnMut(&mut dyn Job) -> Result<(), CellError>,
     ) -> Result<bool, CellError> {
-        if !self.holding || job.synchronises() || job.is_host_work() {
+        let Prepared { traits, job, .. } = job;
+        if !self.holding || traits.synchronises || traits.is_host_work {
             return Ok(false);
         }
         self.instrument.behind_hold(&mut || queue(job))
     }
 
-    fn sample(
-        &mut self,
-        job: &mut dyn Job,
-        cache: Cache,
-        history: &mut History,
-    ) -> Result<Sample, CellError> {
-        if job.is_host_work() {
+    /// One sample. The first of a job is one execution on both clocks, its first call included; of host work every
+    /// sample is one execution on the host's.
+    pub fn time(&mut self, job: &mut Prepared, cache: Cache) -> Result<Sample, CellError> {
+        let Prepared { traits, history, job } = job;
+        if traits.is_host_work {
             return self.by_host(job, cache);
         }
-        if job.synchronises() || !self.holding {
+        if traits.synchronises || !self.holding {
             return Ok(self.together(job, cache)?.0);
         }
         if history.course == Course::New {
             let (sample, events_s) = self.together(job, cache)?;
-            history.course = history.course.after(events_s);
+            history.course = after(history.course, events_s);
             return Ok(sample);
         }
         while matches!(history.course, Course::Slow(_)) {
             let (sample, events_s) = self.together(job, cache)?;
-            history.course = history.course.after(events_s);
+            history.course = after(history.course, events_s);
             if history.course == Course::Together {
                 return Ok(sample);
             }
         }
         if history.course == Course::Held {
-            match self.apart(job, cache, history)? {
+            match self.apart((job, traits.resets), cache, history)? {
                 Some(sample) => return Ok(sample),
                 None => self.hold_gave_up(history)?,
             }
@@ -153,11 +130,11 @@ impl Timer {
     /// One execution for the host's clock, then others, held back, for the device's; `None` when the hold gave up.
     fn apart(
         &mut self,
-        job: &mut dyn Job,
+        (job, resets): (&mut dyn Job, bool),
         cache: Cache,
         history: &mut History,
     ) -> Result<Option<Sample>, CellError> {
-        let follows = cache == Cache::Hot && !job.resets();
+        let follows = cache == Cache::Hot && !resets;
         let repeats = match history.repeats {
             _ if !follows => 1,
             Some(repeats) => repeats,
@@ -207,9 +184,4 @@ impl Timer {
             ..Sample::of_host(host.done_s)
         }
     }
-}
-
-/// Where a job lies: its identity for as long as it lives.
-fn address(job: &dyn Job) -> usize {
-    (&raw const *job).cast::<()>().addr()
 }

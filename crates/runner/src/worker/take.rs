@@ -1,6 +1,6 @@
 //! Warms a prepared job up and takes a batch of samples of it.
 
-use gpubench_backend::{Backend, Job, Sample};
+use gpubench_backend::{Backend, Prepared, Sample};
 use gpubench_model::case::Cache;
 use gpubench_model::error::CellError;
 use gpubench_model::measure::batch::{Batch, Taken, WarmUp};
@@ -22,7 +22,7 @@ const PATIENCE_S: f64 = 2.0;
 /// is, and its samples say so.
 pub fn take(
     backend: &mut dyn Backend,
-    job: &mut dyn Job,
+    job: &mut Prepared,
     cache: Cache,
     batch: &Batch,
     pauses: &mut Pauses,
@@ -56,7 +56,7 @@ pub fn take(
 /// Executes until the count and the time are reached and times no longer fall, or the time runs out.
 fn warm(
     backend: &mut dyn Backend,
-    job: &mut dyn Job,
+    job: &mut Prepared,
     cache: Cache,
     how: &WarmUp,
     taken: &mut Taken,

@@ -1,6 +1,6 @@
 //! The number of threads that is fastest for a job: tried before samples are taken, and kept from then on.
 
-use gpubench_backend::{Backend, Job};
+use gpubench_backend::{Backend, Prepared};
 use gpubench_model::case::Cache;
 use gpubench_model::error::CellError;
 use gpubench_model::measure::stats::median;
@@ -60,10 +60,11 @@ fn is_decided(trials: &[Trial]) -> bool {
 /// An execution fails.
 pub fn choose(
     backend: &mut dyn Backend,
-    job: &mut dyn Job,
+    job: &mut Prepared,
     cache: Cache,
 ) -> Result<Option<usize>, CellError> {
-    let mut trials: Vec<Trial> = job.thread_choices().into_iter().rev().map(Trial::untimed).collect();
+    let mut trials: Vec<Trial> =
+        job.traits.thread_choices.iter().rev().copied().map(Trial::untimed).collect();
     if trials.len() > 1 {
         let start = backend.now_s();
         for passes in 1..=MOST_PASSES {
@@ -84,7 +85,7 @@ pub fn choose(
 /// Times each count of `trials`, which descend, until one is hopeless: fewer threads than that are left out.
 fn pass(
     backend: &mut dyn Backend,
-    job: &mut dyn Job,
+    job: &mut Prepared,
     cache: Cache,
     trials: &mut [Trial],
 ) -> Result<(), CellError> {
@@ -109,7 +110,7 @@ fn pass(
 }
 
 /// The median of a few executions, in seconds.
-fn median_of_some(backend: &mut dyn Backend, job: &mut dyn Job, cache: Cache) -> Result<f64, CellError> {
+fn median_of_some(backend: &mut dyn Backend, job: &mut Prepared, cache: Cache) -> Result<f64, CellError> {
     let (mut seconds, mut spent) = (vec![], 0.0);
     while seconds.len() < LEAST || (seconds.len() < MOST && spent <= PASS_S) {
         let one = backend.time(job, cache)?.seconds();
@@ -126,7 +127,7 @@ mod tests {
     use std::rc::Rc;
 
     use super::*;
-    use gpubench_backend::{Finding, Sample};
+    use gpubench_backend::{Finding, Job, JobTraits, Sample};
     use gpubench_model::case::Case;
     use gpubench_model::data::Operand;
 
@@ -171,10 +172,6 @@ mod tests {
     }
 
     impl Job for Scripted {
-        fn thread_choices(&self) -> Vec<usize> {
-            self.seconds.keys().copied().collect()
-        }
-
         fn use_threads(&mut self, threads: usize) {
             self.used.set(threads);
         }
@@ -202,11 +199,11 @@ mod tests {
             self.clock_s
         }
 
-        fn prepare(&mut self, _: &str, _: &Case, _: &[Operand]) -> Result<Box<dyn Job>, CellError> {
-            Ok(Box::new(self.clone()))
+        fn prepare(&mut self, _: &str, _: &Case, _: &[Operand]) -> Result<Box<Prepared>, CellError> {
+            Ok(self.prepared())
         }
 
-        fn time(&mut self, job: &mut dyn Job, _: Cache) -> Result<Sample, CellError> {
+        fn time(&mut self, job: &mut Prepared, _: Cache) -> Result<Sample, CellError> {
             job.execute()?;
             let (threads, until, times) = self.unusual;
             let is_unusual = self.used.get() == threads && self.executions.borrow()[&threads] <= until;
@@ -221,9 +218,14 @@ mod tests {
             Scripted { seconds: seconds.iter().copied().collect(), ..Scripted::default() }
         }
 
+        fn prepared(&self) -> Box<Prepared> {
+            let thread_choices = self.seconds.keys().copied().collect();
+            Prepared::with(JobTraits { thread_choices, ..JobTraits::default() }, self.clone())
+        }
+
         /// The chosen count, which is in use then, and the counts that were executed with.
         fn chosen(&self) -> (Option<usize>, Vec<usize>) {
-            let chosen = choose(&mut self.clone(), &mut self.clone(), Cache::Cold).unwrap();
+            let chosen = choose(&mut self.clone(), &mut self.prepared(), Cache::Cold).unwrap();
             assert_eq!(chosen.unwrap_or(0), self.used.get());
             (chosen, self.executions.borrow().keys().copied().collect())
         }

@@ -1,7 +1,7 @@
 //! Whether what was timed is what was judged: operands, and the answers of timed executions, must be the ones that the
 //! judge has seen. Fingerprints are compared; only an answer with another fingerprint is downloaded and judged.
 
-use gpubench_backend::{Backend, Job};
+use gpubench_backend::{Backend, Prepared};
 use gpubench_model::case::{Cell, DType};
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
@@ -44,7 +44,7 @@ impl From<CellError> for Unverified {
 
 impl Judged {
     /// Remembers what `job` holds now, whose answer has just been judged right.
-    pub fn of(backend: &mut dyn Backend, job: &mut dyn Job) -> Result<Self, CellError> {
+    pub fn of(backend: &mut dyn Backend, job: &mut Prepared) -> Result<Self, CellError> {
         let now = backend.fingerprints(job)?;
         Ok(Judged { operands: now.operands, answers: now.answer.into_iter().collect() })
     }
@@ -59,7 +59,7 @@ impl Judged {
     pub fn try_altered(
         &self,
         backend: &mut dyn Backend,
-        job: &mut dyn Job,
+        job: &mut Prepared,
         decisive: &Decisive,
         cell: &Cell,
     ) -> Result<bool, Unverified> {
@@ -78,7 +78,7 @@ impl Judged {
     pub fn verify(
         &mut self,
         backend: &mut dyn Backend,
-        job: &mut dyn Job,
+        job: &mut Prepared,
         proof: Proof,
         judge: &mut Judge<'_>,
     ) -> Result<(), Unverified> {
@@ -102,7 +102,7 @@ impl Judged {
     fn check(
         &mut self,
         backend: &mut dyn Backend,
-        job: &mut dyn Job,
+        job: &mut Prepared,
         judge: &mut Judge<'_>,
         what: &str,
     ) -> Result<(), Unverified> {
@@ -153,7 +153,7 @@ fn refuted(reason: &str) -> Result<(), Unverified> {
 /// Puts `new` in the place of an element of an operand; returns what was there, `None` where the job does not show it.
 fn replace(
     backend: &mut dyn Backend,
-    job: &mut dyn Job,
+    job: &mut Prepared,
     decisive: &Decisive,
     new: &[u8],
 ) -> Result<Option<Vec<u8>>, CellError> {

@@ -7,8 +7,8 @@ mod tile;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use gpubench_backend::Job;
 use gpubench_backend::contents::{Contents, host};
+use gpubench_backend::{Job, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
@@ -68,14 +68,14 @@ pub(super) const LIBRARY_KERNELS: &[LibraryKernel] = &[LibraryKernel {
 /// Rows that one task transposes: whole cache lines of the source.
 const BAND: usize = 16;
 
-fn real<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn real<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     let lines = RustLines(FftPlanner::new().plan_fft_forward(case.side()));
-    Ok(Box::new(RealFft::new(case.side(), operand::<T>(inputs)?, Box::new(lines))))
+    Ok(RealFft::new(case.side(), operand::<T>(inputs)?, Box::new(lines)).prepared())
 }
 
-fn fftw<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn fftw<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     let lines = FftwLines::<T>::new(case.side())?;
-    Ok(Box::new(RealFft::new(case.side(), operand::<T>(inputs)?, Box::new(lines))))
+    Ok(RealFft::new(case.side(), operand::<T>(inputs)?, Box::new(lines)).prepared())
 }
 
 fn mkl<T: Real + FftNum>(
@@ -83,9 +83,9 @@ fn mkl<T: Real + FftNum>(
     case: &Case,
     inputs: &[Operand],
     library: &Library,
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     let lines = MklLines::<T>::new(library.provider()?.path(), case.side())?;
-    Ok(Box::new(RealFft::new(case.side(), operand::<T>(inputs)?, Box::new(lines))))
+    Ok(RealFft::new(case.side(), operand::<T>(inputs)?, Box::new(lines)).prepared())
 }
 
 /// Lines by rustfft.
@@ -111,13 +111,13 @@ struct ComplexFft<T> {
     scratch: PerThread<Vec<Complex<T>>>,
 }
 
-fn complex<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn complex<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     let input = operand::<T>(inputs)?.to_vec();
     let plan = FftPlanner::new().plan_fft_forward(case.side());
     let zeros = vec![zero(); input.len()];
     let scratch = PerThread::new(|| vec![zero(); plan.get_inplace_scratch_len()]);
     let transposed = zeros.clone();
-    Ok(Box::new(ComplexFft { side: case.side(), input, matrix: zeros, transposed, plan, scratch }))
+    Ok(Prepared::new(ComplexFft { side: case.side(), input, matrix: zeros, transposed, plan, scratch }))
 }
 
 impl<T: Real + FftNum> Job for ComplexFft<T> {

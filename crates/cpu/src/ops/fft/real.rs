@@ -9,8 +9,8 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use gpubench_backend::Job;
 use gpubench_backend::contents::{Contents, host};
+use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
 use ndarray::{ArrayViewMut2, Axis};
@@ -101,6 +101,20 @@ impl<T: Real + FftNum> RealFft<T> {
         let cut = Cut::new(side, if side * side <= SERIAL { 1 } else { threads }, threads);
         let transform = Transform { side, lines, cut, scratch };
         RealFft { input: input.to_vec(), output: vec![zero(); side * side], transform, threads }
+    }
+
+    /// The job, with its choice of threads.
+    pub(super) fn prepared(self) -> Box<Prepared> {
+        let thread_choices = self.thread_choices();
+        Prepared::with(JobTraits { thread_choices, ..JobTraits::default() }, self)
+    }
+
+    fn thread_choices(&self) -> Vec<usize> {
+        if !CHOICE.contains(&self.transform.side) {
+            return Vec::new();
+        }
+        let doubled = std::iter::successors(Some(1), |threads| Some(2 * threads));
+        doubled.take_while(|threads| *threads < self.threads).chain([self.threads]).collect()
     }
 }
 
@@ -199,14 +213,6 @@ impl<T: Real + FftNum> Job for RealFft<T> {
             rouse::pool();
         }
         Ok(())
-    }
-
-    fn thread_choices(&self) -> Vec<usize> {
-        if !CHOICE.contains(&self.transform.side) {
-            return Vec::new();
-        }
-        let doubled = std::iter::successors(Some(1), |threads| Some(2 * threads));
-        doubled.take_while(|threads| *threads < self.threads).chain([self.threads]).collect()
     }
 
     fn use_threads(&mut self, threads: usize) {

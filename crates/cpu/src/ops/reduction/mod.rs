@@ -4,8 +4,8 @@ mod moments;
 
 use std::mem::MaybeUninit;
 
-use gpubench_backend::Job;
 use gpubench_backend::contents::{Contents, host};
+use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
@@ -45,11 +45,13 @@ struct OnePass<T> {
     threads: usize,
 }
 
-fn one_pass<T: Real>(cpu: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn one_pass<T: Real>(cpu: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     let a = operand::<T>(inputs)?.to_vec();
     let parts = vec![Moments::default(); a.len().div_ceil(TASK)];
     let threads = if parts.len() <= SERIAL { 1 } else { cpu.threads };
-    Ok(Box::new(OnePass { a, parts, total: Moments::default(), pool: threads, threads }))
+    let thread_choices = thread_choices::up_to(threads.min(parts.len()));
+    let traits = JobTraits { thread_choices, ..JobTraits::default() };
+    Ok(Prepared::with(traits, OnePass { a, parts, total: Moments::default(), pool: threads, threads }))
 }
 
 impl<T: Real> Job for OnePass<T> {
@@ -63,10 +65,6 @@ impl<T: Real> Job for OnePass<T> {
             rouse::pool();
         }
         Ok(())
-    }
-
-    fn thread_choices(&self) -> Vec<usize> {
-        thread_choices::up_to(self.pool.min(self.parts.len()))
     }
 
     fn use_threads(&mut self, threads: usize) {
@@ -111,9 +109,9 @@ fn three_passes<T: Real + Float + FromPrimitive>(
     _: &Cpu,
     case: &Case,
     inputs: &[Operand],
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     let a = matrix(case, operand::<T>(inputs)?)?;
-    Ok(Box::new(ThreePasses { a, results: [T::zero(); 3] }))
+    Ok(Prepared::new(ThreePasses { a, results: [T::zero(); 3] }))
 }
 
 impl<T: Real + Float + FromPrimitive> Job for ThreePasses<T> {

@@ -4,8 +4,8 @@ mod gustavson;
 
 use std::mem::MaybeUninit;
 
-use gpubench_backend::Job;
 use gpubench_backend::contents::{Contents, host};
+use gpubench_backend::{Job, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::{Csr, Operand, Real};
 use gpubench_model::error::CellError;
@@ -33,9 +33,9 @@ pub(super) const KERNELS: &[Kernel] = &[
     kernel("spgemm", "sprs-serial", "sprs SMMP, one thread", false, by_dtype!(sprs_serial)),
 ];
 
-fn by_rows<T: Real>(cpu: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn by_rows<T: Real>(cpu: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     let (a, b) = operands(inputs)?;
-    Ok(Box::new(Gustavson::<T>::new(a, b, cpu.threads)?))
+    Ok(Gustavson::<T>::new(a, b, cpu.threads)?.prepared())
 }
 
 struct Sprs<T> {
@@ -45,11 +45,11 @@ struct Sprs<T> {
     threads: usize,
 }
 
-fn sprs_threads<T: Element>(cpu: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn sprs_threads<T: Element>(cpu: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     with_sprs::<T>(cpu.threads, inputs)
 }
 
-fn sprs_serial<T: Element>(_: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn sprs_serial<T: Element>(_: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     with_sprs::<T>(1, inputs)
 }
 
@@ -57,7 +57,7 @@ fn sprs_serial<T: Element>(_: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<
 pub(super) trait Element: Real + MulAcc + Zero {}
 impl<T: Real + MulAcc + Zero> Element for T {}
 
-fn with_sprs<T: Element>(threads: usize, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn with_sprs<T: Element>(threads: usize, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     let (a, b) = operands(inputs)?;
     // sprs panics where 32-bit offsets overflow; this many entries at most cannot make them.
     let products: i64 =
@@ -66,7 +66,7 @@ fn with_sprs<T: Element>(threads: usize, inputs: &[Operand]) -> Result<Box<dyn J
     if most > i64::from(i32::MAX) {
         return Err(too_many(most));
     }
-    Ok(Box::new(Sprs::<T> { a: sprs_matrix(a)?, b: sprs_matrix(b)?, product: None, threads }))
+    Ok(Prepared::new(Sprs::<T> { a: sprs_matrix(a)?, b: sprs_matrix(b)?, product: None, threads }))
 }
 
 impl<T: Element> Job for Sprs<T> {

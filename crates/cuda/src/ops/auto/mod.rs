@@ -3,10 +3,7 @@
 mod chip;
 mod rules;
 
-use std::mem::MaybeUninit;
-
-use gpubench_backend::Job;
-use gpubench_backend::contents::Contents;
+use gpubench_backend::Prepared;
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
@@ -42,13 +39,16 @@ pub(crate) fn picks(op: &str) -> impl Iterator<Item = &'static str> {
 
 /// Prepares the first variant that the rules name and that can do the case. One that is not there for it, or does not
 /// fit in memory, makes room for the next.
-fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     let chip = Chip::of(cuda);
     let mut refusal = None;
     for rule in RULES.iter().filter(|rule| rule.covers(case, &chip)) {
         let kernel = kernel(&case.op, rule.variant)?;
         match (kernel.prepare)(cuda, case, inputs) {
-            Ok(job) => return Ok(Box::new(Picked { variant: rule.variant, job })),
+            Ok(mut job) => {
+                job.traits.picked = Some(rule.variant);
+                return Ok(job);
+            }
             Err(error @ (CellError::Unavailable(_) | CellError::OutOfMemory { .. })) => refusal = Some(error),
             Err(error) => return Err(error),
         }
@@ -69,54 +69,6 @@ fn kernel(op: &str, name: &str) -> Result<&'static Kernel, CellError> {
     of_op(op)
         .find(|kernel| kernel.variant.name == name)
         .ok_or_else(|| CellError::Failed(format!("a rule names {name}, which {op} has not")))
-}
-
-/// A job and the variant that it is of.
-struct Picked {
-    variant: &'static str,
-    job: Box<dyn Job>,
-}
-
-impl Job for Picked {
-    fn picked(&self) -> Option<&str> {
-        Some(self.variant)
-    }
-
-    fn reset(&mut self) -> Result<(), CellError> {
-        self.job.reset()
-    }
-
-    fn resets(&self) -> bool {
-        self.job.resets()
-    }
-
-    fn synchronises(&self) -> bool {
-        self.job.synchronises()
-    }
-
-    fn is_host_work(&self) -> bool {
-        self.job.is_host_work()
-    }
-
-    fn contents(&mut self) -> Contents<'_> {
-        self.job.contents()
-    }
-
-    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
-        self.job.buffers(show);
-    }
-
-    fn rouse(&mut self) -> Result<(), CellError> {
-        self.job.rouse()
-    }
-
-    fn execute(&mut self) -> Result<(), CellError> {
-        self.job.execute()
-    }
-
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        self.job.answer()
-    }
 }
 
 #[cfg(test)]

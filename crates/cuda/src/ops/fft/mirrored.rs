@@ -1,8 +1,8 @@
 //! fft by two kernels of our own, the second of which writes every output and its mirrored conjugate.
 
 use cudarc::driver::CudaSlice;
-use gpubench_backend::Job;
 use gpubench_backend::contents::Contents;
+use gpubench_backend::{Job, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::{Dense, Operand};
 use gpubench_model::error::CellError;
@@ -28,14 +28,14 @@ pub(super) fn prepare<T: Element>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     let n = case.side();
     let plan = Plan::choose(n, T::DTYPE, cuda.shared_memory_per_block() as usize)?;
     let reals = 3 * n as u128 * n as u128 + 2 * plan.half_elements() as u128;
     cuda.reserve(reals * size_of::<T>() as u128)?;
     let passes = TwoPasses::load(cuda, &plan)?;
     cuda.count_plan();
-    Ok(Box::new(Mirrored {
+    Ok(Prepared::new(Mirrored {
         cuda: cuda.clone(),
         n,
         passes,

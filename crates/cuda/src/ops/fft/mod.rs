@@ -5,8 +5,8 @@ pub(crate) mod plan;
 mod radices;
 
 use cudarc::driver::CudaSlice;
-use gpubench_backend::Job;
 use gpubench_backend::contents::Contents;
+use gpubench_backend::{Job, Prepared};
 use gpubench_model::case::{Case, DType};
 use gpubench_model::data::{Dense, Operand};
 use gpubench_model::error::CellError;
@@ -103,7 +103,7 @@ struct RealToComplex<T> {
 }
 
 impl<T: Element + FftReal> RealToComplex<T> {
-    fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
         let resident = Resident::<T>::new(cuda, case, inputs)?;
         let mut plan = None;
         if resident.n > 1 {
@@ -111,7 +111,7 @@ impl<T: Element + FftReal> RealToComplex<T> {
             made.set_work_area(resident.work_area(made.work_bytes())?)?;
             plan = Some(made);
         }
-        Ok(Box::new(RealToComplex { plan, resident }))
+        Ok(Prepared::new(RealToComplex { plan, resident }))
     }
 }
 
@@ -143,7 +143,7 @@ struct ComplexToComplex<T> {
 }
 
 impl<T: Element + FftReal> ComplexToComplex<T> {
-    fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
         let resident = Resident::<T>::new(cuda, case, inputs)?;
         let mut plan = None;
         if resident.n > 1 {
@@ -151,7 +151,7 @@ impl<T: Element + FftReal> ComplexToComplex<T> {
             made.set_work_area(resident.work_area(made.work_bytes())?)?;
             plan = Some(made);
         }
-        Ok(Box::new(ComplexToComplex { plan, resident }))
+        Ok(Prepared::new(ComplexToComplex { plan, resident }))
     }
 }
 

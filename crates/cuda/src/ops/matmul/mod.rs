@@ -6,7 +6,7 @@ pub(crate) mod widened;
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
-use gpubench_backend::{Accuracy, Job};
+use gpubench_backend::{Accuracy, Job, Prepared};
 use gpubench_model::case::{Case, DType};
 use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
@@ -109,13 +109,13 @@ fn product<T: Element>(
     case: &Case,
     inputs: &[Operand],
     arithmetic: Arithmetic,
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     let n = side(case)?;
     cuda.reserve(3 * bytes(case, size_of::<T>()) + WORKSPACE)?;
     let cublas = Cublas::new(cuda)?;
     let (a, b) = (cuda.upload::<T>(input(inputs, 0)?)?, cuda.upload::<T>(input(inputs, 1)?)?);
     let c = cuda.alloc::<T>(elements(case))?;
-    Ok(Box::new(Product { cuda: cuda.clone(), cublas, arithmetic, n, a, b, c }))
+    Ok(Prepared::new(Product { cuda: cuda.clone(), cublas, arithmetic, n, a, b, c }))
 }
 
 fn half_product(
@@ -124,7 +124,7 @@ fn half_product(
     inputs: &[Operand],
     arithmetic: Arithmetic,
     conversion: &str,
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     let n = side(case)?;
     // Two halves and one float32 answer, and for a while one float32 operand.
     cuda.reserve(3 * bytes(case, 4) + WORKSPACE)?;
@@ -138,7 +138,7 @@ fn half_product(
     };
     let (a, b) = (half(0)?, half(1)?);
     let c = cuda.alloc::<f32>(elements(case))?;
-    Ok(Box::new(Product { cuda: cuda.clone(), cublas, arithmetic, n, a, b, c }))
+    Ok(Prepared::new(Product { cuda: cuda.clone(), cublas, arithmetic, n, a, b, c }))
 }
 
 /// Bytes of one matrix whose elements have `size` bytes.

@@ -2,8 +2,8 @@
 //! float32 operands are widened on the way (`docs/kernels/dmma.md`).
 
 use cudarc::driver::CudaSlice;
-use gpubench_backend::Job;
 use gpubench_backend::contents::Contents;
+use gpubench_backend::{Job, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
@@ -49,7 +49,7 @@ pub(super) fn tiled<T: Element>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     prepare::<T>(cuda, case, inputs, (&TILED, SquareProduct::tiled))
 }
 
@@ -58,7 +58,7 @@ pub(super) fn on_tensor_cores<T: Element>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     prepare::<T>(cuda, case, inputs, (&DMMA, SquareProduct::on_tensor_cores))
 }
 
@@ -67,11 +67,11 @@ fn prepare<T: Element>(
     case: &Case,
     inputs: &[Operand],
     (source, load): (&'static KernelSource, Load<T>),
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     let n = side(case)?.unsigned_abs();
     cuda.reserve(3 * bytes(case, size_of::<T>()))?;
     let kernel = load(cuda, source, n)?;
     let (a, b) = (cuda.upload::<T>(input(inputs, 0)?)?, cuda.upload::<T>(input(inputs, 1)?)?);
     let c = cuda.alloc::<T>(elements(case))?;
-    Ok(Box::new(Product { cuda: cuda.clone(), kernel, n: n as usize, a, b, c }))
+    Ok(Prepared::new(Product { cuda: cuda.clone(), kernel, n: n as usize, a, b, c }))
 }

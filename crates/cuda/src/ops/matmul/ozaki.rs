@@ -4,8 +4,8 @@
 //! IJHPCA 38 (2024). `docs/kernels/ozaki-int8.md` has the figures.
 
 use cudarc::driver::CudaSlice;
-use gpubench_backend::Job;
 use gpubench_backend::contents::Contents;
+use gpubench_backend::{Job, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
@@ -61,7 +61,7 @@ fn pitch(n: u32) -> Result<u32, Unavailable> {
     })
 }
 
-pub(super) fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+pub(super) fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     let n = side(case)?.unsigned_abs();
     let pitch = pitch(n)?;
     let area = u128::from(pitch) * u128::from(pitch);
@@ -74,7 +74,7 @@ pub(super) fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Bo
     // Real digits: a chip that multiplies zeros draws less power and clocks higher.
     slices.cut(&a, &b)?;
     slices.choose(&mut products)?;
-    Ok(Box::new(Product { cuda: cuda.clone(), slices, products, n: n as usize, a, b, c }))
+    Ok(Prepared::new(Product { cuda: cuda.clone(), slices, products, n: n as usize, a, b, c }))
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //! It pays where float64 tensor cores are no slower than float32 arithmetic.
 
 use cudarc::driver::CudaSlice;
-use gpubench_backend::Job;
 use gpubench_backend::contents::Contents;
+use gpubench_backend::{Job, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
@@ -51,10 +51,10 @@ impl Job for Widened {
     }
 }
 
-pub(super) fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+pub(super) fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     let (n, len) = (side(case)?, elements(case));
     cuda.reserve(3 * bytes(case, 4 + 8) + WORKSPACE)?;
-    Ok(Box::new(Widened {
+    Ok(Prepared::new(Widened {
         cublas: Cublas::new(cuda)?,
         widen: Map::load(cuda, &SOURCE, "f32_to_f64", len)?,
         narrow: Map::load(cuda, &SOURCE, "f64_to_f32", len)?,

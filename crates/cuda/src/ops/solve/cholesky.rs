@@ -1,7 +1,7 @@
 //! solve by a Cholesky kernel of our own, as it is or with one step of iterative refinement.
 
-use gpubench_backend::Job;
 use gpubench_backend::contents::Contents;
+use gpubench_backend::{Job, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
@@ -23,10 +23,10 @@ pub(super) fn prepare<T: Element>(
     case: &Case,
     inputs: &[Operand],
     refine: bool,
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     cuda.count_plan();
     let operands = (input::<T>(inputs, 0)?, input::<T>(inputs, 1)?);
-    Ok(Box::new(Cholesky::load(cuda, &SOURCE, case.side(), operands, refine)?))
+    Ok(Prepared::new(Cholesky::load(cuda, &SOURCE, case.side(), operands, refine)?))
 }
 
 impl<T: Element> Job for Cholesky<T> {

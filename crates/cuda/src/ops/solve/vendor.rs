@@ -1,8 +1,8 @@
 //! solve by cuSOLVER: Cholesky or LU factorisation, then its triangular solves.
 
 use cudarc::driver::CudaSlice;
-use gpubench_backend::Job;
 use gpubench_backend::contents::Contents;
+use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
@@ -69,7 +69,7 @@ pub(super) fn prepare<T: Element + SolverReal>(
     case: &Case,
     inputs: &[Operand],
     routine: Routine,
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     cuda.require(Library::Cusolver)?;
     let n = case.side();
     cuda.reserve(2 * (n as u128 * n as u128 + n as u128) * size_of::<T>() as u128)?;
@@ -83,17 +83,14 @@ pub(super) fn prepare<T: Element + SolverReal>(
     };
     let (factor_info, solve_info) = (cuda.alloc(1)?, cuda.alloc(1)?);
     let cuda = cuda.clone();
-    Ok(Box::new(Solve { cuda, solver, method, n, operands, a, x, factor_info, solve_info }))
+    let traits = JobTraits { resets: true, ..JobTraits::default() };
+    Ok(Prepared::with(traits, Solve { cuda, solver, method, n, operands, a, x, factor_info, solve_info }))
 }
 
 impl<T: Element + SolverReal> Job for Solve<T> {
     fn reset(&mut self) -> Result<(), CellError> {
         self.cuda.copy(&self.operands.0, &mut self.a)?;
         self.cuda.copy(&self.operands.1, &mut self.x)
-    }
-
-    fn resets(&self) -> bool {
-        true
     }
 
     fn contents(&mut self) -> Contents<'_> {

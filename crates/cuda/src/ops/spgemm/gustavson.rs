@@ -1,7 +1,7 @@
 //! The sparse product by our own kernels: one launch, or two where rows are cut in tiles of columns.
 
-use gpubench_backend::Job;
 use gpubench_backend::contents::Contents;
+use gpubench_backend::{Job, Prepared};
 use gpubench_model::data::{Csr, Operand};
 use gpubench_model::error::{CellError, Unavailable};
 
@@ -15,7 +15,7 @@ use crate::sparse::{DeviceCsr, device_bytes};
 ///
 /// The entries of C are counted once beforehand, to allocate it; every execution finds structure and values anew and
 /// waits for nothing. Columns of a row of A may come in any order and more than once; those of B must ascend.
-pub(super) fn prepare<T: Element>(cuda: &Cuda, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+pub(super) fn prepare<T: Element>(cuda: &Cuda, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     let (a, b) = factors(inputs)?;
     cuda.reserve(device_bytes::<T>(a) + device_bytes::<T>(b))?;
     let (device_a, device_b) = (DeviceCsr::<T>::upload(cuda, a)?, DeviceCsr::<T>::upload(cuda, b)?);
@@ -24,13 +24,13 @@ pub(super) fn prepare<T: Element>(cuda: &Cuda, inputs: &[Operand]) -> Result<Box
         return Err(Unavailable::new(reason, "sort the operands, or run the variant cusparse").into());
     }
     if products(a, b) == 0 {
-        return Ok(Box::new(Empty { rows: a.rows, cols: b.cols, dtype: T::DTYPE }));
+        return Ok(Prepared::new(Empty { rows: a.rows, cols: b.cols, dtype: T::DTYPE }));
     }
     cuda.count_plan();
     let plan = Plan::new(a, b, size_of::<T>(), cuda.shared_memory_per_block())?;
     let mut product = RowProduct::load(cuda, &SOURCE, plan, device_a, device_b)?;
     product.make_room()?;
-    Ok(Box::new(Gustavson { product }))
+    Ok(Prepared::new(Gustavson { product }))
 }
 
 struct Gustavson<T> {

@@ -3,8 +3,8 @@
 mod gustavson;
 pub(crate) mod plan;
 
-use gpubench_backend::Job;
 use gpubench_backend::contents::Contents;
+use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_model::case::DType;
 use gpubench_model::data::{Csr, Operand, Values};
 use gpubench_model::error::CellError;
@@ -50,14 +50,14 @@ fn factors(inputs: &[Operand]) -> Result<(&Csr, &Csr), CellError> {
     Err(CellError::Failed(problem))
 }
 
-fn prepare<T: Element + SparseReal>(cuda: &Cuda, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+fn prepare<T: Element + SparseReal>(cuda: &Cuda, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     cuda.require(Library::Cusparse)?;
     let (a, b) = factors(inputs)?;
     let (rows, cols) = (a.rows, b.cols);
     cuda.reserve(device_bytes::<T>(a) + device_bytes::<T>(b))?;
     let (device_a, device_b) = (DeviceCsr::<T>::upload(cuda, a)?, DeviceCsr::<T>::upload(cuda, b)?);
     if plan::products(a, b) == 0 {
-        return Ok(Box::new(Empty { rows, cols, dtype: T::DTYPE }));
+        return Ok(Prepared::new(Empty { rows, cols, dtype: T::DTYPE }));
     }
     cuda.count_plan();
     let product = Product::new(Sparse::new(&cuda.stream)?, device_a, device_b)?;
@@ -69,7 +69,9 @@ fn prepare<T: Element + SparseReal>(cuda: &Cuda, inputs: &[Operand]) -> Result<B
         |len| cuda.alloc(len),
         |len| cuda.alloc(len),
     )?;
-    Ok(Box::new(Spgemm { ready: None, product, buffers, cuda: cuda.clone(), rows, cols }))
+    // The number of entries is read back between the stages of a product.
+    let traits = JobTraits { resets: true, synchronises: true, ..JobTraits::default() };
+    Ok(Prepared::with(traits, Spgemm { ready: None, product, buffers, cuda: cuda.clone(), rows, cols }))
 }
 
 struct Spgemm<T> {
@@ -89,15 +91,6 @@ impl<T: Element + SparseReal> Job for Spgemm<T> {
         }
         self.ready = Some(self.product.ready(&mut self.buffers)?);
         Ok(())
-    }
-
-    fn resets(&self) -> bool {
-        true
-    }
-
-    /// The number of entries is read back between the stages of a product.
-    fn synchronises(&self) -> bool {
-        true
     }
 
     fn contents(&mut self) -> Contents<'_> {

@@ -3,8 +3,8 @@
 pub(crate) mod parts;
 
 use cudarc::driver::CudaSlice;
-use gpubench_backend::Job;
 use gpubench_backend::contents::Contents;
+use gpubench_backend::{Job, Prepared};
 use gpubench_model::case::DType;
 use gpubench_model::data::{Csr, Operand};
 use gpubench_model::error::CellError;
@@ -64,12 +64,12 @@ fn operands<'a, T: Element>(cuda: &Cuda, inputs: &'a [Operand]) -> Result<(&'a C
 fn prepare_library<T: Element + SparseReal>(
     cuda: &Cuda,
     inputs: &[Operand],
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     cuda.require(Library::Cusparse)?;
     let (a, x) = operands::<T>(cuda, inputs)?;
     let y = cuda.alloc::<T>(a.rows)?;
     if a.nnz() == 0 {
-        return Ok(Box::new(Zero { cuda: cuda.clone(), y }));
+        return Ok(Prepared::new(Zero { cuda: cuda.clone(), y }));
     }
     let (matrix, x) = (DeviceCsr::upload(cuda, a)?, cuda.upload(x)?);
     cuda.count_plan();
@@ -77,7 +77,7 @@ fn prepare_library<T: Element + SparseReal>(
     let bytes = product.work_bytes()?;
     cuda.reserve(bytes as u128)?;
     product.prepare(cuda.alloc(bytes)?)?;
-    Ok(Box::new(LibraryProduct { cuda: cuda.clone(), product }))
+    Ok(Prepared::new(LibraryProduct { cuda: cuda.clone(), product }))
 }
 
 struct LibraryProduct<T> {
@@ -127,10 +127,15 @@ fn prepare_kernel<T: Element, K: Multiply<T> + 'static>(
     cuda: &Cuda,
     inputs: &[Operand],
     load: fn(&Cuda, &'static KernelSource, &Csr) -> Result<K, CellError>,
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     let (a, x) = operands::<T>(cuda, inputs)?;
     let kernel = load(cuda, &SOURCE, a)?;
-    Ok(Box::new(KernelProduct { cuda: cuda.clone(), kernel, x: cuda.upload(x)?, y: cuda.alloc(a.rows)? }))
+    Ok(Prepared::new(KernelProduct {
+        cuda: cuda.clone(),
+        kernel,
+        x: cuda.upload(x)?,
+        y: cuda.alloc(a.rows)?,
+    }))
 }
 
 struct KernelProduct<T, K> {

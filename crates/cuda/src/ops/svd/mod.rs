@@ -7,8 +7,8 @@ mod polar;
 mod rescue;
 
 use cudarc::driver::CudaSlice;
-use gpubench_backend::Job;
 use gpubench_backend::contents::Contents;
+use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_model::case::{Case, DType};
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
@@ -117,7 +117,7 @@ impl<T: Element + JacobiReal> Svd<T> {
         case: &Case,
         inputs: &[Operand],
         method: MakeMethod<T>,
-    ) -> Result<Box<dyn Job>, CellError> {
+    ) -> Result<Box<Prepared>, CellError> {
         cuda.require(Library::Cusolver)?;
         let n = case.side();
         let area = n as u128 * n as u128;
@@ -129,22 +129,15 @@ impl<T: Element + JacobiReal> Svd<T> {
         let solver = Solver::new(&cuda.stream)?;
         let method = method(cuda, &solver, n, &a, &out)?;
         let (info, cuda) = (cuda.alloc(1)?, cuda.clone());
-        Ok(Box::new(Svd { cuda, solver, method, n, operand, a, out, info }))
+        // The routines read back on the host whether and how to go on.
+        let traits = JobTraits { resets: true, synchronises: true, ..JobTraits::default() };
+        Ok(Prepared::with(traits, Svd { cuda, solver, method, n, operand, a, out, info }))
     }
 }
 
 impl<T: Element + JacobiReal> Job for Svd<T> {
     fn reset(&mut self) -> Result<(), CellError> {
         self.cuda.copy(&self.operand, &mut self.a)
-    }
-
-    fn resets(&self) -> bool {
-        true
-    }
-
-    /// The routines read back on the host whether and how to go on.
-    fn synchronises(&self) -> bool {
-        true
     }
 
     fn contents(&mut self) -> Contents<'_> {

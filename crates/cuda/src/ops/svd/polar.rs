@@ -4,8 +4,8 @@
 //! ones are from a few hundred rows on: errors of order 1 where `gesvd` has 1e-5. In float64 it does not.
 
 use cudarc::driver::CudaSlice;
-use gpubench_backend::Job;
 use gpubench_backend::contents::Contents;
+use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
@@ -37,7 +37,7 @@ struct WidenedPolar {
 }
 
 /// Makes the job: the conversions are part of what is timed.
-pub(super) fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+pub(super) fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     cuda.require(Library::Cusolver)?;
     let n = case.side();
     let area = n as u128 * n as u128;
@@ -53,28 +53,28 @@ pub(super) fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Bo
     let solver = Solver::new(&cuda.stream)?;
     let work = Workspace::alloc(cuda, solver.gesvdp_workspace(n, &a, &wide)?)?;
     let (info, cuda) = (cuda.alloc(1)?, cuda.clone());
-    Ok(Box::new(WidenedPolar {
-        cuda,
-        solver,
-        work,
-        n,
-        widen,
-        narrow_matrix,
-        narrow_vector,
-        operand,
-        a,
-        wide,
-        answer,
-        info,
-    }))
+    // As in [`super`].
+    let traits = JobTraits { synchronises: true, ..JobTraits::default() };
+    Ok(Prepared::with(
+        traits,
+        WidenedPolar {
+            cuda,
+            solver,
+            work,
+            n,
+            widen,
+            narrow_matrix,
+            narrow_vector,
+            operand,
+            a,
+            wide,
+            answer,
+            info,
+        },
+    ))
 }
 
 impl Job for WidenedPolar {
-    /// As in [`super`].
-    fn synchronises(&self) -> bool {
-        true
-    }
-
     fn contents(&mut self) -> Contents<'_> {
         Contents::new([device(&mut self.operand)], self.answer.memory())
     }

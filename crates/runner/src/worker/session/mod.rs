@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use gpubench_backend::{Backend, Floors, Job, Options, Registration, Side, Variant};
+use gpubench_backend::{Backend, Floors, Options, Prepared, Registration, Side, Variant};
 use gpubench_host::memory;
 use gpubench_model::case::{Cache, Cell};
 use gpubench_model::data::Operand;
@@ -20,7 +20,7 @@ use super::verify::{Judged, Proof, Refuted, Unverified};
 
 /// A prepared job.
 struct Ready {
-    job: Box<dyn Job>,
+    job: Box<Prepared>,
     /// The threads chosen for it.
     threads: Option<usize>,
     cell: Cell,
@@ -143,17 +143,17 @@ impl Session {
         phases.prepare_s = start.elapsed().as_secs_f64();
         let preparing = self.backend.phases();
 
-        let known = threads.filter(|threads| job.thread_choices().contains(threads));
+        let known = threads.filter(|threads| job.traits.thread_choices.contains(threads));
         if let Some(threads) = known {
             job.use_threads(threads);
         }
         notify("first");
-        let first = self.backend.time(job.as_mut(), cell.cache)?;
+        let first = self.backend.time(&mut job, cell.cache)?;
         (phases.first_s, phases.first_device_s) = (first.host_s, first.device_s);
         let threads = match known {
             Some(_) => known,
             // What is judged is the answer of the threads that are timed.
-            None => choose_threads(self.backend.as_mut(), job.as_mut(), cell.cache, notify)?,
+            None => choose_threads(self.backend.as_mut(), &mut job, cell.cache, notify)?,
         };
 
         notify("check");
@@ -171,8 +171,8 @@ impl Session {
             let reason = format!("the answer is wrong: {}", error.complaint());
             return Ok(Reply::Incorrect { error, inputs, phases, reason });
         }
-        let judged = Judged::of(self.backend.as_mut(), job.as_mut())?;
-        let picked = job.picked().map(str::to_owned);
+        let judged = Judged::of(self.backend.as_mut(), &mut job)?;
+        let picked = job.traits.picked.map(str::to_owned);
         let (cell, side, pauses) = (cell.clone(), variant.side, Pauses::default());
         let untried = op.decisive_element(&cell.case, &held.operands);
         let sampled = Sampled::default();
@@ -194,7 +194,7 @@ impl Session {
         }
         let start = self.backend.now_s();
         let tried = match untried.take() {
-            Some(decisive) => judged.try_altered(self.backend.as_mut(), job.as_mut(), &decisive, cell),
+            Some(decisive) => judged.try_altered(self.backend.as_mut(), job, &decisive, cell),
             None => Ok(false),
         };
         let warm = match tried {
@@ -203,7 +203,7 @@ impl Session {
         };
         let warm_s = self.backend.now_s() - start;
         let batch = batch.warmed(warm, warm_s);
-        let mut taken = take::take(self.backend.as_mut(), job.as_mut(), cell.cache, &batch, pauses)?;
+        let mut taken = take::take(self.backend.as_mut(), job, cell.cache, &batch, pauses)?;
         (taken.warmups, taken.warmup_s) = (taken.warmups + warm, taken.warmup_s + warm_s);
         sampled.add(&taken);
         let on_device = !taken.samples.is_empty() && taken.samples.iter().all(|s| s.device_s.is_some());
@@ -253,7 +253,7 @@ impl Session {
             let held = operands.of(op, &cell.case, *side, || Ok(()))?;
             op.check(&cell.case, &held.operands, answer, *rounding)
         };
-        judged.verify(self.backend.as_mut(), job.as_mut(), proof, &mut judge)
+        judged.verify(self.backend.as_mut(), job, proof, &mut judge)
     }
 
     /// Lets a job go.
@@ -291,11 +291,11 @@ fn known_op(name: &str) -> Result<&'static dyn Op, CellError> {
 /// Has `job` use the number of threads that is fastest for it, and executes it once more with these.
 fn choose_threads(
     backend: &mut dyn Backend,
-    job: &mut dyn Job,
+    job: &mut Prepared,
     cache: Cache,
     notify: &mut dyn FnMut(&str),
 ) -> Result<Option<usize>, CellError> {
-    let several = job.thread_choices().len() > 1;
+    let several = job.traits.thread_choices.len() > 1;
     if several {
         notify("threads");
     }

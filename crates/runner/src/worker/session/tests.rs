@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use gpubench_backend::contents::{Contents, host, mark};
-use gpubench_backend::{Accuracy, Finding, Sample};
+use gpubench_backend::{Accuracy, Finding, Job, Sample};
 use gpubench_model::case::{Case, DType};
 
 use super::*;
@@ -58,10 +58,10 @@ impl Backend for Adversary {
         vec![]
     }
 
-    fn prepare(&mut self, fault: &str, _: &Case, inputs: &[Operand]) -> Result<Box<dyn Job>, CellError> {
+    fn prepare(&mut self, fault: &str, _: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
         let values = |operand: usize| inputs[operand].dense_slice::<f32>().map(<[f32]>::to_vec);
         let (fault, y) = (fault.to_owned(), vec![0.0; N * N]);
-        Ok(Box::new(Crook {
+        Ok(Prepared::new(Crook {
             fault,
             a: values(0)?,
             b: values(1)?,
@@ -78,7 +78,7 @@ impl Backend for Adversary {
         cache == Cache::Cold
     }
 
-    fn time(&mut self, job: &mut dyn Job, cache: Cache) -> Result<Sample, CellError> {
+    fn time(&mut self, job: &mut Prepared, cache: Cache) -> Result<Sample, CellError> {
         job.reset()?;
         if self.marks_answers(cache) {
             self.turn += 1;

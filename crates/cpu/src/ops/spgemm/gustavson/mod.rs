@@ -8,8 +8,8 @@
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use gpubench_backend::Job;
 use gpubench_backend::contents::{Contents, Memory, host};
+use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_model::data::{Csr, Operand, Real};
 use gpubench_model::error::CellError;
 use rayon::prelude::*;
@@ -96,6 +96,12 @@ impl<T: Real> Gustavson<T> {
         job.indices = vec![0; total];
         job.values = vec![T::default(); total];
         Ok(job)
+    }
+
+    /// The job, with its choice of threads.
+    pub(super) fn prepared(self) -> Box<Prepared> {
+        let thread_choices = thread_choices::up_to(self.most_threads());
+        Prepared::with(JobTraits { thread_choices, ..JobTraits::default() }, self)
     }
 
     /// The rows of A and of B.
@@ -207,10 +213,6 @@ impl<T: Real> Job for Gustavson<T> {
             rouse::pool();
         }
         Ok(())
-    }
-
-    fn thread_choices(&self) -> Vec<usize> {
-        thread_choices::up_to(self.most_threads())
     }
 
     fn use_threads(&mut self, threads: usize) {

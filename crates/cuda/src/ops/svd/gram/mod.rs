@@ -9,8 +9,8 @@
 mod repair;
 
 use cudarc::driver::CudaSlice;
-use gpubench_backend::Job;
 use gpubench_backend::contents::Contents;
+use gpubench_backend::{Job, JobTraits, Prepared};
 use gpubench_model::case::{Case, DType};
 use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
@@ -95,7 +95,7 @@ pub(super) fn prepare<T: Element>(
     cuda: &Cuda,
     case: &Case,
     inputs: &[Operand],
-) -> Result<Box<dyn Job>, CellError> {
+) -> Result<Box<Prepared>, CellError> {
     cuda.require(Library::Cusolver)?;
     let n = case.side();
     squarable(input::<T>(inputs, 0)?)?;
@@ -118,30 +118,35 @@ pub(super) fn prepare<T: Element>(
     let rescue = Rescue::new(cuda, n, &wide, &found)?;
     let gram = cuda.alloc(n * n)?;
     let library = Syevd::new(cuda, rescue.solver(), n, &gram)?;
-    Ok(Box::new(Gram::<T> {
-        blas,
-        kernels: SvdKernels::load(cuda, &SOURCE, n)?,
-        n,
-        narrow,
-        wide,
-        own: Tridiagonal::new(cuda, n)?,
-        library,
-        rescue,
-        gram,
-        vectors: cuda.alloc(n * n)?,
-        product: cuda.alloc(n * n)?,
-        square: cuda.alloc(n * n)?,
-        step: cuda.alloc(n * n)?,
-        spare: cuda.alloc(if T::DTYPE == DType::F64 { n * n } else { 1 })?,
-        lengths: cuda.alloc(n)?,
-        found,
-        figures: cuda.alloc(figure::COUNT)?,
-        read: [0.0; figure::COUNT],
-        ranks: cuda.alloc(n)?,
-        info: cuda.alloc(1)?,
-        answer: Vectors::alloc(cuda, n)?,
-        cuda: cuda.clone(),
-    }))
+    // Each execution looks at how far it has come.
+    let traits = JobTraits { synchronises: true, ..JobTraits::default() };
+    Ok(Prepared::with(
+        traits,
+        Gram::<T> {
+            blas,
+            kernels: SvdKernels::load(cuda, &SOURCE, n)?,
+            n,
+            narrow,
+            wide,
+            own: Tridiagonal::new(cuda, n)?,
+            library,
+            rescue,
+            gram,
+            vectors: cuda.alloc(n * n)?,
+            product: cuda.alloc(n * n)?,
+            square: cuda.alloc(n * n)?,
+            step: cuda.alloc(n * n)?,
+            spare: cuda.alloc(if T::DTYPE == DType::F64 { n * n } else { 1 })?,
+            lengths: cuda.alloc(n)?,
+            found,
+            figures: cuda.alloc(figure::COUNT)?,
+            read: [0.0; figure::COUNT],
+            ranks: cuda.alloc(n)?,
+            info: cuda.alloc(1)?,
+            answer: Vectors::alloc(cuda, n)?,
+            cuda: cuda.clone(),
+        },
+    ))
 }
 
 /// Fails where the Gram matrix would overflow, and for NaN.
@@ -235,11 +240,6 @@ impl<T: Element> Gram<T> {
 }
 
 impl<T: Element> Job for Gram<T> {
-    /// Each execution looks at how far it has come.
-    fn synchronises(&self) -> bool {
-        true
-    }
-
     fn contents(&mut self) -> Contents<'_> {
         let operand = match &mut self.narrow {
             Some((operand, _)) => device(operand),
