@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::export::FORMATS;
 use crate::fleet;
 use crate::report::file;
 use crate::settings::Format;
@@ -106,12 +107,13 @@ fn held(path: &Path) -> Vec<String> {
 }
 
 fn is_result(name: &str) -> bool {
-    KEPT.contains(&name) || Format::ALL.iter().any(|format| format.is_made_as(name))
+    KEPT.contains(&name) || FORMATS.all.iter().any(|format| format.is_made_as(name))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::export::{PNG, TABLE};
 
     #[test]
     fn a_folder_is_made_with_its_parents_and_withdrawn_with_them() {
@@ -137,12 +139,12 @@ mod tests {
     fn results_that_are_there_are_replaced_only_by_force() {
         let root = tempfile::tempdir().unwrap();
         for (file, formats, refused) in [
-            ("report.csv", &[Format::Table][..], false),
-            ("report.csv", &[Format::Csv], true),
-            ("report.json", &[Format::Csv], true),
-            ("fleet.json", &[Format::Csv], true),
-            ("time-matmul-f32.png", &[Format::Png], true),
-            ("time-matmul-f32.png", &[Format::Csv], false),
+            ("report.csv", &[&TABLE][..], false),
+            ("report.csv", &[FORMATS.all[2]], true),
+            ("report.json", &[FORMATS.all[2]], true),
+            ("fleet.json", &[FORMATS.all[2]], true),
+            ("time-matmul-f32.png", &[&PNG], true),
+            ("time-matmul-f32.png", &[FORMATS.all[2]], false),
         ] {
             let path = root.path().join(file);
             fs::write(&path, "old").unwrap();

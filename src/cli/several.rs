@@ -12,11 +12,12 @@ use super::sweep::sweep_file;
 use super::{stream, wiring};
 use crate::backend::Side;
 use crate::executor::{self, Watch};
+use crate::export::TABLE;
 use crate::fleet::{self, Fleet, Source};
 use crate::plan::Plan;
 use crate::report::{Report, file};
 use crate::settings::devices::Devices;
-use crate::settings::{Destination, Format, Settings};
+use crate::settings::{Destination, Settings};
 
 /// Exit code of a run that was interrupted.
 const INTERRUPTED: u8 = 130;
@@ -143,7 +144,7 @@ fn settings_of(settings: &Settings, part: &Part, parts: usize) -> Settings {
     settings.options.device = part.ordinal;
     settings.budget_s = settings.budget_s.map(|budget| budget / parts as f64);
     settings.output.destination = Destination::Folder(part.path.clone());
-    settings.output.formats.retain(|format| *format != Format::Table);
+    settings.output.formats.retain(|format| *format != &TABLE);
     settings
 }
 
@@ -175,8 +176,8 @@ fn finish(reports: &[(&Part, Report)], settings: &Settings, out: &Path) -> Resul
         stream::note(&format!("gpubench: all of them are in {}", out.join(fleet::file::FILE_NAME).display()));
     }
     match fleet {
-        Some(fleet) if output.formats.contains(&Format::Table) => {
-            stream::print_bytes(&wiring::shown(&fleet, Format::Table, &wiring::view(output))?)
+        Some(fleet) if output.formats.contains(&&TABLE) => {
+            stream::print(&wiring::shown(&fleet, &TABLE, &wiring::view(output))?)
         }
         _ => Ok(()),
     }

@@ -1,24 +1,25 @@
 //! `gpubench show`: prints a report that exists, as the run that made it did, or a fleet side by side.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
+
+use gpubench_model::format::{Unprintable, for_stdout};
 
 use super::args::ShowArgs;
 use super::{stream, wiring};
-use crate::export::View;
+use crate::export::{FORMATS, View};
 use crate::fleet::file;
-use crate::settings::{Format, words};
+use crate::settings::words;
 
 /// Prints the report that `args` name.
 pub fn run(args: &ShowArgs) -> Result<()> {
-    let formats = words::formats(&args.format).context("--format")?;
-    let [format] = formats.as_slice() else {
-        anyhow::bail!("--format: stdout takes one format: name table, json, csv, md or html");
-    };
-    let name = format.name();
-    ensure!(
-        !matches!(format, Format::Png | Format::Svg),
-        "--format: {name} charts are files: draw them with 'gpubench plot'"
-    );
+    let format = for_stdout(&words::formats(&args.format).context("--format")?).map_err(|why| match why {
+        Unprintable::Count(_) => {
+            anyhow!("--format: stdout takes one format: name {}", FORMATS.printable())
+        }
+        Unprintable::Files(name) => {
+            anyhow!("--format: {name} charts are files: draw them with 'gpubench plot'")
+        }
+    })?;
     let fleet = file::load(&args.report)?;
     ensure!(
         !(args.tables || args.all_variants) || args.member.is_some() || fleet.single().is_some(),
@@ -30,8 +31,8 @@ pub fn run(args: &ShowArgs) -> Result<()> {
     let color = !args.no_color && stream::takes_colors();
     let view = View { tables: args.tables, all_variants: args.all_variants, color, ..View::default() };
     let text = match &args.member {
-        Some(member) => wiring::exported(fleet.member(member).context("--member")?, *format, &view)?,
-        None => wiring::shown(&fleet, *format, &view)?,
+        Some(member) => format.text(fleet.member(member).context("--member")?, &view)?,
+        None => wiring::shown(&fleet, format, &view)?,
     };
-    stream::print_bytes(&text)
+    stream::print(&text)
 }

@@ -2,19 +2,21 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow};
+use gpubench_model::format::{Unprintable, for_stdout};
 
 use super::args::TrendArgs;
 use super::sweep::{parsed, patterns};
 use super::{folder, stream};
 use crate::chart::Theme;
 use crate::report::file::save_all_in_new;
-use crate::settings::{Format, words};
+use crate::settings::words;
+use crate::trend::export::{FORMATS, Format, TABLE};
 use crate::trend::{self, Request};
 
 /// Charts the reports that `args` name.
 pub fn run(args: &TrendArgs) -> Result<()> {
-    let formats = parsed("--format", args.format.as_deref(), words::formats)?;
+    let formats = parsed("--format", args.format.as_deref(), |list| FORMATS.parse(list))?;
     let request = Request {
         folders: args.folders.clone(),
         ops: parsed("--ops", args.ops.as_deref(), words::ops)?,
@@ -25,20 +27,20 @@ pub fn run(args: &TrendArgs) -> Result<()> {
     match folder::named(args.out.as_deref())? {
         Some(folder) => {
             let files = Files {
-                formats: formats.unwrap_or(Format::DEFAULT.into()),
+                formats: formats.unwrap_or_else(|| FORMATS.defaults()),
                 theme,
                 folder,
                 force: args.force,
             };
             files.write(&request)
         }
-        None => to_stdout(&request, &formats.unwrap_or(vec![Format::Table])),
+        None => to_stdout(&request, &formats.unwrap_or(vec![&TABLE])),
     }
 }
 
 /// What goes into a folder.
 struct Files<'a> {
-    formats: Vec<Format>,
+    formats: Vec<&'static Format>,
     theme: Theme,
     folder: &'a Path,
     force: bool,
@@ -48,34 +50,31 @@ impl Files<'_> {
     /// The table goes to stdout, the rest into the folder: all of it or nothing.
     fn write(&self, request: &Request) -> Result<()> {
         let trend = read(request)?;
-        let mut table = vec![];
-        let mut files = vec![];
+        let (mut table, mut files) = (String::new(), vec![]);
         for format in &self.formats {
-            let made = trend::files(&trend, *format, self.theme)
-                .with_context(|| format!("--format {}", format.name()))?;
-            if *format == Format::Table { &mut table } else { &mut files }.extend(made);
+            let context = || format!("--format {}", format.name);
+            files.extend(format.files(&trend, &self.theme).with_context(context)?);
+            table.push_str(&format.screen(&trend, &self.theme).with_context(context)?);
         }
         if !files.is_empty() {
             save_all_in_new(self.folder, &files, self.force)?;
             stream::note(&format!("gpubench: results are in {}", self.folder.display()));
         }
-        table.iter().try_for_each(|file| stream::print_bytes(&file.bytes))
+        stream::print(&table)
     }
 }
 
-fn to_stdout(request: &Request, formats: &[Format]) -> Result<()> {
-    let [format] = formats else {
-        bail!("stdout takes one format: name one, or a folder for several with --out");
-    };
-    let name = format.name();
-    ensure!(
-        !matches!(format, Format::Png | Format::Svg),
-        "{name} charts are files and do not go to stdout: name a folder with --out"
-    );
+fn to_stdout(request: &Request, formats: &[&'static Format]) -> Result<()> {
+    let format = for_stdout(formats).map_err(|why| match why {
+        Unprintable::Count(_) => {
+            anyhow!("stdout takes one format: name one, or a folder for several with --out")
+        }
+        Unprintable::Files(name) => {
+            anyhow!("{name} charts are files and do not go to stdout: name a folder with --out")
+        }
+    })?;
     let trend = read(request)?;
-    trend::files(&trend, *format, Theme::default())?
-        .iter()
-        .try_for_each(|file| stream::print_bytes(&file.bytes))
+    stream::print(&format.text(&trend, &Theme::default())?)
 }
 
 /// Reads the reports; files that are none are told on stderr.

@@ -3,16 +3,17 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::args::PlotArgs;
 use super::stream;
 use crate::backend::Options;
 use crate::executor::{self, Finished, Peaks};
-use crate::export::{self, View};
+use crate::export::{JSON, View};
 use crate::fleet::{self, Fleet};
 use crate::plan::Plan;
 use crate::report::Report;
+use crate::report::file::save_all;
 use crate::settings::{Destination, Format, Output, Settings};
 use crate::{chart, doctor, observe, user_cache, worker};
 
@@ -52,26 +53,25 @@ fn peaks(wanted: bool) -> Peaks {
 pub fn deliver(settings: &Settings, report: &Report) -> Result<()> {
     let output = &settings.output;
     let view = view(output);
-    let mut text = Vec::new();
+    let mut text = String::new();
     let mut formats = output.formats.clone();
     // A folder always holds the report, with the answer that follows from it.
-    if matches!(output.destination, Destination::Folder(_)) && !formats.contains(&Format::Json) {
-        formats.push(Format::Json);
+    if matches!(output.destination, Destination::Folder(_)) && !formats.contains(&&JSON) {
+        formats.push(&JSON);
     }
     for format in &formats {
-        let exporter =
-            export::find(format.name()).with_context(|| format!("no exporter of {}", format.name()))?;
         match &output.destination {
-            Destination::Folder(folder) if *format != Format::Table => {
-                export::save_all(folder, &exporter.files(report, &view)?, true)?;
+            Destination::Folder(folder) => {
+                save_all(folder, &format.files(report, &view)?, true)?;
+                text.push_str(&format.screen(report, &view)?);
             }
-            Destination::Folder(_) | Destination::Stdout => exporter.write(report, &view, &mut text)?,
+            Destination::Stdout => text.push_str(&format.text(report, &view)?),
         }
     }
     if let (Destination::Folder(folder), false) = (&output.destination, output.quiet) {
         stream::note(&format!("gpubench: results are in {}", folder.display()));
     }
-    stream::print_bytes(&text)
+    stream::print(&text)
 }
 
 /// How the output of a run is to be shown.
@@ -84,27 +84,18 @@ pub fn view(output: &Output) -> View {
     }
 }
 
-/// A report in a format of one file.
-pub fn exported(report: &Report, format: Format, view: &View) -> Result<Vec<u8>> {
-    let name = format.name();
-    let exporter = export::find(name).with_context(|| format!("no exporter of {name}"))?;
-    let mut bytes = Vec::new();
-    exporter.write(report, view, &mut bytes)?;
-    Ok(bytes)
-}
-
-/// A fleet in a format of one file: side by side, or as the report that it is when it has but one.
-pub fn shown(fleet: &Fleet, format: Format, view: &View) -> Result<Vec<u8>> {
-    match fleet.single() {
-        Some(report) => exported(report, format, view),
-        None => fleet::export::bytes(fleet, format, view.color),
+/// A fleet side by side, or as the report that it is when it has but one.
+pub fn shown(fleet: &Fleet, format: Format, view: &View) -> Result<String> {
+    if let Some(report) = fleet.single() {
+        return format.text(report, view);
     }
+    let view = fleet::export::View { color: view.color };
+    fleet::export::FORMATS.parse(format.name)?.iter().map(|format| format.text(fleet, &view)).collect()
 }
 
 /// Draws the charts that `args` name and tells their paths on stderr.
 pub fn plot(args: &PlotArgs) -> Result<()> {
     let (formats, theme) = (args.formats()?, args.theme()?);
-    let formats: Vec<_> = formats.iter().filter_map(|format| chart::Format::find(format.name())).collect();
     let fleets = args.reports.iter().map(|path| fleet::file::load(path)).collect::<Result<Vec<Fleet>>>()?;
     let labelled = fleet::labelled(&chart::names(&args.reports), &fleets);
     let named: Vec<(&str, &Report)> =

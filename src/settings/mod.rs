@@ -18,8 +18,10 @@ use crate::backend::Options;
 use crate::case::{Cache, DType};
 use crate::chart::Theme;
 use crate::measure::sampling::Sampling;
-pub use gpubench_render::Format;
 use gpubench_text::pattern::Pattern;
+
+/// A format of a report.
+pub type Format = &'static crate::export::Format;
 
 /// Everything a run needs to know. Serialised into the report.
 #[derive(Clone, Debug, Serialize)]
@@ -79,7 +81,7 @@ pub struct Sweep {
 pub struct Output {
     /// Folder or stdout.
     pub destination: Destination,
-    /// Formats to write, in the order of [`Format::ALL`].
+    /// Formats to write, in the order of [`FORMATS`](crate::export::FORMATS).
     pub formats: Vec<Format>,
     /// Whether tables of every case follow the answer on the terminal.
     pub tables: bool,

@@ -5,7 +5,8 @@ use gpubench_text::words::{choose, unknown};
 
 use crate::backend::{BACKENDS, HostMemory};
 use crate::case::{Cache, DType};
-use crate::chart::Theme;
+use crate::chart::{self, Theme};
+use crate::export::FORMATS;
 use crate::op::OPS;
 use crate::settings::Format;
 
@@ -68,16 +69,16 @@ pub fn dtypes(text: &str) -> Result<Vec<DType>> {
     Ok(choose("dtype", &text, &valid)?.into_iter().map(|place| DType::ALL[place]).collect())
 }
 
-/// Formats, in the order of [`Format::ALL`].
+/// Formats of reports, in the order of [`FORMATS`].
 pub fn formats(text: &str) -> Result<Vec<Format>> {
-    let valid = Format::ALL.map(Format::name);
-    Ok(choose("format", text, &valid)?.into_iter().map(|place| Format::ALL[place]).collect())
+    FORMATS.parse(text)
 }
 
 /// Formats of charts: `png`, `svg`.
-pub fn chart_formats(text: &str) -> Result<Vec<Format>> {
-    let charts = [Format::Png, Format::Svg];
-    Ok(choose("format", text, &charts.map(Format::name))?.into_iter().map(|place| charts[place]).collect())
+pub fn chart_formats(text: &str) -> Result<Vec<chart::Format>> {
+    let charts = chart::Format::ALL;
+    let places = choose("format", text, &charts.map(chart::Format::extension))?;
+    Ok(places.into_iter().map(|place| charts[place]).collect())
 }
 
 #[cfg(test)]
@@ -91,7 +92,7 @@ mod tests {
         assert_eq!(ops("all").map(|all| all.len()).ok(), Some(OPS.len()));
         assert_eq!(dtypes("float64,f32").ok(), Some(DType::ALL.to_vec()));
         assert_eq!(backends("all").ok(), Some(vec!["cpu".to_owned(), "cuda".to_owned()]));
-        assert_eq!(formats("csv,table").ok(), Some(vec![Format::Table, Format::Csv]));
+        assert_eq!(formats("csv,table").ok(), Some(vec![FORMATS.all[0], FORMATS.all[2]]));
     }
 
     #[test]

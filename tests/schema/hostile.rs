@@ -1,6 +1,6 @@
 //! Damaged reports: each is refused in one line, or can be shown in every text form.
 
-use gpubench::export::{self, View};
+use gpubench::export::{FORMATS, View};
 use gpubench::report::file::{self, FILE_NAME};
 use gpubench::report::{Report, example};
 use proptest::prelude::*;
@@ -101,7 +101,8 @@ fn survives(text: &[u8]) -> Result<(), TestCaseError> {
         }
         Ok(report) => {
             for format in ["table", "json", "csv", "md", "svg"] {
-                let _ = export::find(format).unwrap().files(&report, &View::default());
+                let (format, view) = (FORMATS.find(format).unwrap(), View::default());
+                let _ = (format.screen(&report, &view), format.files(&report, &view));
             }
         }
     }

@@ -64,11 +64,10 @@ pub fn told(table: &Table) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use crate::example::member;
-    use crate::export::bytes;
+    use crate::export::{TABLE, View};
     use crate::{Fleet, Source, Table, findings, merge};
     use gpubench_model::Side;
     use gpubench_model::report::Report;
-    use gpubench_render::Format;
 
     /// A run on the GPU at `address` of `host`, in the minute given.
     fn run(host: &str, address: &str, minute: u32, factor: f64) -> Report {
@@ -84,7 +83,7 @@ mod tests {
     }
 
     fn text(fleet: &Fleet) -> String {
-        String::from_utf8(bytes(fleet, Format::Table, false).unwrap()).unwrap()
+        TABLE.text(fleet, &View::default()).unwrap()
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! What a run measures and what a report holds: cases, operands, variants, samples, statistics, rows. Starts nothing and
-//! touches no device; of files it reads and writes the report's alone.
+//! What a run measures and what a report holds: cases, operands, variants, samples, statistics, rows; and the type of the
+//! formats in which documents are written. Starts nothing and touches no device; of files it reads and writes the report's
+//! alone.
 
 #![deny(unsafe_code)]
 
@@ -9,6 +10,7 @@ mod conditions;
 pub mod data;
 pub mod error;
 mod finding;
+pub mod format;
 mod judgement;
 pub mod measure;
 mod phases;

@@ -4,7 +4,4 @@
 
 pub mod chart;
 pub mod export;
-mod format;
 pub mod html;
-
-pub use format::Format;

@@ -64,6 +64,15 @@ pub fn choose(kind: &str, text: &str, valid: &[&str]) -> Result<Vec<usize>> {
     Ok(places)
 }
 
+/// `a, b or c`; empty without words.
+pub fn one_of(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [word] => (*word).to_owned(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
 /// A word as JSON spells it.
 pub fn json_word(value: &impl serde::Serialize) -> String {
     let value = serde_json::to_value(value).unwrap_or_default();

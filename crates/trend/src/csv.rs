@@ -1,8 +1,18 @@
 //! A trend as CSV: one line a time, with the level it belongs to, as RFC 4180 has it.
 
+use gpubench_model::format::Makes;
 use gpubench_text::csv::{line, number};
 
+use super::format::Format;
 use super::{Level, Point, Series, Step, Trend, Visit};
+
+/// The times as comma-separated values.
+pub static CSV: Format = Format {
+    name: "csv",
+    summary: "a line per time with the level it belongs to, times in seconds",
+    by_default: true,
+    makes: Makes::Text("trend.csv", |trend, _| Ok(csv(trend))),
+};
 
 /// A point with what it belongs to.
 struct Record<'a> {
@@ -48,7 +58,7 @@ const COLUMNS: &[Column] = &[
 ];
 
 /// The heading and a line a time, in order of the series, then of the reports.
-pub fn csv(trend: &Trend) -> String {
+fn csv(trend: &Trend) -> String {
     let mut text = line(COLUMNS.iter().map(|(heading, _)| (*heading).to_owned()));
     for series in &trend.series {
         for (index, point) in series.points.iter().enumerate() {

@@ -8,7 +8,11 @@ mod causes;
 mod chart;
 mod cost;
 mod csv;
+pub mod export;
+mod format;
 pub mod gather;
+mod image;
+mod json;
 mod likelihood;
 mod markdown;
 mod select;
@@ -19,14 +23,11 @@ mod words;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, ensure};
 use gpubench_compare::Difference;
 use gpubench_model::case::{Cache, Case, Cell};
 use gpubench_model::report::Outcome;
-use gpubench_model::report::file::File;
 use gpubench_model::{Accuracy, Side};
-use gpubench_render::Format;
-use gpubench_render::chart::Theme;
 use gpubench_text::pattern::Pattern;
 use serde::{Deserialize, Serialize};
 
@@ -278,30 +279,9 @@ pub fn trend(request: &Request) -> Result<Trend> {
     })
 }
 
-/// The trend in one format: one file, or one a chart for `png` and `svg`, which `theme` gives its look.
-///
-/// # Errors
-/// A chart cannot be drawn, or the format is `html`, which a trend is not written in.
-pub fn files(trend: &Trend, format: Format, theme: Theme) -> Result<Vec<File>> {
-    let one = |name: &str, bytes: Vec<u8>| Ok(vec![File { name: name.into(), bytes }]);
-    match format {
-        Format::Table => one("trend.txt", text::text(trend).into_bytes()),
-        Format::Json => one(FILE_NAME, json(trend)?),
-        Format::Csv => one("trend.csv", csv::csv(trend).into_bytes()),
-        Format::Md => one("trend.md", markdown::markdown(trend).into_bytes()),
-        Format::Html => bail!("a trend makes no page: name table, json, csv, md, png or svg"),
-        Format::Png => chart::files(trend, gpubench_render::chart::Format::Png, theme),
-        Format::Svg => chart::files(trend, gpubench_render::chart::Format::Svg, theme),
-    }
-}
-
 /// Says in one line how many files are no reports, and which; `None` when all are.
 pub fn left_out_text(trend: &Trend) -> Option<String> {
     words::left_out(&trend.left_out)
-}
-
-fn json(trend: &Trend) -> Result<Vec<u8>> {
-    gpubench_model::report::file::to_json(trend).context("cannot write the trend as JSON")
 }
 
 /// Whether `path` is a file that a trend or a run on several devices wrote beside reports, and no report.

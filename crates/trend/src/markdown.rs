@@ -2,12 +2,22 @@
 
 use std::fmt::Write;
 
+use gpubench_model::format::Makes;
 use gpubench_model::report::quantity::time_text;
 use gpubench_text::grid::{Column, Field, Grid, escape};
 
+use super::format::Format;
 use super::text::{changed, folded, standing_of, summary};
 use super::words::{also_changed, change, kept_apart, label, left_out, minute, percent, revision, standing};
 use super::{Series, Step, Trend};
+
+/// The trend as Markdown.
+pub static MARKDOWN: Format = Format {
+    name: "md",
+    summary: "the steps, what did not change, and the method, as Markdown",
+    by_default: true,
+    makes: Makes::Text("trend.md", |trend, _| Ok(markdown(trend))),
+};
 
 /// The whole document.
 pub fn markdown(trend: &Trend) -> String {

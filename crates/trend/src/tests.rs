@@ -5,6 +5,7 @@ use std::path::Path;
 
 use gpubench_model::report::example::{empty, measured, without_time};
 use gpubench_model::report::{Report, file};
+use gpubench_render::chart::Theme;
 
 use super::*;
 
@@ -14,6 +15,11 @@ fn report(day: usize, rows: Vec<gpubench_model::report::Row>) -> Report {
     report.environment.started = format!("2026-{:02}-{:02}T10:00:00Z", 1 + day / 28, 1 + day % 28);
     report.environment.git_revision = Some(format!("{day:040x}"));
     report
+}
+
+/// A trend in the format of that name.
+fn shown(trend: &Trend, format: &str) -> String {
+    export::FORMATS.find(format).unwrap().text(trend, &Theme::Light).unwrap()
 }
 
 /// A small spread that differs from day to day and never is a step.
@@ -267,9 +273,8 @@ fn filters_take_ops_and_variants_and_say_so_when_nothing_is_left() {
 #[test]
 fn json_reads_back_and_csv_has_a_line_a_time() {
     let trend = stepped();
-    let json = files(&trend, Format::Json, Theme::Light).unwrap();
-    assert_eq!(serde_json::from_slice::<Trend>(&json[0].bytes).unwrap(), trend);
-    let csv = String::from_utf8(files(&trend, Format::Csv, Theme::Light).unwrap().remove(0).bytes).unwrap();
+    assert_eq!(serde_json::from_str::<Trend>(&shown(&trend, "json")).unwrap(), trend);
+    let csv = shown(&trend, "csv");
     assert_eq!(csv.lines().count(), 1 + 40);
     let stepped: Vec<&str> = csv.lines().filter(|line| line.ends_with(",slower")).collect();
     assert_eq!(stepped.len(), 1, "{stepped:?}");
@@ -279,7 +284,7 @@ fn json_reads_back_and_csv_has_a_line_a_time() {
 #[test]
 fn markdown_has_a_row_a_step_and_the_method() {
     let trend = stepped();
-    let text = String::from_utf8(files(&trend, Format::Md, Theme::Light).unwrap().remove(0).bytes).unwrap();
+    let text = shown(&trend, "md");
     let row = "| matmul N=512 f32 cuda/cublas cold | 1.30x slower | 10.0 µs | 13.0 µs | 2026-01-13 10:00 | 000000000 | 12 \
                reports before, 8 after | - |";
     assert!(text.contains(row) && text.contains("## Method"), "{text}");

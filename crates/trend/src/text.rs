@@ -2,13 +2,23 @@
 
 use std::fmt::Write;
 
+use gpubench_model::format::Makes;
 use gpubench_model::report::quantity::{spread_text, time_text};
 
+use super::format::Format;
 use super::steps::LEAST;
 use super::words::{
     also_changed, change, counted, kept_apart, label, minute, percent, revision, span, standing,
 };
 use super::{Series, Step, Trend};
+
+/// The trend as text.
+pub static TABLE: Format = Format {
+    name: "table",
+    summary: "what changed, the worst first, as text",
+    by_default: true,
+    makes: Makes::Screen(|trend, _| Ok(text(trend))),
+};
 
 /// The whole text.
 pub fn text(trend: &Trend) -> String {

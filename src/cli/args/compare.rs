@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::values;
+use crate::compare::export::{FORMATS, TABLE};
 
 const COMPARE_HELP: &str = "\
 Examples:
@@ -97,8 +98,12 @@ pub struct CompareArgs {
     #[arg(long, help_heading = "What counts")]
     pub cross_machine: bool,
 
-    /// What to print: table, json, md, junit, github, bmf, github-action-benchmark, csv or means-csv; with --out a list.
-    /// Default: table; with --out table,json. --plan is printed as table or json
+    #[arg(help = format!(
+        "What to print: {}; with --out a list. Default: {}; with --out {}. --plan is printed as table or json",
+        FORMATS.printable(),
+        TABLE.name,
+        FORMATS.listed_defaults()
+    ))]
     #[arg(long, value_name = "LIST", help_heading = "Results")]
     pub format: Option<String>,
 

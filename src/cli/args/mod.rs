@@ -9,7 +9,7 @@ mod trend;
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -20,8 +20,9 @@ pub use report::ReportArgs;
 pub use run::{RunArgs, SweepArgs};
 pub use trend::TrendArgs;
 
-use crate::chart::Theme;
-use crate::settings::{Format, words};
+use crate::chart::{self, Theme};
+use crate::export;
+use crate::settings::words;
 
 /// Measures operations on CPU libraries and on CUDA side by side, checks every answer, and says whether the GPU pays.
 #[derive(Parser)]
@@ -131,7 +132,8 @@ pub struct ShowArgs {
     #[arg(long, value_name = "NAME")]
     pub member: Option<String>,
 
-    /// How: table, json, csv, md or html
+    // The help follows from the list of formats.
+    #[arg(help = format!("How: {}", export::FORMATS.printable()))]
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: String,
 
@@ -175,13 +177,11 @@ pub struct PlotArgs {
 
 impl PlotArgs {
     /// The formats of the charts.
-    pub fn formats(&self) -> Result<Vec<Format>> {
+    pub fn formats(&self) -> Result<Vec<chart::Format>> {
         let charts = words::chart_formats(&self.format);
         let others = if charts.is_err() { words::formats(&self.format).unwrap_or_default() } else { vec![] };
-        match others.iter().find(|format| !matches!(format, Format::Png | Format::Svg)) {
-            Some(other) => {
-                anyhow::bail!("--format: charts cannot be drawn as {}: name png or svg", other.name())
-            }
+        match others.iter().find(|format| format.is_text()) {
+            Some(other) => bail!("--format: charts cannot be drawn as {}: name png or svg", other.name),
             None => charts.context("--format"),
         }
     }
@@ -229,7 +229,7 @@ mod tests {
             let Command::Plot(args) = cli.command else { panic!("not plot") };
             args.formats().map_err(|error| format!("{error:#}"))
         };
-        assert_eq!(plot("svg,png"), Ok(vec![Format::Png, Format::Svg]));
+        assert_eq!(plot("svg,png"), Ok(chart::Format::ALL.to_vec()));
         assert!(plot("csv").is_err_and(|message| message.contains("name png or svg")));
         let refused = plot("gif").unwrap_err();
         assert!(refused.starts_with("--format: unknown format 'gif': did you mean '"), "{refused}");

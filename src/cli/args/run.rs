@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::YesNo;
 use crate::cli::values;
+use crate::export::FORMATS;
 use crate::settings::devices::Devices;
 use crate::settings::threads::Threads;
 
@@ -77,8 +78,11 @@ pub struct RunArgs {
     #[arg(long, value_name = "DIR", help_heading = "Results")]
     pub out: Option<String>,
 
-    /// What to write: table (stdout), json, csv, md, html, png, svg. Default: table,json,csv,md,png. report.json
-    /// is kept in the folder whatever is named
+    #[arg(help = format!(
+        "What to write: {}. Default: {}. report.json is kept in the folder whatever is named",
+        FORMATS.listed(),
+        FORMATS.listed_defaults()
+    ))]
     #[arg(long, value_name = "LIST", help_heading = "Results")]
     pub format: Option<String>,
 

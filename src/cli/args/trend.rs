@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::values;
+use crate::trend::export::{FORMATS, TABLE};
 
 const TREND_HELP: &str = "\
 Examples:
@@ -44,7 +45,12 @@ pub struct TrendArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// What to write: table (stdout), json, csv, md, png, svg. Default: table; with --out table,json,csv,md,png
+    #[arg(help = format!(
+        "What to write: {}. Default: {}; with --out {}",
+        FORMATS.listed(),
+        TABLE.name,
+        FORMATS.listed_defaults()
+    ))]
     #[arg(long, value_name = "LIST")]
     pub format: Option<String>,
 

@@ -17,11 +17,12 @@ use crate::cli::sweep::{sweep_file, swept};
 use crate::cli::{stream, values, wiring};
 use crate::compare::calibration::{Calibrated, calibrate};
 use crate::compare::{Limits, Policy, load};
+use crate::export::JSON;
 use crate::plan::Plan;
 use crate::report::file;
 use crate::settings::layer::RunWide;
 use crate::settings::resolve::Request;
-use crate::settings::{Destination, Format, Settings};
+use crate::settings::{Destination, Settings};
 
 /// Exit code of passes that disagree.
 const DISAGREE: u8 = 1;
@@ -132,7 +133,7 @@ fn name(pass: u32) -> String {
 
 /// The sweep of each pass; where its results go is filled in pass by pass.
 fn settings(args: &SaveArgs) -> Result<Settings> {
-    let request = Request { formats: Some(vec![Format::Json]), quiet: args.quiet, ..swept(&args.sweep)? };
+    let request = Request { formats: Some(vec![&JSON]), quiet: args.quiet, ..swept(&args.sweep)? };
     // The passes must have the same cells: what refinement adds depends on the times of each.
     let run = RunWide { refine: Some(false), ..request.run.clone() };
     let request = Request { out: Some(args.dir.join(&args.name).display().to_string()), run, ..request };

@@ -7,15 +7,15 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail, ensure};
-use gpubench_text::words;
+use anyhow::{Context, Result, bail};
+use gpubench_model::format::{Unprintable, for_stdout};
 
 use super::args::CompareArgs;
 use super::{folder, stream};
-use crate::compare::export::{self, FORMATS, Format, View};
+use crate::compare::export::{self, FORMATS, Format, GITHUB, Plain, TABLE, View};
 use crate::compare::self_test::self_test;
 use crate::compare::{Comparison, Limits, Policy, compare_with_history, load, policy};
-use crate::report::file::{self, File, save_all_in_new};
+use crate::report::file::{self, save_all_in_new};
 
 /// Exit code of a gate that does not do what it claims.
 const SELF_TEST_FAILED: u8 = 1;
@@ -66,49 +66,42 @@ pub fn read_policy(file: Option<&Path>, given: Limits) -> Result<Policy> {
 }
 
 /// The formats that are asked for, each once.
-fn formats(list: Option<&str>, out: Option<&Path>) -> Result<Vec<&'static dyn Format>> {
-    let list = list.unwrap_or(if out.is_some() { "table,json" } else { "table" });
-    let valid: Vec<&str> = FORMATS.iter().map(|format| format.name()).collect();
-    let mut formats: Vec<&'static dyn Format> = vec![];
-    for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-        let format = export::find(name)
-            .with_context(|| format!("--format: {}", words::unknown("format", name, &valid)))?;
-        if !formats.iter().any(|known| known.name() == name) {
-            formats.push(format);
-        }
+fn formats(list: Option<&str>, out: Option<&Path>) -> Result<Vec<&'static Format>> {
+    let formats = match (list, out) {
+        (Some(list), _) => FORMATS.parse(list).context("--format")?,
+        (None, Some(_)) => FORMATS.defaults(),
+        (None, None) => vec![&TABLE],
+    };
+    if let (Err(Unprintable::Count(count)), None) = (for_stdout(&formats), out) {
+        bail!("--format names {count} formats and stdout takes one: name a folder with --out");
     }
-    ensure!(!formats.is_empty(), "--format names no format (valid: {})", valid.join(", "));
-    ensure!(
-        formats.len() == 1 || out.is_some(),
-        "--format names {} formats and stdout takes one: name a folder with --out",
-        formats.len()
-    );
     Ok(formats)
 }
 
 /// Files into the folder and the table to stdout, or the one format to stdout.
 fn deliver(
     args: &CompareArgs,
-    formats: &[&dyn Format],
+    formats: &[&Format],
     out: Option<&Path>,
     comparison: &Comparison,
 ) -> Result<()> {
     let view = View { all_cells: args.all_cells, color: !args.no_color && stream::takes_colors() };
-    if formats.iter().any(|format| format.name() == "github") {
+    if formats.contains(&&GITHUB) {
         add_job_summary(comparison);
     }
+    let comparison = Plain::of(comparison);
     let Some(out) = out else {
-        return stream::print(&formats[0].text(comparison, &view));
+        return stream::print(&formats[0].text(&comparison, &view)?);
     };
     let plain = View { color: false, ..view };
-    let files = formats.iter().map(|format| File {
-        name: format.file_name().into(),
-        bytes: format.text(comparison, &plain).into_bytes(),
-    });
-    for path in save_all_in_new(out, &files.collect::<Vec<_>>(), args.force)? {
+    let mut files = vec![];
+    for format in formats {
+        files.extend(format.files(&comparison, &plain)?);
+    }
+    for path in save_all_in_new(out, &files, args.force)? {
         stream::note(&format!("gpubench: wrote {}", path.display()));
     }
-    stream::print(&FORMATS[0].text(comparison, &view))
+    stream::print(&TABLE.text(&comparison, &view)?)
 }
 
 /// Adds the summary of a step to the file that GitHub Actions names, where it names one. Where that fails, the verdict

@@ -3,10 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
+use gpubench_model::format::{Unprintable, for_stdout};
 
 use crate::backend::{BACKENDS, Options};
 use crate::case::{Cache, DType};
+use crate::export::FORMATS;
 use crate::measure::sampling::Sampling;
 use crate::op::{self, MAIN_OPS, OPS};
 use crate::settings::config::{SweepFile, is_built_in};
@@ -110,7 +112,7 @@ impl Settings {
             isolate: request.isolate,
             output: Output {
                 destination: destination(request.out.as_deref(), request.formats.as_deref())?,
-                formats: request.formats.unwrap_or_else(|| Format::DEFAULT.to_vec()),
+                formats: request.formats.unwrap_or_else(|| FORMATS.defaults()),
                 tables: request.tables,
                 all_variants: request.all_variants,
                 color: request.color,
@@ -215,14 +217,14 @@ fn check_script(script: Option<&Path>, sim_is_chosen: bool) -> Result<()> {
 fn destination(out: Option<&str>, formats: Option<&[Format]>) -> Result<Destination> {
     match out {
         Some("-") => {
-            let one = formats.filter(|formats| formats.len() == 1).and_then(<[Format]>::first);
-            let one =
-                one.context("--out - writes exactly one format to stdout: name it, such as --format json")?;
-            let name = one.name();
-            ensure!(
-                !matches!(one, Format::Png | Format::Svg),
-                "--out - cannot carry {name}, which is several files: give --out a folder"
-            );
+            for_stdout(formats.unwrap_or_default()).map_err(|why| match why {
+                Unprintable::Count(_) => {
+                    anyhow!("--out - writes exactly one format to stdout: name it, such as --format json")
+                }
+                Unprintable::Files(name) => {
+                    anyhow!("--out - cannot carry {name}, which is several files: give --out a folder")
+                }
+            })?;
             Ok(Destination::Stdout)
         }
         Some("") => {

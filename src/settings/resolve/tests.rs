@@ -1,4 +1,5 @@
 use super::*;
+use crate::export::{JSON, PNG};
 use crate::settings::config;
 
 fn names(sweeps: &[Sweep]) -> Vec<(&str, &[u64])> {
@@ -74,8 +75,8 @@ fn density_is_for_sparse_ops_alone() {
 
 #[test]
 fn stdout_takes_exactly_one_format_that_is_one_file() {
-    assert_eq!(destination(Some("-"), Some(&[Format::Json])).ok(), Some(Destination::Stdout));
-    for formats in [None, Some(&[Format::Json, Format::Csv][..]), Some(&[Format::Png][..]), Some(&[][..])] {
+    assert_eq!(destination(Some("-"), Some(&[&JSON])).ok(), Some(Destination::Stdout));
+    for formats in [None, Some(&[&JSON, FORMATS.all[2]][..]), Some(&[&PNG][..]), Some(&[][..])] {
         assert!(destination(Some("-"), formats).is_err(), "{formats:?}");
     }
 }

@@ -2,57 +2,52 @@
 //!
 //! See <https://github.com/benchmark-action/github-action-benchmark>.
 
+use gpubench_model::format::Makes;
 use serde_json::{Value, json};
 
-use super::{Format, View, names, words};
+use super::names::names;
+use super::view::Format;
+use super::words;
 use crate::Comparison;
 
 /// The times of NEW for github-action-benchmark.
-pub struct GitHubActionBenchmark;
+pub static GITHUB_ACTION_BENCHMARK: Format = Format {
+    name: "github-action-benchmark",
+    summary: "times of NEW for that action, tool customSmallerIsBetter",
+    by_default: false,
+    makes: Makes::Text("compare.benchmark.json", |comparison, _| Ok(text(comparison))),
+};
 
-impl Format for GitHubActionBenchmark {
-    fn name(&self) -> &'static str {
-        "github-action-benchmark"
-    }
-
-    fn summary(&self) -> &'static str {
-        "times of NEW for that action, tool customSmallerIsBetter"
-    }
-
-    fn file_name(&self) -> &'static str {
-        "compare.benchmark.json"
-    }
-
-    /// The unit is the same in all runs, since the action compares the values alone. `range` is one standard
-    /// deviation from run to run, where that is known.
-    fn render(&self, comparison: &Comparison, _: &View) -> String {
-        let mut entries: Vec<Value> = Vec::new();
-        for (change, name) in comparison.cells.iter().zip(names(comparison)) {
-            let Some(new) = &change.new else { continue };
-            let mut extra =
-                format!("verdict: {}\nruns: {}\nsamples: {}", change.verdict.name(), new.runs, new.samples);
-            if let Some(change) = words::change_with_interval(change) {
-                extra.push_str(&format!("\nchange: {change}"));
-            }
-            let value = new.median_s * 1e9;
-            let mut entry = json!({ "name": name, "unit": "ns", "value": value, "extra": extra });
-            if let Some(spread) = change.run_spread {
-                entry["range"] = json!(format!("± {:.1}", value * spread));
-            }
-            entries.push(entry);
+/// The unit is the same in all runs, since the action compares the values alone. `range` is one standard
+/// deviation from run to run, where that is known.
+fn text(comparison: &Comparison) -> String {
+    let mut entries: Vec<Value> = Vec::new();
+    for (change, name) in comparison.cells.iter().zip(names(comparison)) {
+        let Some(new) = &change.new else { continue };
+        let mut extra =
+            format!("verdict: {}\nruns: {}\nsamples: {}", change.verdict.name(), new.runs, new.samples);
+        if let Some(change) = words::change_with_interval(change) {
+            extra.push_str(&format!("\nchange: {change}"));
         }
-        format!("{:#}\n", Value::Array(entries))
+        let value = new.median_s * 1e9;
+        let mut entry = json!({ "name": name, "unit": "ns", "value": value, "extra": extra });
+        if let Some(spread) = change.run_spread {
+            entry["range"] = json!(format!("± {:.1}", value * spread));
+        }
+        entries.push(entry);
     }
+    format!("{:#}\n", Value::Array(entries))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::plain::Plain;
     use super::*;
     use crate::example;
 
     #[test]
     fn entries_have_name_unit_value_and_range() {
-        let text = GitHubActionBenchmark.text(&example::full(), &View::default());
+        let text = text(&Plain::of(&example::full()));
         let found: Vec<Value> = serde_json::from_str(&text).unwrap();
         let name = "elementwise/N=4096/f32/cuda/fused/cold";
         let entry = found.iter().find(|entry| entry["name"] == name).unwrap();

@@ -2,52 +2,46 @@
 //!
 //! Its built-in measure `latency` is in nanoseconds; see <https://bencher.dev/docs/reference/bencher-metric-format>.
 
+use gpubench_model::format::Makes;
 use serde_json::{Map, json};
 
-use super::{Format, View, names};
+use super::names::names;
+use super::view::Format;
 use crate::Comparison;
 
 /// The times of NEW for Bencher.
-pub struct Bmf;
+pub static BMF: Format = Format {
+    name: "bmf",
+    summary: "Bencher Metric Format: times of NEW in nanoseconds",
+    by_default: false,
+    makes: Makes::Text("compare.bmf.json", |comparison, _| Ok(text(comparison))),
+};
 
-impl Format for Bmf {
-    fn name(&self) -> &'static str {
-        "bmf"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Bencher Metric Format: times of NEW in nanoseconds"
-    }
-
-    fn file_name(&self) -> &'static str {
-        "compare.bmf.json"
-    }
-
-    /// Lower and upper value are one standard deviation from run to run away, where that is known.
-    fn render(&self, comparison: &Comparison, _: &View) -> String {
-        let mut benchmarks = Map::new();
-        for (change, name) in comparison.cells.iter().zip(names(comparison)) {
-            let Some(new) = &change.new else { continue };
-            let value = new.median_s * 1e9;
-            let mut metric = json!({ "value": value });
-            if let Some(spread) = change.run_spread {
-                metric["lower_value"] = json!((value * (1.0 - spread)).max(0.0));
-                metric["upper_value"] = json!(value * (1.0 + spread));
-            }
-            benchmarks.insert(name, json!({ "latency": metric }));
+/// Lower and upper value are one standard deviation from run to run away, where that is known.
+fn text(comparison: &Comparison) -> String {
+    let mut benchmarks = Map::new();
+    for (change, name) in comparison.cells.iter().zip(names(comparison)) {
+        let Some(new) = &change.new else { continue };
+        let value = new.median_s * 1e9;
+        let mut metric = json!({ "value": value });
+        if let Some(spread) = change.run_spread {
+            metric["lower_value"] = json!((value * (1.0 - spread)).max(0.0));
+            metric["upper_value"] = json!(value * (1.0 + spread));
         }
-        format!("{:#}\n", serde_json::Value::Object(benchmarks))
+        benchmarks.insert(name, json!({ "latency": metric }));
     }
+    format!("{:#}\n", serde_json::Value::Object(benchmarks))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::plain::Plain;
     use super::*;
     use crate::example;
 
     #[test]
     fn times_of_new_are_in_nanoseconds_with_their_spread() {
-        let text = Bmf.text(&example::full(), &View::default());
+        let text = text(&Plain::of(&example::full()));
         let found: serde_json::Value = serde_json::from_str(&text).unwrap();
         let latency = &found["elementwise/N=4096/f32/cuda/fused/cold"]["latency"];
         let figure = |key: &str| latency[key].as_f64().unwrap().round();

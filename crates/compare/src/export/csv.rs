@@ -1,17 +1,29 @@
 //! CSV: a line per cell, and in a format of its own a line per geometric mean, with every figure, times in seconds, as
 //! RFC 4180 has it.
 
+use gpubench_model::format::Makes;
 use gpubench_text::csv::{line, number};
 use gpubench_text::words::json_word;
 
-use super::{Format, View, names};
+use super::names::names;
+use super::view::Format;
 use crate::{Change, Comparison, MeanChange, Measured};
 
 /// The cells as comma-separated values.
-pub struct Csv;
+pub static CSV: Format = Format {
+    name: "csv",
+    summary: "a line per cell with every figure, times in seconds",
+    by_default: false,
+    makes: Makes::Text("compare.csv", |comparison, _| Ok(cells(comparison))),
+};
 
 /// The geometric means as comma-separated values.
-pub struct MeansCsv;
+pub static MEANS_CSV: Format = Format {
+    name: "means-csv",
+    summary: "a line per geometric mean: of the sweep, each backend, each op",
+    by_default: false,
+    makes: Makes::Text("compare.means.csv", |comparison, _| Ok(means(comparison))),
+};
 
 /// A column: its heading, and the field of a cell.
 type Column = (&'static str, fn(&Change) -> String);
@@ -57,33 +69,19 @@ const FIGURES: &[Figure] = &[
     ("error_bound", |side| number(side.error.map(|error| error.bound))),
 ];
 
-impl Format for Csv {
-    fn name(&self) -> &'static str {
-        "csv"
+fn cells(comparison: &Comparison) -> String {
+    let sides = ["old", "new"].into_iter();
+    let sides = sides.flat_map(|side| FIGURES.iter().map(move |(figure, _)| format!("{side}_{figure}")));
+    let headings = COLUMNS.iter().map(|(heading, _)| (*heading).to_owned());
+    let mut text = line(std::iter::once("cell".to_owned()).chain(headings).chain(sides));
+    for (change, name) in comparison.cells.iter().zip(names(comparison)) {
+        let fields = COLUMNS.iter().map(|(_, field)| field(change));
+        let sides = [&change.old, &change.new]
+            .into_iter()
+            .flat_map(|side| FIGURES.iter().map(|(_, figure)| side.as_ref().map(figure).unwrap_or_default()));
+        text.push_str(&line(std::iter::once(name).chain(fields).chain(sides)));
     }
-
-    fn summary(&self) -> &'static str {
-        "a line per cell with every figure, times in seconds"
-    }
-
-    fn file_name(&self) -> &'static str {
-        "compare.csv"
-    }
-
-    fn render(&self, comparison: &Comparison, _: &View) -> String {
-        let sides = ["old", "new"].into_iter();
-        let sides = sides.flat_map(|side| FIGURES.iter().map(move |(figure, _)| format!("{side}_{figure}")));
-        let headings = COLUMNS.iter().map(|(heading, _)| (*heading).to_owned());
-        let mut text = line(std::iter::once("cell".to_owned()).chain(headings).chain(sides));
-        for (change, name) in comparison.cells.iter().zip(names(comparison)) {
-            let fields = COLUMNS.iter().map(|(_, field)| field(change));
-            let sides = [&change.old, &change.new].into_iter().flat_map(|side| {
-                FIGURES.iter().map(|(_, figure)| side.as_ref().map(figure).unwrap_or_default())
-            });
-            text.push_str(&line(std::iter::once(name).chain(fields).chain(sides)));
-        }
-        text
-    }
+    text
 }
 
 /// A heading, and the text under it.
@@ -109,24 +107,10 @@ const MEAN_COLUMNS: &[MeanColumn] = &[
     ("threshold", |mean| number(Some(mean.threshold))),
 ];
 
-impl Format for MeansCsv {
-    fn name(&self) -> &'static str {
-        "means-csv"
+fn means(comparison: &Comparison) -> String {
+    let mut text = line(MEAN_COLUMNS.iter().map(|(heading, _)| (*heading).to_owned()));
+    for mean in &comparison.mean_changes {
+        text.push_str(&line(MEAN_COLUMNS.iter().map(|(_, field)| field(mean))));
     }
-
-    fn summary(&self) -> &'static str {
-        "a line per geometric mean: of the sweep, each backend, each op"
-    }
-
-    fn file_name(&self) -> &'static str {
-        "compare.means.csv"
-    }
-
-    fn render(&self, comparison: &Comparison, _: &View) -> String {
-        let mut text = line(MEAN_COLUMNS.iter().map(|(heading, _)| (*heading).to_owned()));
-        for mean in &comparison.mean_changes {
-            text.push_str(&line(MEAN_COLUMNS.iter().map(|(_, field)| field(mean))));
-        }
-        text
-    }
+    text
 }

@@ -1,10 +1,20 @@
 //! Workflow commands, which GitHub shows as annotations, and the summary of a job.
 
-use super::{Format, View, find, names, summary, words};
+use gpubench_model::format::Makes;
+
+use super::names::names;
+use super::plain::Plain;
+use super::view::{Format, View};
+use super::{markdown, summary, words};
 use crate::{Change, Comparison, Conclusion, MeanChange, Severity, Verdict};
 
 /// Annotations for GitHub Actions.
-pub struct GitHub;
+pub static GITHUB: Format = Format {
+    name: "github",
+    summary: "workflow commands that GitHub Actions shows as annotations",
+    by_default: false,
+    makes: Makes::Text("compare.github.txt", |comparison, _| Ok(text(comparison))),
+};
 
 /// Annotations of one level that GitHub shows of a step; the others it drops.
 const MOST: usize = 10;
@@ -27,45 +37,30 @@ struct Annotation {
     message: String,
 }
 
-impl Format for GitHub {
-    fn name(&self) -> &'static str {
-        "github"
-    }
-
-    fn summary(&self) -> &'static str {
-        "workflow commands that GitHub Actions shows as annotations"
-    }
-
-    fn file_name(&self) -> &'static str {
-        "compare.github.txt"
-    }
-
-    fn render(&self, comparison: &Comparison, _: &View) -> String {
-        let found = annotations(comparison);
-        let (mut shown, mut dropped) = (Vec::new(), [0; 2]);
-        for annotation in found {
-            let is_same = |other: &&Annotation| other.level == annotation.level;
-            // The summary has the first place of its level.
-            let summary = usize::from(level(comparison) == annotation.level);
-            if shown.iter().filter(is_same).count() + summary < MOST {
-                shown.push(annotation);
-            } else {
-                dropped[usize::from(annotation.level != Level::Error)] += 1;
-            }
+fn text(comparison: &Comparison) -> String {
+    let found = annotations(comparison);
+    let (mut shown, mut dropped) = (Vec::new(), [0; 2]);
+    for annotation in found {
+        let is_same = |other: &&Annotation| other.level == annotation.level;
+        // The summary has the first place of its level.
+        let summary = usize::from(level(comparison) == annotation.level);
+        if shown.iter().filter(is_same).count() + summary < MOST {
+            shown.push(annotation);
+        } else {
+            dropped[usize::from(annotation.level != Level::Error)] += 1;
         }
-        let mut message = summary::one_line(comparison);
-        for (count, words) in dropped.into_iter().zip(["errors", "warnings"]).filter(|(count, _)| *count > 0)
-        {
-            message.push_str(&format!("; {count} more {words} are not shown, --format md has them"));
-        }
-        let summary = Annotation { level: level(comparison), title: "gpubench compare".into(), message };
-        std::iter::once(&summary).chain(&shown).map(Annotation::command).collect()
     }
+    let mut message = summary::one_line(comparison);
+    for (count, words) in dropped.into_iter().zip(["errors", "warnings"]).filter(|(count, _)| *count > 0) {
+        message.push_str(&format!("; {count} more {words} are not shown, --format md has them"));
+    }
+    let summary = Annotation { level: level(comparison), title: "gpubench compare".into(), message };
+    std::iter::once(&summary).chain(&shown).map(Annotation::command).collect()
 }
 
 /// The Markdown to append to the file that `GITHUB_STEP_SUMMARY` names.
 pub fn job_summary(comparison: &Comparison) -> String {
-    find("md").map(|markdown| markdown.text(comparison, &View::default())).unwrap_or_default()
+    markdown::text(&Plain::of(comparison), &View::default())
 }
 
 /// The level of the conclusion.
@@ -154,7 +149,7 @@ mod tests {
     fn annotations_are_escaped_as_the_runner_reads_them() {
         assert_eq!(property("50%: a, b\n"), "50%25%3A a%2C b%0A");
         assert_eq!(data("50%: a, b\r\n"), "50%25: a, b%0D%0A");
-        let text = GitHub.text(&example::full(), &View::default());
+        let text = text(&Plain::of(&example::full()));
         let expected = "::error title=slower%3A matmul/N=4096/f32/cuda/cublas/cold::\
             1.31x slower (1.28 to 1.34); next: look at what changed between both revisions\n";
         assert!(text.contains(expected), "{text}");
@@ -172,7 +167,7 @@ mod tests {
     fn no_level_has_more_annotations_than_github_shows() {
         let mut comparison = example::full();
         comparison.cells = (0..30).flat_map(|_| comparison.cells.clone()).collect();
-        let text = GitHub.text(&comparison, &View::default());
+        let text = text(&Plain::of(&comparison));
         let count = |level: &str| text.lines().filter(|line| line.starts_with(level)).count();
         assert_eq!((count("::error "), count("::warning "), count("::notice ")), (10, 10, 0));
         let first = text.lines().next().unwrap();
@@ -185,9 +180,9 @@ mod tests {
     #[test]
     fn what_was_accepted_is_no_warning() {
         let mut comparison = example::full();
-        assert!(GitHub.text(&comparison, &View::default()).contains("::warning title=missing"));
+        assert!(text(&Plain::of(&comparison)).contains("::warning title=missing"));
         comparison.gate.accepted = vec![Verdict::Missing];
-        let text = GitHub.text(&comparison, &View::default());
+        let text = text(&Plain::of(&comparison));
         assert!(!text.contains("title=missing") && text.contains("title=inconclusive%3A "), "{text}");
     }
 }

@@ -1,41 +1,29 @@
 //! JSON: the comparison itself, as `schema/compare-v1.json` describes it.
 
-use gpubench_model::report::file::to_json;
+use gpubench_model::format::Makes;
+use gpubench_model::report::file::to_json_text;
 
-use super::{Format, View};
-use crate::Comparison;
+use super::view::Format;
 
 /// The comparison as JSON.
-pub struct Json;
-
-impl Format for Json {
-    fn name(&self) -> &'static str {
-        "json"
-    }
-
-    fn summary(&self) -> &'static str {
-        "everything, for programs; `gpubench schema compare` describes it"
-    }
-
-    fn file_name(&self) -> &'static str {
-        "compare.json"
-    }
-
-    fn render(&self, comparison: &Comparison, _: &View) -> String {
-        let bytes = to_json(comparison).expect("every field of a comparison has a JSON form");
-        String::from_utf8_lossy(&bytes).into_owned()
-    }
-}
+pub static JSON: Format = Format {
+    name: "json",
+    summary: "everything, for programs; `gpubench schema compare` describes it",
+    by_default: true,
+    makes: Makes::Text("compare.json", |comparison, _| to_json_text(&**comparison)),
+};
 
 #[cfg(test)]
 mod tests {
+    use super::super::plain::Plain;
+    use super::super::view::View;
     use super::*;
-    use crate::example;
+    use crate::{Comparison, example};
 
     #[test]
     fn json_reads_back_as_the_same_comparison() {
         for comparison in [example::full(), example::passing(), example::across_machines(true)] {
-            let text = Json.text(&comparison, &View::default());
+            let text = JSON.text(&Plain::of(&comparison), &View::default()).unwrap();
             assert_eq!(serde_json::from_str::<Comparison>(&text).unwrap(), comparison);
         }
     }
@@ -46,7 +34,7 @@ mod tests {
         let change = &mut comparison.cells[2];
         (change.ratio, change.p, change.interval) =
             (Some(f64::INFINITY), Some(f64::NAN), Some([1.0, f64::INFINITY]));
-        let text = Json.text(&comparison, &View::default());
+        let text = JSON.text(&Plain::of(&comparison), &View::default()).unwrap();
         assert!(!text.contains("null"), "{text}");
         let read: Comparison = serde_json::from_str(&text).unwrap();
         assert_eq!((read.cells[2].ratio, read.cells[2].p, read.cells[2].interval), (None, None, None));

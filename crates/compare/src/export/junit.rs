@@ -5,11 +5,20 @@
 
 use std::fmt::Write;
 
-use super::{Format, View, names, words};
+use gpubench_model::format::Makes;
+
+use super::names::names;
+use super::view::Format;
+use super::words;
 use crate::{Change, Comparison, Conclusion, MeanChange, Severity, Verdict};
 
 /// The comparison as JUnit XML.
-pub struct JUnit;
+pub static JUNIT: Format = Format {
+    name: "junit",
+    summary: "JUnit XML, a test case per cell, for Jenkins and GitLab",
+    by_default: false,
+    makes: Makes::Text("compare.junit.xml", |comparison, _| Ok(text(comparison))),
+};
 
 /// What a test case came to.
 enum Outcome {
@@ -37,45 +46,31 @@ struct Case {
     details: Vec<String>,
 }
 
-impl Format for JUnit {
-    fn name(&self) -> &'static str {
-        "junit"
-    }
-
-    fn summary(&self) -> &'static str {
-        "JUnit XML, a test case per cell, for Jenkins and GitLab"
-    }
-
-    fn file_name(&self) -> &'static str {
-        "compare.junit.xml"
-    }
-
-    fn render(&self, comparison: &Comparison, _: &View) -> String {
-        let names = names(comparison);
-        let mut cases: Vec<Case> =
-            comparison.cells.iter().zip(names).map(|(change, name)| cell(comparison, change, name)).collect();
-        cases.extend(comparison.mean_changes.iter().map(|mean_change| mean(comparison, mean_change)));
-        let is_explained = cases.iter().any(|case| matches!(case.outcome, Outcome::Failure | Outcome::Error));
-        cases.insert(0, whole(comparison, is_explained));
-        let mut suites: Vec<(&str, Vec<&Case>)> = Vec::new();
-        for case in &cases {
-            match suites.iter_mut().find(|(suite, _)| *suite == case.suite) {
-                Some((_, cases)) => cases.push(case),
-                None => suites.push((&case.suite, vec![case])),
-            }
+fn text(comparison: &Comparison) -> String {
+    let names = names(comparison);
+    let mut cases: Vec<Case> =
+        comparison.cells.iter().zip(names).map(|(change, name)| cell(comparison, change, name)).collect();
+    cases.extend(comparison.mean_changes.iter().map(|mean_change| mean(comparison, mean_change)));
+    let is_explained = cases.iter().any(|case| matches!(case.outcome, Outcome::Failure | Outcome::Error));
+    cases.insert(0, whole(comparison, is_explained));
+    let mut suites: Vec<(&str, Vec<&Case>)> = Vec::new();
+    for case in &cases {
+        match suites.iter_mut().find(|(suite, _)| *suite == case.suite) {
+            Some((_, cases)) => cases.push(case),
+            None => suites.push((&case.suite, vec![case])),
         }
-        let all: Vec<&Case> = cases.iter().collect();
-        let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-        let _ = writeln!(text, "<testsuites name=\"gpubench compare\" {}>", counts(&all));
-        for (suite, cases) in &suites {
-            let skipped = cases.iter().filter(|case| matches!(case.outcome, Outcome::Skipped)).count();
-            let (suite, counts) = (escape(suite), counts(cases));
-            let _ = writeln!(text, "  <testsuite name=\"{suite}\" {counts} skipped=\"{skipped}\">");
-            cases.iter().for_each(|case| text.push_str(&case_text(case)));
-            text.push_str("  </testsuite>\n");
-        }
-        text + "</testsuites>\n"
     }
+    let all: Vec<&Case> = cases.iter().collect();
+    let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let _ = writeln!(text, "<testsuites name=\"gpubench compare\" {}>", counts(&all));
+    for (suite, cases) in &suites {
+        let skipped = cases.iter().filter(|case| matches!(case.outcome, Outcome::Skipped)).count();
+        let (suite, counts) = (escape(suite), counts(cases));
+        let _ = writeln!(text, "  <testsuite name=\"{suite}\" {counts} skipped=\"{skipped}\">");
+        cases.iter().for_each(|case| text.push_str(&case_text(case)));
+        text.push_str("  </testsuite>\n");
+    }
+    text + "</testsuites>\n"
 }
 
 /// Whether both sides can be compared at all; also in error where nothing else tells why the exit code is not 0.

@@ -2,15 +2,22 @@
 
 use std::fmt::Write;
 
+use gpubench_model::format::Makes;
 use gpubench_text::count::counted;
 use gpubench_text::grid::{Column, Field, Grid, escape};
 
 use super::groups::groups;
-use super::{Format, View, cells, summary, words};
+use super::view::{Format, View};
+use super::{cells, summary, words};
 use crate::{Change, Comparison, MeanChange, Verdict};
 
 /// The comparison as Markdown.
-pub struct Markdown;
+pub static MARKDOWN: Format = Format {
+    name: "md",
+    summary: "Markdown for a comment on a pull request or the summary of a job",
+    by_default: false,
+    makes: Makes::Text("compare.md", |comparison, view| Ok(text(comparison, view))),
+};
 
 /// Cells that stand outside of the folded part.
 const WORST_SHOWN: usize = 20;
@@ -27,34 +34,21 @@ const LINES_SHOWN: usize = 30;
 /// Characters of a text that another program wrote.
 const TEXT_SHOWN: usize = 300;
 
-impl Format for Markdown {
-    fn name(&self) -> &'static str {
-        "md"
+/// The whole document.
+pub fn text(comparison: &Comparison, view: &View) -> String {
+    let mut text = heading(comparison);
+    for note in comparison.notes.iter().take(LINES_SHOWN) {
+        let _ = writeln!(text, "Note: {}; next: {}.\n", shown(&note.text), shown(&note.next));
     }
-
-    fn summary(&self) -> &'static str {
-        "Markdown for a comment on a pull request or the summary of a job"
+    text.push_str(&all_cells(comparison, view));
+    text.push_str(&environment(comparison));
+    text.push_str("<details><summary>Method</summary>\n\n");
+    let _ = writeln!(text, "- {}.", shown(&summary::legend(comparison, true)));
+    for line in summary::method(comparison) {
+        let _ = writeln!(text, "- {}", shown(&line));
     }
-
-    fn file_name(&self) -> &'static str {
-        "compare.md"
-    }
-
-    fn render(&self, comparison: &Comparison, view: &View) -> String {
-        let mut text = heading(comparison);
-        for note in comparison.notes.iter().take(LINES_SHOWN) {
-            let _ = writeln!(text, "Note: {}; next: {}.\n", shown(&note.text), shown(&note.next));
-        }
-        text.push_str(&all_cells(comparison, view));
-        text.push_str(&environment(comparison));
-        text.push_str("<details><summary>Method</summary>\n\n");
-        let _ = writeln!(text, "- {}.", shown(&summary::legend(comparison, true)));
-        for line in summary::method(comparison) {
-            let _ = writeln!(text, "- {}", shown(&line));
-        }
-        text.push_str("\n</details>\n");
-        without_mentions(&text)
-    }
+    text.push_str("\n</details>\n");
+    without_mentions(&text)
 }
 
 /// The result, the tally and the runs.

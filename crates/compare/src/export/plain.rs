@@ -4,15 +4,28 @@
 
 use crate::{Change, Comparison, Gate, MeanChange, Measured, Method, RunInfo, Sentence};
 
-/// The comparison with [`tame`] texts; figures that are not finite are left out, as if they were not known.
-pub fn plain(comparison: &Comparison) -> Comparison {
-    let mut plain = comparison.clone();
-    texts(&mut plain).into_iter().for_each(|text| *text = tame(text));
-    plain.means.retain(|mean| mean.ratio.is_finite());
-    plain.mean_changes.retain(|mean| mean.ratio.is_finite());
-    plain.mean_changes.iter_mut().for_each(drop_infinite_of_mean);
-    plain.cells.iter_mut().for_each(drop_infinite);
-    plain
+/// A comparison that any format can write: what broken reports brought into it does no harm in a terminal or a file.
+pub struct Plain(Comparison);
+
+impl Plain {
+    /// The comparison with [`tame`] texts; figures that are not finite are left out, as if they were not known.
+    pub fn of(comparison: &Comparison) -> Plain {
+        let mut plain = comparison.clone();
+        texts(&mut plain).into_iter().for_each(|text| *text = tame(text));
+        plain.means.retain(|mean| mean.ratio.is_finite());
+        plain.mean_changes.retain(|mean| mean.ratio.is_finite());
+        plain.mean_changes.iter_mut().for_each(drop_infinite_of_mean);
+        plain.cells.iter_mut().for_each(drop_infinite);
+        Plain(plain)
+    }
+}
+
+impl std::ops::Deref for Plain {
+    type Target = Comparison;
+
+    fn deref(&self) -> &Comparison {
+        &self.0
+    }
 }
 
 /// `text` on one line: line ends and tabs are blanks, other characters that are not to be seen are spelled out as
@@ -142,12 +155,12 @@ mod tests {
     #[test]
     fn figures_that_are_not_finite_are_as_if_unknown_and_others_stay() {
         let mut comparison = example::full();
-        assert_eq!(plain(&comparison), comparison);
+        assert_eq!(*Plain::of(&comparison), comparison);
         let change = &mut comparison.cells[2];
         (change.ratio, change.interval) = (Some(f64::INFINITY), Some([1.0, f64::NAN]));
         change.new.as_mut().unwrap().median_s = f64::NAN;
         comparison.means[0].ratio = f64::INFINITY;
-        let plain = plain(&comparison);
+        let plain = Plain::of(&comparison);
         let change = &plain.cells[2];
         assert_eq!((change.ratio, change.interval, &change.new), (None, None, &None));
         assert!(change.p.is_some() && change.old.is_some());

@@ -2,15 +2,22 @@
 
 use std::fmt::Write;
 
+use gpubench_model::format::Makes;
 use gpubench_text::count::counted;
 use gpubench_text::grid::{Field, Grid, Tone, WIDTH, hanging};
 
 use super::groups::{Group, groups};
-use super::{Format, View, cells, summary, words};
+use super::view::{Format, View};
+use super::{cells, summary, words};
 use crate::{Change, Comparison, Conclusion, MeanChange, Severity, Verdict};
 
 /// The comparison as aligned text.
-pub struct Table;
+pub static TABLE: Format = Format {
+    name: "table",
+    summary: "aligned text for the terminal: the conclusion, then cells, the worst first",
+    by_default: true,
+    makes: Makes::Text("compare.txt", |comparison, view| Ok(text(comparison, view))),
+};
 
 /// Regressions, or ratios across machines, that have a line where not all cells were asked for.
 const REGRESSIONS_SHOWN: usize = 24;
@@ -33,30 +40,16 @@ const LABEL: usize = 8;
 /// Columns before reasons.
 const REASONS: usize = 30;
 
-impl Format for Table {
-    fn name(&self) -> &'static str {
-        "table"
-    }
-
-    fn summary(&self) -> &'static str {
-        "aligned text for the terminal: the conclusion, then cells, the worst first"
-    }
-
-    fn file_name(&self) -> &'static str {
-        "compare.txt"
-    }
-
-    fn render(&self, comparison: &Comparison, view: &View) -> String {
-        let blocks = [
-            heading(comparison, view.color),
-            environment(comparison, view) + &notes(comparison),
-            all_cells(comparison, view),
-            means(comparison, view),
-            summary::method(comparison).iter().map(|line| hanging(line, 2) + "\n").collect(),
-        ];
-        let blocks: Vec<String> = blocks.into_iter().filter(|block| !block.is_empty()).collect();
-        blocks.join("\n")
-    }
+fn text(comparison: &Comparison, view: &View) -> String {
+    let blocks = [
+        heading(comparison, view.color),
+        environment(comparison, view) + &notes(comparison),
+        all_cells(comparison, view),
+        means(comparison, view),
+        summary::method(comparison).iter().map(|line| hanging(line, 2) + "\n").collect(),
+    ];
+    let blocks: Vec<String> = blocks.into_iter().filter(|block| !block.is_empty()).collect();
+    blocks.join("\n")
 }
 
 fn paint(tone: Tone, text: &str, color: bool) -> String {

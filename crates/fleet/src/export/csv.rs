@@ -1,14 +1,23 @@
 //! A fleet as CSV (RFC 4180): a line a case, a column a GPU and a column a host, medians in seconds.
 
+use gpubench_model::format::Makes;
 use gpubench_text::csv::{line, number};
 
-use super::Shown;
+use super::shown::{Format, Shown};
 use crate::best::Key;
 use crate::words;
 use crate::{Line, Table};
 
+/// The cases as comma-separated values.
+pub static CSV: Format = Format {
+    name: "csv",
+    summary: "a line per case, a column per GPU and host, medians in seconds",
+    by_default: false,
+    makes: Makes::Text("fleet.csv", |fleet, _| Ok(csv(&Shown::of(fleet)))),
+};
+
 /// The cases of all sides, each with the times of its GPUs and then of its hosts.
-pub fn csv(shown: &Shown<'_>) -> String {
+fn csv(shown: &Shown<'_>) -> String {
     let mut keys: Vec<&Key> =
         shown.tables.iter().flat_map(|table| &table.lines).map(|line| &line.key).collect();
     keys.sort_by(|a, b| a.order(b));

@@ -1,10 +1,19 @@
 //! A fleet's tables and findings as JSON, without the reports.
 
-use gpubench_model::report::file::to_json;
+use gpubench_model::format::Makes;
+use gpubench_model::report::file::to_json_text;
 use serde::Serialize;
 
-use super::Shown;
+use super::shown::{Format, Shown};
 use crate::{Finding, Table};
+
+/// The tables and findings.
+pub static JSON: Format = Format {
+    name: "json",
+    summary: "tables and findings, for programs",
+    by_default: false,
+    makes: Makes::Text("fleet-table.json", |fleet, _| json(&Shown::of(fleet))),
+};
 
 /// Version of this layout.
 const FLEET_TABLE_VERSION: u32 = 1;
@@ -26,13 +35,12 @@ struct Entry<'a> {
     started: &'a str,
 }
 
-/// The tables and findings.
-pub fn json(shown: &Shown<'_>) -> anyhow::Result<Vec<u8>> {
+fn json(shown: &Shown<'_>) -> anyhow::Result<String> {
     let members = shown.fleet.members.iter().map(|member| {
         let environment = &member.report.environment;
         Entry { name: &member.name, host: &environment.host.name, started: &environment.started }
     });
-    to_json(&Document {
+    to_json_text(&Document {
         fleet_table_version: FLEET_TABLE_VERSION,
         members: members.collect(),
         tables: &shown.tables,

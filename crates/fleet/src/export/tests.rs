@@ -8,8 +8,8 @@ use super::*;
 use crate::example::{alike, member};
 use crate::{Source, merge};
 
-fn shown(fleet: &Fleet, format: Format) -> String {
-    String::from_utf8(bytes(fleet, format, false).unwrap()).unwrap()
+fn shown(fleet: &Fleet, format: &str) -> String {
+    FORMATS.find(format).unwrap().text(fleet, &View::default()).unwrap()
 }
 
 /// Four hosts, of which the second's GPU is 10 % slower at a lower power limit.
@@ -22,7 +22,7 @@ fn odd() -> Fleet {
 
 #[test]
 fn the_table_has_a_line_a_case_and_says_what_stands_out() {
-    let text = shown(&odd(), Format::Table);
+    let text = shown(&odd(), "table");
     let expected = "4 reports, 4 devices, 4 hosts
   4 x NVIDIA H200 (driver 580.1, up to 1980 MHz)
   4 x Intel Xeon Platinum 8480C (16 processors)
@@ -46,9 +46,9 @@ No outlier among 4 like hosts: Intel Xeon Platinum 8480C (16 processors).
 fn the_fastest_is_marked_and_the_mark_explained() {
     let source = |report: Report| Source { origin: "x".into(), name: None, report };
     let fleet = merge(vec![source(member("a", 1.0)), source(member("b", 1.5))], None).unwrap();
-    let text = shown(&fleet, Format::Table);
+    let text = shown(&fleet, "table");
     assert!(text.contains("60.0 µs*") && text.contains("\n* the fastest"), "{text}");
-    assert!(!shown(&alike(2), Format::Table).contains("* the fastest"));
+    assert!(!shown(&alike(2), "table").contains("* the fastest"));
 }
 
 #[test]
@@ -60,14 +60,14 @@ fn columns_that_vary_are_shown_and_shared_ones_stand_in_the_title() {
         member.report.rows.push(hot);
         member.report.rows[2].case.density = Some(0.01);
     }
-    let text = shown(&fleet, Format::Table);
+    let text = shown(&fleet, "table");
     assert!(text.contains("CPU: median time of the best correct variant, f32\n"), "{text}");
     assert!(text.contains("  op      cache  density     N"), "{text}");
 }
 
 #[test]
 fn markdown_has_both_tables_and_the_findings() {
-    let text = shown(&odd(), Format::Md);
+    let text = shown(&odd(), "md");
     assert!(text.starts_with("# gpubench fleet\n\n4 reports, 4 devices, 4 hosts\n"), "{text}");
     assert!(text.contains("| op | N | a GPU 0 | b GPU 0 | c GPU 0 | d GPU 0 | spread |"), "{text}");
     assert!(text.contains("## What stands out\n\n- b GPU 0 is 10 % slower"), "{text}");
@@ -75,7 +75,7 @@ fn markdown_has_both_tables_and_the_findings() {
 
 #[test]
 fn csv_has_a_column_a_gpu_and_a_column_a_host_in_seconds() {
-    let records = records(&shown(&odd(), Format::Csv)).unwrap();
+    let records = records(&shown(&odd(), "csv")).unwrap();
     assert_eq!(records.len(), 1 + 4);
     assert!(records.iter().all(|record| record.len() == records[0].len()));
     let place = |heading: &str| records[0].iter().position(|found| found == heading).unwrap();
@@ -87,7 +87,7 @@ fn csv_has_a_column_a_gpu_and_a_column_a_host_in_seconds() {
 
 #[test]
 fn json_has_tables_and_findings_and_not_the_reports() {
-    let value: serde_json::Value = serde_json::from_str(&shown(&odd(), Format::Json)).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&shown(&odd(), "json")).unwrap();
     assert_eq!(value["fleet_table_version"], 1);
     assert_eq!(value["members"][1]["name"], "b GPU 0");
     let line = &value["tables"][0]["lines"][0];
@@ -101,6 +101,6 @@ fn json_has_tables_and_findings_and_not_the_reports() {
 
 #[test]
 fn charts_are_not_among_the_formats_of_text() {
-    let refused = bytes(&alike(2), Format::Png, false).unwrap_err().to_string();
+    let refused = FORMATS.parse("png").unwrap_err().to_string();
     assert!(refused.contains("gpubench plot"), "{refused}");
 }

@@ -2,11 +2,12 @@
 
 use std::fmt::Write;
 
+use gpubench_model::format::Makes;
 use gpubench_text::count::counted;
 use gpubench_text::grid::{Tone, escape, hanging};
 
-use super::Shown;
 use super::grid::{MARK, sheet};
+use super::shown::{Format, Shown};
 use crate::devices::{by_device, devices};
 use crate::identity::Likeness;
 use crate::words::noun;
@@ -15,8 +16,23 @@ use crate::{Finding, Kind};
 /// Findings about single cells that are told one by one; the rest is counted.
 const CELLS_SHOWN: usize = 8;
 
-/// Aligned text.
-pub fn text(shown: &Shown<'_>, color: bool) -> String {
+/// The fleet as aligned text.
+pub static TABLE: Format = Format {
+    name: "table",
+    summary: "the times side by side, and what stands out",
+    by_default: true,
+    makes: Makes::Screen(|fleet, view| Ok(text(&Shown::of(fleet), view.color))),
+};
+
+/// The fleet as Markdown.
+pub static MARKDOWN: Format = Format {
+    name: "md",
+    summary: "the times side by side, and what stands out, as Markdown",
+    by_default: false,
+    makes: Makes::Text("fleet.md", |fleet, _| Ok(markdown(&Shown::of(fleet)))),
+};
+
+fn text(shown: &Shown<'_>, color: bool) -> String {
     let mut text = format!("{}\n", members(shown));
     for kind in kinds(shown) {
         let _ = writeln!(text, "  {}", hanging(&kind, 4));
@@ -46,8 +62,7 @@ pub fn text(shown: &Shown<'_>, color: bool) -> String {
     text
 }
 
-/// Markdown.
-pub fn markdown(shown: &Shown<'_>) -> String {
+fn markdown(shown: &Shown<'_>) -> String {
     let mut text = format!("# gpubench fleet\n\n{}\n\n", escape(&members(shown)));
     for kind in kinds(shown) {
         let _ = writeln!(text, "- {}", escape(&kind));

@@ -1,15 +1,21 @@
 //! CSV: one line a row, flat, times in seconds, as RFC 4180 has it. Raw samples are left to JSON.
 
 use gpubench_answer::roof;
+use gpubench_model::format::Makes;
 use gpubench_model::measure::stats::median;
 use gpubench_model::report::{Execute, Phases, Report, Row};
 use gpubench_text::csv::{line, number};
 use gpubench_text::words::json_word;
 
-use super::{Exporter, File, View};
+use super::view::Format;
 
 /// The rows as comma-separated values.
-pub struct Csv;
+pub static CSV: Format = Format {
+    name: "csv",
+    summary: "one line a row, times in seconds",
+    by_default: true,
+    makes: Makes::Text("report.csv", |report, _| Ok(csv(report))),
+};
 
 /// A column: its heading, and the field of a row.
 type Column = (&'static str, fn(&Row) -> String);
@@ -90,28 +96,15 @@ fn limit(report: &Report, row: &Row) -> [String; 2] {
     [number(found.map(|found| found.share)), found.map(|found| json_word(&found.roof)).unwrap_or_default()]
 }
 
-impl Exporter for Csv {
-    fn name(&self) -> &'static str {
-        "csv"
+/// The headings and a line per row.
+fn csv(report: &Report) -> String {
+    let headings = COLUMNS.iter().map(|(heading, _)| *heading).chain(LIMIT);
+    let mut text = line(headings.map(str::to_owned));
+    for row in &report.rows {
+        let fields = COLUMNS.iter().map(|(_, field)| field(row));
+        text.push_str(&line(fields.chain(limit(report, row))));
     }
-
-    fn summary(&self) -> &'static str {
-        "one line a row, times in seconds"
-    }
-
-    fn extension(&self) -> &'static str {
-        "csv"
-    }
-
-    fn files(&self, report: &Report, _: &View) -> anyhow::Result<Vec<File>> {
-        let headings = COLUMNS.iter().map(|(heading, _)| *heading).chain(LIMIT);
-        let mut text = line(headings.map(str::to_owned));
-        for row in &report.rows {
-            let fields = COLUMNS.iter().map(|(_, field)| field(row));
-            text.push_str(&line(fields.chain(limit(report, row))));
-        }
-        Ok(vec![File { name: "report.csv".into(), bytes: text.into_bytes() }])
-    }
+    text
 }
 
 /// A field about the timed phase; empty for a row without one.
@@ -142,15 +135,14 @@ mod tests {
     use gpubench_model::report::example;
     use proptest::prelude::*;
 
-    fn csv(report: &Report) -> Vec<Vec<String>> {
-        let files = Csv.files(report, &View::default()).unwrap();
-        gpubench_text::csv::records(std::str::from_utf8(&files[0].bytes).unwrap()).unwrap()
+    fn records(report: &Report) -> Vec<Vec<String>> {
+        gpubench_text::csv::records(&csv(report)).unwrap()
     }
 
     #[test]
     fn every_row_reads_back_with_all_its_columns() {
         let report = example::full();
-        let records = csv(&report);
+        let records = records(&report);
         assert_eq!(records.len(), report.rows.len() + 1);
         assert!(records.iter().all(|record| record.len() == COLUMNS.len() + LIMIT.len()));
         for (record, row) in records[1..].iter().zip(&report.rows) {
@@ -169,7 +161,7 @@ mod tests {
         report.rows[0].picked = Some("faer".into());
         report.rows[0].threads = Some(16);
         report.rows[0].added_by_refinement = true;
-        let records = csv(&report);
+        let records = records(&report);
         for (index, (heading, _)) in COLUMNS.iter().enumerate() {
             assert_eq!(place(heading), index);
             assert!(records[1..].iter().any(|record| !record[index].is_empty()), "{heading}");
@@ -180,9 +172,9 @@ mod tests {
     fn the_last_columns_tell_the_share_of_the_limit() {
         let mut report = example::empty();
         report.rows = vec![example::measured("matmul", 10_000, "cuda", "v", 80e-3)];
-        assert_eq!(csv(&report)[1][COLUMNS.len()..], ["", ""]);
+        assert_eq!(records(&report)[1][COLUMNS.len()..], ["", ""]);
         report.environment.backends[1].ceilings = Some(example::ceilings());
-        let records = csv(&report);
+        let records = records(&report);
         assert_eq!(records[0][COLUMNS.len()..], LIMIT);
         assert_eq!(records[1][COLUMNS.len() + 1], "arithmetic");
         assert_eq!(records[1][COLUMNS.len()].parse::<f64>().unwrap(), 0.5);
@@ -190,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_row_tells_its_cache_grade_warnings_and_phases() {
-        let record = &csv(&example::full())[2];
+        let record = &records(&example::full())[2];
         let found = ["cache", "grade", "warnings", "stopped", "upload_host_s", "peak_device_bytes"]
             .map(|heading| record[place(heading)].as_str());
         assert_eq!(found, ["cold", "B", "launch-bound", "precise", "0.000031", "120000"]);
@@ -201,7 +193,7 @@ mod tests {
         fn any_reason_survives(reason in "[a-z\",\r\n; ]{0,20}") {
             let mut report = example::full();
             report.rows[2].reason = Some(reason.clone());
-            prop_assert_eq!(&csv(&report)[3][place("reason")], &reason);
+            prop_assert_eq!(&records(&report)[3][place("reason")], &reason);
         }
 
         #[test]

@@ -1,36 +1,28 @@
 //! Charts as files, in PNG or SVG.
 
-use gpubench_model::report::Report;
+use gpubench_model::format::Makes;
 
-use super::{Exporter, File, View};
-use crate::chart::{self, Format};
-
-/// The charts of a report in one format.
-pub struct Image(Format);
+use super::view::Format;
+use crate::chart;
 
 /// Charts as PNG.
-pub static PNG: Image = Image(Format::Png);
+pub static PNG: Format = Format {
+    name: "png",
+    summary: "charts of time, speed-up, phases and limits, as pixels",
+    by_default: true,
+    makes: Makes::Files {
+        has: |file| file.strip_suffix(".png").is_some_and(chart::is_name),
+        render: |report, view| chart::files(&[("", report)], &[chart::Format::Png], view.theme),
+    },
+};
 
 /// Charts as SVG.
-pub static SVG: Image = Image(Format::Svg);
-
-impl Exporter for Image {
-    fn name(&self) -> &'static str {
-        self.0.extension()
-    }
-
-    fn summary(&self) -> &'static str {
-        match self.0 {
-            Format::Png => "charts of time, speed-up, phases and limits, as pixels",
-            Format::Svg => "charts of time, speed-up, phases and limits, as vectors",
-        }
-    }
-
-    fn extension(&self) -> &'static str {
-        self.0.extension()
-    }
-
-    fn files(&self, report: &Report, view: &View) -> anyhow::Result<Vec<File>> {
-        chart::files(&[("", report)], &[self.0], view.theme)
-    }
-}
+pub static SVG: Format = Format {
+    name: "svg",
+    summary: "charts of time, speed-up, phases and limits, as vectors",
+    by_default: false,
+    makes: Makes::Files {
+        has: |file| file.strip_suffix(".svg").is_some_and(chart::is_name),
+        render: |report, view| chart::files(&[("", report)], &[chart::Format::Svg], view.theme),
+    },
+};

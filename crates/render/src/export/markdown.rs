@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use gpubench_answer::words::paragraph;
+use gpubench_model::format::Makes;
 use gpubench_model::report::Report;
 
 use super::cautions::cautions;
@@ -12,29 +13,16 @@ use super::phases::phases;
 use super::problems::{ended_early, groups, summary};
 use super::screen::Sweeps;
 use super::tables::tables;
-use super::{Exporter, File, View};
+use super::view::{Format, View};
 use gpubench_text::grid::{Column, Field, Grid, escape};
 
 /// The report as Markdown.
-pub struct Markdown;
-
-impl Exporter for Markdown {
-    fn name(&self) -> &'static str {
-        "md"
-    }
-
-    fn summary(&self) -> &'static str {
-        "the answer and the tables as Markdown, with environment and method"
-    }
-
-    fn extension(&self) -> &'static str {
-        "md"
-    }
-
-    fn files(&self, report: &Report, view: &View) -> anyhow::Result<Vec<File>> {
-        Ok(vec![File { name: "report.md".into(), bytes: text(report, view).into_bytes() }])
-    }
-}
+pub static MARKDOWN: Format = Format {
+    name: "md",
+    summary: "the answer and the tables as Markdown, with environment and method",
+    by_default: true,
+    makes: Makes::Text("report.md", |report, view| Ok(text(report, view))),
+};
 
 fn text(report: &Report, view: &View) -> String {
     let mut text = format!("# gpubench report\n\n{}## Results\n\n", answer(report));

@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use gpubench_model::format::Makes;
 use gpubench_model::report::{Outcome, Report};
 
 use super::cautions::{self, Caution, cautions};
@@ -10,11 +11,16 @@ use super::method::method;
 use super::problems::{Group, ended_early, groups, summary};
 use super::screen::screen;
 use super::tables::tables;
-use super::{Exporter, File, View};
+use super::view::{Format, View};
 use gpubench_text::grid::{Tone, hanging};
 
 /// The report as aligned text.
-pub struct Table;
+pub static TABLE: Format = Format {
+    name: "table",
+    summary: "the answer in one screen of text; with --tables every case",
+    by_default: true,
+    makes: Makes::Screen(|report, view| Ok(text(report, view))),
+};
 
 /// Groups of cells without a time that are told one by one; the rest is counted.
 const GROUPS_SHOWN: usize = 20;
@@ -30,24 +36,6 @@ const REMARKS: usize = 27;
 
 /// Columns before what is said about the run.
 const RUN: usize = 2;
-
-impl Exporter for Table {
-    fn name(&self) -> &'static str {
-        "table"
-    }
-
-    fn summary(&self) -> &'static str {
-        "the answer in one screen of text; with --tables every case"
-    }
-
-    fn extension(&self) -> &'static str {
-        "txt"
-    }
-
-    fn files(&self, report: &Report, view: &View) -> anyhow::Result<Vec<File>> {
-        Ok(vec![File { name: "report.txt".into(), bytes: text(report, view).into_bytes() }])
-    }
-}
 
 /// The answer, and the tables behind it where they are asked for.
 fn text(report: &Report, view: &View) -> String {

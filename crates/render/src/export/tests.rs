@@ -1,4 +1,4 @@
-//! What every exporter must do, whatever the report holds.
+//! What every format must do, whatever the report holds.
 
 use gpubench_model::report::{Outcome, example};
 
@@ -30,21 +30,24 @@ fn hard_reports() -> Vec<(&'static str, Report)> {
 }
 
 #[test]
-fn every_exporter_handles_every_report() {
+fn every_format_handles_every_report() {
     for (what, report) in hard_reports() {
-        for exporter in EXPORTERS {
+        for format in FORMATS.all {
             for all_variants in [false, true] {
-                let is_image = ["png", "svg"].contains(&exporter.name());
+                let view = View { tables: true, all_variants, color: true, ..View::default() };
+                if format.is_text() {
+                    let text = format.text(&report, &view);
+                    let text = text.unwrap_or_else(|error| panic!("{format:?} of {what}: {error:#}"));
+                    assert!(!text.is_empty(), "{format:?} of {what}");
+                }
                 // Charts show every variant whatever is asked for, and take time to draw.
-                if is_image && all_variants {
+                if !format.is_text() && all_variants {
                     continue;
                 }
-                let files = exporter
-                    .files(&report, &View { tables: true, all_variants, color: true, ..View::default() });
-                let files = files.unwrap_or_else(|error| panic!("{} of {what}: {error:#}", exporter.name()));
-                assert!(is_image || files.len() == 1, "{} of {what}", exporter.name());
+                let files = format.files(&report, &view);
+                let files = files.unwrap_or_else(|error| panic!("{format:?} of {what}: {error:#}"));
                 for file in files {
-                    assert!(file.name.ends_with(&format!(".{}", exporter.extension())), "{}", file.name);
+                    assert!(format.is_made_as(&file.name), "{}", file.name);
                     assert!(!file.bytes.is_empty(), "{} of {what}", file.name);
                 }
             }
@@ -53,26 +56,25 @@ fn every_exporter_handles_every_report() {
 }
 
 #[test]
-fn exporters_have_unique_names_by_which_they_are_found() {
-    let names: Vec<&str> = EXPORTERS.iter().map(|exporter| exporter.name()).collect();
+fn formats_have_unique_names_by_which_they_are_found() {
+    let names = FORMATS.names();
     assert_eq!(names, ["table", "json", "csv", "md", "html", "png", "svg"]);
-    assert!(names.iter().all(|name| find(name).is_some_and(|found| found.name() == *name)));
-    assert!(find("pdf").is_none());
+    assert!(names.iter().all(|name| FORMATS.find(name).is_some_and(|found| found.name == *name)));
+    assert!(FORMATS.find("pdf").is_none());
 }
 
 #[test]
 fn a_format_of_several_files_refuses_a_single_output() {
     let report = example::full();
-    let message = find("svg").unwrap().write(&report, &View::default(), &mut vec![]).unwrap_err().to_string();
-    assert!(message.contains("5 files") && message.contains("--out"), "{message}");
-    let message = find("svg").unwrap().write(&example::empty(), &View::default(), &mut vec![]).unwrap_err();
-    assert!(message.to_string().contains("nothing measured"));
+    assert_eq!(SVG.files(&report, &View::default()).unwrap().len(), 5);
+    let message = SVG.text(&report, &View::default()).unwrap_err().to_string();
+    assert!(message.contains("--out"), "{message}");
+    assert!(SVG.files(&example::empty(), &View::default()).unwrap().is_empty());
 }
 
 #[test]
 fn json_reads_back_as_the_same_report() {
     let report = example::full();
-    let mut bytes = vec![];
-    find("json").unwrap().write(&report, &View::default(), &mut bytes).unwrap();
-    assert_eq!(serde_json::from_slice::<Report>(&bytes).unwrap(), report);
+    let text = JSON.text(&report, &View::default()).unwrap();
+    assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
 }

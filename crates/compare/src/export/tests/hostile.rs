@@ -6,7 +6,7 @@ use gpubench_text::csv::records as read_csv;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::{FORMATS, View, example, find, xml};
+use super::{FORMATS, Plain, View, example, xml};
 use crate::Comparison;
 
 /// Places of the texts of the example that may be any text.
@@ -71,7 +71,8 @@ fn texts() -> impl Strategy<Value = String> {
 }
 
 fn text(format: &str, comparison: &Comparison) -> String {
-    find(format).unwrap().text(comparison, &View { all_cells: true, color: false })
+    let view = View { all_cells: true, color: false };
+    FORMATS.find(format).unwrap().text(&Plain::of(comparison), &view).unwrap()
 }
 
 /// Bars that part the fields of a Markdown table's row.
@@ -114,16 +115,16 @@ proptest! {
     fn no_text_breaks_a_format_or_speaks_to_a_terminal_or_pipeline(hostile in texts()) {
         // What is empty has no line of its own.
         let (comparison, benign) = (with_text(&hostile), with_text(if hostile.is_empty() { "" } else { "x" }));
-        for format in FORMATS {
-            let text = text(format.name(), &comparison);
+        for format in FORMATS.all {
+            let text = text(format.name, &comparison);
             let is_raw = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
-            let text_without_line_ends = if format.name().ends_with("csv") { text.replace("\r\n", "\n") } else { text.clone() };
-            prop_assert!(!text_without_line_ends.contains(is_raw), "{}: {text:?}", format.name());
+            let text_without_line_ends = if format.name.ends_with("csv") { text.replace("\r\n", "\n") } else { text.clone() };
+            prop_assert!(!text_without_line_ends.contains(is_raw), "{}: {text:?}", format.name);
             for command in ["##[", "##vso[", "##teamcity["] {
-                prop_assert!(!text.contains(command), "{}: {text}", format.name());
+                prop_assert!(!text.contains(command), "{}: {text}", format.name);
             }
-            if format.name() != "github" {
-                prop_assert!(!text.contains("::"), "{}: {text}", format.name());
+            if format.name != "github" {
+                prop_assert!(!text.contains("::"), "{}: {text}", format.name);
             }
         }
         for format in ["json", "bmf", "github-action-benchmark"] {

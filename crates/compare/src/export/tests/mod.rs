@@ -9,24 +9,25 @@ mod xml;
 use gpubench_text::grid::WIDTH;
 
 use super::*;
-use crate::{Change, Verdict, example};
+use crate::{Change, Comparison, Verdict, example};
 
 fn text(format: &str, comparison: &Comparison) -> String {
-    find(format).unwrap().text(comparison, &View::default())
+    FORMATS.find(format).unwrap().text(&Plain::of(comparison), &View::default()).unwrap()
 }
 
 #[test]
 fn formats_have_unique_names_by_which_they_are_found_and_files_of_their_own() {
-    let names: Vec<&str> = FORMATS.iter().map(|format| format.name()).collect();
+    let names = FORMATS.names();
     let expected =
         ["table", "json", "md", "junit", "github", "bmf", "github-action-benchmark", "csv", "means-csv"];
     assert_eq!(names, expected);
-    assert!(names.iter().all(|name| find(name).is_some_and(|found| found.name() == *name)));
-    assert!(find("html").is_none());
-    let mut files: Vec<&str> = FORMATS.iter().map(|format| format.file_name()).collect();
+    assert!(names.iter().all(|name| FORMATS.find(name).is_some_and(|found| found.name == *name)));
+    assert!(FORMATS.find("html").is_none());
+    let made = |format: &&Format| format.files(&Plain::of(&example::full()), &View::default()).unwrap();
+    let mut files: Vec<String> = FORMATS.all.iter().flat_map(made).map(|file| file.name).collect();
     files.sort_unstable();
     files.dedup();
-    assert_eq!(files.len(), FORMATS.len());
+    assert_eq!(files.len(), FORMATS.all.len());
 }
 
 #[test]
@@ -35,9 +36,9 @@ fn every_format_handles_a_comparison_of_nothing() {
     comparison.environment.clear();
     (comparison.old, comparison.new, comparison.means, comparison.notes) = (vec![], vec![], vec![], vec![]);
     comparison.mean_changes = vec![];
-    for format in FORMATS {
+    for format in FORMATS.all {
         for all_cells in [false, true] {
-            let text = format.text(&comparison, &View { all_cells, color: true });
+            let text = format.text(&Plain::of(&comparison), &View { all_cells, color: true }).unwrap();
             assert!(text.ends_with('\n') && !text.contains("inf") && !text.contains("NaN"), "{text}");
         }
     }

@@ -85,6 +85,14 @@ pub fn to_json(value: &impl Serialize) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The text of [`to_json`].
+///
+/// # Errors
+/// Those of [`to_json`].
+pub fn to_json_text(value: &impl Serialize) -> anyhow::Result<String> {
+    String::from_utf8(to_json(value)?).context("cannot write it as JSON")
+}
+
 /// Writes a file whole or not at all, so that a reader sees the old content or the new, never a part.
 ///
 /// # Errors

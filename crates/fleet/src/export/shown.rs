@@ -1,0 +1,50 @@
+//! Everything that is shown of a fleet, and the type of its formats.
+
+use gpubench_model::{Side, format};
+
+use crate::finding::Finding;
+use crate::findings::{calm, findings};
+use crate::{Fleet, Table};
+
+/// A format of a fleet.
+pub type Format = format::Format<Fleet, View>;
+
+/// How a fleet is shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct View {
+    /// ANSI colours for what stands out.
+    pub color: bool,
+}
+
+/// Everything that is shown of a fleet.
+pub struct Shown<'a> {
+    /// The fleet.
+    pub fleet: &'a Fleet,
+    /// GPUs, then hosts; sides that no member has are left out.
+    pub tables: Vec<Table>,
+    /// What stands out on either side.
+    pub findings: Vec<Finding>,
+    /// The kinds of which there is nothing to tell, a line each.
+    pub calm: Vec<String>,
+}
+
+impl<'a> Shown<'a> {
+    /// What is shown of `fleet`.
+    pub fn of(fleet: &'a Fleet) -> Shown<'a> {
+        let tables: Vec<Table> = [Side::Gpu, Side::Cpu]
+            .into_iter()
+            .map(|side| Table::of(fleet, side))
+            .filter(|table| !table.columns.is_empty())
+            .collect();
+        let found: Vec<Finding> = tables.iter().flat_map(findings).collect();
+        let calm = tables
+            .iter()
+            .flat_map(|table| {
+                let of_side: Vec<Finding> =
+                    found.iter().filter(|finding| finding.side == table.side).cloned().collect();
+                calm(table, &of_side)
+            })
+            .collect();
+        Shown { fleet, tables, findings: found, calm }
+    }
+}

@@ -1,0 +1,251 @@
+//! The formats in which reports, comparisons, fleets and trends are written.
+//!
+//! A format is one [`Format`] in a file of its own and one line in the [`Formats`] of its kind of document. The command line
+//! parses, explains and carries out `--format` from these alone.
+
+use std::fmt;
+
+use anyhow::{Result, bail};
+use gpubench_text::words::{choose, one_of};
+use serde::{Serialize, Serializer};
+
+use crate::report::file::File;
+
+/// A format of documents of type `D`, shown as a `V` says.
+pub struct Format<D: 'static, V: 'static> {
+    /// The word that names it on the command line.
+    pub name: &'static str,
+    /// What it makes and for whom, in one line.
+    pub summary: &'static str,
+    /// Whether a folder of results gets it when no format is named.
+    pub by_default: bool,
+    /// How it is made.
+    pub makes: Makes<D, V>,
+}
+
+/// What a format makes of a document.
+pub enum Makes<D: 'static, V: 'static> {
+    /// A text for the terminal. It goes to stdout even when a folder takes the other formats.
+    Screen(fn(&D, &V) -> Result<String>),
+    /// A text, in a file of this name or on stdout.
+    Text(&'static str, fn(&D, &V) -> Result<String>),
+    /// Files, such as one per chart, which stdout cannot carry.
+    Files {
+        /// Whether a file of that name is one of them.
+        has: fn(&str) -> bool,
+        /// Makes them; perhaps none.
+        render: fn(&D, &V) -> Result<Vec<File>>,
+    },
+}
+
+/// Why stdout cannot carry the formats that were named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unprintable {
+    /// It takes one format, and this many were named.
+    Count(usize),
+    /// The format of this name makes files.
+    Files(&'static str),
+}
+
+impl<D, V> Format<D, V> {
+    /// Whether it makes one text, which stdout can carry.
+    pub fn is_text(&self) -> bool {
+        !matches!(self.makes, Makes::Files { .. })
+    }
+
+    /// Whether a file of that name in a folder of results is of this format.
+    pub fn is_made_as(&self, name: &str) -> bool {
+        match self.makes {
+            Makes::Screen(_) => false,
+            Makes::Text(file, _) => file == name,
+            Makes::Files { has, .. } => has(name),
+        }
+    }
+
+    /// Its files for a folder: none for a text that is for the terminal alone.
+    ///
+    /// # Errors
+    /// The document cannot be drawn or written in this format.
+    pub fn files(&self, document: &D, view: &V) -> Result<Vec<File>> {
+        match &self.makes {
+            Makes::Screen(_) => Ok(vec![]),
+            Makes::Text(name, render) => {
+                Ok(vec![File { name: (*name).into(), bytes: render(document, view)?.into_bytes() }])
+            }
+            Makes::Files { render, .. } => render(document, view),
+        }
+    }
+
+    /// Its text.
+    ///
+    /// # Errors
+    /// The document cannot be written in this format, or the format makes files.
+    pub fn text(&self, document: &D, view: &V) -> Result<String> {
+        match &self.makes {
+            Makes::Screen(render) | Makes::Text(_, render) => render(document, view),
+            Makes::Files { .. } => bail!("{} makes files; name a folder with --out", self.name),
+        }
+    }
+
+    /// What it prints although a folder takes the other formats; empty for all but [`Makes::Screen`].
+    ///
+    /// # Errors
+    /// The document cannot be written in this format.
+    pub fn screen(&self, document: &D, view: &V) -> Result<String> {
+        match &self.makes {
+            Makes::Screen(render) => render(document, view),
+            Makes::Text(..) | Makes::Files { .. } => Ok(String::new()),
+        }
+    }
+}
+
+/// Formats are told apart by their names.
+impl<D, V> PartialEq for Format<D, V> {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl<D, V> Eq for Format<D, V> {}
+
+impl<D, V> fmt::Debug for Format<D, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl<D, V> Serialize for Format<D, V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name)
+    }
+}
+
+/// Every format of one kind of document.
+pub struct Formats<D: 'static, V: 'static> {
+    /// The formats, in the order in which they are written; the first is the one for people at a terminal.
+    pub all: &'static [&'static Format<D, V>],
+    /// Formats of other documents that are refused here, with what to do instead.
+    pub refused: &'static [(&'static str, &'static str)],
+}
+
+impl<D, V> Formats<D, V> {
+    /// The names, in order.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.all.iter().map(|format| format.name).collect()
+    }
+
+    /// The format of that name.
+    pub fn find(&self, name: &str) -> Option<&'static Format<D, V>> {
+        self.all.iter().copied().find(|format| format.name == name)
+    }
+
+    /// The formats that a comma-separated list names, or `all`: in order, each once.
+    ///
+    /// # Errors
+    /// None is named, or one is unknown; the message has the nearest and all valid names.
+    pub fn parse(&self, list: &str) -> Result<Vec<&'static Format<D, V>>> {
+        let is_named = |name: &str| list.split(',').any(|word| word.trim() == name);
+        if let Some((_, why)) = self.refused.iter().find(|(name, _)| is_named(name)) {
+            bail!("{why}");
+        }
+        Ok(choose("format", list, &self.names())?.into_iter().map(|place| self.all[place]).collect())
+    }
+
+    /// The formats that a folder gets when none is named.
+    pub fn defaults(&self) -> Vec<&'static Format<D, V>> {
+        self.all.iter().copied().filter(|format| format.by_default).collect()
+    }
+
+    /// `table (stdout), json, csv, png`: all of them, for the help of `--format`.
+    pub fn listed(&self) -> String {
+        let word = |format: &&Format<D, V>| match format.makes {
+            Makes::Screen(_) => format!("{} (stdout)", format.name),
+            Makes::Text(..) | Makes::Files { .. } => format.name.to_owned(),
+        };
+        self.all.iter().map(word).collect::<Vec<_>>().join(", ")
+    }
+
+    /// `table,json,csv,png`: the formats of [`Formats::defaults`] as `--format` takes them.
+    pub fn listed_defaults(&self) -> String {
+        self.defaults().iter().map(|format| format.name).collect::<Vec<_>>().join(",")
+    }
+
+    /// `table, json or csv`: those that stdout can carry.
+    pub fn printable(&self) -> String {
+        let texts = self.all.iter().filter(|format| format.is_text());
+        one_of(&texts.map(|format| format.name).collect::<Vec<_>>())
+    }
+}
+
+/// The one format of `chosen`, if stdout can carry it.
+///
+/// # Errors
+/// Not exactly one format was chosen, or it makes files.
+pub fn for_stdout<D, V>(
+    chosen: &[&'static Format<D, V>],
+) -> std::result::Result<&'static Format<D, V>, Unprintable> {
+    match chosen {
+        [format] if format.is_text() => Ok(format),
+        [format] => Err(Unprintable::Files(format.name)),
+        several => Err(Unprintable::Count(several.len())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static SCREEN: Format<u32, ()> = Format {
+        name: "table",
+        summary: "",
+        by_default: true,
+        makes: Makes::Screen(|number, _| Ok(number.to_string())),
+    };
+    static TEXT: Format<u32, ()> = Format {
+        name: "csv",
+        summary: "",
+        by_default: true,
+        makes: Makes::Text("n.csv", |number, _| Ok(format!("{number}\r\n"))),
+    };
+    static CHARTS: Format<u32, ()> = Format {
+        name: "png",
+        summary: "",
+        by_default: false,
+        makes: Makes::Files { has: |name| name.ends_with(".png"), render: |_, _| Ok(vec![]) },
+    };
+    static FORMATS: Formats<u32, ()> =
+        Formats { all: &[&SCREEN, &TEXT, &CHARTS], refused: &[("html", "a number makes no page")] };
+
+    #[test]
+    fn lists_are_parsed_in_order_each_format_once() {
+        assert_eq!(FORMATS.parse("csv, table,csv").unwrap(), [&SCREEN, &TEXT]);
+        assert_eq!(FORMATS.parse("all").unwrap(), FORMATS.all);
+        let refused = |list: &str| FORMATS.parse(list).unwrap_err().to_string();
+        assert_eq!(refused("cvs"), "unknown format 'cvs': did you mean 'csv'? (valid: table, csv, png)");
+        assert_eq!(refused("table,html"), "a number makes no page");
+        assert!(refused(" , ").starts_with("no format is named"));
+    }
+
+    #[test]
+    fn the_help_follows_from_the_list() {
+        assert_eq!(FORMATS.listed(), "table (stdout), csv, png");
+        assert_eq!(FORMATS.listed_defaults(), "table,csv");
+        assert_eq!(FORMATS.printable(), "table or csv");
+    }
+
+    #[test]
+    fn stdout_takes_one_text() {
+        assert_eq!(for_stdout(&[&TEXT]), Ok(&TEXT));
+        assert_eq!(for_stdout(&[&CHARTS]), Err(Unprintable::Files("png")));
+        assert_eq!(for_stdout(&[&SCREEN, &TEXT]), Err(Unprintable::Count(2)));
+        assert!(CHARTS.text(&7, &()).is_err_and(|error| error.to_string().contains("--out")));
+    }
+
+    #[test]
+    fn a_text_for_the_terminal_makes_no_file() {
+        assert_eq!((SCREEN.files(&7, &()).unwrap(), SCREEN.screen(&7, &()).unwrap()), (vec![], "7".into()));
+        let files = TEXT.files(&7, &()).unwrap();
+        assert_eq!((files[0].name.as_str(), files[0].bytes.as_slice()), ("n.csv", b"7\r\n".as_slice()));
+        assert!(TEXT.is_made_as("n.csv") && !SCREEN.is_made_as("n.csv") && CHARTS.is_made_as("a.png"));
+    }
+}
