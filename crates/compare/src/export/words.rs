@@ -120,7 +120,7 @@ pub fn of_kind(verdict: Verdict, doubt: Option<Doubt>) -> String {
         (Verdict::Unsure, None | Some(Doubt::MaybeSlower)) => "inconclusive".into(),
         (Verdict::Unsure, Some(Doubt::MaybeFaster)) => "not slower".into(),
         (Verdict::Unsure, Some(doubt)) => doubt.name().replace('-', " "),
-        _ => verdict.name().replace('-', " "),
+        _ => verdict.words(),
     }
 }
 
