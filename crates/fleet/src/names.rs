@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use anyhow::{Result, ensure};
 use gpubench_model::report::Report;
 
-use super::identity::{bus_address, member_name};
+use super::identity::{bus_address, host_name, member_name};
 
 /// Characters of a name at most, so that it can head a column.
 const LONGEST: usize = 80;
@@ -40,7 +40,7 @@ fn tell_apart(name: &str, group: &[usize], reports: &[(Option<&str>, &Report)]) 
     let by_address = |report: &Report| {
         let address = bus_address(report)?;
         // `node17 GPU 0` is `node17 GPU 41:00.0` then: the number is what was not enough.
-        let stem = name.rsplit_once(" GPU ").map_or(name, |(host, _)| host);
+        let stem = if name == member_name(report) { host_name(report) } else { name };
         Some(format!("{stem} GPU {address}"))
     };
     let by_day = |report: &Report| Some(format!("{name}, {}", started(report).get(..10)?));

@@ -3,7 +3,6 @@
 use gpubench_model::Side;
 use gpubench_model::case::density_text;
 use gpubench_text::count::{self, counted};
-use gpubench_text::words::json_word;
 
 use super::best::{Best, Key};
 use super::facts::{Fact, differing};
@@ -214,5 +213,5 @@ fn times(log: f64) -> String {
 
 /// The side as a table's title has it.
 pub fn side(side: Side) -> String {
-    json_word(&side).to_uppercase()
+    side.name().to_uppercase()
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use gpubench_model::case::density_text;
 use gpubench_text::grid::{Column, Field, Grid, Tone};
 
-use super::words::{self, NONE};
+use super::words::{self, ChangeText, NONE};
 use crate::{Change, Comparison, Conclusion, MeanChange, Verdict};
 
 /// The cells that have a line of their own, the gravest first, and those that are only counted.
@@ -68,8 +68,13 @@ fn columns(cells: &[&Change], with_p: bool) -> Vec<(&'static str, bool, Show)> {
     }
     columns.push(("old", true, |cell| words::time(cell.old.as_ref(), cell.run_spread).into()));
     columns.push(("new", true, |cell| words::time(cell.new.as_ref(), cell.run_spread).into()));
-    columns.push(("change", false, |cell| Field { text: parts(cell).0, tone: tone(cell) }));
-    columns.push(("interval", false, |cell| parts(cell).1.into()));
+    columns.push(("change", false, |cell| Field {
+        text: change(cell).map_or(NONE.into(), |change| change.factor),
+        tone: tone(cell),
+    }));
+    columns.push(("interval", false, |cell| {
+        change(cell).map_or(NONE.into(), |change| change.interval()).into()
+    }));
     if with_p {
         columns.push(("p", true, |cell| cell.p_corrected.map_or(NONE.into(), words::chance).into()));
     }
@@ -108,11 +113,9 @@ fn has_densities(cells: &[&Change]) -> bool {
     cells.iter().any(|cell| *first.entry(&cell.case.op).or_insert(cell.case.density) != cell.case.density)
 }
 
-/// The change and its interval.
-fn parts(cell: &Change) -> (String, String) {
-    let (factor, interval) =
-        cell.ratio.map_or((NONE.into(), None), |ratio| words::change(ratio, cell.interval));
-    (factor, interval.map_or(NONE.into(), |interval| interval.replace(" to ", "–")))
+/// The change in words, where the cell has a ratio.
+fn change(cell: &Change) -> Option<ChangeText> {
+    cell.ratio.map(|ratio| words::change(ratio, cell.interval))
 }
 
 /// A line a cell, at least one cell. What [`common`] says has no column.
@@ -135,14 +138,14 @@ pub fn mean_changes(comparison: &Comparison, shown: impl Fn(&MeanChange) -> bool
         ("threshold", true),
     ];
     let row = |mean: &MeanChange| -> Vec<Field> {
-        let (factor, interval) = words::mean_change(mean.ratio, mean.interval);
+        let change = words::mean_change(mean.ratio, mean.interval);
         let share = |share: Option<f64>| share.map_or(NONE.into(), words::percent);
         let tone = tone_of(mean.verdict);
         vec![
             Field { text: words::of_kind(mean.verdict, mean.doubt), tone },
             mean.name().into(),
-            Field { text: factor, tone },
-            interval.map_or(NONE.into(), |interval| interval.replace(" to ", "–")).into(),
+            Field { text: change.factor.clone(), tone },
+            change.interval().into(),
             mean.p_corrected.map_or(NONE.into(), words::chance).into(),
             share(mean.detectable).into(),
             share(Some(mean.threshold)).into(),
@@ -165,7 +168,7 @@ pub fn means(comparison: &Comparison) -> Option<Grid> {
         let mut fields: Vec<Field> =
             vec![mean.op.clone().into(), mean.backend.clone().into(), mean.dtype.name().into()];
         fields.extend(has_caches.then(|| mean.cache.name().into()));
-        fields.extend([mean.cells.to_string().into(), words::change(mean.ratio, None).0.into()]);
+        fields.extend([mean.cells.to_string().into(), words::change(mean.ratio, None).factor.into()]);
         fields
     };
     let columns = columns.into_iter().map(|(heading, figures)| Column { heading, figures }).collect();

@@ -3,7 +3,6 @@
 
 use gpubench_model::format::Makes;
 use gpubench_text::csv::{line, number};
-use gpubench_text::words::json_word;
 
 use super::names::names;
 use super::view::Format;
@@ -35,13 +34,13 @@ type Figure = (&'static str, fn(&Measured) -> String);
 const COLUMNS: &[Column] = &[
     ("op", |cell| cell.case.op.clone()),
     ("n", |cell| cell.case.n.to_string()),
-    ("dtype", |cell| json_word(&cell.case.dtype)),
+    ("dtype", |cell| cell.case.dtype.name().into()),
     ("density", |cell| number(cell.case.density)),
     ("seed", |cell| cell.case.seed.to_string()),
     ("backend", |cell| cell.backend.clone()),
     ("variant", |cell| cell.variant.clone()),
-    ("cache", |cell| json_word(&cell.cache)),
-    ("side", |cell| json_word(&cell.side)),
+    ("cache", |cell| cell.cache.name().into()),
+    ("side", |cell| cell.side.name().into()),
     ("verdict", |cell| cell.verdict.name().into()),
     ("doubt", |cell| cell.doubt.map(|doubt| doubt.name().to_owned()).unwrap_or_default()),
     ("reason", |cell| cell.reason.to_string()),

@@ -85,7 +85,7 @@ fn whole(comparison: &Comparison, is_explained: bool) -> Case {
     let differences =
         comparison.environment.iter().filter(|difference| difference.severity != Severity::Ignore);
     let differences = differences.map(|difference| {
-        let severity = gpubench_text::words::json_word(&difference.severity);
+        let severity = difference.severity.name();
         format!("{severity}: {}: {}, now {}", difference.fact, difference.old, difference.new)
     });
     let next = gate.next.iter().map(|next| format!("next: {next}"));

@@ -165,7 +165,7 @@ fn environment(comparison: &Comparison) -> String {
         ["severity", "fact", "OLD", "NEW"].map(|heading| Column { heading, figures: false }).to_vec();
     let short = |text: &str| Field::from(words::short(text, TEXT_SHOWN));
     let rows = comparison.environment.iter().take(LINES_SHOWN).map(|difference| {
-        let severity = gpubench_text::words::json_word(&difference.severity);
+        let severity = difference.severity.name();
         vec![
             severity.into(),
             short(&difference.fact),

@@ -1,7 +1,7 @@
 //! Figures and verdicts of a comparison in words: changes, chances, shares, runs. Knows no layout.
 
 use gpubench_model::measure::stats::significant_digits;
-use gpubench_model::report::quantity::{factor_within, time_within};
+use gpubench_model::report::quantity::{factor_within, rounded_factor, time_within};
 use gpubench_text::count::counted;
 use gpubench_text::percent;
 
@@ -10,26 +10,53 @@ use crate::{Change, Doubt, Measured, RunInfo, Verdict};
 /// What stands where nothing is known.
 pub const NONE: &str = "-";
 
-/// A ratio as a factor of at least 1 and the direction: `1.31x slower`, `1.20x faster`, `1.00x`; and its interval,
-/// turned the same way, where one is known: `1.28 to 1.34`.
-pub fn change(ratio: f64, interval: Option<[f64; 2]>) -> (String, Option<String>) {
+/// A change in words, part by part.
+pub struct ChangeText {
+    /// A factor of at least 1 and the direction: `1.31x slower`, `1.20x faster`, `1.00x`.
+    pub factor: String,
+    /// The ends of its interval, turned the same way, where one is known: `1.28` and `1.34`.
+    ends: Option<[String; 2]>,
+}
+
+impl ChangeText {
+    /// The interval by itself: `1.28–1.34`.
+    pub fn interval(&self) -> String {
+        self.ends.as_ref().map_or(NONE.into(), |[low, high]| format!("{low}–{high}"))
+    }
+
+    /// The factor with its interval: `1.31x slower (1.28 to 1.34)`.
+    pub fn with_interval(self) -> String {
+        match self.ends {
+            Some([low, high]) => format!("{} ({low} to {high})", self.factor),
+            None => self.factor,
+        }
+    }
+}
+
+/// A ratio as a change, with its interval where one is known.
+pub fn change(ratio: f64, interval: Option<[f64; 2]>) -> ChangeText {
     // Three digits at least: a change of some per cent has no other place.
     change_to(ratio, interval, 3)
 }
 
-/// The same of a mean, of which a change of some tenths of a per cent counts: `1.021x slower`, `1.017 to 1.025`.
-pub fn mean_change(ratio: f64, interval: Option<[f64; 2]>) -> (String, Option<String>) {
+/// The same of a mean, of which a change of some tenths of a per cent counts: `1.021x slower`, `1.017` and `1.025`.
+pub fn mean_change(ratio: f64, interval: Option<[f64; 2]>) -> ChangeText {
     change_to(ratio, interval, 4)
 }
 
 /// A mean's ratio with its interval: `1.021x slower (1.017 to 1.025)`.
 pub fn mean_with_interval(ratio: f64, interval: Option<[f64; 2]>) -> String {
-    with_interval(mean_change(ratio, interval))
+    mean_change(ratio, interval).with_interval()
 }
 
-fn change_to(ratio: f64, interval: Option<[f64; 2]>, least_digits: usize) -> (String, Option<String>) {
+/// The change of a cell with its interval: `1.31x slower (1.28 to 1.34)`; `None` without a ratio.
+pub fn change_with_interval(cell: &Change) -> Option<String> {
+    Some(change(cell.ratio?, cell.interval).with_interval())
+}
+
+fn change_to(ratio: f64, interval: Option<[f64; 2]>, least_digits: usize) -> ChangeText {
     if ratio <= 0.0 {
-        return (NONE.into(), None);
+        return ChangeText { factor: NONE.into(), ends: None };
     }
     let is_slower = ratio >= 1.0;
     let turn = |ratio: f64| if is_slower { ratio } else { (1.0 / ratio).min(f64::MAX) };
@@ -37,31 +64,15 @@ fn change_to(ratio: f64, interval: Option<[f64; 2]>, least_digits: usize) -> (St
     let half_width = ends.map(|[low, high]| (high - low) / 2.0);
     let digits = half_width.map_or(0, |half_width| significant_digits(turn(ratio), half_width));
     let digits = digits.max(least_digits);
-    let factor = factor_within(turn(ratio), digits);
-    let decimals = factor.split_once('.').map_or(0, |(_, decimals)| decimals.len() - 1);
+    let (rounded, decimals) = rounded_factor(turn(ratio), digits);
     let end = |end: f64| if end >= 1e6 { format!("{end:.1e}") } else { format!("{end:.decimals$}") };
-    let interval = ends.map(|[low, high]| format!("{} to {}", end(low), end(high)));
-    let is_one = factor.trim_end_matches('x').parse() == Ok(1.0);
-    let direction = if is_one {
-        ""
-    } else if is_slower {
-        " slower"
-    } else {
-        " faster"
+    let direction = match is_slower {
+        _ if rounded == 1.0 => "",
+        true => " slower",
+        false => " faster",
     };
-    (format!("{factor}{direction}"), interval)
-}
-
-/// The change of a cell with its interval: `1.31x slower (1.28 to 1.34)`; `None` without a ratio.
-pub fn change_with_interval(cell: &Change) -> Option<String> {
-    Some(with_interval(change(cell.ratio?, cell.interval)))
-}
-
-fn with_interval((factor, interval): (String, Option<String>)) -> String {
-    match interval {
-        Some(interval) => format!("{factor} ({interval})"),
-        None => factor,
-    }
+    let factor = format!("{}{direction}", factor_within(turn(ratio), digits));
+    ChangeText { factor, ends: ends.map(|ends| ends.map(end)) }
 }
 
 /// A side's time with the digits that its spread from run to run allows.
@@ -106,7 +117,7 @@ pub fn of_kind(verdict: Verdict, doubt: Option<Doubt>) -> String {
         (Verdict::Unsure, None | Some(Doubt::MaybeSlower)) => "inconclusive".into(),
         (Verdict::Unsure, Some(Doubt::MaybeFaster)) => "not slower".into(),
         (Verdict::Unsure, Some(doubt)) => doubt.name().replace('-', " "),
-        _ => verdict.name().replace('-', " "),
+        _ => verdict.words(),
     }
 }
 
@@ -149,17 +160,22 @@ mod tests {
     #[test]
     fn changes_are_factors_of_at_least_one_with_their_direction() {
         let text = |ratio, interval| {
-            let (factor, interval) = change(ratio, interval);
-            format!("{factor} ({})", interval.unwrap_or_default())
+            let text = change(ratio, interval);
+            (text.interval(), text.with_interval())
         };
-        assert_eq!(text(1.31, Some([1.28, 1.34])), "1.31x slower (1.28 to 1.34)");
-        assert_eq!(text(0.832, Some([0.82, 0.844])), "1.20x faster (1.18 to 1.22)");
-        assert_eq!(text(0.965, Some([0.93, 1.001])), "1.04x faster (1.00 to 1.08)");
-        assert_eq!(text(1.0042, Some([1.0039, 1.0045])), "1.004x slower (1.004 to 1.004)");
-        assert_eq!(text(1.001, Some([0.98, 1.02])), "1.00x (0.98 to 1.02)");
-        assert_eq!(text(28.4, Some([20.0, 40.0])), "28.4x slower (20.0 to 40.0)");
-        assert_eq!(text(5e-324, None), "1.8e308x faster ()");
-        assert_eq!(text(0.0, None), "- ()");
+        let cases = [
+            (1.31, [1.28, 1.34], "1.28–1.34", "1.31x slower (1.28 to 1.34)"),
+            (0.832, [0.82, 0.844], "1.18–1.22", "1.20x faster (1.18 to 1.22)"),
+            (0.965, [0.93, 1.001], "1.00–1.08", "1.04x faster (1.00 to 1.08)"),
+            (1.0042, [1.0039, 1.0045], "1.004–1.004", "1.004x slower (1.004 to 1.004)"),
+            (1.001, [0.98, 1.02], "0.98–1.02", "1.00x (0.98 to 1.02)"),
+            (28.4, [20.0, 40.0], "20.0–40.0", "28.4x slower (20.0 to 40.0)"),
+        ];
+        for (ratio, ends, interval, whole) in cases {
+            assert_eq!(text(ratio, Some(ends)), (interval.to_owned(), whole.to_owned()));
+        }
+        assert_eq!(text(5e-324, None), (NONE.to_owned(), "1.8e308x faster".to_owned()));
+        assert_eq!(text(0.0, None), (NONE.to_owned(), NONE.to_owned()));
     }
 
     #[test]

@@ -69,6 +69,11 @@ impl Verdict {
         }
     }
 
+    /// The words of a sentence: `newly incorrect`.
+    pub fn words(self) -> String {
+        self.name().replace('-', " ")
+    }
+
     /// Whether it makes the gate trip.
     pub fn is_regression(self) -> bool {
         matches!(

@@ -108,7 +108,7 @@ fn tally(cells: &[&Change]) -> String {
             (0, _) => " cells",
             _ => "",
         };
-        format!("{count}{cells} {}", verdict.name().replace('-', " "))
+        format!("{count}{cells} {}", verdict.words())
     });
     words.collect::<Vec<String>>().join(", ")
 }

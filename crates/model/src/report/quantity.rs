@@ -48,8 +48,14 @@ pub fn factor_within(factor: f64, digits: usize) -> String {
     if factor >= 1e6 {
         return format!("{factor:.1e}x");
     }
+    let (factor, decimals) = rounded_factor(factor, digits);
+    format!("{factor:.decimals$}x")
+}
+
+/// A factor of at least 1 rounded to `digits` significant digits, and the decimals that show them: 1.466 is 1.47 with 2.
+pub fn rounded_factor(factor: f64, digits: usize) -> (f64, usize) {
     let (factor, place) = rounded(factor, digits);
-    format!("{factor:.*}x", decimals(digits, place))
+    (factor, decimals(digits, place))
 }
 
 /// `figure` to so many significant digits, and the decimal place of its first.
@@ -182,6 +188,7 @@ mod tests {
     #[test]
     fn factors_and_sizes_in_memory_are_short() {
         assert_eq!(factor_within(1.466, 3), "1.47x");
+        assert_eq!((rounded_factor(1.466, 3), rounded_factor(123.4, 2)), ((1.47, 2), (120.0, 0)));
         assert_eq!(factor_within(28.4, 2), "28x");
         assert_eq!(factor_within(123.4, 2), "120x");
         assert_eq!(factor_within(99.97, 3), "100x");
