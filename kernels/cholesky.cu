@@ -8,13 +8,10 @@
 // Tiles are stored by columns, one row of tiles after the other; the diagonal of a factor holds its reciprocals.
 // Sums are taken in an order that depends on n alone.
 
-constexpr int tile = 64, half = 32, chunk = 8, threads = 256;
-constexpr int area = tile * tile, panel = tile * half;
+#include "common.cuh"
 
-template <typename T> struct alignas(16) Pack {
-    static constexpr int width = 16 / sizeof(T);
-    T v[width];
-};
+constexpr int TILE = 64, HALF = 32, CHUNK = 8, THREADS = 256;
+constexpr int AREA = TILE * TILE, PANEL = TILE * HALF;
 
 __device__ __forceinline__ Pack<float> peek(const float* at) {
     Pack<float> p;
@@ -51,7 +48,7 @@ __device__ __forceinline__ bool written(double value) { return __double_as_longl
 template <typename T> __device__ __forceinline__ bool written(const Pack<T>& pack) {
     bool all = true;
 #pragma unroll
-    for (int e = 0; e < Pack<T>::width; ++e) all = all && written(pack.v[e]);
+    for (int e = 0; e < Pack<T>::WIDTH; ++e) all = all && written(pack.v[e]);
     return all;
 }
 template <typename T> __device__ __forceinline__ T awaited(const T* at) {
@@ -60,84 +57,66 @@ template <typename T> __device__ __forceinline__ T awaited(const T* at) {
     return value;
 }
 
-// 1 / sqrt(d), within two units in the last place.
-__device__ __forceinline__ float inverse_root(float d) {
-    float r;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(d));
-    const float error = fmaf(-(d * r), r, 1.0f);
-    return fmaf(0.5f * r, error, r);
-}
-__device__ __forceinline__ double inverse_root(double d) {
-    double r;
-    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(d));
-    const double error = fma(-(d * r), r, 1.0);
-    return fma(r * error, fma(0.375, error, 0.5), r);
-}
 // Whether a pivot has a reciprocal root: positive, normal, finite.
 __device__ __forceinline__ bool sound(float pivot) { return pivot >= 1.17549435e-38f && pivot <= 3.402823466e38f; }
 __device__ __forceinline__ bool sound(double pivot) {
     return pivot >= 2.2250738585072014e-308 && pivot <= 1.7976931348623157e308;
 }
 
-// Barriers of some of the block's warps: those that bring data arrive, those that use it wait.
-template <int BARRIER, int PARTIES> __device__ __forceinline__ void barrier_wait() {
-    asm volatile("bar.sync %0, %1;" ::"n"(BARRIER), "n"(PARTIES) : "memory");
-}
-template <int BARRIER, int PARTIES> __device__ __forceinline__ void barrier_arrive() {
-    asm volatile("bar.arrive %0, %1;" ::"n"(BARRIER), "n"(PARTIES) : "memory");
-}
-// Of four barriers the one of `part`.
-template <int FIRST, int PARTIES> __device__ __forceinline__ void barrier_wait(int part) {
-    if (part == 0) barrier_wait<FIRST, PARTIES>();
-    if (part == 1) barrier_wait<FIRST + 1, PARTIES>();
-    if (part == 2) barrier_wait<FIRST + 2, PARTIES>();
-    if (part == 3) barrier_wait<FIRST + 3, PARTIES>();
-}
-template <int FIRST, int PARTIES> __device__ __forceinline__ void barrier_arrive(int part) {
-    if (part == 0) barrier_arrive<FIRST, PARTIES>();
-    if (part == 1) barrier_arrive<FIRST + 1, PARTIES>();
-    if (part == 2) barrier_arrive<FIRST + 2, PARTIES>();
-    if (part == 3) barrier_arrive<FIRST + 3, PARTIES>();
-}
-
-// The named barriers. Those of the factor above the tile serve the factor of the tile itself afterwards.
-enum Barrier {
-    upper_there = 1,
-    square_there = 2,
-    lower_there = 3,  // four, one for eight columns each
-    first_solved = 7,
-    second_solved = 8,  // four
-    square_solved = 12  // four
+// A named barrier, at which some of the block's warps meet: those that bring data arrive, those that use it wait.
+template <int ID, int WARPS> struct Barrier {
+    static constexpr int PARTIES = WARPS * WARP;
+    static __device__ __forceinline__ void wait() {
+        asm volatile("bar.sync %0, %1;" ::"n"(ID), "n"(PARTIES) : "memory");
+    }
+    static __device__ __forceinline__ void arrive() {
+        asm volatile("bar.arrive %0, %1;" ::"n"(ID), "n"(PARTIES) : "memory");
+    }
+};
+// Four named barriers, one for each eight columns of 32: an instruction names its barrier by a constant.
+template <int FIRST, int WARPS> struct Barriers {
+    static __device__ __forceinline__ void wait(int part) {
+        if (part == 0) Barrier<FIRST, WARPS>::wait();
+        if (part == 1) Barrier<FIRST + 1, WARPS>::wait();
+        if (part == 2) Barrier<FIRST + 2, WARPS>::wait();
+        if (part == 3) Barrier<FIRST + 3, WARPS>::wait();
+    }
+    static __device__ __forceinline__ void arrive(int part) {
+        if (part == 0) Barrier<FIRST, WARPS>::arrive();
+        if (part == 1) Barrier<FIRST + 1, WARPS>::arrive();
+        if (part == 2) Barrier<FIRST + 2, WARPS>::arrive();
+        if (part == 3) Barrier<FIRST + 3, WARPS>::arrive();
+    }
 };
 
 template <typename T> __device__ __forceinline__ T broadcast(T value, int lane) {
-    return __shfl_sync(0xffffffffu, value, lane);
+    return __shfl_sync(EVERY_LANE, value, lane);
 }
 
 // The first element of row `i` of tiles.
 template <typename T> __device__ __forceinline__ T* row_of(T* tiles, int i) {
-    return tiles + (size_t)i * (i + 1) / 2 * area;
+    return tiles + (size_t)i * (i + 1) / 2 * AREA;
 }
 
 // A thread's part of a tile in registers: 4 x 4 elements, the row or column `place(group, 0..3)`.
 template <typename T> __device__ __forceinline__ int place(int group, int e) {
-    constexpr int width = Pack<T>::width;
-    return e / width * 16 * width + group * width + e % width;
+    constexpr int WIDTH = Pack<T>::WIDTH;
+    return e / WIDTH * 16 * WIDTH + group * WIDTH + e % WIDTH;
 }
 template <typename T> __device__ __forceinline__ void read4(T (&to)[4], const T* from, int group) {
-    constexpr int width = Pack<T>::width;
+    constexpr int WIDTH = Pack<T>::WIDTH;
 #pragma unroll
-    for (int e = 0; e < 4; e += width) {
+    for (int e = 0; e < 4; e += WIDTH) {
         const Pack<T> pack = *reinterpret_cast<const Pack<T>*>(from + place<T>(group, e));
 #pragma unroll
-        for (int f = 0; f < width; ++f) to[e + f] = pack.v[f];
+        for (int f = 0; f < WIDTH; ++f) to[e + f] = pack.v[f];
     }
 }
 
 struct Position {
     int gy, gx;
     __device__ __forceinline__ Position() {
-        const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+        const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
         gy = warp % 2 * 8 + lane % 8;
         gx = warp / 2 * 4 + lane / 8;
     }
@@ -154,13 +133,13 @@ template <typename T>
 __device__ __forceinline__ void load_tile(const System<T>& s, int i, int j, const Position& at, T (&to)[16]) {
 #pragma unroll
     for (int x = 0; x < 4; ++x) {
-        const int column = j * tile + place<T>(at.gx, x);
+        const int column = j * TILE + place<T>(at.gx, x);
 #pragma unroll
         for (int y = 0; y < 4; ++y) {
-            const int row = i * tile + place<T>(at.gy, y);
+            const int row = i * TILE + place<T>(at.gy, y);
             T value = 0;
             if (i == s.tiles) {
-                if (row == i * tile && column < s.n) value = s.b[column];
+                if (row == i * TILE && column < s.n) value = s.b[column];
             } else if (row < s.n && column < s.n) {
                 value = s.a[(size_t)column * s.n + row];
             } else if (row == column) {
@@ -172,40 +151,40 @@ __device__ __forceinline__ void load_tile(const System<T>& s, int i, int j, cons
 }
 
 template <typename T> __device__ __forceinline__ void store_tile(T* to, const Position& at, const T (&from)[16]) {
-    constexpr int width = Pack<T>::width;
+    constexpr int WIDTH = Pack<T>::WIDTH;
 #pragma unroll
     for (int x = 0; x < 4; ++x)
 #pragma unroll
-        for (int y = 0; y < 4; y += width) {
+        for (int y = 0; y < 4; y += WIDTH) {
             Pack<T> pack;
 #pragma unroll
-            for (int f = 0; f < width; ++f) pack.v[f] = from[4 * (y + f) + x];
-            *reinterpret_cast<Pack<T>*>(to + place<T>(at.gx, x) * tile + place<T>(at.gy, y)) = pack;
+            for (int f = 0; f < WIDTH; ++f) pack.v[f] = from[4 * (y + f) + x];
+            *reinterpret_cast<Pack<T>*>(to + place<T>(at.gx, x) * TILE + place<T>(at.gy, y)) = pack;
         }
 }
 
 // Some columns of a tile, 8 KiB, spread over the block: asked for, then waited for.
 template <typename T> struct Strip {
-    static constexpr int packs = 2, size = packs * threads * Pack<T>::width, columns = size / tile;
-    Pack<T> pack[packs];
-    static __device__ __forceinline__ int offset(int e) { return (e * threads + threadIdx.x) * Pack<T>::width; }
+    static constexpr int PACKS = 2, SIZE = PACKS * THREADS * Pack<T>::WIDTH, COLUMNS = SIZE / TILE;
+    Pack<T> pack[PACKS];
+    static __device__ __forceinline__ int offset(int e) { return (e * THREADS + threadIdx.x) * Pack<T>::WIDTH; }
     __device__ __forceinline__ void ask(const T* from) {
 #pragma unroll
-        for (int e = 0; e < packs; ++e) pack[e] = peek(from + offset(e));
+        for (int e = 0; e < PACKS; ++e) pack[e] = peek(from + offset(e));
     }
     __device__ __forceinline__ void settle(const T* from, T* to) {
         bool all = true;
 #pragma unroll
-        for (int e = 0; e < packs; ++e) all = all && written(pack[e]);
+        for (int e = 0; e < PACKS; ++e) all = all && written(pack[e]);
         if (!all) {
             // The element that is written last, so that waiting costs little traffic.
-            awaited(from + size - 1);
+            awaited(from + SIZE - 1);
 #pragma unroll
-            for (int e = 0; e < packs; ++e)
+            for (int e = 0; e < PACKS; ++e)
                 while (!written(pack[e])) pack[e] = peek(from + offset(e));
         }
 #pragma unroll
-        for (int e = 0; e < packs; ++e) *reinterpret_cast<Pack<T>*>(to + offset(e)) = pack[e];
+        for (int e = 0; e < PACKS; ++e) *reinterpret_cast<Pack<T>*>(to + offset(e)) = pack[e];
     }
 };
 
@@ -215,19 +194,19 @@ __device__ __forceinline__ void accumulate(const T* rows, const T* columns, int 
                                            T (&cross)[16], T (&diag)[16]) {
     using S = Strip<T>;
     S left, right;
-    const int strips = tiles * (tile / S::columns);
+    const int strips = tiles * (TILE / S::COLUMNS);
     if (strips > 0) {
         left.ask(rows);
         right.ask(columns);
     }
     for (int h = 0; h < strips; ++h) {
-        T* l = stage + h % 2 * 2 * S::size;
-        T* r = l + S::size;
+        T* l = stage + h % 2 * 2 * S::SIZE;
+        T* r = l + S::SIZE;
         left.settle(rows, l);
         right.settle(columns, r);
         __syncthreads();
-        rows += S::size;
-        columns += S::size;
+        rows += S::SIZE;
+        columns += S::SIZE;
         if (h + 1 < strips) {
             left.ask(rows);
             right.ask(columns);
@@ -237,8 +216,8 @@ __device__ __forceinline__ void accumulate(const T* rows, const T* columns, int 
         read4(v[0], r, at.gx);
         if (PAIR) read4(w[0], l, at.gx);
 #pragma unroll 4
-        for (int p = 0; p < S::columns; ++p) {
-            const int now = p % 2, then = 1 - now, q = min(p + 1, S::columns - 1) * tile;
+        for (int p = 0; p < S::COLUMNS; ++p) {
+            const int now = p % 2, then = 1 - now, q = min(p + 1, S::COLUMNS - 1) * TILE;
             read4(u[then], l + q, at.gy);
             read4(v[then], r + q, at.gx);
             if (PAIR) read4(w[then], l + q, at.gx);
@@ -256,32 +235,32 @@ __device__ __forceinline__ void accumulate(const T* rows, const T* columns, int 
 
 // 32 x 32 elements in a warp, in the form for products: a lane has 8 rows and 4 columns.
 template <typename T> struct Block {
-    static constexpr int width = Pack<T>::width;
+    static constexpr int WIDTH = Pack<T>::WIDTH;
     T v[8][4];
     int row, column;
-    __device__ __forceinline__ explicit Block(int lane) : row(lane % 4 * width), column(lane / 4 * width) {}
-    static __device__ __forceinline__ int down(int e) { return e / width * 4 * width + e % width; }
-    static __device__ __forceinline__ int across(int e) { return e / width * 8 * width + e % width; }
+    __device__ __forceinline__ explicit Block(int lane) : row(lane % 4 * WIDTH), column(lane / 4 * WIDTH) {}
+    static __device__ __forceinline__ int down(int e) { return e / WIDTH * 4 * WIDTH + e % WIDTH; }
+    static __device__ __forceinline__ int across(int e) { return e / WIDTH * 8 * WIDTH + e % WIDTH; }
     __device__ __forceinline__ void load(const T* from) {
 #pragma unroll
         for (int x = 0; x < 4; ++x)
 #pragma unroll
-            for (int y = 0; y < 8; y += width) {
+            for (int y = 0; y < 8; y += WIDTH) {
                 const Pack<T> pack =
-                    *reinterpret_cast<const Pack<T>*>(from + (column + across(x)) * tile + row + down(y));
+                    *reinterpret_cast<const Pack<T>*>(from + (column + across(x)) * TILE + row + down(y));
 #pragma unroll
-                for (int f = 0; f < width; ++f) v[y + f][x] = pack.v[f];
+                for (int f = 0; f < WIDTH; ++f) v[y + f][x] = pack.v[f];
             }
     }
     __device__ __forceinline__ void store(T* to) const {
 #pragma unroll
         for (int x = 0; x < 4; ++x)
 #pragma unroll
-            for (int y = 0; y < 8; y += width) {
+            for (int y = 0; y < 8; y += WIDTH) {
                 Pack<T> pack;
 #pragma unroll
-                for (int f = 0; f < width; ++f) pack.v[f] = v[y + f][x];
-                *reinterpret_cast<Pack<T>*>(to + (column + across(x)) * tile + row + down(y)) = pack;
+                for (int f = 0; f < WIDTH; ++f) pack.v[f] = v[y + f][x];
+                *reinterpret_cast<Pack<T>*>(to + (column + across(x)) * TILE + row + down(y)) = pack;
             }
     }
     struct Factors {
@@ -290,16 +269,16 @@ template <typename T> struct Block {
     __device__ __forceinline__ Factors read(const T* mine, const T* theirs, int p) const {
         Factors to;
 #pragma unroll
-        for (int y = 0; y < 8; y += width) {
-            const Pack<T> pack = *reinterpret_cast<const Pack<T>*>(mine + p * tile + row + down(y));
+        for (int y = 0; y < 8; y += WIDTH) {
+            const Pack<T> pack = *reinterpret_cast<const Pack<T>*>(mine + p * TILE + row + down(y));
 #pragma unroll
-            for (int f = 0; f < width; ++f) to.m[y + f] = pack.v[f];
+            for (int f = 0; f < WIDTH; ++f) to.m[y + f] = pack.v[f];
         }
 #pragma unroll
-        for (int x = 0; x < 4; x += width) {
-            const Pack<T> pack = *reinterpret_cast<const Pack<T>*>(theirs + p * tile + column + across(x));
+        for (int x = 0; x < 4; x += WIDTH) {
+            const Pack<T> pack = *reinterpret_cast<const Pack<T>*>(theirs + p * TILE + column + across(x));
 #pragma unroll
-            for (int f = 0; f < width; ++f) to.t[x + f] = pack.v[f];
+            for (int f = 0; f < WIDTH; ++f) to.t[x + f] = pack.v[f];
         }
         return to;
     }
@@ -318,6 +297,29 @@ template <typename T> struct Block {
     }
 };
 
+// What each of a block's eight warps does in `finish`, by its number.
+enum Role {
+    FACTOR_FIRST,    // factors the first 32 columns of the diagonal tile
+    SOLVE_BETWEEN,   // divides the block below them
+    FACTOR_SECOND,   // factors the other 32 columns
+    DIVIDE_UPPER,    // divides the upper 32 rows of `cross`
+    DIVIDE_LOWER,    // divides the lower ones
+    BRING_TRIANGLE,  // brings the first triangle of the factor above
+    BRING_SQUARE,    // brings the square below that
+    BRING_REST       // helps the other two with the second triangle
+};
+
+// The barriers between them: the first number, and the warps that meet.
+using AboveFirst = Barrier<1, 3>;      // BRING_TRIANGLE to DIVIDE_*: the first triangle
+using AboveSquare = Barrier<2, 3>;     // BRING_SQUARE to DIVIDE_*
+using AboveSecond = Barriers<3, 3>;    // one of BRING_* to DIVIDE_*: eight columns of the second triangle
+using FirstDivided = Barrier<7, 5>;    // DIVIDE_* to the first three: 32 columns of `cross`
+using SecondDivided = Barriers<8, 5>;  // DIVIDE_* to the first three: eight of the other columns
+using BetweenSolved = Barriers<12, 2>; // SOLVE_BETWEEN to FACTOR_SECOND: eight columns
+// FACTOR_FIRST to SOLVE_BETWEEN: eight columns. There are 15 numbers; those of AboveSecond are free by now, since both
+// warps have waited for SecondDivided, at which DIVIDE_* arrive after they have waited for AboveSecond.
+using FirstFactored = Barriers<3, 2>;
+
 // In the form for triangles a lane has a row of the 32 x 32 elements.
 
 // A triangle in shared memory has column j begin at its diagonal, so that packs are aligned and loops need not be
@@ -325,30 +327,30 @@ template <typename T> struct Block {
 
 // Eight columns of `solve_rows`; the first LEFT elements of `rows` are those that are left.
 template <int LEFT, typename T>
-__device__ __forceinline__ void solve_chunk(T (&rows)[half], const T* l, T* to, T* out) {
-    constexpr int width = Pack<T>::width, packs = LEFT / width;
+__device__ __forceinline__ void solve_chunk(T (&rows)[HALF], const T* l, T* to, T* out) {
+    constexpr int WIDTH = Pack<T>::WIDTH, PACKS = LEFT / WIDTH;
     // Reads a column ahead where there are registers for that.
-    constexpr bool ahead = sizeof(T) == 4;
-    constexpr int unroll = ahead ? 2 : 1;
-    Pack<T> next[packs];
-    if (ahead) {
+    constexpr bool AHEAD = sizeof(T) == 4;
+    constexpr int UNROLL = AHEAD ? 2 : 1;
+    Pack<T> next[PACKS];
+    if (AHEAD) {
 #pragma unroll
-        for (int p = 0; p < packs; ++p) next[p] = *reinterpret_cast<const Pack<T>*>(l + p * width);
+        for (int p = 0; p < PACKS; ++p) next[p] = *reinterpret_cast<const Pack<T>*>(l + p * WIDTH);
     }
-#pragma unroll unroll
-    for (int j = 0; j < chunk; ++j) {
-        Pack<T> now[packs];
-        const T* column = l + (ahead ? min(j + 1, chunk - 1) : j) * tile;
+#pragma unroll UNROLL
+    for (int j = 0; j < CHUNK; ++j) {
+        Pack<T> now[PACKS];
+        const T* column = l + (AHEAD ? min(j + 1, CHUNK - 1) : j) * TILE;
 #pragma unroll
-        for (int p = 0; p < packs; ++p) {
-            if (ahead) now[p] = next[p];
-            (ahead ? next[p] : now[p]) = *reinterpret_cast<const Pack<T>*>(column + p * width);
+        for (int p = 0; p < PACKS; ++p) {
+            if (AHEAD) now[p] = next[p];
+            (AHEAD ? next[p] : now[p]) = *reinterpret_cast<const Pack<T>*>(column + p * WIDTH);
         }
         const T value = rows[0] * now[0].v[0];
-        to[j * tile] = value;
-        publish(out + j * tile, value);
+        to[j * TILE] = value;
+        publish(out + j * TILE, value);
 #pragma unroll
-        for (int c = 1; c < LEFT; ++c) rows[c - 1] = rows[c] - value * now[c / width].v[c % width];
+        for (int c = 1; c < LEFT; ++c) rows[c - 1] = rows[c] - value * now[c / WIDTH].v[c % WIDTH];
     }
 }
 
@@ -359,28 +361,28 @@ enum Part { between, first_columns, second_columns };
 // rows = rows L^-T for a triangle L, whose diagonal holds reciprocals. Waits for L before the first or before every
 // eighth column, and tells of the solution, with `tell`, after the last or after every eighth.
 template <typename T>
-__device__ __forceinline__ void solve_rows(T (&rows)[half], const T* l, T* to, T* out, Part role, bool tell) {
+__device__ __forceinline__ void solve_rows(T (&rows)[HALF], const T* l, T* to, T* out, Part role, bool tell) {
 #pragma unroll
-    for (int part = 0; part < half / chunk; ++part) {
+    for (int part = 0; part < HALF / CHUNK; ++part) {
         if (role == between)
-            barrier_wait<lower_there, 64>(part);
+            FirstFactored::wait(part);
         else if (role == second_columns)
-            barrier_wait<lower_there, 96>(part);
+            AboveSecond::wait(part);
         else if (part == 0)
-            barrier_wait<upper_there, 96>();
-        const int at = part * chunk * tile;
-        if (part == 0) solve_chunk<half>(rows, l + at, to + at, out + at);
-        if (part == 1) solve_chunk<half - chunk>(rows, l + at, to + at, out + at);
-        if (part == 2) solve_chunk<half - 2 * chunk>(rows, l + at, to + at, out + at);
-        if (part == 3) solve_chunk<half - 3 * chunk>(rows, l + at, to + at, out + at);
+            AboveFirst::wait();
+        const int at = part * CHUNK * TILE;
+        if (part == 0) solve_chunk<HALF>(rows, l + at, to + at, out + at);
+        if (part == 1) solve_chunk<HALF - CHUNK>(rows, l + at, to + at, out + at);
+        if (part == 2) solve_chunk<HALF - 2 * CHUNK>(rows, l + at, to + at, out + at);
+        if (part == 3) solve_chunk<HALF - 3 * CHUNK>(rows, l + at, to + at, out + at);
         __syncwarp();
         if (!tell) continue;
         if (role == between)
-            barrier_arrive<square_solved, 64>(part);
+            BetweenSolved::arrive(part);
         else if (role == second_columns)
-            barrier_arrive<second_solved, 160>(part);
-        else if (part == half / chunk - 1)
-            barrier_arrive<first_solved, 160>();
+            SecondDivided::arrive(part);
+        else if (part == HALF / CHUNK - 1)
+            FirstDivided::arrive();
     }
 }
 
@@ -394,17 +396,17 @@ template <typename T> struct Chain {
 
 // Eight columns of `factor`; the first LEFT elements of `rows` are those that are left.
 template <int LEFT, typename T>
-__device__ __forceinline__ void factor_chunk(T (&rows)[half], Chain<T>& chain, int lane, T* l, T* out) {
-    constexpr int width = Pack<T>::width, packs = LEFT / width, first = half - LEFT;
+__device__ __forceinline__ void factor_chunk(T (&rows)[HALF], Chain<T>& chain, int lane, T* l, T* out) {
+    constexpr int WIDTH = Pack<T>::WIDTH, PACKS = LEFT / WIDTH, FIRST = HALF - LEFT;
 #pragma unroll 1
-    for (int j = first; j < first + chunk; ++j) {
+    for (int j = FIRST; j < FIRST + CHUNK; ++j) {
         // Column j - 1, from its fourth element below the diagonal on. Before column 0 there is none: it is multiplied
         // by zero, and any will do but the one that is written now.
-        Pack<T> pack[packs];
+        Pack<T> pack[PACKS];
 #pragma unroll
-        for (int p = 4 / width; p < packs; ++p)
-            pack[p] = *reinterpret_cast<const Pack<T>*>(l + abs(j - 1) * tile + p * width);
-        if (!sound(chain.pivot) && chain.unsound == half) chain.unsound = j;
+        for (int p = 4 / WIDTH; p < PACKS; ++p)
+            pack[p] = *reinterpret_cast<const Pack<T>*>(l + abs(j - 1) * TILE + p * WIDTH);
+        if (!sound(chain.pivot) && chain.unsound == HALF) chain.unsound = j;
         const T inverse = chain.root, mine = rows[0] * inverse, next = chain.below * inverse;
         chain.pivot = chain.next_pivot - next * next;
         chain.root = inverse_root(chain.pivot);
@@ -417,12 +419,12 @@ __device__ __forceinline__ void factor_chunk(T (&rows)[half], Chain<T>& chain, i
         // The rest of the column before, which fills the time that the root takes.
 #pragma unroll
         for (int c = 3; c + 1 < LEFT; ++c)
-            rows[c - 1] = rows[c] - chain.before * pack[(c + 1) / width].v[(c + 1) % width];
+            rows[c - 1] = rows[c] - chain.before * pack[(c + 1) / WIDTH].v[(c + 1) % WIDTH];
         rows[2] -= mine * third;
         chain.before = mine;
         const T value = lane > j ? mine : lane == j ? inverse : (T)-0.0;
-        if (lane >= j) l[j * tile + lane - j] = value;
-        publish(out + j * tile, value);
+        if (lane >= j) l[j * TILE + lane - j] = value;
+        publish(out + j * TILE, value);
         __syncwarp();
     }
 }
@@ -430,7 +432,7 @@ __device__ __forceinline__ void factor_chunk(T (&rows)[half], Chain<T>& chain, i
 // rows = L for the symmetric 32 x 32 block `rows`, with `own` the lane's diagonal element; returns the first column
 // whose pivot is not sound, or 32.
 template <typename T>
-__device__ __forceinline__ int factor(T (&rows)[half], T own, int lane, int columns, T* l, T* out, bool tell) {
+__device__ __forceinline__ int factor(T (&rows)[HALF], T own, int lane, int columns, T* l, T* out, bool tell) {
     Chain<T> chain;
     chain.own = own;
     chain.pivot = broadcast(own, 0);
@@ -438,26 +440,26 @@ __device__ __forceinline__ int factor(T (&rows)[half], T own, int lane, int colu
     chain.below = broadcast(rows[0], 1);
     chain.next_pivot = broadcast(own, 1);
     chain.before = 0;
-    chain.unsound = half;
+    chain.unsound = HALF;
     int part = 0;
 #pragma unroll
-    for (; part < half / chunk; ++part) {
+    for (; part < HALF / CHUNK; ++part) {
         // The columns beyond n are the identity's.
-        if (part > 0 && part * chunk >= columns) break;
-        if (part == 0) factor_chunk<half>(rows, chain, lane, l, out);
-        if (part == 1) factor_chunk<half - chunk>(rows, chain, lane, l, out);
-        if (part == 2) factor_chunk<half - 2 * chunk>(rows, chain, lane, l, out);
-        if (part == 3) factor_chunk<half - 3 * chunk>(rows, chain, lane, l, out);
-        if (tell) barrier_arrive<lower_there, 64>(part);
+        if (part > 0 && part * CHUNK >= columns) break;
+        if (part == 0) factor_chunk<HALF>(rows, chain, lane, l, out);
+        if (part == 1) factor_chunk<HALF - CHUNK>(rows, chain, lane, l, out);
+        if (part == 2) factor_chunk<HALF - 2 * CHUNK>(rows, chain, lane, l, out);
+        if (part == 3) factor_chunk<HALF - 3 * CHUNK>(rows, chain, lane, l, out);
+        if (tell) FirstFactored::arrive(part);
     }
-    for (int j = part * chunk; j < half; ++j) {
+    for (int j = part * CHUNK; j < HALF; ++j) {
         const T value = lane == j ? (T)1 : (T)-0.0;
-        if (lane >= j) l[j * tile + lane - j] = value;
-        publish(out + j * tile, value);
+        if (lane >= j) l[j * TILE + lane - j] = value;
+        publish(out + j * TILE, value);
     }
     __syncwarp();
     if (tell)
-        for (; part < half / chunk; ++part) barrier_arrive<lower_there, 64>(part);
+        for (; part < HALF / CHUNK; ++part) FirstFactored::arrive(part);
     return chain.unsound;
 }
 
@@ -465,120 +467,139 @@ __device__ __forceinline__ int factor(T (&rows)[half], T own, int lane, int colu
 // the number of the first, in the form of triangles.
 template <int COLUMNS, bool TRIANGLE, typename T>
 __device__ __forceinline__ void bring(const T* from, T* to, int first, int lane) {
-    constexpr int width = Pack<T>::width, packs = COLUMNS / width;
-    Pack<T> pack[packs];
-    const int row = lane % (half / width) * width, column = lane / (half / width);
-    from += column * tile + row;
+    constexpr int WIDTH = Pack<T>::WIDTH, PACKS = COLUMNS / WIDTH;
+    Pack<T> pack[PACKS];
+    const int row = lane % (HALF / WIDTH) * WIDTH, column = lane / (HALF / WIDTH);
+    from += column * TILE + row;
 #pragma unroll
-    for (int e = 0; e < packs; ++e) pack[e] = peek(from + e * width * tile);
+    for (int e = 0; e < PACKS; ++e) pack[e] = peek(from + e * WIDTH * TILE);
 #pragma unroll
-    for (int e = 0; e < packs; ++e) {
-        while (!written(pack[e])) pack[e] = peek(from + e * width * tile);
-        T* at = to + (column + e * width) * tile;
+    for (int e = 0; e < PACKS; ++e) {
+        while (!written(pack[e])) pack[e] = peek(from + e * WIDTH * TILE);
+        T* at = to + (column + e * WIDTH) * TILE;
         if (!TRIANGLE) {
             *reinterpret_cast<Pack<T>*>(at + row) = pack[e];
             continue;
         }
-        const int down = row - (first + column + e * width);
+        const int down = row - (first + column + e * WIDTH);
 #pragma unroll
-        for (int f = 0; f < width; ++f)
+        for (int f = 0; f < WIDTH; ++f)
             if (down + f >= 0) at[down + f] = pack[e].v[f];
     }
     __syncwarp();
 }
 
+// BRING_*: takes over the factor above, the first 32 columns whole, the others by eights as they are made.
+template <typename T>
+__device__ __forceinline__ void bring_factor(const T* above_at, T* above, int warp, int lane) {
+    constexpr int CORNER = PANEL + HALF;
+    if (warp == BRING_TRIANGLE) {
+        bring<HALF, true>(above_at, above, 0, lane);
+        AboveFirst::arrive();
+    } else if (warp == BRING_SQUARE) {
+        bring<HALF, false>(above_at + HALF, above + HALF, 0, lane);
+        AboveSquare::arrive();
+    }
+    // Chunks in the order in which they come: 0 and 3 by the first warp, 1 and 2 by the others.
+    for (int part = warp - BRING_TRIANGLE; part < HALF / CHUNK; part += 3) {
+        const int at = CORNER + part * CHUNK * TILE;
+        bring<CHUNK, true>(above_at + at, above + at, part * CHUNK, lane);
+        AboveSecond::arrive(part);
+    }
+}
+
+// Subtracts from a warp's `block` the products `first` to `last` - 1: 0 and 1 are those of the halves of `cross`, 2 the
+// square of the block between, 3 the product of the first half of `cross` with the square of the factor above.
+template <typename T>
+__device__ __forceinline__ void subtract_products(T* block, const T* cross, const T* diag, const T* above, int first,
+                                                  int last, int warp, int lane) {
+    Block<T> product(lane);
+    product.load(block);
+#pragma unroll 1
+    for (int part = first; part < last; ++part) {
+        const T* mine = cross + (warp == FACTOR_FIRST || warp == DIVIDE_UPPER ? 0 : HALF) + part % 3 * PANEL;
+        const T* theirs = cross + (warp == FACTOR_SECOND ? HALF : 0) + part * PANEL;
+        if (part == 0) FirstDivided::wait();
+        if (part == 3) {
+            theirs = above + HALF;
+            AboveSquare::wait();
+        }
+        if (part == 2) mine = theirs = diag + HALF;
+        // The second half of `cross` comes by chunks; SOLVE_BETWEEN and FACTOR_SECOND, which have time, wait for all
+        // of it, and leave the shared memory to those that have not.
+        const bool chunks = part == 1 || part == 2, at_once = part == 1 && warp > FACTOR_FIRST;
+#pragma unroll 1
+        for (int p = 0; p < HALF; p += chunks ? CHUNK : HALF) {
+            if (part == 1) SecondDivided::wait(p / CHUNK);
+            if (part == 2) BetweenSolved::wait(p / CHUNK);
+            if (at_once && p + CHUNK < HALF) continue;
+            const int at = at_once ? 0 : p * TILE;
+            product.subtract(mine + at, theirs + at, chunks && !at_once ? CHUNK : HALF);
+        }
+    }
+    product.store(block);
+    __syncwarp();
+}
+
+// FACTOR_FIRST and FACTOR_SECOND: factors a half of the diagonal tile and notes the first pivot that has no root.
+template <typename T>
+__device__ __forceinline__ void factor_half(T (&rows)[HALF], T own, T* block, T* out, int first_column, int n, int warp,
+                                            int lane, int* info) {
+    const int columns = n - first_column;
+    const int unsound = factor(rows, own, lane, columns - warp / 2 * HALF, block, out, warp == FACTOR_FIRST);
+    const int column = first_column + warp / 2 * HALF + unsound;
+    if (lane == 0 && unsound < HALF && column < n) atomicMax(info, 0x7fffffff - column);
+}
+
 // Ends the work on the tile `cross`, which is divided by the factor `above` (in the workspace: `above_at`), and, where
 // there is one, on the diagonal tile below it, from which its square is subtracted and which is then factored.
 //
-// Warps 0 and 2 factor the two halves of the diagonal tile, warp 1 solves the block between them; warps 3 and 4 solve
-// the two halves of `cross`; warps 5 to 7 bring the factor above: its first 32 columns whole, the others by eights as
-// they are made.
+// `Role` says which warp does what.
 //
 // Not inlined: on its own it gets the registers that it needs, and compiles faster.
 template <typename T>
 __device__ __noinline__ void finish(T* cross, T* diag, T* above, const T* above_at, T* cross_out, T* diag_out,
                                     int first_column, int n, int* info) {
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, columns = n - first_column;
+    const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
     const bool has_cross = above_at != nullptr, has_diag = diag_out != nullptr;
-    constexpr int corner = panel + half;
-    if (warp >= 5) {
-        if (!has_cross) return;
-        if (warp == 5) {
-            bring<half, true>(above_at, above, 0, lane);
-            barrier_arrive<upper_there, 96>();
-        } else if (warp == 6) {
-            bring<half, false>(above_at + half, above + half, 0, lane);
-            barrier_arrive<square_there, 96>();
-        }
-        // Chunks in the order in which they come: 0 and 3 by warp 5, 1 by warp 6, 2 by warp 7.
-        for (int part = warp - 5; part < half / chunk; part += 3) {
-            const int at = corner + part * chunk * tile;
-            bring<chunk, true>(above_at + at, above + at, part * chunk, lane);
-            barrier_arrive<lower_there, 96>(part);
-        }
+    constexpr int CORNER = PANEL + HALF;
+    if (warp >= BRING_TRIANGLE) {
+        if (has_cross) bring_factor(above_at, above, warp, lane);
         return;
     }
-    if (warp >= 3 ? !has_cross : !has_diag) return;
+    const bool divides = warp >= DIVIDE_UPPER;
+    if (divides ? !has_cross : !has_diag) return;
 #pragma unroll 1
-    for (int pass = 0; pass < (warp >= 3 ? 2 : 1); ++pass) {
+    for (int pass = 0; pass < (divides ? 2 : 1); ++pass) {
         // The block, and where its result goes.
-        const int offset = warp >= 3 ? pass * panel + (warp - 3) * half : warp == 0 ? 0 : warp == 1 ? half : corner;
-        T* block = (warp >= 3 ? cross : diag) + offset;
-        T* out = (warp >= 3 ? cross_out : diag_out) + offset + lane;
-        // What is subtracted: the square of `cross`, in two halves; the square of the block between; the product
-        // of the first half with the factor's.
-        const int first = warp >= 3 ? 4 - pass : has_cross ? 0 : 2, last = warp >= 3 ? 4 : warp == 2 ? 3 : 2;
-        if (first < last) {
-            Block<T> product(lane);
-            product.load(block);
-#pragma unroll 1
-            for (int part = first; part < last; ++part) {
-                const T* mine = cross + (warp == 0 || warp == 3 ? 0 : half) + part % 3 * panel;
-                const T* theirs = cross + (warp == 2 ? half : 0) + part * panel;
-                if (part == 0) barrier_wait<first_solved, 160>();
-                if (part == 3) {
-                    theirs = above + half;
-                    barrier_wait<square_there, 96>();
-                }
-                if (part == 2) mine = theirs = diag + half;
-                // The second half of `cross` comes by chunks; warps 1 and 2, which have time, wait for all of it, and
-                // leave the shared memory to those that have not.
-                const bool chunks = part == 1 || part == 2, at_once = part == 1 && warp > 0;
-#pragma unroll 1
-                for (int p = 0; p < half; p += chunks ? chunk : half) {
-                    if (part == 1) barrier_wait<second_solved, 160>(p / chunk);
-                    if (part == 2) barrier_wait<square_solved, 64>(p / chunk);
-                    if (at_once && p + chunk < half) continue;
-                    const int at = at_once ? 0 : p * tile;
-                    product.subtract(mine + at, theirs + at, chunks && !at_once ? chunk : half);
-                }
-            }
-            product.store(block);
-            __syncwarp();
-        }
-        T rows[half], own = block[lane * tile + lane];
+        const int offset = divides                 ? pass * PANEL + (warp - DIVIDE_UPPER) * HALF
+                           : warp == FACTOR_FIRST  ? 0
+                           : warp == SOLVE_BETWEEN ? HALF
+                                                   : CORNER;
+        T* block = (divides ? cross : diag) + offset;
+        T* out = (divides ? cross_out : diag_out) + offset + lane;
+        const int first = divides ? 4 - pass : has_cross ? 0 : 2, last = divides ? 4 : warp == FACTOR_SECOND ? 3 : 2;
+        if (first < last) subtract_products(block, cross, diag, above, first, last, warp, lane);
+        T rows[HALF], own = block[lane * TILE + lane];
 #pragma unroll
-        for (int c = 0; c < half; ++c) rows[c] = block[c * tile + lane];
+        for (int c = 0; c < HALF; ++c) rows[c] = block[c * TILE + lane];
         // All have read before any writes.
         __syncwarp();
         // Known to be the same in the whole warp, so that the compiler need not guard each exchange between lanes.
         const int uniform = broadcast(warp, 0);
-        if (uniform == 0 || uniform == 2) {
-            const int unsound =
-                factor(rows, own, lane, columns - warp / 2 * half, block, out, warp == 0);
-            const int column = first_column + warp / 2 * half + unsound;
-            if (lane == 0 && unsound < half && column < n) atomicMax(info, 0x7fffffff - column);
+        if (uniform == FACTOR_FIRST || uniform == FACTOR_SECOND) {
+            factor_half(rows, own, block, out, first_column, n, warp, lane, info);
             continue;
         }
-        const Part role = warp == 1 ? between : pass == 0 ? first_columns : second_columns;
-        solve_rows(rows, role == between ? diag : above + pass * corner, block + lane, out, role, has_diag);
+        const Part part = warp == SOLVE_BETWEEN ? between : pass == 0 ? first_columns : second_columns;
+        solve_rows(rows, part == between ? diag : above + pass * CORNER, block + lane, out, part, has_diag);
     }
 }
 
 // Element (i, j) of a lower triangle with row distance `odd`; of L^T read backwards, which is one, too.
 template <bool BACK, typename T> __device__ __forceinline__ T triangle(const T* s, int i, int j) {
-    constexpr int odd = tile + 1;
-    return BACK ? s[(tile - 1 - i) * odd + tile - 1 - j] : s[j * odd + i];
+    constexpr int ODD = TILE + 1;
+    return BACK ? s[(TILE - 1 - i) * ODD + TILE - 1 - j] : s[j * ODD + i];
 }
 
 // Solves with a diagonal tile in one warp; lane i holds rows i and i + 32. Four unknowns at a time.
@@ -587,10 +608,10 @@ __device__ __forceinline__ void solve_diagonal(const T* s, T& upper, T& lower, i
 #pragma unroll
     for (int h = 0; h < 2; ++h)
 #pragma unroll 2
-        for (int j = h * half; j < (h + 1) * half; j += 4) {
+        for (int j = h * HALF; j < (h + 1) * HALF; j += 4) {
             T z[4], x[4];
 #pragma unroll
-            for (int q = 0; q < 4; ++q) z[q] = broadcast(h == 0 ? upper : lower, j % half + q);
+            for (int q = 0; q < 4; ++q) z[q] = broadcast(h == 0 ? upper : lower, j % HALF + q);
 #pragma unroll
             for (int q = 0; q < 4; ++q) {
                 x[q] = z[q] * triangle<BACK>(s, j + q, j + q);
@@ -600,11 +621,11 @@ __device__ __forceinline__ void solve_diagonal(const T* s, T& upper, T& lower, i
             T solved = h == 0 ? upper : lower, below = solved;
 #pragma unroll
             for (int q = 0; q < 4; ++q) {
-                below -= triangle<BACK>(s, lane + h * half, j + q) * x[q];
-                if (h == 0) lower -= triangle<BACK>(s, lane + half, j + q) * x[q];
-                if (lane == j % half + q) solved = x[q];
+                below -= triangle<BACK>(s, lane + h * HALF, j + q) * x[q];
+                if (h == 0) lower -= triangle<BACK>(s, lane + HALF, j + q) * x[q];
+                if (lane == j % HALF + q) solved = x[q];
             }
-            if (lane > j % half + 3) solved = below;
+            if (lane > j % HALF + 3) solved = below;
             (h == 0 ? upper : lower) = solved;
         }
 }
@@ -616,80 +637,80 @@ __device__ __forceinline__ void solve_diagonal(const T* s, T& upper, T& lower, i
 template <typename T, bool BACK, bool WAIT>
 __device__ __noinline__ void substitute(const T* work, int tiles, int k, const T* given, int stride, T* found, T* x,
                                         bool add, int n, T* s) {
-    constexpr int width = Pack<T>::width, packs = 16 / width, odd = tile + 1;
-    T* partial = s + tile * odd;
-    const int t = threadIdx.x, warp = t / 32, lane = t % 32;
+    constexpr int WIDTH = Pack<T>::WIDTH, PACKS = 16 / WIDTH, ODD = TILE + 1;
+    T* partial = s + TILE * ODD;
+    const int t = threadIdx.x, warp = t / WARP, lane = t % WARP;
     // Backward, four threads share a column of the tile; forward, a thread has a pack of rows in 16 / width columns.
-    const int column = BACK ? t / 4 : t / (tile / width) * packs;
-    const int row = BACK ? t % 4 * width : t % (tile / width) * width;
-    const int tile_step = BACK ? 4 * width : tile;
-    const T* corner = row_of(work, k) + (size_t)k * area;
-    T sum[width] = {};
-    Pack<T> next[packs];
+    const int column = BACK ? t / 4 : t / (TILE / WIDTH) * PACKS;
+    const int row = BACK ? t % 4 * WIDTH : t % (TILE / WIDTH) * WIDTH;
+    const int tile_step = BACK ? 4 * WIDTH : TILE;
+    const T* corner = row_of(work, k) + (size_t)k * AREA;
+    T sum[WIDTH] = {};
+    Pack<T> next[PACKS];
     const int first = BACK ? tiles - 1 : 0, last = k, towards = BACK ? -1 : 1;
     const auto tile_at = [&](int i) {
-        return (BACK ? row_of(work, i) + (size_t)k * area : row_of(work, k) + (size_t)i * area) + column * tile + row;
+        return (BACK ? row_of(work, i) + (size_t)k * AREA : row_of(work, k) + (size_t)i * AREA) + column * TILE + row;
     };
     if (first != last) {
 #pragma unroll
-        for (int e = 0; e < packs; ++e) next[e] = peek(tile_at(first) + e * tile_step);
+        for (int e = 0; e < PACKS; ++e) next[e] = peek(tile_at(first) + e * tile_step);
     }
     __syncthreads();  // whoever used `s` before is done
 #pragma unroll
-    for (int e = 0; e < area / (threads * width); ++e) {
-        const int index = (e * threads + t) * width, c = index / tile, r = index % tile;
-        if (r < half && c >= half) continue;
+    for (int e = 0; e < AREA / (THREADS * WIDTH); ++e) {
+        const int index = (e * THREADS + t) * WIDTH, c = index / TILE, r = index % TILE;
+        if (r < HALF && c >= HALF) continue;
         Pack<T> pack = peek(corner + index);
         while (!written(pack)) pack = peek(corner + index);
 #pragma unroll
-        for (int f = 0; f < width; ++f) s[c * odd + r + f] = pack.v[f];
+        for (int f = 0; f < WIDTH; ++f) s[c * ODD + r + f] = pack.v[f];
     }
     for (int i = first; i != last; i += towards) {
-        Pack<T> now[packs];
+        Pack<T> now[PACKS];
 #pragma unroll
-        for (int e = 0; e < packs; ++e) {
+        for (int e = 0; e < PACKS; ++e) {
             now[e] = next[e];
             while (!written(now[e])) now[e] = peek(tile_at(i) + e * tile_step);
         }
         if (i + towards != last) {
 #pragma unroll
-            for (int e = 0; e < packs; ++e) next[e] = peek(tile_at(i + towards) + e * tile_step);
+            for (int e = 0; e < PACKS; ++e) next[e] = peek(tile_at(i + towards) + e * tile_step);
         }
-        const T* v = found + i * tile;
+        const T* v = found + i * TILE;
         if (BACK) {
-            Pack<T> known[packs];
+            Pack<T> known[PACKS];
 #pragma unroll
-            for (int e = 0; e < packs; ++e) known[e] = peek(v + row + e * tile_step);
+            for (int e = 0; e < PACKS; ++e) known[e] = peek(v + row + e * tile_step);
 #pragma unroll
-            for (int e = 0; e < packs; ++e) {
+            for (int e = 0; e < PACKS; ++e) {
                 while (!written(known[e])) known[e] = peek(v + row + e * tile_step);
 #pragma unroll
-                for (int f = 0; f < width; ++f) sum[f] += now[e].v[f] * known[e].v[f];
+                for (int f = 0; f < WIDTH; ++f) sum[f] += now[e].v[f] * known[e].v[f];
             }
         } else {
-            Pack<T> known[packs / width];
+            Pack<T> known[PACKS / WIDTH];
 #pragma unroll
-            for (int e = 0; e < packs / width; ++e) known[e] = peek(v + column + e * width);
+            for (int e = 0; e < PACKS / WIDTH; ++e) known[e] = peek(v + column + e * WIDTH);
 #pragma unroll
-            for (int e = 0; e < packs; ++e) {
-                while (!written(known[e / width])) known[e / width] = peek(v + column + e / width * width);
+            for (int e = 0; e < PACKS; ++e) {
+                while (!written(known[e / WIDTH])) known[e / WIDTH] = peek(v + column + e / WIDTH * WIDTH);
 #pragma unroll
-                for (int f = 0; f < width; ++f) sum[f] += now[e].v[f] * known[e / width].v[e % width];
+                for (int f = 0; f < WIDTH; ++f) sum[f] += now[e].v[f] * known[e / WIDTH].v[e % WIDTH];
             }
         }
     }
     if (BACK) {
         T total = sum[0];
 #pragma unroll
-        for (int f = 1; f < width; ++f) total += sum[f];
-        total += __shfl_xor_sync(0xffffffffu, total, 1);
-        total += __shfl_xor_sync(0xffffffffu, total, 2);
+        for (int f = 1; f < WIDTH; ++f) total += sum[f];
+        total += __shfl_xor_sync(EVERY_LANE, total, 1);
+        total += __shfl_xor_sync(EVERY_LANE, total, 2);
         if (t % 4 == 0) partial[column] = total;
     } else {
 #pragma unroll
-        for (int f = 0; f < width; ++f) {
-            if (width == 4) sum[f] += __shfl_xor_sync(0xffffffffu, sum[f], 16);
-            if (width == 2 || lane < 16) partial[warp * tile + row + f] = sum[f];
+        for (int f = 0; f < WIDTH; ++f) {
+            if (WIDTH == 4) sum[f] += __shfl_xor_sync(EVERY_LANE, sum[f], 16);
+            if (WIDTH == 2 || lane < 16) partial[warp * TILE + row + f] = sum[f];
         }
     }
     __syncthreads();
@@ -697,15 +718,15 @@ __device__ __noinline__ void substitute(const T* work, int tiles, int k, const T
     T z[2];
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-        const int i = BACK ? tile - 1 - lane - h * half : lane + h * half;
-        const T* from = given + (size_t)(k * tile + i) * stride;
-        z[h] = WAIT ? awaited(from) : k * tile + i < n ? *from : (T)0;
-        for (int p = 0; p < (BACK ? 1 : threads / 32); ++p) z[h] -= partial[p * tile + i];
+        const int i = BACK ? TILE - 1 - lane - h * HALF : lane + h * HALF;
+        const T* from = given + (size_t)(k * TILE + i) * stride;
+        z[h] = WAIT ? awaited(from) : k * TILE + i < n ? *from : (T)0;
+        for (int p = 0; p < (BACK ? 1 : THREADS / WARP); ++p) z[h] -= partial[p * TILE + i];
     }
     solve_diagonal<BACK>(s, z[0], z[1], lane);
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-        const int i = k * tile + (BACK ? tile - 1 - lane - h * half : lane + h * half);
+        const int i = k * TILE + (BACK ? TILE - 1 - lane - h * HALF : lane + h * HALF);
         publish(found + i, z[h]);
         if (x != nullptr && i < n) x[i] = add ? x[i] + z[h] : z[h];
     }
@@ -717,10 +738,10 @@ __device__ __forceinline__ size_t tile_count(int tiles) { return (size_t)tiles *
 // Makes a workspace ready for the next launch.
 template <typename T>
 __device__ __forceinline__ void clear(T* work, int tiles, int* info, int worker, int workers) {
-    Pack<T>* packs = reinterpret_cast<Pack<T>*>(work);
-    const size_t count = (tile_count(tiles) * area + 3 * (size_t)tiles * tile) / Pack<T>::width;
-    for (size_t p = (size_t)worker * threads + threadIdx.x; p < count; p += (size_t)workers * threads)
-        packs[p] = Pack<T>{};
+    Pack<T>* to = reinterpret_cast<Pack<T>*>(work);
+    const size_t count = (tile_count(tiles) * AREA + 3 * (size_t)tiles * TILE) / Pack<T>::WIDTH;
+    for (size_t p = (size_t)worker * THREADS + threadIdx.x; p < count; p += (size_t)workers * THREADS)
+        to[p] = Pack<T>{};
     if (worker == 0 && threadIdx.x == 0) *info = 0;
 }
 
@@ -743,16 +764,16 @@ __device__ __forceinline__ void cholesky(const T* a, const T* b, T* x, T* work, 
                                          int n, int chains) {
     extern __shared__ __align__(16) unsigned char shared[];
     T* stage = reinterpret_cast<T*>(shared);
-    T *cross = stage, *diag = stage + area, *above = stage + 2 * area;
+    T *cross = stage, *diag = stage + AREA, *above = stage + 2 * AREA;
     const Position at;
-    const System<T> system{a, b, n, (n + tile - 1) / tile};
+    const System<T> system{a, b, n, (n + TILE - 1) / TILE};
     const int tiles = system.tiles, block = blockIdx.x, workers = gridDim.x - chains;
     const bool chain = block < chains;
     int i = block, j = 0, index = block - chains;
     while (chain ? i < tiles : find_tile(tiles, index, i, j)) {
         if (chain) j = i - 1;
         T crossing[16], diagonal[16];
-        T *row = row_of(work, i), *out = row + (long long)j * area;
+        T *row = row_of(work, i), *out = row + (long long)j * AREA;
         if (chain) load_tile(system, i, i, at, diagonal);
         if (j >= 0) {
             load_tile(system, i, j, at, crossing);
@@ -764,16 +785,16 @@ __device__ __forceinline__ void cholesky(const T* a, const T* b, T* x, T* work, 
         }
         if (chain) store_tile(diag, at, diagonal);
         __syncthreads();
-        finish(cross, diag, above, j >= 0 ? row_of(work, j) + (size_t)j * area : (const T*)nullptr, out,
-               chain ? out + area : (T*)nullptr, i * tile, n, info);
+        finish(cross, diag, above, j >= 0 ? row_of(work, j) + (size_t)j * AREA : (const T*)nullptr, out,
+               chain ? out + AREA : (T*)nullptr, i * TILE, n, info);
         __syncthreads();
         i += chains;
         index += workers;
     }
     if (chain) {
-        T* found = work + tile_count(tiles) * area;
+        T* found = work + tile_count(tiles) * AREA;
         for (i -= chains; i >= 0; i -= chains)
-            substitute<T, true, true>(work, tiles, i, row_of(work, tiles), tile, found, x, false, n, stage);
+            substitute<T, true, true>(work, tiles, i, row_of(work, tiles), TILE, found, x, false, n, stage);
     } else {
         clear(other, tiles, other_info, block - chains, workers);
     }
@@ -784,9 +805,9 @@ template <typename T>
 __device__ __forceinline__ void correct(T* work, const T* r, T* x, int n) {
     extern __shared__ __align__(16) unsigned char shared[];
     T* s = reinterpret_cast<T*>(shared);
-    const int tiles = (n + tile - 1) / tile, blocks = gridDim.x;
-    T* y = work + tile_count(tiles) * area + (size_t)tiles * tile;
-    T* d = y + (size_t)tiles * tile;
+    const int tiles = (n + TILE - 1) / TILE, blocks = gridDim.x;
+    T* y = work + tile_count(tiles) * AREA + (size_t)tiles * TILE;
+    T* d = y + (size_t)tiles * TILE;
     int k = blockIdx.x;
     for (; k < tiles; k += blocks)
         substitute<T, false, false>(work, tiles, k, r, 1, y, (T*)nullptr, false, n, s);
@@ -813,15 +834,15 @@ struct Exact {
 // r = b - A x, a row a warp.
 template <typename T>
 __device__ __forceinline__ void residual(const T* a, const T* b, const T* x, T* r, int n) {
-    const int row = blockIdx.x * (threads / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int row = blockIdx.x * (THREADS / WARP) + threadIdx.x / WARP, lane = threadIdx.x % WARP;
     if (row >= n) return;
     const T* from = a + (size_t)row * n;
     Exact sum;
 #pragma unroll 8
     for (int c = lane; c < n; c += 32) sum.product(from[c], x[c]);
     for (int offset = 16; offset > 0; offset /= 2) {
-        const double other = __shfl_xor_sync(0xffffffffu, sum.sum, offset);
-        const double lost = __shfl_xor_sync(0xffffffffu, sum.error, offset);
+        const double other = __shfl_xor_sync(EVERY_LANE, sum.sum, offset);
+        const double lost = __shfl_xor_sync(EVERY_LANE, sum.error, offset);
         sum.add(other, lost);
     }
     if (lane == 0) {
@@ -831,16 +852,16 @@ __device__ __forceinline__ void residual(const T* a, const T* b, const T* x, T* 
 }
 
 #define CHOLESKY(type, suffix)                                                                                       \
-    extern "C" __global__ void __launch_bounds__(threads, 1)                                                         \
+    extern "C" __global__ void __launch_bounds__(THREADS, 1)                                                         \
         cholesky_##suffix(const type* a, const type* b, type* x, type* work, type* other, int* info,                 \
                           int* other_info, int n, int chains) {                                                      \
         cholesky(a, b, x, work, other, info, other_info, n, chains);                                                 \
     }                                                                                                                \
-    extern "C" __global__ void __launch_bounds__(threads)                                                            \
+    extern "C" __global__ void __launch_bounds__(THREADS)                                                            \
         residual_##suffix(const type* a, const type* b, const type* x, type* r, int n) {                             \
         residual(a, b, x, r, n);                                                                                     \
     }                                                                                                                \
-    extern "C" __global__ void __launch_bounds__(threads, 1)                                                         \
+    extern "C" __global__ void __launch_bounds__(THREADS, 1)                                                         \
         correct_##suffix(type* work, const type* r, type* x, int n) {                                                \
         correct(work, r, x, n);                                                                                      \
     }

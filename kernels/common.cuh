@@ -23,22 +23,6 @@ template <typename T> struct alignas(16) Pack {
     T v[WIDTH];
 };
 
-// Loads and stores of data that no one reads again soon: first to leave the caches.
-__device__ __forceinline__ Pack<float> load_streaming(const Pack<float>* from) {
-    const float4 p = __ldcs(reinterpret_cast<const float4*>(from));
-    return {p.x, p.y, p.z, p.w};
-}
-__device__ __forceinline__ Pack<double> load_streaming(const Pack<double>* from) {
-    const double2 p = __ldcs(reinterpret_cast<const double2*>(from));
-    return {p.x, p.y};
-}
-__device__ __forceinline__ void store_streaming(Pack<float>* to, const Pack<float>& p) {
-    __stcs(reinterpret_cast<float4*>(to), make_float4(p.v[0], p.v[1], p.v[2], p.v[3]));
-}
-__device__ __forceinline__ void store_streaming(Pack<double>* to, const Pack<double>& p) {
-    __stcs(reinterpret_cast<double2*>(to), make_double2(p.v[0], p.v[1]));
-}
-
 // Words that blocks pass each other: every access goes to the L2 cache, and none is left out, repeated or moved past
 // another access by the compiler.
 __device__ __forceinline__ void store_relaxed(u64* to, u64 word) {

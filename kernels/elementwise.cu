@@ -8,6 +8,22 @@ constexpr int THREADS = 128;
 // Packs that a thread takes: four elements of either type.
 template <typename T> constexpr int EACH = 4 / Pack<T>::WIDTH;
 
+// Loads and stores of data that no one reads again soon: first to leave the caches.
+__device__ __forceinline__ Pack<float> load_streaming(const Pack<float>* from) {
+    const float4 p = __ldcs(reinterpret_cast<const float4*>(from));
+    return {p.x, p.y, p.z, p.w};
+}
+__device__ __forceinline__ Pack<double> load_streaming(const Pack<double>* from) {
+    const double2 p = __ldcs(reinterpret_cast<const double2*>(from));
+    return {p.x, p.y};
+}
+__device__ __forceinline__ void store_streaming(Pack<float>* to, const Pack<float>& p) {
+    __stcs(reinterpret_cast<float4*>(to), make_float4(p.v[0], p.v[1], p.v[2], p.v[3]));
+}
+__device__ __forceinline__ void store_streaming(Pack<double>* to, const Pack<double>& p) {
+    __stcs(reinterpret_cast<double2*>(to), make_double2(p.v[0], p.v[1]));
+}
+
 // The accurate functions of each type: fast math has absolute errors only, and only near zero.
 __device__ __forceinline__ float sine(float x) { return sinf(x); }
 __device__ __forceinline__ double sine(double x) { return sin(x); }

@@ -31,7 +31,7 @@
 struct Index {
     int x;
 };
-inline Index threadIdx, blockIdx, gridDim;
+inline Index threadIdx, blockIdx, blockDim, gridDim;
 
 namespace host {
 
@@ -228,6 +228,7 @@ template <typename F> HIDDEN void launch(int blocks, std::size_t shared, const F
         current = take();
         threadIdx.x = current->index;
         blockIdx.x = current->place;
+        blockDim.x = threads;
         gridDim.x = blocks;
         __tsan_switch_to_fiber(current->fiber, __tsan_switch_to_fiber_no_sync);
         swapcontext(&scheduler, &current->context);

@@ -10,6 +10,9 @@ use std::sync::LazyLock;
 use rayon::prelude::*;
 
 const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/cholesky.cu");
+const HEADER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/common.cuh");
+/// The line of the kernel that takes in the header.
+const INCLUDE: &str = "#include \"common.cuh\"\n";
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/race");
 
 /// What ThreadSanitizer has a program exit with that it found a race in.
@@ -19,17 +22,21 @@ const RACE: i32 = 66;
 const BOUND: f64 = 16.0;
 
 /// Instructions of the text, each in one statement, and what stands for that statement on the host.
-const ON_THE_HOST: [(&str, &str); 10] = [
+const ON_THE_HOST: [(&str, &str); 14] = [
     ("ld.relaxed.gpu.global.v4.f32", "host::load(at, p.v);"),
     ("ld.relaxed.gpu.global.v2.f64", "host::load(at, p.v);"),
     ("ld.relaxed.gpu.global.f32", "value = host::load(at);"),
     ("ld.relaxed.gpu.global.f64", "value = host::load(at);"),
     ("st.relaxed.gpu.global.f32", "host::store(at, value);"),
     ("st.relaxed.gpu.global.f64", "host::store(at, value);"),
-    ("rsqrt.approx.ftz.f32", "r = 1 / std::sqrt(d);"),
-    ("rsqrt.approx.ftz.f64", "r = 1 / std::sqrt(d);"),
-    ("bar.sync", "host::wait(BARRIER, PARTIES);"),
-    ("bar.arrive", "host::arrive(BARRIER, PARTIES);"),
+    ("ld.relaxed.gpu.global.u64", "word = __atomic_load_n(from, __ATOMIC_RELAXED);"),
+    ("st.relaxed.gpu.global.u64", "__atomic_store_n(to, word, __ATOMIC_RELAXED);"),
+    ("rsqrt.approx.ftz.f32", "r = 1 / std::sqrt(value);"),
+    ("rsqrt.approx.ftz.f64", "r = 1 / std::sqrt(value);"),
+    ("rcp.approx.ftz.f64", "r = 1 / value;"),
+    ("cvt.rn.f16.f32", "host::fail(\"no float16 here\", -1);"),
+    ("bar.sync", "host::wait(ID, PARTIES);"),
+    ("bar.arrive", "host::arrive(ID, PARTIES);"),
 ];
 const SHARED: &str = "extern __shared__ __align__(16) unsigned char shared[];";
 const SHARED_ON_THE_HOST: &str = "unsigned char* shared = host::shared();";
@@ -47,7 +54,7 @@ const THREE_ROWS: &str = "float32 140 3 1 1";
 
 /// Orders between lanes that nothing else gives: a shuffle gives none.
 const NEEDED_IN_A_WARP: [&str; 2] = [
-    "publish(out + j * tile, value);\n        __syncwarp();",
+    "publish(out + j * TILE, value);\n        __syncwarp();",
     "product.store(block);\n            __syncwarp();",
 ];
 
@@ -58,9 +65,11 @@ fn required(what: &str) -> bool {
     std::env::var("GPUBENCH_REQUIRE").is_ok_and(|list| list.split(',').any(|word| word == what))
 }
 
-/// The kernel's text in C++, line by line.
-fn host_text(kernel: &str) -> String {
-    let mut text = kernel.to_string();
+/// The texts of the header and of the kernel in C++, line by line.
+fn host_text(header: &str, kernel: &str) -> String {
+    let (before, after) = kernel.split_once(INCLUDE).unwrap();
+    let next = before.matches('\n').count() + 2;
+    let mut text = format!("{before}#line 1 \"{HEADER}\"\n{header}#line {next} \"{KERNEL}\"\n{after}");
     for (instruction, host) in ON_THE_HOST {
         let found: Vec<usize> = text.match_indices(&format!("\"{instruction} ")).map(|(at, _)| at).collect();
         assert_eq!(found.len(), 1, "{instruction}");
@@ -132,7 +141,8 @@ fn build() -> Result<Sanitized, String> {
     let path = compile(&folder, &trial, "trial")?;
     let mut ways = [false, true].map(|fixed| Sanitized { path: path.clone(), fixed }).into_iter();
     let way = ways.find(Sanitized::starts).ok_or("a program with ThreadSanitizer does not start")?;
-    fs::write(folder.join("cholesky.inc"), host_text(&fs::read_to_string(KERNEL).unwrap())).unwrap();
+    let [header, kernel] = [HEADER, KERNEL].map(|path| fs::read_to_string(path).unwrap());
+    fs::write(folder.join("cholesky.inc"), host_text(&header, &kernel)).unwrap();
     let path = compile(&folder, &Path::new(SOURCES).join("solve.cpp"), "solve").unwrap();
     Ok(Sanitized { path, fixed: way.fixed })
 }

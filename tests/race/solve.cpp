@@ -8,7 +8,7 @@
 template <typename T> struct Run {
     int n, blocks, chains;
     std::vector<T> a, b;
-    std::size_t shared = 3 * area * sizeof(T);
+    std::size_t shared = 3 * AREA * sizeof(T);
 
     Run(int n, int blocks, int chains) : n(n), blocks(blocks), chains(chains), a((std::size_t)n * n), b(n) {
         std::uint64_t state = 1;
@@ -24,8 +24,8 @@ template <typename T> struct Run {
     }
 
     std::size_t workspace() const {
-        const int tiles = (n + tile - 1) / tile;
-        return tile_count(tiles) * area + 3 * (std::size_t)tiles * tile;
+        const int tiles = (n + TILE - 1) / TILE;
+        return tile_count(tiles) * AREA + 3 * (std::size_t)tiles * TILE;
     }
 
     void solve(T* x, T* work, T* other, int* info, int* other_info) {
@@ -40,7 +40,7 @@ template <typename T> struct Run {
                 residual(a.data(), b.data(), x, r.data(), n);
             }
         });
-        host::launch((n + tile - 1) / tile, shared, [&] { correct(work, r.data(), x, n); });
+        host::launch((n + TILE - 1) / TILE, shared, [&] { correct(work, r.data(), x, n); });
     }
 
     // The largest componentwise backward error, in units of roundoff.
