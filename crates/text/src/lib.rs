@@ -1,5 +1,5 @@
-//! Reads and writes text for people: words from fixed lists, globs, durations, percentages, values and errors of TOML
-//! files. It contains nothing about benchmarks.
+//! Reads and writes text for people: words from fixed lists, globs, durations, percentages, tables, colours, values and
+//! errors of TOML files. It contains nothing about benchmarks.
 
 #![forbid(unsafe_code)]
 
@@ -7,6 +7,7 @@ pub mod csv;
 pub mod duration;
 pub mod glob;
 pub mod grid;
+pub mod palette;
 pub mod pattern;
 pub mod percent;
 pub mod size_filter;
