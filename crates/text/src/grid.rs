@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use super::palette::terminal;
+
 /// Columns of the terminal that lines should fit in.
 pub const WIDTH: usize = 100;
 
@@ -29,9 +31,12 @@ impl Tone {
     pub fn paint(self, text: &str) -> String {
         let code = match self {
             Tone::Plain => return text.to_owned(),
-            Tone::Cpu | Tone::Unsure => "33",
-            Tone::Gpu | Tone::Better => "32",
-            Tone::Wrong | Tone::Worse => "31",
+            Tone::Cpu => terminal::CPU,
+            Tone::Gpu => terminal::GPU,
+            Tone::Wrong => terminal::WRONG,
+            Tone::Better => terminal::BETTER,
+            Tone::Worse => terminal::WORSE,
+            Tone::Unsure => terminal::UNSURE,
         };
         format!("\x1b[{code}m{text}\x1b[0m")
     }

@@ -1,5 +1,5 @@
-//! Reads and writes text for people: words from fixed lists, globs, durations, percentages, values and errors of TOML
-//! files. It contains nothing about benchmarks.
+//! Reads and writes text for people: words from fixed lists, globs, durations, percentages, tables, colours, values and
+//! errors of TOML files. It contains nothing about benchmarks.
 
 #![forbid(unsafe_code)]
 
@@ -9,6 +9,7 @@ pub mod duration;
 pub mod file;
 pub mod glob;
 pub mod grid;
+pub mod palette;
 pub mod pattern;
 pub mod percent;
 pub mod size_filter;

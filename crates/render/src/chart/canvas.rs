@@ -1,23 +1,16 @@
-//! A canvas over a plotters backend: lines, areas, markers and text in the pixels of the finished picture.
+//! A canvas over a surface of some format: lines, areas, markers and text in the pixels of the finished picture.
 //!
 //! Everything is drawn [`SCALE`] times larger: pixels are averaged later, and vectors gain fine coordinates.
 
-use anyhow::anyhow;
-use plotters::coord::Shift;
-use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-
-use super::font::{Weight, font, glyphs, width};
+use super::font::Weight;
 use super::geometry::Place;
+use super::paint::Paint;
 use super::series::Stroke;
-use super::theme::{Palette, Rgb};
-use ab_glyph::Font;
 
+/// Size of a picture in pixels.
+pub const SIZE: (u32, u32) = (1600, 1000);
 /// How many times larger than the picture the canvas is.
 pub const SCALE: u32 = 3;
-/// Family under which vector formats name the embedded font.
-pub const FAMILY: &str = "Roboto, Helvetica, Arial, sans-serif";
-
 /// Where a text stands relative to its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
@@ -37,122 +30,99 @@ pub struct Type {
     /// Weight.
     pub weight: Weight,
     /// Colour.
-    pub color: Rgb,
+    pub paint: Paint,
     /// Alignment.
     pub align: Align,
 }
 
-/// A canvas.
-pub struct Canvas<'a, B: DrawingBackend> {
-    /// The area, [`SCALE`] times the picture.
-    pub area: &'a DrawingArea<B, Shift>,
-    /// Whether texts stay texts, as vector formats can have them, or become pixels.
-    pub keeps_text: bool,
-    /// The colours of the theme.
-    pub palette: &'static Palette,
+/// A place on a surface, in its own pixels: [`SCALE`] to a pixel of the picture, from the upper left corner.
+pub type Pixel = (i32, i32);
+
+/// What a canvas draws on.
+pub trait Surface {
+    /// Fills a rectangle given by its upper left and its lower right corner.
+    ///
+    /// # Errors
+    /// The surface cannot be drawn on; so in all methods.
+    fn rectangle(&self, corners: [Pixel; 2], paint: Paint) -> anyhow::Result<()>;
+
+    /// Fills a polygon.
+    ///
+    /// # Errors
+    /// As above.
+    fn polygon(&self, corners: &[Pixel], paint: Paint) -> anyhow::Result<()>;
+
+    /// Draws a line of that width in pixels through at least two places.
+    ///
+    /// # Errors
+    /// As above.
+    fn line(&self, path: &[Pixel], paint: Paint, width: u32) -> anyhow::Result<()>;
+
+    /// Sets a text on one line, its baseline at the place's y; place and em are in pixels of the picture.
+    ///
+    /// # Errors
+    /// As above.
+    fn text(&self, text: &str, place: Place, kind: Type) -> anyhow::Result<()>;
 }
 
-impl<B: DrawingBackend> Canvas<'_, B> {
-    /// Fills a rectangle given by two opposite corners; `alpha` from 0, clear, to 1.
-    pub fn rectangle(&self, corners: [Place; 2], color: Rgb, alpha: f64) -> anyhow::Result<()> {
-        let style = shade(color, alpha).filled();
-        self.done(self.area.draw(&Rectangle::new([scaled(&corners[0]), scaled(&corners[1])], style)))
+/// A canvas.
+pub struct Canvas<'a> {
+    /// What it draws on.
+    pub surface: &'a dyn Surface,
+}
+
+impl Canvas<'_> {
+    /// Fills a rectangle given by two opposite corners.
+    pub fn rectangle(&self, corners: [Place; 2], paint: impl Into<Paint>) -> anyhow::Result<()> {
+        let [a, b] = corners.each_ref().map(scaled);
+        self.surface.rectangle([(a.0.min(b.0), a.1.min(b.1)), (a.0.max(b.0), a.1.max(b.1))], paint.into())
     }
 
-    /// Fills a polygon; `alpha` from 0, clear, to 1.
-    pub fn fill(&self, corners: &[Place], color: Rgb, alpha: f64) -> anyhow::Result<()> {
-        let style = shade(color, alpha).filled();
-        self.done(self.area.draw(&Polygon::new(corners.iter().map(scaled).collect::<Vec<_>>(), style)))
+    /// Fills a polygon.
+    pub fn fill(&self, corners: &[Place], paint: impl Into<Paint>) -> anyhow::Result<()> {
+        self.surface.polygon(&corners.iter().map(scaled).collect::<Vec<_>>(), paint.into())
     }
 
     /// Strokes a line through the given places.
-    pub fn stroke(&self, path: &[Place], color: Rgb, thickness: f64, stroke: Stroke) -> anyhow::Result<()> {
+    pub fn stroke(
+        &self,
+        path: &[Place],
+        paint: impl Into<Paint>,
+        thickness: f64,
+        stroke: Stroke,
+    ) -> anyhow::Result<()> {
+        let paint = paint.into();
         match stroke {
-            Stroke::Solid => self.path(path, color, thickness),
-            Stroke::Dashed => self.pieces(path, color, thickness, (15.0, 8.0)),
-            Stroke::Dotted => self.pieces(path, color, thickness, (3.5, 6.5)),
+            Stroke::Solid => self.path(path, paint, thickness),
+            Stroke::Dashed => self.pieces(path, paint, thickness, (15.0, 8.0)),
+            Stroke::Dotted => self.pieces(path, paint, thickness, (3.5, 6.5)),
         }
     }
 
-    fn pieces(&self, path: &[Place], color: Rgb, thickness: f64, lengths: Place) -> anyhow::Result<()> {
-        dashes(path, lengths).iter().try_for_each(|piece| self.path(piece, color, thickness))
+    fn pieces(&self, path: &[Place], paint: Paint, thickness: f64, lengths: Place) -> anyhow::Result<()> {
+        dashes(path, lengths).iter().try_for_each(|piece| self.path(piece, paint, thickness))
     }
 
-    fn path(&self, path: &[Place], color: Rgb, thickness: f64) -> anyhow::Result<()> {
-        let mut places: Vec<(i32, i32)> = path.iter().map(scaled).collect();
+    fn path(&self, path: &[Place], paint: Paint, thickness: f64) -> anyhow::Result<()> {
+        let mut places: Vec<Pixel> = path.iter().map(scaled).collect();
         places.dedup();
         if places.len() < 2 {
             return Ok(());
         }
-        let width = (thickness * f64::from(SCALE)).round() as u32;
-        self.done(self.area.draw(&PathElement::new(places, shade(color, 1.0).stroke_width(width))))
+        self.surface.line(&places, paint, (thickness * f64::from(SCALE)).round() as u32)
     }
 
     /// Sets a text on one line, its baseline at the place's y.
     pub fn text(&self, text: &str, place: Place, kind: Type) -> anyhow::Result<()> {
-        if self.keeps_text {
-            self.text_element(text, place, kind)
-        } else {
-            self.text_pixels(text, place, kind)
-        }
-    }
-
-    /// As pixels, glyph by glyph: plotters itself drops the space to the left of each glyph.
-    fn text_pixels(&self, text: &str, (x, y): Place, kind: Type) -> anyhow::Result<()> {
-        let scale = f64::from(SCALE);
-        let left = match kind.align {
-            Align::Left => x,
-            Align::Center => x - width(text, kind.em, kind.weight) / 2.0,
-            Align::Right => x - width(text, kind.em, kind.weight),
-        };
-        let start = (left * scale, (y * scale).round());
-        for glyph in glyphs(text, kind.em * scale, kind.weight, start).0 {
-            let Some(outline) = font(kind.weight).outline_glyph(glyph) else { continue };
-            let corner = outline.px_bounds().min;
-            let mut result = Ok(());
-            outline.draw(|dx, dy, cover| {
-                if cover > 0.0 && result.is_ok() {
-                    let pixel = (corner.x as i32 + dx as i32, corner.y as i32 + dy as i32);
-                    result = self.area.draw_pixel(pixel, &shade(kind.color, f64::from(cover.min(1.0))));
-                }
-            });
-            self.done(result)?;
-        }
-        Ok(())
-    }
-
-    /// As an element of a vector format.
-    fn text_element(&self, text: &str, (x, y): Place, kind: Type) -> anyhow::Result<()> {
-        let em = kind.em * f64::from(SCALE);
-        let weight = if kind.weight == Weight::Medium { FontStyle::Bold } else { FontStyle::Normal };
-        let h_pos = match kind.align {
-            Align::Left => HPos::Left,
-            Align::Center => HPos::Center,
-            Align::Right => HPos::Right,
-        };
-        // The SVG backend of plotters divides sizes by 1.24 and hangs a text's baseline 0.76 em under its top.
-        let font = FontDesc::new(FontFamily::Name(FAMILY), em * 1.24, weight);
-        let color = shade(kind.color, 1.0);
-        let style = TextStyle::from(font).color(&color).pos(Pos::new(h_pos, VPos::Top));
-        let (left, baseline) = scaled(&(x, y));
-        self.done(self.area.draw_text(text, &style, (left, baseline - (0.76 * em).round() as i32)))
-    }
-
-    fn done<E: std::error::Error + Send + Sync>(
-        &self,
-        result: Result<(), DrawingAreaErrorKind<E>>,
-    ) -> anyhow::Result<()> {
-        result.map_err(|error| anyhow!("{error}"))
+        self.surface.text(text, place, kind)
     }
 }
 
-fn shade((red, green, blue): Rgb, alpha: f64) -> RGBAColor {
-    RGBColor(red, green, blue).mix(alpha)
-}
-
-fn scaled(place: &Place) -> (i32, i32) {
+/// The pixel of a place; what lies outside of the picture is moved to its edge.
+fn scaled(place: &Place) -> Pixel {
     let scale = f64::from(SCALE);
-    ((place.0 * scale).round() as i32, (place.1 * scale).round() as i32)
+    let pixel = |at: f64, size: u32| ((at * scale).round() as i32).clamp(0, (size * SCALE) as i32);
+    (pixel(place.0, SIZE.0), pixel(place.1, SIZE.1))
 }
 
 /// Cuts a path into dashes of the first length with gaps of the second, running on around corners.

@@ -1,16 +1,16 @@
 //! Draws the frame of a chart and its markers on a canvas. Knows pixels and frames, no data.
 
-use plotters::prelude::DrawingBackend;
+use gpubench_text::palette::Role;
 
 use super::canvas::{Align, Canvas, Type};
 use super::font::Weight;
 use super::frame::{Frame, Row, Sample};
 use super::geometry::{Place, Rect};
 use super::layout::{CAPTION, Layout, MARGIN, SAMPLE_GAP, TEXT, TITLE};
+use super::paint::Paint;
 use super::plane::Plane;
 use super::series::{Stroke, Style};
 use super::shape::corners;
-use super::theme::{Palette, Rgb};
 use super::ticks::below;
 
 /// Thickness of the lines of series.
@@ -21,13 +21,13 @@ pub const MARKER: f64 = 9.0;
 const CAP_HEIGHT: f64 = 0.711;
 
 /// Regular type.
-pub fn kind(em: f64, color: Rgb, align: Align) -> Type {
-    Type { em, weight: Weight::Regular, color, align }
+pub fn kind(em: f64, paint: impl Into<Paint>, align: Align) -> Type {
+    Type { em, weight: Weight::Regular, paint: paint.into(), align }
 }
 
 /// Heavier type.
-pub fn medium(em: f64, color: Rgb, align: Align) -> Type {
-    Type { weight: Weight::Medium, ..kind(em, color, align) }
+pub fn medium(em: f64, paint: impl Into<Paint>, align: Align) -> Type {
+    Type { weight: Weight::Medium, ..kind(em, paint, align) }
 }
 
 /// The baseline that puts the middle of digits and capitals at `middle`.
@@ -38,70 +38,61 @@ pub fn baseline(middle: f64, em: f64) -> f64 {
 /// A marker with a rim of the ground's colour, so that it stands out from lines beneath; open ones are empty inside.
 ///
 /// # Errors
-/// The backend refuses to draw.
-pub fn marker<B: DrawingBackend>(
-    canvas: &Canvas<'_, B>,
+/// The surface refuses to draw.
+pub fn marker(
+    canvas: &Canvas<'_>,
     place: Place,
     style: Style,
-    color: Rgb,
+    paint: impl Into<Paint>,
     radius: f64,
 ) -> anyhow::Result<()> {
-    let ground = canvas.palette.ground;
     let shape = |radius| corners(style.marker, place, radius);
-    canvas.fill(&shape(radius + 1.8), ground, 1.0)?;
-    canvas.fill(&shape(radius), color, 1.0)?;
-    if style.filled { Ok(()) } else { canvas.fill(&shape(radius * 0.6), ground, 1.0) }
+    canvas.fill(&shape(radius + 1.8), Role::Ground)?;
+    canvas.fill(&shape(radius), paint)?;
+    if style.filled { Ok(()) } else { canvas.fill(&shape(radius * 0.6), Role::Ground) }
 }
 
 /// A sample of a legend that starts at the place; `scale` is 1 in a legend of full size.
 ///
 /// # Errors
-/// The backend refuses to draw.
-pub fn sample<B: DrawingBackend>(
-    canvas: &Canvas<'_, B>,
-    sample: Sample,
-    (left, middle): Place,
-    scale: f64,
-) -> anyhow::Result<()> {
+/// The surface refuses to draw.
+pub fn sample(canvas: &Canvas<'_>, sample: Sample, (left, middle): Place, scale: f64) -> anyhow::Result<()> {
     let right = left + sample.length();
-    let hue = |hue| canvas.palette.hue(hue);
     let line = |style: Style| {
         let ends = [(left, middle), (right, middle)];
-        canvas.stroke(&ends, hue(style.hue), LINE, style.stroke)
+        canvas.stroke(&ends, style.hue, LINE, style.stroke)
     };
     let center = (f64::midpoint(left, right), middle);
-    let mark = |style: Style| marker(canvas, center, style, hue(style.hue), MARKER * scale);
+    let mark = |style: Style| marker(canvas, center, style, style.hue, MARKER * scale);
     match sample {
         Sample::Rule(style) => line(style),
         Sample::Line(style) => line(style).and_then(|()| mark(style)),
         Sample::Marker(style) => mark(style),
-        Sample::Swatch(color) => {
+        Sample::Swatch(hue) => {
             let area = Rect::around(center, sample.length() / 2.0, 10.0 * scale);
-            canvas.rectangle(area.corners(), hue(color), 1.0)
+            canvas.rectangle(area.corners(), hue)
         }
     }
 }
 
 /// A frame being drawn.
-pub struct Drawing<'a, B: DrawingBackend> {
+pub struct Drawing<'a> {
     /// What it is drawn on.
-    pub canvas: &'a Canvas<'a, B>,
-    /// The colours.
-    pub palette: &'static Palette,
+    pub canvas: &'a Canvas<'a>,
     /// What is drawn.
     pub frame: &'a Frame,
     /// Where its parts stand.
     pub layout: &'a Layout,
 }
 
-impl<'a, B: DrawingBackend> Drawing<'a, B> {
+impl<'a> Drawing<'a> {
     /// A drawing on an empty ground.
     ///
     /// # Errors
-    /// The backend refuses to draw.
-    pub fn begin(canvas: &'a Canvas<'a, B>, frame: &'a Frame, layout: &'a Layout) -> anyhow::Result<Self> {
-        canvas.rectangle(layout.picture.corners(), canvas.palette.ground, 1.0)?;
-        Ok(Drawing { canvas, palette: canvas.palette, frame, layout })
+    /// The surface refuses to draw.
+    pub fn begin(canvas: &'a Canvas<'a>, frame: &'a Frame, layout: &'a Layout) -> anyhow::Result<Self> {
+        canvas.rectangle(layout.picture.corners(), Role::Ground)?;
+        Ok(Drawing { canvas, frame, layout })
     }
 
     /// The area between the axes.
@@ -112,10 +103,10 @@ impl<'a, B: DrawingBackend> Drawing<'a, B> {
     /// Title, subtitle, names of the axes and captions.
     ///
     /// # Errors
-    /// The backend refuses to draw.
+    /// The surface refuses to draw.
     pub fn titles(&self) -> anyhow::Result<()> {
         let (canvas, frame, plot) = (self.canvas, self.frame, &self.layout.plot);
-        let (ink, soft) = (self.palette.ink, self.palette.soft_ink);
+        let (ink, soft) = (Role::Ink, Role::Soft);
         canvas.text(&frame.title, (MARGIN, 62.0), medium(TITLE, ink, Align::Left))?;
         canvas.text(&frame.subtitle, (MARGIN, 100.0), kind(TEXT, soft, Align::Left))?;
         canvas.text(&frame.y.title, (MARGIN, 150.0), kind(TEXT, ink, Align::Left))?;
@@ -130,37 +121,37 @@ impl<'a, B: DrawingBackend> Drawing<'a, B> {
     /// The lines at the labels of both axes, and the axes.
     ///
     /// # Errors
-    /// The backend refuses to draw.
+    /// The surface refuses to draw.
     pub fn grid(&self) -> anyhow::Result<()> {
-        let (frame, plot, palette) = (self.frame, &self.layout.plot, self.palette);
-        let down = |x: f64, to: f64, color, thickness| {
-            self.canvas.stroke(&[(x, plot.top), (x, to)], color, thickness, Stroke::Solid)
+        let (frame, plot) = (self.frame, &self.layout.plot);
+        let down = |x: f64, to: f64, role: Role, thickness| {
+            self.canvas.stroke(&[(x, plot.top), (x, to)], role, thickness, Stroke::Solid)
         };
         for &value in &frame.x.minor {
-            down(self.plane().across(value), plot.bottom, palette.minor, 1.0)?;
+            down(self.plane().across(value), plot.bottom, Role::MinorLine, 1.0)?;
         }
-        let across = |value: f64, color, thickness| {
+        let across = |value: f64, role: Role, thickness| {
             let y = self.plane().down(value);
-            self.canvas.stroke(&[(plot.left, y), (plot.right, y)], color, thickness, Stroke::Solid)
+            self.canvas.stroke(&[(plot.left, y), (plot.right, y)], role, thickness, Stroke::Solid)
         };
-        frame.y.minor.iter().try_for_each(|&value| across(value, palette.minor, 1.0))?;
-        frame.y.ticks.iter().try_for_each(|tick| across(tick.value, palette.major, 1.4))?;
+        frame.y.minor.iter().try_for_each(|&value| across(value, Role::MinorLine, 1.0))?;
+        frame.y.ticks.iter().try_for_each(|tick| across(tick.value, Role::Line, 1.4))?;
         for tick in &frame.x.ticks {
             let x = self.plane().across(tick.value);
-            down(x, plot.bottom, palette.major, 1.0)?;
+            down(x, plot.bottom, Role::Line, 1.0)?;
             let notch = [(x, plot.bottom), (x, plot.bottom + 9.0)];
-            self.canvas.stroke(&notch, palette.axis, 2.0, Stroke::Solid)?;
+            self.canvas.stroke(&notch, Role::Axis, 2.0, Stroke::Solid)?;
         }
         let axes = [(plot.left, plot.top), (plot.left, plot.bottom), (plot.right, plot.bottom)];
-        self.canvas.stroke(&axes, palette.axis, 2.0, Stroke::Solid)
+        self.canvas.stroke(&axes, Role::Axis, 2.0, Stroke::Solid)
     }
 
     /// The labels of both axes.
     ///
     /// # Errors
-    /// The backend refuses to draw.
+    /// The surface refuses to draw.
     pub fn axis_labels(&self) -> anyhow::Result<()> {
-        let (plot, ink) = (&self.layout.plot, self.palette.ink);
+        let (plot, ink) = (&self.layout.plot, Role::Ink);
         for tick in &self.frame.y.ticks {
             let place = (plot.left - 12.0, baseline(self.plane().down(tick.value), TEXT));
             self.canvas.text(&tick.label, place, kind(TEXT, ink, Align::Right))?;
@@ -175,9 +166,9 @@ impl<'a, B: DrawingBackend> Drawing<'a, B> {
     /// The legend.
     ///
     /// # Errors
-    /// The backend refuses to draw.
+    /// The surface refuses to draw.
     pub fn legend(&self) -> anyhow::Result<()> {
-        let (left, em, ink) = (self.layout.legend.left, self.layout.legend_em, self.palette.ink);
+        let (left, em, ink) = (self.layout.legend.left, self.layout.legend_em, Role::Ink);
         for entry in &self.layout.entries {
             let y = baseline(entry.middle, em);
             match &entry.row {

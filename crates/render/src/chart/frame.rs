@@ -1,8 +1,8 @@
 //! What every large chart has around its data: titles, axes, a legend, captions. Pure data; knows no pixels.
 
 use super::axis::Axis;
+use super::paint::Hue;
 use super::series::Style;
-use super::theme::Hue;
 
 /// The frame of a chart.
 #[derive(Clone, Debug, PartialEq)]

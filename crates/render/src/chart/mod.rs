@@ -4,18 +4,20 @@
 //! for every format.
 
 mod axis;
+mod bitmap;
 mod canvas;
 mod draw;
 mod font;
 mod frame;
 mod geometry;
-mod image;
 mod layout;
 mod linear;
 pub mod lines;
 pub mod overview;
+mod paint;
 pub mod panels;
 pub mod phases;
+mod picture;
 mod placing;
 mod plane;
 mod plot;
@@ -23,8 +25,8 @@ pub mod roofline;
 mod series;
 mod shape;
 mod sheet;
+mod svg;
 mod text;
-pub mod theme;
 mod ticks;
 
 use anyhow::Context;
@@ -32,23 +34,20 @@ use gpubench_answer::Names;
 use gpubench_model::case::Cache;
 use gpubench_model::report::Report;
 use gpubench_model::report::file::File;
-use plotters::prelude::DrawingBackend;
+pub use gpubench_text::palette::Theme;
 use rayon::prelude::*;
 
 use canvas::Canvas;
-pub use image::font_faces;
-use image::{Picture, plain_svg};
+pub use canvas::SIZE;
 use lines::LineChart;
 use overview::Overview;
 use phases::PhaseChart;
+use picture::Picture;
 pub use plot::{crowded, names, plot};
 use roofline::Roofline;
 use sheet::{Sheet, sheets};
+pub use svg::font_faces;
 use text::captions;
-pub use theme::Theme;
-
-/// Size of a chart in pixels.
-pub const SIZE: (u32, u32) = (1600, 1000);
 
 /// Beginnings of the names of charts' files; the overview's is also a whole one.
 const NAMES: [&str; 5] = ["time-", "speedup-", "phases-", "roofline-", "overview-"];
@@ -123,7 +122,7 @@ impl Picture for Chart {
         }
     }
 
-    fn draw<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
+    fn draw(&self, canvas: &Canvas<'_>) -> anyhow::Result<()> {
         match self {
             Chart::Lines(chart) => lines::draw(chart, canvas),
             Chart::Phases(chart) => phases::draw(chart, canvas),
@@ -182,7 +181,8 @@ pub struct Fragment {
     pub name: String,
     /// What it shows, in words.
     pub title: String,
-    /// An `svg` element of [`SIZE`] whose texts are in [`font_faces`], which the page must have once.
+    /// An `svg` element of [`SIZE`]. Its texts are in [`font_faces`], which the page must have once; its colours are the
+    /// variables of the palette, which the page must set for each theme.
     pub svg: String,
 }
 
@@ -190,10 +190,10 @@ pub struct Fragment {
 ///
 /// # Errors
 /// A chart cannot be drawn.
-pub fn svg_fragments(report: &Report, theme: Theme) -> anyhow::Result<Vec<Fragment>> {
+pub fn svg_fragments(report: &Report) -> anyhow::Result<Vec<Fragment>> {
     let charts = charts(&[("", report)]);
     let fragment = |chart: &Chart| {
-        let svg = plain_svg(chart, theme).with_context(|| format!("cannot draw {}", chart.name()))?;
+        let svg = svg::fragment(chart).with_context(|| format!("cannot draw {}", chart.name()))?;
         Ok(Fragment { name: chart.name().to_owned(), title: chart.title().to_owned(), svg })
     };
     charts.par_iter().map(fragment).collect()
@@ -214,8 +214,11 @@ fn pictures<P: Picture>(charts: &[P], formats: &[Format], theme: Theme) -> anyho
 
 fn file(chart: &impl Picture, format: Format, theme: Theme) -> anyhow::Result<File> {
     let name = format!("{}.{}", chart.name(), format.extension());
-    let bytes = image::render(chart, format, theme).with_context(|| format!("cannot draw {name}"))?;
-    Ok(File { name, bytes })
+    let bytes = match format {
+        Format::Png => bitmap::png(chart, theme),
+        Format::Svg => svg::file(chart, theme),
+    };
+    Ok(File { bytes: bytes.with_context(|| format!("cannot draw {name}"))?, name })
 }
 
 #[cfg(test)]

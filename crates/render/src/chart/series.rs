@@ -3,7 +3,7 @@
 use gpubench_model::report::Row;
 use gpubench_model::{Accuracy, Side};
 
-use super::theme::Hue;
+use super::paint::Hue;
 
 /// One point with its spread.
 #[derive(Clone, Debug, PartialEq)]

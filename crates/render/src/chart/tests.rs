@@ -3,6 +3,7 @@
 use gpubench_model::Accuracy;
 use gpubench_model::report::Row;
 use gpubench_model::report::example::{ceilings, empty, full, measured};
+use gpubench_text::palette::{Rgb, Role, Tint};
 
 use super::told::told;
 use super::*;
@@ -101,11 +102,11 @@ fn a_picture_decodes_at_the_right_size_is_not_blank_and_repeats_byte_for_byte() 
         let files = pictures(overview, &[Format::Png], theme).unwrap();
         let picture = ::image::load_from_memory(&files[0].bytes).unwrap().to_rgb8();
         assert_eq!(picture.dimensions(), SIZE);
-        let (red, green, blue) = theme.palette().ink;
+        let (red, green, blue) = Role::Ink.rgb(theme);
         let near = |pixel: [u8; 3]| pixel.iter().zip([red, green, blue]).all(|(a, b)| a.abs_diff(b) < 0x40);
         let ink = picture.pixels().filter(|pixel| near(pixel.0)).count();
         assert!(ink > 2000, "{}: {ink} pixels of ink, so text is missing", theme.name());
-        let ground = theme.palette().ground;
+        let ground = Role::Ground.rgb(theme);
         assert_eq!(picture.get_pixel(1, 1).0, [ground.0, ground.1, ground.2]);
         if theme == Theme::Dark {
             assert_eq!(files, pictures(overview, &[Format::Png], theme).unwrap());
@@ -135,7 +136,7 @@ fn vectors_carry_their_font_their_text_and_repeat_byte_for_byte() {
 #[test]
 fn fragments_are_the_charts_without_a_font_and_the_page_has_it_once() {
     let report = full();
-    let fragments = svg_fragments(&report, Theme::Light).unwrap();
+    let fragments = svg_fragments(&report).unwrap();
     let files = files(&[("", &report)], &[Format::Svg], Theme::Light).unwrap();
     assert_eq!(fragments.len(), files.len());
     for (fragment, file) in fragments.iter().zip(files) {
@@ -149,17 +150,38 @@ fn fragments_are_the_charts_without_a_font_and_the_page_has_it_once() {
     assert_eq!(font_faces().matches("@font-face").count(), 2);
 }
 
-/// A page that shows one drawing in either theme relies on this.
+/// A page shows the picture that a file shows in the same theme.
 #[test]
-fn themes_differ_in_colours_and_their_strength_alone() {
+fn fragments_with_the_colours_of_a_theme_are_the_files_of_that_theme() {
     let report = two_ops();
-    let plain = |theme| {
-        let fragments = svg_fragments(&report, theme).unwrap();
-        let svg = fragments.into_iter().map(|fragment| fragment.svg).collect::<String>();
-        let parts = svg.split('"').filter(|part| !part.starts_with('#') && part.parse::<f64>().is_err());
-        parts.map(str::to_owned).collect::<Vec<_>>()
-    };
-    assert!(plain(Theme::Light) == plain(Theme::Dark));
+    let fragments = svg_fragments(&report).unwrap();
+    for theme in Theme::ALL {
+        let hex = |(red, green, blue): Rgb| format!("#{red:02X}{green:02X}{blue:02X}");
+        let colored = |svg: &str| {
+            let mut svg = svg.to_owned();
+            for role in Role::ALL {
+                svg = svg.replace(&format!("var(--{})", role.name()), &hex(role.rgb(theme)));
+            }
+            for tint in Tint::ALL {
+                svg = svg.replace(&format!("var(--{})", tint.name), &tint.strength(theme).to_string());
+            }
+            svg
+        };
+        let files = files(&[("", &report)], &[Format::Svg], theme).unwrap();
+        let mut mixtures = 0;
+        for (fragment, file) in fragments.iter().zip(files) {
+            let (ours, file) = (colored(&fragment.svg), String::from_utf8(file.bytes).unwrap());
+            let style = file.find("<style>").unwrap()..file.find("</style>\n").unwrap() + "</style>\n".len();
+            let file = file.replace(&file[style], "").replace(" opacity=\"1\"", "");
+            assert_eq!(ours.matches('"').count(), file.matches('"').count(), "{}", fragment.name);
+            for (ours, file) in ours.split('"').zip(file.split('"')) {
+                let is_mixture = ours.starts_with("color-mix(") && file.starts_with('#');
+                mixtures += usize::from(is_mixture);
+                assert!(ours == file || is_mixture, "{}: {ours} and {file}", fragment.name);
+            }
+        }
+        assert!(mixtures > 0, "fainter cells of rooflines");
+    }
 }
 
 #[test]

@@ -1,11 +1,9 @@
 //! The charts of a report inside the page, each a drawing whose colours follow the theme.
 
-use anyhow::Context;
 use gpubench_model::report::Report;
 
 use super::markup::{Element, Html, classed, element, tame};
-use super::themes::Variables;
-use crate::chart::{Fragment, Theme, svg_fragments};
+use crate::chart::{Fragment, svg_fragments};
 
 /// Charts that stand together: what the names of theirs begin with, and what they show.
 const GROUPS: [(&[&str], &str); 4] = [
@@ -19,15 +17,12 @@ const GROUPS: [(&[&str], &str); 4] = [
 ///
 /// # Errors
 /// A chart cannot be drawn.
-pub fn charts(report: &Report, variables: &mut Variables) -> anyhow::Result<Html> {
-    let (light, dark) = (svg_fragments(report, Theme::Light)?, svg_fragments(report, Theme::Dark)?);
-    let pairs = light.iter().zip(&dark);
-    let drawn = pairs.map(|(light, dark)| Ok((light.name.as_str(), chart(light, dark, variables)?)));
-    let drawn = drawn.collect::<anyhow::Result<Vec<(&str, Element)>>>()?;
+pub fn charts(report: &Report) -> anyhow::Result<Html> {
+    let fragments = svg_fragments(report)?;
     let group = |(beginnings, title): (&[&str], &str)| {
         let belongs = |name: &str| beginnings.iter().any(|beginning| name.starts_with(beginning));
         let found: Vec<Element> =
-            drawn.iter().filter(|(name, _)| belongs(name)).map(|(_, figure)| figure.clone()).collect();
+            fragments.iter().filter(|fragment| belongs(&fragment.name)).map(chart).collect();
         if found.is_empty() {
             return Html::new();
         }
@@ -37,17 +32,14 @@ pub fn charts(report: &Report, variables: &mut Variables) -> anyhow::Result<Html
     Ok(GROUPS.map(group).into_iter().collect())
 }
 
-/// One chart for both themes.
-fn chart(light: &Fragment, dark: &Fragment, variables: &mut Variables) -> anyhow::Result<Element> {
-    let title = &light.title;
-    let svg = variables.merged(&light.svg, &dark.svg);
-    let svg = svg.with_context(|| format!("{} has another form in the dark theme", light.name))?;
+/// One chart in its frame.
+fn chart(Fragment { title, svg, .. }: &Fragment) -> Element {
     let image = element("div").with("role", "img").with("aria-label", title);
     // Texts in it are escaped, but characters that no page may hold are kept.
-    let image = image.holding(Html::trusted(tame(&svg)));
+    let image = image.holding(Html::trusted(tame(svg)));
     let frame =
         classed("div", "drawing").with("tabindex", "0").with("role", "region").with("aria-label", title);
-    Ok(classed("figure", "chart").holding(frame.holding(image)))
+    classed("figure", "chart").holding(frame.holding(image))
 }
 
 #[cfg(test)]
@@ -59,8 +51,8 @@ mod tests {
     fn every_chart_stands_in_a_group_in_colours_that_follow_the_theme() {
         let mut report = example::full();
         report.environment.backends[1].ceilings = Some(example::ceilings());
-        let drawn = svg_fragments(&report, Theme::Light).unwrap();
-        let html = charts(&report, &mut Variables::default()).unwrap().into_string();
+        let drawn = svg_fragments(&report).unwrap();
+        let html = charts(&report).unwrap().into_string();
         assert!(drawn.iter().any(|chart| chart.name == "overview"));
         assert!(drawn.iter().any(|chart| chart.name.starts_with("roofline-")));
         assert_eq!(html.matches("<figure").count(), drawn.len());

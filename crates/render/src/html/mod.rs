@@ -5,6 +5,7 @@
 
 mod answer;
 mod charts;
+mod colors;
 mod details;
 mod environment;
 pub mod markup;
@@ -14,7 +15,6 @@ mod rows;
 mod several;
 mod strip;
 mod table;
-mod themes;
 
 use gpubench_model::Side;
 use gpubench_model::report::Report;
@@ -23,7 +23,6 @@ use gpubench_text::count::counted;
 
 use crate::chart;
 use markup::{Element, Html, classed, element};
-use themes::Variables;
 
 const STYLES: [&str; 4] = [
     include_str!("assets/page.css"),
@@ -46,13 +45,12 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 /// # Errors
 /// A chart cannot be drawn.
 pub fn page(members: &[(&str, &Report)]) -> anyhow::Result<String> {
-    let mut variables = Variables::default();
-    let content =
-        match members {
-            [(_, report)] => Html::from(classed("header", "title").holding(heading(report, "h1")))
-                .and(sections(report, "", &mut variables)?),
-            _ => several(members, &mut variables)?,
-        };
+    let content = match members {
+        [(_, report)] => {
+            Html::from(classed("header", "title").holding(heading(report, "h1"))).and(sections(report, "")?)
+        }
+        _ => several(members)?,
+    };
     let title = match members {
         [(_, report)] => versus(report),
         _ => format!("{} reports", members.len()),
@@ -61,15 +59,15 @@ pub fn page(members: &[(&str, &Report)]) -> anyhow::Result<String> {
         .holding(bar(members))
         .holding(element("main").holding(content))
         .holding(script(SCRIPT));
-    let html = element("html").with("lang", "en").holding(head(&title, &variables)).holding(body);
+    let html = element("html").with("lang", "en").holding(head(&title)).holding(body);
     Ok(format!("<!DOCTYPE html>\n{}\n", Html::from(html).into_string()))
 }
 
-fn head(title: &str, variables: &Variables) -> Element {
+fn head(title: &str) -> Element {
     let meta =
         |name: &'static str, content: &str| element("meta").with("name", name).with("content", content);
     let styles = STYLES.into_iter().map(str::to_owned);
-    let styles = [chart::font_faces(), variables.style()].into_iter().chain(styles);
+    let styles = [chart::font_faces(), colors::style()].into_iter().chain(styles);
     element("head")
         .holding(element("meta").with("charset", "utf-8"))
         .holding(element("meta").with("http-equiv", "Content-Security-Policy").with("content", POLICY))
@@ -124,7 +122,7 @@ fn member_id(index: usize) -> String {
     format!("m{}", index + 1)
 }
 
-fn several(members: &[(&str, &Report)], variables: &mut Variables) -> anyhow::Result<Html> {
+fn several(members: &[(&str, &Report)]) -> anyhow::Result<Html> {
     let title = element("h1").holding(format!("{} reports", members.len()));
     let all = element("section").with("id", "all").holding(element("h2").holding("Overview"));
     let mut html = Html::from(classed("header", "title").holding(title));
@@ -137,7 +135,7 @@ fn several(members: &[(&str, &Report)], variables: &mut Variables) -> anyhow::Re
             .holding(heading(report, "h2"))
             .holding(ways.holding_all(parts(&prefix)));
         let member = classed("article", "member").with("id", &id);
-        html = html.and(member.holding(title).holding(sections(report, &prefix, variables)?));
+        html = html.and(member.holding(title).holding(sections(report, &prefix)?));
     }
     Ok(html)
 }
@@ -168,11 +166,11 @@ fn versus(report: &Report) -> String {
 }
 
 /// The parts of a report; identifiers begin with `prefix`.
-fn sections(report: &Report, prefix: &str, variables: &mut Variables) -> anyhow::Result<Html> {
+fn sections(report: &Report, prefix: &str) -> anyhow::Result<Html> {
     let contents = [
         answer::in_words(report),
         answer::overview(report).and(answer::first_use(report)),
-        charts::charts(report, variables)?,
+        charts::charts(report)?,
         rows::rows(report, prefix),
         environment::environment(report),
         notes::method(report),

@@ -1,7 +1,5 @@
 //! Draws a line chart in its frame. Knows pixels and models, no report.
 
-use plotters::prelude::DrawingBackend;
-
 use super::LineChart;
 use super::labels::Contents;
 use super::strokes::Strokes;
@@ -29,8 +27,8 @@ impl LineChart {
 /// Draws `chart` on `canvas`.
 ///
 /// # Errors
-/// The backend refuses to draw.
-pub fn draw<B: DrawingBackend>(chart: &LineChart, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
+/// The surface refuses to draw.
+pub fn draw(chart: &LineChart, canvas: &Canvas<'_>) -> anyhow::Result<()> {
     let layout = Layout::of(&chart.frame);
     let frame = Drawing::begin(canvas, &chart.frame, &layout)?;
     let strokes = Strokes { canvas, contents: chart.contents(&layout) };

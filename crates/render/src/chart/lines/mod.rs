@@ -7,8 +7,8 @@ pub mod strokes;
 pub mod time;
 
 use super::frame::{Frame, Row, Sample};
+use super::paint::Hue;
 use super::series::Series;
-use super::theme::Hue;
 pub use draw::draw;
 
 /// The title of an axis of sizes.

@@ -9,10 +9,10 @@ use gpubench_ops as op;
 use super::{Crossing, LineChart, Reference, SIZE_TITLE, extremes, legend, sizes};
 use crate::chart::axis::Axis;
 use crate::chart::frame::{Frame, Row};
+use crate::chart::paint::Hue;
 use crate::chart::series::{Point, Series, Stroke, Style, style};
 use crate::chart::sheet::{Part, Sheet};
 use crate::chart::text::ratio_text;
-use crate::chart::theme::Hue;
 
 /// The kind that stands for all where several reports or densities share a chart.
 const LONE_KIND: Kind = Kind::Resident;

@@ -1,15 +1,15 @@
 //! Draws lines with their bands, markers, crossings and labels between two axes. Knows pixels, no frame.
 
-use plotters::prelude::DrawingBackend;
+use gpubench_text::palette::{Role, Tint};
 
 use super::Crossing;
 use super::labels::{Contents, Labels, REGION_TEXT};
 use crate::chart::canvas::{Align, Canvas};
 use crate::chart::draw::{LINE, baseline, marker, medium};
 use crate::chart::geometry::{Place, Rect};
+use crate::chart::paint::{Hue, Paint};
 use crate::chart::placing::Placed;
 use crate::chart::series::{Point, Series, Stroke, Style};
-use crate::chart::theme::{Hue, Rgb};
 
 /// Colours of the regions in which a side wins.
 const GPU_HUE: Hue = Hue::Blue;
@@ -18,18 +18,18 @@ const CPU_HUE: Hue = Hue::Vermilion;
 const LEAST_BAND: f64 = 2.0;
 
 /// Lines being drawn.
-pub struct Strokes<'a, B: DrawingBackend> {
+pub struct Strokes<'a> {
     /// What they are drawn on.
-    pub canvas: &'a Canvas<'a, B>,
+    pub canvas: &'a Canvas<'a>,
     /// What is drawn.
     pub contents: Contents<'a>,
 }
 
-impl<B: DrawingBackend> Strokes<'_, B> {
+impl Strokes<'_> {
     /// Tints the regions of the plot.
     ///
     /// # Errors
-    /// The backend refuses to draw.
+    /// The surface refuses to draw.
     pub fn ground(&self) -> anyhow::Result<()> {
         self.tints(&self.contents.plane.area)
     }
@@ -37,7 +37,7 @@ impl<B: DrawingBackend> Strokes<'_, B> {
     /// Everything but the ground and the grid.
     ///
     /// # Errors
-    /// The backend refuses to draw.
+    /// The surface refuses to draw.
     pub fn lines(&self) -> anyhow::Result<()> {
         let Contents { series, crossings, .. } = self.contents;
         let labels = Labels::of(&self.contents);
@@ -51,22 +51,17 @@ impl<B: DrawingBackend> Strokes<'_, B> {
         self.labels(&labels)
     }
 
-    fn hue(&self, hue: Hue) -> Rgb {
-        self.canvas.palette.hue(hue)
-    }
-
     /// Tints the parts of `area` above and below the reference line.
     fn tints(&self, area: &Rect) -> anyhow::Result<()> {
         let Some(reference) = self.contents.reference else { return Ok(()) };
         let line = self.contents.plane.down(reference.value);
-        let [cpu, gpu] = self.canvas.palette.tints;
         if area.top < line {
             let above = Rect { bottom: line.min(area.bottom), ..*area };
-            self.canvas.rectangle(above.corners(), self.hue(GPU_HUE), gpu)?;
+            self.canvas.rectangle(above.corners(), Paint::Tinted(Tint::GPU_REGION))?;
         }
         if area.bottom > line {
             let below = Rect { top: line.max(area.top), ..*area };
-            self.canvas.rectangle(below.corners(), self.hue(CPU_HUE), cpu)?;
+            self.canvas.rectangle(below.corners(), Paint::Tinted(Tint::CPU_REGION))?;
         }
         Ok(())
     }
@@ -75,7 +70,7 @@ impl<B: DrawingBackend> Strokes<'_, B> {
     fn grounds(&self, labels: &Labels) -> anyhow::Result<()> {
         for label in labels.all() {
             let ground = Rect { left: label.area.left - 4.0, right: label.area.right + 4.0, ..label.area };
-            self.canvas.rectangle(ground.corners(), self.canvas.palette.ground, 1.0)?;
+            self.canvas.rectangle(ground.corners(), Role::Ground)?;
             self.tints(&ground)?;
         }
         Ok(())
@@ -83,9 +78,9 @@ impl<B: DrawingBackend> Strokes<'_, B> {
 
     fn reference(&self) -> anyhow::Result<()> {
         let Some(reference) = self.contents.reference else { return Ok(()) };
-        let (plane, ink) = (&self.contents.plane, self.canvas.palette.ink);
+        let plane = &self.contents.plane;
         let y = plane.down(reference.value);
-        self.canvas.stroke(&[(plane.area.left, y), (plane.area.right, y)], ink, 2.4, Stroke::Solid)
+        self.canvas.stroke(&[(plane.area.left, y), (plane.area.right, y)], Role::Ink, 2.4, Stroke::Solid)
     }
 
     fn places(&self, series: &Series, value: impl Fn(&Point) -> f64) -> Vec<Place> {
@@ -95,24 +90,24 @@ impl<B: DrawingBackend> Strokes<'_, B> {
 
     /// The spread: an area along the line, and a bar at a point that stands alone.
     fn band(&self, series: &Series) -> anyhow::Result<()> {
-        let color = self.hue(series.style.hue);
+        let hue = series.style.hue;
         let (mut low, high) =
             (self.places(series, |point| point.low), self.places(series, |point| point.high));
         if let ([low], [high]) = (low.as_slice(), high.as_slice()) {
-            return self.canvas.stroke(&[*low, *high], color, 2.0, Stroke::Solid);
+            return self.canvas.stroke(&[*low, *high], hue, 2.0, Stroke::Solid);
         }
         low.reverse();
         let corners: Vec<Place> = high.into_iter().chain(low).collect();
-        self.canvas.fill(&corners, color, 0.2)
+        self.canvas.fill(&corners, Paint::clear(hue, 0.2))
     }
 
     fn line(&self, series: &Series) -> anyhow::Result<()> {
         let plane = &self.contents.plane;
         let path: Vec<Place> = series.path().into_iter().map(|(x, y)| plane.place(x, y)).collect();
-        let (color, radius) = (self.hue(series.style.hue), self.contents.marker);
-        self.canvas.stroke(&path, color, LINE, series.style.stroke)?;
+        let (hue, radius) = (series.style.hue, self.contents.marker);
+        self.canvas.stroke(&path, hue, LINE, series.style.stroke)?;
         let places = self.places(series, |point| point.y);
-        places.iter().try_for_each(|&place| marker(self.canvas, place, series.style, color, radius))
+        places.iter().try_for_each(|&place| marker(self.canvas, place, series.style, hue, radius))
     }
 
     /// The interval of a crossing, over the whole height.
@@ -124,7 +119,7 @@ impl<B: DrawingBackend> Strokes<'_, B> {
         let middle = (f64::midpoint(left, right), plane.area.middle().1);
         let area = Rect::around(middle, half, plane.area.height() / 2.0);
         let strength = if half > 3.0 { 0.18 } else { 0.55 };
-        self.canvas.rectangle(area.corners(), self.hue(crossing.hue), strength)
+        self.canvas.rectangle(area.corners(), Paint::clear(crossing.hue, strength))
     }
 
     /// An open ring where a series meets the reference line.
@@ -132,27 +127,27 @@ impl<B: DrawingBackend> Strokes<'_, B> {
         let Some(reference) = self.contents.reference else { return Ok(()) };
         let place = self.contents.plane.place(crossing.size, reference.value);
         let ring = Style { hue: crossing.hue, stroke: Stroke::Solid, marker: 0, filled: false };
-        marker(self.canvas, place, ring, self.hue(crossing.hue), self.contents.marker)
+        marker(self.canvas, place, ring, crossing.hue, self.contents.marker)
     }
 
     fn labels(&self, labels: &Labels) -> anyhow::Result<()> {
         let Contents { series, crossings, reference, em, .. } = self.contents;
         for region in &labels.regions {
             let above = reference.is_some_and(|reference| reference.above == region.text);
-            self.label(region, REGION_TEXT, self.hue(if above { GPU_HUE } else { CPU_HUE }))?;
+            self.label(region, REGION_TEXT, if above { GPU_HUE } else { CPU_HUE })?;
         }
         for (index, label) in &labels.crossings {
-            self.label(label, em, self.hue(crossings[*index].hue))?;
+            self.label(label, em, crossings[*index].hue)?;
         }
         for (index, label) in &labels.points {
-            let own = self.hue(series[*index].style.hue);
-            self.label(label, em, if series.len() > 1 { own } else { self.canvas.palette.ink })?;
+            let own = series[*index].style.hue;
+            self.label(label, em, if series.len() > 1 { own } else { Hue::Ink })?;
         }
         Ok(())
     }
 
-    fn label(&self, label: &Placed, em: f64, color: Rgb) -> anyhow::Result<()> {
+    fn label(&self, label: &Placed, em: f64, hue: Hue) -> anyhow::Result<()> {
         let place = (label.area.left, baseline(label.area.middle().1, em));
-        self.canvas.text(&label.text, place, medium(em, color, Align::Left))
+        self.canvas.text(&label.text, place, medium(em, hue, Align::Left))
     }
 }

@@ -1,6 +1,6 @@
 //! Draws an overview. Knows pixels and models, no report.
 
-use plotters::prelude::DrawingBackend;
+use gpubench_text::palette::Role;
 
 use super::layout::{HEADING, Layout, SMALL};
 use super::{Overview, Panel, REFERENCE};
@@ -25,11 +25,11 @@ const LEGEND: (f64, f64) = (22.0, 112.0);
 /// Draws `overview` on `canvas`.
 ///
 /// # Errors
-/// The backend refuses to draw.
-pub fn draw<B: DrawingBackend>(overview: &Overview, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
-    let (layout, palette) = (Layout::of(overview), canvas.palette);
-    canvas.rectangle(picture().corners(), palette.ground, 1.0)?;
-    canvas.text(&overview.title, (MARGIN, 62.0), medium(TITLE, palette.ink, Align::Left))?;
+/// The surface refuses to draw.
+pub fn draw(overview: &Overview, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+    let layout = Layout::of(overview);
+    canvas.rectangle(picture().corners(), Role::Ground)?;
+    canvas.text(&overview.title, (MARGIN, 62.0), medium(TITLE, Role::Ink, Align::Left))?;
     legend(overview, canvas)?;
     for (index, (panel, plot)) in overview.panels.iter().zip(&layout.plots).enumerate() {
         let plane = Plane { area: *plot, x: &panel.x, y: &overview.y };
@@ -38,35 +38,31 @@ pub fn draw<B: DrawingBackend>(overview: &Overview, canvas: &Canvas<'_, B>) -> a
             for &tick in &layout.labelled {
                 let tick = &overview.y.ticks[tick];
                 let place = (plot.left - 10.0, baseline(plane.down(tick.value), SMALL));
-                canvas.text(&tick.label, place, kind(SMALL, palette.ink, Align::Right))?;
+                canvas.text(&tick.label, place, kind(SMALL, Role::Ink, Align::Right))?;
             }
         }
     }
     for (caption, baseline) in &layout.captions {
-        canvas.text(caption, (MARGIN, *baseline), kind(CAPTION, palette.soft_ink, Align::Left))?;
+        canvas.text(caption, (MARGIN, *baseline), kind(CAPTION, Role::Soft, Align::Left))?;
     }
     Ok(())
 }
 
 /// Samples and texts in one row.
-fn legend<B: DrawingBackend>(overview: &Overview, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
+fn legend(overview: &Overview, canvas: &Canvas<'_>) -> anyhow::Result<()> {
     let (em, middle) = LEGEND;
     let mut left = MARGIN;
     for (shown, text) in &overview.legend {
         sample(canvas, *shown, (left, middle), 0.8)?;
         left += shown.length() + 10.0;
-        canvas.text(text, (left, baseline(middle, em)), kind(em, canvas.palette.ink, Align::Left))?;
+        canvas.text(text, (left, baseline(middle, em)), kind(em, Role::Ink, Align::Left))?;
         left += width(text, em, Weight::Regular) + 36.0;
     }
     Ok(())
 }
 
-fn draw_panel<B: DrawingBackend>(
-    panel: &Panel,
-    plane: Plane<'_>,
-    canvas: &Canvas<'_, B>,
-) -> anyhow::Result<()> {
-    let (plot, palette) = (plane.area, canvas.palette);
+fn draw_panel(panel: &Panel, plane: Plane<'_>, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+    let plot = plane.area;
     let contents = Contents {
         plane,
         series: &panel.series,
@@ -81,25 +77,25 @@ fn draw_panel<B: DrawingBackend>(
     strokes.lines()?;
     let heading = fitted(&panel.heading, HEADING, Weight::Medium, plot.width());
     let place = (plot.left, plot.top - 10.0);
-    canvas.text(&heading, place, medium(HEADING, palette.ink, Align::Left))?;
+    canvas.text(&heading, place, medium(HEADING, Role::Ink, Align::Left))?;
     for label in below(&plane, SMALL) {
         let place = (label.x, plot.bottom + 26.0);
-        canvas.text(&label.text, place, kind(SMALL, palette.ink, Align::Center))?;
+        canvas.text(&label.text, place, kind(SMALL, Role::Ink, Align::Center))?;
     }
     Ok(())
 }
 
-fn grid<B: DrawingBackend>(plane: &Plane<'_>, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
-    let (Rect { left, top, right, bottom }, palette) = (plane.area, canvas.palette);
+fn grid(plane: &Plane<'_>, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+    let Rect { left, top, right, bottom } = plane.area;
     for tick in &plane.y.ticks {
         let y = plane.down(tick.value);
-        canvas.stroke(&[(left, y), (right, y)], palette.major, 1.0, Stroke::Solid)?;
+        canvas.stroke(&[(left, y), (right, y)], Role::Line, 1.0, Stroke::Solid)?;
     }
     for tick in &plane.x.ticks {
         let x = plane.across(tick.value);
-        canvas.stroke(&[(x, top), (x, bottom)], palette.major, 1.0, Stroke::Solid)?;
-        canvas.stroke(&[(x, bottom), (x, bottom + 6.0)], palette.axis, 1.6, Stroke::Solid)?;
+        canvas.stroke(&[(x, top), (x, bottom)], Role::Line, 1.0, Stroke::Solid)?;
+        canvas.stroke(&[(x, bottom), (x, bottom + 6.0)], Role::Axis, 1.6, Stroke::Solid)?;
     }
     let axes = [(left, top), (left, bottom), (right, bottom)];
-    canvas.stroke(&axes, palette.axis, 1.6, Stroke::Solid)
+    canvas.stroke(&axes, Role::Axis, 1.6, Stroke::Solid)
 }

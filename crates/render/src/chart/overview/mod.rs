@@ -10,9 +10,9 @@ use super::axis::Axis;
 use super::frame::Sample;
 use super::lines::speed_up::{self, kind_style};
 use super::lines::{Crossing, Reference};
+use super::paint::Hue;
 use super::series::{Series, Stroke, Style};
 use super::sheet::{Part, Sheet};
-use super::theme::Hue;
 pub use draw::draw;
 
 /// Panels that one sheet holds; in more, texts would be too small.

@@ -1,14 +1,14 @@
 //! Draws a chart of panels on a canvas, the same for every format. Knows pixels and models, no report.
 
-use plotters::prelude::DrawingBackend;
+use gpubench_text::palette::Role;
 
 use super::super::canvas::{Align, Canvas};
 use super::super::draw::{baseline, kind, medium};
-use super::super::image::Picture;
 use super::super::layout::{CAPTION, MARGIN, TEXT, TITLE, picture};
+use super::super::paint::Paint;
+use super::super::picture::Picture;
 use super::super::series::{Point, Stroke};
 use super::super::shape::corners;
-use super::super::theme::{Palette, Rgb};
 use super::layout::{LABEL, Layout, Place, SMALL};
 use super::{MarkKind, Panel, PanelChart};
 
@@ -22,10 +22,10 @@ impl Picture for PanelChart {
         &self.name
     }
 
-    fn draw<B: DrawingBackend>(&self, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
+    fn draw(&self, canvas: &Canvas<'_>) -> anyhow::Result<()> {
         let layout = Layout::of(self);
-        let drawing = Drawing { canvas, palette: canvas.palette, layout: &layout };
-        canvas.rectangle(picture().corners(), canvas.palette.ground, 1.0)?;
+        let drawing = Drawing { canvas, layout: &layout };
+        canvas.rectangle(picture().corners(), Role::Ground)?;
         drawing.titles(self)?;
         for (panel, place) in self.panels.iter().zip(&layout.panels) {
             drawing.grid(panel, place)?;
@@ -40,39 +40,34 @@ impl Picture for PanelChart {
 }
 
 /// A chart being drawn.
-struct Drawing<'a, B: DrawingBackend> {
-    canvas: &'a Canvas<'a, B>,
-    palette: &'static Palette,
+struct Drawing<'a> {
+    canvas: &'a Canvas<'a>,
     layout: &'a Layout,
 }
 
-fn color(mark: MarkKind, palette: &Palette) -> Rgb {
+fn role(mark: MarkKind) -> Role {
     match mark {
-        MarkKind::Worse => palette.worse,
-        MarkKind::Better => palette.better,
-        MarkKind::Open => palette.soft_ink,
+        MarkKind::Worse => Role::Worse,
+        MarkKind::Better => Role::Better,
+        MarkKind::Open => Role::Soft,
     }
 }
 
-impl<B: DrawingBackend> Drawing<'_, B> {
+impl Drawing<'_> {
     /// Radius of the points: the smaller, the more there are.
     fn radius(&self) -> f64 {
         (0.32 * self.layout.spacing).clamp(2.0, 6.5)
     }
 
     fn titles(&self, chart: &PanelChart) -> anyhow::Result<()> {
-        self.canvas.text(&chart.title, (MARGIN, 62.0), medium(TITLE, self.palette.ink, Align::Left))?;
-        self.canvas.text(&chart.subtitle, (MARGIN, 100.0), kind(TEXT, self.palette.soft_ink, Align::Left))?;
+        self.canvas.text(&chart.title, (MARGIN, 62.0), medium(TITLE, Role::Ink, Align::Left))?;
+        self.canvas.text(&chart.subtitle, (MARGIN, 100.0), kind(TEXT, Role::Soft, Align::Left))?;
         if let Some(last) = self.layout.panels.last() {
             let place = (f64::midpoint(last.plot.left, last.plot.right), last.plot.bottom + 76.0);
-            self.canvas.text(&chart.x_title, place, kind(LABEL, self.palette.ink, Align::Center))?;
+            self.canvas.text(&chart.x_title, place, kind(LABEL, Role::Ink, Align::Center))?;
         }
         for (caption, baseline) in &self.layout.captions {
-            self.canvas.text(
-                caption,
-                (MARGIN, *baseline),
-                kind(CAPTION, self.palette.soft_ink, Align::Left),
-            )?;
+            self.canvas.text(caption, (MARGIN, *baseline), kind(CAPTION, Role::Soft, Align::Left))?;
         }
         Ok(())
     }
@@ -82,24 +77,24 @@ impl<B: DrawingBackend> Drawing<'_, B> {
         let mut last = f64::INFINITY;
         for tick in &panel.y.ticks {
             let y = place.y(panel, tick.value);
-            self.canvas.stroke(&[(plot.left, y), (plot.right, y)], self.palette.major, 1.2, Stroke::Solid)?;
+            self.canvas.stroke(&[(plot.left, y), (plot.right, y)], Role::Line, 1.2, Stroke::Solid)?;
             // A low panel has no room for every label of a logarithmic axis.
             if last - y > SMALL {
                 last = y;
                 let at = (plot.left - 12.0, baseline(y, SMALL));
-                self.canvas.text(&tick.label, at, kind(SMALL, self.palette.ink, Align::Right))?;
+                self.canvas.text(&tick.label, at, kind(SMALL, Role::Ink, Align::Right))?;
             }
         }
         for label in &self.layout.below {
             self.canvas.stroke(
                 &[(label.x, plot.top), (label.x, plot.bottom)],
-                self.palette.major,
+                Role::Line,
                 1.0,
                 Stroke::Solid,
             )?;
         }
         let frame = [(plot.left, plot.top), (plot.left, plot.bottom), (plot.right, plot.bottom)];
-        self.canvas.stroke(&frame, self.palette.axis, 2.0, Stroke::Solid)
+        self.canvas.stroke(&frame, Role::Axis, 2.0, Stroke::Solid)
     }
 
     fn marks(&self, panel: &Panel, place: &Place) -> anyhow::Result<()> {
@@ -107,17 +102,12 @@ impl<B: DrawingBackend> Drawing<'_, B> {
             let top =
                 place.flags.iter().find(|flag| flag.x == x).map_or(place.plot.top, |flag| flag.area.bottom);
             let stroke = if mark.kind == MarkKind::Open { Stroke::Dotted } else { Stroke::Dashed };
-            self.canvas.stroke(
-                &[(x, top), (x, place.plot.bottom)],
-                color(mark.kind, self.palette),
-                2.2,
-                stroke,
-            )?;
+            self.canvas.stroke(&[(x, top), (x, place.plot.bottom)], role(mark.kind), 2.2, stroke)?;
         }
         for flag in &place.flags {
             let middle = f64::midpoint(flag.area.top, flag.area.bottom);
             let at = (flag.area.left, baseline(middle, LABEL));
-            self.canvas.text(&flag.text, at, medium(LABEL, color(flag.kind, self.palette), Align::Left))?;
+            self.canvas.text(&flag.text, at, medium(LABEL, role(flag.kind), Align::Left))?;
         }
         Ok(())
     }
@@ -135,10 +125,10 @@ impl<B: DrawingBackend> Drawing<'_, B> {
         for position in &panel.gaps {
             let (x, y) = (self.layout.x(*position), place.plot.bottom - 9.0);
             let arm = radius.min(5.0);
-            self.canvas.fill(&corners(DISC, (x, y), arm + 2.5), self.palette.ground, 1.0)?;
+            self.canvas.fill(&corners(DISC, (x, y), arm + 2.5), Role::Ground)?;
             for slope in [-1.0, 1.0] {
                 let arms = [(x - arm, y - slope * arm), (x + arm, y + slope * arm)];
-                self.canvas.stroke(&arms, self.palette.worse, 2.0, Stroke::Solid)?;
+                self.canvas.stroke(&arms, Role::Worse, 2.0, Stroke::Solid)?;
             }
         }
         Ok(())
@@ -150,15 +140,15 @@ impl<B: DrawingBackend> Drawing<'_, B> {
         if !(0.0..=1.0).contains(&fraction) {
             let (shape, inwards) = if fraction > 1.0 { (UP, 8.0) } else { (DOWN, -8.0) };
             let at = (x, place.y(panel, point.y) + inwards);
-            return self.canvas.fill(&corners(shape, at, radius.max(4.0)), self.palette.hue(panel.hue), 1.0);
+            return self.canvas.fill(&corners(shape, at, radius.max(4.0)), panel.hue);
         }
         let bar = [(x - 1.2, place.y(panel, point.high)), (x + 1.2, place.y(panel, point.low))];
-        self.canvas.rectangle(bar, self.palette.hue(panel.hue), 0.4)?;
+        self.canvas.rectangle(bar, Paint::clear(panel.hue, 0.4))?;
         let at = (x, place.y(panel, point.y));
-        self.canvas.fill(&corners(DISC, at, radius), self.palette.hue(panel.hue), 1.0)?;
+        self.canvas.fill(&corners(DISC, at, radius), panel.hue)?;
         match panel.open_from {
             Some(from) if point.x >= from => {
-                self.canvas.fill(&corners(DISC, at, radius * 0.55), self.palette.ground, 1.0)
+                self.canvas.fill(&corners(DISC, at, radius * 0.55), Role::Ground)
             }
             _ => Ok(()),
         }
@@ -168,20 +158,16 @@ impl<B: DrawingBackend> Drawing<'_, B> {
         for &(first, last, value) in &panel.levels {
             let y = place.y(panel, value);
             let ends = [(self.layout.x(first - 0.5), y), (self.layout.x(last + 0.5), y)];
-            self.canvas.stroke(&ends, self.palette.ink, 2.6, Stroke::Solid)?;
+            self.canvas.stroke(&ends, Role::Ink, 2.6, Stroke::Solid)?;
         }
         Ok(())
     }
 
     fn heading(&self, panel: &Panel, place: &Place) -> anyhow::Result<()> {
         let y = baseline(place.heading, LABEL);
-        self.canvas.text(
-            &panel.heading,
-            (place.plot.left, y),
-            medium(LABEL, self.palette.hue(panel.hue), Align::Left),
-        )?;
+        self.canvas.text(&panel.heading, (place.plot.left, y), medium(LABEL, panel.hue, Align::Left))?;
         let (remark, left) = &place.remark;
-        self.canvas.text(remark, (*left, y), kind(LABEL, self.palette.soft_ink, Align::Left))
+        self.canvas.text(remark, (*left, y), kind(LABEL, Role::Soft, Align::Left))
     }
 
     fn below(&self) -> anyhow::Result<()> {
@@ -190,14 +176,14 @@ impl<B: DrawingBackend> Drawing<'_, B> {
             let bottom = last.plot.bottom;
             self.canvas.stroke(
                 &[(label.x, bottom), (label.x, bottom + 8.0)],
-                self.palette.axis,
+                Role::Axis,
                 2.0,
                 Stroke::Solid,
             )?;
             self.canvas.text(
                 &label.text,
                 (label.middle, bottom + 34.0),
-                kind(SMALL, self.palette.ink, Align::Center),
+                kind(SMALL, Role::Ink, Align::Center),
             )?;
         }
         Ok(())

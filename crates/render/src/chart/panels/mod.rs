@@ -8,11 +8,11 @@ mod layout;
 use super::Format;
 pub use super::axis::Axis;
 pub use super::linear::axis;
+pub use super::paint::Hue;
 pub use super::series::Point;
-pub use super::theme::Hue;
 use gpubench_model::report::file::File;
 
-use super::theme::Theme;
+use gpubench_text::palette::Theme;
 
 /// Panels that one chart can hold; more would be too low to show a change.
 pub const MOST_PANELS: usize = 4;

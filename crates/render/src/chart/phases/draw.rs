@@ -1,6 +1,6 @@
 //! Draws stacked bars in their frame. Knows pixels and models, no report.
 
-use plotters::prelude::DrawingBackend;
+use gpubench_text::palette::Role;
 
 use super::{Bar, PhaseChart};
 use crate::chart::canvas::{Align, Canvas};
@@ -8,7 +8,7 @@ use crate::chart::draw::{Drawing, baseline, medium};
 use crate::chart::font::{Weight, width};
 use crate::chart::geometry::Rect;
 use crate::chart::layout::{Layout, ROW_ABOVE, TEXT};
-use crate::chart::theme::Hue;
+use crate::chart::paint::Hue;
 
 /// Widths of the bars as shares of the room of a size, and the room between them.
 const CPU_WIDTH: f64 = 0.16;
@@ -24,8 +24,8 @@ const SEAM: f64 = 1.5;
 /// Draws `chart` on `canvas`.
 ///
 /// # Errors
-/// The backend refuses to draw.
-pub fn draw<B: DrawingBackend>(chart: &PhaseChart, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
+/// The surface refuses to draw.
+pub fn draw(chart: &PhaseChart, canvas: &Canvas<'_>) -> anyhow::Result<()> {
     let layout = Layout::of(&chart.frame);
     let frame = Drawing::begin(canvas, &chart.frame, &layout)?;
     frame.titles()?;
@@ -38,12 +38,12 @@ pub fn draw<B: DrawingBackend>(chart: &PhaseChart, canvas: &Canvas<'_, B>) -> an
 }
 
 /// A chart being drawn.
-struct Bars<'a, B: DrawingBackend> {
+struct Bars<'a> {
     chart: &'a PhaseChart,
-    frame: Drawing<'a, B>,
+    frame: Drawing<'a>,
 }
 
-impl<B: DrawingBackend> Bars<'_, B> {
+impl Bars<'_> {
     /// Room of a size, and the middle of that of each.
     fn places(&self) -> (f64, Vec<f64>) {
         let plane = self.frame.plane();
@@ -67,7 +67,7 @@ impl<B: DrawingBackend> Bars<'_, B> {
     }
 
     fn bar(&self, bar: &Bar, left: f64, right: f64) -> anyhow::Result<()> {
-        let (plane, palette, canvas) = (self.frame.plane(), self.frame.palette, self.frame.canvas);
+        let (plane, canvas) = (self.frame.plane(), self.frame.canvas);
         let mut below = 0.0;
         for &(phase, share) in &bar.parts {
             let (bottom, top) = (plane.down(below), plane.down(below + share));
@@ -77,12 +77,12 @@ impl<B: DrawingBackend> Bars<'_, B> {
             if area.height() < 0.5 {
                 continue;
             }
-            canvas.rectangle(area.corners(), palette.hue(phase.hue()), 1.0)?;
+            canvas.rectangle(area.corners(), phase.hue())?;
             let text = format!("{:.0} %", 100.0 * share);
             let wide = width(&text, SHARE_TEXT, Weight::Medium);
             if area.height() > SHARE_TEXT + 4.0 && wide + 6.0 < area.width() {
                 let (x, y) = area.middle();
-                let kind = medium(SHARE_TEXT, palette.ground, Align::Center);
+                let kind = medium(SHARE_TEXT, Role::Ground, Align::Center);
                 canvas.text(&text, (x, baseline(y, SHARE_TEXT)), kind)?;
             }
         }
@@ -104,10 +104,10 @@ impl<B: DrawingBackend> Bars<'_, B> {
         let plot = &self.frame.layout.plot;
         for (index, (name, hue)) in rows.into_iter().enumerate() {
             let middle = plot.top - (1.5 - index as f64) * ROW_ABOVE - 13.0;
-            let (color, y) = (self.frame.palette.hue(hue), baseline(middle, em));
-            self.frame.canvas.text(name, (plot.left - 12.0, y), medium(TEXT, color, Align::Right))?;
+            let y = baseline(middle, em);
+            self.frame.canvas.text(name, (plot.left - 12.0, y), medium(TEXT, hue, Align::Right))?;
             for (text, x) in texts.iter().zip(&middles) {
-                self.frame.canvas.text(text[index], (*x, y), medium(em, color, Align::Center))?;
+                self.frame.canvas.text(text[index], (*x, y), medium(em, hue, Align::Center))?;
             }
         }
         Ok(())

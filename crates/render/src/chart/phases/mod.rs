@@ -16,8 +16,8 @@ use gpubench_ops as op;
 
 use super::axis::Axis;
 use super::frame::{Frame, Row as LegendRow, Sample};
+use super::paint::Hue;
 use super::sheet::{Part, Sheet};
-use super::theme::Hue;
 pub use draw::draw;
 
 /// A part of a call.

@@ -1,15 +1,13 @@
 //! Draws a roofline in its frame. Knows pixels and models, no report.
 
-use plotters::prelude::DrawingBackend;
-
 use super::Roofline;
 use crate::chart::canvas::{Align, Canvas};
 use crate::chart::draw::{Drawing, MARKER, baseline, marker, medium};
 use crate::chart::geometry::{Place, Rect};
 use crate::chart::layout::Layout;
+use crate::chart::paint::Paint;
 use crate::chart::placing::{Placed, Room};
 use crate::chart::plane::Plane;
-use crate::chart::theme::blend;
 
 /// Half the side of the square that the marker of a variant takes that is not the best.
 const SMALL: f64 = 5.5;
@@ -21,27 +19,27 @@ const ROOF: f64 = 2.6;
 /// Draws `chart` on `canvas`.
 ///
 /// # Errors
-/// The backend refuses to draw.
-pub fn draw<B: DrawingBackend>(chart: &Roofline, canvas: &Canvas<'_, B>) -> anyhow::Result<()> {
+/// The surface refuses to draw.
+pub fn draw(chart: &Roofline, canvas: &Canvas<'_>) -> anyhow::Result<()> {
     let layout = Layout::of(&chart.frame);
-    let (frame, palette) = (Drawing::begin(canvas, &chart.frame, &layout)?, canvas.palette);
+    let frame = Drawing::begin(canvas, &chart.frame, &layout)?;
     let plane = layout.plane(&chart.frame);
     frame.titles()?;
     frame.grid()?;
     frame.axis_labels()?;
     for roof in &chart.roofs {
         let ends = roof.path.map(|(x, y)| plane.place(x, y));
-        canvas.stroke(&ends, palette.hue(roof.style.hue), ROOF, roof.style.stroke)?;
+        canvas.stroke(&ends, roof.style.hue, ROOF, roof.style.stroke)?;
     }
     for dot in &chart.dots {
         let radius = if dot.style.filled { MARKER } else { SMALL };
-        let color = blend(palette.hue(dot.style.hue), palette.ground, dot.strength);
-        marker(canvas, plane.place(dot.x, dot.y), dot.style, color, radius)?;
+        let paint = Paint::on_ground(dot.style.hue, dot.strength);
+        marker(canvas, plane.place(dot.x, dot.y), dot.style, paint, radius)?;
     }
     for (index, label) in labels(chart, &plane) {
         let place = (label.area.left, baseline(label.area.middle().1, SIZE_TEXT));
-        let color = palette.hue(chart.dots[index].style.hue);
-        canvas.text(&label.text, place, medium(SIZE_TEXT, color, Align::Left))?;
+        let hue = chart.dots[index].style.hue;
+        canvas.text(&label.text, place, medium(SIZE_TEXT, hue, Align::Left))?;
     }
     frame.legend()
 }

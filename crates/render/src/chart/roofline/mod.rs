@@ -14,8 +14,8 @@ use gpubench_ops::{self as op, Limit, OPS};
 
 use super::axis::Axis;
 use super::frame::{Frame, Row as LegendRow, Sample};
+use super::paint::Hue;
 use super::series::{Stroke, Style};
-use super::theme::Hue;
 pub use draw::draw;
 use roofs::{Roof, roofs};
 

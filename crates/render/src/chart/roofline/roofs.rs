@@ -7,8 +7,8 @@ use gpubench_model::report::quantity::three_digits;
 use gpubench_ops::Limit;
 
 use super::rate_text;
+use crate::chart::paint::Hue;
 use crate::chart::series::{Stroke, Style};
-use crate::chart::theme::Hue;
 
 /// How far beyond their data and corners lines run, as a factor.
 const BEYOND: f64 = 1.6;

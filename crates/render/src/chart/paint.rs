@@ -1,0 +1,110 @@
+//! What charts are painted with: colours of the palette, opaque or clear. Only a surface knows the theme.
+
+use gpubench_text::palette::{Rgb, Role, Theme, Tint};
+
+/// The colours of data, by what they look like; each theme has its own shade.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Hue {
+    /// As text.
+    Ink,
+    /// Orange.
+    Orange,
+    /// Sky blue.
+    Sky,
+    /// Green.
+    Green,
+    /// Blue.
+    Blue,
+    /// Red-orange.
+    Vermilion,
+    /// Pink.
+    Purple,
+}
+
+impl From<Hue> for Role {
+    fn from(hue: Hue) -> Role {
+        match hue {
+            Hue::Ink => Role::Ink,
+            Hue::Orange => Role::Orange,
+            Hue::Sky => Role::Sky,
+            Hue::Green => Role::Green,
+            Hue::Blue => Role::Blue,
+            Hue::Vermilion => Role::Vermilion,
+            Hue::Purple => Role::Purple,
+        }
+    }
+}
+
+/// What a shape or a text is painted with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Paint {
+    /// A colour.
+    Solid(Role),
+    /// A colour through which what lies beneath shows, from 0, clear, to 1.
+    Clear(Role, f64),
+    /// A colour as strong as the theme has it.
+    Tinted(Tint),
+    /// The opaque mixture of a colour with the ground, from 0, the ground alone, to 1.
+    OnGround(Role, f64),
+}
+
+impl From<Role> for Paint {
+    fn from(role: Role) -> Paint {
+        Paint::Solid(role)
+    }
+}
+
+impl From<Hue> for Paint {
+    fn from(hue: Hue) -> Paint {
+        Paint::Solid(hue.into())
+    }
+}
+
+impl Paint {
+    /// A hue through which what lies beneath shows, from 0, clear, to 1.
+    pub fn clear(hue: Hue, strength: f64) -> Paint {
+        Paint::Clear(hue.into(), strength)
+    }
+
+    /// The opaque mixture of a hue with the ground, from 0, the ground alone, to 1.
+    pub fn on_ground(hue: Hue, strength: f64) -> Paint {
+        Paint::OnGround(hue.into(), strength)
+    }
+
+    /// The colour in a theme, and its opacity from 0 to 1.
+    pub fn seen(self, theme: Theme) -> (Rgb, f64) {
+        match self {
+            Paint::Solid(role) => (role.rgb(theme), 1.0),
+            Paint::Clear(role, strength) => (role.rgb(theme), strength),
+            Paint::Tinted(tint) => (tint.role.rgb(theme), tint.strength(theme)),
+            Paint::OnGround(role, strength) => {
+                (mixed(role.rgb(theme), Role::Ground.rgb(theme), strength), 1.0)
+            }
+        }
+    }
+
+    /// The colour in CSS by the page's variables, and its opacity where that is not 1.
+    pub fn variables(self) -> (String, Option<String>) {
+        let variable = |name: &str| format!("var(--{name})");
+        let color = |role: Role| variable(role.name());
+        match self {
+            Paint::Solid(role) => (color(role), None),
+            Paint::Clear(role, strength) => (color(role), Some(strength.to_string())),
+            Paint::Tinted(tint) => (color(tint.role), Some(variable(tint.name))),
+            Paint::OnGround(role, strength) if strength >= 1.0 => (color(role), None),
+            Paint::OnGround(role, strength) => {
+                let percent = 100.0 * strength;
+                let [role, ground] = [role, Role::Ground].map(color);
+                (format!("color-mix(in srgb,{role} {percent:.2}%,{ground})"), None)
+            }
+        }
+    }
+}
+
+/// A colour laid over a ground; `strength` from 0, the ground alone, to 1.
+fn mixed(color: Rgb, ground: Rgb, strength: f64) -> Rgb {
+    let mixed = |over: u8, under: u8| {
+        (f64::from(under) + strength * (f64::from(over) - f64::from(under))).round() as u8
+    };
+    (mixed(color.0, ground.0), mixed(color.1, ground.1), mixed(color.2, ground.2))
+}

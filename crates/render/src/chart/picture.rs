@@ -1,0 +1,15 @@
+//! What the formats of pictures ask of a chart.
+
+use super::canvas::Canvas;
+
+/// What a chart of any kind can do.
+pub trait Picture: Sync {
+    /// The name of its file, without extension.
+    fn name(&self) -> &str;
+
+    /// Draws itself on a canvas of [`SIZE`](super::SIZE).
+    ///
+    /// # Errors
+    /// The surface refuses to draw.
+    fn draw(&self, canvas: &Canvas<'_>) -> anyhow::Result<()>;
+}

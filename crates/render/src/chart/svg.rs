@@ -1,0 +1,189 @@
+//! Charts as vectors: SVG whose texts stay texts.
+
+use std::cell::RefCell;
+use std::fmt::Write;
+
+use gpubench_text::palette::Theme;
+
+use super::canvas::{Align, Canvas, Pixel, SCALE, SIZE, Surface, Type};
+use super::font::{MEDIUM, REGULAR, Weight};
+use super::geometry::Place;
+use super::paint::Paint;
+use super::picture::Picture;
+
+/// Family that texts name; the first is the embedded font.
+const FAMILY: &str = "Roboto, Helvetica, Arial, sans-serif";
+
+/// How a drawing names its colours.
+#[derive(Clone, Copy)]
+enum Colors {
+    /// Those of a theme.
+    Fixed(Theme),
+    /// Variables of CSS, which the page around it sets.
+    Variables,
+}
+
+/// A file with its font inside, in the colours of a theme.
+///
+/// # Errors
+/// The chart cannot be drawn.
+pub fn file(picture: &impl Picture, theme: Theme) -> anyhow::Result<Vec<u8>> {
+    let style = format!("<style>{}</style>\n", font_faces());
+    Ok(drawn(picture, Colors::Fixed(theme), &style)?.into_bytes())
+}
+
+/// An `svg` element for a page that has [`font_faces`] and sets the variables of the palette.
+///
+/// # Errors
+/// The chart cannot be drawn.
+pub fn fragment(picture: &impl Picture) -> anyhow::Result<String> {
+    drawn(picture, Colors::Variables, "")
+}
+
+/// The chart, with `head` before anything drawn.
+fn drawn(picture: &impl Picture, colors: Colors, head: &str) -> anyhow::Result<String> {
+    let [(width, height), (large_width, large_height)] = [SIZE, (SIZE.0 * SCALE, SIZE.1 * SCALE)];
+    let open = format!(
+        "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {large_width} {large_height}\" \
+         xmlns=\"http://www.w3.org/2000/svg\">\n{head}"
+    );
+    let svg = Svg { text: RefCell::new(open), colors };
+    picture.draw(&Canvas { surface: &svg })?;
+    Ok(svg.text.into_inner() + "</svg>\n")
+}
+
+/// A drawing being written.
+struct Svg {
+    text: RefCell<String>,
+    colors: Colors,
+}
+
+impl Svg {
+    fn write(&self, element: &str) {
+        self.text.borrow_mut().push_str(element);
+    }
+
+    /// The colour, and the opacity as an attribute.
+    fn paint(&self, paint: Paint) -> (String, String) {
+        let attribute = |opacity: &str| format!(" opacity=\"{opacity}\"");
+        match self.colors {
+            Colors::Fixed(theme) => {
+                let ((red, green, blue), opacity) = paint.seen(theme);
+                (format!("#{red:02X}{green:02X}{blue:02X}"), attribute(&opacity.to_string()))
+            }
+            Colors::Variables => {
+                let (color, opacity) = paint.variables();
+                (color, opacity.map_or_else(String::new, |opacity| attribute(&opacity)))
+            }
+        }
+    }
+}
+
+impl Surface for Svg {
+    fn rectangle(&self, [(left, top), (right, bottom)]: [Pixel; 2], paint: Paint) -> anyhow::Result<()> {
+        let (color, opacity) = self.paint(paint);
+        let (width, height) = (right - left, bottom - top);
+        self.write(&format!(
+            "<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"{opacity} fill=\"{color}\" \
+             stroke=\"none\"/>\n"
+        ));
+        Ok(())
+    }
+
+    fn polygon(&self, corners: &[Pixel], paint: Paint) -> anyhow::Result<()> {
+        let ((color, opacity), points) = (self.paint(paint), points(corners));
+        self.write(&format!("<polygon{opacity} fill=\"{color}\" points=\"{points}\"/>\n"));
+        Ok(())
+    }
+
+    fn line(&self, path: &[Pixel], paint: Paint, width: u32) -> anyhow::Result<()> {
+        let ((color, opacity), points) = (self.paint(paint), points(path));
+        self.write(&format!(
+            "<polyline fill=\"none\"{opacity} stroke=\"{color}\" stroke-width=\"{width}\" points=\"{points}\"/>\n"
+        ));
+        Ok(())
+    }
+
+    fn text(&self, text: &str, (x, y): Place, kind: Type) -> anyhow::Result<()> {
+        let scale = f64::from(SCALE);
+        let em = kind.em * scale;
+        let anchor = match kind.align {
+            Align::Left => "start",
+            Align::Center => "middle",
+            Align::Right => "end",
+        };
+        // The baseline hangs 0.76 em under the text's top.
+        let [left, baseline, drop] = [x * scale, y * scale, 0.76 * em].map(|pixels| pixels.round() as i32);
+        let top = baseline - drop;
+        let weight = if kind.weight == Weight::Medium { " font-weight=\"bold\"" } else { "" };
+        let ((color, opacity), text) = (self.paint(kind.paint), escaped(text));
+        self.write(&format!(
+            "<text x=\"{left}\" y=\"{top}\" dy=\"0.76em\" text-anchor=\"{anchor}\" font-family=\"{FAMILY}\" \
+             font-size=\"{em}\"{opacity} fill=\"{color}\"{weight}>\n{text}\n</text>\n"
+        ));
+        Ok(())
+    }
+}
+
+fn points(path: &[Pixel]) -> String {
+    let mut points = String::with_capacity(10 * path.len());
+    for (x, y) in path {
+        let _ = write!(points, "{x},{y} ");
+    }
+    points
+}
+
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&apos;"),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// Rules of CSS that carry the font of all charts, in both weights.
+pub fn font_faces() -> String {
+    face(REGULAR, "normal") + &face(MEDIUM, "bold")
+}
+
+/// A rule that carries a font in itself.
+fn face(font: &[u8], weight: &str) -> String {
+    let data = base64(font);
+    format!("@font-face{{font-family:Roboto;font-weight:{weight};src:url(data:font/ttf;base64,{data})}}")
+}
+
+/// Base64 with padding, as RFC 4648 has it.
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let word =
+            (0..3).fold(0usize, |word, index| word << 8 | usize::from(*chunk.get(index).unwrap_or(&0)));
+        for index in 0..4 {
+            let letter = LETTERS[word >> (18 - 6 * index) & 63];
+            text.push(if index <= chunk.len() { char::from(letter) } else { '=' });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_agrees_with_the_vectors_of_its_standard() {
+        for (plain, coded) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
+        {
+            assert_eq!(base64(plain.as_bytes()), coded);
+        }
+    }
+}
