@@ -4,6 +4,7 @@ use gpubench_answer::machine::processor;
 use gpubench_compare::Difference;
 use gpubench_model::Side;
 use gpubench_model::report::quantity::{factor_within, spread_text, time_text};
+use gpubench_text::cut;
 use jiff::Timestamp;
 
 use super::{Direction, LeftOut, Series, Step, Trend, Visit};
@@ -124,10 +125,7 @@ fn fact(difference: &Difference) -> String {
         (Some((item, old)), Some((other, new))) if item == other => (format!("{item}: "), old, new),
         _ => (String::new(), old, new),
     };
-    let [items, old, new] = [items.as_str(), old, new].map(|text| match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
-    });
+    let [items, old, new] = [items.as_str(), old, new].map(|text| cut::shortened(text, LONGEST));
     format!("{} {items}{old} -> {new}", difference.fact)
 }
 

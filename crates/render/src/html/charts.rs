@@ -3,7 +3,9 @@
 use anyhow::Context;
 use gpubench_model::report::Report;
 
-use super::markup::{Element, Html, classed, element, tame};
+use gpubench_text::control::replaced;
+
+use super::markup::{Element, Html, classed, element};
 use super::themes::Variables;
 use crate::chart::{Fragment, Theme, svg_fragments};
 
@@ -44,7 +46,7 @@ fn chart(light: &Fragment, dark: &Fragment, variables: &mut Variables) -> anyhow
     let svg = svg.with_context(|| format!("{} has another form in the dark theme", light.name))?;
     let image = element("div").with("role", "img").with("aria-label", title);
     // Texts in it are escaped, but characters that no page may hold are kept.
-    let image = image.holding(Html::trusted(tame(&svg)));
+    let image = image.holding(Html::trusted(replaced(&svg)));
     let frame =
         classed("div", "drawing").with("tabindex", "0").with("role", "region").with("aria-label", title);
     Ok(classed("figure", "chart").holding(frame.holding(image)))

@@ -7,7 +7,6 @@ mod answer;
 mod charts;
 mod details;
 mod environment;
-pub mod markup;
 mod notes;
 mod part;
 mod rows;
@@ -21,7 +20,7 @@ use gpubench_model::Side;
 use gpubench_model::report::Report;
 
 use crate::chart;
-use markup::{Element, Html, classed, element};
+use gpubench_text::markup::{self, Element, Html, classed, element};
 use themes::Variables;
 
 const STYLES: [&str; 4] = [
