@@ -3,10 +3,10 @@
 use anyhow::Result;
 use serde::Serialize;
 
-use super::listing::Listing;
 use crate::backend::{Accuracy, BACKENDS, Options, Side, Variant};
 use crate::case::DType;
 use crate::op::OPS;
+use gpubench_text::table::Table;
 
 /// Everything that can be named on the command line.
 #[derive(Serialize)]
@@ -80,26 +80,26 @@ impl Inventory {
 
     /// The inventory as tables.
     pub fn text(&self) -> String {
-        let mut ops = Listing::new(&["Op", "What it computes", "Default sizes"]);
+        let mut ops = Table::listing(&["Op", "What it computes", "Default sizes"]);
         for op in &self.ops {
             let sizes = op.default_sizes.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
             let density = op.default_density.map(|density| format!(" (density {density})"));
             ops.row(vec![op.name.into(), op.summary.into(), sizes + &density.unwrap_or_default()]);
         }
-        let mut backends = Listing::new(&["Backend", "What it is"]);
+        let mut backends = Table::listing(&["Backend", "What it is"]);
         for backend in &self.backends {
-            backends.row(vec![backend.name.into(), backend.summary.into()]);
+            backends.row([backend.name, backend.summary]);
         }
-        let mut variants = Listing::new(&["Op", "Variant", "", "Precision", "What it is"]);
+        let mut variants = Table::listing(&["Op", "Variant", "", "Precision", "What it is"]);
         for variant in &self.variants {
             variants.row(variant.line());
         }
         format!(
             "{}\n{}\n{}\n* runs when no --variants are named. The simulated device's variants are those of its script \
              (--sim FILE).\n",
-            ops.text(),
-            backends.text(),
-            variants.text()
+            ops.text_without_title(false),
+            backends.text_without_title(false),
+            variants.text_without_title(false)
         )
     }
 }

@@ -5,7 +5,6 @@ mod baseline;
 mod compare;
 mod folder;
 mod inventory;
-mod listing;
 mod merge;
 mod report;
 mod run;

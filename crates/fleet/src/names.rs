@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use anyhow::{Result, ensure};
 use gpubench_model::report::Report;
+use gpubench_text::cut::start;
 
 use super::identity::{bus_address, host_name, member_name};
 
@@ -83,7 +84,7 @@ pub fn numbered(names: Vec<String>) -> Vec<String> {
 pub fn check(names: &[&str]) -> Result<()> {
     let mut taken = HashSet::new();
     for name in names {
-        let shown: String = name.chars().take(LONGEST).collect();
+        let shown = start(name, LONGEST);
         ensure!(!name.trim().is_empty(), "a member has no name: give each one, such as 'node17 GPU 0'");
         ensure!(
             !name.chars().any(char::is_control) && name.chars().count() <= LONGEST,

@@ -2,19 +2,13 @@
 
 use toml::de::{DeTable, DeValue, Error};
 
-use crate::words;
+use crate::{control, words};
 
 /// The one-based line on which `text` went wrong, and what is wrong there, in one line.
 pub fn explain(text: &str, error: &Error) -> (usize, String) {
     let byte = error.span().map_or(0, |span| span.start);
     let problem = plain(error.message(), key_at(text, byte).as_deref().unwrap_or("the value"));
-    (line_of(text, byte), without_controls(&problem))
-}
-
-/// The text on one line: control characters, which quoted keys and texts may hold, as TOML would write them.
-fn without_controls(text: &str) -> String {
-    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-    text.chars().map(escaped).collect()
+    (line_of(text, byte), control::spelled_out(&problem))
 }
 
 /// One-based line of a byte of `text`.

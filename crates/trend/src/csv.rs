@@ -1,7 +1,8 @@
 //! A trend as CSV: one line a time, with the level it belongs to, as RFC 4180 has it.
 
 use gpubench_model::format::Makes;
-use gpubench_text::csv::{line, number};
+use gpubench_text::csv::number;
+use gpubench_text::table::{Column, Table};
 
 use super::format::Format;
 use super::{Level, Point, Series, Step, Trend, Visit};
@@ -26,10 +27,10 @@ struct Record<'a> {
     is_confirmed: bool,
 }
 
-/// A column: its heading, and the field of a record.
-type Column = (&'static str, fn(&Record<'_>) -> String);
+/// A heading, and the field of a record below it.
+type Show = (&'static str, fn(&Record<'_>) -> String);
 
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[Show] = &[
     ("op", |record| record.series.case.op.clone()),
     ("n", |record| record.series.case.n.to_string()),
     ("dtype", |record| record.series.case.dtype.to_string()),
@@ -59,7 +60,7 @@ const COLUMNS: &[Column] = &[
 
 /// The heading and a line a time, in order of the series, then of the reports.
 fn csv(trend: &Trend) -> String {
-    let mut text = line(COLUMNS.iter().map(|(heading, _)| (*heading).to_owned()));
+    let mut rows = vec![];
     for series in &trend.series {
         for (index, point) in series.points.iter().enumerate() {
             let begins = |step: &&Step| step.first_after == point.report;
@@ -75,8 +76,9 @@ fn csv(trend: &Trend) -> String {
                 step: confirmed.or(series.latest.as_ref().filter(begins)),
                 is_confirmed: confirmed.is_some(),
             };
-            text.push_str(&line(COLUMNS.iter().map(|(_, field)| field(&record))));
+            rows.push(COLUMNS.iter().map(|(_, field)| field(&record).into()).collect());
         }
     }
-    text
+    let columns = COLUMNS.iter().map(|(heading, _)| Column::words(*heading)).collect();
+    Table::untitled(columns, rows).csv()
 }

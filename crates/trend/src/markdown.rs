@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use gpubench_model::format::Makes;
 use gpubench_model::report::quantity::time_text;
-use gpubench_text::grid::{Column, Field, Grid, escape};
+use gpubench_text::escape::markdown as escape;
+use gpubench_text::table::{Column, Field, Table};
 
 use super::format::Format;
 use super::text::{changed, folded, standing_of, summary};
@@ -55,8 +56,7 @@ pub fn markdown(trend: &Trend) -> String {
 fn table(trend: &Trend, changed: &[&Series]) -> String {
     let columns =
         ["cell", "change", "before", "after", "first seen", "revision", "reports", "at the same time"];
-    let columns =
-        columns.map(|heading| Column { heading, figures: matches!(heading, "before" | "after") }).to_vec();
+    let columns = columns.map(|heading| Column::new(heading, matches!(heading, "before" | "after"))).to_vec();
     let row = |series: &Series, step: &Step, is_confirmed: bool| -> Vec<Field> {
         let first = &trend.reports[step.first_after];
         [
@@ -77,5 +77,5 @@ fn table(trend: &Trend, changed: &[&Series]) -> String {
         let all = confirmed.chain(series.latest.iter().map(|step| (step, false)));
         all.map(|(step, is_confirmed)| row(series, step, is_confirmed))
     });
-    Grid { title: String::new(), columns, rows: rows.collect() }.markdown_table()
+    Table::untitled(columns, rows.collect()).markdown_table()
 }

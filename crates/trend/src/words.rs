@@ -5,6 +5,7 @@ use gpubench_model::Side;
 use gpubench_model::report::machine::processor;
 use gpubench_model::report::quantity::{factor_within, spread_text, time_text};
 use gpubench_text::count::{self, agree};
+use gpubench_text::cut;
 use gpubench_text::percent;
 use jiff::Timestamp;
 
@@ -117,10 +118,7 @@ fn fact(difference: &Difference) -> String {
     let Difference { old, new, .. } = difference;
     let items = if old.lead().is_empty() { String::new() } else { format!("{}: ", old.lead()) };
     let [items, old, new] =
-        [items.as_str(), old.rest(), new.rest()].map(|text| match text.char_indices().nth(LONGEST) {
-            Some((end, _)) => format!("{}...", &text[..end]),
-            None => text.to_owned(),
-        });
+        [items.as_str(), old.rest(), new.rest()].map(|text| cut::shortened(text, LONGEST));
     format!("{} {items}{old} -> {new}", difference.fact)
 }
 

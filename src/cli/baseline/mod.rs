@@ -9,7 +9,6 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 
 use super::args::BaselineCommand;
-use super::listing::Listing;
 use super::stream;
 use crate::baseline;
 use crate::compare::calibration::calibrate;
@@ -18,6 +17,7 @@ use crate::compare::{Policy, Runs, compare, load};
 use crate::report::file;
 use crate::report::machine::device_name;
 use crate::report::quantity::spread_text;
+use gpubench_text::table::Table;
 
 /// Saves, lists or shows.
 pub fn run(command: BaselineCommand) -> Result<ExitCode> {
@@ -36,7 +36,7 @@ fn list(folder: &Path) -> Result<String> {
             folder.display()
         ));
     }
-    let mut listing = Listing::new(&["Name", "Saved", "Passes", "Cells", "Widest spread", "Machine"]);
+    let mut listing = Table::listing(&["Name", "Saved", "Passes", "Cells", "Widest spread", "Machine"]);
     for (path, baseline) in found {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         match baseline {
@@ -53,7 +53,7 @@ fn list(folder: &Path) -> Result<String> {
             }
         }
     }
-    Ok(listing.text())
+    Ok(listing.text_without_title(false))
 }
 
 fn show(name: &str, dir: &Path) -> Result<String> {
@@ -68,7 +68,7 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
     };
     let runs = load::runs(&[folder.to_owned()])?;
     let mut listing =
-        Listing::new(&["Op", "N", "dtype", "Variant", "Cache", "Passes apart", "Spread", "Detectable"]);
+        Table::listing(&["Op", "N", "dtype", "Variant", "Cache", "Passes apart", "Spread", "Detectable"]);
     // What a run like the first would show, were it compared with the baseline.
     let alike = Runs { runs: runs.runs.iter().take(1).cloned().collect(), ..Runs::default() };
     let compared = compare(&runs, &alike, policy);
@@ -93,7 +93,7 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
         baseline.name,
         baseline.passes.len(),
         baseline.saved,
-        listing.text(),
+        listing.text_without_title(false),
         100.0 * chance
     ))
 }

@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use crate::case::{Cache, Case};
 use crate::cli::args::CompareArgs;
-use crate::cli::listing::Listing;
 use crate::compare::calibration::mixed;
 use crate::compare::plan::{self, MOST_RUNS, POWER, Plan};
 use crate::compare::{Policy, load};
 use crate::report::file::to_json;
 use crate::report::quantity::spread_text;
+use gpubench_text::table::Table;
 
 /// The slowdown that a plan is about when nothing is said.
 const SEE: f64 = 0.03;
@@ -45,7 +45,7 @@ pub fn plan(args: &CompareArgs, policy: &Policy) -> Result<String> {
 }
 
 fn text(asked: &Plan, ladder: &[Plan]) -> Result<String> {
-    let mut listing = Listing::new(&["Op", "Variant", "Cells", "Run-to-run spread", "Runs per side"]);
+    let mut listing = Table::listing(&["Op", "Variant", "Cells", "Run-to-run spread", "Runs per side"]);
     for group in groups(asked) {
         listing.row(group);
     }
@@ -60,14 +60,14 @@ fn text(asked: &Plan, ladder: &[Plan]) -> Result<String> {
         spread_text(asked.see),
         100.0 * POWER,
         spread_text(asked.threshold),
-        listing.text(),
+        listing.text_without_title(false),
     );
     let _ = writeln!(text, "Spread from run to run: {spread}. A row shows its noisiest cell.\n");
-    let mut steps = Listing::new(&["Slowdown", "--threshold", "Runs per side, all cells"]);
+    let mut steps = Table::listing(&["Slowdown", "--threshold", "Runs per side, all cells"]);
     for plan in ladder {
         steps.row(vec![spread_text(plan.see), spread_text(plan.threshold), runs_text(plan.runs())]);
     }
-    text.push_str(&steps.text());
+    text.push_str(&steps.text_without_title(false));
     Ok(text)
 }
 

@@ -1,5 +1,11 @@
 //! Values of facts: texts and figures, and when two of them are the same. Knows no report.
 
+use gpubench_text::control::collapsed;
+use gpubench_text::cut::shortened;
+
+/// Characters of a text that are shown.
+const SHOWN: usize = 200;
+
 /// What a run tells of a fact, or of one item of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
@@ -14,7 +20,7 @@ pub struct Reading {
 impl Reading {
     /// A value that is a text, put on one line.
     pub fn text(item: &str, text: &str) -> Reading {
-        Reading { item: plain(item), text: plain(text), figure: None }
+        Reading { item: collapsed(item), text: collapsed(text), figure: None }
     }
 
     /// A value that is a figure, with its words.
@@ -57,28 +63,13 @@ pub fn joined(readings: &[Reading], tolerance: Tolerance) -> String {
             distinct.push(reading);
         }
     }
-    distinct.iter().map(|reading| shown(&reading.text)).collect::<Vec<_>>().join(", ")
+    distinct.iter().map(|reading| shortened(&reading.text, SHOWN)).collect::<Vec<_>>().join(", ")
 }
 
 fn alike(a: &Reading, b: &Reading, tolerance: Tolerance) -> bool {
     match (a.figure, b.figure) {
         (Some(a), Some(b)) => tolerance.covers(a, b),
         _ => a.text == b.text,
-    }
-}
-
-/// The text on one line, without control characters and surrounding or repeated white space.
-fn plain(text: &str) -> String {
-    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
-    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
-/// The text, cut to a length that can be shown.
-fn shown(text: &str) -> String {
-    const MOST: usize = 200;
-    match text.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
     }
 }
 

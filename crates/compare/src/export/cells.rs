@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use gpubench_model::case::density_text;
-use gpubench_text::grid::{Column, Field, Grid, Tone};
+use gpubench_text::table::{Column, Field, Table, Tone};
 
 use super::words::{self, ChangeText, NONE};
 use crate::{Change, Comparison, Conclusion, MeanChange, Verdict};
@@ -119,15 +119,15 @@ fn change(cell: &Change) -> Option<ChangeText> {
 }
 
 /// A line a cell, at least one cell. What [`common`] says has no column.
-pub fn grid(title: String, cells: &[&Change], with_p: bool) -> Grid {
+pub fn grid(title: String, cells: &[&Change], with_p: bool) -> Table {
     let columns = columns(cells, with_p);
     let rows = cells.iter().map(|cell| columns.iter().map(|(_, _, show)| show(cell)).collect()).collect();
-    let columns = columns.iter().map(|(heading, figures, _)| Column { heading, figures: *figures }).collect();
-    Grid { title, columns, rows }
+    let columns = columns.iter().map(|(heading, figures, _)| Column::new(*heading, *figures)).collect();
+    Table::new(title, columns, rows)
 }
 
 /// The means that were tested and `shown` holds of, a line each; `None` without any.
-pub fn mean_changes(comparison: &Comparison, shown: impl Fn(&MeanChange) -> bool) -> Option<Grid> {
+pub fn mean_changes(comparison: &Comparison, shown: impl Fn(&MeanChange) -> bool) -> Option<Table> {
     let headings = [
         ("verdict", false),
         ("group", false),
@@ -152,12 +152,12 @@ pub fn mean_changes(comparison: &Comparison, shown: impl Fn(&MeanChange) -> bool
         ]
     };
     let rows: Vec<Vec<Field>> = comparison.mean_changes.iter().filter(|mean| shown(mean)).map(row).collect();
-    let columns = headings.map(|(heading, figures)| Column { heading, figures }).to_vec();
-    (!rows.is_empty()).then(|| Grid { title: "Geometric means".into(), columns, rows })
+    let columns = headings.map(|(heading, figures)| Column::new(heading, figures)).to_vec();
+    (!rows.is_empty()).then(|| Table::new("Geometric means", columns, rows))
 }
 
 /// The geometric means of the ratios of each op, backend, element type and cache; `None` without any.
-pub fn means(comparison: &Comparison) -> Option<Grid> {
+pub fn means(comparison: &Comparison) -> Option<Table> {
     let means = &comparison.means;
     let first = means.first()?;
     let has_caches = means.iter().any(|mean| mean.cache != first.cache);
@@ -171,10 +171,6 @@ pub fn means(comparison: &Comparison) -> Option<Grid> {
         fields.extend([mean.cells.to_string().into(), words::change(mean.ratio, None).factor.into()]);
         fields
     };
-    let columns = columns.into_iter().map(|(heading, figures)| Column { heading, figures }).collect();
-    Some(Grid {
-        title: "Geometric means of the ratios".into(),
-        columns,
-        rows: means.iter().map(row).collect(),
-    })
+    let columns = columns.into_iter().map(|(heading, figures)| Column::new(heading, figures)).collect();
+    Some(Table::new("Geometric means of the ratios", columns, means.iter().map(row).collect()))
 }

@@ -2,7 +2,8 @@
 //! RFC 4180 has it.
 
 use gpubench_model::format::Makes;
-use gpubench_text::csv::{line, number};
+use gpubench_text::csv::number;
+use gpubench_text::table::{Column, Field, Table};
 
 use super::names::names;
 use super::view::Format;
@@ -24,14 +25,14 @@ pub static MEANS_CSV: Format = Format {
     makes: Makes::Text("compare.means.csv", |comparison, _| Ok(means(comparison))),
 };
 
-/// A column: its heading, and the field of a cell.
-type Column = (&'static str, fn(&Change) -> String);
+/// A heading, and the field of a cell below it.
+type Show = (&'static str, fn(&Change) -> String);
 
 /// What one side knows, and the field of it.
 type Figure = (&'static str, fn(&Measured) -> String);
 
 /// The columns after the cell's name, in order.
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[Show] = &[
     ("op", |cell| cell.case.op.clone()),
     ("n", |cell| cell.case.n.to_string()),
     ("dtype", |cell| cell.case.dtype.name().into()),
@@ -72,15 +73,16 @@ fn cells(comparison: &Comparison) -> String {
     let sides = ["old", "new"].into_iter();
     let sides = sides.flat_map(|side| FIGURES.iter().map(move |(figure, _)| format!("{side}_{figure}")));
     let headings = COLUMNS.iter().map(|(heading, _)| (*heading).to_owned());
-    let mut text = line(std::iter::once("cell".to_owned()).chain(headings).chain(sides));
-    for (change, name) in comparison.cells.iter().zip(names(comparison)) {
+    let headings = std::iter::once("cell".to_owned()).chain(headings).chain(sides);
+    let fields = |(change, name): (&Change, String)| {
         let fields = COLUMNS.iter().map(|(_, field)| field(change));
         let sides = [&change.old, &change.new]
             .into_iter()
             .flat_map(|side| FIGURES.iter().map(|(_, figure)| side.as_ref().map(figure).unwrap_or_default()));
-        text.push_str(&line(std::iter::once(name).chain(fields).chain(sides)));
-    }
-    text
+        std::iter::once(name).chain(fields).chain(sides).map(Field::from).collect()
+    };
+    let rows = comparison.cells.iter().zip(names(comparison)).map(fields).collect();
+    Table::untitled(headings.map(Column::words).collect(), rows).csv()
 }
 
 /// A heading, and the text under it.
@@ -107,9 +109,7 @@ const MEAN_COLUMNS: &[MeanColumn] = &[
 ];
 
 fn means(comparison: &Comparison) -> String {
-    let mut text = line(MEAN_COLUMNS.iter().map(|(heading, _)| (*heading).to_owned()));
-    for mean in &comparison.mean_changes {
-        text.push_str(&line(MEAN_COLUMNS.iter().map(|(_, field)| field(mean))));
-    }
-    text
+    let columns = MEAN_COLUMNS.iter().map(|(heading, _)| Column::words(*heading)).collect();
+    let fields = |mean: &MeanChange| MEAN_COLUMNS.iter().map(|(_, field)| field(mean).into()).collect();
+    Table::untitled(columns, comparison.mean_changes.iter().map(fields).collect()).csv()
 }

@@ -1,6 +1,7 @@
 //! Workflow commands, which GitHub shows as annotations, and the summary of a job.
 
 use gpubench_model::format::Makes;
+use gpubench_text::cut::fitted;
 
 use super::names::names;
 use super::plain::Plain;
@@ -125,7 +126,7 @@ impl Annotation {
             Level::Warning => "warning",
             Level::Notice => "notice",
         };
-        let (title, message) = (words::short(&self.title, MESSAGE), words::short(&self.message, MESSAGE));
+        let (title, message) = (fitted(&self.title, MESSAGE), fitted(&self.message, MESSAGE));
         format!("::{level} title={}::{}\n", property(&title), data(&message))
     }
 }

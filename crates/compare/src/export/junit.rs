@@ -6,6 +6,7 @@
 use std::fmt::Write;
 
 use gpubench_model::format::Makes;
+use gpubench_text::escape::xml as escape;
 
 use super::names::names;
 use super::view::Format;
@@ -169,20 +170,4 @@ fn case_text(case: &Case) -> String {
         Outcome::Skipped => format!("<skipped message=\"{message}\">{lines}</skipped>"),
     };
     format!("    <testcase classname=\"gpubench.{suite}\" name=\"{name}\"{time}>{result}</testcase>\n")
-}
-
-/// `text` as content or attribute of an element.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&apos;"),
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }

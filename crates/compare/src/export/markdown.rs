@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use gpubench_model::format::Makes;
 use gpubench_text::count::counted;
-use gpubench_text::grid::{Column, Field, Grid, escape};
+use gpubench_text::cut::fitted;
+use gpubench_text::escape::markdown as escape;
+use gpubench_text::table::{Column, Field, Table};
 
 use super::groups::groups;
 use super::view::{Format, View};
@@ -78,7 +80,7 @@ fn without_mentions(text: &str) -> String {
 
 /// A text of limited length as Markdown shows it.
 fn shown(text: &str) -> String {
-    escape(&words::short(text, TEXT_SHOWN))
+    escape(&fitted(text, TEXT_SHOWN))
 }
 
 /// The worst cells with their reasons, then the rest and the means, folded.
@@ -139,8 +141,8 @@ fn reasons(comparison: &Comparison) -> String {
         return String::new();
     }
     let columns = ["verdict", "cells", "why", "next"];
-    let columns = columns.map(|heading| Column { heading, figures: heading == "cells" }).to_vec();
-    let short = |text: &str| Field::from(words::short(text, TEXT_SHOWN));
+    let columns = columns.map(|heading| Column::new(heading, heading == "cells")).to_vec();
+    let short = |text: &str| Field::from(fitted(text, TEXT_SHOWN));
     let rows = groups.iter().take(GROUPS_SHOWN).map(|group| {
         let count = group.cells.len().to_string();
         vec![
@@ -150,10 +152,10 @@ fn reasons(comparison: &Comparison) -> String {
             short(group.next.unwrap_or(words::NONE)),
         ]
     });
-    let grid = Grid { title: String::new(), columns, rows: rows.collect() };
+    let table = Table::untitled(columns, rows.collect());
     let more = groups.len().saturating_sub(GROUPS_SHOWN);
     let more = if more > 0 { format!("And {more} more reasons.\n\n") } else { String::new() };
-    format!("{}\n{more}", grid.markdown_table())
+    format!("{}\n{more}", table.markdown_table())
 }
 
 /// Where both sides differ, what is of no concern included.
@@ -161,9 +163,8 @@ fn environment(comparison: &Comparison) -> String {
     if comparison.environment.is_empty() {
         return String::new();
     }
-    let columns =
-        ["severity", "fact", "OLD", "NEW"].map(|heading| Column { heading, figures: false }).to_vec();
-    let short = |text: &str| Field::from(words::short(text, TEXT_SHOWN));
+    let columns = ["severity", "fact", "OLD", "NEW"].map(|heading| Column::words(heading)).to_vec();
+    let short = |text: &str| Field::from(fitted(text, TEXT_SHOWN));
     let rows = comparison.environment.iter().take(LINES_SHOWN).map(|difference| {
         let severity = difference.severity.name();
         vec![
@@ -173,7 +174,7 @@ fn environment(comparison: &Comparison) -> String {
             short(&difference.new.to_string()),
         ]
     });
-    let grid = Grid { title: String::new(), columns, rows: rows.collect() };
+    let table = Table::untitled(columns, rows.collect());
     let summary = "Differences between OLD and NEW";
-    format!("<details open><summary>{summary}</summary>\n\n{}\n</details>\n\n", grid.markdown_table())
+    format!("<details open><summary>{summary}</summary>\n\n{}\n</details>\n\n", table.markdown_table())
 }

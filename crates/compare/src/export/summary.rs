@@ -4,6 +4,8 @@
 use gpubench_text::count::counted;
 use std::collections::BTreeMap;
 
+use gpubench_text::cut::fitted;
+
 use super::words::{self, percent};
 use crate::{Change, Comparison, Conclusion, MeanChange, Verdict};
 
@@ -71,7 +73,7 @@ pub fn counts(comparison: &Comparison, cells: &[&Change], always: Option<Verdict
 
 /// The gravest regression with its reason: that of a cell, or of a mean where no cell has one; `None` without any.
 pub fn worst(comparison: &Comparison) -> Option<String> {
-    let line = |name: String, reason: &str| format!("{name}: {}", words::short(reason, REASON));
+    let line = |name: String, reason: &str| format!("{name}: {}", fitted(reason, REASON));
     let cell = comparison.cells.iter().find(|cell| cell.verdict.is_regression());
     let mean = || comparison.mean_changes.iter().find(|mean| mean.is_regression());
     match cell {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use gpubench_model::format::Makes;
 use gpubench_text::count::counted;
-use gpubench_text::grid::{Field, Grid, Tone, WIDTH, hanging};
+use gpubench_text::table::{Layout, Table, Tone, hanging};
 
 use super::groups::{Group, groups};
 use super::view::{Format, View};
@@ -129,7 +129,10 @@ fn all_cells(comparison: &Comparison, view: &View) -> String {
     let common = cells::common(&shown);
     let gap = if common.is_empty() { "" } else { "; " };
     let title = format!("{}{of}, the worst first{gap}{common}", counted(shown.len(), "cell"));
-    text.push_str(&fitted(stacked(cells::grid(title, &shown, view.all_cells))).text(view.color));
+    // How the cells were judged, which follows, has the thresholds too.
+    text.push_str(
+        &stacked(cells::grid(title, &shown, view.all_cells)).fitting(&["threshold"]).text(view.color),
+    );
     text.push_str(&more(&hidden));
     text.push_str(&reasons(comparison, view.color));
     let hint = "--all-cells shows every cell";
@@ -203,32 +206,9 @@ fn more(hidden: &[&Change]) -> String {
     text
 }
 
-/// The table with headings of two words on two lines, the lower of which is the first row.
-fn stacked(mut grid: Grid) -> Grid {
-    let split = |heading: &'static str| heading.split_once(' ').unwrap_or(("", heading));
-    let lower = grid.columns.iter().map(|column| Field::from(split(column.heading).1)).collect();
-    for column in &mut grid.columns {
-        column.heading = split(column.heading).0;
-    }
-    grid.rows.insert(0, lower);
-    grid
-}
-
-/// The table without thresholds where it has no room for them; how it was judged has them too.
-fn fitted(mut grid: Grid) -> Grid {
-    let width = |index: usize| {
-        let fields = grid.rows.iter().map(|row| row[index].text.chars().count());
-        fields.chain([grid.columns[index].heading.len()]).max().unwrap_or(0)
-    };
-    let is_wide = (0..grid.columns.len()).map(|index| width(index) + 1).sum::<usize>() > WIDTH;
-    let threshold = grid.rows[0].iter().position(|heading| heading.text == "threshold");
-    if let Some(index) = threshold.filter(|_| is_wide) {
-        grid.columns.remove(index);
-        for row in &mut grid.rows {
-            row.remove(index);
-        }
-    }
-    grid
+/// The table with headings of two words on two lines.
+fn stacked(table: Table) -> Table {
+    table.laid_out(Layout::TwoLineHeadings)
 }
 
 /// Why cells are worse or open where their figures do not say it, and what to do about it.

@@ -145,14 +145,6 @@ pub fn runs(runs: &[RunInfo]) -> String {
     format!("{}: {} ({revisions}on {hosts})", counted(runs.len(), "run"), names.join(", "))
 }
 
-/// The start of a text, ending in `...` where it has more than `most` characters.
-pub fn short(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.into();
-    }
-    text.chars().take(most.saturating_sub(3)).chain("...".chars()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,7 +180,6 @@ mod tests {
         for (share, text) in shares {
             assert_eq!(percent(share), text);
         }
-        assert_eq!((short("abcdef", 6), short("abcdefg", 6)), ("abcdef".into(), "abc...".into()));
     }
 
     #[test]

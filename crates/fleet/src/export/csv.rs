@@ -1,7 +1,8 @@
 //! A fleet as CSV (RFC 4180): a line a case, a column a GPU and a column a host, medians in seconds.
 
 use gpubench_model::format::Makes;
-use gpubench_text::csv::{line, number};
+use gpubench_text::csv::number;
+use gpubench_text::table::{Column, Field, Table as Texts};
 
 use super::shown::{Format, Shown};
 use crate::best::Key;
@@ -22,13 +23,9 @@ fn csv(shown: &Shown<'_>) -> String {
         shown.tables.iter().flat_map(|table| &table.lines).map(|line| &line.key).collect();
     keys.sort_by(|a, b| a.order(b));
     keys.dedup();
-    let mut text = line(
-        ["op", "dtype", "cache", "n", "density", "seed", "variant"]
-            .map(str::to_owned)
-            .into_iter()
-            .chain(shown.tables.iter().flat_map(headings)),
-    );
-    for key in keys {
+    let names = ["op", "dtype", "cache", "n", "density", "seed", "variant"].map(Column::words);
+    let times = shown.tables.iter().flat_map(headings).map(Column::words);
+    let row = |key: &Key| {
         let name = [
             key.op.clone(),
             key.dtype.to_string(),
@@ -39,9 +36,10 @@ fn csv(shown: &Shown<'_>) -> String {
             key.variant.clone().unwrap_or_default(),
         ];
         let figures = shown.tables.iter().flat_map(|table| fields(table, key));
-        text.push_str(&line(name.into_iter().chain(figures)));
-    }
-    text
+        name.into_iter().chain(figures).map(Field::from).collect()
+    };
+    let columns = names.into_iter().chain(times).collect();
+    Texts::untitled(columns, keys.into_iter().map(row).collect()).csv()
 }
 
 fn headings(table: &Table) -> Vec<String> {

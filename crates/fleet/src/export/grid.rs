@@ -1,11 +1,10 @@
-//! The times of a fleet's table as the fields of a sheet: which columns name a case, how times and marks look.
+//! The times of a fleet's table as a table of texts: which columns name a case, how times and marks look.
 
 use gpubench_model::case::density_text;
 use gpubench_model::report::Outcome;
 use gpubench_model::report::quantity::{factor_within, time_within};
-use gpubench_text::grid::{Field, Tone};
+use gpubench_text::table::{Column, Field, Layout, Table as Texts, Tone};
 
-use super::sheet::Sheet;
 use crate::best::{Best, Key};
 use crate::words;
 use crate::{Line, Table};
@@ -27,8 +26,8 @@ const KEYS: [KeyColumn; 7] = [
     ("N", |key| key.n.to_string()),
 ];
 
-/// The sheet of a table: what all lines share stands in its title.
-pub fn sheet(table: &Table) -> Sheet {
+/// The texts of a table: what all lines share is in its title.
+pub fn texts(table: &Table) -> Texts {
     let varies = |of: fn(&Key) -> String| {
         let mut values = table.lines.iter().map(|line| of(&line.key));
         let first = values.next();
@@ -39,11 +38,8 @@ pub fn sheet(table: &Table) -> Sheet {
     let shared = KEYS.into_iter().filter(|(name, _)| !columns.iter().any(|(known, _)| known == name));
     let shared: Vec<String> =
         shared.filter_map(|(name, of)| shared_words(name, of(&table.lines.first()?.key))).collect();
-    let mut headings: Vec<String> = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
-    headings.extend(table.columns.iter().map(|column| column.name.clone()));
     let has_spread = table.lines.iter().any(|line| line.spread.is_some());
-    headings.extend(has_spread.then(|| "spread".to_owned()));
-    let row = |line: &Line| {
+    let row = |line: &Line| -> Vec<Field> {
         let keys = columns.iter().map(|(_, of)| Field::from(of(&line.key)));
         let times = (0..table.columns.len()).map(|column| time(line, column));
         keys.chain(times).chain(has_spread.then(|| spread(line))).collect()
@@ -51,7 +47,16 @@ pub fn sheet(table: &Table) -> Sheet {
     let side = words::side(table.side);
     let title = format!("{side}: median time of the best correct variant, {}", shared.join(", "));
     let title = title.trim_end_matches(", ").to_owned();
-    aligned(Sheet { title, headings, keys: columns.len(), rows: table.lines.iter().map(row).collect() })
+    let rows: Vec<Vec<Field>> = table.lines.iter().map(row).collect();
+    // Sizes and densities among the names of a case are aligned as figures are.
+    let has_digits =
+        |place: usize| rows.iter().any(|row| row[place].text.starts_with(|c: char| c.is_ascii_digit()));
+    let keys = columns.len();
+    let named =
+        columns.into_iter().enumerate().map(|(place, (name, _))| Column::new(name, has_digits(place)));
+    let times = table.columns.iter().map(|column| Column::figures(column.name.clone()));
+    let columns = named.chain(times).chain(has_spread.then(|| Column::figures("spread"))).collect();
+    aligned(Texts::new(title, columns, rows), keys).laid_out(Layout::Blocks { keys })
 }
 
 /// What all cases share, as a title has it; nothing where it is the same for all anyway.
@@ -88,13 +93,13 @@ fn spread(line: &Line) -> Field {
 }
 
 /// Marked times stand out by one column, so that digits stay under digits.
-fn aligned(mut sheet: Sheet) -> Sheet {
-    for column in sheet.keys..sheet.headings.len() {
-        if sheet.rows.iter().any(|row| row[column].text.ends_with(MARK)) {
-            for row in sheet.rows.iter_mut().filter(|row| !row[column].text.ends_with(MARK)) {
+fn aligned(mut texts: Texts, keys: usize) -> Texts {
+    for column in keys..texts.columns.len() {
+        if texts.rows.iter().any(|row| row[column].text.ends_with(MARK)) {
+            for row in texts.rows.iter_mut().filter(|row| !row[column].text.ends_with(MARK)) {
                 row[column].text.push(' ');
             }
         }
     }
-    sheet
+    texts
 }

@@ -6,7 +6,6 @@ mod csv;
 mod grid;
 mod html;
 mod json;
-mod sheet;
 mod shown;
 mod text;
 

@@ -2,7 +2,7 @@
 
 use gpubench_model::report::Report;
 use gpubench_text::csv::records;
-use gpubench_text::grid::WIDTH;
+use gpubench_text::table::WIDTH;
 
 use super::*;
 use crate::example::{alike, member};

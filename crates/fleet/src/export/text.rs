@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use gpubench_model::format::Makes;
 use gpubench_text::count::counted;
-use gpubench_text::grid::{Tone, escape, hanging};
+use gpubench_text::escape::markdown as escape;
+use gpubench_text::table::{Tone, hanging};
 
-use super::grid::{MARK, sheet};
+use super::grid::{MARK, texts};
 use super::shown::{Format, Shown};
 use crate::devices::{by_device, devices};
 use crate::identity::Likeness;
@@ -38,7 +39,7 @@ fn text(shown: &Shown<'_>, color: bool) -> String {
         let _ = writeln!(text, "  {}", hanging(&kind, 4));
     }
     for table in &shown.tables {
-        let _ = write!(text, "\n{}", sheet(table).text(color));
+        let _ = write!(text, "\n{}", texts(table).text(color));
     }
     text.push('\n');
     for line in legend(shown) {
@@ -69,7 +70,7 @@ fn markdown(shown: &Shown<'_>) -> String {
     }
     text.push('\n');
     for table in &shown.tables {
-        let _ = writeln!(text, "{}", sheet(table).markdown());
+        let _ = writeln!(text, "{}", texts(table).markdown(2));
     }
     for line in legend(shown) {
         let _ = writeln!(text, "- {}", escape(&line));

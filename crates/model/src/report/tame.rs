@@ -1,5 +1,6 @@
 //! Texts of a report without control characters, so that none of them can drive a terminal.
 
+use gpubench_text::control::{is_harmful, replaced};
 use serde_json::Value;
 
 use super::Report;
@@ -21,17 +22,11 @@ pub fn tame(report: &Report) -> serde_json::Result<Report> {
 
 fn tame_texts(value: &mut Value) {
     match value {
-        Value::String(text) if text.chars().any(drives) => {
-            *text = text.chars().map(|c| if drives(c) { char::REPLACEMENT_CHARACTER } else { c }).collect();
-        }
+        Value::String(text) if text.chars().any(is_harmful) => *text = replaced(text),
         Value::Array(items) => items.iter_mut().for_each(tame_texts),
         Value::Object(fields) => fields.values_mut().for_each(tame_texts),
         _ => {}
     }
-}
-
-fn drives(c: char) -> bool {
-    c.is_control() && !matches!(c, '\n' | '\t')
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::fmt::Write;
 
+use gpubench_text::escape::xml;
 use gpubench_text::palette::Theme;
 
 use super::canvas::{Align, Canvas, Pixel, SCALE, SIZE, Surface, Type};
@@ -116,7 +117,7 @@ impl Surface for Svg {
         let [left, baseline, drop] = [x * scale, y * scale, 0.76 * em].map(|pixels| pixels.round() as i32);
         let top = baseline - drop;
         let weight = if kind.weight == Weight::Medium { " font-weight=\"bold\"" } else { "" };
-        let ((color, opacity), text) = (self.paint(kind.paint), escaped(text));
+        let ((color, opacity), text) = (self.paint(kind.paint), xml(text));
         self.write(&format!(
             "<text x=\"{left}\" y=\"{top}\" dy=\"0.76em\" text-anchor=\"{anchor}\" font-family=\"{FAMILY}\" \
              font-size=\"{em}\"{opacity} fill=\"{color}\"{weight}>\n{text}\n</text>\n"
@@ -131,21 +132,6 @@ fn points(path: &[Pixel]) -> String {
         let _ = write!(points, "{x},{y} ");
     }
     points
-}
-
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&apos;"),
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }
 
 /// Rules of CSS that carry the font of all charts, in both weights.

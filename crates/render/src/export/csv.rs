@@ -4,7 +4,8 @@ use gpubench_answer::roof;
 use gpubench_model::format::Makes;
 use gpubench_model::measure::stats::median;
 use gpubench_model::report::{Execute, Phases, Report, Row};
-use gpubench_text::csv::{line, number};
+use gpubench_text::csv::number;
+use gpubench_text::table::{Column, Field, Table};
 use gpubench_text::words::json_word;
 
 use super::view::Format;
@@ -17,11 +18,11 @@ pub static CSV: Format = Format {
     makes: Makes::Text("report.csv", |report, _| Ok(csv(report))),
 };
 
-/// A column: its heading, and the field of a row.
-type Column = (&'static str, fn(&Row) -> String);
+/// A heading, and the field of a row below it.
+type Show = (&'static str, fn(&Row) -> String);
 
 /// The columns, in order.
-const COLUMNS: &[Column] = &[
+const COLUMNS: &[Show] = &[
     ("op", |row| row.case.op.clone()),
     ("n", |row| row.case.n.to_string()),
     ("dtype", |row| json_word(&row.case.dtype)),
@@ -99,12 +100,12 @@ fn limit(report: &Report, row: &Row) -> [String; 2] {
 /// The headings and a line per row.
 fn csv(report: &Report) -> String {
     let headings = COLUMNS.iter().map(|(heading, _)| *heading).chain(LIMIT);
-    let mut text = line(headings.map(str::to_owned));
-    for row in &report.rows {
+    let fields = |row: &Row| {
         let fields = COLUMNS.iter().map(|(_, field)| field(row));
-        text.push_str(&line(fields.chain(limit(report, row))));
-    }
-    text
+        fields.chain(limit(report, row)).map(Field::from).collect()
+    };
+    let rows = report.rows.iter().map(fields).collect();
+    Table::untitled(headings.map(Column::words).collect(), rows).csv()
 }
 
 /// A field about the timed phase; empty for a row without one.

@@ -7,7 +7,8 @@ use gpubench_model::report::machine::{self, plain};
 use gpubench_model::report::quantity::{gib, time_text, time_within};
 use gpubench_model::report::{BackendState, Environment, Execute, Host, Report};
 
-use gpubench_text::grid::{Column, Field, Grid, escape};
+use gpubench_text::escape::markdown as escape;
+use gpubench_text::table::{Column, Field, Table};
 
 /// The section about the environment: facts, floors of the clocks, and the device while it was measured.
 pub fn environment(report: &Report) -> String {
@@ -39,8 +40,8 @@ pub fn environment(report: &Report) -> String {
     for line in device_state(report) {
         let _ = writeln!(text, "- {}", escape(&line));
     }
-    for grid in [floors(&environment.backends), clock_checks(&environment.backends)].into_iter().flatten() {
-        let _ = write!(text, "\n{}", grid.markdown());
+    for table in [floors(&environment.backends), clock_checks(&environment.backends)].into_iter().flatten() {
+        let _ = write!(text, "\n{}", table.markdown(3));
     }
     text
 }
@@ -120,7 +121,7 @@ fn distinct<'a>(texts: impl Iterator<Item = &'a String>) -> Option<String> {
 }
 
 /// The least times that the clocks of the backends show; `None` for reports that do not tell them.
-pub fn floors(backends: &[BackendState]) -> Option<Grid> {
+pub fn floors(backends: &[BackendState]) -> Option<Table> {
     let headings = [
         "backend",
         "clock",
@@ -143,11 +144,11 @@ pub fn floors(backends: &[BackendState]) -> Option<Grid> {
         let texts = seconds.map(|seconds| seconds.map_or("-".into(), time_text).into());
         Some([Field::from(backend.name.as_str())].into_iter().chain(texts).collect())
     };
-    grid("Floors of the clocks", &headings, backends.iter().filter_map(row).collect())
+    table("Floors of the clocks", &headings, backends.iter().filter_map(row).collect())
 }
 
 /// Kernels of known duration as events saw them.
-pub fn clock_checks(backends: &[BackendState]) -> Option<Grid> {
+pub fn clock_checks(backends: &[BackendState]) -> Option<Table> {
     let rows = backends.iter().flat_map(|backend| {
         let checks = backend.floors.iter().flat_map(|floors| &floors.checks);
         checks.map(|check| -> Vec<Field> {
@@ -156,7 +157,7 @@ pub fn clock_checks(backends: &[BackendState]) -> Option<Grid> {
             [Field::from(backend.name.as_str())].into_iter().chain(times).collect()
         })
     });
-    grid(
+    table(
         "Clock checks: kernels that spin for a known time",
         &["backend", "spun", "events", "reported"],
         rows.collect(),
@@ -164,10 +165,10 @@ pub fn clock_checks(backends: &[BackendState]) -> Option<Grid> {
 }
 
 /// A table whose first column holds names; `None` without rows.
-fn grid(title: &str, headings: &[&'static str], rows: Vec<Vec<Field>>) -> Option<Grid> {
+fn table(title: &str, headings: &[&'static str], rows: Vec<Vec<Field>>) -> Option<Table> {
     let columns = headings.iter().enumerate();
-    let columns = columns.map(|(index, &heading)| Column { heading, figures: index > 0 }).collect();
-    (!rows.is_empty()).then(|| Grid { title: title.into(), columns, rows })
+    let columns = columns.map(|(index, &heading)| Column::new(heading, index > 0)).collect();
+    (!rows.is_empty()).then(|| Table::new(title, columns, rows))
 }
 
 /// The version of the program, with its revision, and its profile where that is no release.

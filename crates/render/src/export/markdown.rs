@@ -14,7 +14,8 @@ use super::problems::{ended_early, groups, summary};
 use super::screen::Sweeps;
 use super::tables::tables;
 use super::view::{Format, View};
-use gpubench_text::grid::{Column, Field, Grid, escape};
+use gpubench_text::escape::markdown as escape;
+use gpubench_text::table::{Column, Field, Table};
 
 /// The report as Markdown.
 pub static MARKDOWN: Format = Format {
@@ -29,8 +30,8 @@ fn text(report: &Report, view: &View) -> String {
     if report.rows.is_empty() {
         text.push_str("The report has no rows: no cell was finished.\n\n");
     }
-    for grid in tables(report, view.all_variants) {
-        text.push_str(&grid.markdown());
+    for table in tables(report, view.all_variants) {
+        text.push_str(&table.markdown(3));
         text.push('\n');
     }
     text.push_str(&remarks(report, view.all_variants));
@@ -92,7 +93,7 @@ fn remarks(report: &Report, all_variants: bool) -> String {
     let mut text = String::from("## Reservations\n\n");
     if !found.is_empty() {
         let columns = ["about", "cells", "what", "next", "which"];
-        let columns = columns.map(|heading| Column { heading, figures: heading == "cells" }).to_vec();
+        let columns = columns.map(|heading| Column::new(heading, heading == "cells")).to_vec();
         let row = |caution: &super::cautions::Caution<'_>| -> Vec<Field> {
             let (count, next) = (caution.cells.len().to_string(), caution.worst().next.as_str());
             vec![
@@ -104,7 +105,7 @@ fn remarks(report: &Report, all_variants: bool) -> String {
             ]
         };
         let rows = found.iter().map(row).collect();
-        let _ = writeln!(text, "{}", Grid { title: String::new(), columns, rows }.markdown_table());
+        let _ = writeln!(text, "{}", Table::untitled(columns, rows).markdown_table());
     }
     for warning in of_run {
         let _ = writeln!(text, "- {}; {}.", escape(&warning.text), escape(&warning.next));
@@ -117,7 +118,7 @@ fn remarks(report: &Report, all_variants: bool) -> String {
 
 fn problems(report: &Report) -> String {
     let columns = ["outcome", "cells", "reason", "fix", "which"];
-    let columns = columns.map(|heading| Column { heading, figures: heading == "cells" });
+    let columns = columns.map(|heading| Column::new(heading, heading == "cells"));
     let groups = groups(report);
     let rows = groups.iter().map(|group| -> Vec<Field> {
         let count = group.rows.len().to_string();
@@ -129,7 +130,7 @@ fn problems(report: &Report) -> String {
             group.cells().into(),
         ]
     });
-    Grid { title: String::new(), columns: columns.to_vec(), rows: rows.collect() }.markdown_table()
+    Table::untitled(columns.to_vec(), rows.collect()).markdown_table()
 }
 
 #[cfg(test)]

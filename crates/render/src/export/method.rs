@@ -157,7 +157,7 @@ fn asked(report: &Report) -> Option<Sampling> {
 mod tests {
     use super::*;
     use gpubench_model::report::{Clock, example};
-    use gpubench_text::grid::WIDTH;
+    use gpubench_text::table::WIDTH;
 
     fn line(report: &Report, start: &str) -> Option<String> {
         method(report, false).into_iter().find(|line| line.starts_with(start))

@@ -21,7 +21,7 @@ mod view;
 use gpubench_model::Side;
 use gpubench_model::format::Formats;
 use gpubench_model::report::Report;
-use gpubench_text::grid::Tone;
+use gpubench_text::table::Tone;
 
 pub use image::{PNG, SVG};
 pub use json::JSON;

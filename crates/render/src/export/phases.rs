@@ -6,14 +6,14 @@ use gpubench_model::measure::stats::Summary;
 use gpubench_model::report::quantity::{bytes_text, time_text};
 use gpubench_model::report::{Report, Row};
 
-use gpubench_text::grid::{Column, Field, Grid};
+use gpubench_text::table::{Column, Field, Table};
 
 /// The columns after those that name the case.
 const COLUMNS: [&str; 9] =
     ["variant", "compile", "from cache", "plan", "upload", "first", "execute", "download", "device memory"];
 
 /// What each case's best variant on the GPU's side costs beside its execution; `None` where no row tells it.
-pub fn phases(report: &Report) -> Option<Grid> {
+pub fn phases(report: &Report) -> Option<Table> {
     let names = Names::of(report);
     let sections = sections(report);
     let mut rows = vec![];
@@ -22,10 +22,9 @@ pub fn phases(report: &Report) -> Option<Grid> {
             rows.extend(comparison.gpu.and_then(|row| fields(section, comparison, row, &names)));
         }
     }
-    let column = |heading: &'static str, figures| Column { heading, figures };
-    let mut columns = vec![column("case", false), column("N", true)];
-    columns.extend(COLUMNS.map(|heading| column(heading, heading != "variant")));
-    (!rows.is_empty()).then(|| Grid { title: "Phases".into(), columns, rows })
+    let mut columns = vec![Column::words("case"), Column::figures("N")];
+    columns.extend(COLUMNS.map(|heading| Column::new(heading, heading != "variant")));
+    (!rows.is_empty()).then(|| Table::new("Phases", columns, rows))
 }
 
 fn fields(

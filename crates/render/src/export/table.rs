@@ -12,7 +12,7 @@ use super::problems::{Group, ended_early, groups, summary};
 use super::screen::screen;
 use super::tables::tables;
 use super::view::{Format, View};
-use gpubench_text::grid::{Tone, hanging};
+use gpubench_text::table::{Tone, hanging};
 
 /// The report as aligned text.
 pub static TABLE: Format = Format {
@@ -121,7 +121,7 @@ fn caution_text(caution: &Caution<'_>) -> String {
 mod tests {
     use super::*;
     use gpubench_model::report::example;
-    use gpubench_text::grid::WIDTH;
+    use gpubench_text::table::WIDTH;
 
     /// The table without the summaries of ops, which belong to the ops.
     fn shown(report: &Report, all_variants: bool) -> String {

@@ -10,8 +10,8 @@ use gpubench_model::report::{Execute, Outcome, Report, Row};
 use gpubench_ops::find;
 
 use super::cautions::is_launch_bound;
-use gpubench_text::grid::{Column, Field, Grid, Tone};
 use gpubench_text::percent;
+use gpubench_text::table::{Column, Field, Table, Tone};
 
 const NONE: &str = "-";
 /// Heading of the columns whose fields may be marked.
@@ -27,18 +27,10 @@ const THREADS: &str = "threads";
 pub const MARK: &str = "*";
 
 /// One table a section: the best of each side, or every variant.
-pub fn tables(report: &Report, all_variants: bool) -> Vec<Grid> {
+pub fn tables(report: &Report, all_variants: bool) -> Vec<Table> {
     let names = Names::of(report);
     let make = if all_variants { every_variant } else { best_of_sides };
     sections(report).iter().map(|section| make(report, section, &names)).collect()
-}
-
-fn figure(heading: &'static str) -> Column {
-    Column { heading, figures: true }
-}
-
-fn name(heading: &'static str) -> Column {
-    Column { heading, figures: false }
 }
 
 /// `spmv f32, density 0.05, cold cache: sparse matrix times vector`, without the summary for an op unknown here.
@@ -54,7 +46,11 @@ fn title(section: &Section<'_>) -> String {
 
 /// The columns that name a case, and how their fields are made.
 fn case_columns(section: &Section<'_>) -> Vec<Column> {
-    if section.has_densities() { vec![figure("N"), figure("density")] } else { vec![figure("N")] }
+    if section.has_densities() {
+        vec![Column::figures("N"), Column::figures("density")]
+    } else {
+        vec![Column::figures("N")]
+    }
 }
 
 fn case_fields(section: &Section<'_>, comparison: &Comparison<'_>) -> Vec<Field> {
@@ -77,14 +73,19 @@ fn limit_text(report: &Report, row: Option<&Row>) -> String {
     found.map_or(NONE.into(), |found| percent::above_tenth(found.share))
 }
 
-fn best_of_sides(report: &Report, section: &Section<'_>, names: &Names) -> Grid {
+fn best_of_sides(report: &Report, section: &Section<'_>, names: &Names) -> Table {
     let has_limits = has_limits(report);
     let mut columns = case_columns(section);
     for side in ["best CPU", "best GPU"] {
-        columns.extend([name(side), figure(TIME), figure("±"), name("grade")]);
-        columns.extend(has_limits.then(|| figure(LIMIT)));
+        columns.extend([
+            Column::words(side),
+            Column::figures(TIME),
+            Column::figures("±"),
+            Column::words("grade"),
+        ]);
+        columns.extend(has_limits.then(|| Column::figures(LIMIT)));
     }
-    columns.extend([name("speed-up"), figure("error")]);
+    columns.extend([Column::words("speed-up"), Column::figures("error")]);
     let row = |comparison: &Comparison<'_>| {
         let mut fields = case_fields(section, comparison);
         for side in [comparison.cpu, comparison.gpu] {
@@ -100,7 +101,7 @@ fn best_of_sides(report: &Report, section: &Section<'_>, names: &Names) -> Grid 
         fields
     };
     let rows = section.comparisons.iter().map(row).collect();
-    aligned(Grid { title: title(section), columns, rows }).fitting(&[LIMIT])
+    aligned(Table::new(title(section), columns, rows)).fitting(&[LIMIT])
 }
 
 /// Median, spread and grade.
@@ -126,7 +127,7 @@ pub fn half_width(execute: &Execute, interval: Option<[f64; 2]>) -> Option<f64> 
 }
 
 /// Marked times stand out by one column, so that digits stay under digits.
-fn aligned(mut grid: Grid) -> Grid {
+fn aligned(mut grid: Table) -> Table {
     for index in 0..grid.columns.len() {
         let is_time = grid.columns[index].heading == TIME;
         if is_time && grid.rows.iter().any(|row| row[index].text.ends_with(MARK)) {
@@ -138,15 +139,20 @@ fn aligned(mut grid: Grid) -> Grid {
     grid
 }
 
-fn every_variant(report: &Report, section: &Section<'_>, names: &Names) -> Grid {
+fn every_variant(report: &Report, section: &Section<'_>, names: &Names) -> Table {
     let mut columns = case_columns(section);
-    columns.extend([name("side"), name("variant"), name("type")]);
+    columns.extend([Column::words("side"), Column::words("variant"), Column::words("type")]);
     let threads = section.comparisons.iter().flat_map(|c| &c.rows).any(|row| row.threads.is_some());
-    columns.extend(threads.then(|| figure(THREADS)));
-    columns.extend([figure(TIME), figure("±")]);
-    columns.extend([name("grade"), figure("samples"), figure("host"), figure("GFLOP/s")]);
-    columns.extend(has_limits(report).then(|| figure(LIMIT)));
-    columns.extend([figure("error"), name("outcome")]);
+    columns.extend(threads.then(|| Column::figures(THREADS)));
+    columns.extend([Column::figures(TIME), Column::figures("±")]);
+    columns.extend([
+        Column::words("grade"),
+        Column::figures("samples"),
+        Column::figures("host"),
+        Column::figures("GFLOP/s"),
+    ]);
+    columns.extend(has_limits(report).then(|| Column::figures(LIMIT)));
+    columns.extend([Column::figures("error"), Column::words("outcome")]);
     let mut rows = vec![];
     for comparison in &section.comparisons {
         let mut ordered = comparison.rows.clone();
@@ -160,7 +166,7 @@ fn every_variant(report: &Report, section: &Section<'_>, names: &Names) -> Grid 
         }
     }
     let less_needed: &[&str] = if has_limits(report) { &LESS_NEEDED } else { &[THREADS] };
-    aligned(Grid { title: title(section), columns, rows }).fitting(less_needed)
+    aligned(Table::new(title(section), columns, rows)).fitting(less_needed)
 }
 
 fn variant_fields(report: &Report, row: &Row, names: &Names, threads: bool) -> Vec<Field> {
@@ -194,7 +200,7 @@ fn variant_fields(report: &Report, row: &Row, names: &Names, threads: bool) -> V
 mod tests {
     use super::*;
     use gpubench_model::report::example;
-    use gpubench_text::grid::WIDTH;
+    use gpubench_text::table::WIDTH;
 
     #[test]
     fn digits_follow_the_interval_and_single_samples_have_no_spread() {

@@ -2,8 +2,10 @@
 
 use gpubench_model::report::Report;
 
-use super::markup::{Element, Html, classed, element, tame};
 use crate::chart::{Fragment, svg_fragments};
+use gpubench_text::control::replaced;
+
+use super::markup::{Element, Html, classed, element};
 
 /// Charts that stand together: what the names of theirs begin with, and what they show.
 const GROUPS: [(&[&str], &str); 4] = [
@@ -36,7 +38,7 @@ pub fn charts(report: &Report) -> anyhow::Result<Html> {
 fn chart(Fragment { title, svg, .. }: &Fragment) -> Element {
     let image = element("div").with("role", "img").with("aria-label", title);
     // Texts in it are escaped, but characters that no page may hold are kept.
-    let image = image.holding(Html::trusted(tame(svg)));
+    let image = image.holding(Html::trusted(replaced(svg)));
     let frame =
         classed("div", "drawing").with("tabindex", "0").with("role", "region").with("aria-label", title);
     classed("figure", "chart").holding(frame.holding(image))

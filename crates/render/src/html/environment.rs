@@ -6,7 +6,7 @@ use gpubench_model::report::{BackendState, Environment, Report};
 use gpubench_model::{BusRates, Ceilings, Finding};
 
 use super::markup::{Element, Html, classed, element};
-use super::table::{self, NONE, cell, facts, words};
+use super::table::{self, NONE, cell, facts, framed, words};
 use crate::export::environment::{clock_checks, device_state, floors, settings_of, version};
 
 /// Everything about where and how the run was made.
@@ -23,8 +23,8 @@ pub fn environment(report: &Report) -> Html {
         html = html.and(element("h3").holding("The device while it was measured"));
         html = html.and(element("ul").holding_all(state.into_iter().map(|line| element("li").holding(line))));
     }
-    for grid in [floors(&environment.backends), clock_checks(&environment.backends)].into_iter().flatten() {
-        html = html.and(element("h3").holding(grid.title.as_str())).and(table::grid(&grid));
+    for table in [floors(&environment.backends), clock_checks(&environment.backends)].into_iter().flatten() {
+        html = html.and(element("h3").holding(table.title.as_str())).and(framed(&table.title, table.html()));
     }
     let settings = serde_json::to_string_pretty(&environment.settings).unwrap_or_default();
     let summary = element("summary").holding("Settings of the run");

@@ -8,7 +8,6 @@ mod charts;
 mod colors;
 mod details;
 mod environment;
-pub mod markup;
 mod notes;
 mod part;
 mod rows;
@@ -22,7 +21,7 @@ use gpubench_model::report::machine::{host, machine};
 use gpubench_text::count::counted;
 
 use crate::chart;
-use markup::{Element, Html, classed, element};
+use gpubench_text::markup::{self, Element, Html, classed, element};
 
 const STYLES: [&str; 4] = [
     include_str!("assets/page.css"),

@@ -1,7 +1,6 @@
 //! Tables of the page: each scrolls inside its own frame, and every cell tells what it sorts by. Knows no report.
 
 use super::markup::{Element, Html, classed, element};
-use gpubench_text::grid::{Grid, Tone};
 
 /// What stands where a report tells nothing.
 pub const NONE: &str = "–";
@@ -74,23 +73,6 @@ pub fn framed(name: &str, table: Element) -> Element {
 pub fn table(name: &str, headings: &[Heading], rows: impl IntoIterator<Item = Element>) -> Element {
     let head = element("thead").holding(element("tr").holding_all(headings.iter().map(Heading::cell)));
     framed(name, element("table").holding(head).holding(element("tbody").holding_all(rows)))
-}
-
-/// A table that other formats show too.
-pub fn grid(grid: &Grid) -> Element {
-    let headings: Vec<Heading> = grid
-        .columns
-        .iter()
-        .map(|column| Heading { text: column.heading, figures: column.figures, help: None })
-        .collect();
-    let rows = grid.rows.iter().map(|fields| {
-        let cells = fields.iter().zip(&headings).map(|(field, heading)| {
-            let made = if heading.figures { figure(field.text.as_str()) } else { cell(field.text.as_str()) };
-            if field.tone == Tone::Wrong { made.with("data-tone", "wrong") } else { made }
-        });
-        element("tr").holding_all(cells)
-    });
-    table(&grid.title, &headings, rows)
 }
 
 /// Names and what is known of each.

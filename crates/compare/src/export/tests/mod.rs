@@ -6,7 +6,7 @@ mod schema;
 mod table;
 mod xml;
 
-use gpubench_text::grid::WIDTH;
+use gpubench_text::table::WIDTH;
 
 use super::*;
 use crate::{Change, Comparison, Verdict, example};

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail, ensure};
 use gpubench_text::file::Partial;
+use gpubench_text::{control, cut};
 use serde::{Deserialize, Serialize};
 
 use super::json::Layout;
@@ -223,16 +224,12 @@ pub fn check_version(found: &serde_json::Value) -> anyhow::Result<()> {
 /// What a file says, cut to a length that can be read in a message.
 pub fn shown(found: &dyn std::fmt::Display) -> String {
     const MOST: usize = 200;
-    let text = found.to_string();
-    let cut = text.char_indices().nth(MOST).map_or(text.as_str(), |(end, _)| &text[..end]);
-    if cut.len() < text.len() { format!("{cut}...") } else { text }
+    cut::shortened(&found.to_string(), MOST)
 }
 
 /// The whole chain of causes on one line; control characters, which a file may bring along, are escaped.
 pub fn one_line(error: anyhow::Error) -> anyhow::Error {
-    let escaped =
-        |c: char| -> String { if c.is_control() { c.escape_default().to_string() } else { c.to_string() } };
-    anyhow!("{}", format!("{error:#}").chars().map(escaped).collect::<String>())
+    anyhow!("{}", control::spelled_out(&format!("{error:#}")))
 }
 
 #[cfg(test)]

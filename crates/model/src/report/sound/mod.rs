@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 
 use anyhow::{Context, bail, ensure};
+use gpubench_text::cut::start;
 
 use super::{Execute, Outcome, Phases, Report, Row};
 use crate::Ceilings;
@@ -23,6 +24,9 @@ const MOST_ROUNDS: u32 = 1_000_000;
 /// What a figure may differ by from that of its samples, relative: other programs write fewer digits.
 const ROUNDING: f64 = 1e-9;
 
+/// Characters of a text that a message shows.
+const SHOWN: usize = 100;
+
 /// What every refusal ends with.
 const FIX: &str = "correct it or run the sweep again";
 
@@ -35,19 +39,19 @@ pub fn check(report: &Report) -> anyhow::Result<()> {
     ensure!(
         environment.started.parse::<jiff::Timestamp>().is_ok(),
         "environment: started {:?} is no time such as 2026-11-21T10:00:00Z; {FIX}",
-        cut(&environment.started)
+        start(&environment.started, SHOWN)
     );
     seconds("elapsed_s", &[environment.elapsed_s]).context("environment")?;
     for state in &environment.backends {
         ensure!(
             state.ceilings.as_ref().is_none_or(Ceilings::has_rates_alone),
             "environment: the ceilings of {:?} hold a figure that is no rate above 0; {FIX}",
-            cut(&state.name)
+            start(&state.name, SHOWN)
         );
     }
     for (index, row) in report.rows.iter().enumerate() {
         check_names(row).with_context(|| format!("row {index}"))?;
-        check_row(row).with_context(|| format!("row {index}, {}", cut(&row.cell().to_string())))?;
+        check_row(row).with_context(|| format!("row {index}, {}", start(&row.cell().to_string(), SHOWN)))?;
     }
     let mut places = HashMap::new();
     for (index, row) in report.rows.iter().enumerate() {
@@ -56,7 +60,7 @@ pub fn check(report: &Report) -> anyhow::Result<()> {
         if let Some(first) = places.insert((case, &row.backend, &row.variant, row.cache), index) {
             bail!(
                 "rows {first} and {index} are about the same cell, {}; {FIX}",
-                cut(&row.cell().to_string())
+                start(&row.cell().to_string(), SHOWN)
             );
         }
     }
@@ -103,7 +107,11 @@ fn check_names(row: &Row) -> anyhow::Result<()> {
         ("picked", &picked, plain(&picked), "text without '/' and control characters"),
     ];
     for (key, name, is_legal, legal) in names {
-        ensure!(!name.is_empty() && is_legal, "{key} {:?} is no name, which is {legal}; {FIX}", cut(name));
+        ensure!(
+            !name.is_empty() && is_legal,
+            "{key} {:?} is no name, which is {legal}; {FIX}",
+            start(name, SHOWN)
+        );
     }
     Ok(())
 }
@@ -223,11 +231,6 @@ fn seconds(key: &str, times: &[f64]) -> anyhow::Result<()> {
         Some(time) => bail!("{key} holds {time:e}, which is no time in seconds; {FIX}"),
         None => Ok(()),
     }
-}
-
-/// The start of a text, short enough for a message.
-fn cut(text: &str) -> &str {
-    text.char_indices().nth(100).map_or(text, |(end, _)| &text[..end])
 }
 
 #[cfg(test)]

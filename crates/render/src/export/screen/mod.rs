@@ -8,7 +8,7 @@ mod tests;
 use gpubench_model::report::Report;
 
 use super::problems::{ended_early, summary};
-use gpubench_text::grid::{Grid, WIDTH, hanging};
+use gpubench_text::table::{Table, WIDTH, hanging};
 pub use sweeps::Sweeps;
 
 /// Lines of a terminal that nobody has made larger, less one for what follows.
@@ -73,7 +73,7 @@ pub fn screen(report: &Report, color: bool) -> String {
 }
 
 /// Whether a table's lines are no longer than those of the terminal.
-fn fits(grid: &Grid) -> bool {
+fn fits(grid: &Table) -> bool {
     grid.text_without_title(false).lines().all(|line| line.chars().count() <= WIDTH)
 }
 

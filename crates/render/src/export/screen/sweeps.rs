@@ -10,8 +10,8 @@ use gpubench_model::report::quantity::time_within;
 use gpubench_model::report::{Report, Row};
 use gpubench_ops as op;
 
-use gpubench_text::grid::{Column, Field, Grid};
 use gpubench_text::percent;
+use gpubench_text::table::{Column, Field, Table};
 
 const NONE: &str = "-";
 
@@ -56,10 +56,10 @@ impl<'a> Sweeps<'a> {
 
     /// One line per sweep, at its largest size, crossovers with their `intervals` or without; `None` where no case has both
     /// sides.
-    pub fn grid(&self, intervals: bool) -> Option<Grid> {
-        let mut columns = vec![column("op", false), column("N", true)];
-        columns.extend(Kind::ALL.map(|kind| column(kind.name(), false)));
-        columns.extend([column("GPU faster from N", false), column("incl. copies", false)]);
+    pub fn grid(&self, intervals: bool) -> Option<Table> {
+        let mut columns = vec![Column::words("op"), Column::figures("N")];
+        columns.extend(Kind::ALL.map(|kind| Column::words(kind.name())));
+        columns.extend([Column::words("GPU faster from N"), Column::words("incl. copies")]);
         columns.extend(self.limit_columns());
         let row = |sweep: &Sweep<'_>| {
             let largest = compared(sweep).last()?;
@@ -76,12 +76,12 @@ impl<'a> Sweeps<'a> {
     }
 
     /// One line a case, with the times; `None` where no case has both sides.
-    pub fn grid_of_cases(&self) -> Option<Grid> {
+    pub fn grid_of_cases(&self) -> Option<Table> {
         let names = Names::of(self.report);
-        let mut columns = vec![column("op", false), column("N", true)];
-        columns.extend([column("best CPU", false), column("time", true)]);
-        columns.extend([column("best GPU", false), column("time", true)]);
-        columns.extend(Kind::ALL.map(|kind| column(kind.name(), false)));
+        let mut columns = vec![Column::words("op"), Column::figures("N")];
+        columns.extend([Column::words("best CPU"), Column::figures("time")]);
+        columns.extend([Column::words("best GPU"), Column::figures("time")]);
+        columns.extend(Kind::ALL.map(|kind| Column::words(kind.name())));
         columns.extend(self.limit_columns());
         let mut rows = vec![];
         for sweep in &self.all {
@@ -102,7 +102,7 @@ impl<'a> Sweeps<'a> {
     }
 
     fn limit_columns(&self) -> Vec<Column> {
-        let columns = vec![column("CPU's %", true), column("GPU's %", true)];
+        let columns = vec![Column::figures("CPU's %"), Column::figures("GPU's %")];
         if self.has_limits() { columns } else { vec![] }
     }
 
@@ -119,11 +119,11 @@ impl<'a> Sweeps<'a> {
 
     /// The best times of the one side that was measured: one line a case, or where those are more than `most` a line a
     /// sweep, at its largest size; `None` where nothing was.
-    pub fn grid_of_times(&self, most: usize) -> Option<Grid> {
+    pub fn grid_of_times(&self, most: usize) -> Option<Table> {
         let names = Names::of(self.report);
-        let mut columns = vec![column("op", false), column("N", true)];
-        columns.extend([column("best", false), column("time", true), column("grade", false)]);
-        columns.extend(self.has_limits().then(|| column("of limit", true)));
+        let mut columns = vec![Column::words("op"), Column::figures("N")];
+        columns.extend([Column::words("best"), Column::figures("time"), Column::words("grade")]);
+        columns.extend(self.has_limits().then(|| Column::figures("of limit")));
         let timed_cases = |sweep: &'_ Sweep<'a>| -> Vec<(u64, &'a Row)> {
             let asked = op::find(sweep.section.op).is_none_or(|op| op.about().compares_sides);
             let cases = sweep.section.comparisons.iter().filter(|_| asked);
@@ -152,12 +152,8 @@ pub fn compared<'s, 'a>(sweep: &'s Sweep<'a>) -> impl Iterator<Item = &'s Compar
     sweep.section.comparisons.iter().filter(|case| case.pair(Kind::Kernel).is_some())
 }
 
-fn column(heading: &'static str, figures: bool) -> Column {
-    Column { heading, figures }
-}
-
-fn titleless(columns: Vec<Column>, rows: Vec<Vec<Field>>) -> Option<Grid> {
-    (!rows.is_empty()).then(|| Grid { title: String::new(), columns, rows })
+fn titleless(columns: Vec<Column>, rows: Vec<Vec<Field>>) -> Option<Table> {
+    (!rows.is_empty()).then(|| Table::untitled(columns, rows))
 }
 
 fn timed(row: Option<&Row>, names: &Names) -> [Field; 2] {

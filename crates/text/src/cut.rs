@@ -1,0 +1,32 @@
+//! Texts cut to a number of characters.
+
+/// The first `most` characters.
+pub fn start(text: &str, most: usize) -> &str {
+    text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
+}
+
+/// The first `most` characters, and `...` where there are more.
+pub fn shortened(text: &str, most: usize) -> String {
+    let start = start(text, most);
+    if start.len() < text.len() { format!("{start}...") } else { text.to_owned() }
+}
+
+/// The text, or its start with `...` so that both together have `most` characters.
+pub fn fitted(text: &str, most: usize) -> String {
+    if start(text, most).len() == text.len() {
+        return text.to_owned();
+    }
+    start(text, most.saturating_sub(3)).to_owned() + "..."
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_between_characters_and_say_so() {
+        assert_eq!((start("µµµ", 2), start("µµ", 2)), ("µµ", "µµ"));
+        assert_eq!((shortened("µµµ", 2), shortened("µµ", 2)), ("µµ...".into(), "µµ".into()));
+        assert_eq!((fitted("abcdef", 6), fitted("abcdefg", 6)), ("abcdef".into(), "abc...".into()));
+    }
+}

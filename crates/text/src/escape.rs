@@ -1,0 +1,74 @@
+//! Escapes, one per language that the program writes.
+
+use crate::control;
+
+/// `text` so that Markdown shows it as it is, on one line.
+pub fn markdown(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' => escaped.push(' '),
+            '|' | '*' | '_' | '`' | '~' | '<' | '[' | '\\' => escaped.extend(['\\', c]),
+            '&' => escaped.push_str("&amp;"),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// `text` for content and quoted attributes of HTML. Control characters, which no page may hold, are replaced.
+pub fn html(text: &str) -> String {
+    // HTML 4 does not know the entity of XML for an apostrophe.
+    entities(&control::replaced(text), "&#39;")
+}
+
+/// `text` for content and quoted attributes of XML. It must have no control characters, for which XML has no escape.
+pub fn xml(text: &str) -> String {
+    entities(text, "&apos;")
+}
+
+fn entities(text: &str, apostrophe: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str(apostrophe),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markdown_shows_a_text_as_it_is_on_one_line() {
+        assert_eq!(markdown("a|b_c\n<d> & e"), "a\\|b\\_c \\<d> &amp; e");
+    }
+
+    #[test]
+    fn xml_has_its_own_entity_for_an_apostrophe() {
+        assert_eq!((xml("<'&\">").as_str(), html("'").as_str()), ("&lt;&apos;&amp;&quot;&gt;", "&#39;"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_becomes_markup(text in proptest::arbitrary::any::<String>()) {
+            let escaped = html(&text);
+            let is_markup = escaped.contains(['<', '>', '"', '\'', '\0', '\u{1b}']);
+            proptest::prop_assert!(!is_markup);
+            let back = escaped
+                .replace("&lt;", "<")
+                .replace("&gt;", ">")
+                .replace("&quot;", "\"")
+                .replace("&#39;", "'")
+                .replace("&amp;", "&");
+            proptest::prop_assert_eq!(back, control::replaced(&text));
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Tables as Markdown.
+
+use super::Table;
+use crate::escape;
+
+impl Table {
+    /// A heading of that level and a Markdown table.
+    pub fn markdown(&self, level: usize) -> String {
+        format!("{} {}\n\n{}", "#".repeat(level), escape::markdown(&self.title), self.markdown_table())
+    }
+
+    /// The Markdown table alone.
+    pub fn markdown_table(&self) -> String {
+        let headings = self.columns.iter().map(|column| column.heading.as_ref());
+        let mut text = line(headings);
+        for column in &self.columns {
+            text.push_str(if column.figures { "|---:" } else { "|---" });
+        }
+        text.push_str("|\n");
+        for row in &self.rows {
+            text.push_str(&line(row.iter().map(|field| field.text.trim_end())));
+        }
+        text
+    }
+}
+
+fn line<'a>(fields: impl Iterator<Item = &'a str>) -> String {
+    let escaped: String = fields.map(|field| format!("| {} ", escape::markdown(field))).collect();
+    escaped + "|\n"
+}

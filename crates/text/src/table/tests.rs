@@ -1,0 +1,101 @@
+use super::*;
+
+fn table() -> Table {
+    let columns = vec![Column::words("name"), Column::figures("N")];
+    let wrong = Field { text: "b|c".into(), tone: Tone::Wrong };
+    Table::new("t", columns, vec![vec!["a".into(), "1000".into()], vec![wrong, "5".into()]])
+}
+
+#[test]
+fn columns_align_whether_coloured_or_not() {
+    assert_eq!(table().text(false), "t\n  name     N\n  a     1000\n  b|c      5\n");
+    assert_eq!(table().text(true), "t\n  name     N\n  a     1000\n  \x1b[31mb|c\x1b[0m      5\n");
+}
+
+#[test]
+fn columns_move_together_where_lines_would_be_too_long() {
+    let mut table = table();
+    table.rows[0][0] = "a".repeat(WIDTH - 7).into();
+    assert!(table.text(false).lines().nth(1).unwrap().starts_with(" name"), "{}", table.text(false));
+    table.rows[0][0] = "a".repeat(WIDTH - 8).into();
+    assert!(table.text(false).lines().nth(1).unwrap().starts_with("  name"), "{}", table.text(false));
+}
+
+#[test]
+fn markdown_escapes_what_would_break_the_table() {
+    let expected = "### t\n\n| name | N |\n|---|---:|\n| a | 1000 |\n| b\\|c | 5 |\n";
+    assert_eq!(table().markdown(3), expected);
+}
+
+#[test]
+fn csv_has_headings_and_rows() {
+    assert_eq!(table().csv(), "name,N\r\na,1000\r\nb|c,5\r\n");
+}
+
+#[test]
+fn html_marks_figures_and_wrong_answers() {
+    let expected = "<table><thead><tr><th scope=\"col\">name</th><th scope=\"col\" class=\"figure\">N</th></tr></thead>\
+        <tbody><tr><td>a</td><td class=\"figure\">1000</td></tr>\
+        <tr><td data-tone=\"wrong\">b|c</td><td class=\"figure\">5</td></tr></tbody></table>";
+    assert_eq!(crate::markup::Html::from(table().html()).into_string(), expected);
+}
+
+#[test]
+fn listings_are_as_wide_as_their_widest_field_and_lines_end_bare() {
+    let mut listing = Table::listing(&["A", "B"]);
+    listing.row(["long", ""]);
+    listing.row(["x", "y"]);
+    assert_eq!(listing.text_without_title(false), "A     B\nlong\nx     y\n");
+}
+
+#[test]
+fn headings_of_two_words_take_two_lines() {
+    let columns = vec![Column::words("op"), Column::figures("smallest detectable")];
+    let table =
+        Table::new("", columns, vec![vec!["fft".into(), "3%".into()]]).laid_out(Layout::TwoLineHeadings);
+    let expected = "         smallest\n  op   detectable\n  fft          3%\n";
+    assert_eq!(table.text_without_title(false), expected);
+}
+
+fn wide(columns: usize) -> Table {
+    let mut headings = vec![Column::words("op"), Column::figures("N")];
+    headings.extend((0..columns).map(|column| Column::figures(format!("node{column} GPU 0"))));
+    let row = |op: &str, n: u64| {
+        let mut fields: Vec<Field> = vec![op.into(), n.to_string().into()];
+        fields.extend((0..columns).map(|column| Field::from(format!("{column}.00 µs"))));
+        fields
+    };
+    let rows = vec![row("matmul", 1000), row("fft", 20)];
+    Table::new("t", headings, rows).laid_out(Layout::Blocks { keys: 2 })
+}
+
+#[test]
+fn headings_are_broken_and_stand_above_their_figures() {
+    let expected = "t
+                  node0    node1
+  op         N    GPU 0    GPU 0
+  matmul  1000  0.00 µs  1.00 µs
+  fft       20  0.00 µs  1.00 µs
+";
+    assert_eq!(wide(2).text(false), expected);
+}
+
+#[test]
+fn many_columns_come_in_blocks_that_fit_and_none_is_lost() {
+    let text = wide(30).text(false);
+    assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+    assert!(text.lines().all(|line| line.trim_end() == line));
+    assert_eq!(text.lines().filter(|line| line.starts_with("  matmul")).count(), 4);
+    assert!((0..30).all(|column| text.contains(&format!("node{column}"))), "{text}");
+}
+
+#[test]
+fn markdown_has_every_column_and_escapes_headings() {
+    let mut table = wide(3);
+    table.columns[2].heading = "a|b".into();
+    let text = table.markdown(2);
+    assert!(
+        text.contains("| op | N | a\\|b | node1 GPU 0 | node2 GPU 0 |\n|---|---:|---:|---:|---:|\n"),
+        "{text}"
+    );
+}

@@ -1,0 +1,158 @@
+//! Tables as aligned text for terminals.
+
+use std::fmt::Write;
+
+use super::{Field, Layout, Table};
+
+/// Columns of the terminal that lines should fit in.
+pub const WIDTH: usize = 100;
+
+/// Blanks between columns, where there is room.
+const GUTTER: usize = 2;
+
+impl Table {
+    /// Title, headings and rows with aligned columns; no line ends in a blank.
+    pub fn text(&self, color: bool) -> String {
+        format!("{}\n{}", self.title, self.text_without_title(color))
+    }
+
+    /// Headings and rows alone, as [`Table::text`] writes them.
+    pub fn text_without_title(&self, color: bool) -> String {
+        let lines = Lines::of(self, color);
+        let blocks: Vec<String> = lines.blocks().iter().map(|columns| lines.block(columns)).collect();
+        blocks.join("\n")
+    }
+
+    /// The length of the longest line, with columns one blank apart.
+    pub(super) fn least_width(&self) -> usize {
+        Lines::of(self, false).widths.iter().map(|width| width + 1).sum()
+    }
+}
+
+/// A table that is being written.
+struct Lines<'a> {
+    table: &'a Table,
+    /// Each heading on one line or several.
+    headings: Vec<Vec<String>>,
+    widths: Vec<usize>,
+    /// Blanks before the first column.
+    margin: usize,
+    /// Blanks before every other.
+    gutter: usize,
+    color: bool,
+}
+
+impl<'a> Lines<'a> {
+    fn of(table: &'a Table, color: bool) -> Lines<'a> {
+        let longest =
+            |column: usize| table.rows.iter().map(move |row| row[column].text.chars().count()).max();
+        let heading = |column: usize| {
+            let heading = &table.columns[column].heading;
+            match table.layout {
+                Layout::Fitting | Layout::Listing => vec![heading.to_string()],
+                Layout::TwoLineHeadings => heading.splitn(2, ' ').map(str::to_owned).collect(),
+                Layout::Blocks { .. } => broken(heading, longest(column).unwrap_or(0)),
+            }
+        };
+        let headings: Vec<Vec<String>> = (0..table.columns.len()).map(heading).collect();
+        let width = |(column, lines): (usize, &Vec<String>)| {
+            lines.iter().map(|line| line.chars().count()).chain(longest(column)).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = headings.iter().enumerate().map(width).collect();
+        let fits = widths.iter().map(|width| width + GUTTER).sum::<usize>() <= WIDTH;
+        let (margin, gutter) = match table.layout {
+            Layout::Listing => (0, GUTTER),
+            Layout::Fitting | Layout::TwoLineHeadings if !fits => (1, 1),
+            Layout::Fitting | Layout::TwoLineHeadings | Layout::Blocks { .. } => (GUTTER, GUTTER),
+        };
+        Lines { table, headings, widths, margin, gutter, color }
+    }
+
+    /// The columns of each block: all in one, but where keys are to be repeated.
+    fn blocks(&self) -> Vec<Vec<usize>> {
+        let all = 0..self.widths.len();
+        let Layout::Blocks { keys } = self.table.layout else { return vec![all.collect()] };
+        let length =
+            |columns: &[usize]| columns.iter().map(|&column| self.widths[column] + GUTTER).sum::<usize>();
+        let names: Vec<usize> = all.clone().take(keys).collect();
+        let (mut blocks, mut block) = (vec![], names.clone());
+        for column in all.skip(keys) {
+            if block.len() > keys && length(&block) + GUTTER + self.widths[column] > WIDTH {
+                blocks.push(std::mem::replace(&mut block, names.clone()));
+            }
+            block.push(column);
+        }
+        blocks.push(block);
+        blocks
+    }
+
+    /// Headings and rows of these columns. Headings end on the same line, above their figures.
+    fn block(&self, columns: &[usize]) -> String {
+        let mut text = String::new();
+        let height = columns.iter().map(|&column| self.headings[column].len()).max().unwrap_or(0);
+        for line in 0..height {
+            let part = |column: usize| {
+                let lines = &self.headings[column];
+                let at = (line + lines.len()).checked_sub(height);
+                Field::from(at.map_or("", |at| lines[at].as_str()))
+            };
+            self.line(&mut text, columns, part);
+        }
+        for row in &self.table.rows {
+            self.line(&mut text, columns, |column| row[column].clone());
+        }
+        text
+    }
+
+    fn line(&self, text: &mut String, columns: &[usize], field: impl Fn(usize) -> Field) {
+        let mut line = String::new();
+        for (place, &column) in columns.iter().enumerate() {
+            let field = field(column);
+            let padding = " ".repeat(self.widths[column] - field.text.chars().count());
+            let shown = if self.color { field.tone.paint(&field.text) } else { field.text };
+            line.push_str(&" ".repeat(if place == 0 { self.margin } else { self.gutter }));
+            line.push_str(&if self.table.columns[column].figures {
+                padding + &shown
+            } else {
+                shown + &padding
+            });
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+}
+
+/// A heading on lines of at most `room` characters, or as many as its longest word has.
+fn broken(heading: &str, room: usize) -> Vec<String> {
+    let longest = heading.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
+    let room = room.max(longest);
+    let mut lines: Vec<String> = vec![];
+    for word in heading.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// Breaks a text at blanks so that it fits on lines of [`WIDTH`] columns, all but the first indented.
+pub fn hanging(text: &str, indent: usize) -> String {
+    let (mut broken, mut column) = (String::new(), indent);
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column > indent && column + 1 + length > WIDTH {
+            let _ = write!(broken, "\n{:indent$}", "");
+            column = indent;
+        } else if column > indent {
+            broken.push(' ');
+            column += 1;
+        }
+        broken.push_str(word);
+        column += length;
+    }
+    broken
+}
