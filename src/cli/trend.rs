@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::args::TrendArgs;
-use super::sweep::{parsed, patterns};
+use super::sweep::parsed;
 use super::{folder, stream};
 use crate::chart::Theme;
 use crate::report::file::save_all_in_new;
@@ -17,16 +17,15 @@ pub fn run(args: &TrendArgs) -> Result<()> {
     let formats = parsed("--format", args.format.as_deref(), words::formats)?;
     let request = Request {
         folders: args.folders.clone(),
-        ops: parsed("--ops", args.ops.as_deref(), words::ops)?,
-        variants: parsed("--variants", args.variants.as_deref(), patterns)?,
+        ops: args.ops.clone().map(|ops| ops.0),
+        variants: args.variants.clone().map(|variants| variants.0),
         threshold: args.threshold,
     };
-    let theme = words::theme(&args.theme).context("--theme")?;
     match folder::named(args.out.as_deref())? {
         Some(folder) => {
             let files = Files {
                 formats: formats.unwrap_or(Format::DEFAULT.into()),
-                theme,
+                theme: args.theme.0,
                 folder,
                 force: args.force,
             };

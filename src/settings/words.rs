@@ -1,13 +1,16 @@
 //! The words of the command line and of sweep files: ops, element types, backends, formats.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
+use gpubench_text::pattern::{self, Pattern};
 use gpubench_text::words::{choose, unknown};
+use serde::Deserializer;
 
 use crate::backend::{BACKENDS, HostMemory};
 use crate::case::{Cache, DType};
 use crate::chart::Theme;
 use crate::op::OPS;
 use crate::settings::Format;
+use crate::settings::value::{Form, Words};
 
 /// Names of ops, in the order of [`OPS`].
 pub fn ops(text: &str) -> Result<Vec<String>> {
@@ -53,8 +56,12 @@ pub fn theme(text: &str) -> Result<Theme> {
     }
 }
 
+const DEFAULT_BACKENDS: &str = "cpu,cuda";
+
 /// The backends of a run that names none.
-pub const DEFAULT_BACKENDS: &str = "cpu,cuda";
+pub fn default_backends() -> Vec<String> {
+    DEFAULT_BACKENDS.split(',').map(str::to_owned).collect()
+}
 
 /// Element types; `float32` and `float64` are understood too.
 pub fn dtypes(text: &str) -> Result<Vec<DType>> {
@@ -78,6 +85,24 @@ pub fn formats(text: &str) -> Result<Vec<Format>> {
 pub fn chart_formats(text: &str) -> Result<Vec<Format>> {
     let charts = [Format::Png, Format::Svg];
     Ok(choose("format", text, &charts.map(Format::name))?.into_iter().map(|place| charts[place]).collect())
+}
+
+/// Patterns that choose variants; a sweep file's get their origin from its reader, which refuses an empty list with the key.
+pub struct Patterns;
+
+impl Form for Patterns {
+    type Raw = Vec<Pattern>;
+    const QUOTES: bool = true;
+
+    fn from_text(text: &str) -> Result<Vec<Pattern>> {
+        let patterns = pattern::parse_list(text, "--variants");
+        ensure!(!patterns.is_empty(), "no variant is named: name one, or '*' for all");
+        Ok(patterns)
+    }
+
+    fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Pattern>, D::Error> {
+        Words::from_toml(deserializer).map(|list| pattern::parse_list(&list, ""))
+    }
 }
 
 #[cfg(test)]

@@ -11,5 +11,6 @@ pub mod pattern;
 pub mod percent;
 pub mod size_filter;
 pub mod toml_error;
+pub mod toml_reader;
 pub mod toml_value;
 pub mod words;
