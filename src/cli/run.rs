@@ -8,29 +8,26 @@ use anyhow::Result;
 
 use super::args::RunArgs;
 use super::folder::Folder;
-use super::sweep::{names_nothing, parsed, sweep_file, swept_on};
+use super::sweep::{names_nothing, parsed, sweep_file, swept};
 use super::{several, stream, wiring};
 use crate::executor::PlannedCell;
 use crate::executor::most_cells;
 use crate::op;
 use crate::plan::Plan;
 use crate::report::{Outcome, Report, file};
-use crate::settings::devices::Devices;
-use crate::settings::layer::RunWide;
+use crate::settings::options::SweepOptions;
 use crate::settings::resolve::Request;
 use crate::settings::{Destination, Settings, words};
 
 /// Runs what `args` ask for.
 pub fn run(args: RunArgs) -> Result<ExitCode> {
-    let device = match &args.sweep.device {
-        None => None,
-        Some(Devices::One(device)) => Some(*device),
-        Some(devices) => return several::run(&args, devices),
-    };
-    let settings = Settings::resolve(request(&args, device)?, sweep_file(&args.sweep)?)?;
+    if let Some(devices) = args.sweep.device.as_ref().filter(|device| device.0.single().is_none()) {
+        return several::run(&args, &devices.0);
+    }
+    let settings = Settings::resolve(request(&args)?, sweep_file(&args.sweep)?)?;
     let plan = Plan::of(&settings)?;
     if args.dry_run {
-        return stream::print_with(|out| write_plan(&plan, settings.refine, out)).map(|()| ExitCode::SUCCESS);
+        return stream::print_with(|out| write_plan(&plan, &settings, out)).map(|()| ExitCode::SUCCESS);
     }
     let output = &settings.output;
     let folder = match &output.destination {
@@ -59,13 +56,12 @@ pub fn say_default_sweep(args: &RunArgs) {
     }
 }
 
-/// What the command line asks for on that device, checked word by word.
-pub fn request(args: &RunArgs, device: Option<u32>) -> Result<Request> {
-    let swept = swept_on(&args.sweep, device)?;
-    let theme = parsed("--theme", args.theme.as_deref(), words::theme)?;
+/// What the command line asks for.
+pub fn request(args: &RunArgs) -> Result<Request> {
+    let swept = swept(&args.sweep)?;
     let refine = (args.refine || args.no_refine).then_some(args.refine);
     Ok(Request {
-        run: RunWide { theme, refine, ..swept.run },
+        options: SweepOptions { theme: args.theme, refine, ..swept.options },
         out: args.out.clone(),
         formats: parsed("--format", args.format.as_deref(), words::formats)?,
         tables: args.tables,
@@ -78,7 +74,7 @@ pub fn request(args: &RunArgs, device: Option<u32>) -> Result<Request> {
 }
 
 /// One line per cell, with the work that every variant of its case has in common, and how many cells refinement may add.
-pub fn write_plan(plan: &Plan, refine: bool, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_plan(plan: &Plan, settings: &Settings, out: &mut dyn Write) -> io::Result<()> {
     let widest_of = |length: fn(&PlannedCell) -> usize| plan.cells.iter().map(length).max().unwrap_or(0);
     let widest = widest_of(|planned| name(planned).len()).max("variant".len());
     let widest_op = widest_of(|planned| planned.cell.case.op.len()).max("op".len());
@@ -108,7 +104,8 @@ pub fn write_plan(plan: &Plan, refine: bool, out: &mut dyn Write) -> io::Result<
         )?;
     }
     let (cells, cases) = (counted(plan.cells.len(), "cell"), counted(cases, "case"));
-    let added = if refine { most_cells(&plan.cells) } else { 0 };
+    let refines = settings.asked.refine.unwrap_or(false);
+    let added = if refines { most_cells(&plan.cells) } else { 0 };
     if added > 0 {
         writeln!(
             out,

@@ -17,6 +17,7 @@ use crate::fleet::{self, Fleet, Source};
 use crate::plan::Plan;
 use crate::report::{Report, file};
 use crate::settings::devices::Devices;
+use crate::settings::options::Budget;
 use crate::settings::{Destination, Settings};
 
 /// Exit code of a run that was interrupted.
@@ -31,10 +32,10 @@ struct Part {
 
 /// Runs what `args` ask for on each of `devices`, and prints what they come to side by side.
 pub fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
-    let settings = Settings::resolve(request(args, Some(0))?, sweep_file(&args.sweep)?)?;
+    let settings = Settings::resolve(request(args)?, sweep_file(&args.sweep)?)?;
     let plan = Plan::of(&settings)?;
     if args.dry_run {
-        stream::print_with(|out| write_plan(&plan, settings.refine, out))?;
+        stream::print_with(|out| write_plan(&plan, &settings, out))?;
         return stream::print(&format!("a run of these for each of --device {devices}\n"))
             .map(|()| ExitCode::SUCCESS);
     }
@@ -90,10 +91,11 @@ fn chosen(devices: &Devices, settings: &Settings, plan: &Plan) -> Result<Vec<u32
         !backends.is_empty(),
         "--device {devices}: nothing in this run is for a GPU: add cuda to --backends"
     );
+    let isolates = settings.asked.isolates();
     let mut most = None;
     let mut missing = vec![];
     for backend in backends {
-        match executor::device_count(backend, crate::backend::BACKENDS, &settings.options, settings.isolate) {
+        match executor::device_count(backend, crate::backend::BACKENDS, &settings.options, isolates) {
             Ok(count) => most = most.max(Some(count)),
             Err(why) => {
                 let fix = why.fix.map(|fix| format!(" ({fix})")).unwrap_or_default();
@@ -106,8 +108,7 @@ fn chosen(devices: &Devices, settings: &Settings, plan: &Plan) -> Result<Vec<u32
     };
     match devices {
         Devices::All => Ok((0..count).collect()),
-        Devices::One(one) => Ok(vec![*one]),
-        Devices::Several(several) => {
+        Devices::Named(several) => {
             if let Some(absent) = several.iter().find(|ordinal| **ordinal >= count) {
                 bail!(
                     "--device {devices}: there is no device {absent}: this machine has {count}, numbered from 0"
@@ -142,7 +143,7 @@ fn withdraw(parts: &[Part], whole: &Folder) {
 fn settings_of(settings: &Settings, part: &Part, parts: usize) -> Settings {
     let mut settings = settings.clone();
     settings.options.device = part.ordinal;
-    settings.budget_s = settings.budget_s.map(|budget| budget / parts as f64);
+    settings.asked.budget = settings.asked.budget.map(|Budget(seconds)| Budget(seconds / parts as f64));
     settings.output.destination = Destination::Folder(part.path.clone());
     settings.output.formats.retain(|format| *format != &TABLE);
     settings

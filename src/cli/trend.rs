@@ -6,11 +6,10 @@ use anyhow::{Context, Result, anyhow};
 use gpubench_model::format::{Unprintable, for_stdout};
 
 use super::args::TrendArgs;
-use super::sweep::{parsed, patterns};
+use super::sweep::parsed;
 use super::{folder, stream};
 use crate::chart::Theme;
 use crate::report::file::save_all_in_new;
-use crate::settings::words;
 use crate::trend::export::{FORMATS, Format, TABLE};
 use crate::trend::{self, Request};
 
@@ -19,16 +18,15 @@ pub fn run(args: &TrendArgs) -> Result<()> {
     let formats = parsed("--format", args.format.as_deref(), |list| FORMATS.parse(list))?;
     let request = Request {
         folders: args.folders.clone(),
-        ops: parsed("--ops", args.ops.as_deref(), words::ops)?,
-        variants: parsed("--variants", args.variants.as_deref(), patterns)?,
+        ops: args.ops.clone().map(|ops| ops.0),
+        variants: args.variants.clone().map(|variants| variants.0),
         threshold: args.threshold,
     };
-    let theme = words::theme(&args.theme).context("--theme")?;
     match folder::named(args.out.as_deref())? {
         Some(folder) => {
             let files = Files {
                 formats: formats.unwrap_or_else(|| FORMATS.defaults()),
-                theme,
+                theme: args.theme.0,
                 folder,
                 force: args.force,
             };

@@ -7,6 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use gpubench_text::words;
 
 use super::args::Cli;
+use crate::settings::value::Refusal;
 
 /// The error in one line; `first` is the first argument, which names the command whose help explains.
 pub fn line(error: &clap::Error, first: Option<&OsStr>) -> String {
@@ -32,11 +33,22 @@ pub fn line(error: &clap::Error, first: Option<&OsStr>) -> String {
             let near = told(ContextKind::SuggestedArg).map(|near| format!(": did you mean '{near}'?"));
             format!("unknown argument '{word}'{}{help}", near.unwrap_or_default())
         }
+        ErrorKind::ValueValidation if refusal(error).is_some_and(|refusal| refusal.quotes) => {
+            // clap names an argument with its value: --ops <LIST>.
+            let argument = told(ContextKind::InvalidArg).unwrap_or_default();
+            let flag = argument.split(' ').next().unwrap_or_default();
+            refusal(error).map_or_else(String::new, |refusal| format!("{flag}: {refusal}"))
+        }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
             "no command: 'gpubench run' measures, 'gpubench --help' explains".to_owned()
         }
         _ => flatten(&error.render().to_string()) + &help,
     }
+}
+
+/// Why the value was refused, where it is of one of our types.
+fn refusal(error: &clap::Error) -> Option<&Refusal> {
+    std::error::Error::source(error)?.downcast_ref()
 }
 
 /// The paragraphs of clap's message before its usage, as one line.

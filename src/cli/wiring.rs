@@ -23,18 +23,19 @@ pub fn measure(settings: &Settings, plan: Plan) -> Result<Finished> {
         Destination::Folder(path) => Some(path.clone()),
         Destination::Stdout => None,
     };
+    let asked = &settings.asked;
     let run = executor::Run {
         registry: crate::backend::BACKENDS,
         cells: plan.cells,
         options: settings.options.clone(),
-        seed: settings.seed,
-        budget_s: settings.budget_s,
-        refine: settings.refine,
-        peaks: peaks(settings.peaks),
-        cell_timeout: Duration::from_secs_f64(settings.cell_timeout_s),
-        isolate: settings.isolate,
+        seed: asked.seed.unwrap_or_default().0,
+        budget_s: asked.budget.map(|budget| budget.0),
+        refine: asked.refine.unwrap_or(false),
+        peaks: peaks(asked.peaks.unwrap_or(true)),
+        cell_timeout: Duration::from_secs_f64(asked.cell_timeout.unwrap_or_default().0),
+        isolate: asked.isolates(),
         program: None,
-        require: settings.require.clone(),
+        require: asked.required().to_vec(),
         out,
         argv: std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect(),
         settings: serde_json::to_value(settings)?,
@@ -95,7 +96,7 @@ pub fn shown(fleet: &Fleet, format: Format, view: &View) -> Result<String> {
 
 /// Draws the charts that `args` name and tells their paths on stderr.
 pub fn plot(args: &PlotArgs) -> Result<()> {
-    let (formats, theme) = (args.formats()?, args.theme()?);
+    let (formats, theme) = (args.formats()?, args.theme.0);
     let fleets = args.reports.iter().map(|path| fleet::file::load(path)).collect::<Result<Vec<Fleet>>>()?;
     let labelled = fleet::labelled(&chart::names(&args.reports), &fleets);
     let named: Vec<(&str, &Report)> =

@@ -102,7 +102,8 @@ fn choose<'a>(sweep: &Sweep, tables: &'a [Table]) -> Vec<Choice<'a>> {
 
 fn extend(ranked: &mut Vec<Ranked>, settings: &Settings, sweep: &Sweep, choice: &Choice) {
     let Choice { rank, backend, variant } = *choice;
-    let (seed, fewer) = (settings.seed, settings.fewer_threads.iter().filter(|_| variant.side == Side::Cpu));
+    let seed = settings.asked.seed.unwrap_or_default().0;
+    let fewer = settings.fewer_threads.iter().filter(|_| variant.side == Side::Cpu);
     let fewer = fewer.map(|threads| on_threads(&variant.name, *threads));
     let names: Vec<String> = std::iter::once(variant.name.to_string()).chain(fewer).collect();
     for &dtype in sweep.dtypes.iter().filter(|dtype| variant.dtypes.contains(dtype)) {

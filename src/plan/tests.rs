@@ -1,11 +1,9 @@
 use std::borrow::Cow;
 
-use gpubench_text::pattern;
-
 use super::*;
 use crate::backend::{Accuracy, Side};
 use crate::case::DType;
-use crate::settings::layer::Layer;
+use crate::settings::options::{DTypes, Sizes, SweepOptions};
 use crate::settings::resolve::Request;
 
 fn variant(op: &'static str, name: &'static str, default: bool, dtypes: &'static [DType]) -> Variant {
@@ -36,14 +34,14 @@ fn tables() -> Vec<Table> {
 }
 
 fn settings(ops: &str, sizes: &[u64], dtypes: &[DType], variants: Option<&str>) -> Settings {
-    let layer = Layer {
-        ops: crate::settings::words::ops(ops).ok(),
-        sizes: Some(sizes.to_vec()),
-        dtypes: Some(dtypes.to_vec()),
-        variants: variants.map(|list| pattern::parse_list(list, "--variants")),
-        ..Layer::default()
+    let options = SweepOptions {
+        ops: ops.parse().ok(),
+        sizes: Some(Sizes(sizes.to_vec())),
+        dtypes: Some(DTypes(dtypes.to_vec())),
+        variants: variants.and_then(|list| list.parse().ok()),
+        ..SweepOptions::default()
     };
-    Settings::resolve(Request { layer, ..Request::default() }, None).unwrap()
+    Settings::resolve(Request { options, ..Request::default() }, None).unwrap()
 }
 
 fn planned(settings: &Settings) -> Vec<String> {

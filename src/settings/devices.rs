@@ -3,23 +3,47 @@
 use std::fmt;
 
 use anyhow::{Result, bail};
+use serde::{Deserialize, Deserializer};
+
+use super::value::Form;
 
 /// What `--device` names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Devices {
-    /// One, by its ordinal.
-    One(u32),
-    /// Several, by their ordinals, ascending, each once.
-    Several(Vec<u32>),
+    /// These, by their ordinals: ascending, each once, at least one.
+    Named(Vec<u32>),
     /// Every one that the machine has.
     All,
+}
+
+impl Devices {
+    /// The device, when it is one that is named.
+    pub fn single(&self) -> Option<u32> {
+        match self {
+            Devices::Named(ordinals) if ordinals.len() == 1 => ordinals.first().copied(),
+            _ => None,
+        }
+    }
+}
+
+/// A list on the command line; a sweep file names one.
+impl Form for Devices {
+    type Raw = Devices;
+
+    fn from_text(text: &str) -> Result<Devices> {
+        parse(text)
+    }
+
+    fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Devices, D::Error> {
+        u32::deserialize(deserializer).map(|one| Devices::Named(vec![one]))
+    }
 }
 
 /// Parses `0`, `0,2` or `all`.
 ///
 /// # Errors
 /// It is none of these, or names a device twice.
-pub fn parse(text: &str) -> Result<Devices> {
+fn parse(text: &str) -> Result<Devices> {
     let items: Vec<&str> = text.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
     if items == ["all"] {
         return Ok(Devices::All);
@@ -32,19 +56,15 @@ pub fn parse(text: &str) -> Result<Devices> {
     if let Some(twice) = ordinals.windows(2).find(|pair| pair[0] == pair[1]) {
         bail!("device {} is named twice: name each device once", twice[0]);
     }
-    Ok(match ordinals.as_slice() {
-        [one] => Devices::One(*one),
-        _ => Devices::Several(ordinals),
-    })
+    Ok(Devices::Named(ordinals))
 }
 
 /// As on the command line.
 impl fmt::Display for Devices {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Devices::One(one) => one.fmt(f),
-            Devices::Several(several) => {
-                f.write_str(&several.iter().map(u32::to_string).collect::<Vec<_>>().join(","))
+            Devices::Named(ordinals) => {
+                f.write_str(&ordinals.iter().map(u32::to_string).collect::<Vec<_>>().join(","))
             }
             Devices::All => f.write_str("all"),
         }
@@ -58,9 +78,9 @@ mod tests {
     #[test]
     fn one_several_and_all_are_told_apart() {
         for (text, expected) in [
-            ("0", Devices::One(0)),
-            (" 3 ", Devices::One(3)),
-            ("2,0", Devices::Several(vec![0, 2])),
+            ("0", Devices::Named(vec![0])),
+            (" 3 ", Devices::Named(vec![3])),
+            ("2,0", Devices::Named(vec![0, 2])),
             ("all", Devices::All),
         ] {
             assert_eq!(parse(text).unwrap(), expected, "{text}");

@@ -4,16 +4,18 @@
 
 pub mod config;
 pub mod devices;
-pub mod layer;
+pub mod options;
 pub mod resolve;
 pub mod sizes;
 pub mod threads;
+pub mod value;
 pub mod words;
 
 use std::path::PathBuf;
 
 use serde::Serialize;
 
+use self::options::SweepOptions;
 use crate::backend::Options;
 use crate::case::{Cache, DType};
 use crate::chart::Theme;
@@ -30,8 +32,10 @@ pub struct Settings {
     pub config: Option<String>,
     /// What to measure; one entry an op of a sweep table.
     pub sweeps: Vec<Sweep>,
-    /// Seed of the operands.
-    pub seed: u64,
+    /// What was asked for, by the command line or else above the tables of the sweep file; that which holds for the
+    /// whole run is serialised.
+    #[serde(flatten)]
+    pub asked: SweepOptions,
     /// What the workers are told when they start; its ops and dtypes are those of all sweeps.
     pub options: Options,
     /// Numbers of threads below those of `options` that CPU variants are measured with besides, ascending.
@@ -39,18 +43,6 @@ pub struct Settings {
     pub fewer_threads: Vec<usize>,
     /// The backends of all sweeps, in the order of [`crate::backend::BACKENDS`].
     pub backends: Vec<String>,
-    /// Backends without which the run must not start.
-    pub require: Vec<String>,
-    /// Seconds after which a cell is given up.
-    pub cell_timeout_s: f64,
-    /// Seconds the whole run should take; as long as its cells need when `None`.
-    pub budget_s: Option<f64>,
-    /// Whether cells are added at sizes near crossovers.
-    pub refine: bool,
-    /// Whether the report is to have the ceilings of each backend.
-    pub peaks: bool,
-    /// Whether each backend runs in a worker process of its own.
-    pub isolate: bool,
     /// Where results go.
     pub output: Output,
 }

@@ -2,7 +2,8 @@
 
 use anyhow::{Result, bail, ensure};
 
-use super::layer::limits;
+/// Threads: beyond, a slip.
+const MOST_THREADS: usize = 4096;
 
 /// The thread counts that a run measures with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,8 +28,8 @@ fn parse_with(text: &str, all: usize) -> Result<Threads> {
     for word in text.split(',').map(str::trim) {
         match (word, word.parse()) {
             ("all", _) => has_all = true,
-            (_, Ok(count)) => counts.push(limits::threads(count)?),
-            (_, Err(_)) => bail!("it must be a whole number from 1 to {}", limits::MOST_THREADS),
+            (_, Ok(count)) => counts.push(checked(count)?),
+            (_, Err(_)) => bail!("it must be a whole number from 1 to {MOST_THREADS}"),
         }
     }
     counts.sort_unstable();
@@ -40,6 +41,12 @@ fn parse_with(text: &str, all: usize) -> Result<Threads> {
         return Ok(Threads { most: None, fewer: counts });
     }
     Ok(Threads { most: counts.pop(), fewer: counts })
+}
+
+fn checked(count: usize) -> Result<usize> {
+    ensure!(count >= 1, "0 threads do no work: take at least 1, or leave it out for all");
+    ensure!(count <= MOST_THREADS, "{count} threads are too many: take at most {MOST_THREADS}");
+    Ok(count)
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! The words of the command line and of sweep files: ops, element types, backends, formats.
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
+use gpubench_text::pattern::{self, Pattern};
 use gpubench_text::words::{choose, unknown};
+use serde::Deserializer;
 
 use crate::backend::{BACKENDS, HostMemory};
 use crate::case::{Cache, DType};
@@ -9,6 +11,7 @@ use crate::chart::{self, Theme};
 use crate::export::FORMATS;
 use crate::op::OPS;
 use crate::settings::Format;
+use crate::settings::value::{Form, Words};
 
 /// Names of ops, in the order of [`OPS`].
 pub fn ops(text: &str) -> Result<Vec<String>> {
@@ -54,8 +57,12 @@ pub fn theme(text: &str) -> Result<Theme> {
     }
 }
 
+const DEFAULT_BACKENDS: &str = "cpu,cuda";
+
 /// The backends of a run that names none.
-pub const DEFAULT_BACKENDS: &str = "cpu,cuda";
+pub fn default_backends() -> Vec<String> {
+    DEFAULT_BACKENDS.split(',').map(str::to_owned).collect()
+}
 
 /// Element types; `float32` and `float64` are understood too.
 pub fn dtypes(text: &str) -> Result<Vec<DType>> {
@@ -79,6 +86,24 @@ pub fn chart_formats(text: &str) -> Result<Vec<chart::Format>> {
     let charts = chart::Format::ALL;
     let places = choose("format", text, &charts.map(chart::Format::extension))?;
     Ok(places.into_iter().map(|place| charts[place]).collect())
+}
+
+/// Patterns that choose variants; a sweep file's get their origin from its reader, which refuses an empty list with the key.
+pub struct Patterns;
+
+impl Form for Patterns {
+    type Raw = Vec<Pattern>;
+    const QUOTES: bool = true;
+
+    fn from_text(text: &str) -> Result<Vec<Pattern>> {
+        let patterns = pattern::parse_list(text, "--variants");
+        ensure!(!patterns.is_empty(), "no variant is named: name one, or '*' for all");
+        Ok(patterns)
+    }
+
+    fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Pattern>, D::Error> {
+        Words::from_toml(deserializer).map(|list| pattern::parse_list(&list, ""))
+    }
 }
 
 #[cfg(test)]

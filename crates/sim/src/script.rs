@@ -8,7 +8,8 @@ use gpubench_backend::{Accuracy, Ceilings, Side, Variant};
 use gpubench_model::case::{Cache, Case, DType};
 use gpubench_ops::OPS;
 use gpubench_text::glob::glob;
-use gpubench_text::toml_error;
+use gpubench_text::toml_error::line_of;
+use gpubench_text::toml_reader;
 use gpubench_text::words::matches_some;
 use serde::Deserialize;
 use toml::Spanned;
@@ -122,14 +123,12 @@ impl Script {
 
     /// Parses and checks the text of a script.
     pub fn parse(text: &str) -> anyhow::Result<Script> {
-        let script: Script = toml::from_str(text).map_err(|error| {
-            let (line, problem) = toml_error::explain(text, &error);
-            anyhow::anyhow!("line {line}: {problem}")
-        })?;
+        let script: Script =
+            toml_reader::read(text).map_err(|error| anyhow::anyhow!("line {}: {error}", error.line(text)))?;
         if script.variants.is_empty() {
             bail!("it names no [[variant]]");
         }
-        let line = |byte: usize| format!("line {}", toml_error::line_of(text, byte));
+        let line = |byte: usize| format!("line {}", line_of(text, byte));
         for (at, named) in script.variants.iter().enumerate() {
             let earlier = script.variants[..at].iter().map(Spanned::get_ref);
             named.get_ref().check(earlier).with_context(|| line(named.span().start))?;

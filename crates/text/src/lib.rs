@@ -18,5 +18,6 @@ pub mod percent;
 pub mod size_filter;
 pub mod table;
 pub mod toml_error;
+pub mod toml_reader;
 pub mod toml_value;
 pub mod words;

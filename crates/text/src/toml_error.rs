@@ -1,14 +1,117 @@
-//! Explains errors of TOML files in the words of the file: its line, its key and the nearest valid word.
+//! What is wrong in a TOML file, as values: the byte, the key and the problem. Only [`Display`](fmt::Display) makes words of them.
 
-use toml::de::{DeTable, DeValue, Error};
+use std::fmt;
+
+use serde::de::{self, Expected, Unexpected};
 
 use crate::{control, words};
 
-/// The one-based line on which `text` went wrong, and what is wrong there, in one line.
-pub fn explain(text: &str, error: &Error) -> (usize, String) {
-    let byte = error.span().map_or(0, |span| span.start);
-    let problem = plain(error.message(), key_at(text, byte).as_deref().unwrap_or("the value"));
-    (line_of(text, byte), control::spelled_out(&problem))
+/// A mistake in a TOML file.
+#[derive(Debug)]
+pub struct TomlError {
+    /// What is wrong.
+    pub problem: Box<Problem>,
+    /// The innermost key whose value is wrong; `None` where no value is.
+    key: Option<String>,
+    /// First byte of what is wrong; `None` while that is unknown.
+    byte: Option<usize>,
+}
+
+/// What can be wrong.
+#[derive(Debug, PartialEq)]
+pub enum Problem {
+    /// The text is no TOML; what the parser says of it.
+    Syntax(String),
+    /// A key that means nothing where it is.
+    UnknownKey {
+        /// The key.
+        key: String,
+        /// Those that mean something there.
+        valid: Vec<String>,
+    },
+    /// A word that is none of a fixed list.
+    UnknownWord {
+        /// The word.
+        word: String,
+        /// The list.
+        valid: &'static [&'static str],
+    },
+    /// A key that has to be there.
+    MissingKey(&'static str),
+    /// A value of the wrong kind.
+    Kind {
+        /// What it must be.
+        wanted: Wanted,
+        /// What it is.
+        found: Found,
+    },
+    /// A value of the right kind that was refused, with the reason.
+    Refused(String),
+}
+
+/// What a value must be.
+#[derive(Debug, PartialEq)]
+pub enum Wanted {
+    /// A whole number.
+    Whole,
+    /// A whole number from 0 to this one.
+    WholeTo(u64),
+    /// A whole number, not a negative one.
+    WholeFromZero,
+    /// A number.
+    Number,
+    /// A text.
+    Text,
+    /// True or false.
+    YesOrNo,
+    /// A list.
+    List,
+    /// A table.
+    Table,
+    /// What the words say.
+    Other(String),
+}
+
+/// What a value is.
+#[derive(Debug, PartialEq)]
+pub enum Found {
+    /// A text.
+    Text,
+    /// A list.
+    List,
+    /// A table.
+    Table,
+    /// A date or time.
+    Date,
+    /// A number or truth value, as it is shown.
+    Plain(String),
+}
+
+/// Keys whose values are tables in a list: `[[key]]`.
+const LISTS_OF_TABLES: [&str; 5] = ["sweep", "variant", "rule", "device", "cell"];
+
+impl TomlError {
+    /// A mistake whose place is not yet known.
+    pub fn new(problem: Problem) -> TomlError {
+        TomlError { problem: Box::new(problem), key: None, byte: None }
+    }
+
+    /// The mistake, at `byte` unless its place is known.
+    pub fn at(mut self, byte: usize) -> TomlError {
+        self.byte.get_or_insert(byte);
+        self
+    }
+
+    /// The mistake, in the value of `key` unless a key inside of that is known.
+    pub fn of_key(mut self, key: &str) -> TomlError {
+        self.key.get_or_insert_with(|| key.to_owned());
+        self
+    }
+
+    /// The one-based line of `text`, which is the file's, on which it is.
+    pub fn line(&self, text: &str) -> usize {
+        line_of(text, self.byte.unwrap_or(0))
+    }
 }
 
 /// One-based line of a byte of `text`.
@@ -16,80 +119,109 @@ pub fn line_of(text: &str, byte: usize) -> usize {
     text.bytes().take(byte).filter(|&b| b == b'\n').count() + 1
 }
 
-/// The innermost key whose value covers `byte`; `None` outside of values and where `text` is no TOML.
-fn key_at(text: &str, byte: usize) -> Option<String> {
-    let table = DeTable::parse(text).ok()?;
-    key_in(table.get_ref(), byte)
-}
-
-fn key_in(table: &DeTable, byte: usize) -> Option<String> {
-    table.iter().find_map(|(key, value)| {
-        let inner = inner_key(value.get_ref(), byte);
-        inner.or_else(|| value.span().contains(&byte).then(|| key.get_ref().to_string()))
-    })
-}
-
-fn inner_key(value: &DeValue, byte: usize) -> Option<String> {
-    match value {
-        DeValue::Table(table) => key_in(table, byte),
-        DeValue::Array(items) => items.iter().find_map(|item| inner_key(item.get_ref(), byte)),
-        _ => None,
+impl fmt::Display for TomlError {
+    /// What is wrong, in one line: control characters, which quoted keys and texts may hold, are written as TOML would.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sentence = self.problem.sentence(self.key.as_deref().unwrap_or("the value"));
+        f.write_str(&control::spelled_out(&sentence))
     }
 }
 
-/// The message of the parser about the value of `key`, without the names of a programming language.
-fn plain(message: &str, key: &str) -> String {
-    let mut quoted = message.split('`');
-    let (start, word) = (quoted.next().unwrap_or_default(), quoted.next().unwrap_or_default());
-    let valid: Vec<&str> = quoted.skip(1).step_by(2).collect();
-    if start.starts_with("unknown field") {
-        return words::unknown("key", word, &valid);
-    }
-    if start.starts_with("unknown variant") {
-        return words::unknown(key.strip_suffix('s').unwrap_or(key), word, &valid);
-    }
-    if start.starts_with("missing field") {
-        return format!("the key '{word}' is missing");
-    }
-    let wrong = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
-    match wrong.and_then(|rest| rest.rsplit_once(", expected ")) {
-        Some((found, "a sequence")) if ["sweep", "variant", "rule", "device", "cell"].contains(&key) => {
-            match found {
-                "map" => format!("write [[{key}]] with two brackets"),
-                _ => format!("{key} must be tables, not {}: write [[{key}]]", thing(found)),
+impl Problem {
+    /// The problem of the value of `key`.
+    fn sentence(&self, key: &str) -> String {
+        match self {
+            Problem::Syntax(text) | Problem::Refused(text) => {
+                text.split_whitespace().collect::<Vec<_>>().join(" ")
             }
+            Problem::UnknownKey { key, valid } => {
+                words::unknown("key", key, &valid.iter().map(String::as_str).collect::<Vec<_>>())
+            }
+            Problem::UnknownWord { word, valid } => {
+                words::unknown(key.strip_suffix('s').unwrap_or(key), word, valid)
+            }
+            Problem::MissingKey(key) => format!("the key '{key}' is missing"),
+            Problem::Kind { wanted: Wanted::List, found } if LISTS_OF_TABLES.contains(&key) => match found {
+                Found::Table => format!("write [[{key}]] with two brackets"),
+                _ => format!("{key} must be tables, not {found}: write [[{key}]]"),
+            },
+            Problem::Kind { wanted, found } => format!("{key} must be {wanted}, not {found}"),
         }
-        Some((found, expected)) => format!("{key} must be {}, not {}", wanted(expected, found), thing(found)),
-        None => message.split_whitespace().collect::<Vec<_>>().join(" "),
     }
 }
 
-/// What a value must be; `found` tells whether the kind or only the size of a number is wrong.
-fn wanted(expected: &str, found: &str) -> String {
-    let whole = |most: u64| match found.strip_prefix("integer `") {
-        Some(negative) if negative.starts_with('-') => "a whole number from 0 on".to_owned(),
-        Some(_) => format!("a whole number from 0 to {most}"),
-        None => "a whole number".to_owned(),
-    };
-    match expected {
-        "u32" => whole(u32::MAX.into()),
-        "u64" => whole(u64::MAX),
-        "f64" => "a number".to_owned(),
-        "a string" => "a text".to_owned(),
-        "a boolean" => "true or false".to_owned(),
-        "a sequence" => "a list".to_owned(),
-        other if other.starts_with("struct ") => "a table".to_owned(),
-        other => other.to_owned(),
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Wanted::Whole => "a whole number",
+            Wanted::WholeTo(most) => return write!(f, "a whole number from 0 to {most}"),
+            Wanted::WholeFromZero => "a whole number from 0 on",
+            Wanted::Number => "a number",
+            Wanted::Text => "a text",
+            Wanted::YesOrNo => "true or false",
+            Wanted::List => "a list",
+            Wanted::Table => "a table",
+            Wanted::Other(text) => text,
+        })
     }
 }
 
-/// The value that was found, as its writer would call it.
-fn thing(found: &str) -> &str {
-    match found {
-        "map" => "a table",
-        "sequence" => "a list",
-        text if text.starts_with("string ") => "a text",
-        number => number.split('`').nth(1).unwrap_or(number),
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Found::Text => "a text",
+            Found::List => "a list",
+            Found::Table => "a table",
+            Found::Date => "a date",
+            Found::Plain(value) => value,
+        })
+    }
+}
+
+impl From<Unexpected<'_>> for Found {
+    fn from(unexpected: Unexpected) -> Found {
+        match unexpected {
+            Unexpected::Bool(value) => Found::Plain(value.to_string()),
+            Unexpected::Signed(number) => Found::Plain(number.to_string()),
+            Unexpected::Unsigned(number) => Found::Plain(number.to_string()),
+            Unexpected::Float(number) => Found::Plain(format!("{number:?}")),
+            Unexpected::Seq => Found::List,
+            Unexpected::Map => Found::Table,
+            Unexpected::Str(_) => Found::Text,
+            other => Found::Plain(other.to_string()),
+        }
+    }
+}
+
+impl std::error::Error for TomlError {}
+
+impl de::Error for TomlError {
+    fn custom<T: fmt::Display>(reason: T) -> TomlError {
+        TomlError::new(Problem::Refused(reason.to_string()))
+    }
+
+    fn invalid_type(unexpected: Unexpected, expected: &dyn Expected) -> TomlError {
+        let wanted = Wanted::Other(expected.to_string());
+        TomlError::new(Problem::Kind { wanted, found: unexpected.into() })
+    }
+
+    fn invalid_value(unexpected: Unexpected, expected: &dyn Expected) -> TomlError {
+        de::Error::invalid_type(unexpected, expected)
+    }
+
+    fn unknown_variant(word: &str, valid: &'static [&'static str]) -> TomlError {
+        TomlError::new(Problem::UnknownWord { word: word.to_owned(), valid })
+    }
+
+    fn unknown_field(key: &str, valid: &'static [&'static str]) -> TomlError {
+        TomlError::new(Problem::UnknownKey {
+            key: key.to_owned(),
+            valid: valid.iter().map(|key| (*key).to_owned()).collect(),
+        })
+    }
+
+    fn missing_field(key: &'static str) -> TomlError {
+        TomlError::new(Problem::MissingKey(key))
     }
 }
 
@@ -98,38 +230,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_found_in_tables_lists_and_inline_tables() {
-        let text = "a = 1\n[[b]]\nc = [1, 2]\n[d]\ne = { f = 'x' }\n";
-        let at = |part: &str| key_at(text, text.find(part).unwrap());
-        assert_eq!(at("1\n"), Some("a".into()));
-        assert_eq!(at("2]"), Some("c".into()));
-        assert_eq!(at("'x'"), Some("f".into()));
-        assert_eq!(key_at("a = ", 2), None);
-    }
-
-    #[test]
-    fn messages_speak_of_numbers_texts_lists_and_tables() {
-        for (message, expected) in [
-            ("invalid type: string \"20\", expected u64", "k must be a whole number, not a text"),
-            ("invalid value: integer `-1`, expected u64", "k must be a whole number from 0 on, not -1"),
+    fn problems_speak_of_numbers_texts_lists_and_tables() {
+        let kind = |wanted, found| Problem::Kind { wanted, found };
+        let plain = |number: &str| Found::Plain(number.into());
+        for (problem, expected) in [
+            (kind(Wanted::Whole, Found::Text), "k must be a whole number, not a text"),
+            (kind(Wanted::WholeFromZero, plain("-1")), "k must be a whole number from 0 on, not -1"),
             (
-                "invalid value: integer `5000000000`, expected u32",
+                kind(Wanted::WholeTo(u32::MAX.into()), plain("5000000000")),
                 "k must be a whole number from 0 to 4294967295, not 5000000000",
             ),
-            ("invalid type: boolean `true`, expected f64", "k must be a number, not true"),
-            ("invalid type: map, expected a sequence", "k must be a list, not a table"),
-            ("invalid type: sequence, expected struct Start", "k must be a table, not a list"),
-            ("missing field `name`", "the key 'name' is missing"),
+            (kind(Wanted::Number, plain("true")), "k must be a number, not true"),
+            (kind(Wanted::List, Found::Table), "k must be a list, not a table"),
+            (kind(Wanted::Table, Found::List), "k must be a table, not a list"),
+            (Problem::MissingKey("name"), "the key 'name' is missing"),
             (
-                "unknown variant `righ`, expected `right` or `wrong`",
+                Problem::UnknownWord { word: "righ".into(), valid: &["right", "wrong"] },
                 "unknown k 'righ': did you mean 'right'? (valid: right, wrong)",
             ),
         ] {
-            assert_eq!(plain(message, "k"), expected);
+            assert_eq!(TomlError::new(problem).of_key("k").to_string(), expected);
         }
-        assert_eq!(
-            plain("invalid type: map, expected a sequence", "rule"),
-            "write [[rule]] with two brackets"
-        );
+        let table = TomlError::new(kind(Wanted::List, Found::Table)).of_key("rule");
+        assert_eq!(table.to_string(), "write [[rule]] with two brackets");
     }
 }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::SweepArgs;
 use crate::cli::values;
+use crate::settings::options::SweepOptions;
 
 /// What can be done with baselines.
 #[derive(Subcommand)]
@@ -57,7 +57,7 @@ pub struct SaveArgs {
 
     /// Runs to keep instead of running a sweep, such as those of several nights: three or more report.json files, or
     /// folders that hold one or several runs
-    #[arg(long, value_name = "REPORT", num_args = 1.., conflicts_with_all = ["passes", "SweepArgs"])]
+    #[arg(long, value_name = "REPORT", num_args = 1.., conflicts_with_all = ["passes", "SweepOptions"])]
     #[arg(help_heading = "Baseline")]
     pub from: Vec<PathBuf>,
 
@@ -88,5 +88,5 @@ pub struct SaveArgs {
 
     /// The sweep.
     #[command(flatten)]
-    pub sweep: SweepArgs,
+    pub sweep: SweepOptions,
 }

@@ -17,11 +17,12 @@ pub use baseline::{BaselineCommand, SaveArgs};
 pub use compare::CompareArgs;
 pub use merge::MergeArgs;
 pub use report::ReportArgs;
-pub use run::{RunArgs, SweepArgs};
+pub use run::RunArgs;
 pub use trend::TrendArgs;
 
-use crate::chart::{self, Theme};
+use crate::chart;
 use crate::export;
+use crate::settings::options::ThemeName;
 use crate::settings::words;
 
 /// Measures operations on CPU libraries and on CUDA side by side, checks every answer, and says whether the GPU pays.
@@ -168,7 +169,7 @@ pub struct PlotArgs {
 
     /// How they look: light or dark
     #[arg(long, value_name = "THEME", default_value = "light")]
-    pub theme: String,
+    pub theme: ThemeName,
 
     /// Replace charts that --out already holds
     #[arg(long)]
@@ -185,11 +186,6 @@ impl PlotArgs {
             None => charts.context("--format"),
         }
     }
-
-    /// The look of the charts.
-    pub fn theme(&self) -> Result<Theme> {
-        words::theme(&self.theme).context("--theme")
-    }
 }
 
 /// What a schema is of.
@@ -201,15 +197,6 @@ pub enum SchemaOf {
     Compare,
     /// What merge writes
     Fleet,
-}
-
-/// Yes or no.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum YesNo {
-    /// Yes.
-    Yes,
-    /// No.
-    No,
 }
 
 #[cfg(test)]

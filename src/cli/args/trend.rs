@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::values;
+use crate::settings::options::{Ops, ThemeName, Variants};
 use crate::trend::export::{FORMATS, TABLE};
 
 const TREND_HELP: &str = "\
@@ -30,11 +31,11 @@ pub struct TrendArgs {
 
     /// Ops to take, separated by commas, or all. Default: all
     #[arg(long, value_name = "LIST")]
-    pub ops: Option<String>,
+    pub ops: Option<Ops>,
 
     /// Variants to take, by name or backend/name; * and ? stand for any characters and any one. Default: all
     #[arg(long, value_name = "LIST")]
-    pub variants: Option<String>,
+    pub variants: Option<Variants>,
 
     /// The smallest step that is told, relative to the level before
     #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, default_value = "2%")]
@@ -56,7 +57,7 @@ pub struct TrendArgs {
 
     /// How charts look: light or dark
     #[arg(long, value_name = "THEME", default_value = "light")]
-    pub theme: String,
+    pub theme: ThemeName,
 
     /// Replace files that --out already holds
     #[arg(long)]

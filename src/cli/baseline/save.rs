@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::refusal::refusal;
 use super::show_in;
@@ -20,7 +20,7 @@ use crate::compare::{Limits, Policy, load};
 use crate::export::JSON;
 use crate::plan::Plan;
 use crate::report::file;
-use crate::settings::layer::RunWide;
+use crate::settings::options::SweepOptions;
 use crate::settings::resolve::Request;
 use crate::settings::{Destination, Settings};
 
@@ -133,10 +133,15 @@ fn name(pass: u32) -> String {
 
 /// The sweep of each pass; where its results go is filled in pass by pass.
 fn settings(args: &SaveArgs) -> Result<Settings> {
-    let request = Request { formats: Some(vec![&JSON]), quiet: args.quiet, ..swept(&args.sweep)? };
+    if let Some(devices) = args.sweep.device.as_ref().filter(|device| device.0.single().is_none()) {
+        bail!("--device {}: only 'gpubench run' takes several devices: name one", devices.0);
+    }
+    let request = swept(&args.sweep)?;
     // The passes must have the same cells: what refinement adds depends on the times of each.
-    let run = RunWide { refine: Some(false), ..request.run.clone() };
-    let request = Request { out: Some(args.dir.join(&args.name).display().to_string()), run, ..request };
+    let options = SweepOptions { refine: Some(false), ..request.options.clone() };
+    let out = Some(args.dir.join(&args.name).display().to_string());
+    let formats = Some(vec![&JSON]);
+    let request = Request { options, out, formats, quiet: args.quiet, ..request };
     Settings::resolve(request, sweep_file(&args.sweep)?)
 }
 

@@ -1,21 +1,15 @@
 //! Sweep files: TOML with defaults at the top and `[[sweep]]` tables below; the built-in ones are embedded.
 
-mod values;
-
 use std::path::Path;
 
-use anyhow::{Result, anyhow, bail};
-use gpubench_text::pattern;
-use gpubench_text::toml_error;
+use anyhow::{Result, anyhow, ensure};
+use gpubench_text::toml_error::{Problem, TomlError, line_of};
+use gpubench_text::toml_reader;
 use gpubench_text::words::nearest;
-use serde::Deserialize;
 use toml::Spanned;
+use toml::de::DeTable;
 
-use crate::backend::HostMemory;
-use crate::case::{Cache, DType};
-use crate::chart::Theme;
-use crate::settings::layer::{Layer, RunWide};
-use crate::settings::threads::Threads;
+use super::options::{SweepOptions, Variants};
 
 /// Name and text of each built-in sweep.
 pub static BUILT_IN: &[(&str, &str)] = &[
@@ -37,12 +31,10 @@ pub fn is_built_in(name: &str) -> bool {
 pub struct SweepFile {
     /// The name or path it was asked for by.
     pub name: String,
-    /// Values that hold for the whole run.
-    pub run: RunWide,
-    /// Values for every table that does not give its own.
-    pub defaults: Layer,
+    /// Values for every table that does not give its own, and for the whole run.
+    pub defaults: SweepOptions,
     /// The tables; a file without any is one sweep of its defaults.
-    pub tables: Vec<Layer>,
+    pub tables: Vec<SweepOptions>,
 }
 
 /// Reads the built-in sweep of that name, or the file at that path.
@@ -62,176 +54,46 @@ pub fn read(name: &str) -> Result<SweepFile> {
 
 /// Parses the text of a sweep file; `name` stands in messages, before the line.
 fn parse(name: &str, text: &str) -> Result<SweepFile> {
-    let file: File = toml::from_str(text).map_err(|error| {
-        let (line, problem) = toml_error::explain(text, &error);
-        anyhow!("{name}:{line}: {}", misplaced(&problem).unwrap_or(problem))
-    })?;
-    let Some(tables) = file.sweep.into_iter().map(|table| table.into_layer(name, text)).collect() else {
-        bail!("{name}: a table names no variant pattern: write variants = [\"*\"] or leave the key out");
+    let refused = |error: TomlError| anyhow!("{name}:{}: {error}", error.line(text));
+    let mut top = toml_reader::parse(text).map_err(refused)?;
+    let tables = toml_reader::take_tables(top.get_mut(), TABLES).map_err(refused)?;
+    let layer = |table: Spanned<DeTable>, in_table| {
+        let line = table.get_ref().get("variants").map(|list| line_of(text, list.span().start));
+        let mut layer = layer(table, in_table).map_err(refused)?;
+        if let (Some(Variants(patterns)), Some(line)) = (&mut layer.variants, line) {
+            let what =
+                if in_table { "a table names no variant pattern" } else { "'variants' names no pattern" };
+            ensure!(!patterns.is_empty(), "{name}: {what}: write variants = [\"*\"] or leave the key out");
+            patterns.iter_mut().for_each(|pattern| pattern.origin = format!("{name}:{line}"));
+        }
+        Ok(layer)
     };
-    let defaults = Table {
-        ops: file.ops,
-        sizes: file.sizes,
-        dtypes: file.dtypes,
-        backends: file.backends,
-        variants: file.variants,
-        density: file.density,
-        samples: file.samples,
-        warmup: file.warmup,
-        cache: file.cache,
-        precision: file.precision,
-        max_time: file.max_time,
-        rounds: file.rounds,
-    };
-    let sim = file.sim.map(|path| Path::new(name).parent().unwrap_or(Path::new("")).join(path));
-    let run = RunWide {
-        seed: file.seed,
-        threads: file.threads,
-        pin: file.pin,
-        blas: None,
-        device: file.device,
-        sim,
-        cell_timeout_s: file.cell_timeout,
-        budget_s: file.budget,
-        transfer: file.transfer,
-        refine: file.refine,
-        peaks: file.peaks,
-        require: file.require,
-        theme: file.theme,
-    };
-    let Some(defaults) = defaults.into_layer(name, text) else {
-        bail!("{name}: 'variants' names no pattern: write variants = [\"*\"] or leave the key out");
-    };
-    Ok(SweepFile { name: name.to_owned(), run, defaults, tables })
+    let mut defaults = layer(top, false)?;
+    let folder = Path::new(name).parent().unwrap_or(Path::new(""));
+    defaults.sim = defaults.sim.map(|path| folder.join(path));
+    let tables = tables.into_iter().map(|table| layer(table, true)).collect::<Result<_>>()?;
+    Ok(SweepFile { name: name.to_owned(), defaults, tables })
 }
 
-/// Keys that hold for the whole run.
-const RUN_WIDE: [&str; 12] = [
-    "seed",
-    "threads",
-    "pin",
-    "device",
-    "sim",
-    "cell-timeout",
-    "budget",
-    "transfer",
-    "refine",
-    "peaks",
-    "require",
-    "theme",
-];
+/// The key of the tables.
+const TABLES: &str = "sweep";
 
-/// What to say of a key of the whole run that stands in a table; `None` of anything else.
-fn misplaced(problem: &str) -> Option<String> {
-    let key = problem.strip_prefix("unknown key '")?.split('\'').next()?;
-    let is_run_wide = RUN_WIDE.contains(&key);
-    is_run_wide.then(|| format!("'{key}' holds for the whole run: write it above the first [[sweep]]"))
-}
-
-/// The file as written.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct File {
-    #[serde(default, deserialize_with = "values::ops")]
-    ops: Option<Vec<String>>,
-    #[serde(default, deserialize_with = "values::size_list")]
-    sizes: Option<Vec<u64>>,
-    #[serde(default, deserialize_with = "values::dtypes")]
-    dtypes: Option<Vec<DType>>,
-    #[serde(default, deserialize_with = "values::backends")]
-    backends: Option<Vec<String>>,
-    variants: Option<Spanned<values::Words>>,
-    #[serde(default, deserialize_with = "values::density")]
-    density: Option<f64>,
-    #[serde(default, deserialize_with = "values::samples")]
-    samples: Option<u32>,
-    #[serde(default, deserialize_with = "values::warmup")]
-    warmup: Option<u32>,
-    #[serde(default, deserialize_with = "values::caches")]
-    cache: Option<Vec<Cache>>,
-    #[serde(default, deserialize_with = "values::precision")]
-    precision: Option<f64>,
-    #[serde(default, deserialize_with = "values::max_time")]
-    max_time: Option<f64>,
-    #[serde(default, deserialize_with = "values::rounds")]
-    rounds: Option<u32>,
-    seed: Option<u64>,
-    #[serde(default, deserialize_with = "values::threads")]
-    threads: Option<Threads>,
-    pin: Option<bool>,
-    device: Option<u32>,
-    sim: Option<String>,
-    #[serde(default, deserialize_with = "values::cell_timeout")]
-    cell_timeout: Option<f64>,
-    #[serde(default, deserialize_with = "values::budget")]
-    budget: Option<f64>,
-    #[serde(default, deserialize_with = "values::transfer")]
-    transfer: Option<HostMemory>,
-    refine: Option<bool>,
-    peaks: Option<bool>,
-    #[serde(default, deserialize_with = "values::backends")]
-    require: Option<Vec<String>>,
-    #[serde(default, deserialize_with = "values::theme")]
-    theme: Option<Theme>,
-    #[serde(default)]
-    sweep: Vec<Table>,
-}
-
-/// A `[[sweep]]` table as written.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Table {
-    #[serde(default, deserialize_with = "values::ops")]
-    ops: Option<Vec<String>>,
-    #[serde(default, deserialize_with = "values::size_list")]
-    sizes: Option<Vec<u64>>,
-    #[serde(default, deserialize_with = "values::dtypes")]
-    dtypes: Option<Vec<DType>>,
-    #[serde(default, deserialize_with = "values::backends")]
-    backends: Option<Vec<String>>,
-    variants: Option<Spanned<values::Words>>,
-    #[serde(default, deserialize_with = "values::density")]
-    density: Option<f64>,
-    #[serde(default, deserialize_with = "values::samples")]
-    samples: Option<u32>,
-    #[serde(default, deserialize_with = "values::warmup")]
-    warmup: Option<u32>,
-    #[serde(default, deserialize_with = "values::caches")]
-    cache: Option<Vec<Cache>>,
-    #[serde(default, deserialize_with = "values::precision")]
-    precision: Option<f64>,
-    #[serde(default, deserialize_with = "values::max_time")]
-    max_time: Option<f64>,
-    #[serde(default, deserialize_with = "values::rounds")]
-    rounds: Option<u32>,
-}
-
-impl Table {
-    /// The layer; `None` when its list of patterns is empty.
-    fn into_layer(self, name: &str, text: &str) -> Option<Layer> {
-        let variants = match self.variants {
-            None => None,
-            Some(list) => {
-                let origin = format!("{name}:{}", toml_error::line_of(text, list.span().start));
-                let patterns = pattern::parse_list(&list.get_ref().0, &origin);
-                Some(Some(patterns).filter(|patterns| !patterns.is_empty())?)
-            }
+/// The values of a table, or of what is above all tables.
+fn layer(table: Spanned<DeTable>, in_table: bool) -> Result<SweepOptions, TomlError> {
+    let mut valid: Vec<String> = SweepOptions::keys(in_table).collect();
+    if let Some(key) = table.get_ref().keys().find(|key| !valid.iter().any(|valid| valid == key.get_ref())) {
+        let (byte, key) = (key.span().start, key.get_ref().to_string());
+        let problem = if in_table && SweepOptions::keys(false).any(|valid| valid == key) {
+            Problem::Refused(format!(
+                "'{key}' holds for the whole run: write it above the first [[{TABLES}]]"
+            ))
+        } else {
+            valid.extend((!in_table).then(|| TABLES.to_owned()));
+            Problem::UnknownKey { key, valid }
         };
-        Some(Layer {
-            ops: self.ops,
-            sizes: self.sizes,
-            dtypes: self.dtypes,
-            backends: self.backends,
-            variants,
-            density: self.density,
-            samples: self.samples,
-            warmup: self.warmup,
-            caches: self.cache,
-            precision: self.precision,
-            max_time_s: self.max_time,
-            rounds: self.rounds,
-        })
+        return Err(TomlError::new(problem).at(byte));
     }
+    toml_reader::from_table(table)
 }
 
 #[cfg(test)]

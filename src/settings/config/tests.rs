@@ -1,5 +1,6 @@
 use super::*;
-use crate::settings::threads;
+use crate::case::DType;
+use crate::settings::options::{CellTimeout, DTypes, Density, Ops, Seed, Sizes};
 
 fn message(text: &str) -> String {
     parse("mine.toml", text).map_or_else(|e| format!("{e:#}"), |file| format!("accepted: {file:?}"))
@@ -18,16 +19,16 @@ fn values_may_be_lists_or_texts_and_mean_what_they_mean_on_the_command_line() {
     let text = "ops = \"fft, matmul\"\nsizes = [100, \"64..256:x2\"]\ndtypes = \"all\"\nseed = 7\n\
                 cell-timeout = \"90s\"\nthreads = 2\n[[sweep]]\nops = [\"svd\"]\nsizes = 5\ndensity = 1\nsamples = 3\n";
     let file = parse("mine.toml", text).unwrap();
-    assert_eq!(file.defaults.ops, Some(vec!["matmul".into(), "fft".into()]));
-    assert_eq!(file.defaults.sizes, Some(vec![64, 100, 128, 256]));
-    assert_eq!(file.defaults.dtypes, Some(DType::ALL.to_vec()));
+    assert_eq!(file.defaults.ops, Some(Ops(vec!["matmul".into(), "fft".into()])));
+    assert_eq!(file.defaults.sizes, Some(Sizes(vec![64, 100, 128, 256])));
+    assert_eq!(file.defaults.dtypes, Some(DTypes(DType::ALL.to_vec())));
     assert_eq!(
-        (file.run.seed, file.run.threads, file.run.cell_timeout_s),
-        (Some(7), threads::parse("2").ok(), Some(90.0))
+        (file.defaults.seed, file.defaults.threads, file.defaults.cell_timeout),
+        (Some(Seed(7)), "2".parse().ok(), Some(CellTimeout(90.0)))
     );
     assert_eq!(file.tables.len(), 1);
-    assert_eq!(file.tables[0].sizes, Some(vec![5]));
-    assert_eq!(file.tables[0].density, Some(1.0));
+    assert_eq!(file.tables[0].sizes, Some(Sizes(vec![5])));
+    assert_eq!(file.tables[0].density, Some(Density(1.0)));
 }
 
 #[test]
@@ -88,7 +89,7 @@ fn messages_name_the_line_and_the_nearest_valid_word() {
 #[test]
 fn patterns_remember_the_line_they_stand_on() {
     let file = parse("mine.toml", "\n\n[[sweep]]\nvariants = [\"cu*\"]\n").unwrap();
-    let patterns = file.tables[0].variants.clone().unwrap();
+    let Variants(patterns) = file.tables[0].variants.clone().unwrap();
     assert_eq!((patterns[0].text.as_str(), patterns[0].origin.as_str()), ("cu*", "mine.toml:4"));
 }
 
@@ -102,7 +103,7 @@ fn a_missing_file_points_to_the_built_in_sweeps() {
 #[test]
 fn a_script_s_path_is_relative_to_the_sweep_file() {
     let file = parse("sweeps/mine.toml", "sim = \"faults.toml\"\n").unwrap();
-    assert_eq!(file.run.sim, Some("sweeps/faults.toml".into()));
+    assert_eq!(file.defaults.sim, Some("sweeps/faults.toml".into()));
 }
 
 proptest::proptest! {

@@ -7,33 +7,22 @@ use anyhow::{Context, Result, anyhow, ensure};
 use gpubench_model::format::{Unprintable, for_stdout};
 
 use crate::backend::{BACKENDS, Options};
-use crate::case::{Cache, DType};
+use crate::case::DType;
 use crate::export::FORMATS;
-use crate::measure::sampling::Sampling;
 use crate::op::{self, MAIN_OPS, OPS};
 use crate::settings::config::{SweepFile, is_built_in};
-use crate::settings::layer::{Layer, RunWide};
-use crate::settings::{Destination, Format, Output, Settings, Sweep, words};
-
-/// Seconds after which a cell is given up when nothing is asked for.
-const DEFAULT_CELL_TIMEOUT_S: f64 = 300.0;
-
-/// Seed of the operands when nothing is asked for.
-pub const DEFAULT_SEED: u64 = 42;
+use crate::settings::options::SweepOptions;
+use crate::settings::{Destination, Format, Output, Settings, Sweep};
 
 /// What the command line asks for.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// What to measure.
-    pub layer: Layer,
-    /// Values for the whole run.
-    pub run: RunWide,
+    /// What to measure, and how.
+    pub options: SweepOptions,
     /// Folder of results, or `-` for stdout.
     pub out: Option<String>,
     /// Formats to write.
     pub formats: Option<Vec<Format>>,
-    /// Whether each backend gets a worker process.
-    pub isolate: bool,
     /// Whether tables follow the answer.
     pub tables: bool,
     /// Whether tables show every variant.
@@ -51,65 +40,37 @@ impl Settings {
     pub fn resolve(request: Request, file: Option<SweepFile>) -> Result<Settings> {
         let config = file.as_ref().map(|file| file.name.clone());
         if let Some(file) = &file {
-            check_ops(&request.layer, file)?;
+            check_ops(&request.options, file)?;
         }
         let file = file.unwrap_or_default();
-        let sweeps = resolve_sweeps(&request.layer, &file);
+        let sweeps = resolve_sweeps(&request.options, &file);
+        let mut asked = request.options.over(&file.defaults);
         // Whoever names sizes, or wrote the sweep, wants these and no others.
-        let refines = request.layer.sizes.is_none() && is_built_in(&file.name);
-        let run = request.run.over(&file.run);
-        let cell_timeout_s = run.cell_timeout_s.unwrap_or(DEFAULT_CELL_TIMEOUT_S);
-        let longest = sweeps.iter().map(|sweep| sweep.sampling.max_time_s).fold(0.0, f64::max);
-        ensure!(
-            longest < cell_timeout_s,
-            "--max-time {longest} s does not fit into --cell-timeout {cell_timeout_s} s: lower the first or raise the second"
-        );
+        asked.refine.get_or_insert(request.options.sizes.is_none() && is_built_in(&file.name));
+        check_times(&sweeps, &asked)?;
         let backends: Vec<String> = BACKENDS
             .iter()
             .map(|backend| backend.name.to_owned())
             .filter(|name| sweeps.iter().any(|sweep| sweep.backends.contains(name)))
             .collect();
-        let require = run.require.unwrap_or_default();
-        check_required(&require, &backends)?;
+        check_required(&asked, &backends)?;
         let sim_is_chosen = backends.iter().any(|name| name == "sim");
         ensure!(
-            sim_is_chosen || request.run.sim.is_none(),
+            sim_is_chosen || request.options.sim.is_none(),
             "--sim has no use without the simulated device: add --backends sim"
         );
-        check_script(run.sim.as_deref(), sim_is_chosen)?;
-        let ops = OPS.iter().map(|op| op.name().to_owned());
-        let ops = ops.filter(|name| sweeps.iter().any(|sweep| sweep.op == *name)).collect();
-        let dtypes = DType::ALL.iter().copied();
-        let dtypes = dtypes.filter(|dtype| sweeps.iter().any(|sweep| sweep.dtypes.contains(dtype))).collect();
-        let pin = run.pin.unwrap_or(false);
-        ensure!(
-            !pin || cfg!(target_os = "linux"),
-            "--pin: this system lets no thread be bound to a processor; leave it out"
-        );
-        let threads = run.threads.unwrap_or_default();
+        check_script(asked.sim.as_deref(), sim_is_chosen)?;
+        let threads = asked.threads.clone().unwrap_or_default().0;
         Ok(Settings {
             config,
-            sweeps,
-            seed: run.seed.unwrap_or(DEFAULT_SEED),
             options: Options {
                 threads: threads.most,
-                pin,
-                library: None,
-                blas: run.blas.unwrap_or_default(),
-                device: run.device.unwrap_or(0),
-                transfer: run.transfer.unwrap_or_default(),
-                sim: run.sim.filter(|_| sim_is_chosen),
-                ops,
-                dtypes,
+                sim: asked.sim.clone().filter(|_| sim_is_chosen),
+                ..worker_options(&sweeps, &asked)?
             },
+            sweeps,
             fewer_threads: threads.fewer,
             backends,
-            require,
-            cell_timeout_s,
-            budget_s: run.budget_s,
-            refine: run.refine.unwrap_or(refines),
-            peaks: run.peaks.unwrap_or(true),
-            isolate: request.isolate,
             output: Output {
                 destination: destination(request.out.as_deref(), request.formats.as_deref())?,
                 formats: request.formats.unwrap_or_else(|| FORMATS.defaults()),
@@ -118,24 +79,47 @@ impl Settings {
                 color: request.color,
                 quiet: request.quiet,
                 force: request.force,
-                theme: run.theme.unwrap_or_default(),
+                theme: asked.theme.unwrap_or_default().0,
             },
+            asked,
         })
     }
 }
 
+/// What the workers are told when they start.
+fn worker_options(sweeps: &[Sweep], asked: &SweepOptions) -> Result<Options> {
+    let ops = OPS.iter().map(|op| op.name().to_owned());
+    let dtypes = DType::ALL.iter().copied();
+    let pin = asked.pin.unwrap_or(false);
+    ensure!(
+        !pin || cfg!(target_os = "linux"),
+        "--pin: this system lets no thread be bound to a processor; leave it out"
+    );
+    Ok(Options {
+        pin,
+        blas: asked.blas.clone().unwrap_or_default(),
+        // A run on several sets each one's.
+        device: asked.device.as_ref().and_then(|device| device.0.single()).unwrap_or(0),
+        transfer: asked.transfer.unwrap_or_default().0,
+        ops: ops.filter(|name| sweeps.iter().any(|sweep| sweep.op == *name)).collect(),
+        dtypes: dtypes.filter(|dtype| sweeps.iter().any(|sweep| sweep.dtypes.contains(dtype))).collect(),
+        ..Options::default()
+    })
+}
+
 /// One sweep an op of a table. Ops named on the command line choose among the file's tables, which keep their
 /// values; an op that no table has is measured by the file's defaults, and a table without ops is about all.
-fn resolve_sweeps(cli: &Layer, file: &SweepFile) -> Vec<Sweep> {
+fn resolve_sweeps(cli: &SweepOptions, file: &SweepFile) -> Vec<Sweep> {
     let main_ops = || MAIN_OPS.map(str::to_owned).to_vec();
-    let whole = [Layer::default()];
+    let whole = [SweepOptions::default()];
     let tables = if file.tables.is_empty() { &whole[..] } else { &file.tables[..] };
     let mut sweeps = Vec::new();
-    let mut left: Vec<String> = cli.ops.clone().unwrap_or_default();
+    let named: Option<Vec<String>> = cli.ops.clone().map(|ops| ops.0);
+    let mut left = named.clone().unwrap_or_default();
     for table in tables {
         let below = table.over(&file.defaults);
-        let ops = below.ops.clone().or_else(|| cli.ops.clone()).unwrap_or_else(main_ops);
-        let wanted = ops.iter().filter(|op| cli.ops.as_ref().is_none_or(|named| named.contains(op)));
+        let ops = below.ops.clone().map(|ops| ops.0).or_else(|| named.clone()).unwrap_or_else(main_ops);
+        let wanted = ops.iter().filter(|op| named.as_ref().is_none_or(|named| named.contains(op)));
         sweeps.extend(wanted.map(|op| resolve_sweep(op, &cli.over(&below))));
         left.retain(|op| !ops.contains(op));
     }
@@ -145,11 +129,11 @@ fn resolve_sweeps(cli: &Layer, file: &SweepFile) -> Vec<Sweep> {
 
 /// Every table needs ops from somewhere, and an op that the file does not name needs sizes: its default ones are not
 /// those of the file, and may take hours.
-fn check_ops(cli: &Layer, file: &SweepFile) -> Result<()> {
+fn check_ops(cli: &SweepOptions, file: &SweepFile) -> Result<()> {
     let name = &file.name;
-    let whole = [Layer::default()];
+    let whole = [SweepOptions::default()];
     let tables = if file.tables.is_empty() { &whole[..] } else { &file.tables[..] };
-    let ops = tables.iter().map(|table| table.ops.as_ref().or(file.defaults.ops.as_ref()));
+    let ops = tables.iter().map(|table| table.over(&file.defaults).ops);
     let Some(ops) = ops.collect::<Option<Vec<_>>>() else {
         ensure!(cli.ops.is_some(), "{name} names no ops: write ops = [\"matmul\"] in it, or add --ops");
         return Ok(());
@@ -157,8 +141,8 @@ fn check_ops(cli: &Layer, file: &SweepFile) -> Result<()> {
     if cli.sizes.is_some() || file.defaults.sizes.is_some() {
         return Ok(());
     }
-    let has = |op: &str| ops.iter().any(|ops| ops.iter().any(|named| named == op));
-    if let Some(op) = cli.ops.iter().flatten().find(|op| !has(op)) {
+    let has = |op: &str| ops.iter().any(|ops| ops.0.iter().any(|named| named == op));
+    if let Some(op) = cli.ops.iter().flat_map(|ops| &ops.0).find(|op| !has(op)) {
         let held: Vec<&str> = OPS.iter().map(|op| op.name()).filter(|name| has(name)).collect();
         anyhow::bail!(
             "--ops {op}: {name} has only {}: name one of these, or choose sizes with --sizes",
@@ -168,31 +152,35 @@ fn check_ops(cli: &Layer, file: &SweepFile) -> Result<()> {
     Ok(())
 }
 
-fn resolve_sweep(name: &str, layer: &Layer) -> Sweep {
+fn resolve_sweep(name: &str, asked: &SweepOptions) -> Sweep {
     let op = op::find(name);
-    let default = Sampling::default();
-    let default_backends = || words::DEFAULT_BACKENDS.split(',').map(str::to_owned).collect();
     let default_sizes = || op.map(|op| op.about().sizes.to_vec()).unwrap_or_default();
+    let given = asked.density.map(|density| density.0);
     Sweep {
         op: name.to_owned(),
-        sizes: layer.sizes.clone().unwrap_or_else(default_sizes),
-        dtypes: layer.dtypes.clone().unwrap_or_else(|| vec![DType::F32]),
-        density: op.and_then(|op| op.default_density()).map(|density| layer.density.unwrap_or(density)),
-        backends: layer.backends.clone().unwrap_or_else(default_backends),
-        variants: layer.variants.clone(),
-        caches: layer.caches.clone().unwrap_or_else(|| vec![Cache::Cold]),
-        sampling: Sampling {
-            warmup: layer.warmup.unwrap_or(default.warmup),
-            samples: layer.samples,
-            precision: layer.precision,
-            max_time_s: layer.max_time_s.unwrap_or(default.max_time_s),
-            rounds: layer.rounds.unwrap_or(default.rounds),
-        },
+        sizes: asked.sizes.clone().map_or_else(default_sizes, |sizes| sizes.0),
+        dtypes: asked.dtypes.clone().unwrap_or_default().0,
+        density: op.and_then(|op| op.default_density()).map(|density| given.unwrap_or(density)),
+        backends: asked.backends.clone().unwrap_or_default().0,
+        variants: asked.variants.clone().map(|variants| variants.0),
+        caches: asked.cache.clone().unwrap_or_default().0,
+        sampling: asked.sampling(),
     }
 }
 
-fn check_required(require: &[String], backends: &[String]) -> Result<()> {
-    for name in require {
+/// A cell must have the time to be sampled.
+fn check_times(sweeps: &[Sweep], asked: &SweepOptions) -> Result<()> {
+    let cell_timeout_s = asked.cell_timeout.unwrap_or_default().0;
+    let longest = sweeps.iter().map(|sweep| sweep.sampling.max_time_s).fold(0.0, f64::max);
+    ensure!(
+        longest < cell_timeout_s,
+        "--max-time {longest} s does not fit into --cell-timeout {cell_timeout_s} s: lower the first or raise the second"
+    );
+    Ok(())
+}
+
+fn check_required(asked: &SweepOptions, backends: &[String]) -> Result<()> {
+    for name in asked.required() {
         let chosen = backends.join(",");
         ensure!(
             backends.contains(name),

@@ -1,24 +1,39 @@
 use super::*;
 use crate::export::{JSON, PNG};
+use crate::measure::sampling::Sampling;
 use crate::settings::config;
+use crate::settings::options::{Backends, Density, Ops, Samples, Sizes, Warmup};
 
 fn names(sweeps: &[Sweep]) -> Vec<(&str, &[u64])> {
     sweeps.iter().map(|sweep| (sweep.op.as_str(), sweep.sizes.as_slice())).collect()
 }
 
-fn file(tables: Vec<Layer>) -> SweepFile {
-    let defaults = Layer { samples: Some(9), sizes: Some(vec![10]), ..Layer::default() };
+fn file(tables: Vec<SweepOptions>) -> SweepFile {
+    let defaults = SweepOptions { samples: Some(Samples(9)), sizes: sizes(&[10]), ..SweepOptions::default() };
     SweepFile { name: "mine.toml".into(), defaults, tables, ..SweepFile::default() }
 }
 
-fn ops(ops: &[&str]) -> Option<Vec<String>> {
-    Some(ops.iter().map(|op| (*op).to_owned()).collect())
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+fn ops(ops: &[&str]) -> Option<Ops> {
+    Some(Ops(words(ops)))
+}
+
+fn sizes(sizes: &[u64]) -> Option<Sizes> {
+    Some(Sizes(sizes.to_vec()))
 }
 
 #[test]
 fn the_command_line_hides_the_table_which_hides_the_defaults_of_the_file() {
-    let table = Layer { ops: ops(&["fft"]), sizes: Some(vec![20]), warmup: Some(1), ..Layer::default() };
-    let cli = Layer { warmup: Some(7), ..Layer::default() };
+    let table = SweepOptions {
+        ops: ops(&["fft"]),
+        sizes: sizes(&[20]),
+        warmup: Some(Warmup(1)),
+        ..SweepOptions::default()
+    };
+    let cli = SweepOptions { warmup: Some(Warmup(7)), ..SweepOptions::default() };
     let sweeps = resolve_sweeps(&cli, &file(vec![table]));
     assert_eq!(names(&sweeps), [("fft", &[20u64][..])]);
     let sampling = sweeps[0].sampling;
@@ -30,25 +45,29 @@ fn the_command_line_hides_the_table_which_hides_the_defaults_of_the_file() {
 
 #[test]
 fn ops_on_the_command_line_choose_among_the_tables_and_others_take_the_defaults() {
-    let table = |name: &str, size| Layer { ops: ops(&[name]), sizes: Some(vec![size]), ..Layer::default() };
+    let table = |name: &str, size| SweepOptions {
+        ops: ops(&[name]),
+        sizes: sizes(&[size]),
+        ..SweepOptions::default()
+    };
     let tables = vec![table("fft", 20), table("svd", 30)];
-    let cli = Layer { ops: ops(&["matmul", "svd"]), ..Layer::default() };
+    let cli = SweepOptions { ops: ops(&["matmul", "svd"]), ..SweepOptions::default() };
     let sweeps = resolve_sweeps(&cli, &file(tables));
     assert_eq!(names(&sweeps), [("svd", &[30u64][..]), ("matmul", &[10][..])]);
 }
 
 #[test]
 fn without_a_file_an_op_has_its_own_default_sizes() {
-    let cli = Layer { ops: ops(&["fft"]), ..Layer::default() };
+    let cli = SweepOptions { ops: ops(&["fft"]), ..SweepOptions::default() };
     let sweeps = resolve_sweeps(&cli, &SweepFile::default());
     let expected = op::find("fft").map(|op| op.about().sizes).unwrap_or_default();
     assert_eq!(names(&sweeps), [("fft", expected)]);
-    assert_eq!(resolve_sweeps(&Layer::default(), &SweepFile::default()).len(), MAIN_OPS.len());
+    assert_eq!(resolve_sweeps(&SweepOptions::default(), &SweepFile::default()).len(), MAIN_OPS.len());
 }
 
 #[test]
 fn the_article_s_sweep_has_its_35_cases() {
-    let sweeps = resolve_sweeps(&Layer::default(), &config::read("article").unwrap());
+    let sweeps = resolve_sweeps(&SweepOptions::default(), &config::read("article").unwrap());
     let cases: usize = sweeps.iter().map(|sweep| sweep.sizes.len() * sweep.dtypes.len()).sum();
     assert_eq!(cases, 35);
     assert_eq!(sweeps.iter().map(|sweep| sweep.op.as_str()).collect::<Vec<_>>(), MAIN_OPS);
@@ -66,7 +85,11 @@ fn the_full_sweep_has_both_element_types_and_with_the_lessons_every_op_once() {
 
 #[test]
 fn density_is_for_sparse_ops_alone() {
-    let cli = Layer { ops: ops(&["matmul", "spgemm"]), density: Some(0.25), ..Layer::default() };
+    let cli = SweepOptions {
+        ops: ops(&["matmul", "spgemm"]),
+        density: Some(Density(0.25)),
+        ..SweepOptions::default()
+    };
     for sweep in resolve_sweeps(&cli, &SweepFile::default()) {
         let sparse = op::find(&sweep.op).and_then(|op| op.default_density()).is_some();
         assert_eq!(sweep.density, sparse.then_some(0.25), "{}", sweep.op);
@@ -86,18 +109,16 @@ fn what_cannot_work_is_refused_with_what_to_change() {
     let refused = |request: Request| {
         Settings::resolve(request, None).map_or_else(|e| format!("{e:#}"), |_| String::from("accepted"))
     };
-    let backends = |names: &[&str]| Layer { backends: ops(names), ..Layer::default() };
-    let sim = |path: &str| RunWide { sim: Some(path.into()), ..RunWide::default() };
-    let require = RunWide { require: ops(&["cuda"]), ..RunWide::default() };
+    let named = |names: &[&str]| Some(Backends(words(names)));
+    let on = |names: &[&str]| SweepOptions { backends: named(names), ..SweepOptions::default() };
+    let sim = |path: &str| SweepOptions { sim: Some(path.into()), ..SweepOptions::default() };
+    let asked = |options: SweepOptions| Request { options, ..Request::default() };
     for (request, expected) in [
-        (Request { layer: backends(&["cpu"]), run: require, ..Request::default() }, "add cuda to --backends"),
-        (Request { layer: backends(&["sim"]), ..Request::default() }, "add --sim FILE"),
-        (Request { run: sim("x.toml"), ..Request::default() }, "add --backends sim"),
-        (
-            Request { layer: backends(&["sim"]), run: sim("/no/such.toml"), ..Request::default() },
-            "'/no/such.toml': ",
-        ),
-        (Request { layer: backends(&["sim"]), run: sim("/"), ..Request::default() }, "it is not a file"),
+        (asked(SweepOptions { require: named(&["cuda"]), ..on(&["cpu"]) }), "add cuda to --backends"),
+        (asked(on(&["sim"])), "add --sim FILE"),
+        (asked(sim("x.toml")), "add --backends sim"),
+        (asked(sim("/no/such.toml").over(&on(&["sim"]))), "'/no/such.toml': "),
+        (asked(sim("/").over(&on(&["sim"]))), "it is not a file"),
         (Request { out: Some(String::new()), ..Request::default() }, "--out names no folder"),
     ] {
         let message = refused(request);
@@ -115,16 +136,19 @@ fn a_new_folder_never_is_an_old_one() {
 
 #[test]
 fn a_file_must_name_ops_and_the_command_line_may_name_them_for_it() {
-    let check = |file: SweepFile, cli: Layer| {
+    let check = |file: SweepFile, cli: SweepOptions| {
         let file = SweepFile { name: "mine.toml".into(), ..file };
         check_ops(&cli, &file).map_or_else(|error| error.to_string(), |()| "accepted".to_owned())
     };
-    let bare = || SweepFile { tables: vec![Layer::default()], ..SweepFile::default() };
-    let named = |names: &[&str]| Layer { ops: ops(names), ..Layer::default() };
+    let bare = || SweepFile { tables: vec![SweepOptions::default()], ..SweepFile::default() };
+    let named = |names: &[&str]| SweepOptions { ops: ops(names), ..SweepOptions::default() };
     for file in [SweepFile::default(), bare()] {
-        assert!(check(file.clone(), Layer::default()).starts_with("mine.toml names no ops: "));
+        assert!(check(file.clone(), SweepOptions::default()).starts_with("mine.toml names no ops: "));
         assert_eq!(check(file.clone(), named(&["fft"])), "accepted");
-        assert_eq!(check(SweepFile { defaults: named(&["fft"]), ..file }, Layer::default()), "accepted");
+        assert_eq!(
+            check(SweepFile { defaults: named(&["fft"]), ..file }, SweepOptions::default()),
+            "accepted"
+        );
     }
     let sweeps = resolve_sweeps(&named(&["fft"]), &bare());
     assert_eq!(sweeps.len(), 1);
@@ -134,16 +158,16 @@ fn a_file_must_name_ops_and_the_command_line_may_name_them_for_it() {
 fn an_op_that_the_file_does_not_name_needs_sizes() {
     let file = SweepFile {
         name: "mine.toml".into(),
-        tables: vec![Layer { ops: ops(&["svd", "fft"]), ..Layer::default() }],
+        tables: vec![SweepOptions { ops: ops(&["svd", "fft"]), ..SweepOptions::default() }],
         ..SweepFile::default()
     };
-    let cli = Layer { ops: ops(&["fft", "matmul"]), ..Layer::default() };
+    let cli = SweepOptions { ops: ops(&["fft", "matmul"]), ..SweepOptions::default() };
     let message = check_ops(&cli, &file).map_or_else(|error| error.to_string(), |()| String::new());
     assert_eq!(
         message,
         "--ops matmul: mine.toml has only fft, svd: name one of these, or choose sizes with --sizes"
     );
-    assert!(check_ops(&Layer { sizes: Some(vec![4]), ..cli.clone() }, &file).is_ok());
-    let defaults = Layer { sizes: Some(vec![4]), ..Layer::default() };
+    assert!(check_ops(&SweepOptions { sizes: sizes(&[4]), ..cli.clone() }, &file).is_ok());
+    let defaults = SweepOptions { sizes: sizes(&[4]), ..SweepOptions::default() };
     assert!(check_ops(&cli, &SweepFile { defaults, ..file }).is_ok());
 }

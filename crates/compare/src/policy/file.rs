@@ -7,8 +7,9 @@ use std::path::Path;
 use anyhow::{Result, anyhow, bail, ensure};
 use gpubench_model::case::{Cache, DType};
 use gpubench_text::size_filter::SizeFilter;
+use gpubench_text::toml_error::{Problem, line_of};
 use gpubench_text::toml_value::{Scalar, checked};
-use gpubench_text::{percent, toml_error, words};
+use gpubench_text::{percent, toml_reader, words};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use toml::Spanned;
@@ -30,12 +31,12 @@ pub fn read(path: &Path) -> Result<Policy> {
 
 /// Parses the text of a policy file; `name` stands in messages, before the line.
 pub(super) fn parse(name: &str, text: &str) -> Result<Policy> {
-    let file: File = toml::from_str(text).map_err(|error| {
-        let (line, problem) = toml_error::explain(text, &error);
-        anyhow!("{name}:{line}: {}", misplaced(&problem).unwrap_or(problem))
+    let file: File = toml_reader::read(text).map_err(|error| {
+        let problem = misplaced(&error.problem).unwrap_or_else(|| error.to_string());
+        anyhow!("{name}:{}: {problem}", error.line(text))
     })?;
     let tables = file.cell.into_iter().map(|table| {
-        let origin = format!("{name}:{}", toml_error::line_of(text, table.span().start));
+        let origin = format!("{name}:{}", line_of(text, table.span().start));
         table.into_inner().checked(&origin).map_err(|error| anyhow!("{origin}: {error}"))
     });
     let standard = Policy::default();
@@ -60,10 +61,13 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Policy> {
 const WHOLE: [&str; 4] = ["alpha", "accept-missing", "accept-unsure", "cross-machine"];
 
 /// What to say of a key of the whole comparison that stands in a table; `None` of anything else.
-fn misplaced(problem: &str) -> Option<String> {
-    let key = problem.strip_prefix("unknown key '")?.split('\'').next()?;
-    let is_whole = WHOLE.contains(&key);
-    is_whole.then(|| format!("'{key}' holds for the whole comparison: write it above the first table"))
+fn misplaced(problem: &Problem) -> Option<String> {
+    match problem {
+        Problem::UnknownKey { key, .. } if WHOLE.contains(&key.as_str()) => {
+            Some(format!("'{key}' holds for the whole comparison: write it above the first table"))
+        }
+        _ => None,
+    }
 }
 
 /// The file as written.

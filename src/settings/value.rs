@@ -1,0 +1,211 @@
+//! Values of options: each is a type that reads itself from the command line and from a sweep file, by one check.
+
+use std::fmt;
+
+use anyhow::{Context, Result};
+use gpubench_text::duration;
+use gpubench_text::toml_value::{Scalar, Words as WordList};
+use serde::de::{self, Deserialize, Deserializer};
+
+/// Why a value of the command line is refused.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refusal {
+    /// The reason, in one line.
+    reason: String,
+    /// Whether the reason quotes the word that is wrong, so that it needs no other quotation of the value.
+    pub quotes: bool,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// A way of writing values on the command line and in a sweep file.
+pub trait Form {
+    /// What is written, before it is checked.
+    type Raw;
+    /// Whether refusals quote the word that is wrong.
+    const QUOTES: bool = false;
+
+    /// Reads it from the command line.
+    fn from_text(text: &str) -> Result<Self::Raw>;
+
+    /// Reads it from a sweep file.
+    fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self::Raw, D::Error>;
+}
+
+/// Words from a list, separated by commas; in a file also a list of texts and whole numbers.
+pub struct Words;
+
+impl Form for Words {
+    type Raw = String;
+    const QUOTES: bool = true;
+
+    fn from_text(text: &str) -> Result<String> {
+        Ok(text.to_owned())
+    }
+
+    fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+        WordList::deserialize(deserializer).map(|words| words.0)
+    }
+}
+
+/// One word from a list.
+pub struct Word;
+
+impl Form for Word {
+    type Raw = String;
+    const QUOTES: bool = true;
+
+    fn from_text(text: &str) -> Result<String> {
+        Ok(text.to_owned())
+    }
+
+    fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+        Scalar::deserialize(deserializer).map(|scalar| scalar.0)
+    }
+}
+
+/// Figures with units or words among them, which the check reads.
+pub struct Figure;
+
+impl Form for Figure {
+    type Raw = String;
+
+    fn from_text(text: &str) -> Result<String> {
+        Ok(text.to_owned())
+    }
+
+    fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+        Word::from_toml(deserializer)
+    }
+}
+
+/// A length of time such as `500ms`, in seconds.
+pub struct Seconds;
+
+impl Form for Seconds {
+    type Raw = f64;
+
+    fn from_text(text: &str) -> Result<f64> {
+        duration::parse(text)
+    }
+
+    fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        duration::parse(&Figure::from_toml(deserializer)?).map_err(de::Error::custom)
+    }
+}
+
+/// A whole number. The limits are for the message about what is none: a number just outside of them is left to the check.
+pub struct Count<const LEAST: u64, const MOST: u64>;
+
+impl<const LEAST: u64, const MOST: u64> Form for Count<LEAST, MOST> {
+    type Raw = u64;
+
+    fn from_text(text: &str) -> Result<u64> {
+        text.trim().parse().ok().with_context(|| format!("it must be a whole number from {LEAST} to {MOST}"))
+    }
+
+    fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+        u64::deserialize(deserializer)
+    }
+}
+
+/// A share written as a number.
+pub struct Fraction;
+
+impl Form for Fraction {
+    type Raw = f64;
+
+    fn from_text(text: &str) -> Result<f64> {
+        text.trim().parse().ok().context("it must be a number above 0 and at most 1")
+    }
+
+    fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        f64::deserialize(deserializer)
+    }
+}
+
+/// The checked value of a text of the command line.
+pub fn from_text<F: Form, T>(text: &str, check: impl Fn(F::Raw) -> Result<T>) -> Result<T, Refusal> {
+    let read = F::from_text(text).and_then(check);
+    read.map_err(|error| Refusal { reason: error.to_string(), quotes: F::QUOTES })
+}
+
+/// The checked value in a sweep file.
+pub fn from_toml<'de, F: Form, D: Deserializer<'de>, T>(
+    deserializer: D,
+    check: impl Fn(F::Raw) -> Result<T>,
+) -> Result<T, D::Error> {
+    check(F::from_toml(deserializer)?).map_err(de::Error::custom)
+}
+
+/// Makes the type of an option's value: `NAME(TYPE) as FORM = DEFAULT, CHECK`, where the check turns what is written into
+/// the value or refuses it.
+macro_rules! value {
+    ($(#[$meta:meta])* $name:ident($inner:ty) as $form:ty $(= $default:expr)?, $check:expr) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $name(pub $inner);
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::settings::value::Refusal;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                $crate::settings::value::from_text::<$form, _>(text, $check).map($name)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::settings::value::from_toml::<$form, D, _>(deserializer, $check).map($name)
+            }
+        }
+
+        $(impl Default for $name {
+            fn default() -> Self {
+                $name($default)
+            }
+        })?
+    };
+}
+
+/// Where an option may be written besides the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In a table of a sweep file, and above the tables for those that have no value of their own.
+    Table,
+    /// Above the tables of a sweep file: it holds for the whole run.
+    File,
+    /// Nowhere.
+    Line,
+}
+
+/// Makes a struct of options, each of which one source of settings may leave open. A field is `PLACE name: TYPE`, see
+/// [`Place`].
+macro_rules! layer {
+    ($(#[$meta:meta])* pub struct $name:ident {
+        $($(#[$attribute:meta])* $place:ident $field:ident: $type:ty,)*
+    }) => {
+        $(#[$meta])*
+        pub struct $name {
+            $($(#[$attribute])* pub $field: Option<$type>,)*
+        }
+
+        impl $name {
+            /// Every option, by the name of its field, and where it may be written.
+            const OPTIONS: &[(&str, Place)] = &[$((stringify!($field), Place::$place),)*];
+
+            /// This layer's values, and those of `under` where this one has none.
+            pub fn over(&self, under: &$name) -> $name {
+                $name { $($field: self.$field.clone().or_else(|| under.$field.clone()),)* }
+            }
+        }
+    };
+}
+
+pub(super) use {layer, value};
