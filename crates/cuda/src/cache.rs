@@ -104,7 +104,7 @@ mod tests {
         Compiler { target: Target::Cubin(arch), version: [13, minor] }
     }
 
-    const SOURCE: KernelSource = KernelSource { name: "k", text: "__global__ void k() {}" };
+    const SOURCE: KernelSource = KernelSource { name: "k", text: "__global__ void k() {}", per_size: None };
 
     fn stored() -> Stored {
         Stored { image: b"image".to_vec(), cold_s: 0.0625 }
@@ -171,7 +171,7 @@ mod tests {
     fn the_key_changes_with_everything_the_image_depends_on() {
         let base = key(&SOURCE, &compiler(90, 0), "1 2");
         assert_eq!(base, key(&SOURCE, &compiler(90, 0), "1 2"));
-        let other = KernelSource { name: "k", text: "__global__ void k() { }" };
+        let other = KernelSource { text: "__global__ void k() { }", ..SOURCE };
         assert_ne!(base, key(&other, &compiler(90, 0), "1 2"));
         assert_ne!(base, key(&SOURCE, &compiler(80, 0), "1 2"));
         assert_ne!(base, key(&SOURCE, &compiler(90, 1), "1 2"));
