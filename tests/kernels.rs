@@ -71,8 +71,8 @@ fn every_file_of_the_folder_is_embedded() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap();
         let source = kernel_sources().into_iter().chain([&HEADER]).find(|source| source.name == name);
-        let source =
-            source.unwrap_or_else(|| panic!("{} is not in SOURCES of crates/cuda/src/ops", path.display()));
+        let source = source
+            .unwrap_or_else(|| panic!("{} is named by no entry of crates/cuda/src/ops", path.display()));
         assert_eq!(source.text, std::fs::read_to_string(&path).unwrap());
     }
 }

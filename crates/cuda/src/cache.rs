@@ -105,9 +105,9 @@ mod tests {
         Compiler { target: Target::Cubin(arch), version: [13, minor] }
     }
 
-    const SOURCE: KernelSource = KernelSource { name: "k", text: "__global__ void k() {}" };
+    const SOURCE: KernelSource = KernelSource { name: "k", text: "__global__ void k() {}", per_size: None };
 
-    const HEADER: KernelSource = KernelSource { name: "common", text: "#pragma once" };
+    const HEADER: KernelSource = KernelSource { name: "common", text: "#pragma once", per_size: None };
 
     fn stored() -> Stored {
         Stored { image: b"image".to_vec(), cold_s: 0.0625 }
@@ -174,9 +174,9 @@ mod tests {
     fn the_key_changes_with_everything_the_image_depends_on() {
         let base = key(&SOURCE, &HEADER, &compiler(90, 0), "1 2");
         assert_eq!(base, key(&SOURCE, &HEADER, &compiler(90, 0), "1 2"));
-        let other = KernelSource { name: "k", text: "__global__ void k() { }" };
+        let other = KernelSource { text: "__global__ void k() { }", ..SOURCE };
         assert_ne!(base, key(&other, &HEADER, &compiler(90, 0), "1 2"));
-        let other = KernelSource { name: "common", text: "" };
+        let other = KernelSource { text: "", ..HEADER };
         assert_ne!(base, key(&SOURCE, &other, &compiler(90, 0), "1 2"));
         assert_ne!(base, key(&SOURCE, &HEADER, &compiler(80, 0), "1 2"));
         assert_ne!(base, key(&SOURCE, &HEADER, &compiler(90, 1), "1 2"));

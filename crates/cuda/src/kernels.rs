@@ -7,12 +7,15 @@ pub struct KernelSource {
     pub name: &'static str,
     /// The CUDA C text.
     pub text: &'static str,
+    /// Of a source that is compiled with constants of one size before it: examples of it with some.
+    pub per_size: Option<fn() -> Vec<&'static KernelSource>>,
 }
 
 /// `common.cuh`, which sources may include: NVRTC is given it with every source.
 pub const HEADER: KernelSource = KernelSource {
     name: "common",
     text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/common.cuh")),
+    per_size: None,
 };
 
 /// Declares the source of `kernels/<name>.cu`.
@@ -21,6 +24,7 @@ macro_rules! kernel_source {
         $crate::kernels::KernelSource {
             name: $name,
             text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/", $name, ".cu")),
+            per_size: None,
         }
     };
 }

@@ -1,5 +1,6 @@
 //! CUDA: cuBLAS, cuFFT, cuSOLVER, cuSPARSE and kernels of our own, all found at run time.
 
+mod auto;
 mod builder;
 mod cache;
 mod ceilings;
@@ -17,6 +18,7 @@ mod nvrtc;
 mod ops;
 mod places;
 mod pool;
+mod registry;
 mod sparse;
 mod timing;
 mod transfer;
@@ -38,7 +40,7 @@ use gpubench_model::error::{CellError, Unavailable};
 pub use kernels::{HEADER, KernelSource};
 use loader::{Driver, Loader};
 use nvml::{Arrival, Monitor};
-use ops::kernels;
+use registry::kernels;
 use timing::Timer;
 pub use timing::{SPIN, SPIN_AND_WAIT, SPIN_ELSEWHERE, SPIN_OP};
 
@@ -56,16 +58,21 @@ pub const REGISTRATION: Registration = Registration {
 
 /// Every source file, once.
 pub fn kernel_sources() -> Vec<&'static KernelSource> {
-    let mut sources: Vec<&'static KernelSource> =
-        ops::SOURCES.iter().copied().chain([&timing::SOURCE, &ceilings::SOURCE, &verify::SOURCE]).collect();
+    let mut sources: Vec<&'static KernelSource> = registry::sources()
+        .into_iter()
+        .chain([&timing::SOURCE, &ceilings::SOURCE, &verify::SOURCE])
+        .collect();
     sources.sort_by_key(|source| source.name);
-    sources.dedup_by_key(|source| source.name);
     sources
 }
 
 /// Sources whose constants are set for one size and element type, for examples of those.
 pub fn generated_sources() -> Vec<&'static KernelSource> {
-    ops::generated_sources()
+    registry::sources()
+        .into_iter()
+        .filter_map(|source| source.per_size)
+        .flat_map(|examples| examples())
+        .collect()
 }
 
 /// Compiles a source for compute capability `chip`, such as 90, and returns the compiler's messages, which tell
@@ -156,11 +163,9 @@ fn unmeasurable(error: CellError) -> CellError {
 impl Started {
     /// Compiles the kernels of the run's ops now, so that no cell waits for it.
     fn compile_ahead(&self, ops: &[String]) {
-        for (op, source) in ops::COMPILED_AHEAD {
-            if ops.iter().any(|name| name == op) {
-                // A failure is reported by the cell that needs the kernel.
-                let _ = self.cuda.module(source);
-            }
+        for source in ops.iter().flat_map(|op| registry::compiled_ahead(op)) {
+            // A failure is reported by the cell that needs the kernel.
+            let _ = self.cuda.module(source);
         }
     }
 }

@@ -16,21 +16,34 @@ use crate::ffi::contents::device;
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
         variant: variant("transfer", "h2d-pageable", "host to device, ordinary memory"),
+        sources: &[],
+        libraries: &[],
         prepare: by_dtype!(crossing, Direction::ToDevice, HostMemory::Pageable),
     },
     Kernel {
         variant: variant("transfer", "h2d-pinned", "host to device, page-locked memory"),
+        sources: &[],
+        libraries: &[],
         prepare: by_dtype!(crossing, Direction::ToDevice, HostMemory::Pinned),
     },
     Kernel {
         variant: variant("transfer", "d2h-pageable", "device to host, ordinary memory"),
+        sources: &[],
+        libraries: &[],
         prepare: by_dtype!(crossing, Direction::ToHost, HostMemory::Pageable),
     },
     Kernel {
         variant: variant("transfer", "d2h-pinned", "device to host, page-locked memory"),
+        sources: &[],
+        libraries: &[],
         prepare: by_dtype!(crossing, Direction::ToHost, HostMemory::Pinned),
     },
-    Kernel { variant: extra("transfer", "d2d", "within the device's memory"), prepare: by_dtype!(within) },
+    Kernel {
+        variant: extra("transfer", "d2d", "within the device's memory"),
+        sources: &[],
+        libraries: &[],
+        prepare: by_dtype!(within),
+    },
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]

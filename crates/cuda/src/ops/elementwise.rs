@@ -18,6 +18,8 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("elementwise");
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
         variant: extra("elementwise", "fused", "one kernel: two reads and one write an element"),
+        sources: &[&SOURCE],
+        libraries: &[],
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => fused::<f32>(cuda, case, inputs),
             DType::F64 => fused::<f64>(cuda, case, inputs),
@@ -25,6 +27,8 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
     Kernel {
         variant: extra("elementwise", "unfused", "five kernels with temporaries, as eager libraries run it"),
+        sources: &[&SOURCE],
+        libraries: &[],
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => unfused::<f32>(cuda, case, inputs),
             DType::F64 => unfused::<f64>(cuda, case, inputs),

@@ -2,10 +2,29 @@
 
 use std::borrow::Cow;
 
-use gpubench_backend::{Accuracy, Side, Variant};
+use gpubench_backend::{Accuracy, Prepared, Side, Variant};
 use gpubench_model::case::{Case, DType};
 use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
+
+use crate::context::Cuda;
+use crate::kernels::KernelSource;
+use crate::library::Library;
+
+/// Makes a job of one case.
+pub(crate) type Prepare = fn(&Cuda, &Case, &[Operand]) -> Result<Box<Prepared>, CellError>;
+
+/// A variant, what it needs, and how its jobs are made.
+pub(crate) struct Kernel {
+    /// The variant.
+    pub variant: Variant,
+    /// The sources in `kernels/` that it compiles, for whichever case.
+    pub sources: &'static [&'static KernelSource],
+    /// The libraries that it calls besides the compiler, for whichever case.
+    pub libraries: &'static [Library],
+    /// Makes a job.
+    pub prepare: Prepare,
+}
 
 /// A variant of IEEE arithmetic and both element types that runs by default.
 pub(crate) const fn variant(op: &'static str, name: &'static str, summary: &'static str) -> Variant {
@@ -68,4 +87,15 @@ pub(super) fn matrices(case: &Case, count: u128) -> u128 {
 pub(super) fn input<T: Real>(inputs: &[Operand], index: usize) -> Result<&[T], CellError> {
     let operand = inputs.get(index);
     operand.ok_or_else(|| CellError::Failed(format!("operand {index} is missing")))?.dense_slice()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_operand_is_an_error() {
+        let missing = input::<f32>(&[], 0);
+        assert!(matches!(missing, Err(CellError::Failed(_))));
+    }
 }

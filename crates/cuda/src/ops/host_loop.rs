@@ -7,6 +7,7 @@ use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
+use super::elementwise;
 use super::entry::by_dtype;
 use super::sin::sine;
 use super::{Kernel, input, matrices, variant};
@@ -20,10 +21,14 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("sine_at");
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
         variant: variant("host-loop", "fused", "one kernel for all elements"),
+        sources: &[&elementwise::SOURCE],
+        libraries: &[],
         prepare: by_dtype!(sine),
     },
     Kernel {
         variant: variant("host-loop", "launch-per-element", "N^2 launches of one thread"),
+        sources: &[&SOURCE],
+        libraries: &[],
         prepare: by_dtype!(each),
     },
 ];

@@ -24,26 +24,38 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("empty");
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
         variant: variant("overhead", "launch", "N launches of an empty kernel"),
+        sources: &[&SOURCE],
+        libraries: &[],
         prepare: |cuda, case, _| launch(cuda, case),
     },
     Kernel {
         variant: variant("overhead", "graph", "one launch of a graph of N empty kernels"),
+        sources: &[&SOURCE],
+        libraries: &[],
         prepare: |cuda, case, _| graph(cuda, case),
     },
     Kernel {
         variant: variant("overhead", "event-pair", "two events recorded, N times"),
+        sources: &[],
+        libraries: &[],
         prepare: |cuda, case, _| event_pair(cuda, case),
     },
     Kernel {
         variant: variant("overhead", "context", "a second context created and destroyed, N times"),
+        sources: &[],
+        libraries: &[],
         prepare: |cuda, case, _| context(cuda, case),
     },
     Kernel {
         variant: variant("overhead", "compile", "an empty kernel compiled by NVRTC and loaded, N times"),
+        sources: &[&SOURCE],
+        libraries: &[],
         prepare: |cuda, case, _| compile(cuda, case),
     },
     Kernel {
         variant: variant("overhead", "compile-cached", "the same from the cache on disk, N times"),
+        sources: &[&SOURCE],
+        libraries: &[],
         prepare: |cuda, case, _| compile_cached(cuda, case),
     },
 ];

@@ -16,6 +16,8 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("reduction");
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
         variant: extra("reduction", "one-pass", "one kernel that reads the matrix once"),
+        sources: &[&SOURCE],
+        libraries: &[],
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => one_pass::<f32>(cuda, case, inputs),
             DType::F64 => one_pass::<f64>(cuda, case, inputs),
@@ -23,6 +25,8 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
     Kernel {
         variant: extra("reduction", "three-pass", "naive: sum, mean and deviation each read the matrix"),
+        sources: &[&SOURCE],
+        libraries: &[],
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => three_pass::<f32>(cuda, case, inputs),
             DType::F64 => three_pass::<f64>(cuda, case, inputs),

@@ -16,6 +16,8 @@ use crate::ffi::launch::Map;
 
 pub(crate) static KERNELS: &[Kernel] = &[Kernel {
     variant: variant("sin", "fused", "one kernel: one read and one write an element"),
+    sources: &[&elementwise::SOURCE],
+    libraries: &[],
     prepare: by_dtype!(sine),
 }];
 

@@ -8,8 +8,7 @@ use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, driver};
 use super::super::ffi::timing::TimingKernels;
-use super::super::ops::Kernel;
-use super::super::ops::entry::extra;
+use super::super::ops::entry::{Kernel, extra};
 use super::SOURCE;
 use crate::ffi::contents::device;
 
@@ -28,14 +27,20 @@ pub const SPIN_ELSEWHERE: &str = "spin-elsewhere";
 pub static KERNELS: &[Kernel] = &[
     Kernel {
         variant: extra(SPIN_OP, SPIN, "one thread that spins by the device's timer"),
+        sources: &[&SOURCE],
+        libraries: &[],
         prepare: |cuda, case, _| Ok(Prepared::new(Spin::new(cuda, case.n)?)),
     },
     Kernel {
         variant: extra(SPIN_OP, SPIN_AND_WAIT, "the same, and waits for it unannounced"),
+        sources: &[&SOURCE],
+        libraries: &[],
         prepare: |cuda, case, _| Ok(Prepared::new(SpinAndWait(Spin::new(cuda, case.n)?))),
     },
     Kernel {
         variant: extra(SPIN_OP, SPIN_ELSEWHERE, "the same on a stream of its own"),
+        sources: &[&SOURCE],
+        libraries: &[],
         prepare: |cuda, case, _| {
             let mut elsewhere = cuda.clone();
             elsewhere.stream = cuda.ctx.new_stream().map_err(driver("cuStreamCreate"))?;

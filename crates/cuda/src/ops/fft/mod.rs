@@ -24,6 +24,8 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("fft_mirror");
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
         variant: extra("fft", "r2c", "cuFFT real to complex, then one kernel fills the mirrored half"),
+        sources: &[&SOURCE],
+        libraries: &[Library::Cufft],
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => RealToComplex::<f32>::prepare(cuda, case, inputs),
             DType::F64 => RealToComplex::<f64>::prepare(cuda, case, inputs),
@@ -31,6 +33,8 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
     Kernel {
         variant: extra("fft", "c2c", "the input widened to complex, then cuFFT complex to complex"),
+        sources: &[&SOURCE],
+        libraries: &[Library::Cufft],
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => ComplexToComplex::<f32>::prepare(cuda, case, inputs),
             DType::F64 => ComplexToComplex::<f64>::prepare(cuda, case, inputs),
@@ -42,6 +46,8 @@ pub(crate) static KERNELS: &[Kernel] = &[
             "mirrored",
             "two kernels, the second of which writes both halves of the spectrum",
         ),
+        sources: &[&plan::SOURCE],
+        libraries: &[],
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => mirrored::prepare::<f32>(cuda, case, inputs),
             DType::F64 => mirrored::prepare::<f64>(cuda, case, inputs),

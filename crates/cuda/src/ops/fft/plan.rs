@@ -12,7 +12,8 @@ use super::radices::{common, padded, radices, root};
 use crate::kernels::{KernelSource, kernel_source};
 
 /// The text without a plan's constants; on its own it holds those of float32 at `n = 2048`.
-pub(crate) static SOURCE: KernelSource = kernel_source!("fft_mirrored");
+pub(crate) static SOURCE: KernelSource =
+    KernelSource { per_size: Some(examples), ..kernel_source!("fft_mirrored") };
 
 /// The largest side. Beyond, a block's columns are too few for whole sectors of memory.
 const MOST: usize = 4096;
@@ -177,6 +178,7 @@ impl Plan {
             Box::leak(Box::new(KernelSource {
                 name: Box::leak(name.into_boxed_str()),
                 text: Box::leak(format!("{header}{}", SOURCE.text).into_boxed_str()),
+                per_size: None,
             }))
         })
     }
@@ -219,7 +221,7 @@ fn column_threads(tasks: usize, dtype: DType, last: usize) -> usize {
 }
 
 /// The sources of plans that use every radix at every place, for a compiler without a device.
-pub(crate) fn examples() -> Vec<&'static KernelSource> {
+fn examples() -> Vec<&'static KernelSource> {
     const HOPPER: usize = 227 << 10;
     let f32s =
         [1, 7, 16, 100, 243, 500, 512, 625, 1000, 1024, 2048, 2100, 2401, 4096].map(|n| (n, DType::F32));

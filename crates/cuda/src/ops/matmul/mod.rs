@@ -14,7 +14,7 @@ use gpubench_model::error::{CellError, Unavailable};
 use self::own::{on_tensor_cores, tiled};
 use super::entry::by_dtype;
 use super::{Kernel, extra, input, reduced};
-use crate::context::{Cuda, Element};
+use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cublas::{Arithmetic, Cublas};
 use crate::ffi::launch::Map;
@@ -22,6 +22,8 @@ use crate::ffi::launch::Map;
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
         variant: extra("matmul", "cublas", "cuBLAS, IEEE float32 or float64"),
+        sources: &[],
+        libraries: &[Library::Cublas],
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => product::<f32>(cuda, case, inputs, Arithmetic::F32),
             DType::F64 => product::<f64>(cuda, case, inputs, Arithmetic::F64),
@@ -29,30 +31,44 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
     Kernel {
         variant: reduced("matmul", "cublas-tf32", "cuBLAS, operands rounded to TF32", Accuracy::Tf32),
+        sources: &[],
+        libraries: &[Library::Cublas],
         prepare: |cuda, case, inputs| product::<f32>(cuda, case, inputs, Arithmetic::Tf32),
     },
     Kernel {
         variant: reduced("matmul", "cublas-f16", "cuBLAS, operands rounded to float16", Accuracy::F16),
+        sources: &[&own::TILED],
+        libraries: &[Library::Cublas],
         prepare: |cuda, case, inputs| half_product(cuda, case, inputs, Arithmetic::F16, "to_f16"),
     },
     Kernel {
         variant: reduced("matmul", "cublas-bf16", "cuBLAS, operands rounded to bfloat16", Accuracy::Bf16),
+        sources: &[&own::TILED],
+        libraries: &[Library::Cublas],
         prepare: |cuda, case, inputs| half_product(cuda, case, inputs, Arithmetic::Bf16, "to_bf16"),
     },
     Kernel {
         variant: extra("matmul", "tiled", "own kernel: shared-memory tiles, register blocks"),
+        sources: &[&own::TILED],
+        libraries: &[],
         prepare: by_dtype!(tiled),
     },
     Kernel {
         variant: extra("matmul", "dmma", "own kernel: float64 tensor cores, float32 widened on the way"),
+        sources: &[&own::DMMA],
+        libraries: &[],
         prepare: by_dtype!(on_tensor_cores),
     },
     Kernel {
         variant: reduced("matmul", "widened", "cuBLAS in float64, rounded to float32 once", Accuracy::Ieee),
+        sources: &[&widened::SOURCE],
+        libraries: &[Library::Cublas],
         prepare: widened::prepare,
     },
     Kernel {
         variant: reduced("matmul", "ozaki-int8", "exact products of 8-bit slices", Accuracy::Emulated),
+        sources: &[&ozaki::SOURCE],
+        libraries: &[Library::CublasLt],
         prepare: ozaki::prepare,
     },
 ];

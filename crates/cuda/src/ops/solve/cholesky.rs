@@ -12,7 +12,7 @@ use crate::context::{Cuda, Element};
 use crate::ffi::cholesky::Cholesky;
 use crate::kernels::{KernelSource, kernel_source};
 
-pub(crate) static SOURCE: KernelSource = kernel_source!("cholesky");
+pub(super) static SOURCE: KernelSource = kernel_source!("cholesky");
 
 /// Makes a job of one case.
 ///

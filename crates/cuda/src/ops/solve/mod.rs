@@ -3,30 +3,38 @@
 mod cholesky;
 mod vendor;
 
-pub(super) use cholesky::SOURCE;
 use gpubench_model::case::DType;
 use gpubench_model::error::CellError;
 
 use super::entry::by_dtype;
 use super::{Kernel, extra};
-use cholesky::prepare as own;
+use crate::context::Library;
+use cholesky::{SOURCE, prepare as own};
 use vendor::{Routine, prepare as vendor};
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
         variant: extra("solve", "potrf", "cuSOLVER Cholesky factorisation and solve"),
+        sources: &[],
+        libraries: &[Library::Cusolver],
         prepare: by_dtype!(vendor, Routine::Cholesky),
     },
     Kernel {
         variant: extra("solve", "getrf", "cuSOLVER LU factorisation and solve, as general solvers do it"),
+        sources: &[],
+        libraries: &[Library::Cusolver],
         prepare: by_dtype!(vendor, Routine::Lu),
     },
     Kernel {
         variant: extra("solve", "cholesky", "own Cholesky, factorisation and substitutions in one launch"),
+        sources: &[&SOURCE],
+        libraries: &[],
         prepare: by_dtype!(own, false),
     },
     Kernel {
         variant: extra("solve", "cholesky-refined", "own Cholesky, then one step of iterative refinement"),
+        sources: &[&SOURCE],
+        libraries: &[],
         prepare: by_dtype!(own, true),
     },
 ];

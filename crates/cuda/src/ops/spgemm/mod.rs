@@ -25,6 +25,8 @@ pub(crate) static KERNELS: &[Kernel] = &[
             "cusparse",
             "cuSPARSE SpGEMM, default algorithm: estimate, compute and copy into kept buffers",
         ),
+        sources: &[],
+        libraries: &[Library::Cusparse],
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => prepare::<f32>(cuda, inputs),
             DType::F64 => prepare::<f64>(cuda, inputs),
@@ -32,6 +34,8 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
     Kernel {
         variant: extra("spgemm", "gustavson", "own kernel, a warp a row, sorted, sums in a fixed order"),
+        sources: &[&SOURCE],
+        libraries: &[],
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => gustavson::prepare::<f32>(cuda, inputs),
             DType::F64 => gustavson::prepare::<f64>(cuda, inputs),

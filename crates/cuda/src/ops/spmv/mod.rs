@@ -22,6 +22,8 @@ pub(crate) static SOURCE: KernelSource = kernel_source!("spmv_csr");
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
         variant: extra("spmv", "cusparse", "cuSPARSE SpMV (CSR_ALG2), matrix analysed beforehand"),
+        sources: &[],
+        libraries: &[Library::Cusparse],
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => prepare_library::<f32>(cuda, inputs),
             DType::F64 => prepare_library::<f64>(cuda, inputs),
@@ -29,6 +31,8 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
     Kernel {
         variant: extra("spmv", "vector", "own kernel, threads a row by the mean length of rows"),
+        sources: &[&SOURCE],
+        libraries: &[],
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => prepare_kernel(cuda, inputs, Vector::<f32>::load),
             DType::F64 => prepare_kernel(cuda, inputs, Vector::<f64>::load),
@@ -40,6 +44,8 @@ pub(crate) static KERNELS: &[Kernel] = &[
             "adaptive",
             "own kernel, equal parts of the entries whatever the rows' lengths",
         ),
+        sources: &[&SOURCE],
+        libraries: &[],
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => prepare_kernel(cuda, inputs, Adaptive::<f32>::load),
             DType::F64 => prepare_kernel(cuda, inputs, Adaptive::<f64>::load),
@@ -47,6 +53,8 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
     Kernel {
         variant: extra("spmv", "row-per-thread", "own kernel, one thread a row"),
+        sources: &[&SOURCE],
+        libraries: &[],
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => prepare_kernel(cuda, inputs, RowPerThread::<f32>::load),
             DType::F64 => prepare_kernel(cuda, inputs, RowPerThread::<f64>::load),

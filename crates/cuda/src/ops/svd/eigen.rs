@@ -10,8 +10,8 @@ use crate::ffi::svd::{PANEL, SvdKernels};
 use crate::ffi::tridiagonal::{LARGEST_SIDE, Reduced, Reduction, TridiagonalEigen};
 use crate::kernels::{KernelSource, kernel_source};
 
-pub(in super::super) static REDUCTION: KernelSource = kernel_source!("tridiagonal");
-pub(in super::super) static EIGENVECTORS: KernelSource = kernel_source!("tridiagonal_eigen");
+pub(super) static REDUCTION: KernelSource = kernel_source!("tridiagonal");
+pub(super) static EIGENVECTORS: KernelSource = kernel_source!("tridiagonal_eigen");
 
 /// Householder reduction to tridiagonal form, bisection, twisted factorisations, and the reflectors applied to the
 /// vectors in panels, as products I - Y T Yᵀ.

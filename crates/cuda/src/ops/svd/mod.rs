@@ -21,9 +21,6 @@ use crate::ffi::cusolver::{Jacobi, JacobiReal, Solver, Vectors, Workspace};
 use answer::{Right, answer};
 use gram::prepare;
 
-pub(super) use eigen::{EIGENVECTORS, REDUCTION};
-pub(super) use gram::SOURCE as GRAM;
-
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
         variant: extra(
@@ -31,6 +28,8 @@ pub(crate) static KERNELS: &[Kernel] = &[
             "gesvdp",
             "cuSOLVER polar decomposition and eigensolver, in float64 throughout",
         ),
+        sources: &[&polar::SOURCE],
+        libraries: &[Library::Cusolver],
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => polar::prepare(cuda, case, inputs),
             DType::F64 => Svd::<f64>::prepare(cuda, case, inputs, polar),
@@ -38,10 +37,14 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
     Kernel {
         variant: extra("svd", "gram", "eigenvectors of AᵀA in float64, checked, else gesvdp or gesvd"),
+        sources: &[&gram::SOURCE, &eigen::REDUCTION, &eigen::EIGENVECTORS, &polar::SOURCE],
+        libraries: &[Library::Cusolver, Library::Cublas],
         prepare: by_dtype!(prepare),
     },
     Kernel {
         variant: extra("svd", "gesvdj", "cuSOLVER Jacobi, tolerance epsilon, at most 100 sweeps"),
+        sources: &[],
+        libraries: &[Library::Cusolver],
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => Svd::<f32>::prepare(cuda, case, inputs, jacobi),
             DType::F64 => Svd::<f64>::prepare(cuda, case, inputs, jacobi),
@@ -49,6 +52,8 @@ pub(crate) static KERNELS: &[Kernel] = &[
     },
     Kernel {
         variant: extra("svd", "gesvd", "cuSOLVER bidiagonalisation and QR iteration"),
+        sources: &[],
+        libraries: &[Library::Cusolver],
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => Svd::<f32>::prepare(cuda, case, inputs, qr),
             DType::F64 => Svd::<f64>::prepare(cuda, case, inputs, qr),

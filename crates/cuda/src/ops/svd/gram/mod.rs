@@ -28,7 +28,7 @@ use crate::ffi::launch::Map;
 use crate::ffi::svd::SvdKernels;
 use crate::kernels::{KernelSource, kernel_source};
 
-pub(in super::super) static SOURCE: KernelSource = kernel_source!("svd");
+pub(super) static SOURCE: KernelSource = kernel_source!("svd");
 
 /// Which of the figures hold what, by sums of squares.
 mod figure {

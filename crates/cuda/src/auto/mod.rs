@@ -8,10 +8,11 @@ use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
-use super::{Kernel, TABLES, variant};
+use super::ops::TABLES;
+use super::ops::entry::{Kernel, variant};
 use crate::context::Cuda;
 use chip::Chip;
-use rules::RULES;
+use rules::{RULES, Rule};
 
 /// The name of the variant.
 pub(crate) const AUTO: &str = "auto";
@@ -29,12 +30,26 @@ pub(crate) static KERNELS: &[Kernel] = &[
 ];
 
 const fn of(op: &'static str) -> Kernel {
-    Kernel { variant: variant(op, AUTO, "the variant that docs/variants.md names as the best"), prepare }
+    let variant = variant(op, AUTO, "the variant that docs/variants.md names as the best");
+    // It needs what those need of which it takes one.
+    Kernel { variant, sources: &[], libraries: &[], prepare }
 }
 
-/// The variants that the rules name for an op; one may come more than once.
-pub(crate) fn picks(op: &str) -> impl Iterator<Item = &'static str> {
-    RULES.iter().filter(move |rule| rule.op == op).map(|rule| rule.variant)
+/// The kernels that the rules name for an op; one may come more than once.
+pub(crate) fn picks(op: &str) -> Vec<&'static Kernel> {
+    named(RULES.iter().filter(|rule| rule.op == op))
+}
+
+/// The kernels of an op that are taken, where they can do the case, on devices that are fast in float64; one may come
+/// more than once.
+pub(crate) fn preferred(op: &str) -> Vec<&'static Kernel> {
+    let of_op = || RULES.iter().filter(|rule| rule.op == op);
+    let last = of_op().position(Rule::covers_all_on_fast_f64);
+    named(of_op().take(last.map_or(usize::MAX, |last| last + 1)))
+}
+
+fn named(rules: impl Iterator<Item = &'static Rule>) -> Vec<&'static Kernel> {
+    rules.filter_map(|rule| kernel(rule.op, rule.variant).ok()).collect()
 }
 
 /// Prepares the first variant that the rules name and that can do the case. One that is not there for it, or does not

@@ -1,0 +1,81 @@
+//! All variants, and what follows from their entries: the sources to embed, and those to compile when a run starts.
+
+use super::auto;
+use super::kernels::KernelSource;
+use super::ops::TABLES;
+use super::ops::entry::Kernel;
+
+/// Every variant of every op, what a run takes that names none first.
+pub(super) fn kernels() -> impl Iterator<Item = &'static Kernel> {
+    [auto::KERNELS].into_iter().chain(TABLES.iter().copied()).flatten()
+}
+
+/// The kernels of which `kernel` takes one for each case: itself, unless it picks among others.
+pub(super) fn doers(kernel: &'static Kernel) -> Vec<&'static Kernel> {
+    if kernel.variant.name == auto::AUTO { auto::picks(&kernel.variant.op) } else { vec![kernel] }
+}
+
+/// Every source file that a variant compiles, once.
+pub(super) fn sources() -> Vec<&'static KernelSource> {
+    distinct(kernels().flat_map(|kernel| kernel.sources).copied())
+}
+
+/// The sources that a run of `op` uses when it names no variant, on the chips that most rules are for: they are compiled
+/// when it starts, all others (those made for one size among them) with the first cell that needs them.
+pub(super) fn compiled_ahead(op: &str) -> Vec<&'static KernelSource> {
+    let default = kernels().filter(|kernel| kernel.variant.op == op && kernel.variant.default);
+    let likely = default.flat_map(|kernel| match kernel.variant.name.as_ref() {
+        auto::AUTO => auto::preferred(op),
+        _ => vec![kernel],
+    });
+    distinct(likely.flat_map(|kernel| kernel.sources).copied().filter(|source| source.per_size.is_none()))
+}
+
+/// Sources by their files, each once.
+fn distinct(sources: impl Iterator<Item = &'static KernelSource>) -> Vec<&'static KernelSource> {
+    let mut sources: Vec<_> = sources.collect();
+    sources.sort_by_key(|source| source.name);
+    sources.dedup_by_key(|source| source.name);
+    sources
+}
+
+#[cfg(test)]
+mod tests {
+    use gpubench_backend::{Accuracy, Variant};
+
+    use super::*;
+    use crate::library::Library;
+
+    #[test]
+    fn each_op_has_a_default_variant_first_and_names_are_unique() {
+        let mut seen: Vec<&Variant> = vec![];
+        for Kernel { variant, .. } in kernels() {
+            let first = seen.iter().all(|other| other.op != variant.op);
+            assert!(!first || variant.default && variant.accuracy == Accuracy::Ieee, "{variant:?}");
+            assert!(seen.iter().all(|other| (&other.op, &other.name) != (&variant.op, &variant.name)));
+            seen.push(variant);
+        }
+    }
+
+    #[test]
+    fn every_entry_says_what_it_compiles_and_calls() {
+        // These launch nothing of ours and call the driver alone.
+        let bare = ["transfer", "overhead"];
+        for Kernel { variant, sources, libraries, .. } in TABLES.iter().copied().flatten() {
+            assert!(!libraries.contains(&Library::Nvrtc), "{variant:?}: that follows from having sources");
+            let says = !sources.is_empty() || !libraries.is_empty();
+            assert!(says || bare.contains(&variant.op.as_ref()), "{variant:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_compiled_ahead_is_what_a_run_without_variants_uses() {
+        let names = |op| compiled_ahead(op).iter().map(|source| source.name).collect::<Vec<_>>();
+        assert_eq!(names("matmul"), ["convert", "dmma"], "neither tiled nor ozaki");
+        assert_eq!(names("host-loop"), ["elementwise", "sine_at"]);
+        assert_eq!(names("fft"), [""; 0], "made for one size");
+        assert_eq!(names("svd"), ["convert", "svd", "tridiagonal", "tridiagonal_eigen"]);
+        assert_eq!(names("transfer"), [""; 0]);
+        assert_eq!(names("spmv"), ["spmv_csr"]);
+    }
+}
