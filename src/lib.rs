@@ -5,6 +5,8 @@
 //! [`export`] writes it. Left of the executor nothing touches a device; right of the report none exists.
 //! `docs/architecture.md` has the picture.
 
+#![forbid(unsafe_code)]
+
 pub mod backend;
 pub mod cli;
 pub mod doctor;

@@ -14,7 +14,7 @@ use gpubench_backend::contents;
 use gpubench_backend::{
     Backend, Ceilings, Conditions, Finding, Floors, Options, Prepared, Registration, Sample,
 };
-use gpubench_host::processors;
+use gpubench_host::{numa, processors, quiet};
 use gpubench_model::case::{Cache, Case};
 use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
@@ -37,7 +37,7 @@ use ops::listed::Listed;
 use threads::thread_choices;
 use timing::displace::Displacer;
 use timing::pin::Pins;
-use timing::{clock, evenness, flush, nodes, quiet};
+use timing::{clock, evenness, flush};
 
 /// The registration.
 pub const REGISTRATION: Registration = Registration {
@@ -138,7 +138,7 @@ fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     let mut started = Started::new(options, options.threads.unwrap_or(available).max(1));
     // Before there is any memory or thread of a library: they take it over.
     let spanned = processors::nodes_spanned(started.cpu.threads);
-    if !spanned.is_empty() && nodes::interleave(&spanned).is_ok() {
+    if !spanned.is_empty() && numa::interleave(&spanned).is_ok() {
         started.interleaved = spanned;
     }
     // The thread that times works too, as in OpenMP and OpenBLAS: it would else be one thread more than processors,

@@ -1,7 +1,13 @@
-//! Facts about the machine that this process runs on: processors, caches, memory, system, and the folder for what is kept
-//! from run to run.
+//! The machine that this process runs on: its processors, caches, memory and system, the calls that the standard library
+//! lacks, and the folder for what is kept from run to run. Of the crates that are no backend, the only one with `unsafe`
+//! calls of the system.
 
 pub mod environment;
 pub mod memory;
+pub mod numa;
+pub mod process;
 pub mod processors;
+pub mod quiet;
+pub mod threads;
+pub mod usage;
 pub mod user_cache;

@@ -2,6 +2,8 @@
 //! writes the report after every turn. Contains both ends of the workers' protocol. Names no backend: the program gives it
 //! its list.
 
+#![forbid(unsafe_code)]
+
 pub mod executor;
 pub mod observe;
 pub mod worker;

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use gpubench_backend::Ceilings;
 use gpubench_host::memory::free_host_bytes;
 use gpubench_host::processors;
+use gpubench_host::quiet;
 use gpubench_host::user_cache::file_identity;
 use gpubench_model::case::DType;
 use serde_json::{Value, json};
@@ -21,7 +22,6 @@ use crate::context::Cpu;
 use crate::libs::blas::Library;
 use crate::ops::listed::Listed;
 use crate::simd;
-use crate::timing::quiet;
 use memory::Arrays;
 
 /// Seconds for each figure of memory.

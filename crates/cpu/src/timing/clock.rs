@@ -4,7 +4,9 @@
 use std::time::Instant;
 
 use gpubench_backend::{Floors, Job, PageFaults, Sample};
+use gpubench_host::usage::Usage;
 use gpubench_model::error::CellError;
+use gpubench_model::measure::stats::median;
 
 /// Executions shorter than this are timed several at once when the caches are hot.
 const SHORT_S: f64 = 20e-6;
@@ -49,40 +51,13 @@ fn timed(job: &mut dyn Job, count: u32) -> Result<Sample, CellError> {
 
 /// What two readings of the clock with nothing between them are apart: the median of many.
 pub(crate) fn floors() -> Floors {
-    let mut apart: Vec<f64> = (0..READINGS)
+    let apart: Vec<f64> = (0..READINGS)
         .map(|_| {
             let start = Instant::now();
             start.elapsed().as_secs_f64()
         })
         .collect();
-    apart.sort_by(f64::total_cmp);
-    Floors { clock_s: apart[READINGS / 2], ..Floors::default() }
-}
-
-/// What the system has counted for all threads of the process since its start.
-struct Usage {
-    /// Times that it took a processor away.
-    switches: u64,
-    /// Page faults without reading from a disk.
-    minor: u64,
-    /// Page faults with reading from a disk.
-    major: u64,
-}
-
-impl Usage {
-    fn now() -> Option<Usage> {
-        // SAFETY: an all-zero `rusage` is a valid place for the system to write to.
-        let (status, usage) = unsafe {
-            let mut usage: libc::rusage = std::mem::zeroed();
-            (libc::getrusage(libc::RUSAGE_SELF, &raw mut usage), usage)
-        };
-        let count = |figure: libc::c_long| u64::try_from(figure).unwrap_or(0);
-        (status == 0).then(|| Usage {
-            switches: count(usage.ru_nivcsw),
-            minor: count(usage.ru_minflt),
-            major: count(usage.ru_majflt),
-        })
-    }
+    Floors { clock_s: median(&apart).unwrap_or(f64::NAN), ..Floors::default() }
 }
 
 #[cfg(test)]

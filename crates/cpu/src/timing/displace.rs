@@ -4,8 +4,7 @@
 use std::hint::black_box;
 
 use gpubench_host::processors;
-
-use super::pin;
+use gpubench_host::threads::bind;
 
 /// How many times its size is read through a cache: twice, as replacement is only roughly least recently used.
 const TIMES: usize = 2;
@@ -43,7 +42,7 @@ impl Displacer {
             for (&processor, part) in self.processors.iter().zip(self.data.chunks(part)) {
                 scope.spawn(move || {
                     // Where the system refuses, the thread runs where it is put, most likely on a processor of its own.
-                    let _ = pin::bind(0, processor);
+                    let _ = bind(0, processor);
                     black_box(part.iter().fold(0u64, |sum, word| sum.wrapping_add(*word)));
                 });
             }

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use gpubench_backend::Arithmetic;
-use gpubench_model::measure::stats::quantile;
+use gpubench_model::measure::stats::median;
 
 /// Independent chains of multiplications and additions, and links of each: about half a millisecond. As vectors of two
 /// they fill sixteen registers, and keep a core's units so busy that whoever shares the core is felt.
@@ -17,9 +17,8 @@ const REPEATS: usize = 15;
 /// Has every thread of the pool do the same arithmetic at once.
 pub(crate) fn measure() -> Arithmetic {
     let threads = rayon::broadcast(|_| {
-        let mut seconds: [f64; REPEATS] = std::array::from_fn(|_| timed());
-        seconds.sort_by(f64::total_cmp);
-        quantile(&seconds, 0.5)
+        let seconds: [f64; REPEATS] = std::array::from_fn(|_| timed());
+        median(&seconds).unwrap_or(f64::NAN)
     });
     Arithmetic {
         fastest_s: threads.iter().copied().fold(f64::INFINITY, f64::min),

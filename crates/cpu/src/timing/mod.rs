@@ -4,6 +4,4 @@ pub(crate) mod clock;
 pub(crate) mod displace;
 pub(crate) mod evenness;
 pub(crate) mod flush;
-pub(crate) mod nodes;
 pub(crate) mod pin;
-pub(crate) mod quiet;

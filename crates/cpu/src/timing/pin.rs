@@ -3,6 +3,7 @@
 use std::io;
 
 use gpubench_host::processors;
+use gpubench_host::threads::{bind, tasks, this_thread};
 use gpubench_model::error::Unavailable;
 
 /// Which processors the threads of the pools are bound to.
@@ -57,46 +58,4 @@ impl Pins {
             let _ = bind(thread, *processor);
         }
     }
-}
-
-/// The threads of this process, ascending.
-fn tasks() -> Vec<i32> {
-    let entries = std::fs::read_dir("/proc/self/task").into_iter().flatten().filter_map(Result::ok);
-    let mut tasks: Vec<i32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    tasks.sort_unstable();
-    tasks
-}
-
-#[cfg(target_os = "linux")]
-fn this_thread() -> i32 {
-    // SAFETY: the call takes nothing and cannot fail.
-    unsafe { libc::gettid() }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn this_thread() -> i32 {
-    0
-}
-
-/// Binds a thread of this process, the calling one for 0, to a processor.
-///
-/// # Errors
-/// The system refuses, has no such thing, or knows no such processor.
-#[cfg(target_os = "linux")]
-pub(crate) fn bind(thread: i32, processor: usize) -> io::Result<()> {
-    if processor >= libc::CPU_SETSIZE as usize {
-        return Err(io::Error::from(io::ErrorKind::InvalidInput));
-    }
-    // SAFETY: an all-zero set is a valid, empty one; `processor` lies within it; the call only reads the set.
-    let status = unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(processor, &mut set);
-        libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), &raw const set)
-    };
-    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn bind(_: i32, _: usize) -> io::Result<()> {
-    Err(io::Error::from(io::ErrorKind::Unsupported))
 }

@@ -12,10 +12,11 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use gpubench_backend::Registry;
+use gpubench_host::process;
 
+use super::WorkerId;
 use super::protocol::{Reply, Request};
 use super::serve;
-use super::{WorkerId, process};
 
 /// How often a wait looks whether it has been called off.
 const POLL: Duration = Duration::from_millis(100);
@@ -267,25 +268,11 @@ fn wait_until(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
 /// How a process ended, as the end of a sentence about it.
 fn end_of(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
-        (Some(libc::SIGKILL), _) => {
+        (Some(process::SIGKILL), _) => {
             "was killed by SIGKILL (by the system, perhaps, for want of memory)".into()
         }
-        (Some(signal), _) => format!("was killed by {}", signal_name(signal)),
+        (Some(signal), _) => format!("was killed by {}", process::signal_name(signal)),
         (None, Some(code)) => format!("exited with code {code}"),
         (None, None) => "ended".into(),
-    }
-}
-
-fn signal_name(signal: i32) -> String {
-    match signal {
-        libc::SIGABRT => "SIGABRT".into(),
-        libc::SIGBUS => "SIGBUS".into(),
-        libc::SIGFPE => "SIGFPE".into(),
-        libc::SIGILL => "SIGILL".into(),
-        libc::SIGINT => "SIGINT".into(),
-        libc::SIGSEGV => "SIGSEGV".into(),
-        libc::SIGTERM => "SIGTERM".into(),
-        libc::SIGXCPU => "SIGXCPU".into(),
-        other => format!("signal {other}"),
     }
 }

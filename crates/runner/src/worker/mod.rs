@@ -5,7 +5,6 @@
 pub mod client;
 mod id;
 pub mod operands;
-mod process;
 pub mod protocol;
 pub mod serve;
 mod session;

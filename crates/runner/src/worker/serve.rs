@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use std::sync::mpsc;
 
 use gpubench_backend::{Options, Registration, Registry};
+use gpubench_host::process;
 use gpubench_model::error::{CellError, Unavailable};
 
-use super::process;
 use super::protocol::{PROTOCOL_VERSION, Reply, Request};
 use super::session::Session;
 

@@ -36,3 +36,21 @@ pub fn kill_group(leader: u32) {
         unsafe { libc::kill(-leader, libc::SIGKILL) };
     }
 }
+
+/// The number of the signal that ends a process which cannot refuse it.
+pub const SIGKILL: i32 = libc::SIGKILL;
+
+/// The name of a signal, such as `SIGSEGV`; `signal 64` for one that ends no process as a rule.
+pub fn signal_name(signal: i32) -> String {
+    match signal {
+        libc::SIGABRT => "SIGABRT".into(),
+        libc::SIGBUS => "SIGBUS".into(),
+        libc::SIGFPE => "SIGFPE".into(),
+        libc::SIGILL => "SIGILL".into(),
+        libc::SIGINT => "SIGINT".into(),
+        libc::SIGSEGV => "SIGSEGV".into(),
+        libc::SIGTERM => "SIGTERM".into(),
+        libc::SIGXCPU => "SIGXCPU".into(),
+        other => format!("signal {other}"),
+    }
+}

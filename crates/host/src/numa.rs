@@ -1,4 +1,4 @@
-//! Where the system takes memory from on machines of several NUMA nodes; knows no job.
+//! Where the system takes memory from on machines of several NUMA nodes.
 
 use std::io;
 
@@ -12,7 +12,7 @@ const MOST_NODES: usize = 1024;
 /// # Errors
 /// The system refuses, has no such thing, or knows no such node.
 #[cfg(target_os = "linux")]
-pub(crate) fn interleave(nodes: &[usize]) -> io::Result<()> {
+pub fn interleave(nodes: &[usize]) -> io::Result<()> {
     const BITS: usize = libc::c_ulong::BITS as usize;
     let mut mask = [0 as libc::c_ulong; MOST_NODES / BITS];
     for node in nodes {
@@ -27,7 +27,7 @@ pub(crate) fn interleave(nodes: &[usize]) -> io::Result<()> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn interleave(_: &[usize]) -> io::Result<()> {
+pub fn interleave(_: &[usize]) -> io::Result<()> {
     Err(io::Error::from(io::ErrorKind::Unsupported))
 }
 

@@ -19,7 +19,7 @@ struct Look {
 }
 
 /// Returns once the process has been quiet for [`QUIET`], or after [`PATIENCE`].
-pub(crate) fn wait() {
+pub fn wait() {
     wait_while_busy(look);
 }
 
