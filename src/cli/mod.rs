@@ -8,7 +8,6 @@ mod inventory;
 mod merge;
 mod report;
 mod run;
-mod several;
 mod show;
 mod stream;
 mod sweep;

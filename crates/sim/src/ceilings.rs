@@ -1,99 +1,40 @@
 //! The simulated device's ceilings: those that the script names, and for the rest what its laws come to at large sizes.
 
-use std::collections::BTreeMap;
-
-use anyhow::ensure;
 use gpubench_backend::{Accuracy, BusRates, Ceilings};
 use gpubench_model::case::{Cache, Case, DType};
 use gpubench_ops as op;
-use serde::Deserialize;
 
-use super::rule::Fault;
 use super::script::Script;
 
 /// Side at which a law counts as having reached its rate.
 const LARGE: u64 = 16_384;
 /// Bytes a second of copies between host and device where the script names none.
 const BUS: BusRates = BusRates { pageable: 10e9, pinned: 50e9 };
-/// Precisions of a matrix product.
-const PRECISIONS: [&str; 5] = ["f32", "f64", "tf32", "f16", "bf16"];
 
-/// Ceilings as a script names them.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ScriptedCeilings {
-    read: Option<f64>,
-    copy: Option<f64>,
-    triad: Option<f64>,
-    matmul: BTreeMap<String, f64>,
-    upload: Option<Rates>,
-    download: Option<Rates>,
-    /// What happens instead of measuring them.
-    pub outcome: Option<Fault>,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Rates {
-    pageable: f64,
-    pinned: f64,
-}
-
-impl From<Rates> for BusRates {
-    fn from(Rates { pageable, pinned }: Rates) -> Self {
-        BusRates { pageable, pinned }
+/// The ceilings of the device that `script` describes.
+pub fn ceilings(script: &Script) -> Ceilings {
+    let named = script.ceilings();
+    let of_memory = |op: &str| best(script, op, DType::F32, Accuracy::Ieee, |work| work.bytes);
+    let mut matmul = named.matmul;
+    for (precision, dtype, accuracy) in [
+        ("f32", DType::F32, Accuracy::Ieee),
+        ("f64", DType::F64, Accuracy::Ieee),
+        ("tf32", DType::F32, Accuracy::Tf32),
+        ("f16", DType::F32, Accuracy::F16),
+        ("bf16", DType::F32, Accuracy::Bf16),
+    ] {
+        if let Some(rate) = best(script, "matmul", dtype, accuracy, |work| work.flop) {
+            matmul.entry(precision.into()).or_insert(rate);
+        }
     }
-}
-
-impl ScriptedCeilings {
-    /// Whether every figure is a rate; an error names the key.
-    pub fn check(&self) -> anyhow::Result<()> {
-        let memory = [("read", self.read), ("copy", self.copy), ("triad", self.triad)];
-        let memory = memory.iter().filter_map(|(key, rate)| Some((*key, (*rate)?)));
-        let bus = [("upload", self.upload), ("download", self.download)].into_iter();
-        let bus = bus.filter_map(|(key, rates)| Some((key, rates?)));
-        let bus = bus.flat_map(|(key, rates)| [(key, rates.pageable), (key, rates.pinned)]);
-        let matmul = self.matmul.iter().map(|(key, rate)| (key.as_str(), *rate));
-        for (key, rate) in memory.chain(bus).chain(matmul) {
-            ensure!(
-                rate.is_finite() && rate > 0.0,
-                "{key} must be a rate above 0, in bytes or FLOP a second"
-            );
-        }
-        let precision = self.matmul.keys().find(|key| !PRECISIONS.contains(&key.as_str()));
-        ensure!(
-            precision.is_none(),
-            "matmul of {}: name a precision of {}",
-            precision.map_or("", String::as_str),
-            PRECISIONS.join(", ")
-        );
-        Ok(())
-    }
-
-    /// The ceilings of the device that `script` describes.
-    pub fn ceilings(&self, script: &Script) -> Ceilings {
-        let of_memory = |op: &str| best(script, op, DType::F32, Accuracy::Ieee, |work| work.bytes);
-        let mut matmul = self.matmul.clone();
-        for (precision, dtype, accuracy) in [
-            ("f32", DType::F32, Accuracy::Ieee),
-            ("f64", DType::F64, Accuracy::Ieee),
-            ("tf32", DType::F32, Accuracy::Tf32),
-            ("f16", DType::F32, Accuracy::F16),
-            ("bf16", DType::F32, Accuracy::Bf16),
-        ] {
-            if let Some(rate) = best(script, "matmul", dtype, accuracy, |work| work.flop) {
-                matmul.entry(precision.into()).or_insert(rate);
-            }
-        }
-        Ceilings {
-            read: self.read.or_else(|| of_memory("reduction")),
-            copy: self.copy.or_else(|| of_memory("sin")),
-            triad: self.triad.or_else(|| of_memory("elementwise")),
-            matmul,
-            upload: Some(self.upload.map_or(BUS, BusRates::from)),
-            download: Some(self.download.map_or(BUS, BusRates::from)),
-            ..Ceilings::default()
-        }
+    Ceilings {
+        read: named.read.or_else(|| of_memory("reduction")),
+        copy: named.copy.or_else(|| of_memory("sin")),
+        triad: named.triad.or_else(|| of_memory("elementwise")),
+        matmul,
+        upload: Some(named.upload.map_or(BUS, BusRates::from)),
+        download: Some(named.download.map_or(BUS, BusRates::from)),
+        ..Ceilings::default()
     }
 }
 
@@ -117,9 +58,9 @@ fn best(
 mod tests {
     use super::*;
 
-    fn ceilings(text: &str) -> Ceilings {
+    fn ceilings_of(text: &str) -> Ceilings {
         let script = Script::parse(&format!("{text}\n[[variant]]\nname = 'a'\n")).unwrap();
-        script.ceilings()
+        ceilings(&script)
     }
 
     #[test]
@@ -127,7 +68,7 @@ mod tests {
         let named =
             "[ceilings]\nread = 4e12\nmatmul = { f16 = 8e14 }\nupload = { pageable = 1e10, pinned = 2e10 }\n";
         let law = "[[rule]]\nop = 'matmul'\ntime = { per_element = '0.0002ns', exponent = 3 }";
-        let found = ceilings(&format!("{named}{law}"));
+        let found = ceilings_of(&format!("{named}{law}"));
         assert_eq!((found.read, found.matmul["f16"]), (Some(4e12), 8e14));
         assert_eq!(found.upload, Some(BusRates { pageable: 1e10, pinned: 2e10 }));
         assert_eq!(found.download, Some(BUS));

@@ -15,9 +15,9 @@ use gpubench_model::error::{CellError, Unavailable};
 
 use super::answer::AnswerMemory;
 use super::bus::Bus;
+use super::ceilings::ceilings;
 use super::job::{Meters, SimJob, count};
 use super::law::Seconds;
-use super::rule::Fault;
 use super::script::{Script, Scripted};
 
 /// The started device.
@@ -42,7 +42,7 @@ impl Device {
         }
         if let Some(fault) = start.outcome {
             let reason = start.reason.clone().unwrap_or_else(|| "the script says so".into());
-            match suffer(fault, &reason) {
+            match fault.suffer(&reason) {
                 Ok(()) => {}
                 Err(CellError::Unavailable(_)) => return Err(Unavailable { reason, fix: start.fix.clone() }),
                 Err(other) => return Err(Unavailable { reason: other.to_string(), fix: start.fix.clone() }),
@@ -55,7 +55,7 @@ impl Device {
             Unavailable::new(reason, "choose one of them with --device, or add a [[device]] to the script")
         })?;
         let variants = script.variants();
-        let Ceilings { upload, download, .. } = script.ceilings();
+        let Ceilings { upload, download, .. } = ceilings(&script);
         let bus = Rc::new(Bus::new(memory, upload.unwrap_or_default(), download.unwrap_or_default()));
         let library = options.library.clone();
         Ok(Device { script, ordinal, scripted, variants, library, meters: Rc::default(), bus })
@@ -81,12 +81,12 @@ impl Backend for Device {
     }
 
     fn ceilings_depend_on(&self) -> Option<serde_json::Value> {
-        serde_json::to_value(self.script.ceilings()).ok()
+        serde_json::to_value(ceilings(&self.script)).ok()
     }
 
     fn ceilings(&mut self) -> Result<Option<Ceilings>, CellError> {
-        suffer(self.script.ceilings_outcome(), "the script says so")?;
-        Ok(Some(self.script.ceilings()))
+        self.script.ceilings_outcome().suffer("the script says so")?;
+        Ok(Some(ceilings(&self.script)))
     }
 
     fn libraries(&self) -> Vec<Finding> {
@@ -184,23 +184,5 @@ impl Backend for Device {
 
     fn setup_counts(&self) -> SetupCounts {
         self.meters.counts.get()
-    }
-}
-
-/// Does what a fault does to a process; returns normally only for [`Fault::None`].
-pub(super) fn suffer(fault: Fault, reason: &str) -> Result<(), CellError> {
-    match fault {
-        Fault::None => Ok(()),
-        Fault::Crash => std::process::abort(),
-        Fault::Hang => loop {
-            std::thread::sleep(Duration::from_secs(3600));
-        },
-        Fault::Fail => Err(CellError::Failed(format!("a simulated call failed: {reason}"))),
-        Fault::Unavailable => {
-            Err(Unavailable::new(format!("unavailable: {reason}"), "change the script").into())
-        }
-        Fault::Panic => panic!("a simulated panic: {reason}"),
-        Fault::DeviceLost => Err(CellError::DeviceLost(format!("the simulated device is lost: {reason}"))),
-        Fault::OutOfMemory => Err(CellError::OutOfMemory { place: "device", needed: 2 << 30, free: 1 << 30 }),
     }
 }

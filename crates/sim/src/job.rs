@@ -13,7 +13,6 @@ use gpubench_model::error::CellError;
 
 use super::answer::AnswerMemory;
 use super::bus::Bus;
-use super::device::suffer;
 use super::reference;
 use super::rule::{Answer, Behaviour};
 
@@ -119,7 +118,7 @@ impl Job for SimJob {
     fn execute(&mut self) -> Result<(), CellError> {
         let behaviour = self.behaviour();
         if self.executions >= behaviour.after {
-            suffer(behaviour.fault, "the script says so")?;
+            behaviour.fault.suffer("the script says so")?;
         }
         if behaviour.allocates {
             count(&self.meters, |counts| counts.allocations += 1);

@@ -8,11 +8,13 @@ mod answer;
 mod bus;
 mod ceilings;
 mod device;
+mod fault;
 mod job;
 mod law;
 mod reference;
 mod rule;
 mod script;
+mod scripted_ceilings;
 
 use gpubench_backend::{Backend, Options, Registration, Variant};
 use gpubench_model::error::Unavailable;

@@ -9,6 +9,7 @@ use gpubench_text::size_filter::SizeFilter;
 use gpubench_text::words::matches_some;
 use serde::Deserialize;
 
+use super::fault::Fault;
 use super::law::{Law, Scatter, Seconds};
 
 /// What matching cells do. Of two rules that set the same key the later one counts.
@@ -66,28 +67,6 @@ pub enum Answer {
     InReset,
     /// The answer is right, and an operand is overwritten.
     OverwritesOperand,
-}
-
-/// What a cell does instead of its work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Fault {
-    /// No fault: takes back what an earlier rule said.
-    None,
-    /// The process aborts.
-    Crash,
-    /// The call never returns.
-    Hang,
-    /// The call reports an error.
-    Fail,
-    /// The variant is missing.
-    Unavailable,
-    /// The code panics.
-    Panic,
-    /// The device is lost.
-    DeviceLost,
-    /// The device has too little memory.
-    OutOfMemory,
 }
 
 /// What one cell does, from all rules that match it.

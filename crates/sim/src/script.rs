@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
-use gpubench_backend::{Accuracy, Ceilings, Side, Variant};
+use gpubench_backend::{Accuracy, Side, Variant};
 use gpubench_model::case::{Cache, Case, DType};
 use gpubench_ops::OPS;
 use gpubench_text::glob::glob;
@@ -14,9 +14,10 @@ use gpubench_text::words::matches_some;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::ceilings::ScriptedCeilings;
+use super::fault::Fault;
 use super::law::{Scatter, Seconds};
-use super::rule::{Answer, Behaviour, Fault, Rule, anything};
+use super::rule::{Answer, Behaviour, Rule, anything};
+use super::scripted_ceilings::ScriptedCeilings;
 
 /// A whole script.
 #[derive(Clone, Debug, Deserialize)]
@@ -184,15 +185,12 @@ impl Script {
         OPS.iter().flat_map(|op| of_op(op.name())).collect()
     }
 
-    /// The most that the device does.
-    pub fn ceilings(&self) -> Ceilings {
-        self.ceilings
-            .as_ref()
-            .map_or_else(ScriptedCeilings::default, |named| named.get_ref().clone())
-            .ceilings(self)
+    /// The ceilings that it names.
+    pub fn ceilings(&self) -> ScriptedCeilings {
+        self.ceilings.as_ref().map_or_else(ScriptedCeilings::default, |named| named.get_ref().clone())
     }
 
-    /// What happens instead of measuring that.
+    /// What happens instead of measuring the ceilings.
     pub fn ceilings_outcome(&self) -> Fault {
         self.ceilings.as_ref().and_then(|named| named.get_ref().outcome).unwrap_or(Fault::None)
     }

@@ -13,6 +13,7 @@ mod format;
 pub mod gather;
 mod image;
 mod json;
+mod levels;
 mod likelihood;
 mod markdown;
 mod select;

@@ -1,8 +1,8 @@
 //! Selection among proposed steps: those that neither noise correlated from report to report nor a drift explains, whose
 //! place is known and that are large enough.
 
+use super::levels::{LEAST, center, noise, parts};
 use super::likelihood::{Likelihood, Line};
-use super::steps::{LEAST, center, noise, parts};
 
 /// What a further step costs in a long series, in units of log-likelihood; `docs/trend.md` has the rates of false and
 /// missed steps that this and the next two constants give.

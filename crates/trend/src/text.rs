@@ -6,7 +6,7 @@ use gpubench_model::format::Makes;
 use gpubench_model::report::quantity::{spread_text, time_text};
 
 use super::format::Format;
-use super::steps::LEAST;
+use super::levels::LEAST;
 use super::words::{
     also_changed, change, counted, kept_apart, label, minute, percent, revision, span, standing,
 };

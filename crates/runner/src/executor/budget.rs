@@ -13,10 +13,17 @@ pub struct Budget(pub f64);
 
 /// Share of the base time of a cell that one extra round takes.
 const SLICE: f64 = 0.25;
+/// Share of the whole time that is kept for refinement.
+const REFINEMENT_SHARE: f64 = 0.15;
 /// Base times that must be left of a cell's limit for it to get another round.
 const MARGIN: f64 = 1.0;
 
 impl Budget {
+    /// What is left of it for the planned cells when refinement gets its share.
+    pub fn without_refinement(self) -> Budget {
+        Budget((1.0 - REFINEMENT_SHARE) * self.0)
+    }
+
     /// What the next `cells` of the `left` cells of the run may spend, in seconds, when it has spent `spent_s`.
     pub fn share(self, spent_s: f64, cells: usize, left: usize) -> f64 {
         (self.0 - spent_s).max(0.0) * cells as f64 / left.max(cells).max(1) as f64

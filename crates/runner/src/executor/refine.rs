@@ -15,9 +15,6 @@ use crate::observe::Observer;
 /// Further sizes per crossover, at most; each halves the interval at least.
 const PASSES: usize = 2;
 
-/// The share of a budget that is kept for refinement.
-const BUDGET_SHARE: f64 = 0.15;
-
 /// Without a budget, the share of the time of the planned cells that refinement may take, and the seconds it may take of
 /// any run.
 const TIME_SHARE: f64 = 0.25;
@@ -26,11 +23,6 @@ const LEAST_S: f64 = 10.0;
 /// A variant takes part at a new size if it took at most this many times as long as the best of its side at a
 /// neighbouring one.
 const RIVAL: f64 = 1.5;
-
-/// The seconds of a budget that the planned cells may take.
-pub fn planned_share(budget_s: f64) -> f64 {
-    (1.0 - BUDGET_SHARE) * budget_s
-}
 
 /// The crossovers that are refined: those a caller would go by. A kernel's own time is not what it waits for.
 fn kinds(op: &str) -> &'static [Kind] {

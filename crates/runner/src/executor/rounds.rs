@@ -11,7 +11,6 @@ use gpubench_model::report::{Outcome, Report, Row};
 use super::budget::{self, Budget};
 use super::course::Course;
 use super::journal::Journal;
-use super::refine::planned_share;
 use super::visit::{Inputs, Interrupted, Prepared, Visit};
 use super::workers::Workers;
 use super::{PlannedCell, Run, advice, order};
@@ -64,7 +63,10 @@ impl<'a> Rounds<'a> {
             workers,
             journal,
             inputs: Inputs::default(),
-            budget: run.budget_s.map(|all_s| Budget(if run.refine { planned_share(all_s) } else { all_s })),
+            budget: run
+                .budget_s
+                .map(Budget)
+                .map(|all| if run.refine { all.without_refinement() } else { all }),
             simulated: run.cells.iter().all(|planned| is_simulated(&planned.cell.backend)),
             sampled_s: 0.0,
             left: run.cells.len(),

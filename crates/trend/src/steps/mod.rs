@@ -5,10 +5,8 @@
 use gpubench_model::measure::stats::median;
 
 use super::cost::Deviations;
+use super::levels::{LEAST, center, noise, parts};
 use super::select::{Course, select};
-
-/// Values a level needs on either side of a step. One or two that stand apart are outliers, or [`Latest`].
-pub const LEAST: usize = 3;
 
 /// Values from which the correlation of the noise is reported; of fewer it is hardly more than a guess.
 const CORRELATED: usize = 20;
@@ -135,12 +133,6 @@ fn unit(noise: f64, count: usize, least_step: f64) -> f64 {
     (noise * (1.0 + SHORT / count as f64)).max(least_step / 5.0).max(1e-9)
 }
 
-/// The levels that begin at `cuts`: the index of the first value, and the values.
-pub fn parts<'a>(logs: &'a [f64], cuts: &'a [usize]) -> impl Iterator<Item = (usize, &'a [f64])> {
-    let ends = cuts.iter().skip(1).copied().chain([logs.len()]);
-    cuts.iter().zip(ends).map(|(&first, end)| (first, &logs[first..end]))
-}
-
 /// The levels of a series, and the larger of `noise` and what is left around the levels.
 fn levels(logs: &[f64], noise: f64, least_step: f64) -> Levels {
     let unit = unit(noise, logs.len(), least_step);
@@ -163,17 +155,6 @@ fn deviations(logs: &[f64], cuts: &[usize]) -> Vec<f64> {
         part.iter().map(|log| (log - level).abs()).collect::<Vec<f64>>()
     };
     parts(logs, cuts).flat_map(|(_, part)| of(part)).collect()
-}
-
-/// Standard deviation of the logarithms around their level, from the median of the absolute differences of values that
-/// are `apart` places from each other.
-///
-/// A step or an outlier spoils few differences and the median does not mind; of normal noise that median is 0.9539
-/// (0.6745 times the root of 2) standard deviations.
-pub fn noise(logs: &[f64], apart: usize) -> f64 {
-    let differences: Vec<f64> =
-        logs.windows(apart + 1).map(|window| (window[apart] - window[0]).abs()).collect();
-    median(&differences).unwrap_or(0.0) / 0.9539
 }
 
 /// The logarithms with outliers drawn in to within `limit` of the median of the five values around them, so that two
@@ -238,11 +219,6 @@ fn apart(logs: &[f64], limit: f64) -> usize {
 fn stands_apart(before: &[f64], end: &[f64], limit: f64) -> bool {
     let center = center(before);
     [1.0, -1.0].iter().any(|sign| end.iter().all(|log| sign * (log - center) > limit))
-}
-
-/// The median; 0 without values.
-pub fn center(logs: &[f64]) -> f64 {
-    median(logs).unwrap_or(0.0)
 }
 
 #[cfg(test)]

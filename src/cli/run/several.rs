@@ -5,12 +5,14 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail, ensure};
 
-use super::args::RunArgs;
-use super::folder::Folder;
-use super::run::{exit_code, request, say_default_sweep, write_plan};
-use super::sweep::sweep_file;
-use super::{stream, wiring};
+use super::dry::write_plan;
+use super::one::exit_code;
+use super::request::{request, say_default_sweep};
 use crate::backend::Side;
+use crate::cli::args::RunArgs;
+use crate::cli::folder::Folder;
+use crate::cli::sweep::sweep_file;
+use crate::cli::{stream, wiring};
 use crate::executor::{self, Watch};
 use crate::export::TABLE;
 use crate::fleet::{self, Fleet, Source};

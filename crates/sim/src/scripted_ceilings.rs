@@ -1,0 +1,65 @@
+//! The ceilings that a script names.
+
+use std::collections::BTreeMap;
+
+use anyhow::ensure;
+use gpubench_backend::BusRates;
+use serde::Deserialize;
+
+use super::fault::Fault;
+
+/// Precisions of a matrix product.
+const PRECISIONS: [&str; 5] = ["f32", "f64", "tf32", "f16", "bf16"];
+
+/// Ceilings as a script names them.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ScriptedCeilings {
+    pub read: Option<f64>,
+    pub copy: Option<f64>,
+    pub triad: Option<f64>,
+    pub matmul: BTreeMap<String, f64>,
+    pub upload: Option<Rates>,
+    pub download: Option<Rates>,
+    /// What happens instead of measuring them.
+    pub outcome: Option<Fault>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rates {
+    pageable: f64,
+    pinned: f64,
+}
+
+impl From<Rates> for BusRates {
+    fn from(Rates { pageable, pinned }: Rates) -> Self {
+        BusRates { pageable, pinned }
+    }
+}
+
+impl ScriptedCeilings {
+    /// Whether every figure is a rate; an error names the key.
+    pub fn check(&self) -> anyhow::Result<()> {
+        let memory = [("read", self.read), ("copy", self.copy), ("triad", self.triad)];
+        let memory = memory.iter().filter_map(|(key, rate)| Some((*key, (*rate)?)));
+        let bus = [("upload", self.upload), ("download", self.download)].into_iter();
+        let bus = bus.filter_map(|(key, rates)| Some((key, rates?)));
+        let bus = bus.flat_map(|(key, rates)| [(key, rates.pageable), (key, rates.pinned)]);
+        let matmul = self.matmul.iter().map(|(key, rate)| (key.as_str(), *rate));
+        for (key, rate) in memory.chain(bus).chain(matmul) {
+            ensure!(
+                rate.is_finite() && rate > 0.0,
+                "{key} must be a rate above 0, in bytes or FLOP a second"
+            );
+        }
+        let precision = self.matmul.keys().find(|key| !PRECISIONS.contains(&key.as_str()));
+        ensure!(
+            precision.is_none(),
+            "matmul of {}: name a precision of {}",
+            precision.map_or("", String::as_str),
+            PRECISIONS.join(", ")
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,57 @@
+//! What `gpubench run --dry-run` prints: the cells of a plan.
+
+use std::io::{self, Write};
+
+use gpubench_text::count::counted;
+
+use crate::executor::{PlannedCell, most_cells};
+use crate::op;
+use crate::plan::Plan;
+use crate::settings::Settings;
+
+/// One line per cell, with the work that every variant of its case has in common, and how many cells refinement may add.
+pub fn write_plan(plan: &Plan, settings: &Settings, out: &mut dyn Write) -> io::Result<()> {
+    let widest_of = |length: fn(&PlannedCell) -> usize| plan.cells.iter().map(length).max().unwrap_or(0);
+    let widest = widest_of(|planned| name(planned).len()).max("variant".len());
+    let widest_op = widest_of(|planned| planned.cell.case.op.len()).max("op".len());
+    writeln!(
+        out,
+        "{:<widest_op$}  {:>8}  {:<5}  {:>8}  {:<widest$}  {:>9}  {:>9}",
+        "op", "N", "dtype", "density", "variant", "FLOP", "bytes"
+    )?;
+    let mut cases = 0;
+    let mut previous = None;
+    for planned in &plan.cells {
+        let case = &planned.cell.case;
+        cases += usize::from(previous.replace(case) != Some(case));
+        let work = op::find(&case.op).map(|op| op.work(case));
+        let figure =
+            |figure: Option<f64>| figure.map_or_else(|| "-".into(), |figure| format!("{figure:.3e}"));
+        writeln!(
+            out,
+            "{:<widest_op$}  {:>8}  {:<5}  {:>8}  {:<widest$}  {:>9}  {:>9}",
+            case.op,
+            case.n,
+            case.dtype,
+            case.density.map_or_else(|| "-".into(), crate::case::density_text),
+            name(planned),
+            figure(work.map(|work| work.flop)),
+            figure(work.map(|work| work.bytes)),
+        )?;
+    }
+    let (cells, cases) = (counted(plan.cells.len(), "cell"), counted(cases, "case"));
+    let refines = settings.asked.refine.unwrap_or(false);
+    let added = if refines { most_cells(&plan.cells) } else { 0 };
+    if added > 0 {
+        writeln!(
+            out,
+            "refinement may add up to {} near crossovers (--no-refine: none)",
+            counted(added, "cell")
+        )?;
+    }
+    writeln!(out, "{cells} of {cases}; a dry run, nothing was measured")
+}
+
+fn name(planned: &PlannedCell) -> String {
+    format!("{}/{}", planned.cell.backend, planned.cell.variant)
+}

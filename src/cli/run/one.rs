@@ -1,0 +1,98 @@
+//! A run on one device: settings, plan, the folder of results, the run itself, and its exit code, in this order.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use super::dry::write_plan;
+use super::request::{request, say_default_sweep};
+use crate::cli::args::RunArgs;
+use crate::cli::folder::Folder;
+use crate::cli::sweep::sweep_file;
+use crate::cli::{stream, wiring};
+use crate::plan::Plan;
+use crate::report::{Outcome, Report, file};
+use crate::settings::{Destination, Settings};
+
+/// Runs what `args` ask for.
+pub fn run(args: &RunArgs) -> Result<ExitCode> {
+    let settings = Settings::resolve(request(args)?, sweep_file(&args.sweep)?)?;
+    let plan = Plan::of(&settings)?;
+    if args.dry_run {
+        return stream::print_with(|out| write_plan(&plan, &settings, out)).map(|()| ExitCode::SUCCESS);
+    }
+    let output = &settings.output;
+    let folder = match &output.destination {
+        Destination::Folder(path) => Some(Folder::claim(path, &output.formats, output.force)?),
+        Destination::Stdout => None,
+    };
+    let finished = wiring::measure(&settings, plan).inspect_err(|_| {
+        if let Some(folder) = &folder {
+            folder.withdraw();
+        }
+    })?;
+    if let Some(folder) = folder.filter(|_| args.force) {
+        folder.clear_stale(file::FILE_NAME);
+    }
+    say_default_sweep(args);
+    wiring::deliver(&settings, &finished.report)?;
+    Ok(ExitCode::from(exit_code(&finished.report, finished.interrupted)))
+}
+
+/// 0 finished, 1 some cell incorrect, failed or ended early, 130 interrupted.
+pub fn exit_code(report: &Report, interrupted: bool) -> u8 {
+    let bad = |outcome| matches!(outcome, Outcome::Incorrect | Outcome::Failed);
+    match interrupted {
+        true => 130,
+        false => u8::from(report.rows.iter().any(|row| bad(row.outcome) || row.has_ended_early())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::{Accuracy, Side};
+    use crate::case::{Case, DType};
+    use crate::op::Work;
+    use crate::report::{Environment, Row, SCHEMA_VERSION};
+
+    fn report(outcomes: &[Outcome]) -> Report {
+        let case = Case { op: "fft".into(), n: 4, dtype: DType::F32, density: None, seed: 0 };
+        let row = |outcome: &Outcome| Row {
+            case: case.clone(),
+            backend: "cpu".into(),
+            variant: "realfft".into(),
+            cache: crate::case::Cache::Cold,
+            side: Side::Cpu,
+            accuracy: Accuracy::Ieee,
+            outcome: *outcome,
+            reason: None,
+            fix: None,
+            error: None,
+            work: Work { flop: 1.0, bytes: 1.0 },
+            picked: None,
+            threads: None,
+            inputs: None,
+            phases: None,
+            execute: None,
+            added_by_refinement: false,
+        };
+        let rows = outcomes.iter().map(row).collect();
+        Report { schema_version: SCHEMA_VERSION, environment: Environment::default(), rows }
+    }
+
+    #[test]
+    fn skips_are_success_and_wrong_or_failed_cells_are_not() {
+        use Outcome::{Failed, Incorrect, Measured, Skipped};
+        for (outcomes, interrupted, expected) in [
+            (&[Measured, Skipped][..], false, 0),
+            (&[Measured, Incorrect], false, 1),
+            (&[Failed], false, 1),
+            (&[Measured], true, 130),
+            (&[Failed], true, 130),
+            (&[], false, 0),
+        ] {
+            assert_eq!(exit_code(&report(outcomes), interrupted), expected, "{outcomes:?} {interrupted}");
+        }
+    }
+}
