@@ -8,7 +8,7 @@ use super::{Format, View, names, words};
 use crate::Comparison;
 
 /// The times of NEW for github-action-benchmark.
-pub struct GitHubActionBenchmark;
+pub(crate) struct GitHubActionBenchmark;
 
 impl Format for GitHubActionBenchmark {
     fn name(&self) -> &'static str {

@@ -8,7 +8,7 @@ use super::{Format, View, names};
 use crate::Comparison;
 
 /// The times of NEW for Bencher.
-pub struct Bmf;
+pub(crate) struct Bmf;
 
 impl Format for Bmf {
     fn name(&self) -> &'static str {

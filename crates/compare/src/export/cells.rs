@@ -11,7 +11,7 @@ use crate::{Change, Comparison, Conclusion, MeanChange, Verdict};
 /// The cells that have a line of their own, the gravest first, and those that are only counted.
 ///
 /// Lines have those that decide the gate, and gains; unsure ones stand by the upper end of their interval.
-pub fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, Vec<&Change>) {
+pub(crate) fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, Vec<&Change>) {
     let has_line = |cell: &&Change| match cell.verdict {
         _ if all_cells => true,
         // Across machines no cell is judged, and the ratios are what was asked for.
@@ -32,7 +32,7 @@ pub fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, Vec<&Ch
 }
 
 /// What a cell's verdict says: worse, better, or that nobody knows.
-pub fn tone(change: &Change) -> Tone {
+pub(crate) fn tone(change: &Change) -> Tone {
     tone_of(change.verdict)
 }
 
@@ -93,7 +93,7 @@ fn differ<T: PartialEq>(cells: &[&Change], value: fn(&Change) -> T) -> bool {
 }
 
 /// What all cells have in common and therefore no column: `f32, cold cache, threshold 5%`; empty without cells.
-pub fn common(cells: &[&Change]) -> String {
+pub(crate) fn common(cells: &[&Change]) -> String {
     let Some(first) = cells.first() else { return String::new() };
     let dtype = first.case.dtype.name().to_owned();
     let cache = format!("{} cache", first.cache);
@@ -119,7 +119,7 @@ fn change(cell: &Change) -> Option<ChangeText> {
 }
 
 /// A line a cell, at least one cell. What [`common`] says has no column.
-pub fn grid(title: String, cells: &[&Change], with_p: bool) -> Grid {
+pub(crate) fn grid(title: String, cells: &[&Change], with_p: bool) -> Grid {
     let columns = columns(cells, with_p);
     let rows = cells.iter().map(|cell| columns.iter().map(|(_, _, show)| show(cell)).collect()).collect();
     let columns = columns.iter().map(|(heading, figures, _)| Column { heading, figures: *figures }).collect();
@@ -127,7 +127,7 @@ pub fn grid(title: String, cells: &[&Change], with_p: bool) -> Grid {
 }
 
 /// The means that were tested and `shown` holds of, a line each; `None` without any.
-pub fn mean_changes(comparison: &Comparison, shown: impl Fn(&MeanChange) -> bool) -> Option<Grid> {
+pub(crate) fn mean_changes(comparison: &Comparison, shown: impl Fn(&MeanChange) -> bool) -> Option<Grid> {
     let headings = [
         ("verdict", false),
         ("group", false),
@@ -157,7 +157,7 @@ pub fn mean_changes(comparison: &Comparison, shown: impl Fn(&MeanChange) -> bool
 }
 
 /// The geometric means of the ratios of each op, backend, element type and cache; `None` without any.
-pub fn means(comparison: &Comparison) -> Option<Grid> {
+pub(crate) fn means(comparison: &Comparison) -> Option<Grid> {
     let means = &comparison.means;
     let first = means.first()?;
     let has_caches = means.iter().any(|mean| mean.cache != first.cache);

@@ -7,10 +7,10 @@ use super::{Format, View, names};
 use crate::{Change, Comparison, MeanChange, Measured};
 
 /// The cells as comma-separated values.
-pub struct Csv;
+pub(crate) struct Csv;
 
 /// The geometric means as comma-separated values.
-pub struct MeansCsv;
+pub(crate) struct MeansCsv;
 
 /// A column: its heading, and the field of a cell.
 type Column = (&'static str, fn(&Change) -> String);

@@ -4,7 +4,7 @@ use super::{Format, View, find, names, summary, words};
 use crate::{Change, Comparison, Conclusion, MeanChange, Severity, Verdict};
 
 /// Annotations for GitHub Actions.
-pub struct GitHub;
+pub(crate) struct GitHub;
 
 /// Annotations of one level that GitHub shows of a step; the others it drops.
 const MOST: usize = 10;

@@ -6,7 +6,7 @@ use super::{Format, View};
 use crate::Comparison;
 
 /// The comparison as JSON.
-pub struct Json;
+pub(crate) struct Json;
 
 impl Format for Json {
     fn name(&self) -> &'static str {

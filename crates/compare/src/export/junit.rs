@@ -9,7 +9,7 @@ use super::{Format, View, names, words};
 use crate::{Change, Comparison, Conclusion, MeanChange, Severity, Verdict};
 
 /// The comparison as JUnit XML.
-pub struct JUnit;
+pub(crate) struct JUnit;
 
 /// What a test case came to.
 enum Outcome {

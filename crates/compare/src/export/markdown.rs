@@ -9,7 +9,7 @@ use super::{Format, View, cells, summary, words};
 use crate::{Change, Comparison, MeanChange, Verdict};
 
 /// The comparison as Markdown.
-pub struct Markdown;
+pub(crate) struct Markdown;
 
 /// Cells that stand outside of the folded part.
 const WORST_SHOWN: usize = 20;

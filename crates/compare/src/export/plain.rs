@@ -5,7 +5,7 @@
 use crate::{Change, Comparison, Gate, MeanChange, Measured, Method, RunInfo, Sentence};
 
 /// The comparison with [`tame`] texts; figures that are not finite are left out, as if they were not known.
-pub fn plain(comparison: &Comparison) -> Comparison {
+pub(crate) fn plain(comparison: &Comparison) -> Comparison {
     let mut plain = comparison.clone();
     texts(&mut plain).into_iter().for_each(|text| *text = tame(text));
     plain.means.retain(|mean| mean.ratio.is_finite());
@@ -20,7 +20,7 @@ pub fn plain(comparison: &Comparison) -> Comparison {
 ///
 /// GitHub reads `::error::`, Azure `##vso[`, TeamCity `##teamcity[`, some of them at the start of a line only, where
 /// wrapping may put any word. All begin with a doubled sign, so none is left.
-pub fn tame(text: &str) -> String {
+pub(crate) fn tame(text: &str) -> String {
     let mut tame = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -9,7 +9,7 @@ use super::{Format, View, cells, summary, words};
 use crate::{Change, Comparison, Conclusion, MeanChange, Severity, Verdict};
 
 /// The comparison as aligned text.
-pub struct Table;
+pub(crate) struct Table;
 
 /// Regressions, or ratios across machines, that have a line where not all cells were asked for.
 const REGRESSIONS_SHOWN: usize = 24;

@@ -7,17 +7,17 @@ use super::{Seen, described, described_as, one, switch};
 use crate::environment::value::Reading;
 
 /// Name of the GPU.
-pub fn gpu_model(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn gpu_model(seen: &Seen) -> Vec<Reading> {
     described_as(seen, "name")
 }
 
 /// Multiprocessors of the GPU, or of the slice of it.
-pub fn gpu_multiprocessors(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn gpu_multiprocessors(seen: &Seen) -> Vec<Reading> {
     described_as(seen, "multiprocessors")
 }
 
 /// Memory of the GPU.
-pub fn gpu_memory(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn gpu_memory(seen: &Seen) -> Vec<Reading> {
     described(seen, |description, item| {
         let bytes = description["memory_bytes"].as_u64()?;
         Some(Reading::figure(item, bytes as f64, &bytes_text(bytes)))
@@ -25,32 +25,32 @@ pub fn gpu_memory(seen: &Seen) -> Vec<Reading> {
 }
 
 /// Whether the GPU is divided into instances.
-pub fn mig_mode(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn mig_mode(seen: &Seen) -> Vec<Reading> {
     described_as(seen, "mig_mode")
 }
 
 /// Whether the GPU's memory corrects errors.
-pub fn ecc(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn ecc(seen: &Seen) -> Vec<Reading> {
     described_as(seen, "ecc")
 }
 
 /// Number of the GPU.
-pub fn gpu_ordinal(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn gpu_ordinal(seen: &Seen) -> Vec<Reading> {
     described_as(seen, "device")
 }
 
 /// Version of the GPU's driver.
-pub fn driver(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn driver(seen: &Seen) -> Vec<Reading> {
     described_as(seen, "driver_version")
 }
 
 /// Version of CUDA that the driver speaks.
-pub fn cuda_version(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn cuda_version(seen: &Seen) -> Vec<Reading> {
     described_as(seen, "cuda_version")
 }
 
 /// The power that the driver enforces.
-pub fn power_limit(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn power_limit(seen: &Seen) -> Vec<Reading> {
     described(seen, |description, item| {
         let watts = description["power_limit_w"].as_f64()?;
         Some(Reading::figure(item, watts, &format!("{watts} W")))
@@ -58,7 +58,7 @@ pub fn power_limit(seen: &Seen) -> Vec<Reading> {
 }
 
 /// The clocks that the driver allows.
-pub fn gpu_clock_limits(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn gpu_clock_limits(seen: &Seen) -> Vec<Reading> {
     let clocks = [
         ("most", "sm_clock_max_mhz", 1.0),
         ("by default", "sm_clock_default_mhz", 1.0),
@@ -74,7 +74,7 @@ pub fn gpu_clock_limits(seen: &Seen) -> Vec<Reading> {
 }
 
 /// Whether the device is held back until all work of a sample is queued.
-pub fn gpu_timing(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn gpu_timing(seen: &Seen) -> Vec<Reading> {
     described(seen, |description, item| {
         let holding = description["timing"]["holding"].as_bool()?;
         Some(Reading::text(item, if holding { "device held back" } else { "device not held back" }))
@@ -82,7 +82,7 @@ pub fn gpu_timing(seen: &Seen) -> Vec<Reading> {
 }
 
 /// Names and versions of libraries.
-pub fn libraries(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn libraries(seen: &Seen) -> Vec<Reading> {
     let libraries = seen.backends.iter().flat_map(|backend| &backend.libraries);
     libraries
         .filter_map(|library| {
@@ -92,7 +92,7 @@ pub fn libraries(seen: &Seen) -> Vec<Reading> {
 }
 
 /// Paths of the libraries of all backends.
-pub fn library_paths(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn library_paths(seen: &Seen) -> Vec<Reading> {
     let libraries = seen.report.environment.backends.iter().flat_map(|backend| &backend.libraries);
     libraries.filter_map(|library| Some(Reading::text(&library.name, library.path.as_deref()?))).collect()
 }
@@ -106,7 +106,7 @@ fn split_threads(version: &str) -> (&str, Option<u64>) {
 }
 
 /// Threads of the CPU backend, and what uses another number of them.
-pub fn cpu_threads(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn cpu_threads(seen: &Seen) -> Vec<Reading> {
     let of_backend = |backend: &&BackendState| {
         let threads = backend.description["threads"].as_u64()?;
         let rayon = ("rayon", backend.description["rayon_threads"].as_u64());
@@ -124,7 +124,7 @@ pub fn cpu_threads(seen: &Seen) -> Vec<Reading> {
 }
 
 /// The vector instructions that CPU kernels were chosen for.
-pub fn simd(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn simd(seen: &Seen) -> Vec<Reading> {
     described_as(seen, "simd")
 }
 
@@ -133,27 +133,27 @@ fn host<'a>(seen: &Seen<'a>) -> &'a Host {
 }
 
 /// Model of the CPU.
-pub fn cpu_model(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn cpu_model(seen: &Seen) -> Vec<Reading> {
     one(Some(host(seen).cpu.as_str()).filter(|model| !model.is_empty()))
 }
 
 /// Processors that the process may use.
-pub fn processors(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn processors(seen: &Seen) -> Vec<Reading> {
     one(Some(&host(seen).threads.to_string()))
 }
 
 /// Whether processors share cores.
-pub fn smt(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn smt(seen: &Seen) -> Vec<Reading> {
     one(host(seen).smt.map(switch))
 }
 
 /// NUMA nodes with processors.
-pub fn numa(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn numa(seen: &Seen) -> Vec<Reading> {
     one(host(seen).numa_nodes.map(|nodes| nodes.to_string()).as_deref())
 }
 
 /// Processors' worth of time that the control group allows; since layout 2 its absence means that there is no limit.
-pub fn cpu_quota(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn cpu_quota(seen: &Seen) -> Vec<Reading> {
     match host(seen).cpu_quota {
         Some(quota) => vec![Reading::figure("", quota, &format!("{quota} processors"))],
         None => one((seen.report.schema_version >= 2).then_some("no limit")),
@@ -161,17 +161,17 @@ pub fn cpu_quota(seen: &Seen) -> Vec<Reading> {
 }
 
 /// Frequency governor.
-pub fn governor(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn governor(seen: &Seen) -> Vec<Reading> {
     one(host(seen).governor.as_deref())
 }
 
 /// Bytes of the last-level caches.
-pub fn last_level_cache(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn last_level_cache(seen: &Seen) -> Vec<Reading> {
     bytes(host(seen).last_level_cache_bytes)
 }
 
 /// Main memory.
-pub fn memory(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn memory(seen: &Seen) -> Vec<Reading> {
     bytes(Some(host(seen).memory_bytes).filter(|bytes| *bytes > 0))
 }
 
@@ -180,7 +180,7 @@ fn bytes(bytes: Option<u64>) -> Vec<Reading> {
 }
 
 /// Name of the machine.
-pub fn host_name(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn host_name(seen: &Seen) -> Vec<Reading> {
     one(Some(&host(seen).name))
 }
 
@@ -194,11 +194,11 @@ fn system<'a>(seen: &Seen<'a>) -> (&'a str, Option<&'a str>) {
 }
 
 /// Operating system.
-pub fn os(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn os(seen: &Seen) -> Vec<Reading> {
     one(Some(system(seen).0))
 }
 
 /// Kernel.
-pub fn kernel(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn kernel(seen: &Seen) -> Vec<Reading> {
     one(system(seen).1)
 }
