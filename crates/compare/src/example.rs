@@ -237,7 +237,7 @@ pub fn full() -> Comparison {
 }
 
 /// That comparison with other cells, counted again.
-pub fn with_cells(mut comparison: Comparison, cells: Vec<Change>) -> Comparison {
+pub(crate) fn with_cells(mut comparison: Comparison, cells: Vec<Change>) -> Comparison {
     comparison.counts = Count::of(&cells);
     comparison.cells = cells;
     comparison
@@ -253,7 +253,7 @@ pub fn passing() -> Comparison {
 }
 
 /// A comparison of two models of GPUs: nothing is concluded where that is allowed, and it is refused where not.
-pub fn across_machines(allowed: bool) -> Comparison {
+pub(crate) fn across_machines(allowed: bool) -> Comparison {
     let mut comparison = full();
     let model = difference("gpu-model", Severity::Block, "NVIDIA H100", "NVIDIA H200");
     comparison.environment.insert(0, model);

@@ -26,13 +26,17 @@ pub use compare::{compare, compare_with_history};
 pub use environment::{Difference, Severity};
 pub use planning::{calibration, plan, repetition};
 pub use policy::{Limits, Policy};
-pub use result::change::{Change, Doubt, Measured, Verdict};
-pub use result::comparison::{
-    COMPARISON_SCHEMA, COMPARISON_VERSION, Comparison, Conclusion, Count, Gate, Mean, Method, Note,
-};
-pub use result::mean_change::MeanChange;
+pub use result::change::Verdict;
+pub use result::comparison::{COMPARISON_SCHEMA, Comparison};
 pub use result::sentence::Sentence;
-pub use runs::{Run, RunInfo, Runs};
+pub use runs::{Run, Runs};
+
+pub(crate) use result::change::{Change, Doubt, Measured};
+#[cfg(test)]
+pub(crate) use result::comparison::COMPARISON_VERSION;
+pub(crate) use result::comparison::{Conclusion, Count, Gate, Mean, Method, Note};
+pub(crate) use result::mean_change::MeanChange;
+pub(crate) use runs::RunInfo;
 
 #[cfg(test)]
 mod tests;

@@ -24,7 +24,7 @@ pub struct Runs {
 
 /// A run as a comparison names it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunInfo {
+pub(crate) struct RunInfo {
     /// Path of its report as the user named it.
     pub name: String,
     /// Start of the run, RFC 3339, UTC.
@@ -44,7 +44,7 @@ pub struct RunInfo {
 
 impl Runs {
     /// Whether both sides are one and the same run.
-    pub fn is_same_run(&self, other: &Runs) -> bool {
+    pub(crate) fn is_same_run(&self, other: &Runs) -> bool {
         match (self.runs.as_slice(), other.runs.as_slice()) {
             ([a], [b]) => a.report == b.report,
             _ => false,
@@ -61,7 +61,7 @@ impl Run {
     }
 
     /// The run in short.
-    pub fn info(&self) -> RunInfo {
+    pub(crate) fn info(&self) -> RunInfo {
         let (environment, rows) = (&self.report.environment, &self.report.rows);
         RunInfo {
             name: self.name.clone(),

@@ -28,7 +28,7 @@ const MOST: f64 = 10.0;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Baseline {
     /// Version of this layout.
-    pub baseline_version: u32,
+    pub(crate) baseline_version: u32,
     /// Its name.
     pub name: String,
     /// When it was saved, RFC 3339, UTC.
@@ -81,7 +81,7 @@ impl Baseline {
     }
 
     /// Each cell's name and spread, as a comparison takes them.
-    pub fn spreads(&self) -> impl Iterator<Item = (String, f64)> {
+    pub(crate) fn spreads(&self) -> impl Iterator<Item = (String, f64)> {
         self.cells.iter().map(|cell| (cell.cell().to_string(), cell.run_spread))
     }
 

@@ -8,9 +8,9 @@ const SHOWN: usize = 200;
 
 /// What a run tells of a fact, or of one item of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reading {
+pub(crate) struct Reading {
     /// The item, such as a library or an op; empty for a fact of one value.
-    pub item: String,
+    pub(crate) item: String,
     /// The value in words.
     pub text: String,
     /// The value as a figure, where it is one.
@@ -24,14 +24,14 @@ impl Reading {
     }
 
     /// A value that is a figure, with its words.
-    pub fn figure(item: &str, figure: f64, text: &str) -> Reading {
+    pub(crate) fn figure(item: &str, figure: f64, text: &str) -> Reading {
         Reading { figure: Some(figure), ..Reading::text(item, text) }
     }
 }
 
 /// How far figures may lie apart and still be the same.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Tolerance {
+pub(crate) enum Tolerance {
     /// Not at all.
     None,
     /// As far as this, in the figure's unit.
@@ -51,12 +51,12 @@ impl Tolerance {
 }
 
 /// Whether all readings are of the same value.
-pub fn same(readings: &[&Reading], tolerance: Tolerance) -> bool {
+pub(crate) fn same(readings: &[&Reading], tolerance: Tolerance) -> bool {
     readings.iter().enumerate().all(|(i, a)| readings[..i].iter().all(|b| alike(a, b, tolerance)))
 }
 
 /// The values in words, each once, in the order of the runs.
-pub fn joined(readings: &[Reading], tolerance: Tolerance) -> String {
+pub(crate) fn joined(readings: &[Reading], tolerance: Tolerance) -> String {
     let mut distinct: Vec<&Reading> = vec![];
     for reading in readings {
         if !distinct.iter().any(|known| alike(known, reading, tolerance)) {

@@ -11,7 +11,7 @@ use crate::{Change, Comparison, Conclusion, MeanChange, Verdict};
 /// The cells that have a line of their own, the gravest first, and those that are only counted.
 ///
 /// Lines have those that decide the gate, and gains; unsure ones stand by the upper end of their interval.
-pub fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, Vec<&Change>) {
+pub(crate) fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, Vec<&Change>) {
     let has_line = |cell: &&Change| match cell.verdict {
         _ if all_cells => true,
         // Across machines no cell is judged, and the ratios are what was asked for.
@@ -32,7 +32,7 @@ pub fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, Vec<&Ch
 }
 
 /// What a cell's verdict says: worse, better, or that nobody knows.
-pub fn tone(change: &Change) -> Tone {
+pub(crate) fn tone(change: &Change) -> Tone {
     tone_of(change.verdict)
 }
 
@@ -93,7 +93,7 @@ fn differ<T: PartialEq>(cells: &[&Change], value: fn(&Change) -> T) -> bool {
 }
 
 /// What all cells have in common and therefore no column: `f32, cold cache, threshold 5%`; empty without cells.
-pub fn common(cells: &[&Change]) -> String {
+pub(crate) fn common(cells: &[&Change]) -> String {
     let Some(first) = cells.first() else { return String::new() };
     let dtype = first.case.dtype.name().to_owned();
     let cache = format!("{} cache", first.cache);

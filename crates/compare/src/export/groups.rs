@@ -4,11 +4,11 @@ use super::words;
 use crate::{Change, Comparison, Doubt, Verdict};
 
 /// Cells that share verdict, doubt and next step.
-pub struct Group<'a> {
+pub(crate) struct Group<'a> {
     /// The verdict.
     pub verdict: Verdict,
     /// Why they are unsure.
-    pub doubt: Option<Doubt>,
+    pub(crate) doubt: Option<Doubt>,
     /// The next step.
     pub next: Option<&'a str>,
     /// The cells, the worst first.
@@ -17,12 +17,12 @@ pub struct Group<'a> {
 
 impl Group<'_> {
     /// What they have in common: `slower`, `clock`.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         words::of_kind(self.verdict, self.doubt)
     }
 
     /// What is to be said beside their ratios: of all, or of the first where they differ; empty if there is nothing.
-    pub fn reason(&self) -> String {
+    pub(crate) fn reason(&self) -> String {
         let reason = self.cells.first().map_or("", |cell| cell.reason.rest());
         let is_shared = self.cells.iter().all(|cell| cell.reason.rest() == reason);
         let reason = if is_shared { reason.into() } else { format!("{reason} (the first of them)") };
@@ -35,7 +35,7 @@ impl Group<'_> {
 
 /// The groups of regressions and open cells of which there is more to say than their figures and the gate's next step,
 /// the gravest first. What was accepted is not among them.
-pub fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
+pub(crate) fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for cell in comparison.cells.iter().filter(|cell| is_told(comparison, cell)) {
         let (verdict, doubt) = (cell.verdict, cell.doubt);

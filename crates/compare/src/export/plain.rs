@@ -33,7 +33,7 @@ impl std::ops::Deref for Plain {
 ///
 /// GitHub reads `::error::`, Azure `##vso[`, TeamCity `##teamcity[`, some of them at the start of a line only, where
 /// wrapping may put any word. All begin with a doubled sign, so none is left.
-pub fn tame(text: &str) -> String {
+pub(crate) fn tame(text: &str) -> String {
     let mut tame = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

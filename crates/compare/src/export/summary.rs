@@ -13,7 +13,7 @@ use crate::{Change, Comparison, Conclusion, MeanChange, Verdict};
 const REASON: usize = 250;
 
 /// The conclusion: `could not tell`.
-pub fn conclusion(conclusion: Conclusion) -> &'static str {
+pub(crate) fn conclusion(conclusion: Conclusion) -> &'static str {
     match conclusion {
         Conclusion::Pass => "pass",
         Conclusion::Regression => "regression",
@@ -24,7 +24,7 @@ pub fn conclusion(conclusion: Conclusion) -> &'static str {
 }
 
 /// The conclusion and the exit code, with the reason where the cells are not it: `could not tell (exit code 3)`.
-pub fn result(comparison: &Comparison) -> String {
+pub(crate) fn result(comparison: &Comparison) -> String {
     let gate = &comparison.gate;
     let is_by_cells = match gate.conclusion {
         Conclusion::Pass => true,
@@ -37,7 +37,7 @@ pub fn result(comparison: &Comparison) -> String {
 }
 
 /// How many cells became what: `43 compared: 0 slower, 18 inconclusive (accepted), 25 same; 7 not measured`.
-pub fn tally(comparison: &Comparison) -> String {
+pub(crate) fn tally(comparison: &Comparison) -> String {
     let apart = [Verdict::Missing, Verdict::New, Verdict::NotMeasured, Verdict::NotJudged];
     let (apart, compared): (Vec<&Change>, Vec<&Change>) =
         comparison.cells.iter().partition(|cell| apart.contains(&cell.verdict));
@@ -54,7 +54,7 @@ pub fn tally(comparison: &Comparison) -> String {
 }
 
 /// How many of these cells became what, the gravest first; `always` is counted even if none did.
-pub fn counts(comparison: &Comparison, cells: &[&Change], always: Option<Verdict>) -> String {
+pub(crate) fn counts(comparison: &Comparison, cells: &[&Change], always: Option<Verdict>) -> String {
     let mut kinds: BTreeMap<(Verdict, Option<u8>, bool), (String, usize)> = BTreeMap::new();
     if let Some(verdict) = always {
         kinds.insert((verdict, None, false), (words::of_kind(verdict, None), 0));
@@ -84,7 +84,7 @@ pub fn worst(comparison: &Comparison) -> Option<String> {
 
 /// How many geometric means became what, and the widest of them: `15 compared: 3 slower, 12 same; all 60 cells 1.020x slower
 /// (1.018 to 1.022)`; `None` without any.
-pub fn means(comparison: &Comparison) -> Option<String> {
+pub(crate) fn means(comparison: &Comparison) -> Option<String> {
     let means = &comparison.mean_changes;
     let widest = means.first()?;
     let mut kinds: BTreeMap<(Verdict, Option<u8>), (String, usize)> = BTreeMap::new();
@@ -102,7 +102,7 @@ pub fn means(comparison: &Comparison) -> Option<String> {
 }
 
 /// All of it in one line.
-pub fn one_line(comparison: &Comparison) -> String {
+pub(crate) fn one_line(comparison: &Comparison) -> String {
     let mut parts = vec![result(comparison), tally(comparison)];
     parts.extend(means(comparison).map(|means| format!("means: {means}")));
     parts.extend(worst(comparison).map(|worst| format!("worst: {worst}")));
@@ -111,7 +111,7 @@ pub fn one_line(comparison: &Comparison) -> String {
 }
 
 /// What the columns of the cells mean; `with_p` where `p` is among them.
-pub fn legend(comparison: &Comparison, with_p: bool) -> String {
+pub(crate) fn legend(comparison: &Comparison, with_p: bool) -> String {
     let confidence = percent(comparison.method.confidence);
     let has_one_run = comparison.old.len() <= 1 && comparison.new.len() <= 1;
     let (median, found) = match has_one_run {
@@ -129,7 +129,7 @@ pub fn legend(comparison: &Comparison, with_p: bool) -> String {
 }
 
 /// When a change counts and where the spread came from, one line per sentence.
-pub fn method(comparison: &Comparison) -> Vec<String> {
+pub(crate) fn method(comparison: &Comparison) -> Vec<String> {
     let method = &comparison.method;
     let (confidence, alpha) = (percent(method.confidence), percent(method.alpha));
     let thresholds = comparison.cells.iter().map(|cell| cell.threshold);

@@ -8,10 +8,10 @@ use gpubench_text::percent;
 use crate::{Change, Doubt, Measured, RunInfo, Verdict};
 
 /// What stands where nothing is known.
-pub const NONE: &str = "-";
+pub(crate) const NONE: &str = "-";
 
 /// A change in words, part by part.
-pub struct ChangeText {
+pub(crate) struct ChangeText {
     /// A factor of at least 1 and the direction: `1.31x slower`, `1.20x faster`, `1.00x`.
     pub factor: String,
     /// The ends of its interval, turned the same way, where one is known: `1.28` and `1.34`.
@@ -20,12 +20,12 @@ pub struct ChangeText {
 
 impl ChangeText {
     /// The interval by itself: `1.28–1.34`.
-    pub fn interval(&self) -> String {
+    pub(crate) fn interval(&self) -> String {
         self.ends.as_ref().map_or(NONE.into(), |[low, high]| format!("{low}–{high}"))
     }
 
     /// The factor with its interval: `1.31x slower (1.28 to 1.34)`.
-    pub fn with_interval(self) -> String {
+    pub(crate) fn with_interval(self) -> String {
         match self.ends {
             Some([low, high]) => format!("{} ({low} to {high})", self.factor),
             None => self.factor,
@@ -34,23 +34,23 @@ impl ChangeText {
 }
 
 /// A ratio as a change, with its interval where one is known.
-pub fn change(ratio: f64, interval: Option<[f64; 2]>) -> ChangeText {
+pub(crate) fn change(ratio: f64, interval: Option<[f64; 2]>) -> ChangeText {
     // Three digits at least: a change of some per cent has no other place.
     change_to(ratio, interval, 3)
 }
 
 /// The same of a mean, of which a change of some tenths of a per cent counts: `1.021x slower`, `1.017` and `1.025`.
-pub fn mean_change(ratio: f64, interval: Option<[f64; 2]>) -> ChangeText {
+pub(crate) fn mean_change(ratio: f64, interval: Option<[f64; 2]>) -> ChangeText {
     change_to(ratio, interval, 4)
 }
 
 /// A mean's ratio with its interval: `1.021x slower (1.017 to 1.025)`.
-pub fn mean_with_interval(ratio: f64, interval: Option<[f64; 2]>) -> String {
+pub(crate) fn mean_with_interval(ratio: f64, interval: Option<[f64; 2]>) -> String {
     mean_change(ratio, interval).with_interval()
 }
 
 /// The change of a cell with its interval: `1.31x slower (1.28 to 1.34)`; `None` without a ratio.
-pub fn change_with_interval(cell: &Change) -> Option<String> {
+pub(crate) fn change_with_interval(cell: &Change) -> Option<String> {
     Some(change(cell.ratio?, cell.interval).with_interval())
 }
 
@@ -76,7 +76,7 @@ fn change_to(ratio: f64, interval: Option<[f64; 2]>, least_digits: usize) -> Cha
 }
 
 /// A side's time with the digits that its spread from run to run allows.
-pub fn time(measured: Option<&Measured>, run_spread: Option<f64>) -> String {
+pub(crate) fn time(measured: Option<&Measured>, run_spread: Option<f64>) -> String {
     let text = |measured: &Measured| {
         let runs = measured.runs.max(1) as f64;
         let half_width = run_spread.map(|spread| measured.median_s * spread / runs.sqrt());
@@ -86,7 +86,7 @@ pub fn time(measured: Option<&Measured>, run_spread: Option<f64>) -> String {
 }
 
 /// A chance: `0.43`, `0.012`, `2e-6`.
-pub fn chance(p: f64) -> String {
+pub(crate) fn chance(p: f64) -> String {
     match p {
         p if p < 1e-99 => "<1e-99".into(),
         p if p < 0.001 => format!("{p:.0e}"),
@@ -96,7 +96,7 @@ pub fn chance(p: f64) -> String {
 }
 
 /// A share in per cent, to a tenth: `5%`, `2.5%`; `>1000%` beyond that.
-pub fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     if share > 10.0 {
         return ">1000%".into();
     }
@@ -104,7 +104,7 @@ pub fn percent(share: f64) -> String {
 }
 
 /// What became of a cell: `newly incorrect`, `slower`, `inconclusive`, `clock`.
-pub fn verdict(cell: &Change) -> String {
+pub(crate) fn verdict(cell: &Change) -> String {
     of_kind(cell.verdict, cell.doubt)
 }
 
@@ -112,7 +112,7 @@ pub fn verdict(cell: &Change) -> String {
 ///
 /// An unsure cell is named by why it is unsure. That a cell may be slower is no finding, least of all where its ratio is 1,
 /// so it is `inconclusive`; where its interval excludes a slowdown that counts it is `not slower`.
-pub fn of_kind(verdict: Verdict, doubt: Option<Doubt>) -> String {
+pub(crate) fn of_kind(verdict: Verdict, doubt: Option<Doubt>) -> String {
     match (verdict, doubt) {
         (Verdict::Unsure, None | Some(Doubt::MaybeSlower)) => "inconclusive".into(),
         (Verdict::Unsure, Some(Doubt::MaybeFaster)) => "not slower".into(),
@@ -122,7 +122,7 @@ pub fn of_kind(verdict: Verdict, doubt: Option<Doubt>) -> String {
 }
 
 /// A side's runs: `3 runs: base/1, base/2, base/3 (0123abc on node)`.
-pub fn runs(runs: &[RunInfo]) -> String {
+pub(crate) fn runs(runs: &[RunInfo]) -> String {
     const NAMED: usize = 3;
     let mut names: Vec<&str> = runs.iter().take(NAMED).map(|run| run.name.as_str()).collect();
     let more = runs.len().saturating_sub(NAMED);

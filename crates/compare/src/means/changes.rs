@@ -34,7 +34,7 @@ struct Tested {
 }
 
 /// Every mean and what became of it; `cells` are the verdicts on the pairs, in their order.
-pub fn mean_changes(sweep: &Sweep, cells: &[Change], policy: &Policy) -> Vec<MeanChange> {
+pub(crate) fn mean_changes(sweep: &Sweep, cells: &[Change], policy: &Policy) -> Vec<MeanChange> {
     if sweep.old.is_same_run(sweep.new) {
         return vec![];
     }

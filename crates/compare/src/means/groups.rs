@@ -10,11 +10,11 @@ use crate::{Limits, Runs};
 const LEAST_CELLS: usize = 3;
 
 /// The change of a mean that counts where a policy names none, relative.
-pub const MEAN_THRESHOLD: f64 = 0.02;
+pub(crate) const MEAN_THRESHOLD: f64 = 0.02;
 
 /// Cells of one sweep, backend, or op on a backend.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Group {
+pub(crate) struct Group {
     /// The op; `None` for all.
     pub op: Option<String>,
     /// The backend; `None` for all.
@@ -25,7 +25,7 @@ pub struct Group {
 
 /// The mean of the logarithms of a group's times, one value per run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Series {
+pub(crate) struct Series {
     /// Of each run of OLD.
     pub old: Vec<f64>,
     /// Of each run of NEW.
@@ -36,7 +36,7 @@ pub struct Series {
 
 /// The whole sweep, each backend, and each op of each backend, as far as `members` make different groups of at least
 /// three cells: `members` are the places of the cells that may be in a mean.
-pub fn groups(pairs: &[Pair], members: &[usize]) -> Vec<Group> {
+pub(crate) fn groups(pairs: &[Pair], members: &[usize]) -> Vec<Group> {
     let mut found: Vec<Group> = vec![];
     let mut add = |op: Option<&str>, backend: Option<&str>| {
         let is_member = |place: &&usize| {
@@ -59,7 +59,7 @@ pub fn groups(pairs: &[Pair], members: &[usize]) -> Vec<Group> {
 }
 
 /// The cells with a time in every run of both sides: a mean over other cells in each run would compare unlike things.
-pub fn complete(pairs: &[Pair], old: &Runs, new: &Runs) -> Vec<usize> {
+pub(crate) fn complete(pairs: &[Pair], old: &Runs, new: &Runs) -> Vec<usize> {
     let is_complete = |pair: &Pair| {
         pair.both()
             .is_some_and(|(was, is)| was.runs.len() == old.runs.len() && is.runs.len() == new.runs.len())
@@ -69,7 +69,7 @@ pub fn complete(pairs: &[Pair], old: &Runs, new: &Runs) -> Vec<usize> {
 
 impl Group {
     /// Its mean in each run.
-    pub fn series(&self, pairs: &[Pair], history: &Runs) -> Series {
+    pub(crate) fn series(&self, pairs: &[Pair], history: &Runs) -> Series {
         let of = |pick: fn(&Pair) -> Option<&Evidence>| -> Vec<&[f64]> {
             let evidence = self.members.iter().filter_map(|place| pick(&pairs[*place]));
             evidence.map(|evidence| evidence.runs.as_slice()).collect()
@@ -86,7 +86,7 @@ impl Group {
 
     /// How far the clock of the multiprocessors moved in the mean over its cells, as a logarithm: by nothing in cells of
     /// which a side does not know it.
-    pub fn clock_change(&self, pairs: &[Pair]) -> f64 {
+    pub(crate) fn clock_change(&self, pairs: &[Pair]) -> f64 {
         let mean = |clocks: &[f64]| clocks.iter().sum::<f64>() / clocks.len() as f64;
         let of_cell = |place: &usize| match pairs[*place].both() {
             Some((old, new)) if !old.clocks.is_empty() && !new.clocks.is_empty() => {
@@ -98,21 +98,21 @@ impl Group {
     }
 
     /// The change of its mean that counts, relative: the mean of what counts for its cells.
-    pub fn threshold(&self, limits: &[Limits]) -> f64 {
+    pub(crate) fn threshold(&self, limits: &[Limits]) -> f64 {
         let of_cell = |place: &usize| limits[*place].mean_threshold.unwrap_or(MEAN_THRESHOLD);
         self.members.iter().map(of_cell).sum::<f64>() / self.members.len() as f64
     }
 
     /// The least variance of its mean in a run that is believed: that of cells which differ on their own, each by the
     /// least that is believed of it.
-    pub fn least_variance(&self, pairs: &[Pair]) -> f64 {
+    pub(crate) fn least_variance(&self, pairs: &[Pair]) -> f64 {
         let of_cell = |place: &usize| Pace::of(&pairs[*place]).least().powi(2);
         self.members.iter().map(of_cell).sum::<f64>() / (self.members.len() as f64).powi(2)
     }
 
     /// The variance of its mean in a run that is assumed where each side has one run, and the degrees of freedom of that
     /// guess. What all cells of a run share cannot be seen in it, so a cautious share is added to the cells' own spread.
-    pub fn assumed_variance(
+    pub(crate) fn assumed_variance(
         &self,
         pairs: &[Pair],
         limits: &[Limits],

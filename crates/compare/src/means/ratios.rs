@@ -3,7 +3,7 @@
 use crate::{Change, Mean};
 
 /// The geometric mean of the ratios of each op, backend, element type and state of the caches, in the order of `cells`.
-pub fn means(cells: &[Change]) -> Vec<Mean> {
+pub(crate) fn means(cells: &[Change]) -> Vec<Mean> {
     let mut means: Vec<(Mean, f64)> = Vec::new();
     for change in cells {
         let Some(ratio) = change.ratio else { continue };

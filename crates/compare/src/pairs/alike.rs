@@ -3,7 +3,7 @@
 use super::evidence::Evidence;
 
 /// Why the times of both sides are of different things, if they are, and the next step.
-pub fn different(old: &Evidence, new: &Evidence) -> Option<(String, &'static str)> {
+pub(crate) fn different(old: &Evidence, new: &Evidence) -> Option<(String, &'static str)> {
     if let Some((first, other)) = disagree(&old.timers, &new.timers) {
         let reason = format!("some runs were timed by the {}, some by the {}", first.words(), other.words());
         return Some((reason, "run both sides again, on the same kind of device"));

@@ -9,7 +9,7 @@ use gpubench_ops::Checked;
 use crate::Measured;
 
 /// Relative change of the multiprocessors' clock that is more than the reading of it.
-pub const CLOCK_CHANGE: f64 = 0.005;
+pub(crate) const CLOCK_CHANGE: f64 = 0.005;
 
 /// Standard normal quantile of a 95 % interval: half such an interval is so many standard errors.
 const Z95: f64 = 1.96;
@@ -26,49 +26,49 @@ const UNKNOWN: f64 = 0.05;
 
 /// The times of one cell on one side. Logarithms are natural, so that differences are ratios.
 #[derive(Clone, Debug)]
-pub struct Evidence {
+pub(crate) struct Evidence {
     /// Logarithm of the median of each run, in seconds.
     pub runs: Vec<f64>,
     /// Variance of such a logarithm that the samples within a run account for, mean over runs.
     pub within: f64,
     /// Variance between the rounds of a run, mean over runs: how restless the cell was while it was measured.
-    pub between_rounds: f64,
+    pub(crate) between_rounds: f64,
     /// Logarithm of the median of each round of each run.
     pub rounds: Vec<f64>,
     /// Logarithm of the multiprocessors' clock in MHz, median of each run; empty unless every run has it.
     pub clocks: Vec<f64>,
     /// The clocks of the samples, each once; one unless the runs differ.
-    pub timers: Vec<Clock>,
+    pub(crate) timers: Vec<Clock>,
     /// Whether the device was held back in every sample of every run.
     pub held: bool,
     /// Fingerprints of the operands, each once; one unless the runs differ.
     pub inputs: Vec<String>,
     /// Accuracy classes of the variant, each once; one unless the runs differ.
-    pub accuracies: Vec<Accuracy>,
+    pub(crate) accuracies: Vec<Accuracy>,
     /// The same for a comparison's reader.
     pub measured: Measured,
 }
 
 /// What one side has of a cell.
 #[derive(Clone, Debug, Default)]
-pub struct Standing {
+pub(crate) struct Standing {
     /// Its times, where a run measured it.
-    pub evidence: Option<Evidence>,
+    pub(crate) evidence: Option<Evidence>,
     /// Why a run found its answer wrong.
     pub incorrect: Option<String>,
     /// Why it failed in a run.
     pub failed: Option<String>,
     /// The share of its runs in which its answer was wrong.
-    pub incorrect_share: f64,
+    pub(crate) incorrect_share: f64,
     /// The share of its runs in which it failed.
-    pub failed_share: f64,
+    pub(crate) failed_share: f64,
     /// Why a run skipped it, and the step that would fix that.
     pub skipped: Option<(String, Option<String>)>,
 }
 
 impl Standing {
     /// The cell's rows of the runs of one side, at most one a run.
-    pub fn of(rows: &[&Row]) -> Standing {
+    pub(crate) fn of(rows: &[&Row]) -> Standing {
         let reason =
             |row: &Row| row.reason.clone().unwrap_or_else(|| "for no reason that the report tells".into());
         let first = |outcome| rows.iter().find(|row| row.outcome == outcome);
@@ -180,7 +180,7 @@ fn between(rounds: &[f64]) -> f64 {
 }
 
 /// The variance within groups, pooled, and its degrees of freedom; `None` where no group has two values.
-pub fn pooled_variance<'a>(groups: impl IntoIterator<Item = &'a [f64]>) -> Option<(f64, f64)> {
+pub(crate) fn pooled_variance<'a>(groups: impl IntoIterator<Item = &'a [f64]>) -> Option<(f64, f64)> {
     let (mut squares, mut df) = (0.0, 0.0);
     for group in groups.into_iter().filter(|group| group.len() > 1) {
         let own_df = (group.len() - 1) as f64;
@@ -191,7 +191,7 @@ pub fn pooled_variance<'a>(groups: impl IntoIterator<Item = &'a [f64]>) -> Optio
 }
 
 /// Variance of `values` around their mean, with n - 1 in the denominator; at least two values.
-pub fn variance(values: &[f64]) -> f64 {
+pub(crate) fn variance(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0)

@@ -5,11 +5,11 @@ use gpubench_model::Side;
 use super::pairing::Pair;
 
 /// Degrees of freedom that an assumed spread is worth: it is a guess, so intervals are wider than a known one's.
-pub const ASSUMED_DF: f64 = 10.0;
+pub(crate) const ASSUMED_DF: f64 = 10.0;
 
 /// What paces a cell's time, and so how steady it is from run to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
+pub(crate) enum Pace {
     /// The device alone: all work was queued before its clock started.
     Device,
     /// A device that waits for the host in between.
@@ -20,10 +20,10 @@ pub enum Pace {
 
 impl Pace {
     /// Every pace.
-    pub const ALL: [Pace; 3] = [Pace::Device, Pace::Waiting, Pace::Host];
+    pub(crate) const ALL: [Pace; 3] = [Pace::Device, Pace::Waiting, Pace::Host];
 
     /// What is timed at that pace, in words.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Pace::Device => "where the device paces the work",
             Pace::Waiting => "where the device waits for the host",
@@ -32,7 +32,7 @@ impl Pace {
     }
 
     /// What paces the times of `pair`.
-    pub fn of(pair: &Pair) -> Pace {
+    pub(crate) fn of(pair: &Pair) -> Pace {
         match pair.side {
             Side::Cpu => Pace::Host,
             Side::Gpu if pair.timed().all(|evidence| evidence.held) => Pace::Device,
@@ -41,7 +41,7 @@ impl Pace {
     }
 
     /// The change that counts where a policy names none, relative.
-    pub fn threshold(self) -> f64 {
+    pub(crate) fn threshold(self) -> f64 {
         match self {
             Pace::Device => 0.05,
             Pace::Waiting | Pace::Host => 0.10,
@@ -49,7 +49,7 @@ impl Pace {
     }
 
     /// A usual standard deviation from run to run, relative: for plans, and next to the few runs of a small sweep.
-    pub fn usual(self) -> f64 {
+    pub(crate) fn usual(self) -> f64 {
         match self {
             Pace::Device => 0.01,
             Pace::Waiting | Pace::Host => 0.04,
@@ -59,7 +59,7 @@ impl Pace {
     /// The standard deviation from run to run that is assumed for verdicts where neither runs nor other cells show one,
     /// relative. Cautious: with it, hosts that differ by 12 % from run to run raise a false alarm in less than 1 % of
     /// comparisons.
-    pub fn cautious(self) -> f64 {
+    pub(crate) fn cautious(self) -> f64 {
         match self {
             Pace::Device => 0.02,
             Pace::Waiting | Pace::Host => 0.09,
@@ -67,7 +67,7 @@ impl Pace {
     }
 
     /// The least that is believed of any measured one: runs that agree better than this were lucky.
-    pub fn least(self) -> f64 {
+    pub(crate) fn least(self) -> f64 {
         match self {
             Pace::Device => 0.002,
             Pace::Waiting | Pace::Host => 0.005,

@@ -11,7 +11,7 @@ use crate::Runs;
 
 /// A cell of either side.
 #[derive(Clone, Debug)]
-pub struct Pair {
+pub(crate) struct Pair {
     /// The cell.
     pub cell: Cell,
     /// Side of the CPU-GPU comparison it stands on.
@@ -26,24 +26,24 @@ pub struct Pair {
 
 impl Pair {
     /// The times of each side that has some.
-    pub fn timed(&self) -> impl Iterator<Item = &Evidence> {
+    pub(crate) fn timed(&self) -> impl Iterator<Item = &Evidence> {
         [&self.old, &self.new].into_iter().filter_map(|standing| standing.evidence.as_ref())
     }
 
     /// The logarithms of the run medians of OLD, of NEW and of the history, those that have any.
-    pub fn runs(&self) -> impl Iterator<Item = &[f64]> {
+    pub(crate) fn runs(&self) -> impl Iterator<Item = &[f64]> {
         let evidence = [&self.old, &self.new, &self.history].into_iter().filter_map(|s| s.evidence.as_ref());
         evidence.map(|evidence| evidence.runs.as_slice())
     }
 
     /// The times of both sides, where both have some.
-    pub fn both(&self) -> Option<(&Evidence, &Evidence)> {
+    pub(crate) fn both(&self) -> Option<(&Evidence, &Evidence)> {
         Some((self.old.evidence.as_ref()?, self.new.evidence.as_ref()?))
     }
 }
 
 /// Every cell of either side: those of OLD in the order of its runs, then those that NEW alone has.
-pub fn pairs(old: &Runs, new: &Runs, history: &Runs) -> Vec<Pair> {
+pub(crate) fn pairs(old: &Runs, new: &Runs, history: &Runs) -> Vec<Pair> {
     let (mut order, mut rows) = (Vec::new(), HashMap::<String, [Vec<&Row>; 3]>::new());
     for (place, runs) in [old, new, history].into_iter().enumerate() {
         for run in &runs.runs {
@@ -79,7 +79,7 @@ fn key(row: &Row) -> String {
 }
 
 /// Variance of a run's median by what the runs show inside, mean over both sides.
-pub fn within(pair: &Pair) -> Option<f64> {
+pub(crate) fn within(pair: &Pair) -> Option<f64> {
     let variances: Vec<f64> = pair.timed().map(|evidence| evidence.within).collect();
     (!variances.is_empty()).then(|| variances.iter().sum::<f64>() / variances.len() as f64)
 }

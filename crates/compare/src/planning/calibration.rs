@@ -17,11 +17,11 @@ pub struct Calibrated {
     /// Standard deviation from run to run, relative, moderated by that of the sweep's other cells.
     pub run_spread: f64,
     /// The same by the cell's own runs alone.
-    pub own_spread: f64,
+    pub(crate) own_spread: f64,
     /// Whether several runs have a time, so that the spread was measured; otherwise it was assumed.
-    pub is_measured: bool,
+    pub(crate) is_measured: bool,
     /// Degrees of freedom that `run_spread` is worth.
-    pub df: f64,
+    pub(crate) df: f64,
     /// How far the slowest run is from the fastest, relative: 0.05 is 5 %.
     pub apart: f64,
     /// The change that counts for this cell, relative.

@@ -60,7 +60,7 @@ fn plan(cells: &[Calibrated], see: f64, measured: bool, policy: &Policy) -> Plan
 
 /// The runs per side with which a slowdown of `see` in one of `tested` cells is called with a chance of [`POWER`] at a
 /// threshold of half of it, where its runs differ by `run_spread`; `None` when [`MOST_RUNS`] are too few.
-pub fn runs_to_see(see: f64, run_spread: f64, alpha: f64, tested: usize) -> Option<usize> {
+pub(crate) fn runs_to_see(see: f64, run_spread: f64, alpha: f64, tested: usize) -> Option<usize> {
     let of_cell = alpha / tested.max(1) as f64;
     let seen = |runs: &usize| {
         let own_df = 2.0 * (*runs as f64 - 1.0);

@@ -69,7 +69,7 @@ pub struct Limits {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CellTable {
     /// Key and glob of each property of a cell that it names: `op`, `dtype`, `backend`, `variant`, `cache`.
-    pub globs: Vec<(&'static str, String)>,
+    pub(crate) globs: Vec<(&'static str, String)>,
     /// The sides N.
     pub sides: SizeFilter,
     /// The change that counts.
@@ -83,7 +83,7 @@ pub struct CellTable {
     /// Whether the cells are left out.
     pub ignored: Option<bool>,
     /// File and line it comes from: `policy.toml:12`.
-    pub origin: String,
+    pub(crate) origin: String,
 }
 
 /// The property of a cell that stands under `key`.

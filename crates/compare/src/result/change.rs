@@ -75,7 +75,7 @@ impl Verdict {
     }
 
     /// Whether it makes the gate trip.
-    pub fn is_regression(self) -> bool {
+    pub(crate) fn is_regression(self) -> bool {
         matches!(
             self,
             Verdict::NewlyIncorrect | Verdict::NewlyFailed | Verdict::Slower | Verdict::LessAccurate
@@ -86,7 +86,7 @@ impl Verdict {
 /// Why a cell is unsure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Doubt {
+pub(crate) enum Doubt {
     /// It may be slower: the interval reaches beyond the threshold, or the corrected test does not agree.
     MaybeSlower,
     /// It may be faster, and is not slower: nothing for a gate to mind.
@@ -99,7 +99,7 @@ pub enum Doubt {
 
 impl Doubt {
     /// The word used in tables and JSON.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Doubt::MaybeSlower => "maybe-slower",
             Doubt::MaybeFaster => "maybe-faster",
@@ -111,7 +111,7 @@ impl Doubt {
 
 /// What one side knows of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub(crate) struct Measured {
     /// Runs that measured it.
     pub runs: usize,
     /// Rounds of all those runs.
@@ -122,7 +122,7 @@ pub struct Measured {
     pub median_s: f64,
     /// Median over runs of the multiprocessors' clock, in MHz.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sm_mhz: Option<f64>,
+    pub(crate) sm_mhz: Option<f64>,
     /// The worst grade of the runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grade: Option<Grade>,
@@ -149,7 +149,7 @@ pub struct Change {
     pub verdict: Verdict,
     /// Why it is unsure, when it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub doubt: Option<Doubt>,
+    pub(crate) doubt: Option<Doubt>,
     /// Why, in one line without the cell's name: `1.31x slower (1.28 to 1.34)`, `was measured, now: out of memory`. It
     /// leads with the change, where that is the reason.
     pub reason: Sentence,
@@ -167,11 +167,11 @@ pub struct Change {
     pub p: Option<f64>,
     /// The same, corrected for the number of cells tested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub p_corrected: Option<f64>,
+    pub(crate) p_corrected: Option<f64>,
     /// Chance that the ranks of the rounds of both sides are this far apart when nothing changed, by an exact
     /// permutation test; where there are rounds enough for it to say anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub p_rounds: Option<f64>,
+    pub(crate) p_rounds: Option<f64>,
     /// The smallest slowdown, relative, that these data would have shown with a chance of 80 %: 0.04 is 4 %.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detectable: Option<f64>,
@@ -182,10 +182,10 @@ pub struct Change {
     pub threshold: f64,
     /// What OLD knows, where it measured the cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub old: Option<Measured>,
+    pub(crate) old: Option<Measured>,
     /// What NEW knows, where it measured the cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub new: Option<Measured>,
+    pub(crate) new: Option<Measured>,
 }
 
 impl Change {
@@ -201,12 +201,12 @@ impl Change {
 
     /// Whether the gate may pass over it, open as it is, where the verdicts in `accepted` are accepted. Times of different
     /// things tell nothing that could be.
-    pub fn is_accepted(&self, accepted: &[Verdict]) -> bool {
+    pub(crate) fn is_accepted(&self, accepted: &[Verdict]) -> bool {
         self.is_open() && self.doubt != Some(Doubt::Different) && accepted.contains(&self.verdict)
     }
 
     /// Whether the gate cannot pass over it without being told to: it is missing, or may be slower.
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.verdict == Verdict::Missing
             || (self.verdict == Verdict::Unsure && self.doubt != Some(Doubt::MaybeFaster))
     }

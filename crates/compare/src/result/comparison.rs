@@ -9,7 +9,7 @@ use super::sentence::Sentence;
 use crate::{Change, Difference, MeanChange, RunInfo, Verdict};
 
 /// Version of the layout of a comparison in JSON, independent of the program's version.
-pub const COMPARISON_VERSION: u32 = 1;
+pub(crate) const COMPARISON_VERSION: u32 = 1;
 
 /// The published JSON Schema (2020-12) of a comparison.
 pub const COMPARISON_SCHEMA: &str = include_str!("../../../../schema/compare-v1.json");
@@ -18,28 +18,28 @@ pub const COMPARISON_SCHEMA: &str = include_str!("../../../../schema/compare-v1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// [`COMPARISON_VERSION`] of the writer.
-    pub comparison_version: u32,
+    pub(crate) comparison_version: u32,
     /// Version of gpubench that compared.
     pub gpubench_version: String,
     /// What follows from it all.
     pub gate: Gate,
     /// How many cells have which verdict.
-    pub counts: Vec<Count>,
+    pub(crate) counts: Vec<Count>,
     /// The runs before the change.
-    pub old: Vec<RunInfo>,
+    pub(crate) old: Vec<RunInfo>,
     /// The runs after it.
-    pub new: Vec<RunInfo>,
+    pub(crate) new: Vec<RunInfo>,
     /// How the ratios and verdicts came about.
-    pub method: Method,
+    pub(crate) method: Method,
     /// Where the machines, libraries or settings of both sides differ, the gravest first.
     pub environment: Vec<Difference>,
     /// What the user should know of the comparison as a whole, each with the next step.
     pub notes: Vec<Note>,
     /// Geometric means of the ratios, one entry an op, backend, element type and state of the caches.
-    pub means: Vec<Mean>,
+    pub(crate) means: Vec<Mean>,
     /// The same of larger groups with a verdict each: the whole sweep first, then each backend, then each op of a backend.
     #[serde(default)]
-    pub mean_changes: Vec<MeanChange>,
+    pub(crate) mean_changes: Vec<MeanChange>,
     /// Every cell of either side: what the gate trips over first, then by how much they changed.
     pub cells: Vec<Change>,
 }
@@ -48,7 +48,7 @@ pub struct Comparison {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gate {
     /// The conclusion.
-    pub conclusion: Conclusion,
+    pub(crate) conclusion: Conclusion,
     /// Exit code of the program: 0, 1, 2 or 3.
     pub exit_code: u8,
     /// The reason in one line, such as `2 cells slower, 1 mean slower; first: ...`.
@@ -58,13 +58,13 @@ pub struct Gate {
     pub next: Option<Sentence>,
     /// Verdicts that leave a cell open and that the user told the gate to pass over: `missing`, `unsure`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub accepted: Vec<Verdict>,
+    pub(crate) accepted: Vec<Verdict>,
 }
 
 /// The conclusion of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Conclusion {
+pub(crate) enum Conclusion {
     /// Exit code 0: nothing is worse.
     Pass,
     /// Exit code 1: something is slower, less accurate, newly incorrect or newly failed.
@@ -79,7 +79,7 @@ pub enum Conclusion {
 
 impl Conclusion {
     /// The word used in tables and JSON: `cannot-tell`.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Conclusion::Pass => "pass",
             Conclusion::Regression => "regression",
@@ -92,7 +92,7 @@ impl Conclusion {
 
 /// How many cells have a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Count {
+pub(crate) struct Count {
     /// The verdict.
     pub verdict: Verdict,
     /// The cells, at least one.
@@ -101,18 +101,18 @@ pub struct Count {
 
 /// How ratios and verdicts came about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Method {
+pub(crate) struct Method {
     /// Chance, over the whole comparison, of a false regression when nothing changed.
     pub alpha: f64,
     /// Confidence of the intervals.
-    pub confidence: f64,
+    pub(crate) confidence: f64,
     /// Correction for the number of cells, and of means, tested: `holm`.
     pub correction: String,
     /// Cells that were tested.
-    pub tested: usize,
+    pub(crate) tested: usize,
     /// Geometric means that were tested.
     #[serde(default)]
-    pub means_tested: usize,
+    pub(crate) means_tested: usize,
     /// Where the spread from run to run came from, in words.
     pub spread: String,
 }
@@ -128,7 +128,7 @@ pub struct Note {
 
 /// The geometric mean of the ratios of an op's cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Mean {
+pub(crate) struct Mean {
     /// Name of the op.
     pub op: String,
     /// Name of the backend.
@@ -145,7 +145,7 @@ pub struct Mean {
 
 impl Count {
     /// How many of `cells` have which verdict, the gravest first.
-    pub fn of<'a>(cells: impl IntoIterator<Item = &'a Change>) -> Vec<Count> {
+    pub(crate) fn of<'a>(cells: impl IntoIterator<Item = &'a Change>) -> Vec<Count> {
         let mut counts = BTreeMap::<Verdict, usize>::new();
         cells.into_iter().for_each(|change| *counts.entry(change.verdict).or_default() += 1);
         counts.into_iter().map(|(verdict, cells)| Count { verdict, cells }).collect()
@@ -159,7 +159,7 @@ impl Comparison {
     }
 
     /// Whether a cell keeps the gate from passing although it is no regression: it is open, and was not accepted.
-    pub fn holds_up(&self, change: &Change) -> bool {
+    pub(crate) fn holds_up(&self, change: &Change) -> bool {
         self.gate.exit_code != 0 && change.is_open() && !change.is_accepted(&self.gate.accepted)
     }
 }

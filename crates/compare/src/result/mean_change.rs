@@ -9,7 +9,7 @@ use crate::{Doubt, Verdict};
 ///
 /// Its unit is the run: the mean of the logarithms of the times of one run is one value, and runs are compared with runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MeanChange {
+pub(crate) struct MeanChange {
     /// Name of the op; absent where cells of all ops are in the mean.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub op: Option<String>,
@@ -22,7 +22,7 @@ pub struct MeanChange {
     pub verdict: Verdict,
     /// Why it is unsure, when it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub doubt: Option<Doubt>,
+    pub(crate) doubt: Option<Doubt>,
     /// Why, in one line without the group's name: `1.020x slower (1.017 to 1.023); no cell alone is slower`.
     pub reason: String,
     /// The next step, where there is one.
@@ -38,7 +38,7 @@ pub struct MeanChange {
     pub p: Option<f64>,
     /// The same, corrected for the number of means tested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub p_corrected: Option<f64>,
+    pub(crate) p_corrected: Option<f64>,
     /// The smallest slowdown, relative, that these data would have shown with a chance of 80 %: 0.02 is 2 %.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detectable: Option<f64>,
@@ -62,14 +62,14 @@ impl MeanChange {
     }
 
     /// The group for machines, unique within a comparison: `mean/all`, `mean/cuda`, `mean/cuda/fft`.
-    pub fn key(&self) -> String {
+    pub(crate) fn key(&self) -> String {
         let parts = [self.backend.as_deref(), self.op.as_deref()];
         let parts: Vec<&str> = parts.into_iter().flatten().collect();
         if parts.is_empty() { "mean/all".into() } else { format!("mean/{}", parts.join("/")) }
     }
 
     /// Whether it makes the gate trip.
-    pub fn is_regression(&self) -> bool {
+    pub(crate) fn is_regression(&self) -> bool {
         self.verdict == Verdict::Slower
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! These types are what `compare.json` holds and what every output format reads. Nothing here computes.
 
-pub mod change;
-pub mod comparison;
-pub mod mean_change;
-pub mod sentence;
+pub(crate) mod change;
+pub(crate) mod comparison;
+pub(crate) mod mean_change;
+pub(crate) mod sentence;

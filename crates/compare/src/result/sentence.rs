@@ -17,7 +17,7 @@ pub struct Sentence {
 
 impl Sentence {
     /// `lead`, then `rest` after `link`; without the link where either is empty.
-    pub fn new(lead: impl Into<String>, link: &'static str, rest: impl Into<String>) -> Sentence {
+    pub(crate) fn new(lead: impl Into<String>, link: &'static str, rest: impl Into<String>) -> Sentence {
         Sentence { lead: lead.into(), link, rest: rest.into() }
     }
 

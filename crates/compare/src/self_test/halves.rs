@@ -7,7 +7,7 @@ use crate::{Run, Runs};
 
 /// The even and the odd rounds of `report`, each as a side of one run. Cells of which a half has no sample are left out;
 /// `None` where none is left.
-pub fn halves(report: &Report) -> Option<[Runs; 2]> {
+pub(crate) fn halves(report: &Report) -> Option<[Runs; 2]> {
     let mut halves = [report.clone(), report.clone()];
     let splits: Vec<Option<[Execute; 2]>> =
         report.rows.iter().map(|row| split(row.execute.as_ref()?)).collect();

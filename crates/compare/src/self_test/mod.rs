@@ -4,7 +4,7 @@
 //! each of them can fail: tests distort the variances and see that it does.
 
 mod halves;
-pub mod rehearsal;
+pub(crate) mod rehearsal;
 
 use gpubench_model::case::Cell;
 use gpubench_model::data::generator::Stream;

@@ -14,7 +14,7 @@ const SIZES: [u64; 5] = [500, 1000, 2000, 4000, 8000];
 
 /// How times scatter. Standard deviations are of the logarithm.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Noise {
+pub(crate) struct Noise {
     /// From sample to sample.
     pub sample: f64,
     /// From round to round of a run.
@@ -26,15 +26,15 @@ pub struct Noise {
     /// Share of samples that are outliers.
     pub outliers: f64,
     /// How many times longer an outlier takes.
-    pub outlier_factor: f64,
+    pub(crate) outlier_factor: f64,
 }
 
 /// Noise as runs on a quiet machine have it: 2 % between samples, some drift, rare outliers.
-pub const REALISTIC: Noise =
+pub(crate) const REALISTIC: Noise =
     Noise { sample: 0.02, round: 0.003, run: 0.004, drift: 0.003, outliers: 0.01, outlier_factor: 3.0 };
 
 /// A run of the sweep; equal seeds make equal runs. `factor` says how many times longer a cell takes than it would.
-pub fn run(seed: u64, noise: &Noise, factor: &dyn Fn(&Cell) -> f64) -> Report {
+pub(crate) fn run(seed: u64, noise: &Noise, factor: &dyn Fn(&Cell) -> f64) -> Report {
     let mut rows = Vec::new();
     for (op, n) in OPS.iter().flat_map(|op| SIZES.iter().map(move |n| (*op, *n))) {
         for (backend, side, base_s) in [("cpu", Side::Cpu, 4e-9), ("cuda", Side::Gpu, 1e-10)] {
@@ -142,6 +142,6 @@ impl Chances {
 
 /// A standard normal value, fixed by `seed` and `place`.
 #[cfg(test)]
-pub fn normal(seed: u64, place: u64) -> f64 {
+pub(crate) fn normal(seed: u64, place: u64) -> f64 {
     Chances::new(seed, place).normal()
 }

@@ -4,13 +4,13 @@
 /// `alpha` keeps the chance of any false rejection at `alpha`, however the tests depend on each other.
 ///
 /// Source: Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979).
-pub fn holm(p: &[f64]) -> Vec<f64> {
+pub(crate) fn holm(p: &[f64]) -> Vec<f64> {
     weighted_holm(p, &vec![1.0; p.len()])
 }
 
 /// The same with a positive weight per hypothesis: the first step tests a hypothesis at its share of `alpha`, so that
 /// those that matter most keep most of it. Equal weights make it [`holm`]. Section 4 of the same source.
-pub fn weighted_holm(p: &[f64], weights: &[f64]) -> Vec<f64> {
+pub(crate) fn weighted_holm(p: &[f64], weights: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|&a, &b| (p[a] / weights[a]).total_cmp(&(p[b] / weights[b])));
     let mut corrected = vec![1.0; p.len()];

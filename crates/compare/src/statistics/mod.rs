@@ -2,7 +2,7 @@
 //!
 //! Each file names its source. Nothing here reads runs or cells, so each is tested on numbers alone.
 
-pub mod holm;
-pub mod moderation;
-pub mod ranks;
-pub mod shift;
+pub(crate) mod holm;
+pub(crate) mod moderation;
+pub(crate) mod ranks;
+pub(crate) mod shift;

@@ -4,15 +4,15 @@ use statrs::function::gamma::digamma;
 
 /// What a sweep says of the spread of a cell before its own runs are looked at: a scaled inverse chi-square.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Prior {
+pub(crate) struct Prior {
     /// Typical variance.
-    pub variance: f64,
+    pub(crate) variance: f64,
     /// Degrees of freedom it is worth: none when cells differ wildly, many when they are alike.
-    pub df: f64,
+    pub(crate) df: f64,
 }
 
 /// Cells from which a prior can be learned.
-pub const LEAST_CELLS: usize = 8;
+pub(crate) const LEAST_CELLS: usize = 8;
 
 /// Degrees of freedom never exceeded: cells are never so alike that their own runs should not count.
 const MOST_DF: f64 = 50.0;
@@ -33,7 +33,7 @@ const LEAST_SD: f64 = 1e-4;
 /// differential expression in microarray experiments", Statistical Applications in Genetics and Molecular Biology 3
 /// (2004), section 6.2. Two runs a cell cannot tell how much cells differ, so the scatter found is weighed with a usual
 /// one by the precision of both. `None` for fewer than eight cells.
-pub fn fit(variances: &[(f64, f64)]) -> Option<Prior> {
+pub(crate) fn fit(variances: &[(f64, f64)]) -> Option<Prior> {
     let n = variances.len() as f64;
     if variances.len() < LEAST_CELLS || variances.iter().any(|(_, df)| *df <= 0.0) {
         return None;
@@ -55,7 +55,7 @@ pub fn fit(variances: &[(f64, f64)]) -> Option<Prior> {
 }
 
 /// The variance of a cell and the degrees of freedom it is worth, from its own and the prior.
-pub fn moderate(prior: Prior, (variance, df): (f64, f64)) -> (f64, f64) {
+pub(crate) fn moderate(prior: Prior, (variance, df): (f64, f64)) -> (f64, f64) {
     let all = prior.df + df;
     ((prior.df * prior.variance + df * variance) / all, all)
 }

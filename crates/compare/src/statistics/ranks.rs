@@ -13,7 +13,7 @@ const MOST: usize = 60;
 /// Exact, ties included: with mid-ranks doubled to integers, the arrangements of each sum are counted by dynamic
 /// programming. Sources: Mann and Whitney, Annals of Mathematical Statistics 18 (1947); for ties, Streitberg and Röhmel,
 /// "Exact distributions for permutation and rank tests", Statistical Software Newsletter 12 (1986).
-pub fn rank_test(old: &[f64], new: &[f64]) -> Option<f64> {
+pub(crate) fn rank_test(old: &[f64], new: &[f64]) -> Option<f64> {
     let (old, new) = (thinned(old), thinned(new));
     if old.len() < LEAST || new.len() < LEAST {
         return None;

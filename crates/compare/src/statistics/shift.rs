@@ -3,10 +3,10 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// How many times `alpha` the chance may be by a cell's own runs: twice, so that a false slowdown has one of `alpha`.
-pub const OWN_SHARE: f64 = 2.0;
+pub(crate) const OWN_SHARE: f64 = 2.0;
 
 /// Confidence of the intervals.
-pub const CONFIDENCE: f64 = 0.95;
+pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// Chance with which a detectable change would have been seen.
 const POWER: f64 = 0.8;
@@ -17,35 +17,35 @@ const RANK_VARIANCE: f64 = std::f64::consts::PI / 3.0;
 
 /// A difference of logarithms with its standard error.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shift {
+pub(crate) struct Shift {
     /// Logarithm of NEW over OLD.
-    pub log: f64,
+    pub(crate) log: f64,
     /// Its standard error.
     pub error: f64,
     /// Degrees of freedom of that error.
-    pub df: f64,
+    pub(crate) df: f64,
 }
 
 impl Shift {
     /// The median of the ratios of every run of NEW to every run of OLD, whose logarithms are given; `variance` is that
     /// of one run's logarithm, worth `df` degrees of freedom.
-    pub fn of(old: &[f64], new: &[f64], variance: f64, df: f64) -> Shift {
+    pub(crate) fn of(old: &[f64], new: &[f64], variance: f64, df: f64) -> Shift {
         Shift { log: hodges_lehmann(old, new), error: standard_error(variance, old.len(), new.len()), df }
     }
 
     /// NEW over OLD.
-    pub fn ratio(self) -> f64 {
+    pub(crate) fn ratio(self) -> f64 {
         self.log.exp()
     }
 
     /// The 95 % interval of the logarithm.
-    pub fn interval(self) -> [f64; 2] {
+    pub(crate) fn interval(self) -> [f64; 2] {
         let half = quantile(self.df, (1.0 + CONFIDENCE) / 2.0) * self.error;
         [self.log - half, self.log + half]
     }
 
     /// Chance of a difference at least this large, on either side, when there is none.
-    pub fn p(self) -> f64 {
+    pub(crate) fn p(self) -> f64 {
         if self.error <= 0.0 {
             return if self.log == 0.0 { 1.0 } else { 0.0 };
         }
@@ -54,18 +54,18 @@ impl Shift {
 
     /// The smallest relative slowdown that would have been called with a chance of 80 %: its interval beyond
     /// `threshold` and its p at most `alpha`.
-    pub fn detectable(self, threshold: f64, alpha: f64) -> f64 {
+    pub(crate) fn detectable(self, threshold: f64, alpha: f64) -> f64 {
         detectable(self.error, self.df, threshold, alpha, POWER)
     }
 
     /// The smallest relative slowdown of which the chance alone would have been at most `alpha` 4 times of 5.
-    pub fn significant(self, alpha: f64) -> f64 {
+    pub(crate) fn significant(self, alpha: f64) -> f64 {
         significant(self.error, self.df, alpha, POWER)
     }
 
     /// The smallest relative slowdown of a mean that would have been called with a chance of 80 %: its p at most `alpha`,
     /// and its interval not below `threshold` as a whole.
-    pub fn detectable_mean(self, threshold: f64, alpha: f64) -> f64 {
+    pub(crate) fn detectable_mean(self, threshold: f64, alpha: f64) -> f64 {
         let reaching = threshold.ln_1p() - quantile(self.df, (1.0 + CONFIDENCE) / 2.0) * self.error;
         let significant = quantile(self.df, 1.0 - alpha / 2.0) * self.error;
         (reaching.max(significant) + quantile(self.df, POWER) * self.error).exp_m1()
@@ -73,19 +73,19 @@ impl Shift {
 }
 
 /// The smallest relative slowdown that is called with a chance of `power` when the standard error is `error`.
-pub fn detectable(error: f64, df: f64, threshold: f64, alpha: f64, power: f64) -> f64 {
+pub(crate) fn detectable(error: f64, df: f64, threshold: f64, alpha: f64, power: f64) -> f64 {
     let beyond = threshold.ln_1p() + quantile(df, (1.0 + CONFIDENCE) / 2.0) * error;
     let significant = quantile(df, 1.0 - alpha / 2.0) * error;
     (beyond.max(significant) + quantile(df, power) * error).exp_m1()
 }
 
 /// The smallest relative slowdown of which p is at most `alpha` with a chance of `power`.
-pub fn significant(error: f64, df: f64, alpha: f64, power: f64) -> f64 {
+pub(crate) fn significant(error: f64, df: f64, alpha: f64, power: f64) -> f64 {
     ((quantile(df, 1.0 - alpha / 2.0) + quantile(df, power)) * error).exp_m1()
 }
 
 /// Standard error of the shift between that many runs per side.
-pub fn standard_error(variance: f64, old: usize, new: usize) -> f64 {
+pub(crate) fn standard_error(variance: f64, old: usize, new: usize) -> f64 {
     let loss = if old.max(new) > 1 { RANK_VARIANCE } else { 1.0 };
     (loss * variance * (1.0 / old as f64 + 1.0 / new as f64)).sqrt()
 }
@@ -102,7 +102,7 @@ fn student(df: f64) -> Option<StudentsT> {
 }
 
 /// Quantile of Student's t.
-pub fn quantile(df: f64, p: f64) -> f64 {
+pub(crate) fn quantile(df: f64, p: f64) -> f64 {
     student(df).map_or(f64::INFINITY, |t| t.inverse_cdf(p))
 }
 

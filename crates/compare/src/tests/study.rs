@@ -13,7 +13,7 @@ use crate::{Comparison, Limits, Policy, Runs, Verdict, compare};
 
 /// How runs differ from each other. Standard deviations are of the logarithm of a run's median.
 #[derive(Clone, Copy, Debug)]
-pub struct Scenario {
+pub(crate) struct Scenario {
     /// Cells on the CPU.
     pub cpu: usize,
     /// Cells on the GPU.
@@ -23,20 +23,20 @@ pub struct Scenario {
     /// Spread from run to run of each cell, independent of the other cells.
     pub spread: f64,
     /// Effect that all cells of a run share.
-    pub common: f64,
+    pub(crate) common: f64,
     /// Spread of the first cell, where it is more restless than the others.
-    pub restless: Option<f64>,
+    pub(crate) restless: Option<f64>,
     /// Whether each cell's noise is that of Student's t with three degrees of freedom.
-    pub heavy_tails: bool,
+    pub(crate) heavy_tails: bool,
 }
 
 /// Sixty cells on a quiet machine, three runs per side.
-pub const QUIET: Scenario =
+pub(crate) const QUIET: Scenario =
     Scenario { cpu: 30, gpu: 30, runs: 3, spread: 0.004, common: 0.0, restless: None, heavy_tails: false };
 
 /// What is changed in NEW.
 #[derive(Clone, Copy, Debug)]
-pub enum Planted {
+pub(crate) enum Planted {
     /// Nothing.
     Nothing,
     /// The last cell takes this many times as long.

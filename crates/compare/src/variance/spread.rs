@@ -19,24 +19,24 @@ use crate::statistics::moderation::{Prior, fit, moderate};
 const WEAK_DF: f64 = 4.0;
 
 /// The change that counts for `pair`, relative: the policy's, or that of its pace.
-pub fn threshold(pair: &Pair, limits: &Limits) -> f64 {
+pub(crate) fn threshold(pair: &Pair, limits: &Limits) -> f64 {
     limits.threshold.unwrap_or_else(|| Pace::of(pair).threshold())
 }
 
 /// Variance of the logarithm of a run's median, and the degrees of freedom it is worth.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spread {
+pub(crate) struct Spread {
     /// The variance; its root is the relative standard deviation.
-    pub variance: f64,
+    pub(crate) variance: f64,
     /// Degrees of freedom.
-    pub df: f64,
+    pub(crate) df: f64,
     /// The variance that the cell's own runs show and its degrees of freedom; `None` where each side has one run.
     pub own: Option<(f64, f64)>,
 }
 
 impl Spread {
     /// With its variances that many times as large.
-    pub fn times(self, factor: f64) -> Spread {
+    pub(crate) fn times(self, factor: f64) -> Spread {
         let own = self.own.map(|(variance, df)| (factor * variance, df));
         Spread { variance: factor * self.variance, own, ..self }
     }
@@ -44,7 +44,11 @@ impl Spread {
 
 /// The spread of each pair that has times on a side; `limits` are the policy's limits of each pair, `stored` the spreads
 /// that baselines kept, by cell.
-pub fn spreads(pairs: &[Pair], limits: &[Limits], stored: &BTreeMap<String, f64>) -> Vec<Option<Spread>> {
+pub(crate) fn spreads(
+    pairs: &[Pair],
+    limits: &[Limits],
+    stored: &BTreeMap<String, f64>,
+) -> Vec<Option<Spread>> {
     let own: Vec<Option<(f64, f64)>> = pairs.iter().map(|pair| pooled_variance(pair.runs())).collect();
     let priors = Pace::ALL.map(|pace| {
         let of_pace = pairs.iter().zip(&own).filter(|(pair, _)| Pace::of(pair) == pace);
@@ -73,7 +77,7 @@ pub fn spreads(pairs: &[Pair], limits: &[Limits], stored: &BTreeMap<String, f64>
 }
 
 /// How far the cells moved that have one run per side, are the same thing on both sides, and are not left out.
-pub fn unreplicated(pairs: &[Pair], limits: &[Limits]) -> Unreplicated {
+pub(crate) fn unreplicated(pairs: &[Pair], limits: &[Limits]) -> Unreplicated {
     Unreplicated::of(pairs, |place, pair| {
         let is_single = pair.runs().all(|runs| runs.len() == 1);
         is_single

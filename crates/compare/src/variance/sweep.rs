@@ -5,13 +5,13 @@ use crate::pairs::pairing::Pair;
 use crate::{Limits, Runs};
 
 /// Both sides joined cell by cell, from which means, notes and the origin of the spreads are taken.
-pub struct Sweep<'a> {
+pub(crate) struct Sweep<'a> {
     /// Every cell of either side.
     pub pairs: &'a [Pair],
     /// The policy's limits of each.
     pub limits: &'a [Limits],
     /// The spread of each from run to run.
-    pub spreads: &'a [Option<Spread>],
+    pub(crate) spreads: &'a [Option<Spread>],
     /// The runs before the change.
     pub old: &'a Runs,
     /// The runs after it.
@@ -19,5 +19,5 @@ pub struct Sweep<'a> {
     /// Earlier runs in which nothing changed.
     pub history: &'a Runs,
     /// What every variance from run to run is multiplied by: 1, but where a test breaks the comparison on purpose.
-    pub distortion: f64,
+    pub(crate) distortion: f64,
 }

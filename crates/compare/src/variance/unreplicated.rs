@@ -12,7 +12,7 @@ use crate::pairs::pairing::{Pair, within};
 use crate::statistics::shift::quantile;
 
 /// Cells of one pace from which their common spread is learned.
-pub const LEAST_CELLS: usize = 8;
+pub(crate) const LEAST_CELLS: usize = 8;
 
 /// Degrees of freedom of Student's t by which a cell is judged against the spread of all. Few, since cells differ in how
 /// restless they are, and nothing but a second run shows which ones are. With 3.5, noise of Student's t with three
@@ -25,14 +25,14 @@ const LEAST_POOLED: f64 = 2.0;
 
 /// How far the cells of each pace moved from one run to the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Unreplicated {
+pub(crate) struct Unreplicated {
     /// Standard deviation of one run, relative, by pace; `None` where fewer than eight cells show it.
     pooled: [Option<f64>; 3],
 }
 
 impl Unreplicated {
     /// Learns from `pairs`, of which those that `counts` does not hold of are left out.
-    pub fn of(pairs: &[Pair], counts: impl Fn(usize, &Pair) -> bool) -> Unreplicated {
+    pub(crate) fn of(pairs: &[Pair], counts: impl Fn(usize, &Pair) -> bool) -> Unreplicated {
         let pooled = Pace::ALL.map(|pace| {
             let of_pace = pairs.iter().enumerate().filter(|(_, pair)| Pace::of(pair) == pace);
             let moved = of_pace.filter(|(place, pair)| counts(*place, pair));
@@ -49,13 +49,13 @@ impl Unreplicated {
     }
 
     /// The standard deviation of one run that the cells of `pace` show, relative; `None` for too few of them.
-    pub fn pooled(&self, pace: Pace) -> Option<f64> {
+    pub(crate) fn pooled(&self, pace: Pace) -> Option<f64> {
         self.pooled[pace as usize]
     }
 
     /// Variance of a run's logarithm in `pair`, and the degrees of freedom it is worth; `within` is what the runs show
     /// inside.
-    pub fn spread(&self, pair: &Pair, limits: &Limits) -> Option<(f64, f64)> {
+    pub(crate) fn spread(&self, pair: &Pair, limits: &Limits) -> Option<(f64, f64)> {
         let (pace, within) = (Pace::of(pair), within(pair)?);
         if let Some(stated) = limits.run_spread {
             return Some((stated.powi(2) + within, ASSUMED_DF));

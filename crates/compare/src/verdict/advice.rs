@@ -1,13 +1,13 @@
 //! The next steps that several verdicts and notes recommend, each worded once.
 
 /// Runs per side that show a spread well enough to be recommended where there is none yet.
-pub const LEAST_RUNS: usize = 3;
+pub(crate) const LEAST_RUNS: usize = 3;
 
 /// How several runs per side are given.
-pub const COMMAND: &str = "--old A B C --new D E F";
+pub(crate) const COMMAND: &str = "--old A B C --new D E F";
 
 /// How earlier runs are given.
-pub const HISTORY: &str = "two or more earlier runs as --history";
+pub(crate) const HISTORY: &str = "two or more earlier runs as --history";
 
 /// What to do about a slowdown.
-pub const SEE_WHAT_CHANGED: &str = "see what changed; compare more runs per side if you doubt it";
+pub(crate) const SEE_WHAT_CHANGED: &str = "see what changed; compare more runs per side if you doubt it";

@@ -28,7 +28,7 @@ const LEAST_OWN_DF: f64 = 2.0;
 
 /// A pair with its ratio, before the correction for the number of cells.
 #[derive(Clone, Debug)]
-pub struct Candidate<'a> {
+pub(crate) struct Candidate<'a> {
     pair: &'a Pair,
     limits: Limits,
     shift: Option<Shift>,
@@ -44,7 +44,7 @@ pub struct Candidate<'a> {
 
 impl<'a> Candidate<'a> {
     /// The pair, with the ratio of its times where both sides have one.
-    pub fn of(pair: &'a Pair, limits: Limits, spread: Option<Spread>) -> Candidate<'a> {
+    pub(crate) fn of(pair: &'a Pair, limits: Limits, spread: Option<Spread>) -> Candidate<'a> {
         let shift = pair
             .both()
             .zip(spread)
@@ -58,7 +58,7 @@ impl<'a> Candidate<'a> {
     }
 
     /// The change with its verdict; `corrected` is its corrected chance, `alpha` the chance a single cell may take.
-    pub fn judge(&self, corrected: Option<f64>, alpha: f64, tested: usize) -> Change {
+    pub(crate) fn judge(&self, corrected: Option<f64>, alpha: f64, tested: usize) -> Change {
         let pair = self.pair;
         let (old, new) = (&pair.old, &pair.new);
         let mut change = self.unjudged(corrected, alpha, tested);

@@ -6,7 +6,12 @@ use crate::{
 use gpubench_text::count::counted;
 
 /// The conclusion; `cells` are those of either side, gravest first, `means` the means that were tested, widest first.
-pub fn conclude(cells: &[Change], means: &[MeanChange], environment: &[Difference], policy: &Policy) -> Gate {
+pub(crate) fn conclude(
+    cells: &[Change],
+    means: &[MeanChange],
+    environment: &[Difference],
+    policy: &Policy,
+) -> Gate {
     let accepted = accepted_verdicts(policy);
     let gate = concluded(cells, means, environment, policy, &accepted);
     Gate { accepted, ..gate }

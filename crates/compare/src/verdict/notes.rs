@@ -10,7 +10,7 @@ use crate::variance::sweep::Sweep;
 use crate::{Change, Measured, Note, Policy, Runs, Verdict};
 
 /// Remarks on comparing the sides of `sweep`, of which `cells` came out.
-pub fn notes(sweep: &Sweep, cells: &[Change], policy: &Policy) -> Vec<Note> {
+pub(crate) fn notes(sweep: &Sweep, cells: &[Change], policy: &Policy) -> Vec<Note> {
     let (old, new) = (sweep.old, sweep.new);
     let mut notes = Vec::new();
     let mut note = |text: String, next: &str| notes.push(Note { text, next: next.to_owned() });

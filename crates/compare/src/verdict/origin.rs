@@ -7,7 +7,7 @@ use crate::variance::sweep::Sweep;
 use crate::variance::unreplicated::LEAST_CELLS;
 
 /// Where the spreads of a comparison came from, for its reader.
-pub fn origin(sweep: &Sweep) -> String {
+pub(crate) fn origin(sweep: &Sweep) -> String {
     let (old, new, history) = (sweep.old.runs.len(), sweep.new.runs.len(), sweep.history.runs.len());
     if sweep.old.is_same_run(sweep.new) {
         return "none: one run compared with itself".into();

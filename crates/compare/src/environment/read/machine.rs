@@ -20,7 +20,7 @@ pub fn gpu_clock_limits(seen: &Seen) -> Vec<Reading> {
 }
 
 /// Names and versions of libraries.
-pub fn libraries(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn libraries(seen: &Seen) -> Vec<Reading> {
     let libraries = seen.backends.iter().flat_map(|backend| &backend.libraries);
     libraries
         .filter_map(|library| {
@@ -30,7 +30,7 @@ pub fn libraries(seen: &Seen) -> Vec<Reading> {
 }
 
 /// Paths of the libraries of all backends.
-pub fn library_paths(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn library_paths(seen: &Seen) -> Vec<Reading> {
     let libraries = seen.report.environment.backends.iter().flat_map(|backend| &backend.libraries);
     libraries.filter_map(|library| Some(Reading::text(&library.name, library.path.as_deref()?))).collect()
 }
@@ -44,7 +44,7 @@ fn split_threads(version: &str) -> (&str, Option<u64>) {
 }
 
 /// Threads of the CPU backend, and what uses another number of them.
-pub fn cpu_threads(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn cpu_threads(seen: &Seen) -> Vec<Reading> {
     let of_backend = |backend: &&BackendState| {
         let threads = backend.description["threads"].as_u64()?;
         let rayon = ("rayon", backend.description["rayon_threads"].as_u64());

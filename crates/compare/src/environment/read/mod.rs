@@ -1,7 +1,7 @@
 //! Reads facts out of a report. What a report does not tell, or tells in another form, gives no reading.
 
-pub mod machine;
-pub mod run;
+pub(crate) mod machine;
+pub(crate) mod run;
 
 use std::collections::BTreeSet;
 
@@ -12,14 +12,14 @@ use serde_json::Value as Json;
 use super::value::Reading;
 
 /// A report and those of its backends that the fact is about.
-pub struct Seen<'a> {
+pub(crate) struct Seen<'a> {
     report: &'a Report,
     backends: Vec<&'a BackendState>,
 }
 
 impl<'a> Seen<'a> {
     /// The report with the backends of those names.
-    pub fn of(report: &'a Report, names: &BTreeSet<&str>) -> Seen<'a> {
+    pub(crate) fn of(report: &'a Report, names: &BTreeSet<&str>) -> Seen<'a> {
         let backends = &report.environment.backends;
         let backends = backends.iter().filter(|backend| names.contains(backend.name.as_str())).collect();
         Seen { report, backends }

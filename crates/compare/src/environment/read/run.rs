@@ -9,22 +9,22 @@ use super::{Seen, one, words};
 use crate::environment::value::Reading;
 
 /// Profile that gpubench was built with.
-pub fn build_profile(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn build_profile(seen: &Seen) -> Vec<Reading> {
     one(seen.report.environment.build_profile.as_deref())
 }
 
 /// Version of gpubench.
-pub fn gpubench_version(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn gpubench_version(seen: &Seen) -> Vec<Reading> {
     one(Some(&seen.report.environment.gpubench_version))
 }
 
 /// Revision of gpubench.
-pub fn gpubench_revision(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn gpubench_revision(seen: &Seen) -> Vec<Reading> {
     one(seen.report.environment.gpubench_revision.as_deref())
 }
 
 /// Revision of the folder of the run.
-pub fn git_revision(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn git_revision(seen: &Seen) -> Vec<Reading> {
     one(seen.report.environment.git_revision.as_deref())
 }
 
@@ -32,12 +32,12 @@ pub fn git_revision(seen: &Seen) -> Vec<Reading> {
 const PLACES: [&str; 4] = ["CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH"];
 
 /// Environment variables that change results.
-pub fn variables(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn variables(seen: &Seen) -> Vec<Reading> {
     set(seen, |name| !PLACES.contains(&name))
 }
 
 /// Environment variables that say where something is.
-pub fn place_variables(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn place_variables(seen: &Seen) -> Vec<Reading> {
     set(seen, |name| PLACES.contains(&name))
 }
 
@@ -70,45 +70,45 @@ pub fn precision(seen: &Seen) -> Vec<Reading> {
 }
 
 /// Seconds of sampling after which a cell stops.
-pub fn max_time(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn max_time(seen: &Seen) -> Vec<Reading> {
     sampling(seen, "max_time_s", "none", |seconds| format!("{seconds} s"))
 }
 
 /// Rounds asked for.
-pub fn rounds(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn rounds(seen: &Seen) -> Vec<Reading> {
     sampling(seen, "rounds", "by default", |rounds| rounds.to_string())
 }
 
 /// Samples asked for.
-pub fn samples(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn samples(seen: &Seen) -> Vec<Reading> {
     sampling(seen, "samples", "as many as it takes", |samples| samples.to_string())
 }
 
 /// Executions before the first sample.
-pub fn warmup(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn warmup(seen: &Seen) -> Vec<Reading> {
     sampling(seen, "warmup", "by default", |executions| executions.to_string())
 }
 
 /// Time that the whole run was given.
-pub fn budget(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn budget(seen: &Seen) -> Vec<Reading> {
     let budget =
         settings(seen).get("budget_s").map(|budget| budget.as_f64().map(|seconds| format!("{seconds} s")));
     one(budget.map(|seconds| seconds.unwrap_or("none".into())).as_deref())
 }
 
 /// Host memory of copies.
-pub fn transfer(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn transfer(seen: &Seen) -> Vec<Reading> {
     one(words(&settings(seen)["options"]["transfer"]).as_deref())
 }
 
 /// Whether backends run in processes of their own.
-pub fn isolation(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn isolation(seen: &Seen) -> Vec<Reading> {
     let isolate = settings(seen)["isolate"].as_bool();
     one(isolate.map(|isolate| if isolate { "worker processes" } else { "one process" }))
 }
 
 /// The script of the simulated device and its seed.
-pub fn sim_script(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn sim_script(seen: &Seen) -> Vec<Reading> {
     let simulated = seen.report.environment.backends.iter().filter(|backend| backend.name == "sim");
     let seed =
         simulated.filter_map(|backend| Some(Reading::text("seed", &words(&backend.description["seed"])?)));

@@ -40,7 +40,7 @@ fn find_texts(value: &Value, place: String, places: &mut Vec<String>) {
 }
 
 /// The example with `text` in every place.
-pub fn with_text(text: &str) -> Comparison {
+pub(crate) fn with_text(text: &str) -> Comparison {
     let mut value = serde_json::to_value(example::full()).unwrap();
     for place in TEXTS.iter() {
         *value.pointer_mut(place).unwrap() = text.into();
