@@ -3,7 +3,7 @@
 use gpubench_model::case::{Cache, DType};
 
 use super::*;
-use crate::{Conclusion, Doubt};
+use crate::{Conclusion, Doubt, Sentence};
 
 #[test]
 fn the_table_begins_with_the_result_and_shows_the_cells_that_decide_the_worst_first() {
@@ -127,8 +127,11 @@ fn one_run(slower: u64, unsure: u64, same: u64) -> Comparison {
         the CPU"
             .into();
     if slower > 0 {
-        comparison.gate.next =
-            Some("look at what changed between both revisions; run it again if you doubt it".into());
+        comparison.gate.next = Some(Sentence::new(
+            "look at what changed between both revisions",
+            "; ",
+            "run it again if you doubt it",
+        ));
     } else {
         (comparison.gate.conclusion, comparison.gate.exit_code) = (Conclusion::Pass, 0);
         comparison.mean_changes.retain(|mean| !mean.is_regression());
