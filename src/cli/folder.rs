@@ -15,7 +15,7 @@ use crate::settings::Format;
 const KEPT: [&str; 2] = [file::FILE_NAME, fleet::file::FILE_NAME];
 
 /// A folder that exists and can be written to.
-pub struct Folder {
+pub(crate) struct Folder {
     path: PathBuf,
     /// The folders that were made for it, the outermost first.
     made: Vec<PathBuf>,
@@ -26,7 +26,7 @@ impl Folder {
     ///
     /// # Errors
     /// It cannot be written to, or it holds results of one of `formats`, a report or a fleet, and `force` is not given.
-    pub fn claim(path: &Path, formats: &[Format], force: bool) -> Result<Folder> {
+    pub(crate) fn claim(path: &Path, formats: &[Format], force: bool) -> Result<Folder> {
         let wanted = |name: &String| {
             KEPT.contains(&name.as_str()) || formats.iter().any(|format| format.is_made_as(name))
         };
@@ -66,7 +66,7 @@ impl Folder {
     }
 
     /// Removes the results of an earlier run but for `replaced`, which this run has replaced.
-    pub fn clear_stale(&self, replaced: &str) {
+    pub(crate) fn clear_stale(&self, replaced: &str) {
         for name in held(&self.path).into_iter().filter(|name| name != replaced) {
             // What cannot be removed cannot be replaced either: writing it says so.
             let _ = fs::remove_file(self.path.join(name));
@@ -74,7 +74,7 @@ impl Folder {
     }
 
     /// Removes what was made, as far as it is still empty.
-    pub fn withdraw(&self) {
+    pub(crate) fn withdraw(&self) {
         for path in self.made.iter().rev() {
             if fs::remove_dir(path).is_err() {
                 break;
@@ -87,7 +87,7 @@ impl Folder {
 ///
 /// # Errors
 /// Its name is empty.
-pub fn named(out: Option<&Path>) -> Result<Option<&Path>> {
+pub(crate) fn named(out: Option<&Path>) -> Result<Option<&Path>> {
     let out = out.filter(|out| *out != Path::new("-"));
     ensure!(
         out.is_none_or(|out| !out.as_os_str().is_empty()),

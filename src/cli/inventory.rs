@@ -10,7 +10,7 @@ use gpubench_text::table::Table;
 
 /// Everything that can be named on the command line.
 #[derive(Serialize)]
-pub struct Inventory {
+pub(crate) struct Inventory {
     ops: Vec<OpEntry>,
     backends: Vec<BackendEntry>,
     variants: Vec<VariantEntry>,
@@ -44,7 +44,7 @@ struct VariantEntry {
 
 impl Inventory {
     /// What the registries hold, and the libraries that `options` name. The simulated device's variants are its script's, so they are not listed.
-    pub fn of_registries(options: &Options) -> Result<Inventory> {
+    pub(crate) fn of_registries(options: &Options) -> Result<Inventory> {
         let mut tables = Vec::new();
         for backend in BACKENDS.iter().filter(|backend| !backend.simulated) {
             let variants = (backend.variants)(options)?;
@@ -74,12 +74,12 @@ impl Inventory {
     }
 
     /// The inventory as JSON.
-    pub fn json(&self) -> Result<String> {
+    pub(crate) fn json(&self) -> Result<String> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
     /// The inventory as tables.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let mut ops = Table::listing(&["Op", "What it computes", "Default sizes"]);
         for op in &self.ops {
             let sizes = op.default_sizes.iter().map(u64::to_string).collect::<Vec<_>>().join(",");

@@ -10,7 +10,7 @@ use super::stream;
 use crate::fleet;
 
 /// Merges the reports that `args` name.
-pub fn run(args: &MergeArgs) -> Result<()> {
+pub(crate) fn run(args: &MergeArgs) -> Result<()> {
     let out = args.out.as_path();
     let to_stdout = out == Path::new("-");
     let shown = out.display();

@@ -12,7 +12,7 @@ use crate::html;
 use crate::report::{Report, file};
 
 /// Makes the page that `args` ask for.
-pub fn run(args: &ReportArgs) -> Result<()> {
+pub(crate) fn run(args: &ReportArgs) -> Result<()> {
     let out = Some(args.out.as_path()).filter(|out| *out != Path::new("-"));
     if let Some(out) = out {
         check(out, args.force)?;

@@ -11,7 +11,7 @@ use crate::fleet::file;
 use crate::settings::words;
 
 /// Prints the report that `args` name.
-pub fn run(args: &ShowArgs) -> Result<()> {
+pub(crate) fn run(args: &ShowArgs) -> Result<()> {
     let format = for_stdout(&words::formats(&args.format).context("--format")?).map_err(|why| match why {
         Unprintable::Count(_) => {
             anyhow!("--format: stdout takes one format: name {}", FORMATS.printable())

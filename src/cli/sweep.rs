@@ -13,7 +13,7 @@ use crate::settings::resolve::Request;
 ///
 /// # Errors
 /// A library that is named cannot be used.
-pub fn swept(options: &SweepOptions) -> Result<Request> {
+pub(crate) fn swept(options: &SweepOptions) -> Result<Request> {
     let blas = libraries(options.blas.as_deref().unwrap_or_default())?;
     Ok(Request { options: SweepOptions { blas, ..options.clone() }, ..Request::default() })
 }
@@ -22,7 +22,7 @@ pub fn swept(options: &SweepOptions) -> Result<Request> {
 ///
 /// # Errors
 /// One does not exist or is no BLAS library.
-pub fn libraries(files: &[PathBuf]) -> Result<Option<Vec<PathBuf>>> {
+pub(crate) fn libraries(files: &[PathBuf]) -> Result<Option<Vec<PathBuf>>> {
     let checked = files.iter().map(|file| {
         cpu::check_library(file).context("--blas")?;
         file.canonicalize().with_context(|| format!("--blas: '{}'", file.display()))
@@ -35,18 +35,18 @@ pub fn libraries(files: &[PathBuf]) -> Result<Option<Vec<PathBuf>>> {
 const DEFAULT_SWEEP: &str = "quick";
 
 /// Whether neither ops nor a sweep are named.
-pub fn names_nothing(options: &SweepOptions) -> bool {
+pub(crate) fn names_nothing(options: &SweepOptions) -> bool {
     options.config.is_none() && options.ops.is_none()
 }
 
 /// The sweep file that is asked for; the default one where nothing is.
-pub fn sweep_file(options: &SweepOptions) -> Result<Option<SweepFile>> {
+pub(crate) fn sweep_file(options: &SweepOptions) -> Result<Option<SweepFile>> {
     let name = options.config.as_deref().or(names_nothing(options).then_some(DEFAULT_SWEEP));
     name.map(config::read).transpose()
 }
 
 /// The value of a flag, or an error that names the flag.
-pub fn parsed<T>(
+pub(crate) fn parsed<T>(
     flag: &'static str,
     text: Option<&str>,
     parse: impl Fn(&str) -> Result<T>,

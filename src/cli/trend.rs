@@ -14,7 +14,7 @@ use crate::trend::export::{FORMATS, Format, TABLE};
 use crate::trend::{self, Request};
 
 /// Charts the reports that `args` name.
-pub fn run(args: &TrendArgs) -> Result<()> {
+pub(crate) fn run(args: &TrendArgs) -> Result<()> {
     let formats = parsed("--format", args.format.as_deref(), |list| FORMATS.parse(list))?;
     let request = Request {
         folders: args.folders.clone(),

@@ -10,7 +10,7 @@ use super::args::Cli;
 use crate::settings::value::Refusal;
 
 /// The error in one line; `first` is the first argument, which names the command whose help explains.
-pub fn line(error: &clap::Error, first: Option<&OsStr>) -> String {
+pub(crate) fn line(error: &clap::Error, first: Option<&OsStr>) -> String {
     let definition = Cli::command();
     let command =
         first.and_then(|name| definition.find_subcommand(name)).filter(|found| !found.is_hide_set());

@@ -6,21 +6,21 @@ use gpubench_text::percent;
 use crate::settings::value::{self, Count, Refusal};
 
 /// The value of the flag of that name.
-pub fn precision(text: &str) -> Result<f64, String> {
+pub(crate) fn precision(text: &str) -> Result<f64, String> {
     percent::parse(text).map_err(|error| error.to_string())
 }
 
 /// The value of the flag of that name.
-pub fn threshold(text: &str) -> Result<f64, String> {
+pub(crate) fn threshold(text: &str) -> Result<f64, String> {
     percent::parse_from_zero(text).map_err(|error| error.to_string())
 }
 
 /// Passes of a baseline. With two, one run in which nothing changed could hardly ever pass.
-pub const LEAST_PASSES: u32 = 3;
+pub(crate) const LEAST_PASSES: u32 = 3;
 const MOST_PASSES: u32 = 50;
 
 /// The value of the flag of that name.
-pub fn passes(text: &str) -> Result<u32, Refusal> {
+pub(crate) fn passes(text: &str) -> Result<u32, Refusal> {
     value::from_text::<Count<{ LEAST_PASSES as u64 }, { MOST_PASSES as u64 }>, _>(text, |passes| {
         let passes =
             u32::try_from(passes).ok().filter(|passes| (LEAST_PASSES..=MOST_PASSES).contains(passes));

@@ -18,7 +18,7 @@ use crate::settings::{Destination, Format, Output, Settings};
 use crate::{chart, doctor, observe, user_cache, worker};
 
 /// Runs the plan; progress goes to stderr.
-pub fn measure(settings: &Settings, plan: Plan) -> Result<Finished> {
+pub(crate) fn measure(settings: &Settings, plan: Plan) -> Result<Finished> {
     let out = match &settings.output.destination {
         Destination::Folder(path) => Some(path.clone()),
         Destination::Stdout => None,
@@ -51,7 +51,7 @@ fn peaks(wanted: bool) -> Peaks {
 
 /// Writes the report in the formats of `settings.output`: the table on stdout, the rest in the folder, or the one
 /// format of a run to stdout there.
-pub fn deliver(settings: &Settings, report: &Report) -> Result<()> {
+pub(crate) fn deliver(settings: &Settings, report: &Report) -> Result<()> {
     let output = &settings.output;
     let view = view(output);
     let mut text = String::new();
@@ -76,7 +76,7 @@ pub fn deliver(settings: &Settings, report: &Report) -> Result<()> {
 }
 
 /// How the output of a run is to be shown.
-pub fn view(output: &Output) -> View {
+pub(crate) fn view(output: &Output) -> View {
     View {
         tables: output.tables,
         all_variants: output.all_variants,
@@ -86,7 +86,7 @@ pub fn view(output: &Output) -> View {
 }
 
 /// A fleet side by side, or as the report that it is when it has but one.
-pub fn shown(fleet: &Fleet, format: Format, view: &View) -> Result<String> {
+pub(crate) fn shown(fleet: &Fleet, format: Format, view: &View) -> Result<String> {
     if let Some(report) = fleet.single() {
         return format.text(report, view);
     }
@@ -95,7 +95,7 @@ pub fn shown(fleet: &Fleet, format: Format, view: &View) -> Result<String> {
 }
 
 /// Draws the charts that `args` name and tells their paths on stderr.
-pub fn plot(args: &PlotArgs) -> Result<()> {
+pub(crate) fn plot(args: &PlotArgs) -> Result<()> {
     let (formats, theme) = (args.formats()?, args.theme.0);
     let fleets = args.reports.iter().map(|path| fleet::file::load(path)).collect::<Result<Vec<Fleet>>>()?;
     let labelled = fleet::labelled(&chart::names(&args.reports), &fleets);
@@ -114,13 +114,13 @@ pub fn plot(args: &PlotArgs) -> Result<()> {
 }
 
 /// Prints what every backend finds.
-pub fn doctor(json: bool, options: &Options) -> Result<()> {
+pub(crate) fn doctor(json: bool, options: &Options) -> Result<()> {
     let mut text = Vec::new();
     doctor::run(json, options, &mut text)?;
     stream::print_bytes(&text)
 }
 
 /// Serves a backend on stdin and stdout.
-pub fn worker(backend: &str) -> ExitCode {
+pub(crate) fn worker(backend: &str) -> ExitCode {
     worker::serve::main(backend, crate::backend::BACKENDS)
 }

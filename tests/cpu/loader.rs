@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// The files of one library.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Family {
+pub(crate) struct Family {
     /// A word for messages.
     pub name: String,
     folder: PathBuf,
@@ -42,7 +42,7 @@ impl Family {
 }
 
 /// A finished run of the program, as report and loader describe it.
-pub struct Traced {
+pub(crate) struct Traced {
     pub report: Value,
     /// The libraries that the report names.
     pub families: Vec<Family>,
@@ -51,7 +51,7 @@ pub struct Traced {
 
 /// What the loader did in one process.
 #[derive(Default)]
-pub struct Process {
+pub(crate) struct Process {
     /// The libraries that it loaded, as positions in the list of families, in order.
     pub loaded: Vec<usize>,
     /// Routines that a library found in itself, by family.
@@ -61,7 +61,7 @@ pub struct Process {
 }
 
 /// Runs `gpubench` with these words under the loader's eyes; `prepare` sets its environment.
-pub fn trace(words: &str, prepare: impl Fn(&mut Command)) -> Traced {
+pub(crate) fn trace(words: &str, prepare: impl Fn(&mut Command)) -> Traced {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
     command.args(words.split_whitespace()).args(["--format", "json", "--out", "-", "--quiet"]);

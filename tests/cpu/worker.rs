@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::with_prefixes;
 
 /// A worker for the CPU, killed when dropped.
-pub struct Worker {
+pub(crate) struct Worker {
     child: Child,
     requests: ChildStdin,
     replies: BufReader<ChildStdout>,
@@ -17,12 +17,12 @@ pub struct Worker {
 
 impl Worker {
     /// Starts one with that number of threads, which loads no library.
-    pub fn start(threads: usize, pin: bool) -> Self {
+    pub(crate) fn start(threads: usize, pin: bool) -> Self {
         Worker::start_for(None, threads, pin)
     }
 
     /// Starts one for the variants of a library.
-    pub fn start_for(library: Option<&str>, threads: usize, pin: bool) -> Self {
+    pub(crate) fn start_for(library: Option<&str>, threads: usize, pin: bool) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
         command.args(["worker", "cpu"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         if library.is_some() {
@@ -41,7 +41,7 @@ impl Worker {
     }
 
     /// Prepares a cell as job 0 and hands over the reply: `prepared`, or `skipped` where a library is missing.
-    pub fn prepare(&mut self, op: &str, variant: &str, n: u64, cache: &str) -> Value {
+    pub(crate) fn prepare(&mut self, op: &str, variant: &str, n: u64, cache: &str) -> Value {
         let mut case = json!({ "op": op, "n": n, "dtype": "f32", "seed": 42 });
         if op.starts_with("sp") {
             case["density"] = json!(0.01);
@@ -52,20 +52,20 @@ impl Worker {
     }
 
     /// Asks for samples of job 0, after warm-up, for so many seconds at most.
-    pub fn measure(&mut self, samples: u32, most_s: f64) {
+    pub(crate) fn measure(&mut self, samples: u32, most_s: f64) {
         let warm_up = json!({ "executions": 3, "least_s": 0.05, "most_s": 0.2 });
         let batch = json!({ "warm_up": warm_up, "samples": samples, "most_s": most_s });
         self.send(&json!({ "type": "measure", "job": 0, "batch": batch }));
     }
 
     /// Has it come to rest.
-    pub fn rest(&mut self) {
+    pub(crate) fn rest(&mut self) {
         self.send(&json!({ "type": "rest" }));
         assert_eq!(self.reply()["type"], "rested");
     }
 
     /// The bytes of memory that it has touched and not returned.
-    pub fn resident_bytes(&self) -> u64 {
+    pub(crate) fn resident_bytes(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
         line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() << 10
@@ -76,7 +76,7 @@ impl Worker {
     }
 
     /// The final reply to the last request.
-    pub fn reply(&mut self) -> Value {
+    pub(crate) fn reply(&mut self) -> Value {
         loop {
             let mut line = String::new();
             assert!(self.replies.read_line(&mut line).unwrap() > 0, "the worker has ended");
@@ -88,7 +88,7 @@ impl Worker {
     }
 
     /// The processor time of each of its threads so far, in the system's ticks.
-    pub fn ticks(&self) -> BTreeMap<i32, u64> {
+    pub(crate) fn ticks(&self) -> BTreeMap<i32, u64> {
         let ticks = |task: i32| {
             let stat = std::fs::read_to_string(self.place(task, "stat")).ok()?;
             // Counted from behind the name, which may hold blanks.
@@ -99,7 +99,7 @@ impl Worker {
     }
 
     /// The processors that each of its threads may run on, the thread that times first.
-    pub fn affinities(&self) -> Vec<String> {
+    pub(crate) fn affinities(&self) -> Vec<String> {
         let list = |task: i32| {
             let status = std::fs::read_to_string(self.place(task, "status")).ok()?;
             let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));

@@ -8,50 +8,55 @@ use gpubench::measure::stats::upper_median;
 use gpubench::op;
 
 /// Held by each test: they share the device's memory pool, its clocks and the cache of kernels.
-pub static DEVICE: Mutex<()> = Mutex::new(());
+pub(crate) static DEVICE: Mutex<()> = Mutex::new(());
 
-pub fn alone() -> MutexGuard<'static, ()> {
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
     DEVICE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-pub fn required() -> bool {
+pub(crate) fn required() -> bool {
     std::env::var("GPUBENCH_REQUIRE").is_ok_and(|list| list.split(',').any(|word| word == "cuda"))
 }
 
 #[expect(clippy::print_stderr, reason = "a skipped test says why")]
-pub fn skipped(what: &str, why: &str) {
+pub(crate) fn skipped(what: &str, why: &str) {
     assert!(!required(), "{what}: {why}");
     eprintln!("skipped: {what}: {why}");
 }
 
-pub fn start() -> Option<Box<dyn Backend>> {
+pub(crate) fn start() -> Option<Box<dyn Backend>> {
     start_with(&Options::default())
 }
 
-pub fn start_with(options: &Options) -> Option<Box<dyn Backend>> {
+pub(crate) fn start_with(options: &Options) -> Option<Box<dyn Backend>> {
     let started = (backend::BACKENDS.find("cuda").unwrap().start)(options);
     started.map_err(|missing| skipped("cuda", &missing.reason)).ok()
 }
 
-pub fn variants() -> Vec<Variant> {
+pub(crate) fn variants() -> Vec<Variant> {
     (backend::BACKENDS.find("cuda").unwrap().variants)(&Options::default()).unwrap()
 }
 
-pub fn case(variant: &Variant, n: u64, dtype: DType) -> Case {
+pub(crate) fn case(variant: &Variant, n: u64, dtype: DType) -> Case {
     let density = op::find(&variant.op).unwrap().default_density();
     Case { op: variant.op.to_string(), n, dtype, density, seed: 42 }
 }
 
-pub fn samples(backend: &mut dyn Backend, job: &mut Prepared, cache: Cache, count: usize) -> Vec<Sample> {
+pub(crate) fn samples(
+    backend: &mut dyn Backend,
+    job: &mut Prepared,
+    cache: Cache,
+    count: usize,
+) -> Vec<Sample> {
     (0..count).map(|_| backend.time(job, cache).unwrap()).collect()
 }
 
 /// Samples after a few that are not counted.
-pub fn steady(backend: &mut dyn Backend, job: &mut Prepared, cache: Cache) -> Vec<Sample> {
+pub(crate) fn steady(backend: &mut dyn Backend, job: &mut Prepared, cache: Cache) -> Vec<Sample> {
     samples(backend, job, cache, 5);
     samples(backend, job, cache, 21)
 }
 
-pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     upper_median(&mut values.into_iter().collect::<Vec<f64>>()).unwrap()
 }

@@ -54,7 +54,7 @@ fn row(n: u64, outcome: Outcome) -> Row {
 }
 
 /// A report of every outcome, with few optional keys.
-pub fn report() -> Report {
+pub(crate) fn report() -> Report {
     let missing = BackendState {
         name: "cuda".into(),
         available: false,
@@ -87,7 +87,7 @@ pub fn report() -> Report {
 }
 
 /// A report in which every optional key is present somewhere: its first row and its one backend have them all.
-pub fn complete() -> Report {
+pub(crate) fn complete() -> Report {
     let mut report = report();
     let environment = &mut report.environment;
     environment.gpubench_revision = Some("0123abc".into());

@@ -12,31 +12,31 @@ use gpubench::op::OPS;
 use gpubench::report::{Execute, Outcome, Report, Row};
 
 /// A folder with a script in it, and the run it describes.
-pub struct Stage {
+pub(crate) struct Stage {
     pub folder: tempfile::TempDir,
     pub run: Run,
 }
 
 impl Stage {
     /// Every variant of `script` on `op` at each of `sizes`, float32.
-    pub fn new(script: &str, op: &str, sizes: &[u64]) -> Self {
+    pub(crate) fn new(script: &str, op: &str, sizes: &[u64]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let run = plan(folder.path(), script, &[op], sizes, &[DType::F32]);
         Stage { folder, run }
     }
 
-    pub fn report_file(&self) -> PathBuf {
+    pub(crate) fn report_file(&self) -> PathBuf {
         self.folder.path().join("out/report.json")
     }
 
-    pub fn finish(&self) -> Report {
+    pub(crate) fn finish(&self) -> Report {
         let Finished { report, interrupted } = executor::run(&self.run, &mut Silent).unwrap();
         assert!(!interrupted);
         report
     }
 }
 
-pub fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dtypes: &[DType]) -> Run {
+pub(crate) fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dtypes: &[DType]) -> Run {
     let path = folder.join("script.toml");
     std::fs::write(&path, script).unwrap();
     let options = Options { sim: Some(path), ..Options::default() };
@@ -71,20 +71,20 @@ pub fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dtypes: &[
     }
 }
 
-pub fn reason(row: &Row) -> &str {
+pub(crate) fn reason(row: &Row) -> &str {
     row.reason.as_deref().unwrap()
 }
 
-pub fn outcomes(report: &Report) -> Vec<Outcome> {
+pub(crate) fn outcomes(report: &Report) -> Vec<Outcome> {
     report.rows.iter().map(|row| row.outcome).collect()
 }
 
-pub fn samples(report: &Report) -> Vec<Vec<f64>> {
+pub(crate) fn samples(report: &Report) -> Vec<Vec<f64>> {
     report.rows.iter().map(|row| row.execute.as_ref().unwrap().samples_s.clone()).collect()
 }
 
 /// The timed phase of a row that must have one.
-pub fn execute(row: &Row) -> &Execute {
+pub(crate) fn execute(row: &Row) -> &Execute {
     assert_eq!(row.outcome, Outcome::Measured, "{}: {:?}", row.cell(), row.reason);
     row.execute.as_ref().unwrap()
 }

@@ -55,14 +55,14 @@ pub struct Part<'a> {
 
 /// One call of a measured row: the parts whose medians add up.
 #[derive(Clone, Debug)]
-pub struct Cost<'a> {
+pub(crate) struct Cost<'a> {
     /// The parts, at least one.
     pub parts: Vec<Part<'a>>,
 }
 
 impl<'a> Cost<'a> {
     /// The cost of `row`; `None` when it was not measured, or when what the kind includes is not known.
-    pub fn of(row: &'a Row, kind: Kind) -> Option<Cost<'a>> {
+    pub(crate) fn of(row: &'a Row, kind: Kind) -> Option<Cost<'a>> {
         let execute = row.execute.as_ref().filter(|_| row.outcome == Outcome::Measured)?;
         let part = |samples: &'a [f64], value: f64, [low, high]: [f64; 2]| {
             let estimate = of_few(Estimate { value, low, high }, samples);
@@ -86,7 +86,7 @@ impl<'a> Cost<'a> {
     }
 
     /// The seconds of a call.
-    pub fn estimate(&self) -> Estimate {
+    pub(crate) fn estimate(&self) -> Estimate {
         let sum = self.parts.iter().map(|part| part.estimate).reduce(Estimate::plus);
         sum.unwrap_or(Estimate { value: 0.0, low: 0.0, high: 0.0 })
     }

@@ -19,7 +19,7 @@ const STEPS: usize = 32;
 const HALVINGS: usize = 40;
 
 /// The speed-up as a function of the size.
-pub struct SpeedUpCurve {
+pub(crate) struct SpeedUpCurve {
     /// The logarithms of the sizes that were measured.
     pub sizes: Vec<f64>,
     /// Time on the CPU.
@@ -30,7 +30,7 @@ pub struct SpeedUpCurve {
 
 /// A change of the faster side, as sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Crossing {
+pub(crate) struct Crossing {
     /// Where it is.
     pub size: f64,
     /// The ends of its 95 % interval.
@@ -50,7 +50,7 @@ type Spot = (usize, f64);
 
 impl SpeedUpCurve {
     /// The crossing within these gaps, at whose first size `below` is faster and at whose last the other side is.
-    pub fn crossing(&self, gaps: Range<usize>, below: Side) -> Option<Crossing> {
+    pub(crate) fn crossing(&self, gaps: Range<usize>, below: Side) -> Option<Crossing> {
         // How far the speed-up is in favour of the side that wins above, from its end that is furthest from that.
         let (sign, least, most) = match below {
             Side::Cpu => (1.0, End::Low, End::High),
@@ -66,12 +66,12 @@ impl SpeedUpCurve {
     }
 
     /// The smallest size within these gaps at which the GPU may be as fast as the CPU.
-    pub fn gpu_may_win_from(&self, gaps: Range<usize>) -> Option<f64> {
+    pub(crate) fn gpu_may_win_from(&self, gaps: Range<usize>) -> Option<f64> {
         first(&self.spots(gaps), |spot| self.log(spot, End::High)).map(f64::exp)
     }
 
     /// The largest size within these gaps at which the CPU may be as fast as the GPU.
-    pub fn cpu_may_win_to(&self, gaps: Range<usize>) -> Option<f64> {
+    pub(crate) fn cpu_may_win_to(&self, gaps: Range<usize>) -> Option<f64> {
         last(&self.spots(gaps), |spot| self.log(spot, End::Low)).map(f64::exp)
     }
 

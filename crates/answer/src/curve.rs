@@ -25,7 +25,7 @@ const STEEPEST: f64 = 4.0;
 const NEIGHBOUR_SHARE: f64 = 0.5;
 
 /// The time of one side as a function of the size.
-pub struct Curve {
+pub(crate) struct Curve {
     /// The natural logarithms of the sizes, ascending.
     sizes: Vec<f64>,
     /// The time of the best variant at each.
@@ -39,7 +39,7 @@ pub struct Curve {
 
 impl Curve {
     /// The curve of a side through comparisons in ascending order of size, with the time of its best variant in each.
-    pub fn of(compared: &[(&Comparison<'_>, Estimate)], side: Side, kind: Kind) -> Curve {
+    pub(crate) fn of(compared: &[(&Comparison<'_>, Estimate)], side: Side, kind: Kind) -> Curve {
         let sizes: Vec<f64> = compared.iter().map(|(one, _)| (one.n as f64).ln()).collect();
         let mut names: Vec<(&str, &str)> = vec![];
         let mut variants: Vec<Vec<Option<f64>>> = vec![vec![None; sizes.len()]];
@@ -62,7 +62,7 @@ impl Curve {
     }
 
     /// The seconds at the size whose logarithm is `x`, in the gap after the size with index `gap`.
-    pub fn at(&self, gap: usize, x: f64) -> Estimate {
+    pub(crate) fn at(&self, gap: usize, x: f64) -> Estimate {
         let [from, to] = [self.sizes[gap], self.sizes[gap + 1]];
         let share = (x - from) / (to - from);
         if share <= 0.0 {

@@ -1,7 +1,7 @@
 //! A figure with its 95 % interval, and how intervals carry over to sums and ratios. Knows no report.
 
 /// Standard errors to either side that hold 95 % of a normal distribution.
-pub const NORMAL_95: f64 = 1.959_963_984_540_054;
+pub(crate) const NORMAL_95: f64 = 1.959_963_984_540_054;
 
 /// A figure and its 95 % interval, in one unit.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
@@ -18,7 +18,7 @@ impl Estimate {
     /// The sum of two independent figures. The distances from each figure to the end of its interval add up in
     /// squares: G. Y. Zou, A. Donner, "Construction of confidence limits about effect measures: a general approach",
     /// Statistics in Medicine 27 (2008).
-    pub fn plus(self, other: Estimate) -> Estimate {
+    pub(crate) fn plus(self, other: Estimate) -> Estimate {
         let value = self.value + other.value;
         Estimate {
             value,
@@ -28,12 +28,12 @@ impl Estimate {
     }
 
     /// The difference of two independent figures, by the same method.
-    pub fn minus(self, other: Estimate) -> Estimate {
+    pub(crate) fn minus(self, other: Estimate) -> Estimate {
         self.plus(Estimate { value: -other.value, low: -other.high, high: -other.low })
     }
 
     /// How far the ends lie below and above the figure, as natural logarithms of ratios.
-    pub fn log_distances(self) -> [f64; 2] {
+    pub(crate) fn log_distances(self) -> [f64; 2] {
         [(self.value / self.low).ln(), (self.high / self.value).ln()]
     }
 

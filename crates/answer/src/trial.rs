@@ -54,7 +54,7 @@ pub fn report(variants: &[Variant], sizes: &[u64], noise: Noise, chance: &mut Ch
 }
 
 /// Adds rows of more sizes to a report of these variants.
-pub fn add_sizes(
+pub(crate) fn add_sizes(
     report: &mut Report,
     variants: &[Variant],
     sizes: &[u64],

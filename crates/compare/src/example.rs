@@ -8,7 +8,7 @@ use gpubench_ops::Checked;
 use super::*;
 
 /// What three runs per side know of a cell.
-pub fn measured(median_s: f64) -> Measured {
+pub(crate) fn measured(median_s: f64) -> Measured {
     Measured {
         runs: 3,
         rounds: 9,
@@ -21,7 +21,7 @@ pub fn measured(median_s: f64) -> Measured {
 }
 
 /// A cell with cold caches that nothing is known of yet.
-pub fn cell(
+pub(crate) fn cell(
     op: &str,
     n: u64,
     backend: &str,
@@ -188,7 +188,7 @@ fn mean_changes() -> Vec<MeanChange> {
 }
 
 /// A comparison whose gate trips.
-pub fn full() -> Comparison {
+pub(crate) fn full() -> Comparison {
     let cells: Vec<Change> = regressions().into_iter().chain(open()).chain(settled()).collect();
     let mean = |op: &str, backend: &str, cells, ratio| Mean {
         op: op.into(),
@@ -244,7 +244,7 @@ pub(crate) fn with_cells(mut comparison: Comparison, cells: Vec<Change>) -> Comp
 }
 
 /// A comparison in which nothing changed.
-pub fn passing() -> Comparison {
+pub(crate) fn passing() -> Comparison {
     let mut comparison = full();
     let same = comparison.cells.iter().filter(|change| change.verdict == Verdict::Same).cloned().collect();
     comparison.gate = gate(Conclusion::Pass, 0, "none of 2 cells is worse");

@@ -54,7 +54,7 @@ impl Runs {
 
 impl Run {
     /// Whether the run was ended before all its cells were done.
-    pub fn ended_early(&self) -> bool {
+    pub(crate) fn ended_early(&self) -> bool {
         let rows = &self.report.rows;
         let planned = self.report.environment.planned_rows.unwrap_or(0);
         planned > rows.len() as u64 || rows.iter().any(gpubench_model::report::Row::was_cut_short)

@@ -16,7 +16,7 @@ use super::kernels::{HEADER, KernelSource};
 use super::nvrtc::{Compiler, Target};
 
 /// Compiles and loads the kernels of one device.
-pub struct Builder {
+pub(crate) struct Builder {
     ctx: Arc<CudaContext>,
     cache: Cache,
     compiler: Compiler,
@@ -26,7 +26,11 @@ pub struct Builder {
 
 impl Builder {
     /// A builder for a device of compute capability `chip`, such as 90. NVRTC has been loaded from the file `nvrtc`.
-    pub fn new(ctx: &Arc<CudaContext>, chip: i32, nvrtc: Option<&str>) -> Result<Builder, Unavailable> {
+    pub(crate) fn new(
+        ctx: &Arc<CudaContext>,
+        chip: i32,
+        nvrtc: Option<&str>,
+    ) -> Result<Builder, Unavailable> {
         let compiler = Compiler::new(chip).map_err(|reason| {
             Unavailable::new(
                 reason,
@@ -39,7 +43,7 @@ impl Builder {
     }
 
     /// Reads a source's code from the cache on disk and loads it; where there is none, compiles it, and keeps it there.
-    pub fn build(&self, source: &KernelSource) -> Result<(Arc<CudaModule>, Compile), CellError> {
+    pub(crate) fn build(&self, source: &KernelSource) -> Result<(Arc<CudaModule>, Compile), CellError> {
         if let Some(ready) = self.load_kept(source) {
             return Ok(ready);
         }
@@ -54,7 +58,7 @@ impl Builder {
     }
 
     /// Reads a source's code from the cache on disk and loads it; forgets code that the driver refuses.
-    pub fn load_kept(&self, source: &KernelSource) -> Option<(Arc<CudaModule>, Compile)> {
+    pub(crate) fn load_kept(&self, source: &KernelSource) -> Option<(Arc<CudaModule>, Compile)> {
         let key = self.key(source);
         let start = Instant::now();
         let Stored { image, cold_s } = self.cache.get(&key)?;
@@ -68,7 +72,11 @@ impl Builder {
 
     /// Compiles a source and loads it without the cache on disk. Code of another `serial` is other code, so that
     /// NVRTC, which has a cache of its own, does not know it either.
-    pub fn build_anew(&self, source: &KernelSource, serial: u64) -> Result<Arc<CudaModule>, CellError> {
+    pub(crate) fn build_anew(
+        &self,
+        source: &KernelSource,
+        serial: u64,
+    ) -> Result<Arc<CudaModule>, CellError> {
         let text = format!("{}\n__device__ unsigned long long serial = {serial}ull;\n", source.text);
         self.load(self.compiler.compile(source.name, &text).map_err(CellError::Failed)?.image)
     }

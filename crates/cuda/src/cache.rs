@@ -18,36 +18,36 @@ const SECONDS: usize = size_of::<f64>();
 
 /// A compiled source file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stored {
+pub(crate) struct Stored {
     /// CUBIN or PTX.
-    pub image: Vec<u8>,
+    pub(crate) image: Vec<u8>,
     /// Host seconds that compiling and then loading it took.
     pub cold_s: f64,
 }
 
 /// A folder of compiled kernels, or none.
-pub struct Cache {
+pub(crate) struct Cache {
     folder: Option<PathBuf>,
 }
 
 impl Cache {
     /// The user's cache; none when `GPUBENCH_KERNEL_CACHE` is `off` or there is no home.
-    pub fn of_user(variable: &dyn Fn(&str) -> Option<OsString>) -> Cache {
+    pub(crate) fn of_user(variable: &dyn Fn(&str) -> Option<OsString>) -> Cache {
         Cache { folder: user_cache::folder("kernels", "GPUBENCH_KERNEL_CACHE", variable) }
     }
 
     /// The folder; `None` when nothing is kept.
-    pub fn folder(&self) -> Option<&Path> {
+    pub(crate) fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
 
     /// What is stored under `key`, if it is there and intact.
-    pub fn get(&self, key: &str) -> Option<Stored> {
+    pub(crate) fn get(&self, key: &str) -> Option<Stored> {
         parse(&std::fs::read(self.folder.as_ref()?.join(key)).ok()?)
     }
 
     /// Stores a compiled source. A folder that cannot be written costs a compilation next time and nothing now.
-    pub fn put(&self, key: &str, stored: &Stored) {
+    pub(crate) fn put(&self, key: &str, stored: &Stored) {
         if let Some(folder) = &self.folder {
             // Another process may be doing the same: whichever renames last wins, and both files are whole.
             let _ = user_cache::write(folder, key, &bytes(stored));
@@ -55,7 +55,7 @@ impl Cache {
     }
 
     /// Forgets an image that the driver refused.
-    pub fn remove(&self, key: &str) {
+    pub(crate) fn remove(&self, key: &str) {
         if let Some(folder) = &self.folder {
             let _ = std::fs::remove_file(folder.join(key));
         }
@@ -79,7 +79,12 @@ fn parse(file: &[u8]) -> Option<Stored> {
 /// The name under which a source compiled by `compiler` is stored, which may include `header`.
 ///
 /// NVRTC's version has no patch level, so the library's size and time of change stand in for it.
-pub fn key(source: &KernelSource, header: &KernelSource, compiler: &Compiler, library: &str) -> String {
+pub(crate) fn key(
+    source: &KernelSource,
+    header: &KernelSource,
+    compiler: &Compiler,
+    library: &str,
+) -> String {
     let mut options = compiler.options();
     options.sort();
     let [major, minor] = compiler.version;

@@ -12,10 +12,10 @@ use cudarc::driver::{
 };
 
 use super::builder::Builder;
-pub use super::failure::driver;
+pub(crate) use super::failure::driver;
 use super::ffi::driver as ffi;
 use super::kernels::KernelSource;
-pub use super::library::Library;
+pub(crate) use super::library::Library;
 use gpubench_backend::{DevicePhases, Finding, HostMemory, SetupCounts};
 use gpubench_host::user_cache;
 use gpubench_model::data::Real;
@@ -27,16 +27,16 @@ use super::pool::Pool;
 use super::transfer::Mover;
 
 /// An element type that kernels and libraries work on.
-pub trait Element: Real + DeviceRepr + ValidAsZeroBits {}
+pub(crate) trait Element: Real + DeviceRepr + ValidAsZeroBits {}
 
 impl Element for f32 {}
 impl Element for f64 {}
 
 /// The context, its one stream, and what is shared by all jobs. Cheap to clone.
 #[derive(Clone)]
-pub struct Cuda {
+pub(crate) struct Cuda {
     /// The device's primary context.
-    pub ctx: Arc<CudaContext>,
+    pub(crate) ctx: Arc<CudaContext>,
     /// The stream of all work; not the default stream.
     pub stream: Arc<CudaStream>,
     shared: Rc<Shared>,
@@ -81,13 +81,16 @@ impl Cuda {
     }
 
     /// Allocates `len` elements (at least one), all zero.
-    pub fn alloc<T: DeviceRepr + ValidAsZeroBits>(&self, len: usize) -> Result<CudaSlice<T>, CellError> {
+    pub(crate) fn alloc<T: DeviceRepr + ValidAsZeroBits>(
+        &self,
+        len: usize,
+    ) -> Result<CudaSlice<T>, CellError> {
         self.count(|counts| counts.allocations += 1);
         self.stream.alloc_zeros(len.max(1)).map_err(|error| self.refused::<T>(len, error))
     }
 
     /// Allocates `host.len()` elements (at least one) and copies `host` there, several times over for the clocks.
-    pub fn upload<T: DeviceRepr>(&self, host: &[T]) -> Result<CudaSlice<T>, CellError> {
+    pub(crate) fn upload<T: DeviceRepr>(&self, host: &[T]) -> Result<CudaSlice<T>, CellError> {
         self.count(|counts| counts.allocations += 1);
         let allocated = ffi::alloc_unset(&self.stream, host.len().max(1));
         let mut slice = allocated.map_err(|error| self.refused::<T>(host.len(), error))?;
@@ -102,7 +105,7 @@ impl Cuda {
     }
 
     /// Waits for all earlier work and copies a slice to the host, several times over for the clocks.
-    pub fn download<T: DeviceRepr + Clone + Default>(
+    pub(crate) fn download<T: DeviceRepr + Clone + Default>(
         &self,
         device: &CudaSlice<T>,
     ) -> Result<Vec<T>, CellError> {
@@ -116,7 +119,11 @@ impl Cuda {
     }
 
     /// Enqueues a copy of all of `from` to the start of `to`.
-    pub fn copy<T: DeviceRepr>(&self, from: &CudaSlice<T>, to: &mut CudaSlice<T>) -> Result<(), CellError> {
+    pub(crate) fn copy<T: DeviceRepr>(
+        &self,
+        from: &CudaSlice<T>,
+        to: &mut CudaSlice<T>,
+    ) -> Result<(), CellError> {
         if from.len() > to.len() {
             return Err(CellError::Failed(format!("copy of {} elements to {}", from.len(), to.len())));
         }
@@ -124,12 +131,16 @@ impl Cuda {
     }
 
     /// Waits for all enqueued work.
-    pub fn synchronize(&self) -> Result<(), CellError> {
+    pub(crate) fn synchronize(&self) -> Result<(), CellError> {
         self.stream.synchronize().map_err(driver("cuStreamSynchronize"))
     }
 
     /// The kernel `entry` of a source file: compiled, or read from the cache, and loaded once.
-    pub fn function(&self, source: &'static KernelSource, entry: &str) -> Result<CudaFunction, CellError> {
+    pub(crate) fn function(
+        &self,
+        source: &'static KernelSource,
+        entry: &str,
+    ) -> Result<CudaFunction, CellError> {
         self.shared.meters.borrow_mut().uses(source.name);
         let key = (source.name, entry.to_owned());
         if let Some(function) = self.shared.functions.borrow().get(&key) {
@@ -142,7 +153,7 @@ impl Cuda {
     }
 
     /// Compiles and loads a source file, unless that has been done.
-    pub fn module(&self, source: &'static KernelSource) -> Result<Arc<CudaModule>, CellError> {
+    pub(crate) fn module(&self, source: &'static KernelSource) -> Result<Arc<CudaModule>, CellError> {
         if let Some(module) = self.shared.modules.borrow().get(source.name) {
             return Ok(Arc::clone(module));
         }
@@ -171,13 +182,13 @@ impl Cuda {
     }
 
     /// Loads a library, or says what is missing. Must succeed before any call into it.
-    pub fn require(&self, library: Library) -> Result<(), CellError> {
+    pub(crate) fn require(&self, library: Library) -> Result<(), CellError> {
         self.shared.loader.borrow_mut().require(library)?;
         Ok(())
     }
 
     /// Checks that `bytes` more of device memory can be had, before anything is allocated.
-    pub fn reserve(&self, bytes: u128) -> Result<(), CellError> {
+    pub(crate) fn reserve(&self, bytes: u128) -> Result<(), CellError> {
         if bytes > self.free_bytes()? {
             // What earlier jobs freed still lies in the pool; it counts as free once it is given back.
             self.give_back()?;
@@ -202,12 +213,12 @@ impl Cuda {
     }
 
     /// Notes that a plan, a handle or a workspace was created.
-    pub fn count_plan(&self) {
+    pub(crate) fn count_plan(&self) {
         self.count(|counts| counts.plans += 1);
     }
 
     /// Multiprocessors of the device.
-    pub fn multiprocessors(&self) -> u32 {
+    pub(crate) fn multiprocessors(&self) -> u32 {
         use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT as COUNT;
         ffi::attribute(self.shared.device, COUNT)
             .ok()
@@ -216,12 +227,12 @@ impl Cuda {
     }
 
     /// Compute capability, such as 90; `None` where the driver does not tell.
-    pub fn capability(&self) -> Option<i32> {
+    pub(crate) fn capability(&self) -> Option<i32> {
         super::device::capability(self.shared.device)
     }
 
     /// Bytes of shared memory that one block can have when it asks for them.
-    pub fn shared_memory_per_block(&self) -> u32 {
+    pub(crate) fn shared_memory_per_block(&self) -> u32 {
         use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN as OPTIN;
         const EVERY_DEVICE: u32 = 48 << 10;
         let bytes = ffi::attribute(self.shared.device, OPTIN).ok();
@@ -229,7 +240,7 @@ impl Cuda {
     }
 
     /// Whether the blocks of a launch can be sure to be resident all at once.
-    pub fn launches_cooperatively(&self) -> bool {
+    pub(crate) fn launches_cooperatively(&self) -> bool {
         use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH as COOPERATIVE;
         ffi::attribute(self.shared.device, COOPERATIVE) == Ok(1)
     }

@@ -7,31 +7,31 @@ use serde_json::{Value, json};
 use super::ffi::driver as ffi;
 
 /// A CUDA version number such as 13000 as `13.0`.
-pub fn version_text(version: i32) -> String {
+pub(crate) fn version_text(version: i32) -> String {
     format!("{}.{}", version / 1000, version % 1000 / 10)
 }
 
 /// Compute capability as two digits, such as 90.
-pub fn capability(device: CUdevice) -> Option<i32> {
+pub(crate) fn capability(device: CUdevice) -> Option<i32> {
     let major = ffi::attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR).ok()?;
     let minor = ffi::attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR).ok()?;
     Some(10 * major + minor)
 }
 
 /// The device's name, or its number when the driver does not tell.
-pub fn name(device: CUdevice) -> String {
+pub(crate) fn name(device: CUdevice) -> String {
     result::device::get_name(device).unwrap_or_else(|_| format!("device {device}"))
 }
 
 /// One line about a device, for `doctor`.
-pub fn summary(device: CUdevice) -> String {
+pub(crate) fn summary(device: CUdevice) -> String {
     let capability = capability(device).unwrap_or(0);
     let gib = ffi::memory_bytes(device).unwrap_or(0) as f64 / (1u64 << 30) as f64;
     format!("compute capability {}.{}, {gib:.0} GiB", capability / 10, capability % 10)
 }
 
 /// Everything about a device that can matter to a result, as an object; what the driver does not tell is null.
-pub fn describe(device: CUdevice, ordinal: u32) -> Value {
+pub(crate) fn describe(device: CUdevice, ordinal: u32) -> Value {
     let attribute = |attribute| ffi::attribute(device, attribute).ok();
     let capability = capability(device).map(|c| format!("{}.{}", c / 10, c % 10));
     json!({
@@ -53,7 +53,7 @@ pub fn describe(device: CUdevice, ordinal: u32) -> Value {
 }
 
 /// The driver package's version, such as 580.159.04, as its kernel module tells.
-pub fn kernel_module_version() -> Option<String> {
+pub(crate) fn kernel_module_version() -> Option<String> {
     let text = std::fs::read_to_string("/proc/driver/nvidia/version").ok()?;
     module_version(&text)
 }

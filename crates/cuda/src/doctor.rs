@@ -27,7 +27,7 @@ fn serves(library: Option<Library>) -> Vec<String> {
 }
 
 /// Looks for everything the backend could use. Opens no context.
-pub fn findings(options: &Options) -> Vec<Finding> {
+pub(crate) fn findings(options: &Options) -> Vec<Finding> {
     // Where no driver says otherwise, what the newest toolkit has is what one would install.
     const NEWEST: u32 = 13;
     let mut findings = Vec::new();

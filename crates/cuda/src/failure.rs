@@ -7,7 +7,7 @@ use gpubench_model::error::CellError;
 /// Turns an error of the driver call named `call` into a cell's error.
 ///
 /// Errors after which every further call of the process fails become [`CellError::DeviceLost`].
-pub fn driver(call: &'static str) -> impl Fn(DriverError) -> CellError {
+pub(crate) fn driver(call: &'static str) -> impl Fn(DriverError) -> CellError {
     move |error| {
         // The enum's name, not cuGetErrorString: that call needs a driver, which may be what is missing.
         let text = format!("{call}: {:?}", error.0);
@@ -16,7 +16,7 @@ pub fn driver(call: &'static str) -> impl Fn(DriverError) -> CellError {
 }
 
 /// Whether the context is unusable after this error.
-pub fn is_sticky(error: CUresult) -> bool {
+pub(crate) fn is_sticky(error: CUresult) -> bool {
     matches!(
         error,
         CUresult::CUDA_ERROR_ILLEGAL_ADDRESS

@@ -8,7 +8,7 @@ pub struct KernelSource {
     /// The CUDA C text.
     pub text: &'static str,
     /// Of a source that is compiled with constants of one size before it: examples of it with some.
-    pub per_size: Option<fn() -> Vec<&'static KernelSource>>,
+    pub(crate) per_size: Option<fn() -> Vec<&'static KernelSource>>,
 }
 
 /// `common.cuh`, which sources may include: NVRTC is given it with every source.

@@ -2,7 +2,7 @@
 
 /// A library that is loaded when a cell needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Library {
+pub(crate) enum Library {
     /// The run-time compiler.
     Nvrtc,
     /// Dense linear algebra.
@@ -19,7 +19,7 @@ pub enum Library {
 
 impl Library {
     /// Every library.
-    pub const ALL: [Library; 6] = [
+    pub(crate) const ALL: [Library; 6] = [
         Library::Nvrtc,
         Library::Cublas,
         Library::CublasLt,
@@ -29,7 +29,7 @@ impl Library {
     ];
 
     /// The name people know.
-    pub fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
             Library::Nvrtc => "NVRTC",
             Library::Cublas => "cuBLAS",
@@ -41,7 +41,7 @@ impl Library {
     }
 
     /// The file name between `lib` and `.so`.
-    pub fn stem(self) -> &'static str {
+    pub(crate) fn stem(self) -> &'static str {
         match self {
             Library::Nvrtc => "nvrtc",
             Library::Cublas => "cublas",
@@ -53,7 +53,7 @@ impl Library {
     }
 
     /// Stems to load from one place, in this order, so that each finds the ones it needs already loaded.
-    pub fn load_order(self) -> &'static [&'static str] {
+    pub(crate) fn load_order(self) -> &'static [&'static str] {
         match self {
             // Without its builtins loaded first, NVRTC 13.0 as pip installs it cannot compile.
             Library::Nvrtc => &["nvrtc-builtins", "nvrtc"],
@@ -66,7 +66,7 @@ impl Library {
     }
 
     /// Symbols without which the library is of no use here; the first also tells where it was loaded from.
-    pub fn symbols(self) -> &'static [&'static str] {
+    pub(crate) fn symbols(self) -> &'static [&'static str] {
         match self {
             Library::Nvrtc => &[
                 "nvrtcVersion",
@@ -96,7 +96,7 @@ impl Library {
     }
 
     /// The command that supplies the library where it is missing, for a driver of CUDA `major`.
-    pub fn fix(self, major: u32) -> String {
+    pub(crate) fn fix(self, major: u32) -> String {
         let package = match self {
             Library::Nvrtc => "nvidia-cuda-nvrtc",
             Library::Cublas | Library::CublasLt => "nvidia-cublas",
@@ -114,7 +114,7 @@ impl Library {
 }
 
 /// The CUDA release that a library file of this stem and soname version belongs to; `None` where it does not tell.
-pub fn cuda_major(stem: &str, soname: u32) -> Option<u32> {
+pub(crate) fn cuda_major(stem: &str, soname: u32) -> Option<u32> {
     match (stem, soname) {
         ("cufft" | "cusolver", version) => Some(version + 1),
         // cuSPARSE has kept 12 for both CUDA 12 and CUDA 13.

@@ -66,7 +66,7 @@ const DRIVER_SYMBOLS: &[&str] = &[
 ];
 
 /// The NVIDIA driver's library, loaded and complete.
-pub struct Driver {
+pub(crate) struct Driver {
     /// Handle for symbols that the bindings lack.
     pub library: libloading::Library,
     /// The file.
@@ -74,7 +74,7 @@ pub struct Driver {
 }
 
 /// Loads the driver.
-pub fn driver() -> Result<Driver, Unavailable> {
+pub(crate) fn driver() -> Result<Driver, Unavailable> {
     let absent = || Unavailable::new("no CUDA driver (libcuda.so.1) on this machine", DRIVER_FIX);
     let library = match by_name("cuda") {
         Some(library) => library,
@@ -99,7 +99,7 @@ pub(super) fn by_name(stem: &str) -> Option<libloading::Library> {
 }
 
 /// Loads each library once, on demand.
-pub struct Loader {
+pub(crate) struct Loader {
     /// CUDA release of the driver, which no library may exceed.
     major: u32,
     variable: fn(&str) -> Option<OsString>,
@@ -110,12 +110,12 @@ pub struct Loader {
 
 impl Loader {
     /// A loader for a driver of CUDA release `major`.
-    pub fn new(major: u32) -> Self {
+    pub(crate) fn new(major: u32) -> Self {
         Loader { major, variable: |name| std::env::var_os(name), preferred: None, found: BTreeMap::new() }
     }
 
     /// Loads the library, or says why it cannot be and what would fix that.
-    pub fn require(&mut self, library: Library) -> Result<&Finding, Unavailable> {
+    pub(crate) fn require(&mut self, library: Library) -> Result<&Finding, Unavailable> {
         if !self.found.contains_key(&library) {
             let result = self.load(library);
             self.found.insert(library, result);
@@ -124,13 +124,13 @@ impl Loader {
     }
 
     /// The libraries loaded so far.
-    pub fn loaded(&self) -> Vec<Finding> {
+    pub(crate) fn loaded(&self) -> Vec<Finding> {
         self.found.values().filter_map(|found| found.as_ref().ok().cloned()).collect()
     }
 
     /// Where the library may be loaded from: the list from which the dynamic linker finds it by name, and the files in
     /// every place that is searched. Loads nothing.
-    pub fn candidates(&self, library: Library) -> Vec<PathBuf> {
+    pub(crate) fn candidates(&self, library: Library) -> Vec<PathBuf> {
         let places = places::named(&self.variable).into_iter().chain(self.places());
         let files = places.filter_map(|place| place.file(library.stem(), self.major));
         std::iter::once(PathBuf::from("/etc/ld.so.cache")).chain(files).collect()

@@ -6,7 +6,7 @@ use gpubench_backend::{Compile, DevicePhases, HostMemory, Transfer};
 
 /// Host and device seconds of one repetition of one copy.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Copied {
+pub(crate) struct Copied {
     /// Host seconds, until the data is there.
     pub host_s: f64,
     /// Device seconds, between events.
@@ -15,7 +15,7 @@ pub struct Copied {
 
 /// Direction of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
+pub(crate) enum Direction {
     /// Host to device.
     Up,
     /// Device to host.
@@ -24,7 +24,7 @@ pub enum Direction {
 
 /// The costs of one job around its timed work, and those of every source compiled so far.
 #[derive(Debug, Default)]
-pub struct Meters {
+pub(crate) struct Meters {
     memory: HostMemory,
     /// What each source cost, whenever that was.
     sources: BTreeMap<&'static str, Compile>,
@@ -36,27 +36,27 @@ pub struct Meters {
 
 impl Meters {
     /// Meters of copies from and to that kind of memory.
-    pub fn new(memory: HostMemory) -> Meters {
+    pub(crate) fn new(memory: HostMemory) -> Meters {
         Meters { memory, ..Meters::default() }
     }
 
     /// Notes that a job uses kernels of that source.
-    pub fn uses(&mut self, source: &'static str) {
+    pub(crate) fn uses(&mut self, source: &'static str) {
         self.used.insert(source);
     }
 
     /// Notes what a source cost.
-    pub fn compiled(&mut self, source: &'static str, compile: Compile) {
+    pub(crate) fn compiled(&mut self, source: &'static str, compile: Compile) {
         self.sources.insert(source, compile);
     }
 
     /// Notes host seconds that went into compiling or copying, repetitions included.
-    pub fn spent(&mut self, seconds: f64) {
+    pub(crate) fn spent(&mut self, seconds: f64) {
         self.compile_and_copy_s += seconds;
     }
 
     /// Adds a copy of `bytes` and its repetitions to those in that direction.
-    pub fn copied(&mut self, direction: Direction, bytes: u64, repetitions: &[Copied]) {
+    pub(crate) fn copied(&mut self, direction: Direction, bytes: u64, repetitions: &[Copied]) {
         let transfer = match direction {
             Direction::Up => &mut self.upload,
             Direction::Down => &mut self.download,
@@ -69,7 +69,7 @@ impl Meters {
     }
 
     /// All of it since the last call; device memory is left out.
-    pub fn take(&mut self) -> DevicePhases {
+    pub(crate) fn take(&mut self) -> DevicePhases {
         let used = std::mem::take(&mut self.used);
         let compiled: Vec<Compile> = used.iter().filter_map(|name| self.sources.get(name)).copied().collect();
         DevicePhases {

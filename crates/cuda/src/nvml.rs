@@ -46,7 +46,7 @@ fn library(driver: Option<&Path>) -> Result<&'static Nvml, String> {
 }
 
 /// Who used the device before a context was opened on it, so that the process that appears is known to be this one.
-pub struct Arrival {
+pub(crate) struct Arrival {
     monitor: Monitor,
     before: BTreeSet<u32>,
     /// Held while the context is opened: two at a time could not be told apart.
@@ -55,14 +55,14 @@ pub struct Arrival {
 
 impl Arrival {
     /// Looks at the device of that CUDA ordinal. `driver` is the file of the driver's library, where known.
-    pub fn before(ordinal: u32, driver: Option<&Path>) -> Arrival {
+    pub(crate) fn before(ordinal: u32, driver: Option<&Path>) -> Arrival {
         let ours = OURS.lock().unwrap_or_else(PoisonError::into_inner);
         let monitor = Monitor::open(ordinal, driver);
         Arrival { before: monitor.pids(), monitor, ours }
     }
 
     /// Looks again, after the context has been opened.
-    pub fn after(mut self) -> Monitor {
+    pub(crate) fn after(mut self) -> Monitor {
         let own = std::process::id();
         let after = self.monitor.pids();
         let same_names = after.contains(&own);
@@ -81,7 +81,7 @@ fn own_entries(before: &BTreeSet<u32>, after: &BTreeSet<u32>, own: u32) -> BTree
 }
 
 /// A device as NVML sees it.
-pub struct Monitor {
+pub(crate) struct Monitor {
     device: Result<(&'static Nvml, Device<'static>), String>,
     /// Whether NVML's process ids are those of this process's own namespace.
     same_names: bool,
@@ -102,7 +102,7 @@ impl Monitor {
     }
 
     /// NVML's version, or why it tells nothing.
-    pub fn version(&self) -> String {
+    pub(crate) fn version(&self) -> String {
         match &self.device {
             Ok((nvml, _)) => nvml.sys_nvml_version().unwrap_or_else(|_| "unknown version".into()),
             Err(reason) => format!("not available: {reason}"),
@@ -110,7 +110,7 @@ impl Monitor {
     }
 
     /// Settings of the device that bound its speed, by name; those that NVML does not tell are left out.
-    pub fn settings(&self) -> Vec<(&'static str, Value)> {
+    pub(crate) fn settings(&self) -> Vec<(&'static str, Value)> {
         let Ok((_, device)) = &self.device else { return vec![] };
         let settings = [
             ("power_limit_w", device.enforced_power_limit().ok().map(|mw| json!(f64::from(mw) / 1e3))),
@@ -124,7 +124,7 @@ impl Monitor {
 
     /// The device now: six queries of one figure each, and two of lists of processes, each asked for its length
     /// first; all answered by the driver without work on the device.
-    pub fn conditions(&self) -> Conditions {
+    pub(crate) fn conditions(&self) -> Conditions {
         let Ok((_, device)) = &self.device else { return Conditions::default() };
         let clock = |clock| device.clock_info(clock).ok().map(f64::from);
         Conditions {

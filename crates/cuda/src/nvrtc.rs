@@ -5,7 +5,7 @@ use super::kernels::HEADER;
 
 /// What kernels are compiled for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub(crate) enum Target {
     /// Machine code for this compute capability, such as 90.
     Cubin(i32),
     /// Assembly of this virtual architecture, which the driver translates for a newer chip.
@@ -16,14 +16,14 @@ impl Target {
     /// The best target for a chip of compute capability `chip` among the architectures NVRTC supports.
     ///
     /// Machine code of an older chip of the same generation runs; that of another generation does not.
-    pub fn choose(chip: i32, supported: &[i32]) -> Option<Target> {
+    pub(crate) fn choose(chip: i32, supported: &[i32]) -> Option<Target> {
         let older = supported.iter().copied().filter(|arch| *arch <= chip);
         let same_generation = older.clone().filter(|arch| arch / 10 == chip / 10).max();
         same_generation.map(Target::Cubin).or_else(|| older.max().map(Target::Ptx))
     }
 
     /// The compiler's option.
-    pub fn option(&self) -> String {
+    pub(crate) fn option(&self) -> String {
         match self {
             Target::Cubin(arch) => format!("--gpu-architecture=sm_{arch}"),
             Target::Ptx(arch) => format!("--gpu-architecture=compute_{arch}"),
@@ -36,16 +36,16 @@ const OPTIONS: &[&str] = &["--std=c++17", "--ptxas-options=-v"];
 
 /// A ready compiler for one target.
 #[derive(Clone, Debug)]
-pub struct Compiler {
+pub(crate) struct Compiler {
     /// What it compiles for.
-    pub target: Target,
+    pub(crate) target: Target,
     /// NVRTC's version.
     pub version: [i32; 2],
 }
 
 impl Compiler {
     /// A compiler for a chip of compute capability `chip`, such as 90. NVRTC has been loaded.
-    pub fn new(chip: i32) -> Result<Compiler, String> {
+    pub(crate) fn new(chip: i32) -> Result<Compiler, String> {
         let (version, supported) = about()?;
         let target = Target::choose(chip, &supported).ok_or_else(|| {
             let [major, minor] = version;
@@ -59,12 +59,12 @@ impl Compiler {
     }
 
     /// Every option, in the order given to NVRTC.
-    pub fn options(&self) -> Vec<String> {
+    pub(crate) fn options(&self) -> Vec<String> {
         std::iter::once(self.target.option()).chain(OPTIONS.iter().map(|&option| option.to_owned())).collect()
     }
 
     /// Compiles the text of `kernels/NAME.cu` with the shared header; an error holds the compiler's messages.
-    pub fn compile(&self, name: &str, text: &str) -> Result<Output, String> {
+    pub(crate) fn compile(&self, name: &str, text: &str) -> Result<Output, String> {
         let form = if matches!(self.target, Target::Cubin(_)) { Form::Cubin } else { Form::Ptx };
         let source = File { name: &format!("{name}.cu"), text };
         let header = File { name: &format!("{}.cuh", HEADER.name), text: HEADER.text };

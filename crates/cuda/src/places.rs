@@ -7,14 +7,14 @@ use super::library::cuda_major;
 
 /// One installation: libraries are taken from as few of these as possible, never mixed without need.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct Place {
     /// Folders of the installation that hold libraries.
     pub folders: Vec<PathBuf>,
 }
 
 impl Place {
     /// The file of that stem for the newest CUDA release that is not above `max_major`.
-    pub fn file(&self, stem: &str, max_major: u32) -> Option<PathBuf> {
+    pub(crate) fn file(&self, stem: &str, max_major: u32) -> Option<PathBuf> {
         let prefix = format!("lib{stem}.so");
         let mut best: Option<(u32, usize, PathBuf)> = None;
         for entry in self.folders.iter().flat_map(|folder| list(folder)) {
@@ -41,7 +41,7 @@ impl Place {
 }
 
 /// Folders named by the user in `GPUBENCH_CUDA_LIB_DIR`; they come before everything else.
-pub fn named(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<Place> {
+pub(crate) fn named(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<Place> {
     let folders: Vec<PathBuf> = std::env::split_paths(&variable("GPUBENCH_CUDA_LIB_DIR")?).collect();
     (!folders.is_empty()).then_some(Place { folders })
 }
@@ -49,7 +49,7 @@ pub fn named(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<Place> {
 /// Installations to search when the dynamic linker finds nothing by name; those that exist, best first.
 ///
 /// `root` is the root of the file system, `here` the current folder.
-pub fn known(variable: &dyn Fn(&str) -> Option<OsString>, root: &Path, here: &Path) -> Vec<Place> {
+pub(crate) fn known(variable: &dyn Fn(&str) -> Option<OsString>, root: &Path, here: &Path) -> Vec<Place> {
     let mut places = Vec::new();
     let folder = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     for home in ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(|name| folder(name)) {
@@ -85,7 +85,7 @@ pub fn known(variable: &dyn Fn(&str) -> Option<OsString>, root: &Path, here: &Pa
 }
 
 /// Folders in which a driver may lie that the dynamic linker does not search.
-pub fn driver_folders() -> Place {
+pub(crate) fn driver_folders() -> Place {
     let folders = [
         "/usr/lib/x86_64-linux-gnu",
         "/usr/lib/aarch64-linux-gnu",

@@ -11,7 +11,7 @@ use super::failure::driver;
 use super::ffi::driver as ffi;
 
 /// The pool that all allocations of our own come from.
-pub struct Pool {
+pub(crate) struct Pool {
     device: CUdevice,
     /// Bytes in use when watching began.
     base: Cell<Option<u64>>,
@@ -19,7 +19,7 @@ pub struct Pool {
 
 impl Pool {
     /// The pool of the context's device, told to keep what is freed; `None` on a driver without pools.
-    pub fn open(ctx: &Arc<CudaContext>) -> Result<Option<Pool>, CellError> {
+    pub(crate) fn open(ctx: &Arc<CudaContext>) -> Result<Option<Pool>, CellError> {
         if !ctx.has_async_alloc() {
             return Ok(None);
         }
@@ -29,20 +29,20 @@ impl Pool {
     }
 
     /// Gives back what the pool holds and nobody uses. Work on the device has ended.
-    pub fn trim(&self) -> Result<(), CellError> {
+    pub(crate) fn trim(&self) -> Result<(), CellError> {
         ffi::trim_pool(self.device).map_err(driver("cuMemPoolTrimTo"))
     }
 
     /// Begins to watch how much is in use, from what is now. Work on the device has ended, since what was freed
     /// counts as in use until then. A driver that does not tell costs the figure and nothing else.
-    pub fn watch(&self) {
+    pub(crate) fn watch(&self) {
         let reset = ffi::reset_pool_peak(self.device);
         self.base.set(reset.and_then(|()| ffi::pool_bytes(self.device)).ok());
     }
 
     /// Most bytes in use at one time since [`Pool::watch`], beyond those in use then. What libraries allocate by
     /// other means is not in it: handles, and the workspaces they make for themselves.
-    pub fn peak(&self) -> Option<u64> {
+    pub(crate) fn peak(&self) -> Option<u64> {
         Some(ffi::pool_peak(self.device).ok()?.saturating_sub(self.base.get()?))
     }
 }

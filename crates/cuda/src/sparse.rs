@@ -21,7 +21,7 @@ pub(crate) struct DeviceCsr<T> {
 
 impl<T: Element> DeviceCsr<T> {
     /// Checks `csr` and copies it to the device.
-    pub fn upload(cuda: &Cuda, csr: &Csr) -> Result<Self, CellError> {
+    pub(crate) fn upload(cuda: &Cuda, csr: &Csr) -> Result<Self, CellError> {
         check_structure(csr)?;
         let values = T::slice(&csr.values)?;
         Ok(DeviceCsr {
@@ -37,37 +37,37 @@ impl<T: Element> DeviceCsr<T> {
 
 impl<T> DeviceCsr<T> {
     /// Rows.
-    pub fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.rows
     }
 
     /// Columns.
-    pub fn cols(&self) -> usize {
+    pub(crate) fn cols(&self) -> usize {
         self.cols
     }
 
     /// Stored entries. The slices of columns and values are longer where there are none.
-    pub fn nnz(&self) -> usize {
+    pub(crate) fn nnz(&self) -> usize {
         self.nnz
     }
 
     /// Offsets of the rows, `rows + 1` of them.
-    pub fn indptr(&self) -> &CudaSlice<i32> {
+    pub(crate) fn indptr(&self) -> &CudaSlice<i32> {
         &self.indptr
     }
 
     /// Columns of the stored entries.
-    pub fn indices(&self) -> &CudaSlice<i32> {
+    pub(crate) fn indices(&self) -> &CudaSlice<i32> {
         &self.indices
     }
 
     /// The memory of offsets, columns and values, for checks.
-    pub fn memory(&mut self) -> [Memory<'_>; 3] {
+    pub(crate) fn memory(&mut self) -> [Memory<'_>; 3] {
         [device(&mut self.indptr), device(&mut self.indices), device(&mut self.values)]
     }
 
     /// The stored entries.
-    pub fn values(&self) -> &CudaSlice<T> {
+    pub(crate) fn values(&self) -> &CudaSlice<T> {
         &self.values
     }
 }

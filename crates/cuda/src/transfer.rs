@@ -21,7 +21,7 @@ const MANY: usize = 5;
 const FEW: usize = 3;
 
 /// Makes every copy of a backend, on its one stream.
-pub struct Mover {
+pub(crate) struct Mover {
     stream: Arc<CudaStream>,
     start: CudaEvent,
     end: CudaEvent,
@@ -33,7 +33,11 @@ pub struct Mover {
 
 impl Mover {
     /// A mover of data that lies in that kind of memory on the host.
-    pub fn new(stream: &Arc<CudaStream>, elapsed: Elapsed, memory: HostMemory) -> Result<Mover, CellError> {
+    pub(crate) fn new(
+        stream: &Arc<CudaStream>,
+        elapsed: Elapsed,
+        memory: HostMemory,
+    ) -> Result<Mover, CellError> {
         let event = || {
             let flags = Some(CUevent_flags::CU_EVENT_DEFAULT);
             stream.context().new_event(flags).map_err(driver("cuEventCreate"))
@@ -45,7 +49,7 @@ impl Mover {
     /// Copies `host` to the start of `device`, several times over, and returns what each took, in order.
     ///
     /// Pinned, the data is put into page-locked memory before the clock starts.
-    pub fn upload<T: DeviceRepr>(
+    pub(crate) fn upload<T: DeviceRepr>(
         &self,
         host: &[T],
         device: &mut CudaSlice<T>,
@@ -64,7 +68,7 @@ impl Mover {
     /// what each took, in order.
     ///
     /// Pinned, the data is taken out of page-locked memory after the clock has stopped.
-    pub fn download<T: DeviceRepr>(
+    pub(crate) fn download<T: DeviceRepr>(
         &self,
         device: &CudaSlice<T>,
         host: &mut [T],

@@ -33,7 +33,7 @@ pub struct Key {
 
 impl Key {
     /// By op in the order of [`OPS`] (unknown ones last), element type, caches, density, size and seed.
-    pub fn order(&self, other: &Key) -> Ordering {
+    pub(crate) fn order(&self, other: &Key) -> Ordering {
         let place = |key: &Key| OPS.iter().position(|op| op.name() == key.op).unwrap_or(OPS.len());
         place(self)
             .cmp(&place(other))
@@ -59,7 +59,7 @@ pub enum Best {
 
 impl Best {
     /// The time, where there is one.
-    pub fn timing(&self) -> Option<&Timing> {
+    pub(crate) fn timing(&self) -> Option<&Timing> {
         match self {
             Best::Timed(timing) => Some(timing),
             Best::Lost(_) => None,
@@ -78,7 +78,7 @@ pub struct Timing {
     pub ci95_s: [f64; 2],
     /// Whether the samples were enough for an interval.
     #[serde(skip)]
-    pub has_interval: bool,
+    pub(crate) has_interval: bool,
 }
 
 /// Why there is no time.
@@ -92,7 +92,7 @@ pub struct Loss {
 }
 
 /// What `report` has on `side`, in the order of its sections. Variants of reduced precision take no part.
-pub fn best(report: &Report, side: Side) -> Vec<(Key, Best)> {
+pub(crate) fn best(report: &Report, side: Side) -> Vec<(Key, Best)> {
     let names = Names::of(report);
     let mut found = vec![];
     for section in sections(report) {
@@ -160,7 +160,7 @@ fn loss<'a>(rows: impl Iterator<Item = &'a &'a Row>) -> Loss {
 }
 
 /// Of several runs the middle one (the faster of the middle two), with an interval that holds the medians of all.
-pub fn middle(all: Vec<Best>) -> Option<Best> {
+pub(crate) fn middle(all: Vec<Best>) -> Option<Best> {
     let mut timings: Vec<Timing> = all.iter().filter_map(Best::timing).cloned().collect();
     timings.sort_by(|a, b| a.median_s.total_cmp(&b.median_s));
     let (Some(first), Some(last)) = (timings.first(), timings.last()) else {

@@ -8,7 +8,7 @@ use super::names;
 use super::table::{Column, Table};
 
 /// The columns of a table, those of one device together, in the order in which the devices first occur.
-pub fn devices(table: &Table) -> Vec<Vec<usize>> {
+pub(crate) fn devices(table: &Table) -> Vec<Vec<usize>> {
     let mut devices: Vec<Vec<usize>> = vec![];
     for (index, column) in table.columns.iter().enumerate() {
         let is_same = |group: &&mut Vec<usize>| {
@@ -25,7 +25,7 @@ pub fn devices(table: &Table) -> Vec<Vec<usize>> {
 }
 
 /// The table with a column a device: of several runs the middle one of each case.
-pub fn by_device(table: &Table) -> Table {
+pub(crate) fn by_device(table: &Table) -> Table {
     let devices = devices(table);
     if devices.len() == table.columns.len() {
         return table.clone();
@@ -51,7 +51,7 @@ fn joined(table: &Table, runs: &[usize]) -> Column {
 }
 
 /// That runs of one device are judged as one, in one line; nothing where each was measured once.
-pub fn told(table: &Table) -> Option<String> {
+pub(crate) fn told(table: &Table) -> Option<String> {
     let devices = devices(table);
     let several: Vec<&Vec<usize>> = devices.iter().filter(|runs| runs.len() > 1).collect();
     let runs: usize = several.iter().map(|runs| runs.len()).sum();

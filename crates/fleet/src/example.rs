@@ -9,7 +9,7 @@ const CELLS: [(&str, u64, f64); 4] =
     [("matmul", 1000, 60e-6), ("matmul", 2000, 400e-6), ("fft", 1000, 20e-6), ("svd", 100, 3e-3)];
 
 /// The report of a host with one GPU, all of whose times are `factor` times those of the others.
-pub fn member(host: &str, factor: f64) -> Report {
+pub(crate) fn member(host: &str, factor: f64) -> Report {
     let mut report = example::empty();
     report.environment.host.name = host.into();
     report.environment.backends[1].description = serde_json::json!({
@@ -24,7 +24,7 @@ pub fn member(host: &str, factor: f64) -> Report {
 }
 
 /// A fleet of hosts `node1`, `node2` and so on, with one GPU each and the same times to a tenth of a percent.
-pub fn alike(count: usize) -> Fleet {
+pub(crate) fn alike(count: usize) -> Fleet {
     let members = (1..=count).map(|number| {
         let factor = 1.0 + 0.0005 * (number % 3) as f64;
         Member { name: format!("node{number} GPU 0"), report: member(&format!("node{number}"), factor) }

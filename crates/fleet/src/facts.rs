@@ -12,7 +12,7 @@ use super::identity::gpu;
 
 /// One fact.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fact {
+pub(crate) struct Fact {
     /// What it is about.
     pub name: &'static str,
     /// What it is.
@@ -21,7 +21,7 @@ pub struct Fact {
 
 /// The value of a fact.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub(crate) enum Value {
     /// A figure.
     Figure {
         /// The figure.
@@ -57,7 +57,7 @@ impl Fact {
 
 /// What of `own` differs from most of `others`: `power limit 550 W against 700 W`. A fact that a side does not tell is no
 /// difference.
-pub fn differing(own: &[Fact], others: &[&[Fact]]) -> Vec<String> {
+pub(crate) fn differing(own: &[Fact], others: &[&[Fact]]) -> Vec<String> {
     let differs = |fact: &Fact| {
         let told = others.iter().flat_map(|facts| facts.iter().filter(|other| other.name == fact.name));
         let told: Vec<&Value> = told.map(|other| &other.value).collect();
@@ -104,7 +104,7 @@ fn figure_text(figure: f64, unit: &str) -> String {
 }
 
 /// Facts of the GPU of a report, those that bound its speed first.
-pub fn of_gpu(report: &Report) -> Vec<Fact> {
+pub(crate) fn of_gpu(report: &Report) -> Vec<Fact> {
     let said = gpu(report).map_or(&Json::Null, |backend| &backend.description);
     let clocks: Vec<f64> =
         timed(report, Side::Gpu).flat_map(|execute| execute.sm_mhz.iter().copied()).collect();
@@ -132,7 +132,7 @@ pub fn of_gpu(report: &Report) -> Vec<Fact> {
 }
 
 /// Facts of the host that `reports` come from.
-pub fn of_host(reports: &[&Report]) -> Vec<Fact> {
+pub(crate) fn of_host(reports: &[&Report]) -> Vec<Fact> {
     let Some(report) = reports.first() else { return vec![] };
     let host = &report.environment.host;
     let loads: Vec<f64> = reports.iter().filter_map(|report| report.environment.host.load_average).collect();

@@ -13,7 +13,7 @@ use super::{FLEET_VERSION, Fleet, Member, names};
 pub use gpubench_model::report::file::FLEET_FILE_NAME as FILE_NAME;
 
 /// Largest file that is read as a fleet, in bytes: 4 GiB, some hundred reports of the largest sweeps.
-pub const LARGEST: u64 = 4 << 30;
+pub(crate) const LARGEST: u64 = 4 << 30;
 
 /// Reads a fleet, or a report as a fleet of one. A folder stands for the `report.json` in it, else for its `fleet.json`.
 ///

@@ -31,7 +31,7 @@ pub fn findings(table: &Table) -> Vec<Finding> {
 }
 
 /// In one line each, that runs of one device are judged as one, and the kinds of which there is nothing to tell.
-pub fn calm(table: &Table, findings: &[Finding]) -> Vec<String> {
+pub(crate) fn calm(table: &Table, findings: &[Finding]) -> Vec<String> {
     let joined = devices::told(table);
     let table = &by_device(table);
     let told = |columns: &[usize]| {

@@ -10,7 +10,7 @@ pub struct Likeness {
     /// The model.
     pub model: String,
     /// What else must be the same, in words: `driver 580.159.04, up to 1980 MHz`. Empty where nothing is told.
-    pub details: String,
+    pub(crate) details: String,
 }
 
 impl std::fmt::Display for Likeness {
@@ -23,16 +23,16 @@ impl std::fmt::Display for Likeness {
 }
 
 /// What makes two reports ones of the same host: name, CPU model, processors in use and memory.
-pub type HostKey<'a> = (&'a str, &'a str, u64, u64);
+pub(crate) type HostKey<'a> = (&'a str, &'a str, u64, u64);
 
 /// The host of a report.
-pub fn host(report: &Report) -> HostKey<'_> {
+pub(crate) fn host(report: &Report) -> HostKey<'_> {
     let host = &report.environment.host;
     (&host.name, &host.cpu, host.threads, host.memory_bytes)
 }
 
 /// The name of the host, or words for one that has none.
-pub fn host_name(report: &Report) -> &str {
+pub(crate) fn host_name(report: &Report) -> &str {
     match report.environment.host.name.as_str() {
         "" => "unnamed host",
         name => name,
@@ -40,14 +40,14 @@ pub fn host_name(report: &Report) -> &str {
 }
 
 /// The backend that the GPU's side of a report ran on: that of its first measured row, else of its first row.
-pub fn gpu(report: &Report) -> Option<&BackendState> {
+pub(crate) fn gpu(report: &Report) -> Option<&BackendState> {
     let rows = || report.rows.iter().filter(|row| row.side == Side::Gpu);
     let row = rows().find(|row| row.execute.is_some()).or_else(|| rows().next())?;
     report.environment.backends.iter().find(|backend| backend.name == row.backend)
 }
 
 /// A fact of the GPU of a report; `None` where its backend does not say it.
-pub fn gpu_fact(report: &Report, fact: &machine::Fact<Json>) -> Option<machine::Value> {
+pub(crate) fn gpu_fact(report: &Report, fact: &machine::Fact<Json>) -> Option<machine::Value> {
     fact.of(&gpu(report)?.description)
 }
 
@@ -61,7 +61,7 @@ fn gpu_model(report: &Report) -> Option<String> {
 ///
 /// What can be set on one card and not on the next (power limit, application clocks, ECC) is no part of it: it is what
 /// explains a difference.
-pub fn gpu_likeness(report: &Report) -> Option<Likeness> {
+pub(crate) fn gpu_likeness(report: &Report) -> Option<Likeness> {
     let fact = |fact| gpu_fact(report, fact);
     let details = [
         fact(&machine::GPU_MULTIPROCESSORS).map(|count| format!("{count} multiprocessors")),
@@ -73,7 +73,7 @@ pub fn gpu_likeness(report: &Report) -> Option<Likeness> {
 }
 
 /// The kind of a report's host: its CPU model and the processors in use.
-pub fn host_likeness(report: &Report) -> Likeness {
+pub(crate) fn host_likeness(report: &Report) -> Likeness {
     let host = &report.environment.host;
     let model = match host.cpu.as_str() {
         "" => machine::cpu_model(host).to_owned(),
@@ -83,7 +83,7 @@ pub fn host_likeness(report: &Report) -> Likeness {
 }
 
 /// The name of a member: its host, and its GPU where it has one.
-pub fn member_name(report: &Report) -> String {
+pub(crate) fn member_name(report: &Report) -> String {
     let host = host_name(report);
     let Some(gpu) = gpu(report) else { return host.to_owned() };
     match gpu.description["device"].as_u64() {
@@ -93,7 +93,7 @@ pub fn member_name(report: &Report) -> String {
 }
 
 /// The address of the GPU on its bus, without what is the same on most machines: `41:00.0`.
-pub fn bus_address(report: &Report) -> Option<String> {
+pub(crate) fn bus_address(report: &Report) -> Option<String> {
     let address = gpu_fact(report, &machine::BUS_ADDRESS)?.to_string();
     Some(address.strip_prefix("0000:").unwrap_or(&address).to_lowercase())
 }
@@ -114,7 +114,7 @@ impl PartialEq for Device {
 
 /// The GPU of a report: by its UUID where that is recorded, else by its host and its address on the bus; `None` where
 /// neither is told.
-pub fn device(report: &Report) -> Option<Device> {
+pub(crate) fn device(report: &Report) -> Option<Device> {
     let address = bus_address(report);
     let key = match gpu_fact(report, &machine::UUID) {
         Some(uuid) => vec![uuid.to_string()],

@@ -27,10 +27,10 @@ use serde::{Deserialize, Serialize};
 pub use finding::{Finding, Kind};
 pub use findings::findings;
 pub use merge::{Source, merge, sources};
-pub use table::{Column, Line, Table};
+pub(crate) use table::{Line, Table};
 
 /// Version of the layout of a fleet's file.
-pub const FLEET_VERSION: u32 = 1;
+pub(crate) const FLEET_VERSION: u32 = 1;
 
 /// The JSON Schema (2020-12) of a fleet's file; it refers to that of a report.
 pub const SCHEMA: &str = include_str!("../../../schema/fleet-v1.json");

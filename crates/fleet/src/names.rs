@@ -15,7 +15,7 @@ const LONGEST: usize = 80;
 ///
 /// Where several would share a name, each gets what tells them apart, the first of these that does: the address of the
 /// GPU on its bus (jobs that see one GPU each all call it 0), the day of the run, its time, a number.
-pub fn names(reports: &[(Option<&str>, &Report)]) -> Vec<String> {
+pub(crate) fn names(reports: &[(Option<&str>, &Report)]) -> Vec<String> {
     let plain: Vec<String> = reports
         .iter()
         .map(|(name, report)| name.map_or_else(|| member_name(report), str::to_owned))
@@ -60,7 +60,7 @@ fn tell_apart(name: &str, group: &[usize], reports: &[(Option<&str>, &Report)]) 
 }
 
 /// The names, with a number after each that an earlier one has taken.
-pub fn numbered(names: Vec<String>) -> Vec<String> {
+pub(crate) fn numbered(names: Vec<String>) -> Vec<String> {
     let mut taken: HashSet<String> = HashSet::new();
     let all: HashSet<String> = names.iter().cloned().collect();
     let mut unique = vec![];
@@ -81,7 +81,7 @@ pub fn numbered(names: Vec<String>) -> Vec<String> {
 ///
 /// # Errors
 /// One line that names the first.
-pub fn check(names: &[&str]) -> Result<()> {
+pub(crate) fn check(names: &[&str]) -> Result<()> {
     let mut taken = HashSet::new();
     for name in names {
         let shown = start(name, LONGEST);

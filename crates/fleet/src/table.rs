@@ -36,7 +36,7 @@ pub struct Column {
     pub device: Option<Device>,
     /// What may explain that it is slower than another.
     #[serde(skip)]
-    pub facts: Vec<Fact>,
+    pub(crate) facts: Vec<Fact>,
 }
 
 /// A case and state of the caches.
@@ -49,7 +49,7 @@ pub struct Line {
     pub times: Vec<Option<Best>>,
     /// The fastest column, where its 95 % interval lies below that of every other, and it is faster than each by more
     /// than 3 %: intervals do not know how much runs of one device differ.
-    pub fastest: Option<usize>,
+    pub(crate) fastest: Option<usize>,
     /// The slowest time over the fastest among columns of a kind; the largest, where there are several kinds.
     pub spread: Option<f64>,
 }

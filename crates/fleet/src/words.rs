@@ -14,7 +14,7 @@ use super::table::{Column, Table};
 const NAMED: usize = 4;
 
 /// A member as a whole, that far from its like; `most` is the op that deviates most.
-pub fn member(group: &Group<'_>, column: usize, log: f64, most: Option<(&str, f64)>) -> Finding {
+pub(crate) fn member(group: &Group<'_>, column: usize, log: f64, most: Option<(&str, f64)>) -> Finding {
     let most = most.map(|(op, log)| format!(" ({op} most: {})", by(log))).unwrap_or_default();
     let like = median_of_like(group);
     let what = match log > 0.0 {
@@ -28,7 +28,7 @@ pub fn member(group: &Group<'_>, column: usize, log: f64, most: Option<(&str, f6
 }
 
 /// One cell, that far from its like; `whole` is how far the member as a whole is, where that is unusual too.
-pub fn cell(group: &Group<'_>, column: usize, line: usize, log: f64, whole: Option<f64>) -> Finding {
+pub(crate) fn cell(group: &Group<'_>, column: usize, line: usize, log: f64, whole: Option<f64>) -> Finding {
     let (table, like) = (group.table, median_of_like(group));
     let name = &table.columns[column].name;
     let what = match log > 0.0 {
@@ -49,7 +49,7 @@ pub fn cell(group: &Group<'_>, column: usize, line: usize, log: f64, whole: Opti
 }
 
 /// Two like members, the first that much slower.
-pub fn pair(group: &Group<'_>, slow: usize, fast: usize, log: f64) -> Finding {
+pub(crate) fn pair(group: &Group<'_>, slow: usize, fast: usize, log: f64) -> Finding {
     let columns = &group.table.columns;
     let what = match log {
         log if log >= 2f64.ln() => format!("takes {} as long as", times(log)),
@@ -65,7 +65,7 @@ pub fn pair(group: &Group<'_>, slow: usize, fast: usize, log: f64) -> Finding {
 }
 
 /// Lines of which a column has no time although like ones have.
-pub fn lost(group: &Group<'_>, column: usize, lines: &[usize]) -> Finding {
+pub(crate) fn lost(group: &Group<'_>, column: usize, lines: &[usize]) -> Finding {
     let table = group.table;
     let told = lines.iter().map(|&line| {
         let line = &table.lines[line];
@@ -85,7 +85,7 @@ pub fn lost(group: &Group<'_>, column: usize, lines: &[usize]) -> Finding {
 }
 
 /// Models that come in several kinds, which are not held against each other.
-pub fn unlike(table: &Table) -> Vec<Finding> {
+pub(crate) fn unlike(table: &Table) -> Vec<Finding> {
     let kinds = table.kinds();
     let mut models: Vec<&str> = kinds.iter().map(|(kind, _)| kind.model.as_str()).collect();
     models.dedup();
@@ -114,7 +114,7 @@ pub fn unlike(table: &Table) -> Vec<Finding> {
 }
 
 /// That nothing stands out among so many of a kind.
-pub fn calm(table: &Table, kind: &Likeness, count: usize) -> String {
+pub(crate) fn calm(table: &Table, kind: &Likeness, count: usize) -> String {
     let nouns = noun(table.side, count);
     match count {
         2 => format!("The 2 like {nouns} differ by at most 3 %: {kind}."),
@@ -123,7 +123,7 @@ pub fn calm(table: &Table, kind: &Likeness, count: usize) -> String {
 }
 
 /// `matmul N=1000 f32, cold cache`.
-pub fn case(key: &Key) -> String {
+pub(crate) fn case(key: &Key) -> String {
     let density =
         key.density.map(|density| format!(" density {}", density_text(density))).unwrap_or_default();
     let variant = key.variant.as_ref().map(|variant| format!(" {variant}")).unwrap_or_default();
@@ -131,7 +131,7 @@ pub fn case(key: &Key) -> String {
 }
 
 /// What the columns of a side are.
-pub fn noun(side: Side, count: usize) -> String {
+pub(crate) fn noun(side: Side, count: usize) -> String {
     let one = match side {
         Side::Gpu => "device",
         Side::Cpu => "host",
@@ -212,6 +212,6 @@ fn times(log: f64) -> String {
 }
 
 /// The side as a table's title has it.
-pub fn side(side: Side) -> String {
+pub(crate) fn side(side: Side) -> String {
     side.name().to_uppercase()
 }

@@ -93,7 +93,7 @@ fn spanned(nodes: &[Node], allowed: &[usize], threads: usize) -> Vec<usize> {
 }
 
 /// Processors' worth of time that the control groups of this process allow; `None` when they set no limit.
-pub fn quota() -> Option<f64> {
+pub(crate) fn quota() -> Option<f64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let unified = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
     let group = Path::new(unified.trim_start_matches('/'));

@@ -10,7 +10,7 @@ use super::volume::{dense_bytes, element, side};
 use super::{About, Checked, Given, Op, Work, uniform_square};
 
 /// `y = a b + sin(a) + cos(b)`.
-pub struct Elementwise;
+pub(crate) struct Elementwise;
 
 impl Op for Elementwise {
     fn about(&self) -> About {

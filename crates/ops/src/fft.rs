@@ -11,7 +11,7 @@ use super::volume::{dense_bytes, element, side};
 use super::{About, Checked, Given, Op, Work, uniform_square};
 
 /// `F = DFT(a)` over both axes, unnormalised, all `n` by `n` outputs.
-pub struct Fft;
+pub(crate) struct Fft;
 
 impl Op for Fft {
     fn about(&self) -> About {

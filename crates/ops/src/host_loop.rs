@@ -8,7 +8,7 @@ use super::sin::Sin;
 use super::{About, Checked, Given, Op, Work};
 
 /// `y = sin(a)`, in all as [`Sin`]; what differs is who runs the loop.
-pub struct HostLoop;
+pub(crate) struct HostLoop;
 
 impl Op for HostLoop {
     fn about(&self) -> About {

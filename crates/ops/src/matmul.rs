@@ -10,7 +10,7 @@ use super::volume::{dense_bytes, element, side};
 use super::{About, Checked, Given, Op, Work, uniform_square};
 
 /// `C = A B`.
-pub struct Matmul;
+pub(crate) struct Matmul;
 
 impl Op for Matmul {
     fn about(&self) -> About {

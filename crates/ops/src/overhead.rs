@@ -8,7 +8,7 @@ use super::judge;
 use super::{About, Checked, Given, Limit, Op, Work};
 
 /// `n` of something that does nothing by itself: launches of an empty kernel, contexts, compilations.
-pub struct Overhead;
+pub(crate) struct Overhead;
 
 /// Bytes of the count that is the answer.
 const COUNT: u128 = 8;

@@ -9,7 +9,7 @@ use super::volume::{dense_bytes, element, side};
 use super::{About, Checked, Given, Limit, Op, Work, uniform_square};
 
 /// Sum, mean and population standard deviation of all elements.
-pub struct Reduction;
+pub(crate) struct Reduction;
 
 impl Op for Reduction {
     fn about(&self) -> About {

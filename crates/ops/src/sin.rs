@@ -9,7 +9,7 @@ use super::volume::{dense_bytes, element, side};
 use super::{About, Checked, Given, Op, Work, uniform_square};
 
 /// `y = sin(a)`.
-pub struct Sin;
+pub(crate) struct Sin;
 
 impl Op for Sin {
     fn about(&self) -> About {

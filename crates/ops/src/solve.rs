@@ -13,7 +13,7 @@ use super::volume::{dense_bytes, element, side};
 use super::{About, Checked, Given, Limit, Op, Work, uniform_column};
 
 /// `A x = b` with A symmetric positive definite.
-pub struct Solve;
+pub(crate) struct Solve;
 
 impl Op for Solve {
     fn about(&self) -> About {

@@ -10,7 +10,7 @@ use super::volume::{csr_bytes, density, side, stored};
 use super::{About, Checked, Decisive, Given, Op, Work, sparse_square};
 
 /// `C = A B` in CSR form.
-pub struct Spgemm;
+pub(crate) struct Spgemm;
 
 /// Expected stored entries of the product: an entry stays empty when all of its `n` products do.
 fn stored_in_product(case: &Case) -> f64 {

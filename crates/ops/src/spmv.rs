@@ -10,7 +10,7 @@ use super::volume::{csr_bytes, element, side, stored};
 use super::{About, Checked, Decisive, Given, Limit, Op, Work, sparse_square, uniform_column};
 
 /// `y = A x` with A in CSR form.
-pub struct Spmv;
+pub(crate) struct Spmv;
 
 impl Op for Spmv {
     fn about(&self) -> About {

@@ -10,7 +10,7 @@ use super::volume::{dense_bytes, element, side};
 use super::{About, Checked, Given, Op, Work, uniform_square};
 
 /// `A = U diag(S) Vᵀ`.
-pub struct Svd;
+pub(crate) struct Svd;
 
 /// Random vectors a check uses: with four in each of two directions, a wrong entry hides from all of them
 /// with probability below 1e-5.

@@ -10,7 +10,7 @@ use super::volume::{dense_bytes, element, side};
 use super::{About, Checked, Given, Limit, Op, Work, uniform_square};
 
 /// `y = a`, somewhere else.
-pub struct Transfer;
+pub(crate) struct Transfer;
 
 impl Op for Transfer {
     /// Sizes from 1 KiB to 256 MiB in float32.

@@ -12,7 +12,7 @@ use super::{About, Checked, Given, Limit, Op, Work, uniform_square};
 pub const SINES: usize = 100;
 
 /// `x = sin(x)`, [`SINES`] times.
-pub struct TransferLoop;
+pub(crate) struct TransferLoop;
 
 impl Op for TransferLoop {
     fn about(&self) -> About {

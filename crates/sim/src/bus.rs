@@ -9,7 +9,7 @@ use gpubench_model::data::Operand;
 const LATENCY_S: f64 = 10e-6;
 
 /// The bus, and what went over it since that was last asked.
-pub struct Bus {
+pub(crate) struct Bus {
     memory: HostMemory,
     upload: BusRates,
     download: BusRates,
@@ -18,22 +18,22 @@ pub struct Bus {
 
 impl Bus {
     /// A bus of those rates, used from and to host memory of that kind.
-    pub fn new(memory: HostMemory, upload: BusRates, download: BusRates) -> Bus {
+    pub(crate) fn new(memory: HostMemory, upload: BusRates, download: BusRates) -> Bus {
         Bus { memory, upload, download, seen: RefCell::default() }
     }
 
     /// Copies operands to the device.
-    pub fn upload(&self, operands: &[Operand]) {
+    pub(crate) fn upload(&self, operands: &[Operand]) {
         self.seen.borrow_mut().upload = Some(self.copy(operands, self.upload));
     }
 
     /// Copies an answer to the host.
-    pub fn download(&self, answer: &[Operand]) {
+    pub(crate) fn download(&self, answer: &[Operand]) {
         self.seen.borrow_mut().download = Some(self.copy(answer, self.download));
     }
 
     /// What was copied since the last call.
-    pub fn take(&self) -> DevicePhases {
+    pub(crate) fn take(&self) -> DevicePhases {
         self.seen.take()
     }
 

@@ -12,7 +12,7 @@ const LARGE: u64 = 16_384;
 const BUS: BusRates = BusRates { pageable: 10e9, pinned: 50e9 };
 
 /// The ceilings of the device that `script` describes.
-pub fn ceilings(script: &Script) -> Ceilings {
+pub(crate) fn ceilings(script: &Script) -> Ceilings {
     let named = script.ceilings();
     let of_memory = |op: &str| best(script, op, DType::F32, Accuracy::Ieee, |work| work.bytes);
     let mut matmul = named.matmul;

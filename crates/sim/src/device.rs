@@ -21,7 +21,7 @@ use super::law::Seconds;
 use super::script::{Script, Scripted};
 
 /// The started device.
-pub struct Device {
+pub(crate) struct Device {
     script: Script,
     ordinal: u32,
     scripted: Scripted,
@@ -34,7 +34,7 @@ pub struct Device {
 
 impl Device {
     /// Starts the device that `options` name as the script says: late, or not at all.
-    pub fn start(script: Script, options: &Options) -> Result<Device, Unavailable> {
+    pub(crate) fn start(script: Script, options: &Options) -> Result<Device, Unavailable> {
         let (ordinal, memory) = (options.device, options.transfer);
         let start = &script.start;
         if let Some(Seconds(delay)) = start.delay {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 /// What a cell does instead of its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Fault {
+pub(crate) enum Fault {
     /// No fault: takes back what an earlier rule said.
     None,
     /// The process aborts.
@@ -29,7 +29,7 @@ pub enum Fault {
 
 impl Fault {
     /// Does what the fault does to a process; returns normally only for [`Fault::None`].
-    pub fn suffer(self, reason: &str) -> Result<(), CellError> {
+    pub(crate) fn suffer(self, reason: &str) -> Result<(), CellError> {
         match self {
             Fault::None => Ok(()),
             Fault::Crash => std::process::abort(),

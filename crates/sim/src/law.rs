@@ -10,7 +10,7 @@ use serde::de::{self, Deserializer, MapAccess, Visitor};
 
 /// A time in seconds, written as `"100us"`, `"1.5 ms"` or a plain number of seconds; more than 0, at most 30 days.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Seconds(pub f64);
+pub(crate) struct Seconds(pub f64);
 
 impl<'de> Deserialize<'de> for Seconds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -42,7 +42,7 @@ impl Visitor<'_> for SecondsVisitor {
 
 /// A time, or a law `base + per_element * n^exponent`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Law {
+pub(crate) enum Law {
     /// The same time at every size.
     Constant(Seconds),
     /// A time that grows with the side `n`.
@@ -88,7 +88,7 @@ impl<'de> Visitor<'de> for LawVisitor {
 /// `base + per_element * n^exponent`.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Power {
+pub(crate) struct Power {
     /// Time at size 0; none when it is left out.
     base: Option<Seconds>,
     /// Factor of the power.
@@ -104,7 +104,7 @@ fn square() -> f64 {
 
 impl Law {
     /// The time for side `n`, in seconds; infinite where the power overflows.
-    pub fn at(self, n: u64) -> f64 {
+    pub(crate) fn at(self, n: u64) -> f64 {
         match self {
             Law::Constant(Seconds(time)) => time,
             Law::Power(p) => {
@@ -116,7 +116,7 @@ impl Law {
 
 /// How a cell's executions scatter around its law.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scatter {
+pub(crate) struct Scatter {
     /// Relative standard deviation (of the logarithm, so that no time is negative).
     pub noise: f64,
     /// Relative growth from one execution to the next.
@@ -124,12 +124,12 @@ pub struct Scatter {
     /// Share of executions that are outliers.
     pub outliers: f64,
     /// How many times longer an outlier takes.
-    pub outlier_factor: f64,
+    pub(crate) outlier_factor: f64,
 }
 
 impl Scatter {
     /// The factor on the law's time at `execution` (from 0); `stream` fixes the chances.
-    pub fn factor(&self, stream: Stream, execution: u64) -> f64 {
+    pub(crate) fn factor(&self, stream: Stream, execution: u64) -> f64 {
         let chance = |k: u64| stream.uniform::<f64>(3 * execution + k);
         let normal = normal(chance(0), chance(1));
         let outlier = if chance(2) < self.outliers { self.outlier_factor } else { 1.0 };

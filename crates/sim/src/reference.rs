@@ -8,7 +8,7 @@ use rustfft::FftPlanner;
 use rustfft::num_complex::Complex;
 
 /// The answer of `case`, in the layout the op's check expects.
-pub fn answer(case: &Case, inputs: &[Operand]) -> Result<Vec<Operand>, CellError> {
+pub(crate) fn answer(case: &Case, inputs: &[Operand]) -> Result<Vec<Operand>, CellError> {
     match case.dtype {
         DType::F32 => typed::<f32>(case, inputs),
         DType::F64 => typed::<f64>(case, inputs),

@@ -15,7 +15,7 @@ use super::law::{Law, Scatter, Seconds};
 /// What matching cells do. Of two rules that set the same key the later one counts.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rule {
+pub(crate) struct Rule {
     #[serde(default = "anything")]
     variant: String,
     #[serde(default = "anything")]
@@ -44,7 +44,7 @@ pub struct Rule {
 /// Whether answers are right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Answer {
+pub(crate) enum Answer {
     /// The reference's answer.
     Right,
     /// The same with one entry changed.
@@ -71,19 +71,19 @@ pub enum Answer {
 
 /// What one cell does, from all rules that match it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Behaviour {
+pub(crate) struct Behaviour {
     /// Time of one execution, in seconds, before scatter.
-    pub time_s: f64,
+    pub(crate) time_s: f64,
     /// Scatter around it.
-    pub scatter: Scatter,
+    pub(crate) scatter: Scatter,
     /// How much longer, relatively, the first execution after a pause takes; it fades.
-    pub ramp: f64,
+    pub(crate) ramp: f64,
     /// Time in which it fades to a third, in seconds.
-    pub ramp_s: f64,
+    pub(crate) ramp_s: f64,
     /// Share of executions during which the device's clock is held down, so that they take longer.
     pub throttled: f64,
     /// Share of executions during which the processor is taken away once.
-    pub switched: f64,
+    pub(crate) switched: f64,
     /// Whether the answer is right.
     pub answer: Answer,
     /// What it does instead of its work.
@@ -91,12 +91,12 @@ pub struct Behaviour {
     /// Executions before the fault, and before the answer is anything but right.
     pub after: u64,
     /// Whether each execution counts an allocation.
-    pub allocates: bool,
+    pub(crate) allocates: bool,
 }
 
 impl Rule {
     /// Whether its numbers make sense; an error names the key.
-    pub fn check(&self) -> anyhow::Result<()> {
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
         let shares =
             [("outliers", self.outliers), ("throttled", self.throttled), ("switched", self.switched)];
         for (key, value) in shares.into_iter().chain([("noise", self.noise), ("ramp", self.ramp)]) {
@@ -119,7 +119,7 @@ impl Rule {
     }
 
     /// Whether some cell of `variants` can match; an error names the glob that matches nothing.
-    pub fn check_matches(&self, variants: &[Variant]) -> anyhow::Result<()> {
+    pub(crate) fn check_matches(&self, variants: &[Variant]) -> anyhow::Result<()> {
         let names = || variants.iter().map(|variant| variant.name.as_ref());
         matches_some("variant", "variant of the script", &self.variant, names())?;
         matches_some("op", "op", &self.op, OPS.iter().map(|op| op.name()))?;
@@ -146,7 +146,7 @@ impl Rule {
     }
 
     /// Whether it is about `variant` on `case` with the caches in that state.
-    pub fn is_about(&self, variant: &str, case: &Case, cache: Cache) -> bool {
+    pub(crate) fn is_about(&self, variant: &str, case: &Case, cache: Cache) -> bool {
         glob(&self.variant, variant)
             && glob(&self.cache, cache.name())
             && glob(&self.op, &case.op)
@@ -155,7 +155,7 @@ impl Rule {
     }
 
     /// Sets what it says.
-    pub fn apply(&self, case: &Case, behaviour: &mut Behaviour) {
+    pub(crate) fn apply(&self, case: &Case, behaviour: &mut Behaviour) {
         fn set<T: Copy>(place: &mut T, value: Option<T>) {
             *place = value.unwrap_or(*place);
         }
@@ -176,6 +176,6 @@ impl Rule {
 }
 
 /// The glob that matches everything.
-pub fn anything() -> String {
+pub(crate) fn anything() -> String {
     "*".into()
 }

@@ -22,7 +22,7 @@ use super::scripted_ceilings::ScriptedCeilings;
 /// A whole script.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Script {
+pub(crate) struct Script {
     /// Fixes all chances.
     #[serde(default)]
     pub seed: u64,
@@ -51,9 +51,9 @@ pub struct Script {
 /// How the device starts.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Start {
+pub(crate) struct Start {
     /// How long it really takes.
-    pub delay: Option<Seconds>,
+    pub(crate) delay: Option<Seconds>,
     /// What happens instead of a start.
     pub outcome: Option<Fault>,
     /// Why it is unavailable.
@@ -65,7 +65,7 @@ pub struct Start {
 /// One of several devices.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Scripted {
+pub(crate) struct Scripted {
     /// How many times longer variants on the GPU's side take on it.
     pub factor: f64,
     /// What it calls itself.
@@ -83,13 +83,13 @@ impl Default for Scripted {
 /// Floors of the device's clocks.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ScriptedFloors {
+pub(crate) struct ScriptedFloors {
     /// Two events with nothing between them.
     pub clock: Seconds,
     /// Two events around an empty kernel.
-    pub empty_kernel: Seconds,
+    pub(crate) empty_kernel: Seconds,
     /// What events add to the work between them.
-    pub event_constant: Seconds,
+    pub(crate) event_constant: Seconds,
 }
 
 /// A variant, for every op that `op` matches.
@@ -116,14 +116,14 @@ struct Named {
 
 impl Script {
     /// Reads and checks a script; an error names the file, the place and what was expected.
-    pub fn read(path: &Path) -> anyhow::Result<Script> {
+    pub(crate) fn read(path: &Path) -> anyhow::Result<Script> {
         let text =
             std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
         Script::parse(&text).with_context(|| format!("{} is no script of the sim backend", path.display()))
     }
 
     /// Parses and checks the text of a script.
-    pub fn parse(text: &str) -> anyhow::Result<Script> {
+    pub(crate) fn parse(text: &str) -> anyhow::Result<Script> {
         let script: Script =
             toml_reader::read(text).map_err(|error| anyhow::anyhow!("line {}: {error}", error.line(text)))?;
         if script.variants.is_empty() {
@@ -154,12 +154,12 @@ impl Script {
     }
 
     /// How many devices there are: at least one.
-    pub fn device_count(&self) -> u32 {
+    pub(crate) fn device_count(&self) -> u32 {
         u32::try_from(self.devices.len()).unwrap_or(u32::MAX).max(1)
     }
 
     /// The device of that number; `None` where there is none.
-    pub fn device(&self, ordinal: u32) -> Option<Scripted> {
+    pub(crate) fn device(&self, ordinal: u32) -> Option<Scripted> {
         match self.devices.get(usize::try_from(ordinal).ok()?) {
             Some(device) => Some(device.get_ref().clone()),
             None => (self.devices.is_empty() && ordinal == 0).then(Scripted::default),
@@ -167,7 +167,7 @@ impl Script {
     }
 
     /// The variants, one for each op a `[[variant]]` matches, in the order of ops.
-    pub fn variants(&self) -> Vec<Variant> {
+    pub(crate) fn variants(&self) -> Vec<Variant> {
         let of_op = |op: &'static str| {
             self.variants.iter().map(Spanned::get_ref).filter(move |named| named.does(op)).map(move |named| {
                 Variant {
@@ -186,17 +186,17 @@ impl Script {
     }
 
     /// The ceilings that it names.
-    pub fn ceilings(&self) -> ScriptedCeilings {
+    pub(crate) fn ceilings(&self) -> ScriptedCeilings {
         self.ceilings.as_ref().map_or_else(ScriptedCeilings::default, |named| named.get_ref().clone())
     }
 
     /// What happens instead of measuring the ceilings.
-    pub fn ceilings_outcome(&self) -> Fault {
+    pub(crate) fn ceilings_outcome(&self) -> Fault {
         self.ceilings.as_ref().and_then(|named| named.get_ref().outcome).unwrap_or(Fault::None)
     }
 
     /// What `variant` does on `case`. A cell that no rule gives a time takes 100 µs.
-    pub fn behaviour(&self, variant: &str, case: &Case, cache: Cache) -> Behaviour {
+    pub(crate) fn behaviour(&self, variant: &str, case: &Case, cache: Cache) -> Behaviour {
         let scatter = Scatter { noise: 0.0, drift: 0.0, outliers: 0.0, outlier_factor: 5.0 };
         let mut behaviour = Behaviour {
             time_s: 100e-6,

@@ -14,7 +14,7 @@ const PRECISIONS: [&str; 5] = ["f32", "f64", "tf32", "f16", "bf16"];
 /// Ceilings as a script names them.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct ScriptedCeilings {
+pub(crate) struct ScriptedCeilings {
     pub read: Option<f64>,
     pub copy: Option<f64>,
     pub triad: Option<f64>,
@@ -27,7 +27,7 @@ pub struct ScriptedCeilings {
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rates {
+pub(crate) struct Rates {
     pageable: f64,
     pinned: f64,
 }
@@ -40,7 +40,7 @@ impl From<Rates> for BusRates {
 
 impl ScriptedCeilings {
     /// Whether every figure is a rate; an error names the key.
-    pub fn check(&self) -> anyhow::Result<()> {
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
         let memory = [("read", self.read), ("copy", self.copy), ("triad", self.triad)];
         let memory = memory.iter().filter_map(|(key, rate)| Some((*key, (*rate)?)));
         let bus = [("upload", self.upload), ("download", self.download)].into_iter();

@@ -140,7 +140,7 @@ impl Tint {
     /// Where a chart shows the GPU as the faster.
     pub const GPU_REGION: Tint = Tint { name: "gpu-region", role: Role::Blue, strengths: [0.035, 0.09] };
     /// The interval of a median among its samples.
-    pub const INTERVAL: Tint = Tint { name: "interval", role: Role::Link, strengths: [0.16, 0.26] };
+    pub(crate) const INTERVAL: Tint = Tint { name: "interval", role: Role::Link, strengths: [0.16, 0.26] };
     /// Every tint.
     pub const ALL: [Tint; 3] = [Tint::CPU_REGION, Tint::GPU_REGION, Tint::INTERVAL];
 
@@ -159,11 +159,11 @@ pub mod terminal {
     /// A wrong answer or a failure: red.
     pub const WRONG: u8 = 31;
     /// Something became better: green.
-    pub const BETTER: u8 = 32;
+    pub(crate) const BETTER: u8 = 32;
     /// Something became worse: red.
-    pub const WORSE: u8 = 31;
+    pub(crate) const WORSE: u8 = 31;
     /// Inconclusive: yellow.
-    pub const UNSURE: u8 = 33;
+    pub(crate) const UNSURE: u8 = 33;
 }
 
 #[cfg(test)]

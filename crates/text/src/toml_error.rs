@@ -103,7 +103,7 @@ impl TomlError {
     }
 
     /// The mistake, in the value of `key` unless a key inside of that is known.
-    pub fn of_key(mut self, key: &str) -> TomlError {
+    pub(crate) fn of_key(mut self, key: &str) -> TomlError {
         self.key.get_or_insert_with(|| key.to_owned());
         self
     }

@@ -14,7 +14,7 @@ use super::Series;
 use super::gather::Dated;
 
 /// Tells each step of `series` what else changed.
-pub fn add(reports: &[Dated], series: &mut Series) {
+pub(crate) fn add(reports: &[Dated], series: &mut Series) {
     let cell = series.cell();
     for step in series.steps.iter_mut().chain(&mut series.latest) {
         step.environment = changes(&reports[step.last_before], &reports[step.first_after], &cell);

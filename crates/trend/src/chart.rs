@@ -26,12 +26,12 @@ const MOST_HELD: f64 = 1.5;
 ///
 /// # Errors
 /// A chart cannot be drawn.
-pub fn files(trend: &Trend, format: Format, theme: Theme) -> Result<Vec<File>> {
+pub(crate) fn files(trend: &Trend, format: Format, theme: Theme) -> Result<Vec<File>> {
     panels::files(&charts(trend), format, theme)
 }
 
 /// All charts, in the order of the series.
-pub fn charts(trend: &Trend) -> Vec<PanelChart> {
+pub(crate) fn charts(trend: &Trend) -> Vec<PanelChart> {
     let mut groups: Vec<Vec<&Series>> = vec![];
     for series in &trend.series {
         match groups.iter_mut().find(|group| belongs(group[0], series)) {

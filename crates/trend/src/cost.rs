@@ -23,7 +23,7 @@ impl Ord for Ordered {
 
 /// Values in two halves around their median, with the sum of each.
 #[derive(Default)]
-pub struct Deviations {
+pub(crate) struct Deviations {
     low: BinaryHeap<Ordered>,
     high: BinaryHeap<Reverse<Ordered>>,
     low_sum: f64,
@@ -32,14 +32,14 @@ pub struct Deviations {
 
 impl Deviations {
     /// Forgets all values and keeps the memory.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.low.clear();
         self.high.clear();
         (self.low_sum, self.high_sum) = (0.0, 0.0);
     }
 
     /// Adds a value, in logarithmic time.
-    pub fn add(&mut self, value: f64) {
+    pub(crate) fn add(&mut self, value: f64) {
         if self.low.peek().is_none_or(|top| value <= top.0) {
             self.low.push(Ordered(value));
             self.low_sum += value;
@@ -64,7 +64,7 @@ impl Deviations {
     }
 
     /// The sum of the values' distances from their median.
-    pub fn cost(&self) -> f64 {
+    pub(crate) fn cost(&self) -> f64 {
         // Any median gives the same sum, so the upper end of the lower half is as good as the middle.
         let Some(&Ordered(median)) = self.low.peek() else { return 0.0 };
         let (low, high) = (self.low.len() as f64, self.high.len() as f64);

@@ -8,7 +8,7 @@ use super::format::Format;
 use super::{Level, Point, Series, Step, Trend, Visit};
 
 /// The times as comma-separated values.
-pub static CSV: Format = Format {
+pub(crate) static CSV: Format = Format {
     name: "csv",
     summary: "a line per time with the level it belongs to, times in seconds",
     by_default: true,

@@ -19,17 +19,17 @@ use super::{LeftOut, Visit, is_own, words};
 const BELIEVED: std::ops::RangeInclusive<f64> = 1e-50..=1e50;
 
 /// What lies below the folders.
-pub struct Found {
+pub(crate) struct Found {
     /// The reports in order of time, then path.
     pub reports: Vec<Dated>,
     /// JSON files that are no reports that can be read, by path.
-    pub left_out: Vec<LeftOut>,
+    pub(crate) left_out: Vec<LeftOut>,
 }
 
 /// A report with its date, with its environment and without its samples.
-pub struct Dated {
+pub(crate) struct Dated {
     /// The report as a trend names it.
-    pub visit: Visit,
+    pub(crate) visit: Visit,
     /// Start of the run.
     pub started: Timestamp,
     /// Layout of the report.
@@ -41,7 +41,7 @@ pub struct Dated {
 }
 
 /// What a report says of a cell.
-pub struct Entry {
+pub(crate) struct Entry {
     /// The cell.
     pub cell: Cell,
     /// The side it stands on.
@@ -69,7 +69,7 @@ pub struct Entry {
 ///
 /// # Errors
 /// A folder cannot be read, a file that is named itself is no report, or there is no report at all.
-pub fn gather(folders: &[PathBuf]) -> Result<Found> {
+pub(crate) fn gather(folders: &[PathBuf]) -> Result<Found> {
     let (mut files, mut seen) = (vec![], BTreeSet::new());
     for folder in folders {
         if folder.is_file() {

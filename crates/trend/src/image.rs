@@ -7,7 +7,7 @@ use super::chart::files;
 use super::format::Format;
 
 /// Charts as PNG.
-pub static PNG: Format = Format {
+pub(crate) static PNG: Format = Format {
     name: "png",
     summary: "a chart per case, as pixels",
     by_default: true,
@@ -18,7 +18,7 @@ pub static PNG: Format = Format {
 };
 
 /// Charts as SVG.
-pub static SVG: Format = Format {
+pub(crate) static SVG: Format = Format {
     name: "svg",
     summary: "a chart per case, as vectors",
     by_default: false,

@@ -7,7 +7,7 @@ use super::FILE_NAME;
 use super::format::Format;
 
 /// The trend as JSON.
-pub static JSON: Format = Format {
+pub(crate) static JSON: Format = Format {
     name: "json",
     summary: "every series with its times, levels and steps, for programs",
     by_default: true,

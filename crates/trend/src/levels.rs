@@ -3,10 +3,10 @@
 use gpubench_model::measure::stats::median;
 
 /// Values a level needs on either side of a step. One or two that stand apart are outliers, or [`Latest`](super::steps::Latest).
-pub const LEAST: usize = 3;
+pub(crate) const LEAST: usize = 3;
 
 /// The levels that begin at `cuts`: the index of the first value, and the values.
-pub fn parts<'a>(logs: &'a [f64], cuts: &'a [usize]) -> impl Iterator<Item = (usize, &'a [f64])> {
+pub(crate) fn parts<'a>(logs: &'a [f64], cuts: &'a [usize]) -> impl Iterator<Item = (usize, &'a [f64])> {
     let ends = cuts.iter().skip(1).copied().chain([logs.len()]);
     cuts.iter().zip(ends).map(|(&first, end)| (first, &logs[first..end]))
 }
@@ -16,13 +16,13 @@ pub fn parts<'a>(logs: &'a [f64], cuts: &'a [usize]) -> impl Iterator<Item = (us
 ///
 /// A step or an outlier spoils few differences and the median does not mind; of normal noise that median is 0.9539
 /// (0.6745 times the root of 2) standard deviations.
-pub fn noise(logs: &[f64], apart: usize) -> f64 {
+pub(crate) fn noise(logs: &[f64], apart: usize) -> f64 {
     let differences: Vec<f64> =
         logs.windows(apart + 1).map(|window| (window[apart] - window[0]).abs()).collect();
     median(&differences).unwrap_or(0.0) / 0.9539
 }
 
 /// The median; 0 without values.
-pub fn center(logs: &[f64]) -> f64 {
+pub(crate) fn center(logs: &[f64]) -> f64 {
     median(logs).unwrap_or(0.0)
 }

@@ -10,7 +10,7 @@ mod cost;
 mod csv;
 pub mod export;
 mod format;
-pub mod gather;
+pub(crate) mod gather;
 mod image;
 mod json;
 mod levels;
@@ -33,13 +33,10 @@ use gpubench_text::pattern::Pattern;
 use serde::{Deserialize, Serialize};
 
 /// Version of the layout of a trend in JSON, independent of the program's version.
-pub const TREND_VERSION: u32 = 1;
+pub(crate) const TREND_VERSION: u32 = 1;
 
 /// Name of the JSON file of a trend.
 pub const FILE_NAME: &str = "trend.json";
-
-/// The smallest step that is told unless another is asked for, relative.
-pub const DEFAULT_THRESHOLD: f64 = 0.02;
 
 /// What a trend is asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,7 +55,7 @@ pub struct Request {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trend {
     /// [`TREND_VERSION`] of the writer.
-    pub trend_version: u32,
+    pub(crate) trend_version: u32,
     /// Version of gpubench that looked for steps.
     pub gpubench_version: String,
     /// The smallest step that is told, relative.
@@ -66,7 +63,7 @@ pub struct Trend {
     /// The reports in order of time, then path.
     pub reports: Vec<Visit>,
     /// JSON files that are no reports that can be read.
-    pub left_out: Vec<LeftOut>,
+    pub(crate) left_out: Vec<LeftOut>,
     /// The series, by op in the order of [`gpubench_ops::OPS`], element type, state of the caches, density and size.
     pub series: Vec<Series>,
 }
@@ -92,7 +89,7 @@ pub struct Visit {
 
 /// A file that is no report that can be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
+pub(crate) struct LeftOut {
     /// Its path.
     pub name: String,
     /// Why, in one line that starts with the path.
@@ -119,36 +116,36 @@ pub struct Series {
     pub accuracy: Accuracy,
     /// Reports whose times are left out because their operands differ from the newest report's although the seed is the same.
     #[serde(default)]
-    pub other_operands: usize,
+    pub(crate) other_operands: usize,
     /// The times, in order of the reports; at least one.
-    pub points: Vec<Point>,
+    pub(crate) points: Vec<Point>,
     /// Reports that tried and have no time, in order.
-    pub without_time: Vec<Absence>,
+    pub(crate) without_time: Vec<Absence>,
     /// Standard deviation from one report to the next, relative; from 3 points on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<f64>,
     /// Correlation of that noise from one report to the next, from 0 to 0.9; from 20 points on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub correlation: Option<f64>,
+    pub(crate) correlation: Option<f64>,
     /// Time at the end over time at the beginning, where a steady drift explains the points better than steps do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<f64>,
     /// Levels of the piecewise constant fit, in order; at least one.
-    pub levels: Vec<Level>,
+    pub(crate) levels: Vec<Level>,
     /// Steps from each level to the next.
     pub steps: Vec<Step>,
     /// The newest reports, where they stand apart from the last level and are too few to confirm a step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub latest: Option<Step>,
+    pub(crate) latest: Option<Step>,
     /// The newest time, in seconds.
-    pub newest_s: f64,
+    pub(crate) newest_s: f64,
     /// The shortest time of a level, in seconds.
-    pub best_level_s: f64,
+    pub(crate) best_level_s: f64,
 }
 
 /// The time of a cell in one report.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Point {
+pub(crate) struct Point {
     /// Index in [`Trend::reports`].
     pub report: usize,
     /// Median, in seconds.
@@ -159,7 +156,7 @@ pub struct Point {
 
 /// A report in which a cell has no time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Absence {
+pub(crate) struct Absence {
     /// Index in [`Trend::reports`].
     pub report: usize,
     /// What became of the cell.
@@ -171,7 +168,7 @@ pub struct Absence {
 
 /// A run of points on one level.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Level {
+pub(crate) struct Level {
     /// Index of its first point in [`Series::points`].
     pub first: usize,
     /// Its points.
@@ -184,7 +181,7 @@ pub struct Level {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// Index in [`Trend::reports`] of the last report before it.
-    pub last_before: usize,
+    pub(crate) last_before: usize,
     /// Index in [`Trend::reports`] of the first report after it.
     pub first_after: usize,
     /// Whether times grew or fell.
@@ -192,13 +189,13 @@ pub struct Step {
     /// Time after over time before: above 1 is slower.
     pub ratio: f64,
     /// The level before, in seconds.
-    pub before_s: f64,
+    pub(crate) before_s: f64,
     /// The level after, in seconds.
-    pub after_s: f64,
+    pub(crate) after_s: f64,
     /// Reports on the level before.
-    pub reports_before: usize,
+    pub(crate) reports_before: usize,
     /// Reports on the level after.
-    pub reports_after: usize,
+    pub(crate) reports_after: usize,
     /// Facts that bear on the cell's times and that differ between the two reports, those of no concern left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub environment: Vec<Difference>,
@@ -216,7 +213,7 @@ pub enum Direction {
 
 impl Direction {
     /// The word used in tables, charts and JSON.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Direction::Slower => "slower",
             Direction::Faster => "faster",
@@ -243,12 +240,12 @@ impl Series {
     }
 
     /// The newest time over the best level: 1.1 is 10 % slower than it has been.
-    pub fn newest_over_best(&self) -> f64 {
+    pub(crate) fn newest_over_best(&self) -> f64 {
         self.newest_s / self.best_level_s
     }
 
     /// Whether it has neither a step nor a drift nor a newest time that differs from its level.
-    pub fn is_steady(&self) -> bool {
+    pub(crate) fn is_steady(&self) -> bool {
         self.steps.is_empty() && self.drift.is_none() && self.latest.is_none()
     }
 }

@@ -11,20 +11,20 @@ const CORRELATIONS: u32 = 10;
 /// American Statistical Association 59 (1964)), rho over a grid. A single estimate of rho, as AR1seg takes it (Chakar,
 /// Lebarbier, Lévy-Leduc and Robin, "A robust approach for estimating change-points in the mean of an AR(1) process",
 /// Bernoulli 23 (2017)), is too uncertain for 10 to 60 values, and an unmodelled step inflates it.
-pub struct Likelihood {
+pub(crate) struct Likelihood {
     whitened: Vec<Whitened>,
     count: usize,
     least_variance: f64,
 }
 
 /// A straight line through a series.
-pub struct Line {
+pub(crate) struct Line {
     /// Logarithm of its marginal likelihood, comparable with [`Likelihood::log`].
     pub log: f64,
     /// Expected difference between its end and its beginning.
-    pub rise: f64,
+    pub(crate) rise: f64,
     /// Expected lag-one correlation of the noise around it.
-    pub correlation: f64,
+    pub(crate) correlation: f64,
 }
 
 /// The series `z_t = y_t - rho * y_(t-1)`, whose noise is uncorrelated.
@@ -39,7 +39,7 @@ struct Whitened {
 
 impl Likelihood {
     /// Prepares `values`, whose noise is taken to have the standard deviation `least_noise` at least.
-    pub fn new(values: &[f64], least_noise: f64) -> Self {
+    pub(crate) fn new(values: &[f64], least_noise: f64) -> Self {
         let rhos = (0..CORRELATIONS).map(|index| f64::from(index) / 10.0);
         let whitened = rhos.map(|rho| Whitened::new(values, rho)).collect();
         Likelihood { whitened, count: values.len(), least_variance: least_noise * least_noise }
@@ -47,18 +47,18 @@ impl Likelihood {
 
     /// Logarithm of the marginal likelihood of levels that begin at `cuts`, up to a constant of the series; the first
     /// of `cuts` is 0.
-    pub fn log(&self, cuts: &[usize]) -> f64 {
+    pub(crate) fn log(&self, cuts: &[usize]) -> f64 {
         log_sum(&self.over_correlations(cuts.len() > 1, |whitened| self.of_levels(whitened, cuts)))
     }
 
     /// Expected lag-one correlation of the noise around levels that begin at `cuts`.
-    pub fn correlation(&self, cuts: &[usize]) -> f64 {
+    pub(crate) fn correlation(&self, cuts: &[usize]) -> f64 {
         let logs = self.over_correlations(cuts.len() > 1, |whitened| self.of_levels(whitened, cuts));
         self.expected(&logs, |whitened| whitened.rho)
     }
 
     /// The marginal likelihood of a straight line instead of levels.
-    pub fn line(&self) -> Line {
+    pub(crate) fn line(&self) -> Line {
         let logs = self.over_correlations(true, |whitened| self.of_line(whitened).0);
         Line {
             log: log_sum(&logs),

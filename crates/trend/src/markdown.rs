@@ -13,7 +13,7 @@ use super::words::{also_changed, change, kept_apart, label, left_out, minute, pe
 use super::{Series, Step, Trend};
 
 /// The trend as Markdown.
-pub static MARKDOWN: Format = Format {
+pub(crate) static MARKDOWN: Format = Format {
     name: "md",
     summary: "the steps, what did not change, and the method, as Markdown",
     by_default: true,
@@ -21,7 +21,7 @@ pub static MARKDOWN: Format = Format {
 };
 
 /// The whole document.
-pub fn markdown(trend: &Trend) -> String {
+pub(crate) fn markdown(trend: &Trend) -> String {
     let mut text = format!("# gpubench trend\n\n{}.\n", escape(&summary(trend)));
     let changed = changed(trend);
     if !changed.is_empty() {

@@ -21,18 +21,18 @@ const LINE: f64 = 6.0;
 const LIKELIER: f64 = 3.0;
 
 /// What a series does besides its noise.
-pub struct Course {
+pub(crate) struct Course {
     /// First index of each level.
     pub cuts: Vec<usize>,
     /// Difference between end and beginning in logarithms, where the series drifts instead of stepping.
     pub drift: Option<f64>,
     /// Lag-one correlation of the noise.
-    pub correlation: f64,
+    pub(crate) correlation: f64,
 }
 
 /// Those of the `proposed` levels (first indices, from 0) that are kept, moved to their likeliest places; or one level with
 /// a drift. `least_step` is the smallest step of interest, in logarithms.
-pub fn select(logs: &[f64], proposed: Vec<usize>, least_step: f64) -> Course {
+pub(crate) fn select(logs: &[f64], proposed: Vec<usize>, least_step: f64) -> Course {
     if logs.len() < 2 * LEAST {
         return Course { cuts: proposed, drift: None, correlation: 0.0 };
     }

@@ -9,7 +9,7 @@ use super::gather::{Dated, Entry};
 use super::{Absence, Direction, Level, Point, Request, Series, Step, steps};
 
 /// The series of `reports` that `request` asks for and that have a time, of the operands of each cell's newest report.
-pub fn series(reports: &[Dated], request: &Request) -> Vec<Series> {
+pub(crate) fn series(reports: &[Dated], request: &Request) -> Vec<Series> {
     let mut found: Vec<Series> = vec![];
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let newest = newest_operands(reports);

@@ -51,7 +51,7 @@ fn of(reports: impl IntoIterator<Item = Report>) -> Trend {
 }
 
 fn request(folder: &Path) -> Request {
-    Request { folders: vec![folder.into()], ops: None, variants: None, threshold: DEFAULT_THRESHOLD }
+    Request { folders: vec![folder.into()], ops: None, variants: None, threshold: 0.02 }
 }
 
 fn stepped() -> Trend {

@@ -21,7 +21,7 @@ pub static TABLE: Format = Format {
 };
 
 /// The whole text.
-pub fn text(trend: &Trend) -> String {
+pub(crate) fn text(trend: &Trend) -> String {
     let mut text = format!("{}\n", summary(trend));
     for line in kept_apart(trend) {
         let _ = writeln!(text, "{line}");
@@ -38,7 +38,7 @@ pub fn text(trend: &Trend) -> String {
 }
 
 /// `40 reports from 2026-09-01 to 2026-11-21, 42 series: 4 with steps, 1 whose newest time stands apart`.
-pub fn summary(trend: &Trend) -> String {
+pub(crate) fn summary(trend: &Trend) -> String {
     let ends = trend.reports.first().zip(trend.reports.last());
     let span = ends.map(|(first, last)| span(first, last)).unwrap_or_default();
     let stepped = trend.series.iter().filter(|series| !series.steps.is_empty()).count();
@@ -60,7 +60,7 @@ pub fn summary(trend: &Trend) -> String {
 }
 
 /// The series with steps or a drift, or whose end stands apart: those furthest above their best level first.
-pub fn changed(trend: &Trend) -> Vec<&Series> {
+pub(crate) fn changed(trend: &Trend) -> Vec<&Series> {
     let mut changed: Vec<&Series> = trend.series.iter().filter(|series| !series.is_steady()).collect();
     changed.sort_by(|a, b| b.newest_over_best().total_cmp(&a.newest_over_best()));
     changed
@@ -101,7 +101,7 @@ fn steps(trend: &Trend, series: &Series) -> String {
 }
 
 /// How many reports stand behind a step.
-pub fn standing_of(step: &Step, is_confirmed: bool) -> String {
+pub(crate) fn standing_of(step: &Step, is_confirmed: bool) -> String {
     let after = counted(step.reports_after, "report");
     match is_confirmed {
         true => format!("{} before, {} after", counted(step.reports_before, "report"), step.reports_after),
@@ -110,7 +110,7 @@ pub fn standing_of(step: &Step, is_confirmed: bool) -> String {
 }
 
 /// What did not change, and what has no time, in a few lines.
-pub fn folded(trend: &Trend) -> Vec<String> {
+pub(crate) fn folded(trend: &Trend) -> Vec<String> {
     let (short, long): (Vec<&Series>, Vec<&Series>) = trend
         .series
         .iter()

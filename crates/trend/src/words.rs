@@ -24,12 +24,12 @@ const FACTS: usize = 3;
 const LONGEST: usize = 60;
 
 /// `1 report`, `2 reports`, `no report`.
-pub fn counted(count: usize, thing: &str) -> String {
+pub(crate) fn counted(count: usize, thing: &str) -> String {
     if count == 0 { format!("no {thing}") } else { count::counted(count, thing) }
 }
 
 /// How many files are no reports, which, and why, in one line without a full stop; `None` without any.
-pub fn left_out(files: &[LeftOut]) -> Option<String> {
+pub(crate) fn left_out(files: &[LeftOut]) -> Option<String> {
     let first = files.first()?;
     // The reason starts with the path and ends with a next step that is about one file alone.
     let told = |file: &LeftOut| file.reason.split(';').next().unwrap_or_default().to_owned();
@@ -43,23 +43,23 @@ pub fn left_out(files: &[LeftOut]) -> Option<String> {
 }
 
 /// `2026-11-21 10:30`, UTC.
-pub fn minute(visit: &Visit) -> String {
+pub(crate) fn minute(visit: &Visit) -> String {
     formatted(visit, "%Y-%m-%d %H:%M")
 }
 
 /// `2026-11-21`, UTC.
-pub fn day(visit: &Visit) -> String {
+pub(crate) fn day(visit: &Visit) -> String {
     formatted(visit, "%Y-%m-%d")
 }
 
 /// The start of a report in UTC.
-pub fn formatted(visit: &Visit, format: &str) -> String {
+pub(crate) fn formatted(visit: &Visit, format: &str) -> String {
     let started = visit.started.parse::<Timestamp>();
     started.map_or_else(|_| visit.started.clone(), |started| started.strftime(format).to_string())
 }
 
 /// What was measured, as far as the report tells: `abc123456`, `gpubench abc123456` or `gpubench 0.1.0`.
-pub fn revision(visit: &Visit) -> String {
+pub(crate) fn revision(visit: &Visit) -> String {
     match (&visit.git_revision, &visit.gpubench_revision) {
         (Some(revision), _) => short(revision),
         (None, Some(revision)) => format!("gpubench {}", short(revision)),
@@ -75,22 +75,22 @@ fn short(revision: &str) -> String {
 }
 
 /// `2%`, `0.5%`: a share as it was asked for.
-pub fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{}%", percent::rounded(share, 2))
 }
 
 /// `1.31x slower`.
-pub fn change(step: &Step) -> String {
+pub(crate) fn change(step: &Step) -> String {
     format!("{} {}", factor(step), step.direction.name())
 }
 
 /// `1.31x`.
-pub fn factor(step: &Step) -> String {
+pub(crate) fn factor(step: &Step) -> String {
     factor_within(step.factor(), 3)
 }
 
 /// Machine, program and facts that changed together with the times: `host a -> b, driver 580.1 -> 590.2`.
-pub fn also_changed(trend: &Trend, step: &Step) -> Option<String> {
+pub(crate) fn also_changed(trend: &Trend, step: &Step) -> Option<String> {
     let (before, after) = (&trend.reports[step.last_before], &trend.reports[step.first_after]);
     let mut changes = vec![];
     if before.host != after.host {
@@ -123,7 +123,7 @@ fn fact(difference: &Difference) -> String {
 }
 
 /// `from 2026-09-01 to 2026-11-21`, or `of 2026-11-21`.
-pub fn span(first: &Visit, last: &Visit) -> String {
+pub(crate) fn span(first: &Visit, last: &Visit) -> String {
     match (day(first), day(last)) {
         (first, last) if first == last => format!("of {first}"),
         (first, last) => format!("from {first} to {last}"),
@@ -132,7 +132,7 @@ pub fn span(first: &Visit, last: &Visit) -> String {
 
 /// `now 16.1 µs, 1.30x the best level of 12.4 µs, noise 1.3%`: the newest time and the spread from report to report,
 /// with `correlation 0.6` and `drifting: 1.20x slower from first to last` where that is so.
-pub fn standing(series: &Series) -> String {
+pub(crate) fn standing(series: &Series) -> String {
     let now = format!("now {}", time_text(series.newest_s));
     let over = series.newest_over_best();
     let best = time_text(series.best_level_s);
@@ -154,7 +154,7 @@ fn changed_by(ratio: f64) -> String {
 }
 
 /// The words that a series is known by, with the device and the seed only where others differ in nothing else.
-pub fn label(trend: &Trend, series: &Series) -> String {
+pub(crate) fn label(trend: &Trend, series: &Series) -> String {
     let cell = series.cell();
     let alike = |other: &&Series| other.cell().to_string() == cell.to_string();
     let mut label = cell.to_string();
@@ -171,12 +171,12 @@ pub fn label(trend: &Trend, series: &Series) -> String {
 }
 
 /// Whether two series are of the same cell on the same device, by different arithmetic.
-pub fn differs_in_arithmetic(a: &Series, b: &Series) -> bool {
+pub(crate) fn differs_in_arithmetic(a: &Series, b: &Series) -> bool {
     a.accuracy != b.accuracy && a.device == b.device && a.side == b.side && a.cell() == b.cell()
 }
 
 /// The models of a side with the reports of each, in order of appearance.
-pub fn devices(trend: &Trend, side: Side) -> Vec<(String, usize)> {
+pub(crate) fn devices(trend: &Trend, side: Side) -> Vec<(String, usize)> {
     let mut devices: Vec<(&str, std::collections::BTreeSet<usize>)> = vec![];
     for series in trend.series.iter().filter(|series| series.side == side) {
         let reports = series.points.iter().map(|point| point.report);
@@ -189,7 +189,7 @@ pub fn devices(trend: &Trend, side: Side) -> Vec<(String, usize)> {
 }
 
 /// Says which models are kept apart, one line per side that has several, and cells whose arithmetic changed.
-pub fn kept_apart(trend: &Trend) -> Vec<String> {
+pub(crate) fn kept_apart(trend: &Trend) -> Vec<String> {
     let sides = [(Side::Cpu, "CPU"), (Side::Gpu, "GPU")];
     let several = sides.into_iter().filter_map(|(side, name)| {
         let devices = devices(trend, side);

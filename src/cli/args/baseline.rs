@@ -9,7 +9,7 @@ use crate::settings::options::SweepOptions;
 
 /// What can be done with baselines.
 #[derive(Subcommand)]
-pub enum BaselineCommand {
+pub(crate) enum BaselineCommand {
     /// Run a sweep several times, or take runs that exist, and keep them with how much they differ though nothing changed
     Save(Box<SaveArgs>),
     /// List the baselines
@@ -46,7 +46,7 @@ Exit codes: 0 saved, 1 the passes disagree or a cell was incorrect or failed, 2 
 /// What `baseline save` takes.
 #[derive(Args)]
 #[command(after_help = SAVE_HELP)]
-pub struct SaveArgs {
+pub(crate) struct SaveArgs {
     /// Name of the baseline: letters, digits, '.', '_' and '-'
     pub name: String,
 

@@ -34,7 +34,7 @@ Exit codes: 0 nothing is worse, 1 a cell or a mean is slower, or a cell is less 
 /// What `compare` takes.
 #[derive(Args)]
 #[command(after_help = COMPARE_HELP)]
-pub struct CompareArgs {
+pub(crate) struct CompareArgs {
     /// The run before the change and the one after: report.json files, folders that hold one or several runs,
     /// baselines
     #[arg(value_name = "REPORT", num_args = 0..=2, conflicts_with_all = ["old", "new"])]

@@ -18,7 +18,7 @@ again. Runs started by Slurm, Kubernetes or ssh: docs/fleet.md.";
 /// What `merge` takes.
 #[derive(Args)]
 #[command(after_help = MERGE_HELP)]
-pub struct MergeArgs {
+pub(crate) struct MergeArgs {
     /// Reports: report.json files, folders of runs, or merged files, whose members are taken one by one
     #[arg(required = true, value_name = "REPORT")]
     pub reports: Vec<PathBuf>,

@@ -13,12 +13,12 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-pub use baseline::{BaselineCommand, SaveArgs};
-pub use compare::CompareArgs;
-pub use merge::MergeArgs;
-pub use report::ReportArgs;
-pub use run::RunArgs;
-pub use trend::TrendArgs;
+pub(crate) use baseline::{BaselineCommand, SaveArgs};
+pub(crate) use compare::CompareArgs;
+pub(crate) use merge::MergeArgs;
+pub(crate) use report::ReportArgs;
+pub(crate) use run::RunArgs;
+pub(crate) use trend::TrendArgs;
 
 use crate::chart;
 use crate::export;
@@ -37,7 +37,7 @@ Start with:
 
 Exit codes: 0 done, 1 a cell was incorrect or failed (compare: a regression), 2 nothing could be done (wrong usage, \
 unreadable file), 3 compare could not tell, 130 interrupted, with everything finished so far saved.")]
-pub struct Cli {
+pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -45,7 +45,7 @@ pub struct Cli {
 
 /// The commands.
 #[derive(Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Measure ops on the CPU and the GPU, and write tables, JSON and charts
     Run(Box<RunArgs>),
     /// List ops, backends and variants
@@ -110,7 +110,7 @@ pub enum Command {
 }
 
 /// The commands that a user is meant to see, for completion scripts, which would offer hidden ones too.
-pub fn without_hidden() -> clap::Command {
+pub(crate) fn without_hidden() -> clap::Command {
     let all = Cli::command();
     let shown = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
     clap::Command::new("gpubench").version(env!("CARGO_PKG_VERSION")).subcommands(shown)
@@ -125,7 +125,7 @@ Examples:
   gpubench show fleet.json                     every GPU and host side by side, and which stand out
   gpubench show fleet.json --member 'node17 GPU 3'
   gpubench show results/mine --format md | gh pr comment --body-file -")]
-pub struct ShowArgs {
+pub(crate) struct ShowArgs {
     /// A report.json file, a merged file, or the folder of a run
     pub report: PathBuf,
 
@@ -154,7 +154,7 @@ pub struct ShowArgs {
 /// What `plot` takes.
 #[derive(Args)]
 #[command(after_help = "Example: gpubench plot results/h200/article --out charts --format png,svg")]
-pub struct PlotArgs {
+pub(crate) struct PlotArgs {
     /// Reports: report.json files, merged files, or folders of runs
     #[arg(required = true, value_name = "REPORT")]
     pub reports: Vec<PathBuf>,
@@ -178,7 +178,7 @@ pub struct PlotArgs {
 
 impl PlotArgs {
     /// The formats of the charts.
-    pub fn formats(&self) -> Result<Vec<chart::Format>> {
+    pub(crate) fn formats(&self) -> Result<Vec<chart::Format>> {
         let charts = words::chart_formats(&self.format);
         let others = if charts.is_err() { words::formats(&self.format).unwrap_or_default() } else { vec![] };
         match others.iter().find(|format| format.is_text()) {
@@ -190,7 +190,7 @@ impl PlotArgs {
 
 /// What a schema is of.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SchemaOf {
+pub(crate) enum SchemaOf {
     /// report.json
     Report,
     /// A comparison in JSON

@@ -17,7 +17,7 @@ be read; with one, rows can be sorted and filtered.";
 /// What `report` takes.
 #[derive(Args)]
 #[command(after_help = REPORT_HELP)]
-pub struct ReportArgs {
+pub(crate) struct ReportArgs {
     /// Reports: report.json files, merged files, or folders that hold one
     #[arg(required = true, value_name = "REPORT")]
     pub reports: Vec<PathBuf>,

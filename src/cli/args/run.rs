@@ -49,7 +49,7 @@ backend missing, 130 interrupted with everything finished so far saved.";
 /// What `run` takes.
 #[derive(Args)]
 #[command(after_help = RUN_HELP)]
-pub struct RunArgs {
+pub(crate) struct RunArgs {
     /// The sweep.
     #[command(flatten)]
     pub sweep: SweepOptions,

@@ -24,7 +24,7 @@ Exit codes: 0 whatever is found ('gpubench trend' is a chart and no gate), 2 wro
 /// What `trend` takes.
 #[derive(Args)]
 #[command(after_help = TREND_HELP)]
-pub struct TrendArgs {
+pub(crate) struct TrendArgs {
     /// Folders whose reports, and those in folders below, are charted; report files stand for themselves
     #[arg(required = true, value_name = "DIR")]
     pub folders: Vec<PathBuf>,

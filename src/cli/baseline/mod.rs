@@ -20,7 +20,7 @@ use crate::report::quantity::spread_text;
 use gpubench_text::table::Table;
 
 /// Saves, lists or shows.
-pub fn run(command: BaselineCommand) -> Result<ExitCode> {
+pub(crate) fn run(command: BaselineCommand) -> Result<ExitCode> {
     match command {
         BaselineCommand::Save(args) => save::save(&args),
         BaselineCommand::List { dir } => stream::print(&list(&dir)?).map(|()| ExitCode::SUCCESS),

@@ -9,7 +9,12 @@ use crate::report::quantity::spread_text;
 const SHOWN: usize = 8;
 
 /// Why the passes make no baseline; `None` where they do.
-pub fn refusal(runs: &Runs, cells: &[Calibrated], policy: &Policy, accept_noisy: bool) -> Option<String> {
+pub(crate) fn refusal(
+    runs: &Runs,
+    cells: &[Calibrated],
+    policy: &Policy,
+    accept_noisy: bool,
+) -> Option<String> {
     if let Some((cell, reason)) = unsound(runs).first() {
         return Some(format!("{cell} was {reason}"));
     }

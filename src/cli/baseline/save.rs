@@ -31,7 +31,7 @@ const DISAGREE: u8 = 1;
 const INTERRUPTED: u8 = 130;
 
 /// Saves a baseline, or says why not.
-pub fn save(args: &SaveArgs) -> Result<ExitCode> {
+pub(crate) fn save(args: &SaveArgs) -> Result<ExitCode> {
     baseline::check_name(&args.name)?;
     let given = Limits { threshold: args.threshold, ..Limits::default() };
     let policy = read_policy(args.policy.as_deref(), given)?;

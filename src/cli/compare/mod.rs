@@ -24,7 +24,7 @@ const SELF_TEST_FAILED: u8 = 1;
 const JOB_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
 /// Compares, plans, or puts the gate to the test.
-pub fn run(args: &CompareArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
     let policy = policy_of(args)?;
     if args.self_test {
         return test_gate(args, &policy);
@@ -59,7 +59,7 @@ fn policy_of(args: &CompareArgs) -> Result<Policy> {
 }
 
 /// The policy in `file`, or the default one, with the limits of the command line for cells without their own.
-pub fn read_policy(file: Option<&Path>, given: Limits) -> Result<Policy> {
+pub(crate) fn read_policy(file: Option<&Path>, given: Limits) -> Result<Policy> {
     let mut policy = file.map(policy::read).transpose()?.unwrap_or_default();
     policy.set_defaults(given);
     Ok(policy)

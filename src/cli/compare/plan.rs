@@ -21,7 +21,7 @@ const SEE: f64 = 0.03;
 const LADDER: [f64; 5] = [0.01, 0.02, 0.03, 0.05, 0.10];
 
 /// The plan that `args` ask for, in the format they name.
-pub fn plan(args: &CompareArgs, policy: &Policy) -> Result<String> {
+pub(crate) fn plan(args: &CompareArgs, policy: &Policy) -> Result<String> {
     let render = match args.format.as_deref().map_or("table", str::trim) {
         "table" => text,
         "json" => json,

@@ -10,10 +10,10 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::args::RunArgs;
-pub use one::exit_code;
+pub(crate) use one::exit_code;
 
 /// Runs what `args` ask for.
-pub fn run(args: RunArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {
     match args.sweep.device.as_ref().filter(|device| device.0.single().is_none()) {
         Some(devices) => several::run(&args, &devices.0),
         None => one::run(&args),

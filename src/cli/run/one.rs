@@ -15,7 +15,7 @@ use crate::report::{Outcome, Report, file};
 use crate::settings::{Destination, Settings};
 
 /// Runs what `args` ask for.
-pub fn run(args: &RunArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     let settings = Settings::resolve(request(args)?, sweep_file(&args.sweep)?)?;
     let plan = Plan::of(&settings)?;
     if args.dry_run {
@@ -40,7 +40,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
 }
 
 /// 0 finished, 1 some cell incorrect, failed or ended early, 130 interrupted.
-pub fn exit_code(report: &Report, interrupted: bool) -> u8 {
+pub(crate) fn exit_code(report: &Report, interrupted: bool) -> u8 {
     let bad = |outcome| matches!(outcome, Outcome::Incorrect | Outcome::Failed);
     match interrupted {
         true => 130,

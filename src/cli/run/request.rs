@@ -10,7 +10,7 @@ use crate::settings::resolve::Request;
 use crate::settings::words;
 
 /// Says that what was run is the default, where nothing was asked for.
-pub fn say_default_sweep(args: &RunArgs) {
+pub(crate) fn say_default_sweep(args: &RunArgs) {
     if names_nothing(&args.sweep) && !args.quiet {
         stream::note(
             "gpubench: no --ops and no --config, so this was the quick sweep; 'gpubench run --help' shows more",
@@ -19,7 +19,7 @@ pub fn say_default_sweep(args: &RunArgs) {
 }
 
 /// What the command line asks for.
-pub fn request(args: &RunArgs) -> Result<Request> {
+pub(crate) fn request(args: &RunArgs) -> Result<Request> {
     let swept = swept(&args.sweep)?;
     let refine = (args.refine || args.no_refine).then_some(args.refine);
     Ok(Request {

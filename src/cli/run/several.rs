@@ -33,7 +33,7 @@ struct Part {
 }
 
 /// Runs what `args` ask for on each of `devices`, and prints what they come to side by side.
-pub fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
+pub(crate) fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
     let settings = Settings::resolve(request(args)?, sweep_file(&args.sweep)?)?;
     let plan = Plan::of(&settings)?;
     if args.dry_run {

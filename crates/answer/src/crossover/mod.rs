@@ -54,7 +54,7 @@ pub struct Crossover {
     /// Every size at which the faster side changes beyond doubt, ascending, with the side that is faster above.
     pub changes: Vec<(f64, Side)>,
     /// Which side is measurably faster at which sizes, ascending.
-    pub stretches: Vec<Stretch>,
+    pub(crate) stretches: Vec<Stretch>,
 }
 
 impl Crossover {

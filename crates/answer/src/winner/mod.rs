@@ -24,7 +24,7 @@ const FAR_BEHIND: f64 = 6.0;
 const LEAST_LEAD: f64 = 0.1;
 
 /// The estimate of the `winner`, the smallest of `candidates` estimates, whose runner-up has the value `second`.
-pub fn of_winner(winner: Estimate, second: f64, candidates: usize) -> Estimate {
+pub(crate) fn of_winner(winner: Estimate, second: f64, candidates: usize) -> Estimate {
     let [below, above] = winner.log_distances().map(|distance| distance / NORMAL_95);
     let error = f64::midpoint(below, above);
     let lead = (second / winner.value).ln() / error;

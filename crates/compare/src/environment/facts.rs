@@ -20,7 +20,7 @@ pub struct Fact {
     /// What it is, in one line.
     pub summary: &'static str,
     /// The times that it bears on.
-    pub concerns: Concerns,
+    pub(crate) concerns: Concerns,
     /// How much a difference matters unless a policy says otherwise.
     pub severity: Severity,
     /// How far figures may lie apart.

@@ -19,7 +19,7 @@ pub(crate) struct Reading {
 
 impl Reading {
     /// A value that is a text, put on one line.
-    pub fn text(item: &str, text: &str) -> Reading {
+    pub(crate) fn text(item: &str, text: &str) -> Reading {
         Reading { item: collapsed(item), text: collapsed(text), figure: None }
     }
 

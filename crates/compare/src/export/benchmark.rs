@@ -11,7 +11,7 @@ use super::words;
 use crate::Comparison;
 
 /// The times of NEW for github-action-benchmark.
-pub static GITHUB_ACTION_BENCHMARK: Format = Format {
+pub(crate) static GITHUB_ACTION_BENCHMARK: Format = Format {
     name: "github-action-benchmark",
     summary: "times of NEW for that action, tool customSmallerIsBetter",
     by_default: false,

@@ -10,7 +10,7 @@ use super::view::Format;
 use crate::Comparison;
 
 /// The times of NEW for Bencher.
-pub static BMF: Format = Format {
+pub(crate) static BMF: Format = Format {
     name: "bmf",
     summary: "Bencher Metric Format: times of NEW in nanoseconds",
     by_default: false,

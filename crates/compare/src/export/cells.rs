@@ -119,7 +119,7 @@ fn change(cell: &Change) -> Option<ChangeText> {
 }
 
 /// A line a cell, at least one cell. What [`common`] says has no column.
-pub fn grid(title: String, cells: &[&Change], with_p: bool) -> Table {
+pub(crate) fn grid(title: String, cells: &[&Change], with_p: bool) -> Table {
     let columns = columns(cells, with_p);
     let rows = cells.iter().map(|cell| columns.iter().map(|(_, _, show)| show(cell)).collect()).collect();
     let columns = columns.iter().map(|(heading, figures, _)| Column::new(*heading, *figures)).collect();
@@ -127,7 +127,7 @@ pub fn grid(title: String, cells: &[&Change], with_p: bool) -> Table {
 }
 
 /// The means that were tested and `shown` holds of, a line each; `None` without any.
-pub fn mean_changes(comparison: &Comparison, shown: impl Fn(&MeanChange) -> bool) -> Option<Table> {
+pub(crate) fn mean_changes(comparison: &Comparison, shown: impl Fn(&MeanChange) -> bool) -> Option<Table> {
     let headings = [
         ("verdict", false),
         ("group", false),
@@ -157,7 +157,7 @@ pub fn mean_changes(comparison: &Comparison, shown: impl Fn(&MeanChange) -> bool
 }
 
 /// The geometric means of the ratios of each op, backend, element type and cache; `None` without any.
-pub fn means(comparison: &Comparison) -> Option<Table> {
+pub(crate) fn means(comparison: &Comparison) -> Option<Table> {
     let means = &comparison.means;
     let first = means.first()?;
     let has_caches = means.iter().any(|mean| mean.cache != first.cache);

@@ -10,7 +10,7 @@ use super::view::Format;
 use crate::{Change, Comparison, MeanChange, Measured};
 
 /// The cells as comma-separated values.
-pub static CSV: Format = Format {
+pub(crate) static CSV: Format = Format {
     name: "csv",
     summary: "a line per cell with every figure, times in seconds",
     by_default: false,
@@ -18,7 +18,7 @@ pub static CSV: Format = Format {
 };
 
 /// The geometric means as comma-separated values.
-pub static MEANS_CSV: Format = Format {
+pub(crate) static MEANS_CSV: Format = Format {
     name: "means-csv",
     summary: "a line per geometric mean: of the sweep, each backend, each op",
     by_default: false,

@@ -6,7 +6,7 @@ use gpubench_model::report::file::to_json_text;
 use super::view::Format;
 
 /// The comparison as JSON.
-pub static JSON: Format = Format {
+pub(crate) static JSON: Format = Format {
     name: "json",
     summary: "everything, for programs; `gpubench schema compare` describes it",
     by_default: true,

@@ -14,7 +14,7 @@ use super::words;
 use crate::{Change, Comparison, Conclusion, MeanChange, Severity, Verdict};
 
 /// The comparison as JUnit XML.
-pub static JUNIT: Format = Format {
+pub(crate) static JUNIT: Format = Format {
     name: "junit",
     summary: "JUnit XML, a test case per cell, for Jenkins and GitLab",
     by_default: false,

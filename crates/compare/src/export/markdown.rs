@@ -14,7 +14,7 @@ use super::{cells, summary, words};
 use crate::{Change, Comparison, MeanChange, Verdict};
 
 /// The comparison as Markdown.
-pub static MARKDOWN: Format = Format {
+pub(crate) static MARKDOWN: Format = Format {
     name: "md",
     summary: "Markdown for a comment on a pull request or the summary of a job",
     by_default: false,
@@ -37,7 +37,7 @@ const LINES_SHOWN: usize = 30;
 const TEXT_SHOWN: usize = 300;
 
 /// The whole document.
-pub fn text(comparison: &Comparison, view: &View) -> String {
+pub(crate) fn text(comparison: &Comparison, view: &View) -> String {
     let mut text = heading(comparison);
     for note in comparison.notes.iter().take(LINES_SHOWN) {
         let _ = writeln!(text, "Note: {}; next: {}.\n", shown(&note.text), shown(&note.next));

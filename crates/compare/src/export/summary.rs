@@ -72,7 +72,7 @@ pub(crate) fn counts(comparison: &Comparison, cells: &[&Change], always: Option<
 }
 
 /// The gravest regression with its reason: that of a cell, or of a mean where no cell has one; `None` without any.
-pub fn worst(comparison: &Comparison) -> Option<String> {
+pub(crate) fn worst(comparison: &Comparison) -> Option<String> {
     let line = |name: String, reason: &str| format!("{name}: {}", fitted(reason, REASON));
     let cell = comparison.cells.iter().find(|cell| cell.verdict.is_regression());
     let mean = || comparison.mean_changes.iter().find(|mean| mean.is_regression());

@@ -121,7 +121,7 @@ impl Policy {
     }
 
     /// One line for each table that is about none of `cells`, with the glob that is to blame; it may be misspelt.
-    pub fn idle(&self, cells: &[Cell]) -> Vec<String> {
+    pub(crate) fn idle(&self, cells: &[Cell]) -> Vec<String> {
         let idle = self.cells.iter().filter(|table| !cells.iter().any(|cell| table.is_about(cell)));
         idle.map(|table| {
             format!(

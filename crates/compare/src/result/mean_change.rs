@@ -51,7 +51,7 @@ pub(crate) struct MeanChange {
 
 impl MeanChange {
     /// The group in words: `all 60 cells`, `30 cells of cuda`, `5 cells of fft on cuda`.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         let cells = counted(self.cells, "cell");
         match (&self.op, &self.backend) {
             (None, None) => format!("all {cells}"),

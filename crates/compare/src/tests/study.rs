@@ -98,7 +98,7 @@ impl Scenario {
     }
 
     /// Both sides of a trial.
-    pub fn sides(&self, trial: u64, planted: Planted) -> [Runs; 2] {
+    pub(crate) fn sides(&self, trial: u64, planted: Planted) -> [Runs; 2] {
         let first = 10_000 + 2 * self.runs * trial;
         let runs = |first: u64, planted| {
             side((first..first + self.runs).map(|seed| self.report(seed, planted)).collect())
@@ -107,7 +107,7 @@ impl Scenario {
     }
 
     /// The share of `trials` comparisons of which `test` holds.
-    pub fn share(
+    pub(crate) fn share(
         &self,
         trials: u64,
         planted: Planted,

@@ -10,19 +10,19 @@ use crate::ffi::driver as ffi;
 pub(super) struct Chip {
     /// How many times as many float32 operations a second it does as float64 ones, as the driver tells: 2 on data-centre
     /// chips, 32 or 64 on others.
-    pub f64_ratio: u32,
+    pub(crate) f64_ratio: u32,
 }
 
 impl Chip {
     /// The facts about the device of a context. One whose driver does not tell the ratio counts as slow in float64.
-    pub fn of(cuda: &Cuda) -> Chip {
+    pub(crate) fn of(cuda: &Cuda) -> Chip {
         const SLOW: u32 = 64;
         let ratio = ffi::attribute(cuda.device(), RATIO).ok().and_then(|ratio| u32::try_from(ratio).ok());
         Chip { f64_ratio: ratio.filter(|ratio| *ratio > 0).unwrap_or(SLOW) }
     }
 
     /// Whether float64 costs little more than its bytes.
-    pub fn has_fast_f64(&self) -> bool {
+    pub(crate) fn has_fast_f64(&self) -> bool {
         self.f64_ratio <= 4
     }
 }

@@ -32,7 +32,7 @@ enum Chips {
 
 impl Rule {
     /// Whether the rule is about that case on that device.
-    pub fn covers(&self, case: &Case, chip: &Chip) -> bool {
+    pub(crate) fn covers(&self, case: &Case, chip: &Chip) -> bool {
         self.op == case.op
             && self.dtypes.contains(&case.dtype)
             && self.sides.contains(&case.n)
@@ -41,7 +41,7 @@ impl Rule {
 
     /// Whether no later rule of the op matters on devices that are fast in float64, but for cases that its variant
     /// cannot do.
-    pub fn covers_all_on_fast_f64(&self) -> bool {
+    pub(crate) fn covers_all_on_fast_f64(&self) -> bool {
         self.dtypes == DType::ALL && self.sides == (1..=u64::MAX)
     }
 

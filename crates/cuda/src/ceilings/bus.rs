@@ -13,7 +13,7 @@ const BYTES: usize = 64 << 20;
 
 /// Rates of uploads and of downloads. Page-locked memory is the device's to read and write, and its copies are timed
 /// by the device's clock; the driver's work on other memory is the host's, and so is the clock.
-pub fn rates(cuda: &Cuda, elapsed: Elapsed) -> Result<(BusRates, BusRates), CellError> {
+pub(crate) fn rates(cuda: &Cuda, elapsed: Elapsed) -> Result<(BusRates, BusRates), CellError> {
     cuda.reserve(BYTES as u128)?;
     let mut device = cuda.alloc::<u8>(BYTES)?;
     // Not zero, so that every page of it is there.

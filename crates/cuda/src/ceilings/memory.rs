@@ -38,7 +38,7 @@ fn bytes_each(cache: u64, free: u64) -> Option<u64> {
 }
 
 /// Reading, copying and the triad, each by its best way. Copies are the driver's too.
-pub fn rates(cuda: &Cuda, timer: &Timer) -> Result<Ceilings, CellError> {
+pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Ceilings, CellError> {
     let cache = ffi::attribute(cuda.device(), L2_CACHE_SIZE).ok();
     let cache = cache.and_then(|bytes| u64::try_from(bytes).ok()).filter(|bytes| *bytes > 0);
     let free = u64::try_from(cuda.free_bytes()?).unwrap_or(u64::MAX);

@@ -22,7 +22,7 @@ pub(super) static SOURCE: KernelSource = kernel_source!("ceilings");
 ///
 /// # Errors
 /// A lost device alone.
-pub fn measure(cuda: &Cuda, timer: &Timer, elapsed: Elapsed) -> Result<Ceilings, CellError> {
+pub(crate) fn measure(cuda: &Cuda, timer: &Timer, elapsed: Elapsed) -> Result<Ceilings, CellError> {
     // First the memory, which also brings the clocks up.
     let of_memory = softly(cuda, memory::rates(cuda, timer))?.unwrap_or_default();
     let bus = softly(cuda, bus::rates(cuda, elapsed))?;

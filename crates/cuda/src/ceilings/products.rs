@@ -27,7 +27,7 @@ const SECONDS: f64 = 0.04;
 ///
 /// # Errors
 /// A lost device alone.
-pub fn rates(cuda: &Cuda, timer: &Timer) -> Result<Vec<(String, f64)>, CellError> {
+pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Vec<(String, f64)>, CellError> {
     let Some(cublas) = softly(cuda, Cublas::new(cuda))? else { return Ok(vec![]) };
     let products = Products { cuda, timer, cublas };
     let rates = [

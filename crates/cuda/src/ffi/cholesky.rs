@@ -58,7 +58,7 @@ struct Refinement<T> {
 }
 
 /// A symmetric positive definite system, resident, and the launches that solve it.
-pub struct Cholesky<T> {
+pub(crate) struct Cholesky<T> {
     cuda: Cuda,
     solve: CudaFunction,
     refinement: Option<Refinement<T>>,
@@ -81,7 +81,7 @@ impl<T: Element> Cholesky<T> {
     /// # Errors
     /// The device gives a block too little shared memory, or cannot hold two blocks at once; the operands have other
     /// lengths; they do not fit into its memory.
-    pub fn load(
+    pub(crate) fn load(
         cuda: &Cuda,
         source: &'static KernelSource,
         n: usize,
@@ -116,7 +116,7 @@ impl<T: Element> Cholesky<T> {
     }
 
     /// Enqueues a solve. A and b stay as they are.
-    pub fn run(&mut self) -> Result<(), CellError> {
+    pub(crate) fn run(&mut self) -> Result<(), CellError> {
         let used = self.next;
         self.factor_and_solve()?;
         self.next = 1 - used;
@@ -173,18 +173,18 @@ impl<T: Element> Cholesky<T> {
     }
 
     /// The order of the first leading minor that the last run found not to be positive; 0 when all were.
-    pub fn info(&self) -> Result<i32, CellError> {
+    pub(crate) fn info(&self) -> Result<i32, CellError> {
         let told = self.cuda.download(&self.info[1 - self.next])?;
         Ok(order(told.first().copied().unwrap_or(0)))
     }
 
     /// The operands and the solution, for checks.
-    pub fn contents(&mut self) -> Contents<'_> {
+    pub(crate) fn contents(&mut self) -> Contents<'_> {
         Contents::new([device(&mut self.a), device(&mut self.b)], [device(&mut self.x)])
     }
 
     /// The solution that the last run found.
-    pub fn solution(&self) -> Result<Vec<T>, CellError> {
+    pub(crate) fn solution(&self) -> Result<Vec<T>, CellError> {
         self.cuda.download(&self.x)
     }
 }

@@ -19,10 +19,10 @@ pub(crate) fn device<T>(array: &mut CudaSlice<T>) -> Memory<'_> {
 }
 
 /// Fingerprints that can be waited for together.
-pub const SLOTS: usize = 32;
+pub(crate) const SLOTS: usize = 32;
 
 /// The kernel of `kernels/fingerprint.cu` and the sums that it writes.
-pub struct Checks {
+pub(crate) struct Checks {
     cuda: Cuda,
     kernel: CudaFunction,
     sums: CudaSlice<u64>,
@@ -30,7 +30,7 @@ pub struct Checks {
 
 impl Checks {
     /// Loads it from `source`, which must be that file.
-    pub fn load(cuda: &Cuda, source: &'static KernelSource) -> Result<Self, CellError> {
+    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource) -> Result<Self, CellError> {
         let kernel = cuda.function(source, "fingerprint")?;
         // Not counted as an allocation: it belongs to no job.
         let sums = cuda.stream.alloc_zeros(SLOTS).map_err(driver("cuMemAllocAsync"))?;
@@ -38,7 +38,7 @@ impl Checks {
     }
 
     /// Forgets all sums.
-    pub fn clear(&mut self) -> Result<(), CellError> {
+    pub(crate) fn clear(&mut self) -> Result<(), CellError> {
         self.cuda.stream.memset_zeros(&mut self.sums).map_err(driver("cuMemsetD8Async"))
     }
 
@@ -46,7 +46,7 @@ impl Checks {
     ///
     /// # Safety
     /// Each span is memory of the device that stays allocated until the stream has passed this.
-    pub unsafe fn fingerprint(&mut self, spans: &[Span], first: usize) -> Result<(), CellError> {
+    pub(crate) unsafe fn fingerprint(&mut self, spans: &[Span], first: usize) -> Result<(), CellError> {
         if first + spans.len() > SLOTS {
             return Err(CellError::Failed(format!(
                 "a job shows more than {SLOTS} arrays; please report this"
@@ -69,7 +69,7 @@ impl Checks {
     ///
     /// # Safety
     /// As for [`Checks::fingerprint`]; and nothing relies on what the spans hold.
-    pub unsafe fn spoil(&self, spans: &[Span]) -> Result<(), CellError> {
+    pub(crate) unsafe fn spoil(&self, spans: &[Span]) -> Result<(), CellError> {
         spans.iter().try_for_each(|span| {
             let stream = self.cuda.stream.cu_stream();
             // SAFETY: the caller vouches for the span; the stream is alive.
@@ -79,7 +79,7 @@ impl Checks {
     }
 
     /// Waits for all enqueued work and reads the sums.
-    pub fn read(&self) -> Result<[u64; SLOTS], CellError> {
+    pub(crate) fn read(&self) -> Result<[u64; SLOTS], CellError> {
         let mut sums = [0; SLOTS];
         self.cuda.stream.memcpy_dtoh(&self.sums, &mut sums).map_err(driver("cuMemcpyDtoHAsync"))?;
         self.cuda.synchronize()?;
@@ -91,7 +91,7 @@ impl Checks {
     ///
     /// # Safety
     /// As for [`Checks::fingerprint`]; any bytes are a value of the elements there.
-    pub unsafe fn replace(&self, span: Span, offset: usize, new: &[u8]) -> Result<Vec<u8>, CellError> {
+    pub(crate) unsafe fn replace(&self, span: Span, offset: usize, new: &[u8]) -> Result<Vec<u8>, CellError> {
         self.cuda.synchronize()?;
         let place = span.address + offset as u64;
         let mut old = vec![0; new.len()];

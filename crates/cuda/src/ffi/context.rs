@@ -11,14 +11,14 @@ use cudarc::driver::{CudaContext, DriverError, result};
 type Create = unsafe extern "C" fn(*mut CUcontext, c_uint, CUdevice) -> CUresult;
 
 /// Creates contexts beside a primary one.
-pub struct SecondContext {
+pub(crate) struct SecondContext {
     primary: Arc<CudaContext>,
     create: Create,
 }
 
 impl SecondContext {
     /// What creates them on the device of `primary`; `None` on a driver without the call.
-    pub fn of(primary: &Arc<CudaContext>) -> Option<SecondContext> {
+    pub(crate) fn of(primary: &Arc<CudaContext>) -> Option<SecondContext> {
         // SAFETY: there is a context, so the driver has been loaded and the bindings find it.
         let driver = unsafe { sys::culib() };
         // SAFETY: the signature is that of cuda.h; the driver is never unloaded.
@@ -28,7 +28,7 @@ impl SecondContext {
 
     /// Creates a context, which becomes current, and destroys it. Whatever fails, the primary context is current on
     /// return, unless that call fails too.
-    pub fn create_and_destroy(&self) -> Result<(), DriverError> {
+    pub(crate) fn create_and_destroy(&self) -> Result<(), DriverError> {
         let mut second = std::ptr::null_mut();
         // SAFETY: `second` is writable, no flag is set, and the device is that of a living context.
         let created = unsafe { (self.create)(&raw mut second, 0, self.primary.cu_device()) }.result();

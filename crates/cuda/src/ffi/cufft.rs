@@ -183,24 +183,28 @@ pub(crate) struct RealPlan<T> {
 
 impl<T: FftReal> RealPlan<T> {
     /// Makes the plan; its work area is still to be set.
-    pub fn new(stream: &Arc<CudaStream>, n: usize) -> Result<Self, CellError> {
+    pub(crate) fn new(stream: &Arc<CudaStream>, n: usize) -> Result<Self, CellError> {
         let plan = Plan::create(stream, n, T::REAL_TO_COMPLEX, Output::LeftHalf)?;
         Ok(RealPlan { plan, area: n * n, element: PhantomData })
     }
 
     /// Bytes of work area that the plan needs.
-    pub fn work_bytes(&self) -> usize {
+    pub(crate) fn work_bytes(&self) -> usize {
         self.plan.work_bytes
     }
 
     /// Gives the plan its work area.
-    pub fn set_work_area(&mut self, work: CudaSlice<u8>) -> Result<(), CellError> {
+    pub(crate) fn set_work_area(&mut self, work: CudaSlice<u8>) -> Result<(), CellError> {
         self.plan.set_work_area(work)
     }
 
     /// Enqueues the transform of `input` (`n * n` reals). Columns 0 to `n / 2` of every row of `output`
     /// (`n * n` complex elements, `2 * n * n` reals) are written, the others are left as they were.
-    pub fn execute(&mut self, input: &CudaSlice<T>, output: &mut CudaSlice<T>) -> Result<(), CellError> {
+    pub(crate) fn execute(
+        &mut self,
+        input: &CudaSlice<T>,
+        output: &mut CudaSlice<T>,
+    ) -> Result<(), CellError> {
         let call = "real to complex transform";
         self.plan.ready(call, &[(input.len(), self.area), (output.len(), 2 * self.area)])?;
         let (input, _read) = input.device_ptr(&self.plan.stream);
@@ -220,23 +224,23 @@ pub(crate) struct ComplexPlan<T> {
 
 impl<T: FftReal> ComplexPlan<T> {
     /// Makes the plan; its work area is still to be set.
-    pub fn new(stream: &Arc<CudaStream>, n: usize) -> Result<Self, CellError> {
+    pub(crate) fn new(stream: &Arc<CudaStream>, n: usize) -> Result<Self, CellError> {
         let plan = Plan::create(stream, n, T::COMPLEX_TO_COMPLEX, Output::Packed)?;
         Ok(ComplexPlan { plan, area: n * n, element: PhantomData })
     }
 
     /// Bytes of work area that the plan needs.
-    pub fn work_bytes(&self) -> usize {
+    pub(crate) fn work_bytes(&self) -> usize {
         self.plan.work_bytes
     }
 
     /// Gives the plan its work area.
-    pub fn set_work_area(&mut self, work: CudaSlice<u8>) -> Result<(), CellError> {
+    pub(crate) fn set_work_area(&mut self, work: CudaSlice<u8>) -> Result<(), CellError> {
         self.plan.set_work_area(work)
     }
 
     /// Enqueues the transform of `data`: `n * n` complex elements, `2 * n * n` reals.
-    pub fn execute(&mut self, data: &mut CudaSlice<T>) -> Result<(), CellError> {
+    pub(crate) fn execute(&mut self, data: &mut CudaSlice<T>) -> Result<(), CellError> {
         let call = "complex transform";
         self.plan.ready(call, &[(data.len(), 2 * self.area)])?;
         let (data, _write) = data.device_ptr_mut(&self.plan.stream);

@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use libloading::Library;
 
 /// Opens a library by name or path; the dynamic linker's message when it cannot.
-pub fn open(name: impl AsRef<OsStr>) -> Result<Library, String> {
+pub(crate) fn open(name: impl AsRef<OsStr>) -> Result<Library, String> {
     // SAFETY: only NVIDIA's driver and toolkit libraries are opened here; their initialisers have no preconditions.
     unsafe { Library::new(name.as_ref()) }.map_err(|error| error.to_string())
 }
 
 /// Whether the library exports `symbol`.
-pub fn has_symbol(library: &Library, symbol: &str) -> bool {
+pub(crate) fn has_symbol(library: &Library, symbol: &str) -> bool {
     address(library, symbol).is_some()
 }
 
@@ -25,7 +25,7 @@ fn address(library: &Library, symbol: &str) -> Option<*const c_void> {
 }
 
 /// The file from which `symbol` was loaded.
-pub fn path_of(library: &Library, symbol: &str) -> Option<PathBuf> {
+pub(crate) fn path_of(library: &Library, symbol: &str) -> Option<PathBuf> {
     let address = address(library, symbol)?;
     let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: `address` lies in a loaded library and `info` is writable.
@@ -42,7 +42,7 @@ pub fn path_of(library: &Library, symbol: &str) -> Option<PathBuf> {
 }
 
 /// Major, minor and patch level by a `cu*GetProperty(kind, &mut value)` function.
-pub fn version_by_property(library: &Library, function: &str) -> Option<[c_int; 3]> {
+pub(crate) fn version_by_property(library: &Library, function: &str) -> Option<[c_int; 3]> {
     type GetProperty = unsafe extern "C" fn(c_int, *mut c_int) -> c_int;
     // SAFETY: every CUDA library's GetProperty has this signature (library_types.h).
     let get = unsafe { library.get::<GetProperty>(function.as_bytes()) }.ok()?;
@@ -57,7 +57,7 @@ pub fn version_by_property(library: &Library, function: &str) -> Option<[c_int; 
 }
 
 /// Major and minor version by `nvrtcVersion`.
-pub fn nvrtc_version(library: &Library) -> Option<[c_int; 2]> {
+pub(crate) fn nvrtc_version(library: &Library) -> Option<[c_int; 2]> {
     type Version = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
     // SAFETY: the signature is nvrtc.h's.
     let get = unsafe { library.get::<Version>(b"nvrtcVersion") }.ok()?;

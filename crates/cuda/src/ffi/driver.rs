@@ -9,7 +9,7 @@ use cudarc::driver::{CudaContext, CudaEvent, CudaSlice, CudaStream, DeviceRepr, 
 /// Opens a context on a device whose slices carry no events of their own.
 ///
 /// Without this every slice argument of a launch would add an event wait and an event record to the timed work.
-pub fn context(ordinal: usize) -> Result<Arc<CudaContext>, DriverError> {
+pub(crate) fn context(ordinal: usize) -> Result<Arc<CudaContext>, DriverError> {
     let ctx = CudaContext::new(ordinal)?;
     // SAFETY: the backend has one stream, so work is ordered by it and nothing needs events; no slice exists yet.
     unsafe { ctx.disable_event_tracking() };
@@ -17,14 +17,17 @@ pub fn context(ordinal: usize) -> Result<Arc<CudaContext>, DriverError> {
 }
 
 /// Allocates `len` elements, of which none is set; the caller fills all of them before it reads any.
-pub fn alloc_unset<T: DeviceRepr>(stream: &Arc<CudaStream>, len: usize) -> Result<CudaSlice<T>, DriverError> {
+pub(crate) fn alloc_unset<T: DeviceRepr>(
+    stream: &Arc<CudaStream>,
+    len: usize,
+) -> Result<CudaSlice<T>, DriverError> {
     // SAFETY: device memory has no invalid bit patterns for `DeviceRepr` types made of numbers, and every caller
     // within this backend copies host data over the whole slice at once.
     unsafe { stream.alloc(len) }
 }
 
 /// Frees nothing back to the system between jobs, so that allocation stays cheap.
-pub fn keep_pool_memory(device: CUdevice) -> Result<(), DriverError> {
+pub(crate) fn keep_pool_memory(device: CUdevice) -> Result<(), DriverError> {
     let mut threshold = u64::MAX;
     let pool = default_pool(device)?;
     // SAFETY: the pool is the device's own and the attribute is a 64-bit integer.
@@ -38,7 +41,7 @@ pub fn keep_pool_memory(device: CUdevice) -> Result<(), DriverError> {
 }
 
 /// Gives memory that the pool holds but nobody uses back to the system.
-pub fn trim_pool(device: CUdevice) -> Result<(), DriverError> {
+pub(crate) fn trim_pool(device: CUdevice) -> Result<(), DriverError> {
     let pool = default_pool(device)?;
     // SAFETY: the pool is the device's own.
     unsafe { result::mem_pool::trim_to(pool, 0) }
@@ -52,17 +55,17 @@ fn default_pool(device: CUdevice) -> Result<sys::CUmemoryPool, DriverError> {
 }
 
 /// Bytes of the pool that are in use now.
-pub fn pool_bytes(device: CUdevice) -> Result<u64, DriverError> {
+pub(crate) fn pool_bytes(device: CUdevice) -> Result<u64, DriverError> {
     pool_figure(device, CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT)
 }
 
 /// Most bytes of the pool that were in use at one time since [`reset_pool_peak`].
-pub fn pool_peak(device: CUdevice) -> Result<u64, DriverError> {
+pub(crate) fn pool_peak(device: CUdevice) -> Result<u64, DriverError> {
     pool_figure(device, CUmemPool_attribute::CU_MEMPOOL_ATTR_USED_MEM_HIGH)
 }
 
 /// Lets the pool's high-water mark start again from what is in use now.
-pub fn reset_pool_peak(device: CUdevice) -> Result<(), DriverError> {
+pub(crate) fn reset_pool_peak(device: CUdevice) -> Result<(), DriverError> {
     let mut zero = 0u64;
     let pool = default_pool(device)?;
     // SAFETY: the pool is the device's own and the attribute is a 64-bit integer, for which only 0 may be set.
@@ -85,11 +88,11 @@ fn pool_figure(device: CUdevice, attribute: CUmemPool_attribute) -> Result<u64, 
 
 /// Milliseconds between two recorded and completed events.
 #[derive(Clone, Copy)]
-pub struct Elapsed(unsafe extern "C" fn(*mut f32, sys::CUevent, sys::CUevent) -> sys::CUresult);
+pub(crate) struct Elapsed(unsafe extern "C" fn(*mut f32, sys::CUevent, sys::CUevent) -> sys::CUresult);
 
 impl Elapsed {
     /// Finds the call in the driver: drivers before 12.8 have it under its old name only.
-    pub fn find(libcuda: &libloading::Library) -> Option<Elapsed> {
+    pub(crate) fn find(libcuda: &libloading::Library) -> Option<Elapsed> {
         ["cuEventElapsedTime_v2", "cuEventElapsedTime"].iter().find_map(|name| {
             // SAFETY: both names have this signature (cuda.h); the driver is never unloaded.
             unsafe { libcuda.get(name.as_bytes()) }.ok().map(|found| Elapsed(*found))
@@ -97,7 +100,7 @@ impl Elapsed {
     }
 
     /// Milliseconds from `start` to `end`, both completed.
-    pub fn milliseconds(&self, start: &CudaEvent, end: &CudaEvent) -> Result<f32, DriverError> {
+    pub(crate) fn milliseconds(&self, start: &CudaEvent, end: &CudaEvent) -> Result<f32, DriverError> {
         let mut elapsed = 0.0;
         // SAFETY: both events are alive and `elapsed` is writable; unfinished events are an error value.
         unsafe { (self.0)(&raw mut elapsed, start.cu_event(), end.cu_event()) }.result()?;
@@ -106,26 +109,26 @@ impl Elapsed {
 }
 
 /// Devices of the machine, after `cuInit`.
-pub fn devices() -> Result<Vec<CUdevice>, DriverError> {
+pub(crate) fn devices() -> Result<Vec<CUdevice>, DriverError> {
     result::init()?;
     let count = result::device::get_count()?;
     (0..count).map(result::device::get).collect()
 }
 
 /// An attribute of a device.
-pub fn attribute(device: CUdevice, attribute: CUdevice_attribute) -> Result<i32, DriverError> {
+pub(crate) fn attribute(device: CUdevice, attribute: CUdevice_attribute) -> Result<i32, DriverError> {
     // SAFETY: an unknown device or attribute is an error value.
     unsafe { result::device::get_attribute(device, attribute) }
 }
 
 /// Bytes of a device's memory.
-pub fn memory_bytes(device: CUdevice) -> Result<usize, DriverError> {
+pub(crate) fn memory_bytes(device: CUdevice) -> Result<usize, DriverError> {
     // SAFETY: an unknown device is an error value.
     unsafe { result::device::total_mem(device) }
 }
 
 /// The CUDA version of the driver, such as 13000 for 13.0.
-pub fn version() -> Result<i32, DriverError> {
+pub(crate) fn version() -> Result<i32, DriverError> {
     let mut version = 0;
     // SAFETY: `version` is writable.
     unsafe { sys::cuDriverGetVersion(&raw mut version) }.result()?;
@@ -133,7 +136,7 @@ pub fn version() -> Result<i32, DriverError> {
 }
 
 /// The PCI address of a device, such as `0000:04:00.0`.
-pub fn pci_bus_id(device: CUdevice) -> Result<String, DriverError> {
+pub(crate) fn pci_bus_id(device: CUdevice) -> Result<String, DriverError> {
     let mut text = [0u8; 32];
     // SAFETY: at most 32 bytes are written, terminator included.
     unsafe { sys::cuDeviceGetPCIBusId(text.as_mut_ptr().cast(), 32, device) }.result()?;

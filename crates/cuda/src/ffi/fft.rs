@@ -15,7 +15,7 @@ const MIRROR_TILE: (u32, u32) = (64, 16);
 const MOST_BLOCKS_Y: u32 = 65_535;
 
 /// Both kernels for transforms of `n x n` elements.
-pub struct FftKernels<T> {
+pub(crate) struct FftKernels<T> {
     mirror: CudaFunction,
     widen: CudaFunction,
     n: u32,
@@ -25,7 +25,7 @@ pub struct FftKernels<T> {
 
 impl<T: Element> FftKernels<T> {
     /// Loads them from `kernels/fft_mirror.cu`.
-    pub fn load(cuda: &Cuda, source: &'static KernelSource, n: usize) -> Result<Self, CellError> {
+    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, n: usize) -> Result<Self, CellError> {
         Ok(FftKernels {
             mirror: cuda.function(source, &format!("fft_mirror_{}", T::DTYPE))?,
             widen: cuda.function(source, &format!("fft_widen_{}", T::DTYPE))?,
@@ -40,7 +40,7 @@ impl<T: Element> FftKernels<T> {
     }
 
     /// Enqueues the filling of columns `n / 2 + 1` to `n - 1` of an `n x n` spectrum (`2 * n * n` reals).
-    pub fn mirror(&self, stream: &CudaStream, spectrum: &mut CudaSlice<T>) -> Result<(), CellError> {
+    pub(crate) fn mirror(&self, stream: &CudaStream, spectrum: &mut CudaSlice<T>) -> Result<(), CellError> {
         fits("the spectrum", spectrum, 2 * self.area())?;
         let columns = self.n.saturating_sub(self.n / 2 + 1);
         if columns == 0 {
@@ -54,7 +54,7 @@ impl<T: Element> FftKernels<T> {
     }
 
     /// Enqueues the copy of `n * n` reals into the real parts of as many pairs, imaginary parts zero.
-    pub fn widen(
+    pub(crate) fn widen(
         &self,
         stream: &CudaStream,
         real: &CudaSlice<T>,

@@ -31,7 +31,7 @@ impl Launch {
 }
 
 /// Both passes for `n x n` elements.
-pub struct TwoPasses<T> {
+pub(crate) struct TwoPasses<T> {
     n: usize,
     rows: Launch,
     columns: Launch,
@@ -45,7 +45,7 @@ pub struct TwoPasses<T> {
 
 impl<T: Element> TwoPasses<T> {
     /// Compiles the plan's kernels, or finds them compiled, and makes its tables. The plan's type is `T`.
-    pub fn load(cuda: &Cuda, plan: &Plan) -> Result<Self, CellError> {
+    pub(crate) fn load(cuda: &Cuda, plan: &Plan) -> Result<Self, CellError> {
         if plan.dtype != T::DTYPE {
             return Err(CellError::Failed(format!("a plan of {} for elements of {}", plan.dtype, T::DTYPE)));
         }
@@ -63,7 +63,7 @@ impl<T: Element> TwoPasses<T> {
 
     /// Enqueues the transform of `input` (`n * n` reals) into `spectrum` (`2 * n * n` reals: pairs of real and
     /// imaginary part).
-    pub fn run(
+    pub(crate) fn run(
         &mut self,
         stream: &CudaStream,
         input: &CudaSlice<T>,

@@ -11,19 +11,19 @@ use super::super::context::{Cuda, driver};
 use super::super::kernels::KernelSource;
 
 /// Threads of a block of the kernels that choose no other shape.
-pub const BLOCK: u32 = 256;
+pub(crate) const BLOCK: u32 = 256;
 
 /// The shape of a launch.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
+pub(crate) struct Shape {
     /// Blocks along x and y.
-    pub grid: (u32, u32),
+    pub(crate) grid: (u32, u32),
     /// Threads of a block.
     pub threads: u32,
     /// Bytes of dynamic shared memory of a block.
     pub shared: u32,
     /// Whether all blocks must be resident at once, so that they may wait for each other.
-    pub cooperative: bool,
+    pub(crate) cooperative: bool,
 }
 
 /// Lets `function` be launched with up to `bytes` of dynamic shared memory; beyond 48 KiB that must be asked for. The
@@ -31,7 +31,7 @@ pub struct Shape {
 ///
 /// # Errors
 /// The device has less for one block.
-pub fn allow_shared(function: &CudaFunction, bytes: u32) -> Result<(), CellError> {
+pub(crate) fn allow_shared(function: &CudaFunction, bytes: u32) -> Result<(), CellError> {
     let bytes = i32::try_from(bytes).map_err(|error| CellError::call("cuFuncSetAttribute", error))?;
     let allowed = function
         .get_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
@@ -49,7 +49,7 @@ pub fn allow_shared(function: &CudaFunction, bytes: u32) -> Result<(), CellError
 ///
 /// # Errors
 /// The driver refuses the shape.
-pub fn resident_blocks(
+pub(crate) fn resident_blocks(
     cuda: &Cuda,
     function: &CudaFunction,
     threads: u32,
@@ -69,7 +69,7 @@ pub fn resident_blocks(
 /// # Safety
 ///
 /// As for [`enqueue`]. A cooperative grid is at most [`resident_blocks`], else the driver refuses it.
-pub unsafe fn enqueue_shaped(
+pub(crate) unsafe fn enqueue_shaped(
     stream: &CudaStream,
     function: &CudaFunction,
     shape: Shape,
@@ -95,7 +95,7 @@ pub unsafe fn enqueue_shaped(
 ///
 /// `parameters` must match the kernel's signature in number, order and type, and every device address among them
 /// must be valid for what the kernel does with it until the stream has passed it.
-pub unsafe fn enqueue(
+pub(crate) unsafe fn enqueue(
     stream: &CudaStream,
     function: &CudaFunction,
     grid: (u32, u32),
@@ -111,7 +111,7 @@ pub unsafe fn enqueue(
 /// # Safety
 ///
 /// As for [`enqueue`].
-pub unsafe fn enqueue_single(
+pub(crate) unsafe fn enqueue_single(
     stream: &CudaStream,
     function: &CudaFunction,
     blocks: u32,
@@ -123,12 +123,12 @@ pub unsafe fn enqueue_single(
 }
 
 /// The address of a value that a parameter array points to.
-pub fn parameter<T>(value: &mut T) -> *mut c_void {
+pub(crate) fn parameter<T>(value: &mut T) -> *mut c_void {
     (&raw mut *value).cast()
 }
 
 /// Fails where a slice is shorter than a kernel will read or write.
-pub fn fits<T>(what: &str, slice: &CudaSlice<T>, needed: usize) -> Result<(), CellError> {
+pub(crate) fn fits<T>(what: &str, slice: &CudaSlice<T>, needed: usize) -> Result<(), CellError> {
     if slice.len() >= needed {
         return Ok(());
     }
@@ -136,14 +136,14 @@ pub fn fits<T>(what: &str, slice: &CudaSlice<T>, needed: usize) -> Result<(), Ce
 }
 
 /// Blocks for `items` grid-stride items a thread takes one at a time: enough to fill the device, and no more.
-pub fn grid(cuda: &Cuda, items: usize) -> u32 {
+pub(crate) fn grid(cuda: &Cuda, items: usize) -> u32 {
     const BLOCKS_A_MULTIPROCESSOR: u32 = 32;
     let blocks = u32::try_from(items.div_ceil(BLOCK as usize)).unwrap_or(u32::MAX);
     blocks.clamp(1, cuda.multiprocessors().saturating_mul(BLOCKS_A_MULTIPROCESSOR))
 }
 
 /// A kernel of signature `([const A* x, [const A* y,]] B* out, u64 n)` that maps `INPUTS` arrays to one.
-pub struct Map<A, B, const INPUTS: usize> {
+pub(crate) struct Map<A, B, const INPUTS: usize> {
     function: CudaFunction,
     shape: Shape,
     len: usize,
@@ -152,7 +152,7 @@ pub struct Map<A, B, const INPUTS: usize> {
 
 impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
     /// Loads `entry`, which must have the signature above and threads that go round until all `len` elements are done.
-    pub fn load(
+    pub(crate) fn load(
         cuda: &Cuda,
         source: &'static KernelSource,
         entry: &str,
@@ -165,7 +165,7 @@ impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
     }
 
     /// Loads `entry`, which must have the signature above, blocks of `threads` threads, and do `tile` elements a block.
-    pub fn tiled(
+    pub(crate) fn tiled(
         cuda: &Cuda,
         source: &'static KernelSource,
         entry: &str,
@@ -180,7 +180,7 @@ impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
     }
 
     /// Enqueues the map.
-    pub fn run(
+    pub(crate) fn run(
         &self,
         stream: &CudaStream,
         inputs: [&CudaSlice<A>; INPUTS],

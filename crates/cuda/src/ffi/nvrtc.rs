@@ -5,9 +5,9 @@ use std::ffi::{CStr, CString, c_char, c_int};
 use cudarc::nvrtc::sys::{self, nvrtcProgram, nvrtcResult};
 
 /// What one compilation yields.
-pub struct Output {
+pub(crate) struct Output {
     /// CUBIN, or PTX where that was asked for; empty when compilation failed.
-    pub image: Vec<u8>,
+    pub(crate) image: Vec<u8>,
     /// Messages of the compiler.
     pub log: String,
     /// Why it failed.
@@ -16,7 +16,7 @@ pub struct Output {
 
 /// What to take from a compiled program.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum Form {
     /// Machine code of one chip.
     Cubin,
     /// Assembly that the driver translates.
@@ -33,7 +33,7 @@ impl Drop for Program {
 }
 
 /// Major and minor version, and the architectures (such as 90) it compiles for.
-pub fn about() -> Result<([c_int; 2], Vec<c_int>), String> {
+pub(crate) fn about() -> Result<([c_int; 2], Vec<c_int>), String> {
     let (mut major, mut minor, mut count) = (0, 0, 0);
     // SAFETY: all pointers are writable.
     check("nvrtcVersion", unsafe { sys::nvrtcVersion(&raw mut major, &raw mut minor) })?;
@@ -46,7 +46,7 @@ pub fn about() -> Result<([c_int; 2], Vec<c_int>), String> {
 }
 
 /// A source or a header, by the name that messages and `#include` have for it.
-pub struct File<'a> {
+pub(crate) struct File<'a> {
     /// The name with its ending.
     pub name: &'a str,
     /// CUDA C.
@@ -62,7 +62,12 @@ impl File<'_> {
 }
 
 /// Compiles `source`, which may include `header`, with `options`.
-pub fn compile(source: &File, header: &File, options: &[String], form: Form) -> Result<Output, String> {
+pub(crate) fn compile(
+    source: &File,
+    header: &File,
+    options: &[String],
+    form: Form,
+) -> Result<Output, String> {
     let ([name, text], [header_name, header_text]) = (source.strings()?, header.strings()?);
     let c = |option: &String| CString::new(option.as_str()).map_err(|error| format!("{option}: {error}"));
     let options = options.iter().map(c).collect::<Result<Vec<_>, _>>()?;

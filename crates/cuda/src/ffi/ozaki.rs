@@ -16,7 +16,7 @@ const TILE: (u32, u32) = (32, 128);
 const COMBINED: u32 = 4 * BLOCK;
 
 /// The kernels and everything between the operands and the answer of a product of `n` by `n` matrices.
-pub struct Slices {
+pub(crate) struct Slices {
     cuda: Cuda,
     n: u32,
     pitch: u32,
@@ -33,7 +33,12 @@ pub struct Slices {
 
 impl Slices {
     /// Loads the kernels and allocates slices and sums, whose rows are `pitch` long: at least `n`, a multiple of 16.
-    pub fn load(cuda: &Cuda, source: &'static KernelSource, n: u32, pitch: u32) -> Result<Self, CellError> {
+    pub(crate) fn load(
+        cuda: &Cuda,
+        source: &'static KernelSource,
+        n: u32,
+        pitch: u32,
+    ) -> Result<Self, CellError> {
         if pitch < n || !pitch.is_multiple_of(16) {
             return Err(CellError::Failed(format!("slices of {n} elements do not fit rows of {pitch}")));
         }
@@ -56,7 +61,7 @@ impl Slices {
     }
 
     /// Enqueues the cutting of both operands.
-    pub fn cut(&mut self, a: &CudaSlice<f32>, b: &CudaSlice<f32>) -> Result<(), CellError> {
+    pub(crate) fn cut(&mut self, a: &CudaSlice<f32>, b: &CudaSlice<f32>) -> Result<(), CellError> {
         self.operands_fit(a, b)?;
         let stream = &self.cuda.stream;
         let (mut a, mut b) = (a.device_ptr(stream).0, b.device_ptr(stream).0);
@@ -93,17 +98,17 @@ impl Slices {
     }
 
     /// Enqueues the products of slices.
-    pub fn multiply(&mut self, products: &SliceProducts) -> Result<(), CellError> {
+    pub(crate) fn multiply(&mut self, products: &SliceProducts) -> Result<(), CellError> {
         (0..SLICES).try_for_each(|place| products.enqueue(place, &self.a, &self.b, &mut self.sums))
     }
 
     /// Times the ways of each product on the slices as they are, and keeps the fastest.
-    pub fn choose(&mut self, products: &mut SliceProducts) -> Result<(), CellError> {
+    pub(crate) fn choose(&mut self, products: &mut SliceProducts) -> Result<(), CellError> {
         (0..SLICES).try_for_each(|place| products.choose(place, &self.a, &self.b, &mut self.sums))
     }
 
     /// Enqueues the putting together: `c = a * b` from the products of their slices.
-    pub fn combine(
+    pub(crate) fn combine(
         &self,
         a: &CudaSlice<f32>,
         b: &CudaSlice<f32>,

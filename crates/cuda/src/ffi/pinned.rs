@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, result};
 
 /// A block of page-locked memory whose copies all go through one stream.
-pub struct Pinned {
+pub(crate) struct Pinned {
     stream: Arc<CudaStream>,
     start: NonNull<u8>,
     bytes: usize,
@@ -15,7 +15,7 @@ pub struct Pinned {
 impl Pinned {
     /// Locks `bytes` of memory (at least one). It is cached by the processor, unlike write-combined memory, which
     /// the host reads slowly.
-    pub fn new(stream: &Arc<CudaStream>, bytes: usize) -> Result<Pinned, DriverError> {
+    pub(crate) fn new(stream: &Arc<CudaStream>, bytes: usize) -> Result<Pinned, DriverError> {
         stream.context().bind_to_thread()?;
         // SAFETY: the stream's context is current.
         let start = unsafe { result::malloc_host(bytes.max(1), 0) }?;
@@ -25,7 +25,7 @@ impl Pinned {
     }
 
     /// Its size.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
@@ -33,7 +33,7 @@ impl Pinned {
     ///
     /// # Panics
     /// When `host` is larger than the block.
-    pub fn fill<T: DeviceRepr>(&mut self, host: &[T]) -> Result<(), DriverError> {
+    pub(crate) fn fill<T: DeviceRepr>(&mut self, host: &[T]) -> Result<(), DriverError> {
         assert!(size_of_val(host) <= self.bytes, "the block holds what is put there");
         self.stream.synchronize()?;
         // SAFETY: the block is large enough, no copy is under way, and it overlaps no Rust value.
@@ -48,7 +48,7 @@ impl Pinned {
     ///
     /// # Panics
     /// When `host` is larger than the block.
-    pub fn read<T: DeviceRepr>(&self, host: &mut [T]) -> Result<(), DriverError> {
+    pub(crate) fn read<T: DeviceRepr>(&self, host: &mut [T]) -> Result<(), DriverError> {
         assert!(size_of_val(host) <= self.bytes, "the block holds what is read from it");
         self.stream.synchronize()?;
         // SAFETY: the block is large enough, no copy is under way, and its bytes are device data, for which types
@@ -67,7 +67,11 @@ impl Pinned {
     ///
     /// # Panics
     /// When either is shorter.
-    pub fn copy_to<T: DeviceRepr>(&self, device: &mut CudaSlice<T>, len: usize) -> Result<(), DriverError> {
+    pub(crate) fn copy_to<T: DeviceRepr>(
+        &self,
+        device: &mut CudaSlice<T>,
+        len: usize,
+    ) -> Result<(), DriverError> {
         let bytes = len * size_of::<T>();
         assert!(bytes <= self.bytes && len <= device.len(), "both hold what is copied");
         self.stream.context().bind_to_thread()?;
@@ -83,7 +87,7 @@ impl Pinned {
     ///
     /// # Panics
     /// When the block is smaller.
-    pub fn copy_from<T: DeviceRepr>(&mut self, device: &CudaSlice<T>) -> Result<(), DriverError> {
+    pub(crate) fn copy_from<T: DeviceRepr>(&mut self, device: &CudaSlice<T>) -> Result<(), DriverError> {
         let bytes = device.num_bytes();
         assert!(bytes <= self.bytes, "the block holds what is copied");
         self.stream.context().bind_to_thread()?;

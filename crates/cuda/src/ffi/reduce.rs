@@ -10,7 +10,7 @@ use super::contents::device;
 use super::launch::{self, Shape, enqueue, enqueue_shaped, parameter};
 
 /// Sum, mean and standard deviation by one kernel that reads the elements once.
-pub struct Moments<T> {
+pub(crate) struct Moments<T> {
     cuda: Cuda,
     function: CudaFunction,
     x: CudaSlice<T>,
@@ -29,7 +29,7 @@ impl<T: Element> Moments<T> {
     const BLOCKS_A_MULTIPROCESSOR: u32 = 2;
 
     /// Uploads `x` (at least one element) and allocates the scratch.
-    pub fn load(cuda: &Cuda, source: &'static KernelSource, x: &[T]) -> Result<Self, CellError> {
+    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, x: &[T]) -> Result<Self, CellError> {
         let tile = Self::THREADS as usize * Self::UNROLL * 16 / size_of::<T>();
         let most = cuda.multiprocessors().saturating_mul(Self::BLOCKS_A_MULTIPROCESSOR);
         let grid = u32::try_from(x.len().div_ceil(tile)).unwrap_or(u32::MAX).clamp(1, most);
@@ -45,7 +45,7 @@ impl<T: Element> Moments<T> {
     }
 
     /// Enqueues the kernel.
-    pub fn run(&mut self) -> Result<(), CellError> {
+    pub(crate) fn run(&mut self) -> Result<(), CellError> {
         let stream = &self.cuda.stream;
         let (mut x, mut n) = (self.x.device_ptr(stream).0, self.x.len() as u64);
         let mut partials = self.partials.device_ptr_mut(stream).0;
@@ -65,18 +65,18 @@ impl<T: Element> Moments<T> {
     }
 
     /// The operand and the statistics, for checks.
-    pub fn contents(&mut self) -> Contents<'_> {
+    pub(crate) fn contents(&mut self) -> Contents<'_> {
         Contents::new([device(&mut self.x)], [device(&mut self.out)])
     }
 
     /// The statistics of the last run: sum, mean, standard deviation.
-    pub fn statistics(&self) -> Result<Vec<f64>, CellError> {
+    pub(crate) fn statistics(&self) -> Result<Vec<f64>, CellError> {
         self.cuda.download(&self.out)
     }
 }
 
 /// The same statistics by two kernels each, one statistic after the other.
-pub struct Passes<T> {
+pub(crate) struct Passes<T> {
     cuda: Cuda,
     sums: CudaFunction,
     squares: CudaFunction,
@@ -92,7 +92,7 @@ impl<T: Element> Passes<T> {
     const BLOCKS_A_MULTIPROCESSOR: u32 = 8;
 
     /// Uploads `x` (at least one element) and allocates the scratch.
-    pub fn load(cuda: &Cuda, source: &'static KernelSource, x: &[T]) -> Result<Self, CellError> {
+    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, x: &[T]) -> Result<Self, CellError> {
         let most = cuda.multiprocessors().saturating_mul(Self::BLOCKS_A_MULTIPROCESSOR);
         let grid = launch::grid(cuda, x.len()).min(most);
         Ok(Passes {
@@ -108,7 +108,7 @@ impl<T: Element> Passes<T> {
     }
 
     /// Enqueues all passes.
-    pub fn run(&mut self) -> Result<(), CellError> {
+    pub(crate) fn run(&mut self) -> Result<(), CellError> {
         for statistic in 0..3 {
             self.pass(statistic)?;
         }
@@ -139,12 +139,12 @@ impl<T: Element> Passes<T> {
     }
 
     /// The operand and the statistics, for checks.
-    pub fn contents(&mut self) -> Contents<'_> {
+    pub(crate) fn contents(&mut self) -> Contents<'_> {
         Contents::new([device(&mut self.x)], [device(&mut self.out)])
     }
 
     /// The statistics of the last run: sum, mean, standard deviation.
-    pub fn statistics(&self) -> Result<Vec<f64>, CellError> {
+    pub(crate) fn statistics(&self) -> Result<Vec<f64>, CellError> {
         self.cuda.download(&self.out)
     }
 }

@@ -10,41 +10,41 @@ use super::super::kernels::KernelSource;
 use super::launch::{enqueue_single, fits, parameter};
 
 /// Name of the kernel of `kernels/empty.cu`.
-pub const EMPTY: &str = "empty";
+pub(crate) const EMPTY: &str = "empty";
 
 /// The kernel that does nothing.
-pub struct Empty {
+pub(crate) struct Empty {
     function: CudaFunction,
 }
 
 impl Empty {
     /// Loads it from `source`, which must be `kernels/empty.cu`.
-    pub fn load(cuda: &Cuda, source: &'static KernelSource) -> Result<Self, CellError> {
+    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource) -> Result<Self, CellError> {
         Ok(Empty { function: cuda.function(source, EMPTY)? })
     }
 
     /// Enqueues one launch.
-    pub fn run(&self, stream: &CudaStream) -> Result<(), CellError> {
+    pub(crate) fn run(&self, stream: &CudaStream) -> Result<(), CellError> {
         // SAFETY: the entry takes nothing.
         unsafe { enqueue_single(stream, &self.function, 1, &mut []) }
     }
 }
 
 /// The kernel that takes the sine of one element.
-pub struct SineAt<T> {
+pub(crate) struct SineAt<T> {
     function: CudaFunction,
     element: PhantomData<T>,
 }
 
 impl<T: Element> SineAt<T> {
     /// Loads it from `source`, which must be `kernels/sine_at.cu`.
-    pub fn load(cuda: &Cuda, source: &'static KernelSource) -> Result<Self, CellError> {
+    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource) -> Result<Self, CellError> {
         let function = cuda.function(source, &format!("sine_at_{}", T::DTYPE))?;
         Ok(SineAt { function, element: PhantomData })
     }
 
     /// Enqueues `y[i] = sin(a[i])` for every element of `a`, one launch after another.
-    pub fn run_each(
+    pub(crate) fn run_each(
         &self,
         stream: &CudaStream,
         a: &CudaSlice<T>,

@@ -15,11 +15,11 @@ use super::launch::{BLOCK, Shape, allow_shared, enqueue, enqueue_shaped, paramet
 const LAUNCHES: u32 = 1 << 30;
 
 /// Offsets, columns and values of a product on the host.
-pub type Parts<T> = (Vec<i32>, Vec<i32>, Vec<T>);
+pub(crate) type Parts<T> = (Vec<i32>, Vec<i32>, Vec<T>);
 
 /// C = A B by rows (Gustavson, "Two fast algorithms for sparse matrices: multiplication and permuted transposition", ACM
 /// TOMS 4(3), 1978).
-pub struct RowProduct<T> {
+pub(crate) struct RowProduct<T> {
     cuda: Cuda,
     multiply: CudaFunction,
     find_starts: CudaFunction,
@@ -40,7 +40,7 @@ impl<T: Element> RowProduct<T> {
     ///
     /// # Errors
     /// The matrices cannot be multiplied, or the scratch does not fit.
-    pub fn load(
+    pub(crate) fn load(
         cuda: &Cuda,
         source: &'static KernelSource,
         plan: Plan,
@@ -90,7 +90,7 @@ impl<T: Element> RowProduct<T> {
     ///
     /// # Errors
     /// They do not fit, or are more than 32-bit offsets can tell.
-    pub fn make_room(&mut self) -> Result<(), CellError> {
+    pub(crate) fn make_room(&mut self) -> Result<(), CellError> {
         let entries = self.count()?;
         let len = i32::try_from(entries).map_err(|_| {
             let reason = format!("the product has {entries} entries, more than 32-bit offsets can tell");
@@ -105,7 +105,7 @@ impl<T: Element> RowProduct<T> {
     ///
     /// # Errors
     /// A launch is refused.
-    pub fn run(&mut self) -> Result<(), CellError> {
+    pub(crate) fn run(&mut self) -> Result<(), CellError> {
         if self.starts.is_some() {
             self.run_starts()?;
         }
@@ -176,7 +176,7 @@ impl<T: Element> RowProduct<T> {
     }
 
     /// The operands and the product, for checks.
-    pub fn contents(&mut self) -> Contents<'_> {
+    pub(crate) fn contents(&mut self) -> Contents<'_> {
         let mut answer = vec![device(&mut self.offsets)];
         if let Some((columns, values)) = &mut self.entries {
             answer.extend([device(columns), device(values)]);
@@ -186,7 +186,7 @@ impl<T: Element> RowProduct<T> {
     }
 
     /// Rows and columns of the product.
-    pub fn shape(&self) -> (usize, usize) {
+    pub(crate) fn shape(&self) -> (usize, usize) {
         (self.a.rows(), self.b.cols())
     }
 
@@ -194,7 +194,7 @@ impl<T: Element> RowProduct<T> {
     ///
     /// # Errors
     /// No room was made for it, or a copy fails.
-    pub fn parts(&self) -> Result<Parts<T>, CellError> {
+    pub(crate) fn parts(&self) -> Result<Parts<T>, CellError> {
         let entries = self.entries.as_ref();
         let (columns, values) = entries
             .ok_or_else(|| CellError::call("spgemm", "there is no product yet; make room and run it"))?;

@@ -15,7 +15,7 @@ use super::driver as ffi;
 use super::launch::{BLOCK, enqueue, fits, parameter};
 
 /// A kernel that multiplies a sparse matrix, which it owns, and a vector.
-pub trait Multiply<T> {
+pub(crate) trait Multiply<T> {
     /// Enqueues `y = A x`.
     ///
     /// # Errors
@@ -69,14 +69,14 @@ impl Operands {
 }
 
 /// The product of a sparse matrix and a vector, one thread a row.
-pub struct RowPerThread<T> {
+pub(crate) struct RowPerThread<T> {
     function: CudaFunction,
     a: DeviceCsr<T>,
 }
 
 impl<T: Element> RowPerThread<T> {
     /// Loads the kernel from `kernels/spmv_csr.cu` and copies `a` to the device.
-    pub fn load(cuda: &Cuda, source: &'static KernelSource, a: &Csr) -> Result<Self, CellError> {
+    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, a: &Csr) -> Result<Self, CellError> {
         let function = cuda.function(source, &format!("spmv_row_per_thread_{}", T::DTYPE))?;
         Ok(RowPerThread { function, a: DeviceCsr::upload(cuda, a)? })
     }
@@ -97,7 +97,7 @@ impl<T: Element> Multiply<T> for RowPerThread<T> {
 
 /// The product of a sparse matrix and a vector, several threads a row, after Bell and Garland, "Implementing sparse
 /// matrix-vector multiplication on throughput-oriented processors" (SC 2009).
-pub struct Vector<T> {
+pub(crate) struct Vector<T> {
     function: CudaFunction,
     width: u32,
     a: DeviceCsr<T>,
@@ -106,7 +106,7 @@ pub struct Vector<T> {
 impl<T: Element> Vector<T> {
     /// Loads the kernel from `kernels/spmv_csr.cu` and copies `a` to the device. The threads a row go by the mean
     /// length of rows, the way of reading by whether the matrix stays in the L2 cache until the next product.
-    pub fn load(cuda: &Cuda, source: &'static KernelSource, a: &Csr) -> Result<Self, CellError> {
+    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, a: &Csr) -> Result<Self, CellError> {
         let cache = ffi::attribute(cuda.device(), L2_CACHE_SIZE).ok();
         let cache = cache.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(0);
         let bytes = a.nnz() * (size_of::<i32>() + size_of::<T>());
@@ -154,7 +154,7 @@ impl<T: Element> Multiply<T> for Vector<T> {
 
 /// The product of a sparse matrix and a vector in parts of about equal work whatever the lengths of rows, after
 /// Greathouse and Daga, "Efficient sparse matrix-vector multiplication on GPUs using the CSR storage format" (SC 2014).
-pub struct Adaptive<T> {
+pub(crate) struct Adaptive<T> {
     function: CudaFunction,
     blocks: u32,
     a: DeviceCsr<T>,
@@ -166,7 +166,7 @@ pub struct Adaptive<T> {
 
 impl<T: Element> Adaptive<T> {
     /// Loads the kernel from `kernels/spmv_csr.cu`, copies `a` to the device and cuts it in parts, which is planning.
-    pub fn load(cuda: &Cuda, source: &'static KernelSource, a: &Csr) -> Result<Self, CellError> {
+    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, a: &Csr) -> Result<Self, CellError> {
         let on_device = DeviceCsr::upload(cuda, a)?;
         cuda.count_plan();
         let plan = cut(&a.indptr);

@@ -36,7 +36,7 @@ fn tile(n: u32, multiprocessors: u32) -> &'static Tile {
 }
 
 /// `c = a * b` of `n` by `n` row-major matrices.
-pub struct SquareProduct<T> {
+pub(crate) struct SquareProduct<T> {
     function: CudaFunction,
     shape: Shape,
     n: u32,
@@ -48,7 +48,7 @@ impl<T: Element> SquareProduct<T> {
     ///
     /// # Errors
     /// The kernel does not compile.
-    pub fn tiled(cuda: &Cuda, source: &'static KernelSource, n: u32) -> Result<Self, CellError> {
+    pub(crate) fn tiled(cuda: &Cuda, source: &'static KernelSource, n: u32) -> Result<Self, CellError> {
         let width = 16 / size_of::<T>() as u32;
         let form = if n.is_multiple_of(width) { "_aligned" } else { "" };
         let function = cuda.function(source, &format!("tiled{form}_{}", T::DTYPE))?;
@@ -61,7 +61,11 @@ impl<T: Element> SquareProduct<T> {
     ///
     /// # Errors
     /// A device without float64 tensor cores (compute capability below 8.0) or with too little shared memory.
-    pub fn on_tensor_cores(cuda: &Cuda, source: &'static KernelSource, n: u32) -> Result<Self, CellError> {
+    pub(crate) fn on_tensor_cores(
+        cuda: &Cuda,
+        source: &'static KernelSource,
+        n: u32,
+    ) -> Result<Self, CellError> {
         let missing = |what: &str| {
             let reason = format!("this device has {what} for products on float64 tensor cores");
             Unavailable::new(reason, "use matmul's variant cublas or tiled")
@@ -85,7 +89,7 @@ impl<T: Element> SquareProduct<T> {
     ///
     /// # Errors
     /// A matrix is too short.
-    pub fn run(
+    pub(crate) fn run(
         &self,
         stream: &CudaStream,
         a: &CudaSlice<T>,

@@ -12,12 +12,12 @@ use super::cusolver::Vectors;
 use super::launch::{BLOCK, enqueue, fits, parameter};
 
 /// Reflectors that are applied together.
-pub const PANEL: usize = 64;
+pub(crate) const PANEL: usize = 64;
 /// Blocks a multiprocessor of the kernels that go over a matrix column by column.
 const BLOCKS_A_MULTIPROCESSOR: u32 = 4;
 
 /// The kernels for matrices of one side and answers of one element type.
-pub struct SvdKernels<T> {
+pub(crate) struct SvdKernels<T> {
     panel_factors: CudaFunction,
     newton_schulz: CudaFunction,
     orthogonality: CudaFunction,
@@ -37,7 +37,7 @@ impl<T: Element> SvdKernels<T> {
     ///
     /// # Errors
     /// They do not compile, or the side exceeds 32 bits.
-    pub fn load(cuda: &Cuda, source: &'static KernelSource, n: usize) -> Result<Self, CellError> {
+    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, n: usize) -> Result<Self, CellError> {
         let most = cuda.multiprocessors().saturating_mul(BLOCKS_A_MULTIPROCESSOR);
         Ok(SvdKernels {
             panel_factors: cuda.function(source, "panel_factors")?,
@@ -57,7 +57,7 @@ impl<T: Element> SvdKernels<T> {
 
     /// Replaces the products Yᵀ Y of the reflectors of each panel (`PANEL x PANEL` by columns, one panel after the
     /// other) by the triangular factors of their products I - Y T Yᵀ.
-    pub fn panel_factors(
+    pub(crate) fn panel_factors(
         &self,
         stream: &CudaStream,
         panels: usize,
@@ -77,7 +77,7 @@ impl<T: Element> SvdKernels<T> {
     /// From Xᵀ X to the matrix `step` by which X is multiplied to get orthonormal columns, and the lengths of its
     /// columns. Adds to three of `figures` from `first` on: the sum of squares of what the product with columns of
     /// length 1 differs from I by, the same with each column times its length, and that of the lengths.
-    pub fn newton_schulz(
+    pub(crate) fn newton_schulz(
         &self,
         stream: &CudaStream,
         gram: &CudaSlice<f64>,
@@ -103,7 +103,7 @@ impl<T: Element> SvdKernels<T> {
     }
 
     /// Adds to one of `figures` the sum of squares of what `gram` differs from I by.
-    pub fn orthogonality(
+    pub(crate) fn orthogonality(
         &self,
         stream: &CudaStream,
         gram: &CudaSlice<f64>,
@@ -118,7 +118,7 @@ impl<T: Element> SvdKernels<T> {
     }
 
     /// Adds to two of `figures` from `first` on the sums of squares of `products` - `left` S and of `products`.
-    pub fn residual(
+    pub(crate) fn residual(
         &self,
         stream: &CudaStream,
         products: &CudaSlice<f64>,
@@ -143,7 +143,7 @@ impl<T: Element> SvdKernels<T> {
     }
 
     /// Enqueues the transposition of a matrix.
-    pub fn transpose(
+    pub(crate) fn transpose(
         &self,
         stream: &CudaStream,
         from: &CudaSlice<f64>,
@@ -158,7 +158,7 @@ impl<T: Element> SvdKernels<T> {
     }
 
     /// Puts a decomposition in descending order of its values, in the element type of the answer.
-    pub fn arrange(
+    pub(crate) fn arrange(
         &self,
         stream: &CudaStream,
         found: &Vectors<f64>,
@@ -199,7 +199,7 @@ impl<T: Element> SvdKernels<T> {
     /// From Uᵀ U, Vᵀ V and Uᵀ A V, in this order, to the matrices I + F and I + G that U and V are multiplied by to come
     /// closer to singular vectors, and the values. `norm` is the squared norm of A; the sum of squares of F and G is
     /// added to one of `figures`.
-    pub fn refinement(
+    pub(crate) fn refinement(
         &self,
         stream: &CudaStream,
         products: [&CudaSlice<f64>; 3],

@@ -12,7 +12,7 @@ use super::super::kernels::KernelSource;
 use super::launch::{self, enqueue_single, fits, parameter};
 
 /// Stamps that a [`Board`] has room for.
-pub const STAMPS: usize = 2;
+pub(crate) const STAMPS: usize = 2;
 /// Word of the board with the newest ticket that the host released.
 const RELEASED: usize = 0;
 /// Word with the last ticket whose hold gave up.
@@ -22,7 +22,7 @@ const FIRST_STAMP: usize = 2;
 const WORDS: usize = FIRST_STAMP + 2 * STAMPS;
 
 /// Page-locked words of the host that host and device both read and write.
-pub struct Board {
+pub(crate) struct Board {
     host: *mut u64,
     device: CUdeviceptr,
     /// Owns the memory behind both addresses.
@@ -31,7 +31,7 @@ pub struct Board {
 
 impl Board {
     /// Allocates the words, all zero.
-    pub fn new(ctx: &Arc<CudaContext>) -> Result<Board, CellError> {
+    pub(crate) fn new(ctx: &Arc<CudaContext>) -> Result<Board, CellError> {
         let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP;
         // SAFETY: the words are unset until the loop below has written each; u64 has no invalid bit patterns.
         let memory = unsafe { ctx.alloc_pinned_with_flags::<u64>(WORDS, flags) };
@@ -48,22 +48,22 @@ impl Board {
     }
 
     /// Lets go the hold of that ticket and of all before it.
-    pub fn release(&self, ticket: u64) {
+    pub(crate) fn release(&self, ticket: u64) {
         self.write(RELEASED, ticket);
     }
 
     /// Whether the hold of that ticket ended because its time was up.
-    pub fn gave_up(&self, ticket: u64) -> bool {
+    pub(crate) fn gave_up(&self, ticket: u64) -> bool {
         self.read(GAVE_UP) == ticket
     }
 
     /// Forgets what the stamps wrote.
-    pub fn clear_stamps(&self) {
+    pub(crate) fn clear_stamps(&self) {
         (FIRST_STAMP..WORDS).for_each(|word| self.write(word, 0));
     }
 
     /// Nanoseconds and cycles of a stamp; both zero when it did not land.
-    pub fn stamp(&self, slot: usize) -> (u64, u64) {
+    pub(crate) fn stamp(&self, slot: usize) -> (u64, u64) {
         (self.read(FIRST_STAMP + 2 * slot), self.read(FIRST_STAMP + 2 * slot + 1))
     }
 
@@ -85,7 +85,7 @@ impl Board {
 
 /// The kernels of `kernels/timing.cu`.
 #[derive(Clone)]
-pub struct TimingKernels {
+pub(crate) struct TimingKernels {
     hold: CudaFunction,
     stamp: CudaFunction,
     displace: CudaFunction,
@@ -96,7 +96,7 @@ pub struct TimingKernels {
 
 impl TimingKernels {
     /// Loads them from `source`, which must be that file.
-    pub fn load(cuda: &Cuda, source: &'static KernelSource) -> Result<Self, CellError> {
+    pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource) -> Result<Self, CellError> {
         let entry = |name| cuda.function(source, name);
         Ok(TimingKernels {
             hold: entry("hold")?,
@@ -109,7 +109,7 @@ impl TimingKernels {
     }
 
     /// Enqueues a hold until the board's host releases `ticket`, or until `limit_ns` have passed.
-    pub fn hold(
+    pub(crate) fn hold(
         &self,
         stream: &CudaStream,
         board: &Board,
@@ -123,7 +123,7 @@ impl TimingKernels {
     }
 
     /// Enqueues a stamp into a slot below [`STAMPS`].
-    pub fn stamp(&self, stream: &CudaStream, board: &Board, slot: u32) -> Result<(), CellError> {
+    pub(crate) fn stamp(&self, stream: &CudaStream, board: &Board, slot: u32) -> Result<(), CellError> {
         assert!((slot as usize) < STAMPS);
         let (mut address, mut slot) = (board.device, slot);
         let mut parameters = [parameter(&mut address), parameter(&mut slot)];
@@ -132,7 +132,7 @@ impl TimingKernels {
     }
 
     /// Enqueues a reading of the whole buffer, which must hold zeros to stay unwritten.
-    pub fn displace(
+    pub(crate) fn displace(
         &self,
         cuda: &Cuda,
         stream: &CudaStream,
@@ -148,13 +148,13 @@ impl TimingKernels {
     }
 
     /// Enqueues a kernel that does nothing.
-    pub fn empty(&self, stream: &CudaStream) -> Result<(), CellError> {
+    pub(crate) fn empty(&self, stream: &CudaStream) -> Result<(), CellError> {
         // SAFETY: the entry takes nothing.
         unsafe { enqueue_single(stream, &self.empty, 1, &mut []) }
     }
 
     /// Enqueues a kernel that spins for `ns` and writes the nanoseconds that it span to `spun[slot]`.
-    pub fn spin(
+    pub(crate) fn spin(
         &self,
         stream: &CudaStream,
         ns: u64,

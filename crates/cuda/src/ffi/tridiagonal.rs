@@ -8,15 +8,15 @@ use super::super::kernels::KernelSource;
 use super::launch::{Shape, allow_shared, enqueue_shaped, fits, parameter, resident_blocks};
 
 /// A symmetric matrix of side `n` as Q T Qᵀ, with T tridiagonal and Q a product of reflectors I - tau v vᵀ.
-pub struct Reduced {
+pub(crate) struct Reduced {
     /// The diagonal of T: `n` elements.
     pub diagonal: CudaSlice<f64>,
     /// The elements beside it: `n - 1`, at least one.
     pub beside: CudaSlice<f64>,
     /// One tau a reflector: `n - 1`, at least one.
-    pub taus: CudaSlice<f64>,
+    pub(crate) taus: CudaSlice<f64>,
     /// Column k (of `n` elements) is v of reflector k, zero up to its element k.
-    pub reflectors: CudaSlice<f64>,
+    pub(crate) reflectors: CudaSlice<f64>,
 }
 
 /// A kernel that reduces matrices of up to `side` rows.
@@ -38,10 +38,10 @@ const FORMS: [Form; 4] = [
 ];
 
 /// The largest side that can be reduced.
-pub const LARGEST_SIDE: usize = FORMS[FORMS.len() - 1].side;
+pub(crate) const LARGEST_SIDE: usize = FORMS[FORMS.len() - 1].side;
 
 /// The reduction of matrices of one side.
-pub struct Reduction {
+pub(crate) struct Reduction {
     function: CudaFunction,
     shape: Shape,
     n: usize,
@@ -55,7 +55,7 @@ impl Reduction {
     ///
     /// # Errors
     /// The kernel does not compile, or there is no memory.
-    pub fn load(
+    pub(crate) fn load(
         cuda: &Cuda,
         source: &'static KernelSource,
         n: usize,
@@ -83,7 +83,7 @@ impl Reduction {
     ///
     /// # Errors
     /// A slice is too short.
-    pub fn run(
+    pub(crate) fn run(
         &mut self,
         stream: &CudaStream,
         matrix: &CudaSlice<f64>,
@@ -134,7 +134,7 @@ const VECTORS: usize = 32;
 const STRIDE: usize = 16;
 
 /// Eigenvalues and eigenvectors of tridiagonal matrices of one side.
-pub struct TridiagonalEigen {
+pub(crate) struct TridiagonalEigen {
     bisect: CudaFunction,
     vectors: CudaFunction,
     n: usize,
@@ -148,7 +148,11 @@ impl TridiagonalEigen {
     ///
     /// # Errors
     /// The kernels do not compile, or there is no memory.
-    pub fn load(cuda: &Cuda, source: &'static KernelSource, n: usize) -> Result<Option<Self>, CellError> {
+    pub(crate) fn load(
+        cuda: &Cuda,
+        source: &'static KernelSource,
+        n: usize,
+    ) -> Result<Option<Self>, CellError> {
         // What the kernels declare themselves, rounded up.
         const OWN_SHARED: u32 = 40 << 10;
         let entries = n.div_ceil(STRIDE) * STRIDE;
@@ -169,7 +173,7 @@ impl TridiagonalEigen {
     ///
     /// # Errors
     /// A slice is too short.
-    pub fn run(
+    pub(crate) fn run(
         &mut self,
         stream: &CudaStream,
         reduced: &Reduced,

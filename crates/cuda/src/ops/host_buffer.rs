@@ -9,7 +9,7 @@ use crate::failure::is_sticky;
 use crate::ffi::pinned::Pinned;
 
 /// Elements in host memory.
-pub struct HostBuffer<T> {
+pub(crate) struct HostBuffer<T> {
     cuda: Cuda,
     memory: Memory<T>,
     len: usize,
@@ -22,7 +22,7 @@ enum Memory<T> {
 
 impl<T: Element> HostBuffer<T> {
     /// A buffer that holds `values`, so that all its pages are there, and locked where the memory is page-locked.
-    pub fn new(cuda: &Cuda, kind: HostMemory, values: Vec<T>) -> Result<Self, CellError> {
+    pub(crate) fn new(cuda: &Cuda, kind: HostMemory, values: Vec<T>) -> Result<Self, CellError> {
         let len = values.len();
         let memory = match kind {
             HostMemory::Pageable => Memory::Pageable(values),
@@ -36,12 +36,12 @@ impl<T: Element> HostBuffer<T> {
     }
 
     /// Whether its copies make the host wait for earlier work: those of ordinary memory do.
-    pub fn waits(&self) -> bool {
+    pub(crate) fn waits(&self) -> bool {
         matches!(self.memory, Memory::Pageable(_))
     }
 
     /// Enqueues a copy of all elements to the start of `device`, which is at least as long.
-    pub fn copy_to(&self, device: &mut CudaSlice<T>) -> Result<(), CellError> {
+    pub(crate) fn copy_to(&self, device: &mut CudaSlice<T>) -> Result<(), CellError> {
         match &self.memory {
             Memory::Pageable(values) => self.cuda.stream.memcpy_htod(values, device),
             Memory::Pinned(pinned) => pinned.copy_to(device, self.len),
@@ -50,7 +50,7 @@ impl<T: Element> HostBuffer<T> {
     }
 
     /// Enqueues a copy of all of `device`, which is at most as long, to the start of the buffer.
-    pub fn copy_from(&mut self, device: &CudaSlice<T>) -> Result<(), CellError> {
+    pub(crate) fn copy_from(&mut self, device: &CudaSlice<T>) -> Result<(), CellError> {
         match &mut self.memory {
             Memory::Pageable(values) => self.cuda.stream.memcpy_dtoh(device, values),
             Memory::Pinned(pinned) => pinned.copy_from(device),
@@ -59,7 +59,7 @@ impl<T: Element> HostBuffer<T> {
     }
 
     /// Waits for all copies and returns the elements.
-    pub fn values(&self) -> Result<Vec<T>, CellError> {
+    pub(crate) fn values(&self) -> Result<Vec<T>, CellError> {
         self.cuda.synchronize()?;
         match &self.memory {
             Memory::Pageable(values) => Ok(values.clone()),

@@ -7,18 +7,18 @@ const LEAST_SHARE: f64 = 0.1;
 
 /// Seconds that readings hold beyond the work, for kernels that touch no memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Constants {
+pub(crate) struct Constants {
     /// Two events and the launch between them, after the caches were displaced.
     pub cold_s: f64,
     /// The same, after an execution of the same work.
-    pub hot_s: f64,
+    pub(crate) hot_s: f64,
     /// From the end of one execution to the beginning of the next, both queued.
-    pub between_s: f64,
+    pub(crate) between_s: f64,
 }
 
 impl Constants {
     /// Seconds of one execution, raw and corrected, where the events read `events_s` around `repeats` of them.
-    pub fn corrected(&self, events_s: f64, repeats: u32, cache: Cache) -> (f64, f64) {
+    pub(crate) fn corrected(&self, events_s: f64, repeats: u32, cache: Cache) -> (f64, f64) {
         let repeats = f64::from(repeats.max(1));
         let pair = match cache {
             Cache::Cold => self.cold_s,

@@ -19,13 +19,13 @@ const UNKNOWN: usize = 128 << 20;
 ///
 /// It is read and never written (nvbench and Triton clear theirs): written lines would be dirty, and the cache would
 /// write them back within the work that is timed. What the reads displace is written back before they are done.
-pub struct Displacement {
+pub(crate) struct Displacement {
     zeros: CudaSlice<u8>,
 }
 
 impl Displacement {
     /// Allocates the buffer.
-    pub fn new(cuda: &Cuda) -> Result<Self, CellError> {
+    pub(crate) fn new(cuda: &Cuda) -> Result<Self, CellError> {
         let told = ffi::attribute(cuda.device(), L2_CACHE_SIZE).ok();
         let cache = told.and_then(|bytes| usize::try_from(bytes).ok()).filter(|bytes| *bytes > 0);
         // Not counted as an allocation: it belongs to no job.
@@ -34,7 +34,7 @@ impl Displacement {
     }
 
     /// Enqueues the reading.
-    pub fn run(&mut self, cuda: &Cuda, kernels: &TimingKernels) -> Result<(), CellError> {
+    pub(crate) fn run(&mut self, cuda: &Cuda, kernels: &TimingKernels) -> Result<(), CellError> {
         kernels.displace(cuda, &cuda.stream, &mut self.zeros)
     }
 }

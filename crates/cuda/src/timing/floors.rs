@@ -23,7 +23,7 @@ const BETWEEN: (u64, u32) = (5_000, 16);
 /// Readings that are tried before a hold that gives up is an error: once, the host may have been busy elsewhere.
 const TRIES: u32 = 3;
 /// Measures all floors but the checks, held back where that can be.
-pub fn measure(instrument: &mut Instrument, holding: bool) -> Result<(Floors, Constants), CellError> {
+pub(crate) fn measure(instrument: &mut Instrument, holding: bool) -> Result<(Floors, Constants), CellError> {
     let cuda = instrument.cuda.clone();
     let mut warm_up = Spin::new(&cuda, WARM_UP.1)?;
     (0..WARM_UP.0).try_for_each(|_| warm_up.execute())?;

@@ -3,7 +3,7 @@
 use gpubench_backend::Course;
 
 /// Seconds from which on one execution serves both clocks: a launch gap of some microseconds is then below 0.3 %.
-pub const LONG_S: f64 = 2e-3;
+pub(crate) const LONG_S: f64 = 2e-3;
 /// Seconds that no first launch of a kernel explains.
 const SURELY_LONG_S: f64 = 10.0 * LONG_S;
 /// Executions that must all be long before a job counts as long; one may have loaded code or been disturbed.
@@ -17,7 +17,7 @@ const BATCH_S: f64 = 200e-6;
 const BATCH: (u32, u32) = (2, 32);
 
 /// The course of a job after an execution on `course` that took `events_s`: only `New` and `Slow` lead to another.
-pub fn after(course: Course, events_s: f64) -> Course {
+pub(crate) fn after(course: Course, events_s: f64) -> Course {
     let slow = match course {
         Course::New => 0,
         Course::Slow(slow) => slow,
@@ -33,7 +33,7 @@ pub fn after(course: Course, events_s: f64) -> Course {
 }
 
 /// Executions to a hot sample of a job that takes `estimate_s`.
-pub fn repeats(estimate_s: f64) -> u32 {
+pub(crate) fn repeats(estimate_s: f64) -> u32 {
     if estimate_s >= BATCHED_BELOW_S {
         return 1;
     }

@@ -19,14 +19,14 @@ const LEAST: Duration = Duration::from_micros(50);
 
 /// Numbers the holds of one stream.
 #[derive(Default)]
-pub struct Hold {
+pub(crate) struct Hold {
     ticket: u64,
 }
 
 impl Hold {
     /// Has `queue` enqueue work behind a hold, lets it go, and waits until all is done. Whether the hold lasted
     /// until then; if not, it gave up because `queue`, or each launch in it, waited for the device.
-    pub fn around(
+    pub(crate) fn around(
         &mut self,
         cuda: &Cuda,
         kernels: &TimingKernels,
@@ -49,7 +49,7 @@ impl Hold {
     }
 
     /// Enqueues a hold that has been released already, so that its code is loaded before it is needed.
-    pub fn load(&self, cuda: &Cuda, kernels: &TimingKernels, board: &Board) -> Result<(), CellError> {
+    pub(crate) fn load(&self, cuda: &Cuda, kernels: &TimingKernels, board: &Board) -> Result<(), CellError> {
         kernels.hold(&cuda.stream, board, self.ticket, LIMIT_NS)
     }
 }

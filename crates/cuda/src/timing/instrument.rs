@@ -17,20 +17,20 @@ use super::hold::Hold;
 use super::stamp;
 
 /// Enqueues the work once.
-pub type Work<'a> = dyn FnMut() -> Result<(), CellError> + 'a;
+pub(crate) type Work<'a> = dyn FnMut() -> Result<(), CellError> + 'a;
 
 /// What the host's clock reads of some work, in seconds from before it was enqueued.
 #[derive(Clone, Copy, Debug)]
-pub struct HostTimes {
+pub(crate) struct HostTimes {
     /// Until the call that enqueues it returned.
-    pub enqueue_s: f64,
+    pub(crate) enqueue_s: f64,
     /// Until it was done.
-    pub done_s: f64,
+    pub(crate) done_s: f64,
 }
 
 /// What the device saw of some work.
 #[derive(Clone, Copy, Debug)]
-pub struct Reading {
+pub(crate) struct Reading {
     /// Seconds between the events around it.
     pub events_s: f64,
     /// Clock of the multiprocessors, in MHz, where both stamps landed.
@@ -38,7 +38,7 @@ pub struct Reading {
 }
 
 /// Two events, two stamps, a hold and a displacement, made once.
-pub struct Instrument {
+pub(crate) struct Instrument {
     /// The device.
     pub cuda: Cuda,
     /// The kernels of a sample.
@@ -55,7 +55,7 @@ pub struct Instrument {
 impl Instrument {
     /// Makes everything, and launches every kernel once: the driver loads a kernel's code at its first launch, which
     /// behind a hold would wait for the hold.
-    pub fn new(cuda: &Cuda, elapsed: Elapsed) -> Result<Instrument, CellError> {
+    pub(crate) fn new(cuda: &Cuda, elapsed: Elapsed) -> Result<Instrument, CellError> {
         let event =
             || cuda.ctx.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)).map_err(driver("cuEventCreate"));
         let rated_khz = ffi::attribute(cuda.device(), CLOCK_RATE).ok().filter(|khz| *khz > 0);
@@ -77,12 +77,12 @@ impl Instrument {
     }
 
     /// Whether the device's clock was held down.
-    pub fn is_throttled(&self, reading: &Reading) -> bool {
+    pub(crate) fn is_throttled(&self, reading: &Reading) -> bool {
         stamp::is_throttled(reading.sm_mhz, self.rated_mhz)
     }
 
     /// Brings the caches into that state and waits for an idle device, so that nothing of it leaks into the sample.
-    pub fn caches(&mut self, cache: Cache) -> Result<(), CellError> {
+    pub(crate) fn caches(&mut self, cache: Cache) -> Result<(), CellError> {
         if cache == Cache::Cold {
             self.displacement.run(&self.cuda, &self.kernels)?;
         }
@@ -90,7 +90,7 @@ impl Instrument {
     }
 
     /// The host's readings of one execution. The device must be idle.
-    pub fn host(&self, work: &mut Work<'_>) -> Result<HostTimes, CellError> {
+    pub(crate) fn host(&self, work: &mut Work<'_>) -> Result<HostTimes, CellError> {
         let begun = Instant::now();
         work()?;
         let enqueue_s = begun.elapsed().as_secs_f64();
@@ -99,7 +99,7 @@ impl Instrument {
     }
 
     /// Both clocks' readings of one execution, not held back. The device must be idle.
-    pub fn together(&self, work: &mut Work<'_>) -> Result<(HostTimes, Reading), CellError> {
+    pub(crate) fn together(&self, work: &mut Work<'_>) -> Result<(HostTimes, Reading), CellError> {
         let stream = &self.cuda.stream;
         self.board.clear_stamps();
         self.kernels.stamp(stream, &self.board, 0)?;
@@ -117,7 +117,7 @@ impl Instrument {
 
     /// The device's reading of `repeats` executions back to back after `lead_in` others, all held back until they
     /// are queued; `None` when the hold gave up. The device must be idle.
-    pub fn held(
+    pub(crate) fn held(
         &mut self,
         lead_in: u32,
         repeats: u32,
@@ -139,14 +139,14 @@ impl Instrument {
     }
 
     /// Has `queue` enqueue work behind a hold, and waits until all is done; `false` when the hold gave up.
-    pub fn behind_hold(&mut self, queue: &mut Work<'_>) -> Result<bool, CellError> {
+    pub(crate) fn behind_hold(&mut self, queue: &mut Work<'_>) -> Result<bool, CellError> {
         let Instrument { cuda, kernels, board, hold, .. } = self;
         hold.around(cuda, kernels, board, queue)
     }
 
     /// Whether a hold with nothing behind it can be let go: not where launches wait for the device, as under some
     /// profilers and with CUDA_LAUNCH_BLOCKING.
-    pub fn can_hold(&mut self) -> Result<bool, CellError> {
+    pub(crate) fn can_hold(&mut self) -> Result<bool, CellError> {
         Ok(self.held(0, 0, &mut || Ok(()))?.is_some())
     }
 

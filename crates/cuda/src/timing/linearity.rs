@@ -14,7 +14,7 @@ const LADDER: [(u64, u32); 4] = [(5_000, 20), (20_000, 20), (100_000, 20), (1_00
 
 /// Samples jobs of known duration exactly as any other job, with cold caches, and adds to the timer's floors what they
 /// read.
-pub fn checked(mut timer: Timer, cuda: &Cuda) -> Result<Timer, CellError> {
+pub(crate) fn checked(mut timer: Timer, cuda: &Cuda) -> Result<Timer, CellError> {
     let checks = LADDER.iter().map(|rung| check(&mut timer, cuda, *rung)).collect::<Result<_, _>>()?;
     timer.record(checks);
     Ok(timer)

@@ -24,7 +24,7 @@ pub const SPIN_AND_WAIT: &str = "spin-and-wait";
 pub const SPIN_ELSEWHERE: &str = "spin-elsewhere";
 
 /// What [`SPIN_OP`] is prepared from.
-pub static KERNELS: &[Kernel] = &[
+pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
         variant: extra(SPIN_OP, SPIN, "one thread that spins by the device's timer"),
         sources: &[&SOURCE],
@@ -53,7 +53,7 @@ pub static KERNELS: &[Kernel] = &[
 const SLOTS: u32 = 32;
 
 /// Spins.
-pub struct Spin {
+pub(crate) struct Spin {
     cuda: Cuda,
     kernels: TimingKernels,
     ns: u64,
@@ -63,13 +63,13 @@ pub struct Spin {
 
 impl Spin {
     /// A job that spins for `ns` nanoseconds.
-    pub fn new(cuda: &Cuda, ns: u64) -> Result<Spin, CellError> {
+    pub(crate) fn new(cuda: &Cuda, ns: u64) -> Result<Spin, CellError> {
         let kernels = TimingKernels::load(cuda, &SOURCE)?;
         Ok(Spin { kernels, ns, spun: cuda.alloc(SLOTS as usize)?, executions: 0, cuda: cuda.clone() })
     }
 
     /// Seconds that the last `count` executions span in all; waits for them.
-    pub fn spun_s(&self, count: u32) -> Result<f64, CellError> {
+    pub(crate) fn spun_s(&self, count: u32) -> Result<f64, CellError> {
         let spun = self.cuda.download(&self.spun)?;
         let slot = |back: u32| spun[(self.executions.wrapping_sub(back) % SLOTS) as usize];
         let ns: u64 = (1..=count.min(SLOTS)).map(slot).sum();

@@ -6,10 +6,10 @@
 const THROTTLED: f64 = 0.75;
 
 /// Nanoseconds and cycles that one stamp read; zeros when it found no block on multiprocessor 0.
-pub type Stamp = (u64, u64);
+pub(crate) type Stamp = (u64, u64);
 
 /// Cycles a microsecond between two stamps; `None` when one did not land or they are out of order.
-pub fn mhz(first: Stamp, second: Stamp) -> Option<f64> {
+pub(crate) fn mhz(first: Stamp, second: Stamp) -> Option<f64> {
     if first.0 == 0 || second.0 == 0 {
         return None;
     }
@@ -19,7 +19,7 @@ pub fn mhz(first: Stamp, second: Stamp) -> Option<f64> {
 }
 
 /// Whether a clock is held down, where both it and the rated clock are known.
-pub fn is_throttled(sm_mhz: Option<f64>, rated_mhz: Option<f64>) -> bool {
+pub(crate) fn is_throttled(sm_mhz: Option<f64>, rated_mhz: Option<f64>) -> bool {
     sm_mhz.zip(rated_mhz).is_some_and(|(now, rated)| now < THROTTLED * rated)
 }
 

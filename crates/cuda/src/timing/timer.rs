@@ -16,7 +16,7 @@ use super::instrument::{HostTimes, Instrument, Reading};
 const ESTIMATES: usize = 3;
 
 /// Times jobs. What it learns of a job, it leaves with the job.
-pub struct Timer {
+pub(crate) struct Timer {
     instrument: Instrument,
     constants: Constants,
     floors: Floors,
@@ -26,7 +26,7 @@ pub struct Timer {
 
 impl Timer {
     /// Makes the instrument and measures its floors but for the checks.
-    pub fn new(cuda: &Cuda, elapsed: Elapsed) -> Result<Timer, CellError> {
+    pub(crate) fn new(cuda: &Cuda, elapsed: Elapsed) -> Result<Timer, CellError> {
         let mut instrument = Instrument::new(cuda, elapsed)?;
         let mut holding = instrument.can_hold()?;
         let mut measured = floors::measure(&mut instrument, holding);
@@ -40,17 +40,17 @@ impl Timer {
     }
 
     /// Adds to the floors how jobs of known duration were timed.
-    pub fn record(&mut self, checks: Vec<ClockCheck>) {
+    pub(crate) fn record(&mut self, checks: Vec<ClockCheck>) {
         self.floors.checks = checks;
     }
 
     /// The floors, as measured when the backend started.
-    pub fn floors(&self) -> &Floors {
+    pub(crate) fn floors(&self) -> &Floors {
         &self.floors
     }
 
     /// How samples are taken, for a report.
-    pub fn describe(&self) -> Value {
+    pub(crate) fn describe(&self) -> Value {
         json!({
             "holding": self.holding,
             "holds_timed_out": self.holds_timed_out,
@@ -62,14 +62,14 @@ impl Timer {
 
     /// Seconds that the events read around work that is no job, from an idle device on and not held back: for work so
     /// long that neither the gap before its first launch nor the events' own time matters.
-    pub fn span_s(&self, work: &mut dyn FnMut() -> Result<(), CellError>) -> Result<f64, CellError> {
+    pub(crate) fn span_s(&self, work: &mut dyn FnMut() -> Result<(), CellError>) -> Result<f64, CellError> {
         self.instrument.cuda.synchronize()?;
         Ok(self.instrument.together(work)?.1.events_s)
     }
 
     /// Has `queue` enqueue work of `job` behind a hold, and waits until all is done. Whether it could: not for work that
     /// waits for the device inside, in which case nothing was done, and not where the hold gave up.
-    pub fn behind_hold(
+    pub(crate) fn behind_hold(
         &mut self,
         job: &mut Prepared,
         queue: &mut dyn FnMut(&mut dyn Job) -> Result<(), CellError>,
@@ -83,7 +83,7 @@ impl Timer {
 
     /// One sample. The first of a job is one execution on both clocks, its first call included; of host work every
     /// sample is one execution on the host's.
-    pub fn time(&mut self, job: &mut Prepared, cache: Cache) -> Result<Sample, CellError> {
+    pub(crate) fn time(&mut self, job: &mut Prepared, cache: Cache) -> Result<Sample, CellError> {
         let Prepared { traits, history, job } = job;
         if traits.is_host_work {
             return self.by_host(job, cache);

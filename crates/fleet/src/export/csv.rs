@@ -10,7 +10,7 @@ use crate::words;
 use crate::{Line, Table};
 
 /// The cases as comma-separated values.
-pub static CSV: Format = Format {
+pub(crate) static CSV: Format = Format {
     name: "csv",
     summary: "a line per case, a column per GPU and host, medians in seconds",
     by_default: false,

@@ -10,7 +10,7 @@ use crate::words;
 use crate::{Line, Table};
 
 /// What stands after the fastest time.
-pub const MARK: &str = "*";
+pub(crate) const MARK: &str = "*";
 
 /// How a column that names a case is called, and its fields.
 type KeyColumn = (&'static str, fn(&Key) -> String);
@@ -27,7 +27,7 @@ const KEYS: [KeyColumn; 7] = [
 ];
 
 /// The texts of a table: what all lines share is in its title.
-pub fn texts(table: &Table) -> Texts {
+pub(crate) fn texts(table: &Table) -> Texts {
     let varies = |of: fn(&Key) -> String| {
         let mut values = table.lines.iter().map(|line| of(&line.key));
         let first = values.next();

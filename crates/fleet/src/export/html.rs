@@ -6,7 +6,7 @@ use gpubench_render::html::page;
 use super::shown::Format;
 
 /// The page.
-pub static HTML: Format = Format {
+pub(crate) static HTML: Format = Format {
     name: "html",
     summary: "one page: the answer and every row of each member",
     by_default: false,

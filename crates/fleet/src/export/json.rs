@@ -8,7 +8,7 @@ use super::shown::{Format, Shown};
 use crate::{Finding, Table};
 
 /// The tables and findings.
-pub static JSON: Format = Format {
+pub(crate) static JSON: Format = Format {
     name: "json",
     summary: "tables and findings, for programs",
     by_default: false,

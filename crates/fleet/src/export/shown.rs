@@ -17,7 +17,7 @@ pub struct View {
 }
 
 /// Everything that is shown of a fleet.
-pub struct Shown<'a> {
+pub(crate) struct Shown<'a> {
     /// The fleet.
     pub fleet: &'a Fleet,
     /// GPUs, then hosts; sides that no member has are left out.
@@ -25,12 +25,12 @@ pub struct Shown<'a> {
     /// What stands out on either side.
     pub findings: Vec<Finding>,
     /// The kinds of which there is nothing to tell, a line each.
-    pub calm: Vec<String>,
+    pub(crate) calm: Vec<String>,
 }
 
 impl<'a> Shown<'a> {
     /// What is shown of `fleet`.
-    pub fn of(fleet: &'a Fleet) -> Shown<'a> {
+    pub(crate) fn of(fleet: &'a Fleet) -> Shown<'a> {
         let tables: Vec<Table> = [Side::Gpu, Side::Cpu]
             .into_iter()
             .map(|side| Table::of(fleet, side))

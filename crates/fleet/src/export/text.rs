@@ -26,7 +26,7 @@ pub static TABLE: Format = Format {
 };
 
 /// The fleet as Markdown.
-pub static MARKDOWN: Format = Format {
+pub(crate) static MARKDOWN: Format = Format {
     name: "md",
     summary: "the times side by side, and what stands out, as Markdown",
     by_default: false,

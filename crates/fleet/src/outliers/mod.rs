@@ -11,10 +11,10 @@ use gpubench_model::measure::stats::{Summary, median};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// Members from which on one can be told to be unusual: of two it is unknown which.
-pub const LEAST_MEMBERS: usize = 3;
+pub(crate) const LEAST_MEMBERS: usize = 3;
 
 /// Difference that is worth telling, relative.
-pub const WORTH_TELLING: f64 = 0.03;
+pub(crate) const WORTH_TELLING: f64 = 0.03;
 
 /// Robust standard deviations beyond which a value is an outlier, by Iglewicz and Hoaglin.
 const DEVIATIONS: f64 = 3.5;
@@ -45,7 +45,7 @@ const MEDIAN_ERROR: f64 = 1.2533;
 
 /// A time and its 95 % interval, as logarithms of seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reading {
+pub(crate) struct Reading {
     /// The median.
     pub log: f64,
     /// Lower end of the interval.
@@ -56,7 +56,7 @@ pub struct Reading {
 
 impl Reading {
     /// The reading of a time in seconds; `None` where it is not positive.
-    pub fn of(median_s: f64, [low, high]: [f64; 2]) -> Option<Reading> {
+    pub(crate) fn of(median_s: f64, [low, high]: [f64; 2]) -> Option<Reading> {
         let low = if low > 0.0 { low } else { median_s };
         (median_s > 0.0).then(|| Reading { log: median_s.ln(), low: low.ln(), high: high.max(median_s).ln() })
     }
@@ -64,7 +64,7 @@ impl Reading {
 
 /// What stands out among like members.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Judged {
+pub(crate) struct Judged {
     /// The unusual members.
     pub members: Vec<usize>,
     /// The unusual cells: member and cell.
@@ -72,7 +72,7 @@ pub struct Judged {
 }
 
 /// Judges like members; `times[member][cell]`, every member with as many cells.
-pub fn judge(times: &[Vec<Option<Reading>>]) -> Judged {
+pub(crate) fn judge(times: &[Vec<Option<Reading>>]) -> Judged {
     let ratios = Ratios::of(times);
     let noise = ratios.noise(times);
     let values: Vec<f64> = ratios.offsets.iter().flatten().copied().collect();
@@ -91,28 +91,28 @@ pub fn judge(times: &[Vec<Option<Reading>>]) -> Judged {
 
 /// How far a member lies from the others as a whole, as a logarithm: the median over its cells of its time over the
 /// median of the others' times. `None` where they share no cell.
-pub fn against_others(times: &[Vec<Option<Reading>>], member: usize) -> Option<f64> {
+pub(crate) fn against_others(times: &[Vec<Option<Reading>>], member: usize) -> Option<f64> {
     let cells = times.get(member).map_or(0, Vec::len);
     let logs: Vec<f64> = (0..cells).filter_map(|cell| cell_against_others(times, member, cell)).collect();
     median(&logs)
 }
 
 /// How far a member's cell lies from the median of the others' times, as a logarithm.
-pub fn cell_against_others(times: &[Vec<Option<Reading>>], member: usize, cell: usize) -> Option<f64> {
+pub(crate) fn cell_against_others(times: &[Vec<Option<Reading>>], member: usize, cell: usize) -> Option<f64> {
     let others = times.iter().enumerate().filter(|(other, _)| *other != member);
     let others: Vec<f64> = others.filter_map(|(_, readings)| Some(readings[cell]?.log)).collect();
     Some(times[member][cell]?.log - median(&others)?)
 }
 
 /// How much longer the first of two takes than the second, as a logarithm: the median over the cells that both have.
-pub fn pair(first: &[Option<Reading>], second: &[Option<Reading>]) -> Option<f64> {
+pub(crate) fn pair(first: &[Option<Reading>], second: &[Option<Reading>]) -> Option<f64> {
     let logs: Vec<f64> =
         first.iter().zip(second).filter_map(|(a, b)| Some(a.as_ref()?.log - b.as_ref()?.log)).collect();
     median(&logs)
 }
 
 /// Whether a logarithm is a difference worth telling and larger than `threshold`.
-pub fn is_far(log: f64, threshold: f64) -> bool {
+pub(crate) fn is_far(log: f64, threshold: f64) -> bool {
     log.abs() > WORTH_TELLING.ln_1p() && log.abs() > threshold
 }
 

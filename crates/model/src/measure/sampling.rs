@@ -24,11 +24,11 @@ pub struct Sampling {
 /// Samples that a cell takes unless even that would take [`HARD_FACTOR`] times its time.
 pub const LEAST_SAMPLES: u32 = 12;
 /// Samples after which a cell stops whatever the precision.
-pub const MOST_SAMPLES: u32 = 2000;
+pub(crate) const MOST_SAMPLES: u32 = 2000;
 /// How many times `max_time_s` a cell whose executions are long may take to reach [`LEAST_SAMPLES`].
 pub const HARD_FACTOR: f64 = 10.0;
 /// Precision on the GPU and the CPU when none is asked for.
-pub const PRECISION: [f64; 2] = [0.005, 0.01];
+pub(crate) const PRECISION: [f64; 2] = [0.005, 0.01];
 /// Seconds of warm-up in the first round, at most; later rounds take a quarter of it.
 const WARMUP_S: f64 = 0.1;
 /// How many times as long a warm-up may take when times still fall.

@@ -6,7 +6,7 @@ use serde_json::ser::Formatter;
 
 /// Indents the members of objects by two spaces a level; arrays add no level, so samples take one line.
 #[derive(Default)]
-pub struct Layout {
+pub(crate) struct Layout {
     depth: usize,
     has_members: bool,
 }

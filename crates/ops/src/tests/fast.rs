@@ -11,7 +11,7 @@ use super::naive;
 use crate::judge;
 
 /// The answer of the case's op: sums of products and factors of faer, and a reduction joined in float64.
-pub fn answer(case: &Case, inputs: &[Operand]) -> Vec<Operand> {
+pub(crate) fn answer(case: &Case, inputs: &[Operand]) -> Vec<Operand> {
     match case.op.as_str() {
         "matmul" => vec![product(case, inputs)],
         "solve" => for_dtype!(case.dtype, solution(case, inputs)),

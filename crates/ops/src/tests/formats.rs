@@ -4,7 +4,7 @@ use super::{Operand, change_all};
 
 /// A format of fewer bits.
 #[derive(Clone, Copy)]
-pub struct Format {
+pub(crate) struct Format {
     /// What it is called.
     pub name: &'static str,
     /// Bits of the significand, the leading one included.
@@ -15,11 +15,12 @@ pub struct Format {
     truncates: bool,
 }
 
-pub const FLOAT32: Format = Format { name: "float32", bits: 24, least: -126, truncates: false };
-pub const TF32: Format = Format { name: "TF32", bits: 11, least: -126, truncates: false };
-pub const TRUNCATED: Format = Format { name: "truncated TF32", bits: 11, least: -126, truncates: true };
-pub const FLOAT16: Format = Format { name: "float16", bits: 11, least: -14, truncates: false };
-pub const BF16: Format = Format { name: "bfloat16", bits: 8, least: -126, truncates: false };
+pub(crate) const FLOAT32: Format = Format { name: "float32", bits: 24, least: -126, truncates: false };
+pub(crate) const TF32: Format = Format { name: "TF32", bits: 11, least: -126, truncates: false };
+pub(crate) const TRUNCATED: Format =
+    Format { name: "truncated TF32", bits: 11, least: -126, truncates: true };
+pub(crate) const FLOAT16: Format = Format { name: "float16", bits: 11, least: -14, truncates: false };
+pub(crate) const BF16: Format = Format { name: "bfloat16", bits: 8, least: -126, truncates: false };
 
 impl Format {
     /// The nearest number of the format, or the next one towards zero.
@@ -37,7 +38,7 @@ impl Format {
 }
 
 /// The operands with every element in that format.
-pub fn in_format(inputs: &[Operand], format: Format) -> Vec<Operand> {
+pub(crate) fn in_format(inputs: &[Operand], format: Format) -> Vec<Operand> {
     let mut inputs = inputs.to_vec();
     inputs.iter_mut().for_each(|operand| change_all(operand, |_, x| format.round(x)));
     inputs

@@ -9,7 +9,7 @@ use rustfft::{FftNum, FftPlanner};
 use crate::SINES;
 
 /// The answer of the case's op.
-pub fn answer(case: &Case, inputs: &[Operand]) -> Vec<Operand> {
+pub(crate) fn answer(case: &Case, inputs: &[Operand]) -> Vec<Operand> {
     if case.op == "svd" {
         return match case.dtype {
             DType::F32 => svd_f32(case.side(), inputs),
@@ -95,7 +95,7 @@ fn pairwise_sum<T: Real>(values: &[T]) -> T {
 }
 
 /// The moments of a matrix by one running sum of all elements, as nobody should.
-pub fn running_moments(case: &Case, inputs: &[Operand]) -> Vec<Operand> {
+pub(crate) fn running_moments(case: &Case, inputs: &[Operand]) -> Vec<Operand> {
     fn of<T: Real>(inputs: &[Operand]) -> [f64; 3] {
         moments(inputs[0].dense_slice::<T>().unwrap(), running_sum)
     }

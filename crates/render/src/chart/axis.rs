@@ -43,7 +43,7 @@ pub struct Axis {
 
 impl Axis {
     /// An axis of matrix sizes, with a tick at every size.
-    pub fn sizes(title: &str, sizes: &[u64]) -> Axis {
+    pub(crate) fn sizes(title: &str, sizes: &[u64]) -> Axis {
         let values: Vec<f64> = sizes.iter().map(|&n| n as f64).collect();
         let (low, high) = padded(&values, 0.07, 4.0);
         let ticks = sizes.iter().map(|&n| Tick { value: n as f64, label: n.to_string() }).collect();
@@ -51,7 +51,7 @@ impl Axis {
     }
 
     /// An axis of ratios that holds `values` and, well inside, 1. Ticks below 1 mirror those above.
-    pub fn ratios(title: &str, values: &[f64]) -> Axis {
+    pub(crate) fn ratios(title: &str, values: &[f64]) -> Axis {
         let mut values = values.to_vec();
         values.extend([0.5, 2.0]);
         let (low, high) = padded(&values, 0.08, 4.0);
@@ -75,12 +75,12 @@ impl Axis {
     }
 
     /// An axis of times in seconds that holds `values`.
-    pub fn times(title: &str, values: &[f64]) -> Axis {
+    pub(crate) fn times(title: &str, values: &[f64]) -> Axis {
         Axis::decades(title, values, time_label)
     }
 
     /// A logarithmic axis that holds `values`, with round ones labelled by `label`.
-    pub fn decades(title: &str, values: &[f64], label: impl Fn(f64) -> String) -> Axis {
+    pub(crate) fn decades(title: &str, values: &[f64], label: impl Fn(f64) -> String) -> Axis {
         let (low, high) = padded(values, 0.06, 4.0);
         let (mut ticks, mut minor) = (vec![], vec![]);
         for (value, labelled) in Spacing::of(low, high).values(low, high) {
@@ -94,21 +94,21 @@ impl Axis {
     }
 
     /// An axis of places in an order, the first at 0, with their labels.
-    pub fn positions(title: &str, labels: Vec<String>) -> Axis {
+    pub(crate) fn positions(title: &str, labels: Vec<String>) -> Axis {
         let (low, high) = (-0.5, labels.len() as f64 - 0.5);
         let ticks = labels.into_iter().enumerate().map(|(index, label)| Tick { value: index as f64, label });
         Axis { scale: Scale::Linear, title: title.into(), low, high, ticks: ticks.collect(), minor: vec![] }
     }
 
     /// An axis of shares from nothing to the whole.
-    pub fn shares(title: &str) -> Axis {
+    pub(crate) fn shares(title: &str) -> Axis {
         let tick = |percent: u32| Tick { value: f64::from(percent) / 100.0, label: format!("{percent} %") };
         let ticks = [0, 25, 50, 75, 100].map(tick).to_vec();
         Axis { scale: Scale::Linear, title: title.into(), low: 0.0, high: 1.0, ticks, minor: vec![] }
     }
 
     /// Where a value stands between the low end (0) and the high end (1).
-    pub fn fraction(&self, value: f64) -> f64 {
+    pub(crate) fn fraction(&self, value: f64) -> f64 {
         match self.scale {
             // Differences of logarithms: the ratio of two values may overflow.
             Scale::Log => (held(value).ln() - self.low.ln()) / (self.high.ln() - self.low.ln()),

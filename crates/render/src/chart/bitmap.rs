@@ -21,7 +21,7 @@ const LARGE: (u32, u32) = (SIZE.0 * SCALE, SIZE.1 * SCALE);
 ///
 /// # Errors
 /// The chart cannot be drawn or encoded.
-pub fn png(picture: &impl Picture, theme: Theme) -> anyhow::Result<Vec<u8>> {
+pub(crate) fn png(picture: &impl Picture, theme: Theme) -> anyhow::Result<Vec<u8>> {
     let mut pixels = vec![0u8; 3 * LARGE.0 as usize * LARGE.1 as usize];
     {
         let area = BitMapBackend::with_buffer(&mut pixels, LARGE).into_drawing_area();

@@ -8,12 +8,12 @@ use super::paint::Paint;
 use super::series::Stroke;
 
 /// Size of a picture in pixels.
-pub const SIZE: (u32, u32) = (1600, 1000);
+pub(crate) const SIZE: (u32, u32) = (1600, 1000);
 /// How many times larger than the picture the canvas is.
-pub const SCALE: u32 = 3;
+pub(crate) const SCALE: u32 = 3;
 /// Where a text stands relative to its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Align {
+pub(crate) enum Align {
     /// It starts there.
     Left,
     /// Its middle is there.
@@ -24,22 +24,22 @@ pub enum Align {
 
 /// The looks of a text.
 #[derive(Clone, Copy, Debug)]
-pub struct Type {
+pub(crate) struct Type {
     /// Em in pixels.
-    pub em: f64,
+    pub(crate) em: f64,
     /// Weight.
-    pub weight: Weight,
+    pub(crate) weight: Weight,
     /// Colour.
-    pub paint: Paint,
+    pub(crate) paint: Paint,
     /// Alignment.
-    pub align: Align,
+    pub(crate) align: Align,
 }
 
 /// A place on a surface, in its own pixels: [`SCALE`] to a pixel of the picture, from the upper left corner.
-pub type Pixel = (i32, i32);
+pub(crate) type Pixel = (i32, i32);
 
 /// What a canvas draws on.
-pub trait Surface {
+pub(crate) trait Surface {
     /// Fills a rectangle given by its upper left and its lower right corner.
     ///
     /// # Errors
@@ -68,23 +68,23 @@ pub trait Surface {
 /// A canvas.
 pub struct Canvas<'a> {
     /// What it draws on.
-    pub surface: &'a dyn Surface,
+    pub(crate) surface: &'a dyn Surface,
 }
 
 impl Canvas<'_> {
     /// Fills a rectangle given by two opposite corners.
-    pub fn rectangle(&self, corners: [Place; 2], paint: impl Into<Paint>) -> anyhow::Result<()> {
+    pub(crate) fn rectangle(&self, corners: [Place; 2], paint: impl Into<Paint>) -> anyhow::Result<()> {
         let [a, b] = corners.each_ref().map(scaled);
         self.surface.rectangle([(a.0.min(b.0), a.1.min(b.1)), (a.0.max(b.0), a.1.max(b.1))], paint.into())
     }
 
     /// Fills a polygon.
-    pub fn fill(&self, corners: &[Place], paint: impl Into<Paint>) -> anyhow::Result<()> {
+    pub(crate) fn fill(&self, corners: &[Place], paint: impl Into<Paint>) -> anyhow::Result<()> {
         self.surface.polygon(&corners.iter().map(scaled).collect::<Vec<_>>(), paint.into())
     }
 
     /// Strokes a line through the given places.
-    pub fn stroke(
+    pub(crate) fn stroke(
         &self,
         path: &[Place],
         paint: impl Into<Paint>,
@@ -113,7 +113,7 @@ impl Canvas<'_> {
     }
 
     /// Sets a text on one line, its baseline at the place's y.
-    pub fn text(&self, text: &str, place: Place, kind: Type) -> anyhow::Result<()> {
+    pub(crate) fn text(&self, text: &str, place: Place, kind: Type) -> anyhow::Result<()> {
         self.surface.text(text, place, kind)
     }
 }

@@ -14,24 +14,24 @@ use super::shape::corners;
 use super::ticks::below;
 
 /// Thickness of the lines of series.
-pub const LINE: f64 = 3.2;
+pub(crate) const LINE: f64 = 3.2;
 /// Half the side of the square that a marker takes.
-pub const MARKER: f64 = 9.0;
+pub(crate) const MARKER: f64 = 9.0;
 /// Height of digits and capitals over the em, in Roboto.
 const CAP_HEIGHT: f64 = 0.711;
 
 /// Regular type.
-pub fn kind(em: f64, paint: impl Into<Paint>, align: Align) -> Type {
+pub(crate) fn kind(em: f64, paint: impl Into<Paint>, align: Align) -> Type {
     Type { em, weight: Weight::Regular, paint: paint.into(), align }
 }
 
 /// Heavier type.
-pub fn medium(em: f64, paint: impl Into<Paint>, align: Align) -> Type {
+pub(crate) fn medium(em: f64, paint: impl Into<Paint>, align: Align) -> Type {
     Type { weight: Weight::Medium, ..kind(em, paint, align) }
 }
 
 /// The baseline that puts the middle of digits and capitals at `middle`.
-pub fn baseline(middle: f64, em: f64) -> f64 {
+pub(crate) fn baseline(middle: f64, em: f64) -> f64 {
     middle + em * CAP_HEIGHT / 2.0
 }
 
@@ -39,7 +39,7 @@ pub fn baseline(middle: f64, em: f64) -> f64 {
 ///
 /// # Errors
 /// The surface refuses to draw.
-pub fn marker(
+pub(crate) fn marker(
     canvas: &Canvas<'_>,
     place: Place,
     style: Style,
@@ -56,7 +56,12 @@ pub fn marker(
 ///
 /// # Errors
 /// The surface refuses to draw.
-pub fn sample(canvas: &Canvas<'_>, sample: Sample, (left, middle): Place, scale: f64) -> anyhow::Result<()> {
+pub(crate) fn sample(
+    canvas: &Canvas<'_>,
+    sample: Sample,
+    (left, middle): Place,
+    scale: f64,
+) -> anyhow::Result<()> {
     let right = left + sample.length();
     let line = |style: Style| {
         let ends = [(left, middle), (right, middle)];
@@ -76,11 +81,11 @@ pub fn sample(canvas: &Canvas<'_>, sample: Sample, (left, middle): Place, scale:
 }
 
 /// A frame being drawn.
-pub struct Drawing<'a> {
+pub(crate) struct Drawing<'a> {
     /// What it is drawn on.
-    pub canvas: &'a Canvas<'a>,
+    pub(crate) canvas: &'a Canvas<'a>,
     /// What is drawn.
-    pub frame: &'a Frame,
+    pub(crate) frame: &'a Frame,
     /// Where its parts stand.
     pub layout: &'a Layout,
 }
@@ -90,13 +95,17 @@ impl<'a> Drawing<'a> {
     ///
     /// # Errors
     /// The surface refuses to draw.
-    pub fn begin(canvas: &'a Canvas<'a>, frame: &'a Frame, layout: &'a Layout) -> anyhow::Result<Self> {
+    pub(crate) fn begin(
+        canvas: &'a Canvas<'a>,
+        frame: &'a Frame,
+        layout: &'a Layout,
+    ) -> anyhow::Result<Self> {
         canvas.rectangle(layout.picture.corners(), Role::Ground)?;
         Ok(Drawing { canvas, frame, layout })
     }
 
     /// The area between the axes.
-    pub fn plane(&self) -> Plane<'a> {
+    pub(crate) fn plane(&self) -> Plane<'a> {
         self.layout.plane(self.frame)
     }
 
@@ -104,7 +113,7 @@ impl<'a> Drawing<'a> {
     ///
     /// # Errors
     /// The surface refuses to draw.
-    pub fn titles(&self) -> anyhow::Result<()> {
+    pub(crate) fn titles(&self) -> anyhow::Result<()> {
         let (canvas, frame, plot) = (self.canvas, self.frame, &self.layout.plot);
         let (ink, soft) = (Role::Ink, Role::Soft);
         canvas.text(&frame.title, (MARGIN, 62.0), medium(TITLE, ink, Align::Left))?;
@@ -122,7 +131,7 @@ impl<'a> Drawing<'a> {
     ///
     /// # Errors
     /// The surface refuses to draw.
-    pub fn grid(&self) -> anyhow::Result<()> {
+    pub(crate) fn grid(&self) -> anyhow::Result<()> {
         let (frame, plot) = (self.frame, &self.layout.plot);
         let down = |x: f64, to: f64, role: Role, thickness| {
             self.canvas.stroke(&[(x, plot.top), (x, to)], role, thickness, Stroke::Solid)
@@ -150,7 +159,7 @@ impl<'a> Drawing<'a> {
     ///
     /// # Errors
     /// The surface refuses to draw.
-    pub fn axis_labels(&self) -> anyhow::Result<()> {
+    pub(crate) fn axis_labels(&self) -> anyhow::Result<()> {
         let (plot, ink) = (&self.layout.plot, Role::Ink);
         for tick in &self.frame.y.ticks {
             let place = (plot.left - 12.0, baseline(self.plane().down(tick.value), TEXT));
@@ -167,7 +176,7 @@ impl<'a> Drawing<'a> {
     ///
     /// # Errors
     /// The surface refuses to draw.
-    pub fn legend(&self) -> anyhow::Result<()> {
+    pub(crate) fn legend(&self) -> anyhow::Result<()> {
         let (left, em, ink) = (self.layout.legend.left, self.layout.legend_em, Role::Ink);
         for entry in &self.layout.entries {
             let y = baseline(entry.middle, em);

@@ -6,7 +6,7 @@ use ab_glyph::{Font, FontRef, Glyph, PxScale, ScaleFont, point};
 
 /// Weight of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weight {
+pub(crate) enum Weight {
     /// Labels and running text.
     Regular,
     /// Titles and headings.
@@ -14,16 +14,16 @@ pub enum Weight {
 }
 
 /// The font files.
-pub const REGULAR: &[u8] = include_bytes!("fonts/Roboto-Regular.ttf");
+pub(crate) const REGULAR: &[u8] = include_bytes!("fonts/Roboto-Regular.ttf");
 /// The heavier one.
-pub const MEDIUM: &[u8] = include_bytes!("fonts/Roboto-Medium.ttf");
+pub(crate) const MEDIUM: &[u8] = include_bytes!("fonts/Roboto-Medium.ttf");
 
 static FONTS: LazyLock<[FontRef<'static>; 2]> = LazyLock::new(|| {
     [REGULAR, MEDIUM].map(|bytes| FontRef::try_from_slice(bytes).expect("the embedded file is a font"))
 });
 
 /// The font of a weight.
-pub fn font(weight: Weight) -> &'static FontRef<'static> {
+pub(crate) fn font(weight: Weight) -> &'static FontRef<'static> {
     match weight {
         Weight::Regular => &FONTS[0],
         Weight::Medium => &FONTS[1],
@@ -31,7 +31,7 @@ pub fn font(weight: Weight) -> &'static FontRef<'static> {
 }
 
 /// The glyphs of a text whose baseline starts at (`x`, `y`), with an em of `em` pixels, and its width.
-pub fn glyphs(text: &str, em: f64, weight: Weight, (x, y): (f64, f64)) -> (Vec<Glyph>, f64) {
+pub(crate) fn glyphs(text: &str, em: f64, weight: Weight, (x, y): (f64, f64)) -> (Vec<Glyph>, f64) {
     let font = font(weight);
     let units = font.units_per_em().unwrap_or(1000.0);
     // The scale of ab_glyph is the height from ascent to descent, not the em.
@@ -48,12 +48,12 @@ pub fn glyphs(text: &str, em: f64, weight: Weight, (x, y): (f64, f64)) -> (Vec<G
 }
 
 /// Width of a text, in pixels.
-pub fn width(text: &str, em: f64, weight: Weight) -> f64 {
+pub(crate) fn width(text: &str, em: f64, weight: Weight) -> f64 {
     glyphs(text, em, weight, (0.0, 0.0)).1
 }
 
 /// The text, cut with an ellipsis where it is wider than `limit` pixels.
-pub fn fitted(text: &str, em: f64, weight: Weight, limit: f64) -> String {
+pub(crate) fn fitted(text: &str, em: f64, weight: Weight, limit: f64) -> String {
     if width(text, em, weight) <= limit {
         return text.to_owned();
     }
@@ -69,7 +69,7 @@ pub fn fitted(text: &str, em: f64, weight: Weight, limit: f64) -> String {
 
 /// The text, with an ellipsis for what is too much where it is wider than `limit` pixels: of what is left a third is its
 /// beginning and the rest its end, since names of series differ in their ends.
-pub fn fitted_inside(text: &str, em: f64, weight: Weight, limit: f64) -> String {
+pub(crate) fn fitted_inside(text: &str, em: f64, weight: Weight, limit: f64) -> String {
     if width(text, em, weight) <= limit {
         return text.to_owned();
     }

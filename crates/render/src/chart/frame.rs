@@ -6,7 +6,7 @@ use super::series::Style;
 
 /// The frame of a chart.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Frame {
+pub(crate) struct Frame {
     /// Name of its file, without extension: `time-matmul-f32`, or `time-matmul-f32-cold` beside hot ones.
     pub name: String,
     /// What it shows.
@@ -20,14 +20,14 @@ pub struct Frame {
     /// The axis at the left.
     pub y: Axis,
     /// Rows of text above the plot that the chart fills itself.
-    pub rows_above: usize,
+    pub(crate) rows_above: usize,
     /// The legend, from the top.
-    pub legend: Vec<Row>,
+    pub(crate) legend: Vec<Row>,
 }
 
 /// A row of the legend.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Row {
+pub(crate) enum Row {
     /// A heading.
     Heading(String),
     /// What something looks like, and what it is.
@@ -38,14 +38,14 @@ pub enum Row {
 
 impl Row {
     /// Its text.
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         match self {
             Row::Heading(text) | Row::Entry(_, text) | Row::Note(text) => text,
         }
     }
 
     /// A heading and lines of text under it; nothing where there are no lines.
-    pub fn notes(heading: &str, lines: Vec<String>) -> Vec<Row> {
+    pub(crate) fn notes(heading: &str, lines: Vec<String>) -> Vec<Row> {
         let heading = (!lines.is_empty()).then(|| Row::Heading(heading.to_owned()));
         heading.into_iter().chain(lines.into_iter().map(Row::Note)).collect()
     }
@@ -53,7 +53,7 @@ impl Row {
 
 /// What stands beside a text of the legend.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Sample {
+pub(crate) enum Sample {
     /// A line with a marker.
     Line(Style),
     /// A line without.
@@ -66,7 +66,7 @@ pub enum Sample {
 
 impl Sample {
     /// Its length in pixels.
-    pub fn length(self) -> f64 {
+    pub(crate) fn length(self) -> f64 {
         match self {
             Sample::Line(_) | Sample::Rule(_) => 64.0,
             Sample::Marker(_) | Sample::Swatch(_) => 26.0,

@@ -1,11 +1,11 @@
 //! Places and rectangles in pixels, y downwards. Knows no chart.
 
 /// A place.
-pub type Place = (f64, f64);
+pub(crate) type Place = (f64, f64);
 
 /// A rectangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rect {
+pub(crate) struct Rect {
     /// Left edge.
     pub left: f64,
     /// Top edge.
@@ -13,42 +13,42 @@ pub struct Rect {
     /// Right edge.
     pub right: f64,
     /// Bottom edge.
-    pub bottom: f64,
+    pub(crate) bottom: f64,
 }
 
 impl Rect {
     /// The rectangle of that middle.
-    pub fn around((x, y): Place, half_width: f64, half_height: f64) -> Rect {
+    pub(crate) fn around((x, y): Place, half_width: f64, half_height: f64) -> Rect {
         Rect { left: x - half_width, top: y - half_height, right: x + half_width, bottom: y + half_height }
     }
 
     /// The same without so much at every edge.
-    pub fn inset(&self, by: f64) -> Rect {
+    pub(crate) fn inset(&self, by: f64) -> Rect {
         Rect { left: self.left + by, top: self.top + by, right: self.right - by, bottom: self.bottom - by }
     }
 
     /// Two opposite corners.
-    pub fn corners(&self) -> [Place; 2] {
+    pub(crate) fn corners(&self) -> [Place; 2] {
         [(self.left, self.top), (self.right, self.bottom)]
     }
 
     /// Its width.
-    pub fn width(&self) -> f64 {
+    pub(crate) fn width(&self) -> f64 {
         self.right - self.left
     }
 
     /// Its height.
-    pub fn height(&self) -> f64 {
+    pub(crate) fn height(&self) -> f64 {
         self.bottom - self.top
     }
 
     /// Its middle.
-    pub fn middle(&self) -> Place {
+    pub(crate) fn middle(&self) -> Place {
         (f64::midpoint(self.left, self.right), f64::midpoint(self.top, self.bottom))
     }
 
     /// Whether two rectangles share more than an edge.
-    pub fn intersects(&self, other: &Rect) -> bool {
+    pub(crate) fn intersects(&self, other: &Rect) -> bool {
         self.left < other.right
             && other.left < self.right
             && self.top < other.bottom
@@ -56,7 +56,7 @@ impl Rect {
     }
 
     /// Whether `other` lies wholly inside.
-    pub fn holds(&self, other: &Rect) -> bool {
+    pub(crate) fn holds(&self, other: &Rect) -> bool {
         self.left <= other.left
             && other.right <= self.right
             && self.top <= other.top
@@ -64,7 +64,7 @@ impl Rect {
     }
 
     /// Whether the point lies inside.
-    pub fn has(&self, (x, y): Place) -> bool {
+    pub(crate) fn has(&self, (x, y): Place) -> bool {
         self.left <= x && x <= self.right && self.top <= y && y <= self.bottom
     }
 }

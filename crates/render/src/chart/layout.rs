@@ -7,17 +7,17 @@ use super::geometry::Rect;
 use super::plane::Plane;
 
 /// Em of tick labels, axis titles and the legend, in pixels.
-pub const TEXT: f64 = 24.0;
+pub(crate) const TEXT: f64 = 24.0;
 /// Em of the title.
-pub const TITLE: f64 = 38.0;
+pub(crate) const TITLE: f64 = 38.0;
 /// Em of the captions.
-pub const CAPTION: f64 = 19.0;
+pub(crate) const CAPTION: f64 = 19.0;
 /// Room between a sample in the legend and its text.
-pub const SAMPLE_GAP: f64 = 14.0;
+pub(crate) const SAMPLE_GAP: f64 = 14.0;
 /// Room at the edges of the picture.
-pub const MARGIN: f64 = 36.0;
+pub(crate) const MARGIN: f64 = 36.0;
 /// Height of a row above the plot.
-pub const ROW_ABOVE: f64 = 35.0;
+pub(crate) const ROW_ABOVE: f64 = 35.0;
 const ROW: f64 = 40.0;
 const LEAST_ROW: f64 = 17.0;
 /// Room before a heading, in rows.
@@ -25,7 +25,7 @@ const GAP: f64 = 0.5;
 
 /// A row of the legend in its place.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// The row, its text cut to the strip's width.
     pub row: Row,
     /// Its middle, in pixels from the top.
@@ -34,24 +34,24 @@ pub struct Entry {
 
 /// The places of a frame's parts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Layout {
+pub(crate) struct Layout {
     /// The whole picture.
     pub picture: Rect,
     /// The area between the axes.
     pub plot: Rect,
     /// The legend's strip.
-    pub legend: Rect,
+    pub(crate) legend: Rect,
     /// The legend's rows.
     pub entries: Vec<Entry>,
     /// Em of the legend's text.
-    pub legend_em: f64,
+    pub(crate) legend_em: f64,
     /// Captions, cut to the picture's width, each with its baseline.
     pub captions: Vec<(String, f64)>,
 }
 
 impl Layout {
     /// The layout of a frame.
-    pub fn of(frame: &Frame) -> Layout {
+    pub(crate) fn of(frame: &Frame) -> Layout {
         let picture = picture();
         let wide = |text: &str| width(text, TEXT, Weight::Regular);
         let labels = frame.y.ticks.iter().map(|tick| wide(&tick.label)).fold(0.0, f64::max);
@@ -69,18 +69,18 @@ impl Layout {
     }
 
     /// The area between the axes, with the axes.
-    pub fn plane<'a>(&self, frame: &'a Frame) -> Plane<'a> {
+    pub(crate) fn plane<'a>(&self, frame: &'a Frame) -> Plane<'a> {
         Plane { area: self.plot, x: &frame.x, y: &frame.y }
     }
 }
 
 /// The whole picture.
-pub fn picture() -> Rect {
+pub(crate) fn picture() -> Rect {
     Rect { left: 0.0, top: 0.0, right: f64::from(SIZE.0), bottom: f64::from(SIZE.1) }
 }
 
 /// Captions at the foot of the picture, cut to its width, each with its baseline.
-pub fn captions(lines: &[String]) -> Vec<(String, f64)> {
+pub(crate) fn captions(lines: &[String]) -> Vec<(String, f64)> {
     let picture = picture();
     let placed = lines.iter().rev().enumerate().map(|(index, text)| {
         let baseline = picture.bottom - MARGIN / 2.0 - 6.0 - index as f64 * CAPTION * 1.4;

@@ -38,7 +38,7 @@ pub use gpubench_text::palette::Theme;
 use rayon::prelude::*;
 
 use canvas::Canvas;
-pub use canvas::SIZE;
+pub(crate) use canvas::SIZE;
 use lines::LineChart;
 use overview::Overview;
 use phases::PhaseChart;
@@ -46,14 +46,14 @@ use picture::Picture;
 pub use plot::{crowded, names, plot};
 use roofline::Roofline;
 use sheet::{Sheet, sheets};
-pub use svg::font_faces;
+pub(crate) use svg::font_faces;
 use text::captions;
 
 /// Beginnings of the names of charts' files; the overview's is also a whole one.
 const NAMES: [&str; 5] = ["time-", "speedup-", "phases-", "roofline-", "overview-"];
 
 /// Whether a file of that name, without extension, is a chart of a report.
-pub fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     name == "overview" || NAMES.iter().any(|beginning| name.starts_with(beginning))
 }
 
@@ -176,7 +176,7 @@ pub fn files(reports: &[(&str, &Report)], formats: &[Format], theme: Theme) -> a
 
 /// A chart to stand in a page of HTML.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fragment {
+pub(crate) struct Fragment {
     /// What its file would be called, without extension: `time-matmul-f32`.
     pub name: String,
     /// What it shows, in words.
@@ -190,7 +190,7 @@ pub struct Fragment {
 ///
 /// # Errors
 /// A chart cannot be drawn.
-pub fn svg_fragments(report: &Report) -> anyhow::Result<Vec<Fragment>> {
+pub(crate) fn svg_fragments(report: &Report) -> anyhow::Result<Vec<Fragment>> {
     let charts = charts(&[("", report)]);
     let fragment = |chart: &Chart| {
         let svg = svg::fragment(chart).with_context(|| format!("cannot draw {}", chart.name()))?;

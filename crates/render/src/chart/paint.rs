@@ -37,7 +37,7 @@ impl From<Hue> for Role {
 
 /// What a shape or a text is painted with.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Paint {
+pub(crate) enum Paint {
     /// A colour.
     Solid(Role),
     /// A colour through which what lies beneath shows, from 0, clear, to 1.
@@ -62,17 +62,17 @@ impl From<Hue> for Paint {
 
 impl Paint {
     /// A hue through which what lies beneath shows, from 0, clear, to 1.
-    pub fn clear(hue: Hue, strength: f64) -> Paint {
+    pub(crate) fn clear(hue: Hue, strength: f64) -> Paint {
         Paint::Clear(hue.into(), strength)
     }
 
     /// The opaque mixture of a hue with the ground, from 0, the ground alone, to 1.
-    pub fn on_ground(hue: Hue, strength: f64) -> Paint {
+    pub(crate) fn on_ground(hue: Hue, strength: f64) -> Paint {
         Paint::OnGround(hue.into(), strength)
     }
 
     /// The colour in a theme, and its opacity from 0 to 1.
-    pub fn seen(self, theme: Theme) -> (Rgb, f64) {
+    pub(crate) fn seen(self, theme: Theme) -> (Rgb, f64) {
         match self {
             Paint::Solid(role) => (role.rgb(theme), 1.0),
             Paint::Clear(role, strength) => (role.rgb(theme), strength),
@@ -84,7 +84,7 @@ impl Paint {
     }
 
     /// The colour in CSS by the page's variables, and its opacity where that is not 1.
-    pub fn variables(self) -> (String, Option<String>) {
+    pub(crate) fn variables(self) -> (String, Option<String>) {
         let variable = |name: &str| format!("var(--{name})");
         let color = |role: Role| variable(role.name());
         match self {

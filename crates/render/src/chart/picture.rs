@@ -3,7 +3,7 @@
 use super::canvas::Canvas;
 
 /// What a chart of any kind can do.
-pub trait Picture: Sync {
+pub(crate) trait Picture: Sync {
     /// The name of its file, without extension.
     fn name(&self) -> &str;
 

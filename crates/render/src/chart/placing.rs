@@ -10,15 +10,15 @@ const APART: f64 = 8.0;
 
 /// A text in the plot.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Placed {
+pub(crate) struct Placed {
     /// The area it takes.
-    pub area: Rect,
+    pub(crate) area: Rect,
     /// The text.
     pub text: String,
 }
 
 /// A plot and what labels must not cover in it.
-pub struct Room {
+pub(crate) struct Room {
     plot: Rect,
     /// Markers, and labels placed before.
     areas: Vec<Rect>,
@@ -28,24 +28,24 @@ pub struct Room {
 
 impl Room {
     /// An empty plot.
-    pub fn of(plot: &Rect) -> Room {
+    pub(crate) fn of(plot: &Rect) -> Room {
         Room { plot: plot.inset(INSET), areas: vec![], steps: vec![] }
     }
 
     /// Keeps an area free.
-    pub fn keep(&mut self, area: Rect) {
+    pub(crate) fn keep(&mut self, area: Rect) {
         self.areas.push(area);
     }
 
     /// Keeps a line through the places free.
-    pub fn keep_line(&mut self, path: &[Place]) {
+    pub(crate) fn keep_line(&mut self, path: &[Place]) {
         for pair in path.windows(2) {
             self.steps.extend(stepped(pair[0], pair[1]));
         }
     }
 
     /// The first of `candidates` that is free, which is then taken.
-    pub fn take(&mut self, candidates: &[Rect]) -> Option<Rect> {
+    pub(crate) fn take(&mut self, candidates: &[Rect]) -> Option<Rect> {
         let free = |area: &&Rect| {
             self.plot.holds(area)
                 && !self.areas.iter().any(|other| other.intersects(area))
@@ -58,7 +58,14 @@ impl Room {
 
     /// A text beside a marker of that half side: above it, at its sides or below, nearer places first; below it first
     /// where `is_low`. Near an edge it moves inwards.
-    pub fn beside(&mut self, place: Place, marker: f64, text: &str, em: f64, is_low: bool) -> Option<Placed> {
+    pub(crate) fn beside(
+        &mut self,
+        place: Place,
+        marker: f64,
+        text: &str,
+        em: f64,
+        is_low: bool,
+    ) -> Option<Placed> {
         let (w, h) = (width(text, em, Weight::Medium) / 2.0, em / 2.0);
         let (across, up) = (w + marker + APART, h + marker + 7.0);
         let above = [(0.0, -up), (-across, -h), (-across, -up), (across, h), (across, 0.0), (0.0, -1.7 * up)];

@@ -5,9 +5,9 @@ use super::geometry::{Place, Rect};
 
 /// An area with an axis along its bottom and one along its left edge.
 #[derive(Clone, Copy, Debug)]
-pub struct Plane<'a> {
+pub(crate) struct Plane<'a> {
     /// The area.
-    pub area: Rect,
+    pub(crate) area: Rect,
     /// From left to right.
     pub x: &'a Axis,
     /// From the bottom to the top.
@@ -16,17 +16,17 @@ pub struct Plane<'a> {
 
 impl Plane<'_> {
     /// The pixels of a value on the x axis.
-    pub fn across(&self, x: f64) -> f64 {
+    pub(crate) fn across(&self, x: f64) -> f64 {
         self.area.left + self.x.fraction(x) * self.area.width()
     }
 
     /// The pixels of a value on the y axis.
-    pub fn down(&self, y: f64) -> f64 {
+    pub(crate) fn down(&self, y: f64) -> f64 {
         self.area.bottom - self.y.fraction(y) * self.area.height()
     }
 
     /// The pixel of a point.
-    pub fn place(&self, x: f64, y: f64) -> Place {
+    pub(crate) fn place(&self, x: f64, y: f64) -> Place {
         (self.across(x), self.down(y))
     }
 }

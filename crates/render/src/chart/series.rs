@@ -22,7 +22,7 @@ pub struct Point {
 
 /// How a line is stroked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stroke {
+pub(crate) enum Stroke {
     /// The GPU's side.
     Solid,
     /// The CPU's side.
@@ -33,13 +33,13 @@ pub enum Stroke {
 
 /// The looks of a series. Stroke and marker tell series apart without colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Style {
+pub(crate) struct Style {
     /// Colour.
     pub hue: Hue,
     /// Stroke of the line.
-    pub stroke: Stroke,
+    pub(crate) stroke: Stroke,
     /// Index of the marker's shape.
-    pub marker: usize,
+    pub(crate) marker: usize,
     /// Whether the marker is filled, as on the GPU's side, or open.
     pub filled: bool,
 }
@@ -52,12 +52,12 @@ pub struct Series {
     /// The heading under which the legend lists it.
     pub group: &'static str,
     /// Its looks.
-    pub style: Style,
+    pub(crate) style: Style,
     /// Its points, ascending in x.
     pub points: Vec<Point>,
     /// Places between its points, as x and y, that its line passes through without a marker: where a ratio is estimated
     /// to cross 1.
-    pub bends: Vec<(f64, f64)>,
+    pub(crate) bends: Vec<(f64, f64)>,
 }
 
 impl Series {
@@ -77,7 +77,7 @@ const GPU_HUES: [Hue; 7] =
     [Hue::Blue, Hue::Green, Hue::Sky, Hue::Ink, Hue::Purple, Hue::Orange, Hue::Vermilion];
 
 /// The looks of the `index`-th series of a side.
-pub fn style(side: Side, reduced: bool, index: usize) -> Style {
+pub(crate) fn style(side: Side, reduced: bool, index: usize) -> Style {
     let (hues, stroke) = match side {
         Side::Cpu => (CPU_HUES, Stroke::Dashed),
         Side::Gpu => (GPU_HUES, Stroke::Solid),
@@ -91,7 +91,7 @@ pub fn style(side: Side, reduced: bool, index: usize) -> Style {
 }
 
 /// Headings of the legend, in its order.
-pub const GROUPS: [&str; 6] = [
+pub(crate) const GROUPS: [&str; 6] = [
     "CPU",
     "CPU, emulated precision",
     "CPU, reduced precision",
@@ -101,7 +101,7 @@ pub const GROUPS: [&str; 6] = [
 ];
 
 /// Heading of the legend for a row's series.
-pub fn group(row: &Row) -> &'static str {
+pub(crate) fn group(row: &Row) -> &'static str {
     let of_side = match row.side {
         Side::Cpu => &GROUPS[..3],
         Side::Gpu => &GROUPS[3..],

@@ -3,10 +3,10 @@
 use super::geometry::Place;
 
 /// Number of different shapes.
-pub const SHAPES: usize = 6;
+pub(crate) const SHAPES: usize = 6;
 
 /// The corners of the marker of that index around `(x, y)`; all shapes look equally large at the same `radius`.
-pub fn corners(marker: usize, (x, y): Place, radius: f64) -> Vec<Place> {
+pub(crate) fn corners(marker: usize, (x, y): Place, radius: f64) -> Vec<Place> {
     // Corner count, the angle of the first corner in turns (0 is to the right, y downwards), and optical scale.
     let (count, turn, scale) = match marker % SHAPES {
         0 => (40, 0.0, 1.0),

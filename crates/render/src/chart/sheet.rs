@@ -16,16 +16,16 @@ pub struct Part<'a> {
     /// How its rows are called.
     pub names: &'a Names,
     /// The section.
-    pub section: Section<'a>,
+    pub(crate) section: Section<'a>,
     /// Where its speed-ups cross 1.
     pub crossovers: Vec<Crossover>,
     /// Whether the cases that share its charts differ in density, here or among reports.
-    pub shows_density: bool,
+    pub(crate) shows_density: bool,
 }
 
 impl Part<'_> {
     /// The name of a series: report, variant and density, as far as they are needed to tell series apart.
-    pub fn label(&self, variant: Option<&str>, density: Option<f64>) -> String {
+    pub(crate) fn label(&self, variant: Option<&str>, density: Option<f64>) -> String {
         let density = density.filter(|_| self.shows_density);
         let density = density.map(|density| format!("density {}", density_text(density)));
         let parts = [Some(self.name).filter(|name| !name.is_empty()), variant, density.as_deref()];
@@ -33,14 +33,14 @@ impl Part<'_> {
     }
 
     /// The comparisons of each density.
-    pub fn by_density(&self) -> impl Iterator<Item = &[Comparison<'_>]> {
+    pub(crate) fn by_density(&self) -> impl Iterator<Item = &[Comparison<'_>]> {
         self.section.comparisons.chunk_by(|a, b| a.density == b.density)
     }
 }
 
 /// What all series of a chart share.
 #[derive(Clone, Copy, PartialEq)]
-pub struct Subject<'a> {
+pub(crate) struct Subject<'a> {
     /// Name of the op.
     pub op: &'a str,
     /// Element type.
@@ -55,7 +55,7 @@ impl<'a> Subject<'a> {
     }
 
     /// What the op computes; empty for one that is unknown here.
-    pub fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         op::find(self.op).map(|op| op.about().summary.to_owned()).unwrap_or_default()
     }
 }
@@ -63,7 +63,7 @@ impl<'a> Subject<'a> {
 /// The parts of the charts about one subject.
 pub struct Sheet<'a> {
     /// The subject.
-    pub subject: Subject<'a>,
+    pub(crate) subject: Subject<'a>,
     /// The sections that belong to it, one a report.
     pub parts: Vec<Part<'a>>,
     /// Whether there are sheets of the other state of the caches, so that names and titles must tell which.
@@ -72,14 +72,14 @@ pub struct Sheet<'a> {
 
 impl Sheet<'_> {
     /// `time-matmul-f32`, with the state of the caches where it must be told.
-    pub fn name(&self, kind: &str) -> String {
+    pub(crate) fn name(&self, kind: &str) -> String {
         let Subject { op, dtype, cache } = self.subject;
         let cache = if self.shows_cache { format!("-{cache}") } else { String::new() };
         format!("{kind}-{op}-{dtype}{cache}")
     }
 
     /// `spmv, float32, density 0.05`; densities that differ stand with the series.
-    pub fn heading(&self) -> String {
+    pub(crate) fn heading(&self) -> String {
         let Subject { op, dtype, cache } = self.subject;
         let shared = self.parts.first().filter(|part| !part.shows_density);
         let density = shared.and_then(|part| part.section.common_density());
@@ -108,7 +108,7 @@ fn shared_start(names: &[&str]) -> usize {
 }
 
 /// The sheets of one or several named reports, with how the rows of each are called.
-pub fn sheets<'a>(reports: &[(&'a str, &'a Report)], names: &'a [Names]) -> Vec<Sheet<'a>> {
+pub(crate) fn sheets<'a>(reports: &[(&'a str, &'a Report)], names: &'a [Names]) -> Vec<Sheet<'a>> {
     let mut sheets: Vec<Sheet<'a>> = vec![];
     let shared = shared_start(&reports.iter().map(|(name, _)| *name).collect::<Vec<_>>());
     for (&(name, report), names) in reports.iter().zip(names) {

@@ -28,7 +28,7 @@ enum Colors {
 ///
 /// # Errors
 /// The chart cannot be drawn.
-pub fn file(picture: &impl Picture, theme: Theme) -> anyhow::Result<Vec<u8>> {
+pub(crate) fn file(picture: &impl Picture, theme: Theme) -> anyhow::Result<Vec<u8>> {
     let style = format!("<style>{}</style>\n", font_faces());
     Ok(drawn(picture, Colors::Fixed(theme), &style)?.into_bytes())
 }
@@ -37,7 +37,7 @@ pub fn file(picture: &impl Picture, theme: Theme) -> anyhow::Result<Vec<u8>> {
 ///
 /// # Errors
 /// The chart cannot be drawn.
-pub fn fragment(picture: &impl Picture) -> anyhow::Result<String> {
+pub(crate) fn fragment(picture: &impl Picture) -> anyhow::Result<String> {
     drawn(picture, Colors::Variables, "")
 }
 
@@ -135,7 +135,7 @@ fn points(path: &[Pixel]) -> String {
 }
 
 /// Rules of CSS that carry the font of all charts, in both weights.
-pub fn font_faces() -> String {
+pub(crate) fn font_faces() -> String {
     face(REGULAR, "normal") + &face(MEDIUM, "bold")
 }
 

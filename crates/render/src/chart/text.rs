@@ -7,7 +7,7 @@ use gpubench_model::report::Report;
 use gpubench_model::report::machine::{device, host};
 
 /// The label of a speed-up: `12x` where the GPU is faster, `CPU 2.9x` where the CPU is, `0.97x?` where neither is.
-pub fn ratio_text(found: &SpeedUp) -> String {
+pub(crate) fn ratio_text(found: &SpeedUp) -> String {
     let Some(winner) = found.winner() else { return found.to_string() };
     let factor = found.factor();
     let whole = (9.95..99.95).contains(&factor);
@@ -16,20 +16,20 @@ pub fn ratio_text(found: &SpeedUp) -> String {
 }
 
 /// What points and bands of times are.
-pub const POINTS: &str = "Points: medians. Bands: their 95 % intervals.";
+pub(crate) const POINTS: &str = "Points: medians. Bands: their 95 % intervals.";
 /// What points and bands of speed-ups are.
-pub const SPEED_UPS: &str =
+pub(crate) const SPEED_UPS: &str =
     "Points: ratios of medians. Rings: from where the GPU is faster. Bands: 95 % intervals of both.";
 /// What an overview shows.
-pub const OVERVIEW: &str =
+pub(crate) const OVERVIEW: &str =
     "Best correct variant of each side, ratios of medians, 95 % intervals. Both axes logarithmic; below: N.";
 /// What bars of phases are.
-pub const PHASES: &str = "Parts: medians. Launch and wait: the host's time less the device's.";
+pub(crate) const PHASES: &str = "Parts: medians. Launch and wait: the host's time less the device's.";
 /// What the points and lines of a roofline are.
-pub const ROOFLINE: &str = "Points: medians. Ceilings: measured on this machine.";
+pub(crate) const ROOFLINE: &str = "Points: medians. Ceilings: measured on this machine.";
 
 /// The lines at the foot of a chart: a machine a line, then how the figures came about.
-pub fn captions(reports: &[(&str, &Report)], cache: Option<Cache>, how: &str) -> Vec<String> {
+pub(crate) fn captions(reports: &[(&str, &Report)], cache: Option<Cache>, how: &str) -> Vec<String> {
     let mut lines: Vec<String> = match reports {
         [(_, report)] => vec![machine(report)],
         several => several.iter().map(|(name, report)| format!("{name}: {}", machine(report))).collect(),

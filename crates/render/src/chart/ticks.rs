@@ -8,7 +8,7 @@ const APART: f64 = 14.0;
 
 /// A text centred at `x`, under the x axis.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Below {
+pub(crate) struct Below {
     /// Its centre.
     pub x: f64,
     /// The text.
@@ -18,7 +18,7 @@ pub struct Below {
 /// The labels of the x axis: sizes that are almost one place share a label, others give way to their neighbours.
 ///
 /// The first and the last size keep their labels.
-pub fn below(plane: &Plane<'_>, em: f64) -> Vec<Below> {
+pub(crate) fn below(plane: &Plane<'_>, em: f64) -> Vec<Below> {
     let wide = |text: &str| width(text, em, Weight::Regular);
     let apart = |left: &Below, right: &Below| {
         right.x - left.x > f64::midpoint(wide(&left.text), wide(&right.text)) + APART

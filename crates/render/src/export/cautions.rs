@@ -10,7 +10,7 @@ use gpubench_text::count::{agree, counted};
 use gpubench_text::words::json_word;
 
 /// Cells with a warning of one kind.
-pub struct Caution<'a> {
+pub(crate) struct Caution<'a> {
     /// What the warnings are about.
     pub kind: WarningKind,
     /// The cells and their warnings, the worst first; never empty.
@@ -23,7 +23,7 @@ pub struct Caution<'a> {
 const NAMED: usize = 3;
 
 /// The rows whose times a table shows: every one, or the best of each side.
-pub fn shown(report: &Report, all_variants: bool) -> Vec<&Row> {
+pub(crate) fn shown(report: &Report, all_variants: bool) -> Vec<&Row> {
     let sections = sections(report);
     let comparisons = sections.iter().flat_map(|section| &section.comparisons);
     let rows = comparisons.flat_map(|comparison| match all_variants {
@@ -34,13 +34,13 @@ pub fn shown(report: &Report, all_variants: bool) -> Vec<&Row> {
 }
 
 /// Whether a row's time is close to what its device takes to do nothing.
-pub fn is_launch_bound(row: &Row) -> bool {
+pub(crate) fn is_launch_bound(row: &Row) -> bool {
     let mut warnings = row.execute.iter().flat_map(|execute| &execute.warnings);
     warnings.any(|warning| warning.kind == WarningKind::LaunchBound)
 }
 
 /// The cautions about the rows that a table shows: the gravest first, then those of more cells.
-pub fn cautions(report: &Report, all_variants: bool) -> Vec<Caution<'_>> {
+pub(crate) fn cautions(report: &Report, all_variants: bool) -> Vec<Caution<'_>> {
     let tells_cache = has_both_caches(report);
     let mut found: Vec<Caution<'_>> = vec![];
     for row in shown(report, all_variants) {
@@ -93,28 +93,28 @@ fn severity(kind: WarningKind, execute: &Execute) -> f64 {
 
 impl Caution<'_> {
     /// The worst warning, whose text and next step stand for all.
-    pub fn worst(&self) -> &Warning {
+    pub(crate) fn worst(&self) -> &Warning {
         self.cells[0].1
     }
 
     /// The kind as reports spell it: `launch-bound`.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         json_word(&self.kind)
     }
 
     /// `1 cell` or `15 cells`.
-    pub fn count(&self) -> String {
+    pub(crate) fn count(&self) -> String {
         counted(self.cells.len(), "cell")
     }
 
     /// What was found, of several cells in the worst: `worst: 3 samples count`.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let prefix = if self.cells.len() == 1 { "" } else { "worst: " };
         format!("{prefix}{}", self.worst().text)
     }
 
     /// The worst cells: `matmul N=100 f32 cuda/cublas and 4 more`.
-    pub fn which(&self) -> String {
+    pub(crate) fn which(&self) -> String {
         let name = |row: &Row| {
             let cache = if self.tells_cache { format!(" {}", row.cache) } else { String::new() };
             format!("{} {}/{}{cache}", row.case, row.backend, row.variant)
@@ -127,7 +127,7 @@ impl Caution<'_> {
 }
 
 /// `2 of 5 times have reservations`; `None` when no time that is shown has a warning.
-pub fn summary(report: &Report, all_variants: bool) -> Option<String> {
+pub(crate) fn summary(report: &Report, all_variants: bool) -> Option<String> {
     let rows = shown(report, all_variants);
     let low = rows.iter().filter(|row| row.execute.as_ref().is_some_and(|e| !e.warnings.is_empty())).count();
     let (times, have) = (counted(rows.len(), "time"), agree(low, "has", "have"));

@@ -11,7 +11,7 @@ use gpubench_text::words::json_word;
 use super::view::Format;
 
 /// The rows as comma-separated values.
-pub static CSV: Format = Format {
+pub(crate) static CSV: Format = Format {
     name: "csv",
     summary: "one line a row, times in seconds",
     by_default: true,

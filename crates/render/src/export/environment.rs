@@ -11,7 +11,7 @@ use gpubench_text::escape::markdown as escape;
 use gpubench_text::table::{Column, Field, Table};
 
 /// The section about the environment: facts, floors of the clocks, and the device while it was measured.
-pub fn environment(report: &Report) -> String {
+pub(crate) fn environment(report: &Report) -> String {
     let environment = &report.environment;
     let host = &environment.host;
     let gib = gib(host.memory_bytes);
@@ -58,12 +58,12 @@ const SETTINGS: [&machine::Fact<Host>; 7] = [
 ];
 
 /// What the system of a host sets that changes times, as far as its report says it.
-pub fn settings_of(host: &Host) -> Vec<(&'static str, String)> {
+pub(crate) fn settings_of(host: &Host) -> Vec<(&'static str, String)> {
     SETTINGS.iter().filter_map(|fact| Some((fact.label, fact.of(host)?.to_string()))).collect()
 }
 
 /// The device over all samples: its clock, what held it down, who else was there. Empty without such facts.
-pub fn device_state(report: &Report) -> Vec<String> {
+pub(crate) fn device_state(report: &Report) -> Vec<String> {
     let timed: Vec<&Execute> = report.rows.iter().filter_map(|row| row.execute.as_ref()).collect();
     let states: Vec<&Conditions> =
         timed.iter().flat_map(|execute| execute.conditions.iter().flatten()).collect();
@@ -121,7 +121,7 @@ fn distinct<'a>(texts: impl Iterator<Item = &'a String>) -> Option<String> {
 }
 
 /// The least times that the clocks of the backends show; `None` for reports that do not tell them.
-pub fn floors(backends: &[BackendState]) -> Option<Table> {
+pub(crate) fn floors(backends: &[BackendState]) -> Option<Table> {
     let headings = [
         "backend",
         "clock",
@@ -148,7 +148,7 @@ pub fn floors(backends: &[BackendState]) -> Option<Table> {
 }
 
 /// Kernels of known duration as events saw them.
-pub fn clock_checks(backends: &[BackendState]) -> Option<Table> {
+pub(crate) fn clock_checks(backends: &[BackendState]) -> Option<Table> {
     let rows = backends.iter().flat_map(|backend| {
         let checks = backend.floors.iter().flat_map(|floors| &floors.checks);
         checks.map(|check| -> Vec<Field> {
@@ -172,7 +172,7 @@ fn table(title: &str, headings: &[&'static str], rows: Vec<Vec<Field>>) -> Optio
 }
 
 /// The version of the program, with its revision, and its profile where that is no release.
-pub fn version(environment: &Environment) -> String {
+pub(crate) fn version(environment: &Environment) -> String {
     let revision = environment.gpubench_revision.as_ref().map(|revision| format!(" ({revision})"));
     let profile = environment.build_profile.as_deref().filter(|profile| *profile != "release");
     let profile = profile.map(|profile| format!(", {profile} build")).unwrap_or_default();

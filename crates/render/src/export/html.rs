@@ -6,7 +6,7 @@ use super::view::Format;
 use crate::html::page;
 
 /// The report as a page.
-pub static HTML: Format = Format {
+pub(crate) static HTML: Format = Format {
     name: "html",
     summary: "one page: the answer, charts and every row to sort and filter",
     by_default: false,

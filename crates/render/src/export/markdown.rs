@@ -18,7 +18,7 @@ use gpubench_text::escape::markdown as escape;
 use gpubench_text::table::{Column, Field, Table};
 
 /// The report as Markdown.
-pub static MARKDOWN: Format = Format {
+pub(crate) static MARKDOWN: Format = Format {
     name: "md",
     summary: "the answer and the tables as Markdown, with environment and method",
     by_default: true,

@@ -15,7 +15,7 @@ use super::cautions::{is_launch_bound, shown};
 use super::tables::{MARK, has_limits};
 
 /// The sentences for the tables of a report, one a line, none longer than a line of the terminal.
-pub fn method(report: &Report, all_variants: bool) -> Vec<String> {
+pub(crate) fn method(report: &Report, all_variants: bool) -> Vec<String> {
     let rows = shown(report, all_variants);
     let mut lines: Vec<String> = launch_bound(report, &rows).into_iter().collect();
     if all_variants {

@@ -13,7 +13,7 @@ const COLUMNS: [&str; 9] =
     ["variant", "compile", "from cache", "plan", "upload", "first", "execute", "download", "device memory"];
 
 /// What each case's best variant on the GPU's side costs beside its execution; `None` where no row tells it.
-pub fn phases(report: &Report) -> Option<Table> {
+pub(crate) fn phases(report: &Report) -> Option<Table> {
     let names = Names::of(report);
     let sections = sections(report);
     let mut rows = vec![];

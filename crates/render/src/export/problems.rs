@@ -4,7 +4,7 @@ use gpubench_model::report::{Outcome, Report, Row};
 use gpubench_text::count::counted;
 
 /// Cells that share an outcome, a reason and a fix.
-pub struct Group<'a> {
+pub(crate) struct Group<'a> {
     /// What became of them.
     pub outcome: Outcome,
     /// Why.
@@ -19,7 +19,7 @@ pub struct Group<'a> {
 const OUTCOMES: [Outcome; 3] = [Outcome::Incorrect, Outcome::Failed, Outcome::Skipped];
 
 /// The groups of a report: the gravest outcome first, then the largest group.
-pub fn groups(report: &Report) -> Vec<Group<'_>> {
+pub(crate) fn groups(report: &Report) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for row in report.rows.iter().filter(|row| row.outcome != Outcome::Measured) {
         let reason = row.reason.as_deref().unwrap_or("no reason given");
@@ -38,7 +38,7 @@ pub fn groups(report: &Report) -> Vec<Group<'_>> {
 }
 
 /// `ended early: 1 of 3 cells, 2 more cut short`; `None` when every planned cell is finished, or the plan is not known.
-pub fn ended_early(report: &Report) -> Option<String> {
+pub(crate) fn ended_early(report: &Report) -> Option<String> {
     let planned = report.environment.planned_rows?;
     let cut_short = report.rows.iter().filter(|row| row.was_cut_short()).count();
     let done = report.rows.len() - cut_short;
@@ -48,7 +48,7 @@ pub fn ended_early(report: &Report) -> Option<String> {
 }
 
 /// `2 incorrect, 15 skipped of 70 cells`; `None` when all were measured.
-pub fn summary(report: &Report) -> Option<String> {
+pub(crate) fn summary(report: &Report) -> Option<String> {
     let counts =
         OUTCOMES.map(|outcome| (outcome, report.rows.iter().filter(|r| r.outcome == outcome).count()));
     let parts: Vec<String> = counts
@@ -61,12 +61,12 @@ pub fn summary(report: &Report) -> Option<String> {
 
 impl Group<'_> {
     /// `1 cell` or `15 cells`.
-    pub fn count(&self) -> String {
+    pub(crate) fn count(&self) -> String {
         counted(self.rows.len(), "cell")
     }
 
     /// The cells by op and variant, with their number: `matmul cpu/mkl (10), svd cuda/gesvd (N=512 f32)`.
-    pub fn cells(&self) -> String {
+    pub(crate) fn cells(&self) -> String {
         let mut kinds: Vec<(String, Vec<&Row>)> = Vec::new();
         for &row in &self.rows {
             let kind = format!("{} {}/{}", row.case.op, row.backend, row.variant);

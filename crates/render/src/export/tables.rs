@@ -24,10 +24,10 @@ const LESS_NEEDED: [&str; 3] = ["type", "samples", THREADS];
 /// Heading of the column with the CPU threads of a row, which stands where a row tells them.
 const THREADS: &str = "threads";
 /// What stands after a launch-bound time; the footnote of the tables explains it.
-pub const MARK: &str = "*";
+pub(crate) const MARK: &str = "*";
 
 /// One table a section: the best of each side, or every variant.
-pub fn tables(report: &Report, all_variants: bool) -> Vec<Table> {
+pub(crate) fn tables(report: &Report, all_variants: bool) -> Vec<Table> {
     let names = Names::of(report);
     let make = if all_variants { every_variant } else { best_of_sides };
     sections(report).iter().map(|section| make(report, section, &names)).collect()
@@ -63,7 +63,7 @@ fn case_fields(section: &Section<'_>, comparison: &Comparison<'_>) -> Vec<Field>
 }
 
 /// Whether shares of the limit can be told at all.
-pub fn has_limits(report: &Report) -> bool {
+pub(crate) fn has_limits(report: &Report) -> bool {
     report.environment.backends.iter().any(|backend| backend.ceilings.is_some())
 }
 
@@ -121,7 +121,7 @@ fn time_fields(row: Option<&Row>) -> [Field; 3] {
 }
 
 /// Half the width of an interval of 95 %; `None` where the samples are too few for one.
-pub fn half_width(execute: &Execute, interval: Option<[f64; 2]>) -> Option<f64> {
+pub(crate) fn half_width(execute: &Execute, interval: Option<[f64; 2]>) -> Option<f64> {
     let [low, high] = interval.filter(|_| has_interval(execute.samples_s.len()))?;
     Some((high - low) / 2.0)
 }

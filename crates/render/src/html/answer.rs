@@ -16,12 +16,12 @@ use super::part::{Part, parts};
 use super::table::{self, NONE, below, cell, figures, framed, words};
 
 /// What stands below the overview, so that it can be read alone.
-pub const KINDS: &str = "Kernel: the work alone, a GPU by its own clock. Resident: by the host's clock, launching and \
+pub(crate) const KINDS: &str = "Kernel: the work alone, a GPU by its own clock. Resident: by the host's clock, launching and \
                          waiting included, with the data on the device. End to end: with the copies there and back. \
                          Best correct variant of each side in full precision; small figures are 95 % intervals.";
 
 /// The paragraph: a sentence about all, then one an op, whose subject stands out.
-pub fn in_words(report: &Report) -> Html {
+pub(crate) fn in_words(report: &Report) -> Html {
     let mut lines = paragraph(report).into_iter();
     let Some(first) = lines.next() else {
         let text = "No case has a correct time on both sides, so there is no speed-up to tell.";
@@ -56,7 +56,7 @@ fn sentence_text(text: &str) -> String {
 
 /// One row per op, element type, cache state and density: from which size the GPU is faster and by how much, what each
 /// side reaches of its limit, and what the first use costs. Nothing where no case has both sides.
-pub fn overview(report: &Report) -> Html {
+pub(crate) fn overview(report: &Report) -> Html {
     let names = Names::of(report);
     let parts: Vec<Part<'_>> = parts(report).into_iter().filter(|part| !part.crossovers.is_empty()).collect();
     if parts.is_empty() {
@@ -107,7 +107,7 @@ fn overview_row(report: &Report, part: &Part<'_>, names: &Names) -> Element {
 }
 
 /// `310` over `290 to 335`.
-pub fn crossover_cell(found: &Crossover) -> Element {
+pub(crate) fn crossover_cell(found: &Crossover) -> Element {
     let interval = interval_text(found);
     let text = crossover_text(found);
     let ending = interval.as_ref().map(|interval| format!(" ({interval})")).unwrap_or_default();
@@ -127,7 +127,7 @@ pub fn crossover_cell(found: &Crossover) -> Element {
 }
 
 /// `GPU 18.2x` over its interval, with the size where it is not the `usual` one.
-pub fn speed_up_cell(n: u64, found: &SpeedUp, usual: Option<u64>) -> Element {
+pub(crate) fn speed_up_cell(n: u64, found: &SpeedUp, usual: Option<u64>) -> Element {
     let mut made = table::figure(badge(found)).holding(below(span_text(found)));
     if usual != Some(n) {
         made = made.holding(below(format!("at N = {n}")));
@@ -183,7 +183,7 @@ fn calls(report: &Report, pair: Option<Pair<'_>>) -> String {
 }
 
 /// What the first use of the GPU is made of, at the largest size of each op; nothing where no row tells it.
-pub fn first_use(report: &Report) -> Html {
+pub(crate) fn first_use(report: &Report) -> Html {
     let names = Names::of(report);
     let headings = [
         words("op"),

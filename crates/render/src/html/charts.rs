@@ -19,7 +19,7 @@ const GROUPS: [(&[&str], &str); 4] = [
 ///
 /// # Errors
 /// A chart cannot be drawn.
-pub fn charts(report: &Report) -> anyhow::Result<Html> {
+pub(crate) fn charts(report: &Report) -> anyhow::Result<Html> {
     let fragments = svg_fragments(report)?;
     let group = |(beginnings, title): (&[&str], &str)| {
         let belongs = |name: &str| beginnings.iter().any(|beginning| name.starts_with(beginning));

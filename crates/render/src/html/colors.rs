@@ -5,7 +5,7 @@ use std::fmt::Write;
 use gpubench_text::palette::{Role, Theme, Tint};
 
 /// The rules that give the variables their values: dark by the system or by choice, but never on paper.
-pub fn style() -> String {
+pub(crate) fn style() -> String {
     let [light, dark] = Theme::ALL.map(variables);
     format!(
         ":root{{{light}}}\n\

@@ -17,7 +17,7 @@ use gpubench_text::words::json_word;
 type Fact = (&'static str, String);
 
 /// The panel of a row.
-pub fn details(report: &Report, row: &Row) -> Element {
+pub(crate) fn details(report: &Report, row: &Row) -> Element {
     let mut panel = classed("div", "panel");
     panel = panel.holding(warnings(row));
     if let Some(execute) = &row.execute {

@@ -10,7 +10,7 @@ use super::table::{self, NONE, cell, facts, framed, words};
 use crate::export::environment::{clock_checks, device_state, floors, settings_of, version};
 
 /// Everything about where and how the run was made.
-pub fn environment(report: &Report) -> Html {
+pub(crate) fn environment(report: &Report) -> Html {
     let environment = &report.environment;
     let mut html = Html::from(facts(run(environment)))
         .and(element("h3").holding("Machine"))

@@ -33,7 +33,7 @@ const MEANINGS: [(&str, &str); 6] = [
 ];
 
 /// How the figures were taken.
-pub fn method(report: &Report) -> Html {
+pub(crate) fn method(report: &Report) -> Html {
     let meaning = |(name, text): (&'static str, &'static str)| {
         element("div").holding(element("dt").holding(name)).holding(element("dd").holding(text))
     };
@@ -50,7 +50,7 @@ pub fn method(report: &Report) -> Html {
 
 /// Warnings of the run, reservations about times by kind, and cells without a time by reason; `prefix` is what the
 /// identifiers of rows begin with.
-pub fn warnings(report: &Report, prefix: &str) -> Html {
+pub(crate) fn warnings(report: &Report, prefix: &str) -> Html {
     let of_run = &report.environment.warnings;
     let mut html = Html::new();
     if let Some(line) = ended_early(report) {

@@ -12,15 +12,15 @@ use super::markup::{Element, classed, element};
 use super::table::below;
 
 /// The cases of one op that differ in size alone.
-pub struct Part<'a> {
+pub(crate) struct Part<'a> {
     /// They, as a section of their own.
-    pub section: Section<'a>,
+    pub(crate) section: Section<'a>,
     /// From which size on the GPU wins; empty where no case has both sides.
     pub crossovers: Vec<Crossover>,
 }
 
 /// The parts of a report, in the order of its sections.
-pub fn parts(report: &Report) -> Vec<Part<'_>> {
+pub(crate) fn parts(report: &Report) -> Vec<Part<'_>> {
     sections(report).iter().flat_map(of_section).collect()
 }
 
@@ -35,34 +35,34 @@ fn of_section<'a>(section: &Section<'a>) -> Vec<Part<'a>> {
 
 impl<'a> Part<'a> {
     /// Whether another part is about the same cases, perhaps of another report.
-    pub fn is_like(&self, other: &Part<'_>) -> bool {
+    pub(crate) fn is_like(&self, other: &Part<'_>) -> bool {
         let key =
             |part: &Part<'_>| (part.section.dtype, part.section.cache, part.density().map(f64::to_bits));
         self.section.op == other.section.op && key(self) == key(other)
     }
 
     /// Share of stored entries of a sparse op.
-    pub fn density(&self) -> Option<f64> {
+    pub(crate) fn density(&self) -> Option<f64> {
         self.section.comparisons.first().and_then(|comparison: &Comparison<'_>| comparison.density)
     }
 
     /// The crossover of that kind.
-    pub fn crossover(&self, kind: Kind) -> Option<&Crossover> {
+    pub(crate) fn crossover(&self, kind: Kind) -> Option<&Crossover> {
         self.crossovers.iter().find(|crossover| crossover.kind == kind)
     }
 
     /// The largest size with both sides, and its pair.
-    pub fn largest(&self, kind: Kind) -> Option<(u64, Pair<'a>)> {
+    pub(crate) fn largest(&self, kind: Kind) -> Option<(u64, Pair<'a>)> {
         largest(&self.section.comparisons, kind)
     }
 
     /// The largest size of the table: that of the resident speed-up.
-    pub fn largest_n(&self) -> Option<u64> {
+    pub(crate) fn largest_n(&self) -> Option<u64> {
         self.largest(Kind::Resident).map(|found| found.0)
     }
 
     /// The heading of its row: `matmul` over `f32, cold` and, `with_sizes`, `N = 100 to 10000`.
-    pub fn heading(&self, with_sizes: bool) -> Element {
+    pub(crate) fn heading(&self, with_sizes: bool) -> Element {
         let section = &self.section;
         let density = self.density().map(|density| format!(", density {}", density_text(density)));
         let what = format!("{}{}, {}", section.dtype, density.unwrap_or_default(), section.cache);

@@ -26,7 +26,7 @@ struct Sheet<'a> {
 }
 
 /// The controls and the table. `prefix` is what the identifiers of rows begin with.
-pub fn rows(report: &Report, prefix: &str) -> Html {
+pub(crate) fn rows(report: &Report, prefix: &str) -> Html {
     let sheet = Sheet {
         report,
         densities: sections(report).iter().any(Section::has_densities),
@@ -54,7 +54,7 @@ pub fn rows(report: &Report, prefix: &str) -> Html {
 }
 
 /// The name of a row's place in the page.
-pub fn anchor(report: &Report, row: &Row, prefix: &str) -> String {
+pub(crate) fn anchor(report: &Report, row: &Row, prefix: &str) -> String {
     let index = report.rows.iter().position(|other| std::ptr::eq(other, row)).unwrap_or_default();
     format!("{prefix}row-{index}")
 }

@@ -12,7 +12,7 @@ use super::table::{NONE, figure, framed};
 
 /// Speed-ups at the largest size and crossover sizes of every report, for data that stays on the device and for data
 /// that is copied; nothing where no report has both sides.
-pub fn comparison(members: &[(&str, &Report)]) -> Html {
+pub(crate) fn comparison(members: &[(&str, &Report)]) -> Html {
     let of_each: Vec<Vec<Part<'_>>> = members.iter().map(|(_, report)| parts(report)).collect();
     let mut lines: Vec<&Part<'_>> = vec![];
     for part in of_each.iter().flatten().filter(|part| !part.crossovers.is_empty()) {

@@ -17,7 +17,7 @@ const LANE: u32 = 9;
 const LANES: usize = 8;
 
 /// The strip with its scale; nothing for a single sample.
-pub fn strip(execute: &Execute) -> Option<Element> {
+pub(crate) fn strip(execute: &Execute) -> Option<Element> {
     let samples = &execute.samples_s;
     let (low, high) = range(samples)?;
     let lanes = lanes(execute);
@@ -88,7 +88,7 @@ fn dots(lanes: &[Vec<f64>], high: f64, x: impl Fn(f64) -> u32) -> String {
 }
 
 /// The strip, or nothing.
-pub fn strip_or_nothing(execute: &Execute) -> Html {
+pub(crate) fn strip_or_nothing(execute: &Execute) -> Html {
     strip(execute).map_or_else(Html::new, Html::from)
 }
 

@@ -3,11 +3,11 @@
 use super::markup::{Element, Html, classed, element};
 
 /// What stands where a report tells nothing.
-pub const NONE: &str = "–";
+pub(crate) const NONE: &str = "–";
 
 /// A heading of a column.
 #[derive(Clone, Copy, Debug)]
-pub struct Heading {
+pub(crate) struct Heading {
     /// Its word or two.
     pub text: &'static str,
     /// Whether figures stand below it.
@@ -17,40 +17,40 @@ pub struct Heading {
 }
 
 /// A heading over words.
-pub const fn words(text: &'static str) -> Heading {
+pub(crate) const fn words(text: &'static str) -> Heading {
     Heading { text, figures: false, help: None }
 }
 
 /// A heading over figures.
-pub const fn figures(text: &'static str) -> Heading {
+pub(crate) const fn figures(text: &'static str) -> Heading {
     Heading { text, figures: true, help: None }
 }
 
 /// A heading over figures, with what they mean.
-pub const fn explained(text: &'static str, help: &'static str) -> Heading {
+pub(crate) const fn explained(text: &'static str, help: &'static str) -> Heading {
     Heading { text, figures: true, help: Some(help) }
 }
 
 impl Heading {
     /// The cell of the heading.
-    pub fn cell(&self) -> Element {
+    pub(crate) fn cell(&self) -> Element {
         let cell = element("th").with("scope", "col").with_some("title", self.help).holding(self.text);
         if self.figures { cell.with("class", "figure") } else { cell }
     }
 }
 
 /// A cell of words.
-pub fn cell(content: impl Into<Html>) -> Element {
+pub(crate) fn cell(content: impl Into<Html>) -> Element {
     element("td").holding(content)
 }
 
 /// A cell with a figure, to the right.
-pub fn figure(text: impl Into<Html>) -> Element {
+pub(crate) fn figure(text: impl Into<Html>) -> Element {
     classed("td", "figure").holding(text)
 }
 
 /// A cell with a figure and what it sorts by; without a value there is a dash, which sorts last.
-pub fn sortable(value: Option<f64>, text: impl FnOnce(f64) -> String) -> Element {
+pub(crate) fn sortable(value: Option<f64>, text: impl FnOnce(f64) -> String) -> Element {
     match value.filter(|value| value.is_finite()) {
         Some(value) => figure(text(value)).with("data-v", &format!("{value:e}")),
         None => figure(NONE),
@@ -58,25 +58,25 @@ pub fn sortable(value: Option<f64>, text: impl FnOnce(f64) -> String) -> Element
 }
 
 /// The smaller second line of a cell.
-pub fn below(text: impl Into<Html>) -> Element {
+pub(crate) fn below(text: impl Into<Html>) -> Element {
     element("small").holding(text)
 }
 
 /// A table in a frame that scrolls where the page is narrower, also by the keyboard; `name` is what a reader of the
 /// screen says of it.
-pub fn framed(name: &str, table: Element) -> Element {
+pub(crate) fn framed(name: &str, table: Element) -> Element {
     let frame = classed("div", "frame").with("tabindex", "0").with("role", "region").with("aria-label", name);
     frame.holding(table)
 }
 
 /// A framed table of one row of headings.
-pub fn table(name: &str, headings: &[Heading], rows: impl IntoIterator<Item = Element>) -> Element {
+pub(crate) fn table(name: &str, headings: &[Heading], rows: impl IntoIterator<Item = Element>) -> Element {
     let head = element("thead").holding(element("tr").holding_all(headings.iter().map(Heading::cell)));
     framed(name, element("table").holding(head).holding(element("tbody").holding_all(rows)))
 }
 
 /// Names and what is known of each.
-pub fn facts<N: Into<Html>, V: Into<Html>>(facts: impl IntoIterator<Item = (N, V)>) -> Element {
+pub(crate) fn facts<N: Into<Html>, V: Into<Html>>(facts: impl IntoIterator<Item = (N, V)>) -> Element {
     let pair = |(name, fact): (N, V)| {
         element("div").holding(element("dt").holding(name)).holding(element("dd").holding(fact))
     };

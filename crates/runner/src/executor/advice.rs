@@ -10,7 +10,7 @@ use super::course::Course;
 
 /// A cell whose interval stayed wider than was asked for.
 #[derive(Clone, Debug)]
-pub struct Wide {
+pub(crate) struct Wide {
     cell: String,
     width: f64,
     /// Whether more time would have helped.
@@ -24,11 +24,11 @@ const OVERRUN: f64 = 1.1;
 /// How many times as long the same arithmetic takes on one processor as on another, from which on they count as unlike.
 const UNLIKE: f64 = 1.25;
 /// Runnable processes a processor from which on a machine counts as busy.
-pub const BUSY: f64 = 0.25;
+pub(crate) const BUSY: f64 = 0.25;
 
 impl Wide {
     /// The cell, when it was given up before it was precise.
-    pub fn of(course: &Course<'_>) -> Option<Wide> {
+    pub(crate) fn of(course: &Course<'_>) -> Option<Wide> {
         let execute = course.row.execute.as_ref()?;
         let target = course.planned.sampling.precision(course.planned.variant.side);
         let width = execute.summary().relative_spread();
@@ -40,7 +40,7 @@ impl Wide {
 
 /// What is known of a machine when a run starts, as far as the system and the CPU's worker tell.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Machine {
+pub(crate) struct Machine {
     /// Runnable processes a processor.
     pub load: Option<f64>,
     /// The same arithmetic on all threads at once.
@@ -48,7 +48,7 @@ pub struct Machine {
 }
 
 /// The warnings of a run on that machine. `budget` has the seconds it was to take and those it took.
-pub fn of_run(wide: &[Wide], budget: Option<[f64; 2]>, machine: Machine) -> Vec<RunWarning> {
+pub(crate) fn of_run(wide: &[Wide], budget: Option<[f64; 2]>, machine: Machine) -> Vec<RunWarning> {
     let mut warnings = vec![];
     if let Some(load) = machine.load.filter(|load| *load > BUSY) {
         warnings.push(RunWarning {

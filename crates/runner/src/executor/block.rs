@@ -15,7 +15,7 @@ const JOB_BYTES: u128 = 64 << 20;
 /// Splits the plan. `free` is the host memory that may be used; a block takes at most a quarter of it.
 ///
 /// A case that exceeds the limit alone is a block of its own.
-pub fn blocks(cells: &[PlannedCell], free: Option<u128>) -> Vec<Range<usize>> {
+pub(crate) fn blocks(cells: &[PlannedCell], free: Option<u128>) -> Vec<Range<usize>> {
     let limit = free.map_or(MOST_BYTES, |free| MOST_BYTES.min(free / 4));
     let mut blocks: Vec<Range<usize>> = Vec::new();
     let mut held = 0;
@@ -36,7 +36,7 @@ pub fn blocks(cells: &[PlannedCell], free: Option<u128>) -> Vec<Range<usize>> {
 }
 
 /// Runs of neighbouring cells with the same case.
-pub fn cases(cells: &[PlannedCell]) -> impl Iterator<Item = Range<usize>> {
+pub(crate) fn cases(cells: &[PlannedCell]) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     cells.chunk_by(|a, b| a.cell.case == b.cell.case).map(move |run| {
         let range = start..start + run.len();

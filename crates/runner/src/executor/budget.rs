@@ -9,7 +9,7 @@ use super::course::Course;
 
 /// Seconds that the whole run should take.
 #[derive(Clone, Copy, Debug)]
-pub struct Budget(pub f64);
+pub(crate) struct Budget(pub f64);
 
 /// Share of the base time of a cell that one extra round takes.
 const SLICE: f64 = 0.25;
@@ -20,32 +20,32 @@ const MARGIN: f64 = 1.0;
 
 impl Budget {
     /// What is left of it for the planned cells when refinement gets its share.
-    pub fn without_refinement(self) -> Budget {
+    pub(crate) fn without_refinement(self) -> Budget {
         Budget((1.0 - REFINEMENT_SHARE) * self.0)
     }
 
     /// What the next `cells` of the `left` cells of the run may spend, in seconds, when it has spent `spent_s`.
-    pub fn share(self, spent_s: f64, cells: usize, left: usize) -> f64 {
+    pub(crate) fn share(self, spent_s: f64, cells: usize, left: usize) -> f64 {
         (self.0 - spent_s).max(0.0) * cells as f64 / left.max(cells).max(1) as f64
     }
 }
 
 /// The rule of a cell's base rounds when each cell may spend `share_s` seconds.
-pub fn base(mut rule: Rule, share_s: f64) -> Rule {
+pub(crate) fn base(mut rule: Rule, share_s: f64) -> Rule {
     rule.max_time_s = rule.max_time_s.min(share_s);
     rule.hard_time_s = rule.hard_time_s.min(HARD_FACTOR * rule.max_time_s);
     rule
 }
 
 /// The rule of one more round for a cell that has spent `spent_s` so far.
-pub fn extra(sampling: &Sampling, mut rule: Rule, spent_s: f64) -> Rule {
+pub(crate) fn extra(sampling: &Sampling, mut rule: Rule, spent_s: f64) -> Rule {
     rule.max_time_s = spent_s + SLICE * sampling.max_time_s;
     rule.hard_time_s = rule.hard_time_s.max(rule.max_time_s);
     rule
 }
 
 /// The cell whose interval exceeds its target by the most among those that more samples can help.
-pub fn widest(courses: &[Course<'_>]) -> Option<usize> {
+pub(crate) fn widest(courses: &[Course<'_>]) -> Option<usize> {
     let excess = |course: &Course<'_>| {
         // Another round must not run into the limit of the cell, and lose what it has.
         let fits = course.left.as_secs_f64() > MARGIN * course.planned.sampling.max_time_s;

@@ -13,14 +13,14 @@ use super::series::Series;
 use crate::worker::WorkerId;
 
 /// One cell, its row so far and its samples.
-pub struct Course<'a> {
+pub(crate) struct Course<'a> {
     /// Its position in the plan, which is also the number of its job.
     pub position: usize,
     /// What is to be done.
     pub planned: &'a PlannedCell,
     worker: WorkerId,
     /// The number of the worker that holds its job, or held it before it was lost.
-    pub held_by: Option<u64>,
+    pub(crate) held_by: Option<u64>,
     /// Whether its row is complete.
     ended: bool,
     /// The row, as far as it is known.
@@ -33,34 +33,34 @@ pub struct Course<'a> {
 
 impl<'a> Course<'a> {
     /// A cell that has not begun and may take `limit` in all.
-    pub fn new(position: usize, planned: &'a PlannedCell, limit: Duration) -> Self {
+    pub(crate) fn new(position: usize, planned: &'a PlannedCell, limit: Duration) -> Self {
         let (row, series) = (blank(planned), Series::default());
         let worker = planned.worker();
         Course { position, planned, worker, held_by: None, ended: false, row, series, left: limit }
     }
 
     /// The number by which workers know its job.
-    pub fn job(&self) -> u64 {
+    pub(crate) fn job(&self) -> u64 {
         self.position as u64
     }
 
     /// The worker that runs it.
-    pub fn worker(&self) -> &WorkerId {
+    pub(crate) fn worker(&self) -> &WorkerId {
         &self.worker
     }
 
     /// The cell as that worker knows it: on all of its threads.
-    pub fn asked(&self) -> Cell {
+    pub(crate) fn asked(&self) -> Cell {
         Cell { variant: self.planned.variant.name.to_string(), ..self.planned.cell.clone() }
     }
 
     /// Whether its row is complete.
-    pub fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.ended
     }
 
     /// Ends it without a time.
-    pub fn close(&mut self, outcome: Outcome, reason: String, fix: Option<String>) {
+    pub(crate) fn close(&mut self, outcome: Outcome, reason: String, fix: Option<String>) {
         self.ended = true;
         (self.row.outcome, self.row.reason, self.row.fix) = (outcome, Some(reason), fix);
         self.row.execute = None;
@@ -68,13 +68,13 @@ impl<'a> Course<'a> {
     }
 
     /// Ends it because something it needs is missing, with the samples it has.
-    pub fn skip(&mut self, missing: Unavailable) {
+    pub(crate) fn skip(&mut self, missing: Unavailable) {
         self.lose(Outcome::Skipped, missing.reason, missing.fix);
     }
 
     /// Ends it because what it needs is gone, through no fault of its own. The samples of earlier rounds count; without
     /// any it ends as `outcome`.
-    pub fn lose(&mut self, outcome: Outcome, reason: String, fix: Option<String>) {
+    pub(crate) fn lose(&mut self, outcome: Outcome, reason: String, fix: Option<String>) {
         if !self.series.has_samples() {
             return self.close(outcome, reason, fix);
         }
@@ -84,7 +84,7 @@ impl<'a> Course<'a> {
     }
 
     /// Ends it with the samples it has; a cell without usable ones has failed.
-    pub fn conclude(&mut self) {
+    pub(crate) fn conclude(&mut self) {
         if self.has_ended() {
             return;
         }
@@ -99,7 +99,7 @@ impl<'a> Course<'a> {
     }
 
     /// The row as it would be if the run ended now; `None` for a cell that has no samples and has not ended.
-    pub fn snapshot(&self) -> Option<Row> {
+    pub(crate) fn snapshot(&self) -> Option<Row> {
         if self.has_ended() {
             return Some(self.row.clone());
         }
@@ -148,7 +148,7 @@ fn blank(planned: &PlannedCell) -> Row {
 }
 
 #[cfg(test)]
-pub mod tests {
+pub(crate) mod tests {
     use super::*;
     use gpubench_backend::{Accuracy, Sample, Side, Variant};
     use gpubench_model::case::{Cache, Case, Cell, DType};
@@ -156,7 +156,7 @@ pub mod tests {
     use gpubench_model::measure::sampling::Sampling;
 
     /// A planned cell of `sin` on the CPU.
-    pub fn planned(n: u64, variant: &str) -> PlannedCell {
+    pub(crate) fn planned(n: u64, variant: &str) -> PlannedCell {
         let case = Case { op: "sin".into(), n, dtype: DType::F32, density: None, seed: 1 };
         let cell = Cell { case, backend: "cpu".into(), variant: variant.into(), cache: Cache::Hot };
         let variant = Variant {

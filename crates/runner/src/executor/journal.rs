@@ -9,7 +9,7 @@ use gpubench_model::report::{BackendState, Environment, Report, Row, RunWarning,
 use super::Run;
 
 /// The rows so far, and what the report says around them.
-pub struct Journal {
+pub(crate) struct Journal {
     start: Instant,
     report: Report,
     /// The position in the plan of each row; ascending.
@@ -26,7 +26,7 @@ const SAVING_GRACE: Duration = Duration::from_secs(1);
 impl Journal {
     /// Starts an empty report, of a run that began at `start`, and looks at the machine: nothing of that is left
     /// to disturb a cell.
-    pub fn begin(run: &Run, start: Instant) -> Self {
+    pub(crate) fn begin(run: &Run, start: Instant) -> Self {
         let mut environment = environment::collect(run.argv.clone(), run.settings.clone());
         environment.planned_rows = Some(run.cells.len() as u64);
         Journal {
@@ -39,7 +39,7 @@ impl Journal {
     }
 
     /// Enters the row of the cell at `position` of the plan, in place of an earlier one.
-    pub fn enter(&mut self, position: usize, row: Row) {
+    pub(crate) fn enter(&mut self, position: usize, row: Row) {
         match self.positions.binary_search(&position) {
             Ok(at) => self.report.rows[at] = row,
             Err(at) => {
@@ -50,45 +50,45 @@ impl Journal {
     }
 
     /// How many cells are finished.
-    pub fn finished(&self) -> usize {
+    pub(crate) fn finished(&self) -> usize {
         self.report.rows.iter().filter(|row| !row.was_cut_short()).count()
     }
 
     /// Runnable processes a processor when the run started, where the system tells.
-    pub fn load(&self) -> Option<f64> {
+    pub(crate) fn load(&self) -> Option<f64> {
         let host = &self.report.environment.host;
         host.load_average.map(|load| load / host.threads.max(1) as f64)
     }
 
     /// The report so far.
-    pub fn report(&self) -> &Report {
+    pub(crate) fn report(&self) -> &Report {
         &self.report
     }
 
     /// Counts cells that were added to the plan.
-    pub fn plan(&mut self, added: usize) {
+    pub(crate) fn plan(&mut self, added: usize) {
         let planned = self.report.environment.planned_rows.get_or_insert(0);
         *planned += added as u64;
     }
 
     /// The machine and the program.
-    pub fn environment(&self) -> &Environment {
+    pub(crate) fn environment(&self) -> &Environment {
         &self.report.environment
     }
 
     /// Adds warnings about the run.
-    pub fn advise(&mut self, warnings: Vec<RunWarning>) {
+    pub(crate) fn advise(&mut self, warnings: Vec<RunWarning>) {
         self.report.environment.warnings.extend(warnings);
     }
 
     /// Brings the file up to date for the last time and hands the report over.
-    pub fn finish(mut self, backends: Vec<BackendState>) -> anyhow::Result<Report> {
+    pub(crate) fn finish(mut self, backends: Vec<BackendState>) -> anyhow::Result<Report> {
         self.save(backends)?;
         Ok(self.report)
     }
 
     /// Brings the file up to date, unless saves have slowed the run down already.
-    pub fn save_soon(&mut self, backends: impl FnOnce() -> Vec<BackendState>) -> anyhow::Result<()> {
+    pub(crate) fn save_soon(&mut self, backends: impl FnOnce() -> Vec<BackendState>) -> anyhow::Result<()> {
         if self.saving > SAVING_GRACE + self.start.elapsed() / SAVING_SHARE {
             return Ok(());
         }

@@ -16,7 +16,7 @@ const PURPOSE: u64 = 0x0072_6F75_6E64_7321;
 /// In the first round, in which jobs are prepared, the cells of a case follow each other, and of these the cells of a
 /// worker, so that each worker makes the operands once: the order of cases, that of workers within a case and that of
 /// cells within a worker are left to chance. Later rounds mix all.
-pub fn of_round(cells: &[PlannedCell], block: Range<usize>, seed: u64, round: u32) -> Vec<usize> {
+pub(crate) fn of_round(cells: &[PlannedCell], block: Range<usize>, seed: u64, round: u32) -> Vec<usize> {
     let mut chance =
         Chance { stream: Stream::new(seed ^ PURPOSE, u64::from(round)), drawn: block.start as u64 };
     if round > 0 {

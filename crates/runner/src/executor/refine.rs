@@ -66,7 +66,7 @@ fn is_variant(one: &PlannedCell, other: &PlannedCell) -> bool {
 ///
 /// # Errors
 /// The report cannot be saved.
-pub fn refine(
+pub(crate) fn refine(
     run: &Run,
     cells: &mut Vec<PlannedCell>,
     rounds: &mut Rounds<'_>,

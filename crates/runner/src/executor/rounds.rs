@@ -17,7 +17,7 @@ use super::{PlannedCell, Run, advice, order};
 use crate::observe::Observer;
 
 /// The course of a run through its blocks.
-pub struct Rounds<'a> {
+pub(crate) struct Rounds<'a> {
     run: &'a Run,
     start: Instant,
     workers: Workers,
@@ -55,7 +55,7 @@ impl From<anyhow::Error> for Stop {
 
 impl<'a> Rounds<'a> {
     /// A run that began at `start`.
-    pub fn new(run: &'a Run, start: Instant, workers: Workers, journal: Journal) -> Self {
+    pub(crate) fn new(run: &'a Run, start: Instant, workers: Workers, journal: Journal) -> Self {
         let is_simulated = |name: &str| run.registry.find(name).is_some_and(|found| found.simulated);
         Rounds {
             run,
@@ -76,7 +76,7 @@ impl<'a> Rounds<'a> {
 
     /// Runs the cells at these positions of `cells`: those of the plan, then those that refinement added. Whether the
     /// user has ended the run meanwhile.
-    pub fn run(
+    pub(crate) fn run(
         &mut self,
         cells: &[PlannedCell],
         block: Range<usize>,
@@ -107,25 +107,25 @@ impl<'a> Rounds<'a> {
     }
 
     /// The report so far.
-    pub fn report(&self) -> &Report {
+    pub(crate) fn report(&self) -> &Report {
         self.journal.report()
     }
 
     /// Makes ready for `count` more cells, which may spend one of `passes` equal parts of what is left of a budget.
-    pub fn extend(&mut self, count: usize, passes: usize, budget_s: Option<f64>) {
+    pub(crate) fn extend(&mut self, count: usize, passes: usize, budget_s: Option<f64>) {
         self.journal.plan(count);
         (self.left, self.budget) = (passes * count, budget_s.map(Budget));
     }
 
     /// Seconds that the cell of this row took, by the clock that the budget is meant in.
-    pub fn cost_s(&self, row: &Row) -> f64 {
+    pub(crate) fn cost_s(&self, row: &Row) -> f64 {
         let sampled_s = row.execute.as_ref().map_or(0.0, |execute| execute.spent_s);
         let around = row.phases.as_ref().filter(|_| !self.simulated);
         sampled_s + around.map_or(0.0, |p| p.inputs_s + p.prepare_s + p.first_s + p.download_s + p.check_s)
     }
 
     /// Ends the workers, saves the report for the last time, and hands it over with the number of finished cells.
-    pub fn finish(mut self) -> anyhow::Result<(usize, Report)> {
+    pub(crate) fn finish(mut self) -> anyhow::Result<(usize, Report)> {
         let took = self.spent_s(&[]);
         let budget = self.run.budget_s.map(|asked| [asked, took]);
         let states = self.workers.end();
@@ -293,7 +293,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// Seconds the run has taken, by the clock that the budget is meant in.
-    pub fn spent_s(&self, courses: &[Course<'_>]) -> f64 {
+    pub(crate) fn spent_s(&self, courses: &[Course<'_>]) -> f64 {
         match self.simulated {
             true => self.sampled_s + sampled_s(courses),
             false => self.start.elapsed().as_secs_f64(),

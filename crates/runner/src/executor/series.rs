@@ -12,7 +12,7 @@ use super::PlannedCell;
 
 /// What the batches of a cell have yielded so far.
 #[derive(Clone, Debug, Default)]
-pub struct Series {
+pub(crate) struct Series {
     /// The samples, in the order they were taken.
     pub samples: Vec<Sample>,
     /// The round of each.
@@ -22,7 +22,7 @@ pub struct Series {
     /// Why sampling stopped, once it has.
     pub stopped: Option<Reason>,
     /// Why there will be no more samples, where that is no decision.
-    pub lost_to: Option<String>,
+    pub(crate) lost_to: Option<String>,
     /// How often the worker has found timed executions to be right.
     pub verified: u32,
     /// Floors of the backend's clocks.
@@ -39,7 +39,7 @@ pub struct Series {
 
 impl Series {
     /// Adds a batch of `round`.
-    pub fn add(&mut self, clock: Clock, taken: Taken, round: u32) {
+    pub(crate) fn add(&mut self, clock: Clock, taken: Taken, round: u32) {
         self.clock = clock;
         self.rounds.resize(self.rounds.len() + taken.samples.len(), round);
         self.samples.extend(taken.samples);
@@ -57,17 +57,17 @@ impl Series {
     }
 
     /// Whether there is any sample.
-    pub fn has_samples(&self) -> bool {
+    pub(crate) fn has_samples(&self) -> bool {
         !self.samples.is_empty()
     }
 
     /// The time that stands for each sample, in seconds.
-    pub fn seconds(&self) -> Vec<f64> {
+    pub(crate) fn seconds(&self) -> Vec<f64> {
         self.samples.iter().map(Sample::seconds).collect()
     }
 
     /// The timed phase; `None` without samples, or with one that is no time.
-    pub fn execute(&self, planned: &PlannedCell) -> Option<Execute> {
+    pub(crate) fn execute(&self, planned: &PlannedCell) -> Option<Execute> {
         let samples_s = self.seconds();
         let host_samples_s: Vec<f64> = self.samples.iter().map(|sample| sample.host_s).collect();
         if samples_s.iter().chain(&host_samples_s).any(|s| !s.is_finite() || *s < 0.0) {

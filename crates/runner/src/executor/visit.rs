@@ -16,7 +16,7 @@ use crate::worker::protocol::{Reply, Request};
 
 /// The operands' fingerprint of each case, and the backend that reported it first.
 #[derive(Default)]
-pub struct Inputs(HashMap<String, (String, String)>);
+pub(crate) struct Inputs(HashMap<String, (String, String)>);
 
 impl Inputs {
     /// Notes the fingerprint of a row's operands; an error when another backend had others for the same case.
@@ -35,7 +35,7 @@ impl Inputs {
 }
 
 /// The user has ended the run.
-pub struct Interrupted;
+pub(crate) struct Interrupted;
 
 /// Why a visit ends before it is done.
 enum End {
@@ -52,11 +52,11 @@ enum End {
 }
 
 /// What a visit works with.
-pub struct Visit<'a> {
+pub(crate) struct Visit<'a> {
     /// The workers of the run.
     pub workers: &'a mut Workers,
     /// Who hears of phases.
-    pub observer: &'a mut dyn Observer,
+    pub(crate) observer: &'a mut dyn Observer,
     /// Fingerprints of operands so far.
     pub inputs: &'a mut Inputs,
     /// The time limit of a cell, as the user set it.
@@ -64,7 +64,7 @@ pub struct Visit<'a> {
 }
 
 /// How preparing a cell ended.
-pub enum Prepared {
+pub(crate) enum Prepared {
     /// It is held, or its row is complete.
     Done,
     /// It would fit if other jobs were let go; what the worker says of it.
@@ -73,7 +73,7 @@ pub enum Prepared {
 
 impl Visit<'_> {
     /// Prepares the cell unless a living worker holds its job.
-    pub fn prepare(&mut self, course: &mut Course<'_>) -> Result<Prepared, Interrupted> {
+    pub(crate) fn prepare(&mut self, course: &mut Course<'_>) -> Result<Prepared, Interrupted> {
         if course.has_ended() || self.holds(course) {
             return Ok(Prepared::Done);
         }
@@ -82,7 +82,12 @@ impl Visit<'_> {
     }
 
     /// Samples a prepared cell in `round`, by `rule`.
-    pub fn sample(&mut self, course: &mut Course<'_>, rule: &Rule, round: u32) -> Result<(), Interrupted> {
+    pub(crate) fn sample(
+        &mut self,
+        course: &mut Course<'_>,
+        rule: &Rule,
+        round: u32,
+    ) -> Result<(), Interrupted> {
         if course.has_ended() {
             return Ok(());
         }
@@ -92,7 +97,7 @@ impl Visit<'_> {
 
     /// Has the worker check what was timed, and that one more execution makes the same answer from nothing. A cell whose
     /// worker was lost after its last round has been checked after that round.
-    pub fn verify(&mut self, course: &mut Course<'_>) -> Result<(), Interrupted> {
+    pub(crate) fn verify(&mut self, course: &mut Course<'_>) -> Result<(), Interrupted> {
         if course.has_ended() || !course.series.has_samples() || !self.holds(course) {
             return Ok(());
         }
@@ -101,7 +106,7 @@ impl Visit<'_> {
     }
 
     /// Has the worker let the cell's job go. A worker that is lost has done so already.
-    pub fn release(&mut self, course: &mut Course<'_>) -> Result<(), Interrupted> {
+    pub(crate) fn release(&mut self, course: &mut Course<'_>) -> Result<(), Interrupted> {
         if !self.holds(course) {
             return Ok(());
         }
@@ -120,7 +125,7 @@ impl Visit<'_> {
     }
 
     /// Whether a living worker holds the cell's job.
-    pub fn holds(&self, course: &Course<'_>) -> bool {
+    pub(crate) fn holds(&self, course: &Course<'_>) -> bool {
         course.held_by == Some(self.workers.generation(course.worker()))
     }
 

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::{Observer, lines};
 
 /// A bar on standard error. Cells that were not measured leave a line above it.
-pub struct Bar {
+pub(crate) struct Bar {
     bar: ProgressBar,
     start: Instant,
     cell: String,
@@ -22,7 +22,7 @@ const TURNS: u64 = 3;
 
 impl Bar {
     /// A bar that is not drawn before the run starts.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Bar { bar: ProgressBar::hidden(), start: Instant::now(), cell: String::new(), finished: 0, cells: 0 }
     }
 

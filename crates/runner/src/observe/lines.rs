@@ -8,7 +8,7 @@ use gpubench_model::report::{Outcome, Row};
 use super::Observer;
 
 /// Writes a line for each finished cell.
-pub struct Lines<W> {
+pub(crate) struct Lines<W> {
     sink: W,
     done: usize,
     total: usize,
@@ -16,7 +16,7 @@ pub struct Lines<W> {
 
 impl<W: Write> Lines<W> {
     /// Writes to `sink`.
-    pub fn new(sink: W) -> Self {
+    pub(crate) fn new(sink: W) -> Self {
         Lines { sink, done: 0, total: 0 }
     }
 }
@@ -46,17 +46,17 @@ impl<W: Write> Observer for Lines<W> {
 }
 
 /// What is said before something about the machine is measured.
-pub fn measuring(what: &str) -> String {
+pub(crate) fn measuring(what: &str) -> String {
     format!("measuring {what}")
 }
 
 /// What is said when the user has ended a run.
-pub fn interrupted(finished: usize, total: usize) -> String {
+pub(crate) fn interrupted(finished: usize, total: usize) -> String {
     format!("interrupted after {finished} of {total} cells; what is finished is saved")
 }
 
 /// What became of a cell, in a few words.
-pub fn result(row: &Row) -> String {
+pub(crate) fn result(row: &Row) -> String {
     let reason = row.reason.as_deref().unwrap_or("no reason was given");
     match (row.outcome, row.median_s()) {
         (Outcome::Measured, Some(median)) => time_text(median),

@@ -5,8 +5,8 @@ mod lines;
 
 use std::io::{self, IsTerminal};
 
-pub use bar::Bar;
-pub use lines::Lines;
+pub(crate) use bar::Bar;
+pub(crate) use lines::Lines;
 
 use gpubench_model::case::Cell;
 use gpubench_model::report::Row;

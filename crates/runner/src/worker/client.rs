@@ -90,7 +90,7 @@ impl Client {
     }
 
     /// When its last final reply came, which may be long before anybody waited for it.
-    pub fn replied(&self) -> Instant {
+    pub(crate) fn replied(&self) -> Instant {
         self.replied
     }
 
@@ -135,7 +135,7 @@ impl Client {
     }
 
     /// Asks the worker to exit in good order; [`Client::finish`] waits until it has.
-    pub fn farewell(&mut self) {
+    pub(crate) fn farewell(&mut self) {
         self.send(&Request::Exit);
         match &mut self.link {
             Link::Process { stdin, .. } => *stdin = None,

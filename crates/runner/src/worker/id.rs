@@ -23,7 +23,7 @@ impl WorkerId {
 
     /// Name of the report's entry about it: the backend's, or `cpu@1` on fewer threads. Workers that differ in their
     /// library share one.
-    pub fn report_name(&self) -> String {
+    pub(crate) fn report_name(&self) -> String {
         self.threads.map_or_else(|| self.backend.clone(), |threads| on_threads(&self.backend, threads))
     }
 }

@@ -21,7 +21,7 @@ pub struct Held {
 
 /// The operands of the last case, if any.
 #[derive(Default)]
-pub struct Operands(Option<Held>);
+pub(crate) struct Operands(Option<Held>);
 
 impl Operands {
     /// The operands of `case`: those that are held where it is the last case again, else new ones in their place.
@@ -29,7 +29,7 @@ impl Operands {
     ///
     /// # Errors
     /// A refusal, or too little memory on the host.
-    pub fn of(
+    pub(crate) fn of(
         &mut self,
         op: &dyn Op,
         case: &Case,

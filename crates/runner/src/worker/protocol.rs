@@ -8,7 +8,7 @@ use gpubench_ops::Checked;
 use serde::{Deserialize, Serialize};
 
 /// Version of the protocol.
-pub const PROTOCOL_VERSION: u32 = 3;
+pub(crate) const PROTOCOL_VERSION: u32 = 3;
 
 /// From the parent to the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]

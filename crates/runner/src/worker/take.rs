@@ -20,7 +20,7 @@ const PATIENCE_S: f64 = 2.0;
 ///
 /// A throttled sample is set aside, counted, and followed by a pause; a device that stays throttled is sampled as it
 /// is, and its samples say so.
-pub fn take(
+pub(crate) fn take(
     backend: &mut dyn Backend,
     job: &mut Prepared,
     cache: Cache,
@@ -93,7 +93,7 @@ fn is_steady(times: &[f64]) -> bool {
 
 /// Decides which samples of a job are set aside, and how long the device is left alone after each.
 #[derive(Clone, Debug, Default)]
-pub struct Pauses {
+pub(crate) struct Pauses {
     next_s: f64,
     total_s: f64,
 }

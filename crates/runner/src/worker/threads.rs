@@ -58,7 +58,7 @@ fn is_decided(trials: &[Trial]) -> bool {
 ///
 /// # Errors
 /// An execution fails.
-pub fn choose(
+pub(crate) fn choose(
     backend: &mut dyn Backend,
     job: &mut Prepared,
     cache: Cache,

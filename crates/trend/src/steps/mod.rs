@@ -25,7 +25,7 @@ const BEFORE_LATEST: (usize, usize) = (5, 9);
 
 /// A run of values on one level.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Level {
+pub(crate) struct Level {
     /// Index of its first value.
     pub first: usize,
     /// How many values it has.
@@ -36,7 +36,7 @@ pub struct Level {
 
 /// Values at the end that stand apart from the last level, too few to be one themselves.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Latest {
+pub(crate) struct Latest {
     /// Index of the first of them.
     pub first: usize,
     /// Their median over the last level.
@@ -47,16 +47,16 @@ pub struct Latest {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
     /// The levels, in order, without gaps; all values but the latest belong to one.
-    pub levels: Vec<Level>,
+    pub(crate) levels: Vec<Level>,
     /// The end of the series, where it stands apart.
-    pub latest: Option<Latest>,
+    pub(crate) latest: Option<Latest>,
     /// Standard deviation of the logarithms around the levels; `None` for fewer than [`LEAST`] values.
     pub noise: Option<f64>,
     /// End over beginning of a straight line through the logarithms, where that explains the series better than levels
     /// do; it then has one level.
     pub drift: Option<f64>,
     /// Correlation of that noise from one value to the next, from 0 to 0.9; `None` for too few values to know it.
-    pub correlation: Option<f64>,
+    pub(crate) correlation: Option<f64>,
 }
 
 /// Finds the levels of `values`, which are above 0, in order of time; a step below `threshold` (0.02 is 2 %) is none.

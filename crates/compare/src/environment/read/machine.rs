@@ -7,7 +7,7 @@ use super::{Seen, host, one, said};
 use crate::environment::value::Reading;
 
 /// The clocks that the driver allows.
-pub fn gpu_clock_limits(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn gpu_clock_limits(seen: &Seen) -> Vec<Reading> {
     let clocks = [("most", &SM_CLOCK_MAX), ("by default", &SM_CLOCK_DEFAULT), ("memory", &MEMORY_CLOCK)];
     let named = clocks.into_iter().flat_map(|(what, clock)| {
         let readings = said(seen, clock).into_iter();
@@ -62,7 +62,7 @@ pub(crate) fn cpu_threads(seen: &Seen) -> Vec<Reading> {
 }
 
 /// Processors' worth of time that the control group allows; since layout 2 its absence means that there is no limit.
-pub fn cpu_quota(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn cpu_quota(seen: &Seen) -> Vec<Reading> {
     match host(seen, &CPU_QUOTA) {
         absent if absent.is_empty() => one((seen.report.schema_version >= 2).then_some("no limit")),
         quota => quota,

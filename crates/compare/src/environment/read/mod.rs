@@ -47,12 +47,12 @@ fn reading(item: &str, value: &Value) -> Reading {
 }
 
 /// A fact of the host.
-pub fn host(seen: &Seen, fact: &Fact<Host>) -> Vec<Reading> {
+pub(crate) fn host(seen: &Seen, fact: &Fact<Host>) -> Vec<Reading> {
     fact.of(&seen.report.environment.host).iter().map(|value| reading("", value)).collect()
 }
 
 /// A fact as each backend says it, under the backend's name where there are several.
-pub fn said(seen: &Seen, fact: &Fact<Json>) -> Vec<Reading> {
+pub(crate) fn said(seen: &Seen, fact: &Fact<Json>) -> Vec<Reading> {
     let of_backend =
         |backend: &&BackendState| Some(reading(seen.item(backend), &fact.of(&backend.description)?));
     seen.backends.iter().filter_map(of_backend).collect()

@@ -64,7 +64,7 @@ fn sampling(seen: &Seen, key: &str, unset: &str, show: impl Fn(f64) -> String) -
 }
 
 /// The precision asked for.
-pub fn precision(seen: &Seen) -> Vec<Reading> {
+pub(crate) fn precision(seen: &Seen) -> Vec<Reading> {
     // Six decimals keep apart what people write.
     sampling(seen, "precision", "by default", |share| format!("{} %", percent::rounded(share, 6)))
 }

@@ -2,7 +2,7 @@
 
 /// An element without its children.
 #[derive(Debug)]
-pub struct Element {
+pub(crate) struct Element {
     pub name: String,
     pub(crate) attributes: Vec<(String, String)>,
     pub text: String,
@@ -16,7 +16,7 @@ impl Element {
 }
 
 /// The elements of a document in the order in which they end.
-pub fn read(text: &str) -> Vec<Element> {
+pub(crate) fn read(text: &str) -> Vec<Element> {
     let (mut open, mut closed): (Vec<Element>, Vec<Element>) = (vec![], vec![]);
     let mut rest = text.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>").expect("a declaration");
     while let Some((before, after)) = rest.split_once('<') {

@@ -8,35 +8,35 @@ use super::{Cublas, check};
 
 /// Where a column-major matrix, or the first of several, lies in a slice.
 #[derive(Clone, Copy, Debug)]
-pub struct Matrix {
+pub(crate) struct Matrix {
     /// Elements before the first.
-    pub offset: usize,
+    pub(crate) offset: usize,
     /// Elements from the start of a column to that of the next.
     pub leading: usize,
     /// Elements from the start of a matrix to that of the next.
-    pub stride: usize,
+    pub(crate) stride: usize,
     /// Whether its transpose is meant.
     pub transposed: bool,
 }
 
 impl Matrix {
     /// A matrix of columns of `leading` elements that follow each other from the start of the slice.
-    pub fn new(leading: usize) -> Matrix {
+    pub(crate) fn new(leading: usize) -> Matrix {
         Matrix { offset: 0, leading, stride: 0, transposed: false }
     }
 
     /// The same matrix, transposed.
-    pub fn t(self) -> Matrix {
+    pub(crate) fn t(self) -> Matrix {
         Matrix { transposed: !self.transposed, ..self }
     }
 
     /// The same from `offset` elements on.
-    pub fn from(self, offset: usize) -> Matrix {
+    pub(crate) fn from(self, offset: usize) -> Matrix {
         Matrix { offset, ..self }
     }
 
     /// The first of several, `stride` elements apart.
-    pub fn each(self, stride: usize) -> Matrix {
+    pub(crate) fn each(self, stride: usize) -> Matrix {
         Matrix { stride, ..self }
     }
 
@@ -61,30 +61,30 @@ impl Matrix {
 
 /// `C = alpha A B + beta C`, `count` times.
 #[derive(Clone, Copy, Debug)]
-pub struct Product {
+pub(crate) struct Product {
     /// Rows of C, its columns, and the columns of A.
-    pub shape: [usize; 3],
+    pub(crate) shape: [usize; 3],
     /// How many products of that shape.
     pub count: usize,
     /// Factor of the product.
     pub alpha: f64,
     /// Factor of what C holds before; 0 does not read it.
-    pub beta: f64,
+    pub(crate) beta: f64,
 }
 
 impl Product {
     /// `C = A B` in that shape.
-    pub fn new(shape: [usize; 3]) -> Product {
+    pub(crate) fn new(shape: [usize; 3]) -> Product {
         Product { shape, count: 1, alpha: 1.0, beta: 0.0 }
     }
 
     /// Subtracts the product from C instead.
-    pub fn subtracted(self) -> Product {
+    pub(crate) fn subtracted(self) -> Product {
         Product { alpha: -1.0, beta: 1.0, ..self }
     }
 
     /// The same for `count` matrices each.
-    pub fn times(self, count: usize) -> Product {
+    pub(crate) fn times(self, count: usize) -> Product {
         Product { count, ..self }
     }
 }
@@ -94,7 +94,7 @@ impl Cublas {
     ///
     /// # Errors
     /// A matrix leaves its slice, or a side exceeds 32 bits.
-    pub fn product(
+    pub(crate) fn product(
         &self,
         product: Product,
         (a, a_at): (&CudaSlice<f64>, Matrix),

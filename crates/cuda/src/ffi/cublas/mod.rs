@@ -2,7 +2,7 @@
 
 mod dense;
 
-pub use dense::{Matrix, Product};
+pub(crate) use dense::{Matrix, Product};
 
 use cudarc::cublas::sys::{self, cublasComputeType_t, cublasGemmAlgo_t, cublasHandle_t, cublasOperation_t};
 use cudarc::cublas::sys::{cublasStatus_t, cudaDataType_t};
@@ -16,7 +16,7 @@ const WORKSPACE_BYTES: usize = 32 << 20;
 
 /// The arithmetic of a product: types of operands and answer, and of the sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arithmetic {
+pub(crate) enum Arithmetic {
     /// float32 throughout, by IEEE.
     F32,
     /// float64 throughout.
@@ -53,7 +53,7 @@ impl Arithmetic {
 }
 
 /// A handle.
-pub struct Cublas {
+pub(crate) struct Cublas {
     handle: cublasHandle_t,
     cuda: Cuda,
     /// Used by the handle until it is destroyed.
@@ -62,7 +62,7 @@ pub struct Cublas {
 
 impl Cublas {
     /// Loads cuBLAS and makes a handle on the context's stream.
-    pub fn new(cuda: &Cuda) -> Result<Cublas, CellError> {
+    pub(crate) fn new(cuda: &Cuda) -> Result<Cublas, CellError> {
         cuda.require(Library::Cublas)?;
         let mut workspace = cuda.alloc::<u8>(WORKSPACE_BYTES)?;
         let mut handle = std::ptr::null_mut();
@@ -82,7 +82,7 @@ impl Cublas {
     }
 
     /// Enqueues `c = a * b` for `n` by `n` row-major matrices whose elements have the sizes of `arithmetic`.
-    pub fn multiply<A, C>(
+    pub(crate) fn multiply<A, C>(
         &self,
         arithmetic: Arithmetic,
         n: i32,

@@ -13,7 +13,7 @@ pub(super) type Handle = *mut c_void;
 #[derive(Clone, Copy, Default)]
 pub(super) struct Way {
     /// Which algorithm, in the library's own words.
-    pub algorithm: [u64; 8],
+    pub(crate) algorithm: [u64; 8],
     workspace_bytes: usize,
     /// Zero for a way that works.
     pub state: c_int,
@@ -30,7 +30,7 @@ macro_rules! calls {
 
         impl Calls {
             /// Looks them up; `None` where one is missing.
-            pub fn find(library: &libloading::Library) -> Option<Calls> {
+            pub(crate) fn find(library: &libloading::Library) -> Option<Calls> {
                 // SAFETY: these are the signatures of cublasLt.h, and the loader never unloads the library.
                 $(let $name = *unsafe { library.get(concat!($symbol, "\0").as_bytes()) }.ok()?;)*
                 Some(Calls { $($name),* })
@@ -68,13 +68,13 @@ pub(super) fn check(call: &str, status: c_int) -> Result<(), CellError> {
 /// A handle, a descriptor, a layout or a preference, destroyed once.
 pub(super) struct Owned {
     /// The library's pointer to it.
-    pub raw: Handle,
+    pub(crate) raw: Handle,
     destroy: unsafe extern "C" fn(Handle) -> c_int,
 }
 
 impl Owned {
     /// What `create` puts into the place it is given.
-    pub fn new(
+    pub(crate) fn new(
         call: &str,
         destroy: unsafe extern "C" fn(Handle) -> c_int,
         create: impl FnOnce(*mut Handle) -> c_int,

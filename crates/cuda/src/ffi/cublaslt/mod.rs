@@ -15,7 +15,7 @@ use super::super::loader;
 use super::launch::fits;
 
 /// Slices of an operand.
-pub const SLICES: usize = 3;
+pub(crate) const SLICES: usize = 3;
 
 const WORKSPACE_BYTES: usize = 32 << 20;
 /// Ways that are asked for and tried.
@@ -125,7 +125,7 @@ fn ways(calls: Calls, handle: &Owned, plan: &Plan) -> Result<Vec<Way>, CellError
 ///
 /// Slices lie side by side in rows of three times `pitch` bytes, those of A in order, those of B, whose columns these
 /// rows are, in reverse: so the products of one sum are one product of `place + 1` slices' depth.
-pub struct SliceProducts {
+pub(crate) struct SliceProducts {
     cuda: Cuda,
     calls: Calls,
     // Plans before the handle: dropped in this order.
@@ -137,7 +137,7 @@ pub struct SliceProducts {
 
 impl SliceProducts {
     /// Loads cuBLASLt and plans products of `pitch` by `pitch` slices; `pitch` is a multiple of 16.
-    pub fn new(cuda: &Cuda, pitch: usize) -> Result<SliceProducts, CellError> {
+    pub(crate) fn new(cuda: &Cuda, pitch: usize) -> Result<SliceProducts, CellError> {
         cuda.require(Library::CublasLt)?;
         let calls =
             loader::by_name(Library::CublasLt.stem()).as_ref().and_then(Calls::find).ok_or_else(|| {
@@ -155,7 +155,7 @@ impl SliceProducts {
     ///
     /// # Errors
     /// Slices or sums too short, or a refused call.
-    pub fn enqueue(
+    pub(crate) fn enqueue(
         &self,
         place: usize,
         a: &CudaSlice<i8>,
@@ -217,7 +217,7 @@ impl SliceProducts {
     ///
     /// # Errors
     /// The library refuses every way, or the device fails.
-    pub fn choose(
+    pub(crate) fn choose(
         &mut self,
         place: usize,
         a: &CudaSlice<i8>,

@@ -11,7 +11,7 @@ use super::{LOWER, Solver, SolverReal, Workspace, WorkspaceSize, check, checked_
 
 impl Solver {
     /// Workspace of [`Solver::syevd`].
-    pub fn syevd_workspace<T: SolverReal>(
+    pub(crate) fn syevd_workspace<T: SolverReal>(
         &self,
         n: usize,
         a: &CudaSlice<T>,
@@ -46,7 +46,7 @@ impl Solver {
 
     /// Replaces the symmetric `n x n` matrix `a`, of which it reads the lower triangle, by its eigenvectors in
     /// columns, in ascending order of their eigenvalues. `info[0]` becomes 0, or positive where it did not converge.
-    pub fn syevd<T: SolverReal>(
+    pub(crate) fn syevd<T: SolverReal>(
         &self,
         n: usize,
         a: &mut CudaSlice<T>,

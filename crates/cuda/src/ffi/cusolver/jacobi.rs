@@ -76,7 +76,7 @@ pub(crate) struct Jacobi {
 
 impl Jacobi {
     /// Creates the parameters for elements of type `T`.
-    pub fn new<T: JacobiReal>() -> Result<Self, CellError> {
+    pub(crate) fn new<T: JacobiReal>() -> Result<Self, CellError> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: `raw` is a place for one pointer.
         check("cusolverDnCreateGesvdjInfo", unsafe { sys::cusolverDnCreateGesvdjInfo(&mut raw) })?;
@@ -88,7 +88,7 @@ impl Jacobi {
     }
 
     /// Elements of workspace that [`Solver::gesvdj`] needs for an `n x n` matrix; at least one.
-    pub fn workspace_len<T: JacobiReal>(
+    pub(crate) fn workspace_len<T: JacobiReal>(
         &mut self,
         solver: &Solver,
         n: usize,
@@ -139,7 +139,7 @@ impl Drop for Jacobi {
 impl Solver {
     /// Decomposes the column-major `n x n` matrix `a`, destroying it: A = U S Vᵀ with V (not Vᵀ) in `out.v`.
     /// `info[0]` becomes 0, or `n + 1` where the sweeps did not converge.
-    pub fn gesvdj<T: JacobiReal>(
+    pub(crate) fn gesvdj<T: JacobiReal>(
         &self,
         n: usize,
         a: &mut CudaSlice<T>,

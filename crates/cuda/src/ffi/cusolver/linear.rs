@@ -12,7 +12,7 @@ const NO_TRANSPOSE: sys::cublasOperation_t = sys::cublasOperation_t::CUBLAS_OP_N
 
 impl Solver {
     /// Workspace of [`Solver::potrf`] for an `n x n` matrix.
-    pub fn potrf_workspace<T: SolverReal>(
+    pub(crate) fn potrf_workspace<T: SolverReal>(
         &self,
         n: usize,
         a: &CudaSlice<T>,
@@ -42,7 +42,7 @@ impl Solver {
 
     /// Factors the column-major `n x n` matrix `a` as L Lᵀ in its lower triangle, and writes to `info[0]`
     /// the order of the first minor that is not positive definite, or 0.
-    pub fn potrf<T: SolverReal>(
+    pub(crate) fn potrf<T: SolverReal>(
         &self,
         n: usize,
         a: &mut CudaSlice<T>,
@@ -77,7 +77,7 @@ impl Solver {
     }
 
     /// Solves A x = b in place of `b` (`n` elements) from what [`Solver::potrf`] left in `a`; `info[0]` is 0.
-    pub fn potrs<T: SolverReal>(
+    pub(crate) fn potrs<T: SolverReal>(
         &self,
         n: usize,
         a: &CudaSlice<T>,
@@ -110,7 +110,7 @@ impl Solver {
     }
 
     /// Workspace of [`Solver::getrf`] for an `n x n` matrix.
-    pub fn getrf_workspace<T: SolverReal>(
+    pub(crate) fn getrf_workspace<T: SolverReal>(
         &self,
         n: usize,
         a: &CudaSlice<T>,
@@ -140,7 +140,7 @@ impl Solver {
 
     /// Factors the column-major `n x n` matrix `a` as P L U in place with `n` pivots, and writes to `info[0]`
     /// the index (from 1) of the first zero on U's diagonal, or 0.
-    pub fn getrf<T: SolverReal>(
+    pub(crate) fn getrf<T: SolverReal>(
         &self,
         n: usize,
         a: &mut CudaSlice<T>,
@@ -179,7 +179,7 @@ impl Solver {
 
     /// Solves A x = b in place of `b` (`n` elements) from what [`Solver::getrf`] left in `a` and `pivots`;
     /// `info[0]` is 0.
-    pub fn getrs<T: SolverReal>(
+    pub(crate) fn getrs<T: SolverReal>(
         &self,
         n: usize,
         a: &CudaSlice<T>,

@@ -76,7 +76,7 @@ impl Workspace {
     ///
     /// # Errors
     /// It does not fit on the device.
-    pub fn alloc(cuda: &Cuda, size: WorkspaceSize) -> Result<Self, CellError> {
+    pub(crate) fn alloc(cuda: &Cuda, size: WorkspaceSize) -> Result<Self, CellError> {
         // At least one byte, since no workspace is passed as null.
         let bytes = size.device.max(1);
         cuda.reserve(bytes as u128)?;
@@ -131,7 +131,7 @@ pub(crate) struct Solver {
 
 impl Solver {
     /// Creates the handle on `stream`.
-    pub fn new(stream: &Arc<CudaStream>) -> Result<Self, CellError> {
+    pub(crate) fn new(stream: &Arc<CudaStream>) -> Result<Self, CellError> {
         stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         let mut handle = std::ptr::null_mut();
         // SAFETY: `handle` is a place for one handle.

@@ -28,14 +28,14 @@ pub(crate) struct Vectors<T> {
 
 impl<T: DeviceRepr + ValidAsZeroBits> Vectors<T> {
     /// Allocates the outputs of an `n x n` decomposition.
-    pub fn alloc(cuda: &Cuda, n: usize) -> Result<Self, CellError> {
+    pub(crate) fn alloc(cuda: &Cuda, n: usize) -> Result<Self, CellError> {
         Ok(Vectors { s: cuda.alloc(n)?, u: cuda.alloc(n * n)?, v: cuda.alloc(n * n)? })
     }
 }
 
 impl<T> Vectors<T> {
     /// The memory of all three, for checks.
-    pub fn memory(&mut self) -> [Memory<'_>; 3] {
+    pub(crate) fn memory(&mut self) -> [Memory<'_>; 3] {
         [&mut self.s, &mut self.u, &mut self.v].map(device)
     }
 
@@ -52,7 +52,7 @@ pub(super) fn side<T>(call: &str, n: usize, a: &CudaSlice<T>, out: &Vectors<T>) 
 
 impl Solver {
     /// Workspace of [`Solver::gesvdp`].
-    pub fn gesvdp_workspace<T: SolverReal>(
+    pub(crate) fn gesvdp_workspace<T: SolverReal>(
         &self,
         n: usize,
         a: &CudaSlice<T>,
@@ -96,7 +96,7 @@ impl Solver {
 
     /// Decomposes the column-major `n x n` matrix `a`, destroying it: A = U S Vᵀ with V (not Vᵀ) in `out.v`.
     /// `info[0]` becomes 0, or positive where it did not converge.
-    pub fn gesvdp<T: SolverReal>(
+    pub(crate) fn gesvdp<T: SolverReal>(
         &self,
         n: usize,
         a: &mut CudaSlice<T>,
@@ -147,7 +147,7 @@ impl Solver {
     }
 
     /// Workspace of [`Solver::gesvd`].
-    pub fn gesvd_workspace<T: SolverReal>(
+    pub(crate) fn gesvd_workspace<T: SolverReal>(
         &self,
         n: usize,
         a: &CudaSlice<T>,
@@ -191,7 +191,7 @@ impl Solver {
 
     /// Decomposes the column-major `n x n` matrix `a`, destroying it: A = U S Vᵀ with Vᵀ in `out.v`.
     /// `info[0]` becomes 0, or the number of superdiagonals that did not converge.
-    pub fn gesvd<T: SolverReal>(
+    pub(crate) fn gesvd<T: SolverReal>(
         &self,
         n: usize,
         a: &mut CudaSlice<T>,

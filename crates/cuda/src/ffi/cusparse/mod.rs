@@ -64,7 +64,7 @@ pub(crate) struct Sparse {
 
 impl Sparse {
     /// Creates the handle on `stream`.
-    pub fn new(stream: &Arc<CudaStream>) -> Result<Self, CellError> {
+    pub(crate) fn new(stream: &Arc<CudaStream>) -> Result<Self, CellError> {
         stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         let mut handle = std::ptr::null_mut();
         // SAFETY: `handle` is a place for one handle.

@@ -73,9 +73,9 @@ impl Drop for Unfilled {
 /// What a product needs beside its operands, kept from one to the next.
 pub(crate) struct ProductBuffers<T> {
     /// Buffer of the estimation.
-    pub estimation: CudaSlice<u8>,
+    pub(crate) estimation: CudaSlice<u8>,
     /// Buffer of the computation.
-    pub computation: CudaSlice<u8>,
+    pub(crate) computation: CudaSlice<u8>,
     /// Offsets of the result's rows: one more than it has rows.
     pub indptr: CudaSlice<i32>,
     /// Columns of the result's entries.
@@ -114,7 +114,7 @@ const COMPUTATION: (&str, Stage) = ("cusparseSpGEMM_compute", sys::cusparseSpGEM
 
 impl<T: SparseReal> Product<T> {
     /// Takes the operands, each with at least one stored entry.
-    pub fn new(sparse: Sparse, a: DeviceCsr<T>, b: DeviceCsr<T>) -> Result<Self, CellError> {
+    pub(crate) fn new(sparse: Sparse, a: DeviceCsr<T>, b: DeviceCsr<T>) -> Result<Self, CellError> {
         if a.cols() != b.rows() || a.nnz() == 0 || b.nnz() == 0 {
             let shapes = [a.rows(), a.cols(), a.nnz(), b.rows(), b.cols(), b.nnz()];
             return Err(CellError::call(
@@ -127,7 +127,7 @@ impl<T: SparseReal> Product<T> {
     }
 
     /// Multiplies once with memory from `bytes`, `indices` and `values`, and returns all of it for reuse.
-    pub fn first(
+    pub(crate) fn first(
         &self,
         bytes: impl Fn(usize) -> Result<CudaSlice<u8>, CellError>,
         indices: impl Fn(usize) -> Result<CudaSlice<i32>, CellError>,
@@ -157,7 +157,7 @@ impl<T: SparseReal> Product<T> {
     ///
     /// The state and the result's descriptor are new each time, since nothing documents that a product may be
     /// repeated on used ones; both are small host objects.
-    pub fn ready(&self, buffers: &mut ProductBuffers<T>) -> Result<Ready, CellError> {
+    pub(crate) fn ready(&self, buffers: &mut ProductBuffers<T>) -> Result<Ready, CellError> {
         let ready = Ready { state: Descriptor::new()?, c: self.unfilled(&mut buffers.indptr)? };
         self.fits(ESTIMATION, &ready.state, &ready.c, &buffers.estimation)?;
         Ok(ready)
@@ -165,7 +165,7 @@ impl<T: SparseReal> Product<T> {
 
     /// Multiplies again: estimates, computes and copies. The size of the computation's buffer is asked for once
     /// more, because the documented sequence has that call between estimation and computation.
-    pub fn again(&self, ready: &Ready, buffers: &mut ProductBuffers<T>) -> Result<(), CellError> {
+    pub(crate) fn again(&self, ready: &Ready, buffers: &mut ProductBuffers<T>) -> Result<(), CellError> {
         let Ready { state, c } = ready;
         self.run(ESTIMATION, state, c, &buffers.estimation)?;
         self.fits(COMPUTATION, state, c, &buffers.computation)?;

@@ -47,7 +47,7 @@ pub(crate) struct MatrixVector<T> {
 
 impl<T: SparseReal> MatrixVector<T> {
     /// Takes the operands and the place of the result. `a` has at least one stored entry.
-    pub fn new(
+    pub(crate) fn new(
         sparse: Sparse,
         a: DeviceCsr<T>,
         x: CudaSlice<T>,
@@ -66,7 +66,7 @@ impl<T: SparseReal> MatrixVector<T> {
     }
 
     /// Bytes of buffer that the product needs; at least one.
-    pub fn work_bytes(&self) -> Result<usize, CellError> {
+    pub(crate) fn work_bytes(&self) -> Result<usize, CellError> {
         let mut bytes = 0;
         // SAFETY: handle and descriptors are live, scalars are of the compute type, `bytes` is writable.
         let status = unsafe {
@@ -88,7 +88,7 @@ impl<T: SparseReal> MatrixVector<T> {
     }
 
     /// Takes the buffer, and analyses the matrix where the library can (CUDA 12.4 and later).
-    pub fn prepare(&mut self, work: CudaSlice<u8>) -> Result<(), CellError> {
+    pub(crate) fn prepare(&mut self, work: CudaSlice<u8>) -> Result<(), CellError> {
         let needed = self.work_bytes()?;
         if work.len() < needed {
             let text = format!("buffer of {} bytes, {needed} are needed", work.len());
@@ -118,7 +118,7 @@ impl<T: SparseReal> MatrixVector<T> {
     }
 
     /// Enqueues y = A x.
-    pub fn execute(&mut self) -> Result<(), CellError> {
+    pub(crate) fn execute(&mut self) -> Result<(), CellError> {
         let Some(work) = &self.work else {
             return Err(CellError::call("spmv", "the product has no buffer"));
         };
@@ -142,12 +142,12 @@ impl<T: SparseReal> MatrixVector<T> {
     }
 
     /// The operand and the result, for checks.
-    pub fn vectors_mut(&mut self) -> [&mut CudaSlice<T>; 2] {
+    pub(crate) fn vectors_mut(&mut self) -> [&mut CudaSlice<T>; 2] {
         [&mut self.x_values, &mut self.y_values]
     }
 
     /// The result, valid after the work on the stream.
-    pub fn y(&self) -> &CudaSlice<T> {
+    pub(crate) fn y(&self) -> &CudaSlice<T> {
         &self.y_values
     }
 }

@@ -54,7 +54,7 @@ impl Plan {
     ///
     /// # Errors
     /// A prime factor above 7, a side beyond the largest, or too little shared memory.
-    pub fn choose(n: usize, dtype: DType, shared: usize) -> Result<Plan, Unavailable> {
+    pub(crate) fn choose(n: usize, dtype: DType, shared: usize) -> Result<Plan, Unavailable> {
         const FIX: &str = "take --variants r2c, which does every size";
         if n > MOST {
             return Err(Unavailable::new(format!("side {n} is above {MOST}, mirrored's largest"), FIX));
@@ -110,7 +110,7 @@ impl Plan {
     }
 
     /// Complex elements of the half spectrum between the passes.
-    pub fn half_elements(&self) -> usize {
+    pub(crate) fn half_elements(&self) -> usize {
         self.n * self.pitch()
     }
 
@@ -119,20 +119,20 @@ impl Plan {
     }
 
     /// The launch of `fft_rows`: two rows a block.
-    pub fn rows(&self) -> Pass {
+    pub(crate) fn rows(&self) -> Pass {
         let shared = self.shared(self.row_stride, 1);
         Pass { blocks: self.half(), threads: self.row_threads, shared }
     }
 
     /// The launch of `fft_columns`: a block for each tile of columns, and one for column 0.
-    pub fn column_pass(&self) -> Pass {
+    pub(crate) fn column_pass(&self) -> Pass {
         let shared = self.shared(self.column_stride, self.lanes());
         Pass { blocks: self.tiles() + 1, threads: self.column_threads, shared }
     }
 
     /// The twiddles of all stages but the last: of the stage that splits blocks of `l` elements by `r`, for
     /// `p` from 1 to `r - 1` and `j` below `l / r`, `exp(-2 pi i p j / l)`. At least one element.
-    pub fn twiddles(&self) -> Vec<Complex<f64>> {
+    pub(crate) fn twiddles(&self) -> Vec<Complex<f64>> {
         let mut table = Vec::with_capacity(self.n);
         let mut length = self.n;
         for &radix in &self.radices[..self.radices.len() - 1] {
@@ -169,7 +169,7 @@ impl Plan {
     }
 
     /// The source with this plan's constants. Each is made once and kept, a few KiB, as long as the process lives.
-    pub fn source(&self) -> &'static KernelSource {
+    pub(crate) fn source(&self) -> &'static KernelSource {
         static MADE: Mutex<BTreeMap<String, &'static KernelSource>> = Mutex::new(BTreeMap::new());
         let header = self.header();
         let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);

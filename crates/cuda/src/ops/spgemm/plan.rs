@@ -47,9 +47,9 @@ pub(crate) struct Plan {
     /// Tiles of columns.
     pub tiles: u32,
     /// Columns of a tile.
-    pub width: u32,
+    pub(crate) width: u32,
     /// Warps of a block; each makes a tile of a row.
-    pub warps: u32,
+    pub(crate) warps: u32,
     /// Bytes of shared memory of a block.
     pub shared: u32,
     /// Blocks.
@@ -61,7 +61,7 @@ impl Plan {
     ///
     /// # Errors
     /// The product has more tiles of rows than a launch can name, or the device too little shared memory for a row.
-    pub fn new(a: &Csr, b: &Csr, element: usize, shared: u32) -> Result<Self, Unavailable> {
+    pub(crate) fn new(a: &Csr, b: &Csr, element: usize, shared: u32) -> Result<Self, Unavailable> {
         let (longest, mean) = bounds(a, b);
         let tiles = b.cols.div_ceil(DENSE_WIDTH).max(1);
         let in_tile = b.nnz() as f64 / (b.rows.max(1) * tiles) as f64;

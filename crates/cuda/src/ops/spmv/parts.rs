@@ -13,7 +13,7 @@ pub(crate) struct Parts {
     /// part the second is the complement of the row's place in `longs`.
     pub parts: Vec<[i32; 4]>,
     /// The first part of each such row, and how many it has.
-    pub longs: Vec<[i32; 2]>,
+    pub(crate) longs: Vec<[i32; 2]>,
 }
 
 /// Cuts the entries that `offsets`, which rise from 0, tell the rows of: as many whole rows a part as have room, and

@@ -32,7 +32,7 @@ pub(super) struct Tridiagonal {
 
 impl Tridiagonal {
     /// Float64 elements of device memory that an instance for matrices of side `n` has; none where there is no instance.
-    pub fn elements(n: u128) -> u128 {
+    pub(crate) fn elements(n: u128) -> u128 {
         if n > LARGEST_SIDE as u128 {
             return 0;
         }
@@ -44,7 +44,7 @@ impl Tridiagonal {
     ///
     /// # Errors
     /// A kernel does not compile, or there is no memory.
-    pub fn new(cuda: &Cuda, n: usize) -> Result<Option<Tridiagonal>, CellError> {
+    pub(crate) fn new(cuda: &Cuda, n: usize) -> Result<Option<Tridiagonal>, CellError> {
         let Some(reduction) = Reduction::load(cuda, &REDUCTION, n)? else { return Ok(None) };
         let Some(eigen) = TridiagonalEigen::load(cuda, &EIGENVECTORS, n)? else { return Ok(None) };
         let panels = n.div_ceil(PANEL);
@@ -72,7 +72,7 @@ impl Tridiagonal {
     ///
     /// # Errors
     /// An operand does not fit.
-    pub fn run<T: Element>(
+    pub(crate) fn run<T: Element>(
         &mut self,
         cuda: &Cuda,
         blas: &Cublas,
@@ -118,7 +118,12 @@ impl Syevd {
     ///
     /// # Errors
     /// The workspace cannot be had.
-    pub fn new(cuda: &Cuda, solver: &Solver, n: usize, matrix: &CudaSlice<f64>) -> Result<Syevd, CellError> {
+    pub(crate) fn new(
+        cuda: &Cuda,
+        solver: &Solver,
+        n: usize,
+        matrix: &CudaSlice<f64>,
+    ) -> Result<Syevd, CellError> {
         let values = cuda.alloc(n)?;
         let work = Workspace::alloc(cuda, solver.syevd_workspace(n, matrix, &values)?)?;
         Ok(Syevd { work, values, n })
@@ -128,7 +133,7 @@ impl Syevd {
     ///
     /// # Errors
     /// cuSOLVER refuses.
-    pub fn run(
+    pub(crate) fn run(
         &mut self,
         solver: &Solver,
         matrix: &mut CudaSlice<f64>,

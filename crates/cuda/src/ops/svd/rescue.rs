@@ -19,7 +19,12 @@ impl Rescue {
     ///
     /// # Errors
     /// A workspace cannot be had.
-    pub fn new(cuda: &Cuda, n: usize, a: &CudaSlice<f64>, out: &Vectors<f64>) -> Result<Rescue, CellError> {
+    pub(crate) fn new(
+        cuda: &Cuda,
+        n: usize,
+        a: &CudaSlice<f64>,
+        out: &Vectors<f64>,
+    ) -> Result<Rescue, CellError> {
         let solver = Solver::new(&cuda.stream)?;
         let polar = Workspace::alloc(cuda, solver.gesvdp_workspace(n, a, out)?)?;
         let qr = Workspace::alloc(cuda, solver.gesvd_workspace(n, a, out)?)?;
@@ -27,7 +32,7 @@ impl Rescue {
     }
 
     /// The handle, for other routines on the same stream.
-    pub fn solver(&self) -> &Solver {
+    pub(crate) fn solver(&self) -> &Solver {
         &self.solver
     }
 
@@ -35,7 +40,7 @@ impl Rescue {
     ///
     /// # Errors
     /// cuSOLVER refuses.
-    pub fn polar(
+    pub(crate) fn polar(
         &mut self,
         a: &mut CudaSlice<f64>,
         out: &mut Vectors<f64>,
@@ -48,7 +53,7 @@ impl Rescue {
     ///
     /// # Errors
     /// cuSOLVER refuses.
-    pub fn qr(
+    pub(crate) fn qr(
         &mut self,
         a: &mut CudaSlice<f64>,
         out: &mut Vectors<f64>,

@@ -34,7 +34,7 @@ const FIX: &str = "correct it or run the sweep again";
 ///
 /// # Errors
 /// One line that names the first row, and the key, where it does.
-pub fn check(report: &Report) -> anyhow::Result<()> {
+pub(crate) fn check(report: &Report) -> anyhow::Result<()> {
     let environment = &report.environment;
     ensure!(
         environment.started.parse::<jiff::Timestamp>().is_ok(),

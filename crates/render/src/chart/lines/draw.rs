@@ -12,7 +12,7 @@ const POINT_TEXT: f64 = 23.0;
 
 impl LineChart {
     /// What stands between the axes.
-    pub fn contents<'a>(&'a self, layout: &Layout) -> Contents<'a> {
+    pub(crate) fn contents<'a>(&'a self, layout: &Layout) -> Contents<'a> {
         Contents {
             plane: layout.plane(&self.frame),
             series: &self.series,

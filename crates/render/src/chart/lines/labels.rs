@@ -8,40 +8,40 @@ use crate::chart::plane::Plane;
 use crate::chart::series::Series;
 
 /// Em of the names of regions.
-pub const REGION_TEXT: f64 = 27.0;
+pub(crate) const REGION_TEXT: f64 = 27.0;
 
 /// Lines between two axes.
 #[derive(Clone, Copy, Debug)]
-pub struct Contents<'a> {
+pub(crate) struct Contents<'a> {
     /// Where they stand.
-    pub plane: Plane<'a>,
+    pub(crate) plane: Plane<'a>,
     /// The lines.
     pub series: &'a [Series],
     /// The line that they cross.
     pub reference: Option<&'a Reference>,
     /// Where they cross it.
-    pub crossings: &'a [Crossing],
+    pub(crate) crossings: &'a [Crossing],
     /// Half the side of the square that a marker takes.
-    pub marker: f64,
+    pub(crate) marker: f64,
     /// Em of labels.
-    pub em: f64,
+    pub(crate) em: f64,
 }
 
 /// The labels of a plot.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Labels {
+pub(crate) struct Labels {
     /// Names of the regions above and below the reference line.
-    pub regions: Vec<Placed>,
+    pub(crate) regions: Vec<Placed>,
     /// The labels of points, each with the index of its series.
     pub points: Vec<(usize, Placed)>,
     /// The labels of crossings, each with its index.
-    pub crossings: Vec<(usize, Placed)>,
+    pub(crate) crossings: Vec<(usize, Placed)>,
 }
 
 impl Labels {
     /// The labels of some lines. Crossings come first, then points; regions have more places to choose from. What finds
     /// no free place is left out.
-    pub fn of(contents: &Contents<'_>) -> Labels {
+    pub(crate) fn of(contents: &Contents<'_>) -> Labels {
         let mut room = obstacles(contents);
         let crossings = crossings(contents, &mut room);
         let points = points(contents, &mut room);
@@ -49,7 +49,7 @@ impl Labels {
     }
 
     /// All of them.
-    pub fn all(&self) -> impl Iterator<Item = &Placed> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Placed> {
         let others = self.points.iter().chain(&self.crossings).map(|(_, label)| label);
         self.regions.iter().chain(others)
     }

@@ -1,9 +1,9 @@
 //! Charts of lines: time against size, and speed-ups against size. Pure data from rows; knows no pixels.
 
 mod draw;
-pub mod labels;
-pub mod speed_up;
-pub mod strokes;
+pub(crate) mod labels;
+pub(crate) mod speed_up;
+pub(crate) mod strokes;
 pub mod time;
 
 use super::frame::{Frame, Row, Sample};
@@ -12,7 +12,7 @@ use super::series::Series;
 pub use draw::draw;
 
 /// The title of an axis of sizes.
-pub const SIZE_TITLE: &str = "N, side of the square operands (log scale)";
+pub(crate) const SIZE_TITLE: &str = "N, side of the square operands (log scale)";
 
 /// A value that splits the plot in two named regions.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub struct Reference {
 
 /// Where a series meets the reference line for good.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Crossing {
+pub(crate) struct Crossing {
     /// Colour of the series.
     pub hue: Hue,
     /// The size.
@@ -42,13 +42,13 @@ pub struct Crossing {
 #[derive(Clone, Debug, PartialEq)]
 pub struct LineChart {
     /// Titles, axes, legend.
-    pub frame: Frame,
+    pub(crate) frame: Frame,
     /// The lines, those of one legend group together.
     pub series: Vec<Series>,
     /// The line at which neither side wins.
     pub reference: Option<Reference>,
     /// Where series cross it.
-    pub crossings: Vec<Crossing>,
+    pub(crate) crossings: Vec<Crossing>,
 }
 
 /// The rows of a legend that list the series under the headings of their groups.

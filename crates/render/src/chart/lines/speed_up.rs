@@ -18,7 +18,7 @@ use crate::chart::text::ratio_text;
 const LONE_KIND: Kind = Kind::Resident;
 
 /// The looks of a kind's line.
-pub fn kind_style(kind: Kind) -> Style {
+pub(crate) fn kind_style(kind: Kind) -> Style {
     let (hue, marker) = match kind {
         Kind::Kernel => (Hue::Blue, 0),
         Kind::Resident => (Hue::Green, 1),
@@ -28,13 +28,13 @@ pub fn kind_style(kind: Kind) -> Style {
 }
 
 /// The kinds that differ for an op: one that copies by itself has no copies to add.
-pub fn kinds(op: &str) -> &'static [Kind] {
+pub(crate) fn kinds(op: &str) -> &'static [Kind] {
     let copies = op::find(op).is_some_and(|op| op.about().copies_itself);
     if copies { &[Kind::Kernel, Kind::Resident] } else { &Kind::ALL }
 }
 
 /// A line of a chart, and where it crosses 1.
-pub struct Line {
+pub(crate) struct Line {
     /// Its points and looks.
     pub series: Series,
     kind: Kind,
@@ -42,7 +42,7 @@ pub struct Line {
 }
 
 /// The chart of a sheet with the captions given; `None` when no size has both sides.
-pub fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChart> {
+pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChart> {
     let lone_part = sheet.parts.first().filter(|part| sheet.parts.len() == 1 && !part.shows_density);
     let lines = match lone_part {
         Some(part) => by_kind(part, &part.section.comparisons),
@@ -88,7 +88,7 @@ fn subtitle(lines: &[Line]) -> &'static str {
 }
 
 /// The kinds of some comparisons of one density; the first and the last point of each have labels.
-pub fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<Line> {
+pub(crate) fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<Line> {
     let kinds = kinds(part.section.op).iter().filter_map(|&kind| {
         let mut points = points(comparisons, kind);
         let last = points.len().checked_sub(1)?;
@@ -148,7 +148,7 @@ fn bends(found: Option<&Crossover>) -> Vec<(f64, f64)> {
 }
 
 /// The mark of a line that crosses 1 between two sizes.
-pub fn crossing(line: &Line) -> Option<Crossing> {
+pub(crate) fn crossing(line: &Line) -> Option<Crossing> {
     let found = line.crossover.as_ref()?;
     let Some(Place::At(size)) = found.from else { return None };
     let end = |place| match place {

@@ -18,9 +18,9 @@ const CPU_HUE: Hue = Hue::Vermilion;
 const LEAST_BAND: f64 = 2.0;
 
 /// Lines being drawn.
-pub struct Strokes<'a> {
+pub(crate) struct Strokes<'a> {
     /// What they are drawn on.
-    pub canvas: &'a Canvas<'a>,
+    pub(crate) canvas: &'a Canvas<'a>,
     /// What is drawn.
     pub contents: Contents<'a>,
 }
@@ -30,7 +30,7 @@ impl Strokes<'_> {
     ///
     /// # Errors
     /// The surface refuses to draw.
-    pub fn ground(&self) -> anyhow::Result<()> {
+    pub(crate) fn ground(&self) -> anyhow::Result<()> {
         self.tints(&self.contents.plane.area)
     }
 
@@ -38,7 +38,7 @@ impl Strokes<'_> {
     ///
     /// # Errors
     /// The surface refuses to draw.
-    pub fn lines(&self) -> anyhow::Result<()> {
+    pub(crate) fn lines(&self) -> anyhow::Result<()> {
         let Contents { series, crossings, .. } = self.contents;
         let labels = Labels::of(&self.contents);
         self.grounds(&labels)?;

@@ -7,9 +7,9 @@ use crate::chart::geometry::Rect;
 use crate::chart::layout::{CAPTION, MARGIN, captions, picture};
 
 /// Em of tick labels.
-pub const SMALL: f64 = 20.0;
+pub(crate) const SMALL: f64 = 20.0;
 /// Em of headings.
-pub const HEADING: f64 = 23.0;
+pub(crate) const HEADING: f64 = 23.0;
 /// Top of the first row of panels.
 const TOP: f64 = 152.0;
 /// Height of a heading.
@@ -21,9 +21,9 @@ const GAP: f64 = 30.0;
 
 /// The places of an overview's parts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Layout {
+pub(crate) struct Layout {
     /// The area between the axes of each panel.
-    pub plots: Vec<Rect>,
+    pub(crate) plots: Vec<Rect>,
     /// Columns of panels.
     pub columns: usize,
     /// The places in the order of the ticks of the y axis that have labels.
@@ -34,7 +34,7 @@ pub struct Layout {
 
 impl Layout {
     /// The layout of an overview.
-    pub fn of(overview: &Overview) -> Layout {
+    pub(crate) fn of(overview: &Overview) -> Layout {
         let (picture, count) = (picture(), overview.panels.len());
         let columns = columns(count);
         let rows = count.div_ceil(columns);

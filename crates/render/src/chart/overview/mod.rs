@@ -31,7 +31,7 @@ pub struct Overview {
     /// Lines at the foot.
     pub captions: Vec<String>,
     /// What the lines and marks are.
-    pub legend: Vec<(Sample, String)>,
+    pub(crate) legend: Vec<(Sample, String)>,
     /// Ratios, for every panel the same.
     pub y: Axis,
     /// The panels, row by row; 1 to [`MOST_PANELS`].
@@ -48,11 +48,11 @@ pub struct Panel {
     /// A line a kind of speed-up.
     pub series: Vec<Series>,
     /// Where they cross 1.
-    pub crossings: Vec<Crossing>,
+    pub(crate) crossings: Vec<Crossing>,
 }
 
 /// The sheets of one report: one where all panels fit, else one or more an element type.
-pub fn sheets(sheets: &[Sheet<'_>], captions: &[String]) -> Vec<Overview> {
+pub(crate) fn sheets(sheets: &[Sheet<'_>], captions: &[String]) -> Vec<Overview> {
     let mut panels: Vec<(DType, Panel)> = vec![];
     for sheet in sheets {
         let dtype = sheet.subject.dtype;

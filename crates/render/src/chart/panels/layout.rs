@@ -7,9 +7,9 @@ use super::super::layout::{CAPTION, MARGIN, captions};
 use super::{MarkKind, Panel, PanelChart};
 
 /// Em of tick labels.
-pub const SMALL: f64 = 21.0;
+pub(crate) const SMALL: f64 = 21.0;
 /// Em of the panels' names and of the marks' texts.
-pub const LABEL: f64 = 22.0;
+pub(crate) const LABEL: f64 = 22.0;
 /// Top of the first panel's heading.
 const TOP: f64 = 122.0;
 /// Height of a panel's heading.
@@ -25,9 +25,9 @@ const APART: f64 = 16.0;
 
 /// A text in a row of marks.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Flag {
+pub(crate) struct Flag {
     /// The area it takes.
-    pub area: Rect,
+    pub(crate) area: Rect,
     /// The text.
     pub text: String,
     /// x of the mark.
@@ -38,7 +38,7 @@ pub struct Flag {
 
 /// The places of a panel's parts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub(crate) struct Place {
     /// Middle of the heading, from the top.
     pub heading: f64,
     /// The remark, cut to the room it has, and its left edge.
@@ -53,7 +53,7 @@ pub struct Place {
 
 /// A label of the x axis.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Below {
+pub(crate) struct Below {
     /// x of the position.
     pub x: f64,
     /// x of the label's middle, which keeps within the picture.
@@ -64,20 +64,20 @@ pub struct Below {
 
 /// The places of a chart's parts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Layout {
+pub(crate) struct Layout {
     /// One entry a panel.
     pub panels: Vec<Place>,
     /// Labels of the x axis.
     pub below: Vec<Below>,
     /// Pixels from one position to the next.
-    pub spacing: f64,
+    pub(crate) spacing: f64,
     /// Captions, cut to the picture's width, each with its baseline.
     pub captions: Vec<(String, f64)>,
 }
 
 impl Layout {
     /// The layout of a chart.
-    pub fn of(chart: &PanelChart) -> Layout {
+    pub(crate) fn of(chart: &PanelChart) -> Layout {
         let (wide, high) = (f64::from(SIZE.0), f64::from(SIZE.1));
         let labels = chart.panels.iter().flat_map(|panel| &panel.y.ticks);
         let widest = labels.map(|tick| width(&tick.label, SMALL, Weight::Regular)).fold(60.0, f64::max);
@@ -99,14 +99,14 @@ impl Layout {
     }
 
     /// The x of a position.
-    pub fn x(&self, position: f64) -> f64 {
+    pub(crate) fn x(&self, position: f64) -> f64 {
         self.panels.first().map_or(0.0, |place| place.plot.left) + (position + 0.5) * self.spacing
     }
 }
 
 impl Place {
     /// The y of a value; what lies beyond the axis stands at its end.
-    pub fn y(&self, panel: &Panel, value: f64) -> f64 {
+    pub(crate) fn y(&self, panel: &Panel, value: f64) -> f64 {
         let fraction = panel.y.fraction(value).clamp(0.0, 1.0);
         self.plot.bottom - fraction * (self.plot.bottom - self.plot.top)
     }

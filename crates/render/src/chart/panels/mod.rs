@@ -6,7 +6,7 @@ mod draw;
 mod layout;
 
 use super::Format;
-pub use super::axis::Axis;
+pub(crate) use super::axis::Axis;
 pub use super::linear::axis;
 pub use super::paint::Hue;
 pub use super::series::Point;

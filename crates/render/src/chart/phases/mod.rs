@@ -40,7 +40,7 @@ impl Phase {
     const ON_GPU: [Phase; 4] = [Phase::Upload, Phase::Launch, Phase::Kernel, Phase::Download];
 
     /// What it is called in the legend.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Phase::Execute => "execution",
             Phase::Upload => "upload",
@@ -65,7 +65,7 @@ impl Phase {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
     /// The whole, in words: `12.4 µs`.
-    pub total: String,
+    pub(crate) total: String,
     /// The parts from the bottom, as shares of the whole.
     pub parts: Vec<(Phase, f64)>,
 }
@@ -83,7 +83,7 @@ pub struct Group {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PhaseChart {
     /// Titles, axes, legend; positions on the x axis are indices of `groups`.
-    pub frame: Frame,
+    pub(crate) frame: Frame,
     /// One entry a size.
     pub groups: Vec<Group>,
 }

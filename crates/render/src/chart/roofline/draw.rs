@@ -45,7 +45,7 @@ pub fn draw(chart: &Roofline, canvas: &Canvas<'_>) -> anyhow::Result<()> {
 }
 
 /// The sizes that there is room for, each with the index of its cell.
-pub fn labels(chart: &Roofline, plane: &Plane<'_>) -> Vec<(usize, Placed)> {
+pub(crate) fn labels(chart: &Roofline, plane: &Plane<'_>) -> Vec<(usize, Placed)> {
     let mut room = Room::of(&plane.area);
     for roof in &chart.roofs {
         room.keep_line(&roof.path.map(|(x, y)| plane.place(x, y)));

@@ -26,15 +26,15 @@ const HUES: [Hue; 7] = [Hue::Blue, Hue::Vermilion, Hue::Green, Hue::Orange, Hue:
 
 /// A measured cell.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Dot {
+pub(crate) struct Dot {
     /// The looks of its op; open where another variant of its case is faster.
-    pub style: Style,
+    pub(crate) style: Style,
     /// FLOP a byte.
     pub x: f64,
     /// FLOP a second.
     pub y: f64,
     /// From faint, for small sizes, to 1.
-    pub strength: f64,
+    pub(crate) strength: f64,
     /// Its size, where that is to be told.
     pub label: Option<String>,
 }
@@ -43,11 +43,11 @@ pub struct Dot {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Roofline {
     /// Titles, axes, legend.
-    pub frame: Frame,
+    pub(crate) frame: Frame,
     /// The ceilings.
-    pub roofs: Vec<Roof>,
+    pub(crate) roofs: Vec<Roof>,
     /// The cells; the best of their cases last, so that they lie on top.
-    pub dots: Vec<Dot>,
+    pub(crate) dots: Vec<Dot>,
 }
 
 /// The charts of a report, one a backend with ceilings, element type and state of the caches.

@@ -15,18 +15,18 @@ const BEYOND: f64 = 1.6;
 
 /// A ceiling.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Roof {
+pub(crate) struct Roof {
     /// What it is, with its rate: `read 4.40 TB/s`.
     pub label: String,
     /// Looks of its line.
-    pub style: Style,
+    pub(crate) style: Style,
     /// Its two ends: FLOP a byte, and FLOP a second.
     pub path: [(f64, f64); 2],
 }
 
 /// The roofs over cells at the given places: a slope for each way to use memory, a level for each precision that a row
 /// has; `None` where no ceiling is known.
-pub fn roofs(ceilings: &Ceilings, rows: &[&Row], (xs, ys): (&[f64], &[f64])) -> Option<Vec<Roof>> {
+pub(crate) fn roofs(ceilings: &Ceilings, rows: &[&Row], (xs, ys): (&[f64], &[f64])) -> Option<Vec<Roof>> {
     let usable = |rate: &f64| rate.is_finite() && *rate > 0.0;
     let slopes = slopes(ceilings).into_iter().filter(|(_, rate)| usable(rate)).collect::<Vec<_>>();
     let mut precisions: Vec<&str> = vec![];

@@ -9,10 +9,10 @@ use gpubench_model::report::Report;
 
 use super::problems::{ended_early, summary};
 use gpubench_text::table::{Table, WIDTH, hanging};
-pub use sweeps::Sweeps;
+pub(crate) use sweeps::Sweeps;
 
 /// Lines of a terminal that nobody has made larger, less one for what follows.
-pub const LINES: usize = 23;
+pub(crate) const LINES: usize = 23;
 
 /// Comparisons up to which each has a line with its times; beyond, each sweep has one, at its largest size.
 const FEW: usize = 8;
@@ -24,7 +24,7 @@ const ROWS: usize = 16;
 const CASES: usize = 12;
 
 /// The answer about `report`.
-pub fn screen(report: &Report, color: bool) -> String {
+pub(crate) fn screen(report: &Report, color: bool) -> String {
     let sweeps = Sweeps::of(report);
     let few = sweeps.comparisons() <= FEW;
     let grid = match sweeps.comparisons() {

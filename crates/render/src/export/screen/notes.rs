@@ -18,7 +18,7 @@ use super::super::cautions::shown;
 use super::sweeps::{Sweep, Sweeps, compared};
 
 /// The question, and what it is asked of.
-pub fn title(report: &Report) -> String {
+pub(crate) fn title(report: &Report) -> String {
     let sides = [Side::Cpu, Side::Gpu].map(|side| {
         let measured = report.rows.iter().any(|row| row.side == side && row.execute.is_some());
         measured.then(|| machine(report, side).unwrap_or_else(|| "GPU".into()))
@@ -46,7 +46,7 @@ fn conditions(report: &Report) -> String {
 }
 
 /// How far the shown times can be trusted.
-pub fn grades(report: &Report) -> Option<String> {
+pub(crate) fn grades(report: &Report) -> Option<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for grade in shown(report, false).iter().filter_map(|row| row.execute.as_ref()?.grade) {
         *counts.entry(grade.to_string()).or_default() += 1;
@@ -57,7 +57,7 @@ pub fn grades(report: &Report) -> Option<String> {
 }
 
 /// The first warning about the run, and how many more there are.
-pub fn run_warnings(report: &Report) -> Option<String> {
+pub(crate) fn run_warnings(report: &Report) -> Option<String> {
     let warnings = &report.environment.warnings;
     let first = warnings.first()?;
     let more = match warnings.len() {
@@ -69,7 +69,7 @@ pub fn run_warnings(report: &Report) -> Option<String> {
 
 impl Sweeps<'_> {
     /// From which size the GPU is faster, one line per sweep of several sizes.
-    pub fn crossovers(&self) -> Option<String> {
+    pub(crate) fn crossovers(&self) -> Option<String> {
         let line = |sweep: &Sweep<'_>| {
             let of = |kind| crossover(&sweep.section.comparisons, kind).filter(|found| !found.is_one_size());
             let resident = crossover_clause(&of(Kind::Resident)?);
@@ -81,7 +81,7 @@ impl Sweeps<'_> {
     }
 
     /// The variants that stand for each side at the largest sizes.
-    pub fn variants(&self) -> Option<String> {
+    pub(crate) fn variants(&self) -> Option<String> {
         let mut named: Vec<String> = vec![];
         for sweep in &self.all {
             let Some(pair) = compared(sweep).last().and_then(|case| case.pair(Kind::Kernel)) else {
@@ -96,7 +96,7 @@ impl Sweeps<'_> {
     }
 
     /// What the first use of the GPU costs, and how many calls at the largest size repay it.
-    pub fn first_use(&self) -> Option<String> {
+    pub(crate) fn first_use(&self) -> Option<String> {
         let found: Vec<(&Sweep<'_>, Pair<'_>, FirstUse)> = self
             .all
             .iter()
@@ -129,7 +129,7 @@ impl Sweeps<'_> {
     }
 
     /// What the columns mean; `None` where no case has both sides.
-    pub fn legend(&self) -> Option<String> {
+    pub(crate) fn legend(&self) -> Option<String> {
         let limit = match self.has_limits() {
             true => " %: of the nearer roof, memory or arithmetic, as measured here.",
             false => "",
@@ -144,7 +144,7 @@ impl Sweeps<'_> {
 
     /// At their largest size, what each variant costs of ops that do not ask which side is faster; and of others how
     /// much slower than the best those variants of the GPU are that are measurably slower.
-    pub fn lessons(&self) -> Option<String> {
+    pub(crate) fn lessons(&self) -> Option<String> {
         let alone =
             |sweep: &Sweep<'_>| op::find(sweep.section.op).is_some_and(|op| !op.about().compares_sides);
         let lesson = |sweep| if alone(sweep) { costs(sweep) } else { slower(sweep) };

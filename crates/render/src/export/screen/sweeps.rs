@@ -16,22 +16,22 @@ use gpubench_text::table::{Column, Field, Table};
 const NONE: &str = "-";
 
 /// The cases of one op, element type, cache state and density, smallest first.
-pub struct Sweep<'a> {
+pub(crate) struct Sweep<'a> {
     /// The cases.
-    pub section: Section<'a>,
+    pub(crate) section: Section<'a>,
     /// What the line about it begins with.
     pub name: String,
 }
 
 /// The sweeps of a report.
-pub struct Sweeps<'a> {
+pub(crate) struct Sweeps<'a> {
     pub(super) report: &'a Report,
     pub(super) all: Vec<Sweep<'a>>,
 }
 
 impl<'a> Sweeps<'a> {
     /// The sweeps of `report`, in its order.
-    pub fn of(report: &'a Report) -> Sweeps<'a> {
+    pub(crate) fn of(report: &'a Report) -> Sweeps<'a> {
         let occurs = |dtype: &&DType| report.rows.iter().any(|row| row.case.dtype == **dtype);
         let several_dtypes = DType::ALL.iter().filter(occurs).count() > 1;
         let both_caches = has_both_caches(report);
@@ -50,13 +50,13 @@ impl<'a> Sweeps<'a> {
     }
 
     /// How many cases have both sides.
-    pub fn comparisons(&self) -> usize {
+    pub(crate) fn comparisons(&self) -> usize {
         self.all.iter().map(|sweep| compared(sweep).count()).sum()
     }
 
     /// One line per sweep, at its largest size, crossovers with their `intervals` or without; `None` where no case has both
     /// sides.
-    pub fn grid(&self, intervals: bool) -> Option<Table> {
+    pub(crate) fn grid(&self, intervals: bool) -> Option<Table> {
         let mut columns = vec![Column::words("op"), Column::figures("N")];
         columns.extend(Kind::ALL.map(|kind| Column::words(kind.name())));
         columns.extend([Column::words("GPU faster from N"), Column::words("incl. copies")]);
@@ -76,7 +76,7 @@ impl<'a> Sweeps<'a> {
     }
 
     /// One line a case, with the times; `None` where no case has both sides.
-    pub fn grid_of_cases(&self) -> Option<Table> {
+    pub(crate) fn grid_of_cases(&self) -> Option<Table> {
         let names = Names::of(self.report);
         let mut columns = vec![Column::words("op"), Column::figures("N")];
         columns.extend([Column::words("best CPU"), Column::figures("time")]);
@@ -97,7 +97,7 @@ impl<'a> Sweeps<'a> {
     }
 
     /// Whether any backend knows its ceilings, so that there are columns about them.
-    pub fn has_limits(&self) -> bool {
+    pub(crate) fn has_limits(&self) -> bool {
         self.report.environment.backends.iter().any(|state| state.ceilings.is_some())
     }
 
@@ -119,7 +119,7 @@ impl<'a> Sweeps<'a> {
 
     /// The best times of the one side that was measured: one line a case, or where those are more than `most` a line a
     /// sweep, at its largest size; `None` where nothing was.
-    pub fn grid_of_times(&self, most: usize) -> Option<Table> {
+    pub(crate) fn grid_of_times(&self, most: usize) -> Option<Table> {
         let names = Names::of(self.report);
         let mut columns = vec![Column::words("op"), Column::figures("N")];
         columns.extend([Column::words("best"), Column::figures("time"), Column::words("grade")]);
@@ -148,7 +148,7 @@ impl<'a> Sweeps<'a> {
 }
 
 /// The cases that have both sides.
-pub fn compared<'s, 'a>(sweep: &'s Sweep<'a>) -> impl Iterator<Item = &'s Comparison<'a>> {
+pub(crate) fn compared<'s, 'a>(sweep: &'s Sweep<'a>) -> impl Iterator<Item = &'s Comparison<'a>> {
     sweep.section.comparisons.iter().filter(|case| case.pair(Kind::Kernel).is_some())
 }
 

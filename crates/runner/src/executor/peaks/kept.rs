@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 const METHOD: u32 = 4;
 
 /// All that ceilings depend on.
-pub struct Key {
+pub(crate) struct Key {
     backend: String,
     state: Value,
 }
@@ -29,7 +29,7 @@ struct Kept {
 
 impl Key {
     /// The ceilings of `backend` on the host of `environment`, the backend itself being in that state.
-    pub fn new(backend: &str, environment: &Environment, state: &Value) -> Key {
+    pub(crate) fn new(backend: &str, environment: &Environment, state: &Value) -> Key {
         // The load is no property of the machine.
         let host = Host { load_average: None, ..environment.host.clone() };
         let state = json!({
@@ -44,7 +44,7 @@ impl Key {
     }
 
     /// What `folder` keeps for it; `None` where there is nothing, or nothing that can be believed.
-    pub fn read(&self, folder: &Path) -> Option<Ceilings> {
+    pub(crate) fn read(&self, folder: &Path) -> Option<Ceilings> {
         let bytes = std::fs::read(self.path(folder)).ok()?;
         let Kept { state, ceilings } = serde_json::from_slice(&bytes).ok()?;
         let dated = ceilings.measured.parse::<jiff::Timestamp>().is_ok();
@@ -53,7 +53,7 @@ impl Key {
     }
 
     /// Keeps them in `folder`. A folder that cannot be written costs a measurement next time and nothing now.
-    pub fn write(&self, folder: &Path, ceilings: &Ceilings) {
+    pub(crate) fn write(&self, folder: &Path, ceilings: &Ceilings) {
         let kept = Kept { state: self.state.clone(), ceilings: ceilings.clone() };
         if let Ok(bytes) = file::to_json(&kept) {
             let _ = user_cache::write(folder, &self.name(), &bytes);

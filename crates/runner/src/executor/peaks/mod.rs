@@ -58,7 +58,7 @@ enum Ended {
 ///
 /// A worker that has measured is replaced: libraries are loaded and memory was in use by then, and a cell is to find
 /// the same worker whether ceilings were kept or not.
-pub fn gather(
+pub(crate) fn gather(
     run: &Run,
     workers: &mut Workers,
     journal: &mut Journal,

@@ -16,14 +16,14 @@ use crate::observe::Observer;
 use crate::worker::WorkerId;
 use crate::worker::client::{Client, Loss, Place};
 use crate::worker::protocol::Request;
-pub use slot::spell;
+pub(crate) use slot::spell;
 use slot::{Slot, State};
 
 /// What to do about a worker that does not start.
-pub const SEE_DOCTOR: &str = "see what `gpubench doctor` reports";
+pub(crate) const SEE_DOCTOR: &str = "see what `gpubench doctor` reports";
 
 /// What a worker's start may take however short the limit of a cell is: a device's context can take seconds.
-pub const LEAST_START_LIMIT: Duration = Duration::from_secs(30);
+pub(crate) const LEAST_START_LIMIT: Duration = Duration::from_secs(30);
 
 /// What a worker may take to come to rest; it waits half a second at most for threads that spin.
 const REST_LIMIT: Duration = Duration::from_secs(10);
@@ -41,7 +41,7 @@ pub struct RequiredBackendMissing {
 }
 
 /// What stands in the way of a worker.
-pub enum Hindrance {
+pub(crate) enum Hindrance {
     /// Something the backend needs is missing: its cells are skipped.
     Unavailable(Unavailable),
     /// Its worker crashes, hangs or fails at every start: its cells fail.
@@ -51,7 +51,7 @@ pub enum Hindrance {
 }
 
 /// One slot for each worker of the run.
-pub struct Workers {
+pub(crate) struct Workers {
     slots: Vec<Slot>,
     /// The worker that was given the last turn.
     at_work: Option<WorkerId>,
@@ -65,7 +65,7 @@ impl Workers {
     /// Starts and greets the workers that load no library; waits for none. Every backend of the plan and every required
     /// one has such a worker on all threads, which describes it. Workers with a library start when their first cell is
     /// prepared: one after the other, while nothing is timed.
-    pub fn start(run: &Run, place: Place, stop: &'static AtomicBool) -> Self {
+    pub(crate) fn start(run: &Run, place: Place, stop: &'static AtomicBool) -> Self {
         let start_limit = run.cell_timeout.max(LEAST_START_LIMIT);
         let options = run.options.clone();
         let mut workers = Workers { slots: vec![], at_work: None, place, options, start_limit, stop };
@@ -79,7 +79,7 @@ impl Workers {
     }
 
     /// Waits for the required backends; an error names the first that cannot start.
-    pub fn require(
+    pub(crate) fn require(
         &mut self,
         names: &[String],
         observer: &mut dyn Observer,
@@ -101,7 +101,11 @@ impl Workers {
     }
 
     /// That worker, started where there is none, ready for a request.
-    pub fn ready(&mut self, id: &WorkerId, observer: &mut dyn Observer) -> Result<&mut Client, Hindrance> {
+    pub(crate) fn ready(
+        &mut self,
+        id: &WorkerId,
+        observer: &mut dyn Observer,
+    ) -> Result<&mut Client, Hindrance> {
         let at = self.slot(id);
         let slot = &mut self.slots[at];
         loop {
@@ -124,7 +128,7 @@ impl Workers {
 
     /// Gives that worker its turn: afterwards no worker is starting, and the one whose turn it was rests, so that neither
     /// disturbs what this one times.
-    pub fn give_turn(&mut self, id: &WorkerId, observer: &mut dyn Observer) -> Result<(), Hindrance> {
+    pub(crate) fn give_turn(&mut self, id: &WorkerId, observer: &mut dyn Observer) -> Result<(), Hindrance> {
         for slot in &mut self.slots {
             if matches!(slot.state, State::Starting(_)) {
                 observer.phase(&format!("start {}", slot.id));
@@ -154,12 +158,12 @@ impl Workers {
     }
 
     /// The number of the present worker; another one once it is lost.
-    pub fn generation(&self, id: &WorkerId) -> u64 {
+    pub(crate) fn generation(&self, id: &WorkerId) -> u64 {
         self.find(id).map_or(0, |slot| if matches!(slot.state, State::Absent) { 0 } else { slot.generation })
     }
 
     /// The floors of the worker's clocks, where it has reported them.
-    pub fn floors(&self, id: &WorkerId) -> Option<Floors> {
+    pub(crate) fn floors(&self, id: &WorkerId) -> Option<Floors> {
         self.find(id)?.report.floors.clone()
     }
 
@@ -182,18 +186,18 @@ impl Workers {
     }
 
     /// Set once the user has asked to stop.
-    pub fn stop(&self) -> &'static AtomicBool {
+    pub(crate) fn stop(&self) -> &'static AtomicBool {
         self.stop
     }
 
     /// Lets a lost worker go; the next cell of its kind gets a new one.
-    pub fn discard(&mut self, id: &WorkerId) {
+    pub(crate) fn discard(&mut self, id: &WorkerId) {
         let at = self.slot(id);
         self.slots[at].state = State::Absent;
     }
 
     /// Ends a worker in good order and waits until it is gone; the next cell of its kind gets a new one.
-    pub fn retire(&mut self, id: &WorkerId) {
+    pub(crate) fn retire(&mut self, id: &WorkerId) {
         let at = self.slot(id);
         if let State::Ready(mut client) = std::mem::replace(&mut self.slots[at].state, State::Absent) {
             client.farewell();
@@ -202,7 +206,7 @@ impl Workers {
     }
 
     /// Starts and greets each planned worker that loads no library and is not running; waits for none.
-    pub fn start_absent(&mut self) {
+    pub(crate) fn start_absent(&mut self) {
         let planned = self.slots.iter_mut().filter(|slot| slot.is_planned && slot.id.library.is_none());
         for slot in planned.filter(|slot| matches!(slot.state, State::Absent)) {
             slot.launch(&self.place, &self.options);
@@ -210,19 +214,19 @@ impl Workers {
     }
 
     /// The worker of each backend that describes it.
-    pub fn describing(&self) -> Vec<WorkerId> {
+    pub(crate) fn describing(&self) -> Vec<WorkerId> {
         let planned = self.slots.iter().filter(|slot| slot.is_planned);
         let of_backend = |slot: &&Slot| slot.id == WorkerId::of_backend(&slot.id.backend);
         planned.filter(of_backend).map(|slot| slot.id.clone()).collect()
     }
 
     /// What the backend's ceilings depend on besides the host, where that worker has reported it.
-    pub fn ceilings_depend_on(&self, id: &WorkerId) -> Option<&serde_json::Value> {
+    pub(crate) fn ceilings_depend_on(&self, id: &WorkerId) -> Option<&serde_json::Value> {
         self.find(id)?.ceilings_depend_on.as_ref()
     }
 
     /// The peaks of the backend that a worker serves, on fewer threads or with another library too.
-    pub fn ceilings(&self, id: &WorkerId) -> Option<&Ceilings> {
+    pub(crate) fn ceilings(&self, id: &WorkerId) -> Option<&Ceilings> {
         self.slots
             .iter()
             .filter(|slot| slot.id.backend == id.backend)
@@ -230,25 +234,25 @@ impl Workers {
     }
 
     /// Notes the ceilings of a backend, next to what that worker said of it.
-    pub fn note_ceilings(&mut self, id: &WorkerId, ceilings: Ceilings) {
+    pub(crate) fn note_ceilings(&mut self, id: &WorkerId, ceilings: Ceilings) {
         let at = self.slot(id);
         self.slots[at].report.ceilings = Some(ceilings);
     }
 
     /// Notes the libraries a worker has loaded.
-    pub fn note_libraries(&mut self, id: &WorkerId, libraries: Vec<Finding>) {
+    pub(crate) fn note_libraries(&mut self, id: &WorkerId, libraries: Vec<Finding>) {
         let at = self.slot(id);
         states::add_libraries(&mut self.slots[at].report, libraries);
     }
 
     /// The report's entries about backends.
-    pub fn states(&self) -> Vec<BackendState> {
+    pub(crate) fn states(&self) -> Vec<BackendState> {
         let planned = self.slots.iter().filter(|slot| slot.is_planned);
         states::merge(planned.map(|slot| (&slot.id, &slot.report)))
     }
 
     /// Ends every worker and returns the report's entries about backends.
-    pub fn end(self) -> Vec<BackendState> {
+    pub(crate) fn end(self) -> Vec<BackendState> {
         let states = self.states();
         let mut clients = vec![];
         for slot in self.slots {

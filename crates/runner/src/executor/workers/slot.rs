@@ -16,7 +16,7 @@ use crate::worker::protocol::{PROTOCOL_VERSION, Reply, Request};
 const START_ATTEMPTS: u32 = 3;
 
 /// What became of the worker.
-pub enum State {
+pub(crate) enum State {
     /// There is none: it was not started, or is lost.
     Absent,
     /// It has been greeted.
@@ -30,11 +30,11 @@ pub enum State {
 }
 
 /// The place of one worker.
-pub struct Slot {
+pub(crate) struct Slot {
     /// Which worker.
     pub id: WorkerId,
     /// Whether the run has cells for it, or requires it; others only measure ceilings.
-    pub is_planned: bool,
+    pub(crate) is_planned: bool,
     /// Its present worker.
     pub state: State,
     /// The number of workers started here so far, which shows whether the present one still holds its jobs.
@@ -48,7 +48,7 @@ pub struct Slot {
 
 impl Slot {
     /// A slot in which nothing runs.
-    pub fn new(id: WorkerId) -> Self {
+    pub(crate) fn new(id: WorkerId) -> Self {
         let report = BackendState {
             name: id.report_name(),
             available: false,
@@ -72,7 +72,7 @@ impl Slot {
     }
 
     /// Starts and greets a worker; waits for none.
-    pub fn launch(&mut self, place: &Place, options: &Options) {
+    pub(crate) fn launch(&mut self, place: &Place, options: &Options) {
         self.generation += 1;
         let (threads, library) = (self.id.threads.or(options.threads), self.id.library.clone());
         let options = Options { threads, library, ..options.clone() };
@@ -86,7 +86,7 @@ impl Slot {
     }
 
     /// Waits for a starting worker. Afterwards it is ready, given up, or absent with one more failed start.
-    pub fn settle(&mut self, limit: Duration, stop: &AtomicBool) -> Result<(), Hindrance> {
+    pub(crate) fn settle(&mut self, limit: Duration, stop: &AtomicBool) -> Result<(), Hindrance> {
         let State::Starting(mut client) = std::mem::replace(&mut self.state, State::Absent) else {
             return Ok(());
         };
@@ -134,7 +134,7 @@ impl Slot {
 }
 
 /// A limit as a person would say it: whole minutes from two on, else seconds.
-pub fn spell(limit: Duration) -> String {
+pub(crate) fn spell(limit: Duration) -> String {
     let seconds = limit.as_secs_f64();
     if seconds >= 120.0 && limit.as_secs().is_multiple_of(60) {
         format!("{} min", limit.as_secs() / 60)

@@ -8,7 +8,9 @@ use crate::worker::WorkerId;
 /// One entry per backend and number of threads, in the order of the workers.
 ///
 /// A description of the machine is that of the worker without a library, or else of the first that could start.
-pub fn merge<'a>(workers: impl Iterator<Item = (&'a WorkerId, &'a BackendState)>) -> Vec<BackendState> {
+pub(crate) fn merge<'a>(
+    workers: impl Iterator<Item = (&'a WorkerId, &'a BackendState)>,
+) -> Vec<BackendState> {
     let mut merged: Vec<(&WorkerId, BackendState)> = vec![];
     for (id, state) in workers {
         let Some((chosen, entry)) = merged.iter_mut().find(|(_, entry)| entry.name == state.name) else {
@@ -27,7 +29,7 @@ pub fn merge<'a>(workers: impl Iterator<Item = (&'a WorkerId, &'a BackendState)>
 }
 
 /// Adds libraries to an entry, in place of what it said of the same ones before.
-pub fn add_libraries(entry: &mut BackendState, libraries: Vec<Finding>) {
+pub(crate) fn add_libraries(entry: &mut BackendState, libraries: Vec<Finding>) {
     for library in libraries {
         let is_same = |known: &&mut Finding| (&known.name, &known.path) == (&library.name, &library.path);
         match entry.libraries.iter_mut().find(is_same) {

@@ -60,7 +60,7 @@ impl Sampled {
 const MOST_CHECKING: f64 = 0.01;
 
 /// A started backend and what it holds. Fields drop in order: the jobs before the backend they belong to.
-pub struct Session {
+pub(crate) struct Session {
     jobs: BTreeMap<u64, Ready>,
     operands: Operands,
     variants: Vec<Variant>,
@@ -70,7 +70,7 @@ pub struct Session {
 
 impl Session {
     /// Starts the backend.
-    pub fn start(registration: &Registration, options: &Options) -> Result<Self, Unavailable> {
+    pub(crate) fn start(registration: &Registration, options: &Options) -> Result<Self, Unavailable> {
         if let Some(threads) = options.threads {
             // Operands and checks keep to the threads too. In a thread of the parent the pool may exist already.
             let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
@@ -88,28 +88,28 @@ impl Session {
     }
 
     /// What the backend says of itself.
-    pub fn describe(&self) -> serde_json::Value {
+    pub(crate) fn describe(&self) -> serde_json::Value {
         self.backend.describe()
     }
 
     /// The floors of its clocks.
-    pub fn floors(&self) -> Option<Floors> {
+    pub(crate) fn floors(&self) -> Option<Floors> {
         self.backend.floors()
     }
 
     /// What its ceilings depend on besides the host.
-    pub fn ceilings_depend_on(&self) -> Option<serde_json::Value> {
+    pub(crate) fn ceilings_depend_on(&self) -> Option<serde_json::Value> {
         self.backend.ceilings_depend_on()
     }
 
     /// Measures the backend's ceilings.
-    pub fn ceilings(&mut self) -> Result<Reply, CellError> {
+    pub(crate) fn ceilings(&mut self) -> Result<Reply, CellError> {
         Ok(Reply::Ceilings { ceilings: self.backend.ceilings()? })
     }
 
     /// Leaves memory and processors to another worker: drops the operands of the last case, and waits until no thread
     /// spins.
-    pub fn rest(&mut self) -> Reply {
+    pub(crate) fn rest(&mut self) -> Reply {
         self.operands = Operands::default();
         memory::return_freed();
         self.backend.settle();
@@ -118,7 +118,7 @@ impl Session {
 
     /// Makes operands, prepares the cell, executes it once, chooses its threads unless `threads` were chosen before,
     /// judges the answer, and holds the job under that number. `notify` hears each phase.
-    pub fn prepare(
+    pub(crate) fn prepare(
         &mut self,
         number: u64,
         cell: &Cell,
@@ -183,7 +183,7 @@ impl Session {
     }
 
     /// Samples a job that is held.
-    pub fn measure(&mut self, number: u64, batch: &Batch) -> Result<Reply, CellError> {
+    pub(crate) fn measure(&mut self, number: u64, batch: &Batch) -> Result<Reply, CellError> {
         let Some(Ready { job, threads, cell, judged, untried, pauses, sampled, .. }) =
             self.jobs.get_mut(&number)
         else {
@@ -218,7 +218,7 @@ impl Session {
     /// Checks that the last timed execution of a job that is held left the operands as they were and a right answer;
     /// `last`, also that executions make all of the answer: by one more, or where that would take too long by the marks
     /// that timed executions had to write over.
-    pub fn verify(&mut self, number: u64, last: bool) -> Result<Reply, CellError> {
+    pub(crate) fn verify(&mut self, number: u64, last: bool) -> Result<Reply, CellError> {
         let Some(mut ready) = self.jobs.remove(&number) else {
             return Err(CellError::Failed(format!("asked to verify job {number}, which was not prepared")));
         };
@@ -257,7 +257,7 @@ impl Session {
     }
 
     /// Lets a job go.
-    pub fn release(&mut self, number: u64) -> Reply {
+    pub(crate) fn release(&mut self, number: u64) -> Reply {
         self.jobs.remove(&number);
         memory::return_freed();
         Reply::Released

@@ -33,17 +33,17 @@ pub(super) static SOURCE: KernelSource = kernel_source!("svd");
 /// Which of the figures hold what, by sums of squares.
 mod figure {
     /// What VᵀV differs from I by; then the same weighted by, and that of, the lengths of V's columns.
-    pub const RIGHT: usize = 0;
+    pub(crate) const RIGHT: usize = 0;
     /// What UᵀU differs from I by; weighted by the values; the values.
-    pub const LEFT: usize = 3;
+    pub(crate) const LEFT: usize = 3;
     /// U's again, after a repair.
-    pub const REPAIRED: usize = 6;
+    pub(crate) const REPAIRED: usize = 6;
     /// The last correction of a refinement.
-    pub const CORRECTION: usize = 9;
+    pub(crate) const CORRECTION: usize = 9;
     /// A V - U S and A V, of a rescue.
-    pub const RESIDUAL: usize = 10;
+    pub(crate) const RESIDUAL: usize = 10;
     /// How many there are.
-    pub const COUNT: usize = 12;
+    pub(crate) const COUNT: usize = 12;
 }
 
 /// What a Newton-Schulz step can still repair: the norm of UᵀU - I, which a step takes to at most its square.
