@@ -4,6 +4,7 @@ use gpubench_model::Side;
 use gpubench_model::measure::stats::significant_digits;
 
 use super::crossover::{Crossover, Place, Stretch};
+use super::figure;
 
 /// A size with the digits that distinguish the ends of its interval, from 3 to 4: `312`, `1450`.
 pub fn size_text(size: f64, interval: [Place; 2]) -> String {
@@ -31,7 +32,16 @@ pub fn interval_text(found: &Crossover) -> Option<String> {
 /// From which size the GPU is faster, for a table: `310 (290 to 335)`, `100 or less`, `not up to 2048`; where no
 /// crossing can be named, what is known of it: `at most 187`, `at least 120`, `not measurable`.
 pub fn crossover_text(found: &Crossover) -> String {
-    let place = match found.from {
+    let place = place_text(found);
+    match interval_text(found) {
+        Some(interval) => format!("{place} ({interval})"),
+        None => place,
+    }
+}
+
+/// The same without the interval.
+pub fn place_text(found: &Crossover) -> String {
+    match found.from {
         Some(Place::Below) => format!("{} or less", found.smallest),
         Some(Place::At(size)) => size_text(size, found.interval),
         Some(Place::Beyond) => format!("not up to {}", found.largest),
@@ -40,14 +50,11 @@ pub fn crossover_text(found: &Crossover) -> String {
             [Place::At(least), _] => format!("at least {}", size_text(least, found.interval)),
             _ => "not measurable".into(),
         },
-    };
-    match interval_text(found) {
-        Some(interval) => format!("{place} ({interval})"),
-        None => place,
     }
 }
 
-/// The same as a clause: `the GPU is faster from N = 310 (290 to 335)`, or who is faster where.
+/// The same as a clause: `the GPU is faster from N = 310 (290 to 335)`, or who is faster where; figures are
+/// [unbroken](super::figure).
 pub fn crossover_clause(found: &Crossover) -> String {
     if found.is_one_size() {
         return format!("{}, the only size", stretches_text(&found.stretches));
@@ -62,10 +69,10 @@ pub fn crossover_clause(found: &Crossover) -> String {
             let unlike = |stretch: &&Stretch| stretch.first as f64 > end && stretch.winner != Some(Side::Gpu);
             let above: Vec<Stretch> = found.stretches.iter().filter(unlike).copied().collect();
             let but = if above.is_empty() { String::new() } else { format!("; {}", stretches_text(&above)) };
-            format!("the GPU is faster from N = {size_text}{interval}{also}{but}")
+            format!("the GPU is faster from {}{interval}{also}{but}", figure::size(size_text))
         }
         (Some(Place::Beyond), Some(also)) => {
-            format!("the CPU is faster at N = {}, the GPU only {also}", found.largest)
+            format!("the CPU is faster at {}, the GPU only {also}", figure::size(found.largest))
         }
         _ => match &found.stretches[..] {
             [Stretch { first, last, winner: Some(side) }] => {
@@ -83,8 +90,8 @@ pub fn crossover_clause(found: &Crossover) -> String {
 fn stretches_text(stretches: &[Stretch]) -> String {
     let text = |Stretch { first, last, winner }: &Stretch| {
         let sizes = match first == last {
-            true => format!("at N = {first}"),
-            false => format!("from N = {first} to {last}"),
+            true => format!("at {}", figure::size(first)),
+            false => format!("from {} to {last}", figure::size(first)),
         };
         match winner {
             Some(side) => format!("the {} is faster {sizes}", upper(*side)),

@@ -10,9 +10,10 @@ use serde::Serialize;
 use super::cost::Kind;
 use super::crossover::{Crossover, Place, Stretch, crossovers};
 use super::crossover_text::crossover_clause;
+use super::figure::plain;
 use super::first_use::{FirstUse, Repayment, repayment};
 use super::roof::{Share, share};
-use super::words::paragraph;
+use super::words::{Line, paragraph};
 use super::{Comparison, Estimate, Section, sections};
 
 /// A report with its answer, as `report.json` holds it.
@@ -28,7 +29,7 @@ impl<'a> Answered<'a> {
     pub fn of(report: &'a Report) -> Answered<'a> {
         let sections = sections(report);
         let answer = Answer {
-            words: paragraph(report),
+            words: paragraph(report).iter().map(Line::to_string).collect(),
             sections: sections.iter().map(|section| SectionAnswer::of(report, section)).collect(),
         };
         Answered { report, answer }
@@ -124,7 +125,7 @@ impl CrossoverAnswer {
                 .map(|(n, side)| ChangeAnswer { n: *n, above: side.name() })
                 .collect(),
             winners: found.stretches.iter().map(winner).collect(),
-            words: crossover_clause(found),
+            words: plain(&crossover_clause(found)),
         }
     }
 }

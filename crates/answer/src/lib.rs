@@ -10,6 +10,7 @@ pub mod crossover;
 pub mod crossover_text;
 mod curve;
 mod estimate;
+pub mod figure;
 pub mod first_use;
 mod json;
 mod names;

@@ -1,5 +1,7 @@
 //! The answer in words: a paragraph about a whole report. Knows no format.
 
+use std::fmt;
+
 use gpubench_model::Side;
 use gpubench_model::case::density_text;
 use gpubench_model::report::machine::machine;
@@ -11,11 +13,31 @@ use gpubench_text::percent;
 use super::cost::Kind;
 use super::crossover::{Crossover, crossovers};
 use super::crossover_text::crossover_clause;
+use super::figure::{figure, plain, size};
 use super::roof::share;
 use super::{Comparison, Estimate, Pair, Section, sections};
 
+/// A sentence of the answer.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// The op that it is about, with element type, density and cache state; `None` where it is about all.
+    pub subject: Option<String>,
+    /// What it says. Figures are unbroken: [`plain`] has it with ordinary blanks.
+    pub text: String,
+}
+
+impl fmt::Display for Line {
+    /// Subject and text with ordinary blanks.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.subject {
+            Some(subject) => write!(f, "{subject}: {}", plain(&self.text)),
+            None => f.write_str(&plain(&self.text)),
+        }
+    }
+}
+
 /// The answer about a report: one sentence about all ops, then one per op, element type, cache state and density.
-pub fn paragraph(report: &Report) -> Vec<String> {
+pub fn paragraph(report: &Report) -> Vec<Line> {
     let sections = sections(report);
     let parts: Vec<(&Section<'_>, &[Comparison<'_>])> = sections
         .iter()
@@ -24,7 +46,7 @@ pub fn paragraph(report: &Report) -> Vec<String> {
             parts.map(move |part| (section, part))
         })
         .collect();
-    let mut lines: Vec<String> = overall(report, &parts).into_iter().collect();
+    let mut lines: Vec<Line> = overall(report, &parts).into_iter().collect();
     lines.extend(parts.iter().filter_map(|(section, part)| about(report, section, part)));
     lines
 }
@@ -35,7 +57,7 @@ pub fn largest<'a>(part: &[Comparison<'a>], kind: Kind) -> Option<(u64, Pair<'a>
 }
 
 /// Who is faster how often at the largest sizes.
-fn overall(report: &Report, parts: &[(&Section<'_>, &[Comparison<'_>])]) -> Option<String> {
+fn overall(report: &Report, parts: &[(&Section<'_>, &[Comparison<'_>])]) -> Option<Line> {
     let (cpu, gpu) = (machine(report, Side::Cpu)?, machine(report, Side::Gpu)?);
     let count = |kind: Kind| {
         let winners: Vec<Option<Side>> =
@@ -56,15 +78,16 @@ fn overall(report: &Report, parts: &[(&Section<'_>, &[Comparison<'_>])]) -> Opti
         0 => String::new(),
         _ => format!("; with the copies there and back in {whole} of {of_whole}{open_whole}"),
     };
-    Some(format!(
+    let text = format!(
         "{gpu} against {cpu}: at the largest size measured, the GPU is the faster in {resident} of {} \
          with the data on the device{open}{end}.",
         counted(of, "sweep")
-    ))
+    );
+    Some(Line { subject: None, text })
 }
 
 /// One op: from which size, by how much, and how near to the limits.
-fn about(report: &Report, section: &Section<'_>, part: &[Comparison<'_>]) -> Option<String> {
+fn about(report: &Report, section: &Section<'_>, part: &[Comparison<'_>]) -> Option<Line> {
     let mut found = crossovers(&Section { comparisons: part.to_vec(), ..section.clone() });
     let of = |found: &mut Vec<Crossover>, kind| {
         let place = found.iter().position(|crossover| crossover.kind == kind)?;
@@ -81,12 +104,13 @@ fn about(report: &Report, section: &Section<'_>, part: &[Comparison<'_>]) -> Opt
         section.cache
     );
     let kernel = largest(part, Kind::Kernel).filter(|(at, _)| *at == n);
-    let kernel = kernel.map(|(_, pair)| format!("; kernel alone {}", pair.speed_up));
+    let kernel = kernel.map(|(_, pair)| format!("; kernel alone {}", figure(&pair.speed_up)));
     let own_copies = op::find(section.op).is_some_and(|op| op.about().copies_itself);
     let held = if own_copies { "with its own copies" } else { "with the data on the device" };
-    let mut line = format!(
-        "{subject}: {held} {}; at N = {n} {} ({} against {}{})",
+    let mut text = format!(
+        "{held} {}; at {} {} ({} against {}{})",
         crossover_clause(&resident),
+        size(n),
         faster(&pair),
         pair.gpu.variant_text(),
         pair.cpu.variant_text(),
@@ -95,10 +119,10 @@ fn about(report: &Report, section: &Section<'_>, part: &[Comparison<'_>]) -> Opt
     if let Some((whole, (at, pair))) = of(&mut found, Kind::EndToEnd).zip(largest(part, Kind::EndToEnd))
         && !own_copies
     {
-        line += &format!(". End to end {}; at N = {at} {}", crossover_clause(&whole), faster(&pair));
+        text += &format!(". End to end {}; at {} {}", crossover_clause(&whole), size(at), faster(&pair));
     }
-    line += &limits(report, pair.gpu, pair.cpu);
-    Some(line + ".")
+    text += &limits(report, pair.gpu, pair.cpu);
+    Some(Line { subject: Some(subject), text: text + "." })
 }
 
 /// `the GPU is 31x faster`; the interval alone where neither is measurably faster.
@@ -118,7 +142,7 @@ fn faster(pair: &Pair<'_>) -> String {
 fn limits(report: &Report, gpu: &Row, cpu: &Row) -> String {
     let reach = |row: &Row| {
         let share = share(report, row)?;
-        Some(format!("{} of its {} limit", percent::in_words(share.share), share.roof.name()))
+        Some(format!("{} of its {} limit", figure(percent::in_words(share.share)), share.roof.name()))
     };
     match (reach(gpu), reach(cpu)) {
         (None, None) => String::new(),
@@ -135,7 +159,7 @@ mod tests {
 
     #[test]
     fn the_paragraph_answers_the_question() {
-        let lines = paragraph(&example::full());
+        let lines: Vec<String> = paragraph(&example::full()).iter().map(Line::to_string).collect();
         assert_eq!(
             lines[0],
             "NVIDIA H200 against Intel Xeon Platinum 8480C, 16 threads: at the largest size measured, the GPU is the \
@@ -152,7 +176,7 @@ mod tests {
     fn the_paragraph_tells_what_each_side_reaches_of_its_limit() {
         let mut report = example::full();
         report.environment.backends[1].ceilings = Some(example::ceilings());
-        let line = &paragraph(&report)[1];
+        let line = paragraph(&report)[1].to_string();
         assert!(line.ends_with(". There the GPU reaches 98 % of its arithmetic limit."), "{line}");
     }
 }

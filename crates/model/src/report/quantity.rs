@@ -45,11 +45,16 @@ pub fn time_within(seconds: f64, half_width: Option<f64>) -> String {
 
 /// A factor of at least 1 with `digits` significant digits: `1.47x`, `28x`, `120x`, `1.4e7x`.
 pub fn factor_within(factor: f64, digits: usize) -> String {
+    factor_digits(factor, digits) + "x"
+}
+
+/// The same without its sign: `1.47`.
+pub fn factor_digits(factor: f64, digits: usize) -> String {
     if factor >= 1e6 {
-        return format!("{factor:.1e}x");
+        return format!("{factor:.1e}");
     }
     let (factor, decimals) = rounded_factor(factor, digits);
-    format!("{factor:.decimals$}x")
+    format!("{factor:.decimals$}")
 }
 
 /// A factor of at least 1 rounded to `digits` significant digits, and the decimals that show them: 1.466 is 1.47 with 2.

@@ -75,7 +75,7 @@ fn answer(report: &Report) -> String {
     let Some(grid) = sweeps.grid(true) else { return String::new() };
     let mut text = String::from("## Answer\n\n");
     for line in paragraph(report) {
-        let _ = writeln!(text, "- {}", escape(&line));
+        let _ = writeln!(text, "- {}", escape(&line.to_string()));
     }
     let _ = writeln!(text, "\n{}", grid.markdown_table());
     for note in [sweeps.first_use(), sweeps.legend()].into_iter().flatten() {

@@ -2,12 +2,12 @@
 
 use gpubench_answer::cost::Kind;
 use gpubench_answer::crossover::{Crossover, Place};
-use gpubench_answer::crossover_text::{crossover_text, interval_text, ranges_below};
+use gpubench_answer::crossover_text::{interval_text, place_text, ranges_below};
 use gpubench_answer::first_use::{FirstUse, Repayment, repayment};
-use gpubench_answer::words::paragraph;
+use gpubench_answer::words::{Line, paragraph};
 use gpubench_answer::{Estimate, Names, Pair, SpeedUp, roof};
 use gpubench_model::Side;
-use gpubench_model::report::quantity::{factor_within, time_text};
+use gpubench_model::report::quantity::{factor_digits, time_text};
 use gpubench_model::report::{Report, Row};
 use gpubench_text::percent;
 
@@ -27,30 +27,19 @@ pub(crate) fn in_words(report: &Report) -> Html {
         let text = "No case has a correct time on both sides, so there is no speed-up to tell.";
         return classed("p", "lead").holding(text).into();
     };
-    let sentence = |line: String| match line.split_once(": ") {
-        Some((subject, rest)) => {
-            element("li").holding(element("b").holding(subject)).holding(format!(" {}", sentence_text(rest)))
+    let sentence = |Line { subject, text }: Line| match subject {
+        Some(subject) => {
+            element("li").holding(element("b").holding(subject)).holding(format!(" {}", capitalised(&text)))
         }
-        None => element("li").holding(sentence_text(&line)),
+        None => element("li").holding(capitalised(&text)),
     };
-    Html::from(classed("p", "lead").holding(sentence_text(&first)))
+    Html::from(classed("p", "lead").holding(capitalised(&first.text)))
         .and(classed("ul", "answers").holding_all(lines.map(sentence)))
 }
 
-/// A sentence that begins with a capital and never breaks a line inside of a figure: `N = 310`, `GPU 12x`, `94 %`.
-fn sentence_text(text: &str) -> String {
-    let joined = text.replace(" = ", "\u{a0}=\u{a0}").replace(" %", "\u{a0}%");
-    let pieces = joined.split(' ').collect::<Vec<_>>();
-    let mut told = String::with_capacity(joined.len());
-    for (index, piece) in pieces.iter().enumerate() {
-        let is_factor = piece.starts_with(|c: char| c.is_ascii_digit()) && piece.contains('x');
-        let follows_side = index > 0 && pieces[index - 1].trim_start_matches('(').ends_with("PU");
-        if index > 0 {
-            told.push(if is_factor && follows_side { '\u{a0}' } else { ' ' });
-        }
-        told.push_str(piece);
-    }
-    let mut letters = told.chars();
+/// The text with a capital first.
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
@@ -109,12 +98,9 @@ fn overview_row(report: &Report, part: &Part<'_>, names: &Names) -> Element {
 /// `310` over `290 to 335`.
 pub(crate) fn crossover_cell(found: &Crossover) -> Element {
     let interval = interval_text(found);
-    let text = crossover_text(found);
-    let ending = interval.as_ref().map(|interval| format!(" ({interval})")).unwrap_or_default();
-    let place = || text.strip_suffix(&ending).unwrap_or(&text).to_owned();
     let (place, also) = match (found.from, ranges_below(found)) {
         (Some(Place::Beyond), Some(ranges)) => (format!("only {ranges}"), None),
-        (_, also) => (place(), also),
+        (_, also) => (place_text(found), also),
     };
     let mut made = table::figure(place);
     if let Some(interval) = interval {
@@ -150,7 +136,7 @@ fn badge(found: &SpeedUp) -> Element {
 fn span_text(found: &SpeedUp) -> String {
     let Estimate { low, high, .. } = found.0;
     let (low, high) = if found.winner() == Some(Side::Cpu) { (1.0 / high, 1.0 / low) } else { (low, high) };
-    let text = |digits| [low, high].map(|end| factor_within(end, digits).trim_end_matches('x').to_owned());
+    let text = |digits| [low, high].map(|end| factor_digits(end, digits));
     let [low, high] = (2..5).map(text).find(|[low, high]| low != high).unwrap_or_else(|| text(5));
     if low == high { format!("within {low}") } else { format!("{low} to {high}") }
 }
@@ -245,11 +231,15 @@ mod tests {
 
     #[test]
     fn sentences_keep_their_figures_together() {
-        let text = sentence_text("the GPU is faster from N = 310; at N = 10 (GPU 12x), 94 % of it");
-        assert_eq!(
-            text,
-            "The GPU is faster from N\u{a0}=\u{a0}310; at N\u{a0}=\u{a0}10 (GPU\u{a0}12x), 94\u{a0}% of it"
-        );
+        let mut report = example::full();
+        report.environment.backends[1].ceilings = Some(example::ceilings());
+        let html = in_words(&report).into_string();
+        for figure in
+            ["at N\u{a0}=\u{a0}10000 the", "kernel alone GPU\u{a0}18x)", "98\u{a0}% of its arithmetic limit"]
+        {
+            assert!(html.contains(figure), "{figure}: {html}");
+        }
+        assert!(html.contains("</b> With the data on the device"), "{html}");
     }
 
     #[test]

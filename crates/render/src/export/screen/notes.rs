@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use gpubench_answer::cost::estimate;
 use gpubench_answer::crossover::crossover;
 use gpubench_answer::crossover_text::crossover_clause;
+use gpubench_answer::figure::plain;
 use gpubench_answer::first_use::{FirstUse, Repayment, repayment};
 use gpubench_answer::{Comparison, Kind, Pair, SpeedUp, has_both_caches};
 use gpubench_model::Side;
@@ -72,8 +73,9 @@ impl Sweeps<'_> {
     pub(crate) fn crossovers(&self) -> Option<String> {
         let line = |sweep: &Sweep<'_>| {
             let of = |kind| crossover(&sweep.section.comparisons, kind).filter(|found| !found.is_one_size());
-            let resident = crossover_clause(&of(Kind::Resident)?);
-            let whole = of(Kind::EndToEnd).map(|found| format!("; end to end {}", crossover_clause(&found)));
+            let resident = plain(&crossover_clause(&of(Kind::Resident)?));
+            let whole =
+                of(Kind::EndToEnd).map(|found| format!("; end to end {}", plain(&crossover_clause(&found))));
             Some(format!("{}: {resident}{}.", sweep.name, whole.unwrap_or_default()))
         };
         let lines: Vec<String> = self.all.iter().filter_map(line).collect();

@@ -148,6 +148,7 @@ fn equal_sides_name_no_winner_anywhere() {
     );
     assert_eq!(text.matches("x? ").count() + text.matches("x?\n").count(), 5 * 3, "{text}");
     assert!(!text.contains("faster from N") && !text.contains("Calls needed"), "{text}");
-    let paragraph = gpubench_answer::words::paragraph(&found).join("\n");
+    let paragraph = gpubench_answer::words::paragraph(&found);
+    let paragraph = paragraph.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     assert!(!paragraph.contains("is faster") && paragraph.contains("in 1 neither side is"), "{paragraph}");
 }

@@ -1,0 +1,22 @@
+//! Figures inside sentences, which no line may break: their blanks are no-break spaces until a sentence is written as plain
+//! text.
+
+use std::fmt::Display;
+
+/// The character that Unicode has for a blank at which no line breaks.
+const NO_BREAK: &str = "\u{a0}";
+
+/// A figure of several words, such as `GPU 12x` or `94 %`, unbroken.
+pub(crate) fn figure(text: impl Display) -> String {
+    text.to_string().replace(' ', NO_BREAK)
+}
+
+/// `N = 310`, unbroken.
+pub(crate) fn size(n: impl Display) -> String {
+    figure(format!("N = {n}"))
+}
+
+/// A sentence with ordinary blanks, for terminals, Markdown and JSON.
+pub fn plain(sentence: &str) -> String {
+    sentence.replace(NO_BREAK, " ")
+}
