@@ -356,7 +356,7 @@ __device__ __forceinline__ void solve_chunk(T (&rows)[HALF], const T* l, T* to, 
 
 // The part of a warp that solves: the block between the halves of the diagonal tile, or a half of `cross`, of which the
 // first 32 columns are divided by a triangle that is there at once.
-enum Part { between, first_columns, second_columns };
+enum Part { BETWEEN, FIRST_COLUMNS, SECOND_COLUMNS };
 
 // rows = rows L^-T for a triangle L, whose diagonal holds reciprocals. Waits for L before the first or before every
 // eighth column, and tells of the solution, with `tell`, after the last or after every eighth.
@@ -364,9 +364,9 @@ template <typename T>
 __device__ __forceinline__ void solve_rows(T (&rows)[HALF], const T* l, T* to, T* out, Part role, bool tell) {
 #pragma unroll
     for (int part = 0; part < HALF / CHUNK; ++part) {
-        if (role == between)
+        if (role == BETWEEN)
             FirstFactored::wait(part);
-        else if (role == second_columns)
+        else if (role == SECOND_COLUMNS)
             AboveSecond::wait(part);
         else if (part == 0)
             AboveFirst::wait();
@@ -377,9 +377,9 @@ __device__ __forceinline__ void solve_rows(T (&rows)[HALF], const T* l, T* to, T
         if (part == 3) solve_chunk<HALF - 3 * CHUNK>(rows, l + at, to + at, out + at);
         __syncwarp();
         if (!tell) continue;
-        if (role == between)
+        if (role == BETWEEN)
             BetweenSolved::arrive(part);
-        else if (role == second_columns)
+        else if (role == SECOND_COLUMNS)
             SecondDivided::arrive(part);
         else if (part == HALF / CHUNK - 1)
             FirstDivided::arrive();
@@ -591,8 +591,8 @@ __device__ __noinline__ void finish(T* cross, T* diag, T* above, const T* above_
             factor_half(rows, own, block, out, first_column, n, warp, lane, info);
             continue;
         }
-        const Part part = warp == SOLVE_BETWEEN ? between : pass == 0 ? first_columns : second_columns;
-        solve_rows(rows, part == between ? diag : above + pass * CORNER, block + lane, out, part, has_diag);
+        const Part part = warp == SOLVE_BETWEEN ? BETWEEN : pass == 0 ? FIRST_COLUMNS : SECOND_COLUMNS;
+        solve_rows(rows, part == BETWEEN ? diag : above + pass * CORNER, block + lane, out, part, has_diag);
     }
 }
 

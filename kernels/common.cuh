@@ -1,5 +1,5 @@
-// What several kernels need. NVRTC is given this text with every source (crates/cuda/src/kernels.rs), and the key of the
-// disk cache depends on it.
+// What several kernels need. NVRTC is given this text with every source (crates/cuda/src/kernels.rs), and the key of
+// the disk cache depends on it.
 //
 // Names: capitals for what the compiler knows (constants, static members, template values, enumerators, as in Rust),
 // lower case for what exists at run time, CamelCase for types.
