@@ -276,6 +276,11 @@ pub struct SweepOptions {
 }
 }
 
+/// The keys of a sweep file, for the help of `run`: the names of the options, those most in use first.
+pub const KEYS: &str = "\
+Keys of a table: ops, sizes, dtypes, backends, variants, density, cache, samples, precision, max-time, rounds, warmup. \
+At the top also: seed, threads, pin, device, transfer, budget, cell-timeout, refine, peaks, require, sim, theme.";
+
 impl SweepOptions {
     /// The keys that a sweep file takes above its tables, or in one of them.
     pub fn keys(in_table: bool) -> impl Iterator<Item = String> {
@@ -333,6 +338,23 @@ mod tests {
         let below = SweepOptions { sizes: two, density: Some(Density(0.5)), ..SweepOptions::default() };
         let expected = SweepOptions { sizes: one, density: Some(Density(0.5)), ..above.clone() };
         assert_eq!(above.over(&below), expected);
+    }
+
+    #[test]
+    fn the_help_names_the_keys_that_sweep_files_take() {
+        let named = |text: &str| -> Vec<String> {
+            let (_, list) = text.split_once(": ").unwrap();
+            let mut keys: Vec<String> = list.trim_end_matches('.').split(", ").map(str::to_owned).collect();
+            keys.sort_unstable();
+            keys
+        };
+        let (table, top) = KEYS.split_once(". ").unwrap();
+        let [mut of_tables, mut others] =
+            [true, false].map(|in_table| SweepOptions::keys(in_table).collect::<Vec<_>>());
+        others.retain(|key| !of_tables.contains(key));
+        of_tables.sort_unstable();
+        others.sort_unstable();
+        assert_eq!((named(table), named(top)), (of_tables, others));
     }
 
     #[test]

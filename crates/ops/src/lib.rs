@@ -1,6 +1,6 @@
 //! The ops: what is computed, how much work it is, on which operands, and how an answer is judged.
 //!
-//! An op knows no backend. [`OPS`] is the list of all of them; a new op is one file and two lines here.
+//! An op knows no backend. [`OPS`] is the list of all of them; CONTRIBUTING.md has the recipe of a new one.
 
 #![forbid(unsafe_code)]
 

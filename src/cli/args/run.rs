@@ -3,9 +3,14 @@
 use clap::Args;
 
 use crate::export::FORMATS;
-use crate::settings::options::{SweepOptions, ThemeName};
+use crate::settings::options::{KEYS, SweepOptions, ThemeName};
 
-const RUN_HELP: &str = "\
+/// The help below the options.
+fn after_help() -> String {
+    format!("{EXAMPLES}{KEYS}{ENDING}")
+}
+
+const EXAMPLES: &str = "\
 Examples:
   gpubench run                                         the quick sweep: seven ops, small sizes
   gpubench run --ops matmul,fft --sizes 100,1000       two ops at two sizes, in float32
@@ -35,8 +40,9 @@ A sweep file is TOML: defaults at the top, and [[sweep]] tables whose values rep
   ops = [\"spgemm\"]
   density = 0.001
 
-Keys of a table: ops, sizes, dtypes, backends, variants, density, cache, samples, precision, max-time, rounds, warmup. \
-At the top also: seed, threads, pin, device, transfer, budget, cell-timeout, refine, peaks, require, sim, theme. A value on the command line replaces the file's; --ops chooses among the file's \
+";
+
+const ENDING: &str = " A value on the command line replaces the file's; --ops chooses among the file's \
 tables, which keep their sizes; an op that the file does not name needs --sizes.
 
 Each answer is checked in float64 before it is timed, and a wrong one gets no time. A cell whose library or device is \
@@ -48,7 +54,7 @@ backend missing, 130 interrupted with everything finished so far saved.";
 
 /// What `run` takes.
 #[derive(Args)]
-#[command(after_help = RUN_HELP)]
+#[command(after_help = after_help())]
 pub(crate) struct RunArgs {
     /// The sweep.
     #[command(flatten)]

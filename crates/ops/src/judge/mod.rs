@@ -3,12 +3,12 @@
 //! | op | method | source |
 //! |---|---|---|
 //! | matmul, spgemm | `C x` against `A (B x)` for balanced random weights and for ones, row by row | Freivalds 1977; Huang and Abraham 1984 (checksums); BLIS's test suite |
-//! | elementwise, sin, spmv, transfer-loop, host-loop | every entry again in float64 | |
 //! | transfer, overhead | equality | |
 //! | reduction | compensated sums, two-pass deviation | Neumaier 1974; Ogita, Rump and Oishi 2005 |
 //! | fft | row 0 and column 0 by direct summation; every other row by a projection | Freivalds 1977; `FFTW`'s benchFFT (relative L2 error) |
 //! | solve | componentwise backward error | Oettli and Prager 1964; LAPACK's `BERR` |
 //! | svd | `UᵀA y` against `S Vᵀ y`, and four orthogonality projections | LAPACK Working Note 41 (tests of `xGESVD`) |
+//! | all others | every entry again in float64 | |
 //!
 //! Every bound is a small constant times the unit roundoff of the element type times the growth that
 //! rounding errors show in the plainest right algorithm, so that any sound library passes and one visibly

@@ -38,7 +38,7 @@ fn of<T: Real + FftNum>(case: &Case, inputs: &[Operand]) -> Vec<Operand> {
         "transfer" => inputs[0].clone(),
         "overhead" => Operand::dense(1, 1, vec![case.n as f64]),
         "transfer-loop" => Operand::dense(n, n, sines(dense(0), SINES)),
-        other => panic!("no naive {other}"),
+        other => panic!("no right answer of {other} here, in {}", file!()),
     }]
 }
 

@@ -5,6 +5,10 @@ use gpubench_model::data::{Csr, Dense};
 use super::super::OPS;
 use super::*;
 
+/// Ops whose answers are judged as a whole, by projections or a residual: one entry far below the others may be off. Those of
+/// every other op are judged entry by entry.
+const JUDGED_AS_A_WHOLE: [&str; 5] = ["matmul", "fft", "solve", "spgemm", "svd"];
+
 /// Operands and the right answer of an op.
 fn solved(op: &str, n: u64, dtype: DType) -> (Case, Vec<Operand>, Vec<Operand>) {
     let case = case(op, n, dtype);
@@ -89,8 +93,6 @@ fn one_value_that_is_not_finite_has_the_largest_error() {
 
 #[test]
 fn one_entry_off_by_one_percent_is_wrong() {
-    let entry_by_entry =
-        ["elementwise", "sin", "reduction", "spmv", "transfer", "overhead", "transfer-loop", "host-loop"];
     for op in OPS {
         for &dtype in DType::ALL {
             let (case, inputs, answer) = solved(op.name(), 256, dtype);
@@ -99,7 +101,7 @@ fn one_entry_off_by_one_percent_is_wrong() {
                 let typical = (values.iter().map(|x| x * x).sum::<f64>() / values.len() as f64).sqrt();
                 for index in positions(&answer[part]) {
                     // An entry far below its neighbours has no visible 1 %.
-                    if values[index].abs() < 0.5 * typical && !entry_by_entry.contains(&op.name()) {
+                    if values[index].abs() < 0.5 * typical && JUDGED_AS_A_WHOLE.contains(&op.name()) {
                         continue;
                     }
                     let mut answer = answer.clone();
@@ -114,22 +116,26 @@ fn one_entry_off_by_one_percent_is_wrong() {
 
 #[test]
 fn transposed_answers_are_wrong() {
-    for op in ["matmul", "elementwise", "sin", "fft", "transfer", "transfer-loop", "host-loop"] {
-        everywhere("transposed", op, |answer| transpose(&mut answer[0]));
-    }
-    for part in [0, 2] {
-        everywhere("a transposed factor", "svd", |answer| transpose(&mut answer[part]));
+    let is_square =
+        |part: &Operand| part.as_dense().is_ok_and(|dense| dense.rows == dense.cols && dense.rows > 1);
+    for op in OPS {
+        let (_, _, answer) = solved(op.name(), 5, DType::F64);
+        for part in (0..answer.len()).filter(|&part| is_square(&answer[part])) {
+            everywhere("transposed", op.name(), |answer| transpose(&mut answer[part]));
+        }
     }
     everywhere("swapped factors", "svd", |answer| answer.swap(0, 2));
 }
 
 #[test]
 fn two_entries_swapped_in_any_row_are_wrong() {
-    let dense = ["matmul", "elementwise", "sin", "fft", "transfer", "transfer-loop", "host-loop"];
-    for op in dense.into_iter().chain(["spgemm", "spmv", "solve"]) {
+    for op in OPS {
         for &dtype in DType::ALL {
-            let (case, inputs, answer) = solved(op, 64, dtype);
+            let (case, inputs, answer) = solved(op.name(), 64, dtype);
             let values = values_of(&answer[0]);
+            if values.len() < 64 {
+                continue; // A few figures have no rows.
+            }
             for index in positions(&answer[0]).into_iter().filter(|index| index % 64 > 0) {
                 let mut answer = answer.clone();
                 alter(&mut answer[0], index, |_| values[index - 1]);

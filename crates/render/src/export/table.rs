@@ -263,11 +263,9 @@ spgemm f32, density 0.01, cold cache
     #[test]
     fn colours_mark_winners_and_wrong_answers_only() {
         let text = tables_text(&example::full(), &View { tables: true, color: true, ..View::default() });
-        assert!(
-            text.contains("\x1b[33mCPU 1.62x\x1b[0m") && text.contains("\x1b[32mGPU 18x\x1b[0m"),
-            "{text}"
-        );
-        assert!(text.contains("\x1b[31mincorrect\x1b[0m"));
+        for (tone, marked) in [(Tone::Cpu, "CPU 1.62x"), (Tone::Gpu, "GPU 18x"), (Tone::Wrong, "incorrect")] {
+            assert!(text.contains(&tone.paint(marked)), "{text}");
+        }
         assert_eq!(text.matches("\x1b[0m").count(), 4);
     }
 }

@@ -57,9 +57,12 @@ fn every_format_handles_every_report() {
 
 #[test]
 fn formats_have_unique_names_by_which_they_are_found() {
-    let names = FORMATS.names();
-    assert_eq!(names, ["table", "json", "csv", "md", "html", "png", "svg"]);
+    let mut names = FORMATS.names();
+    let count = names.len();
     assert!(names.iter().all(|name| FORMATS.find(name).is_some_and(|found| found.name == *name)));
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count);
     assert!(FORMATS.find("pdf").is_none());
 }
 

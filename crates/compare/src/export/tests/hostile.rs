@@ -117,9 +117,10 @@ proptest! {
         let (comparison, benign) = (with_text(&hostile), with_text(if hostile.is_empty() { "" } else { "x" }));
         for format in FORMATS.all {
             let text = text(format.name, &comparison);
-            let is_raw = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
-            let text_without_line_ends = if format.name.ends_with("csv") { text.replace("\r\n", "\n") } else { text.clone() };
-            prop_assert!(!text_without_line_ends.contains(is_raw), "{}: {text:?}", format.name);
+            // Only a format's own syntax has control characters, such as the ends of CSV's lines.
+            let is_raw = |c: &char| (c.is_control() && *c != '\n') || *c == '\u{202e}';
+            let raw = |text: &str| text.chars().filter(is_raw).collect::<String>();
+            prop_assert_eq!(raw(&text), raw(&self::text(format.name, &benign)), "{}: {:?}", format.name, text);
             for command in ["##[", "##vso[", "##teamcity["] {
                 prop_assert!(!text.contains(command), "{}: {text}", format.name);
             }

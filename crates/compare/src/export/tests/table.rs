@@ -1,6 +1,7 @@
 //! The text on the terminal: what it says first, which cells have lines, and that it fits a screen.
 
 use gpubench_model::case::{Cache, DType};
+use gpubench_text::table::Tone;
 
 use super::*;
 use crate::{Conclusion, Doubt, Sentence};
@@ -222,16 +223,17 @@ fn colours_mark_better_worse_and_untold_only() {
         lines.join("\n")
     };
     for change in example::full().cells {
-        let code = match change.verdict {
-            verdict if verdict.is_regression() => Some("\x1b[31m"),
-            Verdict::Missing | Verdict::Unsure => Some("\x1b[33m"),
-            Verdict::Faster => Some("\x1b[32m"),
+        let tone = match change.verdict {
+            verdict if verdict.is_regression() => Some(Tone::Worse),
+            Verdict::Missing | Verdict::Unsure => Some(Tone::Unsure),
+            Verdict::Faster => Some(Tone::Better),
             _ => None,
         };
+        let code = tone.map(|tone| tone.paint("").replace("\x1b[0m", ""));
         let text = colored(vec![change]);
         assert_eq!(code.is_some(), text.contains('\x1b'), "{text}");
         assert!(
-            code.is_none_or(|code| text.matches("\x1b[").count() == 2 * text.matches(code).count()),
+            code.is_none_or(|code| text.matches("\x1b[").count() == 2 * text.matches(&code).count()),
             "{text}"
         );
     }

@@ -2,6 +2,7 @@ use gpubench_model::Side;
 use gpubench_model::case::DType;
 use gpubench_model::report::{Outcome, example};
 use gpubench_ops::MAIN_OPS;
+use gpubench_text::palette::terminal;
 
 use super::*;
 
@@ -101,7 +102,8 @@ fn a_winner_that_is_not_sure_has_a_question_mark() {
 #[test]
 fn colours_mark_winners_only() {
     let text = screen(&example::full(), true);
-    assert!(text.contains("\x1b[33mCPU ") && text.contains("\x1b[32mGPU "), "{text}");
+    let [cpu, gpu] = [terminal::CPU, terminal::GPU].map(|code| format!("\x1b[{code}m"));
+    assert!(text.contains(&format!("{cpu}CPU ")) && text.contains(&format!("{gpu}GPU ")), "{text}");
     assert_eq!(text.matches("\x1b[0m").count(), 6, "{text}");
 }
 
