@@ -53,7 +53,7 @@ pub(crate) fn list(libraries: &[Arc<Library>]) -> Vec<Listed> {
             .filter(|(kernel, library)| kernel.scope.takes(library, libraries))
             .map(|(kernel, library)| kernel.with(library));
         let (default, further): (Vec<Listed>, Vec<Listed>) = made.partition(|listed| listed.variant.default);
-        let others = others.iter().map(|kernel| Listed::alone(kernel));
+        let others = others.iter().map(Listed::alone);
         default.into_iter().chain(others).chain(further).collect::<Vec<_>>()
     };
     TABLES.iter().flat_map(of_op).collect()
