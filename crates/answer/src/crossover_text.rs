@@ -160,8 +160,18 @@ mod tests {
         assert_eq!(size_text(3.4, [at(3.4), at(3.4)]), "3");
     }
 
+    fn clause(found: &Crossover) -> String {
+        figure::plain(&crossover_clause(found))
+    }
+
     fn shown(found: &Crossover) -> [String; 2] {
-        [crossover_text(found), crossover_clause(found)]
+        [crossover_text(found), clause(found)]
+    }
+
+    #[test]
+    fn no_line_breaks_within_a_size() {
+        let found = found(Some(Place::At(312.0)), [Place::At(291.0), Place::At(336.0)], &[]);
+        assert_eq!(crossover_clause(&found), "the GPU is faster from N\u{a0}=\u{a0}312 (291 to 336)");
     }
 
     #[test]
@@ -182,13 +192,13 @@ mod tests {
         );
         let open_above = [(100, 200, CPU), (320, 320, None), (500, 1000, GPU), (2048, 2048, None)];
         assert_eq!(
-            crossover_clause(&found(Some(at(312.0)), [at(291.0), at(336.0)], &open_above)),
+            clause(&found(Some(at(312.0)), [at(291.0), at(336.0)], &open_above)),
             "the GPU is faster from N = 312 (291 to 336); neither side is measurably faster at N = 2048"
         );
         let mut small_only =
             found(Some(Place::Beyond), [Place::Beyond; 2], &[(100, 200, GPU), (500, 2048, CPU)]);
         small_only.changes = vec![(500.4, Side::Cpu)];
-        assert_eq!(crossover_clause(&small_only), "the CPU is faster at N = 2048, the GPU only up to 500");
+        assert_eq!(clause(&small_only), "the CPU is faster at N = 2048, the GPU only up to 500");
     }
 
     #[test]
@@ -208,6 +218,6 @@ mod tests {
         assert_eq!(crossover_text(&found(None, [Place::At(120.0), high], &[])), "at least 120");
         let mut one = found(None, [low, high], &[(100, 100, None)]);
         one.largest = 100;
-        assert_eq!(crossover_clause(&one), "neither side is measurably faster at N = 100, the only size");
+        assert_eq!(clause(&one), "neither side is measurably faster at N = 100, the only size");
     }
 }

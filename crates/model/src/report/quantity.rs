@@ -12,16 +12,21 @@ pub const TIME_UNITS: [(f64, &str); 4] = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"
 ///
 /// What no unit fits has an exponent: `5.00e-12 s`.
 pub fn time_text(seconds: f64) -> String {
+    joined(time_parts(seconds))
+}
+
+/// The figure and the unit of [`time_text`].
+fn time_parts(seconds: f64) -> (String, &'static str) {
     if seconds == 0.0 {
-        return "0 s".into();
+        return ("0".into(), "s");
     }
     if seconds < 1e-11 {
-        return format!("{seconds:.2e} s");
+        return (format!("{seconds:.2e}"), "s");
     }
     // A figure that rounds to 1000 of a unit is 1.00 of the next.
     let fits = |unit: f64| seconds / unit >= 0.9995;
     let (unit, symbol) = TIME_UNITS.into_iter().find(|(unit, _)| fits(*unit)).unwrap_or(TIME_UNITS[3]);
-    format!("{} {symbol}", three_digits(seconds / unit))
+    (three_digits(seconds / unit), symbol)
 }
 
 /// A time with as many significant digits as half the width of its interval allows, from 2 to 4: `12.42 µs` within
@@ -29,8 +34,21 @@ pub fn time_text(seconds: f64) -> String {
 ///
 /// One digit alone could move a figure out of its own interval, as 744 ± 37 to 700.
 pub fn time_within(seconds: f64, half_width: Option<f64>) -> String {
+    joined(parts_within(seconds, half_width))
+}
+
+/// An interval of times with four significant digits, so that the ends of a narrow one differ: `26.74 to 27.37 µs`, or
+/// with both units where they differ.
+pub fn time_range(ends: [f64; 2]) -> String {
+    let [low, high] = ends.map(|seconds| parts_within(seconds, Some(0.0)));
+    let low = if low.1 == high.1 { low.0 } else { joined(low) };
+    format!("{low} to {}", joined(high))
+}
+
+/// The figure and the unit of [`time_within`].
+fn parts_within(seconds: f64, half_width: Option<f64>) -> (String, &'static str) {
     let Some(half_width) = half_width.filter(|_| seconds > 1e-11 && seconds < 1e6) else {
-        return time_text(seconds);
+        return time_parts(seconds);
     };
     let digits = significant_digits(seconds, half_width).max(2);
     let (seconds, place) = rounded(seconds, digits);
@@ -40,7 +58,11 @@ pub fn time_within(seconds: f64, half_width: Option<f64>) -> String {
         .zip(TIME_UNITS)
         .find(|(unit_place, _)| place >= *unit_place)
         .unwrap_or((-9, TIME_UNITS[3]));
-    format!("{:.*} {symbol}", decimals(digits, place - unit_place), seconds / unit)
+    (format!("{:.*}", decimals(digits, place - unit_place), seconds / unit), symbol)
+}
+
+fn joined((figure, unit): (String, &str)) -> String {
+    format!("{figure} {unit}")
 }
 
 /// A factor of at least 1 with `digits` significant digits: `1.47x`, `28x`, `120x`, `1.4e7x`.
@@ -149,6 +171,13 @@ mod tests {
         for (seconds, text) in cases {
             assert_eq!(time_text(seconds), text);
         }
+    }
+
+    #[test]
+    fn the_ends_of_an_interval_share_a_unit_where_they_can() {
+        assert_eq!(time_range([26.74e-6, 27.37e-6]), "26.74 to 27.37 µs");
+        assert_eq!(time_range([0.9e-3, 1.1e-3]), "900.0 µs to 1.100 ms");
+        assert_eq!(time_range([0.0, 1.5]), "0 to 1.500 s");
     }
 
     #[test]

@@ -100,7 +100,29 @@ pub enum Chart {
     Overview(Overview),
 }
 
+/// What a chart is about: a page shows the charts of a topic together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Topic {
+    /// All ops at a glance.
+    Overview,
+    /// Time and speed-up against size.
+    Sizes,
+    /// Where the time of a call goes.
+    Phases,
+    /// Cells under the ceilings of their machine.
+    Roofline,
+}
+
 impl Chart {
+    fn topic(&self) -> Topic {
+        match self {
+            Chart::Overview(_) => Topic::Overview,
+            Chart::Lines(_) => Topic::Sizes,
+            Chart::Phases(_) => Topic::Phases,
+            Chart::Roofline(_) => Topic::Roofline,
+        }
+    }
+
     /// What it shows, in words.
     pub fn title(&self) -> &str {
         match self {
@@ -179,6 +201,8 @@ pub fn files(reports: &[(&str, &Report)], formats: &[Format], theme: Theme) -> a
 pub(crate) struct Fragment {
     /// What its file would be called, without extension: `time-matmul-f32`.
     pub name: String,
+    /// What it is about.
+    pub topic: Topic,
     /// What it shows, in words.
     pub title: String,
     /// An `svg` element of [`SIZE`]. Its texts are in [`font_faces`], which the page must have once; its colours are the
@@ -194,7 +218,12 @@ pub(crate) fn svg_fragments(report: &Report) -> anyhow::Result<Vec<Fragment>> {
     let charts = charts(&[("", report)]);
     let fragment = |chart: &Chart| {
         let svg = svg::fragment(chart).with_context(|| format!("cannot draw {}", chart.name()))?;
-        Ok(Fragment { name: chart.name().to_owned(), title: chart.title().to_owned(), svg })
+        Ok(Fragment {
+            name: chart.name().to_owned(),
+            topic: chart.topic(),
+            title: chart.title().to_owned(),
+            svg,
+        })
     };
     charts.par_iter().map(fragment).collect()
 }

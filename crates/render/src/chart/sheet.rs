@@ -80,13 +80,22 @@ impl Sheet<'_> {
 
     /// `spmv, float32, density 0.05`; densities that differ stand with the series.
     pub(crate) fn heading(&self) -> String {
-        let Subject { op, dtype, cache } = self.subject;
+        let Subject { op, dtype, .. } = self.subject;
+        format!("{op}, {}{}", dtype.words(), self.circumstances())
+    }
+
+    /// `spmv, density 0.05`: the same where the element type is known.
+    pub(crate) fn heading_without_dtype(&self) -> String {
+        format!("{}{}", self.subject.op, self.circumstances())
+    }
+
+    /// `, density 0.05, cold cache`, as far as they are the same for all series and need to be said.
+    fn circumstances(&self) -> String {
         let shared = self.parts.first().filter(|part| !part.shows_density);
         let density = shared.and_then(|part| part.section.common_density());
         let density = density.map(|density| format!(", density {}", density_text(density)));
-        let cache = self.shows_cache.then(|| format!(", {cache} cache"));
-        let [density, cache] = [density, cache].map(Option::unwrap_or_default);
-        format!("{op}, {}{density}{cache}", dtype.words())
+        let cache = self.shows_cache.then(|| format!(", {} cache", self.subject.cache));
+        [density, cache].into_iter().flatten().collect()
     }
 }
 

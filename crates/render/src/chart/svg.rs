@@ -117,10 +117,12 @@ impl Surface for Svg {
         let [left, baseline, drop] = [x * scale, y * scale, 0.76 * em].map(|pixels| pixels.round() as i32);
         let top = baseline - drop;
         let weight = if kind.weight == Weight::Medium { " font-weight=\"bold\"" } else { "" };
+        // The last digit of the size is that of plotters' writer, so that files keep every byte.
+        let size = em * 1.24 / 1.24;
         let ((color, opacity), text) = (self.paint(kind.paint), xml(text));
         self.write(&format!(
             "<text x=\"{left}\" y=\"{top}\" dy=\"0.76em\" text-anchor=\"{anchor}\" font-family=\"{FAMILY}\" \
-             font-size=\"{em}\"{opacity} fill=\"{color}\"{weight}>\n{text}\n</text>\n"
+             font-size=\"{size}\"{opacity} fill=\"{color}\"{weight}>\n{text}\n</text>\n"
         ));
         Ok(())
     }

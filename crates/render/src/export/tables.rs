@@ -86,11 +86,16 @@ fn best_of_sides(report: &Report, section: &Section<'_>, names: &Names) -> Table
         columns.extend(has_limits.then(|| Column::figures(LIMIT)));
     }
     columns.extend([Column::words("speed-up"), Column::figures("error")]);
+    let cases = &section.comparisons;
+    let marked = [
+        cases.iter().filter_map(|case| case.cpu).any(is_launch_bound),
+        cases.iter().filter_map(|case| case.gpu).any(is_launch_bound),
+    ];
     let row = |comparison: &Comparison<'_>| {
         let mut fields = case_fields(section, comparison);
-        for side in [comparison.cpu, comparison.gpu] {
+        for (side, is_marked) in [comparison.cpu, comparison.gpu].into_iter().zip(marked) {
             fields.push(side.map_or(NONE.into(), |row| names.name(row)).into());
-            fields.extend(time_fields(side));
+            fields.extend(time_fields(side, is_marked));
             fields.extend(has_limits.then(|| limit_text(report, side).into()));
         }
         fields.push(match comparison.speed_up(Kind::Kernel) {
@@ -101,15 +106,17 @@ fn best_of_sides(report: &Report, section: &Section<'_>, names: &Names) -> Table
         fields
     };
     let rows = section.comparisons.iter().map(row).collect();
-    aligned(Table::new(title(section), columns, rows)).fitting(&[LIMIT])
+    Table::new(title(section), columns, rows).fitting(&[LIMIT])
 }
 
-/// Median, spread and grade.
-fn time_fields(row: Option<&Row>) -> [Field; 3] {
+/// Median, spread and grade. Where any time of the column `is_marked`, the others have a blank in the mark's place, so
+/// that digits are under digits.
+fn time_fields(row: Option<&Row>, is_marked: bool) -> [Field; 3] {
+    let blank = if is_marked { " " } else { "" };
     let Some((row, execute)) = row.and_then(|row| Some((row, row.execute.as_ref()?))) else {
-        return [NONE, NONE, NONE].map(Field::from);
+        return [format!("{NONE}{blank}").into(), NONE.into(), NONE.into()];
     };
-    let mark = if is_launch_bound(row) { MARK } else { "" };
+    let mark = if is_launch_bound(row) { MARK } else { blank };
     let time = time_within(execute.median_s, half_width(execute, Some(execute.ci95_s)));
     // A single sample has no spread that could be told.
     let spread = (execute.samples_s.len() > 1).then(|| spread_text(execute.summary().relative_spread()));
@@ -126,19 +133,6 @@ pub(crate) fn half_width(execute: &Execute, interval: Option<[f64; 2]>) -> Optio
     Some((high - low) / 2.0)
 }
 
-/// Marked times stand out by one column, so that digits stay under digits.
-fn aligned(mut grid: Table) -> Table {
-    for index in 0..grid.columns.len() {
-        let is_time = grid.columns[index].heading == TIME;
-        if is_time && grid.rows.iter().any(|row| row[index].text.ends_with(MARK)) {
-            for row in grid.rows.iter_mut().filter(|row| !row[index].text.ends_with(MARK)) {
-                row[index].text.push(' ');
-            }
-        }
-    }
-    grid
-}
-
 fn every_variant(report: &Report, section: &Section<'_>, names: &Names) -> Table {
     let mut columns = case_columns(section);
     columns.extend([Column::words("side"), Column::words("variant"), Column::words("type")]);
@@ -153,6 +147,7 @@ fn every_variant(report: &Report, section: &Section<'_>, names: &Names) -> Table
     ]);
     columns.extend(has_limits(report).then(|| Column::figures(LIMIT)));
     columns.extend([Column::figures("error"), Column::words("outcome")]);
+    let is_marked = section.comparisons.iter().flat_map(|case| &case.rows).any(|row| is_launch_bound(row));
     let mut rows = vec![];
     for comparison in &section.comparisons {
         let mut ordered = comparison.rows.clone();
@@ -161,15 +156,15 @@ fn every_variant(report: &Report, section: &Section<'_>, names: &Names) -> Table
         ordered.sort_by(|a, b| time(a).total_cmp(&time(b)));
         for row in ordered {
             let mut fields = case_fields(section, comparison);
-            fields.extend(variant_fields(report, row, names, threads));
+            fields.extend(variant_fields(report, row, names, threads, is_marked));
             rows.push(fields);
         }
     }
     let less_needed: &[&str] = if has_limits(report) { &LESS_NEEDED } else { &[THREADS] };
-    aligned(Table::new(title(section), columns, rows)).fitting(less_needed)
+    Table::new(title(section), columns, rows).fitting(less_needed)
 }
 
-fn variant_fields(report: &Report, row: &Row, names: &Names, threads: bool) -> Vec<Field> {
+fn variant_fields(report: &Report, row: &Row, names: &Names, threads: bool, is_marked: bool) -> Vec<Field> {
     let side = if row.side == Side::Cpu { "CPU" } else { "GPU" };
     let execute = row.execute.as_ref();
     let rate = |seconds: f64| three_digits(row.work.flop / seconds / 1e9);
@@ -180,7 +175,7 @@ fn variant_fields(report: &Report, row: &Row, names: &Names, threads: bool) -> V
     let mut fields = vec![side.into(), names.name(row).into(), precision(row).into()];
     let count = |row: &Row| row.threads.map_or(NONE.into(), |threads| threads.to_string());
     fields.extend(threads.then(|| count(row).into()));
-    fields.extend(time_fields(Some(row)));
+    fields.extend(time_fields(Some(row), is_marked));
     let host =
         |execute: &Execute| time_within(execute.host_median_s, half_width(execute, execute.host_ci95_s));
     fields.extend([
@@ -205,7 +200,7 @@ mod tests {
     #[test]
     fn digits_follow_the_interval_and_single_samples_have_no_spread() {
         let mut row = example::measured("fft", 10, "cpu", "realfft", 12.42e-6);
-        let texts = |row: &Row| time_fields(Some(row)).map(|field| field.text);
+        let texts = |row: &Row| time_fields(Some(row), false).map(|field| field.text);
         assert_eq!(texts(&row), ["12.4 µs", "0.1%", "A"]);
         row.execute.as_mut().unwrap().ci95_s = [11.4e-6, 13.4e-6];
         assert_eq!(texts(&row), ["12 µs", "8.1%", "A"]);

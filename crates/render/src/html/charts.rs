@@ -2,17 +2,17 @@
 
 use gpubench_model::report::Report;
 
-use crate::chart::{Fragment, svg_fragments};
+use crate::chart::{Fragment, Topic, svg_fragments};
 use gpubench_text::control::replaced;
 
 use super::markup::{Element, Html, classed, element};
 
-/// Charts that stand together: what the names of theirs begin with, and what they show.
-const GROUPS: [(&[&str], &str); 4] = [
-    (&["overview"], "All ops"),
-    (&["time-", "speedup-"], "Time and speed-up by size"),
-    (&["phases-"], "Where the time of a call goes"),
-    (&["roofline-"], "How near to the limits of the machine"),
+/// The groups of charts: their topic, their name in the style, and their heading.
+const GROUPS: [(Topic, &str, &str); 4] = [
+    (Topic::Overview, "overview", "All ops"),
+    (Topic::Sizes, "time", "Time and speed-up by size"),
+    (Topic::Phases, "phases", "Where the time of a call goes"),
+    (Topic::Roofline, "roofline", "How near to the limits of the machine"),
 ];
 
 /// The charts; nothing where nothing can be drawn.
@@ -21,14 +21,13 @@ const GROUPS: [(&[&str], &str); 4] = [
 /// A chart cannot be drawn.
 pub(crate) fn charts(report: &Report) -> anyhow::Result<Html> {
     let fragments = svg_fragments(report)?;
-    let group = |(beginnings, title): (&[&str], &str)| {
-        let belongs = |name: &str| beginnings.iter().any(|beginning| name.starts_with(beginning));
+    let group = |(topic, name, title): (Topic, &str, &str)| {
         let found: Vec<Element> =
-            fragments.iter().filter(|fragment| belongs(&fragment.name)).map(chart).collect();
+            fragments.iter().filter(|fragment| fragment.topic == topic).map(chart).collect();
         if found.is_empty() {
             return Html::new();
         }
-        let gallery = classed("div", "gallery").with("data-charts", beginnings[0].trim_end_matches('-'));
+        let gallery = classed("div", "gallery").with("data-charts", name);
         Html::from(element("h3").holding(title)).and(gallery.holding_all(found))
     };
     Ok(GROUPS.map(group).into_iter().collect())

@@ -4,7 +4,7 @@ use gpubench_answer::roof;
 use gpubench_model::Transfer;
 use gpubench_model::measure::stats::{Summary, has_interval};
 use gpubench_model::report::quantity::{
-    bytes_text, error_text, share_text, spread_text, three_digits, time_text,
+    bytes_text, error_text, share_text, spread_text, three_digits, time_range, time_text,
 };
 use gpubench_model::report::{Execute, Phases, Report, Row};
 
@@ -64,15 +64,15 @@ fn times(execute: &Execute) -> Vec<Fact> {
     let mut found: Vec<Fact> = vec![];
     found.push(("median", format!("{}, {}", digits(execute.median_s), execute.clock.words())));
     if has_interval(execute.samples_s.len()) {
-        found.push(("95 % interval", range(execute.ci95_s)));
+        found.push(("95 % interval", time_range(execute.ci95_s)));
     }
-    found.push(("least and most", range([execute.min_s, execute.max_s])));
+    found.push(("least and most", time_range([execute.min_s, execute.max_s])));
     if let Some([p05, p25, p75, p95]) = execute.quantiles_s {
-        found.push(("quarters", range([p25, p75])));
-        found.push(("5 % and 95 %", range([p05, p95])));
+        found.push(("quarters", time_range([p25, p75])));
+        found.push(("5 % and 95 %", time_range([p05, p95])));
     }
     found.push(("median deviation", time_text(execute.mad_s)));
-    let host = execute.host_ci95_s.map(|interval| format!(" ({})", range(interval))).unwrap_or_default();
+    let host = execute.host_ci95_s.map(|interval| format!(" ({})", time_range(interval))).unwrap_or_default();
     found.push(("host clock", format!("{}{host}", digits(execute.host_median_s))));
     if let Some(enqueue) = execute.enqueue_median_s {
         found.push(("host clock until the call returned", time_text(enqueue)));
@@ -105,15 +105,6 @@ fn times(execute: &Execute) -> Vec<Fact> {
         found.push(("two clumps", format!("{} and {} ({share})", digits(modes.low), digits(modes.high))));
     }
     found
-}
-
-/// `26.74 to 27.37 µs`, or with both units where they differ.
-fn range([low, high]: [f64; 2]) -> String {
-    let [low, high] = [low, high].map(digits);
-    match (low.split_once(' '), high.split_once(' ')) {
-        (Some((figure, unit)), Some((_, other))) if unit == other => format!("{figure} to {high}"),
-        _ => format!("{low} to {high}"),
-    }
 }
 
 /// A time with four significant digits, so that the ends of a narrow interval differ.
@@ -197,12 +188,6 @@ mod tests {
             text.contains("<b>skipped</b>: mkl: not found") && text.contains("Next: pip install mkl."),
             "{text}"
         );
-    }
-
-    #[test]
-    fn ranges_name_a_unit_once_where_it_is_one() {
-        assert_eq!(range([26.74e-6, 27.37e-6]), "26.74 to 27.37 µs");
-        assert_eq!(range([0.9e-3, 1.1e-3]), "900.0 µs to 1.100 ms");
     }
 
     #[test]

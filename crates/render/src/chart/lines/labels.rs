@@ -30,8 +30,8 @@ pub(crate) struct Contents<'a> {
 /// The labels of a plot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Labels {
-    /// Names of the regions above and below the reference line.
-    pub(crate) regions: Vec<Placed>,
+    /// Names of the regions, each with whether it is the one above the reference line.
+    pub(crate) regions: Vec<(bool, Placed)>,
     /// The labels of points, each with the index of its series.
     pub points: Vec<(usize, Placed)>,
     /// The labels of crossings, each with its index.
@@ -51,7 +51,7 @@ impl Labels {
     /// All of them.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Placed> {
         let others = self.points.iter().chain(&self.crossings).map(|(_, label)| label);
-        self.regions.iter().chain(others)
+        self.regions.iter().map(|(_, label)| label).chain(others)
     }
 }
 
@@ -104,22 +104,24 @@ fn points(contents: &Contents<'_>, room: &mut Room) -> Vec<(usize, Placed)> {
     placed
 }
 
-fn regions(contents: &Contents<'_>, room: &mut Room) -> Vec<Placed> {
+fn regions(contents: &Contents<'_>, room: &mut Room) -> Vec<(bool, Placed)> {
     let Some(reference) = contents.reference else { return vec![] };
     let plot = &contents.plane.area;
     let line = contents.plane.down(reference.value);
-    let names = [(reference.above, plot.top, line), (reference.below, line, plot.bottom)];
-    let placed = names.into_iter().filter(|(name, ..)| !name.is_empty()).filter_map(|(name, top, bottom)| {
-        let (w, h) = (width(name, REGION_TEXT, Weight::Medium), REGION_TEXT);
-        let outer = if name == reference.above { top + 14.0 } else { bottom - 14.0 - h };
-        let inner = if name == reference.above { bottom - 14.0 - h } else { top + 14.0 };
-        let lefts = [plot.left + 18.0, plot.right - 18.0 - w, plot.middle().0 - w / 2.0];
-        let candidates = [outer, inner]
-            .into_iter()
-            .flat_map(|top| lefts.map(|left| Rect { left, top, right: left + w, bottom: top + h }));
-        let candidates: Vec<Rect> =
-            candidates.filter(|area| area.top >= top && area.bottom <= bottom).collect();
-        room.take(&candidates).map(|area| Placed { area, text: name.into() })
-    });
+    let names = [(true, reference.above, plot.top, line), (false, reference.below, line, plot.bottom)];
+    let placed = names.into_iter().filter(|(_, name, ..)| !name.is_empty()).filter_map(
+        |(is_above, name, top, bottom)| {
+            let (w, h) = (width(name, REGION_TEXT, Weight::Medium), REGION_TEXT);
+            let outer = if is_above { top + 14.0 } else { bottom - 14.0 - h };
+            let inner = if is_above { bottom - 14.0 - h } else { top + 14.0 };
+            let lefts = [plot.left + 18.0, plot.right - 18.0 - w, plot.middle().0 - w / 2.0];
+            let candidates = [outer, inner]
+                .into_iter()
+                .flat_map(|top| lefts.map(|left| Rect { left, top, right: left + w, bottom: top + h }));
+            let candidates: Vec<Rect> =
+                candidates.filter(|area| area.top >= top && area.bottom <= bottom).collect();
+            room.take(&candidates).map(|area| (is_above, Placed { area, text: name.into() }))
+        },
+    );
     placed.collect()
 }

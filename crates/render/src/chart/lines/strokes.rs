@@ -131,10 +131,9 @@ impl Strokes<'_> {
     }
 
     fn labels(&self, labels: &Labels) -> anyhow::Result<()> {
-        let Contents { series, crossings, reference, em, .. } = self.contents;
-        for region in &labels.regions {
-            let above = reference.is_some_and(|reference| reference.above == region.text);
-            self.label(region, REGION_TEXT, if above { GPU_HUE } else { CPU_HUE })?;
+        let Contents { series, crossings, em, .. } = self.contents;
+        for (is_above, region) in &labels.regions {
+            self.label(region, REGION_TEXT, if *is_above { GPU_HUE } else { CPU_HUE })?;
         }
         for (index, label) in &labels.crossings {
             self.label(label, em, crossings[*index].hue)?;

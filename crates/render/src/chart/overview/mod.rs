@@ -51,37 +51,45 @@ pub struct Panel {
     pub(crate) crossings: Vec<Crossing>,
 }
 
+/// A panel before it is known which others are on its page.
+#[derive(Clone)]
+struct Draft {
+    dtype: DType,
+    panel: Panel,
+    /// The heading for a page whose title has the element type.
+    without_dtype: String,
+}
+
 /// The sheets of one report: one where all panels fit, else one or more an element type.
 pub(crate) fn sheets(sheets: &[Sheet<'_>], captions: &[String]) -> Vec<Overview> {
-    let mut panels: Vec<(DType, Panel)> = vec![];
+    let mut panels: Vec<Draft> = vec![];
     for sheet in sheets {
-        let dtype = sheet.subject.dtype;
-        let of_sheet = sheet.parts.iter().flat_map(|part| panels_of(sheet, part));
-        panels.extend(of_sheet.map(|panel| (dtype, panel)));
+        panels.extend(sheet.parts.iter().flat_map(|part| panels_of(sheet, part)));
     }
     if panels.len() > MOST_PANELS {
         // Stable, so that ops keep their order.
-        panels.sort_by_key(|(dtype, _)| *dtype);
+        panels.sort_by_key(|draft| draft.dtype);
     }
     let several = panels.len() > MOST_PANELS;
-    let mut pages: Vec<Vec<(DType, Panel)>> = vec![];
-    for group in panels.chunk_by(|a, b| !several || a.0 == b.0) {
+    let mut pages: Vec<Vec<Draft>> = vec![];
+    for group in panels.chunk_by(|a, b| !several || a.dtype == b.dtype) {
         let count = group.len().div_ceil(MOST_PANELS);
         pages.extend(group.chunks(group.len().div_ceil(count)).map(<[_]>::to_vec));
     }
-    let sheet = |(index, page): (usize, Vec<(DType, Panel)>)| overview(index, page, captions);
+    let sheet = |(index, page): (usize, Vec<Draft>)| overview(index, page, captions);
     pages.into_iter().enumerate().map(sheet).collect()
 }
 
-fn overview(index: usize, page: Vec<(DType, Panel)>, captions: &[String]) -> Overview {
-    let first = page[0].0;
-    let is_shared = page.iter().all(|(dtype, _)| *dtype == first);
+fn overview(index: usize, page: Vec<Draft>, captions: &[String]) -> Overview {
+    let first = page[0].dtype;
+    let is_shared = page.iter().all(|draft| draft.dtype == first);
     let dtype = if is_shared { format!(", {}", first.words()) } else { String::new() };
-    let mut panels: Vec<Panel> = page.into_iter().map(|(_, panel)| panel).collect();
-    if is_shared {
-        // What all share stands in the title.
-        panels.iter_mut().for_each(|panel| panel.heading = panel.heading.replacen(&dtype, "", 1));
-    }
+    // The title has the element type that all share.
+    let panels = page.into_iter().map(|Draft { panel, without_dtype, .. }| match is_shared {
+        true => Panel { heading: without_dtype, ..panel },
+        false => panel,
+    });
+    let panels: Vec<Panel> = panels.collect();
     let points = panels.iter().flat_map(|panel| &panel.series).flat_map(|series| &series.points);
     let values: Vec<f64> = points.map(|point| point.y).collect();
     Overview {
@@ -106,22 +114,25 @@ fn legend() -> Vec<(Sample, String)> {
 }
 
 /// One panel a density with a size that both sides have.
-fn panels_of<'a>(sheet: &'a Sheet<'_>, part: &'a Part<'_>) -> impl Iterator<Item = Panel> + 'a {
+fn panels_of<'a>(sheet: &'a Sheet<'_>, part: &'a Part<'_>) -> impl Iterator<Item = Draft> + 'a {
     part.by_density().filter_map(move |comparisons| {
         let lines = speed_up::by_kind(part, comparisons);
         let density = comparisons[0].density.filter(|_| part.shows_density);
-        let density = density.map(|density| format!(", density {}", density_text(density)));
+        let density =
+            density.map(|density| format!(", density {}", density_text(density))).unwrap_or_default();
         let series: Vec<Series> = lines.iter().map(|line| only_last_label(&line.series)).collect();
         let mut sizes: Vec<u64> =
             series.iter().flat_map(|one| &one.points).map(|point| point.x as u64).collect();
         sizes.sort_unstable();
         sizes.dedup();
-        (!sizes.is_empty()).then(|| Panel {
-            heading: format!("{}{}", sheet.heading(), density.unwrap_or_default()),
+        let panel = Panel {
+            heading: format!("{}{density}", sheet.heading()),
             x: Axis::sizes("", &sizes),
             series,
             crossings: lines.iter().filter_map(speed_up::crossing).collect(),
-        })
+        };
+        let without_dtype = format!("{}{density}", sheet.heading_without_dtype());
+        (!sizes.is_empty()).then_some(Draft { dtype: sheet.subject.dtype, panel, without_dtype })
     })
 }
 
