@@ -7,15 +7,14 @@ use anyhow::{Context, Result};
 use crate::backend::cpu;
 use crate::settings::config::{self, SweepFile};
 use crate::settings::options::SweepOptions;
-use crate::settings::resolve::Request;
 
-/// The request for a sweep, with nothing said of its results.
+/// The options with the absolute paths of their libraries.
 ///
 /// # Errors
 /// A library that is named cannot be used.
-pub(crate) fn swept(options: &SweepOptions) -> Result<Request> {
+pub(crate) fn with_libraries(options: &SweepOptions) -> Result<SweepOptions> {
     let blas = libraries(options.blas.as_deref().unwrap_or_default())?;
-    Ok(Request { options: SweepOptions { blas, ..options.clone() }, ..Request::default() })
+    Ok(SweepOptions { blas, ..options.clone() })
 }
 
 /// The libraries of `--blas`, by absolute paths; `None` if none is named.

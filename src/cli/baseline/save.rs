@@ -13,7 +13,7 @@ use crate::baseline::{self, Baseline, Place};
 use crate::cli::args::SaveArgs;
 use crate::cli::compare::read_policy;
 use crate::cli::run::exit_code;
-use crate::cli::sweep::{sweep_file, swept};
+use crate::cli::sweep::{sweep_file, with_libraries};
 use crate::cli::{stream, values, wiring};
 use crate::compare::calibration::{Calibrated, calibrate};
 use crate::compare::{Limits, Policy, load};
@@ -136,12 +136,11 @@ fn settings(args: &SaveArgs) -> Result<Settings> {
     if let Some(devices) = args.sweep.device.as_ref().filter(|device| device.0.single().is_none()) {
         bail!("--device {}: only 'gpubench run' takes several devices: name one", devices.0);
     }
-    let request = swept(&args.sweep)?;
     // The passes must have the same cells: what refinement adds depends on the times of each.
-    let options = SweepOptions { refine: Some(false), ..request.options.clone() };
+    let options = SweepOptions { refine: Some(false), ..with_libraries(&args.sweep)? };
     let out = Some(args.dir.join(&args.name).display().to_string());
     let formats = Some(vec![&JSON]);
-    let request = Request { options, out, formats, quiet: args.quiet, ..request };
+    let request = Request { options, out, formats, quiet: args.quiet, ..Request::default() };
     Settings::resolve(request, sweep_file(&args.sweep)?)
 }
 

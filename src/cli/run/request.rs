@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::cli::args::RunArgs;
 use crate::cli::stream;
-use crate::cli::sweep::{names_nothing, parsed, swept};
+use crate::cli::sweep::{names_nothing, parsed, with_libraries};
 use crate::settings::options::SweepOptions;
 use crate::settings::resolve::Request;
 use crate::settings::words;
@@ -20,10 +20,9 @@ pub(crate) fn say_default_sweep(args: &RunArgs) {
 
 /// What the command line asks for.
 pub(crate) fn request(args: &RunArgs) -> Result<Request> {
-    let swept = swept(&args.sweep)?;
     let refine = (args.refine || args.no_refine).then_some(args.refine);
     Ok(Request {
-        options: SweepOptions { theme: args.theme, refine, ..swept.options },
+        options: SweepOptions { theme: args.theme, refine, ..with_libraries(&args.sweep)? },
         out: args.out.clone(),
         formats: parsed("--format", args.format.as_deref(), words::formats)?,
         tables: args.tables,
@@ -31,6 +30,5 @@ pub(crate) fn request(args: &RunArgs) -> Result<Request> {
         color: !args.no_color && stream::takes_colors(),
         quiet: args.quiet,
         force: args.force,
-        ..swept
     })
 }

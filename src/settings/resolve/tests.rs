@@ -10,7 +10,7 @@ fn names(sweeps: &[Sweep]) -> Vec<(&str, &[u64])> {
 
 fn file(tables: Vec<SweepOptions>) -> SweepFile {
     let defaults = SweepOptions { samples: Some(Samples(9)), sizes: sizes(&[10]), ..SweepOptions::default() };
-    SweepFile { name: "mine.toml".into(), defaults, tables, ..SweepFile::default() }
+    SweepFile { name: "mine.toml".into(), defaults, tables }
 }
 
 fn words(words: &[&str]) -> Vec<String> {
