@@ -7,19 +7,13 @@
 mod causes;
 mod chart;
 mod cost;
-mod csv;
 pub mod export;
-mod format;
 pub(crate) mod gather;
-mod image;
-mod json;
 mod levels;
 mod likelihood;
-mod markdown;
 mod select;
 mod series;
 pub mod steps;
-mod text;
 mod words;
 
 use std::path::{Path, PathBuf};

@@ -7,6 +7,7 @@ use gpubench_model::report::example::{empty, measured, without_time};
 use gpubench_model::report::{Report, file};
 use gpubench_render::chart::Theme;
 
+use super::export::{markdown, text};
 use super::*;
 
 /// A report of the `day`-th day.

@@ -19,6 +19,7 @@ use gpubench_model::Side;
 use gpubench_model::report::Report;
 use gpubench_model::report::machine::{host, machine};
 use gpubench_text::count::counted;
+use gpubench_text::cut;
 
 use crate::chart;
 use gpubench_text::markup::{self, Element, Html, classed, element};
@@ -142,8 +143,7 @@ fn several(members: &[(&str, &Report)]) -> anyhow::Result<Html> {
 /// What was compared with what, when and by which program.
 fn heading(report: &Report, level: &'static str) -> Html {
     let environment = &report.environment;
-    let revision =
-        environment.gpubench_revision.as_deref().map(|text| text.chars().take(12).collect::<String>());
+    let revision = environment.gpubench_revision.as_deref().map(|text| cut::start(text, 12));
     let revision = revision.map(|revision| format!(" ({revision})")).unwrap_or_default();
     let started = environment.started.get(..16).unwrap_or(&environment.started).replace('T', ", ");
     let cells = counted(report.rows.len(), "cell");

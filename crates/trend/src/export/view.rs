@@ -3,7 +3,7 @@
 use gpubench_model::format;
 use gpubench_render::chart::Theme;
 
-use super::Trend;
+use crate::Trend;
 
 /// A format of a trend; charts are drawn in a theme.
 pub type Format = format::Format<Trend, Theme>;

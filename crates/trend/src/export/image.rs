@@ -3,8 +3,8 @@
 use gpubench_model::format::Makes;
 use gpubench_render::chart;
 
-use super::chart::files;
-use super::format::Format;
+use super::view::Format;
+use crate::chart::files;
 
 /// Charts as PNG.
 pub(crate) static PNG: Format = Format {

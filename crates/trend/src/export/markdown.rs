@@ -7,10 +7,10 @@ use gpubench_model::report::quantity::time_text;
 use gpubench_text::escape::markdown as escape;
 use gpubench_text::table::{Column, Field, Table};
 
-use super::format::Format;
 use super::text::{changed, folded, standing_of, summary};
-use super::words::{also_changed, change, kept_apart, label, left_out, minute, percent, revision, standing};
-use super::{Series, Step, Trend};
+use super::view::Format;
+use crate::words::{also_changed, change, kept_apart, label, left_out, minute, percent, revision, standing};
+use crate::{Series, Step, Trend};
 
 /// The trend as Markdown.
 pub(crate) static MARKDOWN: Format = Format {

@@ -5,12 +5,12 @@ use std::fmt::Write;
 use gpubench_model::format::Makes;
 use gpubench_model::report::quantity::{spread_text, time_text};
 
-use super::format::Format;
-use super::levels::LEAST;
-use super::words::{
+use super::view::Format;
+use crate::levels::LEAST;
+use crate::words::{
     also_changed, change, counted, kept_apart, label, minute, percent, revision, span, standing,
 };
-use super::{Series, Step, Trend};
+use crate::{Series, Step, Trend};
 
 /// The trend as text.
 pub static TABLE: Format = Format {

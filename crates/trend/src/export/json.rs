@@ -3,8 +3,8 @@
 use gpubench_model::format::Makes;
 use gpubench_model::report::file::to_json_text;
 
-use super::FILE_NAME;
-use super::format::Format;
+use super::view::Format;
+use crate::FILE_NAME;
 
 /// The trend as JSON.
 pub(crate) static JSON: Format = Format {

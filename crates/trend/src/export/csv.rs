@@ -4,8 +4,8 @@ use gpubench_model::format::Makes;
 use gpubench_text::csv::number;
 use gpubench_text::table::{Column, Table};
 
-use super::format::Format;
-use super::{Level, Point, Series, Step, Trend, Visit};
+use super::view::Format;
+use crate::{Level, Point, Series, Step, Trend, Visit};
 
 /// The times as comma-separated values.
 pub(crate) static CSV: Format = Format {
