@@ -104,7 +104,7 @@ fn about(report: &Report, section: &Section<'_>, part: &[Comparison<'_>]) -> Opt
         section.cache
     );
     let kernel = largest(part, Kind::Kernel).filter(|(at, _)| *at == n);
-    let kernel = kernel.map(|(_, pair)| format!("; kernel alone {}", figure(&pair.speed_up)));
+    let kernel = kernel.map(|(_, pair)| format!("; kernel alone {}", figure(pair.speed_up)));
     let own_copies = op::find(section.op).is_some_and(|op| op.about().copies_itself);
     let held = if own_copies { "with its own copies" } else { "with the data on the device" };
     let mut text = format!(

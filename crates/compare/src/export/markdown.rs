@@ -163,7 +163,7 @@ fn environment(comparison: &Comparison) -> String {
     if comparison.environment.is_empty() {
         return String::new();
     }
-    let columns = ["severity", "fact", "OLD", "NEW"].map(|heading| Column::words(heading)).to_vec();
+    let columns = ["severity", "fact", "OLD", "NEW"].map(Column::words).to_vec();
     let short = |text: &str| Field::from(fitted(text, TEXT_SHOWN));
     let rows = comparison.environment.iter().take(LINES_SHOWN).map(|difference| {
         let severity = difference.severity.name();
