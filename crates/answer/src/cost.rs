@@ -92,7 +92,7 @@ impl<'a> Cost<'a> {
     }
 }
 
-/// The seconds of one call of `row`; `None` as for [`Cost::of`].
+/// The seconds of one call of `row`; `None` as for `Cost::of`.
 pub fn estimate(row: &Row, kind: Kind) -> Option<Estimate> {
     Some(Cost::of(row, kind)?.estimate())
 }

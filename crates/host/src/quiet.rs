@@ -18,7 +18,7 @@ struct Look {
     used: Duration,
 }
 
-/// Returns once the process has been quiet for [`QUIET`], or after [`PATIENCE`].
+/// Returns once the process has been quiet for `QUIET`, or after `PATIENCE`.
 pub fn wait() {
     wait_while_busy(look);
 }

@@ -16,7 +16,7 @@ pub(crate) const PROTOCOL_VERSION: u32 = 3;
 pub enum Request {
     /// Start the backend. Answered by `Ready`, `Unavailable` or `Failed`.
     Hello {
-        /// [`PROTOCOL_VERSION`] of the parent.
+        /// `PROTOCOL_VERSION` of the parent.
         protocol: u32,
         /// How to start it.
         options: Options,

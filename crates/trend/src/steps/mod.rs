@@ -50,7 +50,7 @@ pub struct Fit {
     pub(crate) levels: Vec<Level>,
     /// The end of the series, where it stands apart.
     pub(crate) latest: Option<Latest>,
-    /// Standard deviation of the logarithms around the levels; `None` for fewer than [`LEAST`] values.
+    /// Standard deviation of the logarithms around the levels; `None` for fewer than `LEAST` values.
     pub noise: Option<f64>,
     /// End over beginning of a straight line through the logarithms, where that explains the series better than levels
     /// do; it then has one level.
@@ -158,7 +158,7 @@ fn deviations(logs: &[f64], cuts: &[usize]) -> Vec<f64> {
 }
 
 /// The logarithms with outliers drawn in to within `limit` of the median of the five values around them, so that two
-/// outliers near each other do not pass for a level (Hampel's filter). Runs of [`LEAST`] values and more are kept.
+/// outliers near each other do not pass for a level (Hampel's filter). Runs of `LEAST` values and more are kept.
 fn tamed(logs: &[f64], limit: f64) -> Vec<f64> {
     const WINDOW: usize = 2 * LEAST - 1;
     let last = logs.len().saturating_sub(WINDOW);
