@@ -18,7 +18,7 @@ pub(crate) const LARGEST: u64 = 4 << 30;
 /// Reads a fleet, or a report as a fleet of one. A folder stands for the `report.json` in it, else for its `fleet.json`.
 ///
 /// # Errors
-/// The file is unreadable, larger than [`LARGEST`], neither a fleet nor a report, or a report in it is not one that
+/// The file is unreadable, larger than `LARGEST`, neither a fleet nor a report, or a report in it is not one that
 /// [`file::load`] would take; one line that says where and what to do.
 pub fn load(path: &Path) -> Result<Fleet> {
     let path = locate(path);

@@ -22,7 +22,7 @@ pub enum Verdict {
     LessAccurate,
     /// It had a time and now has none: left out of the sweep, or skipped.
     Missing,
-    /// The data do not tell; see [`Doubt`].
+    /// The data do not tell; see `Doubt`.
     Unsure,
     /// The whole interval of the ratio lies below the threshold's inverse, and the corrected test agrees.
     Faster,
