@@ -1,6 +1,6 @@
 //! Fleets: reports of several machines and devices side by side, and which of them are unusual. Knows no device.
 //!
-//! [`Table`] holds the best time of every member cell by cell, [`findings()`] says what stands out, [`export`] writes
+//! `Table` holds the best time of every member cell by cell, [`findings()`] says what stands out, [`export`] writes
 //! both. A fleet is saved as one JSON file, which `schema/fleet-v1.json` ([`SCHEMA`]) describes.
 
 #![forbid(unsafe_code)]
