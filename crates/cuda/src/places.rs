@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use gpubench_host::install_folders::entries;
+
 use super::library::cuda_major;
 
 /// One installation: libraries are taken from as few of these as possible, never mixed without need.
@@ -17,7 +19,7 @@ impl Place {
     pub(crate) fn file(&self, stem: &str, max_major: u32) -> Option<PathBuf> {
         let prefix = format!("lib{stem}.so");
         let mut best: Option<(u32, usize, PathBuf)> = None;
-        for entry in self.folders.iter().flat_map(|folder| list(folder)) {
+        for entry in self.folders.iter().flat_map(|folder| entries(folder, "")) {
             let Some(name) = entry.file_name().and_then(|name| name.to_str()) else { continue };
             let Some(version) = name.strip_prefix(&prefix) else { continue };
             // A name without a version may be a stub or a linker script; the versioned one lies beside it.
@@ -57,7 +59,7 @@ pub(crate) fn known(variable: &dyn Fn(&str) -> Option<OsString>, root: &Path, he
     }
     let local = root.join("usr/local");
     places.push(toolkit(&local.join("cuda")));
-    let mut versioned = matching(&local, "cuda-1");
+    let mut versioned = entries(&local, "cuda-1");
     versioned.reverse();
     places.extend(versioned.iter().map(|home| toolkit(home)));
 
@@ -71,7 +73,7 @@ pub(crate) fn known(variable: &dyn Fn(&str) -> Option<OsString>, root: &Path, he
     if let Some(home) = folder("HOME") {
         prefixes.push(home.join(".local"));
         let pyenv = folder("PYENV_ROOT").unwrap_or_else(|| home.join(".pyenv"));
-        prefixes.extend(list(&pyenv.join("versions")));
+        prefixes.extend(entries(&pyenv.join("versions"), ""));
     }
     places.extend(prefixes.iter().flat_map(|prefix| wheels(prefix)));
     places.retain(|place| !place.folders.is_empty());
@@ -106,10 +108,10 @@ fn toolkit(home: &Path) -> Place {
 /// What pip installed under a prefix: CUDA 13 in one folder, CUDA 12 in one folder a library.
 fn wheels(prefix: &Path) -> Vec<Place> {
     let mut places = Vec::new();
-    for python in matching(&prefix.join("lib"), "python3") {
+    for python in entries(&prefix.join("lib"), "python3") {
         for packages in ["site-packages", "dist-packages"] {
             let nvidia = python.join(packages).join("nvidia");
-            let (thirteen, others): (Vec<PathBuf>, Vec<PathBuf>) = list(&nvidia)
+            let (thirteen, others): (Vec<PathBuf>, Vec<PathBuf>) = entries(&nvidia, "")
                 .into_iter()
                 .map(|package| package.join("lib"))
                 .filter(|path| path.is_dir())
@@ -118,20 +120,6 @@ fn wheels(prefix: &Path) -> Vec<Place> {
         }
     }
     places
-}
-
-fn matching(folder: &Path, start: &str) -> Vec<PathBuf> {
-    let named =
-        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start));
-    list(folder).into_iter().filter(named).collect()
-}
-
-/// The entries of a folder in order of their names; none if it cannot be read.
-fn list(folder: &Path) -> Vec<PathBuf> {
-    let mut entries: Vec<PathBuf> =
-        std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
-    entries.sort();
-    entries
 }
 
 #[cfg(test)]

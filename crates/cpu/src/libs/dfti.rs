@@ -15,7 +15,7 @@ use gpubench_model::error::CellError;
 use rustfft::num_complex::Complex;
 
 use super::fft_lines::Lines;
-use super::shared_library::SharedLibrary;
+use gpubench_host::shared_library::SharedLibrary;
 
 const COMPLEX: c_int = 32;
 const SINGLE: c_int = 35;

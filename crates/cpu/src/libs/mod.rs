@@ -4,5 +4,3 @@ pub(crate) mod blas;
 pub(crate) mod dfti;
 pub(crate) mod fft_lines;
 pub(crate) mod fftw;
-mod machine;
-mod shared_library;

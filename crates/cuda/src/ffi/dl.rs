@@ -1,8 +1,9 @@
-//! Opening shared libraries and asking them where and what they are. Knows no CUDA context.
+//! Opens the shared libraries of CUDA and asks them for their file and their version. Needs no CUDA context.
 
-use std::ffi::{CStr, OsStr, c_int, c_void};
+use std::ffi::{OsStr, c_int, c_void};
 use std::path::PathBuf;
 
+use gpubench_host::shared_library::file_of;
 use libloading::Library;
 
 /// Opens a library by name or path; the dynamic linker's message when it cannot.
@@ -26,19 +27,7 @@ fn address(library: &Library, symbol: &str) -> Option<*const c_void> {
 
 /// The file from which `symbol` was loaded.
 pub(crate) fn path_of(library: &Library, symbol: &str) -> Option<PathBuf> {
-    let address = address(library, symbol)?;
-    let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: `address` lies in a loaded library and `info` is writable.
-    let found = unsafe { libc::dladdr(address, info.as_mut_ptr()) } != 0;
-    // SAFETY: zeroed above; all fields are pointers, for which zero is valid.
-    let info = unsafe { info.assume_init() };
-    if !found || info.dli_fname.is_null() {
-        return None;
-    }
-    // SAFETY: the linker keeps the file name of a loaded library as a C string for as long as it is loaded.
-    let name = unsafe { CStr::from_ptr(info.dli_fname) }.to_str().ok()?;
-    let path = PathBuf::from(name);
-    Some(path.canonicalize().unwrap_or(path))
+    file_of(address(library, symbol)?.cast())
 }
 
 /// Major, minor and patch level by a `cu*GetProperty(kind, &mut value)` function.

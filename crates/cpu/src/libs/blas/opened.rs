@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char};
 use std::path::Path;
 
 use super::Vendor;
-use crate::libs::shared_library::SharedLibrary;
+use gpubench_host::shared_library::SharedLibrary;
 
 /// A library being examined, and how its routines are spelt; never closed.
 pub(super) struct Opened {

@@ -8,8 +8,8 @@ use gpubench_backend::Finding;
 use gpubench_model::case::DType;
 use gpubench_model::error::Unavailable;
 
-use super::machine::Machine;
-use super::shared_library::SharedLibrary;
+use gpubench_host::install_folders::InstallFolders;
+use gpubench_host::shared_library::SharedLibrary;
 
 mod lines;
 
@@ -42,7 +42,7 @@ impl Fftw {
     /// # Errors
     /// There is none, or it cannot be used.
     pub(crate) fn of(dtype: DType) -> Result<&'static Fftw, Unavailable> {
-        place(dtype).get_or_init(|| load(&Machine::here(), dtype)).as_ref().map_err(Clone::clone)
+        place(dtype).get_or_init(|| load(&InstallFolders::here(), dtype)).as_ref().map_err(Clone::clone)
     }
 
     /// Opens the library in a file; what is wrong with it otherwise.
@@ -102,7 +102,7 @@ fn place(dtype: DType) -> &'static OnceLock<Result<Fftw, Unavailable>> {
 }
 
 /// Opens the first file that can be used; if there is none, says why the first existing one cannot.
-fn load(machine: &Machine, dtype: DType) -> Result<Fftw, Unavailable> {
+fn load(machine: &InstallFolders, dtype: DType) -> Result<Fftw, Unavailable> {
     let mut unusable = None;
     for file in files(machine, dtype) {
         match Fftw::open(&file, dtype) {
@@ -121,7 +121,7 @@ fn load(machine: &Machine, dtype: DType) -> Result<Fftw, Unavailable> {
 }
 
 /// The library's files, nearest to the user first: those of active environments before the system's.
-fn files(machine: &Machine, dtype: DType) -> Vec<PathBuf> {
+fn files(machine: &InstallFolders, dtype: DType) -> Vec<PathBuf> {
     let name = match dtype {
         DType::F32 => "libfftw3f.so.3",
         DType::F64 => "libfftw3.so.3",
@@ -155,10 +155,10 @@ mod tests {
         root
     }
 
-    fn on<R>(root: &tempfile::TempDir, of: impl Fn(&Machine) -> R) -> R {
+    fn on<R>(root: &tempfile::TempDir, of: impl Fn(&InstallFolders) -> R) -> R {
         let conda = root.path().join("conda").into_os_string();
         let variable = |name: &str| (name == "CONDA_PREFIX").then(|| conda.clone());
-        of(&Machine { variable: &variable, root: root.path() })
+        of(&InstallFolders { variable: &variable, root: root.path() })
     }
 
     #[test]

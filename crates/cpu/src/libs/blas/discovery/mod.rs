@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::Vendor;
 use super::identity::{Identity, identify};
-use crate::libs::machine::{Machine, entries, package_folders};
+use gpubench_host::install_folders::{InstallFolders, entries, package_folders};
 
 /// A library file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(crate) const NAMED: &str = "named";
 
 /// The vendor's libraries, best first: those that are `named`, then by version, the newest first, and of equal ones
 /// that which is nearer to the user: of an active environment before the system's.
-pub(crate) fn find(vendor: Vendor, machine: &Machine, named: &[PathBuf]) -> Vec<Found> {
+pub(crate) fn find(vendor: Vendor, machine: &InstallFolders, named: &[PathBuf]) -> Vec<Found> {
     let named: Vec<Found> = named.iter().map(|path| Found::new(vendor, path, NAMED)).collect();
     let mut others: Vec<Found> =
         places(vendor, machine).iter().map(|(path, origin)| Found::new(vendor, path, origin)).collect();
@@ -54,7 +54,7 @@ impl Found {
 type Place = (PathBuf, &'static str);
 
 /// Where the vendor's libraries are, nearest to the user first; some may be one file.
-fn places(vendor: Vendor, machine: &Machine) -> Vec<Place> {
+fn places(vendor: Vendor, machine: &InstallFolders) -> Vec<Place> {
     let mut places: Vec<Place> = match vendor {
         Vendor::OpenBlas => vec![],
         Vendor::Mkl => in_folders(vendor, &mkl_folders(machine), "oneapi"),
@@ -72,7 +72,7 @@ fn places(vendor: Vendor, machine: &Machine) -> Vec<Place> {
 }
 
 /// The word for what lies in a prefix's own `lib`.
-fn origin_of(prefix: &Path, machine: &Machine) -> &'static str {
+fn origin_of(prefix: &Path, machine: &InstallFolders) -> &'static str {
     let is_systems = ["usr", "usr/local"].iter().any(|folder| machine.below_root(folder) == prefix);
     match (is_systems, prefix.join("conda-meta").is_dir()) {
         (true, _) => "system",
@@ -102,14 +102,14 @@ fn in_folders(vendor: Vendor, folders: &[PathBuf], origin: &'static str) -> Vec<
     folders.iter().filter_map(first).collect()
 }
 
-fn mkl_folders(machine: &Machine) -> Vec<PathBuf> {
+fn mkl_folders(machine: &InstallFolders) -> Vec<PathBuf> {
     let roots = machine.folder("MKLROOT").into_iter();
     let roots = roots.chain([machine.below_root("opt/intel/oneapi/mkl/latest")]);
     roots.flat_map(|root| [root.join("lib"), root.join("lib/intel64")]).collect()
 }
 
 /// `lib_LP64` of `/opt/AMD/aocl/VERSION/COMPILER`, which `AOCL_ROOT` may name.
-fn aocl_folders(machine: &Machine) -> Vec<PathBuf> {
+fn aocl_folders(machine: &InstallFolders) -> Vec<PathBuf> {
     let versions = entries(&machine.below_root("opt/AMD/aocl"), "aocl").into_iter().rev();
     let installed = versions.flat_map(|version| ["gcc", "aocc"].map(|compiler| version.join(compiler)));
     let roots = machine.folder("AOCL_ROOT").into_iter().chain(installed);

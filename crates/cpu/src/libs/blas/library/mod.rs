@@ -9,7 +9,7 @@ use gpubench_model::error::Unavailable;
 
 use super::discovery::{self, Found, NAMED};
 use super::{Provider, Vendor, identity, open};
-use crate::libs::machine::Machine;
+use gpubench_host::install_folders::InstallFolders;
 
 /// A library, which is loaded when it is first needed.
 pub(crate) struct Library {
@@ -26,10 +26,10 @@ pub(crate) struct Library {
 
 /// Every library that this machine has and one of each vendor that it should have; `named` are taken before others.
 pub(crate) fn all(named: &[PathBuf]) -> Vec<Library> {
-    find_all(&Machine::here(), named)
+    find_all(&InstallFolders::here(), named)
 }
 
-fn find_all(machine: &Machine, named: &[PathBuf]) -> Vec<Library> {
+fn find_all(machine: &InstallFolders, named: &[PathBuf]) -> Vec<Library> {
     let known: Vec<(Vendor, &PathBuf)> =
         named.iter().filter_map(|path| Some((identity::vendor_of(path).ok()?, path))).collect();
     let of_vendor = |vendor: Vendor| -> Vec<PathBuf> {
@@ -43,7 +43,7 @@ fn find_all(machine: &Machine, named: &[PathBuf]) -> Vec<Library> {
 }
 
 /// A vendor's libraries, the preferred one first.
-fn of(vendor: Vendor, machine: &Machine, named: &[PathBuf]) -> Vec<Library> {
+fn of(vendor: Vendor, machine: &InstallFolders, named: &[PathBuf]) -> Vec<Library> {
     let variable = vendor.variable();
     if let (true, Some(file)) = (named.is_empty(), machine.folder(variable)) {
         let identity = identity::identify(vendor, &file);

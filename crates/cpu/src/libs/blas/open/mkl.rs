@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::finish::{About, finish};
 use crate::libs::blas::opened::Opened;
 use crate::libs::blas::{Provider, Vendor};
-use crate::libs::shared_library;
+use gpubench_host::shared_library;
 
 /// Parts without which `libmkl_rt` ends the process.
 const PARTS: [&str; 3] = ["libmkl_core.so", "libmkl_intel_lp64.so", "libmkl_intel_thread.so"];

@@ -1,24 +1,24 @@
-//! Folders of a machine in which libraries lie: the loader's, Python's, and those of installers.
+//! The folders of a machine in which programs install libraries: those of the dynamic loader, of Python, and of installers.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What decides where libraries lie: the environment, and the root of the file system.
-pub(crate) struct Machine<'a> {
+/// Where libraries are installed follows from the environment and from the root of the file system.
+pub struct InstallFolders<'a> {
     /// The value of an environment variable.
-    pub(crate) variable: &'a dyn Fn(&str) -> Option<OsString>,
+    pub variable: &'a dyn Fn(&str) -> Option<OsString>,
     /// The folder that stands for `/`.
-    pub(crate) root: &'a Path,
+    pub root: &'a Path,
 }
 
-impl Machine<'_> {
-    /// The machine that this process runs on.
-    pub(crate) fn here() -> Machine<'static> {
-        Machine { variable: &|name| std::env::var_os(name), root: Path::new("/") }
+impl InstallFolders<'_> {
+    /// Those of the machine that this process runs on.
+    pub fn here() -> InstallFolders<'static> {
+        InstallFolders { variable: &|name| std::env::var_os(name), root: Path::new("/") }
     }
 
     /// The value of an environment variable that is set and not empty, as a path.
-    pub(crate) fn folder(&self, name: &str) -> Option<PathBuf> {
+    pub fn folder(&self, name: &str) -> Option<PathBuf> {
         (self.variable)(name).filter(|value| !value.is_empty()).map(PathBuf::from)
     }
 
@@ -29,13 +29,13 @@ impl Machine<'_> {
     }
 
     /// A folder below the root.
-    pub(crate) fn below_root(&self, folder: &str) -> PathBuf {
+    pub fn below_root(&self, folder: &str) -> PathBuf {
         self.root.join(folder)
     }
 
     /// Where the dynamic loader looks, in its order: `LD_LIBRARY_PATH`, what its configuration names, and the folders
     /// that it knows.
-    pub(crate) fn loader_folders(&self) -> Vec<PathBuf> {
+    pub fn loader_folders(&self) -> Vec<PathBuf> {
         let mut files = vec![self.below_root("etc/ld.so.conf")];
         files.extend(entries(&self.below_root("etc/ld.so.conf.d"), ""));
         let text: String = files.iter().filter_map(|file| std::fs::read_to_string(file).ok()).collect();
@@ -56,7 +56,7 @@ impl Machine<'_> {
 
     /// Folders under which a Python installs into `lib`: active environments, the one found on the `PATH`, the user's,
     /// the system's, and pyenv's.
-    pub(crate) fn python_prefixes(&self) -> Vec<PathBuf> {
+    pub fn python_prefixes(&self) -> Vec<PathBuf> {
         let active = ["VIRTUAL_ENV", "CONDA_PREFIX"].map(|name| self.folder(name));
         let mut prefixes: Vec<PathBuf> = active.into_iter().flatten().collect();
         let path = self.folders("PATH");
@@ -82,14 +82,14 @@ fn prefixes_of(path: &[PathBuf], program: &str) -> Vec<PathBuf> {
 }
 
 /// `python3*/site-packages` and `python3*/dist-packages` in a prefix.
-pub(crate) fn package_folders(prefix: &Path) -> Vec<PathBuf> {
+pub fn package_folders(prefix: &Path) -> Vec<PathBuf> {
     let pythons = ["lib", "lib64"].iter().flat_map(|folder| entries(&prefix.join(folder), "python3"));
     let folders = pythons.flat_map(|python| ["site-packages", "dist-packages"].map(|name| python.join(name)));
     folders.filter(|folder| folder.is_dir()).collect()
 }
 
 /// The entries of a folder whose names begin with `beginning`, in order of name; none if it cannot be read.
-pub(crate) fn entries(folder: &Path, beginning: &str) -> Vec<PathBuf> {
+pub fn entries(folder: &Path, beginning: &str) -> Vec<PathBuf> {
     let Ok(listing) = std::fs::read_dir(folder) else { return Vec::new() };
     let matching = listing.flatten().filter(|e| e.file_name().to_string_lossy().starts_with(beginning));
     let mut paths: Vec<PathBuf> = matching.map(|entry| entry.path()).collect();

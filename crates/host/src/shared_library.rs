@@ -14,7 +14,7 @@ const OWN_ROUTINES_FIRST: c_int = libc::RTLD_DEEPBIND;
 const OWN_ROUTINES_FIRST: c_int = 0;
 
 /// A library that is loaded.
-pub(crate) struct SharedLibrary {
+pub struct SharedLibrary {
     library: Library,
     /// The file that holds its routines, once it is known.
     file: Option<PathBuf>,
@@ -25,7 +25,7 @@ impl SharedLibrary {
     ///
     /// # Safety
     /// The library's initialisers do no harm.
-    pub(crate) unsafe fn open(library: &Path) -> Result<SharedLibrary, String> {
+    pub unsafe fn open(library: &Path) -> Result<SharedLibrary, String> {
         // SAFETY: the caller vouches for the initialisers.
         let library = unsafe { Library::open(Some(library), RTLD_NOW | OWN_ROUTINES_FIRST) };
         Ok(SharedLibrary { library: library.map_err(|error| reason(&error))?, file: None })
@@ -33,14 +33,14 @@ impl SharedLibrary {
 
     /// Takes the file that defines `mark`, a symbol that only a library of its kind has, for the library's own: every
     /// symbol asked for from now on must be defined there. Whether there is such a symbol.
-    pub(crate) fn own_file_defines(&mut self, mark: &str) -> bool {
+    pub fn own_file_defines(&mut self, mark: &str) -> bool {
         // SAFETY: the address is only looked up, never followed.
         self.file = unsafe { self.address(mark) }.and_then(file_of);
         self.file.is_some()
     }
 
     /// The file that holds its routines, as far as [`own_file_defines`](Self::own_file_defines) has found it.
-    pub(crate) fn file(&self) -> Option<&Path> {
+    pub fn file(&self) -> Option<&Path> {
         self.file.as_deref()
     }
 
@@ -48,7 +48,7 @@ impl SharedLibrary {
     ///
     /// # Safety
     /// `F` is the type of a pointer to the symbol.
-    pub(crate) unsafe fn symbol<F: Copy>(&self, name: &str) -> Result<F, String> {
+    pub unsafe fn symbol<F: Copy>(&self, name: &str) -> Result<F, String> {
         const { assert!(size_of::<F>() == size_of::<*const ()>()) };
         // SAFETY: the address is checked and then given the type that the caller vouches for.
         unsafe {
@@ -59,7 +59,7 @@ impl SharedLibrary {
     }
 
     /// Keeps the library loaded for as long as the process lives.
-    pub(crate) fn keep(self) {
+    pub fn keep(self) {
         std::mem::forget(self.library);
     }
 
@@ -83,15 +83,15 @@ impl SharedLibrary {
 ///
 /// # Safety
 /// The library's initialisers do no harm.
-pub(crate) unsafe fn open_for_all(library: &Path) -> Result<(), String> {
+pub unsafe fn open_for_all(library: &Path) -> Result<(), String> {
     // SAFETY: the caller vouches for the initialisers.
     let library = unsafe { Library::open(Some(library), RTLD_NOW | RTLD_GLOBAL) };
     std::mem::forget(library.map_err(|error| reason(&error))?);
     Ok(())
 }
 
-/// The canonical path of the library that holds `address`.
-fn file_of(address: *const ()) -> Option<PathBuf> {
+/// The canonical path of the library that holds `address`; none if the loader does not know it.
+pub fn file_of(address: *const ()) -> Option<PathBuf> {
     // SAFETY: Dl_info is plain data; dladdr fills it in when it returns non-zero, with a C string that
     // lives as long as the library.
     unsafe {
