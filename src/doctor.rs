@@ -7,6 +7,8 @@ use std::io::Write;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use gpubench_backend::WorkerId;
+use gpubench_backend::protocol::{Reply, Request};
 use gpubench_host::environment;
 use serde::Serialize;
 
@@ -14,9 +16,7 @@ use crate::backend::{self, BACKENDS, Finding, Options, Registration};
 use crate::processors;
 use crate::report::Host;
 use crate::report::quantity::gib;
-use crate::worker::WorkerId;
 use crate::worker::client::{Client, Loss, Place};
-use crate::worker::protocol::{Reply, Request};
 
 /// How long a backend may look.
 const PATIENCE: Duration = Duration::from_secs(60);

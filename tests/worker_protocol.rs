@@ -6,7 +6,7 @@ use gpubench::case::{Case, DType};
 use gpubench::data::fingerprint;
 use gpubench::data::generator::Stream;
 use gpubench::op;
-use gpubench::worker::protocol::{Reply, Request};
+use gpubench_backend::protocol::{Reply, Request};
 
 const PAGE: &str = include_str!("../docs/worker-protocol.md");
 

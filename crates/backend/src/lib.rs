@@ -1,4 +1,6 @@
-//! What a backend is: it prepares a job per cell and times it. Names no backend.
+//! What a backend is: it prepares a job per cell and times it. [`take`] samples a job, [`verify`] checks that what was
+//! timed is what was judged, and [`protocol`] holds the messages by which a worker does both for the parent. No backend
+//! is named here.
 
 #![forbid(unsafe_code)]
 
@@ -6,6 +8,10 @@ mod backend;
 pub mod contents;
 mod job;
 mod prepared;
+pub mod protocol;
+pub mod take;
+pub mod verify;
+mod worker_id;
 
 pub use backend::Backend;
 pub use gpubench_model::{
@@ -14,6 +20,7 @@ pub use gpubench_model::{
 };
 pub use job::{Job, JobTraits};
 pub use prepared::{Course, History, Prepared};
+pub use worker_id::WorkerId;
 
 use gpubench_model::error::Unavailable;
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use gpubench_backend::WorkerId;
 use gpubench_model::case::Cell;
 use gpubench_model::error::Unavailable;
 use gpubench_model::measure::stopping::Reason;
@@ -10,7 +11,6 @@ use gpubench_ops::{self as op, Work};
 
 use super::PlannedCell;
 use super::series::Series;
-use crate::worker::WorkerId;
 
 /// One cell, its row so far and its samples.
 pub(crate) struct Course<'a> {

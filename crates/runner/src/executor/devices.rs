@@ -3,13 +3,13 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use gpubench_backend::WorkerId;
+use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
 use gpubench_backend::{Options, Registry};
 use gpubench_model::error::Unavailable;
 
 use super::workers::{LEAST_START_LIMIT, SEE_DOCTOR};
-use crate::worker::WorkerId;
 use crate::worker::client::{Client, Loss, Place};
-use crate::worker::protocol::{PROTOCOL_VERSION, Reply, Request};
 
 /// How many devices `backend` has: the `device_count` of its description, 1 where it tells none. They are numbered from 0.
 ///

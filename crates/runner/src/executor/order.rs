@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
+use gpubench_backend::WorkerId;
 use gpubench_model::data::generator::Stream;
 
 use super::PlannedCell;
 use super::block::cases;
-use crate::worker::WorkerId;
 
 /// Sets these streams apart from those of operands.
 const PURPOSE: u64 = 0x0072_6F75_6E64_7321;

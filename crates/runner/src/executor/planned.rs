@@ -1,10 +1,9 @@
 //! A cell of the plan, and the worker that runs it.
 
+use gpubench_backend::WorkerId;
 use gpubench_backend::{Variant, fewer_threads};
 use gpubench_model::case::Cell;
 use gpubench_model::measure::sampling::Sampling;
-
-use crate::worker::WorkerId;
 
 /// One cell of a plan.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use gpubench_backend::protocol::{Reply, Request};
 use gpubench_model::error::Unavailable;
 use gpubench_model::measure::batch::Batch;
 use gpubench_model::measure::stopping::{self, Rule, Step};
@@ -12,7 +13,6 @@ use super::course::Course;
 use super::workers::{Hindrance, SEE_DOCTOR, Workers, spell};
 use crate::observe::Observer;
 use crate::worker::client::Loss;
-use crate::worker::protocol::{Reply, Request};
 
 /// The operands' fingerprint of each case, and the backend that reported it first.
 #[derive(Default)]

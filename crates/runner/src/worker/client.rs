@@ -12,10 +12,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use gpubench_backend::Registry;
+use gpubench_backend::WorkerId;
+use gpubench_backend::protocol::{Reply, Request};
 use gpubench_host::process;
 
-use super::WorkerId;
-use super::protocol::{Reply, Request};
 use super::serve;
 
 /// How often a wait looks whether it has been called off.

@@ -6,11 +6,11 @@ use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::mpsc;
 
+use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
 use gpubench_backend::{Options, Registration, Registry};
 use gpubench_host::process;
 use gpubench_model::error::{CellError, Unavailable};
 
-use super::protocol::{PROTOCOL_VERSION, Reply, Request};
 use super::session::Session;
 
 /// `gpubench worker NAME`: serves the backend of that name on standard input and output until told to exit.

@@ -8,6 +8,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use gpubench_backend::WorkerId;
+use gpubench_backend::protocol::{Reply, Request};
 use gpubench_backend::{self as backend, Ceilings};
 use gpubench_model::report::RunWarning;
 
@@ -15,9 +17,7 @@ use super::journal::Journal;
 use super::workers::{Hindrance, Workers, spell};
 use super::{Run, advice};
 use crate::observe::Observer;
-use crate::worker::WorkerId;
 use crate::worker::client::Loss;
-use crate::worker::protocol::{Reply, Request};
 use kept::Key;
 
 /// Whether a run tells the ceilings of its backends, and where they come from.

@@ -7,15 +7,15 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use gpubench_backend::WorkerId;
+use gpubench_backend::protocol::Request;
 use gpubench_backend::{Ceilings, Finding, Floors, Options};
 use gpubench_model::error::Unavailable;
 use gpubench_model::report::BackendState;
 
 use super::Run;
 use crate::observe::Observer;
-use crate::worker::WorkerId;
 use crate::worker::client::{Client, Loss, Place};
-use crate::worker::protocol::Request;
 pub(crate) use slot::spell;
 use slot::{Slot, State};
 

@@ -4,13 +4,13 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use gpubench_backend::Options;
+use gpubench_backend::WorkerId;
+use gpubench_backend::protocol::{PROTOCOL_VERSION, Reply, Request};
 use gpubench_model::error::Unavailable;
 use gpubench_model::report::BackendState;
 
 use super::{Hindrance, SEE_DOCTOR};
-use crate::worker::WorkerId;
 use crate::worker::client::{Client, Loss, Place};
-use crate::worker::protocol::{PROTOCOL_VERSION, Reply, Request};
 
 /// Starts in a row that may fail before a backend is given up.
 const START_ATTEMPTS: u32 = 3;

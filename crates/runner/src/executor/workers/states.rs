@@ -1,9 +1,8 @@
 //! The report's entries about backends, from what each worker said: workers that differ in their library share one.
 
 use gpubench_backend::Finding;
+use gpubench_backend::WorkerId;
 use gpubench_model::report::BackendState;
-
-use crate::worker::WorkerId;
 
 /// One entry per backend and number of threads, in the order of the workers.
 ///

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use gpubench_backend::protocol::Reply;
+use gpubench_backend::take::{self, Pauses};
+use gpubench_backend::verify::{Judged, Proof, Refuted, Unverified};
 use gpubench_backend::{Backend, Floors, Options, Prepared, Registration, Side, Variant};
 use gpubench_host::memory;
 use gpubench_model::case::{Cache, Cell};
@@ -13,10 +16,7 @@ use gpubench_model::report::{Clock, Phases};
 use gpubench_ops::{self as op, Decisive, Op, Rounding};
 
 use super::operands::Operands;
-use super::protocol::Reply;
-use super::take::{self, Pauses};
 use super::threads;
-use super::verify::{Judged, Proof, Refuted, Unverified};
 
 /// A prepared job.
 struct Ready {

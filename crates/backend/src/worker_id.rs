@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use gpubench_backend::on_threads;
+use crate::on_threads;
 
 /// Identifies a worker of a run: cells with equal ids share a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct WorkerId {
     pub backend: String,
     /// The number of CPU threads, where it is smaller than the run's largest.
     pub threads: Option<usize>,
-    /// The library that the worker loads, see [`Variant::library`](gpubench_backend::Variant::library).
+    /// The library that the worker loads, see [`Variant::library`](crate::Variant::library).
     pub library: Option<String>,
 }
 
@@ -23,7 +23,7 @@ impl WorkerId {
 
     /// Name of the report's entry about it: the backend's, or `cpu@1` on fewer threads. Workers that differ in their
     /// library share one.
-    pub(crate) fn report_name(&self) -> String {
+    pub fn report_name(&self) -> String {
         self.threads.map_or_else(|| self.backend.clone(), |threads| on_threads(&self.backend, threads))
     }
 }

@@ -1,6 +1,6 @@
 //! The messages between the parent and a worker: one JSON object a line, requests in, replies out.
 
-use gpubench_backend::{Ceilings, Finding, Floors, Options};
+use crate::{Ceilings, Finding, Floors, Options};
 use gpubench_model::case::Cell;
 use gpubench_model::measure::batch::{Batch, Taken};
 use gpubench_model::report::{Clock, Phases};
@@ -8,7 +8,7 @@ use gpubench_ops::Checked;
 use serde::{Deserialize, Serialize};
 
 /// Version of the protocol.
-pub(crate) const PROTOCOL_VERSION: u32 = 3;
+pub const PROTOCOL_VERSION: u32 = 3;
 
 /// From the parent to the worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]

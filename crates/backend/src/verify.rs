@@ -1,18 +1,18 @@
 //! Whether what was timed is what was judged: operands, and the answers of timed executions, must be the ones that the
 //! judge has seen. Fingerprints are compared; only an answer with another fingerprint is downloaded and judged.
 
-use gpubench_backend::{Backend, Prepared};
+use crate::{Backend, Prepared};
 use gpubench_model::case::{Cell, DType};
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 use gpubench_ops::{Checked, Decisive};
 
 /// Judges an answer of the job's case.
-pub(crate) type Judge<'a> = dyn FnMut(&[Operand]) -> Result<Checked, CellError> + 'a;
+pub type Judge<'a> = dyn FnMut(&[Operand]) -> Result<Checked, CellError> + 'a;
 
 /// What was found right when a job was prepared, and since.
 #[derive(Debug)]
-pub(crate) struct Judged {
+pub struct Judged {
     operands: u64,
     /// Fingerprints of answers that were judged right. A job whose sums are made in no fixed order has several.
     answers: Vec<u64>,
@@ -20,7 +20,7 @@ pub(crate) struct Judged {
 
 /// Why the times of a job cannot be believed.
 #[derive(Debug)]
-pub(crate) struct Refuted {
+pub struct Refuted {
     /// What is wrong, in one line.
     pub reason: String,
     /// The error of the answer, where that is what is wrong.
@@ -29,7 +29,7 @@ pub(crate) struct Refuted {
 
 /// Why a verification did not come to its end.
 #[derive(Debug)]
-pub(crate) enum Unverified {
+pub enum Unverified {
     /// The job is at fault.
     Refuted(Refuted),
     /// A call failed.
@@ -44,19 +44,19 @@ impl From<CellError> for Unverified {
 
 impl Judged {
     /// Remembers what `job` holds now, whose answer has just been judged right.
-    pub(crate) fn of(backend: &mut dyn Backend, job: &mut Prepared) -> Result<Self, CellError> {
+    pub fn of(backend: &mut dyn Backend, job: &mut Prepared) -> Result<Self, CellError> {
         let now = backend.fingerprints(job)?;
         Ok(Judged { operands: now.operands, answers: now.answer.into_iter().collect() })
     }
 
     /// Whether the answer with that fingerprint was judged right.
-    pub(crate) fn knows(&self, answer: Option<u64>) -> bool {
+    pub fn knows(&self, answer: Option<u64>) -> bool {
         answer.is_some_and(|answer| self.answers.contains(&answer))
     }
 
     /// Executes once with an element of an operand altered, as part of the warm-up: the answer must be another one.
     /// Returns whether it has executed, which it does not where the job does not show that operand.
-    pub(crate) fn try_altered(
+    pub fn try_altered(
         &self,
         backend: &mut dyn Backend,
         job: &mut Prepared,
@@ -75,7 +75,7 @@ impl Judged {
     }
 
     /// Checks what the last timed execution left, and that the answer is made within executions, as `proof` says.
-    pub(crate) fn verify(
+    pub fn verify(
         &mut self,
         backend: &mut dyn Backend,
         job: &mut Prepared,
@@ -128,7 +128,7 @@ impl Judged {
 
 /// How to make sure that executions write all of the answer, and nothing else does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Proof {
+pub enum Proof {
     /// Not now.
     None,
     /// Each timed execution had to write over marks; what is left to check is that a reset does not make the answer.

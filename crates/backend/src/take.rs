@@ -1,6 +1,6 @@
 //! Warms a prepared job up and takes a batch of samples of it.
 
-use gpubench_backend::{Backend, Prepared, Sample};
+use crate::{Backend, Prepared, Sample};
 use gpubench_model::case::Cache;
 use gpubench_model::error::CellError;
 use gpubench_model::measure::batch::{Batch, Taken, WarmUp};
@@ -20,7 +20,7 @@ const PATIENCE_S: f64 = 2.0;
 ///
 /// A throttled sample is set aside, counted, and followed by a pause; a device that stays throttled is sampled as it
 /// is, and its samples say so.
-pub(crate) fn take(
+pub fn take(
     backend: &mut dyn Backend,
     job: &mut Prepared,
     cache: Cache,
@@ -93,7 +93,7 @@ fn is_steady(times: &[f64]) -> bool {
 
 /// Decides which samples of a job are set aside, and how long the device is left alone after each.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Pauses {
+pub struct Pauses {
     next_s: f64,
     total_s: f64,
 }
