@@ -8,7 +8,7 @@ use crate::{Change, Comparison, Gate, MeanChange, Measured, Method, RunInfo, Sen
 pub struct Plain(Comparison);
 
 impl Plain {
-    /// The comparison with [`tame`] texts; figures that are not finite are left out, as if they were not known.
+    /// The comparison with `tame` texts; figures that are not finite are left out, as if they were not known.
     pub fn of(comparison: &Comparison) -> Plain {
         let mut plain = comparison.clone();
         texts(&mut plain).into_iter().for_each(|text| *text = tame(text));
