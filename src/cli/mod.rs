@@ -1,9 +1,10 @@
-//! The command line: parses arguments, calls what does the work, prints, and chooses the exit code.
+//! The command line: parses the arguments, dispatches to the command, prints its output, and chooses the exit code.
 
 mod args;
 mod baseline;
 mod compare;
 mod folder;
+mod help;
 mod inventory;
 mod merge;
 mod report;
@@ -21,19 +22,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::Parser;
-
-use args::{Cli, Command, SchemaOf};
+use args::{Command, SchemaOf};
 
 use crate::backend::Options;
 
-/// Exit code of wrong usage, unreadable files, and runs in which nothing could be done.
+/// Exit code for wrong usage, unreadable files, and runs that can do nothing.
 const USAGE: u8 = 2;
 
-/// Does what `args` ask for, program name first. What goes wrong is one line on stderr and exit code 2.
+/// Runs the command in `args`, whose first entry is the program name. An error is one line on stderr and exit code 2.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().collect();
-    let outcome = match Cli::try_parse_from(&args) {
+    let outcome = match help::parse(&args) {
         Ok(cli) => dispatch(cli.command),
         Err(error) if error.use_stderr() => {
             stream::complain(&usage::line(&error, args.get(1).map(OsString::as_os_str)));
@@ -71,12 +70,13 @@ fn dispatch(command: Command) -> Result<ExitCode> {
             clap_complete::generate(shell, &mut args::without_hidden(), "gpubench", &mut script);
             stream::print_bytes(&script)?;
         }
+        Command::Man { command } => stream::print_bytes(&help::man(command.as_deref())?)?,
         Command::Worker { backend } => return Ok(wiring::worker(&backend)),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The options of a command that takes only the libraries of `--blas`.
+/// The options of a command whose only option for workers is `--blas`.
 fn options_with(blas: &[PathBuf]) -> Result<Options> {
     Ok(Options { blas: sweep::libraries(blas)?.unwrap_or_default(), ..Options::default() })
 }

@@ -151,109 +151,102 @@ layer! {
 #[derive(Args, Clone, Debug, Default, Deserialize, PartialEq)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct SweepOptions {
-    /// Ops to measure, separated by commas, or all. Without --ops and --config: the quick sweep
+    /// Operations to measure, separated by commas, or all. Without --ops and --config, gpubench runs the quick sweep
     #[arg(long, value_name = "LIST", help_heading = WHAT)]
     Table ops: Ops,
 
-    /// Sides N of the N x N operands (of overhead: a count): numbers and ranges, such as 100,500 or 64..4096:x2 (doubling) or 64..1024:+64.
-    /// Both ends of a range belong to it. Default: the op's own sizes
+    /// Sizes N of the N x N operands: numbers and ranges, such as 100,500 or 64..4096:x2 (doubling) or 64..1024:+64.
+    /// Default: the op's own sizes
     #[arg(long, value_name = "LIST", allow_hyphen_values = true, help_heading = WHAT)]
     Table sizes: Sizes,
 
-    /// Element types: f32, f64 or all. Default: f32; both together take twice as long
+    /// Element types: f32, f64 or all. Default: f32
     #[arg(long, value_name = "LIST", help_heading = WHAT)]
     Table dtypes: DTypes,
 
-    /// Backends: cpu, cuda, sim (a simulated device, see --sim). Default: cpu,cuda
+    /// Backends: cpu, cuda, or sim (a simulated device, see --sim). Default: cpu,cuda
     #[arg(long, value_name = "LIST", help_heading = WHAT)]
     Table backends: Backends,
 
-    /// Variants, by name or backend/name; * and ? stand for any characters and any one. Default: each backend's
-    /// candidates for best, marked * in 'gpubench list'; '*' takes all
+    /// Variants, by name or backend/name; * and ? are wildcards. Default: those marked * in 'gpubench list'
     #[arg(long, value_name = "LIST", help_heading = WHAT)]
     Table variants: Variants,
 
-    /// Sweep to run: a TOML file, or a built-in one: quick, article, full, lessons, peers or
-    /// cpu-peers
+    /// Sweep to run: a TOML file, or a built-in one: quick, article, full, lessons, peers or cpu-peers
     #[arg(long, value_name = "FILE", help_heading = WHAT)]
     #[serde(skip)]
     Line config: String,
 
-    /// Share of stored entries of sparse operands, above 0 and at most 1. Default: 0.01 for spgemm, 0.05 for spmv
+    /// Density of sparse operands, above 0 and at most 1. Default: 0.01 for spgemm, 0.05 for spmv
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true, help_heading = WHAT)]
     Table density: Density,
 
-    /// Seed of the operands; the same seed makes the same operands on every machine. Default: 42
+    /// Seed of the operands; the same seed gives the same operands on every machine. Default: 42
     #[arg(long, value_name = "SEED", allow_negative_numbers = true, help_heading = WHAT)]
     File seed: Seed,
 
-    /// State of the caches before each execution: cold (emptied of the operands), hot (back to back) or both.
-    /// Default: cold
+    /// Caches before each execution: cold (without the operands), hot (back to back) or both. Default: cold
     #[arg(long, value_name = "STATE", help_heading = HOW)]
     Table cache: CacheStates,
 
-    /// Samples a cell, exactly. Default: as many as --precision needs, from 12 to 2000
+    /// Exact number of samples per cell. Default: as many as --precision needs, from 12 to 2000
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = HOW)]
     Table samples: Samples,
 
-    /// Half the 95 % interval of the median, relative to it, at which a cell has enough samples. Default: 0.5% on the
-    /// GPU, 1% on the CPU
+    /// Stop sampling a cell when half the 95 % interval of its median is below this. Default: 0.5% on the GPU, 1% on the CPU
     #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, help_heading = HOW)]
     Table precision: Precision,
 
-    /// Sampling of a cell ends after this time though it is not precise, once it has 12 samples; without them after
-    /// ten times as long. Default: 2s
+    /// Longest time to sample a cell; it may be ten times as long for a cell with fewer than 12 samples. Default: 2s
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = HOW)]
     Table max_time: MaxTime,
 
-    /// Time for the whole run, such as 10m: cells get equal shares, and what they leave goes to those with the widest
+    /// Time for the whole run, such as 10m. Cells get equal shares; time left over goes to those with the widest
     /// intervals
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = HOW)]
     File budget: Budget,
 
-    /// Rounds in which a cell is sampled, with other cells in between; each takes one sample at least. Default: 3
+    /// Number of rounds in which each cell is sampled, with other cells in between. Default: 3
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = HOW)]
     Table rounds: Rounds,
 
-    /// Host memory of copies to the GPU and back: pageable (ordinary) or pinned (page-locked). Default: pageable
+    /// Host memory for copies to and from the GPU: pageable (ordinary) or pinned (page-locked). Default: pageable
     #[arg(long, value_name = "KIND", help_heading = HOW)]
     File transfer: Transfer,
 
-    /// Executions before the first sample of a round, at least; 0 warms nothing up. Default: 2, and on while times still
-    /// fall. A warm-up ends after 0.5 s (or 1.25 times --max-time) whatever the count
+    /// Least number of warm-up executions per round; more follow while times still fall, for at most 0.5 s or 1.25 times
+    /// --max-time. 0 disables warming up. Default: 2
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = HOW)]
     Table warmup: Warmup,
 
-    /// CPU threads; several numbers or 'all', such as 1,all, make rows of their own, named VARIANT@N but for the largest,
-    /// which alone stands for the CPU. Default: all that the process may use
+    /// CPU threads: a number, all, or several such as 1,all. Each smaller number adds rows named VARIANT@N; the verdict uses the
+    /// largest. Default: all
     #[arg(long, value_name = "LIST", allow_negative_numbers = true, help_heading = HOW)]
     File threads: ThreadCounts,
 
-    /// Bind CPU threads to processors, one a core; the thread that calls the libraries stays free
+    /// Bind CPU threads to cores, one per core, except the thread that calls the libraries
     #[arg(long, num_args = 0, default_missing_value = "true", help_heading = HOW)]
     File pin: bool,
 
-    /// BLAS library files to take before those that are found, separated by commas: OpenBLAS, MKL or BLIS. The first of
-    /// a kind bears its plain name, such as openblas
+    /// BLAS libraries (OpenBLAS, MKL, BLIS) to use before those found, separated by commas
     #[arg(long, value_name = "FILE", value_delimiter = ',', help_heading = HOW)]
     #[serde(skip)]
     Line blas: Vec<PathBuf>,
 
-    /// CUDA device, by CUDA's ordinal; several, such as 0,2, or all are measured one after the other, each in a folder
-    /// of its own, and compared. Default: 0
+    /// CUDA device number. Several, such as 0,2, or all are measured one after another, each in its own folder, and
+    /// compared. Default: 0
     #[arg(long, value_name = "LIST", allow_negative_numbers = true, help_heading = HOW)]
     File device: DeviceChoice,
 
-    /// Give a cell up after this time, such as 500ms, 30s, 5m or 1.5h. Default: 5m
+    /// Longest time for a cell, such as 500ms, 30s or 1.5h; then it counts as failed. Default: 5m
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = HOW)]
     File cell_timeout: CellTimeout,
 
-    /// Do not tell how near each cell comes to the most that this machine does: its bandwidths and matrix products,
-    /// which else are measured once a machine, in a few seconds, and kept (docs/limits.md)
+    /// Skip measuring peak bandwidth and FLOP rate
     #[arg(long = "no-peaks", num_args = 0, default_missing_value = "false", help_heading = HOW)]
     File peaks: bool,
 
-    /// Backends that must be usable; else the run ends with code 2 before any work
+    /// Backends that must be usable; otherwise gpubench exits with code 2 before measuring
     #[arg(long, value_name = "LIST", help_heading = HOW)]
     File require: Backends,
 

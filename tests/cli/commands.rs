@@ -63,20 +63,43 @@ fn every_shell_gets_a_completion_script_that_knows_the_commands() {
 fn help_teaches_by_example_and_hides_what_is_internal() {
     let help = stdout(&["--help"]);
     assert!(help.contains("gpubench run --ops") && !help.contains("worker"), "{help}");
-    let help = stdout(&["run", "--help"]);
-    for taught in [
-        "--config article",
-        "[[sweep]]",
-        "64..4096:x2",
-        "Exit codes",
-        "--require cuda",
-        "--dry-run",
-        "--no-peaks",
-    ] {
-        assert!(help.contains(taught), "{taught}");
+    let common = stdout(&["run", "--help"]);
+    for shown in ["--config article", "64..4096:x2", "Exit codes", "--dry-run", "gpubench run --help --all"] {
+        assert!(common.contains(shown), "{shown}");
     }
-    assert!(!help.contains("--isolate"));
+    assert!(!common.contains("--no-peaks"));
+    let all = stdout(&["run", "--help", "--all"]);
+    for shown in ["[[sweep]]", "--require cuda", "--no-peaks", "Exit codes"] {
+        assert!(all.contains(shown), "{shown}");
+    }
+    assert_eq!(all, stdout(&["help", "run"]));
+    assert!(!all.contains("--isolate"));
     assert!(stdout(&["--version"]).starts_with("gpubench "));
+}
+
+#[test]
+fn help_fits_a_terminal() {
+    assert!(stdout(&["--help"]).lines().count() <= 30);
+    assert_eq!(stdout(&["run", "--help"]).lines().filter(|line| line.trim_start().starts_with("--")).count(), 10);
+    for command in [
+        "run", "list", "doctor", "compare", "baseline", "show", "merge", "plot", "report", "trend", "schema",
+        "completions", "man",
+    ] {
+        let help = stdout(&["help", command]);
+        let long: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();
+        assert!(long.is_empty(), "{command}: {long:?}");
+    }
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let main = stdout(&["man"]);
+    assert!(main.contains(".TH gpubench") && main.contains("doctor") && !main.contains("worker"), "{main}");
+    let of_run = stdout(&["man", "run"]);
+    assert!(of_run.contains(".TH gpubench-run") && of_run.contains("\\-\\-cell\\-timeout"), "{of_run}");
+    let wrong = Command::cargo_bin("gpubench").unwrap().args(["man", "rnu"]).assert().code(2).get_output().clone();
+    let problem = String::from_utf8(wrong.stderr).unwrap();
+    assert!(problem.contains("unknown command 'rnu': did you mean 'run'?"), "{problem}");
 }
 
 #[test]

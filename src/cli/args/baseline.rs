@@ -10,7 +10,7 @@ use crate::settings::options::SweepOptions;
 /// What can be done with baselines.
 #[derive(Subcommand)]
 pub(crate) enum BaselineCommand {
-    /// Run a sweep several times, or take runs that exist, and keep them with how much they differ though nothing changed
+    /// Run a sweep several times, and save the runs with their variation
     Save(Box<SaveArgs>),
     /// List the baselines
     List {
@@ -18,9 +18,9 @@ pub(crate) enum BaselineCommand {
         #[arg(long, value_name = "DIR", default_value = crate::baseline::FOLDER)]
         dir: PathBuf,
     },
-    /// Show one baseline: its machine, its cells, and the change that one run against it would show
+    /// Show a baseline: machine, cells, and the smallest change that one run can show
     Show {
-        /// Its name, or its folder
+        /// Name or folder of the baseline
         name: String,
         /// Folder of baselines
         #[arg(long, value_name = "DIR", default_value = crate::baseline::FOLDER)]
@@ -30,18 +30,17 @@ pub(crate) enum BaselineCommand {
 
 const SAVE_HELP: &str = "\
 Examples:
-  gpubench baseline save main                          the quick sweep, five times
-  gpubench baseline save main --passes 8               more passes: smaller changes are found with it later
+  gpubench baseline save main                     the quick sweep, five times
+  gpubench baseline save main --passes 8          detects smaller changes
   gpubench baseline save gpu --config article --backends cuda
-  gpubench baseline save nights --from n1 n2 n3        runs that exist, such as those of several nights
-  gpubench compare results/baselines/main results/new  compare with it
+  gpubench baseline save nights --from n1 n2 n3   use existing runs
+  gpubench compare results/baselines/main results/new
 
-The passes are plain report folders in results/baselines/NAME. Where two passes of a cell differ by more than its \
-threshold, nothing is saved: a gate could not distinguish such a difference from a regression. Nor is anything saved \
-where one run in which nothing changed would be inconclusive more often than not; the message says how many passes or \
-runs would do.
+gpubench stores each pass as a report folder in results/baselines/NAME. It saves nothing if two passes of a cell differ by more \
+than the cell's threshold, because a gate could not tell such a difference from a regression. It also saves nothing if a single \
+unchanged run would be inconclusive more often than not; the message names the number of passes or runs needed.
 
-Exit codes: 0 saved, 1 the passes disagree or a cell was incorrect or failed, 2 wrong usage, 130 interrupted.";
+Exit codes: 0 saved; 1 the passes disagree, or a cell is incorrect or failed; 2 wrong usage; 130 interrupted.";
 
 /// What `baseline save` takes.
 #[derive(Args)]
@@ -50,27 +49,26 @@ pub(crate) struct SaveArgs {
     /// Name of the baseline: letters, digits, '.', '_' and '-'
     pub name: String,
 
-    /// How often the sweep is run, at least 3 times
+    /// Number of times to run the sweep, at least 3
     #[arg(long, value_name = "N", default_value = "5", value_parser = values::passes)]
     #[arg(help_heading = "Baseline")]
     pub passes: u32,
 
-    /// Runs to keep instead of running a sweep, such as those of several nights: three or more report.json files, or
-    /// folders that hold one or several runs
+    /// Existing runs to save instead of running a sweep: at least three report.json files, or folders that contain runs
     #[arg(long, value_name = "REPORT", num_args = 1.., conflicts_with_all = ["passes", "SweepOptions"])]
     #[arg(help_heading = "Baseline")]
     pub from: Vec<PathBuf>,
 
-    /// How far passes may differ. Default: 5% where the device paces the work, 10% elsewhere
+    /// Largest difference between passes. Default: 5% for work paced by the device, 10% otherwise
     #[arg(long, value_name = "PERCENT", value_parser = values::threshold, allow_hyphen_values = true)]
     #[arg(help_heading = "Baseline")]
     pub threshold: Option<f64>,
 
-    /// Policy file with thresholds by cell (docs/compare-policy.md)
+    /// Policy file with thresholds per cell (docs/compare-policy.md)
     #[arg(long, value_name = "FILE", help_heading = "Baseline")]
     pub policy: Option<PathBuf>,
 
-    /// Save although passes disagree or no single run could pass: cells are then compared by their own spread
+    /// Save even if passes disagree; each cell is then compared by its own variation
     #[arg(long, help_heading = "Baseline")]
     pub accept_noisy: bool,
 
@@ -78,7 +76,7 @@ pub(crate) struct SaveArgs {
     #[arg(long, value_name = "DIR", default_value = crate::baseline::FOLDER, help_heading = "Baseline")]
     pub dir: PathBuf,
 
-    /// Replace the baseline of that name
+    /// Replace an existing baseline of this name
     #[arg(long, help_heading = "Baseline")]
     pub force: bool,
 

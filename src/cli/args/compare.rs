@@ -9,34 +9,31 @@ use crate::compare::export::{FORMATS, TABLE};
 
 const COMPARE_HELP: &str = "\
 Examples:
-  gpubench compare old new                             two runs: folders, or report.json files
-  gpubench compare --old a b c --new d e f             several runs per side: verdicts on smaller changes
-  gpubench compare old new --history results/baselines/main   one run per side, with the spread of earlier runs
-  gpubench compare results/baselines/main new          against a baseline ('gpubench baseline save main')
-  gpubench compare old new --threshold 3%              what counts as a change, where the policy says nothing else
-  gpubench compare old new --mean-threshold 1%         what counts as a change of a geometric mean
-  gpubench compare old new --policy gate.toml          thresholds by cell, and which environments may differ
+  gpubench compare old new                      two runs
+  gpubench compare --old a b c --new d e f      detects smaller changes
+  gpubench compare results/baselines/main new   against a saved baseline
+  gpubench compare old new --history results/baselines/main
+  gpubench compare old new --threshold 3% --mean-threshold 1%
+  gpubench compare old new --policy gate.toml   thresholds per cell
   gpubench compare old new --format md >> $GITHUB_STEP_SUMMARY
   gpubench compare old new --out gate --format table,json,junit
-  gpubench compare --plan old --see 3%                 how many runs per side would show a slowdown of 3 %
-  gpubench compare --plan old --see 3% --format json
-  gpubench compare --self-test                         shows that the gate trips, and that it stays quiet
+  gpubench compare --plan old --see 3%          number of runs needed
+  gpubench compare --self-test                  shows that the gate works
 
-A cell is slower or faster only where the whole 95 % interval of the ratio NEW over OLD lies beyond the threshold and \
-the test agrees after correction for the number of cells. Geometric means of the whole sweep, of each backend and of \
-each op are compared too: a mean is slower where it surely rose and may have risen by its threshold. Runs, not samples, \
-are what counts: with several runs per side, a baseline or --history the spread from run to run is measured; with one run \
-per side it is estimated from how far all cells moved, and only large changes of few cells are found (docs/compare.md).
+A cell is slower or faster if the whole 95 % interval of the ratio NEW / OLD lies beyond the threshold and the test agrees after \
+correction for the number of cells. gpubench also compares geometric means of the whole sweep, each backend and each op. The unit \
+of evidence is the run, not the sample. With several runs per side, a baseline or --history, gpubench measures the variation \
+between runs. With one run per side it estimates the variation from all cells, and detects only large changes of few cells \
+(docs/compare.md).
 
-Exit codes: 0 nothing is worse, 1 a cell or a mean is slower, or a cell is less accurate, newly incorrect or newly failed, \
-2 wrong usage or reports that cannot be compared, 3 inconclusive: cells are missing, or noise could hide a regression.";
+Exit codes: 0 no regression; 1 regression (a cell or mean is slower, less accurate, newly incorrect or newly failed); 2 wrong \
+usage or runs that cannot be compared; 3 inconclusive (cells are missing, or noise could hide a regression).";
 
 /// What `compare` takes.
 #[derive(Args)]
 #[command(after_help = COMPARE_HELP)]
 pub(crate) struct CompareArgs {
-    /// The run before the change and the one after: report.json files, folders that hold one or several runs,
-    /// baselines
+    /// The runs before and after the change: report.json files, folders that contain runs, or baselines
     #[arg(value_name = "REPORT", num_args = 0..=2, conflicts_with_all = ["old", "new"])]
     pub reports: Vec<PathBuf>,
 
@@ -48,58 +45,58 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "REPORT", num_args = 1.., requires = "old", help_heading = "What to compare")]
     pub new: Vec<PathBuf>,
 
-    /// Earlier runs of the same machine in which nothing changed, or a baseline: their spread from run to run counts too
+    /// Earlier, unchanged runs of the same machine, or a baseline: gpubench uses their variation
     #[arg(long, value_name = "REPORT", num_args = 1.., conflicts_with_all = ["plan", "self_test"])]
     #[arg(help_heading = "What to compare")]
     pub history: Vec<PathBuf>,
 
-    /// Print how many runs per side would show a slowdown of --see, by the spread of these runs
+    /// Print the number of runs per side needed to detect a slowdown of --see, from the variation of these runs
     #[arg(long, value_name = "OLD", num_args = 1.., conflicts_with_all = ["reports", "old", "new", "self_test"])]
-    #[arg(conflicts_with_all = ["threshold", "mean_threshold", "accept_missing", "accept_unsure", "cross_machine"])]
+    #[arg(conflicts_with_all = ["threshold", "mean_threshold", "accept_missing", "accept_inconclusive", "cross_machine"])]
     #[arg(conflicts_with_all = ["out", "all_cells", "force"])]
     #[arg(help_heading = "What to compare")]
     pub plan: Vec<PathBuf>,
 
-    /// The slowdown that --plan is about. Default: 3%
+    /// Slowdown for --plan. Default: 3%
     #[arg(long, value_name = "PERCENT", requires = "plan", value_parser = values::precision)]
     #[arg(conflicts_with_all = ["reports", "old", "new", "self_test"])]
     #[arg(allow_hyphen_values = true, help_heading = "What to compare")]
     pub see: Option<f64>,
 
-    /// Compare rehearsed runs with and without a planted regression, and the rounds of the given report, and say whether
-    /// the gate trips and stays quiet as often as it must
+    /// Compare simulated runs with and without a regression, and the rounds of a given report, and check how often
+    /// the gate trips
     #[arg(long, help_heading = "What to compare")]
     #[arg(conflicts_with_all = ["old", "new", "format", "out", "all_cells", "force"])]
     pub self_test: bool,
 
-    /// The change that counts. Default: 5% where the device paces the work, 10% elsewhere
+    /// Smallest change that counts. Default: 5% for work paced by the device, 10% otherwise
     #[arg(long, value_name = "PERCENT", value_parser = values::threshold, allow_hyphen_values = true)]
     #[arg(help_heading = "What counts")]
     pub threshold: Option<f64>,
 
-    /// The change of a geometric mean that counts. Default: 2%
+    /// Smallest change of a geometric mean that counts. Default: 2%
     #[arg(long, value_name = "PERCENT", value_parser = values::threshold, allow_hyphen_values = true)]
     #[arg(help_heading = "What counts")]
     pub mean_threshold: Option<f64>,
 
-    /// Policy file: thresholds by cell, environments that may differ (docs/compare-policy.md)
+    /// Policy file: thresholds per cell, and differences of the environment to allow (docs/compare-policy.md)
     #[arg(long, value_name = "FILE", help_heading = "What counts")]
     pub policy: Option<PathBuf>,
 
-    /// Cells that NEW lacks do not keep the gate from passing
+    /// Pass even if cells are missing from NEW
     #[arg(long, help_heading = "What counts")]
     pub accept_missing: bool,
 
-    /// Inconclusive cells do not keep the gate from passing
-    #[arg(long, help_heading = "What counts")]
-    pub accept_unsure: bool,
+    /// Pass even if cells are inconclusive
+    #[arg(long, alias = "accept-unsure", help_heading = "What counts")]
+    pub accept_inconclusive: bool,
 
-    /// Machines may differ: print ratios, and conclude nothing from them
+    /// Allow different machines: print ratios without verdicts
     #[arg(long, help_heading = "What counts")]
     pub cross_machine: bool,
 
     #[arg(help = format!(
-        "What to print: {}; with --out a list. Default: {}; with --out {}. --plan is printed as table or json",
+        "Format to print: {}; with --out, a list. Default: {}; with --out, {}. --plan prints table or json",
         FORMATS.printable(),
         TABLE.name,
         FORMATS.listed_defaults()
@@ -107,19 +104,19 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "LIST", help_heading = "Results")]
     pub format: Option<String>,
 
-    /// Folder for files of --format, made when missing; the table is printed all the same. - is stdout
+    /// Folder for the files of --format, created if missing; - for stdout
     #[arg(long, value_name = "DIR", help_heading = "Results")]
     pub out: Option<PathBuf>,
 
-    /// Show every cell, also those that did not change
+    /// Also show cells that did not change
     #[arg(long, help_heading = "Results")]
     pub all_cells: bool,
 
-    /// Replace results that --out already holds
+    /// Replace results already in --out
     #[arg(long, requires = "out", help_heading = "Results")]
     pub force: bool,
 
-    /// Use no colours; also by NO_COLOR in the environment, and where stdout is no terminal
+    /// Print without colours (as with NO_COLOR set)
     #[arg(long, help_heading = "Results")]
     pub no_color: bool,
 }

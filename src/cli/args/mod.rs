@@ -1,4 +1,4 @@
-//! The arguments as typed. Its doc comments are the help, and the help is the tutorial.
+//! The arguments of every command, read by clap. The doc comments of arguments are the text of their help.
 
 mod baseline;
 mod compare;
@@ -17,7 +17,7 @@ pub(crate) use baseline::{BaselineCommand, SaveArgs};
 pub(crate) use compare::CompareArgs;
 pub(crate) use merge::MergeArgs;
 pub(crate) use report::ReportArgs;
-pub(crate) use run::RunArgs;
+pub(crate) use run::{RunArgs, common_help};
 pub(crate) use trend::TrendArgs;
 
 use crate::chart;
@@ -25,70 +25,63 @@ use crate::export;
 use crate::settings::options::ThemeName;
 use crate::settings::words;
 
-/// Measures operations on CPU libraries and on CUDA side by side, checks every answer, and says whether the GPU pays.
+/// Measure operations on CPU libraries and on CUDA side by side, and check every answer
 #[derive(Parser)]
-#[command(name = "gpubench", version, max_term_width = 110, arg_required_else_help = false)]
+#[command(name = "gpubench", version, max_term_width = 80, arg_required_else_help = false)]
 #[command(after_help = "\
-Start with:
-  gpubench run --ops matmul --sizes 100,1000   measure, check, and say who wins by how much
-  gpubench list                                what can be measured, where, and by which variant
-  gpubench doctor                              which libraries were found, how to add the rest
-  gpubench compare OLD NEW                     did the last change make it slower?
-
-Exit codes: 0 done, 1 a cell was incorrect or failed (compare: a regression), 2 nothing could be done (wrong usage, \
-unreadable file), 3 compare could not tell, 130 interrupted, with everything finished so far saved.")]
+Start with: gpubench run --ops matmul,fft --sizes 100,1000
+Exit codes: 0 done; 1 a cell is incorrect or failed, or compare found a regression; 2 wrong usage or unreadable file; \
+3 compare is inconclusive; 130 interrupted.")]
 pub(crate) struct Cli {
-    /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// The commands.
+/// The commands, in the order of the help.
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Measure ops on the CPU and the GPU, and write tables, JSON and charts
+    /// Measure operations on the CPU and the GPU
     Run(Box<RunArgs>),
-    /// List ops, backends and variants
+    /// List the operations, backends and variants
     List {
         /// Print JSON instead of tables
         #[arg(long)]
         json: bool,
 
-        /// BLAS library files to take before those that are found, separated by commas
+        /// BLAS libraries to use before those found, separated by commas
         #[arg(long, value_name = "FILE", value_delimiter = ',')]
         blas: Vec<PathBuf>,
     },
-    /// Say which libraries and devices were found where, what is missing, what that costs, and how to fix it
+    /// List the devices and libraries found, and how to add missing ones
     Doctor {
         /// Print JSON instead of text
         #[arg(long)]
         json: bool,
 
-        /// BLAS library files to take before those that are found, separated by commas
+        /// BLAS libraries to use before those found, separated by commas
         #[arg(long, value_name = "FILE", value_delimiter = ',')]
         blas: Vec<PathBuf>,
     },
-    /// Compare runs: what became slower, faster, wrong or lost, and whether that can be believed; a gate for CI
+    /// Compare runs: what became slower, faster or wrong
     Compare(Box<CompareArgs>),
-    /// Keep runs that later ones are compared with
+    /// Save runs to compare later runs with
     Baseline {
-        /// What to do.
         #[command(subcommand)]
         command: BaselineCommand,
     },
-    /// Print a report again, as the run that made it did
+    /// Print a report again
     Show(ShowArgs),
-    /// Join reports of several machines and devices in one file, to be shown side by side
+    /// Join reports of several machines or GPUs in one file
     Merge(MergeArgs),
     /// Draw the charts of reports again
     Plot(PlotArgs),
-    /// Make one page of HTML of reports: the answer, charts and every row, to read and to share
+    /// Make one HTML page from reports
     Report(ReportArgs),
-    /// Chart every report of a folder over time, and mark where times stepped
+    /// Find steps in the times of many reports
     Trend(TrendArgs),
-    /// Print the JSON schema of report.json, of a comparison, or of a merged file
+    /// Print the JSON schema of a report, comparison or merged file
     Schema {
-        /// Which: report, compare or fleet
+        /// Document that the schema describes
         #[arg(value_enum, default_value = "report")]
         of: SchemaOf,
     },
@@ -97,9 +90,15 @@ pub(crate) enum Command {
         after_help = "Example: gpubench completions bash > ~/.local/share/bash-completion/completions/gpubench"
     )]
     Completions {
-        /// The shell
+        /// Shell that reads the script
         #[arg(value_enum)]
         shell: Shell,
+    },
+    /// Print the manual page of gpubench or of one command
+    #[command(after_help = "Example: gpubench man run | man -l -")]
+    Man {
+        /// Command that the page describes; without it, gpubench itself
+        command: Option<String>,
     },
     /// Serve one backend on stdin and stdout (docs/worker-protocol.md)
     #[command(hide = true)]
@@ -109,44 +108,45 @@ pub(crate) enum Command {
     },
 }
 
-/// The commands that a user is meant to see, for completion scripts, which would offer hidden ones too.
+/// The definition without hidden commands, which completion scripts and manual pages would otherwise show.
 pub(crate) fn without_hidden() -> clap::Command {
     let all = Cli::command();
-    let shown = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
-    clap::Command::new("gpubench").version(env!("CARGO_PKG_VERSION")).subcommands(shown)
+    let shown: Vec<_> = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned().collect();
+    let about = all.get_about().cloned().unwrap_or_default();
+    clap::Command::new("gpubench").about(about).version(env!("CARGO_PKG_VERSION")).subcommands(shown)
 }
 
 /// What `show` takes.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  gpubench show results/mine                    the answer, in one screen
+  gpubench show results/mine             the first screen
   gpubench show results/mine --tables | less -S
-  gpubench show fleet.json                     every GPU and host side by side, and which stand out
+  gpubench show fleet.json               all GPUs and hosts, and the outliers
   gpubench show fleet.json --member 'node17 GPU 3'
   gpubench show results/mine --format md | gh pr comment --body-file -")]
 pub(crate) struct ShowArgs {
     /// A report.json file, a merged file, or the folder of a run
     pub report: PathBuf,
 
-    /// Show this member of a merged file as the report that it is
+    /// Show only this member of a merged file
     #[arg(long, value_name = "NAME")]
     pub member: Option<String>,
 
     // The help follows from the list of formats.
-    #[arg(help = format!("How: {}", export::FORMATS.printable()))]
+    #[arg(help = format!("Format to print: {}", export::FORMATS.printable()))]
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: String,
 
-    /// Print a table an op too, then what to mind about the times, and why cells have none
+    /// Also print a table per op, notes on the times, and reasons for missing ones
     #[arg(long)]
     pub tables: bool,
 
-    /// Print these tables with every variant, not only the best of each side
+    /// Print tables of all variants, not only the best of each side
     #[arg(long)]
     pub all_variants: bool,
 
-    /// Use no colours; also by NO_COLOR in the environment, and where stdout is no terminal
+    /// Print without colours (as with NO_COLOR set)
     #[arg(long)]
     pub no_color: bool,
 }
@@ -159,19 +159,19 @@ pub(crate) struct PlotArgs {
     #[arg(required = true, value_name = "REPORT")]
     pub reports: Vec<PathBuf>,
 
-    /// Folder for the charts, made when missing
+    /// Folder for the charts; created if missing
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
 
-    /// What to draw: png, svg
+    /// Formats: png, svg
     #[arg(long, value_name = "LIST", default_value = "png")]
     pub format: String,
 
-    /// How they look: light or dark
+    /// Theme of the charts: light or dark
     #[arg(long, value_name = "THEME", default_value = "light")]
     pub theme: ThemeName,
 
-    /// Replace charts that --out already holds
+    /// Replace charts already in --out
     #[arg(long)]
     pub force: bool,
 }
@@ -188,7 +188,7 @@ impl PlotArgs {
     }
 }
 
-/// What a schema is of.
+/// The documents that have a schema.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SchemaOf {
     /// report.json

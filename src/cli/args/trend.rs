@@ -10,44 +10,44 @@ use crate::trend::export::{FORMATS, TABLE};
 
 const TREND_HELP: &str = "\
 Examples:
-  gpubench trend results                               what changed, and when, on stdout
-  gpubench trend nightly --out trend                   the same with charts, JSON, CSV and Markdown in that folder
+  gpubench trend results               print changes and their dates
+  gpubench trend nightly --out trend   also write charts, JSON, CSV, Markdown
   gpubench trend nightly --ops matmul --variants 'cublas*' --threshold 5%
   gpubench trend nightly --format json | jq '.series[] | select(.steps != [])'
 
-Reports are taken in order of their start. A step is a change of the level that lasts for 3 reports at least and that \
-the noise from report to report does not explain; the newest reports that stand apart are told as not confirmed. \
-Times of different CPU or GPU models are never joined. docs/trend.md tells the method.
+gpubench orders reports by their start. A step is a change of level that lasts for at least 3 reports and exceeds the noise \
+between reports. If only the newest reports differ, the step is shown as not confirmed. Times of different CPU or GPU models are \
+never joined. docs/trend.md explains the method.
 
-Exit codes: 0 whatever is found ('gpubench trend' is a chart and no gate), 2 wrong usage or no report.";
+Exit codes: 0 with or without steps (use compare as a gate); 2 wrong usage or no report.";
 
 /// What `trend` takes.
 #[derive(Args)]
 #[command(after_help = TREND_HELP)]
 pub(crate) struct TrendArgs {
-    /// Folders whose reports, and those in folders below, are charted; report files stand for themselves
+    /// Report files, or folders that are searched for reports, including subfolders
     #[arg(required = true, value_name = "DIR")]
     pub folders: Vec<PathBuf>,
 
-    /// Ops to take, separated by commas, or all. Default: all
+    /// Ops to include, separated by commas. Default: all
     #[arg(long, value_name = "LIST")]
     pub ops: Option<Ops>,
 
-    /// Variants to take, by name or backend/name; * and ? stand for any characters and any one. Default: all
+    /// Variants to include, by name or backend/name; * and ? are wildcards. Default: all
     #[arg(long, value_name = "LIST")]
     pub variants: Option<Variants>,
 
-    /// The smallest step that is told, relative to the level before
+    /// Smallest step to report, relative to the level before
     #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, default_value = "2%")]
     #[arg(value_parser = values::precision)]
     pub threshold: f64,
 
-    /// Folder for files, made when missing; - or none writes one --format to stdout and nothing else
+    /// Folder for files, created if missing. With - or without --out, one --format goes to stdout
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
     #[arg(help = format!(
-        "What to write: {}. Default: {}; with --out {}",
+        "Formats: {}. Default: {}; with --out {}",
         FORMATS.listed(),
         TABLE.name,
         FORMATS.listed_defaults()
@@ -55,11 +55,11 @@ pub(crate) struct TrendArgs {
     #[arg(long, value_name = "LIST")]
     pub format: Option<String>,
 
-    /// How charts look: light or dark
+    /// Theme of the charts: light or dark
     #[arg(long, value_name = "THEME", default_value = "light")]
     pub theme: ThemeName,
 
-    /// Replace files that --out already holds
+    /// Replace files already in --out
     #[arg(long)]
     pub force: bool,
 }
