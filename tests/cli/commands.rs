@@ -97,8 +97,9 @@ fn every_command_has_a_manual_page() {
     assert!(main.contains(".TH gpubench") && main.contains("doctor") && !main.contains("worker"), "{main}");
     let of_run = stdout(&["man", "run"]);
     assert!(of_run.contains(".TH gpubench-run") && of_run.contains("\\-\\-cell\\-timeout"), "{of_run}");
-    let wrong = Command::cargo_bin("gpubench").unwrap().args(["man", "rnu"]).assert().code(2).get_output().clone();
+    let wrong = Command::new(env!("CARGO_BIN_EXE_gpubench")).args(["man", "rnu"]).output().unwrap();
     let problem = String::from_utf8(wrong.stderr).unwrap();
+    assert_eq!(wrong.status.code(), Some(2));
     assert!(problem.contains("unknown command 'rnu': did you mean 'run'?"), "{problem}");
 }
 
