@@ -9,10 +9,9 @@ use gpubench_model::Side;
 use gpubench_model::case::{Cache, density_text};
 use gpubench_model::report::file::File;
 use gpubench_model::report::machine::processor;
-use gpubench_render::chart::panels::{
-    self, Hue, MOST_PANELS, Mark, MarkKind, Panel, PanelChart, Point, axis,
-};
+use gpubench_render::chart::panels::{self, MOST_PANELS, Mark, MarkKind, Panel, PanelChart, Point, axis};
 use gpubench_render::chart::{Format, Theme};
+use gpubench_text::palette::Role;
 
 use super::words::{
     change, counted, day, differs_in_arithmetic, factor, formatted, percent, revision, span, standing,
@@ -163,7 +162,7 @@ fn panel(trend: &Trend, series: &Series, group: &[&Series], reports: &[usize]) -
     Panel {
         heading: heading(series, group),
         remark: standing(series),
-        hue: if series.side == Side::Gpu { Hue::Blue } else { Hue::Vermilion },
+        hue: if series.side == Side::Gpu { Role::Blue } else { Role::Vermilion },
         y: axis(&times, &held, if group.len() > 2 { 3 } else { 6 }),
         points: series
             .points

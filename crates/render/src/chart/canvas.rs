@@ -66,7 +66,7 @@ pub(crate) trait Surface {
 }
 
 /// A canvas.
-pub struct Canvas<'a> {
+pub(super) struct Canvas<'a> {
     /// What it draws on.
     pub(crate) surface: &'a dyn Surface,
 }

@@ -3,10 +3,10 @@
 use gpubench_text::palette::Role;
 
 use super::canvas::{Align, Canvas, Type};
-use super::font::Weight;
+use super::font::{Weight, fitted};
 use super::frame::{Frame, Row, Sample};
 use super::geometry::{Place, Rect};
-use super::layout::{CAPTION, Layout, MARGIN, SAMPLE_GAP, TEXT, TITLE};
+use super::layout::{CAPTION, Layout, MARGIN, SAMPLE_GAP, TEXT, TITLE, picture};
 use super::paint::Paint;
 use super::plane::Plane;
 use super::series::{Stroke, Style};
@@ -36,9 +36,6 @@ pub(crate) fn baseline(middle: f64, em: f64) -> f64 {
 }
 
 /// A marker with a rim of the ground's colour, so that it stands out from lines beneath; open ones are empty inside.
-///
-/// # Errors
-/// The surface refuses to draw.
 pub(crate) fn marker(
     canvas: &Canvas<'_>,
     place: Place,
@@ -53,9 +50,6 @@ pub(crate) fn marker(
 }
 
 /// A sample of a legend that starts at the place; `scale` is 1 in a legend of full size.
-///
-/// # Errors
-/// The surface refuses to draw.
 pub(crate) fn sample(
     canvas: &Canvas<'_>,
     sample: Sample,
@@ -80,6 +74,17 @@ pub(crate) fn sample(
     }
 }
 
+/// Sets lines at the foot of the picture, cut to its width.
+pub(crate) fn captions(canvas: &Canvas<'_>, lines: &[String]) -> anyhow::Result<()> {
+    let picture = picture();
+    for (index, text) in lines.iter().rev().enumerate() {
+        let baseline = picture.bottom - MARGIN / 2.0 - 6.0 - index as f64 * CAPTION * 1.4;
+        let text = fitted(text, CAPTION, Weight::Regular, picture.right - 2.0 * MARGIN);
+        canvas.text(&text, (MARGIN, baseline), kind(CAPTION, Role::Soft, Align::Left))?;
+    }
+    Ok(())
+}
+
 /// A frame being drawn.
 pub(crate) struct Drawing<'a> {
     /// What it is drawn on.
@@ -92,9 +97,6 @@ pub(crate) struct Drawing<'a> {
 
 impl<'a> Drawing<'a> {
     /// A drawing on an empty ground.
-    ///
-    /// # Errors
-    /// The surface refuses to draw.
     pub(crate) fn begin(
         canvas: &'a Canvas<'a>,
         frame: &'a Frame,
@@ -110,9 +112,6 @@ impl<'a> Drawing<'a> {
     }
 
     /// Title, subtitle, names of the axes and captions.
-    ///
-    /// # Errors
-    /// The surface refuses to draw.
     pub(crate) fn titles(&self) -> anyhow::Result<()> {
         let (canvas, frame, plot) = (self.canvas, self.frame, &self.layout.plot);
         let (ink, soft) = (Role::Ink, Role::Soft);
@@ -121,16 +120,10 @@ impl<'a> Drawing<'a> {
         canvas.text(&frame.y.title, (MARGIN, 150.0), kind(TEXT, ink, Align::Left))?;
         let under = (plot.middle().0, plot.bottom + 86.0);
         canvas.text(&frame.x.title, under, kind(TEXT, ink, Align::Center))?;
-        for (caption, baseline) in &self.layout.captions {
-            canvas.text(caption, (MARGIN, *baseline), kind(CAPTION, soft, Align::Left))?;
-        }
-        Ok(())
+        captions(canvas, &frame.captions)
     }
 
     /// The lines at the labels of both axes, and the axes.
-    ///
-    /// # Errors
-    /// The surface refuses to draw.
     pub(crate) fn grid(&self) -> anyhow::Result<()> {
         let (frame, plot) = (self.frame, &self.layout.plot);
         let down = |x: f64, to: f64, role: Role, thickness| {
@@ -156,9 +149,6 @@ impl<'a> Drawing<'a> {
     }
 
     /// The labels of both axes.
-    ///
-    /// # Errors
-    /// The surface refuses to draw.
     pub(crate) fn axis_labels(&self) -> anyhow::Result<()> {
         let (plot, ink) = (&self.layout.plot, Role::Ink);
         for tick in &self.frame.y.ticks {
@@ -173,9 +163,6 @@ impl<'a> Drawing<'a> {
     }
 
     /// The legend.
-    ///
-    /// # Errors
-    /// The surface refuses to draw.
     pub(crate) fn legend(&self) -> anyhow::Result<()> {
         let (left, em, ink) = (self.layout.legend.left, self.layout.legend_em, Role::Ink);
         for entry in &self.layout.entries {

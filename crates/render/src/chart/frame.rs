@@ -1,8 +1,8 @@
 //! What every large chart has around its data: titles, axes, a legend, captions. Pure data; knows no pixels.
 
 use super::axis::Axis;
-use super::paint::Hue;
 use super::series::Style;
+use gpubench_text::palette::Role;
 
 /// The frame of a chart.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +61,7 @@ pub(crate) enum Sample {
     /// A marker alone.
     Marker(Style),
     /// A filled rectangle.
-    Swatch(Hue),
+    Swatch(Role),
 }
 
 impl Sample {

@@ -45,8 +45,6 @@ pub(crate) struct Layout {
     pub entries: Vec<Entry>,
     /// Em of the legend's text.
     pub(crate) legend_em: f64,
-    /// Captions, cut to the picture's width, each with its baseline.
-    pub captions: Vec<(String, f64)>,
 }
 
 impl Layout {
@@ -65,7 +63,7 @@ impl Layout {
         };
         let legend = Rect { left: plot.right + 28.0, top: 172.0, right: picture.right - MARGIN, bottom };
         let (entries, legend_em) = entries(&frame.legend, &legend);
-        Layout { picture, plot, legend, entries, legend_em, captions: captions(&frame.captions) }
+        Layout { picture, plot, legend, entries, legend_em }
     }
 
     /// The area between the axes, with the axes.
@@ -77,16 +75,6 @@ impl Layout {
 /// The whole picture.
 pub(crate) fn picture() -> Rect {
     Rect { left: 0.0, top: 0.0, right: f64::from(SIZE.0), bottom: f64::from(SIZE.1) }
-}
-
-/// Captions at the foot of the picture, cut to its width, each with its baseline.
-pub(crate) fn captions(lines: &[String]) -> Vec<(String, f64)> {
-    let picture = picture();
-    let placed = lines.iter().rev().enumerate().map(|(index, text)| {
-        let baseline = picture.bottom - MARGIN / 2.0 - 6.0 - index as f64 * CAPTION * 1.4;
-        (fitted(text, CAPTION, Weight::Regular, picture.right - 2.0 * MARGIN), baseline)
-    });
-    placed.collect()
 }
 
 fn weight(row: &Row) -> Weight {

@@ -12,16 +12,16 @@ mod frame;
 mod geometry;
 mod layout;
 mod linear;
-pub mod lines;
-pub mod overview;
+mod lines;
+mod overview;
 mod paint;
 pub mod panels;
-pub mod phases;
+mod phases;
 mod picture;
 mod placing;
 mod plane;
 mod plot;
-pub mod roofline;
+mod roofline;
 mod series;
 mod shape;
 mod sheet;
@@ -89,7 +89,7 @@ impl Format {
 
 /// A chart of any kind.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Chart {
+pub(crate) enum Chart {
     /// Time or speed-ups against size.
     Lines(LineChart),
     /// Where the time of a call goes.
@@ -124,7 +124,7 @@ impl Chart {
     }
 
     /// What it shows, in words.
-    pub fn title(&self) -> &str {
+    fn title(&self) -> &str {
         match self {
             Chart::Lines(chart) => &chart.frame.title,
             Chart::Phases(chart) => &chart.frame.title,
@@ -158,7 +158,7 @@ impl Picture for Chart {
 /// and state of the caches, then the rooflines. Of several, which share charts: time and speed-ups.
 ///
 /// What has nothing measured has no chart.
-pub fn charts(reports: &[(&str, &Report)]) -> Vec<Chart> {
+pub(crate) fn charts(reports: &[(&str, &Report)]) -> Vec<Chart> {
     let names: Vec<Names> = reports.iter().map(|(_, report)| Names::of(report)).collect();
     let sheets = sheets(reports, &names);
     let alone = if let [(_, report)] = reports { Some(*report) } else { None };
@@ -192,7 +192,11 @@ fn caches(sheets: &[Sheet<'_>]) -> Option<Cache> {
 ///
 /// # Errors
 /// A chart cannot be drawn or encoded.
-pub fn files(reports: &[(&str, &Report)], formats: &[Format], theme: Theme) -> anyhow::Result<Vec<File>> {
+pub(crate) fn files(
+    reports: &[(&str, &Report)],
+    formats: &[Format],
+    theme: Theme,
+) -> anyhow::Result<Vec<File>> {
     pictures(&charts(reports), formats, theme)
 }
 

@@ -8,7 +8,7 @@ use gpubench_model::report::Report;
 use gpubench_ops::{self as op, OPS};
 
 /// A report's section, with what its series are called after.
-pub struct Part<'a> {
+pub(super) struct Part<'a> {
     /// Name of the report, without what all reports share; empty where there is only one.
     pub name: &'a str,
     /// The report.
@@ -61,7 +61,7 @@ impl<'a> Subject<'a> {
 }
 
 /// The parts of the charts about one subject.
-pub struct Sheet<'a> {
+pub(super) struct Sheet<'a> {
     /// The subject.
     pub(crate) subject: Subject<'a>,
     /// The sections that belong to it, one a report.

@@ -16,9 +16,6 @@ const GROUPS: [(Topic, &str, &str); 4] = [
 ];
 
 /// The charts; nothing where nothing can be drawn.
-///
-/// # Errors
-/// A chart cannot be drawn.
 pub(crate) fn charts(report: &Report) -> anyhow::Result<Html> {
     let fragments = svg_fragments(report)?;
     let group = |(topic, name, title): (Topic, &str, &str)| {

@@ -4,19 +4,19 @@ mod draw;
 pub(crate) mod labels;
 pub(crate) mod speed_up;
 pub(crate) mod strokes;
-pub mod time;
+pub(super) mod time;
 
 use super::frame::{Frame, Row, Sample};
-use super::paint::Hue;
 use super::series::Series;
-pub use draw::draw;
+pub(super) use draw::draw;
+use gpubench_text::palette::Role;
 
 /// The title of an axis of sizes.
 pub(crate) const SIZE_TITLE: &str = "N, side of the square operands (log scale)";
 
 /// A value that splits the plot in two named regions.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reference {
+pub(crate) struct Reference {
     /// The value on the y axis.
     pub value: f64,
     /// Name of the region above.
@@ -29,7 +29,7 @@ pub struct Reference {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Crossing {
     /// Colour of the series.
-    pub hue: Hue,
+    pub hue: Role,
     /// The size.
     pub size: f64,
     /// The 95 % interval of the size; an end outside of the axis stands for one outside of the sizes.
@@ -40,7 +40,7 @@ pub(crate) struct Crossing {
 
 /// One chart.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LineChart {
+pub(crate) struct LineChart {
     /// Titles, axes, legend.
     pub(crate) frame: Frame,
     /// The lines, those of one legend group together.

@@ -9,10 +9,10 @@ use gpubench_ops as op;
 use super::{Crossing, LineChart, Reference, SIZE_TITLE, extremes, legend, sizes};
 use crate::chart::axis::Axis;
 use crate::chart::frame::{Frame, Row};
-use crate::chart::paint::Hue;
 use crate::chart::series::{Point, Series, Stroke, Style, style};
 use crate::chart::sheet::{Part, Sheet};
 use crate::chart::text::ratio_text;
+use gpubench_text::palette::Role;
 
 /// The kind that stands for all where several reports or densities share a chart.
 const LONE_KIND: Kind = Kind::Resident;
@@ -20,9 +20,9 @@ const LONE_KIND: Kind = Kind::Resident;
 /// The looks of a kind's line.
 pub(crate) fn kind_style(kind: Kind) -> Style {
     let (hue, marker) = match kind {
-        Kind::Kernel => (Hue::Blue, 0),
-        Kind::Resident => (Hue::Green, 1),
-        Kind::EndToEnd => (Hue::Orange, 3),
+        Kind::Kernel => (Role::Blue, 0),
+        Kind::Resident => (Role::Green, 1),
+        Kind::EndToEnd => (Role::Orange, 3),
     };
     Style { hue, stroke: Stroke::Solid, marker, filled: true }
 }

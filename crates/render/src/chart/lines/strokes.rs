@@ -7,13 +7,13 @@ use super::labels::{Contents, Labels, REGION_TEXT};
 use crate::chart::canvas::{Align, Canvas};
 use crate::chart::draw::{LINE, baseline, marker, medium};
 use crate::chart::geometry::{Place, Rect};
-use crate::chart::paint::{Hue, Paint};
+use crate::chart::paint::Paint;
 use crate::chart::placing::Placed;
 use crate::chart::series::{Point, Series, Stroke, Style};
 
 /// Colours of the regions in which a side wins.
-const GPU_HUE: Hue = Hue::Blue;
-const CPU_HUE: Hue = Hue::Vermilion;
+const GPU_HUE: Role = Role::Blue;
+const CPU_HUE: Role = Role::Vermilion;
 /// Bands of crossings that are narrower than this many pixels are drawn as wide.
 const LEAST_BAND: f64 = 2.0;
 
@@ -27,17 +27,11 @@ pub(crate) struct Strokes<'a> {
 
 impl Strokes<'_> {
     /// Tints the regions of the plot.
-    ///
-    /// # Errors
-    /// The surface refuses to draw.
     pub(crate) fn ground(&self) -> anyhow::Result<()> {
         self.tints(&self.contents.plane.area)
     }
 
     /// Everything but the ground and the grid.
-    ///
-    /// # Errors
-    /// The surface refuses to draw.
     pub(crate) fn lines(&self) -> anyhow::Result<()> {
         let Contents { series, crossings, .. } = self.contents;
         let labels = Labels::of(&self.contents);
@@ -98,7 +92,7 @@ impl Strokes<'_> {
         }
         low.reverse();
         let corners: Vec<Place> = high.into_iter().chain(low).collect();
-        self.canvas.fill(&corners, Paint::clear(hue, 0.2))
+        self.canvas.fill(&corners, Paint::Clear(hue, 0.2))
     }
 
     fn line(&self, series: &Series) -> anyhow::Result<()> {
@@ -119,7 +113,7 @@ impl Strokes<'_> {
         let middle = (f64::midpoint(left, right), plane.area.middle().1);
         let area = Rect::around(middle, half, plane.area.height() / 2.0);
         let strength = if half > 3.0 { 0.18 } else { 0.55 };
-        self.canvas.rectangle(area.corners(), Paint::clear(crossing.hue, strength))
+        self.canvas.rectangle(area.corners(), Paint::Clear(crossing.hue, strength))
     }
 
     /// An open ring where a series meets the reference line.
@@ -140,12 +134,12 @@ impl Strokes<'_> {
         }
         for (index, label) in &labels.points {
             let own = series[*index].style.hue;
-            self.label(label, em, if series.len() > 1 { own } else { Hue::Ink })?;
+            self.label(label, em, if series.len() > 1 { own } else { Role::Ink })?;
         }
         Ok(())
     }
 
-    fn label(&self, label: &Placed, em: f64, hue: Hue) -> anyhow::Result<()> {
+    fn label(&self, label: &Placed, em: f64, hue: Role) -> anyhow::Result<()> {
         let place = (label.area.left, baseline(label.area.middle().1, em));
         self.canvas.text(&label.text, place, medium(em, hue, Align::Left))
     }

@@ -5,10 +5,10 @@ use gpubench_text::palette::Role;
 use super::layout::{HEADING, Layout, SMALL};
 use super::{Overview, Panel, REFERENCE};
 use crate::chart::canvas::{Align, Canvas};
-use crate::chart::draw::{baseline, kind, medium, sample};
+use crate::chart::draw::{baseline, captions, kind, medium, sample};
 use crate::chart::font::{Weight, fitted, width};
 use crate::chart::geometry::Rect;
-use crate::chart::layout::{CAPTION, MARGIN, TITLE, picture};
+use crate::chart::layout::{MARGIN, TITLE, picture};
 use crate::chart::lines::labels::Contents;
 use crate::chart::lines::strokes::Strokes;
 use crate::chart::plane::Plane;
@@ -23,10 +23,7 @@ const POINT_TEXT: f64 = 20.0;
 const LEGEND: (f64, f64) = (22.0, 112.0);
 
 /// Draws `overview` on `canvas`.
-///
-/// # Errors
-/// The surface refuses to draw.
-pub fn draw(overview: &Overview, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+pub(crate) fn draw(overview: &Overview, canvas: &Canvas<'_>) -> anyhow::Result<()> {
     let layout = Layout::of(overview);
     canvas.rectangle(picture().corners(), Role::Ground)?;
     canvas.text(&overview.title, (MARGIN, 62.0), medium(TITLE, Role::Ink, Align::Left))?;
@@ -42,10 +39,7 @@ pub fn draw(overview: &Overview, canvas: &Canvas<'_>) -> anyhow::Result<()> {
             }
         }
     }
-    for (caption, baseline) in &layout.captions {
-        canvas.text(caption, (MARGIN, *baseline), kind(CAPTION, Role::Soft, Align::Left))?;
-    }
-    Ok(())
+    captions(canvas, &overview.captions)
 }
 
 /// Samples and texts in one row.

@@ -4,7 +4,7 @@ use super::Overview;
 use crate::chart::axis::Axis;
 use crate::chart::font::{Weight, width};
 use crate::chart::geometry::Rect;
-use crate::chart::layout::{CAPTION, MARGIN, captions, picture};
+use crate::chart::layout::{CAPTION, MARGIN, picture};
 
 /// Em of tick labels.
 pub(crate) const SMALL: f64 = 20.0;
@@ -28,8 +28,6 @@ pub(crate) struct Layout {
     pub columns: usize,
     /// The places in the order of the ticks of the y axis that have labels.
     pub labelled: Vec<usize>,
-    /// Captions, cut to the picture's width, each with its baseline.
-    pub captions: Vec<(String, f64)>,
 }
 
 impl Layout {
@@ -51,12 +49,7 @@ impl Layout {
         };
         let plots: Vec<Rect> = (0..count).map(plot).collect();
         let room = plots.first().map_or(0.0, Rect::height);
-        Layout {
-            labelled: labelled(&overview.y, room),
-            plots,
-            columns,
-            captions: captions(&overview.captions),
-        }
+        Layout { labelled: labelled(&overview.y, room), plots, columns }
     }
 }
 

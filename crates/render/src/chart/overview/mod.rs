@@ -10,20 +10,20 @@ use super::axis::Axis;
 use super::frame::Sample;
 use super::lines::speed_up::{self, kind_style};
 use super::lines::{Crossing, Reference};
-use super::paint::Hue;
 use super::series::{Series, Stroke, Style};
 use super::sheet::{Part, Sheet};
-pub use draw::draw;
+pub(super) use draw::draw;
+use gpubench_text::palette::Role;
 
 /// Panels that one sheet holds; in more, texts would be too small.
-pub const MOST_PANELS: usize = 9;
+pub(super) const MOST_PANELS: usize = 9;
 
 /// Names one op's panel apart from the region names of large charts.
 const REFERENCE: Reference = Reference { value: 1.0, above: "", below: "" };
 
 /// One sheet.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Overview {
+pub(crate) struct Overview {
     /// Name of its file, without extension: `overview`, `overview-2`.
     pub name: String,
     /// What it shows.
@@ -40,7 +40,7 @@ pub struct Overview {
 
 /// One op.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Panel {
+pub(crate) struct Panel {
     /// The op, and what it is about.
     pub heading: String,
     /// Sizes.
@@ -109,7 +109,7 @@ fn legend() -> Vec<(Sample, String)> {
         Kind::EndToEnd => "end to end: copies too",
     };
     let lines = Kind::ALL.map(|kind| (Sample::Line(kind_style(kind)), words(kind).to_owned()));
-    let ring = Style { hue: Hue::Ink, stroke: Stroke::Solid, marker: 0, filled: false };
+    let ring = Style { hue: Role::Ink, stroke: Stroke::Solid, marker: 0, filled: false };
     lines.into_iter().chain([(Sample::Marker(ring), "GPU faster from this N".to_owned())]).collect()
 }
 

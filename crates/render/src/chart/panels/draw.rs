@@ -3,8 +3,8 @@
 use gpubench_text::palette::Role;
 
 use super::super::canvas::{Align, Canvas};
-use super::super::draw::{baseline, kind, medium};
-use super::super::layout::{CAPTION, MARGIN, TEXT, TITLE, picture};
+use super::super::draw::{baseline, captions, kind, medium};
+use super::super::layout::{MARGIN, TEXT, TITLE, picture};
 use super::super::paint::Paint;
 use super::super::picture::Picture;
 use super::super::series::{Point, Stroke};
@@ -66,10 +66,7 @@ impl Drawing<'_> {
             let place = (f64::midpoint(last.plot.left, last.plot.right), last.plot.bottom + 76.0);
             self.canvas.text(&chart.x_title, place, kind(LABEL, Role::Ink, Align::Center))?;
         }
-        for (caption, baseline) in &self.layout.captions {
-            self.canvas.text(caption, (MARGIN, *baseline), kind(CAPTION, Role::Soft, Align::Left))?;
-        }
-        Ok(())
+        captions(self.canvas, &chart.captions)
     }
 
     fn grid(&self, panel: &Panel, place: &Place) -> anyhow::Result<()> {
@@ -143,7 +140,7 @@ impl Drawing<'_> {
             return self.canvas.fill(&corners(shape, at, radius.max(4.0)), panel.hue);
         }
         let bar = [(x - 1.2, place.y(panel, point.high)), (x + 1.2, place.y(panel, point.low))];
-        self.canvas.rectangle(bar, Paint::clear(panel.hue, 0.4))?;
+        self.canvas.rectangle(bar, Paint::Clear(panel.hue, 0.4))?;
         let at = (x, place.y(panel, point.y));
         self.canvas.fill(&corners(DISC, at, radius), panel.hue)?;
         match panel.open_from {

@@ -1,9 +1,9 @@
 //! Where the parts of a chart of panels stand. Pure geometry in pixels; draws nothing.
 
-use super::super::SIZE;
 use super::super::font::{Weight, fitted, width};
 use super::super::geometry::Rect;
-use super::super::layout::{CAPTION, MARGIN, captions};
+use super::super::layout::{CAPTION, MARGIN, picture};
+use super::super::ticks::thinned;
 use super::{MarkKind, Panel, PanelChart};
 
 /// Em of tick labels.
@@ -71,14 +71,12 @@ pub(crate) struct Layout {
     pub below: Vec<Below>,
     /// Pixels from one position to the next.
     pub(crate) spacing: f64,
-    /// Captions, cut to the picture's width, each with its baseline.
-    pub captions: Vec<(String, f64)>,
 }
 
 impl Layout {
     /// The layout of a chart.
     pub(crate) fn of(chart: &PanelChart) -> Layout {
-        let (wide, high) = (f64::from(SIZE.0), f64::from(SIZE.1));
+        let Rect { right: wide, bottom: high, .. } = picture();
         let labels = chart.panels.iter().flat_map(|panel| &panel.y.ticks);
         let widest = labels.map(|tick| width(&tick.label, SMALL, Weight::Regular)).fold(60.0, f64::max);
         let (left, right) = (MARGIN + widest + 16.0, wide - MARGIN);
@@ -94,7 +92,6 @@ impl Layout {
             panels: chart.panels.iter().enumerate().map(place).collect(),
             below: below(chart, left, spacing, wide),
             spacing,
-            captions: captions(&chart.captions),
         }
     }
 
@@ -142,12 +139,7 @@ fn flags(panel: &Panel, marks: &[f64], strip: &Rect, rows: usize) -> Vec<Flag> {
         for (index, (mark, &x)) in panel.marks.iter().zip(marks).enumerate() {
             let Some(text) = mark.texts.get(brevity) else { continue };
             let before = placed.iter().position(|flag| flag.x == x);
-            let others: Vec<&Flag> = placed
-                .iter()
-                .enumerate()
-                .filter(|(at, _)| Some(*at) != before)
-                .map(|(_, flag)| flag)
-                .collect();
+            let others: Vec<&Flag> = placed.iter().filter(|flag| flag.x != x).collect();
             let Some(area) = free(&others, &around(marks, index), text, strip, rows) else { continue };
             let flag = Flag { area, text: text.clone(), x, kind: mark.kind };
             match before {
@@ -200,22 +192,13 @@ fn free(others: &[&Flag], mark: &Around, text: &str, strip: &Rect, rows: usize) 
 /// The labels that there is room for, from the left; the last always is one.
 fn below(chart: &PanelChart, left: f64, spacing: f64, wide: f64) -> Vec<Below> {
     let label = |(position, text): &(usize, String)| {
-        let (x, half) =
-            (left + (*position as f64 + 0.5) * spacing, width(text, SMALL, Weight::Regular) / 2.0);
+        let x = left + (*position as f64 + 0.5) * spacing;
+        let half = width(text, SMALL, Weight::Regular) / 2.0;
         Below { x, middle: x.min(wide - 8.0 - half).max(8.0 + half), text: text.clone() }
     };
     let room = |before: &Below, after: &Below| {
         let both = width(&before.text, SMALL, Weight::Regular) + width(&after.text, SMALL, Weight::Regular);
         after.middle - before.middle > both / 2.0 + 2.0 * APART
     };
-    let mut wanted: Vec<Below> = chart.ticks.iter().map(label).collect();
-    let Some(last) = wanted.pop() else { return vec![] };
-    let mut kept: Vec<Below> = vec![];
-    for label in wanted {
-        if kept.last().is_none_or(|before| room(before, &label)) && room(&label, &last) {
-            kept.push(label);
-        }
-    }
-    kept.push(last);
-    kept
+    thinned(chart.ticks.iter().map(label).collect(), room)
 }

@@ -20,7 +20,7 @@ fn chart(panels: usize, positions: usize, marks: &[usize]) -> PanelChart {
     let panel = Panel {
         heading: "cuda/cublas".into(),
         remark: "now 1.00 ms, at the best level of 1.00 ms".repeat(4),
-        hue: Hue::Blue,
+        hue: Role::Blue,
         y: axis(&times, &[1e-3], 4),
         points: times.iter().enumerate().map(point).collect(),
         open_from: Some(positions as f64 - 1.0),

@@ -8,7 +8,6 @@ use crate::chart::draw::{Drawing, baseline, medium};
 use crate::chart::font::{Weight, width};
 use crate::chart::geometry::Rect;
 use crate::chart::layout::{Layout, ROW_ABOVE, TEXT};
-use crate::chart::paint::Hue;
 
 /// Widths of the bars as shares of the room of a size, and the room between them.
 const CPU_WIDTH: f64 = 0.16;
@@ -22,10 +21,7 @@ const SHARE_TEXT: f64 = 20.0;
 const SEAM: f64 = 1.5;
 
 /// Draws `chart` on `canvas`.
-///
-/// # Errors
-/// The surface refuses to draw.
-pub fn draw(chart: &PhaseChart, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+pub(crate) fn draw(chart: &PhaseChart, canvas: &Canvas<'_>) -> anyhow::Result<()> {
     let layout = Layout::of(&chart.frame);
     let frame = Drawing::begin(canvas, &chart.frame, &layout)?;
     frame.titles()?;
@@ -92,7 +88,7 @@ impl Bars<'_> {
     /// The whole of each bar, in two rows above the plot.
     fn totals(&self) -> anyhow::Result<()> {
         let (pitch, middles) = self.places();
-        let rows = [("CPU", Hue::Vermilion), ("GPU", Hue::Blue)];
+        let rows = [("CPU", Role::Vermilion), ("GPU", Role::Blue)];
         let texts: Vec<[&str; 2]> = self
             .chart
             .groups

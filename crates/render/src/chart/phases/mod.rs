@@ -16,13 +16,13 @@ use gpubench_ops as op;
 
 use super::axis::Axis;
 use super::frame::{Frame, Row as LegendRow, Sample};
-use super::paint::Hue;
 use super::sheet::{Part, Sheet};
-pub use draw::draw;
+pub(super) use draw::draw;
+use gpubench_text::palette::Role;
 
 /// A part of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub(crate) enum Phase {
     /// The work on a CPU.
     Execute,
     /// The operands to the device.
@@ -50,20 +50,20 @@ impl Phase {
         }
     }
 
-    fn hue(self) -> Hue {
+    fn hue(self) -> Role {
         match self {
-            Phase::Execute => Hue::Vermilion,
-            Phase::Upload => Hue::Sky,
-            Phase::Launch => Hue::Orange,
-            Phase::Kernel => Hue::Blue,
-            Phase::Download => Hue::Purple,
+            Phase::Execute => Role::Vermilion,
+            Phase::Upload => Role::Sky,
+            Phase::Launch => Role::Orange,
+            Phase::Kernel => Role::Blue,
+            Phase::Download => Role::Purple,
         }
     }
 }
 
 /// One call of one side.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Bar {
+pub(crate) struct Bar {
     /// The whole, in words: `12.4 µs`.
     pub(crate) total: String,
     /// The parts from the bottom, as shares of the whole.
@@ -72,7 +72,7 @@ pub struct Bar {
 
 /// The bars of one size.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Group {
+pub(crate) struct Group {
     /// The best CPU variant's, where there is one.
     pub cpu: Option<Bar>,
     /// The best GPU variant's.
@@ -81,7 +81,7 @@ pub struct Group {
 
 /// One chart.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PhaseChart {
+pub(crate) struct PhaseChart {
     /// Titles, axes, legend; positions on the x axis are indices of `groups`.
     pub(crate) frame: Frame,
     /// One entry a size.
@@ -90,7 +90,7 @@ pub struct PhaseChart {
 
 /// The charts of a sheet of one report, one a density; none where no GPU tells its phases, or the op has its copies in
 /// its executions.
-pub fn charts(sheet: &Sheet<'_>, captions: &[String]) -> Vec<PhaseChart> {
+pub(super) fn charts(sheet: &Sheet<'_>, captions: &[String]) -> Vec<PhaseChart> {
     let op = op::find(sheet.subject.op);
     if op.is_some_and(|op| op.about().copies_itself || !op.about().compares_sides) {
         return vec![];

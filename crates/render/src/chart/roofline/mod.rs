@@ -14,15 +14,16 @@ use gpubench_ops::{self as op, Limit, OPS};
 
 use super::axis::Axis;
 use super::frame::{Frame, Row as LegendRow, Sample};
-use super::paint::Hue;
 use super::series::{Stroke, Style};
-pub use draw::draw;
+pub(super) use draw::draw;
+use gpubench_text::palette::Role;
 use roofs::{Roof, roofs};
 
 /// How strongly the cells of an op's smallest size are drawn.
 const FAINTEST: f64 = 0.35;
 /// Colours of the ops; with the shapes of markers they repeat after 42.
-const HUES: [Hue; 7] = [Hue::Blue, Hue::Vermilion, Hue::Green, Hue::Orange, Hue::Purple, Hue::Sky, Hue::Ink];
+const HUES: [Role; 7] =
+    [Role::Blue, Role::Vermilion, Role::Green, Role::Orange, Role::Purple, Role::Sky, Role::Ink];
 
 /// A measured cell.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,7 +42,7 @@ pub(crate) struct Dot {
 
 /// One chart.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Roofline {
+pub(crate) struct Roofline {
     /// Titles, axes, legend.
     pub(crate) frame: Frame,
     /// The ceilings.
@@ -51,7 +52,7 @@ pub struct Roofline {
 }
 
 /// The charts of a report, one a backend with ceilings, element type and state of the caches.
-pub fn charts(report: &Report, captions: impl Fn(Cache) -> Vec<String>) -> Vec<Roofline> {
+pub(super) fn charts(report: &Report, captions: impl Fn(Cache) -> Vec<String>) -> Vec<Roofline> {
     let mut charts = vec![];
     for backend in &report.environment.backends {
         for &dtype in DType::ALL {

@@ -7,8 +7,8 @@ use gpubench_model::report::quantity::three_digits;
 use gpubench_ops::Limit;
 
 use super::rate_text;
-use crate::chart::paint::Hue;
 use crate::chart::series::{Stroke, Style};
+use gpubench_text::palette::Role;
 
 /// How far beyond their data and corners lines run, as a factor.
 const BEYOND: f64 = 1.6;
@@ -94,5 +94,5 @@ fn precision_words(name: &str) -> &str {
 }
 
 fn style(stroke: Stroke) -> Style {
-    Style { hue: Hue::Ink, stroke, marker: 0, filled: true }
+    Style { hue: Role::Ink, stroke, marker: 0, filled: true }
 }
