@@ -20,12 +20,10 @@ pub(crate) const MARKER: f64 = 9.0;
 /// Height of digits and capitals over the em, in Roboto.
 const CAP_HEIGHT: f64 = 0.711;
 
-/// Regular type.
 pub(crate) fn kind(em: f64, paint: impl Into<Paint>, align: Align) -> Type {
     Type { em, weight: Weight::Regular, paint: paint.into(), align }
 }
 
-/// Heavier type.
 pub(crate) fn medium(em: f64, paint: impl Into<Paint>, align: Align) -> Type {
     Type { weight: Weight::Medium, ..kind(em, paint, align) }
 }
@@ -87,16 +85,12 @@ pub(crate) fn captions(canvas: &Canvas<'_>, lines: &[String]) -> anyhow::Result<
 
 /// A frame being drawn.
 pub(crate) struct Drawing<'a> {
-    /// What it is drawn on.
     pub(crate) canvas: &'a Canvas<'a>,
-    /// What is drawn.
     pub(crate) frame: &'a Frame,
-    /// Where its parts stand.
     pub layout: &'a Layout,
 }
 
 impl<'a> Drawing<'a> {
-    /// A drawing on an empty ground.
     pub(crate) fn begin(
         canvas: &'a Canvas<'a>,
         frame: &'a Frame,
@@ -106,7 +100,6 @@ impl<'a> Drawing<'a> {
         Ok(Drawing { canvas, frame, layout })
     }
 
-    /// The area between the axes.
     pub(crate) fn plane(&self) -> Plane<'a> {
         self.layout.plane(self.frame)
     }
@@ -148,7 +141,6 @@ impl<'a> Drawing<'a> {
         self.canvas.stroke(&axes, Role::Axis, 2.0, Stroke::Solid)
     }
 
-    /// The labels of both axes.
     pub(crate) fn axis_labels(&self) -> anyhow::Result<()> {
         let (plot, ink) = (&self.layout.plot, Role::Ink);
         for tick in &self.frame.y.ticks {
@@ -162,7 +154,6 @@ impl<'a> Drawing<'a> {
         Ok(())
     }
 
-    /// The legend.
     pub(crate) fn legend(&self) -> anyhow::Result<()> {
         let (left, em, ink) = (self.layout.legend.left, self.layout.legend_em, Role::Ink);
         for entry in &self.layout.entries {

@@ -15,14 +15,12 @@ pub(crate) enum Weight {
 
 /// The font files.
 pub(crate) const REGULAR: &[u8] = include_bytes!("fonts/Roboto-Regular.ttf");
-/// The heavier one.
 pub(crate) const MEDIUM: &[u8] = include_bytes!("fonts/Roboto-Medium.ttf");
 
 static FONTS: LazyLock<[FontRef<'static>; 2]> = LazyLock::new(|| {
     [REGULAR, MEDIUM].map(|bytes| FontRef::try_from_slice(bytes).expect("the embedded file is a font"))
 });
 
-/// The font of a weight.
 pub(crate) fn font(weight: Weight) -> &'static FontRef<'static> {
     match weight {
         Weight::Regular => &FONTS[0],

@@ -5,7 +5,6 @@ use gpubench_text::palette::{Rgb, Role, Theme, Tint};
 /// What a shape or a text is painted with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Paint {
-    /// A colour.
     Solid(Role),
     /// A colour through which what lies beneath shows, from 0, clear, to 1.
     Clear(Role, f64),

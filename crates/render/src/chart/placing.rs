@@ -11,9 +11,7 @@ const APART: f64 = 8.0;
 /// A text in the plot.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Placed {
-    /// The area it takes.
     pub(crate) area: Rect,
-    /// The text.
     pub text: String,
 }
 
@@ -27,12 +25,10 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// An empty plot.
     pub(crate) fn of(plot: &Rect) -> Room {
         Room { plot: plot.inset(INSET), areas: vec![], steps: vec![] }
     }
 
-    /// Keeps an area free.
     pub(crate) fn keep(&mut self, area: Rect) {
         self.areas.push(area);
     }

@@ -11,11 +11,9 @@ use gpubench_ops::{self as op, OPS};
 pub(super) struct Part<'a> {
     /// Name of the report, without what all reports share; empty where there is only one.
     pub name: &'a str,
-    /// The report.
     pub report: &'a Report,
     /// How its rows are called.
     pub names: &'a Names,
-    /// The section.
     pub(crate) section: Section<'a>,
     /// Where its speed-ups cross 1.
     pub crossovers: Vec<Crossover>,
@@ -41,11 +39,8 @@ impl Part<'_> {
 /// What all series of a chart share.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Subject<'a> {
-    /// Name of the op.
     pub op: &'a str,
-    /// Element type.
     pub dtype: DType,
-    /// State of the caches before each execution.
     pub cache: Cache,
 }
 
@@ -62,7 +57,6 @@ impl<'a> Subject<'a> {
 
 /// The parts of the charts about one subject.
 pub(super) struct Sheet<'a> {
-    /// The subject.
     pub(crate) subject: Subject<'a>,
     /// The sections that belong to it, one a report.
     pub parts: Vec<Part<'a>>,

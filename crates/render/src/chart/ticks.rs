@@ -9,9 +9,7 @@ const APART: f64 = 14.0;
 /// A text centred at `x`, under the x axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Below {
-    /// Its centre.
     pub x: f64,
-    /// The text.
     pub text: String,
 }
 

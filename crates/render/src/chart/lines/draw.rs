@@ -24,7 +24,6 @@ impl LineChart {
     }
 }
 
-/// Draws `chart` on `canvas`.
 pub(crate) fn draw(chart: &LineChart, canvas: &Canvas<'_>) -> anyhow::Result<()> {
     let layout = Layout::of(&chart.frame);
     let frame = Drawing::begin(canvas, &chart.frame, &layout)?;

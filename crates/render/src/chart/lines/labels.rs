@@ -15,7 +15,6 @@ pub(crate) const REGION_TEXT: f64 = 27.0;
 pub(crate) struct Contents<'a> {
     /// Where they stand.
     pub(crate) plane: Plane<'a>,
-    /// The lines.
     pub series: &'a [Series],
     /// The line that they cross.
     pub reference: Option<&'a Reference>,
@@ -48,7 +47,6 @@ impl Labels {
         Labels { regions: regions(contents, &mut room), points, crossings }
     }
 
-    /// All of them.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Placed> {
         let others = self.points.iter().chain(&self.crossings).map(|(_, label)| label);
         self.regions.iter().map(|(_, label)| label).chain(others)

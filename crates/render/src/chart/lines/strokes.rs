@@ -19,9 +19,7 @@ const LEAST_BAND: f64 = 2.0;
 
 /// Lines being drawn.
 pub(crate) struct Strokes<'a> {
-    /// What they are drawn on.
     pub(crate) canvas: &'a Canvas<'a>,
-    /// What is drawn.
     pub contents: Contents<'a>,
 }
 

@@ -22,7 +22,6 @@ const POINT_TEXT: f64 = 20.0;
 /// Em and middle of the legend.
 const LEGEND: (f64, f64) = (22.0, 112.0);
 
-/// Draws `overview` on `canvas`.
 pub(crate) fn draw(overview: &Overview, canvas: &Canvas<'_>) -> anyhow::Result<()> {
     let layout = Layout::of(overview);
     canvas.rectangle(picture().corners(), Role::Ground)?;

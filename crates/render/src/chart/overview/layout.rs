@@ -6,9 +6,7 @@ use crate::chart::font::{Weight, width};
 use crate::chart::geometry::Rect;
 use crate::chart::layout::{CAPTION, MARGIN, picture};
 
-/// Em of tick labels.
 pub(crate) const SMALL: f64 = 20.0;
-/// Em of headings.
 pub(crate) const HEADING: f64 = 23.0;
 /// Top of the first row of panels.
 const TOP: f64 = 152.0;
@@ -24,14 +22,12 @@ const GAP: f64 = 30.0;
 pub(crate) struct Layout {
     /// The area between the axes of each panel.
     pub(crate) plots: Vec<Rect>,
-    /// Columns of panels.
     pub columns: usize,
     /// The places in the order of the ticks of the y axis that have labels.
     pub labelled: Vec<usize>,
 }
 
 impl Layout {
-    /// The layout of an overview.
     pub(crate) fn of(overview: &Overview) -> Layout {
         let (picture, count) = (picture(), overview.panels.len());
         let columns = columns(count);

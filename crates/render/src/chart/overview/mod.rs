@@ -9,7 +9,7 @@ use gpubench_model::case::{DType, density_text};
 use super::axis::Axis;
 use super::frame::Sample;
 use super::lines::speed_up::{self, kind_style};
-use super::lines::{Crossing, Reference};
+use super::lines::{Crossing, Reference, sizes};
 use super::series::{Series, Stroke, Style};
 use super::sheet::{Part, Sheet};
 pub(super) use draw::draw;
@@ -26,9 +26,7 @@ const REFERENCE: Reference = Reference { value: 1.0, above: "", below: "" };
 pub(crate) struct Overview {
     /// Name of its file, without extension: `overview`, `overview-2`.
     pub name: String,
-    /// What it shows.
     pub title: String,
-    /// Lines at the foot.
     pub captions: Vec<String>,
     /// What the lines and marks are.
     pub(crate) legend: Vec<(Sample, String)>,
@@ -43,7 +41,6 @@ pub(crate) struct Overview {
 pub(crate) struct Panel {
     /// The op, and what it is about.
     pub heading: String,
-    /// Sizes.
     pub x: Axis,
     /// A line a kind of speed-up.
     pub series: Vec<Series>,
@@ -121,10 +118,7 @@ fn panels_of<'a>(sheet: &'a Sheet<'_>, part: &'a Part<'_>) -> impl Iterator<Item
         let density =
             density.map(|density| format!(", density {}", density_text(density))).unwrap_or_default();
         let series: Vec<Series> = lines.iter().map(|line| only_last_label(&line.series)).collect();
-        let mut sizes: Vec<u64> =
-            series.iter().flat_map(|one| &one.points).map(|point| point.x as u64).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
+        let sizes = sizes(&series);
         let panel = Panel {
             heading: format!("{}{density}", sheet.heading()),
             x: Axis::sizes("", &sizes),

@@ -6,7 +6,6 @@ use super::super::layout::{CAPTION, MARGIN, picture};
 use super::super::ticks::thinned;
 use super::{MarkKind, Panel, PanelChart};
 
-/// Em of tick labels.
 pub(crate) const SMALL: f64 = 21.0;
 /// Em of the panels' names and of the marks' texts.
 pub(crate) const LABEL: f64 = 22.0;
@@ -26,9 +25,7 @@ const APART: f64 = 16.0;
 /// A text in a row of marks.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Flag {
-    /// The area it takes.
     pub(crate) area: Rect,
-    /// The text.
     pub text: String,
     /// x of the mark.
     pub x: f64,
@@ -58,23 +55,19 @@ pub(crate) struct Below {
     pub x: f64,
     /// x of the label's middle, which keeps within the picture.
     pub middle: f64,
-    /// The label.
     pub text: String,
 }
 
 /// The places of a chart's parts.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
-    /// One entry a panel.
     pub panels: Vec<Place>,
-    /// Labels of the x axis.
     pub below: Vec<Below>,
     /// Pixels from one position to the next.
     pub(crate) spacing: f64,
 }
 
 impl Layout {
-    /// The layout of a chart.
     pub(crate) fn of(chart: &PanelChart) -> Layout {
         let Rect { right: wide, bottom: high, .. } = picture();
         let labels = chart.panels.iter().flat_map(|panel| &panel.y.ticks);
@@ -95,7 +88,6 @@ impl Layout {
         }
     }
 
-    /// The x of a position.
     pub(crate) fn x(&self, position: f64) -> f64 {
         self.panels.first().map_or(0.0, |place| place.plot.left) + (position + 0.5) * self.spacing
     }

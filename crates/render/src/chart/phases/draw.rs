@@ -20,7 +20,6 @@ const SHARE_TEXT: f64 = 20.0;
 /// Room between the parts of a bar.
 const SEAM: f64 = 1.5;
 
-/// Draws `chart` on `canvas`.
 pub(crate) fn draw(chart: &PhaseChart, canvas: &Canvas<'_>) -> anyhow::Result<()> {
     let layout = Layout::of(&chart.frame);
     let frame = Drawing::begin(canvas, &chart.frame, &layout)?;

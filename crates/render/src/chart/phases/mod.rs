@@ -75,11 +75,9 @@ pub(crate) struct Bar {
 pub(crate) struct Group {
     /// The best CPU variant's, where there is one.
     pub cpu: Option<Bar>,
-    /// The best GPU variant's.
     pub gpu: Bar,
 }
 
-/// One chart.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PhaseChart {
     /// Titles, axes, legend; positions on the x axis are indices of `groups`.

@@ -16,7 +16,6 @@ const SIZE_TEXT: f64 = 20.0;
 /// Thickness of the ceilings.
 const ROOF: f64 = 2.6;
 
-/// Draws `chart` on `canvas`.
 pub(crate) fn draw(chart: &Roofline, canvas: &Canvas<'_>) -> anyhow::Result<()> {
     let layout = Layout::of(&chart.frame);
     let frame = Drawing::begin(canvas, &chart.frame, &layout)?;

@@ -5,6 +5,8 @@
 mod draw;
 mod roofs;
 
+use std::collections::BTreeSet;
+
 use gpubench_answer::has_both_caches;
 use gpubench_answer::roof::ceilings;
 use gpubench_model::case::{Cache, Case, DType};
@@ -40,12 +42,9 @@ pub(crate) struct Dot {
     pub label: Option<String>,
 }
 
-/// One chart.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Roofline {
-    /// Titles, axes, legend.
     pub(crate) frame: Frame,
-    /// The ceilings.
     pub(crate) roofs: Vec<Roof>,
     /// The cells; the best of their cases last, so that they lie on top.
     pub(crate) dots: Vec<Dot>,
@@ -139,9 +138,7 @@ fn dots(rows: &[&Row], ops: &[(&str, Style)]) -> Vec<Dot> {
     let mut dots: Vec<Dot> = vec![];
     for &(op, style) in ops {
         let of_op: Vec<&Row> = rows.iter().copied().filter(|row| row.case.op == op).collect();
-        let mut sizes: Vec<u64> = of_op.iter().map(|row| row.case.n).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
+        let sizes: BTreeSet<u64> = of_op.iter().map(|row| row.case.n).collect();
         for row in &of_op {
             let Some(median_s) = row.median_s() else { continue };
             let is_best = best(&of_op, &row.case).is_some_and(|best| std::ptr::eq(best, *row));

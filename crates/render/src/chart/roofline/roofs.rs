@@ -13,12 +13,10 @@ use gpubench_text::palette::Role;
 /// How far beyond their data and corners lines run, as a factor.
 const BEYOND: f64 = 1.6;
 
-/// A ceiling.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Roof {
     /// What it is, with its rate: `read 4.40 TB/s`.
     pub label: String,
-    /// Looks of its line.
     pub(crate) style: Style,
     /// Its two ends: FLOP a byte, and FLOP a second.
     pub path: [(f64, f64); 2],
