@@ -32,7 +32,7 @@ impl FirstUse {
     /// The costs of a measured row of a GPU.
     pub fn of(report: &Report, row: &Row) -> Option<FirstUse> {
         let (phases, execute) = (row.phases.as_ref()?, row.execute.as_ref()?);
-        let state = report.environment.backends.iter().find(|state| state.name == row.backend)?;
+        let state = report.environment.backend(&row.backend)?;
         let copies =
             [&phases.upload, &phases.download].map(|copy| copy.as_ref().and_then(|c| median(&c.host_s)));
         Some(FirstUse {

@@ -50,7 +50,7 @@ pub fn share(report: &Report, row: &Row) -> Option<Share> {
 
 /// The ceilings of a backend.
 pub fn ceilings<'a>(report: &'a Report, backend: &str) -> Option<&'a Ceilings> {
-    report.environment.backends.iter().find(|state| state.name == backend)?.ceilings.as_ref()
+    report.environment.backend(backend)?.ceilings.as_ref()
 }
 
 /// The arithmetic of a row: its element type, which it may emulate, or the reduced precision it names.

@@ -7,6 +7,7 @@ use gpubench_model::Side;
 use gpubench_model::case::{Cache, DType};
 use gpubench_model::report::{Report, Row};
 use gpubench_ops::{self as op, Checked, OPS};
+use gpubench_text::words::distinct;
 
 use super::cost::{Kind, estimate};
 use super::winner::of_winner;
@@ -25,11 +26,17 @@ pub struct Section<'a> {
     pub comparisons: Vec<Comparison<'a>>,
 }
 
-impl Section<'_> {
+impl<'a> Section<'a> {
     /// Whether the cases differ in density, so that it must be told beside the size.
     pub fn has_densities(&self) -> bool {
         let first = self.comparisons.first().and_then(|comparison| comparison.density);
         self.comparisons.iter().any(|comparison| comparison.density != first)
+    }
+
+    /// The cases of each density, as sections of their own.
+    pub fn by_density(&self) -> impl Iterator<Item = Section<'a>> {
+        let parts = self.comparisons.chunk_by(|a, b| a.density == b.density);
+        parts.map(|part| Section { comparisons: part.to_vec(), ..*self })
     }
 
     /// The density that all cases share, if they have one.
@@ -79,6 +86,14 @@ impl<'a> Comparison<'a> {
         Some((row, of_winner(time, second, found.len())))
     }
 
+    /// The rows, the fastest first; those without a time keep the order of the report, after the others.
+    pub fn fastest_first(&self) -> Vec<&'a Row> {
+        let time = |row: &Row| row.median_s().unwrap_or(f64::INFINITY);
+        let mut rows = self.rows.clone();
+        rows.sort_by(|a, b| time(a).total_cmp(&time(b)));
+        rows
+    }
+
     /// How many times one side is faster by that kind; `None` when a side is missing.
     pub fn speed_up(&self, kind: Kind) -> Option<SpeedUp> {
         Some(self.pair(kind)?.speed_up)
@@ -110,14 +125,9 @@ pub struct Pair<'a> {
 
 /// The sections of a report, in the order of [`OPS`], [`DType::ALL`] and [`Cache::ALL`]; ops unknown here come last.
 pub fn sections(report: &Report) -> Vec<Section<'_>> {
-    let mut ops: Vec<&str> = OPS.iter().map(|op| op.name()).collect();
-    for row in &report.rows {
-        if !ops.contains(&row.case.op.as_str()) {
-            ops.push(&row.case.op);
-        }
-    }
+    let of_rows = report.rows.iter().map(|row| row.case.op.as_str());
     let mut sections = vec![];
-    for op in ops {
+    for op in distinct(OPS.iter().map(|op| op.name()).chain(of_rows)) {
         for &dtype in DType::ALL {
             for cache in Cache::ALL {
                 let comparisons = comparisons(report, op, dtype, cache);

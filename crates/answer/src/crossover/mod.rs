@@ -71,9 +71,8 @@ impl Crossover {
 
 /// The crossovers of a section: one per density and kind that has a size with both sides.
 pub fn crossovers(section: &Section<'_>) -> Vec<Crossover> {
-    let parts = section.comparisons.chunk_by(|a, b| a.density == b.density);
-    let kinds = parts.flat_map(|part| Kind::ALL.map(|kind| (part, kind)));
-    kinds.filter_map(|(part, kind)| crossover(part, kind)).collect()
+    let of = |part: Section<'_>| Kind::ALL.map(|kind| crossover(&part.comparisons, kind));
+    section.by_density().flat_map(of).flatten().collect()
 }
 
 /// The crossover of comparisons of one density, in ascending order of size; `None` when no size has both sides.

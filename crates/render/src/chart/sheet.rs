@@ -3,7 +3,7 @@
 
 use gpubench_answer::crossover::crossovers;
 use gpubench_answer::{Comparison, Crossover, Names, Section, sections};
-use gpubench_model::case::{Cache, DType, density_text};
+use gpubench_model::case::{Cache, DType, density_clause, density_text};
 use gpubench_model::report::Report;
 use gpubench_ops::{self as op, OPS};
 
@@ -87,9 +87,8 @@ impl Sheet<'_> {
     fn circumstances(&self) -> String {
         let shared = self.parts.first().filter(|part| !part.shows_density);
         let density = shared.and_then(|part| part.section.common_density());
-        let density = density.map(|density| format!(", density {}", density_text(density)));
         let cache = self.shows_cache.then(|| format!(", {} cache", self.subject.cache));
-        [density, cache].into_iter().flatten().collect()
+        density_clause(density) + &cache.unwrap_or_default()
     }
 }
 

@@ -10,6 +10,7 @@ use gpubench_model::measure::sampling::Sampling;
 use gpubench_model::report::quantity::{spread_text, time_text};
 use gpubench_model::report::{Execute, Report, Row};
 use gpubench_text::count::{agree, counted};
+use gpubench_text::words::distinct;
 
 use super::cautions::{is_launch_bound, shown};
 use super::tables::{MARK, has_limits};
@@ -56,15 +57,10 @@ fn executes<'a>(rows: &[&'a Row]) -> impl Iterator<Item = &'a Execute> {
 
 /// The footnote of marked times: `* less than 3x the device's floor (empty kernel 2.70 µs), floor included: launch-bound`.
 fn launch_bound(report: &Report, rows: &[&Row]) -> Option<String> {
-    let mut backends: Vec<&str> = vec![];
-    for row in rows.iter().filter(|row| is_launch_bound(row)) {
-        if !backends.contains(&row.backend.as_str()) {
-            backends.push(&row.backend);
-        }
-    }
+    let bound = rows.iter().filter(|row| is_launch_bound(row));
+    let backends = distinct(bound.map(|row| row.backend.as_str()));
     let floor = |name: &str| {
-        let backend = report.environment.backends.iter().find(|backend| backend.name == name)?;
-        let floors = backend.floors.as_ref()?;
+        let floors = report.environment.backend(name)?.floors.as_ref()?;
         Some(match floors.empty_kernel_s {
             Some(seconds) => format!("empty kernel {}", time_text(seconds)),
             None => format!("two readings of the clock {}", time_text(floors.clock_s)),
@@ -92,14 +88,7 @@ fn speed_up(report: &Report) -> Option<String> {
 
 /// The clocks of the rows' samples, in words.
 fn clocks<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
-    let mut found: Vec<&str> = vec![];
-    for execute in rows.filter_map(|row| row.execute.as_ref()) {
-        let text = execute.clock.words();
-        if !found.contains(&text) {
-            found.push(text);
-        }
-    }
-    found.join(" and ")
+    distinct(rows.filter_map(|row| Some(row.execute.as_ref()?.clock.words()))).join(" and ")
 }
 
 /// What was taken off the times between events; `None` where nothing was.

@@ -9,6 +9,7 @@ use gpubench_answer::{Estimate, Names, Pair, SpeedUp, roof};
 use gpubench_model::Side;
 use gpubench_model::report::quantity::{factor_digits, time_text};
 use gpubench_model::report::{Report, Row};
+use gpubench_text::count::counted;
 use gpubench_text::percent;
 
 use super::markup::{Element, Html, classed, element};
@@ -97,28 +98,18 @@ fn overview_row(report: &Report, part: &Part<'_>, names: &Names) -> Element {
 
 /// `310` over `290 to 335`.
 pub(crate) fn crossover_cell(found: &Crossover) -> Element {
-    let interval = interval_text(found);
     let (place, also) = match (found.from, ranges_below(found)) {
         (Some(Place::Beyond), Some(ranges)) => (format!("only {ranges}"), None),
         (_, also) => (place_text(found), also),
     };
-    let mut made = table::figure(place);
-    if let Some(interval) = interval {
-        made = made.holding(below(interval));
-    }
-    match also {
-        Some(ranges) => made.holding(below(format!("and {ranges}"))),
-        None => made,
-    }
+    let also = also.map(|ranges| format!("and {ranges}"));
+    table::figure(place).holding_all(interval_text(found).into_iter().chain(also).map(below))
 }
 
 /// `GPU 18.2x` over its interval, with the size where it is not the `usual` one.
 pub(crate) fn speed_up_cell(n: u64, found: &SpeedUp, usual: Option<u64>) -> Element {
-    let mut made = table::figure(badge(found)).holding(below(span_text(found)));
-    if usual != Some(n) {
-        made = made.holding(below(format!("at N = {n}")));
-    }
-    made
+    let at = (usual != Some(n)).then(|| below(format!("at N = {n}")));
+    table::figure(badge(found)).holding(below(span_text(found))).holding_all(at)
 }
 
 /// The winner and its factor, marked by its side, or as open where the interval holds 1.
@@ -143,26 +134,16 @@ fn span_text(found: &SpeedUp) -> String {
 
 /// The name of a variant over its share of the limit.
 fn variant_cell(report: &Report, row: &Row, names: &Names) -> Element {
-    let made = cell(names.name(row));
-    match roof::share(report, row) {
-        Some(found) => {
-            made.holding(below(format!("{} of {}", percent::in_words(found.share), found.roof.name())))
-        }
-        None => made,
-    }
+    let share = roof::share(report, row);
+    let share = share.map(|found| format!("{} of {}", percent::in_words(found.share), found.roof.name()));
+    cell(names.name(row)).holding_all(share.map(below))
 }
 
 /// Calls after which the first use is repaid.
 fn calls(report: &Report, pair: Option<Pair<'_>>) -> String {
-    let Some((pair, first)) = pair.and_then(|pair| {
-        let first = FirstUse::of(report, pair.gpu)?;
-        Some((pair, first))
-    }) else {
-        return NONE.into();
-    };
-    match repayment(&first, &pair) {
-        Some(Repayment::After(1)) => "1 call".into(),
-        Some(Repayment::After(calls)) => format!("{calls} calls"),
+    let repaid = pair.and_then(|pair| repayment(&FirstUse::of(report, pair.gpu)?, &pair));
+    match repaid {
+        Some(Repayment::After(calls)) => counted(calls, "call"),
         Some(Repayment::Never) => "never".into(),
         Some(Repayment::Open) | None => NONE.into(),
     }

@@ -2,7 +2,7 @@
 
 use gpubench_answer::roof;
 use gpubench_model::Transfer;
-use gpubench_model::measure::stats::{Summary, has_interval};
+use gpubench_model::measure::stats::{has_interval, median};
 use gpubench_model::report::quantity::{
     bytes_text, error_text, share_text, spread_text, three_digits, time_range, time_text,
 };
@@ -134,7 +134,7 @@ fn around(phases: &Phases) -> Vec<Fact> {
 
 /// `78.1 KiB in 40.1 µs, 1.99 GB/s, pageable`.
 fn copy(transfer: &Transfer) -> Option<String> {
-    let seconds = Summary::of(&transfer.host_s)?.median;
+    let seconds = median(&transfer.host_s)?;
     let rate = transfer.bytes as f64 / seconds / 1e9;
     let rate = if rate.is_finite() { format!(", {} GB/s", three_digits(rate)) } else { String::new() };
     let (bytes, time) = (bytes_text(transfer.bytes), time_text(seconds));

@@ -4,8 +4,8 @@
 use gpubench_answer::cost::Kind;
 use gpubench_answer::crossover::{Crossover, crossovers};
 use gpubench_answer::words::largest;
-use gpubench_answer::{Comparison, Pair, Section, sections};
-use gpubench_model::case::density_text;
+use gpubench_answer::{Pair, Section, sections};
+use gpubench_model::case::density_clause;
 use gpubench_model::report::Report;
 
 use super::markup::{Element, classed, element};
@@ -21,16 +21,8 @@ pub(crate) struct Part<'a> {
 
 /// The parts of a report, in the order of its sections.
 pub(crate) fn parts(report: &Report) -> Vec<Part<'_>> {
-    sections(report).iter().flat_map(of_section).collect()
-}
-
-fn of_section<'a>(section: &Section<'a>) -> Vec<Part<'a>> {
-    let alike = section.comparisons.chunk_by(|a, b| a.density == b.density);
-    let part = |comparisons: &[Comparison<'a>]| {
-        let section = Section { comparisons: comparisons.to_vec(), ..section.clone() };
-        Part { crossovers: crossovers(&section), section }
-    };
-    alike.map(part).collect()
+    let parts = sections(report).into_iter().flat_map(|section| section.by_density().collect::<Vec<_>>());
+    parts.map(|section| Part { crossovers: crossovers(&section), section }).collect()
 }
 
 impl<'a> Part<'a> {
@@ -43,7 +35,7 @@ impl<'a> Part<'a> {
 
     /// Share of stored entries of a sparse op.
     pub(crate) fn density(&self) -> Option<f64> {
-        self.section.comparisons.first().and_then(|comparison: &Comparison<'_>| comparison.density)
+        self.section.common_density()
     }
 
     /// The crossover of that kind.
@@ -64,8 +56,7 @@ impl<'a> Part<'a> {
     /// The heading of its row: `matmul` over `f32, cold` and, `with_sizes`, `N = 100 to 10000`.
     pub(crate) fn heading(&self, with_sizes: bool) -> Element {
         let section = &self.section;
-        let density = self.density().map(|density| format!(", density {}", density_text(density)));
-        let what = format!("{}{}, {}", section.dtype, density.unwrap_or_default(), section.cache);
+        let what = format!("{}{}, {}", section.dtype, density_clause(self.density()), section.cache);
         let heading = classed("th", "op").with("scope", "row").holding(element("b").holding(section.op));
         let heading = heading.holding(below(what));
         match section.comparisons.as_slice() {

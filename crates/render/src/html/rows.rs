@@ -42,7 +42,7 @@ pub(crate) fn rows(report: &Report, prefix: &str) -> Html {
     for section in sections(report) {
         for comparison in &section.comparisons {
             let best = best(comparison);
-            for row in ordered(comparison) {
+            for row in comparison.fastest_first() {
                 let is_best = best.iter().any(|other| std::ptr::eq(*other, row));
                 bodies.push(sheet.body(row, is_best, headings.len(), prefix));
             }
@@ -57,14 +57,6 @@ pub(crate) fn rows(report: &Report, prefix: &str) -> Html {
 pub(crate) fn anchor(report: &Report, row: &Row, prefix: &str) -> String {
     let index = report.rows.iter().position(|other| std::ptr::eq(other, row)).unwrap_or_default();
     format!("{prefix}row-{index}")
-}
-
-/// The rows of a case, the fastest first; those without a time keep the order of the report, after the others.
-fn ordered<'a>(comparison: &Comparison<'a>) -> Vec<&'a Row> {
-    let mut ordered = comparison.rows.clone();
-    let time = |row: &Row| row.median_s().unwrap_or(f64::INFINITY);
-    ordered.sort_by(|a, b| time(a).total_cmp(&time(b)));
-    ordered
 }
 
 /// The best rows of a case by any kind of speed-up; every row of an op that does not ask which side is faster.

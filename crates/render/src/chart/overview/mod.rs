@@ -4,7 +4,7 @@ mod draw;
 mod layout;
 
 use gpubench_answer::Kind;
-use gpubench_model::case::{DType, density_text};
+use gpubench_model::case::{DType, density_clause};
 
 use super::axis::Axis;
 use super::frame::Sample;
@@ -114,9 +114,7 @@ fn legend() -> Vec<(Sample, String)> {
 fn panels_of<'a>(sheet: &'a Sheet<'_>, part: &'a Part<'_>) -> impl Iterator<Item = Draft> + 'a {
     part.by_density().filter_map(move |comparisons| {
         let lines = speed_up::by_kind(part, comparisons);
-        let density = comparisons[0].density.filter(|_| part.shows_density);
-        let density =
-            density.map(|density| format!(", density {}", density_text(density))).unwrap_or_default();
+        let density = density_clause(comparisons[0].density.filter(|_| part.shows_density));
         let series: Vec<Series> = lines.iter().map(|line| only_last_label(&line.series)).collect();
         let sizes = sizes(&series);
         let panel = Panel {

@@ -9,10 +9,11 @@ use gpubench_answer::first_use::{FirstUse, Repayment, repayment};
 use gpubench_answer::words::largest;
 use gpubench_answer::{Comparison, Kind};
 use gpubench_model::case::density_text;
-use gpubench_model::measure::stats::Summary;
+use gpubench_model::measure::stats::median;
 use gpubench_model::report::Row;
 use gpubench_model::report::quantity::time_text;
 use gpubench_ops as op;
+use gpubench_text::count::counted;
 
 use super::axis::Axis;
 use super::frame::{Frame, Row as LegendRow, Sample};
@@ -147,9 +148,8 @@ fn group(comparison: &Comparison<'_>) -> Option<Group> {
 
 fn gpu_bar(row: &Row) -> Option<Bar> {
     let (phases, execute) = (row.phases.as_ref()?, row.execute.as_ref()?);
-    let copy = |samples: &[f64]| Summary::of(samples).map(|found| found.median);
-    let upload = copy(&phases.upload.as_ref()?.host_s)?;
-    let download = copy(&phases.download.as_ref()?.host_s)?;
+    let upload = median(&phases.upload.as_ref()?.host_s)?;
+    let download = median(&phases.download.as_ref()?.host_s)?;
     // A kernel that takes longer by the device's clock than by the host's leaves nothing to wait for.
     let kernel = execute.median_s.min(execute.host_median_s);
     let seconds = [upload, execute.host_median_s - kernel, kernel, download];
@@ -178,8 +178,7 @@ fn first_use(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<LegendRow> 
     let costs =
         named.into_iter().filter_map(|(name, seconds)| Some(format!("{name}: {}", time_text(seconds?))));
     let calls = match repayment(&first, &pair) {
-        Some(Repayment::After(1)) => "after 1 call".into(),
-        Some(Repayment::After(calls)) => format!("after {calls} calls"),
+        Some(Repayment::After(calls)) => format!("after {}", counted(calls, "call")),
         Some(Repayment::Never) => "never".into(),
         Some(Repayment::Open) | None => "no measurable saving".into(),
     };

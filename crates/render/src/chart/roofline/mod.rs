@@ -13,6 +13,7 @@ use gpubench_model::case::{Cache, Case, DType};
 use gpubench_model::report::quantity::three_digits;
 use gpubench_model::report::{Outcome, Report, Row};
 use gpubench_ops::{self as op, Limit, OPS};
+use gpubench_text::words::distinct;
 
 use super::axis::Axis;
 use super::frame::{Frame, Row as LegendRow, Sample};
@@ -120,12 +121,7 @@ fn chart(report: &Report, subject: Subject<'_>, captions: Vec<String>) -> Option
 
 /// The ops of the rows in the order of [`OPS`], with their looks.
 fn ops<'a>(rows: &[&'a Row]) -> Vec<(&'a str, Style)> {
-    let mut names: Vec<&str> = vec![];
-    for row in rows {
-        if !names.contains(&row.case.op.as_str()) {
-            names.push(&row.case.op);
-        }
-    }
+    let mut names = distinct(rows.iter().map(|row| row.case.op.as_str()));
     names.sort_by_key(|name| OPS.iter().position(|op| op.name() == *name).unwrap_or(OPS.len()));
     let style = |index: usize| {
         let hue = HUES[index % HUES.len()];

@@ -5,6 +5,7 @@ use gpubench_model::Ceilings;
 use gpubench_model::report::Row;
 use gpubench_model::report::quantity::three_digits;
 use gpubench_ops::Limit;
+use gpubench_text::words::distinct;
 
 use super::rate_text;
 use crate::chart::series::{Stroke, Style};
@@ -27,12 +28,7 @@ pub(crate) struct Roof {
 pub(crate) fn roofs(ceilings: &Ceilings, rows: &[&Row], (xs, ys): (&[f64], &[f64])) -> Option<Vec<Roof>> {
     let usable = |rate: &f64| rate.is_finite() && *rate > 0.0;
     let slopes = slopes(ceilings).into_iter().filter(|(_, rate)| usable(rate)).collect::<Vec<_>>();
-    let mut precisions: Vec<&str> = vec![];
-    for name in rows.iter().map(|row| precision(row)) {
-        if !precisions.contains(&name) {
-            precisions.push(name);
-        }
-    }
+    let mut precisions = distinct(rows.iter().map(|row| precision(row)));
     // A wider type that is faster lifts the roof of full precision.
     let rate = |name: &str| ceilings.matmul.get(name).copied().unwrap_or(0.0);
     if precisions.contains(&"f32") && !precisions.contains(&"f64") && rate("f64") > rate("f32") {

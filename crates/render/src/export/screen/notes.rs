@@ -2,20 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use gpubench_answer::cost::estimate;
 use gpubench_answer::crossover::crossover;
 use gpubench_answer::crossover_text::crossover_clause;
 use gpubench_answer::figure::plain;
 use gpubench_answer::first_use::{FirstUse, Repayment, repayment};
-use gpubench_answer::{Comparison, Kind, Pair, SpeedUp, has_both_caches};
+use gpubench_answer::{Comparison, Estimate, Kind, Pair, SpeedUp, has_both_caches};
 use gpubench_model::Side;
 use gpubench_model::case::{Cache, DType};
 use gpubench_model::report::machine::machine;
 use gpubench_model::report::quantity::{three_digits, time_text};
 use gpubench_model::report::{Report, Row};
 use gpubench_ops as op;
+use gpubench_text::words::distinct;
 
 use super::super::cautions::shown;
+use super::super::tables::has_limits;
 use super::sweeps::{Sweep, Sweeps, compared};
 
 /// The question, and what it is asked of.
@@ -37,13 +38,11 @@ pub(crate) fn title(report: &Report) -> String {
 fn conditions(report: &Report) -> String {
     let dtypes = DType::ALL.iter().filter(|dtype| report.rows.iter().any(|row| row.case.dtype == **dtype));
     let dtypes: Vec<&str> = dtypes.map(|dtype| dtype.words()).collect();
-    let caches = if has_both_caches(report) {
-        "cold and hot caches".into()
-    } else {
-        let cache = report.rows.first().map_or(Cache::Cold, |row| row.cache);
-        format!("{cache} caches")
+    let caches = match report.rows.first().map_or(Cache::Cold, |row| row.cache) {
+        _ if has_both_caches(report) => "cold and hot".into(),
+        cache => cache.to_string(),
     };
-    format!("{}, {caches}", dtypes.join(" and "))
+    format!("{}, {caches} caches", dtypes.join(" and "))
 }
 
 /// How far the shown times can be trusted.
@@ -84,30 +83,22 @@ impl Sweeps<'_> {
 
     /// The variants that stand for each side at the largest sizes.
     pub(crate) fn variants(&self) -> Option<String> {
-        let mut named: Vec<String> = vec![];
-        for sweep in &self.all {
-            let Some(pair) = compared(sweep).last().and_then(|case| case.pair(Kind::Kernel)) else {
-                continue;
-            };
-            let text = format!("{} {}|{}", sweep.section.op, pair.cpu.doer(), pair.gpu.doer());
-            if !named.contains(&text) {
-                named.push(text);
-            }
-        }
+        let best = |sweep: &Sweep<'_>| {
+            let pair = compared(sweep).last()?.pair(Kind::Kernel)?;
+            Some(format!("{} {}|{}", sweep.section.op, pair.cpu.doer(), pair.gpu.doer()))
+        };
+        let named = distinct(self.all.iter().filter_map(best));
         (!named.is_empty()).then(|| format!("Best at that N, CPU|GPU: {}.", named.join(", ")))
     }
 
     /// What the first use of the GPU costs, and how many calls at the largest size repay it.
     pub(crate) fn first_use(&self) -> Option<String> {
-        let found: Vec<(&Sweep<'_>, Pair<'_>, FirstUse)> = self
-            .all
-            .iter()
-            .filter_map(|sweep| {
-                let pair = compared(sweep).last()?.pair(Kind::Resident)?;
-                let first = FirstUse::of(self.report, pair.gpu)?;
-                Some((sweep, pair, first))
-            })
-            .collect();
+        let at_largest = |sweep| {
+            let pair = compared(sweep).last()?.pair(Kind::Resident)?;
+            let first = FirstUse::of(self.report, pair.gpu)?;
+            Some((sweep, pair, first))
+        };
+        let found: Vec<(&Sweep<'_>, Pair<'_>, FirstUse)> = self.all.iter().filter_map(at_largest).collect();
         let most = |pick: fn(&FirstUse) -> Option<f64>| {
             found.iter().filter_map(|(_, _, first)| pick(first)).max_by(f64::total_cmp).map(time_text)
         };
@@ -123,19 +114,17 @@ impl Sweeps<'_> {
             Repayment::Open => None,
         });
         let calls: Vec<String> = calls.collect();
-        let repaid = match calls.is_empty() {
-            true => String::new(),
-            false => format!(" Calls needed to repay start-up: {}.", calls.join(", ")),
+        let repaid = match calls.join(", ") {
+            calls if calls.is_empty() => calls,
+            calls => format!(" Calls needed to repay start-up: {calls}."),
         };
         (!costs.is_empty()).then(|| format!("First use of the GPU: {}.{repaid}", costs.join(", ")))
     }
 
     /// What the columns mean; `None` where no case has both sides.
     pub(crate) fn legend(&self) -> Option<String> {
-        let limit = match self.has_limits() {
-            true => " %: of the nearer roof, memory or arithmetic, as measured here.",
-            false => "",
-        };
+        let about = " %: of the nearer roof, memory or arithmetic, as measured here.";
+        let limit = if has_limits(self.report) { about } else { "" };
         (self.comparisons() > 0).then(|| {
             format!(
                 "Kernel: the GPU by its own clock. Resident: by the host's, launch and wait included. End to end: with \
@@ -159,12 +148,10 @@ impl Sweeps<'_> {
 fn slower(sweep: &Sweep<'_>) -> Option<String> {
     let case = compared(sweep).last()?;
     let best = case.pair(Kind::Resident)?;
-    let rivals = case
-        .rows
-        .iter()
-        .filter(|row| row.side == Side::Gpu && row.is_headline() && row.variant != best.gpu.variant);
-    let told = |row: &&Row| {
-        let times = SpeedUp(estimate(row, Kind::Resident)?.over(best.gpu_s)?);
+    let rivals = case.candidates(Side::Gpu, Kind::Resident);
+    let rivals = rivals.filter(|(row, _)| row.variant != best.gpu.variant);
+    let told = |(row, time): (&Row, Estimate)| {
+        let times = SpeedUp(time.over(best.gpu_s)?);
         (times.winner() == Some(Side::Gpu)).then(|| format!("{} {}", row.variant, times.factor_text()))
     };
     let told: Vec<String> = rivals.filter_map(told).collect();
