@@ -4,14 +4,17 @@
 //! a y axis of its own, so that 5 % can be seen beside a variant that takes a hundred times as long. Reports stand at
 //! equal distances: they come in bursts, which an axis of dates would draw on top of each other.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use gpubench_model::Side;
-use gpubench_model::case::{Cache, density_text};
+use gpubench_model::case::{Cache, density_clause, density_text};
 use gpubench_model::report::file::File;
 use gpubench_model::report::machine::processor;
 use gpubench_render::chart::panels::{self, MOST_PANELS, Mark, MarkKind, Panel, PanelChart, Point, axis};
 use gpubench_render::chart::{Format, Theme};
 use gpubench_text::palette::Role;
+use gpubench_text::words::distinct;
 
 use super::words::{
     change, counted, day, differs_in_arithmetic, factor, formatted, percent, revision, span, standing,
@@ -58,12 +61,10 @@ fn belongs(a: &Series, b: &Series) -> bool {
 
 fn chart(trend: &Trend, group: &[&Series], page: Option<usize>) -> PanelChart {
     let first = group[0];
-    let mut reports: Vec<usize> = group.iter().flat_map(|series| of(series)).collect();
-    reports.sort_unstable();
-    reports.dedup();
+    let reports: BTreeSet<usize> = group.iter().flat_map(|series| of(series)).collect();
+    let reports: Vec<usize> = reports.into_iter().collect();
     let case = &first.case;
     let shows_cache = Cache::ALL.iter().all(|cache| trend.series.iter().any(|one| one.cache == *cache));
-    let density = case.density.map(|density| format!(", density {}", density_text(density)));
     let cache = if shows_cache { format!(", {} cache", first.cache) } else { String::new() };
     let (begin, end) = (&trend.reports[reports[0]], &trend.reports[reports[reports.len() - 1]]);
     let panels: Vec<Panel> = group.iter().map(|series| panel(trend, series, group, &reports)).collect();
@@ -74,7 +75,7 @@ fn chart(trend: &Trend, group: &[&Series], page: Option<usize>) -> PanelChart {
             case.op,
             case.n,
             case.dtype.words(),
-            density.unwrap_or_default()
+            density_clause(case.density)
         ),
         subtitle: format!("{} {}", counted(reports.len(), "report"), span(begin, end)),
         captions: captions(trend, group, &panels),
@@ -123,14 +124,8 @@ fn ticks(trend: &Trend, reports: &[usize]) -> Vec<(usize, String)> {
 }
 
 fn captions(trend: &Trend, group: &[&Series], panels: &[Panel]) -> Vec<String> {
-    let mut devices: Vec<String> = vec![];
-    for series in group {
-        let side = if series.side == Side::Gpu { "GPU" } else { "CPU" };
-        let device = format!("{side}: {}", processor(&series.device));
-        if !devices.contains(&device) {
-            devices.push(device);
-        }
-    }
+    let device = |series: &&Series| format!("{}: {}", series.side.label(), processor(&series.device));
+    let devices = distinct(group.iter().map(device));
     let threshold = percent(trend.threshold);
     let how = format!(
         "Points: medians with their 95 % intervals, {} cache. Lines: fitted levels. Dashes: steps of {threshold} or more.",
@@ -157,8 +152,7 @@ fn panel(trend: &Trend, series: &Series, group: &[&Series], reports: &[usize]) -
     let newest = series.latest.iter().filter(|step| step.factor() < MOST_HELD).map(|step| step.after_s);
     let held: Vec<f64> = levels.chain(newest).collect();
     let place_of = |index: usize| position(series.points[index].report);
-    let confirmed = series.steps.iter().map(|step| mark(trend, step, position, true));
-    let marks = confirmed.chain(series.latest.iter().map(|step| mark(trend, step, position, false)));
+    let marks = series.changes().map(|(step, is_confirmed)| mark(trend, step, position, is_confirmed));
     Panel {
         heading: heading(series, group),
         remark: standing(series),
@@ -207,7 +201,7 @@ fn mark(trend: &Trend, step: &Step, position: impl Fn(usize) -> f64, is_confirme
         (true, Direction::Slower) => MarkKind::Worse,
         (true, Direction::Faster) => MarkKind::Better,
     };
-    let words = if is_confirmed { change(step) } else { format!("{}?", change(step)) };
+    let words = change(step.ratio) + if is_confirmed { "" } else { "?" };
     Mark {
         position: f64::midpoint(position(step.last_before), position(step.first_after)),
         texts: vec![

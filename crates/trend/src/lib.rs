@@ -13,7 +13,7 @@ mod levels;
 mod likelihood;
 mod select;
 mod series;
-pub mod steps;
+mod steps;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -206,6 +206,11 @@ pub enum Direction {
 }
 
 impl Direction {
+    /// Where the time after over the time before is `ratio`.
+    fn of(ratio: f64) -> Direction {
+        if ratio > 1.0 { Direction::Slower } else { Direction::Faster }
+    }
+
     /// The word used in tables, charts and JSON.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -217,7 +222,7 @@ impl Direction {
 
 impl Step {
     /// How many times slower or faster, at least 1.
-    pub fn factor(&self) -> f64 {
+    pub(crate) fn factor(&self) -> f64 {
         self.ratio.max(1.0 / self.ratio)
     }
 }
@@ -236,6 +241,11 @@ impl Series {
     /// The newest time over the best level: 1.1 is 10 % slower than it has been.
     pub(crate) fn newest_over_best(&self) -> f64 {
         self.newest_s / self.best_level_s
+    }
+
+    /// Its steps, and the change at its end that is not confirmed; each with whether it is confirmed.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = (&Step, bool)> {
+        self.steps.iter().map(|step| (step, true)).chain(self.latest.iter().map(|step| (step, false)))
     }
 
     /// Whether it has neither a step nor a drift nor a newest time that differs from its level.

@@ -102,9 +102,7 @@ fn add(series: &mut Series, report: usize, entry: &Entry) {
 fn fit(series: &mut Series, threshold: f64) {
     let times: Vec<f64> = series.points.iter().map(|point| point.median_s).collect();
     let fit = steps::fit(&times, threshold);
-    let levels = fit.levels.iter();
-    series.levels =
-        levels.map(|level| Level { first: level.first, count: level.count, median_s: level.value }).collect();
+    series.levels = fit.levels;
     (series.noise, series.correlation, series.drift) = (fit.noise, fit.correlation, fit.drift);
     series.newest_s = times.last().copied().unwrap_or_default();
     series.best_level_s = series.levels.iter().map(|level| level.median_s).fold(f64::INFINITY, f64::min);
@@ -122,7 +120,7 @@ fn step(points: &[Point], before: &Level, after: &Level) -> Step {
     Step {
         last_before: points[after.first - 1].report,
         first_after: points[after.first].report,
-        direction: if ratio > 1.0 { Direction::Slower } else { Direction::Faster },
+        direction: Direction::of(ratio),
         ratio,
         before_s: before.median_s,
         after_s: after.median_s,

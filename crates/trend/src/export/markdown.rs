@@ -61,7 +61,7 @@ fn table(trend: &Trend, changed: &[&Series]) -> String {
         let first = &trend.reports[step.first_after];
         [
             label(trend, series),
-            change(step),
+            change(step.ratio),
             time_text(step.before_s),
             time_text(step.after_s),
             minute(first),
@@ -72,10 +72,8 @@ fn table(trend: &Trend, changed: &[&Series]) -> String {
         .map(Field::from)
         .into()
     };
-    let rows = changed.iter().flat_map(|series| {
-        let confirmed = series.steps.iter().map(|step| (step, true));
-        let all = confirmed.chain(series.latest.iter().map(|step| (step, false)));
-        all.map(|(step, is_confirmed)| row(series, step, is_confirmed))
-    });
+    let rows = changed
+        .iter()
+        .flat_map(|series| series.changes().map(|(step, is_confirmed)| row(series, step, is_confirmed)));
     Table::untitled(columns, rows.collect()).markdown_table()
 }

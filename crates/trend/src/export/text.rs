@@ -67,24 +67,19 @@ pub(crate) fn changed(trend: &Trend) -> Vec<&Series> {
 }
 
 fn steps(trend: &Trend, series: &Series) -> String {
-    let all: Vec<(&Step, bool)> = series
-        .steps
-        .iter()
-        .map(|step| (step, true))
-        .chain(series.latest.iter().map(|step| (step, false)))
-        .collect();
+    let all: Vec<(&Step, bool)> = series.changes().collect();
     let wide = |words: &dyn Fn(&Step) -> String| {
         all.iter().map(|(step, _)| words(step).chars().count()).max().unwrap_or(0)
     };
     let times = |step: &Step| format!("{} -> {}", time_text(step.before_s), time_text(step.after_s));
     let at = |step: &Step| revision(&trend.reports[step.first_after]);
-    let widths = [wide(&change), wide(&times), wide(&at)];
+    let widths = [wide(&|step| change(step.ratio)), wide(&times), wide(&at)];
     let mut text = String::new();
     for (step, is_confirmed) in all {
         let _ = writeln!(
             text,
             "  {:<w0$}  {:<w1$}  {}  {:<w2$}  {}",
-            change(step),
+            change(step.ratio),
             times(step),
             minute(&trend.reports[step.first_after]),
             at(step),
