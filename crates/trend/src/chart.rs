@@ -24,10 +24,6 @@ use super::{Direction, Series, Step, Trend};
 /// Unconfirmed times beyond this factor stand at the edge of the axis.
 const MOST_HELD: f64 = 1.5;
 
-/// The charts as files.
-///
-/// # Errors
-/// A chart cannot be drawn.
 pub(crate) fn files(trend: &Trend, format: Format, theme: Theme) -> Result<Vec<File>> {
     panels::files(&charts(trend), format, theme)
 }

@@ -28,27 +28,19 @@ pub(crate) struct Found {
 
 /// A report with its date, with its environment and without its samples.
 pub(crate) struct Dated {
-    /// The report as a trend names it.
     pub(crate) visit: Visit,
-    /// Start of the run.
     pub started: Timestamp,
-    /// Layout of the report.
     pub schema_version: u32,
-    /// Machine, libraries and settings.
     pub environment: Environment,
-    /// One entry a row.
     pub rows: Vec<Entry>,
 }
 
 /// What a report says of a cell.
 pub(crate) struct Entry {
-    /// The cell.
     pub cell: Cell,
-    /// The side it stands on.
     pub side: Side,
     /// Model of the processor it ran on.
     pub device: String,
-    /// Arithmetic of the variant.
     pub accuracy: Accuracy,
     /// Fingerprint of the operands, where the report has it.
     pub inputs: Option<String>,
@@ -56,7 +48,6 @@ pub(crate) struct Entry {
     pub time: Option<(f64, [f64; 2])>,
     /// The clock of its samples, where it has some.
     pub clock: Option<Clock>,
-    /// What became of it.
     pub outcome: Outcome,
     /// Why it has no time.
     pub reason: Option<String>,

@@ -17,7 +17,6 @@ use super::view::{Format, View};
 use gpubench_text::escape::markdown as escape;
 use gpubench_text::table::{Column, Field, Table};
 
-/// The report as Markdown.
 pub(crate) static MARKDOWN: Format = Format {
     name: "md",
     summary: "the answer and the tables as Markdown, with environment and method",

@@ -5,11 +5,8 @@ use gpubench_text::count::counted;
 
 /// Cells that share an outcome, a reason and a fix.
 pub(crate) struct Group<'a> {
-    /// What became of them.
     pub outcome: Outcome,
-    /// Why.
     pub reason: &'a str,
-    /// The step that would fix it.
     pub fix: Option<&'a str>,
     /// The rows, in the order of the report.
     pub rows: Vec<&'a Row>,

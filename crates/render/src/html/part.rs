@@ -13,7 +13,6 @@ use super::table::below;
 
 /// The cases of one op that differ in size alone.
 pub(crate) struct Part<'a> {
-    /// They, as a section of their own.
     pub(crate) section: Section<'a>,
     /// From which size on the GPU wins; empty where no case has both sides.
     pub crossovers: Vec<Crossover>,
@@ -33,12 +32,10 @@ impl<'a> Part<'a> {
         self.section.op == other.section.op && key(self) == key(other)
     }
 
-    /// Share of stored entries of a sparse op.
     pub(crate) fn density(&self) -> Option<f64> {
         self.section.common_density()
     }
 
-    /// The crossover of that kind.
     pub(crate) fn crossover(&self, kind: Kind) -> Option<&Crossover> {
         self.crossovers.iter().find(|crossover| crossover.kind == kind)
     }

@@ -6,7 +6,6 @@ use gpubench_render::chart;
 use super::view::Format;
 use crate::chart::files;
 
-/// Charts as PNG.
 pub(crate) static PNG: Format = Format {
     name: "png",
     summary: "a chart per case, as pixels",
@@ -17,7 +16,6 @@ pub(crate) static PNG: Format = Format {
     },
 };
 
-/// Charts as SVG.
 pub(crate) static SVG: Format = Format {
     name: "svg",
     summary: "a chart per case, as vectors",

@@ -12,7 +12,6 @@ use super::view::Format;
 use crate::words::{also_changed, change, kept_apart, label, left_out, minute, percent, revision, standing};
 use crate::{Series, Step, Trend};
 
-/// The trend as Markdown.
 pub(crate) static MARKDOWN: Format = Format {
     name: "md",
     summary: "the steps, what did not change, and the method, as Markdown",
@@ -20,7 +19,6 @@ pub(crate) static MARKDOWN: Format = Format {
     makes: Makes::Text("trend.md", |trend, _| Ok(markdown(trend))),
 };
 
-/// The whole document.
 pub(crate) fn markdown(trend: &Trend) -> String {
     let mut text = format!("# gpubench trend\n\n{}.\n", escape(&summary(trend)));
     let changed = changed(trend);

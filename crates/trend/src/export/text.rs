@@ -20,7 +20,6 @@ pub static TABLE: Format = Format {
     makes: Makes::Screen(|trend, _| Ok(text(trend))),
 };
 
-/// The whole text.
 pub(crate) fn text(trend: &Trend) -> String {
     let mut text = format!("{}\n", summary(trend));
     for line in kept_apart(trend) {

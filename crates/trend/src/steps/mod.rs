@@ -33,7 +33,6 @@ pub(crate) struct Latest {
     pub ratio: f64,
 }
 
-/// The levels of a series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Fit {
     /// The levels, in order, without gaps; all values but the latest belong to one.

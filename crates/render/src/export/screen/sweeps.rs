@@ -15,13 +15,11 @@ use crate::export::tables::{NONE, has_limits, limit_text};
 
 /// The cases of one op, element type, cache state and density, smallest first.
 pub(crate) struct Sweep<'a> {
-    /// The cases.
     pub(crate) section: Section<'a>,
     /// What the line about it begins with.
     pub name: String,
 }
 
-/// The sweeps of a report.
 pub(crate) struct Sweeps<'a> {
     pub(super) report: &'a Report,
     pub(super) all: Vec<Sweep<'a>>,
