@@ -76,7 +76,7 @@ impl<'a> Cost<'a> {
         let parts = match kind {
             Kind::Kernel => vec![part(&execute.samples_s, execute.median_s, execute.ci95_s)],
             Kind::Resident => vec![on_host()],
-            Kind::EndToEnd if row.side == Side::Cpu || copies_itself(row) => vec![on_host()],
+            Kind::EndToEnd if row.side == Side::Cpu || op::copies_itself(&row.case.op) => vec![on_host()],
             Kind::EndToEnd => {
                 let phases = row.phases.as_ref()?;
                 vec![copies(phases.upload.as_ref()?)?, on_host(), copies(phases.download.as_ref()?)?]
@@ -95,11 +95,6 @@ impl<'a> Cost<'a> {
 /// The seconds of one call of `row`; `None` as for `Cost::of`.
 pub fn estimate(row: &Row, kind: Kind) -> Option<Estimate> {
     Some(Cost::of(row, kind)?.estimate())
-}
-
-/// Whether the executions of a row's op have the copies in them.
-fn copies_itself(row: &Row) -> bool {
-    op::find(&row.case.op).is_some_and(|op| op.about().copies_itself)
 }
 
 /// How far a time known by a single sample may be from the truth, as a factor. Nothing shows it: this is an assumption.

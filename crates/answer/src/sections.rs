@@ -64,8 +64,7 @@ impl<'a> Comparison<'a> {
     /// The best of both sides where a call costs what `kind` includes; `None` when a side is missing, or when the op
     /// does not ask which is faster.
     pub fn pair(&self, kind: Kind) -> Option<Pair<'a>> {
-        let op = &self.rows.first()?.case.op;
-        op::find(op).is_none_or(|op| op.about().compares_sides).then_some(())?;
+        op::compares_sides(&self.rows.first()?.case.op).then_some(())?;
         let (cpu, gpu) = (self.fastest(Side::Cpu, kind)?, self.fastest(Side::Gpu, kind)?);
         let ratio = cpu.1.over(gpu.1)?;
         Some(Pair { kind, cpu: cpu.0, gpu: gpu.0, cpu_s: cpu.1, gpu_s: gpu.1, speed_up: SpeedUp(ratio) })

@@ -87,7 +87,7 @@ fn about(report: &Report, section: &Section<'_>) -> Option<Line> {
     let subject = format!("{} ({dtype}{density}, {} cache)", section.op, section.cache);
     let kernel = largest(part, Kind::Kernel).filter(|(at, _)| *at == n);
     let kernel = kernel.map(|(_, pair)| format!("; kernel alone {}", figure(pair.speed_up)));
-    let own_copies = op::find(section.op).is_some_and(|op| op.about().copies_itself);
+    let own_copies = op::copies_itself(section.op);
     let held = if own_copies { "with its own copies" } else { "with the data on the device" };
     let mut text = format!(
         "{held} {}; at {} {} ({} against {}{})",

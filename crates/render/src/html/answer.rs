@@ -1,7 +1,7 @@
 //! The answer of one report: in words, as a table of crossover sizes and speed-ups, and what the first use costs.
 
 use gpubench_answer::cost::Kind;
-use gpubench_answer::crossover::{Crossover, Place};
+use gpubench_answer::crossover::Place;
 use gpubench_answer::crossover_text::{interval_text, place_text, ranges_below};
 use gpubench_answer::first_use::{FirstUse, Repayment, repayment};
 use gpubench_answer::words::{Line, paragraph};
@@ -75,29 +75,21 @@ pub(crate) fn overview(report: &Report) -> Html {
 
 fn overview_row(report: &Report, part: &Part<'_>, names: &Names) -> Element {
     let mut row = element("tr").holding(part.heading(true));
-    for kind in Kind::ALL {
-        row = row.holding(part.crossover(kind).map_or_else(|| table::figure(NONE), crossover_cell));
-    }
-    for kind in Kind::ALL {
-        row = row.holding(match part.largest(kind) {
-            Some((n, pair)) => speed_up_cell(n, &pair.speed_up, part.largest_n()),
-            None => table::figure(NONE),
-        });
-    }
+    row = row.holding_all(Kind::ALL.map(|kind| crossover_cell(Some(part), kind)));
+    row = row.holding_all(Kind::ALL.map(|kind| speed_up_cell(Some(part), kind, part.largest_n())));
     let Some((_, pair)) = part.largest(Kind::Resident) else {
         return row.holding_all([(); 5].map(|()| cell(NONE)));
     };
     row = row.holding(variant_cell(report, pair.cpu, names)).holding(variant_cell(report, pair.gpu, names));
     let first = FirstUse::of(report, pair.gpu);
     row = row.holding(table::figure(first.map_or(NONE.into(), |first| time_text(first.total_s()))));
-    for kind in [Kind::Resident, Kind::EndToEnd] {
-        row = row.holding(table::figure(calls(report, part.largest(kind).map(|found| found.1))));
-    }
-    row
+    let calls = |kind| table::figure(calls(report, part.largest(kind).map(|found| found.1)));
+    row.holding_all([Kind::Resident, Kind::EndToEnd].map(calls))
 }
 
 /// `310` over `290 to 335`.
-pub(crate) fn crossover_cell(found: &Crossover) -> Element {
+pub(crate) fn crossover_cell(part: Option<&Part<'_>>, kind: Kind) -> Element {
+    let Some(found) = part.and_then(|part| part.crossover(kind)) else { return table::figure(NONE) };
     let (place, also) = match (found.from, ranges_below(found)) {
         (Some(Place::Beyond), Some(ranges)) => (format!("only {ranges}"), None),
         (_, also) => (place_text(found), also),
@@ -106,19 +98,17 @@ pub(crate) fn crossover_cell(found: &Crossover) -> Element {
     table::figure(place).holding_all(interval_text(found).into_iter().chain(also).map(below))
 }
 
-/// `GPU 18.2x` over its interval, with the size where it is not the `usual` one.
-pub(crate) fn speed_up_cell(n: u64, found: &SpeedUp, usual: Option<u64>) -> Element {
+/// `GPU 18.2x` at the largest size over its interval, with the size where it is not the `usual` one.
+pub(crate) fn speed_up_cell(part: Option<&Part<'_>>, kind: Kind, usual: Option<u64>) -> Element {
+    let Some((n, pair)) = part.and_then(|part| part.largest(kind)) else { return table::figure(NONE) };
+    let found = &pair.speed_up;
     let at = (usual != Some(n)).then(|| below(format!("at N = {n}")));
     table::figure(badge(found)).holding(below(span_text(found))).holding_all(at)
 }
 
 /// The winner and its factor, marked by its side, or as open where the interval holds 1.
 fn badge(found: &SpeedUp) -> Element {
-    let side = match found.winner() {
-        None => "open",
-        Some(Side::Cpu) => "cpu",
-        Some(Side::Gpu) => "gpu",
-    };
+    let side = found.winner().map_or("open", Side::name);
     classed("span", "badge").with("data-side", side).holding(found.to_string())
 }
 

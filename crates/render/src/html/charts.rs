@@ -6,6 +6,7 @@ use crate::chart::{Fragment, Topic, svg_fragments};
 use gpubench_text::control::replaced;
 
 use super::markup::{Element, Html, classed, element};
+use super::table::scrolling;
 
 /// The groups of charts: their topic, their name in the style, and their heading.
 const GROUPS: [(Topic, &str, &str); 4] = [
@@ -35,9 +36,7 @@ fn chart(Fragment { title, svg, .. }: &Fragment) -> Element {
     let image = element("div").with("role", "img").with("aria-label", title);
     // Texts in it are escaped, but characters that no page may hold are kept.
     let image = image.holding(Html::trusted(replaced(svg)));
-    let frame =
-        classed("div", "drawing").with("tabindex", "0").with("role", "region").with("aria-label", title);
-    classed("figure", "chart").holding(frame.holding(image))
+    classed("figure", "chart").holding(scrolling("drawing", title).holding(image))
 }
 
 #[cfg(test)]

@@ -1,15 +1,16 @@
 //! What a row tells beyond its line: its samples, the figures of its time, its phases, its warnings.
 
-use gpubench_answer::roof;
+use gpubench_answer::roof::{self, Share};
 use gpubench_model::Transfer;
 use gpubench_model::measure::stats::{has_interval, median};
 use gpubench_model::report::quantity::{
-    bytes_text, error_text, share_text, spread_text, three_digits, time_range, time_text,
+    bytes_text, error_text, share_text, spread_text, three_digits, time_range, time_text, time_within,
 };
 use gpubench_model::report::{Execute, Phases, Report, Row};
 
 use super::markup::{Element, Html, classed, element};
-use super::strip::strip_or_nothing;
+use super::notes::next_step;
+use super::strip::strip;
 use super::table::facts;
 use gpubench_text::percent;
 use gpubench_text::words::json_word;
@@ -18,10 +19,9 @@ type Fact = (&'static str, String);
 
 /// The panel of a row.
 pub(crate) fn details(report: &Report, row: &Row) -> Element {
-    let mut panel = classed("div", "panel");
-    panel = panel.holding(warnings(row));
+    let mut panel = classed("div", "panel").holding(warnings(row));
     if let Some(execute) = &row.execute {
-        let block = block("Samples", strip_or_nothing(execute).and(facts(times(execute))));
+        let block = block("Samples", strip(execute).and(facts(times(execute))));
         panel = panel.holding(block.with("data-block", "samples"));
     }
     if let Some(phases) = &row.phases {
@@ -50,9 +50,7 @@ fn warnings(row: &Row) -> Html {
     let item = |(kind, text, next): (String, &str, Option<&str>)| {
         let item = element("li").holding(element("b").holding(kind)).holding(": ").holding(text);
         match next {
-            Some(next) => {
-                item.holding(". ").holding(classed("span", "next").holding(format!("Next: {next}.")))
-            }
+            Some(next) => item.holding(". ").holding(next_step(next)),
             None => item.holding("."),
         }
     };
@@ -61,8 +59,8 @@ fn warnings(row: &Row) -> Html {
 
 /// The figures of the timed phase.
 fn times(execute: &Execute) -> Vec<Fact> {
-    let mut found: Vec<Fact> = vec![];
-    found.push(("median", format!("{}, {}", digits(execute.median_s), execute.clock.words())));
+    let median = format!("{}, {}", digits(execute.median_s), execute.clock.words());
+    let mut found = vec![("median", median)];
     if has_interval(execute.samples_s.len()) {
         found.push(("95 % interval", time_range(execute.ci95_s)));
     }
@@ -74,21 +72,13 @@ fn times(execute: &Execute) -> Vec<Fact> {
     found.push(("median deviation", time_text(execute.mad_s)));
     let host = execute.host_ci95_s.map(|interval| format!(" ({})", time_range(interval))).unwrap_or_default();
     found.push(("host clock", format!("{}{host}", digits(execute.host_median_s))));
-    if let Some(enqueue) = execute.enqueue_median_s {
-        found.push(("host clock until the call returned", time_text(enqueue)));
-    }
-    if let Some(constant) = execute.event_constant_s {
-        found.push(("taken off for events", time_text(constant)));
-    }
-    let stopped =
-        execute.stopped.as_ref().map(|stopped| format!(", {}", json_word(stopped).replace('-', " ")));
-    let count = format!(
-        "{} in {}{}",
-        execute.samples_s.len(),
-        time_text(execute.spent_s),
-        stopped.unwrap_or_default()
-    );
-    found.push(("samples", count));
+    let enqueue = execute.enqueue_median_s.map(time_text);
+    found.extend(enqueue.map(|enqueue| ("host clock until the call returned", enqueue)));
+    found.extend(execute.event_constant_s.map(|constant| ("taken off for events", time_text(constant))));
+    let stopped = execute.stopped.as_ref().map(|stopped| format!(", {}", json_word(stopped)));
+    let stopped = stopped.unwrap_or_default().replace('-', " ");
+    let (count, spent) = (execute.samples_s.len(), time_text(execute.spent_s));
+    found.push(("samples", format!("{count} in {spent}{stopped}")));
     found.push(("warm-up", format!("{} executions", execute.warmups)));
     if execute.set_aside + execute.throttled > 0 {
         let text = format!("{} set aside, {} counted", execute.set_aside, execute.throttled);
@@ -109,7 +99,7 @@ fn times(execute: &Execute) -> Vec<Fact> {
 
 /// A time with four significant digits, so that the ends of a narrow interval differ.
 fn digits(seconds: f64) -> String {
-    gpubench_model::report::quantity::time_within(seconds, Some(0.0))
+    time_within(seconds, Some(0.0))
 }
 
 /// The phases around the timed one.
@@ -151,14 +141,9 @@ fn work(report: &Report, row: &Row) -> Vec<Fact> {
         ("seed", row.case.seed.to_string()),
     ];
     found.extend(row.threads.map(|threads| ("threads", threads.to_string())));
-    if let Some(share) = roof::share(report, row) {
-        let text = format!(
-            "{} of {}, which allows {}",
-            percent::in_words(share.share),
-            share.roof.name(),
-            time_text(share.least_s)
-        );
-        found.push(("limit", text));
+    if let Some(Share { share, roof, least_s }) = roof::share(report, row) {
+        let (share, least) = (percent::in_words(share), time_text(least_s));
+        found.push(("limit", format!("{share} of {}, which allows {least}", roof.name())));
     }
     if let Some(error) = row.error {
         let text = format!("{}, {} of the bound {:.1e}", error_text(error), share_text(error), error.bound);

@@ -87,7 +87,8 @@ fn list(items: impl Iterator<Item = Element>) -> Element {
     classed("ul", "reservations").holding_all(items)
 }
 
-fn next_step(next: &str) -> Element {
+/// What to do about it.
+pub(crate) fn next_step(next: &str) -> Element {
     classed("span", "next").holding(format!("Next: {next}."))
 }
 
@@ -101,10 +102,7 @@ fn about(report: &Report, caution: &Caution<'_>, prefix: &str) -> Element {
 fn without(report: &Report, group: &Group<'_>, prefix: &str) -> Element {
     let item = element("li").holding(element("b").holding(group.outcome.name()));
     let item = item.holding(format!(", {}: {}. ", group.count(), group.reason));
-    let item = match group.fix {
-        Some(fix) => item.holding(next_step(fix)),
-        None => item,
-    };
+    let item = item.holding_all(group.fix.map(next_step));
     item.holding(links(report, group.rows.iter().copied(), &group.count(), prefix))
 }
 

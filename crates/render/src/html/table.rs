@@ -59,8 +59,12 @@ pub(crate) fn below(text: impl Into<Html>) -> Element {
 /// A table in a frame that scrolls where the page is narrower, also by the keyboard; `name` is what a reader of the
 /// screen says of it.
 pub(crate) fn framed(name: &str, table: Element) -> Element {
-    let frame = classed("div", "frame").with("tabindex", "0").with("role", "region").with("aria-label", name);
-    frame.holding(table)
+    scrolling("frame", name).holding(table)
+}
+
+/// A frame of that class that scrolls, also by the keyboard.
+pub(crate) fn scrolling(class: &str, name: &str) -> Element {
+    classed("div", class).with("tabindex", "0").with("role", "region").with("aria-label", name)
 }
 
 /// A framed table of one row of headings.

@@ -29,8 +29,7 @@ pub(crate) fn kind_style(kind: Kind) -> Style {
 
 /// The kinds that differ for an op: one that copies by itself has no copies to add.
 pub(crate) fn kinds(op: &str) -> &'static [Kind] {
-    let copies = op::find(op).is_some_and(|op| op.about().copies_itself);
-    if copies { &[Kind::Kernel, Kind::Resident] } else { &Kind::ALL }
+    if op::copies_itself(op) { &[Kind::Kernel, Kind::Resident] } else { &Kind::ALL }
 }
 
 /// A line of a chart, and where it crosses 1.

@@ -90,8 +90,8 @@ pub(crate) struct PhaseChart {
 /// The charts of a sheet of one report, one a density; none where no GPU tells its phases, or the op has its copies in
 /// its executions.
 pub(super) fn charts(sheet: &Sheet<'_>, captions: &[String]) -> Vec<PhaseChart> {
-    let op = op::find(sheet.subject.op);
-    if op.is_some_and(|op| op.about().copies_itself || !op.about().compares_sides) {
+    let op = sheet.subject.op;
+    if op::copies_itself(op) || !op::compares_sides(op) {
         return vec![];
     }
     let part = |part| Part::by_density(part).filter_map(move |some| chart(sheet, part, some, captions));

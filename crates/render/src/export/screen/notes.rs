@@ -136,9 +136,9 @@ impl Sweeps<'_> {
     /// At their largest size, what each variant costs of ops that do not ask which side is faster; and of others how
     /// much slower than the best those variants of the GPU are that are measurably slower.
     pub(crate) fn lessons(&self) -> Option<String> {
-        let alone =
-            |sweep: &Sweep<'_>| op::find(sweep.section.op).is_some_and(|op| !op.about().compares_sides);
-        let lesson = |sweep| if alone(sweep) { costs(sweep) } else { slower(sweep) };
+        let lesson = |sweep: &Sweep<'_>| {
+            if op::compares_sides(sweep.section.op) { slower(sweep) } else { costs(sweep) }
+        };
         let lines: Vec<String> = self.all.iter().filter_map(lesson).collect();
         (!lines.is_empty()).then(|| lines.join("\n"))
     }

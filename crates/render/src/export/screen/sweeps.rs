@@ -110,7 +110,7 @@ impl<'a> Sweeps<'a> {
         columns.extend([Column::words("best"), Column::figures("time"), Column::words("grade")]);
         columns.extend(has_limits(self.report).then(|| Column::figures("of limit")));
         let timed_cases = |sweep: &'_ Sweep<'a>| -> Vec<(u64, &'a Row)> {
-            let asked = op::find(sweep.section.op).is_none_or(|op| op.about().compares_sides);
+            let asked = op::compares_sides(sweep.section.op);
             let cases = sweep.section.comparisons.iter().filter(|_| asked);
             cases.filter_map(|case| Some((case.n, case.cpu.or(case.gpu)?))).collect()
         };
