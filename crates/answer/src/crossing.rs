@@ -22,16 +22,13 @@ const HALVINGS: usize = 40;
 pub(crate) struct SpeedUpCurve {
     /// The logarithms of the sizes that were measured.
     pub sizes: Vec<f64>,
-    /// Time on the CPU.
     pub cpu: Curve,
-    /// Time on the GPU.
     pub gpu: Curve,
 }
 
 /// A change of the faster side, as sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Crossing {
-    /// Where it is.
     pub size: f64,
     /// The ends of its 95 % interval.
     pub interval: [f64; 2],

@@ -18,7 +18,6 @@ use super::{LeftOut, Visit, is_own, words};
 /// Times in seconds that are used: what lies beyond is no time, and its ratios would overflow.
 const BELIEVED: std::ops::RangeInclusive<f64> = 1e-50..=1e50;
 
-/// What lies below the folders.
 pub(crate) struct Found {
     /// The reports in order of time, then path.
     pub reports: Vec<Dated>,
@@ -49,7 +48,6 @@ pub(crate) struct Entry {
     /// The clock of its samples, where it has some.
     pub clock: Option<Clock>,
     pub outcome: Outcome,
-    /// Why it has no time.
     pub reason: Option<String>,
 }
 

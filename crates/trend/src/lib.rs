@@ -65,12 +65,10 @@ pub struct Trend {
 /// A report as a trend names it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Visit {
-    /// Path of its file.
     pub(crate) name: String,
     /// Start of the run, RFC 3339.
     pub(crate) started: String,
     pub(crate) host: String,
-    /// Version of gpubench that made it.
     pub(crate) gpubench_version: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) gpubench_revision: Option<String>,
@@ -159,7 +157,6 @@ pub(crate) struct Level {
     pub(crate) median_s: f64,
 }
 
-/// A change of the level.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Step {
     /// Index in [`Trend::reports`] of the last report before it.
@@ -178,7 +175,6 @@ pub(crate) struct Step {
     pub(crate) environment: Vec<Difference>,
 }
 
-/// Which way a level went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Direction {

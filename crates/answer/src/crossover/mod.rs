@@ -25,13 +25,16 @@ pub enum Place {
 }
 
 /// Neighbouring sizes at which the same side is measurably faster, or neither is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Stretch {
     /// The smallest of these sizes.
+    #[serde(rename = "from")]
     pub first: u64,
     /// The largest.
+    #[serde(rename = "to")]
     pub last: u64,
     /// The side that is measurably faster at each of them.
+    #[serde(rename = "side")]
     pub winner: Option<Side>,
 }
 

@@ -18,7 +18,6 @@ pub(crate) enum Align {
     Right,
 }
 
-/// The looks of a text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Type {
     /// Em in pixels.
@@ -31,12 +30,10 @@ pub(crate) struct Type {
 /// A place on a surface, in its own pixels: [`SCALE`] to a pixel of the picture, from the upper left corner.
 pub(crate) type Pixel = (i32, i32);
 
-/// What a canvas draws on.
 pub(crate) trait Surface {
     /// Fills a rectangle given by its upper left and its lower right corner.
     fn rectangle(&self, corners: [Pixel; 2], paint: Paint) -> anyhow::Result<()>;
 
-    /// Fills a polygon.
     fn polygon(&self, corners: &[Pixel], paint: Paint) -> anyhow::Result<()>;
 
     /// Draws a line of that width in pixels through at least two places.

@@ -4,7 +4,6 @@ use std::sync::LazyLock;
 
 use ab_glyph::{Font, FontRef, Glyph, PxScale, ScaleFont, point};
 
-/// Weight of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Weight {
     /// Labels and running text.
@@ -13,7 +12,6 @@ pub(crate) enum Weight {
     Medium,
 }
 
-/// The font files.
 pub(crate) const REGULAR: &[u8] = include_bytes!("fonts/Roboto-Regular.ttf");
 pub(crate) const MEDIUM: &[u8] = include_bytes!("fonts/Roboto-Medium.ttf");
 

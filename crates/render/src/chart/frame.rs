@@ -4,7 +4,6 @@ use super::axis::Axis;
 use super::series::Style;
 use gpubench_text::palette::Role;
 
-/// The frame of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Frame {
     /// Name of its file, without extension: `time-matmul-f32`, or `time-matmul-f32-cold` beside hot ones.
@@ -50,6 +49,7 @@ impl Row {
 pub(crate) enum Sample {
     /// A line with a marker.
     Line(Style),
+    /// A line without one.
     Rule(Style),
     Marker(Style),
     Swatch(Role),

@@ -54,7 +54,6 @@ impl Rect {
             && other.bottom <= self.bottom
     }
 
-    /// Whether the point lies inside.
     pub(crate) fn has(&self, (x, y): Place) -> bool {
         self.left <= x && x <= self.right && self.top <= y && y <= self.bottom
     }

@@ -30,11 +30,9 @@ pub(crate) struct Entry {
     pub middle: f64,
 }
 
-/// The places of a frame's parts.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
     pub picture: Rect,
-    /// The area between the axes.
     pub plot: Rect,
     pub(crate) legend: Rect,
     pub entries: Vec<Entry>,

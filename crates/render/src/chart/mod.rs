@@ -87,7 +87,6 @@ impl Format {
     }
 }
 
-/// A chart of any kind.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Chart {
     /// Time or speed-ups against size.
@@ -103,13 +102,9 @@ pub(crate) enum Chart {
 /// What a chart is about: a page shows the charts of a topic together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Topic {
-    /// All ops at a glance.
     Overview,
-    /// Time and speed-up against size.
     Sizes,
-    /// Where the time of a call goes.
     Phases,
-    /// Cells under the ceilings of their machine.
     Roofline,
 }
 
@@ -123,25 +118,21 @@ impl Chart {
         }
     }
 
-    /// What it shows, in words.
-    fn title(&self) -> &str {
-        match self {
-            Chart::Lines(chart) => &chart.frame.title,
-            Chart::Phases(chart) => &chart.frame.title,
-            Chart::Roofline(chart) => &chart.frame.title,
-            Chart::Overview(chart) => &chart.title,
-        }
+    /// The name of its file, and what it shows in words.
+    fn names(&self) -> (&str, &str) {
+        let frame = match self {
+            Chart::Lines(chart) => &chart.frame,
+            Chart::Phases(chart) => &chart.frame,
+            Chart::Roofline(chart) => &chart.frame,
+            Chart::Overview(chart) => return (&chart.name, &chart.title),
+        };
+        (&frame.name, &frame.title)
     }
 }
 
 impl Picture for Chart {
     fn name(&self) -> &str {
-        match self {
-            Chart::Lines(chart) => &chart.frame.name,
-            Chart::Phases(chart) => &chart.frame.name,
-            Chart::Roofline(chart) => &chart.frame.name,
-            Chart::Overview(chart) => &chart.name,
-        }
+        self.names().0
     }
 
     fn draw(&self, canvas: &Canvas<'_>) -> anyhow::Result<()> {
@@ -205,9 +196,7 @@ pub(crate) fn files(
 pub(crate) struct Fragment {
     /// What its file would be called, without extension: `time-matmul-f32`.
     pub name: String,
-    /// What it is about.
     pub topic: Topic,
-    /// What it shows, in words.
     pub title: String,
     /// An `svg` element of [`SIZE`]. Its texts are in [`font_faces`], which the page must have once; its colours are the
     /// variables of the palette, which the page must set for each theme.
@@ -222,12 +211,8 @@ pub(crate) fn svg_fragments(report: &Report) -> anyhow::Result<Vec<Fragment>> {
     let charts = charts(&[("", report)]);
     let fragment = |chart: &Chart| {
         let svg = svg::fragment(chart).with_context(|| format!("cannot draw {}", chart.name()))?;
-        Ok(Fragment {
-            name: chart.name().to_owned(),
-            topic: chart.topic(),
-            title: chart.title().to_owned(),
-            svg,
-        })
+        let (name, title) = chart.names();
+        Ok(Fragment { name: name.to_owned(), topic: chart.topic(), title: title.to_owned(), svg })
     };
     charts.par_iter().map(fragment).collect()
 }

@@ -34,9 +34,7 @@ pub(crate) enum Stroke {
 /// The looks of a series. Stroke and marker tell series apart without colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Style {
-    /// Colour.
     pub hue: Role,
-    /// Stroke of the line.
     pub(crate) stroke: Stroke,
     /// Index of the marker's shape.
     pub(crate) marker: usize,
@@ -47,11 +45,9 @@ pub(crate) struct Style {
 /// One line of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Series {
-    /// Its name in the legend.
     pub label: String,
     /// The heading under which the legend lists it.
     pub group: &'static str,
-    /// Its looks.
     pub(crate) style: Style,
     /// Its points, ascending in x.
     pub points: Vec<Point>,

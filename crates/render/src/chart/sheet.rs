@@ -15,7 +15,6 @@ pub(super) struct Part<'a> {
     /// How its rows are called.
     pub names: &'a Names,
     pub(crate) section: Section<'a>,
-    /// Where its speed-ups cross 1.
     pub crossovers: Vec<Crossover>,
     /// Whether the cases that share its charts differ in density, here or among reports.
     pub(crate) shows_density: bool,
@@ -30,7 +29,6 @@ impl Part<'_> {
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// The comparisons of each density.
     pub(crate) fn by_density(&self) -> impl Iterator<Item = &[Comparison<'_>]> {
         self.section.comparisons.chunk_by(|a, b| a.density == b.density)
     }

@@ -101,7 +101,6 @@ impl Caution<'_> {
         json_word(&self.kind)
     }
 
-    /// `1 cell` or `15 cells`.
     pub(crate) fn count(&self) -> String {
         counted(self.cells.len(), "cell")
     }

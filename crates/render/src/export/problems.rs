@@ -57,7 +57,6 @@ pub(crate) fn summary(report: &Report) -> Option<String> {
 }
 
 impl Group<'_> {
-    /// `1 cell` or `15 cells`.
     pub(crate) fn count(&self) -> String {
         counted(self.rows.len(), "cell")
     }

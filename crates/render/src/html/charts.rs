@@ -31,7 +31,6 @@ pub(crate) fn charts(report: &Report) -> anyhow::Result<Html> {
     Ok(GROUPS.map(group).into_iter().collect())
 }
 
-/// One chart in its frame.
 fn chart(Fragment { title, svg, .. }: &Fragment) -> Element {
     let image = element("div").with("role", "img").with("aria-label", title);
     // Texts in it are escaped, but characters that no page may hold are kept.

@@ -17,7 +17,6 @@ use gpubench_text::words::json_word;
 
 type Fact = (&'static str, String);
 
-/// The panel of a row.
 pub(crate) fn details(report: &Report, row: &Row) -> Element {
     let mut panel = classed("div", "panel").holding(warnings(row));
     if let Some(execute) = &row.execute {
@@ -57,7 +56,6 @@ fn warnings(row: &Row) -> Html {
     block("Reservations", classed("ul", "reservations").holding_all(items.into_iter().map(item))).into()
 }
 
-/// The figures of the timed phase.
 fn times(execute: &Execute) -> Vec<Fact> {
     let median = format!("{}, {}", digits(execute.median_s), execute.clock.words());
     let mut found = vec![("median", median)];
@@ -102,7 +100,6 @@ fn digits(seconds: f64) -> String {
     time_within(seconds, Some(0.0))
 }
 
-/// The phases around the timed one.
 fn around(phases: &Phases) -> Vec<Fact> {
     let compile = phases.compile.unwrap_or_default();
     let times = [

@@ -32,7 +32,6 @@ const MEANINGS: [(&str, &str); 6] = [
     ),
 ];
 
-/// How the figures were taken.
 pub(crate) fn method(report: &Report) -> Html {
     let meaning = |(name, text): (&'static str, &'static str)| {
         element("div").holding(element("dt").holding(name)).holding(element("dd").holding(text))
@@ -87,7 +86,6 @@ fn list(items: impl Iterator<Item = Element>) -> Element {
     classed("ul", "reservations").holding_all(items)
 }
 
-/// What to do about it.
 pub(crate) fn next_step(next: &str) -> Element {
     classed("span", "next").holding(format!("Next: {next}."))
 }

@@ -42,7 +42,6 @@ pub(crate) struct LineChart {
     pub series: Vec<Series>,
     /// The line at which neither side wins.
     pub reference: Option<Reference>,
-    /// Where series cross it.
     pub(crate) crossings: Vec<Crossing>,
 }
 

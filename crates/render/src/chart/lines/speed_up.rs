@@ -34,7 +34,6 @@ pub(crate) fn kinds(op: &str) -> &'static [Kind] {
 
 /// A line of a chart, and where it crosses 1.
 pub(crate) struct Line {
-    /// Its points and looks.
     pub series: Series,
     kind: Kind,
     crossover: Option<Crossover>,
@@ -141,7 +140,6 @@ fn crossover(part: &Part<'_>, density: Option<f64>, kind: Kind) -> Option<Crosso
     part.crossovers.iter().find(|found| found.density == density && found.kind == kind).cloned()
 }
 
-/// Where a line crosses 1.
 fn bends(found: Option<&Crossover>) -> Vec<(f64, f64)> {
     found.into_iter().flat_map(|found| &found.changes).map(|(size, _)| (*size, 1.0)).collect()
 }

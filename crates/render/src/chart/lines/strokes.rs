@@ -17,14 +17,12 @@ const CPU_HUE: Role = Role::Vermilion;
 /// Bands of crossings that are narrower than this many pixels are drawn as wide.
 const LEAST_BAND: f64 = 2.0;
 
-/// Lines being drawn.
 pub(crate) struct Strokes<'a> {
     pub(crate) canvas: &'a Canvas<'a>,
     pub contents: Contents<'a>,
 }
 
 impl Strokes<'_> {
-    /// Tints the regions of the plot.
     pub(crate) fn ground(&self) -> anyhow::Result<()> {
         self.tints(&self.contents.plane.area)
     }

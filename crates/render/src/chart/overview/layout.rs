@@ -17,7 +17,6 @@ const FOOT: f64 = 40.0;
 /// Room between columns.
 const GAP: f64 = 30.0;
 
-/// The places of an overview's parts.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
     /// The area between the axes of each panel.

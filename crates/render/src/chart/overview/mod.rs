@@ -21,7 +21,6 @@ pub(super) const MOST_PANELS: usize = 9;
 /// Names one op's panel apart from the region names of large charts.
 const REFERENCE: Reference = Reference { value: 1.0, above: "", below: "" };
 
-/// One sheet.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Overview {
     /// Name of its file, without extension: `overview`, `overview-2`.
@@ -36,7 +35,6 @@ pub(crate) struct Overview {
     pub panels: Vec<Panel>,
 }
 
-/// One op.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Panel {
     /// The op, and what it is about.
@@ -44,7 +42,6 @@ pub(crate) struct Panel {
     pub x: Axis,
     /// A line a kind of speed-up.
     pub series: Vec<Series>,
-    /// Where they cross 1.
     pub(crate) crossings: Vec<Crossing>,
 }
 

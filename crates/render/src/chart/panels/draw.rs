@@ -39,7 +39,6 @@ impl Picture for PanelChart {
     }
 }
 
-/// A chart being drawn.
 struct Drawing<'a> {
     canvas: &'a Canvas<'a>,
     layout: &'a Layout,

@@ -29,20 +29,16 @@ pub(crate) struct Flag {
     pub text: String,
     /// x of the mark.
     pub x: f64,
-    /// What it stands for.
     pub kind: MarkKind,
 }
 
-/// The places of a panel's parts.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Place {
     /// Middle of the heading, from the top.
     pub heading: f64,
     /// The remark, cut to the room it has, and its left edge.
     pub remark: (String, f64),
-    /// The area between the axes.
     pub plot: Rect,
-    /// x of every mark.
     pub marks: Vec<f64>,
     /// The texts of the marks that there is room for.
     pub flags: Vec<Flag>,
@@ -51,14 +47,12 @@ pub(crate) struct Place {
 /// A label of the x axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Below {
-    /// x of the position.
     pub x: f64,
     /// x of the label's middle, which keeps within the picture.
     pub middle: f64,
     pub text: String,
 }
 
-/// The places of a chart's parts.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
     pub panels: Vec<Place>,

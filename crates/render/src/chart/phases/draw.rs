@@ -32,7 +32,6 @@ pub(crate) fn draw(chart: &PhaseChart, canvas: &Canvas<'_>) -> anyhow::Result<()
     drawing.frame.legend()
 }
 
-/// A chart being drawn.
 struct Bars<'a> {
     chart: &'a PhaseChart,
     frame: Drawing<'a>,

@@ -40,7 +40,6 @@ impl Phase {
     /// Those of a GPU, in the order in which they happen.
     const ON_GPU: [Phase; 4] = [Phase::Upload, Phase::Launch, Phase::Kernel, Phase::Download];
 
-    /// What it is called in the legend.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Phase::Execute => "execution",
@@ -71,7 +70,6 @@ pub(crate) struct Bar {
     pub parts: Vec<(Phase, f64)>,
 }
 
-/// The bars of one size.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Group {
     /// The best CPU variant's, where there is one.
@@ -83,7 +81,6 @@ pub(crate) struct Group {
 pub(crate) struct PhaseChart {
     /// Titles, axes, legend; positions on the x axis are indices of `groups`.
     pub(crate) frame: Frame,
-    /// One entry a size.
     pub groups: Vec<Group>,
 }
 

@@ -28,7 +28,6 @@ const FAINTEST: f64 = 0.35;
 const HUES: [Role; 7] =
     [Role::Blue, Role::Vermilion, Role::Green, Role::Orange, Role::Purple, Role::Sky, Role::Ink];
 
-/// A measured cell.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Dot {
     /// The looks of its op; open where another variant of its case is faster.

@@ -23,7 +23,6 @@ const ROWS: usize = 16;
 /// Cases of one side alone up to which each has a line.
 const CASES: usize = 12;
 
-/// The answer about `report`.
 pub(crate) fn screen(report: &Report, color: bool) -> String {
     let sweeps = Sweeps::of(report);
     let few = sweeps.comparisons() <= FEW;

@@ -45,7 +45,6 @@ impl<'a> Sweeps<'a> {
         Sweeps { report, all }
     }
 
-    /// How many cases have both sides.
     pub(crate) fn comparisons(&self) -> usize {
         self.all.iter().map(|sweep| compared(sweep).count()).sum()
     }
