@@ -195,8 +195,7 @@ mod tests {
 
     #[test]
     fn a_saved_report_has_the_answer_and_reads_back_as_the_report() {
-        let mut report = example::full();
-        report.environment.backends[1].ceilings = Some(example::ceilings());
+        let report = example::with_ceilings(example::full());
         let text = String::from_utf8(to_json(&Answered::of(&report)).unwrap()).unwrap();
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         let section = &value["answer"]["sections"][0];

@@ -146,10 +146,7 @@ mod tests {
     use gpubench_model::report::example;
 
     fn report(op: &str, n: u64, median_s: f64) -> Report {
-        let mut report = example::empty();
-        report.environment.backends[1].ceilings = Some(example::ceilings());
-        report.rows = vec![example::measured(op, n, "cuda", "v", median_s)];
-        report
+        example::with_ceilings(example::of([example::measured(op, n, "cuda", "v", median_s)]))
     }
 
     fn found(report: &Report) -> (f64, Roof) {

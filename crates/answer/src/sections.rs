@@ -171,12 +171,11 @@ mod tests {
 
     #[test]
     fn fewer_threads_never_stand_for_the_cpu() {
-        let mut report = example::empty();
-        report.rows = vec![
+        let report = example::of([
             example::measured("fft", 10, "cpu", "realfft", 4e-3),
             example::measured("fft", 10, "cpu", "realfft@1", 1e-3),
             example::measured("fft", 10, "cuda", "r2c", 1e-3),
-        ];
+        ]);
         let sections = sections(&report);
         let comparison = &sections[0].comparisons[0];
         assert_eq!(comparison.cpu.unwrap().variant, "realfft");
@@ -186,57 +185,44 @@ mod tests {
 
     #[test]
     fn a_comparison_never_mixes_states_of_the_caches() {
-        let mut report = example::empty();
-        report.rows = vec![
-            example::measured("fft", 10, "cpu", "realfft", 4e-3),
-            example::measured("fft", 10, "cuda", "r2c", 1e-3),
-            example::measured("fft", 10, "cpu", "realfft", 2e-3),
-        ];
+        let mut report = example::of(example::both_sides("fft", 10, 4e-3, 1e-3));
+        report.rows.push(example::measured("fft", 10, "cpu", "faer", 2e-3));
         assert!(!has_both_caches(&report));
         report.rows[2].cache = Cache::Hot;
         assert!(has_both_caches(&report));
-        let found: Vec<(Cache, Option<f64>)> = sections(&report)
-            .iter()
-            .map(|section| {
-                (section.cache, section.comparisons[0].speed_up(Kind::Kernel).map(|found| found.0.value))
-            })
-            .collect();
+        let ratio = |section: &Section<'_>| Some(section.comparisons[0].speed_up(Kind::Kernel)?.0.value);
+        let found: Vec<(Cache, Option<f64>)> =
+            sections(&report).iter().map(|section| (section.cache, ratio(section))).collect();
         assert_eq!(found, [(Cache::Cold, Some(4.0)), (Cache::Hot, None)]);
     }
 
     #[test]
     fn the_headline_takes_the_fastest_correct_variant_in_full_precision() {
-        let mut report = example::empty();
-        report.rows = vec![
+        let mut report = example::of([
             example::measured("matmul", 1000, "cpu", "mkl", 0.72e-3),
             example::measured("matmul", 1000, "cpu", "openblas", 1.16e-3),
             example::measured("matmul", 1000, "cuda", "cublas", 58.1e-6),
             example::measured("matmul", 1000, "cuda", "cublas-tf32", 23.5e-6),
             example::without_time("matmul", 1000, "cuda", "tiled", Outcome::Incorrect, "wrong", None),
-        ];
+        ]);
         report.rows[3].accuracy = Accuracy::Tf32;
         let sections = sections(&report);
         let comparison = &sections[0].comparisons[0];
-        assert_eq!(comparison.cpu.map(|row| row.variant.as_str()), Some("mkl"));
-        assert_eq!(comparison.gpu.map(|row| row.variant.as_str()), Some("cublas"));
-        assert_eq!(
-            comparison.speed_up(Kind::Kernel).map(|found| found.to_string()),
-            Some("GPU 12.4x".into())
-        );
+        let best = [comparison.cpu, comparison.gpu].map(|row| row.unwrap().variant.as_str());
+        assert_eq!(best, ["mkl", "cublas"]);
+        assert_eq!(comparison.speed_up(Kind::Kernel).unwrap().to_string(), "GPU 12.4x");
     }
 
     #[test]
     fn a_missing_side_has_no_speed_up() {
-        let mut report = example::empty();
-        report.rows = vec![example::measured("fft", 100, "cpu", "realfft", 1e-3)];
+        let report = example::of([example::measured("fft", 100, "cpu", "realfft", 1e-3)]);
         assert_eq!(sections(&report)[0].comparisons[0].speed_up(Kind::Kernel), None);
     }
 
     #[test]
     fn sections_follow_the_order_of_the_ops_and_unknown_ops_come_last() {
-        let mut report = example::empty();
         let names = ["stencil", "svd", "matmul"];
-        report.rows = names.map(|op| example::measured(op, 10, "cpu", "v", 1e-3)).to_vec();
+        let report = example::of(names.map(|op| example::measured(op, 10, "cpu", "v", 1e-3)));
         let found: Vec<&str> = sections(&report).iter().map(|section| section.op).collect();
         assert_eq!(found, ["matmul", "svd", "stencil"]);
     }
