@@ -198,7 +198,7 @@ fn device(report: &Report, row: &Row) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example::{empty, full, measured};
+    use gpubench_model::report::example::{both_sides, empty, full, measured, of};
     use gpubench_model::report::file;
 
     fn dated(started: &str) -> Report {
@@ -285,8 +285,7 @@ mod tests {
 
     #[test]
     fn a_device_is_what_its_backend_calls_it_or_the_hosts_cpu() {
-        let mut report = empty();
-        report.rows = vec![measured("fft", 8, "cpu", "x", 1.0), measured("fft", 8, "cuda", "y", 1.0)];
+        let mut report = of(both_sides("fft", 8, 1.0, 1.0));
         let devices = |report: &Report| -> Vec<String> {
             report.rows.iter().map(|row| entry(report, row).device).collect()
         };

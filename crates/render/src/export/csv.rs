@@ -166,11 +166,9 @@ mod tests {
 
     #[test]
     fn the_last_columns_tell_the_share_of_the_limit() {
-        let mut report = example::empty();
-        report.rows = vec![example::measured("matmul", 10_000, "cuda", "v", 80e-3)];
+        let report = example::of([example::measured("matmul", 10_000, "cuda", "v", 80e-3)]);
         assert_eq!(records(&report)[1][COLUMNS.len()..], ["", ""]);
-        report.environment.backends[1].ceilings = Some(example::ceilings());
-        let records = records(&report);
+        let records = records(&example::with_ceilings(report));
         assert_eq!(records[0][COLUMNS.len()..], LIMIT);
         assert_eq!(records[1][COLUMNS.len() + 1], "arithmetic");
         assert_eq!(records[1][COLUMNS.len()].parse::<f64>().unwrap(), 0.5);

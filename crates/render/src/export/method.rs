@@ -152,18 +152,14 @@ mod tests {
         method(report, false).into_iter().find(|line| line.starts_with(start))
     }
 
-    fn of(rows: Vec<Row>) -> Report {
-        Report { rows, ..example::empty() }
-    }
-
     #[test]
     fn the_speed_up_names_the_clocks_of_its_rows_and_is_left_out_where_there_is_none() {
         let cpu = example::measured("fft", 10, "cpu", "realfft", 1e-3);
         let mut gpu = example::measured("fft", 10, "cuda", "r2c", 1e-3);
-        let speed_up_line = |rows| line(&of(rows), "Kernel speed-up");
-        assert_eq!(speed_up_line(vec![]), None);
-        assert_eq!(speed_up_line(vec![cpu.clone()]), None);
-        assert_eq!(speed_up_line(vec![gpu.clone()]), None);
+        let speed_up_line = |rows: Vec<Row>| line(&example::of(rows), "Kernel speed-up");
+        for rows in [vec![], vec![cpu.clone()], vec![gpu.clone()]] {
+            assert_eq!(speed_up_line(rows), None);
+        }
         let found = speed_up_line(vec![cpu.clone(), gpu.clone()]).unwrap();
         assert!(found.ends_with("CPU by host clock, GPU by device clock."), "{found}");
         gpu.execute.as_mut().unwrap().clock = Clock::Simulated;
@@ -174,9 +170,9 @@ mod tests {
     #[test]
     fn the_sizes_that_refinement_added_are_named() {
         let mut rows = [100, 31, 31].map(|n| example::measured("fft", n, "cpu", "realfft", 1e-3));
-        assert_eq!(line(&of(rows.to_vec()), "Sizes added"), None);
+        assert_eq!(line(&example::of(rows.to_vec()), "Sizes added"), None);
         rows[1..].iter_mut().for_each(|row| row.added_by_refinement = true);
-        let found = line(&of(rows.to_vec()), "Sizes added");
+        let found = line(&example::of(rows.to_vec()), "Sizes added");
         assert_eq!(found.as_deref(), Some("Sizes added near crossovers: N = 31."));
     }
 
@@ -186,7 +182,7 @@ mod tests {
         row.cache = Cache::Hot;
         let execute = row.execute.as_mut().unwrap();
         (execute.grade, execute.event_constant_s, execute.rounds) = (None, None, vec![]);
-        let report = of(vec![row]);
+        let report = example::of([row]);
         for start in ["Grades", "Device clock", "Cold", "Samples", "*"] {
             assert_eq!(line(&report, start), None);
         }

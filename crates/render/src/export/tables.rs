@@ -192,26 +192,19 @@ mod tests {
 
     #[test]
     fn every_row_tells_its_share_of_the_limit_where_there_are_ceilings() {
-        let mut report = Report { rows: vec![], ..example::empty() };
-        report.environment.backends[1].ceilings = Some(example::ceilings());
         // 2 N³ FLOP at 50 TFLOP/s take 40 ms.
-        report.rows = vec![
-            example::measured("matmul", 10_000, "cuda", "v", 80e-3),
-            example::measured("matmul", 10_000, "cpu", "w", 1.0),
-        ];
+        let report = example::of(example::both_sides("matmul", 10_000, 1.0, 80e-3));
+        assert!(!tables(&report, true)[0].text(false).contains("limit"));
         for all_variants in [false, true] {
-            let text = tables(&report, all_variants)[0].text(false);
+            let text = tables(&example::with_ceilings(report.clone()), all_variants)[0].text(false);
             assert!(text.contains("limit") && text.contains(" 50%"), "{text}");
             assert!(text.lines().skip(1).all(|line| line.chars().count() <= WIDTH), "{text}");
         }
-        report.environment.backends[1].ceilings = None;
-        assert!(!tables(&report, true)[0].text(false).contains("limit"));
     }
 
     #[test]
     fn lines_that_shares_would_make_too_long_leave_out_what_is_less_needed() {
-        let mut report = example::full();
-        report.environment.backends[1].ceilings = Some(example::ceilings());
+        let mut report = example::with_ceilings(example::full());
         for row in &mut report.rows {
             row.variant = format!("{}-of-long-name", row.variant);
         }
@@ -241,8 +234,7 @@ mod tests {
     fn small_densities_have_short_headings() {
         let mut row = example::measured("spmv", 10, "cpu", "parallel", 1e-3);
         row.case.density = Some(1e-300);
-        let report = Report { rows: vec![row], ..example::empty() };
-        let heading = &tables(&report, false)[0].title;
+        let heading = &tables(&example::of([row]), false)[0].title;
         assert!(heading.starts_with("spmv f32, density 1e-300, cold cache:"), "{heading}");
     }
 }

@@ -162,14 +162,13 @@ mod tests {
     #[test]
     fn warnings_come_with_their_next_step() {
         let report = example::full();
-        let text = html(&report.rows[1]);
-        assert!(text.contains("<b>launch-bound</b>: the time is 2.8 times"), "{text}");
-        assert!(text.contains("Next: choose a larger size"), "{text}");
-        let text = html(&report.rows[2]);
-        assert!(
-            text.contains("<b>skipped</b>: mkl: not found") && text.contains("Next: pip install mkl."),
-            "{text}"
-        );
+        for (row, what, next) in [
+            (1, "<b>launch-bound</b>: the time is 2.8 times", "Next: choose a larger size"),
+            (2, "<b>skipped</b>: mkl: not found", "Next: pip install mkl."),
+        ] {
+            let text = html(&report.rows[row]);
+            assert!(text.contains(what) && text.contains(next), "{text}");
+        }
     }
 
     #[test]

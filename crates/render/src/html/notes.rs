@@ -136,8 +136,7 @@ mod tests {
 
     #[test]
     fn a_report_without_warnings_says_so() {
-        let report =
-            Report { rows: vec![example::measured("fft", 10, "cpu", "realfft", 1e-3)], ..example::empty() };
+        let report = example::of([example::measured("fft", 10, "cpu", "realfft", 1e-3)]);
         assert!(warnings(&report, "").into_string().contains("None: every cell was measured"));
     }
 }

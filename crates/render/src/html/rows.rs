@@ -223,18 +223,15 @@ mod tests {
         }
         assert_eq!(html.matches("<tbody").count(), html.matches("class=\"more\"").count());
         assert!(html.contains("mkl: not found") && html.contains("12.4 µs*"), "{html}");
-        assert!(
-            !html.contains("% of limit") && !html.contains(">cache</th>"),
-            "columns that tell nothing are left out"
-        );
+        let empty = html.contains("% of limit") || html.contains(">cache</th>");
+        assert!(!empty, "columns that tell nothing are left out");
     }
 
     #[test]
     fn columns_that_tell_something_are_there() {
-        let mut report = example::full();
+        let mut report = example::with_ceilings(example::full());
         report.rows[0].cache = Cache::Hot;
         report.rows[6].case.density = Some(0.5);
-        report.environment.backends[1].ceilings = Some(example::ceilings());
         let html = rows(&report, "").into_string();
         for heading in ["density", "cache", "% of limit"] {
             assert!(html.contains(&format!(">{heading}</th>")), "{heading}");
