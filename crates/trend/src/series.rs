@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use gpubench_model::case::{Cache, DType};
 use gpubench_ops::OPS;
 use rayon::prelude::*;
 
@@ -53,9 +54,7 @@ fn is_wanted(entry: &Entry, request: &Request) -> bool {
 }
 
 /// By op, element type, caches, density and size. Sorting is stable: variants keep the order of the reports.
-fn order(
-    series: &Series,
-) -> (usize, &str, gpubench_model::case::DType, gpubench_model::case::Cache, f64, u64) {
+fn order(series: &Series) -> (usize, &str, DType, Cache, f64, u64) {
     let case = &series.case;
     let op = OPS.iter().position(|op| op.name() == case.op).unwrap_or(OPS.len());
     (op, &case.op, case.dtype, series.cache, case.density.unwrap_or(1.0), case.n)

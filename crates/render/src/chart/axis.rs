@@ -197,11 +197,8 @@ fn round(figure: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::told::labels;
     use proptest::prelude::*;
-
-    fn labels(axis: &Axis) -> Vec<&str> {
-        axis.ticks.iter().map(|tick| tick.label.as_str()).collect()
-    }
 
     #[test]
     fn many_decades_have_one_label_each() {

@@ -58,6 +58,16 @@ impl Canvas<'_> {
         self.surface.polygon(&corners.iter().map(scaled).collect::<Vec<_>>(), paint.into())
     }
 
+    /// Draws a solid line from one place to another.
+    pub(crate) fn rule(
+        &self,
+        ends: [Place; 2],
+        paint: impl Into<Paint>,
+        thickness: f64,
+    ) -> anyhow::Result<()> {
+        self.path(&ends, paint.into(), thickness)
+    }
+
     /// Strokes a line through the given places.
     pub(crate) fn stroke(
         &self,

@@ -119,23 +119,20 @@ impl<'a> Drawing<'a> {
     /// The lines at the labels of both axes, and the axes.
     pub(crate) fn grid(&self) -> anyhow::Result<()> {
         let (frame, plot) = (self.frame, &self.layout.plot);
-        let down = |x: f64, to: f64, role: Role, thickness| {
-            self.canvas.stroke(&[(x, plot.top), (x, to)], role, thickness, Stroke::Solid)
-        };
+        let down = |x: f64, role: Role| self.canvas.rule([(x, plot.top), (x, plot.bottom)], role, 1.0);
         for &value in &frame.x.minor {
-            down(self.plane().across(value), plot.bottom, Role::MinorLine, 1.0)?;
+            down(self.plane().across(value), Role::MinorLine)?;
         }
         let across = |value: f64, role: Role, thickness| {
             let y = self.plane().down(value);
-            self.canvas.stroke(&[(plot.left, y), (plot.right, y)], role, thickness, Stroke::Solid)
+            self.canvas.rule([(plot.left, y), (plot.right, y)], role, thickness)
         };
         frame.y.minor.iter().try_for_each(|&value| across(value, Role::MinorLine, 1.0))?;
         frame.y.ticks.iter().try_for_each(|tick| across(tick.value, Role::Line, 1.4))?;
         for tick in &frame.x.ticks {
             let x = self.plane().across(tick.value);
-            down(x, plot.bottom, Role::Line, 1.0)?;
-            let notch = [(x, plot.bottom), (x, plot.bottom + 9.0)];
-            self.canvas.stroke(&notch, Role::Axis, 2.0, Stroke::Solid)?;
+            down(x, Role::Line)?;
+            self.canvas.rule([(x, plot.bottom), (x, plot.bottom + 9.0)], Role::Axis, 2.0)?;
         }
         let axes = [(plot.left, plot.top), (plot.left, plot.bottom), (plot.right, plot.bottom)];
         self.canvas.stroke(&axes, Role::Axis, 2.0, Stroke::Solid)

@@ -13,12 +13,13 @@ use gpubench_text::count::{agree, counted};
 use gpubench_text::words::distinct;
 
 use super::cautions::{is_launch_bound, shown};
-use super::tables::{MARK, has_limits};
+use super::tables::has_limits;
 
-/// The sentences for the tables of a report, one a line, none longer than a line of the terminal.
-pub(crate) fn method(report: &Report, all_variants: bool) -> Vec<String> {
+/// The sentences for the tables of a report, one a line, none longer than a line of the terminal. `mark` is how the format
+/// writes [`MARK`](super::tables::MARK).
+pub(crate) fn method(report: &Report, all_variants: bool, mark: &str) -> Vec<String> {
     let rows = shown(report, all_variants);
-    let mut lines: Vec<String> = launch_bound(report, &rows).into_iter().collect();
+    let mut lines: Vec<String> = launch_bound(report, &rows, mark).into_iter().collect();
     if all_variants {
         lines.push("±: half the 95 % interval of the median. Error: with its share of the bound.".into());
         lines.push("Host: median by the host's clock, launch and synchronisation included.".into());
@@ -56,7 +57,7 @@ fn executes<'a>(rows: &[&'a Row]) -> impl Iterator<Item = &'a Execute> {
 }
 
 /// The footnote of marked times: `* less than 3x the device's floor (empty kernel 2.70 µs), floor included: launch-bound`.
-fn launch_bound(report: &Report, rows: &[&Row]) -> Option<String> {
+fn launch_bound(report: &Report, rows: &[&Row], mark: &str) -> Option<String> {
     let bound = rows.iter().filter(|row| is_launch_bound(row));
     let backends = distinct(bound.map(|row| row.backend.as_str()));
     let floor = |name: &str| {
@@ -69,7 +70,7 @@ fn launch_bound(report: &Report, rows: &[&Row]) -> Option<String> {
     let floors: Vec<String> = backends.iter().filter_map(|name| floor(name)).collect();
     let floors = if floors.is_empty() { String::new() } else { format!(" ({})", floors.join(", ")) };
     (!backends.is_empty())
-        .then(|| format!("{MARK} less than 3x the device's floor{floors}, floor included: launch-bound"))
+        .then(|| format!("{mark} less than 3x the device's floor{floors}, floor included: launch-bound"))
 }
 
 /// What the speed-ups compare; `None` where there is none.
@@ -149,7 +150,7 @@ mod tests {
     use gpubench_text::table::WIDTH;
 
     fn line(report: &Report, start: &str) -> Option<String> {
-        method(report, false).into_iter().find(|line| line.starts_with(start))
+        method(report, false, "*").into_iter().find(|line| line.starts_with(start))
     }
 
     #[test]
@@ -205,7 +206,7 @@ mod tests {
     #[test]
     fn no_sentence_is_longer_than_a_line() {
         for all_variants in [false, true] {
-            for line in method(&example::full(), all_variants) {
+            for line in method(&example::full(), all_variants, "*") {
                 assert!(line.chars().count() <= WIDTH, "{line}");
             }
         }

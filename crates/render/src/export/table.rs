@@ -10,7 +10,7 @@ use super::cautions::{self, Caution, cautions};
 use super::method::method;
 use super::problems::{Group, ended_early, groups, summary};
 use super::screen::screen;
-use super::tables::tables;
+use super::tables::{MARK, tables};
 use super::view::{Format, View};
 use gpubench_text::table::{Tone, hanging};
 
@@ -56,7 +56,7 @@ fn tables_text(report: &Report, view: &View) -> String {
         text.push_str(&grid.text(view.color));
         text.push('\n');
     }
-    for line in method(report, view.all_variants) {
+    for line in method(report, view.all_variants, MARK) {
         text.push_str(&line);
         text.push('\n');
     }

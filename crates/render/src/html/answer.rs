@@ -142,18 +142,9 @@ fn calls(report: &Report, pair: Option<Pair<'_>>) -> String {
 /// What the first use of the GPU is made of, at the largest size of each op; nothing where no row tells it.
 pub(crate) fn first_use(report: &Report) -> Html {
     let names = Names::of(report);
-    let headings = [
-        words("op"),
-        figures("N"),
-        words("variant"),
-        figures("context"),
-        figures("compile"),
-        figures("from cache"),
-        figures("plan"),
-        figures("first call"),
-        figures("in all"),
-        figures("copies once"),
-    ];
+    let costs = ["context", "compile", "from cache", "plan", "first call", "in all", "copies once"];
+    let mut headings = vec![words("op"), figures("N"), words("variant")];
+    headings.extend(costs.map(figures));
     let row = |part: &Part<'_>| {
         let (n, pair) = part.largest(Kind::Resident)?;
         let first = FirstUse::of(report, pair.gpu)?;

@@ -7,6 +7,7 @@ use super::rows::anchor;
 use crate::export::cautions::{self, Caution, cautions};
 use crate::export::method::method as sentences;
 use crate::export::problems::{Group, ended_early, groups, summary};
+use crate::export::tables::MARK;
 
 /// What a figure means that is taken in this way, whatever the report.
 const MEANINGS: [(&str, &str); 6] = [
@@ -36,7 +37,7 @@ pub(crate) fn method(report: &Report) -> Html {
     let meaning = |(name, text): (&'static str, &'static str)| {
         element("div").holding(element("dt").holding(name)).holding(element("dd").holding(text))
     };
-    let lines = sentences(report, true).into_iter().map(|line| element("li").holding(line));
+    let lines = sentences(report, true, MARK).into_iter().map(|line| element("li").holding(line));
     let always = [
         "Every answer was checked in float64 before it was timed; a wrong answer has no time.",
         "From which size: the interval holds the sizes at which the 95 % interval of the speed-up, measured or \

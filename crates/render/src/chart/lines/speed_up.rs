@@ -93,14 +93,9 @@ pub(crate) fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<Li
         for point in points.iter_mut().take(last).skip(1) {
             point.label = None;
         }
-        let label = match kind {
-            Kind::Kernel => "kernel",
-            Kind::Resident => "resident",
-            Kind::EndToEnd => "end to end",
-        };
         let crossover = crossover(part, comparisons[0].density, kind);
         let (group, style, bends) = ("Time included", kind_style(kind), bends(crossover.as_ref()));
-        let series = Series { label: label.into(), group, style, points, bends };
+        let series = Series { label: kind.name().into(), group, style, points, bends };
         Some(Line { series, kind, crossover })
     });
     kinds.collect()

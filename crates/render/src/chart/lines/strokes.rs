@@ -70,7 +70,7 @@ impl Strokes<'_> {
         let Some(reference) = self.contents.reference else { return Ok(()) };
         let plane = &self.contents.plane;
         let y = plane.down(reference.value);
-        self.canvas.stroke(&[(plane.area.left, y), (plane.area.right, y)], Role::Ink, 2.4, Stroke::Solid)
+        self.canvas.rule([(plane.area.left, y), (plane.area.right, y)], Role::Ink, 2.4)
     }
 
     fn places(&self, series: &Series, value: impl Fn(&Point) -> f64) -> Vec<Place> {
@@ -81,10 +81,10 @@ impl Strokes<'_> {
     /// The spread: an area along the line, and a bar at a point that stands alone.
     fn band(&self, series: &Series) -> anyhow::Result<()> {
         let hue = series.style.hue;
-        let (mut low, high) =
-            (self.places(series, |point| point.low), self.places(series, |point| point.high));
+        let mut low = self.places(series, |point| point.low);
+        let high = self.places(series, |point| point.high);
         if let ([low], [high]) = (low.as_slice(), high.as_slice()) {
-            return self.canvas.stroke(&[*low, *high], hue, 2.0, Stroke::Solid);
+            return self.canvas.rule([*low, *high], hue, 2.0);
         }
         low.reverse();
         let corners: Vec<Place> = high.into_iter().chain(low).collect();

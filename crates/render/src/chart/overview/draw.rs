@@ -82,12 +82,12 @@ fn grid(plane: &Plane<'_>, canvas: &Canvas<'_>) -> anyhow::Result<()> {
     let Rect { left, top, right, bottom } = plane.area;
     for tick in &plane.y.ticks {
         let y = plane.down(tick.value);
-        canvas.stroke(&[(left, y), (right, y)], Role::Line, 1.0, Stroke::Solid)?;
+        canvas.rule([(left, y), (right, y)], Role::Line, 1.0)?;
     }
     for tick in &plane.x.ticks {
         let x = plane.across(tick.value);
-        canvas.stroke(&[(x, top), (x, bottom)], Role::Line, 1.0, Stroke::Solid)?;
-        canvas.stroke(&[(x, bottom), (x, bottom + 6.0)], Role::Axis, 1.6, Stroke::Solid)?;
+        canvas.rule([(x, top), (x, bottom)], Role::Line, 1.0)?;
+        canvas.rule([(x, bottom), (x, bottom + 6.0)], Role::Axis, 1.6)?;
     }
     let axes = [(left, top), (left, bottom), (right, bottom)];
     canvas.stroke(&axes, Role::Axis, 1.6, Stroke::Solid)
