@@ -6,15 +6,12 @@
 
 use std::collections::BTreeSet;
 
-use anyhow::Result;
 use gpubench_model::Side;
 use gpubench_model::case::{Cache, density_clause, density_text};
-use gpubench_model::report::file::File;
 use gpubench_model::report::machine::processor;
-use gpubench_render::chart::panels::{self, MOST_PANELS, Mark, MarkKind, Panel, PanelChart, Point, axis};
-use gpubench_render::chart::{Format, Theme};
+use gpubench_render::chart::panels::{MOST_PANELS, Mark, MarkKind, Panel, PanelChart, Point, axis};
 use gpubench_text::palette::Role;
-use gpubench_text::words::distinct;
+use gpubench_text::words::{distinct, grouped};
 
 use super::words::{
     change, counted, day, differs_in_arithmetic, factor, formatted, percent, revision, span, standing,
@@ -24,21 +21,10 @@ use super::{Direction, Series, Step, Trend};
 /// Unconfirmed times beyond this factor stand at the edge of the axis.
 const MOST_HELD: f64 = 1.5;
 
-pub(crate) fn files(trend: &Trend, format: Format, theme: Theme) -> Result<Vec<File>> {
-    panels::files(&charts(trend), format, theme)
-}
-
 /// All charts, in the order of the series.
 pub(crate) fn charts(trend: &Trend) -> Vec<PanelChart> {
-    let mut groups: Vec<Vec<&Series>> = vec![];
-    for series in &trend.series {
-        match groups.iter_mut().find(|group| belongs(group[0], series)) {
-            Some(group) => group.push(series),
-            None => groups.push(vec![series]),
-        }
-    }
     let mut charts = vec![];
-    for group in &mut groups {
+    for mut group in grouped(&trend.series, |a, b| belongs(a, b)) {
         // Stable, so that the variants of a side keep the order of the reports.
         group.sort_by_key(|series| series.side == Side::Gpu);
         let pages = group.len().div_ceil(MOST_PANELS);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use gpubench_model::case::{Cache, DType};
 use gpubench_ops::OPS;
+use gpubench_text::pattern::Pattern;
 use rayon::prelude::*;
 
 use super::gather::{Dated, Entry};
@@ -16,13 +17,13 @@ pub(crate) fn series(reports: &[Dated], request: &Request) -> Vec<Series> {
     let newest = newest_operands(reports);
     for (index, report) in reports.iter().enumerate() {
         for entry in report.rows.iter().filter(|entry| is_wanted(entry, request)) {
-            let key =
-                format!("{}\n{:?}\n{}\n{:?}", cell_key(entry), entry.side, entry.device, entry.accuracy);
+            let (side, accuracy) = (entry.row.side, entry.row.accuracy);
+            let key = format!("{}\n{side:?}\n{}\n{accuracy:?}", cell_key(entry), entry.device);
             let place = *places.entry(key).or_insert_with(|| {
                 found.push(empty(entry));
                 found.len() - 1
             });
-            match newest.get(&cell_key(entry)).zip(entry.inputs.as_deref()) {
+            match newest.get(&cell_key(entry)).zip(entry.row.inputs.as_deref()) {
                 Some((newest, own)) if *newest != own => found[place].other_operands += 1,
                 _ => add(&mut found[place], index, entry),
             }
@@ -36,21 +37,20 @@ pub(crate) fn series(reports: &[Dated], request: &Request) -> Vec<Series> {
 
 /// What makes a cell the same cell; everything but the seed is in its text.
 fn cell_key(entry: &Entry) -> String {
-    format!("{}\n{}", entry.cell, entry.cell.case.seed)
+    format!("{}\n{}", entry.row.cell(), entry.row.case.seed)
 }
 
 /// The fingerprint of each cell's operands in the newest report that has it.
 fn newest_operands(reports: &[Dated]) -> BTreeMap<String, &str> {
     let rows = reports.iter().flat_map(|report| &report.rows);
-    rows.filter_map(|entry| Some((cell_key(entry), entry.inputs.as_deref()?))).collect()
+    rows.filter_map(|entry| Some((cell_key(entry), entry.row.inputs.as_deref()?))).collect()
 }
 
 fn is_wanted(entry: &Entry, request: &Request) -> bool {
-    let cell = &entry.cell;
-    request.ops.as_ref().is_none_or(|ops| ops.contains(&cell.case.op))
-        && request.variants.as_ref().is_none_or(|patterns| {
-            patterns.iter().any(|pattern| pattern.matches(&cell.backend, &cell.variant))
-        })
+    let row = &entry.row;
+    let is_named = |pattern: &Pattern| pattern.matches(&row.backend, &row.variant);
+    request.ops.as_ref().is_none_or(|ops| ops.contains(&row.case.op))
+        && request.variants.as_ref().is_none_or(|patterns| patterns.iter().any(is_named))
 }
 
 /// By op, element type, caches, density and size. Sorting is stable: variants keep the order of the reports.
@@ -62,13 +62,13 @@ fn order(series: &Series) -> (usize, &str, DType, Cache, f64, u64) {
 
 fn empty(entry: &Entry) -> Series {
     Series {
-        case: entry.cell.case.clone(),
-        backend: entry.cell.backend.clone(),
-        variant: entry.cell.variant.clone(),
-        cache: entry.cell.cache,
-        side: entry.side,
+        case: entry.row.case.clone(),
+        backend: entry.row.backend.clone(),
+        variant: entry.row.variant.clone(),
+        cache: entry.row.cache,
+        side: entry.row.side,
         device: entry.device.clone(),
-        accuracy: entry.accuracy,
+        accuracy: entry.row.accuracy,
         points: vec![],
         other_operands: 0,
         without_time: vec![],
@@ -92,7 +92,7 @@ fn add(series: &mut Series, report: usize, entry: &Entry) {
     match entry.time {
         Some((median_s, ci95_s)) => series.points.push(Point { report, median_s, ci95_s }),
         None => {
-            let (outcome, reason) = (entry.outcome, entry.reason.clone());
+            let (outcome, reason) = (entry.row.outcome, entry.row.reason.clone());
             series.without_time.push(Absence { report, outcome, reason });
         }
     }

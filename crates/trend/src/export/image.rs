@@ -1,10 +1,10 @@
 //! The charts of a trend as files, in PNG or SVG.
 
 use gpubench_model::format::Makes;
-use gpubench_render::chart;
+use gpubench_render::chart::{self, panels::files};
 
 use super::view::Format;
-use crate::chart::files;
+use crate::chart::charts;
 
 pub(crate) static PNG: Format = Format {
     name: "png",
@@ -12,7 +12,7 @@ pub(crate) static PNG: Format = Format {
     by_default: true,
     makes: Makes::Files {
         has: |file| file.starts_with("trend-") && file.ends_with(".png"),
-        render: |trend, theme| files(trend, chart::Format::Png, *theme),
+        render: |trend, theme| files(&charts(trend), chart::Format::Png, *theme),
     },
 };
 
@@ -22,6 +22,6 @@ pub(crate) static SVG: Format = Format {
     by_default: false,
     makes: Makes::Files {
         has: |file| file.starts_with("trend-") && file.ends_with(".svg"),
-        render: |trend, theme| files(trend, chart::Format::Svg, *theme),
+        render: |trend, theme| files(&charts(trend), chart::Format::Svg, *theme),
     },
 };
