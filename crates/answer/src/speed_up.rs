@@ -53,8 +53,7 @@ impl SpeedUp {
 impl fmt::Display for SpeedUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&match self.winner() {
-            Some(Side::Cpu) => format!("CPU {}", self.factor_text()),
-            Some(Side::Gpu) => format!("GPU {}", self.factor_text()),
+            Some(side) => format!("{} {}", side.label(), self.factor_text()),
             None => format!("{}?", factor_within(self.0.value, self.digits())),
         })
     }

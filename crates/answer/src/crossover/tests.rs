@@ -88,12 +88,6 @@ fn every_change_beyond_doubt_is_found_and_the_last_one_counts() {
     assert_eq!(kernel(&report).from, Some(Place::Beyond));
 }
 
-/// Laws of both sides that cross at one size only, at which the GPU becomes the faster.
-struct Laws {
-    variants: Vec<Variant>,
-    truth: f64,
-}
-
 /// What the times of a variant follow, in logarithms of size and time.
 type LogLaw = Box<dyn Fn(f64) -> f64 + Send + Sync>;
 
@@ -124,7 +118,8 @@ fn side(shape: &str, [from, to]: [f64; 2], chance: &mut Chance) -> Vec<LogLaw> {
     }
 }
 
-fn laws(shape: &str, sizes: &[u64], chance: &mut Chance) -> Laws {
+/// Variants of both sides that cross at one size only, at which the GPU becomes the faster, and that size.
+fn laws(shape: &str, sizes: &[u64], chance: &mut Chance) -> (Vec<Variant>, f64) {
     let range = [sizes[0] as f64, sizes[sizes.len() - 1] as f64].map(f64::ln);
     let least = |laws: &[LogLaw], x: f64| laws.iter().map(|law| law(x)).fold(f64::INFINITY, f64::min);
     loop {
@@ -144,7 +139,7 @@ fn laws(shape: &str, sizes: &[u64], chance: &mut Chance) -> Laws {
         };
         let cpu = cpu.into_iter().map(|law| variant(Side::Cpu, law, 0.0));
         let gpu = gpu.into_iter().map(|law| variant(Side::Gpu, law, apart));
-        return Laws { variants: cpu.chain(gpu).collect(), truth: truth.exp() };
+        return (cpu.chain(gpu).collect(), truth.exp());
     }
 }
 
@@ -183,14 +178,14 @@ impl Found {
 fn sweeps(shape: &str, sizes: &[u64], noise: f64, added: u32, trials: u64) -> Found {
     let one = |trial: u64| {
         let mut chance = Chance::new(trial);
-        let laws = laws(shape, sizes, &mut chance);
+        let (variants, truth) = laws(shape, sizes, &mut chance);
         let noise = Noise { cpu: noise, gpu: noise };
-        let mut report = report(&laws.variants, sizes, noise, &mut chance);
+        let mut report = report(&variants, sizes, noise, &mut chance);
         for _ in 0..added {
             let Some(next) = next_size(&sections(&report)[0].comparisons, Kind::Kernel) else { break };
-            add_sizes(&mut report, &laws.variants, &[next.n], noise, &mut chance);
+            add_sizes(&mut report, &variants, &[next.n], noise, &mut chance);
         }
-        Found::of(&kernel(&report), laws.truth)
+        Found::of(&kernel(&report), truth)
     };
     (0..trials).into_par_iter().map(one).reduce(Found::default, Found::plus)
 }

@@ -12,6 +12,7 @@ use super::markup::{Element, Html, classed, element};
 use super::notes::next_step;
 use super::strip::strip;
 use super::table::facts;
+use gpubench_ops::Checked;
 use gpubench_text::percent;
 use gpubench_text::words::json_word;
 
@@ -57,42 +58,40 @@ fn warnings(row: &Row) -> Html {
 }
 
 fn times(execute: &Execute) -> Vec<Fact> {
-    let median = format!("{}, {}", digits(execute.median_s), execute.clock.words());
-    let mut found = vec![("median", median)];
-    if has_interval(execute.samples_s.len()) {
-        found.push(("95 % interval", time_range(execute.ci95_s)));
-    }
-    found.push(("least and most", time_range([execute.min_s, execute.max_s])));
-    if let Some([p05, p25, p75, p95]) = execute.quantiles_s {
-        found.push(("quarters", time_range([p25, p75])));
-        found.push(("5 % and 95 %", time_range([p05, p95])));
-    }
-    found.push(("median deviation", time_text(execute.mad_s)));
+    let count = execute.samples_s.len();
     let host = execute.host_ci95_s.map(|interval| format!(" ({})", time_range(interval))).unwrap_or_default();
-    found.push(("host clock", format!("{}{host}", digits(execute.host_median_s))));
-    let enqueue = execute.enqueue_median_s.map(time_text);
-    found.extend(enqueue.map(|enqueue| ("host clock until the call returned", enqueue)));
-    found.extend(execute.event_constant_s.map(|constant| ("taken off for events", time_text(constant))));
     let stopped = execute.stopped.as_ref().map(|stopped| format!(", {}", json_word(stopped)));
     let stopped = stopped.unwrap_or_default().replace('-', " ");
-    let (count, spent) = (execute.samples_s.len(), time_text(execute.spent_s));
-    found.push(("samples", format!("{count} in {spent}{stopped}")));
-    found.push(("warm-up", format!("{} executions", execute.warmups)));
-    if execute.set_aside + execute.throttled > 0 {
-        let text = format!("{} set aside, {} counted", execute.set_aside, execute.throttled);
-        found.push(("at a low clock", text));
-    }
-    if let Some(faults) = execute.page_faults {
-        found.push(("page faults an execution", format!("{} minor, {} major", faults.minor, faults.major)));
-    }
-    if let Some(drift) = execute.drift {
-        found.push(("rounds differ by", format!("{} (p = {:.2})", spread_text(drift.relative), drift.p)));
-    }
-    if let Some(modes) = execute.modes {
+    let low_clock = (execute.set_aside + execute.throttled > 0)
+        .then(|| format!("{} set aside, {} counted", execute.set_aside, execute.throttled));
+    let faults = execute.page_faults.map(|faults| format!("{} minor, {} major", faults.minor, faults.major));
+    let drift = execute.drift.map(|drift| format!("{} (p = {:.2})", spread_text(drift.relative), drift.p));
+    let modes = execute.modes.map(|modes| {
         let share = percent::in_words(modes.share_high);
-        found.push(("two clumps", format!("{} and {} ({share})", digits(modes.low), digits(modes.high))));
-    }
-    found
+        format!("{} and {} ({share})", digits(modes.low), digits(modes.high))
+    });
+    known([
+        ("median", Some(format!("{}, {}", digits(execute.median_s), execute.clock.words()))),
+        ("95 % interval", has_interval(count).then(|| time_range(execute.ci95_s))),
+        ("least and most", Some(time_range([execute.min_s, execute.max_s]))),
+        ("quarters", execute.quantiles_s.map(|[_, p25, p75, _]| time_range([p25, p75]))),
+        ("5 % and 95 %", execute.quantiles_s.map(|[p05, _, _, p95]| time_range([p05, p95]))),
+        ("median deviation", Some(time_text(execute.mad_s))),
+        ("host clock", Some(format!("{}{host}", digits(execute.host_median_s)))),
+        ("host clock until the call returned", execute.enqueue_median_s.map(time_text)),
+        ("taken off for events", execute.event_constant_s.map(time_text)),
+        ("samples", Some(format!("{count} in {}{stopped}", time_text(execute.spent_s)))),
+        ("warm-up", Some(format!("{} executions", execute.warmups))),
+        ("at a low clock", low_clock),
+        ("page faults an execution", faults),
+        ("rounds differ by", drift),
+        ("two clumps", modes),
+    ])
+}
+
+/// The facts that the report has.
+fn known(facts: impl IntoIterator<Item = (&'static str, Option<String>)>) -> Vec<Fact> {
+    facts.into_iter().filter_map(|(name, fact)| Some((name, fact?))).collect()
 }
 
 /// A time with four significant digits, so that the ends of a narrow interval differ.
@@ -102,21 +101,18 @@ fn digits(seconds: f64) -> String {
 
 fn around(phases: &Phases) -> Vec<Fact> {
     let compile = phases.compile.unwrap_or_default();
-    let times = [
-        ("compile", compile.cold_s),
-        ("compile, from cache", compile.cached_s),
-        ("plan and allocate", phases.plan_s),
-    ];
-    let mut found: Vec<Fact> =
-        times.into_iter().filter_map(|(name, time)| Some((name, time_text(time?)))).collect();
-    found.push(("inputs", time_text(phases.inputs_s)));
-    found.push(("prepare, in all", time_text(phases.prepare_s)));
-    found.extend(phases.upload.as_ref().and_then(copy).map(|text| ("upload", text)));
-    found.push(("first call", time_text(phases.first_s)));
-    found.extend(phases.download.as_ref().and_then(copy).map(|text| ("download", text)));
-    found.extend(phases.peak_device_bytes.map(|bytes| ("device memory", bytes_text(bytes))));
-    found.push(("check", time_text(phases.check_s)));
-    found
+    known([
+        ("compile", compile.cold_s.map(time_text)),
+        ("compile, from cache", compile.cached_s.map(time_text)),
+        ("plan and allocate", phases.plan_s.map(time_text)),
+        ("inputs", Some(time_text(phases.inputs_s))),
+        ("prepare, in all", Some(time_text(phases.prepare_s))),
+        ("upload", phases.upload.as_ref().and_then(copy)),
+        ("first call", Some(time_text(phases.first_s))),
+        ("download", phases.download.as_ref().and_then(copy)),
+        ("device memory", phases.peak_device_bytes.map(bytes_text)),
+        ("check", Some(time_text(phases.check_s))),
+    ])
 }
 
 /// `78.1 KiB in 40.1 µs, 1.99 GB/s, pageable`.
@@ -130,24 +126,24 @@ fn copy(transfer: &Transfer) -> Option<String> {
 
 /// What was computed, how near to the machine's limit, and how right.
 fn work(report: &Report, row: &Row) -> Vec<Fact> {
-    let mut found = vec![
-        ("operations", format!("{:.3e} FLOP", row.work.flop)),
-        ("least traffic", format!("{:.3e} bytes", row.work.bytes)),
-        ("arithmetic", json_word(&row.accuracy)),
-        ("cache", row.cache.name().into()),
-        ("seed", row.case.seed.to_string()),
-    ];
-    found.extend(row.threads.map(|threads| ("threads", threads.to_string())));
-    if let Some(Share { share, roof, least_s }) = roof::share(report, row) {
+    let limit = roof::share(report, row).map(|Share { share, roof, least_s }| {
         let (share, least) = (percent::in_words(share), time_text(least_s));
-        found.push(("limit", format!("{share} of {}, which allows {least}", roof.name())));
-    }
-    if let Some(error) = row.error {
-        let text = format!("{}, {} of the bound {:.1e}", error_text(error), share_text(error), error.bound);
-        found.push(("error", text));
-    }
-    found.extend(row.inputs.clone().map(|inputs| ("inputs' fingerprint", inputs)));
-    found
+        format!("{share} of {}, which allows {least}", roof.name())
+    });
+    let error = |error: Checked| {
+        format!("{}, {} of the bound {:.1e}", error_text(error), share_text(error), error.bound)
+    };
+    known([
+        ("operations", Some(format!("{:.3e} FLOP", row.work.flop))),
+        ("least traffic", Some(format!("{:.3e} bytes", row.work.bytes))),
+        ("arithmetic", Some(json_word(&row.accuracy))),
+        ("cache", Some(row.cache.name().into())),
+        ("seed", Some(row.case.seed.to_string())),
+        ("threads", row.threads.map(|threads| threads.to_string())),
+        ("limit", limit),
+        ("error", row.error.map(error)),
+        ("inputs' fingerprint", row.inputs.clone()),
+    ])
 }
 
 #[cfg(test)]

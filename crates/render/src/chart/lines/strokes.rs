@@ -11,9 +11,6 @@ use crate::chart::paint::Paint;
 use crate::chart::placing::Placed;
 use crate::chart::series::{Point, Series, Stroke, Style};
 
-/// Colours of the regions in which a side wins.
-const GPU_HUE: Role = Role::Blue;
-const CPU_HUE: Role = Role::Vermilion;
 /// Bands of crossings that are narrower than this many pixels are drawn as wide.
 const LEAST_BAND: f64 = 2.0;
 
@@ -123,7 +120,7 @@ impl Strokes<'_> {
     fn labels(&self, labels: &Labels) -> anyhow::Result<()> {
         let Contents { series, crossings, em, .. } = self.contents;
         for (is_above, region) in &labels.regions {
-            self.label(region, REGION_TEXT, if *is_above { GPU_HUE } else { CPU_HUE })?;
+            self.label(region, REGION_TEXT, if *is_above { Role::Blue } else { Role::Vermilion })?;
         }
         for (index, label) in &labels.crossings {
             self.label(label, em, crossings[*index].hue)?;

@@ -8,7 +8,7 @@ use gpubench_answer::cost::estimate;
 use gpubench_answer::first_use::{FirstUse, Repayment, repayment};
 use gpubench_answer::words::largest;
 use gpubench_answer::{Comparison, Kind};
-use gpubench_model::case::density_text;
+use gpubench_model::case::{density_clause, density_text};
 use gpubench_model::measure::stats::median;
 use gpubench_model::report::Row;
 use gpubench_model::report::quantity::time_text;
@@ -111,14 +111,11 @@ fn chart(
     legend.push(LegendRow::Heading("GPU, wide bars".into()));
     legend.extend(Phase::ON_GPU.into_iter().rev().map(entry));
     legend.extend(first_use(part, comparisons));
-    let density = comparisons.first()?.density.filter(|_| part.shows_density).map(density_text);
-    let (suffix, words) = match density {
-        Some(density) => (format!("-d{density}"), format!(", density {density}")),
-        None => Default::default(),
-    };
+    let density = comparisons.first()?.density.filter(|_| part.shows_density);
+    let suffix = density.map(|density| format!("-d{}", density_text(density))).unwrap_or_default();
     let frame = Frame {
         name: sheet.name("phases") + &suffix,
-        title: format!("{}{words}: where does the time go?", sheet.heading()),
+        title: format!("{}{}: where does the time go?", sheet.heading(), density_clause(density)),
         subtitle: "One call end to end, best variant of each side; each bar is a whole, its time above"
             .into(),
         captions: captions.to_vec(),

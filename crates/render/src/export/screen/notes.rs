@@ -69,7 +69,7 @@ pub(crate) fn run_warnings(report: &Report) -> Option<String> {
 
 impl Sweeps<'_> {
     /// From which size the GPU is faster, one line per sweep of several sizes.
-    pub(crate) fn crossovers(&self) -> Option<String> {
+    pub(crate) fn crossovers(&self) -> Vec<String> {
         let line = |sweep: &Sweep<'_>| {
             let of = |kind| crossover(&sweep.section.comparisons, kind).filter(|found| !found.is_one_size());
             let resident = plain(&crossover_clause(&of(Kind::Resident)?));
@@ -77,8 +77,7 @@ impl Sweeps<'_> {
                 of(Kind::EndToEnd).map(|found| format!("; end to end {}", plain(&crossover_clause(&found))));
             Some(format!("{}: {resident}{}.", sweep.name, whole.unwrap_or_default()))
         };
-        let lines: Vec<String> = self.all.iter().filter_map(line).collect();
-        (!lines.is_empty()).then(|| lines.join("\n"))
+        self.all.iter().filter_map(line).collect()
     }
 
     /// The variants that stand for each side at the largest sizes.
@@ -135,12 +134,11 @@ impl Sweeps<'_> {
 
     /// At their largest size, what each variant costs of ops that do not ask which side is faster; and of others how
     /// much slower than the best those variants of the GPU are that are measurably slower.
-    pub(crate) fn lessons(&self) -> Option<String> {
+    pub(crate) fn lessons(&self) -> Vec<String> {
         let lesson = |sweep: &Sweep<'_>| {
             if op::compares_sides(sweep.section.op) { slower(sweep) } else { costs(sweep) }
         };
-        let lines: Vec<String> = self.all.iter().filter_map(lesson).collect();
-        (!lines.is_empty()).then(|| lines.join("\n"))
+        self.all.iter().filter_map(lesson).collect()
     }
 }
 
