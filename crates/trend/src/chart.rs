@@ -16,7 +16,7 @@ use gpubench_text::words::{distinct, grouped};
 use super::words::{
     change, counted, day, differs_in_arithmetic, factor, formatted, percent, revision, span, standing,
 };
-use super::{Direction, Series, Step, Trend};
+use super::{Direction, Level, Series, Step, Trend};
 
 /// Unconfirmed times beyond this factor stand at the edge of the axis.
 const MOST_HELD: f64 = 1.5;
@@ -99,10 +99,8 @@ fn ticks(trend: &Trend, reports: &[usize]) -> Vec<(usize, String)> {
     };
     let is_first =
         |position: usize| different.len() <= 2 || position == 0 || days[position - 1] != days[position];
-    (0..reports.len())
-        .filter(|position| is_first(*position))
-        .map(|position| (position, label(position)))
-        .collect()
+    let firsts = (0..reports.len()).filter(|position| is_first(*position));
+    firsts.map(|position| (position, label(position))).collect()
 }
 
 fn captions(trend: &Trend, group: &[&Series], panels: &[Panel]) -> Vec<String> {
@@ -133,27 +131,22 @@ fn panel(trend: &Trend, series: &Series, group: &[&Series], reports: &[usize]) -
     // What is not confirmed yet is held too, as far as it does not flatten the rest.
     let newest = series.latest.iter().filter(|step| step.factor() < MOST_HELD).map(|step| step.after_s);
     let held: Vec<f64> = levels.chain(newest).collect();
+    let point = |point: &super::Point| {
+        let [low, high] = point.ci95_s;
+        Point { x: position(point.report), y: point.median_s, low, high, label: None }
+    };
     let place_of = |index: usize| position(series.points[index].report);
+    let level =
+        |level: &Level| (place_of(level.first), place_of(level.first + level.count - 1), level.median_s);
     let marks = series.changes().map(|(step, is_confirmed)| mark(trend, step, position, is_confirmed));
     Panel {
         heading: heading(series, group),
         remark: standing(series),
         hue: if series.side == Side::Gpu { Role::Blue } else { Role::Vermilion },
         y: axis(&times, &held, if group.len() > 2 { 3 } else { 6 }),
-        points: series
-            .points
-            .iter()
-            .map(|point| {
-                let [low, high] = point.ci95_s;
-                Point { x: position(point.report), y: point.median_s, low, high, label: None }
-            })
-            .collect(),
+        points: series.points.iter().map(point).collect(),
         open_from: series.latest.as_ref().map(|step| position(step.first_after)),
-        levels: series
-            .levels
-            .iter()
-            .map(|level| (place_of(level.first), place_of(level.first + level.count - 1), level.median_s))
-            .collect(),
+        levels: series.levels.iter().map(level).collect(),
         marks: marks.collect(),
         gaps: series.without_time.iter().map(|absence| position(absence.report)).collect(),
     }

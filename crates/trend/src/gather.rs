@@ -192,12 +192,7 @@ mod tests {
     }
 
     fn names(found: &Found) -> Vec<&str> {
-        found
-            .reports
-            .iter()
-            .filter_map(|report| report.visit.name.rsplit_once('/'))
-            .map(|both| both.1)
-            .collect()
+        found.reports.iter().map(|report| report.visit.name.rsplit_once('/').unwrap().1).collect()
     }
 
     #[test]

@@ -93,10 +93,8 @@ pub(crate) fn factor(step: &Step) -> String {
 /// Machine, program and facts that changed together with the times: `host a -> b, driver 580.1 -> 590.2`.
 pub(crate) fn also_changed(trend: &Trend, step: &Step) -> Option<String> {
     let (before, after) = (&trend.reports[step.last_before], &trend.reports[step.first_after]);
-    let mut changes = vec![];
-    if before.host != after.host {
-        changes.push(format!("host {} -> {}", before.host, after.host));
-    }
+    let host = (before.host != after.host).then(|| format!("host {} -> {}", before.host, after.host));
+    let mut changes = Vec::from_iter(host);
     if before.gpubench_version != after.gpubench_version {
         changes.push(format!("gpubench {} -> {}", before.gpubench_version, after.gpubench_version));
     } else if let (Some(old), Some(new)) = (&before.gpubench_revision, &after.gpubench_revision)
@@ -142,8 +140,7 @@ pub(crate) fn standing(series: &Series) -> String {
     let at = if is_above { factor_within(over, 3) } else { "at".into() };
     let noise = series.noise.map(|noise| format!(", noise {}", spread_text(noise))).unwrap_or_default();
     let correlation = series.correlation.filter(|correlation| *correlation >= CORRELATED);
-    let correlation =
-        correlation.map(|correlation| format!(", correlation {correlation:.1}")).unwrap_or_default();
+    let correlation = correlation.map(|found| format!(", correlation {found:.1}")).unwrap_or_default();
     let drift = series.drift.map(|ratio| format!(", drifting: {} from first to last", change(ratio)));
     format!("{now}, {at} the best level of {best}{noise}{correlation}{}", drift.unwrap_or_default())
 }
@@ -187,16 +184,10 @@ pub(crate) fn devices(trend: &Trend, side: Side) -> Vec<(String, usize)> {
 pub(crate) fn kept_apart(trend: &Trend) -> Vec<String> {
     let several = [Side::Cpu, Side::Gpu].into_iter().filter_map(|side| {
         let devices = devices(trend, side);
-        let each: Vec<String> = devices
-            .iter()
-            .map(|(device, reports)| format!("{device} ({})", counted(*reports, "report")))
-            .collect();
+        let each = devices.iter().map(|(device, count)| format!("{device} ({})", counted(*count, "report")));
+        let (models, each) = (side.label(), each.collect::<Vec<_>>().join(", "));
         (devices.len() > 1).then(|| {
-            format!(
-                "times of different {} models are kept apart, as series of their own: {}",
-                side.label(),
-                each.join(", ")
-            )
+            format!("times of different {models} models are kept apart, as series of their own: {each}")
         })
     });
     several.chain(changed_arithmetic(trend)).chain(other_operands(trend)).collect()

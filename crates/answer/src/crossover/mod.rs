@@ -114,7 +114,7 @@ pub fn crossover(comparisons: &[Comparison<'_>], kind: Kind) -> Option<Crossover
 /// What is known of the size from which the GPU is faster where no crossing can be named: that it lies above the last
 /// size at which the CPU is faster beyond doubt, or below the sizes at which the GPU is.
 fn bounds(curve: &SpeedUpCurve, sure: &[(usize, Side)], winner_at_last: Option<Side>) -> [Place; 2] {
-    let gaps = curve.sizes.len() - 1;
+    let gaps = curve.cpu.sizes.len() - 1;
     match sure.last() {
         Some((at, Side::Cpu)) => {
             let from = curve.gpu_may_win_from(*at..gaps);
@@ -160,11 +160,7 @@ fn speed_up_curve(compared: &[(&Comparison<'_>, Pair<'_>)], kind: Kind) -> Speed
         let times: Vec<_> = compared.iter().map(|(one, pair)| (*one, time(pair))).collect();
         Curve::of(&times, side, kind)
     };
-    SpeedUpCurve {
-        sizes: compared.iter().map(|(one, _)| (one.n as f64).ln()).collect(),
-        cpu: curve(Side::Cpu, |pair| pair.cpu_s),
-        gpu: curve(Side::Gpu, |pair| pair.gpu_s),
-    }
+    SpeedUpCurve { cpu: curve(Side::Cpu, |pair| pair.cpu_s), gpu: curve(Side::Gpu, |pair| pair.gpu_s) }
 }
 
 #[cfg(test)]

@@ -72,12 +72,9 @@ impl Room {
                 |flip: f64| list.iter().map(move |(dx, dy)| (place.0 + dx * flip, place.1 + dy * flip));
             sides.into_iter().flat_map(moved).collect::<Vec<Place>>()
         };
-        let candidates: Vec<Rect> = both(&above)
-            .into_iter()
-            .chain(both(&farther))
-            .map(|(x, y)| (x.min(self.plot.right - w).max(self.plot.left + w), y))
-            .map(|middle| Rect::around(middle, w, h))
-            .collect();
+        let inside = |x: f64| x.min(self.plot.right - w).max(self.plot.left + w);
+        let middles = both(&above).into_iter().chain(both(&farther));
+        let candidates: Vec<Rect> = middles.map(|(x, y)| Rect::around((inside(x), y), w, h)).collect();
         self.take(&candidates).map(|area| Placed { area, text: text.to_owned() })
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use gpubench_answer::roof;
-use gpubench_answer::{Comparison, Kind, sections};
+use gpubench_answer::{Kind, sections};
 use gpubench_model::Side;
 use gpubench_model::case::Cache;
 use gpubench_model::measure::sampling::Sampling;
@@ -76,13 +76,10 @@ fn launch_bound(report: &Report, rows: &[&Row], mark: &str) -> Option<String> {
 /// What the speed-ups compare; `None` where there is none.
 fn speed_up(report: &Report) -> Option<String> {
     let sections = sections(report);
-    let compared: Vec<&Comparison<'_>> = sections
-        .iter()
-        .flat_map(|section| &section.comparisons)
-        .filter(|comparison| comparison.speed_up(Kind::Kernel).is_some())
-        .collect();
-    let cpu = clocks(compared.iter().filter_map(|comparison| comparison.cpu));
-    let gpu = clocks(compared.iter().filter_map(|comparison| comparison.gpu));
+    let cases = sections.iter().flat_map(|section| &section.comparisons);
+    let compared: Vec<_> = cases.filter(|case| case.speed_up(Kind::Kernel).is_some()).collect();
+    let cpu = clocks(compared.iter().filter_map(|case| case.cpu));
+    let gpu = clocks(compared.iter().filter_map(|case| case.gpu));
     let line = format!("Kernel speed-up, operands resident, no transfers: CPU by {cpu}, GPU by {gpu}.");
     (!compared.is_empty()).then_some(line)
 }

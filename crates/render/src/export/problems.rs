@@ -47,13 +47,11 @@ pub(crate) fn ended_early(report: &Report) -> Option<String> {
 
 /// `2 incorrect, 15 skipped of 70 cells`; `None` when all were measured.
 pub(crate) fn summary(report: &Report) -> Option<String> {
-    let counts =
-        OUTCOMES.map(|outcome| (outcome, report.rows.iter().filter(|r| r.outcome == outcome).count()));
-    let parts: Vec<String> = counts
-        .iter()
-        .filter(|(_, count)| *count > 0)
-        .map(|(outcome, count)| format!("{count} {}", outcome.name()))
-        .collect();
+    let part = |outcome: Outcome| {
+        let count = report.rows.iter().filter(|row| row.outcome == outcome).count();
+        (count > 0).then(|| format!("{count} {}", outcome.name()))
+    };
+    let parts: Vec<String> = OUTCOMES.into_iter().filter_map(part).collect();
     (!parts.is_empty()).then(|| format!("{} of {}", parts.join(", "), counted(report.rows.len(), "cell")))
 }
 

@@ -44,12 +44,8 @@ pub(crate) fn summary(trend: &Trend) -> String {
     let drifting = trend.series.iter().filter(|series| series.drift.is_some()).count();
     let apart = trend.series.iter().filter(|series| series.latest.is_some()).count();
     let mut found = vec![if stepped == 0 { "no steps".into() } else { format!("{stepped} with steps") }];
-    if drifting > 0 {
-        found.push(format!("{drifting} drifting"));
-    }
-    if apart > 0 {
-        found.push(format!("{apart} whose newest time stands apart"));
-    }
+    found.extend((drifting > 0).then(|| format!("{drifting} drifting")));
+    found.extend((apart > 0).then(|| format!("{apart} whose newest time stands apart")));
     format!(
         "{} {span}, {}: {}",
         counted(trend.reports.len(), "report"),
@@ -125,10 +121,8 @@ pub(crate) fn folded(trend: &Trend) -> Vec<String> {
             _ => format!("noise {least} to {most}, median {middle}"),
         };
         let threshold = percent(trend.threshold);
-        lines.push(format!(
-            "{} steady: no step of {threshold} or more; {noise}",
-            counted(long.len(), "series")
-        ));
+        let steady = counted(long.len(), "series");
+        lines.push(format!("{steady} steady: no step of {threshold} or more; {noise}"));
     }
     if !short.is_empty() {
         lines.push(format!(

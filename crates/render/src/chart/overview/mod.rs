@@ -56,15 +56,13 @@ struct Draft {
 
 /// The sheets of one report: one where all panels fit, else one or more an element type.
 pub(crate) fn sheets(sheets: &[Sheet<'_>], captions: &[String]) -> Vec<Overview> {
-    let mut panels: Vec<Draft> = vec![];
-    for sheet in sheets {
-        panels.extend(sheet.parts.iter().flat_map(|part| panels_of(sheet, part)));
-    }
-    if panels.len() > MOST_PANELS {
+    let parts = sheets.iter().flat_map(|sheet| sheet.parts.iter().map(move |part| (sheet, part)));
+    let mut panels: Vec<Draft> = parts.flat_map(|(sheet, part)| panels_of(sheet, part)).collect();
+    let several = panels.len() > MOST_PANELS;
+    if several {
         // Stable, so that ops keep their order.
         panels.sort_by_key(|draft| draft.dtype);
     }
-    let several = panels.len() > MOST_PANELS;
     let mut pages: Vec<Vec<Draft>> = vec![];
     for group in panels.chunk_by(|a, b| !several || a.dtype == b.dtype) {
         let count = group.len().div_ceil(MOST_PANELS);

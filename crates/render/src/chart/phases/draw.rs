@@ -87,11 +87,9 @@ impl Bars<'_> {
     fn totals(&self) -> anyhow::Result<()> {
         let (pitch, middles) = self.places();
         let rows = [("CPU", Role::Vermilion), ("GPU", Role::Blue)];
-        let texts: Vec<[&str; 2]> = self
-            .chart
-            .groups
-            .iter()
-            .map(|group| [group.cpu.as_ref().map_or("–", |bar| bar.total.as_str()), group.gpu.total.as_str()])
+        let groups = self.chart.groups.iter();
+        let texts: Vec<[&str; 2]> = groups
+            .map(|group| [group.cpu.as_ref().map_or("–", |bar| &bar.total), &group.gpu.total])
             .collect();
         let widest = texts.iter().flatten().map(|text| width(text, TEXT, Weight::Medium)).fold(0.0, f64::max);
         let em = TEXT * ((pitch - 10.0) / widest).clamp(0.4, 1.0);

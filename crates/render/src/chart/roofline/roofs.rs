@@ -35,11 +35,8 @@ pub(crate) fn roofs(ceilings: &Ceilings, rows: &[&Row], (xs, ys): (&[f64], &[f64
         precisions.push("f64");
     }
     precisions.sort_by_key(|name| !["f32", "f64"].contains(name));
-    let peaks: Vec<(&str, f64)> = precisions
-        .into_iter()
-        .filter_map(|name| Some((name, *ceilings.matmul.get(name)?)))
-        .filter(|(_, rate)| usable(rate))
-        .collect();
+    let peaks = precisions.into_iter().filter_map(|name| Some((name, *ceilings.matmul.get(name)?)));
+    let peaks: Vec<(&str, f64)> = peaks.filter(|(_, rate)| usable(rate)).collect();
     let fastest = slopes.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
     let highest = peaks.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
     let least = xs.iter().copied().fold(f64::INFINITY, f64::min) / BEYOND;
