@@ -1,6 +1,6 @@
 //! Charts of reports. Knows no device and no command line.
 //!
-//! A model says what a chart shows: [`lines`], [`panels`]. It is laid out in pixels and drawn on a canvas, the same
+//! A model says what a chart shows: `lines`, [`panels`]. It is laid out in pixels and drawn on a canvas, the same
 //! for every format.
 
 mod axis;
