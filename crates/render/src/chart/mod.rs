@@ -63,7 +63,7 @@ const AT_ONCE: usize = 8;
 /// The format of a chart's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Portable network graphics, [`SIZE`] pixels.
+    /// Portable network graphics, `SIZE` pixels.
     Png,
     /// Scalable vector graphics with the font embedded.
     Svg,
