@@ -110,7 +110,7 @@ pub(crate) fn best(report: &Report, side: Side) -> Vec<(Key, Best)> {
                 seed: first.case.seed,
                 variant: None,
             };
-            if op::find(section.op).is_none_or(|op| op.about().compares_sides) {
+            if op::compares_sides(section.op) {
                 let timing = winner(comparison, side).and_then(|row| timing(row, &names));
                 found.push((key, timing.map_or_else(|| Best::Lost(loss(rows())), Best::Timed)));
                 continue;

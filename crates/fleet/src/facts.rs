@@ -164,7 +164,7 @@ fn common(report: &Report) -> Vec<Fact> {
 
 /// Names and versions of a backend's libraries.
 fn libraries(report: &Report, backend: &str) -> Option<Fact> {
-    let backend = report.environment.backends.iter().find(|known| known.name == backend)?;
+    let backend = report.environment.backend(backend)?;
     let found = backend.libraries.iter().filter_map(|library| {
         let version = library.version.as_deref()?.split([' ', ',']).next().unwrap_or_default();
         Some(format!("{} {version}", library.name))

@@ -43,7 +43,7 @@ pub(crate) fn host_name(report: &Report) -> &str {
 pub(crate) fn gpu(report: &Report) -> Option<&BackendState> {
     let rows = || report.rows.iter().filter(|row| row.side == Side::Gpu);
     let row = rows().find(|row| row.execute.is_some()).or_else(|| rows().next())?;
-    report.environment.backends.iter().find(|backend| backend.name == row.backend)
+    report.environment.backend(&row.backend)
 }
 
 /// A fact of the GPU of a report; `None` where its backend does not say it.

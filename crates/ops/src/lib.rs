@@ -197,6 +197,16 @@ pub fn find(name: &str) -> Option<&'static dyn Op> {
     OPS.iter().copied().find(|op| op.name() == name)
 }
 
+/// Whether executions of the op of that name have the copies in them.
+pub fn copies_itself(name: &str) -> bool {
+    find(name).is_some_and(|op| op.about().copies_itself)
+}
+
+/// Whether the op of that name asks which side is faster, as one unknown here does.
+pub fn compares_sides(name: &str) -> bool {
+    find(name).is_none_or(|op| op.about().compares_sides)
+}
+
 /// Operand `operand` of a case: an `n` by `n` matrix of uniform values.
 fn uniform_square(case: &Case, operand: u64) -> Operand {
     uniform(case, operand, case.side())

@@ -73,6 +73,29 @@ pub fn one_of(words: &[&str]) -> String {
     }
 }
 
+/// The items in order, each once.
+pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut kept = vec![];
+    for item in items {
+        if !kept.contains(&item) {
+            kept.push(item);
+        }
+    }
+    kept
+}
+
+/// The items in groups of the `same`, in order of appearance; no group is empty.
+pub fn grouped<T>(items: impl IntoIterator<Item = T>, same: impl Fn(&T, &T) -> bool) -> Vec<Vec<T>> {
+    let mut groups: Vec<Vec<T>> = vec![];
+    for item in items {
+        match groups.iter_mut().find(|group| same(&group[0], &item)) {
+            Some(group) => group.push(item),
+            None => groups.push(vec![item]),
+        }
+    }
+    groups
+}
+
 /// A word as JSON spells it.
 pub fn json_word(value: &impl serde::Serialize) -> String {
     let value = serde_json::to_value(value).unwrap_or_default();

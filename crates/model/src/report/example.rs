@@ -88,6 +88,22 @@ pub fn empty() -> Report {
     }
 }
 
+/// A report of these rows.
+pub fn of(rows: impl IntoIterator<Item = Row>) -> Report {
+    Report { rows: rows.into_iter().collect(), ..empty() }
+}
+
+/// The report with [`ceilings`] of the GPU.
+pub fn with_ceilings(mut report: Report) -> Report {
+    report.environment.backends[1].ceilings = Some(ceilings());
+    report
+}
+
+/// Rows of a case on both sides, with the seconds of each: by `faer` on the CPU, by `cublas` on the GPU.
+pub fn both_sides(op: &str, n: u64, cpu_s: f64, gpu_s: f64) -> [Row; 2] {
+    [measured(op, n, "cpu", "faer", cpu_s), measured(op, n, "cuda", "cublas", gpu_s)]
+}
+
 /// Round figures for a large GPU.
 pub fn ceilings() -> Ceilings {
     let matmul = [("f32", 50e12), ("f64", 25e12), ("tf32", 400e12), ("f16", 800e12), ("bf16", 800e12)];

@@ -73,6 +73,13 @@ pub struct Environment {
     pub variables: std::collections::BTreeMap<String, String>,
 }
 
+impl Environment {
+    /// What became of the backend of that name.
+    pub fn backend(&self, name: &str) -> Option<&BackendState> {
+        self.backends.iter().find(|backend| backend.name == name)
+    }
+}
+
 /// Something about a whole run that the user should know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunWarning {

@@ -68,20 +68,14 @@ pub(crate) fn device_state(report: &Report) -> Vec<String> {
     let states: Vec<&Conditions> =
         timed.iter().flat_map(|execute| execute.conditions.iter().flatten()).collect();
     let mut lines = vec![];
+    let clock = range(timed.iter().flat_map(|execute| execute.sm_mhz.iter().copied()));
+    let of = |figure: fn(&Conditions) -> Option<f64>| range(states.iter().copied().filter_map(figure));
     let ranges = [
-        (
-            "Clock of the multiprocessors around samples",
-            "MHz",
-            range(timed.iter().flat_map(|e| e.sm_mhz.iter().copied())),
-        ),
-        ("Clock of the device's memory", "MHz", range(states.iter().filter_map(|state| state.memory_mhz))),
-        ("Power of the device", "W", range(states.iter().filter_map(|state| state.power_w))),
-        ("Temperature of the device", "°C", range(states.iter().filter_map(|state| state.temperature_c))),
-        (
-            "Temperature of its memory",
-            "°C",
-            range(states.iter().filter_map(|state| state.memory_temperature_c)),
-        ),
+        ("Clock of the multiprocessors around samples", "MHz", clock),
+        ("Clock of the device's memory", "MHz", of(|state| state.memory_mhz)),
+        ("Power of the device", "W", of(|state| state.power_w)),
+        ("Temperature of the device", "°C", of(|state| state.temperature_c)),
+        ("Temperature of its memory", "°C", of(|state| state.memory_temperature_c)),
     ];
     for (name, unit, found) in ranges {
         lines.extend(found.map(|found| format!("{name}: {found} {unit}")));

@@ -26,7 +26,7 @@ const RIVAL: f64 = 1.5;
 
 /// The crossovers that are refined: those a caller would go by. A kernel's own time is not what it waits for.
 fn kinds(op: &str) -> &'static [Kind] {
-    match op::find(op).is_some_and(|op| op.about().copies_itself) {
+    match op::copies_itself(op) {
         true => &[Kind::Resident],
         false => &[Kind::Resident, Kind::EndToEnd],
     }
@@ -35,7 +35,7 @@ fn kinds(op: &str) -> &'static [Kind] {
 /// How many cells refinement may add to a plan.
 pub fn most_cells(planned: &[PlannedCell]) -> usize {
     let takes_part = |planned: &&PlannedCell| {
-        let compares = op::find(&planned.cell.case.op).is_none_or(|op| op.about().compares_sides);
+        let compares = op::compares_sides(&planned.cell.case.op);
         let is_headline = planned.variant.accuracy.is_headline();
         compares && is_headline && fewer_threads(&planned.cell.variant).is_none()
     };
