@@ -10,28 +10,20 @@ use serde_json::Value as Json;
 
 use super::identity::gpu;
 
-/// One fact.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fact {
-    /// What it is about.
     pub name: &'static str,
-    /// What it is.
     pub value: Value,
 }
 
-/// The value of a fact.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
-    /// A figure.
     Figure {
-        /// The figure.
         figure: f64,
-        /// Its unit.
         unit: &'static str,
         /// How far others may lie from it and still count as the same.
         within: f64,
     },
-    /// A word or several.
     Text(String),
 }
 

@@ -13,7 +13,6 @@ use super::{Fleet, Member, names};
 /// The times of one side of all members.
 #[derive(Clone, Debug, Serialize)]
 pub struct Table {
-    /// The side.
     pub side: Side,
     /// One entry a GPU, in the order of the members; or one a host, in the order in which they first occur.
     pub columns: Vec<Column>,
@@ -21,10 +20,8 @@ pub struct Table {
     pub lines: Vec<Line>,
 }
 
-/// A GPU or a host.
 #[derive(Clone, Debug, Serialize)]
 pub struct Column {
-    /// Its name.
     pub name: String,
     /// What it is: columns of the same kind are held against each other.
     #[serde(serialize_with = "as_text")]
@@ -42,7 +39,6 @@ pub struct Column {
 /// A case and state of the caches.
 #[derive(Clone, Debug, Serialize)]
 pub struct Line {
-    /// The case.
     #[serde(flatten)]
     pub key: Key,
     /// One entry a column; `None` where the column knows no such case.
@@ -103,7 +99,6 @@ impl Table {
 }
 
 impl Line {
-    /// The time of a column.
     pub fn timing(&self, column: usize) -> Option<&Timing> {
         self.times.get(column)?.as_ref()?.timing()
     }

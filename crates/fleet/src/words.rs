@@ -192,7 +192,6 @@ fn other_variant(group: &Group<'_>, column: usize, line: usize) -> Option<String
     (*usual != own).then(|| format!(" (its best variant is {own}, that of most others {usual})"))
 }
 
-/// Some of them, the rest counted.
 fn named(told: impl Iterator<Item = String>) -> String {
     let all: Vec<String> = told.collect();
     let mut shown: Vec<String> = all.iter().take(NAMED).cloned().collect();

@@ -27,16 +27,13 @@ pub struct Fact {
     pub(super) tolerance: Tolerance,
     /// What it means that a run does not tell it, where that means something.
     pub(super) absent: Option<&'static str>,
-    /// How it is read out of a report.
     read: Read,
 }
 
 /// How a fact is read out of a report.
 #[derive(Clone, Copy)]
 enum Read {
-    /// A fact of the host.
     Host(&'static machine::Fact<Host>),
-    /// A fact that each backend says of itself.
     Said(&'static machine::Fact<Value>),
     /// Several readings, or one that is made of several facts.
     By(fn(&Seen) -> Vec<Reading>),
@@ -98,7 +95,6 @@ const fn fact(
     of(name, severity, concerns, Read::By(read), summary)
 }
 
-/// A fact of the host.
 const fn host(
     fact: &'static machine::Fact<Host>,
     severity: Severity,
@@ -108,7 +104,6 @@ const fn host(
     of(fact.name, severity, concerns, Read::Host(fact), summary)
 }
 
-/// A fact that each backend says of itself.
 const fn said(
     fact: &'static machine::Fact<Value>,
     severity: Severity,
@@ -129,7 +124,6 @@ const fn of(
 }
 
 impl Fact {
-    /// What a report says of it.
     pub(super) fn readings(&self, seen: &Seen) -> Vec<Reading> {
         match self.read {
             Read::Host(fact) => read::host(seen, fact),

@@ -46,7 +46,6 @@ fn tone_of(verdict: Verdict) -> Tone {
     }
 }
 
-/// What a column shows of a cell.
 type Show = fn(&Change) -> Field;
 
 /// The columns: heading, whether they hold figures, and their fields; `with_p` for that of the chances.

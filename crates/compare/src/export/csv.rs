@@ -9,7 +9,6 @@ use super::names::names;
 use super::view::Format;
 use crate::{Change, Comparison, MeanChange, Measured};
 
-/// The cells as comma-separated values.
 pub(crate) static CSV: Format = Format {
     name: "csv",
     summary: "a line per cell with every figure, times in seconds",
@@ -17,7 +16,6 @@ pub(crate) static CSV: Format = Format {
     makes: Makes::Text("compare.csv", |comparison, _| Ok(cells(comparison))),
 };
 
-/// The geometric means as comma-separated values.
 pub(crate) static MEANS_CSV: Format = Format {
     name: "means-csv",
     summary: "a line per geometric mean: of the sweep, each backend, each op",
@@ -88,7 +86,6 @@ fn cells(comparison: &Comparison) -> String {
 /// A heading, and the text under it.
 type MeanColumn = (&'static str, fn(&MeanChange) -> String);
 
-/// The columns of a mean, in order.
 const MEAN_COLUMNS: &[MeanColumn] = &[
     ("mean", |mean| mean.key()),
     ("op", |mean| mean.op.clone().unwrap_or_default()),

@@ -5,11 +5,8 @@ use crate::{Change, Comparison, Doubt, Verdict};
 
 /// Cells that share verdict, doubt and next step.
 pub(crate) struct Group<'a> {
-    /// The verdict.
     pub verdict: Verdict,
-    /// Why they are unsure.
     pub(crate) doubt: Option<Doubt>,
-    /// The next step.
     pub next: Option<&'a str>,
     /// The cells, the worst first.
     pub cells: Vec<&'a Change>,

@@ -13,7 +13,6 @@ use super::view::Format;
 use super::words;
 use crate::{Change, Comparison, Conclusion, MeanChange, Severity, Verdict};
 
-/// The comparison as JUnit XML.
 pub(crate) static JUNIT: Format = Format {
     name: "junit",
     summary: "JUnit XML, a test case per cell, for Jenkins and GitLab",
@@ -21,7 +20,6 @@ pub(crate) static JUNIT: Format = Format {
     makes: Makes::Text("compare.junit.xml", |comparison, _| Ok(text(comparison))),
 };
 
-/// What a test case came to.
 enum Outcome {
     Passed,
     /// Worse.
@@ -31,7 +29,6 @@ enum Outcome {
     Skipped,
 }
 
-/// A test case.
 struct Case {
     /// The suite it belongs to: an op, or `compare` for the comparison as a whole.
     suite: String,
@@ -39,11 +36,8 @@ struct Case {
     /// Time of NEW, in seconds.
     time: Option<f64>,
     outcome: Outcome,
-    /// The kind of the failure or error.
     kind: &'static str,
-    /// One line.
     message: String,
-    /// More lines.
     details: Vec<String>,
 }
 
@@ -101,7 +95,6 @@ fn whole(comparison: &Comparison, is_explained: bool) -> Case {
     }
 }
 
-/// The test case of a cell.
 fn cell(comparison: &Comparison, change: &Change, name: String) -> Case {
     let outcome = match change.verdict {
         verdict if verdict.is_regression() && comparison.gate.exit_code != 0 => Outcome::Failure,

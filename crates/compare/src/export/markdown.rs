@@ -13,7 +13,6 @@ use super::view::{Format, View};
 use super::{cells, summary, words};
 use crate::{Change, Comparison, MeanChange, Verdict};
 
-/// The comparison as Markdown.
 pub(crate) static MARKDOWN: Format = Format {
     name: "md",
     summary: "Markdown for a comment on a pull request or the summary of a job",
@@ -36,7 +35,6 @@ const LINES_SHOWN: usize = 30;
 /// Characters of a text that another program wrote.
 const TEXT_SHOWN: usize = 300;
 
-/// The whole document.
 pub(crate) fn text(comparison: &Comparison, view: &View) -> String {
     let mut text = heading(comparison);
     for note in comparison.notes.iter().take(LINES_SHOWN) {

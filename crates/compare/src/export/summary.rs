@@ -101,7 +101,6 @@ pub(crate) fn means(comparison: &Comparison) -> Option<String> {
     Some(format!("{} compared: {}; {} {figures}{detectable}", means.len(), counts.join(", "), widest.name()))
 }
 
-/// All of it in one line.
 pub(crate) fn one_line(comparison: &Comparison) -> String {
     let mut parts = vec![result(comparison), tally(comparison)];
     parts.extend(means(comparison).map(|means| format!("means: {means}")));

@@ -10,7 +10,6 @@ use crate::{Change, Doubt, Measured, RunInfo, Verdict};
 /// What stands where nothing is known.
 pub(crate) const NONE: &str = "-";
 
-/// A change in words, part by part.
 pub(crate) struct ChangeText {
     /// A factor of at least 1 and the direction: `1.31x slower`, `1.20x faster`, `1.00x`.
     pub factor: String,

@@ -14,12 +14,10 @@ pub(crate) enum Pace {
     Device,
     /// A device that waits for the host in between.
     Waiting,
-    /// The host itself.
     Host,
 }
 
 impl Pace {
-    /// Every pace.
     pub(crate) const ALL: [Pace; 3] = [Pace::Device, Pace::Waiting, Pace::Host];
 
     /// What is timed at that pace, in words.

@@ -70,7 +70,6 @@ fn misplaced(problem: &Problem) -> Option<String> {
     }
 }
 
-/// The file as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct File {
@@ -96,7 +95,6 @@ struct File {
     cell: Vec<Spanned<Table>>,
 }
 
-/// A `[[cell]]` table as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Table {

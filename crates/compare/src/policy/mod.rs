@@ -70,18 +70,12 @@ pub struct Limits {
 pub struct CellTable {
     /// Key and glob of each property of a cell that it names: `op`, `dtype`, `backend`, `variant`, `cache`.
     pub(crate) globs: Vec<(&'static str, String)>,
-    /// The sides N.
-    pub sides: SizeFilter,
-    /// The change that counts.
-    pub threshold: Option<f64>,
-    /// The change of a geometric mean that counts.
-    pub mean_threshold: Option<f64>,
-    /// The spread from run to run.
-    pub run_spread: Option<f64>,
-    /// How many times larger an error may become.
-    pub error_growth: Option<f64>,
-    /// Whether the cells are left out.
-    pub ignored: Option<bool>,
+    pub(crate) sides: SizeFilter,
+    pub(crate) threshold: Option<f64>,
+    pub(crate) mean_threshold: Option<f64>,
+    pub(crate) run_spread: Option<f64>,
+    pub(crate) error_growth: Option<f64>,
+    pub(crate) ignored: Option<bool>,
     /// File and line it comes from: `policy.toml:12`.
     pub(crate) origin: String,
 }
@@ -98,8 +92,7 @@ fn property<'a>(cell: &'a Cell, key: &str) -> &'a str {
 }
 
 impl Policy {
-    /// What it says of `cell`.
-    pub fn limits(&self, cell: &Cell) -> Limits {
+    pub(crate) fn limits(&self, cell: &Cell) -> Limits {
         self.cells.iter().filter(|table| table.is_about(cell)).fold(self.defaults, |limits, table| Limits {
             threshold: table.threshold.or(limits.threshold),
             mean_threshold: table.mean_threshold.or(limits.mean_threshold),

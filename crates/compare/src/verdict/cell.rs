@@ -115,7 +115,6 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// The figures, with no verdict yet.
     fn unjudged(&self, corrected: Option<f64>, alpha: f64, tested: usize) -> Change {
         let (pair, shift) = (self.pair, self.shift);
         let measured =

@@ -16,9 +16,7 @@ pub struct View {
     pub color: bool,
 }
 
-/// Everything that is shown of a fleet.
 pub(crate) struct Shown<'a> {
-    /// The fleet.
     pub fleet: &'a Fleet,
     /// GPUs, then hosts; sides that no member has are left out.
     pub tables: Vec<Table>,
@@ -29,7 +27,6 @@ pub(crate) struct Shown<'a> {
 }
 
 impl<'a> Shown<'a> {
-    /// What is shown of `fleet`.
     pub(crate) fn of(fleet: &'a Fleet) -> Shown<'a> {
         let tables: Vec<Table> = [Side::Gpu, Side::Cpu]
             .into_iter()

@@ -46,7 +46,6 @@ fn reading(item: &str, value: &Value) -> Reading {
     value.figure().map_or_else(|| Reading::text(item, &text), |figure| Reading::figure(item, figure, &text))
 }
 
-/// A fact of the host.
 pub(crate) fn host(seen: &Seen, fact: &Fact<Host>) -> Vec<Reading> {
     fact.of(&seen.report.environment.host).iter().map(|value| reading("", value)).collect()
 }

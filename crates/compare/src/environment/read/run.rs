@@ -8,17 +8,14 @@ use serde_json::Value;
 use super::{Seen, one, words};
 use crate::environment::value::Reading;
 
-/// Profile that gpubench was built with.
 pub(crate) fn build_profile(seen: &Seen) -> Vec<Reading> {
     one(seen.report.environment.build_profile.as_deref())
 }
 
-/// Version of gpubench.
 pub(crate) fn gpubench_version(seen: &Seen) -> Vec<Reading> {
     one(Some(&seen.report.environment.gpubench_version))
 }
 
-/// Revision of gpubench.
 pub(crate) fn gpubench_revision(seen: &Seen) -> Vec<Reading> {
     one(seen.report.environment.gpubench_revision.as_deref())
 }
@@ -31,12 +28,10 @@ pub(crate) fn git_revision(seen: &Seen) -> Vec<Reading> {
 /// Environment variables that say where something is, not how it works.
 const PLACES: [&str; 4] = ["CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH"];
 
-/// Environment variables that change results.
 pub(crate) fn variables(seen: &Seen) -> Vec<Reading> {
     set(seen, |name| !PLACES.contains(&name))
 }
 
-/// Environment variables that say where something is.
 pub(crate) fn place_variables(seen: &Seen) -> Vec<Reading> {
     set(seen, |name| PLACES.contains(&name))
 }
@@ -63,7 +58,6 @@ fn sampling(seen: &Seen, key: &str, unset: &str, show: impl Fn(f64) -> String) -
     by_op.into_iter().map(reading).collect()
 }
 
-/// The precision asked for.
 pub(crate) fn precision(seen: &Seen) -> Vec<Reading> {
     // Six decimals keep apart what people write.
     sampling(seen, "precision", "by default", |share| format!("{} %", percent::rounded(share, 6)))
@@ -74,12 +68,10 @@ pub(crate) fn max_time(seen: &Seen) -> Vec<Reading> {
     sampling(seen, "max_time_s", "none", |seconds| format!("{seconds} s"))
 }
 
-/// Rounds asked for.
 pub(crate) fn rounds(seen: &Seen) -> Vec<Reading> {
     sampling(seen, "rounds", "by default", |rounds| rounds.to_string())
 }
 
-/// Samples asked for.
 pub(crate) fn samples(seen: &Seen) -> Vec<Reading> {
     sampling(seen, "samples", "as many as it takes", |samples| samples.to_string())
 }
@@ -107,7 +99,6 @@ pub(crate) fn isolation(seen: &Seen) -> Vec<Reading> {
     one(isolate.map(|isolate| if isolate { "worker processes" } else { "one process" }))
 }
 
-/// The script of the simulated device and its seed.
 pub(crate) fn sim_script(seen: &Seen) -> Vec<Reading> {
     let simulated = seen.report.environment.backends.iter().filter(|backend| backend.name == "sim");
     let seed =
