@@ -2,6 +2,7 @@
 
 use gpubench_model::Side;
 use gpubench_model::report::Report;
+use gpubench_text::grouped::grouped;
 use serde::Serialize;
 
 use super::best::{Best, Key, Timing, best, middle};
@@ -65,14 +66,7 @@ impl Table {
 
     /// The kinds of its columns in the order in which they first occur, with the columns of each.
     pub fn kinds(&self) -> Vec<(&Likeness, Vec<usize>)> {
-        let mut kinds: Vec<(&Likeness, Vec<usize>)> = vec![];
-        for (index, column) in self.columns.iter().enumerate() {
-            match kinds.iter_mut().find(|(kind, _)| **kind == column.kind) {
-                Some((_, columns)) => columns.push(index),
-                None => kinds.push((&column.kind, vec![index])),
-            }
-        }
-        kinds
+        grouped(self.columns.iter().enumerate().map(|(index, column)| (&column.kind, index)))
     }
 
     /// The table of these columns, from what each has.
@@ -149,16 +143,8 @@ fn gpus(fleet: &Fleet) -> Table {
 
 /// Runs on several GPUs of a host each time its CPU: the host has one column, with the middle run of each case.
 fn hosts(fleet: &Fleet) -> Table {
-    let mut groups: Vec<Vec<&Member>> = vec![];
-    for member in &fleet.members {
-        let same = |group: &&mut Vec<&Member>| host(&group[0].report) == host(&member.report);
-        match groups.iter_mut().find(same) {
-            Some(group) => group.push(member),
-            None => groups.push(vec![member]),
-        }
-    }
     let (mut columns, mut found) = (vec![], vec![]);
-    for group in &groups {
+    for (_, group) in grouped(fleet.members.iter().map(|member| (host(&member.report), member))) {
         let reports: Vec<&Report> = group.iter().map(|member| &member.report).collect();
         let entries = shared(&reports);
         if !entries.is_empty() {
@@ -180,13 +166,7 @@ fn hosts(fleet: &Fleet) -> Table {
 
 /// What the runs on one host have: of several the middle one.
 fn shared(reports: &[&Report]) -> Vec<(Key, Best)> {
-    let mut found: Vec<(Key, Vec<Best>)> = vec![];
-    for (key, best) in reports.iter().flat_map(|report| best(report, Side::Cpu)) {
-        match found.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, all)) => all.push(best),
-            None => found.push((key, vec![best])),
-        }
-    }
+    let found = grouped(reports.iter().flat_map(|report| best(report, Side::Cpu)));
     found.into_iter().filter_map(|(key, all)| Some((key, middle(all)?))).collect()
 }
 

@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use gpubench_model::format::Makes;
 use gpubench_text::escape::xml as escape;
+use gpubench_text::grouped::grouped;
 
 use super::names::names;
 use super::view::Format;
@@ -48,19 +49,12 @@ fn text(comparison: &Comparison) -> String {
     cases.extend(comparison.mean_changes.iter().map(|mean_change| mean(comparison, mean_change)));
     let is_explained = cases.iter().any(|case| matches!(case.outcome, Outcome::Failure | Outcome::Error));
     cases.insert(0, whole(comparison, is_explained));
-    let mut suites: Vec<(&str, Vec<&Case>)> = Vec::new();
-    for case in &cases {
-        match suites.iter_mut().find(|(suite, _)| *suite == case.suite) {
-            Some((_, cases)) => cases.push(case),
-            None => suites.push((&case.suite, vec![case])),
-        }
-    }
     let all: Vec<&Case> = cases.iter().collect();
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let _ = writeln!(text, "<testsuites name=\"gpubench compare\" {}>", counts(&all));
-    for (suite, cases) in &suites {
+    for (suite, cases) in grouped(cases.iter().map(|case| (&case.suite, case))) {
         let skipped = cases.iter().filter(|case| matches!(case.outcome, Outcome::Skipped)).count();
-        let (suite, counts) = (escape(suite), counts(cases));
+        let (suite, counts) = (escape(suite), counts(&cases));
         let _ = writeln!(text, "  <testsuite name=\"{suite}\" {counts} skipped=\"{skipped}\">");
         cases.iter().for_each(|case| text.push_str(&case_text(case)));
         text.push_str("  </testsuite>\n");

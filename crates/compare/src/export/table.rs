@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use gpubench_model::format::Makes;
 use gpubench_text::count::counted;
+use gpubench_text::grouped::grouped;
 use gpubench_text::table::{Layout, Table, Tone, hanging};
 
 use super::groups::{Group, groups};
@@ -178,29 +179,17 @@ fn shortened<'a>(lines: &[&'a Change]) -> (Vec<&'a Change>, Vec<&'a Change>) {
 
 /// What the cells are for which there is no room, one line a verdict: by op and variant.
 fn more(hidden: &[&Change]) -> String {
-    let mut kinds: Vec<(String, Vec<(String, usize)>)> = vec![];
-    for cell in hidden {
-        let (word, name) =
-            (words::verdict(cell), format!("{} {}/{}", cell.case.op, cell.backend, cell.variant));
-        let place = kinds.iter().position(|(kind, _)| *kind == word).unwrap_or(kinds.len());
-        if place == kinds.len() {
-            kinds.push((word, vec![]));
-        }
-        let variants = &mut kinds[place].1;
-        match variants.iter_mut().find(|(variant, _)| *variant == name) {
-            Some((_, count)) => *count += 1,
-            None => variants.push((name, 1)),
-        }
-    }
     let mut text = String::new();
-    for (word, mut variants) in kinds {
-        let all: usize = variants.iter().map(|(_, count)| count).sum();
-        variants.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        let others: usize = variants.iter().skip(VARIANTS_SHOWN).map(|(_, count)| count).sum();
-        let named = variants.iter().take(VARIANTS_SHOWN).map(|(name, count)| format!("{count} {name}"));
+    for (word, cells) in grouped(hidden.iter().map(|cell| (words::verdict(cell), cell))) {
+        let name = |cell: &Change| format!("{} {}/{}", cell.case.op, cell.backend, cell.variant);
+        let mut variants = grouped(cells.iter().map(|cell| (name(cell), ())));
+        variants.sort_by_key(|(_, places)| std::cmp::Reverse(places.len()));
+        let others: usize = variants.iter().skip(VARIANTS_SHOWN).map(|(_, places)| places.len()).sum();
+        let named = variants.iter().take(VARIANTS_SHOWN);
+        let named = named.map(|(name, places)| format!("{} {name}", places.len()));
         let others = (others > 0).then(|| counted(others, "other"));
         let named: Vec<String> = named.chain(others).collect();
-        let line = format!("and {all} more {word}: {}", named.join(", "));
+        let line = format!("and {} more {word}: {}", cells.len(), named.join(", "));
         let _ = writeln!(text, "  {}", hanging(&line, 4));
     }
     text
