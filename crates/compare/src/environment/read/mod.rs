@@ -13,7 +13,7 @@ use super::value::Reading;
 
 /// A report and those of its backends that the fact is about.
 pub(crate) struct Seen<'a> {
-    report: &'a Report,
+    pub(crate) report: &'a Report,
     backends: Vec<&'a BackendState>,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Seen<'a> {
 }
 
 /// One value that is a text.
-fn one(text: Option<&str>) -> Vec<Reading> {
+pub(crate) fn one(text: Option<&str>) -> Vec<Reading> {
     text.map(|text| Reading::text("", text)).into_iter().collect()
 }
 

@@ -8,23 +8,6 @@ use serde_json::Value;
 use super::{Seen, one, words};
 use crate::environment::value::Reading;
 
-pub(crate) fn build_profile(seen: &Seen) -> Vec<Reading> {
-    one(seen.report.environment.build_profile.as_deref())
-}
-
-pub(crate) fn gpubench_version(seen: &Seen) -> Vec<Reading> {
-    one(Some(&seen.report.environment.gpubench_version))
-}
-
-pub(crate) fn gpubench_revision(seen: &Seen) -> Vec<Reading> {
-    one(seen.report.environment.gpubench_revision.as_deref())
-}
-
-/// Revision of the folder of the run.
-pub(crate) fn git_revision(seen: &Seen) -> Vec<Reading> {
-    one(seen.report.environment.git_revision.as_deref())
-}
-
 /// Environment variables that say where something is, not how it works.
 const PLACES: [&str; 4] = ["CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH"];
 
@@ -46,7 +29,7 @@ fn settings<'a>(seen: &Seen<'a>) -> &'a Value {
 }
 
 /// A sampling setting of each op, where its sweeps tell it; `unset` stands for null.
-fn sampling(seen: &Seen, key: &str, unset: &str, show: impl Fn(f64) -> String) -> Vec<Reading> {
+pub(crate) fn sampling(seen: &Seen, key: &str, unset: &str, show: impl Fn(f64) -> String) -> Vec<Reading> {
     let mut by_op = BTreeMap::<&str, BTreeSet<String>>::new();
     for sweep in settings(seen)["sweeps"].as_array().into_iter().flatten() {
         let (Some(op), Some(value)) = (sweep["op"].as_str(), sweep["sampling"].get(key)) else { continue };
@@ -61,24 +44,6 @@ fn sampling(seen: &Seen, key: &str, unset: &str, show: impl Fn(f64) -> String) -
 pub(crate) fn precision(seen: &Seen) -> Vec<Reading> {
     // Six decimals keep apart what people write.
     sampling(seen, "precision", "by default", |share| format!("{} %", percent::rounded(share, 6)))
-}
-
-/// Seconds of sampling after which a cell stops.
-pub(crate) fn max_time(seen: &Seen) -> Vec<Reading> {
-    sampling(seen, "max_time_s", "none", |seconds| format!("{seconds} s"))
-}
-
-pub(crate) fn rounds(seen: &Seen) -> Vec<Reading> {
-    sampling(seen, "rounds", "by default", |rounds| rounds.to_string())
-}
-
-pub(crate) fn samples(seen: &Seen) -> Vec<Reading> {
-    sampling(seen, "samples", "as many as it takes", |samples| samples.to_string())
-}
-
-/// Executions before the first sample.
-pub(crate) fn warmup(seen: &Seen) -> Vec<Reading> {
-    sampling(seen, "warmup", "by default", |executions| executions.to_string())
 }
 
 /// Time that the whole run was given.
