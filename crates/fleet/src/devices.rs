@@ -57,9 +57,9 @@ pub(crate) fn told(table: &Table) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::example::member;
+    use crate::example::{fleet, member};
     use crate::export::{TABLE, View};
-    use crate::{Fleet, Source, Table, findings, merge};
+    use crate::{Fleet, Table, findings};
     use gpubench_model::Side;
     use gpubench_model::report::Report;
 
@@ -69,11 +69,6 @@ mod tests {
         report.environment.started = format!("2026-11-21T10:{minute:02}:00Z");
         report.environment.backends[1].description["pci_bus_id"] = address.into();
         report
-    }
-
-    fn fleet(reports: Vec<Report>) -> Fleet {
-        let sources = reports.into_iter().map(|report| Source { origin: "x".into(), name: None, report });
-        merge(sources.collect(), None).unwrap()
     }
 
     fn text(fleet: &Fleet) -> String {

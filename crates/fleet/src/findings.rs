@@ -128,16 +128,11 @@ fn lost(group: &Group<'_>) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example::{alike, member};
-    use crate::{Fleet, Source, merge};
+    use crate::Fleet;
+    use crate::example::{alike, fleet, member};
     use gpubench_model::Side;
     use gpubench_model::report::example::without_time;
     use gpubench_model::report::{Outcome, Report};
-
-    fn fleet(reports: Vec<Report>) -> Fleet {
-        let sources = reports.into_iter().map(|report| Source { origin: "x".into(), name: None, report });
-        merge(sources.collect(), None).unwrap()
-    }
 
     fn texts(fleet: &Fleet, side: Side) -> Vec<String> {
         let found = findings(&Table::of(fleet, side));

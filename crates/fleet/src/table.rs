@@ -173,15 +173,10 @@ fn shared(reports: &[&Report]) -> Vec<(Key, Best)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example::{alike, member};
-    use crate::{FLEET_VERSION, Source, merge};
+    use crate::FLEET_VERSION;
+    use crate::example::{alike, fleet, member};
     use gpubench_model::report::Outcome;
     use gpubench_model::report::example::without_time;
-
-    fn fleet(reports: Vec<Report>) -> Fleet {
-        let sources = reports.into_iter().map(|report| Source { origin: "x".into(), name: None, report });
-        merge(sources.collect(), None).unwrap()
-    }
 
     #[test]
     fn a_line_a_case_a_column_a_gpu_and_a_column_a_host() {
