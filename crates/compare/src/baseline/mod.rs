@@ -163,15 +163,20 @@ pub fn list(folder: &Path) -> Result<Vec<(PathBuf, Result<Baseline>)>> {
     if !folder.exists() {
         return Ok(vec![]);
     }
-    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
-    let mut folders: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    folders.retain(|path| path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b".")));
-    folders.sort();
-    let found = folders.into_iter().filter_map(|path| {
+    let found = visible(folder)?.into_iter().filter_map(|path| {
         let baseline = open(&path).transpose()?;
         Some((path, baseline))
     });
     Ok(found.collect())
+}
+
+/// What is in `folder` and not hidden, sorted.
+pub(crate) fn visible(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b".")));
+    paths.sort();
+    Ok(paths)
 }
 
 /// Checks that `name` can be a folder's.

@@ -53,6 +53,19 @@ pub(crate) fn tally(comparison: &Comparison) -> String {
     if parts.is_empty() { "none on either side".into() } else { parts.join("; ") }
 }
 
+/// The lines below the result, with their labels: what became of cells and means, the next step, and the runs.
+pub(crate) fn lines(comparison: &Comparison) -> Vec<(&'static str, String)> {
+    let lines = [
+        ("Cells", Some(tally(comparison))),
+        ("Worst", worst(comparison)),
+        ("Means", means(comparison)),
+        ("Next", comparison.gate.next.as_ref().map(ToString::to_string)),
+        ("OLD", Some(words::runs(&comparison.old))),
+        ("NEW", Some(words::runs(&comparison.new))),
+    ];
+    lines.into_iter().filter_map(|(label, line)| Some((label, line?))).collect()
+}
+
 /// How many of these cells became what, the gravest first; `always` is counted even if none did.
 pub(crate) fn counts(comparison: &Comparison, cells: &[&Change], always: Option<Verdict>) -> String {
     let mut kinds: BTreeMap<(Verdict, Option<u8>, bool), (String, usize)> = BTreeMap::new();

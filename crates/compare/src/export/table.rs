@@ -10,7 +10,7 @@ use gpubench_text::table::{Layout, Table, Tone, hanging};
 use super::groups::{Group, groups};
 use super::view::{Format, View};
 use super::{cells, summary, words};
-use crate::{Change, Comparison, Conclusion, MeanChange, Severity, Verdict};
+use crate::{Change, Comparison, Conclusion, Severity, Verdict};
 
 /// The comparison as aligned text.
 pub static TABLE: Format = Format {
@@ -68,18 +68,8 @@ fn heading(comparison: &Comparison, color: bool) -> String {
     let name = summary::conclusion(comparison.gate.conclusion);
     let result = hanging(&summary::result(comparison), LABEL).replacen(name, &paint(tone, name, color), 1);
     let mut text = format!("{:LABEL$}{result}\n", "RESULT");
-    let lines = [
-        ("CELLS", Some(summary::tally(comparison))),
-        ("WORST", summary::worst(comparison)),
-        ("MEANS", summary::means(comparison)),
-        ("NEXT", comparison.gate.next.as_ref().map(ToString::to_string)),
-        ("OLD", Some(words::runs(&comparison.old))),
-        ("NEW", Some(words::runs(&comparison.new))),
-    ];
-    for (label, line) in lines {
-        if let Some(line) = line {
-            let _ = writeln!(text, "{label:LABEL$}{}", hanging(&line, LABEL));
-        }
+    for (label, line) in summary::lines(comparison) {
+        let _ = writeln!(text, "{:LABEL$}{}", label.to_uppercase(), hanging(&line, LABEL));
     }
     text
 }
@@ -150,8 +140,7 @@ fn all_cells(comparison: &Comparison, view: &View) -> String {
 
 /// The geometric means that changed, or all of them.
 fn means(comparison: &Comparison, view: &View) -> String {
-    let changed = |mean: &MeanChange| matches!(mean.verdict, Verdict::Slower | Verdict::Faster);
-    let tested = cells::mean_changes(comparison, |mean| view.all_cells || changed(mean));
+    let tested = cells::mean_changes(comparison, view.all_cells);
     let described = cells::means(comparison).filter(|_| view.all_cells);
     let grids = tested.map(stacked).into_iter().chain(described);
     grids.map(|grid| grid.text(view.color)).collect::<Vec<_>>().join("\n")

@@ -130,7 +130,7 @@ impl Evidence {
 }
 
 /// Each value once, in the order of their first places.
-fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+pub(crate) fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     values.fold(vec![], |mut seen, value| {
         if !seen.contains(&value) {
             seen.push(value);
