@@ -152,7 +152,6 @@ fn common(report: &Report) -> Vec<Fact> {
     facts
 }
 
-/// Names and versions of a backend's libraries.
 fn libraries(report: &Report, backend: &str) -> Option<Fact> {
     let backend = report.environment.backends.iter().find(|known| known.name == backend)?;
     let found = backend.libraries.iter().filter_map(|library| {

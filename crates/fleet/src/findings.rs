@@ -36,9 +36,10 @@ pub(crate) fn calm(table: &Table, findings: &[Finding]) -> Vec<String> {
     let table = &by_device(table);
     let told = |columns: &[usize]| {
         let names = || columns.iter().map(|&column| table.columns[column].name.as_str());
-        findings
-            .iter()
-            .any(|finding| finding.kind != Kind::Unlike && names().any(|name| name == finding.name))
+        let of_side = findings.iter().filter(|finding| finding.side == table.side);
+        of_side
+            .filter(|finding| finding.kind != Kind::Unlike)
+            .any(|finding| names().any(|name| name == finding.name))
     };
     let lines = table.kinds().into_iter().filter(|(_, columns)| columns.len() >= 2 && !told(columns));
     let lines = lines.map(|(kind, columns)| words::calm(table, kind, columns.len()));

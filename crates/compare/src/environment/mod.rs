@@ -43,7 +43,6 @@ pub fn differences(old: &Runs, new: &Runs, severities: &BTreeMap<String, Severit
     found
 }
 
-/// What each run of a side tells of a fact.
 fn readings(fact: &Fact, side: &Runs, backends: &BTreeSet<&str>) -> Vec<Vec<Reading>> {
     side.runs.iter().map(|run| fact.readings(&Seen::of(&run.report, backends))).collect()
 }

@@ -13,13 +13,10 @@ use crate::{Change, Comparison, Conclusion, MeanChange, Verdict};
 const REASON: usize = 250;
 
 /// The conclusion: `could not tell`.
-pub(crate) fn conclusion(conclusion: Conclusion) -> &'static str {
+pub(crate) fn conclusion(conclusion: Conclusion) -> String {
     match conclusion {
-        Conclusion::Pass => "pass",
-        Conclusion::Regression => "regression",
-        Conclusion::NotComparable => "not comparable",
-        Conclusion::CannotTell => "could not tell",
-        Conclusion::RatiosOnly => "ratios only",
+        Conclusion::CannotTell => "could not tell".into(),
+        other => other.name().replace('-', " "),
     }
 }
 

@@ -66,7 +66,7 @@ fn heading(comparison: &Comparison, color: bool) -> String {
         Conclusion::RatiosOnly => Tone::Plain,
     };
     let name = summary::conclusion(comparison.gate.conclusion);
-    let result = hanging(&summary::result(comparison), LABEL).replacen(name, &paint(tone, name, color), 1);
+    let result = hanging(&summary::result(comparison), LABEL).replacen(&name, &paint(tone, &name, color), 1);
     let mut text = format!("{:LABEL$}{result}\n", "RESULT");
     for (label, line) in summary::lines(comparison) {
         let _ = writeln!(text, "{:LABEL$}{}", label.to_uppercase(), hanging(&line, LABEL));

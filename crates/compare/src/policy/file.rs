@@ -70,48 +70,42 @@ fn misplaced(problem: &Problem) -> Option<String> {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 struct File {
-    #[serde(default, deserialize_with = "share")]
+    #[serde(deserialize_with = "share")]
     threshold: Option<f64>,
-    #[serde(default, deserialize_with = "share")]
+    #[serde(deserialize_with = "share")]
     mean_threshold: Option<f64>,
-    #[serde(default, deserialize_with = "share")]
+    #[serde(deserialize_with = "share")]
     run_spread: Option<f64>,
-    #[serde(default, deserialize_with = "growth")]
+    #[serde(deserialize_with = "growth")]
     error_growth: Option<f64>,
-    #[serde(default, deserialize_with = "chance")]
+    #[serde(deserialize_with = "chance")]
     alpha: Option<f64>,
-    #[serde(default)]
     accept_missing: bool,
-    #[serde(default)]
     accept_unsure: bool,
-    #[serde(default)]
     cross_machine: bool,
-    #[serde(default)]
     environment: Severities,
-    #[serde(default)]
     cell: Vec<Spanned<Table>>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 struct Table {
     op: Option<String>,
-    #[serde(default)]
     n: SizeFilter,
     dtype: Option<String>,
     backend: Option<String>,
     variant: Option<String>,
     cache: Option<String>,
-    #[serde(default, deserialize_with = "share")]
+    #[serde(deserialize_with = "share")]
     threshold: Option<f64>,
-    #[serde(default, deserialize_with = "share")]
+    #[serde(deserialize_with = "share")]
     mean_threshold: Option<f64>,
-    #[serde(default, deserialize_with = "share")]
+    #[serde(deserialize_with = "share")]
     run_spread: Option<f64>,
-    #[serde(default, deserialize_with = "growth")]
+    #[serde(deserialize_with = "growth")]
     error_growth: Option<f64>,
     ignore: Option<bool>,
 }

@@ -2,7 +2,7 @@
 
 use gpubench_model::Accuracy;
 use gpubench_model::case::Cell;
-use gpubench_model::report::{BackendState, Outcome, Report, Row, example};
+use gpubench_model::report::{BackendState, Outcome, Report, Row};
 use gpubench_ops::Checked;
 
 use super::self_test::rehearsal::{self, Noise, REALISTIC};
@@ -150,8 +150,15 @@ fn other_machines_are_refused_or_give_ratios_alone() {
     let (mut old, mut new) = with_change(|row| row.execute.as_mut().unwrap().scale(3.0));
     for (runs, name) in [(&mut old, "NVIDIA H200"), (&mut new, "NVIDIA H100")] {
         runs.runs[0].report.environment.backends = vec![BackendState {
+            name: "cuda".into(),
+            available: true,
+            reason: None,
+            fix: None,
+            startup_s: None,
+            floors: None,
+            ceilings: None,
             description: serde_json::json!({ "name": name }),
-            ..example::empty().environment.backends[1].clone()
+            libraries: vec![],
         }];
     }
     let refused = compare(&old, &new, &Policy::default());

@@ -8,7 +8,6 @@ use crate::{Limits, Runs};
 pub(crate) struct Sweep<'a> {
     pub pairs: &'a [Pair],
     pub limits: &'a [Limits],
-    /// The spread of each from run to run.
     pub(crate) spreads: &'a [Option<Spread>],
     pub old: &'a Runs,
     pub new: &'a Runs,

@@ -33,15 +33,8 @@ impl<'a> Shown<'a> {
             .map(|side| Table::of(fleet, side))
             .filter(|table| !table.columns.is_empty())
             .collect();
-        let found: Vec<Finding> = tables.iter().flat_map(findings).collect();
-        let calm = tables
-            .iter()
-            .flat_map(|table| {
-                let of_side: Vec<Finding> =
-                    found.iter().filter(|finding| finding.side == table.side).cloned().collect();
-                calm(table, &of_side)
-            })
-            .collect();
-        Shown { fleet, tables, findings: found, calm }
+        let findings: Vec<Finding> = tables.iter().flat_map(findings).collect();
+        let calm = tables.iter().flat_map(|table| calm(table, &findings)).collect();
+        Shown { fleet, tables, findings, calm }
     }
 }

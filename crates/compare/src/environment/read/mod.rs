@@ -18,7 +18,6 @@ pub(crate) struct Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    /// The report with the backends of those names.
     pub(crate) fn of(report: &'a Report, names: &BTreeSet<&str>) -> Seen<'a> {
         let backends = &report.environment.backends;
         let backends = backends.iter().filter(|backend| names.contains(backend.name.as_str())).collect();

@@ -53,12 +53,10 @@ pub(crate) fn budget(seen: &Seen) -> Vec<Reading> {
     one(budget.map(|seconds| seconds.unwrap_or("none".into())).as_deref())
 }
 
-/// Host memory of copies.
 pub(crate) fn transfer(seen: &Seen) -> Vec<Reading> {
     one(words(&settings(seen)["options"]["transfer"]).as_deref())
 }
 
-/// Whether backends run in processes of their own.
 pub(crate) fn isolation(seen: &Seen) -> Vec<Reading> {
     let isolate = settings(seen)["isolate"].as_bool();
     one(isolate.map(|isolate| if isolate { "worker processes" } else { "one process" }))
