@@ -14,6 +14,7 @@ use crate::statistics::holm::weighted_holm;
 use crate::statistics::shift::Shift;
 use crate::variance::sweep::Sweep;
 use crate::verdict::advice::SEE_WHAT_CHANGED;
+use crate::verdict::cell::without_change;
 use crate::{Change, Doubt, Policy, Verdict};
 use gpubench_text::count::agree;
 
@@ -146,11 +147,7 @@ impl Tested {
         if significant && high < 0.0 && low <= -limit {
             return (Verdict::Faster, None);
         }
-        match (low >= -limit, high <= limit) {
-            (true, true) => (Verdict::Same, None),
-            (_, true) => (Verdict::Unsure, Some(Doubt::MaybeFaster)),
-            _ => (Verdict::Unsure, Some(Doubt::MaybeSlower)),
-        }
+        without_change(self.shift, limit)
     }
 }
 

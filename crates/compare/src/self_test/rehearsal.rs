@@ -15,15 +15,11 @@ const SIZES: [u64; 5] = [500, 1000, 2000, 4000, 8000];
 /// How times scatter. Standard deviations are of the logarithm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Noise {
-    /// From sample to sample.
     pub sample: f64,
-    /// From round to round of a run.
     pub round: f64,
-    /// From run to run.
     pub run: f64,
     /// Change from the first to the last round of each cell, of a sign that chance chooses.
     pub drift: f64,
-    /// Share of samples that are outliers.
     pub outliers: f64,
     /// How many times longer an outlier takes.
     pub(crate) outlier_factor: f64,
