@@ -1,13 +1,13 @@
 //! Launches of `kernels/reduction.cu` as safe functions: they own the scratch memory the kernels write.
 
-use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, DevicePtrMut};
+use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
 use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
 use super::contents::device;
-use super::launch::{self, Shape, enqueue, enqueue_shaped, parameter};
+use super::launch::{self, Shape, enqueue, enqueue_shaped, read, write};
 
 /// Sum, mean and standard deviation by one kernel that reads the elements once.
 pub(crate) struct Moments<T> {
@@ -47,21 +47,17 @@ impl<T: Element> Moments<T> {
     /// Enqueues the kernel.
     pub(crate) fn run(&mut self) -> Result<(), CellError> {
         let stream = &self.cuda.stream;
-        let (mut x, mut n) = (self.x.device_ptr(stream).0, self.x.len() as u64);
-        let mut partials = self.partials.device_ptr_mut(stream).0;
-        let mut ticket = self.ticket.device_ptr_mut(stream).0;
-        let mut out = self.out.device_ptr_mut(stream).0;
-        let mut parameters = [
-            parameter(&mut x),
-            parameter(&mut n),
-            parameter(&mut partials),
-            parameter(&mut ticket),
-            parameter(&mut out),
+        let arguments = [
+            read(stream, &self.x),
+            (self.x.len() as u64).into(),
+            write(stream, &mut self.partials),
+            write(stream, &mut self.ticket),
+            write(stream, &mut self.out),
         ];
         let shape = Shape { grid: (self.grid, 1), threads: Self::THREADS, shared: 0, cooperative: false };
         // SAFETY: the entry takes (const T*, u64, double2*, u32*, double*); `partials` holds two a block, `out` three,
         // and the ticket is zero: it was allocated so, and every launch leaves it so.
-        unsafe { enqueue_shaped(stream, &self.function, shape, &mut parameters) }
+        unsafe { enqueue_shaped(stream, &self.function, shape, arguments) }
     }
 
     /// The operand and the statistics, for checks.
@@ -116,26 +112,17 @@ impl<T: Element> Passes<T> {
     }
 
     /// Enqueues one pass: 0 for the sum, 1 for the mean, 2 for the standard deviation, which reads the mean.
-    fn pass(&mut self, mut statistic: u32) -> Result<(), CellError> {
+    fn pass(&mut self, statistic: u32) -> Result<(), CellError> {
         let stream = &self.cuda.stream;
-        let (mut x, mut n) = (self.x.device_ptr(stream).0, self.x.len() as u64);
-        let mut partials = self.partials.device_ptr_mut(stream).0;
-        let mut out = self.out.device_ptr_mut(stream).0;
-        let mut count = self.grid;
+        let n = (self.x.len() as u64).into();
+        let (partials, out) = (write(stream, &mut self.partials), write(stream, &mut self.out));
         let partial = if statistic < 2 { &self.sums } else { &self.squares };
-        let mut parameters =
-            [parameter(&mut x), parameter(&mut n), parameter(&mut partials), parameter(&mut out)];
+        let arguments = [read(stream, &self.x), n, partials, out];
         // SAFETY: both entries take (const T*, u64, double*, const double*); `partials` holds one a block.
-        unsafe { enqueue(stream, partial, (self.grid, 1), &mut parameters)? };
-        let mut parameters = [
-            parameter(&mut partials),
-            parameter(&mut count),
-            parameter(&mut n),
-            parameter(&mut statistic),
-            parameter(&mut out),
-        ];
+        unsafe { enqueue(stream, partial, (self.grid, 1), arguments)? };
+        let arguments = [partials, self.grid.into(), n, statistic.into(), out];
         // SAFETY: the entry takes (const double*, u32, u64, u32, double*); `out` holds three and `statistic` is below.
-        unsafe { enqueue(stream, &self.finish, (1, 1), &mut parameters) }
+        unsafe { enqueue(stream, &self.finish, (1, 1), arguments) }
     }
 
     /// The operand and the statistics, for checks.
