@@ -3,10 +3,11 @@
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
-use gpubench_model::case::{Case, DType};
+use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
+use super::entry::by_dtype;
 use super::{Kernel, extra, input, matrices};
 use crate::context::{Cuda, Element};
 use crate::ffi::contents::device;
@@ -20,19 +21,13 @@ pub(crate) static KERNELS: &[Kernel] = &[
         variant: extra("elementwise", "fused", "one kernel: two reads and one write an element"),
         sources: &[&SOURCE],
         libraries: &[],
-        prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => fused::<f32>(cuda, case, inputs),
-            DType::F64 => fused::<f64>(cuda, case, inputs),
-        },
+        prepare: by_dtype!(fused),
     },
     Kernel {
         variant: extra("elementwise", "unfused", "five kernels with temporaries, as eager libraries run it"),
         sources: &[&SOURCE],
         libraries: &[],
-        prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => unfused::<f32>(cuda, case, inputs),
-            DType::F64 => unfused::<f64>(cuda, case, inputs),
-        },
+        prepare: by_dtype!(unfused),
     },
 ];
 

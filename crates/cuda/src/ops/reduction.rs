@@ -2,11 +2,12 @@
 
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
-use gpubench_model::case::{Case, DType};
+use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
-use super::{Kernel, extra, input};
+use super::entry::by_dtype;
+use super::{Kernel, extra, input, matrices};
 use crate::context::{Cuda, Element};
 use crate::ffi::reduce::{Moments, Passes};
 use crate::kernels::{KernelSource, kernel_source};
@@ -18,25 +19,19 @@ pub(crate) static KERNELS: &[Kernel] = &[
         variant: extra("reduction", "one-pass", "one kernel that reads the matrix once"),
         sources: &[&SOURCE],
         libraries: &[],
-        prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => one_pass::<f32>(cuda, case, inputs),
-            DType::F64 => one_pass::<f64>(cuda, case, inputs),
-        },
+        prepare: by_dtype!(one_pass),
     },
     Kernel {
         variant: extra("reduction", "three-pass", "naive: sum, mean and deviation each read the matrix"),
         sources: &[&SOURCE],
         libraries: &[],
-        prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => three_pass::<f32>(cuda, case, inputs),
-            DType::F64 => three_pass::<f64>(cuda, case, inputs),
-        },
+        prepare: by_dtype!(three_pass),
     },
 ];
 
 fn reserve(cuda: &Cuda, case: &Case) -> Result<(), CellError> {
     const SCRATCH: u128 = 1 << 20;
-    cuda.reserve(u128::from(case.n) * u128::from(case.n) * u128::from(case.dtype.bytes()) + SCRATCH)
+    cuda.reserve(matrices(case, 1) + SCRATCH)
 }
 
 fn one_pass<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {

@@ -7,17 +7,19 @@ mod radices;
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
-use gpubench_model::case::{Case, DType};
+use gpubench_model::case::Case;
 use gpubench_model::data::{Dense, Operand};
 use gpubench_model::error::CellError;
 use rustfft::num_complex::Complex;
 
+use super::entry::by_dtype;
 use super::{Kernel, extra, input};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cufft::{ComplexPlan, FftReal, RealPlan};
 use crate::ffi::fft::FftKernels;
 use crate::kernels::{KernelSource, kernel_source};
+use mirrored::prepare as mirrored;
 
 pub(crate) static SOURCE: KernelSource = kernel_source!("fft_mirror");
 
@@ -26,19 +28,13 @@ pub(crate) static KERNELS: &[Kernel] = &[
         variant: extra("fft", "r2c", "cuFFT real to complex, then one kernel fills the mirrored half"),
         sources: &[&SOURCE],
         libraries: &[Library::Cufft],
-        prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => RealToComplex::<f32>::prepare(cuda, case, inputs),
-            DType::F64 => RealToComplex::<f64>::prepare(cuda, case, inputs),
-        },
+        prepare: by_dtype!(real_to_complex),
     },
     Kernel {
         variant: extra("fft", "c2c", "the input widened to complex, then cuFFT complex to complex"),
         sources: &[&SOURCE],
         libraries: &[Library::Cufft],
-        prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => ComplexToComplex::<f32>::prepare(cuda, case, inputs),
-            DType::F64 => ComplexToComplex::<f64>::prepare(cuda, case, inputs),
-        },
+        prepare: by_dtype!(complex_to_complex),
     },
     Kernel {
         variant: extra(
@@ -48,10 +44,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
         ),
         sources: &[&plan::SOURCE],
         libraries: &[],
-        prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => mirrored::prepare::<f32>(cuda, case, inputs),
-            DType::F64 => mirrored::prepare::<f64>(cuda, case, inputs),
-        },
+        prepare: by_dtype!(mirrored),
     },
 ];
 
@@ -108,17 +101,15 @@ struct RealToComplex<T> {
     resident: Resident<T>,
 }
 
-impl<T: Element + FftReal> RealToComplex<T> {
-    fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
-        let resident = Resident::<T>::new(cuda, case, inputs)?;
-        let mut plan = None;
-        if resident.n > 1 {
-            let mut made = RealPlan::new(&cuda.stream, resident.n)?;
-            made.set_work_area(resident.work_area(made.work_bytes())?)?;
-            plan = Some(made);
-        }
-        Ok(Prepared::new(RealToComplex { plan, resident }))
-    }
+fn real_to_complex<T: Element + FftReal>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<Prepared>, CellError> {
+    let resident = Resident::<T>::new(cuda, case, inputs)?;
+    let plan = || RealPlan::new(&cuda.stream, resident.n, |bytes| resident.work_area(bytes));
+    let plan = (resident.n > 1).then(plan).transpose()?;
+    Ok(Prepared::new(RealToComplex { plan, resident }))
 }
 
 impl<T: Element + FftReal> Job for RealToComplex<T> {
@@ -148,17 +139,15 @@ struct ComplexToComplex<T> {
     resident: Resident<T>,
 }
 
-impl<T: Element + FftReal> ComplexToComplex<T> {
-    fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
-        let resident = Resident::<T>::new(cuda, case, inputs)?;
-        let mut plan = None;
-        if resident.n > 1 {
-            let mut made = ComplexPlan::new(&cuda.stream, resident.n)?;
-            made.set_work_area(resident.work_area(made.work_bytes())?)?;
-            plan = Some(made);
-        }
-        Ok(Prepared::new(ComplexToComplex { plan, resident }))
-    }
+fn complex_to_complex<T: Element + FftReal>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+) -> Result<Box<Prepared>, CellError> {
+    let resident = Resident::<T>::new(cuda, case, inputs)?;
+    let plan = || ComplexPlan::new(&cuda.stream, resident.n, |bytes| resident.work_area(bytes));
+    let plan = (resident.n > 1).then(plan).transpose()?;
+    Ok(Prepared::new(ComplexToComplex { plan, resident }))
 }
 
 impl<T: Element + FftReal> Job for ComplexToComplex<T> {
@@ -170,10 +159,7 @@ impl<T: Element + FftReal> Job for ComplexToComplex<T> {
     fn execute(&mut self) -> Result<(), CellError> {
         let Resident { cuda, kernels, input, spectrum, .. } = &mut self.resident;
         kernels.widen(&cuda.stream, input, spectrum)?;
-        match &mut self.plan {
-            Some(plan) => plan.execute(spectrum),
-            None => Ok(()),
-        }
+        self.plan.as_mut().map_or(Ok(()), |plan| plan.execute(spectrum))
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
