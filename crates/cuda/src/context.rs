@@ -217,7 +217,6 @@ impl Cuda {
         self.count(|counts| counts.plans += 1);
     }
 
-    /// Multiprocessors of the device.
     pub(crate) fn multiprocessors(&self) -> u32 {
         use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT as COUNT;
         ffi::attribute(self.shared.device, COUNT)

@@ -219,7 +219,6 @@ impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
         Ok(Map { function, shape, len, elements: PhantomData })
     }
 
-    /// Enqueues the map.
     pub(crate) fn run(
         &self,
         stream: &CudaStream,

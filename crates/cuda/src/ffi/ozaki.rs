@@ -79,7 +79,6 @@ impl Slices {
         unsafe { enqueue(stream, &self.columns, tiles, arguments) }
     }
 
-    /// Enqueues the products of slices.
     pub(crate) fn multiply(&mut self, products: &SliceProducts) -> Result<(), CellError> {
         (0..SLICES).try_for_each(|place| products.enqueue(place, &self.a, &self.b, &mut self.sums))
     }

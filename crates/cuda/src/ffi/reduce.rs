@@ -44,7 +44,6 @@ impl<T: Element> Moments<T> {
         })
     }
 
-    /// Enqueues the kernel.
     pub(crate) fn run(&mut self) -> Result<(), CellError> {
         let stream = &self.cuda.stream;
         let arguments = [
@@ -103,7 +102,6 @@ impl<T: Element> Passes<T> {
         })
     }
 
-    /// Enqueues all passes.
     pub(crate) fn run(&mut self) -> Result<(), CellError> {
         for statistic in 0..3 {
             self.pass(statistic)?;

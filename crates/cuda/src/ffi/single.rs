@@ -23,7 +23,6 @@ impl Empty {
         Ok(Empty { function: cuda.function(source, EMPTY)? })
     }
 
-    /// Enqueues one launch.
     pub(crate) fn run(&self, stream: &CudaStream) -> Result<(), CellError> {
         // SAFETY: the entry takes nothing.
         unsafe { enqueue_single(stream, &self.function, 1, []) }

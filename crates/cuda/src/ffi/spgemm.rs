@@ -74,9 +74,6 @@ impl<T: Element> RowProduct<T> {
 
     /// Finds the offsets of the product and nothing else, and returns the number of entries, which may be more than
     /// offsets can tell.
-    ///
-    /// # Errors
-    /// A launch or the copy back fails.
     fn count(&mut self) -> Result<u64, CellError> {
         self.entries = None;
         self.run()?;
@@ -101,10 +98,6 @@ impl<T: Element> RowProduct<T> {
         Ok(())
     }
 
-    /// Enqueues the product.
-    ///
-    /// # Errors
-    /// A launch is refused.
     pub(crate) fn run(&mut self) -> Result<(), CellError> {
         if self.starts.is_some() {
             self.run_starts()?;

@@ -15,9 +15,6 @@ use super::launch::{Argument, BLOCK, enqueue, fits, read, write};
 /// A kernel that multiplies a sparse matrix, which it owns, and a vector.
 pub(crate) trait Multiply<T> {
     /// Enqueues `y = A x`.
-    ///
-    /// # Errors
-    /// A vector is shorter than the matrix asks for, or the launch is refused.
     fn run(&mut self, stream: &CudaStream, x: &CudaSlice<T>, y: &mut CudaSlice<T>) -> Result<(), CellError>;
 }
 

@@ -45,9 +45,6 @@ pub(crate) struct SquareProduct<T> {
 
 impl<T: Element> SquareProduct<T> {
     /// Loads the kernel that passes tiles through shared memory, from `kernels/matmul.cu`.
-    ///
-    /// # Errors
-    /// The kernel does not compile.
     pub(crate) fn tiled(cuda: &Cuda, source: &'static KernelSource, n: u32) -> Result<Self, CellError> {
         let width = 16 / size_of::<T>() as u32;
         let form = if n.is_multiple_of(width) { "_aligned" } else { "" };
@@ -85,10 +82,6 @@ impl<T: Element> SquareProduct<T> {
         Ok(SquareProduct { function, shape, n, elements: PhantomData })
     }
 
-    /// Enqueues the product.
-    ///
-    /// # Errors
-    /// A matrix is too short.
     pub(crate) fn run(
         &self,
         stream: &CudaStream,

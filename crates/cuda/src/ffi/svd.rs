@@ -33,9 +33,6 @@ pub(crate) struct SvdKernels<T> {
 
 impl<T: Element> SvdKernels<T> {
     /// Loads the kernels for matrices of side `n`.
-    ///
-    /// # Errors
-    /// They do not compile, or the side exceeds 32 bits.
     pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, n: usize) -> Result<Self, CellError> {
         let most = cuda.multiprocessors().saturating_mul(BLOCKS_A_MULTIPROCESSOR);
         Ok(SvdKernels {

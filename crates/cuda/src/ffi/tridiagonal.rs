@@ -52,9 +52,6 @@ pub(crate) struct Reduction {
 impl Reduction {
     /// Loads the kernel for matrices of side `n` from `kernels/tridiagonal.cu`; `None` where the device cannot hold
     /// such a matrix in all its blocks at once.
-    ///
-    /// # Errors
-    /// The kernel does not compile, or there is no memory.
     pub(crate) fn load(
         cuda: &Cuda,
         source: &'static KernelSource,
@@ -80,9 +77,6 @@ impl Reduction {
     }
 
     /// Enqueues the reduction of the `n x n` matrix, of which it reads all elements.
-    ///
-    /// # Errors
-    /// A slice is too short.
     pub(crate) fn run(
         &mut self,
         stream: &CudaStream,
@@ -139,9 +133,6 @@ pub(crate) struct TridiagonalEigen {
 impl TridiagonalEigen {
     /// Loads the kernels for matrices of side `n` from `kernels/tridiagonal_eigen.cu`; `None` where a block has no
     /// room for a matrix.
-    ///
-    /// # Errors
-    /// The kernels do not compile, or there is no memory.
     pub(crate) fn load(
         cuda: &Cuda,
         source: &'static KernelSource,
@@ -164,9 +155,6 @@ impl TridiagonalEigen {
 
     /// Enqueues both: `values` in descending order, and their vectors in the columns of `vectors`. The vectors of
     /// close values are not quite orthogonal.
-    ///
-    /// # Errors
-    /// A slice is too short.
     pub(crate) fn run(
         &mut self,
         stream: &CudaStream,

@@ -24,7 +24,6 @@ pub(crate) struct Displacement {
 }
 
 impl Displacement {
-    /// Allocates the buffer.
     pub(crate) fn new(cuda: &Cuda) -> Result<Self, CellError> {
         let told = ffi::attribute(cuda.device(), L2_CACHE_SIZE).ok();
         let cache = told.and_then(|bytes| usize::try_from(bytes).ok()).filter(|bytes| *bytes > 0);

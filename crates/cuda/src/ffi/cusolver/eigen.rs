@@ -23,7 +23,7 @@ impl Solver {
         let (values, _values) = values.device_ptr(&self.stream);
         let mut size = WorkspaceSize::none("cusolverDnXsyevd", n, T::TYPE);
         // SAFETY: handle and parameters are live, the operands have the checked lengths, the sizes are writable.
-        let status = unsafe {
+        check(call, unsafe {
             sys::cusolverDnXsyevd_bufferSize(
                 self.handle,
                 self.params,
@@ -39,8 +39,7 @@ impl Solver {
                 &mut size.device,
                 &mut size.host,
             )
-        };
-        check(call, status)?;
+        })?;
         Ok(size)
     }
 
@@ -62,7 +61,7 @@ impl Solver {
         let (info, _info) = info.device_ptr_mut(&self.stream);
         // SAFETY: handle and parameters are live, the operands have the checked lengths; the workspace was made for
         // this routine and side, and outlives the work (see `Workspace`).
-        let status = unsafe {
+        check(call, unsafe {
             sys::cusolverDnXsyevd(
                 self.handle,
                 self.params,
@@ -81,7 +80,6 @@ impl Solver {
                 work.host_bytes,
                 info as *mut c_int,
             )
-        };
-        check(call, status)
+        })
     }
 }

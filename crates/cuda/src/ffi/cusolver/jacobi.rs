@@ -47,9 +47,7 @@ type Decompose<T> = unsafe fn(
 
 /// An element type with a Jacobi routine.
 pub(crate) trait JacobiReal: SolverReal {
-    /// The size query.
     const QUERY: Query<Self>;
-    /// The routine.
     const DECOMPOSE: Decompose<Self>;
     /// Distance from 1 to the next larger number: the tolerance at which sweeps stop.
     const EPSILON: f64;
@@ -82,8 +80,9 @@ impl Jacobi {
         check("cusolverDnCreateGesvdjInfo", unsafe { sys::cusolverDnCreateGesvdjInfo(&mut raw) })?;
         let jacobi = Jacobi { raw, asked: (0, 0) };
         // SAFETY: the parameters are live.
-        let status = unsafe { sys::cusolverDnXgesvdjSetTolerance(raw, T::EPSILON) };
-        check("cusolverDnXgesvdjSetTolerance", status)?;
+        check("cusolverDnXgesvdjSetTolerance", unsafe {
+            sys::cusolverDnXgesvdjSetTolerance(raw, T::EPSILON)
+        })?;
         Ok(jacobi)
     }
 
@@ -104,7 +103,7 @@ impl Jacobi {
         let mut len: c_int = 0;
         let (a, s, u, v) = (a as *const T, s as *const T, u as *const T, v as *const T);
         // SAFETY: handle and parameters are live, the operands have the checked lengths, `len` is writable.
-        let status = unsafe {
+        check(call, unsafe {
             T::QUERY(
                 solver.handle,
                 VECTORS,
@@ -121,8 +120,7 @@ impl Jacobi {
                 &mut len,
                 self.raw,
             )
-        };
-        check(call, status)?;
+        })?;
         let len = usize::try_from(len).map_err(|_| CellError::call(call, format!("a workspace of {len}")))?;
         self.asked = (n, len);
         Ok(len.max(1))
@@ -163,7 +161,7 @@ impl Solver {
         let (info, _info) = info.device_ptr_mut(&self.stream);
         let (a, s, u, v) = (a as *mut T, s as *mut T, u as *mut T, v as *mut T);
         // SAFETY: handle and parameters are live; operands, workspace and `info` have the checked lengths.
-        let status = unsafe {
+        check(call, unsafe {
             T::DECOMPOSE(
                 self.handle,
                 VECTORS,
@@ -182,8 +180,7 @@ impl Solver {
                 info as *mut c_int,
                 jacobi.raw,
             )
-        };
-        check(call, status)
+        })
     }
 }
 

@@ -22,7 +22,7 @@ impl Solver {
         let (a, _read) = a.device_ptr(&self.stream);
         let mut size = WorkspaceSize::none("cusolverDnXpotrf", n, T::TYPE);
         // SAFETY: handle and parameters are live, `a` has n x n elements, and the sizes are writable.
-        let status = unsafe {
+        check(call, unsafe {
             sys::cusolverDnXpotrf_bufferSize(
                 self.handle,
                 self.params,
@@ -35,8 +35,7 @@ impl Solver {
                 &mut size.device,
                 &mut size.host,
             )
-        };
-        check(call, status)?;
+        })?;
         Ok(size)
     }
 
@@ -56,7 +55,7 @@ impl Solver {
         let (info, _info) = info.device_ptr_mut(&self.stream);
         // SAFETY: handle and parameters are live; `a` has n x n elements, `info` one; the workspace was
         // made for this routine and side, and outlives the work (see `Workspace`).
-        let status = unsafe {
+        check(call, unsafe {
             sys::cusolverDnXpotrf(
                 self.handle,
                 self.params,
@@ -72,8 +71,7 @@ impl Solver {
                 work.host_bytes,
                 info as *mut i32,
             )
-        };
-        check(call, status)
+        })
     }
 
     /// Solves A x = b in place of `b` (`n` elements) from what [`Solver::potrf`] left in `a`; `info[0]` is 0.
@@ -90,7 +88,7 @@ impl Solver {
         let (b, _b) = b.device_ptr_mut(&self.stream);
         let (info, _info) = info.device_ptr_mut(&self.stream);
         // SAFETY: handle and parameters are live; `a` has n x n elements, `b` n, `info` one.
-        let status = unsafe {
+        check(call, unsafe {
             sys::cusolverDnXpotrs(
                 self.handle,
                 self.params,
@@ -105,8 +103,7 @@ impl Solver {
                 side,
                 info as *mut i32,
             )
-        };
-        check(call, status)
+        })
     }
 
     /// Workspace of [`Solver::getrf`] for an `n x n` matrix.
@@ -120,7 +117,7 @@ impl Solver {
         let (a, _read) = a.device_ptr(&self.stream);
         let mut size = WorkspaceSize::none("cusolverDnXgetrf", n, T::TYPE);
         // SAFETY: handle and parameters are live, `a` has n x n elements, and the sizes are writable.
-        let status = unsafe {
+        check(call, unsafe {
             sys::cusolverDnXgetrf_bufferSize(
                 self.handle,
                 self.params,
@@ -133,8 +130,7 @@ impl Solver {
                 &mut size.device,
                 &mut size.host,
             )
-        };
-        check(call, status)?;
+        })?;
         Ok(size)
     }
 
@@ -156,7 +152,7 @@ impl Solver {
         let (info, _info) = info.device_ptr_mut(&self.stream);
         // SAFETY: handle and parameters are live; `a` has n x n elements, `pivots` n, `info` one; the
         // workspace was made for this routine and side, and outlives the work (see `Workspace`).
-        let status = unsafe {
+        check(call, unsafe {
             sys::cusolverDnXgetrf(
                 self.handle,
                 self.params,
@@ -173,8 +169,7 @@ impl Solver {
                 work.host_bytes,
                 info as *mut i32,
             )
-        };
-        check(call, status)
+        })
     }
 
     /// Solves A x = b in place of `b` (`n` elements) from what [`Solver::getrf`] left in `a` and `pivots`;
@@ -195,7 +190,7 @@ impl Solver {
         let (b, _b) = b.device_ptr_mut(&self.stream);
         let (info, _info) = info.device_ptr_mut(&self.stream);
         // SAFETY: handle and parameters are live; `a` has n x n elements, `pivots` and `b` n, `info` one.
-        let status = unsafe {
+        check(call, unsafe {
             sys::cusolverDnXgetrs(
                 self.handle,
                 self.params,
@@ -211,7 +206,6 @@ impl Solver {
                 side,
                 info as *mut i32,
             )
-        };
-        check(call, status)
+        })
     }
 }

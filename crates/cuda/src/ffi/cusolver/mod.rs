@@ -73,9 +73,6 @@ pub(crate) struct Workspace {
 
 impl Workspace {
     /// Allocates a workspace of the size that a query gave.
-    ///
-    /// # Errors
-    /// It does not fit on the device.
     pub(crate) fn alloc(cuda: &Cuda, size: WorkspaceSize) -> Result<Self, CellError> {
         // At least one byte, since no workspace is passed as null.
         let bytes = size.device.max(1);

@@ -66,7 +66,7 @@ impl Solver {
         let (v, _v) = out.v.device_ptr(&self.stream);
         let mut size = WorkspaceSize::none("cusolverDnXgesvdp", n, T::TYPE);
         // SAFETY: handle and parameters are live, the operands have the checked lengths, the sizes are writable.
-        let status = unsafe {
+        check(call, unsafe {
             sys::cusolverDnXgesvdp_bufferSize(
                 self.handle,
                 self.params,
@@ -89,8 +89,7 @@ impl Solver {
                 &mut size.device,
                 &mut size.host,
             )
-        };
-        check(call, status)?;
+        })?;
         Ok(size)
     }
 
@@ -115,7 +114,7 @@ impl Solver {
         let (info, _info) = info.device_ptr_mut(&self.stream);
         // SAFETY: handle and parameters are live, the operands have the checked lengths; the workspace was made for
         // this routine and side, and it and the perturbation's place outlive the work (see `Workspace`).
-        let status = unsafe {
+        check(call, unsafe {
             sys::cusolverDnXgesvdp(
                 self.handle,
                 self.params,
@@ -142,8 +141,7 @@ impl Solver {
                 info as *mut c_int,
                 work.perturbation,
             )
-        };
-        check(call, status)
+        })
     }
 
     /// Workspace of [`Solver::gesvd`].
@@ -161,7 +159,7 @@ impl Solver {
         let (v, _v) = out.v.device_ptr(&self.stream);
         let mut size = WorkspaceSize::none("cusolverDnXgesvd", n, T::TYPE);
         // SAFETY: handle and parameters are live, the operands have the checked lengths, the sizes are writable.
-        let status = unsafe {
+        check(call, unsafe {
             sys::cusolverDnXgesvd_bufferSize(
                 self.handle,
                 self.params,
@@ -184,8 +182,7 @@ impl Solver {
                 &mut size.device,
                 &mut size.host,
             )
-        };
-        check(call, status)?;
+        })?;
         Ok(size)
     }
 
@@ -210,7 +207,7 @@ impl Solver {
         let (info, _info) = info.device_ptr_mut(&self.stream);
         // SAFETY: handle and parameters are live, the operands have the checked lengths; the workspace was made for
         // this routine and side, and outlives the work (see `Workspace`).
-        let status = unsafe {
+        check(call, unsafe {
             sys::cusolverDnXgesvd(
                 self.handle,
                 self.params,
@@ -236,7 +233,6 @@ impl Solver {
                 work.host_bytes,
                 info as *mut c_int,
             )
-        };
-        check(call, status)
+        })
     }
 }

@@ -33,9 +33,7 @@ fn check(call: &str, status: sys::cusparseStatus_t) -> Result<(), CellError> {
 pub(crate) trait SparseReal: DeviceRepr + Copy + 'static {
     /// The type's name to cuSPARSE.
     const TYPE: sys::cudaDataType;
-    /// One.
     const ONE: Self;
-    /// Zero.
     const ZERO: Self;
 }
 
@@ -104,7 +102,7 @@ impl<T: SparseReal> Matrix<T> {
         let values = csr.values().device_ptr(stream).0;
         // SAFETY: `raw` is a place for one pointer; the arrays are those of a CSR matrix of this shape (`DeviceCsr`
         // checks), on the device, and live as long as the descriptor: this value owns both.
-        let status = unsafe {
+        check("cusparseCreateConstCsr", unsafe {
             sys::cusparseCreateConstCsr(
                 &mut raw,
                 rows,
@@ -118,8 +116,7 @@ impl<T: SparseReal> Matrix<T> {
                 BASE,
                 T::TYPE,
             )
-        };
-        check("cusparseCreateConstCsr", status)?;
+        })?;
         Ok(Matrix { raw, csr })
     }
 }

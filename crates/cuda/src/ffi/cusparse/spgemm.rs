@@ -41,10 +41,9 @@ impl Unfilled {
         let offsets = offsets as *mut c_void;
         // SAFETY: `raw` is a place for one pointer; a matrix without entries needs offsets alone, and the addresses
         // are stored and not used by this call.
-        let status = unsafe {
+        check("cusparseCreateCsr", unsafe {
             sys::cusparseCreateCsr(&mut raw, rows, cols, 0, offsets, none, none, INDEX, INDEX, BASE, T::TYPE)
-        };
-        check("cusparseCreateCsr", status)?;
+        })?;
         Ok(Unfilled(raw))
     }
 
@@ -52,9 +51,9 @@ impl Unfilled {
     fn nnz(&self) -> Result<usize, CellError> {
         let (mut rows, mut cols, mut nnz) = (0, 0, 0);
         // SAFETY: the descriptor is live and the three places are writable.
-        let status =
-            unsafe { sys::cusparseSpMatGetSize(self.0.cast_const(), &mut rows, &mut cols, &mut nnz) };
-        check("cusparseSpMatGetSize", status)?;
+        check("cusparseSpMatGetSize", unsafe {
+            sys::cusparseSpMatGetSize(self.0.cast_const(), &mut rows, &mut cols, &mut nnz)
+        })?;
         let call = "cusparseSpGEMM_compute";
         // Offsets are 32-bit, as in every other backend.
         i32::try_from(nnz).ok().and_then(|nnz| usize::try_from(nnz).ok()).ok_or_else(|| {
@@ -72,9 +71,7 @@ impl Drop for Unfilled {
 
 /// What a product needs beside its operands, kept from one to the next.
 pub(crate) struct ProductBuffers<T> {
-    /// Buffer of the estimation.
     pub(crate) estimation: CudaSlice<u8>,
-    /// Buffer of the computation.
     pub(crate) computation: CudaSlice<u8>,
     /// Offsets of the result's rows: one more than it has rows.
     pub indptr: CudaSlice<i32>,
@@ -234,7 +231,7 @@ impl<T: SparseReal> Product<T> {
     ) -> Result<(), CellError> {
         // SAFETY: handle and descriptors are live, the operands' shapes agree (`new`), scalars are of the compute type;
         // `work` is null, which asks for the size, or a device buffer of `bytes` bytes that outlives the product.
-        let status = unsafe {
+        check(name, unsafe {
             stage(
                 self.sparse.handle,
                 NO_TRANSPOSE,
@@ -250,8 +247,7 @@ impl<T: SparseReal> Product<T> {
                 bytes,
                 work,
             )
-        };
-        check(name, status)
+        })
     }
 
     /// Copies the computed product out of the buffers into the result's arrays.
@@ -274,18 +270,17 @@ impl<T: SparseReal> Product<T> {
         let (indices, _indices) = buffers.indices.device_ptr_mut(stream);
         let (values, _values) = buffers.values.device_ptr_mut(stream);
         // SAFETY: the descriptor is live, and the arrays have the lengths that its shape asks for.
-        let status = unsafe {
+        check("cusparseCsrSetPointers", unsafe {
             sys::cusparseCsrSetPointers(
                 c.0,
                 indptr as *mut c_void,
                 indices as *mut c_void,
                 values as *mut c_void,
             )
-        };
-        check("cusparseCsrSetPointers", status)?;
+        })?;
         // SAFETY: handle and descriptors are live and come from the same computed product; scalars are of the compute
         // type; the result's arrays are large enough.
-        let status = unsafe {
+        check("cusparseSpGEMM_copy", unsafe {
             sys::cusparseSpGEMM_copy(
                 self.sparse.handle,
                 NO_TRANSPOSE,
@@ -299,8 +294,7 @@ impl<T: SparseReal> Product<T> {
                 ALGORITHM,
                 state.0,
             )
-        };
-        check("cusparseSpGEMM_copy", status)
+        })
     }
 }
 

@@ -41,9 +41,6 @@ impl Tridiagonal {
     }
 
     /// Makes it for matrices of side `n`; `None` where the device cannot hold them.
-    ///
-    /// # Errors
-    /// A kernel does not compile, or there is no memory.
     pub(crate) fn new(cuda: &Cuda, n: usize) -> Result<Option<Tridiagonal>, CellError> {
         let Some(reduction) = Reduction::load(cuda, &REDUCTION, n)? else { return Ok(None) };
         let Some(eigen) = TridiagonalEigen::load(cuda, &EIGENVECTORS, n)? else { return Ok(None) };
@@ -69,9 +66,6 @@ impl Tridiagonal {
     }
 
     /// Enqueues the eigenvectors of `matrix` into the columns of `vectors`, largest eigenvalue first.
-    ///
-    /// # Errors
-    /// An operand does not fit.
     pub(crate) fn run<T: Element>(
         &mut self,
         cuda: &Cuda,
@@ -115,9 +109,6 @@ pub(super) struct Syevd {
 
 impl Syevd {
     /// Makes it for matrices of side `n`, such as `matrix`.
-    ///
-    /// # Errors
-    /// The workspace cannot be had.
     pub(crate) fn new(
         cuda: &Cuda,
         solver: &Solver,
@@ -130,9 +121,6 @@ impl Syevd {
     }
 
     /// Replaces a symmetric matrix by its eigenvectors, smallest eigenvalue first.
-    ///
-    /// # Errors
-    /// cuSOLVER refuses.
     pub(crate) fn run(
         &mut self,
         solver: &Solver,

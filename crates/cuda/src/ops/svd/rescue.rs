@@ -16,9 +16,6 @@ pub(super) struct Rescue {
 
 impl Rescue {
     /// Makes it for matrices of side `n`, such as `a`.
-    ///
-    /// # Errors
-    /// A workspace cannot be had.
     pub(crate) fn new(
         cuda: &Cuda,
         n: usize,
@@ -37,9 +34,6 @@ impl Rescue {
     }
 
     /// The polar decomposition and an eigensolver, destroying `a`: both sets of vectors in columns.
-    ///
-    /// # Errors
-    /// cuSOLVER refuses.
     pub(crate) fn polar(
         &mut self,
         a: &mut CudaSlice<f64>,
@@ -50,9 +44,6 @@ impl Rescue {
     }
 
     /// Bidiagonalisation and QR iteration, destroying `a`: U in columns, V in rows.
-    ///
-    /// # Errors
-    /// cuSOLVER refuses.
     pub(crate) fn qr(
         &mut self,
         a: &mut CudaSlice<f64>,

@@ -42,7 +42,6 @@ mod figure {
     pub(crate) const CORRECTION: usize = 9;
     /// A V - U S and A V, of a rescue.
     pub(crate) const RESIDUAL: usize = 10;
-    /// How many there are.
     pub(crate) const COUNT: usize = 12;
 }
 
