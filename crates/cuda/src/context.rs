@@ -238,6 +238,13 @@ impl Cuda {
         bytes.and_then(|bytes| u32::try_from(bytes).ok()).unwrap_or(EVERY_DEVICE)
     }
 
+    /// Bytes of the L2 cache; `None` where the driver does not tell.
+    pub(crate) fn l2_bytes(&self) -> Option<usize> {
+        use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE as L2_CACHE_SIZE;
+        let bytes = ffi::attribute(self.shared.device, L2_CACHE_SIZE).ok();
+        bytes.and_then(|bytes| usize::try_from(bytes).ok()).filter(|bytes| *bytes > 0)
+    }
+
     /// Whether the blocks of a launch can be sure to be resident all at once.
     pub(crate) fn launches_cooperatively(&self) -> bool {
         use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH as COOPERATIVE;

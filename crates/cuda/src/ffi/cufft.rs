@@ -8,17 +8,13 @@ use cudarc::cufft::sys;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr};
 use gpubench_model::error::CellError;
 
+use super::succeeded;
 use crate::failure::driver;
 
 const FORWARD: c_int = -1;
 
 fn check(call: &str, status: sys::cufftResult) -> Result<(), CellError> {
-    match status {
-        sys::cufftResult::CUFFT_SUCCESS => Ok(()),
-        other => {
-            Err(CellError::call(call, format!("{other:?}; try a smaller size, or run `gpubench doctor`")))
-        }
-    }
+    succeeded(call, status, sys::cufftResult::CUFFT_SUCCESS)
 }
 
 /// An element type that cuFFT transforms; complex elements are pairs of it, real part first.

@@ -1,6 +1,5 @@
 //! Launches of `kernels/spmv_csr.cu` as safe functions that check the length of every slice.
 
-use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE as L2_CACHE_SIZE;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_model::data::Csr;
 use gpubench_model::error::CellError;
@@ -9,7 +8,6 @@ use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
 use super::super::ops::spmv::parts::cut;
 use super::super::sparse::DeviceCsr;
-use super::driver as ffi;
 use super::launch::{Argument, BLOCK, enqueue, fits, read, write};
 
 /// A kernel that multiplies a sparse matrix, which it owns, and a vector.
@@ -89,10 +87,8 @@ impl<T: Element> Vector<T> {
     /// Loads the kernel from `kernels/spmv_csr.cu` and copies `a` to the device. The threads a row go by the mean
     /// length of rows, the way of reading by whether the matrix stays in the L2 cache until the next product.
     pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, a: &Csr) -> Result<Self, CellError> {
-        let cache = ffi::attribute(cuda.device(), L2_CACHE_SIZE).ok();
-        let cache = cache.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(0);
         let bytes = a.nnz() * (size_of::<i32>() + size_of::<T>());
-        let way = if bytes > cache / 5 * 4 { "_streamed" } else { "" };
+        let way = if bytes > cuda.l2_bytes().unwrap_or(0) / 5 * 4 { "_streamed" } else { "" };
         let function = cuda.function(source, &format!("spmv_vector{way}_{}", T::DTYPE))?;
         Ok(Vector { function, width: width(a.nnz() / a.rows.max(1)), a: DeviceCsr::upload(cuda, a)? })
     }

@@ -15,6 +15,7 @@ use cudarc::cusolver::sys;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut, DeviceRepr};
 use gpubench_model::error::CellError;
 
+use super::succeeded;
 use crate::context::Cuda;
 use crate::failure::driver;
 
@@ -22,12 +23,7 @@ use crate::failure::driver;
 const LOWER: sys::cublasFillMode_t = sys::cublasFillMode_t::CUBLAS_FILL_MODE_LOWER;
 
 fn check(call: &str, status: sys::cusolverStatus_t) -> Result<(), CellError> {
-    match status {
-        sys::cusolverStatus_t::CUSOLVER_STATUS_SUCCESS => Ok(()),
-        other => {
-            Err(CellError::call(call, format!("{other:?}; try a smaller size, or run `gpubench doctor`")))
-        }
-    }
+    succeeded(call, status, sys::cusolverStatus_t::CUSOLVER_STATUS_SUCCESS)
 }
 
 /// An element type of cuSOLVER's dense routines.

@@ -3,11 +3,11 @@
 use std::ffi::c_void;
 
 use cudarc::cusparse::sys;
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut, ValidAsZeroBits};
 use gpubench_model::error::CellError;
 
 use super::{BASE, INDEX, Matrix, NO_TRANSPOSE, Sparse, SparseReal, buffer, check, scalar, side};
-use crate::failure::driver;
+use crate::context::Cuda;
 use crate::sparse::DeviceCsr;
 
 const ALGORITHM: sys::cusparseSpGEMMAlg_t = sys::cusparseSpGEMMAlg_t::CUSPARSE_SPGEMM_DEFAULT;
@@ -109,7 +109,7 @@ type Stage = unsafe fn(
 const ESTIMATION: (&str, Stage) = ("cusparseSpGEMM_workEstimation", sys::cusparseSpGEMM_workEstimation);
 const COMPUTATION: (&str, Stage) = ("cusparseSpGEMM_compute", sys::cusparseSpGEMM_compute);
 
-impl<T: SparseReal> Product<T> {
+impl<T: SparseReal + ValidAsZeroBits> Product<T> {
     /// Takes the operands, each with at least one stored entry.
     pub(crate) fn new(sparse: Sparse, a: DeviceCsr<T>, b: DeviceCsr<T>) -> Result<Self, CellError> {
         if a.cols() != b.rows() || a.nnz() == 0 || b.nnz() == 0 {
@@ -123,30 +123,30 @@ impl<T: SparseReal> Product<T> {
         Ok(Product { sparse, a, b })
     }
 
-    /// Multiplies once with memory from `bytes`, `indices` and `values`, and returns all of it for reuse.
-    pub(crate) fn first(
-        &self,
-        bytes: impl Fn(usize) -> Result<CudaSlice<u8>, CellError>,
-        indices: impl Fn(usize) -> Result<CudaSlice<i32>, CellError>,
-        values: impl Fn(usize) -> Result<CudaSlice<T>, CellError>,
-    ) -> Result<ProductBuffers<T>, CellError> {
-        let mut indptr = indices(self.a.csr.rows() + 1)?;
+    /// Multiplies once and returns the memory that it allocated for reuse.
+    pub(crate) fn first(&self, cuda: &Cuda) -> Result<ProductBuffers<T>, CellError> {
+        let bytes = |stage, state: &_, c: &_| {
+            let bytes = self.ask(stage, state, c)?.max(1);
+            cuda.reserve(bytes as u128)?;
+            cuda.alloc(bytes)
+        };
+        let mut indptr = cuda.alloc(self.a.csr.rows() + 1)?;
         let (state, c) = (Descriptor::new()?, self.unfilled(&mut indptr)?);
-        let estimation = bytes(self.ask(ESTIMATION, &state, &c)?.max(1))?;
+        let estimation = bytes(ESTIMATION, &state, &c)?;
         self.run(ESTIMATION, &state, &c, &estimation)?;
-        let computation = bytes(self.ask(COMPUTATION, &state, &c)?.max(1))?;
+        let computation = bytes(COMPUTATION, &state, &c)?;
         self.run(COMPUTATION, &state, &c, &computation)?;
         let nnz = c.nnz()?;
         let mut buffers = ProductBuffers {
             estimation,
             computation,
             indptr,
-            indices: indices(nnz.max(1))?,
-            values: values(nnz.max(1))?,
+            indices: cuda.alloc(nnz.max(1))?,
+            values: cuda.alloc(nnz.max(1))?,
         };
         self.copy(&state, &c, &mut buffers)?;
         // The descriptors go when this returns, and the copy may still be queued.
-        self.synchronize()?;
+        cuda.synchronize()?;
         Ok(buffers)
     }
 
@@ -168,11 +168,6 @@ impl<T: SparseReal> Product<T> {
         self.fits(COMPUTATION, state, c, &buffers.computation)?;
         self.run(COMPUTATION, state, c, &buffers.computation)?;
         self.copy(state, c, buffers)
-    }
-
-    /// Waits for everything queued on the product's stream.
-    fn synchronize(&self) -> Result<(), CellError> {
-        self.sparse.stream.synchronize().map_err(driver("cuStreamSynchronize"))
     }
 
     /// A descriptor of the result at `indptr`.

@@ -65,14 +65,7 @@ fn library<T: Element + SparseReal>(
     }
     cuda.count_plan();
     let product = Product::new(Sparse::new(&cuda.stream)?, device_a, device_b)?;
-    let buffers = product.first(
-        |bytes| {
-            cuda.reserve(bytes as u128)?;
-            cuda.alloc(bytes)
-        },
-        |len| cuda.alloc(len),
-        |len| cuda.alloc(len),
-    )?;
+    let buffers = product.first(cuda)?;
     // The number of entries is read back between the stages of a product.
     let traits = JobTraits { resets: true, synchronises: true, ..JobTraits::default() };
     Ok(Prepared::with(traits, Spgemm { ready: None, product, buffers, cuda: cuda.clone(), rows, cols }))

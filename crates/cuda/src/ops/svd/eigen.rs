@@ -1,11 +1,10 @@
-//! Eigenvectors of symmetric float64 matrices: by kernels of our own where the device holds the matrix, and by cuSOLVER.
+//! Eigenvectors of symmetric float64 matrices by kernels of our own, where the device holds the matrix.
 
 use cudarc::driver::CudaSlice;
 use gpubench_model::error::CellError;
 
 use crate::context::{Cuda, Element};
 use crate::ffi::cublas::{Cublas, Matrix, Product};
-use crate::ffi::cusolver::{Solver, Workspace};
 use crate::ffi::svd::{PANEL, SvdKernels};
 use crate::ffi::tridiagonal::{LARGEST_SIDE, Reduced, Reduction, TridiagonalEigen};
 use crate::kernels::{KernelSource, kernel_source};
@@ -97,36 +96,5 @@ impl Tridiagonal {
             blas.product(subtract, (&self.scaled, own), (&self.projected, small), (vectors, below))?;
         }
         Ok(())
-    }
-}
-
-/// cuSOLVER's divide and conquer, whose vectors are orthogonal whatever the matrix.
-pub(super) struct Syevd {
-    work: Workspace,
-    values: CudaSlice<f64>,
-    n: usize,
-}
-
-impl Syevd {
-    /// Makes it for matrices of side `n`, such as `matrix`.
-    pub(crate) fn new(
-        cuda: &Cuda,
-        solver: &Solver,
-        n: usize,
-        matrix: &CudaSlice<f64>,
-    ) -> Result<Syevd, CellError> {
-        let values = cuda.alloc(n)?;
-        let work = Workspace::alloc(cuda, solver.syevd_workspace(n, matrix, &values)?)?;
-        Ok(Syevd { work, values, n })
-    }
-
-    /// Replaces a symmetric matrix by its eigenvectors, smallest eigenvalue first.
-    pub(crate) fn run(
-        &mut self,
-        solver: &Solver,
-        matrix: &mut CudaSlice<f64>,
-        info: &mut CudaSlice<i32>,
-    ) -> Result<(), CellError> {
-        solver.syevd(self.n, matrix, &mut self.values, &mut self.work, info)
     }
 }

@@ -4,7 +4,6 @@ mod answer;
 mod eigen;
 mod gram;
 mod polar;
-mod rescue;
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
