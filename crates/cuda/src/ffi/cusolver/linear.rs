@@ -1,9 +1,7 @@
 //! Cholesky and LU factorisations and the solves that follow them.
 
-use std::ffi::c_void;
-
 use cudarc::cusolver::sys;
-use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
+use cudarc::driver::CudaSlice;
 use gpubench_model::error::CellError;
 
 use super::{LOWER, Solver, SolverReal, Workspace, WorkspaceSize, check, checked_side};
@@ -19,7 +17,6 @@ impl Solver {
     ) -> Result<WorkspaceSize, CellError> {
         let call = "cusolverDnXpotrf_bufferSize";
         let side = checked_side(call, n, &[(a.len(), n * n)])?;
-        let (a, _read) = a.device_ptr(&self.stream);
         let mut size = WorkspaceSize::none("cusolverDnXpotrf", n, T::TYPE);
         // SAFETY: handle and parameters are live, `a` has n x n elements, and the sizes are writable.
         check(call, unsafe {
@@ -29,7 +26,7 @@ impl Solver {
                 LOWER,
                 side,
                 T::TYPE,
-                a as *const c_void,
+                self.read(a),
                 side,
                 T::TYPE,
                 &mut size.device,
@@ -51,8 +48,6 @@ impl Solver {
         let call = "cusolverDnXpotrf";
         let side = checked_side(call, n, &[(a.len(), n * n), (info.len(), 1)])?;
         let work = work.pointers(&self.stream, call, n, T::TYPE)?;
-        let (a, _a) = a.device_ptr_mut(&self.stream);
-        let (info, _info) = info.device_ptr_mut(&self.stream);
         // SAFETY: handle and parameters are live; `a` has n x n elements, `info` one; the workspace was
         // made for this routine and side, and outlives the work (see `Workspace`).
         check(call, unsafe {
@@ -62,14 +57,14 @@ impl Solver {
                 LOWER,
                 side,
                 T::TYPE,
-                a as *mut c_void,
+                self.write(a),
                 side,
                 T::TYPE,
                 work.device,
                 work.device_bytes,
                 work.host,
                 work.host_bytes,
-                info as *mut i32,
+                self.write(info).cast(),
             )
         })
     }
@@ -84,9 +79,6 @@ impl Solver {
     ) -> Result<(), CellError> {
         let call = "cusolverDnXpotrs";
         let side = checked_side(call, n, &[(a.len(), n * n), (b.len(), n), (info.len(), 1)])?;
-        let (a, _a) = a.device_ptr(&self.stream);
-        let (b, _b) = b.device_ptr_mut(&self.stream);
-        let (info, _info) = info.device_ptr_mut(&self.stream);
         // SAFETY: handle and parameters are live; `a` has n x n elements, `b` n, `info` one.
         check(call, unsafe {
             sys::cusolverDnXpotrs(
@@ -96,12 +88,12 @@ impl Solver {
                 side,
                 1,
                 T::TYPE,
-                a as *const c_void,
+                self.read(a),
                 side,
                 T::TYPE,
-                b as *mut c_void,
+                self.write(b),
                 side,
-                info as *mut i32,
+                self.write(info).cast(),
             )
         })
     }
@@ -114,7 +106,6 @@ impl Solver {
     ) -> Result<WorkspaceSize, CellError> {
         let call = "cusolverDnXgetrf_bufferSize";
         let side = checked_side(call, n, &[(a.len(), n * n)])?;
-        let (a, _read) = a.device_ptr(&self.stream);
         let mut size = WorkspaceSize::none("cusolverDnXgetrf", n, T::TYPE);
         // SAFETY: handle and parameters are live, `a` has n x n elements, and the sizes are writable.
         check(call, unsafe {
@@ -124,7 +115,7 @@ impl Solver {
                 side,
                 side,
                 T::TYPE,
-                a as *const c_void,
+                self.read(a),
                 side,
                 T::TYPE,
                 &mut size.device,
@@ -147,9 +138,6 @@ impl Solver {
         let call = "cusolverDnXgetrf";
         let side = checked_side(call, n, &[(a.len(), n * n), (pivots.len(), n), (info.len(), 1)])?;
         let work = work.pointers(&self.stream, call, n, T::TYPE)?;
-        let (a, _a) = a.device_ptr_mut(&self.stream);
-        let (pivots, _pivots) = pivots.device_ptr_mut(&self.stream);
-        let (info, _info) = info.device_ptr_mut(&self.stream);
         // SAFETY: handle and parameters are live; `a` has n x n elements, `pivots` n, `info` one; the
         // workspace was made for this routine and side, and outlives the work (see `Workspace`).
         check(call, unsafe {
@@ -159,15 +147,15 @@ impl Solver {
                 side,
                 side,
                 T::TYPE,
-                a as *mut c_void,
+                self.write(a),
                 side,
-                pivots as *mut i64,
+                self.write(pivots).cast(),
                 T::TYPE,
                 work.device,
                 work.device_bytes,
                 work.host,
                 work.host_bytes,
-                info as *mut i32,
+                self.write(info).cast(),
             )
         })
     }
@@ -185,10 +173,6 @@ impl Solver {
         let call = "cusolverDnXgetrs";
         let lengths = [(a.len(), n * n), (pivots.len(), n), (b.len(), n), (info.len(), 1)];
         let side = checked_side(call, n, &lengths)?;
-        let (a, _a) = a.device_ptr(&self.stream);
-        let (pivots, _pivots) = pivots.device_ptr(&self.stream);
-        let (b, _b) = b.device_ptr_mut(&self.stream);
-        let (info, _info) = info.device_ptr_mut(&self.stream);
         // SAFETY: handle and parameters are live; `a` has n x n elements, `pivots` and `b` n, `info` one.
         check(call, unsafe {
             sys::cusolverDnXgetrs(
@@ -198,13 +182,13 @@ impl Solver {
                 side,
                 1,
                 T::TYPE,
-                a as *const c_void,
+                self.read(a),
                 side,
-                pivots as *const i64,
+                self.read(pivots).cast(),
                 T::TYPE,
-                b as *mut c_void,
+                self.write(b),
                 side,
-                info as *mut i32,
+                self.write(info).cast(),
             )
         })
     }

@@ -12,7 +12,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use cudarc::cusolver::sys;
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut, DeviceRepr};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr};
 use gpubench_model::error::CellError;
 
 use super::succeeded;
@@ -136,6 +136,16 @@ impl Solver {
         // SAFETY: `params` is a place for one pointer.
         check("cusolverDnCreateParams", unsafe { sys::cusolverDnCreateParams(&mut solver.params) })?;
         Ok(solver)
+    }
+
+    /// The address of an operand that a routine reads.
+    fn read<T>(&self, operand: &CudaSlice<T>) -> *const c_void {
+        operand.device_ptr(&self.stream).0 as *const c_void
+    }
+
+    /// The address of an operand that a routine writes.
+    fn write<T>(&self, operand: &mut CudaSlice<T>) -> *mut c_void {
+        operand.device_ptr_mut(&self.stream).0 as *mut c_void
     }
 }
 
