@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use cudarc::cusolver::sys;
-use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
+use cudarc::driver::CudaSlice;
 use gpubench_model::error::CellError;
 
 use super::svd::{ECONOMY, VECTORS, Vectors, side};
@@ -96,12 +96,7 @@ impl Jacobi {
     ) -> Result<usize, CellError> {
         let call = "gesvdj size query";
         let side = narrow(call, side(call, n, a, out)?)?;
-        let (a, _a) = a.device_ptr(&solver.stream);
-        let (s, _s) = out.s.device_ptr(&solver.stream);
-        let (u, _u) = out.u.device_ptr(&solver.stream);
-        let (v, _v) = out.v.device_ptr(&solver.stream);
         let mut len: c_int = 0;
-        let (a, s, u, v) = (a as *const T, s as *const T, u as *const T, v as *const T);
         // SAFETY: handle and parameters are live, the operands have the checked lengths, `len` is writable.
         check(call, unsafe {
             T::QUERY(
@@ -110,12 +105,12 @@ impl Jacobi {
                 ECONOMY,
                 side,
                 side,
-                a,
+                solver.read(a).cast(),
                 side,
-                s,
-                u,
+                solver.read(&out.s).cast(),
+                solver.read(&out.u).cast(),
                 side,
-                v,
+                solver.read(&out.v).cast(),
                 side,
                 &mut len,
                 self.raw,
@@ -153,13 +148,6 @@ impl Solver {
         }
         checked_side(call, n, &[(work.len(), len), (info.len(), 1)])?;
         let work_len = c_int::try_from(len).map_err(|e| CellError::call(call, e))?;
-        let (a, _a) = a.device_ptr_mut(&self.stream);
-        let (s, _s) = out.s.device_ptr_mut(&self.stream);
-        let (u, _u) = out.u.device_ptr_mut(&self.stream);
-        let (v, _v) = out.v.device_ptr_mut(&self.stream);
-        let (work, _work) = work.device_ptr_mut(&self.stream);
-        let (info, _info) = info.device_ptr_mut(&self.stream);
-        let (a, s, u, v) = (a as *mut T, s as *mut T, u as *mut T, v as *mut T);
         // SAFETY: handle and parameters are live; operands, workspace and `info` have the checked lengths.
         check(call, unsafe {
             T::DECOMPOSE(
@@ -168,16 +156,16 @@ impl Solver {
                 ECONOMY,
                 side,
                 side,
-                a,
+                self.write(a).cast(),
                 side,
-                s,
-                u,
+                self.write(&mut out.s).cast(),
+                self.write(&mut out.u).cast(),
                 side,
-                v,
+                self.write(&mut out.v).cast(),
                 side,
-                work as *mut T,
+                self.write(work).cast(),
                 work_len,
-                info as *mut c_int,
+                self.write(info).cast(),
                 jacobi.raw,
             )
         })

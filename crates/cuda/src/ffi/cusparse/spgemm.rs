@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use cudarc::cusparse::sys;
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut, ValidAsZeroBits};
+use cudarc::driver::{CudaSlice, DevicePtrMut, ValidAsZeroBits};
 use gpubench_model::error::CellError;
 
 use super::{BASE, INDEX, Matrix, NO_TRANSPOSE, Sparse, SparseReal, buffer, check, scalar, side};
@@ -260,17 +260,14 @@ impl<T: SparseReal + ValidAsZeroBits> Product<T> {
                 format!("{nnz} entries into arrays of {found:?}"),
             ));
         }
-        let stream: &CudaStream = &self.sparse.stream;
-        let (indptr, _indptr) = buffers.indptr.device_ptr_mut(stream);
-        let (indices, _indices) = buffers.indices.device_ptr_mut(stream);
-        let (values, _values) = buffers.values.device_ptr_mut(stream);
+        let stream = &self.sparse.stream;
         // SAFETY: the descriptor is live, and the arrays have the lengths that its shape asks for.
         check("cusparseCsrSetPointers", unsafe {
             sys::cusparseCsrSetPointers(
                 c.0,
-                indptr as *mut c_void,
-                indices as *mut c_void,
-                values as *mut c_void,
+                buffers.indptr.device_ptr_mut(stream).0 as *mut c_void,
+                buffers.indices.device_ptr_mut(stream).0 as *mut c_void,
+                buffers.values.device_ptr_mut(stream).0 as *mut c_void,
             )
         })?;
         // SAFETY: handle and descriptors are live and come from the same computed product; scalars are of the compute
