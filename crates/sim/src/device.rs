@@ -93,10 +93,7 @@ impl Backend for Device {
         let loaded = |name: &String| Finding {
             name: name.clone(),
             path: Some(format!("/simulated/{name}")),
-            version: None,
-            serves: vec![],
-            problem: None,
-            fix: None,
+            ..Finding::default()
         };
         self.library.iter().map(loaded).collect()
     }

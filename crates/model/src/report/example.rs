@@ -1,7 +1,7 @@
 //! Small reports for tests: rows of every outcome with plausible figures.
 
 use super::*;
-use crate::case::{Cache, Case, DType};
+use crate::case::{Cache, Case, Cell, DType};
 use crate::measure::drift::Drift;
 use crate::measure::grade::{Grade, Warning, WarningKind};
 use crate::measure::modality::Modes;
@@ -47,13 +47,10 @@ pub fn empty() -> Report {
     let backend = |name: &str, side, description| BackendState {
         name: name.into(),
         available: true,
-        reason: None,
-        fix: None,
         startup_s: Some(0.1),
         floors: Some(floors(side)),
-        ceilings: None,
         description,
-        libraries: vec![],
+        ..BackendState::default()
     };
     Report {
         schema_version: SCHEMA_VERSION,
@@ -106,24 +103,16 @@ pub fn ceilings() -> Ceilings {
 /// A measured float32 row of cold caches and grade A; backends other than `cpu` stand on the GPU's side.
 pub fn measured(op: &str, n: u64, backend: &str, variant: &str, median_s: f64) -> Row {
     let side = if backend == "cpu" { Side::Cpu } else { Side::Gpu };
+    let case = Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 1 };
+    let cell = Cell { case, backend: backend.into(), variant: variant.into(), cache: Cache::Cold };
     Row {
-        case: Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 1 },
-        backend: backend.into(),
-        variant: variant.into(),
-        picked: None,
-        threads: None,
-        cache: Cache::Cold,
-        side,
-        accuracy: Accuracy::Ieee,
         outcome: Outcome::Measured,
-        reason: None,
-        fix: None,
         error: Some(Checked { value: 3.1e-7, bound: 1.2e-5 }),
         work: Work { flop: 2.0 * (n as f64).powi(3), bytes: 12.0 * (n as f64).powi(2) },
         inputs: Some("0123456789abcdef".into()),
         phases: Some(phases(side, n)),
         execute: Some(execute(side, median_s)),
-        added_by_refinement: false,
+        ..Row::blank(cell, side, Accuracy::Ieee)
     }
 }
 
@@ -247,7 +236,6 @@ pub fn without_time(
         fix: fix.map(Into::into),
         error: wrong.then_some(Checked { value: 0.5, bound: 1.2e-5 }),
         execute: None,
-        added_by_refinement: false,
         ..measured(op, n, backend, variant, 1.0)
     }
 }

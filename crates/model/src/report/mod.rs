@@ -120,7 +120,7 @@ pub struct Host {
 }
 
 /// A backend as a run found it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BackendState {
     /// Name of the backend.
     pub name: String,

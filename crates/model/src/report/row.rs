@@ -296,6 +296,29 @@ pub struct Row {
 }
 
 impl Row {
+    /// The row of a cell of which nothing is known yet: failed for no reason, and no work.
+    pub fn blank(cell: Cell, side: Side, accuracy: Accuracy) -> Row {
+        Row {
+            case: cell.case,
+            backend: cell.backend,
+            variant: cell.variant,
+            cache: cell.cache,
+            side,
+            accuracy,
+            outcome: Outcome::Failed,
+            work: Work::default(),
+            picked: None,
+            threads: None,
+            reason: None,
+            fix: None,
+            error: None,
+            inputs: None,
+            phases: None,
+            execute: None,
+            added_by_refinement: false,
+        }
+    }
+
     /// The cell this row is about.
     pub fn cell(&self) -> Cell {
         Cell {

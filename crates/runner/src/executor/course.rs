@@ -6,7 +6,7 @@ use gpubench_model::case::Cell;
 use gpubench_model::error::Unavailable;
 use gpubench_model::measure::stopping::Reason;
 use gpubench_model::report::{self, Outcome, Row};
-use gpubench_ops::{self as op, Work};
+use gpubench_ops as op;
 
 use super::PlannedCell;
 use super::series::Series;
@@ -124,27 +124,9 @@ fn sensible(row: Row, planned: &PlannedCell) -> Row {
 
 /// The row of a cell about which nothing is known yet.
 fn blank(planned: &PlannedCell) -> Row {
-    let case = planned.cell.case.clone();
-    let work = op::find(&case.op).map_or(Work { flop: 0.0, bytes: 0.0 }, |op| op.work(&case));
-    Row {
-        case,
-        backend: planned.cell.backend.clone(),
-        variant: planned.cell.variant.clone(),
-        cache: planned.cell.cache,
-        side: planned.variant.side,
-        accuracy: planned.variant.accuracy,
-        outcome: Outcome::Failed,
-        reason: None,
-        fix: None,
-        error: None,
-        work,
-        picked: None,
-        threads: None,
-        inputs: None,
-        phases: None,
-        execute: None,
-        added_by_refinement: false,
-    }
+    let mut row = Row::blank(planned.cell.clone(), planned.variant.side, planned.variant.accuracy);
+    row.work = op::find(&row.case.op).map(|op| op.work(&row.case)).unwrap_or_default();
+    row
 }
 
 #[cfg(test)]

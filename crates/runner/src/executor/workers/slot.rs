@@ -51,14 +51,8 @@ impl Slot {
     pub(crate) fn new(id: WorkerId) -> Self {
         let report = BackendState {
             name: id.report_name(),
-            available: false,
             reason: Some("it was still starting".into()),
-            fix: None,
-            startup_s: None,
-            floors: None,
-            ceilings: None,
-            description: serde_json::Value::Null,
-            libraries: vec![],
+            ..BackendState::default()
         };
         Slot {
             id,
