@@ -98,9 +98,5 @@ fn element(operand: &Operand, index: usize) -> Option<f64> {
 
 /// Changes the last element.
 fn overwrite(operand: &mut Operand) {
-    let values = match operand {
-        Operand::Dense(dense) => &mut dense.values,
-        Operand::Csr(csr) => &mut csr.values,
-    };
-    values.bytes_mut().iter_mut().last().into_iter().for_each(|byte| *byte ^= 0x40);
+    operand.values_mut().bytes_mut().iter_mut().last().into_iter().for_each(|byte| *byte ^= 0x40);
 }

@@ -168,10 +168,7 @@ fn spoil(part: &mut Operand, nan: bool, chance: u64) {
         add_entry(csr);
         return;
     }
-    let values = match part {
-        Operand::Dense(dense) => &mut dense.values,
-        Operand::Csr(csr) => &mut csr.values,
-    };
+    let values = part.values_mut();
     let index = usize::try_from(chance % values.len().max(1) as u64).unwrap_or(0);
     match values {
         Values::F32(v) => v.iter_mut().skip(index).take(1).for_each(|x| *x = *x * factor + term),

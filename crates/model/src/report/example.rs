@@ -6,11 +6,10 @@ use crate::measure::drift::Drift;
 use crate::measure::grade::{Grade, Warning, WarningKind};
 use crate::measure::modality::Modes;
 use crate::measure::sampling::Sampling;
-use crate::measure::stats::Summary;
 use crate::measure::stopping::Reason;
 use crate::{
     Accuracy, Arithmetic, BusRates, Ceilings, ClockCheck, Compile, Conditions, Floors, HostMemory,
-    PageFaults, SetupCounts, Side, Transfer,
+    PageFaults, Side, Transfer,
 };
 use crate::{Checked, Work};
 
@@ -149,11 +148,9 @@ fn phases(side: Side, n: u64) -> Phases {
 
 fn execute(side: Side, median_s: f64) -> Execute {
     let samples_s: Vec<f64> = SHAPE.iter().map(|share| share * median_s).collect();
-    let s = Summary::of(&samples_s).unwrap();
     let gpu = side == Side::Gpu;
     let launch_s = if gpu { 5e-6 } else { 0.0 };
-    let host_samples_s: Vec<f64> = samples_s.iter().map(|sample| sample + launch_s).collect();
-    let host = Summary::of(&host_samples_s).unwrap();
+    let host_samples_s = samples_s.iter().map(|sample| sample + launch_s).collect();
     let state = Conditions {
         sm_mhz: gpu.then_some(1980.0),
         memory_mhz: gpu.then_some(3201.0),
@@ -167,35 +164,21 @@ fn execute(side: Side, median_s: f64) -> Execute {
         clock: if gpu { Clock::DeviceEvents } else { Clock::Host },
         events_s: samples_s.iter().filter(|_| gpu).map(|sample| sample + EVENTS_S).collect(),
         event_constant_s: gpu.then_some(EVENTS_S),
-        median_s: s.median,
-        min_s: s.min,
-        max_s: s.max,
-        mad_s: s.mad,
-        ci95_s: [s.low, s.high],
-        quantiles_s: Some([s.p05, s.p25, s.p75, s.p95]),
-        host_samples_s,
-        host_median_s: host.median,
-        host_ci95_s: Some([host.low, host.high]),
         enqueue_median_s: gpu.then_some(4e-6),
         rounds: (0..12).map(|sample| sample / 4).collect(),
         held: gpu.then_some(true),
         sm_mhz: if gpu { vec![1980.0; 12] } else { vec![] },
         page_faults: (!gpu).then(PageFaults::default),
         switches: if gpu { vec![] } else { vec![0; 12] },
-        set_aside: 0,
-        throttled: 0,
         warmups: 3,
         verified: 4,
         steady: true,
         spent_s: 0.25,
         stopped: Some(Reason::Precise),
         drift: Some(Drift { relative: 0.0006, p: 0.4 }),
-        modes: None,
-        setup_while_sampling: SetupCounts::default(),
         conditions: vec![[state.clone(), state]; 3],
         grade: Some(Grade::A),
-        warnings: vec![],
-        samples_s,
+        ..Execute::of(samples_s, host_samples_s).unwrap()
     }
 }
 

@@ -161,6 +161,24 @@ fn yes() -> bool {
 }
 
 impl Execute {
+    /// The samples and their figures, by both clocks; `None` when one of them has no sample.
+    pub fn of(samples_s: Vec<f64>, host_samples_s: Vec<f64>) -> Option<Execute> {
+        let (summary, host) = (Summary::of(&samples_s)?, Summary::of(&host_samples_s)?);
+        Some(Execute {
+            median_s: summary.median,
+            min_s: summary.min,
+            max_s: summary.max,
+            mad_s: summary.mad,
+            ci95_s: [summary.low, summary.high],
+            quantiles_s: Some([summary.p05, summary.p25, summary.p75, summary.p95]),
+            host_median_s: host.median,
+            host_ci95_s: Some([host.low, host.high]),
+            samples_s,
+            host_samples_s,
+            ..Execute::default()
+        })
+    }
+
     /// Makes every time `factor` times as long, as if the work had been slower.
     pub fn scale(&mut self, factor: f64) {
         let arrays = [&mut self.samples_s, &mut self.events_s, &mut self.host_samples_s];

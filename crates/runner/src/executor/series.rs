@@ -3,7 +3,7 @@
 use gpubench_backend::{Conditions, Floors, PageFaults, Sample, SetupCounts, Side};
 use gpubench_model::measure::batch::Taken;
 use gpubench_model::measure::grade::{self, Facts};
-use gpubench_model::measure::stats::{Summary, median};
+use gpubench_model::measure::stats::median;
 use gpubench_model::measure::stopping::Reason;
 use gpubench_model::measure::{drift, modality};
 use gpubench_model::report::{Clock, Execute};
@@ -73,20 +73,11 @@ impl Series {
         if samples_s.iter().chain(&host_samples_s).any(|s| !s.is_finite() || *s < 0.0) {
             return None;
         }
-        let (summary, host) = (Summary::of(&samples_s)?, Summary::of(&host_samples_s)?);
         let events_s = self.each(|sample| sample.events_s);
         let execute = Execute {
             clock: self.clock,
             event_constant_s: taken_off(&events_s, &samples_s),
             events_s,
-            median_s: summary.median,
-            min_s: summary.min,
-            max_s: summary.max,
-            mad_s: summary.mad,
-            ci95_s: [summary.low, summary.high],
-            quantiles_s: Some([summary.p05, summary.p25, summary.p75, summary.p95]),
-            host_median_s: host.median,
-            host_ci95_s: Some([host.low, host.high]),
             enqueue_median_s: median(&self.each(|sample| sample.enqueue_s)),
             rounds: self.rounds.clone(),
             held: self.samples.iter().map(|sample| sample.held).reduce(|a, b| Some(a? && b?)).flatten(),
@@ -104,10 +95,7 @@ impl Series {
             modes: modality::modes(&samples_s),
             setup_while_sampling: self.setup,
             conditions: self.conditions.clone(),
-            samples_s,
-            host_samples_s,
-            grade: None,
-            warnings: vec![],
+            ..Execute::of(samples_s, host_samples_s)?
         };
         Some(self.graded(execute, planned))
     }

@@ -1,12 +1,10 @@
 //! The rule driven over synthetic series in virtual time: it ends, and its intervals cover what they claim.
 
-use std::f64::consts::TAU;
-
 use proptest::prelude::*;
 use rayon::prelude::*;
 
 use super::*;
-use crate::data::generator::Stream;
+use crate::data::generator::{self, Stream};
 use crate::measure::stats::Summary;
 
 const TRIALS: u64 = 10_000;
@@ -47,15 +45,10 @@ fn sample(rule: &Rule, scale: f64, mut series: impl FnMut(usize) -> f64) -> Cell
     }
 }
 
-/// Two uniforms for sample `i` of a trial; the first is never 0.
-fn uniforms(stream: Stream, i: usize) -> (f64, f64) {
-    (1.0 - stream.uniform::<f64>(2 * i as u64), stream.uniform(2 * i as u64 + 1))
-}
-
-/// A standard normal value and a uniform one that is independent of it (Box and Muller 1958).
+/// A standard normal value for sample `i` of a trial, and a uniform one that is independent of it.
 fn normal_and_uniform(stream: Stream, i: usize) -> (f64, f64) {
-    let (u, v) = uniforms(stream, 2 * i);
-    ((-2.0 * u.ln()).sqrt() * (TAU * v).cos(), stream.uniform(4 * i as u64 + 2))
+    let chance = |k: u64| stream.uniform::<f64>(4 * i as u64 + k);
+    (generator::normal(chance(0), chance(1)), chance(2))
 }
 
 fn normal(stream: Stream, i: usize) -> f64 {

@@ -206,23 +206,22 @@ fn check_summary(execute: &Execute) -> anyhow::Result<()> {
 }
 
 fn check_times(execute: &Execute) -> anyhow::Result<()> {
-    seconds("samples_s", &execute.samples_s)?;
-    seconds("host_samples_s", &execute.host_samples_s)?;
-    seconds("ci95_s", &execute.ci95_s)?;
-    seconds("host_ci95_s", execute.host_ci95_s.as_ref().map_or(&[], |ends| ends.as_slice()))?;
-    seconds("quantiles_s", execute.quantiles_s.as_ref().map_or(&[], |quantiles| quantiles.as_slice()))?;
-    for (key, time) in [
-        ("median_s", execute.median_s),
-        ("min_s", execute.min_s),
-        ("max_s", execute.max_s),
-        ("mad_s", execute.mad_s),
-        ("host_median_s", execute.host_median_s),
-        ("enqueue_median_s", execute.enqueue_median_s.unwrap_or(0.0)),
-        ("spent_s", execute.spent_s),
-    ] {
-        seconds(key, &[time])?;
-    }
-    Ok(())
+    [
+        ("samples_s", execute.samples_s.as_slice()),
+        ("host_samples_s", &execute.host_samples_s),
+        ("ci95_s", &execute.ci95_s),
+        ("host_ci95_s", execute.host_ci95_s.as_slice().as_flattened()),
+        ("quantiles_s", execute.quantiles_s.as_slice().as_flattened()),
+        ("median_s", &[execute.median_s]),
+        ("min_s", &[execute.min_s]),
+        ("max_s", &[execute.max_s]),
+        ("mad_s", &[execute.mad_s]),
+        ("host_median_s", &[execute.host_median_s]),
+        ("enqueue_median_s", execute.enqueue_median_s.as_slice()),
+        ("spent_s", &[execute.spent_s]),
+    ]
+    .into_iter()
+    .try_for_each(|(key, times)| seconds(key, times))
 }
 
 /// Refuses what is no time: below zero, or longer than anyone has measured.
