@@ -30,9 +30,8 @@ impl Wide {
     /// The cell, when it was given up before it was precise.
     pub(crate) fn of(course: &Course<'_>) -> Option<Wide> {
         let execute = course.row.execute.as_ref()?;
-        let target = course.planned.sampling.precision(course.planned.variant.side);
         let width = execute.summary().relative_spread();
-        let wide = execute.stopped != Some(Reason::Fixed) && width > target;
+        let wide = execute.stopped != Some(Reason::Fixed) && width > course.planned.precision();
         let out_of_time = execute.stopped == Some(Reason::OutOfTime);
         wide.then(|| Wide { cell: course.planned.cell.to_string(), width, out_of_time })
     }

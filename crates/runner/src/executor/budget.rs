@@ -1,10 +1,11 @@
 //! The time of a whole run, where the user set one: each block gets its share, and what the base rounds leave of it
 //! goes to the cells whose intervals are widest.
 
-use gpubench_model::measure::sampling::{HARD_FACTOR, Sampling};
+use gpubench_model::measure::sampling::HARD_FACTOR;
 use gpubench_model::measure::stats::relative_half_width;
 use gpubench_model::measure::stopping::{Reason, Rule};
 
+use super::PlannedCell;
 use super::course::Course;
 
 /// Seconds that the whole run should take.
@@ -19,9 +20,9 @@ const REFINEMENT_SHARE: f64 = 0.15;
 const MARGIN: f64 = 1.0;
 
 impl Budget {
-    /// What is left of it for the planned cells when refinement gets its share.
-    pub(crate) fn without_refinement(self) -> Budget {
-        Budget((1.0 - REFINEMENT_SHARE) * self.0)
+    /// What the planned cells of a run get of `all_s` seconds: all but the share of refinement, if there is any.
+    pub(crate) fn of_plan(all_s: f64, refine: bool) -> Budget {
+        Budget(if refine { (1.0 - REFINEMENT_SHARE) * all_s } else { all_s })
     }
 
     /// What the next `cells` of the `left` cells of the run may spend, in seconds, when it has spent `spent_s`.
@@ -38,8 +39,9 @@ pub(crate) fn base(mut rule: Rule, share_s: f64) -> Rule {
 }
 
 /// The rule of one more round for a cell that has spent `spent_s` so far.
-pub(crate) fn extra(sampling: &Sampling, mut rule: Rule, spent_s: f64) -> Rule {
-    rule.max_time_s = spent_s + SLICE * sampling.max_time_s;
+pub(crate) fn extra(planned: &PlannedCell, spent_s: f64) -> Rule {
+    let mut rule = planned.rule();
+    rule.max_time_s = spent_s + SLICE * planned.sampling.max_time_s;
     rule.hard_time_s = rule.hard_time_s.max(rule.max_time_s);
     rule
 }
@@ -50,10 +52,7 @@ pub(crate) fn widest(courses: &[Course<'_>]) -> Option<usize> {
         // Another round must not run into the limit of the cell, and lose what it has.
         let fits = course.left.as_secs_f64() > MARGIN * course.planned.sampling.max_time_s;
         let open = course.series.stopped == Some(Reason::OutOfTime) && !course.has_ended() && fits;
-        open.then(|| {
-            let target = course.planned.sampling.precision(course.planned.variant.side);
-            relative_half_width(&course.series.seconds()) / target
-        })
+        open.then(|| relative_half_width(&course.series.seconds()) / course.planned.precision())
     };
     let wide = courses.iter().enumerate().filter_map(|(at, course)| Some((at, excess(course)?)));
     wide.filter(|(_, excess)| *excess > 1.0).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)

@@ -12,6 +12,9 @@ use super::PlannedCell;
 use super::series::Series;
 use crate::worker::WorkerId;
 
+/// Why a cell fails whose worker sends no time.
+pub(crate) const NO_SAMPLES: &str = "the worker returned no usable samples";
+
 /// One cell, its row so far and its samples.
 pub(crate) struct Course<'a> {
     /// Its position in the plan, which is also the number of its job.
@@ -94,7 +97,7 @@ impl<'a> Course<'a> {
                 (self.row.execute, self.row.outcome) = (Some(execute), Outcome::Measured);
                 self.row = sensible(self.row.clone(), self.planned);
             }
-            None => self.close(Outcome::Failed, "the worker returned no usable samples".into(), None),
+            None => self.close(Outcome::Failed, NO_SAMPLES.into(), None),
         }
     }
 

@@ -43,7 +43,6 @@ pub fn device_count(
             Err(broken(format!("no sign of life after {} s", LEAST_START_LIMIT.as_secs())))
         }
     };
-    client.farewell();
     client.finish();
     counted
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use gpubench_host::environment;
-use gpubench_model::report::{BackendState, Environment, Report, Row, RunWarning, SCHEMA_VERSION, file};
+use gpubench_model::report::{BackendState, Report, Row, RunWarning, SCHEMA_VERSION, file};
 
 use super::Run;
 
@@ -67,13 +67,7 @@ impl Journal {
 
     /// Counts cells that were added to the plan.
     pub(crate) fn plan(&mut self, added: usize) {
-        let planned = self.report.environment.planned_rows.get_or_insert(0);
-        *planned += added as u64;
-    }
-
-    /// The machine and the program.
-    pub(crate) fn environment(&self) -> &Environment {
-        &self.report.environment
+        *self.report.environment.planned_rows.get_or_insert(0) += added as u64;
     }
 
     /// Adds warnings about the run.

@@ -33,26 +33,6 @@ pub(crate) struct Rounds<'a> {
     wide: Vec<advice::Wide>,
 }
 
-/// Why a run ends before its last cell.
-enum Stop {
-    /// The user has ended it.
-    Interrupted,
-    /// The report cannot be saved.
-    Unsaved(anyhow::Error),
-}
-
-impl From<Interrupted> for Stop {
-    fn from(_: Interrupted) -> Self {
-        Stop::Interrupted
-    }
-}
-
-impl From<anyhow::Error> for Stop {
-    fn from(error: anyhow::Error) -> Self {
-        Stop::Unsaved(error)
-    }
-}
-
 impl<'a> Rounds<'a> {
     /// A run that began at `start`.
     pub(crate) fn new(run: &'a Run, start: Instant, workers: Workers, journal: Journal) -> Self {
@@ -63,10 +43,7 @@ impl<'a> Rounds<'a> {
             workers,
             journal,
             inputs: Inputs::default(),
-            budget: run
-                .budget_s
-                .map(Budget)
-                .map(|all| if run.refine { all.without_refinement() } else { all }),
+            budget: run.budget_s.map(|all_s| Budget::of_plan(all_s, run.refine)),
             simulated: run.cells.iter().all(|planned| is_simulated(&planned.cell.backend)),
             sampled_s: 0.0,
             left: run.cells.len(),
@@ -93,12 +70,11 @@ impl<'a> Rounds<'a> {
             course.series.load = self.journal.load();
         }
         match self.steps(&mut courses, cells, &block, observer) {
-            Ok(()) => {}
-            Err(Stop::Unsaved(error)) => return Err(error),
-            Err(Stop::Interrupted) => {
+            Err(error) if error.is::<Interrupted>() => {
                 courses.iter().for_each(|course| self.enter(course));
                 return Ok(true);
             }
+            done => done?,
         }
         self.sampled_s += sampled_s(&courses);
         self.left -= block.len();
@@ -136,13 +112,14 @@ impl<'a> Rounds<'a> {
         Ok((finished, self.journal.finish(states)?))
     }
 
+    /// Takes every step of a block; an error is [`Interrupted`], or that the report cannot be saved.
     fn steps(
         &mut self,
         courses: &mut [Course<'_>],
         cells: &[PlannedCell],
         block: &Range<usize>,
         observer: &mut dyn Observer,
-    ) -> Result<(), Stop> {
+    ) -> anyhow::Result<()> {
         let begin_s = self.spent_s(courses);
         let end_s = self.budget.map(|budget| begin_s + budget.share(begin_s, block.len(), self.left));
         let rounds = courses.iter().map(|course| course.planned.sampling.rounds).max().unwrap_or(0);
@@ -169,20 +146,20 @@ impl<'a> Rounds<'a> {
         round: u32,
         cap_s: f64,
         observer: &mut dyn Observer,
-    ) -> Result<(), Stop> {
-        let sampling = courses[at].planned.sampling;
-        if courses[at].has_ended() || courses[at].series.stopped.is_some() || round >= sampling.rounds {
+    ) -> anyhow::Result<()> {
+        let Course { planned, series, .. } = &courses[at];
+        if courses[at].has_ended() || series.stopped.is_some() || round >= planned.sampling.rounds {
             return Ok(());
         }
-        observer.cell_started(&courses[at].planned.cell, Some(round));
-        let rule = budget::base(sampling.rule(courses[at].planned.variant.side), cap_s);
+        observer.cell_started(&planned.cell, Some(round));
+        let rule = budget::base(planned.rule(), cap_s);
         self.sample(courses, at, &rule, round, observer)?;
         if courses[at].has_ended() {
-            return Ok(self.finished(&courses[at], observer)?);
+            return self.finished(&courses[at], observer);
         }
-        let may_go_on = self.budget.is_some() && courses[at].series.stopped == Some(Reason::OutOfTime);
-        if courses[at].series.stopped.is_none() || may_go_on {
-            return Ok(self.save_samples(&courses[at])?);
+        let stopped = courses[at].series.stopped;
+        if stopped.is_none() || (self.budget.is_some() && stopped == Some(Reason::OutOfTime)) {
+            return self.save_samples(&courses[at]);
         }
         self.conclude(&mut courses[at], observer)
     }
@@ -194,14 +171,13 @@ impl<'a> Rounds<'a> {
         rounds: u32,
         end_s: f64,
         observer: &mut dyn Observer,
-    ) -> Result<(), Stop> {
+    ) -> anyhow::Result<()> {
         let mut round = rounds;
         while self.spent_s(courses) < end_s {
             let Some(at) = budget::widest(courses) else { break };
             let course = &mut courses[at];
             observer.cell_started(&course.planned.cell, Some(round));
-            let rule = course.planned.sampling.rule(course.planned.variant.side);
-            let rule = budget::extra(&course.planned.sampling, rule, course.series.spent_s);
+            let rule = budget::extra(course.planned, course.series.spent_s);
             course.series.stopped = None;
             self.sample(courses, at, &rule, round, observer)?;
             match courses[at].has_ended() {
@@ -246,7 +222,7 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    fn conclude(&mut self, course: &mut Course<'_>, observer: &mut dyn Observer) -> Result<(), Stop> {
+    fn conclude(&mut self, course: &mut Course<'_>, observer: &mut dyn Observer) -> anyhow::Result<()> {
         if course.has_ended() {
             return Ok(());
         }
@@ -255,7 +231,7 @@ impl<'a> Rounds<'a> {
         visit.release(course)?;
         course.conclude();
         self.refuse_impossible(course);
-        Ok(self.finished(course, observer)?)
+        self.finished(course, observer)
     }
 
     /// Takes the time of a cell for an error where it is less than this machine's peaks allow.

@@ -132,7 +132,7 @@ impl Series {
         let (others, held_down) = (seen(|state| &state.others), seen(|state| &state.throttle));
         let assessment = grade::assess(&Facts {
             side_is_gpu: planned.variant.side == Side::Gpu,
-            precision: planned.sampling.precision(planned.variant.side),
+            precision: planned.precision(),
             samples: &execute.samples_s,
             drift: execute.drift,
             modes: execute.modes,

@@ -8,8 +8,8 @@ use gpubench_model::measure::batch::Batch;
 use gpubench_model::measure::stopping::{self, Rule, Step};
 use gpubench_model::report::{Outcome, Row, check_row};
 
-use super::course::Course;
-use super::workers::{Hindrance, SEE_DOCTOR, Workers, spell};
+use super::course::{Course, NO_SAMPLES};
+use super::workers::{Hindrance, NO_ANSWER, SEE_DOCTOR, Workers, spell};
 use crate::observe::Observer;
 use crate::worker::client::Loss;
 use crate::worker::protocol::{Reply, Request};
@@ -35,6 +35,8 @@ impl Inputs {
 }
 
 /// The user has ended the run.
+#[derive(Debug, thiserror::Error)]
+#[error("the user has ended the run")]
 pub(crate) struct Interrupted;
 
 /// Why a visit ends before it is done.
@@ -111,17 +113,8 @@ impl Visit<'_> {
             return Ok(());
         }
         course.held_by = None;
-        let stop = self.workers.stop();
-        let Ok(client) = self.workers.ready(course.worker(), self.observer) else { return Ok(()) };
-        client.send(&Request::Release { job: course.job() });
-        match client.wait(Instant::now() + self.limit, stop, &mut |_| {}) {
-            Ok(_) => Ok(()),
-            Err(Loss::Interrupted) => Err(Interrupted),
-            Err(Loss::TimedOut | Loss::Gone(_)) => {
-                self.workers.discard(course.worker());
-                Ok(())
-            }
-        }
+        let request = Request::Release { job: course.job() };
+        self.workers.tell(course.worker(), &request, self.limit).map_err(|_| Interrupted)
     }
 
     /// Whether a living worker holds the cell's job.
@@ -179,18 +172,11 @@ impl Visit<'_> {
         if !error.is_right() {
             // Whatever the worker calls it.
             let reason = format!("the answer is wrong: {}", error.complaint());
-            course.close(Outcome::Incorrect, reason, None);
-            return Err(End::Row);
+            return Err(closed(course, Outcome::Incorrect, reason));
         }
-        if let Err(problem) = check_row(&course.row) {
-            course.close(Outcome::Failed, format!("{problem:#}"), None);
-            return Err(End::Row);
-        }
-        if let Err(reason) = self.inputs.agree(&course.row, &inputs) {
-            course.close(Outcome::Failed, reason, None);
-            return Err(End::Row);
-        }
-        Ok(())
+        let checked = check_row(&course.row).map_err(|problem| format!("{problem:#}"));
+        let agreed = checked.and_then(|()| self.inputs.agree(&course.row, &inputs));
+        agreed.map_err(|reason| closed(course, Outcome::Failed, reason))
     }
 
     fn sample_steps(&mut self, course: &mut Course<'_>, rule: &Rule, round: u32) -> Result<(), End> {
@@ -214,9 +200,7 @@ impl Visit<'_> {
                     course.series.add(clock, taken, round);
                 }
                 Reply::Measured { .. } => {
-                    let reason = "the worker returned no usable samples".into();
-                    course.close(Outcome::Failed, reason, None);
-                    return Err(End::Row);
+                    return Err(closed(course, Outcome::Failed, NO_SAMPLES.into()));
                 }
                 other => return Err(ended(course, other)),
             }
@@ -282,29 +266,36 @@ impl Visit<'_> {
     }
 }
 
+/// Completes the row of a cell that has no time.
+fn closed(course: &mut Course<'_>, outcome: Outcome, reason: String) -> End {
+    course.close(outcome, reason, None);
+    End::Row
+}
+
 /// Completes the row from a reply that is not the hoped-for one.
 fn ended(course: &mut Course<'_>, reply: Reply) -> End {
     match reply {
-        Reply::Skipped { reason, fix, crowded: true } => return End::Crowded(Unavailable { reason, fix }),
+        Reply::Skipped { reason, fix, crowded: true } => End::Crowded(Unavailable { reason, fix }),
         Reply::Incorrect { error, inputs, phases, reason } => {
             (course.row.error, course.row.inputs) = (Some(error), Some(inputs));
             course.row.phases = Some(phases);
-            course.close(Outcome::Incorrect, reason, None);
+            closed(course, Outcome::Incorrect, reason)
         }
         Reply::Refuted { reason, error } => {
             course.row.error = error.or(course.row.error);
-            course.close(Outcome::Incorrect, reason, None);
+            closed(course, Outcome::Incorrect, reason)
         }
-        Reply::Skipped { reason, fix, crowded: false } => course.skip(Unavailable { reason, fix }),
-        Reply::Failed { reason, device_lost: false } => course.close(Outcome::Failed, reason, None),
-        Reply::Failed { reason, device_lost: true } => return End::Lost(reason),
+        Reply::Skipped { reason, fix, crowded: false } => {
+            course.skip(Unavailable { reason, fix });
+            End::Row
+        }
+        Reply::Failed { reason, device_lost: false } => closed(course, Outcome::Failed, reason),
+        Reply::Failed { reason, device_lost: true } => End::Lost(reason),
         _ => {
-            let reason = "the worker's reply does not answer the request".into();
-            course.close(Outcome::Failed, reason, None);
-            return End::Replace;
+            course.close(Outcome::Failed, NO_ANSWER.into(), None);
+            End::Replace
         }
     }
-    End::Row
 }
 
 #[cfg(test)]

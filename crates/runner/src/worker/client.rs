@@ -143,8 +143,9 @@ impl Client {
         }
     }
 
-    /// Waits a little for a worker that was asked to exit.
+    /// Asks the worker to exit unless it was asked, and waits a little for that.
     pub fn finish(mut self) {
+        self.farewell();
         if let Link::Process { child, .. } = &mut self.link {
             wait_until(child, FAREWELL);
         }

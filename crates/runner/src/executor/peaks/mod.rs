@@ -12,7 +12,7 @@ use gpubench_backend::{self as backend, Ceilings};
 use gpubench_model::report::RunWarning;
 
 use super::journal::Journal;
-use super::workers::{Hindrance, Workers, spell};
+use super::workers::{Hindrance, NO_ANSWER, Workers, spell};
 use super::{Run, advice};
 use crate::observe::Observer;
 use crate::worker::WorkerId;
@@ -79,7 +79,7 @@ pub(crate) fn gather(
     }
     for id in ready {
         let key = workers.ceilings_depend_on(&id);
-        let key = key.map(|state| Key::new(&id.backend, journal.environment(), state));
+        let key = key.map(|state| Key::new(&id.backend, &journal.report().environment, state));
         let place = run.peaks.folder().zip(key.as_ref());
         if let Some(kept) = place.and_then(|(folder, key)| key.read(folder)) {
             workers.note_ceilings(&id, kept);
@@ -191,7 +191,7 @@ fn measure(
                 }
                 Err(Loss::Gone(how)) => failed(how),
                 Ok(Reply::Failed { reason, .. }) => failed(reason),
-                Ok(_) => failed("the worker's reply does not answer the request".into()),
+                Ok(_) => failed(NO_ANSWER.into()),
             }
         }
     }

@@ -22,6 +22,9 @@ use slot::{Slot, State};
 /// What to do about a worker that does not start.
 pub(crate) const SEE_DOCTOR: &str = "see what `gpubench doctor` reports";
 
+/// What is wrong with a worker that replies with something else.
+pub(crate) const NO_ANSWER: &str = "the worker's reply does not answer the request";
+
 /// What a worker's start may take however short the limit of a cell is: a device's context can take seconds.
 pub(crate) const LEAST_START_LIMIT: Duration = Duration::from_secs(30);
 
@@ -136,18 +139,23 @@ impl Workers {
             }
         }
         match self.at_work.replace(id.clone()) {
-            Some(before) if before != *id => self.rest(&before),
+            Some(before) if before != *id => self.tell(&before, &Request::Rest, REST_LIMIT),
             _ => Ok(()),
         }
     }
 
-    /// Has a worker come to rest; one that does not is lost.
-    fn rest(&mut self, id: &WorkerId) -> Result<(), Hindrance> {
+    /// Sends a worker a request whose reply says nothing; one that does not reply within `limit` is lost.
+    pub(crate) fn tell(
+        &mut self,
+        id: &WorkerId,
+        request: &Request,
+        limit: Duration,
+    ) -> Result<(), Hindrance> {
         let stop = self.stop;
         let Some(slot) = self.slots.iter_mut().find(|slot| slot.id == *id) else { return Ok(()) };
         let State::Ready(client) = &mut slot.state else { return Ok(()) };
-        client.send(&Request::Rest);
-        match client.wait(Instant::now() + REST_LIMIT, stop, &mut |_| {}) {
+        client.send(request);
+        match client.wait(Instant::now() + limit, stop, &mut |_| {}) {
             Ok(_) => Ok(()),
             Err(Loss::Interrupted) => Err(Hindrance::Interrupted),
             Err(Loss::TimedOut | Loss::Gone(_)) => {
@@ -199,8 +207,7 @@ impl Workers {
     /// Ends a worker in good order and waits until it is gone; the next cell of its kind gets a new one.
     pub(crate) fn retire(&mut self, id: &WorkerId) {
         let at = self.slot(id);
-        if let State::Ready(mut client) = std::mem::replace(&mut self.slots[at].state, State::Absent) {
-            client.farewell();
+        if let State::Ready(client) = std::mem::replace(&mut self.slots[at].state, State::Absent) {
             client.finish();
         }
     }
