@@ -19,6 +19,9 @@ mod series;
 mod visit;
 mod workers;
 
+#[cfg(test)]
+pub(crate) use course::tests::planned;
+
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use gpubench_backend::{Backend, Floors, Options, Prepared, Registration, Side, Variant};
+use gpubench_backend::{Backend, Options, Prepared, Registration, Side, Variant};
 use gpubench_host::memory;
 use gpubench_model::case::{Cache, Cell};
 use gpubench_model::data::Operand;
@@ -16,7 +16,7 @@ use super::operands::Operands;
 use super::protocol::Reply;
 use super::take::{self, Pauses};
 use super::threads;
-use super::verify::{Judged, Proof, Refuted, Unverified};
+use super::verify::{Judged, Proof, Unverified};
 
 /// A prepared job.
 struct Ready {
@@ -88,18 +88,12 @@ impl Session {
     }
 
     /// What the backend says of itself.
-    pub(crate) fn describe(&self) -> serde_json::Value {
-        self.backend.describe()
-    }
-
-    /// The floors of its clocks.
-    pub(crate) fn floors(&self) -> Option<Floors> {
-        self.backend.floors()
-    }
-
-    /// What its ceilings depend on besides the host.
-    pub(crate) fn ceilings_depend_on(&self) -> Option<serde_json::Value> {
-        self.backend.ceilings_depend_on()
+    pub(crate) fn greeting(&self) -> Reply {
+        Reply::Ready {
+            description: self.backend.describe(),
+            floors: self.backend.floors(),
+            ceilings_depend_on: self.backend.ceilings_depend_on(),
+        }
     }
 
     /// Measures the backend's ceilings.
@@ -193,13 +187,12 @@ impl Session {
             job.use_threads(*threads);
         }
         let start = self.backend.now_s();
-        let tried = match untried.take() {
-            Some(decisive) => judged.try_altered(self.backend.as_mut(), job, &decisive, cell),
-            None => Ok(false),
-        };
-        let warm = match tried {
-            Ok(executed) => u32::from(executed),
-            Err(unverified) => return refutation(unverified),
+        let warm = match untried.take() {
+            Some(decisive) => match judged.try_altered(self.backend.as_mut(), job, &decisive, cell) {
+                Ok(executed) => u32::from(executed),
+                Err(unverified) => return refutation(unverified),
+            },
+            None => 0,
         };
         let warm_s = self.backend.now_s() - start;
         let batch = batch.warmed(warm, warm_s);
@@ -279,7 +272,7 @@ impl Session {
 /// The reply where a job was found at fault.
 fn refutation(unverified: Unverified) -> Result<Reply, CellError> {
     match unverified {
-        Unverified::Refuted(Refuted { reason, error }) => Ok(Reply::Refuted { reason, error }),
+        Unverified::Refuted { reason, error } => Ok(Reply::Refuted { reason, error }),
         Unverified::Failed(error) => Err(error),
     }
 }
