@@ -277,12 +277,14 @@ mod tests {
         Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 1 }
     }
 
+    /// The script of the variant `a` with these keys and tables behind it.
+    fn of_one(rest: &str) -> Script {
+        Script::parse(&format!("[[variant]]\nname = 'a'\n{rest}")).unwrap()
+    }
+
     #[test]
     fn later_rules_override_earlier_ones_key_by_key() {
-        let script = Script::parse(
-            "[[variant]]\nname = 'a'\n[[rule]]\ntime = '1ms'\nnoise = 0.1\n[[rule]]\nn = '100..'\ntime = '2ms'\n",
-        );
-        let script = script.unwrap();
+        let script = of_one("[[rule]]\ntime = '1ms'\nnoise = 0.1\n[[rule]]\nn = '100..'\ntime = '2ms'\n");
         assert_eq!(script.behaviour("a", &case("sin", 99), Cache::Cold).time_s, 1e-3);
         let large = script.behaviour("a", &case("sin", 100), Cache::Cold);
         assert_eq!((large.time_s, large.scatter.noise), (2e-3, 0.1));
@@ -290,11 +292,10 @@ mod tests {
 
     #[test]
     fn a_script_has_one_device_or_those_it_names() {
-        let script = |devices: &str| Script::parse(&format!("[[variant]]\nname = 'a'\n{devices}")).unwrap();
-        let one = script("");
+        let one = of_one("");
         assert_eq!((one.device_count(), one.device(0).unwrap().factor), (1, 1.0));
         assert!(one.device(1).is_none());
-        let two = script("[[device]]\n[[device]]\nfactor = 1.08\nname = 'x'\n");
+        let two = of_one("[[device]]\n[[device]]\nfactor = 1.08\nname = 'x'\n");
         let second = two.device(1).unwrap();
         assert_eq!((two.device_count(), second.factor, second.name.as_str()), (2, 1.08, "x"));
         assert!(two.device(2).is_none());
@@ -302,98 +303,56 @@ mod tests {
 
     #[test]
     fn a_law_grows_with_the_size() {
-        let text =
-            "[[variant]]\nname='a'\n[[rule]]\ntime = { base = '1us', per_element = '2us', exponent = 2 }\n";
-        let time = Script::parse(text).unwrap().behaviour("a", &case("sin", 10), Cache::Hot).time_s;
+        let script = of_one("[[rule]]\ntime = { base = '1us', per_element = '2us', exponent = 2 }\n");
+        let time = script.behaviour("a", &case("sin", 10), Cache::Hot).time_s;
         assert!((time - 201e-6).abs() < 1e-12, "{time}");
     }
 
     #[test]
     fn mistakes_are_named_with_their_line() {
-        for (text, part) in [
-            ("", "no [[variant]]"),
+        let refusal = |text: &str| format!("{:#}", Script::parse(text).unwrap_err());
+        assert!(refusal("").contains("no [[variant]]"));
+        for (rest, part) in [
+            ("op = 'matmull'\n", "line 1: op = \"matmull\" matches no op: did you mean \"matmul\"?"),
+            ("ops = ['fft', 'ftt']\n", "line 1: ops = \"ftt\" matches no op: did you mean \"fft\"?"),
+            ("side = 'gup'\n", "line 3: unknown side 'gup': did you mean 'gpu'?"),
+            ("accuracy = 'tf23'\n", "line 3: unknown accuracy 'tf23': did you mean 'tf32'?"),
+            ("dtypes = ['f23']\n", "line 3: unknown dtype 'f23': did you mean 'f32'?"),
+            ("dtypes = []\n", "line 1: variant a does no dtype"),
+            ("sied = 'cpu'\n", "line 3: unknown key 'sied': did you mean 'side'?"),
+            ("[[variant]]\nname = ''\n", "line 3: name is empty"),
+            ("[[variant]]\nname = 'b c'\n", "line 3: name \"b c\" may hold"),
+            ("[[variant]]\nname = 'a'\nop = 'fft'\n", "line 3: two variants of fft are named a"),
+            ("[start]\noutcome = 'crahs'\n", "line 4: unknown outcome 'crahs': did you mean 'crash'?"),
+            ("[[device]]\nfactor = 0\n", "line 3: factor must be a number above 0"),
+            ("[[device]]\nfactr = 1\n", "line 4: unknown key 'factr': did you mean 'factor'?"),
+            ("[device]\nfactor = 1\n", "line 3: write [[device]] with two brackets"),
+            ("[rule]\nnoise = 0.1\n", "line 3: write [[rule]] with two brackets"),
+            ("[[rule]]\ntim = '1ms'\n", "line 4: unknown key 'tim': did you mean 'time'?"),
+            ("[[rule]]\ntime = '1 parsec'\n", "line 4: duration '1 parsec'"),
+            ("[[rule]]\ntime = 0\n", "line 4: duration '0' is not more than zero"),
             (
-                "[[variant]]\nname = 'a'\nop = 'matmull'\n",
-                "line 1: op = \"matmull\" matches no op: did you mean \"matmul\"?",
-            ),
-            (
-                "[[variant]]\nname = 'a'\nops = ['fft', 'ftt']\n",
-                "line 1: ops = \"ftt\" matches no op: did you mean \"fft\"?",
-            ),
-            ("[[variant]]\nname = 'a'\nside = 'gup'\n", "line 3: unknown side 'gup': did you mean 'gpu'?"),
-            (
-                "[[variant]]\nname = 'a'\naccuracy = 'tf23'\n",
-                "line 3: unknown accuracy 'tf23': did you mean 'tf32'?",
-            ),
-            (
-                "[[variant]]\nname = 'a'\ndtypes = ['f23']\n",
-                "line 3: unknown dtype 'f23': did you mean 'f32'?",
-            ),
-            ("[[variant]]\nname = 'a'\ndtypes = []\n", "line 1: variant a does no dtype"),
-            ("[[variant]]\nname = 'a'\nsied = 'cpu'\n", "line 3: unknown key 'sied': did you mean 'side'?"),
-            ("[[variant]]\nname = 'a'\n[[variant]]\nname = ''\n", "line 3: name is empty"),
-            ("[[variant]]\nname = 'a'\n[[variant]]\nname = 'b c'\n", "line 3: name \"b c\" may hold"),
-            (
-                "[[variant]]\nname = 'a'\n[[variant]]\nname = 'a'\nop = 'fft'\n",
-                "line 3: two variants of fft are named a",
-            ),
-            (
-                "[[variant]]\nname = 'a'\n[start]\noutcome = 'crahs'\n",
-                "line 4: unknown outcome 'crahs': did you mean 'crash'?",
-            ),
-            ("[[variant]]\nname = 'a'\n[[device]]\nfactor = 0\n", "line 3: factor must be a number above 0"),
-            (
-                "[[variant]]\nname = 'a'\n[[device]]\nfactr = 1\n",
-                "line 4: unknown key 'factr': did you mean 'factor'?",
-            ),
-            ("[[variant]]\nname = 'a'\n[device]\nfactor = 1\n", "line 3: write [[device]] with two brackets"),
-            ("[[variant]]\nname = 'a'\n[rule]\nnoise = 0.1\n", "line 3: write [[rule]] with two brackets"),
-            (
-                "[[variant]]\nname = 'a'\n[[rule]]\ntim = '1ms'\n",
-                "line 4: unknown key 'tim': did you mean 'time'?",
-            ),
-            ("[[variant]]\nname = 'a'\n[[rule]]\ntime = '1 parsec'\n", "line 4: duration '1 parsec'"),
-            ("[[variant]]\nname = 'a'\n[[rule]]\ntime = 0\n", "line 4: duration '0' is not more than zero"),
-            (
-                "[[variant]]\nname = 'a'\n[[rule]]\ntime = { base = '1us', per_elemnt = '1us' }\n",
+                "[[rule]]\ntime = { base = '1us', per_elemnt = '1us' }\n",
                 "line 4: unknown key 'per_elemnt': did you mean 'per_element'?",
             ),
-            ("[[variant]]\nname = 'a'\n[[rule]]\nnoise = -1.0\n", "line 3: noise must be"),
-            ("[[variant]]\nname = 'a'\n[[rule]]\ndrift = -1\n", "line 3: drift must be"),
-            ("[[variant]]\nname = 'a'\n[[rule]]\noutlier_factor = 0\n", "line 3: outlier_factor must be"),
+            ("[[rule]]\nnoise = -1.0\n", "line 3: noise must be"),
+            ("[[rule]]\ndrift = -1\n", "line 3: drift must be"),
+            ("[[rule]]\noutlier_factor = 0\n", "line 3: outlier_factor must be"),
+            ("[[rule]]\noutcome = 'crahs'\n", "line 4: unknown outcome 'crahs': did you mean 'crash'?"),
+            ("[[rule]]\nanswer = 'worng'\n", "line 4: unknown answer 'worng': did you mean 'wrong'?"),
+            ("[[rule]]\nafter = -1\n", "line 4: after must be a whole number from 0 on, not -1"),
+            ("[[rule]]\nn = '5..3'\n", "line 4: n = \"5..3\" runs backwards"),
+            ("[[rule]]\nn = 0\n", "line 4: n must be a size from 1 on"),
             (
-                "[[variant]]\nname = 'a'\n[[rule]]\noutcome = 'crahs'\n",
-                "line 4: unknown outcome 'crahs': did you mean 'crash'?",
-            ),
-            (
-                "[[variant]]\nname = 'a'\n[[rule]]\nanswer = 'worng'\n",
-                "line 4: unknown answer 'worng': did you mean 'wrong'?",
-            ),
-            (
-                "[[variant]]\nname = 'a'\n[[rule]]\nafter = -1\n",
-                "line 4: after must be a whole number from 0 on, not -1",
-            ),
-            ("[[variant]]\nname = 'a'\n[[rule]]\nn = '5..3'\n", "line 4: n = \"5..3\" runs backwards"),
-            ("[[variant]]\nname = 'a'\n[[rule]]\nn = 0\n", "line 4: n must be a size from 1 on"),
-            (
-                "[[variant]]\nname = 'a'\n[[rule]]\nvariant = 'b*'\n",
+                "[[rule]]\nvariant = 'b*'\n",
                 "line 3: variant = \"b*\" matches no variant of the script: did you mean \"a\"?",
             ),
-            (
-                "[[variant]]\nname = 'a'\n[[rule]]\nop = 'ftt'\n",
-                "line 3: op = \"ftt\" matches no op: did you mean \"fft\"?",
-            ),
-            (
-                "[[variant]]\nname = 'a'\n[[rule]]\ndtype = 'f23'\n",
-                "line 3: dtype = \"f23\" matches no dtype",
-            ),
-            (
-                "[[variant]]\nname = 'a'\nop = 'sin'\n[[rule]]\nop = 'fft'\n",
-                "line 4: no variant named * does op fft",
-            ),
+            ("[[rule]]\nop = 'ftt'\n", "line 3: op = \"ftt\" matches no op: did you mean \"fft\"?"),
+            ("[[rule]]\ndtype = 'f23'\n", "line 3: dtype = \"f23\" matches no dtype"),
+            ("op = 'sin'\n[[rule]]\nop = 'fft'\n", "line 4: no variant named * does op fft"),
         ] {
-            let error = format!("{:#}", Script::parse(text).unwrap_err());
-            assert!(error.contains(part), "{text:?}: {error}");
+            let error = refusal(&format!("[[variant]]\nname = 'a'\n{rest}"));
+            assert!(error.contains(part), "{rest:?}: {error}");
             assert!(!error.contains('\n'), "{error}");
         }
     }
