@@ -15,8 +15,8 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::fault::Fault;
-use super::law::{Scatter, Seconds};
-use super::rule::{Answer, Behaviour, Rule, anything};
+use super::law::Seconds;
+use super::rule::{Behaviour, Rule, anything};
 use super::scripted_ceilings::ScriptedCeilings;
 
 /// A whole script.
@@ -195,26 +195,11 @@ impl Script {
         self.ceilings.as_ref().and_then(|named| named.get_ref().outcome).unwrap_or(Fault::None)
     }
 
-    /// What `variant` does on `case`. A cell that no rule gives a time takes 100 µs.
+    /// What `variant` does on `case`.
     pub(crate) fn behaviour(&self, variant: &str, case: &Case, cache: Cache) -> Behaviour {
-        let scatter = Scatter { noise: 0.0, drift: 0.0, outliers: 0.0, outlier_factor: 5.0 };
-        let mut behaviour = Behaviour {
-            time_s: 100e-6,
-            scatter,
-            ramp: 0.0,
-            ramp_s: 0.03,
-            throttled: 0.0,
-            switched: 0.0,
-            answer: Answer::Right,
-            fault: Fault::None,
-            after: 0,
-            allocates: false,
-        };
-        for rule in self.rules.iter().map(Spanned::get_ref).filter(|rule| rule.is_about(variant, case, cache))
-        {
-            rule.apply(case, &mut behaviour);
-        }
-        behaviour
+        let rules = self.rules.iter().map(Spanned::get_ref);
+        let rules: Vec<&Rule> = rules.filter(|rule| rule.is_about(variant, case, cache)).collect();
+        Behaviour::of(&rules, case.n)
     }
 }
 
