@@ -11,7 +11,6 @@ const LARGE: u64 = 16_384;
 /// Bytes a second of copies between host and device where the script names none.
 const BUS: BusRates = BusRates { pageable: 10e9, pinned: 50e9 };
 
-/// The ceilings of the device that `script` describes.
 pub(crate) fn ceilings(script: &Script) -> Ceilings {
     let named = script.ceilings();
     let of_memory = |op: &str| best(script, op, DType::F32, Accuracy::Ieee, |work| work.bytes);

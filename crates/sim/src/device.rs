@@ -20,7 +20,6 @@ use super::job::{Meters, SimJob, count};
 use super::law::Seconds;
 use super::script::{Script, Scripted};
 
-/// The started device.
 pub(crate) struct Device {
     script: Script,
     ordinal: u32,

@@ -35,7 +35,6 @@ const SM_MHZ: [f64; 2] = [1400.0, 1980.0];
 /// Times of an execution whose rates and variances are finite numbers.
 const TIMES_S: RangeInclusive<f64> = 1e-15..=1e15;
 
-/// Changes the counts.
 pub(super) fn count(meters: &Meters, change: impl FnOnce(&mut SetupCounts)) {
     let mut counts = meters.counts.get();
     change(&mut counts);

@@ -45,13 +45,11 @@ pub(crate) struct Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Answer {
-    /// The reference's answer.
     Right,
     /// The same with one entry changed.
     Wrong,
     /// Wrong in half of the executions, by chance.
     Racy,
-    /// With a NaN.
     Nan,
     /// An execution writes the first half of the answer.
     Partial,
@@ -74,7 +72,6 @@ pub(crate) enum Answer {
 pub(crate) struct Behaviour {
     /// Time of one execution, in seconds, before scatter.
     pub(crate) time_s: f64,
-    /// Scatter around it.
     pub(crate) scatter: Scatter,
     /// How much longer, relatively, the first execution after a pause takes; it fades.
     pub(crate) ramp: f64,
@@ -84,13 +81,10 @@ pub(crate) struct Behaviour {
     pub throttled: f64,
     /// Share of executions during which the processor is taken away once.
     pub(crate) switched: f64,
-    /// Whether the answer is right.
     pub answer: Answer,
-    /// What it does instead of its work.
     pub fault: Fault,
     /// Executions before the fault, and before the answer is anything but right.
     pub after: u64,
-    /// Whether each execution counts an allocation.
     pub(crate) allocates: bool,
 }
 
@@ -182,7 +176,6 @@ impl Behaviour {
     }
 }
 
-/// The glob that matches everything.
 pub(crate) fn anything() -> String {
     "*".into()
 }

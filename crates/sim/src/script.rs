@@ -19,14 +19,12 @@ use super::law::Seconds;
 use super::rule::{Behaviour, Rule, anything};
 use super::scripted_ceilings::ScriptedCeilings;
 
-/// A whole script.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Script {
     /// Fixes all chances.
     #[serde(default)]
     pub seed: u64,
-    /// How the device starts.
     #[serde(default)]
     pub start: Start,
     /// What the device's clocks show around nothing.
@@ -48,7 +46,6 @@ pub(crate) struct Script {
     rules: Vec<Spanned<Rule>>,
 }
 
-/// How the device starts.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Start {
@@ -56,19 +53,15 @@ pub(crate) struct Start {
     pub(crate) delay: Option<Seconds>,
     /// What happens instead of a start.
     pub outcome: Option<Fault>,
-    /// Why it is unavailable.
     pub reason: Option<String>,
-    /// What would fix it.
     pub fix: Option<String>,
 }
 
-/// One of several devices.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Scripted {
     /// How many times longer variants on the GPU's side take on it.
     pub factor: f64,
-    /// What it calls itself.
     pub name: String,
     /// The power limit that it tells, in watts.
     pub power_limit_w: Option<f64>,
@@ -185,12 +178,10 @@ impl Script {
         OPS.iter().flat_map(|op| of_op(op.name())).collect()
     }
 
-    /// The ceilings that it names.
     pub(crate) fn ceilings(&self) -> ScriptedCeilings {
         self.ceilings.as_ref().map_or_else(ScriptedCeilings::default, |named| named.get_ref().clone())
     }
 
-    /// What happens instead of measuring the ceilings.
     pub(crate) fn ceilings_outcome(&self) -> Fault {
         self.ceilings.as_ref().and_then(|named| named.get_ref().outcome).unwrap_or(Fault::None)
     }

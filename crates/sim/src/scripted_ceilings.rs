@@ -11,7 +11,6 @@ use super::fault::Fault;
 /// Precisions of a matrix product.
 const PRECISIONS: [&str; 5] = ["f32", "f64", "tf32", "f16", "bf16"];
 
-/// Ceilings as a script names them.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ScriptedCeilings {
@@ -21,7 +20,6 @@ pub(crate) struct ScriptedCeilings {
     pub matmul: BTreeMap<String, f64>,
     pub upload: Option<Rates>,
     pub download: Option<Rates>,
-    /// What happens instead of measuring them.
     pub outcome: Option<Fault>,
 }
 

@@ -13,7 +13,6 @@ use super::course::Course;
 pub(crate) struct Wide {
     cell: String,
     width: f64,
-    /// Whether more time would have helped.
     out_of_time: bool,
 }
 

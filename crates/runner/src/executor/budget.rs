@@ -8,7 +8,6 @@ use gpubench_model::measure::stopping::{Reason, Rule};
 use super::PlannedCell;
 use super::course::Course;
 
-/// Seconds that the whole run should take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget(pub f64);
 

@@ -15,20 +15,16 @@ use crate::worker::WorkerId;
 /// Why a cell fails whose worker sends no time.
 pub(crate) const NO_SAMPLES: &str = "the worker returned no usable samples";
 
-/// One cell, its row so far and its samples.
 pub(crate) struct Course<'a> {
     /// Its position in the plan, which is also the number of its job.
     pub position: usize,
-    /// What is to be done.
     pub planned: &'a PlannedCell,
     worker: WorkerId,
     /// The number of the worker that holds its job, or held it before it was lost.
     pub(crate) held_by: Option<u64>,
     /// Whether its row is complete.
     ended: bool,
-    /// The row, as far as it is known.
     pub row: Row,
-    /// The samples so far.
     pub series: Series,
     /// What is left of its time limit.
     pub left: Duration,
@@ -47,7 +43,6 @@ impl<'a> Course<'a> {
         self.position as u64
     }
 
-    /// The worker that runs it.
     pub(crate) fn worker(&self) -> &WorkerId {
         &self.worker
     }

@@ -8,14 +8,12 @@ use gpubench_model::report::{BackendState, Report, Row, RunWarning, SCHEMA_VERSI
 
 use super::Run;
 
-/// The rows so far, and what the report says around them.
 pub(crate) struct Journal {
     start: Instant,
     report: Report,
     /// The position in the plan of each row; ascending.
     positions: Vec<usize>,
     file: Option<PathBuf>,
-    /// What all saves took so far.
     saving: Duration,
 }
 
@@ -49,7 +47,6 @@ impl Journal {
         }
     }
 
-    /// How many cells are finished.
     pub(crate) fn finished(&self) -> usize {
         self.report.rows.iter().filter(|row| !row.was_cut_short()).count()
     }
@@ -60,7 +57,6 @@ impl Journal {
         host.load_average.map(|load| load / host.threads.max(1) as f64)
     }
 
-    /// The report so far.
     pub(crate) fn report(&self) -> &Report {
         &self.report
     }
@@ -70,7 +66,6 @@ impl Journal {
         *self.report.environment.planned_rows.get_or_insert(0) += added as u64;
     }
 
-    /// Adds warnings about the run.
     pub(crate) fn advise(&mut self, warnings: Vec<RunWarning>) {
         self.report.environment.warnings.extend(warnings);
     }

@@ -43,7 +43,6 @@ fn of_workers(cells: &[PlannedCell], positions: Range<usize>) -> Vec<Vec<usize>>
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-/// Chances, one after another.
 struct Chance {
     stream: Stream,
     drawn: u64,

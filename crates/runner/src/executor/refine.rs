@@ -165,7 +165,6 @@ fn rivals<'a>(part: &[Comparison<'a>], n: u64, kinds: &[Kind]) -> Vec<&'a Row> {
     found
 }
 
-/// The cell of a row, at another size.
 fn cell_at(row: &Row, n: u64, cells: &[PlannedCell]) -> Option<PlannedCell> {
     let cell = row.cell();
     let mut added = cells.iter().find(|one| one.cell == cell)?.clone();
@@ -180,7 +179,6 @@ mod tests {
     use gpubench_model::case::{Cache, DType};
     use gpubench_model::report::example;
 
-    /// The planned cells of a report's rows.
     fn plan_of(report: &Report) -> Vec<PlannedCell> {
         let plan = |row: &Row| {
             let mut one = planned(row.case.n, &row.variant);

@@ -16,7 +16,6 @@ use super::workers::Workers;
 use super::{PlannedCell, Run, advice, order};
 use crate::observe::Observer;
 
-/// The course of a run through its blocks.
 pub(crate) struct Rounds<'a> {
     run: &'a Run,
     start: Instant,
@@ -34,7 +33,6 @@ pub(crate) struct Rounds<'a> {
 }
 
 impl<'a> Rounds<'a> {
-    /// A run that began at `start`.
     pub(crate) fn new(run: &'a Run, start: Instant, workers: Workers, journal: Journal) -> Self {
         let is_simulated = |name: &str| run.registry.find(name).is_some_and(|found| found.simulated);
         Rounds {
@@ -82,7 +80,6 @@ impl<'a> Rounds<'a> {
         Ok(false)
     }
 
-    /// The report so far.
     pub(crate) fn report(&self) -> &Report {
         self.journal.report()
     }

@@ -13,11 +13,8 @@ use super::PlannedCell;
 /// What the batches of a cell have yielded so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Series {
-    /// The samples, in the order they were taken.
     pub samples: Vec<Sample>,
-    /// The round of each.
     pub rounds: Vec<u32>,
-    /// Seconds spent on sampling.
     pub spent_s: f64,
     /// Why sampling stopped, once it has.
     pub stopped: Option<Reason>,
@@ -25,7 +22,6 @@ pub(crate) struct Series {
     pub(crate) lost_to: Option<String>,
     /// How often the worker has found timed executions to be right.
     pub verified: u32,
-    /// Floors of the backend's clocks.
     pub floors: Option<Floors>,
     /// Runnable processes a processor when the run started, as far as the system told.
     pub load: Option<f64>,
@@ -38,7 +34,6 @@ pub(crate) struct Series {
 }
 
 impl Series {
-    /// Adds a batch of `round`.
     pub(crate) fn add(&mut self, clock: Clock, taken: Taken, round: u32) {
         self.clock = clock;
         self.rounds.resize(self.rounds.len() + taken.samples.len(), round);
@@ -56,7 +51,6 @@ impl Series {
         }
     }
 
-    /// Whether there is any sample.
     pub(crate) fn has_samples(&self) -> bool {
         !self.samples.is_empty()
     }
@@ -100,7 +94,6 @@ impl Series {
         Some(self.graded(execute, planned))
     }
 
-    /// The page faults of an execution, in the median.
     fn page_faults(&self) -> Option<PageFaults> {
         let faults = self.each(|sample| sample.page_faults);
         let usual = |kind: fn(&PageFaults) -> f64| median(&faults.iter().map(kind).collect::<Vec<_>>());

@@ -53,19 +53,14 @@ enum End {
     Interrupted,
 }
 
-/// What a visit works with.
 pub(crate) struct Visit<'a> {
-    /// The workers of the run.
     pub workers: &'a mut Workers,
-    /// Who hears of phases.
     pub(crate) observer: &'a mut dyn Observer,
-    /// Fingerprints of operands so far.
     pub inputs: &'a mut Inputs,
     /// The time limit of a cell, as the user set it.
     pub limit: Duration,
 }
 
-/// How preparing a cell ended.
 pub(crate) enum Prepared {
     /// It is held, or its row is complete.
     Done,
@@ -266,7 +261,6 @@ impl Visit<'_> {
     }
 }
 
-/// Completes the row of a cell that has no time.
 fn closed(course: &mut Course<'_>, outcome: Outcome, reason: String) -> End {
     course.close(outcome, reason, None);
     End::Row

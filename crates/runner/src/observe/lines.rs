@@ -7,7 +7,6 @@ use gpubench_model::report::{Outcome, Row};
 
 use super::Observer;
 
-/// Writes a line for each finished cell.
 pub(crate) struct Lines<W> {
     sink: W,
     done: usize,
@@ -15,7 +14,6 @@ pub(crate) struct Lines<W> {
 }
 
 impl<W: Write> Lines<W> {
-    /// Writes to `sink`.
     pub(crate) fn new(sink: W) -> Self {
         Lines { sink, done: 0, total: 0 }
     }

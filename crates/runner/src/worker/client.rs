@@ -27,7 +27,6 @@ const FAREWELL: Duration = Duration::from_secs(3);
 /// Stack of a worker's thread: LAPACK libraries recurse with large frames and expect that of a main thread.
 const STACK_BYTES: usize = 64 << 20;
 
-/// What the names of worker threads begin with.
 const THREAD_PREFIX: &str = "worker-";
 
 /// Where a worker runs.

@@ -22,7 +22,6 @@ const PASS_S: f64 = 2e-3;
 /// Seconds of trials after which a pass over the counts is the last.
 const PATIENCE_S: f64 = 1.5;
 
-/// The timings of one count of threads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Trial {
     threads: usize,

@@ -23,7 +23,6 @@ pub(crate) struct Judged {
 pub(crate) enum Unverified {
     /// The times of the job cannot be believed: why, in one line, and the error of the answer where that is wrong.
     Refuted { reason: String, error: Option<Checked> },
-    /// A call failed.
     Failed(CellError),
 }
 
@@ -40,7 +39,6 @@ impl Judged {
         Ok(Judged { operands: now.operands, answers: now.answer.into_iter().collect() })
     }
 
-    /// Whether the answer with that fingerprint was judged right.
     pub(crate) fn knows(&self, answer: Option<u64>) -> bool {
         answer.is_some_and(|answer| self.answers.contains(&answer))
     }

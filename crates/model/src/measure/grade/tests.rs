@@ -191,7 +191,6 @@ fn words_in_reports_are_stable() {
     assert_eq!(format!("{:>3}", Grade::D), "  D");
 }
 
-/// Facts about a cell, owned.
 #[derive(Clone, Debug)]
 struct Owned {
     samples: Vec<f64>,

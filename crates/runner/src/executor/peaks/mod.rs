@@ -43,10 +43,8 @@ impl Peaks {
 /// The longest that the ceilings of one backend may take, however long a cell may.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// What became of a measurement.
 enum Ended {
     Measured(Ceilings),
-    /// The worker has none.
     Without,
     /// Why there is none, and the next step.
     Failed(String, String),

@@ -53,7 +53,6 @@ pub(crate) enum Hindrance {
     Interrupted,
 }
 
-/// One slot for each worker of the run.
 pub(crate) struct Workers {
     slots: Vec<Slot>,
     /// The worker that was given the last turn.
@@ -170,7 +169,6 @@ impl Workers {
         self.find(id).map_or(0, |slot| if matches!(slot.state, State::Absent) { 0 } else { slot.generation })
     }
 
-    /// The floors of the worker's clocks, where it has reported them.
     pub(crate) fn floors(&self, id: &WorkerId) -> Option<Floors> {
         self.find(id)?.report.floors.clone()
     }
@@ -246,13 +244,11 @@ impl Workers {
         self.slots[at].report.ceilings = Some(ceilings);
     }
 
-    /// Notes the libraries a worker has loaded.
     pub(crate) fn note_libraries(&mut self, id: &WorkerId, libraries: Vec<Finding>) {
         let at = self.slot(id);
         states::add_libraries(&mut self.slots[at].report, libraries);
     }
 
-    /// The report's entries about backends.
     pub(crate) fn states(&self) -> Vec<BackendState> {
         let planned = self.slots.iter().filter(|slot| slot.is_planned);
         states::merge(planned.map(|slot| (&slot.id, &slot.report)))

@@ -18,10 +18,8 @@ use super::take::{self, Pauses};
 use super::threads;
 use super::verify::{Judged, Proof, Unverified};
 
-/// A prepared job.
 struct Ready {
     job: Box<Prepared>,
-    /// The threads chosen for it.
     threads: Option<usize>,
     cell: Cell,
     side: Side,
@@ -69,7 +67,6 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Starts the backend.
     pub(crate) fn start(registration: &Registration, options: &Options) -> Result<Self, Unavailable> {
         if let Some(threads) = options.threads {
             // Operands and checks keep to the threads too. In a thread of the parent the pool may exist already.
@@ -87,7 +84,6 @@ impl Session {
         })
     }
 
-    /// What the backend says of itself.
     pub(crate) fn greeting(&self) -> Reply {
         Reply::Ready {
             description: self.backend.describe(),
@@ -96,7 +92,6 @@ impl Session {
         }
     }
 
-    /// Measures the backend's ceilings.
     pub(crate) fn ceilings(&mut self) -> Result<Reply, CellError> {
         Ok(Reply::Ceilings { ceilings: self.backend.ceilings()? })
     }
@@ -176,7 +171,6 @@ impl Session {
         Ok(Reply::Prepared { error, inputs, phases, picked, threads, libraries })
     }
 
-    /// Samples a job that is held.
     pub(crate) fn measure(&mut self, number: u64, batch: &Batch) -> Result<Reply, CellError> {
         let Some(Ready { job, threads, cell, judged, untried, pauses, sampled, .. }) =
             self.jobs.get_mut(&number)
@@ -249,7 +243,6 @@ impl Session {
         judged.verify(self.backend.as_mut(), job, proof, &mut judge)
     }
 
-    /// Lets a job go.
     pub(crate) fn release(&mut self, number: u64) -> Reply {
         self.jobs.remove(&number);
         memory::return_freed();
