@@ -152,6 +152,14 @@ pub(crate) mod tests {
         PlannedCell { cell, variant, sampling: Sampling::default() }
     }
 
+    /// The course of a cell that has samples.
+    fn sampled(planned: &PlannedCell) -> Course<'_> {
+        let mut course = Course::new(0, planned, Duration::from_secs(1));
+        course.series.samples = vec![Sample::of_host(1.0); 12];
+        course.series.rounds = vec![0; 12];
+        course
+    }
+
     #[test]
     fn a_cell_without_samples_has_no_snapshot_and_fails_when_concluded() {
         let planned = planned(2, "a");
@@ -165,9 +173,7 @@ pub(crate) mod tests {
     #[test]
     fn what_is_lost_after_samples_keeps_them_and_says_why() {
         let planned = planned(2, "a");
-        let mut course = Course::new(0, &planned, Duration::from_secs(1));
-        course.series.samples = vec![Sample::of_host(1.0); 12];
-        course.series.rounds = vec![0; 12];
+        let mut course = sampled(&planned);
         course.lose(Outcome::Failed, "the device is gone".into(), None);
         let execute = course.row.execute.as_ref().unwrap();
         assert_eq!((course.row.outcome, execute.samples_s.len()), (Outcome::Measured, 12));
@@ -180,9 +186,7 @@ pub(crate) mod tests {
     #[test]
     fn a_failure_after_samples_leaves_no_time() {
         let planned = planned(2, "a");
-        let mut course = Course::new(0, &planned, Duration::from_secs(1));
-        course.series.samples = vec![Sample::of_host(1.0); 12];
-        course.series.rounds = vec![0; 12];
+        let mut course = sampled(&planned);
         assert_eq!(course.snapshot().map(|row| row.outcome), Some(Outcome::Measured));
         course.close(Outcome::Failed, "gone".into(), None);
         course.conclude();

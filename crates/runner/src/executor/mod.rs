@@ -97,18 +97,17 @@ pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
     observer.run_started(run.cells.len());
     let mut interrupted = workers.require(&run.require, observer)?.is_break()
         || peaks::gather(run, &mut workers, &mut journal, observer).is_break();
-    let mut rounds = Rounds::new(run, start, workers, journal);
+    let mut rounds = Rounds::new(run, observer, start, workers, journal);
     let mut cells = run.cells.clone();
     for block in block::blocks(&cells, memory::free_host_bytes()) {
         if interrupted {
             break;
         }
-        interrupted = rounds.run(&cells, block, observer)?;
+        interrupted = rounds.run(&cells, block)?;
     }
     if run.refine && !interrupted {
-        interrupted = refine::refine(run, &mut cells, &mut rounds, observer)?;
+        interrupted = refine::refine(run, &mut cells, &mut rounds)?;
     }
-    observer.run_finished();
     let (finished, report) = rounds.finish()?;
     if interrupted {
         observer.interrupted(finished, cells.len());

@@ -10,7 +10,6 @@ use gpubench_ops as op;
 
 use super::rounds::Rounds;
 use super::{PlannedCell, Run, block};
-use crate::observe::Observer;
 
 /// Further sizes per crossover, at most; each halves the interval at least.
 const PASSES: usize = 2;
@@ -70,7 +69,6 @@ pub(crate) fn refine(
     run: &Run,
     cells: &mut Vec<PlannedCell>,
     rounds: &mut Rounds<'_>,
-    observer: &mut dyn Observer,
 ) -> anyhow::Result<bool> {
     let begin_s = rounds.spent_s(&[]);
     let end_s = run.budget_s.unwrap_or(begin_s + LEAST_S.max(TIME_SHARE * begin_s));
@@ -82,10 +80,9 @@ pub(crate) fn refine(
         }
         let first = cells.len();
         cells.extend(added);
-        rounds.extend(cells.len() - first, PASSES - pass, run.budget_s);
-        observer.cells_added(cells.len());
+        rounds.extend(cells.len() - first, cells.len(), PASSES - pass);
         for block in block::blocks(&cells[first..], memory::free_host_bytes()) {
-            if rounds.run(cells, first + block.start..first + block.end, observer)? {
+            if rounds.run(cells, first + block.start..first + block.end)? {
                 return Ok(true);
             }
         }

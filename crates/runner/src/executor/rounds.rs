@@ -18,6 +18,7 @@ use crate::observe::Observer;
 
 pub(crate) struct Rounds<'a> {
     run: &'a Run,
+    observer: &'a mut dyn Observer,
     start: Instant,
     workers: Workers,
     journal: Journal,
@@ -33,10 +34,17 @@ pub(crate) struct Rounds<'a> {
 }
 
 impl<'a> Rounds<'a> {
-    pub(crate) fn new(run: &'a Run, start: Instant, workers: Workers, journal: Journal) -> Self {
+    pub(crate) fn new(
+        run: &'a Run,
+        observer: &'a mut dyn Observer,
+        start: Instant,
+        workers: Workers,
+        journal: Journal,
+    ) -> Self {
         let is_simulated = |name: &str| run.registry.find(name).is_some_and(|found| found.simulated);
         Rounds {
             run,
+            observer,
             start,
             workers,
             journal,
@@ -51,12 +59,7 @@ impl<'a> Rounds<'a> {
 
     /// Runs the cells at these positions of `cells`: those of the plan, then those that refinement added. Whether the
     /// user has ended the run meanwhile.
-    pub(crate) fn run(
-        &mut self,
-        cells: &[PlannedCell],
-        block: Range<usize>,
-        observer: &mut dyn Observer,
-    ) -> anyhow::Result<bool> {
+    pub(crate) fn run(&mut self, cells: &[PlannedCell], block: Range<usize>) -> anyhow::Result<bool> {
         let course = |at: usize| {
             let mut course = Course::new(at, &cells[at], self.run.cell_timeout);
             course.row.added_by_refinement = at >= self.run.cells.len();
@@ -67,7 +70,7 @@ impl<'a> Rounds<'a> {
         for course in courses.iter_mut().filter(|_| !self.simulated) {
             course.series.load = self.journal.load();
         }
-        match self.steps(&mut courses, cells, &block, observer) {
+        match self.steps(&mut courses, cells, &block) {
             Err(error) if error.is::<Interrupted>() => {
                 courses.iter().for_each(|course| self.enter(course));
                 return Ok(true);
@@ -84,10 +87,12 @@ impl<'a> Rounds<'a> {
         self.journal.report()
     }
 
-    /// Makes ready for `count` more cells, which may spend one of `passes` equal parts of what is left of a budget.
-    pub(crate) fn extend(&mut self, count: usize, passes: usize, budget_s: Option<f64>) {
-        self.journal.plan(count);
-        (self.left, self.budget) = (passes * count, budget_s.map(Budget));
+    /// Makes ready for `added` more cells, `total` in all, which may spend one of `passes` equal parts of what is left of a
+    /// budget.
+    pub(crate) fn extend(&mut self, added: usize, total: usize, passes: usize) {
+        self.journal.plan(added);
+        (self.left, self.budget) = (passes * added, self.run.budget_s.map(Budget));
+        self.observer.cells_added(total);
     }
 
     /// Seconds that the cell of this row took, by the clock that the budget is meant in.
@@ -99,6 +104,7 @@ impl<'a> Rounds<'a> {
 
     /// Ends the workers, saves the report for the last time, and hands it over with the number of finished cells.
     pub(crate) fn finish(mut self) -> anyhow::Result<(usize, Report)> {
+        self.observer.run_finished();
         let took = self.spent_s(&[]);
         let budget = self.run.budget_s.map(|asked| [asked, took]);
         let states = self.workers.end();
@@ -115,7 +121,6 @@ impl<'a> Rounds<'a> {
         courses: &mut [Course<'_>],
         cells: &[PlannedCell],
         block: &Range<usize>,
-        observer: &mut dyn Observer,
     ) -> anyhow::Result<()> {
         let begin_s = self.spent_s(courses);
         let end_s = self.budget.map(|budget| begin_s + budget.share(begin_s, block.len(), self.left));
@@ -125,60 +130,47 @@ impl<'a> Rounds<'a> {
             for position in order::of_round(cells, block.clone(), self.run.seed, round) {
                 let left_s = end_s.map_or(f64::INFINITY, |end| (end - self.spent_s(courses)).max(0.0));
                 let cap_s = left_s / turns as f64 * f64::from(rounds);
-                self.turn(courses, position - block.start, round, cap_s, observer)?;
+                self.turn(courses, position - block.start, round, cap_s)?;
                 turns -= 1;
             }
         }
         if let Some(end_s) = end_s {
-            self.spend(courses, rounds, end_s, observer)?;
+            self.spend(courses, rounds, end_s)?;
         }
-        courses.iter_mut().try_for_each(|course| self.conclude(course, observer))
+        courses.iter_mut().try_for_each(|course| self.conclude(course))
     }
 
     /// One cell's part of one round. Its last part ends it, unless a budget may bring it more.
-    fn turn(
-        &mut self,
-        courses: &mut [Course<'_>],
-        at: usize,
-        round: u32,
-        cap_s: f64,
-        observer: &mut dyn Observer,
-    ) -> anyhow::Result<()> {
+    fn turn(&mut self, courses: &mut [Course<'_>], at: usize, round: u32, cap_s: f64) -> anyhow::Result<()> {
         let Course { planned, series, .. } = &courses[at];
         if courses[at].has_ended() || series.stopped.is_some() || round >= planned.sampling.rounds {
             return Ok(());
         }
-        observer.cell_started(&planned.cell, Some(round));
+        self.observer.cell_started(&planned.cell, Some(round));
         let rule = budget::base(planned.rule(), cap_s);
-        self.sample(courses, at, &rule, round, observer)?;
+        self.sample(courses, at, &rule, round)?;
         if courses[at].has_ended() {
-            return self.finished(&courses[at], observer);
+            return self.finished(&courses[at]);
         }
         let stopped = courses[at].series.stopped;
         if stopped.is_none() || (self.budget.is_some() && stopped == Some(Reason::OutOfTime)) {
             return self.save_samples(&courses[at]);
         }
-        self.conclude(&mut courses[at], observer)
+        self.conclude(&mut courses[at])
     }
 
     /// Gives extra rounds to the cells with the widest intervals until `end_s`.
-    fn spend(
-        &mut self,
-        courses: &mut [Course<'_>],
-        rounds: u32,
-        end_s: f64,
-        observer: &mut dyn Observer,
-    ) -> anyhow::Result<()> {
+    fn spend(&mut self, courses: &mut [Course<'_>], rounds: u32, end_s: f64) -> anyhow::Result<()> {
         let mut round = rounds;
         while self.spent_s(courses) < end_s {
             let Some(at) = budget::widest(courses) else { break };
             let course = &mut courses[at];
-            observer.cell_started(&course.planned.cell, Some(round));
+            self.observer.cell_started(&course.planned.cell, Some(round));
             let rule = budget::extra(course.planned, course.series.spent_s);
             course.series.stopped = None;
-            self.sample(courses, at, &rule, round, observer)?;
+            self.sample(courses, at, &rule, round)?;
             match courses[at].has_ended() {
-                true => self.finished(&courses[at], observer)?,
+                true => self.finished(&courses[at])?,
                 false => self.save_samples(&courses[at])?,
             }
             round += 1;
@@ -193,20 +185,14 @@ impl<'a> Rounds<'a> {
         at: usize,
         rule: &Rule,
         round: u32,
-        observer: &mut dyn Observer,
     ) -> Result<(), Interrupted> {
-        self.prepare(courses, at, observer)?;
-        self.visit(observer).sample(&mut courses[at], rule, round)
+        self.prepare(courses, at)?;
+        self.visit().sample(&mut courses[at], rule, round)
     }
 
     /// Prepares a cell; where memory is short, once more after every other job has been let go.
-    fn prepare(
-        &mut self,
-        courses: &mut [Course<'_>],
-        at: usize,
-        observer: &mut dyn Observer,
-    ) -> Result<(), Interrupted> {
-        let mut visit = self.visit(observer);
+    fn prepare(&mut self, courses: &mut [Course<'_>], at: usize) -> Result<(), Interrupted> {
+        let mut visit = self.visit();
         let mut attempt = visit.prepare(&mut courses[at])?;
         // Workers share the memory of the host, so the jobs of every worker count.
         if matches!(attempt, Prepared::Crowded(_)) && courses.iter().any(|course| visit.holds(course)) {
@@ -219,16 +205,16 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    fn conclude(&mut self, course: &mut Course<'_>, observer: &mut dyn Observer) -> anyhow::Result<()> {
+    fn conclude(&mut self, course: &mut Course<'_>) -> anyhow::Result<()> {
         if course.has_ended() {
             return Ok(());
         }
-        let mut visit = self.visit(observer);
+        let mut visit = self.visit();
         visit.verify(course)?;
         visit.release(course)?;
         course.conclude();
         self.refuse_impossible(course);
-        self.finished(course, observer)
+        self.finished(course)
     }
 
     /// Takes the time of a cell for an error where it is less than this machine's peaks allow.
@@ -240,10 +226,10 @@ impl<'a> Rounds<'a> {
     }
 
     /// Saves the row of a cell that has ended.
-    fn finished(&mut self, course: &Course<'_>, observer: &mut dyn Observer) -> anyhow::Result<()> {
+    fn finished(&mut self, course: &Course<'_>) -> anyhow::Result<()> {
         self.journal.enter(course.position, course.row.clone());
         self.journal.save_soon(|| self.workers.states())?;
-        observer.cell_finished(&course.row);
+        self.observer.cell_finished(&course.row);
         Ok(())
     }
 
@@ -260,9 +246,9 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    fn visit<'b>(&'b mut self, observer: &'b mut dyn Observer) -> Visit<'b> {
-        let (workers, inputs) = (&mut self.workers, &mut self.inputs);
-        Visit { workers, observer, inputs, limit: self.run.cell_timeout }
+    fn visit(&mut self) -> Visit<'_> {
+        let (workers, observer) = (&mut self.workers, &mut *self.observer);
+        Visit { workers, observer, inputs: &mut self.inputs, limit: self.run.cell_timeout }
     }
 
     /// Seconds the run has taken, by the clock that the budget is meant in.

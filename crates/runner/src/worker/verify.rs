@@ -22,7 +22,10 @@ pub(crate) struct Judged {
 #[derive(Debug)]
 pub(crate) enum Unverified {
     /// The times of the job cannot be believed: why, in one line, and the error of the answer where that is wrong.
-    Refuted { reason: String, error: Option<Checked> },
+    Refuted {
+        reason: String,
+        error: Option<Checked>,
+    },
     Failed(CellError),
 }
 

@@ -87,17 +87,13 @@ impl Workers {
         observer: &mut dyn Observer,
     ) -> Result<ControlFlow<()>, RequiredBackendMissing> {
         for name in names {
-            match self.ready(&WorkerId::of_backend(name), observer) {
-                Ok(_) => {}
+            let Unavailable { reason, fix } = match self.ready(&WorkerId::of_backend(name), observer) {
+                Ok(_) => continue,
                 Err(Hindrance::Interrupted) => return Ok(ControlFlow::Break(())),
-                Err(Hindrance::Unavailable(Unavailable { reason, fix })) => {
-                    return Err(RequiredBackendMissing { name: name.clone(), reason, fix });
-                }
-                Err(Hindrance::Broken(reason)) => {
-                    let fix = Some(SEE_DOCTOR.into());
-                    return Err(RequiredBackendMissing { name: name.clone(), reason, fix });
-                }
-            }
+                Err(Hindrance::Unavailable(missing)) => missing,
+                Err(Hindrance::Broken(reason)) => Unavailable::new(reason, SEE_DOCTOR),
+            };
+            return Err(RequiredBackendMissing { name: name.clone(), reason, fix });
         }
         Ok(ControlFlow::Continue(()))
     }
