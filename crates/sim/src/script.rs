@@ -94,14 +94,10 @@ struct Named {
     op: String,
     #[serde(default)]
     ops: Vec<String>,
-    #[serde(default = "gpu")]
-    side: Side,
-    #[serde(default = "ieee")]
-    accuracy: Accuracy,
-    #[serde(default = "yes")]
-    default: bool,
-    #[serde(default = "every_dtype")]
-    dtypes: Vec<DType>,
+    side: Option<Side>,
+    accuracy: Option<Accuracy>,
+    default: Option<bool>,
+    dtypes: Option<Vec<DType>>,
     #[serde(default)]
     summary: String,
     library: Option<String>,
@@ -167,10 +163,10 @@ impl Script {
                     op: Cow::Borrowed(op),
                     name: Cow::Owned(named.name.clone()),
                     summary: Cow::Owned(named.summary.clone()),
-                    side: named.side,
-                    accuracy: named.accuracy,
-                    default: named.default,
-                    dtypes: Cow::Owned(named.dtypes.clone()),
+                    side: named.side.unwrap_or(Side::Gpu),
+                    accuracy: named.accuracy.unwrap_or(Accuracy::Ieee),
+                    default: named.default.unwrap_or(true),
+                    dtypes: named.dtypes.clone().map_or(Cow::Borrowed(DType::ALL), Cow::Owned),
                     library: named.library.clone().map(Cow::Owned),
                 }
             })
@@ -202,7 +198,7 @@ impl Named {
         ensure!(!name.is_empty(), "name is empty: name the variant by letters, digits, '.', '_' and '-'");
         ensure!(name.chars().all(plain), "name {name:?} may hold letters, digits, '.', '_' and '-' only");
         ensure!(
-            !self.dtypes.is_empty(),
+            self.dtypes.as_ref().is_none_or(|dtypes| !dtypes.is_empty()),
             "variant {name} does no dtype: name one, or leave dtypes out for both"
         );
         let ops = || OPS.iter().map(|op| op.name());
@@ -227,22 +223,6 @@ impl Named {
             self.ops.iter().any(|pattern| glob(pattern, op))
         }
     }
-}
-
-fn gpu() -> Side {
-    Side::Gpu
-}
-
-fn ieee() -> Accuracy {
-    Accuracy::Ieee
-}
-
-fn yes() -> bool {
-    true
-}
-
-fn every_dtype() -> Vec<DType> {
-    DType::ALL.to_vec()
 }
 
 #[cfg(test)]

@@ -30,12 +30,6 @@ struct Trial {
     seconds: f64,
 }
 
-impl Trial {
-    fn untimed(threads: usize) -> Self {
-        Trial { threads, seconds: f64::INFINITY }
-    }
-}
-
 /// The trial whose count to take: that of the largest count, unless a smaller one is faster by at least 5 %, and then
 /// the fastest. `None` without a trial.
 fn fastest(trials: &[Trial]) -> Option<Trial> {
@@ -62,8 +56,8 @@ pub(crate) fn choose(
     job: &mut Prepared,
     cache: Cache,
 ) -> Result<Option<usize>, CellError> {
-    let mut trials: Vec<Trial> =
-        job.traits.thread_choices.iter().rev().copied().map(Trial::untimed).collect();
+    let untimed = |&threads: &usize| Trial { threads, seconds: f64::INFINITY };
+    let mut trials: Vec<Trial> = job.traits.thread_choices.iter().rev().map(untimed).collect();
     if trials.len() > 1 {
         let start = backend.now_s();
         for passes in 1..=MOST_PASSES {
