@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
 use gpubench_backend::BusRates;
 use serde::Deserialize;
 
@@ -51,13 +51,9 @@ impl ScriptedCeilings {
                 "{key} must be a rate above 0, in bytes or FLOP a second"
             );
         }
-        let precision = self.matmul.keys().find(|key| !PRECISIONS.contains(&key.as_str()));
-        ensure!(
-            precision.is_none(),
-            "matmul of {}: name a precision of {}",
-            precision.map_or("", String::as_str),
-            PRECISIONS.join(", ")
-        );
-        Ok(())
+        match self.matmul.keys().find(|key| !PRECISIONS.contains(&key.as_str())) {
+            Some(other) => bail!("matmul of {other}: name a precision of {}", PRECISIONS.join(", ")),
+            None => Ok(()),
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::stats::quantile;
+use super::stats::{quantile, sorted};
 
 /// Fewest samples a verdict is given on.
 const SAMPLES: usize = 20;
@@ -39,8 +39,7 @@ pub fn modes(samples: &[f64]) -> Option<Modes> {
     if samples.len() < SAMPLES {
         return None;
     }
-    let mut sorted = samples.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    let sorted = sorted(samples);
     let stray = (sorted.len() as f64 * STRAY_SHARE).ceil() as usize;
     let kept = &sorted[stray..sorted.len() - stray];
     let cut = best_cut(kept, smallest_clump(sorted.len()).saturating_sub(stray).max(1))?;

@@ -92,7 +92,8 @@ pub struct Finished {
 pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
     let watch = interrupt::Watch::begin()?;
     let start = Instant::now();
-    let mut workers = workers::Workers::start(run, place(run)?, watch.flag());
+    let place = Place::of(run.isolate, run.program.as_ref(), run.registry)?;
+    let mut workers = workers::Workers::start(run, place, watch.flag());
     let mut journal = journal::Journal::begin(run, start);
     observer.run_started(run.cells.len());
     let mut interrupted = workers.require(&run.require, observer)?.is_break()
@@ -113,14 +114,4 @@ pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
         observer.interrupted(finished, cells.len());
     }
     Ok(Finished { report, interrupted })
-}
-
-fn place(run: &Run) -> anyhow::Result<Place> {
-    if !run.isolate {
-        return Ok(Place::Thread(run.registry));
-    }
-    Ok(Place::Process(match &run.program {
-        Some(program) => program.clone(),
-        None => std::env::current_exe()?,
-    }))
 }

@@ -11,7 +11,7 @@ use gpubench_model::report::{Outcome, Report, Row};
 use super::budget::{self, Budget};
 use super::course::Course;
 use super::journal::Journal;
-use super::visit::{Inputs, Interrupted, Prepared, Visit};
+use super::visit::{Inputs, Interrupted, Visit};
 use super::workers::Workers;
 use super::{PlannedCell, Run, advice, order};
 use crate::observe::Observer;
@@ -193,13 +193,13 @@ impl<'a> Rounds<'a> {
     /// Prepares a cell; where memory is short, once more after every other job has been let go.
     fn prepare(&mut self, courses: &mut [Course<'_>], at: usize) -> Result<(), Interrupted> {
         let mut visit = self.visit();
-        let mut attempt = visit.prepare(&mut courses[at])?;
+        let mut short = visit.prepare(&mut courses[at])?;
         // Workers share the memory of the host, so the jobs of every worker count.
-        if matches!(attempt, Prepared::Crowded(_)) && courses.iter().any(|course| visit.holds(course)) {
+        if short.is_some() && courses.iter().any(|course| visit.holds(course)) {
             courses.iter_mut().try_for_each(|course| visit.release(course))?;
-            attempt = visit.prepare(&mut courses[at])?;
+            short = visit.prepare(&mut courses[at])?;
         }
-        if let Prepared::Crowded(short) = attempt {
+        if let Some(short) = short {
             courses[at].skip(short);
         }
         Ok(())

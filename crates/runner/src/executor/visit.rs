@@ -61,18 +61,12 @@ pub(crate) struct Visit<'a> {
     pub limit: Duration,
 }
 
-pub(crate) enum Prepared {
-    /// It is held, or its row is complete.
-    Done,
-    /// It would fit if other jobs were let go; what the worker says of it.
-    Crowded(Unavailable),
-}
-
 impl Visit<'_> {
-    /// Prepares the cell unless a living worker holds its job.
-    pub(crate) fn prepare(&mut self, course: &mut Course<'_>) -> Result<Prepared, Interrupted> {
+    /// Prepares the cell unless a living worker holds its job. Returns what the worker says of it where it would fit if
+    /// other jobs were let go.
+    pub(crate) fn prepare(&mut self, course: &mut Course<'_>) -> Result<Option<Unavailable>, Interrupted> {
         if course.has_ended() || self.holds(course) {
-            return Ok(Prepared::Done);
+            return Ok(None);
         }
         let attempt = self.prepare_steps(course);
         self.after(course, attempt)
@@ -117,15 +111,19 @@ impl Visit<'_> {
         course.held_by == Some(self.workers.generation(course.worker()))
     }
 
-    fn after(&mut self, course: &mut Course<'_>, attempt: Result<(), End>) -> Result<Prepared, Interrupted> {
+    fn after(
+        &mut self,
+        course: &mut Course<'_>,
+        attempt: Result<(), End>,
+    ) -> Result<Option<Unavailable>, Interrupted> {
         match attempt {
-            Ok(()) => Ok(Prepared::Done),
+            Ok(()) => Ok(None),
             // A cell that has failed needs its memory no more.
-            Err(End::Row) => self.release(course).map(|()| Prepared::Done),
-            Err(End::Crowded(short)) => Ok(Prepared::Crowded(short)),
+            Err(End::Row) => self.release(course).map(|()| None),
+            Err(End::Crowded(short)) => Ok(Some(short)),
             Err(End::Replace) => {
                 self.workers.discard(course.worker());
-                Ok(Prepared::Done)
+                Ok(None)
             }
             Err(End::Lost(reason)) => {
                 self.workers.discard(course.worker());
@@ -138,7 +136,7 @@ impl Visit<'_> {
                     // A worker that can be replaced is lost by the cell's own fault.
                     Ok(()) => course.close(Outcome::Failed, reason, None),
                 }
-                Ok(Prepared::Done)
+                Ok(None)
             }
             Err(End::Interrupted) => {
                 // It may be in the midst of a cell: there is nothing to wait for.

@@ -38,6 +38,19 @@ pub enum Place {
     Thread(Registry),
 }
 
+impl Place {
+    /// A process of this program, or of `program` where one is named, if `isolate`; else a thread.
+    ///
+    /// # Errors
+    /// The system does not say where this program is.
+    pub(crate) fn of(isolate: bool, program: Option<&PathBuf>, registry: Registry) -> io::Result<Place> {
+        if !isolate {
+            return Ok(Place::Thread(registry));
+        }
+        program.cloned().map_or_else(std::env::current_exe, Ok).map(Place::Process)
+    }
+}
+
 /// Why there is no reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Loss {

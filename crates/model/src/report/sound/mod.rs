@@ -99,14 +99,10 @@ fn check_names(row: &Row) -> anyhow::Result<()> {
     let strict =
         |name: &str| name.bytes().all(|c| matches!(c, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-'));
     let plain = |name: &str| !name.chars().any(|c| c == '/' || c.is_control());
-    let picked = row.doer().to_owned();
-    let names = [
-        ("op", &row.case.op, strict(&row.case.op), "a-z, 0-9, '.', '_' and '-'"),
-        ("backend", &row.backend, plain(&row.backend), "text without '/' and control characters"),
-        ("variant", &row.variant, plain(&row.variant), "text without '/' and control characters"),
-        ("picked", &picked, plain(&picked), "text without '/' and control characters"),
-    ];
-    for (key, name, is_legal, legal) in names {
+    let names = [("backend", row.backend.as_str()), ("variant", &row.variant), ("picked", row.doer())];
+    let names = names.map(|(key, name)| (key, name, plain(name), "text without '/' and control characters"));
+    let op = ("op", row.case.op.as_str(), strict(&row.case.op), "a-z, 0-9, '.', '_' and '-'");
+    for (key, name, is_legal, legal) in [op].into_iter().chain(names) {
         ensure!(
             !name.is_empty() && is_legal,
             "{key} {:?} is no name, which is {legal}; {FIX}",
