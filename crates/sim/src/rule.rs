@@ -118,12 +118,8 @@ impl Rule {
         matches_some("variant", "variant of the script", &self.variant, names())?;
         matches_some("op", "op", &self.op, OPS.iter().map(|op| op.name()))?;
         matches_some("dtype", "dtype", &self.dtype, DType::ALL.iter().map(|dtype| dtype.name()))?;
-        matches_some(
-            "cache",
-            "state of the caches",
-            &self.cache,
-            Cache::ALL.iter().map(|cache| cache.name()),
-        )?;
+        let caches = Cache::ALL.iter().map(|cache| cache.name());
+        matches_some("cache", "state of the caches", &self.cache, caches)?;
         let does = |variant: &Variant| {
             glob(&self.variant, &variant.name)
                 && glob(&self.op, &variant.op)

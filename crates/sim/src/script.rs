@@ -124,12 +124,8 @@ impl Script {
             named.get_ref().check(earlier).with_context(|| line(named.span().start))?;
         }
         for device in &script.devices {
-            let factor = device.get_ref().factor;
-            ensure!(
-                factor.is_finite() && factor > 0.0,
-                "{}: factor must be a number above 0",
-                line(device.span().start)
-            );
+            let (factor, place) = (device.get_ref().factor, line(device.span().start));
+            ensure!(factor.is_finite() && factor > 0.0, "{place}: factor must be a number above 0");
         }
         if let Some(ceilings) = &script.ceilings {
             ceilings.get_ref().check().with_context(|| line(ceilings.span().start))?;
@@ -149,10 +145,8 @@ impl Script {
 
     /// The device of that number; `None` where there is none.
     pub(crate) fn device(&self, ordinal: u32) -> Option<Scripted> {
-        match self.devices.get(usize::try_from(ordinal).ok()?) {
-            Some(device) => Some(device.get_ref().clone()),
-            None => (self.devices.is_empty() && ordinal == 0).then(Scripted::default),
-        }
+        let named = self.devices.get(usize::try_from(ordinal).ok()?).map(|device| device.get_ref().clone());
+        named.or_else(|| (self.devices.is_empty() && ordinal == 0).then(Scripted::default))
     }
 
     /// The variants, one for each op a `[[variant]]` matches, in the order of ops.
@@ -175,7 +169,7 @@ impl Script {
     }
 
     pub(crate) fn ceilings(&self) -> ScriptedCeilings {
-        self.ceilings.as_ref().map_or_else(ScriptedCeilings::default, |named| named.get_ref().clone())
+        self.ceilings.as_ref().map(|named| named.get_ref().clone()).unwrap_or_default()
     }
 
     pub(crate) fn ceilings_outcome(&self) -> Fault {
@@ -283,6 +277,11 @@ mod tests {
             ("[[device]]\nfactor = 0\n", "line 3: factor must be a number above 0"),
             ("[[device]]\nfactr = 1\n", "line 4: unknown key 'factr': did you mean 'factor'?"),
             ("[device]\nfactor = 1\n", "line 3: write [[device]] with two brackets"),
+            ("[ceilings]\nread = 0", "line 3: read must be a rate above 0"),
+            ("[ceilings]\nraed = 1", "line 4: unknown key 'raed': did you mean 'read'?"),
+            ("[ceilings]\nmatmul = { f23 = 1e12 }", "line 3: matmul of f23: name a precision of f32, f64"),
+            ("[ceilings]\nupload = { pinned = 1e9 }", "line 4: the key 'pageable' is missing"),
+            ("[ceilings]\noutcome = 'crahs'", "line 4: unknown outcome 'crahs': did you mean 'crash'?"),
             ("[rule]\nnoise = 0.1\n", "line 3: write [[rule]] with two brackets"),
             ("[[rule]]\ntim = '1ms'\n", "line 4: unknown key 'tim': did you mean 'time'?"),
             ("[[rule]]\ntime = '1 parsec'\n", "line 4: duration '1 parsec'"),

@@ -22,9 +22,6 @@ pub fn read<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, TomlError> {
 }
 
 /// The tables, keys and values of a file.
-///
-/// # Errors
-/// The text is no TOML.
 pub fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, TomlError> {
     DeTable::parse(text).map_err(|error| {
         let byte = error.span().map_or(0, |span| span.start);
@@ -33,9 +30,6 @@ pub fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, TomlError> {
 }
 
 /// Reads a table that was parsed.
-///
-/// # Errors
-/// A key or value is not what `T` wants.
 pub fn from_table<'t, T: Deserialize<'t>>(table: Spanned<DeTable<'t>>) -> Result<T, TomlError> {
     let span = table.span();
     T::deserialize(Value { value: DeValue::Table(table.into_inner()), span })

@@ -123,10 +123,7 @@ mod tests {
             ("two ticks", fires(8, |u, _, _| 0.032 * (31.0 + (u + 0.5).floor()))),
             ("ticks of a narrow normal", fires(9, |u, v, _| 0.5 * (10.0 + 0.4 * normal(u, v)).round())),
             ("ticks of a wide normal", fires(10, |u, v, _| 0.5 * (20.0 + 2.0 * normal(u, v)).round())),
-            (
-                "two modes that touch",
-                fires(11, |u, v, w| if w < 0.5 { 1.0 } else { 1.06 } + 0.02 * normal(u, v)),
-            ),
+            ("touching modes", fires(11, |u, v, w| if w < 0.5 { 1.0 } else { 1.06 } + 0.02 * normal(u, v))),
         ];
         for (name, share) in shares {
             assert!(share <= 0.01, "{name}: {share}");

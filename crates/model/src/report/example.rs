@@ -226,6 +226,7 @@ pub fn without_time(
 /// Two ops, every outcome, a size at which the CPU wins, a time near the device's floor and an imprecise one.
 pub fn full() -> Report {
     let mkl = Some("pip install mkl");
+    let failed = "cusparseSpGEMM_compute: internal";
     let mut report = empty();
     report.rows = vec![
         measured("matmul", 100, "cpu", "openblas", 7.68e-6),
@@ -235,15 +236,7 @@ pub fn full() -> Report {
         measured("matmul", 10000, "cuda", "cublas", 40.92e-3),
         without_time("matmul", 10000, "cpu", "mkl", Outcome::Skipped, "mkl: not found", mkl),
         measured("spgemm", 512, "cpu", "gustavson", 90.06e-6),
-        without_time(
-            "spgemm",
-            512,
-            "cuda",
-            "cusparse",
-            Outcome::Failed,
-            "cusparseSpGEMM_compute: internal",
-            None,
-        ),
+        without_time("spgemm", 512, "cuda", "cusparse", Outcome::Failed, failed, None),
         without_time("spgemm", 512, "cuda", "hash", Outcome::Incorrect, "error 0.5 above 1.2e-5", None),
     ];
     for row in report.rows.iter_mut().filter(|row| row.case.op == "spgemm") {
@@ -253,13 +246,8 @@ pub fn full() -> Report {
     let text = "the time is 2.8 times what the device takes to do nothing";
     warn(&mut report.rows[1], WarningKind::LaunchBound, Grade::B, text, larger);
     let text = "half the 95 % interval is 5.0 % of the median, 1.0 % was asked for";
-    warn(
-        &mut report.rows[3],
-        WarningKind::Spread,
-        Grade::C,
-        text,
-        "close other programs, or raise --max-time",
-    );
+    let quieter = "close other programs, or raise --max-time";
+    warn(&mut report.rows[3], WarningKind::Spread, Grade::C, text, quieter);
     report.environment.warnings.push(RunWarning {
         text: "the machine was busy when the run started: 0.4 runnable processes a processor".into(),
         next: "close other programs and run again".into(),

@@ -19,7 +19,8 @@ pub(crate) struct Course<'a> {
     /// Its position in the plan, which is also the number of its job.
     pub position: usize,
     pub planned: &'a PlannedCell,
-    worker: WorkerId,
+    /// The worker that runs it.
+    pub(crate) worker: WorkerId,
     /// The number of the worker that holds its job, or held it before it was lost.
     pub(crate) held_by: Option<u64>,
     /// Whether its row is complete.
@@ -41,10 +42,6 @@ impl<'a> Course<'a> {
     /// The number by which workers know its job.
     pub(crate) fn job(&self) -> u64 {
         self.position as u64
-    }
-
-    pub(crate) fn worker(&self) -> &WorkerId {
-        &self.worker
     }
 
     /// The cell as that worker knows it: on all of its threads.

@@ -62,9 +62,6 @@ fn is_variant(one: &PlannedCell, other: &PlannedCell) -> bool {
 }
 
 /// Adds cells near the crossovers and runs them. Whether the user has ended the run meanwhile.
-///
-/// # Errors
-/// The report cannot be saved.
 pub(crate) fn refine(
     run: &Run,
     cells: &mut Vec<PlannedCell>,

@@ -219,7 +219,7 @@ impl<'a> Rounds<'a> {
 
     /// Takes the time of a cell for an error where it is less than this machine's peaks allow.
     fn refuse_impossible(&self, course: &mut Course<'_>) {
-        let ceilings = self.workers.ceilings(course.worker());
+        let ceilings = self.workers.ceilings(&course.worker);
         if let Some(reason) = ceilings.and_then(|ceilings| roof::impossible(ceilings, &course.row)) {
             course.close(Outcome::Incorrect, reason, None);
         }

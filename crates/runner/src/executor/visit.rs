@@ -103,12 +103,12 @@ impl Visit<'_> {
         }
         course.held_by = None;
         let request = Request::Release { job: course.job() };
-        self.workers.tell(course.worker(), &request, self.limit).map_err(|_| Interrupted)
+        self.workers.tell(&course.worker, &request, self.limit).map_err(|_| Interrupted)
     }
 
     /// Whether a living worker holds the cell's job.
     pub(crate) fn holds(&self, course: &Course<'_>) -> bool {
-        course.held_by == Some(self.workers.generation(course.worker()))
+        course.held_by == Some(self.workers.generation(&course.worker))
     }
 
     fn after(
@@ -122,12 +122,12 @@ impl Visit<'_> {
             Err(End::Row) => self.release(course).map(|()| None),
             Err(End::Crowded(short)) => Ok(Some(short)),
             Err(End::Replace) => {
-                self.workers.discard(course.worker());
+                self.workers.discard(&course.worker);
                 Ok(None)
             }
             Err(End::Lost(reason)) => {
-                self.workers.discard(course.worker());
-                let replaced = self.workers.ready(course.worker(), self.observer);
+                self.workers.discard(&course.worker);
+                let replaced = self.workers.ready(&course.worker, self.observer);
                 match replaced.map(|_| ()) {
                     Err(Hindrance::Interrupted) => return Err(Interrupted),
                     Err(Hindrance::Unavailable(_) | Hindrance::Broken(_)) => {
@@ -140,7 +140,7 @@ impl Visit<'_> {
             }
             Err(End::Interrupted) => {
                 // It may be in the midst of a cell: there is nothing to wait for.
-                self.workers.discard(course.worker());
+                self.workers.discard(&course.worker);
                 Err(Interrupted)
             }
         }
@@ -149,15 +149,15 @@ impl Visit<'_> {
     fn prepare_steps(&mut self, course: &mut Course<'_>) -> Result<(), End> {
         self.await_worker(course)?;
         // The worker may time choices of threads.
-        self.workers.give_turn(course.worker(), self.observer).map_err(|_| End::Interrupted)?;
+        self.workers.give_turn(&course.worker, self.observer).map_err(|_| End::Interrupted)?;
         let (cell, threads) = (course.asked(), course.row.threads);
         let reply = self.exchange(course, &Request::Prepare { job: course.job(), cell, threads })?;
         let Reply::Prepared { error, inputs, phases, picked, threads, libraries } = reply else {
             return Err(ended(course, reply));
         };
-        course.held_by = Some(self.workers.generation(course.worker()));
-        self.workers.note_libraries(course.worker(), libraries);
-        course.series.floors = self.workers.floors(course.worker());
+        course.held_by = Some(self.workers.generation(&course.worker));
+        self.workers.note_libraries(&course.worker, libraries);
+        course.series.floors = self.workers.floors(&course.worker);
         // A cell prepared again after its worker was lost keeps what its first preparation took.
         (course.row.error, course.row.inputs) = (Some(error), Some(inputs.clone()));
         course.row.phases.get_or_insert(phases);
@@ -173,7 +173,7 @@ impl Visit<'_> {
     }
 
     fn sample_steps(&mut self, course: &mut Course<'_>, rule: &Rule, round: u32) -> Result<(), End> {
-        self.workers.give_turn(course.worker(), self.observer).map_err(|_| End::Interrupted)?;
+        self.workers.give_turn(&course.worker, self.observer).map_err(|_| End::Interrupted)?;
         let (mut in_round, mut warm_up) = (0, Some(course.planned.sampling.warm_up(round)));
         loop {
             let series = &course.series;
@@ -217,7 +217,7 @@ impl Visit<'_> {
     }
 
     fn await_worker(&mut self, course: &mut Course<'_>) -> Result<(), End> {
-        match self.workers.ready(course.worker(), self.observer) {
+        match self.workers.ready(&course.worker, self.observer) {
             Ok(_) => Ok(()),
             Err(Hindrance::Interrupted) => Err(End::Interrupted),
             Err(Hindrance::Unavailable(missing)) => {
@@ -234,7 +234,7 @@ impl Visit<'_> {
     /// Sends a request and waits for its reply as long as the cell may still take.
     fn exchange(&mut self, course: &mut Course<'_>, request: &Request) -> Result<Reply, End> {
         let stop = self.workers.stop();
-        let Ok(client) = self.workers.ready(course.worker(), self.observer) else {
+        let Ok(client) = self.workers.ready(&course.worker, self.observer) else {
             return Err(End::Interrupted);
         };
         let start = Instant::now();

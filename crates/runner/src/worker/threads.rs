@@ -48,9 +48,6 @@ fn is_decided(trials: &[Trial]) -> bool {
 }
 
 /// Times the choices of `job` and has it use the fastest from now on; `None` where it has no choice.
-///
-/// # Errors
-/// An execution fails.
 pub(crate) fn choose(
     backend: &mut dyn Backend,
     job: &mut Prepared,
