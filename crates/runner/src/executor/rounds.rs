@@ -18,11 +18,9 @@ use crate::observe::Observer;
 
 pub(crate) struct Rounds<'a> {
     run: &'a Run,
-    observer: &'a mut dyn Observer,
     start: Instant,
-    workers: Workers,
+    visits: Visit<'a>,
     journal: Journal,
-    inputs: Inputs,
     budget: Option<Budget>,
     /// Whether times are simulated, so that the budget is meant in simulated seconds.
     simulated: bool,
@@ -44,11 +42,9 @@ impl<'a> Rounds<'a> {
         let is_simulated = |name: &str| run.registry.find(name).is_some_and(|found| found.simulated);
         Rounds {
             run,
-            observer,
             start,
-            workers,
+            visits: Visit { workers, observer, inputs: Inputs::default(), limit: run.cell_timeout },
             journal,
-            inputs: Inputs::default(),
             budget: run.budget_s.map(|all_s| Budget::of_plan(all_s, run.refine)),
             simulated: run.cells.iter().all(|planned| is_simulated(&planned.cell.backend)),
             sampled_s: 0.0,
@@ -92,7 +88,7 @@ impl<'a> Rounds<'a> {
     pub(crate) fn extend(&mut self, added: usize, total: usize, passes: usize) {
         self.journal.plan(added);
         (self.left, self.budget) = (passes * added, self.run.budget_s.map(Budget));
-        self.observer.cells_added(total);
+        self.visits.observer.cells_added(total);
     }
 
     /// Seconds that the cell of this row took, by the clock that the budget is meant in.
@@ -104,10 +100,10 @@ impl<'a> Rounds<'a> {
 
     /// Ends the workers, saves the report for the last time, and hands it over with the number of finished cells.
     pub(crate) fn finish(mut self) -> anyhow::Result<(usize, Report)> {
-        self.observer.run_finished();
+        self.visits.observer.run_finished();
         let took = self.spent_s(&[]);
         let budget = self.run.budget_s.map(|asked| [asked, took]);
-        let states = self.workers.end();
+        let states = self.visits.workers.end();
         let arithmetic = states.iter().find_map(|state| state.floors.as_ref()?.arithmetic);
         let machine = advice::Machine { load: self.journal.load(), arithmetic };
         self.journal.advise(advice::of_run(&self.wide, budget, machine));
@@ -146,7 +142,7 @@ impl<'a> Rounds<'a> {
         if courses[at].has_ended() || series.stopped.is_some() || round >= planned.sampling.rounds {
             return Ok(());
         }
-        self.observer.cell_started(&planned.cell, Some(round));
+        self.visits.observer.cell_started(&planned.cell, Some(round));
         let rule = budget::base(planned.rule(), cap_s);
         self.sample(courses, at, &rule, round)?;
         if courses[at].has_ended() {
@@ -165,7 +161,7 @@ impl<'a> Rounds<'a> {
         while self.spent_s(courses) < end_s {
             let Some(at) = budget::widest(courses) else { break };
             let course = &mut courses[at];
-            self.observer.cell_started(&course.planned.cell, Some(round));
+            self.visits.observer.cell_started(&course.planned.cell, Some(round));
             let rule = budget::extra(course.planned, course.series.spent_s);
             course.series.stopped = None;
             self.sample(courses, at, &rule, round)?;
@@ -187,12 +183,12 @@ impl<'a> Rounds<'a> {
         round: u32,
     ) -> Result<(), Interrupted> {
         self.prepare(courses, at)?;
-        self.visit().sample(&mut courses[at], rule, round)
+        self.visits.sample(&mut courses[at], rule, round)
     }
 
     /// Prepares a cell; where memory is short, once more after every other job has been let go.
     fn prepare(&mut self, courses: &mut [Course<'_>], at: usize) -> Result<(), Interrupted> {
-        let mut visit = self.visit();
+        let visit = &mut self.visits;
         let mut short = visit.prepare(&mut courses[at])?;
         // Workers share the memory of the host, so the jobs of every worker count.
         if short.is_some() && courses.iter().any(|course| visit.holds(course)) {
@@ -209,9 +205,8 @@ impl<'a> Rounds<'a> {
         if course.has_ended() {
             return Ok(());
         }
-        let mut visit = self.visit();
-        visit.verify(course)?;
-        visit.release(course)?;
+        self.visits.verify(course)?;
+        self.visits.release(course)?;
         course.conclude();
         self.refuse_impossible(course);
         self.finished(course)
@@ -219,7 +214,7 @@ impl<'a> Rounds<'a> {
 
     /// Takes the time of a cell for an error where it is less than this machine's peaks allow.
     fn refuse_impossible(&self, course: &mut Course<'_>) {
-        let ceilings = self.workers.ceilings(&course.worker);
+        let ceilings = self.visits.workers.ceilings(&course.worker);
         if let Some(reason) = ceilings.and_then(|ceilings| roof::impossible(ceilings, &course.row)) {
             course.close(Outcome::Incorrect, reason, None);
         }
@@ -228,15 +223,15 @@ impl<'a> Rounds<'a> {
     /// Saves the row of a cell that has ended.
     fn finished(&mut self, course: &Course<'_>) -> anyhow::Result<()> {
         self.journal.enter(course.position, course.row.clone());
-        self.journal.save_soon(|| self.workers.states())?;
-        self.observer.cell_finished(&course.row);
+        self.journal.save_soon(|| self.visits.workers.states())?;
+        self.visits.observer.cell_finished(&course.row);
         Ok(())
     }
 
     /// Saves what a cell has so far, so that a run that is killed has lost no round.
     fn save_samples(&mut self, course: &Course<'_>) -> anyhow::Result<()> {
         self.enter(course);
-        self.journal.save_soon(|| self.workers.states())
+        self.journal.save_soon(|| self.visits.workers.states())
     }
 
     /// Enters the row of a cell as it would be if the run ended now, where there is one.
@@ -244,11 +239,6 @@ impl<'a> Rounds<'a> {
         if let Some(row) = course.snapshot() {
             self.journal.enter(course.position, row);
         }
-    }
-
-    fn visit(&mut self) -> Visit<'_> {
-        let (workers, observer) = (&mut self.workers, &mut *self.observer);
-        Visit { workers, observer, inputs: &mut self.inputs, limit: self.run.cell_timeout }
     }
 
     /// Seconds the run has taken, by the clock that the budget is meant in.

@@ -54,9 +54,10 @@ enum End {
 }
 
 pub(crate) struct Visit<'a> {
-    pub workers: &'a mut Workers,
+    pub workers: Workers,
     pub(crate) observer: &'a mut dyn Observer,
-    pub inputs: &'a mut Inputs,
+    /// The fingerprints of operands so far.
+    pub inputs: Inputs,
     /// The time limit of a cell, as the user set it.
     pub limit: Duration,
 }
