@@ -8,6 +8,7 @@ mod block;
 mod budget;
 mod course;
 mod devices;
+mod inputs;
 mod interrupt;
 mod journal;
 mod order;

@@ -10,8 +10,9 @@ use gpubench_model::report::{Outcome, Report, Row};
 
 use super::budget::{self, Budget};
 use super::course::Course;
+use super::inputs::Inputs;
 use super::journal::Journal;
-use super::visit::{Inputs, Interrupted, Visit};
+use super::visit::{Interrupted, Visit};
 use super::workers::Workers;
 use super::{PlannedCell, Run, advice, order};
 use crate::observe::Observer;

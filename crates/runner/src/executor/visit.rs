@@ -1,38 +1,18 @@
 //! A visit to one cell: its job is prepared where no worker holds it, and sampled for one round.
 
-use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use gpubench_model::error::Unavailable;
 use gpubench_model::measure::batch::Batch;
 use gpubench_model::measure::stopping::{self, Rule, Step};
-use gpubench_model::report::{Outcome, Row, check_row};
+use gpubench_model::report::{Outcome, check_row};
 
 use super::course::{Course, NO_SAMPLES};
+use super::inputs::Inputs;
 use super::workers::{Hindrance, NO_ANSWER, SEE_DOCTOR, Workers, spell};
 use crate::observe::Observer;
 use crate::worker::client::Loss;
 use crate::worker::protocol::{Reply, Request};
-
-/// The operands' fingerprint of each case, and the backend that reported it first.
-#[derive(Default)]
-pub(crate) struct Inputs(HashMap<String, (String, String)>);
-
-impl Inputs {
-    /// Notes the fingerprint of a row's operands; an error when another backend had others for the same case.
-    fn agree(&mut self, row: &Row, fingerprint: &str) -> Result<(), String> {
-        let case = format!("{} seed {}", row.case, row.case.seed);
-        let first = || (row.backend.clone(), fingerprint.to_owned());
-        let (backend, known) = self.0.entry(case).or_insert_with(first);
-        if known == fingerprint {
-            return Ok(());
-        }
-        Err(format!(
-            "inputs differ from {backend}'s ({fingerprint}, not {known}); times cannot be compared. \
-             Check the generator against the vectors in docs/worker-protocol.md"
-        ))
-    }
-}
 
 /// The user has ended the run.
 #[derive(Debug, thiserror::Error)]
@@ -288,30 +268,5 @@ fn ended(course: &mut Course<'_>, reply: Reply) -> End {
             course.close(Outcome::Failed, NO_ANSWER.into(), None);
             End::Replace
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::executor::course::tests::planned;
-
-    #[test]
-    fn backends_with_other_inputs_for_the_same_case_are_told_apart() {
-        let planned = planned(2, "a");
-        let row = |backend: &str, seed| {
-            let mut row = Course::new(0, &planned, Duration::ZERO).row;
-            (row.backend, row.case.seed) = (backend.into(), seed);
-            row
-        };
-        let mut inputs = Inputs::default();
-        assert_eq!(inputs.agree(&row("cpu", 1), "1f"), Ok(()));
-        assert_eq!(inputs.agree(&row("cuda", 1), "1f"), Ok(()));
-        let refusal = inputs.agree(&row("cuda", 1), "2f").unwrap_err();
-        assert!(
-            refusal.contains("inputs differ from cpu's") && refusal.contains("cannot be compared"),
-            "{refusal}"
-        );
-        assert_eq!(inputs.agree(&row("cuda", 2), "2f"), Ok(()), "another case has inputs of its own");
     }
 }
