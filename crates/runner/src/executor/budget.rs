@@ -8,9 +8,6 @@ use gpubench_model::measure::stopping::{Reason, Rule};
 use super::PlannedCell;
 use super::course::Course;
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Budget(pub f64);
-
 /// Share of the base time of a cell that one extra round takes.
 const SLICE: f64 = 0.25;
 /// Share of the whole time that is kept for refinement.
@@ -18,16 +15,14 @@ const REFINEMENT_SHARE: f64 = 0.15;
 /// Base times that must be left of a cell's limit for it to get another round.
 const MARGIN: f64 = 1.0;
 
-impl Budget {
-    /// What the planned cells of a run get of `all_s` seconds: all but the share of refinement, if there is any.
-    pub(crate) fn of_plan(all_s: f64, refine: bool) -> Budget {
-        Budget(if refine { (1.0 - REFINEMENT_SHARE) * all_s } else { all_s })
-    }
+/// What the planned cells of a run get of `all_s` seconds: all but the share of refinement, if there is any.
+pub(crate) fn of_plan(all_s: f64, refine: bool) -> f64 {
+    if refine { (1.0 - REFINEMENT_SHARE) * all_s } else { all_s }
+}
 
-    /// What the next `cells` of the `left` cells of the run may spend, in seconds, when it has spent `spent_s`.
-    pub(crate) fn share(self, spent_s: f64, cells: usize, left: usize) -> f64 {
-        (self.0 - spent_s).max(0.0) * cells as f64 / left.max(cells).max(1) as f64
-    }
+/// What the next `cells` of the `left` cells of the run may spend of `budget_s` seconds when it has spent `spent_s`.
+pub(crate) fn share(budget_s: f64, spent_s: f64, cells: usize, left: usize) -> f64 {
+    (budget_s - spent_s).max(0.0) * cells as f64 / left.max(cells).max(1) as f64
 }
 
 /// The rule of a cell's base rounds when each cell may spend `share_s` seconds.
@@ -66,10 +61,9 @@ mod tests {
 
     #[test]
     fn a_share_is_what_is_left_split_evenly_over_the_cells_to_come() {
-        let budget = Budget(100.0);
-        assert_eq!(budget.share(0.0, 5, 10), 50.0);
-        assert_eq!(budget.share(60.0, 5, 5), 40.0);
-        assert_eq!(budget.share(160.0, 5, 5), 0.0);
+        assert_eq!(share(100.0, 0.0, 5, 10), 50.0);
+        assert_eq!(share(100.0, 60.0, 5, 5), 40.0);
+        assert_eq!(share(100.0, 160.0, 5, 5), 0.0);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use gpubench_answer::roof;
 use gpubench_model::measure::stopping::{Reason, Rule};
 use gpubench_model::report::{Outcome, Report, Row};
 
-use super::budget::{self, Budget};
+use super::budget;
 use super::course::Course;
 use super::inputs::Inputs;
 use super::journal::Journal;
@@ -22,7 +22,7 @@ pub(crate) struct Rounds<'a> {
     start: Instant,
     visits: Visit<'a>,
     journal: Journal,
-    budget: Option<Budget>,
+    budget_s: Option<f64>,
     /// Whether times are simulated, so that the budget is meant in simulated seconds.
     simulated: bool,
     /// Seconds of sampling in blocks that are over.
@@ -46,7 +46,7 @@ impl<'a> Rounds<'a> {
             start,
             visits: Visit { workers, observer, inputs: Inputs::default(), limit: run.cell_timeout },
             journal,
-            budget: run.budget_s.map(|all_s| Budget::of_plan(all_s, run.refine)),
+            budget_s: run.budget_s.map(|all_s| budget::of_plan(all_s, run.refine)),
             simulated: run.cells.iter().all(|planned| is_simulated(&planned.cell.backend)),
             sampled_s: 0.0,
             left: run.cells.len(),
@@ -88,7 +88,7 @@ impl<'a> Rounds<'a> {
     /// budget.
     pub(crate) fn extend(&mut self, added: usize, total: usize, passes: usize) {
         self.journal.plan(added);
-        (self.left, self.budget) = (passes * added, self.run.budget_s.map(Budget));
+        (self.left, self.budget_s) = (passes * added, self.run.budget_s);
         self.visits.observer.cells_added(total);
     }
 
@@ -120,7 +120,8 @@ impl<'a> Rounds<'a> {
         block: &Range<usize>,
     ) -> anyhow::Result<()> {
         let begin_s = self.spent_s(courses);
-        let end_s = self.budget.map(|budget| begin_s + budget.share(begin_s, block.len(), self.left));
+        let end_s =
+            self.budget_s.map(|all_s| begin_s + budget::share(all_s, begin_s, block.len(), self.left));
         let rounds = courses.iter().map(|course| course.planned.sampling.rounds).max().unwrap_or(0);
         let mut turns = courses.len() * rounds as usize;
         for round in 0..rounds {
@@ -150,7 +151,7 @@ impl<'a> Rounds<'a> {
             return self.finished(&courses[at]);
         }
         let stopped = courses[at].series.stopped;
-        if stopped.is_none() || (self.budget.is_some() && stopped == Some(Reason::OutOfTime)) {
+        if stopped.is_none() || (self.budget_s.is_some() && stopped == Some(Reason::OutOfTime)) {
             return self.save_samples(&courses[at]);
         }
         self.conclude(&mut courses[at])
