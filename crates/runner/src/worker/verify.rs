@@ -18,14 +18,21 @@ pub(crate) struct Judged {
     answers: Vec<u64>,
 }
 
+/// Why the times of a job cannot be believed.
+#[derive(Debug)]
+pub(crate) struct Refuted {
+    /// What is wrong, in one line.
+    pub reason: String,
+    /// The error of the answer, where that is what is wrong.
+    pub error: Option<Checked>,
+}
+
 /// Why a verification did not come to its end.
 #[derive(Debug)]
 pub(crate) enum Unverified {
-    /// The times of the job cannot be believed: why, in one line, and the error of the answer where that is wrong.
-    Refuted {
-        reason: String,
-        error: Option<Checked>,
-    },
+    /// The job is at fault.
+    Refuted(Refuted),
+    /// A call failed.
     Failed(CellError),
 }
 
@@ -42,6 +49,7 @@ impl Judged {
         Ok(Judged { operands: now.operands, answers: now.answer.into_iter().collect() })
     }
 
+    /// Whether the answer with that fingerprint was judged right.
     pub(crate) fn knows(&self, answer: Option<u64>) -> bool {
         answer.is_some_and(|answer| self.answers.contains(&answer))
     }
@@ -108,7 +116,7 @@ impl Judged {
         let error = judge(&job.answer()?)?;
         if !error.is_right() {
             let reason = format!("the answer of {what} is wrong: {}", error.complaint());
-            return Err(Unverified::Refuted { reason, error: Some(error) });
+            return Err(Unverified::Refuted(Refuted { reason, error: Some(error) }));
         }
         if backend.fingerprints(job)?.answer != now.answer {
             return refuted(LATE);
@@ -139,7 +147,7 @@ const EARLY: &str = "the answer was there before the execution began: work is do
 const LATE: &str = "the answer changed after the execution had ended: work is done outside the clock";
 
 fn refuted(reason: &str) -> Result<(), Unverified> {
-    Err(Unverified::Refuted { reason: reason.to_owned(), error: None })
+    Err(Unverified::Refuted(Refuted { reason: reason.to_owned(), error: None }))
 }
 
 /// Puts `new` in the place of an element of an operand; returns what was there, `None` where the job does not show it.

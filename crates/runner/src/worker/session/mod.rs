@@ -16,7 +16,7 @@ use super::operands::Operands;
 use super::protocol::Reply;
 use super::take::{self, Pauses};
 use super::threads;
-use super::verify::{Judged, Proof, Unverified};
+use super::verify::{Judged, Proof, Refuted, Unverified};
 
 struct Ready {
     job: Box<Prepared>,
@@ -265,7 +265,7 @@ impl Session {
 /// The reply where a job was found at fault.
 fn refutation(unverified: Unverified) -> Result<Reply, CellError> {
     match unverified {
-        Unverified::Refuted { reason, error } => Ok(Reply::Refuted { reason, error }),
+        Unverified::Refuted(Refuted { reason, error }) => Ok(Reply::Refuted { reason, error }),
         Unverified::Failed(error) => Err(error),
     }
 }
