@@ -11,14 +11,9 @@ pub fn nearest<'a>(word: &str, valid: impl IntoIterator<Item = &'a str>) -> Opti
         let edits = strsim::normalized_damerau_levenshtein(&word, candidate);
         edits.max(strsim::jaro_winkler(&word, candidate))
     };
-    let mut best: Option<(f64, &str)> = None;
-    for candidate in valid {
-        let likeness = likeness(candidate);
-        if best.is_none_or(|(most, _)| likeness > most) {
-            best = Some((likeness, candidate));
-        }
-    }
-    best.map(|(_, candidate)| candidate)
+    let rated = valid.into_iter().map(|candidate| (likeness(candidate), candidate));
+    // The first of equals.
+    rated.min_by(|a, b| b.0.total_cmp(&a.0)).map(|(_, candidate)| candidate)
 }
 
 /// Says that `word` is no `kind` and which valid word is nearest.

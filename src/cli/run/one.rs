@@ -52,31 +52,14 @@ pub(crate) fn exit_code(report: &Report, interrupted: bool) -> u8 {
 mod tests {
     use super::*;
     use crate::backend::{Accuracy, Side};
-    use crate::case::{Case, DType};
-    use crate::op::Work;
+    use crate::case::{Cache, Case, Cell, DType};
     use crate::report::{Environment, Row, SCHEMA_VERSION};
 
     fn report(outcomes: &[Outcome]) -> Report {
         let case = Case { op: "fft".into(), n: 4, dtype: DType::F32, density: None, seed: 0 };
-        let row = |outcome: &Outcome| Row {
-            case: case.clone(),
-            backend: "cpu".into(),
-            variant: "realfft".into(),
-            cache: crate::case::Cache::Cold,
-            side: Side::Cpu,
-            accuracy: Accuracy::Ieee,
-            outcome: *outcome,
-            reason: None,
-            fix: None,
-            error: None,
-            work: Work { flop: 1.0, bytes: 1.0 },
-            picked: None,
-            threads: None,
-            inputs: None,
-            phases: None,
-            execute: None,
-            added_by_refinement: false,
-        };
+        let cell = Cell { case, backend: "cpu".into(), variant: "realfft".into(), cache: Cache::Cold };
+        let blank = Row::blank(cell, Side::Cpu, Accuracy::Ieee);
+        let row = |outcome: &Outcome| Row { outcome: *outcome, ..blank.clone() };
         let rows = outcomes.iter().map(row).collect();
         Report { schema_version: SCHEMA_VERSION, environment: Environment::default(), rows }
     }

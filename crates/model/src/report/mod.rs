@@ -4,6 +4,7 @@
 
 #[expect(clippy::unwrap_used, reason = "the example is known to have what it unwraps")]
 pub mod example;
+mod execute;
 pub mod file;
 mod json;
 pub mod machine;
@@ -12,7 +13,8 @@ mod row;
 mod sound;
 pub mod tame;
 
-pub use row::{Clock, Execute, Outcome, Phases, Row};
+pub use execute::{Clock, Execute};
+pub use row::{Outcome, Phases, Row};
 pub use sound::check_row;
 
 use serde::{Deserialize, Serialize};
@@ -127,7 +129,7 @@ pub struct Host {
 }
 
 /// A backend as a run found it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BackendState {
     /// Name of the backend.
     pub name: String,

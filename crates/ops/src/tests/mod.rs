@@ -33,16 +33,9 @@ fn check(case: &Case, inputs: &[Operand], answer: &[Operand]) -> Checked {
     the(&case.op).check(case, inputs, answer, ieee(case.dtype)).unwrap()
 }
 
-fn values_mut(operand: &mut Operand) -> &mut Values {
-    match operand {
-        Operand::Dense(dense) => &mut dense.values,
-        Operand::Csr(csr) => &mut csr.values,
-    }
-}
-
 /// Replaces the (real part of the) element at `index`.
 fn alter(operand: &mut Operand, index: usize, change: impl Fn(f64) -> f64) {
-    match values_mut(operand) {
+    match operand.values_mut() {
         Values::F32(v) => v[index] = change(f64::from(v[index])) as f32,
         Values::F64(v) => v[index] = change(v[index]),
         Values::C32(v) => v[index].re = change(f64::from(v[index].re)) as f32,
@@ -52,7 +45,7 @@ fn alter(operand: &mut Operand, index: usize, change: impl Fn(f64) -> f64) {
 
 /// Replaces every element, of complex ones both parts, by what `change` makes of its index and itself.
 fn change_all(operand: &mut Operand, change: impl Fn(usize, f64) -> f64 + Sync) {
-    match values_mut(operand) {
+    match operand.values_mut() {
         Values::F32(v) => {
             v.par_iter_mut().enumerate().for_each(|(i, x)| *x = change(i, f64::from(*x)) as f32);
         }

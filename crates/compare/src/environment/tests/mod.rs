@@ -26,9 +26,7 @@ fn report() -> Report {
         name: name.into(),
         path: Some(format!("/usr/lib/lib{name}.so")),
         version: Some(version.into()),
-        serves: vec![],
-        problem: None,
-        fix: None,
+        ..Default::default()
     };
     environment.backends[0].description = json!({ "threads": 16, "rayon_threads": 16, "simd": "avx512" });
     environment.backends[0].libraries = vec![library("OpenBLAS", "0.3.26 Cooperlake, 16 threads")];

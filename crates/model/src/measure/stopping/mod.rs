@@ -19,7 +19,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::sampling::Sampling;
 use super::stats::{has_interval, relative_half_width};
+use crate::Side;
 
 /// Total from which the interval may be said to have reached a plateau.
 const PLATEAU_SAMPLES: usize = 96;
@@ -47,15 +49,7 @@ pub struct Rule {
 
 impl Default for Rule {
     fn default() -> Self {
-        Rule {
-            fixed: None,
-            min_samples: 12,
-            max_samples: 2000,
-            precision: 0.01,
-            max_time_s: 2.0,
-            hard_time_s: 20.0,
-            rounds: 3,
-        }
+        Sampling::default().rule(Side::Cpu)
     }
 }
 
