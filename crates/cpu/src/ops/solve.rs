@@ -18,6 +18,7 @@ use super::destroyed::Destroyed;
 use super::entry::{by_dtype, kernel};
 use super::kernel::Kernel;
 use super::library_kernel::{LibraryKernel, Scope};
+use super::matrices::operands;
 use crate::context::Cpu;
 use crate::libs::blas::{Blas, Library, ProviderCrew};
 use crate::memory::memory;
@@ -31,21 +32,21 @@ pub(crate) const LIBRARY_KERNELS: &[LibraryKernel] = &[
         suffix: "",
         summary: "Cholesky, {} (posv)",
         scope: Scope::Lapack,
-        prepare: by_dtype!(cholesky with library),
+        prepare: by_dtype!(lapack with library, |_| Method::Cholesky),
     },
     LibraryKernel {
         op: "solve",
         suffix: "-blocked",
         summary: "Cholesky in blocks of 512, {} (potrf, trsm, syrk, trsv)",
         scope: Scope::OpenBlas,
-        prepare: by_dtype!(blocked_cholesky with library),
+        prepare: by_dtype!(lapack with library, |_| Method::BlockedCholesky),
     },
     LibraryKernel {
         op: "solve",
         suffix: "-lu",
         summary: "LU, {} (gesv)",
         scope: Scope::Comparison,
-        prepare: by_dtype!(lu with library),
+        prepare: by_dtype!(lapack with library, |n| Method::Lu(vec![0; n])),
     },
 ];
 
@@ -65,8 +66,7 @@ struct System<T> {
 
 impl<T: Real> System<T> {
     fn new(case: &Case, inputs: &[Operand]) -> Result<Self, CellError> {
-        let [a, b] = inputs else { return Err(CellError::call("solve", "needs two operands")) };
-        let (a, b) = (Destroyed::of(a.dense_slice::<T>()?), Destroyed::of(b.dense_slice::<T>()?));
+        let [a, b] = operands::<T, 2>(case, inputs)?.map(Destroyed::of);
         Ok(System { n: case.side(), a, b })
     }
 
@@ -105,42 +105,15 @@ enum Method {
     Lu(Vec<i64>),
 }
 
-fn cholesky<T: Blas>(
-    cpu: &Cpu,
-    case: &Case,
-    inputs: &[Operand],
-    library: &Library,
-) -> Result<Box<Prepared>, CellError> {
-    lapack::<T>(cpu, case, inputs, library, Method::Cholesky)
-}
-
-fn blocked_cholesky<T: Blas>(
-    cpu: &Cpu,
-    case: &Case,
-    inputs: &[Operand],
-    library: &Library,
-) -> Result<Box<Prepared>, CellError> {
-    lapack::<T>(cpu, case, inputs, library, Method::BlockedCholesky)
-}
-
-fn lu<T: Blas>(
-    cpu: &Cpu,
-    case: &Case,
-    inputs: &[Operand],
-    library: &Library,
-) -> Result<Box<Prepared>, CellError> {
-    lapack::<T>(cpu, case, inputs, library, Method::Lu(vec![0; case.side()]))
-}
-
 fn lapack<T: Blas>(
     cpu: &Cpu,
     case: &Case,
     inputs: &[Operand],
     library: &Library,
-    method: Method,
+    method: fn(usize) -> Method,
 ) -> Result<Box<Prepared>, CellError> {
     let crew = ProviderCrew::new(cpu, library, case.side(), MOST_CHOICE)?;
-    let work = LapackSolve { system: System::<T>::new(case, inputs)?, method };
+    let work = LapackSolve { system: System::<T>::new(case, inputs)?, method: method(case.side()) };
     Ok(Crewed::prepared(work, crew))
 }
 
