@@ -10,7 +10,6 @@ use serde::de::{self, Deserialize, Deserializer};
 /// Why a value of the command line is refused.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
-    /// The reason, in one line.
     reason: String,
     /// Whether the reason quotes the word that is wrong, so that it needs no other quotation of the value.
     pub quotes: bool,

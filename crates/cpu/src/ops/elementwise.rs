@@ -12,7 +12,6 @@ use super::matrices::{on_one_thread, shared_out};
 use crate::context::Cpu;
 use crate::simd::trig::{Trig, elementwise_into, elementwise_past_caches};
 
-/// The variants.
 pub(super) const KERNELS: &[Kernel] = &[
     kernel(
         "elementwise",

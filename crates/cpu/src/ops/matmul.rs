@@ -19,7 +19,6 @@ use crate::libs::blas::{Blas, Library, ProviderCrew};
 use crate::threads::crew::{Crew, Crewed, Work};
 use crate::threads::faer::Faer;
 
-/// The kernels of BLAS libraries.
 pub(crate) const LIBRARY_KERNELS: &[LibraryKernel] = &[LibraryKernel {
     op: "matmul",
     suffix: "",
@@ -28,7 +27,6 @@ pub(crate) const LIBRARY_KERNELS: &[LibraryKernel] = &[LibraryKernel {
     prepare: by_dtype!(blas with library),
 }];
 
-/// The other kernels.
 pub(crate) const KERNELS: &[Kernel] = &[
     kernel("matmul", "faer", "faer, all threads", true, by_dtype!(faer)),
     kernel(

@@ -12,7 +12,6 @@ use super::matrices::{on_one_thread, shared_out};
 use crate::context::Cpu;
 use crate::simd::trig::{Trig, sin_into, sin_past_caches};
 
-/// The variants.
 pub(super) const KERNELS: &[Kernel] = &[
     kernel("sin", "parallel", "vectorised sine, all threads", true, by_dtype!(parallel)),
     kernel("sin", "ndarray", "ndarray Zip, libm, one thread", false, by_dtype!(one_pass)),

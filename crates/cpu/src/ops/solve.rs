@@ -25,7 +25,6 @@ use crate::memory::memory;
 use crate::threads::crew::{Crewed, Work};
 use crate::threads::faer::Faer;
 
-/// The kernels of LAPACK libraries.
 pub(crate) const LIBRARY_KERNELS: &[LibraryKernel] = &[
     LibraryKernel {
         op: "solve",
@@ -50,7 +49,6 @@ pub(crate) const LIBRARY_KERNELS: &[LibraryKernel] = &[
     },
 ];
 
-/// The other kernels.
 pub(crate) const KERNELS: &[Kernel] =
     &[kernel("solve", "faer", "Cholesky, faer, all threads", true, by_dtype!(faer))];
 
@@ -95,7 +93,6 @@ struct LapackSolve<T> {
     method: Method,
 }
 
-/// By which routines.
 enum Method {
     /// posv.
     Cholesky,

@@ -24,7 +24,6 @@ use crate::memory::memory;
 use crate::threads::crew::{Crewed, Work};
 use crate::threads::faer::Faer;
 
-/// The kernels of LAPACK libraries.
 pub(crate) const LIBRARY_KERNELS: &[LibraryKernel] = &[
     LibraryKernel {
         op: "svd",
@@ -42,7 +41,6 @@ pub(crate) const LIBRARY_KERNELS: &[LibraryKernel] = &[
     },
 ];
 
-/// The other kernels.
 pub(crate) const KERNELS: &[Kernel] =
     &[kernel("svd", "faer", "divide and conquer, faer, all threads", true, by_dtype!(faer))];
 

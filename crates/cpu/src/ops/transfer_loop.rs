@@ -14,7 +14,6 @@ use crate::context::Cpu;
 use crate::simd::trig::{Trig, sin_in_place, sin_into};
 use crate::threads::spread::{SERIAL, TASK};
 
-/// The variants.
 pub(super) const KERNELS: &[Kernel] = &[
     kernel(
         "transfer-loop",

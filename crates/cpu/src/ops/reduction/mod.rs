@@ -21,7 +21,6 @@ use crate::context::Cpu;
 use crate::memory::memory;
 use crate::threads::{rouse, thread_choices};
 
-/// The variants.
 pub(super) const KERNELS: &[Kernel] = &[
     kernel(
         "reduction",
