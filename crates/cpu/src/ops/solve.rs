@@ -69,11 +69,13 @@ impl<T: Real> System<T> {
     }
 }
 
+type ShowState<S> = fn(&S, &mut dyn FnMut(&[MaybeUninit<u8>]));
+
 /// A system, what else its library works with, and how that solves it.
 struct Solved<T, C, S> {
     system: System<T>,
     state: S,
-    show_state: fn(&S, &mut dyn FnMut(&[MaybeUninit<u8>])),
+    show_state: ShowState<S>,
     solve: fn(&C, &mut System<T>, &mut S) -> Result<(), CellError>,
 }
 
