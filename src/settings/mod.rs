@@ -9,6 +9,7 @@ pub mod resolve;
 pub mod sizes;
 pub mod threads;
 pub mod value;
+mod values;
 pub mod words;
 
 use std::path::PathBuf;

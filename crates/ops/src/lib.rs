@@ -152,8 +152,11 @@ pub trait Op: Sync {
         (!inputs.first()?.values().is_empty()).then_some(Decisive { operand: 0, element: 0, value })
     }
 
-    /// The operands. Deterministic in `case.seed`, equal bit for bit on every machine.
-    fn inputs(&self, case: &Case) -> Vec<Operand>;
+    /// The operands, one dense matrix unless the op says otherwise. Deterministic in `case.seed`, equal bit for bit on
+    /// every machine.
+    fn inputs(&self, case: &Case) -> Vec<Operand> {
+        vec![uniform_square(case, 0)]
+    }
 
     /// Judges an answer in float64: the error found and its bound for arithmetic of the given rounding.
     ///

@@ -39,11 +39,14 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     Ok(ExitCode::from(exit_code(&finished.report, finished.interrupted)))
 }
 
+/// Exit code of a run that was interrupted.
+pub(crate) const INTERRUPTED: u8 = 130;
+
 /// 0 finished, 1 some cell incorrect, failed or ended early, 130 interrupted.
 pub(crate) fn exit_code(report: &Report, interrupted: bool) -> u8 {
     let bad = |outcome| matches!(outcome, Outcome::Incorrect | Outcome::Failed);
     match interrupted {
-        true => 130,
+        true => INTERRUPTED,
         false => u8::from(report.rows.iter().any(|row| bad(row.outcome) || row.has_ended_early())),
     }
 }
@@ -51,17 +54,15 @@ pub(crate) fn exit_code(report: &Report, interrupted: bool) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::{Accuracy, Side};
-    use crate::case::{Cache, Case, Cell, DType};
-    use crate::report::{Environment, Row, SCHEMA_VERSION};
+    use crate::report::{Row, example};
 
     fn report(outcomes: &[Outcome]) -> Report {
-        let case = Case { op: "fft".into(), n: 4, dtype: DType::F32, density: None, seed: 0 };
-        let cell = Cell { case, backend: "cpu".into(), variant: "realfft".into(), cache: Cache::Cold };
-        let blank = Row::blank(cell, Side::Cpu, Accuracy::Ieee);
-        let row = |outcome: &Outcome| Row { outcome: *outcome, ..blank.clone() };
-        let rows = outcomes.iter().map(row).collect();
-        Report { schema_version: SCHEMA_VERSION, environment: Environment::default(), rows }
+        let row = |outcome: &Outcome| Row {
+            outcome: *outcome,
+            execute: None,
+            ..example::measured("fft", 4, "cpu", "realfft", 1.0)
+        };
+        Report { rows: outcomes.iter().map(row).collect(), ..example::empty() }
     }
 
     #[test]

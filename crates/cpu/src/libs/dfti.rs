@@ -31,7 +31,6 @@ type Compute = unsafe extern "C" fn(Handle, *mut c_void, ...) -> c_long;
 type Free = unsafe extern "C" fn(*mut Handle) -> c_long;
 type Message = unsafe extern "C" fn(c_long) -> *const c_char;
 
-/// The routines.
 struct Dfti {
     create: Create,
     set_value: SetValue,

@@ -12,7 +12,7 @@ use gpubench_model::case::{Case, DType};
 use gpubench_model::data::{Operand, Values};
 use rayon::prelude::*;
 
-use super::{Checked, Op, Rounding, find};
+use super::{Checked, OPS, Op, Rounding, find};
 
 /// A case of `op` at its default density, or fuller where `n` is too small for that to store anything.
 fn case(op: &str, n: u64, dtype: DType) -> Case {
@@ -31,6 +31,18 @@ fn ieee(dtype: DType) -> Rounding {
 
 fn check(case: &Case, inputs: &[Operand], answer: &[Operand]) -> Checked {
     the(&case.op).check(case, inputs, answer, ieee(case.dtype)).unwrap()
+}
+
+/// Operands and the right answer of an op.
+fn solved(op: &str, n: u64, dtype: DType) -> (Case, Vec<Operand>, Vec<Operand>) {
+    let case = case(op, n, dtype);
+    let inputs = the(op).inputs(&case);
+    let answer = naive::answer(&case, &inputs);
+    (case, inputs, answer)
+}
+
+fn ops_in_both_types() -> impl Iterator<Item = (&'static dyn Op, DType)> {
+    OPS.iter().flat_map(|op| DType::ALL.iter().map(move |dtype| (*op, *dtype)))
 }
 
 /// Replaces the (real part of the) element at `index`.

@@ -6,14 +6,12 @@ use super::Vendor;
 use super::identity::{Identity, identify};
 use gpubench_host::install_folders::{InstallFolders, entries, package_folders};
 
-/// A library file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     /// Its canonical path.
     pub(crate) path: PathBuf,
     /// A word for where it comes from, such as `numpy` or `system`.
     pub(crate) origin: &'static str,
-    /// What it says of itself.
     pub(crate) identity: Identity,
 }
 

@@ -98,7 +98,6 @@ impl Library {
         }
     }
 
-    /// Whose it is.
     pub(crate) fn vendor(&self) -> Vendor {
         self.vendor
     }
@@ -134,7 +133,6 @@ impl Library {
         self.used.get_or_init(|| self.load()).clone()
     }
 
-    /// The provider, if it has been loaded.
     pub(crate) fn loaded(&self) -> Option<&'static Provider> {
         self.used.get()?.as_ref().ok().copied()
     }
