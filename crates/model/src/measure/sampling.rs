@@ -38,6 +38,12 @@ impl Default for Sampling {
     }
 }
 
+impl Default for Rule {
+    fn default() -> Self {
+        Sampling::default().rule(Side::Cpu)
+    }
+}
+
 impl Sampling {
     /// The half width aimed at on that side.
     pub fn precision(&self, side: Side) -> f64 {

@@ -9,9 +9,8 @@ use gpubench_model::report::quantity::{
 use gpubench_model::report::{Execute, Phases, Report, Row};
 
 use super::markup::{Element, Html, classed, element};
-use super::notes::next_step;
 use super::strip::strip;
-use super::table::facts;
+use super::table::{facts, next_step};
 use gpubench_ops::Checked;
 use gpubench_text::percent;
 use gpubench_text::words::json_word;

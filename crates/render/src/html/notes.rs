@@ -4,6 +4,7 @@ use gpubench_model::report::{Report, Row};
 
 use super::markup::{Element, Html, classed, element};
 use super::rows::anchor;
+use super::table::next_step;
 use crate::export::cautions::{self, Caution, cautions};
 use crate::export::method::method as sentences;
 use crate::export::problems::{Group, ended_early, groups, summary};
@@ -85,10 +86,6 @@ pub(crate) fn warnings(report: &Report, prefix: &str) -> Html {
 
 fn list(items: impl Iterator<Item = Element>) -> Element {
     classed("ul", "reservations").holding_all(items)
-}
-
-pub(crate) fn next_step(next: &str) -> Element {
-    classed("span", "next").holding(format!("Next: {next}."))
 }
 
 fn about(report: &Report, caution: &Caution<'_>, prefix: &str) -> Element {

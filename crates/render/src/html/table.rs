@@ -80,3 +80,8 @@ pub(crate) fn facts<N: Into<Html>, V: Into<Html>>(facts: impl IntoIterator<Item 
     };
     classed("dl", "facts").holding_all(facts.into_iter().map(pair))
 }
+
+/// The step that a note advises, as a sentence.
+pub(crate) fn next_step(next: &str) -> Element {
+    classed("span", "next").holding(format!("Next: {next}."))
+}

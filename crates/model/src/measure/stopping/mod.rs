@@ -19,9 +19,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::sampling::Sampling;
 use super::stats::{has_interval, relative_half_width};
-use crate::Side;
 
 /// Total from which the interval may be said to have reached a plateau.
 const PLATEAU_SAMPLES: usize = 96;
@@ -45,12 +43,6 @@ pub struct Rule {
     pub hard_time_s: f64,
     /// Rounds the samples are spread over; further rounds are like the last.
     pub rounds: u32,
-}
-
-impl Default for Rule {
-    fn default() -> Self {
-        Sampling::default().rule(Side::Cpu)
-    }
 }
 
 /// What to do next.
