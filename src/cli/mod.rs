@@ -23,9 +23,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser;
 
-use args::{Cli, Command, SchemaOf};
-
 use crate::backend::Options;
+use args::{Cli, Command, SchemaOf};
 
 /// Exit code of wrong usage, unreadable files, and runs in which nothing could be done.
 const USAGE: u8 = 2;

@@ -14,6 +14,7 @@ pub mod words;
 
 use std::path::PathBuf;
 
+use gpubench_text::pattern::Pattern;
 use serde::Serialize;
 
 use self::options::SweepOptions;
@@ -21,7 +22,6 @@ use crate::backend::Options;
 use crate::case::{Cache, DType};
 use crate::chart::Theme;
 use crate::measure::sampling::Sampling;
-use gpubench_text::pattern::Pattern;
 
 /// A format of a report.
 pub type Format = &'static crate::export::Format;

@@ -3,13 +3,12 @@
 //! Which way an execution took shows in its answer: from AᵀA alone, U is not orthogonal where A is badly conditioned,
 //! and small singular values are off by the square root of the rounding.
 
-use rayon::prelude::*;
-
 use gpubench::backend::{Accuracy, Backend};
 use gpubench::case::{Cache, Case, DType};
 use gpubench::data::{Operand, Real};
 use gpubench::error::CellError;
 use gpubench::op;
+use rayon::prelude::*;
 
 use crate::device::{median, start_alone, steady};
 

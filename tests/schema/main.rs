@@ -10,8 +10,9 @@ use gpubench::case::Cache;
 use gpubench::measure::grade::{Grade, WarningKind};
 use gpubench::measure::stopping::Reason;
 use gpubench::report::{Report, SCHEMA};
-use reports::{complete, report};
 use serde_json::{Value, json};
+
+use reports::{complete, report};
 
 fn validator() -> jsonschema::Validator {
     let schema: Value = serde_json::from_str(SCHEMA).unwrap();

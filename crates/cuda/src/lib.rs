@@ -27,8 +27,6 @@ mod verify;
 use std::time::Instant;
 
 use cudarc::driver::sys::CUresult;
-
-use context::{Cuda, Library};
 use gpubench_backend::contents::Fingerprints;
 use gpubench_backend::{
     Backend, Ceilings, Conditions, DevicePhases, Finding, Floors, HostMemory, Options, Prepared,
@@ -37,6 +35,8 @@ use gpubench_backend::{
 use gpubench_model::case::{Cache, Case};
 use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
+
+use context::{Cuda, Library};
 pub use kernels::{HEADER, KernelSource};
 use loader::{Driver, Loader};
 use nvml::{Arrival, Monitor};

@@ -1,11 +1,11 @@
 //! `gpubench baseline save`: runs a sweep several times, or takes reports that exist, and keeps them when they agree.
 
-use gpubench_text::count::counted;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
+use gpubench_text::count::counted;
 
 use super::refusal::refusal;
 use super::show_in;

@@ -1,9 +1,9 @@
 //! The comparison as a whole in words: the result, the tally of its cells, the worst of them, how it was made. Knows no
 //! layout.
 
-use gpubench_text::count::counted;
 use std::collections::BTreeMap;
 
+use gpubench_text::count::counted;
 use gpubench_text::cut::fitted;
 
 use super::words::{self, percent};

@@ -5,6 +5,8 @@
 //! number of cells makes up for few runs. The mean of the logarithms of a run's times is therefore one value, whose spread
 //! is taken from the runs and from nothing else; the test is Student's on these values.
 
+use gpubench_text::count::agree;
+
 use super::groups::{Group, Series, complete, groups};
 use crate::export::{mean_with_interval, percent};
 use crate::pairs::alike::different;
@@ -16,7 +18,6 @@ use crate::variance::sweep::Sweep;
 use crate::verdict::advice::SEE_WHAT_CHANGED;
 use crate::verdict::cell::without_change;
 use crate::{Change, Doubt, Policy, Verdict};
-use gpubench_text::count::agree;
 
 /// Share of `alpha` that the means over more than one op have in the first step of the correction.
 const WIDE_SHARE: f64 = 0.5;

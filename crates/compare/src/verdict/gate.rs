@@ -1,9 +1,10 @@
 //! What a pipeline should do, from the verdicts on all cells and the environment.
 
+use gpubench_text::count::counted;
+
 use crate::{
     Change, Conclusion, Count, Difference, Doubt, Gate, MeanChange, Policy, Sentence, Severity, Verdict,
 };
-use gpubench_text::count::counted;
 
 /// The conclusion; `cells` are those of either side, gravest first, `means` the means that were tested, widest first.
 pub(crate) fn conclude(

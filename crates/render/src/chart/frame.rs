@@ -1,8 +1,9 @@
 //! What every large chart has around its data: titles, axes, a legend, captions. Pure data; knows no pixels.
 
+use gpubench_text::palette::Role;
+
 use super::axis::Axis;
 use super::series::Style;
-use gpubench_text::palette::Role;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Frame {

@@ -2,7 +2,6 @@
 
 use gpubench_model::report::Row;
 use gpubench_model::{Accuracy, Side};
-
 use gpubench_text::palette::Role;
 
 /// One point with its spread.

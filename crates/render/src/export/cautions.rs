@@ -5,7 +5,6 @@ use std::cmp::Ordering;
 use gpubench_answer::{has_both_caches, sections};
 use gpubench_model::measure::grade::{Warning, WarningKind};
 use gpubench_model::report::{Execute, Report, Row};
-
 use gpubench_text::count::{agree, counted};
 use gpubench_text::words::json_word;
 

@@ -6,7 +6,6 @@ use gpubench_model::Conditions;
 use gpubench_model::report::machine::{self, plain};
 use gpubench_model::report::quantity::{gib, time_text, time_within};
 use gpubench_model::report::{BackendState, Environment, Execute, Host, Report};
-
 use gpubench_text::escape::markdown as escape;
 use gpubench_text::table::{Column, Field, Table};
 

@@ -5,6 +5,8 @@ use std::fmt::Write;
 use gpubench_answer::words::paragraph;
 use gpubench_model::format::Makes;
 use gpubench_model::report::Report;
+use gpubench_text::escape::markdown as escape;
+use gpubench_text::table::{Column, Field, Table};
 
 use super::cautions::cautions;
 use super::environment::environment;
@@ -14,8 +16,6 @@ use super::problems::{ended_early, groups, summary};
 use super::screen::Sweeps;
 use super::tables::{MARK, tables};
 use super::view::{Format, View};
-use gpubench_text::escape::markdown as escape;
-use gpubench_text::table::{Column, Field, Table};
 
 pub(crate) static MARKDOWN: Format = Format {
     name: "md",

@@ -5,7 +5,6 @@ use gpubench_model::Transfer;
 use gpubench_model::measure::stats::median;
 use gpubench_model::report::quantity::{bytes_text, time_text};
 use gpubench_model::report::{Report, Row};
-
 use gpubench_text::table::{Column, Field, Table};
 
 /// The columns after those that name the case.

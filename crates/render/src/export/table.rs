@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use gpubench_model::format::Makes;
 use gpubench_model::report::{Outcome, Report};
+use gpubench_text::table::{Tone, hanging};
 
 use super::cautions::{self, Caution, cautions};
 use super::method::method;
@@ -12,7 +13,6 @@ use super::problems::{Group, ended_early, groups, summary};
 use super::screen::screen;
 use super::tables::{MARK, tables};
 use super::view::{Format, View};
-use gpubench_text::table::{Tone, hanging};
 
 /// The report as aligned text.
 pub static TABLE: Format = Format {

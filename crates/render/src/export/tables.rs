@@ -7,10 +7,10 @@ use gpubench_model::measure::stats::has_interval;
 use gpubench_model::report::quantity::{judged_text, spread_text, three_digits, time_within};
 use gpubench_model::report::{Execute, Outcome, Report, Row};
 use gpubench_ops::find;
-
-use super::cautions::is_launch_bound;
 use gpubench_text::percent;
 use gpubench_text::table::{Column, Field, Table, Tone};
+
+use super::cautions::is_launch_bound;
 
 /// What stands where a report tells nothing.
 pub(crate) const NONE: &str = "-";

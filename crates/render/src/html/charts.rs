@@ -1,12 +1,11 @@
 //! The charts of a report inside the page, each a drawing whose colours follow the theme.
 
 use gpubench_model::report::Report;
-
-use crate::chart::{Fragment, Topic, svg_fragments};
 use gpubench_text::control::replaced;
 
 use super::markup::{Element, Html, classed, element};
 use super::table::scrolling;
+use crate::chart::{Fragment, Topic, svg_fragments};
 
 /// The groups of charts: their topic, their name in the style, and their heading.
 const GROUPS: [(Topic, &str, &str); 4] = [

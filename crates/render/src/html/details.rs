@@ -7,13 +7,13 @@ use gpubench_model::report::quantity::{
     bytes_text, error_text, share_text, spread_text, three_digits, time_range, time_text, time_within,
 };
 use gpubench_model::report::{Execute, Phases, Report, Row};
+use gpubench_ops::Checked;
+use gpubench_text::percent;
+use gpubench_text::words::json_word;
 
 use super::markup::{Element, Html, classed, element};
 use super::strip::strip;
 use super::table::{facts, next_step};
-use gpubench_ops::Checked;
-use gpubench_text::percent;
-use gpubench_text::words::json_word;
 
 type Fact = (&'static str, String);
 

@@ -21,9 +21,9 @@ use gpubench_model::report::machine::{host, machine};
 use gpubench_model::report::quantity::time_text;
 use gpubench_text::count::counted;
 use gpubench_text::cut;
+use gpubench_text::markup::{self, Element, Html, classed, element};
 
 use crate::chart;
-use gpubench_text::markup::{self, Element, Html, classed, element};
 
 const STYLES: [&str; 4] = [
     include_str!("assets/page.css"),

@@ -1,8 +1,8 @@
 //! Facts about the program and what it was asked to do: builds, variables, settings.
 
-use gpubench_text::percent;
 use std::collections::{BTreeMap, BTreeSet};
 
+use gpubench_text::percent;
 use serde_json::Value;
 
 use super::{Seen, one, words};

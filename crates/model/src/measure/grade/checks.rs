@@ -1,9 +1,10 @@
 //! One check per fact: what it costs, in words and figures; the limits are tabulated in the parent module.
 
+use gpubench_text::percent;
+
 use super::super::stats::{Summary, has_interval, relative_half_width};
 use super::super::stopping::Reason;
 use super::{Facts, Grade, Warning, WarningKind};
-use gpubench_text::percent;
 
 /// Chance below which a difference between rounds is taken for drift.
 const DRIFT_P: f64 = 0.01;

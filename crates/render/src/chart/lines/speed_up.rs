@@ -5,6 +5,7 @@ use gpubench_answer::words::largest;
 use gpubench_answer::{Comparison, Crossover, Kind, Place};
 use gpubench_model::Side;
 use gpubench_ops as op;
+use gpubench_text::palette::Role;
 
 use super::{Crossing, LineChart, Reference, SIZE_TITLE, extremes, legend, sizes};
 use crate::chart::axis::Axis;
@@ -12,7 +13,6 @@ use crate::chart::frame::{Frame, Row};
 use crate::chart::series::{Point, Series, Stroke, Style, style};
 use crate::chart::sheet::{Part, Sheet};
 use crate::chart::text::ratio_text;
-use gpubench_text::palette::Role;
 
 /// The kind that stands for all where several reports or densities share a chart.
 const LONE_KIND: Kind = Kind::Resident;

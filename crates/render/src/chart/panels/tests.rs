@@ -1,11 +1,12 @@
 //! Charts of panels: nothing overlaps or leaves the picture, and files are sound and repeatable.
 
+use proptest::prelude::*;
+
 use super::layout::{Layout, SMALL};
 use super::*;
 use crate::chart::SIZE;
 use crate::chart::font::{Weight, width};
 use crate::chart::layout::picture;
-use proptest::prelude::*;
 
 /// A chart of `panels` equal panels over `positions` positions with a mark before each of `marks`.
 fn chart(panels: usize, positions: usize, marks: &[usize]) -> PanelChart {

@@ -20,6 +20,7 @@ use super::frame::{Frame, Row as LegendRow, Sample};
 use super::series::{Stroke, Style};
 pub(super) use draw::draw;
 use gpubench_text::palette::Role;
+
 use roofs::{Roof, roofs};
 
 /// How strongly the cells of an op's smallest size are drawn.

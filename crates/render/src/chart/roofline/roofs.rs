@@ -5,11 +5,11 @@ use gpubench_model::Ceilings;
 use gpubench_model::report::Row;
 use gpubench_model::report::quantity::three_digits;
 use gpubench_ops::Limit;
+use gpubench_text::palette::Role;
 use gpubench_text::words::distinct;
 
 use super::rate_text;
 use crate::chart::series::{Stroke, Style};
-use gpubench_text::palette::Role;
 
 /// How far beyond their data and corners lines run, as a factor.
 const BEYOND: f64 = 1.6;

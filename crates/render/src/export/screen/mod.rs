@@ -6,9 +6,9 @@ mod sweeps;
 mod tests;
 
 use gpubench_model::report::Report;
+use gpubench_text::table::{Table, WIDTH, hanging};
 
 use super::problems::{ended_early, summary};
-use gpubench_text::table::{Table, WIDTH, hanging};
 pub(crate) use sweeps::Sweeps;
 
 /// Lines of a terminal that nobody has made larger, less one for what follows.

@@ -8,7 +8,6 @@ use gpubench_model::measure::grade::Grade;
 use gpubench_model::report::quantity::time_within;
 use gpubench_model::report::{Report, Row};
 use gpubench_ops as op;
-
 use gpubench_text::table::{Column, Field, Table};
 
 use crate::export::tables::{NONE, has_limits, limit_text};

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use gpubench_host::install_folders::{InstallFolders, entries, package_folders};
+
 use super::Vendor;
 use super::identity::{Identity, identify};
-use gpubench_host::install_folders::{InstallFolders, entries, package_folders};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found {

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use gpubench_backend::Finding;
+use gpubench_host::install_folders::InstallFolders;
 use gpubench_model::error::Unavailable;
 
 use super::discovery::{self, Found, NAMED};
 use super::{Provider, Vendor, identity, open};
-use gpubench_host::install_folders::InstallFolders;
 
 /// A library, which is loaded when it is first needed.
 pub(crate) struct Library {
