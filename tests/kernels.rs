@@ -2,10 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
-use rayon::prelude::*;
-
 use gpubench::backend::cuda::{HEADER, KernelSource, compile, generated_sources, kernel_sources};
 use gpubench::error::CellError;
+use rayon::prelude::*;
 
 const CHIPS: [i32; 5] = [75, 80, 90, 100, 120];
 

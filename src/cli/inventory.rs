@@ -1,12 +1,12 @@
 //! `gpubench list`: the registries, as tables or JSON. Loads no library and starts nothing.
 
 use anyhow::Result;
+use gpubench_text::table::Table;
 use serde::Serialize;
 
 use crate::backend::{Accuracy, BACKENDS, Options, Side, Variant};
 use crate::case::DType;
 use crate::op::OPS;
-use gpubench_text::table::Table;
 
 /// Everything that can be named on the command line.
 #[derive(Serialize)]

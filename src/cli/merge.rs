@@ -1,9 +1,9 @@
 //! `gpubench merge`: reports of several machines and devices in one file.
 
-use gpubench_text::count::counted;
 use std::path::Path;
 
 use anyhow::{Result, ensure};
+use gpubench_text::count::counted;
 
 use super::args::MergeArgs;
 use super::stream;

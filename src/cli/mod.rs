@@ -22,6 +22,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
+
 use args::{Command, SchemaOf};
 
 use crate::backend::Options;

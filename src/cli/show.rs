@@ -1,7 +1,6 @@
 //! `gpubench show`: prints a report that exists, as the run that made it did, or a fleet side by side.
 
 use anyhow::{Context, Result, anyhow, ensure};
-
 use gpubench_model::format::{Unprintable, for_stdout};
 
 use super::args::ShowArgs;

@@ -9,10 +9,12 @@ pub mod resolve;
 pub mod sizes;
 pub mod threads;
 pub mod value;
+mod values;
 pub mod words;
 
 use std::path::PathBuf;
 
+use gpubench_text::pattern::Pattern;
 use serde::Serialize;
 
 use self::options::SweepOptions;
@@ -20,7 +22,6 @@ use crate::backend::Options;
 use crate::case::{Cache, DType};
 use crate::chart::Theme;
 use crate::measure::sampling::Sampling;
-use gpubench_text::pattern::Pattern;
 
 /// A format of a report.
 pub type Format = &'static crate::export::Format;

@@ -1,138 +1,16 @@
-//! The options of a sweep, each once: its help, what it may be, its default, and where it may be written.
+//! The options of a sweep, each once: its help, its value's type (of `values`), and where it may be written.
 //!
 //! The command line and sweep files are read into the same struct; what one source leaves open, the one below it says.
 
 use std::path::PathBuf;
 
-use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
-use gpubench_text::pattern::Pattern;
-use gpubench_text::percent;
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
-use super::devices::Devices;
-use super::threads::{self, Threads};
-use super::value::{Count, Figure, Fraction, Place, Seconds, Word, Words, layer, value};
-use super::{sizes, words};
-use crate::backend::HostMemory;
-use crate::case::{Cache, DType};
-use crate::chart::Theme;
+use super::value::{Place, layer};
+pub use super::values::*;
 use crate::measure::sampling::Sampling;
-
-/// Samples or warm-up executions: beyond, a slip.
-const MOST_REPETITIONS: u64 = 1_000_000;
-
-value! {
-    /// Names of ops, in the order of the registry.
-    Ops(Vec<String>) as Words, |text: String| words::ops(&text)
-}
-value! {
-    /// Sizes N, ascending, each once.
-    Sizes(Vec<u64>) as Words, |text: String| sizes::parse(&text)
-}
-value! {
-    /// Element types.
-    DTypes(Vec<DType>) as Words = vec![DType::F32], |text: String| words::dtypes(&text)
-}
-value! {
-    /// Names of backends.
-    Backends(Vec<String>) as Words = words::default_backends(), |text: String| words::backends(&text)
-}
-value! {
-    /// Patterns of variants' names.
-    Variants(Vec<Pattern>) as words::Patterns, Ok
-}
-value! {
-    /// Share of stored entries, above 0 and at most 1.
-    #[derive(Copy)]
-    Density(f64) as Fraction, |share| {
-        ensure!(share > 0.0 && share <= 1.0, "density {share} is not above 0 and at most 1");
-        Ok(share)
-    }
-}
-value! {
-    /// Seed of the operands.
-    #[derive(Copy)]
-    Seed(u64) as Count<0, { u64::MAX }> = 42, Ok
-}
-value! {
-    /// States of the caches.
-    CacheStates(Vec<Cache>) as Word = vec![Cache::Cold], |text: String| words::caches(&text)
-}
-value! {
-    /// Number of samples per cell.
-    #[derive(Copy)]
-    Samples(u32) as Count<1, MOST_REPETITIONS>, |count| {
-        ensure!(count >= 1, "0 samples measure nothing: take at least 1");
-        repetitions("samples", count)
-    }
-}
-value! {
-    /// Half the interval of a median, relative to the median.
-    #[derive(Copy)]
-    Precision(f64) as Figure, |text: String| percent::parse(&text)
-}
-value! {
-    /// Seconds of sampling per cell.
-    #[derive(Copy)]
-    MaxTime(f64) as Seconds, |seconds| {
-        ensure!(seconds >= 1e-3, "a cell cannot be sampled in less than 1 ms: give it at least 1ms");
-        Ok(seconds)
-    }
-}
-value! {
-    /// Seconds for the whole run.
-    #[derive(Copy)]
-    Budget(f64) as Seconds, |seconds| {
-        ensure!(seconds >= 1.0, "a run cannot be made in less than a second: give it at least 1s");
-        Ok(seconds)
-    }
-}
-value! {
-    /// Number of rounds.
-    #[derive(Copy)]
-    Rounds(u32) as Count<1, 100>, |count| {
-        ensure!((1..=100).contains(&count), "{count} rounds cannot be made: take 1 to 100");
-        Ok(u32::try_from(count)?)
-    }
-}
-value! {
-    /// Host memory of copies.
-    #[derive(Copy)]
-    Transfer(HostMemory) as Word = HostMemory::default(), |text: String| words::transfer(&text)
-}
-value! {
-    /// Number of warm-up executions.
-    #[derive(Copy)]
-    Warmup(u32) as Count<0, MOST_REPETITIONS>, |count| repetitions("warm-up executions", count)
-}
-value! {
-    /// Numbers of CPU threads.
-    ThreadCounts(Threads) as Figure = Threads::default(), |text: String| threads::parse(&text)
-}
-value! {
-    /// CUDA devices, by ordinal.
-    DeviceChoice(Devices) as Devices = Devices::Named(vec![0]), Ok
-}
-value! {
-    /// Seconds after which a cell is given up. A millisecond is the resolution of waiting for a worker.
-    #[derive(Copy)]
-    CellTimeout(f64) as Seconds = 300.0, |seconds| {
-        ensure!(seconds >= 1e-3, "a cell cannot be done in less than 1 ms: give it at least 1ms");
-        Ok(seconds)
-    }
-}
-value! {
-    /// Theme of charts.
-    #[derive(Copy)]
-    ThemeName(Theme) as Word = Theme::default(), |text: String| words::theme(&text)
-}
-
-fn repetitions(what: &str, count: u64) -> Result<u32> {
-    ensure!(count <= MOST_REPETITIONS, "{count} {what} are too many: take at most {MOST_REPETITIONS}");
-    Ok(u32::try_from(count)?)
-}
 
 /// Yes or no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -348,17 +226,5 @@ mod tests {
         of_tables.sort_unstable();
         others.sort_unstable();
         assert_eq!((named(table), named(top)), (of_tables, others));
-    }
-
-    #[test]
-    fn checks_refuse_what_measures_nothing() {
-        assert!("0".parse::<Samples>().is_err() && "1".parse::<Samples>().is_ok());
-        assert!("0".parse::<Warmup>().is_ok() && u64::MAX.to_string().parse::<Warmup>().is_err());
-        assert!("0".parse::<Rounds>().is_err() && "101".parse::<Rounds>().is_err());
-        assert!("900us".parse::<CellTimeout>().is_err() && "1ms".parse::<CellTimeout>().is_ok());
-        for density in ["0", "-0.1", "1.1", "NaN", "inf"] {
-            assert!(density.parse::<Density>().is_err(), "{density}");
-        }
-        assert!("1".parse::<Density>().is_ok());
     }
 }

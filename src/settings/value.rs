@@ -10,7 +10,6 @@ use serde::de::{self, Deserialize, Deserializer};
 /// Why a value of the command line is refused.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
-    /// The reason, in one line.
     reason: String,
     /// Whether the reason quotes the word that is wrong, so that it needs no other quotation of the value.
     pub quotes: bool,
@@ -54,12 +53,17 @@ impl Form for Words {
     }
 }
 
-/// One word from a list.
-pub struct Word;
+/// One text or number, which the check reads.
+pub struct Text<const QUOTES: bool>;
 
-impl Form for Word {
+/// One word from a list.
+pub type Word = Text<true>;
+/// Figures with units or words among them.
+pub type Figure = Text<false>;
+
+impl<const QUOTES: bool> Form for Text<QUOTES> {
     type Raw = String;
-    const QUOTES: bool = true;
+    const QUOTES: bool = QUOTES;
 
     fn from_text(text: &str) -> Result<String> {
         Ok(text.to_owned())
@@ -67,21 +71,6 @@ impl Form for Word {
 
     fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
         Scalar::deserialize(deserializer).map(|scalar| scalar.0)
-    }
-}
-
-/// Figures with units or words among them, which the check reads.
-pub struct Figure;
-
-impl Form for Figure {
-    type Raw = String;
-
-    fn from_text(text: &str) -> Result<String> {
-        Ok(text.to_owned())
-    }
-
-    fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-        Word::from_toml(deserializer)
     }
 }
 
@@ -144,10 +133,10 @@ pub fn from_toml<'de, F: Form, D: Deserializer<'de>, T>(
     check(F::from_toml(deserializer)?).map_err(de::Error::custom)
 }
 
-/// Makes the type of an option's value: `NAME(TYPE) as FORM = DEFAULT, CHECK`, where the check turns what is written into
-/// the value or refuses it.
+/// Makes the types of options' values: `NAME(TYPE) as FORM = DEFAULT, CHECK;` each, where the check turns what is written
+/// into the value or refuses it.
 macro_rules! value {
-    ($(#[$meta:meta])* $name:ident($inner:ty) as $form:ty $(= $default:expr)?, $check:expr) => {
+    ($($(#[$meta:meta])* $name:ident($inner:ty) as $form:ty $(= $default:expr)?, $check:expr;)*) => {$(
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq)]
         pub struct $name(pub $inner);
@@ -171,7 +160,7 @@ macro_rules! value {
                 $name($default)
             }
         })?
-    };
+    )*};
 }
 
 /// Where an option may be written besides the command line.

@@ -1,7 +1,6 @@
 //! `baseline`: what is saved, shown and refused; on the simulated device.
 
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::Folder;
 use super::compare::{SLOWER, WRONG, of, script, verdicts};
@@ -11,16 +10,12 @@ fn a_baseline_is_saved_listed_shown_and_compared_with_by_name() {
     let folder = Folder::new();
     folder.write("sim.toml", &script(1, ""));
     let save = "baseline save main --ops matmul,fft --sizes 4,8 --backends sim --sim sim.toml --quiet";
-    let saved = folder.run_line(save);
-    assert_eq!(saved.code, 0, "{}", saved.stderr);
+    folder.succeeds(save);
     let base = folder.path().join("results/baselines/main");
     assert!(base.join("baseline.json").is_file() && base.join("pass-5/report.json").is_file());
-    let again = folder.run_line(save);
-    assert_eq!(again.code, 2);
-    assert!(again.stderr.contains("--force"), "{}", again.stderr);
-    assert_eq!(folder.run_line(&format!("{save} --force")).code, 0);
-    let entries = std::fs::read_dir(folder.path().join("results/baselines")).unwrap();
-    assert_eq!(entries.count(), 1, "no attempt is left behind");
+    folder.refuses(save, "--force");
+    folder.succeeds(&format!("{save} --force"));
+    assert_eq!(folder.names_in("results/baselines"), ["main"], "no attempt is left behind");
     let listed = folder.run_line("baseline list");
     assert!(listed.stdout.contains("main") && listed.stdout.lines().count() == 2, "{}", listed.stdout);
     let shown = folder.run_line("baseline show main");
@@ -40,17 +35,12 @@ fn a_save_leaves_baselines_alone_whose_names_are_like_those_of_its_attempts() {
         folder.sim(name, seed, "");
     }
     for name in ["a.attempt", "a.replaced", "a", "a.b"] {
-        let saved = folder.run_line(&format!("baseline save {name} --from a b c --accept-noisy"));
-        assert_eq!(saved.code, 0, "{}", saved.stderr);
+        folder.succeeds(&format!("baseline save {name} --from a b c --accept-noisy"));
     }
     for name in ["a", "a.b"] {
-        let saved = folder.run_line(&format!("baseline save {name} --from a b c --accept-noisy --force"));
-        assert_eq!(saved.code, 0, "{}", saved.stderr);
+        folder.succeeds(&format!("baseline save {name} --from a b c --accept-noisy --force"));
     }
-    let entries = std::fs::read_dir(folder.path().join("results/baselines")).unwrap();
-    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    assert_eq!(names, ["a", "a.attempt", "a.b", "a.replaced"]);
+    assert_eq!(folder.names_in("results/baselines"), ["a", "a.attempt", "a.b", "a.replaced"]);
 }
 
 #[test]
@@ -62,8 +52,7 @@ fn a_baseline_is_made_of_reports_that_exist_by_the_same_rules() {
     }
     folder.sim("slower", 4, SLOWER);
     folder.sim("wrong", 5, WRONG);
-    let saved = folder.run_line("baseline save nights --from night-1 night-2/report.json nights --quiet");
-    assert_eq!(saved.code, 0, "{}", saved.stderr);
+    let saved = folder.succeeds("baseline save nights --from night-1 night-2/report.json nights --quiet");
     assert!(saved.stdout.contains("nights: 5 passes"), "{}", saved.stdout);
     let copy = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
     assert_eq!(copy("results/baselines/nights/pass-3/report.json"), copy("nights/3/report.json"));
@@ -72,11 +61,8 @@ fn a_baseline_is_made_of_reports_that_exist_by_the_same_rules() {
     // A baseline can be made again of its own passes, and of another's.
     let again =
         "baseline save nights --force --accept-noisy --from results/baselines/nights/pass-1 night-2 nights/3";
-    assert_eq!(folder.run_line(again).code, 0);
-    assert_eq!(
-        folder.run_line("baseline save other --from results/baselines/nights nights/4 nights/5").code,
-        0
-    );
+    folder.succeeds(again);
+    folder.succeeds("baseline save other --from results/baselines/nights nights/4 nights/5");
     for (line, code, expected) in [
         ("--from night-1 night-2 slower", 1, "the passes disagree"),
         ("--from night-1 night-2 wrong", 1, "was incorrect in a pass"),
@@ -104,8 +90,7 @@ fn a_baseline_passes_its_own_repetition_and_one_that_could_not_is_refused_with_t
     }
     let two = folder.run_line("baseline save two --passes 2 --ops fft --sizes 4 --backends sim");
     assert_eq!((two.code, two.stderr.contains("a baseline has 3 to 50 passes")), (2, true), "{}", two.stderr);
-    let saved = folder.run_line("baseline save five --from run-1 run-2 run-3 run-4 run-5");
-    assert_eq!(saved.code, 0, "{}", saved.stderr);
+    let saved = folder.succeeds("baseline save five --from run-1 run-2 run-3 run-4 run-5");
     let chance = saved.stdout.split("One run in which nothing changed passes with a chance of ").nth(1);
     let chance = chance.and_then(|rest| rest.split(' ').next()?.parse::<u32>().ok());
     assert!(chance.is_some_and(|percent| percent >= 50), "as the save has found: {}", saved.stdout);
@@ -117,7 +102,7 @@ fn a_baseline_passes_its_own_repetition_and_one_that_could_not_is_refused_with_t
     assert!(refused.stderr.contains("inconclusive more often than not"), "{}", refused.stderr);
     assert!(refused.stderr.contains("Next: save 5 passes (--passes 5)"), "{}", refused.stderr);
     let noisy = "baseline save three --from run-1 run-2 run-3 --accept-noisy";
-    assert_eq!(folder.run_line(noisy).code, 0);
+    folder.succeeds(noisy);
 }
 
 #[test]
@@ -126,7 +111,7 @@ fn a_damaged_baseline_is_told_in_one_line() {
     for (seed, name) in [(1, "a"), (2, "b"), (3, "c")] {
         folder.sim(name, seed, "");
     }
-    assert_eq!(folder.run_line("baseline save main --from a b c --accept-noisy").code, 0);
+    folder.succeeds("baseline save main --from a b c --accept-noisy");
     std::fs::remove_dir_all(folder.path().join("results/baselines/main/pass-2")).unwrap();
     for line in ["compare main a", "baseline show main"] {
         let ended = folder.run_line(line);
@@ -156,9 +141,7 @@ fn a_baseline_of_wrong_answers_is_refused_and_bad_names_too() {
         let ended = folder.run_line(&format!("baseline save {name} {sweep}"));
         assert_eq!(ended.code, 2, "{name}");
     }
-    let none = folder.run_line("baseline show nothing");
-    assert_eq!(none.code, 2);
-    assert!(none.stderr.contains("baseline list"), "{}", none.stderr);
+    folder.refuses("baseline show nothing", "baseline list");
 }
 
 #[test]
@@ -166,31 +149,18 @@ fn a_save_that_is_interrupted_ends_with_130_and_says_so_and_the_next_one_removes
     let folder = Folder::new();
     folder.write("hanging.toml", &script(1, "[[rule]]\nvariant = \"accelerator\"\noutcome = \"hang\"\n"));
     let line = "baseline save main --ops fft --sizes 4 --backends sim --sim hanging.toml --no-peaks";
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
-    let command = command.args(line.split(' ')).current_dir(folder.path()).stderr(Stdio::piped());
-    let child = command.stdout(Stdio::null()).spawn().unwrap();
-    let attempt = folder.path().join("results/baselines/.main.attempt");
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !attempt.join("pass-1").exists() {
-        assert!(Instant::now() < deadline, "no pass was begun");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    std::thread::sleep(Duration::from_millis(300));
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    let ended = child.wait_with_output().unwrap();
-    let stderr = String::from_utf8(ended.stderr).unwrap();
-    assert_eq!(ended.status.code(), Some(130), "{stderr}");
+    let attempt = "results/baselines/.main.attempt";
+    let stderr = folder.interrupted(line, &format!("{attempt}/pass-1"), Duration::from_millis(300));
     let told = "no baseline was saved: pass 1 was interrupted; the passes are in results/baselines/.main.attempt, which may \
                 be deleted";
     assert!(stderr.contains(told), "{stderr}");
     folder.write("sim.toml", &script(1, ""));
     let again = folder
-        .run_line("baseline save main --ops fft --sizes 4 --backends sim --sim sim.toml --accept-noisy");
-    assert_eq!(again.code, 0, "{}", again.stderr);
+        .succeeds("baseline save main --ops fft --sizes 4 --backends sim --sim sim.toml --accept-noisy");
     assert!(
         again.stderr.contains("removed results/baselines/.main.attempt, left by an earlier save"),
         "{}",
         again.stderr
     );
-    assert!(!attempt.exists());
+    assert!(!folder.path().join(attempt).exists());
 }

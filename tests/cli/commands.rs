@@ -142,9 +142,8 @@ fn a_library_that_is_named_takes_the_plain_name() {
     let folder = Folder::new();
     let sweep =
         "run --ops matmul,solve,svd --sizes 9 --backends cpu --variants openblas --samples 1 --warmup 0";
-    let ended = folder.run_line(&format!("{sweep} --no-peaks --quiet --out out --blas {path}"));
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
-    let report = std::fs::read_to_string(folder.path().join("out/report.json")).unwrap();
+    folder.succeeds(&format!("{sweep} --no-peaks --quiet --out out --blas {path}"));
+    let report = folder.read("out/report.json");
     assert_eq!(report.matches("\"outcome\": \"measured\"").count(), 3);
     assert!(report.contains(&format!("\"path\": \"{path}\"")));
 }

@@ -266,10 +266,7 @@ fn wrong_usage_and_unreadable_files_exit_2_in_one_line_that_tells_what_to_do() {
         ("old main", "main holds no report.json: for the baseline of that name give results/baselines/main"),
         ("old ./main", "for the baseline of that name give results/baselines/main"),
     ] {
-        let ended = folder.compare(line);
-        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{line}: {}", ended.stderr);
-        assert!(ended.stderr.contains(expected), "{line}: {}", ended.stderr);
-        assert_eq!(ended.stderr.lines().count(), 1, "{line}: {}", ended.stderr);
+        folder.refuses(&format!("compare {line}"), expected);
     }
 }
 
@@ -278,16 +275,10 @@ fn files_go_into_a_folder_and_are_replaced_only_by_force() {
     let folder = Folder::new();
     folder.sim("old", 1, "");
     let line = "old old --out gate --format table,json,md,junit,csv,bmf,github-action-benchmark";
-    let ended = folder.compare(line);
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let ended = folder.compare(line).good();
     assert!(ended.stdout.contains("pass"), "{}", ended.stdout);
-    let mut names: Vec<_> = std::fs::read_dir(folder.path().join("gate"))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
     assert_eq!(
-        names,
+        folder.names_in("gate"),
         [
             "compare.benchmark.json",
             "compare.bmf.json",
@@ -298,8 +289,7 @@ fn files_go_into_a_folder_and_are_replaced_only_by_force() {
             "compare.txt"
         ]
     );
-    let table = std::fs::read_to_string(folder.path().join("gate/compare.txt")).unwrap();
-    assert_eq!(table, ended.stdout);
+    assert_eq!(folder.read("gate/compare.txt"), ended.stdout);
     let again = folder.compare(line);
     assert_eq!(again.code, 2);
     assert!(again.stderr.contains("--force"), "{}", again.stderr);
@@ -314,8 +304,7 @@ fn a_folder_gets_table_and_json_unless_told_otherwise_and_each_format_once() {
         ("old old --out two", &["two/compare.txt", "two/compare.json"][..]),
         ("old old --out one --format csv,csv", &["one/compare.csv"]),
     ] {
-        let ended = folder.compare(line);
-        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let ended = folder.compare(line).good();
         let wrote: Vec<&str> =
             ended.stderr.lines().filter_map(|line| line.strip_prefix("gpubench: wrote ")).collect();
         assert_eq!(wrote, expected);
@@ -359,8 +348,7 @@ fn the_gate_proves_itself_alone_and_with_a_report() {
 fn a_plan_needs_more_runs_for_smaller_changes() {
     let folder = Folder::new();
     folder.sim("old", 1, "");
-    let ended = folder.compare("--plan old --see 3%");
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let ended = folder.compare("--plan old --see 3%").good();
     assert!(
         ended.stdout.contains("--threshold 1.5%") && ended.stdout.contains("assumed"),
         "{}",
@@ -420,7 +408,7 @@ fn a_gate_that_judged_nothing_does_not_pass() {
     let folder = Folder::new();
     folder.sim("old", 1, "");
     folder.sim("new", 2, "");
-    let mut report: Value = serde_json::from_str(&read(&folder, "new/report.json")).unwrap();
+    let mut report: Value = folder.json("new/report.json");
     for row in report["rows"].as_array_mut().unwrap() {
         row["inputs"] = "0000000000000000".into();
     }
@@ -431,8 +419,4 @@ fn a_gate_that_judged_nothing_does_not_pass() {
     let ignored = folder.compared("old new --policy all.toml");
     assert_eq!(ignored["gate"]["exit_code"], 2);
     assert!(ignored["gate"]["reason"].as_str().unwrap().contains("leaves every cell out"));
-}
-
-fn read(folder: &Folder, name: &str) -> String {
-    std::fs::read_to_string(folder.path().join(name)).unwrap()
 }

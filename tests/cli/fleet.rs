@@ -1,7 +1,7 @@
 //! Fleets: `merge`, what reads its files, and runs on several devices; on kept reports and on the simulated device.
 
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -31,17 +31,8 @@ fn four() -> Folder {
     folder
 }
 
-fn read(folder: &Folder, name: &str) -> Value {
-    serde_json::from_slice(&std::fs::read(folder.path().join(name)).unwrap()).unwrap()
-}
-
 fn names(fleet: &Value) -> Vec<&str> {
     fleet["members"].as_array().unwrap().iter().map(|member| member["name"].as_str().unwrap()).collect()
-}
-
-fn good(ended: Ended) -> Ended {
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
-    ended
 }
 
 /// A kept report of an H200.
@@ -53,10 +44,10 @@ fn kept(run: &str) -> String {
 fn two_kept_reports_are_merged_and_shown_side_by_side() {
     let folder = Folder::new();
     let (first, second) = (kept("first"), kept("second"));
-    let ended = good(folder.run(&["merge", &first, &format!("{second}/report.json"), "-o", "m.json"]));
+    let ended = folder.run(&["merge", &first, &format!("{second}/report.json"), "-o", "m.json"]).good();
     assert_eq!(ended.stdout, "");
     assert!(ended.stderr.contains("m.json holds 2 reports"), "{}", ended.stderr);
-    let merged = read(&folder, "m.json");
+    let merged = folder.json("m.json");
     assert_eq!(merged["fleet_version"], 1);
     for (member, run) in merged["members"].as_array().unwrap().iter().zip([first, second]) {
         let report: Value =
@@ -68,23 +59,20 @@ fn two_kept_reports_are_merged_and_shown_side_by_side() {
         );
         assert!(member["name"].as_str().unwrap().contains("GPU 0"), "{}", member["name"]);
     }
-    let shown = good(folder.run_line("show m.json"));
+    let shown = folder.succeeds("show m.json");
     assert!(shown.stdout.starts_with("2 reports, 2 runs of 1 device, "), "{}", shown.stdout);
     for expected in ["1 x NVIDIA H200", "GPU: median time", "CPU: median time", "spread", "matmul  "] {
         assert!(shown.stdout.contains(expected), "{expected}: {}", shown.stdout);
     }
-    let csv = good(folder.run_line("show m.json --format csv")).stdout;
+    let csv = folder.succeeds("show m.json --format csv").stdout;
     assert!(csv.starts_with("op,dtype,cache,n,density,seed,"), "{csv}");
-    let table: Value =
-        serde_json::from_str(&good(folder.run_line("show m.json --format json")).stdout).unwrap();
+    let table: Value = serde_json::from_str(&folder.succeeds("show m.json --format json").stdout).unwrap();
     assert_eq!(table["tables"][0]["columns"].as_array().map(Vec::len), Some(2));
-    good(folder.run_line("plot m.json --out charts --format svg"));
+    folder.succeeds("plot m.json --out charts --format svg");
     let chart = std::fs::read_to_string(folder.path().join("charts/speedup-matmul-f32.svg")).unwrap();
     let run = names(&merged)[0].rsplit(' ').next().unwrap();
     assert!(chart.contains(run), "the label of a member, as far as it tells runs apart");
-    let refused = folder.run_line("show m.json --tables");
-    assert_eq!(refused.code, 2);
-    assert!(refused.stderr.contains("add --member NAME"), "{}", refused.stderr);
+    folder.refuses("show m.json --tables", "add --member NAME");
 }
 
 #[test]
@@ -92,14 +80,14 @@ fn names_can_be_given_members_taken_out_and_fleets_taken_apart() {
     let folder = Folder::new();
     let (first, second) = (kept("first"), kept("second"));
     assert_eq!(folder.run(&["merge", &first, "-o", "one.json", "--names", "left, side"]).code, 2);
-    good(folder.run(&["merge", &first, "-o", "one.json", "--names", "left"]));
-    good(folder.run(&["merge", "one.json", &second, "-o", "two.json"]));
-    let two = read(&folder, "two.json");
+    folder.run(&["merge", &first, "-o", "one.json", "--names", "left"]).good();
+    folder.run(&["merge", "one.json", &second, "-o", "two.json"]).good();
+    let two = folder.json("two.json");
     assert_eq!(names(&two)[0], "left");
-    let out = good(folder.run(&["show", "two.json", "--member", "left", "--format", "json"]));
+    let out = folder.run(&["show", "two.json", "--member", "left", "--format", "json"]).good();
     folder.write("out.json", &out.stdout);
-    good(folder.run_line("show out.json"));
-    assert!(good(folder.run(&["merge", "two.json", "-o", "-"])).stdout.contains("\"fleet_version\": 1"));
+    folder.succeeds("show out.json");
+    assert!(folder.run(&["merge", "two.json", "-o", "-"]).good().stdout.contains("\"fleet_version\": 1"));
     folder.refuses("show two.json --member lfet", "did you mean 'left'?");
     folder.refuses("merge two.json one.json -o x.json", "are the same report: name it once");
 }
@@ -109,9 +97,9 @@ fn what_cannot_be_merged_is_refused_in_one_line() {
     let folder = Folder::new();
     let run =
         "run --ops fft --sizes 4 --samples 6 --backends sim --sim fair.toml --quiet --format json --out";
-    good(folder.run_line(&format!("{run} a")));
-    good(folder.run_line(&format!("{run} b")));
-    good(folder.run_line("merge a b -o m.json"));
+    folder.succeeds(&format!("{run} a"));
+    folder.succeeds(&format!("{run} b"));
+    folder.succeeds("merge a b -o m.json");
     folder.write("text.json", "hello");
     for (line, expected) in [
         ("merge -o x.json", "required arguments"),
@@ -131,21 +119,21 @@ fn what_cannot_be_merged_is_refused_in_one_line() {
     ] {
         folder.refuses(line, expected);
     }
-    good(folder.run_line("merge a b -o m.json --force"));
+    folder.succeeds("merge a b -o m.json --force");
 }
 
 #[test]
 fn every_device_has_a_run_of_its_own_and_the_odd_one_is_told() {
     let folder = four();
-    let ended = good(folder.run_line(&format!("{RUN} --device all --out out")));
+    let ended = folder.succeeds(&format!("{RUN} --device all --out out"));
     assert_eq!(ended.stderr, "");
     for device in 0..4 {
-        let report = read(&folder, &format!("out/gpu{device}/report.json"));
+        let report = folder.json(&format!("out/gpu{device}/report.json"));
         assert_eq!(report["environment"]["settings"]["options"]["device"], device);
         assert_eq!(report["environment"]["backends"][0]["description"]["device"], device);
         assert_eq!(report["rows"].as_array().map(Vec::len), Some(12));
     }
-    let fleet = read(&folder, "out/fleet.json");
+    let fleet = folder.json("out/fleet.json");
     assert_eq!(fleet["members"].as_array().map(Vec::len), Some(4));
     assert!(names(&fleet)[2].ends_with(" GPU 2"), "{:?}", names(&fleet));
     assert!(ended.stdout.starts_with("4 reports, 4 devices, 1 host\n"), "{}", ended.stdout);
@@ -153,24 +141,24 @@ fn every_device_has_a_run_of_its_own_and_the_odd_one_is_told() {
     assert!(told.contains("slower than the median of 3 like devices"), "{}", ended.stdout);
     assert!(told.contains("see what differs: power limit 550 W against 700 W"), "{}", ended.stdout);
     assert_eq!(ended.stdout.matches(" GPU 2 is 1").count(), 1, "{}", ended.stdout);
-    assert_eq!(good(folder.run_line("show out")).stdout, ended.stdout);
+    assert_eq!(folder.succeeds("show out").stdout, ended.stdout);
     folder.refuses("compare out out", "name those of one, such as out/gpu0");
 }
 
 #[test]
 fn devices_can_be_chosen_and_results_are_replaced_only_by_force() {
     let folder = four();
-    good(folder.run_line(&format!("{RUN} --device 0,2 --out out")));
+    folder.succeeds(&format!("{RUN} --device 0,2 --out out"));
     assert!(folder.path().join("out/gpu2/report.json").exists());
     assert!(!folder.path().join("out/gpu1").exists());
     let again = format!("{RUN} --device 0,2 --out out");
     folder.refuses(&again, "out already holds a fleet.json");
     folder.refuses(&format!("{RUN} --device 1 --out out"), "out already holds a fleet.json");
-    good(folder.run_line(&format!("{again} --force")));
+    folder.succeeds(&format!("{again} --force"));
     // One device is an ordinary run, whose folder holds no fleet any more.
-    good(folder.run_line(&format!("{RUN} --device 1 --out out --force")));
+    folder.succeeds(&format!("{RUN} --device 1 --out out --force"));
     assert!(!folder.path().join("out/fleet.json").exists());
-    good(folder.run_line(&format!("{again} --force")));
+    folder.succeeds(&format!("{again} --force"));
     assert!(!folder.path().join("out/report.json").exists());
 }
 
@@ -203,7 +191,7 @@ fn what_cannot_run_on_several_devices_is_refused_before_any_work() {
     }
     let missing =
         "run --ops fft --sizes 4 --backends sim --sim fair.toml --device 1 --quiet --out - --format csv";
-    let skipped = good(folder.run_line(missing)).stdout;
+    let skipped = folder.succeeds(missing).stdout;
     assert!(skipped.contains("there is no simulated device 1"), "{skipped}");
 }
 
@@ -215,7 +203,7 @@ fn the_worst_run_decides_the_exit_code_and_a_dry_run_touches_nothing() {
     let line = "run --ops fft --sizes 4 --backends sim --sim faulty.toml --quiet --format json --device all --out out";
     assert_eq!(folder.run_line(line).code, 1);
     let before = folder.names();
-    let dry = good(folder.run_line(&format!("{RUN} --device all --dry-run")));
+    let dry = folder.succeeds(&format!("{RUN} --device all --dry-run"));
     assert!(dry.stdout.ends_with("a run of these for each of --device all\n"), "{}", dry.stdout);
     assert_eq!(folder.names(), before);
 }
@@ -227,21 +215,9 @@ fn an_interrupt_ends_all_runs_and_what_is_finished_is_merged() {
         "[[device]]\n[[device]]\n[[device]]\n[[rule]]\nvariant = 'accelerator'\nn = 8\noutcome = 'hang'\n";
     folder.write("hanging.toml", &(FAIR.to_owned() + hanging));
     let line = "run --ops fft --sizes 4,8 --backends sim --sim hanging.toml --quiet --format json --device all --out out";
-    let program = env!("CARGO_BIN_EXE_gpubench");
-    let mut command = Command::new(program);
-    let mut child =
-        command.args(line.split(' ')).current_dir(folder.path()).stdout(Stdio::null()).spawn().unwrap();
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !folder.path().join("out/gpu0/report.json").exists() {
-        assert!(Instant::now() < deadline, "no cell was finished");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let pid = child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert_eq!(read(&folder, "out/fleet.json")["members"].as_array().map(Vec::len), Some(1));
-    let left: Vec<_> =
-        std::fs::read_dir(folder.path().join("out")).unwrap().map(|f| f.unwrap().file_name()).collect();
+    folder.interrupted(line, "out/gpu0/report.json", Duration::ZERO);
+    assert_eq!(folder.json("out/fleet.json")["members"].as_array().map(Vec::len), Some(1));
+    let left = folder.names_in("out");
     assert_eq!(left.len(), 2, "no folder is left of the runs that were not made: {left:?}");
 }
 
@@ -258,12 +234,7 @@ fn script(folder: &Folder, name: &str, variables: &[(&str, &str)]) -> Ended {
     let script = format!("{}/docs/fleet/{name}", env!("CARGO_MANIFEST_DIR"));
     let mut command = Command::new("bash");
     command.arg(script).current_dir(folder.path()).env("PATH", path).envs(variables.iter().copied());
-    let output = command.output().unwrap();
-    Ended {
-        code: output.status.code().unwrap(),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
-    }
+    Ended::of(command.output().unwrap())
 }
 
 #[test]
@@ -271,10 +242,10 @@ fn the_scripts_for_slurm_measure_and_merge() {
     let folder = four();
     let sweep = "--ops fft --sizes 4,8 --backends sim --sim devices.toml --require sim --format json";
     for task in ["0", "1", "2"] {
-        good(script(&folder, "slurm-array.sh", &[("SWEEP", sweep), ("SLURM_ARRAY_TASK_ID", task)]));
+        script(&folder, "slurm-array.sh", &[("SWEEP", sweep), ("SLURM_ARRAY_TASK_ID", task)]).good();
     }
     assert!(folder.path().join("results/fleet/2/report.json").exists());
-    let merged = good(script(&folder, "slurm-merge.sh", &[]));
+    let merged = script(&folder, "slurm-merge.sh", &[]).good();
     assert!(merged.stdout.starts_with("3 reports, 3 devices, 1 host\n"), "{}", merged.stdout);
     // Without an array there is no task to name.
     assert_ne!(script(&folder, "slurm-array.sh", &[("SWEEP", sweep)]).code, 0);

@@ -14,8 +14,11 @@ mod results;
 mod trend;
 
 use std::path::Path;
+use std::process::{self, Child, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
+use serde_json::Value;
 
 /// Two right variants, one a side.
 const FAIR: &str = r#"
@@ -38,6 +41,27 @@ struct Ended {
     stderr: String,
 }
 
+impl Ended {
+    fn of(output: Output) -> Ended {
+        Ended {
+            code: output.status.code().unwrap(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    fn good(self) -> Ended {
+        assert_eq!(self.code, 0, "{}", self.stderr);
+        self
+    }
+}
+
+/// What Ctrl-C does to a process.
+fn interrupt(child: &Child) {
+    let mut kill = process::Command::new("kill");
+    assert!(kill.args(["-INT", &child.id().to_string()]).status().unwrap().success());
+}
+
 impl Folder {
     fn new() -> Folder {
         let folder = Folder(tempfile::tempdir().unwrap());
@@ -53,8 +77,22 @@ impl Folder {
         std::fs::write(self.path().join(name), text).unwrap();
     }
 
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path().join(name)).unwrap()
+    }
+
+    fn json(&self, name: &str) -> Value {
+        serde_json::from_str(&self.read(name)).unwrap()
+    }
+
+    /// The names in this folder, in order.
     fn names(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(self.path()).unwrap();
+        self.names_in("")
+    }
+
+    /// The names in the folder `below` this one, in order.
+    fn names_in(&self, below: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path().join(below)).unwrap();
         let mut names: Vec<String> =
             entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
@@ -65,17 +103,34 @@ impl Folder {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
         // Nothing is to be left in the user's cache.
         command.env("GPUBENCH_PEAK_CACHE", "off");
-        let output = command.current_dir(self.path()).args(args).output().unwrap();
-        Ended {
-            code: output.status.code().unwrap(),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-        }
+        Ended::of(command.current_dir(self.path()).args(args).output().unwrap())
     }
 
     /// Runs with words that none of the arguments here contain a space in.
     fn run_line(&self, line: &str) -> Ended {
         self.run(&line.split_whitespace().collect::<Vec<_>>())
+    }
+
+    /// As [`Folder::run_line`]; the program must end with 0.
+    fn succeeds(&self, line: &str) -> Ended {
+        self.run_line(line).good()
+    }
+
+    /// Interrupts the program once `file` exists and `more` has passed: it must end with 130. Its stderr.
+    fn interrupted(&self, line: &str, file: &str, more: Duration) -> String {
+        let mut command = process::Command::new(env!("CARGO_BIN_EXE_gpubench"));
+        let command = command.args(line.split(' ')).current_dir(self.path());
+        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !self.path().join(file).exists() {
+            assert!(Instant::now() < deadline, "{file} was not made");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        std::thread::sleep(more);
+        interrupt(&child);
+        let ended = Ended::of(child.wait_with_output().unwrap());
+        assert_eq!(ended.code, 130, "{}", ended.stderr);
+        ended.stderr
     }
 
     /// The program must end with 2, say one line that contains `expected`, and leave the folder as it was.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::{FAIR, Folder};
+use super::{FAIR, Folder, interrupt};
 
 const RUN: &str =
     "run --ops fft --sizes 4 --samples 6 --max-time 100ms --backends sim --sim fair.toml --format json";
@@ -129,10 +129,8 @@ fn an_interrupt_while_they_are_measured_ends_the_run_at_once() {
     std::io::BufRead::read_line(&mut said, &mut line).unwrap();
     assert_eq!(line, "measuring the ceilings of sim\n");
     let begun = Instant::now();
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    interrupt(&child);
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(begun.elapsed() < Duration::from_secs(10));
-    let report = std::fs::read(folder.path().join("here/report.json")).unwrap();
-    let report: Value = serde_json::from_slice(&report).unwrap();
-    assert_eq!(report["rows"].as_array().map(Vec::len), Some(0));
+    assert_eq!(folder.json("here/report.json")["rows"].as_array().map(Vec::len), Some(0));
 }

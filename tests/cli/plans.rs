@@ -74,11 +74,8 @@ fn a_dry_run_says_how_many_cells_refinement_may_add() {
 fn the_passes_of_a_baseline_have_the_cells_of_the_plan_alone() {
     let folder = Folder::new();
     folder.write("mine.toml", REFINED);
-    let ended = folder.run_line("baseline save main --config mine.toml --samples 6 --quiet");
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
-    let report =
-        std::fs::read_to_string(folder.path().join("results/baselines/main/pass-1/report.json")).unwrap();
-    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    folder.succeeds("baseline save main --config mine.toml --samples 6 --quiet");
+    let report = folder.json("results/baselines/main/pass-1/report.json");
     assert_eq!(report["environment"]["settings"]["refine"], false);
     assert_eq!(report["rows"].as_array().map(Vec::len), Some(4));
 }

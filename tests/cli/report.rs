@@ -6,12 +6,8 @@ const RUN: &str = "run --ops matmul --sizes 4,8 --samples 6 --backends sim --sim
 
 fn with_report() -> Folder {
     let folder = Folder::new();
-    assert_eq!(folder.run_line(&format!("{RUN} --out made --format json")).code, 0);
+    folder.succeeds(&format!("{RUN} --out made --format json"));
     folder
-}
-
-fn read(folder: &Folder, name: &str) -> String {
-    std::fs::read_to_string(folder.path().join(name)).unwrap()
 }
 
 #[test]
@@ -21,7 +17,7 @@ fn a_report_becomes_a_page_in_a_file_or_on_stdout() {
         let ended = folder.run_line(&format!("report {report} -o page.html --force"));
         assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (0, "", ""));
     }
-    let page = read(&folder, "page.html");
+    let page = folder.read("page.html");
     assert!(page.starts_with("<!DOCTYPE html>\n") && page.ends_with("</html>\n"));
     assert!(page.contains("accelerator") && page.contains("id=\"row-3\""));
     let ended = folder.run_line("report made -o -");
@@ -33,19 +29,19 @@ fn a_report_becomes_a_page_in_a_file_or_on_stdout() {
 #[test]
 fn a_run_writes_the_page_when_asked_to() {
     let folder = Folder::new();
-    assert_eq!(folder.run_line(&format!("{RUN} --out made --format html")).code, 0);
-    let kept = read(&folder, "made/report.html");
+    folder.succeeds(&format!("{RUN} --out made --format html"));
+    let kept = folder.read("made/report.html");
     folder.refuses(&format!("{RUN} --out made --format html"), "made already holds a report.json");
-    assert_eq!(folder.run_line("report made -o again.html").code, 0);
-    assert_eq!(read(&folder, "again.html"), kept);
+    folder.succeeds("report made -o again.html");
+    assert_eq!(folder.read("again.html"), kept);
 }
 
 #[test]
 fn several_reports_become_one_page() {
     let folder = with_report();
-    assert_eq!(folder.run_line(&format!("{RUN} --out other --format json")).code, 0);
-    assert_eq!(folder.run_line("report made other --out both.html").code, 0);
-    let page = read(&folder, "both.html");
+    folder.succeeds(&format!("{RUN} --out other --format json"));
+    folder.succeeds("report made other --out both.html");
+    let page = folder.read("both.html");
     assert!(page.contains("<h1>2 reports</h1>") && page.contains("id=\"m2-row-3\""), "both are in it");
 }
 
@@ -54,7 +50,7 @@ fn what_cannot_be_a_page_is_refused_in_one_line() {
     let folder = with_report();
     folder.write("taken.html", "old");
     folder.refuses("report made -o taken.html", "taken.html exists: name another file with --out, or");
-    assert_eq!(read(&folder, "taken.html"), "old");
+    assert_eq!(folder.read("taken.html"), "old");
     folder.refuses("report nowhere -o page.html", "cannot read nowhere");
     folder.refuses("report fair.toml -o page.html", "fair.toml");
     folder.refuses("report made nowhere -o page.html", "cannot read nowhere");
@@ -64,6 +60,6 @@ fn what_cannot_be_a_page_is_refused_in_one_line() {
     folder.refuses("report -o page.html", "<REPORT>");
     folder.refuses("trend made --format html", "a trend makes no page");
     folder.refuses("plot made --out charts --format html", "name png or svg");
-    assert_eq!(folder.run_line("report made -o taken.html --force").code, 0);
-    assert!(read(&folder, "taken.html").starts_with("<!DOCTYPE"));
+    folder.succeeds("report made -o taken.html --force");
+    assert!(folder.read("taken.html").starts_with("<!DOCTYPE"));
 }

@@ -1,7 +1,6 @@
 //! What a run leaves: tables on stdout, files in its folder, exit codes, also when it is interrupted.
 
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -16,26 +15,12 @@ fn rows(json: &str) -> Vec<Value> {
     report["rows"].as_array().unwrap().clone()
 }
 
-fn read(folder: &Folder, name: &str) -> String {
-    std::fs::read_to_string(folder.path().join(name)).unwrap()
-}
-
-/// The names of the files in a folder, in order.
-fn files(folder: &Folder, name: &str) -> Vec<String> {
-    let entries = std::fs::read_dir(folder.path().join(name)).unwrap();
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
-}
-
 #[test]
 fn a_run_prints_a_table_and_leaves_report_and_charts_in_its_folder() {
     let folder = Folder::new();
-    let ended = folder.run_line(&format!("{RUN} --out made/here"));
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let ended = folder.succeeds(&format!("{RUN} --out made/here"));
     assert!(ended.stdout.contains("matmul") && ended.stdout.contains("accelerator"), "{}", ended.stdout);
-    let rows = rows(&read(&folder, "made/here/report.json"));
+    let rows = rows(&folder.read("made/here/report.json"));
     assert_eq!(rows.len(), 4);
     for row in &rows {
         assert_eq!((row["op"].as_str(), row["outcome"].as_str()), (Some("matmul"), Some("measured")));
@@ -43,9 +28,9 @@ fn a_run_prints_a_table_and_leaves_report_and_charts_in_its_folder() {
         assert!(row["execute"]["median_s"].as_f64().unwrap() > 0.0);
         assert!(row["error"]["value"].as_f64().unwrap() <= row["error"]["bound"].as_f64().unwrap());
     }
-    assert!(read(&folder, "made/here/report.csv").lines().count() == 1 + 4);
-    assert!(read(&folder, "made/here/report.md").contains("matmul"));
-    let names = files(&folder, "made/here");
+    assert!(folder.read("made/here/report.csv").lines().count() == 1 + 4);
+    assert!(folder.read("made/here/report.md").contains("matmul"));
+    let names = folder.names_in("made/here");
     for chart in ["overview.png", "speedup-matmul-f32.png", "time-matmul-f32.png"] {
         assert!(names.iter().any(|name| name == chart), "{names:?}");
     }
@@ -55,16 +40,12 @@ fn a_run_prints_a_table_and_leaves_report_and_charts_in_its_folder() {
 fn without_out_the_results_are_in_a_new_folder_under_results() {
     let folder = Folder::new();
     for _ in 0..2 {
-        assert_eq!(folder.run_line(&format!("{RUN} --quiet --format csv")).code, 0);
+        folder.succeeds(&format!("{RUN} --quiet --format csv"));
     }
-    let runs: Vec<_> =
-        std::fs::read_dir(folder.path().join("results")).unwrap().map(Result::unwrap).collect();
+    let runs = folder.names_in("results");
     assert_eq!(runs.len(), 2);
     for run in runs {
-        let mut files: Vec<_> =
-            std::fs::read_dir(run.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        files.sort();
-        assert_eq!(files, ["report.csv", "report.json"]);
+        assert_eq!(folder.names_in(&format!("results/{run}")), ["report.csv", "report.json"]);
     }
 }
 
@@ -84,20 +65,19 @@ fn one_format_on_stdout_is_all_that_a_run_to_stdout_writes() {
 fn results_are_replaced_only_by_force() {
     let folder = Folder::new();
     let run = format!("{RUN} --quiet --out kept");
-    assert_eq!(folder.run_line(&run).code, 0);
+    folder.succeeds(&run);
     folder.refuses(&run, "kept already holds a report.json");
     assert_eq!(folder.run_line(&format!("{run} --force --sizes 2")).code, 2, "--sizes twice is refused");
-    assert_eq!(folder.run_line(&format!("{run} --force --variants host")).code, 0);
-    assert_eq!(rows(&read(&folder, "kept/report.json")).len(), 2);
+    folder.succeeds(&format!("{run} --force --variants host"));
+    assert_eq!(rows(&folder.read("kept/report.json")).len(), 2);
 }
 
 #[test]
 fn a_run_that_names_nothing_is_the_quick_sweep_and_says_so() {
     let folder = Folder::new();
-    let ended = folder.run_line("run --sizes 3 --backends sim --sim fair.toml --out here --format table");
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let ended = folder.succeeds("run --sizes 3 --backends sim --sim fair.toml --out here --format table");
     assert!(ended.stderr.contains("this was the quick sweep"), "{}", ended.stderr);
-    let rows = rows(&read(&folder, "here/report.json"));
+    let rows = rows(&folder.read("here/report.json"));
     let mut ops: Vec<&str> = rows.iter().map(|row| row["op"].as_str().unwrap()).collect();
     ops.dedup();
     assert_eq!(ops, gpubench::op::MAIN_OPS);
@@ -113,7 +93,7 @@ fn wrong_answers_and_failures_end_with_1_and_skips_with_0() {
         ("outcome = \"unavailable\"", 0, "skipped"),
     ] {
         let rule = format!("\n[[rule]]\nvariant = \"accelerator\"\n{fault}\n");
-        folder.write("faulty.toml", &(read(&folder, "fair.toml") + &rule));
+        folder.write("faulty.toml", &(folder.read("fair.toml") + &rule));
         let line = "run --ops fft --sizes 4 --backends sim --sim faulty.toml --quiet --out - --format json";
         let ended = folder.run_line(line);
         assert_eq!(ended.code, code, "{fault}: {}", ended.stderr);
@@ -140,21 +120,10 @@ fn a_required_backend_that_is_missing_ends_the_run_before_any_work() {
 fn an_interrupted_run_ends_with_130_and_keeps_what_it_has() {
     let folder = Folder::new();
     let rule = "\n[[rule]]\nvariant = \"accelerator\"\noutcome = \"hang\"\n";
-    folder.write("hanging.toml", &(read(&folder, "fair.toml") + rule));
+    folder.write("hanging.toml", &(folder.read("fair.toml") + rule));
     let line = "run --ops fft --sizes 4 --backends sim --sim hanging.toml --no-peaks --quiet --out here";
-    let program = env!("CARGO_BIN_EXE_gpubench");
-    let mut command = Command::new(program);
-    let mut child =
-        command.args(line.split(' ')).current_dir(folder.path()).stdout(Stdio::null()).spawn().unwrap();
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !folder.path().join("here/report.json").exists() {
-        assert!(Instant::now() < deadline, "no cell was finished");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let pid = child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    let rows = rows(&read(&folder, "here/report.json"));
+    folder.interrupted(line, "here/report.json", Duration::ZERO);
+    let rows = rows(&folder.read("here/report.json"));
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0]["variant"], "host");
 }
@@ -162,27 +131,25 @@ fn an_interrupted_run_ends_with_130_and_keeps_what_it_has() {
 #[test]
 fn the_look_of_charts_is_a_setting_that_the_report_keeps() {
     let folder = Folder::new();
-    let ended = folder.run_line(&format!("{RUN} --quiet --out here --format svg --theme dark"));
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
-    let report: serde_json::Value = serde_json::from_str(&read(&folder, "here/report.json")).unwrap();
+    folder.succeeds(&format!("{RUN} --quiet --out here --format svg --theme dark"));
+    let report = folder.json("here/report.json");
     assert_eq!(report["environment"]["settings"]["output"]["theme"], "dark");
-    assert_eq!(folder.run_line("plot here --out again --format svg --theme dark").code, 0);
-    for name in files(&folder, "again") {
-        assert!(read(&folder, &format!("here/{name}")) == read(&folder, &format!("again/{name}")), "{name}");
+    folder.succeeds("plot here --out again --format svg --theme dark");
+    for name in folder.names_in("again") {
+        assert!(folder.read(&format!("here/{name}")) == folder.read(&format!("again/{name}")), "{name}");
     }
 }
 
 #[test]
 fn charts_are_drawn_again_from_a_report_alone() {
     let folder = Folder::new();
-    assert_eq!(folder.run_line(&format!("{RUN} --quiet --out here --format json")).code, 0);
-    let ended = folder.run_line("plot here --out charts --format svg");
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
-    let names = files(&folder, "charts");
+    folder.succeeds(&format!("{RUN} --quiet --out here --format json"));
+    folder.succeeds("plot here --out charts --format svg");
+    let names = folder.names_in("charts");
     assert!(names.contains(&"overview.svg".to_owned()), "{names:?}");
-    assert_eq!(folder.run_line("plot here --out dark --format svg --theme dark").code, 0);
-    assert_eq!(files(&folder, "dark"), names);
-    assert_ne!(read(&folder, "dark/overview.svg"), read(&folder, "charts/overview.svg"));
+    folder.succeeds("plot here --out dark --format svg --theme dark");
+    assert_eq!(folder.names_in("dark"), names);
+    assert_ne!(folder.read("dark/overview.svg"), folder.read("charts/overview.svg"));
     folder.refuses("plot here --out charts --format svg", "--force");
     folder.refuses("plot absent --out charts", "absent");
 }
@@ -190,14 +157,13 @@ fn charts_are_drawn_again_from_a_report_alone() {
 #[test]
 fn a_report_is_shown_again_as_its_run_showed_it() {
     let folder = Folder::new();
-    let ran = folder.run_line(&format!("{RUN} --quiet --out made --format table,md,csv"));
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let ran = folder.succeeds(&format!("{RUN} --quiet --out made --format table,md,csv"));
     for report in ["made", "made/report.json"] {
         assert_eq!(folder.run_line(&format!("show {report}")).stdout, ran.stdout);
     }
     for format in ["json", "md", "csv"] {
         let shown = folder.run_line(&format!("show made --format {format}"));
-        assert_eq!(shown.stdout, read(&folder, &format!("made/report.{format}")), "{format}");
+        assert_eq!(shown.stdout, folder.read(&format!("made/report.{format}")), "{format}");
     }
     folder.refuses("show nowhere", "cannot read nowhere");
     folder.refuses("show made --format png", "gpubench plot");

@@ -10,8 +10,7 @@ fn nightly(count: usize, from: usize) -> Folder {
     let folder = Folder::new();
     let run =
         "run --ops matmul --sizes 4 --samples 6 --backends sim --sim fair.toml --quiet --out - --format json";
-    let ended = folder.run_line(run);
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let ended = folder.succeeds(run);
     let report: Report = serde_json::from_str(&ended.stdout).unwrap();
     for index in 0..count {
         let mut report = report.clone();
@@ -56,18 +55,13 @@ fn a_step_is_told_on_stdout_and_is_no_failure() {
 #[test]
 fn a_folder_for_results_gets_files_and_charts_and_keeps_what_it_holds() {
     let folder = nightly(12, 6);
-    let ended = folder.run_line("trend nightly --out made/here");
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let ended = folder.succeeds("trend nightly --out made/here");
     assert!(ended.stdout.contains("1.50x slower"), "{}", ended.stdout);
-    let mut names: Vec<String> = std::fs::read_dir(folder.path().join("made/here"))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
-    assert_eq!(names, ["trend-matmul-f32-n4.png", "trend.csv", "trend.json", "trend.md"]);
+    let names = ["trend-matmul-f32-n4.png", "trend.csv", "trend.json", "trend.md"];
+    assert_eq!(folder.names_in("made/here"), names);
     folder.refuses("trend nightly --out made/here", "--force");
-    assert_eq!(folder.run_line("trend nightly --out made/here --force").code, 0);
-    assert_eq!(folder.run_line("trend nightly --out made/here --format svg").code, 0);
+    folder.succeeds("trend nightly --out made/here --force");
+    folder.succeeds("trend nightly --out made/here --format svg");
     // Its own JSON is no report that is missing something.
     let again = folder.run_line("trend nightly made --format csv");
     assert_eq!((again.code, again.stderr.as_str()), (0, ""));
@@ -93,8 +87,7 @@ fn files_that_are_no_reports_are_told_in_one_line_and_left_out() {
     folder.write("nightly/cut.json", "{\"schema_version\": 2, ");
     folder.write("nightly/package.json", "{}");
     folder.write("nightly/later.json", "{\"schema_version\": 99}");
-    let ended = folder.run_line("trend nightly");
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let ended = folder.succeeds("trend nightly");
     assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
     assert!(ended.stderr.starts_with("gpubench: 3 JSON files are no reports"), "{}", ended.stderr);
     for name in ["cut.json: not JSON", "package.json", "later.json: schema_version 99"] {

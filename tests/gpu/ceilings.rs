@@ -6,7 +6,7 @@ use gpubench::backend::Backend;
 use gpubench::case::{Case, DType};
 use gpubench::error::CellError;
 
-use crate::device::{alone, start};
+use crate::device::{alone, start, start_alone};
 
 /// Bytes of device memory that are free, as a case that cannot fit is told.
 fn free_bytes(backend: &mut dyn Backend) -> u128 {
@@ -20,8 +20,7 @@ fn free_bytes(backend: &mut dyn Backend) -> u128 {
 #[test]
 #[expect(clippy::print_stderr, reason = "the figures are worth reading")]
 fn every_ceiling_is_measured_and_plausible_and_memory_is_given_back() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     let before = free_bytes(&mut *backend);
     let mut runs = vec![];
     for _ in 0..2 {

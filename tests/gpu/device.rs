@@ -28,6 +28,12 @@ pub(crate) fn start() -> Option<Box<dyn Backend>> {
     start_with(&Options::default())
 }
 
+/// The device to oneself, and a backend on it; `None` without a device.
+pub(crate) fn start_alone() -> Option<(MutexGuard<'static, ()>, Box<dyn Backend>)> {
+    let alone = alone();
+    start().map(|backend| (alone, backend))
+}
+
 pub(crate) fn start_with(options: &Options) -> Option<Box<dyn Backend>> {
     let started = (backend::BACKENDS.find("cuda").unwrap().start)(options);
     started.map_err(|missing| skipped("cuda", &missing.reason)).ok()

@@ -7,7 +7,7 @@ use gpubench::error::CellError;
 use gpubench::op;
 use rustfft::num_complex::Complex;
 
-use crate::device::{alone, start};
+use crate::device::start_alone;
 
 const LARGE: [u64; 12] = [243, 343, 500, 512, 625, 1000, 1024, 1536, 2000, 2048, 2401, 4096];
 
@@ -85,8 +85,7 @@ fn is_smooth(n: u64) -> bool {
 
 #[test]
 fn every_supported_size_is_right_and_symmetric() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     let mut faults = Vec::new();
     for n in (1..=128).filter(|&n| is_smooth(n)).chain(LARGE) {
         for &dtype in DType::ALL {
@@ -101,8 +100,7 @@ fn every_supported_size_is_right_and_symmetric() {
 
 #[test]
 fn impulses_and_constants_have_the_spectra_they_should() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     for n in [1, 2, 15, 100, 500, 1024] {
         let side = usize::try_from(n).unwrap();
         let last = side * side - 1;
@@ -125,8 +123,7 @@ fn impulses_and_constants_have_the_spectra_they_should() {
 
 #[test]
 fn one_nan_or_infinity_spoils_every_output() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     for n in [2, 15, 100, 512, 1024] {
         let side = usize::try_from(n).unwrap();
         for (bad, at) in [(f64::NAN, 0), (f64::NAN, side * side - 1), (f64::INFINITY, side + 1)] {
@@ -143,8 +140,7 @@ fn one_nan_or_infinity_spoils_every_output() {
 
 #[test]
 fn a_size_with_a_large_prime_factor_is_refused_with_what_to_take() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     let case = case(101, DType::F32);
     let inputs = op::find("fft").unwrap().inputs(&case);
     match backend.prepare("mirrored", &case, &inputs).err() {

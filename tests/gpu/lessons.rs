@@ -4,7 +4,7 @@ use gpubench::backend::{Backend, HostMemory, Options};
 use gpubench::case::{Cache, Case, DType};
 use gpubench::op;
 
-use crate::device::{alone, median, samples, start, start_with};
+use crate::device::{alone, median, samples, start_alone, start_with};
 
 /// Host seconds of an execution with hot caches, of a job whose answer is right.
 fn host_s(backend: &mut dyn Backend, op: &str, variant: &str, n: u64) -> f64 {
@@ -22,8 +22,7 @@ fn host_s(backend: &mut dyn Backend, op: &str, variant: &str, n: u64) -> f64 {
 
 #[test]
 fn a_graph_costs_less_than_its_launches_and_the_cache_less_than_the_compiler() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     let mut overhead = |variant, n| host_s(&mut *backend, "overhead", variant, n);
     let [launches, graph] = ["launch", "graph"].map(|variant| overhead(variant, 100));
     assert!(graph < launches, "graph {graph:e} s, launches {launches:e} s");
@@ -33,8 +32,7 @@ fn a_graph_costs_less_than_its_launches_and_the_cache_less_than_the_compiler() {
 
 #[test]
 fn a_second_context_comes_and_goes_and_the_first_works_on() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     let before = backend.setup_counts();
     let context = host_s(&mut *backend, "overhead", "context", 2);
     assert!(context > 1e-3, "{context:e} s");
@@ -46,8 +44,7 @@ fn a_second_context_comes_and_goes_and_the_first_works_on() {
 
 #[test]
 fn more_contexts_and_compilations_than_minutes_allow_are_refused() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     for variant in ["context", "compile", "compile-cached"] {
         let case = Case { op: "overhead".into(), n: 1000, dtype: DType::F32, density: None, seed: 1 };
         let refused = backend.prepare(variant, &case, &[]).err().unwrap();
@@ -73,8 +70,7 @@ fn page_locked_memory_is_no_slower_and_one_copy_beats_a_hundred_whatever_transfe
 
 #[test]
 fn a_launch_per_element_is_the_worst_case() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     let [each, fused] =
         ["launch-per-element", "fused"].map(|variant| host_s(&mut *backend, "host-loop", variant, 100));
     assert!(each > 50.0 * fused, "each {each:e} s, fused {fused:e} s");

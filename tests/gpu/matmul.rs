@@ -6,7 +6,7 @@ use gpubench::data::Operand;
 use gpubench::error::CellError;
 use gpubench::op;
 
-use crate::device::{alone, case, samples, skipped, start, variants};
+use crate::device::{case, samples, skipped, start_alone, variants};
 
 /// Multiples of 16, of 4, of neither; less and more than a tile of each kernel.
 const SIZES: [u64; 7] = [1, 3, 17, 31, 64, 129, 260];
@@ -69,8 +69,7 @@ fn for_each_product(
     operands: impl Fn(&Case) -> [Operand; 2],
     mut judge: impl FnMut(&str, &Variant, &Case, &[Operand; 2], &Operand),
 ) {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     for variant in variants {
         for (n, dtype) in sizes.iter().flat_map(|n| variant.dtypes.iter().map(move |dtype| (*n, *dtype))) {
             let case = case(variant, n, dtype);

@@ -4,7 +4,7 @@ use gpubench::backend::{self, Backend, DevicePhases, HostMemory, Options, Transf
 use gpubench::case::{Cache, Case, DType};
 use gpubench::op;
 
-use crate::device::{alone, median, skipped, start, start_with};
+use crate::device::{alone, median, skipped, start_alone, start_with};
 
 /// What the device did while a job was prepared, and from then until its answer had come; the answer is right.
 fn phases(backend: &mut dyn Backend, variant: &str, case: &Case) -> [DevicePhases; 2] {
@@ -82,8 +82,7 @@ fn compiling_is_told_to_every_job_that_uses_the_kernel() {
 #[test]
 #[expect(clippy::print_stderr, reason = "the time that a look costs is worth reading")]
 fn the_state_of_the_device_is_told_and_nobody_else_is_seen_on_an_idle_one() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     let description = backend.describe();
     assert!(description["context_s"].as_f64().unwrap() > 0.0, "{description}");
     let nvml = description["nvml"].as_str().unwrap();

@@ -6,7 +6,7 @@ use gpubench::data::{Operand, Real};
 use gpubench::error::CellError;
 use gpubench::op;
 
-use crate::device::{alone, skipped, start};
+use crate::device::{skipped, start_alone};
 
 const VARIANTS: [&str; 2] = ["cholesky", "cholesky-refined"];
 
@@ -67,8 +67,7 @@ fn fault(backend: &mut dyn Backend, variant: &str, case: &Case, inputs: &[Operan
 }
 
 fn assert_solved(systems: &dyn Fn(DType) -> Vec<(usize, Vec<Operand>)>) {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     let mut faults = Vec::new();
     for dtype in DType::ALL {
         for (n, inputs) in systems(*dtype) {
@@ -128,8 +127,7 @@ fn assert_minor(backend: &mut dyn Backend, variant: &str, case: &Case, inputs: &
 
 #[test]
 fn a_matrix_that_is_not_positive_definite_is_told_with_its_leading_minor() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     const N: usize = 150;
     for dtype in DType::ALL {
         let case = case(N, *dtype);
@@ -149,8 +147,7 @@ fn a_matrix_that_is_not_positive_definite_is_told_with_its_leading_minor() {
 
 #[test]
 fn what_is_no_number_ends_in_an_error_or_in_an_answer_of_none() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     const N: usize = 200;
     let identity = |i: usize, j: usize| if i == j { 1.0 } else { 0.0 };
     for dtype in DType::ALL {
@@ -186,8 +183,7 @@ fn what_is_no_number_ends_in_an_error_or_in_an_answer_of_none() {
 
 #[test]
 fn every_execution_gives_the_same_bits_and_refinement_gains_digits() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     let op = op::find("solve").unwrap();
     for n in [100, 333, 1000] {
         let wide = case(n, DType::F64);

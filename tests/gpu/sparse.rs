@@ -8,7 +8,7 @@ use gpubench::data::hash::fnv1a;
 use gpubench::data::{Csr, Operand, Real};
 use gpubench::error::CellError;
 
-use crate::device::{alone, skipped, start};
+use crate::device::{skipped, start_alone};
 
 /// Variants of our own that are tried. Others' libraries need not take every one of these matrices.
 const PRODUCTS: [&str; 1] = ["gustavson"];
@@ -196,8 +196,7 @@ fn products<T: Real>(backend: &mut dyn Backend) {
 
 #[test]
 fn products_of_awkward_matrices_are_right_and_repeat_to_the_bit() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     products::<f32>(&mut *backend);
     products::<f64>(&mut *backend);
 }
@@ -219,16 +218,14 @@ fn vector_products<T: Real>(backend: &mut dyn Backend) {
 
 #[test]
 fn vector_products_of_awkward_matrices_are_right_and_repeat_to_the_bit() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     vector_products::<f32>(&mut *backend);
     vector_products::<f64>(&mut *backend);
 }
 
 #[test]
 fn columns_of_b_out_of_order_or_twice_are_refused_and_those_of_a_are_not() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     let (ordered, case) = (matrix::<f32>(50, 50, 1, |_| 6), case::<f32>("spgemm", 50));
     let mut reversed = ordered.clone();
     let second = row(&ordered, 2);

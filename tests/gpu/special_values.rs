@@ -4,7 +4,7 @@ use gpubench::backend::Backend;
 use gpubench::case::{Case, DType};
 use gpubench::data::Operand;
 
-use crate::device::{alone, start, variants};
+use crate::device::{start_alone, variants};
 
 const N: usize = 37;
 
@@ -58,8 +58,7 @@ fn specials() -> Vec<f32> {
 
 #[test]
 fn elementwise_ops_treat_special_values_as_ieee_says() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     let some = specials();
     let a: Vec<f32> = (0..N * N).map(|k| some[k / N]).collect();
     let b: Vec<f32> = (0..N * N).map(|k| some[k % N]).collect();
@@ -91,8 +90,7 @@ fn elementwise_ops_treat_special_values_as_ieee_says() {
 
 #[test]
 fn reductions_treat_special_values_as_numpy_does() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     let plain: Vec<f32> = (0..N * N).map(|k| (k % 11) as f32).collect();
     let with = |places: &[(usize, f32)]| {
         let mut values = plain.clone();
@@ -124,8 +122,7 @@ fn reductions_treat_special_values_as_numpy_does() {
 
 #[test]
 fn one_pass_cancels_nothing_where_the_mean_is_large_or_an_element_is_wild() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     // Mean 10 000, deviation 1.
     let far: Vec<f32> = (0..N * N).map(|k| 1e4 + if k % 2 == 0 { 1.0 } else { -1.0 }).collect();
     let mut wild = far.clone();

@@ -3,15 +3,14 @@
 //! Which way an execution took shows in its answer: from AᵀA alone, U is not orthogonal where A is badly conditioned,
 //! and small singular values are off by the square root of the rounding.
 
-use rayon::prelude::*;
-
 use gpubench::backend::{Accuracy, Backend};
 use gpubench::case::{Cache, Case, DType};
 use gpubench::data::{Operand, Real};
 use gpubench::error::CellError;
 use gpubench::op;
+use rayon::prelude::*;
 
-use crate::device::{alone, median, start, steady};
+use crate::device::{median, start_alone, steady};
 
 const SIZES: [usize; 6] = [1, 2, 31, 100, 333, 512];
 
@@ -172,8 +171,7 @@ fn fault<T: Real>(backend: &mut dyn Backend, n: usize, matrix: &Matrix) -> Resul
 
 #[test]
 fn every_matrix_gets_orthogonal_factors_that_make_it() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     let mut faults = Vec::new();
     for n in SIZES {
         for matrix in matrices(n) {
@@ -195,8 +193,7 @@ const BORDERS: [u64; 9] = [128, 129, 513, 1000, 1024, 1025, 1777, 2048, 2049];
 
 #[test]
 fn sides_around_the_borders_of_the_reduction_pass_the_judge() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     let op = op::find("svd").unwrap();
     let mut faults = Vec::new();
     for (n, dtype) in BORDERS.iter().flat_map(|n| DType::ALL.iter().map(move |dtype| (*n, *dtype))) {
@@ -225,8 +222,7 @@ fn device_s(backend: &mut dyn Backend, name: &str) -> f64 {
 
 #[test]
 fn our_own_eigensolver_does_what_it_can_and_the_library_the_rest() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     // Values that vanish are lost in the Gram matrix, so the library's routines follow ours.
     let [uniform, singular] = ["uniform", "half the rank"].map(|name| device_s(&mut *backend, name));
     assert!(uniform < 0.6 * singular, "{uniform} s and {singular} s");
@@ -234,8 +230,7 @@ fn our_own_eigensolver_does_what_it_can_and_the_library_the_rest() {
 
 #[test]
 fn numbers_beyond_what_can_be_squared_are_refused_with_what_to_use() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     let case = Case { op: "svd".into(), n: 2, dtype: DType::F64, density: None, seed: 42 };
     for bad in [f64::NAN, f64::INFINITY, 1e200] {
         let inputs = [Operand::dense(2, 2, vec![1.0, bad, 0.0, 1.0])];

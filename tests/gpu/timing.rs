@@ -7,7 +7,7 @@ use gpubench::backend::{Backend, Prepared};
 use gpubench::case::{Cache, Case, DType};
 use gpubench::op;
 
-use crate::device::{alone, median, samples, start, steady};
+use crate::device::{alone, median, samples, start, start_alone, steady};
 
 /// A job that spins for so many nanoseconds.
 fn spinning(backend: &mut dyn Backend, variant: &str, ns: u64) -> Box<Prepared> {
@@ -27,8 +27,7 @@ fn is_near(device_s: f64, spun_s: f64) -> bool {
 
 #[test]
 fn work_of_known_duration_is_reported_as_it_was_cold_and_hot() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     let mut faults = Vec::new();
     for (us, cache) in [5, 20, 100, 1000].into_iter().flat_map(|us| Cache::ALL.map(|cache| (us, cache))) {
         let mut job = spinning(&mut *backend, SPIN, 1000 * us);
@@ -63,8 +62,7 @@ fn the_floors_are_measured_at_start_and_agree_with_known_durations() {
 
 #[test]
 fn the_clock_of_the_multiprocessors_is_counted_around_each_sample() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     for cache in Cache::ALL {
         let mut job = spinning(&mut *backend, SPIN, 50_000);
         let taken = steady(&mut *backend, &mut *job, cache);
@@ -79,8 +77,7 @@ fn the_clock_of_the_multiprocessors_is_counted_around_each_sample() {
 
 #[test]
 fn what_fits_in_the_cache_is_faster_hot_than_cold() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     // Sines and cosines hide some of the reading; sums hide nothing.
     for (op, variant, n, at_most) in
         [("elementwise", "fused", 1000, 0.98), ("reduction", "one-pass", 2000, 0.9)]
@@ -97,8 +94,7 @@ fn what_fits_in_the_cache_is_faster_hot_than_cold() {
 
 #[test]
 fn a_job_that_waits_unannounced_voids_one_hold_and_is_timed_without() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     let timing = |backend: &dyn Backend, key: &str| backend.describe()["timing"][key].clone();
     let before = timing(&*backend, "holds_timed_out").as_u64().unwrap();
     let mut job = spinning(&mut *backend, SPIN_AND_WAIT, 5_000);
@@ -117,8 +113,7 @@ fn a_job_that_waits_unannounced_voids_one_hold_and_is_timed_without() {
 
 #[test]
 fn a_new_job_at_the_place_of_an_old_one_is_learnt_anew() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     for ns in [2_000, 3_000_000, 2_000] {
         let mut job = spinning(&mut *backend, SPIN, ns);
         let taken = steady(&mut *backend, &mut *job, Cache::Hot);

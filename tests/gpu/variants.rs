@@ -5,7 +5,7 @@ use gpubench::case::{Cache, Case, DType};
 use gpubench::error::CellError;
 use gpubench::op;
 
-use crate::device::{alone, case, samples, skipped, start, variants};
+use crate::device::{alone, case, samples, skipped, start, start_alone, variants};
 
 const SIZES: [u64; 7] = [1, 2, 31, 100, 101, 333, 512];
 
@@ -74,8 +74,7 @@ fn fault(backend: &mut dyn Backend, variant: &Variant, case: &Case) -> Result<Op
 
 #[test]
 fn every_variant_is_right_at_every_size() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     let mut faults = Vec::new();
     for (variant, case) in cells() {
         let cell = format!("{case} cuda/{}", variant.name);
@@ -112,8 +111,7 @@ fn side_by_side(backend: &mut dyn Backend, variant: &Variant, dtype: DType) -> R
 
 #[test]
 fn the_jacobi_method_of_cusolver_is_no_full_precision() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     let jacobi = variants().into_iter().find(|variant| variant.name == "gesvdj").unwrap();
     for dtype in [DType::F32, DType::F64] {
         let found = fault(&mut *backend, &jacobi, &case(&jacobi, 512, dtype)).unwrap();
@@ -123,8 +121,7 @@ fn the_jacobi_method_of_cusolver_is_no_full_precision() {
 
 #[test]
 fn jobs_of_different_sizes_do_not_disturb_each_other() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     for variant in variants().iter().filter(|v| sizes(&v.op).contains(&512) && v.name != "gesvdj") {
         for dtype in variant.dtypes.iter() {
             match side_by_side(&mut *backend, variant, *dtype) {
@@ -138,8 +135,7 @@ fn jobs_of_different_sizes_do_not_disturb_each_other() {
 
 #[test]
 fn sampling_allocates_plans_and_compiles_nothing() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     for variant in variants() {
         for dtype in variant.dtypes.iter() {
             let most = sizes(&variant.op).into_iter().filter(|n| *n <= 100).max().unwrap();
@@ -166,8 +162,7 @@ fn sampling_allocates_plans_and_compiles_nothing() {
 
 #[test]
 fn a_case_beyond_the_devices_memory_is_refused_with_the_figures() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     for (op, variant) in
         [("matmul", "cublas"), ("elementwise", "fused"), ("sin", "fused"), ("reduction", "one-pass")]
     {

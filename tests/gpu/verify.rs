@@ -8,7 +8,7 @@ use gpubench::data::{Values, bytes_mut, fingerprint};
 use gpubench::error::CellError;
 use gpubench::op;
 
-use crate::device::{alone, case, start, variants};
+use crate::device::{case, start_alone, variants};
 
 /// Why the checks of a variant do not hold in this case; `None` when they do.
 fn fault(backend: &mut dyn Backend, variant: &Variant, case: &Case) -> Result<Option<String>, CellError> {
@@ -57,8 +57,7 @@ fn fault(backend: &mut dyn Backend, variant: &Variant, case: &Case) -> Result<Op
 
 #[test]
 fn every_variant_can_be_checked_after_it_was_timed() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     let mut faults = Vec::new();
     // The answers of cuSOLVER's Jacobi method are judged incorrect.
     for variant in variants().into_iter().filter(|variant| variant.name != "gesvdj") {
@@ -81,8 +80,7 @@ fn every_variant_can_be_checked_after_it_was_timed() {
 
 #[test]
 fn work_on_another_stream_leaves_the_answer_erased() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     for (variant, elsewhere) in [(SPIN, false), (SPIN_ELSEWHERE, true)] {
         for us in [2, 20, 300] {
             let case = Case { op: SPIN_OP.into(), n: 1000 * us, dtype: DType::F64, density: None, seed: 1 };
@@ -96,8 +94,7 @@ fn work_on_another_stream_leaves_the_answer_erased() {
 
 #[test]
 fn the_device_and_the_host_agree_on_fingerprints() {
-    let _alone = alone();
-    let Some(mut backend) = start() else { return };
+    let Some((_alone, mut backend)) = start_alone() else { return };
     for n in [1, 3, 35, 1000, 3001] {
         let case = Case { op: "sin".into(), n, dtype: DType::F32, density: None, seed: 5 };
         let inputs = op::find("sin").unwrap().inputs(&case);

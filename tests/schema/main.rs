@@ -10,8 +10,9 @@ use gpubench::case::Cache;
 use gpubench::measure::grade::{Grade, WarningKind};
 use gpubench::measure::stopping::Reason;
 use gpubench::report::{Report, SCHEMA};
-use reports::{complete, report};
 use serde_json::{Value, json};
+
+use reports::{complete, report};
 
 fn validator() -> jsonschema::Validator {
     let schema: Value = serde_json::from_str(SCHEMA).unwrap();
@@ -56,12 +57,7 @@ fn an_answer_fits_the_schema_and_one_that_breaks_a_promise_does_not() {
         ("a ratio without an interval", |v| v["sizes"][0]["speed_ups"]["kernel"]["ratio"] = json!(2)),
         ("no sizes", |v| remove(v, "sizes")),
     ];
-    let validator = validator();
-    for (what, change) in breaks {
-        let mut value = answered.clone();
-        change(&mut value["answer"]["sections"][0]);
-        assert!(!validator.is_valid(&value), "{what}");
-    }
+    assert_rejected(&answered, "/answer/sections/0", breaks);
 }
 
 #[test]
@@ -120,12 +116,7 @@ fn reports_that_break_a_promise_are_rejected() {
         }),
         ("a floor below zero", |v| v["environment"]["backends"][0]["floors"] = json!({ "clock_s": -1 })),
     ];
-    let validator = validator();
-    for (what, change) in breaks {
-        let mut value = serde_json::to_value(report()).unwrap();
-        change(&mut value);
-        assert!(!validator.is_valid(&value), "accepted: {what}");
-    }
+    assert_rejected(&serde_json::to_value(report()).unwrap(), "", breaks);
 }
 
 /// Places of the objects of a report, and the definitions of the schema that they fit.
@@ -211,22 +202,18 @@ fn words_of_the_schema_are_those_that_are_written() {
         Setup,
         NotWarm,
     ];
-    for kind in kinds {
-        value["rows"][0]["execute"]["warnings"][0]["kind"] = serde_json::to_value(kind).unwrap();
-        assert_fits(&value);
-    }
     let reasons = [Reason::Precise, Reason::Plateau, Reason::OutOfTime, Reason::Fixed, Reason::MostSamples];
-    for reason in reasons.into_iter().chain([Reason::CutShort, Reason::EndedEarly]) {
-        value["rows"][0]["execute"]["stopped"] = serde_json::to_value(reason).unwrap();
-        assert_fits(&value);
-    }
-    for grade in [Grade::A, Grade::B, Grade::C, Grade::D] {
-        value["rows"][0]["execute"]["grade"] = serde_json::to_value(grade).unwrap();
-        assert_fits(&value);
-    }
-    for cache in Cache::ALL {
-        value["rows"][0]["cache"] = serde_json::to_value(cache).unwrap();
-        assert_fits(&value);
+    let reasons = reasons.into_iter().chain([Reason::CutShort, Reason::EndedEarly]);
+    for (place, words) in [
+        ("execute/warnings/0/kind", json!(kinds)),
+        ("execute/stopped", json!(reasons.collect::<Vec<_>>())),
+        ("execute/grade", json!([Grade::A, Grade::B, Grade::C, Grade::D])),
+        ("cache", json!(Cache::ALL)),
+    ] {
+        for word in words.as_array().unwrap() {
+            *value.pointer_mut(&format!("/rows/0/{place}")).unwrap() = word.clone();
+            assert_fits(&value);
+        }
     }
 }
 
@@ -246,6 +233,16 @@ fn a_report_of_a_simulated_run_fits_the_schema() {
     assert_fits(&value);
     assert!(value["rows"].as_array().unwrap().iter().any(|row| row["execute"]["grade"].is_string()));
     assert!(value["environment"]["backends"][0]["ceilings"]["read"].is_number());
+}
+
+/// Each change of what is at `place` makes the value break the schema.
+fn assert_rejected(value: &Value, place: &str, breaks: &[(&str, Break)]) {
+    let validator = validator();
+    for (what, change) in breaks {
+        let mut value = value.clone();
+        change(value.pointer_mut(place).unwrap());
+        assert!(!validator.is_valid(&value), "accepted: {what}");
+    }
 }
 
 /// Fails with every place at which the value breaks a promise.

@@ -13,7 +13,7 @@ use gpubench::op::{Checked, Work};
 use gpubench::report::{
     BackendState, Clock, Environment, Execute, Host, Outcome, Phases, Report, Row, RunWarning, SCHEMA_VERSION,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 fn row(n: u64, outcome: Outcome) -> Row {
     let measured = outcome == Outcome::Measured;
@@ -60,18 +60,13 @@ pub(crate) fn report() -> Report {
         available: false,
         reason: Some("no driver".into()),
         fix: Some("install the NVIDIA driver".into()),
-        startup_s: None,
-        floors: None,
-        ceilings: None,
-        description: Value::Null,
         libraries: vec![gpubench::backend::Finding {
             name: "cuFFT".into(),
-            path: None,
-            version: None,
             serves: vec!["fft/r2c".into()],
             problem: Some("not found".into()),
-            fix: None,
+            ..Default::default()
         }],
+        ..BackendState::default()
     };
     let outcomes = [Outcome::Measured, Outcome::Incorrect, Outcome::Skipped, Outcome::Failed];
     Report {

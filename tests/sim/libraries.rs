@@ -1,7 +1,6 @@
 //! Variants of a library run in a worker of that library's own: when it starts, what it leaves to the next worker, and
 //! what the report says of it.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use gpubench::executor::Peaks;
@@ -30,16 +29,13 @@ impl Heard {
 
 /// Runs a stage with workers that note what they are asked, all in one file.
 fn listen(stage: &mut Stage) -> PathBuf {
-    let (program, log) = (stage.folder.path().join("worker.sh"), stage.folder.path().join("log"));
-    let text = format!(
-        "#!/bin/sh\nwhile IFS= read -r line; do\n  printf '%s %s\\n' $$ \"$line\" >> '{}'\n  printf '%s\\n' \"$line\"\n\
+    let log = stage.folder.path().join("log");
+    stage.work_by(&format!(
+        "while IFS= read -r line; do\n  printf '%s %s\\n' $$ \"$line\" >> '{}'\n  printf '%s\\n' \"$line\"\n\
          done | exec '{}' \"$@\"\n",
         log.display(),
         env!("CARGO_BIN_EXE_gpubench")
-    );
-    std::fs::write(&program, text).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    stage.run.program = Some(program);
+    ));
     log
 }
 
@@ -55,9 +51,7 @@ fn heard(log: &Path) -> Vec<Heard> {
 #[test]
 fn libraries_have_workers_of_their_own_and_one_entry_in_the_report() {
     let mut stage = Stage::new(SCRIPT, "sin", &[2, 3]);
-    let mut fewer = stage.run.cells[1].clone();
-    fewer.cell.variant = "x@1".into();
-    stage.run.cells.push(fewer);
+    stage.add_variant(1, "x@1");
     let log = listen(&mut stage);
     let report = stage.finish();
     // The simulated device refuses a variant that is sent to another library's worker.

@@ -3,21 +3,25 @@
 use std::time::{Duration, Instant};
 
 use gpubench::case::DType;
-use gpubench::executor::{self, Finished};
-use gpubench::measure::sampling::Sampling;
+use gpubench::executor;
 use gpubench::observe::Silent;
 use gpubench::op::OPS;
 use gpubench::report::{Clock, Outcome, Report};
 
 use crate::stage::{Stage, outcomes, plan, reason, samples};
 
-#[test]
-fn every_op_is_answered_rightly_at_odd_sizes_in_both_element_types() {
+/// Every op at odd sizes in both element types.
+fn of_every_op(script: &str) -> Report {
     let folder = tempfile::tempdir().unwrap();
     let ops: Vec<&str> = OPS.iter().map(|op| op.name()).collect();
-    let mut run = plan(folder.path(), "[[variant]]\nname = 'a'\n", &ops, &[1, 2, 31], DType::ALL);
+    let mut run = plan(folder.path(), script, &ops, &[1, 2, 31], DType::ALL);
     run.isolate = false;
-    let Finished { report, .. } = executor::run(&run, &mut Silent).unwrap();
+    executor::run(&run, &mut Silent).unwrap().report
+}
+
+#[test]
+fn every_op_is_answered_rightly_at_odd_sizes_in_both_element_types() {
+    let report = of_every_op("[[variant]]\nname = 'a'\n");
     assert_eq!(report.rows.len(), OPS.len() * 6);
     for row in &report.rows {
         assert_eq!(row.outcome, Outcome::Measured, "{}: {:?}", row.cell(), row.reason);
@@ -30,12 +34,7 @@ fn every_op_is_answered_rightly_at_odd_sizes_in_both_element_types() {
 
 #[test]
 fn wrong_answers_of_every_op_are_found_and_have_no_time() {
-    let folder = tempfile::tempdir().unwrap();
-    let ops: Vec<&str> = OPS.iter().map(|op| op.name()).collect();
-    let script = "[[variant]]\nname = 'a'\n[[rule]]\nanswer = 'wrong'\n";
-    let mut run = plan(folder.path(), script, &ops, &[1, 2, 31], DType::ALL);
-    run.isolate = false;
-    let Finished { report, .. } = executor::run(&run, &mut Silent).unwrap();
+    let report = of_every_op("[[variant]]\nname = 'a'\n[[rule]]\nanswer = 'wrong'\n");
     for row in &report.rows {
         assert_eq!(row.outcome, Outcome::Incorrect, "{} {:?}", row.cell(), row.error);
         assert!(row.execute.is_none() && !row.error.unwrap().is_right());
@@ -59,9 +58,7 @@ fn a_fault_costs_one_cell_and_the_sweep_goes_on() {
         assert_eq!(outcomes(&report), [Outcome::Measured, outcome, Outcome::Measured], "{fault}");
         assert!(reason(&report.rows[1]).contains(part), "{fault}: {}", reason(&report.rows[1]));
         assert!(report.rows[1].execute.is_none());
-        let saved: Report =
-            serde_json::from_str(&std::fs::read_to_string(stage.report_file()).unwrap()).unwrap();
-        assert_eq!(saved, report, "{fault}");
+        assert_eq!(stage.saved(), report, "{fault}");
     }
 }
 
@@ -70,9 +67,7 @@ fn a_cell_that_fails_while_it_is_sampled_leaves_no_memory_behind() {
     let script = "[[variant]]\nname = 'a'\n[[variant]]\nname = 'b'\n[[rule]]\nvariant = 'a'\noutcome = 'fail'\nafter = 2\n\
                   [[rule]]\nvariant = 'b'\noutcome = 'out-of-memory'\n";
     let mut stage = Stage::new(script, "sin", &[2, 3, 4]);
-    for planned in &mut stage.run.cells {
-        planned.sampling.warmup = 0;
-    }
+    stage.sample(|sampling| sampling.warmup = 0);
     let report = stage.finish();
     let of = |variant: &str| -> Vec<Outcome> {
         report.rows.iter().filter(|row| row.variant == variant).map(|row| row.outcome).collect()
@@ -196,9 +191,7 @@ fn nothing_is_timed_while_another_worker_starts_and_rows_keep_the_order_of_the_p
 #[test]
 fn a_small_run_is_over_soon_after_it_began() {
     let mut stage = Stage::new("[[variant]]\nname = 'a'\n", "sin", &[2]);
-    for planned in &mut stage.run.cells {
-        planned.sampling = Sampling { warmup: 0, samples: Some(1), ..Sampling::default() };
-    }
+    stage.sample(|sampling| (sampling.warmup, sampling.samples) = (0, Some(1)));
     let start = Instant::now();
     stage.finish();
     assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());

@@ -3,8 +3,7 @@
 use gpubench::answer::crossover::{Crossover, crossover};
 use gpubench::answer::{Kind, Place, sections};
 use gpubench::compare::{Policy, Run, Runs, Verdict, compare};
-use gpubench::measure::sampling::Sampling;
-use gpubench::report::{Report, file};
+use gpubench::report::Report;
 
 use crate::stage::Stage;
 
@@ -34,11 +33,8 @@ time = { base = '300ms', per_element = '10us' }
 const TRUTH: f64 = 98.7;
 
 fn stage(script: &str, sizes: &[u64], refine: bool) -> Stage {
-    let mut stage = Stage::new(script, "sin", sizes);
-    (stage.run.isolate, stage.run.refine) = (false, refine);
-    for planned in &mut stage.run.cells {
-        planned.sampling = Sampling::default();
-    }
+    let mut stage = Stage::adaptive(script, "sin", sizes);
+    stage.run.refine = refine;
     stage
 }
 
@@ -77,7 +73,7 @@ fn sizes_near_a_crossover_are_added_until_it_is_known_within_five_percent() {
     assert!(added.iter().all(|(n, variant)| (32..128).contains(n) && *variant != "slow"), "{added:?}");
     assert_eq!(refined.environment.planned_rows, Some(9 + added.len() as u64));
     assert_eq!(refined.rows[..9].iter().filter(|row| row.added_by_refinement).count(), 0);
-    assert_eq!(file::load(&stage.report_file()).unwrap(), refined, "the file has the rows, too");
+    assert_eq!(stage.saved(), refined, "the file has the rows, too");
 }
 
 #[test]

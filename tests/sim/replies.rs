@@ -1,11 +1,7 @@
 //! A worker's figures are checked before they enter a report: a worker that says what cannot be costs its cells, and the
 //! report stays one that gpubench reads.
 
-use std::os::unix::fs::PermissionsExt;
-
-use gpubench::executor;
-use gpubench::observe::Silent;
-use gpubench::report::{Outcome, Row, file};
+use gpubench::report::{Outcome, Row};
 
 use crate::stage::{Stage, reason};
 
@@ -15,21 +11,16 @@ const MEASURED: &str = r#"{"type":"measured","clock":"host","taken":{"samples":[
 /// The row of a cell whose worker gives these replies to `prepare` and `measure`.
 fn row(prepared: &str, measured: &str) -> Row {
     let mut stage = Stage::new("[[variant]]\nname = 'a'\n", "sin", &[2]);
-    let program = stage.folder.path().join("worker.sh");
-    let text = format!(
-        "#!/bin/sh\nwhile read -r line; do case \"$line\" in\n\
+    stage.work_by(&format!(
+        "while read -r line; do case \"$line\" in\n\
          *'\"hello\"'*) echo '{{\"type\":\"ready\",\"description\":{{}}}}' ;;\n\
          *'\"prepare\"'*) echo '{prepared}' ;;\n*'\"measure\"'*) echo '{measured}' ;;\n\
          *'\"verify\"'*) echo '{{\"type\":\"verified\"}}' ;;\n*'\"release\"'*) echo '{{\"type\":\"released\"}}' ;;\n\
          *'\"exit\"'*) exit 0 ;;\nesac; done\n"
-    );
-    std::fs::write(&program, text).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    stage.run.program = Some(program);
-    let finished = executor::run(&stage.run, &mut Silent).unwrap();
-    let read = file::load(&stage.report_file()).unwrap_or_else(|error| panic!("{error:#}"));
-    assert_eq!(read.rows, finished.report.rows);
-    finished.report.rows[0].clone()
+    ));
+    let report = stage.finish();
+    assert_eq!(stage.saved().rows, report.rows);
+    report.rows[0].clone()
 }
 
 #[test]

@@ -3,21 +3,15 @@
 use gpubench::case::Cache;
 use gpubench::executor;
 use gpubench::measure::grade::{Grade, WarningKind};
-use gpubench::measure::sampling::Sampling;
 use gpubench::measure::stopping::Reason;
 use gpubench::observe::{Observer, Silent};
 use gpubench::report::{Execute, Outcome, Report};
 
-use crate::stage::{Stage, execute};
+use crate::stage::{Stage, execute, outcomes};
 
 /// A run of one op at these sizes that stops by precision.
 fn adaptive(script: &str, sizes: &[u64]) -> Stage {
-    let mut stage = Stage::new(script, "sin", sizes);
-    stage.run.isolate = false;
-    for planned in &mut stage.run.cells {
-        planned.sampling = Sampling::default();
-    }
-    stage
+    Stage::adaptive(script, "sin", sizes)
 }
 
 /// Warnings of that kind.
@@ -29,10 +23,14 @@ fn first(report: &Report) -> &Execute {
     execute(&report.rows[0])
 }
 
+/// The timed phase of the one cell of a script.
+fn measured(script: &str) -> Execute {
+    first(&adaptive(script, &[2]).finish()).clone()
+}
+
 #[test]
 fn a_constant_time_takes_the_fewest_samples_over_three_rounds_and_gets_the_best_grade() {
-    let report = adaptive("[[variant]]\nname = 'a'\n", &[2]).finish();
-    let execute = first(&report);
+    let execute = &measured("[[variant]]\nname = 'a'\n");
     assert_eq!((execute.samples_s.len(), execute.stopped), (12, Some(Reason::Precise)));
     assert_eq!(execute.rounds, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]);
     assert_eq!((execute.grade, execute.warnings.len()), (Some(Grade::A), 0), "{:?}", execute.warnings);
@@ -57,8 +55,7 @@ fn noise_takes_more_samples_until_the_interval_is_as_narrow_as_asked_for() {
 #[test]
 fn a_cell_too_noisy_for_its_time_says_so_with_the_next_step() {
     let script = "[[variant]]\nname = 'a'\n[[rule]]\ntime = '10ms'\nnoise = 0.5\n";
-    let report = adaptive(script, &[2]).finish();
-    let execute = first(&report);
+    let execute = &measured(script);
     assert_eq!(execute.stopped, Some(Reason::OutOfTime));
     assert!((1.9..2.2).contains(&execute.spent_s), "{}", execute.spent_s);
     let spread: Vec<_> = execute.warnings.iter().filter(|w| w.kind == WarningKind::Spread).collect();
@@ -68,8 +65,7 @@ fn a_cell_too_noisy_for_its_time_says_so_with_the_next_step() {
 #[test]
 fn long_executions_end_with_few_samples_and_a_low_grade() {
     let script = "[[variant]]\nname = 'a'\n[[rule]]\ntime = '5s'\n";
-    let report = adaptive(script, &[2]).finish();
-    let execute = first(&report);
+    let execute = &measured(script);
     assert!((3..12).contains(&execute.samples_s.len()), "{}", execute.samples_s.len());
     assert_eq!(warned(execute, WarningKind::FewSamples), 1);
     assert!(execute.spent_s <= 30.0 && execute.grade >= Some(Grade::B));
@@ -89,8 +85,7 @@ fn a_fixed_count_is_taken_exactly() {
 #[test]
 fn warm_up_goes_on_until_the_clock_has_risen() {
     let script = "[[variant]]\nname = 'a'\n[[rule]]\nramp = 1.0\nramp_time = '60ms'\n";
-    let report = adaptive(script, &[2]).finish();
-    let execute = first(&report);
+    let execute = &measured(script);
     assert!(execute.steady && execute.warmups > 800, "{}", execute.warmups);
     assert!(execute.max_s < 1.3e-4, "{}: the slow start is not in the samples", execute.max_s);
     let slow = "[[variant]]\nname = 'a'\n[[rule]]\nramp = 3.0\nramp_time = '800ms'\n";
@@ -115,8 +110,7 @@ fn throttled_samples_are_set_aside_and_counted() {
 #[test]
 fn a_device_that_stays_throttled_is_measured_as_it_is_and_says_so() {
     let script = "[[variant]]\nname = 'a'\n[[rule]]\nthrottled = 1.0\n";
-    let report = adaptive(script, &[2]).finish();
-    let execute = first(&report);
+    let execute = &measured(script);
     assert_eq!(execute.throttled as usize, execute.samples_s.len());
     assert!(execute.set_aside > 0 && execute.grade == Some(Grade::D));
     assert!(warned(execute, WarningKind::Throttled) > 0);
@@ -125,8 +119,7 @@ fn a_device_that_stays_throttled_is_measured_as_it_is_and_says_so() {
 #[test]
 fn rounds_that_differ_lower_the_grade() {
     let script = "[[variant]]\nname = 'a'\n[[rule]]\nnoise = 0.002\ndrift = 0.0001\n";
-    let report = adaptive(script, &[2]).finish();
-    let execute = first(&report);
+    let execute = &measured(script);
     let drift = execute.drift.unwrap();
     assert!(drift.p < 0.01 && drift.relative > 0.02, "{drift:?}");
     assert!(warned(execute, WarningKind::Drift) == 1 && execute.grade > Some(Grade::A));
@@ -224,13 +217,9 @@ fn cells_take_turns_in_an_order_that_seed_and_round_fix() {
 fn a_worker_lost_in_a_later_round_costs_one_cell_and_the_others_go_on() {
     let script = "[[variant]]\nname = 'a'\n[[rule]]\nn = 3\noutcome = 'crash'\nafter = 8\n";
     let mut stage = Stage::new(script, "sin", &[2, 3, 4]);
-    for planned in &mut stage.run.cells {
-        planned.sampling.warmup = 0;
-        planned.sampling.samples = Some(30);
-    }
+    stage.sample(|sampling| (sampling.warmup, sampling.samples) = (0, Some(30)));
     let report = stage.finish();
-    let outcomes: Vec<Outcome> = report.rows.iter().map(|row| row.outcome).collect();
-    assert_eq!(outcomes, [Outcome::Measured, Outcome::Failed, Outcome::Measured]);
+    assert_eq!(outcomes(&report), [Outcome::Measured, Outcome::Failed, Outcome::Measured]);
     assert!(report.rows[1].execute.is_none() && execute(&report.rows[2]).samples_s.len() == 30);
 }
 
@@ -257,9 +246,7 @@ fn a_budget_goes_to_the_widest_cells_and_names_those_that_stay_wide() {
 #[test]
 fn fewer_threads_have_a_worker_and_rows_of_their_own() {
     let mut stage = Stage::new("[[variant]]\nname = 'a'\n", "sin", &[2]);
-    let mut fewer = stage.run.cells[0].clone();
-    fewer.cell.variant = "a@1".into();
-    stage.run.cells.push(fewer);
+    stage.add_variant(0, "a@1");
     let report = stage.finish();
     let rows: Vec<[&str; 2]> =
         report.rows.iter().map(|row| [&row.backend, &row.variant].map(|s| s.as_str())).collect();

@@ -1,5 +1,6 @@
 //! A script, the run it describes, and what to ask of its report.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use gpubench::executor::{self, Finished, Peaks, PlannedCell, Run};
 use gpubench::measure::sampling::Sampling;
 use gpubench::observe::Silent;
 use gpubench::op::OPS;
-use gpubench::report::{Execute, Outcome, Report, Row};
+use gpubench::report::{Execute, Outcome, Report, Row, file};
 
 /// A folder with a script in it, and the run it describes.
 pub(crate) struct Stage {
@@ -23,6 +24,39 @@ impl Stage {
         let folder = tempfile::tempdir().unwrap();
         let run = plan(folder.path(), script, &[op], sizes, &[DType::F32]);
         Stage { folder, run }
+    }
+
+    /// The same, each cell sampled as by default.
+    pub(crate) fn adaptive(script: &str, op: &str, sizes: &[u64]) -> Self {
+        let mut stage = Stage::new(script, op, sizes);
+        stage.run.isolate = false;
+        stage.sample(|sampling| *sampling = Sampling::default());
+        stage
+    }
+
+    /// Changes how each cell is sampled.
+    pub(crate) fn sample(&mut self, change: impl Fn(&mut Sampling)) {
+        self.run.cells.iter_mut().for_each(|planned| change(&mut planned.sampling));
+    }
+
+    /// Has the shell run this script in place of each worker.
+    pub(crate) fn work_by(&mut self, script: &str) {
+        let program = self.folder.path().join("worker.sh");
+        std::fs::write(&program, format!("#!/bin/sh\n{script}")).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        self.run.program = Some(program);
+    }
+
+    /// Adds the cell of variant `name`, otherwise as that at `place`.
+    pub(crate) fn add_variant(&mut self, place: usize, name: &str) {
+        let mut added = self.run.cells[place].clone();
+        added.cell.variant = name.into();
+        self.run.cells.push(added);
+    }
+
+    /// The report on disk.
+    pub(crate) fn saved(&self) -> Report {
+        file::load(&self.report_file()).unwrap_or_else(|error| panic!("{error:#}"))
     }
 
     pub(crate) fn report_file(&self) -> PathBuf {

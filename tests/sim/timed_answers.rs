@@ -1,12 +1,10 @@
 //! What was timed is judged: faults that appear only after the first answer was found right, or only in the clock.
 
-use std::os::unix::fs::PermissionsExt;
-
 use gpubench::case::Cache;
-use gpubench::executor::{Peaks, Run};
+use gpubench::executor::Peaks;
 use gpubench::measure::grade::WarningKind;
 use gpubench::measure::stopping::Reason;
-use gpubench::report::{Outcome, Report};
+use gpubench::report::Outcome;
 
 use crate::stage::{Stage, execute, outcomes, reason};
 
@@ -74,31 +72,23 @@ fn hot_caches_allow_a_time_below_that_of_memory() {
 }
 
 /// A run whose variant `b` crashes in the second round, after which no worker starts any more.
-fn losing_its_worker() -> Run {
+fn losing_its_worker() -> Stage {
     let script = "[[variant]]\nname = 'a'\n[[variant]]\nname = 'b'\n\
                   [[rule]]\nvariant = 'b'\noutcome = 'crash'\nafter = 1100\n";
     let mut stage = Stage::new(script, "sin", &[2, 3]);
-    let folder = stage.folder.keep();
-    let (program, started) = (folder.join("program.sh"), folder.join("started"));
-    let (gpubench, started) = (env!("CARGO_BIN_EXE_gpubench"), started.display());
-    let text = format!("#!/bin/sh\n[ -e {started} ] && exit 1\ntouch {started}\nexec {gpubench} \"$@\"\n");
-    std::fs::write(&program, text).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    stage.run.program = Some(program);
-    stage.run
+    let (gpubench, started) = (env!("CARGO_BIN_EXE_gpubench"), stage.folder.path().join("started"));
+    let started = started.display();
+    stage.work_by(&format!("[ -e {started} ] && exit 1\ntouch {started}\nexec {gpubench} \"$@\"\n"));
+    stage
 }
 
 #[test]
 fn a_worker_that_is_lost_for_good_leaves_the_samples_of_earlier_rounds() {
-    let run = losing_its_worker();
-    let folder = run.out.clone().unwrap();
-    let finished = gpubench::executor::run(&run, &mut gpubench::observe::Silent).unwrap();
-    let saved: Report =
-        serde_json::from_str(&std::fs::read_to_string(folder.join("report.json")).unwrap()).unwrap();
-    assert_eq!(saved, finished.report);
-    std::fs::remove_dir_all(folder.parent().unwrap()).unwrap();
-    assert_eq!(finished.report.rows.len(), 4);
-    for row in &finished.report.rows {
+    let stage = losing_its_worker();
+    let report = stage.finish();
+    assert_eq!(stage.saved(), report);
+    assert_eq!(report.rows.len(), 4);
+    for row in &report.rows {
         let execute = execute(row);
         assert!((4..10).contains(&execute.samples_s.len()), "{}", execute.samples_s.len());
         assert_eq!(execute.stopped, Some(Reason::EndedEarly));

@@ -1,4 +1,4 @@
-//! What one call costs: three ways to count, and the samples that each is made of. Knows rows only.
+//! What one call costs, counted in three ways. Knows rows only.
 
 use gpubench_model::measure::drift::by_round;
 use gpubench_model::measure::stats::{Summary, median};
@@ -42,64 +42,26 @@ impl Kind {
     }
 }
 
-/// Independent samples of one part of a cost, in seconds.
-#[derive(Clone, Debug)]
-pub struct Part<'a> {
-    /// The samples.
-    pub samples: &'a [f64],
-    /// The round of each, where rounds are known.
-    pub rounds: &'a [u32],
-    /// Their median and its interval.
-    pub estimate: Estimate,
-}
-
-/// One call of a measured row: the parts whose medians add up.
-#[derive(Clone, Debug)]
-pub(crate) struct Cost<'a> {
-    /// The parts, at least one.
-    pub parts: Vec<Part<'a>>,
-}
-
-impl<'a> Cost<'a> {
-    /// The cost of `row`; `None` when it was not measured, or when what the kind includes is not known.
-    pub(crate) fn of(row: &'a Row, kind: Kind) -> Option<Cost<'a>> {
-        let execute = row.execute.as_ref().filter(|_| row.outcome == Outcome::Measured)?;
-        let part = |samples: &'a [f64], value: f64, [low, high]: [f64; 2]| {
-            let estimate = of_few(Estimate { value, low, high }, samples);
-            let estimate = over_rounds(estimate, samples, &execute.rounds);
-            Part { samples, rounds: &execute.rounds, estimate }
-        };
-        let on_host = || {
-            let interval = execute.host_ci95_s.unwrap_or([execute.host_median_s; 2]);
-            part(&execute.host_samples_s, execute.host_median_s, interval)
-        };
-        let parts = match kind {
-            Kind::Kernel => vec![part(&execute.samples_s, execute.median_s, execute.ci95_s)],
-            Kind::Resident => vec![on_host()],
-            Kind::EndToEnd if row.side == Side::Cpu || copies_itself(row) => vec![on_host()],
-            Kind::EndToEnd => {
-                let phases = row.phases.as_ref()?;
-                vec![copies(phases.upload.as_ref()?)?, on_host(), copies(phases.download.as_ref()?)?]
-            }
-        };
-        Some(Cost { parts })
-    }
-
-    /// The seconds of a call.
-    pub(crate) fn estimate(&self) -> Estimate {
-        let sum = self.parts.iter().map(|part| part.estimate).reduce(Estimate::plus);
-        sum.unwrap_or(Estimate { value: 0.0, low: 0.0, high: 0.0 })
-    }
-}
-
-/// The seconds of one call of `row`; `None` as for `Cost::of`.
+/// The seconds of one call of `row`; `None` when it was not measured, or when what the kind includes is not known.
 pub fn estimate(row: &Row, kind: Kind) -> Option<Estimate> {
-    Some(Cost::of(row, kind)?.estimate())
-}
-
-/// Whether the executions of a row's op have the copies in them.
-fn copies_itself(row: &Row) -> bool {
-    op::find(&row.case.op).is_some_and(|op| op.about().copies_itself)
+    let execute = row.execute.as_ref().filter(|_| row.outcome == Outcome::Measured)?;
+    let part = |samples: &[f64], value: f64, [low, high]: [f64; 2]| {
+        over_rounds(of_few(Estimate { value, low, high }, samples), samples, &execute.rounds)
+    };
+    let on_host = || {
+        let interval = execute.host_ci95_s.unwrap_or([execute.host_median_s; 2]);
+        part(&execute.host_samples_s, execute.host_median_s, interval)
+    };
+    Some(match kind {
+        Kind::Kernel => part(&execute.samples_s, execute.median_s, execute.ci95_s),
+        Kind::Resident => on_host(),
+        Kind::EndToEnd if row.side == Side::Cpu || op::copies_itself(&row.case.op) => on_host(),
+        Kind::EndToEnd => {
+            let phases = row.phases.as_ref()?;
+            let [upload, download] = [copies(phases.upload.as_ref()?)?, copies(phases.download.as_ref()?)?];
+            upload.plus(on_host()).plus(download)
+        }
+    })
 }
 
 /// How far a time known by a single sample may be from the truth, as a factor. Nothing shows it: this is an assumption.
@@ -136,10 +98,9 @@ fn over_rounds(estimate: Estimate, samples: &[f64], rounds: &[u32]) -> Estimate 
     })
 }
 
-fn copies(transfer: &Transfer) -> Option<Part<'_>> {
+fn copies(transfer: &Transfer) -> Option<Estimate> {
     let Summary { median, low, high, .. } = Summary::of(&transfer.host_s)?;
-    let estimate = of_few(Estimate { value: median, low, high }, &transfer.host_s);
-    Some(Part { samples: &transfer.host_s, rounds: &[], estimate })
+    Some(of_few(Estimate { value: median, low, high }, &transfer.host_s))
 }
 
 #[cfg(test)]

@@ -20,18 +20,13 @@ const HALVINGS: usize = 40;
 
 /// The speed-up as a function of the size.
 pub(crate) struct SpeedUpCurve {
-    /// The logarithms of the sizes that were measured.
-    pub sizes: Vec<f64>,
-    /// Time on the CPU.
     pub cpu: Curve,
-    /// Time on the GPU.
     pub gpu: Curve,
 }
 
 /// A change of the faster side, as sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Crossing {
-    /// Where it is.
     pub size: f64,
     /// The ends of its 95 % interval.
     pub interval: [f64; 2],
@@ -77,7 +72,7 @@ impl SpeedUpCurve {
 
     fn spots(&self, gaps: Range<usize>) -> Vec<Spot> {
         let within = |gap: usize| {
-            let [from, to] = [self.sizes[gap], self.sizes[gap + 1]];
+            let [from, to] = [self.cpu.sizes[gap], self.cpu.sizes[gap + 1]];
             (0..=STEPS).map(move |step| (gap, from + (to - from) * step as f64 / STEPS as f64))
         };
         gaps.flat_map(within).collect()

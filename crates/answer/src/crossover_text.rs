@@ -59,8 +59,7 @@ pub fn crossover_clause(found: &Crossover) -> String {
     if found.is_one_size() {
         return format!("{}, the only size", stretches_text(&found.stretches));
     }
-    let also = ranges_below(found);
-    match (found.from, also) {
+    match (found.from, ranges_below(found)) {
         (Some(Place::At(size)), also) => {
             let size_text = size_text(size, found.interval);
             let interval = interval_text(found).map(|interval| format!(" ({interval})")).unwrap_or_default();
@@ -76,7 +75,7 @@ pub fn crossover_clause(found: &Crossover) -> String {
         }
         _ => match &found.stretches[..] {
             [Stretch { first, last, winner: Some(side) }] => {
-                format!("the {} is faster at every size from {first} to {last}", upper(*side))
+                format!("the {} is faster at every size from {first} to {last}", side.label())
             }
             [Stretch { first, last, winner: None }] => {
                 format!("neither side is measurably faster at any size from {first} to {last}")
@@ -94,18 +93,11 @@ fn stretches_text(stretches: &[Stretch]) -> String {
             false => format!("from {} to {last}", figure::size(first)),
         };
         match winner {
-            Some(side) => format!("the {} is faster {sizes}", upper(*side)),
+            Some(side) => format!("the {} is faster {sizes}", side.label()),
             None => format!("neither side is measurably faster {sizes}"),
         }
     };
     stretches.iter().map(text).collect::<Vec<_>>().join("; ")
-}
-
-fn upper(side: Side) -> &'static str {
-    match side {
-        Side::Cpu => "CPU",
-        Side::Gpu => "GPU",
-    }
 }
 
 /// Where the GPU is faster below the size from which it always is: `up to 200 and from 450 to 700`.

@@ -27,7 +27,7 @@ const NEIGHBOUR_SHARE: f64 = 0.5;
 /// The time of one side as a function of the size.
 pub(crate) struct Curve {
     /// The natural logarithms of the sizes, ascending.
-    sizes: Vec<f64>,
+    pub(crate) sizes: Vec<f64>,
     /// The time of the best variant at each.
     best: Vec<Estimate>,
     /// The logarithms of the times of each variant at each size, where it was measured. The first are those of the

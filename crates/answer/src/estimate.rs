@@ -49,14 +49,16 @@ impl Estimate {
     }
 }
 
+/// A figure without doubt, for tests.
+#[cfg(test)]
+pub(crate) fn exact(value: f64) -> Estimate {
+    Estimate { value, low: value, high: value }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    fn exact(value: f64) -> Estimate {
-        Estimate { value, low: value, high: value }
-    }
 
     #[test]
     fn exact_figures_stay_exact() {

@@ -32,7 +32,7 @@ impl FirstUse {
     /// The costs of a measured row of a GPU.
     pub fn of(report: &Report, row: &Row) -> Option<FirstUse> {
         let (phases, execute) = (row.phases.as_ref()?, row.execute.as_ref()?);
-        let state = report.environment.backends.iter().find(|state| state.name == row.backend)?;
+        let state = report.environment.backend(&row.backend)?;
         let copies =
             [&phases.upload, &phases.download].map(|copy| copy.as_ref().and_then(|c| median(&c.host_s)));
         Some(FirstUse {
@@ -92,12 +92,9 @@ fn calls(once_s: f64, cpu_s: Estimate, gpu_s: Estimate) -> Repayment {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::estimate::exact;
     use crate::sections;
     use gpubench_model::report::example;
-
-    fn exact(value: f64) -> Estimate {
-        Estimate { value, low: value, high: value }
-    }
 
     #[test]
     fn calls_repay_what_came_once_or_never_do() {
@@ -118,12 +115,8 @@ mod tests {
 
     #[test]
     fn costs_are_added_up_and_copies_count_where_data_stays() {
-        let mut report = example::empty();
+        let mut report = example::of(example::both_sides("fft", 100, 1.0, 0.001));
         report.environment.backends[1].description["context_s"] = 0.15.into();
-        report.rows = vec![
-            example::measured("fft", 100, "cpu", "realfft", 1.0),
-            example::measured("fft", 100, "cuda", "r2c", 0.001),
-        ];
         let first = FirstUse::of(&report, &report.rows[1]).unwrap();
         assert_eq!((first.context_s, first.compile_s, first.plan_s), (Some(0.15), Some(0.21), Some(0.004)));
         assert!((first.total_s() - (0.15 + 0.21 + 0.004 + 0.03 - 0.001 - 5e-6)).abs() < 1e-9);

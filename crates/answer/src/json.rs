@@ -57,7 +57,7 @@ impl<'a> SectionAnswer<'a> {
             op: section.op,
             dtype: section.dtype,
             cache: section.cache,
-            crossovers: crossovers(section).iter().map(CrossoverAnswer::of).collect(),
+            crossovers: crossovers(section).into_iter().map(CrossoverAnswer::of).collect(),
             sizes: section.comparisons.iter().map(|one| SizeAnswer::of(report, one)).collect(),
         }
     }
@@ -79,36 +79,23 @@ struct CrossoverAnswer {
     /// Every size at which the faster side changes, with the side that is faster above.
     changes: Vec<ChangeAnswer>,
     /// The sizes at which the same side is measurably faster, or neither.
-    winners: Vec<WinnerAnswer>,
+    winners: Vec<Stretch>,
     words: String,
 }
 
 #[derive(Serialize)]
 struct ChangeAnswer {
     n: f64,
-    above: &'static str,
-}
-
-#[derive(Serialize)]
-struct WinnerAnswer {
-    from: u64,
-    to: u64,
-    /// `null` where neither side is measurably faster.
-    side: Option<&'static str>,
+    above: Side,
 }
 
 impl CrossoverAnswer {
-    fn of(found: &Crossover) -> CrossoverAnswer {
+    fn of(found: Crossover) -> CrossoverAnswer {
         let at = |place| if let Place::At(size) = place { Some(size) } else { None };
         let word = |place| match place {
             Place::Below => "below",
             Place::At(_) => "within",
             Place::Beyond => "beyond",
-        };
-        let winner = |stretch: &Stretch| WinnerAnswer {
-            from: stretch.first,
-            to: stretch.last,
-            side: stretch.winner.map(Side::name),
         };
         CrossoverAnswer {
             kind: found.kind.key(),
@@ -119,13 +106,9 @@ impl CrossoverAnswer {
             state: found.from.map_or("open", word),
             interval: found.interval.map(at),
             interval_ends: found.interval.map(word),
-            changes: found
-                .changes
-                .iter()
-                .map(|(n, side)| ChangeAnswer { n: *n, above: side.name() })
-                .collect(),
-            winners: found.stretches.iter().map(winner).collect(),
-            words: plain(&crossover_clause(found)),
+            changes: found.changes.iter().map(|&(n, above)| ChangeAnswer { n, above }).collect(),
+            words: plain(&crossover_clause(&found)),
+            winners: found.stretches,
         }
     }
 }
@@ -212,8 +195,7 @@ mod tests {
 
     #[test]
     fn a_saved_report_has_the_answer_and_reads_back_as_the_report() {
-        let mut report = example::full();
-        report.environment.backends[1].ceilings = Some(example::ceilings());
+        let report = example::with_ceilings(example::full());
         let text = String::from_utf8(to_json(&Answered::of(&report)).unwrap()).unwrap();
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         let section = &value["answer"]["sections"][0];

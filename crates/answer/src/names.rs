@@ -21,12 +21,8 @@ impl Names {
 
     /// The name of a row's variant.
     pub fn name(&self, row: &Row) -> String {
-        let several = match row.side {
-            Side::Cpu => self.several[0],
-            Side::Gpu => self.several[1],
-        };
         let variant = row.variant_text();
-        if several { format!("{}/{variant}", row.backend) } else { variant }
+        if self.several[row.side as usize] { format!("{}/{variant}", row.backend) } else { variant }
     }
 }
 
@@ -37,12 +33,11 @@ mod tests {
 
     #[test]
     fn names_carry_the_backend_only_where_a_side_has_several() {
-        let mut report = example::empty();
-        report.rows = vec![
+        let mut report = example::of([
             example::measured("fft", 10, "cpu", "realfft", 1e-3),
             example::measured("fft", 10, "cuda", "r2c", 1e-3),
             example::measured("fft", 10, "cupy", "fft2", 1e-3),
-        ];
+        ]);
         report.rows[1].picked = Some("c2c".into());
         let names = Names::of(&report);
         let found: Vec<String> = report.rows.iter().map(|row| names.name(row)).collect();

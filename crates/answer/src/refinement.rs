@@ -37,32 +37,25 @@ mod tests {
 
     #[test]
     fn the_next_size_halves_an_interval_that_is_wide() {
-        let mut report = example::empty();
-        for n in [20, 300] {
+        let mut report = example::of([20, 300].into_iter().flat_map(|n| {
             let size = n as f64;
-            report.rows.push(example::measured("matmul", n, "cpu", "faer", 2e-11 * size.powi(3)));
-            report.rows.push(example::measured("matmul", n, "cuda", "cublas", 15e-6 + 1e-10 * size.powi(2)));
-        }
+            example::both_sides("matmul", n, 2e-11 * size.powi(3), 15e-6 + 1e-10 * size.powi(2))
+        }));
         let wide = crossover(&sections(&report)[0].comparisons, Kind::Kernel).unwrap();
         let [Place::At(low), Place::At(high)] = wide.interval else { panic!("{wide:?}") };
         let next = next_size(&sections(&report)[0].comparisons, Kind::Kernel);
         assert_eq!(next.map(|next| next.n), Some((low * high).sqrt().round() as u64), "{wide:?}");
         report.rows.truncate(2);
-        assert_eq!(
-            next_size(&sections(&report)[0].comparisons, Kind::Kernel),
-            None,
-            "one size has no crossing"
-        );
+        let next = next_size(&sections(&report)[0].comparisons, Kind::Kernel);
+        assert_eq!(next, None, "one size has no crossing");
     }
 
     #[test]
     fn a_crossing_that_is_known_well_needs_no_more() {
-        let mut report = example::empty();
-        for n in [100, 1000, 2000] {
+        let report = example::of([100, 1000, 2000].into_iter().flat_map(|n| {
             let size = n as f64;
-            report.rows.push(example::measured("matmul", n, "cpu", "faer", 1e-9 * size.powi(3)));
-            report.rows.push(example::measured("matmul", n, "cuda", "cublas", 310e-9 * size.powi(2)));
-        }
+            example::both_sides("matmul", n, 1e-9 * size.powi(3), 310e-9 * size.powi(2))
+        }));
         assert_eq!(next_size(&sections(&report)[0].comparisons, Kind::Kernel), None);
     }
 }

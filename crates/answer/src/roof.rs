@@ -50,7 +50,7 @@ pub fn share(report: &Report, row: &Row) -> Option<Share> {
 
 /// The ceilings of a backend.
 pub fn ceilings<'a>(report: &'a Report, backend: &str) -> Option<&'a Ceilings> {
-    report.environment.backends.iter().find(|state| state.name == backend)?.ceilings.as_ref()
+    report.environment.backend(backend)?.ceilings.as_ref()
 }
 
 /// The arithmetic of a row: its element type, which it may emulate, or the reduced precision it names.
@@ -87,11 +87,8 @@ pub fn impossible(ceilings: &Ceilings, row: &Row) -> Option<String> {
     let rate = [ceilings.read, ceilings.copy, ceilings.triad].into_iter().flatten().reduce(f64::max);
     let reading = rate.map(|rate| (op.read_bytes(&row.case) / rate, "reading its operands"));
     let arithmetic = peak(ceilings, row).map(|rate| (row.work.flop / rate, "its arithmetic"));
-    let (least_s, what) = reading
-        .into_iter()
-        .chain(arithmetic)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .filter(|(s, _)| s.is_finite())?;
+    let longest = reading.into_iter().chain(arithmetic).max_by(|a, b| a.0.total_cmp(&b.0));
+    let (least_s, what) = longest.filter(|(s, _)| s.is_finite())?;
     let tolerance = if execute.clock == Clock::Host { TOLERANCE_HOST } else { TOLERANCE_DEVICE };
     (execute.median_s * tolerance < least_s).then(|| {
         format!(
@@ -134,10 +131,8 @@ fn least(ceilings: &Ceilings, row: &Row) -> Option<(f64, Roof)> {
             memory.into_iter().chain(arithmetic).collect()
         }
     };
-    roofs
-        .into_iter()
-        .filter(|(least, _)| least.is_finite() && *least > 0.0)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
+    let usable = roofs.into_iter().filter(|(least, _)| least.is_finite() && *least > 0.0);
+    usable.max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
 #[cfg(test)]
@@ -146,10 +141,7 @@ mod tests {
     use gpubench_model::report::example;
 
     fn report(op: &str, n: u64, median_s: f64) -> Report {
-        let mut report = example::empty();
-        report.environment.backends[1].ceilings = Some(example::ceilings());
-        report.rows = vec![example::measured(op, n, "cuda", "v", median_s)];
-        report
+        example::with_ceilings(example::of([example::measured(op, n, "cuda", "v", median_s)]))
     }
 
     fn found(report: &Report) -> (f64, Roof) {

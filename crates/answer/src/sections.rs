@@ -7,6 +7,7 @@ use gpubench_model::Side;
 use gpubench_model::case::{Cache, DType};
 use gpubench_model::report::{Report, Row};
 use gpubench_ops::{self as op, Checked, OPS};
+use gpubench_text::words::distinct;
 
 use super::cost::{Kind, estimate};
 use super::winner::of_winner;
@@ -25,11 +26,17 @@ pub struct Section<'a> {
     pub comparisons: Vec<Comparison<'a>>,
 }
 
-impl Section<'_> {
+impl<'a> Section<'a> {
     /// Whether the cases differ in density, so that it must be told beside the size.
     pub fn has_densities(&self) -> bool {
         let first = self.comparisons.first().and_then(|comparison| comparison.density);
         self.comparisons.iter().any(|comparison| comparison.density != first)
+    }
+
+    /// The cases of each density, as sections of their own.
+    pub fn by_density(&self) -> impl Iterator<Item = Section<'a>> {
+        let parts = self.comparisons.chunk_by(|a, b| a.density == b.density);
+        parts.map(|part| Section { comparisons: part.to_vec(), ..*self })
     }
 
     /// The density that all cases share, if they have one.
@@ -57,8 +64,7 @@ impl<'a> Comparison<'a> {
     /// The best of both sides where a call costs what `kind` includes; `None` when a side is missing, or when the op
     /// does not ask which is faster.
     pub fn pair(&self, kind: Kind) -> Option<Pair<'a>> {
-        let op = &self.rows.first()?.case.op;
-        op::find(op).is_none_or(|op| op.about().compares_sides).then_some(())?;
+        op::compares_sides(&self.rows.first()?.case.op).then_some(())?;
         let (cpu, gpu) = (self.fastest(Side::Cpu, kind)?, self.fastest(Side::Gpu, kind)?);
         let ratio = cpu.1.over(gpu.1)?;
         Some(Pair { kind, cpu: cpu.0, gpu: gpu.0, cpu_s: cpu.1, gpu_s: gpu.1, speed_up: SpeedUp(ratio) })
@@ -77,6 +83,14 @@ impl<'a> Comparison<'a> {
         let &(row, time) = found.first()?;
         let second = found.get(1).map_or(f64::INFINITY, |(_, second)| second.value);
         Some((row, of_winner(time, second, found.len())))
+    }
+
+    /// The rows, the fastest first; those without a time keep the order of the report, after the others.
+    pub fn fastest_first(&self) -> Vec<&'a Row> {
+        let time = |row: &Row| row.median_s().unwrap_or(f64::INFINITY);
+        let mut rows = self.rows.clone();
+        rows.sort_by(|a, b| time(a).total_cmp(&time(b)));
+        rows
     }
 
     /// How many times one side is faster by that kind; `None` when a side is missing.
@@ -110,14 +124,9 @@ pub struct Pair<'a> {
 
 /// The sections of a report, in the order of [`OPS`], [`DType::ALL`] and [`Cache::ALL`]; ops unknown here come last.
 pub fn sections(report: &Report) -> Vec<Section<'_>> {
-    let mut ops: Vec<&str> = OPS.iter().map(|op| op.name()).collect();
-    for row in &report.rows {
-        if !ops.contains(&row.case.op.as_str()) {
-            ops.push(&row.case.op);
-        }
-    }
+    let of_rows = report.rows.iter().map(|row| row.case.op.as_str());
     let mut sections = vec![];
-    for op in ops {
+    for op in distinct(OPS.iter().map(|op| op.name()).chain(of_rows)) {
         for &dtype in DType::ALL {
             for cache in Cache::ALL {
                 let comparisons = comparisons(report, op, dtype, cache);
@@ -162,12 +171,11 @@ mod tests {
 
     #[test]
     fn fewer_threads_never_stand_for_the_cpu() {
-        let mut report = example::empty();
-        report.rows = vec![
+        let report = example::of([
             example::measured("fft", 10, "cpu", "realfft", 4e-3),
             example::measured("fft", 10, "cpu", "realfft@1", 1e-3),
             example::measured("fft", 10, "cuda", "r2c", 1e-3),
-        ];
+        ]);
         let sections = sections(&report);
         let comparison = &sections[0].comparisons[0];
         assert_eq!(comparison.cpu.unwrap().variant, "realfft");
@@ -177,57 +185,44 @@ mod tests {
 
     #[test]
     fn a_comparison_never_mixes_states_of_the_caches() {
-        let mut report = example::empty();
-        report.rows = vec![
-            example::measured("fft", 10, "cpu", "realfft", 4e-3),
-            example::measured("fft", 10, "cuda", "r2c", 1e-3),
-            example::measured("fft", 10, "cpu", "realfft", 2e-3),
-        ];
+        let mut report = example::of(example::both_sides("fft", 10, 4e-3, 1e-3));
+        report.rows.push(example::measured("fft", 10, "cpu", "faer", 2e-3));
         assert!(!has_both_caches(&report));
         report.rows[2].cache = Cache::Hot;
         assert!(has_both_caches(&report));
-        let found: Vec<(Cache, Option<f64>)> = sections(&report)
-            .iter()
-            .map(|section| {
-                (section.cache, section.comparisons[0].speed_up(Kind::Kernel).map(|found| found.0.value))
-            })
-            .collect();
+        let ratio = |section: &Section<'_>| Some(section.comparisons[0].speed_up(Kind::Kernel)?.0.value);
+        let found: Vec<(Cache, Option<f64>)> =
+            sections(&report).iter().map(|section| (section.cache, ratio(section))).collect();
         assert_eq!(found, [(Cache::Cold, Some(4.0)), (Cache::Hot, None)]);
     }
 
     #[test]
     fn the_headline_takes_the_fastest_correct_variant_in_full_precision() {
-        let mut report = example::empty();
-        report.rows = vec![
+        let mut report = example::of([
             example::measured("matmul", 1000, "cpu", "mkl", 0.72e-3),
             example::measured("matmul", 1000, "cpu", "openblas", 1.16e-3),
             example::measured("matmul", 1000, "cuda", "cublas", 58.1e-6),
             example::measured("matmul", 1000, "cuda", "cublas-tf32", 23.5e-6),
             example::without_time("matmul", 1000, "cuda", "tiled", Outcome::Incorrect, "wrong", None),
-        ];
+        ]);
         report.rows[3].accuracy = Accuracy::Tf32;
         let sections = sections(&report);
         let comparison = &sections[0].comparisons[0];
-        assert_eq!(comparison.cpu.map(|row| row.variant.as_str()), Some("mkl"));
-        assert_eq!(comparison.gpu.map(|row| row.variant.as_str()), Some("cublas"));
-        assert_eq!(
-            comparison.speed_up(Kind::Kernel).map(|found| found.to_string()),
-            Some("GPU 12.4x".into())
-        );
+        let best = [comparison.cpu, comparison.gpu].map(|row| row.unwrap().variant.as_str());
+        assert_eq!(best, ["mkl", "cublas"]);
+        assert_eq!(comparison.speed_up(Kind::Kernel).unwrap().to_string(), "GPU 12.4x");
     }
 
     #[test]
     fn a_missing_side_has_no_speed_up() {
-        let mut report = example::empty();
-        report.rows = vec![example::measured("fft", 100, "cpu", "realfft", 1e-3)];
+        let report = example::of([example::measured("fft", 100, "cpu", "realfft", 1e-3)]);
         assert_eq!(sections(&report)[0].comparisons[0].speed_up(Kind::Kernel), None);
     }
 
     #[test]
     fn sections_follow_the_order_of_the_ops_and_unknown_ops_come_last() {
-        let mut report = example::empty();
         let names = ["stencil", "svd", "matmul"];
-        report.rows = names.map(|op| example::measured(op, 10, "cpu", "v", 1e-3)).to_vec();
+        let report = example::of(names.map(|op| example::measured(op, 10, "cpu", "v", 1e-3)));
         let found: Vec<&str> = sections(&report).iter().map(|section| section.op).collect();
         assert_eq!(found, ["matmul", "svd", "stencil"]);
     }

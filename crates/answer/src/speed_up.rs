@@ -53,8 +53,7 @@ impl SpeedUp {
 impl fmt::Display for SpeedUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&match self.winner() {
-            Some(Side::Cpu) => format!("CPU {}", self.factor_text()),
-            Some(Side::Gpu) => format!("GPU {}", self.factor_text()),
+            Some(side) => format!("{} {}", side.label(), self.factor_text()),
             None => format!("{}?", factor_within(self.0.value, self.digits())),
         })
     }
@@ -72,20 +71,15 @@ pub fn factor_text(factor: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn speed_up(ratio: f64) -> SpeedUp {
-        SpeedUp(Estimate { value: ratio, low: ratio, high: ratio })
-    }
+    use crate::estimate::exact;
 
     #[test]
     fn speed_ups_name_the_winner_and_are_never_below_one() {
-        assert_eq!(speed_up(12.34).to_string(), "GPU 12.3x");
-        assert_eq!(speed_up(1.0 / 2.9).to_string(), "CPU 2.90x");
-        assert_eq!(speed_up(1.0).to_string(), "1.00x?");
-        assert_eq!(speed_up(0.999).to_string(), "CPU 1.001x");
-        assert_eq!(speed_up(270.85).to_string(), "GPU 271x");
-        assert_eq!(speed_up(99.97).to_string(), "GPU 100x");
-        assert_eq!(speed_up(1e-300).to_string(), "CPU 1.0e300x");
+        let ratios = [12.34, 1.0 / 2.9, 1.0, 0.999, 270.85, 99.97, 1e-300];
+        assert_eq!(
+            ratios.map(|ratio| SpeedUp(exact(ratio)).to_string()),
+            ["GPU 12.3x", "CPU 2.90x", "1.00x?", "CPU 1.001x", "GPU 271x", "GPU 100x", "CPU 1.0e300x"]
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use gpubench_model::Side;
-use gpubench_model::case::density_text;
+use gpubench_model::case::density_clause;
 use gpubench_model::report::machine::machine;
 use gpubench_model::report::{Report, Row};
 use gpubench_ops as op;
@@ -11,7 +11,7 @@ use gpubench_text::count::counted;
 use gpubench_text::percent;
 
 use super::cost::Kind;
-use super::crossover::{Crossover, crossovers};
+use super::crossover::crossover;
 use super::crossover_text::crossover_clause;
 use super::figure::{figure, plain, size};
 use super::roof::share;
@@ -39,16 +39,8 @@ impl fmt::Display for Line {
 /// The answer about a report: one sentence about all ops, then one per op, element type, cache state and density.
 pub fn paragraph(report: &Report) -> Vec<Line> {
     let sections = sections(report);
-    let parts: Vec<(&Section<'_>, &[Comparison<'_>])> = sections
-        .iter()
-        .flat_map(|section| {
-            let parts = section.comparisons.chunk_by(|a, b| a.density == b.density);
-            parts.map(move |part| (section, part))
-        })
-        .collect();
-    let mut lines: Vec<Line> = overall(report, &parts).into_iter().collect();
-    lines.extend(parts.iter().filter_map(|(section, part)| about(report, section, part)));
-    lines
+    let parts: Vec<Section<'_>> = sections.iter().flat_map(Section::by_density).collect();
+    overall(report, &parts).into_iter().chain(parts.iter().filter_map(|part| about(report, part))).collect()
 }
 
 /// The pair of the largest size that has one.
@@ -57,11 +49,11 @@ pub fn largest<'a>(part: &[Comparison<'a>], kind: Kind) -> Option<(u64, Pair<'a>
 }
 
 /// Who is faster how often at the largest sizes.
-fn overall(report: &Report, parts: &[(&Section<'_>, &[Comparison<'_>])]) -> Option<Line> {
+fn overall(report: &Report, parts: &[Section<'_>]) -> Option<Line> {
     let (cpu, gpu) = (machine(report, Side::Cpu)?, machine(report, Side::Gpu)?);
     let count = |kind: Kind| {
-        let winners: Vec<Option<Side>> =
-            parts.iter().filter_map(|(_, part)| Some(largest(part, kind)?.1.speed_up.winner())).collect();
+        let winner = |part: &Section<'_>| Some(largest(&part.comparisons, kind)?.1.speed_up.winner());
+        let winners: Vec<Option<Side>> = parts.iter().filter_map(winner).collect();
         let count = |winner: Option<Side>| winners.iter().filter(|found| **found == winner).count();
         let open = match count(None) {
             0 => String::new(),
@@ -87,25 +79,15 @@ fn overall(report: &Report, parts: &[(&Section<'_>, &[Comparison<'_>])]) -> Opti
 }
 
 /// One op: from which size, by how much, and how near to the limits.
-fn about(report: &Report, section: &Section<'_>, part: &[Comparison<'_>]) -> Option<Line> {
-    let mut found = crossovers(&Section { comparisons: part.to_vec(), ..section.clone() });
-    let of = |found: &mut Vec<Crossover>, kind| {
-        let place = found.iter().position(|crossover| crossover.kind == kind)?;
-        Some(found.swap_remove(place))
-    };
-    let resident = of(&mut found, Kind::Resident)?;
+fn about(report: &Report, section: &Section<'_>) -> Option<Line> {
+    let part = &section.comparisons;
+    let resident = crossover(part, Kind::Resident)?;
     let (n, pair) = largest(part, Kind::Resident)?;
-    let density = resident.density.map(|density| format!(", density {}", density_text(density)));
-    let subject = format!(
-        "{} ({}{}, {} cache)",
-        section.op,
-        section.dtype.words(),
-        density.unwrap_or_default(),
-        section.cache
-    );
+    let (dtype, density) = (section.dtype.words(), density_clause(resident.density));
+    let subject = format!("{} ({dtype}{density}, {} cache)", section.op, section.cache);
     let kernel = largest(part, Kind::Kernel).filter(|(at, _)| *at == n);
     let kernel = kernel.map(|(_, pair)| format!("; kernel alone {}", figure(pair.speed_up)));
-    let own_copies = op::find(section.op).is_some_and(|op| op.about().copies_itself);
+    let own_copies = op::copies_itself(section.op);
     let held = if own_copies { "with its own copies" } else { "with the data on the device" };
     let mut text = format!(
         "{held} {}; at {} {} ({} against {}{})",
@@ -116,7 +98,7 @@ fn about(report: &Report, section: &Section<'_>, part: &[Comparison<'_>]) -> Opt
         pair.cpu.variant_text(),
         kernel.unwrap_or_default(),
     );
-    if let Some((whole, (at, pair))) = of(&mut found, Kind::EndToEnd).zip(largest(part, Kind::EndToEnd))
+    if let Some((whole, (at, pair))) = crossover(part, Kind::EndToEnd).zip(largest(part, Kind::EndToEnd))
         && !own_copies
     {
         text += &format!(". End to end {}; at {} {}", crossover_clause(&whole), size(at), faster(&pair));
@@ -127,15 +109,11 @@ fn about(report: &Report, section: &Section<'_>, part: &[Comparison<'_>]) -> Opt
 
 /// `the GPU is 31x faster`; the interval alone where neither is measurably faster.
 fn faster(pair: &Pair<'_>) -> String {
-    let winner = match pair.speed_up.winner() {
-        None => {
-            let Estimate { low, high, .. } = pair.speed_up.0;
-            return format!("the CPU takes {low:.2} to {high:.2} times as long as the GPU");
-        }
-        Some(Side::Cpu) => "CPU",
-        Some(Side::Gpu) => "GPU",
-    };
-    format!("the {winner} is {} faster", pair.speed_up.factor_text())
+    let Estimate { low, high, .. } = pair.speed_up.0;
+    match pair.speed_up.winner() {
+        None => format!("the CPU takes {low:.2} to {high:.2} times as long as the GPU"),
+        Some(side) => format!("the {} is {} faster", side.label(), pair.speed_up.factor_text()),
+    }
 }
 
 /// `. There the GPU reaches 94 % of its arithmetic peak, the CPU 81 % of its own`.
@@ -174,8 +152,7 @@ mod tests {
 
     #[test]
     fn the_paragraph_tells_what_each_side_reaches_of_its_limit() {
-        let mut report = example::full();
-        report.environment.backends[1].ceilings = Some(example::ceilings());
+        let report = example::with_ceilings(example::full());
         let line = paragraph(&report)[1].to_string();
         assert!(line.ends_with(". There the GPU reaches 98 % of its arithmetic limit."), "{line}");
     }

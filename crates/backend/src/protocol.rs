@@ -1,11 +1,12 @@
 //! The messages between the parent and a worker: one JSON object a line, requests in, replies out.
 
-use crate::{Ceilings, Finding, Floors, Options};
 use gpubench_model::case::Cell;
 use gpubench_model::measure::batch::{Batch, Taken};
 use gpubench_model::report::{Clock, Phases};
 use gpubench_ops::Checked;
 use serde::{Deserialize, Serialize};
+
+use crate::{Ceilings, Finding, Floors, Options};
 
 /// Version of the protocol.
 pub const PROTOCOL_VERSION: u32 = 3;

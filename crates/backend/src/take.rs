@@ -1,10 +1,11 @@
 //! Warms a prepared job up and takes a batch of samples of it.
 
-use crate::{Backend, Prepared, Sample};
 use gpubench_model::case::Cache;
 use gpubench_model::error::CellError;
 use gpubench_model::measure::batch::{Batch, Taken, WarmUp};
 use gpubench_model::measure::stats;
+
+use crate::{Backend, Prepared, Sample};
 
 /// Longest warm-up history that is looked at.
 const WINDOW: usize = 256;

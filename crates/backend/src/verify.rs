@@ -1,11 +1,12 @@
 //! Whether what was timed is what was judged: operands, and the answers of timed executions, must be the ones that the
 //! judge has seen. Fingerprints are compared; only an answer with another fingerprint is downloaded and judged.
 
-use crate::{Backend, Prepared};
 use gpubench_model::case::{Cell, DType};
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 use gpubench_ops::{Checked, Decisive};
+
+use crate::{Backend, Prepared};
 
 /// Judges an answer of the job's case.
 pub type Judge<'a> = dyn FnMut(&[Operand]) -> Result<Checked, CellError> + 'a;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use gpubench_model::report::file;
 use gpubench_model::report::file::FLEET_FILE_NAME;
 
@@ -19,7 +19,9 @@ pub fn runs(paths: &[PathBuf]) -> Result<Runs> {
     for path in paths {
         let (reports, baseline) = located(path)?;
         all.null_spread.extend(baseline.iter().flat_map(Baseline::spreads));
-        add(&mut all, &reports)?;
+        for path in reports {
+            all.runs.push(Run { name: path.display().to_string(), report: file::load(&path)? });
+        }
     }
     for (index, run) in all.runs.iter().enumerate() {
         if let Some(twin) = all.runs[..index].iter().find(|other| other.report == run.report) {
@@ -105,12 +107,7 @@ fn held(path: &Path) -> Result<Vec<PathBuf>> {
         "{shown} holds the runs of several devices: name those of one, such as {}",
         path.join("gpu0").display()
     );
-    let entries = std::fs::read_dir(path).with_context(|| format!("cannot read {shown}"))?;
-    let is_hidden =
-        |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-    let mut inner: Vec<PathBuf> =
-        entries.flatten().map(|entry| entry.path()).filter(|path| !is_hidden(path)).collect();
-    inner.sort();
+    let inner = baseline::visible(path)?;
     let runs: Vec<PathBuf> =
         inner.iter().filter(|inner| inner.join(file::FILE_NAME).is_file()).cloned().collect();
     ensure!(!runs.is_empty(), "{shown} holds no {}: {}", file::FILE_NAME, meant(path, &inner));
@@ -139,12 +136,4 @@ fn meant(path: &Path, inner: &[PathBuf]) -> String {
             if json.len() > 2 { " and so on" } else { "" }
         ),
     }
-}
-
-fn add(runs: &mut Runs, paths: &[PathBuf]) -> Result<()> {
-    for path in paths {
-        let report = file::load(path)?;
-        runs.runs.push(Run { name: path.display().to_string(), report });
-    }
-    Ok(())
 }

@@ -25,20 +25,16 @@ pub struct Runs {
 /// A run as a comparison names it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RunInfo {
-    /// Path of its report as the user named it.
     pub name: String,
     /// Start of the run, RFC 3339, UTC.
     pub started: String,
-    /// Name of the machine.
     pub host: String,
-    /// Version of gpubench that made it.
     pub gpubench_version: String,
     /// Git revision of the folder the run was started in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git_revision: Option<String>,
     /// Cells that have a time.
     pub measured: usize,
-    /// Cells.
     pub rows: usize,
 }
 
@@ -60,7 +56,6 @@ impl Run {
         planned > rows.len() as u64 || rows.iter().any(gpubench_model::report::Row::was_cut_short)
     }
 
-    /// The run in short.
     pub(crate) fn info(&self) -> RunInfo {
         let (environment, rows) = (&self.report.environment, &self.report.rows);
         RunInfo {

@@ -2,6 +2,5 @@
 
 /// The processors that a job may use.
 pub(crate) struct Cpu {
-    /// Threads of every pool.
     pub(crate) threads: usize,
 }

@@ -85,12 +85,10 @@ fn findings(options: &Options) -> Vec<Finding> {
     named.map(|library| library.finding(served_by(library, &kernels))).collect()
 }
 
-/// The started backend.
 struct Started {
     cpu: Cpu,
     /// The BLAS libraries, the preferred one of each vendor first.
     libraries: Vec<Arc<Library>>,
-    /// All variants.
     kernels: Vec<Listed>,
     /// The library whose variants it runs next to those that need none.
     library: Option<String>,

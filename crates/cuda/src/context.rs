@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use cudarc::driver::sys::{CUdevice, CUresult};
+use cudarc::driver::sys::{CUdevice, CUdevice_attribute as Attribute, CUresult};
 use cudarc::driver::{
     CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DeviceRepr, ValidAsZeroBits,
 };
@@ -217,13 +217,8 @@ impl Cuda {
         self.count(|counts| counts.plans += 1);
     }
 
-    /// Multiprocessors of the device.
     pub(crate) fn multiprocessors(&self) -> u32 {
-        use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT as COUNT;
-        ffi::attribute(self.shared.device, COUNT)
-            .ok()
-            .and_then(|count| u32::try_from(count).ok())
-            .unwrap_or(1)
+        self.figure(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap_or(1)
     }
 
     /// Compute capability, such as 90; `None` where the driver does not tell.
@@ -233,16 +228,24 @@ impl Cuda {
 
     /// Bytes of shared memory that one block can have when it asks for them.
     pub(crate) fn shared_memory_per_block(&self) -> u32 {
-        use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN as OPTIN;
         const EVERY_DEVICE: u32 = 48 << 10;
-        let bytes = ffi::attribute(self.shared.device, OPTIN).ok();
-        bytes.and_then(|bytes| u32::try_from(bytes).ok()).unwrap_or(EVERY_DEVICE)
+        self.figure(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN).unwrap_or(EVERY_DEVICE)
+    }
+
+    /// Bytes of the L2 cache; `None` where the driver does not tell.
+    pub(crate) fn l2_bytes(&self) -> Option<usize> {
+        let bytes = self.figure(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+        bytes.filter(|bytes| *bytes > 0).map(|bytes| bytes as usize)
+    }
+
+    /// An attribute of the device that is no negative number; `None` where the driver does not tell.
+    pub(crate) fn figure(&self, attribute: Attribute) -> Option<u32> {
+        ffi::attribute(self.shared.device, attribute).ok().and_then(|figure| u32::try_from(figure).ok())
     }
 
     /// Whether the blocks of a launch can be sure to be resident all at once.
     pub(crate) fn launches_cooperatively(&self) -> bool {
-        use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH as COOPERATIVE;
-        ffi::attribute(self.shared.device, COOPERATIVE) == Ok(1)
+        self.figure(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) == Some(1)
     }
 
     /// Begins to watch how much device memory is in use, from what is now.

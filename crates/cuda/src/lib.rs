@@ -27,8 +27,6 @@ mod verify;
 use std::time::Instant;
 
 use cudarc::driver::sys::CUresult;
-
-use context::{Cuda, Library};
 use gpubench_backend::contents::Fingerprints;
 use gpubench_backend::{
     Backend, Ceilings, Conditions, DevicePhases, Finding, Floors, HostMemory, Options, Prepared,
@@ -37,6 +35,8 @@ use gpubench_backend::{
 use gpubench_model::case::{Cache, Case};
 use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
+
+use context::{Cuda, Library};
 pub use kernels::{HEADER, KernelSource};
 use loader::{Driver, Loader};
 use nvml::{Arrival, Monitor};
@@ -58,21 +58,15 @@ pub const REGISTRATION: Registration = Registration {
 
 /// Every source file, once.
 pub fn kernel_sources() -> Vec<&'static KernelSource> {
-    let mut sources: Vec<&'static KernelSource> = registry::sources()
-        .into_iter()
-        .chain([&timing::SOURCE, &ceilings::SOURCE, &verify::SOURCE])
-        .collect();
+    let mut sources = registry::sources();
+    sources.extend([&timing::SOURCE, &ceilings::SOURCE, &verify::SOURCE]);
     sources.sort_by_key(|source| source.name);
     sources
 }
 
 /// Sources whose constants are set for one size and element type, for examples of those.
 pub fn generated_sources() -> Vec<&'static KernelSource> {
-    registry::sources()
-        .into_iter()
-        .filter_map(|source| source.per_size)
-        .flat_map(|examples| examples())
-        .collect()
+    registry::sources().iter().filter_map(|source| source.per_size).flat_map(|examples| examples()).collect()
 }
 
 /// Compiles a source for compute capability `chip`, such as 90, and returns the compiler's messages, which tell
@@ -105,7 +99,11 @@ fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
             Unavailable::new(format!("the CUDA device cannot be used: {error}"), fix)
         }
     })?;
-    started.compile_ahead(&options.ops);
+    // Now, so that no cell waits for it.
+    for source in options.ops.iter().flat_map(|op| registry::compiled_ahead(op)) {
+        // A failure is reported by the cell that needs the kernel.
+        let _ = started.cuda.module(source);
+    }
     Ok(Box::new(started))
 }
 
@@ -156,16 +154,6 @@ fn unmeasurable(error: CellError) -> CellError {
         error => {
             let fix = "close profilers and what else uses the device (`nvidia-smi` lists it), then try again";
             Unavailable::new(format!("the CUDA device's clocks cannot be measured: {error}"), fix).into()
-        }
-    }
-}
-
-impl Started {
-    /// Compiles the kernels of the run's ops now, so that no cell waits for it.
-    fn compile_ahead(&self, ops: &[String]) {
-        for source in ops.iter().flat_map(|op| registry::compiled_ahead(op)) {
-            // A failure is reported by the cell that needs the kernel.
-            let _ = self.cuda.module(source);
         }
     }
 }

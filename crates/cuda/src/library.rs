@@ -18,7 +18,6 @@ pub(crate) enum Library {
 }
 
 impl Library {
-    /// Every library.
     pub(crate) const ALL: [Library; 6] = [
         Library::Nvrtc,
         Library::Cublas,

@@ -69,7 +69,6 @@ const DRIVER_SYMBOLS: &[&str] = &[
 pub(crate) struct Driver {
     /// Handle for symbols that the bindings lack.
     pub library: libloading::Library,
-    /// The file.
     pub path: Option<PathBuf>,
 }
 
@@ -123,7 +122,6 @@ impl Loader {
         self.found[&library].as_ref().map_err(Clone::clone)
     }
 
-    /// The libraries loaded so far.
     pub(crate) fn loaded(&self) -> Vec<Finding> {
         self.found.values().filter_map(|found| found.as_ref().ok().cloned()).collect()
     }

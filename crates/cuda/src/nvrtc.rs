@@ -22,7 +22,6 @@ impl Target {
         same_generation.map(Target::Cubin).or_else(|| older.max().map(Target::Ptx))
     }
 
-    /// The compiler's option.
     pub(crate) fn option(&self) -> String {
         match self {
             Target::Cubin(arch) => format!("--gpu-architecture=sm_{arch}"),
@@ -37,9 +36,7 @@ const OPTIONS: &[&str] = &["--std=c++17", "--ptxas-options=-v"];
 /// A ready compiler for one target.
 #[derive(Clone, Debug)]
 pub(crate) struct Compiler {
-    /// What it compiles for.
     pub(crate) target: Target,
-    /// NVRTC's version.
     pub version: [i32; 2],
 }
 

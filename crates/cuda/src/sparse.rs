@@ -36,12 +36,10 @@ impl<T: Element> DeviceCsr<T> {
 }
 
 impl<T> DeviceCsr<T> {
-    /// Rows.
     pub(crate) fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Columns.
     pub(crate) fn cols(&self) -> usize {
         self.cols
     }
@@ -66,7 +64,6 @@ impl<T> DeviceCsr<T> {
         [device(&mut self.indptr), device(&mut self.indices), device(&mut self.values)]
     }
 
-    /// The stored entries.
     pub(crate) fn values(&self) -> &CudaSlice<T> {
         &self.values
     }

@@ -18,7 +18,6 @@ pub(super) struct Verifier {
 }
 
 impl Verifier {
-    /// Loads the kernel.
     pub(super) fn new(cuda: &Cuda) -> Result<Self, CellError> {
         Ok(Verifier { cuda: cuda.clone(), checks: Checks::load(cuda, &SOURCE)? })
     }

@@ -13,9 +13,7 @@ use serde::Serialize;
 /// What makes a line of a fleet's table: a case and a state of the caches.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Key {
-    /// Name of the op.
     pub op: String,
-    /// Element type.
     pub dtype: DType,
     /// State of the caches before each execution.
     pub cache: Cache,
@@ -51,9 +49,7 @@ impl Key {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Best {
-    /// The time of its best correct variant.
     Timed(Timing),
-    /// No variant has a time.
     Lost(Loss),
 }
 
@@ -67,10 +63,8 @@ impl Best {
     }
 }
 
-/// The time of a variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Timing {
-    /// Name of the variant.
     pub variant: String,
     /// Median, in seconds, above 0.
     pub median_s: f64,
@@ -81,7 +75,6 @@ pub struct Timing {
     pub(crate) has_interval: bool,
 }
 
-/// Why there is no time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Loss {
     /// The gravest outcome among the variants.
@@ -110,7 +103,7 @@ pub(crate) fn best(report: &Report, side: Side) -> Vec<(Key, Best)> {
                 seed: first.case.seed,
                 variant: None,
             };
-            if op::find(section.op).is_none_or(|op| op.about().compares_sides) {
+            if op::compares_sides(section.op) {
                 let timing = winner(comparison, side).and_then(|row| timing(row, &names));
                 found.push((key, timing.map_or_else(|| Best::Lost(loss(rows())), Best::Timed)));
                 continue;

@@ -2,6 +2,7 @@
 
 use gpubench_model::Side;
 use gpubench_text::count::counted;
+use gpubench_text::grouped::grouped;
 
 use super::best::middle;
 use super::names;
@@ -9,19 +10,12 @@ use super::table::{Column, Table};
 
 /// The columns of a table, those of one device together, in the order in which the devices first occur.
 pub(crate) fn devices(table: &Table) -> Vec<Vec<usize>> {
-    let mut devices: Vec<Vec<usize>> = vec![];
-    for (index, column) in table.columns.iter().enumerate() {
-        let is_same = |group: &&mut Vec<usize>| {
-            let first = &table.columns[group[0]];
-            // A driver that was renewed between two runs makes another kind of it, which is not held against the first.
-            column.device.is_some() && first.device == column.device && first.kind == column.kind
-        };
-        match devices.iter_mut().find(is_same) {
-            Some(group) => group.push(index),
-            None => devices.push(vec![index]),
-        }
-    }
-    devices
+    let columns = table.columns.iter().enumerate().map(|(index, column)| {
+        // A column of no known device has none of its kind. A driver that was renewed between two runs makes another kind
+        // of a device, which is not held against the first.
+        ((column.device.as_ref().ok_or(index), &column.kind), index)
+    });
+    grouped(columns).into_iter().map(|(_, runs)| runs).collect()
 }
 
 /// The table with a column a device: of several runs the middle one of each case.
@@ -63,9 +57,9 @@ pub(crate) fn told(table: &Table) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::example::member;
+    use crate::example::{fleet, member};
     use crate::export::{TABLE, View};
-    use crate::{Fleet, Source, Table, findings, merge};
+    use crate::{Fleet, Table, findings};
     use gpubench_model::Side;
     use gpubench_model::report::Report;
 
@@ -75,11 +69,6 @@ mod tests {
         report.environment.started = format!("2026-11-21T10:{minute:02}:00Z");
         report.environment.backends[1].description["pci_bus_id"] = address.into();
         report
-    }
-
-    fn fleet(reports: Vec<Report>) -> Fleet {
-        let sources = reports.into_iter().map(|report| Source { origin: "x".into(), name: None, report });
-        merge(sources.collect(), None).unwrap()
     }
 
     fn text(fleet: &Fleet) -> String {

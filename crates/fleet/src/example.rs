@@ -2,7 +2,7 @@
 
 use gpubench_model::report::{Report, example};
 
-use super::{FLEET_VERSION, Fleet, Member};
+use super::{FLEET_VERSION, Fleet, Member, Source, merge};
 
 /// The cells of each member: op, size and median in seconds on the GPU; the CPU takes ten times as long.
 const CELLS: [(&str, u64, f64); 4] =
@@ -30,4 +30,10 @@ pub(crate) fn alike(count: usize) -> Fleet {
         Member { name: format!("node{number} GPU 0"), report: member(&format!("node{number}"), factor) }
     });
     Fleet { fleet_version: FLEET_VERSION, members: members.collect() }
+}
+
+/// The fleet of these reports, named by their hosts and devices.
+pub(crate) fn fleet(reports: Vec<Report>) -> Fleet {
+    let sources = reports.into_iter().map(|report| Source { origin: "x".into(), name: None, report });
+    merge(sources.collect(), None).unwrap()
 }

@@ -6,32 +6,25 @@ use gpubench_model::measure::stats::median;
 use gpubench_model::report::quantity::gib;
 use gpubench_model::report::{Execute, Report, machine};
 use gpubench_model::{Conditions, Side};
+use gpubench_text::grouped::grouped;
 use serde_json::Value as Json;
 
 use super::identity::gpu;
 
-/// One fact.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fact {
-    /// What it is about.
     pub name: &'static str,
-    /// What it is.
     pub value: Value,
 }
 
-/// The value of a fact.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
-    /// A figure.
     Figure {
-        /// The figure.
         figure: f64,
-        /// Its unit.
         unit: &'static str,
         /// How far others may lie from it and still count as the same.
         within: f64,
     },
-    /// A word or several.
     Text(String),
 }
 
@@ -85,16 +78,13 @@ pub(crate) fn differing(own: &[Fact], others: &[&[Fact]]) -> Vec<String> {
 }
 
 fn most_common(told: &[&Value]) -> Option<String> {
-    let mut counted: Vec<(&str, usize)> = vec![];
-    for value in told {
-        let Value::Text(text) = value else { continue };
-        match counted.iter_mut().find(|(known, _)| known == text) {
-            Some((_, count)) => *count += 1,
-            None => counted.push((text, 1)),
-        }
-    }
+    let texts = told.iter().filter_map(|value| match value {
+        Value::Text(text) => Some((text, ())),
+        Value::Figure { .. } => None,
+    });
     // The first of equally frequent ones, so that the answer does not depend on chance.
-    counted.iter().rev().max_by_key(|(_, count)| *count).map(|(text, _)| (*text).to_owned())
+    let most_frequent = grouped(texts).into_iter().rev().max_by_key(|(_, places)| places.len());
+    most_frequent.map(|(text, _)| text.clone())
 }
 
 /// A figure with as many digits as its unit deserves.
@@ -162,9 +152,8 @@ fn common(report: &Report) -> Vec<Fact> {
     facts
 }
 
-/// Names and versions of a backend's libraries.
 fn libraries(report: &Report, backend: &str) -> Option<Fact> {
-    let backend = report.environment.backends.iter().find(|known| known.name == backend)?;
+    let backend = report.environment.backend(backend)?;
     let found = backend.libraries.iter().filter_map(|library| {
         let version = library.version.as_deref()?.split([' ', ',']).next().unwrap_or_default();
         Some(format!("{} {version}", library.name))

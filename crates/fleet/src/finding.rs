@@ -24,17 +24,13 @@ pub enum Kind {
 /// Something that stands out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// What kind of thing.
-    pub kind: Kind,
-    /// The side that it is about.
-    pub side: Side,
-    /// The GPU or host that it is about.
-    pub name: String,
+    pub(crate) kind: Kind,
+    pub(crate) side: Side,
+    pub(crate) name: String,
     /// Its time over that of like ones, where the finding is about times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
-    /// What was found.
-    pub text: String,
+    pub(crate) text: String,
     /// What to look at.
     pub next: String,
 }

@@ -36,9 +36,10 @@ pub(crate) fn calm(table: &Table, findings: &[Finding]) -> Vec<String> {
     let table = &by_device(table);
     let told = |columns: &[usize]| {
         let names = || columns.iter().map(|&column| table.columns[column].name.as_str());
-        findings
-            .iter()
-            .any(|finding| finding.kind != Kind::Unlike && names().any(|name| name == finding.name))
+        let of_side = findings.iter().filter(|finding| finding.side == table.side);
+        of_side
+            .filter(|finding| finding.kind != Kind::Unlike)
+            .any(|finding| names().any(|name| name == finding.name))
     };
     let lines = table.kinds().into_iter().filter(|(_, columns)| columns.len() >= 2 && !told(columns));
     let lines = lines.map(|(kind, columns)| words::calm(table, kind, columns.len()));
@@ -128,16 +129,11 @@ fn lost(group: &Group<'_>) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example::{alike, member};
-    use crate::{Fleet, Source, merge};
+    use crate::Fleet;
+    use crate::example::{alike, fleet, member};
     use gpubench_model::Side;
     use gpubench_model::report::example::without_time;
     use gpubench_model::report::{Outcome, Report};
-
-    fn fleet(reports: Vec<Report>) -> Fleet {
-        let sources = reports.into_iter().map(|report| Source { origin: "x".into(), name: None, report });
-        merge(sources.collect(), None).unwrap()
-    }
 
     fn texts(fleet: &Fleet, side: Side) -> Vec<String> {
         let found = findings(&Table::of(fleet, side));

@@ -7,7 +7,6 @@ use serde_json::Value as Json;
 /// What a host or a GPU is: two of the same kind can be expected to be equally fast.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Likeness {
-    /// The model.
     pub model: String,
     /// What else must be the same, in words: `driver 580.159.04, up to 1980 MHz`. Empty where nothing is told.
     pub(crate) details: String,
@@ -25,7 +24,6 @@ impl std::fmt::Display for Likeness {
 /// What makes two reports ones of the same host: name, CPU model, processors in use and memory.
 pub(crate) type HostKey<'a> = (&'a str, &'a str, u64, u64);
 
-/// The host of a report.
 pub(crate) fn host(report: &Report) -> HostKey<'_> {
     let host = &report.environment.host;
     (&host.name, &host.cpu, host.threads, host.memory_bytes)
@@ -43,7 +41,7 @@ pub(crate) fn host_name(report: &Report) -> &str {
 pub(crate) fn gpu(report: &Report) -> Option<&BackendState> {
     let rows = || report.rows.iter().filter(|row| row.side == Side::Gpu);
     let row = rows().find(|row| row.execute.is_some()).or_else(|| rows().next())?;
-    report.environment.backends.iter().find(|backend| backend.name == row.backend)
+    report.environment.backend(&row.backend)
 }
 
 /// A fact of the GPU of a report; `None` where its backend does not say it.

@@ -38,8 +38,7 @@ pub const SCHEMA: &str = include_str!("../../../schema/fleet-v1.json");
 /// Reports of several machines and devices.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fleet {
-    /// `FLEET_VERSION` of the writer.
-    pub fleet_version: u32,
+    pub(crate) fleet_version: u32,
     /// At least one, each under a name of its own.
     pub members: Vec<Member>,
 }

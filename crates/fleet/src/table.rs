@@ -2,6 +2,7 @@
 
 use gpubench_model::Side;
 use gpubench_model::report::Report;
+use gpubench_text::grouped::grouped;
 use serde::Serialize;
 
 use super::best::{Best, Key, Timing, best, middle};
@@ -13,7 +14,6 @@ use super::{Fleet, Member, names};
 /// The times of one side of all members.
 #[derive(Clone, Debug, Serialize)]
 pub struct Table {
-    /// The side.
     pub side: Side,
     /// One entry a GPU, in the order of the members; or one a host, in the order in which they first occur.
     pub columns: Vec<Column>,
@@ -21,10 +21,8 @@ pub struct Table {
     pub lines: Vec<Line>,
 }
 
-/// A GPU or a host.
 #[derive(Clone, Debug, Serialize)]
 pub struct Column {
-    /// Its name.
     pub name: String,
     /// What it is: columns of the same kind are held against each other.
     #[serde(serialize_with = "as_text")]
@@ -42,7 +40,6 @@ pub struct Column {
 /// A case and state of the caches.
 #[derive(Clone, Debug, Serialize)]
 pub struct Line {
-    /// The case.
     #[serde(flatten)]
     pub key: Key,
     /// One entry a column; `None` where the column knows no such case.
@@ -69,14 +66,7 @@ impl Table {
 
     /// The kinds of its columns in the order in which they first occur, with the columns of each.
     pub fn kinds(&self) -> Vec<(&Likeness, Vec<usize>)> {
-        let mut kinds: Vec<(&Likeness, Vec<usize>)> = vec![];
-        for (index, column) in self.columns.iter().enumerate() {
-            match kinds.iter_mut().find(|(kind, _)| **kind == column.kind) {
-                Some((_, columns)) => columns.push(index),
-                None => kinds.push((&column.kind, vec![index])),
-            }
-        }
-        kinds
+        grouped(self.columns.iter().enumerate().map(|(index, column)| (&column.kind, index)))
     }
 
     /// The table of these columns, from what each has.
@@ -103,7 +93,6 @@ impl Table {
 }
 
 impl Line {
-    /// The time of a column.
     pub fn timing(&self, column: usize) -> Option<&Timing> {
         self.times.get(column)?.as_ref()?.timing()
     }
@@ -154,16 +143,8 @@ fn gpus(fleet: &Fleet) -> Table {
 
 /// Runs on several GPUs of a host each time its CPU: the host has one column, with the middle run of each case.
 fn hosts(fleet: &Fleet) -> Table {
-    let mut groups: Vec<Vec<&Member>> = vec![];
-    for member in &fleet.members {
-        let same = |group: &&mut Vec<&Member>| host(&group[0].report) == host(&member.report);
-        match groups.iter_mut().find(same) {
-            Some(group) => group.push(member),
-            None => groups.push(vec![member]),
-        }
-    }
     let (mut columns, mut found) = (vec![], vec![]);
-    for group in &groups {
+    for (_, group) in grouped(fleet.members.iter().map(|member| (host(&member.report), member))) {
         let reports: Vec<&Report> = group.iter().map(|member| &member.report).collect();
         let entries = shared(&reports);
         if !entries.is_empty() {
@@ -185,28 +166,17 @@ fn hosts(fleet: &Fleet) -> Table {
 
 /// What the runs on one host have: of several the middle one.
 fn shared(reports: &[&Report]) -> Vec<(Key, Best)> {
-    let mut found: Vec<(Key, Vec<Best>)> = vec![];
-    for (key, best) in reports.iter().flat_map(|report| best(report, Side::Cpu)) {
-        match found.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, all)) => all.push(best),
-            None => found.push((key, vec![best])),
-        }
-    }
+    let found = grouped(reports.iter().flat_map(|report| best(report, Side::Cpu)));
     found.into_iter().filter_map(|(key, all)| Some((key, middle(all)?))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::example::{alike, member};
-    use crate::{FLEET_VERSION, Source, merge};
+    use crate::FLEET_VERSION;
+    use crate::example::{alike, fleet, member};
     use gpubench_model::report::Outcome;
     use gpubench_model::report::example::without_time;
-
-    fn fleet(reports: Vec<Report>) -> Fleet {
-        let sources = reports.into_iter().map(|report| Source { origin: "x".into(), name: None, report });
-        merge(sources.collect(), None).unwrap()
-    }
 
     #[test]
     fn a_line_a_case_a_column_a_gpu_and_a_column_a_host() {

@@ -3,6 +3,7 @@
 use gpubench_model::Side;
 use gpubench_model::case::density_text;
 use gpubench_text::count::{self, counted};
+use gpubench_text::grouped::grouped;
 
 use super::best::{Best, Key};
 use super::facts::{Fact, differing};
@@ -86,25 +87,18 @@ pub(crate) fn lost(group: &Group<'_>, column: usize, lines: &[usize]) -> Finding
 
 /// Models that come in several kinds, which are not held against each other.
 pub(crate) fn unlike(table: &Table) -> Vec<Finding> {
-    let kinds = table.kinds();
-    let mut models: Vec<&str> = kinds.iter().map(|(kind, _)| kind.model.as_str()).collect();
-    models.dedup();
     let mut found: Vec<Finding> = vec![];
-    for (index, model) in models.iter().enumerate().filter(|(index, model)| !models[..*index].contains(model))
-    {
-        debug_assert!(models[index] == *model);
-        let of_model: Vec<&(&Likeness, Vec<usize>)> =
-            kinds.iter().filter(|(kind, _)| kind.model == *model).collect();
-        let Some((_, rarest)) = of_model.iter().min_by_key(|(_, columns)| columns.len()) else { continue };
-        if of_model.len() < 2 {
+    for (model, kinds) in grouped(table.kinds().into_iter().map(|kind| (&kind.0.model, kind))) {
+        let Some((_, rarest)) = kinds.iter().min_by_key(|(_, columns)| columns.len()) else { continue };
+        if kinds.len() < 2 {
             continue;
         }
-        let told = of_model.iter().map(|(kind, columns)| {
+        let told = kinds.iter().map(|(kind, columns)| {
             let names = named(columns.iter().map(|&column| table.columns[column].name.clone()));
             let details = if kind.details.is_empty() { "nothing told" } else { &kind.details };
             format!("{} with {details} ({names})", columns.len())
         });
-        let count = of_model.len();
+        let count = kinds.len();
         let told = told.collect::<Vec<_>>().join(", ");
         let text = format!("{model} comes in {count} kinds, which are not held against each other: {told}");
         let next = "bring them to one state to have them judged together".into();
@@ -192,7 +186,6 @@ fn other_variant(group: &Group<'_>, column: usize, line: usize) -> Option<String
     (*usual != own).then(|| format!(" (its best variant is {own}, that of most others {usual})"))
 }
 
-/// Some of them, the rest counted.
 fn named(told: impl Iterator<Item = String>) -> String {
     let all: Vec<String> = told.collect();
     let mut shown: Vec<String> = all.iter().take(NAMED).cloned().collect();

@@ -125,6 +125,11 @@ pub fn density_text(density: f64) -> String {
     if density < 1e-4 { format!("{density:e}") } else { density.to_string() }
 }
 
+/// A density as it follows other words, `, density 0.05`; nothing for ops on dense operands.
+pub fn density_clause(density: Option<f64>) -> String {
+    density.map(|density| format!(", density {}", density_text(density))).unwrap_or_default()
+}
+
 /// One case on one backend by one variant: what one row of a report is about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cell {

@@ -1,7 +1,7 @@
 //! What a backend looked for on a machine.
 
 /// Something a backend looked for: a library, a driver, a device.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Finding {
     /// What was looked for, such as `OpenBLAS` or `cuFFT`.
     pub name: String,

@@ -63,9 +63,6 @@ impl<D, V> Format<D, V> {
     }
 
     /// Its files for a folder: none for a text that is for the terminal alone.
-    ///
-    /// # Errors
-    /// The document cannot be drawn or written in this format.
     pub fn files(&self, document: &D, view: &V) -> Result<Vec<File>> {
         match &self.makes {
             Makes::Screen(_) => Ok(vec![]),
@@ -88,9 +85,6 @@ impl<D, V> Format<D, V> {
     }
 
     /// What it prints although a folder takes the other formats; empty for all but [`Makes::Screen`].
-    ///
-    /// # Errors
-    /// The document cannot be written in this format.
     pub fn screen(&self, document: &D, view: &V) -> Result<String> {
         match &self.makes {
             Makes::Screen(render) => render(document, view),

@@ -1,7 +1,7 @@
 //! How much work an execution is, and how an answer was judged.
 
 /// Floating-point work and least memory traffic of one execution.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Work {
     /// Floating-point operations by the usual count of the op, in FLOP.
     pub flop: f64,

@@ -25,6 +25,14 @@ impl Side {
             Side::Gpu => "gpu",
         }
     }
+
+    /// The word in sentences and tables: `CPU` or `GPU`.
+    pub fn label(self) -> &'static str {
+        match self {
+            Side::Cpu => "CPU",
+            Side::Gpu => "GPU",
+        }
+    }
 }
 
 /// The arithmetic of a variant. The headline compares `Ieee` variants only.

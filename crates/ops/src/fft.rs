@@ -1,14 +1,14 @@
 //! Two-dimensional Fourier transform of a real matrix; knows how the full spectrum is judged.
 
 use gpubench_model::case::Case;
-use gpubench_model::data::{Operand, Real};
+use gpubench_model::data::Real;
 use gpubench_model::error::CellError;
 use rayon::prelude::*;
 use rustfft::num_complex::Complex;
 
 use super::judge::{self, relative, worst};
 use super::volume::{dense_bytes, element, side};
-use super::{About, Checked, Given, Op, Work, uniform_square};
+use super::{About, Checked, Given, Op, Work};
 
 /// `F = DFT(a)` over both axes, unnormalised, all `n` by `n` outputs.
 pub(crate) struct Fft;
@@ -30,10 +30,6 @@ impl Op for Fft {
 
     fn footprint(&self, case: &Case) -> u128 {
         dense_bytes(case, 3, 0)
-    }
-
-    fn inputs(&self, case: &Case) -> Vec<Operand> {
-        vec![uniform_square(case, 0)]
     }
 
     /// Every output is looked at. Row 0 and column 0 are transforms of the column and row sums: each of
@@ -124,7 +120,7 @@ mod tests {
     use super::*;
     use crate::Rounding;
     use gpubench_model::case::DType;
-    use gpubench_model::data::Dense;
+    use gpubench_model::data::{Dense, Operand};
     use rustfft::FftPlanner;
 
     /// The right spectrum of a matrix in float64.

@@ -1,7 +1,6 @@
 //! The sine of every element again, to be computed element by element from the host, or at once.
 
 use gpubench_model::case::Case;
-use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::sin::Sin;
@@ -21,10 +20,6 @@ impl Op for HostLoop {
 
     fn footprint(&self, case: &Case) -> u128 {
         Sin.footprint(case)
-    }
-
-    fn inputs(&self, case: &Case) -> Vec<Operand> {
-        Sin.inputs(case)
     }
 
     fn judge(&self, given: &Given) -> Result<Checked, CellError> {

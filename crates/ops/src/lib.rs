@@ -152,8 +152,11 @@ pub trait Op: Sync {
         (!inputs.first()?.values().is_empty()).then_some(Decisive { operand: 0, element: 0, value })
     }
 
-    /// The operands. Deterministic in `case.seed`, equal bit for bit on every machine.
-    fn inputs(&self, case: &Case) -> Vec<Operand>;
+    /// The operands, one dense matrix unless the op says otherwise. Deterministic in `case.seed`, equal bit for bit on
+    /// every machine.
+    fn inputs(&self, case: &Case) -> Vec<Operand> {
+        vec![uniform_square(case, 0)]
+    }
 
     /// Judges an answer in float64: the error found and its bound for arithmetic of the given rounding.
     ///
@@ -195,6 +198,16 @@ pub const MAIN_OPS: [&str; 7] = ["matmul", "elementwise", "reduction", "fft", "s
 /// The op of that name.
 pub fn find(name: &str) -> Option<&'static dyn Op> {
     OPS.iter().copied().find(|op| op.name() == name)
+}
+
+/// Whether executions of the op of that name have the copies in them.
+pub fn copies_itself(name: &str) -> bool {
+    find(name).is_some_and(|op| op.about().copies_itself)
+}
+
+/// Whether the op of that name asks which side is faster, as one unknown here does.
+pub fn compares_sides(name: &str) -> bool {
+    find(name).is_none_or(|op| op.about().compares_sides)
 }
 
 /// Operand `operand` of a case: an `n` by `n` matrix of uniform values.

@@ -1,12 +1,12 @@
 //! Sum, mean and standard deviation of one matrix; knows how the three numbers are judged.
 
 use gpubench_model::case::Case;
-use gpubench_model::data::{Operand, Real};
+use gpubench_model::data::Real;
 use gpubench_model::error::CellError;
 
 use super::judge::{self, relative};
 use super::volume::{dense_bytes, element, side};
-use super::{About, Checked, Given, Limit, Op, Work, uniform_square};
+use super::{About, Checked, Given, Limit, Op, Work};
 
 /// Sum, mean and population standard deviation of all elements.
 pub(crate) struct Reduction;
@@ -32,10 +32,6 @@ impl Op for Reduction {
 
     fn footprint(&self, case: &Case) -> u128 {
         dense_bytes(case, 1, 0).saturating_add(24)
-    }
-
-    fn inputs(&self, case: &Case) -> Vec<Operand> {
-        vec![uniform_square(case, 0)]
     }
 
     /// The largest relative error of the three numbers against compensated float64 sums.

@@ -1,12 +1,11 @@
 //! The sine of every element; knows how it is judged element by element.
 
 use gpubench_model::case::Case;
-use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::judge::sines;
 use super::volume::{dense_bytes, element, side};
-use super::{About, Checked, Given, Op, Work, uniform_square};
+use super::{About, Checked, Given, Op, Work};
 
 /// `y = sin(a)`.
 pub(crate) struct Sin;
@@ -24,10 +23,6 @@ impl Op for Sin {
 
     fn footprint(&self, case: &Case) -> u128 {
         dense_bytes(case, 2, 0)
-    }
-
-    fn inputs(&self, case: &Case) -> Vec<Operand> {
-        vec![uniform_square(case, 0)]
     }
 
     /// The largest relative error of an element; at most 8 unit roundoffs, four units in the last place.

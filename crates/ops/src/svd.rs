@@ -1,13 +1,13 @@
 //! Thin singular value decomposition; knows how three factors are judged.
 
 use gpubench_model::case::Case;
-use gpubench_model::data::{Operand, Real};
+use gpubench_model::data::Real;
 use gpubench_model::error::CellError;
 use rayon::prelude::*;
 
 use super::judge::{self, relative, worst};
 use super::volume::{dense_bytes, element, side};
-use super::{About, Checked, Given, Op, Work, uniform_square};
+use super::{About, Checked, Given, Op, Work};
 
 /// `A = U diag(S) Vᵀ`.
 pub(crate) struct Svd;
@@ -30,10 +30,6 @@ impl Op for Svd {
 
     fn footprint(&self, case: &Case) -> u128 {
         dense_bytes(case, 3, 1)
-    }
-
-    fn inputs(&self, case: &Case) -> Vec<Operand> {
-        vec![uniform_square(case, 0)]
     }
 
     /// S must be descending and not negative. Then, over random vectors y, the components of `UᵀU y - y`, of

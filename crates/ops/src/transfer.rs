@@ -1,13 +1,13 @@
 //! A matrix copied from one place to another; knows that it must arrive as it was.
 
 use gpubench_model::case::Case;
-use gpubench_model::data::{Operand, Real};
+use gpubench_model::data::Real;
 use gpubench_model::error::CellError;
 use rayon::prelude::*;
 
 use super::judge;
 use super::volume::{dense_bytes, element, side};
-use super::{About, Checked, Given, Limit, Op, Work, uniform_square};
+use super::{About, Checked, Given, Limit, Op, Work};
 
 /// `y = a`, somewhere else.
 pub(crate) struct Transfer;
@@ -35,10 +35,6 @@ impl Op for Transfer {
 
     fn footprint(&self, case: &Case) -> u128 {
         dense_bytes(case, 2, 0)
-    }
-
-    fn inputs(&self, case: &Case) -> Vec<Operand> {
-        vec![uniform_square(case, 0)]
     }
 
     /// The number of elements that arrived as other bits than they left; none may.

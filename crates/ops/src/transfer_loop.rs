@@ -1,12 +1,11 @@
 //! A loop of sines over a matrix that starts and ends on the host; knows how it is judged element by element.
 
 use gpubench_model::case::Case;
-use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::judge::sines;
 use super::volume::{dense_bytes, element, side};
-use super::{About, Checked, Given, Limit, Op, Work, uniform_square};
+use super::{About, Checked, Given, Limit, Op, Work};
 
 /// How often the sine is taken.
 pub const SINES: usize = 100;
@@ -35,10 +34,6 @@ impl Op for TransferLoop {
 
     fn footprint(&self, case: &Case) -> u128 {
         dense_bytes(case, 2, 0)
-    }
-
-    fn inputs(&self, case: &Case) -> Vec<Operand> {
-        vec![uniform_square(case, 0)]
     }
 
     /// The largest relative error of an element; at most 8 unit roundoffs for each sine, 4.8e-5 in float32. One sine

@@ -31,18 +31,15 @@ impl AnswerMemory {
         AnswerMemory { words: [0; 2], decisive, last: 0, first: None, pending: None }
     }
 
-    /// The memory, for checks.
     pub(super) fn memory(&mut self) -> Memory<'_> {
         host(&mut self.words)
     }
 
-    /// The word of the right answer.
     fn right(&self, inputs: &[Operand]) -> u64 {
         let value = self.decisive.and_then(|at| element(inputs.get(at.operand)?, at.element));
         fnv1a(0, &value.unwrap_or_default().to_bits().to_le_bytes())
     }
 
-    /// Writes the right answer.
     pub(super) fn write_right(&mut self, inputs: &[Operand]) {
         self.words = [self.right(inputs); 2];
     }
@@ -76,18 +73,15 @@ impl AnswerMemory {
         }
     }
 
-    /// Whether it holds the right answer.
     pub(super) fn is_right(&self, inputs: &[Operand]) -> bool {
         self.words == [self.right(inputs); 2]
     }
 
-    /// Whether it holds a NaN.
     pub(super) fn is_nan(&self) -> bool {
         self.words == [NAN; 2]
     }
 }
 
-/// One element of an operand.
 fn element(operand: &Operand, index: usize) -> Option<f64> {
     match operand.values() {
         Values::F32(values) => values.get(index).map(|value| f64::from(*value)),
@@ -98,9 +92,5 @@ fn element(operand: &Operand, index: usize) -> Option<f64> {
 
 /// Changes the last element.
 fn overwrite(operand: &mut Operand) {
-    let values = match operand {
-        Operand::Dense(dense) => &mut dense.values,
-        Operand::Csr(csr) => &mut csr.values,
-    };
-    values.bytes_mut().iter_mut().last().into_iter().for_each(|byte| *byte ^= 0x40);
+    operand.values_mut().bytes_mut().iter_mut().last().into_iter().for_each(|byte| *byte ^= 0x40);
 }

@@ -22,12 +22,10 @@ impl Bus {
         Bus { memory, upload, download, seen: RefCell::default() }
     }
 
-    /// Copies operands to the device.
     pub(crate) fn upload(&self, operands: &[Operand]) {
         self.seen.borrow_mut().upload = Some(self.copy(operands, self.upload));
     }
 
-    /// Copies an answer to the host.
     pub(crate) fn download(&self, answer: &[Operand]) {
         self.seen.borrow_mut().download = Some(self.copy(answer, self.download));
     }

@@ -20,7 +20,6 @@ use super::job::{Meters, SimJob, count};
 use super::law::Seconds;
 use super::script::{Script, Scripted};
 
-/// The started device.
 pub(crate) struct Device {
     script: Script,
     ordinal: u32,
@@ -42,11 +41,10 @@ impl Device {
         }
         if let Some(fault) = start.outcome {
             let reason = start.reason.clone().unwrap_or_else(|| "the script says so".into());
-            match fault.suffer(&reason) {
-                Ok(()) => {}
-                Err(CellError::Unavailable(_)) => return Err(Unavailable { reason, fix: start.fix.clone() }),
-                Err(other) => return Err(Unavailable { reason: other.to_string(), fix: start.fix.clone() }),
-            }
+            fault.suffer(&reason).map_err(|error| {
+                let reason = if let CellError::Unavailable(_) = error { reason } else { error.to_string() };
+                Unavailable { reason, fix: start.fix.clone() }
+            })?;
         }
         let scripted = script.device(ordinal).ok_or_else(|| {
             let count = script.device_count();
@@ -59,10 +57,6 @@ impl Device {
         let bus = Rc::new(Bus::new(memory, upload.unwrap_or_default(), download.unwrap_or_default()));
         let library = options.library.clone();
         Ok(Device { script, ordinal, scripted, variants, library, meters: Rc::default(), bus })
-    }
-
-    fn count(&self, change: impl FnOnce(&mut SetupCounts)) {
-        count(&self.meters, change);
     }
 }
 
@@ -93,10 +87,7 @@ impl Backend for Device {
         let loaded = |name: &String| Finding {
             name: name.clone(),
             path: Some(format!("/simulated/{name}")),
-            version: None,
-            serves: vec![],
-            problem: None,
-            fix: None,
+            ..Finding::default()
         };
         self.library.iter().map(loaded).collect()
     }
@@ -115,7 +106,7 @@ impl Backend for Device {
             return Err(CellError::Failed(format!("{variant} was sent to the worker of another library")));
         }
         let side = found.side;
-        self.count(|counts| {
+        count(&self.meters, |counts| {
             counts.allocations += inputs.len() as u64 + 1;
             counts.plans += 1;
         });

@@ -11,19 +11,13 @@ use serde::Deserialize;
 pub(crate) enum Fault {
     /// No fault: takes back what an earlier rule said.
     None,
-    /// The process aborts.
     Crash,
-    /// The call never returns.
     Hang,
-    /// The call reports an error.
     Fail,
     /// The variant is missing.
     Unavailable,
-    /// The code panics.
     Panic,
-    /// The device is lost.
     DeviceLost,
-    /// The device has too little memory.
     OutOfMemory,
 }
 

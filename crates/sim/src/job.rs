@@ -35,7 +35,6 @@ const SM_MHZ: [f64; 2] = [1400.0, 1980.0];
 /// Times of an execution whose rates and variances are finite numbers.
 const TIMES_S: RangeInclusive<f64> = 1e-15..=1e15;
 
-/// Changes the counts.
 pub(super) fn count(meters: &Meters, change: impl FnOnce(&mut SetupCounts)) {
     let mut counts = meters.counts.get();
     change(&mut counts);
@@ -168,21 +167,18 @@ fn spoil(part: &mut Operand, nan: bool, chance: u64) {
         add_entry(csr);
         return;
     }
-    let values = match part {
-        Operand::Dense(dense) => &mut dense.values,
-        Operand::Csr(csr) => &mut csr.values,
-    };
+    let values = part.values_mut();
     let index = usize::try_from(chance % values.len().max(1) as u64).unwrap_or(0);
-    match values {
-        Values::F32(v) => v.iter_mut().skip(index).take(1).for_each(|x| *x = *x * factor + term),
-        Values::F64(v) => {
-            v.iter_mut().skip(index).take(1).for_each(|x| *x = *x * f64::from(factor) + f64::from(term));
-        }
-        Values::C32(v) => v.iter_mut().skip(index).take(1).for_each(|z| z.re = z.re * factor + term),
-        Values::C64(v) => {
-            v.iter_mut().skip(index).take(1).for_each(|z| z.re = z.re * f64::from(factor) + f64::from(term));
-        }
-    }
+    let single = |x: &mut f32| *x = *x * factor + term;
+    let double = |x: &mut f64| *x = *x * f64::from(factor) + f64::from(term);
+    let spoilt = match values {
+        Values::F32(v) => v.get_mut(index).map(single),
+        Values::F64(v) => v.get_mut(index).map(double),
+        Values::C32(v) => v.get_mut(index).map(|z| single(&mut z.re)),
+        Values::C64(v) => v.get_mut(index).map(|z| double(&mut z.re)),
+    };
+    // An answer without elements stays as it is.
+    spoilt.unwrap_or_default();
 }
 
 fn add_entry(csr: &mut Csr) {

@@ -91,9 +91,7 @@ impl<'de> Visitor<'de> for LawVisitor {
 pub(crate) struct Power {
     /// Time at size 0; none when it is left out.
     base: Option<Seconds>,
-    /// Factor of the power.
     per_element: Seconds,
-    /// Exponent of the side.
     #[serde(default = "square")]
     exponent: f64,
 }

@@ -45,13 +45,11 @@ pub(crate) struct Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Answer {
-    /// The reference's answer.
     Right,
     /// The same with one entry changed.
     Wrong,
     /// Wrong in half of the executions, by chance.
     Racy,
-    /// With a NaN.
     Nan,
     /// An execution writes the first half of the answer.
     Partial,
@@ -74,7 +72,6 @@ pub(crate) enum Answer {
 pub(crate) struct Behaviour {
     /// Time of one execution, in seconds, before scatter.
     pub(crate) time_s: f64,
-    /// Scatter around it.
     pub(crate) scatter: Scatter,
     /// How much longer, relatively, the first execution after a pause takes; it fades.
     pub(crate) ramp: f64,
@@ -84,13 +81,10 @@ pub(crate) struct Behaviour {
     pub throttled: f64,
     /// Share of executions during which the processor is taken away once.
     pub(crate) switched: f64,
-    /// Whether the answer is right.
     pub answer: Answer,
-    /// What it does instead of its work.
     pub fault: Fault,
     /// Executions before the fault, and before the answer is anything but right.
     pub after: u64,
-    /// Whether each execution counts an allocation.
     pub(crate) allocates: bool,
 }
 
@@ -124,12 +118,8 @@ impl Rule {
         matches_some("variant", "variant of the script", &self.variant, names())?;
         matches_some("op", "op", &self.op, OPS.iter().map(|op| op.name()))?;
         matches_some("dtype", "dtype", &self.dtype, DType::ALL.iter().map(|dtype| dtype.name()))?;
-        matches_some(
-            "cache",
-            "state of the caches",
-            &self.cache,
-            Cache::ALL.iter().map(|cache| cache.name()),
-        )?;
+        let caches = Cache::ALL.iter().map(|cache| cache.name());
+        matches_some("cache", "state of the caches", &self.cache, caches)?;
         let does = |variant: &Variant| {
             glob(&self.variant, &variant.name)
                 && glob(&self.op, &variant.op)
@@ -153,29 +143,35 @@ impl Rule {
             && glob(&self.dtype, case.dtype.name())
             && self.n.contains(case.n)
     }
+}
 
-    /// Sets what it says.
-    pub(crate) fn apply(&self, case: &Case, behaviour: &mut Behaviour) {
-        fn set<T: Copy>(place: &mut T, value: Option<T>) {
-            *place = value.unwrap_or(*place);
+impl Behaviour {
+    /// What the rules that match a cell of side `n` come to. A cell that no rule gives a time takes 100 µs.
+    pub(crate) fn of(rules: &[&Rule], n: u64) -> Behaviour {
+        fn last<T>(rules: &[&Rule], key: impl Fn(&Rule) -> Option<T>) -> Option<T> {
+            rules.iter().rev().find_map(|rule| key(rule))
         }
-        set(&mut behaviour.time_s, self.time.map(|law| law.at(case.n)));
-        set(&mut behaviour.scatter.noise, self.noise);
-        set(&mut behaviour.scatter.drift, self.drift);
-        set(&mut behaviour.scatter.outliers, self.outliers);
-        set(&mut behaviour.scatter.outlier_factor, self.outlier_factor);
-        set(&mut behaviour.ramp, self.ramp);
-        set(&mut behaviour.ramp_s, self.ramp_time.map(|time| time.0));
-        set(&mut behaviour.throttled, self.throttled);
-        set(&mut behaviour.switched, self.switched);
-        set(&mut behaviour.answer, self.answer);
-        set(&mut behaviour.fault, self.outcome);
-        set(&mut behaviour.after, self.after);
-        set(&mut behaviour.allocates, self.allocates);
+        let scatter = Scatter {
+            noise: last(rules, |rule| rule.noise).unwrap_or(0.0),
+            drift: last(rules, |rule| rule.drift).unwrap_or(0.0),
+            outliers: last(rules, |rule| rule.outliers).unwrap_or(0.0),
+            outlier_factor: last(rules, |rule| rule.outlier_factor).unwrap_or(5.0),
+        };
+        Behaviour {
+            time_s: last(rules, |rule| rule.time).map_or(100e-6, |law| law.at(n)),
+            scatter,
+            ramp: last(rules, |rule| rule.ramp).unwrap_or(0.0),
+            ramp_s: last(rules, |rule| rule.ramp_time).map_or(0.03, |time| time.0),
+            throttled: last(rules, |rule| rule.throttled).unwrap_or(0.0),
+            switched: last(rules, |rule| rule.switched).unwrap_or(0.0),
+            answer: last(rules, |rule| rule.answer).unwrap_or(Answer::Right),
+            fault: last(rules, |rule| rule.outcome).unwrap_or(Fault::None),
+            after: last(rules, |rule| rule.after).unwrap_or(0),
+            allocates: last(rules, |rule| rule.allocates).unwrap_or(false),
+        }
     }
 }
 
-/// The glob that matches everything.
 pub(crate) fn anything() -> String {
     "*".into()
 }

@@ -15,18 +15,16 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::fault::Fault;
-use super::law::{Scatter, Seconds};
-use super::rule::{Answer, Behaviour, Rule, anything};
+use super::law::Seconds;
+use super::rule::{Behaviour, Rule, anything};
 use super::scripted_ceilings::ScriptedCeilings;
 
-/// A whole script.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Script {
     /// Fixes all chances.
     #[serde(default)]
     pub seed: u64,
-    /// How the device starts.
     #[serde(default)]
     pub start: Start,
     /// What the device's clocks show around nothing.
@@ -48,7 +46,6 @@ pub(crate) struct Script {
     rules: Vec<Spanned<Rule>>,
 }
 
-/// How the device starts.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Start {
@@ -56,19 +53,15 @@ pub(crate) struct Start {
     pub(crate) delay: Option<Seconds>,
     /// What happens instead of a start.
     pub outcome: Option<Fault>,
-    /// Why it is unavailable.
     pub reason: Option<String>,
-    /// What would fix it.
     pub fix: Option<String>,
 }
 
-/// One of several devices.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Scripted {
     /// How many times longer variants on the GPU's side take on it.
     pub factor: f64,
-    /// What it calls itself.
     pub name: String,
     /// The power limit that it tells, in watts.
     pub power_limit_w: Option<f64>,
@@ -101,14 +94,10 @@ struct Named {
     op: String,
     #[serde(default)]
     ops: Vec<String>,
-    #[serde(default = "gpu")]
-    side: Side,
-    #[serde(default = "ieee")]
-    accuracy: Accuracy,
-    #[serde(default = "yes")]
-    default: bool,
-    #[serde(default = "every_dtype")]
-    dtypes: Vec<DType>,
+    side: Option<Side>,
+    accuracy: Option<Accuracy>,
+    default: Option<bool>,
+    dtypes: Option<Vec<DType>>,
     #[serde(default)]
     summary: String,
     library: Option<String>,
@@ -135,12 +124,8 @@ impl Script {
             named.get_ref().check(earlier).with_context(|| line(named.span().start))?;
         }
         for device in &script.devices {
-            let factor = device.get_ref().factor;
-            ensure!(
-                factor.is_finite() && factor > 0.0,
-                "{}: factor must be a number above 0",
-                line(device.span().start)
-            );
+            let (factor, place) = (device.get_ref().factor, line(device.span().start));
+            ensure!(factor.is_finite() && factor > 0.0, "{place}: factor must be a number above 0");
         }
         if let Some(ceilings) = &script.ceilings {
             ceilings.get_ref().check().with_context(|| line(ceilings.span().start))?;
@@ -160,10 +145,8 @@ impl Script {
 
     /// The device of that number; `None` where there is none.
     pub(crate) fn device(&self, ordinal: u32) -> Option<Scripted> {
-        match self.devices.get(usize::try_from(ordinal).ok()?) {
-            Some(device) => Some(device.get_ref().clone()),
-            None => (self.devices.is_empty() && ordinal == 0).then(Scripted::default),
-        }
+        let named = self.devices.get(usize::try_from(ordinal).ok()?).map(|device| device.get_ref().clone());
+        named.or_else(|| (self.devices.is_empty() && ordinal == 0).then(Scripted::default))
     }
 
     /// The variants, one for each op a `[[variant]]` matches, in the order of ops.
@@ -174,10 +157,10 @@ impl Script {
                     op: Cow::Borrowed(op),
                     name: Cow::Owned(named.name.clone()),
                     summary: Cow::Owned(named.summary.clone()),
-                    side: named.side,
-                    accuracy: named.accuracy,
-                    default: named.default,
-                    dtypes: Cow::Owned(named.dtypes.clone()),
+                    side: named.side.unwrap_or(Side::Gpu),
+                    accuracy: named.accuracy.unwrap_or(Accuracy::Ieee),
+                    default: named.default.unwrap_or(true),
+                    dtypes: named.dtypes.clone().map_or(Cow::Borrowed(DType::ALL), Cow::Owned),
                     library: named.library.clone().map(Cow::Owned),
                 }
             })
@@ -185,36 +168,19 @@ impl Script {
         OPS.iter().flat_map(|op| of_op(op.name())).collect()
     }
 
-    /// The ceilings that it names.
     pub(crate) fn ceilings(&self) -> ScriptedCeilings {
-        self.ceilings.as_ref().map_or_else(ScriptedCeilings::default, |named| named.get_ref().clone())
+        self.ceilings.as_ref().map(|named| named.get_ref().clone()).unwrap_or_default()
     }
 
-    /// What happens instead of measuring the ceilings.
     pub(crate) fn ceilings_outcome(&self) -> Fault {
         self.ceilings.as_ref().and_then(|named| named.get_ref().outcome).unwrap_or(Fault::None)
     }
 
-    /// What `variant` does on `case`. A cell that no rule gives a time takes 100 µs.
+    /// What `variant` does on `case`.
     pub(crate) fn behaviour(&self, variant: &str, case: &Case, cache: Cache) -> Behaviour {
-        let scatter = Scatter { noise: 0.0, drift: 0.0, outliers: 0.0, outlier_factor: 5.0 };
-        let mut behaviour = Behaviour {
-            time_s: 100e-6,
-            scatter,
-            ramp: 0.0,
-            ramp_s: 0.03,
-            throttled: 0.0,
-            switched: 0.0,
-            answer: Answer::Right,
-            fault: Fault::None,
-            after: 0,
-            allocates: false,
-        };
-        for rule in self.rules.iter().map(Spanned::get_ref).filter(|rule| rule.is_about(variant, case, cache))
-        {
-            rule.apply(case, &mut behaviour);
-        }
-        behaviour
+        let rules = self.rules.iter().map(Spanned::get_ref);
+        let rules: Vec<&Rule> = rules.filter(|rule| rule.is_about(variant, case, cache)).collect();
+        Behaviour::of(&rules, case.n)
     }
 }
 
@@ -226,7 +192,7 @@ impl Named {
         ensure!(!name.is_empty(), "name is empty: name the variant by letters, digits, '.', '_' and '-'");
         ensure!(name.chars().all(plain), "name {name:?} may hold letters, digits, '.', '_' and '-' only");
         ensure!(
-            !self.dtypes.is_empty(),
+            self.dtypes.as_ref().is_none_or(|dtypes| !dtypes.is_empty()),
             "variant {name} does no dtype: name one, or leave dtypes out for both"
         );
         let ops = || OPS.iter().map(|op| op.name());
@@ -253,22 +219,6 @@ impl Named {
     }
 }
 
-fn gpu() -> Side {
-    Side::Gpu
-}
-
-fn ieee() -> Accuracy {
-    Accuracy::Ieee
-}
-
-fn yes() -> bool {
-    true
-}
-
-fn every_dtype() -> Vec<DType> {
-    DType::ALL.to_vec()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -277,12 +227,14 @@ mod tests {
         Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 1 }
     }
 
+    /// The script of the variant `a` with these keys and tables behind it.
+    fn of_one(rest: &str) -> Script {
+        Script::parse(&format!("[[variant]]\nname = 'a'\n{rest}")).unwrap()
+    }
+
     #[test]
     fn later_rules_override_earlier_ones_key_by_key() {
-        let script = Script::parse(
-            "[[variant]]\nname = 'a'\n[[rule]]\ntime = '1ms'\nnoise = 0.1\n[[rule]]\nn = '100..'\ntime = '2ms'\n",
-        );
-        let script = script.unwrap();
+        let script = of_one("[[rule]]\ntime = '1ms'\nnoise = 0.1\n[[rule]]\nn = '100..'\ntime = '2ms'\n");
         assert_eq!(script.behaviour("a", &case("sin", 99), Cache::Cold).time_s, 1e-3);
         let large = script.behaviour("a", &case("sin", 100), Cache::Cold);
         assert_eq!((large.time_s, large.scatter.noise), (2e-3, 0.1));
@@ -290,11 +242,10 @@ mod tests {
 
     #[test]
     fn a_script_has_one_device_or_those_it_names() {
-        let script = |devices: &str| Script::parse(&format!("[[variant]]\nname = 'a'\n{devices}")).unwrap();
-        let one = script("");
+        let one = of_one("");
         assert_eq!((one.device_count(), one.device(0).unwrap().factor), (1, 1.0));
         assert!(one.device(1).is_none());
-        let two = script("[[device]]\n[[device]]\nfactor = 1.08\nname = 'x'\n");
+        let two = of_one("[[device]]\n[[device]]\nfactor = 1.08\nname = 'x'\n");
         let second = two.device(1).unwrap();
         assert_eq!((two.device_count(), second.factor, second.name.as_str()), (2, 1.08, "x"));
         assert!(two.device(2).is_none());
@@ -302,98 +253,61 @@ mod tests {
 
     #[test]
     fn a_law_grows_with_the_size() {
-        let text =
-            "[[variant]]\nname='a'\n[[rule]]\ntime = { base = '1us', per_element = '2us', exponent = 2 }\n";
-        let time = Script::parse(text).unwrap().behaviour("a", &case("sin", 10), Cache::Hot).time_s;
+        let script = of_one("[[rule]]\ntime = { base = '1us', per_element = '2us', exponent = 2 }\n");
+        let time = script.behaviour("a", &case("sin", 10), Cache::Hot).time_s;
         assert!((time - 201e-6).abs() < 1e-12, "{time}");
     }
 
     #[test]
     fn mistakes_are_named_with_their_line() {
-        for (text, part) in [
-            ("", "no [[variant]]"),
+        let refusal = |text: &str| format!("{:#}", Script::parse(text).unwrap_err());
+        assert!(refusal("").contains("no [[variant]]"));
+        for (rest, part) in [
+            ("op = 'matmull'\n", "line 1: op = \"matmull\" matches no op: did you mean \"matmul\"?"),
+            ("ops = ['fft', 'ftt']\n", "line 1: ops = \"ftt\" matches no op: did you mean \"fft\"?"),
+            ("side = 'gup'\n", "line 3: unknown side 'gup': did you mean 'gpu'?"),
+            ("accuracy = 'tf23'\n", "line 3: unknown accuracy 'tf23': did you mean 'tf32'?"),
+            ("dtypes = ['f23']\n", "line 3: unknown dtype 'f23': did you mean 'f32'?"),
+            ("dtypes = []\n", "line 1: variant a does no dtype"),
+            ("sied = 'cpu'\n", "line 3: unknown key 'sied': did you mean 'side'?"),
+            ("[[variant]]\nname = ''\n", "line 3: name is empty"),
+            ("[[variant]]\nname = 'b c'\n", "line 3: name \"b c\" may hold"),
+            ("[[variant]]\nname = 'a'\nop = 'fft'\n", "line 3: two variants of fft are named a"),
+            ("[start]\noutcome = 'crahs'\n", "line 4: unknown outcome 'crahs': did you mean 'crash'?"),
+            ("[[device]]\nfactor = 0\n", "line 3: factor must be a number above 0"),
+            ("[[device]]\nfactr = 1\n", "line 4: unknown key 'factr': did you mean 'factor'?"),
+            ("[device]\nfactor = 1\n", "line 3: write [[device]] with two brackets"),
+            ("[ceilings]\nread = 0", "line 3: read must be a rate above 0"),
+            ("[ceilings]\nraed = 1", "line 4: unknown key 'raed': did you mean 'read'?"),
+            ("[ceilings]\nmatmul = { f23 = 1e12 }", "line 3: matmul of f23: name a precision of f32, f64"),
+            ("[ceilings]\nupload = { pinned = 1e9 }", "line 4: the key 'pageable' is missing"),
+            ("[ceilings]\noutcome = 'crahs'", "line 4: unknown outcome 'crahs': did you mean 'crash'?"),
+            ("[rule]\nnoise = 0.1\n", "line 3: write [[rule]] with two brackets"),
+            ("[[rule]]\ntim = '1ms'\n", "line 4: unknown key 'tim': did you mean 'time'?"),
+            ("[[rule]]\ntime = '1 parsec'\n", "line 4: duration '1 parsec'"),
+            ("[[rule]]\ntime = 0\n", "line 4: duration '0' is not more than zero"),
             (
-                "[[variant]]\nname = 'a'\nop = 'matmull'\n",
-                "line 1: op = \"matmull\" matches no op: did you mean \"matmul\"?",
-            ),
-            (
-                "[[variant]]\nname = 'a'\nops = ['fft', 'ftt']\n",
-                "line 1: ops = \"ftt\" matches no op: did you mean \"fft\"?",
-            ),
-            ("[[variant]]\nname = 'a'\nside = 'gup'\n", "line 3: unknown side 'gup': did you mean 'gpu'?"),
-            (
-                "[[variant]]\nname = 'a'\naccuracy = 'tf23'\n",
-                "line 3: unknown accuracy 'tf23': did you mean 'tf32'?",
-            ),
-            (
-                "[[variant]]\nname = 'a'\ndtypes = ['f23']\n",
-                "line 3: unknown dtype 'f23': did you mean 'f32'?",
-            ),
-            ("[[variant]]\nname = 'a'\ndtypes = []\n", "line 1: variant a does no dtype"),
-            ("[[variant]]\nname = 'a'\nsied = 'cpu'\n", "line 3: unknown key 'sied': did you mean 'side'?"),
-            ("[[variant]]\nname = 'a'\n[[variant]]\nname = ''\n", "line 3: name is empty"),
-            ("[[variant]]\nname = 'a'\n[[variant]]\nname = 'b c'\n", "line 3: name \"b c\" may hold"),
-            (
-                "[[variant]]\nname = 'a'\n[[variant]]\nname = 'a'\nop = 'fft'\n",
-                "line 3: two variants of fft are named a",
-            ),
-            (
-                "[[variant]]\nname = 'a'\n[start]\noutcome = 'crahs'\n",
-                "line 4: unknown outcome 'crahs': did you mean 'crash'?",
-            ),
-            ("[[variant]]\nname = 'a'\n[[device]]\nfactor = 0\n", "line 3: factor must be a number above 0"),
-            (
-                "[[variant]]\nname = 'a'\n[[device]]\nfactr = 1\n",
-                "line 4: unknown key 'factr': did you mean 'factor'?",
-            ),
-            ("[[variant]]\nname = 'a'\n[device]\nfactor = 1\n", "line 3: write [[device]] with two brackets"),
-            ("[[variant]]\nname = 'a'\n[rule]\nnoise = 0.1\n", "line 3: write [[rule]] with two brackets"),
-            (
-                "[[variant]]\nname = 'a'\n[[rule]]\ntim = '1ms'\n",
-                "line 4: unknown key 'tim': did you mean 'time'?",
-            ),
-            ("[[variant]]\nname = 'a'\n[[rule]]\ntime = '1 parsec'\n", "line 4: duration '1 parsec'"),
-            ("[[variant]]\nname = 'a'\n[[rule]]\ntime = 0\n", "line 4: duration '0' is not more than zero"),
-            (
-                "[[variant]]\nname = 'a'\n[[rule]]\ntime = { base = '1us', per_elemnt = '1us' }\n",
+                "[[rule]]\ntime = { base = '1us', per_elemnt = '1us' }\n",
                 "line 4: unknown key 'per_elemnt': did you mean 'per_element'?",
             ),
-            ("[[variant]]\nname = 'a'\n[[rule]]\nnoise = -1.0\n", "line 3: noise must be"),
-            ("[[variant]]\nname = 'a'\n[[rule]]\ndrift = -1\n", "line 3: drift must be"),
-            ("[[variant]]\nname = 'a'\n[[rule]]\noutlier_factor = 0\n", "line 3: outlier_factor must be"),
+            ("[[rule]]\nnoise = -1.0\n", "line 3: noise must be"),
+            ("[[rule]]\ndrift = -1\n", "line 3: drift must be"),
+            ("[[rule]]\noutlier_factor = 0\n", "line 3: outlier_factor must be"),
+            ("[[rule]]\noutcome = 'crahs'\n", "line 4: unknown outcome 'crahs': did you mean 'crash'?"),
+            ("[[rule]]\nanswer = 'worng'\n", "line 4: unknown answer 'worng': did you mean 'wrong'?"),
+            ("[[rule]]\nafter = -1\n", "line 4: after must be a whole number from 0 on, not -1"),
+            ("[[rule]]\nn = '5..3'\n", "line 4: n = \"5..3\" runs backwards"),
+            ("[[rule]]\nn = 0\n", "line 4: n must be a size from 1 on"),
             (
-                "[[variant]]\nname = 'a'\n[[rule]]\noutcome = 'crahs'\n",
-                "line 4: unknown outcome 'crahs': did you mean 'crash'?",
-            ),
-            (
-                "[[variant]]\nname = 'a'\n[[rule]]\nanswer = 'worng'\n",
-                "line 4: unknown answer 'worng': did you mean 'wrong'?",
-            ),
-            (
-                "[[variant]]\nname = 'a'\n[[rule]]\nafter = -1\n",
-                "line 4: after must be a whole number from 0 on, not -1",
-            ),
-            ("[[variant]]\nname = 'a'\n[[rule]]\nn = '5..3'\n", "line 4: n = \"5..3\" runs backwards"),
-            ("[[variant]]\nname = 'a'\n[[rule]]\nn = 0\n", "line 4: n must be a size from 1 on"),
-            (
-                "[[variant]]\nname = 'a'\n[[rule]]\nvariant = 'b*'\n",
+                "[[rule]]\nvariant = 'b*'\n",
                 "line 3: variant = \"b*\" matches no variant of the script: did you mean \"a\"?",
             ),
-            (
-                "[[variant]]\nname = 'a'\n[[rule]]\nop = 'ftt'\n",
-                "line 3: op = \"ftt\" matches no op: did you mean \"fft\"?",
-            ),
-            (
-                "[[variant]]\nname = 'a'\n[[rule]]\ndtype = 'f23'\n",
-                "line 3: dtype = \"f23\" matches no dtype",
-            ),
-            (
-                "[[variant]]\nname = 'a'\nop = 'sin'\n[[rule]]\nop = 'fft'\n",
-                "line 4: no variant named * does op fft",
-            ),
+            ("[[rule]]\nop = 'ftt'\n", "line 3: op = \"ftt\" matches no op: did you mean \"fft\"?"),
+            ("[[rule]]\ndtype = 'f23'\n", "line 3: dtype = \"f23\" matches no dtype"),
+            ("op = 'sin'\n[[rule]]\nop = 'fft'\n", "line 4: no variant named * does op fft"),
         ] {
-            let error = format!("{:#}", Script::parse(text).unwrap_err());
-            assert!(error.contains(part), "{text:?}: {error}");
+            let error = refusal(&format!("[[variant]]\nname = 'a'\n{rest}"));
+            assert!(error.contains(part), "{rest:?}: {error}");
             assert!(!error.contains('\n'), "{error}");
         }
     }

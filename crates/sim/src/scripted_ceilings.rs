@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
 use gpubench_backend::BusRates;
 use serde::Deserialize;
 
@@ -11,7 +11,6 @@ use super::fault::Fault;
 /// Precisions of a matrix product.
 const PRECISIONS: [&str; 5] = ["f32", "f64", "tf32", "f16", "bf16"];
 
-/// Ceilings as a script names them.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ScriptedCeilings {
@@ -21,7 +20,6 @@ pub(crate) struct ScriptedCeilings {
     pub matmul: BTreeMap<String, f64>,
     pub upload: Option<Rates>,
     pub download: Option<Rates>,
-    /// What happens instead of measuring them.
     pub outcome: Option<Fault>,
 }
 
@@ -53,13 +51,9 @@ impl ScriptedCeilings {
                 "{key} must be a rate above 0, in bytes or FLOP a second"
             );
         }
-        let precision = self.matmul.keys().find(|key| !PRECISIONS.contains(&key.as_str()));
-        ensure!(
-            precision.is_none(),
-            "matmul of {}: name a precision of {}",
-            precision.map_or("", String::as_str),
-            PRECISIONS.join(", ")
-        );
-        Ok(())
+        match self.matmul.keys().find(|key| !PRECISIONS.contains(&key.as_str())) {
+            Some(other) => bail!("matmul of {other}: name a precision of {}", PRECISIONS.join(", ")),
+            None => Ok(()),
+        }
     }
 }

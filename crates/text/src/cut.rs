@@ -13,10 +13,8 @@ pub fn shortened(text: &str, most: usize) -> String {
 
 /// The text, or its start with `...` so that both together have `most` characters.
 pub fn fitted(text: &str, most: usize) -> String {
-    if start(text, most).len() == text.len() {
-        return text.to_owned();
-    }
-    start(text, most.saturating_sub(3)).to_owned() + "..."
+    let is_whole = start(text, most).len() == text.len();
+    if is_whole { text.to_owned() } else { shortened(text, most.saturating_sub(3)) }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Durations as people write them: `250ns`, `100us`, `1.5ms`, `30s`, `5m`, `1.5h`; a bare number is seconds.
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, anyhow, ensure};
 
 /// A month: longer than anything here is worth.
 const LONGEST_S: f64 = 30.0 * 86_400.0;
@@ -11,6 +11,7 @@ pub fn parse(text: &str) -> Result<f64> {
     // An e belongs to the number: 3e2ns.
     let unit_at = text.find(|c: char| c.is_alphabetic() && !matches!(c, 'e' | 'E')).unwrap_or(text.len());
     let (number, unit) = text.split_at(unit_at);
+    let refused = |why: &str| anyhow!("duration '{text}' {why}: write it as 100us, 30s, 5m or 1.5h");
     let scale = match unit {
         "ns" => 1e-9,
         "us" | "µs" | "μs" => 1e-6,
@@ -18,17 +19,11 @@ pub fn parse(text: &str) -> Result<f64> {
         "s" | "" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => bail!("duration '{text}' is not understood: write it as 100us, 30s, 5m or 1.5h"),
+        _ => return Err(refused("is not understood")),
     };
-    let Ok(number) = number.trim().parse::<f64>() else {
-        bail!("duration '{text}' is not understood: write it as 100us, 30s, 5m or 1.5h");
-    };
-    let seconds = number * scale;
-    ensure!(seconds > 0.0, "duration '{text}' is not more than zero: write it as 100us, 30s, 5m or 1.5h");
-    ensure!(
-        seconds <= LONGEST_S,
-        "duration '{text}' is longer than 30 days: write it as 100us, 30s, 5m or 1.5h"
-    );
+    let seconds = scale * number.trim().parse::<f64>().map_err(|_| refused("is not understood"))?;
+    ensure!(seconds > 0.0, refused("is not more than zero"));
+    ensure!(seconds <= LONGEST_S, refused("is longer than 30 days"));
     Ok(seconds)
 }
 

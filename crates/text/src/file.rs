@@ -46,9 +46,6 @@ impl Drop for Partial {
 }
 
 /// Writes a file next to `path` and renames it, so that a reader sees the old content or the new, never a part.
-///
-/// # Errors
-/// Those of [`Partial::write`] and [`Partial::finish`].
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Partial::write(path, bytes)?.finish()
 }

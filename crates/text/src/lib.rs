@@ -11,6 +11,7 @@ pub mod duration;
 pub mod escape;
 pub mod file;
 pub mod glob;
+pub mod grouped;
 pub mod markup;
 pub mod palette;
 pub mod pattern;

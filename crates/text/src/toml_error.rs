@@ -1,5 +1,6 @@
 //! What is wrong in a TOML file, as values: the byte, the key and the problem. Only [`Display`](fmt::Display) makes words of them.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{self, Expected, Unexpected};
@@ -40,52 +41,21 @@ pub enum Problem {
     MissingKey(&'static str),
     /// A value of the wrong kind.
     Kind {
-        /// What it must be.
-        wanted: Wanted,
-        /// What it is.
-        found: Found,
+        /// What it must be, such as [`LIST`].
+        wanted: Cow<'static, str>,
+        /// What it is, such as [`TABLE`]; a number or truth value as it is shown.
+        found: Cow<'static, str>,
     },
     /// A value of the right kind that was refused, with the reason.
     Refused(String),
 }
 
-/// What a value must be.
-#[derive(Debug, PartialEq)]
-pub enum Wanted {
-    /// A whole number.
-    Whole,
-    /// A whole number from 0 to this one.
-    WholeTo(u64),
-    /// A whole number, not a negative one.
-    WholeFromZero,
-    /// A number.
-    Number,
-    /// A text.
-    Text,
-    /// True or false.
-    YesOrNo,
-    /// A list.
-    List,
-    /// A table.
-    Table,
-    /// What the words say.
-    Other(String),
-}
-
-/// What a value is.
-#[derive(Debug, PartialEq)]
-pub enum Found {
-    /// A text.
-    Text,
-    /// A list.
-    List,
-    /// A table.
-    Table,
-    /// A date or time.
-    Date,
-    /// A number or truth value, as it is shown.
-    Plain(String),
-}
+/// What messages call a text.
+pub(crate) const TEXT: &str = "a text";
+/// What messages call a list.
+pub(crate) const LIST: &str = "a list";
+/// What messages call a table.
+pub(crate) const TABLE: &str = "a table";
 
 /// Keys whose values are tables in a list: `[[key]]`.
 const LISTS_OF_TABLES: [&str; 5] = ["sweep", "variant", "rule", "device", "cell"];
@@ -141,55 +111,28 @@ impl Problem {
                 words::unknown(key.strip_suffix('s').unwrap_or(key), word, valid)
             }
             Problem::MissingKey(key) => format!("the key '{key}' is missing"),
-            Problem::Kind { wanted: Wanted::List, found } if LISTS_OF_TABLES.contains(&key) => match found {
-                Found::Table => format!("write [[{key}]] with two brackets"),
-                _ => format!("{key} must be tables, not {found}: write [[{key}]]"),
-            },
+            Problem::Kind { wanted, found } if wanted == LIST && LISTS_OF_TABLES.contains(&key) => {
+                match found.as_ref() {
+                    TABLE => format!("write [[{key}]] with two brackets"),
+                    _ => format!("{key} must be tables, not {found}: write [[{key}]]"),
+                }
+            }
             Problem::Kind { wanted, found } => format!("{key} must be {wanted}, not {found}"),
         }
     }
 }
 
-impl fmt::Display for Wanted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Wanted::Whole => "a whole number",
-            Wanted::WholeTo(most) => return write!(f, "a whole number from 0 to {most}"),
-            Wanted::WholeFromZero => "a whole number from 0 on",
-            Wanted::Number => "a number",
-            Wanted::Text => "a text",
-            Wanted::YesOrNo => "true or false",
-            Wanted::List => "a list",
-            Wanted::Table => "a table",
-            Wanted::Other(text) => text,
-        })
-    }
-}
-
-impl fmt::Display for Found {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Found::Text => "a text",
-            Found::List => "a list",
-            Found::Table => "a table",
-            Found::Date => "a date",
-            Found::Plain(value) => value,
-        })
-    }
-}
-
-impl From<Unexpected<'_>> for Found {
-    fn from(unexpected: Unexpected) -> Found {
-        match unexpected {
-            Unexpected::Bool(value) => Found::Plain(value.to_string()),
-            Unexpected::Signed(number) => Found::Plain(number.to_string()),
-            Unexpected::Unsigned(number) => Found::Plain(number.to_string()),
-            Unexpected::Float(number) => Found::Plain(format!("{number:?}")),
-            Unexpected::Seq => Found::List,
-            Unexpected::Map => Found::Table,
-            Unexpected::Str(_) => Found::Text,
-            other => Found::Plain(other.to_string()),
-        }
+/// What messages call a value that no type of ours takes.
+fn name_of(unexpected: Unexpected) -> Cow<'static, str> {
+    match unexpected {
+        Unexpected::Bool(value) => value.to_string().into(),
+        Unexpected::Signed(number) => number.to_string().into(),
+        Unexpected::Unsigned(number) => number.to_string().into(),
+        Unexpected::Float(number) => format!("{number:?}").into(),
+        Unexpected::Seq => LIST.into(),
+        Unexpected::Map => TABLE.into(),
+        Unexpected::Str(_) => TEXT.into(),
+        other => other.to_string().into(),
     }
 }
 
@@ -201,8 +144,8 @@ impl de::Error for TomlError {
     }
 
     fn invalid_type(unexpected: Unexpected, expected: &dyn Expected) -> TomlError {
-        let wanted = Wanted::Other(expected.to_string());
-        TomlError::new(Problem::Kind { wanted, found: unexpected.into() })
+        let wanted = expected.to_string().into();
+        TomlError::new(Problem::Kind { wanted, found: name_of(unexpected) })
     }
 
     fn invalid_value(unexpected: Unexpected, expected: &dyn Expected) -> TomlError {
@@ -230,19 +173,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn problems_speak_of_numbers_texts_lists_and_tables() {
-        let kind = |wanted, found| Problem::Kind { wanted, found };
-        let plain = |number: &str| Found::Plain(number.into());
+    fn problems_speak_of_what_is_wanted_and_found() {
+        let kind = |wanted: &'static str, found: &'static str| Problem::Kind {
+            wanted: wanted.into(),
+            found: found.into(),
+        };
         for (problem, expected) in [
-            (kind(Wanted::Whole, Found::Text), "k must be a whole number, not a text"),
-            (kind(Wanted::WholeFromZero, plain("-1")), "k must be a whole number from 0 on, not -1"),
-            (
-                kind(Wanted::WholeTo(u32::MAX.into()), plain("5000000000")),
-                "k must be a whole number from 0 to 4294967295, not 5000000000",
-            ),
-            (kind(Wanted::Number, plain("true")), "k must be a number, not true"),
-            (kind(Wanted::List, Found::Table), "k must be a list, not a table"),
-            (kind(Wanted::Table, Found::List), "k must be a table, not a list"),
+            (kind("a number", "true"), "k must be a number, not true"),
+            (kind(LIST, TABLE), "k must be a list, not a table"),
+            (kind(TABLE, LIST), "k must be a table, not a list"),
             (Problem::MissingKey("name"), "the key 'name' is missing"),
             (
                 Problem::UnknownWord { word: "righ".into(), valid: &["right", "wrong"] },
@@ -251,7 +190,9 @@ mod tests {
         ] {
             assert_eq!(TomlError::new(problem).of_key("k").to_string(), expected);
         }
-        let table = TomlError::new(kind(Wanted::List, Found::Table)).of_key("rule");
+        let table = TomlError::new(kind(LIST, TABLE)).of_key("rule");
         assert_eq!(table.to_string(), "write [[rule]] with two brackets");
+        let number = TomlError::new(kind(LIST, "3")).of_key("rule");
+        assert_eq!(number.to_string(), "rule must be tables, not 3: write [[rule]]");
     }
 }

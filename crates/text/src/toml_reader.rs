@@ -11,7 +11,7 @@ use serde_spanned::de::SpannedDeserializer;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::toml_error::{Found, Problem, TomlError, Wanted};
+use crate::toml_error::{LIST, Problem, TABLE, TEXT, TomlError};
 
 /// Reads a whole file.
 ///
@@ -22,9 +22,6 @@ pub fn read<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, TomlError> {
 }
 
 /// The tables, keys and values of a file.
-///
-/// # Errors
-/// The text is no TOML.
 pub fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, TomlError> {
     DeTable::parse(text).map_err(|error| {
         let byte = error.span().map_or(0, |span| span.start);
@@ -33,9 +30,6 @@ pub fn parse(text: &str) -> Result<Spanned<DeTable<'_>>, TomlError> {
 }
 
 /// Reads a table that was parsed.
-///
-/// # Errors
-/// A key or value is not what `T` wants.
 pub fn from_table<'t, T: Deserialize<'t>>(table: Spanned<DeTable<'t>>) -> Result<T, TomlError> {
     let span = table.span();
     T::deserialize(Value { value: DeValue::Table(table.into_inner()), span })
@@ -46,18 +40,14 @@ pub fn from_table<'t, T: Deserialize<'t>>(table: Spanned<DeTable<'t>>) -> Result
 /// # Errors
 /// The key's value is no list of tables.
 pub fn take_tables<'t>(table: &mut DeTable<'t>, key: &str) -> Result<Vec<Spanned<DeTable<'t>>>, TomlError> {
-    let Some(value) = table.remove(key) else { return Ok(vec![]) };
-    let span = value.span();
-    let items = match value.into_inner() {
+    let Some(value) = table.remove(key).map(Value::from) else { return Ok(vec![]) };
+    let items = match value.value {
         DeValue::Array(items) => items,
-        other => return Err(Value { value: other, span }.is_not(Wanted::List).of_key(key)),
+        _ => return Err(value.is_not(LIST).of_key(key)),
     };
-    let tables = items.into_iter().map(|item| {
-        let span = item.span();
-        match item.into_inner() {
-            DeValue::Table(table) => Ok(Spanned::new(span, table)),
-            other => Err(Value { value: other, span }.is_not(Wanted::Table).of_key(key)),
-        }
+    let tables = items.into_iter().map(Value::from).map(|item| match item.value {
+        DeValue::Table(table) => Ok(Spanned::new(item.span, table)),
+        _ => Err(item.is_not(TABLE).of_key(key)),
     });
     tables.collect()
 }
@@ -77,30 +67,40 @@ impl<'t> From<Spanned<DeValue<'t>>> for Value<'t> {
 
 impl<'t> Value<'t> {
     /// What the value is, for people.
-    fn found(&self) -> Found {
+    fn found(&self) -> Cow<'static, str> {
         match &self.value {
-            DeValue::String(_) => Found::Text,
-            DeValue::Integer(number) => Found::Plain(number.to_string()),
-            DeValue::Float(number) => Found::Plain(number.to_string()),
-            DeValue::Boolean(value) => Found::Plain(value.to_string()),
-            DeValue::Datetime(_) => Found::Date,
-            DeValue::Array(_) => Found::List,
-            DeValue::Table(_) => Found::Table,
+            DeValue::String(_) => TEXT.into(),
+            DeValue::Integer(number) => number.to_string().into(),
+            DeValue::Float(number) => number.to_string().into(),
+            DeValue::Boolean(value) => value.to_string().into(),
+            DeValue::Datetime(_) => "a date".into(),
+            DeValue::Array(_) => LIST.into(),
+            DeValue::Table(_) => TABLE.into(),
         }
     }
 
     /// The error of a value that is not what is wanted.
-    fn is_not(&self, wanted: Wanted) -> TomlError {
-        TomlError::new(Problem::Kind { wanted, found: self.found() }).at(self.span.start)
+    fn is_not(&self, wanted: impl Into<Cow<'static, str>>) -> TomlError {
+        TomlError::new(Problem::Kind { wanted: wanted.into(), found: self.found() }).at(self.span.start)
+    }
+
+    /// What the visitor makes of the value, which `fits` or is not what is wanted.
+    fn only<V: Visitor<'t>>(
+        self,
+        fits: bool,
+        wanted: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, TomlError> {
+        if fits { self.deserialize_any(visitor) } else { Err(self.is_not(wanted)) }
     }
 
     /// What the visitor makes of a whole number from 0 to `most`.
     fn whole<V: Visitor<'t>>(self, most: u64, visitor: V) -> Result<V::Value, TomlError> {
-        let DeValue::Integer(number) = &self.value else { return Err(self.is_not(Wanted::Whole)) };
+        let DeValue::Integer(number) = &self.value else { return Err(self.is_not("a whole number")) };
         match u64::from_str_radix(number.as_str(), number.radix()) {
             Ok(number) if number <= most => visitor.visit_u64(number),
-            Err(_) if number.as_str().starts_with('-') => Err(self.is_not(Wanted::WholeFromZero)),
-            _ => Err(self.is_not(Wanted::WholeTo(most))),
+            Err(_) if number.as_str().starts_with('-') => Err(self.is_not("a whole number from 0 on")),
+            _ => Err(self.is_not(format!("a whole number from 0 to {most}"))),
         }
     }
 }
@@ -142,24 +142,18 @@ impl<'t> Deserializer<'t> for Value<'t> {
     }
 
     fn deserialize_f64<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, TomlError> {
-        match self.value {
-            DeValue::Integer(_) | DeValue::Float(_) => self.deserialize_any(visitor),
-            _ => Err(self.is_not(Wanted::Number)),
-        }
+        let fits = self.value.is_integer() || self.value.is_float();
+        self.only(fits, "a number", visitor)
     }
 
     fn deserialize_bool<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, TomlError> {
-        match self.value {
-            DeValue::Boolean(value) => visitor.visit_bool(value),
-            _ => Err(self.is_not(Wanted::YesOrNo)),
-        }
+        let fits = self.value.is_bool();
+        self.only(fits, "true or false", visitor)
     }
 
     fn deserialize_str<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, TomlError> {
-        match self.value {
-            DeValue::String(_) => self.deserialize_any(visitor),
-            _ => Err(self.is_not(Wanted::Text)),
-        }
+        let fits = self.value.is_str();
+        self.only(fits, TEXT, visitor)
     }
 
     fn deserialize_string<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, TomlError> {
@@ -167,10 +161,8 @@ impl<'t> Deserializer<'t> for Value<'t> {
     }
 
     fn deserialize_seq<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, TomlError> {
-        match self.value {
-            DeValue::Array(_) => self.deserialize_any(visitor),
-            _ => Err(self.is_not(Wanted::List)),
-        }
+        let fits = self.value.is_array();
+        self.only(fits, LIST, visitor)
     }
 
     fn deserialize_struct<V: Visitor<'t>>(
@@ -183,10 +175,8 @@ impl<'t> Deserializer<'t> for Value<'t> {
             let span = self.span.clone();
             return visitor.visit_map(SpannedDeserializer::new(self, span));
         }
-        match self.value {
-            DeValue::Table(_) => self.deserialize_any(visitor),
-            _ => Err(self.is_not(Wanted::Table)),
-        }
+        let fits = self.value.is_table();
+        self.only(fits, TABLE, visitor)
     }
 
     /// Enums are words.
@@ -201,7 +191,7 @@ impl<'t> Deserializer<'t> for Value<'t> {
             DeValue::String(word) => {
                 visitor.visit_enum(CowStrDeserializer::new(word)).map_err(|error: TomlError| error.at(byte))
             }
-            _ => Err(self.is_not(Wanted::Text)),
+            _ => Err(self.is_not(TEXT)),
         }
     }
 

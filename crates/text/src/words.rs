@@ -11,14 +11,9 @@ pub fn nearest<'a>(word: &str, valid: impl IntoIterator<Item = &'a str>) -> Opti
         let edits = strsim::normalized_damerau_levenshtein(&word, candidate);
         edits.max(strsim::jaro_winkler(&word, candidate))
     };
-    let mut best: Option<(f64, &str)> = None;
-    for candidate in valid {
-        let likeness = likeness(candidate);
-        if best.is_none_or(|(most, _)| likeness > most) {
-            best = Some((likeness, candidate));
-        }
-    }
-    best.map(|(_, candidate)| candidate)
+    let rated = valid.into_iter().map(|candidate| (likeness(candidate), candidate));
+    // The first of equals.
+    rated.min_by(|a, b| b.0.total_cmp(&a.0)).map(|(_, candidate)| candidate)
 }
 
 /// Says that `word` is no `kind` and which valid word is nearest.
@@ -71,6 +66,29 @@ pub fn one_of(words: &[&str]) -> String {
         [word] => (*word).to_owned(),
         [first @ .., last] => format!("{} or {last}", first.join(", ")),
     }
+}
+
+/// The items in order, each once.
+pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut kept = vec![];
+    for item in items {
+        if !kept.contains(&item) {
+            kept.push(item);
+        }
+    }
+    kept
+}
+
+/// The items in groups of the `same`, in order of appearance; no group is empty.
+pub fn grouped<T>(items: impl IntoIterator<Item = T>, same: impl Fn(&T, &T) -> bool) -> Vec<Vec<T>> {
+    let mut groups: Vec<Vec<T>> = vec![];
+    for item in items {
+        match groups.iter_mut().find(|group| same(&group[0], &item)) {
+            Some(group) => group.push(item),
+            None => groups.push(vec![item]),
+        }
+    }
+    groups
 }
 
 /// A word as JSON spells it.

@@ -5,10 +5,8 @@ use std::collections::BTreeMap;
 
 use gpubench_compare::environment::differences;
 use gpubench_compare::{Difference, Run, Runs, Severity};
-use gpubench_model::Accuracy;
 use gpubench_model::case::Cell;
-use gpubench_model::report::{Execute, Outcome, Report, Row};
-use gpubench_ops::Work;
+use gpubench_model::report::Report;
 
 use super::Series;
 use super::gather::Dated;
@@ -35,26 +33,8 @@ fn alone(dated: &Dated, cell: &Cell) -> Runs {
     if let Some(sweeps) = environment.settings.get_mut("sweeps").and_then(|sweeps| sweeps.as_array_mut()) {
         sweeps.retain(|sweep| sweep["op"].as_str().is_none_or(|op| op == cell.case.op));
     }
-    let entries = dated.rows.iter().filter(|entry| entry.cell == *cell);
-    let rows = entries.map(|entry| Row {
-        case: cell.case.clone(),
-        backend: cell.backend.clone(),
-        variant: cell.variant.clone(),
-        cache: cell.cache,
-        side: entry.side,
-        accuracy: Accuracy::Ieee,
-        outcome: Outcome::Measured,
-        reason: None,
-        fix: None,
-        error: None,
-        work: Work { flop: 0.0, bytes: 0.0 },
-        picked: None,
-        threads: None,
-        inputs: None,
-        phases: None,
-        execute: entry.clock.map(|clock| Execute { clock, ..Execute::default() }),
-        added_by_refinement: false,
-    });
+    let entries = dated.rows.iter().filter(|entry| entry.row.cell() == *cell);
+    let rows = entries.map(|entry| entry.row.clone());
     let report = Report { schema_version: dated.schema_version, environment, rows: rows.collect() };
     Runs { runs: vec![Run { name: dated.visit.name.clone(), report }], ..Runs::default() }
 }

@@ -4,43 +4,27 @@
 //! a y axis of its own, so that 5 % can be seen beside a variant that takes a hundred times as long. Reports stand at
 //! equal distances: they come in bursts, which an axis of dates would draw on top of each other.
 
-use anyhow::Result;
+use std::collections::BTreeSet;
+
 use gpubench_model::Side;
-use gpubench_model::case::{Cache, density_text};
-use gpubench_model::report::file::File;
+use gpubench_model::case::{Cache, density_clause, density_text};
 use gpubench_model::report::machine::processor;
-use gpubench_render::chart::panels::{
-    self, Hue, MOST_PANELS, Mark, MarkKind, Panel, PanelChart, Point, axis,
-};
-use gpubench_render::chart::{Format, Theme};
+use gpubench_render::chart::panels::{MOST_PANELS, Mark, MarkKind, Panel, PanelChart, Point, axis};
+use gpubench_text::palette::Role;
+use gpubench_text::words::{distinct, grouped};
 
 use super::words::{
     change, counted, day, differs_in_arithmetic, factor, formatted, percent, revision, span, standing,
 };
-use super::{Direction, Series, Step, Trend};
+use super::{Direction, Level, Series, Step, Trend};
 
 /// Unconfirmed times beyond this factor stand at the edge of the axis.
 const MOST_HELD: f64 = 1.5;
 
-/// The charts as files.
-///
-/// # Errors
-/// A chart cannot be drawn.
-pub(crate) fn files(trend: &Trend, format: Format, theme: Theme) -> Result<Vec<File>> {
-    panels::files(&charts(trend), format, theme)
-}
-
 /// All charts, in the order of the series.
 pub(crate) fn charts(trend: &Trend) -> Vec<PanelChart> {
-    let mut groups: Vec<Vec<&Series>> = vec![];
-    for series in &trend.series {
-        match groups.iter_mut().find(|group| belongs(group[0], series)) {
-            Some(group) => group.push(series),
-            None => groups.push(vec![series]),
-        }
-    }
     let mut charts = vec![];
-    for group in &mut groups {
+    for mut group in grouped(&trend.series, |a, b| belongs(a, b)) {
         // Stable, so that the variants of a side keep the order of the reports.
         group.sort_by_key(|series| series.side == Side::Gpu);
         let pages = group.len().div_ceil(MOST_PANELS);
@@ -59,12 +43,10 @@ fn belongs(a: &Series, b: &Series) -> bool {
 
 fn chart(trend: &Trend, group: &[&Series], page: Option<usize>) -> PanelChart {
     let first = group[0];
-    let mut reports: Vec<usize> = group.iter().flat_map(|series| of(series)).collect();
-    reports.sort_unstable();
-    reports.dedup();
+    let reports: BTreeSet<usize> = group.iter().flat_map(|series| of(series)).collect();
+    let reports: Vec<usize> = reports.into_iter().collect();
     let case = &first.case;
     let shows_cache = Cache::ALL.iter().all(|cache| trend.series.iter().any(|one| one.cache == *cache));
-    let density = case.density.map(|density| format!(", density {}", density_text(density)));
     let cache = if shows_cache { format!(", {} cache", first.cache) } else { String::new() };
     let (begin, end) = (&trend.reports[reports[0]], &trend.reports[reports[reports.len() - 1]]);
     let panels: Vec<Panel> = group.iter().map(|series| panel(trend, series, group, &reports)).collect();
@@ -75,7 +57,7 @@ fn chart(trend: &Trend, group: &[&Series], page: Option<usize>) -> PanelChart {
             case.op,
             case.n,
             case.dtype.words(),
-            density.unwrap_or_default()
+            density_clause(case.density)
         ),
         subtitle: format!("{} {}", counted(reports.len(), "report"), span(begin, end)),
         captions: captions(trend, group, &panels),
@@ -117,21 +99,13 @@ fn ticks(trend: &Trend, reports: &[usize]) -> Vec<(usize, String)> {
     };
     let is_first =
         |position: usize| different.len() <= 2 || position == 0 || days[position - 1] != days[position];
-    (0..reports.len())
-        .filter(|position| is_first(*position))
-        .map(|position| (position, label(position)))
-        .collect()
+    let firsts = (0..reports.len()).filter(|position| is_first(*position));
+    firsts.map(|position| (position, label(position))).collect()
 }
 
 fn captions(trend: &Trend, group: &[&Series], panels: &[Panel]) -> Vec<String> {
-    let mut devices: Vec<String> = vec![];
-    for series in group {
-        let side = if series.side == Side::Gpu { "GPU" } else { "CPU" };
-        let device = format!("{side}: {}", processor(&series.device));
-        if !devices.contains(&device) {
-            devices.push(device);
-        }
-    }
+    let device = |series: &&Series| format!("{}: {}", series.side.label(), processor(&series.device));
+    let devices = distinct(group.iter().map(device));
     let threshold = percent(trend.threshold);
     let how = format!(
         "Points: medians with their 95 % intervals, {} cache. Lines: fitted levels. Dashes: steps of {threshold} or more.",
@@ -157,28 +131,22 @@ fn panel(trend: &Trend, series: &Series, group: &[&Series], reports: &[usize]) -
     // What is not confirmed yet is held too, as far as it does not flatten the rest.
     let newest = series.latest.iter().filter(|step| step.factor() < MOST_HELD).map(|step| step.after_s);
     let held: Vec<f64> = levels.chain(newest).collect();
+    let point = |point: &super::Point| {
+        let [low, high] = point.ci95_s;
+        Point { x: position(point.report), y: point.median_s, low, high, label: None }
+    };
     let place_of = |index: usize| position(series.points[index].report);
-    let confirmed = series.steps.iter().map(|step| mark(trend, step, position, true));
-    let marks = confirmed.chain(series.latest.iter().map(|step| mark(trend, step, position, false)));
+    let level =
+        |level: &Level| (place_of(level.first), place_of(level.first + level.count - 1), level.median_s);
+    let marks = series.changes().map(|(step, is_confirmed)| mark(trend, step, position, is_confirmed));
     Panel {
         heading: heading(series, group),
         remark: standing(series),
-        hue: if series.side == Side::Gpu { Hue::Blue } else { Hue::Vermilion },
+        hue: if series.side == Side::Gpu { Role::Blue } else { Role::Vermilion },
         y: axis(&times, &held, if group.len() > 2 { 3 } else { 6 }),
-        points: series
-            .points
-            .iter()
-            .map(|point| {
-                let [low, high] = point.ci95_s;
-                Point { x: position(point.report), y: point.median_s, low, high, label: None }
-            })
-            .collect(),
+        points: series.points.iter().map(point).collect(),
         open_from: series.latest.as_ref().map(|step| position(step.first_after)),
-        levels: series
-            .levels
-            .iter()
-            .map(|level| (place_of(level.first), place_of(level.first + level.count - 1), level.median_s))
-            .collect(),
+        levels: series.levels.iter().map(level).collect(),
         marks: marks.collect(),
         gaps: series.without_time.iter().map(|absence| position(absence.report)).collect(),
     }
@@ -208,7 +176,7 @@ fn mark(trend: &Trend, step: &Step, position: impl Fn(usize) -> f64, is_confirme
         (true, Direction::Slower) => MarkKind::Worse,
         (true, Direction::Faster) => MarkKind::Better,
     };
-    let words = if is_confirmed { change(step) } else { format!("{}?", change(step)) };
+    let words = change(step.ratio) + if is_confirmed { "" } else { "?" };
     Mark {
         position: f64::midpoint(position(step.last_before), position(step.first_after)),
         texts: vec![

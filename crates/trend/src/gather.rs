@@ -5,11 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use gpubench_model::case::Cell;
+use gpubench_model::Side;
 use gpubench_model::report::file::load;
 use gpubench_model::report::machine;
-use gpubench_model::report::{Clock, Environment, Outcome, Report, Row};
-use gpubench_model::{Accuracy, Side};
+use gpubench_model::report::{Environment, Execute, Outcome, Row};
 use jiff::Timestamp;
 use rayon::prelude::*;
 
@@ -18,7 +17,6 @@ use super::{LeftOut, Visit, is_own, words};
 /// Times in seconds that are used: what lies beyond is no time, and its ratios would overflow.
 const BELIEVED: std::ops::RangeInclusive<f64> = 1e-50..=1e50;
 
-/// What lies below the folders.
 pub(crate) struct Found {
     /// The reports in order of time, then path.
     pub reports: Vec<Dated>,
@@ -28,38 +26,21 @@ pub(crate) struct Found {
 
 /// A report with its date, with its environment and without its samples.
 pub(crate) struct Dated {
-    /// The report as a trend names it.
     pub(crate) visit: Visit,
-    /// Start of the run.
     pub started: Timestamp,
-    /// Layout of the report.
     pub schema_version: u32,
-    /// Machine, libraries and settings.
     pub environment: Environment,
-    /// One entry a row.
     pub rows: Vec<Entry>,
 }
 
 /// What a report says of a cell.
 pub(crate) struct Entry {
-    /// The cell.
-    pub cell: Cell,
-    /// The side it stands on.
-    pub side: Side,
+    /// Its row without phases; of the execution the clock alone is kept.
+    pub row: Row,
     /// Model of the processor it ran on.
     pub device: String,
-    /// Arithmetic of the variant.
-    pub accuracy: Accuracy,
-    /// Fingerprint of the operands, where the report has it.
-    pub inputs: Option<String>,
     /// Median and its 95 % interval in seconds, all among the believed ones, where it was measured.
     pub time: Option<(f64, [f64; 2])>,
-    /// The clock of its samples, where it has some.
-    pub clock: Option<Clock>,
-    /// What became of it.
-    pub outcome: Outcome,
-    /// Why it has no time.
-    pub reason: Option<String>,
 }
 
 /// Reads every `*.json` in and below `folders`; a file that is named itself must be a report.
@@ -169,35 +150,27 @@ fn read(path: &Path) -> Result<Dated> {
         git_revision: environment.git_revision.clone(),
     };
     // Refinement adds other sizes to each run: such cells have no history.
-    let planned = report.rows.iter().filter(|row| !row.added_by_refinement);
-    let rows = planned.map(|row| entry(&report, row)).collect();
+    let planned = report.rows.into_iter().filter(|row| !row.added_by_refinement);
+    let rows = planned.map(|row| entry(environment, row)).collect();
     let (schema_version, environment) = (report.schema_version, report.environment);
     Ok(Dated { visit, started, schema_version, environment, rows })
 }
 
-fn entry(report: &Report, row: &Row) -> Entry {
-    let execute = row.execute.as_ref().filter(|_| row.outcome == Outcome::Measured);
-    let time = execute.map(|execute| (execute.median_s, execute.ci95_s));
+fn entry(environment: &Environment, mut row: Row) -> Entry {
+    let execute = row.execute.take();
+    let time = execute.as_ref().filter(|_| row.outcome == Outcome::Measured);
+    let time = time.map(|execute| (execute.median_s, execute.ci95_s));
     let within = |end: f64, median: f64| if BELIEVED.contains(&end) { end } else { median };
     let time = time.filter(|(median, _)| BELIEVED.contains(median)).map(|(median, [low, high])| {
         (median, [within(low, median).min(median), within(high, median).max(median)])
     });
-    Entry {
-        cell: row.cell(),
-        side: row.side,
-        device: device(report, row),
-        accuracy: row.accuracy,
-        inputs: row.inputs.clone(),
-        time,
-        clock: row.execute.as_ref().map(|execute| execute.clock),
-        outcome: row.outcome,
-        reason: row.reason.clone(),
-    }
+    row.execute = execute.map(|execute| Execute { clock: execute.clock, ..Execute::default() });
+    row.phases = None;
+    Entry { device: device(environment, &row), row, time }
 }
 
 /// The model of the processor: what the backend calls its device, or the host's CPU.
-fn device(report: &Report, row: &Row) -> String {
-    let environment = &report.environment;
+fn device(environment: &Environment, row: &Row) -> String {
     let mut states = environment.backends.iter().filter(|backend| backend.name == row.backend);
     let name = states.find_map(machine::device_name).unwrap_or(match row.side {
         Side::Cpu => machine::cpu_model(&environment.host),
@@ -209,8 +182,8 @@ fn device(report: &Report, row: &Row) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example::{empty, full, measured};
-    use gpubench_model::report::file;
+    use gpubench_model::report::example::{both_sides, empty, full, measured, of};
+    use gpubench_model::report::{Report, file};
 
     fn dated(started: &str) -> Report {
         let mut report = full();
@@ -219,12 +192,7 @@ mod tests {
     }
 
     fn names(found: &Found) -> Vec<&str> {
-        found
-            .reports
-            .iter()
-            .filter_map(|report| report.visit.name.rsplit_once('/'))
-            .map(|both| both.1)
-            .collect()
+        found.reports.iter().map(|report| report.visit.name.rsplit_once('/').unwrap().1).collect()
     }
 
     #[test]
@@ -296,10 +264,9 @@ mod tests {
 
     #[test]
     fn a_device_is_what_its_backend_calls_it_or_the_hosts_cpu() {
-        let mut report = empty();
-        report.rows = vec![measured("fft", 8, "cpu", "x", 1.0), measured("fft", 8, "cuda", "y", 1.0)];
+        let mut report = of(both_sides("fft", 8, 1.0, 1.0));
         let devices = |report: &Report| -> Vec<String> {
-            report.rows.iter().map(|row| entry(report, row).device).collect()
+            report.rows.iter().map(|row| entry(&report.environment, row.clone()).device).collect()
         };
         assert_eq!(devices(&report), ["Intel(R) Xeon(R) Platinum 8480C", "NVIDIA H200"]);
         report.environment.backends.clear();
@@ -309,9 +276,8 @@ mod tests {
 
     #[test]
     fn times_and_intervals_that_no_logarithm_takes_are_not_used() {
-        let report = empty();
         let mut row = measured("fft", 8, "cpu", "x", 2.0);
-        let time = |row: &Row| entry(&report, row).time;
+        let time = |row: &Row| entry(&empty().environment, row.clone()).time;
         row.execute.as_mut().unwrap().ci95_s = [-1.0, 1.0];
         assert_eq!(time(&row), Some((2.0, [2.0, 2.0])));
         row.execute.as_mut().unwrap().median_s = 0.0;

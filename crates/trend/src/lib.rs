@@ -13,7 +13,7 @@ mod levels;
 mod likelihood;
 mod select;
 mod series;
-pub mod steps;
+mod steps;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -51,63 +51,55 @@ pub struct Trend {
     /// [`TREND_VERSION`] of the writer.
     pub(crate) trend_version: u32,
     /// Version of gpubench that looked for steps.
-    pub gpubench_version: String,
+    pub(crate) gpubench_version: String,
     /// The smallest step that is told, relative.
-    pub threshold: f64,
+    pub(crate) threshold: f64,
     /// The reports in order of time, then path.
-    pub reports: Vec<Visit>,
+    pub(crate) reports: Vec<Visit>,
     /// JSON files that are no reports that can be read.
     pub(crate) left_out: Vec<LeftOut>,
     /// The series, by op in the order of [`gpubench_ops::OPS`], element type, state of the caches, density and size.
-    pub series: Vec<Series>,
+    pub(crate) series: Vec<Series>,
 }
 
 /// A report as a trend names it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Visit {
-    /// Path of its file.
-    pub name: String,
+pub(crate) struct Visit {
+    pub(crate) name: String,
     /// Start of the run, RFC 3339.
-    pub started: String,
-    /// Name of the machine.
-    pub host: String,
-    /// Version of gpubench that made it.
-    pub gpubench_version: String,
-    /// Git revision of that gpubench.
+    pub(crate) started: String,
+    pub(crate) host: String,
+    pub(crate) gpubench_version: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gpubench_revision: Option<String>,
+    pub(crate) gpubench_revision: Option<String>,
     /// Git revision of the folder the run was started in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub git_revision: Option<String>,
+    pub(crate) git_revision: Option<String>,
 }
 
 /// A file that is no report that can be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LeftOut {
-    /// Its path.
-    pub name: String,
+    pub(crate) name: String,
     /// Why, in one line that starts with the path.
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 /// The times of one cell on one model of device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Series {
+pub(crate) struct Series {
     /// `op`, `n`, `dtype`, `density` (sparse ops) and `seed`.
     #[serde(flatten)]
-    pub case: Case,
-    /// Name of the backend.
-    pub backend: String,
-    /// Name of the variant.
-    pub variant: String,
-    /// State of the caches.
-    pub cache: Cache,
+    pub(crate) case: Case,
+    pub(crate) backend: String,
+    pub(crate) variant: String,
+    pub(crate) cache: Cache,
     /// Side of the CPU-GPU comparison it stands on.
-    pub side: Side,
+    pub(crate) side: Side,
     /// Model of the processor it ran on. Times of different models are never joined.
-    pub device: String,
+    pub(crate) device: String,
     /// Arithmetic of the variant. Times of different arithmetic are never joined.
-    pub accuracy: Accuracy,
+    pub(crate) accuracy: Accuracy,
     /// Reports whose times are left out because their operands differ from the newest report's although the seed is the same.
     #[serde(default)]
     pub(crate) other_operands: usize,
@@ -117,21 +109,20 @@ pub struct Series {
     pub(crate) without_time: Vec<Absence>,
     /// Standard deviation from one report to the next, relative; from 3 points on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub noise: Option<f64>,
+    pub(crate) noise: Option<f64>,
     /// Correlation of that noise from one report to the next, from 0 to 0.9; from 20 points on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) correlation: Option<f64>,
     /// Time at the end over time at the beginning, where a steady drift explains the points better than steps do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub drift: Option<f64>,
+    pub(crate) drift: Option<f64>,
     /// Levels of the piecewise constant fit, in order; at least one.
     pub(crate) levels: Vec<Level>,
     /// Steps from each level to the next.
-    pub steps: Vec<Step>,
+    pub(crate) steps: Vec<Step>,
     /// The newest reports, where they stand apart from the last level and are too few to confirm a step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) latest: Option<Step>,
-    /// The newest time, in seconds.
     pub(crate) newest_s: f64,
     /// The shortest time of a level, in seconds.
     pub(crate) best_level_s: f64,
@@ -141,9 +132,8 @@ pub struct Series {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Point {
     /// Index in [`Trend::reports`].
-    pub report: usize,
-    /// Median, in seconds.
-    pub median_s: f64,
+    pub(crate) report: usize,
+    pub(crate) median_s: f64,
     /// 95 % interval of that median, in seconds; it says nothing of the spread between runs.
     pub ci95_s: [f64; 2],
 }
@@ -152,60 +142,52 @@ pub(crate) struct Point {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Absence {
     /// Index in [`Trend::reports`].
-    pub report: usize,
-    /// What became of the cell.
-    pub outcome: Outcome,
-    /// Why.
+    pub(crate) report: usize,
+    pub(crate) outcome: Outcome,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    pub(crate) reason: Option<String>,
 }
 
 /// A run of points on one level.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Level {
     /// Index of its first point in [`Series::points`].
-    pub first: usize,
-    /// Its points.
-    pub count: usize,
-    /// Median of their times, in seconds.
-    pub median_s: f64,
+    pub(crate) first: usize,
+    pub(crate) count: usize,
+    pub(crate) median_s: f64,
 }
 
-/// A change of the level.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Step {
+pub(crate) struct Step {
     /// Index in [`Trend::reports`] of the last report before it.
     pub(crate) last_before: usize,
     /// Index in [`Trend::reports`] of the first report after it.
-    pub first_after: usize,
-    /// Whether times grew or fell.
-    pub direction: Direction,
+    pub(crate) first_after: usize,
+    pub(crate) direction: Direction,
     /// Time after over time before: above 1 is slower.
-    pub ratio: f64,
-    /// The level before, in seconds.
+    pub(crate) ratio: f64,
     pub(crate) before_s: f64,
-    /// The level after, in seconds.
     pub(crate) after_s: f64,
-    /// Reports on the level before.
     pub(crate) reports_before: usize,
-    /// Reports on the level after.
     pub(crate) reports_after: usize,
     /// Facts that bear on the cell's times and that differ between the two reports, those of no concern left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub environment: Vec<Difference>,
+    pub(crate) environment: Vec<Difference>,
 }
 
-/// Which way a level went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Direction {
-    /// Times grew.
+pub(crate) enum Direction {
     Slower,
-    /// Times fell.
     Faster,
 }
 
 impl Direction {
+    /// Where the time after over the time before is `ratio`.
+    fn of(ratio: f64) -> Direction {
+        if ratio > 1.0 { Direction::Slower } else { Direction::Faster }
+    }
+
     /// The word used in tables, charts and JSON.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -217,14 +199,13 @@ impl Direction {
 
 impl Step {
     /// How many times slower or faster, at least 1.
-    pub fn factor(&self) -> f64 {
+    pub(crate) fn factor(&self) -> f64 {
         self.ratio.max(1.0 / self.ratio)
     }
 }
 
 impl Series {
-    /// The cell.
-    pub fn cell(&self) -> Cell {
+    pub(crate) fn cell(&self) -> Cell {
         Cell {
             case: self.case.clone(),
             backend: self.backend.clone(),
@@ -236,6 +217,11 @@ impl Series {
     /// The newest time over the best level: 1.1 is 10 % slower than it has been.
     pub(crate) fn newest_over_best(&self) -> f64 {
         self.newest_s / self.best_level_s
+    }
+
+    /// Its steps, and the change at its end that is not confirmed; each with whether it is confirmed.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = (&Step, bool)> {
+        self.steps.iter().map(|step| (step, true)).chain(self.latest.iter().map(|step| (step, false)))
     }
 
     /// Whether it has neither a step nor a drift nor a newest time that differs from its level.

@@ -17,7 +17,6 @@ pub(crate) struct Likelihood {
     least_variance: f64,
 }
 
-/// A straight line through a series.
 pub(crate) struct Line {
     /// Logarithm of its marginal likelihood, comparable with [`Likelihood::log`].
     pub log: f64,

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use gpubench_model::case::{Cache, DType};
 use gpubench_ops::OPS;
+use gpubench_text::pattern::Pattern;
 use rayon::prelude::*;
 
 use super::gather::{Dated, Entry};
@@ -15,13 +17,13 @@ pub(crate) fn series(reports: &[Dated], request: &Request) -> Vec<Series> {
     let newest = newest_operands(reports);
     for (index, report) in reports.iter().enumerate() {
         for entry in report.rows.iter().filter(|entry| is_wanted(entry, request)) {
-            let key =
-                format!("{}\n{:?}\n{}\n{:?}", cell_key(entry), entry.side, entry.device, entry.accuracy);
+            let (side, accuracy) = (entry.row.side, entry.row.accuracy);
+            let key = format!("{}\n{side:?}\n{}\n{accuracy:?}", cell_key(entry), entry.device);
             let place = *places.entry(key).or_insert_with(|| {
                 found.push(empty(entry));
                 found.len() - 1
             });
-            match newest.get(&cell_key(entry)).zip(entry.inputs.as_deref()) {
+            match newest.get(&cell_key(entry)).zip(entry.row.inputs.as_deref()) {
                 Some((newest, own)) if *newest != own => found[place].other_operands += 1,
                 _ => add(&mut found[place], index, entry),
             }
@@ -35,27 +37,24 @@ pub(crate) fn series(reports: &[Dated], request: &Request) -> Vec<Series> {
 
 /// What makes a cell the same cell; everything but the seed is in its text.
 fn cell_key(entry: &Entry) -> String {
-    format!("{}\n{}", entry.cell, entry.cell.case.seed)
+    format!("{}\n{}", entry.row.cell(), entry.row.case.seed)
 }
 
 /// The fingerprint of each cell's operands in the newest report that has it.
 fn newest_operands(reports: &[Dated]) -> BTreeMap<String, &str> {
     let rows = reports.iter().flat_map(|report| &report.rows);
-    rows.filter_map(|entry| Some((cell_key(entry), entry.inputs.as_deref()?))).collect()
+    rows.filter_map(|entry| Some((cell_key(entry), entry.row.inputs.as_deref()?))).collect()
 }
 
 fn is_wanted(entry: &Entry, request: &Request) -> bool {
-    let cell = &entry.cell;
-    request.ops.as_ref().is_none_or(|ops| ops.contains(&cell.case.op))
-        && request.variants.as_ref().is_none_or(|patterns| {
-            patterns.iter().any(|pattern| pattern.matches(&cell.backend, &cell.variant))
-        })
+    let row = &entry.row;
+    let is_named = |pattern: &Pattern| pattern.matches(&row.backend, &row.variant);
+    request.ops.as_ref().is_none_or(|ops| ops.contains(&row.case.op))
+        && request.variants.as_ref().is_none_or(|patterns| patterns.iter().any(is_named))
 }
 
 /// By op, element type, caches, density and size. Sorting is stable: variants keep the order of the reports.
-fn order(
-    series: &Series,
-) -> (usize, &str, gpubench_model::case::DType, gpubench_model::case::Cache, f64, u64) {
+fn order(series: &Series) -> (usize, &str, DType, Cache, f64, u64) {
     let case = &series.case;
     let op = OPS.iter().position(|op| op.name() == case.op).unwrap_or(OPS.len());
     (op, &case.op, case.dtype, series.cache, case.density.unwrap_or(1.0), case.n)
@@ -63,13 +62,13 @@ fn order(
 
 fn empty(entry: &Entry) -> Series {
     Series {
-        case: entry.cell.case.clone(),
-        backend: entry.cell.backend.clone(),
-        variant: entry.cell.variant.clone(),
-        cache: entry.cell.cache,
-        side: entry.side,
+        case: entry.row.case.clone(),
+        backend: entry.row.backend.clone(),
+        variant: entry.row.variant.clone(),
+        cache: entry.row.cache,
+        side: entry.row.side,
         device: entry.device.clone(),
-        accuracy: entry.accuracy,
+        accuracy: entry.row.accuracy,
         points: vec![],
         other_operands: 0,
         without_time: vec![],
@@ -93,7 +92,7 @@ fn add(series: &mut Series, report: usize, entry: &Entry) {
     match entry.time {
         Some((median_s, ci95_s)) => series.points.push(Point { report, median_s, ci95_s }),
         None => {
-            let (outcome, reason) = (entry.outcome, entry.reason.clone());
+            let (outcome, reason) = (entry.row.outcome, entry.row.reason.clone());
             series.without_time.push(Absence { report, outcome, reason });
         }
     }
@@ -102,9 +101,7 @@ fn add(series: &mut Series, report: usize, entry: &Entry) {
 fn fit(series: &mut Series, threshold: f64) {
     let times: Vec<f64> = series.points.iter().map(|point| point.median_s).collect();
     let fit = steps::fit(&times, threshold);
-    let levels = fit.levels.iter();
-    series.levels =
-        levels.map(|level| Level { first: level.first, count: level.count, median_s: level.value }).collect();
+    series.levels = fit.levels;
     (series.noise, series.correlation, series.drift) = (fit.noise, fit.correlation, fit.drift);
     series.newest_s = times.last().copied().unwrap_or_default();
     series.best_level_s = series.levels.iter().map(|level| level.median_s).fold(f64::INFINITY, f64::min);
@@ -122,7 +119,7 @@ fn step(points: &[Point], before: &Level, after: &Level) -> Step {
     Step {
         last_before: points[after.first - 1].report,
         first_after: points[after.first].report,
-        direction: if ratio > 1.0 { Direction::Slower } else { Direction::Faster },
+        direction: Direction::of(ratio),
         ratio,
         before_s: before.median_s,
         after_s: after.median_s,

@@ -4,14 +4,14 @@ use std::fs;
 use std::path::Path;
 
 use gpubench_model::report::example::{empty, measured, without_time};
-use gpubench_model::report::{Report, file};
+use gpubench_model::report::{Report, Row, file};
 use gpubench_render::chart::Theme;
 
 use super::export::{markdown, text};
 use super::*;
 
 /// A report of the `day`-th day.
-fn report(day: usize, rows: Vec<gpubench_model::report::Row>) -> Report {
+fn report(day: usize, rows: Vec<Row>) -> Report {
     let mut report = Report { rows, ..empty() };
     report.environment.started = format!("2026-{:02}-{:02}T10:00:00Z", 1 + day / 28, 1 + day % 28);
     report.environment.git_revision = Some(format!("{day:040x}"));
@@ -29,7 +29,7 @@ fn spread(day: usize) -> f64 {
 }
 
 /// Twenty reports; cublas is 1.3 times slower from the twelfth on, and faer is steady.
-fn rows(day: usize) -> Vec<gpubench_model::report::Row> {
+fn rows(day: usize) -> Vec<Row> {
     let slower = if day < 12 { 1.0 } else { 1.3 };
     vec![
         measured("matmul", 512, "cpu", "faer", 1e-3 * spread(day)),
@@ -55,8 +55,22 @@ fn request(folder: &Path) -> Request {
     Request { folders: vec![folder.into()], ops: None, variants: None, threshold: 0.02 }
 }
 
+/// The trend of that many days, with each report changed.
+fn days(count: usize, change: impl Fn(usize, &mut Report)) -> Trend {
+    of((0..count).map(|day| {
+        let mut report = report(day, rows(day));
+        change(day, &mut report);
+        report
+    }))
+}
+
 fn stepped() -> Trend {
-    of((0..20).map(|day| report(day, rows(day))))
+    days(20, |_, _| ())
+}
+
+/// The headings of the panels of the first chart.
+fn headings(trend: &Trend) -> Vec<String> {
+    chart::charts(trend)[0].panels.iter().map(|panel| panel.heading.clone()).collect()
 }
 
 #[test]
@@ -75,31 +89,24 @@ matmul N=512 f32 cuda/cublas cold: now 13.0 µs, 1.30x the best level of 10.0 µ
 
 #[test]
 fn what_changed_together_with_a_step_is_told() {
-    let text = text::text(&of((0..20).map(|day| {
-        let mut report = report(day, rows(day));
+    let text = text::text(&days(20, |day, report| {
         if day >= 12 {
             report.environment.host.name = "other".into();
             report.environment.gpubench_version = "0.2.0".into();
         }
-        report
-    })));
+    }));
     assert!(text.contains("\n    at the same time: host node -> other, gpubench 0.1.0 -> 0.2.0\n"), "{text}");
 }
 
 /// What is told beside the steps of either series when `change` is made from the twelfth report on, and the facts kept.
 fn told_of(change: impl Fn(&mut Report)) -> (Option<String>, Vec<String>) {
-    let trend = of((0..20).map(|day| {
-        let mut rows = rows(day);
-        // The CPU steps too, in the other direction.
+    let trend = days(20, |day, report| {
         if day >= 12 {
-            rows[0] = measured("matmul", 512, "cpu", "faer", 5e-4 * spread(day));
+            // The CPU steps too, in the other direction.
+            report.rows[0] = measured("matmul", 512, "cpu", "faer", 5e-4 * spread(day));
+            change(report);
         }
-        let mut report = report(day, rows);
-        if day >= 12 {
-            change(&mut report);
-        }
-        report
-    }));
+    });
     let gpu = trend.series.iter().find(|series| series.side == Side::Gpu).unwrap();
     let facts = gpu.steps[0].environment.iter().map(|difference| difference.fact.clone());
     (words::also_changed(&trend, &gpu.steps[0]), facts.collect())
@@ -131,10 +138,8 @@ fn three_facts_are_told_with_short_values_and_the_rest_is_counted() {
     });
     let told = told.unwrap();
     assert_eq!(facts.len(), 5, "{facts:?}");
-    assert!(
-        told.starts_with("gpubench 0.1.0 -> 0.2.0, build-profile release -> debug, variables "),
-        "{told}"
-    );
+    let start = "gpubench 0.1.0 -> 0.2.0, build-profile release -> debug, variables ";
+    assert!(told.starts_with(start), "{told}");
     assert!(told.ends_with(", and 1 more") && !told.contains(&"y".repeat(61)), "{told}");
 }
 
@@ -153,64 +158,54 @@ fn settings_of_other_ops_are_not_told() {
 
 #[test]
 fn the_newest_report_that_stands_apart_is_not_yet_a_step() {
-    let text = text::text(&of((0..13).map(|day| report(day, rows(day)))));
+    let text = text::text(&days(13, |_, _| ()));
     assert!(text.contains("2 series: no steps, 1 whose newest time stands apart\n"), "{text}");
-    assert!(
-        text.contains("  1.31x slower  ") && text.contains("newest, 1 report: not confirmed\n"),
-        "{text}"
-    );
-    assert!(text.contains("run the sweep again"), "{text}");
+    for part in ["  1.31x slower  ", "newest, 1 report: not confirmed\n", "run the sweep again"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
 }
 
 #[test]
 fn models_are_kept_apart_and_the_text_says_so() {
-    let trend = of((0..20).map(|day| {
-        let mut report = report(day, rows(day));
+    let trend = days(20, |day, report| {
         if day >= 12 {
             report.environment.backends[1].description = serde_json::json!({ "name": "NVIDIA L4" });
         }
-        report
-    }));
+    });
     assert_eq!(trend.series.len(), 3);
     assert!(trend.series.iter().all(Series::is_steady));
     let text = text::text(&trend);
     let expected = "times of different GPU models are kept apart, as series of their own: NVIDIA H200 (12 reports), \
                     NVIDIA L4 (8 reports)\n";
     assert!(text.contains(expected), "{text}");
-    let chart = &chart::charts(&trend)[0];
-    let headings: Vec<&str> = chart.panels.iter().map(|panel| panel.heading.as_str()).collect();
-    assert_eq!(headings, ["cpu/faer", "cuda/cublas, NVIDIA H200", "cuda/cublas, NVIDIA L4"]);
+    assert_eq!(headings(&trend), ["cpu/faer", "cuda/cublas, NVIDIA H200", "cuda/cublas, NVIDIA L4"]);
 }
 
 #[test]
 fn arithmetic_that_changed_makes_two_series_and_no_step() {
-    let trend = of((0..20).map(|day| {
-        let mut rows = rows(0);
+    let trend = days(20, |day, report| {
+        report.rows = rows(0);
         if day >= 12 {
             // Twice as fast, by products of fewer digits.
-            rows[1] = measured("matmul", 512, "cuda", "cublas", 5e-6);
-            rows[1].accuracy = Accuracy::Tf32;
+            report.rows[1] = measured("matmul", 512, "cuda", "cublas", 5e-6);
+            report.rows[1].accuracy = Accuracy::Tf32;
         }
-        report(day, rows)
-    }));
+    });
     assert_eq!(trend.series.len(), 3);
     assert!(trend.series.iter().all(Series::is_steady), "{:?}", trend.series);
     let text = text::text(&trend);
     let expected = "times of different arithmetic are kept apart, as series of their own: matmul N=512 f32 \
                     cuda/cublas cold by ieee (12 reports) and tf32 (8 reports)\n";
     assert!(text.contains(expected), "{text}");
-    let chart = &chart::charts(&trend)[0];
-    let headings: Vec<&str> = chart.panels.iter().map(|panel| panel.heading.as_str()).collect();
-    assert_eq!(headings, ["cpu/faer", "cuda/cublas, ieee", "cuda/cublas, tf32"]);
+    assert_eq!(headings(&trend), ["cpu/faer", "cuda/cublas, ieee", "cuda/cublas, tf32"]);
 }
 
 #[test]
 fn times_of_other_operands_than_the_newest_are_left_out_and_counted() {
-    let trend = of((0..20).map(|day| {
-        let mut rows = rows(0);
-        rows[1].inputs = Some(if day < 8 { "old".into() } else { "new".into() });
-        report(day, rows)
-    }));
+    let trend = days(20, |day, report| {
+        report.rows = rows(0);
+        report.rows[1].inputs = Some(if day < 8 { "old".into() } else { "new".into() });
+    });
     let series = trend.series.iter().find(|series| series.variant == "cublas").unwrap();
     assert_eq!((series.points.len(), series.other_operands), (12, 8));
     let text = text::text(&trend);
@@ -225,10 +220,8 @@ fn a_drift_is_reported_as_such_with_its_size_and_without_steps() {
         |day: usize| measured("matmul", 512, "cpu", "faer", 1e-3 * spread(day) * (1.0 + 0.01 * day as f64));
     let trend = of((0..30).map(|day| report(day, vec![drifting(day)])));
     let text = text::text(&trend);
-    assert!(
-        text.starts_with("30 reports from 2026-01-01 to 2026-02-02, 1 series: no steps, 1 drifting\n"),
-        "{text}"
-    );
+    let expected = "30 reports from 2026-01-01 to 2026-02-02, 1 series: no steps, 1 drifting\n";
+    assert!(text.starts_with(expected), "{text}");
     assert!(text.contains("drifting: 1.29x slower from first to last\n"), "{text}");
     let markdown = markdown::markdown(&trend);
     assert!(markdown.contains("drifting: 1.29x slower") && !markdown.contains("## Steps"), "{markdown}");
@@ -236,13 +229,12 @@ fn a_drift_is_reported_as_such_with_its_size_and_without_steps() {
 
 #[test]
 fn a_cell_that_lately_has_no_time_is_told_with_the_reason() {
-    let trend = of((0..10).map(|day| {
-        let mut rows = rows(day);
+    let lost = without_time("matmul", 512, "cuda", "cublas", Outcome::Failed, "out of luck", None);
+    let trend = days(10, |day, report| {
         if day == 9 {
-            rows[1] = without_time("matmul", 512, "cuda", "cublas", Outcome::Failed, "out of luck", None);
+            report.rows[1] = lost.clone();
         }
-        report(day, rows)
-    }));
+    });
     let text = text::text(&trend);
     assert!(text.contains("1 series without a time in the newest report that tried: matmul N=512"), "{text}");
     assert!(text.contains("(failed: out of luck)"), "{text}");
@@ -251,11 +243,9 @@ fn a_cell_that_lately_has_no_time_is_told_with_the_reason() {
 
 #[test]
 fn few_reports_are_too_short_and_the_text_says_what_to_do() {
-    let text = text::text(&of((0..3).map(|day| report(day, rows(day)))));
-    assert!(
-        text.contains("2 series too short to show a step, which takes 6 reports: run the sweep again"),
-        "{text}"
-    );
+    let text = text::text(&days(3, |_, _| ()));
+    let expected = "2 series too short to show a step, which takes 6 reports: run the sweep again";
+    assert!(text.contains(expected), "{text}");
 }
 
 #[test]
@@ -298,10 +288,7 @@ fn a_case_has_a_chart_with_a_panel_a_variant_the_cpu_first() {
     assert_eq!(charts.len(), 1);
     let chart = &charts[0];
     assert_eq!((chart.name.as_str(), chart.positions), ("trend-matmul-f32-n512", 20));
-    assert_eq!(
-        chart.panels.iter().map(|panel| panel.heading.as_str()).collect::<Vec<_>>(),
-        ["cpu/faer", "cuda/cublas"]
-    );
+    assert_eq!(headings(&trend), ["cpu/faer", "cuda/cublas"]);
     let mark = &chart.panels[1].marks[0];
     assert_eq!((mark.position, mark.texts[0].as_str()), (11.5, "1.30x slower, 2026-01-13, 000000000"));
     assert_eq!(chart.panels[1].levels.len(), 2);
@@ -311,9 +298,8 @@ fn a_case_has_a_chart_with_a_panel_a_variant_the_cpu_first() {
 #[test]
 fn charts_of_cold_and_hot_caches_and_of_densities_have_names_of_their_own_and_many_variants_several() {
     let rows = |day: usize| {
-        let mut rows: Vec<gpubench_model::report::Row> = (0..6)
-            .map(|index| measured("spmv", 64, "cuda", &format!("v{index}"), 1e-4 * spread(day)))
-            .collect();
+        let row = |index| measured("spmv", 64, "cuda", &format!("v{index}"), 1e-4 * spread(day));
+        let mut rows: Vec<Row> = (0..6).map(row).collect();
         rows.iter_mut().for_each(|row| row.case.density = Some(0.05));
         let mut hot = rows[0].clone();
         hot.cache = Cache::Hot;
@@ -325,13 +311,6 @@ fn charts_of_cold_and_hot_caches_and_of_densities_have_names_of_their_own_and_ma
     let trend = of((0..3).map(|day| report(day, rows(day))));
     let mut names: Vec<String> = chart::charts(&trend).into_iter().map(|chart| chart.name).collect();
     names.sort();
-    assert_eq!(
-        names,
-        [
-            "trend-spmv-f32-n64-d0.01-cold",
-            "trend-spmv-f32-n64-d0.05-cold-1",
-            "trend-spmv-f32-n64-d0.05-cold-2",
-            "trend-spmv-f32-n64-d0.05-hot"
-        ]
-    );
+    let expected = ["d0.01-cold", "d0.05-cold-1", "d0.05-cold-2", "d0.05-hot"];
+    assert_eq!(names, expected.map(|end| format!("trend-spmv-f32-n64-{end}")));
 }

@@ -1,5 +1,7 @@
 //! The words of a trend that its table, its Markdown and its charts share. Knows no format.
 
+use std::collections::BTreeSet;
+
 use gpubench_compare::Difference;
 use gpubench_model::Side;
 use gpubench_model::report::machine::processor;
@@ -30,11 +32,10 @@ pub(crate) fn counted(count: usize, thing: &str) -> String {
 
 /// How many files are no reports, which, and why, in one line without a full stop; `None` without any.
 pub(crate) fn left_out(files: &[LeftOut]) -> Option<String> {
-    let first = files.first()?;
+    files.first()?;
     // The reason starts with the path and ends with a next step that is about one file alone.
     let told = |file: &LeftOut| file.reason.split(';').next().unwrap_or_default().to_owned();
-    let mut named = vec![told(first)];
-    named.extend(files.iter().skip(1).take(NAMED - 1).map(told));
+    let named: Vec<String> = files.iter().take(NAMED).map(told).collect();
     let more = files.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
     let are = agree(files.len(), "is no report that can be read", "are no reports that can be read");
@@ -79,9 +80,9 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{}%", percent::rounded(share, 2))
 }
 
-/// `1.31x slower`.
-pub(crate) fn change(step: &Step) -> String {
-    format!("{} {}", factor(step), step.direction.name())
+/// `1.31x slower` of a time after over a time before.
+pub(crate) fn change(ratio: f64) -> String {
+    format!("{} {}", factor_within(ratio.max(1.0 / ratio), 3), Direction::of(ratio).name())
 }
 
 /// `1.31x`.
@@ -92,10 +93,8 @@ pub(crate) fn factor(step: &Step) -> String {
 /// Machine, program and facts that changed together with the times: `host a -> b, driver 580.1 -> 590.2`.
 pub(crate) fn also_changed(trend: &Trend, step: &Step) -> Option<String> {
     let (before, after) = (&trend.reports[step.last_before], &trend.reports[step.first_after]);
-    let mut changes = vec![];
-    if before.host != after.host {
-        changes.push(format!("host {} -> {}", before.host, after.host));
-    }
+    let host = (before.host != after.host).then(|| format!("host {} -> {}", before.host, after.host));
+    let mut changes = Vec::from_iter(host);
     if before.gpubench_version != after.gpubench_version {
         changes.push(format!("gpubench {} -> {}", before.gpubench_version, after.gpubench_version));
     } else if let (Some(old), Some(new)) = (&before.gpubench_revision, &after.gpubench_revision)
@@ -141,16 +140,9 @@ pub(crate) fn standing(series: &Series) -> String {
     let at = if is_above { factor_within(over, 3) } else { "at".into() };
     let noise = series.noise.map(|noise| format!(", noise {}", spread_text(noise))).unwrap_or_default();
     let correlation = series.correlation.filter(|correlation| *correlation >= CORRELATED);
-    let correlation =
-        correlation.map(|correlation| format!(", correlation {correlation:.1}")).unwrap_or_default();
-    let drift = series.drift.map(|ratio| format!(", drifting: {} from first to last", changed_by(ratio)));
+    let correlation = correlation.map(|found| format!(", correlation {found:.1}")).unwrap_or_default();
+    let drift = series.drift.map(|ratio| format!(", drifting: {} from first to last", change(ratio)));
     format!("{now}, {at} the best level of {best}{noise}{correlation}{}", drift.unwrap_or_default())
-}
-
-/// `1.31x slower` of a time after over a time before.
-fn changed_by(ratio: f64) -> String {
-    let direction = if ratio > 1.0 { Direction::Slower } else { Direction::Faster };
-    format!("{} {}", factor_within(ratio.max(1.0 / ratio), 3), direction.name())
 }
 
 /// The words that a series is known by, with the device and the seed only where others differ in nothing else.
@@ -177,7 +169,7 @@ pub(crate) fn differs_in_arithmetic(a: &Series, b: &Series) -> bool {
 
 /// The models of a side with the reports of each, in order of appearance.
 pub(crate) fn devices(trend: &Trend, side: Side) -> Vec<(String, usize)> {
-    let mut devices: Vec<(&str, std::collections::BTreeSet<usize>)> = vec![];
+    let mut devices: Vec<(&str, BTreeSet<usize>)> = vec![];
     for series in trend.series.iter().filter(|series| series.side == side) {
         let reports = series.points.iter().map(|point| point.report);
         match devices.iter_mut().find(|(name, _)| *name == series.device) {
@@ -190,18 +182,12 @@ pub(crate) fn devices(trend: &Trend, side: Side) -> Vec<(String, usize)> {
 
 /// Says which models are kept apart, one line per side that has several, and cells whose arithmetic changed.
 pub(crate) fn kept_apart(trend: &Trend) -> Vec<String> {
-    let sides = [(Side::Cpu, "CPU"), (Side::Gpu, "GPU")];
-    let several = sides.into_iter().filter_map(|(side, name)| {
+    let several = [Side::Cpu, Side::Gpu].into_iter().filter_map(|side| {
         let devices = devices(trend, side);
-        let each: Vec<String> = devices
-            .iter()
-            .map(|(device, reports)| format!("{device} ({})", counted(*reports, "report")))
-            .collect();
+        let each = devices.iter().map(|(device, count)| format!("{device} ({})", counted(*count, "report")));
+        let (models, each) = (side.label(), each.collect::<Vec<_>>().join(", "));
         (devices.len() > 1).then(|| {
-            format!(
-                "times of different {name} models are kept apart, as series of their own: {}",
-                each.join(", ")
-            )
+            format!("times of different {models} models are kept apart, as series of their own: {each}")
         })
     });
     several.chain(changed_arithmetic(trend)).chain(other_operands(trend)).collect()

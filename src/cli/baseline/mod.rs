@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use gpubench_text::table::Table;
 
 use super::args::BaselineCommand;
 use super::stream;
@@ -17,7 +18,6 @@ use crate::compare::{Policy, Runs, compare, load};
 use crate::report::file;
 use crate::report::machine::device_name;
 use crate::report::quantity::spread_text;
-use gpubench_text::table::Table;
 
 /// Saves, lists or shows.
 pub(crate) fn run(command: BaselineCommand) -> Result<ExitCode> {

@@ -1,18 +1,18 @@
 //! `gpubench baseline save`: runs a sweep several times, or takes reports that exist, and keeps them when they agree.
 
-use gpubench_text::count::counted;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail, ensure};
+use gpubench_text::count::counted;
 
 use super::refusal::refusal;
 use super::show_in;
 use crate::baseline::{self, Baseline, Place};
 use crate::cli::args::SaveArgs;
 use crate::cli::compare::read_policy;
-use crate::cli::run::exit_code;
+use crate::cli::run::{INTERRUPTED, exit_code};
 use crate::cli::sweep::{sweep_file, with_libraries};
 use crate::cli::{stream, values, wiring};
 use crate::compare::calibration::{Calibrated, calibrate};
@@ -26,9 +26,6 @@ use crate::settings::{Destination, Settings};
 
 /// Exit code of passes that disagree.
 const DISAGREE: u8 = 1;
-
-/// Exit code of a run that was interrupted.
-const INTERRUPTED: u8 = 130;
 
 /// Saves a baseline, or says why not.
 pub(crate) fn save(args: &SaveArgs) -> Result<ExitCode> {

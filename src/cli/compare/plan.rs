@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context, Result, bail, ensure};
+use gpubench_text::table::Table;
 use serde::Serialize;
 
 use crate::case::{Cache, Case};
@@ -12,7 +13,6 @@ use crate::compare::plan::{self, MOST_RUNS, POWER, Plan};
 use crate::compare::{Policy, load};
 use crate::report::file::to_json;
 use crate::report::quantity::spread_text;
-use gpubench_text::table::Table;
 
 /// The slowdown that a plan is about when nothing is said.
 const SEE: f64 = 0.03;

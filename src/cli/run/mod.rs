@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::args::RunArgs;
-pub(crate) use one::exit_code;
+pub(crate) use one::{INTERRUPTED, exit_code};
 
 /// Runs what `args` ask for.
 pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {

@@ -39,11 +39,14 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     Ok(ExitCode::from(exit_code(&finished.report, finished.interrupted)))
 }
 
+/// Exit code of a run that was interrupted.
+pub(crate) const INTERRUPTED: u8 = 130;
+
 /// 0 finished, 1 some cell incorrect, failed or ended early, 130 interrupted.
 pub(crate) fn exit_code(report: &Report, interrupted: bool) -> u8 {
     let bad = |outcome| matches!(outcome, Outcome::Incorrect | Outcome::Failed);
     match interrupted {
-        true => 130,
+        true => INTERRUPTED,
         false => u8::from(report.rows.iter().any(|row| bad(row.outcome) || row.has_ended_early())),
     }
 }
@@ -51,34 +54,15 @@ pub(crate) fn exit_code(report: &Report, interrupted: bool) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::{Accuracy, Side};
-    use crate::case::{Case, DType};
-    use crate::op::Work;
-    use crate::report::{Environment, Row, SCHEMA_VERSION};
+    use crate::report::{Row, example};
 
     fn report(outcomes: &[Outcome]) -> Report {
-        let case = Case { op: "fft".into(), n: 4, dtype: DType::F32, density: None, seed: 0 };
         let row = |outcome: &Outcome| Row {
-            case: case.clone(),
-            backend: "cpu".into(),
-            variant: "realfft".into(),
-            cache: crate::case::Cache::Cold,
-            side: Side::Cpu,
-            accuracy: Accuracy::Ieee,
             outcome: *outcome,
-            reason: None,
-            fix: None,
-            error: None,
-            work: Work { flop: 1.0, bytes: 1.0 },
-            picked: None,
-            threads: None,
-            inputs: None,
-            phases: None,
             execute: None,
-            added_by_refinement: false,
+            ..example::measured("fft", 4, "cpu", "realfft", 1.0)
         };
-        let rows = outcomes.iter().map(row).collect();
-        Report { schema_version: SCHEMA_VERSION, environment: Environment::default(), rows }
+        Report { rows: outcomes.iter().map(row).collect(), ..example::empty() }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail, ensure};
 
 use super::dry::write_plan;
-use super::one::exit_code;
+use super::one::{INTERRUPTED, exit_code};
 use super::request::{request, say_default_sweep};
 use crate::backend::Side;
 use crate::cli::args::RunArgs;
@@ -21,9 +21,6 @@ use crate::report::{Report, file};
 use crate::settings::devices::Devices;
 use crate::settings::options::Budget;
 use crate::settings::{Destination, Settings};
-
-/// Exit code of a run that was interrupted.
-const INTERRUPTED: u8 = 130;
 
 /// A device, and the folder of its run.
 struct Part {

@@ -75,7 +75,6 @@ fn parse(name: &str, text: &str) -> Result<SweepFile> {
     Ok(SweepFile { name: name.to_owned(), defaults, tables })
 }
 
-/// The key of the tables.
 const TABLES: &str = "sweep";
 
 /// The values of a table, or of what is above all tables.

@@ -25,13 +25,16 @@ pub enum Place {
 }
 
 /// Neighbouring sizes at which the same side is measurably faster, or neither is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Stretch {
     /// The smallest of these sizes.
+    #[serde(rename = "from")]
     pub first: u64,
     /// The largest.
+    #[serde(rename = "to")]
     pub last: u64,
     /// The side that is measurably faster at each of them.
+    #[serde(rename = "side")]
     pub winner: Option<Side>,
 }
 
@@ -71,9 +74,8 @@ impl Crossover {
 
 /// The crossovers of a section: one per density and kind that has a size with both sides.
 pub fn crossovers(section: &Section<'_>) -> Vec<Crossover> {
-    let parts = section.comparisons.chunk_by(|a, b| a.density == b.density);
-    let kinds = parts.flat_map(|part| Kind::ALL.map(|kind| (part, kind)));
-    kinds.filter_map(|(part, kind)| crossover(part, kind)).collect()
+    let of = |part: Section<'_>| Kind::ALL.map(|kind| crossover(&part.comparisons, kind));
+    section.by_density().flat_map(of).flatten().collect()
 }
 
 /// The crossover of comparisons of one density, in ascending order of size; `None` when no size has both sides.
@@ -112,7 +114,7 @@ pub fn crossover(comparisons: &[Comparison<'_>], kind: Kind) -> Option<Crossover
 /// What is known of the size from which the GPU is faster where no crossing can be named: that it lies above the last
 /// size at which the CPU is faster beyond doubt, or below the sizes at which the GPU is.
 fn bounds(curve: &SpeedUpCurve, sure: &[(usize, Side)], winner_at_last: Option<Side>) -> [Place; 2] {
-    let gaps = curve.sizes.len() - 1;
+    let gaps = curve.cpu.sizes.len() - 1;
     match sure.last() {
         Some((at, Side::Cpu)) => {
             let from = curve.gpu_may_win_from(*at..gaps);
@@ -158,11 +160,7 @@ fn speed_up_curve(compared: &[(&Comparison<'_>, Pair<'_>)], kind: Kind) -> Speed
         let times: Vec<_> = compared.iter().map(|(one, pair)| (*one, time(pair))).collect();
         Curve::of(&times, side, kind)
     };
-    SpeedUpCurve {
-        sizes: compared.iter().map(|(one, _)| (one.n as f64).ln()).collect(),
-        cpu: curve(Side::Cpu, |pair| pair.cpu_s),
-        gpu: curve(Side::Gpu, |pair| pair.gpu_s),
-    }
+    SpeedUpCurve { cpu: curve(Side::Cpu, |pair| pair.cpu_s), gpu: curve(Side::Gpu, |pair| pair.gpu_s) }
 }
 
 #[cfg(test)]

@@ -8,13 +8,10 @@ use crate::trial::{Chance, Law, Noise, Variant, add_sizes, report};
 
 /// A report of CPU times N³ and GPU times N² times `overhead`: they cross at N = `overhead`.
 fn crossing_at(overhead: f64, sizes: &[u64]) -> Report {
-    let mut report = example::empty();
-    for &n in sizes {
+    example::of(sizes.iter().flat_map(|&n| {
         let size = n as f64;
-        report.rows.push(example::measured("matmul", n, "cpu", "faer", 1e-9 * size.powi(3)));
-        report.rows.push(example::measured("matmul", n, "cuda", "cublas", 1e-9 * overhead * size.powi(2)));
-    }
-    report
+        example::both_sides("matmul", n, 1e-9 * size.powi(3), 1e-9 * overhead * size.powi(2))
+    }))
 }
 
 fn kernel(report: &Report) -> Crossover {
@@ -43,13 +40,9 @@ fn a_side_that_is_faster_everywhere_has_no_crossing() {
 
 #[test]
 fn a_time_that_falls_between_two_sizes_may_cross_anywhere_between_them() {
-    let mut report = example::empty();
-    for (n, cpu, gpu) in [(16u64, 5e-6, 50e-6), (59, 70e-6, 900e-6), (70, 98e-6, 55e-6), (128, 328e-6, 66e-6)]
-    {
-        report.rows.push(example::measured("matmul", n, "cpu", "faer", cpu));
-        report.rows.push(example::measured("matmul", n, "cuda", "cublas", gpu));
-    }
-    let found = kernel(&report);
+    let times = [(16, 5e-6, 50e-6), (59, 70e-6, 900e-6), (70, 98e-6, 55e-6), (128, 328e-6, 66e-6)];
+    let pairs = times.map(|(n, cpu_s, gpu_s)| example::both_sides("matmul", n, cpu_s, gpu_s));
+    let found = kernel(&example::of(pairs.into_iter().flatten()));
     let [Place::At(low), Place::At(high)] = found.interval else { panic!("{found:?}") };
     assert!(low < 61.0 && high > 69.0, "{low} {high}");
 }
@@ -82,11 +75,9 @@ fn where_one_end_is_not_measurable_the_other_is_still_known() {
 
 #[test]
 fn every_change_beyond_doubt_is_found_and_the_last_one_counts() {
-    let mut report = example::empty();
-    for (n, gpu_s) in [(100, 0.5e-3), (200, 2e-3), (400, 2e-3), (800, 0.5e-3)] {
-        report.rows.push(example::measured("fft", n, "cpu", "realfft", 1e-3));
-        report.rows.push(example::measured("fft", n, "cuda", "r2c", gpu_s));
-    }
+    let times = [(100, 0.5e-3), (200, 2e-3), (400, 2e-3), (800, 0.5e-3)];
+    let pairs = times.map(|(n, gpu_s)| example::both_sides("fft", n, 1e-3, gpu_s));
+    let mut report = example::of(pairs.into_iter().flatten());
     let found = kernel(&report);
     let sides: Vec<Side> = found.changes.iter().map(|(_, above)| *above).collect();
     assert_eq!(sides, [Side::Cpu, Side::Gpu]);
@@ -95,12 +86,6 @@ fn every_change_beyond_doubt_is_found_and_the_last_one_counts() {
     );
     report.rows.truncate(6);
     assert_eq!(kernel(&report).from, Some(Place::Beyond));
-}
-
-/// Laws of both sides that cross at one size only, at which the GPU becomes the faster.
-struct Laws {
-    variants: Vec<Variant>,
-    truth: f64,
 }
 
 /// What the times of a variant follow, in logarithms of size and time.
@@ -133,7 +118,8 @@ fn side(shape: &str, [from, to]: [f64; 2], chance: &mut Chance) -> Vec<LogLaw> {
     }
 }
 
-fn laws(shape: &str, sizes: &[u64], chance: &mut Chance) -> Laws {
+/// Variants of both sides that cross at one size only, at which the GPU becomes the faster, and that size.
+fn laws(shape: &str, sizes: &[u64], chance: &mut Chance) -> (Vec<Variant>, f64) {
     let range = [sizes[0] as f64, sizes[sizes.len() - 1] as f64].map(f64::ln);
     let least = |laws: &[LogLaw], x: f64| laws.iter().map(|law| law(x)).fold(f64::INFINITY, f64::min);
     loop {
@@ -153,7 +139,7 @@ fn laws(shape: &str, sizes: &[u64], chance: &mut Chance) -> Laws {
         };
         let cpu = cpu.into_iter().map(|law| variant(Side::Cpu, law, 0.0));
         let gpu = gpu.into_iter().map(|law| variant(Side::Gpu, law, apart));
-        return Laws { variants: cpu.chain(gpu).collect(), truth: truth.exp() };
+        return (cpu.chain(gpu).collect(), truth.exp());
     }
 }
 
@@ -192,14 +178,14 @@ impl Found {
 fn sweeps(shape: &str, sizes: &[u64], noise: f64, added: u32, trials: u64) -> Found {
     let one = |trial: u64| {
         let mut chance = Chance::new(trial);
-        let laws = laws(shape, sizes, &mut chance);
+        let (variants, truth) = laws(shape, sizes, &mut chance);
         let noise = Noise { cpu: noise, gpu: noise };
-        let mut report = report(&laws.variants, sizes, noise, &mut chance);
+        let mut report = report(&variants, sizes, noise, &mut chance);
         for _ in 0..added {
             let Some(next) = next_size(&sections(&report)[0].comparisons, Kind::Kernel) else { break };
-            add_sizes(&mut report, &laws.variants, &[next.n], noise, &mut chance);
+            add_sizes(&mut report, &variants, &[next.n], noise, &mut chance);
         }
-        Found::of(&kernel(&report), laws.truth)
+        Found::of(&kernel(&report), truth)
     };
     (0..trials).into_par_iter().map(one).reduce(Found::default, Found::plus)
 }

@@ -2,6 +2,7 @@ use gpubench_model::Side;
 use rayon::prelude::*;
 
 use super::*;
+use crate::estimate::exact;
 use crate::trial::{Chance, Law, Noise, Variant, report};
 use crate::{Kind, sections};
 
@@ -13,8 +14,7 @@ fn around(value: f64) -> Estimate {
 fn a_clear_winner_keeps_its_estimate() {
     assert_eq!(of_winner(around(1.0), 2.0, 8), around(1.0));
     assert_eq!(of_winner(around(1.0), 1.0, 1), around(1.0));
-    let exact = Estimate { value: 1.0, low: 1.0, high: 1.0 };
-    assert_eq!(of_winner(exact, 1.0, 3), exact);
+    assert_eq!(of_winner(exact(1.0), 1.0, 3), exact(1.0));
 }
 
 #[test]

@@ -18,7 +18,6 @@ pub const FOLDER: &str = "results/baselines";
 /// Name of the file that makes a folder a baseline.
 pub const FILE_NAME: &str = "baseline.json";
 
-/// Version of its layout.
 const BASELINE_VERSION: u32 = 1;
 
 /// Figures of a cell below which a file is believed: passes do not differ by a factor of ten.
@@ -27,14 +26,12 @@ const MOST: f64 = 10.0;
 /// A baseline, without its reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Baseline {
-    /// Version of this layout.
     pub(crate) baseline_version: u32,
     /// Its name.
     pub name: String,
     /// When it was saved, RFC 3339, UTC.
     pub saved: String,
-    /// Version of gpubench that saved it.
-    pub gpubench_version: String,
+    pub(crate) gpubench_version: String,
     /// Folders of its passes, inside its own.
     pub passes: Vec<String>,
     /// Each cell's spread.
@@ -80,7 +77,6 @@ impl Baseline {
         }
     }
 
-    /// Each cell's name and spread, as a comparison takes them.
     pub(crate) fn spreads(&self) -> impl Iterator<Item = (String, f64)> {
         self.cells.iter().map(|cell| (cell.cell().to_string(), cell.run_spread))
     }
@@ -167,15 +163,20 @@ pub fn list(folder: &Path) -> Result<Vec<(PathBuf, Result<Baseline>)>> {
     if !folder.exists() {
         return Ok(vec![]);
     }
-    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
-    let mut folders: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    folders.retain(|path| path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b".")));
-    folders.sort();
-    let found = folders.into_iter().filter_map(|path| {
+    let found = visible(folder)?.into_iter().filter_map(|path| {
         let baseline = open(&path).transpose()?;
         Some((path, baseline))
     });
     Ok(found.collect())
+}
+
+/// What is in `folder` and not hidden, sorted.
+pub(crate) fn visible(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b".")));
+    paths.sort();
+    Ok(paths)
 }
 
 /// Checks that `name` can be a folder's.

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use Concerns::{Clocks, Cpu, Gpu, Run};
+use Read::{By, Host, Said};
 use Tolerance::{Absolute, Relative};
 use gpubench_model::Side;
-use gpubench_model::report::{Clock, Host, Row, machine};
+use gpubench_model::report::{self, Clock, Row, machine};
 use serde_json::Value;
 
 use super::difference::Severity::{self, Block, Ignore, Warn};
-use super::read::{self, Seen};
+use super::read::{self, Seen, one, run::sampling};
 use super::value::{Reading, Tolerance};
 use crate::runs::Runs;
 
@@ -27,19 +28,17 @@ pub struct Fact {
     pub(super) tolerance: Tolerance,
     /// What it means that a run does not tell it, where that means something.
     pub(super) absent: Option<&'static str>,
-    /// How it is read out of a report.
     read: Read,
 }
 
 /// How a fact is read out of a report.
 #[derive(Clone, Copy)]
 enum Read {
-    /// A fact of the host.
-    Host(&'static machine::Fact<Host>),
-    /// A fact that each backend says of itself.
+    Host(&'static machine::Fact<report::Host>),
+    /// Each backend says it of itself.
     Said(&'static machine::Fact<Value>),
-    /// Several readings, or one that is made of several facts.
-    By(fn(&Seen) -> Vec<Reading>),
+    /// Several readings, or one that is made of several facts; with its name.
+    By(&'static str, fn(&Seen) -> Vec<Reading>),
 }
 
 /// The times that a fact bears on.
@@ -88,53 +87,21 @@ impl Concerns {
 }
 
 /// A fact whose value is the same or is not, and of which silence means nothing.
-const fn fact(
-    name: &'static str,
-    severity: Severity,
-    concerns: Concerns,
-    read: fn(&Seen) -> Vec<Reading>,
-    summary: &'static str,
-) -> Fact {
-    of(name, severity, concerns, Read::By(read), summary)
-}
-
-/// A fact of the host.
-const fn host(
-    fact: &'static machine::Fact<Host>,
-    severity: Severity,
-    concerns: Concerns,
-    summary: &'static str,
-) -> Fact {
-    of(fact.name, severity, concerns, Read::Host(fact), summary)
-}
-
-/// A fact that each backend says of itself.
-const fn said(
-    fact: &'static machine::Fact<Value>,
-    severity: Severity,
-    concerns: Concerns,
-    summary: &'static str,
-) -> Fact {
-    of(fact.name, severity, concerns, Read::Said(fact), summary)
-}
-
-const fn of(
-    name: &'static str,
-    severity: Severity,
-    concerns: Concerns,
-    read: Read,
-    summary: &'static str,
-) -> Fact {
+const fn fact(read: Read, severity: Severity, concerns: Concerns, summary: &'static str) -> Fact {
+    let name = match read {
+        Host(fact) => fact.name,
+        Said(fact) => fact.name,
+        By(name, _) => name,
+    };
     Fact { name, summary, concerns, severity, tolerance: Tolerance::None, absent: None, read }
 }
 
 impl Fact {
-    /// What a report says of it.
     pub(super) fn readings(&self, seen: &Seen) -> Vec<Reading> {
         match self.read {
-            Read::Host(fact) => read::host(seen, fact),
-            Read::Said(fact) => read::said(seen, fact),
-            Read::By(read) => read(seen),
+            Host(fact) => read::host(seen, fact),
+            Said(fact) => read::said(seen, fact),
+            By(_, read) => read(seen),
         }
     }
 
@@ -150,46 +117,46 @@ impl Fact {
 /// Every fact, in the order in which differences of equal severity are told.
 #[rustfmt::skip] // One line a fact, as the table in the documentation has it.
 pub static FACTS: &[Fact] = &[
-    said(&machine::GPU_MODEL, Block, Gpu, "name of the GPU"),
-    said(&machine::GPU_MULTIPROCESSORS, Block, Gpu, "multiprocessors that the run can use: fewer in a slice of a divided GPU"),
-    said(&machine::MIG_MODE, Block, Gpu, "whether the GPU is divided into instances"),
-    host(&machine::CPU_MODEL, Block, Cpu, "model of the CPU"),
-    fact("build-profile", Block, Clocks, read::run::build_profile, "whether gpubench was built as `release` or `debug`"),
-    fact("cpu-threads", Warn, Cpu, read::machine::cpu_threads, "threads that the CPU backend used, and its libraries where they used another number"),
-    host(&machine::PROCESSORS, Warn, Cpu, "processors that the process may use"),
-    fact("cpu-quota", Warn, Cpu, read::machine::cpu_quota, "processors' worth of time that the control group allows").within(Absolute(0.01)),
-    host(&machine::GOVERNOR, Warn, Cpu, "frequency governor"),
-    host(&machine::SMT, Warn, Cpu, "whether processors share cores"),
-    host(&machine::NUMA, Warn, Cpu, "NUMA nodes with processors"),
-    host(&machine::LAST_LEVEL_CACHE, Warn, Cpu, "bytes of the last-level caches, within 1 %").within(Relative(0.01)),
-    said(&machine::SIMD, Warn, Cpu, "vector instructions of the CPU kernels"),
-    fact("blas", Warn, Cpu, read::machine::libraries, "name and version of each BLAS that both sides used"),
-    said(&machine::POWER_LIMIT, Warn, Gpu, "power that the driver enforces, within 1 W").within(Absolute(1.0)),
-    fact("gpu-clock-limit", Warn, Gpu, read::machine::gpu_clock_limits, "clocks that the driver allows, within 1 MHz").within(Absolute(1.0)),
-    said(&machine::GPU_MEMORY, Warn, Gpu, "memory of the GPU, within 1 %").within(Relative(0.01)),
-    said(&machine::ECC, Warn, Gpu, "whether the GPU's memory corrects errors"),
-    said(&machine::DRIVER, Warn, Gpu, "version of the GPU's driver"),
-    said(&machine::CUDA_VERSION, Warn, Gpu, "version of CUDA that the driver speaks"),
-    fact("gpu-libraries", Warn, Gpu, read::machine::libraries, "name and version of each library of the GPU that both sides used"),
-    said(&machine::GPU_TIMING, Warn, Gpu, "whether the GPU was held back until all work of a sample was queued"),
-    fact("transfer", Warn, Gpu, read::run::transfer, "host memory of copies to the GPU and back"),
-    fact("precision", Warn, Run, read::run::precision, "precision asked for, by op"),
-    fact("max-time", Warn, Run, read::run::max_time, "seconds of sampling after which a cell stops, by op"),
-    fact("rounds", Warn, Run, read::run::rounds, "rounds asked for, by op"),
-    fact("samples", Warn, Run, read::run::samples, "samples asked for, by op"),
-    fact("warmup", Warn, Run, read::run::warmup, "executions before the first sample, by op"),
-    fact("budget", Warn, Run, read::run::budget, "time that the whole run was given"),
-    fact("isolation", Warn, Run, read::run::isolation, "whether each backend ran in a process of its own"),
-    fact("variables", Warn, Run, read::run::variables, "environment variables that change results, such as `OMP_NUM_THREADS`").when_absent("unset"),
-    fact("gpubench-version", Warn, Run, read::run::gpubench_version, "version of gpubench"),
-    fact("gpubench-revision", Ignore, Run, read::run::gpubench_revision, "git revision of gpubench's source"),
-    fact("git-revision", Ignore, Run, read::run::git_revision, "git revision of the folder of the run: what the comparison is about"),
-    host(&machine::HOST_NAME, Ignore, Run, "name of the machine"),
-    host(&machine::OS, Ignore, Run, "operating system"),
-    host(&machine::KERNEL, Ignore, Run, "version of the kernel"),
-    host(&machine::MEMORY, Ignore, Run, "main memory, within 1 %").within(Relative(0.01)),
-    said(&machine::GPU_ORDINAL, Ignore, Gpu, "number of the GPU"),
-    fact("library-paths", Ignore, Run, read::machine::library_paths, "where libraries were found"),
-    fact("place-variables", Ignore, Run, read::run::place_variables, "environment variables that say where something is, such as `CUDA_HOME`").when_absent("unset"),
-    fact("sim-script", Ignore, Run, read::run::sim_script, "script of the simulated device, and its seed"),
+    fact(Said(&machine::GPU_MODEL), Block, Gpu, "name of the GPU"),
+    fact(Said(&machine::GPU_MULTIPROCESSORS), Block, Gpu, "multiprocessors that the run can use: fewer in a slice of a divided GPU"),
+    fact(Said(&machine::MIG_MODE), Block, Gpu, "whether the GPU is divided into instances"),
+    fact(Host(&machine::CPU_MODEL), Block, Cpu, "model of the CPU"),
+    fact(By("build-profile", |seen| one(seen.report.environment.build_profile.as_deref())), Block, Clocks, "whether gpubench was built as `release` or `debug`"),
+    fact(By("cpu-threads", read::machine::cpu_threads), Warn, Cpu, "threads that the CPU backend used, and its libraries where they used another number"),
+    fact(Host(&machine::PROCESSORS), Warn, Cpu, "processors that the process may use"),
+    fact(By("cpu-quota", read::machine::cpu_quota), Warn, Cpu, "processors' worth of time that the control group allows").within(Absolute(0.01)),
+    fact(Host(&machine::GOVERNOR), Warn, Cpu, "frequency governor"),
+    fact(Host(&machine::SMT), Warn, Cpu, "whether processors share cores"),
+    fact(Host(&machine::NUMA), Warn, Cpu, "NUMA nodes with processors"),
+    fact(Host(&machine::LAST_LEVEL_CACHE), Warn, Cpu, "bytes of the last-level caches, within 1 %").within(Relative(0.01)),
+    fact(Said(&machine::SIMD), Warn, Cpu, "vector instructions of the CPU kernels"),
+    fact(By("blas", read::machine::libraries), Warn, Cpu, "name and version of each BLAS that both sides used"),
+    fact(Said(&machine::POWER_LIMIT), Warn, Gpu, "power that the driver enforces, within 1 W").within(Absolute(1.0)),
+    fact(By("gpu-clock-limit", read::machine::gpu_clock_limits), Warn, Gpu, "clocks that the driver allows, within 1 MHz").within(Absolute(1.0)),
+    fact(Said(&machine::GPU_MEMORY), Warn, Gpu, "memory of the GPU, within 1 %").within(Relative(0.01)),
+    fact(Said(&machine::ECC), Warn, Gpu, "whether the GPU's memory corrects errors"),
+    fact(Said(&machine::DRIVER), Warn, Gpu, "version of the GPU's driver"),
+    fact(Said(&machine::CUDA_VERSION), Warn, Gpu, "version of CUDA that the driver speaks"),
+    fact(By("gpu-libraries", read::machine::libraries), Warn, Gpu, "name and version of each library of the GPU that both sides used"),
+    fact(Said(&machine::GPU_TIMING), Warn, Gpu, "whether the GPU was held back until all work of a sample was queued"),
+    fact(By("transfer", read::run::transfer), Warn, Gpu, "host memory of copies to the GPU and back"),
+    fact(By("precision", read::run::precision), Warn, Run, "precision asked for, by op"),
+    fact(By("max-time", |seen| sampling(seen, "max_time_s", "none", |seconds| format!("{seconds} s"))), Warn, Run, "seconds of sampling after which a cell stops, by op"),
+    fact(By("rounds", |seen| sampling(seen, "rounds", "by default", |rounds| rounds.to_string())), Warn, Run, "rounds asked for, by op"),
+    fact(By("samples", |seen| sampling(seen, "samples", "as many as it takes", |samples| samples.to_string())), Warn, Run, "samples asked for, by op"),
+    fact(By("warmup", |seen| sampling(seen, "warmup", "by default", |executions| executions.to_string())), Warn, Run, "executions before the first sample, by op"),
+    fact(By("budget", read::run::budget), Warn, Run, "time that the whole run was given"),
+    fact(By("isolation", read::run::isolation), Warn, Run, "whether each backend ran in a process of its own"),
+    fact(By("variables", read::run::variables), Warn, Run, "environment variables that change results, such as `OMP_NUM_THREADS`").when_absent("unset"),
+    fact(By("gpubench-version", |seen| one(Some(&seen.report.environment.gpubench_version))), Warn, Run, "version of gpubench"),
+    fact(By("gpubench-revision", |seen| one(seen.report.environment.gpubench_revision.as_deref())), Ignore, Run, "git revision of gpubench's source"),
+    fact(By("git-revision", |seen| one(seen.report.environment.git_revision.as_deref())), Ignore, Run, "git revision of the folder of the run: what the comparison is about"),
+    fact(Host(&machine::HOST_NAME), Ignore, Run, "name of the machine"),
+    fact(Host(&machine::OS), Ignore, Run, "operating system"),
+    fact(Host(&machine::KERNEL), Ignore, Run, "version of the kernel"),
+    fact(Host(&machine::MEMORY), Ignore, Run, "main memory, within 1 %").within(Relative(0.01)),
+    fact(Said(&machine::GPU_ORDINAL), Ignore, Gpu, "number of the GPU"),
+    fact(By("library-paths", read::machine::library_paths), Ignore, Run, "where libraries were found"),
+    fact(By("place-variables", read::run::place_variables), Ignore, Run, "environment variables that say where something is, such as `CUDA_HOME`").when_absent("unset"),
+    fact(By("sim-script", read::run::sim_script), Ignore, Run, "script of the simulated device, and its seed"),
 ];

@@ -9,6 +9,8 @@ mod value;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use gpubench_text::grouped::grouped;
+
 use super::runs::Runs;
 use crate::Sentence;
 pub use difference::{Difference, Severity};
@@ -41,7 +43,6 @@ pub fn differences(old: &Runs, new: &Runs, severities: &BTreeMap<String, Severit
     found
 }
 
-/// What each run of a side tells of a fact.
 fn readings(fact: &Fact, side: &Runs, backends: &BTreeSet<&str>) -> Vec<Vec<Reading>> {
     side.runs.iter().map(|run| fact.readings(&Seen::of(&run.report, backends))).collect()
 }
@@ -50,24 +51,19 @@ fn readings(fact: &Fact, side: &Runs, backends: &BTreeSet<&str>) -> Vec<Vec<Read
 fn compare(fact: &Fact, severity: Severity, old: &[Vec<Reading>], new: &[Vec<Reading>]) -> Vec<Difference> {
     let items: BTreeSet<&str> =
         old.iter().chain(new).flatten().map(|reading| reading.item.as_str()).collect();
-    let mut groups: Vec<(Severity, String, String, Vec<&str>)> = vec![];
-    for item in items {
+    let differing = items.into_iter().filter_map(|item| {
         let [old, new] = [old, new].map(|runs| of_item(fact, runs, item));
-        let Some((severity, old, new)) = difference(fact, severity, &old, &new) else { continue };
-        match groups.iter_mut().find(|group| (group.0, &group.1, &group.2) == (severity, &old, &new)) {
-            Some(group) => group.3.push(item),
-            None => groups.push((severity, old, new, vec![item])),
-        }
-    }
+        Some((difference(fact, severity, &old, &new)?, item))
+    });
     // A fact of one value has one item, without a name.
     let shown = |items: &[&str], text: String| Sentence::new(items.join(", "), ": ", text);
-    let entry = |(severity, old, new, items): (Severity, String, String, Vec<&str>)| Difference {
+    let entry = |((severity, old, new), items): ((Severity, String, String), Vec<&str>)| Difference {
         fact: fact.name.to_owned(),
         severity,
         old: shown(&items, old),
         new: shown(&items, new),
     };
-    groups.into_iter().map(entry).collect()
+    grouped(differing).into_iter().map(entry).collect()
 }
 
 /// What the runs of a side tell of an item; a run that does not tell it counts where that means something.

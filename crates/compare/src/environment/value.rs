@@ -11,7 +11,6 @@ const SHOWN: usize = 200;
 pub(crate) struct Reading {
     /// The item, such as a library or an op; empty for a fact of one value.
     pub(crate) item: String,
-    /// The value in words.
     pub text: String,
     /// The value as a figure, where it is one.
     pub figure: Option<f64>,
@@ -32,7 +31,6 @@ impl Reading {
 /// How far figures may lie apart and still be the same.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Tolerance {
-    /// Not at all.
     None,
     /// As far as this, in the figure's unit.
     Absolute(f64),

@@ -10,7 +10,6 @@ use super::view::Format;
 use super::words;
 use crate::Comparison;
 
-/// The times of NEW for github-action-benchmark.
 pub(crate) static GITHUB_ACTION_BENCHMARK: Format = Format {
     name: "github-action-benchmark",
     summary: "times of NEW for that action, tool customSmallerIsBetter",

@@ -9,7 +9,6 @@ use super::names::names;
 use super::view::Format;
 use crate::Comparison;
 
-/// The times of NEW for Bencher.
 pub(crate) static BMF: Format = Format {
     name: "bmf",
     summary: "Bencher Metric Format: times of NEW in nanoseconds",

@@ -31,13 +31,8 @@ pub(crate) fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, 
     (lines, folded)
 }
 
-/// What a cell's verdict says: worse, better, or that nobody knows.
-pub(crate) fn tone(change: &Change) -> Tone {
-    tone_of(change.verdict)
-}
-
 /// What a verdict says: worse, better, or that nobody knows.
-fn tone_of(verdict: Verdict) -> Tone {
+fn tone(verdict: Verdict) -> Tone {
     match verdict {
         verdict if verdict.is_regression() => Tone::Worse,
         Verdict::Missing | Verdict::Unsure => Tone::Unsure,
@@ -46,13 +41,12 @@ fn tone_of(verdict: Verdict) -> Tone {
     }
 }
 
-/// What a column shows of a cell.
 type Show = fn(&Change) -> Field;
 
 /// The columns: heading, whether they hold figures, and their fields; `with_p` for that of the chances.
 fn columns(cells: &[&Change], with_p: bool) -> Vec<(&'static str, bool, Show)> {
     let mut columns: Vec<(&'static str, bool, Show)> = vec![
-        ("verdict", false, |cell| Field { text: words::verdict(cell), tone: tone(cell) }),
+        ("verdict", false, |cell| Field { text: words::verdict(cell), tone: tone(cell.verdict) }),
         ("op", false, |cell| cell.case.op.clone().into()),
         ("N", true, |cell| cell.case.n.to_string().into()),
     ];
@@ -70,7 +64,7 @@ fn columns(cells: &[&Change], with_p: bool) -> Vec<(&'static str, bool, Show)> {
     columns.push(("new", true, |cell| words::time(cell.new.as_ref(), cell.run_spread).into()));
     columns.push(("change", false, |cell| Field {
         text: change(cell).map_or(NONE.into(), |change| change.factor),
-        tone: tone(cell),
+        tone: tone(cell.verdict),
     }));
     columns.push(("interval", false, |cell| {
         change(cell).map_or(NONE.into(), |change| change.interval()).into()
@@ -126,8 +120,9 @@ pub(crate) fn grid(title: String, cells: &[&Change], with_p: bool) -> Table {
     Table::new(title, columns, rows)
 }
 
-/// The means that were tested and `shown` holds of, a line each; `None` without any.
-pub(crate) fn mean_changes(comparison: &Comparison, shown: impl Fn(&MeanChange) -> bool) -> Option<Table> {
+/// The means that changed, or all that were tested, a line each; `None` without any.
+pub(crate) fn mean_changes(comparison: &Comparison, all: bool) -> Option<Table> {
+    let shown = |mean: &&MeanChange| all || matches!(mean.verdict, Verdict::Slower | Verdict::Faster);
     let headings = [
         ("verdict", false),
         ("group", false),
@@ -140,7 +135,7 @@ pub(crate) fn mean_changes(comparison: &Comparison, shown: impl Fn(&MeanChange) 
     let row = |mean: &MeanChange| -> Vec<Field> {
         let change = words::mean_change(mean.ratio, mean.interval);
         let share = |share: Option<f64>| share.map_or(NONE.into(), words::percent);
-        let tone = tone_of(mean.verdict);
+        let tone = tone(mean.verdict);
         vec![
             Field { text: words::of_kind(mean.verdict, mean.doubt), tone },
             mean.name().into(),
@@ -151,7 +146,7 @@ pub(crate) fn mean_changes(comparison: &Comparison, shown: impl Fn(&MeanChange) 
             share(Some(mean.threshold)).into(),
         ]
     };
-    let rows: Vec<Vec<Field>> = comparison.mean_changes.iter().filter(|mean| shown(mean)).map(row).collect();
+    let rows: Vec<Vec<Field>> = comparison.mean_changes.iter().filter(shown).map(row).collect();
     let columns = headings.map(|(heading, figures)| Column::new(heading, figures)).to_vec();
     (!rows.is_empty()).then(|| Table::new("Geometric means", columns, rows))
 }

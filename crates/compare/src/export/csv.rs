@@ -9,7 +9,6 @@ use super::names::names;
 use super::view::Format;
 use crate::{Change, Comparison, MeanChange, Measured};
 
-/// The cells as comma-separated values.
 pub(crate) static CSV: Format = Format {
     name: "csv",
     summary: "a line per cell with every figure, times in seconds",
@@ -17,7 +16,6 @@ pub(crate) static CSV: Format = Format {
     makes: Makes::Text("compare.csv", |comparison, _| Ok(cells(comparison))),
 };
 
-/// The geometric means as comma-separated values.
 pub(crate) static MEANS_CSV: Format = Format {
     name: "means-csv",
     summary: "a line per geometric mean: of the sweep, each backend, each op",
@@ -25,14 +23,11 @@ pub(crate) static MEANS_CSV: Format = Format {
     makes: Makes::Text("compare.means.csv", |comparison, _| Ok(means(comparison))),
 };
 
-/// A heading, and the field of a cell below it.
-type Show = (&'static str, fn(&Change) -> String);
-
-/// What one side knows, and the field of it.
-type Figure = (&'static str, fn(&Measured) -> String);
+/// A heading, and the field below it.
+type Shown<T> = (&'static str, fn(&T) -> String);
 
 /// The columns after the cell's name, in order.
-const COLUMNS: &[Show] = &[
+const COLUMNS: &[Shown<Change>] = &[
     ("op", |cell| cell.case.op.clone()),
     ("n", |cell| cell.case.n.to_string()),
     ("dtype", |cell| cell.case.dtype.name().into()),
@@ -58,7 +53,7 @@ const COLUMNS: &[Show] = &[
 ];
 
 /// The columns of each side, after those; their headings begin with `old_` or `new_`.
-const FIGURES: &[Figure] = &[
+const FIGURES: &[Shown<Measured>] = &[
     ("runs", |side| side.runs.to_string()),
     ("rounds", |side| side.rounds.to_string()),
     ("samples", |side| side.samples.to_string()),
@@ -85,11 +80,7 @@ fn cells(comparison: &Comparison) -> String {
     Table::untitled(headings.map(Column::words).collect(), rows).csv()
 }
 
-/// A heading, and the text under it.
-type MeanColumn = (&'static str, fn(&MeanChange) -> String);
-
-/// The columns of a mean, in order.
-const MEAN_COLUMNS: &[MeanColumn] = &[
+const MEAN_COLUMNS: &[Shown<MeanChange>] = &[
     ("mean", |mean| mean.key()),
     ("op", |mean| mean.op.clone().unwrap_or_default()),
     ("backend", |mean| mean.backend.clone().unwrap_or_default()),

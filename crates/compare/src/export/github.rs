@@ -64,7 +64,6 @@ pub fn job_summary(comparison: &Comparison) -> String {
     markdown::text(&Plain::of(comparison), &View::default())
 }
 
-/// The level of the conclusion.
 fn level(comparison: &Comparison) -> Level {
     match comparison.gate.conclusion {
         Conclusion::Regression | Conclusion::NotComparable => Level::Error,

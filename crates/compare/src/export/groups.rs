@@ -1,15 +1,14 @@
 //! Cells that share a verdict and a next step, so that a reason is told once. Knows no layout.
 
+use gpubench_text::grouped::grouped;
+
 use super::words;
-use crate::{Change, Comparison, Doubt, Verdict};
+use crate::{Change, Comparison, Doubt, Sentence, Verdict};
 
 /// Cells that share verdict, doubt and next step.
 pub(crate) struct Group<'a> {
-    /// The verdict.
     pub verdict: Verdict,
-    /// Why they are unsure.
     pub(crate) doubt: Option<Doubt>,
-    /// The next step.
     pub next: Option<&'a str>,
     /// The cells, the worst first.
     pub cells: Vec<&'a Change>,
@@ -36,22 +35,15 @@ impl Group<'_> {
 /// The groups of regressions and open cells of which there is more to say than their figures and the gate's next step,
 /// the gravest first. What was accepted is not among them.
 pub(crate) fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    for cell in comparison.cells.iter().filter(|cell| is_told(comparison, cell)) {
-        let (verdict, doubt) = (cell.verdict, cell.doubt);
-        let is_told = |next: &&str| comparison.gate.next.as_ref().is_some_and(|gate| gate.lead() == *next);
-        let next = cell.next.as_deref().filter(|next| !is_told(next));
-        if next.is_none() && cell.reason.rest().is_empty() {
-            continue;
-        }
-        match groups
-            .iter_mut()
-            .find(|group| (group.verdict, group.doubt, group.next) == (verdict, doubt, next))
-        {
-            Some(group) => group.cells.push(cell),
-            None => groups.push(Group { verdict, doubt, next, cells: vec![cell] }),
-        }
-    }
+    let of_gate = comparison.gate.next.as_ref().map(Sentence::lead);
+    let cells = comparison.cells.iter().filter(|cell| is_told(comparison, cell)).map(|cell| {
+        let next = cell.next.as_deref().filter(|next| of_gate != Some(*next));
+        ((cell.verdict, cell.doubt, next), cell)
+    });
+    let cells = cells.filter(|((.., next), cell)| next.is_some() || !cell.reason.rest().is_empty());
+    let groups = grouped(cells).into_iter();
+    let mut groups: Vec<Group<'_>> =
+        groups.map(|((verdict, doubt, next), cells)| Group { verdict, doubt, next, cells }).collect();
     groups.sort_by_key(|group| group.verdict);
     groups
 }

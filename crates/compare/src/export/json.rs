@@ -5,7 +5,6 @@ use gpubench_model::report::file::to_json_text;
 
 use super::view::Format;
 
-/// The comparison as JSON.
 pub(crate) static JSON: Format = Format {
     name: "json",
     summary: "everything, for programs; `gpubench schema compare` describes it",

@@ -7,13 +7,13 @@ use std::fmt::Write;
 
 use gpubench_model::format::Makes;
 use gpubench_text::escape::xml as escape;
+use gpubench_text::grouped::grouped;
 
 use super::names::names;
 use super::view::Format;
 use super::words;
 use crate::{Change, Comparison, Conclusion, MeanChange, Severity, Verdict};
 
-/// The comparison as JUnit XML.
 pub(crate) static JUNIT: Format = Format {
     name: "junit",
     summary: "JUnit XML, a test case per cell, for Jenkins and GitLab",
@@ -21,7 +21,6 @@ pub(crate) static JUNIT: Format = Format {
     makes: Makes::Text("compare.junit.xml", |comparison, _| Ok(text(comparison))),
 };
 
-/// What a test case came to.
 enum Outcome {
     Passed,
     /// Worse.
@@ -31,7 +30,6 @@ enum Outcome {
     Skipped,
 }
 
-/// A test case.
 struct Case {
     /// The suite it belongs to: an op, or `compare` for the comparison as a whole.
     suite: String,
@@ -39,11 +37,8 @@ struct Case {
     /// Time of NEW, in seconds.
     time: Option<f64>,
     outcome: Outcome,
-    /// The kind of the failure or error.
     kind: &'static str,
-    /// One line.
     message: String,
-    /// More lines.
     details: Vec<String>,
 }
 
@@ -54,19 +49,12 @@ fn text(comparison: &Comparison) -> String {
     cases.extend(comparison.mean_changes.iter().map(|mean_change| mean(comparison, mean_change)));
     let is_explained = cases.iter().any(|case| matches!(case.outcome, Outcome::Failure | Outcome::Error));
     cases.insert(0, whole(comparison, is_explained));
-    let mut suites: Vec<(&str, Vec<&Case>)> = Vec::new();
-    for case in &cases {
-        match suites.iter_mut().find(|(suite, _)| *suite == case.suite) {
-            Some((_, cases)) => cases.push(case),
-            None => suites.push((&case.suite, vec![case])),
-        }
-    }
     let all: Vec<&Case> = cases.iter().collect();
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let _ = writeln!(text, "<testsuites name=\"gpubench compare\" {}>", counts(&all));
-    for (suite, cases) in &suites {
+    for (suite, cases) in grouped(cases.iter().map(|case| (&case.suite, case))) {
         let skipped = cases.iter().filter(|case| matches!(case.outcome, Outcome::Skipped)).count();
-        let (suite, counts) = (escape(suite), counts(cases));
+        let (suite, counts) = (escape(suite), counts(&cases));
         let _ = writeln!(text, "  <testsuite name=\"{suite}\" {counts} skipped=\"{skipped}\">");
         cases.iter().for_each(|case| text.push_str(&case_text(case)));
         text.push_str("  </testsuite>\n");
@@ -101,7 +89,6 @@ fn whole(comparison: &Comparison, is_explained: bool) -> Case {
     }
 }
 
-/// The test case of a cell.
 fn cell(comparison: &Comparison, change: &Change, name: String) -> Case {
     let outcome = match change.verdict {
         verdict if verdict.is_regression() && comparison.gate.exit_code != 0 => Outcome::Failure,

@@ -11,9 +11,8 @@ use gpubench_text::table::{Column, Field, Table};
 use super::groups::groups;
 use super::view::{Format, View};
 use super::{cells, summary, words};
-use crate::{Change, Comparison, MeanChange, Verdict};
+use crate::{Change, Comparison};
 
-/// The comparison as Markdown.
 pub(crate) static MARKDOWN: Format = Format {
     name: "md",
     summary: "Markdown for a comment on a pull request or the summary of a job",
@@ -36,7 +35,6 @@ const LINES_SHOWN: usize = 30;
 /// Characters of a text that another program wrote.
 const TEXT_SHOWN: usize = 300;
 
-/// The whole document.
 pub(crate) fn text(comparison: &Comparison, view: &View) -> String {
     let mut text = heading(comparison);
     for note in comparison.notes.iter().take(LINES_SHOWN) {
@@ -56,17 +54,8 @@ pub(crate) fn text(comparison: &Comparison, view: &View) -> String {
 /// The result, the tally and the runs.
 fn heading(comparison: &Comparison) -> String {
     let mut text = format!("## gpubench compare: {}\n\n", shown(&summary::result(comparison)));
-    let (old, new) = (words::runs(&comparison.old), words::runs(&comparison.new));
-    let lines = [
-        ("Cells", Some(summary::tally(comparison))),
-        ("Worst", summary::worst(comparison)),
-        ("Means", summary::means(comparison)),
-        ("Next", comparison.gate.next.as_ref().map(ToString::to_string)),
-        ("OLD", Some(old)),
-        ("NEW", Some(new)),
-    ];
-    for (label, line) in lines {
-        text += &line.map(|line| format!("- {label}: {}\n", shown(&line))).unwrap_or_default();
+    for (label, line) in summary::lines(comparison) {
+        let _ = writeln!(text, "- {label}: {}", shown(&line));
     }
     text + "\n"
 }
@@ -81,6 +70,10 @@ fn without_mentions(text: &str) -> String {
 /// A text of limited length as Markdown shows it.
 fn shown(text: &str) -> String {
     escape(&fitted(text, TEXT_SHOWN))
+}
+
+fn short(text: &str) -> Field {
+    fitted(text, TEXT_SHOWN).into()
 }
 
 /// The worst cells with their reasons, then the rest and the means, folded.
@@ -110,9 +103,8 @@ fn all_cells(comparison: &Comparison, view: &View) -> String {
 
 /// The geometric means that changed; those of all groups, folded.
 fn means(comparison: &Comparison) -> String {
-    let changed = |mean: &MeanChange| matches!(mean.verdict, Verdict::Slower | Verdict::Faster);
-    let open = cells::mean_changes(comparison, changed).map(|grid| grid.markdown_table() + "\n");
-    let all = [cells::mean_changes(comparison, |_| true), cells::means(comparison)];
+    let open = cells::mean_changes(comparison, false).map(|grid| grid.markdown_table() + "\n");
+    let all = [cells::mean_changes(comparison, true), cells::means(comparison)];
     let tables: Vec<String> = all
         .into_iter()
         .flatten()
@@ -142,13 +134,12 @@ fn reasons(comparison: &Comparison) -> String {
     }
     let columns = ["verdict", "cells", "why", "next"];
     let columns = columns.map(|heading| Column::new(heading, heading == "cells")).to_vec();
-    let short = |text: &str| Field::from(fitted(text, TEXT_SHOWN));
     let rows = groups.iter().take(GROUPS_SHOWN).map(|group| {
-        let count = group.cells.len().to_string();
+        let reason = group.reason();
         vec![
             group.name().into(),
-            count.into(),
-            short(&Some(group.reason()).filter(|reason| !reason.is_empty()).unwrap_or(words::NONE.into())),
+            group.cells.len().to_string().into(),
+            short(if reason.is_empty() { words::NONE } else { &reason }),
             short(group.next.unwrap_or(words::NONE)),
         ]
     });
@@ -164,11 +155,9 @@ fn environment(comparison: &Comparison) -> String {
         return String::new();
     }
     let columns = ["severity", "fact", "OLD", "NEW"].map(Column::words).to_vec();
-    let short = |text: &str| Field::from(fitted(text, TEXT_SHOWN));
     let rows = comparison.environment.iter().take(LINES_SHOWN).map(|difference| {
-        let severity = difference.severity.name();
         vec![
-            severity.into(),
+            difference.severity.name().into(),
             short(&difference.fact),
             short(&difference.old.to_string()),
             short(&difference.new.to_string()),

@@ -56,7 +56,6 @@ fn is_invisible(c: char) -> bool {
     c.is_control() || is_mark || matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// Every text of a comparison.
 fn texts(comparison: &mut Comparison) -> Vec<&mut String> {
     let Comparison {
         comparison_version: _,

@@ -1,9 +1,9 @@
 //! The comparison as a whole in words: the result, the tally of its cells, the worst of them, how it was made. Knows no
 //! layout.
 
-use gpubench_text::count::counted;
 use std::collections::BTreeMap;
 
+use gpubench_text::count::counted;
 use gpubench_text::cut::fitted;
 
 use super::words::{self, percent};
@@ -13,13 +13,10 @@ use crate::{Change, Comparison, Conclusion, MeanChange, Verdict};
 const REASON: usize = 250;
 
 /// The conclusion: `could not tell`.
-pub(crate) fn conclusion(conclusion: Conclusion) -> &'static str {
+pub(crate) fn conclusion(conclusion: Conclusion) -> String {
     match conclusion {
-        Conclusion::Pass => "pass",
-        Conclusion::Regression => "regression",
-        Conclusion::NotComparable => "not comparable",
-        Conclusion::CannotTell => "could not tell",
-        Conclusion::RatiosOnly => "ratios only",
+        Conclusion::CannotTell => "could not tell".into(),
+        other => other.name().replace('-', " "),
     }
 }
 
@@ -51,6 +48,19 @@ pub(crate) fn tally(comparison: &Comparison) -> String {
         parts.push(counts(comparison, &apart, None));
     }
     if parts.is_empty() { "none on either side".into() } else { parts.join("; ") }
+}
+
+/// The lines below the result, with their labels: what became of cells and means, the next step, and the runs.
+pub(crate) fn lines(comparison: &Comparison) -> Vec<(&'static str, String)> {
+    let lines = [
+        ("Cells", Some(tally(comparison))),
+        ("Worst", worst(comparison)),
+        ("Means", means(comparison)),
+        ("Next", comparison.gate.next.as_ref().map(ToString::to_string)),
+        ("OLD", Some(words::runs(&comparison.old))),
+        ("NEW", Some(words::runs(&comparison.new))),
+    ];
+    lines.into_iter().filter_map(|(label, line)| Some((label, line?))).collect()
 }
 
 /// How many of these cells became what, the gravest first; `always` is counted even if none did.
@@ -101,7 +111,6 @@ pub(crate) fn means(comparison: &Comparison) -> Option<String> {
     Some(format!("{} compared: {}; {} {figures}{detectable}", means.len(), counts.join(", "), widest.name()))
 }
 
-/// All of it in one line.
 pub(crate) fn one_line(comparison: &Comparison) -> String {
     let mut parts = vec![result(comparison), tally(comparison)];
     parts.extend(means(comparison).map(|means| format!("means: {means}")));

@@ -4,12 +4,13 @@ use std::fmt::Write;
 
 use gpubench_model::format::Makes;
 use gpubench_text::count::counted;
+use gpubench_text::grouped::grouped;
 use gpubench_text::table::{Layout, Table, Tone, hanging};
 
 use super::groups::{Group, groups};
 use super::view::{Format, View};
 use super::{cells, summary, words};
-use crate::{Change, Comparison, Conclusion, MeanChange, Severity, Verdict};
+use crate::{Change, Comparison, Conclusion, Severity, Verdict};
 
 /// The comparison as aligned text.
 pub static TABLE: Format = Format {
@@ -65,20 +66,10 @@ fn heading(comparison: &Comparison, color: bool) -> String {
         Conclusion::RatiosOnly => Tone::Plain,
     };
     let name = summary::conclusion(comparison.gate.conclusion);
-    let result = hanging(&summary::result(comparison), LABEL).replacen(name, &paint(tone, name, color), 1);
+    let result = hanging(&summary::result(comparison), LABEL).replacen(&name, &paint(tone, &name, color), 1);
     let mut text = format!("{:LABEL$}{result}\n", "RESULT");
-    let lines = [
-        ("CELLS", Some(summary::tally(comparison))),
-        ("WORST", summary::worst(comparison)),
-        ("MEANS", summary::means(comparison)),
-        ("NEXT", comparison.gate.next.as_ref().map(ToString::to_string)),
-        ("OLD", Some(words::runs(&comparison.old))),
-        ("NEW", Some(words::runs(&comparison.new))),
-    ];
-    for (label, line) in lines {
-        if let Some(line) = line {
-            let _ = writeln!(text, "{label:LABEL$}{}", hanging(&line, LABEL));
-        }
+    for (label, line) in summary::lines(comparison) {
+        let _ = writeln!(text, "{:LABEL$}{}", label.to_uppercase(), hanging(&line, LABEL));
     }
     text
 }
@@ -149,8 +140,7 @@ fn all_cells(comparison: &Comparison, view: &View) -> String {
 
 /// The geometric means that changed, or all of them.
 fn means(comparison: &Comparison, view: &View) -> String {
-    let changed = |mean: &MeanChange| matches!(mean.verdict, Verdict::Slower | Verdict::Faster);
-    let tested = cells::mean_changes(comparison, |mean| view.all_cells || changed(mean));
+    let tested = cells::mean_changes(comparison, view.all_cells);
     let described = cells::means(comparison).filter(|_| view.all_cells);
     let grids = tested.map(stacked).into_iter().chain(described);
     grids.map(|grid| grid.text(view.color)).collect::<Vec<_>>().join("\n")
@@ -178,29 +168,17 @@ fn shortened<'a>(lines: &[&'a Change]) -> (Vec<&'a Change>, Vec<&'a Change>) {
 
 /// What the cells are for which there is no room, one line a verdict: by op and variant.
 fn more(hidden: &[&Change]) -> String {
-    let mut kinds: Vec<(String, Vec<(String, usize)>)> = vec![];
-    for cell in hidden {
-        let (word, name) =
-            (words::verdict(cell), format!("{} {}/{}", cell.case.op, cell.backend, cell.variant));
-        let place = kinds.iter().position(|(kind, _)| *kind == word).unwrap_or(kinds.len());
-        if place == kinds.len() {
-            kinds.push((word, vec![]));
-        }
-        let variants = &mut kinds[place].1;
-        match variants.iter_mut().find(|(variant, _)| *variant == name) {
-            Some((_, count)) => *count += 1,
-            None => variants.push((name, 1)),
-        }
-    }
     let mut text = String::new();
-    for (word, mut variants) in kinds {
-        let all: usize = variants.iter().map(|(_, count)| count).sum();
-        variants.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        let others: usize = variants.iter().skip(VARIANTS_SHOWN).map(|(_, count)| count).sum();
-        let named = variants.iter().take(VARIANTS_SHOWN).map(|(name, count)| format!("{count} {name}"));
+    for (word, cells) in grouped(hidden.iter().map(|cell| (words::verdict(cell), cell))) {
+        let name = |cell: &Change| format!("{} {}/{}", cell.case.op, cell.backend, cell.variant);
+        let mut variants = grouped(cells.iter().map(|cell| (name(cell), ())));
+        variants.sort_by_key(|(_, places)| std::cmp::Reverse(places.len()));
+        let others: usize = variants.iter().skip(VARIANTS_SHOWN).map(|(_, places)| places.len()).sum();
+        let named = variants.iter().take(VARIANTS_SHOWN);
+        let named = named.map(|(name, places)| format!("{} {name}", places.len()));
         let others = (others > 0).then(|| counted(others, "other"));
         let named: Vec<String> = named.chain(others).collect();
-        let line = format!("and {all} more {word}: {}", named.join(", "));
+        let line = format!("and {} more {word}: {}", cells.len(), named.join(", "));
         let _ = writeln!(text, "  {}", hanging(&line, 4));
     }
     text

@@ -5,12 +5,12 @@ use gpubench_model::report::quantity::{factor_within, rounded_factor, time_withi
 use gpubench_text::count::counted;
 use gpubench_text::percent;
 
+use crate::pairs::evidence::distinct;
 use crate::{Change, Doubt, Measured, RunInfo, Verdict};
 
 /// What stands where nothing is known.
 pub(crate) const NONE: &str = "-";
 
-/// A change in words, part by part.
 pub(crate) struct ChangeText {
     /// A factor of at least 1 and the direction: `1.31x slower`, `1.20x faster`, `1.00x`.
     pub factor: String,
@@ -130,18 +130,9 @@ pub(crate) fn runs(runs: &[RunInfo]) -> String {
     if more > 0 {
         names.push(&more_text);
     }
-    let distinct = |texts: Vec<&str>| {
-        let mut found: Vec<&str> = Vec::new();
-        for text in texts {
-            if !found.contains(&text) {
-                found.push(text);
-            }
-        }
-        found.join(", ")
-    };
-    let revisions = distinct(runs.iter().filter_map(|run| run.git_revision.as_deref()).collect());
+    let revisions = distinct(runs.iter().filter_map(|run| run.git_revision.as_deref())).join(", ");
     let revisions = if revisions.is_empty() { revisions } else { format!("{revisions} ") };
-    let hosts = distinct(runs.iter().map(|run| run.host.as_str()).collect());
+    let hosts = distinct(runs.iter().map(|run| run.host.as_str())).join(", ");
     format!("{}: {} ({revisions}on {hosts})", counted(runs.len(), "run"), names.join(", "))
 }
 

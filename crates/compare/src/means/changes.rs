@@ -5,6 +5,8 @@
 //! number of cells makes up for few runs. The mean of the logarithms of a run's times is therefore one value, whose spread
 //! is taken from the runs and from nothing else; the test is Student's on these values.
 
+use gpubench_text::count::agree;
+
 use super::groups::{Group, Series, complete, groups};
 use crate::export::{mean_with_interval, percent};
 use crate::pairs::alike::different;
@@ -14,8 +16,8 @@ use crate::statistics::holm::weighted_holm;
 use crate::statistics::shift::Shift;
 use crate::variance::sweep::Sweep;
 use crate::verdict::advice::SEE_WHAT_CHANGED;
+use crate::verdict::cell::without_change;
 use crate::{Change, Doubt, Policy, Verdict};
-use gpubench_text::count::agree;
 
 /// Share of `alpha` that the means over more than one op have in the first step of the correction.
 const WIDE_SHARE: f64 = 0.5;
@@ -146,11 +148,7 @@ impl Tested {
         if significant && high < 0.0 && low <= -limit {
             return (Verdict::Faster, None);
         }
-        match (low >= -limit, high <= limit) {
-            (true, true) => (Verdict::Same, None),
-            (_, true) => (Verdict::Unsure, Some(Doubt::MaybeFaster)),
-            _ => (Verdict::Unsure, Some(Doubt::MaybeSlower)),
-        }
+        without_change(self.shift, limit)
     }
 }
 

@@ -26,9 +26,7 @@ pub(crate) struct Group {
 /// The mean of the logarithms of a group's times, one value per run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Series {
-    /// Of each run of OLD.
     pub old: Vec<f64>,
-    /// Of each run of NEW.
     pub new: Vec<f64>,
     /// Of each run of the history; empty where a run of it lacks one of the cells.
     pub history: Vec<f64>,

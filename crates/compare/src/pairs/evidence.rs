@@ -58,9 +58,7 @@ pub(crate) struct Standing {
     pub incorrect: Option<String>,
     /// Why it failed in a run.
     pub failed: Option<String>,
-    /// The share of its runs in which its answer was wrong.
     pub(crate) incorrect_share: f64,
-    /// The share of its runs in which it failed.
     pub(crate) failed_share: f64,
     /// Why a run skipped it, and the step that would fix that.
     pub skipped: Option<(String, Option<String>)>,
@@ -130,7 +128,7 @@ impl Evidence {
 }
 
 /// Each value once, in the order of their first places.
-fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+pub(crate) fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     values.fold(vec![], |mut seen, value| {
         if !seen.contains(&value) {
             seen.push(value);

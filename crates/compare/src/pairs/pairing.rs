@@ -12,13 +12,10 @@ use crate::Runs;
 /// A cell of either side.
 #[derive(Clone, Debug)]
 pub(crate) struct Pair {
-    /// The cell.
     pub cell: Cell,
     /// Side of the CPU-GPU comparison it stands on.
     pub side: Side,
-    /// What OLD has of it.
     pub old: Standing,
-    /// What NEW has of it.
     pub new: Standing,
     /// What earlier runs have of it, in which nothing changed.
     pub history: Standing,

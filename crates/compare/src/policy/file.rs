@@ -70,50 +70,42 @@ fn misplaced(problem: &Problem) -> Option<String> {
     }
 }
 
-/// The file as written.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 struct File {
-    #[serde(default, deserialize_with = "share")]
+    #[serde(deserialize_with = "share")]
     threshold: Option<f64>,
-    #[serde(default, deserialize_with = "share")]
+    #[serde(deserialize_with = "share")]
     mean_threshold: Option<f64>,
-    #[serde(default, deserialize_with = "share")]
+    #[serde(deserialize_with = "share")]
     run_spread: Option<f64>,
-    #[serde(default, deserialize_with = "growth")]
+    #[serde(deserialize_with = "growth")]
     error_growth: Option<f64>,
-    #[serde(default, deserialize_with = "chance")]
+    #[serde(deserialize_with = "chance")]
     alpha: Option<f64>,
-    #[serde(default)]
     accept_missing: bool,
-    #[serde(default)]
     accept_unsure: bool,
-    #[serde(default)]
     cross_machine: bool,
-    #[serde(default)]
     environment: Severities,
-    #[serde(default)]
     cell: Vec<Spanned<Table>>,
 }
 
-/// A `[[cell]]` table as written.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 struct Table {
     op: Option<String>,
-    #[serde(default)]
     n: SizeFilter,
     dtype: Option<String>,
     backend: Option<String>,
     variant: Option<String>,
     cache: Option<String>,
-    #[serde(default, deserialize_with = "share")]
+    #[serde(deserialize_with = "share")]
     threshold: Option<f64>,
-    #[serde(default, deserialize_with = "share")]
+    #[serde(deserialize_with = "share")]
     mean_threshold: Option<f64>,
-    #[serde(default, deserialize_with = "share")]
+    #[serde(deserialize_with = "share")]
     run_spread: Option<f64>,
-    #[serde(default, deserialize_with = "growth")]
+    #[serde(deserialize_with = "growth")]
     error_growth: Option<f64>,
     ignore: Option<bool>,
 }
@@ -121,9 +113,10 @@ struct Table {
 impl Table {
     /// The table, once it is known to say something that can hold.
     fn checked(self, origin: &str) -> Result<CellTable> {
-        let limits = [self.threshold, self.mean_threshold, self.run_spread, self.error_growth];
+        let Table { threshold, mean_threshold, run_spread, error_growth, .. } = self;
+        let limits = Limits { threshold, mean_threshold, run_spread, error_growth, ignored: false };
         ensure!(
-            limits.iter().any(Option::is_some) || self.ignore.is_some(),
+            limits != Limits::default() || self.ignore.is_some(),
             "this [[cell]] table sets nothing: give it threshold, mean-threshold, run-spread, error-growth or ignore = true"
         );
         if let Some(pattern) = &self.dtype {
@@ -143,10 +136,7 @@ impl Table {
         Ok(CellTable {
             globs: globs.into_iter().filter_map(|(key, pattern)| Some((key, pattern?))).collect(),
             sides: self.n,
-            threshold: self.threshold,
-            mean_threshold: self.mean_threshold,
-            run_spread: self.run_spread,
-            error_growth: self.error_growth,
+            limits,
             ignored: self.ignore,
             origin: origin.to_owned(),
         })
@@ -207,25 +197,26 @@ impl<'de> Visitor<'de> for SeveritiesVisitor {
 }
 
 /// The name of a fact that is known.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
 struct FactName(String);
 
-impl<'de> Deserialize<'de> for FactName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        fact(String::deserialize(deserializer)?).map(FactName).map_err(de::Error::custom)
-    }
-}
+impl TryFrom<String> for FactName {
+    type Error = anyhow::Error;
 
-fn fact(name: String) -> Result<String> {
-    if environment::FACTS.iter().any(|fact| fact.name == name) {
-        return Ok(name);
+    fn try_from(name: String) -> Result<Self> {
+        let facts = || environment::FACTS.iter().map(|fact| fact.name);
+        if facts().any(|fact| fact == name) {
+            return Ok(FactName(name));
+        }
+        if WHOLE.contains(&name.as_str())
+            || ["threshold", "mean-threshold", "run-spread", "error-growth"].contains(&name.as_str())
+        {
+            bail!("'{name}' is no fact of the environment: write it above [environment]");
+        }
+        let near = words::nearest(&name, facts()).unwrap_or_default();
+        bail!("unknown fact '{name}': did you mean '{near}'? (docs/compare-policy.md lists them)")
     }
-    if WHOLE.contains(&name.as_str())
-        || ["threshold", "mean-threshold", "run-spread", "error-growth"].contains(&name.as_str())
-    {
-        bail!("'{name}' is no fact of the environment: write it above [environment]");
-    }
-    let near = words::nearest(&name, environment::FACTS.iter().map(|fact| fact.name)).unwrap_or_default();
-    bail!("unknown fact '{name}': did you mean '{near}'? (docs/compare-policy.md lists them)")
 }
 
 /// How much a fact matters.

@@ -65,23 +65,28 @@ pub struct Limits {
     pub ignored: bool,
 }
 
+impl Limits {
+    /// These limits; those of `others` where these are open.
+    fn or(self, others: Limits) -> Limits {
+        Limits {
+            threshold: self.threshold.or(others.threshold),
+            mean_threshold: self.mean_threshold.or(others.mean_threshold),
+            run_spread: self.run_spread.or(others.run_spread),
+            error_growth: self.error_growth.or(others.error_growth),
+            ignored: self.ignored || others.ignored,
+        }
+    }
+}
+
 /// A table about the cells that match all of its globs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CellTable {
     /// Key and glob of each property of a cell that it names: `op`, `dtype`, `backend`, `variant`, `cache`.
     pub(crate) globs: Vec<(&'static str, String)>,
-    /// The sides N.
-    pub sides: SizeFilter,
-    /// The change that counts.
-    pub threshold: Option<f64>,
-    /// The change of a geometric mean that counts.
-    pub mean_threshold: Option<f64>,
-    /// The spread from run to run.
-    pub run_spread: Option<f64>,
-    /// How many times larger an error may become.
-    pub error_growth: Option<f64>,
-    /// Whether the cells are left out.
-    pub ignored: Option<bool>,
+    pub(crate) sides: SizeFilter,
+    pub(crate) limits: Limits,
+    /// Whether it leaves the cells out, which goes before `limits`; `None` where it does not say.
+    pub(crate) ignored: Option<bool>,
     /// File and line it comes from: `policy.toml:12`.
     pub(crate) origin: String,
 }
@@ -98,26 +103,18 @@ fn property<'a>(cell: &'a Cell, key: &str) -> &'a str {
 }
 
 impl Policy {
-    /// What it says of `cell`.
-    pub fn limits(&self, cell: &Cell) -> Limits {
-        self.cells.iter().filter(|table| table.is_about(cell)).fold(self.defaults, |limits, table| Limits {
-            threshold: table.threshold.or(limits.threshold),
-            mean_threshold: table.mean_threshold.or(limits.mean_threshold),
-            run_spread: table.run_spread.or(limits.run_spread),
-            error_growth: table.error_growth.or(limits.error_growth),
+    pub(crate) fn limits(&self, cell: &Cell) -> Limits {
+        let tables = self.cells.iter().filter(|table| table.is_about(cell));
+        tables.fold(self.defaults, |limits, table| Limits {
             ignored: table.ignored.unwrap_or(limits.ignored),
+            ..table.limits.or(limits)
         })
     }
 
     /// Takes values of the command line in place of the file's defaults, key by key. Tables about some of the cells
     /// keep theirs: they say that those cells are special.
     pub fn set_defaults(&mut self, given: Limits) {
-        let limits = &mut self.defaults;
-        limits.threshold = given.threshold.or(limits.threshold);
-        limits.mean_threshold = given.mean_threshold.or(limits.mean_threshold);
-        limits.run_spread = given.run_spread.or(limits.run_spread);
-        limits.error_growth = given.error_growth.or(limits.error_growth);
-        limits.ignored |= given.ignored;
+        self.defaults = given.or(self.defaults);
     }
 
     /// One line for each table that is about none of `cells`, with the glob that is to blame; it may be misspelt.

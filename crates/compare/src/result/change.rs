@@ -83,7 +83,6 @@ impl Verdict {
     }
 }
 
-/// Why a cell is unsure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Doubt {
@@ -109,14 +108,10 @@ impl Doubt {
     }
 }
 
-/// What one side knows of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Measured {
-    /// Runs that measured it.
     pub runs: usize,
-    /// Rounds of all those runs.
     pub rounds: usize,
-    /// Samples of all those runs.
     pub samples: usize,
     /// Median over runs of the runs' medians, in seconds.
     pub median_s: f64,
@@ -137,23 +132,17 @@ pub struct Change {
     /// `op`, `n`, `dtype`, `density` (sparse ops) and `seed`.
     #[serde(flatten)]
     pub case: Case,
-    /// Name of the backend.
     pub backend: String,
-    /// Name of the variant.
     pub variant: String,
-    /// State of the caches.
     pub cache: Cache,
     /// Side of the CPU-GPU comparison it stands on.
     pub side: Side,
-    /// The verdict.
     pub verdict: Verdict,
-    /// Why it is unsure, when it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) doubt: Option<Doubt>,
     /// Why, in one line without the cell's name: `1.31x slower (1.28 to 1.34)`, `was measured, now: out of memory`. It
     /// leads with the change, where that is the reason.
     pub reason: Sentence,
-    /// The next step, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
     /// Time of NEW over time of OLD: above 1 is slower.
@@ -180,16 +169,13 @@ pub struct Change {
     pub run_spread: Option<f64>,
     /// The change beyond which the cell counts as slower or faster, relative: 0.05 is 5 %.
     pub threshold: f64,
-    /// What OLD knows, where it measured the cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) old: Option<Measured>,
-    /// What NEW knows, where it measured the cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) new: Option<Measured>,
 }
 
 impl Change {
-    /// The cell.
     pub fn cell(&self) -> Cell {
         Cell {
             case: self.case.clone(),

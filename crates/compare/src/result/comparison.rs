@@ -17,17 +17,12 @@ pub const COMPARISON_SCHEMA: &str = include_str!("../../../../schema/compare-v1.
 /// What a comparison found, cell by cell and as a whole.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// [`COMPARISON_VERSION`] of the writer.
     pub(crate) comparison_version: u32,
-    /// Version of gpubench that compared.
-    pub gpubench_version: String,
+    pub(crate) gpubench_version: String,
     /// What follows from it all.
     pub gate: Gate,
-    /// How many cells have which verdict.
     pub(crate) counts: Vec<Count>,
-    /// The runs before the change.
     pub(crate) old: Vec<RunInfo>,
-    /// The runs after it.
     pub(crate) new: Vec<RunInfo>,
     /// How the ratios and verdicts came about.
     pub(crate) method: Method,
@@ -47,7 +42,6 @@ pub struct Comparison {
 /// What a pipeline should do: the same in text, JSON and exit code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gate {
-    /// The conclusion.
     pub(crate) conclusion: Conclusion,
     /// Exit code of the program: 0, 1, 2 or 3.
     pub exit_code: u8,
@@ -61,7 +55,6 @@ pub struct Gate {
     pub(crate) accepted: Vec<Verdict>,
 }
 
-/// The conclusion of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Conclusion {
@@ -90,10 +83,8 @@ impl Conclusion {
     }
 }
 
-/// How many cells have a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Count {
-    /// The verdict.
     pub verdict: Verdict,
     /// The cells, at least one.
     pub cells: usize,
@@ -104,13 +95,10 @@ pub(crate) struct Count {
 pub(crate) struct Method {
     /// Chance, over the whole comparison, of a false regression when nothing changed.
     pub alpha: f64,
-    /// Confidence of the intervals.
     pub(crate) confidence: f64,
     /// Correction for the number of cells, and of means, tested: `holm`.
     pub correction: String,
-    /// Cells that were tested.
     pub(crate) tested: usize,
-    /// Geometric means that were tested.
     #[serde(default)]
     pub(crate) means_tested: usize,
     /// Where the spread from run to run came from, in words.
@@ -120,22 +108,15 @@ pub(crate) struct Method {
 /// A remark on the comparison as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
-    /// What.
     pub text: String,
-    /// The next step.
     pub next: String,
 }
 
-/// The geometric mean of the ratios of an op's cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Mean {
-    /// Name of the op.
     pub op: String,
-    /// Name of the backend.
     pub backend: String,
-    /// Element type.
     pub dtype: DType,
-    /// State of the caches.
     pub cache: Cache,
     /// Cells with a ratio.
     pub cells: usize,

@@ -20,12 +20,10 @@ pub(crate) struct MeanChange {
     pub cells: usize,
     /// The verdict: slower, faster, same, unsure or not-judged.
     pub verdict: Verdict,
-    /// Why it is unsure, when it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) doubt: Option<Doubt>,
     /// Why, in one line without the group's name: `1.020x slower (1.017 to 1.023); no cell alone is slower`.
     pub reason: String,
-    /// The next step, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
     /// Geometric mean of the times of NEW over that of OLD: above 1 is slower.

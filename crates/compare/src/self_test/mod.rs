@@ -108,23 +108,18 @@ impl Gate<'_> {
         if cells.is_empty() {
             return nothing_to_plant_in();
         }
-        let finds = |trial: &u64| {
-            let planted = &cells[*trial as usize * cells.len() / PLANTS as usize];
-            let [old, mut new] = draw(pool, *trial, REPLICATES);
+        let finds = |trial: u64| {
+            let planted = &cells[trial as usize * cells.len() / PLANTS as usize];
+            let [old, mut new] = draw(pool, trial, REPLICATES);
             plant(&mut new, PLANTED, |cell| cell == planted);
             let found = self.compare(&old, &new);
             let is_right =
                 |change: &super::Change| (change.verdict == Verdict::Slower) == (change.cell() == *planted);
             found.gate.exit_code == 1 && found.cells.iter().all(is_right)
         };
-        let found = (0..PLANTS).filter(finds).count();
-        claim_of_found(
-            format!("one cell of {} made {PLANTED} times slower, {}", cells.len(), per_side(REPLICATES)),
-            "found and no other with it",
-            found,
-            PLANTS as usize,
-            FOUND,
-        )
+        let what =
+            format!("one cell of {} made {PLANTED} times slower, {}", cells.len(), per_side(REPLICATES));
+        claim_of_found(what, "found and no other with it", (0..PLANTS).map(finds), FOUND)
     }
 
     /// Every cell takes as much longer as counts for a mean: a mean is slower.
@@ -133,21 +128,15 @@ impl Gate<'_> {
             return nothing_to_plant_in();
         }
         let threshold = self.policy.defaults.mean_threshold.unwrap_or(MEAN_THRESHOLD).max(MEAN_THRESHOLD);
-        let finds = |trial: &u64| {
-            let [old, mut new] = draw(pool, *trial, REPLICATES);
+        let finds = |trial: u64| {
+            let [old, mut new] = draw(pool, trial, REPLICATES);
             plant(&mut new, 1.0 + threshold, |_| true);
             let found = self.compare(&old, &new);
             found.gate.exit_code == 1 && found.mean_changes.iter().any(|mean| mean.is_regression())
         };
-        let found = (0..PLANTS).filter(finds).count();
         let percent = super::export::percent(threshold);
-        claim_of_found(
-            format!("every cell made {percent} slower, {}", per_side(REPLICATES)),
-            "a mean is slower",
-            found,
-            PLANTS as usize,
-            FOUND,
-        )
+        let what = format!("every cell made {percent} slower, {}", per_side(REPLICATES));
+        claim_of_found(what, "a mean is slower", (0..PLANTS).map(finds), FOUND)
     }
 
     /// The report's even rounds against its odd ones, as they are and with one cell after the other made slower.
@@ -160,21 +149,15 @@ impl Gate<'_> {
         let null = self.compare(&old, &new);
         let cells = self.judged(&new.runs);
         let step = cells.len().div_ceil(REPORT_CELLS).max(1);
-        let planted: Vec<&Cell> = cells.iter().step_by(step).collect();
-        let finds = |planted: &&&Cell| {
+        let finds = |planted: &Cell| {
             let mut slower = new.clone();
-            plant(&mut slower, PLANTED_IN_REPORT, |cell| cell == **planted);
+            plant(&mut slower, PLANTED_IN_REPORT, |cell| cell == planted);
             let found = self.compare(&old, &slower);
-            found.cells.iter().any(|change| change.verdict == Verdict::Slower && change.cell() == ***planted)
+            found.cells.iter().any(|change| change.verdict == Verdict::Slower && change.cell() == *planted)
         };
-        let found = planted.iter().filter(finds).count();
-        let mut claim = claim_of_found(
-            format!("the same with one cell made {PLANTED_IN_REPORT} times slower"),
-            "found",
-            found,
-            planted.len(),
-            FOUND_IN_REPORT,
-        );
+        let what = format!("the same with one cell made {PLANTED_IN_REPORT} times slower");
+        let trials = cells.iter().step_by(step).map(finds);
+        let mut claim = claim_of_found(what, "found", trials, FOUND_IN_REPORT);
         if !claim.held {
             claim.text += "; compare several runs per side, --plan says how many";
         }
@@ -203,8 +186,10 @@ fn nothing_to_plant_in() -> Claim {
     Claim { text: text.into(), held: false }
 }
 
-/// That something planted was found `found` times of `trials`, of which `share` is the least.
-fn claim_of_found(what: String, word: &str, found: usize, trials: usize, share: f64) -> Claim {
+/// That something planted was found in enough of `trials`, at least in that share of them.
+fn claim_of_found(what: String, word: &str, trials: impl Iterator<Item = bool>, share: f64) -> Claim {
+    let (found, trials) =
+        trials.fold((0, 0_usize), |(found, trials), is_found| (found + usize::from(is_found), trials + 1));
     let least = (share * trials as f64).ceil() as usize;
     let text = format!("{what}: {word} in {found} of {trials} (at least {least} must be)");
     Claim { text, held: found >= least && trials > 0 }

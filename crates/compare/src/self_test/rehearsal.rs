@@ -6,7 +6,6 @@ use gpubench_model::measure::stats::Summary;
 use gpubench_model::measure::stopping::{self, Rule, Step};
 use gpubench_model::report::{Clock, Environment, Execute, Host, Outcome, Report, Row, SCHEMA_VERSION};
 use gpubench_model::{Accuracy, SetupCounts, Side};
-use gpubench_ops::Work;
 
 /// Ops and sizes of the sweep: with two backends, sixty cells.
 const OPS: [&str; 6] = ["matmul", "elementwise", "reduction", "fft", "solve", "spgemm"];
@@ -15,15 +14,11 @@ const SIZES: [u64; 5] = [500, 1000, 2000, 4000, 8000];
 /// How times scatter. Standard deviations are of the logarithm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Noise {
-    /// From sample to sample.
     pub sample: f64,
-    /// From round to round of a run.
     pub round: f64,
-    /// From run to run.
     pub run: f64,
     /// Change from the first to the last round of each cell, of a sign that chance chooses.
     pub drift: f64,
-    /// Share of samples that are outliers.
     pub outliers: f64,
     /// How many times longer an outlier takes.
     pub(crate) outlier_factor: f64,
@@ -43,7 +38,11 @@ pub(crate) fn run(seed: u64, noise: &Noise, factor: &dyn Fn(&Cell) -> f64) -> Re
                 Cell { case, backend: backend.into(), variant: "rehearsal".into(), cache: Cache::Cold };
             let typical_s = base_s * (n as f64).powi(2) * factor(&cell);
             let execute = execute(Chances::new(seed, rows.len() as u64), noise, side, typical_s);
-            rows.push(row(cell, side, execute));
+            rows.push(Row {
+                outcome: Outcome::Measured,
+                execute: Some(execute),
+                ..Row::blank(cell, side, Accuracy::Ieee)
+            });
         }
     }
     let host = Host { name: "rehearsal".into(), ..Host::default() };
@@ -56,28 +55,6 @@ pub(crate) fn run(seed: u64, noise: &Noise, factor: &dyn Fn(&Cell) -> f64) -> Re
         ..Environment::default()
     };
     Report { schema_version: SCHEMA_VERSION, environment, rows }
-}
-
-fn row(cell: Cell, side: Side, execute: Execute) -> Row {
-    Row {
-        case: cell.case,
-        backend: cell.backend,
-        variant: cell.variant,
-        cache: cell.cache,
-        side,
-        accuracy: Accuracy::Ieee,
-        outcome: Outcome::Measured,
-        reason: None,
-        fix: None,
-        error: None,
-        work: Work { flop: 0.0, bytes: 0.0 },
-        picked: None,
-        threads: None,
-        inputs: None,
-        phases: None,
-        execute: Some(execute),
-        added_by_refinement: false,
-    }
 }
 
 /// Samples as many as the rule of real runs asks for, at the GPU's or the CPU's precision.

@@ -5,7 +5,6 @@ use statrs::function::gamma::digamma;
 /// What a sweep says of the spread of a cell before its own runs are looked at: a scaled inverse chi-square.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Prior {
-    /// Typical variance.
     pub(crate) variance: f64,
     /// Degrees of freedom it is worth: none when cells differ wildly, many when they are alike.
     pub(crate) df: f64,

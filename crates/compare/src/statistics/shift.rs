@@ -5,7 +5,6 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// How many times `alpha` the chance may be by a cell's own runs: twice, so that a false slowdown has one of `alpha`.
 pub(crate) const OWN_SHARE: f64 = 2.0;
 
-/// Confidence of the intervals.
 pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// Chance with which a detectable change would have been seen.
@@ -18,11 +17,8 @@ const RANK_VARIANCE: f64 = std::f64::consts::PI / 3.0;
 /// A difference of logarithms with its standard error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shift {
-    /// Logarithm of NEW over OLD.
     pub(crate) log: f64,
-    /// Its standard error.
     pub error: f64,
-    /// Degrees of freedom of that error.
     pub(crate) df: f64,
 }
 
@@ -33,7 +29,6 @@ impl Shift {
         Shift { log: hodges_lehmann(old, new), error: standard_error(variance, old.len(), new.len()), df }
     }
 
-    /// NEW over OLD.
     pub(crate) fn ratio(self) -> f64 {
         self.log.exp()
     }
@@ -101,7 +96,6 @@ fn student(df: f64) -> Option<StudentsT> {
     StudentsT::new(0.0, 1.0, df).ok()
 }
 
-/// Quantile of Student's t.
 pub(crate) fn quantile(df: f64, p: f64) -> f64 {
     student(df).map_or(f64::INFINITY, |t| t.inverse_cdf(p))
 }

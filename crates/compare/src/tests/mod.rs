@@ -152,13 +152,8 @@ fn other_machines_are_refused_or_give_ratios_alone() {
         runs.runs[0].report.environment.backends = vec![BackendState {
             name: "cuda".into(),
             available: true,
-            reason: None,
-            fix: None,
-            startup_s: None,
-            floors: None,
-            ceilings: None,
             description: serde_json::json!({ "name": name }),
-            libraries: vec![],
+            ..BackendState::default()
         }];
     }
     let refused = compare(&old, &new, &Policy::default());

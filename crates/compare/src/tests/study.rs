@@ -14,11 +14,8 @@ use crate::{Comparison, Limits, Policy, Runs, Verdict, compare};
 /// How runs differ from each other. Standard deviations are of the logarithm of a run's median.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scenario {
-    /// Cells on the CPU.
     pub cpu: usize,
-    /// Cells on the GPU.
     pub gpu: usize,
-    /// Runs per side.
     pub runs: u64,
     /// Spread from run to run of each cell, independent of the other cells.
     pub spread: f64,
@@ -34,10 +31,8 @@ pub(crate) struct Scenario {
 pub(crate) const QUIET: Scenario =
     Scenario { cpu: 30, gpu: 30, runs: 3, spread: 0.004, common: 0.0, restless: None, heavy_tails: false };
 
-/// What is changed in NEW.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Planted {
-    /// Nothing.
     Nothing,
     /// The last cell takes this many times as long.
     Last(f64),
@@ -97,7 +92,6 @@ impl Scenario {
         Report { environment, rows, ..template.clone() }
     }
 
-    /// Both sides of a trial.
     pub(crate) fn sides(&self, trial: u64, planted: Planted) -> [Runs; 2] {
         let first = 10_000 + 2 * self.runs * trial;
         let runs = |first: u64, planted| {

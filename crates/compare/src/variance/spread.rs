@@ -28,7 +28,6 @@ pub(crate) fn threshold(pair: &Pair, limits: &Limits) -> f64 {
 pub(crate) struct Spread {
     /// The variance; its root is the relative standard deviation.
     pub(crate) variance: f64,
-    /// Degrees of freedom.
     pub(crate) df: f64,
     /// The variance that the cell's own runs show and its degrees of freedom; `None` where each side has one run.
     pub own: Option<(f64, f64)>,

@@ -6,15 +6,10 @@ use crate::{Limits, Runs};
 
 /// Both sides joined cell by cell, from which means, notes and the origin of the spreads are taken.
 pub(crate) struct Sweep<'a> {
-    /// Every cell of either side.
     pub pairs: &'a [Pair],
-    /// The policy's limits of each.
     pub limits: &'a [Limits],
-    /// The spread of each from run to run.
     pub(crate) spreads: &'a [Option<Spread>],
-    /// The runs before the change.
     pub old: &'a Runs,
-    /// The runs after it.
     pub new: &'a Runs,
     /// Earlier runs in which nothing changed.
     pub history: &'a Runs,

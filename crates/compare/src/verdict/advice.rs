@@ -9,5 +9,4 @@ pub(crate) const COMMAND: &str = "--old A B C --new D E F";
 /// How earlier runs are given.
 pub(crate) const HISTORY: &str = "two or more earlier runs as --history";
 
-/// What to do about a slowdown.
 pub(crate) const SEE_WHAT_CHANGED: &str = "see what changed; compare more runs per side if you doubt it";

@@ -115,7 +115,6 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// The figures, with no verdict yet.
     fn unjudged(&self, corrected: Option<f64>, alpha: f64, tested: usize) -> Change {
         let (pair, shift) = (self.pair, self.shift);
         let measured =
@@ -235,6 +234,12 @@ fn by_time(
             _ => (Verdict::Faster, None),
         };
     }
+    without_change(shift, limit)
+}
+
+/// The verdict on a cell or a mean that is neither slower nor faster: the same where its interval lies within `limit`.
+pub(crate) fn without_change(shift: Shift, limit: f64) -> (Verdict, Option<Doubt>) {
+    let [low, high] = shift.interval();
     match (low >= -limit, high <= limit) {
         (true, true) => (Verdict::Same, None),
         (_, true) => (Verdict::Unsure, Some(Doubt::MaybeFaster)),

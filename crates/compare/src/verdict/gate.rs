@@ -1,9 +1,10 @@
 //! What a pipeline should do, from the verdicts on all cells and the environment.
 
+use gpubench_text::count::counted;
+
 use crate::{
     Change, Conclusion, Count, Difference, Doubt, Gate, MeanChange, Policy, Sentence, Severity, Verdict,
 };
-use gpubench_text::count::counted;
 
 /// The conclusion; `cells` are those of either side, gravest first, `means` the means that were tested, widest first.
 pub(crate) fn conclude(
@@ -70,7 +71,11 @@ fn regression(cells: &[Change], means: &[MeanChange]) -> Option<Gate> {
         (None, Some(worst)) => (format!("mean of {}, {}", worst.name(), worst.reason), worst.next.clone()),
         (None, None) => return None,
     };
-    Some(gate(Conclusion::Regression, format!("{counts}; first: {first}"), next.map(step)))
+    Some(gate(
+        Conclusion::Regression,
+        format!("{counts}; first: {first}"),
+        next.map(|step| Sentence::new(step, "", "")),
+    ))
 }
 
 /// Whether both sides have times of a cell that were held against each other.
@@ -122,11 +127,6 @@ fn tally(cells: &[&Change]) -> String {
 fn accepted_verdicts(policy: &Policy) -> Vec<Verdict> {
     let accepted = [(Verdict::Missing, policy.accept_missing), (Verdict::Unsure, policy.accept_unsure)];
     accepted.into_iter().filter(|(_, accepted)| *accepted).map(|(verdict, _)| verdict).collect()
-}
-
-/// A next step with nothing to choose beside it.
-fn step(step: String) -> Sentence {
-    Sentence::new(step, "", "")
 }
 
 fn gate(conclusion: Conclusion, reason: String, next: Option<Sentence>) -> Gate {

@@ -6,7 +6,6 @@ use crate::variance::spread::unreplicated;
 use crate::variance::sweep::Sweep;
 use crate::variance::unreplicated::LEAST_CELLS;
 
-/// Where the spreads of a comparison came from, for its reader.
 pub(crate) fn origin(sweep: &Sweep) -> String {
     let (old, new, history) = (sweep.old.runs.len(), sweep.new.runs.len(), sweep.history.runs.len());
     if sweep.old.is_same_run(sweep.new) {

@@ -9,13 +9,13 @@ use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use gpubench_host::shared_library::SharedLibrary;
 use gpubench_model::case::DType;
 use gpubench_model::data::Real;
 use gpubench_model::error::CellError;
 use rustfft::num_complex::Complex;
 
 use super::fft_lines::Lines;
-use gpubench_host::shared_library::SharedLibrary;
 
 const COMPLEX: c_int = 32;
 const SINGLE: c_int = 35;
@@ -31,7 +31,6 @@ type Compute = unsafe extern "C" fn(Handle, *mut c_void, ...) -> c_long;
 type Free = unsafe extern "C" fn(*mut Handle) -> c_long;
 type Message = unsafe extern "C" fn(c_long) -> *const c_char;
 
-/// The routines.
 struct Dfti {
     create: Create,
     set_value: SetValue,

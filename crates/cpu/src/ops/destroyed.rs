@@ -13,17 +13,14 @@ pub(super) struct Destroyed<T> {
 }
 
 impl<T: Copy> Destroyed<T> {
-    /// Copies an operand twice.
     pub(super) fn of(given: &[T]) -> Self {
         Destroyed { given: given.to_vec(), left: given.to_vec() }
     }
 
-    /// Brings the operand back.
     pub(super) fn restore(&mut self) {
         self.left.copy_from_slice(&self.given);
     }
 
-    /// Shows the memory of both.
     pub(super) fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         show(memory(&self.given));
         show(memory(&self.left));

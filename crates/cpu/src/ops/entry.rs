@@ -60,10 +60,10 @@ const fn with_library(
 /// The [`Prepare`] that calls a function generic over the element type with the case's one, and with more
 /// arguments if need be; or the [`LibraryPrepare`](super::library_kernel::LibraryPrepare) that does so `with` a library.
 macro_rules! by_dtype {
-    ($prepare:ident with $library:ident) => {
+    ($prepare:ident with $library:ident $(, $argument:expr)*) => {
         |cpu, case, inputs, $library| match case.dtype {
-            gpubench_model::case::DType::F32 => $prepare::<f32>(cpu, case, inputs, $library),
-            gpubench_model::case::DType::F64 => $prepare::<f64>(cpu, case, inputs, $library),
+            gpubench_model::case::DType::F32 => $prepare::<f32>(cpu, case, inputs, $library $(, $argument)*),
+            gpubench_model::case::DType::F64 => $prepare::<f64>(cpu, case, inputs, $library $(, $argument)*),
         }
     };
     ($prepare:ident $(, $argument:expr)*) => {

@@ -7,13 +7,10 @@ use gpubench_model::error::CellError;
 
 use crate::context::Cpu;
 
-/// Makes a job of one case.
 pub(crate) type Prepare = fn(&Cpu, &Case, &[Operand]) -> Result<Box<Prepared>, CellError>;
 
 /// A variant and how its jobs are made.
 pub(crate) struct Kernel {
-    /// The variant.
     pub(crate) variant: Variant,
-    /// Makes a job.
     pub(crate) prepare: Prepare,
 }

@@ -32,15 +32,12 @@ pub(crate) enum Scope {
 
 /// A variant of a BLAS library and how its jobs are made.
 pub(crate) struct LibraryKernel {
-    /// Name of the op.
     pub(crate) op: &'static str,
     /// What follows the library's word in the variant's name.
     pub(crate) suffix: &'static str,
     /// What it is, with the library's name in place of `{}`.
     pub(crate) summary: &'static str,
-    /// The libraries it is made for.
     pub(crate) scope: Scope,
-    /// Makes a job.
     pub(crate) prepare: LibraryPrepare,
 }
 

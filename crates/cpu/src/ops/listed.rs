@@ -13,9 +13,7 @@ use super::library_kernel::{LibraryKernel, LibraryPrepare, Scope};
 use crate::context::Cpu;
 use crate::libs::blas::Library;
 
-/// A variant of this machine.
 pub(crate) struct Listed {
-    /// The variant.
     pub(crate) variant: Variant,
     make: Make,
 }
@@ -32,7 +30,6 @@ impl Listed {
         Listed { variant: kernel.variant.clone(), make: Make::Alone(kernel.prepare) }
     }
 
-    /// Makes a job of one case.
     pub(crate) fn prepare(
         &self,
         cpu: &Cpu,

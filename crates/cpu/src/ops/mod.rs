@@ -9,6 +9,7 @@ mod kernel;
 mod library_kernel;
 pub(crate) mod listed;
 mod matmul;
+mod matrices;
 mod overhead;
 mod reduction;
 mod row_blocks;

@@ -10,7 +10,6 @@ use super::kernel::Kernel;
 use crate::context::Cpu;
 use crate::threads::rouse;
 
-/// The variants.
 pub(super) const KERNELS: &[Kernel] =
     &[kernel("overhead", "pool", "an empty parallel region on all threads, N times", true, pool)];
 

@@ -5,7 +5,7 @@
 
 use std::mem::MaybeUninit;
 
-use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::dyn_stack::MemStack;
 use faer::linalg::cholesky::llt;
 use faer::{MatMut, MatRef};
 use gpubench_backend::Prepared;
@@ -18,38 +18,37 @@ use super::destroyed::Destroyed;
 use super::entry::{by_dtype, kernel};
 use super::kernel::Kernel;
 use super::library_kernel::{LibraryKernel, Scope};
+use super::matrices::operands;
 use crate::context::Cpu;
 use crate::libs::blas::{Blas, Library, ProviderCrew};
 use crate::memory::memory;
-use crate::threads::crew::{Crewed, Work};
+use crate::threads::crew::{Crew, Crewed, Work};
 use crate::threads::faer::Faer;
 
-/// The kernels of LAPACK libraries.
 pub(crate) const LIBRARY_KERNELS: &[LibraryKernel] = &[
     LibraryKernel {
         op: "solve",
         suffix: "",
         summary: "Cholesky, {} (posv)",
         scope: Scope::Lapack,
-        prepare: by_dtype!(cholesky with library),
+        prepare: by_dtype!(lapack with library, |_| Method::Cholesky),
     },
     LibraryKernel {
         op: "solve",
         suffix: "-blocked",
         summary: "Cholesky in blocks of 512, {} (potrf, trsm, syrk, trsv)",
         scope: Scope::OpenBlas,
-        prepare: by_dtype!(blocked_cholesky with library),
+        prepare: by_dtype!(lapack with library, |_| Method::BlockedCholesky),
     },
     LibraryKernel {
         op: "solve",
         suffix: "-lu",
         summary: "LU, {} (gesv)",
         scope: Scope::Comparison,
-        prepare: by_dtype!(lu with library),
+        prepare: by_dtype!(lapack with library, |n| Method::Lu(vec![0; n])),
     },
 ];
 
-/// The other kernels.
 pub(crate) const KERNELS: &[Kernel] =
     &[kernel("solve", "faer", "Cholesky, faer, all threads", true, by_dtype!(faer))];
 
@@ -65,37 +64,51 @@ struct System<T> {
 
 impl<T: Real> System<T> {
     fn new(case: &Case, inputs: &[Operand]) -> Result<Self, CellError> {
-        let [a, b] = inputs else { return Err(CellError::call("solve", "needs two operands")) };
-        let (a, b) = (Destroyed::of(a.dense_slice::<T>()?), Destroyed::of(b.dense_slice::<T>()?));
+        let [a, b] = operands::<T, 2>(case, inputs)?.map(Destroyed::of);
         Ok(System { n: case.side(), a, b })
     }
+}
+
+type ShowState<S> = fn(&S, &mut dyn FnMut(&[MaybeUninit<u8>]));
+
+/// A system, what else its library works with, and how that solves it.
+struct Solved<T, C, S> {
+    system: System<T>,
+    state: S,
+    show_state: ShowState<S>,
+    solve: fn(&C, &mut System<T>, &mut S) -> Result<(), CellError>,
+}
+
+impl<T: Real, C: Crew, S> Work for Solved<T, C, S> {
+    type Crew = C;
+    const DESTROYS: bool = true;
 
     fn restore(&mut self) {
-        self.a.restore();
-        self.b.restore();
+        self.system.a.restore();
+        self.system.b.restore();
     }
 
     fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
-        self.a.show(show);
-        self.b.show(show);
+        self.system.a.show(show);
+        self.system.b.show(show);
+        (self.show_state)(&self.state, show);
     }
 
     fn contents(&mut self) -> Contents<'_> {
-        let (a, b) = (host(&mut self.a.given), host(&mut self.b.given));
-        Contents { in_place: true, ..Contents::new([a, b], [host(&mut self.b.left)]) }
+        let System { a, b, .. } = &mut self.system;
+        let operands = [host(&mut a.given), host(&mut b.given)];
+        Contents { in_place: true, ..Contents::new(operands, [host(&mut b.left)]) }
     }
 
-    fn answer(&self) -> Vec<Operand> {
-        vec![Operand::dense(self.n, 1, self.b.left.clone())]
+    fn execute(&mut self, crew: &C) -> Result<(), CellError> {
+        (self.solve)(crew, &mut self.system, &mut self.state)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(vec![Operand::dense(self.system.n, 1, self.system.b.left.clone())])
     }
 }
 
-struct LapackSolve<T> {
-    system: System<T>,
-    method: Method,
-}
-
-/// By which routines.
 enum Method {
     /// posv.
     Cholesky,
@@ -105,81 +118,32 @@ enum Method {
     Lu(Vec<i64>),
 }
 
-fn cholesky<T: Blas>(
-    cpu: &Cpu,
-    case: &Case,
-    inputs: &[Operand],
-    library: &Library,
-) -> Result<Box<Prepared>, CellError> {
-    lapack::<T>(cpu, case, inputs, library, Method::Cholesky)
-}
-
-fn blocked_cholesky<T: Blas>(
-    cpu: &Cpu,
-    case: &Case,
-    inputs: &[Operand],
-    library: &Library,
-) -> Result<Box<Prepared>, CellError> {
-    lapack::<T>(cpu, case, inputs, library, Method::BlockedCholesky)
-}
-
-fn lu<T: Blas>(
-    cpu: &Cpu,
-    case: &Case,
-    inputs: &[Operand],
-    library: &Library,
-) -> Result<Box<Prepared>, CellError> {
-    lapack::<T>(cpu, case, inputs, library, Method::Lu(vec![0; case.side()]))
-}
-
 fn lapack<T: Blas>(
     cpu: &Cpu,
     case: &Case,
     inputs: &[Operand],
     library: &Library,
-    method: Method,
+    method: fn(usize) -> Method,
 ) -> Result<Box<Prepared>, CellError> {
     let crew = ProviderCrew::new(cpu, library, case.side(), MOST_CHOICE)?;
-    let work = LapackSolve { system: System::<T>::new(case, inputs)?, method };
+    let work = Solved {
+        system: System::<T>::new(case, inputs)?,
+        state: method(case.side()),
+        show_state: |method, show| {
+            if let Method::Lu(pivots) = method {
+                show(memory(pivots));
+            }
+        },
+        solve: |crew: &ProviderCrew, System { a, b, .. }, method| {
+            let (a, b) = (&mut a.left, &mut b.left);
+            match method {
+                Method::Cholesky => crew.provider().posv(a, b),
+                Method::BlockedCholesky => crew.provider().posv_in_blocks(a, b),
+                Method::Lu(pivots) => crew.provider().gesv(a, pivots, b),
+            }
+        },
+    };
     Ok(Crewed::prepared(work, crew))
-}
-
-impl<T: Blas> Work for LapackSolve<T> {
-    type Crew = ProviderCrew;
-    const DESTROYS: bool = true;
-
-    fn restore(&mut self) {
-        self.system.restore();
-    }
-
-    fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
-        self.system.show(show);
-        if let Method::Lu(pivots) = &self.method {
-            show(memory(pivots));
-        }
-    }
-
-    fn contents(&mut self) -> Contents<'_> {
-        self.system.contents()
-    }
-
-    fn execute(&mut self, crew: &ProviderCrew) -> Result<(), CellError> {
-        let (a, b) = (&mut self.system.a.left, &mut self.system.b.left);
-        match &mut self.method {
-            Method::Cholesky => crew.provider().posv(a, b),
-            Method::BlockedCholesky => crew.provider().posv_in_blocks(a, b),
-            Method::Lu(pivots) => crew.provider().gesv(a, pivots, b),
-        }
-    }
-
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        Ok(self.system.answer())
-    }
-}
-
-struct FaerSolve<T> {
-    system: System<T>,
-    workspace: MemBuffer,
 }
 
 fn faer<T: Real + faer::traits::RealField>(
@@ -193,39 +157,20 @@ fn faer<T: Real + faer::traits::RealField>(
         let factor = llt::factor::cholesky_in_place_scratch::<T>(n, par, Default::default());
         factor.or(llt::solve::solve_in_place_scratch::<T>(n, 1, par))
     });
-    Ok(Crewed::prepared(FaerSolve { system: System::<T>::new(case, inputs)?, workspace }, crew))
-}
-
-impl<T: Real + faer::traits::RealField> Work for FaerSolve<T> {
-    type Crew = Faer;
-    const DESTROYS: bool = true;
-
-    fn restore(&mut self) {
-        self.system.restore();
-    }
-
-    fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
-        self.system.show(show);
-        show(&self.workspace);
-    }
-
-    fn contents(&mut self) -> Contents<'_> {
-        self.system.contents()
-    }
-
-    fn execute(&mut self, crew: &Faer) -> Result<(), CellError> {
-        let System { n, a, b } = &mut self.system;
-        let (n, a, b) = (*n, &mut a.left, &mut b.left);
-        let (par, stack) = (crew.par, MemStack::new(&mut self.workspace));
-        let matrix = MatMut::from_column_major_slice_mut(a, n, n);
-        llt::factor::cholesky_in_place(matrix, Default::default(), par, stack, Default::default())
-            .map_err(|e| CellError::call("faer Cholesky", e))?;
-        let factor = MatRef::from_column_major_slice(a, n, n);
-        llt::solve::solve_in_place(factor, MatMut::from_column_major_slice_mut(b, n, 1), par, stack);
-        Ok(())
-    }
-
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        Ok(self.system.answer())
-    }
+    let work = Solved {
+        system: System::<T>::new(case, inputs)?,
+        state: workspace,
+        show_state: |workspace, show| show(workspace),
+        solve: |crew: &Faer, System { n, a, b }, workspace| {
+            let (n, a, b) = (*n, &mut a.left, &mut b.left);
+            let (par, stack) = (crew.par, MemStack::new(workspace));
+            let matrix = MatMut::from_column_major_slice_mut(a, n, n);
+            llt::factor::cholesky_in_place(matrix, Default::default(), par, stack, Default::default())
+                .map_err(|e| CellError::call("faer Cholesky", e))?;
+            let factor = MatRef::from_column_major_slice(a, n, n);
+            llt::solve::solve_in_place(factor, MatMut::from_column_major_slice_mut(b, n, 1), par, stack);
+            Ok(())
+        },
+    };
+    Ok(Crewed::prepared(work, crew))
 }

@@ -18,7 +18,6 @@ use crate::context::Cpu;
 use crate::memory::{memory, show_csr};
 use crate::threads::rouse;
 
-/// The variants.
 pub(super) const KERNELS: &[Kernel] = &[
     kernel("spmv", "parallel", "blocks of rows of equal entries, all threads", true, by_dtype!(parallel)),
     kernel("spmv", "sprs", "sprs mul_acc_mat_vec_csr, one thread", false, by_dtype!(with_sprs)),
@@ -138,7 +137,6 @@ impl<T: Element> Job for Sprs<T> {
     }
 }
 
-/// The matrix and the vector.
 fn operands<T: Real>(inputs: &[Operand]) -> Result<(&Csr, &[T]), CellError> {
     match inputs {
         [a, x] => Ok((a.as_csr()?, x.dense_slice()?)),

@@ -17,13 +17,13 @@ use super::destroyed::Destroyed;
 use super::entry::{by_dtype, kernel};
 use super::kernel::Kernel;
 use super::library_kernel::{LibraryKernel, Scope};
+use super::matrices::operands;
 use crate::context::Cpu;
 use crate::libs::blas::{Blas, Library, ProviderCrew, Svd};
 use crate::memory::memory;
 use crate::threads::crew::{Crewed, Work};
 use crate::threads::faer::Faer;
 
-/// The kernels of LAPACK libraries.
 pub(crate) const LIBRARY_KERNELS: &[LibraryKernel] = &[
     LibraryKernel {
         op: "svd",
@@ -41,19 +41,11 @@ pub(crate) const LIBRARY_KERNELS: &[LibraryKernel] = &[
     },
 ];
 
-/// The other kernels.
 pub(crate) const KERNELS: &[Kernel] =
     &[kernel("svd", "faer", "divide and conquer, faer, all threads", true, by_dtype!(faer))];
 
 /// The largest side at which fewer threads than all may be faster.
 const MOST_CHOICE: usize = 1024;
-
-fn only<T: Real>(inputs: &[Operand]) -> Result<&[T], CellError> {
-    match inputs {
-        [a] => a.dense_slice(),
-        _ => Err(CellError::call("svd", "needs one operand")),
-    }
-}
 
 /// U, S and Vt as an answer.
 fn answer<T: Real>(n: usize, u: &[T], s: &[T], vt: &[T]) -> Vec<Operand> {
@@ -76,7 +68,8 @@ fn gesdd<T: Blas>(
     let n = case.side();
     let crew = ProviderCrew::new(cpu, library, n, MOST_CHOICE)?;
     let svd = Svd::<T>::new(crew.provider(), n)?;
-    Ok(Crewed::prepared(DivideAndConquer { n, matrix: Destroyed::of(only(inputs)?), svd }, crew))
+    let [a] = operands(case, inputs)?;
+    Ok(Crewed::prepared(DivideAndConquer { n, matrix: Destroyed::of(a), svd }, crew))
 }
 
 impl<T: Blas> Work for DivideAndConquer<T> {
@@ -131,7 +124,8 @@ fn gesvd<T: Blas>(
     let crew = ProviderCrew::new(cpu, library, case.side(), MOST_CHOICE)?;
     crew.provider().activate()?;
     let layout = MatrixLayout::C { row: side, lda: side };
-    let matrix = Destroyed::<T>::of(only(inputs)?);
+    let [a] = operands::<T, 1>(case, inputs)?;
+    let matrix = Destroyed::of(a);
     Ok(Crewed::prepared(QrIteration { n: case.side(), matrix, layout, factors: None }, crew))
 }
 
@@ -187,12 +181,12 @@ fn faer<T: Real + faer::traits::RealField>(
     case: &Case,
     inputs: &[Operand],
 ) -> Result<Box<Prepared>, CellError> {
-    let (n, a, thin) = (case.side(), only::<T>(inputs)?.to_vec(), ComputeSvdVectors::Thin);
+    let (n, [a], thin) = (case.side(), operands::<T, 1>(case, inputs)?, ComputeSvdVectors::Thin);
     let crew = Faer::new(cpu, n, MOST_CHOICE);
     let workspace = crew.workspace(|par| svd_scratch::<T>(n, n, thin, thin, par, Default::default()));
     let zeros = |len| vec![T::default(); len];
     let (u_columns, s, vt) = (zeros(n * n), zeros(n), zeros(n * n));
-    Ok(Crewed::prepared(FaerSvd { n, a, u_columns, s, vt, workspace }, crew))
+    Ok(Crewed::prepared(FaerSvd { n, a: a.to_vec(), u_columns, s, vt, workspace }, crew))
 }
 
 impl<T: Real + faer::traits::RealField> Work for FaerSvd<T> {

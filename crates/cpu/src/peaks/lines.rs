@@ -19,7 +19,6 @@ pub(crate) fn triads() -> Vec<Writer> {
     [Some(plain), streaming::triad()].into_iter().flatten().collect()
 }
 
-/// The sum of all numbers.
 pub(crate) fn sum(lines: &[Line]) -> f64 {
     vectorize(Sum(numbers(lines)))
 }

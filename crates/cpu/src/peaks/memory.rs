@@ -23,7 +23,6 @@ const LEAST: u64 = 64 << 20;
 const MOST: u64 = 4 << 30;
 /// The share of free memory that the arrays may take together, as a divisor.
 const SHARE_OF_FREE: u64 = 8;
-/// Arrays.
 const ARRAYS: u64 = 3;
 /// Seconds of a repetition, at least: to wake the threads takes up to a tenth of a millisecond.
 const REPETITION_S: f64 = 0.015;

@@ -14,7 +14,6 @@ impl super::Instructions for Neon {
 }
 
 vector!(
-    /// Four float32.
     F32x4(float32x4_t): [f32; 4],
     splat vdupq_n_f32, load vld1q_f32, store vst1q_f32, stream vst1q_f32,
     add vaddq_f32, sub vsubq_f32, mul vmulq_f32, larger vmaxnmq_f32,
@@ -27,7 +26,6 @@ vector!(
 );
 
 vector!(
-    /// Two float64.
     F64x2(float64x2_t): [f64; 2],
     splat vdupq_n_f64, load vld1q_f64, store vst1q_f64, stream vst1q_f64,
     add vaddq_f64, sub vsubq_f64, mul vmulq_f64, larger vmaxnmq_f64,

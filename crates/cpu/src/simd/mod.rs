@@ -15,15 +15,11 @@ mod x86_64;
 pub(crate) trait Instructions {
     /// Whether the constants of a formula hardly fit into the registers.
     const FEW_REGISTERS: bool;
-    /// Of float32.
     type F32: Vector<Element = f32>;
-    /// Of float64.
     type F64: Vector<Element = f64>;
 }
 
-/// A kernel written with vectors.
 pub(crate) trait WithVectors: Sized {
-    /// What it returns.
     type Output;
 
     /// The kernel. Must be `#[inline(always)]`, as must all that it calls with vectors.
@@ -35,7 +31,6 @@ pub(crate) trait WithVectors: Sized {
 
 /// A kernel whose code the compiler vectorises for the instructions of the function it is inlined into.
 pub(crate) trait Vectorized: Sized {
-    /// What it returns.
     type Output;
 
     /// The kernel, where fused multiply-add is an instruction. Must be `#[inline(always)]`.

@@ -4,7 +4,6 @@ use std::ops::{Add, Mul, Sub};
 
 /// One number, or as many as a register of some instructions holds, each with a result of its own.
 pub(crate) trait Number: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
-    /// One of them.
     type Element: Copy;
 
     /// As many times `x`.
@@ -13,7 +12,6 @@ pub(crate) trait Number: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Ou
     /// `self * factor + term`, rounded once.
     fn fused(self, factor: Self, term: Self) -> Self;
 
-    /// The absolute value.
     fn magnitude(self) -> Self;
 
     /// The larger of both; `other` where `self` is NaN.
@@ -23,9 +21,7 @@ pub(crate) trait Number: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Ou
     fn negate_if_odd(self, parity: Self) -> Self;
 }
 
-/// A register of numbers.
 pub(crate) trait Vector: Number {
-    /// How many.
     const LANES: usize;
 
     /// The first numbers of a slice that has as many.

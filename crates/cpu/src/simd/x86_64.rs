@@ -23,7 +23,6 @@ impl super::Instructions for Avx512 {
 }
 
 vector!(
-    /// Eight float32.
     F32x8(__m256): [f32; 8],
     splat _mm256_set1_ps, load _mm256_loadu_ps, store _mm256_storeu_ps, stream _mm256_stream_ps,
     add _mm256_add_ps, sub _mm256_sub_ps, mul _mm256_mul_ps, larger _mm256_max_ps,
@@ -36,7 +35,6 @@ vector!(
 );
 
 vector!(
-    /// Four float64.
     F64x4(__m256d): [f64; 4],
     splat _mm256_set1_pd, load _mm256_loadu_pd, store _mm256_storeu_pd, stream _mm256_stream_pd,
     add _mm256_add_pd, sub _mm256_sub_pd, mul _mm256_mul_pd, larger _mm256_max_pd,
@@ -49,7 +47,6 @@ vector!(
 );
 
 vector!(
-    /// Sixteen float32.
     F32x16(__m512): [f32; 16],
     splat _mm512_set1_ps, load _mm512_loadu_ps, store _mm512_storeu_ps, stream _mm512_stream_ps,
     add _mm512_add_ps, sub _mm512_sub_ps, mul _mm512_mul_ps, larger _mm512_max_ps,
@@ -62,7 +59,6 @@ vector!(
 );
 
 vector!(
-    /// Eight float64.
     F64x8(__m512d): [f64; 8],
     splat _mm512_set1_pd, load _mm512_loadu_pd, store _mm512_storeu_pd, stream _mm512_stream_pd,
     add _mm512_add_pd, sub _mm512_sub_pd, mul _mm512_mul_pd, larger _mm512_max_pd,

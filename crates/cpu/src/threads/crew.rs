@@ -15,13 +15,11 @@ pub(crate) trait Crew {
     /// Works with so many threads from now on.
     fn choose(&mut self, threads: usize);
 
-    /// Wakes them.
     fn rouse(&mut self) -> Result<(), CellError>;
 }
 
 /// The work of one job, done by a crew.
 pub(crate) trait Work {
-    /// Whose threads.
     type Crew: Crew;
 
     /// Whether an execution destroys operands, which [`Work::restore`] brings back.
@@ -36,7 +34,6 @@ pub(crate) trait Work {
     /// Shows the operands and the answer, as [`Job::contents`].
     fn contents(&mut self) -> Contents<'_>;
 
-    /// Does the op once.
     fn execute(&mut self, crew: &Self::Crew) -> Result<(), CellError>;
 
     /// The answer of the last execution.
@@ -45,9 +42,7 @@ pub(crate) trait Work {
 
 /// A job of some work and the crew that does it.
 pub(crate) struct Crewed<W: Work> {
-    /// The work.
     pub(crate) work: W,
-    /// Who does it.
     pub(crate) crew: W::Crew,
 }
 

@@ -8,9 +8,7 @@ use super::crew::Crew;
 use super::{rouse, thread_choices};
 use crate::context::Cpu;
 
-/// How faer is to run.
 pub(crate) struct Faer {
-    /// What its routines take.
     pub(crate) par: Par,
     choices: Vec<usize>,
 }

@@ -26,7 +26,6 @@ pub(crate) fn measure() -> Arithmetic {
     }
 }
 
-/// Seconds of the arithmetic.
 fn timed() -> f64 {
     let mut sums: [f64; CHAINS] = black_box(std::array::from_fn(|chain| chain as f64));
     let (factor, term) = black_box((0.999_999, 0.5));

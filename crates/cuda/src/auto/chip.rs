@@ -3,7 +3,6 @@
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO as RATIO;
 
 use crate::context::Cuda;
-use crate::ffi::driver as ffi;
 
 /// The facts about a device that decide between variants.
 #[derive(Clone, Copy, Debug)]
@@ -17,8 +16,7 @@ impl Chip {
     /// The facts about the device of a context. One whose driver does not tell the ratio counts as slow in float64.
     pub(crate) fn of(cuda: &Cuda) -> Chip {
         const SLOW: u32 = 64;
-        let ratio = ffi::attribute(cuda.device(), RATIO).ok().and_then(|ratio| u32::try_from(ratio).ok());
-        Chip { f64_ratio: ratio.filter(|ratio| *ratio > 0).unwrap_or(SLOW) }
+        Chip { f64_ratio: cuda.figure(RATIO).filter(|ratio| *ratio > 0).unwrap_or(SLOW) }
     }
 
     /// Whether float64 costs little more than its bytes.

@@ -73,11 +73,7 @@ fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>
 
 /// The variants of an op that can be picked.
 fn of_op(op: &str) -> impl Iterator<Item = &'static Kernel> {
-    TABLES
-        .iter()
-        .copied()
-        .flatten()
-        .filter(move |kernel| kernel.variant.op == op && kernel.variant.name != AUTO)
+    TABLES.iter().copied().flatten().filter(move |kernel| kernel.variant.op == op)
 }
 
 fn kernel(op: &str, name: &str) -> Result<&'static Kernel, CellError> {

@@ -11,20 +11,15 @@ use super::chip::Chip;
 pub(super) struct Rule {
     /// The op that it is about.
     pub op: &'static str,
-    /// The variant that it names.
     pub variant: &'static str,
-    /// The element types.
     dtypes: &'static [DType],
-    /// The sides.
     sides: RangeInclusive<u64>,
-    /// The devices.
     chips: Chips,
 }
 
 /// Devices that a rule is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Chips {
-    /// Every one.
     All,
     /// Those on which float64 costs little more than its bytes.
     FastF64,

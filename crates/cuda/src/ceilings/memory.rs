@@ -2,12 +2,10 @@
 
 use std::time::Instant;
 
-use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE as L2_CACHE_SIZE;
 use gpubench_backend::Ceilings;
 use gpubench_model::error::CellError;
 
 use super::super::context::Cuda;
-use super::super::ffi::driver as ffi;
 use super::super::ffi::launch::{BLOCK, Map};
 use super::super::timing::Timer;
 use super::{SOURCE, uniform};
@@ -39,8 +37,7 @@ fn bytes_each(cache: u64, free: u64) -> Option<u64> {
 
 /// Reading, copying and the triad, each by its best way. Copies are the driver's too.
 pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Ceilings, CellError> {
-    let cache = ffi::attribute(cuda.device(), L2_CACHE_SIZE).ok();
-    let cache = cache.and_then(|bytes| u64::try_from(bytes).ok()).filter(|bytes| *bytes > 0);
+    let cache = cuda.l2_bytes().map(|bytes| bytes as u64);
     let free = u64::try_from(cuda.free_bytes()?).unwrap_or(u64::MAX);
     let bytes = bytes_each(cache.unwrap_or(UNKNOWN_CACHE), free)
         .ok_or_else(|| CellError::Failed("too little device memory is free to exceed the cache".into()))?;

@@ -1,13 +1,15 @@
 //! Launches of `kernels/cholesky.cu` as safe functions: they own every array that the kernels read and write.
 
-use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, DevicePtrMut};
+use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_backend::contents::Contents;
 use gpubench_model::error::{CellError, Unavailable};
 
 use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
 use super::contents::device;
-use super::launch::{BLOCK, Shape, allow_shared, enqueue, enqueue_shaped, fits, parameter, resident_blocks};
+use super::launch::{
+    BLOCK, Shape, allow_shared, enqueue, enqueue_shaped, fits, read, resident_blocks, write,
+};
 
 /// Rows and columns of a tile.
 const TILE: usize = 64;
@@ -125,30 +127,25 @@ impl<T: Element> Cholesky<T> {
 
     fn factor_and_solve(&mut self) -> Result<(), CellError> {
         let stream = &self.cuda.stream;
-        let (mut a, mut b) = (self.a.device_ptr(stream).0, self.b.device_ptr(stream).0);
-        let mut x = self.x.device_ptr_mut(stream).0;
-        let [mut work, mut other] =
-            in_turn(self.work.each_mut(), self.next).map(|w| w.device_ptr_mut(stream).0);
-        let [mut info, mut rest] =
-            in_turn(self.info.each_mut(), self.next).map(|i| i.device_ptr_mut(stream).0);
-        let Plan { grid, mut chains, .. } = self.plan;
-        let mut n = self.n;
-        let mut parameters = [
-            parameter(&mut a),
-            parameter(&mut b),
-            parameter(&mut x),
-            parameter(&mut work),
-            parameter(&mut other),
-            parameter(&mut info),
-            parameter(&mut rest),
-            parameter(&mut n),
-            parameter(&mut chains),
+        let [work, other] = in_turn(self.work.each_mut(), self.next).map(|work| write(stream, work));
+        let [info, rest] = in_turn(self.info.each_mut(), self.next).map(|info| write(stream, info));
+        let Plan { grid, chains, .. } = self.plan;
+        let arguments = [
+            read(stream, &self.a),
+            read(stream, &self.b),
+            write(stream, &mut self.x),
+            work,
+            other,
+            info,
+            rest,
+            self.n.into(),
+            chains.into(),
         ];
         let shape = Shape { grid: (grid, 1), threads: BLOCK, shared: shared::<T>(), cooperative: true };
         // SAFETY: the entry takes (const T*, const T*, T*, T*, T*, i32*, i32*, i32, i32). A has n * n elements, b and x
         // have n, both workspaces `Plan::workspace`, and the one used is zero: it was allocated so, or the launch
         // before cleared it. `load` made the grid no larger than what is resident at once.
-        unsafe { enqueue_shaped(stream, &self.solve, shape, &mut parameters) }
+        unsafe { enqueue_shaped(stream, &self.solve, shape, arguments) }
     }
 
     /// Enqueues the refinement, if there is one, with the factor that the last launch left in workspace `used`.
@@ -156,20 +153,16 @@ impl<T: Element> Cholesky<T> {
         let Some(Refinement { residual, correct, grid, r }) = &mut self.refinement else { return Ok(()) };
         fits("the residual", r, self.b.len())?;
         let stream = &self.cuda.stream;
-        let (mut a, mut b) = (self.a.device_ptr(stream).0, self.b.device_ptr(stream).0);
-        let (mut x, mut r) = (self.x.device_ptr_mut(stream).0, r.device_ptr_mut(stream).0);
-        let mut work = self.work[used].device_ptr_mut(stream).0;
-        let mut n = self.n;
-        let blocks = n.unsigned_abs().div_ceil(ROWS_A_BLOCK);
-        let mut parameters =
-            [parameter(&mut a), parameter(&mut b), parameter(&mut x), parameter(&mut r), parameter(&mut n)];
+        let (x, r, n) = (write(stream, &mut self.x), write(stream, r), self.n.into());
+        let blocks = self.n.unsigned_abs().div_ceil(ROWS_A_BLOCK);
+        let arguments = [read(stream, &self.a), read(stream, &self.b), x, r, n];
         // SAFETY: the entry takes (const T*, const T*, const T*, T*, i32); A has n * n elements, the others have n.
-        unsafe { enqueue(stream, residual, (blocks, 1), &mut parameters)? };
-        let mut parameters = [parameter(&mut work), parameter(&mut r), parameter(&mut x), parameter(&mut n)];
+        unsafe { enqueue(stream, residual, (blocks, 1), arguments)? };
+        let arguments = [write(stream, &mut self.work[used]), r, x, n];
         let shape = Shape { grid: (*grid, 1), threads: BLOCK, shared: shared::<T>(), cooperative: true };
         // SAFETY: the entry takes (T*, const T*, T*, i32); the workspace is one of `Plan::workspace` that holds the
         // factor and whose last two vectors are zero, r and x have n elements; the grid is resident at once.
-        unsafe { enqueue_shaped(stream, correct, shape, &mut parameters) }
+        unsafe { enqueue_shaped(stream, correct, shape, arguments) }
     }
 
     /// The order of the first leading minor that the last run found not to be positive; 0 when all were.

@@ -9,7 +9,7 @@ use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, driver};
 use super::super::kernels::KernelSource;
-use super::launch::{enqueue, grid, parameter};
+use super::launch::{enqueue, grid};
 
 /// The memory of a device's array.
 pub(crate) fn device<T>(array: &mut CudaSlice<T>) -> Memory<'_> {
@@ -55,12 +55,11 @@ impl Checks {
         let stream = Arc::clone(&self.cuda.stream);
         let sums = self.sums.device_ptr_mut(&stream).0;
         for (slot, span) in (first..).zip(spans) {
-            let (mut address, mut count, mut sum) = (span.address, span.bytes as u64, sums + 8 * slot as u64);
-            let mut parameters = [parameter(&mut address), parameter(&mut count), parameter(&mut sum)];
+            let arguments = [span.address, span.bytes as u64, sums + 8 * slot as u64].map(Into::into);
             let blocks = (grid(&self.cuda, span.bytes / 8), 1);
             // SAFETY: the entry takes (const u8*, u64, u64*); the caller vouches for the span, whose address, the start
             // of an allocation, is a multiple of 256; `sums` has the slot.
-            unsafe { enqueue(&stream, &self.kernel, blocks, &mut parameters)? };
+            unsafe { enqueue(&stream, &self.kernel, blocks, arguments)? };
         }
         Ok(())
     }

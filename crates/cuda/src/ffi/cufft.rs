@@ -8,17 +8,13 @@ use cudarc::cufft::sys;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr};
 use gpubench_model::error::CellError;
 
+use super::succeeded;
 use crate::failure::driver;
 
 const FORWARD: c_int = -1;
 
 fn check(call: &str, status: sys::cufftResult) -> Result<(), CellError> {
-    match status {
-        sys::cufftResult::CUFFT_SUCCESS => Ok(()),
-        other => {
-            Err(CellError::call(call, format!("{other:?}; try a smaller size, or run `gpubench doctor`")))
-        }
-    }
+    succeeded(call, status, sys::cufftResult::CUFFT_SUCCESS)
 }
 
 /// An element type that cuFFT transforms; complex elements are pairs of it, real part first.
@@ -89,7 +85,8 @@ struct Plan {
     raw: sys::cufftHandle,
     stream: Arc<CudaStream>,
     work_bytes: usize,
-    work: Option<CudaSlice<u8>>,
+    /// Kept for as long as the plan, which uses it.
+    _work: Option<CudaSlice<u8>>,
 }
 
 impl Plan {
@@ -107,7 +104,7 @@ impl Plan {
         // SAFETY: `raw` is a place for one handle.
         check("cufftCreate", unsafe { sys::cufftCreate(&mut raw) })?;
         // From here on, Drop destroys the handle.
-        let mut plan = Plan { raw, stream: stream.clone(), work_bytes: 0, work: None };
+        let mut plan = Plan { raw, stream: stream.clone(), work_bytes: 0, _work: None };
         // SAFETY: the handle is live and has no plan yet, as this call requires.
         check("cufftSetAutoAllocation", unsafe { sys::cufftSetAutoAllocation(raw, 0) })?;
         let (mut sides, mut input, mut output) = ([side; 2], [side; 2], [side; 2]);
@@ -140,28 +137,28 @@ impl Plan {
         Ok(plan)
     }
 
-    fn set_work_area(&mut self, mut work: CudaSlice<u8>) -> Result<(), CellError> {
+    fn with_work_area(
+        mut self,
+        alloc: impl FnOnce(usize) -> Result<CudaSlice<u8>, CellError>,
+    ) -> Result<Plan, CellError> {
+        let mut work = alloc(self.work_bytes)?;
         if work.len() < self.work_bytes {
             let (given, needed) = (work.len(), self.work_bytes);
             return Err(CellError::Failed(format!("cuFFT work area of {given} bytes, {needed} are needed")));
         }
-        {
-            let (address, _sync) = work.device_ptr_mut(&self.stream);
-            // SAFETY: the plan is made; the area is large enough and lives as long as this value.
-            check("cufftSetWorkArea", unsafe { sys::cufftSetWorkArea(self.raw, address as *mut c_void) })?;
-        }
-        self.work = Some(work);
-        Ok(())
+        let address = work.device_ptr_mut(&self.stream).0;
+        // SAFETY: the plan is made; the area is large enough and lives as long as this value.
+        check("cufftSetWorkArea", unsafe { sys::cufftSetWorkArea(self.raw, address as *mut c_void) })?;
+        self._work = Some(work);
+        Ok(self)
     }
+}
 
-    fn ready(&self, call: &str, found: &[(usize, usize)]) -> Result<(), CellError> {
-        if self.work.is_none() {
-            return Err(CellError::Failed(format!("{call}: the plan has no work area")));
-        }
-        match found.iter().find(|(given, needed)| given != needed) {
-            Some((given, needed)) => Err(CellError::call(call, format!("{given} elements, not {needed}"))),
-            None => Ok(()),
-        }
+/// Fails where a slice has not as many elements as the plan takes: pairs of elements given and elements needed.
+fn check_lengths(call: &str, found: &[(usize, usize)]) -> Result<(), CellError> {
+    match found.iter().find(|(given, needed)| given != needed) {
+        Some((given, needed)) => Err(CellError::call(call, format!("{given} elements, not {needed}"))),
+        None => Ok(()),
     }
 }
 
@@ -182,20 +179,14 @@ pub(crate) struct RealPlan<T> {
 }
 
 impl<T: FftReal> RealPlan<T> {
-    /// Makes the plan; its work area is still to be set.
-    pub(crate) fn new(stream: &Arc<CudaStream>, n: usize) -> Result<Self, CellError> {
-        let plan = Plan::create(stream, n, T::REAL_TO_COMPLEX, Output::LeftHalf)?;
+    /// Makes the plan, with a work area of the bytes that `alloc` is asked for.
+    pub(crate) fn new(
+        stream: &Arc<CudaStream>,
+        n: usize,
+        alloc: impl FnOnce(usize) -> Result<CudaSlice<u8>, CellError>,
+    ) -> Result<Self, CellError> {
+        let plan = Plan::create(stream, n, T::REAL_TO_COMPLEX, Output::LeftHalf)?.with_work_area(alloc)?;
         Ok(RealPlan { plan, area: n * n, element: PhantomData })
-    }
-
-    /// Bytes of work area that the plan needs.
-    pub(crate) fn work_bytes(&self) -> usize {
-        self.plan.work_bytes
-    }
-
-    /// Gives the plan its work area.
-    pub(crate) fn set_work_area(&mut self, work: CudaSlice<u8>) -> Result<(), CellError> {
-        self.plan.set_work_area(work)
     }
 
     /// Enqueues the transform of `input` (`n * n` reals). Columns 0 to `n / 2` of every row of `output`
@@ -206,7 +197,7 @@ impl<T: FftReal> RealPlan<T> {
         output: &mut CudaSlice<T>,
     ) -> Result<(), CellError> {
         let call = "real to complex transform";
-        self.plan.ready(call, &[(input.len(), self.area), (output.len(), 2 * self.area)])?;
+        check_lengths(call, &[(input.len(), self.area), (output.len(), 2 * self.area)])?;
         let (input, _read) = input.device_ptr(&self.plan.stream);
         let (output, _write) = output.device_ptr_mut(&self.plan.stream);
         // SAFETY: the plan is of this type and has its work area; the lengths were checked, and a shared and an
@@ -223,26 +214,20 @@ pub(crate) struct ComplexPlan<T> {
 }
 
 impl<T: FftReal> ComplexPlan<T> {
-    /// Makes the plan; its work area is still to be set.
-    pub(crate) fn new(stream: &Arc<CudaStream>, n: usize) -> Result<Self, CellError> {
-        let plan = Plan::create(stream, n, T::COMPLEX_TO_COMPLEX, Output::Packed)?;
+    /// Makes the plan, with a work area of the bytes that `alloc` is asked for.
+    pub(crate) fn new(
+        stream: &Arc<CudaStream>,
+        n: usize,
+        alloc: impl FnOnce(usize) -> Result<CudaSlice<u8>, CellError>,
+    ) -> Result<Self, CellError> {
+        let plan = Plan::create(stream, n, T::COMPLEX_TO_COMPLEX, Output::Packed)?.with_work_area(alloc)?;
         Ok(ComplexPlan { plan, area: n * n, element: PhantomData })
-    }
-
-    /// Bytes of work area that the plan needs.
-    pub(crate) fn work_bytes(&self) -> usize {
-        self.plan.work_bytes
-    }
-
-    /// Gives the plan its work area.
-    pub(crate) fn set_work_area(&mut self, work: CudaSlice<u8>) -> Result<(), CellError> {
-        self.plan.set_work_area(work)
     }
 
     /// Enqueues the transform of `data`: `n * n` complex elements, `2 * n * n` reals.
     pub(crate) fn execute(&mut self, data: &mut CudaSlice<T>) -> Result<(), CellError> {
         let call = "complex transform";
-        self.plan.ready(call, &[(data.len(), 2 * self.area)])?;
+        check_lengths(call, &[(data.len(), 2 * self.area)])?;
         let (data, _write) = data.device_ptr_mut(&self.plan.stream);
         // SAFETY: the plan is of this type and has its work area; the length was checked.
         check(call, unsafe { T::complex_in_place(self.plan.raw, data) })

@@ -2,12 +2,12 @@
 
 use std::marker::PhantomData;
 
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
-use super::launch::{enqueue, fits, grid, parameter};
+use super::launch::{enqueue, fits, grid, read, write};
 
 /// Columns that one block of the mirror kernel fills, and rows: 4 at a time, 4 times.
 const MIRROR_TILE: (u32, u32) = (64, 16);
@@ -47,10 +47,9 @@ impl<T: Element> FftKernels<T> {
             return Ok(());
         }
         let grid = (columns.div_ceil(MIRROR_TILE.0), self.n.div_ceil(MIRROR_TILE.1).min(MOST_BLOCKS_Y));
-        let (mut spectrum, mut n) = (spectrum.device_ptr_mut(stream).0, self.n);
-        let mut parameters = [parameter(&mut spectrum), parameter(&mut n)];
+        let arguments = [write(stream, spectrum), self.n.into()];
         // SAFETY: the entry takes (pair*, u32) and touches rows and columns below `n`, within the checked length.
-        unsafe { enqueue(stream, &self.mirror, grid, &mut parameters) }
+        unsafe { enqueue(stream, &self.mirror, grid, arguments) }
     }
 
     /// Enqueues the copy of `n * n` reals into the real parts of as many pairs, imaginary parts zero.
@@ -62,10 +61,8 @@ impl<T: Element> FftKernels<T> {
     ) -> Result<(), CellError> {
         fits("the input", real, self.area())?;
         fits("the spectrum", pairs, 2 * self.area())?;
-        let (mut real, mut pairs) = (real.device_ptr(stream).0, pairs.device_ptr_mut(stream).0);
-        let mut count = self.area() as u64;
-        let mut parameters = [parameter(&mut real), parameter(&mut pairs), parameter(&mut count)];
-        // SAFETY: the entry takes (const T*, pair*, u64) and touches elements below `count`, within the lengths.
-        unsafe { enqueue(stream, &self.widen, (self.widen_grid, 1), &mut parameters) }
+        let arguments = [read(stream, real), write(stream, pairs), (self.area() as u64).into()];
+        // SAFETY: the entry takes (const T*, pair*, u64) and touches elements below the count, within the lengths.
+        unsafe { enqueue(stream, &self.widen, (self.widen_grid, 1), arguments) }
     }
 }

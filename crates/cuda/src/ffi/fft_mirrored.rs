@@ -1,14 +1,12 @@
 //! Launches of `kernels/fft_mirrored.cu` as safe functions: they own the half spectrum between the two passes.
 
-use std::ffi::c_void;
-
 use cudarc::driver::sys;
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DriverError};
 use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, Element, driver};
 use super::super::ops::fft::plan::{Pass, Plan};
-use super::launch::{Shape, allow_shared, enqueue_shaped, fits, parameter};
+use super::launch::{Argument, Shape, allow_shared, enqueue_shaped, fits, pointers, read, write};
 
 /// The first chip on which a kernel may start before the one ahead of it in the stream has ended.
 const FIRST_WITH_DEPENDENT_LAUNCH: i32 = 90;
@@ -71,22 +69,20 @@ impl<T: Element> TwoPasses<T> {
     ) -> Result<(), CellError> {
         fits("the input", input, self.n * self.n)?;
         fits("the spectrum", spectrum, 2 * self.n * self.n)?;
-        let (mut input, mut spectrum) = (input.device_ptr(stream).0, spectrum.device_ptr_mut(stream).0);
-        let mut twiddles = self.twiddles.device_ptr(stream).0;
-        let mut half = self.half.device_ptr_mut(stream).0;
-        let mut rows = [parameter(&mut input), parameter(&mut twiddles), parameter(&mut half)];
+        let (twiddles, half) = (read(stream, &self.twiddles), write(stream, &mut self.half));
+        let rows = [read(stream, input), twiddles, half];
         // SAFETY: the entry takes (const T*, const pair*, pair*); the plan that it was compiled for sized the tables,
         // and the input's length was checked.
-        unsafe { enqueue_shaped(stream, &self.rows.function, self.rows.shape, &mut rows)? };
-        let mut columns = [parameter(&mut half), parameter(&mut twiddles), parameter(&mut spectrum)];
+        unsafe { enqueue_shaped(stream, &self.rows.function, self.rows.shape, rows)? };
+        let columns = [half, twiddles, write(stream, spectrum)];
         let Launch { function, shape } = &self.columns;
         // SAFETY: the entry takes (const pair*, const pair*, pair*), sized as above, and waits for the first pass
         // before it reads what that one writes.
         unsafe {
             if self.dependent {
-                enqueue_dependent(stream, function, *shape, &mut columns)
+                enqueue_dependent(stream, function, *shape, columns)
             } else {
-                enqueue_shaped(stream, function, *shape, &mut columns)
+                enqueue_shaped(stream, function, *shape, columns)
             }
         }
     }
@@ -98,11 +94,11 @@ impl<T: Element> TwoPasses<T> {
 ///
 /// As for [`enqueue_shaped`]; the kernel itself waits (`griddepcontrol.wait`) before it touches what that one does, and
 /// the device is of [`FIRST_WITH_DEPENDENT_LAUNCH`] or later.
-unsafe fn enqueue_dependent(
+unsafe fn enqueue_dependent<const N: usize>(
     stream: &CudaStream,
     function: &CudaFunction,
     shape: Shape,
-    parameters: &mut [*mut c_void],
+    mut arguments: [Argument; N],
 ) -> Result<(), CellError> {
     let mut attribute = sys::CUlaunchAttribute {
         id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
@@ -121,12 +117,12 @@ unsafe fn enqueue_dependent(
         attrs: &raw mut attribute,
         numAttrs: 1,
     };
-    // SAFETY: the caller vouches for the parameters; function, stream, configuration and its attribute are alive.
+    // SAFETY: the caller vouches for the arguments; function, stream, configuration and its attribute are alive.
     let status = unsafe {
         sys::cuLaunchKernelEx(
             &raw const config,
             function.cu_function(),
-            parameters.as_mut_ptr(),
+            pointers(&mut arguments).as_mut_ptr(),
             std::ptr::null_mut(),
         )
     };

@@ -69,17 +69,18 @@ pub(crate) fn resident_blocks(
 /// # Safety
 ///
 /// As for [`enqueue`]. A cooperative grid is at most [`resident_blocks`], else the driver refuses it.
-pub(crate) unsafe fn enqueue_shaped(
+pub(crate) unsafe fn enqueue_shaped<const N: usize>(
     stream: &CudaStream,
     function: &CudaFunction,
     shape: Shape,
-    parameters: &mut [*mut c_void],
+    mut arguments: [Argument; N],
 ) -> Result<(), CellError> {
+    let parameters = &mut pointers(&mut arguments);
     let Shape { grid: (x, y), threads, shared, cooperative } = shape;
     let (function, stream) = (function.cu_function(), stream.cu_stream());
     let (grid, block) = ((x, y, 1), (threads, 1, 1));
     if cooperative {
-        // SAFETY: the caller vouches for the parameters; function and stream are alive and of one context.
+        // SAFETY: the caller vouches for the arguments; function and stream are alive and of one context.
         unsafe { result::launch_cooperative_kernel(function, grid, block, shared, stream, parameters) }
             .map_err(driver("cuLaunchCooperativeKernel"))
     } else {
@@ -89,21 +90,21 @@ pub(crate) unsafe fn enqueue_shaped(
     }
 }
 
-/// Enqueues a kernel with a parameter array prepared on the stack: the cheapest launch there is.
+/// Enqueues a kernel with arguments prepared on the stack: the cheapest launch there is.
 ///
 /// # Safety
 ///
-/// `parameters` must match the kernel's signature in number, order and type, and every device address among them
-/// must be valid for what the kernel does with it until the stream has passed it.
-pub(crate) unsafe fn enqueue(
+/// `arguments` must begin with what the kernel's signature takes, in its order and types; the driver reads no more of
+/// them. Every device address among them must be valid for what the kernel does with it until the stream has passed it.
+pub(crate) unsafe fn enqueue<const N: usize>(
     stream: &CudaStream,
     function: &CudaFunction,
     grid: (u32, u32),
-    parameters: &mut [*mut c_void],
+    arguments: [Argument; N],
 ) -> Result<(), CellError> {
     let shape = Shape { grid, threads: BLOCK, shared: 0, cooperative: false };
-    // SAFETY: the caller vouches for the parameters.
-    unsafe { enqueue_shaped(stream, function, shape, parameters) }
+    // SAFETY: the caller vouches for the arguments.
+    unsafe { enqueue_shaped(stream, function, shape, arguments) }
 }
 
 /// Enqueues `blocks` blocks of one thread.
@@ -111,20 +112,59 @@ pub(crate) unsafe fn enqueue(
 /// # Safety
 ///
 /// As for [`enqueue`].
-pub(crate) unsafe fn enqueue_single(
+pub(crate) unsafe fn enqueue_single<const N: usize>(
     stream: &CudaStream,
     function: &CudaFunction,
     blocks: u32,
-    parameters: &mut [*mut c_void],
+    arguments: [Argument; N],
 ) -> Result<(), CellError> {
     let shape = Shape { grid: (blocks, 1), threads: 1, shared: 0, cooperative: false };
-    // SAFETY: the caller vouches for the parameters.
-    unsafe { enqueue_shaped(stream, function, shape, parameters) }
+    // SAFETY: the caller vouches for the arguments.
+    unsafe { enqueue_shaped(stream, function, shape, arguments) }
 }
 
-/// The address of a value that a parameter array points to.
-pub(crate) fn parameter<T>(value: &mut T) -> *mut c_void {
-    (&raw mut *value).cast()
+/// An argument of a kernel. One of four bytes lies in the first four, which are all that the driver reads of it: every
+/// host that CUDA runs on is little-endian.
+#[derive(Clone, Copy)]
+pub(crate) struct Argument(u64);
+
+impl From<u64> for Argument {
+    fn from(value: u64) -> Self {
+        Argument(value)
+    }
+}
+
+impl From<u32> for Argument {
+    fn from(value: u32) -> Self {
+        Argument(value.into())
+    }
+}
+
+impl From<i32> for Argument {
+    fn from(value: i32) -> Self {
+        value.cast_unsigned().into()
+    }
+}
+
+impl From<f64> for Argument {
+    fn from(value: f64) -> Self {
+        Argument(value.to_bits())
+    }
+}
+
+/// The address of an array that a kernel reads.
+pub(crate) fn read<T>(stream: &CudaStream, slice: &CudaSlice<T>) -> Argument {
+    Argument(slice.device_ptr(stream).0)
+}
+
+/// The address of an array that a kernel writes.
+pub(crate) fn write<T>(stream: &CudaStream, slice: &mut CudaSlice<T>) -> Argument {
+    Argument(slice.device_ptr_mut(stream).0)
+}
+
+/// Arguments as the driver takes them.
+pub(crate) fn pointers<const N: usize>(arguments: &mut [Argument; N]) -> [*mut c_void; N] {
+    arguments.each_mut().map(|argument| (&raw mut argument.0).cast())
 }
 
 /// Fails where a slice is shorter than a kernel will read or write.
@@ -179,7 +219,6 @@ impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
         Ok(Map { function, shape, len, elements: PhantomData })
     }
 
-    /// Enqueues the map.
     pub(crate) fn run(
         &self,
         stream: &CudaStream,
@@ -190,16 +229,13 @@ impl<A, B, const INPUTS: usize> Map<A, B, INPUTS> {
             fits("an input", input, self.len)?;
         }
         fits("the output", output, self.len)?;
-        let mut inputs = inputs.map(|input| input.device_ptr(stream).0);
-        let mut out = output.device_ptr_mut(stream).0;
-        let mut n = self.len as u64;
         const { assert!(INPUTS <= 2) };
         // Room for two inputs, the output and the count; a launch allocates nothing.
-        let mut parameters = [std::ptr::null_mut(); 4];
-        let used = &mut parameters[..INPUTS + 2];
-        let values = inputs.iter_mut().chain([&mut out, &mut n]);
-        used.iter_mut().zip(values).for_each(|(slot, value)| *slot = parameter(value));
+        let mut arguments = [Argument(0); 4];
+        let values = inputs.map(|input| read(stream, input)).into_iter();
+        let values = values.chain([write(stream, output), (self.len as u64).into()]);
+        arguments.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
         // SAFETY: the entry has this signature by the contract of `load`; each array holds `len` elements.
-        unsafe { enqueue_shaped(stream, &self.function, self.shape, used) }
+        unsafe { enqueue_shaped(stream, &self.function, self.shape, arguments) }
     }
 }

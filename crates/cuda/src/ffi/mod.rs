@@ -24,3 +24,15 @@ pub(crate) mod square_product;
 pub(crate) mod svd;
 pub(crate) mod timing;
 pub(crate) mod tridiagonal;
+
+use std::fmt::Debug;
+
+use gpubench_model::error::CellError;
+
+/// Fails where a library's call returned anything but success.
+fn succeeded<S: PartialEq + Debug>(call: &str, status: S, success: S) -> Result<(), CellError> {
+    if status == success {
+        return Ok(());
+    }
+    Err(CellError::call(call, format!("{status:?}; try a smaller size, or run `gpubench doctor`")))
+}

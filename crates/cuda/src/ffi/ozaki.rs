@@ -1,12 +1,12 @@
 //! Launches of `kernels/ozaki.cu`: float32 matrices cut into slices of eight bits, and products of slices put together.
 
-use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, DevicePtrMut};
+use cudarc::driver::{CudaFunction, CudaSlice};
 use gpubench_model::error::CellError;
 
 use super::super::context::Cuda;
 use super::super::kernels::KernelSource;
 use super::cublaslt::{SLICES, SliceProducts};
-use super::launch::{BLOCK, enqueue, fits, parameter};
+use super::launch::{BLOCK, enqueue, fits, read, write};
 
 /// Parts of B's rows over which the maxima of its columns are found: `CHUNKS` of the kernel.
 const CHUNKS: usize = 64;
@@ -64,40 +64,21 @@ impl Slices {
     pub(crate) fn cut(&mut self, a: &CudaSlice<f32>, b: &CudaSlice<f32>) -> Result<(), CellError> {
         self.operands_fit(a, b)?;
         let stream = &self.cuda.stream;
-        let (mut a, mut b) = (a.device_ptr(stream).0, b.device_ptr(stream).0);
-        let mut slices = self.a.device_ptr_mut(stream).0;
-        let mut inverses = self.of_rows.device_ptr_mut(stream).0;
-        let mut maxima = self.maxima.device_ptr_mut(stream).0;
-        let (mut n, mut pitch) = (self.n, self.pitch);
+        let (b, maxima) = (read(stream, b), write(stream, &mut self.maxima));
+        let (n, pitch) = (self.n.into(), self.pitch.into());
+        let (slices, inverses) = (write(stream, &mut self.a), write(stream, &mut self.of_rows));
         let blocks = self.n + self.n.div_ceil(BLOCK) * CHUNKS as u32;
-        let mut parameters = [
-            parameter(&mut a),
-            parameter(&mut b),
-            parameter(&mut slices),
-            parameter(&mut inverses),
-            parameter(&mut maxima),
-            parameter(&mut n),
-            parameter(&mut pitch),
-        ];
+        let arguments = [read(stream, a), b, slices, inverses, maxima, n, pitch];
         // SAFETY: the entry takes (const float*, const float*, u32*, double*, u32*, u32, u32); operands, slices, scales
         // and maxima hold what `load` and the check above say, and the blocks are one a row and one a strip and chunk.
-        unsafe { enqueue(stream, &self.rows, (blocks, 1), &mut parameters) }?;
-        let mut slices = self.b.device_ptr_mut(stream).0;
-        let mut inverses = self.of_columns.device_ptr_mut(stream).0;
-        let mut parameters = [
-            parameter(&mut b),
-            parameter(&mut maxima),
-            parameter(&mut slices),
-            parameter(&mut inverses),
-            parameter(&mut n),
-            parameter(&mut pitch),
-        ];
+        unsafe { enqueue(stream, &self.rows, (blocks, 1), arguments) }?;
+        let (slices, inverses) = (write(stream, &mut self.b), write(stream, &mut self.of_columns));
+        let arguments = [b, maxima, slices, inverses, n, pitch];
         let tiles = (self.n.div_ceil(TILE.0), self.n.div_ceil(TILE.1));
         // SAFETY: the entry takes (const float*, const u32*, u32*, double*, u32, u32), of the lengths above.
-        unsafe { enqueue(stream, &self.columns, tiles, &mut parameters) }
+        unsafe { enqueue(stream, &self.columns, tiles, arguments) }
     }
 
-    /// Enqueues the products of slices.
     pub(crate) fn multiply(&mut self, products: &SliceProducts) -> Result<(), CellError> {
         (0..SLICES).try_for_each(|place| products.enqueue(place, &self.a, &self.b, &mut self.sums))
     }
@@ -117,26 +98,20 @@ impl Slices {
         self.operands_fit(a, b)?;
         fits("C", c, self.n as usize * self.n as usize)?;
         let stream = &self.cuda.stream;
-        let mut sums = self.sums.device_ptr(stream).0;
-        let mut of_rows = self.of_rows.device_ptr(stream).0;
-        let mut of_columns = self.of_columns.device_ptr(stream).0;
-        let (mut a, mut b) = (a.device_ptr(stream).0, b.device_ptr(stream).0);
-        let mut c = c.device_ptr_mut(stream).0;
-        let (mut n, mut pitch) = (self.n, self.pitch);
-        let mut parameters = [
-            parameter(&mut sums),
-            parameter(&mut of_rows),
-            parameter(&mut of_columns),
-            parameter(&mut a),
-            parameter(&mut b),
-            parameter(&mut c),
-            parameter(&mut n),
-            parameter(&mut pitch),
+        let arguments = [
+            read(stream, &self.sums),
+            read(stream, &self.of_rows),
+            read(stream, &self.of_columns),
+            read(stream, a),
+            read(stream, b),
+            write(stream, c),
+            self.n.into(),
+            self.pitch.into(),
         ];
         let grid = (self.n.div_ceil(COMBINED), self.n);
         // SAFETY: the entry takes (const int*, const double*, const double*, const float*, const float*, float*, u32,
         // u32); sums and scales are `load`'s, the matrices hold n * n elements (checked above).
-        unsafe { enqueue(stream, &self.combine, grid, &mut parameters) }
+        unsafe { enqueue(stream, &self.combine, grid, arguments) }
     }
 
     fn operands_fit(&self, a: &CudaSlice<f32>, b: &CudaSlice<f32>) -> Result<(), CellError> {

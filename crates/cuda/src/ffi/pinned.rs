@@ -24,7 +24,6 @@ impl Pinned {
         Ok(Pinned { stream: Arc::clone(stream), start, bytes })
     }
 
-    /// Its size.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }

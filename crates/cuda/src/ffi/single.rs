@@ -2,12 +2,12 @@
 
 use std::marker::PhantomData;
 
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
-use super::launch::{enqueue_single, fits, parameter};
+use super::launch::{enqueue_single, fits, read, write};
 
 /// Name of the kernel of `kernels/empty.cu`.
 pub(crate) const EMPTY: &str = "empty";
@@ -23,10 +23,9 @@ impl Empty {
         Ok(Empty { function: cuda.function(source, EMPTY)? })
     }
 
-    /// Enqueues one launch.
     pub(crate) fn run(&self, stream: &CudaStream) -> Result<(), CellError> {
         // SAFETY: the entry takes nothing.
-        unsafe { enqueue_single(stream, &self.function, 1, &mut []) }
+        unsafe { enqueue_single(stream, &self.function, 1, []) }
     }
 }
 
@@ -51,12 +50,10 @@ impl<T: Element> SineAt<T> {
         y: &mut CudaSlice<T>,
     ) -> Result<(), CellError> {
         fits("y", y, a.len())?;
-        let (mut from, mut to) = (a.device_ptr(stream).0, y.device_ptr_mut(stream).0);
+        let (from, to) = (read(stream, a), write(stream, y));
         for index in 0..a.len() {
-            let mut index = index as u64;
-            let mut parameters = [parameter(&mut from), parameter(&mut to), parameter(&mut index)];
             // SAFETY: the entry takes (const T*, T*, u64), and both arrays hold more than `index` elements.
-            unsafe { enqueue_single(stream, &self.function, 1, &mut parameters)? };
+            unsafe { enqueue_single(stream, &self.function, 1, [from, to, (index as u64).into()])? };
         }
         Ok(())
     }

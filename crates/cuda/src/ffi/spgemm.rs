@@ -1,6 +1,6 @@
 //! Launches of `kernels/spgemm.cu` as safe functions: they own the operands, the scratch and the product.
 
-use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr, DevicePtrMut};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_backend::contents::Contents;
 use gpubench_model::error::{CellError, Unavailable};
 
@@ -9,7 +9,7 @@ use super::super::kernels::KernelSource;
 use super::super::ops::spgemm::plan::{Method, Plan};
 use super::super::sparse::DeviceCsr;
 use super::contents::device;
-use super::launch::{BLOCK, Shape, allow_shared, enqueue, enqueue_shaped, parameter};
+use super::launch::{Argument, BLOCK, Shape, allow_shared, enqueue, enqueue_shaped, read, write};
 
 /// Launches are numbered from 1 to this, over and over: the kernels tell one launch from the one before by it.
 const LAUNCHES: u32 = 1 << 30;
@@ -74,9 +74,6 @@ impl<T: Element> RowProduct<T> {
 
     /// Finds the offsets of the product and nothing else, and returns the number of entries, which may be more than
     /// offsets can tell.
-    ///
-    /// # Errors
-    /// A launch or the copy back fails.
     fn count(&mut self) -> Result<u64, CellError> {
         self.entries = None;
         self.run()?;
@@ -101,56 +98,44 @@ impl<T: Element> RowProduct<T> {
         Ok(())
     }
 
-    /// Enqueues the product.
-    ///
-    /// # Errors
-    /// A launch is refused.
     pub(crate) fn run(&mut self) -> Result<(), CellError> {
         if self.starts.is_some() {
             self.run_starts()?;
         }
         self.launch = self.launch % LAUNCHES + 1;
         let stream = &self.cuda.stream;
-        let mut a = addresses(&self.cuda, &self.a);
-        let mut b = addresses(&self.cuda, &self.b);
-        if let Some(starts) = &self.starts {
-            b[0] = starts.device_ptr(stream).0;
-        }
-        let mut offsets = self.offsets.device_ptr_mut(stream).0;
-        let (mut columns, mut values) = match &mut self.entries {
-            Some((columns, values)) => (columns.device_ptr_mut(stream).0, values.device_ptr_mut(stream).0),
-            None => (0, 0),
+        let [a_offsets, a_columns, a_values] = addresses(stream, &self.a);
+        let [b_offsets, b_columns, b_values] = addresses(stream, &self.b);
+        let (columns, values) = match &mut self.entries {
+            Some((columns, values)) => (write(stream, columns), write(stream, values)),
+            None => (0u64.into(), 0u64.into()),
         };
-        let mut state = self.state.device_ptr_mut(stream).0;
-        let Plan { method, mut tiles, mut width, warps, shared, blocks } = self.plan;
-        let (mut launch, mut rows) = (self.launch, self.a.rows() as u32);
-        let mut room = if let Method::Ranked { room } = method { room } else { 0 };
-        let ([a0, a1, a2], [b0, b1, b2]) = (&mut a, &mut b);
-        let mut parameters = [
-            parameter(a0),
-            parameter(a1),
-            parameter(a2),
-            parameter(b0),
-            parameter(b1),
-            parameter(b2),
-            parameter(&mut offsets),
-            parameter(&mut columns),
-            parameter(&mut values),
-            parameter(&mut state),
-            parameter(&mut launch),
-            parameter(&mut rows),
-            parameter(&mut tiles),
-            parameter(&mut width),
-            parameter(&mut room),
+        let Plan { method, tiles, width, warps, shared, blocks } = self.plan;
+        let room = if let Method::Ranked { room } = method { room } else { 0 };
+        let arguments = [
+            a_offsets,
+            a_columns,
+            a_values,
+            self.starts.as_ref().map_or(b_offsets, |starts| read(stream, starts)),
+            b_columns,
+            b_values,
+            write(stream, &mut self.offsets),
+            columns,
+            values,
+            write(stream, &mut self.state),
+            self.launch.into(),
+            (self.a.rows() as u32).into(),
+            tiles.into(),
+            width.into(),
+            // The dense kernel takes all but this one.
+            room.into(),
         ];
-        // The dense kernel takes all but the last.
-        let used = parameters.len() - usize::from(method == Method::Dense);
         let shape = Shape { grid: (blocks, 1), threads: 32 * warps, shared, cooperative: false };
         // SAFETY: the entries take (const i32*, const i32*, const T*, const i32*, const i32*, const T*, i32*, i32*, T*,
         // u64*, u32, u32, u32, u32[, u32]). `DeviceCsr` checked offsets and columns, `load` that the shapes fit each
         // other and that tiles and blocks cover them; there is a word of state for every block, an offset for every
         // row and one more, and columns and values are null or hold what `count` found, which depends on nothing else.
-        unsafe { enqueue_shaped(stream, &self.multiply, shape, &mut parameters[..used]) }
+        unsafe { enqueue_shaped(stream, &self.multiply, shape, arguments) }
     }
 
     /// Enqueues the search for where B's rows begin in each tile.
@@ -159,20 +144,13 @@ impl<T: Element> RowProduct<T> {
         let stream = &self.cuda.stream;
         let blocks = starts.len().div_ceil(BLOCK as usize);
         let blocks = u32::try_from(blocks).map_err(|error| CellError::call("spgemm", error))?;
-        let [mut offsets, mut columns, _] = addresses(&self.cuda, &self.b);
-        let mut starts = starts.device_ptr_mut(stream).0;
-        let (mut rows, Plan { mut tiles, mut width, .. }) = (self.b.rows() as u32, self.plan);
-        let mut parameters = [
-            parameter(&mut offsets),
-            parameter(&mut columns),
-            parameter(&mut starts),
-            parameter(&mut rows),
-            parameter(&mut tiles),
-            parameter(&mut width),
-        ];
+        let [offsets, columns, _] = addresses(stream, &self.b);
+        let rows = self.b.rows() as u32;
+        let sizes = [rows, self.plan.tiles, self.plan.width].map(Argument::from);
+        let arguments = [offsets, columns, write(stream, starts), sizes[0], sizes[1], sizes[2]];
         // SAFETY: the entry takes (const i32*, const i32*, i32*, u32, u32, u32); there is a start for every row in
         // every tile and one more.
-        unsafe { enqueue(stream, &self.find_starts, (blocks, 1), &mut parameters) }
+        unsafe { enqueue(stream, &self.find_starts, (blocks, 1), arguments) }
     }
 
     /// The operands and the product, for checks.
@@ -204,7 +182,6 @@ impl<T: Element> RowProduct<T> {
 }
 
 /// The addresses of a matrix: offsets, columns, values.
-fn addresses<T>(cuda: &Cuda, csr: &DeviceCsr<T>) -> [u64; 3] {
-    let stream = &cuda.stream;
-    [csr.indptr().device_ptr(stream).0, csr.indices().device_ptr(stream).0, csr.values().device_ptr(stream).0]
+fn addresses<T>(stream: &CudaStream, csr: &DeviceCsr<T>) -> [Argument; 3] {
+    [read(stream, csr.indptr()), read(stream, csr.indices()), read(stream, csr.values())]
 }

@@ -1,9 +1,6 @@
 //! Launches of `kernels/spmv_csr.cu` as safe functions that check the length of every slice.
 
-use std::ffi::c_void;
-
-use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE as L2_CACHE_SIZE;
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_model::data::Csr;
 use gpubench_model::error::CellError;
 
@@ -11,25 +8,18 @@ use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
 use super::super::ops::spmv::parts::cut;
 use super::super::sparse::DeviceCsr;
-use super::driver as ffi;
-use super::launch::{BLOCK, enqueue, fits, parameter};
+use super::launch::{Argument, BLOCK, enqueue, fits, read, write};
 
 /// A kernel that multiplies a sparse matrix, which it owns, and a vector.
 pub(crate) trait Multiply<T> {
     /// Enqueues `y = A x`.
-    ///
-    /// # Errors
-    /// A vector is shorter than the matrix asks for, or the launch is refused.
     fn run(&mut self, stream: &CudaStream, x: &CudaSlice<T>, y: &mut CudaSlice<T>) -> Result<(), CellError>;
 }
 
-/// The addresses of a product's operands and sizes, as every kernel here takes them.
+/// A product's operands and sizes.
 struct Operands {
-    indptr: u64,
-    indices: u64,
-    values: u64,
-    x: u64,
-    y: u64,
+    /// The first five arguments of every kernel here: `(const i32*, const i32*, const T*, const T*, T*`.
+    arrays: [Argument; 5],
     rows: u32,
     entries: u32,
 }
@@ -46,25 +36,16 @@ impl Operands {
         fits("y", y, a.rows())?;
         let count = |count: usize| u32::try_from(count).map_err(|error| CellError::call("spmv", error));
         Ok(Operands {
-            indptr: a.indptr().device_ptr(stream).0,
-            indices: a.indices().device_ptr(stream).0,
-            values: a.values().device_ptr(stream).0,
-            x: x.device_ptr(stream).0,
-            y: y.device_ptr_mut(stream).0,
+            arrays: [
+                read(stream, a.indptr()),
+                read(stream, a.indices()),
+                read(stream, a.values()),
+                read(stream, x),
+                write(stream, y),
+            ],
             rows: count(a.rows())?,
             entries: count(a.nnz())?,
         })
-    }
-
-    /// The first five parameters of every kernel here: `(const i32*, const i32*, const T*, const T*, T*`.
-    fn parameters(&mut self) -> [*mut c_void; 5] {
-        [
-            parameter(&mut self.indptr),
-            parameter(&mut self.indices),
-            parameter(&mut self.values),
-            parameter(&mut self.x),
-            parameter(&mut self.y),
-        ]
     }
 }
 
@@ -84,14 +65,13 @@ impl<T: Element> RowPerThread<T> {
 
 impl<T: Element> Multiply<T> for RowPerThread<T> {
     fn run(&mut self, stream: &CudaStream, x: &CudaSlice<T>, y: &mut CudaSlice<T>) -> Result<(), CellError> {
-        let mut operands = Operands::new(stream, &self.a, x, y)?;
-        let mut rows = operands.rows;
+        let Operands { arrays, rows, .. } = Operands::new(stream, &self.a, x, y)?;
         let grid = (rows.div_ceil(BLOCK).max(1), 1);
-        let [indptr, indices, values, x, y] = operands.parameters();
-        let mut parameters = [indptr, indices, values, x, y, parameter(&mut rows)];
+        let [indptr, indices, values, x, y] = arrays;
+        let arguments = [indptr, indices, values, x, y, rows.into()];
         // SAFETY: the entry takes (const i32*, const i32*, const T*, const T*, T*, u32). Offsets and columns lie within
         // the matrix (`DeviceCsr` checked them), x has an element for every column and y one for every row.
-        unsafe { enqueue(stream, &self.function, grid, &mut parameters) }
+        unsafe { enqueue(stream, &self.function, grid, arguments) }
     }
 }
 
@@ -107,10 +87,8 @@ impl<T: Element> Vector<T> {
     /// Loads the kernel from `kernels/spmv_csr.cu` and copies `a` to the device. The threads a row go by the mean
     /// length of rows, the way of reading by whether the matrix stays in the L2 cache until the next product.
     pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, a: &Csr) -> Result<Self, CellError> {
-        let cache = ffi::attribute(cuda.device(), L2_CACHE_SIZE).ok();
-        let cache = cache.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(0);
         let bytes = a.nnz() * (size_of::<i32>() + size_of::<T>());
-        let way = if bytes > cache / 5 * 4 { "_streamed" } else { "" };
+        let way = if bytes > cuda.l2_bytes().unwrap_or(0) / 5 * 4 { "_streamed" } else { "" };
         let function = cuda.function(source, &format!("spmv_vector{way}_{}", T::DTYPE))?;
         Ok(Vector { function, width: width(a.nnz() / a.rows.max(1)), a: DeviceCsr::upload(cuda, a)? })
     }
@@ -129,26 +107,15 @@ fn width(mean: usize) -> u32 {
 
 impl<T: Element> Multiply<T> for Vector<T> {
     fn run(&mut self, stream: &CudaStream, x: &CudaSlice<T>, y: &mut CudaSlice<T>) -> Result<(), CellError> {
-        let mut operands = Operands::new(stream, &self.a, x, y)?;
-        let Operands { mut rows, mut entries, .. } = operands;
-        let mut width = self.width;
-        let grid = (rows.div_ceil(BLOCK / width).max(1), 1);
-        let [indptr, indices, values, x, y] = operands.parameters();
-        let mut parameters = [
-            indptr,
-            indices,
-            values,
-            x,
-            y,
-            parameter(&mut rows),
-            parameter(&mut entries),
-            parameter(&mut width),
-        ];
+        let Operands { arrays, rows, entries } = Operands::new(stream, &self.a, x, y)?;
+        let grid = (rows.div_ceil(BLOCK / self.width).max(1), 1);
+        let [indptr, indices, values, x, y] = arrays;
+        let arguments = [indptr, indices, values, x, y, rows.into(), entries.into(), self.width.into()];
         // SAFETY: the entry takes (const i32*, const i32*, const T*, const T*, T*, u32, u32, u32) and as many threads
         // as `enqueue` gives a block. Offsets and columns lie within the matrix (`DeviceCsr` checked them), x has an
         // element for every column and y one for every row; loads of four entries start at multiples of four from
         // the start of an allocation and end before `entries`.
-        unsafe { enqueue(stream, &self.function, grid, &mut parameters) }
+        unsafe { enqueue(stream, &self.function, grid, arguments) }
     }
 }
 
@@ -187,30 +154,16 @@ impl<T: Element> Multiply<T> for Adaptive<T> {
         if self.blocks == 0 {
             return Ok(());
         }
-        let mut operands = Operands::new(stream, &self.a, x, y)?;
-        let mut entries = operands.entries;
-        let mut parts = self.parts.device_ptr(stream).0;
-        let mut longs = self.longs.device_ptr(stream).0;
-        let mut sums = self.sums.device_ptr_mut(stream).0;
-        let mut tickets = self.tickets.device_ptr_mut(stream).0;
-        let [indptr, indices, values, x, y] = operands.parameters();
-        let mut parameters = [
-            indptr,
-            indices,
-            values,
-            x,
-            y,
-            parameter(&mut entries),
-            parameter(&mut parts),
-            parameter(&mut longs),
-            parameter(&mut sums),
-            parameter(&mut tickets),
-        ];
+        let Operands { arrays, entries, .. } = Operands::new(stream, &self.a, x, y)?;
+        let [indptr, indices, values, x, y] = arrays;
+        let (parts, longs) = (read(stream, &self.parts), read(stream, &self.longs));
+        let (sums, tickets) = (write(stream, &mut self.sums), write(stream, &mut self.tickets));
+        let arguments = [indptr, indices, values, x, y, entries.into(), parts, longs, sums, tickets];
         // SAFETY: the entry takes (const i32*, const i32*, const T*, const T*, T*, u32, const int4*, const int2*, T*,
         // u32*). Offsets and columns lie within the matrix (`DeviceCsr` checked them), x has an element for every
         // column and y one for every row. The parts were cut from this matrix; there is a sum for every part and a ticket
         // for every long row, zero now and after every launch.
-        unsafe { enqueue(stream, &self.function, (self.blocks, 1), &mut parameters) }
+        unsafe { enqueue(stream, &self.function, (self.blocks, 1), arguments) }
     }
 }
 

@@ -3,13 +3,13 @@
 
 use std::marker::PhantomData;
 
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_model::case::DType;
 use gpubench_model::error::{CellError, Unavailable};
 
 use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
-use super::launch::{BLOCK, Shape, allow_shared, enqueue_shaped, fits, parameter};
+use super::launch::{BLOCK, Shape, allow_shared, enqueue_shaped, fits, read, write};
 
 /// A tile of the answer: its side, the threads that make it, and their bytes of shared memory by element type.
 struct Tile {
@@ -45,9 +45,6 @@ pub(crate) struct SquareProduct<T> {
 
 impl<T: Element> SquareProduct<T> {
     /// Loads the kernel that passes tiles through shared memory, from `kernels/matmul.cu`.
-    ///
-    /// # Errors
-    /// The kernel does not compile.
     pub(crate) fn tiled(cuda: &Cuda, source: &'static KernelSource, n: u32) -> Result<Self, CellError> {
         let width = 16 / size_of::<T>() as u32;
         let form = if n.is_multiple_of(width) { "_aligned" } else { "" };
@@ -85,10 +82,6 @@ impl<T: Element> SquareProduct<T> {
         Ok(SquareProduct { function, shape, n, elements: PhantomData })
     }
 
-    /// Enqueues the product.
-    ///
-    /// # Errors
-    /// A matrix is too short.
     pub(crate) fn run(
         &self,
         stream: &CudaStream,
@@ -100,13 +93,10 @@ impl<T: Element> SquareProduct<T> {
         fits("A", a, needed)?;
         fits("B", b, needed)?;
         fits("C", c, needed)?;
-        let (mut a, mut b) = (a.device_ptr(stream).0, b.device_ptr(stream).0);
-        let mut c = c.device_ptr_mut(stream).0;
-        let mut n = self.n;
-        let mut parameters = [parameter(&mut a), parameter(&mut b), parameter(&mut c), parameter(&mut n)];
+        let arguments = [read(stream, a), read(stream, b), write(stream, c), self.n.into()];
         // SAFETY: the entries take (const T*, const T*, T*, u32); each matrix holds n * n elements, and threads and
         // shared memory are those that the entry's tile needs.
-        unsafe { enqueue_shaped(stream, &self.function, self.shape, &mut parameters) }
+        unsafe { enqueue_shaped(stream, &self.function, self.shape, arguments) }
     }
 }
 

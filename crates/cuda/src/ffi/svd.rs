@@ -1,15 +1,14 @@
 //! Launches of `kernels/svd.cu` as safe functions that check the length of every slice.
 
-use std::ffi::c_void;
 use std::marker::PhantomData;
 
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtrMut};
 use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, Element};
 use super::super::kernels::KernelSource;
 use super::cusolver::Vectors;
-use super::launch::{BLOCK, enqueue, fits, parameter};
+use super::launch::{Argument, BLOCK, enqueue, fits, read, write};
 
 /// Reflectors that are applied together.
 pub(crate) const PANEL: usize = 64;
@@ -34,9 +33,6 @@ pub(crate) struct SvdKernels<T> {
 
 impl<T: Element> SvdKernels<T> {
     /// Loads the kernels for matrices of side `n`.
-    ///
-    /// # Errors
-    /// They do not compile, or the side exceeds 32 bits.
     pub(crate) fn load(cuda: &Cuda, source: &'static KernelSource, n: usize) -> Result<Self, CellError> {
         let most = cuda.multiprocessors().saturating_mul(BLOCKS_A_MULTIPROCESSOR);
         Ok(SvdKernels {
@@ -66,12 +62,10 @@ impl<T: Element> SvdKernels<T> {
     ) -> Result<(), CellError> {
         fits("the panels' products", products, panels * PANEL * PANEL)?;
         fits("the factors of reflectors", taus, self.n - 1)?;
-        let (mut products, mut side) = (products.device_ptr_mut(stream).0, self.side);
-        let mut taus = taus.device_ptr(stream).0;
         let blocks = u32::try_from(panels).map_err(|error| CellError::call("panel_factors", error))?;
-        let mut parameters = [parameter(&mut products), parameter(&mut taus), parameter(&mut side)];
+        let arguments = [write(stream, products), read(stream, taus), self.side.into()];
         // SAFETY: the entry takes (double*, const double*, int); a block touches its panel and the n - 1 taus.
-        unsafe { enqueue(stream, &self.panel_factors, (blocks, 1), &mut parameters) }
+        unsafe { enqueue(stream, &self.panel_factors, (blocks, 1), arguments) }
     }
 
     /// From Xᵀ X to the matrix `step` by which X is multiplied to get orthonormal columns, and the lengths of its
@@ -87,19 +81,11 @@ impl<T: Element> SvdKernels<T> {
     ) -> Result<(), CellError> {
         self.square(&[gram, step])?;
         fits("the lengths", lengths, self.n)?;
-        let mut figures = place(stream, figures, first, 3)?;
-        let (mut gram, mut side) = (gram.device_ptr(stream).0, self.side);
-        let mut step = step.device_ptr_mut(stream).0;
-        let mut lengths = lengths.device_ptr_mut(stream).0;
-        let mut parameters = [
-            parameter(&mut gram),
-            parameter(&mut side),
-            parameter(&mut step),
-            parameter(&mut lengths),
-            parameter(&mut figures),
-        ];
+        let figures = place(stream, figures, first, 3)?;
+        let (step, lengths) = (write(stream, step), write(stream, lengths));
+        let arguments = [read(stream, gram), self.side.into(), step, lengths, figures];
         // SAFETY: the entry takes (const double*, int, double*, double*, double*), checked above.
-        unsafe { self.by_columns(stream, &self.newton_schulz, &mut parameters) }
+        unsafe { self.by_columns(stream, &self.newton_schulz, arguments) }
     }
 
     /// Adds to one of `figures` the sum of squares of what `gram` differs from I by.
@@ -110,11 +96,10 @@ impl<T: Element> SvdKernels<T> {
         (figures, first): (&mut CudaSlice<f64>, usize),
     ) -> Result<(), CellError> {
         self.square(&[gram])?;
-        let mut figures = place(stream, figures, first, 1)?;
-        let (mut gram, mut side) = (gram.device_ptr(stream).0, self.side);
-        let mut parameters = [parameter(&mut gram), parameter(&mut side), parameter(&mut figures)];
+        let figures = place(stream, figures, first, 1)?;
+        let arguments = [read(stream, gram), self.side.into(), figures];
         // SAFETY: the entry takes (const double*, int, double*), checked above.
-        unsafe { self.by_columns(stream, &self.orthogonality, &mut parameters) }
+        unsafe { self.by_columns(stream, &self.orthogonality, arguments) }
     }
 
     /// Adds to two of `figures` from `first` on the sums of squares of `products` - `left` S and of `products`.
@@ -128,18 +113,11 @@ impl<T: Element> SvdKernels<T> {
     ) -> Result<(), CellError> {
         self.square(&[products, left])?;
         fits("the values", values, self.n)?;
-        let mut figures = place(stream, figures, first, 2)?;
-        let (mut products, mut left) = (products.device_ptr(stream).0, left.device_ptr(stream).0);
-        let (mut values, mut side) = (values.device_ptr(stream).0, self.side);
-        let mut parameters = [
-            parameter(&mut products),
-            parameter(&mut left),
-            parameter(&mut values),
-            parameter(&mut side),
-            parameter(&mut figures),
-        ];
+        let figures = place(stream, figures, first, 2)?;
+        let (products, left, values) = (read(stream, products), read(stream, left), read(stream, values));
+        let arguments = [products, left, values, self.side.into(), figures];
         // SAFETY: the entry takes (const double*, const double*, const double*, int, double*), checked above.
-        unsafe { self.by_columns(stream, &self.residual, &mut parameters) }
+        unsafe { self.by_columns(stream, &self.residual, arguments) }
     }
 
     /// Enqueues the transposition of a matrix.
@@ -150,11 +128,9 @@ impl<T: Element> SvdKernels<T> {
         to: &mut CudaSlice<f64>,
     ) -> Result<(), CellError> {
         self.square(&[from, to])?;
-        let (mut from, mut side) = (from.device_ptr(stream).0, self.side);
-        let mut to = to.device_ptr_mut(stream).0;
-        let mut parameters = [parameter(&mut from), parameter(&mut side), parameter(&mut to)];
+        let arguments = [read(stream, from), self.side.into(), write(stream, to)];
         // SAFETY: the entry takes (const double*, int, double*), checked above.
-        unsafe { self.by_columns(stream, &self.transpose, &mut parameters) }
+        unsafe { self.by_columns(stream, &self.transpose, arguments) }
     }
 
     /// Puts a decomposition in descending order of its values, in the element type of the answer.
@@ -171,29 +147,24 @@ impl<T: Element> SvdKernels<T> {
         fits("the answer's values", &answer.s, self.n)?;
         fits("the answer's left vectors", &answer.u, self.n * self.n)?;
         fits("the answer's right vectors", &answer.v, self.n * self.n)?;
-        let (mut values, mut side) = (found.s.device_ptr(stream).0, self.side);
-        let mut ranks = ranks.device_ptr_mut(stream).0;
-        let (mut u, mut v) = (found.u.device_ptr(stream).0, found.v.device_ptr(stream).0);
-        let mut values_out = answer.s.device_ptr_mut(stream).0;
-        let (mut u_out, mut v_out) = (answer.u.device_ptr_mut(stream).0, answer.v.device_ptr_mut(stream).0);
+        let (values, side, ranks) = (read(stream, &found.s), self.side.into(), write(stream, ranks));
         // A warp ranks a value.
         let blocks = u32::try_from(self.n.div_ceil(BLOCK as usize / 32)).unwrap_or(u32::MAX);
-        let mut parameters = [parameter(&mut values), parameter(&mut side), parameter(&mut ranks)];
         // SAFETY: the entry takes (const double*, int, int*), checked above.
-        unsafe { enqueue(stream, &self.rank, (blocks, 1), &mut parameters) }?;
-        let mut parameters = [
-            parameter(&mut values),
-            parameter(&mut u),
-            parameter(&mut v),
-            parameter(&mut ranks),
-            parameter(&mut side),
-            parameter(&mut values_out),
-            parameter(&mut u_out),
-            parameter(&mut v_out),
+        unsafe { enqueue(stream, &self.rank, (blocks, 1), [values, side, ranks]) }?;
+        let arguments = [
+            values,
+            read(stream, &found.u),
+            read(stream, &found.v),
+            ranks,
+            side,
+            write(stream, &mut answer.s),
+            write(stream, &mut answer.u),
+            write(stream, &mut answer.v),
         ];
         // SAFETY: the entry takes (const double*, const double*, const double*, const int*, int, T*, T*, T*), checked
         // above; ranks are below n, whatever the values.
-        unsafe { self.by_columns(stream, &self.arrange, &mut parameters) }
+        unsafe { self.by_columns(stream, &self.arrange, arguments) }
     }
 
     /// From Uᵀ U, Vᵀ V and Uᵀ A V, in this order, to the matrices I + F and I + G that U and V are multiplied by to come
@@ -205,33 +176,28 @@ impl<T: Element> SvdKernels<T> {
         products: [&CudaSlice<f64>; 3],
         corrections: [&mut CudaSlice<f64>; 2],
         values: &mut CudaSlice<f64>,
-        mut norm: f64,
+        norm: f64,
         (figures, first): (&mut CudaSlice<f64>, usize),
     ) -> Result<(), CellError> {
         let [gram_u, gram_v, middle] = products;
         let [correct_u, correct_v] = corrections;
         self.square(&[gram_u, gram_v, middle, correct_u, correct_v])?;
         fits("the values", values, self.n)?;
-        let mut figures = place(stream, figures, first, 1)?;
-        let (mut gram_u, mut gram_v) = (gram_u.device_ptr(stream).0, gram_v.device_ptr(stream).0);
-        let (mut middle, mut side) = (middle.device_ptr(stream).0, self.side);
-        let mut values = values.device_ptr_mut(stream).0;
-        let mut correct_u = correct_u.device_ptr_mut(stream).0;
-        let mut correct_v = correct_v.device_ptr_mut(stream).0;
-        let mut parameters = [
-            parameter(&mut gram_u),
-            parameter(&mut gram_v),
-            parameter(&mut middle),
-            parameter(&mut norm),
-            parameter(&mut side),
-            parameter(&mut values),
-            parameter(&mut correct_u),
-            parameter(&mut correct_v),
-            parameter(&mut figures),
+        let figures = place(stream, figures, first, 1)?;
+        let arguments = [
+            read(stream, gram_u),
+            read(stream, gram_v),
+            read(stream, middle),
+            norm.into(),
+            self.side.into(),
+            write(stream, values),
+            write(stream, correct_u),
+            write(stream, correct_v),
+            figures,
         ];
         // SAFETY: the entry takes (const double*, const double*, const double*, double, int, double*, double*, double*,
         // double*), checked above.
-        unsafe { self.by_columns(stream, &self.refinement, &mut parameters) }
+        unsafe { self.by_columns(stream, &self.refinement, arguments) }
     }
 
     fn square(&self, matrices: &[&CudaSlice<f64>]) -> Result<(), CellError> {
@@ -241,14 +207,14 @@ impl<T: Element> SvdKernels<T> {
     /// # Safety
     ///
     /// As for [`enqueue`].
-    unsafe fn by_columns(
+    unsafe fn by_columns<const N: usize>(
         &self,
         stream: &CudaStream,
         function: &CudaFunction,
-        parameters: &mut [*mut c_void],
+        arguments: [Argument; N],
     ) -> Result<(), CellError> {
-        // SAFETY: the caller vouches for the parameters.
-        unsafe { enqueue(stream, function, (self.columns, 1), parameters) }
+        // SAFETY: the caller vouches for the arguments.
+        unsafe { enqueue(stream, function, (self.columns, 1), arguments) }
     }
 }
 
@@ -258,7 +224,7 @@ fn place(
     figures: &mut CudaSlice<f64>,
     first: usize,
     count: usize,
-) -> Result<u64, CellError> {
+) -> Result<Argument, CellError> {
     fits("the figures", figures, first + count)?;
-    Ok(figures.device_ptr_mut(stream).0 + (first * size_of::<f64>()) as u64)
+    Ok((figures.device_ptr_mut(stream).0 + (first * size_of::<f64>()) as u64).into())
 }

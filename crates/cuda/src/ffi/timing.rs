@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cudarc::driver::sys::{self, CUdeviceptr};
-use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtrMut, PinnedHostSlice};
+use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, PinnedHostSlice};
 use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, driver};
 use super::super::kernels::KernelSource;
-use super::launch::{self, enqueue_single, fits, parameter};
+use super::launch::{self, enqueue_single, fits, write};
 
 /// Stamps that a [`Board`] has room for.
 pub(crate) const STAMPS: usize = 2;
@@ -116,19 +116,17 @@ impl TimingKernels {
         ticket: u64,
         limit_ns: u64,
     ) -> Result<(), CellError> {
-        let (mut address, mut ticket, mut limit_ns) = (board.device, ticket, limit_ns);
-        let mut parameters = [parameter(&mut address), parameter(&mut ticket), parameter(&mut limit_ns)];
+        let arguments = [board.device.into(), ticket.into(), limit_ns.into()];
         // SAFETY: the entry takes (u64*, u64, u64) and uses the first two words of the board.
-        unsafe { enqueue_single(stream, &self.hold, 1, &mut parameters) }
+        unsafe { enqueue_single(stream, &self.hold, 1, arguments) }
     }
 
     /// Enqueues a stamp into a slot below [`STAMPS`].
     pub(crate) fn stamp(&self, stream: &CudaStream, board: &Board, slot: u32) -> Result<(), CellError> {
         assert!((slot as usize) < STAMPS);
-        let (mut address, mut slot) = (board.device, slot);
-        let mut parameters = [parameter(&mut address), parameter(&mut slot)];
+        let arguments = [board.device.into(), slot.into()];
         // SAFETY: the entry takes (u64*, u32) and uses the two words of its slot, which the board has.
-        unsafe { enqueue_single(stream, &self.stamp, self.multiprocessors, &mut parameters) }
+        unsafe { enqueue_single(stream, &self.stamp, self.multiprocessors, arguments) }
     }
 
     /// Enqueues a reading of the whole buffer, which must hold zeros to stay unwritten.
@@ -138,19 +136,18 @@ impl TimingKernels {
         stream: &CudaStream,
         buffer: &mut CudaSlice<u8>,
     ) -> Result<(), CellError> {
-        let mut count = (buffer.len() / 16) as u64;
-        let mut address = buffer.device_ptr_mut(stream).0;
-        let mut parameters = [parameter(&mut address), parameter(&mut count)];
-        let grid = (launch::grid(cuda, buffer.len() / 16), 1);
+        let count = buffer.len() / 16;
+        let arguments = [write(stream, buffer), (count as u64).into()];
+        let grid = (launch::grid(cuda, count), 1);
         // SAFETY: the entry takes (uint4*, u64); device allocations are aligned to 256 bytes and this one holds
         // `count` elements of 16.
-        unsafe { launch::enqueue(stream, &self.displace, grid, &mut parameters) }
+        unsafe { launch::enqueue(stream, &self.displace, grid, arguments) }
     }
 
     /// Enqueues a kernel that does nothing.
     pub(crate) fn empty(&self, stream: &CudaStream) -> Result<(), CellError> {
         // SAFETY: the entry takes nothing.
-        unsafe { enqueue_single(stream, &self.empty, 1, &mut []) }
+        unsafe { enqueue_single(stream, &self.empty, 1, []) }
     }
 
     /// Enqueues a kernel that spins for `ns` and writes the nanoseconds that it span to `spun[slot]`.
@@ -162,9 +159,8 @@ impl TimingKernels {
         slot: u32,
     ) -> Result<(), CellError> {
         fits("spun", spun, slot as usize + 1)?;
-        let (mut ns, mut slot, mut address) = (ns, slot, spun.device_ptr_mut(stream).0);
-        let mut parameters = [parameter(&mut ns), parameter(&mut address), parameter(&mut slot)];
+        let arguments = [ns.into(), write(stream, spun), slot.into()];
         // SAFETY: the entry takes (u64, u64*, u32), and `spun` has that slot.
-        unsafe { enqueue_single(stream, &self.spin, 1, &mut parameters) }
+        unsafe { enqueue_single(stream, &self.spin, 1, arguments) }
     }
 }

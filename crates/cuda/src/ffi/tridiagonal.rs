@@ -1,11 +1,11 @@
 //! Launches of `kernels/tridiagonal.cu` and `kernels/tridiagonal_eigen.cu` as safe functions that check every slice.
 
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream};
 use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, driver};
 use super::super::kernels::KernelSource;
-use super::launch::{Shape, allow_shared, enqueue_shaped, fits, parameter, resident_blocks};
+use super::launch::{Shape, allow_shared, enqueue_shaped, fits, read, resident_blocks, write};
 
 /// A symmetric matrix of side `n` as Q T Qᵀ, with T tridiagonal and Q a product of reflectors I - tau v vᵀ.
 pub(crate) struct Reduced {
@@ -52,9 +52,6 @@ pub(crate) struct Reduction {
 impl Reduction {
     /// Loads the kernel for matrices of side `n` from `kernels/tridiagonal.cu`; `None` where the device cannot hold
     /// such a matrix in all its blocks at once.
-    ///
-    /// # Errors
-    /// The kernel does not compile, or there is no memory.
     pub(crate) fn load(
         cuda: &Cuda,
         source: &'static KernelSource,
@@ -80,9 +77,6 @@ impl Reduction {
     }
 
     /// Enqueues the reduction of the `n x n` matrix, of which it reads all elements.
-    ///
-    /// # Errors
-    /// A slice is too short.
     pub(crate) fn run(
         &mut self,
         stream: &CudaStream,
@@ -90,7 +84,7 @@ impl Reduction {
         out: &mut Reduced,
     ) -> Result<(), CellError> {
         let n = self.n;
-        let mut side = i32::try_from(n).map_err(|error| CellError::call("tridiagonalise", error))?;
+        let side = i32::try_from(n).map_err(|error| CellError::call("tridiagonalise", error))?;
         fits("the matrix", matrix, n * n)?;
         fits("the diagonal", &out.diagonal, n)?;
         fits("what lies beside it", &out.beside, n - 1)?;
@@ -98,24 +92,18 @@ impl Reduction {
         fits("the reflectors", &out.reflectors, n * (n - 1))?;
         // A flag that an earlier run left would be taken for one of this run.
         stream_zero(&mut self.mail)?;
-        let mut matrix = matrix.device_ptr(stream).0;
-        let mut diagonal = out.diagonal.device_ptr_mut(stream).0;
-        let mut beside = out.beside.device_ptr_mut(stream).0;
-        let mut taus = out.taus.device_ptr_mut(stream).0;
-        let mut reflectors = out.reflectors.device_ptr_mut(stream).0;
-        let mut mail = self.mail.device_ptr_mut(stream).0;
-        let mut parameters = [
-            parameter(&mut matrix),
-            parameter(&mut side),
-            parameter(&mut diagonal),
-            parameter(&mut beside),
-            parameter(&mut taus),
-            parameter(&mut reflectors),
-            parameter(&mut mail),
+        let arguments = [
+            read(stream, matrix),
+            side.into(),
+            write(stream, &mut out.diagonal),
+            write(stream, &mut out.beside),
+            write(stream, &mut out.taus),
+            write(stream, &mut out.reflectors),
+            write(stream, &mut self.mail),
         ];
         // SAFETY: the entries take (const double*, int, double*, double*, double*, double*, u64*); all slices hold
         // what a matrix of this side needs, and the grid fits the device, so that the blocks may wait for each other.
-        unsafe { enqueue_shaped(stream, &self.function, self.shape, &mut parameters) }
+        unsafe { enqueue_shaped(stream, &self.function, self.shape, arguments) }
     }
 }
 
@@ -145,9 +133,6 @@ pub(crate) struct TridiagonalEigen {
 impl TridiagonalEigen {
     /// Loads the kernels for matrices of side `n` from `kernels/tridiagonal_eigen.cu`; `None` where a block has no
     /// room for a matrix.
-    ///
-    /// # Errors
-    /// The kernels do not compile, or there is no memory.
     pub(crate) fn load(
         cuda: &Cuda,
         source: &'static KernelSource,
@@ -170,9 +155,6 @@ impl TridiagonalEigen {
 
     /// Enqueues both: `values` in descending order, and their vectors in the columns of `vectors`. The vectors of
     /// close values are not quite orthogonal.
-    ///
-    /// # Errors
-    /// A slice is too short.
     pub(crate) fn run(
         &mut self,
         stream: &CudaStream,
@@ -181,36 +163,25 @@ impl TridiagonalEigen {
         vectors: &mut CudaSlice<f64>,
     ) -> Result<(), CellError> {
         let n = self.n;
-        let mut side = i32::try_from(n).map_err(|error| CellError::call("bisect", error))?;
+        let side = i32::try_from(n).map_err(|error| CellError::call("bisect", error))?.into();
         fits("the diagonal", &reduced.diagonal, n)?;
         fits("what lies beside it", &reduced.beside, n - 1)?;
         fits("the eigenvalues", values, n)?;
         fits("the eigenvectors", vectors, n * n)?;
         fits("the scratch", &self.scratch, 3 * n * n)?;
-        let mut diagonal = reduced.diagonal.device_ptr(stream).0;
-        let mut beside = reduced.beside.device_ptr(stream).0;
-        let mut values = values.device_ptr_mut(stream).0;
-        let mut vectors = vectors.device_ptr_mut(stream).0;
-        let mut scratch = self.scratch.device_ptr_mut(stream).0;
+        let (diagonal, beside) = (read(stream, &reduced.diagonal), read(stream, &reduced.beside));
+        let (values, vectors) = (write(stream, values), write(stream, vectors));
         let shape = |each: usize| Shape {
             grid: (u32::try_from(n.div_ceil(each)).unwrap_or(u32::MAX), 1),
             threads: THREADS,
             shared: self.shared,
             cooperative: false,
         };
-        let mut parameters =
-            [parameter(&mut diagonal), parameter(&mut beside), parameter(&mut side), parameter(&mut values)];
+        let arguments = [diagonal, beside, side, values];
         // SAFETY: the entry takes (const double*, const double*, int, double*) and touches what was checked above.
-        unsafe { enqueue_shaped(stream, &self.bisect, shape(VALUES), &mut parameters) }?;
-        let mut parameters = [
-            parameter(&mut diagonal),
-            parameter(&mut beside),
-            parameter(&mut values),
-            parameter(&mut side),
-            parameter(&mut vectors),
-            parameter(&mut scratch),
-        ];
+        unsafe { enqueue_shaped(stream, &self.bisect, shape(VALUES), arguments) }?;
+        let arguments = [diagonal, beside, values, side, vectors, write(stream, &mut self.scratch)];
         // SAFETY: the entry takes (const double*, const double*, const double*, int, double*, double*), likewise.
-        unsafe { enqueue_shaped(stream, &self.vectors, shape(VECTORS), &mut parameters) }
+        unsafe { enqueue_shaped(stream, &self.vectors, shape(VECTORS), arguments) }
     }
 }

@@ -1,17 +1,16 @@
 //! transfer: a matrix between host and device, from and to ordinary and page-locked memory, and within the device.
 
 use cudarc::driver::CudaSlice;
-use gpubench_backend::contents::Contents;
 use gpubench_backend::{HostMemory, Job, JobTraits, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
+use super::dense::Dense;
 use super::entry::by_dtype;
 use super::host_buffer::HostBuffer;
 use super::{Kernel, extra, input, matrices, variant};
 use crate::context::{Cuda, Element};
-use crate::ffi::contents::device;
 
 pub(crate) static KERNELS: &[Kernel] = &[
     Kernel {
@@ -100,34 +99,8 @@ impl<T: Element> Job for Crossing<T> {
 }
 
 /// A copy within the device.
-struct Within<T> {
-    cuda: Cuda,
-    n: usize,
-    a: CudaSlice<T>,
-    y: CudaSlice<T>,
-}
-
 fn within<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     cuda.reserve(matrices(case, 2))?;
-    let a = input::<T>(inputs, 0)?;
-    Ok(Prepared::new(Within {
-        cuda: cuda.clone(),
-        n: case.side(),
-        y: cuda.alloc(a.len())?,
-        a: cuda.upload(a)?,
-    }))
-}
-
-impl<T: Element> Job for Within<T> {
-    fn contents(&mut self) -> Contents<'_> {
-        Contents::new([device(&mut self.a)], [device(&mut self.y)])
-    }
-
-    fn execute(&mut self) -> Result<(), CellError> {
-        self.cuda.copy(&self.a, &mut self.y)
-    }
-
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        Ok(vec![Operand::dense(self.n, self.n, self.cuda.download(&self.y)?)])
-    }
+    let job = Dense::<T, 1, _>::new(cuda, case, inputs, |cuda, [a], y| cuda.copy(a, y))?;
+    Ok(Prepared::new(job))
 }

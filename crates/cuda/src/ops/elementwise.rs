@@ -1,15 +1,14 @@
 //! a * b + sin(a) + cos(b): one fused kernel, and the chain of kernels of an eager array library.
 
-use cudarc::driver::CudaSlice;
-use gpubench_backend::contents::Contents;
-use gpubench_backend::{Job, Prepared};
-use gpubench_model::case::{Case, DType};
+use gpubench_backend::Prepared;
+use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
+use super::dense::Dense;
+use super::entry::by_dtype;
 use super::{Kernel, extra, input, matrices};
 use crate::context::{Cuda, Element};
-use crate::ffi::contents::device;
 use crate::ffi::launch::Map;
 use crate::kernels::{KernelSource, kernel_source};
 
@@ -20,19 +19,13 @@ pub(crate) static KERNELS: &[Kernel] = &[
         variant: extra("elementwise", "fused", "one kernel: two reads and one write an element"),
         sources: &[&SOURCE],
         libraries: &[],
-        prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => fused::<f32>(cuda, case, inputs),
-            DType::F64 => fused::<f64>(cuda, case, inputs),
-        },
+        prepare: by_dtype!(fused),
     },
     Kernel {
         variant: extra("elementwise", "unfused", "five kernels with temporaries, as eager libraries run it"),
         sources: &[&SOURCE],
         libraries: &[],
-        prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => unfused::<f32>(cuda, case, inputs),
-            DType::F64 => unfused::<f64>(cuda, case, inputs),
-        },
+        prepare: by_dtype!(unfused),
     },
 ];
 
@@ -49,90 +42,30 @@ pub(super) fn load<T: Element, const INPUTS: usize>(
     Map::tiled(cuda, &SOURCE, &format!("{name}_{}", T::DTYPE), len, (THREADS, tile))
 }
 
-struct Fused<T> {
-    cuda: Cuda,
-    n: usize,
-    kernel: Map<T, T, 2>,
-    a: CudaSlice<T>,
-    b: CudaSlice<T>,
-    y: CudaSlice<T>,
-}
-
 fn fused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     cuda.reserve(matrices(case, 3))?;
-    let (a, b) = (input::<T>(inputs, 0)?, input::<T>(inputs, 1)?);
-    Ok(Prepared::new(Fused {
-        cuda: cuda.clone(),
-        n: case.side(),
-        kernel: load(cuda, "fused", a.len())?,
-        y: cuda.alloc(a.len())?,
-        a: cuda.upload(a)?,
-        b: cuda.upload(b)?,
-    }))
-}
-
-impl<T: Element> Job for Fused<T> {
-    fn contents(&mut self) -> Contents<'_> {
-        Contents::new([device(&mut self.a), device(&mut self.b)], [device(&mut self.y)])
-    }
-
-    fn execute(&mut self) -> Result<(), CellError> {
-        self.kernel.run(&self.cuda.stream, [&self.a, &self.b], &mut self.y)
-    }
-
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        Ok(vec![Operand::dense(self.n, self.n, self.cuda.download(&self.y)?)])
-    }
-}
-
-struct Unfused<T> {
-    cuda: Cuda,
-    n: usize,
-    multiply: Map<T, T, 2>,
-    add: Map<T, T, 2>,
-    sine: Map<T, T, 1>,
-    cosine: Map<T, T, 1>,
-    a: CudaSlice<T>,
-    b: CudaSlice<T>,
-    /// Holds the product, and the answer in the end.
-    y: CudaSlice<T>,
-    term: CudaSlice<T>,
-    sum: CudaSlice<T>,
+    let kernel = load(cuda, "fused", input::<T>(inputs, 0)?.len())?;
+    let job = Dense::<T, 2, _>::new(cuda, case, inputs, move |cuda, [a, b], y| {
+        kernel.run(&cuda.stream, [a, b], y)
+    })?;
+    Ok(Prepared::new(job))
 }
 
 fn unfused<T: Element>(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     cuda.reserve(matrices(case, 5))?;
-    let (a, b) = (input::<T>(inputs, 0)?, input::<T>(inputs, 1)?);
-    Ok(Prepared::new(Unfused {
-        cuda: cuda.clone(),
-        n: case.side(),
-        multiply: load(cuda, "multiply", a.len())?,
-        add: load(cuda, "add", a.len())?,
-        sine: load(cuda, "sine", a.len())?,
-        cosine: load(cuda, "cosine", a.len())?,
-        y: cuda.alloc(a.len())?,
-        term: cuda.alloc(a.len())?,
-        sum: cuda.alloc(a.len())?,
-        a: cuda.upload(a)?,
-        b: cuda.upload(b)?,
-    }))
-}
-
-impl<T: Element> Job for Unfused<T> {
-    fn contents(&mut self) -> Contents<'_> {
-        Contents::new([device(&mut self.a), device(&mut self.b)], [device(&mut self.y)])
-    }
-
-    fn execute(&mut self) -> Result<(), CellError> {
-        let stream = &self.cuda.stream;
-        self.multiply.run(stream, [&self.a, &self.b], &mut self.y)?;
-        self.sine.run(stream, [&self.a], &mut self.term)?;
-        self.add.run(stream, [&self.y, &self.term], &mut self.sum)?;
-        self.cosine.run(stream, [&self.b], &mut self.term)?;
-        self.add.run(stream, [&self.sum, &self.term], &mut self.y)
-    }
-
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        Ok(vec![Operand::dense(self.n, self.n, self.cuda.download(&self.y)?)])
-    }
+    let len = input::<T>(inputs, 0)?.len();
+    let multiply = load(cuda, "multiply", len)?;
+    let add = load(cuda, "add", len)?;
+    let sine = load(cuda, "sine", len)?;
+    let cosine = load(cuda, "cosine", len)?;
+    let (mut term, mut sum) = (cuda.alloc(len)?, cuda.alloc(len)?);
+    let job = Dense::<T, 2, _>::new(cuda, case, inputs, move |Cuda { stream, .. }, [a, b], y| {
+        // The product lies in y, and the answer in the end.
+        multiply.run(stream, [a, b], y)?;
+        sine.run(stream, [a], &mut term)?;
+        add.run(stream, [y, &term], &mut sum)?;
+        cosine.run(stream, [b], &mut term)?;
+        add.run(stream, [&sum, &term], y)
+    })?;
+    Ok(Prepared::new(job))
 }

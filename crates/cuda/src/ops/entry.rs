@@ -16,13 +16,11 @@ pub(crate) type Prepare = fn(&Cuda, &Case, &[Operand]) -> Result<Box<Prepared>, 
 
 /// A variant, what it needs, and how its jobs are made.
 pub(crate) struct Kernel {
-    /// The variant.
     pub variant: Variant,
     /// The sources in `kernels/` that it compiles, for whichever case.
     pub sources: &'static [&'static KernelSource],
     /// The libraries that it calls besides the compiler, for whichever case.
     pub libraries: &'static [Library],
-    /// Makes a job.
     pub prepare: Prepare,
 }
 

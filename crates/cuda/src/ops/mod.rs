@@ -1,6 +1,7 @@
 //! The ops on CUDA: the one list of the kernels of each.
 
 mod copies;
+mod dense;
 mod elementwise;
 pub(super) mod entry;
 pub(super) mod fft;

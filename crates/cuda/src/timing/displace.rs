@@ -1,11 +1,9 @@
 //! Cold caches: other data takes the place of all that the L2 cache holds.
 
 use cudarc::driver::CudaSlice;
-use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE as L2_CACHE_SIZE;
 use gpubench_model::error::CellError;
 
 use super::super::context::{Cuda, driver};
-use super::super::ffi::driver as ffi;
 use super::super::ffi::timing::TimingKernels;
 
 /// Sizes of the L2 cache that are read: one to fill it, one more because neither its replacement is strictly by age
@@ -24,12 +22,9 @@ pub(crate) struct Displacement {
 }
 
 impl Displacement {
-    /// Allocates the buffer.
     pub(crate) fn new(cuda: &Cuda) -> Result<Self, CellError> {
-        let told = ffi::attribute(cuda.device(), L2_CACHE_SIZE).ok();
-        let cache = told.and_then(|bytes| usize::try_from(bytes).ok()).filter(|bytes| *bytes > 0);
         // Not counted as an allocation: it belongs to no job.
-        let zeros = cuda.stream.alloc_zeros(CACHES * cache.unwrap_or(UNKNOWN));
+        let zeros = cuda.stream.alloc_zeros(CACHES * cuda.l2_bytes().unwrap_or(UNKNOWN));
         Ok(Displacement { zeros: zeros.map_err(driver("cuMemAllocAsync"))? })
     }
 

@@ -39,7 +39,6 @@ pub(crate) struct Reading {
 
 /// Two events, two stamps, a hold and a displacement, made once.
 pub(crate) struct Instrument {
-    /// The device.
     pub cuda: Cuda,
     /// The kernels of a sample.
     pub kernels: TimingKernels,

@@ -9,7 +9,6 @@ use crate::best::Key;
 use crate::words;
 use crate::{Line, Table};
 
-/// The cases as comma-separated values.
 pub(crate) static CSV: Format = Format {
     name: "csv",
     summary: "a line per case, a column per GPU and host, medians in seconds",

@@ -5,7 +5,6 @@ use gpubench_render::html::page;
 
 use super::shown::Format;
 
-/// The page.
 pub(crate) static HTML: Format = Format {
     name: "html",
     summary: "one page: the answer and every row of each member",

@@ -7,7 +7,6 @@ use serde::Serialize;
 use super::shown::{Format, Shown};
 use crate::{Finding, Table};
 
-/// The tables and findings.
 pub(crate) static JSON: Format = Format {
     name: "json",
     summary: "tables and findings, for programs",
@@ -15,7 +14,6 @@ pub(crate) static JSON: Format = Format {
     makes: Makes::Text("fleet-table.json", |fleet, _| json(&Shown::of(fleet))),
 };
 
-/// Version of this layout.
 const FLEET_TABLE_VERSION: u32 = 1;
 
 #[derive(Serialize)]

@@ -16,9 +16,7 @@ pub struct View {
     pub color: bool,
 }
 
-/// Everything that is shown of a fleet.
 pub(crate) struct Shown<'a> {
-    /// The fleet.
     pub fleet: &'a Fleet,
     /// GPUs, then hosts; sides that no member has are left out.
     pub tables: Vec<Table>,
@@ -29,22 +27,14 @@ pub(crate) struct Shown<'a> {
 }
 
 impl<'a> Shown<'a> {
-    /// What is shown of `fleet`.
     pub(crate) fn of(fleet: &'a Fleet) -> Shown<'a> {
         let tables: Vec<Table> = [Side::Gpu, Side::Cpu]
             .into_iter()
             .map(|side| Table::of(fleet, side))
             .filter(|table| !table.columns.is_empty())
             .collect();
-        let found: Vec<Finding> = tables.iter().flat_map(findings).collect();
-        let calm = tables
-            .iter()
-            .flat_map(|table| {
-                let of_side: Vec<Finding> =
-                    found.iter().filter(|finding| finding.side == table.side).cloned().collect();
-                calm(table, &of_side)
-            })
-            .collect();
-        Shown { fleet, tables, findings: found, calm }
+        let findings: Vec<Finding> = tables.iter().flat_map(findings).collect();
+        let calm = tables.iter().flat_map(|table| calm(table, &findings)).collect();
+        Shown { fleet, tables, findings, calm }
     }
 }

@@ -1,12 +1,10 @@
 //! What is shown of fleets: who, side by side, marks, findings, in every format.
 
-use gpubench_model::report::Report;
 use gpubench_text::csv::records;
 use gpubench_text::table::WIDTH;
 
 use super::*;
-use crate::example::{alike, member};
-use crate::{Source, merge};
+use crate::example::{alike, fleet, member};
 
 fn shown(fleet: &Fleet, format: &str) -> String {
     FORMATS.find(format).unwrap().text(fleet, &View::default()).unwrap()
@@ -16,8 +14,7 @@ fn shown(fleet: &Fleet, format: &str) -> String {
 fn odd() -> Fleet {
     let mut reports = ["a", "b", "c", "d"].map(|host| member(host, if host == "b" { 1.1 } else { 1.0 }));
     reports[1].environment.backends[1].description["power_limit_w"] = 550.0.into();
-    let source = |report: Report| Source { origin: "x".into(), name: None, report };
-    merge(reports.into_iter().map(source).collect(), None).unwrap()
+    fleet(reports.to_vec())
 }
 
 #[test]
@@ -44,8 +41,7 @@ No outlier among 4 like hosts: Intel Xeon Platinum 8480C (16 processors).
 
 #[test]
 fn the_fastest_is_marked_and_the_mark_explained() {
-    let source = |report: Report| Source { origin: "x".into(), name: None, report };
-    let fleet = merge(vec![source(member("a", 1.0)), source(member("b", 1.5))], None).unwrap();
+    let fleet = fleet(vec![member("a", 1.0), member("b", 1.5)]);
     let text = shown(&fleet, "table");
     assert!(text.contains("60.0 µs*") && text.contains("\n* the fastest"), "{text}");
     assert!(!shown(&alike(2), "table").contains("* the fastest"));

@@ -25,7 +25,6 @@ pub static TABLE: Format = Format {
     makes: Makes::Screen(|fleet, view| Ok(text(&Shown::of(fleet), view.color))),
 };
 
-/// The fleet as Markdown.
 pub(crate) static MARKDOWN: Format = Format {
     name: "md",
     summary: "the times side by side, and what stands out, as Markdown",

@@ -46,11 +46,8 @@ const MEDIAN_ERROR: f64 = 1.2533;
 /// A time and its 95 % interval, as logarithms of seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Reading {
-    /// The median.
     pub log: f64,
-    /// Lower end of the interval.
     pub low: f64,
-    /// Upper end of the interval.
     pub high: f64,
 }
 
@@ -65,7 +62,6 @@ impl Reading {
 /// What stands out among like members.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Judged {
-    /// The unusual members.
     pub members: Vec<usize>,
     /// The unusual cells: member and cell.
     pub cells: Vec<(usize, usize)>,

@@ -13,12 +13,13 @@ pub fn fingerprint(operands: &[Operand]) -> u64 {
         let (rows, cols, structure) = match operand {
             Operand::Dense(d) => (d.rows, d.cols, 0),
             Operand::Csr(c) => {
-                (c.rows, c.cols, integers(&c.indptr).wrapping_add(integers(&c.indices).rotate_left(1)))
+                let [offsets, columns] = [&c.indptr, &c.indices].map(|whole| sum(whole, |i| *i as u64));
+                (c.rows, c.cols, offsets.wrapping_add(columns.rotate_left(1)))
             }
         };
         let elements = match operand.values() {
-            Values::F32(v) => reals(v),
-            Values::F64(v) => reals(v),
+            Values::F32(v) => sum(v, |x| x.bit_pattern()),
+            Values::F64(v) => sum(v, |x| x.bit_pattern()),
             Values::C32(v) => {
                 v.iter().map(|z| u64::from(z.re.to_bits()) ^ u64::from(z.im.to_bits()) << 32).sum()
             }
@@ -51,11 +52,6 @@ fn weigh(position: usize, bits: u64) -> u64 {
     bits.wrapping_add(1).wrapping_mul(2 * position as u64 + 1)
 }
 
-fn reals<T: Real>(values: &[T]) -> u64 {
-    let parts = values.par_iter().enumerate().map(|(i, v)| weigh(i, v.bit_pattern()));
-    parts.reduce(|| 0, u64::wrapping_add)
-}
-
-fn integers(values: &[i32]) -> u64 {
-    values.par_iter().enumerate().map(|(i, v)| weigh(i, *v as u64)).reduce(|| 0, u64::wrapping_add)
+fn sum<T: Sync>(values: &[T], bits: impl Fn(&T) -> u64 + Sync) -> u64 {
+    values.par_iter().enumerate().map(|(i, v)| weigh(i, bits(v))).reduce(|| 0, u64::wrapping_add)
 }

@@ -168,7 +168,7 @@ mod tests {
         ) {
             let m = sparse::<f64>(seed, operand, rows, cols, density);
             let (pattern, values) = (Stream::new(seed, 2 * operand), Stream::new(seed, 2 * operand + 1));
-            let stored = values_of(&m);
+            let stored = f64::slice(&m.values).unwrap();
             proptest::prop_assert_eq!(m.indptr.len(), rows + 1);
             let mut next = 0;
             for row in 0..rows {
@@ -184,9 +184,5 @@ mod tests {
             }
             proptest::prop_assert_eq!(m.nnz(), next);
         }
-    }
-
-    fn values_of(m: &Csr) -> &[f64] {
-        f64::slice(&m.values).unwrap()
     }
 }

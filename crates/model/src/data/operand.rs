@@ -133,4 +133,12 @@ impl Operand {
             Operand::Csr(csr) => &csr.values,
         }
     }
+
+    /// The elements, dense or stored, to be changed.
+    pub fn values_mut(&mut self) -> &mut Values {
+        match self {
+            Operand::Dense(dense) => &mut dense.values,
+            Operand::Csr(csr) => &mut csr.values,
+        }
+    }
 }

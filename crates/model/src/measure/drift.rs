@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::stats::Summary;
+use super::stats;
 
 /// Samples a round must have to be compared.
 const ROUND_SAMPLES: usize = 3;
@@ -22,22 +22,17 @@ pub struct Drift {
 /// not positive. Source: Kruskal and Wallis, "Use of ranks in one-criterion variance analysis", Journal of the
 /// American Statistical Association 47 (1952), corrected for ties; the tail is that of chi-square.
 pub fn drift(samples: &[f64], rounds: &[u32]) -> Option<Drift> {
-    let groups = groups(samples, rounds);
-    let all: Vec<f64> = groups.concat();
-    let median = Summary::of(&all)?.median;
+    let mut groups = by_round(samples, rounds);
+    groups.retain(|group| group.len() >= ROUND_SAMPLES);
+    let median = stats::median(&groups.concat())?;
     if groups.len() < 2 || median <= 0.0 {
         return None;
     }
-    let medians = groups.iter().filter_map(|group| Summary::of(group).map(|s| s.median));
+    let medians = groups.iter().filter_map(|group| stats::median(group));
     let (low, high) =
         medians.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), m| (low.min(m), high.max(m)));
     let p = chi_square_tail(kruskal_wallis(&groups), (groups.len() - 1) as f64);
     Some(Drift { relative: (high - low) / median, p })
-}
-
-/// The samples of each round that has enough of them.
-fn groups(samples: &[f64], rounds: &[u32]) -> Vec<Vec<f64>> {
-    by_round(samples, rounds).into_iter().filter(|group| group.len() >= ROUND_SAMPLES).collect()
 }
 
 /// The samples of each round, in the order of the rounds; `rounds` holds the round of each sample.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::stats::quantile;
+use super::stats::{quantile, sorted};
 
 /// Fewest samples a verdict is given on.
 const SAMPLES: usize = 20;
@@ -39,8 +39,7 @@ pub fn modes(samples: &[f64]) -> Option<Modes> {
     if samples.len() < SAMPLES {
         return None;
     }
-    let mut sorted = samples.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    let sorted = sorted(samples);
     let stray = (sorted.len() as f64 * STRAY_SHARE).ceil() as usize;
     let kept = &sorted[stray..sorted.len() - stray];
     let cut = best_cut(kept, smallest_clump(sorted.len()).saturating_sub(stray).max(1))?;
@@ -124,10 +123,7 @@ mod tests {
             ("two ticks", fires(8, |u, _, _| 0.032 * (31.0 + (u + 0.5).floor()))),
             ("ticks of a narrow normal", fires(9, |u, v, _| 0.5 * (10.0 + 0.4 * normal(u, v)).round())),
             ("ticks of a wide normal", fires(10, |u, v, _| 0.5 * (20.0 + 2.0 * normal(u, v)).round())),
-            (
-                "two modes that touch",
-                fires(11, |u, v, w| if w < 0.5 { 1.0 } else { 1.06 } + 0.02 * normal(u, v)),
-            ),
+            ("touching modes", fires(11, |u, v, w| if w < 0.5 { 1.0 } else { 1.06 } + 0.02 * normal(u, v))),
         ];
         for (name, share) in shares {
             assert!(share <= 0.01, "{name}: {share}");

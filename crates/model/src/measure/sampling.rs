@@ -27,8 +27,6 @@ pub const LEAST_SAMPLES: u32 = 12;
 pub(crate) const MOST_SAMPLES: u32 = 2000;
 /// How many times `max_time_s` a cell whose executions are long may take to reach [`LEAST_SAMPLES`].
 pub const HARD_FACTOR: f64 = 10.0;
-/// Precision on the GPU and the CPU when none is asked for.
-pub(crate) const PRECISION: [f64; 2] = [0.005, 0.01];
 /// Seconds of warm-up in the first round, at most; later rounds take a quarter of it.
 const WARMUP_S: f64 = 0.1;
 /// How many times as long a warm-up may take when times still fall.
@@ -40,12 +38,18 @@ impl Default for Sampling {
     }
 }
 
+impl Default for Rule {
+    fn default() -> Self {
+        Sampling::default().rule(Side::Cpu)
+    }
+}
+
 impl Sampling {
     /// The half width aimed at on that side.
     pub fn precision(&self, side: Side) -> f64 {
         self.precision.unwrap_or(match side {
-            Side::Gpu => PRECISION[0],
-            Side::Cpu => PRECISION[1],
+            Side::Gpu => 0.005,
+            Side::Cpu => 0.01,
         })
     }
 

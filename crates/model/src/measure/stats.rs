@@ -30,18 +30,16 @@ pub struct Summary {
 impl Summary {
     /// Summarises `samples`; `None` when there is none.
     pub fn of(samples: &[f64]) -> Option<Summary> {
-        let mut sorted = samples.to_vec();
-        sorted.sort_by(f64::total_cmp);
+        let sorted = sorted(samples);
         let (&min, &max) = (sorted.first()?, sorted.last()?);
         let median = median_of_sorted(&sorted);
-        let mut deviations: Vec<f64> = sorted.iter().map(|x| (x - median).abs()).collect();
-        deviations.sort_by(f64::total_cmp);
+        let deviations: Vec<f64> = sorted.iter().map(|x| (x - median).abs()).collect();
         let rank = interval_rank(sorted.len());
         Some(Summary {
             median,
             min,
             max,
-            mad: median_of_sorted(&deviations),
+            mad: self::median(&deviations)?,
             low: sorted[rank],
             high: sorted[sorted.len() - 1 - rank],
             p05: quantile(&sorted, 0.05),
@@ -59,8 +57,7 @@ impl Summary {
 
 /// The median, the mean of the middle two for an even count; `None` without values.
 pub fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
+    let sorted = sorted(values);
     (!sorted.is_empty()).then(|| median_of_sorted(&sorted))
 }
 
@@ -96,8 +93,7 @@ pub fn has_interval(n: usize) -> bool {
 ///
 /// 0 for equal samples or none, infinite for unequal ones around a median that is not positive.
 pub fn relative_half_width(samples: &[f64]) -> f64 {
-    let mut sorted = samples.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
+    let sorted = sorted(samples);
     let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
     let rank = interval_rank(sorted.len());
     let half_width = (sorted[last - rank] - sorted[rank]) / 2.0;
@@ -125,6 +121,13 @@ pub fn significant_digits(median: f64, half_width: f64) -> usize {
     let place_of_last = (half_width.log10() - SLACK).ceil();
     let digits = place_of_first - place_of_last + 1.0;
     if digits.is_nan() { 1 } else { digits.clamp(1.0, MOST) as usize }
+}
+
+/// The values in ascending order.
+pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted
 }
 
 fn median_of_sorted(sorted: &[f64]) -> f64 {
@@ -231,8 +234,7 @@ mod tests {
             proptest::prop_assert!(quantiles.windows(2).all(|p| p[0] <= p[1] + 1e-12 * p[1]), "{:?}", s);
             proptest::prop_assert!(s.min <= s.low && s.low <= s.median && s.median <= s.high && s.high <= s.max);
             proptest::prop_assert_eq!(median(&samples), Some(s.median));
-            let mut sorted = samples;
-            sorted.sort_by(f64::total_cmp);
+            let sorted = sorted(&samples);
             proptest::prop_assert!((quantile(&sorted, 0.5) - s.median).abs() <= 1e-12 * s.median);
             proptest::prop_assert!((relative_half_width(&sorted) - s.relative_spread()).abs() < 1e-12);
         }

@@ -1,16 +1,15 @@
 //! Small reports for tests: rows of every outcome with plausible figures.
 
 use super::*;
-use crate::case::{Cache, Case, DType};
+use crate::case::{Cache, Case, Cell, DType};
 use crate::measure::drift::Drift;
 use crate::measure::grade::{Grade, Warning, WarningKind};
 use crate::measure::modality::Modes;
 use crate::measure::sampling::Sampling;
-use crate::measure::stats::Summary;
 use crate::measure::stopping::Reason;
 use crate::{
     Accuracy, Arithmetic, BusRates, Ceilings, ClockCheck, Compile, Conditions, Floors, HostMemory,
-    PageFaults, SetupCounts, Side, Transfer,
+    PageFaults, Side, Transfer,
 };
 use crate::{Checked, Work};
 
@@ -47,13 +46,10 @@ pub fn empty() -> Report {
     let backend = |name: &str, side, description| BackendState {
         name: name.into(),
         available: true,
-        reason: None,
-        fix: None,
         startup_s: Some(0.1),
         floors: Some(floors(side)),
-        ceilings: None,
         description,
-        libraries: vec![],
+        ..BackendState::default()
     };
     Report {
         schema_version: SCHEMA_VERSION,
@@ -88,6 +84,22 @@ pub fn empty() -> Report {
     }
 }
 
+/// A report of these rows.
+pub fn of(rows: impl IntoIterator<Item = Row>) -> Report {
+    Report { rows: rows.into_iter().collect(), ..empty() }
+}
+
+/// The report with [`ceilings`] of the GPU.
+pub fn with_ceilings(mut report: Report) -> Report {
+    report.environment.backends[1].ceilings = Some(ceilings());
+    report
+}
+
+/// Rows of a case on both sides, with the seconds of each: by `faer` on the CPU, by `cublas` on the GPU.
+pub fn both_sides(op: &str, n: u64, cpu_s: f64, gpu_s: f64) -> [Row; 2] {
+    [measured(op, n, "cpu", "faer", cpu_s), measured(op, n, "cuda", "cublas", gpu_s)]
+}
+
 /// Round figures for a large GPU.
 pub fn ceilings() -> Ceilings {
     let matmul = [("f32", 50e12), ("f64", 25e12), ("tf32", 400e12), ("f16", 800e12), ("bf16", 800e12)];
@@ -106,37 +118,21 @@ pub fn ceilings() -> Ceilings {
 /// A measured float32 row of cold caches and grade A; backends other than `cpu` stand on the GPU's side.
 pub fn measured(op: &str, n: u64, backend: &str, variant: &str, median_s: f64) -> Row {
     let side = if backend == "cpu" { Side::Cpu } else { Side::Gpu };
+    let case = Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 1 };
+    let cell = Cell { case, backend: backend.into(), variant: variant.into(), cache: Cache::Cold };
     Row {
-        case: Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 1 },
-        backend: backend.into(),
-        variant: variant.into(),
-        picked: None,
-        threads: None,
-        cache: Cache::Cold,
-        side,
-        accuracy: Accuracy::Ieee,
         outcome: Outcome::Measured,
-        reason: None,
-        fix: None,
         error: Some(Checked { value: 3.1e-7, bound: 1.2e-5 }),
         work: Work { flop: 2.0 * (n as f64).powi(3), bytes: 12.0 * (n as f64).powi(2) },
         inputs: Some("0123456789abcdef".into()),
         phases: Some(phases(side, n)),
         execute: Some(execute(side, median_s)),
-        added_by_refinement: false,
+        ..Row::blank(cell, side, Accuracy::Ieee)
     }
 }
 
 fn phases(side: Side, n: u64) -> Phases {
-    let host = Phases {
-        inputs_s: 0.01,
-        prepare_s: 0.02,
-        first_s: 0.03,
-        download_s: 0.0,
-        check_s: 0.01,
-        verify_s: 0.0,
-        ..Phases::default()
-    };
+    let host = Phases { inputs_s: 0.01, prepare_s: 0.02, first_s: 0.03, check_s: 0.01, ..Phases::default() };
     if side == Side::Cpu {
         return host;
     }
@@ -160,11 +156,9 @@ fn phases(side: Side, n: u64) -> Phases {
 
 fn execute(side: Side, median_s: f64) -> Execute {
     let samples_s: Vec<f64> = SHAPE.iter().map(|share| share * median_s).collect();
-    let s = Summary::of(&samples_s).unwrap();
     let gpu = side == Side::Gpu;
     let launch_s = if gpu { 5e-6 } else { 0.0 };
-    let host_samples_s: Vec<f64> = samples_s.iter().map(|sample| sample + launch_s).collect();
-    let host = Summary::of(&host_samples_s).unwrap();
+    let host_samples_s = samples_s.iter().map(|sample| sample + launch_s).collect();
     let state = Conditions {
         sm_mhz: gpu.then_some(1980.0),
         memory_mhz: gpu.then_some(3201.0),
@@ -178,35 +172,21 @@ fn execute(side: Side, median_s: f64) -> Execute {
         clock: if gpu { Clock::DeviceEvents } else { Clock::Host },
         events_s: samples_s.iter().filter(|_| gpu).map(|sample| sample + EVENTS_S).collect(),
         event_constant_s: gpu.then_some(EVENTS_S),
-        median_s: s.median,
-        min_s: s.min,
-        max_s: s.max,
-        mad_s: s.mad,
-        ci95_s: [s.low, s.high],
-        quantiles_s: Some([s.p05, s.p25, s.p75, s.p95]),
-        host_samples_s,
-        host_median_s: host.median,
-        host_ci95_s: Some([host.low, host.high]),
         enqueue_median_s: gpu.then_some(4e-6),
         rounds: (0..12).map(|sample| sample / 4).collect(),
         held: gpu.then_some(true),
         sm_mhz: if gpu { vec![1980.0; 12] } else { vec![] },
         page_faults: (!gpu).then(PageFaults::default),
         switches: if gpu { vec![] } else { vec![0; 12] },
-        set_aside: 0,
-        throttled: 0,
         warmups: 3,
         verified: 4,
         steady: true,
         spent_s: 0.25,
         stopped: Some(Reason::Precise),
         drift: Some(Drift { relative: 0.0006, p: 0.4 }),
-        modes: None,
-        setup_while_sampling: SetupCounts::default(),
         conditions: vec![[state.clone(), state]; 3],
         grade: Some(Grade::A),
-        warnings: vec![],
-        samples_s,
+        ..Execute::of(samples_s, host_samples_s).unwrap()
     }
 }
 
@@ -247,7 +227,6 @@ pub fn without_time(
         fix: fix.map(Into::into),
         error: wrong.then_some(Checked { value: 0.5, bound: 1.2e-5 }),
         execute: None,
-        added_by_refinement: false,
         ..measured(op, n, backend, variant, 1.0)
     }
 }
@@ -255,6 +234,7 @@ pub fn without_time(
 /// Two ops, every outcome, a size at which the CPU wins, a time near the device's floor and an imprecise one.
 pub fn full() -> Report {
     let mkl = Some("pip install mkl");
+    let failed = "cusparseSpGEMM_compute: internal";
     let mut report = empty();
     report.rows = vec![
         measured("matmul", 100, "cpu", "openblas", 7.68e-6),
@@ -264,15 +244,7 @@ pub fn full() -> Report {
         measured("matmul", 10000, "cuda", "cublas", 40.92e-3),
         without_time("matmul", 10000, "cpu", "mkl", Outcome::Skipped, "mkl: not found", mkl),
         measured("spgemm", 512, "cpu", "gustavson", 90.06e-6),
-        without_time(
-            "spgemm",
-            512,
-            "cuda",
-            "cusparse",
-            Outcome::Failed,
-            "cusparseSpGEMM_compute: internal",
-            None,
-        ),
+        without_time("spgemm", 512, "cuda", "cusparse", Outcome::Failed, failed, None),
         without_time("spgemm", 512, "cuda", "hash", Outcome::Incorrect, "error 0.5 above 1.2e-5", None),
     ];
     for row in report.rows.iter_mut().filter(|row| row.case.op == "spgemm") {
@@ -282,13 +254,8 @@ pub fn full() -> Report {
     let text = "the time is 2.8 times what the device takes to do nothing";
     warn(&mut report.rows[1], WarningKind::LaunchBound, Grade::B, text, larger);
     let text = "half the 95 % interval is 5.0 % of the median, 1.0 % was asked for";
-    warn(
-        &mut report.rows[3],
-        WarningKind::Spread,
-        Grade::C,
-        text,
-        "close other programs, or raise --max-time",
-    );
+    let quieter = "close other programs, or raise --max-time";
+    warn(&mut report.rows[3], WarningKind::Spread, Grade::C, text, quieter);
     report.environment.warnings.push(RunWarning {
         text: "the machine was busy when the run started: 0.4 runnable processes a processor".into(),
         next: "close other programs and run again".into(),

@@ -4,6 +4,7 @@
 
 #[expect(clippy::unwrap_used, reason = "the example is known to have what it unwraps")]
 pub mod example;
+mod execute;
 pub mod file;
 mod json;
 pub mod machine;
@@ -12,7 +13,8 @@ mod row;
 mod sound;
 pub mod tame;
 
-pub use row::{Clock, Execute, Outcome, Phases, Row};
+pub use execute::{Clock, Execute};
+pub use row::{Outcome, Phases, Row};
 pub use sound::check_row;
 
 use serde::{Deserialize, Serialize};
@@ -73,6 +75,13 @@ pub struct Environment {
     pub variables: std::collections::BTreeMap<String, String>,
 }
 
+impl Environment {
+    /// What became of the backend of that name.
+    pub fn backend(&self, name: &str) -> Option<&BackendState> {
+        self.backends.iter().find(|backend| backend.name == name)
+    }
+}
+
 /// Something about a whole run that the user should know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunWarning {
@@ -120,7 +129,7 @@ pub struct Host {
 }
 
 /// A backend as a run found it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BackendState {
     /// Name of the backend.
     pub name: String,

@@ -11,9 +11,6 @@ pub fn may_drive(bytes: &[u8]) -> bool {
 }
 
 /// The report with every control character but line feeds and tabs replaced by U+FFFD.
-///
-/// # Errors
-/// None in practice: what was read as a report has a JSON form that reads as one.
 pub fn tame(report: &Report) -> serde_json::Result<Report> {
     let mut value = serde_json::to_value(report)?;
     tame_texts(&mut value);

@@ -1,36 +1,28 @@
 //! Right answers pass, those of the plainest float32 algorithms included.
 
-use super::super::OPS;
 use super::formats::{BF16, TF32, TRUNCATED, in_format};
 use super::*;
 
-#[test]
-fn plain_answers_pass_at_every_small_size_in_both_types() {
-    for op in OPS {
-        for &dtype in DType::ALL {
-            for n in [1, 2, 3, 5, 31, 64, 101] {
-                let case = case(op.name(), n, dtype);
-                let inputs = op.inputs(&case);
-                let checked = check(&case, &inputs, &naive::answer(&case, &inputs));
-                assert!(checked.is_right(), "{case}: {checked:?}");
-            }
+/// Holds the verdict on the plain answer of every op to `holds`, in both types at these sizes.
+fn assert_plain_answers(sizes: &[u64], holds: impl Fn(&Checked) -> bool) {
+    for (op, dtype) in ops_in_both_types() {
+        for &n in sizes {
+            let (case, inputs, answer) = solved(op.name(), n, dtype);
+            let checked = check(&case, &inputs, &answer);
+            assert!(holds(&checked), "{case}: {checked:?}");
         }
     }
 }
 
 #[test]
+fn plain_answers_pass_at_every_small_size_in_both_types() {
+    assert_plain_answers(&[1, 2, 3, 5, 31, 64, 101], Checked::is_right);
+}
+
+#[test]
 fn plain_answers_pass_with_room_to_spare_at_larger_sizes() {
-    for op in OPS {
-        for &dtype in DType::ALL {
-            for n in [333, 500, 512] {
-                let case = case(op.name(), n, dtype);
-                let inputs = op.inputs(&case);
-                let checked = check(&case, &inputs, &naive::answer(&case, &inputs));
-                // A bound of zero leaves no room, and a right answer needs none.
-                assert!(checked.value <= 0.5 * checked.bound, "{case}: {checked:?}");
-            }
-        }
-    }
+    // A bound of zero leaves no room, and a right answer needs none.
+    assert_plain_answers(&[333, 500, 512], |checked| checked.value <= 0.5 * checked.bound);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use gpubench_model::case::{Case, DType};
 use gpubench_model::data::{Operand, Values};
 use rayon::prelude::*;
 
-use super::{Checked, Op, Rounding, find};
+use super::{Checked, OPS, Op, Rounding, find};
 
 /// A case of `op` at its default density, or fuller where `n` is too small for that to store anything.
 fn case(op: &str, n: u64, dtype: DType) -> Case {
@@ -33,16 +33,21 @@ fn check(case: &Case, inputs: &[Operand], answer: &[Operand]) -> Checked {
     the(&case.op).check(case, inputs, answer, ieee(case.dtype)).unwrap()
 }
 
-fn values_mut(operand: &mut Operand) -> &mut Values {
-    match operand {
-        Operand::Dense(dense) => &mut dense.values,
-        Operand::Csr(csr) => &mut csr.values,
-    }
+/// Operands and the right answer of an op.
+fn solved(op: &str, n: u64, dtype: DType) -> (Case, Vec<Operand>, Vec<Operand>) {
+    let case = case(op, n, dtype);
+    let inputs = the(op).inputs(&case);
+    let answer = naive::answer(&case, &inputs);
+    (case, inputs, answer)
+}
+
+fn ops_in_both_types() -> impl Iterator<Item = (&'static dyn Op, DType)> {
+    OPS.iter().flat_map(|op| DType::ALL.iter().map(move |dtype| (*op, *dtype)))
 }
 
 /// Replaces the (real part of the) element at `index`.
 fn alter(operand: &mut Operand, index: usize, change: impl Fn(f64) -> f64) {
-    match values_mut(operand) {
+    match operand.values_mut() {
         Values::F32(v) => v[index] = change(f64::from(v[index])) as f32,
         Values::F64(v) => v[index] = change(v[index]),
         Values::C32(v) => v[index].re = change(f64::from(v[index].re)) as f32,
@@ -52,7 +57,7 @@ fn alter(operand: &mut Operand, index: usize, change: impl Fn(f64) -> f64) {
 
 /// Replaces every element, of complex ones both parts, by what `change` makes of its index and itself.
 fn change_all(operand: &mut Operand, change: impl Fn(usize, f64) -> f64 + Sync) {
-    match values_mut(operand) {
+    match operand.values_mut() {
         Values::F32(v) => {
             v.par_iter_mut().enumerate().for_each(|(i, x)| *x = change(i, f64::from(*x)) as f32);
         }

@@ -9,14 +9,6 @@ use super::*;
 /// every other op are judged entry by entry.
 const JUDGED_AS_A_WHOLE: [&str; 5] = ["matmul", "fft", "solve", "spgemm", "svd"];
 
-/// Operands and the right answer of an op.
-fn solved(op: &str, n: u64, dtype: DType) -> (Case, Vec<Operand>, Vec<Operand>) {
-    let case = case(op, n, dtype);
-    let inputs = the(op).inputs(&case);
-    let answer = naive::answer(&case, &inputs);
-    (case, inputs, answer)
-}
-
 /// Asserts that the answer is right, and wrong after the change.
 fn rejects(op: &str, n: u64, dtype: DType, name: &str, change: impl Fn(&mut Vec<Operand>)) {
     let (case, inputs, mut answer) = solved(op, n, dtype);
@@ -75,16 +67,14 @@ fn zero_and_stale_answers_are_wrong() {
 
 #[test]
 fn one_value_that_is_not_finite_has_the_largest_error() {
-    for op in OPS {
-        for &dtype in DType::ALL {
-            let (case, inputs, answer) = solved(op.name(), 31, dtype);
-            for part in 0..answer.len() {
-                for index in positions(&answer[part]) {
-                    for poison in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-                        let mut answer = answer.clone();
-                        alter(&mut answer[part], index, |_| poison);
-                        assert_eq!(check(&case, &inputs, &answer).value, f64::MAX, "{case} {part} {index}");
-                    }
+    for (op, dtype) in ops_in_both_types() {
+        let (case, inputs, answer) = solved(op.name(), 31, dtype);
+        for part in 0..answer.len() {
+            for index in positions(&answer[part]) {
+                for poison in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+                    let mut answer = answer.clone();
+                    alter(&mut answer[part], index, |_| poison);
+                    assert_eq!(check(&case, &inputs, &answer).value, f64::MAX, "{case} {part} {index}");
                 }
             }
         }
@@ -93,22 +83,20 @@ fn one_value_that_is_not_finite_has_the_largest_error() {
 
 #[test]
 fn one_entry_off_by_one_percent_is_wrong() {
-    for op in OPS {
-        for &dtype in DType::ALL {
-            let (case, inputs, answer) = solved(op.name(), 256, dtype);
-            for part in 0..answer.len() {
-                let values = values_of(&answer[part]);
-                let typical = (values.iter().map(|x| x * x).sum::<f64>() / values.len() as f64).sqrt();
-                for index in positions(&answer[part]) {
-                    // An entry far below its neighbours has no visible 1 %.
-                    if values[index].abs() < 0.5 * typical && JUDGED_AS_A_WHOLE.contains(&op.name()) {
-                        continue;
-                    }
-                    let mut answer = answer.clone();
-                    alter(&mut answer[part], index, |x| x + 0.01 * values[index]);
-                    let checked = check(&case, &inputs, &answer);
-                    assert!(!checked.is_right(), "{case}: part {part} at {index} passes with {checked:?}");
+    for (op, dtype) in ops_in_both_types() {
+        let (case, inputs, answer) = solved(op.name(), 256, dtype);
+        for part in 0..answer.len() {
+            let values = values_of(&answer[part]);
+            let typical = (values.iter().map(|x| x * x).sum::<f64>() / values.len() as f64).sqrt();
+            for index in positions(&answer[part]) {
+                // An entry far below its neighbours has no visible 1 %.
+                if values[index].abs() < 0.5 * typical && JUDGED_AS_A_WHOLE.contains(&op.name()) {
+                    continue;
                 }
+                let mut answer = answer.clone();
+                alter(&mut answer[part], index, |x| x + 0.01 * values[index]);
+                let checked = check(&case, &inputs, &answer);
+                assert!(!checked.is_right(), "{case}: part {part} at {index} passes with {checked:?}");
             }
         }
     }
@@ -129,19 +117,17 @@ fn transposed_answers_are_wrong() {
 
 #[test]
 fn two_entries_swapped_in_any_row_are_wrong() {
-    for op in OPS {
-        for &dtype in DType::ALL {
-            let (case, inputs, answer) = solved(op.name(), 64, dtype);
-            let values = values_of(&answer[0]);
-            if values.len() < 64 {
-                continue; // A few figures have no rows.
-            }
-            for index in positions(&answer[0]).into_iter().filter(|index| index % 64 > 0) {
-                let mut answer = answer.clone();
-                alter(&mut answer[0], index, |_| values[index - 1]);
-                alter(&mut answer[0], index - 1, |_| values[index]);
-                assert!(!check(&case, &inputs, &answer).is_right(), "{case}: swapped at {index}");
-            }
+    for (op, dtype) in ops_in_both_types() {
+        let (case, inputs, answer) = solved(op.name(), 64, dtype);
+        let values = values_of(&answer[0]);
+        if values.len() < 64 {
+            continue; // A few figures have no rows.
+        }
+        for index in positions(&answer[0]).into_iter().filter(|index| index % 64 > 0) {
+            let mut answer = answer.clone();
+            alter(&mut answer[0], index, |_| values[index - 1]);
+            alter(&mut answer[0], index - 1, |_| values[index]);
+            assert!(!check(&case, &inputs, &answer).is_right(), "{case}: swapped at {index}");
         }
     }
 }

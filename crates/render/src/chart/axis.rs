@@ -6,34 +6,26 @@ use gpubench_model::report::quantity::{TIME_UNITS, three_digits};
 /// a few decades at either end.
 const HELD: (f64, f64) = (1e-250, 1e250);
 
-/// A labelled place on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
-    /// The value.
     pub value: f64,
-    /// What stands beside it.
     pub label: String,
 }
 
 /// How values are spread over an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// Equal ratios take equal room.
     Log,
-    /// Equal differences take equal room.
     Linear,
 }
 
-/// An axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// How values are spread over it.
     pub scale: Scale,
     /// What it measures, with its unit.
     pub title: String,
     /// The value at its low end, above 0 on a logarithmic axis.
     pub low: f64,
-    /// The value at its high end.
     pub high: f64,
     /// Labelled ticks, ascending.
     pub ticks: Vec<Tick>,
@@ -205,11 +197,8 @@ fn round(figure: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::told::labels;
     use proptest::prelude::*;
-
-    fn labels(axis: &Axis) -> Vec<&str> {
-        axis.ticks.iter().map(|tick| tick.label.as_str()).collect()
-    }
 
     #[test]
     fn many_decades_have_one_label_each() {

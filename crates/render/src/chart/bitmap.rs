@@ -18,9 +18,6 @@ use super::picture::Picture;
 const LARGE: (u32, u32) = (SIZE.0 * SCALE, SIZE.1 * SCALE);
 
 /// Draws a chart as PNG of [`SIZE`].
-///
-/// # Errors
-/// The chart cannot be drawn or encoded.
 pub(crate) fn png(picture: &impl Picture, theme: Theme) -> anyhow::Result<Vec<u8>> {
     let mut pixels = vec![0u8; 3 * LARGE.0 as usize * LARGE.1 as usize];
     {

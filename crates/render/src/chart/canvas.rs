@@ -7,67 +7,43 @@ use super::geometry::Place;
 use super::paint::Paint;
 use super::series::Stroke;
 
-/// Size of a picture in pixels.
 pub(crate) const SIZE: (u32, u32) = (1600, 1000);
 /// How many times larger than the picture the canvas is.
 pub(crate) const SCALE: u32 = 3;
 /// Where a text stands relative to its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
-    /// It starts there.
     Left,
-    /// Its middle is there.
     Center,
-    /// It ends there.
     Right,
 }
 
-/// The looks of a text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Type {
     /// Em in pixels.
     pub(crate) em: f64,
-    /// Weight.
     pub(crate) weight: Weight,
-    /// Colour.
     pub(crate) paint: Paint,
-    /// Alignment.
     pub(crate) align: Align,
 }
 
 /// A place on a surface, in its own pixels: [`SCALE`] to a pixel of the picture, from the upper left corner.
 pub(crate) type Pixel = (i32, i32);
 
-/// What a canvas draws on.
 pub(crate) trait Surface {
     /// Fills a rectangle given by its upper left and its lower right corner.
-    ///
-    /// # Errors
-    /// The surface cannot be drawn on; so in all methods.
     fn rectangle(&self, corners: [Pixel; 2], paint: Paint) -> anyhow::Result<()>;
 
-    /// Fills a polygon.
-    ///
-    /// # Errors
-    /// As above.
     fn polygon(&self, corners: &[Pixel], paint: Paint) -> anyhow::Result<()>;
 
     /// Draws a line of that width in pixels through at least two places.
-    ///
-    /// # Errors
-    /// As above.
     fn line(&self, path: &[Pixel], paint: Paint, width: u32) -> anyhow::Result<()>;
 
     /// Sets a text on one line, its baseline at the place's y; place and em are in pixels of the picture.
-    ///
-    /// # Errors
-    /// As above.
     fn text(&self, text: &str, place: Place, kind: Type) -> anyhow::Result<()>;
 }
 
-/// A canvas.
-pub struct Canvas<'a> {
-    /// What it draws on.
+pub(super) struct Canvas<'a> {
     pub(crate) surface: &'a dyn Surface,
 }
 
@@ -78,9 +54,18 @@ impl Canvas<'_> {
         self.surface.rectangle([(a.0.min(b.0), a.1.min(b.1)), (a.0.max(b.0), a.1.max(b.1))], paint.into())
     }
 
-    /// Fills a polygon.
     pub(crate) fn fill(&self, corners: &[Place], paint: impl Into<Paint>) -> anyhow::Result<()> {
         self.surface.polygon(&corners.iter().map(scaled).collect::<Vec<_>>(), paint.into())
+    }
+
+    /// Draws a solid line from one place to another.
+    pub(crate) fn rule(
+        &self,
+        ends: [Place; 2],
+        paint: impl Into<Paint>,
+        thickness: f64,
+    ) -> anyhow::Result<()> {
+        self.path(&ends, paint.into(), thickness)
     }
 
     /// Strokes a line through the given places.
@@ -138,11 +123,9 @@ fn dashes(path: &[Place], (dash, gap): Place) -> Vec<Vec<Place>> {
             done += left;
             let t = done / length;
             let place = (from.0 + t * (to.0 - from.0), from.1 + t * (to.1 - from.1));
+            piece.push(place);
             if drawing {
-                piece.push(place);
                 pieces.push(std::mem::take(&mut piece));
-            } else {
-                piece.push(place);
             }
             drawing = !drawing;
             left = if drawing { dash } else { gap };

@@ -3,10 +3,10 @@
 use gpubench_text::palette::Role;
 
 use super::canvas::{Align, Canvas, Type};
-use super::font::Weight;
+use super::font::{Weight, fitted};
 use super::frame::{Frame, Row, Sample};
 use super::geometry::{Place, Rect};
-use super::layout::{CAPTION, Layout, MARGIN, SAMPLE_GAP, TEXT, TITLE};
+use super::layout::{CAPTION, Layout, MARGIN, SAMPLE_GAP, TEXT, TITLE, picture};
 use super::paint::Paint;
 use super::plane::Plane;
 use super::series::{Stroke, Style};
@@ -20,12 +20,10 @@ pub(crate) const MARKER: f64 = 9.0;
 /// Height of digits and capitals over the em, in Roboto.
 const CAP_HEIGHT: f64 = 0.711;
 
-/// Regular type.
 pub(crate) fn kind(em: f64, paint: impl Into<Paint>, align: Align) -> Type {
     Type { em, weight: Weight::Regular, paint: paint.into(), align }
 }
 
-/// Heavier type.
 pub(crate) fn medium(em: f64, paint: impl Into<Paint>, align: Align) -> Type {
     Type { weight: Weight::Medium, ..kind(em, paint, align) }
 }
@@ -36,9 +34,6 @@ pub(crate) fn baseline(middle: f64, em: f64) -> f64 {
 }
 
 /// A marker with a rim of the ground's colour, so that it stands out from lines beneath; open ones are empty inside.
-///
-/// # Errors
-/// The surface refuses to draw.
 pub(crate) fn marker(
     canvas: &Canvas<'_>,
     place: Place,
@@ -53,9 +48,6 @@ pub(crate) fn marker(
 }
 
 /// A sample of a legend that starts at the place; `scale` is 1 in a legend of full size.
-///
-/// # Errors
-/// The surface refuses to draw.
 pub(crate) fn sample(
     canvas: &Canvas<'_>,
     sample: Sample,
@@ -80,21 +72,25 @@ pub(crate) fn sample(
     }
 }
 
+/// Sets lines at the foot of the picture, cut to its width.
+pub(crate) fn captions(canvas: &Canvas<'_>, lines: &[String]) -> anyhow::Result<()> {
+    let picture = picture();
+    for (index, text) in lines.iter().rev().enumerate() {
+        let baseline = picture.bottom - MARGIN / 2.0 - 6.0 - index as f64 * CAPTION * 1.4;
+        let text = fitted(text, CAPTION, Weight::Regular, picture.right - 2.0 * MARGIN);
+        canvas.text(&text, (MARGIN, baseline), kind(CAPTION, Role::Soft, Align::Left))?;
+    }
+    Ok(())
+}
+
 /// A frame being drawn.
 pub(crate) struct Drawing<'a> {
-    /// What it is drawn on.
     pub(crate) canvas: &'a Canvas<'a>,
-    /// What is drawn.
     pub(crate) frame: &'a Frame,
-    /// Where its parts stand.
     pub layout: &'a Layout,
 }
 
 impl<'a> Drawing<'a> {
-    /// A drawing on an empty ground.
-    ///
-    /// # Errors
-    /// The surface refuses to draw.
     pub(crate) fn begin(
         canvas: &'a Canvas<'a>,
         frame: &'a Frame,
@@ -104,15 +100,11 @@ impl<'a> Drawing<'a> {
         Ok(Drawing { canvas, frame, layout })
     }
 
-    /// The area between the axes.
     pub(crate) fn plane(&self) -> Plane<'a> {
         self.layout.plane(self.frame)
     }
 
     /// Title, subtitle, names of the axes and captions.
-    ///
-    /// # Errors
-    /// The surface refuses to draw.
     pub(crate) fn titles(&self) -> anyhow::Result<()> {
         let (canvas, frame, plot) = (self.canvas, self.frame, &self.layout.plot);
         let (ink, soft) = (Role::Ink, Role::Soft);
@@ -121,44 +113,31 @@ impl<'a> Drawing<'a> {
         canvas.text(&frame.y.title, (MARGIN, 150.0), kind(TEXT, ink, Align::Left))?;
         let under = (plot.middle().0, plot.bottom + 86.0);
         canvas.text(&frame.x.title, under, kind(TEXT, ink, Align::Center))?;
-        for (caption, baseline) in &self.layout.captions {
-            canvas.text(caption, (MARGIN, *baseline), kind(CAPTION, soft, Align::Left))?;
-        }
-        Ok(())
+        captions(canvas, &frame.captions)
     }
 
     /// The lines at the labels of both axes, and the axes.
-    ///
-    /// # Errors
-    /// The surface refuses to draw.
     pub(crate) fn grid(&self) -> anyhow::Result<()> {
         let (frame, plot) = (self.frame, &self.layout.plot);
-        let down = |x: f64, to: f64, role: Role, thickness| {
-            self.canvas.stroke(&[(x, plot.top), (x, to)], role, thickness, Stroke::Solid)
-        };
+        let down = |x: f64, role: Role| self.canvas.rule([(x, plot.top), (x, plot.bottom)], role, 1.0);
         for &value in &frame.x.minor {
-            down(self.plane().across(value), plot.bottom, Role::MinorLine, 1.0)?;
+            down(self.plane().across(value), Role::MinorLine)?;
         }
         let across = |value: f64, role: Role, thickness| {
             let y = self.plane().down(value);
-            self.canvas.stroke(&[(plot.left, y), (plot.right, y)], role, thickness, Stroke::Solid)
+            self.canvas.rule([(plot.left, y), (plot.right, y)], role, thickness)
         };
         frame.y.minor.iter().try_for_each(|&value| across(value, Role::MinorLine, 1.0))?;
         frame.y.ticks.iter().try_for_each(|tick| across(tick.value, Role::Line, 1.4))?;
         for tick in &frame.x.ticks {
             let x = self.plane().across(tick.value);
-            down(x, plot.bottom, Role::Line, 1.0)?;
-            let notch = [(x, plot.bottom), (x, plot.bottom + 9.0)];
-            self.canvas.stroke(&notch, Role::Axis, 2.0, Stroke::Solid)?;
+            down(x, Role::Line)?;
+            self.canvas.rule([(x, plot.bottom), (x, plot.bottom + 9.0)], Role::Axis, 2.0)?;
         }
         let axes = [(plot.left, plot.top), (plot.left, plot.bottom), (plot.right, plot.bottom)];
         self.canvas.stroke(&axes, Role::Axis, 2.0, Stroke::Solid)
     }
 
-    /// The labels of both axes.
-    ///
-    /// # Errors
-    /// The surface refuses to draw.
     pub(crate) fn axis_labels(&self) -> anyhow::Result<()> {
         let (plot, ink) = (&self.layout.plot, Role::Ink);
         for tick in &self.frame.y.ticks {
@@ -172,10 +151,6 @@ impl<'a> Drawing<'a> {
         Ok(())
     }
 
-    /// The legend.
-    ///
-    /// # Errors
-    /// The surface refuses to draw.
     pub(crate) fn legend(&self) -> anyhow::Result<()> {
         let (left, em, ink) = (self.layout.legend.left, self.layout.legend_em, Role::Ink);
         for entry in &self.layout.entries {

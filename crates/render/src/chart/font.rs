@@ -4,7 +4,6 @@ use std::sync::LazyLock;
 
 use ab_glyph::{Font, FontRef, Glyph, PxScale, ScaleFont, point};
 
-/// Weight of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Weight {
     /// Labels and running text.
@@ -13,16 +12,13 @@ pub(crate) enum Weight {
     Medium,
 }
 
-/// The font files.
 pub(crate) const REGULAR: &[u8] = include_bytes!("fonts/Roboto-Regular.ttf");
-/// The heavier one.
 pub(crate) const MEDIUM: &[u8] = include_bytes!("fonts/Roboto-Medium.ttf");
 
 static FONTS: LazyLock<[FontRef<'static>; 2]> = LazyLock::new(|| {
     [REGULAR, MEDIUM].map(|bytes| FontRef::try_from_slice(bytes).expect("the embedded file is a font"))
 });
 
-/// The font of a weight.
 pub(crate) fn font(weight: Weight) -> &'static FontRef<'static> {
     match weight {
         Weight::Regular => &FONTS[0],

@@ -1,23 +1,20 @@
 //! What every large chart has around its data: titles, axes, a legend, captions. Pure data; knows no pixels.
 
+use gpubench_text::palette::Role;
+
 use super::axis::Axis;
-use super::paint::Hue;
 use super::series::Style;
 
-/// The frame of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Frame {
     /// Name of its file, without extension: `time-matmul-f32`, or `time-matmul-f32-cold` beside hot ones.
     pub name: String,
-    /// What it shows.
     pub title: String,
     /// A line under the title.
     pub subtitle: String,
     /// Lines at the foot: machine, clocks, date.
     pub captions: Vec<String>,
-    /// The axis at the bottom.
     pub x: Axis,
-    /// The axis at the left.
     pub y: Axis,
     /// Rows of text above the plot that the chart fills itself.
     pub(crate) rows_above: usize,
@@ -28,16 +25,13 @@ pub(crate) struct Frame {
 /// A row of the legend.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Row {
-    /// A heading.
     Heading(String),
     /// What something looks like, and what it is.
     Entry(Sample, String),
-    /// A line of text.
     Note(String),
 }
 
 impl Row {
-    /// Its text.
     pub(crate) fn text(&self) -> &str {
         match self {
             Row::Heading(text) | Row::Entry(_, text) | Row::Note(text) => text,
@@ -56,12 +50,10 @@ impl Row {
 pub(crate) enum Sample {
     /// A line with a marker.
     Line(Style),
-    /// A line without.
+    /// A line without one.
     Rule(Style),
-    /// A marker alone.
     Marker(Style),
-    /// A filled rectangle.
-    Swatch(Hue),
+    Swatch(Role),
 }
 
 impl Sample {

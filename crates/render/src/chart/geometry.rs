@@ -1,18 +1,12 @@
 //! Places and rectangles in pixels, y downwards. Knows no chart.
 
-/// A place.
 pub(crate) type Place = (f64, f64);
 
-/// A rectangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rect {
-    /// Left edge.
     pub left: f64,
-    /// Top edge.
     pub top: f64,
-    /// Right edge.
     pub right: f64,
-    /// Bottom edge.
     pub(crate) bottom: f64,
 }
 
@@ -32,17 +26,14 @@ impl Rect {
         [(self.left, self.top), (self.right, self.bottom)]
     }
 
-    /// Its width.
     pub(crate) fn width(&self) -> f64 {
         self.right - self.left
     }
 
-    /// Its height.
     pub(crate) fn height(&self) -> f64 {
         self.bottom - self.top
     }
 
-    /// Its middle.
     pub(crate) fn middle(&self) -> Place {
         (f64::midpoint(self.left, self.right), f64::midpoint(self.top, self.bottom))
     }
@@ -63,7 +54,6 @@ impl Rect {
             && other.bottom <= self.bottom
     }
 
-    /// Whether the point lies inside.
     pub(crate) fn has(&self, (x, y): Place) -> bool {
         self.left <= x && x <= self.right && self.top <= y && y <= self.bottom
     }

@@ -8,9 +8,7 @@ use super::plane::Plane;
 
 /// Em of tick labels, axis titles and the legend, in pixels.
 pub(crate) const TEXT: f64 = 24.0;
-/// Em of the title.
 pub(crate) const TITLE: f64 = 38.0;
-/// Em of the captions.
 pub(crate) const CAPTION: f64 = 19.0;
 /// Room between a sample in the legend and its text.
 pub(crate) const SAMPLE_GAP: f64 = 14.0;
@@ -32,25 +30,16 @@ pub(crate) struct Entry {
     pub middle: f64,
 }
 
-/// The places of a frame's parts.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
-    /// The whole picture.
     pub picture: Rect,
-    /// The area between the axes.
     pub plot: Rect,
-    /// The legend's strip.
     pub(crate) legend: Rect,
-    /// The legend's rows.
     pub entries: Vec<Entry>,
-    /// Em of the legend's text.
     pub(crate) legend_em: f64,
-    /// Captions, cut to the picture's width, each with its baseline.
-    pub captions: Vec<(String, f64)>,
 }
 
 impl Layout {
-    /// The layout of a frame.
     pub(crate) fn of(frame: &Frame) -> Layout {
         let picture = picture();
         let wide = |text: &str| width(text, TEXT, Weight::Regular);
@@ -65,28 +54,16 @@ impl Layout {
         };
         let legend = Rect { left: plot.right + 28.0, top: 172.0, right: picture.right - MARGIN, bottom };
         let (entries, legend_em) = entries(&frame.legend, &legend);
-        Layout { picture, plot, legend, entries, legend_em, captions: captions(&frame.captions) }
+        Layout { picture, plot, legend, entries, legend_em }
     }
 
-    /// The area between the axes, with the axes.
     pub(crate) fn plane<'a>(&self, frame: &'a Frame) -> Plane<'a> {
         Plane { area: self.plot, x: &frame.x, y: &frame.y }
     }
 }
 
-/// The whole picture.
 pub(crate) fn picture() -> Rect {
     Rect { left: 0.0, top: 0.0, right: f64::from(SIZE.0), bottom: f64::from(SIZE.1) }
-}
-
-/// Captions at the foot of the picture, cut to its width, each with its baseline.
-pub(crate) fn captions(lines: &[String]) -> Vec<(String, f64)> {
-    let picture = picture();
-    let placed = lines.iter().rev().enumerate().map(|(index, text)| {
-        let baseline = picture.bottom - MARGIN / 2.0 - 6.0 - index as f64 * CAPTION * 1.4;
-        (fitted(text, CAPTION, Weight::Regular, picture.right - 2.0 * MARGIN), baseline)
-    });
-    placed.collect()
 }
 
 fn weight(row: &Row) -> Weight {

@@ -84,11 +84,8 @@ fn label(value: f64, unit: f64, symbol: &str, decimals: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::told::labels;
     use proptest::prelude::*;
-
-    fn labels(axis: &Axis) -> Vec<&str> {
-        axis.ticks.iter().map(|tick| tick.label.as_str()).collect()
-    }
 
     #[test]
     fn ticks_are_round_in_one_unit_with_the_digits_they_need() {

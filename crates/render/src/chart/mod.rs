@@ -1,6 +1,6 @@
 //! Charts of reports. Knows no device and no command line.
 //!
-//! A model says what a chart shows: [`lines`], [`panels`]. It is laid out in pixels and drawn on a canvas, the same
+//! A model says what a chart shows: `lines`, [`panels`]. It is laid out in pixels and drawn on a canvas, the same
 //! for every format.
 
 mod axis;
@@ -12,16 +12,16 @@ mod frame;
 mod geometry;
 mod layout;
 mod linear;
-pub mod lines;
-pub mod overview;
+mod lines;
+mod overview;
 mod paint;
 pub mod panels;
-pub mod phases;
+mod phases;
 mod picture;
 mod placing;
 mod plane;
 mod plot;
-pub mod roofline;
+mod roofline;
 mod series;
 mod shape;
 mod sheet;
@@ -87,9 +87,8 @@ impl Format {
     }
 }
 
-/// A chart of any kind.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Chart {
+pub(crate) enum Chart {
     /// Time or speed-ups against size.
     Lines(LineChart),
     /// Where the time of a call goes.
@@ -103,13 +102,9 @@ pub enum Chart {
 /// What a chart is about: a page shows the charts of a topic together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Topic {
-    /// All ops at a glance.
     Overview,
-    /// Time and speed-up against size.
     Sizes,
-    /// Where the time of a call goes.
     Phases,
-    /// Cells under the ceilings of their machine.
     Roofline,
 }
 
@@ -123,25 +118,21 @@ impl Chart {
         }
     }
 
-    /// What it shows, in words.
-    pub fn title(&self) -> &str {
-        match self {
-            Chart::Lines(chart) => &chart.frame.title,
-            Chart::Phases(chart) => &chart.frame.title,
-            Chart::Roofline(chart) => &chart.frame.title,
-            Chart::Overview(chart) => &chart.title,
-        }
+    /// The name of its file, and what it shows in words.
+    fn names(&self) -> (&str, &str) {
+        let frame = match self {
+            Chart::Lines(chart) => &chart.frame,
+            Chart::Phases(chart) => &chart.frame,
+            Chart::Roofline(chart) => &chart.frame,
+            Chart::Overview(chart) => return (&chart.name, &chart.title),
+        };
+        (&frame.name, &frame.title)
     }
 }
 
 impl Picture for Chart {
     fn name(&self) -> &str {
-        match self {
-            Chart::Lines(chart) => &chart.frame.name,
-            Chart::Phases(chart) => &chart.frame.name,
-            Chart::Roofline(chart) => &chart.frame.name,
-            Chart::Overview(chart) => &chart.name,
-        }
+        self.names().0
     }
 
     fn draw(&self, canvas: &Canvas<'_>) -> anyhow::Result<()> {
@@ -158,7 +149,7 @@ impl Picture for Chart {
 /// and state of the caches, then the rooflines. Of several, which share charts: time and speed-ups.
 ///
 /// What has nothing measured has no chart.
-pub fn charts(reports: &[(&str, &Report)]) -> Vec<Chart> {
+pub(crate) fn charts(reports: &[(&str, &Report)]) -> Vec<Chart> {
     let names: Vec<Names> = reports.iter().map(|(_, report)| Names::of(report)).collect();
     let sheets = sheets(reports, &names);
     let alone = if let [(_, report)] = reports { Some(*report) } else { None };
@@ -192,7 +183,11 @@ fn caches(sheets: &[Sheet<'_>]) -> Option<Cache> {
 ///
 /// # Errors
 /// A chart cannot be drawn or encoded.
-pub fn files(reports: &[(&str, &Report)], formats: &[Format], theme: Theme) -> anyhow::Result<Vec<File>> {
+pub(crate) fn files(
+    reports: &[(&str, &Report)],
+    formats: &[Format],
+    theme: Theme,
+) -> anyhow::Result<Vec<File>> {
     pictures(&charts(reports), formats, theme)
 }
 
@@ -201,9 +196,7 @@ pub fn files(reports: &[(&str, &Report)], formats: &[Format], theme: Theme) -> a
 pub(crate) struct Fragment {
     /// What its file would be called, without extension: `time-matmul-f32`.
     pub name: String,
-    /// What it is about.
     pub topic: Topic,
-    /// What it shows, in words.
     pub title: String,
     /// An `svg` element of [`SIZE`]. Its texts are in [`font_faces`], which the page must have once; its colours are the
     /// variables of the palette, which the page must set for each theme.
@@ -218,12 +211,8 @@ pub(crate) fn svg_fragments(report: &Report) -> anyhow::Result<Vec<Fragment>> {
     let charts = charts(&[("", report)]);
     let fragment = |chart: &Chart| {
         let svg = svg::fragment(chart).with_context(|| format!("cannot draw {}", chart.name()))?;
-        Ok(Fragment {
-            name: chart.name().to_owned(),
-            topic: chart.topic(),
-            title: chart.title().to_owned(),
-            svg,
-        })
+        let (name, title) = chart.names();
+        Ok(Fragment { name: name.to_owned(), topic: chart.topic(), title: title.to_owned(), svg })
     };
     charts.par_iter().map(fragment).collect()
 }

@@ -2,43 +2,9 @@
 
 use gpubench_text::palette::{Rgb, Role, Theme, Tint};
 
-/// The colours of data, by what they look like; each theme has its own shade.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Hue {
-    /// As text.
-    Ink,
-    /// Orange.
-    Orange,
-    /// Sky blue.
-    Sky,
-    /// Green.
-    Green,
-    /// Blue.
-    Blue,
-    /// Red-orange.
-    Vermilion,
-    /// Pink.
-    Purple,
-}
-
-impl From<Hue> for Role {
-    fn from(hue: Hue) -> Role {
-        match hue {
-            Hue::Ink => Role::Ink,
-            Hue::Orange => Role::Orange,
-            Hue::Sky => Role::Sky,
-            Hue::Green => Role::Green,
-            Hue::Blue => Role::Blue,
-            Hue::Vermilion => Role::Vermilion,
-            Hue::Purple => Role::Purple,
-        }
-    }
-}
-
 /// What a shape or a text is painted with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Paint {
-    /// A colour.
     Solid(Role),
     /// A colour through which what lies beneath shows, from 0, clear, to 1.
     Clear(Role, f64),
@@ -54,23 +20,7 @@ impl From<Role> for Paint {
     }
 }
 
-impl From<Hue> for Paint {
-    fn from(hue: Hue) -> Paint {
-        Paint::Solid(hue.into())
-    }
-}
-
 impl Paint {
-    /// A hue through which what lies beneath shows, from 0, clear, to 1.
-    pub(crate) fn clear(hue: Hue, strength: f64) -> Paint {
-        Paint::Clear(hue.into(), strength)
-    }
-
-    /// The opaque mixture of a hue with the ground, from 0, the ground alone, to 1.
-    pub(crate) fn on_ground(hue: Hue, strength: f64) -> Paint {
-        Paint::OnGround(hue.into(), strength)
-    }
-
     /// The colour in a theme, and its opacity from 0 to 1.
     pub(crate) fn seen(self, theme: Theme) -> (Rgb, f64) {
         match self {

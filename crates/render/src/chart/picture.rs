@@ -8,8 +8,5 @@ pub(crate) trait Picture: Sync {
     fn name(&self) -> &str;
 
     /// Draws itself on a canvas of [`SIZE`](super::SIZE).
-    ///
-    /// # Errors
-    /// The surface refuses to draw.
     fn draw(&self, canvas: &Canvas<'_>) -> anyhow::Result<()>;
 }

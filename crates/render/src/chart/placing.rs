@@ -11,9 +11,7 @@ const APART: f64 = 8.0;
 /// A text in the plot.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Placed {
-    /// The area it takes.
     pub(crate) area: Rect,
-    /// The text.
     pub text: String,
 }
 
@@ -27,12 +25,10 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// An empty plot.
     pub(crate) fn of(plot: &Rect) -> Room {
         Room { plot: plot.inset(INSET), areas: vec![], steps: vec![] }
     }
 
-    /// Keeps an area free.
     pub(crate) fn keep(&mut self, area: Rect) {
         self.areas.push(area);
     }
@@ -76,12 +72,9 @@ impl Room {
                 |flip: f64| list.iter().map(move |(dx, dy)| (place.0 + dx * flip, place.1 + dy * flip));
             sides.into_iter().flat_map(moved).collect::<Vec<Place>>()
         };
-        let candidates: Vec<Rect> = both(&above)
-            .into_iter()
-            .chain(both(&farther))
-            .map(|(x, y)| (x.min(self.plot.right - w).max(self.plot.left + w), y))
-            .map(|middle| Rect::around(middle, w, h))
-            .collect();
+        let inside = |x: f64| x.min(self.plot.right - w).max(self.plot.left + w);
+        let middles = both(&above).into_iter().chain(both(&farther));
+        let candidates: Vec<Rect> = middles.map(|(x, y)| Rect::around((inside(x), y), w, h)).collect();
         self.take(&candidates).map(|area| Placed { area, text: text.to_owned() })
     }
 }

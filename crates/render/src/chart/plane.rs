@@ -6,7 +6,6 @@ use super::geometry::{Place, Rect};
 /// An area with an axis along its bottom and one along its left edge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plane<'a> {
-    /// The area.
     pub(crate) area: Rect,
     /// From left to right.
     pub x: &'a Axis,
@@ -25,7 +24,6 @@ impl Plane<'_> {
         self.area.bottom - self.y.fraction(y) * self.area.height()
     }
 
-    /// The pixel of a point.
     pub(crate) fn place(&self, x: f64, y: f64) -> Place {
         (self.across(x), self.down(y))
     }

@@ -64,7 +64,7 @@ pub fn names(reports: &[PathBuf]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_model::report::example::{empty, full, measured};
+    use gpubench_model::report::example::{self, empty, full, measured};
 
     #[test]
     fn charts_are_written_but_replace_none_unasked() {
@@ -87,7 +87,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let long = measured(&"o".repeat(300), 8, "cpu", "v", 1e-3);
         let short = measured("fft", 8, "cpu", "v", 1e-3);
-        let report = Report { rows: vec![short, long], ..empty() };
+        let report = example::of([short, long]);
         let reports = [("", &report)];
         let out = folder.path().join("new/charts");
         assert!(plot(&reports, &out, &[Format::Svg], Theme::Light, false).is_err());
@@ -101,7 +101,7 @@ mod tests {
     fn a_chart_of_more_lines_than_can_be_told_apart_is_crowded() {
         let variants = |count: usize| {
             let row = |index| measured("svd", 10, "cpu", &format!("v{index}"), 1e-3);
-            Report { rows: (0..count).map(row).collect(), ..empty() }
+            example::of((0..count).map(row))
         };
         assert_eq!(crowded(&[("", &variants(14))]), None);
         assert_eq!(crowded(&[("", &variants(15))]), Some(15));

@@ -2,8 +2,7 @@
 
 use gpubench_model::report::Row;
 use gpubench_model::{Accuracy, Side};
-
-use super::paint::Hue;
+use gpubench_text::palette::Role;
 
 /// One point with its spread.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,9 +33,7 @@ pub(crate) enum Stroke {
 /// The looks of a series. Stroke and marker tell series apart without colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Style {
-    /// Colour.
-    pub hue: Hue,
-    /// Stroke of the line.
+    pub hue: Role,
     pub(crate) stroke: Stroke,
     /// Index of the marker's shape.
     pub(crate) marker: usize,
@@ -46,12 +43,10 @@ pub(crate) struct Style {
 
 /// One line of a chart.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Series {
-    /// Its name in the legend.
+pub(crate) struct Series {
     pub label: String,
     /// The heading under which the legend lists it.
     pub group: &'static str,
-    /// Its looks.
     pub(crate) style: Style,
     /// Its points, ascending in x.
     pub points: Vec<Point>,
@@ -62,7 +57,7 @@ pub struct Series {
 
 impl Series {
     /// The places its line connects, ascending in x.
-    pub fn path(&self) -> Vec<(f64, f64)> {
+    pub(crate) fn path(&self) -> Vec<(f64, f64)> {
         let points = self.points.iter().map(|point| (point.x, point.y));
         let mut path: Vec<(f64, f64)> = points.chain(self.bends.iter().copied()).collect();
         path.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -71,10 +66,10 @@ impl Series {
 }
 
 /// The two sides begin with different colours and meet only when both have many series.
-const CPU_HUES: [Hue; 7] =
-    [Hue::Vermilion, Hue::Orange, Hue::Purple, Hue::Ink, Hue::Sky, Hue::Green, Hue::Blue];
-const GPU_HUES: [Hue; 7] =
-    [Hue::Blue, Hue::Green, Hue::Sky, Hue::Ink, Hue::Purple, Hue::Orange, Hue::Vermilion];
+const CPU_HUES: [Role; 7] =
+    [Role::Vermilion, Role::Orange, Role::Purple, Role::Ink, Role::Sky, Role::Green, Role::Blue];
+const GPU_HUES: [Role; 7] =
+    [Role::Blue, Role::Green, Role::Sky, Role::Ink, Role::Purple, Role::Orange, Role::Vermilion];
 
 /// The looks of the `index`-th series of a side.
 pub(crate) fn style(side: Side, reduced: bool, index: usize) -> Style {

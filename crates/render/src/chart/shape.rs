@@ -2,7 +2,6 @@
 
 use super::geometry::Place;
 
-/// Number of different shapes.
 pub(crate) const SHAPES: usize = 6;
 
 /// The corners of the marker of that index around `(x, y)`; all shapes look equally large at the same `radius`.

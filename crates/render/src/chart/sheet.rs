@@ -3,21 +3,18 @@
 
 use gpubench_answer::crossover::crossovers;
 use gpubench_answer::{Comparison, Crossover, Names, Section, sections};
-use gpubench_model::case::{Cache, DType, density_text};
+use gpubench_model::case::{Cache, DType, density_clause, density_text};
 use gpubench_model::report::Report;
 use gpubench_ops::{self as op, OPS};
 
 /// A report's section, with what its series are called after.
-pub struct Part<'a> {
+pub(super) struct Part<'a> {
     /// Name of the report, without what all reports share; empty where there is only one.
     pub name: &'a str,
-    /// The report.
     pub report: &'a Report,
     /// How its rows are called.
     pub names: &'a Names,
-    /// The section.
     pub(crate) section: Section<'a>,
-    /// Where its speed-ups cross 1.
     pub crossovers: Vec<Crossover>,
     /// Whether the cases that share its charts differ in density, here or among reports.
     pub(crate) shows_density: bool,
@@ -32,7 +29,6 @@ impl Part<'_> {
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// The comparisons of each density.
     pub(crate) fn by_density(&self) -> impl Iterator<Item = &[Comparison<'_>]> {
         self.section.comparisons.chunk_by(|a, b| a.density == b.density)
     }
@@ -41,11 +37,8 @@ impl Part<'_> {
 /// What all series of a chart share.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Subject<'a> {
-    /// Name of the op.
     pub op: &'a str,
-    /// Element type.
     pub dtype: DType,
-    /// State of the caches before each execution.
     pub cache: Cache,
 }
 
@@ -61,8 +54,7 @@ impl<'a> Subject<'a> {
 }
 
 /// The parts of the charts about one subject.
-pub struct Sheet<'a> {
-    /// The subject.
+pub(super) struct Sheet<'a> {
     pub(crate) subject: Subject<'a>,
     /// The sections that belong to it, one a report.
     pub parts: Vec<Part<'a>>,
@@ -93,9 +85,8 @@ impl Sheet<'_> {
     fn circumstances(&self) -> String {
         let shared = self.parts.first().filter(|part| !part.shows_density);
         let density = shared.and_then(|part| part.section.common_density());
-        let density = density.map(|density| format!(", density {}", density_text(density)));
         let cache = self.shows_cache.then(|| format!(", {} cache", self.subject.cache));
-        [density, cache].into_iter().flatten().collect()
+        density_clause(density) + &cache.unwrap_or_default()
     }
 }
 

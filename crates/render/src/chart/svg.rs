@@ -25,18 +25,12 @@ enum Colors {
 }
 
 /// A file with its font inside, in the colours of a theme.
-///
-/// # Errors
-/// The chart cannot be drawn.
 pub(crate) fn file(picture: &impl Picture, theme: Theme) -> anyhow::Result<Vec<u8>> {
     let style = format!("<style>{}</style>\n", font_faces());
     Ok(drawn(picture, Colors::Fixed(theme), &style)?.into_bytes())
 }
 
 /// An `svg` element for a page that has [`font_faces`] and sets the variables of the palette.
-///
-/// # Errors
-/// The chart cannot be drawn.
 pub(crate) fn fragment(picture: &impl Picture) -> anyhow::Result<String> {
     drawn(picture, Colors::Variables, "")
 }

@@ -2,7 +2,7 @@
 
 use gpubench_model::Accuracy;
 use gpubench_model::report::Row;
-use gpubench_model::report::example::{ceilings, empty, full, measured};
+use gpubench_model::report::example::{self, ceilings, empty, full, measured};
 use gpubench_text::palette::{Rgb, Role, Tint};
 
 use super::told::told;
@@ -90,7 +90,7 @@ fn a_report_of_both_states_of_the_caches_has_charts_of_each() {
 #[test]
 fn nothing_measured_makes_no_chart_and_one_side_no_speed_up() {
     assert!(charts(&[("", &empty())]).is_empty());
-    let report = Report { rows: vec![measured("fft", 8, "cpu", "realfft", 1e-6)], ..empty() };
+    let report = example::of([measured("fft", 8, "cpu", "realfft", 1e-6)]);
     assert_eq!(charts(&[("", &report)]).len(), 1);
 }
 
@@ -141,9 +141,8 @@ fn fragments_are_the_charts_without_a_font_and_the_page_has_it_once() {
     assert_eq!(fragments.len(), files.len());
     for (fragment, file) in fragments.iter().zip(files) {
         assert_eq!(format!("{}.svg", fragment.name), file.name);
-        assert!(
-            fragment.svg.starts_with("<svg width=\"1600\"") && fragment.svg.trim_end().ends_with("</svg>")
-        );
+        let svg = fragment.svg.trim_end();
+        assert!(svg.starts_with("<svg width=\"1600\"") && svg.ends_with("</svg>"));
         assert!(!fragment.svg.contains("@font-face") && !fragment.svg.contains("<style"));
         assert!(fragment.svg.contains(&fragment.title), "{}", fragment.name);
     }
@@ -188,7 +187,7 @@ fn fragments_with_the_colours_of_a_theme_are_the_files_of_that_theme() {
 fn figures_at_the_ends_of_float64_are_drawn() {
     for (cpu, gpu) in [(1e308, 1e308), (5e-324, 5e-324), (1e308, 1e-308), (1e-308, 1e308), (5e-324, 1.0)] {
         let mut report = two_ops();
-        report.rows = vec![measured("fft", 8, "cpu", "realfft", cpu), measured("fft", 8, "cuda", "r2c", gpu)];
+        report.rows = example::both_sides("fft", 8, cpu, gpu).to_vec();
         assert!(!files(&[("", &report)], &[Format::Svg], Theme::Dark).unwrap().is_empty());
         for (flop, bytes) in [(1e308, 5e-324), (5e-324, 1e308), (f64::MAX, f64::MAX)] {
             report.rows.iter_mut().for_each(|row| row.work = gpubench_ops::Work { flop, bytes });

@@ -5,6 +5,7 @@ use gpubench_model::Side;
 use gpubench_model::case::Cache;
 use gpubench_model::report::Report;
 use gpubench_model::report::machine::{device, host};
+use gpubench_text::words::distinct;
 
 /// The label of a speed-up: `12x` where the GPU is faster, `CPU 2.9x` where the CPU is, `0.97x?` where neither is.
 pub(crate) fn ratio_text(found: &SpeedUp) -> String {
@@ -34,13 +35,7 @@ pub(crate) fn captions(reports: &[(&str, &Report)], cache: Option<Cache>, how: &
         [(_, report)] => vec![machine(report)],
         several => several.iter().map(|(name, report)| format!("{name}: {}", machine(report))).collect(),
     };
-    let mut versions: Vec<&str> = vec![];
-    for (_, report) in reports {
-        let version = report.environment.gpubench_version.as_str();
-        if !versions.contains(&version) {
-            versions.push(version);
-        }
-    }
+    let versions = distinct(reports.iter().map(|(_, report)| report.environment.gpubench_version.as_str()));
     let versions = versions.join(", ");
     let cache = cache.map(|cache| format!(" Cache: {cache}.")).unwrap_or_default();
     lines.push(format!("{how}{cache} Every answer checked. gpubench {versions}"));

@@ -9,9 +9,7 @@ const APART: f64 = 14.0;
 /// A text centred at `x`, under the x axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Below {
-    /// Its centre.
     pub x: f64,
-    /// The text.
     pub text: String,
 }
 
@@ -34,9 +32,14 @@ pub(crate) fn below(plane: &Plane<'_>, em: f64) -> Vec<Below> {
             None => wanted.push(Below { x, text: tick.label.clone() }),
         }
     }
-    let Some(last) = wanted.pop() else { return vec![] };
-    let mut kept: Vec<Below> = vec![];
-    for label in wanted {
+    thinned(wanted, apart)
+}
+
+/// The labels that stand `apart` from those kept before them and from the last, which is always kept.
+pub(crate) fn thinned<T>(mut labels: Vec<T>, apart: impl Fn(&T, &T) -> bool) -> Vec<T> {
+    let Some(last) = labels.pop() else { return vec![] };
+    let mut kept: Vec<T> = vec![];
+    for label in labels {
         if kept.last().is_none_or(|before| apart(before, &label)) && apart(&label, &last) {
             kept.push(label);
         }

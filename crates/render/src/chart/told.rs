@@ -82,8 +82,11 @@ fn frame(frame: &Frame) -> Vec<String> {
 }
 
 fn axis(name: &str, axis: &Axis) -> String {
-    let ticks: Vec<&str> = axis.ticks.iter().map(|tick| tick.label.as_str()).collect();
-    format!("{name} {}: {:.3e} to {:.3e}: {}", axis.title, axis.low, axis.high, ticks.join(" | "))
+    format!("{name} {}: {:.3e} to {:.3e}: {}", axis.title, axis.low, axis.high, labels(axis).join(" | "))
+}
+
+pub(crate) fn labels(axis: &Axis) -> Vec<&str> {
+    axis.ticks.iter().map(|tick| tick.label.as_str()).collect()
 }
 
 fn series(series: &Series) -> String {

@@ -5,13 +5,11 @@ use std::cmp::Ordering;
 use gpubench_answer::{has_both_caches, sections};
 use gpubench_model::measure::grade::{Warning, WarningKind};
 use gpubench_model::report::{Execute, Report, Row};
-
 use gpubench_text::count::{agree, counted};
 use gpubench_text::words::json_word;
 
 /// Cells with a warning of one kind.
 pub(crate) struct Caution<'a> {
-    /// What the warnings are about.
     pub kind: WarningKind,
     /// The cells and their warnings, the worst first; never empty.
     pub cells: Vec<(&'a Row, &'a Warning)>,
@@ -102,7 +100,6 @@ impl Caution<'_> {
         json_word(&self.kind)
     }
 
-    /// `1 cell` or `15 cells`.
     pub(crate) fn count(&self) -> String {
         counted(self.cells.len(), "cell")
     }

@@ -10,7 +10,6 @@ use gpubench_text::words::json_word;
 
 use super::view::Format;
 
-/// The rows as comma-separated values.
 pub(crate) static CSV: Format = Format {
     name: "csv",
     summary: "one line a row, times in seconds",
@@ -21,7 +20,6 @@ pub(crate) static CSV: Format = Format {
 /// A heading, and the field of a row below it.
 type Show = (&'static str, fn(&Row) -> String);
 
-/// The columns, in order.
 const COLUMNS: &[Show] = &[
     ("op", |row| row.case.op.clone()),
     ("n", |row| row.case.n.to_string()),
@@ -97,7 +95,6 @@ fn limit(report: &Report, row: &Row) -> [String; 2] {
     [number(found.map(|found| found.share)), found.map(|found| json_word(&found.roof)).unwrap_or_default()]
 }
 
-/// The headings and a line per row.
 fn csv(report: &Report) -> String {
     let headings = COLUMNS.iter().map(|(heading, _)| *heading).chain(LIMIT);
     let fields = |row: &Row| {
@@ -113,12 +110,10 @@ fn timed(row: &Row, field: impl Fn(&Execute) -> String) -> String {
     row.execute.as_ref().map(field).unwrap_or_default()
 }
 
-/// A time of another phase.
 fn phase(row: &Row, seconds: impl Fn(&Phases) -> Option<f64>) -> String {
     number(row.phases.as_ref().and_then(seconds))
 }
 
-/// A number of bytes of another phase.
 fn count(row: &Row, bytes: impl Fn(&Phases) -> Option<u64>) -> String {
     row.phases.as_ref().and_then(bytes).map(|bytes| bytes.to_string()).unwrap_or_default()
 }
@@ -171,11 +166,9 @@ mod tests {
 
     #[test]
     fn the_last_columns_tell_the_share_of_the_limit() {
-        let mut report = example::empty();
-        report.rows = vec![example::measured("matmul", 10_000, "cuda", "v", 80e-3)];
+        let report = example::of([example::measured("matmul", 10_000, "cuda", "v", 80e-3)]);
         assert_eq!(records(&report)[1][COLUMNS.len()..], ["", ""]);
-        report.environment.backends[1].ceilings = Some(example::ceilings());
-        let records = records(&report);
+        let records = records(&example::with_ceilings(report));
         assert_eq!(records[0][COLUMNS.len()..], LIMIT);
         assert_eq!(records[1][COLUMNS.len() + 1], "arithmetic");
         assert_eq!(records[1][COLUMNS.len()].parse::<f64>().unwrap(), 0.5);

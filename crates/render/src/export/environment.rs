@@ -6,7 +6,6 @@ use gpubench_model::Conditions;
 use gpubench_model::report::machine::{self, plain};
 use gpubench_model::report::quantity::{gib, time_text, time_within};
 use gpubench_model::report::{BackendState, Environment, Execute, Host, Report};
-
 use gpubench_text::escape::markdown as escape;
 use gpubench_text::table::{Column, Field, Table};
 
@@ -68,20 +67,14 @@ pub(crate) fn device_state(report: &Report) -> Vec<String> {
     let states: Vec<&Conditions> =
         timed.iter().flat_map(|execute| execute.conditions.iter().flatten()).collect();
     let mut lines = vec![];
+    let clock = range(timed.iter().flat_map(|execute| execute.sm_mhz.iter().copied()));
+    let of = |figure: fn(&Conditions) -> Option<f64>| range(states.iter().copied().filter_map(figure));
     let ranges = [
-        (
-            "Clock of the multiprocessors around samples",
-            "MHz",
-            range(timed.iter().flat_map(|e| e.sm_mhz.iter().copied())),
-        ),
-        ("Clock of the device's memory", "MHz", range(states.iter().filter_map(|state| state.memory_mhz))),
-        ("Power of the device", "W", range(states.iter().filter_map(|state| state.power_w))),
-        ("Temperature of the device", "°C", range(states.iter().filter_map(|state| state.temperature_c))),
-        (
-            "Temperature of its memory",
-            "°C",
-            range(states.iter().filter_map(|state| state.memory_temperature_c)),
-        ),
+        ("Clock of the multiprocessors around samples", "MHz", clock),
+        ("Clock of the device's memory", "MHz", of(|state| state.memory_mhz)),
+        ("Power of the device", "W", of(|state| state.power_w)),
+        ("Temperature of the device", "°C", of(|state| state.temperature_c)),
+        ("Temperature of its memory", "°C", of(|state| state.memory_temperature_c)),
     ];
     for (name, unit, found) in ranges {
         lines.extend(found.map(|found| format!("{name}: {found} {unit}")));

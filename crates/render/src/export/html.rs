@@ -5,7 +5,6 @@ use gpubench_model::format::Makes;
 use super::view::Format;
 use crate::html::page;
 
-/// The report as a page.
 pub(crate) static HTML: Format = Format {
     name: "html",
     summary: "one page: the answer, charts and every row to sort and filter",

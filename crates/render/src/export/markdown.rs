@@ -5,6 +5,8 @@ use std::fmt::Write;
 use gpubench_answer::words::paragraph;
 use gpubench_model::format::Makes;
 use gpubench_model::report::Report;
+use gpubench_text::escape::markdown as escape;
+use gpubench_text::table::{Column, Field, Table};
 
 use super::cautions::cautions;
 use super::environment::environment;
@@ -12,12 +14,9 @@ use super::method::method;
 use super::phases::phases;
 use super::problems::{ended_early, groups, summary};
 use super::screen::Sweeps;
-use super::tables::tables;
+use super::tables::{MARK, tables};
 use super::view::{Format, View};
-use gpubench_text::escape::markdown as escape;
-use gpubench_text::table::{Column, Field, Table};
 
-/// The report as Markdown.
 pub(crate) static MARKDOWN: Format = Format {
     name: "md",
     summary: "the answer and the tables as Markdown, with environment and method",
@@ -53,8 +52,8 @@ fn text(report: &Report, view: &View) -> String {
         );
     }
     text.push_str("## Method\n\n");
-    for line in method(report, view.all_variants) {
-        let _ = writeln!(text, "- {}", line.replacen('*', "\\*", 1));
+    for line in method(report, view.all_variants, &escape(MARK)) {
+        let _ = writeln!(text, "- {line}");
     }
     text.push_str(
         "- Quantiles in `report.csv` and `report.json` interpolate linearly between samples (Hyndman and Fan's type 7).\n",

@@ -3,21 +3,23 @@
 use std::collections::BTreeSet;
 
 use gpubench_answer::roof;
-use gpubench_answer::{Comparison, Kind, sections};
+use gpubench_answer::{Kind, sections};
 use gpubench_model::Side;
 use gpubench_model::case::Cache;
 use gpubench_model::measure::sampling::Sampling;
 use gpubench_model::report::quantity::{spread_text, time_text};
 use gpubench_model::report::{Execute, Report, Row};
 use gpubench_text::count::{agree, counted};
+use gpubench_text::words::distinct;
 
 use super::cautions::{is_launch_bound, shown};
-use super::tables::{MARK, has_limits};
+use super::tables::has_limits;
 
-/// The sentences for the tables of a report, one a line, none longer than a line of the terminal.
-pub(crate) fn method(report: &Report, all_variants: bool) -> Vec<String> {
+/// The sentences for the tables of a report, one a line, none longer than a line of the terminal. `mark` is how the format
+/// writes [`MARK`](super::tables::MARK).
+pub(crate) fn method(report: &Report, all_variants: bool, mark: &str) -> Vec<String> {
     let rows = shown(report, all_variants);
-    let mut lines: Vec<String> = launch_bound(report, &rows).into_iter().collect();
+    let mut lines: Vec<String> = launch_bound(report, &rows, mark).into_iter().collect();
     if all_variants {
         lines.push("±: half the 95 % interval of the median. Error: with its share of the bound.".into());
         lines.push("Host: median by the host's clock, launch and synchronisation included.".into());
@@ -55,16 +57,11 @@ fn executes<'a>(rows: &[&'a Row]) -> impl Iterator<Item = &'a Execute> {
 }
 
 /// The footnote of marked times: `* less than 3x the device's floor (empty kernel 2.70 µs), floor included: launch-bound`.
-fn launch_bound(report: &Report, rows: &[&Row]) -> Option<String> {
-    let mut backends: Vec<&str> = vec![];
-    for row in rows.iter().filter(|row| is_launch_bound(row)) {
-        if !backends.contains(&row.backend.as_str()) {
-            backends.push(&row.backend);
-        }
-    }
+fn launch_bound(report: &Report, rows: &[&Row], mark: &str) -> Option<String> {
+    let bound = rows.iter().filter(|row| is_launch_bound(row));
+    let backends = distinct(bound.map(|row| row.backend.as_str()));
     let floor = |name: &str| {
-        let backend = report.environment.backends.iter().find(|backend| backend.name == name)?;
-        let floors = backend.floors.as_ref()?;
+        let floors = report.environment.backend(name)?.floors.as_ref()?;
         Some(match floors.empty_kernel_s {
             Some(seconds) => format!("empty kernel {}", time_text(seconds)),
             None => format!("two readings of the clock {}", time_text(floors.clock_s)),
@@ -73,33 +70,23 @@ fn launch_bound(report: &Report, rows: &[&Row]) -> Option<String> {
     let floors: Vec<String> = backends.iter().filter_map(|name| floor(name)).collect();
     let floors = if floors.is_empty() { String::new() } else { format!(" ({})", floors.join(", ")) };
     (!backends.is_empty())
-        .then(|| format!("{MARK} less than 3x the device's floor{floors}, floor included: launch-bound"))
+        .then(|| format!("{mark} less than 3x the device's floor{floors}, floor included: launch-bound"))
 }
 
 /// What the speed-ups compare; `None` where there is none.
 fn speed_up(report: &Report) -> Option<String> {
     let sections = sections(report);
-    let compared: Vec<&Comparison<'_>> = sections
-        .iter()
-        .flat_map(|section| &section.comparisons)
-        .filter(|comparison| comparison.speed_up(Kind::Kernel).is_some())
-        .collect();
-    let cpu = clocks(compared.iter().filter_map(|comparison| comparison.cpu));
-    let gpu = clocks(compared.iter().filter_map(|comparison| comparison.gpu));
+    let cases = sections.iter().flat_map(|section| &section.comparisons);
+    let compared: Vec<_> = cases.filter(|case| case.speed_up(Kind::Kernel).is_some()).collect();
+    let cpu = clocks(compared.iter().filter_map(|case| case.cpu));
+    let gpu = clocks(compared.iter().filter_map(|case| case.gpu));
     let line = format!("Kernel speed-up, operands resident, no transfers: CPU by {cpu}, GPU by {gpu}.");
     (!compared.is_empty()).then_some(line)
 }
 
 /// The clocks of the rows' samples, in words.
 fn clocks<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
-    let mut found: Vec<&str> = vec![];
-    for execute in rows.filter_map(|row| row.execute.as_ref()) {
-        let text = execute.clock.words();
-        if !found.contains(&text) {
-            found.push(text);
-        }
-    }
-    found.join(" and ")
+    distinct(rows.filter_map(|row| Some(row.execute.as_ref()?.clock.words()))).join(" and ")
 }
 
 /// What was taken off the times between events; `None` where nothing was.
@@ -160,21 +147,17 @@ mod tests {
     use gpubench_text::table::WIDTH;
 
     fn line(report: &Report, start: &str) -> Option<String> {
-        method(report, false).into_iter().find(|line| line.starts_with(start))
-    }
-
-    fn of(rows: Vec<Row>) -> Report {
-        Report { rows, ..example::empty() }
+        method(report, false, "*").into_iter().find(|line| line.starts_with(start))
     }
 
     #[test]
     fn the_speed_up_names_the_clocks_of_its_rows_and_is_left_out_where_there_is_none() {
         let cpu = example::measured("fft", 10, "cpu", "realfft", 1e-3);
         let mut gpu = example::measured("fft", 10, "cuda", "r2c", 1e-3);
-        let speed_up_line = |rows| line(&of(rows), "Kernel speed-up");
-        assert_eq!(speed_up_line(vec![]), None);
-        assert_eq!(speed_up_line(vec![cpu.clone()]), None);
-        assert_eq!(speed_up_line(vec![gpu.clone()]), None);
+        let speed_up_line = |rows: Vec<Row>| line(&example::of(rows), "Kernel speed-up");
+        for rows in [vec![], vec![cpu.clone()], vec![gpu.clone()]] {
+            assert_eq!(speed_up_line(rows), None);
+        }
         let found = speed_up_line(vec![cpu.clone(), gpu.clone()]).unwrap();
         assert!(found.ends_with("CPU by host clock, GPU by device clock."), "{found}");
         gpu.execute.as_mut().unwrap().clock = Clock::Simulated;
@@ -185,9 +168,9 @@ mod tests {
     #[test]
     fn the_sizes_that_refinement_added_are_named() {
         let mut rows = [100, 31, 31].map(|n| example::measured("fft", n, "cpu", "realfft", 1e-3));
-        assert_eq!(line(&of(rows.to_vec()), "Sizes added"), None);
+        assert_eq!(line(&example::of(rows.to_vec()), "Sizes added"), None);
         rows[1..].iter_mut().for_each(|row| row.added_by_refinement = true);
-        let found = line(&of(rows.to_vec()), "Sizes added");
+        let found = line(&example::of(rows.to_vec()), "Sizes added");
         assert_eq!(found.as_deref(), Some("Sizes added near crossovers: N = 31."));
     }
 
@@ -197,7 +180,7 @@ mod tests {
         row.cache = Cache::Hot;
         let execute = row.execute.as_mut().unwrap();
         (execute.grade, execute.event_constant_s, execute.rounds) = (None, None, vec![]);
-        let report = of(vec![row]);
+        let report = example::of([row]);
         for start in ["Grades", "Device clock", "Cold", "Samples", "*"] {
             assert_eq!(line(&report, start), None);
         }
@@ -220,7 +203,7 @@ mod tests {
     #[test]
     fn no_sentence_is_longer_than_a_line() {
         for all_variants in [false, true] {
-            for line in method(&example::full(), all_variants) {
+            for line in method(&example::full(), all_variants, "*") {
                 assert!(line.chars().count() <= WIDTH, "{line}");
             }
         }

@@ -2,10 +2,9 @@
 
 use gpubench_answer::{Comparison, Names, Section, sections};
 use gpubench_model::Transfer;
-use gpubench_model::measure::stats::Summary;
+use gpubench_model::measure::stats::median;
 use gpubench_model::report::quantity::{bytes_text, time_text};
 use gpubench_model::report::{Report, Row};
-
 use gpubench_text::table::{Column, Field, Table};
 
 /// The columns after those that name the case.
@@ -56,7 +55,7 @@ fn fields(
 
 /// `60.0 MiB in 1.20 ms`, by the host's clock.
 fn copied(transfer: Option<&Transfer>) -> String {
-    let found = transfer.and_then(|transfer| Some((transfer.bytes, Summary::of(&transfer.host_s)?.median)));
+    let found = transfer.and_then(|transfer| Some((transfer.bytes, median(&transfer.host_s)?)));
     found.map_or("-".into(), |(bytes, seconds)| format!("{} in {}", bytes_text(bytes), time_text(seconds)))
 }
 

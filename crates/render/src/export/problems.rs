@@ -2,14 +2,12 @@
 
 use gpubench_model::report::{Outcome, Report, Row};
 use gpubench_text::count::counted;
+use gpubench_text::words::grouped;
 
 /// Cells that share an outcome, a reason and a fix.
 pub(crate) struct Group<'a> {
-    /// What became of them.
     pub outcome: Outcome,
-    /// Why.
     pub reason: &'a str,
-    /// The step that would fix it.
     pub fix: Option<&'a str>,
     /// The rows, in the order of the report.
     pub rows: Vec<&'a Row>,
@@ -49,35 +47,26 @@ pub(crate) fn ended_early(report: &Report) -> Option<String> {
 
 /// `2 incorrect, 15 skipped of 70 cells`; `None` when all were measured.
 pub(crate) fn summary(report: &Report) -> Option<String> {
-    let counts =
-        OUTCOMES.map(|outcome| (outcome, report.rows.iter().filter(|r| r.outcome == outcome).count()));
-    let parts: Vec<String> = counts
-        .iter()
-        .filter(|(_, count)| *count > 0)
-        .map(|(outcome, count)| format!("{count} {}", outcome.name()))
-        .collect();
+    let part = |outcome: Outcome| {
+        let count = report.rows.iter().filter(|row| row.outcome == outcome).count();
+        (count > 0).then(|| format!("{count} {}", outcome.name()))
+    };
+    let parts: Vec<String> = OUTCOMES.into_iter().filter_map(part).collect();
     (!parts.is_empty()).then(|| format!("{} of {}", parts.join(", "), counted(report.rows.len(), "cell")))
 }
 
 impl Group<'_> {
-    /// `1 cell` or `15 cells`.
     pub(crate) fn count(&self) -> String {
         counted(self.rows.len(), "cell")
     }
 
     /// The cells by op and variant, with their number: `matmul cpu/mkl (10), svd cuda/gesvd (N=512 f32)`.
     pub(crate) fn cells(&self) -> String {
-        let mut kinds: Vec<(String, Vec<&Row>)> = Vec::new();
-        for &row in &self.rows {
-            let kind = format!("{} {}/{}", row.case.op, row.backend, row.variant);
-            match kinds.iter_mut().find(|(known, _)| *known == kind) {
-                Some((_, rows)) => rows.push(row),
-                None => kinds.push((kind, vec![row])),
-            }
-        }
-        let texts = kinds.iter().map(|(kind, rows)| match rows.as_slice() {
-            [row] => format!("{kind} (N={} {})", row.case.n, row.case.dtype),
-            rows => format!("{kind} ({})", rows.len()),
+        let kind = |row: &Row| format!("{} {}/{}", row.case.op, row.backend, row.variant);
+        let kinds = grouped(&self.rows, |a, b| kind(a) == kind(b));
+        let texts = kinds.iter().map(|rows| match rows.as_slice() {
+            [row] => format!("{} (N={} {})", kind(row), row.case.n, row.case.dtype),
+            rows => format!("{} ({})", kind(rows[0]), rows.len()),
         });
         texts.collect::<Vec<_>>().join(", ")
     }

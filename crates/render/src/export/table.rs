@@ -5,14 +5,14 @@ use std::fmt::Write;
 
 use gpubench_model::format::Makes;
 use gpubench_model::report::{Outcome, Report};
+use gpubench_text::table::{Tone, hanging};
 
 use super::cautions::{self, Caution, cautions};
 use super::method::method;
 use super::problems::{Group, ended_early, groups, summary};
 use super::screen::screen;
-use super::tables::tables;
+use super::tables::{MARK, tables};
 use super::view::{Format, View};
-use gpubench_text::table::{Tone, hanging};
 
 /// The report as aligned text.
 pub static TABLE: Format = Format {
@@ -56,7 +56,7 @@ fn tables_text(report: &Report, view: &View) -> String {
         text.push_str(&grid.text(view.color));
         text.push('\n');
     }
-    for line in method(report, view.all_variants) {
+    for line in method(report, view.all_variants, MARK) {
         text.push_str(&line);
         text.push('\n');
     }
@@ -197,15 +197,15 @@ Of the run as a whole:
             report.rows.push(gpubench_model::report::Row { cache: gpubench_model::case::Cache::Hot, ..row });
         }
         let text = shown(&report, false);
-        assert!(
-            text.contains("matmul f32, cold cache\n") && text.contains("matmul f32, hot cache\n"),
-            "{text}"
-        );
-        assert!(
-            text.contains("matmul N=100 f32 cuda/cublas cold, matmul N=100 f32 cuda/cublas hot"),
-            "{text}"
-        );
-        assert!(text.contains("Cold cache:") && text.contains("Hot cache:"), "{text}");
+        for part in [
+            "matmul f32, cold cache\n",
+            "matmul f32, hot cache\n",
+            "matmul N=100 f32 cuda/cublas cold, matmul N=100 f32 cuda/cublas hot",
+            "Cold cache:",
+            "Hot cache:",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
     }
 
     #[test]

@@ -2,18 +2,18 @@
 
 use gpubench_answer::roof::{self, precision};
 use gpubench_answer::{Comparison, Kind, Names, Section, sections};
-use gpubench_model::Side;
-use gpubench_model::case::density_text;
+use gpubench_model::case::{density_clause, density_text};
 use gpubench_model::measure::stats::has_interval;
 use gpubench_model::report::quantity::{judged_text, spread_text, three_digits, time_within};
 use gpubench_model::report::{Execute, Outcome, Report, Row};
 use gpubench_ops::find;
-
-use super::cautions::is_launch_bound;
 use gpubench_text::percent;
 use gpubench_text::table::{Column, Field, Table, Tone};
 
-const NONE: &str = "-";
+use super::cautions::is_launch_bound;
+
+/// What stands where a report tells nothing.
+pub(crate) const NONE: &str = "-";
 /// Heading of the columns whose fields may be marked.
 const TIME: &str = "time";
 /// Heading of the columns with the share of the limit.
@@ -35,10 +35,7 @@ pub(crate) fn tables(report: &Report, all_variants: bool) -> Vec<Table> {
 
 /// `spmv f32, density 0.05, cold cache: sparse matrix times vector`, without the summary for an op unknown here.
 fn title(section: &Section<'_>) -> String {
-    let density = section
-        .common_density()
-        .map(|density| format!(", density {}", density_text(density)))
-        .unwrap_or_default();
+    let density = density_clause(section.common_density());
     let summary = find(section.op).map(|op| op.about().summary).filter(|summary| !summary.is_empty());
     let summary = summary.map(|summary| format!(": {summary}")).unwrap_or_default();
     format!("{} {}{density}, {} cache{summary}", section.op, section.dtype, section.cache)
@@ -46,11 +43,8 @@ fn title(section: &Section<'_>) -> String {
 
 /// The columns that name a case, and how their fields are made.
 fn case_columns(section: &Section<'_>) -> Vec<Column> {
-    if section.has_densities() {
-        vec![Column::figures("N"), Column::figures("density")]
-    } else {
-        vec![Column::figures("N")]
-    }
+    let density = section.has_densities().then(|| Column::figures("density"));
+    [Column::figures("N")].into_iter().chain(density).collect()
 }
 
 fn case_fields(section: &Section<'_>, comparison: &Comparison<'_>) -> Vec<Field> {
@@ -68,7 +62,7 @@ pub(crate) fn has_limits(report: &Report) -> bool {
 }
 
 /// What a row reaches of its nearer roof: `92%`, `3.1%`, `<0.1%`.
-fn limit_text(report: &Report, row: Option<&Row>) -> String {
+pub(crate) fn limit_text(report: &Report, row: Option<&Row>) -> String {
     let found = row.and_then(|row| roof::share(report, row));
     found.map_or(NONE.into(), |found| percent::above_tenth(found.share))
 }
@@ -77,12 +71,8 @@ fn best_of_sides(report: &Report, section: &Section<'_>, names: &Names) -> Table
     let has_limits = has_limits(report);
     let mut columns = case_columns(section);
     for side in ["best CPU", "best GPU"] {
-        columns.extend([
-            Column::words(side),
-            Column::figures(TIME),
-            Column::figures("±"),
-            Column::words("grade"),
-        ]);
+        columns.extend([Column::words(side), Column::figures(TIME), Column::figures("±")]);
+        columns.push(Column::words("grade"));
         columns.extend(has_limits.then(|| Column::figures(LIMIT)));
     }
     columns.extend([Column::words("speed-up"), Column::figures("error")]);
@@ -139,22 +129,14 @@ fn every_variant(report: &Report, section: &Section<'_>, names: &Names) -> Table
     let threads = section.comparisons.iter().flat_map(|c| &c.rows).any(|row| row.threads.is_some());
     columns.extend(threads.then(|| Column::figures(THREADS)));
     columns.extend([Column::figures(TIME), Column::figures("±")]);
-    columns.extend([
-        Column::words("grade"),
-        Column::figures("samples"),
-        Column::figures("host"),
-        Column::figures("GFLOP/s"),
-    ]);
+    columns.extend([Column::words("grade"), Column::figures("samples"), Column::figures("host")]);
+    columns.push(Column::figures("GFLOP/s"));
     columns.extend(has_limits(report).then(|| Column::figures(LIMIT)));
     columns.extend([Column::figures("error"), Column::words("outcome")]);
     let is_marked = section.comparisons.iter().flat_map(|case| &case.rows).any(|row| is_launch_bound(row));
     let mut rows = vec![];
     for comparison in &section.comparisons {
-        let mut ordered = comparison.rows.clone();
-        // Fastest first; rows without a time keep the order of the report, after the others.
-        let time = |row: &Row| row.median_s().unwrap_or(f64::INFINITY);
-        ordered.sort_by(|a, b| time(a).total_cmp(&time(b)));
-        for row in ordered {
+        for row in comparison.fastest_first() {
             let mut fields = case_fields(section, comparison);
             fields.extend(variant_fields(report, row, names, threads, is_marked));
             rows.push(fields);
@@ -165,16 +147,15 @@ fn every_variant(report: &Report, section: &Section<'_>, names: &Names) -> Table
 }
 
 fn variant_fields(report: &Report, row: &Row, names: &Names, threads: bool, is_marked: bool) -> Vec<Field> {
-    let side = if row.side == Side::Cpu { "CPU" } else { "GPU" };
     let execute = row.execute.as_ref();
     let rate = |seconds: f64| three_digits(row.work.flop / seconds / 1e9);
     let tone = match row.outcome {
         Outcome::Incorrect | Outcome::Failed => Tone::Wrong,
         Outcome::Measured | Outcome::Skipped => Tone::Plain,
     };
-    let mut fields = vec![side.into(), names.name(row).into(), precision(row).into()];
-    let count = |row: &Row| row.threads.map_or(NONE.into(), |threads| threads.to_string());
-    fields.extend(threads.then(|| count(row).into()));
+    let mut fields = vec![row.side.label().into(), names.name(row).into(), precision(row).into()];
+    let count = row.threads.map_or(NONE.into(), |threads| threads.to_string());
+    fields.extend(threads.then(|| count.into()));
     fields.extend(time_fields(Some(row), is_marked));
     let host =
         |execute: &Execute| time_within(execute.host_median_s, half_width(execute, execute.host_ci95_s));
@@ -211,26 +192,19 @@ mod tests {
 
     #[test]
     fn every_row_tells_its_share_of_the_limit_where_there_are_ceilings() {
-        let mut report = Report { rows: vec![], ..example::empty() };
-        report.environment.backends[1].ceilings = Some(example::ceilings());
         // 2 N³ FLOP at 50 TFLOP/s take 40 ms.
-        report.rows = vec![
-            example::measured("matmul", 10_000, "cuda", "v", 80e-3),
-            example::measured("matmul", 10_000, "cpu", "w", 1.0),
-        ];
+        let report = example::of(example::both_sides("matmul", 10_000, 1.0, 80e-3));
+        assert!(!tables(&report, true)[0].text(false).contains("limit"));
         for all_variants in [false, true] {
-            let text = tables(&report, all_variants)[0].text(false);
+            let text = tables(&example::with_ceilings(report.clone()), all_variants)[0].text(false);
             assert!(text.contains("limit") && text.contains(" 50%"), "{text}");
             assert!(text.lines().skip(1).all(|line| line.chars().count() <= WIDTH), "{text}");
         }
-        report.environment.backends[1].ceilings = None;
-        assert!(!tables(&report, true)[0].text(false).contains("limit"));
     }
 
     #[test]
     fn lines_that_shares_would_make_too_long_leave_out_what_is_less_needed() {
-        let mut report = example::full();
-        report.environment.backends[1].ceilings = Some(example::ceilings());
+        let mut report = example::with_ceilings(example::full());
         for row in &mut report.rows {
             row.variant = format!("{}-of-long-name", row.variant);
         }
@@ -260,8 +234,7 @@ mod tests {
     fn small_densities_have_short_headings() {
         let mut row = example::measured("spmv", 10, "cpu", "parallel", 1e-3);
         row.case.density = Some(1e-300);
-        let report = Report { rows: vec![row], ..example::empty() };
-        let heading = &tables(&report, false)[0].title;
+        let heading = &tables(&example::of([row]), false)[0].title;
         assert!(heading.starts_with("spmv f32, density 1e-300, cold cache:"), "{heading}");
     }
 }

@@ -1,7 +1,7 @@
 //! The answer of one report: in words, as a table of crossover sizes and speed-ups, and what the first use costs.
 
 use gpubench_answer::cost::Kind;
-use gpubench_answer::crossover::{Crossover, Place};
+use gpubench_answer::crossover::Place;
 use gpubench_answer::crossover_text::{interval_text, place_text, ranges_below};
 use gpubench_answer::first_use::{FirstUse, Repayment, repayment};
 use gpubench_answer::words::{Line, paragraph};
@@ -9,6 +9,7 @@ use gpubench_answer::{Estimate, Names, Pair, SpeedUp, roof};
 use gpubench_model::Side;
 use gpubench_model::report::quantity::{factor_digits, time_text};
 use gpubench_model::report::{Report, Row};
+use gpubench_text::count::counted;
 use gpubench_text::percent;
 
 use super::markup::{Element, Html, classed, element};
@@ -74,60 +75,40 @@ pub(crate) fn overview(report: &Report) -> Html {
 
 fn overview_row(report: &Report, part: &Part<'_>, names: &Names) -> Element {
     let mut row = element("tr").holding(part.heading(true));
-    for kind in Kind::ALL {
-        row = row.holding(part.crossover(kind).map_or_else(|| table::figure(NONE), crossover_cell));
-    }
-    for kind in Kind::ALL {
-        row = row.holding(match part.largest(kind) {
-            Some((n, pair)) => speed_up_cell(n, &pair.speed_up, part.largest_n()),
-            None => table::figure(NONE),
-        });
-    }
+    row = row.holding_all(Kind::ALL.map(|kind| crossover_cell(Some(part), kind)));
+    row = row.holding_all(Kind::ALL.map(|kind| speed_up_cell(Some(part), kind, part.largest_n())));
     let Some((_, pair)) = part.largest(Kind::Resident) else {
         return row.holding_all([(); 5].map(|()| cell(NONE)));
     };
     row = row.holding(variant_cell(report, pair.cpu, names)).holding(variant_cell(report, pair.gpu, names));
     let first = FirstUse::of(report, pair.gpu);
     row = row.holding(table::figure(first.map_or(NONE.into(), |first| time_text(first.total_s()))));
-    for kind in [Kind::Resident, Kind::EndToEnd] {
-        row = row.holding(table::figure(calls(report, part.largest(kind).map(|found| found.1))));
-    }
-    row
+    let calls = |kind| table::figure(calls(report, part.largest(kind).map(|found| found.1)));
+    row.holding_all([Kind::Resident, Kind::EndToEnd].map(calls))
 }
 
 /// `310` over `290 to 335`.
-pub(crate) fn crossover_cell(found: &Crossover) -> Element {
-    let interval = interval_text(found);
+pub(crate) fn crossover_cell(part: Option<&Part<'_>>, kind: Kind) -> Element {
+    let Some(found) = part.and_then(|part| part.crossover(kind)) else { return table::figure(NONE) };
     let (place, also) = match (found.from, ranges_below(found)) {
         (Some(Place::Beyond), Some(ranges)) => (format!("only {ranges}"), None),
         (_, also) => (place_text(found), also),
     };
-    let mut made = table::figure(place);
-    if let Some(interval) = interval {
-        made = made.holding(below(interval));
-    }
-    match also {
-        Some(ranges) => made.holding(below(format!("and {ranges}"))),
-        None => made,
-    }
+    let also = also.map(|ranges| format!("and {ranges}"));
+    table::figure(place).holding_all(interval_text(found).into_iter().chain(also).map(below))
 }
 
-/// `GPU 18.2x` over its interval, with the size where it is not the `usual` one.
-pub(crate) fn speed_up_cell(n: u64, found: &SpeedUp, usual: Option<u64>) -> Element {
-    let mut made = table::figure(badge(found)).holding(below(span_text(found)));
-    if usual != Some(n) {
-        made = made.holding(below(format!("at N = {n}")));
-    }
-    made
+/// `GPU 18.2x` at the largest size over its interval, with the size where it is not the `usual` one.
+pub(crate) fn speed_up_cell(part: Option<&Part<'_>>, kind: Kind, usual: Option<u64>) -> Element {
+    let Some((n, pair)) = part.and_then(|part| part.largest(kind)) else { return table::figure(NONE) };
+    let found = &pair.speed_up;
+    let at = (usual != Some(n)).then(|| below(format!("at N = {n}")));
+    table::figure(badge(found)).holding(below(span_text(found))).holding_all(at)
 }
 
 /// The winner and its factor, marked by its side, or as open where the interval holds 1.
 fn badge(found: &SpeedUp) -> Element {
-    let side = match found.winner() {
-        None => "open",
-        Some(Side::Cpu) => "cpu",
-        Some(Side::Gpu) => "gpu",
-    };
+    let side = found.winner().map_or("open", Side::name);
     classed("span", "badge").with("data-side", side).holding(found.to_string())
 }
 
@@ -143,26 +124,16 @@ fn span_text(found: &SpeedUp) -> String {
 
 /// The name of a variant over its share of the limit.
 fn variant_cell(report: &Report, row: &Row, names: &Names) -> Element {
-    let made = cell(names.name(row));
-    match roof::share(report, row) {
-        Some(found) => {
-            made.holding(below(format!("{} of {}", percent::in_words(found.share), found.roof.name())))
-        }
-        None => made,
-    }
+    let share = roof::share(report, row);
+    let share = share.map(|found| format!("{} of {}", percent::in_words(found.share), found.roof.name()));
+    cell(names.name(row)).holding_all(share.map(below))
 }
 
 /// Calls after which the first use is repaid.
 fn calls(report: &Report, pair: Option<Pair<'_>>) -> String {
-    let Some((pair, first)) = pair.and_then(|pair| {
-        let first = FirstUse::of(report, pair.gpu)?;
-        Some((pair, first))
-    }) else {
-        return NONE.into();
-    };
-    match repayment(&first, &pair) {
-        Some(Repayment::After(1)) => "1 call".into(),
-        Some(Repayment::After(calls)) => format!("{calls} calls"),
+    let repaid = pair.and_then(|pair| repayment(&FirstUse::of(report, pair.gpu)?, &pair));
+    match repaid {
+        Some(Repayment::After(calls)) => counted(calls, "call"),
         Some(Repayment::Never) => "never".into(),
         Some(Repayment::Open) | None => NONE.into(),
     }
@@ -171,18 +142,9 @@ fn calls(report: &Report, pair: Option<Pair<'_>>) -> String {
 /// What the first use of the GPU is made of, at the largest size of each op; nothing where no row tells it.
 pub(crate) fn first_use(report: &Report) -> Html {
     let names = Names::of(report);
-    let headings = [
-        words("op"),
-        figures("N"),
-        words("variant"),
-        figures("context"),
-        figures("compile"),
-        figures("from cache"),
-        figures("plan"),
-        figures("first call"),
-        figures("in all"),
-        figures("copies once"),
-    ];
+    let costs = ["context", "compile", "from cache", "plan", "first call", "in all", "copies once"];
+    let mut headings = vec![words("op"), figures("N"), words("variant")];
+    headings.extend(costs.map(figures));
     let row = |part: &Part<'_>| {
         let (n, pair) = part.largest(Kind::Resident)?;
         let first = FirstUse::of(report, pair.gpu)?;
@@ -231,8 +193,7 @@ mod tests {
 
     #[test]
     fn sentences_keep_their_figures_together() {
-        let mut report = example::full();
-        report.environment.backends[1].ceilings = Some(example::ceilings());
+        let report = example::with_ceilings(example::full());
         let html = in_words(&report).into_string();
         for figure in
             ["at N\u{a0}=\u{a0}10000 the", "kernel alone GPU\u{a0}18x)", "98\u{a0}% of its arithmetic limit"]
@@ -244,8 +205,7 @@ mod tests {
 
     #[test]
     fn the_overview_has_three_crossovers_three_speed_ups_and_first_use() {
-        let mut report = example::full();
-        report.environment.backends[1].ceilings = Some(example::ceilings());
+        let report = example::with_ceilings(example::full());
         let html = overview(&report).into_string();
         for expected in ["<b>matmul</b>", "GPU 18.2x", "98 % of arithmetic", "openblas", "1 call</td>"] {
             assert!(html.contains(expected), "{expected}\n{html}");

@@ -1,11 +1,11 @@
 //! The charts of a report inside the page, each a drawing whose colours follow the theme.
 
 use gpubench_model::report::Report;
-
-use crate::chart::{Fragment, Topic, svg_fragments};
 use gpubench_text::control::replaced;
 
 use super::markup::{Element, Html, classed, element};
+use super::table::scrolling;
+use crate::chart::{Fragment, Topic, svg_fragments};
 
 /// The groups of charts: their topic, their name in the style, and their heading.
 const GROUPS: [(Topic, &str, &str); 4] = [
@@ -16,9 +16,6 @@ const GROUPS: [(Topic, &str, &str); 4] = [
 ];
 
 /// The charts; nothing where nothing can be drawn.
-///
-/// # Errors
-/// A chart cannot be drawn.
 pub(crate) fn charts(report: &Report) -> anyhow::Result<Html> {
     let fragments = svg_fragments(report)?;
     let group = |(topic, name, title): (Topic, &str, &str)| {
@@ -33,14 +30,11 @@ pub(crate) fn charts(report: &Report) -> anyhow::Result<Html> {
     Ok(GROUPS.map(group).into_iter().collect())
 }
 
-/// One chart in its frame.
 fn chart(Fragment { title, svg, .. }: &Fragment) -> Element {
     let image = element("div").with("role", "img").with("aria-label", title);
     // Texts in it are escaped, but characters that no page may hold are kept.
     let image = image.holding(Html::trusted(replaced(svg)));
-    let frame =
-        classed("div", "drawing").with("tabindex", "0").with("role", "region").with("aria-label", title);
-    classed("figure", "chart").holding(frame.holding(image))
+    classed("figure", "chart").holding(scrolling("drawing", title).holding(image))
 }
 
 #[cfg(test)]
@@ -50,8 +44,7 @@ mod tests {
 
     #[test]
     fn every_chart_stands_in_a_group_in_colours_that_follow_the_theme() {
-        let mut report = example::full();
-        report.environment.backends[1].ceilings = Some(example::ceilings());
+        let report = example::with_ceilings(example::full());
         let drawn = svg_fragments(&report).unwrap();
         let html = charts(&report).unwrap().into_string();
         assert!(drawn.iter().any(|chart| chart.name == "overview"));
@@ -60,9 +53,7 @@ mod tests {
         assert_eq!(html.matches("<svg").count(), drawn.len());
         let fixed: Vec<&str> = html.split("\"#").skip(1).map(|rest| &rest[..6]).collect();
         assert_eq!(fixed, [""; 0], "colours that no theme changes");
-        assert!(
-            !html.contains(" id=\"") && !html.contains("url("),
-            "drawings share nothing, so none can collide"
-        );
+        let collides = html.contains(" id=\"") || html.contains("url(");
+        assert!(!collides, "drawings share nothing, so none can collide");
     }
 }

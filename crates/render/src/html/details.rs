@@ -1,27 +1,26 @@
 //! What a row tells beyond its line: its samples, the figures of its time, its phases, its warnings.
 
-use gpubench_answer::roof;
+use gpubench_answer::roof::{self, Share};
 use gpubench_model::Transfer;
-use gpubench_model::measure::stats::{Summary, has_interval};
+use gpubench_model::measure::stats::{has_interval, median};
 use gpubench_model::report::quantity::{
-    bytes_text, error_text, share_text, spread_text, three_digits, time_range, time_text,
+    bytes_text, error_text, share_text, spread_text, three_digits, time_range, time_text, time_within,
 };
 use gpubench_model::report::{Execute, Phases, Report, Row};
-
-use super::markup::{Element, Html, classed, element};
-use super::strip::strip_or_nothing;
-use super::table::facts;
+use gpubench_ops::Checked;
 use gpubench_text::percent;
 use gpubench_text::words::json_word;
 
+use super::markup::{Element, Html, classed, element};
+use super::strip::strip;
+use super::table::{facts, next_step};
+
 type Fact = (&'static str, String);
 
-/// The panel of a row.
 pub(crate) fn details(report: &Report, row: &Row) -> Element {
-    let mut panel = classed("div", "panel");
-    panel = panel.holding(warnings(row));
+    let mut panel = classed("div", "panel").holding(warnings(row));
     if let Some(execute) = &row.execute {
-        let block = block("Samples", strip_or_nothing(execute).and(facts(times(execute))));
+        let block = block("Samples", strip(execute).and(facts(times(execute))));
         panel = panel.holding(block.with("data-block", "samples"));
     }
     if let Some(phases) = &row.phases {
@@ -50,91 +49,74 @@ fn warnings(row: &Row) -> Html {
     let item = |(kind, text, next): (String, &str, Option<&str>)| {
         let item = element("li").holding(element("b").holding(kind)).holding(": ").holding(text);
         match next {
-            Some(next) => {
-                item.holding(". ").holding(classed("span", "next").holding(format!("Next: {next}.")))
-            }
+            Some(next) => item.holding(". ").holding(next_step(next)),
             None => item.holding("."),
         }
     };
     block("Reservations", classed("ul", "reservations").holding_all(items.into_iter().map(item))).into()
 }
 
-/// The figures of the timed phase.
 fn times(execute: &Execute) -> Vec<Fact> {
-    let mut found: Vec<Fact> = vec![];
-    found.push(("median", format!("{}, {}", digits(execute.median_s), execute.clock.words())));
-    if has_interval(execute.samples_s.len()) {
-        found.push(("95 % interval", time_range(execute.ci95_s)));
-    }
-    found.push(("least and most", time_range([execute.min_s, execute.max_s])));
-    if let Some([p05, p25, p75, p95]) = execute.quantiles_s {
-        found.push(("quarters", time_range([p25, p75])));
-        found.push(("5 % and 95 %", time_range([p05, p95])));
-    }
-    found.push(("median deviation", time_text(execute.mad_s)));
+    let count = execute.samples_s.len();
     let host = execute.host_ci95_s.map(|interval| format!(" ({})", time_range(interval))).unwrap_or_default();
-    found.push(("host clock", format!("{}{host}", digits(execute.host_median_s))));
-    if let Some(enqueue) = execute.enqueue_median_s {
-        found.push(("host clock until the call returned", time_text(enqueue)));
-    }
-    if let Some(constant) = execute.event_constant_s {
-        found.push(("taken off for events", time_text(constant)));
-    }
-    let stopped =
-        execute.stopped.as_ref().map(|stopped| format!(", {}", json_word(stopped).replace('-', " ")));
-    let count = format!(
-        "{} in {}{}",
-        execute.samples_s.len(),
-        time_text(execute.spent_s),
-        stopped.unwrap_or_default()
-    );
-    found.push(("samples", count));
-    found.push(("warm-up", format!("{} executions", execute.warmups)));
-    if execute.set_aside + execute.throttled > 0 {
-        let text = format!("{} set aside, {} counted", execute.set_aside, execute.throttled);
-        found.push(("at a low clock", text));
-    }
-    if let Some(faults) = execute.page_faults {
-        found.push(("page faults an execution", format!("{} minor, {} major", faults.minor, faults.major)));
-    }
-    if let Some(drift) = execute.drift {
-        found.push(("rounds differ by", format!("{} (p = {:.2})", spread_text(drift.relative), drift.p)));
-    }
-    if let Some(modes) = execute.modes {
+    let stopped = execute.stopped.as_ref().map(|stopped| format!(", {}", json_word(stopped)));
+    let stopped = stopped.unwrap_or_default().replace('-', " ");
+    let low_clock = (execute.set_aside + execute.throttled > 0)
+        .then(|| format!("{} set aside, {} counted", execute.set_aside, execute.throttled));
+    let faults = execute.page_faults.map(|faults| format!("{} minor, {} major", faults.minor, faults.major));
+    let drift = execute.drift.map(|drift| format!("{} (p = {:.2})", spread_text(drift.relative), drift.p));
+    let modes = execute.modes.map(|modes| {
         let share = percent::in_words(modes.share_high);
-        found.push(("two clumps", format!("{} and {} ({share})", digits(modes.low), digits(modes.high))));
-    }
-    found
+        format!("{} and {} ({share})", digits(modes.low), digits(modes.high))
+    });
+    known([
+        ("median", Some(format!("{}, {}", digits(execute.median_s), execute.clock.words()))),
+        ("95 % interval", has_interval(count).then(|| time_range(execute.ci95_s))),
+        ("least and most", Some(time_range([execute.min_s, execute.max_s]))),
+        ("quarters", execute.quantiles_s.map(|[_, p25, p75, _]| time_range([p25, p75]))),
+        ("5 % and 95 %", execute.quantiles_s.map(|[p05, _, _, p95]| time_range([p05, p95]))),
+        ("median deviation", Some(time_text(execute.mad_s))),
+        ("host clock", Some(format!("{}{host}", digits(execute.host_median_s)))),
+        ("host clock until the call returned", execute.enqueue_median_s.map(time_text)),
+        ("taken off for events", execute.event_constant_s.map(time_text)),
+        ("samples", Some(format!("{count} in {}{stopped}", time_text(execute.spent_s)))),
+        ("warm-up", Some(format!("{} executions", execute.warmups))),
+        ("at a low clock", low_clock),
+        ("page faults an execution", faults),
+        ("rounds differ by", drift),
+        ("two clumps", modes),
+    ])
+}
+
+/// The facts that the report has.
+fn known(facts: impl IntoIterator<Item = (&'static str, Option<String>)>) -> Vec<Fact> {
+    facts.into_iter().filter_map(|(name, fact)| Some((name, fact?))).collect()
 }
 
 /// A time with four significant digits, so that the ends of a narrow interval differ.
 fn digits(seconds: f64) -> String {
-    gpubench_model::report::quantity::time_within(seconds, Some(0.0))
+    time_within(seconds, Some(0.0))
 }
 
-/// The phases around the timed one.
 fn around(phases: &Phases) -> Vec<Fact> {
     let compile = phases.compile.unwrap_or_default();
-    let times = [
-        ("compile", compile.cold_s),
-        ("compile, from cache", compile.cached_s),
-        ("plan and allocate", phases.plan_s),
-    ];
-    let mut found: Vec<Fact> =
-        times.into_iter().filter_map(|(name, time)| Some((name, time_text(time?)))).collect();
-    found.push(("inputs", time_text(phases.inputs_s)));
-    found.push(("prepare, in all", time_text(phases.prepare_s)));
-    found.extend(phases.upload.as_ref().and_then(copy).map(|text| ("upload", text)));
-    found.push(("first call", time_text(phases.first_s)));
-    found.extend(phases.download.as_ref().and_then(copy).map(|text| ("download", text)));
-    found.extend(phases.peak_device_bytes.map(|bytes| ("device memory", bytes_text(bytes))));
-    found.push(("check", time_text(phases.check_s)));
-    found
+    known([
+        ("compile", compile.cold_s.map(time_text)),
+        ("compile, from cache", compile.cached_s.map(time_text)),
+        ("plan and allocate", phases.plan_s.map(time_text)),
+        ("inputs", Some(time_text(phases.inputs_s))),
+        ("prepare, in all", Some(time_text(phases.prepare_s))),
+        ("upload", phases.upload.as_ref().and_then(copy)),
+        ("first call", Some(time_text(phases.first_s))),
+        ("download", phases.download.as_ref().and_then(copy)),
+        ("device memory", phases.peak_device_bytes.map(bytes_text)),
+        ("check", Some(time_text(phases.check_s))),
+    ])
 }
 
 /// `78.1 KiB in 40.1 µs, 1.99 GB/s, pageable`.
 fn copy(transfer: &Transfer) -> Option<String> {
-    let seconds = Summary::of(&transfer.host_s)?.median;
+    let seconds = median(&transfer.host_s)?;
     let rate = transfer.bytes as f64 / seconds / 1e9;
     let rate = if rate.is_finite() { format!(", {} GB/s", three_digits(rate)) } else { String::new() };
     let (bytes, time) = (bytes_text(transfer.bytes), time_text(seconds));
@@ -143,29 +125,24 @@ fn copy(transfer: &Transfer) -> Option<String> {
 
 /// What was computed, how near to the machine's limit, and how right.
 fn work(report: &Report, row: &Row) -> Vec<Fact> {
-    let mut found = vec![
-        ("operations", format!("{:.3e} FLOP", row.work.flop)),
-        ("least traffic", format!("{:.3e} bytes", row.work.bytes)),
-        ("arithmetic", json_word(&row.accuracy)),
-        ("cache", row.cache.name().into()),
-        ("seed", row.case.seed.to_string()),
-    ];
-    found.extend(row.threads.map(|threads| ("threads", threads.to_string())));
-    if let Some(share) = roof::share(report, row) {
-        let text = format!(
-            "{} of {}, which allows {}",
-            percent::in_words(share.share),
-            share.roof.name(),
-            time_text(share.least_s)
-        );
-        found.push(("limit", text));
-    }
-    if let Some(error) = row.error {
-        let text = format!("{}, {} of the bound {:.1e}", error_text(error), share_text(error), error.bound);
-        found.push(("error", text));
-    }
-    found.extend(row.inputs.clone().map(|inputs| ("inputs' fingerprint", inputs)));
-    found
+    let limit = roof::share(report, row).map(|Share { share, roof, least_s }| {
+        let (share, least) = (percent::in_words(share), time_text(least_s));
+        format!("{share} of {}, which allows {least}", roof.name())
+    });
+    let error = |error: Checked| {
+        format!("{}, {} of the bound {:.1e}", error_text(error), share_text(error), error.bound)
+    };
+    known([
+        ("operations", Some(format!("{:.3e} FLOP", row.work.flop))),
+        ("least traffic", Some(format!("{:.3e} bytes", row.work.bytes))),
+        ("arithmetic", Some(json_word(&row.accuracy))),
+        ("cache", Some(row.cache.name().into())),
+        ("seed", Some(row.case.seed.to_string())),
+        ("threads", row.threads.map(|threads| threads.to_string())),
+        ("limit", limit),
+        ("error", row.error.map(error)),
+        ("inputs' fingerprint", row.inputs.clone()),
+    ])
 }
 
 #[cfg(test)]
@@ -180,14 +157,13 @@ mod tests {
     #[test]
     fn warnings_come_with_their_next_step() {
         let report = example::full();
-        let text = html(&report.rows[1]);
-        assert!(text.contains("<b>launch-bound</b>: the time is 2.8 times"), "{text}");
-        assert!(text.contains("Next: choose a larger size"), "{text}");
-        let text = html(&report.rows[2]);
-        assert!(
-            text.contains("<b>skipped</b>: mkl: not found") && text.contains("Next: pip install mkl."),
-            "{text}"
-        );
+        for (row, what, next) in [
+            (1, "<b>launch-bound</b>: the time is 2.8 times", "Next: choose a larger size"),
+            (2, "<b>skipped</b>: mkl: not found", "Next: pip install mkl."),
+        ] {
+            let text = html(&report.rows[row]);
+            assert!(text.contains(what) && text.contains(next), "{text}");
+        }
     }
 
     #[test]

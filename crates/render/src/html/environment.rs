@@ -126,8 +126,7 @@ mod tests {
 
     #[test]
     fn machine_backends_ceilings_and_settings_are_told() {
-        let mut report = example::full();
-        report.environment.backends[1].ceilings = Some(example::ceilings());
+        let mut report = example::with_ceilings(example::full());
         report.environment.backends[0].available = false;
         (report.environment.backends[0].reason, report.environment.backends[0].fix) =
             (Some("no BLAS".into()), Some("install one".into()));

@@ -18,11 +18,12 @@ mod table;
 use gpubench_model::Side;
 use gpubench_model::report::Report;
 use gpubench_model::report::machine::{host, machine};
+use gpubench_model::report::quantity::time_text;
 use gpubench_text::count::counted;
 use gpubench_text::cut;
+use gpubench_text::markup::{self, Element, Html, classed, element};
 
 use crate::chart;
-use gpubench_text::markup::{self, Element, Html, classed, element};
 
 const STYLES: [&str; 4] = [
     include_str!("assets/page.css"),
@@ -45,20 +46,15 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 /// # Errors
 /// A chart cannot be drawn.
 pub fn page(members: &[(&str, &Report)]) -> anyhow::Result<String> {
-    let content = match members {
+    let (title, content) = match members {
         [(_, report)] => {
-            Html::from(classed("header", "title").holding(heading(report, "h1"))).and(sections(report, "")?)
+            let title = classed("header", "title").holding(heading(report, "h1"));
+            (versus(report), Html::from(title).and(sections(report, "")?))
         }
-        _ => several(members)?,
+        _ => (format!("{} reports", members.len()), several(members)?),
     };
-    let title = match members {
-        [(_, report)] => versus(report),
-        _ => format!("{} reports", members.len()),
-    };
-    let body = element("body")
-        .holding(bar(members))
-        .holding(element("main").holding(content))
-        .holding(script(SCRIPT));
+    let main = element("main").holding(content);
+    let body = element("body").holding(bar(members)).holding(main).holding(script(SCRIPT));
     let html = element("html").with("lang", "en").holding(head(&title)).holding(body);
     Ok(format!("<!DOCTYPE html>\n{}\n", Html::from(html).into_string()))
 }
@@ -149,7 +145,7 @@ fn heading(report: &Report, level: &'static str) -> Html {
     let cells = counted(report.rows.len(), "cell");
     let line = format!(
         "{started} UTC · {cells} in {} · gpubench {}{revision}",
-        gpubench_model::report::quantity::time_text(environment.elapsed_s),
+        time_text(environment.elapsed_s),
         environment.gpubench_version
     );
     Html::from(element(level).holding(versus(report))).and(classed("p", "when").holding(line))
@@ -176,17 +172,9 @@ fn sections(report: &Report, prefix: &str) -> anyhow::Result<Html> {
         notes::warnings(report, prefix),
     ];
     let section = |((id, title), content): ((&str, &str), Html)| {
-        let content = if content.is_empty() {
-            classed("p", "note").holding("Nothing to show.").into()
-        } else {
-            content
-        };
-        let title = element("h2").holding(title);
-        element("section")
-            .with("id", &format!("{prefix}{id}"))
-            .with("data-part", id)
-            .holding(title)
-            .holding(content)
+        let nothing = content.is_empty().then(|| classed("p", "note").holding("Nothing to show."));
+        let section = element("section").with("id", &format!("{prefix}{id}")).with("data-part", id);
+        section.holding(element("h2").holding(title)).holding(content).holding_all(nothing)
     };
     Ok(SECTIONS.into_iter().zip(contents).map(section).collect())
 }

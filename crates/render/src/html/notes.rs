@@ -4,9 +4,11 @@ use gpubench_model::report::{Report, Row};
 
 use super::markup::{Element, Html, classed, element};
 use super::rows::anchor;
+use super::table::next_step;
 use crate::export::cautions::{self, Caution, cautions};
 use crate::export::method::method as sentences;
 use crate::export::problems::{Group, ended_early, groups, summary};
+use crate::export::tables::MARK;
 
 /// What a figure means that is taken in this way, whatever the report.
 const MEANINGS: [(&str, &str); 6] = [
@@ -32,12 +34,11 @@ const MEANINGS: [(&str, &str); 6] = [
     ),
 ];
 
-/// How the figures were taken.
 pub(crate) fn method(report: &Report) -> Html {
     let meaning = |(name, text): (&'static str, &'static str)| {
         element("div").holding(element("dt").holding(name)).holding(element("dd").holding(text))
     };
-    let lines = sentences(report, true).into_iter().map(|line| element("li").holding(line));
+    let lines = sentences(report, true, MARK).into_iter().map(|line| element("li").holding(line));
     let always = [
         "Every answer was checked in float64 before it was timed; a wrong answer has no time.",
         "From which size: the interval holds the sizes at which the 95 % interval of the speed-up, measured or \
@@ -87,10 +88,6 @@ fn list(items: impl Iterator<Item = Element>) -> Element {
     classed("ul", "reservations").holding_all(items)
 }
 
-fn next_step(next: &str) -> Element {
-    classed("span", "next").holding(format!("Next: {next}."))
-}
-
 fn about(report: &Report, caution: &Caution<'_>, prefix: &str) -> Element {
     let item = element("li").holding(element("b").holding(caution.name()));
     let item = item.holding(format!(", {}: {}. ", caution.count(), caution.text()));
@@ -101,10 +98,7 @@ fn about(report: &Report, caution: &Caution<'_>, prefix: &str) -> Element {
 fn without(report: &Report, group: &Group<'_>, prefix: &str) -> Element {
     let item = element("li").holding(element("b").holding(group.outcome.name()));
     let item = item.holding(format!(", {}: {}. ", group.count(), group.reason));
-    let item = match group.fix {
-        Some(fix) => item.holding(next_step(fix)),
-        None => item,
-    };
+    let item = item.holding_all(group.fix.map(next_step));
     item.holding(links(report, group.rows.iter().copied(), &group.count(), prefix))
 }
 
@@ -140,8 +134,7 @@ mod tests {
 
     #[test]
     fn a_report_without_warnings_says_so() {
-        let report =
-            Report { rows: vec![example::measured("fft", 10, "cpu", "realfft", 1e-3)], ..example::empty() };
+        let report = example::of([example::measured("fft", 10, "cpu", "realfft", 1e-3)]);
         assert!(warnings(&report, "").into_string().contains("None: every cell was measured"));
     }
 }

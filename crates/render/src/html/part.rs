@@ -4,8 +4,8 @@
 use gpubench_answer::cost::Kind;
 use gpubench_answer::crossover::{Crossover, crossovers};
 use gpubench_answer::words::largest;
-use gpubench_answer::{Comparison, Pair, Section, sections};
-use gpubench_model::case::density_text;
+use gpubench_answer::{Pair, Section, sections};
+use gpubench_model::case::density_clause;
 use gpubench_model::report::Report;
 
 use super::markup::{Element, classed, element};
@@ -13,7 +13,6 @@ use super::table::below;
 
 /// The cases of one op that differ in size alone.
 pub(crate) struct Part<'a> {
-    /// They, as a section of their own.
     pub(crate) section: Section<'a>,
     /// From which size on the GPU wins; empty where no case has both sides.
     pub crossovers: Vec<Crossover>,
@@ -21,16 +20,8 @@ pub(crate) struct Part<'a> {
 
 /// The parts of a report, in the order of its sections.
 pub(crate) fn parts(report: &Report) -> Vec<Part<'_>> {
-    sections(report).iter().flat_map(of_section).collect()
-}
-
-fn of_section<'a>(section: &Section<'a>) -> Vec<Part<'a>> {
-    let alike = section.comparisons.chunk_by(|a, b| a.density == b.density);
-    let part = |comparisons: &[Comparison<'a>]| {
-        let section = Section { comparisons: comparisons.to_vec(), ..section.clone() };
-        Part { crossovers: crossovers(&section), section }
-    };
-    alike.map(part).collect()
+    let parts = sections(report).into_iter().flat_map(|section| section.by_density().collect::<Vec<_>>());
+    parts.map(|section| Part { crossovers: crossovers(&section), section }).collect()
 }
 
 impl<'a> Part<'a> {
@@ -41,12 +32,10 @@ impl<'a> Part<'a> {
         self.section.op == other.section.op && key(self) == key(other)
     }
 
-    /// Share of stored entries of a sparse op.
     pub(crate) fn density(&self) -> Option<f64> {
-        self.section.comparisons.first().and_then(|comparison: &Comparison<'_>| comparison.density)
+        self.section.common_density()
     }
 
-    /// The crossover of that kind.
     pub(crate) fn crossover(&self, kind: Kind) -> Option<&Crossover> {
         self.crossovers.iter().find(|crossover| crossover.kind == kind)
     }
@@ -64,8 +53,7 @@ impl<'a> Part<'a> {
     /// The heading of its row: `matmul` over `f32, cold` and, `with_sizes`, `N = 100 to 10000`.
     pub(crate) fn heading(&self, with_sizes: bool) -> Element {
         let section = &self.section;
-        let density = self.density().map(|density| format!(", density {}", density_text(density)));
-        let what = format!("{}{}, {}", section.dtype, density.unwrap_or_default(), section.cache);
+        let what = format!("{}{}, {}", section.dtype, density_clause(self.density()), section.cache);
         let heading = classed("th", "op").with("scope", "row").holding(element("b").holding(section.op));
         let heading = heading.holding(below(what));
         match section.comparisons.as_slice() {

@@ -6,9 +6,9 @@ use gpubench_model::report::Report;
 use gpubench_model::report::machine::machine;
 
 use super::answer::{KINDS, crossover_cell, speed_up_cell};
-use super::markup::{Element, Html, classed, element};
+use super::markup::{Html, classed, element};
 use super::part::{Part, parts};
-use super::table::{NONE, figure, framed};
+use super::table::{below, framed};
 
 /// Speed-ups at the largest size and crossover sizes of every report, for data that stays on the device and for data
 /// that is copied; nothing where no report has both sides.
@@ -35,7 +35,7 @@ fn table(kind: Kind, members: &[(&str, &Report)], of_each: &[Vec<Part<'_>>], lin
     let name = |(name, report): &(&str, &Report)| {
         let heading = classed("th", "group").with("colspan", "2").with("scope", "colgroup").holding(*name);
         let device = machine(report, Side::Gpu).unwrap_or_default();
-        heading.holding(super::table::below(device))
+        heading.holding(below(device))
     };
     let pair =
         ["speed-up", "from N ="].map(|text| classed("th", "figure").with("scope", "col").holding(text));
@@ -46,21 +46,11 @@ fn table(kind: Kind, members: &[(&str, &Report)], of_each: &[Vec<Part<'_>>], lin
     let row = |line: &&Part<'_>| {
         let cells = of_each.iter().flat_map(|parts| {
             let part = parts.iter().find(|part| part.is_like(line));
-            cells(part, kind, line.largest_n())
+            [speed_up_cell(part, kind, line.largest_n()), crossover_cell(part, kind)]
         });
         element("tr").holding(line.heading(true)).holding_all(cells)
     };
     let body = element("tbody").holding_all(lines.iter().map(row));
     let table = classed("table", "overview").holding(head).holding(body);
     Html::from(element("h3").holding(title)).and(framed(title, table))
-}
-
-/// The speed-up of a report at its largest size, and from which size on the GPU wins.
-fn cells(part: Option<&Part<'_>>, kind: Kind, usual: Option<u64>) -> [Element; 2] {
-    let speed_up = part.and_then(|part| part.largest(kind));
-    let crossover = part.and_then(|part| part.crossover(kind));
-    [
-        speed_up.map_or_else(|| figure(NONE), |(n, pair)| speed_up_cell(n, &pair.speed_up, usual)),
-        crossover.map_or_else(|| figure(NONE), crossover_cell),
-    ]
 }

@@ -7,7 +7,7 @@ use gpubench_model::measure::stats::{Summary, quantile};
 use gpubench_model::report::Execute;
 use gpubench_model::report::quantity::time_text;
 
-use super::markup::{Element, Html, classed, element};
+use super::markup::{Html, classed, element};
 
 /// Steps from left to right that dots are rounded to.
 const WIDTH: u32 = 240;
@@ -17,9 +17,9 @@ const LANE: u32 = 9;
 const LANES: usize = 8;
 
 /// The strip with its scale; nothing for a single sample.
-pub(crate) fn strip(execute: &Execute) -> Option<Element> {
+pub(crate) fn strip(execute: &Execute) -> Html {
     let samples = &execute.samples_s;
-    let (low, high) = range(samples)?;
+    let Some((low, high)) = range(samples) else { return Html::new() };
     let lanes = lanes(execute);
     let height = lanes.len() as u32 * (LANE + 3) - 3;
     let x = |time: f64| (f64::from(WIDTH) * ((time - low) / (high - low)).clamp(0.0, 1.0)).round() as u32;
@@ -47,7 +47,7 @@ pub(crate) fn strip(execute: &Execute) -> Option<Element> {
     if beyond > 0 {
         let _ = write!(caption, "; {beyond} slower, up to {}, lie to the right", time_text(execute.max_s));
     }
-    Some(figure.holding(element("figcaption").holding(caption + ".")))
+    figure.holding(element("figcaption").holding(caption + ".")).into()
 }
 
 /// What the scale spans: all samples, or all but a far tail of the slowest twentieth.
@@ -87,18 +87,13 @@ fn dots(lanes: &[Vec<f64>], high: f64, x: impl Fn(f64) -> u32) -> String {
     path
 }
 
-/// The strip, or nothing.
-pub(crate) fn strip_or_nothing(execute: &Execute) -> Html {
-    strip(execute).map_or_else(Html::new, Html::from)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use gpubench_model::report::example;
 
     fn drawn(execute: &Execute) -> String {
-        strip_or_nothing(execute).into_string()
+        strip(execute).into_string()
     }
 
     #[test]

@@ -5,10 +5,8 @@ use super::markup::{Element, Html, classed, element};
 /// What stands where a report tells nothing.
 pub(crate) const NONE: &str = "–";
 
-/// A heading of a column.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Heading {
-    /// Its word or two.
     pub text: &'static str,
     /// Whether figures stand below it.
     pub figures: bool,
@@ -16,12 +14,10 @@ pub(crate) struct Heading {
     pub help: Option<&'static str>,
 }
 
-/// A heading over words.
 pub(crate) const fn words(text: &'static str) -> Heading {
     Heading { text, figures: false, help: None }
 }
 
-/// A heading over figures.
 pub(crate) const fn figures(text: &'static str) -> Heading {
     Heading { text, figures: true, help: None }
 }
@@ -32,14 +28,12 @@ pub(crate) const fn explained(text: &'static str, help: &'static str) -> Heading
 }
 
 impl Heading {
-    /// The cell of the heading.
     pub(crate) fn cell(&self) -> Element {
         let cell = element("th").with("scope", "col").with_some("title", self.help).holding(self.text);
         if self.figures { cell.with("class", "figure") } else { cell }
     }
 }
 
-/// A cell of words.
 pub(crate) fn cell(content: impl Into<Html>) -> Element {
     element("td").holding(content)
 }
@@ -65,8 +59,12 @@ pub(crate) fn below(text: impl Into<Html>) -> Element {
 /// A table in a frame that scrolls where the page is narrower, also by the keyboard; `name` is what a reader of the
 /// screen says of it.
 pub(crate) fn framed(name: &str, table: Element) -> Element {
-    let frame = classed("div", "frame").with("tabindex", "0").with("role", "region").with("aria-label", name);
-    frame.holding(table)
+    scrolling("frame", name).holding(table)
+}
+
+/// A frame of that class that scrolls, also by the keyboard.
+pub(crate) fn scrolling(class: &str, name: &str) -> Element {
+    classed("div", class).with("tabindex", "0").with("role", "region").with("aria-label", name)
 }
 
 /// A framed table of one row of headings.
@@ -81,4 +79,9 @@ pub(crate) fn facts<N: Into<Html>, V: Into<Html>>(facts: impl IntoIterator<Item 
         element("div").holding(element("dt").holding(name)).holding(element("dd").holding(fact))
     };
     classed("dl", "facts").holding_all(facts.into_iter().map(pair))
+}
+
+/// The step that a note advises, as a sentence.
+pub(crate) fn next_step(next: &str) -> Element {
+    classed("span", "next").holding(format!("Next: {next}."))
 }

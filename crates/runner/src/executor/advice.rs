@@ -13,7 +13,6 @@ use super::course::Course;
 pub(crate) struct Wide {
     cell: String,
     width: f64,
-    /// Whether more time would have helped.
     out_of_time: bool,
 }
 
@@ -30,9 +29,8 @@ impl Wide {
     /// The cell, when it was given up before it was precise.
     pub(crate) fn of(course: &Course<'_>) -> Option<Wide> {
         let execute = course.row.execute.as_ref()?;
-        let target = course.planned.sampling.precision(course.planned.variant.side);
         let width = execute.summary().relative_spread();
-        let wide = execute.stopped != Some(Reason::Fixed) && width > target;
+        let wide = execute.stopped != Some(Reason::Fixed) && width > course.planned.precision();
         let out_of_time = execute.stopped == Some(Reason::OutOfTime);
         wide.then(|| Wide { cell: course.planned.cell.to_string(), width, out_of_time })
     }
@@ -50,49 +48,44 @@ pub(crate) struct Machine {
 /// The warnings of a run on that machine. `budget` has the seconds it was to take and those it took.
 pub(crate) fn of_run(wide: &[Wide], budget: Option<[f64; 2]>, machine: Machine) -> Vec<RunWarning> {
     let mut warnings = vec![];
+    let mut warn = |text: String, next: &str| warnings.push(RunWarning { text, next: next.into() });
     if let Some(load) = machine.load.filter(|load| *load > BUSY) {
-        warnings.push(RunWarning {
-            text: format!(
-                "the machine was busy when the run started: {load:.1} runnable processes a processor"
-            ),
-            next: "close other programs and run again; the load is an average over the last minute".into(),
-        });
+        warn(
+            format!("the machine was busy when the run started: {load:.1} runnable processes a processor"),
+            "close other programs and run again; the load is an average over the last minute",
+        );
     }
-    if let Some(times) = machine.arithmetic.map(|arithmetic| arithmetic.unevenness()).filter(|t| *t > UNLIKE)
-    {
-        warnings.push(RunWarning {
-            text: format!(
+    let unevenness = machine.arithmetic.map(|arithmetic| arithmetic.unevenness());
+    if let Some(times) = unevenness.filter(|times| *times > UNLIKE) {
+        warn(
+            format!(
                 "the same arithmetic took {times:.1} times as long on one processor as on another when the run started"
             ),
-            next: "CPU times may differ by as much from run to run: close other programs, bind gpubench to processors \
-                   of one kind with taskset, or give a virtual machine cores of its own"
-                .into(),
-        });
+            "CPU times may differ by as much from run to run: close other programs, bind gpubench to processors \
+             of one kind with taskset, or give a virtual machine cores of its own",
+        );
     }
     if let Some([asked, took]) = budget.filter(|[asked, took]| *took > OVERRUN * asked) {
-        warnings.push(RunWarning {
-            text: format!(
+        warn(
+            format!(
                 "the run took {took:.0} s of a budget of {asked:.0} s: each cell takes its fewest samples"
             ),
-            next: "raise --budget, or name fewer or smaller cells".into(),
-        });
+            "raise --budget, or name fewer or smaller cells",
+        );
     }
     if budget.is_some() && !wide.is_empty() {
         let mut widest: Vec<&Wide> = wide.iter().collect();
         widest.sort_by(|a, b| b.width.total_cmp(&a.width));
-        let named =
-            widest.iter().take(NAMED).map(|wide| format!("{} ±{}", wide.cell, spread_text(wide.width)));
+        let named = widest.iter().take(NAMED).map(|one| format!("{} ±{}", one.cell, spread_text(one.width)));
         let named = named.collect::<Vec<_>>().join(", ");
-        let more =
-            if wide.len() > NAMED { format!(" and {} more", wide.len() - NAMED) } else { String::new() };
+        let unnamed = wide.len().saturating_sub(NAMED);
+        let more = if unnamed > 0 { format!(" and {unnamed} more") } else { String::new() };
         let cells = counted(wide.len(), "cell");
-        warnings.push(RunWarning {
-            text: format!("{cells} stayed wider than the precision asked for: {named}{more}"),
-            next: match wide.iter().any(|wide| wide.out_of_time) {
-                true => "raise --budget, or ask for less with --precision".into(),
-                false => "ask for less with --precision: more samples no longer help".into(),
-            },
-        });
+        let next = match wide.iter().any(|wide| wide.out_of_time) {
+            true => "raise --budget, or ask for less with --precision",
+            false => "ask for less with --precision: more samples no longer help",
+        };
+        warn(format!("{cells} stayed wider than the precision asked for: {named}{more}"), next);
     }
     warnings
 }
@@ -113,11 +106,8 @@ mod tests {
         assert_eq!(found.iter().map(|w| w.text.as_str()).collect::<Vec<_>>(), [expected]);
         assert!(found[0].next.contains("--budget"));
         assert!(of_run(&wide[1..], Some([10.0, 9.0]), Machine::default())[0].next.contains("no longer help"));
-        assert!(
-            of_run(&[], Some([10.0, 167.0]), Machine::default())[0]
-                .text
-                .contains("167 s of a budget of 10 s")
-        );
+        let late = of_run(&[], Some([10.0, 167.0]), Machine::default());
+        assert!(late[0].text.contains("167 s of a budget of 10 s"));
     }
 
     #[test]

@@ -57,10 +57,8 @@ mod tests {
 
     #[test]
     fn cells_of_a_case_share_a_block_and_large_cases_stand_alone() {
-        let cells: Vec<PlannedCell> =
-            [(100, "a"), (100, "b"), (200, "a"), (20_000, "a"), (20_000, "b"), (300, "a")]
-                .map(|(n, variant)| planned(n, variant))
-                .to_vec();
+        let cells = [(100, "a"), (100, "b"), (200, "a"), (20_000, "a"), (20_000, "b"), (300, "a")];
+        let cells = cells.map(|(n, variant)| planned(n, variant));
         assert_eq!(blocks(&cells, Some(4 << 30)), [0..3, 3..5, 5..6]);
         assert_eq!(blocks(&cells, Some(0)), [0..2, 2..3, 3..5, 5..6]);
         assert_eq!(blocks(&[], None), Vec::<Range<usize>>::new());

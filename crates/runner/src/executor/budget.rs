@@ -1,15 +1,12 @@
 //! The time of a whole run, where the user set one: each block gets its share, and what the base rounds leave of it
 //! goes to the cells whose intervals are widest.
 
-use gpubench_model::measure::sampling::{HARD_FACTOR, Sampling};
+use gpubench_model::measure::sampling::HARD_FACTOR;
 use gpubench_model::measure::stats::relative_half_width;
 use gpubench_model::measure::stopping::{Reason, Rule};
 
+use super::PlannedCell;
 use super::course::Course;
-
-/// Seconds that the whole run should take.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Budget(pub f64);
 
 /// Share of the base time of a cell that one extra round takes.
 const SLICE: f64 = 0.25;
@@ -18,16 +15,14 @@ const REFINEMENT_SHARE: f64 = 0.15;
 /// Base times that must be left of a cell's limit for it to get another round.
 const MARGIN: f64 = 1.0;
 
-impl Budget {
-    /// What is left of it for the planned cells when refinement gets its share.
-    pub(crate) fn without_refinement(self) -> Budget {
-        Budget((1.0 - REFINEMENT_SHARE) * self.0)
-    }
+/// What the planned cells of a run get of `all_s` seconds: all but the share of refinement, if there is any.
+pub(crate) fn of_plan(all_s: f64, refine: bool) -> f64 {
+    if refine { (1.0 - REFINEMENT_SHARE) * all_s } else { all_s }
+}
 
-    /// What the next `cells` of the `left` cells of the run may spend, in seconds, when it has spent `spent_s`.
-    pub(crate) fn share(self, spent_s: f64, cells: usize, left: usize) -> f64 {
-        (self.0 - spent_s).max(0.0) * cells as f64 / left.max(cells).max(1) as f64
-    }
+/// What the next `cells` of the `left` cells of the run may spend of `budget_s` seconds when it has spent `spent_s`.
+pub(crate) fn share(budget_s: f64, spent_s: f64, cells: usize, left: usize) -> f64 {
+    (budget_s - spent_s).max(0.0) * cells as f64 / left.max(cells).max(1) as f64
 }
 
 /// The rule of a cell's base rounds when each cell may spend `share_s` seconds.
@@ -38,8 +33,9 @@ pub(crate) fn base(mut rule: Rule, share_s: f64) -> Rule {
 }
 
 /// The rule of one more round for a cell that has spent `spent_s` so far.
-pub(crate) fn extra(sampling: &Sampling, mut rule: Rule, spent_s: f64) -> Rule {
-    rule.max_time_s = spent_s + SLICE * sampling.max_time_s;
+pub(crate) fn extra(planned: &PlannedCell, spent_s: f64) -> Rule {
+    let mut rule = planned.rule();
+    rule.max_time_s = spent_s + SLICE * planned.sampling.max_time_s;
     rule.hard_time_s = rule.hard_time_s.max(rule.max_time_s);
     rule
 }
@@ -50,10 +46,7 @@ pub(crate) fn widest(courses: &[Course<'_>]) -> Option<usize> {
         // Another round must not run into the limit of the cell, and lose what it has.
         let fits = course.left.as_secs_f64() > MARGIN * course.planned.sampling.max_time_s;
         let open = course.series.stopped == Some(Reason::OutOfTime) && !course.has_ended() && fits;
-        open.then(|| {
-            let target = course.planned.sampling.precision(course.planned.variant.side);
-            relative_half_width(&course.series.seconds()) / target
-        })
+        open.then(|| relative_half_width(&course.series.seconds()) / course.planned.precision())
     };
     let wide = courses.iter().enumerate().filter_map(|(at, course)| Some((at, excess(course)?)));
     wide.filter(|(_, excess)| *excess > 1.0).max_by(|a, b| a.1.total_cmp(&b.1)).map(|(at, _)| at)
@@ -68,10 +61,9 @@ mod tests {
 
     #[test]
     fn a_share_is_what_is_left_split_evenly_over_the_cells_to_come() {
-        let budget = Budget(100.0);
-        assert_eq!(budget.share(0.0, 5, 10), 50.0);
-        assert_eq!(budget.share(60.0, 5, 5), 40.0);
-        assert_eq!(budget.share(160.0, 5, 5), 0.0);
+        assert_eq!(share(100.0, 0.0, 5, 10), 50.0);
+        assert_eq!(share(100.0, 60.0, 5, 5), 40.0);
+        assert_eq!(share(100.0, 160.0, 5, 5), 0.0);
     }
 
     #[test]

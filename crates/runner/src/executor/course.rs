@@ -7,25 +7,25 @@ use gpubench_model::case::Cell;
 use gpubench_model::error::Unavailable;
 use gpubench_model::measure::stopping::Reason;
 use gpubench_model::report::{self, Outcome, Row};
-use gpubench_ops::{self as op, Work};
+use gpubench_ops as op;
 
 use super::PlannedCell;
 use super::series::Series;
 
-/// One cell, its row so far and its samples.
+/// Why a cell fails whose worker sends no time.
+pub(crate) const NO_SAMPLES: &str = "the worker returned no usable samples";
+
 pub(crate) struct Course<'a> {
     /// Its position in the plan, which is also the number of its job.
     pub position: usize,
-    /// What is to be done.
     pub planned: &'a PlannedCell,
-    worker: WorkerId,
+    /// The worker that runs it.
+    pub(crate) worker: WorkerId,
     /// The number of the worker that holds its job, or held it before it was lost.
     pub(crate) held_by: Option<u64>,
     /// Whether its row is complete.
     ended: bool,
-    /// The row, as far as it is known.
     pub row: Row,
-    /// The samples so far.
     pub series: Series,
     /// What is left of its time limit.
     pub left: Duration,
@@ -42,11 +42,6 @@ impl<'a> Course<'a> {
     /// The number by which workers know its job.
     pub(crate) fn job(&self) -> u64 {
         self.position as u64
-    }
-
-    /// The worker that runs it.
-    pub(crate) fn worker(&self) -> &WorkerId {
-        &self.worker
     }
 
     /// The cell as that worker knows it: on all of its threads.
@@ -94,7 +89,7 @@ impl<'a> Course<'a> {
                 (self.row.execute, self.row.outcome) = (Some(execute), Outcome::Measured);
                 self.row = sensible(self.row.clone(), self.planned);
             }
-            None => self.close(Outcome::Failed, "the worker returned no usable samples".into(), None),
+            None => self.close(Outcome::Failed, NO_SAMPLES.into(), None),
         }
     }
 
@@ -124,27 +119,9 @@ fn sensible(row: Row, planned: &PlannedCell) -> Row {
 
 /// The row of a cell about which nothing is known yet.
 fn blank(planned: &PlannedCell) -> Row {
-    let case = planned.cell.case.clone();
-    let work = op::find(&case.op).map_or(Work { flop: 0.0, bytes: 0.0 }, |op| op.work(&case));
-    Row {
-        case,
-        backend: planned.cell.backend.clone(),
-        variant: planned.cell.variant.clone(),
-        cache: planned.cell.cache,
-        side: planned.variant.side,
-        accuracy: planned.variant.accuracy,
-        outcome: Outcome::Failed,
-        reason: None,
-        fix: None,
-        error: None,
-        work,
-        picked: None,
-        threads: None,
-        inputs: None,
-        phases: None,
-        execute: None,
-        added_by_refinement: false,
-    }
+    let mut row = Row::blank(planned.cell.clone(), planned.variant.side, planned.variant.accuracy);
+    row.work = op::find(&row.case.op).map(|op| op.work(&row.case)).unwrap_or_default();
+    row
 }
 
 #[cfg(test)]
@@ -172,6 +149,14 @@ pub(crate) mod tests {
         PlannedCell { cell, variant, sampling: Sampling::default() }
     }
 
+    /// The course of a cell that has samples.
+    fn sampled(planned: &PlannedCell) -> Course<'_> {
+        let mut course = Course::new(0, planned, Duration::from_secs(1));
+        course.series.samples = vec![Sample::of_host(1.0); 12];
+        course.series.rounds = vec![0; 12];
+        course
+    }
+
     #[test]
     fn a_cell_without_samples_has_no_snapshot_and_fails_when_concluded() {
         let planned = planned(2, "a");
@@ -185,9 +170,7 @@ pub(crate) mod tests {
     #[test]
     fn what_is_lost_after_samples_keeps_them_and_says_why() {
         let planned = planned(2, "a");
-        let mut course = Course::new(0, &planned, Duration::from_secs(1));
-        course.series.samples = vec![Sample::of_host(1.0); 12];
-        course.series.rounds = vec![0; 12];
+        let mut course = sampled(&planned);
         course.lose(Outcome::Failed, "the device is gone".into(), None);
         let execute = course.row.execute.as_ref().unwrap();
         assert_eq!((course.row.outcome, execute.samples_s.len()), (Outcome::Measured, 12));
@@ -200,9 +183,7 @@ pub(crate) mod tests {
     #[test]
     fn a_failure_after_samples_leaves_no_time() {
         let planned = planned(2, "a");
-        let mut course = Course::new(0, &planned, Duration::from_secs(1));
-        course.series.samples = vec![Sample::of_host(1.0); 12];
-        course.series.rounds = vec![0; 12];
+        let mut course = sampled(&planned);
         assert_eq!(course.snapshot().map(|row| row.outcome), Some(Outcome::Measured));
         course.close(Outcome::Failed, "gone".into(), None);
         course.conclude();

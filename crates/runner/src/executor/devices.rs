@@ -22,9 +22,8 @@ pub fn device_count(
     isolate: bool,
 ) -> Result<u32, Unavailable> {
     let broken = |reason: String| Unavailable::new(reason, SEE_DOCTOR);
-    let program =
-        std::env::current_exe().map_err(|error| broken(format!("this program is not found: {error}")))?;
-    let place = if isolate { Place::Process(program) } else { Place::Thread(registry) };
+    let place = Place::of(isolate, None, registry)
+        .map_err(|error| broken(format!("this program is not found: {error}")))?;
     let mut client = Client::start(&WorkerId::of_backend(backend), &place)
         .map_err(|error| broken(format!("its worker could not be started: {error}")))?;
     // Without ops nothing is compiled ahead.
@@ -43,7 +42,6 @@ pub fn device_count(
             Err(broken(format!("no sign of life after {} s", LEAST_START_LIMIT.as_secs())))
         }
     };
-    client.farewell();
     client.finish();
     counted
 }

@@ -4,18 +4,16 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use gpubench_host::environment;
-use gpubench_model::report::{BackendState, Environment, Report, Row, RunWarning, SCHEMA_VERSION, file};
+use gpubench_model::report::{BackendState, Report, Row, RunWarning, SCHEMA_VERSION, file};
 
 use super::Run;
 
-/// The rows so far, and what the report says around them.
 pub(crate) struct Journal {
     start: Instant,
     report: Report,
     /// The position in the plan of each row; ascending.
     positions: Vec<usize>,
     file: Option<PathBuf>,
-    /// What all saves took so far.
     saving: Duration,
 }
 
@@ -49,7 +47,6 @@ impl Journal {
         }
     }
 
-    /// How many cells are finished.
     pub(crate) fn finished(&self) -> usize {
         self.report.rows.iter().filter(|row| !row.was_cut_short()).count()
     }
@@ -60,23 +57,15 @@ impl Journal {
         host.load_average.map(|load| load / host.threads.max(1) as f64)
     }
 
-    /// The report so far.
     pub(crate) fn report(&self) -> &Report {
         &self.report
     }
 
     /// Counts cells that were added to the plan.
     pub(crate) fn plan(&mut self, added: usize) {
-        let planned = self.report.environment.planned_rows.get_or_insert(0);
-        *planned += added as u64;
+        *self.report.environment.planned_rows.get_or_insert(0) += added as u64;
     }
 
-    /// The machine and the program.
-    pub(crate) fn environment(&self) -> &Environment {
-        &self.report.environment
-    }
-
-    /// Adds warnings about the run.
     pub(crate) fn advise(&mut self, warnings: Vec<RunWarning>) {
         self.report.environment.warnings.extend(warnings);
     }

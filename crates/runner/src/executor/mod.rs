@@ -8,6 +8,7 @@ mod block;
 mod budget;
 mod course;
 mod devices;
+mod inputs;
 mod interrupt;
 mod journal;
 mod order;
@@ -18,6 +19,9 @@ mod rounds;
 mod series;
 mod visit;
 mod workers;
+
+#[cfg(test)]
+pub(crate) use course::tests::planned;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -89,36 +93,26 @@ pub struct Finished {
 pub fn run(run: &Run, observer: &mut dyn Observer) -> anyhow::Result<Finished> {
     let watch = interrupt::Watch::begin()?;
     let start = Instant::now();
-    let mut workers = workers::Workers::start(run, place(run)?, watch.flag());
+    let place = Place::of(run.isolate, run.program.as_ref(), run.registry)?;
+    let mut workers = workers::Workers::start(run, place, watch.flag());
     let mut journal = journal::Journal::begin(run, start);
     observer.run_started(run.cells.len());
     let mut interrupted = workers.require(&run.require, observer)?.is_break()
         || peaks::gather(run, &mut workers, &mut journal, observer).is_break();
-    let mut rounds = Rounds::new(run, start, workers, journal);
+    let mut rounds = Rounds::new(run, observer, start, workers, journal);
     let mut cells = run.cells.clone();
     for block in block::blocks(&cells, memory::free_host_bytes()) {
         if interrupted {
             break;
         }
-        interrupted = rounds.run(&cells, block, observer)?;
+        interrupted = rounds.run(&cells, block)?;
     }
     if run.refine && !interrupted {
-        interrupted = refine::refine(run, &mut cells, &mut rounds, observer)?;
+        interrupted = refine::refine(run, &mut cells, &mut rounds)?;
     }
-    observer.run_finished();
     let (finished, report) = rounds.finish()?;
     if interrupted {
         observer.interrupted(finished, cells.len());
     }
     Ok(Finished { report, interrupted })
-}
-
-fn place(run: &Run) -> anyhow::Result<Place> {
-    if !run.isolate {
-        return Ok(Place::Thread(run.registry));
-    }
-    Ok(Place::Process(match &run.program {
-        Some(program) => program.clone(),
-        None => std::env::current_exe()?,
-    }))
 }

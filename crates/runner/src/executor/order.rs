@@ -43,7 +43,6 @@ fn of_workers(cells: &[PlannedCell], positions: Range<usize>) -> Vec<Vec<usize>>
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-/// Chances, one after another.
 struct Chance {
     stream: Stream,
     drawn: u64,
@@ -69,10 +68,14 @@ mod tests {
     use super::*;
     use crate::executor::course::tests::planned;
 
+    /// Cells of three variants per size.
+    fn plan(count: u64) -> Vec<PlannedCell> {
+        (0..count).map(|k| planned(1 + k / 3, ["a", "b", "c"][k as usize % 3])).collect()
+    }
+
     #[test]
     fn an_order_holds_every_position_once_and_depends_on_seed_and_round() {
-        let cells: Vec<PlannedCell> =
-            (0..60).map(|k| planned(1 + k / 3, ["a", "b", "c"][k as usize % 3])).collect();
+        let cells = plan(60);
         let order = |seed, round| of_round(&cells, 12..60, seed, round);
         for round in 0..3 {
             let mut sorted = order(42, round);
@@ -87,8 +90,7 @@ mod tests {
 
     #[test]
     fn the_first_round_keeps_the_cells_of_a_case_together_in_chance_orders() {
-        let cells: Vec<PlannedCell> =
-            (0..30).map(|k| planned(1 + k / 3, ["a", "b", "c"][k as usize % 3])).collect();
+        let cells = plan(30);
         let order = of_round(&cells, 0..30, 7, 0);
         let cases: Vec<usize> = order.chunks(3).map(|group| group[0] / 3).collect();
         assert!(order.chunks(3).zip(&cases).all(|(group, case)| group.iter().all(|at| at / 3 == *case)));

@@ -4,6 +4,7 @@ use gpubench_backend::WorkerId;
 use gpubench_backend::{Variant, fewer_threads};
 use gpubench_model::case::Cell;
 use gpubench_model::measure::sampling::Sampling;
+use gpubench_model::measure::stopping::Rule;
 
 /// One cell of a plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +18,16 @@ pub struct PlannedCell {
 }
 
 impl PlannedCell {
+    /// The relative half width that is aimed at.
+    pub(crate) fn precision(&self) -> f64 {
+        self.sampling.precision(self.variant.side)
+    }
+
+    /// When it has enough samples.
+    pub(crate) fn rule(&self) -> Rule {
+        self.sampling.rule(self.variant.side)
+    }
+
     /// The worker that runs it.
     pub fn worker(&self) -> WorkerId {
         WorkerId {

@@ -10,7 +10,6 @@ use gpubench_ops as op;
 
 use super::rounds::Rounds;
 use super::{PlannedCell, Run, block};
-use crate::observe::Observer;
 
 /// Further sizes per crossover, at most; each halves the interval at least.
 const PASSES: usize = 2;
@@ -26,7 +25,7 @@ const RIVAL: f64 = 1.5;
 
 /// The crossovers that are refined: those a caller would go by. A kernel's own time is not what it waits for.
 fn kinds(op: &str) -> &'static [Kind] {
-    match op::find(op).is_some_and(|op| op.about().copies_itself) {
+    match op::copies_itself(op) {
         true => &[Kind::Resident],
         false => &[Kind::Resident, Kind::EndToEnd],
     }
@@ -35,7 +34,7 @@ fn kinds(op: &str) -> &'static [Kind] {
 /// How many cells refinement may add to a plan.
 pub fn most_cells(planned: &[PlannedCell]) -> usize {
     let takes_part = |planned: &&PlannedCell| {
-        let compares = op::find(&planned.cell.case.op).is_none_or(|op| op.about().compares_sides);
+        let compares = op::compares_sides(&planned.cell.case.op);
         let is_headline = planned.variant.accuracy.is_headline();
         compares && is_headline && fewer_threads(&planned.cell.variant).is_none()
     };
@@ -63,14 +62,10 @@ fn is_variant(one: &PlannedCell, other: &PlannedCell) -> bool {
 }
 
 /// Adds cells near the crossovers and runs them. Whether the user has ended the run meanwhile.
-///
-/// # Errors
-/// The report cannot be saved.
 pub(crate) fn refine(
     run: &Run,
     cells: &mut Vec<PlannedCell>,
     rounds: &mut Rounds<'_>,
-    observer: &mut dyn Observer,
 ) -> anyhow::Result<bool> {
     let begin_s = rounds.spent_s(&[]);
     let end_s = run.budget_s.unwrap_or(begin_s + LEAST_S.max(TIME_SHARE * begin_s));
@@ -82,10 +77,9 @@ pub(crate) fn refine(
         }
         let first = cells.len();
         cells.extend(added);
-        rounds.extend(cells.len() - first, PASSES - pass, run.budget_s);
-        observer.cells_added(cells.len());
+        rounds.extend(cells.len() - first, cells.len(), PASSES - pass);
         for block in block::blocks(&cells[first..], memory::free_host_bytes()) {
-            if rounds.run(cells, first + block.start..first + block.end, observer)? {
+            if rounds.run(cells, first + block.start..first + block.end)? {
                 return Ok(true);
             }
         }
@@ -165,7 +159,6 @@ fn rivals<'a>(part: &[Comparison<'a>], n: u64, kinds: &[Kind]) -> Vec<&'a Row> {
     found
 }
 
-/// The cell of a row, at another size.
 fn cell_at(row: &Row, n: u64, cells: &[PlannedCell]) -> Option<PlannedCell> {
     let cell = row.cell();
     let mut added = cells.iter().find(|one| one.cell == cell)?.clone();
@@ -180,7 +173,6 @@ mod tests {
     use gpubench_model::case::{Cache, DType};
     use gpubench_model::report::example;
 
-    /// The planned cells of a report's rows.
     fn plan_of(report: &Report) -> Vec<PlannedCell> {
         let plan = |row: &Row| {
             let mut one = planned(row.case.n, &row.variant);

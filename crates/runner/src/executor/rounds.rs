@@ -8,22 +8,21 @@ use gpubench_answer::roof;
 use gpubench_model::measure::stopping::{Reason, Rule};
 use gpubench_model::report::{Outcome, Report, Row};
 
-use super::budget::{self, Budget};
+use super::budget;
 use super::course::Course;
+use super::inputs::Inputs;
 use super::journal::Journal;
-use super::visit::{Inputs, Interrupted, Prepared, Visit};
+use super::visit::{Interrupted, Visit};
 use super::workers::Workers;
 use super::{PlannedCell, Run, advice, order};
 use crate::observe::Observer;
 
-/// The course of a run through its blocks.
 pub(crate) struct Rounds<'a> {
     run: &'a Run,
     start: Instant,
-    workers: Workers,
+    visits: Visit<'a>,
     journal: Journal,
-    inputs: Inputs,
-    budget: Option<Budget>,
+    budget_s: Option<f64>,
     /// Whether times are simulated, so that the budget is meant in simulated seconds.
     simulated: bool,
     /// Seconds of sampling in blocks that are over.
@@ -33,40 +32,21 @@ pub(crate) struct Rounds<'a> {
     wide: Vec<advice::Wide>,
 }
 
-/// Why a run ends before its last cell.
-enum Stop {
-    /// The user has ended it.
-    Interrupted,
-    /// The report cannot be saved.
-    Unsaved(anyhow::Error),
-}
-
-impl From<Interrupted> for Stop {
-    fn from(_: Interrupted) -> Self {
-        Stop::Interrupted
-    }
-}
-
-impl From<anyhow::Error> for Stop {
-    fn from(error: anyhow::Error) -> Self {
-        Stop::Unsaved(error)
-    }
-}
-
 impl<'a> Rounds<'a> {
-    /// A run that began at `start`.
-    pub(crate) fn new(run: &'a Run, start: Instant, workers: Workers, journal: Journal) -> Self {
+    pub(crate) fn new(
+        run: &'a Run,
+        observer: &'a mut dyn Observer,
+        start: Instant,
+        workers: Workers,
+        journal: Journal,
+    ) -> Self {
         let is_simulated = |name: &str| run.registry.find(name).is_some_and(|found| found.simulated);
         Rounds {
             run,
             start,
-            workers,
+            visits: Visit { workers, observer, inputs: Inputs::default(), limit: run.cell_timeout },
             journal,
-            inputs: Inputs::default(),
-            budget: run
-                .budget_s
-                .map(Budget)
-                .map(|all| if run.refine { all.without_refinement() } else { all }),
+            budget_s: run.budget_s.map(|all_s| budget::of_plan(all_s, run.refine)),
             simulated: run.cells.iter().all(|planned| is_simulated(&planned.cell.backend)),
             sampled_s: 0.0,
             left: run.cells.len(),
@@ -76,12 +56,7 @@ impl<'a> Rounds<'a> {
 
     /// Runs the cells at these positions of `cells`: those of the plan, then those that refinement added. Whether the
     /// user has ended the run meanwhile.
-    pub(crate) fn run(
-        &mut self,
-        cells: &[PlannedCell],
-        block: Range<usize>,
-        observer: &mut dyn Observer,
-    ) -> anyhow::Result<bool> {
+    pub(crate) fn run(&mut self, cells: &[PlannedCell], block: Range<usize>) -> anyhow::Result<bool> {
         let course = |at: usize| {
             let mut course = Course::new(at, &cells[at], self.run.cell_timeout);
             course.row.added_by_refinement = at >= self.run.cells.len();
@@ -92,13 +67,12 @@ impl<'a> Rounds<'a> {
         for course in courses.iter_mut().filter(|_| !self.simulated) {
             course.series.load = self.journal.load();
         }
-        match self.steps(&mut courses, cells, &block, observer) {
-            Ok(()) => {}
-            Err(Stop::Unsaved(error)) => return Err(error),
-            Err(Stop::Interrupted) => {
+        match self.steps(&mut courses, cells, &block) {
+            Err(error) if error.is::<Interrupted>() => {
                 courses.iter().for_each(|course| self.enter(course));
                 return Ok(true);
             }
+            done => done?,
         }
         self.sampled_s += sampled_s(&courses);
         self.left -= block.len();
@@ -106,15 +80,16 @@ impl<'a> Rounds<'a> {
         Ok(false)
     }
 
-    /// The report so far.
     pub(crate) fn report(&self) -> &Report {
         self.journal.report()
     }
 
-    /// Makes ready for `count` more cells, which may spend one of `passes` equal parts of what is left of a budget.
-    pub(crate) fn extend(&mut self, count: usize, passes: usize, budget_s: Option<f64>) {
-        self.journal.plan(count);
-        (self.left, self.budget) = (passes * count, budget_s.map(Budget));
+    /// Makes ready for `added` more cells, `total` in all, which may spend one of `passes` equal parts of what is left of a
+    /// budget.
+    pub(crate) fn extend(&mut self, added: usize, total: usize, passes: usize) {
+        self.journal.plan(added);
+        (self.left, self.budget_s) = (passes * added, self.run.budget_s);
+        self.visits.observer.cells_added(total);
     }
 
     /// Seconds that the cell of this row took, by the clock that the budget is meant in.
@@ -126,9 +101,10 @@ impl<'a> Rounds<'a> {
 
     /// Ends the workers, saves the report for the last time, and hands it over with the number of finished cells.
     pub(crate) fn finish(mut self) -> anyhow::Result<(usize, Report)> {
+        self.visits.observer.run_finished();
         let took = self.spent_s(&[]);
         let budget = self.run.budget_s.map(|asked| [asked, took]);
-        let states = self.workers.end();
+        let states = self.visits.workers.end();
         let arithmetic = states.iter().find_map(|state| state.floors.as_ref()?.arithmetic);
         let machine = advice::Machine { load: self.journal.load(), arithmetic };
         self.journal.advise(advice::of_run(&self.wide, budget, machine));
@@ -136,76 +112,63 @@ impl<'a> Rounds<'a> {
         Ok((finished, self.journal.finish(states)?))
     }
 
+    /// Takes every step of a block; an error is [`Interrupted`], or that the report cannot be saved.
     fn steps(
         &mut self,
         courses: &mut [Course<'_>],
         cells: &[PlannedCell],
         block: &Range<usize>,
-        observer: &mut dyn Observer,
-    ) -> Result<(), Stop> {
+    ) -> anyhow::Result<()> {
         let begin_s = self.spent_s(courses);
-        let end_s = self.budget.map(|budget| begin_s + budget.share(begin_s, block.len(), self.left));
+        let end_s =
+            self.budget_s.map(|all_s| begin_s + budget::share(all_s, begin_s, block.len(), self.left));
         let rounds = courses.iter().map(|course| course.planned.sampling.rounds).max().unwrap_or(0);
         let mut turns = courses.len() * rounds as usize;
         for round in 0..rounds {
             for position in order::of_round(cells, block.clone(), self.run.seed, round) {
                 let left_s = end_s.map_or(f64::INFINITY, |end| (end - self.spent_s(courses)).max(0.0));
                 let cap_s = left_s / turns as f64 * f64::from(rounds);
-                self.turn(courses, position - block.start, round, cap_s, observer)?;
+                self.turn(courses, position - block.start, round, cap_s)?;
                 turns -= 1;
             }
         }
         if let Some(end_s) = end_s {
-            self.spend(courses, rounds, end_s, observer)?;
+            self.spend(courses, rounds, end_s)?;
         }
-        courses.iter_mut().try_for_each(|course| self.conclude(course, observer))
+        courses.iter_mut().try_for_each(|course| self.conclude(course))
     }
 
     /// One cell's part of one round. Its last part ends it, unless a budget may bring it more.
-    fn turn(
-        &mut self,
-        courses: &mut [Course<'_>],
-        at: usize,
-        round: u32,
-        cap_s: f64,
-        observer: &mut dyn Observer,
-    ) -> Result<(), Stop> {
-        let sampling = courses[at].planned.sampling;
-        if courses[at].has_ended() || courses[at].series.stopped.is_some() || round >= sampling.rounds {
+    fn turn(&mut self, courses: &mut [Course<'_>], at: usize, round: u32, cap_s: f64) -> anyhow::Result<()> {
+        let Course { planned, series, .. } = &courses[at];
+        if courses[at].has_ended() || series.stopped.is_some() || round >= planned.sampling.rounds {
             return Ok(());
         }
-        observer.cell_started(&courses[at].planned.cell, Some(round));
-        let rule = budget::base(sampling.rule(courses[at].planned.variant.side), cap_s);
-        self.sample(courses, at, &rule, round, observer)?;
+        self.visits.observer.cell_started(&planned.cell, Some(round));
+        let rule = budget::base(planned.rule(), cap_s);
+        self.sample(courses, at, &rule, round)?;
         if courses[at].has_ended() {
-            return Ok(self.finished(&courses[at], observer)?);
+            return self.finished(&courses[at]);
         }
-        let may_go_on = self.budget.is_some() && courses[at].series.stopped == Some(Reason::OutOfTime);
-        if courses[at].series.stopped.is_none() || may_go_on {
-            return Ok(self.save_samples(&courses[at])?);
+        let stopped = courses[at].series.stopped;
+        if stopped.is_none() || (self.budget_s.is_some() && stopped == Some(Reason::OutOfTime)) {
+            return self.save_samples(&courses[at]);
         }
-        self.conclude(&mut courses[at], observer)
+        self.conclude(&mut courses[at])
     }
 
     /// Gives extra rounds to the cells with the widest intervals until `end_s`.
-    fn spend(
-        &mut self,
-        courses: &mut [Course<'_>],
-        rounds: u32,
-        end_s: f64,
-        observer: &mut dyn Observer,
-    ) -> Result<(), Stop> {
+    fn spend(&mut self, courses: &mut [Course<'_>], rounds: u32, end_s: f64) -> anyhow::Result<()> {
         let mut round = rounds;
         while self.spent_s(courses) < end_s {
             let Some(at) = budget::widest(courses) else { break };
             let course = &mut courses[at];
-            observer.cell_started(&course.planned.cell, Some(round));
-            let rule = course.planned.sampling.rule(course.planned.variant.side);
-            let rule = budget::extra(&course.planned.sampling, rule, course.series.spent_s);
+            self.visits.observer.cell_started(&course.planned.cell, Some(round));
+            let rule = budget::extra(course.planned, course.series.spent_s);
             course.series.stopped = None;
-            self.sample(courses, at, &rule, round, observer)?;
+            self.sample(courses, at, &rule, round)?;
             match courses[at].has_ended() {
-                true => self.finished(&courses[at], observer)?,
+                true => self.finished(&courses[at])?,
                 false => self.save_samples(&courses[at])?,
             }
             round += 1;
@@ -220,64 +183,57 @@ impl<'a> Rounds<'a> {
         at: usize,
         rule: &Rule,
         round: u32,
-        observer: &mut dyn Observer,
     ) -> Result<(), Interrupted> {
-        self.prepare(courses, at, observer)?;
-        self.visit(observer).sample(&mut courses[at], rule, round)
+        self.prepare(courses, at)?;
+        self.visits.sample(&mut courses[at], rule, round)
     }
 
     /// Prepares a cell; where memory is short, once more after every other job has been let go.
-    fn prepare(
-        &mut self,
-        courses: &mut [Course<'_>],
-        at: usize,
-        observer: &mut dyn Observer,
-    ) -> Result<(), Interrupted> {
-        let mut visit = self.visit(observer);
-        let mut attempt = visit.prepare(&mut courses[at])?;
+    fn prepare(&mut self, courses: &mut [Course<'_>], at: usize) -> Result<(), Interrupted> {
+        let visit = &mut self.visits;
+        let mut short = visit.prepare(&mut courses[at])?;
         // Workers share the memory of the host, so the jobs of every worker count.
-        if matches!(attempt, Prepared::Crowded(_)) && courses.iter().any(|course| visit.holds(course)) {
+        if short.is_some() && courses.iter().any(|course| visit.holds(course)) {
             courses.iter_mut().try_for_each(|course| visit.release(course))?;
-            attempt = visit.prepare(&mut courses[at])?;
+            short = visit.prepare(&mut courses[at])?;
         }
-        if let Prepared::Crowded(short) = attempt {
+        if let Some(short) = short {
             courses[at].skip(short);
         }
         Ok(())
     }
 
-    fn conclude(&mut self, course: &mut Course<'_>, observer: &mut dyn Observer) -> Result<(), Stop> {
+    fn conclude(&mut self, course: &mut Course<'_>) -> anyhow::Result<()> {
         if course.has_ended() {
             return Ok(());
         }
-        let mut visit = self.visit(observer);
-        visit.verify(course)?;
-        visit.release(course)?;
+        self.visits.verify(course)?;
+        self.visits.release(course)?;
         course.conclude();
         self.refuse_impossible(course);
-        Ok(self.finished(course, observer)?)
+        self.finished(course)
     }
 
     /// Takes the time of a cell for an error where it is less than this machine's peaks allow.
     fn refuse_impossible(&self, course: &mut Course<'_>) {
-        let ceilings = self.workers.ceilings(course.worker());
+        let ceilings = self.visits.workers.ceilings(&course.worker);
         if let Some(reason) = ceilings.and_then(|ceilings| roof::impossible(ceilings, &course.row)) {
             course.close(Outcome::Incorrect, reason, None);
         }
     }
 
     /// Saves the row of a cell that has ended.
-    fn finished(&mut self, course: &Course<'_>, observer: &mut dyn Observer) -> anyhow::Result<()> {
+    fn finished(&mut self, course: &Course<'_>) -> anyhow::Result<()> {
         self.journal.enter(course.position, course.row.clone());
-        self.journal.save_soon(|| self.workers.states())?;
-        observer.cell_finished(&course.row);
+        self.journal.save_soon(|| self.visits.workers.states())?;
+        self.visits.observer.cell_finished(&course.row);
         Ok(())
     }
 
     /// Saves what a cell has so far, so that a run that is killed has lost no round.
     fn save_samples(&mut self, course: &Course<'_>) -> anyhow::Result<()> {
         self.enter(course);
-        self.journal.save_soon(|| self.workers.states())
+        self.journal.save_soon(|| self.visits.workers.states())
     }
 
     /// Enters the row of a cell as it would be if the run ended now, where there is one.
@@ -285,11 +241,6 @@ impl<'a> Rounds<'a> {
         if let Some(row) = course.snapshot() {
             self.journal.enter(course.position, row);
         }
-    }
-
-    fn visit<'b>(&'b mut self, observer: &'b mut dyn Observer) -> Visit<'b> {
-        let (workers, inputs) = (&mut self.workers, &mut self.inputs);
-        Visit { workers, observer, inputs, limit: self.run.cell_timeout }
     }
 
     /// Seconds the run has taken, by the clock that the budget is meant in.

@@ -3,7 +3,7 @@
 use gpubench_backend::{Conditions, Floors, PageFaults, Sample, SetupCounts, Side};
 use gpubench_model::measure::batch::Taken;
 use gpubench_model::measure::grade::{self, Facts};
-use gpubench_model::measure::stats::{Summary, median};
+use gpubench_model::measure::stats::median;
 use gpubench_model::measure::stopping::Reason;
 use gpubench_model::measure::{drift, modality};
 use gpubench_model::report::{Clock, Execute};
@@ -13,11 +13,8 @@ use super::PlannedCell;
 /// What the batches of a cell have yielded so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Series {
-    /// The samples, in the order they were taken.
     pub samples: Vec<Sample>,
-    /// The round of each.
     pub rounds: Vec<u32>,
-    /// Seconds spent on sampling.
     pub spent_s: f64,
     /// Why sampling stopped, once it has.
     pub stopped: Option<Reason>,
@@ -25,7 +22,6 @@ pub(crate) struct Series {
     pub(crate) lost_to: Option<String>,
     /// How often the worker has found timed executions to be right.
     pub verified: u32,
-    /// Floors of the backend's clocks.
     pub floors: Option<Floors>,
     /// Runnable processes a processor when the run started, as far as the system told.
     pub load: Option<f64>,
@@ -38,7 +34,6 @@ pub(crate) struct Series {
 }
 
 impl Series {
-    /// Adds a batch of `round`.
     pub(crate) fn add(&mut self, clock: Clock, taken: Taken, round: u32) {
         self.clock = clock;
         self.rounds.resize(self.rounds.len() + taken.samples.len(), round);
@@ -56,7 +51,6 @@ impl Series {
         }
     }
 
-    /// Whether there is any sample.
     pub(crate) fn has_samples(&self) -> bool {
         !self.samples.is_empty()
     }
@@ -73,20 +67,11 @@ impl Series {
         if samples_s.iter().chain(&host_samples_s).any(|s| !s.is_finite() || *s < 0.0) {
             return None;
         }
-        let (summary, host) = (Summary::of(&samples_s)?, Summary::of(&host_samples_s)?);
         let events_s = self.each(|sample| sample.events_s);
         let execute = Execute {
             clock: self.clock,
             event_constant_s: taken_off(&events_s, &samples_s),
             events_s,
-            median_s: summary.median,
-            min_s: summary.min,
-            max_s: summary.max,
-            mad_s: summary.mad,
-            ci95_s: [summary.low, summary.high],
-            quantiles_s: Some([summary.p05, summary.p25, summary.p75, summary.p95]),
-            host_median_s: host.median,
-            host_ci95_s: Some([host.low, host.high]),
             enqueue_median_s: median(&self.each(|sample| sample.enqueue_s)),
             rounds: self.rounds.clone(),
             held: self.samples.iter().map(|sample| sample.held).reduce(|a, b| Some(a? && b?)).flatten(),
@@ -104,15 +89,11 @@ impl Series {
             modes: modality::modes(&samples_s),
             setup_while_sampling: self.setup,
             conditions: self.conditions.clone(),
-            samples_s,
-            host_samples_s,
-            grade: None,
-            warnings: vec![],
+            ..Execute::of(samples_s, host_samples_s)?
         };
         Some(self.graded(execute, planned))
     }
 
-    /// The page faults of an execution, in the median.
     fn page_faults(&self) -> Option<PageFaults> {
         let faults = self.each(|sample| sample.page_faults);
         let usual = |kind: fn(&PageFaults) -> f64| median(&faults.iter().map(kind).collect::<Vec<_>>());
@@ -144,7 +125,7 @@ impl Series {
         let (others, held_down) = (seen(|state| &state.others), seen(|state| &state.throttle));
         let assessment = grade::assess(&Facts {
             side_is_gpu: planned.variant.side == Side::Gpu,
-            precision: planned.sampling.precision(planned.variant.side),
+            precision: planned.precision(),
             samples: &execute.samples_s,
             drift: execute.drift,
             modes: execute.modes,

@@ -1,40 +1,22 @@
 //! A visit to one cell: its job is prepared where no worker holds it, and sampled for one round.
 
-use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use gpubench_backend::protocol::{Reply, Request};
 use gpubench_model::error::Unavailable;
 use gpubench_model::measure::batch::Batch;
 use gpubench_model::measure::stopping::{self, Rule, Step};
-use gpubench_model::report::{Outcome, Row, check_row};
+use gpubench_model::report::{Outcome, check_row};
 
-use super::course::Course;
-use super::workers::{Hindrance, SEE_DOCTOR, Workers, spell};
+use super::course::{Course, NO_SAMPLES};
+use super::inputs::Inputs;
+use super::workers::{Hindrance, NO_ANSWER, SEE_DOCTOR, Workers, spell};
 use crate::observe::Observer;
 use crate::worker::client::Loss;
 
-/// The operands' fingerprint of each case, and the backend that reported it first.
-#[derive(Default)]
-pub(crate) struct Inputs(HashMap<String, (String, String)>);
-
-impl Inputs {
-    /// Notes the fingerprint of a row's operands; an error when another backend had others for the same case.
-    fn agree(&mut self, row: &Row, fingerprint: &str) -> Result<(), String> {
-        let case = format!("{} seed {}", row.case, row.case.seed);
-        let first = || (row.backend.clone(), fingerprint.to_owned());
-        let (backend, known) = self.0.entry(case).or_insert_with(first);
-        if known == fingerprint {
-            return Ok(());
-        }
-        Err(format!(
-            "inputs differ from {backend}'s ({fingerprint}, not {known}); times cannot be compared. \
-             Check the generator against the vectors in docs/worker-protocol.md"
-        ))
-    }
-}
-
 /// The user has ended the run.
+#[derive(Debug, thiserror::Error)]
+#[error("the user has ended the run")]
 pub(crate) struct Interrupted;
 
 /// Why a visit ends before it is done.
@@ -51,31 +33,21 @@ enum End {
     Interrupted,
 }
 
-/// What a visit works with.
 pub(crate) struct Visit<'a> {
-    /// The workers of the run.
-    pub workers: &'a mut Workers,
-    /// Who hears of phases.
+    pub workers: Workers,
     pub(crate) observer: &'a mut dyn Observer,
-    /// Fingerprints of operands so far.
-    pub inputs: &'a mut Inputs,
+    /// The fingerprints of operands so far.
+    pub inputs: Inputs,
     /// The time limit of a cell, as the user set it.
     pub limit: Duration,
 }
 
-/// How preparing a cell ended.
-pub(crate) enum Prepared {
-    /// It is held, or its row is complete.
-    Done,
-    /// It would fit if other jobs were let go; what the worker says of it.
-    Crowded(Unavailable),
-}
-
 impl Visit<'_> {
-    /// Prepares the cell unless a living worker holds its job.
-    pub(crate) fn prepare(&mut self, course: &mut Course<'_>) -> Result<Prepared, Interrupted> {
+    /// Prepares the cell unless a living worker holds its job. Returns what the worker says of it where it would fit if
+    /// other jobs were let go.
+    pub(crate) fn prepare(&mut self, course: &mut Course<'_>) -> Result<Option<Unavailable>, Interrupted> {
         if course.has_ended() || self.holds(course) {
-            return Ok(Prepared::Done);
+            return Ok(None);
         }
         let attempt = self.prepare_steps(course);
         self.after(course, attempt)
@@ -111,37 +83,32 @@ impl Visit<'_> {
             return Ok(());
         }
         course.held_by = None;
-        let stop = self.workers.stop();
-        let Ok(client) = self.workers.ready(course.worker(), self.observer) else { return Ok(()) };
-        client.send(&Request::Release { job: course.job() });
-        match client.wait(Instant::now() + self.limit, stop, &mut |_| {}) {
-            Ok(_) => Ok(()),
-            Err(Loss::Interrupted) => Err(Interrupted),
-            Err(Loss::TimedOut | Loss::Gone(_)) => {
-                self.workers.discard(course.worker());
-                Ok(())
-            }
-        }
+        let request = Request::Release { job: course.job() };
+        self.workers.tell(&course.worker, &request, self.limit).map_err(|_| Interrupted)
     }
 
     /// Whether a living worker holds the cell's job.
     pub(crate) fn holds(&self, course: &Course<'_>) -> bool {
-        course.held_by == Some(self.workers.generation(course.worker()))
+        course.held_by == Some(self.workers.generation(&course.worker))
     }
 
-    fn after(&mut self, course: &mut Course<'_>, attempt: Result<(), End>) -> Result<Prepared, Interrupted> {
+    fn after(
+        &mut self,
+        course: &mut Course<'_>,
+        attempt: Result<(), End>,
+    ) -> Result<Option<Unavailable>, Interrupted> {
         match attempt {
-            Ok(()) => Ok(Prepared::Done),
+            Ok(()) => Ok(None),
             // A cell that has failed needs its memory no more.
-            Err(End::Row) => self.release(course).map(|()| Prepared::Done),
-            Err(End::Crowded(short)) => Ok(Prepared::Crowded(short)),
+            Err(End::Row) => self.release(course).map(|()| None),
+            Err(End::Crowded(short)) => Ok(Some(short)),
             Err(End::Replace) => {
-                self.workers.discard(course.worker());
-                Ok(Prepared::Done)
+                self.workers.discard(&course.worker);
+                Ok(None)
             }
             Err(End::Lost(reason)) => {
-                self.workers.discard(course.worker());
-                let replaced = self.workers.ready(course.worker(), self.observer);
+                self.workers.discard(&course.worker);
+                let replaced = self.workers.ready(&course.worker, self.observer);
                 match replaced.map(|_| ()) {
                     Err(Hindrance::Interrupted) => return Err(Interrupted),
                     Err(Hindrance::Unavailable(_) | Hindrance::Broken(_)) => {
@@ -150,11 +117,11 @@ impl Visit<'_> {
                     // A worker that can be replaced is lost by the cell's own fault.
                     Ok(()) => course.close(Outcome::Failed, reason, None),
                 }
-                Ok(Prepared::Done)
+                Ok(None)
             }
             Err(End::Interrupted) => {
                 // It may be in the midst of a cell: there is nothing to wait for.
-                self.workers.discard(course.worker());
+                self.workers.discard(&course.worker);
                 Err(Interrupted)
             }
         }
@@ -163,15 +130,15 @@ impl Visit<'_> {
     fn prepare_steps(&mut self, course: &mut Course<'_>) -> Result<(), End> {
         self.await_worker(course)?;
         // The worker may time choices of threads.
-        self.workers.give_turn(course.worker(), self.observer).map_err(|_| End::Interrupted)?;
+        self.workers.give_turn(&course.worker, self.observer).map_err(|_| End::Interrupted)?;
         let (cell, threads) = (course.asked(), course.row.threads);
         let reply = self.exchange(course, &Request::Prepare { job: course.job(), cell, threads })?;
         let Reply::Prepared { error, inputs, phases, picked, threads, libraries } = reply else {
             return Err(ended(course, reply));
         };
-        course.held_by = Some(self.workers.generation(course.worker()));
-        self.workers.note_libraries(course.worker(), libraries);
-        course.series.floors = self.workers.floors(course.worker());
+        course.held_by = Some(self.workers.generation(&course.worker));
+        self.workers.note_libraries(&course.worker, libraries);
+        course.series.floors = self.workers.floors(&course.worker);
         // A cell prepared again after its worker was lost keeps what its first preparation took.
         (course.row.error, course.row.inputs) = (Some(error), Some(inputs.clone()));
         course.row.phases.get_or_insert(phases);
@@ -179,22 +146,15 @@ impl Visit<'_> {
         if !error.is_right() {
             // Whatever the worker calls it.
             let reason = format!("the answer is wrong: {}", error.complaint());
-            course.close(Outcome::Incorrect, reason, None);
-            return Err(End::Row);
+            return Err(closed(course, Outcome::Incorrect, reason));
         }
-        if let Err(problem) = check_row(&course.row) {
-            course.close(Outcome::Failed, format!("{problem:#}"), None);
-            return Err(End::Row);
-        }
-        if let Err(reason) = self.inputs.agree(&course.row, &inputs) {
-            course.close(Outcome::Failed, reason, None);
-            return Err(End::Row);
-        }
-        Ok(())
+        let checked = check_row(&course.row).map_err(|problem| format!("{problem:#}"));
+        let agreed = checked.and_then(|()| self.inputs.agree(&course.row, &inputs));
+        agreed.map_err(|reason| closed(course, Outcome::Failed, reason))
     }
 
     fn sample_steps(&mut self, course: &mut Course<'_>, rule: &Rule, round: u32) -> Result<(), End> {
-        self.workers.give_turn(course.worker(), self.observer).map_err(|_| End::Interrupted)?;
+        self.workers.give_turn(&course.worker, self.observer).map_err(|_| End::Interrupted)?;
         let (mut in_round, mut warm_up) = (0, Some(course.planned.sampling.warm_up(round)));
         loop {
             let series = &course.series;
@@ -214,9 +174,7 @@ impl Visit<'_> {
                     course.series.add(clock, taken, round);
                 }
                 Reply::Measured { .. } => {
-                    let reason = "the worker returned no usable samples".into();
-                    course.close(Outcome::Failed, reason, None);
-                    return Err(End::Row);
+                    return Err(closed(course, Outcome::Failed, NO_SAMPLES.into()));
                 }
                 other => return Err(ended(course, other)),
             }
@@ -240,7 +198,7 @@ impl Visit<'_> {
     }
 
     fn await_worker(&mut self, course: &mut Course<'_>) -> Result<(), End> {
-        match self.workers.ready(course.worker(), self.observer) {
+        match self.workers.ready(&course.worker, self.observer) {
             Ok(_) => Ok(()),
             Err(Hindrance::Interrupted) => Err(End::Interrupted),
             Err(Hindrance::Unavailable(missing)) => {
@@ -257,7 +215,7 @@ impl Visit<'_> {
     /// Sends a request and waits for its reply as long as the cell may still take.
     fn exchange(&mut self, course: &mut Course<'_>, request: &Request) -> Result<Reply, End> {
         let stop = self.workers.stop();
-        let Ok(client) = self.workers.ready(course.worker(), self.observer) else {
+        let Ok(client) = self.workers.ready(&course.worker, self.observer) else {
             return Err(End::Interrupted);
         };
         let start = Instant::now();
@@ -282,52 +240,33 @@ impl Visit<'_> {
     }
 }
 
-/// Completes the row from a reply that is not the hoped-for one.
-fn ended(course: &mut Course<'_>, reply: Reply) -> End {
-    match reply {
-        Reply::Skipped { reason, fix, crowded: true } => return End::Crowded(Unavailable { reason, fix }),
-        Reply::Incorrect { error, inputs, phases, reason } => {
-            (course.row.error, course.row.inputs) = (Some(error), Some(inputs));
-            course.row.phases = Some(phases);
-            course.close(Outcome::Incorrect, reason, None);
-        }
-        Reply::Refuted { reason, error } => {
-            course.row.error = error.or(course.row.error);
-            course.close(Outcome::Incorrect, reason, None);
-        }
-        Reply::Skipped { reason, fix, crowded: false } => course.skip(Unavailable { reason, fix }),
-        Reply::Failed { reason, device_lost: false } => course.close(Outcome::Failed, reason, None),
-        Reply::Failed { reason, device_lost: true } => return End::Lost(reason),
-        _ => {
-            let reason = "the worker's reply does not answer the request".into();
-            course.close(Outcome::Failed, reason, None);
-            return End::Replace;
-        }
-    }
+fn closed(course: &mut Course<'_>, outcome: Outcome, reason: String) -> End {
+    course.close(outcome, reason, None);
     End::Row
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::executor::course::tests::planned;
-
-    #[test]
-    fn backends_with_other_inputs_for_the_same_case_are_told_apart() {
-        let planned = planned(2, "a");
-        let row = |backend: &str, seed| {
-            let mut row = Course::new(0, &planned, Duration::ZERO).row;
-            (row.backend, row.case.seed) = (backend.into(), seed);
-            row
-        };
-        let mut inputs = Inputs::default();
-        assert_eq!(inputs.agree(&row("cpu", 1), "1f"), Ok(()));
-        assert_eq!(inputs.agree(&row("cuda", 1), "1f"), Ok(()));
-        let refusal = inputs.agree(&row("cuda", 1), "2f").unwrap_err();
-        assert!(
-            refusal.contains("inputs differ from cpu's") && refusal.contains("cannot be compared"),
-            "{refusal}"
-        );
-        assert_eq!(inputs.agree(&row("cuda", 2), "2f"), Ok(()), "another case has inputs of its own");
+/// Completes the row from a reply that is not the hoped-for one.
+fn ended(course: &mut Course<'_>, reply: Reply) -> End {
+    match reply {
+        Reply::Skipped { reason, fix, crowded: true } => End::Crowded(Unavailable { reason, fix }),
+        Reply::Incorrect { error, inputs, phases, reason } => {
+            (course.row.error, course.row.inputs) = (Some(error), Some(inputs));
+            course.row.phases = Some(phases);
+            closed(course, Outcome::Incorrect, reason)
+        }
+        Reply::Refuted { reason, error } => {
+            course.row.error = error.or(course.row.error);
+            closed(course, Outcome::Incorrect, reason)
+        }
+        Reply::Skipped { reason, fix, crowded: false } => {
+            course.skip(Unavailable { reason, fix });
+            End::Row
+        }
+        Reply::Failed { reason, device_lost: false } => closed(course, Outcome::Failed, reason),
+        Reply::Failed { reason, device_lost: true } => End::Lost(reason),
+        _ => {
+            course.close(Outcome::Failed, NO_ANSWER.into(), None);
+            End::Replace
+        }
     }
 }

@@ -29,19 +29,11 @@ impl Bar {
     fn tell(&self, phase: &str) {
         // What changes most stands first: a narrow terminal cuts the end off.
         let separator = if phase.is_empty() || self.cell.is_empty() { "" } else { ": " };
-        let left = match time_left(self.start.elapsed(), self.bar.position(), self.bar.length().unwrap_or(0))
-        {
-            Some(left) => format!("{left} left, "),
-            None => String::new(),
-        };
+        let total = self.bar.length().unwrap_or(0);
+        let left = time_left(self.start.elapsed(), self.bar.position(), total);
+        let left = left.map(|left| format!("{left} left, ")).unwrap_or_default();
         self.bar
             .set_message(format!("[{}/{}] {left}{phase}{separator}{}", self.finished, self.cells, self.cell));
-    }
-}
-
-impl Default for Bar {
-    fn default() -> Self {
-        Bar::new()
     }
 }
 

@@ -7,7 +7,6 @@ use gpubench_model::report::{Outcome, Row};
 
 use super::Observer;
 
-/// Writes a line for each finished cell.
 pub(crate) struct Lines<W> {
     sink: W,
     done: usize,
@@ -15,7 +14,6 @@ pub(crate) struct Lines<W> {
 }
 
 impl<W: Write> Lines<W> {
-    /// Writes to `sink`.
     pub(crate) fn new(sink: W) -> Self {
         Lines { sink, done: 0, total: 0 }
     }
@@ -70,19 +68,16 @@ pub(crate) fn result(row: &Row) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gpubench_model::report::example;
 
     #[test]
     fn a_finished_cell_is_one_line() {
-        let row = serde_json::json!({
-            "op": "matmul", "n": 1000, "dtype": "f32", "seed": 1, "backend": "cpu", "variant": "openblas",
-            "cache": "cold",
-            "side": "cpu", "accuracy": "ieee", "outcome": "skipped", "reason": "OpenBLAS is missing",
-            "work": { "flop": 2e9, "bytes": 12e6 },
-        });
+        let missing = "OpenBLAS is missing";
+        let row = example::without_time("matmul", 1000, "cpu", "openblas", Outcome::Skipped, missing, None);
         let mut text = vec![];
         let mut lines = Lines::new(&mut text);
         lines.run_started(35);
-        lines.cell_finished(&serde_json::from_value(row).unwrap());
+        lines.cell_finished(&row);
         let text = String::from_utf8(text).unwrap();
         assert_eq!(text, "[1/35] matmul N=1000 f32 cpu/openblas cold skipped: OpenBLAS is missing\n");
     }

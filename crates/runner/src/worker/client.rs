@@ -27,7 +27,6 @@ const FAREWELL: Duration = Duration::from_secs(3);
 /// Stack of a worker's thread: LAPACK libraries recurse with large frames and expect that of a main thread.
 const STACK_BYTES: usize = 64 << 20;
 
-/// What the names of worker threads begin with.
 const THREAD_PREFIX: &str = "worker-";
 
 /// Where a worker runs.
@@ -37,6 +36,19 @@ pub enum Place {
     Process(PathBuf),
     /// In a thread of this process; a hang or a crash there is one of this process.
     Thread(Registry),
+}
+
+impl Place {
+    /// A process of this program, or of `program` where one is named, if `isolate`; else a thread.
+    ///
+    /// # Errors
+    /// The system does not say where this program is.
+    pub(crate) fn of(isolate: bool, program: Option<&PathBuf>, registry: Registry) -> io::Result<Place> {
+        if !isolate {
+            return Ok(Place::Thread(registry));
+        }
+        program.cloned().map_or_else(std::env::current_exe, Ok).map(Place::Process)
+    }
 }
 
 /// Why there is no reply.
@@ -143,8 +155,9 @@ impl Client {
         }
     }
 
-    /// Waits a little for a worker that was asked to exit.
+    /// Asks the worker to exit unless it was asked, and waits a little for that.
     pub fn finish(mut self) {
+        self.farewell();
         if let Link::Process { child, .. } = &mut self.link {
             wait_until(child, FAREWELL);
         }

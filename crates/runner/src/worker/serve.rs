@@ -125,12 +125,7 @@ fn hello(
     }
     *session = None;
     match Session::start(registration, options) {
-        Ok(started) => {
-            let (description, floors) = (started.describe(), started.floors());
-            let ceilings_depend_on = started.ceilings_depend_on();
-            *session = Some(started);
-            Reply::Ready { description, floors, ceilings_depend_on }
-        }
+        Ok(started) => session.insert(started).greeting(),
         Err(Unavailable { reason, fix }) => Reply::Unavailable { reason, fix },
     }
 }

@@ -22,19 +22,12 @@ const PASS_S: f64 = 2e-3;
 /// Seconds of trials after which a pass over the counts is the last.
 const PATIENCE_S: f64 = 1.5;
 
-/// The timings of one count of threads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Trial {
     threads: usize,
     /// Seconds of an execution: the least of the passes' medians, since whatever else the machine does can only make a
     /// pass longer. Infinite before the first.
     seconds: f64,
-}
-
-impl Trial {
-    fn untimed(threads: usize) -> Self {
-        Trial { threads, seconds: f64::INFINITY }
-    }
 }
 
 /// The trial whose count to take: that of the largest count, unless a smaller one is faster by at least 5 %, and then
@@ -55,16 +48,13 @@ fn is_decided(trials: &[Trial]) -> bool {
 }
 
 /// Times the choices of `job` and has it use the fastest from now on; `None` where it has no choice.
-///
-/// # Errors
-/// An execution fails.
 pub(crate) fn choose(
     backend: &mut dyn Backend,
     job: &mut Prepared,
     cache: Cache,
 ) -> Result<Option<usize>, CellError> {
-    let mut trials: Vec<Trial> =
-        job.traits.thread_choices.iter().rev().copied().map(Trial::untimed).collect();
+    let untimed = |&threads: &usize| Trial { threads, seconds: f64::INFINITY };
+    let mut trials: Vec<Trial> = job.traits.thread_choices.iter().rev().map(untimed).collect();
     if trials.len() > 1 {
         let start = backend.now_s();
         for passes in 1..=MOST_PASSES {

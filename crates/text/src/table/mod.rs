@@ -152,12 +152,10 @@ impl Table {
             if self.least_width() <= WIDTH {
                 break;
             }
-            let kept: Vec<bool> = self.columns.iter().map(|column| column.heading != *heading).collect();
-            for row in &mut self.rows {
-                let mut kept = kept.iter();
-                row.retain(|_| kept.next() == Some(&true));
+            while let Some(place) = self.columns.iter().position(|column| column.heading == *heading) {
+                self.columns.remove(place);
+                self.rows.iter_mut().for_each(|row| drop(row.remove(place)));
             }
-            self.columns.retain(|column| column.heading != *heading);
         }
         self
     }

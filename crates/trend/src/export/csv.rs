@@ -7,7 +7,6 @@ use gpubench_text::table::{Column, Table};
 use super::view::Format;
 use crate::{Level, Point, Series, Step, Trend, Visit};
 
-/// The times as comma-separated values.
 pub(crate) static CSV: Format = Format {
     name: "csv",
     summary: "a line per time with the level it belongs to, times in seconds",

@@ -1,29 +1,27 @@
 //! The charts of a trend as files, in PNG or SVG.
 
 use gpubench_model::format::Makes;
-use gpubench_render::chart;
+use gpubench_render::chart::{self, panels::files};
 
 use super::view::Format;
-use crate::chart::files;
+use crate::chart::charts;
 
-/// Charts as PNG.
 pub(crate) static PNG: Format = Format {
     name: "png",
     summary: "a chart per case, as pixels",
     by_default: true,
     makes: Makes::Files {
         has: |file| file.starts_with("trend-") && file.ends_with(".png"),
-        render: |trend, theme| files(trend, chart::Format::Png, *theme),
+        render: |trend, theme| files(&charts(trend), chart::Format::Png, *theme),
     },
 };
 
-/// Charts as SVG.
 pub(crate) static SVG: Format = Format {
     name: "svg",
     summary: "a chart per case, as vectors",
     by_default: false,
     makes: Makes::Files {
         has: |file| file.starts_with("trend-") && file.ends_with(".svg"),
-        render: |trend, theme| files(trend, chart::Format::Svg, *theme),
+        render: |trend, theme| files(&charts(trend), chart::Format::Svg, *theme),
     },
 };

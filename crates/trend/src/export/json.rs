@@ -6,7 +6,6 @@ use gpubench_model::report::file::to_json_text;
 use super::view::Format;
 use crate::FILE_NAME;
 
-/// The trend as JSON.
 pub(crate) static JSON: Format = Format {
     name: "json",
     summary: "every series with its times, levels and steps, for programs",

@@ -12,7 +12,6 @@ use super::view::Format;
 use crate::words::{also_changed, change, kept_apart, label, left_out, minute, percent, revision, standing};
 use crate::{Series, Step, Trend};
 
-/// The trend as Markdown.
 pub(crate) static MARKDOWN: Format = Format {
     name: "md",
     summary: "the steps, what did not change, and the method, as Markdown",
@@ -20,7 +19,6 @@ pub(crate) static MARKDOWN: Format = Format {
     makes: Makes::Text("trend.md", |trend, _| Ok(markdown(trend))),
 };
 
-/// The whole document.
 pub(crate) fn markdown(trend: &Trend) -> String {
     let mut text = format!("# gpubench trend\n\n{}.\n", escape(&summary(trend)));
     let changed = changed(trend);
@@ -61,7 +59,7 @@ fn table(trend: &Trend, changed: &[&Series]) -> String {
         let first = &trend.reports[step.first_after];
         [
             label(trend, series),
-            change(step),
+            change(step.ratio),
             time_text(step.before_s),
             time_text(step.after_s),
             minute(first),
@@ -72,10 +70,8 @@ fn table(trend: &Trend, changed: &[&Series]) -> String {
         .map(Field::from)
         .into()
     };
-    let rows = changed.iter().flat_map(|series| {
-        let confirmed = series.steps.iter().map(|step| (step, true));
-        let all = confirmed.chain(series.latest.iter().map(|step| (step, false)));
-        all.map(|(step, is_confirmed)| row(series, step, is_confirmed))
-    });
+    let rows = changed
+        .iter()
+        .flat_map(|series| series.changes().map(|(step, is_confirmed)| row(series, step, is_confirmed)));
     Table::untitled(columns, rows.collect()).markdown_table()
 }

@@ -20,7 +20,6 @@ pub static TABLE: Format = Format {
     makes: Makes::Screen(|trend, _| Ok(text(trend))),
 };
 
-/// The whole text.
 pub(crate) fn text(trend: &Trend) -> String {
     let mut text = format!("{}\n", summary(trend));
     for line in kept_apart(trend) {
@@ -45,12 +44,8 @@ pub(crate) fn summary(trend: &Trend) -> String {
     let drifting = trend.series.iter().filter(|series| series.drift.is_some()).count();
     let apart = trend.series.iter().filter(|series| series.latest.is_some()).count();
     let mut found = vec![if stepped == 0 { "no steps".into() } else { format!("{stepped} with steps") }];
-    if drifting > 0 {
-        found.push(format!("{drifting} drifting"));
-    }
-    if apart > 0 {
-        found.push(format!("{apart} whose newest time stands apart"));
-    }
+    found.extend((drifting > 0).then(|| format!("{drifting} drifting")));
+    found.extend((apart > 0).then(|| format!("{apart} whose newest time stands apart")));
     format!(
         "{} {span}, {}: {}",
         counted(trend.reports.len(), "report"),
@@ -67,24 +62,19 @@ pub(crate) fn changed(trend: &Trend) -> Vec<&Series> {
 }
 
 fn steps(trend: &Trend, series: &Series) -> String {
-    let all: Vec<(&Step, bool)> = series
-        .steps
-        .iter()
-        .map(|step| (step, true))
-        .chain(series.latest.iter().map(|step| (step, false)))
-        .collect();
+    let all: Vec<(&Step, bool)> = series.changes().collect();
     let wide = |words: &dyn Fn(&Step) -> String| {
         all.iter().map(|(step, _)| words(step).chars().count()).max().unwrap_or(0)
     };
     let times = |step: &Step| format!("{} -> {}", time_text(step.before_s), time_text(step.after_s));
     let at = |step: &Step| revision(&trend.reports[step.first_after]);
-    let widths = [wide(&change), wide(&times), wide(&at)];
+    let widths = [wide(&|step| change(step.ratio)), wide(&times), wide(&at)];
     let mut text = String::new();
     for (step, is_confirmed) in all {
         let _ = writeln!(
             text,
             "  {:<w0$}  {:<w1$}  {}  {:<w2$}  {}",
-            change(step),
+            change(step.ratio),
             times(step),
             minute(&trend.reports[step.first_after]),
             at(step),
@@ -131,10 +121,8 @@ pub(crate) fn folded(trend: &Trend) -> Vec<String> {
             _ => format!("noise {least} to {most}, median {middle}"),
         };
         let threshold = percent(trend.threshold);
-        lines.push(format!(
-            "{} steady: no step of {threshold} or more; {noise}",
-            counted(long.len(), "series")
-        ));
+        let steady = counted(long.len(), "series");
+        lines.push(format!("{steady} steady: no step of {threshold} or more; {noise}"));
     }
     if !short.is_empty() {
         lines.push(format!(

@@ -4,6 +4,7 @@
 
 use gpubench_model::measure::stats::median;
 
+use super::Level;
 use super::cost::Deviations;
 use super::levels::{LEAST, center, noise, parts};
 use super::select::{Course, select};
@@ -23,17 +24,6 @@ const APART: f64 = 4.0;
 /// Values that the end of a series is held against: at least, and at most.
 const BEFORE_LATEST: (usize, usize) = (5, 9);
 
-/// A run of values on one level.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Level {
-    /// Index of its first value.
-    pub first: usize,
-    /// How many values it has.
-    pub count: usize,
-    /// Their median, by logarithms.
-    pub value: f64,
-}
-
 /// Values at the end that stand apart from the last level, too few to be one themselves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Latest {
@@ -43,9 +33,8 @@ pub(crate) struct Latest {
     pub ratio: f64,
 }
 
-/// The levels of a series.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Fit {
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Fit {
     /// The levels, in order, without gaps; all values but the latest belong to one.
     pub(crate) levels: Vec<Level>,
     /// The end of the series, where it stands apart.
@@ -67,20 +56,20 @@ pub struct Fit {
 /// Processing Letters 12 (2005); the penalty as in Killick, Fearnhead and Eckley, "Optimal detection of changepoints
 /// with a linear computational cost", Journal of the American Statistical Association 107 (2012); the L1 cost as in
 /// asv). Steps below the threshold are then taken out, the smallest first. Takes O(n² log n).
-pub fn fit(values: &[f64], threshold: f64) -> Fit {
+pub(crate) fn fit(values: &[f64], threshold: f64) -> Fit {
     let Some(reference) = median(values) else {
-        return Fit { levels: vec![], latest: None, noise: None, drift: None, correlation: None };
+        return Fit::default();
     };
     // Relative to one of them: the same whatever the unit, and without overflow.
     let logs: Vec<f64> = values.iter().map(|value| (value / reference).clamp(1e-300, 1e300).ln()).collect();
     let least_step = threshold.ln_1p();
     let (settled, levels) = settle(&logs, least_step);
     let found: Vec<Level> = parts(settled, &levels.course.cuts)
-        .map(|(first, part)| Level { first, count: part.len(), value: reference * center(part).exp() })
+        .map(|(first, part)| Level { first, count: part.len(), median_s: reference * center(part).exp() })
         .collect();
     let after = reference * center(&logs[settled.len()..]).exp();
     let latest = found.last().filter(|_| settled.len() < logs.len());
-    let latest = latest.map(|level| Latest { first: settled.len(), ratio: after / level.value });
+    let latest = latest.map(|level| Latest { first: settled.len(), ratio: after / level.median_s });
     Fit {
         levels: found,
         latest,

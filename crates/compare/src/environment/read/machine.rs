@@ -6,7 +6,6 @@ use gpubench_model::report::machine::{CPU_QUOTA, MEMORY_CLOCK, SM_CLOCK_DEFAULT,
 use super::{Seen, host, one, said};
 use crate::environment::value::Reading;
 
-/// The clocks that the driver allows.
 pub(crate) fn gpu_clock_limits(seen: &Seen) -> Vec<Reading> {
     let clocks = [("most", &SM_CLOCK_MAX), ("by default", &SM_CLOCK_DEFAULT), ("memory", &MEMORY_CLOCK)];
     let named = clocks.into_iter().flat_map(|(what, clock)| {
@@ -19,7 +18,6 @@ pub(crate) fn gpu_clock_limits(seen: &Seen) -> Vec<Reading> {
     named.collect()
 }
 
-/// Names and versions of libraries.
 pub(crate) fn libraries(seen: &Seen) -> Vec<Reading> {
     let libraries = seen.backends.iter().flat_map(|backend| &backend.libraries);
     libraries
@@ -29,7 +27,6 @@ pub(crate) fn libraries(seen: &Seen) -> Vec<Reading> {
         .collect()
 }
 
-/// Paths of the libraries of all backends.
 pub(crate) fn library_paths(seen: &Seen) -> Vec<Reading> {
     let libraries = seen.report.environment.backends.iter().flat_map(|backend| &backend.libraries);
     libraries.filter_map(|library| Some(Reading::text(&library.name, library.path.as_deref()?))).collect()

@@ -13,12 +13,11 @@ use super::value::Reading;
 
 /// A report and those of its backends that the fact is about.
 pub(crate) struct Seen<'a> {
-    report: &'a Report,
+    pub(crate) report: &'a Report,
     backends: Vec<&'a BackendState>,
 }
 
 impl<'a> Seen<'a> {
-    /// The report with the backends of those names.
     pub(crate) fn of(report: &'a Report, names: &BTreeSet<&str>) -> Seen<'a> {
         let backends = &report.environment.backends;
         let backends = backends.iter().filter(|backend| names.contains(backend.name.as_str())).collect();
@@ -32,7 +31,7 @@ impl<'a> Seen<'a> {
 }
 
 /// One value that is a text.
-fn one(text: Option<&str>) -> Vec<Reading> {
+pub(crate) fn one(text: Option<&str>) -> Vec<Reading> {
     text.map(|text| Reading::text("", text)).into_iter().collect()
 }
 
@@ -46,7 +45,6 @@ fn reading(item: &str, value: &Value) -> Reading {
     value.figure().map_or_else(|| Reading::text(item, &text), |figure| Reading::figure(item, figure, &text))
 }
 
-/// A fact of the host.
 pub(crate) fn host(seen: &Seen, fact: &Fact<Host>) -> Vec<Reading> {
     fact.of(&seen.report.environment.host).iter().map(|value| reading("", value)).collect()
 }

@@ -1,42 +1,20 @@
 //! Facts about the program and what it was asked to do: builds, variables, settings.
 
-use gpubench_text::percent;
 use std::collections::{BTreeMap, BTreeSet};
 
+use gpubench_text::percent;
 use serde_json::Value;
 
 use super::{Seen, one, words};
 use crate::environment::value::Reading;
 
-/// Profile that gpubench was built with.
-pub(crate) fn build_profile(seen: &Seen) -> Vec<Reading> {
-    one(seen.report.environment.build_profile.as_deref())
-}
-
-/// Version of gpubench.
-pub(crate) fn gpubench_version(seen: &Seen) -> Vec<Reading> {
-    one(Some(&seen.report.environment.gpubench_version))
-}
-
-/// Revision of gpubench.
-pub(crate) fn gpubench_revision(seen: &Seen) -> Vec<Reading> {
-    one(seen.report.environment.gpubench_revision.as_deref())
-}
-
-/// Revision of the folder of the run.
-pub(crate) fn git_revision(seen: &Seen) -> Vec<Reading> {
-    one(seen.report.environment.git_revision.as_deref())
-}
-
 /// Environment variables that say where something is, not how it works.
 const PLACES: [&str; 4] = ["CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH"];
 
-/// Environment variables that change results.
 pub(crate) fn variables(seen: &Seen) -> Vec<Reading> {
     set(seen, |name| !PLACES.contains(&name))
 }
 
-/// Environment variables that say where something is.
 pub(crate) fn place_variables(seen: &Seen) -> Vec<Reading> {
     set(seen, |name| PLACES.contains(&name))
 }
@@ -51,7 +29,7 @@ fn settings<'a>(seen: &Seen<'a>) -> &'a Value {
 }
 
 /// A sampling setting of each op, where its sweeps tell it; `unset` stands for null.
-fn sampling(seen: &Seen, key: &str, unset: &str, show: impl Fn(f64) -> String) -> Vec<Reading> {
+pub(crate) fn sampling(seen: &Seen, key: &str, unset: &str, show: impl Fn(f64) -> String) -> Vec<Reading> {
     let mut by_op = BTreeMap::<&str, BTreeSet<String>>::new();
     for sweep in settings(seen)["sweeps"].as_array().into_iter().flatten() {
         let (Some(op), Some(value)) = (sweep["op"].as_str(), sweep["sampling"].get(key)) else { continue };
@@ -63,30 +41,9 @@ fn sampling(seen: &Seen, key: &str, unset: &str, show: impl Fn(f64) -> String) -
     by_op.into_iter().map(reading).collect()
 }
 
-/// The precision asked for.
 pub(crate) fn precision(seen: &Seen) -> Vec<Reading> {
     // Six decimals keep apart what people write.
     sampling(seen, "precision", "by default", |share| format!("{} %", percent::rounded(share, 6)))
-}
-
-/// Seconds of sampling after which a cell stops.
-pub(crate) fn max_time(seen: &Seen) -> Vec<Reading> {
-    sampling(seen, "max_time_s", "none", |seconds| format!("{seconds} s"))
-}
-
-/// Rounds asked for.
-pub(crate) fn rounds(seen: &Seen) -> Vec<Reading> {
-    sampling(seen, "rounds", "by default", |rounds| rounds.to_string())
-}
-
-/// Samples asked for.
-pub(crate) fn samples(seen: &Seen) -> Vec<Reading> {
-    sampling(seen, "samples", "as many as it takes", |samples| samples.to_string())
-}
-
-/// Executions before the first sample.
-pub(crate) fn warmup(seen: &Seen) -> Vec<Reading> {
-    sampling(seen, "warmup", "by default", |executions| executions.to_string())
 }
 
 /// Time that the whole run was given.
@@ -96,18 +53,15 @@ pub(crate) fn budget(seen: &Seen) -> Vec<Reading> {
     one(budget.map(|seconds| seconds.unwrap_or("none".into())).as_deref())
 }
 
-/// Host memory of copies.
 pub(crate) fn transfer(seen: &Seen) -> Vec<Reading> {
     one(words(&settings(seen)["options"]["transfer"]).as_deref())
 }
 
-/// Whether backends run in processes of their own.
 pub(crate) fn isolation(seen: &Seen) -> Vec<Reading> {
     let isolate = settings(seen)["isolate"].as_bool();
     one(isolate.map(|isolate| if isolate { "worker processes" } else { "one process" }))
 }
 
-/// The script of the simulated device and its seed.
 pub(crate) fn sim_script(seen: &Seen) -> Vec<Reading> {
     let simulated = seen.report.environment.backends.iter().filter(|backend| backend.name == "sim");
     let seed =

@@ -1,8 +1,8 @@
 mod sides;
 
-use gpubench_model::report::{Report, example};
+use gpubench_model::report::{Environment, Report, example};
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::runs::Run;
@@ -26,9 +26,7 @@ fn report() -> Report {
         name: name.into(),
         path: Some(format!("/usr/lib/lib{name}.so")),
         version: Some(version.into()),
-        serves: vec![],
-        problem: None,
-        fix: None,
+        ..Default::default()
     };
     environment.backends[0].description = json!({ "threads": 16, "rayon_threads": 16, "simd": "avx512" });
     environment.backends[0].libraries = vec![library("OpenBLAS", "0.3.26 Cooperlake, 16 threads")];
@@ -60,8 +58,13 @@ fn lines(found: &[Difference]) -> Vec<String> {
 }
 
 /// Sets a key of the description of the CPU's (0) or the GPU's (1) backend.
-fn describe(report: &mut Report, backend: usize, key: &str, value: serde_json::Value) {
-    report.environment.backends[backend].description[key] = value;
+fn describe(environment: &mut Environment, backend: usize, key: &str, value: Value) {
+    environment.backends[backend].description[key] = value;
+}
+
+/// Sets how a sweep was sampled.
+fn sample(environment: &mut Environment, sweep: usize, key: &str, value: Value) {
+    environment.settings["sweeps"][sweep]["sampling"][key] = value;
 }
 
 #[test]
@@ -72,98 +75,71 @@ fn equal_environments_have_no_differences() {
 
 #[test]
 fn each_fact_is_found_with_its_grade_and_both_values() {
-    type Change = fn(&mut Report);
+    type Change = fn(&mut Environment);
     let cases: &[(Change, &str)] = &[
-        (|r| describe(r, 1, "name", json!("NVIDIA H100")), "gpu-model block: NVIDIA H200 | NVIDIA H100"),
-        (|r| describe(r, 1, "multiprocessors", json!(60)), "gpu-multiprocessors block: 132 | 60"),
-        (|r| describe(r, 1, "mig_mode", json!(true)), "mig-mode block: off | on"),
+        (|e| describe(e, 1, "name", json!("NVIDIA H100")), "gpu-model block: NVIDIA H200 | NVIDIA H100"),
+        (|e| describe(e, 1, "multiprocessors", json!(60)), "gpu-multiprocessors block: 132 | 60"),
+        (|e| describe(e, 1, "mig_mode", json!(true)), "mig-mode block: off | on"),
+        (|e| e.host.cpu = "AMD EPYC".into(), "cpu-model block: Intel(R) Xeon(R) Platinum 8480C | AMD EPYC"),
+        (|e| e.build_profile = Some("debug".into()), "build-profile block: release | debug"),
+        (|e| e.host.threads = 8, "processors warn: 16 | 8"),
+        (|e| e.host.cpu_quota = None, "cpu-quota warn: 15.5 processors | no limit"),
+        (|e| e.host.governor = Some("powersave".into()), "governor warn: performance | powersave"),
+        (|e| e.host.smt = Some(false), "smt warn: on | off"),
+        (|e| e.host.numa_nodes = Some(2), "numa warn: 1 | 2"),
+        (|e| e.host.last_level_cache_bytes = Some(60 << 20), "last-level-cache warn: 105 MiB | 60.0 MiB"),
+        (|e| describe(e, 0, "simd", json!("avx2")), "simd warn: avx512 | avx2"),
         (
-            |r| r.environment.host.cpu = "AMD EPYC".into(),
-            "cpu-model block: Intel(R) Xeon(R) Platinum 8480C | AMD EPYC",
-        ),
-        (|r| r.environment.build_profile = Some("debug".into()), "build-profile block: release | debug"),
-        (|r| r.environment.host.threads = 8, "processors warn: 16 | 8"),
-        (|r| r.environment.host.cpu_quota = None, "cpu-quota warn: 15.5 processors | no limit"),
-        (
-            |r| r.environment.host.governor = Some("powersave".into()),
-            "governor warn: performance | powersave",
-        ),
-        (|r| r.environment.host.smt = Some(false), "smt warn: on | off"),
-        (|r| r.environment.host.numa_nodes = Some(2), "numa warn: 1 | 2"),
-        (
-            |r| r.environment.host.last_level_cache_bytes = Some(60 << 20),
-            "last-level-cache warn: 105 MiB | 60.0 MiB",
-        ),
-        (|r| describe(r, 0, "simd", json!("avx2")), "simd warn: avx512 | avx2"),
-        (
-            |r| r.environment.backends[0].libraries[0].version = Some("0.3.29 Cooperlake, 16 threads".into()),
+            |e| e.backends[0].libraries[0].version = Some("0.3.29 Cooperlake, 16 threads".into()),
             "blas warn: OpenBLAS: 0.3.26 Cooperlake | OpenBLAS: 0.3.29 Cooperlake",
         ),
-        (|r| describe(r, 1, "power_limit_w", json!(500.0)), "power-limit warn: 700 W | 500 W"),
+        (|e| describe(e, 1, "power_limit_w", json!(500.0)), "power-limit warn: 700 W | 500 W"),
         (
-            |r| describe(r, 1, "sm_clock_max_mhz", json!(1755)),
+            |e| describe(e, 1, "sm_clock_max_mhz", json!(1755)),
             "gpu-clock-limit warn: most: 1980 MHz | most: 1755 MHz",
         ),
         (
-            |r| describe(r, 1, "memory_bytes", json!(75_000_000_000_u64)),
+            |e| describe(e, 1, "memory_bytes", json!(75_000_000_000_u64)),
             "gpu-memory warn: 140 GiB | 69.8 GiB",
         ),
-        (|r| describe(r, 1, "ecc", json!(false)), "ecc warn: on | off"),
-        (|r| describe(r, 1, "driver_version", json!("550.54.15")), "driver warn: 580.159.04 | 550.54.15"),
-        (|r| describe(r, 1, "cuda_version", json!("12.4")), "cuda-version warn: 13.0 | 12.4"),
+        (|e| describe(e, 1, "ecc", json!(false)), "ecc warn: on | off"),
+        (|e| describe(e, 1, "driver_version", json!("550.54.15")), "driver warn: 580.159.04 | 550.54.15"),
+        (|e| describe(e, 1, "cuda_version", json!("12.4")), "cuda-version warn: 13.0 | 12.4"),
         (
-            |r| r.environment.backends[1].libraries[0].version = Some("13.2.0".into()),
+            |e| e.backends[1].libraries[0].version = Some("13.2.0".into()),
             "gpu-libraries warn: cuBLAS: 13.1.0 | cuBLAS: 13.2.0",
         ),
         (
-            |r| describe(r, 1, "timing", json!({ "holding": false })),
+            |e| describe(e, 1, "timing", json!({ "holding": false })),
             "gpu-timing warn: device held back | device not held back",
         ),
+        (|e| e.settings["options"]["transfer"] = json!("pinned"), "transfer warn: pageable | pinned"),
+        (|e| sample(e, 0, "precision", json!(0.07)), "precision warn: matmul: by default | matmul: 7 %"),
+        (|e| sample(e, 1, "samples", json!(30)), "samples warn: spgemm: as many as it takes | spgemm: 30"),
+        (|e| sample(e, 1, "warmup", json!(5)), "warmup warn: spgemm: 2 | spgemm: 5"),
+        (|e| sample(e, 1, "rounds", json!(5)), "rounds warn: spgemm: 3 | spgemm: 5"),
+        (|e| e.settings["budget_s"] = json!(60.0), "budget warn: none | 60 s"),
+        (|e| e.settings["isolate"] = json!(false), "isolation warn: worker processes | one process"),
         (
-            |r| r.environment.settings["options"]["transfer"] = json!("pinned"),
-            "transfer warn: pageable | pinned",
-        ),
-        (
-            |r| r.environment.settings["sweeps"][0]["sampling"]["precision"] = json!(0.07),
-            "precision warn: matmul: by default | matmul: 7 %",
-        ),
-        (
-            |r| r.environment.settings["sweeps"][1]["sampling"]["samples"] = json!(30),
-            "samples warn: spgemm: as many as it takes | spgemm: 30",
-        ),
-        (
-            |r| r.environment.settings["sweeps"][1]["sampling"]["warmup"] = json!(5),
-            "warmup warn: spgemm: 2 | spgemm: 5",
-        ),
-        (
-            |r| r.environment.settings["sweeps"][1]["sampling"]["rounds"] = json!(5),
-            "rounds warn: spgemm: 3 | spgemm: 5",
-        ),
-        (|r| r.environment.settings["budget_s"] = json!(60.0), "budget warn: none | 60 s"),
-        (
-            |r| r.environment.settings["isolate"] = json!(false),
-            "isolation warn: worker processes | one process",
-        ),
-        (
-            |r| drop(r.environment.variables.insert("OMP_NUM_THREADS".into(), "4".into())),
+            |e| drop(e.variables.insert("OMP_NUM_THREADS".into(), "4".into())),
             "variables warn: OMP_NUM_THREADS: unset | OMP_NUM_THREADS: 4",
         ),
-        (|r| r.environment.gpubench_version = "0.2.0".into(), "gpubench-version warn: 0.1.0 | 0.2.0"),
-        (|r| r.environment.host.name = "other".into(), "host-name ignore: node | other"),
-        (|r| r.environment.host.os = "Linux 7".into(), "os ignore: Linux 6.8 | Linux 7"),
-        (|r| r.environment.host.memory_bytes = 64 << 30, "memory ignore: 128 GiB | 64.0 GiB"),
-        (|r| describe(r, 1, "device", json!(1)), "gpu-ordinal ignore: 0 | 1"),
+        (|e| e.gpubench_version = "0.2.0".into(), "gpubench-version warn: 0.1.0 | 0.2.0"),
+        (|e| e.host.name = "other".into(), "host-name ignore: node | other"),
+        (|e| e.host.os = "Linux 7".into(), "os ignore: Linux 6.8 | Linux 7"),
+        (|e| e.host.memory_bytes = 64 << 30, "memory ignore: 128 GiB | 64.0 GiB"),
+        (|e| describe(e, 1, "device", json!(1)), "gpu-ordinal ignore: 0 | 1"),
         (
-            |r| r.environment.backends[1].libraries[0].path = Some("/opt/libcuBLAS.so".into()),
+            |e| e.backends[1].libraries[0].path = Some("/opt/libcuBLAS.so".into()),
             "library-paths ignore: cuBLAS: /usr/lib/libcuBLAS.so | cuBLAS: /opt/libcuBLAS.so",
         ),
         (
-            |r| drop(r.environment.variables.insert("CUDA_HOME".into(), "/opt".into())),
+            |e| drop(e.variables.insert("CUDA_HOME".into(), "/opt".into())),
             "place-variables ignore: CUDA_HOME: unset | CUDA_HOME: /opt",
         ),
     ];
     for (change, expected) in cases {
-        assert_eq!(after(*change), [*expected]);
+        assert_eq!(after(|r| change(&mut r.environment)), [*expected]);
     }
     let seen: BTreeSet<&str> = cases.iter().filter_map(|(_, line)| line.split(' ').next()).collect();
     // These have tests of their own below.
@@ -175,12 +151,12 @@ fn each_fact_is_found_with_its_grade_and_both_values() {
 #[test]
 fn half_the_threads_are_a_warning_that_names_what_uses_another_number() {
     assert_eq!(
-        after(|r| describe(r, 0, "threads", json!(8))),
+        after(|r| describe(&mut r.environment, 0, "threads", json!(8))),
         ["cpu-threads warn: 16 | 8 (rayon 16, OpenBLAS 16)"]
     );
     let all = after(|r| {
-        describe(r, 0, "threads", json!(8));
-        describe(r, 0, "rayon_threads", json!(8));
+        describe(&mut r.environment, 0, "threads", json!(8));
+        describe(&mut r.environment, 0, "rayon_threads", json!(8));
         r.environment.backends[0].libraries[0].version = Some("0.3.26 Cooperlake, 8 threads".into());
     });
     assert_eq!(all, ["cpu-threads warn: 16 | 8"]);
@@ -191,9 +167,9 @@ fn items_that_differ_alike_stand_together_and_the_gravest_difference_comes_first
     let found = after(|r| {
         r.environment.gpubench_version = "0.2.0".into();
         r.environment.host.os = "Debian 12, Linux 6.9".into();
-        describe(r, 1, "name", json!("NVIDIA H100"));
+        describe(&mut r.environment, 1, "name", json!("NVIDIA H100"));
         for sweep in 0..2 {
-            r.environment.settings["sweeps"][sweep]["sampling"]["max_time_s"] = json!(0.2);
+            sample(&mut r.environment, sweep, "max_time_s", json!(0.2));
         }
     });
     let expected = [
@@ -208,9 +184,9 @@ fn items_that_differ_alike_stand_together_and_the_gravest_difference_comes_first
 #[test]
 fn harmless_jitter_is_no_difference() {
     let found = after(|r| {
-        describe(r, 1, "sm_clock_max_mhz", json!(1981));
-        describe(r, 1, "power_limit_w", json!(699.6));
-        describe(r, 1, "driver_version", json!(" 580.159.04\n"));
+        describe(&mut r.environment, 1, "sm_clock_max_mhz", json!(1981));
+        describe(&mut r.environment, 1, "power_limit_w", json!(699.6));
+        describe(&mut r.environment, 1, "driver_version", json!(" 580.159.04\n"));
         r.environment.host.memory_bytes -= 1 << 28;
         r.environment.host.cpu_quota = Some(15.501);
         r.environment.backends[1].libraries.pop();
@@ -239,7 +215,7 @@ proptest! {
     fn descriptions_and_settings_of_any_form_give_lines_of_text(
         values in prop::collection::vec(prop_oneof![
             Just(json!(null)), Just(json!([1, [2]])), Just(json!({ "holding": 3, "sampling": [] })),
-            any::<f64>().prop_map(serde_json::Value::from), ".{0,300}".prop_map(serde_json::Value::from),
+            any::<f64>().prop_map(Value::from), ".{0,300}".prop_map(Value::from),
         ], 16),
     ) {
         let mut new = report();

@@ -4,15 +4,19 @@ use gpubench_model::report::Clock;
 
 use super::*;
 
+fn between(old: &[Report], new: &[Report]) -> Vec<String> {
+    lines(&differences(&runs(old), &runs(new), &BTreeMap::new()))
+}
+
 #[test]
 fn facts_of_a_side_of_which_no_times_are_compared_do_not_matter() {
     let mut new = report();
     new.environment.host.cpu = "AMD EPYC".into();
-    describe(&mut new, 1, "name", json!("NVIDIA H100"));
+    describe(&mut new.environment, 1, "name", json!("NVIDIA H100"));
     let kept = |side| {
         let mut report = report();
         report.rows.retain(|row| row.side == side);
-        lines(&differences(&runs(&[report]), &runs(&[new.clone()]), &BTreeMap::new()))
+        between(&[report], &[new.clone()])
     };
     assert_eq!(kept(gpubench_model::Side::Gpu), ["gpu-model block: NVIDIA H200 | NVIDIA H100"]);
     assert_eq!(
@@ -22,7 +26,7 @@ fn facts_of_a_side_of_which_no_times_are_compared_do_not_matter() {
     // A backend without a time on one side is not compared, whatever it is.
     let mut failed = report();
     failed.rows.iter_mut().filter(|row| row.backend == "cuda").for_each(|row| row.execute = None);
-    let found = lines(&differences(&runs(&[failed]), &runs(&[new]), &BTreeMap::new()));
+    let found = between(&[failed], &[new]);
     assert_eq!(found, ["cpu-model block: Intel(R) Xeon(R) Platinum 8480C | AMD EPYC"]);
 }
 
@@ -60,7 +64,7 @@ fn what_one_side_does_not_tell_is_a_difference_only_where_it_would_block() {
         for key in ["power_limit_w", "timing", "mig_mode"] {
             environment.backends[1].description.as_object_mut().unwrap().remove(key);
         }
-        environment.settings = serde_json::Value::Null;
+        environment.settings = Value::Null;
     };
     let expected = ["mig-mode warn: off | not recorded", "build-profile warn: release | not recorded"];
     assert_eq!(after(older), expected);
@@ -71,7 +75,7 @@ fn what_one_side_does_not_tell_is_a_difference_only_where_it_would_block() {
 fn runs_of_one_side_that_differ_among_themselves_are_a_difference() {
     let with = |watts: f64| {
         let mut report = report();
-        describe(&mut report, 1, "power_limit_w", json!(watts));
+        describe(&mut report.environment, 1, "power_limit_w", json!(watts));
         report.environment.gpubench_revision = Some("a".into());
         report.environment.git_revision = Some(format!("{watts}"));
         report.environment.host.os = format!("Debian, Linux {watts}");
@@ -94,8 +98,8 @@ fn a_policy_changes_how_much_a_difference_matters() {
     let severities =
         BTreeMap::from([("cpu-threads".into(), Severity::Block), ("gpu-model".into(), Severity::Ignore)]);
     let mut new = report();
-    describe(&mut new, 0, "threads", json!(8));
-    describe(&mut new, 1, "name", json!("NVIDIA H100"));
+    describe(&mut new.environment, 0, "threads", json!(8));
+    describe(&mut new.environment, 1, "name", json!("NVIDIA H100"));
     new.environment.gpubench_revision = Some("0123abc".into());
     let mut old = report();
     old.environment.gpubench_revision = Some("abc0123".into());
@@ -117,7 +121,7 @@ fn scripts_of_the_simulated_device_are_of_no_concern() {
         report.environment.settings["options"]["sim"] = json!(format!("{seed}.toml"));
         report
     };
-    let found = lines(&differences(&runs(&[with(1)]), &runs(&[with(2)]), &BTreeMap::new()));
+    let found = between(&[with(1)], &[with(2)]);
     assert_eq!(
         found,
         ["sim-script ignore: file: 1.toml | file: 2.toml", "sim-script ignore: seed: 1 | seed: 2"]

@@ -39,7 +39,6 @@ fn find_texts(value: &Value, place: String, places: &mut Vec<String>) {
     }
 }
 
-/// The example with `text` in every place.
 pub(crate) fn with_text(text: &str) -> Comparison {
     let mut value = serde_json::to_value(example::full()).unwrap();
     for place in TEXTS.iter() {

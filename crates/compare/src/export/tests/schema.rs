@@ -62,7 +62,6 @@ fn later_keys_are_allowed_and_read_over() {
     serde_json::from_value::<Comparison>(value).unwrap();
 }
 
-/// Changes a comparison so that it breaks a promise of the layout.
 type Break = fn(&mut Value);
 
 #[test]

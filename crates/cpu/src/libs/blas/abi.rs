@@ -74,7 +74,6 @@ pub(super) type Gesdd<T> = unsafe extern "C" fn(
     Length,
 );
 
-/// A library's routines for one element type.
 pub(crate) struct Routines<T> {
     pub(super) gemm: Gemm<T>,
     pub(super) lapack: Option<Lapack<T>>,

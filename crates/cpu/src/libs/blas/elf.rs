@@ -16,7 +16,6 @@ pub(crate) struct SharedObject {
     sections: Vec<Section>,
 }
 
-/// Where a section lies in the file.
 struct Section {
     name: Vec<u8>,
     offset: u64,

@@ -63,7 +63,6 @@ impl<T: Blas> Svd<T> {
         self.call(provider, a.as_mut_ptr(), length)
     }
 
-    /// Shows the memory.
     pub(crate) fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         [&self.u[..], &self.s, &self.vt, &self.work].map(memory).into_iter().for_each(&mut *show);
         show(memory(&self.integers));

@@ -3,8 +3,9 @@
 use std::ffi::{CStr, c_char};
 use std::path::Path;
 
-use super::Vendor;
 use gpubench_host::shared_library::SharedLibrary;
+
+use super::Vendor;
 
 /// A library being examined, and how its routines are spelt; never closed.
 pub(super) struct Opened {

@@ -34,7 +34,6 @@ pub(super) type GetThreads = unsafe extern "C" fn() -> c_int;
 
 /// The element types of BLAS and LAPACK.
 pub(crate) trait Blas: Real + ndarray_linalg::Lapack<Real = Self> {
-    /// The provider's routines for this type.
     fn routines(provider: &Provider) -> &Routines<Self>;
 }
 
@@ -54,7 +53,6 @@ impl Blas for f64 {
 static ACTIVE: AtomicPtr<Provider> = AtomicPtr::new(std::ptr::null_mut());
 
 impl Provider {
-    /// The file it was loaded from.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

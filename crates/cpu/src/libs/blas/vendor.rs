@@ -33,7 +33,6 @@ impl Vendor {
         }
     }
 
-    /// Whether it has LAPACK.
     pub(crate) fn has_lapack(self) -> bool {
         self != Vendor::Blis
     }

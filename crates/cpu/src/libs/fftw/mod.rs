@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use gpubench_backend::Finding;
-use gpubench_model::case::DType;
-use gpubench_model::error::Unavailable;
-
 use gpubench_host::install_folders::InstallFolders;
 use gpubench_host::shared_library::SharedLibrary;
+use gpubench_model::case::DType;
+use gpubench_model::error::Unavailable;
 
 mod lines;
 

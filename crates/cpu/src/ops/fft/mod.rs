@@ -21,6 +21,7 @@ use self::spectrum::{spectrum, zero};
 use super::entry::{by_dtype, kernel, library_kernel};
 use super::kernel::Kernel;
 use super::library_kernel::{LibraryKernel, Scope};
+use super::matrices::operands;
 use crate::context::Cpu;
 use crate::libs::blas::Library;
 use crate::libs::dfti::MklLines;
@@ -30,7 +31,6 @@ use crate::memory::memory;
 use crate::threads::per_thread::PerThread;
 use crate::threads::rouse;
 
-/// The variants.
 pub(super) const KERNELS: &[Kernel] = &[
     kernel(
         "fft",
@@ -70,12 +70,12 @@ const BAND: usize = 16;
 
 fn real<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     let lines = RustLines(FftPlanner::new().plan_fft_forward(case.side()));
-    Ok(RealFft::new(case.side(), operand::<T>(inputs)?, Box::new(lines)).prepared())
+    by_lines::<T>(case, inputs, lines)
 }
 
 fn fftw<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     let lines = FftwLines::<T>::new(case.side())?;
-    Ok(RealFft::new(case.side(), operand::<T>(inputs)?, Box::new(lines)).prepared())
+    by_lines::<T>(case, inputs, lines)
 }
 
 fn mkl<T: Real + FftNum>(
@@ -85,10 +85,18 @@ fn mkl<T: Real + FftNum>(
     library: &Library,
 ) -> Result<Box<Prepared>, CellError> {
     let lines = MklLines::<T>::new(library.provider()?.path(), case.side())?;
-    Ok(RealFft::new(case.side(), operand::<T>(inputs)?, Box::new(lines)).prepared())
+    by_lines::<T>(case, inputs, lines)
 }
 
-/// Lines by rustfft.
+fn by_lines<T: Real + FftNum>(
+    case: &Case,
+    inputs: &[Operand],
+    lines: impl Lines<T> + 'static,
+) -> Result<Box<Prepared>, CellError> {
+    let [a] = operands::<T, 1>(case, inputs)?;
+    Ok(RealFft::new(case.side(), a, Box::new(lines)).prepared())
+}
+
 struct RustLines<T: FftNum>(Arc<dyn Fft<T>>);
 
 impl<T: FftNum> Lines<T> for RustLines<T> {
@@ -112,12 +120,19 @@ struct ComplexFft<T> {
 }
 
 fn complex<T: Real + FftNum>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
-    let input = operand::<T>(inputs)?.to_vec();
+    let [input] = operands::<T, 1>(case, inputs)?;
     let plan = FftPlanner::new().plan_fft_forward(case.side());
     let zeros = vec![zero(); input.len()];
     let scratch = PerThread::new(|| vec![zero(); plan.get_inplace_scratch_len()]);
     let transposed = zeros.clone();
-    Ok(Prepared::new(ComplexFft { side: case.side(), input, matrix: zeros, transposed, plan, scratch }))
+    Ok(Prepared::new(ComplexFft {
+        side: case.side(),
+        input: input.to_vec(),
+        matrix: zeros,
+        transposed,
+        plan,
+        scratch,
+    }))
 }
 
 impl<T: Real + FftNum> Job for ComplexFft<T> {
@@ -171,14 +186,6 @@ fn transpose<Z: Copy + Send + Sync>(n: usize, from: &[Z], to: &mut [Z]) {
             }
         }
     });
-}
-
-/// The operand.
-fn operand<T: Real>(inputs: &[Operand]) -> Result<&[T], CellError> {
-    match inputs {
-        [a] => a.dense_slice(),
-        _ => Err(CellError::Failed(format!("fft takes 1 operand, got {}", inputs.len()))),
-    }
 }
 
 #[cfg(test)]

@@ -34,7 +34,6 @@ const BLOCKS: usize = 4;
 /// Sides between which fewer threads than all may be faster.
 const CHOICE: Range<usize> = 32..1025;
 
-/// The job.
 pub(super) struct RealFft<T: FftNum> {
     input: Vec<T>,
     output: Vec<Complex<T>>,

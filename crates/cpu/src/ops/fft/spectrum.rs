@@ -7,7 +7,6 @@ use rustfft::num_complex::Complex;
 /// Elements below which threads cost more than they save.
 pub(super) const SERIAL: usize = 1 << 14;
 
-/// Complex zero.
 pub(super) fn zero<T: FftNum>() -> Complex<T> {
     Complex::new(T::zero(), T::zero())
 }

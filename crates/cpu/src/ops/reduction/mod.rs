@@ -14,14 +14,13 @@ use rayon::prelude::*;
 use rustfft::num_traits::{Float, FromPrimitive};
 
 use self::moments::{Moments, TASK};
-use super::elementwise::matrix;
 use super::entry::{by_dtype, kernel};
 use super::kernel::Kernel;
+use super::matrices::{array, operands, slice, slice_mut};
 use crate::context::Cpu;
 use crate::memory::memory;
 use crate::threads::{rouse, thread_choices};
 
-/// The variants.
 pub(super) const KERNELS: &[Kernel] = &[
     kernel(
         "reduction",
@@ -45,8 +44,9 @@ struct OnePass<T> {
     threads: usize,
 }
 
-fn one_pass<T: Real>(cpu: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
-    let a = operand::<T>(inputs)?.to_vec();
+fn one_pass<T: Real>(cpu: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+    let [a] = operands::<T, 1>(case, inputs)?;
+    let a = a.to_vec();
     let parts = vec![Moments::default(); a.len().div_ceil(TASK)];
     let threads = if parts.len() <= SERIAL { 1 } else { cpu.threads };
     let thread_choices = thread_choices::up_to(threads.min(parts.len()));
@@ -110,18 +110,18 @@ fn three_passes<T: Real + Float + FromPrimitive>(
     case: &Case,
     inputs: &[Operand],
 ) -> Result<Box<Prepared>, CellError> {
-    let a = matrix(case, operand::<T>(inputs)?)?;
+    let [a] = operands::<T, 1>(case, inputs)?;
+    let a = array(case, a)?;
     Ok(Prepared::new(ThreePasses { a, results: [T::zero(); 3] }))
 }
 
 impl<T: Real + Float + FromPrimitive> Job for ThreePasses<T> {
     fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
-        show(memory(self.a.as_slice().unwrap_or_default()));
+        show(memory(slice(&self.a)));
     }
 
     fn contents(&mut self) -> Contents<'_> {
-        let a = self.a.as_slice_mut().unwrap_or_default();
-        Contents::new([host(a)], [host(&mut self.results)])
+        Contents::new([host(slice_mut(&mut self.a))], [host(&mut self.results)])
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
@@ -132,14 +132,6 @@ impl<T: Real + Float + FromPrimitive> Job for ThreePasses<T> {
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
         Ok(vec![Operand::dense(3, 1, self.results.map(Real::to_f64).to_vec())])
-    }
-}
-
-/// The operand.
-fn operand<T: Real>(inputs: &[Operand]) -> Result<&[T], CellError> {
-    match inputs {
-        [a] => a.dense_slice(),
-        _ => Err(CellError::Failed(format!("reduction takes 1 operand, got {}", inputs.len()))),
     }
 }
 

@@ -30,7 +30,6 @@ const SAMPLE: usize = 32;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
 pub(super) struct Moments {
-    /// How many values.
     count: f64,
     /// Their sum, and what it lost to rounding.
     sum: f64,
@@ -43,7 +42,6 @@ pub(super) struct Moments {
 unsafe impl Plain for Moments {}
 
 impl Moments {
-    /// The moments of `values`.
     pub(super) fn of<T: Real>(values: &[T]) -> Self {
         vectorize(Blocks(values))
     }
@@ -74,19 +72,16 @@ impl Moments {
         Moments { count, sum, lost, squares }
     }
 
-    /// The sum.
     #[inline(always)]
     pub(super) fn sum(self) -> f64 {
         self.sum + self.lost
     }
 
-    /// The mean.
     #[inline(always)]
     pub(super) fn mean(self) -> f64 {
         self.sum() / self.count
     }
 
-    /// The population standard deviation.
     pub(super) fn std(self) -> f64 {
         (self.squares / self.count).sqrt()
     }

@@ -20,7 +20,6 @@ use crate::context::Cpu;
 use crate::memory::memory;
 use crate::threads::rouse;
 
-/// The variants.
 pub(super) const KERNELS: &[Kernel] = &[
     kernel(
         "spgemm",
@@ -125,7 +124,6 @@ pub(super) fn show_sprs<T: Real>(matrix: &CsMatI<T, i32>, show: &mut dyn FnMut(&
     show(memory(matrix.data()));
 }
 
-/// Both matrices.
 fn operands(inputs: &[Operand]) -> Result<(&Csr, &Csr), CellError> {
     match inputs {
         [a, b] => Ok((a.as_csr()?, b.as_csr()?)),

@@ -50,7 +50,6 @@ pub(super) fn apply_in_place<F: Formula<T, 1>, T: Trig>(x: &mut [T]) {
     with_vectors(InPlace::<F, T> { x, formula: PhantomData });
 }
 
-/// The ways.
 #[derive(Clone, Copy, PartialEq)]
 enum Reach {
     Near,

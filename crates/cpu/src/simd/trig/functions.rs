@@ -14,14 +14,12 @@ use super::wide;
 
 /// A real type with the pieces of the vectorised sine.
 pub(crate) trait Trig: Real + Number<Element = Self> {
-    /// A vector of such numbers.
     type In<I: Instructions>: Vector<Element = Self>;
 
     /// Largest magnitude that the short reduction serves: a power of two that the table of the long one begins at.
     /// Beyond some such limit its last step would round once more where sines have one place less than their
     /// arguments.
     const LIMIT: Self;
-    /// 1 / pi.
     const INVERSE_PI: Self;
     /// Minus pi in three parts, each the rest of those before it. All are negative (rounded towards
     /// zero), so that -0 stays -0.
@@ -34,17 +32,12 @@ pub(crate) trait Trig: Real + Number<Element = Self> {
     const MENDS_SQUARE: bool;
     /// About how much `sin(d) / d` falls by `d^2`, for `|d|` between 1 and pi / 2.
     const SLOPE: Self;
-    /// 1/2.
     const HALF: Self;
-    /// 1.
     const ONE: Self;
-    /// 0.
     const ZERO: Self;
 
-    /// The standard library's sine.
     fn std_sin(self) -> Self;
 
-    /// The standard library's cosine.
     fn std_cos(self) -> Self;
 
     /// `self`, negated when `other` is negative.

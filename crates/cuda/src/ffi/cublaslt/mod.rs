@@ -152,9 +152,6 @@ impl SliceProducts {
     }
 
     /// Enqueues the sum of products of that place, into the `place`-th matrix of `sums`.
-    ///
-    /// # Errors
-    /// Slices or sums too short, or a refused call.
     pub(crate) fn enqueue(
         &self,
         place: usize,

@@ -1,9 +1,7 @@
 //! The symmetric eigenvalue decomposition (syevd): tridiagonalisation and divide and conquer.
 
-use std::ffi::{c_int, c_void};
-
 use cudarc::cusolver::sys;
-use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
+use cudarc::driver::CudaSlice;
 use gpubench_model::error::CellError;
 
 use super::svd::VECTORS;
@@ -19,11 +17,9 @@ impl Solver {
     ) -> Result<WorkspaceSize, CellError> {
         let call = "cusolverDnXsyevd_bufferSize";
         let side = checked_side(call, n, &[(a.len(), n * n), (values.len(), n)])?;
-        let (a, _a) = a.device_ptr(&self.stream);
-        let (values, _values) = values.device_ptr(&self.stream);
         let mut size = WorkspaceSize::none("cusolverDnXsyevd", n, T::TYPE);
         // SAFETY: handle and parameters are live, the operands have the checked lengths, the sizes are writable.
-        let status = unsafe {
+        check(call, unsafe {
             sys::cusolverDnXsyevd_bufferSize(
                 self.handle,
                 self.params,
@@ -31,16 +27,15 @@ impl Solver {
                 LOWER,
                 side,
                 T::TYPE,
-                a as *const c_void,
+                self.read(a),
                 side,
                 T::TYPE,
-                values as *const c_void,
+                self.read(values),
                 T::TYPE,
                 &mut size.device,
                 &mut size.host,
             )
-        };
-        check(call, status)?;
+        })?;
         Ok(size)
     }
 
@@ -57,12 +52,9 @@ impl Solver {
         let call = "cusolverDnXsyevd";
         let side = checked_side(call, n, &[(a.len(), n * n), (values.len(), n), (info.len(), 1)])?;
         let work = work.pointers(&self.stream, call, n, T::TYPE)?;
-        let (a, _a) = a.device_ptr_mut(&self.stream);
-        let (values, _values) = values.device_ptr_mut(&self.stream);
-        let (info, _info) = info.device_ptr_mut(&self.stream);
         // SAFETY: handle and parameters are live, the operands have the checked lengths; the workspace was made for
         // this routine and side, and outlives the work (see `Workspace`).
-        let status = unsafe {
+        check(call, unsafe {
             sys::cusolverDnXsyevd(
                 self.handle,
                 self.params,
@@ -70,18 +62,17 @@ impl Solver {
                 LOWER,
                 side,
                 T::TYPE,
-                a as *mut c_void,
+                self.write(a),
                 side,
                 T::TYPE,
-                values as *mut c_void,
+                self.write(values),
                 T::TYPE,
                 work.device,
                 work.device_bytes,
                 work.host,
                 work.host_bytes,
-                info as *mut c_int,
+                self.write(info).cast(),
             )
-        };
-        check(call, status)
+        })
     }
 }

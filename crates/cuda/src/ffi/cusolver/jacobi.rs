@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use cudarc::cusolver::sys;
-use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
+use cudarc::driver::CudaSlice;
 use gpubench_model::error::CellError;
 
 use super::svd::{ECONOMY, VECTORS, Vectors, side};
@@ -47,9 +47,7 @@ type Decompose<T> = unsafe fn(
 
 /// An element type with a Jacobi routine.
 pub(crate) trait JacobiReal: SolverReal {
-    /// The size query.
     const QUERY: Query<Self>;
-    /// The routine.
     const DECOMPOSE: Decompose<Self>;
     /// Distance from 1 to the next larger number: the tolerance at which sweeps stop.
     const EPSILON: f64;
@@ -82,8 +80,9 @@ impl Jacobi {
         check("cusolverDnCreateGesvdjInfo", unsafe { sys::cusolverDnCreateGesvdjInfo(&mut raw) })?;
         let jacobi = Jacobi { raw, asked: (0, 0) };
         // SAFETY: the parameters are live.
-        let status = unsafe { sys::cusolverDnXgesvdjSetTolerance(raw, T::EPSILON) };
-        check("cusolverDnXgesvdjSetTolerance", status)?;
+        check("cusolverDnXgesvdjSetTolerance", unsafe {
+            sys::cusolverDnXgesvdjSetTolerance(raw, T::EPSILON)
+        })?;
         Ok(jacobi)
     }
 
@@ -97,32 +96,26 @@ impl Jacobi {
     ) -> Result<usize, CellError> {
         let call = "gesvdj size query";
         let side = narrow(call, side(call, n, a, out)?)?;
-        let (a, _a) = a.device_ptr(&solver.stream);
-        let (s, _s) = out.s.device_ptr(&solver.stream);
-        let (u, _u) = out.u.device_ptr(&solver.stream);
-        let (v, _v) = out.v.device_ptr(&solver.stream);
         let mut len: c_int = 0;
-        let (a, s, u, v) = (a as *const T, s as *const T, u as *const T, v as *const T);
         // SAFETY: handle and parameters are live, the operands have the checked lengths, `len` is writable.
-        let status = unsafe {
+        check(call, unsafe {
             T::QUERY(
                 solver.handle,
                 VECTORS,
                 ECONOMY,
                 side,
                 side,
-                a,
+                solver.read(a).cast(),
                 side,
-                s,
-                u,
+                solver.read(&out.s).cast(),
+                solver.read(&out.u).cast(),
                 side,
-                v,
+                solver.read(&out.v).cast(),
                 side,
                 &mut len,
                 self.raw,
             )
-        };
-        check(call, status)?;
+        })?;
         let len = usize::try_from(len).map_err(|_| CellError::call(call, format!("a workspace of {len}")))?;
         self.asked = (n, len);
         Ok(len.max(1))
@@ -155,35 +148,27 @@ impl Solver {
         }
         checked_side(call, n, &[(work.len(), len), (info.len(), 1)])?;
         let work_len = c_int::try_from(len).map_err(|e| CellError::call(call, e))?;
-        let (a, _a) = a.device_ptr_mut(&self.stream);
-        let (s, _s) = out.s.device_ptr_mut(&self.stream);
-        let (u, _u) = out.u.device_ptr_mut(&self.stream);
-        let (v, _v) = out.v.device_ptr_mut(&self.stream);
-        let (work, _work) = work.device_ptr_mut(&self.stream);
-        let (info, _info) = info.device_ptr_mut(&self.stream);
-        let (a, s, u, v) = (a as *mut T, s as *mut T, u as *mut T, v as *mut T);
         // SAFETY: handle and parameters are live; operands, workspace and `info` have the checked lengths.
-        let status = unsafe {
+        check(call, unsafe {
             T::DECOMPOSE(
                 self.handle,
                 VECTORS,
                 ECONOMY,
                 side,
                 side,
-                a,
+                self.write(a).cast(),
                 side,
-                s,
-                u,
+                self.write(&mut out.s).cast(),
+                self.write(&mut out.u).cast(),
                 side,
-                v,
+                self.write(&mut out.v).cast(),
                 side,
-                work as *mut T,
+                self.write(work).cast(),
                 work_len,
-                info as *mut c_int,
+                self.write(info).cast(),
                 jacobi.raw,
             )
-        };
-        check(call, status)
+        })
     }
 }
 

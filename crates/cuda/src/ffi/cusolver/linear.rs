@@ -1,9 +1,7 @@
 //! Cholesky and LU factorisations and the solves that follow them.
 
-use std::ffi::c_void;
-
 use cudarc::cusolver::sys;
-use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut};
+use cudarc::driver::CudaSlice;
 use gpubench_model::error::CellError;
 
 use super::{LOWER, Solver, SolverReal, Workspace, WorkspaceSize, check, checked_side};
@@ -19,24 +17,22 @@ impl Solver {
     ) -> Result<WorkspaceSize, CellError> {
         let call = "cusolverDnXpotrf_bufferSize";
         let side = checked_side(call, n, &[(a.len(), n * n)])?;
-        let (a, _read) = a.device_ptr(&self.stream);
         let mut size = WorkspaceSize::none("cusolverDnXpotrf", n, T::TYPE);
         // SAFETY: handle and parameters are live, `a` has n x n elements, and the sizes are writable.
-        let status = unsafe {
+        check(call, unsafe {
             sys::cusolverDnXpotrf_bufferSize(
                 self.handle,
                 self.params,
                 LOWER,
                 side,
                 T::TYPE,
-                a as *const c_void,
+                self.read(a),
                 side,
                 T::TYPE,
                 &mut size.device,
                 &mut size.host,
             )
-        };
-        check(call, status)?;
+        })?;
         Ok(size)
     }
 
@@ -52,28 +48,25 @@ impl Solver {
         let call = "cusolverDnXpotrf";
         let side = checked_side(call, n, &[(a.len(), n * n), (info.len(), 1)])?;
         let work = work.pointers(&self.stream, call, n, T::TYPE)?;
-        let (a, _a) = a.device_ptr_mut(&self.stream);
-        let (info, _info) = info.device_ptr_mut(&self.stream);
         // SAFETY: handle and parameters are live; `a` has n x n elements, `info` one; the workspace was
         // made for this routine and side, and outlives the work (see `Workspace`).
-        let status = unsafe {
+        check(call, unsafe {
             sys::cusolverDnXpotrf(
                 self.handle,
                 self.params,
                 LOWER,
                 side,
                 T::TYPE,
-                a as *mut c_void,
+                self.write(a),
                 side,
                 T::TYPE,
                 work.device,
                 work.device_bytes,
                 work.host,
                 work.host_bytes,
-                info as *mut i32,
+                self.write(info).cast(),
             )
-        };
-        check(call, status)
+        })
     }
 
     /// Solves A x = b in place of `b` (`n` elements) from what [`Solver::potrf`] left in `a`; `info[0]` is 0.
@@ -86,11 +79,8 @@ impl Solver {
     ) -> Result<(), CellError> {
         let call = "cusolverDnXpotrs";
         let side = checked_side(call, n, &[(a.len(), n * n), (b.len(), n), (info.len(), 1)])?;
-        let (a, _a) = a.device_ptr(&self.stream);
-        let (b, _b) = b.device_ptr_mut(&self.stream);
-        let (info, _info) = info.device_ptr_mut(&self.stream);
         // SAFETY: handle and parameters are live; `a` has n x n elements, `b` n, `info` one.
-        let status = unsafe {
+        check(call, unsafe {
             sys::cusolverDnXpotrs(
                 self.handle,
                 self.params,
@@ -98,15 +88,14 @@ impl Solver {
                 side,
                 1,
                 T::TYPE,
-                a as *const c_void,
+                self.read(a),
                 side,
                 T::TYPE,
-                b as *mut c_void,
+                self.write(b),
                 side,
-                info as *mut i32,
+                self.write(info).cast(),
             )
-        };
-        check(call, status)
+        })
     }
 
     /// Workspace of [`Solver::getrf`] for an `n x n` matrix.
@@ -117,24 +106,22 @@ impl Solver {
     ) -> Result<WorkspaceSize, CellError> {
         let call = "cusolverDnXgetrf_bufferSize";
         let side = checked_side(call, n, &[(a.len(), n * n)])?;
-        let (a, _read) = a.device_ptr(&self.stream);
         let mut size = WorkspaceSize::none("cusolverDnXgetrf", n, T::TYPE);
         // SAFETY: handle and parameters are live, `a` has n x n elements, and the sizes are writable.
-        let status = unsafe {
+        check(call, unsafe {
             sys::cusolverDnXgetrf_bufferSize(
                 self.handle,
                 self.params,
                 side,
                 side,
                 T::TYPE,
-                a as *const c_void,
+                self.read(a),
                 side,
                 T::TYPE,
                 &mut size.device,
                 &mut size.host,
             )
-        };
-        check(call, status)?;
+        })?;
         Ok(size)
     }
 
@@ -151,30 +138,26 @@ impl Solver {
         let call = "cusolverDnXgetrf";
         let side = checked_side(call, n, &[(a.len(), n * n), (pivots.len(), n), (info.len(), 1)])?;
         let work = work.pointers(&self.stream, call, n, T::TYPE)?;
-        let (a, _a) = a.device_ptr_mut(&self.stream);
-        let (pivots, _pivots) = pivots.device_ptr_mut(&self.stream);
-        let (info, _info) = info.device_ptr_mut(&self.stream);
         // SAFETY: handle and parameters are live; `a` has n x n elements, `pivots` n, `info` one; the
         // workspace was made for this routine and side, and outlives the work (see `Workspace`).
-        let status = unsafe {
+        check(call, unsafe {
             sys::cusolverDnXgetrf(
                 self.handle,
                 self.params,
                 side,
                 side,
                 T::TYPE,
-                a as *mut c_void,
+                self.write(a),
                 side,
-                pivots as *mut i64,
+                self.write(pivots).cast(),
                 T::TYPE,
                 work.device,
                 work.device_bytes,
                 work.host,
                 work.host_bytes,
-                info as *mut i32,
+                self.write(info).cast(),
             )
-        };
-        check(call, status)
+        })
     }
 
     /// Solves A x = b in place of `b` (`n` elements) from what [`Solver::getrf`] left in `a` and `pivots`;
@@ -190,12 +173,8 @@ impl Solver {
         let call = "cusolverDnXgetrs";
         let lengths = [(a.len(), n * n), (pivots.len(), n), (b.len(), n), (info.len(), 1)];
         let side = checked_side(call, n, &lengths)?;
-        let (a, _a) = a.device_ptr(&self.stream);
-        let (pivots, _pivots) = pivots.device_ptr(&self.stream);
-        let (b, _b) = b.device_ptr_mut(&self.stream);
-        let (info, _info) = info.device_ptr_mut(&self.stream);
         // SAFETY: handle and parameters are live; `a` has n x n elements, `pivots` and `b` n, `info` one.
-        let status = unsafe {
+        check(call, unsafe {
             sys::cusolverDnXgetrs(
                 self.handle,
                 self.params,
@@ -203,15 +182,14 @@ impl Solver {
                 side,
                 1,
                 T::TYPE,
-                a as *const c_void,
+                self.read(a),
                 side,
-                pivots as *const i64,
+                self.read(pivots).cast(),
                 T::TYPE,
-                b as *mut c_void,
+                self.write(b),
                 side,
-                info as *mut i32,
+                self.write(info).cast(),
             )
-        };
-        check(call, status)
+        })
     }
 }

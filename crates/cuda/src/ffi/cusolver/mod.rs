@@ -12,9 +12,10 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use cudarc::cusolver::sys;
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut, DeviceRepr};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr};
 use gpubench_model::error::CellError;
 
+use super::succeeded;
 use crate::context::Cuda;
 use crate::failure::driver;
 
@@ -22,12 +23,7 @@ use crate::failure::driver;
 const LOWER: sys::cublasFillMode_t = sys::cublasFillMode_t::CUBLAS_FILL_MODE_LOWER;
 
 fn check(call: &str, status: sys::cusolverStatus_t) -> Result<(), CellError> {
-    match status {
-        sys::cusolverStatus_t::CUSOLVER_STATUS_SUCCESS => Ok(()),
-        other => {
-            Err(CellError::call(call, format!("{other:?}; try a smaller size, or run `gpubench doctor`")))
-        }
-    }
+    succeeded(call, status, sys::cusolverStatus_t::CUSOLVER_STATUS_SUCCESS)
 }
 
 /// An element type of cuSOLVER's dense routines.
@@ -73,9 +69,6 @@ pub(crate) struct Workspace {
 
 impl Workspace {
     /// Allocates a workspace of the size that a query gave.
-    ///
-    /// # Errors
-    /// It does not fit on the device.
     pub(crate) fn alloc(cuda: &Cuda, size: WorkspaceSize) -> Result<Self, CellError> {
         // At least one byte, since no workspace is passed as null.
         let bytes = size.device.max(1);
@@ -143,6 +136,16 @@ impl Solver {
         // SAFETY: `params` is a place for one pointer.
         check("cusolverDnCreateParams", unsafe { sys::cusolverDnCreateParams(&mut solver.params) })?;
         Ok(solver)
+    }
+
+    /// The address of an operand that a routine reads.
+    fn read<T>(&self, operand: &CudaSlice<T>) -> *const c_void {
+        operand.device_ptr(&self.stream).0 as *const c_void
+    }
+
+    /// The address of an operand that a routine writes.
+    fn write<T>(&self, operand: &mut CudaSlice<T>) -> *mut c_void {
+        operand.device_ptr_mut(&self.stream).0 as *mut c_void
     }
 }
 

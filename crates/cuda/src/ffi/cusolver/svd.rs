@@ -1,9 +1,9 @@
 //! Singular value decompositions: QR iteration (gesvd) and polar decomposition (gesvdp).
 
-use std::ffi::{c_int, c_schar, c_void};
+use std::ffi::{c_int, c_schar};
 
 use cudarc::cusolver::sys;
-use cudarc::driver::{CudaSlice, DevicePtr, DevicePtrMut, DeviceRepr, ValidAsZeroBits};
+use cudarc::driver::{CudaSlice, DeviceRepr, ValidAsZeroBits};
 use gpubench_backend::contents::Memory;
 use gpubench_model::error::CellError;
 
@@ -60,13 +60,9 @@ impl Solver {
     ) -> Result<WorkspaceSize, CellError> {
         let call = "cusolverDnXgesvdp_bufferSize";
         let side = side(call, n, a, out)?;
-        let (a, _a) = a.device_ptr(&self.stream);
-        let (s, _s) = out.s.device_ptr(&self.stream);
-        let (u, _u) = out.u.device_ptr(&self.stream);
-        let (v, _v) = out.v.device_ptr(&self.stream);
         let mut size = WorkspaceSize::none("cusolverDnXgesvdp", n, T::TYPE);
         // SAFETY: handle and parameters are live, the operands have the checked lengths, the sizes are writable.
-        let status = unsafe {
+        check(call, unsafe {
             sys::cusolverDnXgesvdp_bufferSize(
                 self.handle,
                 self.params,
@@ -75,22 +71,21 @@ impl Solver {
                 side,
                 side,
                 T::TYPE,
-                a as *const c_void,
+                self.read(a),
                 side,
                 T::TYPE,
-                s as *const c_void,
+                self.read(&out.s),
                 T::TYPE,
-                u as *const c_void,
+                self.read(&out.u),
                 side,
                 T::TYPE,
-                v as *const c_void,
+                self.read(&out.v),
                 side,
                 T::TYPE,
                 &mut size.device,
                 &mut size.host,
             )
-        };
-        check(call, status)?;
+        })?;
         Ok(size)
     }
 
@@ -108,14 +103,9 @@ impl Solver {
         let side = side(call, n, a, out)?;
         checked_side(call, n, &[(info.len(), 1)])?;
         let work = work.pointers(&self.stream, call, n, T::TYPE)?;
-        let (a, _a) = a.device_ptr_mut(&self.stream);
-        let (s, _s) = out.s.device_ptr_mut(&self.stream);
-        let (u, _u) = out.u.device_ptr_mut(&self.stream);
-        let (v, _v) = out.v.device_ptr_mut(&self.stream);
-        let (info, _info) = info.device_ptr_mut(&self.stream);
         // SAFETY: handle and parameters are live, the operands have the checked lengths; the workspace was made for
         // this routine and side, and it and the perturbation's place outlive the work (see `Workspace`).
-        let status = unsafe {
+        check(call, unsafe {
             sys::cusolverDnXgesvdp(
                 self.handle,
                 self.params,
@@ -124,26 +114,25 @@ impl Solver {
                 side,
                 side,
                 T::TYPE,
-                a as *mut c_void,
+                self.write(a),
                 side,
                 T::TYPE,
-                s as *mut c_void,
+                self.write(&mut out.s),
                 T::TYPE,
-                u as *mut c_void,
+                self.write(&mut out.u),
                 side,
                 T::TYPE,
-                v as *mut c_void,
+                self.write(&mut out.v),
                 side,
                 T::TYPE,
                 work.device,
                 work.device_bytes,
                 work.host,
                 work.host_bytes,
-                info as *mut c_int,
+                self.write(info).cast(),
                 work.perturbation,
             )
-        };
-        check(call, status)
+        })
     }
 
     /// Workspace of [`Solver::gesvd`].
@@ -155,13 +144,9 @@ impl Solver {
     ) -> Result<WorkspaceSize, CellError> {
         let call = "cusolverDnXgesvd_bufferSize";
         let side = side(call, n, a, out)?;
-        let (a, _a) = a.device_ptr(&self.stream);
-        let (s, _s) = out.s.device_ptr(&self.stream);
-        let (u, _u) = out.u.device_ptr(&self.stream);
-        let (v, _v) = out.v.device_ptr(&self.stream);
         let mut size = WorkspaceSize::none("cusolverDnXgesvd", n, T::TYPE);
         // SAFETY: handle and parameters are live, the operands have the checked lengths, the sizes are writable.
-        let status = unsafe {
+        check(call, unsafe {
             sys::cusolverDnXgesvd_bufferSize(
                 self.handle,
                 self.params,
@@ -170,22 +155,21 @@ impl Solver {
                 side,
                 side,
                 T::TYPE,
-                a as *const c_void,
+                self.read(a),
                 side,
                 T::TYPE,
-                s as *const c_void,
+                self.read(&out.s),
                 T::TYPE,
-                u as *const c_void,
+                self.read(&out.u),
                 side,
                 T::TYPE,
-                v as *const c_void,
+                self.read(&out.v),
                 side,
                 T::TYPE,
                 &mut size.device,
                 &mut size.host,
             )
-        };
-        check(call, status)?;
+        })?;
         Ok(size)
     }
 
@@ -203,14 +187,9 @@ impl Solver {
         let side = side(call, n, a, out)?;
         checked_side(call, n, &[(info.len(), 1)])?;
         let work = work.pointers(&self.stream, call, n, T::TYPE)?;
-        let (a, _a) = a.device_ptr_mut(&self.stream);
-        let (s, _s) = out.s.device_ptr_mut(&self.stream);
-        let (u, _u) = out.u.device_ptr_mut(&self.stream);
-        let (v, _v) = out.v.device_ptr_mut(&self.stream);
-        let (info, _info) = info.device_ptr_mut(&self.stream);
         // SAFETY: handle and parameters are live, the operands have the checked lengths; the workspace was made for
         // this routine and side, and outlives the work (see `Workspace`).
-        let status = unsafe {
+        check(call, unsafe {
             sys::cusolverDnXgesvd(
                 self.handle,
                 self.params,
@@ -219,24 +198,23 @@ impl Solver {
                 side,
                 side,
                 T::TYPE,
-                a as *mut c_void,
+                self.write(a),
                 side,
                 T::TYPE,
-                s as *mut c_void,
+                self.write(&mut out.s),
                 T::TYPE,
-                u as *mut c_void,
+                self.write(&mut out.u),
                 side,
                 T::TYPE,
-                v as *mut c_void,
+                self.write(&mut out.v),
                 side,
                 T::TYPE,
                 work.device,
                 work.device_bytes,
                 work.host,
                 work.host_bytes,
-                info as *mut c_int,
+                self.write(info).cast(),
             )
-        };
-        check(call, status)
+        })
     }
 }

@@ -1,4 +1,4 @@
-//! cuSPARSE's handle and matrix descriptors as owned values; knows no op and allocates no device memory.
+//! cuSPARSE's handle and matrix descriptors as owned values; knows no op.
 
 mod spgemm;
 mod spmv;
@@ -13,6 +13,7 @@ use cudarc::cusparse::sys;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr};
 use gpubench_model::error::CellError;
 
+use super::succeeded;
 use crate::failure::driver;
 use crate::sparse::DeviceCsr;
 
@@ -21,21 +22,14 @@ const INDEX: sys::cusparseIndexType_t = sys::cusparseIndexType_t::CUSPARSE_INDEX
 const BASE: sys::cusparseIndexBase_t = sys::cusparseIndexBase_t::CUSPARSE_INDEX_BASE_ZERO;
 
 fn check(call: &str, status: sys::cusparseStatus_t) -> Result<(), CellError> {
-    match status {
-        sys::cusparseStatus_t::CUSPARSE_STATUS_SUCCESS => Ok(()),
-        other => {
-            Err(CellError::call(call, format!("{other:?}; try a smaller size, or run `gpubench doctor`")))
-        }
-    }
+    succeeded(call, status, sys::cusparseStatus_t::CUSPARSE_STATUS_SUCCESS)
 }
 
 /// An element type of cuSPARSE's generic routines.
 pub(crate) trait SparseReal: DeviceRepr + Copy + 'static {
     /// The type's name to cuSPARSE.
     const TYPE: sys::cudaDataType;
-    /// One.
     const ONE: Self;
-    /// Zero.
     const ZERO: Self;
 }
 
@@ -104,7 +98,7 @@ impl<T: SparseReal> Matrix<T> {
         let values = csr.values().device_ptr(stream).0;
         // SAFETY: `raw` is a place for one pointer; the arrays are those of a CSR matrix of this shape (`DeviceCsr`
         // checks), on the device, and live as long as the descriptor: this value owns both.
-        let status = unsafe {
+        check("cusparseCreateConstCsr", unsafe {
             sys::cusparseCreateConstCsr(
                 &mut raw,
                 rows,
@@ -118,8 +112,7 @@ impl<T: SparseReal> Matrix<T> {
                 BASE,
                 T::TYPE,
             )
-        };
-        check("cusparseCreateConstCsr", status)?;
+        })?;
         Ok(Matrix { raw, csr })
     }
 }

@@ -3,11 +3,11 @@
 use std::ffi::c_void;
 
 use cudarc::cusparse::sys;
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut};
+use cudarc::driver::{CudaSlice, DevicePtrMut, ValidAsZeroBits};
 use gpubench_model::error::CellError;
 
 use super::{BASE, INDEX, Matrix, NO_TRANSPOSE, Sparse, SparseReal, buffer, check, scalar, side};
-use crate::failure::driver;
+use crate::context::Cuda;
 use crate::sparse::DeviceCsr;
 
 const ALGORITHM: sys::cusparseSpGEMMAlg_t = sys::cusparseSpGEMMAlg_t::CUSPARSE_SPGEMM_DEFAULT;
@@ -41,10 +41,9 @@ impl Unfilled {
         let offsets = offsets as *mut c_void;
         // SAFETY: `raw` is a place for one pointer; a matrix without entries needs offsets alone, and the addresses
         // are stored and not used by this call.
-        let status = unsafe {
+        check("cusparseCreateCsr", unsafe {
             sys::cusparseCreateCsr(&mut raw, rows, cols, 0, offsets, none, none, INDEX, INDEX, BASE, T::TYPE)
-        };
-        check("cusparseCreateCsr", status)?;
+        })?;
         Ok(Unfilled(raw))
     }
 
@@ -52,9 +51,9 @@ impl Unfilled {
     fn nnz(&self) -> Result<usize, CellError> {
         let (mut rows, mut cols, mut nnz) = (0, 0, 0);
         // SAFETY: the descriptor is live and the three places are writable.
-        let status =
-            unsafe { sys::cusparseSpMatGetSize(self.0.cast_const(), &mut rows, &mut cols, &mut nnz) };
-        check("cusparseSpMatGetSize", status)?;
+        check("cusparseSpMatGetSize", unsafe {
+            sys::cusparseSpMatGetSize(self.0.cast_const(), &mut rows, &mut cols, &mut nnz)
+        })?;
         let call = "cusparseSpGEMM_compute";
         // Offsets are 32-bit, as in every other backend.
         i32::try_from(nnz).ok().and_then(|nnz| usize::try_from(nnz).ok()).ok_or_else(|| {
@@ -72,9 +71,7 @@ impl Drop for Unfilled {
 
 /// What a product needs beside its operands, kept from one to the next.
 pub(crate) struct ProductBuffers<T> {
-    /// Buffer of the estimation.
     pub(crate) estimation: CudaSlice<u8>,
-    /// Buffer of the computation.
     pub(crate) computation: CudaSlice<u8>,
     /// Offsets of the result's rows: one more than it has rows.
     pub indptr: CudaSlice<i32>,
@@ -112,7 +109,7 @@ type Stage = unsafe fn(
 const ESTIMATION: (&str, Stage) = ("cusparseSpGEMM_workEstimation", sys::cusparseSpGEMM_workEstimation);
 const COMPUTATION: (&str, Stage) = ("cusparseSpGEMM_compute", sys::cusparseSpGEMM_compute);
 
-impl<T: SparseReal> Product<T> {
+impl<T: SparseReal + ValidAsZeroBits> Product<T> {
     /// Takes the operands, each with at least one stored entry.
     pub(crate) fn new(sparse: Sparse, a: DeviceCsr<T>, b: DeviceCsr<T>) -> Result<Self, CellError> {
         if a.cols() != b.rows() || a.nnz() == 0 || b.nnz() == 0 {
@@ -126,30 +123,30 @@ impl<T: SparseReal> Product<T> {
         Ok(Product { sparse, a, b })
     }
 
-    /// Multiplies once with memory from `bytes`, `indices` and `values`, and returns all of it for reuse.
-    pub(crate) fn first(
-        &self,
-        bytes: impl Fn(usize) -> Result<CudaSlice<u8>, CellError>,
-        indices: impl Fn(usize) -> Result<CudaSlice<i32>, CellError>,
-        values: impl Fn(usize) -> Result<CudaSlice<T>, CellError>,
-    ) -> Result<ProductBuffers<T>, CellError> {
-        let mut indptr = indices(self.a.csr.rows() + 1)?;
+    /// Multiplies once and returns the memory that it allocated for reuse.
+    pub(crate) fn first(&self, cuda: &Cuda) -> Result<ProductBuffers<T>, CellError> {
+        let bytes = |stage, state: &_, c: &_| {
+            let bytes = self.ask(stage, state, c)?.max(1);
+            cuda.reserve(bytes as u128)?;
+            cuda.alloc(bytes)
+        };
+        let mut indptr = cuda.alloc(self.a.csr.rows() + 1)?;
         let (state, c) = (Descriptor::new()?, self.unfilled(&mut indptr)?);
-        let estimation = bytes(self.ask(ESTIMATION, &state, &c)?.max(1))?;
+        let estimation = bytes(ESTIMATION, &state, &c)?;
         self.run(ESTIMATION, &state, &c, &estimation)?;
-        let computation = bytes(self.ask(COMPUTATION, &state, &c)?.max(1))?;
+        let computation = bytes(COMPUTATION, &state, &c)?;
         self.run(COMPUTATION, &state, &c, &computation)?;
         let nnz = c.nnz()?;
         let mut buffers = ProductBuffers {
             estimation,
             computation,
             indptr,
-            indices: indices(nnz.max(1))?,
-            values: values(nnz.max(1))?,
+            indices: cuda.alloc(nnz.max(1))?,
+            values: cuda.alloc(nnz.max(1))?,
         };
         self.copy(&state, &c, &mut buffers)?;
         // The descriptors go when this returns, and the copy may still be queued.
-        self.synchronize()?;
+        cuda.synchronize()?;
         Ok(buffers)
     }
 
@@ -171,11 +168,6 @@ impl<T: SparseReal> Product<T> {
         self.fits(COMPUTATION, state, c, &buffers.computation)?;
         self.run(COMPUTATION, state, c, &buffers.computation)?;
         self.copy(state, c, buffers)
-    }
-
-    /// Waits for everything queued on the product's stream.
-    fn synchronize(&self) -> Result<(), CellError> {
-        self.sparse.stream.synchronize().map_err(driver("cuStreamSynchronize"))
     }
 
     /// A descriptor of the result at `indptr`.
@@ -234,7 +226,7 @@ impl<T: SparseReal> Product<T> {
     ) -> Result<(), CellError> {
         // SAFETY: handle and descriptors are live, the operands' shapes agree (`new`), scalars are of the compute type;
         // `work` is null, which asks for the size, or a device buffer of `bytes` bytes that outlives the product.
-        let status = unsafe {
+        check(name, unsafe {
             stage(
                 self.sparse.handle,
                 NO_TRANSPOSE,
@@ -250,8 +242,7 @@ impl<T: SparseReal> Product<T> {
                 bytes,
                 work,
             )
-        };
-        check(name, status)
+        })
     }
 
     /// Copies the computed product out of the buffers into the result's arrays.
@@ -269,23 +260,19 @@ impl<T: SparseReal> Product<T> {
                 format!("{nnz} entries into arrays of {found:?}"),
             ));
         }
-        let stream: &CudaStream = &self.sparse.stream;
-        let (indptr, _indptr) = buffers.indptr.device_ptr_mut(stream);
-        let (indices, _indices) = buffers.indices.device_ptr_mut(stream);
-        let (values, _values) = buffers.values.device_ptr_mut(stream);
+        let stream = &self.sparse.stream;
         // SAFETY: the descriptor is live, and the arrays have the lengths that its shape asks for.
-        let status = unsafe {
+        check("cusparseCsrSetPointers", unsafe {
             sys::cusparseCsrSetPointers(
                 c.0,
-                indptr as *mut c_void,
-                indices as *mut c_void,
-                values as *mut c_void,
+                buffers.indptr.device_ptr_mut(stream).0 as *mut c_void,
+                buffers.indices.device_ptr_mut(stream).0 as *mut c_void,
+                buffers.values.device_ptr_mut(stream).0 as *mut c_void,
             )
-        };
-        check("cusparseCsrSetPointers", status)?;
+        })?;
         // SAFETY: handle and descriptors are live and come from the same computed product; scalars are of the compute
         // type; the result's arrays are large enough.
-        let status = unsafe {
+        check("cusparseSpGEMM_copy", unsafe {
             sys::cusparseSpGEMM_copy(
                 self.sparse.handle,
                 NO_TRANSPOSE,
@@ -299,8 +286,7 @@ impl<T: SparseReal> Product<T> {
                 ALGORITHM,
                 state.0,
             )
-        };
-        check("cusparseSpGEMM_copy", status)
+        })
     }
 }
 

@@ -18,9 +18,9 @@ impl Vector {
     fn new<T: SparseReal>(address: u64, len: usize) -> Result<Self, CellError> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: `raw` is a place for one pointer; the address is stored and not used by this call.
-        let status =
-            unsafe { sys::cusparseCreateDnVec(&mut raw, side(len)?, address as *mut c_void, T::TYPE) };
-        check("cusparseCreateDnVec", status)?;
+        check("cusparseCreateDnVec", unsafe {
+            sys::cusparseCreateDnVec(&mut raw, side(len)?, address as *mut c_void, T::TYPE)
+        })?;
         Ok(Vector(raw))
     }
 }
@@ -69,7 +69,7 @@ impl<T: SparseReal> MatrixVector<T> {
     pub(crate) fn work_bytes(&self) -> Result<usize, CellError> {
         let mut bytes = 0;
         // SAFETY: handle and descriptors are live, scalars are of the compute type, `bytes` is writable.
-        let status = unsafe {
+        check("cusparseSpMV_bufferSize", unsafe {
             sys::cusparseSpMV_bufferSize(
                 self.sparse.handle,
                 NO_TRANSPOSE,
@@ -82,8 +82,7 @@ impl<T: SparseReal> MatrixVector<T> {
                 ALGORITHM,
                 &mut bytes,
             )
-        };
-        check("cusparseSpMV_bufferSize", status)?;
+        })?;
         Ok(bytes.max(1))
     }
 
@@ -97,7 +96,7 @@ impl<T: SparseReal> MatrixVector<T> {
         if has_preprocess() {
             // SAFETY: handle and descriptors are live, scalars are of the compute type, the buffer is large enough
             // and is the one that every product passes.
-            let status = unsafe {
+            check("cusparseSpMV_preprocess", unsafe {
                 sys::cusparseSpMV_preprocess(
                     self.sparse.handle,
                     NO_TRANSPOSE,
@@ -110,8 +109,7 @@ impl<T: SparseReal> MatrixVector<T> {
                     ALGORITHM,
                     buffer(&work, &self.sparse.stream),
                 )
-            };
-            check("cusparseSpMV_preprocess", status)?;
+            })?;
         }
         self.work = Some(work);
         Ok(())
@@ -124,7 +122,7 @@ impl<T: SparseReal> MatrixVector<T> {
         };
         // SAFETY: handle and descriptors are live and point to operands of the shapes checked in `new`, scalars are of
         // the compute type, and the buffer's size was checked in `prepare`.
-        let status = unsafe {
+        check("cusparseSpMV", unsafe {
             sys::cusparseSpMV(
                 self.sparse.handle,
                 NO_TRANSPOSE,
@@ -137,8 +135,7 @@ impl<T: SparseReal> MatrixVector<T> {
                 ALGORITHM,
                 buffer(work, &self.sparse.stream),
             )
-        };
-        check("cusparseSpMV", status)
+        })
     }
 
     /// The operand and the result, for checks.

@@ -4,11 +4,11 @@ use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
 use gpubench_model::case::Case;
-use gpubench_model::data::{Dense, Operand};
+use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
-use super::pairs;
 use super::plan::Plan;
+use super::spectrum;
 use crate::context::{Cuda, Element};
 use crate::ffi::contents::device;
 use crate::ffi::fft_mirrored::TwoPasses;
@@ -54,7 +54,6 @@ impl<T: Element> Job for Mirrored<T> {
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        let values = T::into_complex_values(pairs(&self.cuda.download(&self.spectrum)?));
-        Ok(vec![Operand::Dense(Dense { rows: self.n, cols: self.n, values })])
+        spectrum(&self.cuda, self.n, &self.spectrum)
     }
 }

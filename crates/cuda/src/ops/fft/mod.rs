@@ -7,17 +7,19 @@ mod radices;
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
-use gpubench_model::case::{Case, DType};
+use gpubench_model::case::Case;
 use gpubench_model::data::{Dense, Operand};
 use gpubench_model::error::CellError;
 use rustfft::num_complex::Complex;
 
+use super::entry::by_dtype;
 use super::{Kernel, extra, input};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cufft::{ComplexPlan, FftReal, RealPlan};
 use crate::ffi::fft::FftKernels;
 use crate::kernels::{KernelSource, kernel_source};
+use mirrored::prepare as mirrored;
 
 pub(crate) static SOURCE: KernelSource = kernel_source!("fft_mirror");
 
@@ -26,19 +28,13 @@ pub(crate) static KERNELS: &[Kernel] = &[
         variant: extra("fft", "r2c", "cuFFT real to complex, then one kernel fills the mirrored half"),
         sources: &[&SOURCE],
         libraries: &[Library::Cufft],
-        prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => RealToComplex::<f32>::prepare(cuda, case, inputs),
-            DType::F64 => RealToComplex::<f64>::prepare(cuda, case, inputs),
-        },
+        prepare: by_dtype!(transform, true),
     },
     Kernel {
         variant: extra("fft", "c2c", "the input widened to complex, then cuFFT complex to complex"),
         sources: &[&SOURCE],
         libraries: &[Library::Cufft],
-        prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => ComplexToComplex::<f32>::prepare(cuda, case, inputs),
-            DType::F64 => ComplexToComplex::<f64>::prepare(cuda, case, inputs),
-        },
+        prepare: by_dtype!(transform, false),
     },
     Kernel {
         variant: extra(
@@ -48,15 +44,14 @@ pub(crate) static KERNELS: &[Kernel] = &[
         ),
         sources: &[&plan::SOURCE],
         libraries: &[],
-        prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => mirrored::prepare::<f32>(cuda, case, inputs),
-            DType::F64 => mirrored::prepare::<f64>(cuda, case, inputs),
-        },
+        prepare: by_dtype!(mirrored),
     },
 ];
 
-/// What the variants by cuFFT hold: the input and the place of the spectrum.
-struct Resident<T> {
+/// A transform by cuFFT with a kernel of ours around it.
+struct Transform<T> {
+    /// None for a single element, which is its own spectrum.
+    plan: Option<Way<T>>,
     cuda: Cuda,
     n: usize,
     kernels: FftKernels<T>,
@@ -65,120 +60,72 @@ struct Resident<T> {
     spectrum: CudaSlice<T>,
 }
 
-impl<T: Element + FftReal> Resident<T> {
-    fn new(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Self, CellError> {
-        cuda.require(Library::Cufft)?;
-        let n = case.side();
-        let area = n as u128 * n as u128;
-        cuda.reserve(3 * area * size_of::<T>() as u128)?;
-        let host = input::<T>(inputs, 0)?;
-        Ok(Resident {
-            cuda: cuda.clone(),
-            n,
-            kernels: FftKernels::load(cuda, &SOURCE, n)?,
-            input: cuda.upload(host)?,
-            spectrum: cuda.alloc(2 * n * n)?,
-        })
-    }
+enum Way<T> {
+    RealToComplex(RealPlan<T>),
+    ComplexToComplex(ComplexPlan<T>),
+}
 
-    fn work_area(&self, bytes: usize) -> Result<CudaSlice<u8>, CellError> {
-        self.cuda.count_plan();
-        self.cuda.reserve(bytes as u128)?;
-        self.cuda.alloc(bytes)
-    }
+fn transform<T: Element + FftReal>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+    is_real: bool,
+) -> Result<Box<Prepared>, CellError> {
+    cuda.require(Library::Cufft)?;
+    let n = case.side();
+    let area = n as u128 * n as u128;
+    cuda.reserve(3 * area * size_of::<T>() as u128)?;
+    let host = input::<T>(inputs, 0)?;
+    let kernels = FftKernels::load(cuda, &SOURCE, n)?;
+    let (input, spectrum) = (cuda.upload(host)?, cuda.alloc(2 * n * n)?);
+    let work_area = |bytes| {
+        cuda.count_plan();
+        cuda.reserve(bytes as u128)?;
+        cuda.alloc(bytes)
+    };
+    let plan = match (n, is_real) {
+        (..2, _) => None,
+        (_, true) => Some(Way::RealToComplex(RealPlan::new(&cuda.stream, n, work_area)?)),
+        (_, false) => Some(Way::ComplexToComplex(ComplexPlan::new(&cuda.stream, n, work_area)?)),
+    };
+    Ok(Prepared::new(Transform { plan, cuda: cuda.clone(), n, kernels, input, spectrum }))
+}
 
+impl<T: Element + FftReal> Job for Transform<T> {
     fn contents(&mut self) -> Contents<'_> {
         Contents::new([device(&mut self.input)], [device(&mut self.spectrum)])
     }
 
-    fn answer(&self) -> Result<Vec<Operand>, CellError> {
-        let values = T::into_complex_values(pairs(&self.cuda.download(&self.spectrum)?));
-        Ok(vec![Operand::Dense(Dense { rows: self.n, cols: self.n, values })])
-    }
-}
-
-/// Complex elements from reals in which real and imaginary parts alternate.
-fn pairs<T: Copy>(reals: &[T]) -> Vec<Complex<T>> {
-    reals.chunks_exact(2).map(|pair| Complex::new(pair[0], pair[1])).collect()
-}
-
-struct RealToComplex<T> {
-    /// None for a single element, which is its own spectrum.
-    plan: Option<RealPlan<T>>,
-    resident: Resident<T>,
-}
-
-impl<T: Element + FftReal> RealToComplex<T> {
-    fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
-        let resident = Resident::<T>::new(cuda, case, inputs)?;
-        let mut plan = None;
-        if resident.n > 1 {
-            let mut made = RealPlan::new(&cuda.stream, resident.n)?;
-            made.set_work_area(resident.work_area(made.work_bytes())?)?;
-            plan = Some(made);
-        }
-        Ok(Prepared::new(RealToComplex { plan, resident }))
-    }
-}
-
-impl<T: Element + FftReal> Job for RealToComplex<T> {
-    fn contents(&mut self) -> Contents<'_> {
-        self.resident.contents()
-    }
-
+    /// The widening belongs to the op: its input is real.
     fn execute(&mut self) -> Result<(), CellError> {
-        let Resident { cuda, kernels, input, spectrum, .. } = &mut self.resident;
-        match &mut self.plan {
-            Some(plan) => {
+        let Transform { plan, cuda, kernels, input, spectrum, .. } = self;
+        match plan {
+            Some(Way::RealToComplex(plan)) => {
                 plan.execute(input, spectrum)?;
                 kernels.mirror(&cuda.stream, spectrum)
+            }
+            Some(Way::ComplexToComplex(plan)) => {
+                kernels.widen(&cuda.stream, input, spectrum)?;
+                plan.execute(spectrum)
             }
             None => kernels.widen(&cuda.stream, input, spectrum),
         }
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        self.resident.answer()
+        spectrum(&self.cuda, self.n, &self.spectrum)
     }
 }
 
-struct ComplexToComplex<T> {
-    /// None for a single element, which is its own spectrum.
-    plan: Option<ComplexPlan<T>>,
-    resident: Resident<T>,
+/// The answer from pairs of real and imaginary part.
+fn spectrum<T: Element>(cuda: &Cuda, n: usize, reals: &CudaSlice<T>) -> Result<Vec<Operand>, CellError> {
+    let values = T::into_complex_values(pairs(&cuda.download(reals)?));
+    Ok(vec![Operand::Dense(Dense { rows: n, cols: n, values })])
 }
 
-impl<T: Element + FftReal> ComplexToComplex<T> {
-    fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
-        let resident = Resident::<T>::new(cuda, case, inputs)?;
-        let mut plan = None;
-        if resident.n > 1 {
-            let mut made = ComplexPlan::new(&cuda.stream, resident.n)?;
-            made.set_work_area(resident.work_area(made.work_bytes())?)?;
-            plan = Some(made);
-        }
-        Ok(Prepared::new(ComplexToComplex { plan, resident }))
-    }
-}
-
-impl<T: Element + FftReal> Job for ComplexToComplex<T> {
-    fn contents(&mut self) -> Contents<'_> {
-        self.resident.contents()
-    }
-
-    /// The widening belongs to the op: its input is real.
-    fn execute(&mut self) -> Result<(), CellError> {
-        let Resident { cuda, kernels, input, spectrum, .. } = &mut self.resident;
-        kernels.widen(&cuda.stream, input, spectrum)?;
-        match &mut self.plan {
-            Some(plan) => plan.execute(spectrum),
-            None => Ok(()),
-        }
-    }
-
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        self.resident.answer()
-    }
+/// Complex elements from reals in which real and imaginary parts alternate.
+fn pairs<T: Copy>(reals: &[T]) -> Vec<Complex<T>> {
+    reals.chunks_exact(2).map(|pair| Complex::new(pair[0], pair[1])).collect()
 }
 
 #[cfg(test)]

@@ -41,7 +41,6 @@ pub(crate) struct Plan {
 /// One launch of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pass {
-    /// Blocks.
     pub blocks: usize,
     /// Threads of a block.
     pub threads: usize,

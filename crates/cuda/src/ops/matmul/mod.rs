@@ -12,6 +12,7 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
 
 use self::own::{on_tensor_cores, tiled};
+use super::dense::{Dense, square};
 use super::entry::by_dtype;
 use super::{Kernel, extra, input, reduced};
 use crate::context::{Cuda, Element, Library};
@@ -86,25 +87,21 @@ fn elements(case: &Case) -> usize {
     case.side().saturating_mul(case.side())
 }
 
-struct Product<A, C> {
+/// A product of operands rounded to two bytes.
+struct HalfProduct {
     cuda: Cuda,
     cublas: Cublas,
     arithmetic: Arithmetic,
     n: i32,
-    a: CudaSlice<A>,
-    b: CudaSlice<A>,
-    c: CudaSlice<C>,
+    a: CudaSlice<u16>,
+    b: CudaSlice<u16>,
+    c: CudaSlice<f32>,
 }
 
-impl<A, C: Element> Job for Product<A, C> {
+impl Job for HalfProduct {
     fn contents(&mut self) -> Contents<'_> {
-        let (a, b, c) = (device(&mut self.a), device(&mut self.b), device(&mut self.c));
         // Elements of another type than the case's cannot be replaced.
-        if size_of::<A>() == size_of::<C>() {
-            Contents::new([a, b], [c])
-        } else {
-            Contents::new([], [c]).with_fixed([a, b])
-        }
+        Contents::new([], [device(&mut self.c)]).with_fixed([device(&mut self.a), device(&mut self.b)])
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
@@ -116,10 +113,6 @@ impl<A, C: Element> Job for Product<A, C> {
     }
 }
 
-fn square<T: Element>(cuda: &Cuda, n: usize, c: &CudaSlice<T>) -> Result<Vec<Operand>, CellError> {
-    Ok(vec![Operand::dense(n, n, cuda.download(c)?)])
-}
-
 fn product<T: Element>(
     cuda: &Cuda,
     case: &Case,
@@ -129,9 +122,10 @@ fn product<T: Element>(
     let n = side(case)?;
     cuda.reserve(3 * bytes(case, size_of::<T>()) + WORKSPACE)?;
     let cublas = Cublas::new(cuda)?;
-    let (a, b) = (cuda.upload::<T>(input(inputs, 0)?)?, cuda.upload::<T>(input(inputs, 1)?)?);
-    let c = cuda.alloc::<T>(elements(case))?;
-    Ok(Prepared::new(Product { cuda: cuda.clone(), cublas, arithmetic, n, a, b, c }))
+    let job = Dense::<T, 2, _>::new(cuda, case, inputs, move |_, [a, b], c| {
+        cublas.multiply(arithmetic, n, a, b, c)
+    })?;
+    Ok(Prepared::new(job))
 }
 
 fn half_product(
@@ -154,7 +148,7 @@ fn half_product(
     };
     let (a, b) = (half(0)?, half(1)?);
     let c = cuda.alloc::<f32>(elements(case))?;
-    Ok(Prepared::new(Product { cuda: cuda.clone(), cublas, arithmetic, n, a, b, c }))
+    Ok(Prepared::new(HalfProduct { cuda: cuda.clone(), cublas, arithmetic, n, a, b, c }))
 }
 
 /// Bytes of one matrix whose elements have `size` bytes.

@@ -1,17 +1,14 @@
 //! Products by kernels of our own in one launch: tiles through shared memory, and the float64 tensor cores, to which
 //! float32 operands are widened on the way (`docs/kernels/dmma.md`).
 
-use cudarc::driver::CudaSlice;
-use gpubench_backend::contents::Contents;
-use gpubench_backend::{Job, Prepared};
+use gpubench_backend::Prepared;
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
-use super::super::input;
-use super::{bytes, elements, side, square};
+use super::super::dense::Dense;
+use super::{bytes, side};
 use crate::context::{Cuda, Element};
-use crate::ffi::contents::device;
 use crate::ffi::square_product::SquareProduct;
 use crate::kernels::{KernelSource, kernel_source};
 
@@ -20,29 +17,6 @@ pub(crate) static DMMA: KernelSource = kernel_source!("dmma");
 
 /// Loads the kernel for matrices of a side.
 type Load<T> = fn(&Cuda, &'static KernelSource, u32) -> Result<SquareProduct<T>, CellError>;
-
-struct Product<T> {
-    cuda: Cuda,
-    kernel: SquareProduct<T>,
-    n: usize,
-    a: CudaSlice<T>,
-    b: CudaSlice<T>,
-    c: CudaSlice<T>,
-}
-
-impl<T: Element> Job for Product<T> {
-    fn contents(&mut self) -> Contents<'_> {
-        Contents::new([device(&mut self.a), device(&mut self.b)], [device(&mut self.c)])
-    }
-
-    fn execute(&mut self) -> Result<(), CellError> {
-        self.kernel.run(&self.cuda.stream, &self.a, &self.b, &mut self.c)
-    }
-
-    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        square(&self.cuda, self.n, &self.c)
-    }
-}
 
 /// Makes the job of the tiled kernel.
 pub(super) fn tiled<T: Element>(
@@ -71,7 +45,6 @@ fn prepare<T: Element>(
     let n = side(case)?.unsigned_abs();
     cuda.reserve(3 * bytes(case, size_of::<T>()))?;
     let kernel = load(cuda, source, n)?;
-    let (a, b) = (cuda.upload::<T>(input(inputs, 0)?)?, cuda.upload::<T>(input(inputs, 1)?)?);
-    let c = cuda.alloc::<T>(elements(case))?;
-    Ok(Prepared::new(Product { cuda: cuda.clone(), kernel, n: n as usize, a, b, c }))
+    let job = Dense::new(cuda, case, inputs, move |cuda, [a, b], c| kernel.run(&cuda.stream, a, b, c))?;
+    Ok(Prepared::new(job))
 }

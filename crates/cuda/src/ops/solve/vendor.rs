@@ -28,26 +28,6 @@ enum Method {
     Lu { work: Workspace, pivots: CudaSlice<i64> },
 }
 
-fn cholesky<T: Element + SolverReal>(
-    cuda: &Cuda,
-    solver: &Solver,
-    n: usize,
-    a: &CudaSlice<T>,
-) -> Result<Method, CellError> {
-    Ok(Method::Cholesky { work: Workspace::alloc(cuda, solver.potrf_workspace(n, a)?)? })
-}
-
-fn lu<T: Element + SolverReal>(
-    cuda: &Cuda,
-    solver: &Solver,
-    n: usize,
-    a: &CudaSlice<T>,
-) -> Result<Method, CellError> {
-    let work = Workspace::alloc(cuda, solver.getrf_workspace(n, a)?)?;
-    cuda.reserve(8 * n as u128)?;
-    Ok(Method::Lu { work, pivots: cuda.alloc(n)? })
-}
-
 struct Solve<T> {
     cuda: Cuda,
     solver: Solver,
@@ -78,8 +58,14 @@ pub(super) fn prepare<T: Element + SolverReal>(
     cuda.count_plan();
     let solver = Solver::new(&cuda.stream)?;
     let method = match routine {
-        Routine::Cholesky => cholesky(cuda, &solver, n, &a)?,
-        Routine::Lu => lu(cuda, &solver, n, &a)?,
+        Routine::Cholesky => {
+            Method::Cholesky { work: Workspace::alloc(cuda, solver.potrf_workspace(n, &a)?)? }
+        }
+        Routine::Lu => {
+            let work = Workspace::alloc(cuda, solver.getrf_workspace(n, &a)?)?;
+            cuda.reserve(8 * n as u128)?;
+            Method::Lu { work, pivots: cuda.alloc(n)? }
+        }
     };
     let (factor_info, solve_info) = (cuda.alloc(1)?, cuda.alloc(1)?);
     let cuda = cuda.clone();

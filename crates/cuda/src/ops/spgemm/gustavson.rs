@@ -2,6 +2,7 @@
 
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
+use gpubench_model::case::Case;
 use gpubench_model::data::{Csr, Operand};
 use gpubench_model::error::{CellError, Unavailable};
 
@@ -15,7 +16,11 @@ use crate::sparse::{DeviceCsr, device_bytes};
 ///
 /// The entries of C are counted once beforehand, to allocate it; every execution finds structure and values anew and
 /// waits for nothing. Columns of a row of A may come in any order and more than once; those of B must ascend.
-pub(super) fn prepare<T: Element>(cuda: &Cuda, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+pub(super) fn prepare<T: Element>(
+    cuda: &Cuda,
+    _: &Case,
+    inputs: &[Operand],
+) -> Result<Box<Prepared>, CellError> {
     let (a, b) = factors(inputs)?;
     cuda.reserve(device_bytes::<T>(a) + device_bytes::<T>(b))?;
     let (device_a, device_b) = (DeviceCsr::<T>::upload(cuda, a)?, DeviceCsr::<T>::upload(cuda, b)?);
@@ -30,26 +35,22 @@ pub(super) fn prepare<T: Element>(cuda: &Cuda, inputs: &[Operand]) -> Result<Box
     let plan = Plan::new(a, b, size_of::<T>(), cuda.shared_memory_per_block())?;
     let mut product = RowProduct::load(cuda, &SOURCE, plan, device_a, device_b)?;
     product.make_room()?;
-    Ok(Prepared::new(Gustavson { product }))
+    Ok(Prepared::new(product))
 }
 
-struct Gustavson<T> {
-    product: RowProduct<T>,
-}
-
-impl<T: Element> Job for Gustavson<T> {
+impl<T: Element> Job for RowProduct<T> {
     fn contents(&mut self) -> Contents<'_> {
-        self.product.contents()
+        RowProduct::contents(self)
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
-        self.product.run()
+        self.run()
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        let (indptr, indices, values) = self.product.parts()?;
+        let (indptr, indices, values) = self.parts()?;
         let values = T::into_values(values);
-        let (rows, cols) = self.product.shape();
+        let (rows, cols) = self.shape();
         Ok(vec![Operand::Csr(Csr { rows, cols, indptr, indices, values })])
     }
 }

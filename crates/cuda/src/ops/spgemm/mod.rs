@@ -5,16 +5,18 @@ pub(crate) mod plan;
 
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, JobTraits, Prepared};
-use gpubench_model::case::DType;
+use gpubench_model::case::{Case, DType};
 use gpubench_model::data::{Csr, Operand, Values};
 use gpubench_model::error::CellError;
 
+use super::entry::by_dtype;
 use super::{Kernel, extra};
 use crate::context::{Cuda, Element, Library};
 use crate::ffi::contents::device;
 use crate::ffi::cusparse::{Product, ProductBuffers, Ready, Sparse, SparseReal};
 use crate::kernels::{KernelSource, kernel_source};
 use crate::sparse::{self, DeviceCsr, device_bytes};
+use gustavson::prepare as own;
 
 pub(crate) static SOURCE: KernelSource = kernel_source!("spgemm");
 
@@ -27,19 +29,13 @@ pub(crate) static KERNELS: &[Kernel] = &[
         ),
         sources: &[],
         libraries: &[Library::Cusparse],
-        prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => prepare::<f32>(cuda, inputs),
-            DType::F64 => prepare::<f64>(cuda, inputs),
-        },
+        prepare: by_dtype!(library),
     },
     Kernel {
         variant: extra("spgemm", "gustavson", "own kernel, a warp a row, sorted, sums in a fixed order"),
         sources: &[&SOURCE],
         libraries: &[],
-        prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => gustavson::prepare::<f32>(cuda, inputs),
-            DType::F64 => gustavson::prepare::<f64>(cuda, inputs),
-        },
+        prepare: by_dtype!(own),
     },
 ];
 
@@ -54,7 +50,11 @@ fn factors(inputs: &[Operand]) -> Result<(&Csr, &Csr), CellError> {
     Err(CellError::Failed(problem))
 }
 
-fn prepare<T: Element + SparseReal>(cuda: &Cuda, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
+fn library<T: Element + SparseReal>(
+    cuda: &Cuda,
+    _: &Case,
+    inputs: &[Operand],
+) -> Result<Box<Prepared>, CellError> {
     cuda.require(Library::Cusparse)?;
     let (a, b) = factors(inputs)?;
     let (rows, cols) = (a.rows, b.cols);
@@ -65,14 +65,7 @@ fn prepare<T: Element + SparseReal>(cuda: &Cuda, inputs: &[Operand]) -> Result<B
     }
     cuda.count_plan();
     let product = Product::new(Sparse::new(&cuda.stream)?, device_a, device_b)?;
-    let buffers = product.first(
-        |bytes| {
-            cuda.reserve(bytes as u128)?;
-            cuda.alloc(bytes)
-        },
-        |len| cuda.alloc(len),
-        |len| cuda.alloc(len),
-    )?;
+    let buffers = product.first(cuda)?;
     // The number of entries is read back between the stages of a product.
     let traits = JobTraits { resets: true, synchronises: true, ..JobTraits::default() };
     Ok(Prepared::with(traits, Spgemm { ready: None, product, buffers, cuda: cuda.clone(), rows, cols }))
@@ -130,11 +123,11 @@ impl Job for Empty {
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
         let values = match self.dtype {
-            DType::F32 => Values::F32(Vec::new()),
-            DType::F64 => Values::F64(Vec::new()),
+            DType::F32 => Values::F32(vec![]),
+            DType::F64 => Values::F64(vec![]),
         };
         let indptr = vec![0; self.rows + 1];
-        Ok(vec![Operand::Csr(Csr { rows: self.rows, cols: self.cols, indptr, indices: Vec::new(), values })])
+        Ok(vec![Operand::Csr(Csr { rows: self.rows, cols: self.cols, indptr, indices: vec![], values })])
     }
 }
 

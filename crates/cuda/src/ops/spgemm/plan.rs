@@ -42,9 +42,7 @@ pub(crate) enum Method {
 /// A product shared out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// The kernel.
     pub method: Method,
-    /// Tiles of columns.
     pub tiles: u32,
     /// Columns of a tile.
     pub(crate) width: u32,
@@ -52,7 +50,6 @@ pub(crate) struct Plan {
     pub(crate) warps: u32,
     /// Bytes of shared memory of a block.
     pub shared: u32,
-    /// Blocks.
     pub blocks: u32,
 }
 

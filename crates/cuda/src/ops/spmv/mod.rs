@@ -5,10 +5,11 @@ pub(crate) mod parts;
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
 use gpubench_backend::{Job, Prepared};
-use gpubench_model::case::DType;
+use gpubench_model::case::Case;
 use gpubench_model::data::{Csr, Operand};
 use gpubench_model::error::CellError;
 
+use super::entry::by_dtype;
 use super::{Kernel, extra, input};
 use crate::context::{Cuda, Element, Library, driver};
 use crate::ffi::contents::device;
@@ -24,19 +25,13 @@ pub(crate) static KERNELS: &[Kernel] = &[
         variant: extra("spmv", "cusparse", "cuSPARSE SpMV (CSR_ALG2), matrix analysed beforehand"),
         sources: &[],
         libraries: &[Library::Cusparse],
-        prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => prepare_library::<f32>(cuda, inputs),
-            DType::F64 => prepare_library::<f64>(cuda, inputs),
-        },
+        prepare: by_dtype!(library),
     },
     Kernel {
         variant: extra("spmv", "vector", "own kernel, threads a row by the mean length of rows"),
         sources: &[&SOURCE],
         libraries: &[],
-        prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => prepare_kernel(cuda, inputs, Vector::<f32>::load),
-            DType::F64 => prepare_kernel(cuda, inputs, Vector::<f64>::load),
-        },
+        prepare: by_dtype!(own, Vector::load),
     },
     Kernel {
         variant: extra(
@@ -46,19 +41,13 @@ pub(crate) static KERNELS: &[Kernel] = &[
         ),
         sources: &[&SOURCE],
         libraries: &[],
-        prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => prepare_kernel(cuda, inputs, Adaptive::<f32>::load),
-            DType::F64 => prepare_kernel(cuda, inputs, Adaptive::<f64>::load),
-        },
+        prepare: by_dtype!(own, Adaptive::load),
     },
     Kernel {
         variant: extra("spmv", "row-per-thread", "own kernel, one thread a row"),
         sources: &[&SOURCE],
         libraries: &[],
-        prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => prepare_kernel(cuda, inputs, RowPerThread::<f32>::load),
-            DType::F64 => prepare_kernel(cuda, inputs, RowPerThread::<f64>::load),
-        },
+        prepare: by_dtype!(own, RowPerThread::load),
     },
 ];
 
@@ -69,8 +58,9 @@ fn operands<'a, T: Element>(cuda: &Cuda, inputs: &'a [Operand]) -> Result<(&'a C
     Ok((a, x))
 }
 
-fn prepare_library<T: Element + SparseReal>(
+fn library<T: Element + SparseReal>(
     cuda: &Cuda,
+    _: &Case,
     inputs: &[Operand],
 ) -> Result<Box<Prepared>, CellError> {
     cuda.require(Library::Cusparse)?;
@@ -130,11 +120,15 @@ impl<T: Element> Job for Zero<T> {
     }
 }
 
+/// Makes one of our kernels ready for a matrix.
+type Load<K> = fn(&Cuda, &'static KernelSource, &Csr) -> Result<K, CellError>;
+
 /// A job of one of our kernels, which `load` makes ready for the matrix.
-fn prepare_kernel<T: Element, K: Multiply<T> + 'static>(
+fn own<T: Element>(
     cuda: &Cuda,
+    _: &Case,
     inputs: &[Operand],
-    load: fn(&Cuda, &'static KernelSource, &Csr) -> Result<K, CellError>,
+    load: Load<impl Multiply<T> + 'static>,
 ) -> Result<Box<Prepared>, CellError> {
     let (a, x) = operands::<T>(cuda, inputs)?;
     let kernel = load(cuda, &SOURCE, a)?;

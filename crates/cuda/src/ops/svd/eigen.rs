@@ -1,11 +1,10 @@
-//! Eigenvectors of symmetric float64 matrices: by kernels of our own where the device holds the matrix, and by cuSOLVER.
+//! Eigenvectors of symmetric float64 matrices by kernels of our own, where the device holds the matrix.
 
 use cudarc::driver::CudaSlice;
 use gpubench_model::error::CellError;
 
 use crate::context::{Cuda, Element};
 use crate::ffi::cublas::{Cublas, Matrix, Product};
-use crate::ffi::cusolver::{Solver, Workspace};
 use crate::ffi::svd::{PANEL, SvdKernels};
 use crate::ffi::tridiagonal::{LARGEST_SIDE, Reduced, Reduction, TridiagonalEigen};
 use crate::kernels::{KernelSource, kernel_source};
@@ -41,9 +40,6 @@ impl Tridiagonal {
     }
 
     /// Makes it for matrices of side `n`; `None` where the device cannot hold them.
-    ///
-    /// # Errors
-    /// A kernel does not compile, or there is no memory.
     pub(crate) fn new(cuda: &Cuda, n: usize) -> Result<Option<Tridiagonal>, CellError> {
         let Some(reduction) = Reduction::load(cuda, &REDUCTION, n)? else { return Ok(None) };
         let Some(eigen) = TridiagonalEigen::load(cuda, &EIGENVECTORS, n)? else { return Ok(None) };
@@ -69,9 +65,6 @@ impl Tridiagonal {
     }
 
     /// Enqueues the eigenvectors of `matrix` into the columns of `vectors`, largest eigenvalue first.
-    ///
-    /// # Errors
-    /// An operand does not fit.
     pub(crate) fn run<T: Element>(
         &mut self,
         cuda: &Cuda,
@@ -103,42 +96,5 @@ impl Tridiagonal {
             blas.product(subtract, (&self.scaled, own), (&self.projected, small), (vectors, below))?;
         }
         Ok(())
-    }
-}
-
-/// cuSOLVER's divide and conquer, whose vectors are orthogonal whatever the matrix.
-pub(super) struct Syevd {
-    work: Workspace,
-    values: CudaSlice<f64>,
-    n: usize,
-}
-
-impl Syevd {
-    /// Makes it for matrices of side `n`, such as `matrix`.
-    ///
-    /// # Errors
-    /// The workspace cannot be had.
-    pub(crate) fn new(
-        cuda: &Cuda,
-        solver: &Solver,
-        n: usize,
-        matrix: &CudaSlice<f64>,
-    ) -> Result<Syevd, CellError> {
-        let values = cuda.alloc(n)?;
-        let work = Workspace::alloc(cuda, solver.syevd_workspace(n, matrix, &values)?)?;
-        Ok(Syevd { work, values, n })
-    }
-
-    /// Replaces a symmetric matrix by its eigenvectors, smallest eigenvalue first.
-    ///
-    /// # Errors
-    /// cuSOLVER refuses.
-    pub(crate) fn run(
-        &mut self,
-        solver: &Solver,
-        matrix: &mut CudaSlice<f64>,
-        info: &mut CudaSlice<i32>,
-    ) -> Result<(), CellError> {
-        solver.syevd(self.n, matrix, &mut self.values, &mut self.work, info)
     }
 }

@@ -4,7 +4,6 @@ mod answer;
 mod eigen;
 mod gram;
 mod polar;
-mod rescue;
 
 use cudarc::driver::CudaSlice;
 use gpubench_backend::contents::Contents;
@@ -32,7 +31,7 @@ pub(crate) static KERNELS: &[Kernel] = &[
         libraries: &[Library::Cusolver],
         prepare: |cuda, case, inputs| match case.dtype {
             DType::F32 => polar::prepare(cuda, case, inputs),
-            DType::F64 => Svd::<f64>::prepare(cuda, case, inputs, polar),
+            DType::F64 => svd::<f64>(cuda, case, inputs, Routine::Polar),
         },
     },
     Kernel {
@@ -45,63 +44,28 @@ pub(crate) static KERNELS: &[Kernel] = &[
         variant: extra("svd", "gesvdj", "cuSOLVER Jacobi, tolerance epsilon, at most 100 sweeps"),
         sources: &[],
         libraries: &[Library::Cusolver],
-        prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => Svd::<f32>::prepare(cuda, case, inputs, jacobi),
-            DType::F64 => Svd::<f64>::prepare(cuda, case, inputs, jacobi),
-        },
+        prepare: by_dtype!(svd, Routine::Jacobi),
     },
     Kernel {
         variant: extra("svd", "gesvd", "cuSOLVER bidiagonalisation and QR iteration"),
         sources: &[],
         libraries: &[Library::Cusolver],
-        prepare: |cuda, case, inputs| match case.dtype {
-            DType::F32 => Svd::<f32>::prepare(cuda, case, inputs, qr),
-            DType::F64 => Svd::<f64>::prepare(cuda, case, inputs, qr),
-        },
+        prepare: by_dtype!(svd, Routine::Qr),
     },
 ];
+
+/// Which of cuSOLVER's routines.
+enum Routine {
+    Polar,
+    Jacobi,
+    Qr,
+}
 
 /// A routine with its workspace.
 enum Method<T> {
     Polar { work: Workspace },
     Jacobi { jacobi: Jacobi, work: CudaSlice<T> },
     Qr { work: Workspace },
-}
-
-/// Sizes the workspace of a routine for the operands and allocates it.
-type MakeMethod<T> = fn(&Cuda, &Solver, usize, &CudaSlice<T>, &Vectors<T>) -> Result<Method<T>, CellError>;
-
-fn polar<T: Element + JacobiReal>(
-    cuda: &Cuda,
-    solver: &Solver,
-    n: usize,
-    a: &CudaSlice<T>,
-    out: &Vectors<T>,
-) -> Result<Method<T>, CellError> {
-    Ok(Method::Polar { work: Workspace::alloc(cuda, solver.gesvdp_workspace(n, a, out)?)? })
-}
-
-fn jacobi<T: Element + JacobiReal>(
-    cuda: &Cuda,
-    solver: &Solver,
-    n: usize,
-    a: &CudaSlice<T>,
-    out: &Vectors<T>,
-) -> Result<Method<T>, CellError> {
-    let mut jacobi = Jacobi::new::<T>()?;
-    let len = jacobi.workspace_len(solver, n, a, out)?;
-    cuda.reserve(len as u128 * size_of::<T>() as u128)?;
-    Ok(Method::Jacobi { jacobi, work: cuda.alloc(len)? })
-}
-
-fn qr<T: Element + JacobiReal>(
-    cuda: &Cuda,
-    solver: &Solver,
-    n: usize,
-    a: &CudaSlice<T>,
-    out: &Vectors<T>,
-) -> Result<Method<T>, CellError> {
-    Ok(Method::Qr { work: Workspace::alloc(cuda, solver.gesvd_workspace(n, a, out)?)? })
 }
 
 struct Svd<T> {
@@ -116,28 +80,37 @@ struct Svd<T> {
     info: CudaSlice<i32>,
 }
 
-impl<T: Element + JacobiReal> Svd<T> {
-    fn prepare(
-        cuda: &Cuda,
-        case: &Case,
-        inputs: &[Operand],
-        method: MakeMethod<T>,
-    ) -> Result<Box<Prepared>, CellError> {
-        cuda.require(Library::Cusolver)?;
-        let n = case.side();
-        let area = n as u128 * n as u128;
-        cuda.reserve((4 * area + n as u128) * size_of::<T>() as u128)?;
-        let operand = cuda.upload(input::<T>(inputs, 0)?)?;
-        let a = cuda.alloc(n * n)?;
-        let out = Vectors::alloc(cuda, n)?;
-        cuda.count_plan();
-        let solver = Solver::new(&cuda.stream)?;
-        let method = method(cuda, &solver, n, &a, &out)?;
-        let (info, cuda) = (cuda.alloc(1)?, cuda.clone());
-        // The routines read back on the host whether and how to go on.
-        let traits = JobTraits { resets: true, synchronises: true, ..JobTraits::default() };
-        Ok(Prepared::with(traits, Svd { cuda, solver, method, n, operand, a, out, info }))
-    }
+fn svd<T: Element + JacobiReal>(
+    cuda: &Cuda,
+    case: &Case,
+    inputs: &[Operand],
+    routine: Routine,
+) -> Result<Box<Prepared>, CellError> {
+    cuda.require(Library::Cusolver)?;
+    let n = case.side();
+    let area = n as u128 * n as u128;
+    cuda.reserve((4 * area + n as u128) * size_of::<T>() as u128)?;
+    let operand = cuda.upload(input::<T>(inputs, 0)?)?;
+    let a = cuda.alloc(n * n)?;
+    let out = Vectors::alloc(cuda, n)?;
+    cuda.count_plan();
+    let solver = Solver::new(&cuda.stream)?;
+    let method = match routine {
+        Routine::Polar => {
+            Method::Polar { work: Workspace::alloc(cuda, solver.gesvdp_workspace(n, &a, &out)?)? }
+        }
+        Routine::Jacobi => {
+            let mut jacobi = Jacobi::new::<T>()?;
+            let len = jacobi.workspace_len(&solver, n, &a, &out)?;
+            cuda.reserve(len as u128 * size_of::<T>() as u128)?;
+            Method::Jacobi { jacobi, work: cuda.alloc(len)? }
+        }
+        Routine::Qr => Method::Qr { work: Workspace::alloc(cuda, solver.gesvd_workspace(n, &a, &out)?)? },
+    };
+    let (info, cuda) = (cuda.alloc(1)?, cuda.clone());
+    // The routines read back on the host whether and how to go on.
+    let traits = JobTraits { resets: true, synchronises: true, ..JobTraits::default() };
+    Ok(Prepared::with(traits, Svd { cuda, solver, method, n, operand, a, out, info }))
 }
 
 impl<T: Element + JacobiReal> Job for Svd<T> {

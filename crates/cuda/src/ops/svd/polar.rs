@@ -42,34 +42,26 @@ pub(super) fn prepare(cuda: &Cuda, case: &Case, inputs: &[Operand]) -> Result<Bo
     let n = case.side();
     let area = n as u128 * n as u128;
     cuda.reserve((4 + 3 * 8 + 2 * 4) * area + 12 * n as u128)?;
-    let widen = Map::load(cuda, &SOURCE, "f32_to_f64", n * n)?;
-    let narrow_matrix = Map::load(cuda, &SOURCE, "f64_to_f32", n * n)?;
-    let narrow_vector = Map::load(cuda, &SOURCE, "f64_to_f32", n)?;
-    let operand = cuda.upload(input::<f32>(inputs, 0)?)?;
-    let a = cuda.alloc(n * n)?;
-    let wide = Vectors::alloc(cuda, n)?;
-    let answer = Vectors::alloc(cuda, n)?;
+    let (a, wide) = (cuda.alloc(n * n)?, Vectors::alloc(cuda, n)?);
     cuda.count_plan();
     let solver = Solver::new(&cuda.stream)?;
-    let work = Workspace::alloc(cuda, solver.gesvdp_workspace(n, &a, &wide)?)?;
-    let (info, cuda) = (cuda.alloc(1)?, cuda.clone());
     // As in [`super`].
     let traits = JobTraits { synchronises: true, ..JobTraits::default() };
     Ok(Prepared::with(
         traits,
         WidenedPolar {
-            cuda,
+            widen: Map::load(cuda, &SOURCE, "f32_to_f64", n * n)?,
+            narrow_matrix: Map::load(cuda, &SOURCE, "f64_to_f32", n * n)?,
+            narrow_vector: Map::load(cuda, &SOURCE, "f64_to_f32", n)?,
+            operand: cuda.upload(input(inputs, 0)?)?,
+            answer: Vectors::alloc(cuda, n)?,
+            work: Workspace::alloc(cuda, solver.gesvdp_workspace(n, &a, &wide)?)?,
             solver,
-            work,
             n,
-            widen,
-            narrow_matrix,
-            narrow_vector,
-            operand,
             a,
             wide,
-            answer,
-            info,
+            info: cuda.alloc(1)?,
+            cuda: cuda.clone(),
         },
     ))
 }

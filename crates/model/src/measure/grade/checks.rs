@@ -1,9 +1,10 @@
 //! One check per fact: what it costs, in words and figures; the limits are tabulated in the parent module.
 
+use gpubench_text::percent;
+
 use super::super::stats::{Summary, has_interval, relative_half_width};
 use super::super::stopping::Reason;
 use super::{Facts, Grade, Warning, WarningKind};
-use gpubench_text::percent;
 
 /// Chance below which a difference between rounds is taken for drift.
 const DRIFT_P: f64 = 0.01;
@@ -46,10 +47,14 @@ fn warning(kind: WarningKind, at_best: Grade, text: String, next: &str) -> Optio
 }
 
 fn setup(facts: &Facts) -> Option<Warning> {
-    let text = "something was allocated, planned or compiled while samples were taken";
+    let text =
+        facts.setup.then_some("something was allocated, planned or compiled while samples were taken")?;
     let next = "choose another variant with --variants, or report this one: its times hold its set-up";
-    if facts.setup { warning(WarningKind::Setup, Grade::D, text.to_owned(), next) } else { None }
+    warning(WarningKind::Setup, Grade::D, text.to_owned(), next)
 }
+
+/// What to do about a clock that is low.
+const COOL: &str = "let the device cool or raise its power limit, then run again";
 
 /// What to do about a cell that lost its worker.
 const RUN_AGAIN: &str = "run the cell again; `gpubench doctor` lists what is missing now";
@@ -89,16 +94,12 @@ fn spread(facts: &Facts) -> Option<Warning> {
     let some = (2.0 * facts.precision).max(0.02);
     let much = if facts.side_is_gpu { 0.05 } else { 0.1 };
     let at_best = beyond(half_width, [facts.precision, some, some.max(much)])?;
-    let what = if has_interval(n) {
-        "half the 95 % interval".to_owned()
-    } else {
-        format!("half the range of {n} samples")
+    let what = match has_interval(n) {
+        true => "half the 95 % interval".to_owned(),
+        false => format!("half the range of {n} samples"),
     };
-    let text = format!(
-        "{what} is {} of the median, {} was asked for",
-        percent::fine(half_width),
-        percent::fine(facts.precision)
-    );
+    let (width, asked) = (percent::fine(half_width), percent::fine(facts.precision));
+    let text = format!("{what} is {width} of the median, {asked} was asked for");
     let next = match facts.stopped {
         Reason::CutShort => "let the run finish",
         Reason::EndedEarly => RUN_AGAIN,
@@ -123,24 +124,14 @@ fn throttled(facts: &Facts) -> Option<Warning> {
     let n = facts.samples.len();
     let at_best = beyond(f64::from(facts.throttled) / n.max(1) as f64, [0.01, 0.1, 0.5])?;
     let text = format!("the clock was low during {} of {n} samples", facts.throttled);
-    warning(
-        WarningKind::Throttled,
-        at_best,
-        text,
-        "let the device cool or raise its power limit, then run again",
-    )
+    warning(WarningKind::Throttled, at_best, text, COOL)
 }
 
 fn set_aside(facts: &Facts) -> Option<Warning> {
     let all = facts.samples.len() + facts.set_aside as usize;
     let at_best = beyond(f64::from(facts.set_aside) / all.max(1) as f64, [0.1, 0.5, f64::INFINITY])?;
     let text = format!("{} of {all} samples were set aside because the clock was low", facts.set_aside);
-    warning(
-        WarningKind::Throttled,
-        at_best,
-        text,
-        "let the device cool or raise its power limit, then run again",
-    )
+    warning(WarningKind::Throttled, at_best, text, COOL)
 }
 
 fn held_down(facts: &Facts) -> Option<Warning> {
@@ -158,23 +149,16 @@ fn other_process(facts: &Facts) -> Option<Warning> {
         return None;
     }
     let text = format!("also on the GPU: {}", facts.others.join(", "));
-    warning(
-        WarningKind::OtherProcess,
-        Grade::C,
-        text,
-        "end the other process or choose an idle GPU, then run again",
-    )
+    let next = "end the other process or choose an idle GPU, then run again";
+    warning(WarningKind::OtherProcess, Grade::C, text, next)
 }
 
 fn bimodal(facts: &Facts) -> Option<Warning> {
     let found = facts.modes?;
     let apart = (found.high - found.low) / found.low;
     let at_best = if apart > 0.1 { Grade::C } else { Grade::B };
-    let apart = percent::fine(apart);
-    let text = format!(
-        "{} of the samples are {apart} slower than the rest: two clumps",
-        percent::fine(found.share_high)
-    );
+    let (share, apart) = (percent::fine(found.share_high), percent::fine(apart));
+    let text = format!("{share} of the samples are {apart} slower than the rest: two clumps");
     let next =
         "look at the samples in the report; check clocks, and on a CPU set --threads to the physical cores";
     warning(WarningKind::Bimodal, at_best, text, next)
@@ -188,12 +172,8 @@ fn launch_bound(facts: &Facts) -> Option<Warning> {
         _ => return None,
     };
     let text = format!("the time is {ratio:.1} times what the device takes to do nothing");
-    warning(
-        WarningKind::LaunchBound,
-        at_best,
-        text,
-        "choose a larger size, or --cache hot, which times batches",
-    )
+    let next = "choose a larger size, or --cache hot, which times batches";
+    warning(WarningKind::LaunchBound, at_best, text, next)
 }
 
 fn disturbed(facts: &Facts) -> Option<Warning> {
@@ -201,33 +181,24 @@ fn disturbed(facts: &Facts) -> Option<Warning> {
     let share = f64::from(facts.disturbed) / n.max(1) as f64;
     let at_best = beyond(share, [0.1, 0.5, f64::INFINITY]).filter(|_| !facts.side_is_gpu)?;
     let text = format!("the system took the processor away during {} of {n} samples", facts.disturbed);
-    warning(
-        WarningKind::Disturbed,
-        at_best,
-        text,
-        "close other programs, or lower --threads below the processors",
-    )
+    let next = "close other programs, or lower --threads below the processors";
+    warning(WarningKind::Disturbed, at_best, text, next)
 }
 
 fn page_faults(facts: &Facts) -> Option<Warning> {
     let faults = facts.page_faults.filter(|_| !facts.side_is_gpu)?;
     let time_s = Summary::of(facts.samples).map(|summary| summary.median).filter(|median| *median > 0.0)?;
     let share = faults.minor * FAULT_S / time_s;
-    let at_best = if faults.major >= 1.0 { Grade::C } else { beyond(share, [0.01, 0.1, f64::INFINITY])? };
-    let text = if faults.major >= 1.0 {
-        format!("each execution waits {:.0} times for memory to be read from a disk", faults.major)
-    } else {
-        format!(
-            "each execution has {:.0} page faults, about {} of its time",
-            faults.minor,
-            percent::fine(share.min(1.0))
-        )
-    };
-    let next = if faults.major >= 1.0 {
-        "choose a smaller size, or free memory, then run again"
-    } else {
-        "set MIMALLOC_PURGE_DELAY=-1 so that freed memory is kept, or choose a variant that allocates nothing"
-    };
+    if faults.major >= 1.0 {
+        let text =
+            format!("each execution waits {:.0} times for memory to be read from a disk", faults.major);
+        let next = "choose a smaller size, or free memory, then run again";
+        return warning(WarningKind::PageFaults, Grade::C, text, next);
+    }
+    let at_best = beyond(share, [0.01, 0.1, f64::INFINITY])?;
+    let of_time = percent::fine(share.min(1.0));
+    let text = format!("each execution has {:.0} page faults, about {of_time} of its time", faults.minor);
+    let next = "set MIMALLOC_PURGE_DELAY=-1 so that freed memory is kept, or choose a variant that allocates nothing";
     warning(WarningKind::PageFaults, at_best, text, next)
 }
 

@@ -48,12 +48,7 @@ pub enum Grade {
 
 impl fmt::Display for Grade {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Grade::A => "A",
-            Grade::B => "B",
-            Grade::C => "C",
-            Grade::D => "D",
-        })
+        f.pad(["A", "B", "C", "D"][*self as usize])
     }
 }
 

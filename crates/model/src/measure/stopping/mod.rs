@@ -45,20 +45,6 @@ pub struct Rule {
     pub rounds: u32,
 }
 
-impl Default for Rule {
-    fn default() -> Self {
-        Rule {
-            fixed: None,
-            min_samples: 12,
-            max_samples: 2000,
-            precision: 0.01,
-            max_time_s: 2.0,
-            hard_time_s: 20.0,
-            rounds: 3,
-        }
-    }
-}
-
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {

@@ -1,12 +1,10 @@
 //! The rule driven over synthetic series in virtual time: it ends, and its intervals cover what they claim.
 
-use std::f64::consts::TAU;
-
 use proptest::prelude::*;
 use rayon::prelude::*;
 
 use super::*;
-use crate::data::generator::Stream;
+use crate::data::generator::{self, Stream};
 use crate::measure::stats::Summary;
 
 const TRIALS: u64 = 10_000;
@@ -47,15 +45,10 @@ fn sample(rule: &Rule, scale: f64, mut series: impl FnMut(usize) -> f64) -> Cell
     }
 }
 
-/// Two uniforms for sample `i` of a trial; the first is never 0.
-fn uniforms(stream: Stream, i: usize) -> (f64, f64) {
-    (1.0 - stream.uniform::<f64>(2 * i as u64), stream.uniform(2 * i as u64 + 1))
-}
-
-/// A standard normal value and a uniform one that is independent of it (Box and Muller 1958).
+/// A standard normal value for sample `i` of a trial, and a uniform one that is independent of it.
 fn normal_and_uniform(stream: Stream, i: usize) -> (f64, f64) {
-    let (u, v) = uniforms(stream, 2 * i);
-    ((-2.0 * u.ln()).sqrt() * (TAU * v).cos(), stream.uniform(4 * i as u64 + 2))
+    let chance = |k: u64| stream.uniform::<f64>(4 * i as u64 + k);
+    (generator::normal(chance(0), chance(1)), chance(2))
 }
 
 fn normal(stream: Stream, i: usize) -> f64 {
@@ -158,20 +151,9 @@ fn intervals_of_a_heavy_tailed_series_cover_as_claimed() {
 fn intervals_of_a_skewed_series_cover_as_claimed() {
     // 0.95 (2 Phi(0.71650) - 1) = 0.5, all outliers lying above.
     const CENTRE: f64 = 0.716_497_500_177_99;
-    assert_coverage(
-        "one-sided, 1.5 %",
-        &rule(0.005),
-        18..94,
-        |s, i| skewed(0.015, s, i),
-        |_| 1.0 + 0.015 * CENTRE,
-    );
-    assert_coverage(
-        "one-sided, 2.5 %",
-        &rule(0.005),
-        41..211,
-        |s, i| skewed(0.025, s, i),
-        |_| 1.0 + 0.025 * CENTRE,
-    );
+    let rule = rule(0.005);
+    assert_coverage("skewed, 1.5 %", &rule, 18..94, |s, i| skewed(0.015, s, i), |_| 1.0 + 0.015 * CENTRE);
+    assert_coverage("skewed, 2.5 %", &rule, 41..211, |s, i| skewed(0.025, s, i), |_| 1.0 + 0.025 * CENTRE);
 }
 
 #[test]
@@ -234,13 +216,13 @@ fn time_limits_end_a_slow_cell() {
         let cell = sample(&rule, seconds, |i| 1.0 + 0.3 * (i % 2) as f64);
         (cell.reason, cell.per_round)
     };
-    assert_eq!(
-        of(0.5),
-        (Reason::OutOfTime, vec![4, 4, 4]),
-        "the smallest count outlasts the time for the cell"
-    );
-    assert_eq!(of(3.0), (Reason::OutOfTime, vec![2, 2, 2]), "the hard limit is shared by the rounds");
-    assert_eq!(of(60.0), (Reason::OutOfTime, vec![1, 1, 1]), "one a round whatever it costs");
+    for (seconds, taken, why) in [
+        (0.5, 4, "the smallest count outlasts the time for the cell"),
+        (3.0, 2, "the hard limit is shared by the rounds"),
+        (60.0, 1, "one a round whatever it costs"),
+    ] {
+        assert_eq!(of(seconds), (Reason::OutOfTime, vec![taken; 3]), "{why}");
+    }
     let (reason, per_round) = of(0.02);
     assert_eq!((reason, per_round.len()), (Reason::OutOfTime, 3));
     assert!((80..=90).contains(&per_round.iter().sum::<usize>()), "{per_round:?} in two seconds");

@@ -75,9 +75,6 @@ pub fn save(report: &Report, path: &Path) -> anyhow::Result<()> {
 }
 
 /// A report, or what was made of reports, as indented JSON, arrays of numbers on one line, with a newline at the end.
-///
-/// # Errors
-/// None in practice: every field of a report has a JSON form.
 pub fn to_json(value: &impl Serialize) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Layout::default());
@@ -87,9 +84,6 @@ pub fn to_json(value: &impl Serialize) -> anyhow::Result<Vec<u8>> {
 }
 
 /// The text of [`to_json`].
-///
-/// # Errors
-/// Those of [`to_json`].
 pub fn to_json_text(value: &impl Serialize) -> anyhow::Result<String> {
     String::from_utf8(to_json(value)?).context("cannot write it as JSON")
 }

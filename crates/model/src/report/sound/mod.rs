@@ -99,14 +99,10 @@ fn check_names(row: &Row) -> anyhow::Result<()> {
     let strict =
         |name: &str| name.bytes().all(|c| matches!(c, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-'));
     let plain = |name: &str| !name.chars().any(|c| c == '/' || c.is_control());
-    let picked = row.doer().to_owned();
-    let names = [
-        ("op", &row.case.op, strict(&row.case.op), "a-z, 0-9, '.', '_' and '-'"),
-        ("backend", &row.backend, plain(&row.backend), "text without '/' and control characters"),
-        ("variant", &row.variant, plain(&row.variant), "text without '/' and control characters"),
-        ("picked", &picked, plain(&picked), "text without '/' and control characters"),
-    ];
-    for (key, name, is_legal, legal) in names {
+    let names = [("backend", row.backend.as_str()), ("variant", &row.variant), ("picked", row.doer())];
+    let names = names.map(|(key, name)| (key, name, plain(name), "text without '/' and control characters"));
+    let op = ("op", row.case.op.as_str(), strict(&row.case.op), "a-z, 0-9, '.', '_' and '-'");
+    for (key, name, is_legal, legal) in [op].into_iter().chain(names) {
         ensure!(
             !name.is_empty() && is_legal,
             "{key} {:?} is no name, which is {legal}; {FIX}",
@@ -206,23 +202,22 @@ fn check_summary(execute: &Execute) -> anyhow::Result<()> {
 }
 
 fn check_times(execute: &Execute) -> anyhow::Result<()> {
-    seconds("samples_s", &execute.samples_s)?;
-    seconds("host_samples_s", &execute.host_samples_s)?;
-    seconds("ci95_s", &execute.ci95_s)?;
-    seconds("host_ci95_s", execute.host_ci95_s.as_ref().map_or(&[], |ends| ends.as_slice()))?;
-    seconds("quantiles_s", execute.quantiles_s.as_ref().map_or(&[], |quantiles| quantiles.as_slice()))?;
-    for (key, time) in [
-        ("median_s", execute.median_s),
-        ("min_s", execute.min_s),
-        ("max_s", execute.max_s),
-        ("mad_s", execute.mad_s),
-        ("host_median_s", execute.host_median_s),
-        ("enqueue_median_s", execute.enqueue_median_s.unwrap_or(0.0)),
-        ("spent_s", execute.spent_s),
-    ] {
-        seconds(key, &[time])?;
-    }
-    Ok(())
+    [
+        ("samples_s", execute.samples_s.as_slice()),
+        ("host_samples_s", &execute.host_samples_s),
+        ("ci95_s", &execute.ci95_s),
+        ("host_ci95_s", execute.host_ci95_s.as_slice().as_flattened()),
+        ("quantiles_s", execute.quantiles_s.as_slice().as_flattened()),
+        ("median_s", &[execute.median_s]),
+        ("min_s", &[execute.min_s]),
+        ("max_s", &[execute.max_s]),
+        ("mad_s", &[execute.mad_s]),
+        ("host_median_s", &[execute.host_median_s]),
+        ("enqueue_median_s", execute.enqueue_median_s.as_slice()),
+        ("spent_s", &[execute.spent_s]),
+    ]
+    .into_iter()
+    .try_for_each(|(key, times)| seconds(key, times))
 }
 
 /// Refuses what is no time: below zero, or longer than anyone has measured.

@@ -3,7 +3,6 @@ use serde_json::{Value, json};
 use crate::report::file::{self, FILE_NAME};
 use crate::report::{Report, example};
 
-/// What loading a file of that text gives.
 fn load(text: &[u8]) -> Result<Report, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(FILE_NAME);

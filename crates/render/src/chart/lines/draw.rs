@@ -24,11 +24,7 @@ impl LineChart {
     }
 }
 
-/// Draws `chart` on `canvas`.
-///
-/// # Errors
-/// The surface refuses to draw.
-pub fn draw(chart: &LineChart, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+pub(crate) fn draw(chart: &LineChart, canvas: &Canvas<'_>) -> anyhow::Result<()> {
     let layout = Layout::of(&chart.frame);
     let frame = Drawing::begin(canvas, &chart.frame, &layout)?;
     let strokes = Strokes { canvas, contents: chart.contents(&layout) };

@@ -13,21 +13,15 @@ pub(crate) const REGION_TEXT: f64 = 27.0;
 /// Lines between two axes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contents<'a> {
-    /// Where they stand.
     pub(crate) plane: Plane<'a>,
-    /// The lines.
     pub series: &'a [Series],
-    /// The line that they cross.
     pub reference: Option<&'a Reference>,
-    /// Where they cross it.
     pub(crate) crossings: &'a [Crossing],
     /// Half the side of the square that a marker takes.
     pub(crate) marker: f64,
-    /// Em of labels.
     pub(crate) em: f64,
 }
 
-/// The labels of a plot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Labels {
     /// Names of the regions, each with whether it is the one above the reference line.
@@ -48,7 +42,6 @@ impl Labels {
         Labels { regions: regions(contents, &mut room), points, crossings }
     }
 
-    /// All of them.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Placed> {
         let others = self.points.iter().chain(&self.crossings).map(|(_, label)| label);
         self.regions.iter().map(|(_, label)| label).chain(others)

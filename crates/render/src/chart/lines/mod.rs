@@ -4,33 +4,30 @@ mod draw;
 pub(crate) mod labels;
 pub(crate) mod speed_up;
 pub(crate) mod strokes;
-pub mod time;
+pub(super) mod time;
+
+use std::collections::BTreeSet;
 
 use super::frame::{Frame, Row, Sample};
-use super::paint::Hue;
 use super::series::Series;
-pub use draw::draw;
+pub(super) use draw::draw;
+use gpubench_text::palette::Role;
 
 /// The title of an axis of sizes.
 pub(crate) const SIZE_TITLE: &str = "N, side of the square operands (log scale)";
 
 /// A value that splits the plot in two named regions.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reference {
-    /// The value on the y axis.
+pub(crate) struct Reference {
     pub value: f64,
-    /// Name of the region above.
     pub above: &'static str,
-    /// Name of the region below.
     pub below: &'static str,
 }
 
 /// Where a series meets the reference line for good.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Crossing {
-    /// Colour of the series.
-    pub hue: Hue,
-    /// The size.
+    pub hue: Role,
     pub size: f64,
     /// The 95 % interval of the size; an end outside of the axis stands for one outside of the sizes.
     pub interval: [f64; 2],
@@ -38,16 +35,13 @@ pub(crate) struct Crossing {
     pub label: String,
 }
 
-/// One chart.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LineChart {
-    /// Titles, axes, legend.
+pub(crate) struct LineChart {
     pub(crate) frame: Frame,
     /// The lines, those of one legend group together.
     pub series: Vec<Series>,
     /// The line at which neither side wins.
     pub reference: Option<Reference>,
-    /// Where series cross it.
     pub(crate) crossings: Vec<Crossing>,
 }
 
@@ -62,11 +56,10 @@ fn legend(series: &[Series]) -> Vec<Row> {
 }
 
 /// All sizes of the series, ascending.
-fn sizes(series: &[Series]) -> Vec<u64> {
-    let mut sizes: Vec<u64> = series.iter().flat_map(|one| &one.points).map(|point| point.x as u64).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
-    sizes
+pub(crate) fn sizes(series: &[Series]) -> Vec<u64> {
+    let sizes: BTreeSet<u64> =
+        series.iter().flat_map(|one| &one.points).map(|point| point.x as u64).collect();
+    sizes.into_iter().collect()
 }
 
 /// All values that the y axis must hold; `None` when there is no point.

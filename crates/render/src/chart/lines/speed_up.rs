@@ -5,11 +5,11 @@ use gpubench_answer::words::largest;
 use gpubench_answer::{Comparison, Crossover, Kind, Place};
 use gpubench_model::Side;
 use gpubench_ops as op;
+use gpubench_text::palette::Role;
 
 use super::{Crossing, LineChart, Reference, SIZE_TITLE, extremes, legend, sizes};
 use crate::chart::axis::Axis;
 use crate::chart::frame::{Frame, Row};
-use crate::chart::paint::Hue;
 use crate::chart::series::{Point, Series, Stroke, Style, style};
 use crate::chart::sheet::{Part, Sheet};
 use crate::chart::text::ratio_text;
@@ -20,22 +20,20 @@ const LONE_KIND: Kind = Kind::Resident;
 /// The looks of a kind's line.
 pub(crate) fn kind_style(kind: Kind) -> Style {
     let (hue, marker) = match kind {
-        Kind::Kernel => (Hue::Blue, 0),
-        Kind::Resident => (Hue::Green, 1),
-        Kind::EndToEnd => (Hue::Orange, 3),
+        Kind::Kernel => (Role::Blue, 0),
+        Kind::Resident => (Role::Green, 1),
+        Kind::EndToEnd => (Role::Orange, 3),
     };
     Style { hue, stroke: Stroke::Solid, marker, filled: true }
 }
 
 /// The kinds that differ for an op: one that copies by itself has no copies to add.
 pub(crate) fn kinds(op: &str) -> &'static [Kind] {
-    let copies = op::find(op).is_some_and(|op| op.about().copies_itself);
-    if copies { &[Kind::Kernel, Kind::Resident] } else { &Kind::ALL }
+    if op::copies_itself(op) { &[Kind::Kernel, Kind::Resident] } else { &Kind::ALL }
 }
 
 /// A line of a chart, and where it crosses 1.
 pub(crate) struct Line {
-    /// Its points and looks.
     pub series: Series,
     kind: Kind,
     crossover: Option<Crossover>,
@@ -95,14 +93,9 @@ pub(crate) fn by_kind(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<Li
         for point in points.iter_mut().take(last).skip(1) {
             point.label = None;
         }
-        let label = match kind {
-            Kind::Kernel => "kernel",
-            Kind::Resident => "resident",
-            Kind::EndToEnd => "end to end",
-        };
         let crossover = crossover(part, comparisons[0].density, kind);
         let (group, style, bends) = ("Time included", kind_style(kind), bends(crossover.as_ref()));
-        let series = Series { label: label.into(), group, style, points, bends };
+        let series = Series { label: kind.name().into(), group, style, points, bends };
         Some(Line { series, kind, crossover })
     });
     kinds.collect()
@@ -142,7 +135,6 @@ fn crossover(part: &Part<'_>, density: Option<f64>, kind: Kind) -> Option<Crosso
     part.crossovers.iter().find(|found| found.density == density && found.kind == kind).cloned()
 }
 
-/// Where a line crosses 1.
 fn bends(found: Option<&Crossover>) -> Vec<(f64, f64)> {
     found.into_iter().flat_map(|found| &found.changes).map(|(size, _)| (*size, 1.0)).collect()
 }

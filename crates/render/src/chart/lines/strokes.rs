@@ -7,37 +7,24 @@ use super::labels::{Contents, Labels, REGION_TEXT};
 use crate::chart::canvas::{Align, Canvas};
 use crate::chart::draw::{LINE, baseline, marker, medium};
 use crate::chart::geometry::{Place, Rect};
-use crate::chart::paint::{Hue, Paint};
+use crate::chart::paint::Paint;
 use crate::chart::placing::Placed;
 use crate::chart::series::{Point, Series, Stroke, Style};
 
-/// Colours of the regions in which a side wins.
-const GPU_HUE: Hue = Hue::Blue;
-const CPU_HUE: Hue = Hue::Vermilion;
 /// Bands of crossings that are narrower than this many pixels are drawn as wide.
 const LEAST_BAND: f64 = 2.0;
 
-/// Lines being drawn.
 pub(crate) struct Strokes<'a> {
-    /// What they are drawn on.
     pub(crate) canvas: &'a Canvas<'a>,
-    /// What is drawn.
     pub contents: Contents<'a>,
 }
 
 impl Strokes<'_> {
-    /// Tints the regions of the plot.
-    ///
-    /// # Errors
-    /// The surface refuses to draw.
     pub(crate) fn ground(&self) -> anyhow::Result<()> {
         self.tints(&self.contents.plane.area)
     }
 
     /// Everything but the ground and the grid.
-    ///
-    /// # Errors
-    /// The surface refuses to draw.
     pub(crate) fn lines(&self) -> anyhow::Result<()> {
         let Contents { series, crossings, .. } = self.contents;
         let labels = Labels::of(&self.contents);
@@ -80,7 +67,7 @@ impl Strokes<'_> {
         let Some(reference) = self.contents.reference else { return Ok(()) };
         let plane = &self.contents.plane;
         let y = plane.down(reference.value);
-        self.canvas.stroke(&[(plane.area.left, y), (plane.area.right, y)], Role::Ink, 2.4, Stroke::Solid)
+        self.canvas.rule([(plane.area.left, y), (plane.area.right, y)], Role::Ink, 2.4)
     }
 
     fn places(&self, series: &Series, value: impl Fn(&Point) -> f64) -> Vec<Place> {
@@ -91,14 +78,14 @@ impl Strokes<'_> {
     /// The spread: an area along the line, and a bar at a point that stands alone.
     fn band(&self, series: &Series) -> anyhow::Result<()> {
         let hue = series.style.hue;
-        let (mut low, high) =
-            (self.places(series, |point| point.low), self.places(series, |point| point.high));
+        let mut low = self.places(series, |point| point.low);
+        let high = self.places(series, |point| point.high);
         if let ([low], [high]) = (low.as_slice(), high.as_slice()) {
-            return self.canvas.stroke(&[*low, *high], hue, 2.0, Stroke::Solid);
+            return self.canvas.rule([*low, *high], hue, 2.0);
         }
         low.reverse();
         let corners: Vec<Place> = high.into_iter().chain(low).collect();
-        self.canvas.fill(&corners, Paint::clear(hue, 0.2))
+        self.canvas.fill(&corners, Paint::Clear(hue, 0.2))
     }
 
     fn line(&self, series: &Series) -> anyhow::Result<()> {
@@ -119,7 +106,7 @@ impl Strokes<'_> {
         let middle = (f64::midpoint(left, right), plane.area.middle().1);
         let area = Rect::around(middle, half, plane.area.height() / 2.0);
         let strength = if half > 3.0 { 0.18 } else { 0.55 };
-        self.canvas.rectangle(area.corners(), Paint::clear(crossing.hue, strength))
+        self.canvas.rectangle(area.corners(), Paint::Clear(crossing.hue, strength))
     }
 
     /// An open ring where a series meets the reference line.
@@ -133,19 +120,19 @@ impl Strokes<'_> {
     fn labels(&self, labels: &Labels) -> anyhow::Result<()> {
         let Contents { series, crossings, em, .. } = self.contents;
         for (is_above, region) in &labels.regions {
-            self.label(region, REGION_TEXT, if *is_above { GPU_HUE } else { CPU_HUE })?;
+            self.label(region, REGION_TEXT, if *is_above { Role::Blue } else { Role::Vermilion })?;
         }
         for (index, label) in &labels.crossings {
             self.label(label, em, crossings[*index].hue)?;
         }
         for (index, label) in &labels.points {
             let own = series[*index].style.hue;
-            self.label(label, em, if series.len() > 1 { own } else { Hue::Ink })?;
+            self.label(label, em, if series.len() > 1 { own } else { Role::Ink })?;
         }
         Ok(())
     }
 
-    fn label(&self, label: &Placed, em: f64, hue: Hue) -> anyhow::Result<()> {
+    fn label(&self, label: &Placed, em: f64, hue: Role) -> anyhow::Result<()> {
         let place = (label.area.left, baseline(label.area.middle().1, em));
         self.canvas.text(&label.text, place, medium(em, hue, Align::Left))
     }

@@ -2,7 +2,7 @@
 
 use gpubench_model::Accuracy;
 use gpubench_model::case::Cache;
-use gpubench_model::report::example::{empty, full, measured};
+use gpubench_model::report::example::{self, full, measured};
 use gpubench_model::report::{Report, Row as ReportRow};
 
 use super::labels::Labels;
@@ -20,7 +20,7 @@ fn lines(reports: &[(&str, &Report)]) -> Vec<LineChart> {
 }
 
 fn of(rows: Vec<ReportRow>) -> Vec<LineChart> {
-    lines(&[("", &Report { rows, ..empty() })])
+    lines(&[("", &example::of(rows))])
 }
 
 fn notes(chart: &LineChart) -> Vec<&str> {
@@ -64,18 +64,12 @@ fn the_time_chart_has_a_series_a_variant_grouped_by_side() {
 
 #[test]
 fn the_state_of_the_caches_is_told_and_charts_of_both_are_apart() {
-    let mut rows = vec![];
-    for cache in Cache::ALL {
-        for (backend, variant) in [("cpu", "realfft"), ("cuda", "r2c")] {
-            rows.push(ReportRow { cache, ..measured("fft", 8, backend, variant, 1e-3) });
-        }
-    }
+    let pair = |cache| example::both_sides("fft", 8, 1e-3, 1e-3).map(|row| ReportRow { cache, ..row });
+    let mut rows = Cache::ALL.map(pair).concat();
     let charts = of(rows.clone());
     let names: Vec<&str> = charts.iter().map(|chart| chart.frame.name.as_str()).collect();
-    assert_eq!(
-        names,
-        ["time-fft-f32-cold", "speedup-fft-f32-cold", "time-fft-f32-hot", "speedup-fft-f32-hot"]
-    );
+    let expected = ["time-fft-f32-cold", "speedup-fft-f32-cold", "time-fft-f32-hot", "speedup-fft-f32-hot"];
+    assert_eq!(names, expected);
     assert_eq!(charts[2].frame.title, "fft, float32, hot cache: time by size");
     assert!(charts.iter().flat_map(|chart| &chart.series).all(|series| series.points.len() == 1));
     let hot = of(rows.split_off(2));
@@ -86,13 +80,10 @@ fn the_state_of_the_caches_is_told_and_charts_of_both_are_apart() {
 #[test]
 fn the_speed_up_chart_has_three_kinds_and_marks_where_each_crosses() {
     let chart = &lines(&[("", &full())])[1];
-    let labels: Vec<Vec<Option<&str>>> = chart
-        .series
-        .iter()
-        .map(|one| one.points.iter().map(|point| point.label.as_deref()).collect())
-        .collect();
+    let of_points = |one: &Series| one.points.iter().map(|point| point.label.clone()).collect();
+    let labels: Vec<Vec<Option<String>>> = chart.series.iter().map(of_points).collect();
     let expected = [["CPU 1.6x", "18x"], ["CPU 2.3x", "18x"], ["CPU 10x", "18x"]];
-    assert_eq!(labels, expected.map(|pair| pair.map(Some).to_vec()));
+    assert_eq!(labels, expected.map(|pair| pair.map(|label| Some(label.to_owned())).to_vec()));
     assert_eq!(chart.crossings.len(), 3);
     assert!(chart.crossings.is_sorted_by(|a, b| a.size < b.size), "{:?}", chart.crossings);
     for (crossing, series) in chart.crossings.iter().zip(&chart.series) {
@@ -108,10 +99,7 @@ fn the_speed_up_chart_has_three_kinds_and_marks_where_each_crosses() {
 
 #[test]
 fn a_side_that_wins_everywhere_has_no_mark() {
-    let rows = [10, 100]
-        .into_iter()
-        .flat_map(|n| [measured("fft", n, "cpu", "realfft", 1.0), measured("fft", n, "cuda", "r2c", 1e-3)]);
-    let chart = &of(rows.collect())[1];
+    let chart = &of([10, 100].map(|n| example::both_sides("fft", n, 1.0, 1e-3)).concat())[1];
     assert!(chart.crossings.is_empty());
     assert!(notes(chart).contains(&"resident: 10 or less"), "{:?}", notes(chart));
 }
@@ -121,11 +109,11 @@ fn densities_share_a_chart_of_one_kind() {
     let mut rows = vec![];
     for density in [0.01, 0.1] {
         for n in [100, 1000] {
-            for (backend, variant) in [("cpu", "gustavson"), ("cuda", "cusparse")] {
-                let mut row = measured("spgemm", n, backend, variant, 1e-6 * n as f64);
+            let time = 1e-6 * n as f64;
+            rows.extend(example::both_sides("spgemm", n, time, time).map(|mut row| {
                 row.case.density = Some(density);
-                rows.push(row);
-            }
+                row
+            }));
         }
     }
     let chart = &of(rows)[1];
@@ -137,12 +125,8 @@ fn densities_share_a_chart_of_one_kind() {
 #[test]
 fn reduced_precision_is_drawn_apart_and_takes_no_part_in_the_speed_up() {
     let charts = wide();
-    let reduced: Vec<&str> = charts[0]
-        .series
-        .iter()
-        .filter(|one| one.style.stroke == Stroke::Dotted)
-        .map(|one| one.label.as_str())
-        .collect();
+    let reduced = charts[0].series.iter().filter(|one| one.style.stroke == Stroke::Dotted);
+    let reduced: Vec<&str> = reduced.map(|one| one.label.as_str()).collect();
     assert_eq!(reduced, ["cublas-tf32", "cublas-f16"]);
     assert!(notes(&charts[1]).iter().all(|line| !line.contains("cublas-")));
 }

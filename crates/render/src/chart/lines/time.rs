@@ -10,7 +10,7 @@ use crate::chart::series::{GROUPS, Point, Series, Style, group, style};
 use crate::chart::sheet::{Part, Sheet};
 
 /// The chart of a sheet with the captions given; `None` when nothing is measured.
-pub fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChart> {
+pub(crate) fn chart(sheet: &Sheet<'_>, captions: Vec<String>) -> Option<LineChart> {
     let mut series: Vec<Series> = sheet.parts.iter().flat_map(time_series).collect();
     // Stable, so that a group keeps the order of the reports.
     series.sort_by_key(|one| GROUPS.iter().position(|group| *group == one.group));

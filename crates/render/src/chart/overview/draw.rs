@@ -5,10 +5,10 @@ use gpubench_text::palette::Role;
 use super::layout::{HEADING, Layout, SMALL};
 use super::{Overview, Panel, REFERENCE};
 use crate::chart::canvas::{Align, Canvas};
-use crate::chart::draw::{baseline, kind, medium, sample};
+use crate::chart::draw::{baseline, captions, kind, medium, sample};
 use crate::chart::font::{Weight, fitted, width};
 use crate::chart::geometry::Rect;
-use crate::chart::layout::{CAPTION, MARGIN, TITLE, picture};
+use crate::chart::layout::{MARGIN, TITLE, picture};
 use crate::chart::lines::labels::Contents;
 use crate::chart::lines::strokes::Strokes;
 use crate::chart::plane::Plane;
@@ -22,11 +22,7 @@ const POINT_TEXT: f64 = 20.0;
 /// Em and middle of the legend.
 const LEGEND: (f64, f64) = (22.0, 112.0);
 
-/// Draws `overview` on `canvas`.
-///
-/// # Errors
-/// The surface refuses to draw.
-pub fn draw(overview: &Overview, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+pub(crate) fn draw(overview: &Overview, canvas: &Canvas<'_>) -> anyhow::Result<()> {
     let layout = Layout::of(overview);
     canvas.rectangle(picture().corners(), Role::Ground)?;
     canvas.text(&overview.title, (MARGIN, 62.0), medium(TITLE, Role::Ink, Align::Left))?;
@@ -42,10 +38,7 @@ pub fn draw(overview: &Overview, canvas: &Canvas<'_>) -> anyhow::Result<()> {
             }
         }
     }
-    for (caption, baseline) in &layout.captions {
-        canvas.text(caption, (MARGIN, *baseline), kind(CAPTION, Role::Soft, Align::Left))?;
-    }
-    Ok(())
+    captions(canvas, &overview.captions)
 }
 
 /// Samples and texts in one row.
@@ -89,12 +82,12 @@ fn grid(plane: &Plane<'_>, canvas: &Canvas<'_>) -> anyhow::Result<()> {
     let Rect { left, top, right, bottom } = plane.area;
     for tick in &plane.y.ticks {
         let y = plane.down(tick.value);
-        canvas.stroke(&[(left, y), (right, y)], Role::Line, 1.0, Stroke::Solid)?;
+        canvas.rule([(left, y), (right, y)], Role::Line, 1.0)?;
     }
     for tick in &plane.x.ticks {
         let x = plane.across(tick.value);
-        canvas.stroke(&[(x, top), (x, bottom)], Role::Line, 1.0, Stroke::Solid)?;
-        canvas.stroke(&[(x, bottom), (x, bottom + 6.0)], Role::Axis, 1.6, Stroke::Solid)?;
+        canvas.rule([(x, top), (x, bottom)], Role::Line, 1.0)?;
+        canvas.rule([(x, bottom), (x, bottom + 6.0)], Role::Axis, 1.6)?;
     }
     let axes = [(left, top), (left, bottom), (right, bottom)];
     canvas.stroke(&axes, Role::Axis, 1.6, Stroke::Solid)

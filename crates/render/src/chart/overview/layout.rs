@@ -4,11 +4,9 @@ use super::Overview;
 use crate::chart::axis::Axis;
 use crate::chart::font::{Weight, width};
 use crate::chart::geometry::Rect;
-use crate::chart::layout::{CAPTION, MARGIN, captions, picture};
+use crate::chart::layout::{CAPTION, MARGIN, picture};
 
-/// Em of tick labels.
 pub(crate) const SMALL: f64 = 20.0;
-/// Em of headings.
 pub(crate) const HEADING: f64 = 23.0;
 /// Top of the first row of panels.
 const TOP: f64 = 152.0;
@@ -19,21 +17,16 @@ const FOOT: f64 = 40.0;
 /// Room between columns.
 const GAP: f64 = 30.0;
 
-/// The places of an overview's parts.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
     /// The area between the axes of each panel.
     pub(crate) plots: Vec<Rect>,
-    /// Columns of panels.
     pub columns: usize,
     /// The places in the order of the ticks of the y axis that have labels.
     pub labelled: Vec<usize>,
-    /// Captions, cut to the picture's width, each with its baseline.
-    pub captions: Vec<(String, f64)>,
 }
 
 impl Layout {
-    /// The layout of an overview.
     pub(crate) fn of(overview: &Overview) -> Layout {
         let (picture, count) = (picture(), overview.panels.len());
         let columns = columns(count);
@@ -51,12 +44,7 @@ impl Layout {
         };
         let plots: Vec<Rect> = (0..count).map(plot).collect();
         let room = plots.first().map_or(0.0, Rect::height);
-        Layout {
-            labelled: labelled(&overview.y, room),
-            plots,
-            columns,
-            captions: captions(&overview.captions),
-        }
+        Layout { labelled: labelled(&overview.y, room), plots, columns }
     }
 }
 

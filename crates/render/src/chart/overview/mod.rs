@@ -4,31 +4,28 @@ mod draw;
 mod layout;
 
 use gpubench_answer::Kind;
-use gpubench_model::case::{DType, density_text};
+use gpubench_model::case::{DType, density_clause};
 
 use super::axis::Axis;
 use super::frame::Sample;
 use super::lines::speed_up::{self, kind_style};
-use super::lines::{Crossing, Reference};
-use super::paint::Hue;
+use super::lines::{Crossing, Reference, sizes};
 use super::series::{Series, Stroke, Style};
 use super::sheet::{Part, Sheet};
-pub use draw::draw;
+pub(super) use draw::draw;
+use gpubench_text::palette::Role;
 
 /// Panels that one sheet holds; in more, texts would be too small.
-pub const MOST_PANELS: usize = 9;
+pub(super) const MOST_PANELS: usize = 9;
 
 /// Names one op's panel apart from the region names of large charts.
 const REFERENCE: Reference = Reference { value: 1.0, above: "", below: "" };
 
-/// One sheet.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Overview {
+pub(crate) struct Overview {
     /// Name of its file, without extension: `overview`, `overview-2`.
     pub name: String,
-    /// What it shows.
     pub title: String,
-    /// Lines at the foot.
     pub captions: Vec<String>,
     /// What the lines and marks are.
     pub(crate) legend: Vec<(Sample, String)>,
@@ -38,16 +35,13 @@ pub struct Overview {
     pub panels: Vec<Panel>,
 }
 
-/// One op.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Panel {
+pub(crate) struct Panel {
     /// The op, and what it is about.
     pub heading: String,
-    /// Sizes.
     pub x: Axis,
     /// A line a kind of speed-up.
     pub series: Vec<Series>,
-    /// Where they cross 1.
     pub(crate) crossings: Vec<Crossing>,
 }
 
@@ -62,15 +56,13 @@ struct Draft {
 
 /// The sheets of one report: one where all panels fit, else one or more an element type.
 pub(crate) fn sheets(sheets: &[Sheet<'_>], captions: &[String]) -> Vec<Overview> {
-    let mut panels: Vec<Draft> = vec![];
-    for sheet in sheets {
-        panels.extend(sheet.parts.iter().flat_map(|part| panels_of(sheet, part)));
-    }
-    if panels.len() > MOST_PANELS {
+    let parts = sheets.iter().flat_map(|sheet| sheet.parts.iter().map(move |part| (sheet, part)));
+    let mut panels: Vec<Draft> = parts.flat_map(|(sheet, part)| panels_of(sheet, part)).collect();
+    let several = panels.len() > MOST_PANELS;
+    if several {
         // Stable, so that ops keep their order.
         panels.sort_by_key(|draft| draft.dtype);
     }
-    let several = panels.len() > MOST_PANELS;
     let mut pages: Vec<Vec<Draft>> = vec![];
     for group in panels.chunk_by(|a, b| !several || a.dtype == b.dtype) {
         let count = group.len().div_ceil(MOST_PANELS);
@@ -109,7 +101,7 @@ fn legend() -> Vec<(Sample, String)> {
         Kind::EndToEnd => "end to end: copies too",
     };
     let lines = Kind::ALL.map(|kind| (Sample::Line(kind_style(kind)), words(kind).to_owned()));
-    let ring = Style { hue: Hue::Ink, stroke: Stroke::Solid, marker: 0, filled: false };
+    let ring = Style { hue: Role::Ink, stroke: Stroke::Solid, marker: 0, filled: false };
     lines.into_iter().chain([(Sample::Marker(ring), "GPU faster from this N".to_owned())]).collect()
 }
 
@@ -117,14 +109,9 @@ fn legend() -> Vec<(Sample, String)> {
 fn panels_of<'a>(sheet: &'a Sheet<'_>, part: &'a Part<'_>) -> impl Iterator<Item = Draft> + 'a {
     part.by_density().filter_map(move |comparisons| {
         let lines = speed_up::by_kind(part, comparisons);
-        let density = comparisons[0].density.filter(|_| part.shows_density);
-        let density =
-            density.map(|density| format!(", density {}", density_text(density))).unwrap_or_default();
+        let density = density_clause(comparisons[0].density.filter(|_| part.shows_density));
         let series: Vec<Series> = lines.iter().map(|line| only_last_label(&line.series)).collect();
-        let mut sizes: Vec<u64> =
-            series.iter().flat_map(|one| &one.points).map(|point| point.x as u64).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
+        let sizes = sizes(&series);
         let panel = Panel {
             heading: format!("{}{density}", sheet.heading()),
             x: Axis::sizes("", &sizes),

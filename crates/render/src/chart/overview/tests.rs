@@ -1,8 +1,7 @@
 //! Overviews: which panels stand on which sheet, and that nothing overlaps.
 
 use gpubench_model::case::Cache;
-use gpubench_model::report::example::{empty, measured};
-use gpubench_model::report::{Report, Row};
+use gpubench_model::report::{Row, example};
 
 use super::layout::Layout;
 use super::*;
@@ -17,15 +16,13 @@ fn overviews(ops: usize, dtypes: &[DType]) -> Vec<Overview> {
         for &dtype in dtypes {
             for n in [100, 500, 512, 2048] {
                 let cube = 1e-12 * (n as f64).powi(3);
-                let op = format!("op{op}");
-                let mut pair =
-                    [measured(&op, n, "cpu", "v", cube), measured(&op, n, "cuda", "v", 2e-5 + 0.02 * cube)];
+                let mut pair = example::both_sides(&format!("op{op}"), n, cube, 2e-5 + 0.02 * cube);
                 pair.iter_mut().for_each(|row| row.case.dtype = dtype);
                 rows.extend(pair);
             }
         }
     }
-    let found = charts(&[("", &Report { rows, ..empty() })]).into_iter();
+    let found = charts(&[("", &example::of(rows))]).into_iter();
     found.filter_map(|chart| if let Chart::Overview(chart) = chart { Some(chart) } else { None }).collect()
 }
 

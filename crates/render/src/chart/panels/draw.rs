@@ -3,8 +3,8 @@
 use gpubench_text::palette::Role;
 
 use super::super::canvas::{Align, Canvas};
-use super::super::draw::{baseline, kind, medium};
-use super::super::layout::{CAPTION, MARGIN, TEXT, TITLE, picture};
+use super::super::draw::{baseline, captions, kind, medium};
+use super::super::layout::{MARGIN, TEXT, TITLE, picture};
 use super::super::paint::Paint;
 use super::super::picture::Picture;
 use super::super::series::{Point, Stroke};
@@ -30,7 +30,7 @@ impl Picture for PanelChart {
         for (panel, place) in self.panels.iter().zip(&layout.panels) {
             drawing.grid(panel, place)?;
             drawing.marks(panel, place)?;
-            drawing.points(panel, place)?;
+            panel.points.iter().try_for_each(|point| drawing.point(panel, place, point))?;
             drawing.levels(panel, place)?;
             drawing.gaps(panel, place)?;
             drawing.heading(panel, place)?;
@@ -39,7 +39,6 @@ impl Picture for PanelChart {
     }
 }
 
-/// A chart being drawn.
 struct Drawing<'a> {
     canvas: &'a Canvas<'a>,
     layout: &'a Layout,
@@ -63,13 +62,10 @@ impl Drawing<'_> {
         self.canvas.text(&chart.title, (MARGIN, 62.0), medium(TITLE, Role::Ink, Align::Left))?;
         self.canvas.text(&chart.subtitle, (MARGIN, 100.0), kind(TEXT, Role::Soft, Align::Left))?;
         if let Some(last) = self.layout.panels.last() {
-            let place = (f64::midpoint(last.plot.left, last.plot.right), last.plot.bottom + 76.0);
+            let place = (last.plot.middle().0, last.plot.bottom + 76.0);
             self.canvas.text(&chart.x_title, place, kind(LABEL, Role::Ink, Align::Center))?;
         }
-        for (caption, baseline) in &self.layout.captions {
-            self.canvas.text(caption, (MARGIN, *baseline), kind(CAPTION, Role::Soft, Align::Left))?;
-        }
-        Ok(())
+        captions(self.canvas, &chart.captions)
     }
 
     fn grid(&self, panel: &Panel, place: &Place) -> anyhow::Result<()> {
@@ -77,7 +73,7 @@ impl Drawing<'_> {
         let mut last = f64::INFINITY;
         for tick in &panel.y.ticks {
             let y = place.y(panel, tick.value);
-            self.canvas.stroke(&[(plot.left, y), (plot.right, y)], Role::Line, 1.2, Stroke::Solid)?;
+            self.canvas.rule([(plot.left, y), (plot.right, y)], Role::Line, 1.2)?;
             // A low panel has no room for every label of a logarithmic axis.
             if last - y > SMALL {
                 last = y;
@@ -86,12 +82,7 @@ impl Drawing<'_> {
             }
         }
         for label in &self.layout.below {
-            self.canvas.stroke(
-                &[(label.x, plot.top), (label.x, plot.bottom)],
-                Role::Line,
-                1.0,
-                Stroke::Solid,
-            )?;
+            self.canvas.rule([(label.x, plot.top), (label.x, plot.bottom)], Role::Line, 1.0)?;
         }
         let frame = [(plot.left, plot.top), (plot.left, plot.bottom), (plot.right, plot.bottom)];
         self.canvas.stroke(&frame, Role::Axis, 2.0, Stroke::Solid)
@@ -99,43 +90,33 @@ impl Drawing<'_> {
 
     fn marks(&self, panel: &Panel, place: &Place) -> anyhow::Result<()> {
         for (mark, &x) in panel.marks.iter().zip(&place.marks) {
-            let top =
-                place.flags.iter().find(|flag| flag.x == x).map_or(place.plot.top, |flag| flag.area.bottom);
+            let flag = place.flags.iter().find(|flag| flag.x == x);
+            let top = flag.map_or(place.plot.top, |flag| flag.area.bottom);
             let stroke = if mark.kind == MarkKind::Open { Stroke::Dotted } else { Stroke::Dashed };
             self.canvas.stroke(&[(x, top), (x, place.plot.bottom)], role(mark.kind), 2.2, stroke)?;
         }
         for flag in &place.flags {
-            let middle = f64::midpoint(flag.area.top, flag.area.bottom);
-            let at = (flag.area.left, baseline(middle, LABEL));
+            let at = (flag.area.left, baseline(flag.area.middle().1, LABEL));
             self.canvas.text(&flag.text, at, medium(LABEL, role(flag.kind), Align::Left))?;
         }
         Ok(())
     }
 
-    fn points(&self, panel: &Panel, place: &Place) -> anyhow::Result<()> {
-        let radius = self.radius();
-        for point in &panel.points {
-            self.point(panel, place, point, radius)?;
-        }
-        Ok(())
-    }
-
     fn gaps(&self, panel: &Panel, place: &Place) -> anyhow::Result<()> {
-        let radius = self.radius();
+        let arm = self.radius().min(5.0);
         for position in &panel.gaps {
             let (x, y) = (self.layout.x(*position), place.plot.bottom - 9.0);
-            let arm = radius.min(5.0);
             self.canvas.fill(&corners(DISC, (x, y), arm + 2.5), Role::Ground)?;
             for slope in [-1.0, 1.0] {
                 let arms = [(x - arm, y - slope * arm), (x + arm, y + slope * arm)];
-                self.canvas.stroke(&arms, Role::Worse, 2.0, Stroke::Solid)?;
+                self.canvas.rule(arms, Role::Worse, 2.0)?;
             }
         }
         Ok(())
     }
 
-    fn point(&self, panel: &Panel, place: &Place, point: &Point, radius: f64) -> anyhow::Result<()> {
-        let x = self.layout.x(point.x);
+    fn point(&self, panel: &Panel, place: &Place, point: &Point) -> anyhow::Result<()> {
+        let (x, radius) = (self.layout.x(point.x), self.radius());
         let fraction = panel.y.fraction(point.y);
         if !(0.0..=1.0).contains(&fraction) {
             let (shape, inwards) = if fraction > 1.0 { (UP, 8.0) } else { (DOWN, -8.0) };
@@ -143,7 +124,7 @@ impl Drawing<'_> {
             return self.canvas.fill(&corners(shape, at, radius.max(4.0)), panel.hue);
         }
         let bar = [(x - 1.2, place.y(panel, point.high)), (x + 1.2, place.y(panel, point.low))];
-        self.canvas.rectangle(bar, Paint::clear(panel.hue, 0.4))?;
+        self.canvas.rectangle(bar, Paint::Clear(panel.hue, 0.4))?;
         let at = (x, place.y(panel, point.y));
         self.canvas.fill(&corners(DISC, at, radius), panel.hue)?;
         match panel.open_from {
@@ -158,7 +139,7 @@ impl Drawing<'_> {
         for &(first, last, value) in &panel.levels {
             let y = place.y(panel, value);
             let ends = [(self.layout.x(first - 0.5), y), (self.layout.x(last + 0.5), y)];
-            self.canvas.stroke(&ends, Role::Ink, 2.6, Stroke::Solid)?;
+            self.canvas.rule(ends, Role::Ink, 2.6)?;
         }
         Ok(())
     }
@@ -174,17 +155,9 @@ impl Drawing<'_> {
         let Some(last) = self.layout.panels.last() else { return Ok(()) };
         for label in &self.layout.below {
             let bottom = last.plot.bottom;
-            self.canvas.stroke(
-                &[(label.x, bottom), (label.x, bottom + 8.0)],
-                Role::Axis,
-                2.0,
-                Stroke::Solid,
-            )?;
-            self.canvas.text(
-                &label.text,
-                (label.middle, bottom + 34.0),
-                kind(SMALL, Role::Ink, Align::Center),
-            )?;
+            self.canvas.rule([(label.x, bottom), (label.x, bottom + 8.0)], Role::Axis, 2.0)?;
+            let place = (label.middle, bottom + 34.0);
+            self.canvas.text(&label.text, place, kind(SMALL, Role::Ink, Align::Center))?;
         }
         Ok(())
     }

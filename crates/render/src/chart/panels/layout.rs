@@ -1,12 +1,11 @@
 //! Where the parts of a chart of panels stand. Pure geometry in pixels; draws nothing.
 
-use super::super::SIZE;
 use super::super::font::{Weight, fitted, width};
 use super::super::geometry::Rect;
-use super::super::layout::{CAPTION, MARGIN, captions};
+use super::super::layout::{CAPTION, MARGIN, picture};
+use super::super::ticks::thinned;
 use super::{MarkKind, Panel, PanelChart};
 
-/// Em of tick labels.
 pub(crate) const SMALL: f64 = 21.0;
 /// Em of the panels' names and of the marks' texts.
 pub(crate) const LABEL: f64 = 22.0;
@@ -26,26 +25,20 @@ const APART: f64 = 16.0;
 /// A text in a row of marks.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Flag {
-    /// The area it takes.
     pub(crate) area: Rect,
-    /// The text.
     pub text: String,
     /// x of the mark.
     pub x: f64,
-    /// What it stands for.
     pub kind: MarkKind,
 }
 
-/// The places of a panel's parts.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Place {
     /// Middle of the heading, from the top.
     pub heading: f64,
     /// The remark, cut to the room it has, and its left edge.
     pub remark: (String, f64),
-    /// The area between the axes.
     pub plot: Rect,
-    /// x of every mark.
     pub marks: Vec<f64>,
     /// The texts of the marks that there is room for.
     pub flags: Vec<Flag>,
@@ -54,31 +47,23 @@ pub(crate) struct Place {
 /// A label of the x axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Below {
-    /// x of the position.
     pub x: f64,
     /// x of the label's middle, which keeps within the picture.
     pub middle: f64,
-    /// The label.
     pub text: String,
 }
 
-/// The places of a chart's parts.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
-    /// One entry a panel.
     pub panels: Vec<Place>,
-    /// Labels of the x axis.
     pub below: Vec<Below>,
     /// Pixels from one position to the next.
     pub(crate) spacing: f64,
-    /// Captions, cut to the picture's width, each with its baseline.
-    pub captions: Vec<(String, f64)>,
 }
 
 impl Layout {
-    /// The layout of a chart.
     pub(crate) fn of(chart: &PanelChart) -> Layout {
-        let (wide, high) = (f64::from(SIZE.0), f64::from(SIZE.1));
+        let Rect { right: wide, bottom: high, .. } = picture();
         let labels = chart.panels.iter().flat_map(|panel| &panel.y.ticks);
         let widest = labels.map(|tick| width(&tick.label, SMALL, Weight::Regular)).fold(60.0, f64::max);
         let (left, right) = (MARGIN + widest + 16.0, wide - MARGIN);
@@ -94,11 +79,9 @@ impl Layout {
             panels: chart.panels.iter().enumerate().map(place).collect(),
             below: below(chart, left, spacing, wide),
             spacing,
-            captions: captions(&chart.captions),
         }
     }
 
-    /// The x of a position.
     pub(crate) fn x(&self, position: f64) -> f64 {
         self.panels.first().map_or(0.0, |place| place.plot.left) + (position + 0.5) * self.spacing
     }
@@ -142,12 +125,7 @@ fn flags(panel: &Panel, marks: &[f64], strip: &Rect, rows: usize) -> Vec<Flag> {
         for (index, (mark, &x)) in panel.marks.iter().zip(marks).enumerate() {
             let Some(text) = mark.texts.get(brevity) else { continue };
             let before = placed.iter().position(|flag| flag.x == x);
-            let others: Vec<&Flag> = placed
-                .iter()
-                .enumerate()
-                .filter(|(at, _)| Some(*at) != before)
-                .map(|(_, flag)| flag)
-                .collect();
+            let others: Vec<&Flag> = placed.iter().filter(|flag| flag.x != x).collect();
             let Some(area) = free(&others, &around(marks, index), text, strip, rows) else { continue };
             let flag = Flag { area, text: text.clone(), x, kind: mark.kind };
             match before {
@@ -200,22 +178,13 @@ fn free(others: &[&Flag], mark: &Around, text: &str, strip: &Rect, rows: usize) 
 /// The labels that there is room for, from the left; the last always is one.
 fn below(chart: &PanelChart, left: f64, spacing: f64, wide: f64) -> Vec<Below> {
     let label = |(position, text): &(usize, String)| {
-        let (x, half) =
-            (left + (*position as f64 + 0.5) * spacing, width(text, SMALL, Weight::Regular) / 2.0);
+        let x = left + (*position as f64 + 0.5) * spacing;
+        let half = width(text, SMALL, Weight::Regular) / 2.0;
         Below { x, middle: x.min(wide - 8.0 - half).max(8.0 + half), text: text.clone() }
     };
     let room = |before: &Below, after: &Below| {
         let both = width(&before.text, SMALL, Weight::Regular) + width(&after.text, SMALL, Weight::Regular);
         after.middle - before.middle > both / 2.0 + 2.0 * APART
     };
-    let mut wanted: Vec<Below> = chart.ticks.iter().map(label).collect();
-    let Some(last) = wanted.pop() else { return vec![] };
-    let mut kept: Vec<Below> = vec![];
-    for label in wanted {
-        if kept.last().is_none_or(|before| room(before, &label)) && room(&label, &last) {
-            kept.push(label);
-        }
-    }
-    kept.push(last);
-    kept
+    thinned(chart.ticks.iter().map(label).collect(), room)
 }

@@ -8,11 +8,9 @@ mod layout;
 use super::Format;
 pub(crate) use super::axis::Axis;
 pub use super::linear::axis;
-pub use super::paint::Hue;
 pub use super::series::Point;
 use gpubench_model::report::file::File;
-
-use gpubench_text::palette::Theme;
+use gpubench_text::palette::{Role, Theme};
 
 /// Panels that one chart can hold; more would be too low to show a change.
 pub const MOST_PANELS: usize = 4;
@@ -46,7 +44,7 @@ pub struct Panel {
     /// What is said of it, beside its name.
     pub remark: String,
     /// Colour of its points.
-    pub hue: Hue,
+    pub hue: Role,
     /// Its y axis; points beyond stand at the edge.
     pub y: Axis,
     /// Its points, by position.

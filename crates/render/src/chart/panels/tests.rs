@@ -1,11 +1,12 @@
 //! Charts of panels: nothing overlaps or leaves the picture, and files are sound and repeatable.
 
+use proptest::prelude::*;
+
 use super::layout::{Layout, SMALL};
 use super::*;
 use crate::chart::SIZE;
 use crate::chart::font::{Weight, width};
-use crate::chart::geometry::Rect;
-use proptest::prelude::*;
+use crate::chart::layout::picture;
 
 /// A chart of `panels` equal panels over `positions` positions with a mark before each of `marks`.
 fn chart(panels: usize, positions: usize, marks: &[usize]) -> PanelChart {
@@ -20,7 +21,7 @@ fn chart(panels: usize, positions: usize, marks: &[usize]) -> PanelChart {
     let panel = Panel {
         heading: "cuda/cublas".into(),
         remark: "now 1.00 ms, at the best level of 1.00 ms".repeat(4),
-        hue: Hue::Blue,
+        hue: Role::Blue,
         y: axis(&times, &[1e-3], 4),
         points: times.iter().enumerate().map(point).collect(),
         open_from: Some(positions as f64 - 1.0),
@@ -44,7 +45,7 @@ fn chart(panels: usize, positions: usize, marks: &[usize]) -> PanelChart {
 
 fn sound(chart: &PanelChart) {
     let layout = Layout::of(chart);
-    let picture = Rect { left: 0.0, top: 0.0, right: f64::from(SIZE.0), bottom: f64::from(SIZE.1) };
+    let picture = picture();
     for (index, (panel, place)) in chart.panels.iter().zip(&layout.panels).enumerate() {
         assert!(picture.holds(&place.plot) && place.plot.bottom - place.plot.top > 50.0, "{:?}", place.plot);
         assert!(layout.panels[..index].iter().all(|above| above.plot.bottom < place.heading - 15.0));
@@ -52,10 +53,8 @@ fn sound(chart: &PanelChart) {
             assert!(place.plot.has((layout.x(point.x), place.y(panel, point.y))));
         }
         for (at, flag) in place.flags.iter().enumerate() {
-            assert!(
-                flag.area.bottom <= place.plot.top && flag.area.top > place.heading,
-                "{flag:?} {place:?}"
-            );
+            let is_between = flag.area.bottom <= place.plot.top && flag.area.top > place.heading;
+            assert!(is_between, "{flag:?} {place:?}");
             assert!(place.plot.left <= flag.area.left && flag.area.right <= place.plot.right, "{flag:?}");
             for other in &place.flags[..at] {
                 assert!(!flag.area.intersects(&other.area), "{flag:?} {other:?}");

@@ -8,7 +8,6 @@ use crate::chart::draw::{Drawing, baseline, medium};
 use crate::chart::font::{Weight, width};
 use crate::chart::geometry::Rect;
 use crate::chart::layout::{Layout, ROW_ABOVE, TEXT};
-use crate::chart::paint::Hue;
 
 /// Widths of the bars as shares of the room of a size, and the room between them.
 const CPU_WIDTH: f64 = 0.16;
@@ -21,11 +20,7 @@ const SHARE_TEXT: f64 = 20.0;
 /// Room between the parts of a bar.
 const SEAM: f64 = 1.5;
 
-/// Draws `chart` on `canvas`.
-///
-/// # Errors
-/// The surface refuses to draw.
-pub fn draw(chart: &PhaseChart, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+pub(crate) fn draw(chart: &PhaseChart, canvas: &Canvas<'_>) -> anyhow::Result<()> {
     let layout = Layout::of(&chart.frame);
     let frame = Drawing::begin(canvas, &chart.frame, &layout)?;
     frame.titles()?;
@@ -37,7 +32,6 @@ pub fn draw(chart: &PhaseChart, canvas: &Canvas<'_>) -> anyhow::Result<()> {
     drawing.frame.legend()
 }
 
-/// A chart being drawn.
 struct Bars<'a> {
     chart: &'a PhaseChart,
     frame: Drawing<'a>,
@@ -92,12 +86,10 @@ impl Bars<'_> {
     /// The whole of each bar, in two rows above the plot.
     fn totals(&self) -> anyhow::Result<()> {
         let (pitch, middles) = self.places();
-        let rows = [("CPU", Hue::Vermilion), ("GPU", Hue::Blue)];
-        let texts: Vec<[&str; 2]> = self
-            .chart
-            .groups
-            .iter()
-            .map(|group| [group.cpu.as_ref().map_or("–", |bar| bar.total.as_str()), group.gpu.total.as_str()])
+        let rows = [("CPU", Role::Vermilion), ("GPU", Role::Blue)];
+        let groups = self.chart.groups.iter();
+        let texts: Vec<[&str; 2]> = groups
+            .map(|group| [group.cpu.as_ref().map_or("–", |bar| &bar.total), &group.gpu.total])
             .collect();
         let widest = texts.iter().flatten().map(|text| width(text, TEXT, Weight::Medium)).fold(0.0, f64::max);
         let em = TEXT * ((pitch - 10.0) / widest).clamp(0.4, 1.0);

@@ -8,21 +8,22 @@ use gpubench_answer::cost::estimate;
 use gpubench_answer::first_use::{FirstUse, Repayment, repayment};
 use gpubench_answer::words::largest;
 use gpubench_answer::{Comparison, Kind};
-use gpubench_model::case::density_text;
-use gpubench_model::measure::stats::Summary;
+use gpubench_model::case::{density_clause, density_text};
+use gpubench_model::measure::stats::median;
 use gpubench_model::report::Row;
 use gpubench_model::report::quantity::time_text;
 use gpubench_ops as op;
+use gpubench_text::count::counted;
 
 use super::axis::Axis;
 use super::frame::{Frame, Row as LegendRow, Sample};
-use super::paint::Hue;
 use super::sheet::{Part, Sheet};
-pub use draw::draw;
+pub(super) use draw::draw;
+use gpubench_text::palette::Role;
 
 /// A part of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub(crate) enum Phase {
     /// The work on a CPU.
     Execute,
     /// The operands to the device.
@@ -39,7 +40,6 @@ impl Phase {
     /// Those of a GPU, in the order in which they happen.
     const ON_GPU: [Phase; 4] = [Phase::Upload, Phase::Launch, Phase::Kernel, Phase::Download];
 
-    /// What it is called in the legend.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Phase::Execute => "execution",
@@ -50,49 +50,45 @@ impl Phase {
         }
     }
 
-    fn hue(self) -> Hue {
+    fn hue(self) -> Role {
         match self {
-            Phase::Execute => Hue::Vermilion,
-            Phase::Upload => Hue::Sky,
-            Phase::Launch => Hue::Orange,
-            Phase::Kernel => Hue::Blue,
-            Phase::Download => Hue::Purple,
+            Phase::Execute => Role::Vermilion,
+            Phase::Upload => Role::Sky,
+            Phase::Launch => Role::Orange,
+            Phase::Kernel => Role::Blue,
+            Phase::Download => Role::Purple,
         }
     }
 }
 
 /// One call of one side.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Bar {
+pub(crate) struct Bar {
     /// The whole, in words: `12.4 µs`.
     pub(crate) total: String,
     /// The parts from the bottom, as shares of the whole.
     pub parts: Vec<(Phase, f64)>,
 }
 
-/// The bars of one size.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Group {
+pub(crate) struct Group {
     /// The best CPU variant's, where there is one.
     pub cpu: Option<Bar>,
-    /// The best GPU variant's.
     pub gpu: Bar,
 }
 
-/// One chart.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PhaseChart {
+pub(crate) struct PhaseChart {
     /// Titles, axes, legend; positions on the x axis are indices of `groups`.
     pub(crate) frame: Frame,
-    /// One entry a size.
     pub groups: Vec<Group>,
 }
 
 /// The charts of a sheet of one report, one a density; none where no GPU tells its phases, or the op has its copies in
 /// its executions.
-pub fn charts(sheet: &Sheet<'_>, captions: &[String]) -> Vec<PhaseChart> {
-    let op = op::find(sheet.subject.op);
-    if op.is_some_and(|op| op.about().copies_itself || !op.about().compares_sides) {
+pub(super) fn charts(sheet: &Sheet<'_>, captions: &[String]) -> Vec<PhaseChart> {
+    let op = sheet.subject.op;
+    if op::copies_itself(op) || !op::compares_sides(op) {
         return vec![];
     }
     let part = |part| Part::by_density(part).filter_map(move |some| chart(sheet, part, some, captions));
@@ -115,14 +111,11 @@ fn chart(
     legend.push(LegendRow::Heading("GPU, wide bars".into()));
     legend.extend(Phase::ON_GPU.into_iter().rev().map(entry));
     legend.extend(first_use(part, comparisons));
-    let density = comparisons.first()?.density.filter(|_| part.shows_density).map(density_text);
-    let (suffix, words) = match density {
-        Some(density) => (format!("-d{density}"), format!(", density {density}")),
-        None => Default::default(),
-    };
+    let density = comparisons.first()?.density.filter(|_| part.shows_density);
+    let suffix = density.map(|density| format!("-d{}", density_text(density))).unwrap_or_default();
     let frame = Frame {
         name: sheet.name("phases") + &suffix,
-        title: format!("{}{words}: where does the time go?", sheet.heading()),
+        title: format!("{}{}: where does the time go?", sheet.heading(), density_clause(density)),
         subtitle: "One call end to end, best variant of each side; each bar is a whole, its time above"
             .into(),
         captions: captions.to_vec(),
@@ -149,9 +142,8 @@ fn group(comparison: &Comparison<'_>) -> Option<Group> {
 
 fn gpu_bar(row: &Row) -> Option<Bar> {
     let (phases, execute) = (row.phases.as_ref()?, row.execute.as_ref()?);
-    let copy = |samples: &[f64]| Summary::of(samples).map(|found| found.median);
-    let upload = copy(&phases.upload.as_ref()?.host_s)?;
-    let download = copy(&phases.download.as_ref()?.host_s)?;
+    let upload = median(&phases.upload.as_ref()?.host_s)?;
+    let download = median(&phases.download.as_ref()?.host_s)?;
     // A kernel that takes longer by the device's clock than by the host's leaves nothing to wait for.
     let kernel = execute.median_s.min(execute.host_median_s);
     let seconds = [upload, execute.host_median_s - kernel, kernel, download];
@@ -180,8 +172,7 @@ fn first_use(part: &Part<'_>, comparisons: &[Comparison<'_>]) -> Vec<LegendRow> 
     let costs =
         named.into_iter().filter_map(|(name, seconds)| Some(format!("{name}: {}", time_text(seconds?))));
     let calls = match repayment(&first, &pair) {
-        Some(Repayment::After(1)) => "after 1 call".into(),
-        Some(Repayment::After(calls)) => format!("after {calls} calls"),
+        Some(Repayment::After(calls)) => format!("after {}", counted(calls, "call")),
         Some(Repayment::Never) => "never".into(),
         Some(Repayment::Open) | None => "no measurable saving".into(),
     };

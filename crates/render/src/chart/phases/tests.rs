@@ -1,7 +1,6 @@
 //! Charts of phases: what bars are made of, and which ops have none.
 
-use gpubench_model::report::Report;
-use gpubench_model::report::example::{empty, measured};
+use gpubench_model::report::{Report, example};
 
 use super::*;
 use crate::chart::{Chart, charts};
@@ -12,10 +11,8 @@ fn phases(report: &Report) -> Vec<PhaseChart> {
 }
 
 fn report() -> Report {
-    let mut report = empty();
+    let mut report = example::of(example::both_sides("fft", 100, 1e-3, 100e-6));
     report.environment.backends[1].description["context_s"] = 0.15.into();
-    report.rows =
-        vec![measured("fft", 100, "cpu", "realfft", 1e-3), measured("fft", 100, "cuda", "r2c", 100e-6)];
     report
 }
 
@@ -64,10 +61,9 @@ fn a_kernel_that_the_device_calls_longer_than_the_host_leaves_nothing_to_wait_fo
 
 #[test]
 fn densities_have_charts_of_their_own() {
-    let mut report = empty();
+    let mut report = example::empty();
     for density in [0.01, 0.1] {
-        for (backend, variant) in [("cpu", "gustavson"), ("cuda", "cusparse")] {
-            let mut row = measured("spgemm", 100, backend, variant, 1e-4);
+        for mut row in example::both_sides("spgemm", 100, 1e-4, 1e-4) {
             row.case.density = Some(density);
             report.rows.push(row);
         }

@@ -16,11 +16,7 @@ const SIZE_TEXT: f64 = 20.0;
 /// Thickness of the ceilings.
 const ROOF: f64 = 2.6;
 
-/// Draws `chart` on `canvas`.
-///
-/// # Errors
-/// The surface refuses to draw.
-pub fn draw(chart: &Roofline, canvas: &Canvas<'_>) -> anyhow::Result<()> {
+pub(crate) fn draw(chart: &Roofline, canvas: &Canvas<'_>) -> anyhow::Result<()> {
     let layout = Layout::of(&chart.frame);
     let frame = Drawing::begin(canvas, &chart.frame, &layout)?;
     let plane = layout.plane(&chart.frame);
@@ -33,7 +29,7 @@ pub fn draw(chart: &Roofline, canvas: &Canvas<'_>) -> anyhow::Result<()> {
     }
     for dot in &chart.dots {
         let radius = if dot.style.filled { MARKER } else { SMALL };
-        let paint = Paint::on_ground(dot.style.hue, dot.strength);
+        let paint = Paint::OnGround(dot.style.hue, dot.strength);
         marker(canvas, plane.place(dot.x, dot.y), dot.style, paint, radius)?;
     }
     for (index, label) in labels(chart, &plane) {

@@ -5,26 +5,30 @@
 mod draw;
 mod roofs;
 
+use std::collections::BTreeSet;
+
 use gpubench_answer::has_both_caches;
 use gpubench_answer::roof::ceilings;
 use gpubench_model::case::{Cache, Case, DType};
 use gpubench_model::report::quantity::three_digits;
 use gpubench_model::report::{Outcome, Report, Row};
 use gpubench_ops::{self as op, Limit, OPS};
+use gpubench_text::words::distinct;
 
 use super::axis::Axis;
 use super::frame::{Frame, Row as LegendRow, Sample};
-use super::paint::Hue;
 use super::series::{Stroke, Style};
-pub use draw::draw;
+pub(super) use draw::draw;
+use gpubench_text::palette::Role;
+
 use roofs::{Roof, roofs};
 
 /// How strongly the cells of an op's smallest size are drawn.
 const FAINTEST: f64 = 0.35;
 /// Colours of the ops; with the shapes of markers they repeat after 42.
-const HUES: [Hue; 7] = [Hue::Blue, Hue::Vermilion, Hue::Green, Hue::Orange, Hue::Purple, Hue::Sky, Hue::Ink];
+const HUES: [Role; 7] =
+    [Role::Blue, Role::Vermilion, Role::Green, Role::Orange, Role::Purple, Role::Sky, Role::Ink];
 
-/// A measured cell.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Dot {
     /// The looks of its op; open where another variant of its case is faster.
@@ -39,19 +43,16 @@ pub(crate) struct Dot {
     pub label: Option<String>,
 }
 
-/// One chart.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Roofline {
-    /// Titles, axes, legend.
+pub(crate) struct Roofline {
     pub(crate) frame: Frame,
-    /// The ceilings.
     pub(crate) roofs: Vec<Roof>,
     /// The cells; the best of their cases last, so that they lie on top.
     pub(crate) dots: Vec<Dot>,
 }
 
 /// The charts of a report, one a backend with ceilings, element type and state of the caches.
-pub fn charts(report: &Report, captions: impl Fn(Cache) -> Vec<String>) -> Vec<Roofline> {
+pub(super) fn charts(report: &Report, captions: impl Fn(Cache) -> Vec<String>) -> Vec<Roofline> {
     let mut charts = vec![];
     for backend in &report.environment.backends {
         for &dtype in DType::ALL {
@@ -120,12 +121,7 @@ fn chart(report: &Report, subject: Subject<'_>, captions: Vec<String>) -> Option
 
 /// The ops of the rows in the order of [`OPS`], with their looks.
 fn ops<'a>(rows: &[&'a Row]) -> Vec<(&'a str, Style)> {
-    let mut names: Vec<&str> = vec![];
-    for row in rows {
-        if !names.contains(&row.case.op.as_str()) {
-            names.push(&row.case.op);
-        }
-    }
+    let mut names = distinct(rows.iter().map(|row| row.case.op.as_str()));
     names.sort_by_key(|name| OPS.iter().position(|op| op.name() == *name).unwrap_or(OPS.len()));
     let style = |index: usize| {
         let hue = HUES[index % HUES.len()];
@@ -138,9 +134,7 @@ fn dots(rows: &[&Row], ops: &[(&str, Style)]) -> Vec<Dot> {
     let mut dots: Vec<Dot> = vec![];
     for &(op, style) in ops {
         let of_op: Vec<&Row> = rows.iter().copied().filter(|row| row.case.op == op).collect();
-        let mut sizes: Vec<u64> = of_op.iter().map(|row| row.case.n).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
+        let sizes: BTreeSet<u64> = of_op.iter().map(|row| row.case.n).collect();
         for row in &of_op {
             let Some(median_s) = row.median_s() else { continue };
             let is_best = best(&of_op, &row.case).is_some_and(|best| std::ptr::eq(best, *row));

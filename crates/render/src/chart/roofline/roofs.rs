@@ -5,20 +5,19 @@ use gpubench_model::Ceilings;
 use gpubench_model::report::Row;
 use gpubench_model::report::quantity::three_digits;
 use gpubench_ops::Limit;
+use gpubench_text::palette::Role;
+use gpubench_text::words::distinct;
 
 use super::rate_text;
-use crate::chart::paint::Hue;
 use crate::chart::series::{Stroke, Style};
 
 /// How far beyond their data and corners lines run, as a factor.
 const BEYOND: f64 = 1.6;
 
-/// A ceiling.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Roof {
     /// What it is, with its rate: `read 4.40 TB/s`.
     pub label: String,
-    /// Looks of its line.
     pub(crate) style: Style,
     /// Its two ends: FLOP a byte, and FLOP a second.
     pub path: [(f64, f64); 2],
@@ -29,23 +28,15 @@ pub(crate) struct Roof {
 pub(crate) fn roofs(ceilings: &Ceilings, rows: &[&Row], (xs, ys): (&[f64], &[f64])) -> Option<Vec<Roof>> {
     let usable = |rate: &f64| rate.is_finite() && *rate > 0.0;
     let slopes = slopes(ceilings).into_iter().filter(|(_, rate)| usable(rate)).collect::<Vec<_>>();
-    let mut precisions: Vec<&str> = vec![];
-    for name in rows.iter().map(|row| precision(row)) {
-        if !precisions.contains(&name) {
-            precisions.push(name);
-        }
-    }
+    let mut precisions = distinct(rows.iter().map(|row| precision(row)));
     // A wider type that is faster lifts the roof of full precision.
     let rate = |name: &str| ceilings.matmul.get(name).copied().unwrap_or(0.0);
     if precisions.contains(&"f32") && !precisions.contains(&"f64") && rate("f64") > rate("f32") {
         precisions.push("f64");
     }
     precisions.sort_by_key(|name| !["f32", "f64"].contains(name));
-    let peaks: Vec<(&str, f64)> = precisions
-        .into_iter()
-        .filter_map(|name| Some((name, *ceilings.matmul.get(name)?)))
-        .filter(|(_, rate)| usable(rate))
-        .collect();
+    let peaks = precisions.into_iter().filter_map(|name| Some((name, *ceilings.matmul.get(name)?)));
+    let peaks: Vec<(&str, f64)> = peaks.filter(|(_, rate)| usable(rate)).collect();
     let fastest = slopes.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
     let highest = peaks.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
     let least = xs.iter().copied().fold(f64::INFINITY, f64::min) / BEYOND;
@@ -94,5 +85,5 @@ fn precision_words(name: &str) -> &str {
 }
 
 fn style(stroke: Stroke) -> Style {
-    Style { hue: Hue::Ink, stroke, marker: 0, filled: true }
+    Style { hue: Role::Ink, stroke, marker: 0, filled: true }
 }

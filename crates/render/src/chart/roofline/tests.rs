@@ -1,7 +1,7 @@
 //! Rooflines: which cells and ceilings they show, and that nothing covers data.
 
 use gpubench_model::Accuracy;
-use gpubench_model::report::example::{empty, measured, without_time};
+use gpubench_model::report::example::{self, measured, without_time};
 use gpubench_ops::Work;
 
 use super::draw::labels;
@@ -9,9 +9,7 @@ use super::*;
 use crate::chart::layout::Layout;
 
 fn with_ceilings(rows: Vec<Row>) -> Report {
-    let mut report = Report { rows, ..empty() };
-    report.environment.backends[1].ceilings = Some(gpubench_model::report::example::ceilings());
-    report
+    example::with_ceilings(example::of(rows))
 }
 
 fn chart(report: &Report) -> Option<Roofline> {

@@ -6,9 +6,9 @@ mod sweeps;
 mod tests;
 
 use gpubench_model::report::Report;
+use gpubench_text::table::{Table, WIDTH, hanging};
 
 use super::problems::{ended_early, summary};
-use gpubench_text::table::{Table, WIDTH, hanging};
 pub(crate) use sweeps::Sweeps;
 
 /// Lines of a terminal that nobody has made larger, less one for what follows.
@@ -23,7 +23,6 @@ const ROWS: usize = 16;
 /// Cases of one side alone up to which each has a line.
 const CASES: usize = 12;
 
-/// The answer about `report`.
 pub(crate) fn screen(report: &Report, color: bool) -> String {
     let sweeps = Sweeps::of(report);
     let few = sweeps.comparisons() <= FEW;
@@ -32,7 +31,7 @@ pub(crate) fn screen(report: &Report, color: bool) -> String {
         _ if few => sweeps.grid_of_cases(),
         _ => sweeps.grid(true).filter(fits).or_else(|| sweeps.grid(false)),
     };
-    let mut text = paragraph(&notes::title(report));
+    let mut text = paragraph([notes::title(report)]);
     if let Some(mut grid) = grid {
         let more = grid.rows.len().saturating_sub(ROWS);
         grid.rows.truncate(ROWS);
@@ -51,20 +50,17 @@ pub(crate) fn screen(report: &Report, color: bool) -> String {
         }
     };
     // What went wrong is told whatever else there is room for.
-    for note in [problems, notes::run_warnings(report)].into_iter().flatten() {
-        text.push_str(&paragraph(&note));
-    }
+    text.push_str(&paragraph([problems, notes::run_warnings(report)].into_iter().flatten()));
     let notes = [
-        sweeps.crossovers().filter(|_| few),
+        if few { sweeps.crossovers() } else { vec![] },
         // Before what is less needed: the table cannot be read without it.
-        sweeps.legend(),
+        Vec::from_iter(sweeps.legend()),
         sweeps.lessons(),
-        sweeps.variants().filter(|_| !few),
-        sweeps.first_use(),
-        notes::grades(report).map(|grades| grades + " More: --tables."),
+        Vec::from_iter(sweeps.variants().filter(|_| !few)),
+        Vec::from_iter(sweeps.first_use()),
+        Vec::from_iter(notes::grades(report).map(|grades| grades + " More: --tables.")),
     ];
-    for note in notes.into_iter().flatten() {
-        let note = paragraph(&note);
+    for note in notes.map(paragraph) {
         if text.lines().count() + note.lines().count() <= LINES {
             text.push_str(&note);
         }
@@ -77,7 +73,8 @@ fn fits(grid: &Table) -> bool {
     grid.text_without_title(false).lines().all(|line| line.chars().count() <= WIDTH)
 }
 
-/// A text broken into lines, with an end.
-fn paragraph(text: &str) -> String {
-    text.lines().map(|line| hanging(line, 0) + "\n").collect()
+/// Sentences, each broken into lines, also where a report has a line feed in a name.
+fn paragraph(sentences: impl IntoIterator<Item = String>) -> String {
+    let broken = |text: String| text.lines().map(|line| hanging(line, 0) + "\n").collect::<String>();
+    sentences.into_iter().map(broken).collect()
 }

@@ -2,20 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use gpubench_answer::cost::estimate;
 use gpubench_answer::crossover::crossover;
 use gpubench_answer::crossover_text::crossover_clause;
 use gpubench_answer::figure::plain;
 use gpubench_answer::first_use::{FirstUse, Repayment, repayment};
-use gpubench_answer::{Comparison, Kind, Pair, SpeedUp, has_both_caches};
+use gpubench_answer::{Comparison, Estimate, Kind, Pair, SpeedUp, has_both_caches};
 use gpubench_model::Side;
 use gpubench_model::case::{Cache, DType};
 use gpubench_model::report::machine::machine;
 use gpubench_model::report::quantity::{three_digits, time_text};
 use gpubench_model::report::{Report, Row};
 use gpubench_ops as op;
+use gpubench_text::words::distinct;
 
 use super::super::cautions::shown;
+use super::super::tables::has_limits;
 use super::sweeps::{Sweep, Sweeps, compared};
 
 /// The question, and what it is asked of.
@@ -37,13 +38,11 @@ pub(crate) fn title(report: &Report) -> String {
 fn conditions(report: &Report) -> String {
     let dtypes = DType::ALL.iter().filter(|dtype| report.rows.iter().any(|row| row.case.dtype == **dtype));
     let dtypes: Vec<&str> = dtypes.map(|dtype| dtype.words()).collect();
-    let caches = if has_both_caches(report) {
-        "cold and hot caches".into()
-    } else {
-        let cache = report.rows.first().map_or(Cache::Cold, |row| row.cache);
-        format!("{cache} caches")
+    let caches = match report.rows.first().map_or(Cache::Cold, |row| row.cache) {
+        _ if has_both_caches(report) => "cold and hot".into(),
+        cache => cache.to_string(),
     };
-    format!("{}, {caches}", dtypes.join(" and "))
+    format!("{}, {caches} caches", dtypes.join(" and "))
 }
 
 /// How far the shown times can be trusted.
@@ -70,7 +69,7 @@ pub(crate) fn run_warnings(report: &Report) -> Option<String> {
 
 impl Sweeps<'_> {
     /// From which size the GPU is faster, one line per sweep of several sizes.
-    pub(crate) fn crossovers(&self) -> Option<String> {
+    pub(crate) fn crossovers(&self) -> Vec<String> {
         let line = |sweep: &Sweep<'_>| {
             let of = |kind| crossover(&sweep.section.comparisons, kind).filter(|found| !found.is_one_size());
             let resident = plain(&crossover_clause(&of(Kind::Resident)?));
@@ -78,36 +77,27 @@ impl Sweeps<'_> {
                 of(Kind::EndToEnd).map(|found| format!("; end to end {}", plain(&crossover_clause(&found))));
             Some(format!("{}: {resident}{}.", sweep.name, whole.unwrap_or_default()))
         };
-        let lines: Vec<String> = self.all.iter().filter_map(line).collect();
-        (!lines.is_empty()).then(|| lines.join("\n"))
+        self.all.iter().filter_map(line).collect()
     }
 
     /// The variants that stand for each side at the largest sizes.
     pub(crate) fn variants(&self) -> Option<String> {
-        let mut named: Vec<String> = vec![];
-        for sweep in &self.all {
-            let Some(pair) = compared(sweep).last().and_then(|case| case.pair(Kind::Kernel)) else {
-                continue;
-            };
-            let text = format!("{} {}|{}", sweep.section.op, pair.cpu.doer(), pair.gpu.doer());
-            if !named.contains(&text) {
-                named.push(text);
-            }
-        }
+        let best = |sweep: &Sweep<'_>| {
+            let pair = compared(sweep).last()?.pair(Kind::Kernel)?;
+            Some(format!("{} {}|{}", sweep.section.op, pair.cpu.doer(), pair.gpu.doer()))
+        };
+        let named = distinct(self.all.iter().filter_map(best));
         (!named.is_empty()).then(|| format!("Best at that N, CPU|GPU: {}.", named.join(", ")))
     }
 
     /// What the first use of the GPU costs, and how many calls at the largest size repay it.
     pub(crate) fn first_use(&self) -> Option<String> {
-        let found: Vec<(&Sweep<'_>, Pair<'_>, FirstUse)> = self
-            .all
-            .iter()
-            .filter_map(|sweep| {
-                let pair = compared(sweep).last()?.pair(Kind::Resident)?;
-                let first = FirstUse::of(self.report, pair.gpu)?;
-                Some((sweep, pair, first))
-            })
-            .collect();
+        let at_largest = |sweep| {
+            let pair = compared(sweep).last()?.pair(Kind::Resident)?;
+            let first = FirstUse::of(self.report, pair.gpu)?;
+            Some((sweep, pair, first))
+        };
+        let found: Vec<(&Sweep<'_>, Pair<'_>, FirstUse)> = self.all.iter().filter_map(at_largest).collect();
         let most = |pick: fn(&FirstUse) -> Option<f64>| {
             found.iter().filter_map(|(_, _, first)| pick(first)).max_by(f64::total_cmp).map(time_text)
         };
@@ -123,19 +113,17 @@ impl Sweeps<'_> {
             Repayment::Open => None,
         });
         let calls: Vec<String> = calls.collect();
-        let repaid = match calls.is_empty() {
-            true => String::new(),
-            false => format!(" Calls needed to repay start-up: {}.", calls.join(", ")),
+        let repaid = match calls.join(", ") {
+            calls if calls.is_empty() => calls,
+            calls => format!(" Calls needed to repay start-up: {calls}."),
         };
         (!costs.is_empty()).then(|| format!("First use of the GPU: {}.{repaid}", costs.join(", ")))
     }
 
     /// What the columns mean; `None` where no case has both sides.
     pub(crate) fn legend(&self) -> Option<String> {
-        let limit = match self.has_limits() {
-            true => " %: of the nearer roof, memory or arithmetic, as measured here.",
-            false => "",
-        };
+        let about = " %: of the nearer roof, memory or arithmetic, as measured here.";
+        let limit = if has_limits(self.report) { about } else { "" };
         (self.comparisons() > 0).then(|| {
             format!(
                 "Kernel: the GPU by its own clock. Resident: by the host's, launch and wait included. End to end: with \
@@ -146,12 +134,11 @@ impl Sweeps<'_> {
 
     /// At their largest size, what each variant costs of ops that do not ask which side is faster; and of others how
     /// much slower than the best those variants of the GPU are that are measurably slower.
-    pub(crate) fn lessons(&self) -> Option<String> {
-        let alone =
-            |sweep: &Sweep<'_>| op::find(sweep.section.op).is_some_and(|op| !op.about().compares_sides);
-        let lesson = |sweep| if alone(sweep) { costs(sweep) } else { slower(sweep) };
-        let lines: Vec<String> = self.all.iter().filter_map(lesson).collect();
-        (!lines.is_empty()).then(|| lines.join("\n"))
+    pub(crate) fn lessons(&self) -> Vec<String> {
+        let lesson = |sweep: &Sweep<'_>| {
+            if op::compares_sides(sweep.section.op) { slower(sweep) } else { costs(sweep) }
+        };
+        self.all.iter().filter_map(lesson).collect()
     }
 }
 
@@ -159,12 +146,10 @@ impl Sweeps<'_> {
 fn slower(sweep: &Sweep<'_>) -> Option<String> {
     let case = compared(sweep).last()?;
     let best = case.pair(Kind::Resident)?;
-    let rivals = case
-        .rows
-        .iter()
-        .filter(|row| row.side == Side::Gpu && row.is_headline() && row.variant != best.gpu.variant);
-    let told = |row: &&Row| {
-        let times = SpeedUp(estimate(row, Kind::Resident)?.over(best.gpu_s)?);
+    let rivals = case.candidates(Side::Gpu, Kind::Resident);
+    let rivals = rivals.filter(|(row, _)| row.variant != best.gpu.variant);
+    let told = |(row, time): (&Row, Estimate)| {
+        let times = SpeedUp(time.over(best.gpu_s)?);
         (times.winner() == Some(Side::Gpu)).then(|| format!("{} {}", row.variant, times.factor_text()))
     };
     let told: Vec<String> = rivals.filter_map(told).collect();

@@ -2,28 +2,23 @@
 
 use gpubench_answer::crossover::crossover;
 use gpubench_answer::crossover_text::size_text;
-use gpubench_answer::roof::share;
 use gpubench_answer::{Comparison, Crossover, Kind, Names, Pair, Place, Section, has_both_caches, sections};
 use gpubench_model::case::{DType, density_text};
 use gpubench_model::measure::grade::Grade;
 use gpubench_model::report::quantity::time_within;
 use gpubench_model::report::{Report, Row};
 use gpubench_ops as op;
-
-use gpubench_text::percent;
 use gpubench_text::table::{Column, Field, Table};
 
-const NONE: &str = "-";
+use crate::export::tables::{NONE, has_limits, limit_text};
 
 /// The cases of one op, element type, cache state and density, smallest first.
 pub(crate) struct Sweep<'a> {
-    /// The cases.
     pub(crate) section: Section<'a>,
     /// What the line about it begins with.
     pub name: String,
 }
 
-/// The sweeps of a report.
 pub(crate) struct Sweeps<'a> {
     pub(super) report: &'a Report,
     pub(super) all: Vec<Sweep<'a>>,
@@ -37,19 +32,18 @@ impl<'a> Sweeps<'a> {
         let both_caches = has_both_caches(report);
         let mut all = vec![];
         for section in sections(report) {
-            for cases in section.comparisons.chunk_by(|a, b| a.density == b.density) {
+            for cases in section.by_density() {
                 let dtype = several_dtypes.then(|| section.dtype.to_string());
                 let cache = both_caches.then(|| section.cache.to_string());
-                let density = cases[0].density.filter(|_| section.has_densities()).map(density_text);
+                let density = cases.common_density().filter(|_| section.has_densities()).map(density_text);
                 let parts = [Some(section.op.to_owned()), dtype, cache, density];
                 let name = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
-                all.push(Sweep { section: Section { comparisons: cases.to_vec(), ..section.clone() }, name });
+                all.push(Sweep { section: cases, name });
             }
         }
         Sweeps { report, all }
     }
 
-    /// How many cases have both sides.
     pub(crate) fn comparisons(&self) -> usize {
         self.all.iter().map(|sweep| compared(sweep).count()).sum()
     }
@@ -96,25 +90,14 @@ impl<'a> Sweeps<'a> {
         titleless(columns, rows)
     }
 
-    /// Whether any backend knows its ceilings, so that there are columns about them.
-    pub(crate) fn has_limits(&self) -> bool {
-        self.report.environment.backends.iter().any(|state| state.ceilings.is_some())
-    }
-
     fn limit_columns(&self) -> Vec<Column> {
         let columns = vec![Column::figures("CPU's %"), Column::figures("GPU's %")];
-        if self.has_limits() { columns } else { vec![] }
+        if has_limits(self.report) { columns } else { vec![] }
     }
 
     fn limit_fields(&self, case: &Comparison<'_>) -> Vec<Field> {
-        if self.has_limits() { [case.cpu, case.gpu].map(|row| self.reached(row)).to_vec() } else { vec![] }
-    }
-
-    /// What a row reaches of its limit.
-    fn reached(&self, row: Option<&Row>) -> Field {
-        let share = row.and_then(|row| share(self.report, row));
-        let text = share.map(|share| percent::above_tenth(share.share));
-        Field::from(text.unwrap_or(NONE.into()))
+        let reached = |row| limit_text(self.report, row).into();
+        if has_limits(self.report) { [case.cpu, case.gpu].map(reached).to_vec() } else { vec![] }
     }
 
     /// The best times of the one side that was measured: one line a case, or where those are more than `most` a line a
@@ -123,9 +106,9 @@ impl<'a> Sweeps<'a> {
         let names = Names::of(self.report);
         let mut columns = vec![Column::words("op"), Column::figures("N")];
         columns.extend([Column::words("best"), Column::figures("time"), Column::words("grade")]);
-        columns.extend(self.has_limits().then(|| Column::figures("of limit")));
+        columns.extend(has_limits(self.report).then(|| Column::figures("of limit")));
         let timed_cases = |sweep: &'_ Sweep<'a>| -> Vec<(u64, &'a Row)> {
-            let asked = op::find(sweep.section.op).is_none_or(|op| op.about().compares_sides);
+            let asked = op::compares_sides(sweep.section.op);
             let cases = sweep.section.comparisons.iter().filter(|_| asked);
             cases.filter_map(|case| Some((case.n, case.cpu.or(case.gpu)?))).collect()
         };
@@ -139,7 +122,7 @@ impl<'a> Sweeps<'a> {
                 fields.extend(timed(Some(row), &names));
                 let grade = row.execute.as_ref().and_then(|execute| execute.grade);
                 fields.push(grade.map_or(NONE.into(), |grade| grade.to_string()).into());
-                fields.extend(self.has_limits().then(|| self.reached(Some(row))));
+                fields.extend(has_limits(self.report).then(|| limit_text(self.report, Some(row)).into()));
                 rows.push(fields);
             }
         }

@@ -31,6 +31,11 @@ fn sweep(dtypes: &[DType]) -> Report {
     report
 }
 
+/// A text with single blanks between its words.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn seven_ops_are_answered_within_a_screen() {
     for dtypes in [&[DType::F32][..], DType::ALL] {
@@ -59,43 +64,26 @@ fn a_variant_that_picks_is_named_by_what_it_picked() {
 #[test]
 fn a_sweep_has_a_line_with_its_crossovers() {
     let text = screen(&sweep(&[DType::F32]), false);
-    let line = |op: &str| {
-        let line = text.lines().find(|line| line.trim_start().starts_with(op)).unwrap();
-        line.split_whitespace().collect::<Vec<_>>().join(" ")
-    };
-    assert_eq!(
-        line("fft"),
-        "fft 10000 GPU 3.12x GPU 3.12x GPU 3.12x 3200 (3193–3207) 3200 (3193–3207) <0.1% <0.1%"
-    );
+    let line = |op: &str| words(text.lines().find(|line| line.trim_start().starts_with(op)).unwrap());
+    let expected = "fft 10000 GPU 3.12x GPU 3.12x GPU 3.12x 3200 (3193–3207) 3200 (3193–3207) <0.1% <0.1%";
+    assert_eq!(line("fft"), expected);
     assert!(line("matmul").contains(" ≤100 ≤100 "), "{text}");
     assert!(line("svd").contains(" CPU 20.5x >10000 >10000 "), "{text}");
-    assert!(
-        text.contains(
-            "First use of the GPU: context 150 ms, compiling up to 210 ms, planning up to 4.00 ms."
-        ),
-        "{text}"
-    );
-    assert!(text.contains("solve never"), "{text}");
+    let costs = "First use of the GPU: context 150 ms, compiling up to 210 ms, planning up to 4.00 ms.";
+    assert!(text.contains(costs) && text.contains("solve never"), "{text}");
 }
 
 #[test]
 fn few_cases_have_a_line_each_with_their_times() {
     let text = screen(&example::full(), false);
-    let lines: Vec<String> =
-        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-    let has = |start: &str| lines.iter().any(|line| line.starts_with(start));
+    let has = |start: &str| text.lines().any(|line| words(line).starts_with(start));
     assert!(has("matmul 100 openblas 7.68 µs cublas 12.4 µs CPU 1.62x CPU 2.2"), "{text}");
     assert!(has("matmul 10000 openblas 740 ms cublas 40.9 ms GPU 18x GPU 18"), "{text}");
 }
 
 #[test]
 fn a_winner_that_is_not_sure_has_a_question_mark() {
-    let mut report = example::empty();
-    report.rows = vec![
-        example::measured("fft", 100, "cpu", "realfft", 1.0005e-3),
-        example::measured("fft", 100, "cuda", "r2c", 1e-3),
-    ];
-    let text = screen(&report, false);
+    let text = screen(&example::of(example::both_sides("fft", 100, 1.0005e-3, 1e-3)), false);
     assert!(text.contains(" 1.00x?") && !text.contains("GPU 1.00x"), "{text}");
 }
 
@@ -109,25 +97,23 @@ fn colours_mark_winners_only() {
 
 #[test]
 fn a_report_of_one_side_says_that_there_is_nothing_to_compare() {
-    let mut report = example::empty();
-    report.rows = vec![example::measured("fft", 100, "cpu", "realfft", 1e-3)];
+    let mut report = example::of([example::measured("fft", 100, "cpu", "realfft", 1e-3)]);
     let text = screen(&report, false);
     assert!(text.contains("Nothing to compare: no GPU was measured"), "{text}");
     let line = text.lines().find(|line| line.contains("realfft")).unwrap();
-    assert_eq!(line.split_whitespace().collect::<Vec<_>>(), ["fft", "100", "realfft", "1.000", "ms", "A"]);
+    assert_eq!(words(line), "fft 100 realfft 1.000 ms A");
     report.rows.clear();
     assert!(screen(&report, false).starts_with("Nothing was measured."));
 }
 
 #[test]
 fn variants_of_the_gpu_are_held_against_the_best_by_what_a_caller_waits_for() {
-    let mut report = example::empty();
-    report.rows = vec![
+    let mut report = example::of([
         example::measured("host-loop", 100, "cpu", "parallel", 10e-6),
         example::measured("host-loop", 100, "cuda", "fused", 5e-6),
         example::measured("host-loop", 100, "cuda", "launch-per-element", 29.995e-3),
         example::measured("transfer", 8, "cuda", "h2d-pinned", 2e-6),
-    ];
+    ]);
     report.rows[3].work = gpubench_ops::Work { flop: 0.0, bytes: 4e3 };
     let text = screen(&report, false);
     assert!(text.contains("host-loop N=100, slower than fused: launch-per-element 3000x."), "{text}");
@@ -143,11 +129,8 @@ fn equal_sides_name_no_winner_anywhere() {
     let noise = Noise { cpu: 0.02, gpu: 0.02 };
     let found = report(&equal, &[50, 100, 150, 200, 300], noise, &mut Chance::new(1));
     let text = screen(&found, false);
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        words.contains("matmul: neither side is measurably faster at any size from 50 to 300;"),
-        "{text}"
-    );
+    let expected = "matmul: neither side is measurably faster at any size from 50 to 300;";
+    assert!(words(&text).contains(expected), "{text}");
     assert_eq!(text.matches("x? ").count() + text.matches("x?\n").count(), 5 * 3, "{text}");
     assert!(!text.contains("faster from N") && !text.contains("Calls needed"), "{text}");
     let paragraph = gpubench_answer::words::paragraph(&found);

@@ -19,7 +19,6 @@ pub(crate) struct Key {
     state: Value,
 }
 
-/// A file.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     /// What the ceilings depend on: the name of the file is only a hash of it.

@@ -14,7 +14,7 @@ use gpubench_backend::{self as backend, Ceilings};
 use gpubench_model::report::RunWarning;
 
 use super::journal::Journal;
-use super::workers::{Hindrance, Workers, spell};
+use super::workers::{Hindrance, NO_ANSWER, Workers, spell};
 use super::{Run, advice};
 use crate::observe::Observer;
 use crate::worker::client::Loss;
@@ -31,25 +31,13 @@ pub enum Peaks {
     Kept(PathBuf),
 }
 
-impl Peaks {
-    fn folder(&self) -> Option<&PathBuf> {
-        match self {
-            Peaks::Kept(folder) => Some(folder),
-            Peaks::Unwanted | Peaks::Measured => None,
-        }
-    }
-}
-
 /// The longest that the ceilings of one backend may take, however long a cell may.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// What became of a measurement.
 enum Ended {
     Measured(Ceilings),
-    /// The worker has none.
     Without,
-    /// Why there is none, and the next step.
-    Failed(String, String),
+    Failed(RunWarning),
     Interrupted,
 }
 
@@ -79,17 +67,17 @@ pub(crate) fn gather(
     }
     for id in ready {
         let key = workers.ceilings_depend_on(&id);
-        let key = key.map(|state| Key::new(&id.backend, journal.environment(), state));
-        let place = run.peaks.folder().zip(key.as_ref());
+        let key = key.map(|state| Key::new(&id.backend, &journal.report().environment, state));
+        let place = match &run.peaks {
+            Peaks::Kept(folder) => key.as_ref().map(|key| (folder, key)),
+            Peaks::Unwanted | Peaks::Measured => None,
+        };
         if let Some(kept) = place.and_then(|(folder, key)| key.read(folder)) {
             workers.note_ceilings(&id, kept);
             continue;
         }
         observer.measuring(&format!("the ceilings of {}", id.backend));
-        let (measured, warnings) = match measure_all(run, &id.backend, workers, observer) {
-            ControlFlow::Continue(measured) => measured,
-            ControlFlow::Break(()) => return ControlFlow::Break(()),
-        };
+        let (measured, warnings) = measure_all(run, &id.backend, workers, observer)?;
         if let Some(ceilings) = measured {
             let is_whole = warnings.is_empty();
             if let Some((folder, key)) = place.filter(|_| is_whole && can_be_kept(run, &id.backend, journal))
@@ -117,17 +105,9 @@ fn measure_all(
     for library in std::iter::once(None).chain(libraries.unwrap_or_default().into_iter().map(Some)) {
         let id = WorkerId { library, ..WorkerId::of_backend(backend) };
         match measure(&id, run.cell_timeout, workers, observer) {
-            Ended::Measured(ceilings) => {
-                all = Some(match all {
-                    Some(others) => ceilings.highest(others),
-                    None => ceilings,
-                });
-            }
+            Ended::Measured(ceilings) => all = [ceilings].into_iter().chain(all).reduce(Ceilings::highest),
             Ended::Without => {}
-            Ended::Failed(reason, next) => {
-                let text = format!("the ceilings of {id} are not known: {reason}");
-                warnings.push(RunWarning { text, next });
-            }
+            Ended::Failed(warning) => warnings.push(warning),
             Ended::Interrupted => return ControlFlow::Break(()),
         }
     }
@@ -159,40 +139,28 @@ fn measure(
     let Ok(client) = workers.ready(id, observer) else { return Ended::Interrupted };
     client.send(&Request::Ceilings);
     let reply = client.wait(Instant::now() + limit, stop, &mut |_| {});
-    let failed =
-        |reason: String| Ended::Failed(reason, "run again, or leave them out with --no-peaks".into());
     match reply {
-        Ok(Reply::Ceilings { ceilings: None }) => {
-            if id.library.is_some() {
-                workers.retire(id);
-            }
-            Ended::Without
-        }
-        Ok(Reply::Ceilings { ceilings: Some(measured) }) => {
-            workers.retire(id);
-            let measured =
-                Ceilings { measured: jiff::Timestamp::now().to_string(), cached: false, ..measured };
-            measured.plausible().map_or(Ended::Without, Ended::Measured)
-        }
-        Ok(Reply::Failed { reason, device_lost: false }) => {
-            workers.retire(id);
-            failed(reason)
-        }
-        other => {
-            // It is lost, or still at it.
-            workers.discard(id);
-            match other {
-                Err(Loss::Interrupted) => Ended::Interrupted,
-                Err(Loss::TimedOut) => {
-                    let next =
-                        if limit < LONGEST { "raise --cell-timeout" } else { "run on an idle machine" };
-                    let reason = format!("they took more than {}", spell(limit));
-                    Ended::Failed(reason, format!("{next}, or leave them out with --no-peaks"))
-                }
-                Err(Loss::Gone(how)) => failed(how),
-                Ok(Reply::Failed { reason, .. }) => failed(reason),
-                Ok(_) => failed("the worker's reply does not answer the request".into()),
-            }
-        }
+        Ok(Reply::Ceilings { ceilings: None }) if id.library.is_none() => return Ended::Without,
+        Ok(Reply::Ceilings { .. } | Reply::Failed { device_lost: false, .. }) => workers.retire(id),
+        // It is lost, or still at it.
+        _ => workers.discard(id),
     }
+    let (reason, next) = match reply {
+        Ok(Reply::Ceilings { ceilings }) => {
+            let measured = jiff::Timestamp::now().to_string();
+            let dated = ceilings.map(|found| Ceilings { measured, cached: false, ..found });
+            return dated.and_then(Ceilings::plausible).map_or(Ended::Without, Ended::Measured);
+        }
+        Ok(Reply::Failed { reason, .. }) | Err(Loss::Gone(reason)) => (reason, "run again"),
+        Ok(_) => (NO_ANSWER.into(), "run again"),
+        Err(Loss::Interrupted) => return Ended::Interrupted,
+        Err(Loss::TimedOut) => {
+            let next = if limit < LONGEST { "raise --cell-timeout" } else { "run on an idle machine" };
+            (format!("they took more than {}", spell(limit)), next)
+        }
+    };
+    Ended::Failed(RunWarning {
+        text: format!("the ceilings of {id} are not known: {reason}"),
+        next: format!("{next}, or leave them out with --no-peaks"),
+    })
 }

@@ -22,6 +22,9 @@ use slot::{Slot, State};
 /// What to do about a worker that does not start.
 pub(crate) const SEE_DOCTOR: &str = "see what `gpubench doctor` reports";
 
+/// What is wrong with a worker that replies with something else.
+pub(crate) const NO_ANSWER: &str = "the worker's reply does not answer the request";
+
 /// What a worker's start may take however short the limit of a cell is: a device's context can take seconds.
 pub(crate) const LEAST_START_LIMIT: Duration = Duration::from_secs(30);
 
@@ -50,7 +53,6 @@ pub(crate) enum Hindrance {
     Interrupted,
 }
 
-/// One slot for each worker of the run.
 pub(crate) struct Workers {
     slots: Vec<Slot>,
     /// The worker that was given the last turn.
@@ -85,17 +87,13 @@ impl Workers {
         observer: &mut dyn Observer,
     ) -> Result<ControlFlow<()>, RequiredBackendMissing> {
         for name in names {
-            match self.ready(&WorkerId::of_backend(name), observer) {
-                Ok(_) => {}
+            let Unavailable { reason, fix } = match self.ready(&WorkerId::of_backend(name), observer) {
+                Ok(_) => continue,
                 Err(Hindrance::Interrupted) => return Ok(ControlFlow::Break(())),
-                Err(Hindrance::Unavailable(Unavailable { reason, fix })) => {
-                    return Err(RequiredBackendMissing { name: name.clone(), reason, fix });
-                }
-                Err(Hindrance::Broken(reason)) => {
-                    let fix = Some(SEE_DOCTOR.into());
-                    return Err(RequiredBackendMissing { name: name.clone(), reason, fix });
-                }
-            }
+                Err(Hindrance::Unavailable(missing)) => missing,
+                Err(Hindrance::Broken(reason)) => Unavailable::new(reason, SEE_DOCTOR),
+            };
+            return Err(RequiredBackendMissing { name: name.clone(), reason, fix });
         }
         Ok(ControlFlow::Continue(()))
     }
@@ -136,18 +134,23 @@ impl Workers {
             }
         }
         match self.at_work.replace(id.clone()) {
-            Some(before) if before != *id => self.rest(&before),
+            Some(before) if before != *id => self.tell(&before, &Request::Rest, REST_LIMIT),
             _ => Ok(()),
         }
     }
 
-    /// Has a worker come to rest; one that does not is lost.
-    fn rest(&mut self, id: &WorkerId) -> Result<(), Hindrance> {
+    /// Sends a worker a request whose reply says nothing; one that does not reply within `limit` is lost.
+    pub(crate) fn tell(
+        &mut self,
+        id: &WorkerId,
+        request: &Request,
+        limit: Duration,
+    ) -> Result<(), Hindrance> {
         let stop = self.stop;
         let Some(slot) = self.slots.iter_mut().find(|slot| slot.id == *id) else { return Ok(()) };
         let State::Ready(client) = &mut slot.state else { return Ok(()) };
-        client.send(&Request::Rest);
-        match client.wait(Instant::now() + REST_LIMIT, stop, &mut |_| {}) {
+        client.send(request);
+        match client.wait(Instant::now() + limit, stop, &mut |_| {}) {
             Ok(_) => Ok(()),
             Err(Loss::Interrupted) => Err(Hindrance::Interrupted),
             Err(Loss::TimedOut | Loss::Gone(_)) => {
@@ -162,7 +165,6 @@ impl Workers {
         self.find(id).map_or(0, |slot| if matches!(slot.state, State::Absent) { 0 } else { slot.generation })
     }
 
-    /// The floors of the worker's clocks, where it has reported them.
     pub(crate) fn floors(&self, id: &WorkerId) -> Option<Floors> {
         self.find(id)?.report.floors.clone()
     }
@@ -199,8 +201,7 @@ impl Workers {
     /// Ends a worker in good order and waits until it is gone; the next cell of its kind gets a new one.
     pub(crate) fn retire(&mut self, id: &WorkerId) {
         let at = self.slot(id);
-        if let State::Ready(mut client) = std::mem::replace(&mut self.slots[at].state, State::Absent) {
-            client.farewell();
+        if let State::Ready(client) = std::mem::replace(&mut self.slots[at].state, State::Absent) {
             client.finish();
         }
     }
@@ -239,13 +240,11 @@ impl Workers {
         self.slots[at].report.ceilings = Some(ceilings);
     }
 
-    /// Notes the libraries a worker has loaded.
     pub(crate) fn note_libraries(&mut self, id: &WorkerId, libraries: Vec<Finding>) {
         let at = self.slot(id);
         states::add_libraries(&mut self.slots[at].report, libraries);
     }
 
-    /// The report's entries about backends.
     pub(crate) fn states(&self) -> Vec<BackendState> {
         let planned = self.slots.iter().filter(|slot| slot.is_planned);
         states::merge(planned.map(|slot| (&slot.id, &slot.report)))

@@ -15,7 +15,6 @@ use crate::worker::client::{Client, Loss, Place};
 /// Starts in a row that may fail before a backend is given up.
 const START_ATTEMPTS: u32 = 3;
 
-/// What became of the worker.
 pub(crate) enum State {
     /// There is none: it was not started, or is lost.
     Absent,
@@ -23,42 +22,30 @@ pub(crate) enum State {
     Starting(Client),
     /// It waits for requests.
     Ready(Client),
-    /// Something it needs is missing.
     Missing(Unavailable),
     /// Its worker does not start.
     Broken(String),
 }
 
-/// The place of one worker.
 pub(crate) struct Slot {
-    /// Which worker.
     pub id: WorkerId,
     /// Whether the run has cells for it, or requires it; others only measure ceilings.
     pub(crate) is_planned: bool,
-    /// Its present worker.
     pub state: State,
     /// The number of workers started here so far, which shows whether the present one still holds its jobs.
     pub generation: u64,
     failed_starts: u32,
-    /// What the report says of it.
     pub report: BackendState,
     /// What its ceilings depend on besides the host, as its worker told.
     pub ceilings_depend_on: Option<serde_json::Value>,
 }
 
 impl Slot {
-    /// A slot in which nothing runs.
     pub(crate) fn new(id: WorkerId) -> Self {
         let report = BackendState {
             name: id.report_name(),
-            available: false,
             reason: Some("it was still starting".into()),
-            fix: None,
-            startup_s: None,
-            floors: None,
-            ceilings: None,
-            description: serde_json::Value::Null,
-            libraries: vec![],
+            ..BackendState::default()
         };
         Slot {
             id,

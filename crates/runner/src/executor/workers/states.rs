@@ -47,9 +47,7 @@ mod tests {
             name: name.into(),
             path: Some(format!("/lib/{name}")),
             version: Some(version.into()),
-            serves: vec![],
-            problem: None,
-            fix: None,
+            ..Finding::default()
         }
     }
 
@@ -59,12 +57,9 @@ mod tests {
             name: id.report_name(),
             available,
             reason: (!available).then(|| "no such library".into()),
-            fix: None,
-            startup_s: None,
-            floors: None,
-            ceilings: None,
             description: serde_json::json!({ "said by": name }),
             libraries: name.map(|name| library(name, "1")).into_iter().collect(),
+            ..BackendState::default()
         };
         (id, state)
     }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use gpubench_backend::protocol::Reply;
 use gpubench_backend::take::{self, Pauses};
 use gpubench_backend::verify::{Judged, Proof, Refuted, Unverified};
-use gpubench_backend::{Backend, Floors, Options, Prepared, Registration, Side, Variant};
+use gpubench_backend::{Backend, Options, Prepared, Registration, Side, Variant};
 use gpubench_host::memory;
 use gpubench_model::case::{Cache, Cell};
 use gpubench_model::data::Operand;
@@ -18,10 +18,8 @@ use gpubench_ops::{self as op, Decisive, Op, Rounding};
 use super::operands::Operands;
 use super::threads;
 
-/// A prepared job.
 struct Ready {
     job: Box<Prepared>,
-    /// The threads chosen for it.
     threads: Option<usize>,
     cell: Cell,
     side: Side,
@@ -69,7 +67,6 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Starts the backend.
     pub(crate) fn start(registration: &Registration, options: &Options) -> Result<Self, Unavailable> {
         if let Some(threads) = options.threads {
             // Operands and checks keep to the threads too. In a thread of the parent the pool may exist already.
@@ -87,22 +84,14 @@ impl Session {
         })
     }
 
-    /// What the backend says of itself.
-    pub(crate) fn describe(&self) -> serde_json::Value {
-        self.backend.describe()
+    pub(crate) fn greeting(&self) -> Reply {
+        Reply::Ready {
+            description: self.backend.describe(),
+            floors: self.backend.floors(),
+            ceilings_depend_on: self.backend.ceilings_depend_on(),
+        }
     }
 
-    /// The floors of its clocks.
-    pub(crate) fn floors(&self) -> Option<Floors> {
-        self.backend.floors()
-    }
-
-    /// What its ceilings depend on besides the host.
-    pub(crate) fn ceilings_depend_on(&self) -> Option<serde_json::Value> {
-        self.backend.ceilings_depend_on()
-    }
-
-    /// Measures the backend's ceilings.
     pub(crate) fn ceilings(&mut self) -> Result<Reply, CellError> {
         Ok(Reply::Ceilings { ceilings: self.backend.ceilings()? })
     }
@@ -182,7 +171,6 @@ impl Session {
         Ok(Reply::Prepared { error, inputs, phases, picked, threads, libraries })
     }
 
-    /// Samples a job that is held.
     pub(crate) fn measure(&mut self, number: u64, batch: &Batch) -> Result<Reply, CellError> {
         let Some(Ready { job, threads, cell, judged, untried, pauses, sampled, .. }) =
             self.jobs.get_mut(&number)
@@ -193,13 +181,12 @@ impl Session {
             job.use_threads(*threads);
         }
         let start = self.backend.now_s();
-        let tried = match untried.take() {
-            Some(decisive) => judged.try_altered(self.backend.as_mut(), job, &decisive, cell),
-            None => Ok(false),
-        };
-        let warm = match tried {
-            Ok(executed) => u32::from(executed),
-            Err(unverified) => return refutation(unverified),
+        let warm = match untried.take() {
+            Some(decisive) => match judged.try_altered(self.backend.as_mut(), job, &decisive, cell) {
+                Ok(executed) => u32::from(executed),
+                Err(unverified) => return refutation(unverified),
+            },
+            None => 0,
         };
         let warm_s = self.backend.now_s() - start;
         let batch = batch.warmed(warm, warm_s);
@@ -256,7 +243,6 @@ impl Session {
         judged.verify(self.backend.as_mut(), job, proof, &mut judge)
     }
 
-    /// Lets a job go.
     pub(crate) fn release(&mut self, number: u64) -> Reply {
         self.jobs.remove(&number);
         memory::return_freed();

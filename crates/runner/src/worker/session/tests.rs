@@ -4,10 +4,11 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use gpubench_backend::contents::{Contents, host, mark};
-use gpubench_backend::{Accuracy, Finding, Job, Sample};
+use gpubench_backend::{Finding, Job, Sample};
 use gpubench_model::case::{Case, DType};
 
 use super::*;
+use crate::executor::planned;
 
 /// Faults, by name; `honest` has none, nor has `slow`.
 const FAULTS: [&str; 11] = [
@@ -32,16 +33,7 @@ fn registration() -> Registration {
 }
 
 fn variant(fault: &str) -> Variant {
-    Variant {
-        op: "elementwise".into(),
-        name: fault.to_owned().into(),
-        summary: "".into(),
-        side: Side::Cpu,
-        accuracy: Accuracy::Ieee,
-        default: true,
-        dtypes: DType::ALL.into(),
-        library: None,
-    }
+    Variant { op: "elementwise".into(), ..planned(N as u64, fault).variant }
 }
 
 #[derive(Default)]
@@ -60,17 +52,8 @@ impl Backend for Adversary {
 
     fn prepare(&mut self, fault: &str, _: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
         let values = |operand: usize| inputs[operand].dense_slice::<f32>().map(<[f32]>::to_vec);
-        let (fault, y) = (fault.to_owned(), vec![0.0; N * N]);
-        Ok(Prepared::new(Crook {
-            fault,
-            a: values(0)?,
-            b: values(1)?,
-            y,
-            first: None,
-            last: None,
-            late: None,
-            done: 0,
-        }))
+        let (fault, a, b, y) = (fault.to_owned(), values(0)?, values(1)?, vec![0.0; N * N]);
+        Ok(Prepared::new(Crook { fault, a, b, y, ..Crook::default() }))
     }
 
     /// As the CPU does: marks where caches are cold.
@@ -91,6 +74,7 @@ impl Backend for Adversary {
 }
 
 /// A job of `y = a b + sin a + cos b` that does not always do it.
+#[derive(Default)]
 struct Crook {
     fault: String,
     a: Vec<f32>,
@@ -182,17 +166,27 @@ impl Job for Crook {
     }
 }
 
+fn session(fault: &str) -> Session {
+    let options = Options { ops: vec![fault.to_owned()], ..Options::default() };
+    Session::start(&registration(), &options).unwrap()
+}
+
+fn cell(fault: &str, seed: u64, cache: Cache) -> Cell {
+    let case = Case { op: "elementwise".into(), n: N as u64, dtype: DType::F32, density: None, seed };
+    Cell { case, backend: "adversary".into(), variant: fault.into(), cache }
+}
+
+fn batch(samples: u32) -> Batch {
+    Batch { warm_up: None, samples, most_s: 10.0 }
+}
+
 /// The first reply that finds fault with a cell in two rounds; `None` where there is none.
 fn found(fault: &str, cache: Cache) -> Option<String> {
-    let options = Options { ops: vec![fault.to_owned()], ..Options::default() };
-    let mut session = Session::start(&registration(), &options).unwrap();
-    let case = Case { op: "elementwise".into(), n: N as u64, dtype: DType::F32, density: None, seed: 3 };
-    let cell = Cell { case, backend: "adversary".into(), variant: fault.into(), cache };
-    let batch = Batch { warm_up: None, samples: 4, most_s: 10.0 };
-    let mut replies = vec![session.prepare(7, &cell, None, &mut |_| {}).unwrap()];
+    let mut session = session(fault);
+    let mut replies = vec![session.prepare(7, &cell(fault, 3, cache), None, &mut |_| {}).unwrap()];
     for last in [false, true] {
         if !matches!(replies[0], Reply::Incorrect { .. }) {
-            replies.push(session.measure(7, &batch).unwrap());
+            replies.push(session.measure(7, &batch(4)).unwrap());
             replies.push(session.verify(7, last).unwrap());
         }
     }
@@ -219,12 +213,9 @@ fn every_fault_in_real_memory_is_found_and_an_honest_job_is_not() {
 #[test]
 fn the_last_check_executes_once_more_unless_that_takes_long_and_answers_were_marked() {
     let is_erased = |cache, samples: u32| {
-        let options = Options { ops: vec!["slow".to_owned()], ..Options::default() };
-        let mut session = Session::start(&registration(), &options).unwrap();
-        let case = Case { op: "elementwise".into(), n: N as u64, dtype: DType::F32, density: None, seed: 3 };
-        let cell = Cell { case, backend: "adversary".into(), variant: "slow".into(), cache };
-        session.prepare(7, &cell, None, &mut |_| {}).unwrap();
-        session.measure(7, &Batch { warm_up: None, samples, most_s: 10.0 }).unwrap();
+        let mut session = session("slow");
+        session.prepare(7, &cell("slow", 3, cache), None, &mut |_| {}).unwrap();
+        session.measure(7, &batch(samples)).unwrap();
         assert!(matches!(session.verify(7, true).unwrap(), Reply::Verified));
         let answer = session.jobs.get_mut(&7).unwrap().job.answer().unwrap();
         answer[0].dense_slice::<f32>().unwrap().iter().all(|value| value.is_nan())
@@ -236,18 +227,11 @@ fn the_last_check_executes_once_more_unless_that_takes_long_and_answers_were_mar
 
 #[test]
 fn operands_of_another_case_are_made_again_where_an_answer_must_be_judged_again() {
-    let options = Options { ops: vec!["race".to_owned()], ..Options::default() };
-    let mut session = Session::start(&registration(), &options).unwrap();
-    let case = |seed| Case { op: "elementwise".into(), n: N as u64, dtype: DType::F32, density: None, seed };
-    let cell = |seed| Cell {
-        case: case(seed),
-        backend: "adversary".into(),
-        variant: "race".into(),
-        cache: Cache::Hot,
-    };
-    session.prepare(1, &cell(1), None, &mut |_| {}).unwrap();
-    session.prepare(2, &cell(2), None, &mut |_| {}).unwrap();
-    session.measure(1, &Batch { warm_up: None, samples: 4, most_s: 10.0 }).unwrap();
+    let mut session = session("race");
+    for job in [1, 2] {
+        session.prepare(job, &cell("race", job, Cache::Hot), None, &mut |_| {}).unwrap();
+    }
+    session.measure(1, &batch(4)).unwrap();
     let reply = session.verify(1, false).unwrap();
     assert!(matches!(&reply, Reply::Refuted { error: Some(error), .. } if !error.is_right()), "{reply:?}");
 }
@@ -276,7 +260,6 @@ fn verify_cpu() {
 }
 
 fn verify_variant(session: &mut Session, variant: &Variant) {
-    let batch = Batch { warm_up: None, samples: 2, most_s: 10.0 };
     let density = ["spgemm", "spmv"].contains(&variant.op.as_ref()).then_some(0.1);
     for (dtype, n, cache) in [(DType::F32, 65, Cache::Hot), (DType::F64, 200, Cache::Cold)] {
         let case = Case { op: variant.op.to_string(), n, dtype, density, seed: 7 };
@@ -287,7 +270,7 @@ fn verify_variant(session: &mut Session, variant: &Variant) {
             Err(CellError::Unavailable(_)) => continue,
             other => panic!("{cell}: {other:?}"),
         }
-        session.measure(1, &batch).unwrap();
+        session.measure(1, &batch(2)).unwrap();
         for execute in [false, true] {
             let reply = session.verify(1, execute).unwrap();
             assert!(matches!(reply, Reply::Verified), "{cell}: {reply:?}");

@@ -2,18 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Vendor;
-use super::identity::{Identity, identify};
 use gpubench_host::install_folders::{InstallFolders, entries, package_folders};
 
-/// A library file.
+use super::Vendor;
+use super::identity::{Identity, identify};
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     /// Its canonical path.
     pub(crate) path: PathBuf,
     /// A word for where it comes from, such as `numpy` or `system`.
     pub(crate) origin: &'static str,
-    /// What it says of itself.
     pub(crate) identity: Identity,
 }
 

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use gpubench_backend::Finding;
+use gpubench_host::install_folders::InstallFolders;
 use gpubench_model::error::Unavailable;
 
 use super::discovery::{self, Found, NAMED};
 use super::{Provider, Vendor, identity, open};
-use gpubench_host::install_folders::InstallFolders;
 
 /// A library, which is loaded when it is first needed.
 pub(crate) struct Library {
@@ -98,7 +98,6 @@ impl Library {
         }
     }
 
-    /// Whose it is.
     pub(crate) fn vendor(&self) -> Vendor {
         self.vendor
     }
@@ -134,7 +133,6 @@ impl Library {
         self.used.get_or_init(|| self.load()).clone()
     }
 
-    /// The provider, if it has been loaded.
     pub(crate) fn loaded(&self) -> Option<&'static Provider> {
         self.used.get()?.as_ref().ok().copied()
     }

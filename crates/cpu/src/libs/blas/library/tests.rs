@@ -1,6 +1,7 @@
+use std::ffi::OsString;
+
 use super::super::elf::example;
 use super::*;
-use std::ffi::OsString;
 
 fn only(vendor: Vendor, files: Vec<PathBuf>, asked: Option<&str>) -> Library {
     Library::preferred(vendor, files, asked.map(str::to_owned), false)

@@ -4,10 +4,11 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::path::{Path, PathBuf};
 
+use gpubench_host::shared_library;
+
 use super::finish::{About, finish};
 use crate::libs::blas::opened::Opened;
 use crate::libs::blas::{Provider, Vendor};
-use gpubench_host::shared_library;
 
 /// Parts without which `libmkl_rt` ends the process.
 const PARTS: [&str; 3] = ["libmkl_core.so", "libmkl_intel_lp64.so", "libmkl_intel_thread.so"];

@@ -12,9 +12,7 @@ pub(super) struct Rest<'a, T> {
     pub(super) base: usize,
     /// Offsets of the ends of rows.
     pub(super) ends: &'a mut [i32],
-    /// Columns.
     pub(super) indices: &'a mut [i32],
-    /// Values.
     pub(super) values: &'a mut [T],
 }
 

@@ -133,7 +133,6 @@ impl<T: Real> Gathered<T> {
         (&self.indices[..filled], &self.values[..filled])
     }
 
-    /// Shows all of its memory.
     pub(super) fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         show(memory(&self.sums));
         show(memory(&self.present));

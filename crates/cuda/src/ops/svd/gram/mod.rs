@@ -17,13 +17,12 @@ use gpubench_model::error::{CellError, Unavailable};
 
 use super::super::input;
 use super::answer::{Right, answer};
-use super::eigen::{Syevd, Tridiagonal};
+use super::eigen::Tridiagonal;
 use super::polar;
-use super::rescue::Rescue;
 use crate::context::{Cuda, Element, Library, driver};
 use crate::ffi::contents::device;
 use crate::ffi::cublas::{Cublas, Matrix, Product};
-use crate::ffi::cusolver::Vectors;
+use crate::ffi::cusolver::{Solver, Vectors, Workspace};
 use crate::ffi::launch::Map;
 use crate::ffi::svd::SvdKernels;
 use crate::kernels::{KernelSource, kernel_source};
@@ -42,7 +41,6 @@ mod figure {
     pub(crate) const CORRECTION: usize = 9;
     /// A V - U S and A V, of a rescue.
     pub(crate) const RESIDUAL: usize = 10;
-    /// How many there are.
     pub(crate) const COUNT: usize = 12;
 }
 
@@ -71,8 +69,12 @@ struct Gram<T> {
     narrow: Option<(CudaSlice<f32>, Map<f32, f64, 1>)>,
     wide: CudaSlice<f64>,
     own: Option<Tridiagonal>,
-    library: Syevd,
-    rescue: Rescue,
+    solver: Solver,
+    /// Divide and conquer, whose vectors are orthogonal whatever the matrix, and its eigenvalues.
+    syevd: (Workspace, CudaSlice<f64>),
+    /// For matrices whose Gram matrix has lost too much.
+    gesvdp: Workspace,
+    gesvd: Workspace,
     /// AᵀA, the vectors before a repair, A V, products XᵀX and what X is multiplied by, and one more for refinement.
     gram: CudaSlice<f64>,
     vectors: CudaSlice<f64>,
@@ -115,9 +117,11 @@ pub(super) fn prepare<T: Element>(
     let blas = Cublas::new(cuda)?;
     cuda.count_plan();
     let found = Vectors::alloc(cuda, n)?;
-    let rescue = Rescue::new(cuda, n, &wide, &found)?;
-    let gram = cuda.alloc(n * n)?;
-    let library = Syevd::new(cuda, rescue.solver(), n, &gram)?;
+    let solver = Solver::new(&cuda.stream)?;
+    let gesvdp = Workspace::alloc(cuda, solver.gesvdp_workspace(n, &wide, &found)?)?;
+    let gesvd = Workspace::alloc(cuda, solver.gesvd_workspace(n, &wide, &found)?)?;
+    let (gram, values) = (cuda.alloc(n * n)?, cuda.alloc(n)?);
+    let syevd = (Workspace::alloc(cuda, solver.syevd_workspace(n, &gram, &values)?)?, values);
     // Each execution looks at how far it has come.
     let traits = JobTraits { synchronises: true, ..JobTraits::default() };
     Ok(Prepared::with(
@@ -129,8 +133,10 @@ pub(super) fn prepare<T: Element>(
             narrow,
             wide,
             own: Tridiagonal::new(cuda, n)?,
-            library,
-            rescue,
+            solver,
+            syevd,
+            gesvdp,
+            gesvd,
             gram,
             vectors: cuda.alloc(n * n)?,
             product: cuda.alloc(n * n)?,
@@ -194,8 +200,9 @@ impl<T: Element> Gram<T> {
             (Attempt::Tridiagonal, None) => return Ok(false),
             (Attempt::Syevd, _) => {
                 self.cuda.copy(&self.gram, &mut self.vectors)?;
+                let (work, values) = &mut self.syevd;
                 // Another routine may take what this one refuses.
-                if self.library.run(self.rescue.solver(), &mut self.vectors, &mut self.info).is_err() {
+                if self.solver.syevd(self.n, &mut self.vectors, values, work, &mut self.info).is_err() {
                     return Ok(false);
                 }
             }
@@ -227,12 +234,13 @@ impl<T: Element> Gram<T> {
     /// Decomposes the matrix without the Gram matrix.
     fn rescued(&mut self) -> Result<(), CellError> {
         self.cuda.copy(&self.wide, &mut self.gram)?;
-        let polar = self.rescue.polar(&mut self.gram, &mut self.found, &mut self.info);
-        if polar.is_ok() && self.is_decomposition()? {
+        let Gram { solver, n, gram, found, gesvdp, info, .. } = self;
+        if solver.gesvdp(*n, gram, found, gesvdp, info).is_ok() && self.is_decomposition()? {
             return Ok(());
         }
         self.cuda.copy(&self.wide, &mut self.gram)?;
-        self.rescue.qr(&mut self.gram, &mut self.found, &mut self.info)?;
+        let Gram { solver, n, gram, found, gesvd, info, .. } = self;
+        solver.gesvd(*n, gram, found, gesvd, info)?;
         self.kernels.transpose(&self.cuda.stream, &self.found.v, &mut self.product)?;
         std::mem::swap(&mut self.product, &mut self.found.v);
         Ok(())

@@ -1,0 +1,188 @@
+//! Jobs on square matrices, element by element or as a whole: operands, result, and what all such jobs do alike.
+
+use std::mem::MaybeUninit;
+
+use gpubench_backend::contents::{Contents, host};
+use gpubench_backend::{Job, JobTraits, Prepared};
+use gpubench_model::case::Case;
+use gpubench_model::data::{Operand, Real};
+use gpubench_model::error::CellError;
+use ndarray::Array2;
+
+use crate::memory::memory;
+use crate::threads::rouse;
+use crate::threads::spread::{SERIAL, Spread};
+
+/// `N` operands and a result, all row-major n x n.
+pub(super) struct Matrices<T, const N: usize> {
+    pub(super) inputs: [Array2<T>; N],
+    pub(super) result: Array2<T>,
+}
+
+impl<T: Real, const N: usize> Matrices<T, N> {
+    /// The operands of a case, and a result filled with one value, so that its pages are there.
+    pub(super) fn new(case: &Case, inputs: &[Operand], fill: T) -> Result<Self, CellError> {
+        let arrays = inputs.iter().map(|operand| array(case, operand.dense_slice::<T>()?));
+        let inputs = exactly(case, arrays.collect::<Result<_, _>>()?)?;
+        Ok(Matrices { inputs, result: Array2::from_elem((case.side(), case.side()), fill) })
+    }
+
+    /// The elements of the operands and of the result.
+    pub(super) fn slices(&mut self) -> ([&[T]; N], &mut [T]) {
+        (self.inputs.each_ref().map(slice), slice_mut(&mut self.result))
+    }
+
+    pub(super) fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        self.inputs.iter().chain([&self.result]).map(|array| memory(slice(array))).for_each(show);
+    }
+
+    pub(super) fn contents(&mut self) -> Contents<'_> {
+        let operands = self.inputs.each_mut().map(|array| host(slice_mut(array)));
+        Contents::new(operands, [host(slice_mut(&mut self.result))])
+    }
+
+    pub(super) fn answer(&self) -> Vec<Operand> {
+        vec![Operand::dense(self.result.nrows(), self.result.ncols(), slice(&self.result).to_vec())]
+    }
+}
+
+/// The elements of the operands, which are dense.
+pub(super) fn operands<'a, T: Real, const N: usize>(
+    case: &Case,
+    inputs: &'a [Operand],
+) -> Result<[&'a [T]; N], CellError> {
+    exactly(case, inputs.iter().map(Operand::dense_slice).collect::<Result<_, _>>()?)
+}
+
+fn exactly<X, const N: usize>(case: &Case, operands: Vec<X>) -> Result<[X; N], CellError> {
+    let wrong = |operands: Vec<X>| format!("{} got {} operands, not {N}", case.op, operands.len());
+    operands.try_into().map_err(|operands| CellError::Failed(wrong(operands)))
+}
+
+/// A square matrix of ndarray's from row-major elements.
+pub(super) fn array<T: Copy>(case: &Case, values: &[T]) -> Result<Array2<T>, CellError> {
+    Array2::from_shape_vec((case.side(), case.side()), values.to_vec())
+        .map_err(|error| CellError::call("ndarray::Array2::from_shape_vec", error))
+}
+
+/// The elements of an array, which all arrays here hold row after row.
+pub(super) fn slice<T>(array: &Array2<T>) -> &[T] {
+    array.as_slice().unwrap_or_default()
+}
+
+pub(super) fn slice_mut<T>(array: &mut Array2<T>) -> &mut [T] {
+    array.as_slice_mut().unwrap_or_default()
+}
+
+/// Computes the result from the operands.
+pub(super) type Evaluate<T, const N: usize> = fn(&[Array2<T>; N], &mut Array2<T>);
+
+/// A job whose one function does all of it.
+struct Evaluated<T, const N: usize> {
+    matrices: Matrices<T, N>,
+    evaluate: Evaluate<T, N>,
+    is_on_pool: bool,
+}
+
+/// The job that evaluates on the calling thread.
+pub(super) fn on_one_thread<T: Real, const N: usize>(
+    case: &Case,
+    inputs: &[Operand],
+    evaluate: Evaluate<T, N>,
+) -> Result<Box<Prepared>, CellError> {
+    let matrices = Matrices::new(case, inputs, T::default())?;
+    Ok(Prepared::new(Evaluated { matrices, evaluate, is_on_pool: false }))
+}
+
+/// The job that evaluates on the pool what has more than [`SERIAL`] elements.
+pub(super) fn on_pool<T: Real, const N: usize>(
+    matrices: Matrices<T, N>,
+    evaluate: Evaluate<T, N>,
+) -> Box<Prepared> {
+    Prepared::new(Evaluated { matrices, evaluate, is_on_pool: true })
+}
+
+impl<T: Real, const N: usize> Job for Evaluated<T, N> {
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        self.matrices.show(show);
+    }
+
+    fn rouse(&mut self) -> Result<(), CellError> {
+        if self.is_on_pool && self.matrices.result.len() > SERIAL {
+            rouse::pool();
+        }
+        Ok(())
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        self.matrices.contents()
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        (self.evaluate)(&self.matrices.inputs, &mut self.matrices.result);
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(self.matrices.answer())
+    }
+}
+
+/// Computes a part of the result from the same parts of the operands, past the caches or through them.
+pub(super) type Compute<T, const N: usize> = fn([&[T]; N], &mut [T], bool);
+
+/// A job whose elements are shared out among threads.
+struct SharedOut<T, const N: usize> {
+    matrices: Matrices<T, N>,
+    spread: Spread,
+    compute: Compute<T, N>,
+}
+
+/// The job that computes element by element on at most that many threads.
+pub(super) fn shared_out<T: Real, const N: usize>(
+    case: &Case,
+    inputs: &[Operand],
+    threads: usize,
+    compute: Compute<T, N>,
+) -> Result<Box<Prepared>, CellError> {
+    let mut matrices = Matrices::new(case, inputs, T::default())?;
+    let mut spread = Spread::of::<T>(matrices.result.len(), threads);
+    spread.try_stores(|spread| run(spread, &mut matrices, compute));
+    let traits = JobTraits { thread_choices: spread.choices(), ..JobTraits::default() };
+    Ok(Prepared::with(traits, SharedOut { matrices, spread, compute }))
+}
+
+fn run<T: Real, const N: usize>(spread: &Spread, matrices: &mut Matrices<T, N>, compute: Compute<T, N>) {
+    let (inputs, result) = matrices.slices();
+    spread.run(result, |part, result, past_caches| {
+        compute(inputs.map(|input| &input[part.clone()]), result, past_caches);
+    });
+}
+
+impl<T: Real, const N: usize> Job for SharedOut<T, N> {
+    fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
+        self.matrices.show(show);
+    }
+
+    fn rouse(&mut self) -> Result<(), CellError> {
+        self.spread.rouse();
+        Ok(())
+    }
+
+    fn use_threads(&mut self, threads: usize) {
+        self.spread.use_threads(threads);
+    }
+
+    fn contents(&mut self) -> Contents<'_> {
+        self.matrices.contents()
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        run(&self.spread, &mut self.matrices, self.compute);
+        Ok(())
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        Ok(self.matrices.answer())
+    }
+}

@@ -1,0 +1,62 @@
+//! Jobs whose operands and answer are dense matrices of one side, resident, with nothing but launches between them.
+
+use cudarc::driver::CudaSlice;
+use gpubench_backend::Job;
+use gpubench_backend::contents::Contents;
+use gpubench_model::case::Case;
+use gpubench_model::data::Operand;
+use gpubench_model::error::CellError;
+
+use super::input;
+use crate::context::{Cuda, Element};
+use crate::ffi::contents::device;
+
+/// Operands, answer, and what enqueues the work from the ones to the other.
+pub(super) struct Dense<T, const INPUTS: usize, F> {
+    // First, so that a library's handle goes before the memory that its work uses.
+    enqueue: F,
+    cuda: Cuda,
+    n: usize,
+    operands: [CudaSlice<T>; INPUTS],
+    answer: CudaSlice<T>,
+}
+
+impl<T: Element, const INPUTS: usize, F> Dense<T, INPUTS, F>
+where
+    F: FnMut(&Cuda, &[CudaSlice<T>; INPUTS], &mut CudaSlice<T>) -> Result<(), CellError>,
+{
+    /// Uploads the operands and allocates an answer as long as the first of them.
+    pub(super) fn new(cuda: &Cuda, case: &Case, inputs: &[Operand], enqueue: F) -> Result<Self, CellError> {
+        let answer = cuda.alloc(input::<T>(inputs, 0)?.len())?;
+        let operands = (0..INPUTS).map(|index| cuda.upload(input(inputs, index)?));
+        let operands = operands.collect::<Result<Vec<_>, _>>()?.try_into();
+        let operands = operands.map_err(|_| CellError::Failed("an operand is missing".into()))?;
+        Ok(Dense { enqueue, cuda: cuda.clone(), n: case.side(), operands, answer })
+    }
+}
+
+impl<T: Element, const INPUTS: usize, F> Job for Dense<T, INPUTS, F>
+where
+    F: FnMut(&Cuda, &[CudaSlice<T>; INPUTS], &mut CudaSlice<T>) -> Result<(), CellError>,
+{
+    fn contents(&mut self) -> Contents<'_> {
+        Contents::new(self.operands.each_mut().map(device), [device(&mut self.answer)])
+    }
+
+    fn execute(&mut self) -> Result<(), CellError> {
+        (self.enqueue)(&self.cuda, &self.operands, &mut self.answer)
+    }
+
+    fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
+        square(&self.cuda, self.n, &self.answer)
+    }
+}
+
+/// A square answer.
+pub(super) fn square<T: Element>(
+    cuda: &Cuda,
+    n: usize,
+    answer: &CudaSlice<T>,
+) -> Result<Vec<Operand>, CellError> {
+    Ok(vec![Operand::dense(n, n, cuda.download(answer)?)])
+}

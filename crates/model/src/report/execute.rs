@@ -1,0 +1,186 @@
+//! The timed phase of a row.
+
+use serde::{Deserialize, Serialize};
+
+use crate::measure::drift::Drift;
+use crate::measure::grade::{Grade, Warning};
+use crate::measure::modality::Modes;
+use crate::measure::stats::Summary;
+use crate::measure::stopping::Reason;
+use crate::{Conditions, PageFaults, SetupCounts};
+
+/// The clock of the samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Clock {
+    /// CUDA events around the work, on its stream.
+    DeviceEvents,
+    /// The host's monotonic clock.
+    #[default]
+    Host,
+    /// The clock of the simulated device.
+    Simulated,
+}
+
+impl Clock {
+    /// The clock in words: `device clock`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Clock::DeviceEvents => "device clock",
+            Clock::Host => "host clock",
+            Clock::Simulated => "simulated clock",
+        }
+    }
+}
+
+/// The timed phase. Arrays have one entry a sample, in the order the samples were taken.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Execute {
+    /// Clock of `samples_s` and of every figure but the host's.
+    pub clock: Clock,
+    /// Samples in seconds: on a device, `events_s` less the constant of the events.
+    pub samples_s: Vec<f64>,
+    /// The same repetitions as the two events around them read, in seconds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events_s: Vec<f64>,
+    /// What was taken off each of `events_s`, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_constant_s: Option<f64>,
+    /// Median, in seconds.
+    pub median_s: f64,
+    /// Smallest sample, in seconds.
+    pub min_s: f64,
+    /// Largest sample, in seconds.
+    pub max_s: f64,
+    /// Median absolute deviation, in seconds.
+    pub mad_s: f64,
+    /// 95 % interval of the median, in seconds.
+    pub ci95_s: [f64; 2],
+    /// The quantiles 0.05, 0.25, 0.75 and 0.95 by linear interpolation (Hyndman and Fan's type 7), in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantiles_s: Option<[f64; 4]>,
+    /// Repetitions by the host's clock, in seconds, launch and synchronisation included.
+    pub host_samples_s: Vec<f64>,
+    /// Their median, in seconds.
+    pub host_median_s: f64,
+    /// The 95 % interval of that median, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_ci95_s: Option<[f64; 2]>,
+    /// Median of the host seconds until the call that enqueues the work returned; `None` without a device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enqueue_median_s: Option<f64>,
+    /// The round, from 0, in which each sample was taken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<u32>,
+    /// Whether the device was held back until all work of a sample was queued, in every sample. Work that waits for
+    /// the device inside, or is so long that no gap between launches matters, is not. `None` without a device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<bool>,
+    /// Clock of the multiprocessors around each sample, in MHz.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sm_mhz: Vec<f64>,
+    /// Times the system took a processor away during each sample.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub switches: Vec<u64>,
+    /// Page faults of an execution, the median of each kind over the samples; 0 where all memory is touched before
+    /// timing. `None` on a device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_faults: Option<PageFaults>,
+    /// Samples not counted because the device's clock was held down.
+    #[serde(default)]
+    pub set_aside: u32,
+    /// Samples that are counted although it was.
+    #[serde(default)]
+    pub throttled: u32,
+    /// Executions spent on warming up.
+    pub warmups: u32,
+    /// How often timed executions were found to have left the operands as they were and a right answer: after each
+    /// round, and once more on an erased answer.
+    #[serde(default)]
+    pub verified: u32,
+    /// Whether times had stopped falling when sampling began.
+    #[serde(default = "yes")]
+    pub steady: bool,
+    /// Seconds that sampling took, warm-up not included.
+    #[serde(default)]
+    pub spent_s: f64,
+    /// Why sampling stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Reason>,
+    /// Whether the rounds differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<Drift>,
+    /// The two clumps that the samples fall into, where they do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modes: Option<Modes>,
+    /// Allocations, plans and compilations while samples were taken.
+    pub setup_while_sampling: SetupCounts,
+    /// The machine before and after each round.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<[Conditions; 2]>,
+    /// How far the figure can be trusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grade: Option<Grade>,
+    /// What disturbed it, gravest first, each with the next step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Execute {
+    /// The samples and their figures, by both clocks; `None` when one of them has no sample.
+    pub fn of(samples_s: Vec<f64>, host_samples_s: Vec<f64>) -> Option<Execute> {
+        let (summary, host) = (Summary::of(&samples_s)?, Summary::of(&host_samples_s)?);
+        Some(Execute {
+            median_s: summary.median,
+            min_s: summary.min,
+            max_s: summary.max,
+            mad_s: summary.mad,
+            ci95_s: [summary.low, summary.high],
+            quantiles_s: Some([summary.p05, summary.p25, summary.p75, summary.p95]),
+            host_median_s: host.median,
+            host_ci95_s: Some([host.low, host.high]),
+            samples_s,
+            host_samples_s,
+            ..Execute::default()
+        })
+    }
+
+    /// Makes every time `factor` times as long, as if the work had been slower.
+    pub fn scale(&mut self, factor: f64) {
+        let arrays = [&mut self.samples_s, &mut self.events_s, &mut self.host_samples_s];
+        let figures = [
+            &mut self.median_s,
+            &mut self.min_s,
+            &mut self.max_s,
+            &mut self.mad_s,
+            &mut self.host_median_s,
+            &mut self.spent_s,
+        ];
+        let intervals = self.ci95_s.iter_mut().chain(self.host_ci95_s.iter_mut().flatten());
+        let quantiles = self.quantiles_s.iter_mut().flatten();
+        let times = arrays.into_iter().flatten().chain(figures).chain(intervals).chain(quantiles);
+        let times = times.chain(&mut self.enqueue_median_s);
+        times.for_each(|time| *time *= factor);
+    }
+
+    /// The summary of the samples, as statistics code takes it.
+    pub fn summary(&self) -> Summary {
+        let [p05, p25, p75, p95] = self.quantiles_s.unwrap_or([self.median_s; 4]);
+        Summary {
+            median: self.median_s,
+            min: self.min_s,
+            max: self.max_s,
+            mad: self.mad_s,
+            low: self.ci95_s[0],
+            high: self.ci95_s[1],
+            p05,
+            p25,
+            p75,
+            p95,
+        }
+    }
+}
