@@ -12,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 ARTICLE = os.path.join(HERE, "h200", "article")
 PEERS = os.path.join(HERE, "h200", "peers")
-PAGES = ("README.md", "docs/article.md")
+PAGES = ("README.md", "docs/article.md", "docs/peers.md", "docs/reading.md")
 sys.path.insert(0, PEERS)
 import ratios  # noqa: E402
 
@@ -36,13 +36,27 @@ def duration(seconds):
 
 
 def side(ratio):
-    """A speed-up of the GPU as the faster side and by how much; no side where the interval holds 1."""
+    """The faster side and its speed-up; no side where the interval includes 1."""
     value, low, high = (ratio[key] for key in ("value", "low", "high"))
-    factor = max(value, 1 / value)
-    text = f"{factor:.2g}x" if factor < 100 else f"{factor:.0f}x"
-    if low <= 1 <= high:
-        return f"even ({'GPU' if value >= 1 else 'CPU'} {text})"
-    return f"{'GPU' if value > 1 else 'CPU'} {text}"
+    text = f"{'GPU' if value >= 1 else 'CPU'} {factor(max(value, 1 / value))}x"
+    return f"even ({text})" if low <= 1 <= high else text
+
+
+def factor(value):
+    return f"{value:.2g}" if value < 100 else f"{value:.0f}"
+
+
+def bound(value):
+    """An end of an interval; near 1 with the digits that show on which side of 1 it is."""
+    return f"{value:.2f}" if value < 2 else factor(value)
+
+
+def with_interval(ratio, doubtful):
+    """As `side`, with the 95 % interval of the speed-up; a question mark where a time cannot be relied on."""
+    low, high = ratio["low"], ratio["high"]
+    if ratio["value"] < 1:
+        low, high = 1 / high, 1 / low
+    return f"{side(ratio)}{'?' * doubtful} [{bound(low)}–{bound(high)}]"
 
 
 def article():
@@ -57,16 +71,21 @@ def sizes(report):
                 yield section["op"], size["n"], size
 
 
-def doer(report, op, n, backend, variant):
-    row = next(row for row in report["rows"]
-               if (row["op"], row["n"], row["backend"], row["variant"]) == (op, n, backend, variant))
-    return row.get("picked") or variant
+def row_of(report, op, n, backend, variant):
+    return next(row for row in report["rows"]
+                if (row["op"], row["n"], row["backend"], row["variant"]) == (op, n, backend, variant))
+
+
+def doer(report, *cell):
+    row = row_of(report, *cell)
+    return row.get("picked") or row["variant"]
 
 
 def provenance(report, _):
     environment = report["environment"]
     cpu, cuda = (next(b for b in environment["backends"] if b["name"] == name) for name in ("cpu", "cuda"))
-    names = sorted({f"{lib['name']} {lib['version'].split(' ')[0].rstrip(',')}" for lib in cpu["libraries"] if lib["version"]})
+    names = sorted({f"{lib['name'].split(' ')[0]} {re.search(r'[0-9]+([.][0-9]+)+', lib['version'])[0]}"
+                    for lib in cpu["libraries"] if lib["version"]})
     gpu = cuda["description"]
     return (f"gpubench {environment['gpubench_revision']}, {environment['started'][:10]}: {gpu['name']} (driver "
             f"{gpu['driver_version']}, CUDA {gpu['cuda_version']}) against {environment['host']['cpu']}, "
@@ -74,17 +93,17 @@ def provenance(report, _):
             f"device's clock, CPU times by the host's.")
 
 
-def measured(report, _):
-    lines = ["| op | N | CPU | GPU | end to end | resident | kernel | CPU, % of peak | GPU, % of peak |",
-             "|---|---:|---:|---:|---:|---:|---:|---:|---:|"]
-    for op, n, size in sizes(report):
-        of = size["speed_ups"]
-        kernel = of["kernel"]
-        cells = [f"{duration(kernel[f'{key}_s']['value'])} ({doer(report, op, n, backend, kernel[key])})"
-                 for key, backend in (("cpu", "cpu"), ("gpu", "cuda"))]
-        cells += [side(of[kind]["ratio"]) if kind in of else "–" for kind in ("end_to_end", "resident", "kernel")]
-        limits = [size["limits"].get(key) for key in ("cpu", "gpu")]
-        cells += [f"{100 * limit['share']:.2g} %" if limit else "–" for limit in limits]
+def largest(report, _):
+    """A row per op: the speed-ups at its largest size."""
+    lines = ["| op | N | best CPU | best GPU | kernel | resident | end to end |", "|---|---:|---:|---:|---:|---:|---:|"]
+    last = {op: (n, size["speed_ups"]) for op, n, size in sizes(report)}
+    for op, (n, of) in last.items():
+        kernel, cells, grades = of["kernel"], [], []
+        for key, backend in (("cpu", "cpu"), ("gpu", "cuda")):
+            row = row_of(report, op, n, backend, kernel[key])
+            grades.append(row["execute"]["grade"])
+            cells.append(f"{duration(kernel[f'{key}_s']['value'])} {row.get('picked') or row['variant']}, {grades[-1]}")
+        cells += [with_interval(of[kind]["ratio"], "D" in grades) for kind in ("kernel", "resident", "end_to_end")]
         lines.append(f"| {op} | {n} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -128,12 +147,6 @@ def screen(_, program):
     return f"```text\n$ gpubench run --config article\n{shown(program)}\n```"
 
 
-def words(_, program):
-    """The answer in words, from the Markdown report."""
-    text = shown(program, "--format", "md").split("## Answer", 1)[1].split("\n## ", 1)[0]
-    return "\n>\n".join("> " + line[2:] for line in text.splitlines() if line.startswith("- "))
-
-
 def table(_, program):
     text = shown(program, "--tables")
     found = re.search(r"^spgemm f32.*?(?=\n\n)", text, re.MULTILINE | re.DOTALL)
@@ -151,13 +164,29 @@ def peer_means(*_):
              "| type | op | device clock | smallest, at N | host clock | smallest, at N |", "|---|---|---:|---:|---:|---:|"]
     for dtype, op, _, device, least, where, host, host_least, host_where in ratios.means(found):
         lines.append(f"| {dtype} | {op} | {device:.2f} | {least:.2f} ({where}) | {host:.2f} | {host_least:.2f} ({host_where}) |")
-    lost = [f"{op} {dtype} N = {n} ({clock} {ratio:.2f}, {name})" for ratio, clock, op, dtype, n, name in ratios.losses(found)]
-    lines += ["", "A peer is faster in: " + "; ".join(lost) + "." if lost else "No peer is faster in any cell."]
+    lines += ["", f"A peer is faster in: {losses(found)}."]
     return "\n".join(lines)
 
 
-BLOCKS = {"provenance": provenance, "measured": measured, "wins": wins, "beside": beside, "screen": screen, "words": words,
-          "table": table, "peers": peer_means}
+def peer_summary(*_):
+    """A row per op, wall clock first: geometric mean and smallest ratio of both element types."""
+    report, files, found = peers()
+    lines = ["| op | float32, wall clock | float32, device | float64, wall clock | float64, device |", "|---|---:|---:|---:|---:|"]
+    by_op = {}
+    for dtype, op, _, device, least, where, host, host_least, host_where in ratios.means(found):
+        by_op.setdefault(op, {})[dtype] = (f"{host:.2f} ({host_least:.2f} at {host_where})", f"{device:.2f} ({least:.2f} at {where})")
+    for op, of in by_op.items():
+        lines.append(f"| {op} | {' | '.join(cell for dtype in ('f32', 'f64') for cell in of[dtype])} |")
+    return "\n".join([*lines, "", f"A peer is faster in: {losses(found)}. ({ratios.provenance(report, files)}.)"])
+
+
+def losses(found):
+    lost = [f"{op} {dtype} N = {n} ({clock} clock {ratio:.2f}, {name})" for ratio, clock, op, dtype, n, name in ratios.losses(found)]
+    return "; ".join(lost) if lost else "no cell"
+
+
+BLOCKS = {"provenance": provenance, "largest": largest, "wins": wins, "beside": beside, "screen": screen,
+          "table": table, "peers": peer_means, "peers_short": peer_summary}
 BLOCK = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 
 
