@@ -6,12 +6,13 @@ usage: figures.py GPUBENCH [--check]        GPUBENCH: the program, which prints 
 A block of a page begins with `<!-- figures: NAME -->` and ends with `<!-- end of figures -->`; what is between is
 replaced. With --check nothing is written, and a page that would change is an error: figures and files disagree.
 """
-import json, os, re, subprocess, sys
+import glob, importlib.util, json, os, re, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 ARTICLE = os.path.join(HERE, "h200", "article")
 PEERS = os.path.join(HERE, "h200", "peers")
+CPU_PEERS = os.path.join(HERE, "cpu", "peers")
 PAGES = ("README.md", "docs/article.md", "docs/peers.md", "docs/reading.md")
 sys.path.insert(0, PEERS)
 import ratios  # noqa: E402
@@ -160,10 +161,10 @@ def peers():
 
 def peer_means(*_):
     report, files, found = peers()
-    lines = [f"{ratios.provenance(report, files)}. Hot caches, operands resident, the same accuracy.", "",
-             "| type | op | device clock | smallest, at N | host clock | smallest, at N |", "|---|---|---:|---:|---:|---:|"]
-    for dtype, op, _, device, least, where, host, host_least, host_where in ratios.means(found):
-        lines.append(f"| {dtype} | {op} | {device:.2f} | {least:.2f} ({where}) | {host:.2f} | {host_least:.2f} ({host_where}) |")
+    lines = [f"{ratios.provenance(report, files)}. Hot caches, operands resident; the peers' answers were not checked.", "",
+             "| type | op | cells | host clock | smallest, at N | device clock | smallest, at N |", "|---|---|---:|---:|---:|---:|---:|"]
+    for dtype, op, count, device, least, where, host, host_least, host_where in ratios.means(found):
+        lines.append(f"| {dtype} | {op} | {count} | {host:.2f} | {host_least:.2f} ({host_where}) | {device:.2f} | {least:.2f} ({where}) |")
     lines += ["", f"A peer is faster in: {losses(found)}."]
     return "\n".join(lines)
 
@@ -185,8 +186,62 @@ def losses(found):
     return "; ".join(lost) if lost else "no cell"
 
 
+def cpu_ratios():
+    """results/cpu/peers/ratios.py, which bears the name of the GPU's script."""
+    spec = importlib.util.spec_from_file_location("cpu_ratios", os.path.join(CPU_PEERS, "ratios.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def cpu_peers(*_):
+    """A row per file, peer and element type, then a row per file with its machine; files without a revision are left out."""
+    cpu, figures, machines, unknown = cpu_ratios(), [], [], []
+    for path in sorted(glob.glob(os.path.join(CPU_PEERS, "*.json"))):
+        name, measured = os.path.basename(path)[:-len(".json")], json.load(open(path))
+        if not measured["gpubench"]["revision"]:
+            unknown.append(f"`{name}`")
+            continue
+        link = f"[{name}](../results/cpu/peers/{name}.md)"
+        for peer, libraries in cpu.PEERS.items():
+            for dtype in ("float32", "float64"):
+                cells = list(cpu.pairs(measured, libraries, dtype))
+                if cells:
+                    figures.append(f"| {link} | {peer} | {dtype} | {cpu_figures(cpu, cells)} |")
+        machines.append(f"| {name} | {cpu_machine(measured)} |")
+    lines = ["| file | peer | type | cells | rounds | " + " | ".join(cpu.OPS) + " | all | least | least of a round |",
+             "|---|---|---|---:|---:|" + "---:|" * len(cpu.OPS) + "---:|---:|---:|", *figures, "",
+             "| file | processor | threads | date | gpubench, its libraries | peers |", "|---|---|---:|---|---|---|", *machines]
+    if unknown:
+        lines += ["", f"Left out, because they do not name the revision of gpubench: {', '.join(unknown)}."]
+    return "\n".join(lines)
+
+
+def cpu_figures(cpu, cells):
+    """Cells, rounds, the geometric mean of each op and of all, the least median ratio and the least of a single round."""
+    counts = [ratio.rounds for _, _, ratio in cells]
+    rounds = f"{min(counts)}–{max(counts)}" if min(counts) < max(counts) else f"{counts[0]}"
+    means = []
+    for op in cpu.OPS:
+        values = [ratio.value for its, _, ratio in cells if its == op]
+        means.append(f"{cpu.mean(values):.2f} ({len(values)})" if values else "–")
+    op, n, least = min(cells, key=lambda cell: cell[2].value)
+    worst = min(cells, key=lambda cell: cell[2].least)
+    return " | ".join([str(len(cells)), rounds, *means, f"**{cpu.mean([ratio.value for _, _, ratio in cells]):.2f}**",
+                       f"{least.value:.2f} ({op} {n})", f"{worst[2].least:.2f} ({worst[0]} {worst[1]})"])
+
+
+def cpu_machine(measured):
+    """Processor, threads, date, and the versions of both sides."""
+    gpubench = measured["gpubench"]
+    ours = sorted({f"{lib['name'].split(' ')[0]} {re.search(r'[0-9]+([.][0-9]+)+', lib['version'])[0]}" for lib in gpubench["libraries"]})
+    theirs = ", ".join(f"{name} {version}" for name, version in measured["versions"].items())
+    return (f"{measured['processor']}, {gpubench['description']['simd']}, {measured['processors']} hardware threads | {measured['threads']} | "
+            f"{(gpubench['ceilings'] or {}).get('measured', '–')[:10]} | {gpubench['revision'][:7]}; {', '.join(ours)} | {theirs}")
+
+
 BLOCKS = {"provenance": provenance, "largest": largest, "wins": wins, "beside": beside, "screen": screen,
-          "table": table, "peers": peer_means, "peers_short": peer_summary}
+          "table": table, "peers": peer_means, "peers_short": peer_summary, "cpu_peers": cpu_peers}
 BLOCK = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 
 
