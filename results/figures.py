@@ -139,6 +139,20 @@ def beside(report, _):
     return "\n".join(lines)
 
 
+def shares(report, _):
+    """The share of the measured peaks that the best variant of each side reaches, with the grade of its time."""
+    lines = ["| op | N | CPU | % of peak | grade | GPU | % of peak | grade |", "|---|---:|---|---:|---|---|---:|---|"]
+    for op, n, size in sizes(report):
+        cells = []
+        for key, backend in (("cpu", "cpu"), ("gpu", "cuda")):
+            variant, limit = size["speed_ups"]["kernel"][key], size["limits"].get(key)
+            share = f"{100 * limit['share']:.3g}" if limit and limit["share"] >= 1 else f"{100 * limit['share']:.2g}" if limit else "–"
+            grade = row_of(report, op, n, backend, variant)["execute"]["grade"]
+            cells += [doer(report, op, n, backend, variant), share, grade]
+        lines.append(f"| {op} | {n} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def shown(program, *options):
     command = [program, "show", os.path.relpath(ARTICLE, ROOT), *options]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.rstrip("\n")
@@ -241,7 +255,8 @@ def cpu_machine(measured):
 
 
 BLOCKS = {"provenance": provenance, "largest": largest, "wins": wins, "beside": beside, "screen": screen,
-          "table": table, "peers": peer_means, "peers_short": peer_summary, "cpu_peers": cpu_peers}
+          "table": table, "peers": peer_means, "peers_short": peer_summary, "cpu_peers": cpu_peers,
+          "shares": shares}
 BLOCK = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
 
 
