@@ -146,7 +146,8 @@ def shares(report, _):
         cells = []
         for key, backend in (("cpu", "cpu"), ("gpu", "cuda")):
             variant, limit = size["speed_ups"]["kernel"][key], size["limits"].get(key)
-            share = f"{100 * limit['share']:.3g}" if limit and limit["share"] >= 1 else f"{100 * limit['share']:.2g}" if limit else "–"
+            percent = 100 * limit["share"] if limit else None
+            share = "–" if percent is None else f"{percent:.0f}" if percent >= 9.95 else f"{percent:.2g}"
             grade = row_of(report, op, n, backend, variant)["execute"]["grade"]
             cells += [doer(report, op, n, backend, variant), share, grade]
         lines.append(f"| {op} | {n} | {' | '.join(cells)} |")
@@ -158,8 +159,21 @@ def shown(program, *options):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.rstrip("\n")
 
 
-def screen(_, program):
-    return f"```text\n$ gpubench run --config article\n{shown(program)}\n```"
+def screen(report, program):
+    return f"```text\n$ {command(report)}\n{shown(program)}\n```"
+
+
+def command(report):
+    """The command line of a run without its output options; of a long list the first two names."""
+    words = iter(report["environment"]["argv"][1:])
+    kept = ["gpubench"]
+    for word in words:
+        if word in ("--out", "--format"):
+            next(words)
+        else:
+            names = word.split(",")
+            kept.append(word if len(names) < 4 else ",".join([*names[:2], "..."]))
+    return " ".join(kept)
 
 
 def table(_, program):
