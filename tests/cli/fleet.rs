@@ -46,7 +46,7 @@ fn good(ended: Ended) -> Ended {
 
 /// A kept report of an H200.
 fn kept(run: &str) -> String {
-    format!("{}/results/h200/quick/{run}", env!("CARGO_MANIFEST_DIR"))
+    format!("{}/tests/fixtures/quick/{run}", env!("CARGO_MANIFEST_DIR"))
 }
 
 #[test]
