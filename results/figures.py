@@ -1,179 +1,64 @@
 #!/usr/bin/env python3
-"""Write the figures of README.md and docs/ from the files in results/, between markers.
+"""Write every table of README.md and docs/ and every derived file of results/ from the kept reports.
 
-usage: figures.py GPUBENCH [--check]        GPUBENCH: the program, which prints the screens
+usage: figures.py GPUBENCH [--check]        GPUBENCH: the program, which prints the screens and draws the charts
 
-A block of a page begins with `<!-- figures: NAME -->` and ends with `<!-- end of figures -->`; what is between is
-replaced. With --check nothing is written, and a page that would change is an error: figures and files disagree.
+A block of a page begins with `<!-- figures: NAME -->` and ends with `<!-- end of figures -->`; this script replaces the text
+between. With --check it writes nothing, and exits with an error if a file would change: pages and kept reports disagree.
 """
-import json, os, re, subprocess, sys
+import glob, os, re, subprocess, sys, tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(HERE)
-ARTICLE = os.path.join(HERE, "h200", "article")
-PEERS = os.path.join(HERE, "h200", "peers")
-PAGES = ("README.md", "docs/article.md")
-sys.path.insert(0, PEERS)
-import ratios  # noqa: E402
+from tables import article, cpu_peers, gpu_peers, lessons, screens
+from tables.kept import RESULTS, ROOT
 
-# The article's own times in ms, CPU and GPU, as published.
-PUBLISHED = {
-    "matmul": {100: (0.58, 0.06), 500: (20.66, 0.08), 1000: (39.64, 0.09), 5000: (356.95, 3.94), 10000: (1844.69, 30.13)},
-    "elementwise": {100: (0.32, 0.06), 500: (1.74, 0.06), 1000: (7.82, 0.06), 5000: (295.74, 1.15), 10000: (1184.07, 5.57)},
-    "reduction": {100: (0.31, 0.12), 500: (0.86, 0.26), 1000: (3.67, 0.55), 5000: (150.00, 17.86), 10000: (579.59, 85.83)},
-    "fft": {100: (0.24, 0.11), 500: (1.34, 0.09), 512: (1.77, 0.07), 1024: (8.17, 0.09), 2048: (38.33, 0.15)},
-    "solve": {100: (0.53, 0.39), 500: (3.61, 0.99), 512: (2.57, 0.96), 1024: (105.51, 2.00), 2048: (171.70, 4.84)},
-    "spgemm": {100: (0.81, 2.37), 500: (4.51, 3.55), 512: (4.36, 3.29), 1024: (17.88, 3.97), 2048: (98.44, 4.09)},
-    "svd": {100: (124.44, 5.11), 500: (735.54, 30.26), 512: (765.53, 31.54), 1024: (114.06, 84.09), 2048: (591.56, 237.68)},
+PAGES = ("README.md", "docs/article.md", "docs/lessons.md", "docs/peers.md", "docs/reading.md")
+BLOCKS = {
+    "provenance": article.provenance, "largest": article.largest, "wins": article.wins, "beside": article.beside,
+    "shares": article.shares, "screen": screens.screen, "table": screens.table, "lessons": lessons.lessons,
+    "peers": gpu_peers.peer_means, "peers_short": gpu_peers.peer_summary, "cpu_peers": cpu_peers.cpu_peers,
 }
-
-
-def duration(seconds):
-    for unit, scale in (("µs", 1e6), ("ms", 1e3), ("s", 1.0)):
-        text = f"{seconds * scale:.3g}"
-        if float(text) < 1000:
-            return f"{text} {unit}"
-
-
-def side(ratio):
-    """A speed-up of the GPU as the faster side and by how much; no side where the interval holds 1."""
-    value, low, high = (ratio[key] for key in ("value", "low", "high"))
-    factor = max(value, 1 / value)
-    text = f"{factor:.2g}x" if factor < 100 else f"{factor:.0f}x"
-    if low <= 1 <= high:
-        return f"even ({'GPU' if value >= 1 else 'CPU'} {text})"
-    return f"{'GPU' if value > 1 else 'CPU'} {text}"
-
-
-def article():
-    return json.load(open(os.path.join(ARTICLE, "report.json")))
-
-
-def sizes(report):
-    """Op, size, and what the report's answer says of it; planned sizes only."""
-    for section in report["answer"]["sections"]:
-        for size in section["sizes"]:
-            if size["n"] in PUBLISHED[section["op"]]:
-                yield section["op"], size["n"], size
-
-
-def doer(report, op, n, backend, variant):
-    row = next(row for row in report["rows"]
-               if (row["op"], row["n"], row["backend"], row["variant"]) == (op, n, backend, variant))
-    return row.get("picked") or variant
-
-
-def provenance(report, _):
-    environment = report["environment"]
-    cpu, cuda = (next(b for b in environment["backends"] if b["name"] == name) for name in ("cpu", "cuda"))
-    names = sorted({f"{lib['name']} {lib['version'].split(' ')[0].rstrip(',')}" for lib in cpu["libraries"] if lib["version"]})
-    gpu = cuda["description"]
-    return (f"gpubench {environment['gpubench_revision']}, {environment['started'][:10]}: {gpu['name']} (driver "
-            f"{gpu['driver_version']}, CUDA {gpu['cuda_version']}) against {environment['host']['cpu']}, "
-            f"{cpu['description']['threads']} threads ({', '.join(names)}). Float32, cold caches, medians. GPU times by the "
-            f"device's clock, CPU times by the host's.")
-
-
-def measured(report, _):
-    lines = ["| op | N | CPU | GPU | end to end | resident | kernel | CPU, % of peak | GPU, % of peak |",
-             "|---|---:|---:|---:|---:|---:|---:|---:|---:|"]
-    for op, n, size in sizes(report):
-        of = size["speed_ups"]
-        kernel = of["kernel"]
-        cells = [f"{duration(kernel[f'{key}_s']['value'])} ({doer(report, op, n, backend, kernel[key])})"
-                 for key, backend in (("cpu", "cpu"), ("gpu", "cuda"))]
-        cells += [side(of[kind]["ratio"]) if kind in of else "–" for kind in ("end_to_end", "resident", "kernel")]
-        limits = [size["limits"].get(key) for key in ("cpu", "gpu")]
-        cells += [f"{100 * limit['share']:.2g} %" if limit else "–" for limit in limits]
-        lines.append(f"| {op} | {n} | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def wins(report, _):
-    """How many of the cells each side wins, by kind of speed-up."""
-    parts = []
-    for kind, words in (("end_to_end", "End to end"), ("resident", "with the data on the device"), ("kernel", "by the kernel alone")):
-        of = [size["speed_ups"][kind]["ratio"] for _, _, size in sizes(report) if kind in size["speed_ups"]]
-        gpu, cpu = sum(r["low"] > 1 for r in of), sum(r["high"] < 1 for r in of)
-        even = len(of) - gpu - cpu
-        parts.append(f"{words} the GPU is faster in {gpu} of {len(of)} cells and the CPU in {cpu}"
-                     + (f" ({even} even)" if even else ""))
-    return "; ".join(parts) + "."
-
-
-def beside(report, _):
-    lines = ["| op | N | article: CPU | GPU | speed-up | ours: CPU | GPU | end to end | resident | kernel |",
-             "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"]
-    for op, n, size in sizes(report):
-        cpu, gpu = (ms / 1e3 for ms in PUBLISHED[op][n])
-        of = size["speed_ups"]
-        published = f"GPU {cpu / gpu:.2g}x" if cpu > gpu else f"CPU {gpu / cpu:.2g}x"
-        if cpu / gpu >= 100:
-            published = f"GPU {cpu / gpu:.0f}x"
-        cells = [duration(cpu), duration(gpu), published]
-        kernel = of["kernel"]
-        cells += [f"{duration(kernel[f'{key}_s']['value'])} ({doer(report, op, n, backend, kernel[key])})"
-                  for key, backend in (("cpu", "cpu"), ("gpu", "cuda"))]
-        cells += [side(of[kind]["ratio"]) if kind in of else "–" for kind in ("end_to_end", "resident", "kernel")]
-        lines.append(f"| {op} | {n} | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def shown(program, *options):
-    command = [program, "show", os.path.relpath(ARTICLE, ROOT), *options]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.rstrip("\n")
-
-
-def screen(_, program):
-    return f"```text\n$ gpubench run --config article\n{shown(program)}\n```"
-
-
-def words(_, program):
-    """The answer in words, from the Markdown report."""
-    text = shown(program, "--format", "md").split("## Answer", 1)[1].split("\n## ", 1)[0]
-    return "\n>\n".join("> " + line[2:] for line in text.splitlines() if line.startswith("- "))
-
-
-def table(_, program):
-    text = shown(program, "--tables")
-    found = re.search(r"^spgemm f32.*?(?=\n\n)", text, re.MULTILINE | re.DOTALL)
-    return f"```text\n{found.group(0)}\n```"
-
-
-def peers():
-    files = [os.path.join(PEERS, f"{name}.json") for name in ("cupy", "torch", "jax")]
-    return ratios.load(os.path.join(PEERS, "report.json"), files)
-
-
-def peer_means(*_):
-    report, files, found = peers()
-    lines = [f"{ratios.provenance(report, files)}. Hot caches, operands resident, the same accuracy.", "",
-             "| type | op | device clock | smallest, at N | host clock | smallest, at N |", "|---|---|---:|---:|---:|---:|"]
-    for dtype, op, _, device, least, where, host, host_least, host_where in ratios.means(found):
-        lines.append(f"| {dtype} | {op} | {device:.2f} | {least:.2f} ({where}) | {host:.2f} | {host_least:.2f} ({host_where}) |")
-    lost = [f"{op} {dtype} N = {n} ({clock} {ratio:.2f}, {name})" for ratio, clock, op, dtype, n, name in ratios.losses(found)]
-    lines += ["", "A peer is faster in: " + "; ".join(lost) + "." if lost else "No peer is faster in any cell."]
-    return "\n".join(lines)
-
-
-BLOCKS = {"provenance": provenance, "measured": measured, "wins": wins, "beside": beside, "screen": screen, "words": words,
-          "table": table, "peers": peer_means}
 BLOCK = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
+# The charts that pages show.
+CHARTS = ("overview.png", "roofline-cuda-f32.png", "speedup-fft-f32.png")
+
+
+def pages():
+    for page in PAGES:
+        text = open(os.path.join(ROOT, page)).read()
+        yield page, BLOCK.sub(lambda found: f"{found[1]}{BLOCKS[found[2]]()}\n{found[3]}", text).encode()
+
+
+def ratios():
+    """The cells of each comparison with peers."""
+    def made(script, *arguments):
+        return subprocess.run([sys.executable, script, *arguments], capture_output=True, check=True).stdout
+    gpu = os.path.join(RESULTS, "h200", "peers")
+    yield os.path.relpath(os.path.join(gpu, "ratios.md"), ROOT), made(
+        os.path.join(gpu, "ratios.py"), *(os.path.join(gpu, f"{name}.json") for name in ("report", "cupy", "torch", "jax")))
+    cpu = os.path.join(RESULTS, "cpu", "peers")
+    for path in sorted(glob.glob(os.path.join(cpu, "*.json"))):
+        yield os.path.relpath(path.removesuffix("json") + "md", ROOT), made(os.path.join(cpu, "ratios.py"), path)
+
+
+def charts(program):
+    report = os.path.join("results", "h200", "article")
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([program, "plot", report, "--out", folder, "--format", "png"], cwd=ROOT, check=True, capture_output=True)
+        for chart in CHARTS:
+            yield os.path.join(report, chart), open(os.path.join(folder, chart), "rb").read()
 
 
 def main():
     program, check = os.path.abspath(sys.argv[1]), "--check" in sys.argv
-    report, changed = article(), []
-    for page in PAGES:
-        path = os.path.join(ROOT, page)
-        before = open(path).read()
-        after = BLOCK.sub(lambda found: f"{found[1]}{BLOCKS[found[2]](report, program)}\n{found[3]}", before)
-        if after != before:
-            changed.append(page)
+    changed = []
+    for file, made in (*pages(), *ratios(), *charts(program)):
+        path = os.path.join(ROOT, file)
+        if not os.path.exists(path) or open(path, "rb").read() != made:
+            changed.append(file)
             if not check:
-                open(path, "w").write(after)
+                open(path, "wb").write(made)
     if check and changed:
-        sys.exit(f"{', '.join(changed)}: figures differ from the files in results/; run results/figures.py {sys.argv[1]}")
+        sys.exit(f"{', '.join(changed)}: differ from the reports in results/; run results/figures.py {sys.argv[1]}")
 
 
 main()

@@ -32,13 +32,14 @@ exports.make = (program) => {
     execFileSync(program, ["report", ...reports, "-o", file], { stdio: "inherit" });
     return { file, url: `file://${file}` };
   };
-  const kept = (name) => path.join(root, "results/h200", name);
+  const fixture = (name) => path.join(root, "tests/fixtures", name);
+  const published = path.join(root, "results/h200/article");
   const spoilt = path.join(folder, "spoilt.json");
-  const article = JSON.parse(fs.readFileSync(path.join(kept("article"), "report.json"), "utf8"));
+  const article = JSON.parse(fs.readFileSync(path.join(published, "report.json"), "utf8"));
   fs.writeFileSync(spoilt, JSON.stringify(spoil(article)));
   return {
-    one: report("one.html", kept("article")),
-    two: report("two.html", kept("quick/first"), kept("quick/second")),
+    one: report("one.html", published),
+    two: report("two.html", fixture("quick/first"), fixture("quick/second")),
     spoilt: report("spoilt.html", spoilt),
     remove: () => fs.rmSync(folder, { recursive: true }),
   };

@@ -383,7 +383,7 @@ fn a_plan_in_json_says_what_the_table_says() {
 
 /// The path of a kept result.
 fn kept(name: &str) -> String {
-    format!("{}/results/h200/gate/{name}", env!("CARGO_MANIFEST_DIR"))
+    format!("{}/tests/fixtures/gate/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn names(fleet: &Value) -> Vec<&str> {
 
 /// A kept report of an H200.
 fn kept(run: &str) -> String {
-    format!("{}/results/h200/quick/{run}", env!("CARGO_MANIFEST_DIR"))
+    format!("{}/tests/fixtures/quick/{run}", env!("CARGO_MANIFEST_DIR"))
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn a_saved_file_fits_the_schema() {
 
 /// A report of an H200 with the answer that is derived from it.
 fn answered() -> Value {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/results/h200/quick/first/report.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/quick/first/report.json");
     let report = gpubench::report::file::load(std::path::Path::new(path)).unwrap();
     serde_json::to_value(gpubench::answer::Answered::of(&report)).unwrap()
 }

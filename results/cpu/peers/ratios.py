@@ -37,6 +37,7 @@ class Ratio:
     def __init__(self, peer, ours):
         by_round = [its / mine for its, mine in zip(peer["rounds_ms"], ours["rounds_ms"])]
         self.value, self.least, self.most = statistics.median(by_round), min(by_round), max(by_round)
+        self.rounds = len(by_round)
 
     def __str__(self):
         text = f"{self.value:.2f} ({self.least:.2f}–{self.most:.2f})"
@@ -56,6 +57,15 @@ def share(row, ceilings):
     else:
         rate, amount, word = ceilings.get("triad"), row["bytes"], "triad"
     return f"{amount / seconds / rate:.0%} {word}" if rate and amount else "–"
+
+
+def pairs(measured, libraries, dtype):
+    """Op, size and ratio of the cells of one type that both sides have, each side by its fastest row."""
+    for case in sorted({case_of(row) for row in measured["ours"] if row["dtype"] == dtype}):
+        mine = best(row for row in measured["ours"] if case_of(row) == case)
+        its = best(row for row in measured["peers"] if case_of(row) == case and row["lib"] in libraries)
+        if its:
+            yield case[1], case[3], Ratio(its, mine)
 
 
 def case_of(row):
@@ -129,4 +139,5 @@ def main():
                 print(f"| {dtype}, {label}: {counted} |{line}")
 
 
-main()
+if __name__ == "__main__":
+    main()

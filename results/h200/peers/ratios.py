@@ -3,8 +3,8 @@
 
 usage: ratios.py report.json PEERS.json... > ratios.md
 
-For each op, element type and size of the article: our `auto` row with hot caches against the fastest of the peers at the
-same accuracy. Device: our time by the device's clock against two events with the stream blocked until the call is queued.
+For each op, element type and size of the article: our `auto` row with hot caches against the fastest of the peers' calls in
+full precision. The peers' answers are not checked. Device: our time by the device's clock against two events with the stream blocked until the call is queued.
 Host: from the call until it is done, on both sides. A ratio above 1 means that gpubench is faster.
 """
 import json, math, sys

@@ -1,0 +1,105 @@
+"""The article's sweep: speed-ups, shares of peak, and the article's own figures next to ours."""
+import re
+
+from .kept import report, row_of
+from .text import duration, side, with_interval
+
+# The article's own times in ms, CPU and GPU, as published.
+PUBLISHED = {
+    "matmul": {100: (0.58, 0.06), 500: (20.66, 0.08), 1000: (39.64, 0.09), 5000: (356.95, 3.94), 10000: (1844.69, 30.13)},
+    "elementwise": {100: (0.32, 0.06), 500: (1.74, 0.06), 1000: (7.82, 0.06), 5000: (295.74, 1.15), 10000: (1184.07, 5.57)},
+    "reduction": {100: (0.31, 0.12), 500: (0.86, 0.26), 1000: (3.67, 0.55), 5000: (150.00, 17.86), 10000: (579.59, 85.83)},
+    "fft": {100: (0.24, 0.11), 500: (1.34, 0.09), 512: (1.77, 0.07), 1024: (8.17, 0.09), 2048: (38.33, 0.15)},
+    "solve": {100: (0.53, 0.39), 500: (3.61, 0.99), 512: (2.57, 0.96), 1024: (105.51, 2.00), 2048: (171.70, 4.84)},
+    "spgemm": {100: (0.81, 2.37), 500: (4.51, 3.55), 512: (4.36, 3.29), 1024: (17.88, 3.97), 2048: (98.44, 4.09)},
+    "svd": {100: (124.44, 5.11), 500: (735.54, 30.26), 512: (765.53, 31.54), 1024: (114.06, 84.09), 2048: (591.56, 237.68)},
+}
+
+
+def article():
+    return report("h200", "article")
+
+
+def sizes():
+    """Op, size, and what the report's answer says of it; planned sizes only."""
+    for section in article()["answer"]["sections"]:
+        for size in section["sizes"]:
+            if size["n"] in PUBLISHED[section["op"]]:
+                yield section["op"], size["n"], size
+
+
+def doer(*cell):
+    row = row_of(article(), *cell)
+    return row.get("picked") or row["variant"]
+
+
+def provenance():
+    environment = article()["environment"]
+    cpu, cuda = (next(b for b in environment["backends"] if b["name"] == name) for name in ("cpu", "cuda"))
+    names = sorted({f"{lib['name'].split(' ')[0]} {re.search(r'[0-9]+([.][0-9]+)+', lib['version'])[0]}"
+                    for lib in cpu["libraries"] if lib["version"]})
+    gpu = cuda["description"]
+    return (f"gpubench {environment['gpubench_revision']}, {environment['started'][:10]}: {gpu['name']} (driver "
+            f"{gpu['driver_version']}, CUDA {gpu['cuda_version']}) against {environment['host']['cpu']}, "
+            f"{cpu['description']['threads']} threads ({', '.join(names)}). Float32, cold caches, medians. GPU times by the "
+            f"device's clock, CPU times by the host's.")
+
+
+def largest():
+    """A row per op: the speed-ups at its largest size."""
+    lines = ["| op | N | best CPU | best GPU | kernel | resident | end to end |", "|---|---:|---:|---:|---:|---:|---:|"]
+    last = {op: (n, size["speed_ups"]) for op, n, size in sizes()}
+    for op, (n, of) in last.items():
+        kernel, cells, grades = of["kernel"], [], []
+        for key, backend in (("cpu", "cpu"), ("gpu", "cuda")):
+            row = row_of(article(), op, n, backend, kernel[key])
+            grades.append(row["execute"]["grade"])
+            cells.append(f"{duration(kernel[f'{key}_s']['value'])} {row.get('picked') or row['variant']}, {grades[-1]}")
+        cells += [with_interval(of[kind]["ratio"], "D" in grades) for kind in ("kernel", "resident", "end_to_end")]
+        lines.append(f"| {op} | {n} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def wins():
+    """How many of the cells each side wins, by kind of speed-up."""
+    parts = []
+    for kind, words in (("end_to_end", "End to end"), ("resident", "with the data on the device"), ("kernel", "by the kernel alone")):
+        of = [size["speed_ups"][kind]["ratio"] for _, _, size in sizes() if kind in size["speed_ups"]]
+        gpu, cpu = sum(r["low"] > 1 for r in of), sum(r["high"] < 1 for r in of)
+        even = len(of) - gpu - cpu
+        parts.append(f"{words} the GPU is faster in {gpu} of {len(of)} cells and the CPU in {cpu}"
+                     + (f" ({even} even)" if even else ""))
+    return "; ".join(parts) + "."
+
+
+def beside():
+    lines = ["| op | N | article: CPU | GPU | speed-up | ours: CPU | GPU | end to end | resident | kernel |",
+             "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"]
+    for op, n, size in sizes():
+        cpu, gpu = (ms / 1e3 for ms in PUBLISHED[op][n])
+        of = size["speed_ups"]
+        published = f"GPU {cpu / gpu:.2g}x" if cpu > gpu else f"CPU {gpu / cpu:.2g}x"
+        if cpu / gpu >= 100:
+            published = f"GPU {cpu / gpu:.0f}x"
+        cells = [duration(cpu), duration(gpu), published]
+        kernel = of["kernel"]
+        cells += [f"{duration(kernel[f'{key}_s']['value'])} ({doer(op, n, backend, kernel[key])})"
+                  for key, backend in (("cpu", "cpu"), ("gpu", "cuda"))]
+        cells += [side(of[kind]["ratio"]) if kind in of else "–" for kind in ("end_to_end", "resident", "kernel")]
+        lines.append(f"| {op} | {n} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def shares():
+    """The share of the measured peaks that the best variant of each side reaches, with the grade of its time."""
+    lines = ["| op | N | CPU | % of peak | grade | GPU | % of peak | grade |", "|---|---:|---|---:|---|---|---:|---|"]
+    for op, n, size in sizes():
+        cells = []
+        for key, backend in (("cpu", "cpu"), ("gpu", "cuda")):
+            variant, limit = size["speed_ups"]["kernel"][key], size["limits"].get(key)
+            percent = 100 * limit["share"] if limit else None
+            share = "–" if percent is None else f"{percent:.0f}" if percent >= 9.95 else f"{percent:.2g}"
+            grade = row_of(article(), op, n, backend, variant)["execute"]["grade"]
+            cells += [doer(op, n, backend, variant), share, grade]
+        lines.append(f"| {op} | {n} | {' | '.join(cells)} |")
+    return "\n".join(lines)

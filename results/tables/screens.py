@@ -1,0 +1,35 @@
+"""What the program prints for a kept report."""
+import os, re, subprocess, sys
+
+from .kept import ROOT, report
+
+ARTICLE = os.path.join("results", "h200", "article")
+
+
+def shown(*options):
+    """What `gpubench show` prints of the article's sweep; the program is the first argument of figures.py."""
+    command = [os.path.abspath(sys.argv[1]), "show", ARTICLE, *options]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.rstrip("\n")
+
+
+def screen():
+    return f"```text\n$ {command()}\n{shown()}\n```"
+
+
+def command():
+    """The command line of a run without its output options; of a long list the first two names."""
+    words = iter(report("h200", "article")["environment"]["argv"][1:])
+    kept = ["gpubench"]
+    for word in words:
+        if word in ("--out", "--format"):
+            next(words)
+        else:
+            names = word.split(",")
+            kept.append(word if len(names) < 4 else ",".join([*names[:2], "..."]))
+    return " ".join(kept)
+
+
+def table():
+    text = shown("--tables")
+    found = re.search(r"^spgemm f32.*?(?=\n\n)", text, re.MULTILINE | re.DOTALL)
+    return f"```text\n{found.group(0)}\n```"

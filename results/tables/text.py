@@ -1,0 +1,32 @@
+"""How figures are written: durations, factors, and which side is faster."""
+
+
+def duration(seconds):
+    for unit, scale in (("µs", 1e6), ("ms", 1e3), ("s", 1.0)):
+        text = f"{seconds * scale:.3g}"
+        if float(text) < 1000:
+            return f"{text} {unit}"
+
+
+def factor(value):
+    return f"{value:.2g}" if value < 100 else f"{value:.0f}"
+
+
+def bound(value):
+    """An end of an interval; near 1 with the digits that show on which side of 1 it is."""
+    return f"{value:.2f}" if value < 2 else factor(value)
+
+
+def side(ratio):
+    """The faster side and its speed-up; no side where the interval includes 1."""
+    value, low, high = (ratio[key] for key in ("value", "low", "high"))
+    text = f"{'GPU' if value >= 1 else 'CPU'} {factor(max(value, 1 / value))}x"
+    return f"even ({text})" if low <= 1 <= high else text
+
+
+def with_interval(ratio, doubtful):
+    """As `side`, with the 95 % interval of the speed-up; a question mark where a time cannot be relied on."""
+    low, high = ratio["low"], ratio["high"]
+    if ratio["value"] < 1:
+        low, high = 1 / high, 1 / low
+    return f"{side(ratio)}{'?' * doubtful} [{bound(low)}–{bound(high)}]"
