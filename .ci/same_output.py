@@ -41,7 +41,7 @@ time = {{ base = '15us', per_element = '40ns' }}
 variant = 'device-slow'
 time = {{ base = '18us', per_element = '45ns' }}
 """
-PEAKS = "[ceilings]\nread = 1e12\ncopy = 1e12\ntriad = 1e12\nmatmul = { f32 = 1e13, f64 = 5e12 }\n"
+PEAKS = "[peaks]\nread = 1e12\ncopy = 1e12\ntriad = 1e12\nmatmul = { f32 = 1e13, f64 = 5e12 }\n"
 # Name, script of the simulated device, and the rest of the command line.
 SWEEPS = [
     ("fair", "[[variant]]\nname = 'a'\n", "--ops matmul --sizes 16,64"),

@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::args::PlotArgs;
 use super::stream;
 use crate::backend::Options;
-use crate::executor::{self, Finished, Peaks};
+use crate::executor::{self, Finished, PeakSource};
 use crate::export::{JSON, View};
 use crate::fleet::{self, Fleet};
 use crate::plan::Plan;
@@ -43,10 +43,10 @@ pub(crate) fn measure(settings: &Settings, plan: Plan) -> Result<Finished> {
     executor::run(&run, observe::for_stderr(settings.output.quiet).as_mut())
 }
 
-/// Where ceilings are kept, if they are wanted.
-fn peaks(wanted: bool) -> Peaks {
+/// Where peaks are kept, if they are wanted.
+fn peaks(wanted: bool) -> PeakSource {
     let folder = || user_cache::folder("peaks", "GPUBENCH_PEAK_CACHE", &|name| std::env::var_os(name));
-    if wanted { folder().map_or(Peaks::Measured, Peaks::Kept) } else { Peaks::Unwanted }
+    if wanted { folder().map_or(PeakSource::Measured, PeakSource::Kept) } else { PeakSource::Unwanted }
 }
 
 /// Writes the report in the formats of `settings.output`: the table on stdout, the rest in the folder, or the one

@@ -1,4 +1,4 @@
-//! Ceilings: told by a run, kept for the next one, left out on request, and no reason for a run to fail.
+//! Peaks: told by a run, kept for the next one, left out on request, and no reason for a run to fail.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -32,8 +32,8 @@ fn told(mut command: Command) -> (Value, String) {
     (report["environment"].clone(), stderr)
 }
 
-fn ceilings(environment: &Value) -> &Value {
-    &environment["backends"][0]["ceilings"]
+fn peaks(environment: &Value) -> &Value {
+    &environment["backends"][0]["peaks"]
 }
 
 fn kept(folder: &Folder) -> Vec<PathBuf> {
@@ -42,25 +42,25 @@ fn kept(folder: &Folder) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_run_measures_ceilings_once_and_later_ones_take_what_it_kept() {
+fn a_run_measures_peaks_once_and_later_ones_take_what_it_kept() {
     let folder = Folder::new();
     let (first, said) = told(program(&folder, RUN));
-    assert!(said.contains("measuring the ceilings of sim\n"), "{said}");
-    assert_eq!(ceilings(&first)["cached"], false);
-    assert!(ceilings(&first)["matmul"]["f32"].as_f64().unwrap() > 0.0, "{first}");
+    assert!(said.contains("measuring the peaks of sim\n"), "{said}");
+    assert_eq!(peaks(&first)["cached"], false);
+    assert!(peaks(&first)["matmul"]["f32"].as_f64().unwrap() > 0.0, "{first}");
     assert_eq!(first["settings"]["peaks"], true);
 
     let (second, said) = told(program(&folder, RUN));
     assert!(!said.contains("measuring"), "{said}");
-    assert_eq!(ceilings(&second)["cached"], true);
+    assert_eq!(peaks(&second)["cached"], true);
     for key in ["measured", "read", "copy", "triad", "matmul", "upload", "download"] {
-        assert_eq!(ceilings(&first)[key], ceilings(&second)[key], "{key}");
-        assert!(!ceilings(&first)[key].is_null(), "{key}");
+        assert_eq!(peaks(&first)[key], peaks(&second)[key], "{key}");
+        assert!(!peaks(&first)[key].is_null(), "{key}");
     }
 
-    folder.write("fair.toml", &format!("{FAIR}[ceilings]\nread = 1e12\n"));
+    folder.write("fair.toml", &format!("{FAIR}[peaks]\nread = 1e12\n"));
     let (other, _) = told(program(&folder, RUN));
-    assert_eq!((&ceilings(&other)["cached"], ceilings(&other)["read"].as_f64()), (&false.into(), Some(1e12)));
+    assert_eq!((&peaks(&other)["cached"], peaks(&other)["read"].as_f64()), (&false.into(), Some(1e12)));
     assert_eq!(kept(&folder).len(), 2, "another device has a file of its own");
 }
 
@@ -73,13 +73,13 @@ fn they_are_left_out_on_request_and_kept_nowhere_when_the_cache_is_off() {
     );
     for line in [&format!("{RUN} --no-peaks"), "run --config without.toml --samples 6 --format json"] {
         let (environment, said) = told(program(&folder, line));
-        assert!(ceilings(&environment).is_null() && !said.contains("measuring"), "{line}: {said}");
+        assert!(peaks(&environment).is_null() && !said.contains("measuring"), "{line}: {said}");
         assert_eq!(environment["settings"]["peaks"], false, "{line}");
     }
     for _ in 0..2 {
         let mut off = program(&folder, RUN);
         off.env("GPUBENCH_PEAK_CACHE", "off");
-        assert_eq!(ceilings(&told(off).0)["cached"], false);
+        assert_eq!(peaks(&told(off).0)["cached"], false);
     }
     assert_eq!(kept(&folder).len(), 0);
 }
@@ -92,8 +92,8 @@ fn a_damaged_file_is_replaced() {
     let whole = std::fs::read(file).unwrap();
     for damaged in [&whole[..whole.len() / 2], b"{}", b"", b"\xff"] {
         std::fs::write(file, damaged).unwrap();
-        assert_eq!(ceilings(&told(program(&folder, RUN)).0)["cached"], false);
-        assert_eq!(ceilings(&told(program(&folder, RUN)).0)["cached"], true);
+        assert_eq!(peaks(&told(program(&folder, RUN)).0)["cached"], false);
+        assert_eq!(peaks(&told(program(&folder, RUN)).0)["cached"], true);
     }
 }
 
@@ -107,12 +107,12 @@ fn a_worker_that_fails_at_them_costs_them_alone() {
         ("device-lost", "device is lost", "--no-peaks"),
         ("hang", "they took more than 1 s", "raise --cell-timeout"),
     ] {
-        folder.write("fair.toml", &format!("{FAIR}[ceilings]\noutcome = '{outcome}'\n"));
+        folder.write("fair.toml", &format!("{FAIR}[peaks]\noutcome = '{outcome}'\n"));
         let (environment, _) = told(program(&folder, &format!("{RUN} --cell-timeout 1s --quiet")));
-        assert!(ceilings(&environment).is_null(), "{outcome}: {environment}");
+        assert!(peaks(&environment).is_null(), "{outcome}: {environment}");
         let warning = &environment["warnings"].as_array().unwrap()[0];
         let text = warning["text"].as_str().unwrap();
-        assert!(text.starts_with("the ceilings of sim are not known: ") && text.contains(reason), "{text}");
+        assert!(text.starts_with("the peaks of sim are not known: ") && text.contains(reason), "{text}");
         assert!(warning["next"].as_str().unwrap().contains(next), "{warning}");
     }
     assert_eq!(kept(&folder).len(), 0);
@@ -121,13 +121,13 @@ fn a_worker_that_fails_at_them_costs_them_alone() {
 #[test]
 fn an_interrupt_while_they_are_measured_ends_the_run_at_once() {
     let folder = Folder::new();
-    folder.write("fair.toml", &format!("{FAIR}[ceilings]\noutcome = 'hang'\n"));
+    folder.write("fair.toml", &format!("{FAIR}[peaks]\noutcome = 'hang'\n"));
     let mut command = program(&folder, &format!("{RUN} --out here"));
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut said = std::io::BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
     std::io::BufRead::read_line(&mut said, &mut line).unwrap();
-    assert_eq!(line, "measuring the ceilings of sim\n");
+    assert_eq!(line, "measuring the peaks of sim\n");
     let begun = Instant::now();
     interrupt(&child);
     assert_eq!(child.wait().unwrap().code(), Some(130));

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
-mod ceilings;
+mod peaks;
 mod device;
 mod fft;
 mod lessons;

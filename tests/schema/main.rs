@@ -110,9 +110,9 @@ fn reports_that_break_a_promise_are_rejected() {
         ("a round with one state of the machine", |v| {
             v["rows"][0]["execute"]["conditions"] = json!([[{}]]);
         }),
-        ("a ceiling of nothing", |v| v["environment"]["backends"][0]["ceilings"] = json!({ "read": 0 })),
+        ("a peak of nothing", |v| v["environment"]["backends"][0]["peaks"] = json!({ "read": 0 })),
         ("a product of an unknown precision", |v| {
-            v["environment"]["backends"][0]["ceilings"] = json!({ "matmul": { "f8": 1e12 } });
+            v["environment"]["backends"][0]["peaks"] = json!({ "matmul": { "f8": 1e12 } });
         }),
         ("a floor below zero", |v| v["environment"]["backends"][0]["floors"] = json!({ "clock_s": -1 })),
     ];
@@ -127,8 +127,8 @@ const OBJECTS: &[(&str, &str)] = &[
     ("/environment/backends/0", "backend"),
     ("/environment/backends/0/floors", "floors"),
     ("/environment/backends/0/floors/checks/0", "clock_check"),
-    ("/environment/backends/0/ceilings", "ceilings"),
-    ("/environment/backends/0/ceilings/upload", "bus_rates"),
+    ("/environment/backends/0/peaks", "peaks"),
+    ("/environment/backends/0/peaks/upload", "bus_rates"),
     ("/environment/backends/0/libraries/0", "finding"),
     ("/rows/0", "row"),
     ("/rows/0/error", "error"),
@@ -160,7 +160,7 @@ fn the_schema_and_a_complete_report_have_the_same_keys() {
 }
 
 /// Keys that layout 2 always has and layout 1 has not, so that a report can be read without them.
-const SINCE_LAYOUT_2: &[&str] = &["cache", "set_aside", "throttled", "steady", "spent_s"];
+const SINCE_LAYOUT_2: &[&str] = &["cache", "discarded", "throttled", "steady", "spent_s"];
 
 #[test]
 fn every_key_that_the_schema_requires_is_required_when_a_report_is_read_and_the_reverse() {
@@ -232,7 +232,7 @@ fn a_report_of_a_simulated_run_fits_the_schema() {
     let value: Value = serde_json::from_slice(&std::fs::read(out.join("report.json")).unwrap()).unwrap();
     assert_fits(&value);
     assert!(value["rows"].as_array().unwrap().iter().any(|row| row["execute"]["grade"].is_string()));
-    assert!(value["environment"]["backends"][0]["ceilings"]["read"].is_number());
+    assert!(value["environment"]["backends"][0]["peaks"]["read"].is_number());
 }
 
 /// Each change of what is at `place` makes the value break the schema.

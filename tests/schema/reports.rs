@@ -1,7 +1,7 @@
 //! Reports to hold against the schema: one with little in it, one with everything.
 
 use gpubench::backend::{
-    Accuracy, Arithmetic, BusRates, Ceilings, ClockCheck, Compile, Conditions, Floors, HostMemory,
+    Accuracy, Arithmetic, BusRates, Peaks, ClockCheck, Compile, Conditions, Floors, HostMemory,
     PageFaults, SetupCounts, Side, Transfer,
 };
 use gpubench::case::{Cache, Case, DType};
@@ -110,7 +110,7 @@ pub(crate) fn complete() -> Report {
         arithmetic: Some(Arithmetic { fastest_s: 5e-4, slowest_s: 8e-4 }),
         checks: vec![ClockCheck { spun_s: 1e-5, events_s: 1.15e-5, device_s: 1e-5 }],
     });
-    environment.backends[0].ceilings = Some(ceilings());
+    environment.backends[0].peaks = Some(peaks());
     let row = &mut report.rows[0];
     (row.reason, row.fix) = (Some("a reason".into()), Some("a fix".into()));
     (row.phases, row.added_by_refinement) = (Some(phases()), true);
@@ -118,9 +118,9 @@ pub(crate) fn complete() -> Report {
     report
 }
 
-fn ceilings() -> Ceilings {
+fn peaks() -> Peaks {
     let rates = BusRates { pageable: 1e10, pinned: 5e10 };
-    Ceilings {
+    Peaks {
         read: Some(4.5e12),
         copy: Some(4.3e12),
         triad: Some(4.4e12),

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use gpubench::executor::Peaks;
+use gpubench::executor::PeakSource;
 use gpubench::report::Outcome;
 use serde_json::Value;
 
@@ -118,16 +118,16 @@ fn where_memory_is_short_the_jobs_of_every_worker_are_let_go_once() {
 }
 
 #[test]
-fn ceilings_are_the_highest_of_all_libraries_whichever_are_in_the_run() {
+fn peaks_are_the_highest_of_all_libraries_whichever_are_in_the_run() {
     let mut stage = Stage::new(SCRIPT, "sin", &[2]);
     stage.run.cells.truncate(1);
-    stage.run.peaks = Peaks::Measured;
+    stage.run.peaks = PeakSource::Measured;
     let log = listen(&mut stage);
     let report = stage.finish();
-    assert!(report.environment.backends[0].ceilings.is_some() && report.environment.backends.len() == 1);
+    assert!(report.environment.backends[0].peaks.is_some() && report.environment.backends.len() == 1);
     let heard = heard(&log);
     let asked: Vec<u32> =
-        heard.iter().filter(|heard| heard.is("ceilings")).map(|heard| heard.worker).collect();
+        heard.iter().filter(|heard| heard.is("peaks")).map(|heard| heard.worker).collect();
     assert_eq!(asked.len(), 3, "one for no library, and one per library");
     let measured: Vec<u32> =
         heard.iter().filter(|heard| heard.is("measure")).map(|heard| heard.worker).collect();

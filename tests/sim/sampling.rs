@@ -98,7 +98,7 @@ fn throttled_samples_are_set_aside_and_counted() {
     let script = "[[variant]]\nname = 'a'\n[[rule]]\nthrottled = 0.05\n";
     let report = adaptive(script, &[2]).finish();
     let plain = first(&report);
-    let share = |execute: &Execute| f64::from(execute.set_aside) / execute.samples_s.len() as f64;
+    let share = |execute: &Execute| f64::from(execute.discarded) / execute.samples_s.len() as f64;
     assert!(plain.throttled == 0 && plain.max_s == plain.min_s, "no throttled sample counts");
     assert!(plain.sm_mhz.iter().all(|mhz| *mhz == 1980.0));
     let mut stage = adaptive(script, &[2]);
@@ -112,7 +112,7 @@ fn a_device_that_stays_throttled_is_measured_as_it_is_and_says_so() {
     let script = "[[variant]]\nname = 'a'\n[[rule]]\nthrottled = 1.0\n";
     let execute = &measured(script);
     assert_eq!(execute.throttled as usize, execute.samples_s.len());
-    assert!(execute.set_aside > 0 && execute.grade == Some(Grade::D));
+    assert!(execute.discarded > 0 && execute.grade == Some(Grade::D));
     assert!(warned(execute, WarningKind::Throttled) > 0);
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use gpubench::backend::{self, Options};
 use gpubench::case::{Cache, Case, Cell, DType};
-use gpubench::executor::{self, Finished, Peaks, PlannedCell, Run};
+use gpubench::executor::{self, Finished, PeakSource, PlannedCell, Run};
 use gpubench::measure::sampling::Sampling;
 use gpubench::observe::Silent;
 use gpubench::op::OPS;
@@ -94,7 +94,7 @@ pub(crate) fn plan(folder: &Path, script: &str, ops: &[&str], sizes: &[u64], dty
         seed: 42,
         budget_s: None,
         refine: false,
-        peaks: Peaks::Unwanted,
+        peaks: PeakSource::Unwanted,
         cell_timeout: Duration::from_secs(60),
         isolate: true,
         program: Some(env!("CARGO_BIN_EXE_gpubench").into()),

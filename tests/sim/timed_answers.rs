@@ -1,7 +1,7 @@
 //! What was timed is judged: faults that appear only after the first answer was found right, or only in the clock.
 
 use gpubench::case::Cache;
-use gpubench::executor::Peaks;
+use gpubench::executor::PeakSource;
 use gpubench::measure::grade::WarningKind;
 use gpubench::measure::stopping::Reason;
 use gpubench::report::Outcome;
@@ -11,11 +11,11 @@ use crate::stage::{Stage, execute, outcomes, reason};
 /// A run of two variants of matmul, of which `b` has that fault.
 fn with_fault(rule: &str) -> Stage {
     let script = format!(
-        "[ceilings]\nread = 1e9\ncopy = 1e9\ntriad = 1e9\nmatmul = {{ f32 = 1e9, f64 = 1e9 }}\n\
+        "[peaks]\nread = 1e9\ncopy = 1e9\ntriad = 1e9\nmatmul = {{ f32 = 1e9, f64 = 1e9 }}\n\
          [[variant]]\nname = 'a'\n[[variant]]\nname = 'b'\n[[rule]]\nvariant = 'b'\n{rule}\n"
     );
     let mut stage = Stage::new(&script, "matmul", &[16]);
-    (stage.run.isolate, stage.run.peaks) = (false, Peaks::Measured);
+    (stage.run.isolate, stage.run.peaks) = (false, PeakSource::Measured);
     stage
 }
 

@@ -125,9 +125,9 @@ impl Curve {
         let below = lines.iter().flatten().copied().filter(|line| *line < chord).reduce(f64::max);
         let above = lines.iter().flatten().copied().filter(|line| *line > chord).reduce(f64::min);
         let floor = (y0 + least * before).max(y1 - most * after);
-        let ceiling = (y0 + most * before).min(y1 - least * after);
+        let peak = (y0 + most * before).min(y1 - least * after);
         let (low, high) =
-            (below.unwrap_or(chord).max(floor).min(chord), above.unwrap_or(chord).min(ceiling).max(chord));
+            (below.unwrap_or(chord).max(floor).min(chord), above.unwrap_or(chord).min(peak).max(chord));
         // A time that falls with the size follows no such law: where in the gap it falls is not known.
         if y1 < y0 { [low.min(y1), high.max(y0)] } else { [low, high] }
     }

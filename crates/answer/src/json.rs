@@ -71,7 +71,7 @@ struct CrossoverAnswer {
     smallest: u64,
     largest: u64,
     /// `null` unless `state` is `within`.
-    gpu_wins_from: Option<f64>,
+    gpu_faster_from: Option<f64>,
     state: &'static str,
     /// An end is `null` where it lies outside the sizes; `interval_ends` says on which side.
     interval: [Option<f64>; 2],
@@ -102,7 +102,7 @@ impl CrossoverAnswer {
             density: found.density,
             smallest: found.smallest,
             largest: found.largest,
-            gpu_wins_from: found.from.and_then(at),
+            gpu_faster_from: found.from.and_then(at),
             state: found.from.map_or("open", word),
             interval: found.interval.map(at),
             interval_ends: found.interval.map(word),
@@ -139,11 +139,11 @@ impl<'a> SizeAnswer<'a> {
                 gpu: &pair.gpu.variant,
                 cpu_s: pair.cpu_s,
                 gpu_s: pair.gpu_s,
-                pays_back_after_calls: match repaid {
+                break_even_calls: match repaid {
                     Some(Repayment::After(calls)) => Some(calls),
                     _ => None,
                 },
-                pays_back: repaid.map(|repaid| match repaid {
+                break_even: repaid.map(|repaid| match repaid {
                     Repayment::After(_) => "after_calls",
                     Repayment::Never => "never",
                     Repayment::Open => "open",
@@ -174,10 +174,10 @@ struct SpeedUpAnswer<'a> {
     gpu: &'a str,
     cpu_s: Estimate,
     gpu_s: Estimate,
-    /// `null` unless `pays_back` is `after_calls`.
-    pays_back_after_calls: Option<u64>,
+    /// `null` unless `break_even` is `after_calls`.
+    break_even_calls: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pays_back: Option<&'static str>,
+    break_even: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_saved_report_has_the_answer_and_reads_back_as_the_report() {
-        let report = example::with_ceilings(example::full());
+        let report = example::with_peaks(example::full());
         let text = String::from_utf8(to_json(&Answered::of(&report)).unwrap()).unwrap();
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         let section = &value["answer"]["sections"][0];

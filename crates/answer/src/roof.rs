@@ -1,10 +1,10 @@
 //! How near a time is to what the machine can do: the nearer of the roofs over memory, arithmetic and bus, as in
 //! S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model", CACM 52 (2009).
-//! `docs/limits.md` has the ceilings.
+//! `docs/limits.md` has the peaks.
 
 use gpubench_model::case::{Cache, DType};
 use gpubench_model::report::{Clock, Report, Row};
-use gpubench_model::{Accuracy, Ceilings};
+use gpubench_model::{Accuracy, Peaks};
 use gpubench_ops::{self as op, Limit};
 
 /// What limits a row.
@@ -37,20 +37,20 @@ pub struct Share {
     pub share: f64,
     /// The nearer roof.
     pub roof: Roof,
-    /// The least time that the ceilings allow, in seconds.
+    /// The least time that the peaks allow, in seconds.
     pub least_s: f64,
 }
 
-/// What `row` reaches of its nearer roof, by its own clock; `None` where there is no ceiling for it or it has no time.
+/// What `row` reaches of its nearer roof, by its own clock; `None` where there is no peak for it or it has no time.
 pub fn share(report: &Report, row: &Row) -> Option<Share> {
     let median_s = row.median_s().filter(|median| *median > 0.0)?;
-    let (least_s, roof) = least(ceilings(report, &row.backend)?, row)?;
+    let (least_s, roof) = least(peaks(report, &row.backend)?, row)?;
     Some(Share { share: least_s / median_s, roof, least_s })
 }
 
-/// The ceilings of a backend.
-pub fn ceilings<'a>(report: &'a Report, backend: &str) -> Option<&'a Ceilings> {
-    report.environment.backend(backend)?.ceilings.as_ref()
+/// The peaks of a backend.
+pub fn peaks<'a>(report: &'a Report, backend: &str) -> Option<&'a Peaks> {
+    report.environment.backend(backend)?.peaks.as_ref()
 }
 
 /// The arithmetic of a row: its element type, which it may emulate, or the reduced precision it names.
@@ -64,11 +64,11 @@ pub fn precision(row: &Row) -> &'static str {
 }
 
 /// Bytes a second that memory allows an op of that limit.
-pub fn bandwidth(ceilings: &Ceilings, limit: Limit) -> Option<f64> {
-    let mixed = [ceilings.copy, ceilings.triad].into_iter().flatten().max_by(f64::total_cmp);
+pub fn bandwidth(peaks: &Peaks, limit: Limit) -> Option<f64> {
+    let mixed = [peaks.copy, peaks.triad].into_iter().flatten().max_by(f64::total_cmp);
     match limit {
-        Limit::Read => ceilings.read.or(mixed),
-        Limit::ReadAndWrite => mixed.or(ceilings.read),
+        Limit::Read => peaks.read.or(mixed),
+        Limit::ReadAndWrite => mixed.or(peaks.read),
         Limit::Bus | Limit::Latency => None,
     }
 }
@@ -80,13 +80,13 @@ const TOLERANCE_HOST: f64 = 2.5;
 
 /// Why the time of a row that began with cold caches cannot be right: reading the operands once, or the arithmetic,
 /// takes longer at this machine's measured peaks. What is written may stay in a cache, and so is not counted.
-pub fn impossible(ceilings: &Ceilings, row: &Row) -> Option<String> {
+pub fn impossible(peaks: &Peaks, row: &Row) -> Option<String> {
     let execute = row.execute.as_ref().filter(|_| row.cache == Cache::Cold)?;
     let op =
         op::find(&row.case.op).filter(|op| matches!(op.about().limit, Limit::Read | Limit::ReadAndWrite))?;
-    let rate = [ceilings.read, ceilings.copy, ceilings.triad].into_iter().flatten().reduce(f64::max);
+    let rate = [peaks.read, peaks.copy, peaks.triad].into_iter().flatten().reduce(f64::max);
     let reading = rate.map(|rate| (op.read_bytes(&row.case) / rate, "reading its operands"));
-    let arithmetic = peak(ceilings, row).map(|rate| (row.work.flop / rate, "its arithmetic"));
+    let arithmetic = peak(peaks, row).map(|rate| (row.work.flop / rate, "its arithmetic"));
     let longest = reading.into_iter().chain(arithmetic).max_by(|a, b| a.0.total_cmp(&b.0));
     let (least_s, what) = longest.filter(|(s, _)| s.is_finite())?;
     let tolerance = if execute.clock == Clock::Host { TOLERANCE_HOST } else { TOLERANCE_DEVICE };
@@ -101,8 +101,8 @@ pub fn impossible(ceilings: &Ceilings, row: &Row) -> Option<String> {
 
 /// FLOP a second that arithmetic allows a row. What is asked for in full precision may be done in a wider type, where a
 /// device is faster in it. Nothing is known for emulated arithmetic, which spends other operations than it counts.
-fn peak(ceilings: &Ceilings, row: &Row) -> Option<f64> {
-    let of = |name: &str| ceilings.matmul.get(name).copied();
+fn peak(peaks: &Peaks, row: &Row) -> Option<f64> {
+    let of = |name: &str| peaks.matmul.get(name).copied();
     match row.accuracy {
         Accuracy::Ieee => {
             [of(row.case.dtype.name()), of(DType::F64.name())].into_iter().flatten().reduce(f64::max)
@@ -113,7 +113,7 @@ fn peak(ceilings: &Ceilings, row: &Row) -> Option<f64> {
 }
 
 /// The least time of a row's work, in seconds, and what allows no less.
-fn least(ceilings: &Ceilings, row: &Row) -> Option<(f64, Roof)> {
+fn least(peaks: &Peaks, row: &Row) -> Option<(f64, Roof)> {
     if row.accuracy == Accuracy::Emulated {
         return None;
     }
@@ -121,13 +121,13 @@ fn least(ceilings: &Ceilings, row: &Row) -> Option<(f64, Roof)> {
     let roofs = match limit {
         Limit::Latency => return None,
         Limit::Bus => {
-            let rates = [ceilings.upload, ceilings.download].map(|rates| rates.map(|rates| rates.pinned));
+            let rates = [peaks.upload, peaks.download].map(|rates| rates.map(|rates| rates.pinned));
             let best = rates.into_iter().flatten().max_by(f64::total_cmp)?;
             vec![(row.work.bytes / best, Roof::Bus)]
         }
         Limit::Read | Limit::ReadAndWrite => {
-            let memory = bandwidth(ceilings, limit).map(|rate| (row.work.bytes / rate, Roof::Memory));
-            let arithmetic = peak(ceilings, row).map(|rate| (row.work.flop / rate, Roof::Arithmetic));
+            let memory = bandwidth(peaks, limit).map(|rate| (row.work.bytes / rate, Roof::Memory));
+            let arithmetic = peak(peaks, row).map(|rate| (row.work.flop / rate, Roof::Arithmetic));
             memory.into_iter().chain(arithmetic).collect()
         }
     };
@@ -141,7 +141,7 @@ mod tests {
     use gpubench_model::report::example;
 
     fn report(op: &str, n: u64, median_s: f64) -> Report {
-        example::with_ceilings(example::of([example::measured(op, n, "cuda", "v", median_s)]))
+        example::with_peaks(example::of([example::measured(op, n, "cuda", "v", median_s)]))
     }
 
     fn found(report: &Report) -> (f64, Roof) {
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn full_precision_is_measured_against_a_wider_type_where_that_is_faster() {
         let mut report = report("matmul", 10_000, 80e-3);
-        report.environment.backends[1].ceilings.as_mut().unwrap().matmul.insert("f64".into(), 100e12);
+        report.environment.backends[1].peaks.as_mut().unwrap().matmul.insert("f64".into(), 100e12);
         assert_eq!(found(&report), (0.25, Roof::Arithmetic));
         report.rows[0].accuracy = Accuracy::Emulated;
         assert_eq!(share(&report, &report.rows[0]), None);
@@ -186,7 +186,7 @@ mod tests {
             let row = &mut report.rows[0];
             (row.cache, row.execute.as_mut().unwrap().clock) = (Cache::Cold, Clock::DeviceEvents);
             change(row);
-            impossible(&example::ceilings(), row)
+            impossible(&example::peaks(), row)
         };
         // 2 N³ FLOP at 50 TFLOP/s take 40 ms; 8 N² bytes at 4.5 TB/s take 178 us.
         assert!(found("matmul", 10_000, 30e-3, |_| {}).unwrap().contains("its arithmetic"));
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn what_has_no_ceiling_has_no_share() {
         let mut report = report("matmul", 100, 1e-3);
-        report.environment.backends[1].ceilings = None;
+        report.environment.backends[1].peaks = None;
         assert_eq!(share(&report, &report.rows[0]), None);
     }
 }

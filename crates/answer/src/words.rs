@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn the_paragraph_tells_what_each_side_reaches_of_its_limit() {
-        let report = example::with_ceilings(example::full());
+        let report = example::with_peaks(example::full());
         let line = paragraph(&report)[1].to_string();
         assert!(line.ends_with(". There the GPU reaches 98 % of its arithmetic limit."), "{line}");
     }

@@ -5,7 +5,7 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::contents::{self, Fingerprints};
-use crate::{Ceilings, Conditions, DevicePhases, Finding, Floors, Prepared, Sample, SetupCounts};
+use crate::{Peaks, Conditions, DevicePhases, Finding, Floors, Prepared, Sample, SetupCounts};
 
 /// A started backend. Lives in a worker; it may hold many jobs and times one at a time.
 pub trait Backend {
@@ -17,18 +17,18 @@ pub trait Backend {
         None
     }
 
-    /// What its ceilings depend on besides the host: device, driver, threads, libraries. What is measured under one
+    /// What its peaks depend on besides the host: device, driver, threads, libraries. What is measured under one
     /// value holds for every later run with the same; `None` when they are to be measured in each run.
-    fn ceilings_depend_on(&self) -> Option<serde_json::Value> {
+    fn peaks_depend_on(&self) -> Option<serde_json::Value> {
         None
     }
 
-    /// Measures its ceilings, in a few seconds at most, while it holds no job; `None` when it has none. What cannot
+    /// Measures its peaks, in a few seconds at most, while it holds no job; `None` when it has none. What cannot
     /// be measured is left out.
     ///
     /// # Errors
     /// Only [`CellError::DeviceLost`] asks for a new worker.
-    fn ceilings(&mut self) -> Result<Option<Ceilings>, CellError> {
+    fn peaks(&mut self) -> Result<Option<Peaks>, CellError> {
         Ok(None)
     }
 

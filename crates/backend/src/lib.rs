@@ -15,7 +15,7 @@ mod worker_id;
 
 pub use backend::Backend;
 pub use gpubench_model::{
-    Accuracy, Arithmetic, BusRates, Ceilings, ClockCheck, Compile, Conditions, DevicePhases, Finding, Floors,
+    Accuracy, Arithmetic, BusRates, Peaks, ClockCheck, Compile, Conditions, DevicePhases, Finding, Floors,
     HostMemory, PageFaults, Sample, SetupCounts, Side, Transfer, Variant, fewer_threads, on_threads,
 };
 pub use job::{Job, JobTraits};

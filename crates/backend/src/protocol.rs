@@ -6,7 +6,7 @@ use gpubench_model::report::{Clock, Phases};
 use gpubench_ops::Checked;
 use serde::{Deserialize, Serialize};
 
-use crate::{Ceilings, Finding, Floors, Options};
+use crate::{Peaks, Finding, Floors, Options};
 
 /// Version of the protocol.
 pub const PROTOCOL_VERSION: u32 = 3;
@@ -57,8 +57,8 @@ pub enum Request {
     /// Another worker is about to use the processors: drop the operands kept for later cells, and wait until no thread
     /// spins. Jobs stay prepared. Answered by `Rested` or `Failed`.
     Rest,
-    /// Measure the ceilings of the backend, which holds no job. Answered by `Ceilings` or `Failed`.
-    Ceilings,
+    /// Measure the peaks of the backend, which holds no job. Answered by `Peaks` or `Failed`.
+    Peaks,
     /// Look for everything the backend could use. Answered by `Findings` or `Failed`; needs no `Hello`.
     Doctor {
         /// How it would be started.
@@ -79,9 +79,9 @@ pub enum Reply {
         /// The floors of its clocks.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         floors: Option<Floors>,
-        /// What its ceilings depend on besides the host; without it they are measured in each run.
+        /// What its peaks depend on besides the host; without it they are measured in each run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        ceilings_depend_on: Option<serde_json::Value>,
+        peaks_depend_on: Option<serde_json::Value>,
     },
     /// The backend cannot start.
     Unavailable {
@@ -164,11 +164,11 @@ pub enum Reply {
         /// What was taken.
         taken: Taken,
     },
-    /// The ceilings.
-    Ceilings {
+    /// The peaks.
+    Peaks {
         /// What was measured; `None` when the backend has none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        ceilings: Option<Ceilings>,
+        peaks: Option<Peaks>,
     },
     /// What was found.
     Findings {

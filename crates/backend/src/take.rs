@@ -42,7 +42,7 @@ pub fn take(
         let sample = backend.time(job, cache)?;
         match pauses.after(&sample) {
             Some(seconds) => {
-                taken.set_aside += 1;
+                taken.discarded += 1;
                 backend.pause(seconds);
             }
             None => taken.samples.push(sample),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use gpubench_backend::contents;
 use gpubench_backend::{
-    Backend, Ceilings, Conditions, Finding, Floors, Options, Prepared, Registration, Sample,
+    Backend, Peaks, Conditions, Finding, Floors, Options, Prepared, Registration, Sample,
 };
 use gpubench_host::{numa, processors, quiet};
 use gpubench_model::case::{Cache, Case};
@@ -184,11 +184,11 @@ impl Backend for Started {
         }
     }
 
-    fn ceilings_depend_on(&self) -> Option<serde_json::Value> {
+    fn peaks_depend_on(&self) -> Option<serde_json::Value> {
         Some(peaks::depend_on(&self.cpu, &self.libraries, &self.interleaved))
     }
 
-    fn ceilings(&mut self) -> Result<Option<Ceilings>, CellError> {
+    fn peaks(&mut self) -> Result<Option<Peaks>, CellError> {
         Ok(peaks::measure(&self.cpu, &self.kernels, self.library.as_deref()).plausible())
     }
 

@@ -3,7 +3,7 @@
 mod auto;
 mod builder;
 mod cache;
-mod ceilings;
+mod peaks;
 mod context;
 mod device;
 mod doctor;
@@ -29,7 +29,7 @@ use std::time::Instant;
 use cudarc::driver::sys::CUresult;
 use gpubench_backend::contents::Fingerprints;
 use gpubench_backend::{
-    Backend, Ceilings, Conditions, DevicePhases, Finding, Floors, HostMemory, Options, Prepared,
+    Backend, Peaks, Conditions, DevicePhases, Finding, Floors, HostMemory, Options, Prepared,
     Registration, Sample, SetupCounts,
 };
 use gpubench_model::case::{Cache, Case};
@@ -59,7 +59,7 @@ pub const REGISTRATION: Registration = Registration {
 /// Every source file, once.
 pub fn kernel_sources() -> Vec<&'static KernelSource> {
     let mut sources = registry::sources();
-    sources.extend([&timing::SOURCE, &ceilings::SOURCE, &verify::SOURCE]);
+    sources.extend([&timing::SOURCE, &peaks::SOURCE, &verify::SOURCE]);
     sources.sort_by_key(|source| source.name);
     sources
 }
@@ -186,7 +186,7 @@ impl Backend for Started {
         Some(self.timer.floors().clone())
     }
 
-    fn ceilings_depend_on(&self) -> Option<serde_json::Value> {
+    fn peaks_depend_on(&self) -> Option<serde_json::Value> {
         let mut state = device::describe(self.cuda.device(), self.ordinal);
         // CUDA_VISIBLE_DEVICES renumbers devices; the PCI address stays.
         state["device"] = serde_json::Value::Null;
@@ -197,8 +197,8 @@ impl Backend for Started {
         Some(state)
     }
 
-    fn ceilings(&mut self) -> Result<Option<Ceilings>, CellError> {
-        let measured = ceilings::measure(&self.cuda, &self.timer, self.elapsed);
+    fn peaks(&mut self) -> Result<Option<Peaks>, CellError> {
+        let measured = peaks::measure(&self.cuda, &self.timer, self.elapsed);
         let given_back = self.cuda.give_back();
         let measured = self.diagnosed(measured)?;
         given_back.map(|()| Some(measured))

@@ -5,7 +5,7 @@
 #![deny(unsafe_code)]
 
 pub mod case;
-mod ceilings;
+mod peaks;
 mod conditions;
 pub mod data;
 pub mod error;
@@ -18,7 +18,7 @@ pub mod report;
 mod sample;
 mod variant;
 
-pub use ceilings::{BusRates, Ceilings};
+pub use peaks::{BusRates, Peaks};
 pub use conditions::{Arithmetic, ClockCheck, Conditions, Floors};
 pub use finding::Finding;
 pub use judgement::{Checked, Rounding, Work};

@@ -1,4 +1,4 @@
-//! The simulated way between host and device: copies take a latency and their bytes at the rate of the ceilings.
+//! The simulated way between host and device: copies take a latency and their bytes at the rate of the peaks.
 
 use std::cell::RefCell;
 

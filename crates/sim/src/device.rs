@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use gpubench_backend::{
-    Backend, Ceilings, Conditions, DevicePhases, Finding, Floors, Options, Prepared, Sample, SetupCounts,
+    Backend, Peaks, Conditions, DevicePhases, Finding, Floors, Options, Prepared, Sample, SetupCounts,
     Side, Variant,
 };
 use gpubench_model::case::{Cache, Case};
@@ -15,7 +15,7 @@ use gpubench_model::error::{CellError, Unavailable};
 
 use super::answer::AnswerMemory;
 use super::bus::Bus;
-use super::ceilings::ceilings;
+use super::peaks::peaks;
 use super::job::{Meters, SimJob, count};
 use super::law::Seconds;
 use super::script::{Script, Scripted};
@@ -53,7 +53,7 @@ impl Device {
             Unavailable::new(reason, "choose one of them with --device, or add a [[device]] to the script")
         })?;
         let variants = script.variants();
-        let Ceilings { upload, download, .. } = ceilings(&script);
+        let Peaks { upload, download, .. } = peaks(&script);
         let bus = Rc::new(Bus::new(memory, upload.unwrap_or_default(), download.unwrap_or_default()));
         let library = options.library.clone();
         Ok(Device { script, ordinal, scripted, variants, library, meters: Rc::default(), bus })
@@ -74,13 +74,13 @@ impl Backend for Device {
         description
     }
 
-    fn ceilings_depend_on(&self) -> Option<serde_json::Value> {
-        serde_json::to_value(ceilings(&self.script)).ok()
+    fn peaks_depend_on(&self) -> Option<serde_json::Value> {
+        serde_json::to_value(peaks(&self.script)).ok()
     }
 
-    fn ceilings(&mut self) -> Result<Option<Ceilings>, CellError> {
-        self.script.ceilings_outcome().suffer("the script says so")?;
-        Ok(Some(ceilings(&self.script)))
+    fn peaks(&mut self) -> Result<Option<Peaks>, CellError> {
+        self.script.peaks_outcome().suffer("the script says so")?;
+        Ok(Some(peaks(&self.script)))
     }
 
     fn libraries(&self) -> Vec<Finding> {

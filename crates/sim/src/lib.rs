@@ -6,7 +6,7 @@
 
 mod answer;
 mod bus;
-mod ceilings;
+mod peaks;
 mod device;
 mod fault;
 mod job;
@@ -14,7 +14,7 @@ mod law;
 mod reference;
 mod rule;
 mod script;
-mod scripted_ceilings;
+mod scripted_peaks;
 
 use gpubench_backend::{Backend, Options, Registration, Variant};
 use gpubench_model::error::Unavailable;

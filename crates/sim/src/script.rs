@@ -17,7 +17,7 @@ use toml::Spanned;
 use super::fault::Fault;
 use super::law::Seconds;
 use super::rule::{Behaviour, Rule, anything};
-use super::scripted_ceilings::ScriptedCeilings;
+use super::scripted_peaks::ScriptedPeaks;
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -39,7 +39,7 @@ pub(crate) struct Script {
     #[serde(default, rename = "device")]
     devices: Vec<Spanned<Scripted>>,
     /// The most that it does.
-    ceilings: Option<Spanned<ScriptedCeilings>>,
+    peaks: Option<Spanned<ScriptedPeaks>>,
     #[serde(default, rename = "variant")]
     variants: Vec<Spanned<Named>>,
     #[serde(default, rename = "rule")]
@@ -127,8 +127,8 @@ impl Script {
             let (factor, place) = (device.get_ref().factor, line(device.span().start));
             ensure!(factor.is_finite() && factor > 0.0, "{place}: factor must be a number above 0");
         }
-        if let Some(ceilings) = &script.ceilings {
-            ceilings.get_ref().check().with_context(|| line(ceilings.span().start))?;
+        if let Some(peaks) = &script.peaks {
+            peaks.get_ref().check().with_context(|| line(peaks.span().start))?;
         }
         let variants = script.variants();
         for rule in &script.rules {
@@ -168,12 +168,12 @@ impl Script {
         OPS.iter().flat_map(|op| of_op(op.name())).collect()
     }
 
-    pub(crate) fn ceilings(&self) -> ScriptedCeilings {
-        self.ceilings.as_ref().map(|named| named.get_ref().clone()).unwrap_or_default()
+    pub(crate) fn peaks(&self) -> ScriptedPeaks {
+        self.peaks.as_ref().map(|named| named.get_ref().clone()).unwrap_or_default()
     }
 
-    pub(crate) fn ceilings_outcome(&self) -> Fault {
-        self.ceilings.as_ref().and_then(|named| named.get_ref().outcome).unwrap_or(Fault::None)
+    pub(crate) fn peaks_outcome(&self) -> Fault {
+        self.peaks.as_ref().and_then(|named| named.get_ref().outcome).unwrap_or(Fault::None)
     }
 
     /// What `variant` does on `case`.
@@ -277,11 +277,11 @@ mod tests {
             ("[[device]]\nfactor = 0\n", "line 3: factor must be a number above 0"),
             ("[[device]]\nfactr = 1\n", "line 4: unknown key 'factr': did you mean 'factor'?"),
             ("[device]\nfactor = 1\n", "line 3: write [[device]] with two brackets"),
-            ("[ceilings]\nread = 0", "line 3: read must be a rate above 0"),
-            ("[ceilings]\nraed = 1", "line 4: unknown key 'raed': did you mean 'read'?"),
-            ("[ceilings]\nmatmul = { f23 = 1e12 }", "line 3: matmul of f23: name a precision of f32, f64"),
-            ("[ceilings]\nupload = { pinned = 1e9 }", "line 4: the key 'pageable' is missing"),
-            ("[ceilings]\noutcome = 'crahs'", "line 4: unknown outcome 'crahs': did you mean 'crash'?"),
+            ("[peaks]\nread = 0", "line 3: read must be a rate above 0"),
+            ("[peaks]\nraed = 1", "line 4: unknown key 'raed': did you mean 'read'?"),
+            ("[peaks]\nmatmul = { f23 = 1e12 }", "line 3: matmul of f23: name a precision of f32, f64"),
+            ("[peaks]\nupload = { pinned = 1e9 }", "line 4: the key 'pageable' is missing"),
+            ("[peaks]\noutcome = 'crahs'", "line 4: unknown outcome 'crahs': did you mean 'crash'?"),
             ("[rule]\nnoise = 0.1\n", "line 3: write [[rule]] with two brackets"),
             ("[[rule]]\ntim = '1ms'\n", "line 4: unknown key 'tim': did you mean 'time'?"),
             ("[[rule]]\ntime = '1 parsec'\n", "line 4: duration '1 parsec'"),

@@ -8,7 +8,7 @@ In each round, for each op, gpubench runs it (`gpubench run --config configs/cpu
 if any), then peers.py does with each library that python3 can import, all with N threads. So a
 change of the machine's speed falls on every side. Figures are kept by round; ratios.py puts them side by side.
 
-OUT.json: {threads, rounds, processor, gpubench: {version, revision, ceilings, libraries}, versions,
+OUT.json: {threads, rounds, processor, gpubench: {version, revision, peaks, libraries}, versions,
            ours: [{op, n, dtype, variant, error, bound, flop, bytes, threads, rounds_ms}],
            peers: [{lib, op, n, dtype, variant, rounds_ms}]}
 """
@@ -115,7 +115,7 @@ def about(environment):
     libraries = [{"name": found["name"], "version": re.sub(", [0-9]+ threads$", "", found.get("version") or ""), "file": os.path.basename(found.get("path") or "")}
                  for found in cpu["libraries"]]
     return dict(version=environment["gpubench_version"], revision=environment.get("gpubench_revision"),
-                ceilings=cpu.get("ceilings"), description=cpu["description"], libraries=libraries)
+                peaks=cpu.get("peaks"), description=cpu["description"], libraries=libraries)
 
 
 def main():

@@ -48,14 +48,14 @@ def best(rows):
     return min(rows, key=middle, default=None)
 
 
-def share(row, ceilings):
+def share(row, peaks):
     """How near a row comes to the memory's triad rate or to the matrix product's."""
     seconds = middle(row) / 1e3
     short = {"float32": "f32", "float64": "f64"}[row["dtype"]]
     if row["op"] in OF_ARITHMETIC:
-        rate, amount, word = ceilings.get("matmul", {}).get(short), row["flop"], "product"
+        rate, amount, word = peaks.get("matmul", {}).get(short), row["flop"], "product"
     else:
-        rate, amount, word = ceilings.get("triad"), row["bytes"], "triad"
+        rate, amount, word = peaks.get("triad"), row["bytes"], "triad"
     return f"{amount / seconds / rate:.0%} {word}" if rate and amount else "–"
 
 
@@ -81,24 +81,24 @@ def rounds(measured):
 
 def head(measured):
     gpubench = measured["gpubench"]
-    ceilings = gpubench["ceilings"] or {}
+    peaks = gpubench["peaks"] or {}
     print(f"{measured['processor']}, {measured['processors']} hardware threads, {measured['system']}; "
           f"{measured['threads']} threads on every side; {rounds(measured)} in turn.\n")
     print(f"- gpubench {gpubench['version']} ({(gpubench['revision'] or 'unknown')[:12]}): "
           + "; ".join(f"{lib['name']} {lib['version']} ({lib['file']})" for lib in gpubench["libraries"]))
     print("- " + "; ".join(f"{name} {version}" for name, version in measured["versions"].items()))
-    if ceilings:
-        products = ", ".join(f"{rate / 1e9:.0f} GFLOP/s in {name}" for name, rate in ceilings.get("matmul", {}).items())
-        triad = f"{ceilings['triad'] / 1e9:.1f} GB/s" if ceilings.get("triad") else "not measured"
-        print(f"- Ceilings: triad {triad}; matrix products {products}")
+    if peaks:
+        products = ", ".join(f"{rate / 1e9:.0f} GFLOP/s in {name}" for name, rate in peaks.get("matmul", {}).items())
+        triad = f"{peaks['triad'] / 1e9:.1f} GB/s" if peaks.get("triad") else "not measured"
+        print(f"- Peaks: triad {triad}; matrix products {products}")
     print("\nA share above 100 % of triad means that the data stayed in the caches. "
           f"Ratios below {ENOUGH} are bold.\n")
-    return ceilings
+    return peaks
 
 
 def main():
     measured = json.load(open(sys.argv[1]))
-    ceilings = head(measured)
+    peaks = head(measured)
     present = {name: libs for name, libs in PEERS.items() if any(row["lib"] in libs for row in measured["peers"])}
     columns = "".join(f" {name}: best call | its time | ratio | usual call |" for name in present)
     print(f"| op | type | N | ours | time | share |{columns}")
@@ -108,7 +108,7 @@ def main():
         mine = best(row for row in measured["ours"] if case_of(row) == case)
         threads = f", {mine['threads']} threads" if mine.get("threads") else ""
         line = (f"| {case[1]} | {case[2]} | {case[3]} | {mine['variant']}{threads} | {time(middle(mine))} "
-                f"| {share(mine, ceilings)} |")
+                f"| {share(mine, peaks)} |")
         for name, libs in present.items():
             rows = [row for row in measured["peers"] if case_of(row) == case and row["lib"] in libs]
             usual = best(row for row in rows if row["variant"] in USUAL.get(row["op"], {row["variant"]}))

@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use gpubench_backend::Ceilings;
+use gpubench_backend::Peaks;
 
 use super::line::{Line, Writer};
 use super::lines;
@@ -65,7 +65,7 @@ impl Arrays {
     }
 
     /// Bytes a second of reading, copying and the triad, each measured for so many seconds.
-    pub(crate) fn rates(&self, seconds: f64) -> Ceilings {
+    pub(crate) fn rates(&self, seconds: f64) -> Peaks {
         let read = |part: &mut Part| {
             for array in [&part.a, &part.b, &part.c] {
                 black_box(lines::sum(black_box(array)));
@@ -78,11 +78,11 @@ impl Arrays {
             });
             times.fold(f64::INFINITY, f64::min)
         };
-        Ceilings {
+        Peaks {
             read: Some(3.0 * self.bytes / self.least_s(seconds, read)),
             copy: Some(2.0 * self.bytes / by(lines::copies())),
             triad: Some(3.0 * self.bytes / by(lines::triads())),
-            ..Ceilings::default()
+            ..Peaks::default()
         }
     }
 

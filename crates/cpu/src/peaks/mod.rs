@@ -10,7 +10,7 @@ mod streaming;
 use std::path::Path;
 use std::sync::Arc;
 
-use gpubench_backend::Ceilings;
+use gpubench_backend::Peaks;
 use gpubench_host::memory::free_host_bytes;
 use gpubench_host::processors;
 use gpubench_host::quiet;
@@ -31,15 +31,15 @@ const PRODUCTS_S: f64 = 0.25;
 
 /// Measures what this worker can, in one to three seconds: the products of its `library` or, in the worker that has
 /// none, memory and all other products. What cannot be measured is left out.
-pub(crate) fn measure(cpu: &Cpu, kernels: &[Listed], library: Option<&str>) -> Ceilings {
-    let of_memory = if library.is_none() { memory_rates() } else { Ceilings::default() };
+pub(crate) fn measure(cpu: &Cpu, kernels: &[Listed], library: Option<&str>) -> Peaks {
+    let of_memory = if library.is_none() { memory_rates() } else { Peaks::default() };
     let matmul = DType::ALL
         .iter()
         .filter_map(|dtype| Some((dtype.name().to_owned(), product(cpu, kernels, library, *dtype)?)));
-    Ceilings { matmul: matmul.collect(), ..of_memory }
+    Peaks { matmul: matmul.collect(), ..of_memory }
 }
 
-fn memory_rates() -> Ceilings {
+fn memory_rates() -> Peaks {
     let free = free_host_bytes().and_then(|bytes| u64::try_from(bytes).ok());
     let bytes = memory::bytes_each(processors::last_level_cache_bytes(), free);
     bytes.map(Arrays::touch).map(|arrays| arrays.rates(MEMORY_S)).unwrap_or_default()

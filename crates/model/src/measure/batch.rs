@@ -52,7 +52,7 @@ pub struct Taken {
     pub steady: bool,
     /// Samples not counted because the device's clock was held down.
     #[serde(default)]
-    pub set_aside: u32,
+    pub discarded: u32,
     /// Seconds that sampling took, all that is done around each sample included, warm-up and pauses not.
     pub spent_s: f64,
     /// Allocations, plans and compilations that happened while samples were taken; zero when all is well.

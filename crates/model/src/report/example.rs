@@ -8,7 +8,7 @@ use crate::measure::modality::Modes;
 use crate::measure::sampling::Sampling;
 use crate::measure::stopping::Reason;
 use crate::{
-    Accuracy, Arithmetic, BusRates, Ceilings, ClockCheck, Compile, Conditions, Floors, HostMemory,
+    Accuracy, Arithmetic, BusRates, Peaks, ClockCheck, Compile, Conditions, Floors, HostMemory,
     PageFaults, Side, Transfer,
 };
 use crate::{Checked, Work};
@@ -89,9 +89,9 @@ pub fn of(rows: impl IntoIterator<Item = Row>) -> Report {
     Report { rows: rows.into_iter().collect(), ..empty() }
 }
 
-/// The report with [`ceilings`] of the GPU.
-pub fn with_ceilings(mut report: Report) -> Report {
-    report.environment.backends[1].ceilings = Some(ceilings());
+/// The report with [`peaks`] of the GPU.
+pub fn with_peaks(mut report: Report) -> Report {
+    report.environment.backends[1].peaks = Some(peaks());
     report
 }
 
@@ -101,9 +101,9 @@ pub fn both_sides(op: &str, n: u64, cpu_s: f64, gpu_s: f64) -> [Row; 2] {
 }
 
 /// Round figures for a large GPU.
-pub fn ceilings() -> Ceilings {
+pub fn peaks() -> Peaks {
     let matmul = [("f32", 50e12), ("f64", 25e12), ("tf32", 400e12), ("f16", 800e12), ("bf16", 800e12)];
-    Ceilings {
+    Peaks {
         read: Some(4.5e12),
         copy: Some(4e12),
         triad: Some(3.9e12),
@@ -205,7 +205,7 @@ pub fn warn(row: &mut Row, kind: WarningKind, at_best: Grade, text: &str, next: 
             let low = execute.median_s;
             execute.modes = Some(Modes { low, high: 1.2 * low, share_high: 0.3 });
         }
-        WarningKind::Throttled => (execute.throttled, execute.set_aside) = (2, 1),
+        WarningKind::Throttled => (execute.throttled, execute.discarded) = (2, 1),
         _ => {}
     }
 }

@@ -88,7 +88,7 @@ pub struct Execute {
     pub page_faults: Option<PageFaults>,
     /// Samples not counted because the device's clock was held down.
     #[serde(default)]
-    pub set_aside: u32,
+    pub discarded: u32,
     /// Samples that are counted although it was.
     #[serde(default)]
     pub throttled: u32,

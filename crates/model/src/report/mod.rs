@@ -19,7 +19,7 @@ pub use sound::check_row;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Ceilings, Floors};
+use crate::{Peaks, Floors};
 
 /// Version of the report's layout, independent of the program's version.
 pub const SCHEMA_VERSION: u32 = 2;
@@ -149,7 +149,7 @@ pub struct BackendState {
     pub floors: Option<Floors>,
     /// The most that its memory, arithmetic and bus do, where that was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ceilings: Option<Ceilings>,
+    pub peaks: Option<Peaks>,
     /// Device, threads and so on, as the backend describes itself.
     #[serde(default)]
     pub description: serde_json::Value,

@@ -93,7 +93,7 @@ pub(crate) enum Chart {
     Lines(LineChart),
     /// Where the time of a call goes.
     Phases(PhaseChart),
-    /// Cells under the ceilings of their machine.
+    /// Cells under the peaks of their machine.
     Roofline(Roofline),
     /// Speed-ups of all ops.
     Overview(Overview),

@@ -2,17 +2,17 @@
 
 use gpubench_model::Accuracy;
 use gpubench_model::report::Row;
-use gpubench_model::report::example::{self, ceilings, empty, full, measured};
+use gpubench_model::report::example::{self, peaks, empty, full, measured};
 use gpubench_text::palette::{Rgb, Role, Tint};
 
 use super::told::told;
 use super::*;
 
-/// Two ops at three sizes on a machine with ceilings; the GPU wins at large sizes, one kind of speed-up after the other.
+/// Two ops at three sizes on a machine with peaks; the GPU wins at large sizes, one kind of speed-up after the other.
 fn two_ops() -> Report {
     let mut report = empty();
-    report.environment.backends[0].ceilings = Some(ceilings());
-    report.environment.backends[1].ceilings = Some(ceilings());
+    report.environment.backends[0].peaks = Some(peaks());
+    report.environment.backends[1].peaks = Some(peaks());
     report.environment.backends[1].description["context_s"] = 0.15.into();
     for n in [100, 400, 1600] {
         let cube = (n as f64).powi(3);

@@ -27,7 +27,7 @@ pub(crate) const OVERVIEW: &str =
 /// What bars of phases are.
 pub(crate) const PHASES: &str = "Parts: medians. Launch and wait: the host's time less the device's.";
 /// What the points and lines of a roofline are.
-pub(crate) const ROOFLINE: &str = "Points: medians. Ceilings: measured on this machine.";
+pub(crate) const ROOFLINE: &str = "Points: medians. Peaks: measured on this machine.";
 
 /// The lines at the foot of a chart: a machine a line, then how the figures came about.
 pub(crate) fn captions(reports: &[(&str, &Report)], cache: Option<Cache>, how: &str) -> Vec<String> {

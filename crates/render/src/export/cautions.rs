@@ -72,7 +72,7 @@ fn severity(kind: WarningKind, execute: &Execute) -> f64 {
         WarningKind::Spread => execute.summary().relative_spread(),
         WarningKind::Drift => execute.drift.map_or(0.0, |drift| drift.relative),
         WarningKind::Throttled => {
-            f64::from(execute.throttled + execute.set_aside) / (samples + f64::from(execute.set_aside))
+            f64::from(execute.throttled + execute.discarded) / (samples + f64::from(execute.discarded))
         }
         WarningKind::FewSamples => -samples,
         WarningKind::LaunchBound => -execute.median_s,

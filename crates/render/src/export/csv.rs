@@ -44,7 +44,7 @@ const COLUMNS: &[Show] = &[
     ("grade", |row| timed(row, |execute| execute.grade.map(|grade| grade.to_string()).unwrap_or_default())),
     ("warnings", |row| timed(row, warnings)),
     ("samples", |row| timed(row, |execute| execute.samples_s.len().to_string())),
-    ("set_aside", |row| timed(row, |execute| execute.set_aside.to_string())),
+    ("discarded", |row| timed(row, |execute| execute.discarded.to_string())),
     ("throttled", |row| timed(row, |execute| execute.throttled.to_string())),
     ("stopped", |row| timed(row, |execute| execute.stopped.as_ref().map(json_word).unwrap_or_default())),
     ("spent_s", |row| timed(row, |execute| number(Some(execute.spent_s)))),
@@ -86,10 +86,10 @@ const COLUMNS: &[Show] = &[
     ("added_by_refinement", |row| if row.added_by_refinement { "true".into() } else { String::new() }),
 ];
 
-/// The columns about ceilings, which stand in the report and not in its rows: they are the last.
+/// The columns about peaks, which stand in the report and not in its rows: they are the last.
 const LIMIT: [&str; 2] = ["limit_share", "limit_roof"];
 
-/// The fields of [`LIMIT`]; empty where no ceiling is known.
+/// The fields of [`LIMIT`]; empty where no peak is known.
 fn limit(report: &Report, row: &Row) -> [String; 2] {
     let found = roof::share(report, row);
     [number(found.map(|found| found.share)), found.map(|found| json_word(&found.roof)).unwrap_or_default()]
@@ -168,7 +168,7 @@ mod tests {
     fn the_last_columns_tell_the_share_of_the_limit() {
         let report = example::of([example::measured("matmul", 10_000, "cuda", "v", 80e-3)]);
         assert_eq!(records(&report)[1][COLUMNS.len()..], ["", ""]);
-        let records = records(&example::with_ceilings(report));
+        let records = records(&example::with_peaks(report));
         assert_eq!(records[0][COLUMNS.len()..], LIMIT);
         assert_eq!(records[1][COLUMNS.len() + 1], "arithmetic");
         assert_eq!(records[1][COLUMNS.len()].parse::<f64>().unwrap(), 0.5);

@@ -82,7 +82,7 @@ pub(crate) fn device_state(report: &Report) -> Vec<String> {
     if timed.iter().any(|execute| !execute.sm_mhz.is_empty()) {
         let count =
             |what: fn(&Execute) -> u32| timed.iter().map(|execute| u64::from(what(execute))).sum::<u64>();
-        let (aside, counted) = (count(|execute| execute.set_aside), count(|execute| execute.throttled));
+        let (aside, counted) = (count(|execute| execute.discarded), count(|execute| execute.throttled));
         let all = timed.iter().filter(|execute| !execute.sm_mhz.is_empty());
         let all = all.map(|execute| execute.samples_s.len()).sum::<usize>() as u64 + aside;
         lines.push(format!(
@@ -202,7 +202,7 @@ mod tests {
     fn the_environment_tells_floors_checks_and_the_state_of_the_device() {
         let mut report = example::full();
         let execute = report.rows[1].execute.as_mut().unwrap();
-        (execute.set_aside, execute.throttled, execute.sm_mhz[3]) = (3, 2, 1755.0);
+        (execute.discarded, execute.throttled, execute.sm_mhz[3]) = (3, 2, 1755.0);
         execute.conditions[1][0].throttle = vec!["sw_power_cap".into()];
         report.environment.build_profile = Some("debug".into());
         let text = environment(&report);

@@ -58,7 +58,7 @@ fn case_fields(section: &Section<'_>, comparison: &Comparison<'_>) -> Vec<Field>
 
 /// Whether shares of the limit can be told at all.
 pub(crate) fn has_limits(report: &Report) -> bool {
-    report.environment.backends.iter().any(|backend| backend.ceilings.is_some())
+    report.environment.backends.iter().any(|backend| backend.peaks.is_some())
 }
 
 /// What a row reaches of its nearer roof: `92%`, `3.1%`, `<0.1%`.
@@ -191,12 +191,12 @@ mod tests {
     }
 
     #[test]
-    fn every_row_tells_its_share_of_the_limit_where_there_are_ceilings() {
+    fn every_row_tells_its_share_of_the_limit_where_there_are_peaks() {
         // 2 N³ FLOP at 50 TFLOP/s take 40 ms.
         let report = example::of(example::both_sides("matmul", 10_000, 1.0, 80e-3));
         assert!(!tables(&report, true)[0].text(false).contains("limit"));
         for all_variants in [false, true] {
-            let text = tables(&example::with_ceilings(report.clone()), all_variants)[0].text(false);
+            let text = tables(&example::with_peaks(report.clone()), all_variants)[0].text(false);
             assert!(text.contains("limit") && text.contains(" 50%"), "{text}");
             assert!(text.lines().skip(1).all(|line| line.chars().count() <= WIDTH), "{text}");
         }
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn lines_that_shares_would_make_too_long_leave_out_what_is_less_needed() {
-        let mut report = example::with_ceilings(example::full());
+        let mut report = example::with_peaks(example::full());
         for row in &mut report.rows {
             row.variant = format!("{}-of-long-name", row.variant);
         }

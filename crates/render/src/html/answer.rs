@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn sentences_keep_their_figures_together() {
-        let report = example::with_ceilings(example::full());
+        let report = example::with_peaks(example::full());
         let html = in_words(&report).into_string();
         for figure in
             ["at N\u{a0}=\u{a0}10000 the", "kernel alone GPU\u{a0}18x)", "98\u{a0}% of its arithmetic limit"]
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn the_overview_has_three_crossovers_three_speed_ups_and_first_use() {
-        let report = example::with_ceilings(example::full());
+        let report = example::with_peaks(example::full());
         let html = overview(&report).into_string();
         for expected in ["<b>matmul</b>", "GPU 18.2x", "98 % of arithmetic", "openblas", "1 call</td>"] {
             assert!(html.contains(expected), "{expected}\n{html}");

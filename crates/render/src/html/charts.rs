@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn every_chart_stands_in_a_group_in_colours_that_follow_the_theme() {
-        let report = example::with_ceilings(example::full());
+        let report = example::with_peaks(example::full());
         let drawn = svg_fragments(&report).unwrap();
         let html = charts(&report).unwrap().into_string();
         assert!(drawn.iter().any(|chart| chart.name == "overview"));

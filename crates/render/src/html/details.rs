@@ -61,8 +61,8 @@ fn times(execute: &Execute) -> Vec<Fact> {
     let host = execute.host_ci95_s.map(|interval| format!(" ({})", time_range(interval))).unwrap_or_default();
     let stopped = execute.stopped.as_ref().map(|stopped| format!(", {}", json_word(stopped)));
     let stopped = stopped.unwrap_or_default().replace('-', " ");
-    let low_clock = (execute.set_aside + execute.throttled > 0)
-        .then(|| format!("{} set aside, {} counted", execute.set_aside, execute.throttled));
+    let low_clock = (execute.discarded + execute.throttled > 0)
+        .then(|| format!("{} set aside, {} counted", execute.discarded, execute.throttled));
     let faults = execute.page_faults.map(|faults| format!("{} minor, {} major", faults.minor, faults.major));
     let drift = execute.drift.map(|drift| format!("{} (p = {:.2})", spread_text(drift.relative), drift.p));
     let modes = execute.modes.map(|modes| {

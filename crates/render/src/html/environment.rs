@@ -1,9 +1,9 @@
-//! The environment of a report as lists and tables: machine, backends with their libraries and ceilings, settings.
+//! The environment of a report as lists and tables: machine, backends with their libraries and peaks, settings.
 
 use gpubench_model::report::machine::plain;
 use gpubench_model::report::quantity::{gib, three_digits, time_text};
 use gpubench_model::report::{BackendState, Environment, Report};
-use gpubench_model::{BusRates, Ceilings, Finding};
+use gpubench_model::{BusRates, Peaks, Finding};
 
 use super::markup::{Element, Html, classed, element};
 use super::table::{self, NONE, cell, facts, framed, words};
@@ -61,7 +61,7 @@ fn machine(environment: &Environment) -> Vec<(&'static str, String)> {
     found
 }
 
-/// What a backend says of itself, its libraries and its ceilings.
+/// What a backend says of itself, its libraries and its peaks.
 fn backend_block(backend: &BackendState) -> Html {
     let mut html = Html::from(element("h3").holding("Backend ").holding(backend.name.as_str()));
     if !backend.available {
@@ -79,8 +79,8 @@ fn backend_block(backend: &BackendState) -> Html {
     if !backend.libraries.is_empty() {
         html = html.and(libraries(&backend.libraries));
     }
-    match &backend.ceilings {
-        Some(found) => html.and(ceilings(&backend.name, found)),
+    match &backend.peaks {
+        Some(found) => html.and(peaks(&backend.name, found)),
         None => html,
     }
 }
@@ -95,7 +95,7 @@ fn libraries(found: &[Finding]) -> Element {
 }
 
 /// The most that the backend's machine does, as it was measured.
-fn ceilings(backend: &str, found: &Ceilings) -> Html {
+fn peaks(backend: &str, found: &Peaks) -> Html {
     let rates = [("memory, read", found.read), ("memory, copy", found.copy), ("memory, triad", found.triad)];
     let mut rows: Vec<(String, String)> = vec![];
     let bytes = |rate: f64| format!("{} GB/s", three_digits(rate / 1e9));
@@ -125,8 +125,8 @@ mod tests {
     use gpubench_model::report::example;
 
     #[test]
-    fn machine_backends_ceilings_and_settings_are_told() {
-        let mut report = example::with_ceilings(example::full());
+    fn machine_backends_peaks_and_settings_are_told() {
+        let mut report = example::with_peaks(example::full());
         report.environment.backends[0].available = false;
         (report.environment.backends[0].reason, report.environment.backends[0].fix) =
             (Some("no BLAS".into()), Some("install one".into()));

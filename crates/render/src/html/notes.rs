@@ -30,7 +30,7 @@ const MEANINGS: [(&str, &str); 6] = [
     (
         "Limit",
         "The nearer of what memory, arithmetic or the bus allows: the op's least bytes and its operations over the \
-         ceilings measured on this machine. Above 100 % the data stayed in a cache.",
+         peaks measured on this machine. Above 100 % the data stayed in a cache.",
     ),
 ];
 

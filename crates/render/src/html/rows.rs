@@ -85,7 +85,7 @@ impl Sheet<'_> {
             explained("GB/s", "the least bytes that must move over the time"),
         ]);
         if self.limits {
-            let help = "the least time that the machine's ceilings allow, over the time";
+            let help = "the least time that the machine's peaks allow, over the time";
             headings.extend([explained("% of limit", help), words("limit")]);
         }
         headings.extend([figures("error"), explained("bound", "the largest error of a right answer")]);
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn columns_that_tell_something_are_there() {
-        let mut report = example::with_ceilings(example::full());
+        let mut report = example::with_peaks(example::full());
         report.rows[0].cache = Cache::Hot;
         report.rows[6].case.density = Some(0.5);
         let html = rows(&report, "").into_string();

@@ -78,10 +78,10 @@ fn hostile() -> Report {
     let backend = &mut environment.backends[1];
     backend.description[HOSTILE] = text().into();
     backend.description["name"] = text().into();
-    let mut ceilings = example::ceilings();
-    ceilings.matmul.insert(text(), 1e12);
-    ceilings.measured = text();
-    backend.ceilings = Some(ceilings);
+    let mut peaks = example::peaks();
+    peaks.matmul.insert(text(), 1e12);
+    peaks.measured = text();
+    backend.peaks = Some(peaks);
     let finding = Finding {
         name: text(),
         path: Some(text()),

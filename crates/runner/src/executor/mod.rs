@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 
 pub use devices::device_count;
 pub use interrupt::Watch;
-pub use peaks::Peaks;
+pub use peaks::PeakSource;
 pub use refine::most_cells;
 pub use workers::RequiredBackendMissing;
 
@@ -57,8 +57,8 @@ pub struct Run {
     pub budget_s: Option<f64>,
     /// Whether cells are added at sizes near the crossovers that the cells of the plan show.
     pub refine: bool,
-    /// Whether the ceilings of the backends are told.
-    pub peaks: Peaks,
+    /// Whether the peaks of the backends are told.
+    pub peaks: PeakSource,
     /// How long one cell, or the start of one worker, may take.
     pub cell_timeout: Duration,
     /// Whether workers are processes of their own (else threads of this one).

@@ -216,8 +216,8 @@ impl<'a> Rounds<'a> {
 
     /// Takes the time of a cell for an error where it is less than this machine's peaks allow.
     fn refuse_impossible(&self, course: &mut Course<'_>) {
-        let ceilings = self.visits.workers.ceilings(&course.worker);
-        if let Some(reason) = ceilings.and_then(|ceilings| roof::impossible(ceilings, &course.row)) {
+        let peaks = self.visits.workers.peaks(&course.worker);
+        if let Some(reason) = peaks.and_then(|peaks| roof::impossible(peaks, &course.row)) {
             course.close(Outcome::Incorrect, reason, None);
         }
     }

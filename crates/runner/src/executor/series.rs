@@ -28,7 +28,7 @@ pub(crate) struct Series {
     clock: Clock,
     warmups: u32,
     unsteady: bool,
-    set_aside: u32,
+    discarded: u32,
     setup: SetupCounts,
     conditions: Vec<[Conditions; 2]>,
 }
@@ -41,7 +41,7 @@ impl Series {
         self.spent_s += taken.spent_s;
         self.warmups += taken.warmups;
         self.unsteady |= !taken.steady;
-        self.set_aside += taken.set_aside;
+        self.discarded += taken.discarded;
         self.setup = self.setup.plus(taken.setup_while_sampling);
         let after = taken.after.unwrap_or_default();
         match (taken.before, self.conditions.last_mut()) {
@@ -78,7 +78,7 @@ impl Series {
             sm_mhz: self.each(|sample| sample.sm_mhz),
             switches: self.each(|sample| sample.switches),
             page_faults: self.page_faults(),
-            set_aside: self.set_aside,
+            discarded: self.discarded,
             throttled: count(&self.samples, |sample| sample.throttled),
             warmups: self.warmups,
             verified: self.verified,
@@ -129,7 +129,7 @@ impl Series {
             samples: &execute.samples_s,
             drift: execute.drift,
             modes: execute.modes,
-            set_aside: execute.set_aside,
+            discarded: execute.discarded,
             throttled: execute.throttled,
             floor_ratio: floor.map(|floor| raw / floor),
             disturbed: count(&execute.switches, |switches| *switches > 0),

@@ -19,7 +19,7 @@ pub trait Observer {
     /// Cells are added to the run, which now has `total`.
     fn cells_added(&mut self, _total: usize) {}
 
-    /// Something about the machine is measured before the first cell, such as `the ceilings of cuda`.
+    /// Something about the machine is measured before the first cell, such as `the peaks of cuda`.
     fn measuring(&mut self, _what: &str) {}
 
     /// A cell has its turn: to be prepared, or to be sampled in that round (from 0).

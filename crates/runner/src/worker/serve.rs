@@ -102,7 +102,7 @@ fn answer(
         }
         Request::Release { job } => Ok(started(session)?.release(job)),
         Request::Rest => Ok(started(session)?.rest()),
-        Request::Ceilings => started(session)?.ceilings(),
+        Request::Peaks => started(session)?.peaks(),
         Request::Doctor { options } => Ok(Reply::Findings { findings: (registration.findings)(&options) }),
         Request::Exit => Err(CellError::Failed("exit is not answered".into())),
     }));

@@ -20,7 +20,7 @@ pub(super) const ALL: &[fn(&Facts) -> Option<Warning>] = &[
     spread,
     drifting,
     throttled,
-    set_aside,
+    discarded,
     held_down,
     other_process,
     bimodal,
@@ -82,7 +82,7 @@ fn few_samples(facts: &Facts) -> Option<Warning> {
         Reason::CutShort => "let the run finish",
         Reason::EndedEarly => RUN_AGAIN,
         Reason::Fixed => "raise --samples to 10 or more, or leave it out",
-        _ if facts.set_aside as usize > n => "let the device cool, then run again",
+        _ if facts.discarded as usize > n => "let the device cool, then run again",
         _ => "raise --max-time or --budget, or choose a smaller size",
     };
     warning(WarningKind::FewSamples, at_best, text, next)
@@ -127,10 +127,10 @@ fn throttled(facts: &Facts) -> Option<Warning> {
     warning(WarningKind::Throttled, at_best, text, COOL)
 }
 
-fn set_aside(facts: &Facts) -> Option<Warning> {
-    let all = facts.samples.len() + facts.set_aside as usize;
-    let at_best = beyond(f64::from(facts.set_aside) / all.max(1) as f64, [0.1, 0.5, f64::INFINITY])?;
-    let text = format!("{} of {all} samples were set aside because the clock was low", facts.set_aside);
+fn discarded(facts: &Facts) -> Option<Warning> {
+    let all = facts.samples.len() + facts.discarded as usize;
+    let at_best = beyond(f64::from(facts.discarded) / all.max(1) as f64, [0.1, 0.5, f64::INFINITY])?;
+    let text = format!("{} of {all} samples were set aside because the clock was low", facts.discarded);
     warning(WarningKind::Throttled, at_best, text, COOL)
 }
 

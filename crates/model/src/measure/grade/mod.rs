@@ -66,7 +66,7 @@ pub struct Facts<'a> {
     /// The two clumps that they fall into.
     pub modes: Option<Modes>,
     /// Samples not counted because the clock was low.
-    pub set_aside: u32,
+    pub discarded: u32,
     /// Samples counted although the clock was low.
     pub throttled: u32,
     /// Raw time over the device's own floor, where the floor is known.

@@ -28,7 +28,7 @@ fn sound<'a>(samples: &'a [f64], rounds: &'a [u32]) -> Facts<'a> {
         samples,
         drift: drift(samples, rounds),
         modes: modes(samples),
-        set_aside: 0,
+        discarded: 0,
         throttled: 0,
         floor_ratio: Some(30.0),
         disturbed: 0,
@@ -70,9 +70,9 @@ fn each_fact_costs_what_the_table_says() {
     check(&|f| f.throttled = 4, B, Some(Throttled));
     check(&|f| f.throttled = 5, C, Some(Throttled));
     check(&|f| f.throttled = 21, D, Some(Throttled));
-    check(&|f| f.set_aside = 4, A, none);
-    check(&|f| f.set_aside = 5, B, Some(Throttled));
-    check(&|f| f.set_aside = 41, C, Some(Throttled));
+    check(&|f| f.discarded = 4, A, none);
+    check(&|f| f.discarded = 5, B, Some(Throttled));
+    check(&|f| f.discarded = 41, C, Some(Throttled));
     check(&|f| f.floor_ratio = None, A, none);
     check(&|f| f.floor_ratio = Some(3.0), A, none);
     check(&|f| f.floor_ratio = Some(2.9), B, Some(LaunchBound));
@@ -221,7 +221,7 @@ fn assess_owned(owned: &Owned) -> Assessment {
     assess(&Facts {
         side_is_gpu: owned.flags[0],
         precision: owned.precision,
-        set_aside: owned.counts[0],
+        discarded: owned.counts[0],
         throttled: owned.counts[1],
         disturbed: owned.counts[2],
         floor_ratio: Some(owned.floor_ratio),

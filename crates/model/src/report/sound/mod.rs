@@ -11,7 +11,7 @@ use anyhow::{Context, bail, ensure};
 use gpubench_text::cut::start;
 
 use super::{Execute, Outcome, Phases, Report, Row};
-use crate::Ceilings;
+use crate::Peaks;
 use crate::measure::stats::Summary;
 
 /// The longest time that a report may tell, in seconds: thirty years.
@@ -44,8 +44,8 @@ pub(crate) fn check(report: &Report) -> anyhow::Result<()> {
     seconds("elapsed_s", &[environment.elapsed_s]).context("environment")?;
     for state in &environment.backends {
         ensure!(
-            state.ceilings.as_ref().is_none_or(Ceilings::has_rates_alone),
-            "environment: the ceilings of {:?} hold a figure that is no rate above 0; {FIX}",
+            state.peaks.as_ref().is_none_or(Peaks::has_rates_alone),
+            "environment: the peaks of {:?} hold a figure that is no rate above 0; {FIX}",
             start(&state.name, SHOWN)
         );
     }

@@ -43,8 +43,8 @@ fn reports_that_contradict_themselves_are_refused_with_row_and_key() {
         ("/environment/elapsed_s", json!(-1), "environment: elapsed_s holds -1e0, which is no time"),
         (
             "/environment/backends/0",
-            json!({ "name": "cuda", "available": true, "ceilings": { "copy": -1 } }),
-            "environment: the ceilings of \"cuda\" hold a figure that is no rate",
+            json!({ "name": "cuda", "available": true, "peaks": { "copy": -1 } }),
+            "environment: the peaks of \"cuda\" hold a figure that is no rate",
         ),
         ("/rows/1", first, "rows 0 and 1 are about the same cell, matmul N=100 f32 cpu/openblas cold"),
         ("/rows/3/n", json!(0), ": n is 0"),

@@ -13,7 +13,7 @@ use crate::chart::plane::Plane;
 const SMALL: f64 = 5.5;
 /// Em of the sizes beside cells.
 const SIZE_TEXT: f64 = 20.0;
-/// Thickness of the ceilings.
+/// Thickness of the peaks.
 const ROOF: f64 = 2.6;
 
 pub(crate) fn draw(chart: &Roofline, canvas: &Canvas<'_>) -> anyhow::Result<()> {

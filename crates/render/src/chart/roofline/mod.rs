@@ -1,4 +1,4 @@
-//! Rooflines: every measured cell of a backend under the ceilings of its machine. Pure data from rows; knows no pixels.
+//! Rooflines: every measured cell of a backend under the peaks of its machine. Pure data from rows; knows no pixels.
 //!
 //! S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model", CACM 52 (2009).
 
@@ -8,7 +8,7 @@ mod roofs;
 use std::collections::BTreeSet;
 
 use gpubench_answer::has_both_caches;
-use gpubench_answer::roof::ceilings;
+use gpubench_answer::roof::peaks;
 use gpubench_model::case::{Cache, Case, DType};
 use gpubench_model::report::quantity::three_digits;
 use gpubench_model::report::{Outcome, Report, Row};
@@ -51,7 +51,7 @@ pub(crate) struct Roofline {
     pub(crate) dots: Vec<Dot>,
 }
 
-/// The charts of a report, one a backend with ceilings, element type and state of the caches.
+/// The charts of a report, one a backend with peaks, element type and state of the caches.
 pub(super) fn charts(report: &Report, captions: impl Fn(Cache) -> Vec<String>) -> Vec<Roofline> {
     let mut charts = vec![];
     for backend in &report.environment.backends {
@@ -89,13 +89,13 @@ impl Subject<'_> {
 }
 
 fn chart(report: &Report, subject: Subject<'_>, captions: Vec<String>) -> Option<Roofline> {
-    let ceilings = ceilings(report, subject.backend)?;
+    let peaks = peaks(report, subject.backend)?;
     let rows: Vec<&Row> = report.rows.iter().filter(|row| subject.has(row)).collect();
     let ops = ops(&rows);
     let dots = dots(&rows, &ops);
     let (xs, ys): (Vec<f64>, Vec<f64>) = dots.iter().map(|dot| (dot.x, dot.y)).unzip();
-    let roofs = roofs(ceilings, &rows, (&xs, &ys)).filter(|_| !dots.is_empty())?;
-    let mut legend = vec![LegendRow::Heading("Ceilings".into())];
+    let roofs = roofs(peaks, &rows, (&xs, &ys)).filter(|_| !dots.is_empty())?;
+    let mut legend = vec![LegendRow::Heading("Peaks".into())];
     legend.extend(roofs.iter().map(|roof| LegendRow::Entry(Sample::Rule(roof.style), roof.label.clone())));
     legend.push(LegendRow::Heading("Ops".into()));
     legend.extend(ops.iter().map(|(op, style)| LegendRow::Entry(Sample::Marker(*style), (*op).to_owned())));

@@ -1,7 +1,7 @@
-//! The ceilings of a backend as lines over FLOP a byte. Knows values, no pixels.
+//! The peaks of a backend as lines over FLOP a byte. Knows values, no pixels.
 
 use gpubench_answer::roof::{bandwidth, precision};
-use gpubench_model::Ceilings;
+use gpubench_model::Peaks;
 use gpubench_model::report::Row;
 use gpubench_model::report::quantity::three_digits;
 use gpubench_ops::Limit;
@@ -24,18 +24,18 @@ pub(crate) struct Roof {
 }
 
 /// The roofs over cells at the given places: a slope for each way to use memory, a level for each precision that a row
-/// has; `None` where no ceiling is known.
-pub(crate) fn roofs(ceilings: &Ceilings, rows: &[&Row], (xs, ys): (&[f64], &[f64])) -> Option<Vec<Roof>> {
+/// has; `None` where no peak is known.
+pub(crate) fn roofs(peaks: &Peaks, rows: &[&Row], (xs, ys): (&[f64], &[f64])) -> Option<Vec<Roof>> {
     let usable = |rate: &f64| rate.is_finite() && *rate > 0.0;
-    let slopes = slopes(ceilings).into_iter().filter(|(_, rate)| usable(rate)).collect::<Vec<_>>();
+    let slopes = slopes(peaks).into_iter().filter(|(_, rate)| usable(rate)).collect::<Vec<_>>();
     let mut precisions = distinct(rows.iter().map(|row| precision(row)));
     // A wider type that is faster lifts the roof of full precision.
-    let rate = |name: &str| ceilings.matmul.get(name).copied().unwrap_or(0.0);
+    let rate = |name: &str| peaks.matmul.get(name).copied().unwrap_or(0.0);
     if precisions.contains(&"f32") && !precisions.contains(&"f64") && rate("f64") > rate("f32") {
         precisions.push("f64");
     }
     precisions.sort_by_key(|name| !["f32", "f64"].contains(name));
-    let peaks = precisions.into_iter().filter_map(|name| Some((name, *ceilings.matmul.get(name)?)));
+    let peaks = precisions.into_iter().filter_map(|name| Some((name, *peaks.matmul.get(name)?)));
     let peaks: Vec<(&str, f64)> = peaks.filter(|(_, rate)| usable(rate)).collect();
     let fastest = slopes.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
     let highest = peaks.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
@@ -64,9 +64,9 @@ pub(crate) fn roofs(ceilings: &Ceilings, rows: &[&Row], (xs, ys): (&[f64], &[f64
 }
 
 /// Rates of memory with their names; one where reading is as fast as reading and writing.
-fn slopes(ceilings: &Ceilings) -> Vec<(&'static str, f64)> {
-    let read = bandwidth(ceilings, Limit::Read).map(|rate| ("read", rate));
-    let mixed = bandwidth(ceilings, Limit::ReadAndWrite).map(|rate| ("read, write", rate));
+fn slopes(peaks: &Peaks) -> Vec<(&'static str, f64)> {
+    let read = bandwidth(peaks, Limit::Read).map(|rate| ("read", rate));
+    let mixed = bandwidth(peaks, Limit::ReadAndWrite).map(|rate| ("read, write", rate));
     match (read, mixed) {
         (Some(read), Some(mixed)) if read.1 == mixed.1 => vec![("memory", read.1)],
         (read, mixed) => read.into_iter().chain(mixed).collect(),

@@ -1,4 +1,4 @@
-//! Rooflines: which cells and ceilings they show, and that nothing covers data.
+//! Rooflines: which cells and peaks they show, and that nothing covers data.
 
 use gpubench_model::Accuracy;
 use gpubench_model::report::example::{self, measured, without_time};
@@ -8,8 +8,8 @@ use super::draw::labels;
 use super::*;
 use crate::chart::layout::Layout;
 
-fn with_ceilings(rows: Vec<Row>) -> Report {
-    example::with_ceilings(example::of(rows))
+fn with_peaks(rows: Vec<Row>) -> Report {
+    example::with_peaks(example::of(rows))
 }
 
 fn chart(report: &Report) -> Option<Roofline> {
@@ -17,9 +17,9 @@ fn chart(report: &Report) -> Option<Roofline> {
 }
 
 #[test]
-fn a_backend_without_ceilings_has_no_chart() {
+fn a_backend_without_peaks_has_no_chart() {
     let rows = vec![measured("matmul", 100, "cpu", "faer", 1e-3)];
-    assert_eq!(chart(&with_ceilings(rows)), None);
+    assert_eq!(chart(&with_peaks(rows)), None);
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn measured_cells_with_work_are_dots_and_others_are_not() {
         without_time("matmul", 100, "cuda", "wrong", Outcome::Incorrect, "wrong", None),
         idle,
     ];
-    let chart = chart(&with_ceilings(rows)).unwrap();
+    let chart = chart(&with_peaks(rows)).unwrap();
     assert_eq!(chart.frame.name, "roofline-cuda-f32");
     assert_eq!(chart.dots.len(), 2);
     // 2 N³ FLOP over 12 N² bytes, in a microsecond; the best lies on top.
@@ -43,10 +43,10 @@ fn measured_cells_with_work_are_dots_and_others_are_not() {
 }
 
 #[test]
-fn ceilings_meet_at_the_ridge_and_reduced_precision_brings_its_own() {
+fn peaks_meet_at_the_ridge_and_reduced_precision_brings_its_own() {
     let mut rows = vec![measured("matmul", 100, "cuda", "cublas", 1e-6)];
     let of = |rows: &[Row]| {
-        let roofs = chart(&with_ceilings(rows.to_vec())).unwrap().roofs;
+        let roofs = chart(&with_peaks(rows.to_vec())).unwrap().roofs;
         roofs.into_iter().map(|roof| (roof.label, roof.path)).collect::<Vec<_>>()
     };
     let plain = of(&rows);
@@ -65,14 +65,14 @@ fn ceilings_meet_at_the_ridge_and_reduced_precision_brings_its_own() {
 #[test]
 fn larger_sizes_are_stronger_and_the_ends_are_labelled() {
     let rows = [100, 200, 400].map(|n| measured("matmul", n, "cuda", "cublas", 1e-6));
-    let dots = chart(&with_ceilings(rows.to_vec())).unwrap().dots;
+    let dots = chart(&with_peaks(rows.to_vec())).unwrap().dots;
     assert!(dots.is_sorted_by(|a, b| a.strength < b.strength) && dots[2].strength == 1.0);
     let labels: Vec<Option<&str>> = dots.iter().map(|dot| dot.label.as_deref()).collect();
     assert_eq!(labels, [Some("100"), None, Some("400")]);
 }
 
 #[test]
-fn dots_and_ceilings_lie_in_the_plot_and_labels_cover_neither_dots_nor_each_other() {
+fn dots_and_peaks_lie_in_the_plot_and_labels_cover_neither_dots_nor_each_other() {
     let mut rows = vec![];
     for (index, op) in ["matmul", "elementwise", "fft", "solve", "svd"].into_iter().enumerate() {
         for n in [100, 1000, 10_000] {
@@ -82,7 +82,7 @@ fn dots_and_ceilings_lie_in_the_plot_and_labels_cover_neither_dots_nor_each_othe
             rows.push(Row { work, ..measured(op, n, "cuda", "v", median_s) });
         }
     }
-    let chart = chart(&with_ceilings(rows)).unwrap();
+    let chart = chart(&with_peaks(rows)).unwrap();
     let layout = Layout::of(&chart.frame);
     let plane = layout.plane(&chart.frame);
     let roofs = chart.roofs.iter().flat_map(|roof| roof.path);

@@ -10,7 +10,7 @@ use super::*;
 fn sweep(dtypes: &[DType]) -> Report {
     let mut report = example::empty();
     for state in &mut report.environment.backends {
-        state.ceilings = Some(example::ceilings());
+        state.peaks = Some(example::peaks());
         state.description["context_s"] = 0.15.into();
     }
     for (place, op) in MAIN_OPS.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! Ceilings on disk: one file for each backend in one state on one host. Losing the folder costs a measurement.
+//! Peaks on disk: one file for each backend in one state on one host. Losing the folder costs a measurement.
 
 use std::path::{Path, PathBuf};
 
-use gpubench_backend::Ceilings;
+use gpubench_backend::Peaks;
 use gpubench_host::processors;
 use gpubench_host::user_cache;
 use gpubench_model::data::hash::fnv1a;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 /// Changes when what is measured does, or how.
 const METHOD: u32 = 4;
 
-/// All that ceilings depend on.
+/// All that peaks depend on.
 pub(crate) struct Key {
     backend: String,
     state: Value,
@@ -21,13 +21,13 @@ pub(crate) struct Key {
 
 #[derive(Serialize, Deserialize)]
 struct Kept {
-    /// What the ceilings depend on: the name of the file is only a hash of it.
+    /// What the peaks depend on: the name of the file is only a hash of it.
     state: Value,
-    ceilings: Ceilings,
+    peaks: Peaks,
 }
 
 impl Key {
-    /// The ceilings of `backend` on the host of `environment`, the backend itself being in that state.
+    /// The peaks of `backend` on the host of `environment`, the backend itself being in that state.
     pub(crate) fn new(backend: &str, environment: &Environment, state: &Value) -> Key {
         // The load is no property of the machine.
         let host = Host { load_average: None, ..environment.host.clone() };
@@ -43,17 +43,17 @@ impl Key {
     }
 
     /// What `folder` keeps for it; `None` where there is nothing, or nothing that can be believed.
-    pub(crate) fn read(&self, folder: &Path) -> Option<Ceilings> {
+    pub(crate) fn read(&self, folder: &Path) -> Option<Peaks> {
         let bytes = std::fs::read(self.path(folder)).ok()?;
-        let Kept { state, ceilings } = serde_json::from_slice(&bytes).ok()?;
-        let dated = ceilings.measured.parse::<jiff::Timestamp>().is_ok();
-        let intact = state == self.state && dated && ceilings.has_rates_alone();
-        ceilings.plausible().filter(|_| intact).map(|ceilings| Ceilings { cached: true, ..ceilings })
+        let Kept { state, peaks } = serde_json::from_slice(&bytes).ok()?;
+        let dated = peaks.measured.parse::<jiff::Timestamp>().is_ok();
+        let intact = state == self.state && dated && peaks.has_rates_alone();
+        peaks.plausible().filter(|_| intact).map(|peaks| Peaks { cached: true, ..peaks })
     }
 
     /// Keeps them in `folder`. A folder that cannot be written costs a measurement next time and nothing now.
-    pub(crate) fn write(&self, folder: &Path, ceilings: &Ceilings) {
-        let kept = Kept { state: self.state.clone(), ceilings: ceilings.clone() };
+    pub(crate) fn write(&self, folder: &Path, peaks: &Peaks) {
+        let kept = Kept { state: self.state.clone(), peaks: peaks.clone() };
         if let Ok(bytes) = file::to_json(&kept) {
             let _ = user_cache::write(folder, &self.name(), &bytes);
         }
@@ -84,23 +84,23 @@ mod tests {
         Key::new("cuda", &environment(), &json!({ "name": "some GPU", "power_limit_w": 700.0 }))
     }
 
-    fn ceilings() -> Ceilings {
+    fn peaks() -> Peaks {
         let measured = "2026-11-21T10:00:00Z".into();
-        Ceilings { read: Some(4.1e12), copy: Some(1.0 / 3.0), measured, ..Ceilings::default() }
+        Peaks { read: Some(4.1e12), copy: Some(1.0 / 3.0), measured, ..Peaks::default() }
     }
 
     #[test]
     fn what_was_kept_is_read_again_and_said_to_be_of_an_earlier_run() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(key().read(folder.path()), None);
-        key().write(folder.path(), &ceilings());
-        assert_eq!(key().read(folder.path()), Some(Ceilings { cached: true, ..ceilings() }));
+        key().write(folder.path(), &peaks());
+        assert_eq!(key().read(folder.path()), Some(Peaks { cached: true, ..peaks() }));
     }
 
     #[test]
     fn a_file_cut_short_or_with_an_impossible_rate_or_no_date_is_none() {
         let folder = tempfile::tempdir().unwrap();
-        key().write(folder.path(), &ceilings());
+        key().write(folder.path(), &peaks());
         let path = key().path(folder.path());
         let whole = std::fs::read(&path).unwrap();
         for length in 0..whole.len() - 2 {
@@ -109,7 +109,7 @@ mod tests {
         }
         for (rate, measured) in [(-1.0, "2026-11-21T10:00:00Z"), (0.0, "2026-11-21T10:00:00Z"), (1.0, "soon")]
         {
-            let damaged = Ceilings { copy: Some(rate), measured: measured.into(), ..ceilings() };
+            let damaged = Peaks { copy: Some(rate), measured: measured.into(), ..peaks() };
             key().write(folder.path(), &damaged);
             assert_eq!(key().read(folder.path()), None, "{rate} {measured}");
         }
@@ -119,7 +119,7 @@ mod tests {
     fn a_file_of_another_state_under_the_same_name_is_none() {
         let folder = tempfile::tempdir().unwrap();
         let other = Key::new("cuda", &environment(), &json!({ "name": "another GPU" }));
-        other.write(folder.path(), &ceilings());
+        other.write(folder.path(), &peaks());
         std::fs::rename(other.path(folder.path()), key().path(folder.path())).unwrap();
         assert_eq!(key().read(folder.path()), None);
     }

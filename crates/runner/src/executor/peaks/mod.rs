@@ -1,6 +1,6 @@
-//! The ceilings of every backend, before the first cell: those that an earlier run kept, else measured by its worker.
+//! The peaks of every backend, before the first cell: those that an earlier run kept, else measured by its worker.
 //!
-//! What goes wrong here costs the ceilings and nothing else.
+//! What goes wrong here costs the peaks and nothing else.
 
 mod kept;
 
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use gpubench_backend::WorkerId;
 use gpubench_backend::protocol::{Reply, Request};
-use gpubench_backend::{self as backend, Ceilings};
+use gpubench_backend::{self as backend, Peaks};
 use gpubench_model::report::RunWarning;
 
 use super::journal::Journal;
@@ -20,39 +20,39 @@ use crate::observe::Observer;
 use crate::worker::client::Loss;
 use kept::Key;
 
-/// Whether a run tells the ceilings of its backends, and where they come from.
+/// Where a run takes the peaks of its backends from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Peaks {
-    /// It does not.
+pub enum PeakSource {
+    /// The run does not report peaks.
     Unwanted,
-    /// They are measured, and not kept.
+    /// The run measures them and does not keep them.
     Measured,
-    /// This folder keeps them; what it does not have is measured.
+    /// This folder keeps them; the run measures what it lacks.
     Kept(PathBuf),
 }
 
-/// The longest that the ceilings of one backend may take, however long a cell may.
+/// The longest that the peaks of one backend may take, however long a cell may.
 const LONGEST: Duration = Duration::from_secs(60);
 
 enum Ended {
-    Measured(Ceilings),
+    Measured(Peaks),
     Without,
     Failed(RunWarning),
     Interrupted,
 }
 
-/// Enters the ceilings of every backend that could start, one backend after the other, while no worker is starting.
+/// Enters the peaks of every backend that could start, one backend after the other, while no worker is starting.
 /// Whether the user has ended the run meanwhile.
 ///
 /// A worker that has measured is replaced: libraries are loaded and memory was in use by then, and a cell is to find
-/// the same worker whether ceilings were kept or not.
+/// the same worker whether peaks were kept or not.
 pub(crate) fn gather(
     run: &Run,
     workers: &mut Workers,
     journal: &mut Journal,
     observer: &mut dyn Observer,
 ) -> ControlFlow<()> {
-    if run.peaks == Peaks::Unwanted {
+    if run.peaks == PeakSource::Unwanted {
         return ControlFlow::Continue(());
     }
     let mut ready = vec![];
@@ -66,25 +66,25 @@ pub(crate) fn gather(
         }
     }
     for id in ready {
-        let key = workers.ceilings_depend_on(&id);
+        let key = workers.peaks_depend_on(&id);
         let key = key.map(|state| Key::new(&id.backend, &journal.report().environment, state));
         let place = match &run.peaks {
-            Peaks::Kept(folder) => key.as_ref().map(|key| (folder, key)),
-            Peaks::Unwanted | Peaks::Measured => None,
+            PeakSource::Kept(folder) => key.as_ref().map(|key| (folder, key)),
+            PeakSource::Unwanted | PeakSource::Measured => None,
         };
         if let Some(kept) = place.and_then(|(folder, key)| key.read(folder)) {
-            workers.note_ceilings(&id, kept);
+            workers.note_peaks(&id, kept);
             continue;
         }
-        observer.measuring(&format!("the ceilings of {}", id.backend));
+        observer.measuring(&format!("the peaks of {}", id.backend));
         let (measured, warnings) = measure_all(run, &id.backend, workers, observer)?;
-        if let Some(ceilings) = measured {
+        if let Some(peaks) = measured {
             let is_whole = warnings.is_empty();
             if let Some((folder, key)) = place.filter(|_| is_whole && can_be_kept(run, &id.backend, journal))
             {
-                key.write(folder, &ceilings);
+                key.write(folder, &peaks);
             }
-            workers.note_ceilings(&id, ceilings);
+            workers.note_peaks(&id, peaks);
         }
         journal.advise(warnings);
     }
@@ -99,13 +99,13 @@ fn measure_all(
     backend: &str,
     workers: &mut Workers,
     observer: &mut dyn Observer,
-) -> ControlFlow<(), (Option<Ceilings>, Vec<RunWarning>)> {
-    let (mut all, mut warnings) = (None::<Ceilings>, vec![]);
+) -> ControlFlow<(), (Option<Peaks>, Vec<RunWarning>)> {
+    let (mut all, mut warnings) = (None::<Peaks>, vec![]);
     let libraries = run.registry.find(backend).map(|found| backend::libraries(found, &run.options));
     for library in std::iter::once(None).chain(libraries.unwrap_or_default().into_iter().map(Some)) {
         let id = WorkerId { library, ..WorkerId::of_backend(backend) };
         match measure(&id, run.cell_timeout, workers, observer) {
-            Ended::Measured(ceilings) => all = [ceilings].into_iter().chain(all).reduce(Ceilings::highest),
+            Ended::Measured(peaks) => all = [peaks].into_iter().chain(all).reduce(Peaks::highest),
             Ended::Without => {}
             Ended::Failed(warning) => warnings.push(warning),
             Ended::Interrupted => return ControlFlow::Break(()),
@@ -137,19 +137,19 @@ fn measure(
         Err(Hindrance::Unavailable(_) | Hindrance::Broken(_)) => return Ended::Without,
     }
     let Ok(client) = workers.ready(id, observer) else { return Ended::Interrupted };
-    client.send(&Request::Ceilings);
+    client.send(&Request::Peaks);
     let reply = client.wait(Instant::now() + limit, stop, &mut |_| {});
     match reply {
-        Ok(Reply::Ceilings { ceilings: None }) if id.library.is_none() => return Ended::Without,
-        Ok(Reply::Ceilings { .. } | Reply::Failed { device_lost: false, .. }) => workers.retire(id),
+        Ok(Reply::Peaks { peaks: None }) if id.library.is_none() => return Ended::Without,
+        Ok(Reply::Peaks { .. } | Reply::Failed { device_lost: false, .. }) => workers.retire(id),
         // It is lost, or still at it.
         _ => workers.discard(id),
     }
     let (reason, next) = match reply {
-        Ok(Reply::Ceilings { ceilings }) => {
+        Ok(Reply::Peaks { peaks }) => {
             let measured = jiff::Timestamp::now().to_string();
-            let dated = ceilings.map(|found| Ceilings { measured, cached: false, ..found });
-            return dated.and_then(Ceilings::plausible).map_or(Ended::Without, Ended::Measured);
+            let dated = peaks.map(|found| Peaks { measured, cached: false, ..found });
+            return dated.and_then(Peaks::plausible).map_or(Ended::Without, Ended::Measured);
         }
         Ok(Reply::Failed { reason, .. }) | Err(Loss::Gone(reason)) => (reason, "run again"),
         Ok(_) => (NO_ANSWER.into(), "run again"),
@@ -160,7 +160,7 @@ fn measure(
         }
     };
     Ended::Failed(RunWarning {
-        text: format!("the ceilings of {id} are not known: {reason}"),
+        text: format!("the peaks of {id} are not known: {reason}"),
         next: format!("{next}, or leave them out with --no-peaks"),
     })
 }

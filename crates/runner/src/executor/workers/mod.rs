@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use gpubench_backend::WorkerId;
 use gpubench_backend::protocol::Request;
-use gpubench_backend::{Ceilings, Finding, Floors, Options};
+use gpubench_backend::{Peaks, Finding, Floors, Options};
 use gpubench_model::error::Unavailable;
 use gpubench_model::report::BackendState;
 
@@ -221,23 +221,23 @@ impl Workers {
         planned.filter(of_backend).map(|slot| slot.id.clone()).collect()
     }
 
-    /// What the backend's ceilings depend on besides the host, where that worker has reported it.
-    pub(crate) fn ceilings_depend_on(&self, id: &WorkerId) -> Option<&serde_json::Value> {
-        self.find(id)?.ceilings_depend_on.as_ref()
+    /// What the backend's peaks depend on besides the host, where that worker has reported it.
+    pub(crate) fn peaks_depend_on(&self, id: &WorkerId) -> Option<&serde_json::Value> {
+        self.find(id)?.peaks_depend_on.as_ref()
     }
 
     /// The peaks of the backend that a worker serves, on fewer threads or with another library too.
-    pub(crate) fn ceilings(&self, id: &WorkerId) -> Option<&Ceilings> {
+    pub(crate) fn peaks(&self, id: &WorkerId) -> Option<&Peaks> {
         self.slots
             .iter()
             .filter(|slot| slot.id.backend == id.backend)
-            .find_map(|slot| slot.report.ceilings.as_ref())
+            .find_map(|slot| slot.report.peaks.as_ref())
     }
 
-    /// Notes the ceilings of a backend, next to what that worker said of it.
-    pub(crate) fn note_ceilings(&mut self, id: &WorkerId, ceilings: Ceilings) {
+    /// Notes the peaks of a backend, next to what that worker said of it.
+    pub(crate) fn note_peaks(&mut self, id: &WorkerId, peaks: Peaks) {
         let at = self.slot(id);
-        self.slots[at].report.ceilings = Some(ceilings);
+        self.slots[at].report.peaks = Some(peaks);
     }
 
     pub(crate) fn note_libraries(&mut self, id: &WorkerId, libraries: Vec<Finding>) {

@@ -29,15 +29,15 @@ pub(crate) enum State {
 
 pub(crate) struct Slot {
     pub id: WorkerId,
-    /// Whether the run has cells for it, or requires it; others only measure ceilings.
+    /// Whether the run has cells for it, or requires it; others only measure peaks.
     pub(crate) is_planned: bool,
     pub state: State,
     /// The number of workers started here so far, which shows whether the present one still holds its jobs.
     pub generation: u64,
     failed_starts: u32,
     pub report: BackendState,
-    /// What its ceilings depend on besides the host, as its worker told.
-    pub ceilings_depend_on: Option<serde_json::Value>,
+    /// What its peaks depend on besides the host, as its worker told.
+    pub peaks_depend_on: Option<serde_json::Value>,
 }
 
 impl Slot {
@@ -54,7 +54,7 @@ impl Slot {
             generation: 0,
             failed_starts: 0,
             report,
-            ceilings_depend_on: None,
+            peaks_depend_on: None,
         }
     }
 
@@ -79,8 +79,8 @@ impl Slot {
         };
         let startup = client.started();
         match client.wait(startup + limit, stop, &mut |_| {}) {
-            Ok(Reply::Ready { description, floors, ceilings_depend_on }) => {
-                self.ceilings_depend_on = ceilings_depend_on;
+            Ok(Reply::Ready { description, floors, peaks_depend_on }) => {
+                self.peaks_depend_on = peaks_depend_on;
                 self.report.startup_s.get_or_insert((client.replied() - startup).as_secs_f64());
                 self.report.available = true;
                 self.report.reason = None;

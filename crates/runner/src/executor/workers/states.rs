@@ -16,12 +16,12 @@ pub(crate) fn merge<'a>(
             merged.push((id, state.clone()));
             continue;
         };
-        let ceilings = entry.ceilings.take().or_else(|| state.ceilings.clone());
+        let peaks = entry.peaks.take().or_else(|| state.peaks.clone());
         let libraries = std::mem::take(&mut entry.libraries);
         if (state.available, id.library.is_none()) > (entry.available, chosen.library.is_none()) {
             (*chosen, *entry) = (id, state.clone());
         }
-        (entry.ceilings, entry.libraries) = (ceilings, libraries);
+        (entry.peaks, entry.libraries) = (peaks, libraries);
         add_libraries(entry, state.libraries.clone());
     }
     merged.into_iter().map(|(_, entry)| entry).collect()

@@ -88,12 +88,12 @@ impl Session {
         Reply::Ready {
             description: self.backend.describe(),
             floors: self.backend.floors(),
-            ceilings_depend_on: self.backend.ceilings_depend_on(),
+            peaks_depend_on: self.backend.peaks_depend_on(),
         }
     }
 
-    pub(crate) fn ceilings(&mut self) -> Result<Reply, CellError> {
-        Ok(Reply::Ceilings { ceilings: self.backend.ceilings()? })
+    pub(crate) fn peaks(&mut self) -> Result<Reply, CellError> {
+        Ok(Reply::Peaks { peaks: self.backend.peaks()? })
     }
 
     /// Leaves memory and processors to another worker: drops the operands of the last case, and waits until no thread

@@ -1,4 +1,4 @@
-//! The ceilings of a real device: all there, in an order that no device escapes, and without a trace afterwards.
+//! The peaks of a real device: all there, in an order that no device escapes, and without a trace afterwards.
 
 use std::time::Instant;
 
@@ -25,10 +25,10 @@ fn every_ceiling_is_measured_and_plausible_and_memory_is_given_back() {
     let mut runs = vec![];
     for _ in 0..2 {
         let begun = Instant::now();
-        let ceilings = backend.ceilings().unwrap().expect("a device has ceilings");
-        eprintln!("{:.2} s: {ceilings:?}", begun.elapsed().as_secs_f64());
-        assert_eq!(ceilings.clone().plausible(), Some(ceilings.clone()));
-        runs.push((ceilings, begun.elapsed().as_secs_f64(), free_bytes(&mut *backend)));
+        let peaks = backend.peaks().unwrap().expect("a device has peaks");
+        eprintln!("{:.2} s: {peaks:?}", begun.elapsed().as_secs_f64());
+        assert_eq!(peaks.clone().plausible(), Some(peaks.clone()));
+        runs.push((peaks, begun.elapsed().as_secs_f64(), free_bytes(&mut *backend)));
     }
     let (first, _, after_first) = &runs[0];
     let (second, second_s, after_second) = &runs[1];
@@ -54,7 +54,7 @@ fn every_ceiling_is_measured_and_plausible_and_memory_is_given_back() {
     }
 
     // The second measurement finds all libraries loaded and compiled.
-    assert!(*second_s < 3.0, "ceilings take {second_s} s");
+    assert!(*second_s < 3.0, "peaks take {second_s} s");
     let apart = (second.read.unwrap() / read - 1.0).abs();
     assert!(apart < 0.05, "reads differ by {apart}: {first:?} {second:?}");
     // What stays is the code of libraries and kernels; the arrays had gigabytes.
@@ -63,10 +63,10 @@ fn every_ceiling_is_measured_and_plausible_and_memory_is_given_back() {
 }
 
 #[test]
-fn what_ceilings_depend_on_is_the_same_at_every_start() {
+fn what_peaks_depend_on_is_the_same_at_every_start() {
     let _alone = alone();
-    let Some(first) = start().map(|backend| backend.ceilings_depend_on()) else { return };
-    let Some(second) = start().map(|backend| backend.ceilings_depend_on()) else { return };
+    let Some(first) = start().map(|backend| backend.peaks_depend_on()) else { return };
+    let Some(second) = start().map(|backend| backend.peaks_depend_on()) else { return };
     assert_eq!(first, second);
     let state = first.unwrap();
     for key in ["name", "pci_bus_id", "cuda_version", "memory_bytes", "cublas"] {

@@ -1,4 +1,4 @@
-//! The ceilings that a script names.
+//! The peaks that a script names.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ const PRECISIONS: [&str; 5] = ["f32", "f64", "tf32", "f16", "bf16"];
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct ScriptedCeilings {
+pub(crate) struct ScriptedPeaks {
     pub read: Option<f64>,
     pub copy: Option<f64>,
     pub triad: Option<f64>,
@@ -36,7 +36,7 @@ impl From<Rates> for BusRates {
     }
 }
 
-impl ScriptedCeilings {
+impl ScriptedPeaks {
     /// Whether every figure is a rate; an error names the key.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let memory = [("read", self.read), ("copy", self.copy), ("triad", self.triad)];

@@ -6,7 +6,7 @@ mod memory;
 mod products;
 
 use cudarc::driver::{CudaSlice, DeviceRepr, ValidAsZeroBits};
-use gpubench_backend::{BusRates, Ceilings};
+use gpubench_backend::{BusRates, Peaks};
 use gpubench_model::error::CellError;
 
 use super::context::Cuda;
@@ -16,19 +16,19 @@ use super::kernels::{KernelSource, kernel_source};
 use super::timing::Timer;
 
 /// Kernels for memory, and operands.
-pub(super) static SOURCE: KernelSource = kernel_source!("ceilings");
+pub(super) static SOURCE: KernelSource = kernel_source!("peaks");
 
 /// Measures them, in about a second and a half where cuBLAS loads quickly; what cannot be measured is left out.
 ///
 /// # Errors
 /// A lost device alone.
-pub(crate) fn measure(cuda: &Cuda, timer: &Timer, elapsed: Elapsed) -> Result<Ceilings, CellError> {
+pub(crate) fn measure(cuda: &Cuda, timer: &Timer, elapsed: Elapsed) -> Result<Peaks, CellError> {
     // First the memory, which also brings the clocks up.
     let of_memory = softly(cuda, memory::rates(cuda, timer))?.unwrap_or_default();
     let bus = softly(cuda, bus::rates(cuda, elapsed))?;
     let matmul = products::rates(cuda, timer)?.into_iter().collect();
     let (upload, download): (Option<BusRates>, Option<BusRates>) = bus.unzip();
-    Ok(Ceilings { matmul, upload, download, ..of_memory })
+    Ok(Peaks { matmul, upload, download, ..of_memory })
 }
 
 /// What a part came to; `None` where it failed and the device is still there.

@@ -1,6 +1,6 @@
-//! The simulated device's ceilings: those that the script names, and for the rest what its laws come to at large sizes.
+//! The simulated device's peaks: those that the script names, and for the rest what its laws come to at large sizes.
 
-use gpubench_backend::{Accuracy, BusRates, Ceilings};
+use gpubench_backend::{Accuracy, BusRates, Peaks};
 use gpubench_model::case::{Cache, Case, DType};
 use gpubench_ops as op;
 
@@ -11,8 +11,8 @@ const LARGE: u64 = 16_384;
 /// Bytes a second of copies between host and device where the script names none.
 const BUS: BusRates = BusRates { pageable: 10e9, pinned: 50e9 };
 
-pub(crate) fn ceilings(script: &Script) -> Ceilings {
-    let named = script.ceilings();
+pub(crate) fn peaks(script: &Script) -> Peaks {
+    let named = script.peaks();
     let of_memory = |op: &str| best(script, op, DType::F32, Accuracy::Ieee, |work| work.bytes);
     let mut matmul = named.matmul;
     for (precision, dtype, accuracy) in [
@@ -26,14 +26,14 @@ pub(crate) fn ceilings(script: &Script) -> Ceilings {
             matmul.entry(precision.into()).or_insert(rate);
         }
     }
-    Ceilings {
+    Peaks {
         read: named.read.or_else(|| of_memory("reduction")),
         copy: named.copy.or_else(|| of_memory("sin")),
         triad: named.triad.or_else(|| of_memory("elementwise")),
         matmul,
         upload: Some(named.upload.map_or(BUS, BusRates::from)),
         download: Some(named.download.map_or(BUS, BusRates::from)),
-        ..Ceilings::default()
+        ..Peaks::default()
     }
 }
 
@@ -60,10 +60,10 @@ mod tests {
     #[test]
     fn what_the_script_names_counts_and_the_rest_follows_from_its_laws() {
         let named =
-            "[ceilings]\nread = 4e12\nmatmul = { f16 = 8e14 }\nupload = { pageable = 1e10, pinned = 2e10 }\n";
+            "[peaks]\nread = 4e12\nmatmul = { f16 = 8e14 }\nupload = { pageable = 1e10, pinned = 2e10 }\n";
         let law = "[[rule]]\nop = 'matmul'\ntime = { per_element = '0.0002ns', exponent = 3 }";
         let script = format!("{named}{law}\n[[variant]]\nname = 'a'\n");
-        let found = ceilings(&Script::parse(&script).unwrap());
+        let found = peaks(&Script::parse(&script).unwrap());
         assert_eq!((found.read, found.matmul["f16"]), (Some(4e12), 8e14));
         assert_eq!(found.upload, Some(BusRates { pageable: 1e10, pinned: 2e10 }));
         assert_eq!(found.download, Some(BUS));

@@ -1,5 +1,5 @@
 // The most that the device's memory does: kernels that read, copy and add, 16 bytes at a time, in several ways of which
-// the best counts; and operands for large matrix products. See crates/cuda/src/ceilings.
+// the best counts; and operands for large matrix products. See crates/cuda/src/peaks.
 //
 // The number of elements is a multiple of four, and allocations are aligned to 256 bytes.
 

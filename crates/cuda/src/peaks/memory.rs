@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use gpubench_backend::Ceilings;
+use gpubench_backend::Peaks;
 use gpubench_model::error::CellError;
 
 use super::super::context::Cuda;
@@ -10,7 +10,7 @@ use super::super::ffi::launch::{BLOCK, Map};
 use super::super::timing::Timer;
 use super::{SOURCE, uniform};
 
-/// The ways of `kernels/ceilings.cu` whose threads go round.
+/// The ways of `kernels/peaks.cu` whose threads go round.
 const WAYS: [&str; 4] = ["plain_4", "plain_8", "streaming_1", "streaming_4"];
 /// Bytes of each of the three arrays where memory allows it.
 const MOST: u64 = 2 << 30;
@@ -36,7 +36,7 @@ fn bytes_each(cache: u64, free: u64) -> Option<u64> {
 }
 
 /// Reading, copying and the triad, each by its best way. Copies are the driver's too.
-pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Ceilings, CellError> {
+pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Peaks, CellError> {
     let cache = cuda.l2_bytes().map(|bytes| bytes as u64);
     let free = u64::try_from(cuda.free_bytes()?).unwrap_or(u64::MAX);
     let bytes = bytes_each(cache.unwrap_or(UNKNOWN_CACHE), free)
@@ -73,11 +73,11 @@ pub(crate) fn rates(cuda: &Cuda, timer: &Timer) -> Result<Ceilings, CellError> {
     copy_s = copy_s.min(least_s(timer, &mut || copy.run(stream, [&b], &mut a))?);
     let triad = Map::<f32, f32, 2>::tiled(cuda, &SOURCE, "triad_once", len, tile)?;
     triad_s = triad_s.min(least_s(timer, &mut || triad.run(stream, [&b, &c], &mut a))?);
-    Ok(Ceilings {
+    Ok(Peaks {
         read: Some(bytes / read_s),
         copy: Some(2.0 * bytes / copy_s),
         triad: Some(3.0 * bytes / triad_s),
-        ..Ceilings::default()
+        ..Peaks::default()
     })
 }
 

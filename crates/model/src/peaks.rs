@@ -10,7 +10,7 @@ use crate::HostMemory;
 ///
 /// Each is the best of several repetitions over data that no cache holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Ceilings {
+pub struct Peaks {
     /// Bytes a second that are read from memory and reduced to a number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<f64>,
@@ -37,14 +37,14 @@ pub struct Ceilings {
     pub cached: bool,
 }
 
-impl Ceilings {
+impl Peaks {
     /// Without the figures that are no rates, which are finite and above 0; `None` when none is left.
-    pub fn plausible(self) -> Option<Ceilings> {
-        Some(self.with_rates_alone()).filter(|ceilings| !ceilings.is_empty())
+    pub fn plausible(self) -> Option<Peaks> {
+        Some(self.with_rates_alone()).filter(|peaks| !peaks.is_empty())
     }
 
     /// The higher figure of each kind, of two measurements on one machine.
-    pub fn highest(mut self, other: Ceilings) -> Ceilings {
+    pub fn highest(mut self, other: Peaks) -> Peaks {
         let higher = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).max_by(f64::total_cmp);
         self.read = higher(self.read, other.read);
         self.copy = higher(self.copy, other.copy);
@@ -68,7 +68,7 @@ impl Ceilings {
         self.clone().with_rates_alone() == *self
     }
 
-    fn with_rates_alone(mut self) -> Ceilings {
+    fn with_rates_alone(mut self) -> Peaks {
         let is_rate = |rate: &f64| rate.is_finite() && *rate > 0.0;
         self.read = self.read.filter(is_rate);
         self.copy = self.copy.filter(is_rate);
@@ -113,20 +113,20 @@ mod tests {
     fn figures_that_are_no_rates_are_left_out() {
         let bus = |pageable, pinned| Some(BusRates { pageable, pinned });
         let matmul = [("f32", 1e12), ("f64", f64::NAN), ("f16", -1.0)];
-        let measured = Ceilings {
+        let measured = Peaks {
             read: Some(1e11),
             copy: Some(f64::INFINITY),
             triad: Some(0.0),
             matmul: matmul.map(|(word, rate)| (word.to_owned(), rate)).into(),
             upload: bus(1e10, 0.0),
             download: bus(1e10, 2e10),
-            ..Ceilings::default()
+            ..Peaks::default()
         };
-        let expected = Ceilings {
+        let expected = Peaks {
             read: Some(1e11),
             matmul: BTreeMap::from([("f32".to_owned(), 1e12)]),
             download: bus(1e10, 2e10),
-            ..Ceilings::default()
+            ..Peaks::default()
         };
         assert!(!measured.has_rates_alone() && expected.has_rates_alone());
         assert_eq!(measured.plausible(), Some(expected));
@@ -134,11 +134,11 @@ mod tests {
 
     #[test]
     fn of_two_measurements_the_higher_figure_of_each_kind_counts() {
-        let of = |read, matmul: &[(&str, f64)], upload: Option<[f64; 2]>| Ceilings {
+        let of = |read, matmul: &[(&str, f64)], upload: Option<[f64; 2]>| Peaks {
             read,
             matmul: matmul.iter().map(|(word, rate)| ((*word).to_owned(), *rate)).collect(),
             upload: upload.map(|[pageable, pinned]| BusRates { pageable, pinned }),
-            ..Ceilings::default()
+            ..Peaks::default()
         };
         let one = of(Some(2.0), &[("f32", 3.0), ("f64", 1.0)], Some([1.0, 5.0]));
         let other = of(None, &[("f32", 2.0), ("f16", 9.0)], Some([4.0, 2.0]));
@@ -148,10 +148,10 @@ mod tests {
     }
 
     #[test]
-    fn without_a_rate_there_are_no_ceilings() {
-        let none = Ceilings { read: Some(f64::NAN), measured: "now".into(), ..Ceilings::default() };
+    fn without_a_rate_there_are_no_peaks() {
+        let none = Peaks { read: Some(f64::NAN), measured: "now".into(), ..Peaks::default() };
         assert_eq!(none.plausible(), None);
-        let one = Ceilings { upload: Some(BusRates { pageable: 1.0, pinned: 1.0 }), ..Ceilings::default() };
+        let one = Peaks { upload: Some(BusRates { pageable: 1.0, pinned: 1.0 }), ..Peaks::default() };
         assert!(one.plausible().is_some());
     }
 }
