@@ -96,7 +96,7 @@ def shares():
     for op, n, size in sizes():
         cells = []
         for key, backend in (("cpu", "cpu"), ("gpu", "cuda")):
-            variant, limit = size["speed_ups"]["kernel"][key], size["limits"].get(key)
+            variant, limit = size["speed_ups"]["kernel"][key], (size.get("of_peak") or size["limits"]).get(key)
             percent = 100 * limit["share"] if limit else None
             share = "–" if percent is None else f"{percent:.0f}" if percent >= 9.95 else f"{percent:.2g}"
             grade = row_of(article(), op, n, backend, variant)["execute"]["grade"]

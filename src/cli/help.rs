@@ -20,7 +20,8 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
         return Cli::from_arg_matches(&Cli::command().try_get_matches_from(args)?);
     }
     let definition = Cli::command();
-    let definition = if asks(&["--all"]) { definition } else { definition.mut_subcommand("run", args::common_help) };
+    let definition =
+        if asks(&["--all"]) { definition } else { definition.mut_subcommand("run", args::common_help) };
     // Nothing but the help is wanted; other arguments, right or wrong, would only stand in its way.
     Cli::from_arg_matches(&definition.try_get_matches_from(["gpubench", "run", "--help"])?)
 }

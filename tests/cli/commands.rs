@@ -80,10 +80,24 @@ fn help_teaches_by_example_and_hides_what_is_internal() {
 #[test]
 fn help_fits_a_terminal() {
     assert!(stdout(&["--help"]).lines().count() <= 30);
-    assert_eq!(stdout(&["run", "--help"]).lines().filter(|line| line.trim_start().starts_with("--")).count(), 10);
+    assert_eq!(
+        stdout(&["run", "--help"]).lines().filter(|line| line.trim_start().starts_with("--")).count(),
+        10
+    );
     for command in [
-        "run", "list", "doctor", "compare", "baseline", "show", "merge", "plot", "report", "trend", "schema",
-        "completions", "man",
+        "run",
+        "list",
+        "doctor",
+        "compare",
+        "baseline",
+        "show",
+        "merge",
+        "plot",
+        "report",
+        "trend",
+        "schema",
+        "completions",
+        "man",
     ] {
         let help = stdout(&["help", command]);
         let long: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();

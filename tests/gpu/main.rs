@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
-mod peaks;
 mod device;
 mod fft;
 mod lessons;
 mod matmul;
+mod peaks;
 mod phases;
 mod solve;
 mod sparse;

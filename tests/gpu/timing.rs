@@ -44,20 +44,32 @@ fn work_of_known_duration_is_reported_as_it_was_cold_and_hot() {
             faults.push(format!("{cache}: span {spun:e} s, events {events:e} s, device {device:e} s"));
         }
     }
-    assert!(faults.is_empty(), "{}\n{:?}\n{}", faults.join("\n"), backend.floors(), backend.describe());
+    assert!(
+        faults.is_empty(),
+        "{}\n{:?}\n{}",
+        faults.join("\n"),
+        backend.timer_overhead(),
+        backend.describe()
+    );
 }
 
 #[test]
 fn the_floors_are_measured_at_start_and_agree_with_known_durations() {
     let _alone = alone();
     let Some(backend) = start() else { return };
-    let floors = backend.floors().unwrap();
-    let constant = floors.event_constant_s.unwrap();
-    assert!(constant > 0.0 && constant < 20e-6, "{floors:?}");
-    assert!(floors.clock_s > 0.0 && floors.clock_s <= floors.empty_kernel_s.unwrap(), "{floors:?}");
-    assert!(floors.launch_sync_s.unwrap() > 0.0, "{floors:?}");
-    assert_eq!(floors.checks.len(), 4);
-    assert!(floors.checks.iter().all(|check| is_near(check.device_s, check.spun_s)), "{floors:?}");
+    let timer_overhead = backend.timer_overhead().unwrap();
+    let constant = timer_overhead.event_constant_s.unwrap();
+    assert!(constant > 0.0 && constant < 20e-6, "{timer_overhead:?}");
+    assert!(
+        timer_overhead.clock_s > 0.0 && timer_overhead.clock_s <= timer_overhead.empty_kernel_s.unwrap(),
+        "{timer_overhead:?}"
+    );
+    assert!(timer_overhead.launch_sync_s.unwrap() > 0.0, "{timer_overhead:?}");
+    assert_eq!(timer_overhead.checks.len(), 4);
+    assert!(
+        timer_overhead.checks.iter().all(|check| is_near(check.device_s, check.spun_s)),
+        "{timer_overhead:?}"
+    );
 }
 
 #[test]

@@ -10,10 +10,10 @@ use super::reports::{complete, report};
 fn validator() -> jsonschema::Validator {
     let mut schema: Value = serde_json::from_str(SCHEMA).unwrap();
     jsonschema::draft202012::meta::validate(&schema).unwrap();
-    assert_eq!(schema["$defs"]["report"]["then"], json!({ "$ref": "report-v2.json" }));
+    assert_eq!(schema["$defs"]["report"]["then"], json!({ "$ref": "report-v3.json" }));
     // Bundled, as the specification has it: under a name of its own, so that references inside stay inside.
     let mut inner: Value = serde_json::from_str(REPORT_SCHEMA).unwrap();
-    inner["$id"] = json!("https://gpubench.invalid/report-v2.json");
+    inner["$id"] = json!("https://gpubench.invalid/report-v3.json");
     schema["$id"] = json!("https://gpubench.invalid/fleet-v1.json");
     schema["$defs"]["inner"] = inner;
     jsonschema::draft202012::new(&schema).unwrap()
@@ -50,7 +50,7 @@ fn fleets_that_break_a_promise_are_rejected() {
         ("a member without a name", |v| drop(v["members"][0].as_object_mut().unwrap().remove("name"))),
         ("an empty name", |v| v["members"][0]["name"] = json!("")),
         ("a name with an escape", |v| v["members"][0]["name"] = json!("a\u{1b}[31m")),
-        ("a report of an unknown layout", |v| v["members"][0]["report"]["schema_version"] = json!(3)),
+        ("a report of an unknown layout", |v| v["members"][0]["report"]["schema_version"] = json!(4)),
         ("a report that breaks a promise", |v| v["members"][1]["report"]["rows"][0]["n"] = json!(0)),
     ];
     let validator = validator();

@@ -114,7 +114,9 @@ fn reports_that_break_a_promise_are_rejected() {
         ("a product of an unknown precision", |v| {
             v["environment"]["backends"][0]["peaks"] = json!({ "matmul": { "f8": 1e12 } });
         }),
-        ("a floor below zero", |v| v["environment"]["backends"][0]["floors"] = json!({ "clock_s": -1 })),
+        ("a floor below zero", |v| {
+            v["environment"]["backends"][0]["timer_overhead"] = json!({ "clock_s": -1 })
+        }),
     ];
     assert_rejected(&serde_json::to_value(report()).unwrap(), "", breaks);
 }
@@ -125,8 +127,8 @@ const OBJECTS: &[(&str, &str)] = &[
     ("/environment/warnings/0", "run_warning"),
     ("/environment/host", "host"),
     ("/environment/backends/0", "backend"),
-    ("/environment/backends/0/floors", "floors"),
-    ("/environment/backends/0/floors/checks/0", "clock_check"),
+    ("/environment/backends/0/timer_overhead", "timer_overhead"),
+    ("/environment/backends/0/timer_overhead/checks/0", "clock_check"),
     ("/environment/backends/0/peaks", "peaks"),
     ("/environment/backends/0/peaks/upload", "bus_rates"),
     ("/environment/backends/0/libraries/0", "finding"),

@@ -1,8 +1,8 @@
 //! Reports to hold against the schema: one with little in it, one with everything.
 
 use gpubench::backend::{
-    Accuracy, Arithmetic, BusRates, Peaks, ClockCheck, Compile, Conditions, Floors, HostMemory,
-    PageFaults, SetupCounts, Side, Transfer,
+    Accuracy, BusRates, ClockCheck, Compile, Conditions, HostMemory, PageFaults, Peaks, SetupCounts, Side,
+    ThreadSpeeds, TimerOverhead, Transfer,
 };
 use gpubench::case::{Cache, Case, DType};
 use gpubench::measure::drift::Drift;
@@ -102,12 +102,12 @@ pub(crate) fn complete() -> Report {
         ..Host::default()
     };
     environment.backends[0].startup_s = Some(0.5);
-    environment.backends[0].floors = Some(Floors {
+    environment.backends[0].timer_overhead = Some(TimerOverhead {
         clock_s: 1e-6,
         empty_kernel_s: Some(2e-6),
         launch_sync_s: Some(6e-6),
         event_constant_s: Some(1.5e-6),
-        arithmetic: Some(Arithmetic { fastest_s: 5e-4, slowest_s: 8e-4 }),
+        thread_speeds: Some(ThreadSpeeds { fastest_s: 5e-4, slowest_s: 8e-4 }),
         checks: vec![ClockCheck { spun_s: 1e-5, events_s: 1.15e-5, device_s: 1e-5 }],
     });
     environment.backends[0].peaks = Some(peaks());
@@ -163,9 +163,9 @@ fn fill(execute: &mut Execute) {
     execute.host_ci95_s = Some([3e-6, 3e-6]);
     execute.enqueue_median_s = Some(2e-6);
     execute.rounds = vec![0, 1];
-    execute.held = Some(true);
+    execute.blocked = Some(true);
     execute.sm_mhz = vec![1980.0, 1755.0];
-    execute.switches = vec![0, 2];
+    execute.context_switches = vec![0, 2];
     execute.page_faults = Some(PageFaults { minor: 0.5, major: 0.0 });
     execute.stopped = Some(Reason::MostSamples);
     execute.drift = Some(Drift { relative: 0.1, p: 0.04 });

@@ -126,8 +126,7 @@ fn peaks_are_the_highest_of_all_libraries_whichever_are_in_the_run() {
     let report = stage.finish();
     assert!(report.environment.backends[0].peaks.is_some() && report.environment.backends.len() == 1);
     let heard = heard(&log);
-    let asked: Vec<u32> =
-        heard.iter().filter(|heard| heard.is("peaks")).map(|heard| heard.worker).collect();
+    let asked: Vec<u32> = heard.iter().filter(|heard| heard.is("peaks")).map(|heard| heard.worker).collect();
     assert_eq!(asked.len(), 3, "one for no library, and one per library");
     let measured: Vec<u32> =
         heard.iter().filter(|heard| heard.is("measure")).map(|heard| heard.worker).collect();

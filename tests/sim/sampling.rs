@@ -1,4 +1,4 @@
-//! How samples are taken and what is made of them: rounds, stopping, throttling, floors, budgets.
+//! How samples are taken and what is made of them: rounds, stopping, throttling, timer_overhead, budgets.
 
 use gpubench::case::Cache;
 use gpubench::executor;
@@ -146,8 +146,8 @@ fn times_near_the_devices_floor_are_marked_and_raw_times_kept_beside_corrected_o
     assert_eq!(near.events_s.len(), near.samples_s.len());
     assert!((near.event_constant_s.unwrap() - 2.8e-6).abs() < 1e-12);
     assert!((near.events_s[0] - near.samples_s[0] - 2.8e-6).abs() < 1e-12);
-    let floors = report.environment.backends[0].floors.as_ref().unwrap();
-    assert!((floors.empty_kernel_s.unwrap() - 2.5e-6).abs() < 1e-12, "{floors:?}");
+    let timer_overhead = report.environment.backends[0].timer_overhead.as_ref().unwrap();
+    assert!((timer_overhead.empty_kernel_s.unwrap() - 2.5e-6).abs() < 1e-12, "{timer_overhead:?}");
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn other_users_of_the_device_and_lost_processors_are_named() {
     let named = gpu.warnings.iter().any(|warning| warning.text.contains("python3 (4711)"));
     assert!(named, "{:?}", gpu.warnings);
     assert_eq!(warned(cpu, WarningKind::Disturbed), 1);
-    assert_eq!(cpu.switches.len(), cpu.samples_s.len());
+    assert_eq!(cpu.context_switches.len(), cpu.samples_s.len());
 }
 
 #[test]

@@ -119,9 +119,9 @@ struct SizeAnswer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     density: Option<f64>,
     speed_ups: BTreeMap<&'static str, SpeedUpAnswer<'a>>,
-    /// What the best row of each side reaches of its nearer roof.
+    /// The share of peak that the best row of each side reaches.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    limits: BTreeMap<&'static str, LimitAnswer<'a>>,
+    of_peak: BTreeMap<&'static str, PeakAnswer<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     first_use: Option<FirstUse>,
 }
@@ -151,16 +151,16 @@ impl<'a> SizeAnswer<'a> {
             };
             Some((kind.key(), answer))
         };
-        let limit = |(name, row): (&'static str, Option<&'a Row>)| {
+        let of_peak = |(name, row): (&'static str, Option<&'a Row>)| {
             let row = row?;
-            Some((name, LimitAnswer { variant: &row.variant, share: share(report, row)? }))
+            Some((name, PeakAnswer { variant: &row.variant, share: share(report, row)? }))
         };
         let sides = [(Side::Cpu, comparison.cpu), (Side::Gpu, comparison.gpu)];
         SizeAnswer {
             n: comparison.n,
             density: comparison.density,
             speed_ups: Kind::ALL.into_iter().filter_map(speed_up).collect(),
-            limits: sides.map(|(side, row)| (side.name(), row)).into_iter().filter_map(limit).collect(),
+            of_peak: sides.map(|(side, row)| (side.name(), row)).into_iter().filter_map(of_peak).collect(),
             first_use,
         }
     }
@@ -181,7 +181,7 @@ struct SpeedUpAnswer<'a> {
 }
 
 #[derive(Serialize)]
-struct LimitAnswer<'a> {
+struct PeakAnswer<'a> {
     variant: &'a str,
     #[serde(flatten)]
     share: Share,
@@ -205,7 +205,7 @@ mod tests {
         let size = &section["sizes"][1];
         assert_eq!(size["n"], 10_000);
         assert_eq!(size["speed_ups"]["end_to_end"]["gpu"], "cublas");
-        assert_eq!(size["limits"]["gpu"]["roof"], "arithmetic");
+        assert_eq!(size["of_peak"]["gpu"]["bound_by"], "arithmetic");
         assert!(size["first_use"]["compile_s"].as_f64().is_some());
         let read: Report = serde_json::from_str(&text).unwrap();
         assert_eq!(read, report);

@@ -10,7 +10,7 @@ use gpubench_ops::{self as op, Limit};
 /// What limits a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Roof {
+pub enum BoundBy {
     /// Bytes a second of memory.
     Memory,
     /// FLOP a second.
@@ -19,13 +19,13 @@ pub enum Roof {
     Bus,
 }
 
-impl Roof {
+impl BoundBy {
     /// The word for people.
     pub fn name(self) -> &'static str {
         match self {
-            Roof::Memory => "memory",
-            Roof::Arithmetic => "arithmetic",
-            Roof::Bus => "bus",
+            BoundBy::Memory => "memory",
+            BoundBy::Arithmetic => "arithmetic",
+            BoundBy::Bus => "bus",
         }
     }
 }
@@ -36,16 +36,16 @@ pub struct Share {
     /// Least time over median time: 1 at the roof; above it where data stayed in a cache.
     pub share: f64,
     /// The nearer roof.
-    pub roof: Roof,
+    pub bound_by: BoundBy,
     /// The least time that the peaks allow, in seconds.
-    pub least_s: f64,
+    pub min_s: f64,
 }
 
 /// What `row` reaches of its nearer roof, by its own clock; `None` where there is no peak for it or it has no time.
 pub fn share(report: &Report, row: &Row) -> Option<Share> {
     let median_s = row.median_s().filter(|median| *median > 0.0)?;
-    let (least_s, roof) = least(peaks(report, &row.backend)?, row)?;
-    Some(Share { share: least_s / median_s, roof, least_s })
+    let (min_s, roof) = least(peaks(report, &row.backend)?, row)?;
+    Some(Share { share: min_s / median_s, bound_by: roof, min_s })
 }
 
 /// The peaks of a backend.
@@ -88,11 +88,11 @@ pub fn impossible(peaks: &Peaks, row: &Row) -> Option<String> {
     let reading = rate.map(|rate| (op.read_bytes(&row.case) / rate, "reading its operands"));
     let arithmetic = peak(peaks, row).map(|rate| (row.work.flop / rate, "its arithmetic"));
     let longest = reading.into_iter().chain(arithmetic).max_by(|a, b| a.0.total_cmp(&b.0));
-    let (least_s, what) = longest.filter(|(s, _)| s.is_finite())?;
+    let (min_s, what) = longest.filter(|(s, _)| s.is_finite())?;
     let tolerance = if execute.clock == Clock::Host { TOLERANCE_HOST } else { TOLERANCE_DEVICE };
-    (execute.median_s * tolerance < least_s).then(|| {
+    (execute.median_s * tolerance < min_s).then(|| {
         format!(
-            "its median of {:.3e} s is less than the {least_s:.3e} s that {what} takes at this machine's peak: the \
+            "its median of {:.3e} s is less than the {min_s:.3e} s that {what} takes at this machine's peak: the \
              time cannot be right; measure the peaks again (GPUBENCH_PEAK_CACHE=off), or report the variant",
             execute.median_s
         )
@@ -113,7 +113,7 @@ fn peak(peaks: &Peaks, row: &Row) -> Option<f64> {
 }
 
 /// The least time of a row's work, in seconds, and what allows no less.
-fn least(peaks: &Peaks, row: &Row) -> Option<(f64, Roof)> {
+fn least(peaks: &Peaks, row: &Row) -> Option<(f64, BoundBy)> {
     if row.accuracy == Accuracy::Emulated {
         return None;
     }
@@ -123,11 +123,11 @@ fn least(peaks: &Peaks, row: &Row) -> Option<(f64, Roof)> {
         Limit::Bus => {
             let rates = [peaks.upload, peaks.download].map(|rates| rates.map(|rates| rates.pinned));
             let best = rates.into_iter().flatten().max_by(f64::total_cmp)?;
-            vec![(row.work.bytes / best, Roof::Bus)]
+            vec![(row.work.bytes / best, BoundBy::Bus)]
         }
         Limit::Read | Limit::ReadAndWrite => {
-            let memory = bandwidth(peaks, limit).map(|rate| (row.work.bytes / rate, Roof::Memory));
-            let arithmetic = peak(peaks, row).map(|rate| (row.work.flop / rate, Roof::Arithmetic));
+            let memory = bandwidth(peaks, limit).map(|rate| (row.work.bytes / rate, BoundBy::Memory));
+            let arithmetic = peak(peaks, row).map(|rate| (row.work.flop / rate, BoundBy::Arithmetic));
             memory.into_iter().chain(arithmetic).collect()
         }
     };
@@ -144,37 +144,37 @@ mod tests {
         example::with_peaks(example::of([example::measured(op, n, "cuda", "v", median_s)]))
     }
 
-    fn found(report: &Report) -> (f64, Roof) {
+    fn found(report: &Report) -> (f64, BoundBy) {
         let share = share(report, &report.rows[0]).unwrap();
-        ((1000.0 * share.share).round() / 1000.0, share.roof)
+        ((1000.0 * share.share).round() / 1000.0, share.bound_by)
     }
 
     #[test]
     fn the_nearer_roof_is_the_one_that_takes_longer() {
         // 2 N³ FLOP at 50 TFLOP/s and 12 N² bytes at 4 TB/s.
-        assert_eq!(found(&report("matmul", 10_000, 80e-3)), (0.5, Roof::Arithmetic));
-        assert_eq!(found(&report("matmul", 10, 6e-10)), (0.5, Roof::Memory));
+        assert_eq!(found(&report("matmul", 10_000, 80e-3)), (0.5, BoundBy::Arithmetic));
+        assert_eq!(found(&report("matmul", 10, 6e-10)), (0.5, BoundBy::Memory));
     }
 
     #[test]
     fn an_op_that_reads_is_measured_against_reading() {
         let mut report = report("reduction", 1000, 6e-6);
         report.rows[0].work.flop = 0.0;
-        assert_eq!(found(&report), (0.444, Roof::Memory));
+        assert_eq!(found(&report), (0.444, BoundBy::Memory));
     }
 
     #[test]
     fn reduced_precision_has_a_peak_of_its_own() {
         let mut report = report("matmul", 10_000, 10e-3);
         report.rows[0].accuracy = Accuracy::Tf32;
-        assert_eq!(found(&report), (0.5, Roof::Arithmetic));
+        assert_eq!(found(&report), (0.5, BoundBy::Arithmetic));
     }
 
     #[test]
     fn full_precision_is_measured_against_a_wider_type_where_that_is_faster() {
         let mut report = report("matmul", 10_000, 80e-3);
         report.environment.backends[1].peaks.as_mut().unwrap().matmul.insert("f64".into(), 100e12);
-        assert_eq!(found(&report), (0.25, Roof::Arithmetic));
+        assert_eq!(found(&report), (0.25, BoundBy::Arithmetic));
         report.rows[0].accuracy = Accuracy::Emulated;
         assert_eq!(share(&report, &report.rows[0]), None);
     }

@@ -120,7 +120,7 @@ fn faster(pair: &Pair<'_>) -> String {
 fn limits(report: &Report, gpu: &Row, cpu: &Row) -> String {
     let reach = |row: &Row| {
         let share = share(report, row)?;
-        Some(format!("{} of its {} limit", figure(percent::in_words(share.share)), share.roof.name()))
+        Some(format!("{} of its {} limit", figure(percent::in_words(share.share)), share.bound_by.name()))
     };
     match (reach(gpu), reach(cpu)) {
         (None, None) => String::new(),

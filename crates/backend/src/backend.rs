@@ -5,7 +5,7 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 use super::contents::{self, Fingerprints};
-use crate::{Peaks, Conditions, DevicePhases, Finding, Floors, Prepared, Sample, SetupCounts};
+use crate::{Conditions, DevicePhases, Finding, Peaks, Prepared, Sample, SetupCounts, TimerOverhead};
 
 /// A started backend. Lives in a worker; it may hold many jobs and times one at a time.
 pub trait Backend {
@@ -13,7 +13,7 @@ pub trait Backend {
     fn describe(&self) -> serde_json::Value;
 
     /// The least that its clocks can tell apart from nothing, measured when it started.
-    fn floors(&self) -> Option<Floors> {
+    fn timer_overhead(&self) -> Option<TimerOverhead> {
         None
     }
 

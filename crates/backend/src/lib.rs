@@ -15,8 +15,9 @@ mod worker_id;
 
 pub use backend::Backend;
 pub use gpubench_model::{
-    Accuracy, Arithmetic, BusRates, Peaks, ClockCheck, Compile, Conditions, DevicePhases, Finding, Floors,
-    HostMemory, PageFaults, Sample, SetupCounts, Side, Transfer, Variant, fewer_threads, on_threads,
+    Accuracy, BusRates, ClockCheck, Compile, Conditions, DevicePhases, Finding, HostMemory, PageFaults,
+    Peaks, Sample, SetupCounts, Side, ThreadSpeeds, TimerOverhead, Transfer, Variant, fewer_threads,
+    on_threads,
 };
 pub use job::{Job, JobTraits};
 pub use prepared::{Course, History, Prepared};

@@ -6,7 +6,7 @@ use gpubench_model::report::{Clock, Phases};
 use gpubench_ops::Checked;
 use serde::{Deserialize, Serialize};
 
-use crate::{Peaks, Finding, Floors, Options};
+use crate::{Finding, Options, Peaks, TimerOverhead};
 
 /// Version of the protocol.
 pub const PROTOCOL_VERSION: u32 = 3;
@@ -78,7 +78,7 @@ pub enum Reply {
         description: serde_json::Value,
         /// The floors of its clocks.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        floors: Option<Floors>,
+        timer_overhead: Option<TimerOverhead>,
         /// What its peaks depend on besides the host; without it they are measured in each run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         peaks_depend_on: Option<serde_json::Value>,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use gpubench_backend::contents;
 use gpubench_backend::{
-    Backend, Peaks, Conditions, Finding, Floors, Options, Prepared, Registration, Sample,
+    Backend, Conditions, Finding, Options, Peaks, Prepared, Registration, Sample, TimerOverhead,
 };
 use gpubench_host::{numa, processors, quiet};
 use gpubench_model::case::{Cache, Case};
@@ -37,7 +37,7 @@ use ops::listed::Listed;
 use threads::thread_choices;
 use timing::displace::Displacer;
 use timing::pin::Pins;
-use timing::{clock, evenness, flush};
+use timing::{clock, flush, thread_speed};
 
 /// The registration.
 pub const REGISTRATION: Registration = Registration {
@@ -229,10 +229,10 @@ impl Backend for Started {
         cache == Cache::Cold
     }
 
-    fn floors(&self) -> Option<Floors> {
+    fn timer_overhead(&self) -> Option<TimerOverhead> {
         // The worker without a library describes the machine, and is always there.
-        let arithmetic = self.library.is_none().then(evenness::measure);
-        Some(Floors { arithmetic, ..clock::floors() })
+        let thread_speeds = self.library.is_none().then(thread_speed::measure);
+        Some(TimerOverhead { thread_speeds, ..clock::timer_overhead() })
     }
 
     fn conditions(&mut self) -> Conditions {

@@ -3,7 +3,6 @@
 mod auto;
 mod builder;
 mod cache;
-mod peaks;
 mod context;
 mod device;
 mod doctor;
@@ -16,6 +15,7 @@ mod meters;
 mod nvml;
 mod nvrtc;
 mod ops;
+mod peaks;
 mod places;
 mod pool;
 mod registry;
@@ -29,8 +29,8 @@ use std::time::Instant;
 use cudarc::driver::sys::CUresult;
 use gpubench_backend::contents::Fingerprints;
 use gpubench_backend::{
-    Backend, Peaks, Conditions, DevicePhases, Finding, Floors, HostMemory, Options, Prepared,
-    Registration, Sample, SetupCounts,
+    Backend, Conditions, DevicePhases, Finding, HostMemory, Options, Peaks, Prepared, Registration, Sample,
+    SetupCounts, TimerOverhead,
 };
 use gpubench_model::case::{Cache, Case};
 use gpubench_model::data::Operand;
@@ -182,8 +182,8 @@ impl Backend for Started {
         description
     }
 
-    fn floors(&self) -> Option<Floors> {
-        Some(self.timer.floors().clone())
+    fn timer_overhead(&self) -> Option<TimerOverhead> {
+        Some(self.timer.timer_overhead().clone())
     }
 
     fn peaks_depend_on(&self) -> Option<serde_json::Value> {

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug)]
 pub struct Usage {
     /// Times that it took a processor away.
-    pub switches: u64,
+    pub context_switches: u64,
     /// Page faults without reading from a disk.
     pub minor: u64,
     /// Page faults with reading from a disk.
@@ -21,7 +21,7 @@ impl Usage {
         };
         let count = |figure: libc::c_long| u64::try_from(figure).unwrap_or(0);
         (status == 0).then(|| Usage {
-            switches: count(usage.ru_nivcsw),
+            context_switches: count(usage.ru_nivcsw),
             minor: count(usage.ru_minflt),
             major: count(usage.ru_majflt),
         })
@@ -36,7 +36,9 @@ mod tests {
     fn counts_never_fall() {
         let [before, after] = [Usage::now().unwrap(), Usage::now().unwrap()];
         assert!(
-            after.minor >= before.minor && after.major >= before.major && after.switches >= before.switches
+            after.minor >= before.minor
+                && after.major >= before.major
+                && after.context_switches >= before.context_switches
         );
     }
 }

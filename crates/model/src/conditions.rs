@@ -33,7 +33,7 @@ pub struct Conditions {
 
 /// The least times a backend's clocks can show, and how alike a host's threads are, in seconds, measured when it started.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Floors {
+pub struct TimerOverhead {
     /// What the clock of `samples_s` reads around nothing: two events with no work between, or two readings of the
     /// host's clock.
     pub clock_s: f64,
@@ -47,8 +47,8 @@ pub struct Floors {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_constant_s: Option<f64>,
     /// The same arithmetic on all threads of the host at once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arithmetic: Option<Arithmetic>,
+    #[serde(default, alias = "arithmetic", skip_serializing_if = "Option::is_none")]
+    pub thread_speeds: Option<ThreadSpeeds>,
     /// Kernels that spin for a known time by the device's own timer, and what the clock made of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<ClockCheck>,
@@ -57,16 +57,16 @@ pub struct Floors {
 /// How long the same arithmetic took on the threads of a host that do it at once: as long on each where nothing else
 /// has a part of their cores.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Arithmetic {
+pub struct ThreadSpeeds {
     /// Seconds on the fastest thread.
     pub fastest_s: f64,
     /// Seconds on the slowest thread.
     pub slowest_s: f64,
 }
 
-impl Arithmetic {
+impl ThreadSpeeds {
     /// How many times as long the slowest takes as the fastest.
-    pub fn unevenness(&self) -> f64 {
+    pub fn ratio(&self) -> f64 {
         self.slowest_s / self.fastest_s
     }
 }
@@ -82,7 +82,7 @@ pub struct ClockCheck {
     pub device_s: f64,
 }
 
-impl Floors {
+impl TimerOverhead {
     /// The floor that a raw reading of the clock is held against.
     pub fn least_s(&self) -> f64 {
         self.empty_kernel_s.unwrap_or(self.clock_s)

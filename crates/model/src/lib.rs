@@ -5,7 +5,6 @@
 #![deny(unsafe_code)]
 
 pub mod case;
-mod peaks;
 mod conditions;
 pub mod data;
 pub mod error;
@@ -13,15 +12,16 @@ mod finding;
 pub mod format;
 mod judgement;
 pub mod measure;
+mod peaks;
 mod phases;
 pub mod report;
 mod sample;
 mod variant;
 
-pub use peaks::{BusRates, Peaks};
-pub use conditions::{Arithmetic, ClockCheck, Conditions, Floors};
+pub use conditions::{ClockCheck, Conditions, ThreadSpeeds, TimerOverhead};
 pub use finding::Finding;
 pub use judgement::{Checked, Rounding, Work};
+pub use peaks::{BusRates, Peaks};
 pub use phases::{Compile, DevicePhases, HostMemory, Transfer};
 pub use sample::{PageFaults, Sample, SetupCounts};
 pub use variant::{Accuracy, Side, Variant, fewer_threads, on_threads};

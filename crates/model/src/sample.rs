@@ -10,7 +10,7 @@ pub struct Sample {
     /// Host clock, until the call that enqueues the work returned, where the work goes on after that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enqueue_s: Option<f64>,
-    /// Device clock: `events_s` less the constant that the events themselves cost (see [`Floors`](crate::Floors)).
+    /// Device clock: `events_s` less the constant that the events themselves cost (see [`TimerOverhead`](crate::TimerOverhead)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_s: Option<f64>,
     /// Device clock as the two events around the work read it.
@@ -19,13 +19,13 @@ pub struct Sample {
     /// Whether the device was held back until all of the work was queued, so that no gap between launches is in its
     /// time; `None` without a device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub held: Option<bool>,
+    pub blocked: Option<bool>,
     /// Clock of the multiprocessors around the work, in MHz, counted on the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sm_mhz: Option<f64>,
     /// Times the system took a processor away from the process during the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub switches: Option<u64>,
+    pub context_switches: Option<u64>,
     /// Page faults of the process during the work, an execution; `None` where the system does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_faults: Option<PageFaults>,

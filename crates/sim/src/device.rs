@@ -4,8 +4,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use gpubench_backend::{
-    Backend, Peaks, Conditions, DevicePhases, Finding, Floors, Options, Prepared, Sample, SetupCounts,
-    Side, Variant,
+    Backend, Conditions, DevicePhases, Finding, Options, Peaks, Prepared, Sample, SetupCounts, Side,
+    TimerOverhead, Variant,
 };
 use gpubench_model::case::{Cache, Case};
 use gpubench_model::data::Operand;
@@ -15,9 +15,9 @@ use gpubench_model::error::{CellError, Unavailable};
 
 use super::answer::AnswerMemory;
 use super::bus::Bus;
-use super::peaks::peaks;
 use super::job::{Meters, SimJob, count};
 use super::law::Seconds;
+use super::peaks::peaks;
 use super::script::{Script, Scripted};
 
 pub(crate) struct Device {
@@ -125,20 +125,20 @@ impl Backend for Device {
             bus: on_gpu.then(|| Rc::clone(&self.bus)),
             on_gpu,
             factor: if on_gpu { self.scripted.factor } else { 1.0 },
-            event_constant_s: self.script.floors.map(|floors| floors.event_constant.0),
+            event_constant_s: self.script.timer_overhead.map(|overhead| overhead.event_constant.0),
             stream: Stream::new(seed, fnv1a(0, format!("{case} {variant}").as_bytes())),
             executions: 0,
             meters: Rc::clone(&self.meters),
         }))
     }
 
-    fn floors(&self) -> Option<Floors> {
-        let floors = self.script.floors?;
-        Some(Floors {
-            clock_s: floors.clock.0,
-            empty_kernel_s: Some(floors.empty_kernel.0),
-            event_constant_s: Some(floors.event_constant.0),
-            ..Floors::default()
+    fn timer_overhead(&self) -> Option<TimerOverhead> {
+        let timer_overhead = self.script.timer_overhead?;
+        Some(TimerOverhead {
+            clock_s: timer_overhead.clock.0,
+            empty_kernel_s: Some(timer_overhead.empty_kernel.0),
+            event_constant_s: Some(timer_overhead.event_constant.0),
+            ..TimerOverhead::default()
         })
     }
 

@@ -129,9 +129,9 @@ impl Job for SimJob {
             device_s: self.on_gpu.then_some(elapsed_s),
             events_s: self.event_constant_s.filter(|_| self.on_gpu).map(|constant| elapsed_s + constant),
             enqueue_s: None,
-            held: self.on_gpu.then_some(true),
+            blocked: self.on_gpu.then_some(true),
             sm_mhz: self.on_gpu.then_some(SM_MHZ[usize::from(!throttled)]),
-            switches: (!self.on_gpu).then(|| u64::from(self.happens(1, behaviour.switched))),
+            context_switches: (!self.on_gpu).then(|| u64::from(self.happens(1, behaviour.switched))),
             page_faults: None,
             throttled,
         });

@@ -6,11 +6,11 @@
 
 mod answer;
 mod bus;
-mod peaks;
 mod device;
 mod fault;
 mod job;
 mod law;
+mod peaks;
 mod reference;
 mod rule;
 mod script;

@@ -28,7 +28,8 @@ pub(crate) struct Script {
     #[serde(default)]
     pub start: Start,
     /// What the device's clocks show around nothing.
-    pub floors: Option<ScriptedFloors>,
+    #[serde(alias = "floors")]
+    pub timer_overhead: Option<ScriptedOverhead>,
     /// Other processes that it says are using it.
     #[serde(default)]
     pub others: Vec<String>,
@@ -39,6 +40,7 @@ pub(crate) struct Script {
     #[serde(default, rename = "device")]
     devices: Vec<Spanned<Scripted>>,
     /// The most that it does.
+    #[serde(alias = "ceilings")]
     peaks: Option<Spanned<ScriptedPeaks>>,
     #[serde(default, rename = "variant")]
     variants: Vec<Spanned<Named>>,
@@ -73,10 +75,10 @@ impl Default for Scripted {
     }
 }
 
-/// Floors of the device's clocks.
+/// TimerOverhead of the device's clocks.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ScriptedFloors {
+pub(crate) struct ScriptedOverhead {
     /// Two events with nothing between them.
     pub clock: Seconds,
     /// Two events around an empty kernel.

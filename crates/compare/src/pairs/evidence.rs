@@ -40,7 +40,7 @@ pub(crate) struct Evidence {
     /// The clocks of the samples, each once; one unless the runs differ.
     pub(crate) timers: Vec<Clock>,
     /// Whether the device was held back in every sample of every run.
-    pub held: bool,
+    pub blocked: bool,
     /// Fingerprints of the operands, each once; one unless the runs differ.
     pub inputs: Vec<String>,
     /// Accuracy classes of the variant, each once; one unless the runs differ.
@@ -119,7 +119,7 @@ impl Evidence {
             rounds: rounds.concat(),
             clocks: if all_have_clocks { clocks.iter().map(|mhz| mhz.ln()).collect() } else { vec![] },
             timers: distinct(timed.iter().map(|(_, execute)| execute.clock)),
-            held: timed.iter().all(|(_, execute)| execute.held != Some(false)),
+            blocked: timed.iter().all(|(_, execute)| execute.blocked != Some(false)),
             inputs: distinct(timed.iter().filter_map(|(row, _)| row.inputs.clone())),
             accuracies: distinct(timed.iter().map(|(row, _)| row.accuracy)),
             measured,

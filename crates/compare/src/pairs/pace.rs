@@ -33,7 +33,7 @@ impl Pace {
     pub(crate) fn of(pair: &Pair) -> Pace {
         match pair.side {
             Side::Cpu => Pace::Host,
-            Side::Gpu if pair.timed().all(|evidence| evidence.held) => Pace::Device,
+            Side::Gpu if pair.timed().all(|evidence| evidence.blocked) => Pace::Device,
             Side::Gpu => Pace::Waiting,
         }
     }

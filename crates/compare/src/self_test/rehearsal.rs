@@ -89,7 +89,7 @@ fn execute(mut chances: Chances, noise: &Noise, side: Side, typical_s: f64) -> E
         host_samples_s: samples.clone(),
         samples_s: samples,
         rounds,
-        held: (side == Side::Gpu).then_some(true),
+        blocked: (side == Side::Gpu).then_some(true),
         setup_while_sampling: SetupCounts::default(),
         ..Execute::default()
     }

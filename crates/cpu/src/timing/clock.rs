@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use gpubench_backend::{Floors, Job, PageFaults, Sample};
+use gpubench_backend::{Job, PageFaults, Sample, TimerOverhead};
 use gpubench_host::usage::Usage;
 use gpubench_model::error::CellError;
 use gpubench_model::measure::stats::median;
@@ -45,19 +45,19 @@ fn timed(job: &mut dyn Job, count: u32) -> Result<Sample, CellError> {
     let each =
         |faults: fn(&Usage) -> u64| faults(&after).saturating_sub(faults(&before)) as f64 / f64::from(count);
     let page_faults = PageFaults { minor: each(|usage| usage.minor), major: each(|usage| usage.major) };
-    let switches = after.switches.saturating_sub(before.switches);
-    Ok(Sample { switches: Some(switches), page_faults: Some(page_faults), ..sample })
+    let switches = after.context_switches.saturating_sub(before.context_switches);
+    Ok(Sample { context_switches: Some(switches), page_faults: Some(page_faults), ..sample })
 }
 
 /// What two readings of the clock with nothing between them are apart: the median of many.
-pub(crate) fn floors() -> Floors {
+pub(crate) fn timer_overhead() -> TimerOverhead {
     let apart: Vec<f64> = (0..READINGS)
         .map(|_| {
             let start = Instant::now();
             start.elapsed().as_secs_f64()
         })
         .collect();
-    Floors { clock_s: median(&apart).unwrap_or(f64::NAN), ..Floors::default() }
+    TimerOverhead { clock_s: median(&apart).unwrap_or(f64::NAN), ..TimerOverhead::default() }
 }
 
 #[cfg(test)]
@@ -91,7 +91,7 @@ mod tests {
         let executions = |nap, resets| {
             let mut job = Sleeper { nap, executions: 0 };
             let sample = back_to_back(&mut job, resets).unwrap();
-            assert!(sample.host_s >= nap.as_secs_f64() && sample.switches.is_some());
+            assert!(sample.host_s >= nap.as_secs_f64() && sample.context_switches.is_some());
             job.executions
         };
         assert!(executions(Duration::ZERO, false) > 2);
@@ -137,6 +137,6 @@ mod tests {
 
     #[test]
     fn the_clock_has_a_floor_far_below_a_microsecond() {
-        assert!(floors().clock_s < 5e-6);
+        assert!(timer_overhead().clock_s < 5e-6);
     }
 }

@@ -2,6 +2,6 @@
 
 pub(crate) mod clock;
 pub(crate) mod displace;
-pub(crate) mod evenness;
 pub(crate) mod flush;
 pub(crate) mod pin;
+pub(crate) mod thread_speed;

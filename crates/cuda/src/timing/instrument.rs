@@ -116,7 +116,7 @@ impl Instrument {
 
     /// The device's reading of `repeats` executions back to back after `lead_in` others, all held back until they
     /// are queued; `None` when the hold gave up. The device must be idle.
-    pub(crate) fn held(
+    pub(crate) fn blocked(
         &mut self,
         lead_in: u32,
         repeats: u32,
@@ -146,7 +146,7 @@ impl Instrument {
     /// Whether a hold with nothing behind it can be let go: not where launches wait for the device, as under some
     /// profilers and with CUDA_LAUNCH_BLOCKING.
     pub(crate) fn can_hold(&mut self) -> Result<bool, CellError> {
-        Ok(self.held(0, 0, &mut || Ok(()))?.is_some())
+        Ok(self.blocked(0, 0, &mut || Ok(()))?.is_some())
     }
 
     /// What the events and stamps read, all of them done.

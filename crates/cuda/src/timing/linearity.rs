@@ -5,9 +5,9 @@ use gpubench_model::case::Cache;
 use gpubench_model::error::CellError;
 
 use super::super::context::Cuda;
-use super::floors::middle;
 use super::spin::Spin;
 use super::timer::Timer;
+use super::timer_overhead::middle;
 
 /// Nanoseconds of the spins that check the clock, and the samples of each.
 const LADDER: [(u64, u32); 4] = [(5_000, 20), (20_000, 20), (100_000, 20), (1_000_000, 5)];

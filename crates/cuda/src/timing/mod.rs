@@ -2,7 +2,6 @@
 
 mod constants;
 mod displace;
-mod floors;
 mod history;
 mod hold;
 mod instrument;
@@ -10,6 +9,7 @@ mod linearity;
 mod spin;
 mod stamp;
 mod timer;
+mod timer_overhead;
 
 use super::kernels::{KernelSource, kernel_source};
 pub(super) use linearity::checked;

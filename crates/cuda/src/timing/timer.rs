@@ -1,6 +1,6 @@
 //! One sample of a job, step by step: which readings are taken of it, in which order.
 
-use gpubench_backend::{ClockCheck, Course, Floors, History, Job, Prepared, Sample};
+use gpubench_backend::{ClockCheck, Course, History, Job, Prepared, Sample, TimerOverhead};
 use gpubench_model::case::Cache;
 use gpubench_model::error::CellError;
 use serde_json::{Value, json};
@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use super::super::context::Cuda;
 use super::super::ffi::driver::Elapsed;
 use super::constants::Constants;
-use super::floors;
 use super::history::{after, repeats};
 use super::instrument::{HostTimes, Instrument, Reading};
+use super::timer_overhead;
 
 /// Held executions from which the length of a hot batch is settled, once a job.
 const ESTIMATES: usize = 3;
@@ -19,7 +19,7 @@ const ESTIMATES: usize = 3;
 pub(crate) struct Timer {
     instrument: Instrument,
     constants: Constants,
-    floors: Floors,
+    timer_overhead: TimerOverhead,
     holding: bool,
     holds_timed_out: u64,
 }
@@ -29,24 +29,24 @@ impl Timer {
     pub(crate) fn new(cuda: &Cuda, elapsed: Elapsed) -> Result<Timer, CellError> {
         let mut instrument = Instrument::new(cuda, elapsed)?;
         let mut holding = instrument.can_hold()?;
-        let mut measured = floors::measure(&mut instrument, holding);
+        let mut measured = timer_overhead::measure(&mut instrument, holding);
         if holding && measured.is_err() {
             // A profiler may serialise some kernels and not others.
             holding = false;
-            measured = floors::measure(&mut instrument, holding);
+            measured = timer_overhead::measure(&mut instrument, holding);
         }
-        let (floors, constants) = measured?;
-        Ok(Timer { instrument, constants, floors, holding, holds_timed_out: u64::from(!holding) })
+        let (timer_overhead, constants) = measured?;
+        Ok(Timer { instrument, constants, timer_overhead, holding, holds_timed_out: u64::from(!holding) })
     }
 
     /// Adds to the floors how jobs of known duration were timed.
     pub(crate) fn record(&mut self, checks: Vec<ClockCheck>) {
-        self.floors.checks = checks;
+        self.timer_overhead.checks = checks;
     }
 
-    /// The floors, as measured when the backend started.
-    pub(crate) fn floors(&self) -> &Floors {
-        &self.floors
+    /// The timer_overhead, as measured when the backend started.
+    pub(crate) fn timer_overhead(&self) -> &TimerOverhead {
+        &self.timer_overhead
     }
 
     /// How samples are taken, for a report.
@@ -148,7 +148,7 @@ impl Timer {
         let host = self.instrument.host(&mut || job.execute())?;
         job.reset()?;
         self.instrument.caches(cache)?;
-        let reading = self.instrument.held(u32::from(follows), repeats, &mut || job.execute())?;
+        let reading = self.instrument.blocked(u32::from(follows), repeats, &mut || job.execute())?;
         Ok(reading.map(|reading| self.made(host, &reading, repeats, cache, true)))
     }
 
@@ -157,7 +157,9 @@ impl Timer {
         let mut estimates = [0.0; ESTIMATES];
         for estimate in &mut estimates {
             self.instrument.caches(Cache::Hot)?;
-            let Some(reading) = self.instrument.held(1, 1, &mut || job.execute())? else { return Ok(None) };
+            let Some(reading) = self.instrument.blocked(1, 1, &mut || job.execute())? else {
+                return Ok(None);
+            };
             *estimate = self.constants.corrected(reading.events_s, 1, Cache::Hot).1;
         }
         estimates.sort_by(f64::total_cmp);
@@ -172,12 +174,12 @@ impl Timer {
         Ok(())
     }
 
-    fn made(&self, host: HostTimes, reading: &Reading, repeats: u32, cache: Cache, held: bool) -> Sample {
+    fn made(&self, host: HostTimes, reading: &Reading, repeats: u32, cache: Cache, blocked: bool) -> Sample {
         let (events_s, device_s) = self.constants.corrected(reading.events_s, repeats, cache);
         Sample {
             device_s: Some(device_s),
             events_s: Some(events_s),
-            held: Some(held),
+            blocked: Some(blocked),
             sm_mhz: reading.sm_mhz,
             throttled: self.instrument.is_throttled(reading),
             enqueue_s: Some(host.enqueue_s),

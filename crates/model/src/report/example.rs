@@ -8,8 +8,8 @@ use crate::measure::modality::Modes;
 use crate::measure::sampling::Sampling;
 use crate::measure::stopping::Reason;
 use crate::{
-    Accuracy, Arithmetic, BusRates, Peaks, ClockCheck, Compile, Conditions, Floors, HostMemory,
-    PageFaults, Side, Transfer,
+    Accuracy, BusRates, ClockCheck, Compile, Conditions, HostMemory, PageFaults, Peaks, Side, ThreadSpeeds,
+    TimerOverhead, Transfer,
 };
 use crate::{Checked, Work};
 
@@ -19,15 +19,15 @@ const EVENTS_S: f64 = 1.5e-6;
 /// What twelve samples are as shares of their median: half their interval is 0.1 % of it.
 const SHAPE: [f64; 12] = [0.997, 0.998, 0.999, 0.9995, 0.9998, 1.0, 1.0, 1.0005, 1.0008, 1.001, 1.004, 1.02];
 
-/// Floors of the clocks of a backend on that side.
-pub fn floors(side: Side) -> Floors {
+/// TimerOverhead of the clocks of a backend on that side.
+pub fn timer_overhead(side: Side) -> TimerOverhead {
     match side {
-        Side::Cpu => Floors {
+        Side::Cpu => TimerOverhead {
             clock_s: 21e-9,
-            arithmetic: Some(Arithmetic { fastest_s: 510e-6, slowest_s: 520e-6 }),
-            ..Floors::default()
+            thread_speeds: Some(ThreadSpeeds { fastest_s: 510e-6, slowest_s: 520e-6 }),
+            ..TimerOverhead::default()
         },
-        Side::Gpu => Floors {
+        Side::Gpu => TimerOverhead {
             clock_s: 1.4e-6,
             empty_kernel_s: Some(2.7e-6),
             launch_sync_s: Some(6.1e-6),
@@ -36,7 +36,7 @@ pub fn floors(side: Side) -> Floors {
                 ClockCheck { spun_s: 10e-6, events_s: 11.52e-6, device_s: 10.02e-6 },
                 ClockCheck { spun_s: 1e-3, events_s: 1.0016e-3, device_s: 1.0001e-3 },
             ],
-            ..Floors::default()
+            ..TimerOverhead::default()
         },
     }
 }
@@ -47,7 +47,7 @@ pub fn empty() -> Report {
         name: name.into(),
         available: true,
         startup_s: Some(0.1),
-        floors: Some(floors(side)),
+        timer_overhead: Some(timer_overhead(side)),
         description,
         ..BackendState::default()
     };
@@ -174,10 +174,10 @@ fn execute(side: Side, median_s: f64) -> Execute {
         event_constant_s: gpu.then_some(EVENTS_S),
         enqueue_median_s: gpu.then_some(4e-6),
         rounds: (0..12).map(|sample| sample / 4).collect(),
-        held: gpu.then_some(true),
+        blocked: gpu.then_some(true),
         sm_mhz: if gpu { vec![1980.0; 12] } else { vec![] },
         page_faults: (!gpu).then(PageFaults::default),
-        switches: if gpu { vec![] } else { vec![0; 12] },
+        context_switches: if gpu { vec![] } else { vec![0; 12] },
         warmups: 3,
         verified: 4,
         steady: true,

@@ -74,20 +74,20 @@ pub struct Execute {
     pub rounds: Vec<u32>,
     /// Whether the device was held back until all work of a sample was queued, in every sample. Work that waits for
     /// the device inside, or is so long that no gap between launches matters, is not. `None` without a device.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub held: Option<bool>,
+    #[serde(default, alias = "held", skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<bool>,
     /// Clock of the multiprocessors around each sample, in MHz.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sm_mhz: Vec<f64>,
     /// Times the system took a processor away during each sample.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub switches: Vec<u64>,
+    #[serde(default, alias = "switches", skip_serializing_if = "Vec::is_empty")]
+    pub context_switches: Vec<u64>,
     /// Page faults of an execution, the median of each kind over the samples; 0 where all memory is touched before
     /// timing. `None` on a device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_faults: Option<PageFaults>,
     /// Samples not counted because the device's clock was held down.
-    #[serde(default)]
+    #[serde(default, alias = "set_aside")]
     pub discarded: u32,
     /// Samples that are counted although it was.
     #[serde(default)]

@@ -1,6 +1,6 @@
 //! The report: what `run` writes and everything else reads. Nothing here touches a device.
 //!
-//! The layout is published in `schema/report-v2.json` ([`SCHEMA`]); a change of layout changes [`SCHEMA_VERSION`].
+//! The layout is published in `schema/report-v3.json` ([`SCHEMA`]); a change of layout changes [`SCHEMA_VERSION`].
 
 #[expect(clippy::unwrap_used, reason = "the example is known to have what it unwraps")]
 pub mod example;
@@ -19,13 +19,13 @@ pub use sound::check_row;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Peaks, Floors};
+use crate::{Peaks, TimerOverhead};
 
 /// Version of the report's layout, independent of the program's version.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// The JSON Schema (2020-12) of a report.
-pub const SCHEMA: &str = include_str!("../../../../schema/report-v2.json");
+pub const SCHEMA: &str = include_str!("../../../../schema/report-v3.json");
 
 /// One run: where, how, and every cell's outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -144,11 +144,11 @@ pub struct BackendState {
     /// Seconds from the worker's start until it was ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub startup_s: Option<f64>,
-    /// Floors of its clocks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub floors: Option<Floors>,
-    /// The most that its memory, arithmetic and bus do, where that was measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The overhead of its timers.
+    #[serde(default, alias = "floors", skip_serializing_if = "Option::is_none")]
+    pub timer_overhead: Option<TimerOverhead>,
+    /// The measured peaks of its memory, arithmetic and bus.
+    #[serde(default, alias = "ceilings", skip_serializing_if = "Option::is_none")]
     pub peaks: Option<Peaks>,
     /// Device, threads and so on, as the backend describes itself.
     #[serde(default)]

@@ -2,7 +2,7 @@
 
 use gpubench_model::Accuracy;
 use gpubench_model::report::Row;
-use gpubench_model::report::example::{self, peaks, empty, full, measured};
+use gpubench_model::report::example::{self, empty, full, measured, peaks};
 use gpubench_text::palette::{Rgb, Role, Tint};
 
 use super::told::told;

@@ -78,7 +78,7 @@ fn severity(kind: WarningKind, execute: &Execute) -> f64 {
         WarningKind::LaunchBound => -execute.median_s,
         WarningKind::Bimodal => execute.modes.map_or(0.0, |modes| modes.high / modes.low),
         WarningKind::Disturbed => {
-            execute.switches.iter().filter(|switches| **switches > 0).count() as f64 / samples
+            execute.context_switches.iter().filter(|switches| **switches > 0).count() as f64 / samples
         }
         WarningKind::PageFaults => execute.page_faults.map_or(0.0, |f| f.minor.max(1e9 * f.major)),
         WarningKind::OtherProcess

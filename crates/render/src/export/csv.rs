@@ -87,12 +87,15 @@ const COLUMNS: &[Show] = &[
 ];
 
 /// The columns about peaks, which stand in the report and not in its rows: they are the last.
-const LIMIT: [&str; 2] = ["limit_share", "limit_roof"];
+const LIMIT: [&str; 2] = ["peak_share", "bound_by"];
 
 /// The fields of [`LIMIT`]; empty where no peak is known.
 fn limit(report: &Report, row: &Row) -> [String; 2] {
     let found = roof::share(report, row);
-    [number(found.map(|found| found.share)), found.map(|found| json_word(&found.roof)).unwrap_or_default()]
+    [
+        number(found.map(|found| found.share)),
+        found.map(|found| json_word(&found.bound_by)).unwrap_or_default(),
+    ]
 }
 
 fn csv(report: &Report) -> String {

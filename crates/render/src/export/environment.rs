@@ -39,7 +39,9 @@ pub(crate) fn environment(report: &Report) -> String {
     for line in device_state(report) {
         let _ = writeln!(text, "- {}", escape(&line));
     }
-    for table in [floors(&environment.backends), clock_checks(&environment.backends)].into_iter().flatten() {
+    for table in
+        [timer_overhead(&environment.backends), clock_checks(&environment.backends)].into_iter().flatten()
+    {
         let _ = write!(text, "\n{}", table.markdown(3));
     }
     text
@@ -114,7 +116,7 @@ fn distinct<'a>(texts: impl Iterator<Item = &'a String>) -> Option<String> {
 }
 
 /// The least times that the clocks of the backends show; `None` for reports that do not tell them.
-pub(crate) fn floors(backends: &[BackendState]) -> Option<Table> {
+pub(crate) fn timer_overhead(backends: &[BackendState]) -> Option<Table> {
     let headings = [
         "backend",
         "clock",
@@ -125,25 +127,25 @@ pub(crate) fn floors(backends: &[BackendState]) -> Option<Table> {
         "slowest thread",
     ];
     let row = |backend: &BackendState| -> Option<Vec<Field>> {
-        let floors = backend.floors.as_ref()?;
+        let overhead = backend.timer_overhead.as_ref()?;
         let seconds = [
-            Some(floors.clock_s),
-            floors.empty_kernel_s,
-            floors.launch_sync_s,
-            floors.event_constant_s,
-            floors.arithmetic.map(|arithmetic| arithmetic.fastest_s),
-            floors.arithmetic.map(|arithmetic| arithmetic.slowest_s),
+            Some(overhead.clock_s),
+            overhead.empty_kernel_s,
+            overhead.launch_sync_s,
+            overhead.event_constant_s,
+            overhead.thread_speeds.map(|speeds| speeds.fastest_s),
+            overhead.thread_speeds.map(|speeds| speeds.slowest_s),
         ];
         let texts = seconds.map(|seconds| seconds.map_or("-".into(), time_text).into());
         Some([Field::from(backend.name.as_str())].into_iter().chain(texts).collect())
     };
-    table("Floors of the clocks", &headings, backends.iter().filter_map(row).collect())
+    table("Timer overhead", &headings, backends.iter().filter_map(row).collect())
 }
 
 /// Kernels of known duration as events saw them.
 pub(crate) fn clock_checks(backends: &[BackendState]) -> Option<Table> {
     let rows = backends.iter().flat_map(|backend| {
-        let checks = backend.floors.iter().flat_map(|floors| &floors.checks);
+        let checks = backend.timer_overhead.iter().flat_map(|overhead| &overhead.checks);
         checks.map(|check| -> Vec<Field> {
             let times = [check.spun_s, check.events_s, check.device_s];
             let times = times.map(|seconds| time_within(seconds, Some(0.0)).into());
@@ -226,10 +228,10 @@ mod tests {
         let mut report = example::empty();
         report.environment.host = Host::default();
         for backend in &mut report.environment.backends {
-            backend.floors = None;
+            backend.timer_overhead = None;
         }
         let text = environment(&report);
-        for word in ["governor", "NUMA", "Floors", "checks", "held down", "Power"] {
+        for word in ["governor", "NUMA", "TimerOverhead", "checks", "held down", "Power"] {
             assert!(!text.contains(word), "{word}\n{text}");
         }
     }

@@ -1,4 +1,4 @@
-//! JSON: the report and the answer derived from it, as `schema/report-v2.json` describes them.
+//! JSON: the report and the answer derived from it, as `schema/report-v3.json` describes them.
 
 use gpubench_answer::Answered;
 use gpubench_model::format::Makes;

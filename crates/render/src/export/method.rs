@@ -61,16 +61,18 @@ fn launch_bound(report: &Report, rows: &[&Row], mark: &str) -> Option<String> {
     let bound = rows.iter().filter(|row| is_launch_bound(row));
     let backends = distinct(bound.map(|row| row.backend.as_str()));
     let floor = |name: &str| {
-        let floors = report.environment.backend(name)?.floors.as_ref()?;
-        Some(match floors.empty_kernel_s {
+        let timer_overhead = report.environment.backend(name)?.timer_overhead.as_ref()?;
+        Some(match timer_overhead.empty_kernel_s {
             Some(seconds) => format!("empty kernel {}", time_text(seconds)),
-            None => format!("two readings of the clock {}", time_text(floors.clock_s)),
+            None => format!("two readings of the clock {}", time_text(timer_overhead.clock_s)),
         })
     };
-    let floors: Vec<String> = backends.iter().filter_map(|name| floor(name)).collect();
-    let floors = if floors.is_empty() { String::new() } else { format!(" ({})", floors.join(", ")) };
-    (!backends.is_empty())
-        .then(|| format!("{mark} less than 3x the device's floor{floors}, floor included: launch-bound"))
+    let timer_overhead: Vec<String> = backends.iter().filter_map(|name| floor(name)).collect();
+    let timer_overhead =
+        if timer_overhead.is_empty() { String::new() } else { format!(" ({})", timer_overhead.join(", ")) };
+    (!backends.is_empty()).then(|| {
+        format!("{mark} less than 3x the device's floor{timer_overhead}, floor included: launch-bound")
+    })
 }
 
 /// What the speed-ups compare; `None` where there is none.

@@ -125,7 +125,7 @@ fn span_text(found: &SpeedUp) -> String {
 /// The name of a variant over its share of the limit.
 fn variant_cell(report: &Report, row: &Row, names: &Names) -> Element {
     let share = roof::share(report, row);
-    let share = share.map(|found| format!("{} of {}", percent::in_words(found.share), found.roof.name()));
+    let share = share.map(|found| format!("{} of {}", percent::in_words(found.share), found.bound_by.name()));
     cell(names.name(row)).holding_all(share.map(below))
 }
 

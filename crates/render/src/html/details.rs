@@ -125,9 +125,9 @@ fn copy(transfer: &Transfer) -> Option<String> {
 
 /// What was computed, how near to the machine's limit, and how right.
 fn work(report: &Report, row: &Row) -> Vec<Fact> {
-    let limit = roof::share(report, row).map(|Share { share, roof, least_s }| {
-        let (share, least) = (percent::in_words(share), time_text(least_s));
-        format!("{share} of {}, which allows {least}", roof.name())
+    let limit = roof::share(report, row).map(|Share { share, bound_by, min_s }| {
+        let (share, least) = (percent::in_words(share), time_text(min_s));
+        format!("{share} of {}, which allows {least}", bound_by.name())
     });
     let error = |error: Checked| {
         format!("{}, {} of the bound {:.1e}", error_text(error), share_text(error), error.bound)

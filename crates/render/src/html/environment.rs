@@ -3,11 +3,11 @@
 use gpubench_model::report::machine::plain;
 use gpubench_model::report::quantity::{gib, three_digits, time_text};
 use gpubench_model::report::{BackendState, Environment, Report};
-use gpubench_model::{BusRates, Peaks, Finding};
+use gpubench_model::{BusRates, Finding, Peaks};
 
 use super::markup::{Element, Html, classed, element};
 use super::table::{self, NONE, cell, facts, framed, words};
-use crate::export::environment::{clock_checks, device_state, floors, settings_of, version};
+use crate::export::environment::{clock_checks, device_state, settings_of, timer_overhead, version};
 
 /// Everything about where and how the run was made.
 pub(crate) fn environment(report: &Report) -> Html {
@@ -23,7 +23,9 @@ pub(crate) fn environment(report: &Report) -> Html {
         html = html.and(element("h3").holding("The device while it was measured"));
         html = html.and(element("ul").holding_all(state.into_iter().map(|line| element("li").holding(line))));
     }
-    for table in [floors(&environment.backends), clock_checks(&environment.backends)].into_iter().flatten() {
+    for table in
+        [timer_overhead(&environment.backends), clock_checks(&environment.backends)].into_iter().flatten()
+    {
         html = html.and(element("h3").holding(table.title.as_str())).and(framed(&table.title, table.html()));
     }
     let settings = serde_json::to_string_pretty(&environment.settings).unwrap_or_default();
@@ -138,7 +140,7 @@ mod tests {
             "400 TFLOP/s",
             "55.0 GB/s",
             "Frequency governor",
-            "Floors of the clocks",
+            "TimerOverhead of the clocks",
             "&quot;sweeps&quot;",
         ] {
             assert!(html.contains(expected), "{expected}\n{html}");

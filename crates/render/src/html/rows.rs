@@ -160,7 +160,7 @@ impl Sheet<'_> {
         if self.limits {
             let found = roof::share(self.report, row);
             cells.push(sortable(found.map(|found| found.share), percent::in_words));
-            cells.push(cell(found.map_or(NONE, |found| found.roof.name())));
+            cells.push(cell(found.map_or(NONE, |found| found.bound_by.name())));
         }
         cells
     }

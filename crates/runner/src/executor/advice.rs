@@ -1,6 +1,6 @@
 //! What the user should know of a run as a whole, with the next step.
 
-use gpubench_backend::Arithmetic;
+use gpubench_backend::ThreadSpeeds;
 use gpubench_model::measure::stopping::Reason;
 use gpubench_model::report::RunWarning;
 use gpubench_model::report::quantity::spread_text;
@@ -42,7 +42,7 @@ pub(crate) struct Machine {
     /// Runnable processes a processor.
     pub load: Option<f64>,
     /// The same arithmetic on all threads at once.
-    pub arithmetic: Option<Arithmetic>,
+    pub thread_speeds: Option<ThreadSpeeds>,
 }
 
 /// The warnings of a run on that machine. `budget` has the seconds it was to take and those it took.
@@ -55,8 +55,8 @@ pub(crate) fn of_run(wide: &[Wide], budget: Option<[f64; 2]>, machine: Machine) 
             "close other programs and run again; the load is an average over the last minute",
         );
     }
-    let unevenness = machine.arithmetic.map(|arithmetic| arithmetic.unevenness());
-    if let Some(times) = unevenness.filter(|times| *times > UNLIKE) {
+    let ratio = machine.thread_speeds.map(|speeds| speeds.ratio());
+    if let Some(times) = ratio.filter(|times| *times > UNLIKE) {
         warn(
             format!(
                 "the same arithmetic took {times:.1} times as long on one processor as on another when the run started"
@@ -113,8 +113,8 @@ mod tests {
     #[test]
     fn a_busy_machine_and_unlike_processors_are_told() {
         let texts = |load, slowest_s| {
-            let arithmetic = Some(Arithmetic { fastest_s: 1.0, slowest_s });
-            let found = of_run(&[], None, Machine { load: Some(load), arithmetic });
+            let thread_speeds = Some(ThreadSpeeds { fastest_s: 1.0, slowest_s });
+            let found = of_run(&[], None, Machine { load: Some(load), thread_speeds });
             found.into_iter().map(|warning| warning.text).collect::<Vec<_>>()
         };
         assert!(texts(0.25, 1.25).is_empty());

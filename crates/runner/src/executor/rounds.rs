@@ -105,8 +105,8 @@ impl<'a> Rounds<'a> {
         let took = self.spent_s(&[]);
         let budget = self.run.budget_s.map(|asked| [asked, took]);
         let states = self.visits.workers.end();
-        let arithmetic = states.iter().find_map(|state| state.floors.as_ref()?.arithmetic);
-        let machine = advice::Machine { load: self.journal.load(), arithmetic };
+        let thread_speeds = states.iter().find_map(|state| state.timer_overhead.as_ref()?.thread_speeds);
+        let machine = advice::Machine { load: self.journal.load(), thread_speeds };
         self.journal.advise(advice::of_run(&self.wide, budget, machine));
         let finished = self.journal.finished();
         Ok((finished, self.journal.finish(states)?))

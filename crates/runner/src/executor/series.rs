@@ -1,6 +1,6 @@
 //! The samples of one cell over all rounds, and the timed phase that is made of them.
 
-use gpubench_backend::{Conditions, Floors, PageFaults, Sample, SetupCounts, Side};
+use gpubench_backend::{Conditions, PageFaults, Sample, SetupCounts, Side, TimerOverhead};
 use gpubench_model::measure::batch::Taken;
 use gpubench_model::measure::grade::{self, Facts};
 use gpubench_model::measure::stats::median;
@@ -22,7 +22,7 @@ pub(crate) struct Series {
     pub(crate) lost_to: Option<String>,
     /// How often the worker has found timed executions to be right.
     pub verified: u32,
-    pub floors: Option<Floors>,
+    pub timer_overhead: Option<TimerOverhead>,
     /// Runnable processes a processor when the run started, as far as the system told.
     pub load: Option<f64>,
     clock: Clock,
@@ -74,9 +74,9 @@ impl Series {
             events_s,
             enqueue_median_s: median(&self.each(|sample| sample.enqueue_s)),
             rounds: self.rounds.clone(),
-            held: self.samples.iter().map(|sample| sample.held).reduce(|a, b| Some(a? && b?)).flatten(),
+            blocked: self.samples.iter().map(|sample| sample.blocked).reduce(|a, b| Some(a? && b?)).flatten(),
             sm_mhz: self.each(|sample| sample.sm_mhz),
-            switches: self.each(|sample| sample.switches),
+            context_switches: self.each(|sample| sample.context_switches),
             page_faults: self.page_faults(),
             discarded: self.discarded,
             throttled: count(&self.samples, |sample| sample.throttled),
@@ -111,7 +111,7 @@ impl Series {
         // A device's floors are those of its own clock, and tell nothing of what the host did for it.
         let by_host = self.clock == Clock::Host && planned.variant.side == Side::Gpu;
         // Of a device time the floor is what was taken off it: that of a hot batch is less than that of a single event pair.
-        let of_clock = || self.floors.as_ref().filter(|_| !by_host).map(Floors::least_s);
+        let of_clock = || self.timer_overhead.as_ref().filter(|_| !by_host).map(TimerOverhead::least_s);
         let floor = execute.event_constant_s.or_else(of_clock).filter(|floor| *floor > 0.0);
         let seen = |what: fn(&Conditions) -> &Vec<String>| {
             let mut seen: Vec<String> = vec![];
@@ -132,7 +132,7 @@ impl Series {
             discarded: execute.discarded,
             throttled: execute.throttled,
             floor_ratio: floor.map(|floor| raw / floor),
-            disturbed: count(&execute.switches, |switches| *switches > 0),
+            disturbed: count(&execute.context_switches, |switches| *switches > 0),
             page_faults: execute.page_faults,
             others: &others,
             held_down: &held_down,
@@ -184,12 +184,13 @@ mod tests {
 
     #[test]
     fn the_floor_of_a_device_is_not_held_against_what_the_host_does() {
-        let floors = Floors { clock_s: 1e-6, empty_kernel_s: Some(2e-6), ..Floors::default() };
+        let timer_overhead =
+            TimerOverhead { clock_s: 1e-6, empty_kernel_s: Some(2e-6), ..TimerOverhead::default() };
         let launch_bound = |clock, side| {
             let mut planned = planned(2, "a");
             planned.variant.side = side;
             let samples = vec![Sample::of_host(2e-6); 12];
-            let mut series = Series { floors: Some(floors.clone()), ..Series::default() };
+            let mut series = Series { timer_overhead: Some(timer_overhead.clone()), ..Series::default() };
             series.add(clock, Taken { samples, steady: true, ..Taken::default() }, 0);
             let warnings = series.execute(&planned).unwrap().warnings;
             warnings.iter().any(|warning| warning.kind == WarningKind::LaunchBound)

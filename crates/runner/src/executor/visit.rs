@@ -138,7 +138,7 @@ impl Visit<'_> {
         };
         course.held_by = Some(self.workers.generation(&course.worker));
         self.workers.note_libraries(&course.worker, libraries);
-        course.series.floors = self.workers.floors(&course.worker);
+        course.series.timer_overhead = self.workers.timer_overhead(&course.worker);
         // A cell prepared again after its worker was lost keeps what its first preparation took.
         (course.row.error, course.row.inputs) = (Some(error), Some(inputs.clone()));
         course.row.phases.get_or_insert(phases);

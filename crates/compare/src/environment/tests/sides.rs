@@ -134,7 +134,8 @@ fn kept_reports_of_one_machine_differ_in_nothing_grave() {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
         gpubench_model::report::file::load(&path).unwrap()
     };
-    let (first, second) = (runs(&[kept("tests/fixtures/quick/first")]), runs(&[kept("tests/fixtures/quick/second")]));
+    let (first, second) =
+        (runs(&[kept("tests/fixtures/quick/first")]), runs(&[kept("tests/fixtures/quick/second")]));
     let found = differences(&first, &second, &BTreeMap::new());
     assert!(found.iter().all(|difference| difference.severity == Severity::Ignore), "{found:?}");
     let found = lines(&differences(&first, &runs(&[kept("results/h200/article")]), &BTreeMap::new()));

@@ -19,7 +19,8 @@ pub const FILE_NAME: &str = "report.json";
 /// Name of the file of several reports, in the folder of a run on several devices.
 pub const FLEET_FILE_NAME: &str = "fleet.json";
 
-/// Layouts that can be read. What layout 1 lacks has defaults; all its times are of hot caches.
+/// Layouts that can be read. What layout 1 lacks has defaults; all its times are of hot caches. Layout 2 has other names for
+/// some fields.
 const READABLE: std::ops::RangeInclusive<u64> = 1..=SCHEMA_VERSION as u64;
 
 /// Largest file that is read as a report, in bytes; the largest sweeps make a hundredth of it.
@@ -177,8 +178,12 @@ pub fn parse(bytes: &[u8]) -> anyhow::Result<Report> {
 ///
 /// # Errors
 /// It contradicts itself.
-pub fn vetted(report: Report, may_drive: bool) -> anyhow::Result<Report> {
+pub fn vetted(mut report: Report, may_drive: bool) -> anyhow::Result<Report> {
     sound::check(&report)?;
+    // Layout 2 is layout 3 under other names, which the aliases of the fields have read.
+    if report.schema_version == 2 {
+        report.schema_version = SCHEMA_VERSION;
+    }
     if may_drive { tame(&report).context("cannot be shown; run the sweep again") } else { Ok(report) }
 }
 

@@ -54,8 +54,8 @@ fn broken_files_are_refused_in_one_line_that_says_where() {
     assert!(refusal(&closed).contains("compare it with `gpubench schema`"));
     assert!(refusal("{\"schema_version\": 1e999}").contains("number out of range"));
     assert!(refusal("{}").contains("no schema_version"));
-    assert!(refusal("{\"schema_version\": 7}").contains("schema_version 7, but this gpubench reads 1 to 2"));
-    assert!(refusal("{\"schema_version\": 0}").contains("reads 1 to 2; use the version that wrote it"));
+    assert!(refusal("{\"schema_version\": 7}").contains("schema_version 7, but this gpubench reads 1 to 3"));
+    assert!(refusal("{\"schema_version\": 0}").contains("reads 1 to 3; use the version that wrote it"));
     assert!(refusal("{\"schema_version\": 1}").contains("missing field `environment`"));
     let long = refusal(&format!("{{\"schema_version\": \"{}\"}}", "9".repeat(100_000)));
     assert!(long.len() < 500 && long.contains("99..., but this gpubench reads"), "{long}");

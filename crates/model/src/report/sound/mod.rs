@@ -120,7 +120,7 @@ fn check_execute(execute: &Execute) -> anyhow::Result<()> {
         ("host_samples_s", execute.host_samples_s.len()),
         ("rounds", execute.rounds.len()),
         ("sm_mhz", execute.sm_mhz.len()),
-        ("switches", execute.switches.len()),
+        ("context_switches", execute.context_switches.len()),
     ];
     for (key, length) in lengths {
         ensure!(

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use gpubench_backend::WorkerId;
 use gpubench_backend::protocol::Request;
-use gpubench_backend::{Peaks, Finding, Floors, Options};
+use gpubench_backend::{Finding, Options, Peaks, TimerOverhead};
 use gpubench_model::error::Unavailable;
 use gpubench_model::report::BackendState;
 
@@ -165,8 +165,8 @@ impl Workers {
         self.find(id).map_or(0, |slot| if matches!(slot.state, State::Absent) { 0 } else { slot.generation })
     }
 
-    pub(crate) fn floors(&self, id: &WorkerId) -> Option<Floors> {
-        self.find(id)?.report.floors.clone()
+    pub(crate) fn timer_overhead(&self, id: &WorkerId) -> Option<TimerOverhead> {
+        self.find(id)?.report.timer_overhead.clone()
     }
 
     fn find(&self, id: &WorkerId) -> Option<&Slot> {

@@ -79,12 +79,12 @@ impl Slot {
         };
         let startup = client.started();
         match client.wait(startup + limit, stop, &mut |_| {}) {
-            Ok(Reply::Ready { description, floors, peaks_depend_on }) => {
+            Ok(Reply::Ready { description, timer_overhead, peaks_depend_on }) => {
                 self.peaks_depend_on = peaks_depend_on;
                 self.report.startup_s.get_or_insert((client.replied() - startup).as_secs_f64());
                 self.report.available = true;
                 self.report.reason = None;
-                (self.report.description, self.report.floors) = (description, floors);
+                (self.report.description, self.report.timer_overhead) = (description, timer_overhead);
                 self.failed_starts = 0;
                 self.state = State::Ready(client);
             }

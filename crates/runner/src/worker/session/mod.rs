@@ -87,7 +87,7 @@ impl Session {
     pub(crate) fn greeting(&self) -> Reply {
         Reply::Ready {
             description: self.backend.describe(),
-            floors: self.backend.floors(),
+            timer_overhead: self.backend.timer_overhead(),
             peaks_depend_on: self.backend.peaks_depend_on(),
         }
     }

@@ -4,7 +4,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use gpubench_backend::Arithmetic;
+use gpubench_backend::ThreadSpeeds;
 use gpubench_model::measure::stats::median;
 
 /// Independent chains of multiplications and additions, and links of each: about half a millisecond. As vectors of two
@@ -15,12 +15,12 @@ const LINKS: usize = 240_000;
 const REPEATS: usize = 15;
 
 /// Has every thread of the pool do the same arithmetic at once.
-pub(crate) fn measure() -> Arithmetic {
+pub(crate) fn measure() -> ThreadSpeeds {
     let threads = rayon::broadcast(|_| {
         let seconds: [f64; REPEATS] = std::array::from_fn(|_| timed());
         median(&seconds).unwrap_or(f64::NAN)
     });
-    Arithmetic {
+    ThreadSpeeds {
         fastest_s: threads.iter().copied().fold(f64::INFINITY, f64::min),
         slowest_s: threads.iter().copied().fold(0.0, f64::max),
     }
@@ -52,6 +52,6 @@ mod tests {
         assert!(found.fastest_s > 0.5e-9 * LINKS as f64, "{found:?}");
         assert!(found.fastest_s <= found.slowest_s && found.slowest_s < 1.0, "{found:?}");
         let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(measure);
-        assert!(one.fastest_s == one.slowest_s && one.unevenness() == 1.0);
+        assert!(one.fastest_s == one.slowest_s && one.ratio() == 1.0);
     }
 }

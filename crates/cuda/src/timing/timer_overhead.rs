@@ -1,6 +1,6 @@
 //! What the clocks read around nothing, measured once when the backend starts.
 
-use gpubench_backend::{Floors, Job};
+use gpubench_backend::{Job, TimerOverhead};
 use gpubench_model::case::Cache;
 use gpubench_model::error::CellError;
 use gpubench_model::measure::stats::median;
@@ -23,7 +23,10 @@ const BETWEEN: (u64, u32) = (5_000, 16);
 /// Readings that are tried before a hold that gives up is an error: once, the host may have been busy elsewhere.
 const TRIES: u32 = 3;
 /// Measures all floors but the checks, held back where that can be.
-pub(crate) fn measure(instrument: &mut Instrument, holding: bool) -> Result<(Floors, Constants), CellError> {
+pub(crate) fn measure(
+    instrument: &mut Instrument,
+    holding: bool,
+) -> Result<(TimerOverhead, Constants), CellError> {
     let cuda = instrument.cuda.clone();
     let mut warm_up = Spin::new(&cuda, WARM_UP.1)?;
     (0..WARM_UP.0).try_for_each(|_| warm_up.execute())?;
@@ -39,12 +42,12 @@ pub(crate) fn measure(instrument: &mut Instrument, holding: bool) -> Result<(Flo
     let mut empty = || kernels.empty(&cuda.stream);
     let empty_kernel_s = median_reading(|| Ok(readings.read((1, 1), &mut empty)?.events_s))?;
     let launch_sync_s = median_reading(|| Ok(readings.instrument.host(&mut empty)?.done_s))?;
-    let floors = Floors {
+    let floors = TimerOverhead {
         clock_s,
         empty_kernel_s: Some(empty_kernel_s),
         launch_sync_s: Some(launch_sync_s),
         event_constant_s: Some(cold_s),
-        ..Floors::default()
+        ..TimerOverhead::default()
     };
     Ok((floors, Constants { cold_s, hot_s, between_s }))
 }
@@ -66,7 +69,7 @@ impl Readings<'_> {
             return Ok(self.instrument.together(&mut once)?.1);
         }
         for _ in 0..TRIES {
-            if let Some(reading) = self.instrument.held(lead_in, repeats, work)? {
+            if let Some(reading) = self.instrument.blocked(lead_in, repeats, work)? {
                 return Ok(reading);
             }
         }
