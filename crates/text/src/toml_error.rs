@@ -41,9 +41,9 @@ pub enum Problem {
     MissingKey(&'static str),
     /// A value of the wrong kind.
     Kind {
-        /// What it must be, such as [`LIST`].
+        /// What it must be, such as `LIST`.
         wanted: Cow<'static, str>,
-        /// What it is, such as [`TABLE`]; a number or truth value as it is shown.
+        /// What it is, such as `TABLE`; a number or truth value as it is shown.
         found: Cow<'static, str>,
     },
     /// A value of the right kind that was refused, with the reason.
