@@ -76,7 +76,7 @@ pub fn examine(place: &Place, options: &Options) -> Examination {
     let examined = |(backend, asked): (&'static Registration, Vec<Asked>)| {
         let (mut findings, mut problem) = (vec![], None);
         for (client, id) in asked {
-            let client = client.map_err(|error| format!("its worker could not be started: {error}"));
+            let client = client.map_err(|error| format!("the worker could not be started: {error}"));
             match (client.and_then(|client| hear(client, deadline)), &id.library) {
                 (Ok(found), _) => findings.extend(found),
                 (Err(reason), Some(library)) => findings.push(unexamined(backend, options, library, reason)),
@@ -118,10 +118,10 @@ fn hear(mut client: Client, deadline: Instant) -> Result<Vec<Finding>, String> {
     match client.wait(deadline, &AtomicBool::new(false), &mut |_| {}) {
         Ok(Reply::Findings { findings }) => Ok(findings),
         Ok(Reply::Failed { reason, .. }) => Err(reason),
-        Ok(_) => Err("its worker answered something else; use one build of gpubench throughout".into()),
+        Ok(_) => Err("the worker sent an unexpected reply; run one build of gpubench only".into()),
         Err(Loss::Gone(reason)) => Err(reason),
         Err(Loss::TimedOut | Loss::Interrupted) => {
-            Err(format!("it was still looking after {} s", PATIENCE.as_secs()))
+            Err(format!("the worker did not answer within {} s", PATIENCE.as_secs()))
         }
     }
 }
@@ -131,12 +131,12 @@ fn hints(host: &Host, load: Option<f64>) -> Vec<String> {
     let mut hints = vec![];
     if let Some(governor) = host.governor.as_deref().filter(|governor| *governor != "performance") {
         hints.push(format!(
-            "the CPU's frequency governor is {governor}; `sudo cpupower frequency-set -g performance` steadies timings"
+            "The CPU frequency governor is {governor}, so times vary more. Change it with: sudo cpupower frequency-set -g performance"
         ));
     }
     if let Some(load) = load.filter(|load| *load > 0.5 && *load > 0.2 * host.threads as f64) {
         hints.push(format!(
-            "the load average is {load:.1} on {} processors; end other work before measuring",
+            "Other programs are using the CPU (load average {load:.1} on {} CPUs). End them before measuring.",
             host.threads
         ));
     }
@@ -153,16 +153,32 @@ fn write_text(found: &Examination, out: &mut dyn Write) -> std::io::Result<()> {
     for backend in &found.backends {
         writeln!(out, "\n{}: {}", backend.name, backend.summary)?;
         if let Some(problem) = &backend.problem {
-            writeln!(out, "  cannot be examined: {problem}")?;
+            writeln!(out, "  cannot be checked: {problem}")?;
         }
         for finding in &backend.findings {
             write_finding(finding, out)?;
         }
     }
     if !found.hints.is_empty() {
-        writeln!(out, "\ntiming conditions")?;
+        writeln!(out, "\nTiming conditions")?;
     }
-    found.hints.iter().try_for_each(|hint| writeln!(out, "  {hint}"))
+    found.hints.iter().try_for_each(|hint| write_wrapped(hint, "  ", out))
+}
+
+/// Writes `text` in lines of at most 80 columns, each after `indent`.
+fn write_wrapped(text: &str, indent: &str, out: &mut dyn Write) -> std::io::Result<()> {
+    let mut line = indent.to_owned();
+    for word in text.split(' ') {
+        if line.len() > indent.len() && line.len() + 1 + word.len() > 80 {
+            writeln!(out, "{line}")?;
+            line = indent.to_owned();
+        }
+        if line.len() > indent.len() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    writeln!(out, "{line}")
 }
 
 fn write_finding(finding: &Finding, out: &mut dyn Write) -> std::io::Result<()> {
@@ -182,7 +198,8 @@ fn write_finding(finding: &Finding, out: &mut dyn Write) -> std::io::Result<()> 
         writeln!(out, "          {problem}")?;
     }
     if !finding.serves.is_empty() {
-        writeln!(out, "          costs {}", finding.serves.join(", "))?;
+        let text = format!("needed by {}", finding.serves.join(", "));
+        write_wrapped(&text, "          ", out)?;
     }
     match &finding.fix {
         Some(fix) => writeln!(out, "          fix: {fix}"),
@@ -199,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn poor_timing_conditions_are_hinted_at_and_good_ones_are_not() {
+    fn poor_timing_conditions_get_a_hint_and_good_ones_do_not() {
         assert_eq!(hints(&host(Some("performance")), Some(0.1)).len(), 0);
         assert_eq!(hints(&host(None), None).len(), 0);
         let poor = hints(&host(Some("powersave")), Some(6.0));
@@ -207,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_library_is_told_with_its_cost_and_its_fix() {
+    fn a_missing_library_is_listed_with_its_variants_and_its_fix() {
         let finding = Finding {
             name: "cuFFT".into(),
             path: None,
@@ -220,7 +237,7 @@ mod tests {
         write_finding(&finding, &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         assert!(
-            text.contains("missing cuFFT") && text.contains("costs fft/r2c") && text.contains("fix: pip"),
+            text.contains("missing cuFFT") && text.contains("needed by fft/r2c") && text.contains("fix: pip"),
             "{text}"
         );
     }

@@ -33,7 +33,7 @@ impl Folder {
         if let Some(name) = held(path).into_iter().find(wanted).filter(|_| !force) {
             let path = path.display();
             bail!(
-                "{path} already holds a {name}: name another folder with --out, or replace it with --force"
+                "{path} already contains a {name}: name another folder with --out, or replace it with --force"
             );
         }
         let mut folder = Folder { path: path.to_owned(), made: Vec::new() };
@@ -91,7 +91,7 @@ pub(crate) fn named(out: Option<&Path>) -> Result<Option<&Path>> {
     let out = out.filter(|out| *out != Path::new("-"));
     ensure!(
         out.is_none_or(|out| !out.as_os_str().is_empty()),
-        "--out names no folder: give it one, or leave it out to write to stdout"
+        "--out is empty: name a folder, or omit --out to write to stdout"
     );
     Ok(out)
 }

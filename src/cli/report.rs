@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
 /// Refuses a place that cannot take the page before any work is done for it.
 fn check(out: &Path, force: bool) -> Result<()> {
     let shown = out.display();
-    ensure!(!out.as_os_str().is_empty(), "--out names no file: give it one, or - for stdout");
+    ensure!(!out.as_os_str().is_empty(), "--out is empty: name a file, or - for stdout");
     ensure!(!out.is_dir(), "--out {shown} is a folder: name a file in it, such as {shown}/report.html");
     ensure!(
         force || !out.exists(),

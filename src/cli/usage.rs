@@ -40,7 +40,7 @@ pub(crate) fn line(error: &clap::Error, first: Option<&OsStr>) -> String {
             refusal(error).map_or_else(String::new, |refusal| format!("{flag}: {refusal}"))
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
-            "no command: 'gpubench run' measures, 'gpubench --help' explains".to_owned()
+            "no command given: start with 'gpubench run', or see 'gpubench --help'".to_owned()
         }
         _ => flatten(&error.render().to_string()) + &help,
     }
@@ -107,7 +107,7 @@ mod tests {
             ),
             (
                 &["run", "--cell-timeout", "1us"],
-                "invalid value '1us' for '--cell-timeout <TIME>': a cell cannot",
+                "invalid value '1us' for '--cell-timeout <TIME>': a cell needs",
             ),
             (&["run", "--density", "2"], "invalid value '2' for '--density <SHARE>': density 2 is not"),
             (&["run", "--density", "-0.5"], "invalid value '-0.5' for '--density <SHARE>': density -0.5"),
@@ -124,7 +124,7 @@ mod tests {
             ),
             (&["plot"], "the following required arguments were not provided: "),
             (&["completions", "bsh"], "invalid value 'bsh' for '<SHELL>'"),
-            (&[], "no command: 'gpubench run' measures"),
+            (&[], "no command given: start with"),
         ] {
             let message = refused(args);
             assert!(message.starts_with(expected), "{args:?}: {message}");

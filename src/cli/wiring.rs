@@ -103,8 +103,8 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<()> {
         labelled.iter().map(|(name, report)| (name.as_str(), *report)).collect();
     if let Some(most) = chart::crowded(&named) {
         stream::note(&format!(
-            "gpubench: a chart of these has {most} lines, more than can be told apart: name fewer reports, \
-             or see 'gpubench show' for a table"
+            "gpubench: a chart of these reports has {most} lines, too many to distinguish: name fewer reports, \
+             or print a table with 'gpubench show'"
         ));
     }
     for path in chart::plot(&named, &args.out, &formats, theme, args.force)? {

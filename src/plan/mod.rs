@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
 use gpubench_text::pattern::Pattern;
-use gpubench_text::words;
+use gpubench_text::words::{self, distinct};
 
 use crate::backend::{BACKENDS, Side, Variant, fewer_threads, on_threads};
 use crate::case::{Case, Cell};
@@ -65,6 +65,43 @@ impl Plan {
             bail!("{}", nothing_to_run(&settings.sweeps, tables));
         }
         Ok(Plan { cells: ranked.into_iter().map(|(_, cell)| cell).collect() })
+    }
+
+    /// A note for each backend of the run that `--variants` leaves without a cell; empty where there is none.
+    pub fn notes(&self, settings: &Settings) -> Vec<String> {
+        let patterns = settings.sweeps.iter().filter_map(|sweep| sweep.variants.as_ref()).flatten();
+        let given = distinct(patterns.filter(|pattern| pattern.origin == "--variants"));
+        if given.is_empty() {
+            return vec![];
+        }
+        let given: Vec<&str> = given.iter().map(|pattern| pattern.text.as_str()).collect();
+        let has_cells = |name: &String| self.cells.iter().any(|planned| planned.cell.backend == *name);
+        let (measured, left_out): (Vec<_>, Vec<_>) = settings.backends.iter().partition(|name| has_cells(name));
+        let measured: Vec<String> = measured
+            .iter()
+            .map(|name| match name.as_str() {
+                "cuda" => "the GPU".to_owned(),
+                other => format!("the {}", display_name(other)),
+            })
+            .collect();
+        let note = |name: &String| {
+            format!(
+                "Note: no {} variant matches --variants {}; only {} is measured.",
+                display_name(name),
+                given.join(","),
+                measured.join(" and ")
+            )
+        };
+        left_out.into_iter().map(note).collect()
+    }
+}
+
+/// The display name of a backend in notes.
+fn display_name(backend: &str) -> &str {
+    match backend {
+        "cpu" => "CPU",
+        "cuda" => "CUDA",
+        other => other,
     }
 }
 
@@ -181,7 +218,7 @@ fn unmatched(pattern: &Pattern, offered: &[Choice], tables: &[Table]) -> String 
     let text = &pattern.text;
     let elsewhere = tables.iter().find_map(|table| {
         let variant = table.variants.iter().find(|variant| pattern.matches(table.backend, &variant.name))?;
-        Some(format!("{}/{} does {}", table.backend, variant.name, variant.op))
+        Some(format!("{}/{} computes {}", table.backend, variant.name, variant.op))
     });
     if let Some(elsewhere) = elsewhere {
         return format!("variant '{text}' is not in this run: {elsewhere}; change --ops or --backends");
@@ -194,7 +231,7 @@ fn unmatched(pattern: &Pattern, offered: &[Choice], tables: &[Table]) -> String 
     };
     match words::nearest(text, names.iter().map(String::as_str)) {
         Some(near) => {
-            format!("unknown variant '{text}': did you mean '{near}'? ('gpubench list' names them all)")
+            format!("unknown variant '{text}': did you mean '{near}'? ('gpubench list' lists all)")
         }
         None => format!("unknown variant '{text}': the chosen backends have no variant of the chosen ops"),
     }
@@ -210,12 +247,12 @@ fn nothing_to_run(sweeps: &[Sweep], tables: &[Table]) -> String {
     let backends = names(|sweep| sweep.backends.clone());
     let dtypes = names(|sweep| sweep.dtypes.iter().map(ToString::to_string).collect());
     if sweeps.iter().all(|sweep| offered(sweep, tables).next().is_none()) {
-        format!("nothing to run: {backends} has no variant of {ops}; 'gpubench list' names what there is")
+        format!("nothing to run: {backends} has no variant of {ops}; see 'gpubench list'")
     } else if sweeps.iter().all(|sweep| choose(sweep, tables).is_empty()) {
-        format!("nothing to run: no variant of {ops} on {backends} is chosen by default; add --variants '*'")
+        format!("nothing to run: no variant of {ops} on {backends} runs by default; add --variants '*'")
     } else {
         format!(
-            "nothing to run: no chosen variant of {ops} on {backends} does {dtypes}; change --dtypes or --variants"
+            "nothing to run: no chosen variant of {ops} on {backends} supports {dtypes}; change --dtypes or --variants"
         )
     }
 }

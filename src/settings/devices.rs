@@ -50,7 +50,7 @@ fn parse(text: &str) -> Result<Devices> {
     }
     let ordinals: Option<Vec<u32>> = items.iter().map(|item| item.parse().ok()).collect();
     let Some(mut ordinals) = ordinals.filter(|ordinals| !ordinals.is_empty()) else {
-        bail!("it must be the number of a device such as 0, several such as 0,2, or all");
+        bail!("it must be a device number such as 0, several such as 0,2, or all");
     };
     ordinals.sort_unstable();
     if let Some(twice) = ordinals.windows(2).find(|pair| pair[0] == pair[1]) {

@@ -36,7 +36,7 @@ fn size(text: &str) -> Result<u64> {
         bail!("size 0 has nothing to measure: sizes start at 1");
     }
     ensure!(digits.len() == text.len(), "size {text} is negative: sizes start at 1");
-    text.parse().map_err(|_| anyhow::anyhow!("size {text} is too large: no memory holds it"))
+    text.parse().map_err(|_| anyhow::anyhow!("size {text} is too large for any memory"))
 }
 
 /// How a range goes on.
@@ -91,7 +91,7 @@ impl Step {
             (_, Some(Some(step))) if step >= 1 => Ok(Step::Plus(step)),
             (_, Some(Some(_))) => bail!("range '{item}' never ends: the step after + must be at least 1"),
             _ => bail!(
-                "step '{text}' of range '{item}' is neither x and a whole number (x2) nor + and one (+64)"
+                "step '{text}' of range '{item}' is not understood: write x2 to double or +64 to add 64"
             ),
         }
     }
@@ -135,9 +135,9 @@ mod tests {
             ("10..1:x2", "runs backwards"),
             ("10..1", "runs backwards"),
             ("1..10", "has no step"),
-            ("1..10:2", "neither x"),
-            ("1..10:x1.5", "neither x"),
-            ("1..10:+-1", "neither x"),
+            ("1..10:2", "is not understood"),
+            ("1..10:x1.5", "is not understood"),
+            ("1..10:+-1", "is not understood"),
             ("..10:x2", "'' is not a whole number"),
             ("1..:x2", "'' is not a whole number"),
             ("1..10000000:+1", "more than 1000000"),

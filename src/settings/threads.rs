@@ -37,15 +37,15 @@ fn parse_with(text: &str, all: usize) -> Result<Threads> {
     if has_all {
         counts.retain(|count| *count != all);
         let above = counts.iter().find(|count| **count > all);
-        ensure!(above.is_none(), "all threads are {all} here: leave out what is more, or leave out all");
+        ensure!(above.is_none(), "all means {all} threads here: remove the larger numbers, or remove all");
         return Ok(Threads { most: None, fewer: counts });
     }
     Ok(Threads { most: counts.pop(), fewer: counts })
 }
 
 fn checked(count: usize) -> Result<usize> {
-    ensure!(count >= 1, "0 threads do no work: take at least 1, or leave it out for all");
-    ensure!(count <= MOST_THREADS, "{count} threads are too many: take at most {MOST_THREADS}");
+    ensure!(count >= 1, "0 threads do no work: use at least 1, or omit --threads for all");
+    ensure!(count <= MOST_THREADS, "{count} threads are too many: use at most {MOST_THREADS}");
     Ok(count)
 }
 

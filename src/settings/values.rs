@@ -40,7 +40,7 @@ value! {
     /// Number of samples per cell.
     #[derive(Copy)]
     Samples(u32) as Count<1, MOST_REPETITIONS>, |count| {
-        ensure!(count >= 1, "0 samples measure nothing: take at least 1");
+        ensure!(count >= 1, "0 samples measure nothing: use at least 1");
         repetitions("samples", count)
     };
     /// Half the interval of a median, relative to the median.
@@ -49,19 +49,19 @@ value! {
     /// Seconds of sampling per cell.
     #[derive(Copy)]
     MaxTime(f64) as Seconds, |seconds| {
-        ensure!(seconds >= 1e-3, "a cell cannot be sampled in less than 1 ms: give it at least 1ms");
+        ensure!(seconds >= 1e-3, "a cell cannot be sampled in less than 1 ms: use at least 1ms");
         Ok(seconds)
     };
     /// Seconds for the whole run.
     #[derive(Copy)]
     Budget(f64) as Seconds, |seconds| {
-        ensure!(seconds >= 1.0, "a run cannot be made in less than a second: give it at least 1s");
+        ensure!(seconds >= 1.0, "a run needs at least a second: use at least 1s");
         Ok(seconds)
     };
     /// Number of rounds.
     #[derive(Copy)]
     Rounds(u32) as Count<1, 100>, |count| {
-        ensure!((1..=100).contains(&count), "{count} rounds cannot be made: take 1 to 100");
+        ensure!((1..=100).contains(&count), "{count} rounds are not possible: use 1 to 100");
         Ok(u32::try_from(count)?)
     };
     /// Host memory of copies.
@@ -77,7 +77,7 @@ value! {
     /// Seconds after which a cell is given up. A millisecond is the resolution of waiting for a worker.
     #[derive(Copy)]
     CellTimeout(f64) as Seconds = 300.0, |seconds| {
-        ensure!(seconds >= 1e-3, "a cell cannot be done in less than 1 ms: give it at least 1ms");
+        ensure!(seconds >= 1e-3, "a cell needs at least a millisecond: use at least 1ms");
         Ok(seconds)
     };
     /// Theme of charts.
@@ -86,7 +86,7 @@ value! {
 }
 
 fn repetitions(what: &str, count: u64) -> Result<u32> {
-    ensure!(count <= MOST_REPETITIONS, "{count} {what} are too many: take at most {MOST_REPETITIONS}");
+    ensure!(count <= MOST_REPETITIONS, "{count} {what} are too many: use at most {MOST_REPETITIONS}");
     Ok(u32::try_from(count)?)
 }
 

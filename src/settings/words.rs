@@ -22,6 +22,9 @@ pub fn ops(text: &str) -> Result<Vec<String>> {
 /// Names of backends, in the order of [`BACKENDS`]. `all` leaves out the simulated device.
 pub fn backends(text: &str) -> Result<Vec<String>> {
     let valid: Vec<&str> = BACKENDS.iter().map(|backend| backend.name).collect();
+    if let Some(word) = text.split(',').map(str::trim).find(|word| GPU_WORDS.contains(word)) {
+        bail!("unknown backend '{word}': did you mean 'cuda'? (valid: {})", valid.join(", "));
+    }
     let text = text.split(',').map(|item| if item.trim() == "all" { DEFAULT_BACKENDS } else { item });
     let text = text.collect::<Vec<_>>().join(",");
     Ok(choose("backend", &text, &valid)?.into_iter().map(|place| valid[place].to_owned()).collect())
@@ -58,6 +61,9 @@ pub fn theme(text: &str) -> Result<Theme> {
 }
 
 const DEFAULT_BACKENDS: &str = "cpu,cuda";
+
+/// Words that mean `cuda` but are spelt more like `cpu`, which would be suggested otherwise.
+const GPU_WORDS: [&str; 4] = ["gpu", "GPU", "nvidia", "NVIDIA"];
 
 /// The backends of a run that names none.
 pub fn default_backends() -> Vec<String> {
@@ -125,6 +131,8 @@ mod tests {
         let message = dtypes("f16").map_err(|e| e.to_string());
         let expected = "unknown dtype 'f16': did you mean 'f32'? (valid: f32, f64)";
         assert_eq!(message, Err(expected.to_owned()));
+        let message = backends("cpu, gpu").map_err(|e| e.to_string());
+        assert_eq!(message, Err("unknown backend 'gpu': did you mean 'cuda'? (valid: cpu, cuda, sim)".to_owned()));
         assert!(ops(" , ").is_err_and(|e| e.to_string().starts_with("no op is named")));
     }
 

@@ -11,7 +11,7 @@ pub(crate) struct HostLoop;
 
 impl Op for HostLoop {
     fn about(&self) -> About {
-        About::new("host-loop", "y = sin(a), one launch an element or one for all", &[10, 32, 100])
+        About::new("host-loop", "y = sin(a), one launch per element or one for all", &[10, 32, 100])
     }
 
     fn work(&self, case: &Case) -> Work {

@@ -18,7 +18,7 @@ impl Op for Overhead {
         About {
             limit: Limit::Latency,
             compares_sides: false,
-            ..About::new("overhead", "N empty launches, contexts, compilations, one after another", &[1])
+            ..About::new("overhead", "N launches, contexts or compilations that do no work", &[1])
         }
     }
 

@@ -21,7 +21,7 @@ impl Op for Transfer {
             compares_sides: false,
             ..About::new(
                 "transfer",
-                "a matrix copied: host to device, device to host",
+                "copy of a matrix: host to device, device to host",
                 &[16, 64, 256, 1024, 4096, 8192],
             )
         }

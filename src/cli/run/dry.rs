@@ -45,11 +45,11 @@ pub(crate) fn write_plan(plan: &Plan, settings: &Settings, out: &mut dyn Write) 
     if added > 0 {
         writeln!(
             out,
-            "refinement may add up to {} near crossovers (--no-refine: none)",
+            "Refinement may add up to {} near crossovers (--no-refine prevents it).",
             counted(added, "cell")
         )?;
     }
-    writeln!(out, "{cells} of {cases}; a dry run, nothing was measured")
+    writeln!(out, "{cells} in {cases}. Dry run: nothing was measured.")
 }
 
 fn name(planned: &PlannedCell) -> String {

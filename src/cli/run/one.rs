@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::dry::write_plan;
-use super::request::{request, say_default_sweep};
+use super::request::{request, say_default_sweep, say_notes};
 use crate::cli::args::RunArgs;
 use crate::cli::folder::Folder;
 use crate::cli::sweep::sweep_file;
@@ -18,6 +18,7 @@ use crate::settings::{Destination, Settings};
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     let settings = Settings::resolve(request(args)?, sweep_file(&args.sweep)?)?;
     let plan = Plan::of(&settings)?;
+    say_notes(&plan, &settings);
     if args.dry_run {
         return stream::print_with(|out| write_plan(&plan, &settings, out)).map(|()| ExitCode::SUCCESS);
     }

@@ -7,7 +7,7 @@ use anyhow::{Result, bail, ensure};
 
 use super::dry::write_plan;
 use super::one::{INTERRUPTED, exit_code};
-use super::request::{request, say_default_sweep};
+use super::request::{request, say_default_sweep, say_notes};
 use crate::backend::Side;
 use crate::cli::args::RunArgs;
 use crate::cli::folder::Folder;
@@ -33,13 +33,14 @@ struct Part {
 pub(crate) fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
     let settings = Settings::resolve(request(args)?, sweep_file(&args.sweep)?)?;
     let plan = Plan::of(&settings)?;
+    say_notes(&plan, &settings);
     if args.dry_run {
         stream::print_with(|out| write_plan(&plan, &settings, out))?;
-        return stream::print(&format!("a run of these for each of --device {devices}\n"))
+        return stream::print(&format!("These cells are measured once per device (--device {devices}).\n"))
             .map(|()| ExitCode::SUCCESS);
     }
     let Destination::Folder(out) = &settings.output.destination else {
-        bail!("--device {devices} makes a report a device, which --out - cannot carry: give --out a folder");
+        bail!("--device {devices} writes one report per device, so --out - is not possible: give --out a folder");
     };
     // From here on the first interrupt ends the present run in good order, and with it the runs that would follow.
     let watch = Watch::begin()?;
@@ -88,7 +89,7 @@ fn chosen(devices: &Devices, settings: &Settings, plan: &Plan) -> Result<Vec<u32
     }
     ensure!(
         !backends.is_empty(),
-        "--device {devices}: nothing in this run is for a GPU: add cuda to --backends"
+        "--device {devices}: no cell of this run uses a GPU: add cuda to --backends"
     );
     let isolates = settings.asked.isolates();
     let mut most = None;
@@ -173,7 +174,7 @@ fn finish(reports: &[(&Part, Report)], settings: &Settings, out: &Path) -> Resul
     let output = &settings.output;
     let fleet = fleet_of(reports)?;
     if fleet.is_some() && !output.quiet {
-        stream::note(&format!("gpubench: all of them are in {}", out.join(fleet::file::FILE_NAME).display()));
+        stream::note(&format!("gpubench: the merged report of all devices is {}", out.join(fleet::file::FILE_NAME).display()));
     }
     match fleet {
         Some(fleet) if output.formats.contains(&&TABLE) => {

@@ -62,8 +62,8 @@ fn parse(name: &str, text: &str) -> Result<SweepFile> {
         let mut layer = layer(table, in_table).map_err(refused)?;
         if let (Some(Variants(patterns)), Some(line)) = (&mut layer.variants, line) {
             let what =
-                if in_table { "a table names no variant pattern" } else { "'variants' names no pattern" };
-            ensure!(!patterns.is_empty(), "{name}: {what}: write variants = [\"*\"] or leave the key out");
+                if in_table { "a table has an empty list of variants" } else { "the list of variants is empty" };
+            ensure!(!patterns.is_empty(), "{name}: {what}: write variants = [\"*\"] or omit the key");
             patterns.iter_mut().for_each(|pattern| pattern.origin = format!("{name}:{line}"));
         }
         Ok(layer)
@@ -84,7 +84,7 @@ fn layer(table: Spanned<DeTable>, in_table: bool) -> Result<SweepOptions, TomlEr
         let (byte, key) = (key.span().start, key.get_ref().to_string());
         let problem = if in_table && SweepOptions::keys(false).any(|valid| valid == key) {
             Problem::Refused(format!(
-                "'{key}' holds for the whole run: write it above the first [[{TABLES}]]"
+                "'{key}' applies to the whole run: write it above the first [[{TABLES}]]"
             ))
         } else {
             valid.extend((!in_table).then(|| TABLES.to_owned()));

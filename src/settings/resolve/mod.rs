@@ -57,7 +57,7 @@ impl Settings {
         let sim_is_chosen = backends.iter().any(|name| name == "sim");
         ensure!(
             sim_is_chosen || request.options.sim.is_none(),
-            "--sim has no use without the simulated device: add --backends sim"
+            "--sim needs the simulated device: add --backends sim"
         );
         check_script(asked.sim.as_deref(), sim_is_chosen)?;
         let threads = asked.threads.clone().unwrap_or_default().0;
@@ -93,7 +93,7 @@ fn worker_options(sweeps: &[Sweep], asked: &SweepOptions) -> Result<Options> {
     let pin = asked.pin.unwrap_or(false);
     ensure!(
         !pin || cfg!(target_os = "linux"),
-        "--pin: this system lets no thread be bound to a processor; leave it out"
+        "--pin: this system cannot bind threads to cores: omit --pin"
     );
     Ok(Options {
         pin,
@@ -145,7 +145,7 @@ fn check_ops(cli: &SweepOptions, file: &SweepFile) -> Result<()> {
     if let Some(op) = cli.ops.iter().flat_map(|ops| &ops.0).find(|op| !has(op)) {
         let held: Vec<&str> = OPS.iter().map(|op| op.name()).filter(|name| has(name)).collect();
         anyhow::bail!(
-            "--ops {op}: {name} has only {}: name one of these, or choose sizes with --sizes",
+            "--ops {op}: {name} contains only {}: choose one of these, or give sizes with --sizes",
             held.join(", ")
         );
     }
@@ -174,7 +174,7 @@ fn check_times(sweeps: &[Sweep], asked: &SweepOptions) -> Result<()> {
     let longest = sweeps.iter().map(|sweep| sweep.sampling.max_time_s).fold(0.0, f64::max);
     ensure!(
         longest < cell_timeout_s,
-        "--max-time {longest} s does not fit into --cell-timeout {cell_timeout_s} s: lower the first or raise the second"
+        "--max-time {longest} s must be less than --cell-timeout {cell_timeout_s} s: lower the first or raise the second"
     );
     Ok(())
 }
@@ -184,7 +184,7 @@ fn check_required(asked: &SweepOptions, backends: &[String]) -> Result<()> {
         let chosen = backends.join(",");
         ensure!(
             backends.contains(name),
-            "--require {name} but the run is on {chosen} only: add {name} to --backends"
+            "--require {name}, but this run uses only {chosen}: add {name} to --backends"
         );
     }
     Ok(())
@@ -194,7 +194,7 @@ fn check_script(script: Option<&Path>, sim_is_chosen: bool) -> Result<()> {
     if !sim_is_chosen {
         return Ok(());
     }
-    let script = script.context("backend sim needs a script of what it simulates: add --sim FILE")?;
+    let script = script.context("backend sim needs a script: add --sim FILE")?;
     let shown = || format!("cannot read the script of the simulated device '{}'", script.display());
     let metadata = std::fs::File::open(script).and_then(|file| file.metadata()).with_context(shown)?;
     ensure!(metadata.is_file(), "{}: it is not a file", shown());
@@ -207,16 +207,16 @@ fn destination(out: Option<&str>, formats: Option<&[Format]>) -> Result<Destinat
         Some("-") => {
             for_stdout(formats.unwrap_or_default()).map_err(|why| match why {
                 Unprintable::Count(_) => {
-                    anyhow!("--out - writes exactly one format to stdout: name it, such as --format json")
+                    anyhow!("--out - writes one format to stdout: choose it, such as --format json")
                 }
                 Unprintable::Files(name) => {
-                    anyhow!("--out - cannot carry {name}, which is several files: give --out a folder")
+                    anyhow!("--out - cannot write {name}, which is several files: give --out a folder")
                 }
             })?;
             Ok(Destination::Stdout)
         }
         Some("") => {
-            anyhow::bail!("--out names no folder: give it one, or leave it out for a new one under results/")
+            anyhow::bail!("--out is empty: name a folder, or omit --out for a new one in results/")
         }
         Some(folder) => Ok(Destination::Folder(PathBuf::from(folder))),
         None => Ok(Destination::Folder(new_folder(Path::new("results")))),

@@ -119,7 +119,7 @@ fn what_cannot_work_is_refused_with_what_to_change() {
         (asked(sim("x.toml")), "add --backends sim"),
         (asked(sim("/no/such.toml").over(&on(&["sim"]))), "'/no/such.toml': "),
         (asked(sim("/").over(&on(&["sim"]))), "it is not a file"),
-        (Request { out: Some(String::new()), ..Request::default() }, "--out names no folder"),
+        (Request { out: Some(String::new()), ..Request::default() }, "--out is empty"),
     ] {
         let message = refused(request);
         assert!(message.contains(expected), "{message}");

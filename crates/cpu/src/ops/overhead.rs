@@ -11,7 +11,7 @@ use crate::context::Cpu;
 use crate::threads::rouse;
 
 pub(super) const KERNELS: &[Kernel] =
-    &[kernel("overhead", "pool", "an empty parallel region on all threads, N times", true, pool)];
+    &[kernel("overhead", "pool", "N parallel regions without work, all threads", true, pool)];
 
 struct Pool {
     count: u64,

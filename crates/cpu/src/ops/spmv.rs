@@ -19,7 +19,7 @@ use crate::memory::{memory, show_csr};
 use crate::threads::rouse;
 
 pub(super) const KERNELS: &[Kernel] = &[
-    kernel("spmv", "parallel", "blocks of rows of equal entries, all threads", true, by_dtype!(parallel)),
+    kernel("spmv", "parallel", "blocks of rows with equal numbers of entries, all threads", true, by_dtype!(parallel)),
     kernel("spmv", "sprs", "sprs mul_acc_mat_vec_csr, one thread", false, by_dtype!(with_sprs)),
 ];
 

@@ -14,7 +14,7 @@ use crate::threads::spread::{SERIAL, TASK};
 
 /// The variants; none by default, as nothing crosses here.
 pub(super) const KERNELS: &[Kernel] =
-    &[kernel("transfer", "memcpy", "within host memory, all threads", false, by_dtype!(copied))];
+    &[kernel("transfer", "memcpy", "copy within host memory, all threads", false, by_dtype!(copied))];
 
 fn copied<T: Real>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     // Values that no element has, written so that the pages are there.

@@ -35,14 +35,14 @@ pub(super) const KERNELS: &[Kernel] = &[
     kernel(
         "fft",
         "realfft",
-        "columns in pairs by rustfft, in tiles, half the rows, mirrored half, all threads",
+        "rustfft: columns in pairs, then half of the rows, all threads",
         true,
         by_dtype!(real),
     ),
     library_kernel(
         "fft",
         "fftw",
-        "columns in pairs by FFTW, in tiles, half the rows, mirrored half, all threads",
+        "FFTW: columns in pairs, then half of the rows, all threads",
         true,
         fftw::WORD,
         by_dtype!(fftw),
@@ -50,7 +50,7 @@ pub(super) const KERNELS: &[Kernel] = &[
     kernel(
         "fft",
         "rustfft",
-        "complex rows, transpose, rows, transpose, all threads",
+        "rustfft: complex rows, transposed, complex rows again, all threads",
         false,
         by_dtype!(complex),
     ),
@@ -60,7 +60,7 @@ pub(super) const KERNELS: &[Kernel] = &[
 pub(super) const LIBRARY_KERNELS: &[LibraryKernel] = &[LibraryKernel {
     op: "fft",
     suffix: "",
-    summary: "columns in pairs by {} (DFTI), in tiles, half the rows, mirrored half, all threads",
+    summary: "{} (DFTI): columns in pairs, then half of the rows, all threads",
     scope: Scope::Dfti,
     prepare: by_dtype!(mkl with library),
 }];

@@ -25,7 +25,7 @@ pub(super) const KERNELS: &[Kernel] = &[
     kernel(
         "reduction",
         "one-pass",
-        "one pass over memory, sums about each block's mean, all threads",
+        "one pass, sums of deviations from each block's mean, all threads",
         true,
         by_dtype!(one_pass),
     ),

@@ -24,7 +24,7 @@ pub(super) const KERNELS: &[Kernel] = &[
     kernel(
         "spgemm",
         "gustavson",
-        "rows in a dense accumulator, sorted, all threads",
+        "Gustavson's algorithm, dense accumulator, sorted rows, all threads",
         true,
         by_dtype!(by_rows),
     ),
