@@ -76,7 +76,8 @@ impl Plan {
         }
         let given: Vec<&str> = given.iter().map(|pattern| pattern.text.as_str()).collect();
         let has_cells = |name: &String| self.cells.iter().any(|planned| planned.cell.backend == *name);
-        let (measured, left_out): (Vec<_>, Vec<_>) = settings.backends.iter().partition(|name| has_cells(name));
+        let (measured, left_out): (Vec<_>, Vec<_>) =
+            settings.backends.iter().partition(|name| has_cells(name));
         let measured: Vec<String> = measured
             .iter()
             .map(|name| match name.as_str() {

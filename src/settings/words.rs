@@ -132,7 +132,10 @@ mod tests {
         let expected = "unknown dtype 'f16': did you mean 'f32'? (valid: f32, f64)";
         assert_eq!(message, Err(expected.to_owned()));
         let message = backends("cpu, gpu").map_err(|e| e.to_string());
-        assert_eq!(message, Err("unknown backend 'gpu': did you mean 'cuda'? (valid: cpu, cuda, sim)".to_owned()));
+        assert_eq!(
+            message,
+            Err("unknown backend 'gpu': did you mean 'cuda'? (valid: cpu, cuda, sim)".to_owned())
+        );
         assert!(ops(" , ").is_err_and(|e| e.to_string().starts_with("no op is named")));
     }
 

@@ -204,7 +204,11 @@ fn the_worst_run_decides_the_exit_code_and_a_dry_run_touches_nothing() {
     assert_eq!(folder.run_line(line).code, 1);
     let before = folder.names();
     let dry = folder.succeeds(&format!("{RUN} --device all --dry-run"));
-    assert!(dry.stdout.ends_with("These cells are measured once per device (--device all).\n"), "{}", dry.stdout);
+    assert!(
+        dry.stdout.ends_with("These cells are measured once per device (--device all).\n"),
+        "{}",
+        dry.stdout
+    );
     assert_eq!(folder.names(), before);
 }
 

@@ -3,7 +3,7 @@
 //! `ops` has the variants of every op and the list of all, which only this file asks for. Variants call `libs`, the
 //! libraries found at run time, and work on `threads`, the pool and how work is shared out on it, with `simd`, vectors
 //! and what is written with them; `context` is what they see of the backend. `timing` takes the samples: clocks, cold
-//! caches, quiet, bound processors. `peaks` measures the most that the machine does, some of it with variants. Rooms
+//! caches, idle threads, bound threads. `peaks` measures the most that the machine does, some of it with variants. Rooms
 //! import in that order: peaks, ops, libs, threads, simd; timing imports none of them.
 
 use std::mem::forget;
@@ -14,7 +14,7 @@ use gpubench_backend::contents;
 use gpubench_backend::{
     Backend, Conditions, Finding, Options, Peaks, Prepared, Registration, Sample, TimerOverhead,
 };
-use gpubench_host::{numa, processors, quiet};
+use gpubench_host::{numa, processors, wait_idle};
 use gpubench_model::case::{Cache, Case};
 use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
@@ -33,9 +33,9 @@ mod timing;
 use context::Cpu;
 use libs::blas::{self, Library};
 use libs::fftw;
-use ops::listed::Listed;
+use ops::available::AvailableVariant;
 use threads::thread_choices;
-use timing::displace::Displacer;
+use timing::flush_by_reading::CacheFlush;
 use timing::pin::Pins;
 use timing::{clock, flush, thread_speed};
 
@@ -69,8 +69,8 @@ fn libraries(options: &Options) -> Vec<Arc<Library>> {
 }
 
 /// The variants that need a library, as `op/variant`.
-fn served_by(library: &Library, kernels: &[Listed]) -> Vec<String> {
-    kernels.iter().filter(|listed| listed.needs(library.word())).map(Listed::title).collect()
+fn served_by(library: &Library, kernels: &[AvailableVariant]) -> Vec<String> {
+    kernels.iter().filter(|listed| listed.needs(library.word())).map(AvailableVariant::title).collect()
 }
 
 /// Loads the library that `options` name and no other.
@@ -89,11 +89,11 @@ struct Started {
     cpu: Cpu,
     /// The BLAS libraries, the preferred one of each vendor first.
     libraries: Vec<Arc<Library>>,
-    kernels: Vec<Listed>,
+    kernels: Vec<AvailableVariant>,
     /// The library whose variants it runs next to those that need none.
     library: Option<String>,
     /// What empties the caches of jobs that cannot be flushed; made when it is first needed.
-    displacer: Option<Displacer>,
+    cache_flush: Option<CacheFlush>,
     /// The processors that threads are bound to, where they are.
     pins: Option<Pins>,
     /// The NUMA nodes that memory comes from in turn, where threads spread over several.
@@ -110,7 +110,7 @@ impl Started {
             kernels: ops::list(&libraries),
             libraries,
             library: options.library.clone(),
-            displacer: None,
+            cache_flush: None,
             pins: None,
             interleaved: vec![],
             marked: 0,
@@ -118,7 +118,7 @@ impl Started {
     }
 
     /// Refuses a variant whose library this worker was not started for, since another library may be loaded.
-    fn allows(&self, listed: &Listed) -> Result<(), CellError> {
+    fn allows(&self, listed: &AvailableVariant) -> Result<(), CellError> {
         match listed.variant.library.as_deref() {
             Some(needed) if self.library.as_deref() != Some(needed) => {
                 let title = listed.title();
@@ -178,7 +178,7 @@ impl Backend for Started {
     }
 
     fn settle(&mut self) {
-        quiet::wait();
+        wait_idle::wait();
         if let Some(pins) = &self.pins {
             pins.bind_libraries();
         }
@@ -215,10 +215,10 @@ impl Backend for Started {
                 self.marked = self.marked.wrapping_add(1);
                 contents::mark(&mut job.contents(), self.marked)?;
                 if !flush::flush(&job.job) {
-                    self.displacer.get_or_insert_with(Displacer::new).displace();
+                    self.cache_flush.get_or_insert_with(CacheFlush::new).flush();
                 }
                 // Last, as threads that find no work soon sleep again.
-                job.rouse()?;
+                job.wake_threads()?;
                 clock::once(&mut job.job)
             }
         }

@@ -40,7 +40,9 @@ pub(crate) fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
             .map(|()| ExitCode::SUCCESS);
     }
     let Destination::Folder(out) = &settings.output.destination else {
-        bail!("--device {devices} writes one report per device, so --out - is not possible: give --out a folder");
+        bail!(
+            "--device {devices} writes one report per device, so --out - is not possible: give --out a folder"
+        );
     };
     // From here on the first interrupt ends the present run in good order, and with it the runs that would follow.
     let watch = Watch::begin()?;
@@ -174,7 +176,10 @@ fn finish(reports: &[(&Part, Report)], settings: &Settings, out: &Path) -> Resul
     let output = &settings.output;
     let fleet = fleet_of(reports)?;
     if fleet.is_some() && !output.quiet {
-        stream::note(&format!("gpubench: the merged report of all devices is {}", out.join(fleet::file::FILE_NAME).display()));
+        stream::note(&format!(
+            "gpubench: the merged report of all devices is {}",
+            out.join(fleet::file::FILE_NAME).display()
+        ));
     }
     match fleet {
         Some(fleet) if output.formats.contains(&&TABLE) => {

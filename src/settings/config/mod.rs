@@ -61,8 +61,11 @@ fn parse(name: &str, text: &str) -> Result<SweepFile> {
         let line = table.get_ref().get("variants").map(|list| line_of(text, list.span().start));
         let mut layer = layer(table, in_table).map_err(refused)?;
         if let (Some(Variants(patterns)), Some(line)) = (&mut layer.variants, line) {
-            let what =
-                if in_table { "a table has an empty list of variants" } else { "the list of variants is empty" };
+            let what = if in_table {
+                "a table has an empty list of variants"
+            } else {
+                "the list of variants is empty"
+            };
             ensure!(!patterns.is_empty(), "{name}: {what}: write variants = [\"*\"] or omit the key");
             patterns.iter_mut().for_each(|pattern| pattern.origin = format!("{name}:{line}"));
         }

@@ -91,10 +91,7 @@ fn worker_options(sweeps: &[Sweep], asked: &SweepOptions) -> Result<Options> {
     let ops = OPS.iter().map(|op| op.name().to_owned());
     let dtypes = DType::ALL.iter().copied();
     let pin = asked.pin.unwrap_or(false);
-    ensure!(
-        !pin || cfg!(target_os = "linux"),
-        "--pin: this system cannot bind threads to cores: omit --pin"
-    );
+    ensure!(!pin || cfg!(target_os = "linux"), "--pin: this system cannot bind threads to cores: omit --pin");
     Ok(Options {
         pin,
         blas: asked.blas.clone().unwrap_or_default(),

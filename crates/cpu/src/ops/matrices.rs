@@ -10,8 +10,8 @@ use gpubench_model::error::CellError;
 use ndarray::Array2;
 
 use crate::memory::memory;
-use crate::threads::rouse;
-use crate::threads::spread::{SERIAL, Spread};
+use crate::threads::partition::{Partition, SERIAL};
+use crate::threads::wake;
 
 /// `N` operands and a result, all row-major n x n.
 pub(super) struct Matrices<T, const N: usize> {
@@ -107,9 +107,9 @@ impl<T: Real, const N: usize> Job for Evaluated<T, N> {
         self.matrices.show(show);
     }
 
-    fn rouse(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> Result<(), CellError> {
         if self.is_on_pool && self.matrices.result.len() > SERIAL {
-            rouse::pool();
+            wake::pool();
         }
         Ok(())
     }
@@ -132,45 +132,49 @@ impl<T: Real, const N: usize> Job for Evaluated<T, N> {
 pub(super) type Compute<T, const N: usize> = fn([&[T]; N], &mut [T], bool);
 
 /// A job whose elements are shared out among threads.
-struct SharedOut<T, const N: usize> {
+struct PartitionedJob<T, const N: usize> {
     matrices: Matrices<T, N>,
-    spread: Spread,
+    partition: Partition,
     compute: Compute<T, N>,
 }
 
 /// The job that computes element by element on at most that many threads.
-pub(super) fn shared_out<T: Real, const N: usize>(
+pub(super) fn partitioned<T: Real, const N: usize>(
     case: &Case,
     inputs: &[Operand],
     threads: usize,
     compute: Compute<T, N>,
 ) -> Result<Box<Prepared>, CellError> {
     let mut matrices = Matrices::new(case, inputs, T::default())?;
-    let mut spread = Spread::of::<T>(matrices.result.len(), threads);
-    spread.try_stores(|spread| run(spread, &mut matrices, compute));
-    let traits = JobTraits { thread_choices: spread.choices(), ..JobTraits::default() };
-    Ok(Prepared::with(traits, SharedOut { matrices, spread, compute }))
+    let mut partition = Partition::of::<T>(matrices.result.len(), threads);
+    partition.try_stores(|partition| run(partition, &mut matrices, compute));
+    let traits = JobTraits { thread_choices: partition.choices(), ..JobTraits::default() };
+    Ok(Prepared::with(traits, PartitionedJob { matrices, partition, compute }))
 }
 
-fn run<T: Real, const N: usize>(spread: &Spread, matrices: &mut Matrices<T, N>, compute: Compute<T, N>) {
+fn run<T: Real, const N: usize>(
+    partition: &Partition,
+    matrices: &mut Matrices<T, N>,
+    compute: Compute<T, N>,
+) {
     let (inputs, result) = matrices.slices();
-    spread.run(result, |part, result, past_caches| {
+    partition.run(result, |part, result, past_caches| {
         compute(inputs.map(|input| &input[part.clone()]), result, past_caches);
     });
 }
 
-impl<T: Real, const N: usize> Job for SharedOut<T, N> {
+impl<T: Real, const N: usize> Job for PartitionedJob<T, N> {
     fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         self.matrices.show(show);
     }
 
-    fn rouse(&mut self) -> Result<(), CellError> {
-        self.spread.rouse();
+    fn wake_threads(&mut self) -> Result<(), CellError> {
+        self.partition.wake_threads();
         Ok(())
     }
 
     fn use_threads(&mut self, threads: usize) {
-        self.spread.use_threads(threads);
+        self.partition.use_threads(threads);
     }
 
     fn contents(&mut self) -> Contents<'_> {
@@ -178,7 +182,7 @@ impl<T: Real, const N: usize> Job for SharedOut<T, N> {
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
-        run(&self.spread, &mut self.matrices, self.compute);
+        run(&self.partition, &mut self.matrices, self.compute);
         Ok(())
     }
 

@@ -5,13 +5,13 @@ use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
-use super::entry::kernel;
-use super::kernel::Kernel;
+use super::cpu_variant::CpuVariant;
+use super::entry::variant;
 use crate::context::Cpu;
-use crate::threads::rouse;
+use crate::threads::wake;
 
-pub(super) const KERNELS: &[Kernel] =
-    &[kernel("overhead", "pool", "N parallel regions without work, all threads", true, pool)];
+pub(super) const VARIANTS: &[CpuVariant] =
+    &[variant("overhead", "pool", "N parallel regions without work, all threads", true, pool)];
 
 struct Pool {
     count: u64,
@@ -23,8 +23,8 @@ fn pool(_: &Cpu, case: &Case, _: &[Operand]) -> Result<Box<Prepared>, CellError>
 }
 
 impl Job for Pool {
-    fn rouse(&mut self) -> Result<(), CellError> {
-        rouse::pool();
+    fn wake_threads(&mut self) -> Result<(), CellError> {
+        wake::pool();
         Ok(())
     }
 

@@ -6,15 +6,15 @@ use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
 use rayon::prelude::*;
 
-use super::entry::{by_dtype, kernel};
-use super::kernel::Kernel;
+use super::cpu_variant::CpuVariant;
+use super::entry::{by_dtype, variant};
 use super::matrices::{Matrices, on_pool, slice, slice_mut};
 use crate::context::Cpu;
-use crate::threads::spread::{SERIAL, TASK};
+use crate::threads::partition::{SERIAL, TASK};
 
 /// The variants; none by default, as nothing crosses here.
-pub(super) const KERNELS: &[Kernel] =
-    &[kernel("transfer", "memcpy", "copy within host memory, all threads", false, by_dtype!(copied))];
+pub(super) const VARIANTS: &[CpuVariant] =
+    &[variant("transfer", "memcpy", "copy within host memory, all threads", false, by_dtype!(copied))];
 
 fn copied<T: Real>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     // Values that no element has, written so that the pages are there.

@@ -74,12 +74,12 @@ impl Arrays {
         let by = |ways: Vec<Writer>| {
             let share = seconds / ways.len() as f64;
             let times = ways.into_iter().map(|way| {
-                self.least_s(share, |Part { a, b, c }| way(black_box(a), black_box(b), black_box(c)))
+                self.min_s(share, |Part { a, b, c }| way(black_box(a), black_box(b), black_box(c)))
             });
             times.fold(f64::INFINITY, f64::min)
         };
         Peaks {
-            read: Some(3.0 * self.bytes / self.least_s(seconds, read)),
+            read: Some(3.0 * self.bytes / self.min_s(seconds, read)),
             copy: Some(2.0 * self.bytes / by(lines::copies())),
             triad: Some(3.0 * self.bytes / by(lines::triads())),
             ..Peaks::default()
@@ -87,7 +87,7 @@ impl Arrays {
     }
 
     /// The least seconds that one pass of `work` over all parts takes, of repetitions that last so many together.
-    fn least_s(&self, seconds: f64, work: impl Fn(&mut Part) + Sync) -> f64 {
+    fn min_s(&self, seconds: f64, work: impl Fn(&mut Part) + Sync) -> f64 {
         let begun = Instant::now();
         let passes = (REPETITION_S / self.pass_s(1, &work)).ceil().clamp(1.0, 1000.0) as u32;
         let (mut least, mut repetitions) = (f64::INFINITY, 0);

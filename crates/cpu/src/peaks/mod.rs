@@ -13,14 +13,14 @@ use std::sync::Arc;
 use gpubench_backend::Peaks;
 use gpubench_host::memory::free_host_bytes;
 use gpubench_host::processors;
-use gpubench_host::quiet;
 use gpubench_host::user_cache::file_identity;
+use gpubench_host::wait_idle;
 use gpubench_model::case::DType;
 use serde_json::{Value, json};
 
 use crate::context::Cpu;
 use crate::libs::blas::Library;
-use crate::ops::listed::Listed;
+use crate::ops::available::AvailableVariant;
 use crate::simd;
 use memory::Arrays;
 
@@ -31,7 +31,7 @@ const PRODUCTS_S: f64 = 0.25;
 
 /// Measures what this worker can, in one to three seconds: the products of its `library` or, in the worker that has
 /// none, memory and all other products. What cannot be measured is left out.
-pub(crate) fn measure(cpu: &Cpu, kernels: &[Listed], library: Option<&str>) -> Peaks {
+pub(crate) fn measure(cpu: &Cpu, kernels: &[AvailableVariant], library: Option<&str>) -> Peaks {
     let of_memory = if library.is_none() { memory_rates() } else { Peaks::default() };
     let matmul = DType::ALL
         .iter()
@@ -46,15 +46,15 @@ fn memory_rates() -> Peaks {
 }
 
 /// The highest rate of a product by any variant of this worker's `library` that runs by default.
-fn product(cpu: &Cpu, kernels: &[Listed], library: Option<&str>, dtype: DType) -> Option<f64> {
-    let is_own = |listed: &&Listed| {
+fn product(cpu: &Cpu, kernels: &[AvailableVariant], library: Option<&str>, dtype: DType) -> Option<f64> {
+    let is_own = |listed: &&AvailableVariant| {
         let variant = &listed.variant;
         variant.op == "matmul" && variant.default && variant.library.as_deref() == library
     };
     let rates = kernels.iter().filter(is_own).filter_map(|kernel| {
         let rate = products::rate(cpu, kernel, dtype, PRODUCTS_S).ok();
         // Threads that spin for more work would slow the next product.
-        quiet::wait();
+        wait_idle::wait();
         rate
     });
     rates.max_by(f64::total_cmp)

@@ -11,7 +11,7 @@ use gpubench_model::error::CellError;
 use gpubench_ops as op;
 
 use crate::context::Cpu;
-use crate::ops::listed::Listed;
+use crate::ops::available::AvailableVariant;
 
 /// Sides that are tried, each twice the last: where a product takes long, small ones tell as much as large ones.
 const SIDES: [u64; 7] = [96, 192, 384, 768, 1536, 3072, 6144];
@@ -29,7 +29,12 @@ const SHARE_OF_FREE: u128 = 4;
 const PATTERN: usize = 65_521;
 
 /// The highest rate that the variant reaches within about so many seconds.
-pub(crate) fn rate(cpu: &Cpu, kernel: &Listed, dtype: DType, seconds: f64) -> Result<f64, CellError> {
+pub(crate) fn rate(
+    cpu: &Cpu,
+    kernel: &AvailableVariant,
+    dtype: DType,
+    seconds: f64,
+) -> Result<f64, CellError> {
     let begun = Instant::now();
     let mut best: f64 = 0.0;
     for (index, n) in SIDES.into_iter().enumerate() {
@@ -39,13 +44,13 @@ pub(crate) fn rate(cpu: &Cpu, kernel: &Listed, dtype: DType, seconds: f64) -> Re
             break;
         }
         let mut job = kernel.prepare(cpu, &case, &operands(&case))?;
-        let mut least_s = least_s(&mut job.job, EXECUTIONS)?;
-        let is_last = STEP * least_s > CLIMB_S || index + 1 == SIDES.len();
+        let mut min_s = min_s(&mut job.job, EXECUTIONS)?;
+        let is_last = STEP * min_s > CLIMB_S || index + 1 == SIDES.len();
         while is_last && begun.elapsed().as_secs_f64() < seconds {
-            least_s = self::least_s(&mut job.job, 1)?.min(least_s);
+            min_s = self::min_s(&mut job.job, 1)?.min(min_s);
         }
         let flop = op::find("matmul").map_or(0.0, |op| op.work(&case).flop);
-        best = best.max(flop / least_s);
+        best = best.max(flop / min_s);
         if is_last {
             break;
         }
@@ -54,7 +59,7 @@ pub(crate) fn rate(cpu: &Cpu, kernel: &Listed, dtype: DType, seconds: f64) -> Re
 }
 
 /// The least seconds of so many executions.
-fn least_s(job: &mut dyn Job, executions: u32) -> Result<f64, CellError> {
+fn min_s(job: &mut dyn Job, executions: u32) -> Result<f64, CellError> {
     let mut least = f64::INFINITY;
     for _ in 0..executions {
         let begun = Instant::now();

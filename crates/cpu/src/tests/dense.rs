@@ -117,12 +117,12 @@ fn with_stack(test: fn()) {
 }
 
 #[expect(clippy::print_stderr, reason = "says which library's variants were not tested")]
-fn skipped(listed: &Listed, missing: &Unavailable) {
+fn skipped(listed: &AvailableVariant, missing: &Unavailable) {
     eprintln!("skipped {}: {}", listed.title(), missing.reason);
     assert!(missing.fix.is_some());
 }
 
-fn of_ops(ops: &[&str]) -> Vec<Listed> {
+fn of_ops(ops: &[&str]) -> Vec<AvailableVariant> {
     let listed = ops::list(&libraries(&Options::default())).into_iter();
     listed.filter(|listed| ops.contains(&listed.variant.op.as_ref())).collect()
 }

@@ -4,8 +4,8 @@ use faer::Par;
 use faer::dyn_stack::{MemBuffer, StackReq};
 use gpubench_model::error::CellError;
 
-use super::crew::Crew;
-use super::{rouse, thread_choices};
+use super::pooled_job::ThreadPool;
+use super::{thread_choices, wake};
 use crate::context::Cpu;
 
 pub(crate) struct Faer {
@@ -28,7 +28,7 @@ impl Faer {
     }
 }
 
-impl Crew for Faer {
+impl ThreadPool for Faer {
     fn choices(&self) -> Vec<usize> {
         self.choices.clone()
     }
@@ -37,8 +37,8 @@ impl Crew for Faer {
         self.par = thread_choices::faer(threads);
     }
 
-    fn rouse(&mut self) -> Result<(), CellError> {
-        rouse::faer(self.par);
+    fn wake_threads(&mut self) -> Result<(), CellError> {
+        wake::faer(self.par);
         Ok(())
     }
 }

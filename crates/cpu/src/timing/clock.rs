@@ -12,7 +12,7 @@ use gpubench_model::measure::stats::median;
 const SHORT_S: f64 = 20e-6;
 /// Seconds that such a batch takes, about, and executions it has at most.
 const BATCH_S: f64 = 100e-6;
-const MOST_IN_BATCH: f64 = 64.0;
+const MAX_BATCH: f64 = 64.0;
 /// Readings from which the clock's floor is taken.
 const READINGS: usize = 1001;
 
@@ -29,7 +29,7 @@ pub(crate) fn back_to_back(job: &mut dyn Job, resets: bool) -> Result<Sample, Ce
     if single.host_s >= SHORT_S || resets {
         return Ok(single);
     }
-    let count = (BATCH_S / single.host_s.max(1e-9)).ceil().clamp(2.0, MOST_IN_BATCH);
+    let count = (BATCH_S / single.host_s.max(1e-9)).ceil().clamp(2.0, MAX_BATCH);
     timed(job, count as u32)
 }
 

@@ -6,10 +6,10 @@ use gpubench_backend::Job;
 
 /// Flushes all that `job` shows; `false` if it shows nothing, or if this processor is not known how to flush.
 pub(crate) fn flush(job: &dyn Job) -> bool {
-    let Some(flusher) = Flusher::detect() else { return false };
+    let Some(instruction) = FlushInstruction::detect() else { return false };
     let mut shown = false;
     job.buffers(&mut |memory| {
-        flusher.flush(memory);
+        instruction.flush(memory);
         shown |= !memory.is_empty();
     });
     shown
@@ -25,7 +25,7 @@ const LINE: usize = 64;
 /// How this processor flushes a line from the caches of all processors, after writing it back if need be.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flusher {
+enum FlushInstruction {
     /// Many lines under way at once.
     Clflushopt,
     /// One line after the other.
@@ -33,17 +33,17 @@ enum Flusher {
 }
 
 #[cfg(target_arch = "x86_64")]
-impl Flusher {
+impl FlushInstruction {
     /// `CLFLUSHOPT` is told by bit 23 of EBX of CPUID's leaf 7 (Intel, Software Developer's Manual, volume 2A);
     /// `CLFLUSH` came with SSE2.
     #[allow(unused_unsafe, reason = "CPUID became a safe function after the oldest supported compiler")]
     fn detect() -> Option<Self> {
         use std::arch::x86_64::{__cpuid, __cpuid_count};
-        static FOUND: std::sync::OnceLock<Flusher> = std::sync::OnceLock::new();
+        static FOUND: std::sync::OnceLock<FlushInstruction> = std::sync::OnceLock::new();
         Some(*FOUND.get_or_init(|| {
             // SAFETY: every x86-64 processor has CPUID; leaf 7 is asked for where leaf 0 says that it exists.
             let newer = unsafe { __cpuid(0).eax >= 7 && __cpuid_count(7, 0).ebx >> 23 & 1 == 1 };
-            if newer { Flusher::Clflushopt } else { Flusher::Clflush }
+            if newer { FlushInstruction::Clflushopt } else { FlushInstruction::Clflush }
         }))
     }
 
@@ -79,10 +79,10 @@ impl Flusher {
         unsafe {
             x86_64::_mm_mfence();
             match self {
-                Flusher::Clflushopt => lines.for_each(
+                FlushInstruction::Clflushopt => lines.for_each(
                     |byte| asm!("clflushopt [{}]", in(reg) byte.as_ptr(), options(nostack, preserves_flags)),
                 ),
-                Flusher::Clflush => lines.for_each(|byte| x86_64::_mm_clflush(byte.as_ptr())),
+                FlushInstruction::Clflush => lines.for_each(|byte| x86_64::_mm_clflush(byte.as_ptr())),
             }
             x86_64::_mm_mfence();
         }
@@ -91,10 +91,10 @@ impl Flusher {
 
 /// Other processors flush by instructions that need the system's consent, or not at all.
 #[cfg(not(target_arch = "x86_64"))]
-enum Flusher {}
+enum FlushInstruction {}
 
 #[cfg(not(target_arch = "x86_64"))]
-impl Flusher {
+impl FlushInstruction {
     fn detect() -> Option<Self> {
         None
     }
@@ -160,9 +160,9 @@ mod tests {
     fn flushed_data_reads_slower_than_hot_data_by_either_instruction() {
         let data: Vec<u64> = (0..1 << 18).collect();
         let hot = least(&data, read);
-        for flusher in [Flusher::detect().unwrap(), Flusher::Clflush] {
-            let cold = least(&data, |data| flusher.flush(memory(data)));
-            assert!(cold > hot * 3 / 2, "{flusher:?}: cold {cold:?}, hot {hot:?}");
+        for instruction in [FlushInstruction::detect().unwrap(), FlushInstruction::Clflush] {
+            let cold = least(&data, |data| instruction.flush(memory(data)));
+            assert!(cold > hot * 3 / 2, "{instruction:?}: cold {cold:?}, hot {hot:?}");
         }
     }
 
@@ -173,7 +173,7 @@ mod tests {
             let mut data: Vec<u64> = vec![0; length];
             data.iter_mut().zip(1..).for_each(|(word, value)| *word = value);
             for begin in [0, length / 2] {
-                Flusher::detect().unwrap().flush(memory(&data[begin..]));
+                FlushInstruction::detect().unwrap().flush(memory(&data[begin..]));
             }
             assert!(data.iter().zip(1..).all(|(word, value)| *word == value));
         }

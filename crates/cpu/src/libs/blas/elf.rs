@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 /// More than any section that is asked for holds; a file that claims more is damaged.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 /// The bytes of the file's header and of a section's, in files of 64 bits.
 const HEADER: usize = 64;
 const SECTION_HEADER: usize = 64;
@@ -56,7 +56,7 @@ impl SharedObject {
 
 /// Bytes of a file; `None` if it has not as many.
 fn read(file: &File, offset: u64, length: u64) -> Option<Vec<u8>> {
-    let most = file.metadata().ok()?.len().min(MOST_BYTES);
+    let most = file.metadata().ok()?.len().min(MAX_BYTES);
     let mut bytes = vec![0; usize::try_from(length).ok().filter(|_| length <= most)?];
     file.read_exact_at(&mut bytes, offset).ok()?;
     Some(bytes)

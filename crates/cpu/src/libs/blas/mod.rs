@@ -7,7 +7,6 @@
 mod abi;
 mod blocked;
 mod calls;
-mod crew;
 mod discovery;
 mod elf;
 mod gesdd;
@@ -16,14 +15,15 @@ mod library;
 mod open;
 mod opened;
 mod provider;
-mod rouse;
 mod shim;
 mod stack;
+mod thread_pool;
 mod vendor;
+mod wake;
 
-pub(crate) use crew::ProviderCrew;
 pub(crate) use gesdd::Svd;
 pub(crate) use identity::vendor_of;
 pub(crate) use library::{Library, all};
 pub(crate) use provider::{Blas, Provider};
+pub(crate) use thread_pool::BlasThreads;
 pub(crate) use vendor::Vendor;

@@ -18,9 +18,9 @@ use rustfft::{Fft, FftNum, FftPlanner};
 
 use self::real::RealFft;
 use self::spectrum::{spectrum, zero};
-use super::entry::{by_dtype, kernel, library_kernel};
-use super::kernel::Kernel;
-use super::library_kernel::{LibraryKernel, Scope};
+use super::cpu_variant::CpuVariant;
+use super::entry::{by_dtype, library_variant, variant};
+use super::library_variant::{LibraryVariant, Scope};
 use super::matrices::operands;
 use crate::context::Cpu;
 use crate::libs::blas::Library;
@@ -29,17 +29,17 @@ use crate::libs::fft_lines::Lines;
 use crate::libs::fftw::{self, FftwLines};
 use crate::memory::memory;
 use crate::threads::per_thread::PerThread;
-use crate::threads::rouse;
+use crate::threads::wake;
 
-pub(super) const KERNELS: &[Kernel] = &[
-    kernel(
+pub(super) const VARIANTS: &[CpuVariant] = &[
+    variant(
         "fft",
         "realfft",
         "rustfft: columns in pairs, then half of the rows, all threads",
         true,
         by_dtype!(real),
     ),
-    library_kernel(
+    library_variant(
         "fft",
         "fftw",
         "FFTW: columns in pairs, then half of the rows, all threads",
@@ -47,7 +47,7 @@ pub(super) const KERNELS: &[Kernel] = &[
         fftw::WORD,
         by_dtype!(fftw),
     ),
-    kernel(
+    variant(
         "fft",
         "rustfft",
         "rustfft: complex rows, transposed, complex rows again, all threads",
@@ -57,7 +57,7 @@ pub(super) const KERNELS: &[Kernel] = &[
 ];
 
 /// The variants of libraries that have FFTs.
-pub(super) const LIBRARY_KERNELS: &[LibraryKernel] = &[LibraryKernel {
+pub(super) const LIBRARY_VARIANTS: &[LibraryVariant] = &[LibraryVariant {
     op: "fft",
     suffix: "",
     summary: "{} (DFTI): columns in pairs, then half of the rows, all threads",
@@ -147,8 +147,8 @@ impl<T: Real + FftNum> Job for ComplexFft<T> {
         Contents::new([host(&mut self.input)], [host(&mut self.matrix)])
     }
 
-    fn rouse(&mut self) -> Result<(), CellError> {
-        rouse::pool();
+    fn wake_threads(&mut self) -> Result<(), CellError> {
+        wake::pool();
         Ok(())
     }
 
@@ -230,7 +230,7 @@ mod tests {
         let libraries = blas::all(&[]);
         let usable = |library: &Library| library.vendor() == Vendor::Mkl && library.provider().is_ok();
         let has_fftw = DType::ALL.iter().all(|&dtype| Fftw::of(dtype).is_ok());
-        let variants = KERNELS.iter().map(|kernel| kernel.variant.name.to_string());
+        let variants = VARIANTS.iter().map(|kernel| kernel.variant.name.to_string());
         let variants = variants.filter(|name| has_fftw || name != "fftw");
         let made =
             libraries.iter().filter(|library| usable(library)).map(|library| library.word().to_owned());

@@ -23,7 +23,7 @@ use super::tile;
 use crate::libs::fft_lines::Lines;
 use crate::memory::memory;
 use crate::threads::per_thread::PerThread;
-use crate::threads::rouse;
+use crate::threads::wake;
 
 /// Most pairs of columns of a tile; the tile of 2048 rows then fits in a second-level cache.
 const WIDEST: usize = 32;
@@ -207,9 +207,9 @@ impl<T: Real + FftNum> Job for RealFft<T> {
         Contents::new([host(&mut self.input)], [host(&mut self.output)])
     }
 
-    fn rouse(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> Result<(), CellError> {
         if self.transform.cut.tasks > 1 {
-            rouse::pool();
+            wake::pool();
         }
         Ok(())
     }

@@ -14,22 +14,22 @@ use rayon::prelude::*;
 use rustfft::num_traits::{Float, FromPrimitive};
 
 use self::moments::{Moments, TASK};
-use super::entry::{by_dtype, kernel};
-use super::kernel::Kernel;
+use super::cpu_variant::CpuVariant;
+use super::entry::{by_dtype, variant};
 use super::matrices::{array, operands, slice, slice_mut};
 use crate::context::Cpu;
 use crate::memory::memory;
-use crate::threads::{rouse, thread_choices};
+use crate::threads::{thread_choices, wake};
 
-pub(super) const KERNELS: &[Kernel] = &[
-    kernel(
+pub(super) const VARIANTS: &[CpuVariant] = &[
+    variant(
         "reduction",
         "one-pass",
         "one pass, sums of deviations from each block's mean, all threads",
         true,
         by_dtype!(one_pass),
     ),
-    kernel("reduction", "ndarray", "ndarray sum, mean and std, one thread", false, by_dtype!(three_passes)),
+    variant("reduction", "ndarray", "ndarray sum, mean and std, one thread", false, by_dtype!(three_passes)),
 ];
 
 /// Parts below which threads cost more than they save.
@@ -60,9 +60,9 @@ impl<T: Real> Job for OnePass<T> {
         show(memory(&self.parts));
     }
 
-    fn rouse(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> Result<(), CellError> {
         if self.threads > 1 {
-            rouse::pool();
+            wake::pool();
         }
         Ok(())
     }

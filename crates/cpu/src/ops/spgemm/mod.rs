@@ -14,22 +14,22 @@ use sprs::smmp::{ThreadingStrategy, set_thread_threading_strategy};
 use sprs::{CsMatI, MulAcc};
 
 use self::gustavson::{Gustavson, too_many};
-use super::entry::{by_dtype, kernel};
-use super::kernel::Kernel;
+use super::cpu_variant::CpuVariant;
+use super::entry::{by_dtype, variant};
 use crate::context::Cpu;
 use crate::memory::memory;
-use crate::threads::rouse;
+use crate::threads::wake;
 
-pub(super) const KERNELS: &[Kernel] = &[
-    kernel(
+pub(super) const VARIANTS: &[CpuVariant] = &[
+    variant(
         "spgemm",
         "gustavson",
         "Gustavson's algorithm, dense accumulator, sorted rows, all threads",
         true,
         by_dtype!(by_rows),
     ),
-    kernel("spgemm", "sprs", "sprs SMMP, all threads", false, by_dtype!(sprs_threads)),
-    kernel("spgemm", "sprs-serial", "sprs SMMP, one thread", false, by_dtype!(sprs_serial)),
+    variant("spgemm", "sprs", "sprs SMMP, all threads", false, by_dtype!(sprs_threads)),
+    variant("spgemm", "sprs-serial", "sprs SMMP, one thread", false, by_dtype!(sprs_serial)),
 ];
 
 fn by_rows<T: Real>(cpu: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
@@ -77,9 +77,9 @@ impl<T: Element> Job for Sprs<T> {
         }
     }
 
-    fn rouse(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> Result<(), CellError> {
         if self.threads > 1 {
-            rouse::pool();
+            wake::pool();
         }
         Ok(())
     }
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn every_variant_agrees_with_plain_sums_in_float64() {
-        for kernel in KERNELS {
+        for kernel in VARIANTS {
             for (n, density) in TEST_SIDES.into_iter().flat_map(|n| [(n, 0.01), (n, 0.3)]) {
                 agrees::<f32>(&kernel.variant.name, n, density);
                 agrees::<f64>(&kernel.variant.name, n, density);

@@ -29,15 +29,15 @@ pub(super) const INVERSE_PI: [u64; 20] = [
 ];
 
 /// Exponents below which no argument is looked up.
-pub(super) const LEAST_EXPONENT_32: u32 = 12;
-pub(super) const LEAST_EXPONENT_64: u32 = 26;
+pub(super) const MIN_EXPONENT_32: u32 = 12;
+pub(super) const MIN_EXPONENT_64: u32 = 26;
 
 /// `2^e / pi` modulo 2 by the argument's exponent: 29 digits, and 53 more.
-static TURNS_32: [[f64; 2]; 128 - LEAST_EXPONENT_32 as usize] = {
-    let mut turns = [[0.0; 2]; 128 - LEAST_EXPONENT_32 as usize];
+static TURNS_32: [[f64; 2]; 128 - MIN_EXPONENT_32 as usize] = {
+    let mut turns = [[0.0; 2]; 128 - MIN_EXPONENT_32 as usize];
     let mut at = 0;
     while at < turns.len() {
-        let unit = at as i32 + LEAST_EXPONENT_32 as i32 - 23;
+        let unit = at as i32 + MIN_EXPONENT_32 as i32 - 23;
         turns[at] = [digits(unit, 0, 29), digits(unit, 29, 53)];
         at += 1;
     }
@@ -45,11 +45,11 @@ static TURNS_32: [[f64; 2]; 128 - LEAST_EXPONENT_32 as usize] = {
 };
 
 /// `2^e / pi` modulo 2 by the argument's exponent: four times 53 digits.
-static TURNS_64: [[f64; 4]; 1024 - LEAST_EXPONENT_64 as usize] = {
-    let mut turns = [[0.0; 4]; 1024 - LEAST_EXPONENT_64 as usize];
+static TURNS_64: [[f64; 4]; 1024 - MIN_EXPONENT_64 as usize] = {
+    let mut turns = [[0.0; 4]; 1024 - MIN_EXPONENT_64 as usize];
     let mut at = 0;
     while at < turns.len() {
-        let unit = at as i32 + LEAST_EXPONENT_64 as i32 - 52;
+        let unit = at as i32 + MIN_EXPONENT_64 as i32 - 52;
         turns[at] = [digits(unit, 0, 53), digits(unit, 53, 53), digits(unit, 106, 53), digits(unit, 159, 53)];
         at += 1;
     }
@@ -76,19 +76,19 @@ const ROUNDER: f64 = 6_755_399_441_055_744.0;
 /// The row of the table for `x`, or any row for numbers that are not in it.
 #[inline(always)]
 pub(super) fn turns_32(x: f32) -> [f64; 2] {
-    let at = ((x.to_bits() >> 23) & 0xff).wrapping_sub(127 + LEAST_EXPONENT_32) as usize;
+    let at = ((x.to_bits() >> 23) & 0xff).wrapping_sub(127 + MIN_EXPONENT_32) as usize;
     TURNS_32[at.min(TURNS_32.len() - 1)]
 }
 
 /// As [`turns_32`].
 #[inline(always)]
 pub(super) fn turns_64(x: f64) -> [f64; 4] {
-    let at = ((x.to_bits() >> 52) & 0x7ff).wrapping_sub(u64::from(1023 + LEAST_EXPONENT_64)) as usize;
+    let at = ((x.to_bits() >> 52) & 0x7ff).wrapping_sub(u64::from(1023 + MIN_EXPONENT_64)) as usize;
     TURNS_64[at.min(TURNS_64.len() - 1)]
 }
 
 /// For `|x| = turns pi + d`, with `turns` an integer more than `shift` and `|d|` at most about pi / 2: `d`, and a
-/// number whose lowest bit is that of the integer. `|x|` is at least 2^[`LEAST_EXPONENT_32`] and finite, and the
+/// number whose lowest bit is that of the integer. `|x|` is at least 2^[`MIN_EXPONENT_32`] and finite, and the
 /// other numbers are its row of the table.
 #[inline(always)]
 pub(super) fn reduced_32(x: f32, [high, low]: [f64; 2], shift: f32) -> (f32, f32) {
@@ -102,7 +102,7 @@ pub(super) fn reduced_32(x: f32, [high, low]: [f64; 2], shift: f32) -> (f32, f32
     (d as f32, f32::from_bits(rounded.to_bits() as u32))
 }
 
-/// As [`reduced_32`], from 2^[`LEAST_EXPONENT_64`] on.
+/// As [`reduced_32`], from 2^[`MIN_EXPONENT_64`] on.
 #[inline(always)]
 pub(super) fn reduced_64(x: f64, [t1, t2, t3, t4]: [f64; 4], shift: f64) -> (f64, f64) {
     const PI: [f64; 2] = [std::f64::consts::PI, 1.224_646_799_147_353_2e-16];

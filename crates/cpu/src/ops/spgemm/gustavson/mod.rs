@@ -19,23 +19,23 @@ use self::row::{Gathered, Rows, words};
 use crate::memory::{memory, show_csr};
 use crate::ops::row_blocks::{BLOCKS_PER_THREAD, balanced};
 use crate::threads::per_thread::PerThread;
-use crate::threads::{rouse, thread_choices};
+use crate::threads::{thread_choices, wake};
 
 mod queue;
 mod row;
 
 /// Work for each thread at least, in products and words of the bitmap, which cost about as much: a few times what it
 /// takes to bring another thread in.
-const LEAST_WORK: i64 = 1 << 12;
+const MIN_WORK: i64 = 1 << 12;
 /// Work of a block at least: little enough that a thread that comes late finds its share, and many times what it
 /// takes to find a block its place.
-const LEAST_BLOCK: i64 = 1 << 11;
+const MIN_BLOCK: i64 = 1 << 11;
 /// Work of a block at most, but for rows that have more: what is gathered stays in a second-level cache.
-const MOST_WORK: i64 = 1 << 16;
+const MAX_WORK: i64 = 1 << 16;
 /// Entries of A beyond which several threads count the work.
 const SERIAL_COUNT: usize = 1 << 15;
 /// Rows of which a task counts the work at least.
-const LEAST_ROWS: usize = 256;
+const MIN_ROWS: usize = 256;
 
 /// The rows of A and of B.
 type Operands<'a, T> = (Rows<'a, T>, Rows<'a, T>);
@@ -122,7 +122,7 @@ impl<T: Real> Gustavson<T> {
         };
         let rows = &mut work[1..];
         if self.counts_in_parallel() {
-            rows.par_iter_mut().with_min_len(LEAST_ROWS).enumerate().for_each(count);
+            rows.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(count);
         } else {
             rows.iter_mut().enumerate().for_each(count);
         }
@@ -130,8 +130,8 @@ impl<T: Real> Gustavson<T> {
             work[row] += work[row - 1];
         }
         let total = work[self.a.rows];
-        let even = ((self.pool * BLOCKS_PER_THREAD) as i64).min(total / LEAST_BLOCK);
-        balanced(work, even.max(total / MOST_WORK).max(1) as usize)
+        let even = ((self.pool * BLOCKS_PER_THREAD) as i64).min(total / MIN_BLOCK);
+        balanced(work, even.max(total / MAX_WORK).max(1) as usize)
     }
 
     /// Gathers each block of those that `find` finds, on all threads that work, and hands it to `done` with what
@@ -173,7 +173,7 @@ impl<T: Real> Gustavson<T> {
 
     /// Threads that the work is enough for.
     fn most_threads(&self) -> usize {
-        let enough = usize::try_from(self.work[self.a.rows] / LEAST_WORK).unwrap_or(usize::MAX);
+        let enough = usize::try_from(self.work[self.a.rows] / MIN_WORK).unwrap_or(usize::MAX);
         self.pool.min(enough).max(1)
     }
 }
@@ -208,9 +208,9 @@ impl<T: Real> Job for Gustavson<T> {
         ])
     }
 
-    fn rouse(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> Result<(), CellError> {
         if self.threads > 1 {
-            rouse::pool();
+            wake::pool();
         }
         Ok(())
     }

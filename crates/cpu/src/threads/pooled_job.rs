@@ -8,22 +8,22 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
 /// The threads of a library that work on one job.
-pub(crate) trait Crew {
+pub(crate) trait ThreadPool {
     /// The numbers of threads to choose from; one where fewer than all win nothing.
     fn choices(&self) -> Vec<usize>;
 
     /// Works with so many threads from now on.
     fn choose(&mut self, threads: usize);
 
-    fn rouse(&mut self) -> Result<(), CellError>;
+    fn wake_threads(&mut self) -> Result<(), CellError>;
 }
 
-/// The work of one job, done by a crew.
-pub(crate) trait Work {
-    type Crew: Crew;
+/// The work of one job, done by a pool.
+pub(crate) trait Kernel {
+    type Pool: ThreadPool;
 
-    /// Whether an execution destroys operands, which [`Work::restore`] brings back.
-    const DESTROYS: bool = false;
+    /// Whether an execution destroys operands, which [`Kernel::restore`] brings back.
+    const DESTROYS_INPUTS: bool = false;
 
     /// Brings back operands, outside the clock.
     fn restore(&mut self) {}
@@ -34,53 +34,56 @@ pub(crate) trait Work {
     /// Shows the operands and the answer, as [`Job::contents`].
     fn contents(&mut self) -> Contents<'_>;
 
-    fn execute(&mut self, crew: &Self::Crew) -> Result<(), CellError>;
+    fn execute(&mut self, pool: &Self::Pool) -> Result<(), CellError>;
 
     /// The answer of the last execution.
     fn answer(&mut self) -> Result<Vec<Operand>, CellError>;
 }
 
-/// A job of some work and the crew that does it.
-pub(crate) struct Crewed<W: Work> {
-    pub(crate) work: W,
-    pub(crate) crew: W::Crew,
+/// A job of some work and the pool that does it.
+pub(crate) struct PooledJob<K: Kernel> {
+    pub(crate) kernel: K,
+    pub(crate) pool: K::Pool,
 }
 
-impl<W: Work + 'static> Crewed<W> {
-    /// The job of `work` that `crew` does.
-    pub(crate) fn prepared(work: W, crew: W::Crew) -> Box<Prepared> {
-        let (resets, thread_choices) = (W::DESTROYS, crew.choices());
-        Prepared::with(JobTraits { resets, thread_choices, ..JobTraits::default() }, Crewed { work, crew })
+impl<K: Kernel + 'static> PooledJob<K> {
+    /// The job of `work` that `pool` does.
+    pub(crate) fn prepared(kernel: K, pool: K::Pool) -> Box<Prepared> {
+        let (resets, thread_choices) = (K::DESTROYS_INPUTS, pool.choices());
+        Prepared::with(
+            JobTraits { resets, thread_choices, ..JobTraits::default() },
+            PooledJob { kernel, pool },
+        )
     }
 }
 
-impl<W: Work> Job for Crewed<W> {
+impl<K: Kernel> Job for PooledJob<K> {
     fn reset(&mut self) -> Result<(), CellError> {
-        self.work.restore();
+        self.kernel.restore();
         Ok(())
     }
 
     fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
-        self.work.show(show);
+        self.kernel.show(show);
     }
 
     fn use_threads(&mut self, threads: usize) {
-        self.crew.choose(threads);
+        self.pool.choose(threads);
     }
 
-    fn rouse(&mut self) -> Result<(), CellError> {
-        self.crew.rouse()
+    fn wake_threads(&mut self) -> Result<(), CellError> {
+        self.pool.wake_threads()
     }
 
     fn contents(&mut self) -> Contents<'_> {
-        self.work.contents()
+        self.kernel.contents()
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
-        self.work.execute(&self.crew)
+        self.kernel.execute(&self.pool)
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
-        self.work.answer()
+        self.kernel.answer()
     }
 }

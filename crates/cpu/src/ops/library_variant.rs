@@ -31,7 +31,7 @@ pub(crate) enum Scope {
 }
 
 /// A variant of a BLAS library and how its jobs are made.
-pub(crate) struct LibraryKernel {
+pub(crate) struct LibraryVariant {
     pub(crate) op: &'static str,
     /// What follows the library's word in the variant's name.
     pub(crate) suffix: &'static str,

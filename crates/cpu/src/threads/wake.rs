@@ -7,20 +7,20 @@ use std::thread::yield_now;
 use std::time::{Duration, Instant};
 
 /// Longest wait for threads that the system does not let run.
-const PATIENCE: Duration = Duration::from_millis(2);
+const MAX_WAIT: Duration = Duration::from_millis(2);
 
 /// Threads that have come, and whether they may go.
 #[derive(Default)]
-struct Muster {
-    present: AtomicUsize,
-    dismissed: AtomicBool,
+struct Barrier {
+    arrived: AtomicUsize,
+    released: AtomicBool,
 }
 
-impl Muster {
-    /// Comes, and stays awake until dismissed.
-    fn attend(&self) {
-        self.present.fetch_add(1, Ordering::AcqRel);
-        wait_until(|| self.dismissed.load(Ordering::Acquire));
+impl Barrier {
+    /// Comes, and stays awake until released.
+    fn wait(&self) {
+        self.arrived.fetch_add(1, Ordering::AcqRel);
+        wait_until(|| self.released.load(Ordering::Acquire));
     }
 }
 
@@ -32,11 +32,11 @@ impl Muster {
 pub(crate) fn pool() -> bool {
     // A calling thread that is of the pool is awake.
     let others = rayon::current_num_threads() - usize::from(rayon::current_thread_index().is_some());
-    let muster = Arc::new(Muster::default());
-    let theirs = Arc::clone(&muster);
-    rayon::spawn_broadcast(move |_| theirs.attend());
-    let awake = wait_until(|| muster.present.load(Ordering::Acquire) == others);
-    muster.dismissed.store(true, Ordering::Release);
+    let barrier = Arc::new(Barrier::default());
+    let their_barrier = Arc::clone(&barrier);
+    rayon::spawn_broadcast(move |_| their_barrier.wait());
+    let awake = wait_until(|| barrier.arrived.load(Ordering::Acquire) == others);
+    barrier.released.store(true, Ordering::Release);
     // Its own summons must not wait in its queue until it is timed.
     rayon::yield_local();
     awake
@@ -46,7 +46,7 @@ pub(crate) fn pool() -> bool {
 fn wait_until(reached: impl Fn() -> bool) -> bool {
     let start = Instant::now();
     while !reached() {
-        if start.elapsed() >= PATIENCE {
+        if start.elapsed() >= MAX_WAIT {
             return false;
         }
         yield_now();
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn every_thread_comes_and_goes_whether_the_caller_is_of_the_pool_or_not() {
-        let rouse_often = || {
+        let wake_often = || {
             let awake = (0..20).filter(|_| pool()).count();
             // All are free again: a broadcast reaches each of them.
             assert_eq!(rayon::broadcast(|context| context.index()).len(), rayon::current_num_threads());
@@ -75,13 +75,13 @@ mod tests {
         };
         let of_three = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
         // Where the system is busy, some may be waited for in vain.
-        assert!(rouse_often() > 0 && of_three.install(rouse_often) > 0);
+        assert!(wake_often() > 0 && of_three.install(wake_often) > 0);
     }
 
     #[test]
     fn a_wait_in_vain_ends() {
         let start = Instant::now();
         assert!(wait_until(|| true) && !wait_until(|| false));
-        assert!(start.elapsed() >= PATIENCE && start.elapsed() < 500 * PATIENCE);
+        assert!(start.elapsed() >= MAX_WAIT && start.elapsed() < 500 * MAX_WAIT);
     }
 }

@@ -5,16 +5,16 @@ use std::mem::MaybeUninit;
 use crate::memory::memory;
 
 /// The elements as given, and those that an execution is handed.
-pub(super) struct Destroyed<T> {
+pub(super) struct RestoredInput<T> {
     /// The operand, which no execution changes.
     pub(super) given: Vec<T>,
     /// What an execution reads and writes.
     pub(super) left: Vec<T>,
 }
 
-impl<T: Copy> Destroyed<T> {
+impl<T: Copy> RestoredInput<T> {
     pub(super) fn of(given: &[T]) -> Self {
-        Destroyed { given: given.to_vec(), left: given.to_vec() }
+        RestoredInput { given: given.to_vec(), left: given.to_vec() }
     }
 
     pub(super) fn restore(&mut self) {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use gpubench_host::processors;
 use rayon::prelude::*;
 
-use super::{rouse, thread_choices};
+use super::{thread_choices, wake};
 use crate::simd::stream;
 
 /// Elements below which threads cost more than they save.
@@ -21,7 +21,7 @@ const CLEARLY: f64 = 0.97;
 const GRAIN: usize = 1 << 10;
 
 /// The sharing out of one result.
-pub(crate) struct Spread {
+pub(crate) struct Partition {
     elements: usize,
     /// Threads of the pool, and how many of them work.
     pool: usize,
@@ -30,19 +30,19 @@ pub(crate) struct Spread {
     past_caches: bool,
 }
 
-impl Spread {
+impl Partition {
     /// Of `elements` elements of type `T`, to at most `threads` threads, which are those of the pool.
     pub(crate) fn of<T>(elements: usize, threads: usize) -> Self {
         let bytes = (elements * size_of::<T>()) as u64;
         let past_caches =
             stream::IS_PAST_CACHES && processors::last_level_cache_bytes().is_some_and(|cache| bytes > cache);
         let threads = if elements <= SERIAL { 1 } else { threads };
-        Spread { elements, pool: threads, threads, past_caches }
+        Partition { elements, pool: threads, threads, past_caches }
     }
 
     /// Keeps to ordinary stores unless others are clearly faster: which they are depends on the processor, and on how
     /// much of the time is arithmetic. Tries only for results that no cache holds, with `execute`, by the best of a few.
-    pub(crate) fn try_stores(&mut self, mut execute: impl FnMut(&Spread)) {
+    pub(crate) fn try_stores(&mut self, mut execute: impl FnMut(&Partition)) {
         if !self.past_caches {
             return;
         }
@@ -70,9 +70,9 @@ impl Spread {
     }
 
     /// Wakes the threads that will work.
-    pub(crate) fn rouse(&self) {
+    pub(crate) fn wake_threads(&self) {
         if self.threads > 1 {
-            rouse::pool();
+            wake::pool();
         }
     }
 
@@ -98,11 +98,11 @@ mod tests {
     #[test]
     fn any_number_of_threads_computes_every_element_once() {
         for elements in [0, 1, SERIAL, SERIAL + 1, 3 * TASK + 7, 100_003] {
-            let mut spread = Spread::of::<f32>(elements, 3);
+            let mut partition = Partition::of::<f32>(elements, 3);
             for threads in 1..=4 {
-                spread.use_threads(threads);
+                partition.use_threads(threads);
                 let mut y = vec![0; elements];
-                spread.run(&mut y, |part, y, _| {
+                partition.run(&mut y, |part, y, _| {
                     for (at, y) in part.zip(y) {
                         *y += at + 1;
                     }
@@ -115,23 +115,23 @@ mod tests {
     #[test]
     fn the_stores_that_are_faster_are_kept_and_small_results_try_none() {
         for slow in [false, true] {
-            let mut spread = Spread { past_caches: true, ..Spread::of::<f32>(10, 1) };
-            spread.try_stores(|spread| {
-                if spread.past_caches == slow {
+            let mut partition = Partition { past_caches: true, ..Partition::of::<f32>(10, 1) };
+            partition.try_stores(|partition| {
+                if partition.past_caches == slow {
                     std::thread::sleep(std::time::Duration::from_millis(20));
                 }
             });
-            assert_eq!(spread.past_caches, !slow);
+            assert_eq!(partition.past_caches, !slow);
         }
-        Spread::of::<f32>(10, 1).try_stores(|_| unreachable!("a small result"));
+        Partition::of::<f32>(10, 1).try_stores(|_| unreachable!("a small result"));
     }
 
     #[test]
     fn small_results_leave_no_choice_and_no_result_within_the_caches_goes_past_them() {
-        assert_eq!(Spread::of::<f32>(100 * 100, 16).choices(), [1]);
-        assert_eq!(Spread::of::<f32>(500 * 500, 16).choices(), [1, 2, 4, 8, 15]);
-        assert!(!Spread::of::<f64>(100 * 100, 1).past_caches);
-        let past = Spread { past_caches: true, ..Spread::of::<f32>(10, 1) };
+        assert_eq!(Partition::of::<f32>(100 * 100, 16).choices(), [1]);
+        assert_eq!(Partition::of::<f32>(500 * 500, 16).choices(), [1, 2, 4, 8, 15]);
+        assert!(!Partition::of::<f64>(100 * 100, 1).past_caches);
+        let past = Partition { past_caches: true, ..Partition::of::<f32>(10, 1) };
         past.run(&mut [0.0f32; 10], |_, _, past_caches| assert!(past_caches));
     }
 }

@@ -14,24 +14,24 @@ const DEPTH: usize = 128;
 const COLUMNS_EACH: usize = 32;
 
 /// The product, for a job's matrices of some side.
-pub(crate) struct Rouser {
+pub(crate) struct ThreadWaker {
     provider: &'static Provider,
     /// None if the job takes one thread.
     product: Option<[Array2<f32>; 3]>,
 }
 
-impl Rouser {
+impl ThreadWaker {
     /// Allocates the product's matrices for so many threads, unless jobs of this side take one.
     pub(crate) fn new(provider: &'static Provider, threads: usize, side: usize) -> Self {
         let zeros = |rows, columns| Array2::zeros((rows, columns));
         let columns = COLUMNS_EACH * threads;
         let product = (side > SERIAL_SIDE && threads > 1)
             .then(|| [zeros(DEPTH, DEPTH), zeros(DEPTH, columns), zeros(DEPTH, columns)]);
-        Rouser { provider, product }
+        ThreadWaker { provider, product }
     }
 
     /// Multiplies: the library's threads have worked when this returns, and spin for more work for a while.
-    pub(crate) fn rouse(&mut self) -> Result<(), CellError> {
+    pub(crate) fn wake(&mut self) -> Result<(), CellError> {
         match &mut self.product {
             Some([a, b, c]) => self.provider.gemm(a, b, c),
             None => Ok(()),

@@ -11,18 +11,18 @@ const TIMES: usize = 2;
 /// Bytes of the last level where the system does not tell.
 const UNKNOWN_LAST_LEVEL: usize = 32 << 20;
 /// Bytes that each processor reads at least: twice the largest private cache in use.
-const LEAST_EACH: usize = 8 << 20;
+const MIN_BYTES_PER_CPU: usize = 8 << 20;
 
 /// Data to read, shared out among the processors.
 ///
 /// It is only read: lines that were written would be written back during the timed work. Source of the method: the
 /// flush of gearshifft and of Triton's CPU driver, which take one thread; caches private to a core need one on each.
-pub(crate) struct Displacer {
+pub(crate) struct CacheFlush {
     data: Vec<u64>,
     processors: Vec<usize>,
 }
 
-impl Displacer {
+impl CacheFlush {
     /// Allocates the data and touches all of it.
     pub(crate) fn new() -> Self {
         let processors = match processors::allowed() {
@@ -30,13 +30,13 @@ impl Displacer {
             some => some,
         };
         let bytes = processors::last_level_cache_bytes().and_then(|bytes| usize::try_from(bytes).ok());
-        let bytes = (TIMES * bytes.unwrap_or(UNKNOWN_LAST_LEVEL)).max(LEAST_EACH * processors.len());
-        Displacer { data: (0..bytes as u64 / 8).collect(), processors }
+        let bytes = (TIMES * bytes.unwrap_or(UNKNOWN_LAST_LEVEL)).max(MIN_BYTES_PER_CPU * processors.len());
+        CacheFlush { data: (0..bytes as u64 / 8).collect(), processors }
     }
 
     /// Reads all of it, each processor its part. The threads have ended when this returns: none of them spins while
     /// something is timed.
-    pub(crate) fn displace(&self) {
+    pub(crate) fn flush(&self) {
         let part = self.data.len().div_ceil(self.processors.len());
         std::thread::scope(|scope| {
             for (&processor, part) in self.processors.iter().zip(self.data.chunks(part)) {
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn data_that_was_displaced_takes_longer_to_read() {
         // Two megabytes: more than hides in a first-level cache, less than any last level.
-        let displacer = Displacer::new();
+        let cache_flush = CacheFlush::new();
         let data: Vec<u64> = (0..1 << 18).collect();
         let read = || {
             let start = Instant::now();
@@ -75,14 +75,14 @@ mod tests {
         let hot = least(&|| {
             read();
         });
-        let cold = least(&|| displacer.displace());
+        let cold = least(&|| cache_flush.flush());
         assert!(cold > hot, "cold {cold:?}, hot {hot:?}");
     }
 
     #[test]
     fn the_calling_thread_stays_free_to_run_anywhere() {
         let before = processors::allowed();
-        Displacer::new().displace();
+        CacheFlush::new().flush();
         assert_eq!(processors::allowed(), before);
     }
 }

@@ -8,12 +8,12 @@ use gpubench_model::case::{Case, DType};
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
-use super::kernel::{Kernel, Prepare};
-use super::library_kernel::{LibraryKernel, LibraryPrepare, Scope};
+use super::cpu_variant::{CpuVariant, Prepare};
+use super::library_variant::{LibraryPrepare, LibraryVariant, Scope};
 use crate::context::Cpu;
 use crate::libs::blas::Library;
 
-pub(crate) struct Listed {
+pub(crate) struct AvailableVariant {
     pub(crate) variant: Variant,
     make: Make,
 }
@@ -24,10 +24,10 @@ enum Make {
     With(LibraryPrepare, Arc<Library>),
 }
 
-impl Listed {
+impl AvailableVariant {
     /// A kernel that is a variant by itself.
-    pub(super) fn alone(kernel: &Kernel) -> Listed {
-        Listed { variant: kernel.variant.clone(), make: Make::Alone(kernel.prepare) }
+    pub(super) fn alone(kernel: &CpuVariant) -> AvailableVariant {
+        AvailableVariant { variant: kernel.variant.clone(), make: Make::Alone(kernel.prepare) }
     }
 
     pub(crate) fn prepare(
@@ -53,9 +53,9 @@ impl Listed {
     }
 }
 
-impl LibraryKernel {
+impl LibraryVariant {
     /// The variant that `library` makes of it.
-    pub(super) fn with(&self, library: &Arc<Library>) -> Listed {
+    pub(super) fn with(&self, library: &Arc<Library>) -> AvailableVariant {
         let runs_by_default = match self.scope {
             Scope::Blas | Scope::Lapack | Scope::OpenBlas => true,
             Scope::Dfti => library.is_preferred(),
@@ -76,6 +76,6 @@ impl LibraryKernel {
             dtypes: Cow::Borrowed(DType::ALL),
             library: Some(Cow::Owned(library.word().to_owned())),
         };
-        Listed { variant, make: Make::With(self.prepare, Arc::clone(library)) }
+        AvailableVariant { variant, make: Make::With(self.prepare, Arc::clone(library)) }
     }
 }

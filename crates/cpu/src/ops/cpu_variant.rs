@@ -10,7 +10,7 @@ use crate::context::Cpu;
 pub(crate) type Prepare = fn(&Cpu, &Case, &[Operand]) -> Result<Box<Prepared>, CellError>;
 
 /// A variant and how its jobs are made.
-pub(crate) struct Kernel {
+pub(crate) struct CpuVariant {
     pub(crate) variant: Variant,
     pub(crate) prepare: Prepare,
 }
