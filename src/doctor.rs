@@ -19,7 +19,7 @@ use crate::report::quantity::gib;
 use crate::worker::client::{Client, Loss, Place};
 
 /// How long a backend may look.
-const PATIENCE: Duration = Duration::from_secs(60);
+const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// The state of the machine and of every backend.
 #[derive(Clone, Debug, Serialize)]
@@ -72,7 +72,7 @@ pub fn examine(place: &Place, options: &Options) -> Examination {
         ids.map(|id| (ask(&id, place, options), id)).collect::<Vec<_>>()
     };
     let begun: Vec<_> = BACKENDS.iter().map(|backend| (backend, ask_all(backend))).collect();
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + MAX_WAIT;
     let examined = |(backend, asked): (&'static Registration, Vec<Asked>)| {
         let (mut findings, mut problem) = (vec![], None);
         for (client, id) in asked {
@@ -121,7 +121,7 @@ fn hear(mut client: Client, deadline: Instant) -> Result<Vec<Finding>, String> {
         Ok(_) => Err("the worker sent an unexpected reply; run one build of gpubench only".into()),
         Err(Loss::Gone(reason)) => Err(reason),
         Err(Loss::TimedOut | Loss::Interrupted) => {
-            Err(format!("the worker did not answer within {} s", PATIENCE.as_secs()))
+            Err(format!("the worker did not answer within {} s", MAX_WAIT.as_secs()))
         }
     }
 }

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 const CHIPS: [i32; 5] = [75, 80, 90, 100, 120];
 
 /// Registers a thread can have.
-const MOST_REGISTERS: u32 = 255;
+const MAX_REGISTERS: u32 = 255;
 
 fn required(what: &str) -> bool {
     std::env::var("GPUBENCH_REQUIRE").is_ok_and(|list| list.split(',').any(|word| word == what))
@@ -44,7 +44,7 @@ fn kernels_without_spills(source: &KernelSource, chip: i32) -> Option<usize> {
         }
         if line.contains(" registers") {
             let registers = number_before(line, " registers");
-            assert!(registers.is_some_and(|count| count <= MOST_REGISTERS), "{place}");
+            assert!(registers.is_some_and(|count| count <= MAX_REGISTERS), "{place}");
             seen += 1;
         }
     }

@@ -14,7 +14,7 @@ use crate::op::OPS;
 use crate::settings::{Settings, Sweep};
 
 /// More cells than a run of weeks could measure.
-const MOST_CELLS: u128 = 1_000_000;
+const MAX_CELLS: u128 = 1_000_000;
 
 /// The cells of a run: by op, element type, size and density, then by backend and variant.
 #[derive(Clone, Debug, PartialEq)]
@@ -186,8 +186,8 @@ fn check_count(sweeps: &[Sweep], chosen: &[Vec<Choice>], fewer: usize) -> Result
             cases * sweep.caches.len() as u128 * (choices.len() + fewer * of_cpu) as u128
         })
         .sum();
-    if count > MOST_CELLS {
-        bail!("the plan has {count} cells, more than {MOST_CELLS}: name fewer sizes, ops or variants");
+    if count > MAX_CELLS {
+        bail!("the plan has {count} cells, more than {MAX_CELLS}: name fewer sizes, ops or variants");
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use anyhow::{Result, bail, ensure};
 
 /// More sizes than any sweep needs; a longer list is a slip.
-const MOST: u64 = 1_000_000;
+const MAX_SIZES: u64 = 1_000_000;
 
 /// Sizes from a comma-separated list of whole numbers and ranges: ascending, without duplicates, at least 1.
 pub fn parse(text: &str) -> Result<Vec<u64>> {
@@ -13,7 +13,10 @@ pub fn parse(text: &str) -> Result<Vec<u64>> {
             Some((first, rest)) => Range::parse(item, first, rest)?.extend(item, &mut sizes)?,
             None => sizes.push(size(item)?),
         }
-        ensure!(sizes.len() as u64 <= MOST, "more than {MOST} sizes: name fewer, or use a larger step");
+        ensure!(
+            sizes.len() as u64 <= MAX_SIZES,
+            "more than {MAX_SIZES} sizes: name fewer, or use a larger step"
+        );
     }
     ensure!(
         !sizes.is_empty(),
@@ -69,7 +72,10 @@ impl Range {
             Step::Plus(step) => (self.last - self.first) / step + 1,
             Step::Times(_) => 1, // At least doubles, so 64 at most.
         };
-        ensure!(count <= MOST, "range '{item}' has {count} sizes, more than {MOST}: use a larger step");
+        ensure!(
+            count <= MAX_SIZES,
+            "range '{item}' has {count} sizes, more than {MAX_SIZES}: use a larger step"
+        );
         let mut size = Some(self.first);
         while let Some(present) = size.filter(|size| *size <= self.last) {
             sizes.push(present);

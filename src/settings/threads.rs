@@ -3,13 +3,13 @@
 use anyhow::{Result, bail, ensure};
 
 /// Threads: beyond, a slip.
-const MOST_THREADS: usize = 4096;
+const MAX_THREADS: usize = 4096;
 
 /// The thread counts that a run measures with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Threads {
     /// The largest, which stands for the CPU; all that the process may use when `None`.
-    pub most: Option<usize>,
+    pub largest: Option<usize>,
     /// The others, ascending: each makes rows of its own.
     pub fewer: Vec<usize>,
 }
@@ -29,7 +29,7 @@ fn parse_with(text: &str, all: usize) -> Result<Threads> {
         match (word, word.parse()) {
             ("all", _) => has_all = true,
             (_, Ok(count)) => counts.push(checked(count)?),
-            (_, Err(_)) => bail!("it must be a whole number from 1 to {MOST_THREADS}"),
+            (_, Err(_)) => bail!("it must be a whole number from 1 to {MAX_THREADS}"),
         }
     }
     counts.sort_unstable();
@@ -38,14 +38,14 @@ fn parse_with(text: &str, all: usize) -> Result<Threads> {
         counts.retain(|count| *count != all);
         let above = counts.iter().find(|count| **count > all);
         ensure!(above.is_none(), "all means {all} threads here: remove the larger numbers, or remove all");
-        return Ok(Threads { most: None, fewer: counts });
+        return Ok(Threads { largest: None, fewer: counts });
     }
-    Ok(Threads { most: counts.pop(), fewer: counts })
+    Ok(Threads { largest: counts.pop(), fewer: counts })
 }
 
 fn checked(count: usize) -> Result<usize> {
     ensure!(count >= 1, "0 threads do no work: use at least 1, or omit --threads for all");
-    ensure!(count <= MOST_THREADS, "{count} threads are too many: use at most {MOST_THREADS}");
+    ensure!(count <= MAX_THREADS, "{count} threads are too many: use at most {MAX_THREADS}");
     Ok(count)
 }
 
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn the_largest_count_leads_and_the_others_follow_ascending() {
-        let threads = |most, fewer: &[usize]| Threads { most, fewer: fewer.to_vec() };
+        let threads = |largest, fewer: &[usize]| Threads { largest, fewer: fewer.to_vec() };
         for (text, expected) in [
             ("8", threads(Some(8), &[])),
             ("all", threads(None, &[])),

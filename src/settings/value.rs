@@ -90,13 +90,13 @@ impl Form for Seconds {
 }
 
 /// A whole number. The limits are for the message about what is none: a number just outside of them is left to the check.
-pub struct Count<const LEAST: u64, const MOST: u64>;
+pub struct Count<const MIN: u64, const MAX: u64>;
 
-impl<const LEAST: u64, const MOST: u64> Form for Count<LEAST, MOST> {
+impl<const MIN: u64, const MAX: u64> Form for Count<MIN, MAX> {
     type Raw = u64;
 
     fn from_text(text: &str) -> Result<u64> {
-        text.trim().parse().ok().with_context(|| format!("it must be a whole number from {LEAST} to {MOST}"))
+        text.trim().parse().ok().with_context(|| format!("it must be a whole number from {MIN} to {MAX}"))
     }
 
     fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {

@@ -13,7 +13,7 @@ use crate::case::{Cache, DType};
 use crate::chart::Theme;
 
 /// Samples or warm-up executions: beyond, a slip.
-const MOST_REPETITIONS: u64 = 1_000_000;
+const MAX_REPETITIONS: u64 = 1_000_000;
 
 value! {
     /// Names of ops, in the order of the registry.
@@ -39,7 +39,7 @@ value! {
     CacheStates(Vec<Cache>) as Word = vec![Cache::Cold], |text: String| words::caches(&text);
     /// Number of samples per cell.
     #[derive(Copy)]
-    Samples(u32) as Count<1, MOST_REPETITIONS>, |count| {
+    Samples(u32) as Count<1, MAX_REPETITIONS>, |count| {
         ensure!(count >= 1, "0 samples measure nothing: use at least 1");
         repetitions("samples", count)
     };
@@ -69,7 +69,7 @@ value! {
     Transfer(HostMemory) as Word = HostMemory::default(), |text: String| words::transfer(&text);
     /// Number of warm-up executions.
     #[derive(Copy)]
-    Warmup(u32) as Count<0, MOST_REPETITIONS>, |count| repetitions("warm-up executions", count);
+    Warmup(u32) as Count<0, MAX_REPETITIONS>, |count| repetitions("warm-up executions", count);
     /// Numbers of CPU threads.
     ThreadCounts(Threads) as Figure = Threads::default(), |text: String| threads::parse(&text);
     /// CUDA devices, by ordinal.
@@ -86,7 +86,7 @@ value! {
 }
 
 fn repetitions(what: &str, count: u64) -> Result<u32> {
-    ensure!(count <= MOST_REPETITIONS, "{count} {what} are too many: use at most {MOST_REPETITIONS}");
+    ensure!(count <= MAX_REPETITIONS, "{count} {what} are too many: use at most {MAX_REPETITIONS}");
     Ok(u32::try_from(count)?)
 }
 

@@ -4,11 +4,11 @@
 use std::time::{Duration, Instant};
 
 /// How long the process must have used next to no processor time.
-const QUIET: Duration = Duration::from_millis(10);
+const INTERVAL: Duration = Duration::from_millis(10);
 /// The share of one processor that counts as next to none.
-const IDLE_SHARE: f64 = 0.2;
+const MAX_IDLE_SHARE: f64 = 0.2;
 /// Intel's OpenMP threads spin for 200 ms by default; whatever spins longer is not waited for.
-const PATIENCE: Duration = Duration::from_millis(500);
+const MAX_WAIT: Duration = Duration::from_millis(500);
 
 /// What one look at the process found.
 struct Look {
@@ -18,7 +18,7 @@ struct Look {
     used: Duration,
 }
 
-/// Returns once the process has been quiet for `QUIET`, or after `PATIENCE`.
+/// Returns once the process has been quiet for `INTERVAL`, or after `MAX_WAIT`.
 pub fn wait() {
     wait_while_busy(look);
 }
@@ -26,9 +26,9 @@ pub fn wait() {
 /// Looks until one look finds next to no processor time used, or patience ends. Returns the time of the busy looks.
 fn wait_while_busy(mut look: impl FnMut() -> Look) -> Duration {
     let mut waited = Duration::ZERO;
-    while waited < PATIENCE {
+    while waited < MAX_WAIT {
         let Look { wall, used } = look();
-        if used.as_secs_f64() < IDLE_SHARE * wall.as_secs_f64() {
+        if used.as_secs_f64() < MAX_IDLE_SHARE * wall.as_secs_f64() {
             break;
         }
         waited += wall;
@@ -38,7 +38,7 @@ fn wait_while_busy(mut look: impl FnMut() -> Look) -> Duration {
 
 fn look() -> Look {
     let (begun, before) = (Instant::now(), processor_time());
-    std::thread::sleep(QUIET);
+    std::thread::sleep(INTERVAL);
     let used = processor_time().saturating_sub(before);
     Look { wall: begun.elapsed(), used }
 }
@@ -63,9 +63,9 @@ mod tests {
     fn waited(share: f64, spinning: Duration) -> Duration {
         let mut now = Duration::ZERO;
         wait_while_busy(|| {
-            let busy = spinning.saturating_sub(now).min(QUIET);
-            now += QUIET;
-            Look { wall: QUIET, used: busy.mul_f64(share) }
+            let busy = spinning.saturating_sub(now).min(INTERVAL);
+            now += INTERVAL;
+            Look { wall: INTERVAL, used: busy.mul_f64(share) }
         })
     }
 
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(waited(1.0, Duration::ZERO), Duration::ZERO);
         assert_eq!(waited(1.0, Duration::from_millis(200)), Duration::from_millis(200));
         assert_eq!(waited(16.0, Duration::from_millis(200)), Duration::from_millis(200));
-        assert_eq!(waited(1.0, Duration::MAX), PATIENCE);
+        assert_eq!(waited(1.0, Duration::MAX), MAX_WAIT);
         assert_eq!(waited(0.1, Duration::MAX), Duration::ZERO);
     }
 
@@ -90,7 +90,7 @@ mod tests {
             // Where the system is busy the first may see nothing; ten seconds of them cannot.
             let found = (0..1000).map(|_| look()).find(|found| found.used > Duration::ZERO);
             over.store(true, Ordering::Relaxed);
-            assert!(found.is_some_and(|found| found.wall >= QUIET));
+            assert!(found.is_some_and(|found| found.wall >= INTERVAL));
         });
     }
 }

@@ -5,11 +5,12 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::dry::write_plan;
+use super::measure::{deliver, measure};
 use super::request::{request, say_default_sweep, say_notes};
 use crate::cli::args::RunArgs;
 use crate::cli::folder::Folder;
+use crate::cli::stream;
 use crate::cli::sweep::sweep_file;
-use crate::cli::{stream, wiring};
 use crate::plan::Plan;
 use crate::report::{Outcome, Report, file};
 use crate::settings::{Destination, Settings};
@@ -27,7 +28,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
         Destination::Folder(path) => Some(Folder::claim(path, &output.formats, output.force)?),
         Destination::Stdout => None,
     };
-    let finished = wiring::measure(&settings, plan).inspect_err(|_| {
+    let finished = measure(&settings, plan).inspect_err(|_| {
         if let Some(folder) = &folder {
             folder.withdraw();
         }
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
         folder.clear_stale(file::FILE_NAME);
     }
     say_default_sweep(args);
-    wiring::deliver(&settings, &finished.report)?;
+    deliver(&settings, &finished.report)?;
     Ok(ExitCode::from(exit_code(&finished.report, finished.interrupted)))
 }
 

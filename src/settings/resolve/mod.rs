@@ -64,7 +64,7 @@ impl Settings {
         Ok(Settings {
             config,
             options: Options {
-                threads: threads.most,
+                threads: threads.largest,
                 sim: asked.sim.clone().filter(|_| sim_is_chosen),
                 ..worker_options(&sweeps, &asked)?
             },

@@ -19,8 +19,8 @@ const CACHES: u64 = 4;
 /// Bytes of the last level where the system does not tell.
 const UNKNOWN_CACHE: u64 = 64 << 20;
 /// Bytes of an array, at least and at most.
-const LEAST: u64 = 64 << 20;
-const MOST: u64 = 4 << 30;
+const MIN_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 4 << 30;
 /// The share of free memory that the arrays may take together, as a divisor.
 const SHARE_OF_FREE: u64 = 8;
 const ARRAYS: u64 = 3;
@@ -33,9 +33,9 @@ const REPETITIONS: u32 = 3;
 /// is too little to exceed the caches by as much as it takes.
 pub(crate) fn bytes_each(cache: Option<u64>, free: Option<u64>) -> Option<u64> {
     let beyond_caches = CACHES.saturating_mul(cache.unwrap_or(UNKNOWN_CACHE));
-    let most = free.map_or(MOST, |free| (free / SHARE_OF_FREE / ARRAYS).min(MOST));
-    let each = beyond_caches.max(LEAST).min(most);
-    (ARRAYS * each >= beyond_caches.max(LEAST)).then_some(each)
+    let max = free.map_or(MAX_BYTES, |free| (free / SHARE_OF_FREE / ARRAYS).min(MAX_BYTES));
+    let each = beyond_caches.max(MIN_BYTES).min(max);
+    (ARRAYS * each >= beyond_caches.max(MIN_BYTES)).then_some(each)
 }
 
 /// One thread's part of the arrays.
@@ -116,10 +116,10 @@ mod tests {
     #[test]
     fn arrays_exceed_the_caches_or_there_are_none() {
         assert_eq!(bytes_each(Some(32 << 20), Some(64 << 30)), Some(128 << 20));
-        assert_eq!(bytes_each(Some(1 << 20), None), Some(LEAST));
+        assert_eq!(bytes_each(Some(1 << 20), None), Some(MIN_BYTES));
         assert_eq!(bytes_each(None, Some(64 << 30)), Some(256 << 20));
         // Two sockets of 1152 MiB, as AMD's EPYC 9684X has them.
-        assert_eq!(bytes_each(Some(2304 << 20), Some(768 << 30)), Some(MOST));
+        assert_eq!(bytes_each(Some(2304 << 20), Some(768 << 30)), Some(MAX_BYTES));
         // Of 4 GiB an eighth is 512 MiB, which three arrays share.
         assert_eq!(bytes_each(Some(64 << 20), Some(4 << 30)), Some((512 << 20) / 3));
         assert_eq!(bytes_each(Some(256 << 20), Some(4 << 30)), None);

@@ -56,7 +56,7 @@ pub(crate) trait Trig: Real + Number<Element = Self> {
     fn reduced_wide(self, turns: Self::Turns, shift: Self) -> (Self, Self);
 
     /// The polynomial `(sin(d) - d) / d^3` of `d^2`, for `|d|` up to pi / 2: its coefficients, that of the highest power
-    /// first, at most [`MOST`].
+    /// first, at most [`MAX_COEFFICIENTS`].
     const SINE: &[Self];
 
     /// The same for `|d|` up to [`Trig::NEAR`].
@@ -173,14 +173,14 @@ trig!(
 );
 
 /// The most coefficients of a polynomial.
-const MOST: usize = 9;
+const MAX_COEFFICIENTS: usize = 9;
 
 /// The functions of one number or of a vector of them, and their constants, each as often as there are numbers: a loop
 /// that finds these in memory leaves its registers to what it computes.
 pub(super) struct Functions<N> {
-    sine: [N; MOST],
-    near_sine: [N; MOST],
-    near_cosine: [N; MOST],
+    sine: [N; MAX_COEFFICIENTS],
+    near_sine: [N; MAX_COEFFICIENTS],
+    near_cosine: [N; MAX_COEFFICIENTS],
     inverse_pi: N,
     minus_pi: [N; 3],
     rounder: N,
@@ -282,8 +282,8 @@ impl<T: Trig> Functions<T> {
 }
 
 #[inline(always)]
-fn splat_all<N: Number<Element: Trig>>(coefficients: &[N::Element]) -> [N; MOST] {
-    let mut splatted = [N::splat(N::Element::ZERO); MOST];
+fn splat_all<N: Number<Element: Trig>>(coefficients: &[N::Element]) -> [N; MAX_COEFFICIENTS] {
+    let mut splatted = [N::splat(N::Element::ZERO); MAX_COEFFICIENTS];
     for (splatted, coefficient) in splatted.iter_mut().zip(coefficients) {
         *splatted = N::splat(*coefficient);
     }

@@ -10,7 +10,7 @@ use exact::Pair;
 mod exact;
 
 /// The most that any result may be wrong by, in units of the last place.
-const MOST: f64 = 2.0;
+const MAX_ULPS: f64 = 2.0;
 
 /// The error of `found` in units of the last place of an exact value rounded to `T`.
 fn ulps<T: Trig>(found: T, (high, low): Pair) -> f64 {
@@ -59,25 +59,25 @@ fn near_quarter_turns<T: Trig>() -> Vec<T> {
 fn sines_and_cosines_are_right_to_two_places_between_0_and_2() {
     let x32: Vec<f32> = (0..1 << 18).map(|i| i as f32 / (1 << 17) as f32).collect();
     let x64: Vec<f64> = (0..1 << 13).map(|i| f64::from(i) / 4_099.0).collect();
-    assert!(worst(&x32) <= MOST, "{}", worst(&x32));
-    assert!(worst(&x64) <= MOST, "{}", worst(&x64));
+    assert!(worst(&x32) <= MAX_ULPS, "{}", worst(&x32));
+    assert!(worst(&x64) <= MAX_ULPS, "{}", worst(&x64));
 }
 
 #[test]
 fn the_reduction_keeps_its_digits_beside_multiples_of_pi() {
     let (x32, x64) = (near_quarter_turns::<f32>(), near_quarter_turns::<f64>());
-    assert!(worst(&x32) <= MOST, "{}", worst(&x32));
-    assert!(worst(&x64) <= MOST, "{}", worst(&x64));
+    assert!(worst(&x32) <= MAX_ULPS, "{}", worst(&x32));
+    assert!(worst(&x64) <= MAX_ULPS, "{}", worst(&x64));
     // The float64 next to a multiple of pi / 2, of all (J.-M. Muller, "Elementary Functions", 11).
     let closest = 6_381_956_970_095_103.0 * 797f64.exp2();
-    assert!(worst(&[closest, -closest]) <= MOST);
+    assert!(worst(&[closest, -closest]) <= MAX_ULPS);
 }
 
 #[test]
 fn both_reductions_are_right_about_the_limit() {
     let x32: Vec<f32> = (0..5000).map(|i| f32::from_bits(f32::LIMIT.to_bits() - 2500 + i)).collect();
     let x64: Vec<f64> = (0..2000).map(|i| f64::from_bits(f64::LIMIT.to_bits() - 1000 + i)).collect();
-    assert!(worst(&x32) <= MOST && worst(&x64) <= MOST);
+    assert!(worst(&x32) <= MAX_ULPS && worst(&x64) <= MAX_ULPS);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn every_float32_is_right() {
         worst(&finite)
     });
     let worst = worst.reduce(|| 0.0, f64::max);
-    assert!(worst <= MOST, "{worst}");
+    assert!(worst <= MAX_ULPS, "{worst}");
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn special_arguments_are_as_the_standard_library_has_them() {
     let x = [f32::INFINITY, f32::NAN, 3e38, -1e6, 1e-45, 0.5];
     for (found, x) in cosines(&x).into_iter().zip(x) {
         assert!(found.is_nan() == x.cos().is_nan(), "cos({x}) = {found}");
-        assert!(found.is_nan() || ulps(found, (f64::from(x).cos(), 0.0)) <= MOST, "cos({x}) = {found}");
+        assert!(found.is_nan() || ulps(found, (f64::from(x).cos(), 0.0)) <= MAX_ULPS, "cos({x}) = {found}");
     }
     assert!(sines(&[-0.0f32])[0].is_sign_negative() && sines(&[-0.0f64])[0].is_sign_negative());
 }
@@ -121,7 +121,7 @@ fn sines_in_place_are_those_beside_the_arguments() {
 #[test]
 fn one_argument_out_of_range_spoils_none_of_its_neighbours() {
     let x: Vec<f32> = (0..3000).map(|i| if i == 1500 { 1e30 } else { i as f32 * 0.01 }).collect();
-    assert!(worst(&x) <= MOST);
+    assert!(worst(&x) <= MAX_ULPS);
 }
 
 #[test]
@@ -142,10 +142,10 @@ proptest! {
         x32 in any::<f32>(), x64 in any::<f64>(), unit in 0f64..1.0, near in -1e5f64..1e5, far in 26f64..1023.9,
     ) {
         for x in [x32, unit as f32, near as f32].into_iter().filter(|x| x.is_finite()) {
-            prop_assert!(worst(&[x]) <= MOST, "{x}: {}", worst(&[x]));
+            prop_assert!(worst(&[x]) <= MAX_ULPS, "{x}: {}", worst(&[x]));
         }
         for x in [x64, unit, near, near * 1e3, far.exp2()].into_iter().filter(|x| x.is_finite()) {
-            prop_assert!(worst(&[x]) <= MOST, "{x}: {}", worst(&[x]));
+            prop_assert!(worst(&[x]) <= MAX_ULPS, "{x}: {}", worst(&[x]));
         }
     }
 

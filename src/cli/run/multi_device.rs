@@ -6,13 +6,15 @@ use std::process::ExitCode;
 use anyhow::{Result, bail, ensure};
 
 use super::dry::write_plan;
+use super::measure::{deliver, measure, view};
 use super::one::{INTERRUPTED, exit_code};
 use super::request::{request, say_default_sweep, say_notes};
 use crate::backend::Side;
 use crate::cli::args::RunArgs;
 use crate::cli::folder::Folder;
+use crate::cli::show::rendered;
+use crate::cli::stream;
 use crate::cli::sweep::sweep_file;
-use crate::cli::{stream, wiring};
 use crate::executor::{self, Watch};
 use crate::export::TABLE;
 use crate::fleet::{self, Fleet, Source};
@@ -59,12 +61,11 @@ pub(crate) fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
             stream::note(&format!("gpubench: device {} ({} of {})", part.ordinal, index + 1, parts.len()));
         }
         let settings = settings_of(&settings, part, parts.len());
-        let finished =
-            wiring::measure(&settings, plan.clone()).inspect_err(|_| withdraw(&parts[index..], &whole))?;
+        let finished = measure(&settings, plan.clone()).inspect_err(|_| withdraw(&parts[index..], &whole))?;
         if args.force {
             part.folder.clear_stale(file::FILE_NAME);
         }
-        wiring::deliver(&settings, &finished.report)?;
+        deliver(&settings, &finished.report)?;
         code = code.max(exit_code(&finished.report, finished.interrupted));
         reports.push((part, finished.report));
         save(&reports, out)?;
@@ -183,7 +184,7 @@ fn finish(reports: &[(&Part, Report)], settings: &Settings, out: &Path) -> Resul
     }
     match fleet {
         Some(fleet) if output.formats.contains(&&TABLE) => {
-            stream::print(&wiring::shown(&fleet, &TABLE, &wiring::view(output))?)
+            stream::print(&rendered(&fleet, &TABLE, &view(output))?)
         }
         _ => Ok(()),
     }
