@@ -1,4 +1,4 @@
-//! The most that the CPUs do: memory that all threads read and write, and large matrix products. `docs/limits.md`
+//! Measures the peak rates of the CPUs: memory bandwidth with all threads, and large matrix products. `docs/limits.md`
 //! explains the figures.
 
 mod line;
@@ -24,13 +24,13 @@ use crate::ops::available::AvailableVariant;
 use crate::simd;
 use memory::Arrays;
 
-/// Seconds for each figure of memory.
+/// Seconds per bandwidth figure.
 const MEMORY_S: f64 = 0.3;
-/// Seconds for the products of one library in one element type, beside those of the last execution.
+/// Seconds for the products of one library in one element type, not counting the last execution.
 const PRODUCTS_S: f64 = 0.25;
 
-/// Measures what this worker can, in one to three seconds: the products of its `library` or, in the worker that has
-/// none, memory and all other products. What cannot be measured is left out.
+/// Measures this worker's peaks in one to three seconds: the products of its `library`, or, in the worker without a
+/// library, memory and all other products. Figures that cannot be measured are omitted.
 pub(crate) fn measure(cpu: &Cpu, kernels: &[AvailableVariant], library: Option<&str>) -> Peaks {
     let of_memory = if library.is_none() { memory_rates() } else { Peaks::default() };
     let matmul = DType::ALL
@@ -45,7 +45,7 @@ fn memory_rates() -> Peaks {
     bytes.map(Arrays::touch).map(|arrays| arrays.rates(MEMORY_S)).unwrap_or_default()
 }
 
-/// The highest rate of a product by any variant of this worker's `library` that runs by default.
+/// Returns the highest rate of a product by any default variant of this worker's `library`.
 fn product(cpu: &Cpu, kernels: &[AvailableVariant], library: Option<&str>, dtype: DType) -> Option<f64> {
     let is_own = |listed: &&AvailableVariant| {
         let variant = &listed.variant;
@@ -60,8 +60,8 @@ fn product(cpu: &Cpu, kernels: &[AvailableVariant], library: Option<&str>, dtype
     rates.max_by(f64::total_cmp)
 }
 
-/// What the figures depend on besides the host: the threads, the instructions, and the files of the libraries. Those
-/// that the loader would find by name are told by the loader's own list.
+/// Returns what the figures depend on besides the host: the threads, the instructions, and the files of the libraries.
+/// Libraries that the loader would find by name are represented by the loader's own list.
 pub(crate) fn depend_on(cpu: &Cpu, libraries: &[Arc<Library>], interleaved: &[usize]) -> Value {
     let preferred = libraries.iter().filter(|library| library.is_preferred());
     let files = preferred.flat_map(|library| library.files()).filter(|path| path.is_absolute());

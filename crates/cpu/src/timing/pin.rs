@@ -25,9 +25,7 @@ impl Pins {
         let leave_out = |reason| Unavailable::new(reason, "leave out --pin");
         let processors = processors::cores_first();
         if processors.is_empty() {
-            return Err(leave_out(
-                "the system does not tell its processors, to which --pin binds threads".into(),
-            ));
+            return Err(leave_out("the system does not list its CPUs, so --pin cannot bind threads".into()));
         }
         let bound = rayon::broadcast(|context| {
             if context.index() > 0 {

@@ -1,8 +1,8 @@
-//! BLAS and LAPACK found at run time: files are looked for when variants are listed, and loaded when a cell first needs
-//! them.
+//! BLAS and LAPACK libraries: files are searched when variants are listed, and loaded when a cell first needs them.
 //!
-//! What jobs call is called straight ([`calls`], [`Svd`]); the rest of LAPACK through ndarray-linalg, whose symbols
-//! [`shim`] defines and [`Provider::activate`] points at the provider.
+//! Jobs call most routines directly ([`calls`], [`Svd`]). They reach the rest of LAPACK through ndarray-linalg, whose
+//! symbols [`shim`] defines and [`Provider::activate`] points at the provider.
+//! References: <https://www.netlib.org/lapack/explore-html/>, <https://www.netlib.org/blas/>.
 
 mod abi;
 mod blocked;

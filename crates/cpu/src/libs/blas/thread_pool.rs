@@ -1,4 +1,4 @@
-//! A provider as one job uses it: on so many threads, which can be chosen and woken. Knows no op.
+//! The thread pool of a BLAS library, as one job uses it.
 
 use gpubench_model::error::{CellError, Unavailable};
 
@@ -18,8 +18,8 @@ pub(crate) struct BlasThreads {
 }
 
 impl BlasThreads {
-    /// All threads of `cpu`, for matrices of `side`; with fewer to choose from up to a side of `most`, beyond which
-    /// nothing is won.
+    /// Uses all threads of `cpu` for matrices of `side`. Up to a side of `most`, beyond which fewer threads are never
+    /// faster, the job can choose fewer.
     pub(crate) fn new(cpu: &Cpu, library: &Library, side: usize, most: usize) -> Result<Self, Unavailable> {
         stack::require()?;
         let (provider, threads) = (library.provider()?, cpu.threads);
@@ -29,7 +29,7 @@ impl BlasThreads {
         Ok(BlasThreads { provider, side, threads, choices, waker })
     }
 
-    /// The provider, set to this pool's threads.
+    /// Returns the provider, with its number of threads set for this job.
     pub(crate) fn provider(&self) -> &'static Provider {
         self.provider.set_threads(self.threads);
         self.provider

@@ -1,19 +1,19 @@
-//! Wakes a BLAS library's threads by a product that nobody needs; knows no job.
+//! Wakes the threads of a BLAS library by a product whose result is not used.
 
 use gpubench_model::error::CellError;
 use ndarray::Array2;
 
 use super::Provider;
 
-/// Side up to which OpenBLAS multiplies on one thread (its threshold is 64^3 multiplications).
+/// Largest side at which OpenBLAS multiplies on one thread (its threshold is 64^3 multiplications).
 const SERIAL_SIDE: usize = 64;
-/// Rows and depth of the product, and columns for each thread: the least of which OpenBLAS gives each thread a
-/// part, 32 columns being what one gets at least, and for which it leaves its kernels for small matrices (up to
-/// 100^3 multiplications on two threads).
+/// Rows and depth of the product, and columns per thread. OpenBLAS gives each thread at least 32 columns, and it uses
+/// its kernels for small matrices up to 100^3 multiplications on two threads; this is the smallest product beyond both
+/// limits.
 const DEPTH: usize = 128;
 const COLUMNS_EACH: usize = 32;
 
-/// The product, for a job's matrices of some side.
+/// The product that wakes the threads, for a job with matrices of some side.
 pub(crate) struct ThreadWaker {
     provider: &'static Provider,
     /// None if the job takes one thread.
@@ -21,7 +21,7 @@ pub(crate) struct ThreadWaker {
 }
 
 impl ThreadWaker {
-    /// Allocates the product's matrices for so many threads, unless jobs of this side take one.
+    /// Allocates the matrices for `threads` threads, unless jobs of this side use one thread.
     pub(crate) fn new(provider: &'static Provider, threads: usize, side: usize) -> Self {
         let zeros = |rows, columns| Array2::zeros((rows, columns));
         let columns = COLUMNS_EACH * threads;
@@ -30,7 +30,7 @@ impl ThreadWaker {
         ThreadWaker { provider, product }
     }
 
-    /// Multiplies: the library's threads have worked when this returns, and spin for more work for a while.
+    /// Multiplies. The library's threads have worked when this returns, and spin for more work for a while.
     pub(crate) fn wake(&mut self) -> Result<(), CellError> {
         match &mut self.product {
             Some([a, b, c]) => self.provider.gemm(a, b, c),
