@@ -1,4 +1,4 @@
-//! A variant of this machine: a kernel's own, or one that a BLAS library is made into.
+//! A variant that is available on this machine, with or without a BLAS library.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ pub(crate) struct AvailableVariant {
     make: Make,
 }
 
-/// How its jobs are made: by itself, or with the library that it is made for.
+/// Prepares its jobs, without a library or with the one it belongs to.
 enum Make {
     Alone(Prepare),
     With(LibraryPrepare, Arc<Library>),
 }
 
 impl AvailableVariant {
-    /// A kernel that is a variant by itself.
+    /// Makes a variant that needs no library.
     pub(super) fn alone(kernel: &CpuVariant) -> AvailableVariant {
         AvailableVariant { variant: kernel.variant.clone(), make: Make::Alone(kernel.prepare) }
     }
@@ -42,19 +42,19 @@ impl AvailableVariant {
         }
     }
 
-    /// Whether it calls the library of that word.
+    /// Returns whether it calls the library of that word.
     pub(crate) fn needs(&self, library: &str) -> bool {
         self.variant.library.as_deref() == Some(library)
     }
 
-    /// `op/variant`.
+    /// Returns `op/variant`.
     pub(crate) fn title(&self) -> String {
         format!("{}/{}", self.variant.op, self.variant.name)
     }
 }
 
 impl LibraryVariant {
-    /// The variant that `library` makes of it.
+    /// Makes the variant for `library`.
     pub(super) fn with(&self, library: &Arc<Library>) -> AvailableVariant {
         let runs_by_default = match self.scope {
             Scope::Blas | Scope::Lapack | Scope::OpenBlas => true,
@@ -62,7 +62,7 @@ impl LibraryVariant {
             Scope::Comparison | Scope::NdarrayLinalg => false,
         };
         let word = match self.scope {
-            // There is one a vendor.
+            // There is one per vendor.
             Scope::NdarrayLinalg => library.vendor().word(),
             _ => library.word(),
         };

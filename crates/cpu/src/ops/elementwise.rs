@@ -1,4 +1,4 @@
-//! Elementwise `a * b + sin(a) + cos(b)` on the CPU; knows nothing of how sines are computed.
+//! The variants of `a * b + sin(a) + cos(b)` on the CPU.
 
 use gpubench_backend::Prepared;
 use gpubench_model::case::Case;

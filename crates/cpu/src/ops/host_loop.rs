@@ -1,10 +1,10 @@
-//! The loop over all elements as the CPU runs it, where an element costs no launch.
+//! The loop over all elements on the CPU, without a launch per element.
 
 use super::cpu_variant::CpuVariant;
 use super::entry::{by_dtype, variant};
 use super::sin::{parallel, serial};
 
-/// The variants: those of `sin` that take all elements in one loop.
+/// The variants of `sin` that compute all elements in one loop.
 pub(super) const VARIANTS: &[CpuVariant] = &[
     variant("host-loop", "parallel", "vectorised sine, all threads", true, by_dtype!(parallel)),
     variant("host-loop", "serial", "vectorised sine, one thread", false, by_dtype!(serial)),

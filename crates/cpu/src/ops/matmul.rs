@@ -1,4 +1,4 @@
-//! Matrix products: BLAS gemm, faer, and ndarray's own kernel.
+//! The variants of the matrix product: BLAS gemm, faer, and the kernel of ndarray.
 
 use std::mem::MaybeUninit;
 
@@ -38,10 +38,10 @@ pub(crate) const VARIANTS: &[CpuVariant] = &[
     ),
 ];
 
-/// The largest side at which fewer threads than all may be faster.
+/// The largest side at which fewer than all threads may be faster.
 const MAX_CHOICE_SIDE: usize = 1024;
 
-/// `c = a b`, by the library that is the pool.
+/// Computes `c = a b` with the library of the pool.
 struct Product<T, C> {
     matrices: Matrices<T, 2>,
     multiply: fn(&C, &mut Matrices<T, 2>) -> Result<(), CellError>,

@@ -1,4 +1,4 @@
-//! The list of all variants on this machine: the kernels of every op, and those that each BLAS library is made into.
+//! Lists the variants of this machine: the variants of every op, and those of each BLAS library.
 
 pub(crate) mod available;
 mod cpu_variant;
@@ -28,7 +28,7 @@ use available::AvailableVariant;
 use cpu_variant::CpuVariant;
 use library_variant::LibraryVariant;
 
-/// Every op's kernels, those of BLAS libraries and the others, the fair default first.
+/// The variants of every op, those of BLAS libraries and the others, the default ones first.
 static TABLES: &[(&[LibraryVariant], &[CpuVariant])] = &[
     (matmul::LIBRARY_VARIANTS, matmul::VARIANTS),
     (&[], elementwise::VARIANTS),
@@ -45,7 +45,8 @@ static TABLES: &[(&[LibraryVariant], &[CpuVariant])] = &[
     (&[], host_loop::VARIANTS),
 ];
 
-/// The variants, op by op: the libraries' that run by default, the other kernels, and the libraries' others.
+/// Returns the variants, op by op: the default variants of libraries, the others without a library, and the further
+/// ones of libraries.
 pub(crate) fn list(libraries: &[Arc<Library>]) -> Vec<AvailableVariant> {
     let of_op = |(of_libraries, others): &(&'static [LibraryVariant], &'static [CpuVariant])| {
         let pairs =

@@ -1,4 +1,4 @@
-//! What it costs to have all threads do nothing.
+//! Measures the overhead of an empty parallel region on all threads.
 
 use gpubench_backend::{Job, Prepared};
 use gpubench_model::case::Case;
@@ -31,7 +31,7 @@ impl Job for Pool {
     fn execute(&mut self) -> Result<(), CellError> {
         self.done = 0;
         for _ in 0..self.count {
-            // Returns when every thread of the pool has been through it.
+            // Returns when every thread of the pool has run it.
             rayon::broadcast(|_| {});
             self.done += 1;
         }

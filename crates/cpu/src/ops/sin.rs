@@ -1,4 +1,4 @@
-//! Elementwise `sin(a)` on the CPU; knows nothing of how sines are computed.
+//! The variants of elementwise `sin(a)` on the CPU.
 
 use gpubench_backend::Prepared;
 use gpubench_model::case::Case;
@@ -17,7 +17,7 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
     variant("sin", "ndarray", "ndarray Zip, libm, one thread", false, by_dtype!(one_pass)),
 ];
 
-/// The job that takes the sines on all threads, where there are enough elements for them.
+/// Prepares a job that computes the sines on all threads, if there are enough elements.
 pub(super) fn parallel<T: Trig>(
     cpu: &Cpu,
     case: &Case,
@@ -26,7 +26,7 @@ pub(super) fn parallel<T: Trig>(
     vectorised::<T>(case, inputs, cpu.threads)
 }
 
-/// The job that takes the sines on one thread.
+/// Prepares a job that computes the sines on one thread.
 pub(super) fn serial<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     vectorised::<T>(case, inputs, 1)
 }

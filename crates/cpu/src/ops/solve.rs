@@ -1,7 +1,7 @@
-//! Solutions of symmetric positive definite systems: LAPACK, called straight, and faer.
+//! The variants of solving symmetric positive definite systems: LAPACK, called directly, and faer.
 //!
-//! The matrix equals its transpose, so its rows are handed to the column-major libraries as they lie:
-//! ndarray-linalg's `factorizec` would transpose the whole matrix twice, and its LU allocates the pivots.
+//! The matrix equals its transpose, so column-major libraries get its rows unchanged: `factorizec` of ndarray-linalg
+//! would transpose the whole matrix twice, and its LU allocates the pivots.
 
 use std::mem::MaybeUninit;
 
@@ -52,10 +52,10 @@ pub(crate) const LIBRARY_VARIANTS: &[LibraryVariant] = &[
 pub(crate) const VARIANTS: &[CpuVariant] =
     &[variant("solve", "faer", "Cholesky, faer, all threads", true, by_dtype!(faer))];
 
-/// The largest side at which fewer threads than all may be faster.
+/// The largest side at which fewer than all threads may be faster.
 const MAX_CHOICE_SIDE: usize = 2048;
 
-/// `a x = b`; the libraries write factors over `a` and the solution over `b`.
+/// The system `a x = b`; libraries overwrite `a` with factors and `b` with the solution.
 struct System<T> {
     n: usize,
     a: RestoredInput<T>,
@@ -71,7 +71,7 @@ impl<T: Real> System<T> {
 
 type ShowState<S> = fn(&S, &mut dyn FnMut(&[MaybeUninit<u8>]));
 
-/// A system, what else its library works with, and how that solves it.
+/// A system, the workspace of its library, and the function that solves it.
 struct Solved<T, C, S> {
     system: System<T>,
     state: S,

@@ -1,4 +1,4 @@
-//! Sparse matrix (CSR) times vector on the CPU.
+//! The variants of the product of a sparse matrix (CSR) with a vector on the CPU.
 
 use std::mem::MaybeUninit;
 
@@ -29,9 +29,9 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
     variant("spmv", "sprs", "sprs mul_acc_mat_vec_csr, one thread", false, by_dtype!(with_sprs)),
 ];
 
-/// Stored entries below which threads cost more than they save.
+/// Below this number of stored entries, threads cost more than they save.
 const SERIAL: usize = 1 << 15;
-/// Independent partial sums of a row.
+/// Independent partial sums per row.
 const LANES: usize = 8;
 
 struct Parallel<T> {
@@ -94,7 +94,7 @@ impl<T: Real> Job for Parallel<T> {
     }
 }
 
-/// The product of one row with `x`.
+/// Returns the product of one row with `x`.
 fn dot<T: Real>(columns: &[i32], values: &[T], x: &[T]) -> T {
     let mut lanes = [T::default(); LANES];
     let (columns, columns_left) = columns.as_chunks::<LANES>();

@@ -1,4 +1,5 @@
-//! Thin singular value decompositions: LAPACK, called straight and through ndarray-linalg, and faer.
+//! The variants of the thin singular value decomposition: LAPACK, called directly and through ndarray-linalg, and
+//! faer.
 
 use std::mem::MaybeUninit;
 
@@ -44,10 +45,10 @@ pub(crate) const LIBRARY_VARIANTS: &[LibraryVariant] = &[
 pub(crate) const VARIANTS: &[CpuVariant] =
     &[variant("svd", "faer", "divide and conquer, faer, all threads", true, by_dtype!(faer))];
 
-/// The largest side at which fewer threads than all may be faster.
+/// The largest side at which fewer than all threads may be faster.
 const MAX_CHOICE_SIDE: usize = 1024;
 
-/// U, S and Vt as an answer.
+/// Returns U, S and Vt as an answer.
 fn answer<T: Real>(n: usize, u: &[T], s: &[T], vt: &[T]) -> Vec<Operand> {
     let square = |elements: &[T]| Operand::dense(n, n, elements.to_vec());
     vec![square(u), Operand::dense(n, 1, s.to_vec()), square(vt)]
@@ -99,7 +100,7 @@ impl<T: Blas> Kernel for DivideAndConquer<T> {
     }
 }
 
-/// What ndarray-linalg's `svd` does, which allocates its results and its workspace.
+/// Computes what `svd` of ndarray-linalg does, which allocates its results and its workspace.
 struct QrIteration<T> {
     n: usize,
     matrix: RestoredInput<T>,
@@ -166,7 +167,7 @@ impl<T: Blas> Kernel for QrIteration<T> {
     }
 }
 
-/// faer decomposes the transpose, whose columns are the rows of A: its U is V of A, its V is U of A.
+/// Decomposes the transpose with faer, whose columns are the rows of A: its U is V of A, and its V is U of A.
 struct FaerSvd<T> {
     n: usize,
     a: Vec<T>,

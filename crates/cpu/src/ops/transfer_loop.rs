@@ -1,4 +1,4 @@
-//! x = sin(x), many times over a matrix that is in host memory all along: nothing has to be copied.
+//! Computes x = sin(x) many times over a matrix that stays in host memory.
 
 use gpubench_backend::Prepared;
 use gpubench_model::case::Case;
@@ -31,8 +31,8 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
     ),
 ];
 
-/// The first pass reads the operand, which so stays as it is; every pass is over the whole matrix, as it would be
-/// in a program that looks at each.
+/// The first pass reads the operand, which so stays unchanged. Every pass covers the whole matrix, as in a program
+/// that reads each result.
 fn parallel<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     let matrices = Matrices::<T, 1>::new(case, inputs, T::ZERO)?;
     Ok(on_pool(matrices, |[a], x| {

@@ -1,4 +1,4 @@
-//! faer's threads, which are rayon's.
+//! The threads of faer, which are those of rayon.
 
 use faer::Par;
 use faer::dyn_stack::{MemBuffer, StackReq};
@@ -14,14 +14,14 @@ pub(crate) struct Faer {
 }
 
 impl Faer {
-    /// All threads of `cpu`, for matrices of `side`; with fewer to choose from up to a side of `most`, beyond which
-    /// nothing is won.
+    /// Uses all threads of `cpu` for matrices of `side`. Up to a side of `most`, beyond which fewer threads are never
+    /// faster, the job can choose fewer.
     pub(crate) fn new(cpu: &Cpu, side: usize, most: usize) -> Self {
         let choices = if side <= most { thread_choices::up_to(cpu.threads) } else { vec![cpu.threads] };
         Faer { par: thread_choices::faer(cpu.threads), choices }
     }
 
-    /// Memory for what `scratch` asks for, whichever number of threads is chosen.
+    /// Allocates workspace for `scratch`, enough for any number of threads.
     pub(crate) fn workspace(&self, scratch: impl Fn(Par) -> StackReq) -> MemBuffer {
         let of_choices = self.choices.iter().map(|&threads| scratch(thread_choices::faer(threads)));
         MemBuffer::new(of_choices.fold(scratch(self.par), StackReq::or))

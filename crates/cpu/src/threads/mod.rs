@@ -1,4 +1,4 @@
-//! The threads that work on a job: which of them, how they are woken, and how they share the work.
+//! The threads of a job: how many work, how they are woken, and how they divide the work.
 
 pub(crate) mod faer;
 pub(crate) mod partition;

@@ -1,4 +1,4 @@
-//! How the elements of a result are shared out among threads, and by what stores they leave; knows no arithmetic.
+//! Divides the elements of a result among threads, and chooses the kind of store that writes them.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -9,21 +9,21 @@ use rayon::prelude::*;
 use super::{thread_choices, wake};
 use crate::simd::stream;
 
-/// Elements below which threads cost more than they save.
+/// Below this number of elements, threads cost more than they save.
 pub(crate) const SERIAL: usize = 1 << 15;
-/// Elements of one task where all threads work.
+/// Elements per task when all threads work.
 pub(crate) const TASK: usize = 1 << 14;
-/// Executions by each kind of store from which the faster is told.
+/// Executions per kind of store to find the faster one.
 const TRIALS: usize = 3;
-/// The share of the ordinary stores' time that others may take to be preferred.
+/// Stores past the caches are used if they take less than this share of the ordinary stores' time.
 const CLEARLY: f64 = 0.97;
-/// Elements that the parts of fewer threads are multiples of: a whole number of pages.
+/// Parts for fewer threads are multiples of this number of elements: whole pages.
 const GRAIN: usize = 1 << 10;
 
-/// The sharing out of one result.
+/// The partition of one result among threads.
 pub(crate) struct Partition {
     elements: usize,
-    /// Threads of the pool, and how many of them work.
+    /// Threads of the pool, and the number of them that work.
     pool: usize,
     threads: usize,
     /// Whether the result is too large to stay in any cache.
@@ -31,7 +31,7 @@ pub(crate) struct Partition {
 }
 
 impl Partition {
-    /// Of `elements` elements of type `T`, to at most `threads` threads, which are those of the pool.
+    /// Partitions `elements` elements of type `T` among at most `threads` threads, the size of the pool.
     pub(crate) fn of<T>(elements: usize, threads: usize) -> Self {
         let bytes = (elements * size_of::<T>()) as u64;
         let past_caches =
@@ -40,8 +40,9 @@ impl Partition {
         Partition { elements, pool: threads, threads, past_caches }
     }
 
-    /// Keeps to ordinary stores unless others are clearly faster: which they are depends on the processor, and on how
-    /// much of the time is arithmetic. Tries only for results that no cache holds, with `execute`, by the best of a few.
+    /// Keeps ordinary stores unless stores past the caches are clearly faster, which depends on the CPU and on the
+    /// share of arithmetic. Tries both with `execute` and takes the best of a few executions, only for results that
+    /// exceed every cache.
     pub(crate) fn try_stores(&mut self, mut execute: impl FnMut(&Partition)) {
         if !self.past_caches {
             return;
@@ -59,12 +60,12 @@ impl Partition {
         self.past_caches = best[1] < CLEARLY * best[0];
     }
 
-    /// Numbers of threads worth trying.
+    /// Numbers of threads that are worth trying.
     pub(crate) fn choices(&self) -> Vec<usize> {
         thread_choices::up_to(self.pool.min(self.elements / TASK))
     }
 
-    /// Works with so many threads from now on.
+    /// Uses `threads` threads for later executions.
     pub(crate) fn use_threads(&mut self, threads: usize) {
         self.threads = threads.clamp(1, self.pool);
     }
@@ -76,8 +77,8 @@ impl Partition {
         }
     }
 
-    /// Has `y` computed: `compute` gets a range of elements, the place of their results, and whether these should
-    /// leave the caches aside.
+    /// Computes `y`: `compute` gets a range of elements, the slice for their results, and whether to store past the
+    /// caches.
     pub(crate) fn run<T: Send>(&self, y: &mut [T], compute: impl Fn(Range<usize>, &mut [T], bool) + Sync) {
         if self.threads == 1 {
             return compute(0..y.len(), y, self.past_caches);

@@ -1,4 +1,4 @@
-//! Jobs of libraries that bring threads of their own, of which a job may use fewer; knows no library and no op.
+//! Jobs whose kernel runs on the thread pool of a library, and may use fewer threads than the pool has.
 
 use std::mem::MaybeUninit;
 
@@ -9,23 +9,23 @@ use gpubench_model::error::CellError;
 
 /// The threads of a library that work on one job.
 pub(crate) trait ThreadPool {
-    /// The numbers of threads to choose from; one where fewer than all win nothing.
+    /// The numbers of threads to choose from; only one if fewer threads are never faster.
     fn choices(&self) -> Vec<usize>;
 
-    /// Works with so many threads from now on.
+    /// Uses `threads` threads for later executions.
     fn choose(&mut self, threads: usize);
 
     fn wake_threads(&mut self) -> Result<(), CellError>;
 }
 
-/// The work of one job, done by a pool.
+/// The computation of one job, which a thread pool runs.
 pub(crate) trait Kernel {
     type Pool: ThreadPool;
 
-    /// Whether an execution destroys operands, which [`Kernel::restore`] brings back.
+    /// Whether an execution destroys operands, which [`Kernel::restore`] restores.
     const DESTROYS_INPUTS: bool = false;
 
-    /// Brings back operands, outside the clock.
+    /// Restores operands, outside the timed section.
     fn restore(&mut self) {}
 
     /// Shows the memory that an execution reads and writes.
@@ -40,14 +40,14 @@ pub(crate) trait Kernel {
     fn answer(&mut self) -> Result<Vec<Operand>, CellError>;
 }
 
-/// A job of some work and the pool that does it.
+/// A kernel and the thread pool that runs it.
 pub(crate) struct PooledJob<K: Kernel> {
     pub(crate) kernel: K,
     pub(crate) pool: K::Pool,
 }
 
 impl<K: Kernel + 'static> PooledJob<K> {
-    /// The job of `work` that `pool` does.
+    /// Prepares the job.
     pub(crate) fn prepared(kernel: K, pool: K::Pool) -> Box<Prepared> {
         let (resets, thread_choices) = (K::DESTROYS_INPUTS, pool.choices());
         Prepared::with(

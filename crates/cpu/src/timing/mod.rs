@@ -1,4 +1,4 @@
-//! The samples: the clocks around an execution, and the state of caches, processors and memory that it finds.
+//! Takes samples: clocks around an execution, and the state of caches, CPUs and memory before it.
 
 pub(crate) mod clock;
 pub(crate) mod flush;

@@ -2,7 +2,6 @@
 //! allocates.
 //!
 //! References: <https://www.netlib.org/blas/> (gemm), <https://www.netlib.org/lapack/explore-html/> (posv, gesv).
-//!
 
 use gpubench_model::data::Real;
 use gpubench_model::error::CellError;

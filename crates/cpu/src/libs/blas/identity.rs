@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn openblas_tells_its_version_and_its_integers() {
+    fn openblas_states_its_version_and_its_integers() {
         let constants = b"\0OpenBLAS \0\0OpenBLAS 0.3.31.188.0  USE64BITINT DYNAMIC_ARCH\0MAX_THREADS=64\0";
         let expected = Identity { version: vec![0, 3, 31, 188, 0], has_long_integers: true };
         assert_eq!(configured(constants), Some(expected));
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn other_libraries_tell_the_version_of_their_interface() {
+    fn other_libraries_state_the_version_of_their_interface() {
         let version = |vendor, path: &str| identify(vendor, Path::new(path)).version;
         assert_eq!(version(Vendor::Mkl, "/nowhere/libmkl_rt.so.3"), [3]);
         assert_eq!(version(Vendor::Blis, "/nowhere/libblis.so.4.0.0"), [4, 0, 0]);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_tells_its_vendor_by_its_symbols() {
+    fn the_symbols_of_a_file_show_its_vendor() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("libany.so");
         for (symbols, vendor) in [
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_blas_is_told_apart() {
+    fn a_file_that_is_no_blas_is_refused() {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let libc = maps.split_whitespace().find(|word| word.contains("/libc.so.6")).unwrap();
         assert!(vendor_of(Path::new(libc)).unwrap_err().contains("neither OpenBLAS"));

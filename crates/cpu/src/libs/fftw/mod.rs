@@ -173,16 +173,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_no_library_is_told_with_what_to_do() {
+    fn a_missing_or_invalid_library_is_reported_with_its_fix() {
         let missing = on(&stocked(&[]), |machine| load(machine, DType::F32).err().unwrap());
         assert_eq!(missing.reason, "no FFTW library for float32 was found");
         assert!(missing.fix.unwrap().contains("libfftw3-single3"));
         let root = stocked(&["usr/lib/libfftw3.so.3"]);
         let broken = on(&root, |machine| load(machine, DType::F64).err().unwrap());
         assert!(broken.reason.contains("usr/lib/libfftw3.so.3 cannot be used: "), "{}", broken.reason);
-        let told = finding(DType::F64, Err(broken));
-        assert_eq!((told.name.as_str(), told.path), ("FFTW float64", None));
-        assert!(told.problem.is_some() && told.fix.unwrap().contains("libfftw3-double3"));
+        let reported = finding(DType::F64, Err(broken));
+        assert_eq!((reported.name.as_str(), reported.path), ("FFTW float64", None));
+        assert!(reported.problem.is_some() && reported.fix.unwrap().contains("libfftw3-double3"));
     }
 
     #[test]

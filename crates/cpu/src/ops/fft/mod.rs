@@ -1,4 +1,4 @@
-//! Two-dimensional FFT of a real matrix with the full complex result on the CPU: the variants.
+//! The variants of the two-dimensional FFT of a real matrix with the full complex spectrum on the CPU.
 
 mod real;
 mod spectrum;
@@ -56,7 +56,7 @@ pub(super) const VARIANTS: &[CpuVariant] = &[
     ),
 ];
 
-/// The variants of libraries that have FFTs.
+/// The variants that use the FFTs of a BLAS library.
 pub(super) const LIBRARY_VARIANTS: &[LibraryVariant] = &[LibraryVariant {
     op: "fft",
     suffix: "",
@@ -112,7 +112,7 @@ impl<T: FftNum> Lines<T> for RustLines<T> {
 struct ComplexFft<T> {
     side: usize,
     input: Vec<T>,
-    /// The rows' spectra, then the result.
+    /// The spectra of the rows, then the result.
     matrix: Vec<Complex<T>>,
     transposed: Vec<Complex<T>>,
     plan: Arc<dyn Fft<T>>,
@@ -173,7 +173,7 @@ impl<T: Real + FftNum> Job for ComplexFft<T> {
     }
 }
 
-/// Transposes an `n` by `n` matrix, one band of rows of `to` a task.
+/// Transposes an `n` by `n` matrix, one band of rows of `to` per task.
 fn transpose<Z: Copy + Send + Sync>(n: usize, from: &[Z], to: &mut [Z]) {
     to.par_chunks_mut(BAND * n).enumerate().for_each(|(band, rows)| {
         let first = band * BAND;
@@ -236,8 +236,8 @@ mod tests {
             libraries.iter().filter(|library| usable(library)).map(|library| library.word().to_owned());
         let variants: Vec<String> = variants.chain(made).collect();
         for n in TEST_SIDES {
-            // Of 24 bits, so that both element types hold the same matrix; about zero, so that no output
-            // is far larger than the others.
+            // With 24 bits, so that both element types represent the same matrix; around zero, so that no output is
+            // far larger than the others.
             let uniforms: Vec<f32> = Stream::new(1, 0).uniforms(n * n);
             let a: Vec<f64> = uniforms.into_iter().map(|x| f64::from(x) - 0.5).collect();
             let exact = reference(n, &a);

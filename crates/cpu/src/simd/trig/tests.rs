@@ -1,4 +1,4 @@
-//! Sines and cosines against exact ones, to 2 units of the last place.
+//! Compares sines and cosines with exact ones, to 2 units in the last place.
 
 use proptest::prelude::*;
 use rayon::prelude::*;
@@ -9,7 +9,7 @@ use exact::Pair;
 #[path = "exact.rs"]
 mod exact;
 
-/// The most that any result may be wrong by, in units of the last place.
+/// Largest permitted error in units in the last place.
 const MAX_ULPS: f64 = 2.0;
 
 /// The error of `found` in units of the last place of an exact value rounded to `T`.
@@ -26,7 +26,7 @@ fn sines<T: Trig>(x: &[T]) -> Vec<T> {
     y
 }
 
-/// Cosines, as what the elementwise sum adds to a zero product and the sine of zero.
+/// Cosines, from the elementwise sum with a zero product and a zero sine.
 fn cosines<T: Trig>(x: &[T]) -> Vec<T> {
     let mut y = vec![T::ZERO; x.len()];
     elementwise_into(&vec![T::ZERO; x.len()], x, &mut y);
@@ -45,11 +45,11 @@ fn worst<T: Trig>(x: &[T]) -> f64 {
         let [exact_sine, exact_cosine] = exact_pairs(x);
         ulps(sine, exact_sine).max(ulps(cosine, exact_cosine))
     });
-    // A result that is no number is the worst.
+    // NaN counts as the worst result.
     errors.fold(0.0, |worst, error| if worst.is_nan() || error <= worst { worst } else { error })
 }
 
-/// Arguments at and beside multiples of a quarter turn, where a poor reduction loses every digit.
+/// Arguments at and next to multiples of a quarter turn, where a poor reduction loses every digit.
 fn near_quarter_turns<T: Trig>() -> Vec<T> {
     let turns = (0..3_000).map(|k| f64::from(k - 1_000) * std::f64::consts::FRAC_PI_2);
     turns.flat_map(|x| [x, x * (1.0 + 1e-7), x * (1.0 - 3e-16)]).map(T::from_f64).collect()
@@ -64,7 +64,7 @@ fn sines_and_cosines_are_right_to_two_places_between_0_and_2() {
 }
 
 #[test]
-fn the_reduction_keeps_its_digits_beside_multiples_of_pi() {
+fn the_reduction_keeps_its_digits_near_multiples_of_pi() {
     let (x32, x64) = (near_quarter_turns::<f32>(), near_quarter_turns::<f64>());
     assert!(worst(&x32) <= MAX_ULPS, "{}", worst(&x32));
     assert!(worst(&x64) <= MAX_ULPS, "{}", worst(&x64));
@@ -108,13 +108,13 @@ fn special_arguments_are_as_the_standard_library_has_them() {
 }
 
 #[test]
-fn sines_in_place_are_those_beside_the_arguments() {
+fn sines_in_place_equal_sines_in_another_slice() {
     for odd_one in [0.5, 1e30, f32::NAN] {
         let mut x: Vec<f32> = (0..3000).map(|i| i as f32 * 0.01).collect();
         x[1500] = odd_one;
-        let beside = sines(&x);
+        let next_to = sines(&x);
         sin_in_place(&mut x);
-        assert!(x.iter().zip(&beside).all(|(x, y)| x.to_bits() == y.to_bits() || x.is_nan() && y.is_nan()));
+        assert!(x.iter().zip(&next_to).all(|(x, y)| x.to_bits() == y.to_bits() || x.is_nan() && y.is_nan()));
     }
 }
 
