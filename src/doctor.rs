@@ -1,7 +1,8 @@
-//! `gpubench doctor`: what each backend found where, what is missing, what that costs and what would fix it.
+//! `gpubench doctor`: lists the devices and libraries of each backend, what is missing, the variants that need it, and
+//! the fix.
 //!
-//! Each backend looks in workers of its own, one per library, so that a library that crashes when loaded is one line of
-//! the answer and no library calls another's routines.
+//! Each backend searches in one worker per library, so that a library that crashes when loaded costs one line, and
+//! libraries do not call each other's routines.
 
 use std::io::Write;
 use std::sync::atomic::AtomicBool;
@@ -18,7 +19,7 @@ use crate::report::Host;
 use crate::report::quantity::gib;
 use crate::worker::client::{Client, Loss, Place};
 
-/// How long a backend may look.
+/// Longest wait for a backend to answer.
 const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// The state of the machine and of every backend.
@@ -28,30 +29,30 @@ pub struct Examination {
     pub gpubench_version: String,
     /// The machine.
     pub host: Host,
-    /// What every backend found.
+    /// The findings of every backend.
     pub backends: Vec<Examined>,
-    /// Conditions that would make timings worse than they need be.
+    /// Returns a hint per condition that makes timings worse.
     pub hints: Vec<String>,
 }
 
-/// What one backend found.
+/// The findings of one backend.
 #[derive(Clone, Debug, Serialize)]
 pub struct Examined {
     /// Name of the backend.
     pub name: &'static str,
-    /// What it is.
+    /// A one-line summary.
     pub summary: &'static str,
-    /// Everything it looked for.
+    /// The libraries and devices it searched for.
     pub findings: Vec<Finding>,
-    /// Why it could not look.
+    /// The reason if it could not search.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// Examines the machine and writes what was found, as text or as one JSON object.
+/// Examines the machine and writes the findings as text or as one JSON object.
 ///
 /// # Errors
-/// Only when `out` cannot be written or this program cannot be found: missing libraries are findings.
+/// `out` cannot be written, or the path of this program is unknown. Missing libraries are findings, not errors.
 pub fn run(json: bool, options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
     let examination = examine(&Place::Process(std::env::current_exe()?), options);
     if json {
@@ -63,7 +64,7 @@ pub fn run(json: bool, options: &Options, out: &mut dyn Write) -> anyhow::Result
     Ok(())
 }
 
-/// Has every backend look for what it could use, all at once, in workers at `place`.
+/// Lets all backends search at the same time, in workers at `place`.
 pub fn examine(place: &Place, options: &Options) -> Examination {
     let ask_all = |backend| {
         let libraries = backend::libraries(backend, options);
@@ -91,7 +92,7 @@ pub fn examine(place: &Place, options: &Options) -> Examination {
     Examination { gpubench_version: env!("CARGO_PKG_VERSION").into(), host, backends, hints }
 }
 
-/// A worker that looks, or why it could not be started.
+/// A worker that searches, or the error that prevented its start.
 type Asked = (std::io::Result<Client>, WorkerId);
 
 fn ask(id: &WorkerId, place: &Place, options: &Options) -> std::io::Result<Client> {
@@ -100,7 +101,7 @@ fn ask(id: &WorkerId, place: &Place, options: &Options) -> std::io::Result<Clien
     Ok(client)
 }
 
-/// The finding about a library whose worker did not answer.
+/// Describes a library whose worker did not answer.
 fn unexamined(backend: &Registration, options: &Options, library: &str, reason: String) -> Finding {
     let variants = (backend.variants)(options).unwrap_or_default();
     let needing = variants.iter().filter(|variant| variant.library.as_deref() == Some(library));
@@ -165,7 +166,7 @@ fn write_text(found: &Examination, out: &mut dyn Write) -> std::io::Result<()> {
     found.hints.iter().try_for_each(|hint| write_wrapped(hint, "  ", out))
 }
 
-/// Writes `text` in lines of at most 80 columns, each after `indent`.
+/// Writes `text` in lines of at most 80 columns, each indented by `indent`.
 fn write_wrapped(text: &str, indent: &str, out: &mut dyn Write) -> std::io::Result<()> {
     let mut line = indent.to_owned();
     for word in text.split(' ') {

@@ -1,4 +1,4 @@
-//! `gpubench list`: the registries, as tables or JSON. Loads no library and starts nothing.
+//! `gpubench list`: prints the registries as tables or JSON. Loads no library and starts no worker.
 
 use anyhow::Result;
 use gpubench_text::table::Table;
@@ -43,7 +43,8 @@ struct VariantEntry {
 }
 
 impl Inventory {
-    /// What the registries hold, and the libraries that `options` name. The simulated device's variants are its script's, so they are not listed.
+    /// Lists the registries and the libraries in `options`. The variants of the simulated device depend on its script
+    /// and are not listed.
     pub(crate) fn of_registries(options: &Options) -> Result<Inventory> {
         let mut tables = Vec::new();
         for backend in BACKENDS.iter().filter(|backend| !backend.simulated) {
@@ -73,12 +74,12 @@ impl Inventory {
         })
     }
 
-    /// The inventory as JSON.
+    /// Returns the inventory as JSON.
     pub(crate) fn json(&self) -> Result<String> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
-    /// The inventory as tables.
+    /// Returns the inventory as tables.
     pub(crate) fn text(&self) -> String {
         let mut ops = Table::listing(&["Op", "Description", "Default sizes"]);
         for op in &self.ops {

@@ -40,7 +40,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             stream::complain(&usage::line(&error, args.get(1).map(OsString::as_os_str)));
             return ExitCode::from(USAGE);
         }
-        // Help or version was asked for; clap leaves colours out where stdout is no terminal.
+        // The user asked for help or the version; clap omits colours if stdout is not a terminal.
         Err(help) => help.print().map_or_else(stream::unless_broken_pipe, Ok).map(|()| ExitCode::SUCCESS),
     };
     outcome.unwrap_or_else(|error| {
@@ -82,7 +82,7 @@ fn dispatch(command: Command) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The options of a command whose only option for workers is `--blas`.
+/// Returns the worker options of a command that has only `--blas`.
 fn options_with(blas: &[PathBuf]) -> Result<Options> {
     Ok(Options { blas: sweep::libraries(blas)?.unwrap_or_default(), ..Options::default() })
 }

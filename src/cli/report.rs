@@ -1,4 +1,4 @@
-//! `gpubench report`: reports as one page of HTML, in a file or on stdout.
+//! `gpubench report`: makes one HTML page from reports, in a file or on stdout.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
     }
 }
 
-/// Refuses a place that cannot take the page before any work is done for it.
+/// Refuses an output path that cannot take the page, before any work.
 fn check(out: &Path, force: bool) -> Result<()> {
     let shown = out.display();
     ensure!(!out.as_os_str().is_empty(), "--out is empty: name a file, or - for stdout");

@@ -10,7 +10,7 @@ use crate::fleet::{self, Fleet, file};
 use crate::settings::Format;
 use crate::settings::words;
 
-/// Prints the report that `args` name.
+/// Prints the report in `args`.
 pub(crate) fn run(args: &ShowArgs) -> Result<()> {
     let format = for_stdout(&words::formats(&args.format).context("--format")?).map_err(|why| match why {
         Unprintable::Count(_) => {

@@ -1,4 +1,4 @@
-//! The plan: the cells of a run, in the order of the report. Touches no device.
+//! Turns settings into a plan: the cells of a run, in the order of the report. Uses no device.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -13,17 +13,17 @@ use crate::executor::PlannedCell;
 use crate::op::OPS;
 use crate::settings::{Settings, Sweep};
 
-/// More cells than a run of weeks could measure.
+/// More cells than a run of several weeks could measure.
 const MAX_CELLS: u128 = 1_000_000;
 
-/// The cells of a run: by op, element type, size and density, then by backend and variant.
+/// The cells of a run, sorted by op, element type, size and density, then by backend and variant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The cells; at least one.
     pub cells: Vec<PlannedCell>,
 }
 
-/// A backend's name and all its variants.
+/// A backend and all its variants.
 pub struct Table {
     /// Name of the backend.
     pub backend: &'static str,
@@ -32,7 +32,7 @@ pub struct Table {
 }
 
 impl Plan {
-    /// The cells that `settings` ask for; an error, with what to change, when there is none.
+    /// Plans the cells of `settings`. If there are none, the error says what to change.
     pub fn of(settings: &Settings) -> Result<Plan> {
         let mut tables = Vec::with_capacity(BACKENDS.iter().len());
         for registered in BACKENDS.iter() {
@@ -47,8 +47,8 @@ impl Plan {
         Plan::from_tables(settings, &tables)
     }
 
-    /// The cells that `settings` ask for, among the variants in `tables`. A cell of several sweeps is planned once,
-    /// as the first of them says.
+    /// Plans the cells of `settings` from the variants in `tables`. A cell in several sweeps is planned once, with the
+    /// sampling of the first sweep.
     pub fn from_tables(settings: &Settings, tables: &[Table]) -> Result<Plan> {
         check_patterns(&settings.sweeps, tables)?;
         let chosen: Vec<Vec<Choice>> = settings.sweeps.iter().map(|sweep| choose(sweep, tables)).collect();
@@ -67,7 +67,7 @@ impl Plan {
         Ok(Plan { cells: ranked.into_iter().map(|(_, cell)| cell).collect() })
     }
 
-    /// A note for each backend of the run that `--variants` leaves without a cell; empty where there is none.
+    /// Returns a note per backend of the run that `--variants` leaves without cells.
     pub fn notes(&self, settings: &Settings) -> Vec<String> {
         let patterns = settings.sweeps.iter().filter_map(|sweep| sweep.variants.as_ref()).flatten();
         let given = distinct(patterns.filter(|pattern| pattern.origin == "--variants"));
@@ -106,10 +106,10 @@ fn display_name(backend: &str) -> &str {
     }
 }
 
-/// A cell with the rank of its variant in its backend's table, which orders variants.
+/// A cell, and the rank of its variant in its backend's table, by which cells are sorted.
 type Ranked = (usize, PlannedCell);
 
-/// A variant on a backend, with its rank in the backend's table.
+/// A variant of a backend, and its rank in the backend's table.
 #[derive(Clone, Copy)]
 struct Choice<'a> {
     rank: usize,
@@ -117,7 +117,7 @@ struct Choice<'a> {
     variant: &'a Variant,
 }
 
-/// The variants of a sweep's op on its backends.
+/// Returns the variants of the sweep's op on its backends.
 fn offered<'a>(sweep: &Sweep, tables: &'a [Table]) -> impl Iterator<Item = Choice<'a>> {
     let tables = tables.iter().filter(|table| sweep.backends.iter().any(|name| name == table.backend));
     tables
@@ -128,7 +128,7 @@ fn offered<'a>(sweep: &Sweep, tables: &'a [Table]) -> impl Iterator<Item = Choic
         .filter(|choice| choice.variant.op == sweep.op)
 }
 
-/// The variants a sweep takes.
+/// Returns the variants that a sweep measures.
 fn choose<'a>(sweep: &Sweep, tables: &'a [Table]) -> Vec<Choice<'a>> {
     offered(sweep, tables)
         .filter(|choice| match &sweep.variants {
@@ -159,7 +159,7 @@ fn extend(ranked: &mut Vec<Ranked>, settings: &Settings, sweep: &Sweep, choice: 
     }
 }
 
-/// The order of the report.
+/// Compares two cells by the order of the report.
 fn order(a: &Ranked, b: &Ranked) -> Ordering {
     let problem = |cell: &Cell| {
         let op = OPS.iter().position(|op| op.name() == cell.case.op);
@@ -175,7 +175,7 @@ fn order(a: &Ranked, b: &Ranked) -> Ordering {
         .then_with(|| fewer_threads(&a.variant).cmp(&fewer_threads(&b.variant)))
 }
 
-/// Refuses a plan that could not be finished or held in memory, before it is made.
+/// Refuses a plan too large to finish or to fit in memory, before making it.
 fn check_count(sweeps: &[Sweep], chosen: &[Vec<Choice>], fewer: usize) -> Result<()> {
     let count: u128 = sweeps
         .iter()
@@ -192,7 +192,7 @@ fn check_count(sweeps: &[Sweep], chosen: &[Vec<Choice>], fewer: usize) -> Result
     Ok(())
 }
 
-/// Every pattern must choose something in some sweep that holds it.
+/// Checks that every pattern matches a variant in one of its sweeps.
 fn check_patterns(sweeps: &[Sweep], tables: &[Table]) -> Result<()> {
     let mut seen: Vec<&Pattern> = Vec::new();
     for pattern in sweeps.iter().filter_map(|sweep| sweep.variants.as_ref()).flatten() {
@@ -214,7 +214,7 @@ fn check_patterns(sweeps: &[Sweep], tables: &[Table]) -> Result<()> {
     Ok(())
 }
 
-/// Why a pattern chose nothing, and the word that was probably meant.
+/// Explains why a pattern matches nothing, and suggests a variant.
 fn unmatched(pattern: &Pattern, offered: &[Choice], tables: &[Table]) -> String {
     let text = &pattern.text;
     let elsewhere = tables.iter().find_map(|table| {
@@ -238,7 +238,7 @@ fn unmatched(pattern: &Pattern, offered: &[Choice], tables: &[Table]) -> String 
     }
 }
 
-/// Why no cell is left, and what to change.
+/// Explains why the plan is empty, and what to change.
 fn nothing_to_run(sweeps: &[Sweep], tables: &[Table]) -> String {
     let names = |pick: fn(&Sweep) -> Vec<String>| {
         let names: BTreeSet<String> = sweeps.iter().flat_map(pick).collect();

@@ -1,11 +1,11 @@
-//! Lists of sizes: `100,500`, `100..2000:x2`, `64..1024:+64`.
+//! Parses lists of sizes: `100,500`, `100..2000:x2`, `64..1024:+64`.
 
 use anyhow::{Result, bail, ensure};
 
-/// More sizes than any sweep needs; a longer list is a slip.
+/// Maximum number of sizes; a longer list is a typing error.
 const MAX_SIZES: u64 = 1_000_000;
 
-/// Sizes from a comma-separated list of whole numbers and ranges: ascending, without duplicates, at least 1.
+/// Parses a comma-separated list of whole numbers and ranges into ascending sizes, each once, at least 1.
 pub fn parse(text: &str) -> Result<Vec<u64>> {
     let mut sizes = Vec::new();
     for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
@@ -42,7 +42,7 @@ fn size(text: &str) -> Result<u64> {
     text.parse().map_err(|_| anyhow::anyhow!("size {text} is too large for any memory"))
 }
 
-/// How a range goes on.
+/// The step of a range.
 #[derive(Clone, Copy)]
 enum Step {
     Times(u64),
@@ -66,7 +66,7 @@ impl Range {
         Ok(Range { first, last, step: Step::parse(item, step.trim())? })
     }
 
-    /// Appends the range's sizes; both ends belong to it where the step hits them.
+    /// Appends the sizes of the range; the last one belongs to it if the steps reach it.
     fn extend(&self, item: &str, sizes: &mut Vec<u64>) -> Result<()> {
         let count = match self.step {
             Step::Plus(step) => (self.last - self.first) / step + 1,

@@ -1,23 +1,23 @@
-//! Lists of thread counts: `8`, `all`, `1,all`.
+//! Parses lists of thread counts: `8`, `all`, `1,all`.
 
 use anyhow::{Result, bail, ensure};
 
-/// Threads: beyond, a slip.
+/// Maximum number of threads; more is a typing error.
 const MAX_THREADS: usize = 4096;
 
-/// The thread counts that a run measures with.
+/// The thread counts of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Threads {
-    /// The largest, which stands for the CPU; all that the process may use when `None`.
+    /// The largest count, which represents the CPU in comparisons; `None` means all that the process may use.
     pub largest: Option<usize>,
-    /// The others, ascending: each makes rows of its own.
+    /// The smaller counts, ascending; each adds rows of its own.
     pub fewer: Vec<usize>,
 }
 
-/// Reads a list of counts and the word `all`, which is what the process may use here.
+/// Parses a list of counts and the word `all`, the number of threads that the process may use.
 ///
 /// # Errors
-/// A word is neither, a count is out of range, or one is above all.
+/// A word has another form, a count is out of range, or a count exceeds `all`.
 pub fn parse(text: &str) -> Result<Threads> {
     let all = std::thread::available_parallelism().map_or(1, usize::from);
     parse_with(text, all)

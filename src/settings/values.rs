@@ -1,4 +1,4 @@
-//! The values of options, each a type that reads itself: what it may be, its default, and what is refused.
+//! The types of option values, each with its syntax, default and check.
 
 use anyhow::{Result, ensure};
 use gpubench_text::pattern::Pattern;
@@ -12,7 +12,7 @@ use crate::backend::HostMemory;
 use crate::case::{Cache, DType};
 use crate::chart::Theme;
 
-/// Samples or warm-up executions: beyond, a slip.
+/// Maximum number of samples or warm-up executions; more is a typing error.
 const MAX_REPETITIONS: u64 = 1_000_000;
 
 value! {
@@ -74,7 +74,7 @@ value! {
     ThreadCounts(Threads) as Figure = Threads::default(), |text: String| threads::parse(&text);
     /// CUDA devices, by ordinal.
     DeviceChoice(Devices) as Devices = Devices::Named(vec![0]), Ok;
-    /// Seconds after which a cell is given up. A millisecond is the resolution of waiting for a worker.
+    /// Time limit per cell in seconds, at least the resolution of waiting for a worker, one millisecond.
     #[derive(Copy)]
     CellTimeout(f64) as Seconds = 300.0, |seconds| {
         ensure!(seconds >= 1e-3, "a cell needs at least a millisecond: use at least 1ms");

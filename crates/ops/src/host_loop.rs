@@ -1,4 +1,4 @@
-//! The sine of every element again, to be computed element by element from the host, or at once.
+//! The sine of every element again, with one launch per element from the host or one for all.
 
 use gpubench_model::case::Case;
 use gpubench_model::error::CellError;
@@ -6,7 +6,7 @@ use gpubench_model::error::CellError;
 use super::sin::Sin;
 use super::{About, Checked, Given, Op, Work};
 
-/// `y = sin(a)`, in all as [`Sin`]; what differs is who runs the loop.
+/// `y = sin(a)`, as [`Sin`]; only the place of the loop differs.
 pub(crate) struct HostLoop;
 
 impl Op for HostLoop {

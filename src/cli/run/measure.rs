@@ -39,20 +39,20 @@ pub(crate) fn measure(settings: &Settings, plan: Plan) -> Result<Finished> {
     executor::run(&run, observe::for_stderr(settings.output.quiet).as_mut())
 }
 
-/// Where peaks are kept, if they are wanted.
+/// Returns the folder of kept peaks, or that none are wanted.
 fn peaks(wanted: bool) -> PeakSource {
     let folder = || user_cache::folder("peaks", "GPUBENCH_PEAK_CACHE", &|name| std::env::var_os(name));
     if wanted { folder().map_or(PeakSource::Measured, PeakSource::Kept) } else { PeakSource::Unwanted }
 }
 
-/// Writes the report in the formats of `settings.output`: the table on stdout, the rest in the folder, or the one
-/// format of a run to stdout there.
+/// Writes the report in the formats of `settings.output`: to a folder, with tables on stdout, or the single format of
+/// the run to stdout.
 pub(crate) fn deliver(settings: &Settings, report: &Report) -> Result<()> {
     let output = &settings.output;
     let view = view(output);
     let mut text = String::new();
     let mut formats = output.formats.clone();
-    // A folder always holds the report, with the answer that follows from it.
+    // A folder always gets the report, from which everything else follows.
     if matches!(output.destination, Destination::Folder(_)) && !formats.contains(&&JSON) {
         formats.push(&JSON);
     }
@@ -71,7 +71,7 @@ pub(crate) fn deliver(settings: &Settings, report: &Report) -> Result<()> {
     stream::print(&text)
 }
 
-/// How the output of a run is to be shown.
+/// Returns the display settings of a run.
 pub(crate) fn view(output: &Output) -> View {
     View {
         tables: output.tables,

@@ -14,7 +14,7 @@ use super::args::RunArgs;
 pub(crate) use measure::measure;
 pub(crate) use one::{INTERRUPTED, exit_code};
 
-/// Runs what `args` ask for.
+/// Runs the sweep that `args` describe.
 pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {
     match args.sweep.device.as_ref().filter(|device| device.0.single().is_none()) {
         Some(devices) => multi_device::run(&args, &devices.0),

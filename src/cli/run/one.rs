@@ -1,4 +1,4 @@
-//! A run on one device: settings, plan, the folder of results, the run itself, and its exit code, in this order.
+//! Runs a sweep on one device: settings, plan, folder of results, measurement, exit code.
 
 use std::process::ExitCode;
 
@@ -15,7 +15,7 @@ use crate::plan::Plan;
 use crate::report::{Outcome, Report, file};
 use crate::settings::{Destination, Settings};
 
-/// Runs what `args` ask for.
+/// Runs the sweep that `args` describe.
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     let settings = Settings::resolve(request(args)?, sweep_file(&args.sweep)?)?;
     let plan = Plan::of(&settings)?;
@@ -44,7 +44,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
 /// Exit code of a run that was interrupted.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// 0 finished, 1 some cell incorrect, failed or ended early, 130 interrupted.
+/// Returns 0 if all cells finished or were skipped, 1 if a cell is incorrect, failed or ended early, 130 if
+/// interrupted.
 pub(crate) fn exit_code(report: &Report, interrupted: bool) -> u8 {
     let bad = |outcome| matches!(outcome, Outcome::Incorrect | Outcome::Failed);
     match interrupted {

@@ -1,5 +1,5 @@
-//! Resolving: command line over sweep table over the file's defaults over the program's, then everything checked
-//! that can be checked without a device.
+//! Resolves settings: the command line overrides sweep tables, these the defaults of the file, and these the defaults
+//! of the program. Then checks everything that needs no device.
 
 use std::path::{Path, PathBuf};
 
@@ -14,29 +14,29 @@ use crate::settings::config::{SweepFile, is_built_in};
 use crate::settings::options::SweepOptions;
 use crate::settings::{Destination, Format, Output, Settings, Sweep};
 
-/// What the command line asks for.
+/// The values from the command line.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// What to measure, and how.
+    /// The options of the sweep.
     pub options: SweepOptions,
     /// Folder of results, or `-` for stdout.
     pub out: Option<String>,
     /// Formats to write.
     pub formats: Option<Vec<Format>>,
-    /// Whether tables follow the answer.
+    /// Whether tables follow the summary.
     pub tables: bool,
     /// Whether tables show every variant.
     pub all_variants: bool,
-    /// Whether stdout takes colours.
+    /// Whether to colour stdout.
     pub color: bool,
-    /// Whether progress is kept silent.
+    /// Whether to hide progress.
     pub quiet: bool,
     /// Whether existing results may be replaced.
     pub force: bool,
 }
 
 impl Settings {
-    /// The settings that `request` and `file` together make.
+    /// Combines `request` and `file` into settings.
     pub fn resolve(request: Request, file: Option<SweepFile>) -> Result<Settings> {
         let config = file.as_ref().map(|file| file.name.clone());
         if let Some(file) = &file {
@@ -45,7 +45,7 @@ impl Settings {
         let file = file.unwrap_or_default();
         let sweeps = resolve_sweeps(&request.options, &file);
         let mut asked = request.options.over(&file.defaults);
-        // Whoever names sizes, or wrote the sweep, wants these and no others.
+        // A user who names sizes, or wrote the sweep, wants exactly these sizes.
         asked.refine.get_or_insert(request.options.sizes.is_none() && is_built_in(&file.name));
         check_times(&sweeps, &asked)?;
         let backends: Vec<String> = BACKENDS
@@ -86,7 +86,7 @@ impl Settings {
     }
 }
 
-/// What the workers are told when they start.
+/// Returns the options that workers get when they start.
 fn worker_options(sweeps: &[Sweep], asked: &SweepOptions) -> Result<Options> {
     let ops = OPS.iter().map(|op| op.name().to_owned());
     let dtypes = DType::ALL.iter().copied();
@@ -95,7 +95,7 @@ fn worker_options(sweeps: &[Sweep], asked: &SweepOptions) -> Result<Options> {
     Ok(Options {
         pin,
         blas: asked.blas.clone().unwrap_or_default(),
-        // A run on several sets each one's.
+        // A run on several devices sets the device of each run later.
         device: asked.device.as_ref().and_then(|device| device.0.single()).unwrap_or(0),
         transfer: asked.transfer.unwrap_or_default().0,
         ops: ops.filter(|name| sweeps.iter().any(|sweep| sweep.op == *name)).collect(),
@@ -104,8 +104,8 @@ fn worker_options(sweeps: &[Sweep], asked: &SweepOptions) -> Result<Options> {
     })
 }
 
-/// One sweep an op of a table. Ops named on the command line choose among the file's tables, which keep their
-/// values; an op that no table has is measured by the file's defaults, and a table without ops is about all.
+/// Returns one sweep per op of each table. Ops on the command line select among the tables of the file, which keep
+/// their values. An op that no table has uses the defaults of the file, and a table without ops applies to all ops.
 fn resolve_sweeps(cli: &SweepOptions, file: &SweepFile) -> Vec<Sweep> {
     let main_ops = || MAIN_OPS.map(str::to_owned).to_vec();
     let whole = [SweepOptions::default()];
@@ -124,8 +124,8 @@ fn resolve_sweeps(cli: &SweepOptions, file: &SweepFile) -> Vec<Sweep> {
     sweeps
 }
 
-/// Every table needs ops from somewhere, and an op that the file does not name needs sizes: its default ones are not
-/// those of the file, and may take hours.
+/// Checks that every table has ops, and that an op that the file does not name has sizes: the default sizes of the op
+/// are not those of the file, and may take hours.
 fn check_ops(cli: &SweepOptions, file: &SweepFile) -> Result<()> {
     let name = &file.name;
     let whole = [SweepOptions::default()];
@@ -165,7 +165,7 @@ fn resolve_sweep(name: &str, asked: &SweepOptions) -> Sweep {
     }
 }
 
-/// A cell must have the time to be sampled.
+/// Checks that the time limit of a cell allows its sampling.
 fn check_times(sweeps: &[Sweep], asked: &SweepOptions) -> Result<()> {
     let cell_timeout_s = asked.cell_timeout.unwrap_or_default().0;
     let longest = sweeps.iter().map(|sweep| sweep.sampling.max_time_s).fold(0.0, f64::max);
@@ -198,7 +198,7 @@ fn check_script(script: Option<&Path>, sim_is_chosen: bool) -> Result<()> {
     Ok(())
 }
 
-/// The place results go to, which must suit the formats that were asked for.
+/// Returns the destination of the results, which must suit the formats.
 fn destination(out: Option<&str>, formats: Option<&[Format]>) -> Result<Destination> {
     match out {
         Some("-") => {
@@ -220,7 +220,7 @@ fn destination(out: Option<&str>, formats: Option<&[Format]>) -> Result<Destinat
     }
 }
 
-/// A folder under `parent` that does not exist yet, named by the present UTC time to the second.
+/// Returns a folder under `parent` that does not exist yet, named by the current UTC time.
 fn new_folder(parent: &Path) -> PathBuf {
     let stamp = jiff::Timestamp::now().strftime("%Y-%m-%dT%H%M%SZ").to_string();
     let names = std::iter::once(stamp.clone()).chain((2u32..).map(|count| format!("{stamp}-{count}")));
