@@ -30,7 +30,8 @@ pub(crate) fn line(error: &clap::Error, first: Option<&OsStr>) -> String {
         }
         ErrorKind::UnknownArgument => {
             let word = context_text(ContextKind::InvalidArg).unwrap_or_default();
-            let near = context_text(ContextKind::SuggestedArg).map(|near| format!(": did you mean '{near}'?"));
+            let near =
+                context_text(ContextKind::SuggestedArg).map(|near| format!(": did you mean '{near}'?"));
             format!("unknown argument '{word}'{}{help}", near.unwrap_or_default())
         }
         ErrorKind::ValueValidation if refusal(error).is_some_and(|refusal| refusal.quotes) => {

@@ -154,7 +154,7 @@ fn a_large_plan_is_made_and_an_absurd_one_refused() {
 }
 
 #[test]
-fn fewer_threads_make_cells_of_their_own_beside_those_of_the_most() {
+fn fewer_threads_make_cells_in_addition_to_those_of_all_threads() {
     let mut settings = settings("fft", &[2, 10], &[DType::F32], None);
     settings.fewer_threads = vec![1, 16];
     settings.sweeps.push(settings.sweeps[0].clone());

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_several_and_all_are_told_apart() {
+    fn one_several_and_all_are_distinguished() {
         for (text, expected) in [
             ("0", Devices::Named(vec![0])),
             (" 3 ", Devices::Named(vec![3])),

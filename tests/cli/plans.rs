@@ -1,4 +1,4 @@
-//! What a run would measure: sweep files, command line and `--dry-run`.
+//! The plan of a run: sweep files, command line and `--dry-run`.
 
 use assert_cmd::Command;
 

@@ -1,4 +1,4 @@
-//! `report`: one page of one report or several, in a file or on stdout.
+//! `report`: makes one page from one or several reports, in a file or on stdout.
 
 use super::Folder;
 

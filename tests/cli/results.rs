@@ -1,4 +1,4 @@
-//! What a run leaves: tables on stdout, files in its folder, exit codes, also when it is interrupted.
+//! The results of a run: tables on stdout, files in its folder, exit codes, also after an interrupt.
 
 use std::time::Duration;
 
