@@ -24,20 +24,20 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// The state of the machine and of every backend.
 #[derive(Clone, Debug, Serialize)]
-pub struct Examination {
+pub struct DoctorReport {
     /// Version of gpubench.
     pub gpubench_version: String,
     /// The machine.
     pub host: Host,
     /// The findings of every backend.
-    pub backends: Vec<Examined>,
+    pub backends: Vec<BackendFindings>,
     /// Returns a hint per condition that makes timings worse.
     pub hints: Vec<String>,
 }
 
 /// The findings of one backend.
 #[derive(Clone, Debug, Serialize)]
-pub struct Examined {
+pub struct BackendFindings {
     /// Name of the backend.
     pub name: &'static str,
     /// A one-line summary.
@@ -54,48 +54,48 @@ pub struct Examined {
 /// # Errors
 /// `out` cannot be written, or the path of this program is unknown. Missing libraries are findings, not errors.
 pub fn run(json: bool, options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
-    let examination = examine(&Place::Process(std::env::current_exe()?), options);
+    let report = examine(&Place::Process(std::env::current_exe()?), options);
     if json {
-        serde_json::to_writer_pretty(&mut *out, &examination)?;
+        serde_json::to_writer_pretty(&mut *out, &report)?;
         writeln!(out)?;
     } else {
-        write_text(&examination, out)?;
+        write_text(&report, out)?;
     }
     Ok(())
 }
 
 /// Lets all backends search at the same time, in workers at `place`.
-pub fn examine(place: &Place, options: &Options) -> Examination {
-    let ask_all = |backend| {
+pub fn examine(place: &Place, options: &Options) -> DoctorReport {
+    let start_all = |backend| {
         let libraries = backend::libraries(backend, options);
         let ids = std::iter::once(None).chain(libraries.into_iter().map(Some));
         let ids = ids.map(|library| WorkerId { library, ..WorkerId::of_backend(backend.name) });
-        ids.map(|id| (ask(&id, place, options), id)).collect::<Vec<_>>()
+        ids.map(|id| (start_search(&id, place, options), id)).collect::<Vec<_>>()
     };
-    let begun: Vec<_> = BACKENDS.iter().map(|backend| (backend, ask_all(backend))).collect();
+    let begun: Vec<_> = BACKENDS.iter().map(|backend| (backend, start_all(backend))).collect();
     let deadline = Instant::now() + MAX_WAIT;
-    let examined = |(backend, asked): (&'static Registration, Vec<Asked>)| {
+    let findings_of = |(backend, searches): (&'static Registration, Vec<Search>)| {
         let (mut findings, mut problem) = (vec![], None);
-        for (client, id) in asked {
+        for (client, id) in searches {
             let client = client.map_err(|error| format!("the worker could not be started: {error}"));
-            match (client.and_then(|client| hear(client, deadline)), &id.library) {
+            match (client.and_then(|client| receive_findings(client, deadline)), &id.library) {
                 (Ok(found), _) => findings.extend(found),
                 (Err(reason), Some(library)) => findings.push(unexamined(backend, options, library, reason)),
                 (Err(reason), None) => problem = Some(reason),
             }
         }
-        Examined { name: backend.name, summary: backend.summary, findings, problem }
+        BackendFindings { name: backend.name, summary: backend.summary, findings, problem }
     };
-    let backends = begun.into_iter().map(examined).collect();
+    let backends = begun.into_iter().map(findings_of).collect();
     let host = environment::host();
     let hints = hints(&host, processors::load_average());
-    Examination { gpubench_version: env!("CARGO_PKG_VERSION").into(), host, backends, hints }
+    DoctorReport { gpubench_version: env!("CARGO_PKG_VERSION").into(), host, backends, hints }
 }
 
 /// A worker that searches, or the error that prevented its start.
-type Asked = (std::io::Result<Client>, WorkerId);
+type Search = (std::io::Result<Client>, WorkerId);
 
-fn ask(id: &WorkerId, place: &Place, options: &Options) -> std::io::Result<Client> {
+fn start_search(id: &WorkerId, place: &Place, options: &Options) -> std::io::Result<Client> {
     let mut client = Client::start(id, place)?;
     client.send(&Request::Doctor { options: Options { library: id.library.clone(), ..options.clone() } });
     Ok(client)
@@ -115,7 +115,7 @@ fn unexamined(backend: &Registration, options: &Options, library: &str, reason: 
     }
 }
 
-fn hear(mut client: Client, deadline: Instant) -> Result<Vec<Finding>, String> {
+fn receive_findings(mut client: Client, deadline: Instant) -> Result<Vec<Finding>, String> {
     match client.wait(deadline, &AtomicBool::new(false), &mut |_| {}) {
         Ok(Reply::Findings { findings }) => Ok(findings),
         Ok(Reply::Failed { reason, .. }) => Err(reason),
@@ -127,7 +127,7 @@ fn hear(mut client: Client, deadline: Instant) -> Result<Vec<Finding>, String> {
     }
 }
 
-/// Conditions that make timings worse than they need be, each with what to do about it.
+/// Returns a hint, with the remedy, per condition that makes timings worse.
 fn hints(host: &Host, load: Option<f64>) -> Vec<String> {
     let mut hints = vec![];
     if let Some(governor) = host.governor.as_deref().filter(|governor| *governor != "performance") {
@@ -144,7 +144,7 @@ fn hints(host: &Host, load: Option<f64>) -> Vec<String> {
     hints
 }
 
-fn write_text(found: &Examination, out: &mut dyn Write) -> std::io::Result<()> {
+fn write_text(found: &DoctorReport, out: &mut dyn Write) -> std::io::Result<()> {
     let host = &found.host;
     let known = |text: &str| if text.is_empty() { "unknown".to_owned() } else { text.to_owned() };
     writeln!(out, "gpubench {}", found.gpubench_version)?;

@@ -12,13 +12,13 @@ use crate::report::file;
 use crate::settings::Format;
 
 /// The files most worth keeping: a report, and the merged report of a run on several devices.
-const KEPT: [&str; 2] = [file::FILE_NAME, fleet::file::FILE_NAME];
+const REPORTS: [&str; 2] = [file::FILE_NAME, fleet::file::FILE_NAME];
 
 /// A folder that exists and can be written to.
 pub(crate) struct Folder {
     path: PathBuf,
     /// The folders created for it, the outermost first.
-    made: Vec<PathBuf>,
+    created: Vec<PathBuf>,
 }
 
 impl Folder {
@@ -29,17 +29,17 @@ impl Folder {
     /// `force` is not given.
     pub(crate) fn claim(path: &Path, formats: &[Format], force: bool) -> Result<Folder> {
         let wanted = |name: &String| {
-            KEPT.contains(&name.as_str()) || formats.iter().any(|format| format.is_made_as(name))
+            REPORTS.contains(&name.as_str()) || formats.iter().any(|format| format.is_made_as(name))
         };
-        if let Some(name) = held(path).into_iter().find(wanted).filter(|_| !force) {
+        if let Some(name) = results_in(path).into_iter().find(wanted).filter(|_| !force) {
             let path = path.display();
             bail!(
                 "{path} already contains a {name}: name another folder with --out, or replace it with --force"
             );
         }
-        let mut folder = Folder { path: path.to_owned(), made: Vec::new() };
+        let mut folder = Folder { path: path.to_owned(), created: Vec::new() };
         if let Err(error) = folder.make().and_then(|()| folder.probe()) {
-            folder.withdraw();
+            folder.remove_created();
             let path = path.display();
             return Err(error)
                 .with_context(|| format!("cannot write to the folder '{path}' (name another with --out)"));
@@ -52,7 +52,7 @@ impl Folder {
             self.path.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
         for path in missing.into_iter().rev() {
             fs::create_dir(path)?;
-            self.made.push(path.to_owned());
+            self.created.push(path.to_owned());
         }
         Ok(())
     }
@@ -68,15 +68,15 @@ impl Folder {
 
     /// Removes the results of an earlier run, except for `replaced`, which this run has replaced.
     pub(crate) fn clear_stale(&self, replaced: &str) {
-        for name in held(&self.path).into_iter().filter(|name| name != replaced) {
+        for name in results_in(&self.path).into_iter().filter(|name| name != replaced) {
             // A file that cannot be removed cannot be replaced either, and writing it reports the error.
             let _ = fs::remove_file(self.path.join(name));
         }
     }
 
     /// Removes the created folders that are still empty.
-    pub(crate) fn withdraw(&self) {
-        for path in self.made.iter().rev() {
+    pub(crate) fn remove_created(&self) {
+        for path in self.created.iter().rev() {
             if fs::remove_dir(path).is_err() {
                 break;
             }
@@ -98,17 +98,17 @@ pub(crate) fn named(out: Option<&Path>) -> Result<Option<&Path>> {
 }
 
 /// Returns the result files in a folder: the report and the merged report first, then the others by name.
-fn held(path: &Path) -> Vec<String> {
+fn results_in(path: &Path) -> Vec<String> {
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let mut held: Vec<String> = names.filter(|name| is_result(name)).collect();
+    let mut results: Vec<String> = names.filter(|name| is_result(name)).collect();
     // The refusal names the first one, so the most important come first.
-    held.sort_by_key(|name| (!KEPT.contains(&name.as_str()), name.clone()));
-    held
+    results.sort_by_key(|name| (!REPORTS.contains(&name.as_str()), name.clone()));
+    results
 }
 
 fn is_result(name: &str) -> bool {
-    KEPT.contains(&name) || FORMATS.all.iter().any(|format| format.is_made_as(name))
+    REPORTS.contains(&name) || FORMATS.all.iter().any(|format| format.is_made_as(name))
 }
 
 #[cfg(test)]
@@ -122,7 +122,7 @@ mod tests {
         let path = root.path().join("a/b");
         let folder = Folder::claim(&path, &[], false).unwrap();
         assert_eq!(fs::read_dir(&path).unwrap().count(), 0, "the probe is gone");
-        folder.withdraw();
+        folder.remove_created();
         assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
     }
 
@@ -132,7 +132,7 @@ mod tests {
         let path = root.path().join("a");
         let folder = Folder::claim(&path, &[], false).unwrap();
         fs::write(path.join("report.json"), "{}").unwrap();
-        folder.withdraw();
+        folder.remove_created();
         assert!(path.join("report.json").exists());
     }
 

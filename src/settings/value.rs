@@ -166,7 +166,7 @@ macro_rules! value {
 
 /// The places besides the command line where an option may be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum OptionScope {
     /// In a table of a sweep file, and at the top of the file as the default of all tables.
     Table,
     /// At the top of a sweep file: it applies to the whole run.
@@ -176,7 +176,7 @@ pub enum Place {
 }
 
 /// Defines a struct of options, each of which a source of settings may leave open. A field is `PLACE name: TYPE`, see
-/// [`Place`].
+/// [`OptionScope`].
 macro_rules! layer {
     ($(#[$meta:meta])* pub struct $name:ident {
         $($(#[$attribute:meta])* $place:ident $field:ident: $type:ty,)*
@@ -188,7 +188,7 @@ macro_rules! layer {
 
         impl $name {
             /// Every option by field name, with its place.
-            const OPTIONS: &[(&str, Place)] = &[$((stringify!($field), Place::$place),)*];
+            const OPTIONS: &[(&str, OptionScope)] = &[$((stringify!($field), OptionScope::$place),)*];
 
             /// Returns this layer's values, and those of `under` for options that this layer leaves open.
             pub fn over(&self, under: &$name) -> $name {

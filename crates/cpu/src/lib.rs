@@ -159,7 +159,7 @@ impl Backend for Started {
             "threads": self.cpu.threads,
             "rayon_threads": rayon::current_num_threads(),
             "simd": simd::widest(),
-            "pinned": self.pins.as_ref().map(Pins::processors),
+            "pinned": self.pins.as_ref().map(Pins::cpus),
             "memory_interleaved_over_nodes": self.interleaved,
         })
     }

@@ -1,33 +1,33 @@
-//! Waiting until the process is quiet: BLAS and OpenMP threads spin for a while after their work, and would take
-//! processors from the next variant.
+//! Waits until the process is idle: BLAS and OpenMP threads spin for a while after their work, and would take CPU time
+//! from the next variant.
 
 use std::time::{Duration, Instant};
 
-/// How long the process must have used next to no processor time.
+/// Length of an interval in which the process must have been idle.
 const INTERVAL: Duration = Duration::from_millis(10);
-/// The share of one processor that counts as next to none.
+/// An interval counts as idle if all threads together used less than this share of one CPU.
 const MAX_IDLE_SHARE: f64 = 0.2;
-/// Intel's OpenMP threads spin for 200 ms by default; whatever spins longer is not waited for.
+/// Longest wait: Intel's OpenMP threads spin for 200 ms by default, and threads that spin longer are not waited for.
 const MAX_WAIT: Duration = Duration::from_millis(500);
 
-/// What one look at the process found.
-struct Look {
-    /// The time that passed meanwhile.
+/// The times measured over one interval.
+struct Interval {
+    /// Elapsed time.
     wall: Duration,
-    /// The processor time that all its threads used meanwhile.
+    /// CPU time that all threads used in it.
     used: Duration,
 }
 
-/// Returns once the process has been quiet for `INTERVAL`, or after `MAX_WAIT`.
+/// Returns once the process has been idle for `INTERVAL`, or after `MAX_WAIT`.
 pub fn wait() {
-    wait_while_busy(look);
+    wait_while_busy(measure_interval);
 }
 
-/// Looks until one look finds next to no processor time used, or patience ends. Returns the time of the busy looks.
-fn wait_while_busy(mut look: impl FnMut() -> Look) -> Duration {
+/// Measures intervals until one is idle, or `MAX_WAIT` has passed. Returns the total time of the busy ones.
+fn wait_while_busy(mut measure: impl FnMut() -> Interval) -> Duration {
     let mut waited = Duration::ZERO;
     while waited < MAX_WAIT {
-        let Look { wall, used } = look();
+        let Interval { wall, used } = measure();
         if used.as_secs_f64() < MAX_IDLE_SHARE * wall.as_secs_f64() {
             break;
         }
@@ -36,15 +36,15 @@ fn wait_while_busy(mut look: impl FnMut() -> Look) -> Duration {
     waited
 }
 
-fn look() -> Look {
-    let (begun, before) = (Instant::now(), processor_time());
+fn measure_interval() -> Interval {
+    let (begun, before) = (Instant::now(), cpu_time());
     std::thread::sleep(INTERVAL);
-    let used = processor_time().saturating_sub(before);
-    Look { wall: begun.elapsed(), used }
+    let used = cpu_time().saturating_sub(before);
+    Interval { wall: begun.elapsed(), used }
 }
 
-/// Processor time that all threads of the process have used.
-fn processor_time() -> Duration {
+/// Returns the CPU time that all threads of the process have used.
+fn cpu_time() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the clock exists on every system this builds for, and `time` is a valid place for its reading.
     let status = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
@@ -59,13 +59,13 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    /// How long a process is waited for whose threads together keep `share` of a processor busy for `spinning`.
+    /// Returns the wait for a process whose threads together keep `share` of a CPU busy for `spinning`.
     fn waited(share: f64, spinning: Duration) -> Duration {
         let mut now = Duration::ZERO;
         wait_while_busy(|| {
             let busy = spinning.saturating_sub(now).min(INTERVAL);
             now += INTERVAL;
-            Look { wall: INTERVAL, used: busy.mul_f64(share) }
+            Interval { wall: INTERVAL, used: busy.mul_f64(share) }
         })
     }
 
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_finds_the_processor_time_of_other_threads() {
+    fn an_interval_includes_the_cpu_time_of_other_threads() {
         let over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -87,8 +87,8 @@ mod tests {
                     std::hint::spin_loop();
                 }
             });
-            // Where the system is busy the first may see nothing; ten seconds of them cannot.
-            let found = (0..1000).map(|_| look()).find(|found| found.used > Duration::ZERO);
+            // On a busy system the first measurement may find nothing; ten seconds of them must find something.
+            let found = (0..1000).map(|_| measure_interval()).find(|found| found.used > Duration::ZERO);
             over.store(true, Ordering::Relaxed);
             assert!(found.is_some_and(|found| found.wall >= INTERVAL));
         });

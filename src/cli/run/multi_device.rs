@@ -61,7 +61,8 @@ pub(crate) fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
             stream::note(&format!("gpubench: device {} ({} of {})", part.ordinal, index + 1, parts.len()));
         }
         let settings = settings_of(&settings, part, parts.len());
-        let finished = measure(&settings, plan.clone()).inspect_err(|_| withdraw(&parts[index..], &whole))?;
+        let finished =
+            measure(&settings, plan.clone()).inspect_err(|_| remove_created(&parts[index..], &whole))?;
         if args.force {
             part.folder.clear_stale(file::FILE_NAME);
         }
@@ -70,7 +71,7 @@ pub(crate) fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
         reports.push((part, finished.report));
         save(&reports, out)?;
     }
-    withdraw(&parts[reports.len()..], &whole);
+    remove_created(&parts[reports.len()..], &whole);
     if args.force {
         whole.clear_stale(fleet::file::FILE_NAME);
     }
@@ -129,17 +130,17 @@ fn claim(out: &Path, ordinals: &[u32], settings: &Settings) -> Result<(Folder, V
     let mut parts = vec![];
     for &ordinal in ordinals {
         let path = out.join(format!("gpu{ordinal}"));
-        let folder =
-            Folder::claim(&path, &output.formats, output.force).inspect_err(|_| withdraw(&parts, &whole))?;
+        let folder = Folder::claim(&path, &output.formats, output.force)
+            .inspect_err(|_| remove_created(&parts, &whole))?;
         parts.push(Part { ordinal, path, folder });
     }
     Ok((whole, parts))
 }
 
 /// Removes the created folders that are still empty.
-fn withdraw(parts: &[Part], whole: &Folder) {
-    parts.iter().for_each(|part| part.folder.withdraw());
-    whole.withdraw();
+fn remove_created(parts: &[Part], whole: &Folder) {
+    parts.iter().for_each(|part| part.folder.remove_created());
+    whole.remove_created();
 }
 
 /// Returns the settings for one of `parts` runs: its device, its folder, its share of the budget, and no output on

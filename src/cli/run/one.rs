@@ -30,7 +30,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     };
     let finished = measure(&settings, plan).inspect_err(|_| {
         if let Some(folder) = &folder {
-            folder.withdraw();
+            folder.remove_created();
         }
     })?;
     if let Some(folder) = folder.filter(|_| args.force) {

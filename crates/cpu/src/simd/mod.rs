@@ -36,7 +36,7 @@ pub(crate) trait Vectorized: Sized {
     /// The kernel, where fused multiply-add is an instruction. Must be `#[inline(always)]`.
     fn run(self) -> Self::Output;
 
-    /// The kernel on other processors, where a fused multiply-add would be a slow library call.
+    /// The kernel on other CPUs, where a fused multiply-add would be a slow library call.
     fn run_portable(self) -> Self::Output;
 }
 
@@ -48,11 +48,11 @@ pub(crate) fn with_vectors<K: WithVectors>(kernel: K) -> K::Output {
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2");
         if counts_bits && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
-            // SAFETY: the processor has the features (AVX-512F implies AVX2 and FMA).
+            // SAFETY: the CPU has the features (AVX-512F implies AVX2 and FMA).
             return unsafe { with_avx512(kernel) };
         }
         if counts_bits && is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            // SAFETY: the processor has the features.
+            // SAFETY: the CPU has the features.
             return unsafe { with_avx2(kernel) };
         }
         kernel.run_portable()

@@ -90,7 +90,7 @@ macro_rules! vector {
 
             #[inline(always)]
             fn add(self, other: $name) -> $name {
-                // SAFETY: there are such vectors only where the processor has their instructions.
+                // SAFETY: there are such vectors only where the CPU has their instructions.
                 $name(unsafe { $add(self.0, other.0) })
             }
         }
@@ -120,7 +120,7 @@ macro_rules! vector {
 
             #[inline(always)]
             fn splat(x: $t) -> $name {
-                // SAFETY: the type can be named only where the processor has its instructions.
+                // SAFETY: the type can be named only where the CPU has its instructions.
                 $name(unsafe { $splat(x) })
             }
 

@@ -34,7 +34,7 @@ pub(crate) fn prefetch<T>(x: &[T]) {
 
 /// Orders stores past the caches before later memory accesses.
 pub(crate) fn fence() {
-    // SAFETY: every processor of this architecture has the instruction.
+    // SAFETY: every CPU of this architecture has the instruction.
     #[cfg(target_arch = "x86_64")]
     unsafe {
         std::arch::x86_64::_mm_sfence();

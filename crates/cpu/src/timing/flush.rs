@@ -43,7 +43,7 @@ impl FlushInstruction {
         use std::arch::x86_64::{__cpuid, __cpuid_count};
         static FOUND: std::sync::OnceLock<FlushInstruction> = std::sync::OnceLock::new();
         Some(*FOUND.get_or_init(|| {
-            // SAFETY: every x86-64 processor has CPUID; leaf 7 is asked for where leaf 0 says that it exists.
+            // SAFETY: every x86-64 CPU has CPUID; leaf 7 is asked for where leaf 0 says that it exists.
             let newer = unsafe { __cpuid(0).eax >= 7 && __cpuid_count(7, 0).ebx >> 23 & 1 == 1 };
             if newer { FlushInstruction::Clflushopt } else { FlushInstruction::Clflush }
         }))
@@ -75,7 +75,7 @@ impl FlushInstruction {
         // The line of a first, partial line, and every line that begins within the part.
         let lines = part[..past.min(1)].iter().chain(whole.iter().step_by(LINE));
         // SAFETY: the instructions write back and drop the lines of bytes that are borrowed, which changes no
-        // memory; the fences need SSE2, which every x86-64 processor has, and CLFLUSHOPT was detected. By Intel's
+        // memory; the fences need SSE2, which every x86-64 CPU has, and CLFLUSHOPT was detected. By Intel's
         // manual CLFLUSHOPT is ordered with other lines' accesses by fences alone: the first keeps what was written
         // before ahead of it, the second keeps the timed work behind.
         unsafe {

@@ -40,14 +40,14 @@ impl Pins {
     }
 
     /// The CPUs in use, that of the free thread first.
-    pub(crate) fn processors(&self) -> &[usize] {
+    pub(crate) fn cpus(&self) -> &[usize] {
         &self.processors[..self.pool.len().min(self.processors.len())]
     }
 
     /// Binds every thread that libraries have started so far, in the order of their start, because a pool starts its
     /// threads one after another. A thread that has ended needs no CPU.
     pub(crate) fn bind_libraries(&self) {
-        let [_, others @ ..] = self.processors() else { return };
+        let [_, others @ ..] = self.cpus() else { return };
         if others.is_empty() {
             return;
         }
