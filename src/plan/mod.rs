@@ -74,7 +74,13 @@ impl Plan {
         if given.is_empty() {
             return vec![];
         }
-        let given: Vec<&str> = given.iter().map(|pattern| pattern.text.as_str()).collect();
+        // A variant that matches but cannot compute these ops or dtypes is not what the note is about.
+        let matches = |name: &String| {
+            let registered = BACKENDS.iter().find(|backend| backend.name == *name);
+            let variants = registered.and_then(|backend| (backend.variants)(&settings.options).ok());
+            let mut variants = variants.into_iter().flatten();
+            variants.any(|variant| given.iter().any(|pattern| pattern.matches(name, &variant.name)))
+        };
         let has_cells = |name: &String| self.cells.iter().any(|planned| planned.cell.backend == *name);
         let (measured, left_out): (Vec<_>, Vec<_>) =
             settings.backends.iter().partition(|name| has_cells(name));
@@ -85,15 +91,16 @@ impl Plan {
                 other => format!("the {}", display_name(other)),
             })
             .collect();
+        let texts: Vec<&str> = given.iter().map(|pattern| pattern.text.as_str()).collect();
         let note = |name: &String| {
             format!(
                 "Note: no {} variant matches --variants {}; only {} is measured.",
                 display_name(name),
-                given.join(","),
+                texts.join(","),
                 measured.join(" and ")
             )
         };
-        left_out.into_iter().map(note).collect()
+        left_out.into_iter().filter(|name| !matches(name)).map(note).collect()
     }
 }
 
