@@ -75,13 +75,13 @@ fn blas<T: Blas>(
 ) -> Result<Box<Prepared>, CellError> {
     let pool = BlasThreads::new(cpu, library, case.side(), MAX_CHOICE_SIDE)?;
     let matrices = Matrices::<T, 2>::new(case, inputs, T::default())?;
-    let work = Product {
+    let kernel = Product {
         matrices,
         multiply: |pool: &BlasThreads, Matrices { inputs: [a, b], result }| {
             pool.provider().gemm(a, b, result)
         },
     };
-    Ok(PooledJob::prepared(work, pool))
+    Ok(PooledJob::prepared(kernel, pool))
 }
 
 fn faer<T: Real + faer::traits::ComplexField>(

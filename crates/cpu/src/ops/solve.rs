@@ -126,7 +126,7 @@ fn lapack<T: Blas>(
     method: fn(usize) -> Method,
 ) -> Result<Box<Prepared>, CellError> {
     let pool = BlasThreads::new(cpu, library, case.side(), MAX_CHOICE_SIDE)?;
-    let work = Solved {
+    let kernel = Solved {
         system: System::<T>::new(case, inputs)?,
         state: method(case.side()),
         show_state: |method, show| {
@@ -143,7 +143,7 @@ fn lapack<T: Blas>(
             }
         },
     };
-    Ok(PooledJob::prepared(work, pool))
+    Ok(PooledJob::prepared(kernel, pool))
 }
 
 fn faer<T: Real + faer::traits::RealField>(
@@ -157,7 +157,7 @@ fn faer<T: Real + faer::traits::RealField>(
         let factor = llt::factor::cholesky_in_place_scratch::<T>(n, par, Default::default());
         factor.or(llt::solve::solve_in_place_scratch::<T>(n, 1, par))
     });
-    let work = Solved {
+    let kernel = Solved {
         system: System::<T>::new(case, inputs)?,
         state: workspace,
         show_state: |workspace, show| show(workspace),
@@ -172,5 +172,5 @@ fn faer<T: Real + faer::traits::RealField>(
             Ok(())
         },
     };
-    Ok(PooledJob::prepared(work, pool))
+    Ok(PooledJob::prepared(kernel, pool))
 }

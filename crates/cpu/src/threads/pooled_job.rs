@@ -47,7 +47,6 @@ pub(crate) struct PooledJob<K: Kernel> {
 }
 
 impl<K: Kernel + 'static> PooledJob<K> {
-    /// Prepares the job.
     pub(crate) fn prepared(kernel: K, pool: K::Pool) -> Box<Prepared> {
         let (resets, thread_choices) = (K::DESTROYS_INPUTS, pool.choices());
         Prepared::with(
