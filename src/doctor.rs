@@ -31,7 +31,7 @@ pub struct DoctorReport {
     pub host: Host,
     /// The findings of every backend.
     pub backends: Vec<BackendFindings>,
-    /// Returns a hint per condition that makes timings worse.
+    /// Conditions that make timings worse, each with the remedy.
     pub hints: Vec<String>,
 }
 

@@ -61,7 +61,7 @@ fn every_kernel_compiles_without_spills() {
         units.par_iter().map(|(source, chip)| kernels_without_spills(source, *chip)).collect();
     let Some(seen) = seen else { return };
     let seen: usize = seen.into_iter().sum();
-    assert!(seen >= units.len(), "the compiler told of {seen} kernels only");
+    assert!(seen >= units.len(), "the compiler listed only {seen} kernels");
 }
 
 #[test]

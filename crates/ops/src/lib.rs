@@ -109,12 +109,12 @@ pub trait Op: Sync {
     /// Returns the name, default sizes and limiting resource.
     fn about(&self) -> About;
 
-    /// The word used everywhere: plain lower-case ASCII, with hyphens where it is made of several.
+    /// Returns the name used everywhere: lower-case ASCII words, joined by hyphens.
     fn name(&self) -> &'static str {
         self.about().name
     }
 
-    /// Share of stored entries when none is named; `None` for ops on dense operands.
+    /// Returns the default density of stored entries; `None` for ops on dense operands.
     fn default_density(&self) -> Option<f64> {
         self.about().density
     }

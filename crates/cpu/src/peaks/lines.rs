@@ -30,7 +30,7 @@ fn numbers(lines: &[Line]) -> &[f64] {
 }
 
 fn numbers_mut(lines: &mut [Line]) -> &mut [f64] {
-    // SAFETY: as above, and borrowed by nobody else meanwhile.
+    // SAFETY: as above, and borrowed mutably.
     unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), lines.len() * WIDTH) }
 }
 

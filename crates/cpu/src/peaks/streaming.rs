@@ -19,13 +19,13 @@ mod x86 {
 
     /// Copies b to a, if the CPU has such stores.
     pub(crate) fn copy() -> Option<Writer> {
-        // SAFETY: the CPU has AVX, without which nobody gets this writer.
+        // SAFETY: the CPU has AVX, or this writer would not be chosen.
         std::arch::is_x86_feature_detected!("avx").then_some(|a, b, _| unsafe { stream_copy(a, b) })
     }
 
     /// Computes a = b + s c, if the CPU has such stores.
     pub(crate) fn triad() -> Option<Writer> {
-        // SAFETY: the CPU has AVX, without which nobody gets this writer.
+        // SAFETY: the CPU has AVX, or this writer would not be chosen.
         std::arch::is_x86_feature_detected!("avx").then_some(|a, b, c| unsafe { stream_triad(a, b, c) })
     }
 

@@ -158,14 +158,14 @@ macro_rules! vector {
             #[inline(always)]
             fn load(from: &[$t]) -> $name {
                 assert!(from.len() >= $lanes);
-                // SAFETY: there are enough numbers, at any address; else as for `splat`.
+                // SAFETY: there are enough numbers, at any address; otherwise as for `splat`.
                 $name(unsafe { $load(from.as_ptr()) })
             }
 
             #[inline(always)]
             fn store(self, to: &mut [$t]) {
                 assert!(to.len() >= $lanes);
-                // SAFETY: there is room, at any address; else as for the sum.
+                // SAFETY: there is room, at any address; otherwise as for the sum.
                 unsafe { $store(to.as_mut_ptr(), self.0) }
             }
 
@@ -173,7 +173,7 @@ macro_rules! vector {
             fn stream(self, to: &mut [$t]) {
                 assert!(to.len() >= $lanes);
                 if to.as_ptr().cast::<$name>().is_aligned() {
-                    // SAFETY: there is room, at an address that is a multiple of the size; else as for the sum.
+                    // SAFETY: there is room, at an address that is a multiple of the size; otherwise as for the sum.
                     unsafe { $stream(to.as_mut_ptr(), self.0) }
                 } else {
                     self.store(to);

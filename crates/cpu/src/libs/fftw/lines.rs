@@ -97,7 +97,7 @@ impl<T> Drop for FftwLines<T> {
         let _alone = planner();
         for plan in [self.aligned, self.unaligned] {
             if !plan.is_null() {
-                // SAFETY: the plan was made, nobody executes it any more, and nobody else is in the planner.
+                // SAFETY: the plan was made, nothing executes it any more, and the lock keeps other threads out of the planner.
                 unsafe { (self.fftw.destroy_plan)(plan) };
             }
         }

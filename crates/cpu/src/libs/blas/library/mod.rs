@@ -166,7 +166,7 @@ impl Library {
         for file in &self.files {
             match opened(self.vendor, file) {
                 Ok(provider) => return Ok(provider),
-                // A name that the loader does not know and nobody chose is not worth reporting.
+                // A name that the loader does not know and the user did not choose is not worth reporting.
                 Err(problem) if file.is_absolute() || self.asked.is_some() => {
                     unusable.get_or_insert((file, problem));
                 }

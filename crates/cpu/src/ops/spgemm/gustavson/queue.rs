@@ -26,8 +26,7 @@ pub(super) struct Queue<'a, T> {
 /// Replaces the number of the next block after a thread has panicked: no turn comes any more.
 const LOST: usize = usize::MAX;
 
-/// Returns the turn of `block`; call it before computing the block. Threads must take blocks in order, or all wait for
-/// one that nobody has begun.
+/// The turn of one block in a queue, which comes once all blocks before it are placed.
 pub(super) struct Turn<'q, 'a, T> {
     queue: &'q Queue<'a, T>,
     block: usize,
@@ -59,8 +58,8 @@ impl<'a, T> Queue<'a, T> {
         Queue { next: AtomicUsize::new(0), rest: Mutex::new(whole) }
     }
 
-    /// The turn of `block`, to be had before it is computed. Whoever computes blocks must take them in order, lest all
-    /// wait for one that nobody has begun.
+    /// Returns the turn of `block`; call it before computing the block. Threads must take blocks in order, or all wait
+    /// for one that no thread has begun.
     pub(super) fn turn(&self, block: usize) -> Turn<'_, 'a, T> {
         Turn { queue: self, block }
     }
