@@ -59,15 +59,15 @@ pub(crate) fn rate(
     Ok(best)
 }
 
-/// Returns the shortest time in seconds of `count` executions.
+/// Returns the shortest time in seconds of `executions` executions.
 fn min_s(job: &mut dyn Job, executions: u32) -> Result<f64, CellError> {
-    let mut least = f64::INFINITY;
+    let mut min = f64::INFINITY;
     for _ in 0..executions {
         let begun = Instant::now();
         job.execute()?;
-        least = least.min(begun.elapsed().as_secs_f64());
+        min = min.min(begun.elapsed().as_secs_f64());
     }
-    Ok(least)
+    Ok(min)
 }
 
 /// Returns two operands of uniform numbers that repeat: generating all of them would take longer than the products.
