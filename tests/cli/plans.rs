@@ -58,7 +58,7 @@ fn a_dry_run_says_how_many_cells_refinement_may_add() {
         let out = folder.run_line(&format!("{line} --dry-run")).stdout;
         out.lines().find_map(|line| Some(line.strip_prefix("Refinement may add up to ")?.to_owned()))
     };
-    let eight = Some("8 cells near crossovers (--no-refine: none)".to_owned());
+    let eight = Some("8 cells near crossovers (--no-refine prevents it).".to_owned());
     assert_eq!(may_add("run --config mine.toml"), eight);
     assert_eq!(may_add("run --config mine.toml --no-refine"), None);
     assert_eq!(may_add("run --config mine.toml --sizes 4"), None, "one size has no crossover");

@@ -63,7 +63,7 @@ fn messages_name_the_line_and_the_nearest_valid_word() {
         ("peaks = 1\n", "mine.toml:1: peaks must be true or false, not 1"),
         ("[[sweep]]\npeaks = true\n", "mine.toml:2: 'peaks' applies to the whole run"),
         ("rounds = 0\n", "mine.toml:1: 0 rounds"),
-        ("budget = \"1ms\"\n", "mine.toml:1: a run cannot be made in less than a second"),
+        ("budget = \"1ms\"\n", "mine.toml:1: a run needs at least a second"),
         ("warmup = true\n", "mine.toml:1: warmup must be a whole number, not true"),
         ("seed = -1\n", "mine.toml:1: seed must be a whole number from 0 on, not -1"),
         ("device = -1\n", "mine.toml:1: device must be a whole number from 0 on, not -1"),
@@ -87,7 +87,7 @@ fn messages_name_the_line_and_the_nearest_valid_word() {
 }
 
 #[test]
-fn patterns_remember_the_line_they_stand_on() {
+fn patterns_remember_their_line() {
     let file = parse("mine.toml", "\n\n[[sweep]]\nvariants = [\"cu*\"]\n").unwrap();
     let Variants(patterns) = file.tables[0].variants.clone().unwrap();
     assert_eq!((patterns[0].text.as_str(), patterns[0].origin.as_str()), ("cu*", "mine.toml:4"));
