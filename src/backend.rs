@@ -1,4 +1,4 @@
-//! The backends of this program.
+//! The backends of gpubench.
 
 pub use gpubench_backend::*;
 pub use gpubench_cpu as cpu;

@@ -1,7 +1,8 @@
-//! `gpubench doctor`: what each backend found where, what is missing, what that costs and what would fix it.
+//! `gpubench doctor`: lists the devices and libraries of each backend, what is missing, the variants that need it, and
+//! the fix.
 //!
-//! Each backend looks in workers of its own, one per library, so that a library that crashes when loaded is one line of
-//! the answer and no library calls another's routines.
+//! Each backend searches in one worker per library, so that a library that crashes when loaded costs one line, and
+//! libraries do not call each other's routines.
 
 use std::io::Write;
 use std::sync::atomic::AtomicBool;
@@ -18,89 +19,89 @@ use crate::report::Host;
 use crate::report::quantity::gib;
 use crate::worker::client::{Client, Loss, Place};
 
-/// How long a backend may look.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Longest wait for a backend to answer.
+const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// The state of the machine and of every backend.
 #[derive(Clone, Debug, Serialize)]
-pub struct Examination {
+pub struct DoctorReport {
     /// Version of gpubench.
     pub gpubench_version: String,
     /// The machine.
     pub host: Host,
-    /// What every backend found.
-    pub backends: Vec<Examined>,
-    /// Conditions that would make timings worse than they need be.
+    /// The findings of every backend.
+    pub backends: Vec<BackendFindings>,
+    /// Conditions that make timings worse, each with the remedy.
     pub hints: Vec<String>,
 }
 
-/// What one backend found.
+/// The findings of one backend.
 #[derive(Clone, Debug, Serialize)]
-pub struct Examined {
+pub struct BackendFindings {
     /// Name of the backend.
     pub name: &'static str,
-    /// What it is.
+    /// A one-line summary.
     pub summary: &'static str,
-    /// Everything it looked for.
+    /// The libraries and devices it searched for.
     pub findings: Vec<Finding>,
-    /// Why it could not look.
+    /// The reason if it could not search.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// Examines the machine and writes what was found, as text or as one JSON object.
+/// Examines the machine and writes the findings as text or as one JSON object.
 ///
 /// # Errors
-/// Only when `out` cannot be written or this program cannot be found: missing libraries are findings.
+/// `out` cannot be written, or the path of this program is unknown. Missing libraries are findings, not errors.
 pub fn run(json: bool, options: &Options, out: &mut dyn Write) -> anyhow::Result<()> {
-    let examination = examine(&Place::Process(std::env::current_exe()?), options);
+    let report = examine(&Place::Process(std::env::current_exe()?), options);
     if json {
-        serde_json::to_writer_pretty(&mut *out, &examination)?;
+        serde_json::to_writer_pretty(&mut *out, &report)?;
         writeln!(out)?;
     } else {
-        write_text(&examination, out)?;
+        write_text(&report, out)?;
     }
     Ok(())
 }
 
-/// Has every backend look for what it could use, all at once, in workers at `place`.
-pub fn examine(place: &Place, options: &Options) -> Examination {
-    let ask_all = |backend| {
+/// Lets all backends search at the same time, in workers at `place`.
+pub fn examine(place: &Place, options: &Options) -> DoctorReport {
+    let start_all = |backend| {
         let libraries = backend::libraries(backend, options);
         let ids = std::iter::once(None).chain(libraries.into_iter().map(Some));
         let ids = ids.map(|library| WorkerId { library, ..WorkerId::of_backend(backend.name) });
-        ids.map(|id| (ask(&id, place, options), id)).collect::<Vec<_>>()
+        ids.map(|id| (start_search(&id, place, options), id)).collect::<Vec<_>>()
     };
-    let begun: Vec<_> = BACKENDS.iter().map(|backend| (backend, ask_all(backend))).collect();
-    let deadline = Instant::now() + PATIENCE;
-    let examined = |(backend, asked): (&'static Registration, Vec<Asked>)| {
+    let begun: Vec<_> = BACKENDS.iter().map(|backend| (backend, start_all(backend))).collect();
+    let deadline = Instant::now() + MAX_WAIT;
+    let findings_of = |(backend, searches): (&'static Registration, Vec<Search>)| {
         let (mut findings, mut problem) = (vec![], None);
-        for (client, id) in asked {
-            let client = client.map_err(|error| format!("its worker could not be started: {error}"));
-            match (client.and_then(|client| hear(client, deadline)), &id.library) {
+        for (client, id) in searches {
+            let client = client.map_err(|error| format!("the worker could not be started: {error}"));
+            match (client.and_then(|client| receive_findings(client, deadline)), &id.library) {
                 (Ok(found), _) => findings.extend(found),
                 (Err(reason), Some(library)) => findings.push(unexamined(backend, options, library, reason)),
                 (Err(reason), None) => problem = Some(reason),
             }
         }
-        Examined { name: backend.name, summary: backend.summary, findings, problem }
+        BackendFindings { name: backend.name, summary: backend.summary, findings, problem }
     };
-    let backends = begun.into_iter().map(examined).collect();
+    let backends = begun.into_iter().map(findings_of).collect();
     let host = environment::host();
     let hints = hints(&host, processors::load_average());
-    Examination { gpubench_version: env!("CARGO_PKG_VERSION").into(), host, backends, hints }
+    DoctorReport { gpubench_version: env!("CARGO_PKG_VERSION").into(), host, backends, hints }
 }
 
-/// A worker that looks, or why it could not be started.
-type Asked = (std::io::Result<Client>, WorkerId);
+/// A worker that searches, or the error that prevented its start.
+type Search = (std::io::Result<Client>, WorkerId);
 
-fn ask(id: &WorkerId, place: &Place, options: &Options) -> std::io::Result<Client> {
+fn start_search(id: &WorkerId, place: &Place, options: &Options) -> std::io::Result<Client> {
     let mut client = Client::start(id, place)?;
     client.send(&Request::Doctor { options: Options { library: id.library.clone(), ..options.clone() } });
     Ok(client)
 }
 
-/// The finding about a library whose worker did not answer.
+/// Describes a library whose worker did not answer.
 fn unexamined(backend: &Registration, options: &Options, library: &str, reason: String) -> Finding {
     let variants = (backend.variants)(options).unwrap_or_default();
     let needing = variants.iter().filter(|variant| variant.library.as_deref() == Some(library));
@@ -114,36 +115,36 @@ fn unexamined(backend: &Registration, options: &Options, library: &str, reason: 
     }
 }
 
-fn hear(mut client: Client, deadline: Instant) -> Result<Vec<Finding>, String> {
+fn receive_findings(mut client: Client, deadline: Instant) -> Result<Vec<Finding>, String> {
     match client.wait(deadline, &AtomicBool::new(false), &mut |_| {}) {
         Ok(Reply::Findings { findings }) => Ok(findings),
         Ok(Reply::Failed { reason, .. }) => Err(reason),
-        Ok(_) => Err("its worker answered something else; use one build of gpubench throughout".into()),
+        Ok(_) => Err("the worker sent an unexpected reply; run one build of gpubench only".into()),
         Err(Loss::Gone(reason)) => Err(reason),
         Err(Loss::TimedOut | Loss::Interrupted) => {
-            Err(format!("it was still looking after {} s", PATIENCE.as_secs()))
+            Err(format!("the worker did not answer within {} s", MAX_WAIT.as_secs()))
         }
     }
 }
 
-/// Conditions that make timings worse than they need be, each with what to do about it.
+/// Returns a hint, with the remedy, per condition that makes timings worse.
 fn hints(host: &Host, load: Option<f64>) -> Vec<String> {
     let mut hints = vec![];
     if let Some(governor) = host.governor.as_deref().filter(|governor| *governor != "performance") {
         hints.push(format!(
-            "the CPU's frequency governor is {governor}; `sudo cpupower frequency-set -g performance` steadies timings"
+            "The CPU frequency governor is {governor}, so times vary more. Change it with: sudo cpupower frequency-set -g performance"
         ));
     }
     if let Some(load) = load.filter(|load| *load > 0.5 && *load > 0.2 * host.threads as f64) {
         hints.push(format!(
-            "the load average is {load:.1} on {} processors; end other work before measuring",
+            "Other programs are using the CPU (load average {load:.1} on {} CPUs). End them before measuring.",
             host.threads
         ));
     }
     hints
 }
 
-fn write_text(found: &Examination, out: &mut dyn Write) -> std::io::Result<()> {
+fn write_text(found: &DoctorReport, out: &mut dyn Write) -> std::io::Result<()> {
     let host = &found.host;
     let known = |text: &str| if text.is_empty() { "unknown".to_owned() } else { text.to_owned() };
     writeln!(out, "gpubench {}", found.gpubench_version)?;
@@ -153,16 +154,32 @@ fn write_text(found: &Examination, out: &mut dyn Write) -> std::io::Result<()> {
     for backend in &found.backends {
         writeln!(out, "\n{}: {}", backend.name, backend.summary)?;
         if let Some(problem) = &backend.problem {
-            writeln!(out, "  cannot be examined: {problem}")?;
+            writeln!(out, "  cannot be checked: {problem}")?;
         }
         for finding in &backend.findings {
             write_finding(finding, out)?;
         }
     }
     if !found.hints.is_empty() {
-        writeln!(out, "\ntiming conditions")?;
+        writeln!(out, "\nTiming conditions")?;
     }
-    found.hints.iter().try_for_each(|hint| writeln!(out, "  {hint}"))
+    found.hints.iter().try_for_each(|hint| write_wrapped(hint, "  ", out))
+}
+
+/// Writes `text` in lines of at most 80 columns, each indented by `indent`.
+fn write_wrapped(text: &str, indent: &str, out: &mut dyn Write) -> std::io::Result<()> {
+    let mut line = indent.to_owned();
+    for word in text.split(' ') {
+        if line.len() > indent.len() && line.len() + 1 + word.len() > 80 {
+            writeln!(out, "{line}")?;
+            line = indent.to_owned();
+        }
+        if line.len() > indent.len() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    writeln!(out, "{line}")
 }
 
 fn write_finding(finding: &Finding, out: &mut dyn Write) -> std::io::Result<()> {
@@ -182,7 +199,8 @@ fn write_finding(finding: &Finding, out: &mut dyn Write) -> std::io::Result<()> 
         writeln!(out, "          {problem}")?;
     }
     if !finding.serves.is_empty() {
-        writeln!(out, "          costs {}", finding.serves.join(", "))?;
+        let text = format!("needed by {}", finding.serves.join(", "));
+        write_wrapped(&text, "          ", out)?;
     }
     match &finding.fix {
         Some(fix) => writeln!(out, "          fix: {fix}"),
@@ -199,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn poor_timing_conditions_are_hinted_at_and_good_ones_are_not() {
+    fn poor_timing_conditions_get_a_hint_and_good_ones_do_not() {
         assert_eq!(hints(&host(Some("performance")), Some(0.1)).len(), 0);
         assert_eq!(hints(&host(None), None).len(), 0);
         let poor = hints(&host(Some("powersave")), Some(6.0));
@@ -207,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_library_is_told_with_its_cost_and_its_fix() {
+    fn a_missing_library_is_listed_with_its_variants_and_its_fix() {
         let finding = Finding {
             name: "cuFFT".into(),
             path: None,
@@ -220,7 +238,7 @@ mod tests {
         write_finding(&finding, &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();
         assert!(
-            text.contains("missing cuFFT") && text.contains("costs fft/r2c") && text.contains("fix: pip"),
+            text.contains("missing cuFFT") && text.contains("needed by fft/r2c") && text.contains("fix: pip"),
             "{text}"
         );
     }

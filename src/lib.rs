@@ -1,9 +1,8 @@
 //! gpubench measures operations on CPU libraries and on CUDA, side by side, and checks every answer.
 //!
-//! Data flows one way: arguments and sweep files become [`settings`], settings become a [`plan`] of cells,
-//! the [`executor`] has workers turn each cell into an outcome, outcomes make a [`report`], and
-//! [`export`] writes it. Left of the executor nothing touches a device; right of the report none exists.
-//! `docs/architecture.md` has the picture.
+//! Data flows one way: arguments and sweep files become [`settings`], settings become a [`plan`] of cells, the workers
+//! of the [`executor`] turn each cell into an outcome, outcomes make a [`report`], and [`export`] writes it. Only the
+//! workers use devices; `docs/architecture.md` has the picture.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Every kernel compiles for every supported generation of chips, without spilling registers. Needs NVRTC, no GPU.
+//! Every kernel compiles for every supported GPU generation without spilling registers. Needs NVRTC, no GPU.
 
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
@@ -8,19 +8,20 @@ use rayon::prelude::*;
 
 const CHIPS: [i32; 5] = [75, 80, 90, 100, 120];
 
-/// Registers a thread can have.
-const MOST_REGISTERS: u32 = 255;
+/// Maximum registers per thread.
+const MAX_REGISTERS: u32 = 255;
 
 fn required(what: &str) -> bool {
     std::env::var("GPUBENCH_REQUIRE").is_ok_and(|list| list.split(',').any(|word| word == what))
 }
 
-/// The number before `unit` in a line of the compiler's messages.
+/// Returns the number before `unit` in a line of the compiler output.
 fn number_before(line: &str, unit: &str) -> Option<u32> {
     line.split(unit).next()?.split_whitespace().last()?.parse().ok()
 }
 
-/// How many kernels of a source the compiler tells of; all of them within registers. `None` without a compiler.
+/// Returns the number of kernels that the compiler lists for a source, after checking their registers. `None` without
+/// a compiler.
 #[expect(clippy::print_stderr, reason = "a skipped test says why")]
 fn kernels_without_spills(source: &KernelSource, chip: i32) -> Option<usize> {
     let log = match compile(source, chip) {
@@ -44,7 +45,7 @@ fn kernels_without_spills(source: &KernelSource, chip: i32) -> Option<usize> {
         }
         if line.contains(" registers") {
             let registers = number_before(line, " registers");
-            assert!(registers.is_some_and(|count| count <= MOST_REGISTERS), "{place}");
+            assert!(registers.is_some_and(|count| count <= MAX_REGISTERS), "{place}");
             seen += 1;
         }
     }
@@ -60,7 +61,7 @@ fn every_kernel_compiles_without_spills() {
         units.par_iter().map(|(source, chip)| kernels_without_spills(source, *chip)).collect();
     let Some(seen) = seen else { return };
     let seen: usize = seen.into_iter().sum();
-    assert!(seen >= units.len(), "the compiler told of {seen} kernels only");
+    assert!(seen >= units.len(), "the compiler listed only {seen} kernels");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Holds `docs/worker-protocol.md` to the code: its conversation, its test vectors and its fingerprint.
+//! Checks `docs/worker-protocol.md` against the code: its conversation, its test vectors and its fingerprint.
 
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
@@ -10,7 +10,7 @@ use gpubench_backend::protocol::{Reply, Request};
 
 const PAGE: &str = include_str!("../docs/worker-protocol.md");
 
-/// Compares what the page shows with what the types write: every field shown is known, with the same value.
+/// Asserts that every field shown on the page is known to the types, with the same value.
 fn assert_known(shown: &serde_json::Value, written: &serde_json::Value, line: &str) {
     match (shown, written) {
         (serde_json::Value::Object(shown), serde_json::Value::Object(written)) => {

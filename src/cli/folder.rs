@@ -1,4 +1,4 @@
-//! The folder of results: checked before any work, and left as it was when the run does not start.
+//! The folder of results: checked before any work, and restored if the run does not start.
 
 use std::fs;
 use std::io;
@@ -11,34 +11,35 @@ use crate::fleet;
 use crate::report::file;
 use crate::settings::Format;
 
-/// What is most worth keeping: a report, and the fleet of a run on several devices.
-const KEPT: [&str; 2] = [file::FILE_NAME, fleet::file::FILE_NAME];
+/// The files most worth keeping: a report, and the merged report of a run on several devices.
+const REPORTS: [&str; 2] = [file::FILE_NAME, fleet::file::FILE_NAME];
 
 /// A folder that exists and can be written to.
 pub(crate) struct Folder {
     path: PathBuf,
-    /// The folders that were made for it, the outermost first.
-    made: Vec<PathBuf>,
+    /// The folders created for it, the outermost first.
+    created: Vec<PathBuf>,
 }
 
 impl Folder {
-    /// Makes the folder where it is missing, and checks that files can be made in it.
+    /// Creates the folder if it is missing, and checks that files can be created in it.
     ///
     /// # Errors
-    /// It cannot be written to, or it holds results of one of `formats`, a report or a fleet, and `force` is not given.
+    /// The folder cannot be written to, or it contains results of one of `formats`, a report or a merged report, and
+    /// `force` is not given.
     pub(crate) fn claim(path: &Path, formats: &[Format], force: bool) -> Result<Folder> {
         let wanted = |name: &String| {
-            KEPT.contains(&name.as_str()) || formats.iter().any(|format| format.is_made_as(name))
+            REPORTS.contains(&name.as_str()) || formats.iter().any(|format| format.is_made_as(name))
         };
-        if let Some(name) = held(path).into_iter().find(wanted).filter(|_| !force) {
+        if let Some(name) = results_in(path).into_iter().find(wanted).filter(|_| !force) {
             let path = path.display();
             bail!(
-                "{path} already holds a {name}: name another folder with --out, or replace it with --force"
+                "{path} already contains a {name}: name another folder with --out, or replace it with --force"
             );
         }
-        let mut folder = Folder { path: path.to_owned(), made: Vec::new() };
+        let mut folder = Folder { path: path.to_owned(), created: Vec::new() };
         if let Err(error) = folder.make().and_then(|()| folder.probe()) {
-            folder.withdraw();
+            folder.remove_created();
             let path = path.display();
             return Err(error)
                 .with_context(|| format!("cannot write to the folder '{path}' (name another with --out)"));
@@ -51,31 +52,31 @@ impl Folder {
             self.path.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
         for path in missing.into_iter().rev() {
             fs::create_dir(path)?;
-            self.made.push(path.to_owned());
+            self.created.push(path.to_owned());
         }
         Ok(())
     }
 
-    /// Permissions do not tell about full, read-only and network file systems; a file does.
+    /// Creates a test file: permissions do not show full, read-only and network file systems.
     fn probe(&self) -> io::Result<()> {
         let probe = self.path.join(format!(".gpubench-{}", std::process::id()));
         let written = fs::write(&probe, b"probe");
-        // A full disk leaves an empty file behind.
+        // Also after a failed write, because a full disk leaves an empty file behind.
         let removed = fs::remove_file(&probe);
         written.and(removed)
     }
 
-    /// Removes the results of an earlier run but for `replaced`, which this run has replaced.
+    /// Removes the results of an earlier run, except for `replaced`, which this run has replaced.
     pub(crate) fn clear_stale(&self, replaced: &str) {
-        for name in held(&self.path).into_iter().filter(|name| name != replaced) {
-            // What cannot be removed cannot be replaced either: writing it says so.
+        for name in results_in(&self.path).into_iter().filter(|name| name != replaced) {
+            // A file that cannot be removed cannot be replaced either, and writing it reports the error.
             let _ = fs::remove_file(self.path.join(name));
         }
     }
 
-    /// Removes what was made, as far as it is still empty.
-    pub(crate) fn withdraw(&self) {
-        for path in self.made.iter().rev() {
+    /// Removes the created folders that are still empty.
+    pub(crate) fn remove_created(&self) {
+        for path in self.created.iter().rev() {
             if fs::remove_dir(path).is_err() {
                 break;
             }
@@ -83,7 +84,7 @@ impl Folder {
     }
 }
 
-/// The folder that the `--out` of a command that reads reports names; `None` for stdout, which `-` stands for too.
+/// Returns the folder in `--out` of a command that reads reports; `None` for stdout, also written `-`.
 ///
 /// # Errors
 /// Its name is empty.
@@ -91,23 +92,23 @@ pub(crate) fn named(out: Option<&Path>) -> Result<Option<&Path>> {
     let out = out.filter(|out| *out != Path::new("-"));
     ensure!(
         out.is_none_or(|out| !out.as_os_str().is_empty()),
-        "--out names no folder: give it one, or leave it out to write to stdout"
+        "--out is empty: name a folder, or omit --out to write to stdout"
     );
     Ok(out)
 }
 
-/// The results that a folder holds: the report and the fleet, then the others by name.
-fn held(path: &Path) -> Vec<String> {
+/// Returns the result files in a folder: the report and the merged report first, then the others by name.
+fn results_in(path: &Path) -> Vec<String> {
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let mut held: Vec<String> = names.filter(|name| is_result(name)).collect();
-    // They matter most, so they are named first.
-    held.sort_by_key(|name| (!KEPT.contains(&name.as_str()), name.clone()));
-    held
+    let mut results: Vec<String> = names.filter(|name| is_result(name)).collect();
+    // The refusal names the first one, so the most important come first.
+    results.sort_by_key(|name| (!REPORTS.contains(&name.as_str()), name.clone()));
+    results
 }
 
 fn is_result(name: &str) -> bool {
-    KEPT.contains(&name) || FORMATS.all.iter().any(|format| format.is_made_as(name))
+    REPORTS.contains(&name) || FORMATS.all.iter().any(|format| format.is_made_as(name))
 }
 
 #[cfg(test)]
@@ -121,7 +122,7 @@ mod tests {
         let path = root.path().join("a/b");
         let folder = Folder::claim(&path, &[], false).unwrap();
         assert_eq!(fs::read_dir(&path).unwrap().count(), 0, "the probe is gone");
-        folder.withdraw();
+        folder.remove_created();
         assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
     }
 
@@ -131,7 +132,7 @@ mod tests {
         let path = root.path().join("a");
         let folder = Folder::claim(&path, &[], false).unwrap();
         fs::write(path.join("report.json"), "{}").unwrap();
-        folder.withdraw();
+        folder.remove_created();
         assert!(path.join("report.json").exists());
     }
 

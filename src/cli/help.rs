@@ -1,5 +1,5 @@
-//! Parses the command line with the help that it asks for: `run --help` shows the common options of `run`, `run --help --all` and
-//! `help run` show every one. Also prints manual pages.
+//! Parses the command line, and prints help and manual pages. `run --help` shows the common options of `run`; `run
+//! --help --all` and `help run` show every option.
 
 use std::ffi::OsString;
 
@@ -12,7 +12,7 @@ use super::args::{self, Cli};
 /// Parses `args`, whose first entry is the program name.
 ///
 /// # Errors
-/// clap's error, which is also how it returns help and version.
+/// Returns clap's error, which also carries help and version.
 pub(crate) fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
     let asks = |words: &[&str]| args.iter().skip(2).any(|arg| words.iter().any(|word| arg == word));
     let of_run = args.get(1).is_some_and(|command| command == "run") && asks(&["--help", "-h"]);
@@ -22,11 +22,11 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
     let definition = Cli::command();
     let definition =
         if asks(&["--all"]) { definition } else { definition.mut_subcommand("run", args::common_help) };
-    // Nothing but the help is wanted; other arguments, right or wrong, would only stand in its way.
+    // The user wants only the help, so other arguments, valid or not, are dropped.
     Cli::from_arg_matches(&definition.try_get_matches_from(["gpubench", "run", "--help"])?)
 }
 
-/// The manual page of a command in troff, or of gpubench itself.
+/// Returns the manual page of a command, or of gpubench itself, in troff.
 ///
 /// # Errors
 /// There is no such command.

@@ -1,4 +1,4 @@
-//! `gpubench list`: the registries, as tables or JSON. Loads no library and starts nothing.
+//! `gpubench list`: prints the registries as tables or JSON. Loads no library and starts no worker.
 
 use anyhow::Result;
 use gpubench_text::table::Table;
@@ -43,7 +43,8 @@ struct VariantEntry {
 }
 
 impl Inventory {
-    /// What the registries hold, and the libraries that `options` name. The simulated device's variants are its script's, so they are not listed.
+    /// Lists the registries and the libraries in `options`. The variants of the simulated device depend on its script
+    /// and are not listed.
     pub(crate) fn of_registries(options: &Options) -> Result<Inventory> {
         let mut tables = Vec::new();
         for backend in BACKENDS.iter().filter(|backend| !backend.simulated) {
@@ -73,30 +74,29 @@ impl Inventory {
         })
     }
 
-    /// The inventory as JSON.
+    /// Returns the inventory as JSON.
     pub(crate) fn json(&self) -> Result<String> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
-    /// The inventory as tables.
+    /// Returns the inventory as tables.
     pub(crate) fn text(&self) -> String {
-        let mut ops = Table::listing(&["Op", "What it computes", "Default sizes"]);
+        let mut ops = Table::listing(&["Op", "Description", "Default sizes"]);
         for op in &self.ops {
             let sizes = op.default_sizes.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
             let density = op.default_density.map(|density| format!(" (density {density})"));
             ops.row(vec![op.name.into(), op.summary.into(), sizes + &density.unwrap_or_default()]);
         }
-        let mut backends = Table::listing(&["Backend", "What it is"]);
+        let mut backends = Table::listing(&["Backend", "Description"]);
         for backend in &self.backends {
             backends.row([backend.name, backend.summary]);
         }
-        let mut variants = Table::listing(&["Op", "Variant", "", "Precision", "What it is"]);
+        let mut variants = Table::listing(&["Op", "Variant", "", "Precision", "Description"]);
         for variant in &self.variants {
             variants.row(variant.line());
         }
         format!(
-            "{}\n{}\n{}\n* runs when no --variants are named. The simulated device's variants are those of its script \
-             (--sim FILE).\n",
+            "{}\n{}\n{}\n* runs by default; --variants chooses others.\nThe simulated device takes its variants from its script (--sim FILE).\n",
             ops.text_without_title(false),
             backends.text_without_title(false),
             variants.text_without_title(false)

@@ -7,6 +7,7 @@ mod folder;
 mod help;
 mod inventory;
 mod merge;
+mod plot;
 mod report;
 mod run;
 mod show;
@@ -15,7 +16,6 @@ mod sweep;
 mod trend;
 mod usage;
 mod values;
-mod wiring;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -25,7 +25,8 @@ use anyhow::Result;
 
 use args::{Command, SchemaOf};
 
-use crate::backend::Options;
+use crate::backend::{BACKENDS, Options};
+use crate::{doctor, worker};
 
 /// Exit code for wrong usage, unreadable files, and runs that can do nothing.
 const USAGE: u8 = 2;
@@ -39,7 +40,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             stream::complain(&usage::line(&error, args.get(1).map(OsString::as_os_str)));
             return ExitCode::from(USAGE);
         }
-        // Help or version was asked for; clap leaves colours out where stdout is no terminal.
+        // The user asked for help or the version; clap omits colours if stdout is not a terminal.
         Err(help) => help.print().map_or_else(stream::unless_broken_pipe, Ok).map(|()| ExitCode::SUCCESS),
     };
     outcome.unwrap_or_else(|error| {
@@ -55,10 +56,14 @@ fn dispatch(command: Command) -> Result<ExitCode> {
             let inventory = inventory::Inventory::of_registries(&options_with(&blas)?)?;
             stream::print(&if json { inventory.json()? } else { inventory.text() })?;
         }
-        Command::Doctor { json, blas } => wiring::doctor(json, &options_with(&blas)?)?,
+        Command::Doctor { json, blas } => {
+            let mut text = Vec::new();
+            doctor::run(json, &options_with(&blas)?, &mut text)?;
+            stream::print_bytes(&text)?;
+        }
         Command::Show(args) => show::run(&args)?,
         Command::Merge(args) => merge::run(&args)?,
-        Command::Plot(args) => wiring::plot(&args)?,
+        Command::Plot(args) => plot::run(&args)?,
         Command::Report(args) => report::run(&args)?,
         Command::Compare(args) => return compare::run(&args),
         Command::Baseline { command } => return baseline::run(command),
@@ -72,12 +77,12 @@ fn dispatch(command: Command) -> Result<ExitCode> {
             stream::print_bytes(&script)?;
         }
         Command::Man { command } => stream::print_bytes(&help::man(command.as_deref())?)?,
-        Command::Worker { backend } => return Ok(wiring::worker(&backend)),
+        Command::Worker { backend } => return Ok(worker::serve::main(&backend, BACKENDS)),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The options of a command whose only option for workers is `--blas`.
+/// Returns the worker options of a command that has only `--blas`.
 fn options_with(blas: &[PathBuf]) -> Result<Options> {
     Ok(Options { blas: sweep::libraries(blas)?.unwrap_or_default(), ..Options::default() })
 }

@@ -1,4 +1,4 @@
-//! `gpubench report`: reports as one page of HTML, in a file or on stdout.
+//! `gpubench report`: makes one HTML page from reports, in a file or on stdout.
 
 use std::path::Path;
 
@@ -28,10 +28,10 @@ pub(crate) fn run(args: &ReportArgs) -> Result<()> {
     }
 }
 
-/// Refuses a place that cannot take the page before any work is done for it.
+/// Refuses an output path that cannot take the page, before any work.
 fn check(out: &Path, force: bool) -> Result<()> {
     let shown = out.display();
-    ensure!(!out.as_os_str().is_empty(), "--out names no file: give it one, or - for stdout");
+    ensure!(!out.as_os_str().is_empty(), "--out is empty: name a file, or - for stdout");
     ensure!(!out.is_dir(), "--out {shown} is a folder: name a file in it, such as {shown}/report.html");
     ensure!(
         force || !out.exists(),

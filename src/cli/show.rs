@@ -1,15 +1,16 @@
-//! `gpubench show`: prints a report that exists, as the run that made it did, or a fleet side by side.
+//! `gpubench show`: prints a report as its run printed it, or the members of a merged file next to each other.
 
 use anyhow::{Context, Result, anyhow, ensure};
 use gpubench_model::format::{Unprintable, for_stdout};
 
 use super::args::ShowArgs;
-use super::{stream, wiring};
+use super::stream;
 use crate::export::{FORMATS, View};
-use crate::fleet::file;
+use crate::fleet::{self, Fleet, file};
+use crate::settings::Format;
 use crate::settings::words;
 
-/// Prints the report that `args` name.
+/// Prints the report in `args`.
 pub(crate) fn run(args: &ShowArgs) -> Result<()> {
     let format = for_stdout(&words::formats(&args.format).context("--format")?).map_err(|why| match why {
         Unprintable::Count(_) => {
@@ -31,7 +32,16 @@ pub(crate) fn run(args: &ShowArgs) -> Result<()> {
     let view = View { tables: args.tables, all_variants: args.all_variants, color, ..View::default() };
     let text = match &args.member {
         Some(member) => format.text(fleet.member(member).context("--member")?, &view)?,
-        None => wiring::shown(&fleet, format, &view)?,
+        None => rendered(&fleet, format, &view)?,
     };
     stream::print(&text)
+}
+
+/// Renders a fleet in one format, or the report itself where the fleet has a single member.
+pub(crate) fn rendered(fleet: &Fleet, format: Format, view: &View) -> Result<String> {
+    if let Some(report) = fleet.single() {
+        return format.text(report, view);
+    }
+    let view = fleet::export::View { color: view.color };
+    fleet::export::FORMATS.parse(format.name)?.iter().map(|format| format.text(fleet, &view)).collect()
 }

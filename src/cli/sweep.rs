@@ -1,4 +1,4 @@
-//! What the commands that run a sweep make of its options.
+//! Prepares the sweep options that several commands share: libraries, the sweep file, and flag values.
 
 use std::path::PathBuf;
 
@@ -8,19 +8,19 @@ use crate::backend::cpu;
 use crate::settings::config::{self, SweepFile};
 use crate::settings::options::SweepOptions;
 
-/// The options with the absolute paths of their libraries.
+/// Returns the options with absolute paths of their libraries.
 ///
 /// # Errors
-/// A library that is named cannot be used.
+/// A library in the options is not usable.
 pub(crate) fn with_libraries(options: &SweepOptions) -> Result<SweepOptions> {
     let blas = libraries(options.blas.as_deref().unwrap_or_default())?;
     Ok(SweepOptions { blas, ..options.clone() })
 }
 
-/// The libraries of `--blas`, by absolute paths; `None` if none is named.
+/// Returns the libraries in `--blas` as absolute paths; `None` if there are none.
 ///
 /// # Errors
-/// One does not exist or is no BLAS library.
+/// A file does not exist or is not a BLAS library.
 pub(crate) fn libraries(files: &[PathBuf]) -> Result<Option<Vec<PathBuf>>> {
     let checked = files.iter().map(|file| {
         cpu::check_library(file).context("--blas")?;
@@ -30,21 +30,21 @@ pub(crate) fn libraries(files: &[PathBuf]) -> Result<Option<Vec<PathBuf>>> {
     Ok(Some(checked).filter(|files| !files.is_empty()))
 }
 
-/// The sweep of a command line that names neither ops nor a sweep.
+/// The sweep that runs if the command line names neither ops nor a sweep.
 const DEFAULT_SWEEP: &str = "quick";
 
-/// Whether neither ops nor a sweep are named.
+/// Returns whether the options name neither ops nor a sweep.
 pub(crate) fn names_nothing(options: &SweepOptions) -> bool {
     options.config.is_none() && options.ops.is_none()
 }
 
-/// The sweep file that is asked for; the default one where nothing is.
+/// Reads the sweep file in the options, or the default sweep if they name nothing.
 pub(crate) fn sweep_file(options: &SweepOptions) -> Result<Option<SweepFile>> {
     let name = options.config.as_deref().or(names_nothing(options).then_some(DEFAULT_SWEEP));
     name.map(config::read).transpose()
 }
 
-/// The value of a flag, or an error that names the flag.
+/// Parses the value of a flag; an error names the flag.
 pub(crate) fn parsed<T>(
     flag: &'static str,
     text: Option<&str>,

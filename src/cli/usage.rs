@@ -1,4 +1,4 @@
-//! Usage errors in one line: what clap found wrong, the nearest valid word, and where to read on.
+//! Formats usage errors as one line: the problem, the nearest valid word, and the help to read.
 
 use std::ffi::OsStr;
 
@@ -9,14 +9,14 @@ use gpubench_text::words;
 use super::args::Cli;
 use crate::settings::value::Refusal;
 
-/// The error in one line; `first` is the first argument, which names the command whose help explains.
+/// Returns the error as one line; `first` is the first argument, the command whose help to name.
 pub(crate) fn line(error: &clap::Error, first: Option<&OsStr>) -> String {
     let definition = Cli::command();
     let command =
         first.and_then(|name| definition.find_subcommand(name)).filter(|found| !found.is_hide_set());
     let help = command.map_or("gpubench".to_owned(), |found| format!("gpubench {}", found.get_name()));
     let help = format!("; see '{help} --help'");
-    let told = |kind| match error.get(kind) {
+    let context_text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         Some(ContextValue::Strings(texts)) => texts.first().map(String::as_str),
         _ => None,
@@ -25,33 +25,34 @@ pub(crate) fn line(error: &clap::Error, first: Option<&OsStr>) -> String {
         ErrorKind::InvalidSubcommand => {
             let shown = definition.get_subcommands().filter(|command| !command.is_hide_set());
             let valid: Vec<&str> = shown.map(clap::Command::get_name).collect();
-            let word = told(ContextKind::InvalidSubcommand).unwrap_or_default();
+            let word = context_text(ContextKind::InvalidSubcommand).unwrap_or_default();
             words::unknown("command", word, &valid) + &help
         }
         ErrorKind::UnknownArgument => {
-            let word = told(ContextKind::InvalidArg).unwrap_or_default();
-            let near = told(ContextKind::SuggestedArg).map(|near| format!(": did you mean '{near}'?"));
+            let word = context_text(ContextKind::InvalidArg).unwrap_or_default();
+            let near =
+                context_text(ContextKind::SuggestedArg).map(|near| format!(": did you mean '{near}'?"));
             format!("unknown argument '{word}'{}{help}", near.unwrap_or_default())
         }
         ErrorKind::ValueValidation if refusal(error).is_some_and(|refusal| refusal.quotes) => {
             // clap names an argument with its value: --ops <LIST>.
-            let argument = told(ContextKind::InvalidArg).unwrap_or_default();
+            let argument = context_text(ContextKind::InvalidArg).unwrap_or_default();
             let flag = argument.split(' ').next().unwrap_or_default();
             refusal(error).map_or_else(String::new, |refusal| format!("{flag}: {refusal}"))
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
-            "no command: 'gpubench run' measures, 'gpubench --help' explains".to_owned()
+            "no command given: start with 'gpubench run', or see 'gpubench --help'".to_owned()
         }
         _ => flatten(&error.render().to_string()) + &help,
     }
 }
 
-/// Why the value was refused, where it is of one of our types.
+/// Returns the refusal if one of our own types refused the value.
 fn refusal(error: &clap::Error) -> Option<&Refusal> {
     std::error::Error::source(error)?.downcast_ref()
 }
 
-/// The paragraphs of clap's message before its usage, as one line.
+/// Returns clap's message before its usage text as one line.
 fn flatten(rendered: &str) -> String {
     let lines = rendered.lines().map(str::trim);
     let lines =
@@ -107,7 +108,7 @@ mod tests {
             ),
             (
                 &["run", "--cell-timeout", "1us"],
-                "invalid value '1us' for '--cell-timeout <TIME>': a cell cannot",
+                "invalid value '1us' for '--cell-timeout <TIME>': a cell needs",
             ),
             (&["run", "--density", "2"], "invalid value '2' for '--density <SHARE>': density 2 is not"),
             (&["run", "--density", "-0.5"], "invalid value '-0.5' for '--density <SHARE>': density -0.5"),
@@ -124,7 +125,7 @@ mod tests {
             ),
             (&["plot"], "the following required arguments were not provided: "),
             (&["completions", "bsh"], "invalid value 'bsh' for '<SHELL>'"),
-            (&[], "no command: 'gpubench run' measures"),
+            (&[], "no command given: start with"),
         ] {
             let message = refused(args);
             assert!(message.starts_with(expected), "{args:?}: {message}");

@@ -1,32 +1,31 @@
-//! The values of flags that sweeps do not have, each refused in one line when it can mean nothing.
+//! Parsers for flags that sweeps do not have; each refuses meaningless values in one line.
 
 use anyhow::Context;
 use gpubench_text::percent;
 
 use crate::settings::value::{self, Count, Refusal};
 
-/// The value of the flag of that name.
+/// Parses `--precision`.
 pub(crate) fn precision(text: &str) -> Result<f64, String> {
     percent::parse(text).map_err(|error| error.to_string())
 }
 
-/// The value of the flag of that name.
+/// Parses `--threshold`.
 pub(crate) fn threshold(text: &str) -> Result<f64, String> {
     percent::parse_from_zero(text).map_err(|error| error.to_string())
 }
 
-/// Passes of a baseline. With two, one run in which nothing changed could hardly ever pass.
-pub(crate) const LEAST_PASSES: u32 = 3;
-const MOST_PASSES: u32 = 50;
+/// Minimum passes of a baseline: with two, a run in which nothing changed could hardly ever pass.
+pub(crate) const MIN_PASSES: u32 = 3;
+const MAX_PASSES: u32 = 50;
 
-/// The value of the flag of that name.
+/// Parses `--passes`.
 pub(crate) fn passes(text: &str) -> Result<u32, Refusal> {
-    value::from_text::<Count<{ LEAST_PASSES as u64 }, { MOST_PASSES as u64 }>, _>(text, |passes| {
-        let passes =
-            u32::try_from(passes).ok().filter(|passes| (LEAST_PASSES..=MOST_PASSES).contains(passes));
+    value::from_text::<Count<{ MIN_PASSES as u64 }, { MAX_PASSES as u64 }>, _>(text, |passes| {
+        let passes = u32::try_from(passes).ok().filter(|passes| (MIN_PASSES..=MAX_PASSES).contains(passes));
         passes.with_context(|| {
             format!(
-                "a baseline has {LEAST_PASSES} to {MOST_PASSES} passes: with fewer, a run in which nothing changed could never \
+                "a baseline has {MIN_PASSES} to {MAX_PASSES} passes: with fewer, a run in which nothing changed could never \
                  pass; 5 are usual"
             )
         })

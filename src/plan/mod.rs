@@ -1,11 +1,11 @@
-//! The plan: the cells of a run, in the order of the report. Touches no device.
+//! Turns settings into a plan: the cells of a run, in the order of the report. Uses no device.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
 use gpubench_text::pattern::Pattern;
-use gpubench_text::words;
+use gpubench_text::words::{self, distinct};
 
 use crate::backend::{BACKENDS, Side, Variant, fewer_threads, on_threads};
 use crate::case::{Case, Cell};
@@ -13,17 +13,17 @@ use crate::executor::PlannedCell;
 use crate::op::OPS;
 use crate::settings::{Settings, Sweep};
 
-/// More cells than a run of weeks could measure.
-const MOST_CELLS: u128 = 1_000_000;
+/// More cells than a run of several weeks could measure.
+const MAX_CELLS: u128 = 1_000_000;
 
-/// The cells of a run: by op, element type, size and density, then by backend and variant.
+/// The cells of a run, sorted by op, element type, size and density, then by backend and variant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The cells; at least one.
     pub cells: Vec<PlannedCell>,
 }
 
-/// A backend's name and all its variants.
+/// A backend and all its variants.
 pub struct Table {
     /// Name of the backend.
     pub backend: &'static str,
@@ -32,7 +32,7 @@ pub struct Table {
 }
 
 impl Plan {
-    /// The cells that `settings` ask for; an error, with what to change, when there is none.
+    /// Plans the cells of `settings`. If there are none, the error says what to change.
     pub fn of(settings: &Settings) -> Result<Plan> {
         let mut tables = Vec::with_capacity(BACKENDS.iter().len());
         for registered in BACKENDS.iter() {
@@ -47,8 +47,8 @@ impl Plan {
         Plan::from_tables(settings, &tables)
     }
 
-    /// The cells that `settings` ask for, among the variants in `tables`. A cell of several sweeps is planned once,
-    /// as the first of them says.
+    /// Plans the cells of `settings` from the variants in `tables`. A cell in several sweeps is planned once, with the
+    /// sampling of the first sweep.
     pub fn from_tables(settings: &Settings, tables: &[Table]) -> Result<Plan> {
         check_patterns(&settings.sweeps, tables)?;
         let chosen: Vec<Vec<Choice>> = settings.sweeps.iter().map(|sweep| choose(sweep, tables)).collect();
@@ -66,12 +66,57 @@ impl Plan {
         }
         Ok(Plan { cells: ranked.into_iter().map(|(_, cell)| cell).collect() })
     }
+
+    /// Returns a note per backend of the run that `--variants` leaves without cells.
+    pub fn notes(&self, settings: &Settings) -> Vec<String> {
+        let patterns = settings.sweeps.iter().filter_map(|sweep| sweep.variants.as_ref()).flatten();
+        let given = distinct(patterns.filter(|pattern| pattern.origin == "--variants"));
+        if given.is_empty() {
+            return vec![];
+        }
+        // A variant that matches but cannot compute these ops or dtypes is not what the note is about.
+        let matches = |name: &String| {
+            let registered = BACKENDS.iter().find(|backend| backend.name == *name);
+            let variants = registered.and_then(|backend| (backend.variants)(&settings.options).ok());
+            let mut variants = variants.into_iter().flatten();
+            variants.any(|variant| given.iter().any(|pattern| pattern.matches(name, &variant.name)))
+        };
+        let has_cells = |name: &String| self.cells.iter().any(|planned| planned.cell.backend == *name);
+        let (measured, left_out): (Vec<_>, Vec<_>) =
+            settings.backends.iter().partition(|name| has_cells(name));
+        let measured: Vec<String> = measured
+            .iter()
+            .map(|name| match name.as_str() {
+                "cuda" => "the GPU".to_owned(),
+                other => format!("the {}", display_name(other)),
+            })
+            .collect();
+        let texts: Vec<&str> = given.iter().map(|pattern| pattern.text.as_str()).collect();
+        let note = |name: &String| {
+            format!(
+                "Note: no {} variant matches --variants {}; only {} is measured.",
+                display_name(name),
+                texts.join(","),
+                measured.join(" and ")
+            )
+        };
+        left_out.into_iter().filter(|name| !matches(name)).map(note).collect()
+    }
 }
 
-/// A cell with the rank of its variant in its backend's table, which orders variants.
+/// The display name of a backend in notes.
+fn display_name(backend: &str) -> &str {
+    match backend {
+        "cpu" => "CPU",
+        "cuda" => "CUDA",
+        other => other,
+    }
+}
+
+/// A cell, and the rank of its variant in its backend's table, by which cells are sorted.
 type Ranked = (usize, PlannedCell);
 
-/// A variant on a backend, with its rank in the backend's table.
+/// A variant of a backend, and its rank in the backend's table.
 #[derive(Clone, Copy)]
 struct Choice<'a> {
     rank: usize,
@@ -79,7 +124,7 @@ struct Choice<'a> {
     variant: &'a Variant,
 }
 
-/// The variants of a sweep's op on its backends.
+/// Returns the variants of the sweep's op on its backends.
 fn offered<'a>(sweep: &Sweep, tables: &'a [Table]) -> impl Iterator<Item = Choice<'a>> {
     let tables = tables.iter().filter(|table| sweep.backends.iter().any(|name| name == table.backend));
     tables
@@ -90,7 +135,7 @@ fn offered<'a>(sweep: &Sweep, tables: &'a [Table]) -> impl Iterator<Item = Choic
         .filter(|choice| choice.variant.op == sweep.op)
 }
 
-/// The variants a sweep takes.
+/// Returns the variants that a sweep measures.
 fn choose<'a>(sweep: &Sweep, tables: &'a [Table]) -> Vec<Choice<'a>> {
     offered(sweep, tables)
         .filter(|choice| match &sweep.variants {
@@ -121,7 +166,7 @@ fn extend(ranked: &mut Vec<Ranked>, settings: &Settings, sweep: &Sweep, choice: 
     }
 }
 
-/// The order of the report.
+/// Compares two cells by the order of the report.
 fn order(a: &Ranked, b: &Ranked) -> Ordering {
     let problem = |cell: &Cell| {
         let op = OPS.iter().position(|op| op.name() == cell.case.op);
@@ -137,7 +182,7 @@ fn order(a: &Ranked, b: &Ranked) -> Ordering {
         .then_with(|| fewer_threads(&a.variant).cmp(&fewer_threads(&b.variant)))
 }
 
-/// Refuses a plan that could not be finished or held in memory, before it is made.
+/// Refuses a plan too large to finish or to fit in memory, before making it.
 fn check_count(sweeps: &[Sweep], chosen: &[Vec<Choice>], fewer: usize) -> Result<()> {
     let count: u128 = sweeps
         .iter()
@@ -148,13 +193,13 @@ fn check_count(sweeps: &[Sweep], chosen: &[Vec<Choice>], fewer: usize) -> Result
             cases * sweep.caches.len() as u128 * (choices.len() + fewer * of_cpu) as u128
         })
         .sum();
-    if count > MOST_CELLS {
-        bail!("the plan has {count} cells, more than {MOST_CELLS}: name fewer sizes, ops or variants");
+    if count > MAX_CELLS {
+        bail!("the plan has {count} cells, more than {MAX_CELLS}: name fewer sizes, ops or variants");
     }
     Ok(())
 }
 
-/// Every pattern must choose something in some sweep that holds it.
+/// Checks that every pattern matches a variant in one of its sweeps.
 fn check_patterns(sweeps: &[Sweep], tables: &[Table]) -> Result<()> {
     let mut seen: Vec<&Pattern> = Vec::new();
     for pattern in sweeps.iter().filter_map(|sweep| sweep.variants.as_ref()).flatten() {
@@ -176,12 +221,12 @@ fn check_patterns(sweeps: &[Sweep], tables: &[Table]) -> Result<()> {
     Ok(())
 }
 
-/// Why a pattern chose nothing, and the word that was probably meant.
+/// Explains why a pattern matches nothing, and suggests a variant.
 fn unmatched(pattern: &Pattern, offered: &[Choice], tables: &[Table]) -> String {
     let text = &pattern.text;
     let elsewhere = tables.iter().find_map(|table| {
         let variant = table.variants.iter().find(|variant| pattern.matches(table.backend, &variant.name))?;
-        Some(format!("{}/{} does {}", table.backend, variant.name, variant.op))
+        Some(format!("{}/{} computes {}", table.backend, variant.name, variant.op))
     });
     if let Some(elsewhere) = elsewhere {
         return format!("variant '{text}' is not in this run: {elsewhere}; change --ops or --backends");
@@ -194,13 +239,13 @@ fn unmatched(pattern: &Pattern, offered: &[Choice], tables: &[Table]) -> String 
     };
     match words::nearest(text, names.iter().map(String::as_str)) {
         Some(near) => {
-            format!("unknown variant '{text}': did you mean '{near}'? ('gpubench list' names them all)")
+            format!("unknown variant '{text}': did you mean '{near}'? ('gpubench list' lists all)")
         }
         None => format!("unknown variant '{text}': the chosen backends have no variant of the chosen ops"),
     }
 }
 
-/// Why no cell is left, and what to change.
+/// Explains why the plan is empty, and what to change.
 fn nothing_to_run(sweeps: &[Sweep], tables: &[Table]) -> String {
     let names = |pick: fn(&Sweep) -> Vec<String>| {
         let names: BTreeSet<String> = sweeps.iter().flat_map(pick).collect();
@@ -210,12 +255,12 @@ fn nothing_to_run(sweeps: &[Sweep], tables: &[Table]) -> String {
     let backends = names(|sweep| sweep.backends.clone());
     let dtypes = names(|sweep| sweep.dtypes.iter().map(ToString::to_string).collect());
     if sweeps.iter().all(|sweep| offered(sweep, tables).next().is_none()) {
-        format!("nothing to run: {backends} has no variant of {ops}; 'gpubench list' names what there is")
+        format!("nothing to run: {backends} has no variant of {ops}; see 'gpubench list'")
     } else if sweeps.iter().all(|sweep| choose(sweep, tables).is_empty()) {
-        format!("nothing to run: no variant of {ops} on {backends} is chosen by default; add --variants '*'")
+        format!("nothing to run: no variant of {ops} on {backends} runs by default; add --variants '*'")
     } else {
         format!(
-            "nothing to run: no chosen variant of {ops} on {backends} does {dtypes}; change --dtypes or --variants"
+            "nothing to run: no chosen variant of {ops} on {backends} supports {dtypes}; change --dtypes or --variants"
         )
     }
 }

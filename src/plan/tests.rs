@@ -54,7 +54,7 @@ fn refused(settings: &Settings) -> String {
 }
 
 #[test]
-fn cells_stand_by_op_dtype_size_backend_and_the_backend_s_own_order_of_variants() {
+fn cells_are_sorted_by_op_dtype_size_backend_and_the_backend_s_own_order_of_variants() {
     let mut settings = settings("fft,matmul", &[2, 10], &[DType::F64, DType::F32], None);
     settings.sweeps.reverse();
     let expected = [
@@ -79,7 +79,7 @@ fn cells_stand_by_op_dtype_size_backend_and_the_backend_s_own_order_of_variants(
 }
 
 #[test]
-fn patterns_choose_among_all_variants_and_a_variant_does_only_its_own_dtypes() {
+fn patterns_choose_among_all_variants_and_a_variant_runs_only_its_own_dtypes() {
     let chosen = settings("matmul", &[4], DType::ALL, Some("naive,cuda/*"));
     let expected = [
         "matmul N=4 f32 cpu/naive cold",
@@ -109,10 +109,24 @@ fn a_pattern_without_a_match_names_the_nearest_variant() {
         ("cublass", "--variants: unknown variant 'cublass': did you mean 'cublas'?"),
         ("cpu/fear", "--variants: unknown variant 'cpu/fear': did you mean 'cpu/faer'?"),
         ("*,zzz*", "--variants: unknown variant 'zzz*': did you mean"),
-        ("realfft", "--variants: variant 'realfft' is not in this run: cpu/realfft does fft"),
+        ("realfft", "--variants: variant 'realfft' is not in this run: cpu/realfft computes fft"),
     ] {
         let message = refused(&settings("matmul", &[4], &[DType::F32], Some(variants)));
         assert!(message.starts_with(expected), "{message}");
+    }
+}
+
+#[test]
+fn variants_that_leave_a_backend_without_cells_get_a_note() {
+    for (variants, expected) in [
+        (Some("faer"), &["Note: no CUDA variant matches --variants faer; only the CPU is measured."][..]),
+        (Some("cublas*"), &["Note: no CPU variant matches --variants cublas*; only the GPU is measured."]),
+        (Some("faer,cublas"), &[]),
+        (None, &[]),
+    ] {
+        let settings = settings("matmul", &[4], &[DType::F32], variants);
+        let plan = Plan::from_tables(&settings, &tables()).unwrap();
+        assert_eq!(plan.notes(&settings), expected, "{variants:?}");
     }
 }
 
@@ -122,7 +136,7 @@ fn an_empty_plan_says_what_to_change() {
         (settings("svd", &[4], &[DType::F32], None), "has no variant of svd"),
         (
             settings("matmul", &[4], &[DType::F64], Some("cublas-tf32")),
-            "does f64; change --dtypes or --variants",
+            "supports f64; change --dtypes or --variants",
         ),
     ] {
         let message = refused(&settings);
@@ -140,7 +154,7 @@ fn a_large_plan_is_made_and_an_absurd_one_refused() {
 }
 
 #[test]
-fn fewer_threads_make_cells_of_their_own_beside_those_of_the_most() {
+fn fewer_threads_make_cells_in_addition_to_those_of_all_threads() {
     let mut settings = settings("fft", &[2, 10], &[DType::F32], None);
     settings.fewer_threads = vec![1, 16];
     settings.sweeps.push(settings.sweeps[0].clone());

@@ -1,4 +1,4 @@
-//! The devices that a run is asked to measure: one, several, or all there are.
+//! Parses `--device`: one device, several, or all.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use serde::{Deserialize, Deserializer};
 
 use super::value::Form;
 
-/// What `--device` names.
+/// The devices that `--device` selects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Devices {
-    /// These, by their ordinals: ascending, each once, at least one.
+    /// These ordinals: ascending, each once, at least one.
     Named(Vec<u32>),
-    /// Every one that the machine has.
+    /// All devices of the machine.
     All,
 }
 
 impl Devices {
-    /// The device, when it is one that is named.
+    /// Returns the device if the option names exactly one.
     pub fn single(&self) -> Option<u32> {
         match self {
             Devices::Named(ordinals) if ordinals.len() == 1 => ordinals.first().copied(),
@@ -26,7 +26,7 @@ impl Devices {
     }
 }
 
-/// A list on the command line; a sweep file names one.
+/// A list on the command line; one number in a sweep file.
 impl Form for Devices {
     type Raw = Devices;
 
@@ -42,7 +42,7 @@ impl Form for Devices {
 /// Parses `0`, `0,2` or `all`.
 ///
 /// # Errors
-/// It is none of these, or names a device twice.
+/// The text has another form, or names a device twice.
 fn parse(text: &str) -> Result<Devices> {
     let items: Vec<&str> = text.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
     if items == ["all"] {
@@ -50,7 +50,7 @@ fn parse(text: &str) -> Result<Devices> {
     }
     let ordinals: Option<Vec<u32>> = items.iter().map(|item| item.parse().ok()).collect();
     let Some(mut ordinals) = ordinals.filter(|ordinals| !ordinals.is_empty()) else {
-        bail!("it must be the number of a device such as 0, several such as 0,2, or all");
+        bail!("it must be a device number such as 0, several such as 0,2, or all");
     };
     ordinals.sort_unstable();
     if let Some(twice) = ordinals.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -59,7 +59,7 @@ fn parse(text: &str) -> Result<Devices> {
     Ok(Devices::Named(ordinals))
 }
 
-/// As on the command line.
+/// Formats as on the command line.
 impl fmt::Display for Devices {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_several_and_all_are_told_apart() {
+    fn one_several_and_all_are_distinguished() {
         for (text, expected) in [
             ("0", Devices::Named(vec![0])),
             (" 3 ", Devices::Named(vec![3])),

@@ -1,6 +1,6 @@
-//! Settings: what a run was asked to do, fully resolved from defaults, a sweep file and the command line.
+//! Settings: the complete description of a run, resolved from defaults, a sweep file and the command line.
 //!
-//! Knows names and limits; touches no device and writes nothing.
+//! This module uses no device and writes nothing.
 
 pub mod config;
 pub mod devices;
@@ -26,34 +26,33 @@ use crate::measure::sampling::Sampling;
 /// A format of a report.
 pub type Format = &'static crate::export::Format;
 
-/// Everything a run needs to know. Serialised into the report.
+/// Everything that a run needs. Serialised into the report.
 #[derive(Clone, Debug, Serialize)]
 pub struct Settings {
-    /// The sweep file or built-in sweep that was used, as it was named.
+    /// The sweep file or built-in sweep, as the user named it.
     pub config: Option<String>,
-    /// What to measure; one entry an op of a sweep table.
+    /// The sweeps, one per op of each table.
     pub sweeps: Vec<Sweep>,
-    /// What was asked for, by the command line or else above the tables of the sweep file; that which holds for the
-    /// whole run is serialised.
+    /// The options from the command line and the top of the sweep file; those for the whole run are serialised.
     #[serde(flatten)]
     pub asked: SweepOptions,
-    /// What the workers are told when they start; its ops and dtypes are those of all sweeps.
+    /// The options that workers get when they start; their ops and dtypes are those of all sweeps.
     pub options: Options,
-    /// Numbers of threads below those of `options` that CPU variants are measured with besides, ascending.
+    /// Smaller numbers of threads at which CPU variants are measured too, ascending.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fewer_threads: Vec<usize>,
     /// The backends of all sweeps, in the order of [`crate::backend::BACKENDS`].
     pub backends: Vec<String>,
-    /// Where results go.
+    /// The output settings.
     pub output: Output,
 }
 
-/// One op and the values that multiply into its cells.
+/// One op, with the values whose combinations are its cells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sweep {
     /// Name of the op.
     pub op: String,
-    /// Sides of the operands: ascending, without duplicates, at least 1.
+    /// Sizes N: ascending, each once, at least 1.
     pub sizes: Vec<u64>,
     /// Element types.
     pub dtypes: Vec<DType>,
@@ -61,36 +60,36 @@ pub struct Sweep {
     pub density: Option<f64>,
     /// Names of the backends.
     pub backends: Vec<String>,
-    /// The variants to take; each backend's default ones when `None`.
+    /// Patterns of variants; `None` selects the default variants of each backend.
     pub variants: Option<Vec<Pattern>>,
     /// States of the caches to measure in.
     pub caches: Vec<Cache>,
-    /// How each cell is sampled.
+    /// The sampling of each cell.
     pub sampling: Sampling,
 }
 
-/// Where results go and how they are shown.
+/// The destination and form of the results.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Output {
     /// Folder or stdout.
     pub destination: Destination,
     /// Formats to write, in the order of [`FORMATS`](crate::export::FORMATS).
     pub formats: Vec<Format>,
-    /// Whether tables of every case follow the answer on the terminal.
+    /// Whether tables of every case follow the summary on the terminal.
     pub tables: bool,
-    /// Whether tables show every variant and not only the best of each side.
+    /// Whether tables show every variant, not only the best of each side.
     pub all_variants: bool,
-    /// Whether stdout takes colours.
+    /// Whether to colour stdout.
     pub color: bool,
-    /// Whether progress is kept silent.
+    /// Whether to hide progress.
     pub quiet: bool,
     /// Whether existing results may be replaced.
     pub force: bool,
-    /// The look of charts.
+    /// The theme of the charts.
     pub theme: Theme,
 }
 
-/// The place results are written to.
+/// The destination of results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Destination {

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
-use super::value::{Place, layer};
+use super::value::{OptionScope, layer};
 pub use super::values::*;
 use crate::measure::sampling::Sampling;
 
@@ -155,7 +155,9 @@ At the top also: seed, threads, pin, device, transfer, budget, cell-timeout, ref
 impl SweepOptions {
     /// The keys that a sweep file takes above its tables, or in one of them.
     pub fn keys(in_table: bool) -> impl Iterator<Item = String> {
-        let is_taken = move |place: Place| place == Place::Table || (place == Place::File && !in_table);
+        let is_taken = move |place: OptionScope| {
+            place == OptionScope::Table || (place == OptionScope::File && !in_table)
+        };
         let taken = SweepOptions::OPTIONS.iter().filter(move |(_, place)| is_taken(*place));
         taken.map(|(field, _)| field.replace('_', "-"))
     }

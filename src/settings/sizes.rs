@@ -1,11 +1,11 @@
-//! Lists of sizes: `100,500`, `100..2000:x2`, `64..1024:+64`.
+//! Parses lists of sizes: `100,500`, `100..2000:x2`, `64..1024:+64`.
 
 use anyhow::{Result, bail, ensure};
 
-/// More sizes than any sweep needs; a longer list is a slip.
-const MOST: u64 = 1_000_000;
+/// Maximum number of sizes; a longer list is a typing error.
+const MAX_SIZES: u64 = 1_000_000;
 
-/// Sizes from a comma-separated list of whole numbers and ranges: ascending, without duplicates, at least 1.
+/// Parses a comma-separated list of whole numbers and ranges into ascending sizes, each once, at least 1.
 pub fn parse(text: &str) -> Result<Vec<u64>> {
     let mut sizes = Vec::new();
     for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
@@ -13,7 +13,10 @@ pub fn parse(text: &str) -> Result<Vec<u64>> {
             Some((first, rest)) => Range::parse(item, first, rest)?.extend(item, &mut sizes)?,
             None => sizes.push(size(item)?),
         }
-        ensure!(sizes.len() as u64 <= MOST, "more than {MOST} sizes: name fewer, or use a larger step");
+        ensure!(
+            sizes.len() as u64 <= MAX_SIZES,
+            "more than {MAX_SIZES} sizes: name fewer, or use a larger step"
+        );
     }
     ensure!(
         !sizes.is_empty(),
@@ -36,10 +39,10 @@ fn size(text: &str) -> Result<u64> {
         bail!("size 0 has nothing to measure: sizes start at 1");
     }
     ensure!(digits.len() == text.len(), "size {text} is negative: sizes start at 1");
-    text.parse().map_err(|_| anyhow::anyhow!("size {text} is too large: no memory holds it"))
+    text.parse().map_err(|_| anyhow::anyhow!("size {text} is too large for any memory"))
 }
 
-/// How a range goes on.
+/// The step of a range.
 #[derive(Clone, Copy)]
 enum Step {
     Times(u64),
@@ -63,13 +66,16 @@ impl Range {
         Ok(Range { first, last, step: Step::parse(item, step.trim())? })
     }
 
-    /// Appends the range's sizes; both ends belong to it where the step hits them.
+    /// Appends the sizes of the range; the last one belongs to it if the steps reach it.
     fn extend(&self, item: &str, sizes: &mut Vec<u64>) -> Result<()> {
         let count = match self.step {
             Step::Plus(step) => (self.last - self.first) / step + 1,
             Step::Times(_) => 1, // At least doubles, so 64 at most.
         };
-        ensure!(count <= MOST, "range '{item}' has {count} sizes, more than {MOST}: use a larger step");
+        ensure!(
+            count <= MAX_SIZES,
+            "range '{item}' has {count} sizes, more than {MAX_SIZES}: use a larger step"
+        );
         let mut size = Some(self.first);
         while let Some(present) = size.filter(|size| *size <= self.last) {
             sizes.push(present);
@@ -91,7 +97,7 @@ impl Step {
             (_, Some(Some(step))) if step >= 1 => Ok(Step::Plus(step)),
             (_, Some(Some(_))) => bail!("range '{item}' never ends: the step after + must be at least 1"),
             _ => bail!(
-                "step '{text}' of range '{item}' is neither x and a whole number (x2) nor + and one (+64)"
+                "step '{text}' of range '{item}' is not understood: write x2 to double or +64 to add 64"
             ),
         }
     }
@@ -135,9 +141,9 @@ mod tests {
             ("10..1:x2", "runs backwards"),
             ("10..1", "runs backwards"),
             ("1..10", "has no step"),
-            ("1..10:2", "neither x"),
-            ("1..10:x1.5", "neither x"),
-            ("1..10:+-1", "neither x"),
+            ("1..10:2", "is not understood"),
+            ("1..10:x1.5", "is not understood"),
+            ("1..10:+-1", "is not understood"),
             ("..10:x2", "'' is not a whole number"),
             ("1..:x2", "'' is not a whole number"),
             ("1..10000000:+1", "more than 1000000"),

@@ -1,23 +1,23 @@
-//! Lists of thread counts: `8`, `all`, `1,all`.
+//! Parses lists of thread counts: `8`, `all`, `1,all`.
 
 use anyhow::{Result, bail, ensure};
 
-/// Threads: beyond, a slip.
-const MOST_THREADS: usize = 4096;
+/// Maximum number of threads; more is a typing error.
+const MAX_THREADS: usize = 4096;
 
-/// The thread counts that a run measures with.
+/// The thread counts of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Threads {
-    /// The largest, which stands for the CPU; all that the process may use when `None`.
-    pub most: Option<usize>,
-    /// The others, ascending: each makes rows of its own.
+    /// The largest count, which represents the CPU in comparisons; `None` means all that the process may use.
+    pub largest: Option<usize>,
+    /// The smaller counts, ascending; each adds rows of its own.
     pub fewer: Vec<usize>,
 }
 
-/// Reads a list of counts and the word `all`, which is what the process may use here.
+/// Parses a list of counts and the word `all`, the number of threads that the process may use.
 ///
 /// # Errors
-/// A word is neither, a count is out of range, or one is above all.
+/// A word has another form, a count is out of range, or a count exceeds `all`.
 pub fn parse(text: &str) -> Result<Threads> {
     let all = std::thread::available_parallelism().map_or(1, usize::from);
     parse_with(text, all)
@@ -29,7 +29,7 @@ fn parse_with(text: &str, all: usize) -> Result<Threads> {
         match (word, word.parse()) {
             ("all", _) => has_all = true,
             (_, Ok(count)) => counts.push(checked(count)?),
-            (_, Err(_)) => bail!("it must be a whole number from 1 to {MOST_THREADS}"),
+            (_, Err(_)) => bail!("it must be a whole number from 1 to {MAX_THREADS}"),
         }
     }
     counts.sort_unstable();
@@ -37,15 +37,15 @@ fn parse_with(text: &str, all: usize) -> Result<Threads> {
     if has_all {
         counts.retain(|count| *count != all);
         let above = counts.iter().find(|count| **count > all);
-        ensure!(above.is_none(), "all threads are {all} here: leave out what is more, or leave out all");
-        return Ok(Threads { most: None, fewer: counts });
+        ensure!(above.is_none(), "all means {all} threads here: remove the larger numbers, or remove all");
+        return Ok(Threads { largest: None, fewer: counts });
     }
-    Ok(Threads { most: counts.pop(), fewer: counts })
+    Ok(Threads { largest: counts.pop(), fewer: counts })
 }
 
 fn checked(count: usize) -> Result<usize> {
-    ensure!(count >= 1, "0 threads do no work: take at least 1, or leave it out for all");
-    ensure!(count <= MOST_THREADS, "{count} threads are too many: take at most {MOST_THREADS}");
+    ensure!(count >= 1, "0 threads do no work: use at least 1, or omit --threads for all");
+    ensure!(count <= MAX_THREADS, "{count} threads are too many: use at most {MAX_THREADS}");
     Ok(count)
 }
 
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn the_largest_count_leads_and_the_others_follow_ascending() {
-        let threads = |most, fewer: &[usize]| Threads { most, fewer: fewer.to_vec() };
+        let threads = |largest, fewer: &[usize]| Threads { largest, fewer: fewer.to_vec() };
         for (text, expected) in [
             ("8", threads(Some(8), &[])),
             ("all", threads(None, &[])),

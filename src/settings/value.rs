@@ -1,4 +1,4 @@
-//! Values of options: each is a type that reads itself from the command line and from a sweep file, by one check.
+//! The machinery of option values: each value is a type with one check, for the command line and for sweep files.
 
 use std::fmt;
 
@@ -7,11 +7,11 @@ use gpubench_text::duration;
 use gpubench_text::toml_value::{Scalar, Words as WordList};
 use serde::de::{self, Deserialize, Deserializer};
 
-/// Why a value of the command line is refused.
+/// The reason for refusing a value on the command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
     reason: String,
-    /// Whether the reason quotes the word that is wrong, so that it needs no other quotation of the value.
+    /// Whether the reason quotes the wrong word, so that the message need not quote the value again.
     pub quotes: bool,
 }
 
@@ -23,11 +23,11 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// A way of writing values on the command line and in a sweep file.
+/// A syntax for values on the command line and in a sweep file.
 pub trait Form {
-    /// What is written, before it is checked.
+    /// The value before it is checked.
     type Raw;
-    /// Whether refusals quote the word that is wrong.
+    /// Whether refusals quote the wrong word.
     const QUOTES: bool = false;
 
     /// Reads it from the command line.
@@ -37,7 +37,7 @@ pub trait Form {
     fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self::Raw, D::Error>;
 }
 
-/// Words from a list, separated by commas; in a file also a list of texts and whole numbers.
+/// Words from a list, separated by commas; in a sweep file also an array of strings and whole numbers.
 pub struct Words;
 
 impl Form for Words {
@@ -53,12 +53,12 @@ impl Form for Words {
     }
 }
 
-/// One text or number, which the check reads.
+/// One string or number, which the check parses.
 pub struct Text<const QUOTES: bool>;
 
 /// One word from a list.
 pub type Word = Text<true>;
-/// Figures with units or words among them.
+/// A number with a unit, or a word.
 pub type Figure = Text<false>;
 
 impl<const QUOTES: bool> Form for Text<QUOTES> {
@@ -74,7 +74,7 @@ impl<const QUOTES: bool> Form for Text<QUOTES> {
     }
 }
 
-/// A length of time such as `500ms`, in seconds.
+/// A duration such as `500ms`, in seconds.
 pub struct Seconds;
 
 impl Form for Seconds {
@@ -89,14 +89,15 @@ impl Form for Seconds {
     }
 }
 
-/// A whole number. The limits are for the message about what is none: a number just outside of them is left to the check.
-pub struct Count<const LEAST: u64, const MOST: u64>;
+/// A whole number. The limits appear in the message for text that is no such number; the check refuses numbers outside
+/// them.
+pub struct Count<const MIN: u64, const MAX: u64>;
 
-impl<const LEAST: u64, const MOST: u64> Form for Count<LEAST, MOST> {
+impl<const MIN: u64, const MAX: u64> Form for Count<MIN, MAX> {
     type Raw = u64;
 
     fn from_text(text: &str) -> Result<u64> {
-        text.trim().parse().ok().with_context(|| format!("it must be a whole number from {LEAST} to {MOST}"))
+        text.trim().parse().ok().with_context(|| format!("it must be a whole number from {MIN} to {MAX}"))
     }
 
     fn from_toml<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
@@ -104,7 +105,7 @@ impl<const LEAST: u64, const MOST: u64> Form for Count<LEAST, MOST> {
     }
 }
 
-/// A share written as a number.
+/// A fraction.
 pub struct Fraction;
 
 impl Form for Fraction {
@@ -119,13 +120,13 @@ impl Form for Fraction {
     }
 }
 
-/// The checked value of a text of the command line.
+/// Parses and checks a value from the command line.
 pub fn from_text<F: Form, T>(text: &str, check: impl Fn(F::Raw) -> Result<T>) -> Result<T, Refusal> {
     let read = F::from_text(text).and_then(check);
     read.map_err(|error| Refusal { reason: error.to_string(), quotes: F::QUOTES })
 }
 
-/// The checked value in a sweep file.
+/// Parses and checks a value from a sweep file.
 pub fn from_toml<'de, F: Form, D: Deserializer<'de>, T>(
     deserializer: D,
     check: impl Fn(F::Raw) -> Result<T>,
@@ -133,8 +134,8 @@ pub fn from_toml<'de, F: Form, D: Deserializer<'de>, T>(
     check(F::from_toml(deserializer)?).map_err(de::Error::custom)
 }
 
-/// Makes the types of options' values: `NAME(TYPE) as FORM = DEFAULT, CHECK;` each, where the check turns what is written
-/// into the value or refuses it.
+/// Defines the types of option values, each as `NAME(TYPE) as FORM = DEFAULT, CHECK;`. The check converts the raw
+/// value or refuses it.
 macro_rules! value {
     ($($(#[$meta:meta])* $name:ident($inner:ty) as $form:ty $(= $default:expr)?, $check:expr;)*) => {$(
         $(#[$meta])*
@@ -163,19 +164,19 @@ macro_rules! value {
     )*};
 }
 
-/// Where an option may be written besides the command line.
+/// The places besides the command line where an option may be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// In a table of a sweep file, and above the tables for those that have no value of their own.
+pub enum OptionScope {
+    /// In a table of a sweep file, and at the top of the file as the default of all tables.
     Table,
-    /// Above the tables of a sweep file: it holds for the whole run.
+    /// At the top of a sweep file: it applies to the whole run.
     File,
     /// Nowhere.
     Line,
 }
 
-/// Makes a struct of options, each of which one source of settings may leave open. A field is `PLACE name: TYPE`, see
-/// [`Place`].
+/// Defines a struct of options, each of which a source of settings may leave open. A field is `PLACE name: TYPE`, see
+/// [`OptionScope`].
 macro_rules! layer {
     ($(#[$meta:meta])* pub struct $name:ident {
         $($(#[$attribute:meta])* $place:ident $field:ident: $type:ty,)*
@@ -186,10 +187,10 @@ macro_rules! layer {
         }
 
         impl $name {
-            /// Every option, by the name of its field, and where it may be written.
-            const OPTIONS: &[(&str, Place)] = &[$((stringify!($field), Place::$place),)*];
+            /// Every option by field name, with its place.
+            const OPTIONS: &[(&str, OptionScope)] = &[$((stringify!($field), OptionScope::$place),)*];
 
-            /// This layer's values, and those of `under` where this one has none.
+            /// Returns this layer's values, and those of `under` for options that this layer leaves open.
             pub fn over(&self, under: &$name) -> $name {
                 $name { $($field: self.$field.clone().or_else(|| under.$field.clone()),)* }
             }

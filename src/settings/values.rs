@@ -1,4 +1,4 @@
-//! The values of options, each a type that reads itself: what it may be, its default, and what is refused.
+//! The types of option values, each with its syntax, default and check.
 
 use anyhow::{Result, ensure};
 use gpubench_text::pattern::Pattern;
@@ -12,8 +12,8 @@ use crate::backend::HostMemory;
 use crate::case::{Cache, DType};
 use crate::chart::Theme;
 
-/// Samples or warm-up executions: beyond, a slip.
-const MOST_REPETITIONS: u64 = 1_000_000;
+/// Maximum number of samples or warm-up executions; more is a typing error.
+const MAX_REPETITIONS: u64 = 1_000_000;
 
 value! {
     /// Names of ops, in the order of the registry.
@@ -39,8 +39,8 @@ value! {
     CacheStates(Vec<Cache>) as Word = vec![Cache::Cold], |text: String| words::caches(&text);
     /// Number of samples per cell.
     #[derive(Copy)]
-    Samples(u32) as Count<1, MOST_REPETITIONS>, |count| {
-        ensure!(count >= 1, "0 samples measure nothing: take at least 1");
+    Samples(u32) as Count<1, MAX_REPETITIONS>, |count| {
+        ensure!(count >= 1, "0 samples measure nothing: use at least 1");
         repetitions("samples", count)
     };
     /// Half the interval of a median, relative to the median.
@@ -49,19 +49,19 @@ value! {
     /// Seconds of sampling per cell.
     #[derive(Copy)]
     MaxTime(f64) as Seconds, |seconds| {
-        ensure!(seconds >= 1e-3, "a cell cannot be sampled in less than 1 ms: give it at least 1ms");
+        ensure!(seconds >= 1e-3, "a cell cannot be sampled in less than 1 ms: use at least 1ms");
         Ok(seconds)
     };
     /// Seconds for the whole run.
     #[derive(Copy)]
     Budget(f64) as Seconds, |seconds| {
-        ensure!(seconds >= 1.0, "a run cannot be made in less than a second: give it at least 1s");
+        ensure!(seconds >= 1.0, "a run needs at least a second: use at least 1s");
         Ok(seconds)
     };
     /// Number of rounds.
     #[derive(Copy)]
     Rounds(u32) as Count<1, 100>, |count| {
-        ensure!((1..=100).contains(&count), "{count} rounds cannot be made: take 1 to 100");
+        ensure!((1..=100).contains(&count), "{count} rounds are not possible: use 1 to 100");
         Ok(u32::try_from(count)?)
     };
     /// Host memory of copies.
@@ -69,15 +69,15 @@ value! {
     Transfer(HostMemory) as Word = HostMemory::default(), |text: String| words::transfer(&text);
     /// Number of warm-up executions.
     #[derive(Copy)]
-    Warmup(u32) as Count<0, MOST_REPETITIONS>, |count| repetitions("warm-up executions", count);
+    Warmup(u32) as Count<0, MAX_REPETITIONS>, |count| repetitions("warm-up executions", count);
     /// Numbers of CPU threads.
     ThreadCounts(Threads) as Figure = Threads::default(), |text: String| threads::parse(&text);
     /// CUDA devices, by ordinal.
     DeviceChoice(Devices) as Devices = Devices::Named(vec![0]), Ok;
-    /// Seconds after which a cell is given up. A millisecond is the resolution of waiting for a worker.
+    /// Time limit per cell in seconds, at least the resolution of waiting for a worker, one millisecond.
     #[derive(Copy)]
     CellTimeout(f64) as Seconds = 300.0, |seconds| {
-        ensure!(seconds >= 1e-3, "a cell cannot be done in less than 1 ms: give it at least 1ms");
+        ensure!(seconds >= 1e-3, "a cell needs at least a millisecond: use at least 1ms");
         Ok(seconds)
     };
     /// Theme of charts.
@@ -86,7 +86,7 @@ value! {
 }
 
 fn repetitions(what: &str, count: u64) -> Result<u32> {
-    ensure!(count <= MOST_REPETITIONS, "{count} {what} are too many: take at most {MOST_REPETITIONS}");
+    ensure!(count <= MAX_REPETITIONS, "{count} {what} are too many: use at most {MAX_REPETITIONS}");
     Ok(u32::try_from(count)?)
 }
 

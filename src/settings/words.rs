@@ -1,4 +1,4 @@
-//! The words of the command line and of sweep files: ops, element types, backends, formats.
+//! Parses the words of the command line and of sweep files: ops, element types, backends, formats.
 
 use anyhow::{Result, bail, ensure};
 use gpubench_text::pattern::{self, Pattern};
@@ -13,21 +13,24 @@ use crate::op::OPS;
 use crate::settings::Format;
 use crate::settings::value::{Form, Words};
 
-/// Names of ops, in the order of [`OPS`].
+/// Parses names of ops; returns them in the order of [`OPS`].
 pub fn ops(text: &str) -> Result<Vec<String>> {
     let valid: Vec<&str> = OPS.iter().map(|op| op.name()).collect();
     Ok(choose("op", text, &valid)?.into_iter().map(|place| valid[place].to_owned()).collect())
 }
 
-/// Names of backends, in the order of [`BACKENDS`]. `all` leaves out the simulated device.
+/// Parses names of backends; returns them in the order of [`BACKENDS`]. `all` excludes the simulated device.
 pub fn backends(text: &str) -> Result<Vec<String>> {
     let valid: Vec<&str> = BACKENDS.iter().map(|backend| backend.name).collect();
+    if let Some(word) = text.split(',').map(str::trim).find(|word| GPU_WORDS.contains(word)) {
+        bail!("unknown backend '{word}': did you mean 'cuda'? (valid: {})", valid.join(", "));
+    }
     let text = text.split(',').map(|item| if item.trim() == "all" { DEFAULT_BACKENDS } else { item });
     let text = text.collect::<Vec<_>>().join(",");
     Ok(choose("backend", &text, &valid)?.into_iter().map(|place| valid[place].to_owned()).collect())
 }
 
-/// States of the caches: `cold`, `hot`, or `both`.
+/// Parses the states of the caches: `cold`, `hot`, or `both`.
 pub fn caches(text: &str) -> Result<Vec<Cache>> {
     let valid = ["cold", "hot", "both"];
     match text.trim() {
@@ -39,7 +42,7 @@ pub fn caches(text: &str) -> Result<Vec<Cache>> {
     }
 }
 
-/// Host memory of copies: `pageable` or `pinned`.
+/// Parses the host memory of copies: `pageable` or `pinned`.
 pub fn transfer(text: &str) -> Result<HostMemory> {
     let valid = [HostMemory::Pageable, HostMemory::Pinned];
     match valid.iter().find(|memory| memory.name() == text.trim()) {
@@ -48,7 +51,7 @@ pub fn transfer(text: &str) -> Result<HostMemory> {
     }
 }
 
-/// The look of charts: `light` or `dark`.
+/// Parses the theme of charts: `light` or `dark`.
 pub fn theme(text: &str) -> Result<Theme> {
     let word = text.trim();
     match Theme::find(word) {
@@ -59,12 +62,15 @@ pub fn theme(text: &str) -> Result<Theme> {
 
 const DEFAULT_BACKENDS: &str = "cpu,cuda";
 
-/// The backends of a run that names none.
+/// Words that mean `cuda` but are spelt more like `cpu`, which would be suggested otherwise.
+const GPU_WORDS: [&str; 4] = ["gpu", "GPU", "nvidia", "NVIDIA"];
+
+/// Returns the backends of a run that names none.
 pub fn default_backends() -> Vec<String> {
     DEFAULT_BACKENDS.split(',').map(str::to_owned).collect()
 }
 
-/// Element types; `float32` and `float64` are understood too.
+/// Parses element types; `float32` and `float64` are aliases.
 pub fn dtypes(text: &str) -> Result<Vec<DType>> {
     let valid: Vec<&str> = DType::ALL.iter().map(|dtype| dtype.name()).collect();
     let text = text.split(',').map(|item| match item.trim() {
@@ -76,19 +82,19 @@ pub fn dtypes(text: &str) -> Result<Vec<DType>> {
     Ok(choose("dtype", &text, &valid)?.into_iter().map(|place| DType::ALL[place]).collect())
 }
 
-/// Formats of reports, in the order of [`FORMATS`].
+/// Parses formats of reports; returns them in the order of [`FORMATS`].
 pub fn formats(text: &str) -> Result<Vec<Format>> {
     FORMATS.parse(text)
 }
 
-/// Formats of charts: `png`, `svg`.
+/// Parses formats of charts: `png`, `svg`.
 pub fn chart_formats(text: &str) -> Result<Vec<chart::Format>> {
     let charts = chart::Format::ALL;
     let places = choose("format", text, &charts.map(chart::Format::extension))?;
     Ok(places.into_iter().map(|place| charts[place]).collect())
 }
 
-/// Patterns that choose variants; a sweep file's get their origin from its reader, which refuses an empty list with the key.
+/// Patterns that choose variants. The reader of a sweep file sets their origin, and refuses an empty list.
 pub struct Patterns;
 
 impl Form for Patterns {
@@ -125,6 +131,11 @@ mod tests {
         let message = dtypes("f16").map_err(|e| e.to_string());
         let expected = "unknown dtype 'f16': did you mean 'f32'? (valid: f32, f64)";
         assert_eq!(message, Err(expected.to_owned()));
+        let message = backends("cpu, gpu").map_err(|e| e.to_string());
+        assert_eq!(
+            message,
+            Err("unknown backend 'gpu': did you mean 'cuda'? (valid: cpu, cuda, sim)".to_owned())
+        );
         assert!(ops(" , ").is_err_and(|e| e.to_string().starts_with("no op is named")));
     }
 

@@ -56,8 +56,8 @@ fn every_impossible_value_is_refused() {
         ("run --ops fft --backends sim --sim absent.toml", "'absent.toml'"),
         ("run --ops fft --sim fair.toml", "add --backends sim"),
         ("run --ops fft --backends cpu --require cuda", "add cuda to --backends"),
-        ("run --ops fft --out -", "exactly one format"),
-        ("run --ops fft --out - --format json,csv", "exactly one format"),
+        ("run --ops fft --out -", "writes one format to stdout"),
+        ("run --ops fft --out - --format json,csv", "writes one format to stdout"),
         ("run --ops fft --out - --format png", "several files"),
         ("plot absent --out y --format csv", "name png or svg"),
         ("plot absent --out y --theme drak", "--theme: unknown theme 'drak': did you mean 'dark'?"),
@@ -100,7 +100,7 @@ fn an_out_that_cannot_take_results_is_refused_before_any_work() {
     folder.refuses(&format!("{run} fair.toml/below"), "cannot write to the folder 'fair.toml/below'");
     std::fs::create_dir(folder.path().join("old")).unwrap();
     folder.write("old/report.json", "{}");
-    folder.refuses(&format!("{run} old"), "old already holds a report.json");
+    folder.refuses(&format!("{run} old"), "old already contains a report.json");
     assert_eq!(std::fs::read_to_string(folder.path().join("old/report.json")).unwrap(), "{}");
 }
 
@@ -118,17 +118,17 @@ fn a_sweep_file_that_does_not_say_what_to_measure_is_refused() {
         ("run --config none.toml", "none.toml names no ops"),
         ("run --config bare.toml", "bare.toml names no ops"),
         ("run --config text.toml", "text.toml:1: samples must be a whole number, not a text"),
-        ("run --config fft.toml --ops matmul", "--ops matmul: fft.toml has only fft"),
-        ("run --config article --ops spmv", "choose sizes with --sizes"),
+        ("run --config fft.toml --ops matmul", "--ops matmul: fft.toml contains only fft"),
+        ("run --config article --ops spmv", "give sizes with --sizes"),
         ("run --ops fft --cell-timeout -1s", "duration '-1s' is not more than zero"),
-        ("run --ops fft --threads 5000", "take at most 4096"),
+        ("run --ops fft --threads 5000", "use at most 4096"),
     ] {
         folder.refuses(line, expected);
     }
     let sim = "--backends sim --sim fair.toml --dry-run";
     let planned = folder.run_line(&format!("run --config fft.toml --ops sin --sizes 8 {sim}"));
     assert!(
-        planned.stdout.ends_with("2 cells of 1 case; a dry run, nothing was measured\n"),
+        planned.stdout.ends_with("2 cells in 1 case. Dry run: nothing was measured.\n"),
         "{}",
         planned.stderr
     );
@@ -136,7 +136,7 @@ fn a_sweep_file_that_does_not_say_what_to_measure_is_refused() {
 }
 
 #[test]
-fn mistakes_in_a_script_are_told_with_their_line() {
+fn mistakes_in_a_script_are_reported_with_their_line() {
     let folder = Folder::new();
     folder.write("typo.toml", "[[variant]]\nname = \"a\"\n[[rule]]\noutcome = \"crahs\"\n");
     let line = "run --ops fft --sizes 4 --backends sim --sim typo.toml";

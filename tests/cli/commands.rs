@@ -1,4 +1,4 @@
-//! The commands beside `run`: `list`, `schema`, `completions` and help.
+//! The commands other than `run`: `list`, `schema`, `completions` and help.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use assert_cmd::Command;
 
 use super::Folder;
 
-/// Runs the program, which must succeed and say nothing on stderr; returns its stdout.
+/// Runs the program, which must succeed and write nothing to stderr; returns its stdout.
 fn stdout(args: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_gpubench")).args(args).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{args:?}");
@@ -137,7 +137,7 @@ fn doctor_examines_every_backend_whatever_is_installed() {
     assert_eq!(names, registered_backends());
 }
 
-/// The path of a BLAS library that this machine has, by its name in `doctor`.
+/// Returns the path of a BLAS library of this machine, by its name in `doctor`.
 fn library(found: &serde_json::Value, name: &str) -> Option<String> {
     let findings = found["backends"][0]["findings"].as_array()?;
     let finding = findings.iter().find(|finding| finding["name"] == name)?;
@@ -147,7 +147,7 @@ fn library(found: &serde_json::Value, name: &str) -> Option<String> {
 #[test]
 fn a_library_that_is_named_takes_the_plain_name() {
     let found: serde_json::Value = serde_json::from_str(&stdout(&["doctor", "--json"])).unwrap();
-    // One that would else be a variant of its own, where there is one.
+    // A library that would otherwise have variants of its own, if there is one.
     let names = ["OpenBLAS (system)", "OpenBLAS (scipy)", "OpenBLAS (numpy)", "OpenBLAS"];
     let Some(path) = names.iter().find_map(|name| library(&found, name)) else { return };
     let named = stdout(&["doctor", "--json", "--blas", &path]);

@@ -152,8 +152,8 @@ fn devices_can_be_chosen_and_results_are_replaced_only_by_force() {
     assert!(folder.path().join("out/gpu2/report.json").exists());
     assert!(!folder.path().join("out/gpu1").exists());
     let again = format!("{RUN} --device 0,2 --out out");
-    folder.refuses(&again, "out already holds a fleet.json");
-    folder.refuses(&format!("{RUN} --device 1 --out out"), "out already holds a fleet.json");
+    folder.refuses(&again, "out already contains a fleet.json");
+    folder.refuses(&format!("{RUN} --device 1 --out out"), "out already contains a fleet.json");
     folder.succeeds(&format!("{again} --force"));
     // One device is an ordinary run, whose folder holds no fleet any more.
     folder.succeeds(&format!("{RUN} --device 1 --out out --force"));
@@ -204,7 +204,11 @@ fn the_worst_run_decides_the_exit_code_and_a_dry_run_touches_nothing() {
     assert_eq!(folder.run_line(line).code, 1);
     let before = folder.names();
     let dry = folder.succeeds(&format!("{RUN} --device all --dry-run"));
-    assert!(dry.stdout.ends_with("a run of these for each of --device all\n"), "{}", dry.stdout);
+    assert!(
+        dry.stdout.ends_with("These cells are measured once per device (--device all).\n"),
+        "{}",
+        dry.stdout
+    );
     assert_eq!(folder.names(), before);
 }
 

@@ -1,4 +1,4 @@
-//! The command line through the real program, on the simulated device: no hardware, no network.
+//! Tests the real program on the simulated device, without hardware or network.
 
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use assert_cmd::Command;
 use serde_json::Value;
 
-/// Two right variants, one a side.
+/// Two right variants, one per side.
 const FAIR: &str = r#"
 seed = 1
 [[variant]]
@@ -31,10 +31,10 @@ name = "accelerator"
 side = "gpu"
 "#;
 
-/// An empty folder to run the program in, with a script of the simulated device in it.
+/// A folder to run the program in, with a script of the simulated device.
 struct Folder(tempfile::TempDir);
 
-/// How the program ended and what it wrote.
+/// The exit code and output of the program.
 struct Ended {
     code: i32,
     stdout: String,
@@ -56,7 +56,7 @@ impl Ended {
     }
 }
 
-/// What Ctrl-C does to a process.
+/// Sends SIGINT, as Ctrl-C does.
 fn interrupt(child: &Child) {
     let mut kill = process::Command::new("kill");
     assert!(kill.args(["-INT", &child.id().to_string()]).status().unwrap().success());
@@ -85,12 +85,12 @@ impl Folder {
         serde_json::from_str(&self.read(name)).unwrap()
     }
 
-    /// The names in this folder, in order.
+    /// Returns the names in this folder, sorted.
     fn names(&self) -> Vec<String> {
         self.names_in("")
     }
 
-    /// The names in the folder `below` this one, in order.
+    /// Returns the names in the folder `below` this one, sorted.
     fn names_in(&self, below: &str) -> Vec<String> {
         let entries = std::fs::read_dir(self.path().join(below)).unwrap();
         let mut names: Vec<String> =
@@ -101,22 +101,22 @@ impl Folder {
 
     fn run(&self, args: &[&str]) -> Ended {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
-        // Nothing is to be left in the user's cache.
+        // Nothing may be left in the user's cache.
         command.env("GPUBENCH_PEAK_CACHE", "off");
         Ended::of(command.current_dir(self.path()).args(args).output().unwrap())
     }
 
-    /// Runs with words that none of the arguments here contain a space in.
+    /// Runs the program with the words of `line` as arguments; none of them contains a space.
     fn run_line(&self, line: &str) -> Ended {
         self.run(&line.split_whitespace().collect::<Vec<_>>())
     }
 
-    /// As [`Folder::run_line`]; the program must end with 0.
+    /// Runs as [`Folder::run_line`]; the program must exit with 0.
     fn succeeds(&self, line: &str) -> Ended {
         self.run_line(line).good()
     }
 
-    /// Interrupts the program once `file` exists and `more` has passed: it must end with 130. Its stderr.
+    /// Interrupts the program once `file` exists and `more` has passed. It must exit with 130; returns its stderr.
     fn interrupted(&self, line: &str, file: &str, more: Duration) -> String {
         let mut command = process::Command::new(env!("CARGO_BIN_EXE_gpubench"));
         let command = command.args(line.split(' ')).current_dir(self.path());
@@ -133,17 +133,18 @@ impl Folder {
         ended.stderr
     }
 
-    /// The program must end with 2, say one line that contains `expected`, and leave the folder as it was.
+    /// Asserts that the program exits with 2, writes one line that contains `expected`, and leaves the folder
+    /// unchanged.
     fn refuses(&self, line: &str, expected: &str) {
         let before = self.names();
         let ended = self.run_line(line);
-        let told = format!("{line}: exit {}\n{}", ended.code, ended.stderr);
-        assert_eq!(ended.code, 2, "{told}");
-        assert_eq!(ended.stderr.lines().count(), 1, "{told}");
-        assert!(ended.stderr.starts_with("gpubench: "), "{told}");
-        assert!(ended.stderr.contains(expected), "{told}");
-        assert!(!ended.stderr.contains("panicked"), "{told}");
-        assert_eq!(ended.stdout, "", "{told}");
-        assert_eq!(self.names(), before, "{told}");
+        let described = format!("{line}: exit {}\n{}", ended.code, ended.stderr);
+        assert_eq!(ended.code, 2, "{described}");
+        assert_eq!(ended.stderr.lines().count(), 1, "{described}");
+        assert!(ended.stderr.starts_with("gpubench: "), "{described}");
+        assert!(ended.stderr.contains(expected), "{described}");
+        assert!(!ended.stderr.contains("panicked"), "{described}");
+        assert_eq!(ended.stdout, "", "{described}");
+        assert_eq!(self.names(), before, "{described}");
     }
 }

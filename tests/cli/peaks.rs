@@ -1,4 +1,4 @@
-//! Peaks: told by a run, kept for the next one, left out on request, and no reason for a run to fail.
+//! Peaks: measured by a run, kept for the next one, omitted on request, and never a reason for a run to fail.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ use super::{FAIR, Folder, interrupt};
 const RUN: &str =
     "run --ops fft --sizes 4 --samples 6 --max-time 100ms --backends sim --sim fair.toml --format json";
 
-/// The program with a cache folder of its own.
+/// The program with its own cache folder.
 fn program(folder: &Folder, line: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
     command
@@ -21,8 +21,8 @@ fn program(folder: &Folder, line: &str) -> Command {
     command
 }
 
-/// The environment in the report of a run that must end well, and what it said.
-fn told(mut command: Command) -> (Value, String) {
+/// Runs the program, which must succeed. Returns the environment in its report, and its stderr.
+fn measured(mut command: Command) -> (Value, String) {
     let output = command.args(["--out", "-"]).output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(0), "{stderr}");
@@ -44,13 +44,13 @@ fn kept(folder: &Folder) -> Vec<PathBuf> {
 #[test]
 fn a_run_measures_peaks_once_and_later_ones_take_what_it_kept() {
     let folder = Folder::new();
-    let (first, said) = told(program(&folder, RUN));
+    let (first, said) = measured(program(&folder, RUN));
     assert!(said.contains("measuring the peaks of sim\n"), "{said}");
     assert_eq!(peaks(&first)["cached"], false);
     assert!(peaks(&first)["matmul"]["f32"].as_f64().unwrap() > 0.0, "{first}");
     assert_eq!(first["settings"]["peaks"], true);
 
-    let (second, said) = told(program(&folder, RUN));
+    let (second, said) = measured(program(&folder, RUN));
     assert!(!said.contains("measuring"), "{said}");
     assert_eq!(peaks(&second)["cached"], true);
     for key in ["measured", "read", "copy", "triad", "matmul", "upload", "download"] {
@@ -59,7 +59,7 @@ fn a_run_measures_peaks_once_and_later_ones_take_what_it_kept() {
     }
 
     folder.write("fair.toml", &format!("{FAIR}[peaks]\nread = 1e12\n"));
-    let (other, _) = told(program(&folder, RUN));
+    let (other, _) = measured(program(&folder, RUN));
     assert_eq!((&peaks(&other)["cached"], peaks(&other)["read"].as_f64()), (&false.into(), Some(1e12)));
     assert_eq!(kept(&folder).len(), 2, "another device has a file of its own");
 }
@@ -72,14 +72,14 @@ fn they_are_left_out_on_request_and_kept_nowhere_when_the_cache_is_off() {
         "peaks = false\nops = ['fft']\nsizes = [4]\nbackends = ['sim']\nsim = 'fair.toml'\n",
     );
     for line in [&format!("{RUN} --no-peaks"), "run --config without.toml --samples 6 --format json"] {
-        let (environment, said) = told(program(&folder, line));
+        let (environment, said) = measured(program(&folder, line));
         assert!(peaks(&environment).is_null() && !said.contains("measuring"), "{line}: {said}");
         assert_eq!(environment["settings"]["peaks"], false, "{line}");
     }
     for _ in 0..2 {
         let mut off = program(&folder, RUN);
         off.env("GPUBENCH_PEAK_CACHE", "off");
-        assert_eq!(peaks(&told(off).0)["cached"], false);
+        assert_eq!(peaks(&measured(off).0)["cached"], false);
     }
     assert_eq!(kept(&folder).len(), 0);
 }
@@ -87,13 +87,13 @@ fn they_are_left_out_on_request_and_kept_nowhere_when_the_cache_is_off() {
 #[test]
 fn a_damaged_file_is_replaced() {
     let folder = Folder::new();
-    told(program(&folder, RUN));
+    measured(program(&folder, RUN));
     let [file] = &kept(&folder)[..] else { panic!("{:?}", kept(&folder)) };
     let whole = std::fs::read(file).unwrap();
     for damaged in [&whole[..whole.len() / 2], b"{}", b"", b"\xff"] {
         std::fs::write(file, damaged).unwrap();
-        assert_eq!(peaks(&told(program(&folder, RUN)).0)["cached"], false);
-        assert_eq!(peaks(&told(program(&folder, RUN)).0)["cached"], true);
+        assert_eq!(peaks(&measured(program(&folder, RUN)).0)["cached"], false);
+        assert_eq!(peaks(&measured(program(&folder, RUN)).0)["cached"], true);
     }
 }
 
@@ -108,7 +108,7 @@ fn a_worker_that_fails_at_them_costs_them_alone() {
         ("hang", "they took more than 1 s", "raise --cell-timeout"),
     ] {
         folder.write("fair.toml", &format!("{FAIR}[peaks]\noutcome = '{outcome}'\n"));
-        let (environment, _) = told(program(&folder, &format!("{RUN} --cell-timeout 1s --quiet")));
+        let (environment, _) = measured(program(&folder, &format!("{RUN} --cell-timeout 1s --quiet")));
         assert!(peaks(&environment).is_null(), "{outcome}: {environment}");
         let warning = &environment["warnings"].as_array().unwrap()[0];
         let text = warning["text"].as_str().unwrap();

@@ -1,4 +1,4 @@
-//! What a run would measure: sweep files, command line and `--dry-run`.
+//! The plan of a run: sweep files, command line and `--dry-run`.
 
 use assert_cmd::Command;
 
@@ -17,7 +17,7 @@ fn a_dry_run_names_every_cell_with_its_work_and_creates_nothing() {
     let fields: Vec<&str> = lines[1].split_whitespace().collect();
     assert_eq!(fields, ["matmul", "4", "f32", "-", "sim/host", "1.280e2", "1.920e2"]);
     assert!(lines[13].contains("spgemm") && lines[13].contains("0.5"), "{}", lines[13]);
-    assert!(lines[25].starts_with("24 cells of 12 cases"), "{}", lines[25]);
+    assert!(lines[25].starts_with("24 cells in 12 cases"), "{}", lines[25]);
     assert_eq!(folder.names(), before);
 }
 
@@ -56,9 +56,9 @@ fn a_dry_run_says_how_many_cells_refinement_may_add() {
     folder.write("mine.toml", REFINED);
     let may_add = |line: &str| {
         let out = folder.run_line(&format!("{line} --dry-run")).stdout;
-        out.lines().find_map(|line| Some(line.strip_prefix("refinement may add up to ")?.to_owned()))
+        out.lines().find_map(|line| Some(line.strip_prefix("Refinement may add up to ")?.to_owned()))
     };
-    let eight = Some("8 cells near crossovers (--no-refine: none)".to_owned());
+    let eight = Some("8 cells near crossovers (--no-refine prevents it).".to_owned());
     assert_eq!(may_add("run --config mine.toml"), eight);
     assert_eq!(may_add("run --config mine.toml --no-refine"), None);
     assert_eq!(may_add("run --config mine.toml --sizes 4"), None, "one size has no crossover");

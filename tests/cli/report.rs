@@ -1,4 +1,4 @@
-//! `report`: one page of one report or several, in a file or on stdout.
+//! `report`: makes one page from one or several reports, in a file or on stdout.
 
 use super::Folder;
 
@@ -31,7 +31,7 @@ fn a_run_writes_the_page_when_asked_to() {
     let folder = Folder::new();
     folder.succeeds(&format!("{RUN} --out made --format html"));
     let kept = folder.read("made/report.html");
-    folder.refuses(&format!("{RUN} --out made --format html"), "made already holds a report.json");
+    folder.refuses(&format!("{RUN} --out made --format html"), "made already contains a report.json");
     folder.succeeds("report made -o again.html");
     assert_eq!(folder.read("again.html"), kept);
 }

@@ -1,4 +1,4 @@
-//! What a run leaves: tables on stdout, files in its folder, exit codes, also when it is interrupted.
+//! The results of a run: tables on stdout, files in its folder, exit codes, also after an interrupt.
 
 use std::time::Duration;
 
@@ -66,7 +66,7 @@ fn results_are_replaced_only_by_force() {
     let folder = Folder::new();
     let run = format!("{RUN} --quiet --out kept");
     folder.succeeds(&run);
-    folder.refuses(&run, "kept already holds a report.json");
+    folder.refuses(&run, "kept already contains a report.json");
     assert_eq!(folder.run_line(&format!("{run} --force --sizes 2")).code, 2, "--sizes twice is refused");
     folder.succeeds(&format!("{run} --force --variants host"));
     assert_eq!(rows(&folder.read("kept/report.json")).len(), 2);

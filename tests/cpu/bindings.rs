@@ -1,5 +1,5 @@
-//! The library that a row names is the library that runs: whichever libraries a run has, and in whatever order they are
-//! loaded, each is alone in its process and calls its own routines.
+//! The library that a row names is the library that runs: with any set of libraries, loaded in any order, each is
+//! alone in its process and calls its own routines.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,17 +9,17 @@ use serde_json::json;
 use crate::loader::{Traced, trace};
 use crate::{leave_out, with_prefixes};
 
-/// Cells as quick as can be.
+/// The fastest possible cells.
 const RUN: &str = "run --backends cpu --sizes 48 --threads 1 --rounds 1 --samples 1 --warmup 0 --no-peaks";
-/// All that libraries are called for.
+/// The ops that call libraries.
 const EVERYTHING: &str = "--ops matmul,fft,solve,svd --dtypes all";
-/// One case per kind of library, so that each is as often loaded before another one as after it.
+/// One case per kind of library, so that each is loaded as often before another one as after it.
 const EACH_ONCE: &str = "--ops matmul,fft --dtypes f32";
-/// Another build of a library that is found by itself, with GNU's OpenMP.
+/// Another build of a library that is found automatically, with the OpenMP of GNU.
 const WITH_GNU_OPENMP: &str = "/usr/lib/x86_64-linux-gnu/openblas-openmp/libopenblas.so.0";
-/// An order that had one process load MKL before the system's OpenBLAS, with all libraries of `.ci/run`.
+/// An order in which one process loaded MKL before the OpenBLAS of the system, with all libraries of `.ci/run`.
 const MKL_FIRST: u32 = 2;
-/// Orders of chance that are tried until each library has been loaded before and after each other one.
+/// Number of random orders to try until each library has been loaded before and after each other one.
 const SEEDS: u32 = 24;
 
 fn run(seed: u32, cells: &str, variants: Option<&str>) -> Traced {
@@ -29,7 +29,7 @@ fn run(seed: u32, cells: &str, variants: Option<&str>) -> Traced {
     trace(&words.into_iter().flatten().collect::<Vec<_>>().join(" "), with_prefixes)
 }
 
-/// The libraries, in the order in which any process loaded them.
+/// Returns the libraries in the order in which any process loaded them.
 fn order(traced: &Traced) -> Vec<usize> {
     let mut order = vec![];
     for family in traced.processes.iter().flat_map(|process| &process.loaded) {
@@ -40,7 +40,7 @@ fn order(traced: &Traced) -> Vec<usize> {
     order
 }
 
-/// Every library is alone in its process and finds its routines in itself.
+/// Asserts that every library is alone in its process and finds its routines in itself.
 fn assert_apart(traced: &Traced) {
     for process in &traced.processes {
         let foreign = &process.foreign[..process.foreign.len().min(5)];
@@ -50,7 +50,7 @@ fn assert_apart(traced: &Traced) {
         assert!(names.len() <= 1, "one process loads {names:?}");
     }
     for (at, family) in traced.families.iter().enumerate() {
-        // Those that it calls inside are among them.
+        // Internal calls are included.
         let own: usize = traced.processes.iter().filter_map(|process| process.own.get(&at)).sum();
         assert!(own > 100, "only {own} routines of {} are seen", family.name);
     }
@@ -107,7 +107,7 @@ fn an_answer_does_not_depend_on_the_other_libraries_of_the_run() {
     }
     for variant in variants {
         let alone = errors(&run(MKL_FIRST, EVERYTHING, Some(variant)));
-        // Alone it does what it does not do by default, too.
+        // In its own process, its non-default variants run too.
         let same: Vec<_> = alone.iter().filter(|(cell, _)| together.contains_key(*cell)).collect();
         assert!(same.len() >= 6, "{alone:?}");
         for (cell, error) in same {

@@ -1,10 +1,10 @@
-//! Kernels of our own touch all memory before they are timed.
+//! Our own kernels touch all memory before they are timed.
 
 use gpubench::measure::stats::median;
 
 use crate::worker::Worker;
 
-/// The variants that allocate nothing while they work.
+/// The variants that do not allocate while they run.
 const OWN: [(&str, &str); 7] = [
     ("elementwise", "parallel"),
     ("sin", "parallel"),

@@ -1,5 +1,5 @@
-//! What the dynamic loader reports about a run (`LD_DEBUG`): the libraries that each process loads, in order, and the
-//! library in which each routine that a library calls is found.
+//! Parses the output of the dynamic loader about a run (`LD_DEBUG`): the libraries that each process loads, in order,
+//! and the library that provides each routine that a library calls.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ pub(crate) struct Family {
     /// A word for messages.
     pub name: String,
     folder: PathBuf,
-    /// What the names of its files begin with.
+    /// The prefix of its file names.
     files: String,
 }
 
 impl Family {
-    /// The library that an entry of a report's `libraries` is about.
+    /// Returns the library of an entry in the `libraries` of a report.
     fn of(library: &Value) -> Family {
         let (name, path) = (library["name"].as_str().unwrap(), Path::new(library["path"].as_str().unwrap()));
         let file = path.file_name().unwrap().to_str().unwrap();
@@ -41,7 +41,7 @@ impl Family {
     }
 }
 
-/// A finished run of the program, as report and loader describe it.
+/// A finished run of the program, as described by the report and the loader.
 pub(crate) struct Traced {
     pub report: Value,
     /// The libraries that the report names.
@@ -49,18 +49,18 @@ pub(crate) struct Traced {
     pub processes: Vec<Process>,
 }
 
-/// What the loader did in one process.
+/// The actions of the loader in one process.
 #[derive(Default)]
 pub(crate) struct Process {
-    /// The libraries that it loaded, as positions in the list of families, in order.
+    /// The libraries that the process loaded, as positions in the list of families, in order.
     pub loaded: Vec<usize>,
-    /// Routines that a library found in itself, by family.
+    /// Number of routines that a library found in itself, by family.
     pub own: HashMap<usize, usize>,
-    /// Routines that a library found in another one, or an OpenMP of others: in words.
+    /// Descriptions of routines that a library found in another one, or of a foreign OpenMP.
     pub foreign: Vec<String>,
 }
 
-/// Runs `gpubench` with these words under the loader's eyes; `prepare` sets its environment.
+/// Runs `gpubench` with these arguments and loader output; `prepare` sets its environment.
 pub(crate) fn trace(words: &str, prepare: impl Fn(&mut Command)) -> Traced {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
@@ -79,7 +79,7 @@ pub(crate) fn trace(words: &str, prepare: impl Fn(&mut Command)) -> Traced {
             families.push(family);
         }
     }
-    // Files are named by process: in the order in which these were started.
+    // File names contain the process id, so they sort by start.
     let mut files: Vec<(u32, PathBuf)> = std::fs::read_dir(folder.path())
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -122,7 +122,7 @@ impl Process {
     }
 }
 
-/// A file that the loader has named.
+/// A file in the output of the loader.
 #[derive(Clone)]
 struct Object {
     path: PathBuf,

@@ -1,5 +1,5 @@
-//! A worker of the CPU as the system sees it: the threads that work, the processors they are bound to, page faults, the
-//! libraries next to each other.
+//! A CPU worker as the system sees it: its working threads, the CPUs they are bound to, page faults, and its
+//! libraries.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
@@ -16,8 +16,8 @@ mod worker;
 
 use std::process::Command;
 
-/// Has a command find the libraries of Python packages that are installed under the prefixes in
-/// `GPUBENCH_TEST_PREFIXES`, two at most, separated by a colon.
+/// Makes a command find the libraries of Python packages installed under the prefixes in `GPUBENCH_TEST_PREFIXES` (at
+/// most two, separated by a colon).
 fn with_prefixes(command: &mut Command) {
     let prefixes = std::env::var("GPUBENCH_TEST_PREFIXES").unwrap_or_default();
     for (prefix, name) in prefixes.split(':').filter(|p| !p.is_empty()).zip(["VIRTUAL_ENV", "CONDA_PREFIX"]) {

@@ -1,4 +1,4 @@
-//! What a library calls of its own does not end in another that has routines of the same names, as MKL has.
+//! Calls inside a library do not reach another library with routines of the same names, as MKL has.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::leave_out;
 
-/// A library whose routines, of names that FFTW and OpenBLAS themselves call, end the process.
+/// A library whose routines, with names that FFTW and OpenBLAS call internally, end the process.
 const OTHER: &str = "#include <stdlib.h>
 void *fftw_plan_dft(void) { abort(); }
 void *fftwf_plan_dft(void) { abort(); }
@@ -17,13 +17,13 @@ void spotrf_(void) { abort(); }
 void dpotrf_(void) { abort(); }
 ";
 
-/// A library that ends every process that loads it, and says that it is OpenBLAS.
+/// A library that ends every process that loads it, and claims to be OpenBLAS.
 const DEADLY: &str = "#include <stdlib.h>
 __attribute__((constructor)) static void end(void) { abort(); }
 const char *openblas_get_config(void) { return \"OpenBLAS 9.9.9 \"; }
 ";
 
-/// Compiles a library; the compiler's message otherwise.
+/// Compiles a library; the error is the compiler's message.
 fn compile(text: &str, source: &Path, library: &Path) -> Result<(), String> {
     std::fs::write(source, text).unwrap();
     let output = Command::new("cc").args(["-shared", "-fPIC", "-o"]).args([library, source]).output();
@@ -32,7 +32,7 @@ fn compile(text: &str, source: &Path, library: &Path) -> Result<(), String> {
 }
 
 #[test]
-fn libraries_work_beside_one_with_routines_of_the_same_names() {
+fn libraries_work_next_to_one_with_routines_of_the_same_names() {
     let folder = tempfile::tempdir().unwrap();
     let library = folder.path().join("other.so");
     if let Err(reason) = compile(OTHER, &folder.path().join("other.c"), &library) {
@@ -41,7 +41,7 @@ fn libraries_work_beside_one_with_routines_of_the_same_names() {
     let run = "run --ops fft,solve,svd --variants cpu/fftw,cpu/openblas* --sizes 16 --dtypes all --samples 3 \
                --no-peaks --format json --out -";
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
-    // The workers take it over, and load the libraries after it.
+    // The workers inherit it, and load the libraries after it.
     let output = command.args(run.split_whitespace()).env("LD_PRELOAD", &library).output().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let rows = report["rows"].as_array().unwrap();

@@ -1,19 +1,19 @@
-//! A worker that hands its turn over leaves processors and memory to the next one.
+//! A worker that is not running leaves CPUs and memory to the next one.
 
 use std::time::Duration;
 
 use crate::leave_out;
 use crate::worker::Worker;
 
-/// Processor time of all its threads, in the system's ticks of a hundredth of a second.
+/// CPU time of all its threads, in ticks of a hundredth of a second.
 fn ticks(worker: &Worker) -> u64 {
     worker.ticks().values().sum()
 }
 
-/// On a busy system a thread that spins may get no processor, and look asleep; so often it does not.
+/// Repetitions: on a busy system a spinning thread may get no CPU and look asleep, but not this often.
 const WINDOWS: usize = 24;
 
-/// The ticks of 30 that it uses at rest, after it has worked once more.
+/// Returns the ticks out of 30 that it uses at rest, after another execution.
 fn used_at_rest(worker: &mut Worker) -> u64 {
     worker.measure(3, 1.0);
     assert_eq!(worker.reply()["type"], "measured", "its jobs are kept");
@@ -37,7 +37,7 @@ fn a_worker_at_rest_uses_no_processor_and_keeps_no_operands() {
         assert_eq!(worker.reply()["type"], "measured");
         let held = worker.resident_bytes();
         worker.rest();
-        // The job keeps its own.
+        // The job keeps its memory.
         let operands = 2 * n * n * 4;
         let kept = worker.resident_bytes();
         assert!(kept + operands * 9 / 10 < held, "{variant}: {held} bytes before, {kept} at rest");

@@ -1,4 +1,4 @@
-//! As many threads work as were asked for, and they run where they are bound to.
+//! The requested number of threads works, and they run where they are bound.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -6,19 +6,19 @@ use std::time::Duration;
 use crate::leave_out;
 use crate::worker::Worker;
 
-/// A thread works when it gains more than this share of what the busiest one gains.
+/// A thread counts as working if it gains more than this share of the CPU time of the busiest thread.
 const WORKS: f64 = 0.05;
 
-/// Held while threads are counted: on few processors one test's threads would keep another's from working.
+/// Locked while threads are counted: with few CPUs, the threads of one test would keep those of another from working.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// On a busy system one thread may do all the work for a while; so often it cannot.
+/// Repetitions: on a busy system one thread may do all the work for a while, but not this often.
 const WINDOWS: usize = 8;
 
-/// The threads that gain processor time while job 0 is sampled.
+/// Returns the threads that gain CPU time while job 0 is sampled.
 fn working(worker: &mut Worker) -> usize {
     worker.measure(1_000_000, 2.5);
-    // Warm-up, and waiting for what spins, are over by then.
+    // By then the warm-up and the wait for idle threads are over.
     std::thread::sleep(Duration::from_millis(900));
     let before = worker.ticks();
     std::thread::sleep(Duration::from_millis(1500));
@@ -31,7 +31,7 @@ fn working(worker: &mut Worker) -> usize {
     gained.iter().filter(|ticks| **ticks as f64 > WORKS * most).count()
 }
 
-/// As many threads work as the worker tells, never more, and it tells no more than were asked for.
+/// Asserts that the number of working threads is the reported one, and that it is at most the requested one.
 fn obeys(library: Option<&str>, op: &str, variant: &str, n: u64) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     for threads in [1, 2] {
@@ -40,20 +40,20 @@ fn obeys(library: Option<&str>, op: &str, variant: &str, n: u64) {
         if prepared["type"] == "skipped" {
             return leave_out(&format!("{op}/{variant}"), &prepared["reason"]);
         }
-        let told = prepared["threads"].as_u64().unwrap() as usize;
-        assert!(told <= threads, "{op}/{variant}: {told} of {threads} threads");
+        let reported = prepared["threads"].as_u64().unwrap() as usize;
+        assert!(reported <= threads, "{op}/{variant}: {reported} of {threads} threads");
         let fewer = (0..WINDOWS).take_while(|_| {
             let found = working(&mut worker);
-            assert!(found <= told, "{op}/{variant}: {found} threads work, {told} are told");
-            found < told
+            assert!(found <= reported, "{op}/{variant}: {found} threads work, {reported} are reported");
+            found < reported
         });
-        assert!(fewer.count() < WINDOWS, "{op}/{variant}: never have {told} threads worked");
+        assert!(fewer.count() < WINDOWS, "{op}/{variant}: never have {reported} threads worked");
     }
 }
 
 #[test]
 fn rayon_works_on_the_threads_asked_for() {
-    // So large that a thread that is woken late still finds work.
+    // Large enough that a late thread still finds work.
     obeys(None, "elementwise", "parallel", 6000);
 }
 

@@ -1,4 +1,4 @@
-//! A worker process, spoken to by the protocol, and its threads as `/proc` shows them.
+//! A worker process that speaks the protocol, and its threads in `/proc`.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -16,12 +16,12 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// Starts one with that number of threads, which loads no library.
+    /// Starts a worker with that number of threads and no library.
     pub(crate) fn start(threads: usize, pin: bool) -> Self {
         Worker::start_for(None, threads, pin)
     }
 
-    /// Starts one for the variants of a library.
+    /// Starts a worker for the variants of a library.
     pub(crate) fn start_for(library: Option<&str>, threads: usize, pin: bool) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gpubench"));
         command.args(["worker", "cpu"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -40,7 +40,7 @@ impl Worker {
         worker
     }
 
-    /// Prepares a cell as job 0 and hands over the reply: `prepared`, or `skipped` where a library is missing.
+    /// Prepares a cell as job 0 and returns the reply: `prepared`, or `skipped` if a library is missing.
     pub(crate) fn prepare(&mut self, op: &str, variant: &str, n: u64, cache: &str) -> Value {
         let mut case = json!({ "op": op, "n": n, "dtype": "f32", "seed": 42 });
         if op.starts_with("sp") {
@@ -51,20 +51,20 @@ impl Worker {
         self.reply()
     }
 
-    /// Asks for samples of job 0, after warm-up, for so many seconds at most.
+    /// Requests samples of job 0, after warm-up, for at most the given seconds.
     pub(crate) fn measure(&mut self, samples: u32, most_s: f64) {
         let warm_up = json!({ "executions": 3, "least_s": 0.05, "most_s": 0.2 });
         let batch = json!({ "warm_up": warm_up, "samples": samples, "most_s": most_s });
         self.send(&json!({ "type": "measure", "job": 0, "batch": batch }));
     }
 
-    /// Has it come to rest.
+    /// Sends the request to go idle.
     pub(crate) fn rest(&mut self) {
         self.send(&json!({ "type": "rest" }));
         assert_eq!(self.reply()["type"], "rested");
     }
 
-    /// The bytes of memory that it has touched and not returned.
+    /// Returns the resident memory of the worker in bytes.
     pub(crate) fn resident_bytes(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -75,7 +75,7 @@ impl Worker {
         writeln!(self.requests, "{request}").unwrap();
     }
 
-    /// The final reply to the last request.
+    /// Returns the final reply to the last request.
     pub(crate) fn reply(&mut self) -> Value {
         loop {
             let mut line = String::new();
@@ -87,18 +87,18 @@ impl Worker {
         }
     }
 
-    /// The processor time of each of its threads so far, in the system's ticks.
+    /// Returns the CPU time of each of its threads so far, in ticks.
     pub(crate) fn ticks(&self) -> BTreeMap<i32, u64> {
         let ticks = |task: i32| {
             let stat = std::fs::read_to_string(self.place(task, "stat")).ok()?;
-            // Counted from behind the name, which may hold blanks.
+            // Fields are counted from after the name, which may contain spaces.
             let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
             Some((task, fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?))
         };
         self.tasks().into_iter().filter_map(ticks).collect()
     }
 
-    /// The processors that each of its threads may run on, the thread that times first.
+    /// Returns the CPUs that each of its threads may run on, the timing thread first.
     pub(crate) fn affinities(&self) -> Vec<String> {
         let list = |task: i32| {
             let status = std::fs::read_to_string(self.place(task, "status")).ok()?;
@@ -123,7 +123,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // A worker that has ended already is gone all the same.
+        // A worker that has already ended needs no signal.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

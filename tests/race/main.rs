@@ -1,4 +1,4 @@
-//! ThreadSanitizer finds no data race in the text of `kernels/cholesky.cu`, and one wherever a barrier is left out.
+//! ThreadSanitizer finds no data race in `kernels/cholesky.cu`, and finds one wherever a barrier is removed.
 
 #![allow(clippy::unwrap_used, reason = "a test ends at what it did not expect")]
 
@@ -11,17 +11,17 @@ use rayon::prelude::*;
 
 const KERNEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/cholesky.cu");
 const HEADER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels/common.cuh");
-/// The line of the kernel that takes in the header.
+/// The line of the kernel that includes the header.
 const INCLUDE: &str = "#include \"common.cuh\"\n";
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/race");
 
-/// What ThreadSanitizer has a program exit with that it found a race in.
+/// Exit code of a program in which ThreadSanitizer found a race.
 const RACE: i32 = 66;
 
 /// Largest backward error of a right solution, in units of roundoff.
 const BOUND: f64 = 16.0;
 
-/// Instructions of the text, each in one statement, and what stands for that statement on the host.
+/// Instructions of the kernel, each in one statement, and their replacement on the host.
 const ON_THE_HOST: [(&str, &str); 14] = [
     ("ld.relaxed.gpu.global.v4.f32", "host::load(at, p.v);"),
     ("ld.relaxed.gpu.global.v2.f64", "host::load(at, p.v);"),
@@ -41,18 +41,18 @@ const ON_THE_HOST: [(&str, &str); 14] = [
 const SHARED: &str = "extern __shared__ __align__(16) unsigned char shared[];";
 const SHARED_ON_THE_HOST: &str = "unsigned char* shared = host::shared();";
 
-/// Type, N, blocks, blocks of the diagonal, and the order in which threads take turns.
+/// Type, N, blocks, blocks of the diagonal, and the order in which threads run.
 const RUNS: [&str; 5] =
     ["float32 60 2 1 1", "float32 70 3 2 2", "float64 70 2 1 3", "float32 140 3 1 4", "float32 140 4 2 5"];
 
 /// The numbers of the named barriers.
 const BARRIERS: std::ops::RangeInclusive<i32> = 1..=15;
-/// The fewest rows of tiles with which all of these are needed.
+/// Minimum rows of tiles that need all of these.
 const TWO_ROWS: &str = "float32 70 2 1 1";
-/// The fewest rows of tiles with which every `__syncthreads` is needed.
+/// Minimum rows of tiles that need every `__syncthreads`.
 const THREE_ROWS: &str = "float32 140 3 1 1";
 
-/// Orders between lanes that nothing else gives: a shuffle gives none.
+/// Orders between lanes that only these statements give: a shuffle gives none.
 const NEEDED_IN_A_WARP: [&str; 2] =
     ["publish(out + j * TILE, value);\n        __syncwarp();", "product.store(block);\n    __syncwarp();"];
 
@@ -63,7 +63,7 @@ fn required(what: &str) -> bool {
     std::env::var("GPUBENCH_REQUIRE").is_ok_and(|list| list.split(',').any(|word| word == what))
 }
 
-/// The texts of the header and of the kernel in C++, line by line.
+/// Returns the header and the kernel translated to C++, line by line.
 fn host_text(header: &str, kernel: &str) -> String {
     let (before, after) = kernel.split_once(INCLUDE).unwrap();
     let next = before.matches('\n').count() + 2;
@@ -83,7 +83,7 @@ fn host_text(header: &str, kernel: &str) -> String {
     format!("#line 1 \"{KERNEL}\"\n{text}")
 }
 
-/// The number of the line in which `text` ends; it stands once.
+/// Returns the number of the line in which `text` ends; it must occur once.
 fn line_of(kernel: &str, text: &str) -> usize {
     let found: Vec<_> = kernel.match_indices(text).collect();
     assert_eq!(found.len(), 1, "{text}");
@@ -107,7 +107,7 @@ fn compile(folder: &Path, source: &Path, program: &str) -> Result<PathBuf, Strin
 /// A program that runs under ThreadSanitizer.
 struct Sanitized {
     path: PathBuf,
-    /// Memory at fixed addresses, without which some versions of ThreadSanitizer do not start.
+    /// Puts memory at fixed addresses, without which some versions of ThreadSanitizer do not start.
     fixed: bool,
 }
 
@@ -127,7 +127,7 @@ impl Sanitized {
     }
 }
 
-/// Compiles the kernel's text, or says why ThreadSanitizer cannot be had.
+/// Compiles the kernel, or returns why ThreadSanitizer is not available.
 fn build() -> Result<Sanitized, String> {
     if !cfg!(target_os = "linux") {
         return Err("the host's part is written for Linux".into());
@@ -158,7 +158,7 @@ fn solver() -> Option<&'static Sanitized> {
     }
 }
 
-/// Two at a time: each takes up to a gigabyte.
+/// Runs two at a time, because each needs up to a gigabyte.
 fn each<W: AsRef<str> + Sync>(runs: &[W], check: impl Fn(&str) + Sync) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     pool.install(|| runs.par_iter().for_each(|words| check(words.as_ref())));
@@ -175,8 +175,8 @@ fn no_race_is_found_and_the_solution_is_right() {
         let output = solver.run(words);
         let said = said(&output);
         assert!(output.status.success(), "{words}: {said}");
-        let told: Vec<f64> = said.split_whitespace().map(|word| word.parse().unwrap()).collect();
-        let [plain, refined, changed] = told[..] else { panic!("{words}: {said}") };
+        let errors: Vec<f64> = said.split_whitespace().map(|word| word.parse().unwrap()).collect();
+        let [plain, refined, changed] = errors[..] else { panic!("{words}: {said}") };
         assert!(plain <= BOUND && refined <= BOUND && changed == 0.0, "{words}: {said}");
     });
 }
@@ -189,7 +189,7 @@ fn a_race_is_found_where_a_barrier_is_left_out() {
     broken.extend(NEEDED_IN_A_WARP.map(|text| format!("{TWO_ROWS} line {}", line_of(&kernel, text))));
     let calls = kernel.lines().zip(1..).filter(|(line, _)| line.contains("__syncthreads();"));
     broken.extend(calls.map(|(_, number)| format!("{THREE_ROWS} line {number}")));
-    // An arrival is no wait: what comes after it is not ordered.
+    // An arrival does not wait: code after it is not ordered.
     broken.push("arrival".into());
     each(&broken, |words| {
         let output = solver.run(words);

@@ -1,4 +1,4 @@
-//! The schema of a fleet's file: what is merged fits it, and what breaks a promise does not.
+//! The schema of a merged file: valid files fit it, and broken ones do not.
 
 use gpubench::fleet::{SCHEMA, Source, file, merge};
 use gpubench::report::{Report, SCHEMA as REPORT_SCHEMA};
@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use super::reports::{complete, report};
 
-/// The schema, with that of a report where it refers to it.
+/// Returns the schema, with the report schema that it refers to.
 fn validator() -> jsonschema::Validator {
     let mut schema: Value = serde_json::from_str(SCHEMA).unwrap();
     jsonschema::draft202012::meta::validate(&schema).unwrap();
     assert_eq!(schema["$defs"]["report"]["then"], json!({ "$ref": "report-v3.json" }));
-    // Bundled, as the specification has it: under a name of its own, so that references inside stay inside.
+    // Bundled as the specification says: under its own name, so that internal references stay internal.
     let mut inner: Value = serde_json::from_str(REPORT_SCHEMA).unwrap();
     inner["$id"] = json!("https://gpubench.invalid/report-v3.json");
     schema["$id"] = json!("https://gpubench.invalid/fleet-v1.json");

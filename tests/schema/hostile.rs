@@ -1,4 +1,4 @@
-//! Damaged reports: each is refused in one line, or can be shown in every text form.
+//! Damaged reports are either refused in one line or can be shown in every text form.
 
 use gpubench::export::{FORMATS, View};
 use gpubench::report::file::{self, FILE_NAME};
@@ -6,7 +6,7 @@ use gpubench::report::{Report, example};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// What loading a file of that text gives.
+/// Returns the result of loading a file with that text.
 fn load(text: &[u8]) -> Result<Report, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(FILE_NAME);
@@ -14,7 +14,7 @@ fn load(text: &[u8]) -> Result<Report, String> {
     file::load(&path).map_err(|error| error.to_string())
 }
 
-/// What a mutation puts in the place of a value.
+/// The replacement of a value.
 fn hostile() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(Value::Null),
@@ -32,8 +32,8 @@ fn hostile() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A change of one value, `place` counting the values of a report. The report itself, which is last
-/// among them, can be replaced and shortened; it is in nothing that it could be removed from.
+/// A change of one value, where `place` counts the values of a report. The report itself is the last value; it can be
+/// replaced or shortened, but not removed.
 #[derive(Clone, Debug)]
 enum Change {
     Replace(usize, Value),
@@ -92,7 +92,7 @@ fn apply(report: &mut Value, change: &Change) {
     }
 }
 
-/// Loads; what is refused is refused in one line, and what is not can be shown in every text form.
+/// Asserts that a report is refused in one line, or can be shown in every text form.
 fn survives(text: &[u8]) -> Result<(), TestCaseError> {
     match load(text) {
         Err(message) => {

@@ -1,4 +1,4 @@
-//! The published schema: real reports fit it, and reports that break a promise do not.
+//! The published schema: real reports fit it, and reports that break a rule do not.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -69,7 +69,7 @@ fn later_keys_are_allowed() {
     assert!(validator().is_valid(&value));
 }
 
-/// Changes a report so that it breaks a promise of the layout.
+/// Changes a report so that it breaks a rule of the layout.
 type Break = fn(&mut Value);
 
 #[test]
@@ -161,7 +161,7 @@ fn the_schema_and_a_complete_report_have_the_same_keys() {
     }
 }
 
-/// Keys that layout 2 always has and layout 1 has not, so that a report can be read without them.
+/// Keys that layout 2 always has and layout 1 lacks; a report can be read without them.
 const SINCE_LAYOUT_2: &[&str] = &["cache", "discarded", "throttled", "steady", "spent_s"];
 
 #[test]
@@ -237,7 +237,7 @@ fn a_report_of_a_simulated_run_fits_the_schema() {
     assert!(value["environment"]["backends"][0]["peaks"]["read"].is_number());
 }
 
-/// Each change of what is at `place` makes the value break the schema.
+/// Asserts that each change at `place` makes the value break the schema.
 fn assert_rejected(value: &Value, place: &str, breaks: &[(&str, Break)]) {
     let validator = validator();
     for (what, change) in breaks {
@@ -247,7 +247,7 @@ fn assert_rejected(value: &Value, place: &str, breaks: &[(&str, Break)]) {
     }
 }
 
-/// Fails with every place at which the value breaks a promise.
+/// Fails with every place where the value breaks a rule.
 fn assert_fits(value: &Value) {
     let validator = validator();
     let errors: Vec<String> =

@@ -1,4 +1,4 @@
-//! Reports to hold against the schema: one with little in it, one with everything.
+//! Reports to validate against the schema: one with few keys, one with all.
 
 use gpubench::backend::{
     Accuracy, BusRates, ClockCheck, Compile, Conditions, HostMemory, PageFaults, Peaks, SetupCounts, Side,

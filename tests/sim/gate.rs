@@ -1,5 +1,5 @@
-//! The gate over sweeps that the whole program ran on the simulated device: quiet when nothing changed, and not when
-//! something did.
+//! The comparison of sweeps that the whole program ran on the simulated device: silent when nothing changed, and not
+//! when something did.
 
 use gpubench::case::DType;
 use gpubench::compare::{Limits, Policy, Run, Runs, Verdict, compare};
@@ -11,22 +11,22 @@ use gpubench::report::Report;
 
 use crate::stage::plan;
 
-/// Runs of the unchanged sweep; comparisons draw theirs from them.
+/// Runs of the unchanged sweep, from which comparisons draw.
 const UNCHANGED: u64 = 24;
 
-/// Runs of the changed one.
+/// Runs of the changed sweep.
 const CHANGED: u64 = 8;
 
-/// Comparisons in which nothing changed, and in which one cell did.
+/// Comparisons without a change, and with one changed cell.
 const NULLS: u64 = 1000;
 const PLANTED: u64 = 200;
 
-/// Runs a side.
+/// Runs per side.
 const REPLICATES: usize = 3;
 
 const OPS: [&str; 6] = ["matmul", "elementwise", "reduction", "fft", "solve", "spgemm"];
 
-/// Sixty cells with 2 % noise, drift and rare outliers; `more` is added to the script.
+/// Sixty cells with 2 % noise, drift and rare outliers; `more` is appended to the script.
 fn sweep(seed: u64, more: &str) -> Report {
     let script = format!(
         "seed = {seed}\n\
@@ -43,7 +43,7 @@ fn sweep(seed: u64, more: &str) -> Report {
     report
 }
 
-/// So many runs, two at a time: each has a thread for its worker.
+/// Makes `count` runs, two at a time: each has a thread for its worker.
 fn pool(first: u64, count: u64, more: &str) -> Vec<Report> {
     let seeds: Vec<u64> = (first..first + count).collect();
     let half = |seeds: &[u64]| -> Vec<Report> { seeds.iter().map(|seed| sweep(*seed, more)).collect() };
@@ -54,13 +54,13 @@ fn pool(first: u64, count: u64, more: &str) -> Vec<Report> {
     })
 }
 
-/// The runs at `places`.
+/// Returns the runs at `places`.
 fn side(pool: &[Report], places: &[usize]) -> Runs {
     let run = |place: &usize| Run { name: format!("run {place}"), report: pool[*place].clone() };
     Runs { runs: places.iter().map(run).collect(), ..Runs::default() }
 }
 
-/// `count` different places of `all`, by chance.
+/// Returns `count` different random places below `all`.
 fn draw(chances: Stream, all: usize, count: usize) -> Vec<usize> {
     let mut places: Vec<usize> = (0..all).collect();
     places.sort_by(|a, b| chances.uniform::<f64>(*a as u64).total_cmp(&chances.uniform::<f64>(*b as u64)));

@@ -1,4 +1,4 @@
-//! A parent that is interrupted or killed: what it had is saved, and nothing of it lives on.
+//! A parent process that is interrupted or killed leaves its finished cells on disk and no process behind.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use gpubench::report::Report;
 
 use crate::stage::plan;
 
-/// Set for a copy of this test program that plays the parent in the tests that kill it: the folder to work in.
+/// The folder to work in; set for the copy of this test program that acts as the parent in the tests that kill it.
 const PARENT_FOLDER: &str = "GPUBENCH_TEST_PARENT_FOLDER";
 
-/// Not a test of its own: the parent that the tests below start, watch and kill.
+/// The parent that the tests below start, watch and kill; not a test itself.
 #[test]
 fn parent() {
     let Some(folder) = std::env::var_os(PARENT_FOLDER) else { return };
-    // Two executions to check and four samples go well in the first round; the next ones hang.
+    // Two checked executions and four samples succeed in the first round; the next ones hang.
     let script = "[[variant]]\nname = 'a'\n[[rule]]\nn = '4..'\noutcome = 'hang'\nafter = 6\n";
     let mut run = plan(Path::new(&folder), script, &["sin"], &[2, 3, 4, 5], &[DType::F32]);
     for planned in &mut run.cells {
@@ -29,7 +29,7 @@ fn parent() {
     assert!(interrupted);
 }
 
-/// Starts a parent two of whose four cells hang in the second round, and waits until all are on disk and one hangs.
+/// Starts a parent with four cells, two of which hang in the second round. Waits until all are on disk and one hangs.
 fn parent_in_its_second_round(folder: &Path) -> (Child, PathBuf) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
@@ -48,7 +48,8 @@ fn parent_in_its_second_round(folder: &Path) -> (Child, PathBuf) {
     (child, file)
 }
 
-/// Rows in a report; 0 before there is one. A report that cannot be read fails the test: it is never half there.
+/// Returns the number of rows in a report; 0 before there is one. An unreadable report fails the test: a report is
+/// never half written.
 fn rows(file: &Path) -> usize {
     let Ok(mut file) = std::fs::File::open(file) else { return 0 };
     let mut text = String::new();
@@ -56,7 +57,7 @@ fn rows(file: &Path) -> usize {
     serde_json::from_str::<Report>(&text).unwrap().rows.len()
 }
 
-/// Process ids of the workers of `parent`.
+/// Returns the process ids of the workers of `parent`.
 fn workers(parent: &Child) -> Vec<u32> {
     let folder = std::fs::read_dir(format!("/proc/{}/task", parent.id())).unwrap();
     let children = folder.map(|task| std::fs::read_to_string(task.unwrap().path().join("children")).unwrap());

@@ -1,5 +1,5 @@
-//! Variants of a library run in a worker of that library's own: when it starts, what it leaves to the next worker, and
-//! what the report says of it.
+//! Variants of a library run in a worker of that library: its start, its hand-over to the next worker, and its entry
+//! in the report.
 
 use std::path::{Path, PathBuf};
 
@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use crate::stage::{Stage, outcomes};
 
-/// Two variants of a library each, and two that need none.
+/// Two variants per library, and two that need none.
 const SCRIPT: &str = "[[variant]]\nname = 'a'\n[[variant]]\nname = 'x'\nlibrary = 'libx'\n\
                       [[variant]]\nname = 'y'\nlibrary = 'liby'\n[[variant]]\nname = 'b'\n\
                       [[variant]]\nname = 'x2'\nlibrary = 'libx'\n";
 
-/// A request as a worker read it.
+/// A request as the worker received it.
 struct Heard {
-    /// The process.
+    /// The process id.
     worker: u32,
     request: Value,
 }
@@ -27,7 +27,7 @@ impl Heard {
     }
 }
 
-/// Runs a stage with workers that note what they are asked, all in one file.
+/// Runs a stage whose workers log their requests to one file.
 fn listen(stage: &mut Stage) -> PathBuf {
     let log = stage.folder.path().join("log");
     stage.work_by(&format!(
@@ -54,7 +54,7 @@ fn libraries_have_workers_of_their_own_and_one_entry_in_the_report() {
     stage.add_variant(1, "x@1");
     let log = listen(&mut stage);
     let report = stage.finish();
-    // The simulated device refuses a variant that is sent to another library's worker.
+    // The simulated device refuses a variant that was sent to the worker of another library.
     assert!(outcomes(&report).iter().all(|outcome| *outcome == Outcome::Measured), "{:?}", report.rows);
     let entries: Vec<(&str, Vec<&str>)> = report
         .environment
@@ -109,7 +109,7 @@ fn where_memory_is_short_the_jobs_of_every_worker_are_let_go_once() {
     let asked_for_y: Vec<usize> = (0..heard.len())
         .filter(|at| heard[*at].is("prepare") && heard[*at].request["cell"]["variant"] == "y")
         .collect();
-    // At its first turn one of the two may find that no job is held.
+    // At its first turn one of the two may have no prepared job.
     assert!((3..=4).contains(&asked_for_y.len()), "{} times", asked_for_y.len());
     let [.., first, second] = asked_for_y[..] else { unreachable!() };
     let released = heard[first..second].iter().filter(|heard| heard.is("release"));

@@ -1,4 +1,4 @@
-//! The whole pipeline on the simulated device: scripted times, faults, kills and noise, no hardware.
+//! The whole pipeline on the simulated device: scripted times, faults, kills and noise. Needs no hardware.
 
 #![expect(clippy::unwrap_used, reason = "a step that fails fails the test")]
 

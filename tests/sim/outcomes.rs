@@ -1,4 +1,4 @@
-//! What becomes of cells: right and wrong answers, faults, time-outs, missing devices.
+//! Outcomes of cells: right and wrong answers, faults, time-outs, missing devices.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Refinement: sizes that a run adds near the crossovers it finds, within the time it may take.
+//! Refinement: the sizes that a run adds near crossovers, within its time limit.
 
 use gpubench::answer::crossover::{Crossover, crossover};
 use gpubench::answer::{Kind, Place, sections};
@@ -7,8 +7,8 @@ use gpubench::report::Report;
 
 use crate::stage::Stage;
 
-/// Laws that cross at N = 98.7: a fixed overhead and a power on the GPU's side, a power on the CPU's; and a variant that
-/// is never near the best.
+/// Times that cross at N = 98.7: a fixed overhead and a power law for the GPU, a power law for the CPU, and a variant
+/// that is never near the best.
 const LAWS: &str = "\
 [[variant]]
 name = 'host'
@@ -42,7 +42,7 @@ fn resident(report: &Report) -> Crossover {
     crossover(&sections(report)[0].comparisons, Kind::Resident).unwrap()
 }
 
-/// The ends of an interval over its middle, and whether it holds the truth.
+/// Returns the ends of an interval relative to its middle, and whether it contains the truth.
 fn interval(report: &Report) -> (f64, bool) {
     let found = resident(report);
     let (Some(Place::At(_)), [Place::At(low), Place::At(high)]) = (found.from, found.interval) else {
@@ -51,7 +51,7 @@ fn interval(report: &Report) -> (f64, bool) {
     ((high / low).sqrt(), low <= TRUTH && TRUTH <= high)
 }
 
-/// The sizes and variants of the rows that were added.
+/// Returns the sizes and variants of the added rows.
 fn added(report: &Report) -> Vec<(u64, &str)> {
     let rows = report.rows.iter().filter(|row| row.added_by_refinement);
     rows.map(|row| (row.case.n, row.variant.as_str())).collect()
@@ -78,7 +78,7 @@ fn sizes_near_a_crossover_are_added_until_it_is_known_within_five_percent() {
 
 #[test]
 fn added_sizes_have_the_variants_of_both_sides() {
-    // Short executions, so that time is left for more than one size.
+    // Short executions, which leave time for more than one size.
     let fast = LAWS.replace("20ns", "0.2ns").replace("15ms", "150us").replace("434ns", "4.34ns");
     let report = stage(&fast, &[20, 300], true).finish();
     let found = added(&report);
@@ -102,7 +102,7 @@ fn equal_sides_and_crossings_that_are_known_add_nothing() {
     assert!(interval(&report).0 <= 1.05 && added(&report).is_empty(), "{:?}", resident(&report));
 }
 
-/// The simulated seconds that the samples of these rows took.
+/// Returns the simulated seconds of the samples of these rows.
 fn spent_s(report: &Report, of_added: bool) -> f64 {
     let rows = report.rows.iter().filter(|row| row.added_by_refinement == of_added);
     rows.filter_map(|row| Some(row.execute.as_ref()?.spent_s)).sum()
@@ -110,7 +110,7 @@ fn spent_s(report: &Report, of_added: bool) -> f64 {
 
 #[test]
 fn a_budget_bounds_what_is_added() {
-    // Long executions, so that a cell's time is what its samples take.
+    // Long executions, so that the samples dominate the time of a cell.
     let slow = LAWS.replace("20ns", "20us").replace("15ms", "15s").replace("434ns", "434us");
     let mut stage = stage(&slow, &[32, 128], true);
     stage.run.cells.retain(|planned| planned.cell.variant != "slow");

@@ -1,5 +1,5 @@
-//! A worker's figures are checked before they enter a report: a worker that says what cannot be costs its cells, and the
-//! report stays one that gpubench reads.
+//! The replies of a worker are checked before they enter a report: impossible figures cost the cells of that worker,
+//! and the report stays readable.
 
 use gpubench::report::{Outcome, Row};
 
@@ -8,7 +8,7 @@ use crate::stage::{Stage, reason};
 const PREPARED: &str = r#"{"type":"prepared","error":{"value":1e-9,"bound":1e-6},"inputs":"00000000000000ff","phases":{"inputs_s":0.1,"prepare_s":0.1,"first_s":0.1,"download_s":0.1,"check_s":0.1},"libraries":[]}"#;
 const MEASURED: &str = r#"{"type":"measured","clock":"host","taken":{"samples":[{"host_s":0.001},{"host_s":0.001}],"warmups":2,"warmup_s":0.1,"steady":true,"discarded":0,"spent_s":0.01,"setup_while_sampling":{"allocations":0,"plans":0,"compilations":0}}}"#;
 
-/// The row of a cell whose worker gives these replies to `prepare` and `measure`.
+/// Returns the row of a cell whose worker gives these replies to `prepare` and `measure`.
 fn row(prepared: &str, measured: &str) -> Row {
     let mut stage = Stage::new("[[variant]]\nname = 'a'\n", "sin", &[2]);
     stage.work_by(&format!(

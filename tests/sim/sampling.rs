@@ -1,4 +1,4 @@
-//! How samples are taken and what is made of them: rounds, stopping, throttling, timer_overhead, budgets.
+//! Sampling: rounds, stopping, throttling, timer overhead, budgets.
 
 use gpubench::case::Cache;
 use gpubench::executor;
@@ -14,7 +14,7 @@ fn adaptive(script: &str, sizes: &[u64]) -> Stage {
     Stage::adaptive(script, "sin", sizes)
 }
 
-/// Warnings of that kind.
+/// Returns the warnings of that kind.
 fn warned(execute: &Execute, kind: WarningKind) -> usize {
     execute.warnings.iter().filter(|warning| warning.kind == kind).count()
 }
@@ -23,7 +23,7 @@ fn first(report: &Report) -> &Execute {
     execute(&report.rows[0])
 }
 
-/// The timed phase of the one cell of a script.
+/// Returns the timed phase of the only cell of a script.
 fn measured(script: &str) -> Execute {
     first(&adaptive(script, &[2]).finish()).clone()
 }
@@ -137,7 +137,7 @@ fn two_clumps_are_noticed() {
 }
 
 #[test]
-fn times_near_the_devices_floor_are_marked_and_raw_times_kept_beside_corrected_ones() {
+fn times_near_the_timer_overhead_are_marked_and_raw_times_kept_with_corrected_ones() {
     let script = "[floors]\nclock = '2us'\nempty_kernel = '2.5us'\nevent_constant = '2.8us'\n\
                   [[variant]]\nname = 'a'\n[[rule]]\nn = 2\ntime = '3us'\n[[rule]]\nn = 3\ntime = '30us'\n";
     let report = adaptive(script, &[2, 3]).finish();
@@ -163,7 +163,7 @@ fn other_users_of_the_device_and_lost_processors_are_named() {
 }
 
 #[test]
-fn clocks_that_the_driver_holds_down_are_told_unless_the_user_set_them() {
+fn throttled_clocks_are_reported_unless_the_user_set_them() {
     let grade = |reason: &str| {
         let script = format!("held_down = ['{reason}']\n[[variant]]\nname = 'a'\n");
         let report = adaptive(&script, &[2]).finish();
@@ -186,7 +186,7 @@ fn cold_and_hot_are_rows_of_their_own() {
     assert!((found[0].1 - 100e-6).abs() < 1e-12 && (found[1].1 - 40e-6).abs() < 1e-12, "{found:?}");
 }
 
-/// Notes whose turn it is.
+/// Records the order of turns.
 #[derive(Default)]
 struct Turns(Vec<(u64, Option<u32>)>);
 
@@ -197,7 +197,7 @@ impl Observer for Turns {
 }
 
 #[test]
-fn cells_take_turns_in_an_order_that_seed_and_round_fix() {
+fn cells_alternate_in_an_order_that_seed_and_round_fix() {
     let turns = |seed| {
         let mut stage = adaptive("[[variant]]\nname = 'a'\n", &[2, 3, 4, 5, 6, 7, 8, 9]);
         stage.run.seed = seed;

@@ -1,4 +1,4 @@
-//! A script, the run it describes, and what to ask of its report.
+//! Helpers: a script, the run it describes, and queries on its report.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use gpubench::observe::Silent;
 use gpubench::op::OPS;
 use gpubench::report::{Execute, Outcome, Report, Row, file};
 
-/// A folder with a script in it, and the run it describes.
+/// A folder with a script, and the run it describes.
 pub(crate) struct Stage {
     pub folder: tempfile::TempDir,
     pub run: Run,
@@ -26,7 +26,7 @@ impl Stage {
         Stage { folder, run }
     }
 
-    /// The same, each cell sampled as by default.
+    /// The same, with the default sampling.
     pub(crate) fn adaptive(script: &str, op: &str, sizes: &[u64]) -> Self {
         let mut stage = Stage::new(script, op, sizes);
         stage.run.isolate = false;
@@ -34,12 +34,12 @@ impl Stage {
         stage
     }
 
-    /// Changes how each cell is sampled.
+    /// Changes the sampling of each cell.
     pub(crate) fn sample(&mut self, change: impl Fn(&mut Sampling)) {
         self.run.cells.iter_mut().for_each(|planned| change(&mut planned.sampling));
     }
 
-    /// Has the shell run this script in place of each worker.
+    /// Replaces each worker by this shell script.
     pub(crate) fn work_by(&mut self, script: &str) {
         let program = self.folder.path().join("worker.sh");
         std::fs::write(&program, format!("#!/bin/sh\n{script}")).unwrap();
@@ -47,14 +47,14 @@ impl Stage {
         self.run.program = Some(program);
     }
 
-    /// Adds the cell of variant `name`, otherwise as that at `place`.
+    /// Adds a cell of variant `name`, otherwise equal to the one at `place`.
     pub(crate) fn add_variant(&mut self, place: usize, name: &str) {
         let mut added = self.run.cells[place].clone();
         added.cell.variant = name.into();
         self.run.cells.push(added);
     }
 
-    /// The report on disk.
+    /// Reads the report from disk.
     pub(crate) fn saved(&self) -> Report {
         file::load(&self.report_file()).unwrap_or_else(|error| panic!("{error:#}"))
     }
@@ -117,7 +117,7 @@ pub(crate) fn samples(report: &Report) -> Vec<Vec<f64>> {
     report.rows.iter().map(|row| row.execute.as_ref().unwrap().samples_s.clone()).collect()
 }
 
-/// The timed phase of a row that must have one.
+/// Returns the timed phase of a row, which must have one.
 pub(crate) fn execute(row: &Row) -> &Execute {
     assert_eq!(row.outcome, Outcome::Measured, "{}: {:?}", row.cell(), row.reason);
     row.execute.as_ref().unwrap()

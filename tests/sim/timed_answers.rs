@@ -1,4 +1,5 @@
-//! What was timed is judged: faults that appear only after the first answer was found right, or only in the clock.
+//! Checks that timed answers are judged: faults that appear only after the first answer was right, or only in the
+//! clock.
 
 use gpubench::case::Cache;
 use gpubench::executor::PeakSource;
@@ -8,7 +9,7 @@ use gpubench::report::Outcome;
 
 use crate::stage::{Stage, execute, outcomes, reason};
 
-/// A run of two variants of matmul, of which `b` has that fault.
+/// Runs two variants of matmul, of which `b` has that fault.
 fn with_fault(rule: &str) -> Stage {
     let script = format!(
         "[peaks]\nread = 1e9\ncopy = 1e9\ntriad = 1e9\nmatmul = {{ f32 = 1e9, f64 = 1e9 }}\n\
@@ -19,7 +20,7 @@ fn with_fault(rule: &str) -> Stage {
     stage
 }
 
-/// The reason for which `b` has no time, while `a` has one.
+/// Returns the reason why `b` has no time, while `a` has one.
 fn caught(rule: &str) -> String {
     let report = with_fault(rule).finish();
     assert_eq!(
@@ -71,7 +72,7 @@ fn hot_caches_allow_a_time_below_that_of_memory() {
     assert_eq!(outcomes(&stage.finish()), [Outcome::Measured; 2]);
 }
 
-/// A run whose variant `b` crashes in the second round, after which no worker starts any more.
+/// A run whose variant `b` crashes in the second round, after which no worker starts.
 fn losing_its_worker() -> Stage {
     let script = "[[variant]]\nname = 'a'\n[[variant]]\nname = 'b'\n\
                   [[rule]]\nvariant = 'b'\noutcome = 'crash'\nafter = 1100\n";

@@ -33,7 +33,7 @@ pub trait Job {
 
     /// Wakes the threads that [`Job::execute`] will use, without touching its buffers. Called outside the clock,
     /// immediately before executions with cold caches: others find the threads awake.
-    fn rouse(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> Result<(), CellError> {
         Ok(())
     }
 

@@ -1,6 +1,6 @@
-//! What ops see of the backend.
+//! The context that the backend passes to ops.
 
-/// The processors that a job may use.
+/// The CPUs that a job may use.
 pub(crate) struct Cpu {
     pub(crate) threads: usize,
 }

@@ -1,10 +1,11 @@
-//! The CPU: ndarray, BLAS, LAPACK and FFTW found at run time, faer, rustfft, sprs, and kernels of our own.
+//! The CPU backend: BLAS, LAPACK and FFTW libraries found at run time, ndarray, faer, rustfft, sprs, and our own
+//! kernels.
 //!
-//! `ops` has the variants of every op and the list of all, which only this file asks for. Variants call `libs`, the
-//! libraries found at run time, and work on `threads`, the pool and how work is shared out on it, with `simd`, vectors
-//! and what is written with them; `context` is what they see of the backend. `timing` takes the samples: clocks, cold
-//! caches, quiet, bound processors. `peaks` measures the most that the machine does, some of it with variants. Rooms
-//! import in that order: peaks, ops, libs, threads, simd; timing imports none of them.
+//! `ops` holds the variants of every op and the list of all variants, which only this file reads. Variants call the
+//! libraries in `libs` and run on `threads`: the pool, and the ways to divide work over it. `simd` holds the vector
+//! types. `context` is what the backend passes to them. `timing` takes the samples: clocks, cold caches, idle threads,
+//! bound threads. `peaks` measures peak bandwidth and FLOP rate, partly with variants. Modules import in this order:
+//! peaks, ops, libs, threads, simd; `timing` imports none of them.
 
 use std::mem::forget;
 use std::path::Path;
@@ -14,7 +15,7 @@ use gpubench_backend::contents;
 use gpubench_backend::{
     Backend, Conditions, Finding, Options, Peaks, Prepared, Registration, Sample, TimerOverhead,
 };
-use gpubench_host::{numa, processors, quiet};
+use gpubench_host::{numa, processors, wait_idle};
 use gpubench_model::case::{Cache, Case};
 use gpubench_model::data::Operand;
 use gpubench_model::error::{CellError, Unavailable};
@@ -33,9 +34,9 @@ mod timing;
 use context::Cpu;
 use libs::blas::{self, Library};
 use libs::fftw;
-use ops::listed::Listed;
+use ops::available::AvailableVariant;
 use threads::thread_choices;
-use timing::displace::Displacer;
+use timing::flush_by_reading::CacheFlush;
 use timing::pin::Pins;
 use timing::{clock, flush, thread_speed};
 
@@ -52,7 +53,7 @@ pub const REGISTRATION: Registration = Registration {
 /// Checks that a file is a BLAS library, without loading it.
 ///
 /// # Errors
-/// What is wrong with it, in one line.
+/// A one-line description of the problem.
 pub fn check_library(path: &Path) -> anyhow::Result<()> {
     let checked = blas::vendor_of(path).map(|_| ());
     checked.map_err(|problem| {
@@ -68,12 +69,12 @@ fn libraries(options: &Options) -> Vec<Arc<Library>> {
     blas::all(&options.blas).into_iter().map(Arc::new).collect()
 }
 
-/// The variants that need a library, as `op/variant`.
-fn served_by(library: &Library, kernels: &[Listed]) -> Vec<String> {
-    kernels.iter().filter(|listed| listed.needs(library.word())).map(Listed::title).collect()
+/// Returns the variants that need a library, as `op/variant`.
+fn served_by(library: &Library, kernels: &[AvailableVariant]) -> Vec<String> {
+    kernels.iter().filter(|listed| listed.needs(library.word())).map(AvailableVariant::title).collect()
 }
 
-/// Loads the library that `options` name and no other.
+/// Loads only the library that `options` name, and reports it.
 fn findings(options: &Options) -> Vec<Finding> {
     let Some(word) = options.library.as_deref() else { return vec![] };
     if word == fftw::WORD {
@@ -89,16 +90,16 @@ struct Started {
     cpu: Cpu,
     /// The BLAS libraries, the preferred one of each vendor first.
     libraries: Vec<Arc<Library>>,
-    kernels: Vec<Listed>,
-    /// The library whose variants it runs next to those that need none.
+    kernels: Vec<AvailableVariant>,
+    /// The library whose variants this worker runs, in addition to those that need none.
     library: Option<String>,
-    /// What empties the caches of jobs that cannot be flushed; made when it is first needed.
-    displacer: Option<Displacer>,
-    /// The processors that threads are bound to, where they are.
+    /// Evicts the data of jobs whose buffers cannot be flushed; allocated at first use.
+    cache_flush: Option<CacheFlush>,
+    /// The CPUs that threads are bound to, with `--pin`.
     pins: Option<Pins>,
-    /// The NUMA nodes that memory comes from in turn, where threads spread over several.
+    /// The NUMA nodes over which memory is interleaved, when the threads span several.
     interleaved: Vec<usize>,
-    /// How often answers have been marked.
+    /// Number of times that answers have been marked.
     marked: usize,
 }
 
@@ -110,7 +111,7 @@ impl Started {
             kernels: ops::list(&libraries),
             libraries,
             library: options.library.clone(),
-            displacer: None,
+            cache_flush: None,
             pins: None,
             interleaved: vec![],
             marked: 0,
@@ -118,7 +119,7 @@ impl Started {
     }
 
     /// Refuses a variant whose library this worker was not started for, since another library may be loaded.
-    fn allows(&self, listed: &Listed) -> Result<(), CellError> {
+    fn allows(&self, listed: &AvailableVariant) -> Result<(), CellError> {
         match listed.variant.library.as_deref() {
             Some(needed) if self.library.as_deref() != Some(needed) => {
                 let title = listed.title();
@@ -134,15 +135,15 @@ impl Started {
 fn start(options: &Options) -> Result<Box<dyn Backend>, Unavailable> {
     let available = std::thread::available_parallelism().map_or(1, usize::from);
     let mut started = Started::new(options, options.threads.unwrap_or(available).max(1));
-    // Before there is any memory or thread of a library: they take it over.
+    // Before any memory or library thread exists: they inherit the policy.
     let spanned = processors::nodes_spanned(started.cpu.threads);
     if !spanned.is_empty() && numa::interleave(&spanned).is_ok() {
         started.interleaved = spanned;
     }
-    // The thread that times works too, as in OpenMP and OpenBLAS: it would else be one thread more than processors,
-    // and asleep at the end of each execution. The pool is its own, so that no other thread waits for it to work.
-    // It is never ended, as the thread could not leave it; a pool that it is in already stays, and the description
-    // then shows that one's number of threads.
+    // The timing thread works too, as in OpenMP and OpenBLAS. Otherwise there would be one thread more than CPUs, and
+    // the timing thread would sleep at the end of each execution. The worker has its own pool, so that no other thread
+    // waits for it to work. The pool is never dropped, because the timing thread cannot leave it. If the thread is
+    // already in a pool, that pool stays, and the description shows its number of threads.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(started.cpu.threads).use_current_thread();
     if let Ok(pool) = pool.build() {
         forget(pool);
@@ -158,7 +159,7 @@ impl Backend for Started {
             "threads": self.cpu.threads,
             "rayon_threads": rayon::current_num_threads(),
             "simd": simd::widest(),
-            "pinned": self.pins.as_ref().map(Pins::processors),
+            "pinned": self.pins.as_ref().map(Pins::cpus),
             "memory_interleaved_over_nodes": self.interleaved,
         })
     }
@@ -178,7 +179,7 @@ impl Backend for Started {
     }
 
     fn settle(&mut self) {
-        quiet::wait();
+        wait_idle::wait();
         if let Some(pins) = &self.pins {
             pins.bind_libraries();
         }
@@ -210,15 +211,15 @@ impl Backend for Started {
         match cache {
             Cache::Hot => clock::back_to_back(&mut job.job, job.traits.resets),
             Cache::Cold => {
-                // What a reset touches must not stay in the caches either.
+                // The reset touches memory, which must not stay in the caches either.
                 job.reset()?;
                 self.marked = self.marked.wrapping_add(1);
                 contents::mark(&mut job.contents(), self.marked)?;
                 if !flush::flush(&job.job) {
-                    self.displacer.get_or_insert_with(Displacer::new).displace();
+                    self.cache_flush.get_or_insert_with(CacheFlush::new).flush();
                 }
-                // Last, as threads that find no work soon sleep again.
-                job.rouse()?;
+                // Last, because threads that find no work soon sleep again.
+                job.wake_threads()?;
                 clock::once(&mut job.job)
             }
         }
@@ -230,7 +231,7 @@ impl Backend for Started {
     }
 
     fn timer_overhead(&self) -> Option<TimerOverhead> {
-        // The worker without a library describes the machine, and is always there.
+        // The worker without a library describes the machine; there always is one.
         let thread_speeds = self.library.is_none().then(thread_speed::measure);
         Some(TimerOverhead { thread_speeds, ..clock::timer_overhead() })
     }

@@ -1,10 +1,10 @@
-//! The memory that numbers lie in, as bytes to be shown to whatever empties caches; knows no job.
+//! The memory of slices as bytes, for the code that flushes caches.
 
 use std::mem::MaybeUninit;
 
 use gpubench_model::data::{Csr, Values};
 
-/// The memory of `numbers`, byte by byte. What the bytes hold is not told: nobody has to read them.
+/// Returns the memory of `numbers` as bytes, whose values are not meant to be read.
 pub(crate) fn memory<T: Copy>(numbers: &[T]) -> &[MaybeUninit<u8>] {
     // SAFETY: the bytes are those of the slice, borrowed for as long; a byte that may be uninitialised is a valid
     // view of any memory; types that are `Copy` hold no cell, so that nothing changes the bytes meanwhile.

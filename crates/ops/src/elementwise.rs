@@ -1,4 +1,4 @@
-//! The elementwise expression `a b + sin(a) + cos(b)`; knows how it is judged element by element.
+//! The elementwise expression `a b + sin(a) + cos(b)`, judged element by element.
 
 use gpubench_model::case::Case;
 use gpubench_model::data::{Operand, Real};
@@ -21,7 +21,7 @@ impl Op for Elementwise {
         )
     }
 
-    /// Five operations an element: a product, two sums, and a sine and a cosine counted as one each.
+    /// Counts five operations per element: a product, two sums, a sine and a cosine.
     fn work(&self, case: &Case) -> Work {
         let n = side(case);
         Work { flop: 5.0 * n * n, bytes: 3.0 * n * n * element(case.dtype) }
@@ -39,8 +39,8 @@ impl Op for Elementwise {
         vec![uniform_square(case, 0), uniform_square(case, 1)]
     }
 
-    /// The largest error of an element relative to `|a b| + |sin a| + |cos b|`; at most 8 unit roundoffs,
-    /// room for five roundings and for sines good to a few units in the last place.
+    /// Returns the largest error of an element relative to `|a b| + |sin a| + |cos b|`. The bound of 8 unit roundoffs
+    /// allows for five roundings and for sines accurate to a few units in the last place.
     fn judge(&self, given: &Given) -> Result<Checked, CellError> {
         for_dtype!(given.case.dtype, check(given))
     }

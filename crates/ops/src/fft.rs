@@ -1,4 +1,4 @@
-//! Two-dimensional Fourier transform of a real matrix; knows how the full spectrum is judged.
+//! The two-dimensional Fourier transform of a real matrix. The judge checks every output by direct sums.
 
 use gpubench_model::case::Case;
 use gpubench_model::data::Real;
@@ -22,7 +22,7 @@ impl Op for Fft {
         )
     }
 
-    /// `2.5 m log2 m` for `m = n^2` real inputs, benchFFT's count.
+    /// Counts `2.5 m log2 m` for `m = n^2` real inputs, as benchFFT does.
     fn work(&self, case: &Case) -> Work {
         let elements = side(case) * side(case);
         Work { flop: 2.5 * elements * elements.log2(), bytes: 3.0 * elements * element(case.dtype) }
@@ -32,13 +32,13 @@ impl Op for Fft {
         dense_bytes(case, 3, 0)
     }
 
-    /// Every output is looked at. Row 0 and column 0 are transforms of the column and row sums: each of
-    /// their entries is compared, relative to the largest output, `F[0, 0]`, whose rounding they carry.
-    /// Every other row `u` is projected on random weights q, zero at column 0, and `(F q)_u` compared with
-    /// `sum_r w^(u r) sum_c a_rc Q_c`, Q the transform of q; relative to the 2-norm of a typical row of F,
-    /// `sqrt(n) |a|_F`, which makes it an estimate of the relative L2 error of the row. To that norm a share of row 0's
-    /// is added: in a transform of the columns, rows `n / 2`, `n / 4` and the like are differences of sums as large as
-    /// row 0, and carry their rounding (which a transform of the rows spreads over all rows).
+    /// Checks every output. Row 0 and column 0 are transforms of the column and row sums: each of their entries is
+    /// compared, relative to the largest output, `F[0, 0]`, whose rounding they carry. Every other row `u` is
+    /// projected on random weights q, zero at column 0, and `(F q)_u` is compared with `sum_r w^(u r) sum_c a_rc Q_c`,
+    /// where Q is the transform of q. The error is relative to the 2-norm of a typical row of F, `sqrt(n) |a|_F`, so
+    /// it estimates the relative L2 error of the row. A share of the norm of row 0 is added: in a transform of the
+    /// columns, rows `n / 2`, `n / 4` and similar ones are differences of sums as large as row 0, and carry their
+    /// rounding (a transform of the rows spreads it over all rows).
     ///
     /// All transforms of the judge are direct sums. Rounding grows with `log2 n`.
     fn judge(&self, given: &Given) -> Result<Checked, CellError> {
@@ -53,18 +53,18 @@ fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     let f = judge::complex::<T>(answer, 0, "F", (n, n))?;
     let sums = Sums::of(a, n);
     let growth = growth(n);
-    // The bound grows with n, and what is carried from row 0 does not.
+    // The bound grows with n; the error carried from row 0 does not.
     let scale = typical_row(a, n) + sums.first_row() / growth;
     let error = edge_error(&sums, f, n).max(interior_error(case.seed, a, f, n, scale));
     Ok(Checked::new(error, 4.0 * growth * rounding.sum))
 }
 
-/// How rounding grows, in units of one rounding.
+/// Returns the growth of rounding errors, in units of one rounding.
 fn growth(n: usize) -> f64 {
     2.0 + (n as f64).log2()
 }
 
-/// The 2-norm of a typical row of the spectrum.
+/// Returns the 2-norm of a typical row of the spectrum.
 fn typical_row<T: Real>(a: &[T], n: usize) -> f64 {
     (n as f64 * judge::sum(a, |x| x * x)).sqrt()
 }
@@ -92,7 +92,7 @@ fn widen<T: Real>(z: Complex<T>) -> Complex<f64> {
     Complex::new(z.re.to_f64(), z.im.to_f64())
 }
 
-/// The largest error of row 0 and column 0, relative to the sum of all inputs.
+/// Returns the largest error of row 0 and column 0, relative to the sum of all inputs.
 fn edge_error<T: Real>(sums: &Sums, f: &[Complex<T>], n: usize) -> f64 {
     let total: f64 = sums.rows.iter().map(|[sum]| sum).sum();
     let (down, across) = (judge::dft_of_reals(&sums.rows), judge::dft_of_reals(&sums.columns));
@@ -102,7 +102,7 @@ fn edge_error<T: Real>(sums: &Sums, f: &[Complex<T>], n: usize) -> f64 {
     column.max(row)
 }
 
-/// The largest error of a projected row below row 0 and right of column 0, relative to `scale`.
+/// Returns the largest error of a projected row below row 0 and right of column 0, relative to `scale`.
 fn interior_error<T: Real>(seed: u64, a: &[T], f: &[Complex<T>], n: usize, scale: f64) -> f64 {
     let mut probe = judge::weights::<1>(seed, n);
     probe[0] = [0.0];
@@ -143,7 +143,7 @@ mod tests {
         let exact = spectrum(n, a);
         let rounding = Rounding { input: 0.0, sum: 1e-8 };
         let weights = judge::weights::<1>(case.seed, n);
-        // Errors of row n / 2 that its projection sees as so many roundings of `norm`.
+        // Errors of row n / 2, which its projection sees as this number of roundings of `norm`.
         let is_right = |roundings: f64, norm: f64| {
             let mut f = exact.clone();
             let square: f64 = weights[1..].iter().map(|[q]| q * q).sum();
@@ -155,7 +155,7 @@ mod tests {
         };
         let (typical, first) = (typical_row(a, n), Sums::of(a, n).first_row());
         assert!(is_right(0.0, typical));
-        // In a typical row that were too much.
+        // In a typical row the same error is too large.
         assert!(3.0 * first > 4.0 * growth(n) * typical && is_right(3.0, first));
         assert!(!is_right(4.0 * growth(n), typical + first));
         assert!(!is_right(12.0, first));

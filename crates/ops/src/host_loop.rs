@@ -1,4 +1,4 @@
-//! The sine of every element again, to be computed element by element from the host, or at once.
+//! The sine of every element again, with one launch per element from the host or one for all.
 
 use gpubench_model::case::Case;
 use gpubench_model::error::CellError;
@@ -6,12 +6,12 @@ use gpubench_model::error::CellError;
 use super::sin::Sin;
 use super::{About, Checked, Given, Op, Work};
 
-/// `y = sin(a)`, in all as [`Sin`]; what differs is who runs the loop.
+/// `y = sin(a)`, as [`Sin`]; only the place of the loop differs.
 pub(crate) struct HostLoop;
 
 impl Op for HostLoop {
     fn about(&self) -> About {
-        About::new("host-loop", "y = sin(a), one launch an element or one for all", &[10, 32, 100])
+        About::new("host-loop", "y = sin(a), one launch per element or one for all", &[10, 32, 100])
     }
 
     fn work(&self, case: &Case) -> Work {

@@ -1,6 +1,6 @@
-//! The ops: what is computed, how much work it is, on which operands, and how an answer is judged.
+//! The ops: the computation, its amount of work, its operands, and the check of an answer.
 //!
-//! An op knows no backend. [`OPS`] is the list of all of them; CONTRIBUTING.md has the recipe of a new one.
+//! [`OPS`] lists all of them; CONTRIBUTING.md explains how to add one.
 
 #![forbid(unsafe_code)]
 
@@ -39,59 +39,58 @@ mod volume;
 pub use gpubench_model::{Checked, Rounding, Work};
 pub use transfer_loop::SINES;
 
-/// What limits an op on a machine.
+/// The resource that limits an op on a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// Arithmetic, or memory that is read and written.
+    /// Arithmetic, or memory bandwidth for reading and writing.
     ReadAndWrite,
-    /// Arithmetic, or memory that is read: the answer is small against the operands.
+    /// Arithmetic, or memory bandwidth for reading: the answer is small compared with the operands.
     Read,
-    /// The way between host and device.
+    /// The bus between host and device.
     Bus,
-    /// Nothing that is measured: what it costs is latency.
+    /// Latency, so that no measured peak applies.
     Latency,
 }
 
-/// An element of an operand, and a value for it that gives another answer.
+/// An element of an operand, and a value for it that changes the answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decisive {
-    /// The operand's number.
+    /// The index of the operand.
     pub operand: usize,
-    /// The element's place among the operand's elements, of a sparse operand among its stored values.
+    /// The index of the element in the operand; in a sparse operand, among its stored values.
     pub element: usize,
     /// The value.
     pub value: f64,
 }
 
-/// What an op is, apart from what it computes.
+/// The description of an op.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
-    /// The word used everywhere: plain lower-case ASCII, with hyphens where it is made of several.
+    /// The name used everywhere: lower-case ASCII words, joined by hyphens.
     pub name: &'static str,
-    /// What it computes, in one line.
+    /// A one-line summary.
     pub summary: &'static str,
-    /// Sizes a sweep uses when none are named.
+    /// Default sizes of a sweep.
     pub sizes: &'static [u64],
-    /// Share of stored entries when none is named; `None` for ops on dense operands.
+    /// Default density of stored entries; `None` for ops on dense operands.
     pub density: Option<f64>,
-    /// What limits it.
+    /// The limiting resource.
     pub limit: Limit,
-    /// Whether executions copy between host and device themselves, so that no copy is to be added to their time.
+    /// Whether executions include the copies between host and device, so that none are added to their time.
     pub copies_itself: bool,
-    /// Whether the question is which *side* is faster. If not, its variants show what something costs, and tables
-    /// list them all.
+    /// Whether the op compares CPU and GPU. Otherwise its variants show costs, and tables list all of them.
     pub compares_sides: bool,
 }
 
 impl About {
-    /// An op on dense operands that is limited by arithmetic or by memory and asks which side is faster.
+    /// Describes an op on dense operands that is limited by arithmetic or memory and compares CPU and GPU.
     const fn new(name: &'static str, summary: &'static str, sizes: &'static [u64]) -> About {
         let limit = Limit::ReadAndWrite;
         About { name, summary, sizes, density: None, limit, copies_itself: false, compares_sides: true }
     }
 }
 
-/// An answer with what it is to be judged by.
+/// An answer, with everything needed to judge it.
 #[derive(Clone, Copy)]
 pub struct Given<'a> {
     /// The case.
@@ -100,67 +99,66 @@ pub struct Given<'a> {
     pub inputs: &'a [Operand],
     /// The answer.
     pub answer: &'a [Operand],
-    /// The rounding of the arithmetic that made it.
+    /// The rounding of the arithmetic that computed it.
     pub rounding: Rounding,
 }
 
 /// One op. All matrices are square, `n` by `n`, row-major, uniform in [0, 1) unless the op says otherwise; for an op
 /// without operands `n` is a count.
 pub trait Op: Sync {
-    /// What it is called, on which sizes and what limits it.
+    /// Returns the name, default sizes and limiting resource.
     fn about(&self) -> About;
 
-    /// The word used everywhere: plain lower-case ASCII, with hyphens where it is made of several.
+    /// Returns the name used everywhere: lower-case ASCII words, joined by hyphens.
     fn name(&self) -> &'static str {
         self.about().name
     }
 
-    /// Share of stored entries when none is named; `None` for ops on dense operands.
+    /// Returns the default density of stored entries; `None` for ops on dense operands.
     fn default_density(&self) -> Option<f64> {
         self.about().density
     }
 
-    /// Work of one execution.
+    /// Returns the work of one execution.
     fn work(&self, case: &Case) -> Work;
 
-    /// Bytes of the operands and the answer together, computed without overflow for any `n`.
+    /// Returns the bytes of the operands and the answer together, computed without overflow for any `n`.
     fn footprint(&self, case: &Case) -> u128;
 
-    /// Bytes that making the operands takes beside them.
+    /// Returns the extra bytes needed while the operands are generated.
     fn scratch(&self, _case: &Case) -> u128 {
         0
     }
 
-    /// Expected number of stored entries of the largest sparse operand; 0 for ops on dense operands.
+    /// Returns the expected number of stored entries of the largest sparse operand; 0 for ops on dense operands.
     fn expected_entries(&self, case: &Case) -> f64 {
         self.default_density().map_or(0.0, |_| volume::stored(case))
     }
 
-    /// Bytes of the operands, which any implementation must read: those of one dense matrix unless the op says
-    /// otherwise.
+    /// Returns the bytes of the operands, which any implementation must read: by default those of one dense matrix.
     fn read_bytes(&self, case: &Case) -> f64 {
         volume::side(case) * volume::side(case) * volume::element(case.dtype)
     }
 
-    /// A change of one element of an operand that changes the answer: an implementation that keeps answers of earlier
-    /// calls is found out by it. `None` where the answer does not depend on operands.
+    /// Returns a change of one operand element that changes the answer, to detect an implementation that returns
+    /// answers of earlier calls. `None` if the answer does not depend on operands.
     ///
-    /// Unless the op says otherwise, the first element of the first operand becomes larger than the sum of all others,
-    /// which no rounding hides; a positive definite matrix stays one.
+    /// By default, the first element of the first operand becomes larger than the sum of all others, which no rounding
+    /// hides; a positive definite matrix stays positive definite.
     fn decisive_element(&self, case: &Case, inputs: &[Operand]) -> Option<Decisive> {
         let value = volume::side(case) * volume::side(case) + 2.0;
         (!inputs.first()?.values().is_empty()).then_some(Decisive { operand: 0, element: 0, value })
     }
 
-    /// The operands, one dense matrix unless the op says otherwise. Deterministic in `case.seed`, equal bit for bit on
-    /// every machine.
+    /// Generates the operands, by default one dense matrix. They depend only on `case`, and are identical bit for bit
+    /// on every machine.
     fn inputs(&self, case: &Case) -> Vec<Operand> {
         vec![uniform_square(case, 0)]
     }
 
-    /// Judges an answer in float64: the error found and its bound for arithmetic of the given rounding.
+    /// Judges an answer in float64: returns its error, and the bound for arithmetic of the given rounding.
     ///
-    /// At most O(n^2) work for ops of O(n^3). An answer of the wrong shape or type is an `Err`.
+    /// Takes at most O(n^2) work for ops of O(n^3). An answer of the wrong shape or type is an `Err`.
     fn judge(&self, given: &Given) -> Result<Checked, CellError>;
 
     /// Judges the answer to a case on its operands, as [`Op::judge`] does.
@@ -192,30 +190,30 @@ pub static OPS: &[&dyn Op] = &[
     &host_loop::HostLoop,
 ];
 
-/// The seven ops of a plain run; the others are asked for by name.
+/// The seven ops of a run without `--ops`; the others run only when named.
 pub const MAIN_OPS: [&str; 7] = ["matmul", "elementwise", "reduction", "fft", "solve", "spgemm", "svd"];
 
-/// The op of that name.
+/// Returns the op of that name.
 pub fn find(name: &str) -> Option<&'static dyn Op> {
     OPS.iter().copied().find(|op| op.name() == name)
 }
 
-/// Whether executions of the op of that name have the copies in them.
+/// Returns whether executions of the named op include the copies.
 pub fn copies_itself(name: &str) -> bool {
     find(name).is_some_and(|op| op.about().copies_itself)
 }
 
-/// Whether the op of that name asks which side is faster, as one unknown here does.
+/// Returns whether the named op compares CPU and GPU; true for an unknown op.
 pub fn compares_sides(name: &str) -> bool {
     find(name).is_none_or(|op| op.about().compares_sides)
 }
 
-/// Operand `operand` of a case: an `n` by `n` matrix of uniform values.
+/// Generates operand `operand` of a case: an `n` by `n` matrix of uniform values.
 fn uniform_square(case: &Case, operand: u64) -> Operand {
     uniform(case, operand, case.side())
 }
 
-/// Operand `operand` of a case: a vector of `n` uniform values.
+/// Generates operand `operand` of a case: a vector of `n` uniform values.
 fn uniform_column(case: &Case, operand: u64) -> Operand {
     uniform(case, operand, 1)
 }
@@ -229,7 +227,7 @@ fn uniform(case: &Case, operand: u64, cols: usize) -> Operand {
     for_dtype!(case.dtype, of(case, operand, cols))
 }
 
-/// Operand `operand` of a case: an `n` by `n` sparse matrix of the case's density, full when it names none.
+/// Generates operand `operand` of a case: an `n` by `n` sparse matrix of the case's density, full if it has none.
 fn sparse_square(case: &Case, operand: u64) -> Operand {
     let (n, density) = (case.side(), volume::density(case));
     Operand::Csr(match case.dtype {

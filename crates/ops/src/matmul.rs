@@ -1,4 +1,4 @@
-//! Dense matrix product; knows how `C = A B` is judged without computing it.
+//! The dense matrix product. The judge checks `C = A B` by projections, without computing the product.
 
 use gpubench_model::case::Case;
 use gpubench_model::data::{Operand, Real};
@@ -35,7 +35,7 @@ impl Op for Matmul {
         vec![uniform_square(case, 0), uniform_square(case, 1)]
     }
 
-    /// Three errors, of which the one nearest to its bound is returned, on the scale of the first:
+    /// Computes three errors and returns the one nearest to its bound, on the scale of the first:
     ///
     /// - of a row under balanced random weights `x`: the largest `(C x - A (B x))_i` relative to the 2-norm of row `i`,
     ///   which is the relative error of a typical entry. It finds one wrong entry, even at half precision, as balanced
@@ -67,11 +67,11 @@ fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     let weighted =
         worst(rows.clone().map(|(found, expected)| relative(found[0] - expected[0], expected[1] / root)));
     let sums = worst(rows.map(|(found, expected)| relative(found[1] - expected[1], expected[1])));
-    // The judge's sums round, too.
+    // The judge's sums round too.
     let own = 4.0 * root * JUDGE_ROUNDOFF;
     let weighted = Checked::new(weighted, 16.0 * rounding.input / root + 4.0 * root * rounding.sum + own);
     let sums = Checked::new(sums, 4.0 * (rounding.input + rounding.sum) + own);
-    // As many rows as make the rounding of sums small; their entries' rounding does not average out any further.
+    // Enough rows to make the rounding of sums small; the rounding of their entries does not average out any further.
     let height = n.min(COLUMN_HEIGHT);
     let left = (n as f64 / height as f64).sqrt();
     let columns =
@@ -79,12 +79,12 @@ fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     Ok([sums, columns].into_iter().fold(weighted, |worst, sum| worst.worse(sum.on_scale_of(worst.bound))))
 }
 
-/// Leading rows whose sum a column is judged by.
+/// Number of leading rows in the sum by which a column is judged.
 const COLUMN_HEIGHT: usize = 1024;
-/// Leading columns that are judged: enough to see the rounding of B, which moves each by an amount of its own.
+/// Number of leading columns that are judged: enough to see the rounding of B, which moves each column differently.
 const COLUMNS: usize = 64;
 
-/// The largest relative error of the sums of the leading `height` entries of the leading columns.
+/// Returns the largest relative error of the sums of the leading `height` entries of the leading columns.
 fn column_error<T: Real>(a: &[T], b: &[T], c: &[T], n: usize, height: usize) -> f64 {
     let (width, ones) = (n.min(COLUMNS), vec![[1.0]; height]);
     let leading =

@@ -1,4 +1,5 @@
-//! Things that cost time before any work is done, so many of them one after another; knows that all must be done.
+//! Operations that take time without doing work: launches, contexts, compilations. The judge checks that all N were
+//! done.
 
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
@@ -7,10 +8,10 @@ use gpubench_model::error::CellError;
 use super::judge;
 use super::{About, Checked, Given, Limit, Op, Work};
 
-/// `n` of something that does nothing by itself: launches of an empty kernel, contexts, compilations.
+/// `n` launches of an empty kernel, contexts, or compilations.
 pub(crate) struct Overhead;
 
-/// Bytes of the count that is the answer.
+/// Bytes of the answer, a count.
 const COUNT: u128 = 8;
 
 impl Op for Overhead {
@@ -18,11 +19,11 @@ impl Op for Overhead {
         About {
             limit: Limit::Latency,
             compares_sides: false,
-            ..About::new("overhead", "N empty launches, contexts, compilations, one after another", &[1])
+            ..About::new("overhead", "N launches, contexts or compilations that do no work", &[1])
         }
     }
 
-    /// None: that is the point.
+    /// There is none; only latency is measured.
     fn work(&self, _case: &Case) -> Work {
         Work { flop: 0.0, bytes: 0.0 }
     }
@@ -39,7 +40,7 @@ impl Op for Overhead {
         vec![]
     }
 
-    /// By how much the number of things done misses `n`; not at all.
+    /// Returns the difference between the number of operations done and `n`, which must be 0.
     fn judge(&self, given: &Given) -> Result<Checked, CellError> {
         let done = judge::dense::<f64>(given.answer, 0, "the count", (1, 1))?;
         Ok(Checked::new((done[0] - given.case.n as f64).abs(), 0.0))

@@ -1,4 +1,4 @@
-//! Sum, mean and standard deviation of one matrix; knows how the three numbers are judged.
+//! Sum, mean and standard deviation of one matrix, judged against compensated float64 sums.
 
 use gpubench_model::case::Case;
 use gpubench_model::data::Real;
@@ -23,8 +23,8 @@ impl Op for Reduction {
         }
     }
 
-    /// Four operations an element: an addition for the sum, and a subtraction, a square and an addition
-    /// for the deviation.
+    /// Counts four operations per element: an addition for the sum, and a subtraction, a square and an addition for
+    /// the deviation.
     fn work(&self, case: &Case) -> Work {
         let n = side(case);
         Work { flop: 4.0 * n * n, bytes: n * n * element(case.dtype) + 24.0 }
@@ -34,15 +34,16 @@ impl Op for Reduction {
         dense_bytes(case, 1, 0).saturating_add(24)
     }
 
-    /// The largest relative error of the three numbers against compensated float64 sums.
+    /// Returns the largest relative error of the three numbers against compensated float64 sums.
     ///
-    /// Answers in the element type: at most 8 unit roundoffs. Sums in blocks, in pairs or with compensation stay below
-    /// two at every size (Higham 1993; Blanchard, Higham and Mary 2020); one running sum of all elements rounds by about
-    /// `n / 4` and is no full-precision answer. Answers that carry more digits than the element type has are sums in the
-    /// element type that float64 has joined, and are judged as such: see [`joined`].
+    /// An answer in the element type may be off by 8 unit roundoffs. Sums in blocks, in pairs or with compensation
+    /// stay below two at every size (Higham 1993; Blanchard, Higham and Mary 2020); one running sum of all elements
+    /// rounds by about `n / 4` and is no full-precision answer. An answer with more digits than the element type is
+    /// judged as sums in the element type that were added in float64: see [`joined`].
     ///
-    /// Operands rounded to fewer bits change the sum by about 3500 / n float32 roundoffs (11 bits), at random: an
-    /// answer in float32 hides that for `n` above a few hundred, since right answers in float32 are as far from the truth.
+    /// Operands rounded to fewer bits change the sum by about 3500 / n float32 roundoffs (11 bits), at random. An
+    /// answer in float32 hides that for `n` above a few hundred, because right answers in float32 have errors of the
+    /// same size.
     fn judge(&self, given: &Given) -> Result<Checked, CellError> {
         for_dtype!(given.case.dtype, check(given))
     }
@@ -55,26 +56,27 @@ fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     let found = judge::dense::<f64>(answer, 0, "[sum, mean, std]", (3, 1))?;
     let expected = judge::moments(a);
     let [sum, mean, std] = expected;
-    // A single element deviates by nothing; what is found instead is measured by the element.
+    // A single element has deviation 0, so an error of its deviation is measured relative to the element.
     let scales = [sum, mean, if std > 0.0 { std } else { mean }];
     let errors = found.iter().zip(expected).zip(scales);
     let error = errors.map(|((found, expected), scale)| relative((found - expected).abs(), scale));
     let error =
         error.fold(0.0, |worst: f64, error| if error > worst || error.is_nan() { error } else { worst });
-    // The element type's precision shows in the numbers, since all come as float64.
+    // The numbers arrive as float64, so their digits show the precision they were computed in.
     let in_type = found.iter().any(|&number| T::from_f64(number).to_f64() == number);
     let units = if in_type { IN_TYPE } else { joined(n).min(IN_TYPE) };
     Ok(Checked::new(error, units * rounding.sum))
 }
 
-/// Unit roundoffs by which an answer in the element type may be off.
+/// Permitted error in unit roundoffs of an answer in the element type.
 const IN_TYPE: f64 = 8.0;
-/// Elements that at least one running sum in the element type may add up before float64 takes it.
+/// Permitted number of elements per running sum in the element type before float64 is required.
 const RUN: f64 = 64.0;
-/// Running sums at once: about as many threads as a GPU has.
+/// Concurrent running sums: about the number of threads of a GPU.
 const THREADS: f64 = (1 << 18) as f64;
 
-/// Unit roundoffs by which `n^2` numbers may be off that are added in runs of the element type, and then in float64.
+/// Returns the permitted error in unit roundoffs of a sum of `n^2` numbers whose runs are added in the element type
+/// and then joined in float64.
 ///
 /// Rounding is independent in each run (Higham and Mary 2019): a run of `b` elements rounds by about `sqrt(b) / 3`
 /// roundoffs of its own, and the mean of `n^2 / b` runs by `b / 3 n`. The bound is six times that.

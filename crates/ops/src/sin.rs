@@ -1,4 +1,4 @@
-//! The sine of every element; knows how it is judged element by element.
+//! The sine of every element, judged element by element.
 
 use gpubench_model::case::Case;
 use gpubench_model::error::CellError;
@@ -15,7 +15,7 @@ impl Op for Sin {
         About::new("sin", "y = sin(a), element by element", &[100, 500, 1000, 5000, 10000])
     }
 
-    /// One operation an element.
+    /// Counts one operation per element.
     fn work(&self, case: &Case) -> Work {
         let n = side(case);
         Work { flop: n * n, bytes: 2.0 * n * n * element(case.dtype) }
@@ -25,7 +25,7 @@ impl Op for Sin {
         dense_bytes(case, 2, 0)
     }
 
-    /// The largest relative error of an element; at most 8 unit roundoffs, four units in the last place.
+    /// Returns the largest relative error of an element. The bound is 8 unit roundoffs, four units in the last place.
     fn judge(&self, given: &Given) -> Result<Checked, CellError> {
         for_dtype!(given.case.dtype, sines(given, 1))
     }

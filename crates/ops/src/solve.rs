@@ -1,4 +1,4 @@
-//! Symmetric positive definite solve with one right-hand side; knows how a solution is judged.
+//! The solution of a symmetric positive definite system with one right-hand side, judged by its backward error.
 
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par};
@@ -41,7 +41,7 @@ impl Op for Solve {
         dense_bytes(case, 1, 2)
     }
 
-    /// X and XᵀX, both in float64 whatever the element type.
+    /// Counts X and XᵀX, both in float64 for any element type.
     fn scratch(&self, case: &Case) -> u128 {
         dense_bytes(&Case { dtype: DType::F64, ..case.clone() }, 2, 0)
     }
@@ -59,8 +59,8 @@ impl Op for Solve {
     /// The componentwise backward error `max |A x - b|_i / (|A| |x| + |b|)_i`: the least relative change
     /// of the entries of A and b of which x is the exact solution (Oettli and Prager 1964).
     ///
-    /// Even the plainest factorisation stays below one unit roundoff at every size tried, so the bound is a
-    /// constant; the usual one, HPL's `16 n` unit roundoffs, would hide a wrong entry of x.
+    /// Even the simplest factorisation stays below one unit roundoff at every size tried, so the bound is a constant.
+    /// The usual bound, `16 n` unit roundoffs in HPL, would hide a wrong entry of x.
     fn judge(&self, given: &Given) -> Result<Checked, CellError> {
         for_dtype!(given.case.dtype, check(given))
     }

@@ -1,4 +1,4 @@
-//! Sparse matrix product; knows how a CSR product is judged, structure and values, without computing it.
+//! The sparse matrix product in CSR form. The judge checks structure and values, without computing the product.
 
 use gpubench_model::case::Case;
 use gpubench_model::data::{Operand, Real};
@@ -43,7 +43,7 @@ impl Op for Spgemm {
         2.0 * csr_bytes(case, stored(case))
     }
 
-    /// An entry of A whose column is a row of B that has entries.
+    /// Chooses an entry of A whose column is a non-empty row of B.
     fn decisive_element(&self, _case: &Case, inputs: &[Operand]) -> Option<Decisive> {
         let [Operand::Csr(a), Operand::Csr(b)] = inputs else { return None };
         let has_entries = |row: &i32| b.indptr[*row as usize] < b.indptr[*row as usize + 1];

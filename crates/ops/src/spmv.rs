@@ -1,4 +1,4 @@
-//! Sparse matrix times vector; knows how the product is judged entry by entry.
+//! The product of a sparse matrix and a vector, judged entry by entry.
 
 use gpubench_model::case::Case;
 use gpubench_model::data::{Operand, Real};
@@ -35,7 +35,7 @@ impl Op for Spmv {
         csr_bytes(case, stored(case)) + side(case) * element(case.dtype)
     }
 
-    /// An element of the vector whose column has entries.
+    /// Chooses an element of the vector whose column has entries.
     fn decisive_element(&self, _case: &Case, inputs: &[Operand]) -> Option<Decisive> {
         let Some(Operand::Csr(a)) = inputs.first() else { return None };
         let element = *a.indices.first()? as usize;

@@ -1,4 +1,4 @@
-//! Thin singular value decomposition; knows how three factors are judged.
+//! The thin singular value decomposition, judged by random projections of its three factors.
 
 use gpubench_model::case::Case;
 use gpubench_model::data::Real;
@@ -12,8 +12,8 @@ use super::{About, Checked, Given, Op, Work};
 /// `A = U diag(S) Vᵀ`.
 pub(crate) struct Svd;
 
-/// Random vectors a check uses: with four in each of two directions, a wrong entry hides from all of them
-/// with probability below 1e-5.
+/// Number of random vectors per check: with four in each of two directions, a wrong entry hides from all of them with
+/// probability below 1e-5.
 const PROBES: usize = 4;
 
 impl Op for Svd {
@@ -21,8 +21,7 @@ impl Op for Svd {
         About::new("svd", "thin singular value decomposition A = U diag(S) Vᵀ", &[100, 500, 512, 1024, 2048])
     }
 
-    /// `22 n^3`: the count of Golub and Van Loan for all three thin factors by Golub-Reinsch, whatever the
-    /// algorithm really does.
+    /// Counts `22 n^3`, as Golub and Van Loan do for all three thin factors by Golub-Reinsch, for any algorithm.
     fn work(&self, case: &Case) -> Work {
         let n = side(case);
         Work { flop: 22.0 * n * n * n, bytes: (3.0 * n * n + n) * element(case.dtype) }
@@ -44,7 +43,7 @@ impl Op for Svd {
     ///   entry, and leaves room for libraries that compute few of the vectors less well: OpenBLAS 0.3.34 by divide and
     ///   conquer, with 60 times the error of its median component.
     ///
-    /// What is nearest to its bound is returned, on the scale of the first.
+    /// Returns the error nearest to its bound, on the scale of the first.
     fn judge(&self, given: &Given) -> Result<Checked, CellError> {
         for_dtype!(given.case.dtype, check(given))
     }
@@ -79,19 +78,19 @@ fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     Ok(checked)
 }
 
-/// The components of the difference of two sets of vectors.
+/// Returns the components of the difference of two sets of vectors.
 fn difference(left: &[[f64; PROBES]], right: &[[f64; PROBES]]) -> Vec<f64> {
     left.iter().zip(right).flat_map(|(l, r)| (0..PROBES).map(move |k| l[k] - r[k])).collect()
 }
 
-/// The components of `QᵀQ y - y` and those of `Q Qᵀ y - y`.
+/// Returns the components of `QᵀQ y - y` and those of `Q Qᵀ y - y`.
 fn orthogonality<T: Real>(q: &[T], probes: &[[f64; PROBES]]) -> [Vec<f64>; 2] {
     let columns = judge::columns_times(q, &judge::rows_times(q, probes));
     let rows = judge::rows_times(q, &judge::columns_times(q, probes));
     [difference(&columns, probes), difference(&rows, probes)]
 }
 
-/// The components of `Uᵀ A y - S Vᵀ y` relative to `S_j + typical`.
+/// Returns the components of `Uᵀ A y - S Vᵀ y` relative to `S_j + typical`.
 fn residual<T: Real>(
     a: &[T],
     typical: f64,

@@ -1,4 +1,4 @@
-//! A matrix copied from one place to another; knows that it must arrive as it was.
+//! The copy of a matrix from one place to another, which must arrive unchanged.
 
 use gpubench_model::case::Case;
 use gpubench_model::data::Real;
@@ -9,7 +9,7 @@ use super::judge;
 use super::volume::{dense_bytes, element, side};
 use super::{About, Checked, Given, Limit, Op, Work};
 
-/// `y = a`, somewhere else.
+/// `y = a`, in another memory.
 pub(crate) struct Transfer;
 
 impl Op for Transfer {
@@ -21,7 +21,7 @@ impl Op for Transfer {
             compares_sides: false,
             ..About::new(
                 "transfer",
-                "a matrix copied: host to device, device to host",
+                "copy of a matrix: host to device, device to host",
                 &[16, 64, 256, 1024, 4096, 8192],
             )
         }
@@ -37,7 +37,7 @@ impl Op for Transfer {
         dense_bytes(case, 2, 0)
     }
 
-    /// The number of elements that arrived as other bits than they left; none may.
+    /// Returns the number of elements whose bits changed; none may.
     fn judge(&self, given: &Given) -> Result<Checked, CellError> {
         for_dtype!(given.case.dtype, check(given))
     }
@@ -51,7 +51,7 @@ fn check<T: Real>(given: &Given) -> Result<Checked, CellError> {
     let different = |(y, a): (&T, &T)| match y.bit_pattern() == a.bit_pattern() {
         true => 0.0,
         false if y.to_f64().is_finite() => 1.0,
-        // What is not a number at all makes the count what the largest error is.
+        // NaN and infinity make the count infinite, as with errors.
         false => f64::INFINITY,
     };
     Ok(Checked::new(y.par_iter().zip(a).map(different).sum(), 0.0))

@@ -1,4 +1,4 @@
-//! A loop of sines over a matrix that starts and ends on the host; knows how it is judged element by element.
+//! A loop of sines over a matrix that starts and ends on the host, judged element by element.
 
 use gpubench_model::case::Case;
 use gpubench_model::error::CellError;
@@ -7,7 +7,7 @@ use super::judge::sines;
 use super::volume::{dense_bytes, element, side};
 use super::{About, Checked, Given, Limit, Op, Work};
 
-/// How often the sine is taken.
+/// Number of times that the sine is applied.
 pub const SINES: usize = 100;
 
 /// `x = sin(x)`, [`SINES`] times.
@@ -26,7 +26,7 @@ impl Op for TransferLoop {
         }
     }
 
-    /// One operation an element and sine; the operand in, the answer out.
+    /// Counts one operation per element and sine; the operand goes in, the answer comes out.
     fn work(&self, case: &Case) -> Work {
         let n = side(case);
         Work { flop: SINES as f64 * n * n, bytes: 2.0 * n * n * element(case.dtype) }
@@ -36,8 +36,8 @@ impl Op for TransferLoop {
         dense_bytes(case, 2, 0)
     }
 
-    /// The largest relative error of an element; at most 8 unit roundoffs for each sine, 4.8e-5 in float32. One sine
-    /// too many or too few moves most elements by half a per cent.
+    /// Returns the largest relative error of an element. The bound is 8 unit roundoffs per sine, 4.8e-5 in float32.
+    /// One sine too many or too few moves most elements by half a per cent.
     fn judge(&self, given: &Given) -> Result<Checked, CellError> {
         for_dtype!(given.case.dtype, sines(given, SINES))
     }

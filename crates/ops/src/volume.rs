@@ -1,38 +1,38 @@
-//! Sizes of operands: entries and bytes of dense and sparse square matrices; knows no op.
+//! Counts entries and bytes of dense and sparse square matrices.
 
 use gpubench_model::case::{Case, DType};
 
 /// Bytes of a row offset or column index of a sparse matrix.
 const INDEX: u64 = 4;
 
-/// The side as a real number.
+/// Returns the side as a real number.
 pub(super) fn side(case: &Case) -> f64 {
     case.n as f64
 }
 
-/// Bytes of one element, as a real number.
+/// Returns the bytes of one element as a real number.
 pub(super) fn element(dtype: DType) -> f64 {
     dtype.bytes() as f64
 }
 
-/// Bytes of `matrices` dense `n` by `n` matrices and `vectors` vectors of `n`, saturating.
+/// Returns the bytes of `matrices` dense `n` by `n` matrices and `vectors` vectors of `n`, saturating.
 pub(super) fn dense_bytes(case: &Case, matrices: u128, vectors: u128) -> u128 {
     let n = u128::from(case.n);
     let elements = n.saturating_mul(n).saturating_mul(matrices).saturating_add(n.saturating_mul(vectors));
     elements.saturating_mul(u128::from(case.dtype.bytes()))
 }
 
-/// Share of stored entries; 1 when the case names none.
+/// Returns the density of stored entries; 1 if the case has none.
 pub(super) fn density(case: &Case) -> f64 {
     case.density.unwrap_or(1.0)
 }
 
-/// Expected number of stored entries of a generated sparse matrix.
+/// Returns the expected number of stored entries of a generated sparse matrix.
 pub(super) fn stored(case: &Case) -> f64 {
     side(case) * side(case) * density(case)
 }
 
-/// Bytes of a CSR matrix of `stored` entries.
+/// Returns the bytes of a CSR matrix with `stored` entries.
 pub(super) fn csr_bytes(case: &Case, stored: f64) -> f64 {
     stored * (INDEX + case.dtype.bytes()) as f64 + (side(case) + 1.0) * INDEX as f64
 }

@@ -12,9 +12,9 @@ use super::show_in;
 use crate::baseline::{self, Baseline, Place};
 use crate::cli::args::SaveArgs;
 use crate::cli::compare::read_policy;
-use crate::cli::run::{INTERRUPTED, exit_code};
+use crate::cli::run::{INTERRUPTED, exit_code, measure};
 use crate::cli::sweep::{sweep_file, with_libraries};
-use crate::cli::{stream, values, wiring};
+use crate::cli::{stream, values};
 use crate::compare::calibration::{Calibrated, calibrate};
 use crate::compare::{Limits, Policy, load};
 use crate::export::JSON;
@@ -54,7 +54,7 @@ fn from_sweep(args: &SaveArgs, policy: &Policy, place: &Place) -> Result<ExitCod
         if !args.quiet {
             stream::note(&format!("gpubench: pass {pass} of {}", args.passes));
         }
-        let code = measure(&settings, &plan, &place.attempt.join(name(pass)))?;
+        let code = measure_pass(&settings, &plan, &place.attempt.join(name(pass)))?;
         let problem = match code {
             0 => continue,
             INTERRUPTED => "was interrupted",
@@ -82,7 +82,7 @@ fn from_reports(args: &SaveArgs, policy: &Policy, place: &Place) -> Result<ExitC
     let reports = load::reports(&args.from)?;
     let runs = load::runs(&reports)?;
     let count = u32::try_from(reports.len()).unwrap_or(u32::MAX);
-    let least = values::LEAST_PASSES;
+    let least = values::MIN_PASSES;
     ensure!(
         count >= least,
         "--from names {}, and with fewer than {least} a run in which nothing changed could never pass: name \
@@ -147,11 +147,11 @@ fn make(folder: &Path) -> Result<()> {
 }
 
 /// Runs the sweep once, with its report in `folder`; the exit code that `run` would have had.
-fn measure(settings: &Settings, plan: &Plan, folder: &Path) -> Result<u8> {
+fn measure_pass(settings: &Settings, plan: &Plan, folder: &Path) -> Result<u8> {
     make(folder)?;
     let mut settings = settings.clone();
     settings.output.destination = Destination::Folder(folder.to_owned());
-    let finished = wiring::measure(&settings, plan.clone())?;
+    let finished = measure(&settings, plan.clone())?;
     file::save(&finished.report, &folder.join(file::FILE_NAME))?;
     Ok(exit_code(&finished.report, finished.interrupted))
 }

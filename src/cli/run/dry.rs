@@ -1,4 +1,4 @@
-//! What `gpubench run --dry-run` prints: the cells of a plan.
+//! Prints the cells of a plan for `gpubench run --dry-run`.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,8 @@ use crate::op;
 use crate::plan::Plan;
 use crate::settings::Settings;
 
-/// One line per cell, with the work that every variant of its case has in common, and how many cells refinement may add.
+/// Writes one line per cell, with the work that all variants of its case share, and the number of cells that
+/// refinement may add.
 pub(crate) fn write_plan(plan: &Plan, settings: &Settings, out: &mut dyn Write) -> io::Result<()> {
     let widest_of = |length: fn(&PlannedCell) -> usize| plan.cells.iter().map(length).max().unwrap_or(0);
     let widest = widest_of(|planned| name(planned).len()).max("variant".len());
@@ -45,11 +46,11 @@ pub(crate) fn write_plan(plan: &Plan, settings: &Settings, out: &mut dyn Write) 
     if added > 0 {
         writeln!(
             out,
-            "refinement may add up to {} near crossovers (--no-refine: none)",
+            "Refinement may add up to {} near crossovers (--no-refine prevents it).",
             counted(added, "cell")
         )?;
     }
-    writeln!(out, "{cells} of {cases}; a dry run, nothing was measured")
+    writeln!(out, "{cells} in {cases}. Dry run: nothing was measured.")
 }
 
 fn name(planned: &PlannedCell) -> String {

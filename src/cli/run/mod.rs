@@ -1,21 +1,23 @@
-//! `gpubench run`: on one device, or on several one after the other.
+//! `gpubench run`: measures on one device, or on several devices one after another.
 
 mod dry;
+mod measure;
+mod multi_device;
 mod one;
 mod request;
-mod several;
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 
 use super::args::RunArgs;
+pub(crate) use measure::measure;
 pub(crate) use one::{INTERRUPTED, exit_code};
 
-/// Runs what `args` ask for.
+/// Runs the sweep that `args` describe.
 pub(crate) fn run(args: RunArgs) -> Result<ExitCode> {
     match args.sweep.device.as_ref().filter(|device| device.0.single().is_none()) {
-        Some(devices) => several::run(&args, &devices.0),
+        Some(devices) => multi_device::run(&args, &devices.0),
         None => one::run(&args),
     }
 }

@@ -1,23 +1,25 @@
-//! A run on one device: settings, plan, the folder of results, the run itself, and its exit code, in this order.
+//! Runs a sweep on one device: settings, plan, folder of results, measurement, exit code.
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 
 use super::dry::write_plan;
-use super::request::{request, say_default_sweep};
+use super::measure::{deliver, measure};
+use super::request::{request, say_default_sweep, say_notes};
 use crate::cli::args::RunArgs;
 use crate::cli::folder::Folder;
+use crate::cli::stream;
 use crate::cli::sweep::sweep_file;
-use crate::cli::{stream, wiring};
 use crate::plan::Plan;
 use crate::report::{Outcome, Report, file};
 use crate::settings::{Destination, Settings};
 
-/// Runs what `args` ask for.
+/// Runs the sweep that `args` describe.
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     let settings = Settings::resolve(request(args)?, sweep_file(&args.sweep)?)?;
     let plan = Plan::of(&settings)?;
+    say_notes(&plan, &settings);
     if args.dry_run {
         return stream::print_with(|out| write_plan(&plan, &settings, out)).map(|()| ExitCode::SUCCESS);
     }
@@ -26,23 +28,24 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
         Destination::Folder(path) => Some(Folder::claim(path, &output.formats, output.force)?),
         Destination::Stdout => None,
     };
-    let finished = wiring::measure(&settings, plan).inspect_err(|_| {
+    let finished = measure(&settings, plan).inspect_err(|_| {
         if let Some(folder) = &folder {
-            folder.withdraw();
+            folder.remove_created();
         }
     })?;
     if let Some(folder) = folder.filter(|_| args.force) {
         folder.clear_stale(file::FILE_NAME);
     }
     say_default_sweep(args);
-    wiring::deliver(&settings, &finished.report)?;
+    deliver(&settings, &finished.report)?;
     Ok(ExitCode::from(exit_code(&finished.report, finished.interrupted)))
 }
 
 /// Exit code of a run that was interrupted.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// 0 finished, 1 some cell incorrect, failed or ended early, 130 interrupted.
+/// Returns 0 if all cells finished or were skipped, 1 if a cell is incorrect, failed or ended early, 130 if
+/// interrupted.
 pub(crate) fn exit_code(report: &Report, interrupted: bool) -> u8 {
     let bad = |outcome| matches!(outcome, Outcome::Incorrect | Outcome::Failed);
     match interrupted {

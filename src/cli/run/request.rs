@@ -1,24 +1,33 @@
-//! What the arguments of `gpubench run` ask for.
+//! Turns the arguments of `gpubench run` into a request for the settings, and prints notes about the run.
 
 use anyhow::Result;
 
 use crate::cli::args::RunArgs;
 use crate::cli::stream;
 use crate::cli::sweep::{names_nothing, parsed, with_libraries};
+use crate::plan::Plan;
+use crate::settings::Settings;
 use crate::settings::options::SweepOptions;
 use crate::settings::resolve::Request;
 use crate::settings::words;
 
-/// Says that what was run is the default, where nothing was asked for.
+/// Says that the run was the default sweep, where the command line names no ops and no sweep.
 pub(crate) fn say_default_sweep(args: &RunArgs) {
     if names_nothing(&args.sweep) && !args.quiet {
         stream::note(
-            "gpubench: no --ops and no --config, so this was the quick sweep; 'gpubench run --help' shows more",
+            "gpubench: this was the quick sweep; choose operations with --ops or a sweep with --config",
         );
     }
 }
 
-/// What the command line asks for.
+/// Prints the notes on a plan, unless the run is quiet.
+pub(crate) fn say_notes(plan: &Plan, settings: &Settings) {
+    if !settings.output.quiet {
+        plan.notes(settings).iter().for_each(|note| stream::note(note));
+    }
+}
+
+/// Turns the arguments into a request.
 pub(crate) fn request(args: &RunArgs) -> Result<Request> {
     let refine = (args.refine || args.no_refine).then_some(args.refine);
     Ok(Request {

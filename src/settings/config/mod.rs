@@ -1,4 +1,4 @@
-//! Sweep files: TOML with defaults at the top and `[[sweep]]` tables below; the built-in ones are embedded.
+//! Reads sweep files: TOML with defaults at the top and `[[sweep]]` tables below. Built-in sweeps are embedded.
 
 use std::path::Path;
 
@@ -21,19 +21,19 @@ pub static BUILT_IN: &[(&str, &str)] = &[
     ("cpu-peers", include_str!("../../../configs/cpu-peers.toml")),
 ];
 
-/// Whether a sweep of that name is part of the program.
+/// Returns whether a built-in sweep has that name.
 pub fn is_built_in(name: &str) -> bool {
     BUILT_IN.iter().any(|(built_in, _)| *built_in == name)
 }
 
-/// A sweep file, read.
+/// The contents of a sweep file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SweepFile {
-    /// The name or path it was asked for by.
+    /// The name or path that the user gave.
     pub name: String,
-    /// Values for every table that does not give its own, and for the whole run.
+    /// Defaults for all tables, and values for the whole run.
     pub defaults: SweepOptions,
-    /// The tables; a file without any is one sweep of its defaults.
+    /// The tables; empty if the file is one sweep of its defaults.
     pub tables: Vec<SweepOptions>,
 }
 
@@ -52,7 +52,7 @@ pub fn read(name: &str) -> Result<SweepFile> {
     parse(name, &text)
 }
 
-/// Parses the text of a sweep file; `name` stands in messages, before the line.
+/// Parses the text of a sweep file; messages begin with `name` and the line.
 fn parse(name: &str, text: &str) -> Result<SweepFile> {
     let refused = |error: TomlError| anyhow!("{name}:{}: {error}", error.line(text));
     let mut top = toml_reader::parse(text).map_err(refused)?;
@@ -61,9 +61,12 @@ fn parse(name: &str, text: &str) -> Result<SweepFile> {
         let line = table.get_ref().get("variants").map(|list| line_of(text, list.span().start));
         let mut layer = layer(table, in_table).map_err(refused)?;
         if let (Some(Variants(patterns)), Some(line)) = (&mut layer.variants, line) {
-            let what =
-                if in_table { "a table names no variant pattern" } else { "'variants' names no pattern" };
-            ensure!(!patterns.is_empty(), "{name}: {what}: write variants = [\"*\"] or leave the key out");
+            let what = if in_table {
+                "a table has an empty list of variants"
+            } else {
+                "the list of variants is empty"
+            };
+            ensure!(!patterns.is_empty(), "{name}: {what}: write variants = [\"*\"] or omit the key");
             patterns.iter_mut().for_each(|pattern| pattern.origin = format!("{name}:{line}"));
         }
         Ok(layer)
@@ -77,14 +80,14 @@ fn parse(name: &str, text: &str) -> Result<SweepFile> {
 
 const TABLES: &str = "sweep";
 
-/// The values of a table, or of what is above all tables.
+/// Reads a table, or the part of the file before the tables.
 fn layer(table: Spanned<DeTable>, in_table: bool) -> Result<SweepOptions, TomlError> {
     let mut valid: Vec<String> = SweepOptions::keys(in_table).collect();
     if let Some(key) = table.get_ref().keys().find(|key| !valid.iter().any(|valid| valid == key.get_ref())) {
         let (byte, key) = (key.span().start, key.get_ref().to_string());
         let problem = if in_table && SweepOptions::keys(false).any(|valid| valid == key) {
             Problem::Refused(format!(
-                "'{key}' holds for the whole run: write it above the first [[{TABLES}]]"
+                "'{key}' applies to the whole run: write it above the first [[{TABLES}]]"
             ))
         } else {
             valid.extend((!in_table).then(|| TABLES.to_owned()));

@@ -37,10 +37,10 @@ fn messages_name_the_line_and_the_nearest_valid_word() {
         ("sise = [1]\n", "mine.toml:1: unknown key 'sise': did you mean 'sizes'?"),
         ("# a\n[[sweep]]\nopps = \"fft\"\n", "mine.toml:3: unknown key 'opps': did you mean 'ops'?"),
         ("[[swep]]\nops = \"fft\"\n", "mine.toml:1: unknown key 'swep': did you mean 'sweep'?"),
-        ("[[sweep]]\nseed = 1\n", "mine.toml:2: 'seed' holds for the whole run: write it above"),
-        ("[[sweep]]\ntheme = \"dark\"\n", "mine.toml:2: 'theme' holds for the whole run"),
+        ("[[sweep]]\nseed = 1\n", "mine.toml:2: 'seed' applies to the whole run: write it above"),
+        ("[[sweep]]\ntheme = \"dark\"\n", "mine.toml:2: 'theme' applies to the whole run"),
         ("theme = \"drak\"\n", "mine.toml:1: unknown theme 'drak': did you mean 'dark'?"),
-        ("[[sweep]]\nbudget = \"1m\"\n", "mine.toml:2: 'budget' holds for the whole run"),
+        ("[[sweep]]\nbudget = \"1m\"\n", "mine.toml:2: 'budget' applies to the whole run"),
         ("\nops = [\"matmull\"]\n", "mine.toml:2: unknown op 'matmull': did you mean 'matmul'?"),
         ("[[sweep]]\n\ndtypes = [\"f23\"]\n", "mine.toml:3: unknown dtype 'f23': did you mean 'f32'?"),
         ("backends = [\"cud\"]\n", "mine.toml:1: unknown backend 'cud': did you mean 'cuda'?"),
@@ -61,9 +61,9 @@ fn messages_name_the_line_and_the_nearest_valid_word() {
             "mine.toml:1: unknown kind of host memory 'pined': did you mean 'pinned'?",
         ),
         ("peaks = 1\n", "mine.toml:1: peaks must be true or false, not 1"),
-        ("[[sweep]]\npeaks = true\n", "mine.toml:2: 'peaks' holds for the whole run"),
+        ("[[sweep]]\npeaks = true\n", "mine.toml:2: 'peaks' applies to the whole run"),
         ("rounds = 0\n", "mine.toml:1: 0 rounds"),
-        ("budget = \"1ms\"\n", "mine.toml:1: a run cannot be made in less than a second"),
+        ("budget = \"1ms\"\n", "mine.toml:1: a run needs at least a second"),
         ("warmup = true\n", "mine.toml:1: warmup must be a whole number, not true"),
         ("seed = -1\n", "mine.toml:1: seed must be a whole number from 0 on, not -1"),
         ("device = -1\n", "mine.toml:1: device must be a whole number from 0 on, not -1"),
@@ -74,11 +74,11 @@ fn messages_name_the_line_and_the_nearest_valid_word() {
         ("density = 2.0\n", "mine.toml:1: density 2 is not"),
         ("threads = 0\n", "mine.toml:1: 0 threads"),
         ("cell-timeout = \"soon\"\n", "mine.toml:1: duration 'soon'"),
-        ("cell-timeout = \"10us\"\n", "mine.toml:1: a cell cannot be done in less than 1 ms"),
+        ("cell-timeout = \"10us\"\n", "mine.toml:1: a cell needs at least a millisecond"),
         ("seed = \"x\"\n", "mine.toml:1: seed must be a whole number, not a text"),
         ("a\n = [\n", "mine.toml:1:"),
         ("ops = [\n", "mine.toml:"),
-        ("variants = []\n", "mine.toml: 'variants' names no pattern"),
+        ("variants = []\n", "mine.toml: the list of variants is empty"),
     ] {
         let message = message(text);
         assert!(message.starts_with(expected), "{text:?}: {message}");
@@ -87,7 +87,7 @@ fn messages_name_the_line_and_the_nearest_valid_word() {
 }
 
 #[test]
-fn patterns_remember_the_line_they_stand_on() {
+fn patterns_remember_their_line() {
     let file = parse("mine.toml", "\n\n[[sweep]]\nvariants = [\"cu*\"]\n").unwrap();
     let Variants(patterns) = file.tables[0].variants.clone().unwrap();
     assert_eq!((patterns[0].text.as_str(), patterns[0].origin.as_str()), ("cu*", "mine.toml:4"));

@@ -1,5 +1,5 @@
-//! Resolving: command line over sweep table over the file's defaults over the program's, then everything checked
-//! that can be checked without a device.
+//! Resolves settings: the command line overrides sweep tables, these the defaults of the file, and these the defaults
+//! of the program. Then checks everything that needs no device.
 
 use std::path::{Path, PathBuf};
 
@@ -14,29 +14,29 @@ use crate::settings::config::{SweepFile, is_built_in};
 use crate::settings::options::SweepOptions;
 use crate::settings::{Destination, Format, Output, Settings, Sweep};
 
-/// What the command line asks for.
+/// The values from the command line.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// What to measure, and how.
+    /// The options of the sweep.
     pub options: SweepOptions,
     /// Folder of results, or `-` for stdout.
     pub out: Option<String>,
     /// Formats to write.
     pub formats: Option<Vec<Format>>,
-    /// Whether tables follow the answer.
+    /// Whether tables follow the summary.
     pub tables: bool,
     /// Whether tables show every variant.
     pub all_variants: bool,
-    /// Whether stdout takes colours.
+    /// Whether to colour stdout.
     pub color: bool,
-    /// Whether progress is kept silent.
+    /// Whether to hide progress.
     pub quiet: bool,
     /// Whether existing results may be replaced.
     pub force: bool,
 }
 
 impl Settings {
-    /// The settings that `request` and `file` together make.
+    /// Combines `request` and `file` into settings.
     pub fn resolve(request: Request, file: Option<SweepFile>) -> Result<Settings> {
         let config = file.as_ref().map(|file| file.name.clone());
         if let Some(file) = &file {
@@ -45,7 +45,7 @@ impl Settings {
         let file = file.unwrap_or_default();
         let sweeps = resolve_sweeps(&request.options, &file);
         let mut asked = request.options.over(&file.defaults);
-        // Whoever names sizes, or wrote the sweep, wants these and no others.
+        // A user who names sizes, or wrote the sweep, wants exactly these sizes.
         asked.refine.get_or_insert(request.options.sizes.is_none() && is_built_in(&file.name));
         check_times(&sweeps, &asked)?;
         let backends: Vec<String> = BACKENDS
@@ -57,14 +57,14 @@ impl Settings {
         let sim_is_chosen = backends.iter().any(|name| name == "sim");
         ensure!(
             sim_is_chosen || request.options.sim.is_none(),
-            "--sim has no use without the simulated device: add --backends sim"
+            "--sim needs the simulated device: add --backends sim"
         );
         check_script(asked.sim.as_deref(), sim_is_chosen)?;
         let threads = asked.threads.clone().unwrap_or_default().0;
         Ok(Settings {
             config,
             options: Options {
-                threads: threads.most,
+                threads: threads.largest,
                 sim: asked.sim.clone().filter(|_| sim_is_chosen),
                 ..worker_options(&sweeps, &asked)?
             },
@@ -86,19 +86,16 @@ impl Settings {
     }
 }
 
-/// What the workers are told when they start.
+/// Returns the options that workers get when they start.
 fn worker_options(sweeps: &[Sweep], asked: &SweepOptions) -> Result<Options> {
     let ops = OPS.iter().map(|op| op.name().to_owned());
     let dtypes = DType::ALL.iter().copied();
     let pin = asked.pin.unwrap_or(false);
-    ensure!(
-        !pin || cfg!(target_os = "linux"),
-        "--pin: this system lets no thread be bound to a processor; leave it out"
-    );
+    ensure!(!pin || cfg!(target_os = "linux"), "--pin: this system cannot bind threads to cores: omit --pin");
     Ok(Options {
         pin,
         blas: asked.blas.clone().unwrap_or_default(),
-        // A run on several sets each one's.
+        // A run on several devices sets the device of each run later.
         device: asked.device.as_ref().and_then(|device| device.0.single()).unwrap_or(0),
         transfer: asked.transfer.unwrap_or_default().0,
         ops: ops.filter(|name| sweeps.iter().any(|sweep| sweep.op == *name)).collect(),
@@ -107,8 +104,8 @@ fn worker_options(sweeps: &[Sweep], asked: &SweepOptions) -> Result<Options> {
     })
 }
 
-/// One sweep an op of a table. Ops named on the command line choose among the file's tables, which keep their
-/// values; an op that no table has is measured by the file's defaults, and a table without ops is about all.
+/// Returns one sweep per op of each table. Ops on the command line select among the tables of the file, which keep
+/// their values. An op that no table has uses the defaults of the file, and a table without ops applies to all ops.
 fn resolve_sweeps(cli: &SweepOptions, file: &SweepFile) -> Vec<Sweep> {
     let main_ops = || MAIN_OPS.map(str::to_owned).to_vec();
     let whole = [SweepOptions::default()];
@@ -127,8 +124,8 @@ fn resolve_sweeps(cli: &SweepOptions, file: &SweepFile) -> Vec<Sweep> {
     sweeps
 }
 
-/// Every table needs ops from somewhere, and an op that the file does not name needs sizes: its default ones are not
-/// those of the file, and may take hours.
+/// Checks that every table has ops, and that an op that the file does not name has sizes: the default sizes of the op
+/// are not those of the file, and may take hours.
 fn check_ops(cli: &SweepOptions, file: &SweepFile) -> Result<()> {
     let name = &file.name;
     let whole = [SweepOptions::default()];
@@ -145,7 +142,7 @@ fn check_ops(cli: &SweepOptions, file: &SweepFile) -> Result<()> {
     if let Some(op) = cli.ops.iter().flat_map(|ops| &ops.0).find(|op| !has(op)) {
         let held: Vec<&str> = OPS.iter().map(|op| op.name()).filter(|name| has(name)).collect();
         anyhow::bail!(
-            "--ops {op}: {name} has only {}: name one of these, or choose sizes with --sizes",
+            "--ops {op}: {name} contains only {}: choose one of these, or give sizes with --sizes",
             held.join(", ")
         );
     }
@@ -168,13 +165,13 @@ fn resolve_sweep(name: &str, asked: &SweepOptions) -> Sweep {
     }
 }
 
-/// A cell must have the time to be sampled.
+/// Checks that the time limit of a cell allows its sampling.
 fn check_times(sweeps: &[Sweep], asked: &SweepOptions) -> Result<()> {
     let cell_timeout_s = asked.cell_timeout.unwrap_or_default().0;
     let longest = sweeps.iter().map(|sweep| sweep.sampling.max_time_s).fold(0.0, f64::max);
     ensure!(
         longest < cell_timeout_s,
-        "--max-time {longest} s does not fit into --cell-timeout {cell_timeout_s} s: lower the first or raise the second"
+        "--max-time {longest} s must be less than --cell-timeout {cell_timeout_s} s: lower the first or raise the second"
     );
     Ok(())
 }
@@ -184,7 +181,7 @@ fn check_required(asked: &SweepOptions, backends: &[String]) -> Result<()> {
         let chosen = backends.join(",");
         ensure!(
             backends.contains(name),
-            "--require {name} but the run is on {chosen} only: add {name} to --backends"
+            "--require {name}, but this run uses only {chosen}: add {name} to --backends"
         );
     }
     Ok(())
@@ -194,36 +191,36 @@ fn check_script(script: Option<&Path>, sim_is_chosen: bool) -> Result<()> {
     if !sim_is_chosen {
         return Ok(());
     }
-    let script = script.context("backend sim needs a script of what it simulates: add --sim FILE")?;
+    let script = script.context("backend sim needs a script: add --sim FILE")?;
     let shown = || format!("cannot read the script of the simulated device '{}'", script.display());
     let metadata = std::fs::File::open(script).and_then(|file| file.metadata()).with_context(shown)?;
     ensure!(metadata.is_file(), "{}: it is not a file", shown());
     Ok(())
 }
 
-/// The place results go to, which must suit the formats that were asked for.
+/// Returns the destination of the results, which must suit the formats.
 fn destination(out: Option<&str>, formats: Option<&[Format]>) -> Result<Destination> {
     match out {
         Some("-") => {
             for_stdout(formats.unwrap_or_default()).map_err(|why| match why {
                 Unprintable::Count(_) => {
-                    anyhow!("--out - writes exactly one format to stdout: name it, such as --format json")
+                    anyhow!("--out - writes one format to stdout: choose it, such as --format json")
                 }
                 Unprintable::Files(name) => {
-                    anyhow!("--out - cannot carry {name}, which is several files: give --out a folder")
+                    anyhow!("--out - cannot write {name}, which is several files: give --out a folder")
                 }
             })?;
             Ok(Destination::Stdout)
         }
         Some("") => {
-            anyhow::bail!("--out names no folder: give it one, or leave it out for a new one under results/")
+            anyhow::bail!("--out is empty: name a folder, or omit --out for a new one in results/")
         }
         Some(folder) => Ok(Destination::Folder(PathBuf::from(folder))),
         None => Ok(Destination::Folder(new_folder(Path::new("results")))),
     }
 }
 
-/// A folder under `parent` that does not exist yet, named by the present UTC time to the second.
+/// Returns a folder under `parent` that does not exist yet, named by the current UTC time.
 fn new_folder(parent: &Path) -> PathBuf {
     let stamp = jiff::Timestamp::now().strftime("%Y-%m-%dT%H%M%SZ").to_string();
     let names = std::iter::once(stamp.clone()).chain((2u32..).map(|count| format!("{stamp}-{count}")));

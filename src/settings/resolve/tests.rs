@@ -119,7 +119,7 @@ fn what_cannot_work_is_refused_with_what_to_change() {
         (asked(sim("x.toml")), "add --backends sim"),
         (asked(sim("/no/such.toml").over(&on(&["sim"]))), "'/no/such.toml': "),
         (asked(sim("/").over(&on(&["sim"]))), "it is not a file"),
-        (Request { out: Some(String::new()), ..Request::default() }, "--out names no folder"),
+        (Request { out: Some(String::new()), ..Request::default() }, "--out is empty"),
     ] {
         let message = refused(request);
         assert!(message.contains(expected), "{message}");
@@ -165,7 +165,7 @@ fn an_op_that_the_file_does_not_name_needs_sizes() {
     let message = check_ops(&cli, &file).map_or_else(|error| error.to_string(), |()| String::new());
     assert_eq!(
         message,
-        "--ops matmul: mine.toml has only fft, svd: name one of these, or choose sizes with --sizes"
+        "--ops matmul: mine.toml contains only fft, svd: choose one of these, or give sizes with --sizes"
     );
     assert!(check_ops(&SweepOptions { sizes: sizes(&[4]), ..cli.clone() }, &file).is_ok());
     let defaults = SweepOptions { sizes: sizes(&[4]), ..SweepOptions::default() };

@@ -1,7 +1,8 @@
-//! MKL's one-dimensional FFTs (DFTI) as lines of the real FFT; knows no matrix.
+//! One-dimensional FFTs of MKL (DFTI), as lines of the real FFT.
 //!
-//! Names, constants and their meaning are those of the oneMKL Developer Reference, "FFT Functions". Each call works on
-//! the thread that makes it: the threads are ours, and none of MKL's is started or left spinning.
+//! Names and constants are those of the [oneMKL Developer
+//! Reference](https://www.intel.com/content/www/us/en/docs/onemkl/developer-reference-c/), "FFT Functions". Each call
+//! runs on the calling thread: MKL starts no thread of its own and leaves none spinning.
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 use std::fmt::Display;
@@ -20,7 +21,7 @@ use super::fft_lines::Lines;
 const COMPLEX: c_int = 32;
 const SINGLE: c_int = 35;
 const DOUBLE: c_int = 36;
-/// How many threads a call may use.
+/// Number of threads per call.
 const THREAD_LIMIT: c_int = 27;
 
 type Handle = *mut c_void;
@@ -40,13 +41,13 @@ struct Dfti {
     message: Message,
 }
 
-/// A failure of the routines, named.
+/// Turns a failed call into an error with the name of the routine.
 fn failed(problem: impl Display) -> CellError {
     CellError::call("MKL's DFTI", problem)
 }
 
 impl Dfti {
-    /// The routines of the library in that file, which is MKL's and loaded already; what is wrong with it otherwise.
+    /// Finds the routines in the MKL at that path, which is already loaded. The error describes the problem.
     fn of(library: &Path) -> Result<Dfti, String> {
         // SAFETY: the library is loaded, so that nothing is initialised; the types are those of its header,
         // mkl_dfti.h, where MKL_LONG is `long`.
@@ -66,7 +67,7 @@ impl Dfti {
         }
     }
 
-    /// What a status means; `None` of success.
+    /// Returns the message for a status; `None` for success.
     fn problem(&self, status: i64) -> Option<String> {
         if status == 0 {
             return None;
@@ -85,7 +86,7 @@ pub(crate) struct MklLines<T> {
     dfti: Dfti,
     handle: Handle,
     side: usize,
-    /// The first status of a call that was not 0.
+    /// The first status other than 0 of any call.
     status: AtomicI64,
     element: PhantomData<T>,
 }
@@ -97,7 +98,7 @@ unsafe impl<T> Send for MklLines<T> {}
 unsafe impl<T> Sync for MklLines<T> {}
 
 impl<T: Real> MklLines<T> {
-    /// Plans transforms of length `side` with the MKL in that file, which is loaded already.
+    /// Plans transforms of length `side` with the MKL at that path, which is already loaded.
     ///
     /// # Errors
     /// The library has no DFTI, or refuses the length.

@@ -1,16 +1,16 @@
-//! One-dimensional FFTs of many lines, whichever library does them.
+//! The interface of one-dimensional FFTs over many lines, which each FFT library implements.
 
 use rustfft::num_complex::Complex;
 
-/// What transforms lines of one length.
+/// Transforms lines of one length.
 pub(crate) trait Lines<T>: Send + Sync {
-    /// Elements that [`Lines::transform`] works in.
+    /// Number of elements of workspace that [`Lines::transform`] needs.
     fn work(&self) -> usize;
 
-    /// Transforms `lines`, one behind the other, in place.
+    /// Transforms `lines`, stored one after another, in place.
     fn transform(&self, lines: &mut [Complex<T>], work: &mut [Complex<T>]);
 
-    /// What went wrong in any call so far.
+    /// Returns the first error of any call so far.
     fn problem(&self) -> Option<String> {
         None
     }

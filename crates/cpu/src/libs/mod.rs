@@ -1,4 +1,4 @@
-//! Libraries found at run time: BLAS and LAPACK of several vendors, MKL's FFTs, FFTW.
+//! Libraries found at run time: BLAS and LAPACK from several vendors, the FFTs of MKL, and FFTW.
 
 pub(crate) mod blas;
 pub(crate) mod dfti;

@@ -1,4 +1,4 @@
-//! Elementwise `a * b + sin(a) + cos(b)` on the CPU; knows nothing of how sines are computed.
+//! The variants of `a * b + sin(a) + cos(b)` on the CPU.
 
 use gpubench_backend::Prepared;
 use gpubench_model::case::Case;
@@ -6,22 +6,22 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 use ndarray::Zip;
 
-use super::entry::{by_dtype, kernel};
-use super::kernel::Kernel;
-use super::matrices::{on_one_thread, shared_out};
+use super::cpu_variant::CpuVariant;
+use super::entry::{by_dtype, variant};
+use super::matrices::{on_one_thread, partitioned};
 use crate::context::Cpu;
 use crate::simd::trig::{Trig, elementwise_into, elementwise_past_caches};
 
-pub(super) const KERNELS: &[Kernel] = &[
-    kernel(
+pub(super) const VARIANTS: &[CpuVariant] = &[
+    variant(
         "elementwise",
         "parallel",
         "one pass, vectorised sine and cosine, all threads",
         true,
         by_dtype!(parallel),
     ),
-    kernel("elementwise", "ndarray", "ndarray Zip, one pass, libm, one thread", false, by_dtype!(one_pass)),
-    kernel(
+    variant("elementwise", "ndarray", "ndarray Zip, one pass, libm, one thread", false, by_dtype!(one_pass)),
+    variant(
         "elementwise",
         "temporaries",
         "ndarray expression with temporaries, one thread",
@@ -31,7 +31,7 @@ pub(super) const KERNELS: &[Kernel] = &[
 ];
 
 fn parallel<T: Trig>(cpu: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
-    shared_out::<T, 2>(case, inputs, cpu.threads, |[a, b], y, past_caches| {
+    partitioned::<T, 2>(case, inputs, cpu.threads, |[a, b], y, past_caches| {
         let compute = if past_caches { elementwise_past_caches } else { elementwise_into };
         compute(a, b, y);
     })
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn every_variant_agrees_with_the_formula_in_float64() {
-        for kernel in KERNELS {
+        for kernel in VARIANTS {
             let formula = |[a, b]: [f64; 2]| a * b + a.sin() + b.cos();
             assert_formula("elementwise", &kernel.variant.name, formula, |_| 8.0);
         }

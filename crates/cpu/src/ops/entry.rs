@@ -1,32 +1,32 @@
-//! How a kernel is entered into its table; knows no op.
+//! Constructors for the entries of the variant tables.
 
 use std::borrow::Cow;
 
 use gpubench_backend::{Accuracy, Side, Variant};
 use gpubench_model::case::DType;
 
-use super::kernel::{Kernel, Prepare};
+use super::cpu_variant::{CpuVariant, Prepare};
 
-/// A kernel of the CPU's side in IEEE arithmetic, for every element type.
-pub(super) const fn kernel(
+/// A CPU variant in IEEE arithmetic, for every element type.
+pub(super) const fn variant(
     op: &'static str,
     name: &'static str,
     summary: &'static str,
     default: bool,
     prepare: Prepare,
-) -> Kernel {
+) -> CpuVariant {
     with_library(op, name, summary, default, None, prepare)
 }
 
-/// A kernel that calls the named library; otherwise as [`kernel`].
-pub(super) const fn library_kernel(
+/// A variant that calls the named library; otherwise as [`variant`].
+pub(super) const fn library_variant(
     op: &'static str,
     name: &'static str,
     summary: &'static str,
     default: bool,
     library: &'static str,
     prepare: Prepare,
-) -> Kernel {
+) -> CpuVariant {
     with_library(op, name, summary, default, Some(library), prepare)
 }
 
@@ -37,12 +37,12 @@ const fn with_library(
     default: bool,
     library: Option<&'static str>,
     prepare: Prepare,
-) -> Kernel {
+) -> CpuVariant {
     let library = match library {
         Some(library) => Some(Cow::Borrowed(library)),
         None => None,
     };
-    Kernel {
+    CpuVariant {
         variant: Variant {
             op: Cow::Borrowed(op),
             name: Cow::Borrowed(name),
@@ -57,8 +57,8 @@ const fn with_library(
     }
 }
 
-/// The [`Prepare`] that calls a function generic over the element type with the case's one, and with more
-/// arguments if need be; or the [`LibraryPrepare`](super::library_kernel::LibraryPrepare) that does so `with` a library.
+/// Makes a [`Prepare`] that calls a generic function with the element type of the case, and passes on further
+/// arguments. With `with`, makes a [`LibraryPrepare`](super::library_variant::LibraryPrepare).
 macro_rules! by_dtype {
     ($prepare:ident with $library:ident $(, $argument:expr)*) => {
         |cpu, case, inputs, $library| match case.dtype {

@@ -1,13 +1,13 @@
-//! The loop over all elements as the CPU runs it, where an element costs no launch.
+//! The loop over all elements on the CPU, without a launch per element.
 
-use super::entry::{by_dtype, kernel};
-use super::kernel::Kernel;
+use super::cpu_variant::CpuVariant;
+use super::entry::{by_dtype, variant};
 use super::sin::{parallel, serial};
 
-/// The variants: those of `sin` that take all elements in one loop.
-pub(super) const KERNELS: &[Kernel] = &[
-    kernel("host-loop", "parallel", "vectorised sine, all threads", true, by_dtype!(parallel)),
-    kernel("host-loop", "serial", "vectorised sine, one thread", false, by_dtype!(serial)),
+/// The variants of `sin` that compute all elements in one loop.
+pub(super) const VARIANTS: &[CpuVariant] = &[
+    variant("host-loop", "parallel", "vectorised sine, all threads", true, by_dtype!(parallel)),
+    variant("host-loop", "serial", "vectorised sine, one thread", false, by_dtype!(serial)),
 ];
 
 #[cfg(test)]
@@ -21,7 +21,7 @@ mod tests {
 
     #[test]
     fn both_loops_take_the_same_sines_as_the_op_sin() {
-        for kernel in KERNELS {
+        for kernel in VARIANTS {
             for n in TEST_SIDES {
                 let a = [Operand::dense(n, n, Stream::new(1, 0).uniforms::<f32>(n * n))];
                 let sines = answer_of("sin", "parallel", n, DType::F32, &a);

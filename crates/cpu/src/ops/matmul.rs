@@ -1,4 +1,4 @@
-//! Matrix products: BLAS gemm, faer, and ndarray's own kernel.
+//! The variants of the matrix product: BLAS gemm, faer, and the kernel of ndarray.
 
 use std::mem::MaybeUninit;
 
@@ -10,16 +10,16 @@ use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
 use ndarray::{LinalgScalar, linalg};
 
-use super::entry::{by_dtype, kernel};
-use super::kernel::Kernel;
-use super::library_kernel::{LibraryKernel, Scope};
+use super::cpu_variant::CpuVariant;
+use super::entry::{by_dtype, variant};
+use super::library_variant::{LibraryVariant, Scope};
 use super::matrices::{Matrices, on_one_thread};
 use crate::context::Cpu;
-use crate::libs::blas::{Blas, Library, ProviderCrew};
-use crate::threads::crew::{Crew, Crewed, Work};
+use crate::libs::blas::{Blas, BlasThreads, Library};
 use crate::threads::faer::Faer;
+use crate::threads::pooled_job::{Kernel, PooledJob, ThreadPool};
 
-pub(crate) const LIBRARY_KERNELS: &[LibraryKernel] = &[LibraryKernel {
+pub(crate) const LIBRARY_VARIANTS: &[LibraryVariant] = &[LibraryVariant {
     op: "matmul",
     suffix: "",
     summary: "{} gemm on ndarray's arrays",
@@ -27,9 +27,9 @@ pub(crate) const LIBRARY_KERNELS: &[LibraryKernel] = &[LibraryKernel {
     prepare: by_dtype!(blas with library),
 }];
 
-pub(crate) const KERNELS: &[Kernel] = &[
-    kernel("matmul", "faer", "faer, all threads", true, by_dtype!(faer)),
-    kernel(
+pub(crate) const VARIANTS: &[CpuVariant] = &[
+    variant("matmul", "faer", "faer, all threads", true, by_dtype!(faer)),
+    variant(
         "matmul",
         "ndarray",
         "ndarray's own kernel (matrixmultiply), one thread",
@@ -38,17 +38,17 @@ pub(crate) const KERNELS: &[Kernel] = &[
     ),
 ];
 
-/// The largest side at which fewer threads than all may be faster.
-const MOST_CHOICE: usize = 1024;
+/// The largest side at which fewer than all threads may be faster.
+const MAX_CHOICE_SIDE: usize = 1024;
 
-/// `c = a b`, by the library that is the crew.
+/// Computes `c = a b` with the library of the pool.
 struct Product<T, C> {
     matrices: Matrices<T, 2>,
     multiply: fn(&C, &mut Matrices<T, 2>) -> Result<(), CellError>,
 }
 
-impl<T: Real, C: Crew> Work for Product<T, C> {
-    type Crew = C;
+impl<T: Real, C: ThreadPool> Kernel for Product<T, C> {
+    type Pool = C;
 
     fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         self.matrices.show(show);
@@ -58,8 +58,8 @@ impl<T: Real, C: Crew> Work for Product<T, C> {
         self.matrices.contents()
     }
 
-    fn execute(&mut self, crew: &C) -> Result<(), CellError> {
-        (self.multiply)(crew, &mut self.matrices)
+    fn execute(&mut self, pool: &C) -> Result<(), CellError> {
+        (self.multiply)(pool, &mut self.matrices)
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
@@ -73,15 +73,15 @@ fn blas<T: Blas>(
     inputs: &[Operand],
     library: &Library,
 ) -> Result<Box<Prepared>, CellError> {
-    let crew = ProviderCrew::new(cpu, library, case.side(), MOST_CHOICE)?;
+    let pool = BlasThreads::new(cpu, library, case.side(), MAX_CHOICE_SIDE)?;
     let matrices = Matrices::<T, 2>::new(case, inputs, T::default())?;
-    let work = Product {
+    let kernel = Product {
         matrices,
-        multiply: |crew: &ProviderCrew, Matrices { inputs: [a, b], result }| {
-            crew.provider().gemm(a, b, result)
+        multiply: |pool: &BlasThreads, Matrices { inputs: [a, b], result }| {
+            pool.provider().gemm(a, b, result)
         },
     };
-    Ok(Crewed::prepared(work, crew))
+    Ok(PooledJob::prepared(kernel, pool))
 }
 
 fn faer<T: Real + faer::traits::ComplexField>(
@@ -91,15 +91,15 @@ fn faer<T: Real + faer::traits::ComplexField>(
 ) -> Result<Box<Prepared>, CellError> {
     let n = case.side();
     let matrices = Matrices::<T, 2>::new(case, inputs, T::default())?;
-    let multiply = |crew: &Faer, matrices: &mut Matrices<T, 2>| {
+    let multiply = |pool: &Faer, matrices: &mut Matrices<T, 2>| {
         let n = matrices.result.nrows();
         let ([a, b], c) = matrices.slices();
         let [a, b] = [a, b].map(|slice| MatRef::from_row_major_slice(slice, n, n));
         let c = MatMut::from_row_major_slice_mut(c, n, n);
-        faer::linalg::matmul::matmul(c, Accum::Replace, a, b, <T as Real>::from_f64(1.0), crew.par);
+        faer::linalg::matmul::matmul(c, Accum::Replace, a, b, <T as Real>::from_f64(1.0), pool.par);
         Ok(())
     };
-    Ok(Crewed::prepared(Product { matrices, multiply }, Faer::new(cpu, n, MOST_CHOICE)))
+    Ok(PooledJob::prepared(Product { matrices, multiply }, Faer::new(cpu, n, MAX_CHOICE_SIDE)))
 }
 
 fn ndarray<T: Real + LinalgScalar>(

@@ -1,4 +1,4 @@
-//! Jobs on square matrices, element by element or as a whole: operands, result, and what all such jobs do alike.
+//! Jobs on square matrices, computed element by element or as a whole, with their operands and result.
 
 use std::mem::MaybeUninit;
 
@@ -10,8 +10,8 @@ use gpubench_model::error::CellError;
 use ndarray::Array2;
 
 use crate::memory::memory;
-use crate::threads::rouse;
-use crate::threads::spread::{SERIAL, Spread};
+use crate::threads::partition::{Partition, SERIAL};
+use crate::threads::wake;
 
 /// `N` operands and a result, all row-major n x n.
 pub(super) struct Matrices<T, const N: usize> {
@@ -20,14 +20,14 @@ pub(super) struct Matrices<T, const N: usize> {
 }
 
 impl<T: Real, const N: usize> Matrices<T, N> {
-    /// The operands of a case, and a result filled with one value, so that its pages are there.
+    /// Copies the operands of a case, and fills a result with one value, so that its pages exist.
     pub(super) fn new(case: &Case, inputs: &[Operand], fill: T) -> Result<Self, CellError> {
         let arrays = inputs.iter().map(|operand| array(case, operand.dense_slice::<T>()?));
         let inputs = exactly(case, arrays.collect::<Result<_, _>>()?)?;
         Ok(Matrices { inputs, result: Array2::from_elem((case.side(), case.side()), fill) })
     }
 
-    /// The elements of the operands and of the result.
+    /// Returns the elements of the operands and of the result.
     pub(super) fn slices(&mut self) -> ([&[T]; N], &mut [T]) {
         (self.inputs.each_ref().map(slice), slice_mut(&mut self.result))
     }
@@ -46,7 +46,7 @@ impl<T: Real, const N: usize> Matrices<T, N> {
     }
 }
 
-/// The elements of the operands, which are dense.
+/// Returns the elements of the operands, which must be dense.
 pub(super) fn operands<'a, T: Real, const N: usize>(
     case: &Case,
     inputs: &'a [Operand],
@@ -59,13 +59,13 @@ fn exactly<X, const N: usize>(case: &Case, operands: Vec<X>) -> Result<[X; N], C
     operands.try_into().map_err(|operands| CellError::Failed(wrong(operands)))
 }
 
-/// A square matrix of ndarray's from row-major elements.
+/// Makes a square ndarray matrix from row-major elements.
 pub(super) fn array<T: Copy>(case: &Case, values: &[T]) -> Result<Array2<T>, CellError> {
     Array2::from_shape_vec((case.side(), case.side()), values.to_vec())
         .map_err(|error| CellError::call("ndarray::Array2::from_shape_vec", error))
 }
 
-/// The elements of an array, which all arrays here hold row after row.
+/// Returns the elements of an array; all arrays here are row-major.
 pub(super) fn slice<T>(array: &Array2<T>) -> &[T] {
     array.as_slice().unwrap_or_default()
 }
@@ -77,14 +77,14 @@ pub(super) fn slice_mut<T>(array: &mut Array2<T>) -> &mut [T] {
 /// Computes the result from the operands.
 pub(super) type Evaluate<T, const N: usize> = fn(&[Array2<T>; N], &mut Array2<T>);
 
-/// A job whose one function does all of it.
+/// A job that one function computes.
 struct Evaluated<T, const N: usize> {
     matrices: Matrices<T, N>,
     evaluate: Evaluate<T, N>,
     is_on_pool: bool,
 }
 
-/// The job that evaluates on the calling thread.
+/// Prepares a job that runs on the calling thread.
 pub(super) fn on_one_thread<T: Real, const N: usize>(
     case: &Case,
     inputs: &[Operand],
@@ -94,7 +94,7 @@ pub(super) fn on_one_thread<T: Real, const N: usize>(
     Ok(Prepared::new(Evaluated { matrices, evaluate, is_on_pool: false }))
 }
 
-/// The job that evaluates on the pool what has more than [`SERIAL`] elements.
+/// Prepares a job that runs on the pool if the result has more than [`SERIAL`] elements.
 pub(super) fn on_pool<T: Real, const N: usize>(
     matrices: Matrices<T, N>,
     evaluate: Evaluate<T, N>,
@@ -107,9 +107,9 @@ impl<T: Real, const N: usize> Job for Evaluated<T, N> {
         self.matrices.show(show);
     }
 
-    fn rouse(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> Result<(), CellError> {
         if self.is_on_pool && self.matrices.result.len() > SERIAL {
-            rouse::pool();
+            wake::pool();
         }
         Ok(())
     }
@@ -128,49 +128,53 @@ impl<T: Real, const N: usize> Job for Evaluated<T, N> {
     }
 }
 
-/// Computes a part of the result from the same parts of the operands, past the caches or through them.
+/// Computes a part of the result from the same parts of the operands, and stores it past the caches or through them.
 pub(super) type Compute<T, const N: usize> = fn([&[T]; N], &mut [T], bool);
 
-/// A job whose elements are shared out among threads.
-struct SharedOut<T, const N: usize> {
+/// A job whose elements are divided among threads.
+struct PartitionedJob<T, const N: usize> {
     matrices: Matrices<T, N>,
-    spread: Spread,
+    partition: Partition,
     compute: Compute<T, N>,
 }
 
-/// The job that computes element by element on at most that many threads.
-pub(super) fn shared_out<T: Real, const N: usize>(
+/// Prepares a job that computes element by element on at most `threads` threads.
+pub(super) fn partitioned<T: Real, const N: usize>(
     case: &Case,
     inputs: &[Operand],
     threads: usize,
     compute: Compute<T, N>,
 ) -> Result<Box<Prepared>, CellError> {
     let mut matrices = Matrices::new(case, inputs, T::default())?;
-    let mut spread = Spread::of::<T>(matrices.result.len(), threads);
-    spread.try_stores(|spread| run(spread, &mut matrices, compute));
-    let traits = JobTraits { thread_choices: spread.choices(), ..JobTraits::default() };
-    Ok(Prepared::with(traits, SharedOut { matrices, spread, compute }))
+    let mut partition = Partition::of::<T>(matrices.result.len(), threads);
+    partition.try_stores(|partition| run(partition, &mut matrices, compute));
+    let traits = JobTraits { thread_choices: partition.choices(), ..JobTraits::default() };
+    Ok(Prepared::with(traits, PartitionedJob { matrices, partition, compute }))
 }
 
-fn run<T: Real, const N: usize>(spread: &Spread, matrices: &mut Matrices<T, N>, compute: Compute<T, N>) {
+fn run<T: Real, const N: usize>(
+    partition: &Partition,
+    matrices: &mut Matrices<T, N>,
+    compute: Compute<T, N>,
+) {
     let (inputs, result) = matrices.slices();
-    spread.run(result, |part, result, past_caches| {
+    partition.run(result, |part, result, past_caches| {
         compute(inputs.map(|input| &input[part.clone()]), result, past_caches);
     });
 }
 
-impl<T: Real, const N: usize> Job for SharedOut<T, N> {
+impl<T: Real, const N: usize> Job for PartitionedJob<T, N> {
     fn buffers(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         self.matrices.show(show);
     }
 
-    fn rouse(&mut self) -> Result<(), CellError> {
-        self.spread.rouse();
+    fn wake_threads(&mut self) -> Result<(), CellError> {
+        self.partition.wake_threads();
         Ok(())
     }
 
     fn use_threads(&mut self, threads: usize) {
-        self.spread.use_threads(threads);
+        self.partition.use_threads(threads);
     }
 
     fn contents(&mut self) -> Contents<'_> {
@@ -178,7 +182,7 @@ impl<T: Real, const N: usize> Job for SharedOut<T, N> {
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
-        run(&self.spread, &mut self.matrices, self.compute);
+        run(&self.partition, &mut self.matrices, self.compute);
         Ok(())
     }
 

@@ -1,17 +1,17 @@
-//! The list of all variants on this machine: the kernels of every op, and those that each BLAS library is made into.
+//! Lists the variants of this machine: the variants of every op, and those of each BLAS library.
 
-mod destroyed;
+pub(crate) mod available;
+mod cpu_variant;
 mod elementwise;
 mod entry;
 mod fft;
 mod host_loop;
-mod kernel;
-mod library_kernel;
-pub(crate) mod listed;
+mod library_variant;
 mod matmul;
 mod matrices;
 mod overhead;
 mod reduction;
+mod restored_inputs;
 mod row_blocks;
 mod sin;
 mod solve;
@@ -24,37 +24,39 @@ mod transfer_loop;
 use std::sync::Arc;
 
 use crate::libs::blas::Library;
-use kernel::Kernel;
-use library_kernel::LibraryKernel;
-use listed::Listed;
+use available::AvailableVariant;
+use cpu_variant::CpuVariant;
+use library_variant::LibraryVariant;
 
-/// Every op's kernels, those of BLAS libraries and the others, the fair default first.
-static TABLES: &[(&[LibraryKernel], &[Kernel])] = &[
-    (matmul::LIBRARY_KERNELS, matmul::KERNELS),
-    (&[], elementwise::KERNELS),
-    (&[], sin::KERNELS),
-    (&[], reduction::KERNELS),
-    (fft::LIBRARY_KERNELS, fft::KERNELS),
-    (solve::LIBRARY_KERNELS, solve::KERNELS),
-    (&[], spgemm::KERNELS),
-    (&[], spmv::KERNELS),
-    (svd::LIBRARY_KERNELS, svd::KERNELS),
-    (&[], transfer::KERNELS),
-    (&[], overhead::KERNELS),
-    (&[], transfer_loop::KERNELS),
-    (&[], host_loop::KERNELS),
+/// The variants of every op, those of BLAS libraries and the others, the default ones first.
+static TABLES: &[(&[LibraryVariant], &[CpuVariant])] = &[
+    (matmul::LIBRARY_VARIANTS, matmul::VARIANTS),
+    (&[], elementwise::VARIANTS),
+    (&[], sin::VARIANTS),
+    (&[], reduction::VARIANTS),
+    (fft::LIBRARY_VARIANTS, fft::VARIANTS),
+    (solve::LIBRARY_VARIANTS, solve::VARIANTS),
+    (&[], spgemm::VARIANTS),
+    (&[], spmv::VARIANTS),
+    (svd::LIBRARY_VARIANTS, svd::VARIANTS),
+    (&[], transfer::VARIANTS),
+    (&[], overhead::VARIANTS),
+    (&[], transfer_loop::VARIANTS),
+    (&[], host_loop::VARIANTS),
 ];
 
-/// The variants, op by op: the libraries' that run by default, the other kernels, and the libraries' others.
-pub(crate) fn list(libraries: &[Arc<Library>]) -> Vec<Listed> {
-    let of_op = |(of_libraries, others): &(&'static [LibraryKernel], &'static [Kernel])| {
+/// Returns the variants, op by op: the default variants of libraries, the others without a library, and the further
+/// ones of libraries.
+pub(crate) fn list(libraries: &[Arc<Library>]) -> Vec<AvailableVariant> {
+    let of_op = |(of_libraries, others): &(&'static [LibraryVariant], &'static [CpuVariant])| {
         let pairs =
             of_libraries.iter().flat_map(|kernel| libraries.iter().map(move |library| (kernel, library)));
         let made = pairs
             .filter(|(kernel, library)| kernel.scope.takes(library, libraries))
             .map(|(kernel, library)| kernel.with(library));
-        let (default, further): (Vec<Listed>, Vec<Listed>) = made.partition(|listed| listed.variant.default);
-        let others = others.iter().map(Listed::alone);
+        let (default, further): (Vec<AvailableVariant>, Vec<AvailableVariant>) =
+            made.partition(|listed| listed.variant.default);
+        let others = others.iter().map(AvailableVariant::alone);
         default.into_iter().chain(others).chain(further).collect::<Vec<_>>()
     };
     TABLES.iter().flat_map(of_op).collect()
@@ -69,7 +71,7 @@ mod tests {
     fn names_are_unique_and_every_library_runs_by_default() {
         let libraries: Vec<Arc<Library>> = blas::all(&[]).into_iter().map(Arc::new).collect();
         let listed = list(&libraries);
-        let mut titles: Vec<String> = listed.iter().map(Listed::title).collect();
+        let mut titles: Vec<String> = listed.iter().map(AvailableVariant::title).collect();
         let count = titles.len();
         titles.sort();
         titles.dedup();

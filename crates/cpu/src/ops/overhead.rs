@@ -1,17 +1,17 @@
-//! What it costs to have all threads do nothing.
+//! Measures the overhead of an empty parallel region on all threads.
 
 use gpubench_backend::{Job, Prepared};
 use gpubench_model::case::Case;
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
-use super::entry::kernel;
-use super::kernel::Kernel;
+use super::cpu_variant::CpuVariant;
+use super::entry::variant;
 use crate::context::Cpu;
-use crate::threads::rouse;
+use crate::threads::wake;
 
-pub(super) const KERNELS: &[Kernel] =
-    &[kernel("overhead", "pool", "an empty parallel region on all threads, N times", true, pool)];
+pub(super) const VARIANTS: &[CpuVariant] =
+    &[variant("overhead", "pool", "N parallel regions without work, all threads", true, pool)];
 
 struct Pool {
     count: u64,
@@ -23,15 +23,15 @@ fn pool(_: &Cpu, case: &Case, _: &[Operand]) -> Result<Box<Prepared>, CellError>
 }
 
 impl Job for Pool {
-    fn rouse(&mut self) -> Result<(), CellError> {
-        rouse::pool();
+    fn wake_threads(&mut self) -> Result<(), CellError> {
+        wake::pool();
         Ok(())
     }
 
     fn execute(&mut self) -> Result<(), CellError> {
         self.done = 0;
         for _ in 0..self.count {
-            // Returns when every thread of the pool has been through it.
+            // Returns when every thread of the pool has run it.
             rayon::broadcast(|_| {});
             self.done += 1;
         }

@@ -1,11 +1,11 @@
-//! Rows of a sparse matrix cut into blocks of about equal work; knows no arithmetic.
+//! Divides the rows of a sparse matrix into blocks of about equal work.
 
-/// Blocks for each thread: enough to even out rows of unequal cost, few enough to cost nothing.
+/// Blocks per thread: enough to even out rows of unequal cost, few enough that their overhead is negligible.
 pub(super) const BLOCKS_PER_THREAD: usize = 8;
 
-/// Cuts rows into at most `blocks` runs of about equal work: the bounds, from 0 to the number of rows.
+/// Divides rows into at most `blocks` blocks of about equal work. Returns their bounds, from 0 to the number of rows.
 ///
-/// `work` is the work of all rows before each, ending with that of all rows (length: rows + 1).
+/// `work[i]` is the work of all rows before row `i` (length: rows + 1).
 pub(super) fn balanced<W: Copy + Into<i64>>(work: &[W], blocks: usize) -> Vec<usize> {
     let rows = work.len() - 1;
     let total: i64 = work[rows].into();
@@ -21,7 +21,7 @@ pub(super) fn balanced<W: Copy + Into<i64>>(work: &[W], blocks: usize) -> Vec<us
     bounds
 }
 
-/// Cuts `slice` into the pieces between consecutive `bounds`, which rise from 0 to its length.
+/// Splits `slice` between consecutive `bounds`, which rise from 0 to its length.
 pub(super) fn split<X>(mut slice: &mut [X], bounds: impl IntoIterator<Item = usize>) -> Vec<&mut [X]> {
     let mut pieces = Vec::new();
     let mut start = 0;
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn one_heavy_row_stands_alone_and_matrices_without_entries_have_one_block() {
+    fn one_heavy_row_is_a_block_of_its_own_and_matrices_without_entries_have_one_block() {
         assert_eq!(balanced(&[0i64, 1, 1000, 1001, 1002], 4), [0, 2, 4]);
         assert_eq!(balanced(&[0i64; 6], 4), [0, 5]);
     }

@@ -1,4 +1,4 @@
-//! Elementwise `sin(a)` on the CPU; knows nothing of how sines are computed.
+//! The variants of elementwise `sin(a)` on the CPU.
 
 use gpubench_backend::Prepared;
 use gpubench_model::case::Case;
@@ -6,18 +6,18 @@ use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 use ndarray::Zip;
 
-use super::entry::{by_dtype, kernel};
-use super::kernel::Kernel;
-use super::matrices::{on_one_thread, shared_out};
+use super::cpu_variant::CpuVariant;
+use super::entry::{by_dtype, variant};
+use super::matrices::{on_one_thread, partitioned};
 use crate::context::Cpu;
 use crate::simd::trig::{Trig, sin_into, sin_past_caches};
 
-pub(super) const KERNELS: &[Kernel] = &[
-    kernel("sin", "parallel", "vectorised sine, all threads", true, by_dtype!(parallel)),
-    kernel("sin", "ndarray", "ndarray Zip, libm, one thread", false, by_dtype!(one_pass)),
+pub(super) const VARIANTS: &[CpuVariant] = &[
+    variant("sin", "parallel", "vectorised sine, all threads", true, by_dtype!(parallel)),
+    variant("sin", "ndarray", "ndarray Zip, libm, one thread", false, by_dtype!(one_pass)),
 ];
 
-/// The job that takes the sines on all threads, where there are enough elements for them.
+/// Prepares a job that computes the sines on all threads, if there are enough elements.
 pub(super) fn parallel<T: Trig>(
     cpu: &Cpu,
     case: &Case,
@@ -26,13 +26,13 @@ pub(super) fn parallel<T: Trig>(
     vectorised::<T>(case, inputs, cpu.threads)
 }
 
-/// The job that takes the sines on one thread.
+/// Prepares a job that computes the sines on one thread.
 pub(super) fn serial<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     vectorised::<T>(case, inputs, 1)
 }
 
 fn vectorised<T: Trig>(case: &Case, inputs: &[Operand], threads: usize) -> Result<Box<Prepared>, CellError> {
-    shared_out::<T, 1>(case, inputs, threads, |[a], y, past_caches| {
+    partitioned::<T, 1>(case, inputs, threads, |[a], y, past_caches| {
         let compute = if past_caches { sin_past_caches } else { sin_into };
         compute(a, y);
     })
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn every_variant_agrees_with_the_sine_in_float64() {
-        for kernel in KERNELS {
+        for kernel in VARIANTS {
             assert_formula("sin", &kernel.variant.name, |[a]| a.sin(), |[a]| 4.0 * a);
         }
     }

@@ -1,7 +1,7 @@
-//! Solutions of symmetric positive definite systems: LAPACK, called straight, and faer.
+//! The variants of solving symmetric positive definite systems: LAPACK, called directly, and faer.
 //!
-//! The matrix equals its transpose, so its rows are handed to the column-major libraries as they lie:
-//! ndarray-linalg's `factorizec` would transpose the whole matrix twice, and its LU allocates the pivots.
+//! The matrix equals its transpose, so column-major libraries get its rows unchanged: `factorizec` of ndarray-linalg
+//! would transpose the whole matrix twice, and its LU allocates the pivots.
 
 use std::mem::MaybeUninit;
 
@@ -14,33 +14,33 @@ use gpubench_model::case::Case;
 use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
 
-use super::destroyed::Destroyed;
-use super::entry::{by_dtype, kernel};
-use super::kernel::Kernel;
-use super::library_kernel::{LibraryKernel, Scope};
+use super::cpu_variant::CpuVariant;
+use super::entry::{by_dtype, variant};
+use super::library_variant::{LibraryVariant, Scope};
 use super::matrices::operands;
+use super::restored_inputs::RestoredInput;
 use crate::context::Cpu;
-use crate::libs::blas::{Blas, Library, ProviderCrew};
+use crate::libs::blas::{Blas, BlasThreads, Library};
 use crate::memory::memory;
-use crate::threads::crew::{Crew, Crewed, Work};
 use crate::threads::faer::Faer;
+use crate::threads::pooled_job::{Kernel, PooledJob, ThreadPool};
 
-pub(crate) const LIBRARY_KERNELS: &[LibraryKernel] = &[
-    LibraryKernel {
+pub(crate) const LIBRARY_VARIANTS: &[LibraryVariant] = &[
+    LibraryVariant {
         op: "solve",
         suffix: "",
         summary: "Cholesky, {} (posv)",
         scope: Scope::Lapack,
         prepare: by_dtype!(lapack with library, |_| Method::Cholesky),
     },
-    LibraryKernel {
+    LibraryVariant {
         op: "solve",
         suffix: "-blocked",
         summary: "Cholesky in blocks of 512, {} (potrf, trsm, syrk, trsv)",
         scope: Scope::OpenBlas,
         prepare: by_dtype!(lapack with library, |_| Method::BlockedCholesky),
     },
-    LibraryKernel {
+    LibraryVariant {
         op: "solve",
         suffix: "-lu",
         summary: "LU, {} (gesv)",
@@ -49,29 +49,29 @@ pub(crate) const LIBRARY_KERNELS: &[LibraryKernel] = &[
     },
 ];
 
-pub(crate) const KERNELS: &[Kernel] =
-    &[kernel("solve", "faer", "Cholesky, faer, all threads", true, by_dtype!(faer))];
+pub(crate) const VARIANTS: &[CpuVariant] =
+    &[variant("solve", "faer", "Cholesky, faer, all threads", true, by_dtype!(faer))];
 
-/// The largest side at which fewer threads than all may be faster.
-const MOST_CHOICE: usize = 2048;
+/// The largest side at which fewer than all threads may be faster.
+const MAX_CHOICE_SIDE: usize = 2048;
 
-/// `a x = b`; the libraries write factors over `a` and the solution over `b`.
+/// The system `a x = b`; libraries overwrite `a` with factors and `b` with the solution.
 struct System<T> {
     n: usize,
-    a: Destroyed<T>,
-    b: Destroyed<T>,
+    a: RestoredInput<T>,
+    b: RestoredInput<T>,
 }
 
 impl<T: Real> System<T> {
     fn new(case: &Case, inputs: &[Operand]) -> Result<Self, CellError> {
-        let [a, b] = operands::<T, 2>(case, inputs)?.map(Destroyed::of);
+        let [a, b] = operands::<T, 2>(case, inputs)?.map(RestoredInput::of);
         Ok(System { n: case.side(), a, b })
     }
 }
 
 type ShowState<S> = fn(&S, &mut dyn FnMut(&[MaybeUninit<u8>]));
 
-/// A system, what else its library works with, and how that solves it.
+/// A system, the workspace of its library, and the function that solves it.
 struct Solved<T, C, S> {
     system: System<T>,
     state: S,
@@ -79,9 +79,9 @@ struct Solved<T, C, S> {
     solve: fn(&C, &mut System<T>, &mut S) -> Result<(), CellError>,
 }
 
-impl<T: Real, C: Crew, S> Work for Solved<T, C, S> {
-    type Crew = C;
-    const DESTROYS: bool = true;
+impl<T: Real, C: ThreadPool, S> Kernel for Solved<T, C, S> {
+    type Pool = C;
+    const DESTROYS_INPUTS: bool = true;
 
     fn restore(&mut self) {
         self.system.a.restore();
@@ -100,8 +100,8 @@ impl<T: Real, C: Crew, S> Work for Solved<T, C, S> {
         Contents { in_place: true, ..Contents::new(operands, [host(&mut b.left)]) }
     }
 
-    fn execute(&mut self, crew: &C) -> Result<(), CellError> {
-        (self.solve)(crew, &mut self.system, &mut self.state)
+    fn execute(&mut self, pool: &C) -> Result<(), CellError> {
+        (self.solve)(pool, &mut self.system, &mut self.state)
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
@@ -125,8 +125,8 @@ fn lapack<T: Blas>(
     library: &Library,
     method: fn(usize) -> Method,
 ) -> Result<Box<Prepared>, CellError> {
-    let crew = ProviderCrew::new(cpu, library, case.side(), MOST_CHOICE)?;
-    let work = Solved {
+    let pool = BlasThreads::new(cpu, library, case.side(), MAX_CHOICE_SIDE)?;
+    let kernel = Solved {
         system: System::<T>::new(case, inputs)?,
         state: method(case.side()),
         show_state: |method, show| {
@@ -134,16 +134,16 @@ fn lapack<T: Blas>(
                 show(memory(pivots));
             }
         },
-        solve: |crew: &ProviderCrew, System { a, b, .. }, method| {
+        solve: |pool: &BlasThreads, System { a, b, .. }, method| {
             let (a, b) = (&mut a.left, &mut b.left);
             match method {
-                Method::Cholesky => crew.provider().posv(a, b),
-                Method::BlockedCholesky => crew.provider().posv_in_blocks(a, b),
-                Method::Lu(pivots) => crew.provider().gesv(a, pivots, b),
+                Method::Cholesky => pool.provider().posv(a, b),
+                Method::BlockedCholesky => pool.provider().posv_in_blocks(a, b),
+                Method::Lu(pivots) => pool.provider().gesv(a, pivots, b),
             }
         },
     };
-    Ok(Crewed::prepared(work, crew))
+    Ok(PooledJob::prepared(kernel, pool))
 }
 
 fn faer<T: Real + faer::traits::RealField>(
@@ -152,18 +152,18 @@ fn faer<T: Real + faer::traits::RealField>(
     inputs: &[Operand],
 ) -> Result<Box<Prepared>, CellError> {
     let n = case.side();
-    let crew = Faer::new(cpu, n, MOST_CHOICE);
-    let workspace = crew.workspace(|par| {
+    let pool = Faer::new(cpu, n, MAX_CHOICE_SIDE);
+    let workspace = pool.workspace(|par| {
         let factor = llt::factor::cholesky_in_place_scratch::<T>(n, par, Default::default());
         factor.or(llt::solve::solve_in_place_scratch::<T>(n, 1, par))
     });
-    let work = Solved {
+    let kernel = Solved {
         system: System::<T>::new(case, inputs)?,
         state: workspace,
         show_state: |workspace, show| show(workspace),
-        solve: |crew: &Faer, System { n, a, b }, workspace| {
+        solve: |pool: &Faer, System { n, a, b }, workspace| {
             let (n, a, b) = (*n, &mut a.left, &mut b.left);
-            let (par, stack) = (crew.par, MemStack::new(workspace));
+            let (par, stack) = (pool.par, MemStack::new(workspace));
             let matrix = MatMut::from_column_major_slice_mut(a, n, n);
             llt::factor::cholesky_in_place(matrix, Default::default(), par, stack, Default::default())
                 .map_err(|e| CellError::call("faer Cholesky", e))?;
@@ -172,5 +172,5 @@ fn faer<T: Real + faer::traits::RealField>(
             Ok(())
         },
     };
-    Ok(Crewed::prepared(work, crew))
+    Ok(PooledJob::prepared(kernel, pool))
 }

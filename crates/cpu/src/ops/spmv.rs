@@ -1,4 +1,4 @@
-//! Sparse matrix (CSR) times vector on the CPU.
+//! The variants of the product of a sparse matrix (CSR) with a vector on the CPU.
 
 use std::mem::MaybeUninit;
 
@@ -10,22 +10,28 @@ use gpubench_model::error::CellError;
 use rayon::prelude::*;
 use sprs::{CsMatI, prod};
 
-use super::entry::{by_dtype, kernel};
-use super::kernel::Kernel;
+use super::cpu_variant::CpuVariant;
+use super::entry::{by_dtype, variant};
 use super::row_blocks::{BLOCKS_PER_THREAD, balanced, split};
 use super::spgemm::{Element, show_sprs, sprs_matrix};
 use crate::context::Cpu;
 use crate::memory::{memory, show_csr};
-use crate::threads::rouse;
+use crate::threads::wake;
 
-pub(super) const KERNELS: &[Kernel] = &[
-    kernel("spmv", "parallel", "blocks of rows of equal entries, all threads", true, by_dtype!(parallel)),
-    kernel("spmv", "sprs", "sprs mul_acc_mat_vec_csr, one thread", false, by_dtype!(with_sprs)),
+pub(super) const VARIANTS: &[CpuVariant] = &[
+    variant(
+        "spmv",
+        "parallel",
+        "blocks of rows with equal numbers of entries, all threads",
+        true,
+        by_dtype!(parallel),
+    ),
+    variant("spmv", "sprs", "sprs mul_acc_mat_vec_csr, one thread", false, by_dtype!(with_sprs)),
 ];
 
-/// Stored entries below which threads cost more than they save.
+/// Below this number of stored entries, threads cost more than they save.
 const SERIAL: usize = 1 << 15;
-/// Independent partial sums of a row.
+/// Independent partial sums per row.
 const LANES: usize = 8;
 
 struct Parallel<T> {
@@ -49,9 +55,9 @@ impl<T: Real> Job for Parallel<T> {
         show(memory(&self.y));
     }
 
-    fn rouse(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> Result<(), CellError> {
         if self.bounds.len() > 2 {
-            rouse::pool();
+            wake::pool();
         }
         Ok(())
     }
@@ -88,7 +94,7 @@ impl<T: Real> Job for Parallel<T> {
     }
 }
 
-/// The product of one row with `x`.
+/// Returns the product of one row with `x`.
 fn dot<T: Real>(columns: &[i32], values: &[T], x: &[T]) -> T {
     let mut lanes = [T::default(); LANES];
     let (columns, columns_left) = columns.as_chunks::<LANES>();
@@ -169,7 +175,7 @@ mod tests {
 
     #[test]
     fn every_variant_agrees_with_plain_sums_in_float64() {
-        for kernel in KERNELS {
+        for kernel in VARIANTS {
             for (n, density) in TEST_SIDES.into_iter().flat_map(|n| [(n, 0.05), (n, 1.0)]) {
                 agrees::<f32>(&kernel.variant.name, n, density);
                 agrees::<f64>(&kernel.variant.name, n, density);

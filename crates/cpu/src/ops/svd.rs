@@ -1,4 +1,5 @@
-//! Thin singular value decompositions: LAPACK, called straight and through ndarray-linalg, and faer.
+//! The variants of the thin singular value decomposition: LAPACK, called directly and through ndarray-linalg, and
+//! faer.
 
 use std::mem::MaybeUninit;
 
@@ -13,26 +14,26 @@ use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::{CellError, Unavailable};
 use ndarray_linalg::MatrixLayout;
 
-use super::destroyed::Destroyed;
-use super::entry::{by_dtype, kernel};
-use super::kernel::Kernel;
-use super::library_kernel::{LibraryKernel, Scope};
+use super::cpu_variant::CpuVariant;
+use super::entry::{by_dtype, variant};
+use super::library_variant::{LibraryVariant, Scope};
 use super::matrices::operands;
+use super::restored_inputs::RestoredInput;
 use crate::context::Cpu;
-use crate::libs::blas::{Blas, Library, ProviderCrew, Svd};
+use crate::libs::blas::{Blas, BlasThreads, Library, Svd};
 use crate::memory::memory;
-use crate::threads::crew::{Crewed, Work};
 use crate::threads::faer::Faer;
+use crate::threads::pooled_job::{Kernel, PooledJob};
 
-pub(crate) const LIBRARY_KERNELS: &[LibraryKernel] = &[
-    LibraryKernel {
+pub(crate) const LIBRARY_VARIANTS: &[LibraryVariant] = &[
+    LibraryVariant {
         op: "svd",
         suffix: "",
         summary: "divide and conquer, {} (gesdd)",
         scope: Scope::Lapack,
         prepare: by_dtype!(gesdd with library),
     },
-    LibraryKernel {
+    LibraryVariant {
         op: "svd",
         suffix: "-gesvd",
         summary: "QR iteration, ndarray-linalg on {} (gesvd, what its svd() calls)",
@@ -41,13 +42,13 @@ pub(crate) const LIBRARY_KERNELS: &[LibraryKernel] = &[
     },
 ];
 
-pub(crate) const KERNELS: &[Kernel] =
-    &[kernel("svd", "faer", "divide and conquer, faer, all threads", true, by_dtype!(faer))];
+pub(crate) const VARIANTS: &[CpuVariant] =
+    &[variant("svd", "faer", "divide and conquer, faer, all threads", true, by_dtype!(faer))];
 
-/// The largest side at which fewer threads than all may be faster.
-const MOST_CHOICE: usize = 1024;
+/// The largest side at which fewer than all threads may be faster.
+const MAX_CHOICE_SIDE: usize = 1024;
 
-/// U, S and Vt as an answer.
+/// Returns U, S and Vt as an answer.
 fn answer<T: Real>(n: usize, u: &[T], s: &[T], vt: &[T]) -> Vec<Operand> {
     let square = |elements: &[T]| Operand::dense(n, n, elements.to_vec());
     vec![square(u), Operand::dense(n, 1, s.to_vec()), square(vt)]
@@ -55,7 +56,7 @@ fn answer<T: Real>(n: usize, u: &[T], s: &[T], vt: &[T]) -> Vec<Operand> {
 
 struct DivideAndConquer<T> {
     n: usize,
-    matrix: Destroyed<T>,
+    matrix: RestoredInput<T>,
     svd: Svd<T>,
 }
 
@@ -66,15 +67,15 @@ fn gesdd<T: Blas>(
     library: &Library,
 ) -> Result<Box<Prepared>, CellError> {
     let n = case.side();
-    let crew = ProviderCrew::new(cpu, library, n, MOST_CHOICE)?;
-    let svd = Svd::<T>::new(crew.provider(), n)?;
+    let pool = BlasThreads::new(cpu, library, n, MAX_CHOICE_SIDE)?;
+    let svd = Svd::<T>::new(pool.provider(), n)?;
     let [a] = operands(case, inputs)?;
-    Ok(Crewed::prepared(DivideAndConquer { n, matrix: Destroyed::of(a), svd }, crew))
+    Ok(PooledJob::prepared(DivideAndConquer { n, matrix: RestoredInput::of(a), svd }, pool))
 }
 
-impl<T: Blas> Work for DivideAndConquer<T> {
-    type Crew = ProviderCrew;
-    const DESTROYS: bool = true;
+impl<T: Blas> Kernel for DivideAndConquer<T> {
+    type Pool = BlasThreads;
+    const DESTROYS_INPUTS: bool = true;
 
     fn restore(&mut self) {
         self.matrix.restore();
@@ -90,8 +91,8 @@ impl<T: Blas> Work for DivideAndConquer<T> {
         Contents::new([host(&mut self.matrix.given)], [host(u), host(s), host(vt)])
     }
 
-    fn execute(&mut self, crew: &ProviderCrew) -> Result<(), CellError> {
-        self.svd.decompose(crew.provider(), &mut self.matrix.left)
+    fn execute(&mut self, pool: &BlasThreads) -> Result<(), CellError> {
+        self.svd.decompose(pool.provider(), &mut self.matrix.left)
     }
 
     fn answer(&mut self) -> Result<Vec<Operand>, CellError> {
@@ -99,10 +100,10 @@ impl<T: Blas> Work for DivideAndConquer<T> {
     }
 }
 
-/// What ndarray-linalg's `svd` does, which allocates its results and its workspace.
+/// Computes what `svd` of ndarray-linalg does, which allocates its results and its workspace.
 struct QrIteration<T> {
     n: usize,
-    matrix: Destroyed<T>,
+    matrix: RestoredInput<T>,
     layout: MatrixLayout,
     /// U, S and Vt of the last execution.
     factors: Option<[Vec<T>; 3]>,
@@ -121,17 +122,17 @@ fn gesvd<T: Blas>(
                 "use faer",
             )
         })?;
-    let crew = ProviderCrew::new(cpu, library, case.side(), MOST_CHOICE)?;
-    crew.provider().activate()?;
+    let pool = BlasThreads::new(cpu, library, case.side(), MAX_CHOICE_SIDE)?;
+    pool.provider().activate()?;
     let layout = MatrixLayout::C { row: side, lda: side };
     let [a] = operands::<T, 1>(case, inputs)?;
-    let matrix = Destroyed::of(a);
-    Ok(Crewed::prepared(QrIteration { n: case.side(), matrix, layout, factors: None }, crew))
+    let matrix = RestoredInput::of(a);
+    Ok(PooledJob::prepared(QrIteration { n: case.side(), matrix, layout, factors: None }, pool))
 }
 
-impl<T: Blas> Work for QrIteration<T> {
-    type Crew = ProviderCrew;
-    const DESTROYS: bool = true;
+impl<T: Blas> Kernel for QrIteration<T> {
+    type Pool = BlasThreads;
+    const DESTROYS_INPUTS: bool = true;
 
     fn restore(&mut self) {
         self.matrix.restore();
@@ -147,8 +148,8 @@ impl<T: Blas> Work for QrIteration<T> {
         Contents { answer, ..Contents::new([host(&mut self.matrix.given)], []) }
     }
 
-    fn execute(&mut self, crew: &ProviderCrew) -> Result<(), CellError> {
-        crew.provider().activate()?;
+    fn execute(&mut self, pool: &BlasThreads) -> Result<(), CellError> {
+        pool.provider().activate()?;
         let found = T::svd(self.layout, true, true, &mut self.matrix.left)
             .map_err(|e| CellError::call("LAPACK svd", e))?;
         let (Some(u), Some(vt)) = (found.u, found.vt) else {
@@ -166,7 +167,7 @@ impl<T: Blas> Work for QrIteration<T> {
     }
 }
 
-/// faer decomposes the transpose, whose columns are the rows of A: its U is V of A, its V is U of A.
+/// Decomposes the transpose with faer, whose columns are the rows of A: its U is V of A, and its V is U of A.
 struct FaerSvd<T> {
     n: usize,
     a: Vec<T>,
@@ -182,15 +183,15 @@ fn faer<T: Real + faer::traits::RealField>(
     inputs: &[Operand],
 ) -> Result<Box<Prepared>, CellError> {
     let (n, [a], thin) = (case.side(), operands::<T, 1>(case, inputs)?, ComputeSvdVectors::Thin);
-    let crew = Faer::new(cpu, n, MOST_CHOICE);
-    let workspace = crew.workspace(|par| svd_scratch::<T>(n, n, thin, thin, par, Default::default()));
+    let pool = Faer::new(cpu, n, MAX_CHOICE_SIDE);
+    let workspace = pool.workspace(|par| svd_scratch::<T>(n, n, thin, thin, par, Default::default()));
     let zeros = |len| vec![T::default(); len];
     let (u_columns, s, vt) = (zeros(n * n), zeros(n), zeros(n * n));
-    Ok(Crewed::prepared(FaerSvd { n, a: a.to_vec(), u_columns, s, vt, workspace }, crew))
+    Ok(PooledJob::prepared(FaerSvd { n, a: a.to_vec(), u_columns, s, vt, workspace }, pool))
 }
 
-impl<T: Real + faer::traits::RealField> Work for FaerSvd<T> {
-    type Crew = Faer;
+impl<T: Real + faer::traits::RealField> Kernel for FaerSvd<T> {
+    type Pool = Faer;
 
     fn show(&self, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
         let parts = [&self.a[..], &self.u_columns, &self.s, &self.vt];
@@ -203,14 +204,14 @@ impl<T: Real + faer::traits::RealField> Work for FaerSvd<T> {
         Contents::new([host(&mut self.a)], answer)
     }
 
-    fn execute(&mut self, crew: &Faer) -> Result<(), CellError> {
+    fn execute(&mut self, pool: &Faer) -> Result<(), CellError> {
         let n = self.n;
         svd(
             MatRef::from_column_major_slice(&self.a, n, n),
             DiagMut::from_slice_mut(&mut self.s),
             Some(MatMut::from_column_major_slice_mut(&mut self.vt, n, n)),
             Some(MatMut::from_column_major_slice_mut(&mut self.u_columns, n, n)),
-            crew.par,
+            pool.par,
             MemStack::new(&mut self.workspace),
             Default::default(),
         )

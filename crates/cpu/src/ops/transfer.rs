@@ -1,4 +1,4 @@
-//! A matrix copied within host memory: what the way to a device is to be held against.
+//! Copies a matrix within host memory, to compare with copies to a device.
 
 use gpubench_backend::Prepared;
 use gpubench_model::case::Case;
@@ -6,18 +6,18 @@ use gpubench_model::data::{Operand, Real};
 use gpubench_model::error::CellError;
 use rayon::prelude::*;
 
-use super::entry::{by_dtype, kernel};
-use super::kernel::Kernel;
+use super::cpu_variant::CpuVariant;
+use super::entry::{by_dtype, variant};
 use super::matrices::{Matrices, on_pool, slice, slice_mut};
 use crate::context::Cpu;
-use crate::threads::spread::{SERIAL, TASK};
+use crate::threads::partition::{SERIAL, TASK};
 
-/// The variants; none by default, as nothing crosses here.
-pub(super) const KERNELS: &[Kernel] =
-    &[kernel("transfer", "memcpy", "within host memory, all threads", false, by_dtype!(copied))];
+/// The variants; none runs by default, because nothing crosses the bus.
+pub(super) const VARIANTS: &[CpuVariant] =
+    &[variant("transfer", "memcpy", "copy within host memory, all threads", false, by_dtype!(copied))];
 
 fn copied<T: Real>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
-    // Values that no element has, written so that the pages are there.
+    // Values that no element has; writing them makes the pages exist.
     let matrices = Matrices::<T, 1>::new(case, inputs, T::from_f64(-1.0))?;
     Ok(on_pool(matrices, |[a], y| {
         let (a, y) = (slice(a), slice_mut(y));

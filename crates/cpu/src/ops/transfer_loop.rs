@@ -1,4 +1,4 @@
-//! x = sin(x), many times over a matrix that is in host memory all along: nothing has to be copied.
+//! Computes x = sin(x) many times over a matrix that stays in host memory.
 
 use gpubench_backend::Prepared;
 use gpubench_model::case::Case;
@@ -7,22 +7,22 @@ use gpubench_model::error::CellError;
 use gpubench_ops::SINES;
 use rayon::prelude::*;
 
-use super::entry::{by_dtype, kernel};
-use super::kernel::Kernel;
+use super::cpu_variant::CpuVariant;
+use super::entry::{by_dtype, variant};
 use super::matrices::{Matrices, on_one_thread, on_pool, slice, slice_mut};
 use crate::context::Cpu;
 use crate::simd::trig::{Trig, sin_in_place, sin_into};
-use crate::threads::spread::{SERIAL, TASK};
+use crate::threads::partition::{SERIAL, TASK};
 
-pub(super) const KERNELS: &[Kernel] = &[
-    kernel(
+pub(super) const VARIANTS: &[CpuVariant] = &[
+    variant(
         "transfer-loop",
         "parallel",
         "100 passes in place, vectorised sine, all threads",
         true,
         by_dtype!(parallel),
     ),
-    kernel(
+    variant(
         "transfer-loop",
         "ndarray",
         "ndarray mapv_inplace 100 times, libm, one thread",
@@ -31,8 +31,8 @@ pub(super) const KERNELS: &[Kernel] = &[
     ),
 ];
 
-/// The first pass reads the operand, which so stays as it is; every pass is over the whole matrix, as it would be
-/// in a program that looks at each.
+/// The first pass reads the operand, which so stays unchanged. Every pass covers the whole matrix, as in a program
+/// that reads each result.
 fn parallel<T: Trig>(_: &Cpu, case: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     let matrices = Matrices::<T, 1>::new(case, inputs, T::ZERO)?;
     Ok(on_pool(matrices, |[a], x| {
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn every_variant_agrees_with_a_hundred_sines_in_float64() {
         let sines = |[a]: [f64; 1]| (0..SINES).fold(a, |x, _| x.sin());
-        for kernel in KERNELS {
+        for kernel in VARIANTS {
             assert_formula("transfer-loop", &kernel.variant.name, sines, |a| 400.0 * sines(a));
         }
     }

@@ -1,6 +1,6 @@
-//! A cache line of numbers, and what writes lines.
+//! A cache line of numbers, and the function type that writes lines.
 
-/// Numbers of a cache line.
+/// Numbers per cache line.
 pub(crate) const WIDTH: usize = 8;
 /// The factor of the triad.
 pub(crate) const FACTOR: f64 = 3.0;
@@ -10,5 +10,5 @@ pub(crate) const FACTOR: f64 = 3.0;
 #[repr(C, align(64))]
 pub(crate) struct Line(pub(crate) [f64; WIDTH]);
 
-/// Writes `a` from `b` and `c`, which are as long.
+/// Writes `a` from `b` and `c`, which have the same length.
 pub(crate) type Writer = fn(a: &mut [Line], b: &[Line], c: &[Line]);

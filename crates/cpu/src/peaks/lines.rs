@@ -1,19 +1,19 @@
-//! What one thread does with cache lines: reads them, copies them, adds them. Knows no clock.
+//! The loops over cache lines that one thread runs: read, copy, and add.
 
 use super::line::{FACTOR, Line, WIDTH, Writer};
 use super::streaming;
 use crate::simd::{Vectorized, vectorize};
 
-/// Sums side by side: enough to hide the latency of additions in vectors of any width.
+/// Independent sums: enough to hide the latency of additions in vectors of any width.
 const ABREAST: usize = 32;
 
-/// Ways to copy b to a.
+/// The implementations of copying b to a.
 pub(crate) fn copies() -> Vec<Writer> {
     let plain: Writer = |a, b, _| a.copy_from_slice(b);
     [Some(plain), streaming::copy()].into_iter().flatten().collect()
 }
 
-/// Ways to put b + s c into a.
+/// The implementations of `a = b + s c`.
 pub(crate) fn triads() -> Vec<Writer> {
     let plain: Writer = |a, b, c| vectorize(Triad(numbers_mut(a), numbers(b), numbers(c)));
     [Some(plain), streaming::triad()].into_iter().flatten().collect()
@@ -23,14 +23,14 @@ pub(crate) fn sum(lines: &[Line]) -> f64 {
     vectorize(Sum(numbers(lines)))
 }
 
-/// The numbers of lines as one slice: of loops over lines of numbers compilers make gathers.
+/// Returns lines as one slice of numbers: compilers turn nested loops over lines into gathers.
 fn numbers(lines: &[Line]) -> &[f64] {
     // SAFETY: a line is its numbers, without anything between them or behind; the slice is borrowed for as long.
     unsafe { std::slice::from_raw_parts(lines.as_ptr().cast(), lines.len() * WIDTH) }
 }
 
 fn numbers_mut(lines: &mut [Line]) -> &mut [f64] {
-    // SAFETY: as above, and borrowed by nobody else meanwhile.
+    // SAFETY: as above, and borrowed mutably.
     unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), lines.len() * WIDTH) }
 }
 

@@ -1,4 +1,4 @@
-//! Bytes a second that all threads together read, copy and add, by the method of STREAM. Knows no instructions.
+//! Measures the bandwidth at which all threads together read, copy and add, by the method of STREAM.
 //!
 //! J. D. McCalpin, "Memory bandwidth and machine balance in current high performance computers", IEEE TCCA Newsletter
 //! (1995): arrays of at least four times the last-level cache, each part first touched by the thread that works on
@@ -14,28 +14,28 @@ use gpubench_backend::Peaks;
 use super::line::{Line, Writer};
 use super::lines;
 
-/// How many times the last-level cache an array has.
+/// Size of an array, in multiples of the last-level cache.
 const CACHES: u64 = 4;
-/// Bytes of the last level where the system does not tell.
+/// Assumed size of the last-level cache in bytes if the system does not report it.
 const UNKNOWN_CACHE: u64 = 64 << 20;
-/// Bytes of an array, at least and at most.
-const LEAST: u64 = 64 << 20;
-const MOST: u64 = 4 << 30;
-/// The share of free memory that the arrays may take together, as a divisor.
+/// Minimum and maximum size of an array in bytes.
+const MIN_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 4 << 30;
+/// The arrays together take at most free memory divided by this.
 const SHARE_OF_FREE: u64 = 8;
 const ARRAYS: u64 = 3;
-/// Seconds of a repetition, at least: to wake the threads takes up to a tenth of a millisecond.
+/// Minimum seconds per repetition: waking the threads takes up to 0.1 ms.
 const REPETITION_S: f64 = 0.015;
-/// Repetitions, at least.
+/// Minimum number of repetitions.
 const REPETITIONS: u32 = 3;
 
-/// Bytes of each of the three arrays, for a last level of `cache` bytes and so much free memory; `None` when there
-/// is too little to exceed the caches by as much as it takes.
+/// Returns the size in bytes of each of the three arrays, for a last-level cache of `cache` bytes and `free` bytes of
+/// free memory. `None` when memory is too small to exceed the caches by the required factor.
 pub(crate) fn bytes_each(cache: Option<u64>, free: Option<u64>) -> Option<u64> {
     let beyond_caches = CACHES.saturating_mul(cache.unwrap_or(UNKNOWN_CACHE));
-    let most = free.map_or(MOST, |free| (free / SHARE_OF_FREE / ARRAYS).min(MOST));
-    let each = beyond_caches.max(LEAST).min(most);
-    (ARRAYS * each >= beyond_caches.max(LEAST)).then_some(each)
+    let max = free.map_or(MAX_BYTES, |free| (free / SHARE_OF_FREE / ARRAYS).min(MAX_BYTES));
+    let each = beyond_caches.max(MIN_BYTES).min(max);
+    (ARRAYS * each >= beyond_caches.max(MIN_BYTES)).then_some(each)
 }
 
 /// One thread's part of the arrays.
@@ -48,12 +48,12 @@ struct Part {
 /// Three arrays, a part for each thread of the pool.
 pub(crate) struct Arrays {
     parts: Vec<Mutex<Part>>,
-    /// Bytes of one array.
+    /// Size of one array in bytes.
     bytes: f64,
 }
 
 impl Arrays {
-    /// Allocates arrays of so many bytes each; every thread makes and touches its own part.
+    /// Allocates arrays of the given size; every thread allocates and touches its own part.
     pub(crate) fn touch(bytes: u64) -> Arrays {
         let lines = usize::try_from(bytes).unwrap_or(usize::MAX) / size_of::<Line>();
         let lines = lines.div_ceil(rayon::current_num_threads());
@@ -64,7 +64,7 @@ impl Arrays {
         Arrays { parts, bytes }
     }
 
-    /// Bytes a second of reading, copying and the triad, each measured for so many seconds.
+    /// Measures reading, copying and the triad in bytes per second, each for the given number of seconds.
     pub(crate) fn rates(&self, seconds: f64) -> Peaks {
         let read = |part: &mut Part| {
             for array in [&part.a, &part.b, &part.c] {
@@ -74,20 +74,21 @@ impl Arrays {
         let by = |ways: Vec<Writer>| {
             let share = seconds / ways.len() as f64;
             let times = ways.into_iter().map(|way| {
-                self.least_s(share, |Part { a, b, c }| way(black_box(a), black_box(b), black_box(c)))
+                self.min_s(share, |Part { a, b, c }| way(black_box(a), black_box(b), black_box(c)))
             });
             times.fold(f64::INFINITY, f64::min)
         };
         Peaks {
-            read: Some(3.0 * self.bytes / self.least_s(seconds, read)),
+            read: Some(3.0 * self.bytes / self.min_s(seconds, read)),
             copy: Some(2.0 * self.bytes / by(lines::copies())),
             triad: Some(3.0 * self.bytes / by(lines::triads())),
             ..Peaks::default()
         }
     }
 
-    /// The least seconds that one pass of `work` over all parts takes, of repetitions that last so many together.
-    fn least_s(&self, seconds: f64, work: impl Fn(&mut Part) + Sync) -> f64 {
+    /// Returns the shortest time in seconds of one pass of `work` over all parts, from repetitions that take the given
+    /// time together.
+    fn min_s(&self, seconds: f64, work: impl Fn(&mut Part) + Sync) -> f64 {
         let begun = Instant::now();
         let passes = (REPETITION_S / self.pass_s(1, &work)).ceil().clamp(1.0, 1000.0) as u32;
         let (mut least, mut repetitions) = (f64::INFINITY, 0);
@@ -98,7 +99,7 @@ impl Arrays {
         least
     }
 
-    /// Seconds of one of `passes` that every thread makes over its part, one after the other.
+    /// Returns the seconds per pass when every thread makes `passes` passes over its part.
     fn pass_s(&self, passes: u32, work: &(impl Fn(&mut Part) + Sync)) -> f64 {
         let begun = Instant::now();
         rayon::broadcast(|context| {
@@ -116,10 +117,10 @@ mod tests {
     #[test]
     fn arrays_exceed_the_caches_or_there_are_none() {
         assert_eq!(bytes_each(Some(32 << 20), Some(64 << 30)), Some(128 << 20));
-        assert_eq!(bytes_each(Some(1 << 20), None), Some(LEAST));
+        assert_eq!(bytes_each(Some(1 << 20), None), Some(MIN_BYTES));
         assert_eq!(bytes_each(None, Some(64 << 30)), Some(256 << 20));
         // Two sockets of 1152 MiB, as AMD's EPYC 9684X has them.
-        assert_eq!(bytes_each(Some(2304 << 20), Some(768 << 30)), Some(MOST));
+        assert_eq!(bytes_each(Some(2304 << 20), Some(768 << 30)), Some(MAX_BYTES));
         // Of 4 GiB an eighth is 512 MiB, which three arrays share.
         assert_eq!(bytes_each(Some(64 << 20), Some(4 << 30)), Some((512 << 20) / 3));
         assert_eq!(bytes_each(Some(256 << 20), Some(4 << 30)), None);

@@ -1,4 +1,4 @@
-//! The most that the CPUs do: memory that all threads read and write, and large matrix products. `docs/limits.md`
+//! Measures the peak rates of the CPUs: memory bandwidth with all threads, and large matrix products. `docs/limits.md`
 //! explains the figures.
 
 mod line;
@@ -13,25 +13,25 @@ use std::sync::Arc;
 use gpubench_backend::Peaks;
 use gpubench_host::memory::free_host_bytes;
 use gpubench_host::processors;
-use gpubench_host::quiet;
 use gpubench_host::user_cache::file_identity;
+use gpubench_host::wait_idle;
 use gpubench_model::case::DType;
 use serde_json::{Value, json};
 
 use crate::context::Cpu;
 use crate::libs::blas::Library;
-use crate::ops::listed::Listed;
+use crate::ops::available::AvailableVariant;
 use crate::simd;
 use memory::Arrays;
 
-/// Seconds for each figure of memory.
+/// Seconds per bandwidth figure.
 const MEMORY_S: f64 = 0.3;
-/// Seconds for the products of one library in one element type, beside those of the last execution.
+/// Seconds for the products of one library in one element type, not counting the last execution.
 const PRODUCTS_S: f64 = 0.25;
 
-/// Measures what this worker can, in one to three seconds: the products of its `library` or, in the worker that has
-/// none, memory and all other products. What cannot be measured is left out.
-pub(crate) fn measure(cpu: &Cpu, kernels: &[Listed], library: Option<&str>) -> Peaks {
+/// Measures this worker's peaks in one to three seconds: the products of its `library`, or, in the worker without a
+/// library, memory and all other products. Figures that cannot be measured are omitted.
+pub(crate) fn measure(cpu: &Cpu, kernels: &[AvailableVariant], library: Option<&str>) -> Peaks {
     let of_memory = if library.is_none() { memory_rates() } else { Peaks::default() };
     let matmul = DType::ALL
         .iter()
@@ -45,23 +45,23 @@ fn memory_rates() -> Peaks {
     bytes.map(Arrays::touch).map(|arrays| arrays.rates(MEMORY_S)).unwrap_or_default()
 }
 
-/// The highest rate of a product by any variant of this worker's `library` that runs by default.
-fn product(cpu: &Cpu, kernels: &[Listed], library: Option<&str>, dtype: DType) -> Option<f64> {
-    let is_own = |listed: &&Listed| {
+/// Returns the highest rate of a product by any default variant of this worker's `library`.
+fn product(cpu: &Cpu, kernels: &[AvailableVariant], library: Option<&str>, dtype: DType) -> Option<f64> {
+    let is_own = |listed: &&AvailableVariant| {
         let variant = &listed.variant;
         variant.op == "matmul" && variant.default && variant.library.as_deref() == library
     };
     let rates = kernels.iter().filter(is_own).filter_map(|kernel| {
         let rate = products::rate(cpu, kernel, dtype, PRODUCTS_S).ok();
         // Threads that spin for more work would slow the next product.
-        quiet::wait();
+        wait_idle::wait();
         rate
     });
     rates.max_by(f64::total_cmp)
 }
 
-/// What the figures depend on besides the host: the threads, the instructions, and the files of the libraries. Those
-/// that the loader would find by name are told by the loader's own list.
+/// Returns what the figures depend on besides the host: the threads, the instructions, and the files of the libraries.
+/// Libraries that the loader would find by name are represented by the loader's own list.
 pub(crate) fn depend_on(cpu: &Cpu, libraries: &[Arc<Library>], interleaved: &[usize]) -> Value {
     let preferred = libraries.iter().filter(|library| library.is_preferred());
     let files = preferred.flat_map(|library| library.files()).filter(|path| path.is_absolute());

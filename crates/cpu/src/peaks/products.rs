@@ -1,4 +1,4 @@
-//! FLOP a second of a large matrix product by one variant. Knows no library.
+//! Measures the FLOP rate of a large matrix product by one variant.
 
 use std::time::Instant;
 
@@ -11,25 +11,31 @@ use gpubench_model::error::CellError;
 use gpubench_ops as op;
 
 use crate::context::Cpu;
-use crate::ops::listed::Listed;
+use crate::ops::available::AvailableVariant;
 
-/// Sides that are tried, each twice the last: where a product takes long, small ones tell as much as large ones.
+/// The sides to try, each twice the previous one: where a product takes long, small sides are as informative as large
+/// ones.
 const SIDES: [u64; 7] = [96, 192, 384, 768, 1536, 3072, 6144];
-/// The next side is tried while it is expected to take less than this, in seconds.
+/// Seconds: the next side is tried while it is expected to take less than this.
 const CLIMB_S: f64 = 0.4;
-/// How much longer a product of twice the side takes.
+/// Factor by which the time grows when the side doubles.
 const STEP: f64 = 8.0;
-/// Executions of each side, at least.
+/// Minimum number of executions per side.
 const EXECUTIONS: u32 = 2;
-/// Matrices of the largest side that are held at a time: two operands, the job's own copies of them, and the answer.
+/// Matrices of the largest side in memory at a time: two operands, the copies of them in the job, and the answer.
 const MATRICES: u128 = 5;
-/// The share of free memory that they may take, as a divisor.
+/// The matrices take at most free memory divided by this.
 const SHARE_OF_FREE: u128 = 4;
-/// Different numbers in an operand: a prime, so that no two rows are alike.
+/// Number of distinct values in an operand: a prime, so that no two rows are alike.
 const PATTERN: usize = 65_521;
 
-/// The highest rate that the variant reaches within about so many seconds.
-pub(crate) fn rate(cpu: &Cpu, kernel: &Listed, dtype: DType, seconds: f64) -> Result<f64, CellError> {
+/// Returns the highest rate that the variant reaches in about the given number of seconds.
+pub(crate) fn rate(
+    cpu: &Cpu,
+    kernel: &AvailableVariant,
+    dtype: DType,
+    seconds: f64,
+) -> Result<f64, CellError> {
     let begun = Instant::now();
     let mut best: f64 = 0.0;
     for (index, n) in SIDES.into_iter().enumerate() {
@@ -39,13 +45,13 @@ pub(crate) fn rate(cpu: &Cpu, kernel: &Listed, dtype: DType, seconds: f64) -> Re
             break;
         }
         let mut job = kernel.prepare(cpu, &case, &operands(&case))?;
-        let mut least_s = least_s(&mut job.job, EXECUTIONS)?;
-        let is_last = STEP * least_s > CLIMB_S || index + 1 == SIDES.len();
+        let mut min_s = min_s(&mut job.job, EXECUTIONS)?;
+        let is_last = STEP * min_s > CLIMB_S || index + 1 == SIDES.len();
         while is_last && begun.elapsed().as_secs_f64() < seconds {
-            least_s = self::least_s(&mut job.job, 1)?.min(least_s);
+            min_s = self::min_s(&mut job.job, 1)?.min(min_s);
         }
         let flop = op::find("matmul").map_or(0.0, |op| op.work(&case).flop);
-        best = best.max(flop / least_s);
+        best = best.max(flop / min_s);
         if is_last {
             break;
         }
@@ -53,19 +59,18 @@ pub(crate) fn rate(cpu: &Cpu, kernel: &Listed, dtype: DType, seconds: f64) -> Re
     Ok(best)
 }
 
-/// The least seconds of so many executions.
-fn least_s(job: &mut dyn Job, executions: u32) -> Result<f64, CellError> {
-    let mut least = f64::INFINITY;
+/// Returns the shortest time in seconds of `executions` executions.
+fn min_s(job: &mut dyn Job, executions: u32) -> Result<f64, CellError> {
+    let mut min = f64::INFINITY;
     for _ in 0..executions {
         let begun = Instant::now();
         job.execute()?;
-        least = least.min(begun.elapsed().as_secs_f64());
+        min = min.min(begun.elapsed().as_secs_f64());
     }
-    Ok(least)
+    Ok(min)
 }
 
-/// Two operands of uniform numbers that repeat after a while: to make them all anew would take longer than the
-/// products.
+/// Returns two operands of uniform numbers that repeat: generating all of them would take longer than the products.
 fn operands(case: &Case) -> Vec<Operand> {
     fn of<T: Real>(side: usize, operand: u64) -> Operand {
         let pattern = Stream::new(0, operand).uniforms::<T>(PATTERN);
@@ -89,7 +94,7 @@ mod tests {
         let faer = kernels.iter().find(|listed| listed.title() == "matmul/faer").unwrap();
         for dtype in DType::ALL {
             let rate = rate(&cpu, faer, *dtype, 0.0).unwrap();
-            // A processor without optimisation and one with every core that will ever be built.
+            // A very slow build, and more cores than exist.
             assert!(rate > 1e5 && rate < 1e17, "{dtype}: {rate:e}");
         }
     }

@@ -1,4 +1,4 @@
-//! Stores that leave the caches aside, so that no line is read before it is overwritten. Knows no clock.
+//! Stores that bypass the caches, so that no line is read before it is overwritten.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86::{copy, triad};
@@ -14,18 +14,18 @@ mod x86 {
 
     use super::super::line::{FACTOR, Line, WIDTH, Writer};
 
-    /// Numbers of a vector.
+    /// Numbers per vector.
     const LANES: usize = 4;
 
-    /// Copies b to a, where the processor has such stores.
+    /// Copies b to a, if the CPU has such stores.
     pub(crate) fn copy() -> Option<Writer> {
-        // SAFETY: the processor has AVX, without which nobody gets this writer.
+        // SAFETY: the CPU has AVX, or this writer would not be chosen.
         std::arch::is_x86_feature_detected!("avx").then_some(|a, b, _| unsafe { stream_copy(a, b) })
     }
 
-    /// Puts b + s c into a, where the processor has such stores.
+    /// Computes a = b + s c, if the CPU has such stores.
     pub(crate) fn triad() -> Option<Writer> {
-        // SAFETY: the processor has AVX, without which nobody gets this writer.
+        // SAFETY: the CPU has AVX, or this writer would not be chosen.
         std::arch::is_x86_feature_detected!("avx").then_some(|a, b, c| unsafe { stream_triad(a, b, c) })
     }
 
@@ -36,7 +36,7 @@ mod x86 {
                 store(a, at, load(b, at));
             }
         }
-        // Such stores are ordered with what follows by a fence alone.
+        // Only a fence orders such stores with what follows.
         _mm_sfence();
     }
 
@@ -68,7 +68,7 @@ mod x86 {
     }
 }
 
-/// Other processors have such stores only as hints that the compiler does not offer.
+/// On other CPUs such stores are only hints, which the compiler does not offer.
 #[cfg(not(target_arch = "x86_64"))]
 mod none {
     use super::super::line::Writer;

@@ -1,10 +1,10 @@
-//! Vectors of NEON. Its stores past the caches are hints that the compiler does not offer.
+//! Vectors of NEON. Its stores past the caches are only hints, which the compiler does not offer.
 
 use std::arch::aarch64::*;
 
 use super::number::vector;
 
-/// NEON, which every such processor has.
+/// NEON, which every AArch64 CPU has.
 pub(super) struct Neon;
 
 impl super::Instructions for Neon {

@@ -1,4 +1,4 @@
-//! Runs a kernel with the widest vectors and the bit instructions of the present processor; knows no arithmetic.
+//! Runs a kernel with the widest vectors and the bit instructions of this CPU.
 
 pub(crate) use self::number::{Number, Vector};
 
@@ -10,10 +10,10 @@ pub(crate) mod trig;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-/// A set of instructions, by its vectors. None can be named but here, so that a kernel has them only where the
-/// processor has the instructions.
+/// A set of instructions, identified by its vectors. Only this module can name one, so a kernel gets it only if the
+/// CPU has the instructions.
 pub(crate) trait Instructions {
-    /// Whether the constants of a formula hardly fit into the registers.
+    /// Whether the constants of a formula hardly fit in the registers.
     const FEW_REGISTERS: bool;
     type F32: Vector<Element = f32>;
     type F64: Vector<Element = f64>;
@@ -22,10 +22,10 @@ pub(crate) trait Instructions {
 pub(crate) trait WithVectors: Sized {
     type Output;
 
-    /// The kernel. Must be `#[inline(always)]`, as must all that it calls with vectors.
+    /// The kernel. It and everything it calls with vectors must be `#[inline(always)]`.
     fn run<I: Instructions>(self) -> Self::Output;
 
-    /// The kernel on other processors, where a fused multiply-add would be a slow library call.
+    /// The kernel on other CPUs, where a fused multiply-add would be a slow library call.
     fn run_portable(self) -> Self::Output;
 }
 
@@ -36,11 +36,11 @@ pub(crate) trait Vectorized: Sized {
     /// The kernel, where fused multiply-add is an instruction. Must be `#[inline(always)]`.
     fn run(self) -> Self::Output;
 
-    /// The kernel on other processors, where a fused multiply-add would be a slow library call.
+    /// The kernel on other CPUs, where a fused multiply-add would be a slow library call.
     fn run_portable(self) -> Self::Output;
 }
 
-/// Runs `kernel` with the vectors of AVX-512, AVX2 or NEON where the processor has them.
+/// Runs `kernel` with the vectors of AVX-512, AVX2 or NEON if the CPU has them.
 pub(crate) fn with_vectors<K: WithVectors>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     {
@@ -48,11 +48,11 @@ pub(crate) fn with_vectors<K: WithVectors>(kernel: K) -> K::Output {
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2");
         if counts_bits && is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
-            // SAFETY: the processor has the features (AVX-512F implies AVX2 and FMA).
+            // SAFETY: the CPU has the features (AVX-512F implies AVX2 and FMA).
             return unsafe { with_avx512(kernel) };
         }
         if counts_bits && is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            // SAFETY: the processor has the features.
+            // SAFETY: the CPU has the features.
             return unsafe { with_avx2(kernel) };
         }
         kernel.run_portable()
@@ -67,7 +67,7 @@ pub(crate) fn with_vectors<K: WithVectors>(kernel: K) -> K::Output {
     }
 }
 
-/// Runs `kernel` compiled for AVX-512, AVX2 or NEON where the processor has them.
+/// Runs `kernel` compiled for AVX-512, AVX2 or NEON if the CPU has them.
 pub(crate) fn vectorize<K: Vectorized>(kernel: K) -> K::Output {
     with_vectors(ByCompiler(kernel))
 }
@@ -87,7 +87,7 @@ impl<K: Vectorized> WithVectors for ByCompiler<K> {
     }
 }
 
-/// The widest vector instructions that the processor has, as far as the libraries use them.
+/// Returns the widest vector instructions of the CPU that gpubench uses.
 pub(crate) fn widest() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     {

@@ -1,12 +1,12 @@
-//! Arithmetic on one number or on a vector of them, so that a formula is written once for both.
+//! Arithmetic on one number or on a vector of numbers, so that a formula is written once for both.
 
 use std::ops::{Add, Mul, Sub};
 
-/// One number, or as many as a register of some instructions holds, each with a result of its own.
+/// One number, or a vector register of numbers.
 pub(crate) trait Number: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
     type Element: Copy;
 
-    /// As many times `x`.
+    /// Returns `x` in every lane.
     fn splat(x: Self::Element) -> Self;
 
     /// `self * factor + term`, rounded once.
@@ -14,7 +14,7 @@ pub(crate) trait Number: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Ou
 
     fn magnitude(self) -> Self;
 
-    /// The larger of both; `other` where `self` is NaN.
+    /// Returns the larger of both; `other` if `self` is NaN.
     fn larger(self, other: Self) -> Self;
 
     /// `self`, negated where the lowest bit of `parity` is set.
@@ -24,14 +24,14 @@ pub(crate) trait Number: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Ou
 pub(crate) trait Vector: Number {
     const LANES: usize;
 
-    /// The first numbers of a slice that has as many.
+    /// Loads the first numbers of a slice, which must be long enough.
     fn load(from: &[Self::Element]) -> Self;
 
-    /// Writes to the beginning of a slice that has room.
+    /// Stores to the beginning of a slice, which must be long enough.
     fn store(self, to: &mut [Self::Element]);
 
-    /// As [`Vector::store`], and past the caches where the processor can and the slice begins at a multiple of the
-    /// vector's size. A fence of `stream` must follow before another thread is told of it.
+    /// Stores as [`Vector::store`], but past the caches if the CPU can and the slice is aligned to the size of the
+    /// vector. A fence of `stream` must follow before another thread reads the data.
     fn stream(self, to: &mut [Self::Element]);
 }
 
@@ -72,8 +72,8 @@ macro_rules! number {
 number!(f32);
 number!(f64);
 
-/// A register of numbers as a type, by the intrinsics for it: by their names, or by expressions of the registers that
-/// are named before them.
+/// Defines a vector register type from its intrinsics, given by name or as expressions of the registers named before
+/// them.
 macro_rules! vector {
     ($(#[$doc:meta])* $name:ident($register:ident): [$t:ident; $lanes:literal],
      splat $splat:ident, load $load:ident, store $store:ident, stream $stream:ident,
@@ -90,7 +90,7 @@ macro_rules! vector {
 
             #[inline(always)]
             fn add(self, other: $name) -> $name {
-                // SAFETY: there are such vectors only where the processor has their instructions.
+                // SAFETY: there are such vectors only where the CPU has their instructions.
                 $name(unsafe { $add(self.0, other.0) })
             }
         }
@@ -120,7 +120,7 @@ macro_rules! vector {
 
             #[inline(always)]
             fn splat(x: $t) -> $name {
-                // SAFETY: the type can be named only where the processor has its instructions.
+                // SAFETY: the type can be named only where the CPU has its instructions.
                 $name(unsafe { $splat(x) })
             }
 
@@ -158,14 +158,14 @@ macro_rules! vector {
             #[inline(always)]
             fn load(from: &[$t]) -> $name {
                 assert!(from.len() >= $lanes);
-                // SAFETY: there are enough numbers, at any address; else as for `splat`.
+                // SAFETY: there are enough numbers, at any address; otherwise as for `splat`.
                 $name(unsafe { $load(from.as_ptr()) })
             }
 
             #[inline(always)]
             fn store(self, to: &mut [$t]) {
                 assert!(to.len() >= $lanes);
-                // SAFETY: there is room, at any address; else as for the sum.
+                // SAFETY: there is room, at any address; otherwise as for the sum.
                 unsafe { $store(to.as_mut_ptr(), self.0) }
             }
 
@@ -173,7 +173,7 @@ macro_rules! vector {
             fn stream(self, to: &mut [$t]) {
                 assert!(to.len() >= $lanes);
                 if to.as_ptr().cast::<$name>().is_aligned() {
-                    // SAFETY: there is room, at an address that is a multiple of the size; else as for the sum.
+                    // SAFETY: there is room, at an address that is a multiple of the size; otherwise as for the sum.
                     unsafe { $stream(to.as_mut_ptr(), self.0) }
                 } else {
                     self.store(to);

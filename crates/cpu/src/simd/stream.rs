@@ -1,25 +1,24 @@
-//! Around stores past the caches, for results that no cache can hold: where they may begin, what must follow, and
-//! operands read ahead. Knows no arithmetic.
+//! Support for stores past the caches, for results that exceed every cache: their alignment, the fence after them, and
+//! the prefetch of operands.
 //!
-//! An ordinary store reads the line that it is about to overwrite; these do not.
+//! An ordinary store reads the line that it will overwrite; these do not.
 
-/// Whether there are such stores at all.
+/// Whether such stores exist.
 pub(crate) const IS_PAST_CACHES: bool = cfg!(target_arch = "x86_64");
 
-/// Bytes of a line of the caches.
+/// Bytes per cache line.
 pub(crate) const LINE: usize = 64;
 
-/// How far ahead operands are asked for, in bytes: what most processors fetch of themselves hardly suffices while they
-/// compute and write.
+/// Prefetch distance in bytes: most hardware prefetchers hardly suffice while the CPU computes and writes.
 const AHEAD: usize = 2048;
 
-/// Cuts off what lies before the first whole line.
+/// Splits off the part before the first whole line.
 pub(crate) fn aligned<T>(y: &mut [T]) -> (&mut [T], &mut [T]) {
     let head = y.as_ptr().align_offset(LINE).min(y.len());
     y.split_at_mut(head)
 }
 
-/// Asks for what lies [`AHEAD`] of the beginning of `x`.
+/// Prefetches the data [`AHEAD`] bytes after the beginning of `x`.
 #[inline(always)]
 pub(crate) fn prefetch<T>(x: &[T]) {
     #[cfg(target_arch = "x86_64")]
@@ -33,9 +32,9 @@ pub(crate) fn prefetch<T>(x: &[T]) {
     let _ = (x, AHEAD);
 }
 
-/// Orders stores past the caches with what follows.
+/// Orders stores past the caches before later memory accesses.
 pub(crate) fn fence() {
-    // SAFETY: every processor of this architecture has the instruction.
+    // SAFETY: every CPU of this architecture has the instruction.
     #[cfg(target_arch = "x86_64")]
     unsafe {
         std::arch::x86_64::_mm_sfence();

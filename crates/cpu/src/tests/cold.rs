@@ -1,4 +1,4 @@
-//! What every CPU variant owes to a sample with cold caches.
+//! Checks that every CPU variant supports samples with cold caches.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ fn title(variant: &Variant) -> String {
     format!("{}/{}", variant.op, variant.name)
 }
 
-/// LAPACK asks for a stack as large as a process's first one.
+/// LAPACK needs a stack as large as that of a main thread.
 fn with_stack(test: fn()) {
     std::thread::Builder::new().stack_size(8 << 20).spawn(test).unwrap().join().unwrap();
 }
@@ -63,7 +63,7 @@ fn every_variant_shows_the_memory_of_its_operands_and_of_its_answer() {
             let mut shown = 0;
             job.buffers(&mut |memory| shown += memory.len());
             let owed = answer + inputs.iter().map(bytes).sum::<usize>();
-            // A solution lies where the right-hand side did.
+            // A solution replaces the right-hand side.
             let owed = if variant.op == "solve" { owed - answer } else { owed };
             assert!(shown >= owed, "{} shows {shown} bytes of {owed}", title(variant));
         });
@@ -81,7 +81,7 @@ fn the_answer_of_a_cold_sample_is_right() {
                 return;
             }
             let rounding = variant.accuracy.rounding(case.dtype);
-            // Not what an execution before it answered: singular vectors may turn with the rounding.
+            // Not the previous answer: rounding may change the signs of singular vectors.
             let checked = op::find(&case.op).unwrap().check(case, inputs, &job.answer().unwrap(), rounding);
             assert!(checked.as_ref().is_ok_and(Checked::is_right), "{}: {checked:?}", title(variant));
         });

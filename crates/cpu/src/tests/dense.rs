@@ -108,7 +108,7 @@ fn run(job: &mut dyn Job) -> Vec<Operand> {
     job.answer().unwrap()
 }
 
-/// Runs on a thread whose stack is as large as a process's first one.
+/// Runs on a thread with a stack as large as that of a main thread.
 fn with_stack(test: fn()) {
     let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(test).unwrap();
     if let Err(panic) = thread.join() {
@@ -117,12 +117,12 @@ fn with_stack(test: fn()) {
 }
 
 #[expect(clippy::print_stderr, reason = "says which library's variants were not tested")]
-fn skipped(listed: &Listed, missing: &Unavailable) {
+fn skipped(listed: &AvailableVariant, missing: &Unavailable) {
     eprintln!("skipped {}: {}", listed.title(), missing.reason);
     assert!(missing.fix.is_some());
 }
 
-fn of_ops(ops: &[&str]) -> Vec<Listed> {
+fn of_ops(ops: &[&str]) -> Vec<AvailableVariant> {
     let listed = ops::list(&libraries(&Options::default())).into_iter();
     listed.filter(|listed| ops.contains(&listed.variant.op.as_ref())).collect()
 }
@@ -257,7 +257,7 @@ fn every_librarys_variants_are_named_by_its_finding() {
 #[test]
 fn a_library_that_is_named_is_the_vendors_preferred_one() {
     let found = libraries(&Options::default());
-    // Of several, the last, which is not preferred.
+    // With several libraries, the last one, which is not preferred.
     let Some(file) = found.iter().rev().flat_map(|library| library.files()).find(|file| file.is_absolute())
     else {
         return;

@@ -10,7 +10,7 @@ use crate::*;
 /// Sizes at which an op's variants are judged.
 type Sizes = fn(&str) -> &'static [u64];
 
-/// What is wrong with the answers of every variant whose library is present, and how near each comes to its bound.
+/// Returns the problems of every available variant's answers, and prints how close each comes to its bound.
 #[expect(clippy::print_stderr, reason = "the figures of docs/checks.md")]
 fn faults(sizes: Sizes, dtypes: &[DType]) -> Vec<String> {
     let started = |library: Option<String>| {
@@ -21,7 +21,7 @@ fn faults(sizes: Sizes, dtypes: &[DType]) -> Vec<String> {
         let library = variant.library.as_deref().map(str::to_owned);
         let cpu = backends.entry(library.clone()).or_insert_with(|| started(library));
         let op = op::find(&variant.op).unwrap();
-        // One running sum in float32 is no right answer; what becomes of it has a test of its own.
+        // One running sum in float32 is not a right answer; another test covers it.
         if (variant.op.as_ref(), variant.name.as_ref()) == ("reduction", "ndarray") {
             continue;
         }
@@ -51,7 +51,7 @@ fn assert_room_to_spare(sizes: Sizes, dtypes: &'static [DType]) {
         let faults = faults(sizes, dtypes);
         assert!(faults.is_empty(), "{} near their bounds:\n{}", faults.len(), faults.join("\n"));
     };
-    // LAPACK asks for a stack as large as a process's first one.
+    // LAPACK needs a stack as large as that of a main thread.
     std::thread::Builder::new().stack_size(8 << 20).spawn(run).unwrap().join().unwrap();
 }
 

@@ -1,4 +1,4 @@
-//! What every variant owes, whichever its op, and what the tests of each op share.
+//! Checks that every variant must pass for any op, and helpers that the tests of each op share.
 
 mod cold;
 mod dense;
@@ -11,7 +11,8 @@ use gpubench_model::data::{Operand, Real};
 
 use super::REGISTRATION;
 
-/// The answer of one variant on two threads, executed twice so that state left behind by the first would show.
+/// Returns the answer of one variant on two threads, executed twice so that state left by the first execution would
+/// show.
 pub(crate) fn answer_of(op: &str, variant: &str, n: usize, dtype: DType, inputs: &[Operand]) -> Vec<Operand> {
     let variants = (REGISTRATION.variants)(&Options::default()).unwrap();
     let listed = variants.iter().find(|listed| listed.op == op && listed.name == variant).unwrap();
@@ -30,8 +31,7 @@ pub(crate) fn answer_of(op: &str, variant: &str, n: usize, dtype: DType, inputs:
 /// Sides that the tests of every kernel use: the smallest, odd and even ones, a prime, and one beyond a tile.
 pub(crate) const TEST_SIDES: [usize; 6] = [1, 2, 31, 100, 101, 333];
 
-/// Holds the elements of a variant's answer to a formula of those of its operands, in float64: none may be off by more
-/// than `most` unit roundoffs.
+/// Asserts that the elements of an answer follow a formula of the operands in float64, to `most` unit roundoffs.
 pub(crate) fn assert_formula<const N: usize>(
     op: &str,
     variant: &str,

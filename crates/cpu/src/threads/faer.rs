@@ -1,11 +1,11 @@
-//! faer's threads, which are rayon's.
+//! The threads of faer, which are those of rayon.
 
 use faer::Par;
 use faer::dyn_stack::{MemBuffer, StackReq};
 use gpubench_model::error::CellError;
 
-use super::crew::Crew;
-use super::{rouse, thread_choices};
+use super::pooled_job::ThreadPool;
+use super::{thread_choices, wake};
 use crate::context::Cpu;
 
 pub(crate) struct Faer {
@@ -14,21 +14,21 @@ pub(crate) struct Faer {
 }
 
 impl Faer {
-    /// All threads of `cpu`, for matrices of `side`; with fewer to choose from up to a side of `most`, beyond which
-    /// nothing is won.
+    /// Uses all threads of `cpu` for matrices of `side`. Up to a side of `most`, beyond which fewer threads are never
+    /// faster, the job can choose fewer.
     pub(crate) fn new(cpu: &Cpu, side: usize, most: usize) -> Self {
         let choices = if side <= most { thread_choices::up_to(cpu.threads) } else { vec![cpu.threads] };
         Faer { par: thread_choices::faer(cpu.threads), choices }
     }
 
-    /// Memory for what `scratch` asks for, whichever number of threads is chosen.
+    /// Allocates workspace for `scratch`, enough for any number of threads.
     pub(crate) fn workspace(&self, scratch: impl Fn(Par) -> StackReq) -> MemBuffer {
         let of_choices = self.choices.iter().map(|&threads| scratch(thread_choices::faer(threads)));
         MemBuffer::new(of_choices.fold(scratch(self.par), StackReq::or))
     }
 }
 
-impl Crew for Faer {
+impl ThreadPool for Faer {
     fn choices(&self) -> Vec<usize> {
         self.choices.clone()
     }
@@ -37,8 +37,8 @@ impl Crew for Faer {
         self.par = thread_choices::faer(threads);
     }
 
-    fn rouse(&mut self) -> Result<(), CellError> {
-        rouse::faer(self.par);
+    fn wake_threads(&mut self) -> Result<(), CellError> {
+        wake::faer(self.par);
         Ok(())
     }
 }

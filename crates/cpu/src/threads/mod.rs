@@ -1,8 +1,8 @@
-//! The threads that work on a job: which of them, how they are woken, and how they share the work.
+//! The threads of a job: how many work, how they are woken, and how they divide the work.
 
-pub(crate) mod crew;
 pub(crate) mod faer;
+pub(crate) mod partition;
 pub(crate) mod per_thread;
-pub(crate) mod rouse;
-pub(crate) mod spread;
+pub(crate) mod pooled_job;
 pub(crate) mod thread_choices;
+pub(crate) mod wake;

@@ -1,4 +1,4 @@
-//! Scratch memory of the pool's threads, kept between executions; knows nothing of what it is for.
+//! Scratch memory per thread of the pool, kept between executions.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -6,17 +6,18 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) struct PerThread<S>(Vec<Mutex<S>>);
 
 impl<S> PerThread<S> {
-    /// As many values as threads can ask for at once.
+    /// Makes one value for each thread that may ask at the same time.
     pub(crate) fn new(make: impl Fn() -> S) -> Self {
         PerThread((0..=rayon::current_num_threads()).map(|_| Mutex::new(make())).collect())
     }
 
-    /// Lends every value, one after the other.
+    /// Passes every value to `look`, one after another.
     pub(crate) fn each(&self, mut look: impl FnMut(&S)) {
         self.0.iter().for_each(|slot| look(&slot.lock().unwrap_or_else(PoisonError::into_inner)));
     }
 
-    /// Lends the present thread's value. `work` must not enter rayon, lest a stolen task ask for it too.
+    /// Passes the value of the current thread to `work`, which must not enter rayon: a stolen task could ask for the
+    /// same value.
     pub(crate) fn with<R>(&self, work: impl FnOnce(&mut S) -> R) -> R {
         let outside = self.0.len() - 1;
         let slot = rayon::current_thread_index().map_or(outside, |index| index.min(outside));

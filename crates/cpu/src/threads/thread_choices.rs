@@ -1,12 +1,12 @@
-//! The numbers of threads that are worth trying where fewer than all may be faster; knows no job.
+//! The numbers of threads that are worth trying for jobs where fewer than all may be faster.
 
-/// 1, 2, 4 and so on, and last `threads`, or 1 where that is none.
+/// Returns 1, 2, 4, ..., and `threads` last (at least 1).
 pub(crate) fn up_to(threads: usize) -> Vec<usize> {
     let doubling = std::iter::successors(Some(1usize), |count| count.checked_mul(2));
     doubling.take_while(|count| *count < threads).chain([threads.max(1)]).collect()
 }
 
-/// faer's way of running on so many threads.
+/// Returns faer's setting for `threads` threads.
 pub(crate) fn faer(threads: usize) -> faer::Par {
     if threads > 1 { faer::Par::rayon(threads) } else { faer::Par::Seq }
 }

@@ -1,5 +1,4 @@
-//! One timed execution on the CPU: the host's clock around it, how often the system took a processor away, and how
-//! often it had to find memory.
+//! Times one execution on the CPU by the host clock, and counts its context switches and page faults.
 
 use std::time::Instant;
 
@@ -8,28 +7,28 @@ use gpubench_host::usage::Usage;
 use gpubench_model::error::CellError;
 use gpubench_model::measure::stats::median;
 
-/// Executions shorter than this are timed several at once when the caches are hot.
+/// With hot caches, executions shorter than this are timed in batches.
 const SHORT_S: f64 = 20e-6;
-/// Seconds that such a batch takes, about, and executions it has at most.
+/// Approximate seconds per batch, and the maximum number of executions in it.
 const BATCH_S: f64 = 100e-6;
-const MOST_IN_BATCH: f64 = 64.0;
-/// Readings from which the clock's floor is taken.
+const MAX_BATCH: f64 = 64.0;
+/// Number of readings for the timer overhead.
 const READINGS: usize = 1001;
 
-/// Executes `job`, which has been reset, once between two readings of the clock.
+/// Executes `job` once between two readings of the clock. The caller has reset the job.
 pub(crate) fn once(job: &mut dyn Job) -> Result<Sample, CellError> {
     timed(job, 1)
 }
 
-/// Resets and executes with hot caches: right after other executions, and the mean of several where one is short and
-/// a job `resets` nothing.
+/// Resets the job and executes it with hot caches, immediately after another execution. A short execution is timed as
+/// the mean of a batch, unless the job `resets` its operands.
 pub(crate) fn back_to_back(job: &mut dyn Job, resets: bool) -> Result<Sample, CellError> {
     job.reset()?;
     let single = once(job)?;
     if single.host_s >= SHORT_S || resets {
         return Ok(single);
     }
-    let count = (BATCH_S / single.host_s.max(1e-9)).ceil().clamp(2.0, MOST_IN_BATCH);
+    let count = (BATCH_S / single.host_s.max(1e-9)).ceil().clamp(2.0, MAX_BATCH);
     timed(job, count as u32)
 }
 
@@ -49,7 +48,7 @@ fn timed(job: &mut dyn Job, count: u32) -> Result<Sample, CellError> {
     Ok(Sample { context_switches: Some(switches), page_faults: Some(page_faults), ..sample })
 }
 
-/// What two readings of the clock with nothing between them are apart: the median of many.
+/// Returns the median time between two clock readings with nothing between them.
 pub(crate) fn timer_overhead() -> TimerOverhead {
     let apart: Vec<f64> = (0..READINGS)
         .map(|_| {
@@ -128,7 +127,7 @@ mod tests {
 
     #[test]
     fn memory_that_is_touched_for_the_first_time_is_counted_for_each_execution() {
-        // Other tests of the process fault too: at least its own are there.
+        // Other tests of the process cause faults too, so this is a lower bound.
         for count in [1, 4] {
             let faults = timed(&mut Faulter, count).unwrap().page_faults.unwrap();
             assert!(faults.minor >= PAGES as f64, "{faults:?}");
@@ -136,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_has_a_floor_far_below_a_microsecond() {
+    fn the_timer_overhead_is_far_below_a_microsecond() {
         assert!(timer_overhead().clock_s < 5e-6);
     }
 }

@@ -1,54 +1,56 @@
-//! Cold caches: the memory that a job shows is flushed from every cache, line by line; knows no job's kind.
+//! Flushes the memory of a job from every cache, line by line, for samples with cold caches.
 
 use std::mem::MaybeUninit;
 
 use gpubench_backend::Job;
 
-/// Flushes all that `job` shows; `false` if it shows nothing, or if this processor is not known how to flush.
+/// Flushes all memory that `job` shows. Returns `false` if the job shows none, or if no flush instruction is known for
+/// this CPU.
 pub(crate) fn flush(job: &dyn Job) -> bool {
-    let Some(flusher) = Flusher::detect() else { return false };
+    let Some(instruction) = FlushInstruction::detect() else { return false };
     let mut shown = false;
     job.buffers(&mut |memory| {
-        flusher.flush(memory);
+        instruction.flush(memory);
         shown |= !memory.is_empty();
     });
     shown
 }
 
-/// Bytes from which several threads share a buffer: one takes as long for this as starting them does.
+/// From this number of bytes upward several threads share a buffer: flushing it on one thread takes as long as
+/// starting them.
 #[cfg(target_arch = "x86_64")]
 const SHARED: usize = 1 << 20;
-/// Bytes of a cache line, on every x86-64 processor so far.
+/// Bytes per cache line, the same on every x86-64 CPU so far.
 #[cfg(target_arch = "x86_64")]
 const LINE: usize = 64;
 
-/// How this processor flushes a line from the caches of all processors, after writing it back if need be.
+/// The instruction that flushes a line from the caches of all CPUs, after writing it back if necessary.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flusher {
-    /// Many lines under way at once.
+enum FlushInstruction {
+    /// Flushes many lines at the same time.
     Clflushopt,
-    /// One line after the other.
+    /// Flushes one line after another.
     Clflush,
 }
 
 #[cfg(target_arch = "x86_64")]
-impl Flusher {
-    /// `CLFLUSHOPT` is told by bit 23 of EBX of CPUID's leaf 7 (Intel, Software Developer's Manual, volume 2A);
-    /// `CLFLUSH` came with SSE2.
+impl FlushInstruction {
+    /// Bit 23 of EBX of CPUID leaf 7 reports `CLFLUSHOPT` (Intel, Software Developer's Manual, volume 2A); `CLFLUSH`
+    /// came with SSE2.
     #[allow(unused_unsafe, reason = "CPUID became a safe function after the oldest supported compiler")]
     fn detect() -> Option<Self> {
         use std::arch::x86_64::{__cpuid, __cpuid_count};
-        static FOUND: std::sync::OnceLock<Flusher> = std::sync::OnceLock::new();
+        static FOUND: std::sync::OnceLock<FlushInstruction> = std::sync::OnceLock::new();
         Some(*FOUND.get_or_init(|| {
-            // SAFETY: every x86-64 processor has CPUID; leaf 7 is asked for where leaf 0 says that it exists.
+            // SAFETY: every x86-64 CPU has CPUID; leaf 7 is asked for where leaf 0 says that it exists.
             let newer = unsafe { __cpuid(0).eax >= 7 && __cpuid_count(7, 0).ebx >> 23 & 1 == 1 };
-            if newer { Flusher::Clflushopt } else { Flusher::Clflush }
+            if newer { FlushInstruction::Clflushopt } else { FlushInstruction::Clflush }
         }))
     }
 
-    /// Flushes `memory`, large parts on one thread a processor. The threads have ended when this returns: none of
-    /// them spins while something is timed.
+    /// Flushes `memory`, large parts on one thread per CPU. The threads have ended when this returns, so none spins
+    /// while something is timed.
     fn flush(self, memory: &[MaybeUninit<u8>]) {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let share = memory.len().div_ceil(processors).max(SHARED / 2).next_multiple_of(LINE);
@@ -70,31 +72,31 @@ impl Flusher {
         }
         let past = part.as_ptr().align_offset(LINE);
         let whole = part.get(past..).unwrap_or_default();
-        // The line that a first, cut byte lies in, and each that begins within the part.
+        // The line of a first, partial line, and every line that begins within the part.
         let lines = part[..past.min(1)].iter().chain(whole.iter().step_by(LINE));
         // SAFETY: the instructions write back and drop the lines of bytes that are borrowed, which changes no
-        // memory; the fences need SSE2, which every x86-64 processor has, and CLFLUSHOPT was detected. By Intel's
+        // memory; the fences need SSE2, which every x86-64 CPU has, and CLFLUSHOPT was detected. By Intel's
         // manual CLFLUSHOPT is ordered with other lines' accesses by fences alone: the first keeps what was written
         // before ahead of it, the second keeps the timed work behind.
         unsafe {
             x86_64::_mm_mfence();
             match self {
-                Flusher::Clflushopt => lines.for_each(
+                FlushInstruction::Clflushopt => lines.for_each(
                     |byte| asm!("clflushopt [{}]", in(reg) byte.as_ptr(), options(nostack, preserves_flags)),
                 ),
-                Flusher::Clflush => lines.for_each(|byte| x86_64::_mm_clflush(byte.as_ptr())),
+                FlushInstruction::Clflush => lines.for_each(|byte| x86_64::_mm_clflush(byte.as_ptr())),
             }
             x86_64::_mm_mfence();
         }
     }
 }
 
-/// Other processors flush by instructions that need the system's consent, or not at all.
+/// Other CPUs have flush instructions that the system must permit, or none.
 #[cfg(not(target_arch = "x86_64"))]
-enum Flusher {}
+enum FlushInstruction {}
 
 #[cfg(not(target_arch = "x86_64"))]
-impl Flusher {
+impl FlushInstruction {
     fn detect() -> Option<Self> {
         None
     }
@@ -142,8 +144,8 @@ mod tests {
         black_box(data.iter().step_by(LINE / 8).fold(0u64, |sum, word| sum.wrapping_add(*word)));
     }
 
-    /// The shortest of several readings of each line of two megabytes, each after `before`: more than hides in a
-    /// first-level cache, less than any last level.
+    /// The shortest of several reads of two megabytes, one read per line and `before` ahead of each: more than fits in
+    /// a first-level cache, less than any last level.
     #[cfg(target_arch = "x86_64")]
     fn least(data: &[u64], before: impl Fn(&[u64])) -> std::time::Duration {
         let times = (0..15).map(|_| {
@@ -160,9 +162,9 @@ mod tests {
     fn flushed_data_reads_slower_than_hot_data_by_either_instruction() {
         let data: Vec<u64> = (0..1 << 18).collect();
         let hot = least(&data, read);
-        for flusher in [Flusher::detect().unwrap(), Flusher::Clflush] {
-            let cold = least(&data, |data| flusher.flush(memory(data)));
-            assert!(cold > hot * 3 / 2, "{flusher:?}: cold {cold:?}, hot {hot:?}");
+        for instruction in [FlushInstruction::detect().unwrap(), FlushInstruction::Clflush] {
+            let cold = least(&data, |data| instruction.flush(memory(data)));
+            assert!(cold > hot * 3 / 2, "{instruction:?}: cold {cold:?}, hot {hot:?}");
         }
     }
 
@@ -173,7 +175,7 @@ mod tests {
             let mut data: Vec<u64> = vec![0; length];
             data.iter_mut().zip(1..).for_each(|(word, value)| *word = value);
             for begin in [0, length / 2] {
-                Flusher::detect().unwrap().flush(memory(&data[begin..]));
+                FlushInstruction::detect().unwrap().flush(memory(&data[begin..]));
             }
             assert!(data.iter().zip(1..).all(|(word, value)| *word == value));
         }

@@ -1,7 +1,7 @@
-//! The samples: the clocks around an execution, and the state of caches, processors and memory that it finds.
+//! Takes samples: clocks around an execution, and the state of caches, CPUs and memory before it.
 
 pub(crate) mod clock;
-pub(crate) mod displace;
 pub(crate) mod flush;
+pub(crate) mod flush_by_reading;
 pub(crate) mod pin;
 pub(crate) mod thread_speed;

@@ -1,4 +1,4 @@
-//! Binds threads to processors, one a core, where `--pin` asks for that.
+//! Binds threads to CPUs, one per core, for `--pin`.
 
 use std::io;
 
@@ -6,13 +6,13 @@ use gpubench_host::processors;
 use gpubench_host::threads::{bind, tasks, this_thread};
 use gpubench_model::error::Unavailable;
 
-/// Which processors the threads of the pools are bound to.
+/// The CPUs that the threads of the pools are bound to.
 ///
-/// The thread that times and calls the libraries is left free: threads that a library starts inherit its processors,
-/// and OpenBLAS starts as many as it may use. All others leave the first core to it.
+/// The thread that times and calls the libraries stays free: threads that a library starts inherit its CPUs, and
+/// OpenBLAS starts only as many as it may use. All others leave the first core to it.
 pub(crate) struct Pins {
     processors: Vec<usize>,
-    /// The threads of rayon's pool, the calling one first.
+    /// The threads of rayon's pool, the calling thread first.
     pool: Vec<i32>,
 }
 
@@ -20,14 +20,12 @@ impl Pins {
     /// Binds the threads of the pool that the calling thread is in.
     ///
     /// # Errors
-    /// The system tells no processors, or refuses.
+    /// The system does not list its CPUs, or refuses to bind.
     pub(crate) fn of_pool() -> Result<Self, Unavailable> {
         let leave_out = |reason| Unavailable::new(reason, "leave out --pin");
         let processors = processors::cores_first();
         if processors.is_empty() {
-            return Err(leave_out(
-                "the system does not tell its processors, to which --pin binds threads".into(),
-            ));
+            return Err(leave_out("the system does not list its CPUs, so --pin cannot bind threads".into()));
         }
         let bound = rayon::broadcast(|context| {
             if context.index() > 0 {
@@ -41,15 +39,15 @@ impl Pins {
         Ok(Pins { processors, pool })
     }
 
-    /// The processors in use, that of the free thread first.
-    pub(crate) fn processors(&self) -> &[usize] {
+    /// The CPUs in use, that of the free thread first.
+    pub(crate) fn cpus(&self) -> &[usize] {
         &self.processors[..self.pool.len().min(self.processors.len())]
     }
 
-    /// Binds every thread that libraries have started by now: in the order of their start, as a pool starts its
-    /// threads one after another. A thread that has ended meanwhile needs no processor.
+    /// Binds every thread that libraries have started so far, in the order of their start, because a pool starts its
+    /// threads one after another. A thread that has ended needs no CPU.
     pub(crate) fn bind_libraries(&self) {
-        let [_, others @ ..] = self.processors() else { return };
+        let [_, others @ ..] = self.cpus() else { return };
         if others.is_empty() {
             return;
         }

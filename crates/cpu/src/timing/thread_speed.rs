@@ -1,5 +1,6 @@
-//! How alike the processors are that the pool's threads run on: the same arithmetic on all of them at once. Hardware
-//! threads that share a core, with each other or with work that the system does not show, take half as long again.
+//! Measures the relative speed of the CPUs that the threads of the pool run on: the same arithmetic on all at the same
+//! time. Hardware threads that share a core, with each other or with work that the system does not show, take half as
+//! long again.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -7,14 +8,14 @@ use std::time::Instant;
 use gpubench_backend::ThreadSpeeds;
 use gpubench_model::measure::stats::median;
 
-/// Independent chains of multiplications and additions, and links of each: about half a millisecond. As vectors of two
-/// they fill sixteen registers, and keep a core's units so busy that whoever shares the core is felt.
+/// Independent chains of multiplications and additions, and links per chain: about half a millisecond. As vectors of
+/// two they fill sixteen registers and keep the units of a core busy enough to reveal any other user of the core.
 const CHAINS: usize = 24;
 const LINKS: usize = 240_000;
-/// Times that each thread does them; the median stands for the thread.
+/// Repetitions per thread; the median counts.
 const REPEATS: usize = 15;
 
-/// Has every thread of the pool do the same arithmetic at once.
+/// Runs the same arithmetic on every thread of the pool at the same time.
 pub(crate) fn measure() -> ThreadSpeeds {
     let threads = rayon::broadcast(|_| {
         let seconds: [f64; REPEATS] = std::array::from_fn(|_| timed());
@@ -48,7 +49,7 @@ mod tests {
     fn every_thread_takes_a_time_and_the_slowest_the_longest() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         let found = pool.install(measure);
-        // Each link waits for the one before: six cycles or so.
+        // Each link waits for the previous one: about six cycles.
         assert!(found.fastest_s > 0.5e-9 * LINKS as f64, "{found:?}");
         assert!(found.fastest_s <= found.slowest_s && found.slowest_s < 1.0, "{found:?}");
         let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(measure);

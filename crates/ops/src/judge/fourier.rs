@@ -1,12 +1,12 @@
-//! One-dimensional Fourier transforms by direct summation in float64; knows no op and no FFT library.
+//! One-dimensional Fourier transforms by direct summation in float64.
 
 use rayon::prelude::*;
 use rustfft::num_complex::Complex;
 
-/// Terms summed before they join the total, which keeps the sums' own rounding low.
+/// Terms per partial sum, which keeps the rounding of the sums low.
 const BLOCK: usize = 64;
 
-/// `exp(-2 pi i k / n)` for `k` below `n`.
+/// Returns `exp(-2 pi i k / n)` for `k` below `n`.
 fn roots(n: usize) -> Vec<Complex<f64>> {
     let root = |k: usize| {
         let (k, sign) = if 2 * k > n { (n - k, 1.0) } else { (k, -1.0) };
@@ -16,7 +16,7 @@ fn roots(n: usize) -> Vec<Complex<f64>> {
     (0..n).map(root).collect()
 }
 
-/// The forward transform, unnormalised: `y_u = sum_r x_r exp(-2 pi i u r / n)`. O(n^2), over all threads.
+/// Returns the unnormalised forward transform: `y_u = sum_r x_r exp(-2 pi i u r / n)`. O(n^2), over all threads.
 pub(crate) fn dft(values: &[Complex<f64>]) -> Vec<Complex<f64>> {
     let n = values.len();
     let roots = roots(n);
@@ -38,7 +38,7 @@ pub(crate) fn dft(values: &[Complex<f64>]) -> Vec<Complex<f64>> {
     (0..n).into_par_iter().map(output).collect()
 }
 
-/// The forward transform of one probe of real numbers.
+/// Returns the forward transform of one probe of real numbers.
 pub(crate) fn dft_of_reals(values: &[[f64; 1]]) -> Vec<Complex<f64>> {
     let values: Vec<Complex<f64>> = values.iter().map(|&[value]| Complex::new(value, 0.0)).collect();
     dft(&values)

@@ -1,4 +1,4 @@
-//! How answers are judged: float64 projections, residuals and direct sums; knows no backend.
+//! Judges answers by float64 projections, residuals and direct sums, in the same way for every backend.
 //!
 //! | op | method | source |
 //! |---|---|---|
@@ -10,9 +10,9 @@
 //! | svd | `UᵀA y` against `S Vᵀ y`, and four orthogonality projections | LAPACK Working Note 41 (tests of `xGESVD`) |
 //! | all others | every entry again in float64 | |
 //!
-//! Every bound is a small constant times the unit roundoff of the element type times the growth that
-//! rounding errors show in the plainest right algorithm, so that any sound library passes and one visibly
-//! wrong entry does not. A value is a relative error; anything not finite becomes `f64::MAX`.
+//! Every bound is a small constant times the unit roundoff of the element type times the growth that rounding errors
+//! show in the simplest right algorithm, so that any sound library passes and one visibly wrong entry does not. A
+//! value is a relative error; anything not finite becomes `f64::MAX`.
 
 mod fourier;
 mod parts;
@@ -34,18 +34,18 @@ pub(super) use sums::{moments, sum};
 /// Unit roundoff of the judge's own arithmetic.
 pub(super) const JUDGE_ROUNDOFF: f64 = f64::EPSILON / 2.0;
 
-/// The largest magnitude; infinite when any value is not finite, zero when there is none.
+/// Returns the largest magnitude; infinite if any value is not finite, zero if there is none.
 pub(super) fn worst(values: impl ParallelIterator<Item = f64>) -> f64 {
     let magnitude = |value: f64| if value.is_finite() { value.abs() } else { f64::INFINITY };
     values.map(magnitude).reduce(|| 0.0, f64::max)
 }
 
-/// `error` relative to `scale`; nothing wrong with nothing is no error.
+/// Returns `error` relative to `scale`; 0 relative to 0 is 0.
 pub(super) fn relative(error: f64, scale: f64) -> f64 {
     if error == 0.0 { 0.0 } else { error / scale }
 }
 
-/// The median of the magnitudes (the upper one of an even number); zero when there is none.
+/// Returns the median of the magnitudes (the upper one of an even number); zero if there is none.
 pub(super) fn median_magnitude(mut values: Vec<f64>) -> f64 {
     values.iter_mut().for_each(|value| *value = value.abs());
     upper_median(&mut values).unwrap_or(0.0)

@@ -1,4 +1,4 @@
-//! The parts of an answer or of the operands, with their shapes and types checked; knows no op.
+//! Returns the parts of an answer or of the operands, after checking their shapes and types.
 
 use gpubench_model::data::{Csr, Dense, Operand, Real};
 use gpubench_model::error::CellError;
@@ -30,7 +30,7 @@ fn shaped<'a>(
     )))
 }
 
-/// Part `index`, called `name` in messages, as a row-major matrix of `T` of that shape.
+/// Returns part `index`, called `name` in messages, as a row-major matrix of `T` of that shape.
 pub(crate) fn dense<'a, T: Real>(
     operands: &'a [Operand],
     index: usize,
@@ -40,7 +40,7 @@ pub(crate) fn dense<'a, T: Real>(
     T::slice(&shaped(operands, index, name, shape)?.values)
 }
 
-/// Part `index` as a row-major complex matrix of that shape.
+/// Returns part `index` as a row-major complex matrix of that shape.
 pub(crate) fn complex<'a, T: Real>(
     operands: &'a [Operand],
     index: usize,
@@ -50,7 +50,7 @@ pub(crate) fn complex<'a, T: Real>(
     T::complex_slice(&shaped(operands, index, name, shape)?.values)
 }
 
-/// Part `index` as a sparse `n` by `n` matrix, with its stored values; its structure is not looked at.
+/// Returns part `index` as a sparse `n` by `n` matrix, with its stored values. Does not check its structure.
 pub(crate) fn csr<'a, T: Real>(
     operands: &'a [Operand],
     index: usize,

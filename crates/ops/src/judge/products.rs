@@ -1,4 +1,4 @@
-//! Products of a row-major matrix with a few probe vectors at once, in float64; knows no op.
+//! Products of a row-major matrix with a few probe vectors at the same time, in float64.
 //!
 //! A probe set is one `[f64; K]` per index, so that `K` products cost one pass over the matrix. Sums run
 //! over blocks of 256 terms, so that their own rounding grows with the square root of the blocks.
@@ -8,17 +8,17 @@ use gpubench_model::data::generator::Stream;
 use rayon::prelude::*;
 use rustfft::num_complex::Complex;
 
-/// Terms summed before they join the total.
+/// Terms per partial sum.
 const BLOCK: usize = 256;
-/// Independent partial sums in a block, for the processor's pipelines.
+/// Independent partial sums per block, for the pipelines of the CPU.
 const LANES: usize = 4;
-/// Turns the operands' seed into the judge's, so that probes are independent of operands.
+/// Combined with the seed of the operands, so that probes are independent of operands.
 const JUDGE_SEED: u64 = 0x6A75_6467_6521_0001;
 
-/// `K` vectors of random weights, of either sign and of magnitude in [0.5, 1.5).
+/// Returns `K` vectors of random weights, of either sign and of magnitude in [0.5, 1.5).
 ///
-/// No weight is small, so that no entry hides; no two are equal, so that swapped entries do not hide
-/// either, as they would behind plain signs half the time.
+/// No weight is small, so that no entry hides. No two are equal, so that swapped entries do not hide either, as plain
+/// signs would let them half the time.
 pub(crate) fn weights<const K: usize>(seed: u64, len: usize) -> Vec<[f64; K]> {
     let streams: [Stream; K] = std::array::from_fn(|k| Stream::new(seed ^ JUDGE_SEED, k as u64));
     let weight = |uniform: f64| {
@@ -28,10 +28,10 @@ pub(crate) fn weights<const K: usize>(seed: u64, len: usize) -> Vec<[f64; K]> {
     (0..len as u64).map(|i| streams.map(|stream| weight(stream.uniform(i)))).collect()
 }
 
-/// Random weights of which every one stands opposed to another half the length away, and ones.
+/// Returns random weights, each with its opposite half the length away, and ones.
 ///
-/// The first vector sums to zero (to its last weight for an odd length): what all entries of a row have in
-/// common cancels, and with it most of the rounding of the operands. The second sees what is left out so.
+/// The first vector sums to zero (to its last weight for an odd length): whatever all entries of a row share cancels,
+/// including most of the rounding of the operands. The second vector sees what the first cannot.
 pub(crate) fn balanced_and_ones(seed: u64, len: usize) -> Vec<[f64; 2]> {
     let half = len / 2;
     let mut probes: Vec<[f64; 2]> =
@@ -68,12 +68,12 @@ fn row_times<T: Real, const K: usize>(row: &[T], probes: &[[f64; K]]) -> [f64; K
     total
 }
 
-/// `M P`: for each row of a matrix of `probes.len()` columns its products with the probes.
+/// Returns `M P`: the products of each row of a matrix of `probes.len()` columns with the probes.
 pub(crate) fn rows_times<T: Real, const K: usize>(matrix: &[T], probes: &[[f64; K]]) -> Vec<[f64; K]> {
     matrix.par_chunks(probes.len()).map(|row| row_times(row, probes)).collect()
 }
 
-/// `Mᵀ P`: for each column of a matrix of `probes.len()` rows its products with the probes.
+/// Returns `Mᵀ P`: the products of each column of a matrix of `probes.len()` rows with the probes.
 pub(crate) fn columns_times<T: Real, const K: usize>(matrix: &[T], probes: &[[f64; K]]) -> Vec<[f64; K]> {
     let cols = matrix.len() / probes.len();
     let add = |totals: &mut [[f64; K]], part: &[[f64; K]]| {
@@ -102,7 +102,7 @@ pub(crate) fn columns_times<T: Real, const K: usize>(matrix: &[T], probes: &[[f6
     totals
 }
 
-/// `M p` for a complex matrix and one real probe.
+/// Returns `M p` for a complex matrix and one real probe.
 pub(crate) fn complex_rows_times<T: Real>(matrix: &[Complex<T>], probe: &[[f64; 1]]) -> Vec<Complex<f64>> {
     let row_times = |row: &[Complex<T>]| {
         let blocks = row.chunks(BLOCK).zip(probe.chunks(BLOCK)).map(|(row, probe)| {

@@ -1,4 +1,4 @@
-//! The sine of every element, taken once or many times over; knows no op.
+//! Judges the sine of every element, applied once or many times.
 
 use gpubench_model::data::Real;
 use gpubench_model::error::CellError;
@@ -7,15 +7,14 @@ use rayon::prelude::*;
 use super::{dense, relative, worst};
 use crate::{Checked, Given};
 
-/// What one sine may be off, in unit roundoffs: four units in the last place.
+/// Permitted error per sine in unit roundoffs: four units in the last place.
 const ONE_SINE: f64 = 8.0;
 
-/// The largest relative error of an element of `y`, where `y` is the sine of `a`, of that again, and so on, `times`
-/// times in all.
+/// Returns the largest relative error of an element of `y`, where `y` is the sine applied `times` times to `a`.
 ///
-/// At most 8 unit roundoffs a sine. The errors of many sines add up at most: a relative error of `x` becomes one of
-/// `sin x` that is `x / tan x` times as large, which is never more between 0 and 1 (the condition number: Higham,
-/// "Accuracy and Stability of Numerical Algorithms", 2002, section 1.6).
+/// The bound is 8 unit roundoffs per sine. The errors of many sines at most add up: a relative error of `x` becomes
+/// one of `sin x` that is `x / tan x` times as large, which is at most 1 between 0 and 1 (the condition number:
+/// Higham, "Accuracy and Stability of Numerical Algorithms", 2002, section 1.6).
 pub(crate) fn sines<T: Real>(given: &Given, times: usize) -> Result<Checked, CellError> {
     let Given { case, inputs, answer, rounding } = *given;
     let shape = (case.side(), case.side());

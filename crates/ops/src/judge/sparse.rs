@@ -1,4 +1,4 @@
-//! Structure of and products with sparse rows, in float64; knows no op.
+//! Checks the structure of sparse matrices, and computes products with their rows in float64.
 
 use gpubench_model::data::{Csr, Real};
 use rayon::prelude::*;
@@ -7,7 +7,7 @@ fn row_ranges(csr: &Csr) -> impl IndexedParallelIterator<Item = std::ops::Range<
     csr.indptr.par_windows(2).map(|ends| ends[0] as usize..ends[1] as usize)
 }
 
-/// Whether offsets rise from 0 to the number of entries and every row holds distinct columns in range.
+/// Returns whether offsets rise from 0 to the number of entries and every row has distinct columns in range.
 pub(crate) fn is_well_formed(csr: &Csr) -> bool {
     let nnz = csr.nnz();
     let framed = csr.indptr.len() == csr.rows + 1
@@ -30,12 +30,12 @@ fn are_distinct(columns: &[i32]) -> bool {
     sorted.windows(2).all(|pair| pair[0] < pair[1])
 }
 
-/// Entries of the fullest row of a well-formed matrix.
+/// Returns the number of entries of the fullest row of a well-formed matrix.
 pub(crate) fn widest_row(csr: &Csr) -> usize {
     row_ranges(csr).map(|range| range.len()).max().unwrap_or(0)
 }
 
-/// `M P`: for each row of a well-formed matrix its products with the probes.
+/// Returns `M P`: the products of each row of a well-formed matrix with the probes.
 pub(crate) fn csr_times<T: Real, const K: usize>(
     csr: &Csr,
     values: &[T],

@@ -1,14 +1,14 @@
-//! Compensated sums and moments in float64; knows no op.
+//! Compensated sums and moments in float64.
 //!
-//! The sum carries the rounding error of each addition along (Neumaier 1974, in the branch-free form of
-//! Knuth's two-sum, as Sum2 of Ogita, Rump and Oishi 2005), so its error does not grow with its length.
+//! The sum keeps the rounding error of each addition (Neumaier 1974, in the branch-free form of Knuth's two-sum, as
+//! Sum2 of Ogita, Rump and Oishi 2005), so its error does not grow with its length.
 
 use gpubench_model::data::Real;
 use rayon::prelude::*;
 
-/// Elements of one task.
+/// Elements per task.
 const CHUNK: usize = 1 << 14;
-/// Independent sums in a task, for the processor's pipelines.
+/// Independent sums per task, for the pipelines of the CPU.
 const LANES: usize = 4;
 
 #[derive(Clone, Copy, Default)]
@@ -32,7 +32,7 @@ impl Compensated {
     }
 }
 
-/// The sum of `map(x)` over all elements, the same whatever the number of threads.
+/// Returns the sum of `map(x)` over all elements, independent of the number of threads.
 pub(crate) fn sum<T: Real>(values: &[T], map: impl Fn(f64) -> f64 + Sync) -> f64 {
     let of_chunk = |chunk: &[T]| {
         let mut lanes = [Compensated::default(); LANES];
@@ -52,7 +52,7 @@ pub(crate) fn sum<T: Real>(values: &[T], map: impl Fn(f64) -> f64 + Sync) -> f64
     total.sum + total.correction
 }
 
-/// Sum, mean and population standard deviation of at least one element, in two passes.
+/// Returns sum, mean and population standard deviation of at least one element, in two passes.
 pub(crate) fn moments<T: Real>(values: &[T]) -> [f64; 3] {
     let count = values.len() as f64;
     let total = sum(values, |x| x);

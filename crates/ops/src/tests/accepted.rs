@@ -1,9 +1,9 @@
-//! Right answers pass, those of the plainest float32 algorithms included.
+//! Right answers pass, including those of the simplest float32 algorithms.
 
 use super::formats::{BF16, TF32, TRUNCATED, in_format};
 use super::*;
 
-/// Holds the verdict on the plain answer of every op to `holds`, in both types at these sizes.
+/// Asserts `holds` for the verdict on the plain answer of every op, in both types at these sizes.
 fn assert_plain_answers(sizes: &[u64], holds: impl Fn(&Checked) -> bool) {
     for (op, dtype) in ops_in_both_types() {
         for &n in sizes {

@@ -1,4 +1,4 @@
-//! Right answers at the article's sizes, where the plainest algorithms take too long.
+//! Computes right answers at the sizes of the article, where the simplest algorithms take too long.
 
 use faer::Mat;
 use faer::linalg::matmul::matmul;

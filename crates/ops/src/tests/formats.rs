@@ -5,13 +5,13 @@ use super::{Operand, change_all};
 /// A format of fewer bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Format {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
     /// Bits of the significand, the leading one included.
     bits: u32,
     /// Smallest exponent of a normal number.
     least: i32,
-    /// Whether what does not fit is cut off rather than rounded.
+    /// Whether extra digits are truncated rather than rounded.
     truncates: bool,
 }
 
@@ -23,7 +23,7 @@ pub(crate) const FLOAT16: Format = Format { name: "float16", bits: 11, least: -1
 pub(crate) const BF16: Format = Format { name: "bfloat16", bits: 8, least: -126, truncates: false };
 
 impl Format {
-    /// The nearest number of the format, or the next one towards zero.
+    /// Returns the nearest number of the format, or the next one towards zero.
     fn round(self, x: f64) -> f64 {
         let least = 2f64.powi(self.least);
         if x.abs() < least {
@@ -37,7 +37,7 @@ impl Format {
     }
 }
 
-/// The operands with every element in that format.
+/// Returns the operands with every element in that format.
 pub(crate) fn in_format(inputs: &[Operand], format: Format) -> Vec<Operand> {
     let mut inputs = inputs.to_vec();
     inputs.iter_mut().for_each(|operand| change_all(operand, |_, x| format.round(x)));

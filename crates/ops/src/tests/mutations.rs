@@ -1,12 +1,12 @@
-//! Answers from operands of fewer bits and answers that are wrong in part do not pass as full precision, at the sizes
-//! of the article; what no bound can find is listed.
+//! Answers from operands of fewer bits, and partly wrong answers, do not pass as full precision at the sizes of the
+//! article. A list has the exceptions, which no bound can find.
 
 use gpubench_model::data::generator::Stream;
 
 use super::formats::{BF16, FLOAT16, FLOAT32, Format, TF32, in_format};
 use super::*;
 
-/// A right answer and what makes wrong ones of it.
+/// A right answer, and the wrong ones derived from it.
 struct Subject {
     case: Case,
     inputs: Vec<Operand>,
@@ -25,7 +25,7 @@ impl Subject {
         Subject { case, inputs, right, stale }
     }
 
-    /// What is wrong with the verdicts on the right answer and on all wrong ones.
+    /// Returns the wrong verdicts on the right answer and on all wrong ones.
     #[expect(clippy::print_stderr, reason = "the figures of docs/checks.md")]
     fn faults(&self) -> Vec<String> {
         let right = check(&self.case, &self.inputs, &self.right);
@@ -150,11 +150,12 @@ impl Part {
     }
 }
 
-/// Whether the changed answer is as near to the truth as right ones in the element type, so that no bound finds it.
+/// Returns whether the changed answer is as close to the truth as right ones in the element type, so that no bound
+/// finds it.
 ///
-/// The solution of a system with another right-hand side, here one of fewer bits or 1e-4 longer, has a backward error of
-/// that times `|b| / (|A| |x| + |b|)`, which is below 1 / 200 from N = 100 on and shrinks: less than a rounding of A.
-/// And 32 of 2048 singular values of two random matrices differ by as much as OpenBLAS 0.3.34 errs.
+/// With another right-hand side, here with fewer bits or 1e-4 longer, the solution of a system has a backward error of
+/// that change times `|b| / (|A| |x| + |b|)`, which is below 1 / 200 for N >= 100 and shrinks: less than a rounding of
+/// A. And 32 of 2048 singular values of two random matrices differ by the error of OpenBLAS 0.3.34.
 fn is_as_good_as_right(case: &Case, mutation: &str) -> bool {
     let Case { op, n, dtype, .. } = case;
     *dtype == DType::F32

@@ -1,4 +1,4 @@
-//! Answers by the plainest right algorithms, all arithmetic in the case's own type.
+//! Computes answers by the simplest right algorithms, all arithmetic in the element type of the case.
 
 use faer::MatRef;
 use gpubench_model::case::{Case, DType};
@@ -65,12 +65,12 @@ fn elementwise<T: Real>(a: &[T], b: &[T]) -> Vec<T> {
     a.iter().zip(b).map(|(&a, &b)| a * b + apply(a, f64::sin) + apply(b, f64::cos)).collect()
 }
 
-/// The sine of each element, rounded to `T` each of so many times.
+/// Returns the sine applied the given number of times, rounded to `T` each time.
 fn sines<T: Real>(a: &[T], times: usize) -> Vec<T> {
     a.iter().map(|&a| (0..times).fold(a, |x, _| apply(x, f64::sin))).collect()
 }
 
-/// Sum, mean and deviation in two passes, with whatever adds numbers up.
+/// Returns sum, mean and deviation in two passes, with the given summation.
 fn moments<T: Real>(values: &[T], sum: fn(&[T]) -> T) -> [f64; 3] {
     let count = T::from_f64(values.len() as f64);
     let total = sum(values);
@@ -85,7 +85,7 @@ fn running_sum<T: Real>(values: &[T]) -> T {
     sum
 }
 
-/// Sums of the two halves added, down to short runs: NumPy's way.
+/// Sums recursively by halves, down to short runs, as NumPy does.
 fn pairwise_sum<T: Real>(values: &[T]) -> T {
     if values.len() <= 64 {
         return running_sum(values);
@@ -94,7 +94,7 @@ fn pairwise_sum<T: Real>(values: &[T]) -> T {
     pairwise_sum(left) + pairwise_sum(right)
 }
 
-/// The moments of a matrix by one running sum of all elements, as nobody should.
+/// Returns the moments of a matrix by one running sum of all elements, which loses digits.
 pub(crate) fn running_moments(case: &Case, inputs: &[Operand]) -> Vec<Operand> {
     fn of<T: Real>(inputs: &[Operand]) -> [f64; 3] {
         moments(inputs[0].dense_slice::<T>().unwrap(), running_sum)

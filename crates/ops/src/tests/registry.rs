@@ -1,4 +1,4 @@
-//! Rules that every registered op keeps.
+//! Checks the rules for every registered op.
 
 use gpubench_model::data::fingerprint;
 

@@ -1,4 +1,4 @@
-//! Wrong answers do not pass, however small the wrong part.
+//! Wrong answers do not pass, even if only a small part is wrong.
 
 use gpubench_model::data::{Csr, Dense};
 

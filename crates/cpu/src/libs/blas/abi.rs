@@ -1,8 +1,9 @@
-//! BLAS and LAPACK as Fortran calls them: the types of the routines, and those of one library.
+//! The Fortran signatures of the BLAS and LAPACK routines, and the routines of one library. References:
+//! <https://www.netlib.org/blas/>, <https://www.netlib.org/lapack/explore-html/>.
 //!
-//! All is passed by pointers, so that one signature serves libraries with 32-bit and with 64-bit integers: the former read
-//! and write the low half of each [`Int`], which comes first in memory on the little-endian processors that the program is
-//! built for.
+//! Everything is passed by pointer, so that one signature serves libraries with 32-bit and with 64-bit integers: the
+//! former read and write the low half of each [`Int`], which comes first in memory on the little-endian CPUs that the
+//! program is built for.
 
 use std::ffi::c_char;
 
@@ -12,7 +13,7 @@ pub(super) const AS_IT_LIES: Letter = c"N".as_ptr();
 pub(super) const LOWER: Letter = c"L".as_ptr();
 pub(super) static ONE: Int = 1;
 
-/// An integer as Fortran gets it.
+/// A Fortran integer.
 pub(super) type Int = i64;
 /// A Fortran string of one letter.
 pub(super) type Letter = *const c_char;
@@ -79,7 +80,7 @@ pub(crate) struct Routines<T> {
     pub(super) lapack: Option<Lapack<T>>,
 }
 
-/// Those of LAPACK.
+/// The routines of LAPACK.
 pub(super) struct Lapack<T> {
     pub(super) posv: Posv<T>,
     pub(super) gesv: Gesv<T>,
@@ -88,7 +89,7 @@ pub(super) struct Lapack<T> {
 }
 
 impl<T> Routines<T> {
-    /// The routines that begin with `letter`; those of LAPACK only if the library `has_lapack`.
+    /// Finds the routines whose names begin with `letter`; those of LAPACK only if the library `has_lapack`.
     pub(super) fn find(library: &Opened, letter: char, has_lapack: bool) -> Result<Self, String> {
         let name = |routine: &str| format!("{letter}{routine}_");
         // SAFETY: the names are those of the routines whose types these are.
@@ -157,7 +158,7 @@ pub(super) type Trsv<T> = unsafe extern "C" fn(
     Length,
 );
 
-/// Those of a factorisation in blocks.
+/// The routines of a factorisation in blocks.
 pub(super) struct Blocked<T> {
     pub(super) potrf: Potrf<T>,
     pub(super) trsm: Trsm<T>,
@@ -166,7 +167,7 @@ pub(super) struct Blocked<T> {
 }
 
 impl<T> Blocked<T> {
-    /// The routines that begin with `letter`.
+    /// Finds the routines whose names begin with `letter`.
     pub(super) fn find(library: &Opened, letter: char) -> Result<Self, String> {
         let name = |routine: &str| format!("{letter}{routine}_");
         // SAFETY: the names are those of the routines whose types these are.

@@ -1,7 +1,7 @@
-//! Solutions by a Cholesky factorisation in blocks, and by the triangular systems of one right-hand side.
+//! Solves systems by a Cholesky factorisation in blocks, then two triangular solves for the one right-hand side.
 //!
-//! A right-looking factorisation: most of the work is one large symmetric update a block, which libraries do nearly as
-//! fast as a product (Golub and Van Loan, "Matrix Computations", 4.2.9).
+//! The factorisation is right-looking: most of the work is one large symmetric update per block, which libraries do
+//! nearly as fast as a product (Golub and Van Loan, "Matrix Computations", 4.2.9).
 
 use gpubench_model::data::Real;
 use gpubench_model::error::CellError;
@@ -9,7 +9,7 @@ use gpubench_model::error::CellError;
 use super::abi::{AS_IT_LIES, LOWER, Letter, ONE};
 use super::{Blas, Provider};
 
-/// Columns of a block: enough that the update is nearly a product, and few enough that the block's own factorisation,
+/// Columns per block: enough that the update is nearly a product, and few enough that factorising the block itself,
 /// which scales worse, is a small part.
 const BLOCK: usize = 512;
 
@@ -19,7 +19,7 @@ const TRANSPOSED: Letter = c"T".as_ptr();
 const STORED: Letter = c"N".as_ptr();
 
 impl Provider {
-    /// As [`Provider::posv`], block by block.
+    /// Solves as [`Provider::posv`] does, block by block.
     pub(crate) fn posv_in_blocks<T: Blas>(&self, a: &mut [T], b: &mut [T]) -> Result<(), CellError> {
         let (n, side) = (self.system_side(a, b)?, b.len());
         for first in (0..side).step_by(BLOCK) {
@@ -36,7 +36,7 @@ impl Provider {
         Ok(())
     }
 
-    /// The block of columns that begins with `first`, and what it takes from those behind it.
+    /// Factorises the block of columns that begins at `first`, and updates the columns after it.
     fn factorise_block<T: Blas>(&self, a: &mut [T], side: usize, first: usize) -> Result<(), CellError> {
         let routines = &self.lapack::<T>()?.blocked;
         let width = BLOCK.min(side - first);

@@ -1,6 +1,7 @@
-//! The routines of BLAS and LAPACK that jobs call straight, as safe functions on row-major matrices.
+//! The BLAS and LAPACK routines that jobs call directly, as safe functions on row-major matrices. None of them
+//! allocates.
 //!
-//! Nothing here allocates.
+//! References: <https://www.netlib.org/blas/> (gemm), <https://www.netlib.org/lapack/explore-html/> (posv, gesv).
 
 use gpubench_model::data::Real;
 use gpubench_model::error::CellError;
@@ -10,10 +11,11 @@ use super::abi::{AS_IT_LIES, Int, LOWER, ONE};
 use super::{Blas, Provider};
 
 impl Provider {
-    /// `c = a b` for row-major arrays of shapes m x k, k x n and m x n: to Fortran, the transpose of `b` times that of
-    /// `a`.
+    /// Computes `c = a b` for row-major arrays of shapes m x k, k x n and m x n. To Fortran, this is the transpose of
+    /// `b` times the transpose of `a`.
     ///
-    /// Shapes that do not agree, other layouts and sides that the library's integers cannot hold are errors.
+    /// Returns an error for shapes that do not agree, other layouts, and sides beyond the range of the library's
+    /// integers.
     pub(crate) fn gemm<T: Blas>(
         &self,
         a: &Array2<T>,
@@ -75,7 +77,7 @@ impl Provider {
     ) -> Result<(), CellError> {
         let (gesv, n) = (self.lapack::<T>()?.gesv, self.system_side(a, b)?);
         if pivots.len() != b.len() {
-            return Err(CellError::call("gesv", "there is not one pivot a row"));
+            return Err(CellError::call("gesv", "the number of pivots differs from the number of rows"));
         }
         let mut info = 0;
         // SAFETY: `a` holds n*n, `b` and `pivots` n elements, as checked, each of them borrowed mutably.
@@ -86,7 +88,7 @@ impl Provider {
         self.succeeded("gesv", info)
     }
 
-    /// The side of a system of equations.
+    /// Returns the side of a system of equations.
     pub(super) fn system_side<T>(&self, a: &[T], b: &[T]) -> Result<Int, CellError> {
         if b.len().checked_mul(b.len()) != Some(a.len()) {
             return Err(CellError::call("solve", "the matrix and the right-hand side do not agree"));

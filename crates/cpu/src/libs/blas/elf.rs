@@ -1,16 +1,17 @@
-//! Named sections of a shared object, read without loading it; knows no library.
+//! Reads named sections of a shared object without loading it. Format:
+//! <https://refspecs.linuxfoundation.org/elf/gabi4+/contents.html>.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// More than any section that is asked for holds; a file that claims more is damaged.
-const MOST_BYTES: u64 = 64 << 20;
-/// The bytes of the file's header and of a section's, in files of 64 bits.
+/// Larger than any section that is read; a file that claims more is damaged.
+const MAX_BYTES: u64 = 64 << 20;
+/// Sizes in bytes of the file header and of a section header, in 64-bit files.
 const HEADER: usize = 64;
 const SECTION_HEADER: usize = 64;
 
-/// A shared object of 64 bits, little-endian.
+/// A little-endian 64-bit shared object.
 pub(crate) struct SharedObject {
     file: File,
     sections: Vec<Section>,
@@ -23,7 +24,7 @@ struct Section {
 }
 
 impl SharedObject {
-    /// Reads where the sections lie; `None` if it is no such file.
+    /// Reads the section headers; returns `None` for any other kind of file.
     pub(crate) fn open(path: &Path) -> Option<SharedObject> {
         let file = File::open(path).ok()?;
         let header = read(&file, 0, HEADER as u64)?;
@@ -47,27 +48,27 @@ impl SharedObject {
         Some(SharedObject { sections: sections.collect(), file })
     }
 
-    /// What the section holds; empty if there is none of that name.
+    /// Returns the contents of the section of that name; empty if there is none.
     pub(crate) fn section(&self, name: &str) -> Vec<u8> {
         let section = self.sections.iter().find(|section| section.name == name.as_bytes());
         section.and_then(|section| read(&self.file, section.offset, section.length)).unwrap_or_default()
     }
 }
 
-/// Bytes of a file; `None` if it has not as many.
+/// Reads a range of bytes; `None` if the file is too short.
 fn read(file: &File, offset: u64, length: u64) -> Option<Vec<u8>> {
-    let most = file.metadata().ok()?.len().min(MOST_BYTES);
+    let most = file.metadata().ok()?.len().min(MAX_BYTES);
     let mut bytes = vec![0; usize::try_from(length).ok().filter(|_| length <= most)?];
     file.read_exact_at(&mut bytes, offset).ok()?;
     Some(bytes)
 }
 
-/// A little-endian number of so many bytes.
+/// Decodes a little-endian number from all of `bytes`.
 fn number(bytes: &[u8], at: usize, length: usize) -> u64 {
     bytes[at..at + length].iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// Where `part` first lies in `whole`.
+/// Returns the offset of the first occurrence of `part` in `whole`.
 pub(crate) fn position(whole: &[u8], part: &[u8]) -> Option<usize> {
     whole.windows(part.len()).position(|window| window == part)
 }

@@ -1,4 +1,5 @@
-//! Thin singular value decompositions by divide and conquer, in memory allocated beforehand.
+//! Computes thin singular value decompositions by divide and conquer, in memory allocated in advance. Reference:
+//! <https://www.netlib.org/lapack/explore-html/>, gesdd.
 
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
@@ -11,12 +12,12 @@ use super::{Blas, Provider};
 use crate::memory::memory;
 
 const THIN: *const c_char = c"S".as_ptr();
-/// Asks for the length of the workspace.
+/// Makes gesdd return the length of its workspace.
 const QUERY: Int = -1;
-/// Integers of workspace a column.
+/// Integers of workspace per column.
 const INTEGERS: usize = 8;
 
-/// The factors of an n x n matrix, and the memory in which they are made.
+/// The factors of an n x n matrix, and the workspace.
 pub(crate) struct Svd<T> {
     n: usize,
     /// U, row-major n x n.
@@ -35,7 +36,7 @@ impl<T: Blas> Svd<T> {
     /// # Errors
     /// The library has no LAPACK, or its integers cannot hold the length of the workspace.
     pub(crate) fn new(provider: &Provider, n: usize) -> Result<Self, CellError> {
-        // What the routine needs, in elements, should it ask for less.
+        // The documented minimum, in elements, in case the routine asks for less.
         let least = n.saturating_mul(n).saturating_mul(4).saturating_add(7 * n).max(1);
         provider.int(least).map_err(|_| {
             Unavailable::new(
@@ -54,7 +55,7 @@ impl<T: Blas> Svd<T> {
         Ok(svd)
     }
 
-    /// Decomposes `a`, row-major n x n, which is destroyed.
+    /// Decomposes `a`, row-major n x n, and destroys it.
     pub(crate) fn decompose(&mut self, provider: &Provider, a: &mut [T]) -> Result<(), CellError> {
         if a.len() != self.n * self.n {
             return Err(CellError::call("gesdd", "the matrix has another size than its factors"));

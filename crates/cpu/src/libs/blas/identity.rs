@@ -1,27 +1,27 @@
-//! What a library file says of itself without being loaded: its vendor, its version, its integers.
+//! Reads the vendor, version and integer width of a library file without loading it.
 
 use std::path::Path;
 
 use super::Vendor;
 use super::elf::{SharedObject, position};
 
-/// The routine by which each vendor's libraries are known, spelt with any prefix or suffix.
+/// The routine that identifies the libraries of each vendor, spelt with any prefix or suffix.
 const MARKS: [(&[u8], Vendor); 3] = [
     (b"openblas_get_config", Vendor::OpenBlas),
     (b"MKL_Get_Version_String", Vendor::Mkl),
     (b"bli_info_get_version_str", Vendor::Blis),
 ];
 
-/// What a file tells.
+/// The properties that a file states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Identity {
-    /// The numbers of its version, the first being the most important; empty if it tells none.
+    /// The numbers of its version, most significant first; empty if the file states none.
     pub(crate) version: Vec<u32>,
-    /// Whether it says that its integers have 64 bits.
+    /// Whether the file states that its integers have 64 bits.
     pub(crate) has_long_integers: bool,
 }
 
-/// The vendor of the BLAS library in a file, or what is wrong with the file, as the end of a sentence.
+/// Returns the vendor of the BLAS library in a file. The error is the end of a sentence about the file.
 pub(crate) fn vendor_of(path: &Path) -> Result<Vendor, String> {
     std::fs::File::open(path).map_err(|error| format!("cannot be read: {error}"))?;
     let object = SharedObject::open(path).ok_or("is no shared library of this system")?;
@@ -30,7 +30,7 @@ pub(crate) fn vendor_of(path: &Path) -> Result<Vendor, String> {
     vendor.map(|(_, vendor)| *vendor).ok_or_else(|| "is neither OpenBLAS nor MKL nor BLIS".to_owned())
 }
 
-/// What a vendor's file tells.
+/// Reads the properties of a file of a known vendor.
 pub(crate) fn identify(vendor: Vendor, path: &Path) -> Identity {
     let of_name = || Identity { version: number_after(&file_name(path), ".so."), ..Identity::default() };
     match vendor {
@@ -41,7 +41,7 @@ pub(crate) fn identify(vendor: Vendor, path: &Path) -> Identity {
     }
 }
 
-/// What OpenBLAS's configuration tells: a text such as `OpenBLAS 0.3.31.188.0  USE64BITINT DYNAMIC_ARCH ...`.
+/// Reads the configuration text of OpenBLAS, such as `OpenBLAS 0.3.31.188.0  USE64BITINT DYNAMIC_ARCH ...`.
 fn configured(constants: &[u8]) -> Option<Identity> {
     const NAME: &[u8] = b"OpenBLAS 0.";
     let text = &constants[position(constants, NAME)?..];
@@ -52,7 +52,7 @@ fn configured(constants: &[u8]) -> Option<Identity> {
     })
 }
 
-/// The numbers between points that follow `mark`.
+/// Returns the dot-separated numbers after `mark`.
 fn number_after(text: &str, mark: &str) -> Vec<u32> {
     let after = text.split_once(mark).map_or("", |(_, after)| after);
     let end = after.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(after.len());
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn openblas_tells_its_version_and_its_integers() {
+    fn openblas_states_its_version_and_its_integers() {
         let constants = b"\0OpenBLAS \0\0OpenBLAS 0.3.31.188.0  USE64BITINT DYNAMIC_ARCH\0MAX_THREADS=64\0";
         let expected = Identity { version: vec![0, 3, 31, 188, 0], has_long_integers: true };
         assert_eq!(configured(constants), Some(expected));
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn other_libraries_tell_the_version_of_their_interface() {
+    fn other_libraries_state_the_version_of_their_interface() {
         let version = |vendor, path: &str| identify(vendor, Path::new(path)).version;
         assert_eq!(version(Vendor::Mkl, "/nowhere/libmkl_rt.so.3"), [3]);
         assert_eq!(version(Vendor::Blis, "/nowhere/libblis.so.4.0.0"), [4, 0, 0]);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_tells_its_vendor_by_its_symbols() {
+    fn the_symbols_of_a_file_show_its_vendor() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("libany.so");
         for (symbols, vendor) in [
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_blas_is_told_apart() {
+    fn a_file_that_is_no_blas_is_refused() {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let libc = maps.split_whitespace().find(|word| word.contains("/libc.so.6")).unwrap();
         assert!(vendor_of(Path::new(libc)).unwrap_err().contains("neither OpenBLAS"));

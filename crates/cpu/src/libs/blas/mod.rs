@@ -1,13 +1,12 @@
-//! BLAS and LAPACK found at run time: files are looked for when variants are listed, and loaded when a cell first needs
-//! them.
+//! BLAS and LAPACK libraries: files are searched when variants are listed, and loaded when a cell first needs them.
 //!
-//! What jobs call is called straight ([`calls`], [`Svd`]); the rest of LAPACK through ndarray-linalg, whose symbols
-//! [`shim`] defines and [`Provider::activate`] points at the provider.
+//! Jobs call most routines directly ([`calls`], [`Svd`]). They reach the rest of LAPACK through ndarray-linalg, whose
+//! symbols [`shim`] defines and [`Provider::activate`] points at the provider.
+//! References: <https://www.netlib.org/lapack/explore-html/>, <https://www.netlib.org/blas/>.
 
 mod abi;
 mod blocked;
 mod calls;
-mod crew;
 mod discovery;
 mod elf;
 mod gesdd;
@@ -16,14 +15,15 @@ mod library;
 mod open;
 mod opened;
 mod provider;
-mod rouse;
 mod shim;
 mod stack;
+mod thread_pool;
 mod vendor;
+mod wake;
 
-pub(crate) use crew::ProviderCrew;
 pub(crate) use gesdd::Svd;
 pub(crate) use identity::vendor_of;
 pub(crate) use library::{Library, all};
 pub(crate) use provider::{Blas, Provider};
+pub(crate) use thread_pool::BlasThreads;
 pub(crate) use vendor::Vendor;

@@ -1,4 +1,4 @@
-//! A library being examined, and how its routines are spelt.
+//! An opened library whose vendor is still being checked, and the spelling of its routine names.
 
 use std::ffi::{CStr, c_char};
 use std::path::Path;
@@ -7,7 +7,7 @@ use gpubench_host::shared_library::SharedLibrary;
 
 use super::Vendor;
 
-/// A library being examined, and how its routines are spelt; never closed.
+/// An opened library and the spelling of its routine names. It is never closed.
 pub(super) struct Opened {
     pub(super) library: SharedLibrary,
     pub(super) prefix: &'static str,
@@ -21,7 +21,7 @@ impl Opened {
         Ok(Opened { library, prefix: "", suffix: "" })
     }
 
-    /// The routine of that name, as the library spells it.
+    /// Returns the routine of that name, spelt as in this library.
     ///
     /// # Safety
     /// `F` is the type of a pointer to a function with the routine's signature.
@@ -34,8 +34,7 @@ impl Opened {
         format!("{}{name}{}", self.prefix, self.suffix)
     }
 
-    /// Has every routine from now on come from the file that defines `mark`, which only this vendor's libraries have;
-    /// an error where there is no such routine.
+    /// Checks that the file itself defines `mark`, a routine that only the libraries of this vendor have.
     pub(super) fn check_mark(&mut self, mark: &str, vendor: Vendor) -> Result<(), String> {
         if self.library.own_file_defines(&self.spelt(mark)) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! One loaded BLAS library: its identity, its integers and its threads. Knows no op.
+//! A loaded BLAS library: its version, integer width, routines and threads.
 
 use std::ffi::c_int;
 use std::path::{Path, PathBuf};
@@ -19,11 +19,11 @@ pub(crate) struct Provider {
     pub(super) has_long_integers: bool,
     pub(super) single: Routines<f32>,
     pub(super) double: Routines<f64>,
-    /// What the shim's symbols are pointed at; none for 64-bit integers, which the shim's callers do not pass.
+    /// The addresses for the shim's symbols; `None` with 64-bit integers, which the shim's callers cannot pass.
     pub(super) shim: Option<Vec<Option<shim::Entry>>>,
     pub(super) set_threads: SetThreads,
     pub(super) get_threads: GetThreads,
-    /// The threads it was last told to use; 0 before.
+    /// The number of threads last set; 0 before the first call.
     pub(super) threads: AtomicUsize,
 }
 
@@ -57,13 +57,13 @@ impl Provider {
         &self.path
     }
 
-    /// Version, configuration and kind of processor, as the library itself says.
+    /// Version, configuration and CPU type, as the library reports them.
     pub(crate) fn version(&self) -> &str {
         &self.version
     }
 
-    /// Has the library use `threads` threads; it may use fewer, see [`Provider::threads`]. One comparison if it does
-    /// already.
+    /// Sets the number of threads; the library may use fewer, see [`Provider::threads`]. Costs one comparison when the
+    /// number is unchanged.
     pub(crate) fn set_threads(&self, threads: usize) {
         if self.threads.swap(threads, Ordering::Relaxed) != threads {
             let threads = i64::from(i32::try_from(threads).unwrap_or(i32::MAX));
@@ -72,16 +72,16 @@ impl Provider {
         }
     }
 
-    /// The threads the library will use.
+    /// Returns the number of threads that the library will use.
     pub(crate) fn threads(&self) -> usize {
         // SAFETY: the routine takes nothing and returns a count.
         usize::try_from(unsafe { (self.get_threads)() }).unwrap_or(0)
     }
 
-    /// Points LAPACK's symbols at this library; one comparison if they point there already.
+    /// Points the LAPACK symbols at this library. Costs one comparison when they already point there.
     ///
     /// # Errors
-    /// Its integers are not those that the symbols' callers pass.
+    /// The symbols expect 32-bit integers and this library has 64-bit ones.
     pub(crate) fn activate(&'static self) -> Result<(), Unavailable> {
         static SWITCHING: Mutex<()> = Mutex::new(());
         let this = std::ptr::from_ref(self).cast_mut();
@@ -112,7 +112,7 @@ impl Provider {
     }
 
     pub(super) fn succeeded(&self, routine: &str, info: Int) -> Result<(), CellError> {
-        // Of 32-bit integers only the low half is written.
+        // A library with 32-bit integers writes only the low half.
         let info = if self.has_long_integers { info } else { i64::from(info as i32) };
         if info == 0 { Ok(()) } else { Err(CellError::call(routine, format!("it ended with info {info}"))) }
     }

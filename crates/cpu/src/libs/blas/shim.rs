@@ -1,4 +1,5 @@
-//! LAPACK's symbols, as jumps through a table that a provider found at run time fills; knows no library.
+//! Defines the LAPACK symbols as jumps through a table, which is filled with the routines of the library found at run
+//! time.
 //!
 //! ndarray-linalg refers to LAPACK by extern symbols, which some library must define when the program is
 //! linked. Defining them here lets the program be built, and run, on a machine without LAPACK. Each symbol
@@ -23,7 +24,7 @@ pub(crate) fn fill(entries: &[Option<Entry>]) {
     }
 }
 
-/// Where a call ends whose routine no provider supplied. The modules that call LAPACK rule it out.
+/// Aborts the process: the called routine has no provider. The modules that call LAPACK prevent this.
 #[expect(clippy::print_stderr, reason = "the process ends here; nothing else can carry the message")]
 extern "C" fn missing() -> ! {
     eprintln!("gpubench: a LAPACK routine was called that the loaded BLAS library does not have");
@@ -76,7 +77,7 @@ macro_rules! symbols {
     };
 }
 
-// What lax 0.18.1 leaves undefined (`nm -u`); a missing one shows as an error of the linker.
+// The symbols that lax 0.18.1 leaves undefined (`nm -u`); the linker reports a missing one.
 symbols! {
     cgecon_ cgeev_ cgelqf_ cgelsd_ cgeqrf_ cgesdd_ cgesvd_ cgetrf_ cgetri_ cgetrs_ cggev_ cgtcon_
     cgttrf_ cgttrs_ cheev_ chegv_ chetrf_ chetri_ chetrs_ clange_ cpotrf_ cpotri_ cpotrs_ ctrtrs_

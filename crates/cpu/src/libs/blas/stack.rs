@@ -1,11 +1,11 @@
-//! How much stack the calling thread has left: OpenBLAS's parallel LU takes half a MiB a level of recursion.
+//! Checks the stack left on the calling thread: the parallel LU of OpenBLAS takes half a MiB per level of recursion.
 
 use gpubench_model::error::Unavailable;
 
-/// More than the seven levels take to which a panel of 384 columns is halved.
+/// More than the seven levels need to which a panel of 384 columns is halved.
 const NEEDED: usize = 6 << 20;
 
-/// Says what to do unless the calling thread has enough stack left for LAPACK.
+/// Returns an error with a fix unless the calling thread has enough stack left for LAPACK.
 pub(crate) fn require() -> Result<(), Unavailable> {
     match left() {
         Some(left) if left < NEEDED => Err(Unavailable::new(
@@ -16,7 +16,8 @@ pub(crate) fn require() -> Result<(), Unavailable> {
     }
 }
 
-/// Bytes between the top of the calling thread's stack and its lowest address; `None` if it cannot be told.
+/// Returns the bytes between the current stack position and the lowest stack address; `None` if the system does not
+/// report it.
 fn left() -> Option<usize> {
     let here = 0u8;
     // SAFETY: the attributes are written by the first call, read by the second and freed by the third, and

@@ -1,6 +1,6 @@
-//! The families of BLAS libraries.
+//! The vendors of BLAS libraries, with their file names and install commands.
 
-/// A family of BLAS libraries.
+/// A vendor of BLAS libraries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Vendor {
     /// OpenBLAS, of the system or of a Python wheel.
@@ -24,7 +24,7 @@ impl Vendor {
         }
     }
 
-    /// The word with which its variants' names begin.
+    /// The word with which the names of its variants begin.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Vendor::OpenBlas => "openblas",
@@ -37,7 +37,7 @@ impl Vendor {
         self != Vendor::Blis
     }
 
-    /// Whether its variants are listed where no library of it is found.
+    /// Returns whether its variants are listed even if no library of this vendor is found.
     pub(super) fn is_expected(self) -> bool {
         self != Vendor::Blis
     }
@@ -51,8 +51,8 @@ impl Vendor {
         }
     }
 
-    /// Names of its files. OpenBLAS's are the threaded build by Fedora's name, the usual name, and Fedora's OpenMP
-    /// build; of BLIS's, AOCL calls the threaded build `mt`.
+    /// File names, best first. For OpenBLAS: the threaded build as Fedora names it, the usual name, and the OpenMP
+    /// build of Fedora. For BLIS: AOCL calls the threaded build `mt`.
     pub(super) fn file_names(self) -> &'static [&'static str] {
         match self {
             Vendor::OpenBlas => &["libopenblasp.so.0", "libopenblas.so.0", "libopenblaso.so.0"],
@@ -78,7 +78,7 @@ impl Vendor {
         }
     }
 
-    /// What to do where a library that the user named cannot be used.
+    /// The fix for a library that the user named and that cannot be used.
     pub(super) fn other_choice(self) -> String {
         format!(
             "name another {} library, or leave out --blas and {} for those found",

@@ -1,7 +1,8 @@
-//! FFTW's one-dimensional transforms as lines of the real FFT; knows no matrix.
+//! One-dimensional transforms of FFTW, as lines of the real FFT.
 //!
-//! Constants and their meaning are those of the FFTW 3.3 manual, "FFTW Reference". Plans are chosen by timing, before
-//! anything of ours is timed. Each call works on the thread that makes it: FFTW's own threads are not used.
+//! Constants are those of the FFTW 3.3 manual, [FFTW Reference](https://www.fftw.org/fftw3_doc/FFTW-Reference.html).
+//! FFTW chooses plans by timing them, before gpubench times anything. Each call runs on the calling thread: FFTW's own
+//! threads are not used.
 
 use std::ffi::{c_int, c_uint};
 use std::marker::PhantomData;
@@ -24,9 +25,9 @@ const UNALIGNED: c_uint = 1 << 1;
 pub(crate) struct FftwLines<T> {
     fftw: &'static Fftw,
     side: usize,
-    /// For lines that begin where vectors may.
+    /// For lines aligned for vectors.
     aligned: Plan,
-    /// For lines that begin anywhere.
+    /// For lines at any address.
     unaligned: Plan,
     element: PhantomData<T>,
 }
@@ -37,7 +38,7 @@ unsafe impl<T> Send for FftwLines<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for FftwLines<T> {}
 
-/// Held while a plan is made or destroyed: of all routines only executions may be called from several threads at a time.
+/// Locked while a plan is made or destroyed: only executions may be called from several threads at a time.
 fn planner() -> MutexGuard<'static, ()> {
     static PLANNER: Mutex<()> = Mutex::new(());
     PLANNER.lock().unwrap_or_else(PoisonError::into_inner)
@@ -96,7 +97,7 @@ impl<T> Drop for FftwLines<T> {
         let _alone = planner();
         for plan in [self.aligned, self.unaligned] {
             if !plan.is_null() {
-                // SAFETY: the plan was made, nobody executes it any more, and nobody else is in the planner.
+                // SAFETY: the plan was made, nothing executes it any more, and the lock keeps other threads out of the planner.
                 unsafe { (self.fftw.destroy_plan)(plan) };
             }
         }

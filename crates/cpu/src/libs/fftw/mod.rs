@@ -1,4 +1,5 @@
-//! FFTW found at run time: one library for each element type, looked for and loaded when a cell first needs it.
+//! FFTW: one library per element type, searched and loaded when a cell first needs it. Reference:
+//! <https://www.fftw.org/fftw3_doc/>.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
@@ -14,18 +15,18 @@ mod lines;
 
 pub(crate) use lines::FftwLines;
 
-/// What it is called before its element type.
+/// The display name, without the element type.
 const NAME: &str = "FFTW";
-/// What its variants and its worker are called by: the files for both element types share a worker, since all their
-/// symbols begin with another prefix.
+/// The word in the names of its variants and its worker. The files for both element types share a worker, because
+/// their symbols have different prefixes.
 pub(crate) const WORD: &str = "fftw";
 /// The variants that need it.
 const SERVES: &str = "fft/fftw";
 
-/// A plan, which only the library can read.
+/// An FFTW plan, opaque to callers.
 type Plan = *mut c_void;
 
-/// The library for one element type, whose routines stay for as long as the process lives.
+/// The library for one element type. It stays loaded for the life of the process.
 pub(crate) struct Fftw {
     path: PathBuf,
     version: String,
@@ -36,15 +37,15 @@ pub(crate) struct Fftw {
 }
 
 impl Fftw {
-    /// The library for an element type, loaded at the first call; the same answer at every later one.
+    /// Returns the library for an element type, which the first call loads; later calls return the same result.
     ///
     /// # Errors
-    /// There is none, or it cannot be used.
+    /// No usable library was found.
     pub(crate) fn of(dtype: DType) -> Result<&'static Fftw, Unavailable> {
         place(dtype).get_or_init(|| load(&InstallFolders::here(), dtype)).as_ref().map_err(Clone::clone)
     }
 
-    /// Opens the library in a file; what is wrong with it otherwise.
+    /// Opens a library file; the error describes the problem.
     fn open(path: &Path, dtype: DType) -> Result<Fftw, String> {
         // SAFETY: what is loaded is FFTW, which has no initialisers; types are those of its header, fftw3.h, with
         // pointers to numbers as pointers to anything. The version is an array of characters with a final zero, whose
@@ -67,12 +68,12 @@ impl Fftw {
     }
 }
 
-/// What `doctor` says of the libraries; loads them.
+/// Loads the libraries and describes them for `doctor`.
 pub(crate) fn findings() -> Vec<Finding> {
     DType::ALL.iter().map(|&dtype| finding(dtype, Fftw::of(dtype))).collect()
 }
 
-/// The libraries that have been loaded, as reports tell them.
+/// Describes the loaded libraries for reports.
 pub(crate) fn loaded() -> Vec<Finding> {
     let loaded = DType::ALL.iter().filter_map(|&dtype| Some((dtype, place(dtype).get()?.as_ref().ok()?)));
     loaded.map(|(dtype, fftw)| finding(dtype, Ok(fftw))).collect()
@@ -90,7 +91,7 @@ fn finding(dtype: DType, fftw: Result<&Fftw, Unavailable>) -> Finding {
     }
 }
 
-/// Where what was found for an element type is kept.
+/// Returns the storage of the library for an element type.
 fn place(dtype: DType) -> &'static OnceLock<Result<Fftw, Unavailable>> {
     static SINGLE: OnceLock<Result<Fftw, Unavailable>> = OnceLock::new();
     static DOUBLE: OnceLock<Result<Fftw, Unavailable>> = OnceLock::new();
@@ -100,7 +101,7 @@ fn place(dtype: DType) -> &'static OnceLock<Result<Fftw, Unavailable>> {
     }
 }
 
-/// Opens the first file that can be used; if there is none, says why the first existing one cannot.
+/// Opens the first usable file. If there is none, the error describes the first file that exists.
 fn load(machine: &InstallFolders, dtype: DType) -> Result<Fftw, Unavailable> {
     let mut unusable = None;
     for file in files(machine, dtype) {
@@ -119,7 +120,7 @@ fn load(machine: &InstallFolders, dtype: DType) -> Result<Fftw, Unavailable> {
     Err(Unavailable::new(unusable.unwrap_or_else(none), fix))
 }
 
-/// The library's files, nearest to the user first: those of active environments before the system's.
+/// Returns the candidate files, nearest to the user first: active environments before the system.
 fn files(machine: &InstallFolders, dtype: DType) -> Vec<PathBuf> {
     let name = match dtype {
         DType::F32 => "libfftw3f.so.3",
@@ -131,7 +132,7 @@ fn files(machine: &InstallFolders, dtype: DType) -> Vec<PathBuf> {
     files.filter_map(|file| file.canonicalize().ok()).collect()
 }
 
-/// The name of a symbol behind the element type's prefix.
+/// Returns the name of a symbol with the prefix of the element type.
 fn name(dtype: DType, symbol: &str) -> String {
     match dtype {
         DType::F32 => format!("fftwf_{symbol}"),
@@ -172,16 +173,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_no_library_is_told_with_what_to_do() {
+    fn a_missing_or_invalid_library_is_reported_with_its_fix() {
         let missing = on(&stocked(&[]), |machine| load(machine, DType::F32).err().unwrap());
         assert_eq!(missing.reason, "no FFTW library for float32 was found");
         assert!(missing.fix.unwrap().contains("libfftw3-single3"));
         let root = stocked(&["usr/lib/libfftw3.so.3"]);
         let broken = on(&root, |machine| load(machine, DType::F64).err().unwrap());
         assert!(broken.reason.contains("usr/lib/libfftw3.so.3 cannot be used: "), "{}", broken.reason);
-        let told = finding(DType::F64, Err(broken));
-        assert_eq!((told.name.as_str(), told.path), ("FFTW float64", None));
-        assert!(told.problem.is_some() && told.fix.unwrap().contains("libfftw3-double3"));
+        let reported = finding(DType::F64, Err(broken));
+        assert_eq!((reported.name.as_str(), reported.path), ("FFTW float64", None));
+        assert!(reported.problem.is_some() && reported.fix.unwrap().contains("libfftw3-double3"));
     }
 
     #[test]

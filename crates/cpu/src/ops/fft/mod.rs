@@ -1,4 +1,4 @@
-//! Two-dimensional FFT of a real matrix with the full complex result on the CPU: the variants.
+//! The variants of the two-dimensional FFT of a real matrix with the full complex spectrum on the CPU.
 
 mod real;
 mod spectrum;
@@ -18,9 +18,9 @@ use rustfft::{Fft, FftNum, FftPlanner};
 
 use self::real::RealFft;
 use self::spectrum::{spectrum, zero};
-use super::entry::{by_dtype, kernel, library_kernel};
-use super::kernel::Kernel;
-use super::library_kernel::{LibraryKernel, Scope};
+use super::cpu_variant::CpuVariant;
+use super::entry::{by_dtype, library_variant, variant};
+use super::library_variant::{LibraryVariant, Scope};
 use super::matrices::operands;
 use crate::context::Cpu;
 use crate::libs::blas::Library;
@@ -29,38 +29,38 @@ use crate::libs::fft_lines::Lines;
 use crate::libs::fftw::{self, FftwLines};
 use crate::memory::memory;
 use crate::threads::per_thread::PerThread;
-use crate::threads::rouse;
+use crate::threads::wake;
 
-pub(super) const KERNELS: &[Kernel] = &[
-    kernel(
+pub(super) const VARIANTS: &[CpuVariant] = &[
+    variant(
         "fft",
         "realfft",
-        "columns in pairs by rustfft, in tiles, half the rows, mirrored half, all threads",
+        "rustfft: columns in pairs, then half of the rows, all threads",
         true,
         by_dtype!(real),
     ),
-    library_kernel(
+    library_variant(
         "fft",
         "fftw",
-        "columns in pairs by FFTW, in tiles, half the rows, mirrored half, all threads",
+        "FFTW: columns in pairs, then half of the rows, all threads",
         true,
         fftw::WORD,
         by_dtype!(fftw),
     ),
-    kernel(
+    variant(
         "fft",
         "rustfft",
-        "complex rows, transpose, rows, transpose, all threads",
+        "rustfft: complex rows, transposed, complex rows again, all threads",
         false,
         by_dtype!(complex),
     ),
 ];
 
-/// The variants of libraries that have FFTs.
-pub(super) const LIBRARY_KERNELS: &[LibraryKernel] = &[LibraryKernel {
+/// The variants that use the FFTs of a BLAS library.
+pub(super) const LIBRARY_VARIANTS: &[LibraryVariant] = &[LibraryVariant {
     op: "fft",
     suffix: "",
-    summary: "columns in pairs by {} (DFTI), in tiles, half the rows, mirrored half, all threads",
+    summary: "{} (DFTI): columns in pairs, then half of the rows, all threads",
     scope: Scope::Dfti,
     prepare: by_dtype!(mkl with library),
 }];
@@ -112,7 +112,7 @@ impl<T: FftNum> Lines<T> for RustLines<T> {
 struct ComplexFft<T> {
     side: usize,
     input: Vec<T>,
-    /// The rows' spectra, then the result.
+    /// The spectra of the rows, then the result.
     matrix: Vec<Complex<T>>,
     transposed: Vec<Complex<T>>,
     plan: Arc<dyn Fft<T>>,
@@ -147,8 +147,8 @@ impl<T: Real + FftNum> Job for ComplexFft<T> {
         Contents::new([host(&mut self.input)], [host(&mut self.matrix)])
     }
 
-    fn rouse(&mut self) -> Result<(), CellError> {
-        rouse::pool();
+    fn wake_threads(&mut self) -> Result<(), CellError> {
+        wake::pool();
         Ok(())
     }
 
@@ -173,7 +173,7 @@ impl<T: Real + FftNum> Job for ComplexFft<T> {
     }
 }
 
-/// Transposes an `n` by `n` matrix, one band of rows of `to` a task.
+/// Transposes an `n` by `n` matrix, one band of rows of `to` per task.
 fn transpose<Z: Copy + Send + Sync>(n: usize, from: &[Z], to: &mut [Z]) {
     to.par_chunks_mut(BAND * n).enumerate().for_each(|(band, rows)| {
         let first = band * BAND;
@@ -230,14 +230,14 @@ mod tests {
         let libraries = blas::all(&[]);
         let usable = |library: &Library| library.vendor() == Vendor::Mkl && library.provider().is_ok();
         let has_fftw = DType::ALL.iter().all(|&dtype| Fftw::of(dtype).is_ok());
-        let variants = KERNELS.iter().map(|kernel| kernel.variant.name.to_string());
+        let variants = VARIANTS.iter().map(|kernel| kernel.variant.name.to_string());
         let variants = variants.filter(|name| has_fftw || name != "fftw");
         let made =
             libraries.iter().filter(|library| usable(library)).map(|library| library.word().to_owned());
         let variants: Vec<String> = variants.chain(made).collect();
         for n in TEST_SIDES {
-            // Of 24 bits, so that both element types hold the same matrix; about zero, so that no output
-            // is far larger than the others.
+            // With 24 bits, so that both element types represent the same matrix; around zero, so that no output is
+            // far larger than the others.
             let uniforms: Vec<f32> = Stream::new(1, 0).uniforms(n * n);
             let a: Vec<f64> = uniforms.into_iter().map(|x| f64::from(x) - 0.5).collect();
             let exact = reference(n, &a);

@@ -1,10 +1,10 @@
-//! The two-dimensional real FFT that transforms pairs of real columns as complex ones; knows no variants.
+//! The two-dimensional real FFT that transforms pairs of real columns as complex columns.
 //!
-//! Two neighbouring real columns are the real and the imaginary part of a complex one, as they lie in memory. Their
-//! common transform tells both, and rows `n - k` of it are told by rows `k`: so rows `0..=n / 2` of the columns' spectra
-//! are written to the result, tile by tile, and transformed there. The result's row `n - k` is its row `k` backwards and
-//! conjugated, written as soon as that is known. Half the columns and half the rows are transformed, whatever `n` is,
-//! and all of the result but the columns' tiles is written by whole rows.
+//! In memory, two neighbouring real columns are the real and the imaginary part of a complex column. One complex
+//! transform gives the spectra of both, and rows `k` of it determine rows `n - k`. So rows `0..=n / 2` of the column
+//! spectra are written to the result, tile by tile, and transformed there. Row `n - k` of the result is row `k`
+//! reversed and conjugated, and is written as soon as row `k` is known. For any `n`, half of the columns and half of
+//! the rows are transformed, and everything in the result except the column tiles is written by whole rows.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -23,26 +23,26 @@ use super::tile;
 use crate::libs::fft_lines::Lines;
 use crate::memory::memory;
 use crate::threads::per_thread::PerThread;
-use crate::threads::rouse;
+use crate::threads::wake;
 
-/// Most pairs of columns of a tile; the tile of 2048 rows then fits in a second-level cache.
+/// Maximum pairs of columns per tile; a tile of 2048 rows then fits in a second-level cache.
 const WIDEST: usize = 32;
-/// Pairs of columns of which tiles are made: whole cache lines of every row, in the input and in the result.
+/// Granularity of tiles in pairs of columns: whole cache lines of every row, in the input and in the result.
 const UNIT: usize = 8;
-/// Blocks of rows for each thread, where all threads work.
+/// Blocks of rows per thread when all threads work.
 const BLOCKS: usize = 4;
-/// Sides between which fewer threads than all may be faster.
+/// Range of sides in which fewer than all threads may be faster.
 const CHOICE: Range<usize> = 32..1025;
 
 pub(super) struct RealFft<T: FftNum> {
     input: Vec<T>,
     output: Vec<Complex<T>>,
     transform: Transform<T>,
-    /// Threads there are.
+    /// Number of threads in the pool.
     threads: usize,
 }
 
-/// The plan for one side, and what it works in.
+/// The plan for one side, with its workspace.
 struct Transform<T: FftNum> {
     side: usize,
     lines: Box<dyn Lines<T>>,
@@ -50,10 +50,10 @@ struct Transform<T: FftNum> {
     scratch: PerThread<Scratch<T>>,
 }
 
-/// How the work is shared.
+/// The division of the work among threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cut {
-    /// Tasks that the tiles are dealt to at first; 1 where the calling thread works alone.
+    /// Initial number of tasks for the tiles; 1 if the calling thread works alone.
     tasks: usize,
     /// Tiles of columns.
     tiles: usize,
@@ -62,7 +62,7 @@ struct Cut {
 }
 
 struct Scratch<T> {
-    /// Columns of a tile, one after the other.
+    /// The columns of a tile, one after another.
     tile: Vec<Complex<T>>,
     work: Vec<Complex<T>>,
 }
@@ -73,8 +73,8 @@ fn units(side: usize) -> usize {
 }
 
 impl Cut {
-    /// For `threads` of `all` threads: as many tiles for each of them, as far as there are enough, and of the rows
-    /// shares that can be dealt anew where nothing says that fewer threads should work.
+    /// Divides the work for `threads` of `all` threads: the same number of tiles for each as far as possible. If all
+    /// threads work, row blocks are small enough to be rebalanced.
     fn new(side: usize, threads: usize, all: usize) -> Cut {
         let units = units(side);
         let tiles = units.div_ceil(WIDEST / UNIT).next_multiple_of(threads).min(units);
@@ -83,14 +83,14 @@ impl Cut {
         Cut { tasks, tiles, rows: (side / 2).div_ceil(blocks).max(1) }
     }
 
-    /// The column with which a tile begins.
+    /// Returns the first column of a tile.
     fn first_column(&self, side: usize, tile: usize) -> usize {
         (2 * UNIT * (units(side) * tile / self.tiles)).min(side)
     }
 }
 
 impl<T: Real + FftNum> RealFft<T> {
-    /// The transform of a `side` by `side` matrix by `lines` of that length.
+    /// Prepares the transform of a `side` by `side` matrix; `lines` transforms lines of that length.
     pub(super) fn new(side: usize, input: &[T], lines: Box<dyn Lines<T>>) -> Self {
         let threads = rayon::current_num_threads();
         let scratch = PerThread::new(|| Scratch {
@@ -102,7 +102,7 @@ impl<T: Real + FftNum> RealFft<T> {
         RealFft { input: input.to_vec(), output: vec![zero(); side * side], transform, threads }
     }
 
-    /// The job, with its choice of threads.
+    /// Prepares the job, with its choice of threads.
     pub(super) fn prepared(self) -> Box<Prepared> {
         let thread_choices = self.thread_choices();
         Prepared::with(JobTraits { thread_choices, ..JobTraits::default() }, self)
@@ -126,7 +126,8 @@ impl<T: Real + FftNum> Transform<T> {
         }
     }
 
-    /// Transforms the columns of those tiles, dealt to so many tasks; `half` begins with the first tile's column.
+    /// Transforms the columns of a range of tiles, divided among `tasks` tasks; `half` begins with the first tile's
+    /// column.
     fn tiles(&self, input: &[T], half: ArrayViewMut2<Complex<T>>, tiles: Range<usize>, tasks: usize) {
         let first = self.cut.first_column(self.side, tiles.start);
         if tiles.len() == 1 {
@@ -162,12 +163,12 @@ impl<T: Real + FftNum> Transform<T> {
         });
     }
 
-    /// Transforms the leading half of the rows and writes their mirror images to the others.
+    /// Transforms the leading half of the rows and writes their mirror images to the other rows.
     fn rows(&self, output: &mut [Complex<T>]) {
         let n = self.side;
         let (first, others) = output.split_at_mut(n);
         let (upper, lower) = others.split_at_mut(n / 2 * n);
-        // Row 0 is its own image, and so is row n / 2 of an even side.
+        // Row 0 is its own mirror image, and so is row n / 2 of an even side.
         let (paired, middle) = upper.split_at_mut(lower.len());
         let transform = |rows: &mut [Complex<T>]| {
             self.scratch.with(|Scratch { work, .. }| self.lines.transform(rows, work));
@@ -207,9 +208,9 @@ impl<T: Real + FftNum> Job for RealFft<T> {
         Contents::new([host(&mut self.input)], [host(&mut self.output)])
     }
 
-    fn rouse(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> Result<(), CellError> {
         if self.transform.cut.tasks > 1 {
-            rouse::pool();
+            wake::pool();
         }
         Ok(())
     }

@@ -1,17 +1,17 @@
-//! The spectrum as an answer, and what its elements start from.
+//! The complex spectrum: its initial value, and its form as an answer.
 
 use gpubench_model::data::{Dense, Operand, Real};
 use rustfft::FftNum;
 use rustfft::num_complex::Complex;
 
-/// Elements below which threads cost more than they save.
+/// Below this number of elements, threads cost more than they save.
 pub(super) const SERIAL: usize = 1 << 14;
 
 pub(super) fn zero<T: FftNum>() -> Complex<T> {
     Complex::new(T::zero(), T::zero())
 }
 
-/// A full complex result as an answer.
+/// Returns a full complex result as an answer.
 pub(super) fn spectrum<T: Real>(side: usize, values: Vec<Complex<T>>) -> Operand {
     Operand::Dense(Dense { rows: side, cols: side, values: T::into_complex_values(values) })
 }

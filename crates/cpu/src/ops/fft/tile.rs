@@ -1,22 +1,22 @@
-//! Moves between rows of a matrix and a tile of its columns, for the real FFT; transforms nothing.
+//! Copies between rows of a matrix and a tile of its columns, for the real FFT.
 
 use std::ops::Range;
 
 use gpubench_model::data::Real;
 use rustfft::num_complex::Complex;
 
-/// Rows gathered together, so that their cache misses overlap and the tile is written by whole lines.
+/// Rows copied together, so that their cache misses overlap and the tile is written by whole lines.
 const GROUP: usize = 8;
-/// Elements between the columns of a tile beyond their length, so that they do not share a cache set.
+/// Padding in elements between the columns of a tile, so that they do not share a cache set.
 const PAD: usize = 8;
 
-/// Elements from one column of a tile to the next.
+/// Returns the distance in elements from one column of a tile to the next.
 pub(super) fn stride(side: usize) -> usize {
     side + PAD
 }
 
-/// Copies columns of a real `side` by `side` matrix to a tile, in pairs: each pair is a complex column, with 0 for the
-/// imaginary part where the last has no partner.
+/// Copies columns of a real `side` by `side` matrix to a tile, in pairs: each pair becomes a complex column, whose
+/// imaginary part is 0 if the last column has no partner.
 pub(super) fn gather<T: Real>(input: &[T], side: usize, columns: Range<usize>, tile: &mut [Complex<T>]) {
     let whole = columns.len() / 2;
     let mut rows = input.chunks_exact(side).map(|row| row[columns.clone()].as_chunks::<2>());
@@ -65,7 +65,7 @@ pub(super) fn separate<T: Real>(tile: &[Complex<T>], side: usize, k: usize, row:
     }
 }
 
-/// Writes a row's image: backwards and conjugated, but for the first element, which stays the first.
+/// Writes the mirror image of a row: reversed and conjugated, except for the first element, which stays first.
 pub(super) fn reflect<T: Real + std::ops::Neg<Output = T>>(row: &[Complex<T>], image: &mut [Complex<T>]) {
     let mirrored = row.iter().take(1).chain(row[1..].iter().rev());
     for (to, from) in image.iter_mut().zip(mirrored) {

@@ -1,4 +1,4 @@
-//! Sum, mean and population standard deviation of a matrix on the CPU.
+//! The variants of sum, mean and population standard deviation on the CPU.
 
 mod moments;
 
@@ -14,32 +14,32 @@ use rayon::prelude::*;
 use rustfft::num_traits::{Float, FromPrimitive};
 
 use self::moments::{Moments, TASK};
-use super::entry::{by_dtype, kernel};
-use super::kernel::Kernel;
+use super::cpu_variant::CpuVariant;
+use super::entry::{by_dtype, variant};
 use super::matrices::{array, operands, slice, slice_mut};
 use crate::context::Cpu;
 use crate::memory::memory;
-use crate::threads::{rouse, thread_choices};
+use crate::threads::{thread_choices, wake};
 
-pub(super) const KERNELS: &[Kernel] = &[
-    kernel(
+pub(super) const VARIANTS: &[CpuVariant] = &[
+    variant(
         "reduction",
         "one-pass",
-        "one pass over memory, sums about each block's mean, all threads",
+        "one pass, sums of deviations from each block's mean, all threads",
         true,
         by_dtype!(one_pass),
     ),
-    kernel("reduction", "ndarray", "ndarray sum, mean and std, one thread", false, by_dtype!(three_passes)),
+    variant("reduction", "ndarray", "ndarray sum, mean and std, one thread", false, by_dtype!(three_passes)),
 ];
 
-/// Parts below which threads cost more than they save.
+/// Below this number of parts, threads cost more than they save.
 const SERIAL: usize = 2;
 
 struct OnePass<T> {
     a: Vec<T>,
     parts: Vec<Moments>,
     total: Moments,
-    /// Threads of the pool, and how many of them work.
+    /// Threads of the pool, and the number of them that work.
     pool: usize,
     threads: usize,
 }
@@ -60,9 +60,9 @@ impl<T: Real> Job for OnePass<T> {
         show(memory(&self.parts));
     }
 
-    fn rouse(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> Result<(), CellError> {
         if self.threads > 1 {
-            rouse::pool();
+            wake::pool();
         }
         Ok(())
     }
@@ -81,7 +81,7 @@ impl<T: Real> Job for OnePass<T> {
                 *part = Moments::of(values);
             }
         } else {
-            // As many runs of parts as threads, or all that the pool cares to make of them.
+            // One run of parts per thread, or as many as the pool makes.
             let even = self.parts.len().div_ceil(self.threads);
             let run = if self.threads < self.pool { even } else { 1 };
             let runs = self.parts.par_chunks_mut(run).zip(self.a.par_chunks(run * TASK));
@@ -170,7 +170,8 @@ mod tests {
         }
     }
 
-    /// The sum as NumPy takes it: eight partial sums over at most 128 values, and halves of more than that.
+    /// The sum as NumPy computes it: eight partial sums over at most 128 values, and recursive halves of longer
+    /// slices.
     fn pairwise<T: Real>(a: &[T], term: &impl Fn(T) -> T) -> T {
         if a.len() > 128 {
             let (first, second) = a.split_at(a.len() / 2 - a.len() / 2 % 8);
@@ -187,7 +188,7 @@ mod tests {
     fn exactly<T: Real>(a: &[T]) -> [f64; 3] {
         let (count, unit) = (a.len() as f64, 53f64.exp2());
         let whole: i128 = a.iter().map(|x| (x.to_f64() * unit) as i128).sum();
-        // Two parts, each a float64 that holds its digits.
+        // Two float64 parts that together hold all digits.
         let (high, low) =
             ((whole >> 40) as f64 * 40f64.exp2() / unit, (whole & ((1 << 40) - 1)) as f64 / unit);
         let mean = (high + low) / count;
@@ -210,7 +211,7 @@ mod tests {
                 pairs[at] += (theirs[at] - exact).abs() / exact;
             }
         }
-        // Less than a unit of the last place of float64 is no error of a sum.
+        // A difference below one unit in the last place of float64 is no error of the sum.
         for (ours, pairs) in ours.into_iter().zip(pairs) {
             assert!(
                 ours <= pairs.max(f64::from(seeds as u32) * 4.0 * f64::EPSILON),

@@ -1,37 +1,36 @@
-//! Count, sum and squared deviations of a slice, and how two of them merge; knows no threads.
+//! Computes count, sum and squared deviations of a slice, and merges those of two slices.
 //!
-//! A value's deviation from a number near the mean of its block is small, and so is what its sums lose to rounding: one
-//! pass over a block finds them in the element's own type (shifted data: Chan, Golub and LeVeque, "Algorithms for
-//! computing the sample variance", The American Statistician 37, 1983). Where that number turns out to be far from the
-//! mean, or a square leaves the type's range, the block is done again in float64, its mean first. Blocks merge by the
+//! The deviation of a value from a number near the mean of its block is small, and so is the rounding error of its
+//! sums: one pass over a block computes them in the element type (shifted data: Chan, Golub and LeVeque, "Algorithms
+//! for computing the sample variance", The American Statistician 37, 1983). If that number is far from the mean, or a
+//! square leaves the range of the type, the block is computed again in float64, its mean first. Blocks merge by the
 //! formula of the same authors, slices as a tree.
 
 use gpubench_model::data::{Plain, Real};
 
 use crate::simd::{Vectorized, vectorize};
 
-/// Elements of one task: a fixed number, so that the result does not depend on the number of threads.
+/// Elements per task: a fixed number, so that the result does not depend on the number of threads.
 pub(super) const TASK: usize = 1 << 15;
-/// Elements of a block: few enough to fit in the second-level cache, and so many that its beginning and its end, when
-/// the processor waits for memory and for one addition after the other, cost little.
+/// Elements per block: few enough to fit in the second-level cache, and enough that its start and end cost little,
+/// when the CPU waits for memory and for dependent additions.
 const BLOCK: usize = 1 << 13;
-/// Bytes of partial sums side by side: with as many sums of squares, what the sixteen registers of AVX2 hold.
+/// Bytes of independent partial sums: together with the sums of squares they fill the sixteen registers of AVX2.
 const ABREAST: usize = 128;
-/// Independent partial sums in float64 where there is one for each: enough to hide the latency of additions in vectors of
-/// any width.
+/// Independent partial sums in float64: enough to hide the latency of additions in vectors of any width.
 const LANES: usize = 32;
-/// Additions to a partial sum before float64 takes it. Squares of coarse numbers round all in one direction once the sum
-/// is large.
+/// Additions to a partial sum before it is added to a float64 sum. Once the sum is large, squares of coarse numbers
+/// all round in one direction.
 const RUN: usize = 16;
-/// Values at either end of a block whose mean stands for the block's.
+/// Values at each end of a block whose mean approximates the mean of the block.
 const SAMPLE: usize = 32;
 
-/// What is known of some values.
+/// The moments of some values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C)]
 pub(super) struct Moments {
     count: f64,
-    /// Their sum, and what it lost to rounding.
+    /// Their sum, and its rounding error.
     sum: f64,
     lost: f64,
     /// The sum of their squared deviations from their mean.
@@ -46,7 +45,7 @@ impl Moments {
         vectorize(Blocks(values))
     }
 
-    /// The moments of the values of all of them together, merged as a tree whose shape depends on their number alone.
+    /// Merges all moments, as a tree whose shape depends only on their number.
     pub(super) fn merged(parts: &[Moments]) -> Moments {
         match parts {
             [] => Moments::default(),
@@ -58,7 +57,7 @@ impl Moments {
         }
     }
 
-    /// The moments of the values of both together.
+    /// Merges two moments.
     #[inline(always)]
     fn merge(self, other: Moments) -> Moments {
         if self.count == 0.0 {
@@ -103,14 +102,14 @@ impl<T: Real> Vectorized for Blocks<'_, T> {
 }
 
 impl<T: Real> Blocks<'_, T> {
-    /// The moments of all blocks, where `fused` and `fused_64` are the fastest ways to a product and a sum.
+    /// Computes the moments of all blocks; `fused` and `fused_64` are the fastest fused multiply-adds.
     #[inline(always)]
     fn of_blocks(
         self,
         fused: impl Fn(T, T, T) -> T + Copy,
         fused_64: impl Fn(f64, f64, f64) -> f64 + Copy,
     ) -> Moments {
-        // A loop, since a closure handed to `fold` would be compiled for the narrowest vectors.
+        // A loop, because the compiler would generate the narrowest vectors for a closure passed to `fold`.
         let mut moments = Moments::default();
         for block in self.0.chunks(BLOCK) {
             let found = match size_of::<T>() {
@@ -126,7 +125,8 @@ impl<T: Real> Blocks<'_, T> {
     }
 }
 
-/// The moments of a block by its deviations from about its mean; `None` where they would not be exact enough.
+/// Computes the moments of a block from its deviations from about its mean; `None` if they would not be accurate
+/// enough.
 #[inline(always)]
 fn shifted<T: Real, const LANES: usize>(block: &[T], fused: impl Fn(T, T, T) -> T) -> Option<Moments> {
     let center = center_of(block);
@@ -156,7 +156,7 @@ fn shifted<T: Real, const LANES: usize>(block: &[T], fused: impl Fn(T, T, T) -> 
     Some(Moments { count, sum, lost: lost + count.mul_add(center, -whole), squares: square - between })
 }
 
-/// The sums of deviations from `center`, and of their squares.
+/// Returns the sums of the deviations from `center` and of their squares.
 #[inline(always)]
 fn deviations<T: Real, const LANES: usize>(
     groups: &[[T; LANES]],
@@ -174,7 +174,7 @@ fn deviations<T: Real, const LANES: usize>(
     (sums, squares)
 }
 
-/// About the mean of a block: that of some values at its ends, which is not far off for sorted ones either.
+/// Approximates the mean of a block by values at both ends, which also works for sorted values.
 #[inline(always)]
 fn center_of<T: Real>(block: &[T]) -> T {
     let samples = block.len().min(SAMPLE);
@@ -186,8 +186,8 @@ fn center_of<T: Real>(block: &[T]) -> T {
     T::from_f64(total(sums) / (2 * samples) as f64)
 }
 
-/// The sum of all, half of them added to the other half at a time: one after the other would each wait for the last.
-/// There must be a power of two.
+/// Sums all elements by adding one half to the other half repeatedly, since dependent additions would wait for each
+/// other. The length must be a power of two.
 #[inline(always)]
 fn total<const LANES: usize>(mut lanes: [f64; LANES]) -> f64 {
     let mut left = LANES;
@@ -200,7 +200,7 @@ fn total<const LANES: usize>(mut lanes: [f64; LANES]) -> f64 {
     lanes[0]
 }
 
-/// The moments of a block in float64: its mean, then the deviations from that.
+/// Computes the moments of a block in float64: its mean, then the deviations from it.
 #[inline(always)]
 fn carefully<T: Real>(block: &[T], fused: impl Fn(f64, f64, f64) -> f64) -> Moments {
     let count = block.len() as f64;
@@ -217,7 +217,7 @@ fn add(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - of_b)) + (b - of_b))
 }
 
-/// The sum of squared deviations from `mean`; none is negative, so that little is lost.
+/// Returns the sum of squared deviations from `mean`; no term is negative, so little is lost.
 #[inline(always)]
 fn squares_of<T: Real>(block: &[T], mean: f64, fused: impl Fn(f64, f64, f64) -> f64) -> f64 {
     let mut lanes = [0.0; LANES];
@@ -235,7 +235,7 @@ fn squares_of<T: Real>(block: &[T], mean: f64, fused: impl Fn(f64, f64, f64) -> 
     total(lanes)
 }
 
-/// The sum of a block, and what it lost to rounding.
+/// Returns the sum of a block and its rounding error.
 #[inline(always)]
 fn sum_of<T: Real>(block: &[T]) -> (f64, f64) {
     let (mut sums, mut lost) = ([0.0; LANES], [0.0; LANES]);

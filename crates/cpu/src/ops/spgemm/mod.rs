@@ -1,4 +1,4 @@
-//! Sparse matrix (CSR) times sparse matrix on the CPU: the variants.
+//! The variants of the product of two sparse matrices (CSR) on the CPU.
 
 mod gustavson;
 
@@ -14,22 +14,22 @@ use sprs::smmp::{ThreadingStrategy, set_thread_threading_strategy};
 use sprs::{CsMatI, MulAcc};
 
 use self::gustavson::{Gustavson, too_many};
-use super::entry::{by_dtype, kernel};
-use super::kernel::Kernel;
+use super::cpu_variant::CpuVariant;
+use super::entry::{by_dtype, variant};
 use crate::context::Cpu;
 use crate::memory::memory;
-use crate::threads::rouse;
+use crate::threads::wake;
 
-pub(super) const KERNELS: &[Kernel] = &[
-    kernel(
+pub(super) const VARIANTS: &[CpuVariant] = &[
+    variant(
         "spgemm",
         "gustavson",
-        "rows in a dense accumulator, sorted, all threads",
+        "Gustavson's algorithm, dense accumulator, sorted rows, all threads",
         true,
         by_dtype!(by_rows),
     ),
-    kernel("spgemm", "sprs", "sprs SMMP, all threads", false, by_dtype!(sprs_threads)),
-    kernel("spgemm", "sprs-serial", "sprs SMMP, one thread", false, by_dtype!(sprs_serial)),
+    variant("spgemm", "sprs", "sprs SMMP, all threads", false, by_dtype!(sprs_threads)),
+    variant("spgemm", "sprs-serial", "sprs SMMP, one thread", false, by_dtype!(sprs_serial)),
 ];
 
 fn by_rows<T: Real>(cpu: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
@@ -52,13 +52,13 @@ fn sprs_serial<T: Element>(_: &Cpu, _: &Case, inputs: &[Operand]) -> Result<Box<
     with_sprs::<T>(1, inputs)
 }
 
-/// What sprs asks of an element of a product.
+/// The traits that sprs requires of the elements of a product.
 pub(super) trait Element: Real + MulAcc + Zero {}
 impl<T: Real + MulAcc + Zero> Element for T {}
 
 fn with_sprs<T: Element>(threads: usize, inputs: &[Operand]) -> Result<Box<Prepared>, CellError> {
     let (a, b) = operands(inputs)?;
-    // sprs panics where 32-bit offsets overflow; this many entries at most cannot make them.
+    // sprs panics if 32-bit offsets overflow; this bound on the entries prevents it.
     let products: i64 =
         a.indices.iter().map(|&k| i64::from(b.indptr[k as usize + 1] - b.indptr[k as usize])).sum();
     let most = products.min((a.rows as i64).saturating_mul(b.cols as i64));
@@ -77,15 +77,15 @@ impl<T: Element> Job for Sprs<T> {
         }
     }
 
-    fn rouse(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> Result<(), CellError> {
         if self.threads > 1 {
-            rouse::pool();
+            wake::pool();
         }
         Ok(())
     }
 
     fn contents(&mut self) -> Contents<'_> {
-        // sprs makes a matrix of its own in every execution; its structure must stay one until then.
+        // sprs allocates a matrix in every execution; the structure must stay valid until then.
         let answer = self.product.as_mut().map(|product| host(product.data_mut()));
         let operands = [host(self.a.data_mut()), host(self.b.data_mut())];
         Contents { answer: answer.into_iter().collect(), ..Contents::new(operands, []) }
@@ -110,14 +110,14 @@ impl<T: Element> Job for Sprs<T> {
     }
 }
 
-/// A matrix of sprs's with the same entries.
+/// Copies a matrix to the type of sprs.
 pub(super) fn sprs_matrix<T: Real>(matrix: &Csr) -> Result<CsMatI<T, i32>, CellError> {
     let values = T::slice(&matrix.values)?.to_vec();
     CsMatI::try_new((matrix.rows, matrix.cols), matrix.indptr.clone(), matrix.indices.clone(), values)
         .map_err(|(.., error)| CellError::call("sprs::CsMatI::try_new", error))
 }
 
-/// Shows the memory of all parts of a matrix of sprs's.
+/// Shows the memory of all parts of an sprs matrix.
 pub(super) fn show_sprs<T: Real>(matrix: &CsMatI<T, i32>, show: &mut dyn FnMut(&[MaybeUninit<u8>])) {
     show(memory(matrix.indptr().raw_storage()));
     show(memory(matrix.indices()));
@@ -138,7 +138,7 @@ mod tests {
 
     use super::*;
 
-    /// The matrix with every entry written out; fails on an entry stored twice.
+    /// Returns the matrix with every entry written out; fails on an entry stored twice.
     fn dense<T: Real>(matrix: &Csr) -> Vec<Option<f64>> {
         let mut all = vec![None; matrix.rows * matrix.cols];
         assert_eq!(matrix.indptr.len(), matrix.rows + 1);
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn every_variant_agrees_with_plain_sums_in_float64() {
-        for kernel in KERNELS {
+        for kernel in VARIANTS {
             for (n, density) in TEST_SIDES.into_iter().flat_map(|n| [(n, 0.01), (n, 0.3)]) {
                 agrees::<f32>(&kernel.variant.name, n, density);
                 agrees::<f64>(&kernel.variant.name, n, density);

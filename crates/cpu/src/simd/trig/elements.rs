@@ -1,8 +1,8 @@
-//! A formula applied to slices, a line of the caches at a time; knows no formula.
+//! Applies a formula to slices, one cache line at a time.
 //!
-//! Which way arguments are reduced is decided for a chunk, by the largest of them. A chunk is computed in the way that
-//! served the one before, while its largest is found, and once more where it needs another: its results depend on its
-//! arguments alone.
+//! The largest argument of a chunk decides how its arguments are reduced. A chunk is first computed with the reduction
+//! of the previous one, while its largest argument is found, and again if it needs another reduction: its results
+//! depend only on its arguments.
 
 use std::hint::black_box;
 use std::marker::PhantomData;
@@ -11,12 +11,12 @@ use super::super::stream::{self, LINE};
 use super::super::{Instructions, Number, Vector, WithVectors, with_vectors};
 use super::functions::{Functions, Trig};
 
-/// Elements whose arguments are reduced in one way: all of them pay for the largest.
+/// Elements per chunk; all of them pay for the largest argument.
 const CHUNK: usize = 256;
-/// The most vectors of a line.
+/// Maximum vectors per line.
 const VECTORS: usize = 4;
 
-/// A function of `O` numbers, by the ways in which they may be reduced.
+/// A function of `O` numbers, one method per kind of reduction.
 pub(super) trait Formula<T: Trig, const O: usize> {
     /// For magnitudes up to [`Trig::NEAR`]. Must be `#[inline(always)]`, as the next.
     fn near<N: Number<Element = T>>(by: &Functions<N>, x: [N; O]) -> N;
@@ -24,10 +24,10 @@ pub(super) trait Formula<T: Trig, const O: usize> {
     /// For magnitudes up to [`Trig::LIMIT`].
     fn in_range<N: Number<Element = T>>(by: &Functions<N>, x: [N; O]) -> N;
 
-    /// For any, with what is looked up for each.
+    /// For any magnitude, with the table entry of each argument.
     fn wide(by: &Functions<T>, x: [T; O], turns: [T::Turns; O]) -> T;
 
-    /// By the standard library.
+    /// Computes it with the standard library.
     fn standard(x: [T; O]) -> T;
 }
 
@@ -36,7 +36,7 @@ pub(super) fn apply<F: Formula<T, O>, T: Trig, const O: usize>(x: [&[T]; O], y: 
     with_vectors(Elements::<F, T, O, false> { x, y, formula: PhantomData });
 }
 
-/// The same with stores that leave the caches aside.
+/// Computes the same with stores past the caches.
 pub(super) fn apply_past_caches<F: Formula<T, O>, T: Trig, const O: usize>(x: [&[T]; O], y: &mut [T]) {
     let (head, y) = stream::aligned(y);
     let x = x.map(|x| x.split_at(head.len()));
@@ -58,7 +58,7 @@ enum Reach {
 }
 
 impl Reach {
-    /// For the largest magnitude of a chunk. NaN counts for nothing: each way leaves it what it is.
+    /// Chooses by the largest magnitude of a chunk. NaN is ignored: every reduction leaves it NaN.
     #[inline(always)]
     fn of<T: Trig>(largest: T) -> Self {
         if largest <= T::NEAR {
@@ -71,7 +71,7 @@ impl Reach {
     }
 }
 
-/// A formula, and what it is applied to.
+/// A formula and its arguments.
 struct Elements<'a, F, T, const O: usize, const PAST_CACHES: bool> {
     x: [&'a [T]; O],
     y: &'a mut [T],
@@ -101,7 +101,7 @@ impl<F: Formula<T, O>, T: Trig, const O: usize, const PAST_CACHES: bool> WithVec
     }
 }
 
-/// A formula whose results take the place of its arguments.
+/// A formula whose results replace its arguments.
 struct InPlace<'a, F, T> {
     x: &'a mut [T],
     formula: PhantomData<F>,
@@ -137,7 +137,7 @@ impl<F: Formula<T, 1>, T: Trig> WithVectors for InPlace<'_, F, T> {
 }
 
 impl<F: Formula<T, 1>, T: Trig> InPlace<'_, F, T> {
-    /// Computes arguments that are near, or else in range.
+    /// Computes arguments that are near zero or in range.
     #[inline(always)]
     fn vectors<V: Vector<Element = T>, const NEAR: bool>(by: &Functions<V>, x: &mut [T]) {
         let of = |x| if NEAR { F::near(by, [x]) } else { F::in_range(by, [x]) };
@@ -155,7 +155,7 @@ impl<F: Formula<T, 1>, T: Trig> InPlace<'_, F, T> {
 }
 
 impl<F: Formula<T, O>, T: Trig, const O: usize, const PAST_CACHES: bool> Elements<'_, F, T, O, PAST_CACHES> {
-    /// Computes a chunk, first in the way of the one before.
+    /// Computes a chunk, first with the reduction of the previous one.
     #[inline(always)]
     fn chunk<V: Vector<Element = T>>(by: &Functions<V>, x: [&[T]; O], y: &mut [T], reach: &mut Reach) {
         let needed = Self::in_way(by, x, y, *reach);
@@ -165,7 +165,7 @@ impl<F: Formula<T, O>, T: Trig, const O: usize, const PAST_CACHES: bool> Element
         }
     }
 
-    /// Computes a chunk in this way, and tells which it needs.
+    /// Computes a chunk with this reduction, and returns the reduction that it needs.
     #[inline(always)]
     fn in_way<V: Vector<Element = T>>(by: &Functions<V>, x: [&[T]; O], y: &mut [T], reach: Reach) -> Reach {
         Reach::of(match reach {
@@ -186,7 +186,7 @@ impl<F: Formula<T, O>, T: Trig, const O: usize, const PAST_CACHES: bool> Element
     #[inline(always)]
     fn one_by_one(x: [&[T]; O], y: &mut [T]) {
         let by = Functions::<T>::new();
-        // Looked up beforehand, since one look-up after the other is all that most processors can do.
+        // Looked up in advance: most CPUs can only do one look-up after another.
         let mut turns = [[T::NO_TURNS; CHUNK]; O];
         for (turns, x) in turns.iter_mut().zip(x) {
             for (turns, x) in turns.iter_mut().zip(x) {
@@ -198,7 +198,7 @@ impl<F: Formula<T, O>, T: Trig, const O: usize, const PAST_CACHES: bool> Element
         }
     }
 
-    /// Computes a chunk of arguments that are near, or else in range, and tells the largest magnitude.
+    /// Computes a chunk of arguments that are near zero or in range, and returns the largest magnitude.
     #[inline(always)]
     fn lines<V: Vector<Element = T>, const NEAR: bool>(by: &Functions<V>, x: [&[T]; O], y: &mut [T]) -> T {
         let elements = LINE / size_of::<T>();
@@ -214,7 +214,7 @@ impl<F: Formula<T, O>, T: Trig, const O: usize, const PAST_CACHES: bool> Element
             Self::line::<V, NEAR>(by, x, y, &mut largest);
         }
         if !tail.is_empty() {
-            // A line that zeros fill up.
+            // A partial line, filled up with zeros.
             let mut padded = [[T::ZERO; LINE]; O];
             for (padded, x) in padded.iter_mut().zip(x) {
                 padded[..tail.len()].copy_from_slice(&x[x.len() - tail.len()..]);
@@ -227,8 +227,8 @@ impl<F: Formula<T, O>, T: Trig, const O: usize, const PAST_CACHES: bool> Element
         largest_lane(largest)
     }
 
-    /// Computes a line, and minds the largest magnitudes. All its results are stored together: a line that leaves past
-    /// the caches must not leave in parts.
+    /// Computes a line and updates the largest magnitudes. All its results are stored together: a line stored past the
+    /// caches must not be stored in parts.
     #[inline(always)]
     fn line<V: Vector<Element = T>, const NEAR: bool>(
         by: &Functions<V>,
@@ -251,14 +251,14 @@ impl<F: Formula<T, O>, T: Trig, const O: usize, const PAST_CACHES: bool> Element
     }
 }
 
-/// Constants as the loops should find them. Of those that do not fit into registers the compiler would broadcast each
-/// anew from one number, which takes the place of arithmetic, if it knew them.
+/// Hides constants from the compiler. It would broadcast each one that does not fit in a register from a single number
+/// in every iteration, which competes with arithmetic.
 #[inline(always)]
 fn in_memory<I: Instructions, C>(constants: &C) -> &C {
     if I::FEW_REGISTERS { black_box(constants) } else { constants }
 }
 
-/// `count` elements of each slice.
+/// Returns `count` elements of each slice.
 #[inline(always)]
 fn part<T, const O: usize>(mut x: [&[T]; O], first: usize, count: usize) -> [&[T]; O] {
     for x in &mut x {
@@ -267,7 +267,7 @@ fn part<T, const O: usize>(mut x: [&[T]; O], first: usize, count: usize) -> [&[T
     x
 }
 
-/// The largest magnitude.
+/// Returns the largest magnitude.
 #[inline(always)]
 fn largest<V: Vector<Element: Trig>>(x: &[V::Element]) -> V::Element {
     let vectors = x.chunks_exact(V::LANES);

@@ -1,8 +1,8 @@
-//! Sines and cosines to more than a hundred binary digits, slow and plain: by integers, and numbers of two parts.
+//! Sines and cosines to more than a hundred binary digits, slow and simple: by integers, and by numbers of two parts.
 
 use super::wide::{INVERSE_PI, product, sum};
 
-/// A number as the sum of a float64 and what that lacks.
+/// A number as the sum of a float64 and its remainder.
 pub(super) type Pair = (f64, f64);
 
 fn plus(a: Pair, b: Pair) -> Pair {
@@ -21,7 +21,7 @@ fn over(a: Pair, divisor: f64) -> Pair {
     sum(high, ((a.0 - back) - lost + a.1) / divisor)
 }
 
-/// The word of 1 / pi whose first digit is worth `2^first` after multiplication by `2^e`.
+/// Returns the word of 1 / pi whose first digit has the value `2^first` after multiplication by `2^e`.
 fn word(e: i32, first: i32) -> u64 {
     let digit = |worth: i32| {
         let at = e - 1 - worth;

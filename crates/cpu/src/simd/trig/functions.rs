@@ -1,24 +1,23 @@
-//! The sine and the cosine of one number or of a vector of them, without a branch; knows no slices.
+//! The branch-free sine and cosine of one number or of a vector of numbers.
 //!
-//! An argument is reduced by the nearest multiple of pi in three parts (Cody and Waite, "Software Manual for
-//! the Elementary Functions", 1980), each subtracted by one fused multiply-add, or beyond [`Trig::LIMIT`] by the method
-//! of [`wide`], then an odd polynomial follows (SLEEF's 3.5-ulp functions, Boost licence, have the minimax coefficients
-//! of float64; those of float32 were searched for, so that the roundings beside pi / 2 stay below 2 units of the last
-//! place). Arguments up to [`Trig::NEAR`] need no reduction: there both functions are polynomials of their own, through
-//! the Chebyshev nodes of the interval.
+//! An argument is reduced by the nearest multiple of pi in three parts (Cody and Waite, "Software Manual for the
+//! Elementary Functions", 1980), each subtracted by one fused multiply-add, or beyond [`Trig::LIMIT`] by the method of
+//! [`wide`]. An odd polynomial follows. The float64 coefficients are the minimax coefficients of SLEEF's 3.5-ulp
+//! functions (Boost licence); the float32 ones were searched so that rounding errors near pi / 2 stay below 2 units in
+//! the last place. Arguments up to [`Trig::NEAR`] need no reduction: there each function has its own polynomial
+//! through the Chebyshev nodes of the interval.
 
 use gpubench_model::data::Real;
 
 use super::super::{Instructions, Number, Vector};
 use super::wide;
 
-/// A real type with the pieces of the vectorised sine.
+/// A real type with the constants of the vectorised sine.
 pub(crate) trait Trig: Real + Number<Element = Self> {
     type In<I: Instructions>: Vector<Element = Self>;
 
-    /// Largest magnitude that the short reduction serves: a power of two that the table of the long one begins at.
-    /// Beyond some such limit its last step would round once more where sines have one place less than their
-    /// arguments.
+    /// Largest magnitude for the short reduction: a power of two, where the table of the long reduction begins. Beyond
+    /// it, the last step would round once more where sines have one digit less than their arguments.
     const LIMIT: Self;
     const INVERSE_PI: Self;
     /// Minus pi in three parts, each the rest of those before it. All are negative (rounded towards
@@ -28,9 +27,9 @@ pub(crate) trait Trig: Real + Number<Element = Self> {
     const ROUNDER: Self;
     /// Largest magnitude that needs no reduction.
     const NEAR: Self;
-    /// Whether the rounding of `d^2` beside pi / 2 must be made up for.
+    /// Whether the rounding of `d^2` near pi / 2 must be compensated.
     const MENDS_SQUARE: bool;
-    /// About how much `sin(d) / d` falls by `d^2`, for `|d|` between 1 and pi / 2.
+    /// The approximate slope of `sin(d) / d` in `d^2`, for `|d|` between 1 and pi / 2.
     const SLOPE: Self;
     const HALF: Self;
     const ONE: Self;
@@ -43,12 +42,12 @@ pub(crate) trait Trig: Real + Number<Element = Self> {
     /// `self`, negated when `other` is negative.
     fn negate_like(self, other: Self) -> Self;
 
-    /// What the reduction of numbers beyond the limit looks up.
+    /// The table entry for the reduction of numbers beyond the limit.
     type Turns: Copy;
-    /// Any of these.
+    /// An arbitrary entry.
     const NO_TURNS: Self::Turns;
 
-    /// What it looks up for this number.
+    /// Returns the table entry of this number.
     fn turns(self) -> Self::Turns;
 
     /// For `|self| = turns pi + d`, beyond the limit and finite, with `turns` an integer more than `shift`: `d`, and a
@@ -56,7 +55,7 @@ pub(crate) trait Trig: Real + Number<Element = Self> {
     fn reduced_wide(self, turns: Self::Turns, shift: Self) -> (Self, Self);
 
     /// The polynomial `(sin(d) - d) / d^3` of `d^2`, for `|d|` up to pi / 2: its coefficients, that of the highest power
-    /// first, at most [`MOST`].
+    /// first, at most [`MAX_COEFFICIENTS`].
     const SINE: &[Self];
 
     /// The same for `|d|` up to [`Trig::NEAR`].
@@ -172,15 +171,15 @@ trig!(
     ]
 );
 
-/// The most coefficients of a polynomial.
-const MOST: usize = 9;
+/// Maximum number of coefficients of a polynomial.
+const MAX_COEFFICIENTS: usize = 9;
 
-/// The functions of one number or of a vector of them, and their constants, each as often as there are numbers: a loop
-/// that finds these in memory leaves its registers to what it computes.
+/// The functions of one number or of a vector, and their constants, broadcast in memory: a loop that loads them keeps
+/// its registers for the computation.
 pub(super) struct Functions<N> {
-    sine: [N; MOST],
-    near_sine: [N; MOST],
-    near_cosine: [N; MOST],
+    sine: [N; MAX_COEFFICIENTS],
+    near_sine: [N; MAX_COEFFICIENTS],
+    near_cosine: [N; MAX_COEFFICIENTS],
     inverse_pi: N,
     minus_pi: [N; 3],
     rounder: N,
@@ -221,8 +220,8 @@ impl<T: Trig, N: Number<Element = T>> Functions<N> {
     #[inline(always)]
     fn reduced_sin(&self, d: N) -> N {
         let square = d * d;
-        // What the rounding of the square took away, times what the sine over d changes by. For d = -0 either is +0,
-        // which turns the product's -0 into +0, so that -0 stays -0.
+        // Adds back the rounding error of the square, times the slope of sin(d) / d. For d = -0 each is +0, which
+        // turns the product -0 into +0, so that -0 stays -0.
         let lost = if T::MENDS_SQUARE { (self.zero - d).fused(d, square) * self.slope } else { self.zero };
         let factor = square.fused(polynomial(square, &self.sine[..T::SINE.len()]), lost);
         factor.fused(d, d)
@@ -268,7 +267,7 @@ impl<T: Trig> Functions<T> {
     pub(super) fn sin_wide(&self, x: T, turns: T::Turns) -> T {
         let (d, parity) = x.reduced_wide(turns, T::ZERO);
         let far = self.reduced_sin(d.negate_if_odd(parity)).negate_like(x);
-        // What is not finite makes the product NaN.
+        // An infinite argument makes the product NaN.
         if x.magnitude() <= T::LIMIT { self.sin(x) } else { far + x * T::ZERO }
     }
 
@@ -282,8 +281,8 @@ impl<T: Trig> Functions<T> {
 }
 
 #[inline(always)]
-fn splat_all<N: Number<Element: Trig>>(coefficients: &[N::Element]) -> [N; MOST] {
-    let mut splatted = [N::splat(N::Element::ZERO); MOST];
+fn splat_all<N: Number<Element: Trig>>(coefficients: &[N::Element]) -> [N; MAX_COEFFICIENTS] {
+    let mut splatted = [N::splat(N::Element::ZERO); MAX_COEFFICIENTS];
     for (splatted, coefficient) in splatted.iter_mut().zip(coefficients) {
         *splatted = N::splat(*coefficient);
     }

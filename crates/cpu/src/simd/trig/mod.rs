@@ -1,4 +1,4 @@
-//! Sine and cosine of slices, vectorised, right to 2 units of the last place for every input; knows no threads.
+//! Vectorised sine and cosine of slices, accurate to 2 units in the last place for every input.
 
 use self::elements::{Formula, apply, apply_in_place, apply_past_caches};
 use self::functions::Functions;
@@ -58,27 +58,27 @@ impl<T: Trig> Formula<T, 2> for Sum {
     }
 }
 
-/// `y = sin(x)`, element by element; both of one length.
+/// Computes `y = sin(x)`, element by element; both have the same length.
 pub(crate) fn sin_into<T: Trig>(x: &[T], y: &mut [T]) {
     apply::<Sine, T, 1>([x], y);
 }
 
-/// `x = sin(x)`, element by element.
+/// Computes `x = sin(x)`, element by element.
 pub(crate) fn sin_in_place<T: Trig>(x: &mut [T]) {
     apply_in_place::<Sine, T>(x);
 }
 
-/// `y = a * b + sin(a) + cos(b)`, element by element; all of one length.
+/// Computes `y = a * b + sin(a) + cos(b)`, element by element; all have the same length.
 pub(crate) fn elementwise_into<T: Trig>(a: &[T], b: &[T], y: &mut [T]) {
     apply::<Sum, T, 2>([a, b], y);
 }
 
-/// `y = sin(x)`, element by element, with stores that leave the caches aside; both of one length.
+/// Computes `y = sin(x)` with stores past the caches; both have the same length.
 pub(crate) fn sin_past_caches<T: Trig>(x: &[T], y: &mut [T]) {
     apply_past_caches::<Sine, T, 1>([x], y);
 }
 
-/// As [`elementwise_into`], with stores that leave the caches aside.
+/// Computes as [`elementwise_into`], with stores past the caches.
 pub(crate) fn elementwise_past_caches<T: Trig>(a: &[T], b: &[T], y: &mut [T]) {
     apply_past_caches::<Sum, T, 2>([a, b], y);
 }

@@ -1,4 +1,4 @@
-//! Sines and cosines against exact ones, to 2 units of the last place.
+//! Compares sines and cosines with exact ones, to 2 units in the last place.
 
 use proptest::prelude::*;
 use rayon::prelude::*;
@@ -9,8 +9,8 @@ use exact::Pair;
 #[path = "exact.rs"]
 mod exact;
 
-/// The most that any result may be wrong by, in units of the last place.
-const MOST: f64 = 2.0;
+/// Largest permitted error in units in the last place.
+const MAX_ULPS: f64 = 2.0;
 
 /// The error of `found` in units of the last place of an exact value rounded to `T`.
 fn ulps<T: Trig>(found: T, (high, low): Pair) -> f64 {
@@ -26,7 +26,7 @@ fn sines<T: Trig>(x: &[T]) -> Vec<T> {
     y
 }
 
-/// Cosines, as what the elementwise sum adds to a zero product and the sine of zero.
+/// Cosines, from the elementwise sum with a zero product and a zero sine.
 fn cosines<T: Trig>(x: &[T]) -> Vec<T> {
     let mut y = vec![T::ZERO; x.len()];
     elementwise_into(&vec![T::ZERO; x.len()], x, &mut y);
@@ -45,11 +45,11 @@ fn worst<T: Trig>(x: &[T]) -> f64 {
         let [exact_sine, exact_cosine] = exact_pairs(x);
         ulps(sine, exact_sine).max(ulps(cosine, exact_cosine))
     });
-    // A result that is no number is the worst.
+    // NaN counts as the worst result.
     errors.fold(0.0, |worst, error| if worst.is_nan() || error <= worst { worst } else { error })
 }
 
-/// Arguments at and beside multiples of a quarter turn, where a poor reduction loses every digit.
+/// Arguments at and next to multiples of a quarter turn, where a poor reduction loses every digit.
 fn near_quarter_turns<T: Trig>() -> Vec<T> {
     let turns = (0..3_000).map(|k| f64::from(k - 1_000) * std::f64::consts::FRAC_PI_2);
     turns.flat_map(|x| [x, x * (1.0 + 1e-7), x * (1.0 - 3e-16)]).map(T::from_f64).collect()
@@ -59,25 +59,25 @@ fn near_quarter_turns<T: Trig>() -> Vec<T> {
 fn sines_and_cosines_are_right_to_two_places_between_0_and_2() {
     let x32: Vec<f32> = (0..1 << 18).map(|i| i as f32 / (1 << 17) as f32).collect();
     let x64: Vec<f64> = (0..1 << 13).map(|i| f64::from(i) / 4_099.0).collect();
-    assert!(worst(&x32) <= MOST, "{}", worst(&x32));
-    assert!(worst(&x64) <= MOST, "{}", worst(&x64));
+    assert!(worst(&x32) <= MAX_ULPS, "{}", worst(&x32));
+    assert!(worst(&x64) <= MAX_ULPS, "{}", worst(&x64));
 }
 
 #[test]
-fn the_reduction_keeps_its_digits_beside_multiples_of_pi() {
+fn the_reduction_keeps_its_digits_near_multiples_of_pi() {
     let (x32, x64) = (near_quarter_turns::<f32>(), near_quarter_turns::<f64>());
-    assert!(worst(&x32) <= MOST, "{}", worst(&x32));
-    assert!(worst(&x64) <= MOST, "{}", worst(&x64));
+    assert!(worst(&x32) <= MAX_ULPS, "{}", worst(&x32));
+    assert!(worst(&x64) <= MAX_ULPS, "{}", worst(&x64));
     // The float64 next to a multiple of pi / 2, of all (J.-M. Muller, "Elementary Functions", 11).
     let closest = 6_381_956_970_095_103.0 * 797f64.exp2();
-    assert!(worst(&[closest, -closest]) <= MOST);
+    assert!(worst(&[closest, -closest]) <= MAX_ULPS);
 }
 
 #[test]
 fn both_reductions_are_right_about_the_limit() {
     let x32: Vec<f32> = (0..5000).map(|i| f32::from_bits(f32::LIMIT.to_bits() - 2500 + i)).collect();
     let x64: Vec<f64> = (0..2000).map(|i| f64::from_bits(f64::LIMIT.to_bits() - 1000 + i)).collect();
-    assert!(worst(&x32) <= MOST && worst(&x64) <= MOST);
+    assert!(worst(&x32) <= MAX_ULPS && worst(&x64) <= MAX_ULPS);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn every_float32_is_right() {
         worst(&finite)
     });
     let worst = worst.reduce(|| 0.0, f64::max);
-    assert!(worst <= MOST, "{worst}");
+    assert!(worst <= MAX_ULPS, "{worst}");
 }
 
 #[test]
@@ -102,26 +102,26 @@ fn special_arguments_are_as_the_standard_library_has_them() {
     let x = [f32::INFINITY, f32::NAN, 3e38, -1e6, 1e-45, 0.5];
     for (found, x) in cosines(&x).into_iter().zip(x) {
         assert!(found.is_nan() == x.cos().is_nan(), "cos({x}) = {found}");
-        assert!(found.is_nan() || ulps(found, (f64::from(x).cos(), 0.0)) <= MOST, "cos({x}) = {found}");
+        assert!(found.is_nan() || ulps(found, (f64::from(x).cos(), 0.0)) <= MAX_ULPS, "cos({x}) = {found}");
     }
     assert!(sines(&[-0.0f32])[0].is_sign_negative() && sines(&[-0.0f64])[0].is_sign_negative());
 }
 
 #[test]
-fn sines_in_place_are_those_beside_the_arguments() {
+fn sines_in_place_equal_sines_in_another_slice() {
     for odd_one in [0.5, 1e30, f32::NAN] {
         let mut x: Vec<f32> = (0..3000).map(|i| i as f32 * 0.01).collect();
         x[1500] = odd_one;
-        let beside = sines(&x);
+        let next_to = sines(&x);
         sin_in_place(&mut x);
-        assert!(x.iter().zip(&beside).all(|(x, y)| x.to_bits() == y.to_bits() || x.is_nan() && y.is_nan()));
+        assert!(x.iter().zip(&next_to).all(|(x, y)| x.to_bits() == y.to_bits() || x.is_nan() && y.is_nan()));
     }
 }
 
 #[test]
 fn one_argument_out_of_range_spoils_none_of_its_neighbours() {
     let x: Vec<f32> = (0..3000).map(|i| if i == 1500 { 1e30 } else { i as f32 * 0.01 }).collect();
-    assert!(worst(&x) <= MOST);
+    assert!(worst(&x) <= MAX_ULPS);
 }
 
 #[test]
@@ -142,10 +142,10 @@ proptest! {
         x32 in any::<f32>(), x64 in any::<f64>(), unit in 0f64..1.0, near in -1e5f64..1e5, far in 26f64..1023.9,
     ) {
         for x in [x32, unit as f32, near as f32].into_iter().filter(|x| x.is_finite()) {
-            prop_assert!(worst(&[x]) <= MOST, "{x}: {}", worst(&[x]));
+            prop_assert!(worst(&[x]) <= MAX_ULPS, "{x}: {}", worst(&[x]));
         }
         for x in [x64, unit, near, near * 1e3, far.exp2()].into_iter().filter(|x| x.is_finite()) {
-            prop_assert!(worst(&[x]) <= MOST, "{x}: {}", worst(&[x]));
+            prop_assert!(worst(&[x]) <= MAX_ULPS, "{x}: {}", worst(&[x]));
         }
     }
 

@@ -1,10 +1,10 @@
-//! Arguments of any size reduced by multiples of pi, without branches; knows no sines.
+//! Reduces arguments of any size by multiples of pi, without branches.
 //!
 //! The method is that of Payne and Hanek ("Radian reduction for trigonometric functions", SIGNUM Newsletter 18, 1983):
-//! for `x = m 2^e` only those digits of `2^e / pi` count that are worth less than two half-turns. They stand in a table
-//! by exponent, as floating-point numbers whose products with `m` are exact or have their error at hand.
+//! for `x = m 2^e` only those digits of `2^e / pi` count whose value is below two half-turns. A table has them by
+//! exponent, as floating-point numbers whose products with `m` are exact or have a known error.
 
-/// Digits of 1 / pi behind the point, in words.
+/// Digits of 1 / pi after the point, in words.
 pub(super) const INVERSE_PI: [u64; 20] = [
     0x517c_c1b7_2722_0a94,
     0xfe13_abe8_fa9a_6ee0,
@@ -29,15 +29,15 @@ pub(super) const INVERSE_PI: [u64; 20] = [
 ];
 
 /// Exponents below which no argument is looked up.
-pub(super) const LEAST_EXPONENT_32: u32 = 12;
-pub(super) const LEAST_EXPONENT_64: u32 = 26;
+pub(super) const MIN_EXPONENT_32: u32 = 12;
+pub(super) const MIN_EXPONENT_64: u32 = 26;
 
 /// `2^e / pi` modulo 2 by the argument's exponent: 29 digits, and 53 more.
-static TURNS_32: [[f64; 2]; 128 - LEAST_EXPONENT_32 as usize] = {
-    let mut turns = [[0.0; 2]; 128 - LEAST_EXPONENT_32 as usize];
+static TURNS_32: [[f64; 2]; 128 - MIN_EXPONENT_32 as usize] = {
+    let mut turns = [[0.0; 2]; 128 - MIN_EXPONENT_32 as usize];
     let mut at = 0;
     while at < turns.len() {
-        let unit = at as i32 + LEAST_EXPONENT_32 as i32 - 23;
+        let unit = at as i32 + MIN_EXPONENT_32 as i32 - 23;
         turns[at] = [digits(unit, 0, 29), digits(unit, 29, 53)];
         at += 1;
     }
@@ -45,18 +45,19 @@ static TURNS_32: [[f64; 2]; 128 - LEAST_EXPONENT_32 as usize] = {
 };
 
 /// `2^e / pi` modulo 2 by the argument's exponent: four times 53 digits.
-static TURNS_64: [[f64; 4]; 1024 - LEAST_EXPONENT_64 as usize] = {
-    let mut turns = [[0.0; 4]; 1024 - LEAST_EXPONENT_64 as usize];
+static TURNS_64: [[f64; 4]; 1024 - MIN_EXPONENT_64 as usize] = {
+    let mut turns = [[0.0; 4]; 1024 - MIN_EXPONENT_64 as usize];
     let mut at = 0;
     while at < turns.len() {
-        let unit = at as i32 + LEAST_EXPONENT_64 as i32 - 52;
+        let unit = at as i32 + MIN_EXPONENT_64 as i32 - 52;
         turns[at] = [digits(unit, 0, 53), digits(unit, 53, 53), digits(unit, 106, 53), digits(unit, 159, 53)];
         at += 1;
     }
     turns
 };
 
-/// `count` binary digits of `2^unit / pi`, those behind the first `skipped` that count from the digit worth 1 on.
+/// Returns `count` binary digits of `2^unit / pi`, after skipping the first `skipped` digits from the digit of value
+/// 1.
 const fn digits(unit: i32, skipped: i32, count: i32) -> f64 {
     // Digits behind the point are numbered from 0; those before it are zeros.
     let first = unit + skipped - 1;
@@ -76,19 +77,19 @@ const ROUNDER: f64 = 6_755_399_441_055_744.0;
 /// The row of the table for `x`, or any row for numbers that are not in it.
 #[inline(always)]
 pub(super) fn turns_32(x: f32) -> [f64; 2] {
-    let at = ((x.to_bits() >> 23) & 0xff).wrapping_sub(127 + LEAST_EXPONENT_32) as usize;
+    let at = ((x.to_bits() >> 23) & 0xff).wrapping_sub(127 + MIN_EXPONENT_32) as usize;
     TURNS_32[at.min(TURNS_32.len() - 1)]
 }
 
-/// As [`turns_32`].
+/// Returns as [`turns_32`].
 #[inline(always)]
 pub(super) fn turns_64(x: f64) -> [f64; 4] {
-    let at = ((x.to_bits() >> 52) & 0x7ff).wrapping_sub(u64::from(1023 + LEAST_EXPONENT_64)) as usize;
+    let at = ((x.to_bits() >> 52) & 0x7ff).wrapping_sub(u64::from(1023 + MIN_EXPONENT_64)) as usize;
     TURNS_64[at.min(TURNS_64.len() - 1)]
 }
 
 /// For `|x| = turns pi + d`, with `turns` an integer more than `shift` and `|d|` at most about pi / 2: `d`, and a
-/// number whose lowest bit is that of the integer. `|x|` is at least 2^[`LEAST_EXPONENT_32`] and finite, and the
+/// number whose lowest bit is that of the integer. `|x|` is at least 2^[`MIN_EXPONENT_32`] and finite, and the
 /// other numbers are its row of the table.
 #[inline(always)]
 pub(super) fn reduced_32(x: f32, [high, low]: [f64; 2], shift: f32) -> (f32, f32) {
@@ -102,7 +103,7 @@ pub(super) fn reduced_32(x: f32, [high, low]: [f64; 2], shift: f32) -> (f32, f32
     (d as f32, f32::from_bits(rounded.to_bits() as u32))
 }
 
-/// As [`reduced_32`], from 2^[`LEAST_EXPONENT_64`] on.
+/// Returns as [`reduced_32`], for magnitudes >= 2^[`MIN_EXPONENT_64`].
 #[inline(always)]
 pub(super) fn reduced_64(x: f64, [t1, t2, t3, t4]: [f64; 4], shift: f64) -> (f64, f64) {
     const PI: [f64; 2] = [std::f64::consts::PI, 1.224_646_799_147_353_2e-16];
@@ -123,7 +124,7 @@ pub(super) fn reduced_64(x: f64, [t1, t2, t3, t4]: [f64; 4], shift: f64) -> (f64
     (d + high.mul_add(PI[1], low.mul_add(PI[0], error)), rounded)
 }
 
-/// The remainder of the nearest multiple of 2; exact.
+/// Returns the exact remainder of the nearest multiple of 2.
 #[inline(always)]
 fn modulo_2(x: f64) -> f64 {
     (x * 0.5).round_ties_even().mul_add(-2.0, x)

@@ -1,4 +1,4 @@
-//! Which library files a machine has, where each comes from, and which of a vendor's is the best; loads none.
+//! Finds the BLAS library files of a machine, their origins and the best file per vendor. Loads none of them.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use super::identity::{Identity, identify};
 pub(crate) struct Found {
     /// Its canonical path.
     pub(crate) path: PathBuf,
-    /// A word for where it comes from, such as `numpy` or `system`.
+    /// A word for the origin, such as `numpy` or `system`.
     pub(crate) origin: &'static str,
     pub(crate) identity: Identity,
 }
@@ -19,8 +19,8 @@ pub(crate) struct Found {
 /// The origin of libraries that the user named.
 pub(crate) const NAMED: &str = "named";
 
-/// The vendor's libraries, best first: those that are `named`, then by version, the newest first, and of equal ones
-/// that which is nearer to the user: of an active environment before the system's.
+/// Returns the libraries of a vendor, best first: those in `named`, then the newest versions. Of equal versions, the
+/// one nearer to the user comes first: an active environment before the system.
 pub(crate) fn find(vendor: Vendor, machine: &InstallFolders, named: &[PathBuf]) -> Vec<Found> {
     let named: Vec<Found> = named.iter().map(|path| Found::new(vendor, path, NAMED)).collect();
     let mut others: Vec<Found> =
@@ -41,7 +41,8 @@ impl Found {
         Found { identity: identify(vendor, &path), path, origin }
     }
 
-    /// Whether it is the same file, or a copy: the names of what wheels bundle hold a digest.
+    /// Returns whether both are the same file or copies of it: wheels put a digest into the names of the files they
+    /// bundle.
     fn is_same(&self, other: &Found) -> bool {
         let is_bundled = |found: &Found| ["numpy", "scipy"].contains(&found.origin);
         let is_copy =
@@ -52,7 +53,7 @@ impl Found {
 
 type Place = (PathBuf, &'static str);
 
-/// Where the vendor's libraries are, nearest to the user first; some may be one file.
+/// Returns the files of a vendor, nearest to the user first; some may be the same file.
 fn places(vendor: Vendor, machine: &InstallFolders) -> Vec<Place> {
     let mut places: Vec<Place> = match vendor {
         Vendor::OpenBlas => vec![],
@@ -70,7 +71,7 @@ fn places(vendor: Vendor, machine: &InstallFolders) -> Vec<Place> {
     places
 }
 
-/// The word for what lies in a prefix's own `lib`.
+/// The origin of files in the `lib` folder of a prefix.
 fn origin_of(prefix: &Path, machine: &InstallFolders) -> &'static str {
     let is_systems = ["usr", "usr/local"].iter().any(|folder| machine.below_root(folder) == prefix);
     match (is_systems, prefix.join("conda-meta").is_dir()) {
@@ -80,7 +81,7 @@ fn origin_of(prefix: &Path, machine: &InstallFolders) -> &'static str {
     }
 }
 
-/// The OpenBLAS of Python wheels.
+/// Finds the OpenBLAS files that Python wheels bundle.
 fn bundled(packages: &Path) -> Vec<Place> {
     let folders =
         [("scipy_openblas32/lib", "pip"), ("numpy.libs", "numpy"), ("scipy.libs", "scipy")].into_iter();
@@ -92,7 +93,7 @@ fn bundled(packages: &Path) -> Vec<Place> {
     files.collect()
 }
 
-/// The vendor's library of each folder that has one, by the first of its names.
+/// Returns one library per folder that has any, by the first of its file names.
 fn in_folders(vendor: Vendor, folders: &[PathBuf], origin: &'static str) -> Vec<Place> {
     let first = |folder: &PathBuf| {
         let mut files = vendor.file_names().iter().map(|name| folder.join(name));
@@ -107,7 +108,7 @@ fn mkl_folders(machine: &InstallFolders) -> Vec<PathBuf> {
     roots.flat_map(|root| [root.join("lib"), root.join("lib/intel64")]).collect()
 }
 
-/// `lib_LP64` of `/opt/AMD/aocl/VERSION/COMPILER`, which `AOCL_ROOT` may name.
+/// Returns `lib_LP64` of `/opt/AMD/aocl/VERSION/COMPILER`, a path that `AOCL_ROOT` may replace.
 fn aocl_folders(machine: &InstallFolders) -> Vec<PathBuf> {
     let versions = entries(&machine.below_root("opt/AMD/aocl"), "aocl").into_iter().rev();
     let installed = versions.flat_map(|version| ["gcc", "aocc"].map(|compiler| version.join(compiler)));

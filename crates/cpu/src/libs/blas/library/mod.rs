@@ -1,4 +1,4 @@
-//! A library that variants are made for: its word, the files that it may be, and the one that is loaded.
+//! A BLAS library as variants use it: the word in the variants' names, its candidate files, and the loaded file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,20 +11,20 @@ use gpubench_model::error::Unavailable;
 use super::discovery::{self, Found, NAMED};
 use super::{Provider, Vendor, identity, open};
 
-/// A library, which is loaded when it is first needed.
+/// A library that is loaded when it is first needed.
 pub(crate) struct Library {
     vendor: Vendor,
     word: String,
     origin: Option<String>,
-    /// Its files, best first; the loader's names where no file was found.
+    /// Candidate files, best first; the names that the loader knows if no file was found.
     files: Vec<PathBuf>,
-    /// What the user named it by.
+    /// The option or variable with which the user named it.
     asked: Option<String>,
     has_long_integers: bool,
     used: OnceLock<Result<&'static Provider, Unavailable>>,
 }
 
-/// Every library that this machine has and one of each vendor that it should have; `named` are taken before others.
+/// Returns every library of this machine, and one for each vendor that is expected. Libraries in `named` come first.
 pub(crate) fn all(named: &[PathBuf]) -> Vec<Library> {
     find_all(&InstallFolders::here(), named)
 }
@@ -42,7 +42,7 @@ fn find_all(machine: &InstallFolders, named: &[PathBuf]) -> Vec<Library> {
     preferred.into_iter().chain(others).collect()
 }
 
-/// A vendor's libraries, the preferred one first.
+/// Returns the libraries of one vendor, the preferred one first.
 fn of(vendor: Vendor, machine: &InstallFolders, named: &[PathBuf]) -> Vec<Library> {
     let variable = vendor.variable();
     if let (true, Some(file)) = (named.is_empty(), machine.folder(variable)) {
@@ -83,7 +83,7 @@ impl Library {
         Library { vendor, word, origin: None, files, asked, has_long_integers, used: OnceLock::new() }
     }
 
-    /// One of the vendor's further libraries, the `count`th of its origin.
+    /// Returns a further library of a vendor, the `count`th of its origin.
     fn other(vendor: Vendor, found: &Found, count: usize) -> Library {
         let number = if count > 1 { format!("-{count}") } else { String::new() };
         let origin = format!("{}{number}", found.origin);
@@ -102,17 +102,17 @@ impl Library {
         self.vendor
     }
 
-    /// The word with which its variants' names begin.
+    /// The word with which the names of its variants begin.
     pub(crate) fn word(&self) -> &str {
         &self.word
     }
 
-    /// Whether it is its vendor's best.
+    /// Returns whether it is the best library of its vendor.
     pub(crate) fn is_preferred(&self) -> bool {
         self.origin.is_none()
     }
 
-    /// Whether its file says that its integers have 64 bits.
+    /// Returns whether its file states that its integers have 64 bits.
     pub(crate) fn has_long_integers(&self) -> bool {
         self.has_long_integers
     }
@@ -123,12 +123,12 @@ impl Library {
         self.origin.as_ref().map_or_else(|| name.to_owned(), |origin| format!("{name} ({origin})"))
     }
 
-    /// The files that it may be, best first: paths, or names for the loader.
+    /// Candidate files, best first: paths, or names for the loader.
     pub(crate) fn files(&self) -> &[PathBuf] {
         &self.files
     }
 
-    /// The provider, loaded at the first call; the same answer at every later one.
+    /// Returns the provider, which the first call loads; later calls return the same result.
     pub(crate) fn provider(&self) -> Result<&'static Provider, Unavailable> {
         self.used.get_or_init(|| self.load()).clone()
     }
@@ -137,7 +137,7 @@ impl Library {
         self.used.get()?.as_ref().ok().copied()
     }
 
-    /// What `doctor` and reports say of it; `serves` are the variants that need it.
+    /// Describes the library for `doctor` and reports; `serves` lists the variants that need it.
     pub(crate) fn finding(&self, serves: Vec<String>) -> Finding {
         let name = self.name();
         match self.provider() {
@@ -160,13 +160,13 @@ impl Library {
         }
     }
 
-    /// Loads the first file that can be used; if there is none, says why the first existing one cannot.
+    /// Loads the first usable file. If there is none, the error describes the first file that exists.
     fn load(&self) -> Result<&'static Provider, Unavailable> {
         let mut unusable = None;
         for file in &self.files {
             match opened(self.vendor, file) {
                 Ok(provider) => return Ok(provider),
-                // That the loader does not know a name which nobody chose is not worth a word.
+                // A name that the loader does not know and the user did not choose is not worth reporting.
                 Err(problem) if file.is_absolute() || self.asked.is_some() => {
                     unusable.get_or_insert((file, problem));
                 }
@@ -187,10 +187,10 @@ impl Library {
     }
 }
 
-/// What became of every file that was opened: its provider, which is never closed, or what is wrong with it.
+/// Every file opened so far, with its provider (never closed) or its problem.
 type Opened = BTreeMap<PathBuf, Result<&'static Provider, String>>;
 
-/// Opens a file, once in the process's life.
+/// Opens a file once per process.
 fn opened(vendor: Vendor, file: &Path) -> Result<&'static Provider, String> {
     static OPENED: Mutex<Opened> = Mutex::new(BTreeMap::new());
     let mut all = OPENED.lock().unwrap_or_else(PoisonError::into_inner);

@@ -58,7 +58,7 @@ fn each_vendor_has_a_plain_name_and_further_libraries_the_name_of_their_origin()
 }
 
 #[test]
-fn a_named_library_bears_the_plain_name_and_nothing_stands_in_for_it() {
+fn a_named_library_gets_the_plain_name_and_no_other_replaces_it() {
     let root = stocked();
     let machine = InstallFolders { variable: &|_| None, root: root.path() };
     let file = root.path().join("usr/lib64/libopenblas.so.0").canonicalize().unwrap();

@@ -1,4 +1,4 @@
-//! Opening BLIS, also as AMD ships it.
+//! Opens BLIS, including the AOCL build by AMD. Reference: <https://github.com/flame/blis/tree/master/docs>.
 
 use std::path::Path;
 

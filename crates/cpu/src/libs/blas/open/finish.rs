@@ -1,4 +1,4 @@
-//! The provider that an opened library becomes, once its vendor's own routines have been asked.
+//! Turns an opened library into a provider, once its vendor-specific routines have been called.
 
 use std::sync::atomic::AtomicUsize;
 
@@ -7,10 +7,10 @@ use crate::libs::blas::opened::Opened;
 use crate::libs::blas::provider::{GetThreads, Provider, SetThreads};
 use crate::libs::blas::shim;
 
-/// LAPACK routines that are called through the shim; a library with 32-bit integers that lacks one is refused.
+/// LAPACK routines that are called through the shim; a library with 32-bit integers must have all of them.
 const SHIMMED: [&str; 2] = ["sgesvd_", "dgesvd_"];
 
-/// What a vendor's own routines tell, and the names of those for threads.
+/// The answers of a vendor's own routines, and the names of its thread routines.
 pub(super) struct About {
     pub(super) version: String,
     pub(super) has_long_integers: bool,
@@ -19,7 +19,7 @@ pub(super) struct About {
     pub(super) get_threads: &'static str,
 }
 
-/// The provider, if no routine is missing.
+/// Returns the provider, or an error if a routine is missing.
 pub(super) fn finish(opened: Opened, about: About) -> Result<Provider, String> {
     // SAFETY: a routine's address is only stored; its type is restored by its caller.
     let entry = |name: &str| unsafe { opened.routine::<shim::Entry>(name) };
@@ -43,7 +43,7 @@ pub(super) fn finish(opened: Opened, about: About) -> Result<Provider, String> {
         get_threads,
         threads: AtomicUsize::new(0),
     };
-    // Its threads stay too.
+    // The library is never closed, because its threads stay too.
     opened.library.keep();
     Ok(provider)
 }

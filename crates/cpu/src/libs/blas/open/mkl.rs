@@ -1,5 +1,6 @@
-//! Opening MKL: `libmkl_rt` loads its parts itself, at its first call and with symbols for all, so they and the OpenMP
-//! that they use are looked at too.
+//! Opens MKL. `libmkl_rt` loads its parts itself at the first call and with global symbols, so the parts and the
+//! OpenMP library that they use are checked too. Reference:
+//! <https://www.intel.com/content/www/us/en/docs/onemkl/developer-reference-c/>, "Support Functions".
 
 use std::ffi::{CStr, c_char, c_int};
 use std::path::{Path, PathBuf};
@@ -63,7 +64,7 @@ fn initialise(opened: &Opened) -> Result<String, String> {
     Ok(version.trim().to_owned())
 }
 
-/// Checks for the parts that `libmkl_rt` loads: it ends the process if one is missing.
+/// Checks that the parts exist that `libmkl_rt` loads, because it ends the process if one is missing.
 fn require_parts(folder: &Path) -> Result<(), String> {
     let entries = std::fs::read_dir(folder).map_err(|error| error.to_string())?;
     let names: Vec<String> =
@@ -74,9 +75,9 @@ fn require_parts(folder: &Path) -> Result<(), String> {
     }
 }
 
-/// Refuses to work next to parts of another MKL, whose routines it would call as its own.
+/// Returns an error if parts of another MKL are loaded, whose routines this one would call as its own.
 fn require_no_other_parts(folder: &Path) -> Result<(), String> {
-    // A system without this file has no means to look.
+    // Without this file, there is no way to check.
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
     match part_elsewhere(&maps, folder) {
         Some(part) => Err(format!("a part of another MKL is loaded in this process, {}", part.display())),
@@ -84,7 +85,7 @@ fn require_no_other_parts(folder: &Path) -> Result<(), String> {
     }
 }
 
-/// A part of MKL, among the files of a process's memory map, that lies outside of `folder`.
+/// Returns a part of MKL in a process memory map that lies outside `folder`.
 fn part_elsewhere(maps: &str, folder: &Path) -> Option<PathBuf> {
     let files = maps.lines().filter_map(|line| Some(Path::new(&line[line.find('/')?..])));
     let mut parts = files
@@ -92,7 +93,7 @@ fn part_elsewhere(maps: &str, folder: &Path) -> Option<PathBuf> {
     parts.find(|part| part.parent() != Some(folder)).map(Path::to_path_buf)
 }
 
-/// Opens Intel's OpenMP, whose symbols the parts expect to be there: the one next to MKL, or else the loader's.
+/// Opens Intel's OpenMP, whose symbols the parts of MKL need: the file next to MKL, or the one that the loader finds.
 fn open_openmp(folder: &Path) -> Result<(), String> {
     let own = folder.join("libiomp5.so");
     let openmp = if own.is_file() { own } else { PathBuf::from("libiomp5.so") };

@@ -1,4 +1,4 @@
-//! Opening a library: what it is, whether it can be used, and where its routines are.
+//! Opens a library file, checks that it is usable, and finds its routines.
 
 mod blis;
 mod finish;
@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::{Provider, Vendor};
 
-/// Opens a vendor's library and checks that it can be used; what is wrong with it otherwise.
+/// Opens the library of a vendor and checks that it is usable; the error describes the problem.
 pub(super) fn open(vendor: Vendor, library: &Path) -> Result<Provider, String> {
     match vendor {
         Vendor::OpenBlas => openblas::open(library),

@@ -1,4 +1,5 @@
-//! Opening OpenBLAS, by each of the names that its routines may have.
+//! Opens OpenBLAS under each of the names that its routines may have. Reference:
+//! <https://github.com/OpenMathLib/OpenBLAS/wiki>.
 
 use std::ffi::c_int;
 use std::path::Path;
@@ -7,13 +8,13 @@ use super::finish::{About, finish};
 use crate::libs::blas::opened::Opened;
 use crate::libs::blas::{Provider, Vendor};
 
-/// What stands before and after the names of routines: nothing, SciPy's prefix, and NumPy's suffix for 64-bit integers.
+/// Prefixes and suffixes of the routine names: none, the prefix of SciPy, and the suffix of NumPy for 64-bit integers.
 const SPELLINGS: [(&str, &str); 4] = [("", ""), ("scipy_", ""), ("scipy_", "64_"), ("", "64_")];
 
 /// Opens OpenBLAS with its own thread settings.
 ///
-/// Its idle threads spin for 2^26 cycles after a call, some 30 ms, which the warm-up of the next job
-/// outlasts. Sending them to sleep at once (`OPENBLAS_THREAD_TIMEOUT=4`) would slow LAPACK's many short calls.
+/// Its idle threads spin for 2^26 cycles after a call, about 30 ms, which is shorter than the warm-up of the next job.
+/// Putting them to sleep immediately (`OPENBLAS_THREAD_TIMEOUT=4`) would slow the many short calls of LAPACK.
 pub(super) fn open(library: &Path) -> Result<Provider, String> {
     const MARK: &str = "openblas_get_config";
     let mut opened = Opened::new(library)?;
@@ -29,7 +30,7 @@ pub(super) fn open(library: &Path) -> Result<Provider, String> {
     let threading =
         ["sequential", "pthreads", "OpenMP"].get(threading as usize).unwrap_or(&"unknown threads");
     let core = opened.text("openblas_get_corename");
-    // A build for several kinds of processor names the present one in its configuration.
+    // A build for several CPU types names the type in use in its configuration.
     let mut words: Vec<&str> =
         configuration.split_whitespace().filter(|&w| w != "OpenBLAS" && w != core).collect();
     words.extend([core.as_str(), *threading]);

@@ -1,9 +1,8 @@
 //! The sparse product by rows (Gustavson, "Two fast algorithms for sparse matrices", ACM TOMS 4, 1978).
 //!
-//! Each row of the product is gathered in a dense accumulator, and a bitmap says which of its columns are
-//! present, so that they come out sorted without sorting. Nothing is computed twice to be counted: a thread gathers a
-//! block of rows in memory of its own, which stays in its caches, and copies it behind the blocks before it as soon
-//! as all of those are counted. Knows no table of variants.
+//! Each row of the product is summed in a dense accumulator, and a bitmap marks its columns, so that they come out
+//! sorted without sorting. Nothing is computed twice to count entries: a thread computes a block of rows in its own
+//! memory, which stays in its caches, and copies it after the blocks before it as soon as all of those are counted.
 
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,23 +18,23 @@ use self::row::{Gathered, Rows, words};
 use crate::memory::{memory, show_csr};
 use crate::ops::row_blocks::{BLOCKS_PER_THREAD, balanced};
 use crate::threads::per_thread::PerThread;
-use crate::threads::{rouse, thread_choices};
+use crate::threads::{thread_choices, wake};
 
 mod queue;
 mod row;
 
-/// Work for each thread at least, in products and words of the bitmap, which cost about as much: a few times what it
-/// takes to bring another thread in.
-const LEAST_WORK: i64 = 1 << 12;
-/// Work of a block at least: little enough that a thread that comes late finds its share, and many times what it
-/// takes to find a block its place.
-const LEAST_BLOCK: i64 = 1 << 11;
-/// Work of a block at most, but for rows that have more: what is gathered stays in a second-level cache.
-const MOST_WORK: i64 = 1 << 16;
-/// Entries of A beyond which several threads count the work.
+/// Minimum work per thread, in products and bitmap words, which cost about the same: a few times the cost of bringing
+/// in another thread.
+const MIN_WORK: i64 = 1 << 12;
+/// Minimum work per block: small enough that a late thread still finds work, and many times the cost of placing a
+/// block.
+const MIN_BLOCK: i64 = 1 << 11;
+/// Maximum work per block, unless one row has more: the entries of a block stay in a second-level cache.
+const MAX_WORK: i64 = 1 << 16;
+/// Beyond this number of entries of A, several threads count the work.
 const SERIAL_COUNT: usize = 1 << 15;
-/// Rows of which a task counts the work at least.
-const LEAST_ROWS: usize = 256;
+/// Minimum rows per counting task.
+const MIN_ROWS: usize = 256;
 
 /// The rows of A and of B.
 type Operands<'a, T> = (Rows<'a, T>, Rows<'a, T>);
@@ -44,12 +43,12 @@ type Operands<'a, T> = (Rows<'a, T>, Rows<'a, T>);
 pub(super) struct Gustavson<T> {
     a: Csr,
     b: Csr,
-    /// Threads of the pool, and how many of them work.
+    /// Threads of the pool, and the number of them that work.
     pool: usize,
     threads: usize,
-    /// Work of all rows of A before each.
+    /// Total work of the rows of A before each row.
     work: Vec<i64>,
-    /// Entries of all rows of C before each.
+    /// Total entries of the rows of C before each row.
     indptr: Vec<i32>,
     indices: Vec<i32>,
     values: Vec<T>,
@@ -83,7 +82,7 @@ impl<T: Real> Gustavson<T> {
         let scanned = (a.rows * words(b.cols)) as i64;
         let products_a_word = (job.work[a.rows] - scanned) / scanned.max(1);
         job.gathered = PerThread::new(|| Gathered::new(b.cols, rows, entries, products_a_word));
-        // Counted once here, so that the result's memory is there before the first execution.
+        // Counted once here, so that the memory of the result exists before the first execution.
         let total = AtomicUsize::new(0);
         let count = |(), gathered: &Gathered<T>| {
             total.fetch_add(gathered.entries().0.len(), Ordering::Relaxed);
@@ -98,7 +97,7 @@ impl<T: Real> Gustavson<T> {
         Ok(job)
     }
 
-    /// The job, with its choice of threads.
+    /// Prepares the job, with its choice of threads.
     pub(super) fn prepared(self) -> Box<Prepared> {
         let thread_choices = thread_choices::up_to(self.most_threads());
         Prepared::with(JobTraits { thread_choices, ..JobTraits::default() }, self)
@@ -109,7 +108,7 @@ impl<T: Real> Gustavson<T> {
         Ok((Rows::of(&self.a)?, Rows::of(&self.b)?))
     }
 
-    /// Whether several threads count the work.
+    /// Returns whether several threads count the work.
     fn counts_in_parallel(&self) -> bool {
         self.threads > 1 && self.a.nnz() > SERIAL_COUNT
     }
@@ -122,7 +121,7 @@ impl<T: Real> Gustavson<T> {
         };
         let rows = &mut work[1..];
         if self.counts_in_parallel() {
-            rows.par_iter_mut().with_min_len(LEAST_ROWS).enumerate().for_each(count);
+            rows.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(count);
         } else {
             rows.iter_mut().enumerate().for_each(count);
         }
@@ -130,12 +129,13 @@ impl<T: Real> Gustavson<T> {
             work[row] += work[row - 1];
         }
         let total = work[self.a.rows];
-        let even = ((self.pool * BLOCKS_PER_THREAD) as i64).min(total / LEAST_BLOCK);
-        balanced(work, even.max(total / MOST_WORK).max(1) as usize)
+        let even = ((self.pool * BLOCKS_PER_THREAD) as i64).min(total / MIN_BLOCK);
+        balanced(work, even.max(total / MAX_WORK).max(1) as usize)
     }
 
-    /// Gathers each block of those that `find` finds, on all threads that work, and hands it to `done` with what
-    /// `begin` gave for its number before. `find` must not enter rayon: it might have to wait for itself there.
+    /// Computes each block of the bounds that `find` returns, on all working threads, and passes it to `done` with the
+    /// value that `begin` returned for its number before. `find` must not enter rayon: it might have to wait for
+    /// itself there.
     fn each_block<B>(
         &self,
         (a, b): Operands<T>,
@@ -159,26 +159,26 @@ impl<T: Real> Gustavson<T> {
             });
         };
         if self.threads > 1 {
-            // The others are called first: until the bounds are found, they would have fallen asleep.
+            // The other threads are woken first: they would fall asleep again while the bounds are computed.
             rayon::scope(|scope| {
                 (1..self.threads).for_each(|_| scope.spawn(|_| work()));
-                bounds.tell(find);
+                bounds.publish(find);
                 work();
             });
         } else {
-            bounds.tell(find);
+            bounds.publish(find);
             work();
         }
     }
 
-    /// Threads that the work is enough for.
+    /// Returns the number of threads that have enough work.
     fn most_threads(&self) -> usize {
-        let enough = usize::try_from(self.work[self.a.rows] / LEAST_WORK).unwrap_or(usize::MAX);
+        let enough = usize::try_from(self.work[self.a.rows] / MIN_WORK).unwrap_or(usize::MAX);
         self.pool.min(enough).max(1)
     }
 }
 
-/// The error of a product whose offsets do not fit their type.
+/// The error for a product whose offsets exceed their type.
 pub(super) fn too_many(entries: i64) -> CellError {
     CellError::Failed(format!(
         "the product has {entries} entries, more than 32-bit offsets hold; choose a smaller --sizes or --density"
@@ -208,9 +208,9 @@ impl<T: Real> Job for Gustavson<T> {
         ])
     }
 
-    fn rouse(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> Result<(), CellError> {
         if self.threads > 1 {
-            rouse::pool();
+            wake::pool();
         }
         Ok(())
     }
@@ -235,7 +235,7 @@ impl<T: Real> Job for Gustavson<T> {
             |block| queue.turn(block),
             |turn, gathered| {
                 let (columns, sums) = gathered.entries();
-                // Where it never comes, a thread has panicked, which the caller is told.
+                // If the turn never comes, a thread has panicked, and its panic reaches the caller.
                 let Some(place) = turn.place(gathered.ends().len(), columns.len()) else { return };
                 place.indices.copy_from_slice(columns);
                 place.values.copy_from_slice(sums);

@@ -1,16 +1,16 @@
-//! Hands a result out piece by piece in the order of blocks that several threads compute; knows no arithmetic.
+//! Assigns parts of the result to blocks in order, while several threads compute the blocks.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Times a thread looks whether what it waits for has come before it offers its processor to others.
+/// Number of times that a waiting thread polls before it yields its CPU.
 const LOOKS: usize = 64;
 
-/// What is left of the parts of a sparse matrix behind the blocks placed so far.
+/// The rest of a sparse matrix after the blocks placed so far.
 pub(super) struct Rest<'a, T> {
     /// Entries placed so far.
     pub(super) base: usize,
-    /// Offsets of the ends of rows.
+    /// Offsets of the row ends.
     pub(super) ends: &'a mut [i32],
     pub(super) indices: &'a mut [i32],
     pub(super) values: &'a mut [T],
@@ -18,22 +18,22 @@ pub(super) struct Rest<'a, T> {
 
 /// The queue of threads that have computed a block and wait for its place.
 pub(super) struct Queue<'a, T> {
-    /// The block whose turn it is, or [`LOST`].
+    /// The number of the next block, or [`LOST`].
     next: AtomicUsize,
     rest: Mutex<Rest<'a, T>>,
 }
 
-/// Stands for the block whose turn it is once a thread has panicked over one: no turn comes any more.
+/// Replaces the number of the next block after a thread has panicked: no turn comes any more.
 const LOST: usize = usize::MAX;
 
-/// One block's turn in a queue, which has come once all blocks before it have their places.
+/// The turn of one block in a queue, which comes once all blocks before it are placed.
 pub(super) struct Turn<'q, 'a, T> {
     queue: &'q Queue<'a, T>,
     block: usize,
 }
 
 impl<'a, T> Rest<'a, T> {
-    /// Takes the next block off: so many rows and entries.
+    /// Splits off the memory of the next block, with the given numbers of rows and entries.
     fn take(&mut self, rows: usize, entries: usize) -> Rest<'a, T> {
         let base = self.base;
         self.base += entries;
@@ -46,7 +46,7 @@ impl<'a, T> Rest<'a, T> {
     }
 }
 
-/// Cuts the first `count` off.
+/// Splits off the first `count` elements.
 fn first<'a, X>(slice: &mut &'a mut [X], count: usize) -> &'a mut [X] {
     let (first, rest) = std::mem::take(slice).split_at_mut(count);
     *slice = rest;
@@ -58,16 +58,16 @@ impl<'a, T> Queue<'a, T> {
         Queue { next: AtomicUsize::new(0), rest: Mutex::new(whole) }
     }
 
-    /// The turn of `block`, to be had before it is computed. Whoever computes blocks must take them in order, lest all
-    /// wait for one that nobody has begun.
+    /// Returns the turn of `block`; call it before computing the block. Threads must take blocks in order, or all wait
+    /// for one that no thread has begun.
     pub(super) fn turn(&self, block: usize) -> Turn<'_, 'a, T> {
         Turn { queue: self, block }
     }
 }
 
 impl<'a, T> Turn<'_, 'a, T> {
-    /// The place of the block, which has so many rows and entries, once all blocks before it have theirs; `None` if
-    /// one of them never will.
+    /// Returns the memory for a block with the given numbers of rows and entries, once all blocks before it are
+    /// placed; `None` if one of them never will be.
     pub(super) fn place(self, rows: usize, entries: usize) -> Option<Rest<'a, T>> {
         let Queue { next, rest } = self.queue;
         wait_until(|| [self.block, LOST].contains(&next.load(Ordering::Acquire)));
@@ -86,7 +86,7 @@ impl<T> Drop for Turn<'_, '_, T> {
     }
 }
 
-/// Waits awake: what is waited for takes microseconds, and so does falling asleep.
+/// Polls: the wait takes microseconds, as long as falling asleep would.
 fn wait_until(reached: impl Fn() -> bool) {
     let mut looks = 0;
     while !reached() {
@@ -95,19 +95,19 @@ fn wait_until(reached: impl Fn() -> bool) {
     }
 }
 
-/// Bounds of blocks that one thread finds while the others wait for them.
+/// Bounds of blocks that one thread computes while the others wait for them.
 #[derive(Default)]
 pub(super) struct Bounds(OnceLock<Vec<usize>>);
 
 impl Bounds {
-    /// The bounds, once they are told.
+    /// Waits for the bounds.
     pub(super) fn wait(&self) -> &[usize] {
         wait_until(|| self.0.get().is_some());
         self.0.get().map_or(&[], Vec::as_slice)
     }
 
-    /// Tells the bounds that `find` finds, or none if it panics, so that nobody waits for ever.
-    pub(super) fn tell(&self, find: impl FnOnce() -> Vec<usize>) {
+    /// Publishes the bounds that `find` returns, or none if it panics, so that nobody waits for ever.
+    pub(super) fn publish(&self, find: impl FnOnce() -> Vec<usize>) {
         struct OrNone<'a>(&'a Bounds);
         impl Drop for OrNone<'_> {
             fn drop(&mut self) {
@@ -162,20 +162,20 @@ mod tests {
 
     #[test]
     fn whoever_waits_for_bounds_gets_them_and_none_after_a_panic() {
-        for (panics, told) in [(false, &[0, 3, 5][..]), (true, &[])] {
+        for (panics, expected) in [(false, &[0, 3, 5][..]), (true, &[])] {
             let bounds = Bounds::default();
             std::thread::scope(|scope| {
                 let waiting = [(); 2].map(|()| scope.spawn(|| bounds.wait().to_vec()));
-                let telling = scope.spawn(|| {
-                    bounds.tell(|| {
+                let publishing = scope.spawn(|| {
+                    bounds.publish(|| {
                         if panics {
                             std::panic::resume_unwind(Box::new("no bounds"));
                         }
                         vec![0, 3, 5]
                     });
                 });
-                assert_eq!(telling.join().is_err(), panics);
-                waiting.into_iter().for_each(|waiting| assert_eq!(waiting.join().unwrap(), told));
+                assert_eq!(publishing.join().is_err(), panics);
+                waiting.into_iter().for_each(|waiting| assert_eq!(waiting.join().unwrap(), expected));
             });
         }
     }

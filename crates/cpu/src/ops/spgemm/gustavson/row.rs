@@ -1,4 +1,4 @@
-//! Rows of a sparse product gathered in a dense accumulator; knows no threads.
+//! Computes rows of a sparse product in a dense accumulator.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -9,17 +9,17 @@ use gpubench_model::error::CellError;
 use crate::memory::memory;
 use crate::simd::{Vectorized, vectorize};
 
-/// Columns that one word of the bitmap holds.
+/// Columns per word of the bitmap.
 const WORD: usize = u64::BITS as usize;
 
-/// Entries that are taken from a word of the bitmap before asking whether more are left, where words hold few and where
-/// they are crowded: one too many costs less than a branch that is predicted wrong.
+/// Entries taken from a word of the bitmap per check whether more are left, for sparse and for crowded words: one
+/// entry too many costs less than a mispredicted branch.
 const FEW: usize = 2;
 const MANY: usize = 4;
-/// Products for each word from which it is crowded.
+/// Products per word from which a bitmap counts as crowded.
 const CROWDED: i64 = 5;
 
-/// Words of the bitmap of a row of so many columns.
+/// Returns the number of bitmap words for a row of `cols` columns.
 pub(super) fn words(cols: usize) -> usize {
     cols.div_ceil(WORD)
 }
@@ -48,14 +48,15 @@ impl<'a, T: Real> Rows<'a, T> {
     }
 }
 
-/// Consecutive rows of the product in the making.
+/// Consecutive rows of the product that are being computed.
 pub(super) struct Gathered<T> {
-    /// Sums of the row at hand by column, a whole number of words, and which are present; all zero between rows.
+    /// Sums of the current row by column, padded to whole words, and the bitmap of present columns; all zero between
+    /// rows.
     sums: Vec<T>,
     present: Vec<u64>,
-    /// Where each row gathered ends among the entries.
+    /// End of each row among the entries.
     ends: Vec<i32>,
-    /// The entries of the rows gathered, and room for more.
+    /// The entries of the rows so far, and room for more.
     indices: Vec<i32>,
     values: Vec<T>,
     /// Whether words of the bitmap hold many entries.
@@ -63,8 +64,8 @@ pub(super) struct Gathered<T> {
 }
 
 impl<T: Real> Gathered<T> {
-    /// Room for blocks of so many rows and entries of a product of `cols` columns, with so many products for each word
-    /// of the bitmap.
+    /// Allocates for blocks of the given rows and entries of a product with `cols` columns, and the given number of
+    /// products per bitmap word.
     pub(super) fn new(cols: usize, rows: usize, entries: usize, products_a_word: i64) -> Self {
         Gathered {
             sums: vec![T::default(); words(cols) * WORD],
@@ -76,7 +77,7 @@ impl<T: Real> Gathered<T> {
         }
     }
 
-    /// Computes these rows of A B, in place of those gathered before.
+    /// Computes these rows of A B, replacing the previous ones.
     pub(super) fn gather(&mut self, a: Rows<T>, b: Rows<T>, rows: Range<usize>) {
         vectorize(Gathering { gathered: self, a, b, rows });
     }
@@ -97,10 +98,11 @@ impl<T: Real> Gathered<T> {
         }
     }
 
-    /// Appends the present sums behind `filled` entries, sorted by column, and clears them: the entries then filled.
+    /// Appends the sums of the present columns after `filled` entries, sorted by column, and clears them. Returns the
+    /// new number of entries.
     ///
-    /// Takes `BATCH` at a time; what is more than a word has, all of it the word's first column whose sum is zero by
-    /// then, is overwritten by the next.
+    /// Takes `BATCH` entries at a time. Surplus entries, which repeat the first column of the word with a sum that is
+    /// zero by then, are overwritten by the next word.
     #[inline(always)]
     fn collect<const BATCH: usize>(&mut self, mut filled: usize) -> usize {
         let (sums, _) = self.sums.as_chunks_mut::<WORD>();
@@ -122,12 +124,12 @@ impl<T: Real> Gathered<T> {
         filled
     }
 
-    /// Where each row gathered ends among their entries.
+    /// Returns the end of each row among the entries.
     pub(super) fn ends(&self) -> &[i32] {
         &self.ends
     }
 
-    /// The columns and values of the rows gathered.
+    /// Returns the columns and values of the rows.
     pub(super) fn entries(&self) -> (&[i32], &[T]) {
         let filled = self.ends.last().map_or(0, |&end| end as usize);
         (&self.indices[..filled], &self.values[..filled])
@@ -142,7 +144,7 @@ impl<T: Real> Gathered<T> {
     }
 }
 
-/// What counting and finding the bits of a word is an instruction for.
+/// Runs the counting and finding of bits with the instructions for it.
 struct Gathering<'a, T> {
     gathered: &'a mut Gathered<T>,
     a: Rows<'a, T>,

@@ -1,28 +1,27 @@
-//! Cold caches where flushing cannot serve: other data is read through every cache of the processors, so that nothing
-//! of a job is left in them.
+//! Empties the caches by reading other data through every cache of the CPUs, for jobs whose memory cannot be flushed.
 
 use std::hint::black_box;
 
 use gpubench_host::processors;
 use gpubench_host::threads::bind;
 
-/// How many times its size is read through a cache: twice, as replacement is only roughly least recently used.
+/// Bytes read per cache, in multiples of its size: twice, because replacement is only roughly least recently used.
 const TIMES: usize = 2;
-/// Bytes of the last level where the system does not tell.
+/// Assumed size of the last-level cache in bytes if the system does not report it.
 const UNKNOWN_LAST_LEVEL: usize = 32 << 20;
-/// Bytes that each processor reads at least: twice the largest private cache in use.
-const LEAST_EACH: usize = 8 << 20;
+/// Minimum bytes that each CPU reads: twice the largest private cache in use.
+const MIN_BYTES_PER_CPU: usize = 8 << 20;
 
-/// Data to read, shared out among the processors.
+/// Data to read, divided among the CPUs.
 ///
-/// It is only read: lines that were written would be written back during the timed work. Source of the method: the
-/// flush of gearshifft and of Triton's CPU driver, which take one thread; caches private to a core need one on each.
-pub(crate) struct Displacer {
+/// The data is only read: written lines would be written back during the timed work. The method is the cache flush of
+/// gearshifft and of Triton's CPU driver, which use one thread; caches private to a core need one thread on each.
+pub(crate) struct CacheFlush {
     data: Vec<u64>,
     processors: Vec<usize>,
 }
 
-impl Displacer {
+impl CacheFlush {
     /// Allocates the data and touches all of it.
     pub(crate) fn new() -> Self {
         let processors = match processors::allowed() {
@@ -30,18 +29,18 @@ impl Displacer {
             some => some,
         };
         let bytes = processors::last_level_cache_bytes().and_then(|bytes| usize::try_from(bytes).ok());
-        let bytes = (TIMES * bytes.unwrap_or(UNKNOWN_LAST_LEVEL)).max(LEAST_EACH * processors.len());
-        Displacer { data: (0..bytes as u64 / 8).collect(), processors }
+        let bytes = (TIMES * bytes.unwrap_or(UNKNOWN_LAST_LEVEL)).max(MIN_BYTES_PER_CPU * processors.len());
+        CacheFlush { data: (0..bytes as u64 / 8).collect(), processors }
     }
 
-    /// Reads all of it, each processor its part. The threads have ended when this returns: none of them spins while
-    /// something is timed.
-    pub(crate) fn displace(&self) {
+    /// Reads all data, each CPU its part. The threads have ended when this returns, so none spins while something is
+    /// timed.
+    pub(crate) fn flush(&self) {
         let part = self.data.len().div_ceil(self.processors.len());
         std::thread::scope(|scope| {
             for (&processor, part) in self.processors.iter().zip(self.data.chunks(part)) {
                 scope.spawn(move || {
-                    // Where the system refuses, the thread runs where it is put, most likely on a processor of its own.
+                    // If binding fails, the thread runs where the system puts it, most likely on its own CPU.
                     let _ = bind(0, processor);
                     black_box(part.iter().fold(0u64, |sum, word| sum.wrapping_add(*word)));
                 });
@@ -56,9 +55,9 @@ mod tests {
     use std::time::Instant;
 
     #[test]
-    fn data_that_was_displaced_takes_longer_to_read() {
-        // Two megabytes: more than hides in a first-level cache, less than any last level.
-        let displacer = Displacer::new();
+    fn flushed_data_takes_longer_to_read() {
+        // Two megabytes: more than fits in a first-level cache, less than any last level.
+        let cache_flush = CacheFlush::new();
         let data: Vec<u64> = (0..1 << 18).collect();
         let read = || {
             let start = Instant::now();
@@ -75,14 +74,14 @@ mod tests {
         let hot = least(&|| {
             read();
         });
-        let cold = least(&|| displacer.displace());
+        let cold = least(&|| cache_flush.flush());
         assert!(cold > hot, "cold {cold:?}, hot {hot:?}");
     }
 
     #[test]
     fn the_calling_thread_stays_free_to_run_anywhere() {
         let before = processors::allowed();
-        Displacer::new().displace();
+        CacheFlush::new().flush();
         assert_eq!(processors::allowed(), before);
     }
 }

@@ -1,4 +1,4 @@
-//! A variant of this machine: a kernel's own, or one that a BLAS library is made into.
+//! A variant that is available on this machine, with or without a BLAS library.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -8,26 +8,26 @@ use gpubench_model::case::{Case, DType};
 use gpubench_model::data::Operand;
 use gpubench_model::error::CellError;
 
-use super::kernel::{Kernel, Prepare};
-use super::library_kernel::{LibraryKernel, LibraryPrepare, Scope};
+use super::cpu_variant::{CpuVariant, Prepare};
+use super::library_variant::{LibraryPrepare, LibraryVariant, Scope};
 use crate::context::Cpu;
 use crate::libs::blas::Library;
 
-pub(crate) struct Listed {
+pub(crate) struct AvailableVariant {
     pub(crate) variant: Variant,
     make: Make,
 }
 
-/// How its jobs are made: by itself, or with the library that it is made for.
+/// Prepares its jobs, without a library or with the one it belongs to.
 enum Make {
     Alone(Prepare),
     With(LibraryPrepare, Arc<Library>),
 }
 
-impl Listed {
-    /// A kernel that is a variant by itself.
-    pub(super) fn alone(kernel: &Kernel) -> Listed {
-        Listed { variant: kernel.variant.clone(), make: Make::Alone(kernel.prepare) }
+impl AvailableVariant {
+    /// Makes a variant that needs no library.
+    pub(super) fn alone(kernel: &CpuVariant) -> AvailableVariant {
+        AvailableVariant { variant: kernel.variant.clone(), make: Make::Alone(kernel.prepare) }
     }
 
     pub(crate) fn prepare(
@@ -42,27 +42,27 @@ impl Listed {
         }
     }
 
-    /// Whether it calls the library of that word.
+    /// Returns whether it calls the library of that word.
     pub(crate) fn needs(&self, library: &str) -> bool {
         self.variant.library.as_deref() == Some(library)
     }
 
-    /// `op/variant`.
+    /// Returns `op/variant`.
     pub(crate) fn title(&self) -> String {
         format!("{}/{}", self.variant.op, self.variant.name)
     }
 }
 
-impl LibraryKernel {
-    /// The variant that `library` makes of it.
-    pub(super) fn with(&self, library: &Arc<Library>) -> Listed {
+impl LibraryVariant {
+    /// Makes the variant for `library`.
+    pub(super) fn with(&self, library: &Arc<Library>) -> AvailableVariant {
         let runs_by_default = match self.scope {
             Scope::Blas | Scope::Lapack | Scope::OpenBlas => true,
             Scope::Dfti => library.is_preferred(),
             Scope::Comparison | Scope::NdarrayLinalg => false,
         };
         let word = match self.scope {
-            // There is one a vendor.
+            // There is one per vendor.
             Scope::NdarrayLinalg => library.vendor().word(),
             _ => library.word(),
         };
@@ -76,6 +76,6 @@ impl LibraryKernel {
             dtypes: Cow::Borrowed(DType::ALL),
             library: Some(Cow::Owned(library.word().to_owned())),
         };
-        Listed { variant, make: Make::With(self.prepare, Arc::clone(library)) }
+        AvailableVariant { variant, make: Make::With(self.prepare, Arc::clone(library)) }
     }
 }

@@ -1,4 +1,4 @@
-//! A variant and how its jobs are made.
+//! A variant that needs no BLAS library, and the function that prepares its jobs.
 
 use gpubench_backend::{Prepared, Variant};
 use gpubench_model::case::Case;
@@ -9,8 +9,8 @@ use crate::context::Cpu;
 
 pub(crate) type Prepare = fn(&Cpu, &Case, &[Operand]) -> Result<Box<Prepared>, CellError>;
 
-/// A variant and how its jobs are made.
-pub(crate) struct Kernel {
+/// A variant and the function that prepares its jobs.
+pub(crate) struct CpuVariant {
     pub(crate) variant: Variant,
     pub(crate) prepare: Prepare,
 }

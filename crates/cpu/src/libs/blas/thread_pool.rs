@@ -1,53 +1,53 @@
-//! A provider as one job uses it: on so many threads, which can be chosen and woken. Knows no op.
+//! The thread pool of a BLAS library, as one job uses it.
 
 use gpubench_model::error::{CellError, Unavailable};
 
-use super::rouse::Rouser;
+use super::wake::ThreadWaker;
 use super::{Library, Provider, stack};
 use crate::context::Cpu;
-use crate::threads::crew::Crew;
+use crate::threads::pooled_job::ThreadPool;
 use crate::threads::thread_choices;
 
 /// The threads of a provider that work on one job.
-pub(crate) struct ProviderCrew {
+pub(crate) struct BlasThreads {
     provider: &'static Provider,
     side: usize,
     threads: usize,
     choices: Vec<usize>,
-    rouser: Rouser,
+    waker: ThreadWaker,
 }
 
-impl ProviderCrew {
-    /// All threads of `cpu`, for matrices of `side`; with fewer to choose from up to a side of `most`, beyond which
-    /// nothing is won.
+impl BlasThreads {
+    /// Uses all threads of `cpu` for matrices of `side`. Up to a side of `most`, beyond which fewer threads are never
+    /// faster, the job can choose fewer.
     pub(crate) fn new(cpu: &Cpu, library: &Library, side: usize, most: usize) -> Result<Self, Unavailable> {
         stack::require()?;
         let (provider, threads) = (library.provider()?, cpu.threads);
         provider.set_threads(threads);
         let choices = if side <= most { thread_choices::up_to(threads) } else { vec![threads] };
-        let rouser = Rouser::new(provider, provider.threads(), side);
-        Ok(ProviderCrew { provider, side, threads, choices, rouser })
+        let waker = ThreadWaker::new(provider, provider.threads(), side);
+        Ok(BlasThreads { provider, side, threads, choices, waker })
     }
 
-    /// The provider, set to this crew's threads.
+    /// Returns the provider, with its number of threads set for this job.
     pub(crate) fn provider(&self) -> &'static Provider {
         self.provider.set_threads(self.threads);
         self.provider
     }
 }
 
-impl Crew for ProviderCrew {
+impl ThreadPool for BlasThreads {
     fn choices(&self) -> Vec<usize> {
         self.choices.clone()
     }
 
     fn choose(&mut self, threads: usize) {
         self.threads = threads;
-        self.rouser = Rouser::new(self.provider(), threads, self.side);
+        self.waker = ThreadWaker::new(self.provider(), threads, self.side);
     }
 
-    fn rouse(&mut self) -> Result<(), CellError> {
+    fn wake_threads(&mut self) -> Result<(), CellError> {
         self.provider.set_threads(self.threads);
-        self.rouser.rouse()
+        self.waker.wake()
     }
 }

@@ -1,4 +1,4 @@
-//! A variant that is made for each BLAS library, and the libraries it is made for.
+//! A variant that exists once per BLAS library, and the libraries it exists for.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use gpubench_model::error::CellError;
 use crate::context::Cpu;
 use crate::libs::blas::{Library, Vendor};
 
-/// Makes a job of one case with a library.
+/// Prepares a job of one case with a library.
 pub(crate) type LibraryPrepare = fn(&Cpu, &Case, &[Operand], &Library) -> Result<Box<Prepared>, CellError>;
 
-/// Which libraries a kernel is made for.
+/// The libraries that a variant exists for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// Every library that has BLAS. All run by default: which is fastest depends on processor, size and type.
+    /// Every library that has BLAS. All run by default: the fastest depends on CPU, size and type.
     Blas,
     /// Every library that has LAPACK; all run by default.
     Lapack,
@@ -24,25 +24,25 @@ pub(crate) enum Scope {
     OpenBlas,
     /// Every MKL, for its FFTs; the preferred one runs by default.
     Dfti,
-    /// The preferred libraries that have LAPACK, for comparison alone.
+    /// The preferred libraries that have LAPACK, only for comparison.
     Comparison,
-    /// Each vendor's best LAPACK with 32-bit integers, for comparison alone.
+    /// The best LAPACK with 32-bit integers per vendor, only for comparison.
     NdarrayLinalg,
 }
 
-/// A variant of a BLAS library and how its jobs are made.
-pub(crate) struct LibraryKernel {
+/// A variant of BLAS libraries and the function that prepares its jobs.
+pub(crate) struct LibraryVariant {
     pub(crate) op: &'static str,
-    /// What follows the library's word in the variant's name.
+    /// The suffix after the library's word in the variant's name.
     pub(crate) suffix: &'static str,
-    /// What it is, with the library's name in place of `{}`.
+    /// The summary, with `{}` in place of the library's name.
     pub(crate) summary: &'static str,
     pub(crate) scope: Scope,
     pub(crate) prepare: LibraryPrepare,
 }
 
 impl Scope {
-    /// Whether it is made for `library` of `all` that this machine has.
+    /// Returns whether the variant exists for `library`, one of `all` on this machine.
     pub(super) fn takes(self, library: &Arc<Library>, all: &[Arc<Library>]) -> bool {
         let has_lapack = library.vendor().has_lapack();
         match self {

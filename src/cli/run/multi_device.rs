@@ -1,4 +1,4 @@
-//! `gpubench run --device all`: a complete run a device, one after the other, and what they come to together.
+//! `gpubench run --device all`: makes a complete run per device, one after another, and merges the reports.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -6,13 +6,15 @@ use std::process::ExitCode;
 use anyhow::{Result, bail, ensure};
 
 use super::dry::write_plan;
+use super::measure::{deliver, measure, view};
 use super::one::{INTERRUPTED, exit_code};
-use super::request::{request, say_default_sweep};
+use super::request::{request, say_default_sweep, say_notes};
 use crate::backend::Side;
 use crate::cli::args::RunArgs;
 use crate::cli::folder::Folder;
+use crate::cli::show::rendered;
+use crate::cli::stream;
 use crate::cli::sweep::sweep_file;
-use crate::cli::{stream, wiring};
 use crate::executor::{self, Watch};
 use crate::export::TABLE;
 use crate::fleet::{self, Fleet, Source};
@@ -22,26 +24,29 @@ use crate::settings::devices::Devices;
 use crate::settings::options::Budget;
 use crate::settings::{Destination, Settings};
 
-/// A device, and the folder of its run.
+/// A device and the folder of its run.
 struct Part {
     ordinal: u32,
     path: PathBuf,
     folder: Folder,
 }
 
-/// Runs what `args` ask for on each of `devices`, and prints what they come to side by side.
+/// Runs the sweep on each of `devices`, and prints the merged report.
 pub(crate) fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
     let settings = Settings::resolve(request(args)?, sweep_file(&args.sweep)?)?;
     let plan = Plan::of(&settings)?;
+    say_notes(&plan, &settings);
     if args.dry_run {
         stream::print_with(|out| write_plan(&plan, &settings, out))?;
-        return stream::print(&format!("a run of these for each of --device {devices}\n"))
+        return stream::print(&format!("These cells are measured once per device (--device {devices}).\n"))
             .map(|()| ExitCode::SUCCESS);
     }
     let Destination::Folder(out) = &settings.output.destination else {
-        bail!("--device {devices} makes a report a device, which --out - cannot carry: give --out a folder");
+        bail!(
+            "--device {devices} writes one report per device, so --out - is not possible: give --out a folder"
+        );
     };
-    // From here on the first interrupt ends the present run in good order, and with it the runs that would follow.
+    // The first interrupt from here ends the current run cleanly, and skips the runs after it.
     let watch = Watch::begin()?;
     let ordinals = chosen(devices, &settings, &plan)?;
     let (whole, parts) = claim(out, &ordinals, &settings)?;
@@ -57,16 +62,16 @@ pub(crate) fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
         }
         let settings = settings_of(&settings, part, parts.len());
         let finished =
-            wiring::measure(&settings, plan.clone()).inspect_err(|_| withdraw(&parts[index..], &whole))?;
+            measure(&settings, plan.clone()).inspect_err(|_| remove_created(&parts[index..], &whole))?;
         if args.force {
             part.folder.clear_stale(file::FILE_NAME);
         }
-        wiring::deliver(&settings, &finished.report)?;
+        deliver(&settings, &finished.report)?;
         code = code.max(exit_code(&finished.report, finished.interrupted));
         reports.push((part, finished.report));
         save(&reports, out)?;
     }
-    withdraw(&parts[reports.len()..], &whole);
+    remove_created(&parts[reports.len()..], &whole);
     if args.force {
         whole.clear_stale(fleet::file::FILE_NAME);
     }
@@ -75,10 +80,10 @@ pub(crate) fn run(args: &RunArgs, devices: &Devices) -> Result<ExitCode> {
     Ok(ExitCode::from(code))
 }
 
-/// The devices to run on: those that are named, as far as there are so many, or all.
+/// Returns the devices to run on: those in `--device`, which must exist, or all.
 ///
 /// # Errors
-/// The run has no backend with devices, none of those can start, or a device that is named is missing.
+/// The run has no GPU backend, no such backend can start, or a named device is missing.
 fn chosen(devices: &Devices, settings: &Settings, plan: &Plan) -> Result<Vec<u32>> {
     let mut backends: Vec<&str> = vec![];
     for planned in plan.cells.iter().filter(|planned| planned.variant.side == Side::Gpu) {
@@ -88,7 +93,7 @@ fn chosen(devices: &Devices, settings: &Settings, plan: &Plan) -> Result<Vec<u32
     }
     ensure!(
         !backends.is_empty(),
-        "--device {devices}: nothing in this run is for a GPU: add cuda to --backends"
+        "--device {devices}: no cell of this run uses a GPU: add cuda to --backends"
     );
     let isolates = settings.asked.isolates();
     let mut most = None;
@@ -118,27 +123,28 @@ fn chosen(devices: &Devices, settings: &Settings, plan: &Plan) -> Result<Vec<u32
     }
 }
 
-/// Makes the folder of the fleet and one in it for each device; all or none.
+/// Creates the folder of the merged report and one folder in it per device; all or none.
 fn claim(out: &Path, ordinals: &[u32], settings: &Settings) -> Result<(Folder, Vec<Part>)> {
     let output = &settings.output;
     let whole = Folder::claim(out, &[], output.force)?;
     let mut parts = vec![];
     for &ordinal in ordinals {
         let path = out.join(format!("gpu{ordinal}"));
-        let folder =
-            Folder::claim(&path, &output.formats, output.force).inspect_err(|_| withdraw(&parts, &whole))?;
+        let folder = Folder::claim(&path, &output.formats, output.force)
+            .inspect_err(|_| remove_created(&parts, &whole))?;
         parts.push(Part { ordinal, path, folder });
     }
     Ok((whole, parts))
 }
 
-/// Removes the folders that were made, as far as they are still empty.
-fn withdraw(parts: &[Part], whole: &Folder) {
-    parts.iter().for_each(|part| part.folder.withdraw());
-    whole.withdraw();
+/// Removes the created folders that are still empty.
+fn remove_created(parts: &[Part], whole: &Folder) {
+    parts.iter().for_each(|part| part.folder.remove_created());
+    whole.remove_created();
 }
 
-/// The settings of the run of one of so many parts: its device and folder, its share of the budget, nothing on stdout.
+/// Returns the settings for one of `parts` runs: its device, its folder, its share of the budget, and no output on
+/// stdout.
 fn settings_of(settings: &Settings, part: &Part, parts: usize) -> Settings {
     let mut settings = settings.clone();
     settings.options.device = part.ordinal;
@@ -148,7 +154,7 @@ fn settings_of(settings: &Settings, part: &Part, parts: usize) -> Settings {
     settings
 }
 
-/// The fleet of the reports that have rows; `None` where none has.
+/// Merges the reports that have rows; `None` if there are none.
 fn fleet_of(reports: &[(&Part, Report)]) -> Result<Option<Fleet>> {
     let with_rows = reports.iter().filter(|(_, report)| !report.rows.is_empty());
     let source = |(part, report): &(&Part, Report)| Source {
@@ -160,7 +166,7 @@ fn fleet_of(reports: &[(&Part, Report)]) -> Result<Option<Fleet>> {
     if sources.is_empty() { Ok(None) } else { fleet::merge(sources, None).map(Some) }
 }
 
-/// Brings the fleet's file up to date.
+/// Writes the merged report so far.
 fn save(reports: &[(&Part, Report)], out: &Path) -> Result<()> {
     match fleet_of(reports)? {
         Some(fleet) => fleet::file::save(&fleet, &out.join(fleet::file::FILE_NAME)),
@@ -168,16 +174,19 @@ fn save(reports: &[(&Part, Report)], out: &Path) -> Result<()> {
     }
 }
 
-/// Says where the fleet is, and prints it where a table was asked for.
+/// Prints the path of the merged report, and the report itself if the table format is chosen.
 fn finish(reports: &[(&Part, Report)], settings: &Settings, out: &Path) -> Result<()> {
     let output = &settings.output;
     let fleet = fleet_of(reports)?;
     if fleet.is_some() && !output.quiet {
-        stream::note(&format!("gpubench: all of them are in {}", out.join(fleet::file::FILE_NAME).display()));
+        stream::note(&format!(
+            "gpubench: the merged report of all devices is {}",
+            out.join(fleet::file::FILE_NAME).display()
+        ));
     }
     match fleet {
         Some(fleet) if output.formats.contains(&&TABLE) => {
-            stream::print(&wiring::shown(&fleet, &TABLE, &wiring::view(output))?)
+            stream::print(&rendered(&fleet, &TABLE, &view(output))?)
         }
         _ => Ok(()),
     }

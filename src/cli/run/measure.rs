@@ -1,21 +1,17 @@
-//! The calls from the command line into the executor, the exporters, the charts, the doctor and the workers.
+//! Runs a plan on one device, and writes its report in the formats of the run.
 
-use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
 
-use super::args::PlotArgs;
-use super::stream;
-use crate::backend::Options;
+use crate::cli::stream;
 use crate::executor::{self, Finished, PeakSource};
 use crate::export::{JSON, View};
-use crate::fleet::{self, Fleet};
 use crate::plan::Plan;
 use crate::report::Report;
 use crate::report::file::save_all;
-use crate::settings::{Destination, Format, Output, Settings};
-use crate::{chart, doctor, observe, user_cache, worker};
+use crate::settings::{Destination, Output, Settings};
+use crate::{observe, user_cache};
 
 /// Runs the plan; progress goes to stderr.
 pub(crate) fn measure(settings: &Settings, plan: Plan) -> Result<Finished> {
@@ -43,20 +39,20 @@ pub(crate) fn measure(settings: &Settings, plan: Plan) -> Result<Finished> {
     executor::run(&run, observe::for_stderr(settings.output.quiet).as_mut())
 }
 
-/// Where peaks are kept, if they are wanted.
+/// Returns the folder of kept peaks, or that none are wanted.
 fn peaks(wanted: bool) -> PeakSource {
     let folder = || user_cache::folder("peaks", "GPUBENCH_PEAK_CACHE", &|name| std::env::var_os(name));
     if wanted { folder().map_or(PeakSource::Measured, PeakSource::Kept) } else { PeakSource::Unwanted }
 }
 
-/// Writes the report in the formats of `settings.output`: the table on stdout, the rest in the folder, or the one
-/// format of a run to stdout there.
+/// Writes the report in the formats of `settings.output`: to a folder, with tables on stdout, or the single format of
+/// the run to stdout.
 pub(crate) fn deliver(settings: &Settings, report: &Report) -> Result<()> {
     let output = &settings.output;
     let view = view(output);
     let mut text = String::new();
     let mut formats = output.formats.clone();
-    // A folder always holds the report, with the answer that follows from it.
+    // A folder always gets the report, from which everything else follows.
     if matches!(output.destination, Destination::Folder(_)) && !formats.contains(&&JSON) {
         formats.push(&JSON);
     }
@@ -75,7 +71,7 @@ pub(crate) fn deliver(settings: &Settings, report: &Report) -> Result<()> {
     stream::print(&text)
 }
 
-/// How the output of a run is to be shown.
+/// Returns the display settings of a run.
 pub(crate) fn view(output: &Output) -> View {
     View {
         tables: output.tables,
@@ -83,44 +79,4 @@ pub(crate) fn view(output: &Output) -> View {
         color: output.color,
         theme: output.theme,
     }
-}
-
-/// A fleet side by side, or as the report that it is when it has but one.
-pub(crate) fn shown(fleet: &Fleet, format: Format, view: &View) -> Result<String> {
-    if let Some(report) = fleet.single() {
-        return format.text(report, view);
-    }
-    let view = fleet::export::View { color: view.color };
-    fleet::export::FORMATS.parse(format.name)?.iter().map(|format| format.text(fleet, &view)).collect()
-}
-
-/// Draws the charts that `args` name and tells their paths on stderr.
-pub(crate) fn plot(args: &PlotArgs) -> Result<()> {
-    let (formats, theme) = (args.formats()?, args.theme.0);
-    let fleets = args.reports.iter().map(|path| fleet::file::load(path)).collect::<Result<Vec<Fleet>>>()?;
-    let labelled = fleet::labelled(&chart::names(&args.reports), &fleets);
-    let named: Vec<(&str, &Report)> =
-        labelled.iter().map(|(name, report)| (name.as_str(), *report)).collect();
-    if let Some(most) = chart::crowded(&named) {
-        stream::note(&format!(
-            "gpubench: a chart of these has {most} lines, more than can be told apart: name fewer reports, \
-             or see 'gpubench show' for a table"
-        ));
-    }
-    for path in chart::plot(&named, &args.out, &formats, theme, args.force)? {
-        stream::note(&path.display().to_string());
-    }
-    Ok(())
-}
-
-/// Prints what every backend finds.
-pub(crate) fn doctor(json: bool, options: &Options) -> Result<()> {
-    let mut text = Vec::new();
-    doctor::run(json, options, &mut text)?;
-    stream::print_bytes(&text)
-}
-
-/// Serves a backend on stdin and stdout.
-pub(crate) fn worker(backend: &str) -> ExitCode {
-    worker::serve::main(backend, crate::backend::BACKENDS)
 }

@@ -1,20 +1,20 @@
-//! An operand that executions write over, and what brings it back; knows no op.
+//! An operand that executions overwrite, with a copy to restore it from.
 
 use std::mem::MaybeUninit;
 
 use crate::memory::memory;
 
-/// The elements as given, and those that an execution is handed.
-pub(super) struct Destroyed<T> {
+/// The original elements, and the copy that executions overwrite.
+pub(super) struct RestoredInput<T> {
     /// The operand, which no execution changes.
     pub(super) given: Vec<T>,
-    /// What an execution reads and writes.
+    /// The elements that an execution reads and writes.
     pub(super) left: Vec<T>,
 }
 
-impl<T: Copy> Destroyed<T> {
+impl<T: Copy> RestoredInput<T> {
     pub(super) fn of(given: &[T]) -> Self {
-        Destroyed { given: given.to_vec(), left: given.to_vec() }
+        RestoredInput { given: given.to_vec(), left: given.to_vec() }
     }
 
     pub(super) fn restore(&mut self) {
