@@ -79,7 +79,7 @@ fn a_slower_cell_exits_1_and_is_named_first() {
     assert_eq!(ended.code, 1);
     assert!(ended.stdout.lines().nth(2).unwrap().contains("fft"), "{}", ended.stdout);
     // The other way round it is a gain.
-    let back = folder.compared("new old --threshold 20% --accept-unsure");
+    let back = folder.compared("new old --threshold 20% --accept-inconclusive");
     assert_eq!(
         (&back["gate"]["exit_code"], of(&verdicts(&back), "faster")),
         (&0.into(), vec!["fft 8 accelerator"])
@@ -128,10 +128,10 @@ fn noise_that_could_hide_a_regression_exits_3_unless_accepted() {
     assert_eq!(unsure["gate"]["exit_code"], 3);
     assert!(of(&verdicts(&unsure), "unsure").len() >= 4, "{unsure}");
     let next = unsure["gate"]["next"].as_str().unwrap();
-    assert!(next.contains("--accept-unsure") && next.starts_with("give "), "{next}");
+    assert!(next.contains("--accept-inconclusive") && next.starts_with("give "), "{next}");
     let table = folder.compare("old new --threshold 0.5%").stdout;
     assert!(table.contains(" inconclusive") && !table.contains("maybe slower"), "{table}");
-    assert_eq!(folder.compare("old new --threshold 0.5% --accept-unsure").code, 0);
+    assert_eq!(folder.compare("old new --threshold 0.5% --accept-inconclusive").code, 0);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn no_cell_in_common_is_never_success() {
     let folder = Folder::new();
     folder.sim_of("matmul", 1, "", "--ops matmul --sizes 4");
     folder.sim_of("fft", 1, "", "--ops fft --sizes 4");
-    for flags in ["", "--accept-missing --accept-unsure", "--cross-machine"] {
+    for flags in ["", "--accept-missing --accept-inconclusive", "--cross-machine"] {
         let ended = folder.compare(&format!("matmul fft {flags}"));
         assert_eq!(ended.code, 2, "{flags}: {}", ended.stdout);
         assert!(ended.stdout.contains("no cell has a time on both sides"), "{}", ended.stdout);
@@ -413,7 +413,7 @@ fn a_gate_that_judged_nothing_does_not_pass() {
         row["inputs"] = "0000000000000000".into();
     }
     folder.write("other.json", &report.to_string());
-    let different = folder.compared("old other.json --accept-unsure --accept-missing");
+    let different = folder.compared("old other.json --accept-inconclusive --accept-missing");
     assert_eq!(different["gate"]["exit_code"], 2);
     folder.write("all.toml", "[[cell]]\nop = \"*\"\nignore = true\n");
     let ignored = folder.compared("old new --policy all.toml");

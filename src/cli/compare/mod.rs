@@ -53,7 +53,7 @@ fn policy_of(args: &CompareArgs) -> Result<Policy> {
         Limits { threshold: args.threshold, mean_threshold: args.mean_threshold, ..Limits::default() };
     let mut policy = read_policy(args.policy.as_deref(), given)?;
     policy.accept_missing |= args.accept_missing;
-    policy.accept_unsure |= args.accept_inconclusive;
+    policy.accept_inconclusive |= args.accept_inconclusive;
     policy.cross_machine |= args.cross_machine;
     Ok(policy)
 }

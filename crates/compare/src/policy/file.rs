@@ -43,7 +43,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Policy> {
     Ok(Policy {
         alpha: file.alpha.unwrap_or(standard.alpha),
         accept_missing: file.accept_missing,
-        accept_unsure: file.accept_unsure,
+        accept_inconclusive: file.accept_inconclusive,
         cross_machine: file.cross_machine,
         defaults: Limits {
             threshold: file.threshold,
@@ -58,7 +58,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Policy> {
 }
 
 /// Keys that hold for the whole comparison.
-const WHOLE: [&str; 4] = ["alpha", "accept-missing", "accept-unsure", "cross-machine"];
+const WHOLE: [&str; 4] = ["alpha", "accept-missing", "accept-inconclusive", "cross-machine"];
 
 /// What to say of a key of the whole comparison that stands in a table; `None` of anything else.
 fn misplaced(problem: &Problem) -> Option<String> {
@@ -84,7 +84,8 @@ struct File {
     #[serde(deserialize_with = "chance")]
     alpha: Option<f64>,
     accept_missing: bool,
-    accept_unsure: bool,
+    #[serde(alias = "accept-unsure")]
+    accept_inconclusive: bool,
     cross_machine: bool,
     environment: Severities,
     cell: Vec<Spanned<Table>>,

@@ -25,7 +25,7 @@ pub struct Policy {
     /// Missing cells do not keep the gate from passing.
     pub accept_missing: bool,
     /// Unsure cells do not keep the gate from passing.
-    pub accept_unsure: bool,
+    pub accept_inconclusive: bool,
     /// Machines may differ: ratios are told, and nothing is concluded from them.
     pub cross_machine: bool,
     /// Limits of cells for which no table gives its own.
@@ -41,7 +41,7 @@ impl Default for Policy {
         Policy {
             alpha: 0.01,
             accept_missing: false,
-            accept_unsure: false,
+            accept_inconclusive: false,
             cross_machine: false,
             defaults: Limits::default(),
             cells: vec![],

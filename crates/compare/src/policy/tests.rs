@@ -25,7 +25,7 @@ fn the_example_file_parses_and_says_what_its_comments_say() {
     assert_eq!((policy.defaults.threshold, policy.defaults.run_spread), (Some(0.05), None));
     assert_eq!(policy.defaults.mean_threshold, Some(0.02));
     assert_eq!((policy.defaults.error_growth, policy.alpha), (Some(4.0), 0.01));
-    assert!(!policy.accept_missing && !policy.accept_unsure && !policy.cross_machine);
+    assert!(!policy.accept_missing && !policy.accept_inconclusive && !policy.cross_machine);
     assert_eq!(policy.severities.get("governor"), Some(&Severity::Warn));
     assert_eq!(policy.severities.get("gpu-model"), None);
     let small = policy.limits(&cell("matmul", 64, "cublas"));

@@ -107,7 +107,7 @@ fn times_of_another_accuracy_class_are_not_compared() {
             "compare builds whose variant of this name computes in the same accuracy class"
         )
     );
-    let accepted = Policy { accept_unsure: true, ..Policy::default() };
+    let accepted = Policy { accept_inconclusive: true, ..Policy::default() };
     assert_eq!(compare(&old, &new, &accepted).gate.exit_code, 3, "never accepted");
 }
 
@@ -214,7 +214,7 @@ fn operands_that_differ_in_one_run_of_three_are_not_pooled() {
         runs.runs[k].report.rows.iter_mut().for_each(|row| row.inputs = Some(inputs.into()));
     };
     (0..3).for_each(|k| rows(&mut new, k, if k == 2 { "b" } else { "a" }));
-    let comparison = compare(&old, &new, &Policy { accept_unsure: true, ..Policy::default() });
+    let comparison = compare(&old, &new, &Policy { accept_inconclusive: true, ..Policy::default() });
     assert_eq!((planted(&comparison).doubt, comparison.gate.exit_code), (Some(Doubt::Different), 2));
 }
 

@@ -42,7 +42,7 @@ fn concluded(
         let accept = match (first.verdict, first.doubt) {
             (Verdict::Missing, _) => Some("--accept-missing"),
             (_, Some(Doubt::Different)) => None,
-            _ => Some("--accept-unsure"),
+            _ => Some("--accept-inconclusive"),
         };
         let step = first.next.as_deref().unwrap_or_default();
         let next = Some(Sentence::new(step, "; or ", accept.unwrap_or_default()));
@@ -125,7 +125,7 @@ fn tally(cells: &[&Change]) -> String {
 
 /// The verdicts that keep the gate from passing unless they are accepted, and are.
 fn accepted_verdicts(policy: &Policy) -> Vec<Verdict> {
-    let accepted = [(Verdict::Missing, policy.accept_missing), (Verdict::Unsure, policy.accept_unsure)];
+    let accepted = [(Verdict::Missing, policy.accept_missing), (Verdict::Unsure, policy.accept_inconclusive)];
     accepted.into_iter().filter(|(_, accepted)| *accepted).map(|(verdict, _)| verdict).collect()
 }
 
