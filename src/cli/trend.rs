@@ -65,10 +65,10 @@ impl Files<'_> {
 fn to_stdout(request: &Request, formats: &[&'static Format]) -> Result<()> {
     let format = for_stdout(formats).map_err(|why| match why {
         Unprintable::Count(_) => {
-            anyhow!("stdout takes one format: name one, or a folder for several with --out")
+            anyhow!("stdout takes only one format: name one, or a folder for several with --out")
         }
         Unprintable::Files(name) => {
-            anyhow!("{name} charts are files and do not go to stdout: name a folder with --out")
+            anyhow!("{name} charts are files: name a folder for them with --out")
         }
     })?;
     let trend = read(request)?;

@@ -219,7 +219,7 @@ fn earlier_runs_let_one_run_per_side_find_what_it_cannot_alone() {
 }
 
 #[test]
-fn wrong_usage_and_unreadable_files_exit_2_in_one_line_that_tells_what_to_do() {
+fn wrong_usage_and_unreadable_files_exit_2_in_one_line_that_says_what_to_do() {
     let folder = Folder::new();
     folder.sim("old", 1, "");
     folder.write("broken.json", "{\"schema_version\": 2, \"rows\": [");
@@ -247,7 +247,7 @@ fn wrong_usage_and_unreadable_files_exit_2_in_one_line_that_tells_what_to_do() {
         ("--old old old --new old", "are the same run"),
         ("--old old", "--new"),
         ("--plan nowhere", "cannot read nowhere"),
-        ("--plan old --format md", "--plan is printed as table or json, not as 'md'"),
+        ("--plan old --format md", "--plan prints table or json, not 'md'"),
         ("--plan old --out gate", "cannot be used with"),
         ("--plan old --threshold 3%", "cannot be used with"),
         ("--self-test --format json", "cannot be used with"),
@@ -257,14 +257,17 @@ fn wrong_usage_and_unreadable_files_exit_2_in_one_line_that_tells_what_to_do() {
         ("--self-test --see 3%", "cannot be used with"),
         ("--see 3%", "--plan"),
         ("old old --force", "--out"),
-        ("old empty", "empty holds no report.json: give the folder of a run"),
+        ("old empty", "empty contains no report.json: give the folder of a run"),
         (
             "old loose",
-            "loose holds no report.json: if its files are reports, name them: loose/run1.json loose/run2.json",
+            "loose contains no report.json: if the files in it are reports, name them: loose/run1.json loose/run2.json",
         ),
-        ("old results/baselines", "it holds baselines, so name one, such as results/baselines/main"),
-        ("old main", "main holds no report.json: for the baseline of that name give results/baselines/main"),
-        ("old ./main", "for the baseline of that name give results/baselines/main"),
+        ("old results/baselines", "it contains baselines: name one, such as results/baselines/main"),
+        (
+            "old main",
+            "main contains no report.json: to use the baseline of that name, give results/baselines/main",
+        ),
+        ("old ./main", "to use the baseline of that name, give results/baselines/main"),
     ] {
         folder.refuses(&format!("compare {line}"), expected);
     }
@@ -297,7 +300,7 @@ fn files_go_into_a_folder_and_are_replaced_only_by_force() {
 }
 
 #[test]
-fn a_folder_gets_table_and_json_unless_told_otherwise_and_each_format_once() {
+fn a_folder_gets_table_and_json_by_default_and_each_format_once() {
     let folder = Folder::new();
     folder.sim("old", 1, "");
     for (line, expected) in [
@@ -325,7 +328,7 @@ fn a_summary_that_cannot_be_written_changes_neither_annotations_nor_exit_code() 
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(String::from_utf8(output.stdout).unwrap().contains("::error"));
-    assert!(stderr.contains("no summary was added to nowhere/summary.md"), "{stderr}");
+    assert!(stderr.contains("cannot add the summary to nowhere/summary.md"), "{stderr}");
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
 }
 
@@ -336,7 +339,7 @@ fn the_gate_proves_itself_alone_and_with_a_report() {
     for line in ["--self-test", "--self-test old"] {
         let ended = folder.compare(line);
         assert_eq!(ended.code, 0, "{}{}", ended.stdout, ended.stderr);
-        assert!(ended.stdout.contains("the gate trips over a regression and stays quiet without one"));
+        assert!(ended.stdout.contains("The gate reports regressions, and nothing where nothing changed."));
     }
     // A threshold that nothing can exceed makes a gate that cannot trip.
     let blunt = folder.compare("--self-test --threshold 100%");
@@ -418,5 +421,5 @@ fn a_gate_that_judged_nothing_does_not_pass() {
     folder.write("all.toml", "[[cell]]\nop = \"*\"\nignore = true\n");
     let ignored = folder.compared("old new --policy all.toml");
     assert_eq!(ignored["gate"]["exit_code"], 2);
-    assert!(ignored["gate"]["reason"].as_str().unwrap().contains("leaves every cell out"));
+    assert!(ignored["gate"]["reason"].as_str().unwrap().contains("ignores every cell"));
 }

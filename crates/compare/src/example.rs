@@ -66,7 +66,7 @@ fn next(mut change: Change, next: &str) -> Change {
     change
 }
 
-fn doubtful(mut change: Change, doubt: Doubt) -> Change {
+fn doubtful(mut change: Change, doubt: InconclusiveReason) -> Change {
     change.doubt = Some(doubt);
     change
 }
@@ -101,7 +101,8 @@ fn regressions() -> Vec<Change> {
 fn open() -> Vec<Change> {
     let mut missing = cell("solve", 2048, "cpu", "mkl", Verdict::Missing, "skipped: mkl: not found");
     (missing.case.dtype, missing.old) = (DType::F64, Some(measured(31.2e-3)));
-    let unsure = |op, n, backend, variant, reason| cell(op, n, backend, variant, Verdict::Unsure, reason);
+    let unsure =
+        |op, n, backend, variant, reason| cell(op, n, backend, variant, Verdict::Inconclusive, reason);
     let reason = "it may be 1.13x as long";
     let slower =
         timed(unsure("reduction", 1 << 20, "cpu", "parallel", reason), 98e-6, 1.06, [0.995, 1.13], 0.06);
@@ -115,10 +116,10 @@ fn open() -> Vec<Change> {
     let more = "run each side again and give all reports";
     vec![
         next(missing, "pip install mkl"),
-        next(doubtful(slower, Doubt::MaybeSlower), more),
-        next(doubtful(clock, Doubt::Clock), "hold the clocks with `nvidia-smi -lgc`"),
-        next(doubtful(different, Doubt::Different), "give both sides the same --seed"),
-        doubtful(faster, Doubt::MaybeFaster),
+        next(doubtful(slower, InconclusiveReason::MaybeSlower), more),
+        next(doubtful(clock, InconclusiveReason::Clock), "hold the clocks with `nvidia-smi -lgc`"),
+        next(doubtful(different, InconclusiveReason::Different), "give both sides the same --seed"),
+        doubtful(faster, InconclusiveReason::MaybeFaster),
     ]
 }
 
@@ -178,11 +179,11 @@ fn mean_changes() -> Vec<MeanChange> {
             threshold: 0.02,
         };
     let mut all = mean(None, None, 6, 1.021, 0.004, Verdict::Slower, None);
-    all.reason += "; no cell alone is slower";
+    all.reason += "; no single cell is slower";
     all.next = Some("look at what changed between both revisions".into());
     vec![
         all,
-        mean(None, Some("cpu"), 3, 1.01, 0.03, Verdict::Unsure, Some(Doubt::MaybeSlower)),
+        mean(None, Some("cpu"), 3, 1.01, 0.03, Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower)),
         mean(Some("matmul"), Some("cpu"), 3, 1.001, 0.01, Verdict::Same, None),
     ]
 }

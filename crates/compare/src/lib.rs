@@ -31,7 +31,7 @@ pub use result::comparison::{COMPARISON_SCHEMA, Comparison};
 pub use result::sentence::Sentence;
 pub use runs::{Run, Runs};
 
-pub(crate) use result::change::{Change, Doubt, Measured};
+pub(crate) use result::change::{Change, InconclusiveReason, Measured};
 #[cfg(test)]
 pub(crate) use result::comparison::COMPARISON_VERSION;
 pub(crate) use result::comparison::{Conclusion, Count, Gate, Mean, Method, Note};

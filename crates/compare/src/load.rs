@@ -25,11 +25,7 @@ pub fn runs(paths: &[PathBuf]) -> Result<Runs> {
     }
     for (index, run) in all.runs.iter().enumerate() {
         if let Some(twin) = all.runs[..index].iter().find(|other| other.report == run.report) {
-            bail!(
-                "{} and {} are the same run: runs of a side are repetitions, so name each once",
-                twin.name,
-                run.name
-            );
+            bail!("{} and {} are the same run: name each run once", twin.name, run.name);
         }
     }
     Ok(all)
@@ -49,7 +45,9 @@ pub fn history(paths: &[PathBuf], old: &Runs, new: &Runs, policy: &Policy) -> Re
     let differences = environment::differences(&history, old, &policy.severities);
     if let Some(difference) = differences.iter().find(|difference| difference.severity == Severity::Block) {
         let Difference { fact, old: past, new: present, .. } = difference;
-        bail!("--history: {fact} is {past} there and {present} in OLD: name runs of the same machine");
+        bail!(
+            "--history: {fact} is {past} in the history and {present} in OLD: name runs of the same machine"
+        );
     }
     Ok(history)
 }
@@ -74,7 +72,7 @@ pub fn sides(old: &[PathBuf], new: &[PathBuf]) -> Result<(Runs, Runs)> {
     let (old, new) = (runs(old)?, runs(new)?);
     let shared = old.runs.iter().find(|run| new.runs.iter().any(|other| other.report == run.report));
     if let Some(run) = shared.filter(|_| !old.is_same_run(&new)) {
-        bail!("{} stands on both sides: name it on one", run.name);
+        bail!("{} is in both OLD and NEW: name it on one side only", run.name);
     }
     Ok((old, new))
 }
@@ -104,13 +102,13 @@ fn held(path: &Path) -> Result<Vec<PathBuf>> {
     // Its runs are of different devices, so they are no repetitions.
     ensure!(
         !path.join(FLEET_FILE_NAME).is_file(),
-        "{shown} holds the runs of several devices: name those of one, such as {}",
+        "{shown} contains runs of several devices: name those of one device, such as {}",
         path.join("gpu0").display()
     );
     let inner = baseline::visible(path)?;
     let runs: Vec<PathBuf> =
         inner.iter().filter(|inner| inner.join(file::FILE_NAME).is_file()).cloned().collect();
-    ensure!(!runs.is_empty(), "{shown} holds no {}: {}", file::FILE_NAME, meant(path, &inner));
+    ensure!(!runs.is_empty(), "{shown} contains no {}: {}", file::FILE_NAME, meant(path, &inner));
     Ok(runs)
 }
 
@@ -120,19 +118,19 @@ fn meant(path: &Path, inner: &[PathBuf]) -> String {
     let hidden = path.strip_prefix(".").unwrap_or(path);
     let hidden = Path::new(baseline::FOLDER).join(hidden);
     if is_baseline(&hidden) {
-        return format!("for the baseline of that name give {}", hidden.display());
+        return format!("to use the baseline of that name, give {}", hidden.display());
     }
     if let Some(one) = inner.iter().find(|inner| is_baseline(inner)) {
-        return format!("it holds baselines, so name one, such as {}", one.display());
+        return format!("it contains baselines: name one, such as {}", one.display());
     }
     let is_json =
         |path: &&PathBuf| path.is_file() && path.extension().is_some_and(|extension| extension == "json");
     let json: Vec<String> = inner.iter().filter(is_json).map(|path| path.display().to_string()).collect();
     match json.as_slice() {
         [] => "give the folder of a run, a folder of such folders, or a report's file".into(),
-        [one] => format!("if its file is a report, name that: {one}"),
+        [one] => format!("if the file in it is a report, name that file: {one}"),
         [first, second, ..] => format!(
-            "if its files are reports, name them: {first} {second}{}",
+            "if the files in it are reports, name them: {first} {second}{}",
             if json.len() > 2 { " and so on" } else { "" }
         ),
     }

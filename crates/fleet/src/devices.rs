@@ -51,7 +51,7 @@ pub(crate) fn told(table: &Table) -> Option<String> {
     let runs: usize = several.iter().map(|runs| runs.len()).sum();
     let devices = counted(several.len(), "device");
     (!several.is_empty() && table.side == Side::Gpu).then(|| {
-        format!("{runs} runs of {devices}: a device is judged once, by the middle run of each case.")
+        format!("{runs} runs of {devices}: gpubench judges each device once, by the median run of each case.")
     })
 }
 
@@ -80,8 +80,8 @@ mod tests {
         let fleet = fleet(vec![run("a", "0000:41:00.0", 0, 1.0), run("a", "0000:41:00.0", 1, 1.5)]);
         let text = text(&fleet);
         assert!(text.starts_with("2 reports, 2 runs of 1 device, 1 host\n  1 x NVIDIA H200"), "{text}");
-        assert!(text.contains("2 runs of 1 device: a device is judged once"), "{text}");
-        assert!(!text.contains("like device") && !text.contains("What stands out"), "{text}");
+        assert!(text.contains("2 runs of 1 device: gpubench judges each device once"), "{text}");
+        assert!(!text.contains("similar device") && !text.contains("Outliers and differences"), "{text}");
         assert_eq!(Table::of(&fleet, Side::Gpu).columns.len(), 2, "runs stay side by side");
     }
 
@@ -90,7 +90,7 @@ mod tests {
         for other in [run("a", "0000:C1:00.0", 1, 1.5), run("b", "0000:41:00.0", 1, 1.5)] {
             let text = text(&fleet(vec![run("a", "0000:41:00.0", 0, 1.0), other]));
             assert!(
-                text.contains("2 reports, 2 devices, ") && text.contains("the only like device"),
+                text.contains("2 reports, 2 devices, ") && text.contains("the only similar device"),
                 "{text}"
             );
         }
@@ -116,7 +116,7 @@ mod tests {
         reports.push(run("a", "0000:41:00.0", 4, 1.5));
         let found = findings(&Table::of(&fleet(reports), Side::Gpu));
         assert!(
-            found[0].text.starts_with("a GPU 41:00.0 is 50 % slower than the median of 3 like"),
+            found[0].text.starts_with("a GPU 41:00.0 is 50 % slower than the median of 3 similar"),
             "{found:?}"
         );
     }

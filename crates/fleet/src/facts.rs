@@ -48,7 +48,7 @@ impl Fact {
     }
 }
 
-/// What of `own` differs from most of `others`: `power limit 550 W against 700 W`. A fact that a side does not tell is no
+/// What of `own` differs from most of `others`: `power limit 550 W instead of 700 W`. A fact that a side does not tell is no
 /// difference.
 pub(crate) fn differing(own: &[Fact], others: &[&[Fact]]) -> Vec<String> {
     let differs = |fact: &Fact| {
@@ -72,7 +72,7 @@ pub(crate) fn differing(own: &[Fact], others: &[&[Fact]]) -> Vec<String> {
                 (*text != usual).then(|| (text.clone(), usual))?
             }
         };
-        Some(format!("{} {own} against {usual}", fact.name))
+        Some(format!("{} {own} instead of {usual}", fact.name))
     };
     own.iter().filter_map(differs).collect()
 }
@@ -111,7 +111,7 @@ pub(crate) fn of_gpu(report: &Report) -> Vec<Fact> {
     ];
     let mut facts: Vec<Fact> = figures.into_iter().flatten().collect();
     let held_down = conditions(report, Side::Gpu).flat_map(|state| state.throttle.iter());
-    facts.push(Fact::text("clocks held down by", listed(held_down.cloned(), "nothing")));
+    facts.push(Fact::text("clocks throttled by", listed(held_down.cloned(), "nothing")));
     let settings = [&machine::ECC, &machine::MIG_MODE, &machine::CUDA_VERSION];
     facts.extend(settings.iter().filter_map(|fact| Fact::same(fact, said)));
     let others = conditions(report, Side::Gpu).flat_map(|state| state.others.iter());
@@ -209,12 +209,12 @@ mod tests {
         assert_eq!(
             against(&own, &others),
             [
-                "power limit 550 W against 700 W",
-                "clock while measuring 1410 MHz against 1980 MHz",
-                "temperature 81 °C against 41 °C",
-                "clocks held down by power limit against nothing",
-                "ECC off against on",
-                "other processes on it: python3 against none",
+                "power limit 550 W instead of 700 W",
+                "clock while measuring 1410 MHz instead of 1980 MHz",
+                "temperature 81 °C instead of 41 °C",
+                "clocks throttled by power limit instead of nothing",
+                "ECC off instead of on",
+                "other processes on it: python3 instead of none",
             ]
         );
     }
@@ -239,9 +239,9 @@ mod tests {
         assert_eq!(
             found,
             [
-                "governor powersave against performance",
-                "CPU quota none against 15.5",
-                "load at the start 7.5 against 0.4"
+                "governor powersave instead of performance",
+                "CPU quota none instead of 15.5",
+                "load at the start 7.5 instead of 0.4"
             ]
         );
     }

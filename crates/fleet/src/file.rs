@@ -25,11 +25,11 @@ pub fn load(path: &Path) -> Result<Fleet> {
     let shown = path.display();
     let bytes = read(&path, LARGEST)
         .with_context(|| {
-            format!("cannot read {shown}; give a report.json, a merged file, or the folder of a run")
+            format!("cannot read {shown}; name a report.json, a merged file, or the folder of a run")
         })
         .map_err(one_line)?;
     let Some(bytes) = bytes else {
-        bail!("{shown} is larger than 4 GiB, the most that is read as a fleet; merge fewer reports");
+        bail!("{shown} is larger than 4 GiB, the maximum size of a fleet; merge fewer reports");
     };
     parse(&bytes).with_context(|| shown.to_string()).map_err(one_line)
 }
@@ -105,7 +105,7 @@ fn parse_fleet(bytes: &[u8], version: &Value) -> Result<Fleet> {
     );
     let wrong = |error: serde_json::Error| {
         anyhow!(
-            "not a fleet of the layout it names: {}; compare it with `gpubench schema fleet`",
+            "not a valid fleet of its version: {}; compare it with `gpubench schema fleet`",
             shown(&error)
         )
     };
@@ -114,7 +114,7 @@ fn parse_fleet(bytes: &[u8], version: &Value) -> Result<Fleet> {
         file::check_version(&member.report.schema_version).with_context(|| format!("member {index}"))?;
     }
     let fleet: Fleet = serde_json::from_slice(bytes).map_err(wrong)?;
-    ensure!(!fleet.members.is_empty(), "a fleet without members; merge at least one report");
+    ensure!(!fleet.members.is_empty(), "the fleet has no members; merge at least one report");
     names::check(&fleet.members.iter().map(|member| member.name.as_str()).collect::<Vec<_>>())?;
     let may_drive = may_drive(bytes);
     let vetted = |Member { name, report }: Member| -> Result<Member> {
@@ -171,7 +171,7 @@ mod tests {
                 v["members"][1]["report"]["rows"][0]["op"] = json!("../x")
             }),
             ("compare it with `gpubench schema fleet`", |v| v["members"][0]["name"] = json!(1)),
-            ("a fleet without members", |v| v["members"] = json!([])),
+            ("the fleet has no members", |v| v["members"] = json!([])),
             ("two members are named", |v| v["members"][1]["name"] = v["members"][0]["name"].clone()),
             ("without line breaks", |v| v["members"][1]["name"] = json!("a\u{1b}[31m")),
             ("no schema_version: not a gpubench report", |v| *v = json!({ "members": [] })),

@@ -160,8 +160,8 @@ mod tests {
             }
             report.environment.backends[1].description["power_limit_w"] = 550.0.into();
         });
-        let expected = "c GPU 0 is 10 % slower than the median of 7 like devices (matmul most: 12 %); \
-                        see what differs: power limit 550 W against 700 W";
+        let expected = "c GPU 0 is 10 % slower than the median of 7 similar devices (most in matmul: 12 %); \
+        different from the others: power limit 550 W instead of 700 W";
         assert_eq!(texts(&fleet, Side::Gpu), [expected]);
         assert_eq!(texts(&fleet, Side::Cpu), Vec::<String>::new());
     }
@@ -173,8 +173,8 @@ mod tests {
             rows.filter_map(|row| row.execute.as_mut()).for_each(|execute| execute.scale(1.5));
             report.environment.host.governor = Some("powersave".into());
         });
-        let expected = "c is 50 % slower than the median of 7 like hosts; \
-                        see what differs: governor powersave against performance";
+        let expected = "c is 50 % slower than the median of 7 similar hosts; \
+        different from the others: governor powersave instead of performance";
         assert_eq!(texts(&fleet, Side::Cpu), [expected]);
     }
 
@@ -190,8 +190,8 @@ mod tests {
         });
         let found = texts(&fleet, Side::Gpu);
         assert_eq!(found.len(), 1, "{found:?}");
-        let expected = "fft N=1000 f32, cold cache: c GPU 0 takes 2.5 times as long as the median of 7 like devices \
-                        (its best variant is slow, that of most others best); ";
+        let expected = "fft N=1000 f32, cold cache: c GPU 0 takes 2.5 times as long as the median of 7 similar devices \
+        (its best variant is slow; for most others it is best); ";
         assert!(found[0].starts_with(expected), "{found:?}");
         assert!(found[0].contains("--member 'c GPU 0'"), "{found:?}");
     }
@@ -202,7 +202,7 @@ mod tests {
         let found = two(1.08);
         assert_eq!(found.len(), 1);
         assert!(
-            found[0].starts_with("b GPU 0 is 8 % slower than a GPU 0, the only like device"),
+            found[0].starts_with("b GPU 0 is 8 % slower than a GPU 0, the only similar device"),
             "{found:?}"
         );
         assert_eq!(two(1.02), Vec::<String>::new());
@@ -215,7 +215,7 @@ mod tests {
             scale(report, "fft", 2.5);
         });
         let found = texts(&fleet, Side::Gpu);
-        let expected = "c GPU 0 has no time of 1 case that like devices have: matmul N=1000 f32, cold cache (failed: a crash)";
+        let expected = "c GPU 0 has no time for 1 case that similar devices measured: matmul N=1000 f32, cold cache (failed: a crash)";
         assert!(found[0].starts_with(expected), "{found:?}");
         assert_eq!(found.len(), 2);
     }
@@ -228,7 +228,7 @@ mod tests {
         });
         let found = texts(&fleet, Side::Gpu);
         assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].contains("NVIDIA H200 comes in 2 kinds"), "{found:?}");
+        assert!(found[0].contains("NVIDIA H200 devices have 2 configurations"), "{found:?}");
         assert!(found[0].contains("1 with driver 550.1, up to 1980 MHz (c GPU 0)"), "{found:?}");
     }
 
@@ -238,12 +238,12 @@ mod tests {
         assert!(findings(&table).is_empty());
         assert_eq!(
             calm(&table, &[]),
-            ["No outlier among 4 like devices: NVIDIA H200 (driver 580.1, up to 1980 MHz)."]
+            ["No outlier among 4 similar devices: NVIDIA H200 (driver 580.1, up to 1980 MHz)."]
         );
         let table = Table::of(&alike(2), Side::Cpu);
         assert_eq!(
             calm(&table, &[]),
-            ["The 2 like hosts differ by at most 3 %: Intel Xeon Platinum 8480C (16 processors)."]
+            ["The 2 similar hosts differ by at most 3 %: Intel Xeon Platinum 8480C (16 CPUs)."]
         );
     }
 }

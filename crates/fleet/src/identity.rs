@@ -77,7 +77,7 @@ pub(crate) fn host_likeness(report: &Report) -> Likeness {
         "" => machine::cpu_model(host).to_owned(),
         model => machine::processor(model),
     };
-    Likeness { model, details: format!("{} processors", host.threads) }
+    Likeness { model, details: format!("{} CPUs", host.threads) }
 }
 
 /// The name of a member: its host, and its GPU where it has one.
@@ -158,6 +158,6 @@ mod tests {
         report.environment.backends[1].description["driver_version"] = json!("550.1");
         assert_ne!(gpu_likeness(&report).unwrap(), kind);
         assert_eq!(bus_address(&report).as_deref(), Some("41:00.0"));
-        assert_eq!(host_likeness(&report).to_string(), "Intel Xeon Platinum 8480C (16 processors)");
+        assert_eq!(host_likeness(&report).to_string(), "Intel Xeon Platinum 8480C (16 CPUs)");
     }
 }

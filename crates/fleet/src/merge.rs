@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
 use gpubench_model::report::Report;
+use gpubench_text::count::counted;
 
 use super::identity::member_name;
 use super::{FLEET_VERSION, Fleet, Member, file, names};
@@ -62,7 +63,11 @@ pub fn merge(sources: Vec<Source>, names: Option<&[String]>) -> Result<Fleet> {
 
 fn given(names: &[String], reports: usize) -> Result<Vec<String>> {
     let count = names.len();
-    ensure!(count == reports, "{count} for {reports} reports: give each report one, separated by commas");
+    ensure!(
+        count == reports,
+        "{} for {reports} reports: give one name per report, separated by commas",
+        counted(count, "name")
+    );
     names::check(&names.iter().map(String::as_str).collect::<Vec<_>>())?;
     Ok(names.to_vec())
 }
@@ -112,7 +117,7 @@ mod tests {
         twice.push(twice[0].clone());
         assert_eq!(refusal(twice, None), "node1 GPU 0 and node1 GPU 0 are the same report: name it once");
         assert!(refusal(vec![], None).contains("at least one report"));
-        assert!(refusal(of(&fleet), Some(&["a"])).starts_with("--names: 1 for 2 reports"));
+        assert!(refusal(of(&fleet), Some(&["a"])).starts_with("--names: 1 name for 2 reports"));
         assert!(refusal(of(&fleet), Some(&["a", "a"])).contains("two members are named"));
     }
 }

@@ -88,9 +88,9 @@ pub(crate) fn check(names: &[&str]) -> Result<()> {
         ensure!(!name.trim().is_empty(), "a member has no name: give each one, such as 'node17 GPU 0'");
         ensure!(
             !name.chars().any(char::is_control) && name.chars().count() <= LONGEST,
-            "{shown:?} is no name for a member: use at most {LONGEST} characters, without line breaks"
+            "{shown:?} is not a valid member name: use at most {LONGEST} characters, without line breaks"
         );
-        ensure!(taken.insert(*name), "two members are named {shown:?}: give each a name of its own");
+        ensure!(taken.insert(*name), "two members are named {shown:?}: give each member its own name");
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ const NAMED: usize = 4;
 
 /// A member as a whole, that far from its like; `most` is the op that deviates most.
 pub(crate) fn member(group: &Group<'_>, column: usize, log: f64, most: Option<(&str, f64)>) -> Finding {
-    let most = most.map(|(op, log)| format!(" ({op} most: {})", by(log))).unwrap_or_default();
+    let most = most.map(|(op, log)| format!(" (most in {op}: {})", by(log))).unwrap_or_default();
     let like = median_of_like(group);
     let what = match log > 0.0 {
         _ if log >= 2f64.ln() => format!("takes {} as long as {like}", times(log)),
@@ -39,7 +39,7 @@ pub(crate) fn cell(group: &Group<'_>, column: usize, line: usize, log: f64, whol
     };
     let whole = whole.map(|log| {
         let direction = if log > 0.0 { "longer" } else { "less" };
-        format!(" (as a whole it takes {} {direction})", by(log))
+        format!(" (overall it takes {} {direction})", by(log))
     });
     let variants = other_variant(group, column, line).unwrap_or_default();
     let case = case(&table.lines[line].key);
@@ -59,9 +59,9 @@ pub(crate) fn pair(group: &Group<'_>, slow: usize, fast: usize, log: f64) -> Fin
     let (slow_name, fast_name) = (&columns[slow].name, &columns[fast].name);
     let noun = noun(group.table.side, 1);
     let text = format!(
-        "{slow_name} {what} {fast_name}, the only like {noun}: of two it cannot be told which is unusual"
+        "{slow_name} {what} {fast_name}, the only similar {noun}: with two, gpubench cannot say which is unusual"
     );
-    let next = differences(group, slow).unwrap_or_else(|| "measure a third like one to tell".into());
+    let next = differences(group, slow).unwrap_or_else(|| "measure a third similar one".into());
     finding(Kind::Pair, group.table, slow, Some(log), text, next)
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn lost(group: &Group<'_>, column: usize, lines: &[usize]) -> Finding
     });
     let (name, cases) = (&table.columns[column].name, counted(lines.len(), "case"));
     let nouns = noun(table.side, 2);
-    let text = format!("{name} has no time of {cases} that like {nouns} have: {}", named(told));
+    let text = format!("{name} has no time for {cases} that similar {nouns} measured: {}", named(told));
     finding(Kind::Lost, table, column, None, text, show(&table.columns[column]))
 }
 
@@ -95,13 +95,16 @@ pub(crate) fn unlike(table: &Table) -> Vec<Finding> {
         }
         let told = kinds.iter().map(|(kind, columns)| {
             let names = named(columns.iter().map(|&column| table.columns[column].name.clone()));
-            let details = if kind.details.is_empty() { "nothing told" } else { &kind.details };
+            let details = if kind.details.is_empty() { "nothing recorded" } else { &kind.details };
             format!("{} with {details} ({names})", columns.len())
         });
         let count = kinds.len();
         let told = told.collect::<Vec<_>>().join(", ");
-        let text = format!("{model} comes in {count} kinds, which are not held against each other: {told}");
-        let next = "bring them to one state to have them judged together".into();
+        let text = format!(
+            "{model} {} have {count} configurations, which gpubench does not compare: {told}",
+            noun(table.side, 2)
+        );
+        let next = "to compare them, give all the same driver, clocks and CPUs".into();
         found.push(finding(Kind::Unlike, table, rarest[0], None, text, next));
     }
     found
@@ -111,8 +114,8 @@ pub(crate) fn unlike(table: &Table) -> Vec<Finding> {
 pub(crate) fn calm(table: &Table, kind: &Likeness, count: usize) -> String {
     let nouns = noun(table.side, count);
     match count {
-        2 => format!("The 2 like {nouns} differ by at most 3 %: {kind}."),
-        _ => format!("No outlier among {count} like {nouns}: {kind}."),
+        2 => format!("The 2 similar {nouns} differ by at most 3 %: {kind}."),
+        _ => format!("No outlier among {count} similar {nouns}: {kind}."),
     }
 }
 
@@ -147,7 +150,7 @@ fn finding(
 
 fn median_of_like(group: &Group<'_>) -> String {
     let others = group.columns.len() - 1;
-    format!("the median of {others} like {}", noun(group.table.side, others))
+    format!("the median of {others} similar {}", noun(group.table.side, others))
 }
 
 /// What differs from the other columns of the group, as far as reports tell.
@@ -155,23 +158,23 @@ fn differences(group: &Group<'_>, column: usize) -> Option<String> {
     let facts = |&column: &usize| group.table.columns[column].facts.as_slice();
     let others: Vec<&[Fact]> = group.columns.iter().filter(|other| **other != column).map(facts).collect();
     let found = differing(facts(&column), &others);
-    (!found.is_empty()).then(|| format!("see what differs: {}", found.join(", ")))
+    (!found.is_empty()).then(|| format!("different from the others: {}", found.join(", ")))
 }
 
 fn nothing_told(side: Side) -> &'static str {
     match side {
         Side::Gpu => {
-            "its report tells no difference: see its cooling, its slot and what else runs there (nvidia-smi -q)"
+            "its report shows no difference: check its cooling, its slot and other processes (nvidia-smi -q)"
         }
         Side::Cpu => {
-            "its report tells no difference: see what else runs there, its memory and its power settings"
+            "its report shows no difference: check other processes, its memory and its power settings"
         }
     }
 }
 
 fn show(column: &Column) -> String {
     let member = column.members.first().unwrap_or(&column.name);
-    format!("see its rows: gpubench show FLEET --member '{member}' --all-variants")
+    format!("rows: gpubench show FLEET --member '{member}' --all-variants")
 }
 
 /// The variant of a cell, where it is not the one that most like columns have.
@@ -183,7 +186,7 @@ fn other_variant(group: &Group<'_>, column: usize, line: usize) -> Option<String
     let usual = others
         .iter()
         .find(|variant| 2 * others.iter().filter(|other| other == variant).count() > others.len())?;
-    (*usual != own).then(|| format!(" (its best variant is {own}, that of most others {usual})"))
+    (*usual != own).then(|| format!(" (its best variant is {own}; for most others it is {usual})"))
 }
 
 fn named(told: impl Iterator<Item = String>) -> String {

@@ -61,7 +61,7 @@ fn chart(trend: &Trend, group: &[&Series], page: Option<usize>) -> PanelChart {
         ),
         subtitle: format!("{} {}", counted(reports.len(), "report"), span(begin, end)),
         captions: captions(trend, group, &panels),
-        x_title: "Reports in order of time, at equal distances (UTC)".into(),
+        x_title: "Reports in order of time, equally spaced (UTC)".into(),
         positions: reports.len(),
         ticks: ticks(trend, &reports),
         panels,
@@ -108,7 +108,7 @@ fn captions(trend: &Trend, group: &[&Series], panels: &[Panel]) -> Vec<String> {
     let devices = distinct(group.iter().map(device));
     let threshold = percent(trend.threshold);
     let how = format!(
-        "Points: medians with their 95 % intervals, {} cache. Lines: fitted levels. Dashes: steps of {threshold} or more.",
+        "Points: medians with their 95 % intervals, {} cache. Lines: fitted levels. Dashes: steps >= {threshold}.",
         group[0].cache
     );
     let mut else_shown = String::from("Axes do not begin at 0.");

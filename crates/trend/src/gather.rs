@@ -57,7 +57,7 @@ pub(crate) fn gather(folders: &[PathBuf]) -> Result<Found> {
             load(folder)?;
         }
         walk(folder, &mut seen, &mut files).with_context(|| {
-            format!("cannot read {}; name a folder that holds reports of 'gpubench run'", folder.display())
+            format!("cannot read {}; name a folder that contains reports of 'gpubench run'", folder.display())
         })?;
     }
     files.sort();
@@ -103,8 +103,8 @@ fn nothing(folders: &[PathBuf], left_out: &[LeftOut]) -> String {
     let shown: Vec<String> = folders.iter().map(|path| path.display().to_string()).collect();
     let others = words::left_out(left_out).map(|line| format!("; {line}")).unwrap_or_default();
     format!(
-        "no report in or below {}: make one there with 'gpubench run --out {}', or name the folder that holds \
-         some{others}",
+        "no report in or below {}: create one with 'gpubench run --out {}', or name a folder that contains \
+        reports{others}",
         shown.join(", "),
         folders.first().map_or_else(|| PathBuf::from("DIR"), |path| path.join("first")).display()
     )
@@ -136,11 +136,11 @@ fn read(path: &Path) -> Result<Dated> {
     let environment = &report.environment;
     let started = environment.started.parse::<Timestamp>().map_err(|_| {
         anyhow!(
-            "{shown}: environment.started {:?} is no RFC 3339 time; correct it, such as 2026-11-21T10:00:00Z",
+            "{shown}: environment.started {:?} is not an RFC 3339 time; correct it, such as 2026-11-21T10:00:00Z",
             environment.started
         )
     })?;
-    ensure!(!report.rows.is_empty(), "{shown}: a report without rows; remove it, or run the sweep again");
+    ensure!(!report.rows.is_empty(), "{shown}: the report has no rows; remove it, or run the sweep again");
     let visit = Visit {
         name: shown.to_string(),
         started: environment.started.clone(),
@@ -237,7 +237,7 @@ mod tests {
         let refusal = |path: &Path| gather(&[path.into()]).err().map(|error| format!("{error:#}")).unwrap();
         assert!(refusal(folder.path()).contains("no report in or below"), "{}", refusal(folder.path()));
         assert!(refusal(folder.path()).contains("gpubench run --out"));
-        assert!(refusal(&folder.path().join("absent")).contains("name a folder that holds reports"));
+        assert!(refusal(&folder.path().join("absent")).contains("name a folder that contains reports"));
         let file = folder.path().join("x.json");
         fs::write(&file, "{}").unwrap();
         assert!(refusal(&file).contains("no schema_version"));

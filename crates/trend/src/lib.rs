@@ -241,8 +241,7 @@ pub fn trend(request: &Request) -> Result<Trend> {
     let shown: Vec<String> = request.folders.iter().map(|path| path.display().to_string()).collect();
     ensure!(
         !series.is_empty(),
-        "no row with a time in the {} of {} is of the ops and variants asked for; leave --ops and --variants out to \
-         see all",
+        "no row of the {} in {} has a time for the selected ops and variants; omit --ops and --variants to see all",
         words::counted(found.reports.len(), "report"),
         shown.join(", ")
     );

@@ -82,7 +82,7 @@ fn a_step_is_told_with_its_date_revision_levels_and_reports() {
 matmul N=512 f32 cuda/cublas cold: now 13.0 µs, 1.30x the best level of 10.0 µs, noise 0.6%
   1.30x slower  10.0 µs -> 13.0 µs  2026-01-13 10:00  000000000  12 reports before, 8 after
 
-1 series steady: no step of 2% or more; noise up to 0.6%
+1 series steady (no step >= 2%); noise up to 0.6%
 ";
     assert_eq!(text, expected);
 }
@@ -95,7 +95,10 @@ fn what_changed_together_with_a_step_is_told() {
             report.environment.gpubench_version = "0.2.0".into();
         }
     }));
-    assert!(text.contains("\n    at the same time: host node -> other, gpubench 0.1.0 -> 0.2.0\n"), "{text}");
+    assert!(
+        text.contains("\n    changed at the same time: host node -> other, gpubench 0.1.0 -> 0.2.0\n"),
+        "{text}"
+    );
 }
 
 /// What is told beside the steps of either series when `change` is made from the twelfth report on, and the facts kept.
@@ -159,7 +162,7 @@ fn settings_of_other_ops_are_not_told() {
 #[test]
 fn the_newest_report_that_stands_apart_is_not_yet_a_step() {
     let text = text::text(&days(13, |_, _| ()));
-    assert!(text.contains("2 series: no steps, 1 whose newest time stands apart\n"), "{text}");
+    assert!(text.contains("2 series: no steps, 1 with an unconfirmed change\n"), "{text}");
     for part in ["  1.31x slower  ", "newest, 1 report: not confirmed\n", "run the sweep again"] {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -175,8 +178,7 @@ fn models_are_kept_apart_and_the_text_says_so() {
     assert_eq!(trend.series.len(), 3);
     assert!(trend.series.iter().all(Series::is_steady));
     let text = text::text(&trend);
-    let expected = "times of different GPU models are kept apart, as series of their own: NVIDIA H200 (12 reports), \
-                    NVIDIA L4 (8 reports)\n";
+    let expected = "each GPU model has its own series: NVIDIA H200 (12 reports), NVIDIA L4 (8 reports)\n";
     assert!(text.contains(expected), "{text}");
     assert_eq!(headings(&trend), ["cpu/faer", "cuda/cublas, NVIDIA H200", "cuda/cublas, NVIDIA L4"]);
 }
@@ -194,8 +196,8 @@ fn arithmetic_that_changed_makes_two_series_and_no_step() {
     assert_eq!(trend.series.len(), 3);
     assert!(trend.series.iter().all(Series::is_steady), "{:?}", trend.series);
     let text = text::text(&trend);
-    let expected = "times of different arithmetic are kept apart, as series of their own: matmul N=512 f32 \
-                    cuda/cublas cold by ieee (12 reports) and tf32 (8 reports)\n";
+    let expected = "each accuracy class has its own series: matmul N=512 f32 cuda/cublas cold by ieee (12 reports) \
+    and tf32 (8 reports)\n";
     assert!(text.contains(expected), "{text}");
     assert_eq!(headings(&trend), ["cpu/faer", "cuda/cublas, ieee", "cuda/cublas, tf32"]);
 }
@@ -209,8 +211,8 @@ fn times_of_other_operands_than_the_newest_are_left_out_and_counted() {
     let series = trend.series.iter().find(|series| series.variant == "cublas").unwrap();
     assert_eq!((series.points.len(), series.other_operands), (12, 8));
     let text = text::text(&trend);
-    let expected = "times of other operands than the newest report's are left out: 8 reports of matmul N=512 f32 \
-                    cuda/cublas cold; the operands";
+    let expected = "ignored, because their operands differ from those of the newest report: 8 reports of matmul \
+    N=512 f32 cuda/cublas cold; the operands";
     assert!(text.contains(expected), "{text}");
 }
 
@@ -222,9 +224,9 @@ fn a_drift_is_reported_as_such_with_its_size_and_without_steps() {
     let text = text::text(&trend);
     let expected = "30 reports from 2026-01-01 to 2026-02-02, 1 series: no steps, 1 drifting\n";
     assert!(text.starts_with(expected), "{text}");
-    assert!(text.contains("drifting: 1.29x slower from first to last\n"), "{text}");
+    assert!(text.contains("drift: 1.29x slower from first to last\n"), "{text}");
     let markdown = markdown::markdown(&trend);
-    assert!(markdown.contains("drifting: 1.29x slower") && !markdown.contains("## Steps"), "{markdown}");
+    assert!(markdown.contains("drift: 1.29x slower") && !markdown.contains("## Steps"), "{markdown}");
 }
 
 #[test]
@@ -236,7 +238,7 @@ fn a_cell_that_lately_has_no_time_is_told_with_the_reason() {
         }
     });
     let text = text::text(&trend);
-    assert!(text.contains("1 series without a time in the newest report that tried: matmul N=512"), "{text}");
+    assert!(text.contains("1 series without a time in their newest report: matmul N=512"), "{text}");
     assert!(text.contains("(failed: out of luck)"), "{text}");
     assert_eq!(chart::charts(&trend)[0].panels[1].gaps, [9.0]);
 }
@@ -244,7 +246,7 @@ fn a_cell_that_lately_has_no_time_is_told_with_the_reason() {
 #[test]
 fn few_reports_are_too_short_and_the_text_says_what_to_do() {
     let text = text::text(&days(3, |_, _| ()));
-    let expected = "2 series too short to show a step, which takes 6 reports: run the sweep again";
+    let expected = "2 series too short: a step needs 6 reports; run the sweep again";
     assert!(text.contains(expected), "{text}");
 }
 
@@ -258,7 +260,7 @@ fn filters_take_ops_and_variants_and_say_so_when_nothing_is_left() {
     assert_eq!(found.series.iter().map(|one| one.variant.as_str()).collect::<Vec<_>>(), ["cublas"]);
     let fft = Request { ops: Some(vec!["fft".into()]), ..gpu };
     let message = trend(&fft).unwrap_err().to_string();
-    assert!(message.contains("leave --ops and --variants out"), "{message}");
+    assert!(message.contains("omit --ops and --variants"), "{message}");
 }
 
 #[test]

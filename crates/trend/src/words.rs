@@ -38,9 +38,9 @@ pub(crate) fn left_out(files: &[LeftOut]) -> Option<String> {
     let named: Vec<String> = files.iter().take(NAMED).map(told).collect();
     let more = files.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-    let are = agree(files.len(), "is no report that can be read", "are no reports that can be read");
+    let are = agree(files.len(), "is not a readable report", "are not readable reports");
     let (count, named) = (counted(files.len(), "JSON file"), named.join(", "));
-    Some(format!("{count} {are} ({named}{more}): correct them or move them away"))
+    Some(format!("{count} {are} ({named}{more}): correct or remove them"))
 }
 
 /// `2026-11-21 10:30`, UTC.
@@ -141,7 +141,7 @@ pub(crate) fn standing(series: &Series) -> String {
     let noise = series.noise.map(|noise| format!(", noise {}", spread_text(noise))).unwrap_or_default();
     let correlation = series.correlation.filter(|correlation| *correlation >= CORRELATED);
     let correlation = correlation.map(|found| format!(", correlation {found:.1}")).unwrap_or_default();
-    let drift = series.drift.map(|ratio| format!(", drifting: {} from first to last", change(ratio)));
+    let drift = series.drift.map(|ratio| format!(", drift: {} from first to last", change(ratio)));
     format!("{now}, {at} the best level of {best}{noise}{correlation}{}", drift.unwrap_or_default())
 }
 
@@ -186,9 +186,7 @@ pub(crate) fn kept_apart(trend: &Trend) -> Vec<String> {
         let devices = devices(trend, side);
         let each = devices.iter().map(|(device, count)| format!("{device} ({})", counted(*count, "report")));
         let (models, each) = (side.label(), each.collect::<Vec<_>>().join(", "));
-        (devices.len() > 1).then(|| {
-            format!("times of different {models} models are kept apart, as series of their own: {each}")
-        })
+        (devices.len() > 1).then(|| format!("each {models} model has its own series: {each}"))
     });
     several.chain(changed_arithmetic(trend)).chain(other_operands(trend)).collect()
 }
@@ -202,8 +200,8 @@ fn other_operands(trend: &Trend) -> Option<String> {
         more => format!(", and of {more} more"),
     };
     Some(format!(
-        "times of other operands than the newest report's are left out: {} of {}{more}; the operands of a seed change \
-         with the version of gpubench that made them",
+        "ignored, because their operands differ from those of the newest report: {} of {}{more}; the operands of a \
+        seed depend on the version of gpubench",
         counted(first.other_operands, "report"),
         first.cell()
     ))
@@ -228,9 +226,5 @@ fn changed_arithmetic(trend: &Trend) -> Option<String> {
         0 => String::new(),
         more => format!(", and {more} more"),
     };
-    Some(format!(
-        "times of different arithmetic are kept apart, as series of their own: {} by {}{more}",
-        series.cell(),
-        each.join(" and ")
-    ))
+    Some(format!("each accuracy class has its own series: {} by {}{more}", series.cell(), each.join(" and ")))
 }

@@ -36,7 +36,7 @@ fn list(folder: &Path) -> Result<String> {
             folder.display()
         ));
     }
-    let mut listing = Table::listing(&["Name", "Saved", "Passes", "Cells", "Widest spread", "Machine"]);
+    let mut listing = Table::listing(&["Name", "Saved", "Passes", "Cells", "Max. variation", "Machine"]);
     for (path, baseline) in found {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         match baseline {
@@ -44,7 +44,7 @@ fn list(folder: &Path) -> Result<String> {
                 let widest = baseline.cells.iter().map(|cell| cell.run_spread).fold(0.0, f64::max);
                 let first = baseline.reports(&path).first().and_then(|report| file::load(report).ok());
                 let machine =
-                    first.map_or("its first pass cannot be read".to_owned(), |report| machine(&report));
+                    first.map_or("cannot read its first pass".to_owned(), |report| machine(&report));
                 let (passes, cells) = (baseline.passes.len().to_string(), baseline.cells.len().to_string());
                 listing.row(vec![name, baseline.saved, passes, cells, spread_text(widest), machine]);
             }
@@ -64,11 +64,11 @@ fn show(name: &str, dir: &Path) -> Result<String> {
 
 fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
     let Some(baseline) = baseline::open(folder)? else {
-        bail!("{} is no baseline: 'gpubench baseline list' names those there are", folder.display());
+        bail!("{} is not a baseline ('gpubench baseline list' lists the baselines)", folder.display());
     };
     let runs = load::runs(&[folder.to_owned()])?;
     let mut listing =
-        Table::listing(&["Op", "N", "dtype", "Variant", "Cache", "Passes apart", "Spread", "Detectable"]);
+        Table::listing(&["Op", "N", "dtype", "Variant", "Cache", "Pass range", "Variation", "Detectable"]);
     // What a run like the first would show, were it compared with the baseline.
     let alike = Runs { runs: runs.runs.iter().take(1).cloned().collect(), ..Runs::default() };
     let compared = compare(&runs, &alike, policy);
@@ -89,7 +89,7 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
     let cells = calibrate(&runs, policy);
     let chance = Repetition { cells: &cells, passes: runs.runs.len() }.chance(runs.runs.len(), 1);
     Ok(format!(
-        "{}: {} passes, saved {}\n{machine}\n\n{}\nDetectable: the slowdown that one run against this baseline would show with a chance of 80 %.\nSpread: from run to run, widened towards that of the other cells, since few passes show it poorly.\nOne run in which nothing changed passes with a chance of {:.0} %.\n",
+        "{}: {} passes, saved {}\n{machine}\n\n{}\nPass range: the difference between the slowest and the fastest pass.\nVariation: between runs, moderated by the other cells because few passes estimate it poorly.\nDetectable: the slowdown that one run detects against this baseline with a chance of 80 %.\nAn unchanged run passes with a chance of {:.0} %.\n",
         baseline.name,
         baseline.passes.len(),
         baseline.saved,

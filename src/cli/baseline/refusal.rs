@@ -19,15 +19,15 @@ pub(crate) fn refusal(
         return Some(format!("{cell} was {reason}"));
     }
     if let Some((cell, reason)) = mixed(runs).first() {
-        return Some(format!("the passes of {cell} are not of one thing: {reason}; take runs of one build"));
+        return Some(format!("the passes of {cell} cannot be compared: {reason}; use runs of one build"));
     }
     if cells.is_empty() {
-        return Some("no cell has a time; see the reasons in the reports".into());
+        return Some("no cell has a time; the reports give the reasons".into());
     }
     let differences = environment::differences(runs, runs, &policy.severities);
     if let Some(difference) = differences.iter().find(|difference| difference.severity == Severity::Block) {
         return Some(format!(
-            "the runs are not alike, {} differs ({}): take runs of one kind, or let it differ in a --policy file",
+            "{} differs between the runs ({}): use runs of one machine, or allow the difference in a --policy file",
             difference.fact, difference.old
         ));
     }
@@ -48,8 +48,8 @@ fn disagreement(cells: &[Calibrated]) -> Option<String> {
         format!("{} by {} (threshold {})", cell.cell, spread_text(cell.apart), spread_text(cell.threshold))
     });
     Some(format!(
-        "the passes disagree although nothing changed: {}. Close other programs, sample longer (--max-time), leave those \
-         cells out, or save all the same with --accept-noisy",
+        "the passes disagree although nothing changed: {}. Close other programs, sample longer (--max-time), exclude those \
+        cells, or save them anyway with --accept-noisy",
         listed(named.collect())
     ))
 }
@@ -65,7 +65,7 @@ fn useless(repetition: &Repetition) -> Option<String> {
     cells.sort_by(|a, b| chance(a).total_cmp(&chance(b)));
     let named = cells.iter().take_while(|cell| chance(cell) < 1.0 - 1e-3).map(|cell| {
         format!(
-            "{} (spread {}, threshold {})",
+            "{} (variation {}, threshold {})",
             cell.cell,
             spread_text(cell.run_spread),
             spread_text(cell.threshold)
@@ -75,13 +75,13 @@ fn useless(repetition: &Repetition) -> Option<String> {
         (Some(needed), _) => format!("save {needed} passes (--passes {needed})"),
         (None, Some(runs)) => {
             format!(
-                "no number of passes up to {MOST} is enough for one run: widen --threshold here and in compare, or save with --accept-noisy and compare {runs} runs with it at a time"
+                "even {MOST} passes are too few for a single run: widen --threshold here and in compare, or save with --accept-noisy and compare {runs} runs at a time with it"
             )
         }
-        (None, None) => "widen --threshold here and in compare, or leave those cells out".into(),
+        (None, None) => "widen --threshold here and in compare, or exclude those cells".into(),
     };
     Some(format!(
-        "with {passes} passes one run in which nothing changed would be inconclusive more often than not: {}. Next: {step}",
+        "with {passes} passes, an unchanged run would be inconclusive more often than not: {}. Next: {step}",
         listed(named.collect())
     ))
 }

@@ -58,10 +58,10 @@ fn from_sweep(args: &SaveArgs, policy: &Policy, place: &Place) -> Result<ExitCod
         let problem = match code {
             0 => continue,
             INTERRUPTED => "was interrupted",
-            _ => "has cells that are incorrect or failed, see its report",
+            _ => "has cells that are incorrect or failed (see its report)",
         };
         stream::complain(&format!(
-            "no baseline was saved: pass {pass} {problem}; the passes are in {attempt}, which may be deleted"
+            "no baseline was saved: pass {pass} {problem}; the passes are in {attempt}, which you may delete"
         ));
         return Ok(ExitCode::from(code));
     }
@@ -70,7 +70,7 @@ fn from_sweep(args: &SaveArgs, policy: &Policy, place: &Place) -> Result<ExitCod
     let cells = calibrate(&runs, policy);
     if let Some(problem) = refusal(&runs, &cells, policy, args.accept_noisy) {
         stream::complain(&format!(
-            "no baseline was saved: {problem}; the passes are in {attempt}, which may be deleted"
+            "no baseline was saved: {problem}; the passes are in {attempt}, which you may delete"
         ));
         return Ok(ExitCode::from(DISAGREE));
     }
@@ -85,8 +85,8 @@ fn from_reports(args: &SaveArgs, policy: &Policy, place: &Place) -> Result<ExitC
     let least = values::LEAST_PASSES;
     ensure!(
         count >= least,
-        "--from names {}, and with fewer than {least} a run in which nothing changed could never pass: name \
-         {least} or more of the same sweep, better 5",
+        "--from names {}; with fewer than {least}, an unchanged run could never pass: name at least {least} runs of \
+        the same sweep, preferably 5",
         counted(count, "run")
     );
     let cells = calibrate(&runs, policy);
@@ -115,11 +115,11 @@ fn finish(
     Baseline::new(&args.name, (1..=passes).map(name).collect(), cells).write(&place.attempt)?;
     place.put()?;
     if let Err(error) = place.settle() {
-        stream::complain(&format!("the baseline is saved, but: {error:#}"));
+        stream::complain(&format!("the baseline is saved, but {error:#}"));
     }
     stream::print(&show_in(&place.folder, policy)?)?;
     let folder = place.folder.display();
-    stream::note(&format!("gpubench: saved {folder}; compare with it: gpubench compare {folder} NEW"));
+    stream::note(&format!("gpubench: saved {folder}; to compare with it: gpubench compare {folder} NEW"));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -131,7 +131,7 @@ fn name(pass: u32) -> String {
 /// The sweep of each pass; where its results go is filled in pass by pass.
 fn settings(args: &SaveArgs) -> Result<Settings> {
     if let Some(devices) = args.sweep.device.as_ref().filter(|device| device.0.single().is_none()) {
-        bail!("--device {}: only 'gpubench run' takes several devices: name one", devices.0);
+        bail!("--device {}: only 'gpubench run' takes several devices: name one device", devices.0);
     }
     // The passes must have the same cells: what refinement adds depends on the times of each.
     let options = SweepOptions { refine: Some(false), ..with_libraries(&args.sweep)? };
@@ -143,7 +143,7 @@ fn settings(args: &SaveArgs) -> Result<Settings> {
 
 fn make(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make the folder {} (name another with --dir)", folder.display()))
+        .with_context(|| format!("cannot create the folder {} (name another with --dir)", folder.display()))
 }
 
 /// Runs the sweep once, with its report in `folder`; the exit code that `run` would have had.

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
         ([old, new], [], []) => load::sides(std::slice::from_ref(old), std::slice::from_ref(new))?,
         ([], [_, ..], [_, ..]) => load::sides(&args.old, &args.new)?,
         _ => bail!(
-            "compare takes two reports, OLD and NEW, or several per side: --old A B C --new D E F; see 'gpubench compare --help'"
+            "compare takes two reports, OLD and NEW, or several per side: --old A B C --new D E F (see 'gpubench compare --help')"
         ),
     };
     let history = load::history(&args.history, &old, &new, &policy)?;
@@ -73,7 +73,7 @@ fn formats(list: Option<&str>, out: Option<&Path>) -> Result<Vec<&'static Format
         (None, None) => vec![&TABLE],
     };
     if let (Err(Unprintable::Count(count)), None) = (for_stdout(&formats), out) {
-        bail!("--format names {count} formats and stdout takes one: name a folder with --out");
+        bail!("--format names {count} formats, but stdout takes only one: name a folder with --out");
     }
     Ok(formats)
 }
@@ -112,7 +112,7 @@ fn add_job_summary(comparison: &Comparison) {
     let written = file.and_then(|mut file| file.write_all(export::job_summary(comparison).as_bytes()));
     if let Err(error) = written {
         stream::complain(&format!(
-            "no summary was added to {}: {error}; correct {JOB_SUMMARY}, or unset it to do without",
+            "cannot add the summary to {}: {error}; correct or unset {JOB_SUMMARY}",
             Path::new(&path).display()
         ));
     }
@@ -131,10 +131,10 @@ fn test_gate(args: &CompareArgs, policy: &Policy) -> Result<ExitCode> {
     }
     let held = claims.iter().all(|claim| claim.held);
     text.push_str(match held {
-        true => "the gate trips over a regression and stays quiet without one\n",
+        true => "The gate reports regressions, and nothing where nothing changed.\n",
         false => {
-            "the gate does not do what it should: do not rely on it with this policy and these data; try the default \
-             policy, or more runs per side\n"
+            "The gate failed its test: do not rely on it with this policy and these data. Try the default policy, or more \
+            runs per side.\n"
         }
     });
     stream::print(&text)?;

@@ -25,12 +25,12 @@ pub(crate) fn plan(args: &CompareArgs, policy: &Policy) -> Result<String> {
     let render = match args.format.as_deref().map_or("table", str::trim) {
         "table" => text,
         "json" => json,
-        other => bail!("--format: --plan is printed as table or json, not as '{other}'"),
+        other => bail!("--format: --plan prints table or json, not '{other}'"),
     };
     let runs = load::runs(&args.plan)?;
     if let Some((cell, reason)) = mixed(&runs).first() {
         bail!(
-            "the runs of {cell} are not of one thing: {reason}; plan with runs of one build and one kind of device"
+            "the runs of {cell} cannot be compared: {reason}; plan with runs of one build and one kind of device"
         );
     }
     let slowdowns: Vec<f64> = std::iter::once(args.see.unwrap_or(SEE)).chain(LADDER).collect();
@@ -38,32 +38,32 @@ pub(crate) fn plan(args: &CompareArgs, policy: &Policy) -> Result<String> {
     let [asked, ladder @ ..] = plans.as_slice() else { bail!("no slowdown to plan for") };
     ensure!(
         !asked.cells.is_empty(),
-        "no cell of {} has a time: plan with a report of measured cells",
+        "no cell of {} has a time: use a report with measured cells",
         args.plan[0].display()
     );
     render(asked, ladder)
 }
 
 fn text(asked: &Plan, ladder: &[Plan]) -> Result<String> {
-    let mut listing = Table::listing(&["Op", "Variant", "Cells", "Run-to-run spread", "Runs per side"]);
+    let mut listing = Table::listing(&["Op", "Variant", "Cells", "Variation", "Runs per side"]);
     for group in groups(asked) {
         listing.row(group);
     }
     let spread = match asked.measured {
-        true => "as these runs showed it",
+        true => "measured from these runs",
         false => {
-            "assumed, since no cell has a time in several runs: save a baseline, or name several runs of one sweep"
+            "assumed, because no cell has a time in several runs; to measure it, name several runs of one sweep"
         }
     };
     let mut text = format!(
-        "To see a slowdown of {} in any one cell with a chance of {} %, compare with --threshold {} and these runs per side:\n\n{}\n",
+        "To detect a slowdown of {} in any cell with a chance of {} %, compare with --threshold {}\nand this number of runs per side:\n\n{}\n",
         spread_text(asked.see),
         100.0 * POWER,
         spread_text(asked.threshold),
         listing.text_without_title(false),
     );
-    let _ = writeln!(text, "Spread from run to run: {spread}. A row shows its noisiest cell.\n");
-    let mut steps = Table::listing(&["Slowdown", "--threshold", "Runs per side, all cells"]);
+    let _ = writeln!(text, "Variation between runs: {spread}.\nEach row shows its noisiest cell.\n");
+    let mut steps = Table::listing(&["Slowdown", "--threshold", "Runs per side (all cells)"]);
     for plan in ladder {
         steps.row(vec![spread_text(plan.see), spread_text(plan.threshold), runs_text(plan.runs())]);
     }

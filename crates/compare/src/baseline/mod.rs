@@ -94,16 +94,16 @@ impl Baseline {
         };
         ensure!(
             !self.passes.is_empty() && self.passes.iter().all(inside),
-            "passes must be folders beside it; {FIX}"
+            "passes must be folders next to it; {FIX}"
         );
         for (pass, report) in self.passes.iter().zip(self.reports(folder)) {
-            ensure!(report.join(file::FILE_NAME).is_file(), "{pass} holds no {}; {FIX}", file::FILE_NAME);
+            ensure!(report.join(file::FILE_NAME).is_file(), "{pass} contains no {}; {FIX}", file::FILE_NAME);
         }
         for cell in &self.cells {
             for (key, figure) in [("run_spread", cell.run_spread), ("apart", cell.apart)] {
                 ensure!(
                     (0.0..MOST).contains(&figure),
-                    "{key} of {} is {figure:e}, which is not from 0 to below {MOST}; {FIX}",
+                    "{key} of {} is {figure:e}, but must be at least 0 and below {MOST}; {FIX}",
                     cell.cell().to_string().escape_debug()
                 );
             }
@@ -187,7 +187,7 @@ pub fn check_name(name: &str) -> Result<()> {
     let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     if name.is_empty() || name.starts_with(['.', '-']) || !name.chars().all(legal) {
         bail!(
-            "'{name}' is no name for a baseline: use letters, digits, '.', '_' and '-', such as main or v1.2"
+            "'{name}' is not a valid baseline name: use letters, digits, '.', '_' and '-', such as main or v1.2"
         );
     }
     Ok(())

@@ -67,16 +67,16 @@ impl Place {
         }
         fs::rename(&self.folder, &self.aside).with_context(|| {
             format!(
-                "cannot move {folder} aside to {aside}; it is as it was, and the new passes are in {attempt}"
+                "cannot move {folder} to {aside}; the baseline is unchanged, and the new passes are in {attempt}"
             )
         })?;
         fs::rename(&self.attempt, &self.folder).map_err(|error| match fs::rename(&self.aside, &self.folder) {
-            Ok(()) => anyhow!(
-                "cannot move {attempt} to {folder}: {error}; the baseline that was there is in its place again"
-            ),
+            Ok(()) => {
+                anyhow!("cannot move {attempt} to {folder}: {error}; the previous baseline was restored")
+            }
             Err(second) => anyhow!(
-                "cannot move {attempt} to {folder}: {error}; nor could the baseline that was there be put back \
-                 ({second}): move {aside} there"
+                "cannot move {attempt} to {folder}: {error}; restoring the previous baseline failed too \
+                 ({second}): move {aside} back yourself"
             ),
         })
     }

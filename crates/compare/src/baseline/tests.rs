@@ -48,9 +48,9 @@ fn passes_that_are_missing_or_elsewhere_are_refused_in_one_line() {
         ..baseline(vec![])
     };
     for (passes, expected) in [
-        (&["pass-1", "pass-3"][..], "pass-3 holds no report.json; save the baseline again"),
-        (&[], "passes must be folders beside it"),
-        (&["pass-1", "../elsewhere"], "passes must be folders beside it"),
+        (&["pass-1", "pass-3"][..], "pass-3 contains no report.json; save the baseline again"),
+        (&[], "passes must be folders next to it"),
+        (&["pass-1", "../elsewhere"], "passes must be folders next to it"),
     ] {
         of(passes).write(folder.path()).unwrap();
         let message = refusal(folder.path());

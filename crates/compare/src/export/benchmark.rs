@@ -12,7 +12,7 @@ use crate::Comparison;
 
 pub(crate) static GITHUB_ACTION_BENCHMARK: Format = Format {
     name: "github-action-benchmark",
-    summary: "times of NEW for that action, tool customSmallerIsBetter",
+    summary: "times of NEW for that GitHub action, tool customSmallerIsBetter",
     by_default: false,
     makes: Makes::Text("compare.benchmark.json", |comparison, _| Ok(text(comparison))),
 };

@@ -24,7 +24,7 @@ pub(crate) fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, 
     let upper = |cell: &Change| cell.interval.map_or(f64::INFINITY, |[_, high]| high);
     lines.sort_by(|a, b| {
         let by_verdict = a.verdict.cmp(&b.verdict);
-        let is_unsure = a.verdict == Verdict::Unsure && b.verdict == Verdict::Unsure;
+        let is_unsure = a.verdict == Verdict::Inconclusive && b.verdict == Verdict::Inconclusive;
         let by_doubt = || b.is_open().cmp(&a.is_open()).then(upper(b).total_cmp(&upper(a)));
         if is_unsure { by_doubt() } else { by_verdict }
     });
@@ -35,7 +35,7 @@ pub(crate) fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, 
 fn tone(verdict: Verdict) -> Tone {
     match verdict {
         verdict if verdict.is_regression() => Tone::Worse,
-        Verdict::Missing | Verdict::Unsure => Tone::Unsure,
+        Verdict::Missing | Verdict::Inconclusive => Tone::Unsure,
         Verdict::Faster => Tone::Better,
         _ => Tone::Plain,
     }

@@ -53,7 +53,7 @@ fn text(comparison: &Comparison) -> String {
     }
     let mut message = summary::one_line(comparison);
     for (count, words) in dropped.into_iter().zip(["errors", "warnings"]).filter(|(count, _)| *count > 0) {
-        message.push_str(&format!("; {count} more {words} are not shown, --format md has them"));
+        message.push_str(&format!("; {count} more {words} are not shown (--format md lists them)"));
     }
     let summary = Annotation { level: level(comparison), title: "gpubench compare".into(), message };
     std::iter::once(&summary).chain(&shown).map(Annotation::command).collect()
@@ -106,7 +106,7 @@ fn of_mean(mean: &MeanChange) -> Annotation {
 }
 
 fn of_cell(level: Level, change: &Change, name: &str) -> Annotation {
-    let is_told = change.verdict != Verdict::Unsure || !change.reason.lead().is_empty();
+    let is_told = change.verdict != Verdict::Inconclusive || !change.reason.lead().is_empty();
     let figures = words::change_with_interval(change).filter(|_| !is_told);
     let figures = figures.map(|figures| format!("; {figures}")).unwrap_or_default();
     let next = change.next.as_ref().map(|next| format!("; next: {next}")).unwrap_or_default();
@@ -172,7 +172,8 @@ mod tests {
         assert_eq!((count("::error "), count("::warning "), count("::notice ")), (10, 10, 0));
         let first = text.lines().next().unwrap();
         assert!(
-            first.contains("; 112 more errors are not shown, ") && first.contains("; 111 more warnings"),
+            first.contains("; 112 more errors are not shown (--format md lists them)")
+                && first.contains("; 111 more warnings"),
             "{first}"
         );
     }

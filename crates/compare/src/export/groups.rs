@@ -3,12 +3,12 @@
 use gpubench_text::grouped::grouped;
 
 use super::words;
-use crate::{Change, Comparison, Doubt, Sentence, Verdict};
+use crate::{Change, Comparison, InconclusiveReason, Sentence, Verdict};
 
 /// Cells that share verdict, doubt and next step.
 pub(crate) struct Group<'a> {
     pub verdict: Verdict,
-    pub(crate) doubt: Option<Doubt>,
+    pub(crate) doubt: Option<InconclusiveReason>,
     pub next: Option<&'a str>,
     /// The cells, the worst first.
     pub cells: Vec<&'a Change>,
@@ -24,9 +24,9 @@ impl Group<'_> {
     pub(crate) fn reason(&self) -> String {
         let reason = self.cells.first().map_or("", |cell| cell.reason.rest());
         let is_shared = self.cells.iter().all(|cell| cell.reason.rest() == reason);
-        let reason = if is_shared { reason.into() } else { format!("{reason} (the first of them)") };
+        let reason = if is_shared { reason.into() } else { format!("{reason} (first cell)") };
         match self.doubt {
-            Some(Doubt::MaybeSlower) => format!("beyond the threshold, {reason}"),
+            Some(InconclusiveReason::MaybeSlower) => format!("beyond the threshold, {reason}"),
             _ => reason,
         }
     }
@@ -52,7 +52,7 @@ pub(crate) fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
 /// the threshold.
 fn is_told(comparison: &Comparison, cell: &Change) -> bool {
     let is_beyond = cell.interval.is_some_and(|[low, _]| low > 1.0 + cell.threshold);
-    let has_figures = cell.doubt == Some(Doubt::MaybeSlower) && !is_beyond;
+    let has_figures = cell.doubt == Some(InconclusiveReason::MaybeSlower) && !is_beyond;
     cell.verdict.is_regression()
         || (cell.is_open() && !cell.is_accepted(&comparison.gate.accepted) && !has_figures)
 }
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(found, expected.map(|(name, cells)| (name.to_owned(), cells)));
         assert_eq!(groups(&comparison)[2].reason(), "the error is 40 times as large");
         comparison.cells.last_mut().unwrap().reason = "the error is 30 times as large".into();
-        assert_eq!(groups(&comparison)[2].reason(), "the error is 40 times as large (the first of them)");
+        assert_eq!(groups(&comparison)[2].reason(), "the error is 40 times as large (first cell)");
     }
 
     #[test]
@@ -98,7 +98,7 @@ mod tests {
         cell.interval = Some([1.06, 1.2]);
         cell.reason = crate::Sentence::new("1.13x slower (1.06 to 1.20)", ", ", "which chance could do");
         let groups = groups(&comparison);
-        let found = groups.iter().find(|group| group.doubt == Some(Doubt::MaybeSlower)).unwrap();
+        let found = groups.iter().find(|group| group.doubt == Some(InconclusiveReason::MaybeSlower)).unwrap();
         assert_eq!(found.reason(), "beyond the threshold, which chance could do");
     }
 }

@@ -94,7 +94,11 @@ fn all_cells(comparison: &Comparison, view: &View) -> String {
         let summary = counted(rest.len(), "more cell");
         let _ = writeln!(text, "<details><summary>{summary}</summary>\n\n{}", table(shown, true));
         if rest.len() > shown.len() {
-            let _ = writeln!(text, "And {} more; `--format json` has them.\n", rest.len() - shown.len());
+            let _ = writeln!(
+                text,
+                "{} more cells are not shown (`--format json` lists them).\n",
+                rest.len() - shown.len()
+            );
         }
         text.push_str("</details>\n\n");
     }
@@ -123,7 +127,7 @@ fn means(comparison: &Comparison) -> String {
 
 fn table(cells: &[&Change], with_p: bool) -> String {
     let common = cells::common(cells);
-    let common = if common.is_empty() { common } else { format!("\nAll of them: {common}.\n") };
+    let common = if common.is_empty() { common } else { format!("\nAll cells in this table: {common}.\n") };
     cells::grid(String::new(), cells, with_p).markdown_table() + &common
 }
 
@@ -145,7 +149,11 @@ fn reasons(comparison: &Comparison) -> String {
     });
     let table = Table::untitled(columns, rows.collect());
     let more = groups.len().saturating_sub(GROUPS_SHOWN);
-    let more = if more > 0 { format!("And {more} more reasons.\n\n") } else { String::new() };
+    let more = if more > 0 {
+        format!("{more} more reasons are not shown (`--format csv` lists them).\n\n")
+    } else {
+        String::new()
+    };
     format!("{}\n{more}", table.markdown_table())
 }
 

@@ -12,15 +12,15 @@ use crate::{Change, Comparison, Conclusion, MeanChange, Verdict};
 /// Characters of the worst cell's reason.
 const REASON: usize = 250;
 
-/// The conclusion: `could not tell`.
+/// Returns the words for a conclusion, such as `inconclusive`.
 pub(crate) fn conclusion(conclusion: Conclusion) -> String {
     match conclusion {
-        Conclusion::CannotTell => "could not tell".into(),
+        Conclusion::CannotTell => "inconclusive".into(),
         other => other.name().replace('-', " "),
     }
 }
 
-/// The conclusion and the exit code, with the reason where the cells are not it: `could not tell (exit code 3)`.
+/// The conclusion and the exit code, with the reason where the cells are not it: `inconclusive (exit code 3)`.
 pub(crate) fn result(comparison: &Comparison) -> String {
     let gate = &comparison.gate;
     let is_by_cells = match gate.conclusion {
@@ -47,7 +47,7 @@ pub(crate) fn tally(comparison: &Comparison) -> String {
     if !apart.is_empty() {
         parts.push(counts(comparison, &apart, None));
     }
-    if parts.is_empty() { "none on either side".into() } else { parts.join("; ") }
+    if parts.is_empty() { "none".into() } else { parts.join("; ") }
 }
 
 /// The lines below the result, with their labels: what became of cells and means, the next step, and the runs.
@@ -70,7 +70,7 @@ pub(crate) fn counts(comparison: &Comparison, cells: &[&Change], always: Option<
         kinds.insert((verdict, None, false), (words::of_kind(verdict, None), 0));
     }
     for cell in cells {
-        let doubt = cell.doubt.filter(|_| cell.verdict == Verdict::Unsure);
+        let doubt = cell.doubt.filter(|_| cell.verdict == Verdict::Inconclusive);
         let kind =
             (cell.verdict, doubt.map(|doubt| doubt as u8), cell.is_accepted(&comparison.gate.accepted));
         kinds.entry(kind).or_insert_with(|| (words::verdict(cell), 0)).1 += 1;
@@ -104,7 +104,7 @@ pub(crate) fn means(comparison: &Comparison) -> Option<String> {
     }
     let counts: Vec<String> = kinds.values().map(|(word, count)| format!("{count} {word}")).collect();
     let figures = words::mean_with_interval(widest.ratio, widest.interval);
-    let unknown = |mean: &MeanChange| mean.verdict == Verdict::Unsure;
+    let unknown = |mean: &MeanChange| mean.verdict == Verdict::Inconclusive;
     let detectable = widest.detectable.filter(|_| unknown(widest)).map(percent);
     let detectable =
         detectable.map(|text| format!(", smallest detectable change {text}")).unwrap_or_default();
@@ -123,17 +123,14 @@ pub(crate) fn one_line(comparison: &Comparison) -> String {
 pub(crate) fn legend(comparison: &Comparison, with_p: bool) -> String {
     let confidence = percent(comparison.method.confidence);
     let has_one_run = comparison.old.len() <= 1 && comparison.new.len() <= 1;
-    let (median, found) = match has_one_run {
-        true => ("", "found"),
-        false => (
-            ", the median of the ratios of every run of NEW to every run of OLD (it need not be the quotient of the two \
-             medians shown)",
-            "that these data would have found",
-        ),
+    let median = match has_one_run {
+        true => "",
+        false => ": the median over all pairs of runs, which can differ from the ratio of the medians shown",
     };
     let p = if with_p { "; p: chance of such a ratio if nothing changed, corrected" } else { "" };
     format!(
-        "change: NEW over OLD{median}, with its {confidence} interval{p}; smallest detectable: slowdown {found} 4 times of 5"
+        "change: time of NEW / time of OLD{median}; interval: {confidence}{p}; smallest detectable: the slowdown that \
+        this comparison detects in 4 of 5 cases"
     )
 }
 
@@ -151,17 +148,17 @@ pub(crate) fn method(comparison: &Comparison) -> Vec<String> {
     };
     let (tested, correction) = (counted(method.tested, "cell"), &method.correction);
     let mut lines = vec![format!(
-        "Slower or faster: {confidence} interval beyond the threshold{threshold}, p ({correction}, {tested}) at most \
-         {alpha}."
+        "A cell is slower or faster if its whole {confidence} interval lies beyond the threshold{threshold} and \
+        p ({correction}, {tested}) <= {alpha}."
     )];
     if let Some(mean) = comparison.mean_changes.first() {
         lines.push(format!(
-            "Mean slower or faster: p ({correction}, {} means) at most {alpha}, interval up to {} or beyond.",
+            "A mean is slower or faster if p ({correction}, {} means) <= {alpha} and its interval reaches {}.",
             method.means_tested,
             percent(mean.threshold)
         ));
     }
-    lines.push(format!("Spread between runs: {}.", method.spread));
+    lines.push(format!("Variation between runs: {}.", method.spread));
     lines
 }
 
@@ -177,7 +174,7 @@ mod tests {
             1 not slower, 1 clock, 1 different, 1 faster, 2 same; ";
         let apart = "1 missing, 1 new, 1 not measured, 1 not judged";
         assert_eq!(tally(&comparison), format!("{compared}{apart}"));
-        comparison.gate.accepted = vec![Verdict::Missing, Verdict::Unsure];
+        comparison.gate.accepted = vec![Verdict::Missing, Verdict::Inconclusive];
         let text = tally(&comparison);
         for accepted in [
             "1 inconclusive (accepted), 1 not slower, 1 clock (accepted), 1 different, ",
@@ -198,9 +195,9 @@ mod tests {
         );
         let mut unsure = example::full();
         (unsure.gate.conclusion, unsure.gate.exit_code) = (Conclusion::CannotTell, 3);
-        assert_eq!(result(&unsure), "could not tell (exit code 3)");
+        assert_eq!(result(&unsure), "inconclusive (exit code 3)");
         unsure.cells.clear();
-        assert!(result(&unsure).starts_with("could not tell (exit code 3): 4 of 15"), "{}", result(&unsure));
+        assert!(result(&unsure).starts_with("inconclusive (exit code 3): 4 of 15"), "{}", result(&unsure));
     }
 
     #[test]
@@ -223,7 +220,7 @@ mod tests {
     fn the_worst_is_a_mean_where_no_cell_is_worse() {
         let mut comparison = example::full();
         comparison.cells.retain(|cell| !cell.verdict.is_regression());
-        let expected = "mean of all 6 cells: 1.021x slower (1.017 to 1.025); no cell alone is slower";
+        let expected = "mean of all 6 cells: 1.021x slower (1.017 to 1.025); no single cell is slower";
         assert_eq!(worst(&comparison).unwrap(), expected);
         assert_eq!(result(&comparison), "regression (exit code 1)");
     }

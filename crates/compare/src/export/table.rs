@@ -15,7 +15,7 @@ use crate::{Change, Comparison, Conclusion, Severity, Verdict};
 /// The comparison as aligned text.
 pub static TABLE: Format = Format {
     name: "table",
-    summary: "aligned text for the terminal: the conclusion, then cells, the worst first",
+    summary: "text for the terminal: the conclusion, then cells, worst first",
     by_default: true,
     makes: Makes::Text("compare.txt", |comparison, view| Ok(text(comparison, view))),
 };
@@ -82,7 +82,7 @@ fn environment(comparison: &Comparison, view: &View) -> String {
         return String::new();
     }
     let counts =
-        [(Severity::Block, "blocking"), (Severity::Warn, "to mind"), (Severity::Ignore, "of no concern")];
+        [(Severity::Block, "blocking"), (Severity::Warn, "with a warning"), (Severity::Ignore, "ignored")];
     let counts: Vec<String> = counts
         .into_iter()
         .map(|(severity, words)| (of(severity).count(), words))
@@ -119,7 +119,7 @@ fn all_cells(comparison: &Comparison, view: &View) -> String {
     let of = if view.all_cells { String::new() } else { format!(" of {}", comparison.cells.len()) };
     let common = cells::common(&shown);
     let gap = if common.is_empty() { "" } else { "; " };
-    let title = format!("{}{of}, the worst first{gap}{common}", counted(shown.len(), "cell"));
+    let title = format!("{}{of}, worst first{gap}{common}", counted(shown.len(), "cell"));
     // How the cells were judged, which follows, has the thresholds too.
     text.push_str(
         &stacked(cells::grid(title, &shown, view.all_cells)).fitting(&["threshold"]).text(view.color),
@@ -178,7 +178,7 @@ fn more(hidden: &[&Change]) -> String {
         let named = named.map(|(name, places)| format!("{} {name}", places.len()));
         let others = (others > 0).then(|| counted(others, "other"));
         let named: Vec<String> = named.chain(others).collect();
-        let line = format!("and {} more {word}: {}", cells.len(), named.join(", "));
+        let line = format!("{} more {word}: {}", cells.len(), named.join(", "));
         let _ = writeln!(text, "  {}", hanging(&line, 4));
     }
     text
@@ -194,7 +194,7 @@ fn reasons(comparison: &Comparison, color: bool) -> String {
     let groups = groups(comparison);
     let mut text: String = groups.iter().take(GROUPS_SHOWN).map(|group| group_text(group, color)).collect();
     if groups.len() > GROUPS_SHOWN {
-        let _ = writeln!(text, "  and {} more reasons; --format csv has them", groups.len() - GROUPS_SHOWN);
+        let _ = writeln!(text, "  {} more reasons (--format csv lists them)", groups.len() - GROUPS_SHOWN);
     }
     text
 }

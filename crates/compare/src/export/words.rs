@@ -6,7 +6,7 @@ use gpubench_text::count::counted;
 use gpubench_text::percent;
 
 use crate::pairs::evidence::distinct;
-use crate::{Change, Doubt, Measured, RunInfo, Verdict};
+use crate::{Change, InconclusiveReason, Measured, RunInfo, Verdict};
 
 /// What stands where nothing is known.
 pub(crate) const NONE: &str = "-";
@@ -112,11 +112,11 @@ pub(crate) fn verdict(cell: &Change) -> String {
 ///
 /// An unsure cell is named by why it is unsure. That a cell may be slower is no finding, least of all where its ratio is 1,
 /// so it is `inconclusive`; where its interval excludes a slowdown that counts it is `not slower`.
-pub(crate) fn of_kind(verdict: Verdict, doubt: Option<Doubt>) -> String {
+pub(crate) fn of_kind(verdict: Verdict, doubt: Option<InconclusiveReason>) -> String {
     match (verdict, doubt) {
-        (Verdict::Unsure, None | Some(Doubt::MaybeSlower)) => "inconclusive".into(),
-        (Verdict::Unsure, Some(Doubt::MaybeFaster)) => "not slower".into(),
-        (Verdict::Unsure, Some(doubt)) => doubt.name().replace('-', " "),
+        (Verdict::Inconclusive, None | Some(InconclusiveReason::MaybeSlower)) => "inconclusive".into(),
+        (Verdict::Inconclusive, Some(InconclusiveReason::MaybeFaster)) => "not slower".into(),
+        (Verdict::Inconclusive, Some(doubt)) => doubt.name().replace('-', " "),
         _ => verdict.words(),
     }
 }
@@ -176,11 +176,11 @@ mod tests {
     #[test]
     fn unsure_cells_are_named_by_why_they_are_unsure_and_others_by_their_verdict() {
         let words = [
-            (Verdict::Unsure, Some(Doubt::MaybeSlower), "inconclusive"),
-            (Verdict::Unsure, Some(Doubt::MaybeFaster), "not slower"),
-            (Verdict::Unsure, Some(Doubt::Clock), "clock"),
-            (Verdict::Unsure, None, "inconclusive"),
-            (Verdict::LessAccurate, Some(Doubt::MaybeFaster), "less accurate"),
+            (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower), "inconclusive"),
+            (Verdict::Inconclusive, Some(InconclusiveReason::MaybeFaster), "not slower"),
+            (Verdict::Inconclusive, Some(InconclusiveReason::Clock), "clock"),
+            (Verdict::Inconclusive, None, "inconclusive"),
+            (Verdict::LessAccurate, Some(InconclusiveReason::MaybeFaster), "less accurate"),
             (Verdict::NewlyFailed, None, "newly failed"),
         ];
         for (verdict, doubt, text) in words {

@@ -17,7 +17,7 @@ use crate::statistics::shift::Shift;
 use crate::variance::sweep::Sweep;
 use crate::verdict::advice::SEE_WHAT_CHANGED;
 use crate::verdict::cell::without_change;
-use crate::{Change, Doubt, Policy, Verdict};
+use crate::{Change, InconclusiveReason, Policy, Verdict};
 
 /// Share of `alpha` that the means over more than one op have in the first step of the correction.
 const WIDE_SHARE: f64 = 0.5;
@@ -102,16 +102,16 @@ impl Tested {
         let (reason, next) = match (verdict, doubt) {
             (Verdict::Slower, _) => {
                 let cells = match slower {
-                    0 => "no cell alone is slower".to_owned(),
+                    0 => "no single cell is slower".to_owned(),
                     _ => format!("{slower} of its cells {} slower", agree(slower, "is", "are")),
                 };
                 (format!("{figures}; {cells}"), Some(SEE_WHAT_CHANGED))
             }
-            (Verdict::Unsure, Some(Doubt::Clock)) => (
+            (Verdict::Inconclusive, Some(InconclusiveReason::Clock)) => (
                 format!("{figures}, but the GPU's clock was lower"),
-                Some("run NEW again when the GPU is cool and alone"),
+                Some("run NEW again when the GPU is cool and idle"),
             ),
-            (Verdict::Unsure, Some(Doubt::MaybeSlower)) => (
+            (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower)) => (
                 format!("{figures}; smallest detectable change {}", percent(detectable)),
                 Some("compare more runs per side"),
             ),
@@ -136,12 +136,14 @@ impl Tested {
     }
 
     /// Slower where the mean surely rose and may have risen by as much as counts; the same where it surely did not.
-    fn judge(&self, significant: bool) -> (Verdict, Option<Doubt>) {
+    fn judge(&self, significant: bool) -> (Verdict, Option<InconclusiveReason>) {
         let limit = self.threshold.ln_1p();
         let [low, high] = self.shift.interval();
         if significant && low > 0.0 && high >= limit {
             return match self.in_cycles.map(Shift::interval) {
-                Some([low, high]) if low <= 0.0 || high < limit => (Verdict::Unsure, Some(Doubt::Clock)),
+                Some([low, high]) if low <= 0.0 || high < limit => {
+                    (Verdict::Inconclusive, Some(InconclusiveReason::Clock))
+                }
                 _ => (Verdict::Slower, None),
             };
         }

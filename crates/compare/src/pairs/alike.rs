@@ -5,19 +5,17 @@ use super::evidence::Evidence;
 /// Why the times of both sides are of different things, if they are, and the next step.
 pub(crate) fn different(old: &Evidence, new: &Evidence) -> Option<(String, &'static str)> {
     if let Some((first, other)) = disagree(&old.timers, &new.timers) {
-        let reason = format!("some runs were timed by the {}, some by the {}", first.words(), other.words());
+        let reason =
+            format!("some runs were timed by the {}, others by the {}", first.words(), other.words());
         return Some((reason, "run both sides again, on the same kind of device"));
     }
     if let Some((first, other)) = disagree(&old.accuracies, &new.accuracies) {
         let (first, other) = (first.name(), other.name());
-        let reason = format!("its accuracy class is {first} in some runs and {other} in others");
-        return Some((
-            reason,
-            "compare builds whose variant of this name computes in the same accuracy class",
-        ));
+        let reason = format!("the variant's accuracy class is {first} in some runs and {other} in others");
+        return Some((reason, "compare builds in which this variant has the same accuracy class"));
     }
     disagree(&old.inputs, &new.inputs)?;
-    Some(("the operands differ though the seed is the same".into(), "run both sides with the same build"))
+    Some(("the operands differ although the seed is the same".into(), "run both sides with the same build"))
 }
 
 /// Two values that differ, of those that the runs of both sides have; `None` where all agree.

@@ -67,8 +67,7 @@ pub(crate) struct Standing {
 impl Standing {
     /// The cell's rows of the runs of one side, at most one a run.
     pub(crate) fn of(rows: &[&Row]) -> Standing {
-        let reason =
-            |row: &Row| row.reason.clone().unwrap_or_else(|| "for no reason that the report tells".into());
+        let reason = |row: &Row| row.reason.clone().unwrap_or_else(|| "the report gives no reason".into());
         let first = |outcome| rows.iter().find(|row| row.outcome == outcome);
         let share = |outcome| {
             rows.iter().filter(|row| row.outcome == outcome).count() as f64 / rows.len().max(1) as f64

@@ -23,8 +23,8 @@ impl Pace {
     /// What is timed at that pace, in words.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Pace::Device => "where the device paces the work",
-            Pace::Waiting => "where the device waits for the host",
+            Pace::Device => "for work paced by the device",
+            Pace::Waiting => "for work where the device waits for the host",
             Pace::Host => "on the CPU",
         }
     }

@@ -24,7 +24,9 @@ use crate::environment::{self, Severity};
 pub fn read(path: &Path) -> Result<Policy> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| {
-        anyhow!("cannot read policy '{name}': {error}; name a TOML file, docs/compare-policy.md has its keys")
+        anyhow!(
+            "cannot read policy '{name}': {error}; name a TOML file (docs/compare-policy.md lists its keys)"
+        )
     })?;
     parse(&name, &text)
 }
@@ -64,7 +66,7 @@ const WHOLE: [&str; 4] = ["alpha", "accept-missing", "accept-inconclusive", "cro
 fn misplaced(problem: &Problem) -> Option<String> {
     match problem {
         Problem::UnknownKey { key, .. } if WHOLE.contains(&key.as_str()) => {
-            Some(format!("'{key}' holds for the whole comparison: write it above the first table"))
+            Some(format!("'{key}' applies to the whole comparison: write it above the first table"))
         }
         _ => None,
     }
@@ -154,7 +156,7 @@ fn growth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::
     checked(deserializer, |factor: f64| {
         ensure!(
             factor >= 1.0 && factor.is_finite(),
-            "error-growth {factor} is no factor from 1 on, such as 4.0"
+            "error-growth {factor} is not a factor >= 1, such as 4.0"
         );
         Ok(factor)
     })
@@ -163,7 +165,7 @@ fn growth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::
 /// The chance of a false alarm.
 fn chance<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     checked(deserializer, |alpha: f64| {
-        ensure!(alpha > 0.0 && alpha <= 0.5, "alpha {alpha} is not above 0 and at most 0.5, such as 0.01");
+        ensure!(alpha > 0.0 && alpha <= 0.5, "alpha {alpha} must be above 0 and at most 0.5, such as 0.01");
         Ok(alpha)
     })
 }
@@ -213,10 +215,10 @@ impl TryFrom<String> for FactName {
         if WHOLE.contains(&name.as_str())
             || ["threshold", "mean-threshold", "run-spread", "error-growth"].contains(&name.as_str())
         {
-            bail!("'{name}' is no fact of the environment: write it above [environment]");
+            bail!("'{name}' is not a fact of the environment: write it above [environment]");
         }
         let near = words::nearest(&name, facts()).unwrap_or_default();
-        bail!("unknown fact '{name}': did you mean '{near}'? (docs/compare-policy.md lists them)")
+        bail!("unknown fact '{name}': did you mean '{near}'? (docs/compare-policy.md lists the facts)")
     }
 }
 

@@ -122,7 +122,7 @@ impl Policy {
         let idle = self.cells.iter().filter(|table| !cells.iter().any(|cell| table.is_about(cell)));
         idle.map(|table| {
             format!(
-                "{}: this [[cell]] table matches no cell of either side: {}",
+                "{}: this [[cell]] table matches no cell of OLD or NEW: {}",
                 table.origin,
                 table.blame(cells)
             )
@@ -141,13 +141,13 @@ impl CellTable {
     fn blame(&self, cells: &[Cell]) -> String {
         for (key, pattern) in &self.globs {
             let valid = cells.iter().map(|cell| property(cell, key));
-            if let Err(error) = words::matches_some(key, &format!("{key} of them"), pattern, valid) {
+            if let Err(error) = words::matches_some(key, &format!("{key} of these cells"), pattern, valid) {
                 return error.to_string();
             }
         }
         match cells.iter().any(|cell| self.sides.contains(cell.case.n)) {
-            true => "each of its keys matches some cell, but none matches all of them".into(),
-            false => "none of them has such an n".into(),
+            true => "each key matches some cell, but no cell matches all keys".into(),
+            false => "no cell has such an n".into(),
         }
     }
 }

@@ -22,8 +22,9 @@ pub enum Verdict {
     LessAccurate,
     /// It had a time and now has none: left out of the sweep, or skipped.
     Missing,
-    /// The data do not tell; see `Doubt`.
-    Unsure,
+    /// The data show neither a change nor its absence; see `InconclusiveReason`.
+    #[serde(rename = "unsure")]
+    Inconclusive,
     /// The whole interval of the ratio lies below the threshold's inverse, and the corrected test agrees.
     Faster,
     /// It has a time now and had none.
@@ -44,7 +45,7 @@ impl Verdict {
         Verdict::Slower,
         Verdict::LessAccurate,
         Verdict::Missing,
-        Verdict::Unsure,
+        Verdict::Inconclusive,
         Verdict::Faster,
         Verdict::New,
         Verdict::Same,
@@ -60,7 +61,7 @@ impl Verdict {
             Verdict::Slower => "slower",
             Verdict::LessAccurate => "less-accurate",
             Verdict::Missing => "missing",
-            Verdict::Unsure => "unsure",
+            Verdict::Inconclusive => "unsure",
             Verdict::Faster => "faster",
             Verdict::New => "new",
             Verdict::Same => "same",
@@ -69,9 +70,12 @@ impl Verdict {
         }
     }
 
-    /// The words of a sentence: `newly incorrect`.
+    /// Returns the words that texts use, such as `newly incorrect` or `inconclusive`.
     pub fn words(self) -> String {
-        self.name().replace('-', " ")
+        match self {
+            Verdict::Inconclusive => "inconclusive".into(),
+            other => other.name().replace('-', " "),
+        }
     }
 
     /// Whether it makes the gate trip.
@@ -85,7 +89,7 @@ impl Verdict {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Doubt {
+pub(crate) enum InconclusiveReason {
     /// It may be slower: the interval reaches beyond the threshold, or the corrected test does not agree.
     MaybeSlower,
     /// It may be faster, and is not slower: nothing for a gate to mind.
@@ -96,14 +100,14 @@ pub(crate) enum Doubt {
     Different,
 }
 
-impl Doubt {
+impl InconclusiveReason {
     /// The word used in tables and JSON.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Doubt::MaybeSlower => "maybe-slower",
-            Doubt::MaybeFaster => "maybe-faster",
-            Doubt::Clock => "clock",
-            Doubt::Different => "different",
+            InconclusiveReason::MaybeSlower => "maybe-slower",
+            InconclusiveReason::MaybeFaster => "maybe-faster",
+            InconclusiveReason::Clock => "clock",
+            InconclusiveReason::Different => "different",
         }
     }
 }
@@ -139,7 +143,7 @@ pub struct Change {
     pub side: Side,
     pub verdict: Verdict,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) doubt: Option<Doubt>,
+    pub(crate) doubt: Option<InconclusiveReason>,
     /// Why, in one line without the cell's name: `1.31x slower (1.28 to 1.34)`, `was measured, now: out of memory`. It
     /// leads with the change, where that is the reason.
     pub reason: Sentence,
@@ -188,12 +192,14 @@ impl Change {
     /// Whether the gate may pass over it, open as it is, where the verdicts in `accepted` are accepted. Times of different
     /// things tell nothing that could be.
     pub(crate) fn is_accepted(&self, accepted: &[Verdict]) -> bool {
-        self.is_open() && self.doubt != Some(Doubt::Different) && accepted.contains(&self.verdict)
+        self.is_open()
+            && self.doubt != Some(InconclusiveReason::Different)
+            && accepted.contains(&self.verdict)
     }
 
     /// Whether the gate cannot pass over it without being told to: it is missing, or may be slower.
     pub(crate) fn is_open(&self) -> bool {
         self.verdict == Verdict::Missing
-            || (self.verdict == Verdict::Unsure && self.doubt != Some(Doubt::MaybeFaster))
+            || (self.verdict == Verdict::Inconclusive && self.doubt != Some(InconclusiveReason::MaybeFaster))
     }
 }

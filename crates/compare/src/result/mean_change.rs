@@ -3,7 +3,7 @@
 use gpubench_text::count::counted;
 use serde::{Deserialize, Serialize};
 
-use crate::{Doubt, Verdict};
+use crate::{InconclusiveReason, Verdict};
 
 /// A group of cells and what became of the geometric mean of their times.
 ///
@@ -21,8 +21,8 @@ pub(crate) struct MeanChange {
     /// The verdict: slower, faster, same, unsure or not-judged.
     pub verdict: Verdict,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) doubt: Option<Doubt>,
-    /// Why, in one line without the group's name: `1.020x slower (1.017 to 1.023); no cell alone is slower`.
+    pub(crate) doubt: Option<InconclusiveReason>,
+    /// Why, in one line without the group's name: `1.020x slower (1.017 to 1.023); no single cell is slower`.
     pub reason: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,

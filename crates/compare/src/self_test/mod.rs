@@ -96,8 +96,8 @@ impl Gate<'_> {
         let sides = per_side(runs);
         let restless = super::export::percent(RESTLESS);
         let text = format!(
-            "nothing changed, runs differ by {restless}, {sides}: {tripped} of {trials} comparisons find a regression (at \
-             most {alarms} may)"
+            "nothing changed, runs vary by {restless}, {sides}: {tripped} of {trials} comparisons report a regression (at \
+            most {alarms} allowed)"
         );
         Claim { text, held: tripped <= alarms }
     }
@@ -118,8 +118,8 @@ impl Gate<'_> {
             found.gate.exit_code == 1 && found.cells.iter().all(is_right)
         };
         let what =
-            format!("one cell of {} made {PLANTED} times slower, {}", cells.len(), per_side(REPLICATES));
-        claim_of_found(what, "found and no other with it", (0..PLANTS).map(finds), FOUND)
+            format!("one of {} cells takes {PLANTED} times as long, {}", cells.len(), per_side(REPLICATES));
+        claim_of_found(what, "it alone is reported slower", (0..PLANTS).map(finds), FOUND)
     }
 
     /// Every cell takes as much longer as counts for a mean: a mean is slower.
@@ -135,14 +135,14 @@ impl Gate<'_> {
             found.gate.exit_code == 1 && found.mean_changes.iter().any(|mean| mean.is_regression())
         };
         let percent = super::export::percent(threshold);
-        let what = format!("every cell made {percent} slower, {}", per_side(REPLICATES));
-        claim_of_found(what, "a mean is slower", (0..PLANTS).map(finds), FOUND)
+        let what = format!("every cell slowed down by {percent}, {}", per_side(REPLICATES));
+        claim_of_found(what, "a mean is reported slower", (0..PLANTS).map(finds), FOUND)
     }
 
     /// The report's even rounds against its odd ones, as they are and with one cell after the other made slower.
     fn with(&self, report: &Report) -> Vec<Claim> {
         let Some([old, new]) = halves::halves(report) else {
-            let text = "no cell of the report has samples of two rounds, so it cannot be compared with itself: measure \
+            let text = "no cell of the report has samples from two rounds, so its rounds cannot be compared: measure \
                         with --rounds 2 or more";
             return vec![Claim { text: text.into(), held: false }];
         };
@@ -155,15 +155,15 @@ impl Gate<'_> {
             let found = self.compare(&old, &slower);
             found.cells.iter().any(|change| change.verdict == Verdict::Slower && change.cell() == *planted)
         };
-        let what = format!("the same with one cell made {PLANTED_IN_REPORT} times slower");
+        let what = format!("the same, but one cell takes {PLANTED_IN_REPORT} times as long");
         let trials = cells.iter().step_by(step).map(finds);
-        let mut claim = claim_of_found(what, "found", trials, FOUND_IN_REPORT);
+        let mut claim = claim_of_found(what, "it is reported slower", trials, FOUND_IN_REPORT);
         if !claim.held {
-            claim.text += "; compare several runs per side, --plan says how many";
+            claim.text += "; compare several runs per side (--plan computes the number)";
         }
         let exit_code = null.gate.exit_code;
         let text = format!(
-            "the report's even rounds against its odd ones, {} cells: exit code {exit_code} (must not be 1 or 2)",
+            "even rounds of the report compared with its odd rounds, {} cells: exit code {exit_code} (must not be 1 or 2)",
             cells.len()
         );
         vec![Claim { text, held: !matches!(exit_code, 1 | 2) }, claim]
@@ -182,7 +182,7 @@ fn per_side(runs: usize) -> String {
 }
 
 fn nothing_to_plant_in() -> Claim {
-    let text = "the policy leaves every rehearsed cell out, so nothing can be planted in one";
+    let text = "the policy ignores every simulated cell, so no slowdown can be simulated";
     Claim { text: text.into(), held: false }
 }
 
@@ -191,7 +191,7 @@ fn claim_of_found(what: String, word: &str, trials: impl Iterator<Item = bool>, 
     let (found, trials) =
         trials.fold((0, 0_usize), |(found, trials), is_found| (found + usize::from(is_found), trials + 1));
     let least = (share * trials as f64).ceil() as usize;
-    let text = format!("{what}: {word} in {found} of {trials} (at least {least} must be)");
+    let text = format!("{what}: {word} in {found} of {trials} comparisons (at least {least} required)");
     Claim { text, held: found >= least && trials > 0 }
 }
 

@@ -55,11 +55,11 @@ fn a_slowdown_that_a_lower_clock_explains_is_not_called_one() {
         let change = planted(&compare(&old, &new, &Policy::default())).clone();
         (change.verdict, change.doubt)
     };
-    assert_eq!(verdict(1.2, 1650.0), (Verdict::Unsure, Some(Doubt::Clock)));
+    assert_eq!(verdict(1.2, 1650.0), (Verdict::Inconclusive, Some(InconclusiveReason::Clock)));
     assert_eq!(verdict(1.2, 1980.0), (Verdict::Slower, None));
     // The clock explains a fifth of it, and not the rest.
     assert_eq!(verdict(1.6, 1650.0), (Verdict::Slower, None));
-    assert_eq!(verdict(1.0 / 1.2, 2376.0), (Verdict::Unsure, Some(Doubt::MaybeFaster)));
+    assert_eq!(verdict(1.0 / 1.2, 2376.0), (Verdict::Inconclusive, Some(InconclusiveReason::MaybeFaster)));
     assert_eq!(verdict(1.0 / 1.2, 1980.0), (Verdict::Faster, None));
 }
 
@@ -83,11 +83,11 @@ fn times_of_other_operands_or_another_clock_are_not_compared() {
     let (mut old, new) = with_change(|row| row.inputs = Some("b".into()));
     old.runs[0].report.rows.iter_mut().for_each(|row| row.inputs = Some("a".into()));
     let comparison = compare(&old, &new, &Policy::default());
-    assert_eq!(planted(&comparison).doubt, Some(Doubt::Different));
+    assert_eq!(planted(&comparison).doubt, Some(InconclusiveReason::Different));
     assert_eq!((comparison.gate.exit_code, planted(&comparison).p), (3, None));
     let (old, new) =
         with_change(|row| row.execute.as_mut().unwrap().clock = gpubench_model::report::Clock::Host);
-    assert_eq!(planted(&compare(&old, &new, &Policy::default())).doubt, Some(Doubt::Different));
+    assert_eq!(planted(&compare(&old, &new, &Policy::default())).doubt, Some(InconclusiveReason::Different));
 }
 
 #[test]
@@ -98,7 +98,10 @@ fn times_of_another_accuracy_class_are_not_compared() {
     });
     let comparison = compare(&old, &new, &Policy::default());
     let change = planted(&comparison);
-    assert_eq!((change.verdict, change.doubt, change.p), (Verdict::Unsure, Some(Doubt::Different), None));
+    assert_eq!(
+        (change.verdict, change.doubt, change.p),
+        (Verdict::Inconclusive, Some(InconclusiveReason::Different), None)
+    );
     let next = change.next.as_deref().unwrap_or_default();
     assert_eq!(
         (change.reason.to_string().as_str(), next),
@@ -215,7 +218,10 @@ fn operands_that_differ_in_one_run_of_three_are_not_pooled() {
     };
     (0..3).for_each(|k| rows(&mut new, k, if k == 2 { "b" } else { "a" }));
     let comparison = compare(&old, &new, &Policy { accept_inconclusive: true, ..Policy::default() });
-    assert_eq!((planted(&comparison).doubt, comparison.gate.exit_code), (Some(Doubt::Different), 2));
+    assert_eq!(
+        (planted(&comparison).doubt, comparison.gate.exit_code),
+        (Some(InconclusiveReason::Different), 2)
+    );
 }
 
 #[test]

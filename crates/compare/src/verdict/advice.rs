@@ -9,4 +9,5 @@ pub(crate) const COMMAND: &str = "--old A B C --new D E F";
 /// How earlier runs are given.
 pub(crate) const HISTORY: &str = "two or more earlier runs as --history";
 
-pub(crate) const SEE_WHAT_CHANGED: &str = "see what changed; compare more runs per side if you doubt it";
+pub(crate) const SEE_WHAT_CHANGED: &str =
+    "look at what changed; if you doubt the result, compare more runs per side";

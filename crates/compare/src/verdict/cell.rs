@@ -11,7 +11,7 @@ use crate::planning::plan;
 use crate::statistics::ranks::rank_test;
 use crate::statistics::shift::{OWN_SHARE, Shift};
 use crate::variance::spread::{Spread, threshold};
-use crate::{Change, Doubt, Limits, Sentence, Verdict};
+use crate::{Change, InconclusiveReason, Limits, Sentence, Verdict};
 
 /// How many times larger an error may become where a policy does not say.
 const ERROR_GROWTH: f64 = 4.0;
@@ -63,7 +63,7 @@ impl<'a> Candidate<'a> {
         let (old, new) = (&pair.old, &pair.new);
         let mut change = self.unjudged(corrected, alpha, tested);
         if self.limits.ignored {
-            return told(change, Verdict::NotJudged, "left out by the policy", None);
+            return told(change, Verdict::NotJudged, "ignored by the policy", None);
         }
         if let Some((verdict, reason, next)) = broken(old, new) {
             return told(change, verdict, reason, next);
@@ -73,8 +73,8 @@ impl<'a> Candidate<'a> {
             return told(change, verdict, reason, next);
         };
         if let Some((reason, next)) = self.different.clone() {
-            change.doubt = Some(Doubt::Different);
-            return told(change, Verdict::Unsure, reason, Some(next.to_owned()));
+            change.doubt = Some(InconclusiveReason::Different);
+            return told(change, Verdict::Inconclusive, reason, Some(next.to_owned()));
         }
         // A cell that is more restless than the others must hold by its own runs. It is one of few, so without correction.
         let holds_alone = self.alone.is_none_or(|alone| alone.p() <= OWN_SHARE * alpha);
@@ -89,7 +89,7 @@ impl<'a> Candidate<'a> {
         if !change.verdict.is_regression()
             && let Some(reason) = less_accurate(old, new, growth)
         {
-            let next = "see what changed in its arithmetic, or allow more with error-growth in a policy file";
+            let next = "look at what changed in its arithmetic, or allow larger errors with error-growth in a policy file";
             return told(change, Verdict::LessAccurate, reason, Some(next.into()));
         }
         change
@@ -99,7 +99,7 @@ impl<'a> Candidate<'a> {
     fn more_runs(&self, shift: Shift, old: &Evidence, new: &Evidence, alpha: f64, tested: usize) -> String {
         let Some(spread) = self.spread.filter(|spread| spread.own.is_some()) else {
             return format!(
-                "give {LEAST_RUNS} runs per side, since one shows no spread ({COMMAND}), or {HISTORY}"
+                "give {LEAST_RUNS} runs per side ({COMMAND}) or {HISTORY}: one run shows no variation"
             );
         };
         // The further the change, the fewer runs it takes.
@@ -110,7 +110,10 @@ impl<'a> Candidate<'a> {
                 format!("give {runs} runs per side ({COMMAND}), or a wider --threshold")
             }
             None => {
-                format!("give a wider --threshold: {} runs per side would not decide", plan::MOST_RUNS)
+                format!(
+                    "give a wider --threshold: even {} runs per side would be inconclusive",
+                    plan::MOST_RUNS
+                )
             }
         }
     }
@@ -148,7 +151,7 @@ impl<'a> Candidate<'a> {
 
 fn told(mut change: Change, verdict: Verdict, reason: impl Into<Sentence>, next: Option<String>) -> Change {
     (change.verdict, change.reason, change.next) = (verdict, reason.into(), next);
-    if verdict != Verdict::Unsure {
+    if verdict != Verdict::Inconclusive {
         change.doubt = None;
     }
     change
@@ -163,12 +166,12 @@ fn broken(old: &Standing, new: &Standing) -> Option<(Verdict, String, Option<Str
     let more_often = kinds.iter().find(|(was, is, ..)| is > was && old.evidence.is_some());
     if let Some((was, _, reason, verdict, word)) = more_often {
         let before = if *was > 0.0 {
-            format!("{word} in some runs of OLD, now in more")
+            format!("{word} in some runs of OLD and in more runs of NEW")
         } else {
             format!("was measured, now {word}")
         };
         let reason = reason.as_deref().unwrap_or_default();
-        let next = "mend it, or leave the cell out with ignore = true in a policy file".to_owned();
+        let next = "fix it, or exclude the cell with ignore = true in a policy file".to_owned();
         return Some((*verdict, format!("{before}: {reason}"), Some(next)));
     }
     if new.evidence.is_some() {
@@ -196,13 +199,13 @@ fn one_sided(old: &Standing, new: &Standing) -> (Verdict, String, Option<String>
         (Some(_), _) => {
             let fix = new.skipped.as_ref().and_then(|(_, fix)| fix.clone());
             let next = fix.unwrap_or_else(|| "run it again in NEW".into());
-            let now = without(new, "not among the cells of NEW");
+            let now = without(new, "NEW does not contain it");
             (Verdict::Missing, format!("was measured, now {now}"), Some(next))
         }
         (_, Some(_)) => {
-            (Verdict::New, format!("OLD has no time: {}", without(old, "not among its cells")), None)
+            (Verdict::New, format!("OLD has no time: {}", without(old, "OLD does not contain it")), None)
         }
-        _ => (Verdict::NotMeasured, without(new, "not among the cells of NEW"), None),
+        _ => (Verdict::NotMeasured, without(new, "NEW does not contain it"), None),
     }
 }
 
@@ -213,14 +216,14 @@ fn by_time(
     new: &Evidence,
     threshold: f64,
     significant: bool,
-) -> (Verdict, Option<Doubt>) {
+) -> (Verdict, Option<InconclusiveReason>) {
     let limit = threshold.ln_1p();
     let [low, high] = shift.interval();
     let cycles = cycles(shift, old, new);
     if low > limit && significant {
         return match cycles {
             Some((clock, [low, _])) if clock < -CLOCK_CHANGE && low <= limit => {
-                (Verdict::Unsure, Some(Doubt::Clock))
+                (Verdict::Inconclusive, Some(InconclusiveReason::Clock))
             }
             _ => (Verdict::Slower, None),
         };
@@ -229,7 +232,7 @@ fn by_time(
         return match cycles {
             // It is not slower whatever the clock did, so a gate need not mind.
             Some((clock, [_, high])) if clock > CLOCK_CHANGE && high >= -limit => {
-                (Verdict::Unsure, Some(Doubt::MaybeFaster))
+                (Verdict::Inconclusive, Some(InconclusiveReason::MaybeFaster))
             }
             _ => (Verdict::Faster, None),
         };
@@ -238,12 +241,12 @@ fn by_time(
 }
 
 /// The verdict on a cell or a mean that is neither slower nor faster: the same where its interval lies within `limit`.
-pub(crate) fn without_change(shift: Shift, limit: f64) -> (Verdict, Option<Doubt>) {
+pub(crate) fn without_change(shift: Shift, limit: f64) -> (Verdict, Option<InconclusiveReason>) {
     let [low, high] = shift.interval();
     match (low >= -limit, high <= limit) {
         (true, true) => (Verdict::Same, None),
-        (_, true) => (Verdict::Unsure, Some(Doubt::MaybeFaster)),
-        _ => (Verdict::Unsure, Some(Doubt::MaybeSlower)),
+        (_, true) => (Verdict::Inconclusive, Some(InconclusiveReason::MaybeFaster)),
+        _ => (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower)),
     }
 }
 
@@ -270,20 +273,22 @@ fn words(change: &Change, significant: bool, more: &str) -> (Sentence, Option<St
     let low = change.interval.map_or(1.0, |[low, _]| low);
     let interval = change_with_interval(change).unwrap_or_default();
     match (change.verdict, change.doubt) {
-        (Verdict::Unsure, Some(Doubt::Clock)) => {
+        (Verdict::Inconclusive, Some(InconclusiveReason::Clock)) => {
             let clock = |side: &Option<crate::Measured>| {
                 side.as_ref().and_then(|side| side.sm_mhz).unwrap_or(f64::NAN)
             };
             let (old, new) = (clock(&change.old), clock(&change.new));
-            let rest = format!("but the GPU's clock was {new:.0} MHz and had been {old:.0} MHz");
-            let next = "run NEW again when the GPU is cool and alone";
+            let rest = format!("but the GPU's clock was {new:.0} MHz in NEW and {old:.0} MHz in OLD");
+            let next = "run NEW again when the GPU is cool and idle";
             (Sentence::new(interval, ", ", rest), Some(next.into()))
         }
-        (Verdict::Unsure, Some(Doubt::MaybeSlower)) if low > 1.0 + change.threshold && !significant => {
-            let rest = "which may be chance among the cells and rounds compared";
+        (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower))
+            if low > 1.0 + change.threshold && !significant =>
+        {
+            let rest = "which may be chance, given the number of cells and rounds compared";
             (Sentence::new(interval, ", ", rest), Some(more.into()))
         }
-        (Verdict::Unsure, Some(Doubt::MaybeSlower)) => {
+        (Verdict::Inconclusive, Some(InconclusiveReason::MaybeSlower)) => {
             let detectable = percent(change.detectable.unwrap_or(f64::INFINITY));
             let rest = format!("smallest detectable change {detectable}");
             (Sentence::new(interval, "; ", rest), Some(more.into()))

@@ -3,7 +3,8 @@
 use gpubench_text::count::counted;
 
 use crate::{
-    Change, Conclusion, Count, Difference, Doubt, Gate, MeanChange, Policy, Sentence, Severity, Verdict,
+    Change, Conclusion, Count, Difference, Gate, InconclusiveReason, MeanChange, Policy, Sentence, Severity,
+    Verdict,
 };
 
 /// The conclusion; `cells` are those of either side, gravest first, `means` the means that were tested, widest first.
@@ -29,7 +30,7 @@ fn concluded(
         return gate;
     }
     if policy.cross_machine {
-        let reason = "the machines may differ, so ratios are told and nothing is concluded".into();
+        let reason = "the machines may differ, so gpubench shows ratios and concludes nothing".into();
         return gate(Conclusion::RatiosOnly, reason, None);
     }
     if let Some(gate) = regression(cells, means) {
@@ -41,7 +42,7 @@ fn concluded(
         let reason = format!("{}; first: {}, {}", tally(&open), first.cell(), first.reason);
         let accept = match (first.verdict, first.doubt) {
             (Verdict::Missing, _) => Some("--accept-missing"),
-            (_, Some(Doubt::Different)) => None,
+            (_, Some(InconclusiveReason::Different)) => None,
             _ => Some("--accept-inconclusive"),
         };
         let step = first.next.as_deref().unwrap_or_default();
@@ -90,7 +91,7 @@ fn not_comparable(cells: &[Change], environment: &[Difference], policy: &Policy)
         let Difference { fact, old, new, .. } = difference;
         let reason = format!("the environments differ in {fact}: OLD has {old}, NEW has {new}");
         let next = format!(
-            "compare runs of one machine, see ratios alone with --cross-machine, or say {fact} = \"warn\" in a policy file"
+            "compare runs of one machine, show only ratios with --cross-machine, or set {fact} = \"warn\" in a policy file"
         );
         return Some(gate(Conclusion::NotComparable, reason, Some(next.into())));
     }
@@ -100,7 +101,7 @@ fn not_comparable(cells: &[Change], environment: &[Difference], policy: &Policy)
     }
     let ignored = cells.iter().any(|change| change.verdict == Verdict::NotJudged && change.ratio.is_some());
     let (reason, next) = match ignored {
-        true => ("the policy leaves every cell out that has a time on both sides", "ignore fewer cells"),
+        true => ("the policy ignores every cell that has a time on both sides", "ignore fewer cells"),
         false => (
             "no cell has a time on both sides that can be compared",
             "compare reports of the same sweep: ops, sizes, dtypes, variants, --cache and --seed must agree",
@@ -125,7 +126,8 @@ fn tally(cells: &[&Change]) -> String {
 
 /// The verdicts that keep the gate from passing unless they are accepted, and are.
 fn accepted_verdicts(policy: &Policy) -> Vec<Verdict> {
-    let accepted = [(Verdict::Missing, policy.accept_missing), (Verdict::Unsure, policy.accept_inconclusive)];
+    let accepted =
+        [(Verdict::Missing, policy.accept_missing), (Verdict::Inconclusive, policy.accept_inconclusive)];
     accepted.into_iter().filter(|(_, accepted)| *accepted).map(|(verdict, _)| verdict).collect()
 }
 

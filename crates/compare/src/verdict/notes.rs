@@ -15,27 +15,24 @@ pub(crate) fn notes(sweep: &Sweep, cells: &[Change], policy: &Policy) -> Vec<Not
     let mut notes = Vec::new();
     let mut note = |text: String, next: &str| notes.push(Note { text, next: next.to_owned() });
     if old.is_same_run(new) {
-        let text = "OLD and NEW are the same run, so nothing can differ".to_owned();
+        let text = "OLD and NEW are the same run, so they cannot differ".to_owned();
         note(text, "name the report of another run");
     } else if [old, new, sweep.history].iter().all(|side| side.runs.len() < 2)
         && cells.iter().any(|cell| cell.ratio.is_some())
     {
-        let text = "one run per side shows only large changes of few cells";
+        let text = "one run per side detects only large changes of few cells";
         note(text.to_owned(), &format!("give {LEAST_RUNS} runs per side ({COMMAND}), or {HISTORY}"));
     }
     if sweep.history.runs.len() == 1 {
-        let text = "--history names one run, which shows no spread from run to run";
+        let text = "--history names one run, which shows no variation between runs";
         note(text.to_owned(), &format!("give {HISTORY}"));
     }
     for (word, runs) in [("OLD", old), ("NEW", new)] {
         let cut = runs.runs.iter().filter(|run| run.ended_early());
         for run in cut {
-            let text = format!(
-                "{word} {} was ended early: {} of its cells are there",
-                run.name,
-                run.report.rows.len()
-            );
-            note(text, "run it again to its end");
+            let text =
+                format!("{word} {} ended early: it contains only {} cells", run.name, run.report.rows.len());
+            note(text, "run it again and let it finish");
         }
     }
     for (word, text) in [
@@ -45,12 +42,12 @@ pub(crate) fn notes(sweep: &Sweep, cells: &[Change], policy: &Policy) -> Vec<Not
         if let Some(text) = text {
             note(
                 format!("{word}: {text}"),
-                "run the same sweep each time, or find out why they have no time",
+                "run the same sweep each time, or find out why these cells have no time",
             );
         }
     }
     if let Some(text) = repicked(old, new) {
-        note(text, "name the variants (--variants) to watch one kernel, whatever auto takes");
+        note(text, "name a variant with --variants to compare one kernel, independent of what auto picks");
     }
     for table in policy.idle(&cells.iter().map(Change::cell).collect::<Vec<Cell>>()) {
         note(table, "correct the table or remove it");
@@ -69,10 +66,7 @@ fn scarce(cells: &[Change], side: &Runs, measured: impl Fn(&Change) -> Option<&M
     let count = 1 + scarce.count();
     let (cells, have) = (counted(count, "cell"), agree(count, "has", "have"));
     let (runs, all) = (runs(first)?, side.runs.len());
-    Some(format!(
-        "{cells} {have} a time in some of the runs only; first: {}, in {runs} of {all}",
-        first.cell()
-    ))
+    Some(format!("{cells} {have} a time in only some runs; first: {}, in {runs} of {all} runs", first.cell()))
 }
 
 /// In which cells a variant that picks among others took another one in NEW than in OLD.
@@ -85,7 +79,7 @@ fn repicked(old: &Runs, new: &Runs) -> Option<String> {
     let first = changed.next()?;
     let cells = counted(1 + changed.count(), "cell");
     Some(format!(
-        "in {cells} another variant was picked in NEW than in OLD, which is part of the change; first: {first}"
+        "NEW picked another variant than OLD in {cells}, which is part of the change; first: {first}"
     ))
 }
 
@@ -117,9 +111,9 @@ fn apart(cells: &[Change]) -> Option<String> {
         .find_map(|missing| Some((missing, of(Verdict::New).find(|new| alike(missing, new))?)))?;
     Some(match missing.cache == new.cache {
         false => format!(
-            "OLD has {} caches where NEW has {} ones, and times of the two are never compared",
+            "OLD was measured with {} caches and NEW with {} caches; such times are never compared",
             missing.cache, new.cache
         ),
-        true => format!("OLD has the seed {} where NEW has {}", missing.case.seed, new.case.seed),
+        true => format!("OLD has seed {}, NEW has seed {}", missing.case.seed, new.case.seed),
     })
 }

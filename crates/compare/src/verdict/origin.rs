@@ -9,7 +9,7 @@ use crate::variance::unreplicated::LEAST_CELLS;
 pub(crate) fn origin(sweep: &Sweep) -> String {
     let (old, new, history) = (sweep.old.runs.len(), sweep.new.runs.len(), sweep.history.runs.len());
     if sweep.old.is_same_run(sweep.new) {
-        return "none: one run compared with itself".into();
+        return "none (a run compared with itself)".into();
     }
     if old.max(new).max(history) < 2 {
         return of_one_run(sweep);
@@ -18,7 +18,7 @@ pub(crate) fn origin(sweep: &Sweep) -> String {
     let sources = [count(old, "OLD"), count(new, "NEW"), count(history, "the history")];
     let sources: Vec<String> = sources.into_iter().flatten().collect();
     let known = [sweep.old, sweep.new].iter().any(|runs| !runs.null_spread.is_empty());
-    let least = if known { ", at least that of the baseline" } else { "" };
+    let least = if known { ", and at least that of the baseline" } else { "" };
     format!("measured between {}{least}", sources.join(" and "))
 }
 
@@ -36,12 +36,12 @@ fn of_one_run(sweep: &Sweep) -> String {
         }
     }
     let parts = [
-        (!moved.is_empty()).then(|| format!("estimated from how far the cells moved: {}", moved.join(", "))),
+        (!moved.is_empty()).then(|| format!("estimated from the changes of all cells: {}", moved.join(", "))),
         (!assumed.is_empty())
-            .then(|| format!("assumed for fewer than {LEAST_CELLS} cells: {}", assumed.join(", "))),
+            .then(|| format!("assumed (fewer than {LEAST_CELLS} cells): {}", assumed.join(", "))),
     ];
     match parts.into_iter().flatten().collect::<Vec<_>>() {
-        parts if parts.is_empty() => "none: no cell has a time on both sides".into(),
+        parts if parts.is_empty() => "none (no cell has a time on both sides)".into(),
         parts => parts.join("; "),
     }
 }

@@ -55,7 +55,7 @@ pub(crate) fn texts(table: &Table) -> Texts {
     let named =
         columns.into_iter().enumerate().map(|(place, (name, _))| Column::new(name, has_digits(place)));
     let times = table.columns.iter().map(|column| Column::figures(column.name.clone()));
-    let columns = named.chain(times).chain(has_spread.then(|| Column::figures("spread"))).collect();
+    let columns = named.chain(times).chain(has_spread.then(|| Column::figures("max/min"))).collect();
     aligned(Texts::new(title, columns, rows), keys).laid_out(Layout::Blocks { keys })
 }
 

@@ -20,8 +20,8 @@ pub use text::TABLE;
 pub static FORMATS: Formats<Fleet, View> = Formats {
     all: &[&TABLE, &json::JSON, &csv::CSV, &text::MARKDOWN, &html::HTML],
     refused: &[
-        ("png", "png charts are files: draw them with 'gpubench plot'"),
-        ("svg", "svg charts are files: draw them with 'gpubench plot'"),
+        ("png", "png charts are files: use 'gpubench plot' to draw them"),
+        ("svg", "svg charts are files: use 'gpubench plot' to draw them"),
     ],
 };
 

@@ -20,14 +20,14 @@ const CELLS_SHOWN: usize = 8;
 /// The fleet as aligned text.
 pub static TABLE: Format = Format {
     name: "table",
-    summary: "the times side by side, and what stands out",
+    summary: "times of the members side by side, and outliers",
     by_default: true,
     makes: Makes::Screen(|fleet, view| Ok(text(&Shown::of(fleet), view.color))),
 };
 
 pub(crate) static MARKDOWN: Format = Format {
     name: "md",
-    summary: "the times side by side, and what stands out, as Markdown",
+    summary: "the same as Markdown",
     by_default: false,
     makes: Makes::Text("fleet.md", |fleet, _| Ok(markdown(&Shown::of(fleet)))),
 };
@@ -46,7 +46,7 @@ fn text(shown: &Shown<'_>, color: bool) -> String {
     }
     text.push('\n');
     if !shown.findings.is_empty() {
-        text.push_str("What stands out:\n");
+        text.push_str("Outliers and differences:\n");
     }
     let (told, rest) = told(shown);
     for finding in told {
@@ -54,7 +54,7 @@ fn text(shown: &Shown<'_>, color: bool) -> String {
         let _ = writeln!(text, "  {}", if color { tone(finding).paint(&line) } else { line });
     }
     if rest > 0 {
-        let _ = writeln!(text, "  and {rest} more cells; --format json has them");
+        let _ = writeln!(text, "  {rest} more cells (--format json lists them)");
     }
     for line in &shown.calm {
         let _ = writeln!(text, "{}", hanging(line, 0));
@@ -74,13 +74,13 @@ fn markdown(shown: &Shown<'_>) -> String {
     for line in legend(shown) {
         let _ = writeln!(text, "- {}", escape(&line));
     }
-    text.push_str("\n## What stands out\n\n");
+    text.push_str("\n## Outliers and differences\n\n");
     let (told, rest) = told(shown);
     for finding in told {
         let _ = writeln!(text, "- {}; {}.", escape(&finding.text), escape(&finding.next));
     }
     if rest > 0 {
-        let _ = writeln!(text, "- and {rest} more cells; `--format json` has them.");
+        let _ = writeln!(text, "- {rest} more cells (`--format json` lists them).");
     }
     for line in &shown.calm {
         let _ = writeln!(text, "- {}", escape(line));
@@ -115,10 +115,10 @@ fn legend(shown: &Shown<'_>) -> Vec<String> {
     let lines = || shown.tables.iter().flat_map(|table| &table.lines);
     let mut legend = vec![];
     if lines().any(|line| line.fastest.is_some()) {
-        legend.push(format!("{MARK} the fastest, by more than 3 % and with an interval below every other"));
+        legend.push(format!("{MARK} fastest, by more than 3 % and with an interval below all others"));
     }
     if lines().any(|line| line.spread.is_some()) {
-        legend.push("spread: the slowest over the fastest of a kind".into());
+        legend.push("max/min: slowest / fastest among devices or hosts of the same kind".into());
     }
     legend
 }

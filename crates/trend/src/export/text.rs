@@ -15,7 +15,7 @@ use crate::{Series, Step, Trend};
 /// The trend as text.
 pub static TABLE: Format = Format {
     name: "table",
-    summary: "what changed, the worst first, as text",
+    summary: "text: what changed, worst first",
     by_default: true,
     makes: Makes::Screen(|trend, _| Ok(text(trend))),
 };
@@ -36,7 +36,7 @@ pub(crate) fn text(trend: &Trend) -> String {
     text
 }
 
-/// `40 reports from 2026-09-01 to 2026-11-21, 42 series: 4 with steps, 1 whose newest time stands apart`.
+/// `40 reports from 2026-09-01 to 2026-11-21, 42 series: 4 with steps, 1 with an unconfirmed change`.
 pub(crate) fn summary(trend: &Trend) -> String {
     let ends = trend.reports.first().zip(trend.reports.last());
     let span = ends.map(|(first, last)| span(first, last)).unwrap_or_default();
@@ -45,7 +45,7 @@ pub(crate) fn summary(trend: &Trend) -> String {
     let apart = trend.series.iter().filter(|series| series.latest.is_some()).count();
     let mut found = vec![if stepped == 0 { "no steps".into() } else { format!("{stepped} with steps") }];
     found.extend((drifting > 0).then(|| format!("{drifting} drifting")));
-    found.extend((apart > 0).then(|| format!("{apart} whose newest time stands apart")));
+    found.extend((apart > 0).then(|| format!("{apart} with an unconfirmed change")));
     format!(
         "{} {span}, {}: {}",
         counted(trend.reports.len(), "report"),
@@ -84,7 +84,7 @@ fn steps(trend: &Trend, series: &Series) -> String {
             w2 = widths[2],
         );
         if let Some(changes) = also_changed(trend, step) {
-            let _ = writeln!(text, "    at the same time: {changes}");
+            let _ = writeln!(text, "    changed at the same time: {changes}");
         }
     }
     text
@@ -109,8 +109,8 @@ pub(crate) fn folded(trend: &Trend) -> Vec<String> {
     let mut lines = vec![];
     let apart = trend.series.iter().filter(|series| series.latest.is_some()).count();
     if apart > 0 {
-        let these = counted(apart, "newest time");
-        lines.push(format!("{these} not confirmed: run the sweep again to tell a step from an outlier"));
+        let changes = counted(apart, "unconfirmed change");
+        lines.push(format!("{changes}: run the sweep again to distinguish a step from an outlier"));
     }
     if !long.is_empty() {
         let mut noises: Vec<f64> = long.iter().filter_map(|series| series.noise).collect();
@@ -122,11 +122,11 @@ pub(crate) fn folded(trend: &Trend) -> Vec<String> {
         };
         let threshold = percent(trend.threshold);
         let steady = counted(long.len(), "series");
-        lines.push(format!("{steady} steady: no step of {threshold} or more; {noise}"));
+        lines.push(format!("{steady} steady (no step >= {threshold}); {noise}"));
     }
     if !short.is_empty() {
         lines.push(format!(
-            "{} too short to show a step, which takes {} reports: run the sweep again to add some",
+            "{} too short: a step needs {} reports; run the sweep again to add some",
             counted(short.len(), "series"),
             2 * LEAST
         ));
@@ -150,8 +150,7 @@ fn without_time(trend: &Trend) -> Option<String> {
     let which = label(trend, first);
     let more = if lost.len() > 1 { format!(", and {} more", lost.len() - 1) } else { String::new() };
     Some(format!(
-        "{} without a time in the newest report that tried: {which} ({}{reason}){more}; its report.md tells what \
-         to do",
+        "{} without a time in their newest report: {which} ({}{reason}){more}; its report.md gives the next step",
         counted(lost.len(), "series"),
         absence.outcome.name(),
     ))

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{example, text};
-use crate::{COMPARISON_SCHEMA, Comparison, Conclusion, Doubt, Severity, Verdict};
+use crate::{COMPARISON_SCHEMA, Comparison, Conclusion, InconclusiveReason, Severity, Verdict};
 
 fn validator() -> jsonschema::Validator {
     let schema: Value = serde_json::from_str(COMPARISON_SCHEMA).unwrap();
@@ -24,11 +24,12 @@ fn complete() -> Value {
     let mut comparison = example::full();
     comparison.gate.accepted = vec![Verdict::Missing];
     let mut cell = comparison.cells[2].clone();
-    (cell.case.density, cell.verdict, cell.doubt) = (Some(0.05), Verdict::Unsure, Some(Doubt::Clock));
+    (cell.case.density, cell.verdict, cell.doubt) =
+        (Some(0.05), Verdict::Inconclusive, Some(InconclusiveReason::Clock));
     comparison.cells.insert(0, cell);
     let mean = &mut comparison.mean_changes[0];
     (mean.op, mean.backend) = (Some("fft".into()), Some("cuda".into()));
-    (mean.verdict, mean.doubt) = (Verdict::Unsure, Some(Doubt::Clock));
+    (mean.verdict, mean.doubt) = (Verdict::Inconclusive, Some(InconclusiveReason::Clock));
     serde_json::to_value(comparison).unwrap()
 }
 
@@ -154,7 +155,12 @@ fn words_of_the_schema_are_those_that_are_written_and_shown() {
         assert_eq!(value["gate"]["conclusion"], conclusion.name());
         assert_fits(&value);
     }
-    for doubt in [Doubt::MaybeSlower, Doubt::MaybeFaster, Doubt::Clock, Doubt::Different] {
+    for doubt in [
+        InconclusiveReason::MaybeSlower,
+        InconclusiveReason::MaybeFaster,
+        InconclusiveReason::Clock,
+        InconclusiveReason::Different,
+    ] {
         value["cells"][0]["doubt"] = serde_json::to_value(doubt).unwrap();
         assert_eq!(value["cells"][0]["doubt"], doubt.name());
         assert_fits(&value);
