@@ -17,8 +17,8 @@ use crate::baseline::{self, Baseline};
 pub fn runs(paths: &[PathBuf]) -> Result<Runs> {
     let mut all = Runs::default();
     for path in paths {
-        let (reports, baseline) = located(path)?;
-        all.null_spread.extend(baseline.iter().flat_map(Baseline::spreads));
+        let (reports, baseline) = reports_at(path)?;
+        all.baseline_variation.extend(baseline.iter().flat_map(Baseline::variations));
         for path in reports {
             all.runs.push(Run { name: path.display().to_string(), report: file::load(&path)? });
         }
@@ -59,7 +59,7 @@ pub fn history(paths: &[PathBuf], old: &Runs, new: &Runs, policy: &Policy) -> Re
 pub fn reports(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut all = vec![];
     for path in paths {
-        all.extend(located(path)?.0);
+        all.extend(reports_at(path)?.0);
     }
     Ok(all)
 }
@@ -78,23 +78,23 @@ pub fn sides(old: &[PathBuf], new: &[PathBuf]) -> Result<(Runs, Runs)> {
 }
 
 /// The reports that `path` stands for, and the baseline, where it is one.
-fn located(path: &Path) -> Result<(Vec<PathBuf>, Option<Baseline>)> {
-    let path = &existing(path);
+fn reports_at(path: &Path) -> Result<(Vec<PathBuf>, Option<Baseline>)> {
+    let path = &resolve_name(path);
     match baseline::open(path)? {
         Some(baseline) => Ok((baseline.reports(path), Some(baseline))),
-        None => Ok((held(path)?, None)),
+        None => Ok((runs_in(path)?, None)),
     }
 }
 
 /// `path`, or the baseline of that name where there is no such path.
-fn existing(path: &Path) -> PathBuf {
+fn resolve_name(path: &Path) -> PathBuf {
     let named = Path::new(baseline::FOLDER).join(path);
     let is_name = path.components().count() == 1;
     if is_name && !path.exists() && named.is_dir() { named } else { path.to_owned() }
 }
 
 /// `path` itself, or the folders in it that hold a report where it is a folder without.
-fn held(path: &Path) -> Result<Vec<PathBuf>> {
+fn runs_in(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() || path.join(file::FILE_NAME).exists() {
         return Ok(vec![path.to_owned()]);
     }
@@ -108,12 +108,12 @@ fn held(path: &Path) -> Result<Vec<PathBuf>> {
     let inner = baseline::visible(path)?;
     let runs: Vec<PathBuf> =
         inner.iter().filter(|inner| inner.join(file::FILE_NAME).is_file()).cloned().collect();
-    ensure!(!runs.is_empty(), "{shown} contains no {}: {}", file::FILE_NAME, meant(path, &inner));
+    ensure!(!runs.is_empty(), "{shown} contains no {}: {}", file::FILE_NAME, suggestion(path, &inner));
     Ok(runs)
 }
 
 /// What was probably meant by a folder without a report that holds `inner`.
-fn meant(path: &Path, inner: &[PathBuf]) -> String {
+fn suggestion(path: &Path, inner: &[PathBuf]) -> String {
     let is_baseline = |path: &PathBuf| path.join(baseline::FILE_NAME).is_file();
     let hidden = path.strip_prefix(".").unwrap_or(path);
     let hidden = Path::new(baseline::FOLDER).join(hidden);

@@ -19,7 +19,7 @@ pub struct Runs {
     pub runs: Vec<Run>,
     /// Standard deviation from run to run, relative, of cells by name, where a baseline has measured it: the least that
     /// is believed.
-    pub null_spread: std::collections::BTreeMap<String, f64>,
+    pub baseline_variation: std::collections::BTreeMap<String, f64>,
 }
 
 /// A run as a comparison names it.

@@ -1,7 +1,7 @@
 //! Why passes make no baseline, with the next step.
 
 use crate::compare::calibration::{Calibrated, mixed, unsound};
-use crate::compare::repetition::{LEAST_CHANCE, MOST, Repetition};
+use crate::compare::repetition::{MAX_COUNT, MIN_CHANCE, Repetition};
 use crate::compare::{Policy, Runs, Severity, environment};
 use crate::report::quantity::spread_text;
 
@@ -57,7 +57,7 @@ fn disagreement(cells: &[Calibrated]) -> Option<String> {
 /// Which cells would leave a run undecided in which nothing changed.
 fn useless(repetition: &Repetition) -> Option<String> {
     let passes = repetition.passes;
-    if repetition.chance(passes, 1) >= LEAST_CHANCE {
+    if repetition.chance(passes, 1) >= MIN_CHANCE {
         return None;
     }
     let chance = |cell: &Calibrated| repetition.chance_of(cell, passes, 1);
@@ -75,7 +75,7 @@ fn useless(repetition: &Repetition) -> Option<String> {
         (Some(needed), _) => format!("save {needed} passes (--passes {needed})"),
         (None, Some(runs)) => {
             format!(
-                "even {MOST} passes are too few for a single run: widen --threshold here and in compare, or save with --accept-noisy and compare {runs} runs at a time with it"
+                "even {MAX_COUNT} passes are too few for a single run: widen --threshold here and in compare, or save with --accept-noisy and compare {runs} runs at a time with it"
             )
         }
         (None, None) => "widen --threshold here and in compare, or exclude those cells".into(),

@@ -12,7 +12,7 @@ use gpubench_model::format::{Unprintable, for_stdout};
 
 use super::args::CompareArgs;
 use super::{folder, stream};
-use crate::compare::export::{self, FORMATS, Format, GITHUB, Plain, TABLE, View};
+use crate::compare::export::{self, FORMATS, Format, GITHUB, Sanitized, TABLE, View};
 use crate::compare::self_test::self_test;
 use crate::compare::{Comparison, Limits, Policy, compare_with_history, load, policy};
 use crate::report::file::{self, save_all_in_new};
@@ -89,7 +89,7 @@ fn deliver(
     if formats.contains(&&GITHUB) {
         add_job_summary(comparison);
     }
-    let comparison = Plain::of(comparison);
+    let comparison = Sanitized::of(comparison);
     let Some(out) = out else {
         return stream::print(&formats[0].text(&comparison, &view)?);
     };
@@ -127,10 +127,10 @@ fn test_gate(args: &CompareArgs, policy: &Policy) -> Result<ExitCode> {
     let claims = self_test(report.as_ref(), policy);
     let mut text = String::new();
     for claim in &claims {
-        let _ = writeln!(text, "{:<6}  {}", if claim.held { "ok" } else { "FAILED" }, claim.text);
+        let _ = writeln!(text, "{:<6}  {}", if claim.passed { "ok" } else { "FAILED" }, claim.text);
     }
-    let held = claims.iter().all(|claim| claim.held);
-    text.push_str(match held {
+    let passed = claims.iter().all(|claim| claim.passed);
+    text.push_str(match passed {
         true => "The gate reports regressions, and nothing where nothing changed.\n",
         false => {
             "The gate failed its test: do not rely on it with this policy and these data. Try the default policy, or more \
@@ -138,5 +138,5 @@ fn test_gate(args: &CompareArgs, policy: &Policy) -> Result<ExitCode> {
         }
     });
     stream::print(&text)?;
-    Ok(if held { ExitCode::SUCCESS } else { ExitCode::from(SELF_TEST_FAILED) })
+    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::from(SELF_TEST_FAILED) })
 }

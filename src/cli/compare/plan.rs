@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::case::{Cache, Case};
 use crate::cli::args::CompareArgs;
 use crate::compare::calibration::mixed;
-use crate::compare::plan::{self, MOST_RUNS, POWER, Plan};
+use crate::compare::plan::{self, MAX_RUNS, POWER, Plan};
 use crate::compare::{Policy, load};
 use crate::report::file::to_json;
 use crate::report::quantity::spread_text;
@@ -18,7 +18,7 @@ use crate::report::quantity::spread_text;
 const SEE: f64 = 0.03;
 
 /// Slowdowns that a plan shows besides the one asked for.
-const LADDER: [f64; 5] = [0.01, 0.02, 0.03, 0.05, 0.10];
+const SLOWDOWNS: [f64; 5] = [0.01, 0.02, 0.03, 0.05, 0.10];
 
 /// The plan that `args` ask for, in the format they name.
 pub(crate) fn plan(args: &CompareArgs, policy: &Policy) -> Result<String> {
@@ -33,18 +33,18 @@ pub(crate) fn plan(args: &CompareArgs, policy: &Policy) -> Result<String> {
             "the runs of {cell} cannot be compared: {reason}; plan with runs of one build and one kind of device"
         );
     }
-    let slowdowns: Vec<f64> = std::iter::once(args.see.unwrap_or(SEE)).chain(LADDER).collect();
+    let slowdowns: Vec<f64> = std::iter::once(args.see.unwrap_or(SEE)).chain(SLOWDOWNS).collect();
     let plans = plan::plans(&runs, &slowdowns, policy);
-    let [asked, ladder @ ..] = plans.as_slice() else { bail!("no slowdown to plan for") };
+    let [asked, others @ ..] = plans.as_slice() else { bail!("no slowdown to plan for") };
     ensure!(
         !asked.cells.is_empty(),
         "no cell of {} has a time: use a report with measured cells",
         args.plan[0].display()
     );
-    render(asked, ladder)
+    render(asked, others)
 }
 
-fn text(asked: &Plan, ladder: &[Plan]) -> Result<String> {
+fn text(asked: &Plan, others: &[Plan]) -> Result<String> {
     let mut listing = Table::listing(&["Op", "Variant", "Cells", "Variation", "Runs per side"]);
     for group in groups(asked) {
         listing.row(group);
@@ -64,7 +64,7 @@ fn text(asked: &Plan, ladder: &[Plan]) -> Result<String> {
     );
     let _ = writeln!(text, "Variation between runs: {spread}.\nEach row shows its noisiest cell.\n");
     let mut steps = Table::listing(&["Slowdown", "--threshold", "Runs per side (all cells)"]);
-    for plan in ladder {
+    for plan in others {
         steps.row(vec![spread_text(plan.see), spread_text(plan.threshold), runs_text(plan.runs())]);
     }
     text.push_str(&steps.text_without_title(false));
@@ -93,10 +93,10 @@ fn groups(plan: &Plan) -> Vec<Vec<String>> {
 }
 
 fn runs_text(runs: Option<usize>) -> String {
-    runs.map_or_else(|| format!("over {MOST_RUNS}"), |runs| runs.to_string())
+    runs.map_or_else(|| format!("over {MAX_RUNS}"), |runs| runs.to_string())
 }
 
-/// A plan as JSON; `runs` is null where [`MOST_RUNS`] are too few.
+/// A plan as JSON; `runs` is null where [`MAX_RUNS`] are too few.
 #[derive(Serialize)]
 struct Document<'a> {
     gpubench_version: &'static str,
@@ -106,7 +106,8 @@ struct Document<'a> {
     measured: bool,
     runs: Option<usize>,
     cells: Vec<CellEntry<'a>>,
-    ladder: Vec<Rung>,
+    #[serde(rename = "ladder")]
+    slowdowns: Vec<SlowdownEntry>,
 }
 
 #[derive(Serialize)]
@@ -121,13 +122,13 @@ struct CellEntry<'a> {
 }
 
 #[derive(Serialize)]
-struct Rung {
+struct SlowdownEntry {
     see: f64,
     threshold: f64,
     runs: Option<usize>,
 }
 
-fn json(asked: &Plan, ladder: &[Plan]) -> Result<String> {
+fn json(asked: &Plan, others: &[Plan]) -> Result<String> {
     let cells = asked.cells.iter().map(|planned| CellEntry {
         case: &planned.cell.case,
         backend: &planned.cell.backend,
@@ -144,9 +145,9 @@ fn json(asked: &Plan, ladder: &[Plan]) -> Result<String> {
         measured: asked.measured,
         runs: asked.runs(),
         cells: cells.collect(),
-        ladder: ladder
+        slowdowns: others
             .iter()
-            .map(|plan| Rung { see: plan.see, threshold: plan.threshold, runs: plan.runs() })
+            .map(|plan| SlowdownEntry { see: plan.see, threshold: plan.threshold, runs: plan.runs() })
             .collect(),
     };
     String::from_utf8(to_json(&document)?).context("cannot write the plan as JSON")

@@ -1,6 +1,6 @@
 //! Baselines: folders of runs of one sweep in which nothing changed, with how much they differ all the same.
 
-mod place;
+mod staging;
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use gpubench_model::report::file;
 use serde::{Deserialize, Serialize};
 
 use crate::planning::calibration::Calibrated;
-pub use place::Place;
+pub use staging::StagedBaseline;
 
 /// Where baselines are kept when nothing else is said.
 pub const FOLDER: &str = "results/baselines";
@@ -21,7 +21,7 @@ pub const FILE_NAME: &str = "baseline.json";
 const BASELINE_VERSION: u32 = 1;
 
 /// Figures of a cell below which a file is believed: passes do not differ by a factor of ten.
-const MOST: f64 = 10.0;
+const MAX_VARIATION: f64 = 10.0;
 
 /// A baseline, without its reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,12 +35,12 @@ pub struct Baseline {
     /// Folders of its passes, inside its own.
     pub passes: Vec<String>,
     /// Each cell's spread.
-    pub cells: Vec<NullSpread>,
+    pub cells: Vec<CellVariation>,
 }
 
 /// How much one cell differs from pass to pass.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct NullSpread {
+pub struct CellVariation {
     /// `op`, `n`, `dtype`, `density` (sparse ops) and `seed`.
     #[serde(flatten)]
     pub case: Case,
@@ -59,7 +59,7 @@ pub struct NullSpread {
 impl Baseline {
     /// A baseline of that name, of passes in those folders, that showed these spreads.
     pub fn new(name: &str, passes: Vec<String>, cells: &[Calibrated]) -> Baseline {
-        let spread = |cell: &Calibrated| NullSpread {
+        let spread = |cell: &Calibrated| CellVariation {
             case: cell.cell.case.clone(),
             backend: cell.cell.backend.clone(),
             variant: cell.cell.variant.clone(),
@@ -77,7 +77,7 @@ impl Baseline {
         }
     }
 
-    pub(crate) fn spreads(&self) -> impl Iterator<Item = (String, f64)> {
+    pub(crate) fn variations(&self) -> impl Iterator<Item = (String, f64)> {
         self.cells.iter().map(|cell| (cell.cell().to_string(), cell.run_spread))
     }
 
@@ -102,8 +102,8 @@ impl Baseline {
         for cell in &self.cells {
             for (key, figure) in [("run_spread", cell.run_spread), ("apart", cell.apart)] {
                 ensure!(
-                    (0.0..MOST).contains(&figure),
-                    "{key} of {} is {figure:e}, but must be at least 0 and below {MOST}; {FIX}",
+                    (0.0..MAX_VARIATION).contains(&figure),
+                    "{key} of {} is {figure:e}, but must be at least 0 and below {MAX_VARIATION}; {FIX}",
                     cell.cell().to_string().escape_debug()
                 );
             }
@@ -121,7 +121,7 @@ impl Baseline {
     }
 }
 
-impl NullSpread {
+impl CellVariation {
     /// The cell.
     pub fn cell(&self) -> Cell {
         let (backend, variant) = (self.backend.clone(), self.variant.clone());

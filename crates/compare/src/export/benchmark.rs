@@ -6,8 +6,8 @@ use gpubench_model::format::Makes;
 use serde_json::{Value, json};
 
 use super::names::names;
+use super::phrases;
 use super::view::Format;
-use super::words;
 use crate::Comparison;
 
 pub(crate) static GITHUB_ACTION_BENCHMARK: Format = Format {
@@ -25,7 +25,7 @@ fn text(comparison: &Comparison) -> String {
         let Some(new) = &change.new else { continue };
         let mut extra =
             format!("verdict: {}\nruns: {}\nsamples: {}", change.verdict.name(), new.runs, new.samples);
-        if let Some(change) = words::change_with_interval(change) {
+        if let Some(change) = phrases::change_with_interval(change) {
             extra.push_str(&format!("\nchange: {change}"));
         }
         let value = new.median_s * 1e9;
@@ -40,13 +40,13 @@ fn text(comparison: &Comparison) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plain::Plain;
+    use super::super::sanitized::Sanitized;
     use super::*;
     use crate::example;
 
     #[test]
     fn entries_have_name_unit_value_and_range() {
-        let text = text(&Plain::of(&example::full()));
+        let text = text(&Sanitized::of(&example::full()));
         let found: Vec<Value> = serde_json::from_str(&text).unwrap();
         let name = "elementwise/N=4096/f32/cuda/fused/cold";
         let entry = found.iter().find(|entry| entry["name"] == name).unwrap();

@@ -34,13 +34,13 @@ fn text(comparison: &Comparison) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plain::Plain;
+    use super::super::sanitized::Sanitized;
     use super::*;
     use crate::example;
 
     #[test]
     fn times_of_new_are_in_nanoseconds_with_their_spread() {
-        let text = text(&Plain::of(&example::full()));
+        let text = text(&Sanitized::of(&example::full()));
         let found: serde_json::Value = serde_json::from_str(&text).unwrap();
         let latency = &found["elementwise/N=4096/f32/cuda/fused/cold"]["latency"];
         let figure = |key: &str| latency[key].as_f64().unwrap().round();

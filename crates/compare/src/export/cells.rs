@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use gpubench_model::case::density_text;
 use gpubench_text::table::{Column, Field, Table, Tone};
 
-use super::words::{self, ChangeText, NONE};
+use super::phrases::{self, ChangeText, NONE};
 use crate::{Change, Comparison, Conclusion, MeanChange, Verdict};
 
 /// The cells that have a line of their own, the gravest first, and those that are only counted.
@@ -46,7 +46,7 @@ type Show = fn(&Change) -> Field;
 /// The columns: heading, whether they hold figures, and their fields; `with_p` for that of the chances.
 fn columns(cells: &[&Change], with_p: bool) -> Vec<(&'static str, bool, Show)> {
     let mut columns: Vec<(&'static str, bool, Show)> = vec![
-        ("verdict", false, |cell| Field { text: words::verdict(cell), tone: tone(cell.verdict) }),
+        ("verdict", false, |cell| Field { text: phrases::verdict(cell), tone: tone(cell.verdict) }),
         ("op", false, |cell| cell.case.op.clone().into()),
         ("N", true, |cell| cell.case.n.to_string().into()),
     ];
@@ -60,8 +60,8 @@ fn columns(cells: &[&Change], with_p: bool) -> Vec<(&'static str, bool, Show)> {
     if differ(cells, |cell| cell.cache) {
         columns.push(("cache", false, |cell| cell.cache.name().into()));
     }
-    columns.push(("old", true, |cell| words::time(cell.old.as_ref(), cell.run_spread).into()));
-    columns.push(("new", true, |cell| words::time(cell.new.as_ref(), cell.run_spread).into()));
+    columns.push(("old", true, |cell| phrases::time(cell.old.as_ref(), cell.run_spread).into()));
+    columns.push(("new", true, |cell| phrases::time(cell.new.as_ref(), cell.run_spread).into()));
     columns.push(("change", false, |cell| Field {
         text: change(cell).map_or(NONE.into(), |change| change.factor),
         tone: tone(cell.verdict),
@@ -70,13 +70,13 @@ fn columns(cells: &[&Change], with_p: bool) -> Vec<(&'static str, bool, Show)> {
         change(cell).map_or(NONE.into(), |change| change.interval()).into()
     }));
     if with_p {
-        columns.push(("p", true, |cell| cell.p_corrected.map_or(NONE.into(), words::chance).into()));
+        columns.push(("p", true, |cell| cell.p_corrected.map_or(NONE.into(), phrases::chance).into()));
     }
     columns.push(("smallest detectable", true, |cell| {
-        cell.detectable.map_or(NONE.into(), words::percent).into()
+        cell.detectable.map_or(NONE.into(), phrases::percent).into()
     }));
     if differ(cells, |cell| cell.threshold) {
-        columns.push(("threshold", true, |cell| words::percent(cell.threshold).into()));
+        columns.push(("threshold", true, |cell| phrases::percent(cell.threshold).into()));
     }
     columns
 }
@@ -91,7 +91,7 @@ pub(crate) fn common(cells: &[&Change]) -> String {
     let Some(first) = cells.first() else { return String::new() };
     let dtype = first.case.dtype.name().to_owned();
     let cache = format!("{} cache", first.cache);
-    let threshold = format!("threshold {}", words::percent(first.threshold));
+    let threshold = format!("threshold {}", phrases::percent(first.threshold));
     let parts = [
         (differ(cells, |cell| cell.case.dtype), dtype),
         (differ(cells, |cell| cell.cache), cache),
@@ -109,7 +109,7 @@ fn has_densities(cells: &[&Change]) -> bool {
 
 /// The change in words, where the cell has a ratio.
 fn change(cell: &Change) -> Option<ChangeText> {
-    cell.ratio.map(|ratio| words::change(ratio, cell.interval))
+    cell.ratio.map(|ratio| phrases::change(ratio, cell.interval))
 }
 
 /// A line a cell, at least one cell. What [`common`] says has no column.
@@ -133,15 +133,15 @@ pub(crate) fn mean_changes(comparison: &Comparison, all: bool) -> Option<Table> 
         ("threshold", true),
     ];
     let row = |mean: &MeanChange| -> Vec<Field> {
-        let change = words::mean_change(mean.ratio, mean.interval);
-        let share = |share: Option<f64>| share.map_or(NONE.into(), words::percent);
+        let change = phrases::mean_change(mean.ratio, mean.interval);
+        let share = |share: Option<f64>| share.map_or(NONE.into(), phrases::percent);
         let tone = tone(mean.verdict);
         vec![
-            Field { text: words::of_kind(mean.verdict, mean.doubt), tone },
+            Field { text: phrases::of_kind(mean.verdict, mean.doubt), tone },
             mean.name().into(),
             Field { text: change.factor.clone(), tone },
             change.interval().into(),
-            mean.p_corrected.map_or(NONE.into(), words::chance).into(),
+            mean.p_corrected.map_or(NONE.into(), phrases::chance).into(),
             share(mean.detectable).into(),
             share(Some(mean.threshold)).into(),
         ]
@@ -163,7 +163,7 @@ pub(crate) fn means(comparison: &Comparison) -> Option<Table> {
         let mut fields: Vec<Field> =
             vec![mean.op.clone().into(), mean.backend.clone().into(), mean.dtype.name().into()];
         fields.extend(has_caches.then(|| mean.cache.name().into()));
-        fields.extend([mean.cells.to_string().into(), words::change(mean.ratio, None).factor.into()]);
+        fields.extend([mean.cells.to_string().into(), phrases::change(mean.ratio, None).factor.into()]);
         fields
     };
     let columns = columns.into_iter().map(|(heading, figures)| Column::new(heading, figures)).collect();

@@ -4,9 +4,9 @@ use gpubench_model::format::Makes;
 use gpubench_text::cut::fitted;
 
 use super::names::names;
-use super::plain::Plain;
+use super::sanitized::Sanitized;
 use super::view::{Format, View};
-use super::{markdown, summary, words};
+use super::{markdown, phrases, summary};
 use crate::{Change, Comparison, Conclusion, MeanChange, Severity, Verdict};
 
 /// Annotations for GitHub Actions.
@@ -18,10 +18,10 @@ pub static GITHUB: Format = Format {
 };
 
 /// Annotations of one level that GitHub shows of a step; the others it drops.
-const MOST: usize = 10;
+const MAX_ANNOTATIONS: usize = 10;
 
 /// Characters of a message.
-const MESSAGE: usize = 1000;
+const MAX_MESSAGE_CHARS: usize = 1000;
 
 /// How an annotation is marked.
 #[derive(Clone, Copy, PartialEq)]
@@ -45,7 +45,7 @@ fn text(comparison: &Comparison) -> String {
         let is_same = |other: &&Annotation| other.level == annotation.level;
         // The summary has the first place of its level.
         let summary = usize::from(level(comparison) == annotation.level);
-        if shown.iter().filter(is_same).count() + summary < MOST {
+        if shown.iter().filter(is_same).count() + summary < MAX_ANNOTATIONS {
             shown.push(annotation);
         } else {
             dropped[usize::from(annotation.level != Level::Error)] += 1;
@@ -61,7 +61,7 @@ fn text(comparison: &Comparison) -> String {
 
 /// The Markdown to append to the file that `GITHUB_STEP_SUMMARY` names.
 pub fn job_summary(comparison: &Comparison) -> String {
-    markdown::text(&Plain::of(comparison), &View::default())
+    markdown::text(&Sanitized::of(comparison), &View::default())
 }
 
 fn level(comparison: &Comparison) -> Level {
@@ -90,7 +90,7 @@ fn annotations(comparison: &Comparison) -> Vec<Annotation> {
     found.extend(regressions.map(|(change, name)| of_cell(Level::Error, change, &name)));
     let slower = comparison.mean_changes.iter().filter(|mean| mean.is_regression());
     found.extend(slower.map(of_mean));
-    let unresolved = cells().filter(|(change, _)| comparison.holds_up(change));
+    let unresolved = cells().filter(|(change, _)| comparison.blocks_pass(change));
     found.extend(unresolved.map(|(change, name)| of_cell(Level::Warning, change, &name)));
     found.extend(differences(Severity::Warn, Level::Warning));
     found
@@ -106,13 +106,13 @@ fn of_mean(mean: &MeanChange) -> Annotation {
 }
 
 fn of_cell(level: Level, change: &Change, name: &str) -> Annotation {
-    let is_told = change.verdict != Verdict::Inconclusive || !change.reason.lead().is_empty();
-    let figures = words::change_with_interval(change).filter(|_| !is_told);
+    let is_complete = change.verdict != Verdict::Inconclusive || !change.reason.lead().is_empty();
+    let figures = phrases::change_with_interval(change).filter(|_| !is_complete);
     let figures = figures.map(|figures| format!("; {figures}")).unwrap_or_default();
     let next = change.next.as_ref().map(|next| format!("; next: {next}")).unwrap_or_default();
     Annotation {
         level,
-        title: format!("{}: {name}", words::verdict(change)),
+        title: format!("{}: {name}", phrases::verdict(change)),
         message: format!("{}{figures}{next}", change.reason),
     }
 }
@@ -125,7 +125,8 @@ impl Annotation {
             Level::Warning => "warning",
             Level::Notice => "notice",
         };
-        let (title, message) = (fitted(&self.title, MESSAGE), fitted(&self.message, MESSAGE));
+        let (title, message) =
+            (fitted(&self.title, MAX_MESSAGE_CHARS), fitted(&self.message, MAX_MESSAGE_CHARS));
         format!("::{level} title={}::{}\n", property(&title), data(&message))
     }
 }
@@ -149,7 +150,7 @@ mod tests {
     fn annotations_are_escaped_as_the_runner_reads_them() {
         assert_eq!(property("50%: a, b\n"), "50%25%3A a%2C b%0A");
         assert_eq!(data("50%: a, b\r\n"), "50%25: a, b%0D%0A");
-        let text = text(&Plain::of(&example::full()));
+        let text = text(&Sanitized::of(&example::full()));
         let expected = "::error title=slower%3A matmul/N=4096/f32/cuda/cublas/cold::\
             1.31x slower (1.28 to 1.34); next: look at what changed between both revisions\n";
         assert!(text.contains(expected), "{text}");
@@ -167,7 +168,7 @@ mod tests {
     fn no_level_has_more_annotations_than_github_shows() {
         let mut comparison = example::full();
         comparison.cells = (0..30).flat_map(|_| comparison.cells.clone()).collect();
-        let text = text(&Plain::of(&comparison));
+        let text = text(&Sanitized::of(&comparison));
         let count = |level: &str| text.lines().filter(|line| line.starts_with(level)).count();
         assert_eq!((count("::error "), count("::warning "), count("::notice ")), (10, 10, 0));
         let first = text.lines().next().unwrap();
@@ -181,9 +182,9 @@ mod tests {
     #[test]
     fn what_was_accepted_is_no_warning() {
         let mut comparison = example::full();
-        assert!(text(&Plain::of(&comparison)).contains("::warning title=missing"));
+        assert!(text(&Sanitized::of(&comparison)).contains("::warning title=missing"));
         comparison.gate.accepted = vec![Verdict::Missing];
-        let text = text(&Plain::of(&comparison));
+        let text = text(&Sanitized::of(&comparison));
         assert!(!text.contains("title=missing") && text.contains("title=inconclusive%3A "), "{text}");
     }
 }

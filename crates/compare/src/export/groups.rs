@@ -2,7 +2,7 @@
 
 use gpubench_text::grouped::grouped;
 
-use super::words;
+use super::phrases;
 use crate::{Change, Comparison, InconclusiveReason, Sentence, Verdict};
 
 /// Cells that share verdict, doubt and next step.
@@ -17,7 +17,7 @@ pub(crate) struct Group<'a> {
 impl Group<'_> {
     /// What they have in common: `slower`, `clock`.
     pub(crate) fn name(&self) -> String {
-        words::of_kind(self.verdict, self.doubt)
+        phrases::of_kind(self.verdict, self.doubt)
     }
 
     /// What is to be said beside their ratios: of all, or of the first where they differ; empty if there is nothing.
@@ -36,7 +36,7 @@ impl Group<'_> {
 /// the gravest first. What was accepted is not among them.
 pub(crate) fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
     let of_gate = comparison.gate.next.as_ref().map(Sentence::lead);
-    let cells = comparison.cells.iter().filter(|cell| is_told(comparison, cell)).map(|cell| {
+    let cells = comparison.cells.iter().filter(|cell| needs_reason(comparison, cell)).map(|cell| {
         let next = cell.next.as_deref().filter(|next| of_gate != Some(*next));
         ((cell.verdict, cell.doubt, next), cell)
     });
@@ -50,7 +50,7 @@ pub(crate) fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
 
 /// Whether a cell needs a reason. One that may be slower has it in its figures, unless all of its interval lies beyond
 /// the threshold.
-fn is_told(comparison: &Comparison, cell: &Change) -> bool {
+fn needs_reason(comparison: &Comparison, cell: &Change) -> bool {
     let is_beyond = cell.interval.is_some_and(|[low, _]| low > 1.0 + cell.threshold);
     let has_figures = cell.doubt == Some(InconclusiveReason::MaybeSlower) && !is_beyond;
     cell.verdict.is_regression()

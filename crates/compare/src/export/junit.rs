@@ -10,8 +10,8 @@ use gpubench_text::escape::xml as escape;
 use gpubench_text::grouped::grouped;
 
 use super::names::names;
+use super::phrases;
 use super::view::Format;
-use super::words;
 use crate::{Change, Comparison, Conclusion, MeanChange, Severity, Verdict};
 
 pub(crate) static JUNIT: Format = Format {
@@ -93,23 +93,23 @@ fn cell(comparison: &Comparison, change: &Change, name: String) -> Case {
     let outcome = match change.verdict {
         verdict if verdict.is_regression() && comparison.gate.exit_code != 0 => Outcome::Failure,
         Verdict::NotMeasured | Verdict::NotJudged => Outcome::Skipped,
-        _ if comparison.holds_up(change) => Outcome::Error,
+        _ if comparison.blocks_pass(change) => Outcome::Error,
         _ if change.is_open() => Outcome::Skipped,
         _ => Outcome::Passed,
     };
     let accepted = if change.is_open() && matches!(outcome, Outcome::Skipped) { "accepted: " } else { "" };
     let mut details: Vec<String> = change.next.iter().map(|next| format!("next: {next}")).collect();
-    let untold = words::change_with_interval(change).filter(|_| change.reason.lead().is_empty());
-    details.extend(untold.map(|change| format!("change: {change}")));
-    let threshold = words::percent(change.threshold);
-    details.extend(change.p_corrected.map(|p| format!("p: {}; threshold: {threshold}", words::chance(p))));
+    let figures = phrases::change_with_interval(change).filter(|_| change.reason.lead().is_empty());
+    details.extend(figures.map(|change| format!("change: {change}")));
+    let threshold = phrases::percent(change.threshold);
+    details.extend(change.p_corrected.map(|p| format!("p: {}; threshold: {threshold}", phrases::chance(p))));
     Case {
         suite: change.case.op.clone(),
         name,
         time: change.new.as_ref().map(|measured| measured.median_s),
         outcome,
         kind: change.verdict.name(),
-        message: format!("{accepted}{}: {}", words::verdict(change), change.reason),
+        message: format!("{accepted}{}: {}", phrases::verdict(change), change.reason),
         details,
     }
 }
@@ -121,16 +121,16 @@ fn mean(comparison: &Comparison, change: &MeanChange) -> Case {
         Verdict::NotJudged => Outcome::Skipped,
         _ => Outcome::Passed,
     };
-    let threshold = words::percent(change.threshold);
+    let threshold = phrases::percent(change.threshold);
     let next = change.next.iter().map(|next| format!("next: {next}"));
-    let p = change.p_corrected.map(|p| format!("p: {}; threshold: {threshold}", words::chance(p)));
+    let p = change.p_corrected.map(|p| format!("p: {}; threshold: {threshold}", phrases::chance(p)));
     Case {
         suite: "mean".into(),
         name: change.key(),
         time: None,
         outcome,
         kind: change.verdict.name(),
-        message: format!("{}: {}", words::of_kind(change.verdict, change.doubt), change.reason),
+        message: format!("{}: {}", phrases::of_kind(change.verdict, change.doubt), change.reason),
         details: next.chain(p).collect(),
     }
 }

@@ -10,7 +10,7 @@ use gpubench_text::table::{Column, Field, Table};
 
 use super::groups::groups;
 use super::view::{Format, View};
-use super::{cells, summary, words};
+use super::{cells, phrases, summary};
 use crate::{Change, Comparison};
 
 pub(crate) static MARKDOWN: Format = Format {
@@ -143,8 +143,8 @@ fn reasons(comparison: &Comparison) -> String {
         vec![
             group.name().into(),
             group.cells.len().to_string().into(),
-            short(if reason.is_empty() { words::NONE } else { &reason }),
-            short(group.next.unwrap_or(words::NONE)),
+            short(if reason.is_empty() { phrases::NONE } else { &reason }),
+            short(group.next.unwrap_or(phrases::NONE)),
         ]
     });
     let table = Table::untitled(columns, rows.collect());

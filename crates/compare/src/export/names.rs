@@ -17,11 +17,11 @@ pub fn names(comparison: &Comparison) -> Vec<String> {
     for name in &short {
         *uses.entry(name).or_default() += 1;
     }
-    let mut taken: HashMap<String, usize> = HashMap::new();
+    let mut used: HashMap<String, usize> = HashMap::new();
     let unique = short.iter().zip(&comparison.cells).map(|(name, change)| {
         let is_shared = uses[name.as_str()] > 1;
         let name = if is_shared { format!("{name}/seed={}", change.case.seed) } else { name.clone() };
-        let times = taken.entry(name.clone()).or_default();
+        let times = used.entry(name.clone()).or_default();
         *times += 1;
         if *times > 1 { format!("{name}#{times}") } else { name }
     });
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_of_one_name_are_told_apart() {
+    fn cells_of_one_name_are_distinguished() {
         let mut comparison = example::full();
         comparison.cells = vec![comparison.cells[2].clone(); 3];
         comparison.cells[1].case.seed = 7;

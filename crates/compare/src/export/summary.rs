@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use gpubench_text::count::counted;
 use gpubench_text::cut::fitted;
 
-use super::words::{self, percent};
+use super::phrases::{self, percent};
 use crate::{Change, Comparison, Conclusion, MeanChange, Verdict};
 
 /// Characters of the worst cell's reason.
@@ -26,7 +26,7 @@ pub(crate) fn result(comparison: &Comparison) -> String {
     let is_by_cells = match gate.conclusion {
         Conclusion::Pass => true,
         Conclusion::Regression => worst(comparison).is_some(),
-        Conclusion::CannotTell => comparison.cells.iter().any(|cell| comparison.holds_up(cell)),
+        Conclusion::CannotTell => comparison.cells.iter().any(|cell| comparison.blocks_pass(cell)),
         Conclusion::NotComparable | Conclusion::RatiosOnly => false,
     };
     let reason = if is_by_cells { String::new() } else { format!(": {}", gate.reason) };
@@ -57,8 +57,8 @@ pub(crate) fn lines(comparison: &Comparison) -> Vec<(&'static str, String)> {
         ("Worst", worst(comparison)),
         ("Means", means(comparison)),
         ("Next", comparison.gate.next.as_ref().map(ToString::to_string)),
-        ("OLD", Some(words::runs(&comparison.old))),
-        ("NEW", Some(words::runs(&comparison.new))),
+        ("OLD", Some(phrases::runs(&comparison.old))),
+        ("NEW", Some(phrases::runs(&comparison.new))),
     ];
     lines.into_iter().filter_map(|(label, line)| Some((label, line?))).collect()
 }
@@ -67,13 +67,13 @@ pub(crate) fn lines(comparison: &Comparison) -> Vec<(&'static str, String)> {
 pub(crate) fn counts(comparison: &Comparison, cells: &[&Change], always: Option<Verdict>) -> String {
     let mut kinds: BTreeMap<(Verdict, Option<u8>, bool), (String, usize)> = BTreeMap::new();
     if let Some(verdict) = always {
-        kinds.insert((verdict, None, false), (words::of_kind(verdict, None), 0));
+        kinds.insert((verdict, None, false), (phrases::of_kind(verdict, None), 0));
     }
     for cell in cells {
         let doubt = cell.doubt.filter(|_| cell.verdict == Verdict::Inconclusive);
         let kind =
             (cell.verdict, doubt.map(|doubt| doubt as u8), cell.is_accepted(&comparison.gate.accepted));
-        kinds.entry(kind).or_insert_with(|| (words::verdict(cell), 0)).1 += 1;
+        kinds.entry(kind).or_insert_with(|| (phrases::verdict(cell), 0)).1 += 1;
     }
     let text = |((_, _, is_accepted), (word, count)): (&(Verdict, Option<u8>, bool), &(String, usize))| {
         format!("{count} {word}{}", if *is_accepted { " (accepted)" } else { "" })
@@ -100,10 +100,10 @@ pub(crate) fn means(comparison: &Comparison) -> Option<String> {
     let mut kinds: BTreeMap<(Verdict, Option<u8>), (String, usize)> = BTreeMap::new();
     for mean in means {
         let kind = (mean.verdict, mean.doubt.map(|doubt| doubt as u8));
-        kinds.entry(kind).or_insert_with(|| (words::of_kind(mean.verdict, mean.doubt), 0)).1 += 1;
+        kinds.entry(kind).or_insert_with(|| (phrases::of_kind(mean.verdict, mean.doubt), 0)).1 += 1;
     }
     let counts: Vec<String> = kinds.values().map(|(word, count)| format!("{count} {word}")).collect();
-    let figures = words::mean_with_interval(widest.ratio, widest.interval);
+    let figures = phrases::mean_with_interval(widest.ratio, widest.interval);
     let unknown = |mean: &MeanChange| mean.verdict == Verdict::Inconclusive;
     let detectable = widest.detectable.filter(|_| unknown(widest)).map(percent);
     let detectable =

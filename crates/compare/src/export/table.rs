@@ -9,7 +9,7 @@ use gpubench_text::table::{Layout, Table, Tone, hanging};
 
 use super::groups::{Group, groups};
 use super::view::{Format, View};
-use super::{cells, summary, words};
+use super::{cells, phrases, summary};
 use crate::{Change, Comparison, Conclusion, Severity, Verdict};
 
 /// The comparison as aligned text.
@@ -27,7 +27,7 @@ const REGRESSIONS_SHOWN: usize = 24;
 const CELLS_SHOWN: usize = 12;
 
 /// The same beside regressions.
-const CELLS_BESIDE: usize = 2;
+const CELLS_SHOWN_WITH_REGRESSIONS: usize = 2;
 
 /// Ops and variants of the cells without a line that are named.
 const VARIANTS_SHOWN: usize = 3;
@@ -149,7 +149,7 @@ fn means(comparison: &Comparison, view: &View) -> String {
 /// The lines that are shown, and those for which there is no room.
 fn shortened<'a>(lines: &[&'a Change]) -> (Vec<&'a Change>, Vec<&'a Change>) {
     let has_regressions = lines.iter().any(|cell| cell.verdict.is_regression());
-    let others = if has_regressions { CELLS_BESIDE } else { CELLS_SHOWN };
+    let others = if has_regressions { CELLS_SHOWN_WITH_REGRESSIONS } else { CELLS_SHOWN };
     let (mut shown, mut hidden): (Vec<&Change>, Vec<&Change>) = (vec![], vec![]);
     for &cell in lines {
         let is_regression = cell.verdict.is_regression();
@@ -159,8 +159,8 @@ fn shortened<'a>(lines: &[&'a Change]) -> (Vec<&'a Change>, Vec<&'a Change>) {
         };
         // Ratios across machines are all that there is to see.
         let is_first = is_regression || cell.verdict == Verdict::NotJudged;
-        let most = if is_first { REGRESSIONS_SHOWN } else { others };
-        let side = if shown.iter().filter(alike).count() < most { &mut shown } else { &mut hidden };
+        let max = if is_first { REGRESSIONS_SHOWN } else { others };
+        let side = if shown.iter().filter(alike).count() < max { &mut shown } else { &mut hidden };
         side.push(cell);
     }
     (shown, hidden)
@@ -169,7 +169,7 @@ fn shortened<'a>(lines: &[&'a Change]) -> (Vec<&'a Change>, Vec<&'a Change>) {
 /// What the cells are for which there is no room, one line a verdict: by op and variant.
 fn more(hidden: &[&Change]) -> String {
     let mut text = String::new();
-    for (word, cells) in grouped(hidden.iter().map(|cell| (words::verdict(cell), cell))) {
+    for (word, cells) in grouped(hidden.iter().map(|cell| (phrases::verdict(cell), cell))) {
         let name = |cell: &Change| format!("{} {}/{}", cell.case.op, cell.backend, cell.variant);
         let mut variants = grouped(cells.iter().map(|cell| (name(cell), ())));
         variants.sort_by_key(|(_, places)| std::cmp::Reverse(places.len()));

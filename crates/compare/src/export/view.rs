@@ -2,10 +2,10 @@
 
 use gpubench_model::format;
 
-use super::plain::Plain;
+use super::sanitized::Sanitized;
 
 /// A format of a comparison.
-pub type Format = format::Format<Plain, View>;
+pub type Format = format::Format<Sanitized, View>;
 
 /// How a comparison is shown.
 #[derive(Clone, Copy, Debug, Default)]

@@ -9,12 +9,12 @@ use gpubench_text::count::agree;
 
 use super::groups::{Group, Series, complete, groups};
 use crate::export::{mean_with_interval, percent};
-use crate::pairs::alike::different;
+use crate::pairs::comparability::incomparable;
 use crate::pairs::evidence::{CLOCK_CHANGE, pooled_variance};
 use crate::result::mean_change::MeanChange;
 use crate::statistics::holm::weighted_holm;
 use crate::statistics::shift::Shift;
-use crate::variance::sweep::Sweep;
+use crate::variance::joined_sides::JoinedSides;
 use crate::verdict::advice::SEE_WHAT_CHANGED;
 use crate::verdict::cell::without_change;
 use crate::{Change, InconclusiveReason, Policy, Verdict};
@@ -23,7 +23,7 @@ use crate::{Change, InconclusiveReason, Policy, Verdict};
 const WIDE_SHARE: f64 = 0.5;
 
 /// Degrees of freedom from which the runs' own spread of a mean is believed; with fewer it can only widen the assumed one.
-const LEAST_DF: f64 = 2.0;
+const MIN_DF: f64 = 2.0;
 
 /// A group with the shift of its mean.
 struct Tested {
@@ -36,13 +36,13 @@ struct Tested {
 }
 
 /// Every mean and what became of it; `cells` are the verdicts on the pairs, in their order.
-pub(crate) fn mean_changes(sweep: &Sweep, cells: &[Change], policy: &Policy) -> Vec<MeanChange> {
+pub(crate) fn mean_changes(sweep: &JoinedSides, cells: &[Change], policy: &Policy) -> Vec<MeanChange> {
     if sweep.old.is_same_run(sweep.new) {
         return vec![];
     }
     let judged = |place: &usize| {
         !sweep.limits[*place].ignored
-            && sweep.pairs[*place].both().is_none_or(|(old, new)| different(old, new).is_none())
+            && sweep.pairs[*place].both().is_none_or(|(old, new)| incomparable(old, new).is_none())
     };
     let members: Vec<usize> =
         complete(sweep.pairs, sweep.old, sweep.new).into_iter().filter(judged).collect();
@@ -73,12 +73,12 @@ fn weights(tested: &[Tested]) -> Vec<f64> {
 }
 
 impl Tested {
-    fn of(group: Group, sweep: &Sweep) -> Tested {
-        let Sweep { pairs, limits, spreads, history, .. } = *sweep;
+    fn of(group: Group, sweep: &JoinedSides) -> Tested {
+        let JoinedSides { pairs, limits, spreads, history, .. } = *sweep;
         let times = group.series(pairs, history);
         let measured = pooled_variance([&times.old[..], &times.new, &times.history]);
         let (variance, df) = match measured {
-            Some((variance, df)) if df >= LEAST_DF => (variance, df),
+            Some((variance, df)) if df >= MIN_DF => (variance, df),
             other => {
                 let (assumed, df) = group.assumed_variance(pairs, limits, spreads);
                 (other.map_or(assumed, |(variance, _)| variance.max(assumed)), df)

@@ -1,13 +1,13 @@
 //! The groups of cells whose geometric mean is followed from run to run, with its value in each run.
 
-use crate::pairs::evidence::Evidence;
+use crate::pairs::evidence::CellTimes;
 use crate::pairs::pace::{ASSUMED_DF, Pace};
 use crate::pairs::pairing::Pair;
-use crate::variance::spread::Spread;
+use crate::variance::run_variance::RunVariance;
 use crate::{Limits, Runs};
 
 /// Cells of which a mean says more than they do themselves.
-const LEAST_CELLS: usize = 3;
+const MIN_CELLS: usize = 3;
 
 /// The change of a mean that counts where a policy names none, relative.
 pub(crate) const MEAN_THRESHOLD: f64 = 0.02;
@@ -42,7 +42,7 @@ pub(crate) fn groups(pairs: &[Pair], members: &[usize]) -> Vec<Group> {
             op.is_none_or(|op| cell.case.op == op) && backend.is_none_or(|backend| cell.backend == backend)
         };
         let members: Vec<usize> = members.iter().filter(is_member).copied().collect();
-        if members.len() >= LEAST_CELLS && !found.iter().any(|group| group.members == members) {
+        if members.len() >= MIN_CELLS && !found.iter().any(|group| group.members == members) {
             found.push(Group { op: op.map(str::to_owned), backend: backend.map(str::to_owned), members });
         }
     };
@@ -68,16 +68,16 @@ pub(crate) fn complete(pairs: &[Pair], old: &Runs, new: &Runs) -> Vec<usize> {
 impl Group {
     /// Its mean in each run.
     pub(crate) fn series(&self, pairs: &[Pair], history: &Runs) -> Series {
-        let of = |pick: fn(&Pair) -> Option<&Evidence>| -> Vec<&[f64]> {
+        let of = |pick: fn(&Pair) -> Option<&CellTimes>| -> Vec<&[f64]> {
             let evidence = self.members.iter().filter_map(|place| pick(&pairs[*place]));
             evidence.map(|evidence| evidence.runs.as_slice()).collect()
         };
-        let past = of(|pair| pair.history.evidence.as_ref());
+        let past = of(|pair| pair.history.times.as_ref());
         let is_whole =
             past.len() == self.members.len() && past.iter().all(|runs| runs.len() == history.runs.len());
         Series {
-            old: mean_by_run(&of(|pair| pair.old.evidence.as_ref())),
-            new: mean_by_run(&of(|pair| pair.new.evidence.as_ref())),
+            old: mean_by_run(&of(|pair| pair.old.times.as_ref())),
+            new: mean_by_run(&of(|pair| pair.new.times.as_ref())),
             history: if is_whole { mean_by_run(&past) } else { vec![] },
         }
     }
@@ -114,7 +114,7 @@ impl Group {
         &self,
         pairs: &[Pair],
         limits: &[Limits],
-        spreads: &[Option<Spread>],
+        spreads: &[Option<RunVariance>],
     ) -> (f64, f64) {
         let count = self.members.len() as f64;
         let common = |place: &usize| limits[*place].run_spread.unwrap_or(Pace::of(&pairs[*place]).cautious());

@@ -15,18 +15,18 @@ pub(crate) const CLOCK_CHANGE: f64 = 0.005;
 const Z95: f64 = 1.96;
 
 /// Samples from which their own spread is used although they are too few for an interval.
-const LEAST_SAMPLES: usize = 3;
+const MIN_SAMPLES: usize = 3;
 
 /// How many times larger the variance of their median is taken to be than that of their mean: pi / 2 for normal samples,
 /// and the rest because so few samples show their spread poorly.
 const FEW_SAMPLES: f64 = 4.0;
 
 /// Relative standard error of a median of fewer samples.
-const UNKNOWN: f64 = 0.05;
+const UNKNOWN_ERROR: f64 = 0.05;
 
 /// The times of one cell on one side. Logarithms are natural, so that differences are ratios.
 #[derive(Clone, Debug)]
-pub(crate) struct Evidence {
+pub(crate) struct CellTimes {
     /// Logarithm of the median of each run, in seconds.
     pub runs: Vec<f64>,
     /// Variance of such a logarithm that the samples within a run account for, mean over runs.
@@ -51,9 +51,9 @@ pub(crate) struct Evidence {
 
 /// What one side has of a cell.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Standing {
+pub(crate) struct CellEvidence {
     /// Its times, where a run measured it.
-    pub(crate) evidence: Option<Evidence>,
+    pub(crate) times: Option<CellTimes>,
     /// Why a run found its answer wrong.
     pub incorrect: Option<String>,
     /// Why it failed in a run.
@@ -64,17 +64,17 @@ pub(crate) struct Standing {
     pub skipped: Option<(String, Option<String>)>,
 }
 
-impl Standing {
+impl CellEvidence {
     /// The cell's rows of the runs of one side, at most one a run.
-    pub(crate) fn of(rows: &[&Row]) -> Standing {
+    pub(crate) fn of(rows: &[&Row]) -> CellEvidence {
         let reason = |row: &Row| row.reason.clone().unwrap_or_else(|| "the report gives no reason".into());
         let first = |outcome| rows.iter().find(|row| row.outcome == outcome);
         let share = |outcome| {
             rows.iter().filter(|row| row.outcome == outcome).count() as f64 / rows.len().max(1) as f64
         };
         let timed: Vec<(&Row, &Execute)> = rows.iter().filter_map(|row| Some((*row, timed(row)?))).collect();
-        Standing {
-            evidence: (!timed.is_empty()).then(|| Evidence::of(&timed)),
+        CellEvidence {
+            times: (!timed.is_empty()).then(|| CellTimes::of(&timed)),
             incorrect: first(Outcome::Incorrect).map(|row| reason(row)),
             failed: first(Outcome::Failed).map(|row| reason(row)),
             incorrect_share: share(Outcome::Incorrect),
@@ -90,8 +90,8 @@ fn timed(row: &Row) -> Option<&Execute> {
     (execute.median_s.is_finite() && execute.median_s > 0.0).then_some(execute)
 }
 
-impl Evidence {
-    fn of(timed: &[(&Row, &Execute)]) -> Evidence {
+impl CellTimes {
+    fn of(timed: &[(&Row, &Execute)]) -> CellTimes {
         let each =
             |f: &dyn Fn(&Execute) -> f64| timed.iter().map(|(_, execute)| f(execute)).collect::<Vec<f64>>();
         let rounds: Vec<Vec<f64>> = timed.iter().map(|(_, execute)| round_medians(execute)).collect();
@@ -111,7 +111,7 @@ impl Evidence {
             grade: timed.iter().filter_map(|(_, execute)| execute.grade).max(),
             error: errors.reduce(Checked::worse),
         };
-        Evidence {
+        CellTimes {
             runs: each(&|execute| execute.median_s.ln()),
             within,
             between_rounds,
@@ -165,9 +165,9 @@ fn within(execute: &Execute, rounds: &[f64]) -> f64 {
 /// Variance of the logarithm of the median of too few samples for an interval.
 fn of_few(samples: &[f64]) -> f64 {
     let logs: Vec<f64> = samples.iter().filter(|sample| **sample > 0.0).map(|sample| sample.ln()).collect();
-    match logs.len() >= LEAST_SAMPLES {
+    match logs.len() >= MIN_SAMPLES {
         true => FEW_SAMPLES * variance(&logs) / logs.len() as f64,
-        false => UNKNOWN.powi(2),
+        false => UNKNOWN_ERROR.powi(2),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Everything that is computed later (spreads, verdicts, means) reads these pairs and no report.
 
-pub(crate) mod alike;
+pub(crate) mod comparability;
 pub(crate) mod evidence;
 pub(crate) mod pace;
 pub(crate) mod pairing;

@@ -6,7 +6,7 @@ use gpubench_model::Side;
 use gpubench_model::case::Cell;
 use gpubench_model::report::Row;
 
-use super::evidence::{Evidence, Standing};
+use super::evidence::{CellEvidence, CellTimes};
 use crate::Runs;
 
 /// A cell of either side.
@@ -15,27 +15,27 @@ pub(crate) struct Pair {
     pub cell: Cell,
     /// Side of the CPU-GPU comparison it stands on.
     pub side: Side,
-    pub old: Standing,
-    pub new: Standing,
+    pub old: CellEvidence,
+    pub new: CellEvidence,
     /// What earlier runs have of it, in which nothing changed.
-    pub history: Standing,
+    pub history: CellEvidence,
 }
 
 impl Pair {
     /// The times of each side that has some.
-    pub(crate) fn timed(&self) -> impl Iterator<Item = &Evidence> {
-        [&self.old, &self.new].into_iter().filter_map(|standing| standing.evidence.as_ref())
+    pub(crate) fn timed(&self) -> impl Iterator<Item = &CellTimes> {
+        [&self.old, &self.new].into_iter().filter_map(|evidence| evidence.times.as_ref())
     }
 
     /// The logarithms of the run medians of OLD, of NEW and of the history, those that have any.
     pub(crate) fn runs(&self) -> impl Iterator<Item = &[f64]> {
-        let evidence = [&self.old, &self.new, &self.history].into_iter().filter_map(|s| s.evidence.as_ref());
+        let evidence = [&self.old, &self.new, &self.history].into_iter().filter_map(|s| s.times.as_ref());
         evidence.map(|evidence| evidence.runs.as_slice())
     }
 
     /// The times of both sides, where both have some.
-    pub(crate) fn both(&self) -> Option<(&Evidence, &Evidence)> {
-        Some((self.old.evidence.as_ref()?, self.new.evidence.as_ref()?))
+    pub(crate) fn both(&self) -> Option<(&CellTimes, &CellTimes)> {
+        Some((self.old.times.as_ref()?, self.new.times.as_ref()?))
     }
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn pairs(old: &Runs, new: &Runs, history: &Runs) -> Vec<Pair> {
         let [old, new, history] = rows.get(key)?;
         // A cell that the history alone has is of no comparison.
         let row = old.first().or(new.first())?;
-        let [old, new, history] = [old, new, history].map(|rows| Standing::of(rows));
+        let [old, new, history] = [old, new, history].map(|rows| CellEvidence::of(rows));
         Some(Pair { cell: row.cell(), side: row.side, old, new, history })
     };
     order.iter().filter_map(pair).collect()

@@ -3,10 +3,10 @@
 use gpubench_model::case::Cell;
 use gpubench_model::report::Outcome;
 
-use crate::pairs::alike::different;
-use crate::pairs::evidence::Evidence;
+use crate::pairs::comparability::incomparable;
+use crate::pairs::evidence::CellTimes;
 use crate::pairs::pairing::{Pair, pairs};
-use crate::variance::spread::{Spread, spreads, threshold};
+use crate::variance::run_variance::{RunVariance, run_variances, threshold};
 use crate::{Limits, Policy, Runs};
 
 /// What the runs say of one cell.
@@ -39,9 +39,9 @@ impl Calibrated {
 pub fn calibrate(runs: &Runs, policy: &Policy) -> Vec<Calibrated> {
     let pairs = pairs(runs, &Runs::default(), &Runs::default());
     let limits: Vec<Limits> = pairs.iter().map(|pair| policy.limits(&pair.cell)).collect();
-    let spreads = spreads(&pairs, &limits, &runs.null_spread);
-    let calibrated = |((pair, limits), spread): ((&Pair, &Limits), &Option<Spread>)| {
-        let (evidence, spread) = (pair.old.evidence.as_ref()?, (*spread)?);
+    let spreads = run_variances(&pairs, &limits, &runs.baseline_variation);
+    let calibrated = |((pair, limits), spread): ((&Pair, &Limits), &Option<RunVariance>)| {
+        let (evidence, spread) = (pair.old.times.as_ref()?, (*spread)?);
         Some(Calibrated {
             cell: pair.cell.clone(),
             run_spread: spread.variance.sqrt(),
@@ -60,8 +60,8 @@ pub fn calibrate(runs: &Runs, policy: &Policy) -> Vec<Calibrated> {
 pub fn mixed(runs: &Runs) -> Vec<(Cell, String)> {
     let pairs = pairs(runs, &Runs::default(), &Runs::default());
     let of_cell = |pair: Pair| {
-        let evidence = pair.old.evidence.as_ref()?;
-        let (reason, _) = different(evidence, evidence)?;
+        let evidence = pair.old.times.as_ref()?;
+        let (reason, _) = incomparable(evidence, evidence)?;
         Some((pair.cell, reason))
     };
     pairs.into_iter().filter_map(of_cell).collect()
@@ -71,12 +71,12 @@ pub fn mixed(runs: &Runs) -> Vec<(Cell, String)> {
 pub fn unsound(runs: &Runs) -> Vec<(Cell, String)> {
     let pairs = pairs(runs, &Runs::default(), &Runs::default());
     let of_cell = |pair: Pair| {
-        let standing = pair.old;
+        let evidence = pair.old;
         let word = |outcome: Outcome, reason: String| format!("{} in a pass: {reason}", outcome.name());
-        let skipped = standing.skipped.filter(|_| standing.evidence.is_some()).map(|(reason, _)| reason);
+        let skipped = evidence.skipped.filter(|_| evidence.times.is_some()).map(|(reason, _)| reason);
         let reasons = [
-            (Outcome::Incorrect, standing.incorrect),
-            (Outcome::Failed, standing.failed),
+            (Outcome::Incorrect, evidence.incorrect),
+            (Outcome::Failed, evidence.failed),
             (Outcome::Skipped, skipped),
         ];
         let reason = reasons.into_iter().find_map(|(outcome, reason)| Some(word(outcome, reason?)))?;
@@ -85,7 +85,7 @@ pub fn unsound(runs: &Runs) -> Vec<(Cell, String)> {
     pairs.into_iter().filter_map(of_cell).collect()
 }
 
-fn apart(evidence: &Evidence) -> f64 {
+fn apart(evidence: &CellTimes) -> f64 {
     let least = evidence.runs.iter().copied().fold(f64::INFINITY, f64::min);
     let most = evidence.runs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     (most - least).exp_m1()

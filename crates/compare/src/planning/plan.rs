@@ -7,10 +7,10 @@ use crate::statistics::shift::{OWN_SHARE, detectable, significant, standard_erro
 use crate::{Policy, Runs};
 
 /// Runs per side below which the spread is not measured but assumed, so that a plan cannot count on it.
-const LEAST_RUNS: usize = 2;
+const MIN_RUNS: usize = 2;
 
 /// Runs per side beyond which a plan is no help.
-pub const MOST_RUNS: usize = 50;
+pub const MAX_RUNS: usize = 50;
 
 /// Chance with which the change is to be seen.
 pub const POWER: f64 = 0.95;
@@ -38,14 +38,14 @@ pub struct Planned {
     pub cell: Cell,
     /// Standard deviation from run to run, relative.
     pub run_spread: f64,
-    /// Runs per side; `None` when [`MOST_RUNS`] are too few.
+    /// Runs per side; `None` when [`MAX_RUNS`] are too few.
     pub runs: Option<usize>,
 }
 
 /// The plans for seeing each of these slowdowns in any cell of `runs`' sweep.
 pub fn plans(runs: &Runs, slowdowns: &[f64], policy: &Policy) -> Vec<Plan> {
     let cells = calibrate(runs, policy);
-    let measured = cells.iter().any(|cell| cell.is_measured) || !runs.null_spread.is_empty();
+    let measured = cells.iter().any(|cell| cell.is_measured) || !runs.baseline_variation.is_empty();
     slowdowns.iter().map(|see| plan(&cells, *see, measured, policy)).collect()
 }
 
@@ -59,7 +59,7 @@ fn plan(cells: &[Calibrated], see: f64, measured: bool, policy: &Policy) -> Plan
 }
 
 /// The runs per side with which a slowdown of `see` in one of `tested` cells is called with a chance of [`POWER`] at a
-/// threshold of half of it, where its runs differ by `run_spread`; `None` when [`MOST_RUNS`] are too few.
+/// threshold of half of it, where its runs differ by `run_spread`; `None` when [`MAX_RUNS`] are too few.
 pub(crate) fn runs_to_see(see: f64, run_spread: f64, alpha: f64, tested: usize) -> Option<usize> {
     let of_cell = alpha / tested.max(1) as f64;
     let seen = |runs: &usize| {
@@ -68,11 +68,11 @@ pub(crate) fn runs_to_see(see: f64, run_spread: f64, alpha: f64, tested: usize) 
         let called = detectable(error, own_df + LENT_DF, see / 2.0, of_cell, POWER);
         called.max(significant(error, own_df, OWN_SHARE * alpha, POWER)) <= see
     };
-    (LEAST_RUNS..=MOST_RUNS).find(seen)
+    (MIN_RUNS..=MAX_RUNS).find(seen)
 }
 
 impl Plan {
-    /// The most runs that any cell needs; `None` when one needs more than [`MOST_RUNS`].
+    /// The most runs that any cell needs; `None` when one needs more than [`MAX_RUNS`].
     pub fn runs(&self) -> Option<usize> {
         self.cells.iter().map(|cell| cell.runs).try_fold(0, |most, runs| Some(most.max(runs?)))
     }

@@ -9,10 +9,10 @@ use super::calibration::Calibrated;
 use crate::statistics::shift::{CONFIDENCE, quantile, standard_error};
 
 /// Chance of passing below which a baseline is of no use.
-pub const LEAST_CHANCE: f64 = 0.5;
+pub const MIN_CHANCE: f64 = 0.5;
 
 /// Passes, and runs compared with them, that are tried.
-pub const MOST: usize = 50;
+pub const MAX_COUNT: usize = 50;
 
 /// The spread that passes have shown, for asking what other numbers of passes or runs would do.
 #[derive(Clone, Copy, Debug)]
@@ -41,14 +41,14 @@ impl Repetition<'_> {
         }
     }
 
-    /// The fewest passes with which one unchanged run passes as often as not; `None` where [`MOST`] are too few.
+    /// The fewest passes with which one unchanged run passes as often as not; `None` where [`MAX_COUNT`] are too few.
     pub fn passes_needed(&self) -> Option<usize> {
-        (self.passes..=MOST).find(|passes| self.chance(*passes, 1) >= LEAST_CHANCE)
+        (self.passes..=MAX_COUNT).find(|passes| self.chance(*passes, 1) >= MIN_CHANCE)
     }
 
     /// The fewest runs that pass as often as not, compared with the passes that there are.
     pub fn runs_needed(&self) -> Option<usize> {
-        (1..=MOST).find(|runs| self.chance(self.passes, *runs) >= LEAST_CHANCE)
+        (1..=MAX_COUNT).find(|runs| self.chance(self.passes, *runs) >= MIN_CHANCE)
     }
 }
 
@@ -89,9 +89,9 @@ mod tests {
     fn more_runs_against_enough_passes_decide_what_one_cannot() {
         let sweep: Vec<Calibrated> = (0..22).map(|_| cell(0.03, 10.0)).collect();
         let repetition = Repetition { cells: &sweep, passes: 5 };
-        assert!(repetition.chance(5, 1) < LEAST_CHANCE);
+        assert!(repetition.chance(5, 1) < MIN_CHANCE);
         let runs = repetition.runs_needed().unwrap();
         assert!((2..=6).contains(&runs), "{runs}");
-        assert!(repetition.chance(5, runs) >= LEAST_CHANCE);
+        assert!(repetition.chance(5, runs) >= MIN_CHANCE);
     }
 }

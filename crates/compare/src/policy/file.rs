@@ -138,7 +138,7 @@ impl Table {
         ];
         Ok(CellTable {
             globs: globs.into_iter().filter_map(|(key, pattern)| Some((key, pattern?))).collect(),
-            sides: self.n,
+            sizes: self.n,
             limits,
             ignored: self.ignore,
             origin: origin.to_owned(),

@@ -83,7 +83,7 @@ impl Limits {
 pub struct CellTable {
     /// Key and glob of each property of a cell that it names: `op`, `dtype`, `backend`, `variant`, `cache`.
     pub(crate) globs: Vec<(&'static str, String)>,
-    pub(crate) sides: SizeFilter,
+    pub(crate) sizes: SizeFilter,
     pub(crate) limits: Limits,
     /// Whether it leaves the cells out, which goes before `limits`; `None` where it does not say.
     pub(crate) ignored: Option<bool>,
@@ -133,7 +133,7 @@ impl Policy {
 
 impl CellTable {
     fn is_about(&self, cell: &Cell) -> bool {
-        self.sides.contains(cell.case.n)
+        self.sizes.contains(cell.case.n)
             && self.globs.iter().all(|(key, pattern)| glob(pattern, property(cell, key)))
     }
 
@@ -145,7 +145,7 @@ impl CellTable {
                 return error.to_string();
             }
         }
-        match cells.iter().any(|cell| self.sides.contains(cell.case.n)) {
+        match cells.iter().any(|cell| self.sizes.contains(cell.case.n)) {
             true => "each key matches some cell, but no cell matches all keys".into(),
             false => "no cell has such an n".into(),
         }

@@ -140,7 +140,7 @@ impl Comparison {
     }
 
     /// Whether a cell keeps the gate from passing although it is no regression: it is open, and was not accepted.
-    pub(crate) fn holds_up(&self, change: &Change) -> bool {
+    pub(crate) fn blocks_pass(&self, change: &Change) -> bool {
         self.gate.exit_code != 0 && change.is_open() && !change.is_accepted(&self.gate.accepted)
     }
 }

@@ -4,7 +4,7 @@
 //! each of them can fail: tests distort the variances and see that it does.
 
 mod halves;
-pub(crate) mod rehearsal;
+pub(crate) mod simulated_runs;
 
 use gpubench_model::case::Cell;
 use gpubench_model::data::generator::Stream;
@@ -14,7 +14,7 @@ use gpubench_text::count::counted;
 use super::compare::compare_by;
 use super::{Comparison, Conclusion, Policy, Run, Runs, Verdict};
 use crate::means::groups::MEAN_THRESHOLD;
-use rehearsal::{Noise, REALISTIC};
+use simulated_runs::{Noise, REALISTIC};
 
 /// Rehearsed runs from which comparisons draw theirs.
 const POOL: u64 = 24;
@@ -45,13 +45,13 @@ const FOUND_IN_REPORT: f64 = 0.8;
 /// Cells of a report in which a slowdown is planted at most.
 const REPORT_CELLS: usize = 24;
 
-/// One claim about the gate, and whether it held.
+/// One claim about the gate, and whether it passed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// What must be, and what was.
     pub text: String,
     /// Whether it was.
-    pub held: bool,
+    pub passed: bool,
 }
 
 /// Puts the gate to the test with rehearsed sweeps, and with `report` where one is given; the policy's thresholds hold.
@@ -99,7 +99,7 @@ impl Gate<'_> {
             "nothing changed, runs vary by {restless}, {sides}: {tripped} of {trials} comparisons report a regression (at \
             most {alarms} allowed)"
         );
-        Claim { text, held: tripped <= alarms }
+        Claim { text, passed: tripped <= alarms }
     }
 
     /// One cell takes 1.6 times as long, another one in each comparison: it is found, and no other cell with it.
@@ -144,7 +144,7 @@ impl Gate<'_> {
         let Some([old, new]) = halves::halves(report) else {
             let text = "no cell of the report has samples from two rounds, so its rounds cannot be compared: measure \
                         with --rounds 2 or more";
-            return vec![Claim { text: text.into(), held: false }];
+            return vec![Claim { text: text.into(), passed: false }];
         };
         let null = self.compare(&old, &new);
         let cells = self.judged(&new.runs);
@@ -158,7 +158,7 @@ impl Gate<'_> {
         let what = format!("the same, but one cell takes {PLANTED_IN_REPORT} times as long");
         let trials = cells.iter().step_by(step).map(finds);
         let mut claim = claim_of_found(what, "it is reported slower", trials, FOUND_IN_REPORT);
-        if !claim.held {
+        if !claim.passed {
             claim.text += "; compare several runs per side (--plan computes the number)";
         }
         let exit_code = null.gate.exit_code;
@@ -166,7 +166,7 @@ impl Gate<'_> {
             "even rounds of the report compared with its odd rounds, {} cells: exit code {exit_code} (must not be 1 or 2)",
             cells.len()
         );
-        vec![Claim { text, held: !matches!(exit_code, 1 | 2) }, claim]
+        vec![Claim { text, passed: !matches!(exit_code, 1 | 2) }, claim]
     }
 
     /// The cells of these runs that have a time and that the policy judges.
@@ -183,7 +183,7 @@ fn per_side(runs: usize) -> String {
 
 fn nothing_to_plant_in() -> Claim {
     let text = "the policy ignores every simulated cell, so no slowdown can be simulated";
-    Claim { text: text.into(), held: false }
+    Claim { text: text.into(), passed: false }
 }
 
 /// That something planted was found in enough of `trials`, at least in that share of them.
@@ -192,7 +192,7 @@ fn claim_of_found(what: String, word: &str, trials: impl Iterator<Item = bool>, 
         trials.fold((0, 0_usize), |(found, trials), is_found| (found + usize::from(is_found), trials + 1));
     let least = (share * trials as f64).ceil() as usize;
     let text = format!("{what}: {word} in {found} of {trials} comparisons (at least {least} required)");
-    Claim { text, held: found >= least && trials > 0 }
+    Claim { text, passed: found >= least && trials > 0 }
 }
 
 /// Makes the cells that `is_planted` holds of take that many times as long.
@@ -204,7 +204,8 @@ fn plant(runs: &mut Runs, factor: f64, is_planted: impl Fn(&Cell) -> bool) {
 
 fn pool(number: u64, noise: &Noise) -> Vec<Run> {
     let seeds = number * POOL..(number + 1) * POOL;
-    let run = |seed| Run { name: format!("rehearsal {seed}"), report: rehearsal::run(seed, noise, &|_| 1.0) };
+    let run =
+        |seed| Run { name: format!("simulated {seed}"), report: simulated_runs::run(seed, noise, &|_| 1.0) };
     seeds.map(run).collect()
 }
 

@@ -11,10 +11,10 @@ pub(crate) struct Prior {
 }
 
 /// Cells from which a prior can be learned.
-pub(crate) const LEAST_CELLS: usize = 8;
+pub(crate) const MIN_CELLS: usize = 8;
 
 /// Degrees of freedom never exceeded: cells are never so alike that their own runs should not count.
-const MOST_DF: f64 = 50.0;
+const MAX_DF: f64 = 50.0;
 
 /// How much the logarithms of the true variances of a sweep's cells scatter, before its runs are looked at, as a variance:
 /// that of a prior worth about six degrees of freedom, as sweeps on real machines have shown.
@@ -24,7 +24,7 @@ const USUAL_SCATTER: f64 = 0.4;
 const SCATTER_SD: f64 = 0.6;
 
 /// A standard deviation below which spreads are taken for it: clocks that tick coarsely make some exactly zero.
-const LEAST_SD: f64 = 1e-4;
+const MIN_SD: f64 = 1e-4;
 
 /// The prior that fits the variances of a sweep's cells, each of `df` degrees of freedom.
 ///
@@ -34,12 +34,12 @@ const LEAST_SD: f64 = 1e-4;
 /// one by the precision of both. `None` for fewer than eight cells.
 pub(crate) fn fit(variances: &[(f64, f64)]) -> Option<Prior> {
     let n = variances.len() as f64;
-    if variances.len() < LEAST_CELLS || variances.iter().any(|(_, df)| *df <= 0.0) {
+    if variances.len() < MIN_CELLS || variances.iter().any(|(_, df)| *df <= 0.0) {
         return None;
     }
     let logs = variances
         .iter()
-        .map(|(variance, df)| variance.max(LEAST_SD * LEAST_SD).ln() - digamma(df / 2.0) + (df / 2.0).ln());
+        .map(|(variance, df)| variance.max(MIN_SD * MIN_SD).ln() - digamma(df / 2.0) + (df / 2.0).ln());
     let logs: Vec<f64> = logs.collect();
     let mean = logs.iter().sum::<f64>() / n;
     let of_df = |f: fn(f64) -> f64| variances.iter().map(|(_, df)| f(df / 2.0)).sum::<f64>() / n;
@@ -49,7 +49,7 @@ pub(crate) fn fit(variances: &[(f64, f64)]) -> Option<Prior> {
     let precision = n / (fourth + 2.0 * expected.powi(2));
     let usual = SCATTER_SD.powi(-2);
     let scatter = (precision * found + usual * USUAL_SCATTER) / (precision + usual);
-    let df = if scatter > 0.0 { (2.0 * trigamma_inverse(scatter)).min(MOST_DF) } else { MOST_DF };
+    let df = if scatter > 0.0 { (2.0 * trigamma_inverse(scatter)).min(MAX_DF) } else { MAX_DF };
     Some(Prior { variance: (mean + digamma(df / 2.0) - (df / 2.0).ln()).exp(), df })
 }
 
@@ -98,7 +98,7 @@ fn trigamma_inverse(y: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::self_test::rehearsal::normal;
+    use crate::self_test::simulated_runs::normal;
 
     /// Variances of `df` + 1 normal values each; cell k has the standard deviation that `sd` tells.
     fn variances(cells: u64, df: u64, sd: impl Fn(u64) -> f64) -> Vec<(f64, f64)> {

@@ -2,10 +2,10 @@
 
 /// Values a group must have for the test to be able to reject at 5 % on both sides: of 4 and 4 there are 70
 /// arrangements, and the two most extreme make 2.9 %.
-const LEAST: usize = 4;
+const MIN_VALUES: usize = 4;
 
-/// Values up to which arrangements are counted; of more, the first so many of each group are evenly taken.
-const MOST: usize = 60;
+/// Values up to which arrangements are counted; of more, the first so many of each group are evenly index.
+const MAX_VALUES: usize = 60;
 
 /// Chance, when both groups are of one distribution, of a sum of ranks at least as far from its mean as the one found,
 /// on either side. `None` when a group has fewer than four values, with which the test can say nothing at 5 %.
@@ -15,7 +15,7 @@ const MOST: usize = 60;
 /// "Exact distributions for permutation and rank tests", Statistical Software Newsletter 12 (1986).
 pub(crate) fn rank_test(old: &[f64], new: &[f64]) -> Option<f64> {
     let (old, new) = (thinned(old), thinned(new));
-    if old.len() < LEAST || new.len() < LEAST {
+    if old.len() < MIN_VALUES || new.len() < MIN_VALUES {
         return None;
     }
     let ranks = doubled_ranks(&old, &new);
@@ -33,7 +33,7 @@ pub(crate) fn rank_test(old: &[f64], new: &[f64]) -> Option<f64> {
 
 /// `values`, or so many of them evenly spread that counting stays cheap.
 fn thinned(values: &[f64]) -> Vec<f64> {
-    let take = values.len().min(MOST);
+    let take = values.len().min(MAX_VALUES);
     (0..take).map(|k| values[k * values.len() / take]).collect()
 }
 
@@ -52,8 +52,8 @@ fn doubled_ranks(old: &[f64], new: &[f64]) -> Vec<usize> {
 fn sums(ranks: &[usize], count: usize, total: usize) -> Vec<f64> {
     let mut ways = vec![vec![0.0; total + 1]; count + 1];
     ways[0][0] = 1.0;
-    for (taken, &rank) in ranks.iter().enumerate() {
-        for chosen in (1..=count.min(taken + 1)).rev() {
+    for (index, &rank) in ranks.iter().enumerate() {
+        for chosen in (1..=count.min(index + 1)).rev() {
             let (fewer, more) = ways.split_at_mut(chosen);
             let (fewer, more) = (&fewer[chosen - 1], &mut more[0]);
             for sum in (rank..=total).rev() {

@@ -5,7 +5,7 @@ use gpubench_model::case::Cell;
 use gpubench_model::report::{BackendState, Outcome, Report, Row};
 use gpubench_ops::Checked;
 
-use super::self_test::rehearsal::{self, Noise, REALISTIC};
+use super::self_test::simulated_runs::{self, Noise, REALISTIC};
 use super::*;
 
 mod study;
@@ -16,7 +16,7 @@ fn side(reports: Vec<Report>) -> Runs {
 }
 
 fn rehearsed(seeds: std::ops::Range<u64>, noise: &Noise, factor: &dyn Fn(&Cell) -> f64) -> Runs {
-    side(seeds.map(|seed| rehearsal::run(seed, noise, factor)).collect())
+    side(seeds.map(|seed| simulated_runs::run(seed, noise, factor)).collect())
 }
 
 fn with_threshold(threshold: f64) -> Policy {
@@ -25,8 +25,8 @@ fn with_threshold(threshold: f64) -> Policy {
 
 /// Two runs, the second changed by `change` in the cell of `fft` at N = 2000 on the GPU.
 fn with_change(change: impl Fn(&mut Row)) -> (Runs, Runs) {
-    let old = rehearsal::run(1, &REALISTIC, &|_| 1.0);
-    let mut new = rehearsal::run(2, &REALISTIC, &|_| 1.0);
+    let old = simulated_runs::run(1, &REALISTIC, &|_| 1.0);
+    let mut new = simulated_runs::run(2, &REALISTIC, &|_| 1.0);
     new.rows.iter_mut().filter(|row| is_planted(&row.cell())).for_each(change);
     (side(vec![old]), side(vec![new]))
 }
@@ -116,9 +116,10 @@ fn times_of_another_accuracy_class_are_not_compared() {
 
 #[test]
 fn a_doubling_of_all_cells_with_one_run_per_side_asks_for_more_runs_and_promises_nothing() {
-    let old = side(vec![rehearsal::run(1, &REALISTIC, &|_| 1.0)]);
-    let new =
-        side(vec![rehearsal::run(2, &REALISTIC, &|cell| if cell.backend == "cuda" { 2.0 } else { 1.0 })]);
+    let old = side(vec![simulated_runs::run(1, &REALISTIC, &|_| 1.0)]);
+    let new = side(vec![simulated_runs::run(2, &REALISTIC, &|cell| {
+        if cell.backend == "cuda" { 2.0 } else { 1.0 }
+    })]);
     let comparison = compare(&old, &new, &Policy::default());
     let change = planted(&comparison);
     assert_eq!(
@@ -128,7 +129,7 @@ fn a_doubling_of_all_cells_with_one_run_per_side_asks_for_more_runs_and_promises
              --history"
         )
     );
-    let history = side(vec![rehearsal::run(3, &REALISTIC, &|_| 1.0)]);
+    let history = side(vec![simulated_runs::run(3, &REALISTIC, &|_| 1.0)]);
     let notes = compare_with_history(&old, &new, &history, &Policy::default()).notes;
     assert!(notes.iter().any(|note| note.text.starts_with("--history names one run")), "{notes:?}");
 }
@@ -171,7 +172,7 @@ fn other_machines_are_refused_or_give_ratios_alone() {
 #[test]
 fn a_cell_that_failed_in_one_of_three_runs_is_newly_failed() {
     let runs =
-        |first: u64| (first..first + 3).map(|seed| rehearsal::run(seed, &REALISTIC, &|_| 1.0)).collect();
+        |first: u64| (first..first + 3).map(|seed| simulated_runs::run(seed, &REALISTIC, &|_| 1.0)).collect();
     let (old, mut new) = (side(runs(1)), side(runs(4)));
     let row = new.runs[1].report.rows.iter_mut().find(|row| is_planted(&row.cell())).unwrap();
     (row.outcome, row.execute, row.reason) = (Outcome::Failed, None, Some("the worker crashed".into()));
@@ -187,7 +188,7 @@ fn a_cell_that_failed_in_one_of_three_runs_is_newly_failed() {
 fn a_cell_that_fails_as_often_as_before_is_judged_by_its_times_and_more_often_is_newly_failed() {
     let runs = |first: u64, failing: usize, factor: f64| {
         let run = |k: usize| {
-            let mut report = rehearsal::run(first + k as u64, &REALISTIC, &|_| 1.0);
+            let mut report = simulated_runs::run(first + k as u64, &REALISTIC, &|_| 1.0);
             let row = report.rows.iter_mut().find(|row| is_planted(&row.cell())).unwrap();
             match k < failing {
                 true => {
@@ -239,8 +240,8 @@ fn a_cell_that_only_some_runs_have_is_told() {
 fn passes_that_differ_by_more_than_a_threshold_disagree() {
     use crate::planning::calibration::calibrate;
     let passes = |factor: f64| {
-        let slow = rehearsal::run(2, &REALISTIC, &|cell| if is_planted(cell) { factor } else { 1.0 });
-        side(vec![rehearsal::run(1, &REALISTIC, &|_| 1.0), slow])
+        let slow = simulated_runs::run(2, &REALISTIC, &|cell| if is_planted(cell) { factor } else { 1.0 });
+        side(vec![simulated_runs::run(1, &REALISTIC, &|_| 1.0), slow])
     };
     let noisy = |factor: f64| -> Vec<Cell> {
         let cells = calibrate(&passes(factor), &Policy::default());
@@ -322,10 +323,10 @@ fn cells_of_very_different_spread_raise_no_more_false_alarms() {
             let of_cell =
                 cell.case.n * 31 + u64::from(cell.case.op.as_bytes()[0]) + u64::from(is_gpu) * 1_000_003;
             let (typical, uneven) = if is_gpu { (0.004, 0.7) } else { (0.04, 0.4) };
-            let spread = typical * (uneven * rehearsal::normal(12_345, of_cell)).exp();
-            (spread * rehearsal::normal(seed, of_cell)).exp()
+            let spread = typical * (uneven * simulated_runs::normal(12_345, of_cell)).exp();
+            (spread * simulated_runs::normal(seed, of_cell)).exp()
         };
-        rehearsal::run(seed, &Noise { run: 0.0, ..REALISTIC }, &factor)
+        simulated_runs::run(seed, &Noise { run: 0.0, ..REALISTIC }, &factor)
     };
     for runs in [1, 2, 3] {
         let trips = |trial: &u64| {

@@ -8,7 +8,7 @@ use gpubench_model::report::{Report, Row};
 use rayon::prelude::*;
 
 use super::{side, with_threshold};
-use crate::self_test::rehearsal::{self, Noise, REALISTIC, normal};
+use crate::self_test::simulated_runs::{self, Noise, REALISTIC, normal};
 use crate::{Comparison, Limits, Policy, Runs, Verdict, compare};
 
 /// How runs differ from each other. Standard deviations are of the logarithm of a run's median.
@@ -45,7 +45,7 @@ fn templates() -> &'static [Report] {
     static TEMPLATES: OnceLock<Vec<Report>> = OnceLock::new();
     TEMPLATES.get_or_init(|| {
         let noise = Noise { run: 0.0, sample: 0.004, ..REALISTIC };
-        (0..48u64).into_par_iter().map(|seed| rehearsal::run(900_000 + seed, &noise, &|_| 1.0)).collect()
+        (0..48u64).into_par_iter().map(|seed| simulated_runs::run(900_000 + seed, &noise, &|_| 1.0)).collect()
     })
 }
 
@@ -68,7 +68,7 @@ impl Scenario {
             let rows = template.rows.iter().filter(move |row| row.side == side && row.case.n < 8000);
             (0..count).zip(rows.cycle()).map(move |(k, row)| {
                 let mut row: Row = row.clone();
-                row.variant = format!("rehearsal-{}", k / 24);
+                row.variant = format!("simulated-{}", k / 24);
                 row
             })
         };

@@ -2,6 +2,6 @@
 //!
 //! It is measured where a side has several runs and estimated from the other cells where each side has one.
 
-pub(crate) mod spread;
-pub(crate) mod sweep;
+pub(crate) mod joined_sides;
+pub(crate) mod run_variance;
 pub(crate) mod unreplicated;

@@ -12,7 +12,7 @@ use crate::pairs::pairing::{Pair, within};
 use crate::statistics::shift::quantile;
 
 /// Cells of one pace from which their common spread is learned.
-pub(crate) const LEAST_CELLS: usize = 8;
+pub(crate) const MIN_CELLS: usize = 8;
 
 /// Degrees of freedom of Student's t by which a cell is judged against the spread of all. Few, since cells differ in how
 /// restless they are, and nothing but a second run shows which ones are. With 3.5, noise of Student's t with three
@@ -21,7 +21,7 @@ const POOLED_DF: f64 = 3.5;
 
 /// How many times the least that is believed of measured runs is believed of one run per side: the quieter all cells look,
 /// the more a single restless one stands out.
-const LEAST_POOLED: f64 = 2.0;
+const MIN_POOLED_FACTOR: f64 = 2.0;
 
 /// How far the cells of each pace moved from one run to the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -38,11 +38,11 @@ impl Unreplicated {
             let moved = of_pace.filter(|(place, pair)| counts(*place, pair));
             let mut moved: Vec<f64> = moved.filter_map(|(_, pair)| moved_by(pair)).collect();
             moved.sort_unstable_by(f64::total_cmp);
-            let enough = moved.len() >= LEAST_CELLS;
+            let enough = moved.len() >= MIN_CELLS;
             let median = enough.then(|| gpubench_model::measure::stats::quantile(&moved, 0.5));
             // Both runs contribute, each with half of the variance.
             median.map(|median| {
-                (median / quantile(POOLED_DF, 0.75) / 2f64.sqrt()).max(LEAST_POOLED * pace.least())
+                (median / quantile(POOLED_DF, 0.75) / 2f64.sqrt()).max(MIN_POOLED_FACTOR * pace.least())
             })
         });
         Unreplicated { pooled }

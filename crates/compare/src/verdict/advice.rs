@@ -1,7 +1,7 @@
 //! The next steps that several verdicts and notes recommend, each worded once.
 
 /// Runs per side that show a spread well enough to be recommended where there is none yet.
-pub(crate) const LEAST_RUNS: usize = 3;
+pub(crate) const MIN_RUNS: usize = 3;
 
 /// How several runs per side are given.
 pub(crate) const COMMAND: &str = "--old A B C --new D E F";

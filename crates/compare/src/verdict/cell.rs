@@ -2,59 +2,58 @@
 
 use gpubench_ops::Checked;
 
-use super::advice::{COMMAND, HISTORY, LEAST_RUNS, SEE_WHAT_CHANGED};
+use super::advice::{COMMAND, HISTORY, MIN_RUNS, SEE_WHAT_CHANGED};
 use crate::export::{change_with_interval, percent};
-use crate::pairs::alike::different;
-use crate::pairs::evidence::{CLOCK_CHANGE, Evidence, Standing};
+use crate::pairs::comparability::incomparable;
+use crate::pairs::evidence::{CLOCK_CHANGE, CellEvidence, CellTimes};
 use crate::pairs::pairing::Pair;
 use crate::planning::plan;
 use crate::statistics::ranks::rank_test;
 use crate::statistics::shift::{OWN_SHARE, Shift};
-use crate::variance::spread::{Spread, threshold};
+use crate::variance::run_variance::{RunVariance, threshold};
 use crate::{Change, InconclusiveReason, Limits, Sentence, Verdict};
 
 /// How many times larger an error may become where a policy does not say.
 const ERROR_GROWTH: f64 = 4.0;
 
 /// Share of its bound below which an error is rounding that no one minds.
-const LEAST_ERROR: f64 = 0.01;
+const MIN_ERROR_SHARE: f64 = 0.01;
 
 /// Chance above which the rounds of both sides are not told apart by their ranks.
 const ROUNDS_ALPHA: f64 = 0.05;
 
 /// Degrees of freedom from which a cell's own runs are asked alone. With one, no change below 30 standard errors would
 /// hold by them: Student's t is 31.8 at 99 %.
-const LEAST_OWN_DF: f64 = 2.0;
+const MIN_OWN_DF: f64 = 2.0;
 
 /// A pair with its ratio, before the correction for the number of cells.
 #[derive(Clone, Debug)]
-pub(crate) struct Candidate<'a> {
+pub(crate) struct CellTest<'a> {
     pair: &'a Pair,
     limits: Limits,
     shift: Option<Shift>,
-    spread: Option<Spread>,
+    spread: Option<RunVariance>,
     threshold: f64,
     /// Why its times are of different things, if they are, and the next step.
-    different: Option<(String, &'static str)>,
+    incomparable: Option<(String, &'static str)>,
     /// The raw chance of its ratio, where it is to be tested.
     pub p: Option<f64>,
     /// The shift by the spread of the cell's own runs alone, where they show one.
     alone: Option<Shift>,
 }
 
-impl<'a> Candidate<'a> {
+impl<'a> CellTest<'a> {
     /// The pair, with the ratio of its times where both sides have one.
-    pub(crate) fn of(pair: &'a Pair, limits: Limits, spread: Option<Spread>) -> Candidate<'a> {
+    pub(crate) fn of(pair: &'a Pair, limits: Limits, spread: Option<RunVariance>) -> CellTest<'a> {
         let shift = pair
             .both()
             .zip(spread)
             .map(|((old, new), spread)| Shift::of(&old.runs, &new.runs, spread.variance, spread.df));
-        let alone =
-            spread.and_then(|spread| spread.own).filter(|(_, df)| *df >= LEAST_OWN_DF).zip(pair.both());
+        let alone = spread.and_then(|spread| spread.own).filter(|(_, df)| *df >= MIN_OWN_DF).zip(pair.both());
         let alone = alone.map(|((variance, df), (old, new))| Shift::of(&old.runs, &new.runs, variance, df));
-        let different = pair.both().and_then(|(old, new)| different(old, new));
-        let p = shift.filter(|_| !limits.ignored && different.is_none()).map(Shift::p);
-        Candidate { pair, limits, shift, spread, threshold: threshold(pair, &limits), different, p, alone }
+        let incomparable = pair.both().and_then(|(old, new)| incomparable(old, new));
+        let p = shift.filter(|_| !limits.ignored && incomparable.is_none()).map(Shift::p);
+        CellTest { pair, limits, shift, spread, threshold: threshold(pair, &limits), incomparable, p, alone }
     }
 
     /// The change with its verdict; `corrected` is its corrected chance, `alpha` the chance a single cell may take.
@@ -63,18 +62,18 @@ impl<'a> Candidate<'a> {
         let (old, new) = (&pair.old, &pair.new);
         let mut change = self.unjudged(corrected, alpha, tested);
         if self.limits.ignored {
-            return told(change, Verdict::NotJudged, "ignored by the policy", None);
+            return with_verdict(change, Verdict::NotJudged, "ignored by the policy", None);
         }
         if let Some((verdict, reason, next)) = broken(old, new) {
-            return told(change, verdict, reason, next);
+            return with_verdict(change, verdict, reason, next);
         }
         let (Some(shift), Some((old, new))) = (self.shift, pair.both()) else {
             let (verdict, reason, next) = one_sided(old, new);
-            return told(change, verdict, reason, next);
+            return with_verdict(change, verdict, reason, next);
         };
-        if let Some((reason, next)) = self.different.clone() {
+        if let Some((reason, next)) = self.incomparable.clone() {
             change.doubt = Some(InconclusiveReason::Different);
-            return told(change, Verdict::Inconclusive, reason, Some(next.to_owned()));
+            return with_verdict(change, Verdict::Inconclusive, reason, Some(next.to_owned()));
         }
         // A cell that is more restless than the others must hold by its own runs. It is one of few, so without correction.
         let holds_alone = self.alone.is_none_or(|alone| alone.p() <= OWN_SHARE * alpha);
@@ -84,22 +83,22 @@ impl<'a> Candidate<'a> {
         let (verdict, doubt) = by_time(shift, old, new, self.threshold, significant);
         (change.verdict, change.doubt) = (verdict, doubt);
         (change.reason, change.next) =
-            words(&change, significant, &self.more_runs(shift, old, new, alpha, tested));
+            reason_and_next(&change, significant, &self.more_runs(shift, old, new, alpha, tested));
         let growth = self.limits.error_growth.unwrap_or(ERROR_GROWTH);
         if !change.verdict.is_regression()
             && let Some(reason) = less_accurate(old, new, growth)
         {
             let next = "look at what changed in its arithmetic, or allow larger errors with error-growth in a policy file";
-            return told(change, Verdict::LessAccurate, reason, Some(next.into()));
+            return with_verdict(change, Verdict::LessAccurate, reason, Some(next.into()));
         }
         change
     }
 
     /// How many runs would decide a cell that is unsure.
-    fn more_runs(&self, shift: Shift, old: &Evidence, new: &Evidence, alpha: f64, tested: usize) -> String {
+    fn more_runs(&self, shift: Shift, old: &CellTimes, new: &CellTimes, alpha: f64, tested: usize) -> String {
         let Some(spread) = self.spread.filter(|spread| spread.own.is_some()) else {
             return format!(
-                "give {LEAST_RUNS} runs per side ({COMMAND}) or {HISTORY}: one run shows no variation"
+                "give {MIN_RUNS} runs per side ({COMMAND}) or {HISTORY}: one run shows no variation"
             );
         };
         // The further the change, the fewer runs it takes.
@@ -112,7 +111,7 @@ impl<'a> Candidate<'a> {
             None => {
                 format!(
                     "give a wider --threshold: even {} runs per side would be inconclusive",
-                    plan::MOST_RUNS
+                    plan::MAX_RUNS
                 )
             }
         }
@@ -121,7 +120,7 @@ impl<'a> Candidate<'a> {
     fn unjudged(&self, corrected: Option<f64>, alpha: f64, tested: usize) -> Change {
         let (pair, shift) = (self.pair, self.shift);
         let measured =
-            |standing: &Standing| standing.evidence.as_ref().map(|evidence| evidence.measured.clone());
+            |evidence: &CellEvidence| evidence.times.as_ref().map(|evidence| evidence.measured.clone());
         let ranks = pair.both().and_then(|(old, new)| rank_test(&old.rounds, &new.rounds));
         let least = self.alone.map_or(0.0, |alone| alone.significant(OWN_SHARE * alpha));
         let alpha = alpha / tested.max(1) as f64;
@@ -149,7 +148,12 @@ impl<'a> Candidate<'a> {
     }
 }
 
-fn told(mut change: Change, verdict: Verdict, reason: impl Into<Sentence>, next: Option<String>) -> Change {
+fn with_verdict(
+    mut change: Change,
+    verdict: Verdict,
+    reason: impl Into<Sentence>,
+    next: Option<String>,
+) -> Change {
     (change.verdict, change.reason, change.next) = (verdict, reason.into(), next);
     if verdict != Verdict::Inconclusive {
         change.doubt = None;
@@ -158,12 +162,12 @@ fn told(mut change: Change, verdict: Verdict, reason: impl Into<Sentence>, next:
 }
 
 /// Wrong answers and failures that are new or more frequent, or that leave neither side a time to judge by.
-fn broken(old: &Standing, new: &Standing) -> Option<(Verdict, String, Option<String>)> {
+fn broken(old: &CellEvidence, new: &CellEvidence) -> Option<(Verdict, String, Option<String>)> {
     let kinds = [
         (old.incorrect_share, new.incorrect_share, &new.incorrect, Verdict::NewlyIncorrect, "incorrect"),
         (old.failed_share, new.failed_share, &new.failed, Verdict::NewlyFailed, "failed"),
     ];
-    let more_often = kinds.iter().find(|(was, is, ..)| is > was && old.evidence.is_some());
+    let more_often = kinds.iter().find(|(was, is, ..)| is > was && old.times.is_some());
     if let Some((was, _, reason, verdict, word)) = more_often {
         let before = if *was > 0.0 {
             format!("{word} in some runs of OLD and in more runs of NEW")
@@ -174,7 +178,7 @@ fn broken(old: &Standing, new: &Standing) -> Option<(Verdict, String, Option<Str
         let next = "fix it, or exclude the cell with ignore = true in a policy file".to_owned();
         return Some((*verdict, format!("{before}: {reason}"), Some(next)));
     }
-    if new.evidence.is_some() {
+    if new.times.is_some() {
         return None;
     }
     let (was, _, reason, _, word) = kinds.into_iter().find(|(_, is, ..)| *is > 0.0)?;
@@ -184,18 +188,18 @@ fn broken(old: &Standing, new: &Standing) -> Option<(Verdict, String, Option<Str
 }
 
 /// What to say of a cell that at most one side has a time of.
-fn one_sided(old: &Standing, new: &Standing) -> (Verdict, String, Option<String>) {
-    let without = |standing: &Standing, absent: &str| match (
-        &standing.incorrect,
-        &standing.failed,
-        &standing.skipped,
+fn one_sided(old: &CellEvidence, new: &CellEvidence) -> (Verdict, String, Option<String>) {
+    let without = |evidence: &CellEvidence, absent: &str| match (
+        &evidence.incorrect,
+        &evidence.failed,
+        &evidence.skipped,
     ) {
         (Some(reason), _, _) => format!("incorrect: {reason}"),
         (_, Some(reason), _) => format!("failed: {reason}"),
         (_, _, Some((reason, _))) => format!("skipped: {reason}"),
         _ => absent.to_owned(),
     };
-    match (&old.evidence, &new.evidence) {
+    match (&old.times, &new.times) {
         (Some(_), _) => {
             let fix = new.skipped.as_ref().and_then(|(_, fix)| fix.clone());
             let next = fix.unwrap_or_else(|| "run it again in NEW".into());
@@ -212,8 +216,8 @@ fn one_sided(old: &Standing, new: &Standing) -> (Verdict, String, Option<String>
 /// Whether the cell is slower, faster, the same, or none of these for sure.
 fn by_time(
     shift: Shift,
-    old: &Evidence,
-    new: &Evidence,
+    old: &CellTimes,
+    new: &CellTimes,
     threshold: f64,
     significant: bool,
 ) -> (Verdict, Option<InconclusiveReason>) {
@@ -251,7 +255,7 @@ pub(crate) fn without_change(shift: Shift, limit: f64) -> (Verdict, Option<Incon
 }
 
 /// The change of the multiprocessors' clock, and the interval of the change in cycles; both as logarithms.
-fn cycles(shift: Shift, old: &Evidence, new: &Evidence) -> Option<(f64, [f64; 2])> {
+fn cycles(shift: Shift, old: &CellTimes, new: &CellTimes) -> Option<(f64, [f64; 2])> {
     if old.clocks.is_empty() || new.clocks.is_empty() {
         return None;
     }
@@ -260,16 +264,16 @@ fn cycles(shift: Shift, old: &Evidence, new: &Evidence) -> Option<(f64, [f64; 2]
 }
 
 /// Why the cell is less accurate than it was, if it is.
-fn less_accurate(old: &Evidence, new: &Evidence, growth: f64) -> Option<String> {
+fn less_accurate(old: &CellTimes, new: &CellTimes, growth: f64) -> Option<String> {
     let (was, is) = (old.measured.error?, new.measured.error?);
-    let least = |error: Checked| error.value.max(LEAST_ERROR * error.bound);
+    let least = |error: Checked| error.value.max(MIN_ERROR_SHARE * error.bound);
     (is.value > growth * least(was)).then(|| {
         format!("its error was {:.1e} and now is {:.1e} (bound {:.1e})", was.value, is.value, is.bound)
     })
 }
 
 /// The reason and the next step of a verdict by time; `more` is what would decide an unsure one.
-fn words(change: &Change, significant: bool, more: &str) -> (Sentence, Option<String>) {
+fn reason_and_next(change: &Change, significant: bool, more: &str) -> (Sentence, Option<String>) {
     let low = change.interval.map_or(1.0, |[low, _]| low);
     let interval = change_with_interval(change).unwrap_or_default();
     match (change.verdict, change.doubt) {

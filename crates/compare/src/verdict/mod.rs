@@ -4,4 +4,4 @@ pub(crate) mod advice;
 pub(crate) mod cell;
 pub(crate) mod gate;
 pub(crate) mod notes;
-pub(crate) mod origin;
+pub(crate) mod variance_source;

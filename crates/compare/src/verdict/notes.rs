@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use gpubench_model::case::Cell;
 use gpubench_text::count::{agree, counted};
 
-use super::advice::{COMMAND, HISTORY, LEAST_RUNS};
-use crate::variance::sweep::Sweep;
+use super::advice::{COMMAND, HISTORY, MIN_RUNS};
+use crate::variance::joined_sides::JoinedSides;
 use crate::{Change, Measured, Note, Policy, Runs, Verdict};
 
 /// Remarks on comparing the sides of `sweep`, of which `cells` came out.
-pub(crate) fn notes(sweep: &Sweep, cells: &[Change], policy: &Policy) -> Vec<Note> {
+pub(crate) fn notes(sweep: &JoinedSides, cells: &[Change], policy: &Policy) -> Vec<Note> {
     let (old, new) = (sweep.old, sweep.new);
     let mut notes = Vec::new();
     let mut note = |text: String, next: &str| notes.push(Note { text, next: next.to_owned() });
@@ -21,7 +21,7 @@ pub(crate) fn notes(sweep: &Sweep, cells: &[Change], policy: &Policy) -> Vec<Not
         && cells.iter().any(|cell| cell.ratio.is_some())
     {
         let text = "one run per side detects only large changes of few cells";
-        note(text.to_owned(), &format!("give {LEAST_RUNS} runs per side ({COMMAND}), or {HISTORY}"));
+        note(text.to_owned(), &format!("give {MIN_RUNS} runs per side ({COMMAND}), or {HISTORY}"));
     }
     if sweep.history.runs.len() == 1 {
         let text = "--history names one run, which shows no variation between runs";
@@ -36,8 +36,8 @@ pub(crate) fn notes(sweep: &Sweep, cells: &[Change], policy: &Policy) -> Vec<Not
         }
     }
     for (word, text) in [
-        ("OLD", scarce(cells, old, |cell| cell.old.as_ref())),
-        ("NEW", scarce(cells, new, |cell| cell.new.as_ref())),
+        ("OLD", partly_measured(cells, old, |cell| cell.old.as_ref())),
+        ("NEW", partly_measured(cells, new, |cell| cell.new.as_ref())),
     ] {
         if let Some(text) = text {
             note(
@@ -46,31 +46,36 @@ pub(crate) fn notes(sweep: &Sweep, cells: &[Change], policy: &Policy) -> Vec<Not
             );
         }
     }
-    if let Some(text) = repicked(old, new) {
+    if let Some(text) = changed_picks(old, new) {
         note(text, "name a variant with --variants to compare one kernel, independent of what auto picks");
     }
     for table in policy.idle(&cells.iter().map(Change::cell).collect::<Vec<Cell>>()) {
         note(table, "correct the table or remove it");
     }
-    if let Some(text) = apart(cells) {
+    if let Some(text) = mismatched_settings(cells) {
         note(text, "run both sides with the same --cache and --seed");
     }
     notes
 }
 
 /// Which cells have a time in some runs of a side only.
-fn scarce(cells: &[Change], side: &Runs, measured: impl Fn(&Change) -> Option<&Measured>) -> Option<String> {
+fn partly_measured(
+    cells: &[Change],
+    side: &Runs,
+    measured: impl Fn(&Change) -> Option<&Measured>,
+) -> Option<String> {
     let runs = |change: &Change| measured(change).map(|measured| measured.runs);
-    let mut scarce = cells.iter().filter(|change| runs(change).is_some_and(|runs| runs < side.runs.len()));
-    let first = scarce.next()?;
-    let count = 1 + scarce.count();
+    let mut partly_measured =
+        cells.iter().filter(|change| runs(change).is_some_and(|runs| runs < side.runs.len()));
+    let first = partly_measured.next()?;
+    let count = 1 + partly_measured.count();
     let (cells, have) = (counted(count, "cell"), agree(count, "has", "have"));
     let (runs, all) = (runs(first)?, side.runs.len());
     Some(format!("{cells} {have} a time in only some runs; first: {}, in {runs} of {all} runs", first.cell()))
 }
 
 /// In which cells a variant that picks among others took another one in NEW than in OLD.
-fn repicked(old: &Runs, new: &Runs) -> Option<String> {
+fn changed_picks(old: &Runs, new: &Runs) -> Option<String> {
     let (was, is) = (picks(old), picks(new));
     let mut changed = was.iter().filter_map(|(cell, was)| {
         let is = is.get(cell).filter(|is| *is != was)?;
@@ -97,7 +102,7 @@ fn picks(side: &Runs) -> BTreeMap<String, String> {
 }
 
 /// Why cells of both sides do not meet although ops and sizes do.
-fn apart(cells: &[Change]) -> Option<String> {
+fn mismatched_settings(cells: &[Change]) -> Option<String> {
     let of = |verdict: Verdict| cells.iter().filter(move |change| change.verdict == verdict);
     let alike = |a: &Change, b: &Change| {
         let plain = |change: &Change| {

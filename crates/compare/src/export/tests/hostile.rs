@@ -6,7 +6,7 @@ use gpubench_text::csv::records as read_csv;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::{FORMATS, Plain, View, example, xml};
+use super::{FORMATS, Sanitized, View, example, xml};
 use crate::Comparison;
 
 /// Places of the texts of the example that may be any text.
@@ -71,7 +71,7 @@ fn texts() -> impl Strategy<Value = String> {
 
 fn text(format: &str, comparison: &Comparison) -> String {
     let view = View { all_cells: true, color: false };
-    FORMATS.find(format).unwrap().text(&Plain::of(comparison), &view).unwrap()
+    FORMATS.find(format).unwrap().text(&Sanitized::of(comparison), &view).unwrap()
 }
 
 /// Bars that part the fields of a Markdown table's row.

@@ -69,7 +69,7 @@ fn rows(text: &str, verdict: &str) -> usize {
 #[test]
 fn unchanged_cells_have_lines_when_all_are_asked_for_and_ratios_where_nothing_is_judged() {
     let comparison = example::full();
-    let all = TABLE.text(&Plain::of(&comparison), &View { all_cells: true, color: false }).unwrap();
+    let all = TABLE.text(&Sanitized::of(&comparison), &View { all_cells: true, color: false }).unwrap();
     assert_eq!((rows(&all, "same"), rows(&all, "not measured"), rows(&all, "not judged")), (2, 1, 1));
     assert_eq!(all.matches("  3 cells of ").count(), 2, "{all}");
     assert!(all.contains("\n15 cells, worst first") && !all.contains("Not shown"), "{all}");
@@ -221,7 +221,7 @@ fn colours_mark_better_worse_and_untold_only() {
     let colored = |cells: Vec<Change>| {
         let mut comparison = example::with_cells(example::full(), cells);
         comparison.mean_changes.retain(|mean| mean.verdict == Verdict::Same);
-        let text = TABLE.text(&Plain::of(&comparison), &View { all_cells: true, color: true }).unwrap();
+        let text = TABLE.text(&Sanitized::of(&comparison), &View { all_cells: true, color: true }).unwrap();
         // The result is coloured too.
         let lines: Vec<String> = text.lines().skip(1).map(str::to_owned).collect();
         lines.join("\n")

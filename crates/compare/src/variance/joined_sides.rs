@@ -1,14 +1,14 @@
 //! A comparison before its verdicts: the joined cells with their limits and the spreads found for them.
 
-use super::spread::Spread;
+use super::run_variance::RunVariance;
 use crate::pairs::pairing::Pair;
 use crate::{Limits, Runs};
 
 /// Both sides joined cell by cell, from which means, notes and the origin of the spreads are taken.
-pub(crate) struct Sweep<'a> {
+pub(crate) struct JoinedSides<'a> {
     pub pairs: &'a [Pair],
     pub limits: &'a [Limits],
-    pub(crate) spreads: &'a [Option<Spread>],
+    pub(crate) spreads: &'a [Option<RunVariance>],
     pub old: &'a Runs,
     pub new: &'a Runs,
     /// Earlier runs in which nothing changed.

@@ -35,7 +35,7 @@ pub(crate) fn run(seed: u64, noise: &Noise, factor: &dyn Fn(&Cell) -> f64) -> Re
         for (backend, side, base_s) in [("cpu", Side::Cpu, 4e-9), ("cuda", Side::Gpu, 1e-10)] {
             let case = Case { op: op.into(), n, dtype: DType::F32, density: None, seed: 42 };
             let cell =
-                Cell { case, backend: backend.into(), variant: "rehearsal".into(), cache: Cache::Cold };
+                Cell { case, backend: backend.into(), variant: "simulated".into(), cache: Cache::Cold };
             let typical_s = base_s * (n as f64).powi(2) * factor(&cell);
             let execute = execute(Chances::new(seed, rows.len() as u64), noise, side, typical_s);
             rows.push(Row {
@@ -45,12 +45,12 @@ pub(crate) fn run(seed: u64, noise: &Noise, factor: &dyn Fn(&Cell) -> f64) -> Re
             });
         }
     }
-    let host = Host { name: "rehearsal".into(), ..Host::default() };
+    let host = Host { name: "simulated".into(), ..Host::default() };
     let environment = Environment {
         gpubench_version: env!("CARGO_PKG_VERSION").into(),
         // Seconds after midnight tell runs apart.
         started: format!("2026-01-01T{:02}:{:02}:{:02}Z", seed / 3600 % 24, seed / 60 % 60, seed % 60),
-        argv: vec!["gpubench".into(), "rehearsal".into(), seed.to_string()],
+        argv: vec!["gpubench".into(), "simulated".into(), seed.to_string()],
         host,
         ..Environment::default()
     };

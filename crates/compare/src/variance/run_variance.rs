@@ -25,7 +25,7 @@ pub(crate) fn threshold(pair: &Pair, limits: &Limits) -> f64 {
 
 /// Variance of the logarithm of a run's median, and the degrees of freedom it is worth.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Spread {
+pub(crate) struct RunVariance {
     /// The variance; its root is the relative standard deviation.
     pub(crate) variance: f64,
     pub(crate) df: f64,
@@ -33,21 +33,21 @@ pub(crate) struct Spread {
     pub own: Option<(f64, f64)>,
 }
 
-impl Spread {
+impl RunVariance {
     /// With its variances that many times as large.
-    pub(crate) fn times(self, factor: f64) -> Spread {
+    pub(crate) fn times(self, factor: f64) -> RunVariance {
         let own = self.own.map(|(variance, df)| (factor * variance, df));
-        Spread { variance: factor * self.variance, own, ..self }
+        RunVariance { variance: factor * self.variance, own, ..self }
     }
 }
 
 /// The spread of each pair that has times on a side; `limits` are the policy's limits of each pair, `stored` the spreads
 /// that baselines kept, by cell.
-pub(crate) fn spreads(
+pub(crate) fn run_variances(
     pairs: &[Pair],
     limits: &[Limits],
     stored: &BTreeMap<String, f64>,
-) -> Vec<Option<Spread>> {
+) -> Vec<Option<RunVariance>> {
     let own: Vec<Option<(f64, f64)>> = pairs.iter().map(|pair| pooled_variance(pair.runs())).collect();
     let priors = Pace::ALL.map(|pace| {
         let of_pace = pairs.iter().zip(&own).filter(|(pair, _)| Pace::of(pair) == pace);
@@ -70,7 +70,7 @@ pub(crate) fn spreads(
             None => unreplicated.spread(pair, limits)?,
         };
         let own = own.map(|(variance, df)| (variance.max(least), df));
-        Some(Spread { variance: variance.max(least).max(stored), df, own })
+        Some(RunVariance { variance: variance.max(least).max(stored), df, own })
     };
     pairs.iter().zip(limits).zip(&own).map(spread).collect()
 }
@@ -81,6 +81,8 @@ pub(crate) fn unreplicated(pairs: &[Pair], limits: &[Limits]) -> Unreplicated {
         let is_single = pair.runs().all(|runs| runs.len() == 1);
         is_single
             && !limits[place].ignored
-            && pair.both().is_none_or(|(old, new)| crate::pairs::alike::different(old, new).is_none())
+            && pair
+                .both()
+                .is_none_or(|(old, new)| crate::pairs::comparability::incomparable(old, new).is_none())
     })
 }

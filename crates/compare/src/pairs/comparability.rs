@@ -1,9 +1,9 @@
 //! Whether the times of two sides are times of the same thing.
 
-use super::evidence::Evidence;
+use super::evidence::CellTimes;
 
 /// Why the times of both sides are of different things, if they are, and the next step.
-pub(crate) fn different(old: &Evidence, new: &Evidence) -> Option<(String, &'static str)> {
+pub(crate) fn incomparable(old: &CellTimes, new: &CellTimes) -> Option<(String, &'static str)> {
     if let Some((first, other)) = disagree(&old.timers, &new.timers) {
         let reason =
             format!("some runs were timed by the {}, others by the {}", first.words(), other.words());
