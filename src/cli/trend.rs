@@ -78,7 +78,7 @@ fn to_stdout(request: &Request, formats: &[&'static Format]) -> Result<()> {
 /// Reads the reports; files that are none are told on stderr.
 fn read(request: &Request) -> Result<trend::Trend> {
     let trend = trend::trend(request)?;
-    if let Some(line) = trend::left_out_text(&trend) {
+    if let Some(line) = trend::ignored_files_text(&trend) {
         stream::note(&format!("gpubench: {line}"));
     }
     Ok(trend)

@@ -48,17 +48,17 @@ impl Key {
 /// What a member has for a key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Best {
+pub enum BestResult {
     Timed(Timing),
-    Lost(Loss),
+    Untimed(MissingTime),
 }
 
-impl Best {
+impl BestResult {
     /// The time, where there is one.
     pub(crate) fn timing(&self) -> Option<&Timing> {
         match self {
-            Best::Timed(timing) => Some(timing),
-            Best::Lost(_) => None,
+            BestResult::Timed(timing) => Some(timing),
+            BestResult::Untimed(_) => None,
         }
     }
 }
@@ -76,7 +76,7 @@ pub struct Timing {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Loss {
+pub struct MissingTime {
     /// The gravest outcome among the variants.
     pub outcome: Outcome,
     /// The reason that row gives.
@@ -85,7 +85,7 @@ pub struct Loss {
 }
 
 /// What `report` has on `side`, in the order of its sections. Variants of reduced precision take no part.
-pub(crate) fn best(report: &Report, side: Side) -> Vec<(Key, Best)> {
+pub(crate) fn best(report: &Report, side: Side) -> Vec<(Key, BestResult)> {
     let names = Names::of(report);
     let mut found = vec![];
     for section in sections(report) {
@@ -105,14 +105,23 @@ pub(crate) fn best(report: &Report, side: Side) -> Vec<(Key, Best)> {
             };
             if op::compares_sides(section.op) {
                 let timing = winner(comparison, side).and_then(|row| timing(row, &names));
-                found.push((key, timing.map_or_else(|| Best::Lost(loss(rows())), Best::Timed)));
+                found.push((
+                    key,
+                    timing.map_or_else(|| BestResult::Untimed(missing_time(rows())), BestResult::Timed),
+                ));
                 continue;
             }
             for row in rows() {
                 let measured = Some(row).filter(|row| row.outcome == Outcome::Measured);
                 let timing = measured.and_then(|row| timing(row, &names));
                 let key = Key { variant: Some(names.name(row)), ..key.clone() };
-                found.push((key, timing.map_or_else(|| Best::Lost(loss(std::iter::once(row))), Best::Timed)));
+                found.push((
+                    key,
+                    timing.map_or_else(
+                        || BestResult::Untimed(missing_time(std::iter::once(row))),
+                        BestResult::Timed,
+                    ),
+                ));
             }
         }
     }
@@ -138,7 +147,7 @@ fn timing(row: &Row, names: &Names) -> Option<Timing> {
 }
 
 /// The gravest of the rows: wrong, failed, skipped, in this order.
-fn loss<'a>(rows: impl Iterator<Item = &'a &'a Row>) -> Loss {
+fn missing_time<'a>(rows: impl Iterator<Item = &'a &'a Row>) -> MissingTime {
     let gravity = |outcome: Outcome| match outcome {
         Outcome::Incorrect => 0,
         Outcome::Failed => 1,
@@ -146,15 +155,15 @@ fn loss<'a>(rows: impl Iterator<Item = &'a &'a Row>) -> Loss {
         Outcome::Measured => 3,
     };
     let gravest = rows.min_by_key(|row| gravity(row.outcome));
-    Loss {
+    MissingTime {
         outcome: gravest.map_or(Outcome::Skipped, |row| row.outcome),
         reason: gravest.and_then(|row| row.reason.clone()),
     }
 }
 
 /// Of several runs the middle one (the faster of the middle two), with an interval that holds the medians of all.
-pub(crate) fn middle(all: Vec<Best>) -> Option<Best> {
-    let mut timings: Vec<Timing> = all.iter().filter_map(Best::timing).cloned().collect();
+pub(crate) fn middle(all: Vec<BestResult>) -> Option<BestResult> {
+    let mut timings: Vec<Timing> = all.iter().filter_map(BestResult::timing).cloned().collect();
     timings.sort_by(|a, b| a.median_s.total_cmp(&b.median_s));
     let (Some(first), Some(last)) = (timings.first(), timings.last()) else {
         return all.into_iter().next();
@@ -162,7 +171,7 @@ pub(crate) fn middle(all: Vec<Best>) -> Option<Best> {
     let ends = [first.median_s, last.median_s];
     let mut middle = timings[(timings.len() - 1) / 2].clone();
     middle.ci95_s = [middle.ci95_s[0].min(ends[0]), middle.ci95_s[1].max(ends[1])];
-    Some(Best::Timed(middle))
+    Some(BestResult::Timed(middle))
 }
 
 #[cfg(test)]
@@ -172,7 +181,7 @@ mod tests {
     use gpubench_model::report::example::{empty, full, measured, without_time};
 
     #[test]
-    fn the_best_correct_variant_stands_for_a_side_and_reduced_precision_for_none() {
+    fn the_best_correct_variant_represents_a_side_and_reduced_precision_for_none() {
         let mut report = empty();
         report.rows = vec![
             measured("matmul", 10, "cuda", "cublas", 2e-6),
@@ -188,11 +197,11 @@ mod tests {
     }
 
     #[test]
-    fn a_side_without_a_time_tells_the_gravest_outcome_and_one_without_rows_nothing() {
+    fn a_side_without_a_time_has_the_gravest_outcome_and_one_without_rows_nothing() {
         let found = best(&full(), Side::Gpu);
-        let Best::Lost(loss) = &found[2].1 else { panic!("{found:?}") };
+        let BestResult::Untimed(missing) = &found[2].1 else { panic!("{found:?}") };
         assert_eq!(
-            (loss.outcome, loss.reason.as_deref()),
+            (missing.outcome, missing.reason.as_deref()),
             (Outcome::Incorrect, Some("error 0.5 above 1.2e-5"))
         );
         let mut report = empty();

@@ -45,7 +45,7 @@ fn joined(table: &Table, runs: &[usize]) -> Column {
 }
 
 /// That runs of one device are judged as one, in one line; nothing where each was measured once.
-pub(crate) fn told(table: &Table) -> Option<String> {
+pub(crate) fn repeated_runs(table: &Table) -> Option<String> {
     let devices = devices(table);
     let several: Vec<&Vec<usize>> = devices.iter().filter(|runs| runs.len() > 1).collect();
     let runs: usize = several.iter().map(|runs| runs.len()).sum();

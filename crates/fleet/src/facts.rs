@@ -52,11 +52,11 @@ impl Fact {
 /// difference.
 pub(crate) fn differing(own: &[Fact], others: &[&[Fact]]) -> Vec<String> {
     let differs = |fact: &Fact| {
-        let told = others.iter().flat_map(|facts| facts.iter().filter(|other| other.name == fact.name));
-        let told: Vec<&Value> = told.map(|other| &other.value).collect();
+        let known = others.iter().flat_map(|facts| facts.iter().filter(|other| other.name == fact.name));
+        let known: Vec<&Value> = known.map(|other| &other.value).collect();
         let (own, usual) = match &fact.value {
             Value::Figure { figure, unit, within } => {
-                let figures: Vec<f64> = told
+                let figures: Vec<f64> = known
                     .iter()
                     .filter_map(|value| match value {
                         Value::Figure { figure, .. } => Some(*figure),
@@ -68,7 +68,7 @@ pub(crate) fn differing(own: &[Fact], others: &[&[Fact]]) -> Vec<String> {
                 differs.then(|| (figure_text(*figure, unit), figure_text(usual, unit)))?
             }
             Value::Text(text) => {
-                let usual = most_common(&told)?;
+                let usual = most_common(&known)?;
                 (*text != usual).then(|| (text.clone(), usual))?
             }
         };
@@ -77,8 +77,8 @@ pub(crate) fn differing(own: &[Fact], others: &[&[Fact]]) -> Vec<String> {
     own.iter().filter_map(differs).collect()
 }
 
-fn most_common(told: &[&Value]) -> Option<String> {
-    let texts = told.iter().filter_map(|value| match value {
+fn most_common(known: &[&Value]) -> Option<String> {
+    let texts = known.iter().filter_map(|value| match value {
         Value::Text(text) => Some((text, ())),
         Value::Figure { .. } => None,
     });
@@ -110,8 +110,8 @@ pub(crate) fn of_gpu(report: &Report) -> Vec<Fact> {
         hottest.map(|degrees| Fact::figure("temperature", degrees, "°C", 5.0)),
     ];
     let mut facts: Vec<Fact> = figures.into_iter().flatten().collect();
-    let held_down = conditions(report, Side::Gpu).flat_map(|state| state.throttle.iter());
-    facts.push(Fact::text("clocks throttled by", listed(held_down.cloned(), "nothing")));
+    let throttled = conditions(report, Side::Gpu).flat_map(|state| state.throttle.iter());
+    facts.push(Fact::text("clocks throttled by", listed(throttled.cloned(), "nothing")));
     let settings = [&machine::ECC, &machine::MIG_MODE, &machine::CUDA_VERSION];
     facts.extend(settings.iter().filter_map(|fact| Fact::same(fact, said)));
     let others = conditions(report, Side::Gpu).flat_map(|state| state.others.iter());
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn facts_of_one_card_are_held_against_those_of_most_others() {
+    fn facts_of_one_card_are_compared_with_those_of_most_others() {
         let others = [member("b", 1.0), member("c", 1.0), member("d", 1.0)];
         let mut own = member("a", 1.0);
         assert_eq!(against(&own, &others), Vec::<String>::new());
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_side_does_not_tell_and_what_is_nearly_the_same_is_no_difference() {
+    fn missing_facts_and_small_differences_are_no_difference() {
         let mut own = member("a", 1.0);
         own.environment.backends[1].description = serde_json::json!({ "device": 0, "name": "NVIDIA H200" });
         for execute in own.rows.iter_mut().filter_map(|row| row.execute.as_mut()) {

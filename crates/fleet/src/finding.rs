@@ -10,7 +10,8 @@ use super::table::Table;
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// A GPU or host has no time where like ones have.
-    Lost,
+    #[serde(rename = "lost")]
+    MissingTimes,
     /// A GPU or host as a whole is slower or faster than like ones.
     Member,
     /// One of its cells is.
@@ -18,7 +19,8 @@ pub enum Kind {
     /// Two like ones differ, and it is unknown which is unusual.
     Pair,
     /// Ones of the same model are not alike.
-    Unlike,
+    #[serde(rename = "unlike")]
+    MixedClasses,
 }
 
 /// Something that stands out.

@@ -1,13 +1,13 @@
 //! What stands out in a fleet: members and cells that are unlike their like, and what was lost. Knows no format.
 
-use super::best::Best;
+use super::best::BestResult;
 use super::devices::{self, by_device};
 use super::finding::{Finding, Group, Kind};
+use super::finding_texts;
 use super::outliers::{
-    Judged, LEAST_MEMBERS, Reading, against_others, cell_against_others, is_far, judge, pair,
+    MIN_MEMBERS, Outliers, Reading, against_others, cell_against_others, find_outliers, is_far, pair,
 };
 use super::table::Table;
-use super::words;
 
 /// What stands out in a table, gravest first, then largest first.
 ///
@@ -17,32 +17,32 @@ pub fn findings(table: &Table) -> Vec<Finding> {
     let mut found = vec![];
     for (_, columns) in table.kinds() {
         let group = Group { table, columns };
-        found.extend(lost(&group));
+        found.extend(missing_times(&group));
         match group.columns.len() {
             0 | 1 => {}
             2 => found.extend(differing_pair(&group)),
             _ => found.extend(unusual(&group)),
         }
     }
-    found.extend(words::unlike(table));
+    found.extend(finding_texts::mixed_classes(table));
     let size = |finding: &Finding| finding.ratio.map_or(0.0, |ratio| -ratio.ln().abs());
     found.sort_by(|a, b| a.kind.cmp(&b.kind).then(size(a).total_cmp(&size(b))));
     found
 }
 
 /// In one line each, that runs of one device are judged as one, and the kinds of which there is nothing to tell.
-pub(crate) fn calm(table: &Table, findings: &[Finding]) -> Vec<String> {
-    let joined = devices::told(table);
+pub(crate) fn no_outliers(table: &Table, findings: &[Finding]) -> Vec<String> {
+    let joined = devices::repeated_runs(table);
     let table = &by_device(table);
-    let told = |columns: &[usize]| {
+    let has_finding = |columns: &[usize]| {
         let names = || columns.iter().map(|&column| table.columns[column].name.as_str());
         let of_side = findings.iter().filter(|finding| finding.side == table.side);
         of_side
-            .filter(|finding| finding.kind != Kind::Unlike)
+            .filter(|finding| finding.kind != Kind::MixedClasses)
             .any(|finding| names().any(|name| name == finding.name))
     };
-    let lines = table.kinds().into_iter().filter(|(_, columns)| columns.len() >= 2 && !told(columns));
-    let lines = lines.map(|(kind, columns)| words::calm(table, kind, columns.len()));
+    let lines = table.kinds().into_iter().filter(|(_, columns)| columns.len() >= 2 && !has_finding(columns));
+    let lines = lines.map(|(kind, columns)| finding_texts::no_outliers(table, kind, columns.len()));
     joined.into_iter().chain(lines).collect()
 }
 
@@ -57,27 +57,27 @@ fn readings(table: &Table, column: usize) -> Vec<Option<Reading>> {
 
 /// Members and cells of at least three like columns.
 fn unusual(group: &Group<'_>) -> Vec<Finding> {
-    debug_assert!(group.columns.len() >= LEAST_MEMBERS);
+    debug_assert!(group.columns.len() >= MIN_MEMBERS);
     let table = group.table;
     let times: Vec<Vec<Option<Reading>>> =
         group.columns.iter().map(|&column| readings(table, column)).collect();
-    let Judged { members, cells } = judge(&times);
+    let Outliers { members, cells } = find_outliers(&times);
     let mut found = vec![];
     for &member in &members {
         let Some(log) = against_others(&times, member) else { continue };
         let most = most_affected(table, &times, member, log);
-        found.push(words::member(group, group.columns[member], log, most));
+        found.push(finding_texts::member(group, group.columns[member], log, most));
     }
     for (member, line) in cells {
         let Some(log) = cell_against_others(&times, member, line) else { continue };
         let whole = against_others(&times, member).filter(|_| members.contains(&member));
-        found.push(words::cell(group, group.columns[member], line, log, whole));
+        found.push(finding_texts::cell(group, group.columns[member], line, log, whole));
     }
     found
 }
 
 /// How much further out an op must be than its member to be told.
-const TOLD_FURTHER: f64 = 0.01;
+const MIN_EXCESS: f64 = 0.01;
 
 /// Of several ops the one that deviates most in the member's own direction, with how far.
 fn most_affected<'a>(
@@ -102,26 +102,26 @@ fn most_affected<'a>(
     };
     let found = ops.iter().filter_map(of_op);
     let most = found.max_by(|a, b| (a.1 * whole).total_cmp(&(b.1 * whole)))?;
-    (most.1 * whole.signum() > whole.abs() + TOLD_FURTHER).then_some(most)
+    (most.1 * whole.signum() > whole.abs() + MIN_EXCESS).then_some(most)
 }
 
 fn differing_pair(group: &Group<'_>) -> Option<Finding> {
     let &[first, second] = group.columns.as_slice() else { return None };
     let log = pair(&readings(group.table, first), &readings(group.table, second))?;
     let (slow, fast) = if log > 0.0 { (first, second) } else { (second, first) };
-    is_far(log, 0.0).then(|| words::pair(group, slow, fast, log.abs()))
+    is_far(log, 0.0).then(|| finding_texts::pair(group, slow, fast, log.abs()))
 }
 
 /// Columns that lack times of lines on which a like one has one.
-fn lost(group: &Group<'_>) -> Vec<Finding> {
+fn missing_times(group: &Group<'_>) -> Vec<Finding> {
     let lines = &group.table.lines;
     let lost_by = |&column: &usize| {
         let is_lost = |line: &usize| {
             let elsewhere = || group.columns.iter().any(|&other| lines[*line].timing(other).is_some());
-            matches!(lines[*line].times[column], Some(Best::Lost(_))) && elsewhere()
+            matches!(lines[*line].times[column], Some(BestResult::Untimed(_))) && elsewhere()
         };
         let lost: Vec<usize> = (0..lines.len()).filter(is_lost).collect();
-        (!lost.is_empty()).then(|| words::lost(group, column, &lost))
+        (!lost.is_empty()).then(|| finding_texts::missing_times(group, column, &lost))
     };
     group.columns.iter().filter_map(lost_by).collect()
 }
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_gpu_is_told_with_its_worst_op_and_with_what_is_different_about_it() {
+    fn a_slow_gpu_is_reported_with_its_worst_op_and_with_what_is_different_about_it() {
         let fleet = eight(|report| {
             for (op, factor) in [("matmul", 1.12), ("fft", 1.08), ("svd", 1.05)] {
                 scale(report, op, factor);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_host_is_told_by_its_cpu_times() {
+    fn a_slow_host_is_reported_by_its_cpu_times() {
         let fleet = eight(|report| {
             let rows = report.rows.iter_mut().filter(|row| row.side == Side::Cpu);
             rows.filter_map(|row| row.execute.as_mut()).for_each(|execute| execute.scale(1.5));
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_slow_cell_is_told_with_the_variant_that_made_it_so() {
+    fn a_single_slow_cell_is_reported_with_the_variant_that_made_it_so() {
         let fleet = eight(|report| {
             scale(report, "fft", 2.5);
             report
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_it_is_told_that_they_differ_but_not_which_is_unusual() {
+    fn two_devices_that_differ_are_reported_without_saying_which_is_unusual() {
         let two = |factor: f64| texts(&fleet(vec![member("a", 1.0), member("b", factor)]), Side::Gpu);
         let found = two(1.08);
         assert_eq!(found.len(), 1);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_that_like_devices_measured_are_missed_first_of_all() {
+    fn missing_times_are_reported_first() {
         let fleet = eight(|report| {
             report.rows[1] = without_time("matmul", 1000, "cuda", "best", Outcome::Failed, "a crash", None);
             scale(report, "fft", 2.5);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_of_one_model_with_another_driver_are_told_and_not_judged() {
+    fn devices_of_one_model_with_another_driver_are_reported_and_not_judged() {
         let fleet = eight(|report| {
             scale(report, "matmul", 3.0);
             report.environment.backends[1].description["driver_version"] = "550.1".into();
@@ -233,16 +233,16 @@ mod tests {
     }
 
     #[test]
-    fn a_fleet_in_which_nothing_stands_out_says_so() {
+    fn a_fleet_without_outliers_says_so() {
         let table = Table::of(&alike(4), Side::Gpu);
         assert!(findings(&table).is_empty());
         assert_eq!(
-            calm(&table, &[]),
+            no_outliers(&table, &[]),
             ["No outlier among 4 similar devices: NVIDIA H200 (driver 580.1, up to 1980 MHz)."]
         );
         let table = Table::of(&alike(2), Side::Cpu);
         assert_eq!(
-            calm(&table, &[]),
+            no_outliers(&table, &[]),
             ["The 2 similar hosts differ by at most 3 %: Intel Xeon Platinum 8480C (16 CPUs)."]
         );
     }

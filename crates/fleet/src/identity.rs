@@ -6,13 +6,13 @@ use serde_json::Value as Json;
 
 /// What a host or a GPU is: two of the same kind can be expected to be equally fast.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Likeness {
+pub struct DeviceClass {
     pub model: String,
     /// What else must be the same, in words: `driver 580.159.04, up to 1980 MHz`. Empty where nothing is told.
     pub(crate) details: String,
 }
 
-impl std::fmt::Display for Likeness {
+impl std::fmt::Display for DeviceClass {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.details.as_str() {
             "" => f.write_str(&self.model),
@@ -59,7 +59,7 @@ fn gpu_model(report: &Report) -> Option<String> {
 ///
 /// What can be set on one card and not on the next (power limit, application clocks, ECC) is no part of it: it is what
 /// explains a difference.
-pub(crate) fn gpu_likeness(report: &Report) -> Option<Likeness> {
+pub(crate) fn gpu_class(report: &Report) -> Option<DeviceClass> {
     let fact = |fact| gpu_fact(report, fact);
     let details = [
         fact(&machine::GPU_MULTIPROCESSORS).map(|count| format!("{count} multiprocessors")),
@@ -67,17 +67,17 @@ pub(crate) fn gpu_likeness(report: &Report) -> Option<Likeness> {
         fact(&machine::SM_CLOCK_MAX).map(|clock| format!("up to {clock}")),
     ];
     let details = details.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    Some(Likeness { model: gpu_model(report)?, details })
+    Some(DeviceClass { model: gpu_model(report)?, details })
 }
 
 /// The kind of a report's host: its CPU model and the processors in use.
-pub(crate) fn host_likeness(report: &Report) -> Likeness {
+pub(crate) fn host_class(report: &Report) -> DeviceClass {
     let host = &report.environment.host;
     let model = match host.cpu.as_str() {
         "" => machine::cpu_model(host).to_owned(),
         model => machine::processor(model),
     };
-    Likeness { model, details: format!("{} CPUs", host.threads) }
+    DeviceClass { model, details: format!("{} CPUs", host.threads) }
 }
 
 /// The name of a member: its host, and its GPU where it has one.
@@ -151,13 +151,13 @@ mod tests {
             "sm_clock_max_mhz": 1980, "power_limit_w": 700.0, "pci_bus_id": "0000:41:00.0",
         });
         report.environment.backends[1].description = description;
-        let kind = gpu_likeness(&report).unwrap();
+        let kind = gpu_class(&report).unwrap();
         assert_eq!(kind.to_string(), "NVIDIA H200 (132 multiprocessors, driver 580.1, up to 1980 MHz)");
         report.environment.backends[1].description["power_limit_w"] = json!(550.0);
-        assert_eq!(gpu_likeness(&report).unwrap(), kind);
+        assert_eq!(gpu_class(&report).unwrap(), kind);
         report.environment.backends[1].description["driver_version"] = json!("550.1");
-        assert_ne!(gpu_likeness(&report).unwrap(), kind);
+        assert_ne!(gpu_class(&report).unwrap(), kind);
         assert_eq!(bus_address(&report).as_deref(), Some("41:00.0"));
-        assert_eq!(host_likeness(&report).to_string(), "Intel Xeon Platinum 8480C (16 CPUs)");
+        assert_eq!(host_class(&report).to_string(), "Intel Xeon Platinum 8480C (16 CPUs)");
     }
 }

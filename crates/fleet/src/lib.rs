@@ -11,13 +11,13 @@ pub mod export;
 mod facts;
 pub mod file;
 mod finding;
+mod finding_texts;
 mod findings;
 mod identity;
 mod merge;
 mod names;
 mod outliers;
 mod table;
-mod words;
 
 use anyhow::{Result, anyhow};
 use gpubench_model::report::Report;

@@ -5,10 +5,10 @@ use gpubench_model::report::Report;
 use gpubench_text::grouped::grouped;
 use serde::Serialize;
 
-use super::best::{Best, Key, Timing, best, middle};
+use super::best::{BestResult, Key, Timing, best, middle};
 use super::facts::{Fact, of_gpu, of_host};
-use super::identity::{Device, Likeness, device, gpu_likeness, host, host_likeness, host_name};
-use super::outliers::WORTH_TELLING;
+use super::identity::{Device, DeviceClass, device, gpu_class, host, host_class, host_name};
+use super::outliers::MIN_DIFFERENCE;
 use super::{Fleet, Member, names};
 
 /// The times of one side of all members.
@@ -26,7 +26,7 @@ pub struct Column {
     pub name: String,
     /// What it is: columns of the same kind are held against each other.
     #[serde(serialize_with = "as_text")]
-    pub kind: Likeness,
+    pub kind: DeviceClass,
     /// Names of the members that it stands for.
     pub members: Vec<String>,
     /// The GPU as a thing, where it is told: several columns may be runs of one.
@@ -43,7 +43,7 @@ pub struct Line {
     #[serde(flatten)]
     pub key: Key,
     /// One entry a column; `None` where the column knows no such case.
-    pub times: Vec<Option<Best>>,
+    pub times: Vec<Option<BestResult>>,
     /// The fastest column, where its 95 % interval lies below that of every other, and it is faster than each by more
     /// than 3 %: intervals do not know how much runs of one device differ.
     pub(crate) fastest: Option<usize>,
@@ -51,7 +51,7 @@ pub struct Line {
     pub spread: Option<f64>,
 }
 
-fn as_text<S: serde::Serializer>(kind: &Likeness, serializer: S) -> Result<S::Ok, S::Error> {
+fn as_text<S: serde::Serializer>(kind: &DeviceClass, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(kind)
 }
 
@@ -65,12 +65,12 @@ impl Table {
     }
 
     /// The kinds of its columns in the order in which they first occur, with the columns of each.
-    pub fn kinds(&self) -> Vec<(&Likeness, Vec<usize>)> {
+    pub fn kinds(&self) -> Vec<(&DeviceClass, Vec<usize>)> {
         grouped(self.columns.iter().enumerate().map(|(index, column)| (&column.kind, index)))
     }
 
     /// The table of these columns, from what each has.
-    pub(super) fn assemble(side: Side, columns: Vec<Column>, found: Vec<Vec<(Key, Best)>>) -> Table {
+    pub(super) fn assemble(side: Side, columns: Vec<Column>, found: Vec<Vec<(Key, BestResult)>>) -> Table {
         let mut lines: Vec<Line> = vec![];
         for (place, entries) in found.into_iter().enumerate() {
             for (key, best) in entries {
@@ -85,7 +85,7 @@ impl Table {
         let mut table = Table { side, columns, lines };
         let groups: Vec<Vec<usize>> = table.kinds().into_iter().map(|(_, columns)| columns).collect();
         for line in &mut table.lines {
-            line.fastest = line.believable_fastest();
+            line.fastest = line.clear_fastest();
             line.spread = groups.iter().filter_map(|group| line.spread_over(group)).reduce(f64::max);
         }
         table
@@ -102,13 +102,13 @@ impl Line {
     }
 
     /// The fastest of at least two, where the difference is believable.
-    fn believable_fastest(&self) -> Option<usize> {
+    fn clear_fastest(&self) -> Option<usize> {
         let (fastest, timing) = self.timed().min_by(|a, b| a.1.median_s.total_cmp(&b.1.median_s))?;
         let mut others = self.timed().filter(|(column, _)| *column != fastest).peekable();
         others.peek()?;
         let apart = |other: &Timing| {
-            let is_worth_telling = other.median_s > timing.median_s * (1.0 + WORTH_TELLING);
-            other.has_interval && timing.ci95_s[1] < other.ci95_s[0] && is_worth_telling
+            let is_relevant = other.median_s > timing.median_s * (1.0 + MIN_DIFFERENCE);
+            other.has_interval && timing.ci95_s[1] < other.ci95_s[0] && is_relevant
         };
         (timing.has_interval && others.all(|(_, other)| apart(other))).then_some(fastest)
     }
@@ -126,7 +126,7 @@ fn gpus(fleet: &Fleet) -> Table {
     let (mut columns, mut found) = (vec![], vec![]);
     for Member { name, report } in &fleet.members {
         let entries = best(report, Side::Gpu);
-        if let Some(kind) = gpu_likeness(report).filter(|_| !entries.is_empty()) {
+        if let Some(kind) = gpu_class(report).filter(|_| !entries.is_empty()) {
             let members = vec![name.clone()];
             columns.push(Column {
                 name: name.clone(),
@@ -150,7 +150,7 @@ fn hosts(fleet: &Fleet) -> Table {
         if !entries.is_empty() {
             columns.push(Column {
                 name: host_name(reports[0]).to_owned(),
-                kind: host_likeness(reports[0]),
+                kind: host_class(reports[0]),
                 members: group.iter().map(|member| member.name.clone()).collect(),
                 device: None,
                 facts: of_host(&reports),
@@ -165,7 +165,7 @@ fn hosts(fleet: &Fleet) -> Table {
 }
 
 /// What the runs on one host have: of several the middle one.
-fn shared(reports: &[&Report]) -> Vec<(Key, Best)> {
+fn shared(reports: &[&Report]) -> Vec<(Key, BestResult)> {
     let found = grouped(reports.iter().flat_map(|report| best(report, Side::Cpu)));
     found.into_iter().filter_map(|(key, all)| Some((key, middle(all)?))).collect()
 }
@@ -260,7 +260,7 @@ mod tests {
         broken.rows[1] = without_time("matmul", 1000, "cuda", "best", Outcome::Failed, "a crash", None);
         let table = Table::of(&fleet(vec![member("a", 1.0), broken]), Side::Gpu);
         assert!(
-            matches!(&table.lines[0].times[1], Some(Best::Lost(loss)) if loss.outcome == Outcome::Failed)
+            matches!(&table.lines[0].times[1], Some(BestResult::Untimed(missing)) if missing.outcome == Outcome::Failed)
         );
         assert_eq!(table.lines[0].spread, None);
     }

@@ -13,13 +13,13 @@ use gpubench_render::chart::panels::{MOST_PANELS, Mark, MarkKind, Panel, PanelCh
 use gpubench_text::palette::Role;
 use gpubench_text::words::{distinct, grouped};
 
-use super::words::{
-    change, counted, day, differs_in_arithmetic, factor, formatted, percent, revision, span, standing,
+use super::descriptions::{
+    change, counted, day, differs_in_arithmetic, factor, formatted, percent, revision, span, status,
 };
 use super::{Direction, Level, Series, Step, Trend};
 
 /// Unconfirmed times beyond this factor stand at the edge of the axis.
-const MOST_HELD: f64 = 1.5;
+const MAX_UNCONFIRMED_FACTOR: f64 = 1.5;
 
 /// All charts, in the order of the series.
 pub(crate) fn charts(trend: &Trend) -> Vec<PanelChart> {
@@ -111,26 +111,27 @@ fn captions(trend: &Trend, group: &[&Series], panels: &[Panel]) -> Vec<String> {
         "Points: medians with their 95 % intervals, {} cache. Lines: fitted levels. Dashes: steps >= {threshold}.",
         group[0].cache
     );
-    let mut else_shown = String::from("Axes do not begin at 0.");
+    let mut symbols = String::from("Axes do not begin at 0.");
     if group.iter().any(|series| series.latest.is_some()) {
-        else_shown.push_str(" Open points: not confirmed.");
+        symbols.push_str(" Open points: not confirmed.");
     }
     if panels.iter().any(Panel::has_points_beyond) {
-        else_shown.push_str(" Triangles: beyond the axis.");
+        symbols.push_str(" Triangles: beyond the axis.");
     }
     if group.iter().any(|series| !series.without_time.is_empty()) {
-        else_shown.push_str(" Crosses: no time.");
+        symbols.push_str(" Crosses: no time.");
     }
-    vec![devices.join(" · "), how, else_shown]
+    vec![devices.join(" · "), how, symbols]
 }
 
 fn panel(trend: &Trend, series: &Series, group: &[&Series], reports: &[usize]) -> Panel {
     let position = |report: usize| reports.binary_search(&report).unwrap_or_default() as f64;
     let times: Vec<f64> = series.points.iter().map(|point| point.median_s).collect();
     let levels = series.levels.iter().map(|level| level.median_s);
-    // What is not confirmed yet is held too, as far as it does not flatten the rest.
-    let newest = series.latest.iter().filter(|step| step.factor() < MOST_HELD).map(|step| step.after_s);
-    let held: Vec<f64> = levels.chain(newest).collect();
+    // What is not confirmed yet is in_range too, as far as it does not flatten the rest.
+    let newest =
+        series.latest.iter().filter(|step| step.factor() < MAX_UNCONFIRMED_FACTOR).map(|step| step.after_s);
+    let in_range: Vec<f64> = levels.chain(newest).collect();
     let point = |point: &super::Point| {
         let [low, high] = point.ci95_s;
         Point { x: position(point.report), y: point.median_s, low, high, label: None }
@@ -141,9 +142,9 @@ fn panel(trend: &Trend, series: &Series, group: &[&Series], reports: &[usize]) -
     let marks = series.changes().map(|(step, is_confirmed)| mark(trend, step, position, is_confirmed));
     Panel {
         heading: heading(series, group),
-        remark: standing(series),
+        remark: status(series),
         hue: if series.side == Side::Gpu { Role::Blue } else { Role::Vermilion },
-        y: axis(&times, &held, if group.len() > 2 { 3 } else { 6 }),
+        y: axis(&times, &in_range, if group.len() > 2 { 3 } else { 6 }),
         points: series.points.iter().map(point).collect(),
         open_from: series.latest.as_ref().map(|step| position(step.first_after)),
         levels: series.levels.iter().map(level).collect(),

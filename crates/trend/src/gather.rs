@@ -12,21 +12,21 @@ use gpubench_model::report::{Environment, Execute, Outcome, Row};
 use jiff::Timestamp;
 use rayon::prelude::*;
 
-use super::{LeftOut, Visit, is_own, words};
+use super::{IgnoredFile, ReportRef, descriptions, is_own};
 
 /// Times in seconds that are used: what lies beyond is no time, and its ratios would overflow.
-const BELIEVED: std::ops::RangeInclusive<f64> = 1e-50..=1e50;
+const VALID_TIMES: std::ops::RangeInclusive<f64> = 1e-50..=1e50;
 
 pub(crate) struct Found {
     /// The reports in order of time, then path.
-    pub reports: Vec<Dated>,
+    pub reports: Vec<DatedReport>,
     /// JSON files that are no reports that can be read, by path.
-    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) left_out: Vec<IgnoredFile>,
 }
 
 /// A report with its date, with its environment and without its samples.
-pub(crate) struct Dated {
-    pub(crate) visit: Visit,
+pub(crate) struct DatedReport {
+    pub(crate) report_ref: ReportRef,
     pub started: Timestamp,
     pub schema_version: u32,
     pub environment: Environment,
@@ -61,7 +61,7 @@ pub(crate) fn gather(folders: &[PathBuf]) -> Result<Found> {
         })?;
     }
     files.sort();
-    let read: Vec<(PathBuf, Result<Dated>)> =
+    let read: Vec<(PathBuf, Result<DatedReport>)> =
         files.into_par_iter().map(|path| (path.clone(), read(&path))).collect();
     let mut found = Found { reports: vec![], left_out: vec![] };
     for (path, report) in read {
@@ -69,29 +69,29 @@ pub(crate) fn gather(folders: &[PathBuf]) -> Result<Found> {
             Ok(report) => found.reports.push(report),
             Err(error) => {
                 let name = path.display().to_string();
-                found.left_out.push(LeftOut { name, reason: format!("{error:#}") });
+                found.left_out.push(IgnoredFile { name, reason: format!("{error:#}") });
             }
         }
     }
     if found.reports.is_empty() {
-        bail!("{}", nothing(folders, &found.left_out));
+        bail!("{}", no_reports_message(folders, &found.left_out));
     }
     // Stable, so that equal times keep the order of their paths.
     found.reports.sort_by_key(|report| report.started);
-    leave_copies_out(&mut found);
+    ignore_duplicates(&mut found);
     Ok(found)
 }
 
 /// Counts each run once: two files with the same start, machine and settings are copies of one report.
-fn leave_copies_out(found: &mut Found) {
-    let mut kept: Vec<Dated> = vec![];
+fn ignore_duplicates(found: &mut Found) {
+    let mut kept: Vec<DatedReport> = vec![];
     for report in found.reports.drain(..) {
         let same =
-            |other: &&Dated| other.started == report.started && other.environment == report.environment;
+            |other: &&DatedReport| other.started == report.started && other.environment == report.environment;
         match kept.iter().rev().take_while(|other| other.started == report.started).find(same) {
             Some(first) => {
-                let reason = format!("{}: the same run as {}", report.visit.name, first.visit.name);
-                found.left_out.push(LeftOut { name: report.visit.name, reason });
+                let reason = format!("{}: the same run as {}", report.report_ref.name, first.report_ref.name);
+                found.left_out.push(IgnoredFile { name: report.report_ref.name, reason });
             }
             None => kept.push(report),
         }
@@ -99,9 +99,9 @@ fn leave_copies_out(found: &mut Found) {
     found.reports = kept;
 }
 
-fn nothing(folders: &[PathBuf], left_out: &[LeftOut]) -> String {
+fn no_reports_message(folders: &[PathBuf], left_out: &[IgnoredFile]) -> String {
     let shown: Vec<String> = folders.iter().map(|path| path.display().to_string()).collect();
-    let others = words::left_out(left_out).map(|line| format!("; {line}")).unwrap_or_default();
+    let others = descriptions::left_out(left_out).map(|line| format!("; {line}")).unwrap_or_default();
     format!(
         "no report in or below {}: create one with 'gpubench run --out {}', or name a folder that contains \
         reports{others}",
@@ -130,7 +130,7 @@ fn walk(path: &Path, seen: &mut BTreeSet<PathBuf>, files: &mut Vec<PathBuf>) -> 
     Ok(())
 }
 
-fn read(path: &Path) -> Result<Dated> {
+fn read(path: &Path) -> Result<DatedReport> {
     let report = load(path)?;
     let shown = path.display();
     let environment = &report.environment;
@@ -141,7 +141,7 @@ fn read(path: &Path) -> Result<Dated> {
         )
     })?;
     ensure!(!report.rows.is_empty(), "{shown}: the report has no rows; remove it, or run the sweep again");
-    let visit = Visit {
+    let report_ref = ReportRef {
         name: shown.to_string(),
         started: environment.started.clone(),
         host: environment.host.name.clone(),
@@ -153,15 +153,15 @@ fn read(path: &Path) -> Result<Dated> {
     let planned = report.rows.into_iter().filter(|row| !row.added_by_refinement);
     let rows = planned.map(|row| entry(environment, row)).collect();
     let (schema_version, environment) = (report.schema_version, report.environment);
-    Ok(Dated { visit, started, schema_version, environment, rows })
+    Ok(DatedReport { report_ref, started, schema_version, environment, rows })
 }
 
 fn entry(environment: &Environment, mut row: Row) -> Entry {
     let execute = row.execute.take();
     let time = execute.as_ref().filter(|_| row.outcome == Outcome::Measured);
     let time = time.map(|execute| (execute.median_s, execute.ci95_s));
-    let within = |end: f64, median: f64| if BELIEVED.contains(&end) { end } else { median };
-    let time = time.filter(|(median, _)| BELIEVED.contains(median)).map(|(median, [low, high])| {
+    let within = |end: f64, median: f64| if VALID_TIMES.contains(&end) { end } else { median };
+    let time = time.filter(|(median, _)| VALID_TIMES.contains(median)).map(|(median, [low, high])| {
         (median, [within(low, median).min(median), within(high, median).max(median)])
     });
     row.execute = execute.map(|execute| Execute { clock: execute.clock, ..Execute::default() });
@@ -192,7 +192,7 @@ mod tests {
     }
 
     fn names(found: &Found) -> Vec<&str> {
-        found.reports.iter().map(|report| report.visit.name.rsplit_once('/').unwrap().1).collect()
+        found.reports.iter().map(|report| report.report_ref.name.rsplit_once('/').unwrap().1).collect()
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use gpubench_model::measure::stats::median;
 
 /// Values a level needs on either side of a step. One or two that stand apart are outliers, or [`Latest`](super::steps::Latest).
-pub(crate) const LEAST: usize = 3;
+pub(crate) const MIN_LEVEL: usize = 3;
 
 /// The levels that begin at `cuts`: the index of the first value, and the values.
 pub(crate) fn parts<'a>(logs: &'a [f64], cuts: &'a [usize]) -> impl Iterator<Item = (usize, &'a [f64])> {

@@ -7,6 +7,7 @@
 mod causes;
 mod chart;
 mod cost;
+mod descriptions;
 pub mod export;
 pub(crate) mod gather;
 mod levels;
@@ -14,7 +15,6 @@ mod likelihood;
 mod select;
 mod series;
 mod steps;
-mod words;
 
 use std::path::{Path, PathBuf};
 
@@ -55,16 +55,16 @@ pub struct Trend {
     /// The smallest step that is told, relative.
     pub(crate) threshold: f64,
     /// The reports in order of time, then path.
-    pub(crate) reports: Vec<Visit>,
+    pub(crate) reports: Vec<ReportRef>,
     /// JSON files that are no reports that can be read.
-    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) left_out: Vec<IgnoredFile>,
     /// The series, by op in the order of [`gpubench_ops::OPS`], element type, state of the caches, density and size.
     pub(crate) series: Vec<Series>,
 }
 
 /// A report as a trend names it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Visit {
+pub(crate) struct ReportRef {
     pub(crate) name: String,
     /// Start of the run, RFC 3339.
     pub(crate) started: String,
@@ -79,7 +79,7 @@ pub(crate) struct Visit {
 
 /// A file that is no report that can be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct LeftOut {
+pub(crate) struct IgnoredFile {
     pub(crate) name: String,
     /// Why, in one line that starts with the path.
     pub(crate) reason: String,
@@ -237,15 +237,15 @@ impl Series {
 pub fn trend(request: &Request) -> Result<Trend> {
     let found = gather::gather(&request.folders)?;
     let mut series = series::series(&found.reports, request);
-    series.iter_mut().for_each(|series| causes::add(&found.reports, series));
+    series.iter_mut().for_each(|series| causes::add_changes(&found.reports, series));
     let shown: Vec<String> = request.folders.iter().map(|path| path.display().to_string()).collect();
     ensure!(
         !series.is_empty(),
         "no row of the {} in {} has a time for the selected ops and variants; omit --ops and --variants to see all",
-        words::counted(found.reports.len(), "report"),
+        descriptions::counted(found.reports.len(), "report"),
         shown.join(", ")
     );
-    let reports = found.reports.into_iter().map(|report| report.visit).collect();
+    let reports = found.reports.into_iter().map(|report| report.report_ref).collect();
     Ok(Trend {
         trend_version: TREND_VERSION,
         gpubench_version: env!("CARGO_PKG_VERSION").into(),
@@ -257,8 +257,8 @@ pub fn trend(request: &Request) -> Result<Trend> {
 }
 
 /// Says in one line how many files are no reports, and which; `None` when all are.
-pub fn left_out_text(trend: &Trend) -> Option<String> {
-    words::left_out(&trend.left_out)
+pub fn ignored_files_text(trend: &Trend) -> Option<String> {
+    descriptions::left_out(&trend.left_out)
 }
 
 /// Whether `path` is a file that a trend or a run on several devices wrote beside reports, and no report.

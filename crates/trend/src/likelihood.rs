@@ -14,7 +14,7 @@ const CORRELATIONS: u32 = 10;
 pub(crate) struct Likelihood {
     whitened: Vec<Whitened>,
     count: usize,
-    least_variance: f64,
+    min_variance: f64,
 }
 
 pub(crate) struct Line {
@@ -37,11 +37,11 @@ struct Whitened {
 }
 
 impl Likelihood {
-    /// Prepares `values`, whose noise is taken to have the standard deviation `least_noise` at least.
-    pub(crate) fn new(values: &[f64], least_noise: f64) -> Self {
+    /// Prepares `values`, whose noise is taken to have the standard deviation `min_noise` at least.
+    pub(crate) fn new(values: &[f64], min_noise: f64) -> Self {
         let rhos = (0..CORRELATIONS).map(|index| f64::from(index) / 10.0);
         let whitened = rhos.map(|rho| Whitened::new(values, rho)).collect();
-        Likelihood { whitened, count: values.len(), least_variance: least_noise * least_noise }
+        Likelihood { whitened, count: values.len(), min_variance: min_noise * min_noise }
     }
 
     /// Logarithm of the marginal likelihood of levels that begin at `cuts`, up to a constant of the series; the first
@@ -138,7 +138,7 @@ impl Likelihood {
     /// From the determinant of the normal matrix and the sum of squares that the regression explains.
     fn of_regression(&self, whitened: &Whitened, log_determinant: f64, explained: f64) -> f64 {
         let count = self.count as f64;
-        let variance = (whitened.squares - explained).max(0.0) / count + self.least_variance;
+        let variance = (whitened.squares - explained).max(0.0) / count + self.min_variance;
         whitened.first.ln() - 0.5 * log_determinant - 0.5 * (count - 1.0) * variance.ln()
     }
 }

@@ -1,7 +1,7 @@
 //! Selection among proposed steps: those that neither noise correlated from report to report nor a drift explains, whose
 //! place is known and that are large enough.
 
-use super::levels::{LEAST, center, noise, parts};
+use super::levels::{MIN_LEVEL, center, noise, parts};
 use super::likelihood::{Likelihood, Line};
 
 /// What a further step costs in a long series, in units of log-likelihood; `docs/trend.md` has the rates of false and
@@ -18,10 +18,10 @@ const PLACE: (usize, f64) = (5, 0.85);
 /// What a straight line instead of levels costs, in units of log-likelihood.
 const LINE: f64 = 6.0;
 /// How much likelier than any single step it must be, as a logarithm: a step that is almost clear enough is no drift.
-const LIKELIER: f64 = 3.0;
+const MIN_LINE_ADVANTAGE: f64 = 3.0;
 
 /// What a series does besides its noise.
-pub(crate) struct Course {
+pub(crate) struct Selection {
     /// First index of each level.
     pub cuts: Vec<usize>,
     /// Difference between end and beginning in logarithms, where the series drifts instead of stepping.
@@ -31,30 +31,30 @@ pub(crate) struct Course {
 }
 
 /// Those of the `proposed` levels (first indices, from 0) that are kept, moved to their likeliest places; or one level with
-/// a drift. `least_step` is the smallest step of interest, in logarithms.
-pub(crate) fn select(logs: &[f64], proposed: Vec<usize>, least_step: f64) -> Course {
-    if logs.len() < 2 * LEAST {
-        return Course { cuts: proposed, drift: None, correlation: 0.0 };
+/// a drift. `min_step` is the smallest step of interest, in logarithms.
+pub(crate) fn select(logs: &[f64], proposed: Vec<usize>, min_step: f64) -> Selection {
+    if logs.len() < 2 * MIN_LEVEL {
+        return Selection { cuts: proposed, drift: None, correlation: 0.0 };
     }
-    let model = Model::new(logs, least_step);
+    let model = Model::new(logs, min_step);
     // Of single steps every place is tried, proposed or not.
     let proposed = if proposed.len() > 1 { proposed } else { vec![0, logs.len() / 2] };
     let mut cuts = model.eliminate(proposed);
-    drop_small(logs, &mut cuts, least_step);
+    drop_small(logs, &mut cuts, min_step);
     // A step may owe its likelihood to a neighbour that was dropped.
     let mut cuts = model.eliminate(cuts);
     let line = model.likelihood.line();
-    if line.rise.abs() >= least_step && model.is_likelier(&line, &cuts) {
-        return Course { cuts: vec![0], drift: Some(line.rise), correlation: line.correlation };
+    if line.rise.abs() >= min_step && model.is_likelier(&line, &cuts) {
+        return Selection { cuts: vec![0], drift: Some(line.rise), correlation: line.correlation };
     }
-    model.drop_unplaced(&mut cuts);
-    Course { correlation: model.likelihood.correlation(&cuts), cuts, drift: None }
+    model.drop_uncertain(&mut cuts);
+    Selection { correlation: model.likelihood.correlation(&cuts), cuts, drift: None }
 }
 
 /// The least noise that a fit may leave. Below the smallest step of interest it would only make steps of no interest,
 /// and below the differences of values two apart it would be luck: correlated noise shrinks those of neighbours more.
-fn least_noise(logs: &[f64], least_step: f64) -> f64 {
-    least_step.max(noise(logs, 2)) / 5.0
+fn min_noise(logs: &[f64], min_step: f64) -> f64 {
+    min_step.max(noise(logs, 2)) / 5.0
 }
 
 struct Model {
@@ -63,11 +63,8 @@ struct Model {
 }
 
 impl Model {
-    fn new(logs: &[f64], least_step: f64) -> Self {
-        Model {
-            likelihood: Likelihood::new(logs, least_noise(logs, least_step).max(1e-9)),
-            count: logs.len(),
-        }
+    fn new(logs: &[f64], min_step: f64) -> Self {
+        Model { likelihood: Likelihood::new(logs, min_noise(logs, min_step).max(1e-9)), count: logs.len() }
     }
 
     /// Log-likelihood of the levels less the cost of their steps.
@@ -105,15 +102,15 @@ impl Model {
 
     /// Whether a line explains the series better than these levels, and clearly better than any single step.
     fn is_likelier(&self, line: &Line, cuts: &[usize]) -> bool {
-        let mut steps = (LEAST..=self.count - LEAST).map(|place| self.likelihood.log(&[0, place]));
-        line.log - LINE > self.value(cuts) && steps.all(|step| line.log > step + LIKELIER)
+        let mut steps = (MIN_LEVEL..=self.count - MIN_LEVEL).map(|place| self.likelihood.log(&[0, place]));
+        line.log - LINE > self.value(cuts) && steps.all(|step| line.log > step + MIN_LINE_ADVANTAGE)
     }
 
     /// The value of each place that a cut can have between its neighbours.
     fn places(&self, cuts: &[usize], index: usize) -> Vec<(usize, f64)> {
         let end = cuts.get(index + 1).copied().unwrap_or(self.count);
         let mut moved = cuts.to_vec();
-        let places = cuts[index - 1] + LEAST..=end - LEAST;
+        let places = cuts[index - 1] + MIN_LEVEL..=end - MIN_LEVEL;
         places
             .map(|place| {
                 moved[index] = place;
@@ -132,7 +129,7 @@ impl Model {
     }
 
     /// Removes the steps whose place is not known, the least known first.
-    fn drop_unplaced(&self, cuts: &mut Vec<usize>) {
+    fn drop_uncertain(&self, cuts: &mut Vec<usize>) {
         loop {
             let known = (1..cuts.len()).map(|index| (index, self.place_probability(cuts, index)));
             match known.min_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, probability)| *probability < PLACE.1) {

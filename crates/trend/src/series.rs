@@ -7,11 +7,11 @@ use gpubench_ops::OPS;
 use gpubench_text::pattern::Pattern;
 use rayon::prelude::*;
 
-use super::gather::{Dated, Entry};
+use super::gather::{DatedReport, Entry};
 use super::{Absence, Direction, Level, Point, Request, Series, Step, steps};
 
 /// The series of `reports` that `request` asks for and that have a time, of the operands of each cell's newest report.
-pub(crate) fn series(reports: &[Dated], request: &Request) -> Vec<Series> {
+pub(crate) fn series(reports: &[DatedReport], request: &Request) -> Vec<Series> {
     let mut found: Vec<Series> = vec![];
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let newest = newest_operands(reports);
@@ -41,7 +41,7 @@ fn cell_key(entry: &Entry) -> String {
 }
 
 /// The fingerprint of each cell's operands in the newest report that has it.
-fn newest_operands(reports: &[Dated]) -> BTreeMap<String, &str> {
+fn newest_operands(reports: &[DatedReport]) -> BTreeMap<String, &str> {
     let rows = reports.iter().flat_map(|report| &report.rows);
     rows.filter_map(|entry| Some((cell_key(entry), entry.row.inputs.as_deref()?))).collect()
 }

@@ -1,4 +1,4 @@
-//! Trends of folders: what is told of series with and without steps, in every format.
+//! Trends of folders: what is shown_text of series with and without steps, in every format.
 
 use std::fs;
 use std::path::Path;
@@ -74,7 +74,7 @@ fn headings(trend: &Trend) -> Vec<String> {
 }
 
 #[test]
-fn a_step_is_told_with_its_date_revision_levels_and_reports() {
+fn a_step_is_shown_with_its_date_revision_levels_and_reports() {
     let text = text::text(&stepped());
     let expected = "\
 20 reports from 2026-01-01 to 2026-01-20, 2 series: 1 with steps
@@ -88,7 +88,7 @@ matmul N=512 f32 cuda/cublas cold: now 13.0 µs, 1.30x the best level of 10.0 µ
 }
 
 #[test]
-fn what_changed_together_with_a_step_is_told() {
+fn what_changed_together_with_a_step_is_shown() {
     let text = text::text(&days(20, |day, report| {
         if day >= 12 {
             report.environment.host.name = "other".into();
@@ -101,8 +101,8 @@ fn what_changed_together_with_a_step_is_told() {
     );
 }
 
-/// What is told beside the steps of either series when `change` is made from the twelfth report on, and the facts kept.
-fn told_of(change: impl Fn(&mut Report)) -> (Option<String>, Vec<String>) {
+/// What is shown_text beside the steps of either series when `change` is made from the twelfth report on, and the facts kept.
+fn changes_shown(change: impl Fn(&mut Report)) -> (Option<String>, Vec<String>) {
     let trend = days(20, |day, report| {
         if day >= 12 {
             // The CPU steps too, in the other direction.
@@ -112,26 +112,26 @@ fn told_of(change: impl Fn(&mut Report)) -> (Option<String>, Vec<String>) {
     });
     let gpu = trend.series.iter().find(|series| series.side == Side::Gpu).unwrap();
     let facts = gpu.steps[0].environment.iter().map(|difference| difference.fact.clone());
-    (words::also_changed(&trend, &gpu.steps[0]), facts.collect())
+    (descriptions::also_changed(&trend, &gpu.steps[0]), facts.collect())
 }
 
 #[test]
-fn facts_that_bear_on_the_cell_are_told_beside_its_step() {
-    let (told, facts) = told_of(|report| {
+fn facts_that_bear_on_the_cell_are_shown_next_to_its_step() {
+    let (shown_text, facts) = changes_shown(|report| {
         let environment = &mut report.environment;
         environment.variables.insert("CUDA_LAUNCH_BLOCKING".into(), "1".into());
         // Of no concern to the GPU's times, and of no concern at all.
         environment.backends[0].description = serde_json::json!({ "threads": 4 });
         environment.host.memory_bytes = 1 << 30;
     });
-    assert_eq!(told.as_deref(), Some("variables CUDA_LAUNCH_BLOCKING: unset -> 1"));
+    assert_eq!(shown_text.as_deref(), Some("variables CUDA_LAUNCH_BLOCKING: unset -> 1"));
     assert_eq!(facts, ["variables"]);
-    assert_eq!(told_of(|_| ()), (None, vec![]));
+    assert_eq!(changes_shown(|_| ()), (None, vec![]));
 }
 
 #[test]
-fn three_facts_are_told_with_short_values_and_the_rest_is_counted() {
-    let (told, facts) = told_of(|report| {
+fn three_facts_are_shown_with_short_values_and_the_rest_is_counted() {
+    let (shown_text, facts) = changes_shown(|report| {
         let environment = &mut report.environment;
         environment.build_profile = Some("debug".into());
         environment.gpubench_version = "0.2.0".into();
@@ -139,24 +139,24 @@ fn three_facts_are_told_with_short_values_and_the_rest_is_counted() {
             environment.variables.insert(name.into(), value.into());
         }
     });
-    let told = told.unwrap();
+    let shown_text = shown_text.unwrap();
     assert_eq!(facts.len(), 5, "{facts:?}");
     let start = "gpubench 0.1.0 -> 0.2.0, build-profile release -> debug, variables ";
-    assert!(told.starts_with(start), "{told}");
-    assert!(told.ends_with(", and 1 more") && !told.contains(&"y".repeat(61)), "{told}");
+    assert!(shown_text.starts_with(start), "{shown_text}");
+    assert!(shown_text.ends_with(", and 1 more") && !shown_text.contains(&"y".repeat(61)), "{shown_text}");
 }
 
 #[test]
-fn settings_of_other_ops_are_not_told() {
+fn settings_of_other_ops_are_not_shown() {
     let settings = |report: &mut Report, op: &str| {
         let mut sampling =
             serde_json::to_value(gpubench_model::measure::sampling::Sampling::default()).unwrap();
         sampling["rounds"] = 9.into();
         report.environment.settings = serde_json::json!({ "sweeps": [report.environment.settings["sweeps"][0], { "op": op, "sampling": sampling }] });
     };
-    assert_eq!(told_of(|report| settings(report, "fft")).0, None);
-    let told = told_of(|report| settings(report, "matmul")).0.unwrap();
-    assert!(told.starts_with("rounds matmul: "), "{told}");
+    assert_eq!(changes_shown(|report| settings(report, "fft")).0, None);
+    let shown_text = changes_shown(|report| settings(report, "matmul")).0.unwrap();
+    assert!(shown_text.starts_with("rounds matmul: "), "{shown_text}");
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn a_drift_is_reported_as_such_with_its_size_and_without_steps() {
 }
 
 #[test]
-fn a_cell_that_lately_has_no_time_is_told_with_the_reason() {
+fn a_cell_that_lately_has_no_time_is_shown_with_the_reason() {
     let lost = without_time("matmul", 512, "cuda", "cublas", Outcome::Failed, "out of luck", None);
     let trend = days(10, |day, report| {
         if day == 9 {

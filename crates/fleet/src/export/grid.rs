@@ -5,8 +5,8 @@ use gpubench_model::report::Outcome;
 use gpubench_model::report::quantity::{factor_within, time_within};
 use gpubench_text::table::{Column, Field, Layout, Table as Texts, Tone};
 
-use crate::best::{Best, Key};
-use crate::words;
+use crate::best::{BestResult, Key};
+use crate::finding_texts;
 use crate::{Line, Table};
 
 /// What stands after the fastest time.
@@ -44,7 +44,7 @@ pub(crate) fn texts(table: &Table) -> Texts {
         let times = (0..table.columns.len()).map(|column| time(line, column));
         keys.chain(times).chain(has_spread.then(|| spread(line))).collect()
     };
-    let side = words::side(table.side);
+    let side = finding_texts::side(table.side);
     let title = format!("{side}: median time of the best correct variant, {}", shared.join(", "));
     let title = title.trim_end_matches(", ").to_owned();
     let rows: Vec<Vec<Field>> = table.lines.iter().map(row).collect();
@@ -73,11 +73,11 @@ fn shared_words(name: &str, value: String) -> Option<String> {
 fn time(line: &Line, column: usize) -> Field {
     match &line.times[column] {
         None => "-".into(),
-        Some(Best::Lost(loss)) => {
-            let wrong = matches!(loss.outcome, Outcome::Incorrect | Outcome::Failed);
-            Field { text: loss.outcome.name().into(), tone: if wrong { Tone::Wrong } else { Tone::Plain } }
+        Some(BestResult::Untimed(missing)) => {
+            let wrong = matches!(missing.outcome, Outcome::Incorrect | Outcome::Failed);
+            Field { text: missing.outcome.name().into(), tone: if wrong { Tone::Wrong } else { Tone::Plain } }
         }
-        Some(Best::Timed(timing)) => {
+        Some(BestResult::Timed(timing)) => {
             let half_width = (timing.ci95_s[1] - timing.ci95_s[0]) / 2.0;
             let text = time_within(timing.median_s, timing.has_interval.then_some(half_width));
             match line.fastest == Some(column) {

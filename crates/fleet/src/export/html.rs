@@ -3,7 +3,7 @@
 use gpubench_model::format::Makes;
 use gpubench_render::html::page;
 
-use super::shown::Format;
+use super::contents::Format;
 
 pub(crate) static HTML: Format = Format {
     name: "html",

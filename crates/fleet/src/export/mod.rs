@@ -2,18 +2,18 @@
 //!
 //! [`FORMATS`] is the list of all formats; a new one is one file and two lines here.
 
+mod contents;
 mod csv;
 mod grid;
 mod html;
 mod json;
-mod shown;
 mod text;
 
 use gpubench_model::format::Formats;
 
 use super::Fleet;
 
-pub use shown::{Format, View};
+pub use contents::{Format, View};
 pub use text::TABLE;
 
 /// Every format of a fleet; the first is for people at a terminal.

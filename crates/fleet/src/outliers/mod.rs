@@ -11,16 +11,16 @@ use gpubench_model::measure::stats::{Summary, median};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// Members from which on one can be told to be unusual: of two it is unknown which.
-pub(crate) const LEAST_MEMBERS: usize = 3;
+pub(crate) const MIN_MEMBERS: usize = 3;
 
 /// Difference that is worth telling, relative.
-pub(crate) const WORTH_TELLING: f64 = 0.03;
+pub(crate) const MIN_DIFFERENCE: f64 = 0.03;
 
 /// Robust standard deviations beyond which a value is an outlier, by Iglewicz and Hoaglin.
 const DEVIATIONS: f64 = 3.5;
 
 /// Least robust standard deviation, relative: like devices differ by about as much from run to run.
-const FLOOR: f64 = 0.01;
+const MIN_DEVIATION: f64 = 0.01;
 
 /// Members after each that it is held against for the scatter of cells: all pairs of a large fleet would be millions.
 const NEIGHBOURS: usize = 3;
@@ -29,16 +29,16 @@ const NEIGHBOURS: usize = 3;
 const NEARLY_NORMAL: f64 = 300.0;
 
 /// Degrees of freedom that the scatter of a single cell is taken to have.
-const LEAST_FREEDOM: usize = 3;
+const MIN_FREEDOM: usize = 3;
 
 /// Chance of a false alarm among all values that are judged together.
-const ALARMS: f64 = 0.01;
+const FALSE_ALARM_RATE: f64 = 0.01;
 
 /// What makes the median absolute deviation a standard deviation where values are normal.
-const NORMAL: f64 = 1.4826;
+const MAD_TO_SD: f64 = 1.4826;
 
 /// The same for the median of the distances between two values.
-const NORMAL_PAIRS: f64 = 1.0483;
+const PAIR_DISTANCE_TO_SD: f64 = 1.0483;
 
 /// The standard error of a median over that of a mean where values are normal: the root of π/2.
 const MEDIAN_ERROR: f64 = 1.2533;
@@ -61,14 +61,14 @@ impl Reading {
 
 /// What stands out among like members.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Judged {
+pub(crate) struct Outliers {
     pub members: Vec<usize>,
     /// The unusual cells: member and cell.
     pub cells: Vec<(usize, usize)>,
 }
 
 /// Judges like members; `times[member][cell]`, every member with as many cells.
-pub(crate) fn judge(times: &[Vec<Option<Reading>>]) -> Judged {
+pub(crate) fn find_outliers(times: &[Vec<Option<Reading>>]) -> Outliers {
     let ratios = Ratios::of(times);
     let noise = ratios.noise(times);
     let values: Vec<f64> = ratios.offsets.iter().flatten().copied().collect();
@@ -82,7 +82,7 @@ pub(crate) fn judge(times: &[Vec<Option<Reading>>]) -> Judged {
     };
     let members: Vec<usize> = (0..times.len()).filter(is_unusual).collect();
     let cells = ratios.unusual_cells(times, &members, noise);
-    Judged { members, cells }
+    Outliers { members, cells }
 }
 
 /// How far a member lies from the others as a whole, as a logarithm: the median over its cells of its time over the
@@ -109,7 +109,7 @@ pub(crate) fn pair(first: &[Option<Reading>], second: &[Option<Reading>]) -> Opt
 
 /// Whether a logarithm is a difference worth telling and larger than `threshold`.
 pub(crate) fn is_far(log: f64, threshold: f64) -> bool {
-    log.abs() > WORTH_TELLING.ln_1p() && log.abs() > threshold
+    log.abs() > MIN_DIFFERENCE.ln_1p() && log.abs() > threshold
 }
 
 /// Times relative to the medians of their cells.
@@ -128,7 +128,7 @@ impl Ratios {
         let medians: Vec<Option<f64>> = (0..cells)
             .map(|cell| {
                 let logs: Vec<f64> = times.iter().filter_map(|member| Some(member[cell]?.log)).collect();
-                (logs.len() >= LEAST_MEMBERS).then(|| median(&logs)).flatten()
+                (logs.len() >= MIN_MEMBERS).then(|| median(&logs)).flatten()
             })
             .collect();
         let ratio = |(time, median): (&Option<Reading>, &Option<f64>)| Some(time.as_ref()?.log - (*median)?);
@@ -159,8 +159,8 @@ impl Ratios {
         let widths =
             times.iter().flatten().flatten().map(|reading| (reading.high - reading.low) / 2.0 / 1.96);
         let widths: Vec<f64> = widths.collect();
-        let apart = NORMAL_PAIRS * median(&apart).unwrap_or(0.0);
-        let freedom = (values + 1).saturating_sub(members + cells).max(LEAST_FREEDOM) as f64;
+        let apart = PAIR_DISTANCE_TO_SD * median(&apart).unwrap_or(0.0);
+        let freedom = (values + 1).saturating_sub(members + cells).max(MIN_FREEDOM) as f64;
         Noise { deviation: apart.max(median(&widths).unwrap_or(0.0)), freedom }
     }
 
@@ -214,7 +214,7 @@ struct Limits {
 impl Limits {
     /// The limits where so many values are judged together, and the noise has so many degrees of freedom.
     fn of(values: usize, freedom: f64) -> Limits {
-        let share = 1.0 - ALARMS / (2.0 * values.max(1) as f64);
+        let share = 1.0 - FALSE_ALARM_RATE / (2.0 * values.max(1) as f64);
         let normal = Normal::new(0.0, 1.0).map_or(DEVIATIONS, |normal| normal.inverse_cdf(share));
         let of_spread = normal.max(DEVIATIONS);
         let student = StudentsT::new(0.0, 1.0, freedom).ok().filter(|_| freedom < NEARLY_NORMAL);
@@ -228,13 +228,13 @@ impl Limits {
     fn at(self, among: usize, spread: f64, noise: f64) -> f64 {
         // What a median of few values is off by adds to what the value itself is off by.
         let uncertain = (1.0 + MEDIAN_ERROR.powi(2) / among.max(1) as f64).sqrt();
-        uncertain * (self.of_spread * spread.max(FLOOR)).max(self.of_noise * noise)
+        uncertain * (self.of_spread * spread.max(MIN_DEVIATION)).max(self.of_noise * noise)
     }
 }
 
 /// The robust standard deviation of values; 0 for fewer than two.
 fn robust(values: impl Iterator<Item = f64>) -> f64 {
-    Summary::of(&values.collect::<Vec<f64>>()).map_or(0.0, |summary| NORMAL * summary.mad)
+    Summary::of(&values.collect::<Vec<f64>>()).map_or(0.0, |summary| MAD_TO_SD * summary.mad)
 }
 
 #[cfg(test)]

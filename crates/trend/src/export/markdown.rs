@@ -7,9 +7,11 @@ use gpubench_model::report::quantity::time_text;
 use gpubench_text::escape::markdown as escape;
 use gpubench_text::table::{Column, Field, Table};
 
-use super::text::{changed, folded, standing_of, summary};
+use super::text::{changed, folded, summary, supporting_reports};
 use super::view::Format;
-use crate::words::{also_changed, change, kept_apart, label, left_out, minute, percent, revision, standing};
+use crate::descriptions::{
+    also_changed, change, kept_apart, label, left_out, minute, percent, revision, status,
+};
 use crate::{Series, Step, Trend};
 
 pub(crate) static MARKDOWN: Format = Format {
@@ -28,7 +30,7 @@ pub(crate) fn markdown(trend: &Trend) -> String {
         }
         let _ = write!(text, "\n## Current times\n\n");
         for series in changed {
-            let line = format!("{}: {}", label(trend, series), standing(series));
+            let line = format!("{}: {}", label(trend, series), status(series));
             let _ = writeln!(text, "- {}", escape(&line));
         }
     }
@@ -72,7 +74,7 @@ fn table(trend: &Trend, changed: &[&Series]) -> String {
             time_text(step.after_s),
             minute(first),
             revision(first),
-            standing_of(step, is_confirmed),
+            supporting_reports(step, is_confirmed),
             also_changed(trend, step).unwrap_or_else(|| "-".into()),
         ]
         .map(Field::from)

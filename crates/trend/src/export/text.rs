@@ -6,10 +6,10 @@ use gpubench_model::format::Makes;
 use gpubench_model::report::quantity::{spread_text, time_text};
 
 use super::view::Format;
-use crate::levels::LEAST;
-use crate::words::{
-    also_changed, change, counted, kept_apart, label, minute, percent, revision, span, standing,
+use crate::descriptions::{
+    also_changed, change, counted, kept_apart, label, minute, percent, revision, span, status,
 };
+use crate::levels::MIN_LEVEL;
 use crate::{Series, Step, Trend};
 
 /// The trend as text.
@@ -26,7 +26,7 @@ pub(crate) fn text(trend: &Trend) -> String {
         let _ = writeln!(text, "{line}");
     }
     for series in changed(trend) {
-        let _ = writeln!(text, "\n{}: {}", label(trend, series), standing(series));
+        let _ = writeln!(text, "\n{}: {}", label(trend, series), status(series));
         text.push_str(&steps(trend, series));
     }
     text.push('\n');
@@ -78,7 +78,7 @@ fn steps(trend: &Trend, series: &Series) -> String {
             times(step),
             minute(&trend.reports[step.first_after]),
             at(step),
-            standing_of(step, is_confirmed),
+            supporting_reports(step, is_confirmed),
             w0 = widths[0],
             w1 = widths[1],
             w2 = widths[2],
@@ -91,7 +91,7 @@ fn steps(trend: &Trend, series: &Series) -> String {
 }
 
 /// How many reports stand behind a step.
-pub(crate) fn standing_of(step: &Step, is_confirmed: bool) -> String {
+pub(crate) fn supporting_reports(step: &Step, is_confirmed: bool) -> String {
     let after = counted(step.reports_after, "report");
     match is_confirmed {
         true => format!("{} before, {} after", counted(step.reports_before, "report"), step.reports_after),
@@ -105,7 +105,7 @@ pub(crate) fn folded(trend: &Trend) -> Vec<String> {
         .series
         .iter()
         .filter(|series| series.is_steady())
-        .partition(|series| series.points.len() < 2 * LEAST);
+        .partition(|series| series.points.len() < 2 * MIN_LEVEL);
     let mut lines = vec![];
     let apart = trend.series.iter().filter(|series| series.latest.is_some()).count();
     if apart > 0 {
@@ -128,7 +128,7 @@ pub(crate) fn folded(trend: &Trend) -> Vec<String> {
         lines.push(format!(
             "{} too short: a step needs {} reports; run the sweep again to add some",
             counted(short.len(), "series"),
-            2 * LEAST
+            2 * MIN_LEVEL
         ));
     }
     lines.extend(without_time(trend));

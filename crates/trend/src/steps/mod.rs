@@ -6,11 +6,11 @@ use gpubench_model::measure::stats::median;
 
 use super::Level;
 use super::cost::Deviations;
-use super::levels::{LEAST, center, noise, parts};
-use super::select::{Course, select};
+use super::levels::{MIN_LEVEL, center, noise, parts};
+use super::select::{Selection, select};
 
 /// Values from which the correlation of the noise is reported; of fewer it is hardly more than a guess.
-const CORRELATED: usize = 20;
+const MIN_FOR_CORRELATION: usize = 20;
 /// What a further level must gain, in standard deviations of the noise a unit of ln n.
 const PENALTY: f64 = 1.6;
 /// The share of that at which levels are proposed, of which few are kept.
@@ -18,7 +18,7 @@ const PROPOSED: f64 = 0.6;
 /// How much wider the noise of a short series is taken to be, over its length.
 const SHORT: f64 = 10.0;
 /// How many standard deviations a value may stand away from its neighbours in the fit.
-const TAMED: f64 = 3.0;
+const OUTLIER_LIMIT: f64 = 3.0;
 /// How many standard deviations the end of a series must stand away from its level to be told.
 const APART: f64 = 4.0;
 /// Values that the end of a series is held against: at least, and at most.
@@ -39,7 +39,7 @@ pub(crate) struct Fit {
     pub(crate) levels: Vec<Level>,
     /// The end of the series, where it stands apart.
     pub(crate) latest: Option<Latest>,
-    /// Standard deviation of the logarithms around the levels; `None` for fewer than `LEAST` values.
+    /// Standard deviation of the logarithms around the levels; `None` for fewer than `MIN_LEVEL` values.
     pub noise: Option<f64>,
     /// End over beginning of a straight line through the logarithms, where that explains the series better than levels
     /// do; it then has one level.
@@ -62,9 +62,9 @@ pub(crate) fn fit(values: &[f64], threshold: f64) -> Fit {
     };
     // Relative to one of them: the same whatever the unit, and without overflow.
     let logs: Vec<f64> = values.iter().map(|value| (value / reference).clamp(1e-300, 1e300).ln()).collect();
-    let least_step = threshold.ln_1p();
-    let (settled, levels) = settle(&logs, least_step);
-    let found: Vec<Level> = parts(settled, &levels.course.cuts)
+    let min_step = threshold.ln_1p();
+    let (settled, levels) = split_latest(&logs, min_step);
+    let found: Vec<Level> = parts(settled, &levels.selection.cuts)
         .map(|(first, part)| Level { first, count: part.len(), median_s: reference * center(part).exp() })
         .collect();
     let after = reference * center(&logs[settled.len()..]).exp();
@@ -73,39 +73,41 @@ pub(crate) fn fit(values: &[f64], threshold: f64) -> Fit {
     Fit {
         levels: found,
         latest,
-        noise: (logs.len() >= LEAST).then_some(levels.noise),
-        drift: levels.course.drift.map(f64::exp),
-        correlation: (logs.len() >= CORRELATED).then_some(levels.course.correlation),
+        noise: (logs.len() >= MIN_LEVEL).then_some(levels.noise),
+        drift: levels.selection.drift.map(f64::exp),
+        correlation: (logs.len() >= MIN_FOR_CORRELATION).then_some(levels.selection.correlation),
     }
 }
 
 /// Levels of a series and the standard deviation of the noise around them.
 struct Levels {
-    course: Course,
+    selection: Selection,
     noise: f64,
 }
 
 /// The values that belong to levels, and these: all values, or all but the last ones where these stand apart and no
 /// level explains them.
-fn settle(logs: &[f64], least_step: f64) -> (&[f64], Levels) {
+fn split_latest(logs: &[f64], min_step: f64) -> (&[f64], Levels) {
     let noise = noise(logs, 1);
-    let unit = unit(noise, logs.len(), least_step);
-    let whole = levels(logs, noise, least_step);
-    let limit = least_step.max(APART * unit);
+    let unit = unit(noise, logs.len(), min_step);
+    let whole = levels(logs, noise, min_step);
+    let limit = min_step.max(APART * unit);
     let (settled, newest) = logs.split_at(logs.len() - apart(logs, limit));
     if newest.is_empty() {
         return (logs, whole);
     }
-    let without = levels(settled, noise, least_step);
+    let without = levels(settled, noise, min_step);
     let penalty = penalty(logs.len());
     let cost = |logs: &[f64], cuts: &[usize]| {
         let deviations: f64 = deviations(logs, cuts).iter().sum();
         deviations / unit + penalty * cuts.len() as f64
     };
     // Values that belong to a level of the whole cost little there; else one more level would cost less.
-    let is_explained = cost(logs, &whole.course.cuts) <= cost(settled, &without.course.cuts) + penalty;
-    let last = without.course.cuts.last().map_or(settled, |first| &settled[*first..]);
-    match (is_explained && whole.course.cuts != without.course.cuts) || !stands_apart(last, newest, limit) {
+    let is_explained = cost(logs, &whole.selection.cuts) <= cost(settled, &without.selection.cuts) + penalty;
+    let last = without.selection.cuts.last().map_or(settled, |first| &settled[*first..]);
+    match (is_explained && whole.selection.cuts != without.selection.cuts)
+        || !is_separated(last, newest, limit)
+    {
         true => (logs, whole),
         false => (settled, without),
     }
@@ -117,24 +119,24 @@ fn penalty(count: usize) -> f64 {
 }
 
 /// What counts as one standard deviation.
-fn unit(noise: f64, count: usize, least_step: f64) -> f64 {
+fn unit(noise: f64, count: usize, min_step: f64) -> f64 {
     // Noise far below the smallest step of interest would only make steps of no interest.
-    (noise * (1.0 + SHORT / count as f64)).max(least_step / 5.0).max(1e-9)
+    (noise * (1.0 + SHORT / count as f64)).max(min_step / 5.0).max(1e-9)
 }
 
 /// The levels of a series, and the larger of `noise` and what is left around the levels.
-fn levels(logs: &[f64], noise: f64, least_step: f64) -> Levels {
-    let unit = unit(noise, logs.len(), least_step);
-    let tamed = tamed(logs, TAMED * unit);
-    let proposed = partition(&tamed, unit, PROPOSED * penalty(logs.len()));
-    let course = select(&tamed, proposed, least_step);
+fn levels(logs: &[f64], noise: f64, min_step: f64) -> Levels {
+    let unit = unit(noise, logs.len(), min_step);
+    let clipped = clip_outliers(logs, OUTLIER_LIMIT * unit);
+    let proposed = partition(&clipped, unit, PROPOSED * penalty(logs.len()));
+    let selection = select(&clipped, proposed, min_step);
     // Differences of neighbours show too little of noise that is correlated. Of normal noise the median of the absolute
     // deviations is 0.6745 standard deviations; around one level of a series that drifts it is not that of the noise.
-    let left = match course.drift {
-        None => median(&deviations(logs, &course.cuts)).unwrap_or(0.0) / 0.6745,
+    let left = match selection.drift {
+        None => median(&deviations(logs, &selection.cuts)).unwrap_or(0.0) / 0.6745,
         Some(_) => 0.0,
     };
-    Levels { noise: noise.max(left), course }
+    Levels { noise: noise.max(left), selection }
 }
 
 /// How far each value stands from the median of its level.
@@ -147,29 +149,29 @@ fn deviations(logs: &[f64], cuts: &[usize]) -> Vec<f64> {
 }
 
 /// The logarithms with outliers drawn in to within `limit` of the median of the five values around them, so that two
-/// outliers near each other do not pass for a level (Hampel's filter). Runs of `LEAST` values and more are kept.
-fn tamed(logs: &[f64], limit: f64) -> Vec<f64> {
-    const WINDOW: usize = 2 * LEAST - 1;
+/// outliers near each other do not pass for a level (Hampel's filter). Runs of `MIN_LEVEL` values and more are kept.
+fn clip_outliers(logs: &[f64], limit: f64) -> Vec<f64> {
+    const WINDOW: usize = 2 * MIN_LEVEL - 1;
     let last = logs.len().saturating_sub(WINDOW);
-    let tame = |(index, log): (usize, &f64)| {
-        let first = index.saturating_sub(LEAST - 1).min(last);
+    let clip = |(index, log): (usize, &f64)| {
+        let first = index.saturating_sub(MIN_LEVEL - 1).min(last);
         let middle = center(&logs[first..(first + WINDOW).min(logs.len())]);
         log.clamp(middle - limit, middle + limit)
     };
-    logs.iter().enumerate().map(tame).collect()
+    logs.iter().enumerate().map(clip).collect()
 }
 
 /// The first indices of the levels of the cheapest fit.
 fn partition(logs: &[f64], unit: f64, penalty: f64) -> Vec<usize> {
     let n = logs.len();
-    if n < 2 * LEAST {
+    if n < 2 * MIN_LEVEL {
         return vec![0];
     }
     // The least cost of the values before an index, and the first value of the last level of that fit.
     let mut cheapest = vec![(f64::INFINITY, 0); n + 1];
     cheapest[0] = (0.0, 0);
     let mut deviations = Deviations::default();
-    for end in LEAST..=n {
+    for end in MIN_LEVEL..=n {
         deviations.clear();
         for first in (0..end).rev() {
             deviations.add(logs[first]);
@@ -178,7 +180,7 @@ fn partition(logs: &[f64], unit: f64, penalty: f64) -> Vec<usize> {
                 break;
             }
             let cost = cheapest[first].0 + level;
-            if end - first >= LEAST && cost < cheapest[end].0 {
+            if end - first >= MIN_LEVEL && cost < cheapest[end].0 {
                 cheapest[end] = (cost, first);
             }
         }
@@ -198,14 +200,14 @@ fn partition(logs: &[f64], unit: f64, penalty: f64) -> Vec<usize> {
 fn apart(logs: &[f64], limit: f64) -> usize {
     let is_apart = |count: usize| {
         let (before, end) = logs.split_at(logs.len() - count);
-        stands_apart(&before[before.len().saturating_sub(BEFORE_LATEST.1)..], end, limit)
+        is_separated(&before[before.len().saturating_sub(BEFORE_LATEST.1)..], end, limit)
     };
-    let most = LEAST.min(logs.len().saturating_sub(BEFORE_LATEST.0));
-    (1..=most).rev().find(|&count| is_apart(count)).filter(|&count| count < LEAST).unwrap_or(0)
+    let most = MIN_LEVEL.min(logs.len().saturating_sub(BEFORE_LATEST.0));
+    (1..=most).rev().find(|&count| is_apart(count)).filter(|&count| count < MIN_LEVEL).unwrap_or(0)
 }
 
 /// Whether all of `end` stands further than `limit` from the median of `before`, on one side.
-fn stands_apart(before: &[f64], end: &[f64], limit: f64) -> bool {
+fn is_separated(before: &[f64], end: &[f64], limit: f64) -> bool {
     let center = center(before);
     [1.0, -1.0].iter().any(|sign| end.iter().all(|log| sign * (log - center) > limit))
 }

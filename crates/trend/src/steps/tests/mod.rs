@@ -111,7 +111,7 @@ fn a_slow_drift_is_reported_as_such_and_a_tiny_one_not_at_all() {
 #[test]
 fn the_newest_value_that_stands_apart_is_told_as_such_and_becomes_a_step_when_it_lasts() {
     let jump = |count: usize| series(5, 0.01, 20 + count, |at| if at < 20 { 1.0 } else { 1.3 });
-    for count in 1..LEAST {
+    for count in 1..MIN_LEVEL {
         let found = fit(&jump(count), THRESHOLD);
         assert_eq!(firsts(&found), [0], "{found:?}");
         let latest = found.latest.unwrap();
@@ -132,7 +132,7 @@ fn steps_below_the_threshold_are_none_however_clear() {
 #[test]
 fn short_series_have_one_level_and_none_at_all_has_none() {
     assert_eq!(fit(&[], THRESHOLD), Fit::default());
-    for count in 1..2 * LEAST {
+    for count in 1..2 * MIN_LEVEL {
         let growing: Vec<f64> = (0..count).map(|at| 2f64.powi(at as i32)).collect();
         assert_eq!(firsts(&fit(&growing, THRESHOLD)), [0]);
     }
@@ -154,7 +154,7 @@ fn exhaustive(logs: &[f64], unit: f64, penalty: f64) -> f64 {
         let middle = center(part);
         part.iter().map(|log| (log - middle).abs()).sum::<f64>() / unit + penalty
     };
-    let ends = LEAST..=logs.len();
+    let ends = MIN_LEVEL..=logs.len();
     let costs = ends.map(|end| level(&logs[..end]) + exhaustive(&logs[end..], unit, penalty));
     costs.fold(f64::INFINITY, f64::min)
 }

@@ -5,14 +5,14 @@ use gpubench_model::case::density_text;
 use gpubench_text::count::{self, counted};
 use gpubench_text::grouped::grouped;
 
-use super::best::{Best, Key};
+use super::best::{BestResult, Key};
 use super::facts::{Fact, differing};
 use super::finding::{Finding, Group, Kind};
-use super::identity::Likeness;
+use super::identity::DeviceClass;
 use super::table::{Column, Table};
 
 /// Cases and members that are named in a sentence; the rest is counted.
-const NAMED: usize = 4;
+const MAX_NAMED: usize = 4;
 
 /// A member as a whole, that far from its like; `most` is the op that deviates most.
 pub(crate) fn member(group: &Group<'_>, column: usize, log: f64, most: Option<(&str, f64)>) -> Finding {
@@ -24,7 +24,7 @@ pub(crate) fn member(group: &Group<'_>, column: usize, log: f64, most: Option<(&
         false => format!("takes {} less time than {like}", by(log)),
     };
     let text = format!("{} {what}{most}", group.table.columns[column].name);
-    let next = differences(group, column).unwrap_or_else(|| nothing_told(group.table.side).to_owned());
+    let next = differences(group, column).unwrap_or_else(|| no_difference(group.table.side).to_owned());
     finding(Kind::Member, group.table, column, Some(log), text, next)
 }
 
@@ -66,14 +66,15 @@ pub(crate) fn pair(group: &Group<'_>, slow: usize, fast: usize, log: f64) -> Fin
 }
 
 /// Lines of which a column has no time although like ones have.
-pub(crate) fn lost(group: &Group<'_>, column: usize, lines: &[usize]) -> Finding {
+pub(crate) fn missing_times(group: &Group<'_>, column: usize, lines: &[usize]) -> Finding {
     let table = group.table;
-    let told = lines.iter().map(|&line| {
+    let listed = lines.iter().map(|&line| {
         let line = &table.lines[line];
         let why = match &line.times[column] {
-            Some(Best::Lost(loss)) => {
-                let reason = loss.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-                format!(" ({}{reason})", loss.outcome.name())
+            Some(BestResult::Untimed(missing)) => {
+                let reason =
+                    missing.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+                format!(" ({}{reason})", missing.outcome.name())
             }
             _ => String::new(),
         };
@@ -81,37 +82,37 @@ pub(crate) fn lost(group: &Group<'_>, column: usize, lines: &[usize]) -> Finding
     });
     let (name, cases) = (&table.columns[column].name, counted(lines.len(), "case"));
     let nouns = noun(table.side, 2);
-    let text = format!("{name} has no time for {cases} that similar {nouns} measured: {}", named(told));
-    finding(Kind::Lost, table, column, None, text, show(&table.columns[column]))
+    let text = format!("{name} has no time for {cases} that similar {nouns} measured: {}", named(listed));
+    finding(Kind::MissingTimes, table, column, None, text, show(&table.columns[column]))
 }
 
 /// Models that come in several kinds, which are not held against each other.
-pub(crate) fn unlike(table: &Table) -> Vec<Finding> {
+pub(crate) fn mixed_classes(table: &Table) -> Vec<Finding> {
     let mut found: Vec<Finding> = vec![];
     for (model, kinds) in grouped(table.kinds().into_iter().map(|kind| (&kind.0.model, kind))) {
         let Some((_, rarest)) = kinds.iter().min_by_key(|(_, columns)| columns.len()) else { continue };
         if kinds.len() < 2 {
             continue;
         }
-        let told = kinds.iter().map(|(kind, columns)| {
+        let listed = kinds.iter().map(|(kind, columns)| {
             let names = named(columns.iter().map(|&column| table.columns[column].name.clone()));
             let details = if kind.details.is_empty() { "nothing recorded" } else { &kind.details };
             format!("{} with {details} ({names})", columns.len())
         });
         let count = kinds.len();
-        let told = told.collect::<Vec<_>>().join(", ");
+        let listed = listed.collect::<Vec<_>>().join(", ");
         let text = format!(
-            "{model} {} have {count} configurations, which gpubench does not compare: {told}",
+            "{model} {} have {count} configurations, which gpubench does not compare: {listed}",
             noun(table.side, 2)
         );
         let next = "to compare them, give all the same driver, clocks and CPUs".into();
-        found.push(finding(Kind::Unlike, table, rarest[0], None, text, next));
+        found.push(finding(Kind::MixedClasses, table, rarest[0], None, text, next));
     }
     found
 }
 
 /// That nothing stands out among so many of a kind.
-pub(crate) fn calm(table: &Table, kind: &Likeness, count: usize) -> String {
+pub(crate) fn no_outliers(table: &Table, kind: &DeviceClass, count: usize) -> String {
     let nouns = noun(table.side, count);
     match count {
         2 => format!("The 2 similar {nouns} differ by at most 3 %: {kind}."),
@@ -161,7 +162,7 @@ fn differences(group: &Group<'_>, column: usize) -> Option<String> {
     (!found.is_empty()).then(|| format!("different from the others: {}", found.join(", ")))
 }
 
-fn nothing_told(side: Side) -> &'static str {
+fn no_difference(side: Side) -> &'static str {
     match side {
         Side::Gpu => {
             "its report shows no difference: check its cooling, its slot and other processes (nvidia-smi -q)"
@@ -189,11 +190,11 @@ fn other_variant(group: &Group<'_>, column: usize, line: usize) -> Option<String
     (*usual != own).then(|| format!(" (its best variant is {own}; for most others it is {usual})"))
 }
 
-fn named(told: impl Iterator<Item = String>) -> String {
-    let all: Vec<String> = told.collect();
-    let mut shown: Vec<String> = all.iter().take(NAMED).cloned().collect();
-    if all.len() > NAMED {
-        shown.push(format!("{} more", all.len() - NAMED));
+fn named(listed: impl Iterator<Item = String>) -> String {
+    let all: Vec<String> = listed.collect();
+    let mut shown: Vec<String> = all.iter().take(MAX_NAMED).cloned().collect();
+    if all.len() > MAX_NAMED {
+        shown.push(format!("{} more", all.len() - MAX_NAMED));
     }
     shown.join(", ")
 }

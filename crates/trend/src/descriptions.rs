@@ -11,13 +11,13 @@ use gpubench_text::cut;
 use gpubench_text::percent;
 use jiff::Timestamp;
 
-use super::{Direction, LeftOut, Series, Step, Trend, Visit};
+use super::{Direction, IgnoredFile, ReportRef, Series, Step, Trend};
 
 /// Files that are named when many are left out.
 const NAMED: usize = 3;
 
 /// Correlation from report to report from which the noise is said to be correlated.
-const CORRELATED: f64 = 0.3;
+const MIN_CORRELATION: f64 = 0.3;
 
 /// Facts that are told of a step.
 const FACTS: usize = 3;
@@ -31,10 +31,10 @@ pub(crate) fn counted(count: usize, thing: &str) -> String {
 }
 
 /// How many files are no reports, which, and why, in one line without a full stop; `None` without any.
-pub(crate) fn left_out(files: &[LeftOut]) -> Option<String> {
+pub(crate) fn left_out(files: &[IgnoredFile]) -> Option<String> {
     files.first()?;
     // The reason starts with the path and ends with a next step that is about one file alone.
-    let told = |file: &LeftOut| file.reason.split(';').next().unwrap_or_default().to_owned();
+    let told = |file: &IgnoredFile| file.reason.split(';').next().unwrap_or_default().to_owned();
     let named: Vec<String> = files.iter().take(NAMED).map(told).collect();
     let more = files.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
@@ -44,27 +44,27 @@ pub(crate) fn left_out(files: &[LeftOut]) -> Option<String> {
 }
 
 /// `2026-11-21 10:30`, UTC.
-pub(crate) fn minute(visit: &Visit) -> String {
-    formatted(visit, "%Y-%m-%d %H:%M")
+pub(crate) fn minute(report_ref: &ReportRef) -> String {
+    formatted(report_ref, "%Y-%m-%d %H:%M")
 }
 
 /// `2026-11-21`, UTC.
-pub(crate) fn day(visit: &Visit) -> String {
-    formatted(visit, "%Y-%m-%d")
+pub(crate) fn day(report_ref: &ReportRef) -> String {
+    formatted(report_ref, "%Y-%m-%d")
 }
 
 /// The start of a report in UTC.
-pub(crate) fn formatted(visit: &Visit, format: &str) -> String {
-    let started = visit.started.parse::<Timestamp>();
-    started.map_or_else(|_| visit.started.clone(), |started| started.strftime(format).to_string())
+pub(crate) fn formatted(report_ref: &ReportRef, format: &str) -> String {
+    let started = report_ref.started.parse::<Timestamp>();
+    started.map_or_else(|_| report_ref.started.clone(), |started| started.strftime(format).to_string())
 }
 
 /// What was measured, as far as the report tells: `abc123456`, `gpubench abc123456` or `gpubench 0.1.0`.
-pub(crate) fn revision(visit: &Visit) -> String {
-    match (&visit.git_revision, &visit.gpubench_revision) {
+pub(crate) fn revision(report_ref: &ReportRef) -> String {
+    match (&report_ref.git_revision, &report_ref.gpubench_revision) {
         (Some(revision), _) => short(revision),
         (None, Some(revision)) => format!("gpubench {}", short(revision)),
-        (None, None) => format!("gpubench {}", visit.gpubench_version),
+        (None, None) => format!("gpubench {}", report_ref.gpubench_version),
     }
 }
 
@@ -122,7 +122,7 @@ fn fact(difference: &Difference) -> String {
 }
 
 /// `from 2026-09-01 to 2026-11-21`, or `of 2026-11-21`.
-pub(crate) fn span(first: &Visit, last: &Visit) -> String {
+pub(crate) fn span(first: &ReportRef, last: &ReportRef) -> String {
     match (day(first), day(last)) {
         (first, last) if first == last => format!("of {first}"),
         (first, last) => format!("from {first} to {last}"),
@@ -131,7 +131,7 @@ pub(crate) fn span(first: &Visit, last: &Visit) -> String {
 
 /// `now 16.1 µs, 1.30x the best level of 12.4 µs, noise 1.3%`: the newest time and the spread from report to report,
 /// with `correlation 0.6` and `drifting: 1.20x slower from first to last` where that is so.
-pub(crate) fn standing(series: &Series) -> String {
+pub(crate) fn status(series: &Series) -> String {
     let now = format!("now {}", time_text(series.newest_s));
     let over = series.newest_over_best();
     let best = time_text(series.best_level_s);
@@ -139,7 +139,7 @@ pub(crate) fn standing(series: &Series) -> String {
     let is_above = over > (2.0 * series.noise.unwrap_or(0.0)).exp().max(1.02);
     let at = if is_above { factor_within(over, 3) } else { "at".into() };
     let noise = series.noise.map(|noise| format!(", noise {}", spread_text(noise))).unwrap_or_default();
-    let correlation = series.correlation.filter(|correlation| *correlation >= CORRELATED);
+    let correlation = series.correlation.filter(|correlation| *correlation >= MIN_CORRELATION);
     let correlation = correlation.map(|found| format!(", correlation {found:.1}")).unwrap_or_default();
     let drift = series.drift.map(|ratio| format!(", drift: {} from first to last", change(ratio)));
     format!("{now}, {at} the best level of {best}{noise}{correlation}{}", drift.unwrap_or_default())

@@ -3,7 +3,7 @@
 use gpubench_model::{Side, format};
 
 use crate::finding::Finding;
-use crate::findings::{calm, findings};
+use crate::findings::{findings, no_outliers};
 use crate::{Fleet, Table};
 
 /// A format of a fleet.
@@ -16,25 +16,25 @@ pub struct View {
     pub color: bool,
 }
 
-pub(crate) struct Shown<'a> {
+pub(crate) struct Contents<'a> {
     pub fleet: &'a Fleet,
     /// GPUs, then hosts; sides that no member has are left out.
     pub tables: Vec<Table>,
     /// What stands out on either side.
     pub findings: Vec<Finding>,
     /// The kinds of which there is nothing to tell, a line each.
-    pub(crate) calm: Vec<String>,
+    pub(crate) no_outliers: Vec<String>,
 }
 
-impl<'a> Shown<'a> {
-    pub(crate) fn of(fleet: &'a Fleet) -> Shown<'a> {
+impl<'a> Contents<'a> {
+    pub(crate) fn of(fleet: &'a Fleet) -> Contents<'a> {
         let tables: Vec<Table> = [Side::Gpu, Side::Cpu]
             .into_iter()
             .map(|side| Table::of(fleet, side))
             .filter(|table| !table.columns.is_empty())
             .collect();
         let findings: Vec<Finding> = tables.iter().flat_map(findings).collect();
-        let calm = tables.iter().flat_map(|table| calm(table, &findings)).collect();
-        Shown { fleet, tables, findings, calm }
+        let no_outliers = tables.iter().flat_map(|table| no_outliers(table, &findings)).collect();
+        Contents { fleet, tables, findings, no_outliers }
     }
 }
