@@ -1,4 +1,4 @@
-//! The comparison of two sides, from their reports to the verdicts: every step in order, each in a room of its own.
+//! Runs the steps of a comparison in order, from the reports of both sides to the verdicts and the gate.
 
 use std::collections::BTreeMap;
 
@@ -23,14 +23,14 @@ pub fn compare(old: &Runs, new: &Runs, policy: &Policy) -> Comparison {
     compare_with_history(old, new, &Runs::default(), policy)
 }
 
-/// Compares two sides; the spread from run to run is learned from `history` too, earlier runs of the same sweep on the
-/// same machine in which nothing changed.
+/// Compares two sides and also estimates the variation between runs from `history`: earlier, unchanged runs of the same
+/// sweep on the same machine.
 pub fn compare_with_history(old: &Runs, new: &Runs, history: &Runs, policy: &Policy) -> Comparison {
     compare_by(old, new, history, policy, 1.0)
 }
 
-/// The same with every variance from run to run multiplied by `distortion`: 1, but where a test breaks the comparison on
-/// purpose.
+/// Compares with every variance between runs multiplied by `distortion`. It is 1 except in tests that break the
+/// comparison on purpose.
 pub(crate) fn compare_by(
     old: &Runs,
     new: &Runs,
@@ -43,7 +43,7 @@ pub(crate) fn compare_by(
     let pairs = pairs(old, new, history);
     let limits: Vec<Limits> = pairs.iter().map(|pair| policy.limits(&pair.cell)).collect();
     let spreads: Vec<Option<RunVariance>> = if old.is_same_run(new) {
-        // One run has no spread from run to run: what is compared with itself differs in nothing.
+        // A run compared with itself cannot differ, so its variance is 0.
         pairs.iter().map(|_| Some(RunVariance { variance: 0.0, df: ASSUMED_DF, own: None })).collect()
     } else {
         let spreads = run_variances(&pairs, &limits, &stored(old, new));
@@ -85,7 +85,7 @@ pub(crate) fn compare_by(
     }
 }
 
-/// The spreads that the baselines of both sides kept, the larger of two of the same cell.
+/// Returns the variation that the baselines of both sides recorded; for a cell in both, the larger one.
 fn stored(old: &Runs, new: &Runs) -> BTreeMap<String, f64> {
     let mut stored = old.baseline_variation.clone();
     for (cell, spread) in &new.baseline_variation {
@@ -95,7 +95,7 @@ fn stored(old: &Runs, new: &Runs) -> BTreeMap<String, f64> {
     stored
 }
 
-/// Every pair judged, after the correction of all chances.
+/// Judges every pair after correcting the p-values for the number of tests.
 fn changes(
     pairs: &[Pair],
     limits: &[Limits],
@@ -117,14 +117,14 @@ fn changes(
     tests.iter().map(judge).collect()
 }
 
-/// Takes the verdict by time back: what machines of different kinds take is shown, not judged.
+/// Removes the verdict: times of different machines are shown but not judged.
 fn only_ratio(change: &mut Change) {
     change.verdict = Verdict::NotJudged;
     change.doubt = None;
     change.next = None;
 }
 
-/// The same for a mean.
+/// Removes the verdict of a mean.
 fn only_ratio_of_mean(change: &mut MeanChange) {
     change.verdict = Verdict::NotJudged;
     change.doubt = None;

@@ -1,4 +1,4 @@
-//! A comparison for tests: every verdict and every doubt, with plausible figures.
+//! An example comparison for tests, with every verdict and every reason why a cell is inconclusive.
 
 use gpubench_model::Side;
 use gpubench_model::case::{Cache, Case, DType};
@@ -7,7 +7,7 @@ use gpubench_ops::Checked;
 
 use super::*;
 
-/// What three runs per side know of a cell.
+/// The summary of three runs per side of a cell.
 pub(crate) fn measured(median_s: f64) -> Measured {
     Measured {
         runs: 3,
@@ -20,7 +20,7 @@ pub(crate) fn measured(median_s: f64) -> Measured {
     }
 }
 
-/// A cell with cold caches that nothing is known of yet.
+/// A cell with cold caches and without results.
 pub(crate) fn cell(
     op: &str,
     n: u64,
@@ -71,7 +71,7 @@ fn doubtful(mut change: Change, doubt: InconclusiveReason) -> Change {
     change
 }
 
-/// Cells that make the gate trip, the gravest first.
+/// Regressions, most severe first.
 fn regressions() -> Vec<Change> {
     let reason = "error 5.0e-1 is above the bound 1.2e-5; it was right";
     let mut incorrect = cell("spgemm", 512, "cuda", "hash", Verdict::NewlyIncorrect, reason);
@@ -97,7 +97,7 @@ fn regressions() -> Vec<Change> {
     ]
 }
 
-/// Cells of which the data do not tell enough.
+/// Missing and inconclusive cells.
 fn open() -> Vec<Change> {
     let mut missing = cell("solve", 2048, "cpu", "mkl", Verdict::Missing, "skipped: mkl: not found");
     (missing.case.dtype, missing.old) = (DType::F64, Some(measured(31.2e-3)));
@@ -123,7 +123,7 @@ fn open() -> Vec<Change> {
     ]
 }
 
-/// Cells that are better, new or as they were.
+/// Cells that are faster, new or unchanged.
 fn settled() -> Vec<Change> {
     let better =
         cell("elementwise", 4096, "cuda", "fused", Verdict::Faster, "0.83 times as long (0.82 to 0.84)");
@@ -188,7 +188,7 @@ fn mean_changes() -> Vec<MeanChange> {
     ]
 }
 
-/// A comparison whose gate trips.
+/// A comparison with regressions.
 pub(crate) fn full() -> Comparison {
     let cells: Vec<Change> = regressions().into_iter().chain(open()).chain(settled()).collect();
     let mean = |op: &str, backend: &str, cells, ratio| Mean {
@@ -253,7 +253,7 @@ pub(crate) fn passing() -> Comparison {
     with_cells(comparison, same)
 }
 
-/// A comparison of two models of GPUs: nothing is concluded where that is allowed, and it is refused where not.
+/// A comparison of two GPU models: ratios only if that is allowed, otherwise not comparable.
 pub(crate) fn across_machines(allowed: bool) -> Comparison {
     let mut comparison = full();
     let model = difference("gpu-model", Severity::Block, "NVIDIA H100", "NVIDIA H200");

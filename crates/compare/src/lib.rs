@@ -1,6 +1,7 @@
-//! Compares runs: what became slower, faster, wrong or lost between OLD and NEW, and whether that can be believed.
+//! Compares runs: finds the cells that became slower, faster, incorrect or missing between OLD and NEW, and tests each
+//! change against the variation between runs.
 //!
-//! Reads reports only; touches no device. `docs/compare.md` describes the method.
+//! It reads reports only and uses no device. `docs/compare.md` describes the method.
 
 #![forbid(unsafe_code)]
 

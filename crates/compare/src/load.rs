@@ -1,4 +1,4 @@
-//! Reads the runs of a side from the paths that a user names. Knows files, not verdicts.
+//! Reads the runs of each side from the paths on the command line: reports, folders of runs and baselines.
 
 use std::path::{Path, PathBuf};
 
@@ -9,11 +9,11 @@ use gpubench_model::report::file::FLEET_FILE_NAME;
 use super::{Difference, Policy, Run, Runs, Severity, environment};
 use crate::baseline::{self, Baseline};
 
-/// The runs at `paths`: a `report.json`, a folder that holds one, a folder of such folders, or a baseline, which may be
-/// named by its name alone.
+/// Reads the runs at `paths`. Each path is a `report.json`, the folder of a run, a folder of such folders, or the path
+/// or name of a baseline.
 ///
 /// # Errors
-/// A file cannot be read or is no report, a folder holds none, or a run is named twice; one line.
+/// Fails with one line if a file is unreadable or not a report, a folder contains none, or a run is named twice.
 pub fn runs(paths: &[PathBuf]) -> Result<Runs> {
     let mut all = Runs::default();
     for path in paths {
@@ -31,11 +31,10 @@ pub fn runs(paths: &[PathBuf]) -> Result<Runs> {
     Ok(all)
 }
 
-/// The runs at `paths` as the history of a comparison of these sides: earlier runs of the same machine in which nothing
-/// changed.
+/// Reads the runs at `paths` as the history of a comparison: earlier, unchanged runs of the same machine.
 ///
 /// # Errors
-/// As [`runs`]; a run is on a side too, or is of a machine whose times are not comparable.
+/// Fails as [`runs`] does, if a run is also in OLD or NEW, or if its machine's times are not comparable.
 pub fn history(paths: &[PathBuf], old: &Runs, new: &Runs, policy: &Policy) -> Result<Runs> {
     let history = runs(paths)?;
     let on_side = |run: &&Run| old.runs.iter().chain(&new.runs).any(|other| other.report == run.report);
@@ -52,10 +51,10 @@ pub fn history(paths: &[PathBuf], old: &Runs, new: &Runs, policy: &Policy) -> Re
     Ok(history)
 }
 
-/// The reports that `paths` stand for as [`runs`] takes them, unread: files, and folders that hold one.
+/// Returns the paths of the reports that [`runs`] would read: files, and folders that contain one.
 ///
 /// # Errors
-/// A folder cannot be read or holds no report, or a baseline is damaged; one line.
+/// Fails with one line if a folder is unreadable or contains no report, or a baseline is damaged.
 pub fn reports(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut all = vec![];
     for path in paths {
@@ -64,10 +63,10 @@ pub fn reports(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     Ok(all)
 }
 
-/// Both sides of a comparison.
+/// Reads both sides of a comparison.
 ///
 /// # Errors
-/// As [`runs`], or a run stands on both sides among others.
+/// Fails as [`runs`] does, or if one of several runs is in both OLD and NEW.
 pub fn sides(old: &[PathBuf], new: &[PathBuf]) -> Result<(Runs, Runs)> {
     let (old, new) = (runs(old)?, runs(new)?);
     let shared = old.runs.iter().find(|run| new.runs.iter().any(|other| other.report == run.report));
@@ -77,7 +76,7 @@ pub fn sides(old: &[PathBuf], new: &[PathBuf]) -> Result<(Runs, Runs)> {
     Ok((old, new))
 }
 
-/// The reports that `path` stands for, and the baseline, where it is one.
+/// Returns the paths of the reports at `path`, and the baseline if it is one.
 fn reports_at(path: &Path) -> Result<(Vec<PathBuf>, Option<Baseline>)> {
     let path = &resolve_name(path);
     match baseline::open(path)? {
@@ -86,20 +85,20 @@ fn reports_at(path: &Path) -> Result<(Vec<PathBuf>, Option<Baseline>)> {
     }
 }
 
-/// `path`, or the baseline of that name where there is no such path.
+/// Returns `path`, or the folder of the baseline of that name if there is no such path.
 fn resolve_name(path: &Path) -> PathBuf {
     let named = Path::new(baseline::FOLDER).join(path);
     let is_name = path.components().count() == 1;
     if is_name && !path.exists() && named.is_dir() { named } else { path.to_owned() }
 }
 
-/// `path` itself, or the folders in it that hold a report where it is a folder without.
+/// Returns `path` itself, or the folders in it that contain a report if `path` is a folder without one.
 fn runs_in(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() || path.join(file::FILE_NAME).exists() {
         return Ok(vec![path.to_owned()]);
     }
     let shown = path.display();
-    // Its runs are of different devices, so they are no repetitions.
+    // Runs of different devices are not repetitions of one run.
     ensure!(
         !path.join(FLEET_FILE_NAME).is_file(),
         "{shown} contains runs of several devices: name those of one device, such as {}",
@@ -112,7 +111,7 @@ fn runs_in(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(runs)
 }
 
-/// What was probably meant by a folder without a report that holds `inner`.
+/// Suggests a path to name instead of a folder that contains no report but `inner`.
 fn suggestion(path: &Path, inner: &[PathBuf]) -> String {
     let is_baseline = |path: &PathBuf| path.join(baseline::FILE_NAME).is_file();
     let hidden = path.strip_prefix(".").unwrap_or(path);

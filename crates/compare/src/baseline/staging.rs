@@ -1,32 +1,33 @@
-//! Puts a baseline into its place whole or not at all, by way of hidden folders beside it, which no baseline can be named.
+//! Replaces a baseline atomically: the new one is built in a hidden folder next to it and then renamed. Baselines cannot
+//! have hidden names, so the folders never collide.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 
-/// Where a baseline is made, and where it goes.
+/// A baseline that is being built, with its final folder.
 pub struct StagedBaseline {
-    /// The baseline's folder.
+    /// Final folder of the baseline.
     pub folder: PathBuf,
-    /// Where its passes are made.
+    /// Folder in which its passes are measured.
     pub staging: PathBuf,
-    /// Where the one that it replaces stays until it is in place.
+    /// Folder that keeps the replaced baseline until the new one is in place.
     previous: PathBuf,
 }
 
 impl StagedBaseline {
-    /// The place of the baseline `name` in `folder`.
+    /// Returns the paths for the baseline `name` in `folder`; touches no file.
     pub fn new(folder: &Path, name: &str) -> StagedBaseline {
-        let beside = |suffix: &str| folder.join(format!(".{name}.{suffix}"));
-        StagedBaseline { folder: folder.join(name), staging: beside("attempt"), previous: beside("replaced") }
+        let hidden = |suffix: &str| folder.join(format!(".{name}.{suffix}"));
+        StagedBaseline { folder: folder.join(name), staging: hidden("attempt"), previous: hidden("replaced") }
     }
 
-    /// Ends a replacement that was cut off: puts the old baseline back where no other has taken its place, else
-    /// removes it.
+    /// Finishes an interrupted replacement: restores the old baseline if there is no new one, and otherwise removes the old
+    /// one.
     ///
     /// # Errors
-    /// It can be neither moved nor removed.
+    /// Fails if it can be neither moved nor removed.
     pub fn recover(&self) -> Result<()> {
         if !self.previous.exists() {
             return Ok(());
@@ -40,10 +41,10 @@ impl StagedBaseline {
         }
     }
 
-    /// Removes what an earlier attempt left; whether there was something.
+    /// Removes the files of an earlier attempt. Returns true if there were any.
     ///
     /// # Errors
-    /// It cannot be removed.
+    /// Fails if they cannot be removed.
     pub fn clear(&self) -> Result<bool> {
         let is_left = self.staging.exists();
         if is_left {
@@ -54,10 +55,10 @@ impl StagedBaseline {
         Ok(is_left)
     }
 
-    /// Puts the attempt in the place of the baseline; [`settle`](StagedBaseline::settle) then removes the one that was there.
+    /// Moves the new baseline to its final folder; [`recover`](StagedBaseline::recover) then removes the replaced one.
     ///
     /// # Errors
-    /// A folder cannot be moved; the old baseline is then back in its place, or the error says where it is.
+    /// Fails if a folder cannot be moved; the old baseline is then restored, or the error says where it is.
     pub fn commit(&self) -> Result<()> {
         let [staging, folder, previous] =
             [&self.staging, &self.folder, &self.previous].map(|path| path.display());

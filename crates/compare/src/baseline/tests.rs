@@ -98,7 +98,7 @@ fn hidden_folders_are_not_listed() {
     assert_eq!(names, [all.path().join("main")]);
 }
 
-/// The place of `a.b`, its folder marked `old` and its attempt `new` where these are wanted.
+/// The baseline `a.b`, with an existing folder marked `old` and a staged one marked `new` as requested.
 fn staged_baseline(all: &Path, old: bool, new: bool) -> StagedBaseline {
     let staged = StagedBaseline::new(all, "a.b");
     for (folder, text, wanted) in [(&staged.folder, "old", old), (&staged.staging, "new", new)] {

@@ -1,4 +1,4 @@
-//! The table of facts: what is looked at, how much a difference matters by default, and which times it bears on.
+//! The table of compared facts, each with its default severity and the times that it affects.
 
 use std::collections::BTreeSet;
 
@@ -14,34 +14,34 @@ use super::read::{self, Seen, one, run::sampling};
 use super::value::{Reading, Tolerance};
 use crate::runs::Runs;
 
-/// Something about a machine, its libraries or the settings of a run that times may depend on.
+/// A property of a machine, its libraries or the settings of a run that times may depend on.
 pub struct Fact {
-    /// The word by which a policy file names it.
+    /// Its name in policy files.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Description in one line, for the documentation.
     pub summary: &'static str,
-    /// The times that it bears on.
+    /// The times that it affects.
     pub(crate) concerns: Concerns,
-    /// How much a difference matters unless a policy says otherwise.
+    /// Default severity of a difference.
     pub severity: Severity,
-    /// How far figures may lie apart.
+    /// Largest difference between numbers that still counts as equal.
     pub(super) tolerance: Tolerance,
-    /// What it means that a run does not tell it, where that means something.
+    /// The meaning of its absence in a run, if that has one.
     pub(super) absent: Option<&'static str>,
     read: Read,
 }
 
-/// How a fact is read out of a report.
+/// The source of a fact in a report.
 #[derive(Clone, Copy)]
 enum Read {
     Host(&'static machine::Fact<report::Host>),
-    /// Each backend says it of itself.
+    /// Each backend describes it.
     Said(&'static machine::Fact<Value>),
-    /// Several readings, or one that is made of several facts; with its name.
+    /// Several readings, or one computed from several facts; with its name.
     By(&'static str, fn(&Seen) -> Vec<Reading>),
 }
 
-/// The times that a fact bears on.
+/// The times that a fact affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Concerns {
     /// All.
@@ -55,7 +55,7 @@ pub enum Concerns {
 }
 
 impl Concerns {
-    /// The times in words.
+    /// Returns the words of the documentation's table.
     pub fn words(self) -> &'static str {
         match self {
             Run => "all",
@@ -75,7 +75,7 @@ impl Concerns {
         }
     }
 
-    /// The backends of which both sides have such times; `None` when there are none, so that the fact does not matter.
+    /// Returns the backends for which both sides have such times; `None` if there are none and the fact does not matter.
     pub(super) fn backends<'a>(self, old: &'a Runs, new: &'a Runs) -> Option<BTreeSet<&'a str>> {
         let [old, new] = [old, new].map(|side| -> BTreeSet<&str> {
             let rows = side.runs.iter().flat_map(|run| &run.report.rows);
@@ -86,7 +86,7 @@ impl Concerns {
     }
 }
 
-/// A fact whose value is the same or is not, and of which silence means nothing.
+/// Creates a fact that is compared for equality and whose absence has no meaning.
 const fn fact(read: Read, severity: Severity, concerns: Concerns, summary: &'static str) -> Fact {
     let name = match read {
         Host(fact) => fact.name,
@@ -114,8 +114,8 @@ impl Fact {
     }
 }
 
-/// Every fact, in the order in which differences of equal severity are told.
-#[rustfmt::skip] // One line a fact, as the table in the documentation has it.
+/// Every fact, in the order in which differences of equal severity are shown.
+#[rustfmt::skip] // One line per fact, like the table in the documentation.
 pub static FACTS: &[Fact] = &[
     fact(Said(&machine::GPU_MODEL), Block, Gpu, "name of the GPU"),
     fact(Said(&machine::GPU_MULTIPROCESSORS), Block, Gpu, "multiprocessors that the run can use: fewer in a slice of a divided GPU"),

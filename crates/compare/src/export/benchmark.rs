@@ -17,8 +17,8 @@ pub(crate) static GITHUB_ACTION_BENCHMARK: Format = Format {
     makes: Makes::Text("compare.benchmark.json", |comparison, _| Ok(text(comparison))),
 };
 
-/// The unit is the same in all runs, since the action compares the values alone. `range` is one standard
-/// deviation from run to run, where that is known.
+/// Writes the times in nanoseconds always, because the action compares values without their units. `range` is one
+/// standard deviation between runs, if that is known.
 fn text(comparison: &Comparison) -> String {
     let mut entries: Vec<Value> = Vec::new();
     for (change, name) in comparison.cells.iter().zip(names(comparison)) {

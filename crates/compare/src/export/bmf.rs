@@ -1,4 +1,4 @@
-//! Bencher Metric Format: the times of NEW, to be kept by Bencher.
+//! Bencher Metric Format: the times of NEW, for Bencher to store.
 //!
 //! Its built-in measure `latency` is in nanoseconds; see <https://bencher.dev/docs/reference/bencher-metric-format>.
 
@@ -16,7 +16,7 @@ pub(crate) static BMF: Format = Format {
     makes: Makes::Text("compare.bmf.json", |comparison, _| Ok(text(comparison))),
 };
 
-/// Lower and upper value are one standard deviation from run to run away, where that is known.
+/// Sets the lower and upper value to one standard deviation between runs, if that is known.
 fn text(comparison: &Comparison) -> String {
     let mut benchmarks = Map::new();
     for (change, name) in comparison.cells.iter().zip(names(comparison)) {

@@ -1,4 +1,4 @@
-//! The table of cells that the text and the Markdown format share. Knows which cells have a line, and no format.
+//! Builds the tables of cells and means that the text and Markdown formats share, and selects the cells to list.
 
 use std::collections::HashMap;
 
@@ -8,13 +8,13 @@ use gpubench_text::table::{Column, Field, Table, Tone};
 use super::phrases::{self, ChangeText, NONE};
 use crate::{Change, Comparison, Conclusion, MeanChange, Verdict};
 
-/// The cells that have a line of their own, the gravest first, and those that are only counted.
+/// Splits the cells into those with a line of their own, most severe first, and those that are only counted.
 ///
-/// Lines have those that decide the gate, and gains; unsure ones stand by the upper end of their interval.
+/// Cells that decide the gate and gains have lines; inconclusive ones are sorted by the upper end of their interval.
 pub(crate) fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, Vec<&Change>) {
     let has_line = |cell: &&Change| match cell.verdict {
         _ if all_cells => true,
-        // Across machines no cell is judged, and the ratios are what was asked for.
+        // Across machines no cell is judged, and the user asked for the ratios.
         Verdict::NotJudged => comparison.gate.conclusion == Conclusion::RatiosOnly && cell.ratio.is_some(),
         Verdict::Faster => true,
         verdict if verdict.is_regression() => true,
@@ -31,7 +31,7 @@ pub(crate) fn split(comparison: &Comparison, all_cells: bool) -> (Vec<&Change>, 
     (lines, folded)
 }
 
-/// What a verdict says: worse, better, or that nobody knows.
+/// Returns the colour of a verdict.
 fn tone(verdict: Verdict) -> Tone {
     match verdict {
         verdict if verdict.is_regression() => Tone::Worse,
@@ -43,7 +43,7 @@ fn tone(verdict: Verdict) -> Tone {
 
 type Show = fn(&Change) -> Field;
 
-/// The columns: heading, whether they hold figures, and their fields; `with_p` for that of the chances.
+/// Returns the columns: heading, whether they contain numbers, and their fields. `with_p` adds the p-values.
 fn columns(cells: &[&Change], with_p: bool) -> Vec<(&'static str, bool, Show)> {
     let mut columns: Vec<(&'static str, bool, Show)> = vec![
         ("verdict", false, |cell| Field { text: phrases::verdict(cell), tone: tone(cell.verdict) }),
@@ -81,12 +81,13 @@ fn columns(cells: &[&Change], with_p: bool) -> Vec<(&'static str, bool, Show)> {
     columns
 }
 
-/// Whether cells have several values of something.
+/// Returns true if `value` differs between cells.
 fn differ<T: PartialEq>(cells: &[&Change], value: fn(&Change) -> T) -> bool {
     cells.windows(2).any(|pair| value(pair[0]) != value(pair[1]))
 }
 
-/// What all cells have in common and therefore no column: `f32, cold cache, threshold 5%`; empty without cells.
+/// Returns the properties that all cells share and that have no column: `f32, cold cache, threshold 5%`; empty without
+/// cells.
 pub(crate) fn common(cells: &[&Change]) -> String {
     let Some(first) = cells.first() else { return String::new() };
     let dtype = first.case.dtype.name().to_owned();
@@ -101,18 +102,18 @@ pub(crate) fn common(cells: &[&Change]) -> String {
     parts.join(", ")
 }
 
-/// Whether an op has cells of several densities.
+/// Returns true if an op has cells of several densities.
 fn has_densities(cells: &[&Change]) -> bool {
     let mut first = HashMap::new();
     cells.iter().any(|cell| *first.entry(&cell.case.op).or_insert(cell.case.density) != cell.case.density)
 }
 
-/// The change in words, where the cell has a ratio.
+/// Returns the change in words, if the cell has a ratio.
 fn change(cell: &Change) -> Option<ChangeText> {
     cell.ratio.map(|ratio| phrases::change(ratio, cell.interval))
 }
 
-/// A line a cell, at least one cell. What [`common`] says has no column.
+/// Builds the table with one line per cell, for at least one cell. Properties in [`common`] have no column.
 pub(crate) fn grid(title: String, cells: &[&Change], with_p: bool) -> Table {
     let columns = columns(cells, with_p);
     let rows = cells.iter().map(|cell| columns.iter().map(|(_, _, show)| show(cell)).collect()).collect();
@@ -120,7 +121,7 @@ pub(crate) fn grid(title: String, cells: &[&Change], with_p: bool) -> Table {
     Table::new(title, columns, rows)
 }
 
-/// The means that changed, or all that were tested, a line each; `None` without any.
+/// Builds the table of the means that changed, or of all tested means; `None` without any.
 pub(crate) fn mean_changes(comparison: &Comparison, all: bool) -> Option<Table> {
     let shown = |mean: &&MeanChange| all || matches!(mean.verdict, Verdict::Slower | Verdict::Faster);
     let headings = [
@@ -151,7 +152,7 @@ pub(crate) fn mean_changes(comparison: &Comparison, all: bool) -> Option<Table> 
     (!rows.is_empty()).then(|| Table::new("Geometric means", columns, rows))
 }
 
-/// The geometric means of the ratios of each op, backend, element type and cache; `None` without any.
+/// Builds the table of geometric means per op, backend, element type and cache state; `None` without any.
 pub(crate) fn means(comparison: &Comparison) -> Option<Table> {
     let means = &comparison.means;
     let first = means.first()?;

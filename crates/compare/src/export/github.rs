@@ -1,4 +1,4 @@
-//! Workflow commands, which GitHub shows as annotations, and the summary of a job.
+//! Writes workflow commands, which GitHub shows as annotations, and the summary of a job.
 
 use gpubench_model::format::Makes;
 use gpubench_text::cut::fitted;
@@ -17,13 +17,11 @@ pub static GITHUB: Format = Format {
     makes: Makes::Text("compare.github.txt", |comparison, _| Ok(text(comparison))),
 };
 
-/// Annotations of one level that GitHub shows of a step; the others it drops.
+/// Maximum number of annotations of one level that GitHub shows per step; it drops the others.
 const MAX_ANNOTATIONS: usize = 10;
 
-/// Characters of a message.
 const MAX_MESSAGE_CHARS: usize = 1000;
 
-/// How an annotation is marked.
 #[derive(Clone, Copy, PartialEq)]
 enum Level {
     Error,
@@ -31,7 +29,7 @@ enum Level {
     Notice,
 }
 
-/// Something shown on the page of a workflow's run.
+/// A message on the page of a workflow run.
 struct Annotation {
     level: Level,
     title: String,
@@ -43,7 +41,7 @@ fn text(comparison: &Comparison) -> String {
     let (mut shown, mut dropped) = (Vec::new(), [0; 2]);
     for annotation in found {
         let is_same = |other: &&Annotation| other.level == annotation.level;
-        // The summary has the first place of its level.
+        // The summary is the first annotation of its level.
         let summary = usize::from(level(comparison) == annotation.level);
         if shown.iter().filter(is_same).count() + summary < MAX_ANNOTATIONS {
             shown.push(annotation);
@@ -59,7 +57,7 @@ fn text(comparison: &Comparison) -> String {
     std::iter::once(&summary).chain(&shown).map(Annotation::command).collect()
 }
 
-/// The Markdown to append to the file that `GITHUB_STEP_SUMMARY` names.
+/// Returns the Markdown to append to the file that `GITHUB_STEP_SUMMARY` names.
 pub fn job_summary(comparison: &Comparison) -> String {
     markdown::text(&Sanitized::of(comparison), &View::default())
 }
@@ -72,7 +70,7 @@ fn level(comparison: &Comparison) -> Level {
     }
 }
 
-/// What blocks, the regressions, what could not be told, and what else differs: the gravest first.
+/// Returns blocking differences, regressions, inconclusive cells and other differences, in this order.
 fn annotations(comparison: &Comparison) -> Vec<Annotation> {
     let differences = |severity, level| {
         let of = comparison.environment.iter().filter(move |difference| difference.severity == severity);
@@ -118,7 +116,7 @@ fn of_cell(level: Level, change: &Change, name: &str) -> Annotation {
 }
 
 impl Annotation {
-    /// `::error title=slower%3A matmul/...::1.31x slower`, with the line's end.
+    /// Formats the command with its line end: `::error title=slower%3A matmul/...::1.31x slower`.
     fn command(&self) -> String {
         let level = match self.level {
             Level::Error => "error",
@@ -131,12 +129,12 @@ impl Annotation {
     }
 }
 
-/// The escapes of a command's message: see `escapeData` of `@actions/core`.
+/// Escapes the message of a command like `escapeData` of `@actions/core`.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// The escapes of a command's property: see `escapeProperty` of `@actions/core`.
+/// Escapes a property of a command like `escapeProperty` of `@actions/core`.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
@@ -180,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_accepted_is_no_warning() {
+    fn accepted_cells_give_no_warning() {
         let mut comparison = example::full();
         assert!(text(&Sanitized::of(&comparison)).contains("::warning title=missing"));
         comparison.gate.accepted = vec![Verdict::Missing];

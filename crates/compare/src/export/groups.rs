@@ -1,4 +1,4 @@
-//! Cells that share a verdict and a next step, so that a reason is told once. Knows no layout.
+//! Groups cells that share a verdict and a next step, so that exporters show each reason once.
 
 use gpubench_text::grouped::grouped;
 
@@ -10,17 +10,17 @@ pub(crate) struct Group<'a> {
     pub verdict: Verdict,
     pub(crate) doubt: Option<InconclusiveReason>,
     pub next: Option<&'a str>,
-    /// The cells, the worst first.
+    /// The cells, worst first.
     pub cells: Vec<&'a Change>,
 }
 
 impl Group<'_> {
-    /// What they have in common: `slower`, `clock`.
+    /// Returns the words for their verdict: `slower`, `clock`.
     pub(crate) fn name(&self) -> String {
         phrases::of_kind(self.verdict, self.doubt)
     }
 
-    /// What is to be said beside their ratios: of all, or of the first where they differ; empty if there is nothing.
+    /// Returns the reason besides their ratios, that of the first cell if reasons differ; empty without one.
     pub(crate) fn reason(&self) -> String {
         let reason = self.cells.first().map_or("", |cell| cell.reason.rest());
         let is_shared = self.cells.iter().all(|cell| cell.reason.rest() == reason);
@@ -32,8 +32,8 @@ impl Group<'_> {
     }
 }
 
-/// The groups of regressions and open cells of which there is more to say than their figures and the gate's next step,
-/// the gravest first. What was accepted is not among them.
+/// Returns the groups of regressions and open cells that have a reason or a next step besides that of the gate, most
+/// severe first. Omits accepted cells.
 pub(crate) fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
     let of_gate = comparison.gate.next.as_ref().map(Sentence::lead);
     let cells = comparison.cells.iter().filter(|cell| needs_reason(comparison, cell)).map(|cell| {
@@ -48,8 +48,8 @@ pub(crate) fn groups(comparison: &Comparison) -> Vec<Group<'_>> {
     groups
 }
 
-/// Whether a cell needs a reason. One that may be slower has it in its figures, unless all of its interval lies beyond
-/// the threshold.
+/// Returns true if a cell needs a reason. For a cell that may be slower, its numbers are the reason, unless its whole
+/// interval lies beyond the threshold.
 fn needs_reason(comparison: &Comparison, cell: &Change) -> bool {
     let is_beyond = cell.interval.is_some_and(|[low, _]| low > 1.0 + cell.threshold);
     let has_figures = cell.doubt == Some(InconclusiveReason::MaybeSlower) && !is_beyond;
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_step_of_the_gate_is_not_told_again() {
+    fn the_next_step_of_the_gate_is_not_repeated() {
         let mut comparison = example::full();
         assert_eq!(groups(&comparison)[2].next, None);
         comparison.gate.next = None;
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_beyond_the_threshold_that_is_unsure_says_why() {
+    fn an_inconclusive_cell_beyond_the_threshold_has_a_reason() {
         let mut comparison = example::full();
         let cell = &mut comparison.cells[5];
         cell.interval = Some([1.06, 1.2]);

@@ -1,7 +1,7 @@
-//! JUnit XML, as Jenkins and GitLab read it: a suite per op and one of the geometric means, a test case per cell or mean.
+//! JUnit XML for Jenkins and GitLab: one suite per op and one for the geometric means, one test case per cell or mean.
 //!
-//! Something fails or is in error exactly when the exit code is not 0, so that a page of test results and the
-//! pipeline say the same. Valid against the schema of Jenkins' xUnit plugin.
+//! A test case fails or is in error exactly if the exit code is not 0, so test results and pipeline agree. The output
+//! is valid against the schema of Jenkins' xUnit plugin.
 
 use std::fmt::Write;
 
@@ -25,7 +25,7 @@ enum Outcome {
     Passed,
     /// Worse.
     Failure,
-    /// Nobody knows whether it is worse.
+    /// Missing or inconclusive.
     Error,
     Skipped,
 }
@@ -62,7 +62,8 @@ fn text(comparison: &Comparison) -> String {
     text + "</testsuites>\n"
 }
 
-/// Whether both sides can be compared at all; also in error where nothing else tells why the exit code is not 0.
+/// Returns the test case of the comparison as a whole. It is in error if the sides cannot be compared, or if no other
+/// test case explains an exit code other than 0.
 fn whole(comparison: &Comparison, is_explained: bool) -> Case {
     let gate = &comparison.gate;
     let outcome = match gate.conclusion {
@@ -114,7 +115,7 @@ fn cell(comparison: &Comparison, change: &Change, name: String) -> Case {
     }
 }
 
-/// The test case of a geometric mean. One that is inconclusive passes: it does not keep the gate from passing.
+/// Returns the test case of a geometric mean. An inconclusive mean passes, because it does not affect the gate.
 fn mean(comparison: &Comparison, change: &MeanChange) -> Case {
     let outcome = match change.verdict {
         Verdict::Slower if comparison.gate.exit_code != 0 => Outcome::Failure,
@@ -135,7 +136,7 @@ fn mean(comparison: &Comparison, change: &MeanChange) -> Case {
     }
 }
 
-/// The attributes that count test cases.
+/// Formats the attributes that count test cases.
 fn counts(cases: &[&Case]) -> String {
     let failures = cases.iter().filter(|case| matches!(case.outcome, Outcome::Failure)).count();
     let errors = cases.iter().filter(|case| matches!(case.outcome, Outcome::Error)).count();

@@ -1,6 +1,6 @@
-//! A comparison as text, Markdown, JSON and the formats that pipelines read. Knows no reports and prints nothing.
+//! Formats a comparison as text, Markdown, JSON and the formats that pipelines read.
 //!
-//! [`FORMATS`] is the list of all formats; a new one is one file and two lines here.
+//! [`FORMATS`] lists all formats; a new one needs one file and two lines here.
 
 mod benchmark;
 mod bmf;

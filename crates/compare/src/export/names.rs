@@ -1,4 +1,4 @@
-//! Names of cells for machines: unique within a comparison, and the same from one comparison to the next.
+//! Identifiers of cells for other programs: unique within a comparison and stable between comparisons.
 
 use std::collections::HashMap;
 
@@ -6,11 +6,10 @@ use gpubench_model::case::density_text;
 
 use crate::{Change, Comparison};
 
-/// The names of a comparison's cells, in its order: `matmul/N=4096/f32/cuda/cublas/cold`, with `density=0.05` after
-/// the element type of sparse ops.
+/// Returns the names of a comparison's cells, in its order: `matmul/N=4096/f32/cuda/cublas/cold`, with `density=0.05`
+/// after the element type of sparse ops.
 ///
-/// Where cells share a name they differ in their seeds, which then are part of it; a number tells apart what a
-/// broken report holds twice.
+/// Cells that would share a name get their seed appended; duplicates in a broken report get a number.
 pub fn names(comparison: &Comparison) -> Vec<String> {
     let short: Vec<String> = comparison.cells.iter().map(name).collect();
     let mut uses: HashMap<&str, usize> = HashMap::new();

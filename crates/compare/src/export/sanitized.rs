@@ -1,10 +1,10 @@
-//! What every format starts from: texts without control characters, and finite figures.
+//! Sanitizes a comparison before it is formatted: removes control characters from texts and numbers that are not finite.
 //!
-//! A broken or hostile report must not move the cursor of a terminal, nor speak to a pipeline.
+//! A broken or hostile report must not control a terminal or send commands to a pipeline.
 
 use crate::{Change, Comparison, Gate, MeanChange, Measured, Method, RunInfo, Sentence};
 
-/// A comparison that any format can write: what broken reports brought into it does no harm in a terminal or a file.
+/// A comparison that is safe to print or write in any format.
 pub struct Sanitized(Comparison);
 
 impl Sanitized {
@@ -28,11 +28,11 @@ impl std::ops::Deref for Sanitized {
     }
 }
 
-/// `text` on one line: line ends and tabs are blanks, other characters that are not to be seen are spelled out as
-/// `\u{1b}`, and what a pipeline would take for a command is broken up.
+/// Puts `text` on one line: replaces line ends and tabs by blanks, escapes other invisible characters as `\u{1b}`, and
+/// breaks up the commands of pipelines.
 ///
-/// GitHub reads `::error::`, Azure `##vso[`, TeamCity `##teamcity[`, some of them at the start of a line only, where
-/// wrapping may put any word. All begin with a doubled sign, so none is left.
+/// GitHub reads `::error::`, Azure `##vso[`, TeamCity `##teamcity[`, some of them only at the start of a line, where
+/// wrapping may put any word. All begin with a doubled sign, so no doubled sign remains.
 pub(crate) fn sanitize(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for c in text.chars() {
@@ -43,14 +43,14 @@ pub(crate) fn sanitize(text: &str) -> String {
             c => clean.push(c),
         }
     }
-    // A format may put a colon behind it.
+    // A format may append a colon.
     if clean.ends_with(':') {
         clean.push(' ');
     }
     clean
 }
 
-/// Controls, what changes the direction of text, ends of lines and paragraphs, and what XML cannot hold.
+/// Returns true for control characters, marks of text direction, line and paragraph ends, and characters invalid in XML.
 fn is_invisible(c: char) -> bool {
     let is_mark = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     c.is_control() || is_mark || matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}')

@@ -1,5 +1,4 @@
-//! The comparison as a whole in words: the result, the tally of its cells, the worst of them, how it was made. Knows no
-//! layout.
+//! Summarizes a comparison in sentences: the result, the counts of cells, the worst cell, the method.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +8,7 @@ use gpubench_text::cut::fitted;
 use super::phrases::{self, percent};
 use crate::{Change, Comparison, Conclusion, MeanChange, Verdict};
 
-/// Characters of the worst cell's reason.
+/// Maximum number of characters of the worst cell's reason.
 const REASON: usize = 250;
 
 /// Returns the words for a conclusion, such as `inconclusive`.
@@ -20,7 +19,8 @@ pub(crate) fn conclusion(conclusion: Conclusion) -> String {
     }
 }
 
-/// The conclusion and the exit code, with the reason where the cells are not it: `inconclusive (exit code 3)`.
+/// Returns the conclusion and the exit code, such as `inconclusive (exit code 3)`, with the reason unless the cells show
+/// it.
 pub(crate) fn result(comparison: &Comparison) -> String {
     let gate = &comparison.gate;
     let is_by_cells = match gate.conclusion {
@@ -33,14 +33,14 @@ pub(crate) fn result(comparison: &Comparison) -> String {
     format!("{} (exit code {}){reason}", conclusion(gate.conclusion), gate.exit_code)
 }
 
-/// How many cells became what: `43 compared: 0 slower, 18 inconclusive (accepted), 25 same; 7 not measured`.
+/// Counts the cells by verdict: `43 compared: 0 slower, 18 inconclusive (accepted), 25 same; 7 not measured`.
 pub(crate) fn tally(comparison: &Comparison) -> String {
     let apart = [Verdict::Missing, Verdict::New, Verdict::NotMeasured, Verdict::NotJudged];
     let (apart, compared): (Vec<&Change>, Vec<&Change>) =
         comparison.cells.iter().partition(|cell| apart.contains(&cell.verdict));
     let mut parts = vec![];
     if !compared.is_empty() {
-        // That nothing is slower is worth saying.
+        // Readers want to see "0 slower".
         let slower = Some(Verdict::Slower);
         parts.push(format!("{} compared: {}", compared.len(), counts(comparison, &compared, slower)));
     }
@@ -50,7 +50,7 @@ pub(crate) fn tally(comparison: &Comparison) -> String {
     if parts.is_empty() { "none".into() } else { parts.join("; ") }
 }
 
-/// The lines below the result, with their labels: what became of cells and means, the next step, and the runs.
+/// Returns the labelled lines below the result: cells, worst cell, means, next step and runs.
 pub(crate) fn lines(comparison: &Comparison) -> Vec<(&'static str, String)> {
     let lines = [
         ("Cells", Some(tally(comparison))),
@@ -63,7 +63,7 @@ pub(crate) fn lines(comparison: &Comparison) -> Vec<(&'static str, String)> {
     lines.into_iter().filter_map(|(label, line)| Some((label, line?))).collect()
 }
 
-/// How many of these cells became what, the gravest first; `always` is counted even if none did.
+/// Counts the cells by verdict, most severe first; `always` appears even with a count of 0.
 pub(crate) fn counts(comparison: &Comparison, cells: &[&Change], always: Option<Verdict>) -> String {
     let mut kinds: BTreeMap<(Verdict, Option<u8>, bool), (String, usize)> = BTreeMap::new();
     if let Some(verdict) = always {
@@ -81,7 +81,7 @@ pub(crate) fn counts(comparison: &Comparison, cells: &[&Change], always: Option<
     kinds.iter().map(text).collect::<Vec<String>>().join(", ")
 }
 
-/// The gravest regression with its reason: that of a cell, or of a mean where no cell has one; `None` without any.
+/// Returns the most severe regression of a cell, or of a mean if no cell has one, with its reason; `None` without any.
 pub(crate) fn worst(comparison: &Comparison) -> Option<String> {
     let line = |name: String, reason: &str| format!("{name}: {}", fitted(reason, REASON));
     let cell = comparison.cells.iter().find(|cell| cell.verdict.is_regression());
@@ -92,8 +92,8 @@ pub(crate) fn worst(comparison: &Comparison) -> Option<String> {
     }
 }
 
-/// How many geometric means became what, and the widest of them: `15 compared: 3 slower, 12 same; all 60 cells 1.020x slower
-/// (1.018 to 1.022)`; `None` without any.
+/// Counts the geometric means by verdict and shows that of the largest group: `15 compared: 3 slower, 12 same; all 60
+/// cells 1.020x slower (1.018 to 1.022)`; `None` without any.
 pub(crate) fn means(comparison: &Comparison) -> Option<String> {
     let means = &comparison.mean_changes;
     let widest = means.first()?;
@@ -119,22 +119,21 @@ pub(crate) fn one_line(comparison: &Comparison) -> String {
     parts.join("; ")
 }
 
-/// What the columns of the cells mean; `with_p` where `p` is among them.
+/// Explains the columns of the cells; `with_p` adds the column `p`.
 pub(crate) fn legend(comparison: &Comparison, with_p: bool) -> String {
     let confidence = percent(comparison.method.confidence);
     let has_one_run = comparison.old.len() <= 1 && comparison.new.len() <= 1;
     let median = match has_one_run {
         true => "",
-        false => ": the median over all pairs of runs, which can differ from the ratio of the medians shown",
+        false => ", the median over all pairs of runs (it can differ from the ratio of the medians shown)",
     };
     let p = if with_p { "; p: chance of such a ratio if nothing changed, corrected" } else { "" };
     format!(
-        "change: time of NEW / time of OLD{median}; interval: {confidence}{p}; smallest detectable: the slowdown that \
-        this comparison detects in 4 of 5 cases"
+        "change: NEW / OLD{median}; interval: {confidence}{p}; smallest detectable: slowdown detected in 4 of 5 comparisons"
     )
 }
 
-/// When a change counts and where the spread came from, one line per sentence.
+/// Describes the tests and the source of the variation between runs, one sentence per line.
 pub(crate) fn method(comparison: &Comparison) -> Vec<String> {
     let method = &comparison.method;
     let (confidence, alpha) = (percent(method.confidence), percent(method.alpha));
@@ -148,12 +147,11 @@ pub(crate) fn method(comparison: &Comparison) -> Vec<String> {
     };
     let (tested, correction) = (counted(method.tested, "cell"), &method.correction);
     let mut lines = vec![format!(
-        "A cell is slower or faster if its whole {confidence} interval lies beyond the threshold{threshold} and \
-        p ({correction}, {tested}) <= {alpha}."
+        "A cell changed if its {confidence} interval is beyond the threshold{threshold} and p ({correction}, {tested}) <= {alpha}."
     )];
     if let Some(mean) = comparison.mean_changes.first() {
         lines.push(format!(
-            "A mean is slower or faster if p ({correction}, {} means) <= {alpha} and its interval reaches {}.",
+            "A mean changed if p ({correction}, {} means) <= {alpha} and its interval reaches {}.",
             method.means_tested,
             percent(mean.threshold)
         ));
@@ -168,7 +166,7 @@ mod tests {
     use crate::example;
 
     #[test]
-    fn the_tally_counts_every_cell_once_and_tells_what_was_accepted() {
+    fn the_tally_counts_every_cell_once_and_marks_accepted_ones() {
         let mut comparison = example::full();
         let compared = "11 compared: 1 newly incorrect, 1 newly failed, 1 slower, 1 less accurate, 1 inconclusive, \
             1 not slower, 1 clock, 1 different, 1 faster, 2 same; ";
@@ -201,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn means_are_counted_and_the_widest_is_named_with_what_it_could_have_shown() {
+    fn means_are_counted_and_the_largest_group_is_named_with_its_smallest_detectable_change() {
         let mut comparison = example::full();
         let counts = "3 compared: 1 slower, 1 inconclusive, 1 same";
         assert_eq!(

@@ -1,9 +1,9 @@
-//! Tests whether geometric means of groups of cells changed: a small change everywhere shows in them before it shows in
-//! any one cell.
+//! Tests the geometric means of groups of cells for changes. They detect a small change of all cells that is too small to
+//! detect in any single cell.
 //!
-//! The run is the unit. Cells of one run share its clocks and its neighbours, so that they rise and fall together, and no
-//! number of cells makes up for few runs. The mean of the logarithms of a run's times is therefore one value, whose spread
-//! is taken from the runs and from nothing else; the test is Student's on these values.
+//! The run is the unit of evidence. Cells of one run share its clocks and the load of other programs, so their times are
+//! correlated, and many cells cannot replace runs. The mean of the logarithms of a run's times is therefore one value;
+//! its variance comes from the runs alone, and the test is Student's t-test on these values.
 
 use gpubench_text::count::agree;
 
@@ -19,23 +19,23 @@ use crate::verdict::advice::SEE_WHAT_CHANGED;
 use crate::verdict::cell::without_change;
 use crate::{Change, InconclusiveReason, Policy, Verdict};
 
-/// Share of `alpha` that the means over more than one op have in the first step of the correction.
+/// Share of `alpha` for the means over several ops in the first step of the correction.
 const WIDE_SHARE: f64 = 0.5;
 
-/// Degrees of freedom from which the runs' own spread of a mean is believed; with fewer it can only widen the assumed one.
+/// Degrees of freedom for which the measured variance of a mean is used. With fewer it can only widen the assumed one.
 const MIN_DF: f64 = 2.0;
 
 /// A group with the shift of its mean.
 struct Tested {
     group: Group,
     shift: Shift,
-    /// The shift in cycles of the multiprocessors where their clock fell.
+    /// The shift in clock cycles of the multiprocessors, if their clock fell.
     in_cycles: Option<Shift>,
     run_spread: f64,
     threshold: f64,
 }
 
-/// Every mean and what became of it; `cells` are the verdicts on the pairs, in their order.
+/// Tests every mean; `cells` are the verdicts on the pairs, in the same order.
 pub(crate) fn mean_changes(sweep: &JoinedSides, cells: &[Change], policy: &Policy) -> Vec<MeanChange> {
     if sweep.old.is_same_run(sweep.new) {
         return vec![];
@@ -58,7 +58,7 @@ pub(crate) fn mean_changes(sweep: &JoinedSides, cells: &[Change], policy: &Polic
     changes.collect()
 }
 
-/// The share of `alpha` of each mean: half for those over several ops, half for those of one op; they sum to 1.
+/// Returns the share of `alpha` of each mean: half for those over several ops, half for those of one op. They sum to 1.
 fn weights(tested: &[Tested]) -> Vec<f64> {
     let is_wide = |tested: &Tested| tested.group.op.is_none();
     let wide = tested.iter().filter(|tested| is_wide(tested)).count();
@@ -92,7 +92,7 @@ impl Tested {
         Tested { group, shift, in_cycles, run_spread: variance.sqrt(), threshold }
     }
 
-    /// The change with its verdict; `weight` is its share of `alpha`, `slower` the number of its cells that are slower.
+    /// Returns the change with its verdict. `weight` is its share of `alpha`, `slower` the number of its slower cells.
     fn change(&self, corrected: f64, alpha: f64, weight: f64, slower: usize) -> MeanChange {
         let (verdict, doubt) = self.judge(corrected <= alpha);
         let shift = self.shift;
@@ -135,7 +135,7 @@ impl Tested {
         }
     }
 
-    /// Slower where the mean surely rose and may have risen by as much as counts; the same where it surely did not.
+    /// Returns slower if the mean rose significantly and its interval reaches the threshold.
     fn judge(&self, significant: bool) -> (Verdict, Option<InconclusiveReason>) {
         let limit = self.threshold.ln_1p();
         let [low, high] = self.shift.interval();
@@ -154,7 +154,7 @@ impl Tested {
     }
 }
 
-/// The difference of the means of NEW and OLD; `variance` is that of one run.
+/// Returns the difference of the means of NEW and OLD; `variance` is that of one run.
 fn mean_shift(series: &Series, variance: f64, df: f64) -> Shift {
     let mean = |runs: &[f64]| runs.iter().sum::<f64>() / runs.len() as f64;
     let runs = 1.0 / series.old.len() as f64 + 1.0 / series.new.len() as f64;

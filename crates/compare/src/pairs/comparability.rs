@@ -1,8 +1,8 @@
-//! Whether the times of two sides are times of the same thing.
+//! Checks that the times of both sides measure the same work with the same clock.
 
 use super::evidence::CellTimes;
 
-/// Why the times of both sides are of different things, if they are, and the next step.
+/// Returns the reason why the times of both sides cannot be compared, with the next step; `None` if they can.
 pub(crate) fn incomparable(old: &CellTimes, new: &CellTimes) -> Option<(String, &'static str)> {
     if let Some((first, other)) = disagree(&old.timers, &new.timers) {
         let reason =
@@ -18,7 +18,7 @@ pub(crate) fn incomparable(old: &CellTimes, new: &CellTimes) -> Option<(String, 
     Some(("the operands differ although the seed is the same".into(), "run both sides with the same build"))
 }
 
-/// Two values that differ, of those that the runs of both sides have; `None` where all agree.
+/// Returns two different values among those of the runs of both sides; `None` if all agree.
 fn disagree<'a, T: PartialEq>(old: &'a [T], new: &'a [T]) -> Option<(&'a T, &'a T)> {
     let mut values = old.iter().chain(new);
     let first = values.next()?;

@@ -1,35 +1,35 @@
-//! Whether a baseline can do its work: pass a run in which nothing changed.
+//! Computes the probability that an unchanged run passes against a baseline.
 //!
-//! A cell passes where the upper end of its interval lies within its threshold. With few passes the interval is wide even
-//! where the run is like the passes, so that no repetition passes; with more it narrows, down to what one run differs by.
+//! A cell passes if the upper end of its interval lies within its threshold. With few passes the interval is wide even
+//! for an identical run, so no run passes. More passes narrow it down to the variation of the one run.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::calibration::Calibrated;
 use crate::statistics::shift::{CONFIDENCE, quantile, standard_error};
 
-/// Chance of passing below which a baseline is of no use.
+/// Smallest useful probability of passing.
 pub const MIN_CHANCE: f64 = 0.5;
 
-/// Passes, and runs compared with them, that are tried.
+/// Largest number of passes, or of runs compared with them, that is tried.
 pub const MAX_COUNT: usize = 50;
 
-/// The spread that passes have shown, for asking what other numbers of passes or runs would do.
+/// The variation of a baseline's passes, to compute the effect of other numbers of passes or runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Repetition<'a> {
-    /// Each cell's spread.
+    /// The variation of each cell.
     pub cells: &'a [Calibrated],
-    /// Passes that showed it.
+    /// Number of passes that it was measured from.
     pub passes: usize,
 }
 
 impl Repetition<'_> {
-    /// The chance that `runs` unchanged runs pass in every cell, compared with `passes` passes.
+    /// Returns the probability that `runs` unchanged runs pass in every cell, compared with `passes` passes.
     pub fn chance(&self, passes: usize, runs: usize) -> f64 {
         self.cells.iter().map(|cell| self.chance_of(cell, passes, runs)).product()
     }
 
-    /// The same of one cell.
+    /// Returns the probability that one cell passes.
     pub fn chance_of(&self, cell: &Calibrated, passes: usize, runs: usize) -> f64 {
         let more = passes as f64 + runs as f64 - 1.0 - self.passes as f64;
         let error = |spread: f64| standard_error(spread.powi(2), passes, runs);
@@ -41,12 +41,13 @@ impl Repetition<'_> {
         }
     }
 
-    /// The fewest passes with which one unchanged run passes as often as not; `None` where [`MAX_COUNT`] are too few.
+    /// Returns the smallest number of passes with which an unchanged run is likely to pass; `None` if [`MAX_COUNT`] are too
+    /// few.
     pub fn passes_needed(&self) -> Option<usize> {
         (self.passes..=MAX_COUNT).find(|passes| self.chance(*passes, 1) >= MIN_CHANCE)
     }
 
-    /// The fewest runs that pass as often as not, compared with the passes that there are.
+    /// Returns the smallest number of runs that is likely to pass against the existing passes.
     pub fn runs_needed(&self) -> Option<usize> {
         (1..=MAX_COUNT).find(|runs| self.chance(self.passes, *runs) >= MIN_CHANCE)
     }

@@ -1,4 +1,4 @@
-//! Policy files: TOML with defaults at the top, `[environment]` and `[[cell]]` tables.
+//! Reads policy files: TOML with defaults at the top, `[environment]` and `[[cell]]` tables.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,7 +20,7 @@ use crate::environment::{self, Severity};
 /// Reads a policy file.
 ///
 /// # Errors
-/// It cannot be read, or something in it is not understood; one line with its line and what to write instead.
+/// Fails if it is unreadable or contains an unknown key or value; one line with the line number and the correction.
 pub fn read(path: &Path) -> Result<Policy> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| {
@@ -31,7 +31,7 @@ pub fn read(path: &Path) -> Result<Policy> {
     parse(&name, &text)
 }
 
-/// Parses the text of a policy file; `name` stands in messages, before the line.
+/// Parses the text of a policy file; messages start with `name` and the line number.
 pub(super) fn parse(name: &str, text: &str) -> Result<Policy> {
     let file: File = toml_reader::read(text).map_err(|error| {
         let problem = misplaced(&error.problem).unwrap_or_else(|| error.to_string());
@@ -59,10 +59,10 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Policy> {
     })
 }
 
-/// Keys that hold for the whole comparison.
+/// Keys that apply to the whole comparison.
 const WHOLE: [&str; 4] = ["alpha", "accept-missing", "accept-inconclusive", "cross-machine"];
 
-/// What to say of a key of the whole comparison that stands in a table; `None` of anything else.
+/// Returns the message for a key of the whole comparison inside a table; `None` for other problems.
 fn misplaced(problem: &Problem) -> Option<String> {
     match problem {
         Problem::UnknownKey { key, .. } if WHOLE.contains(&key.as_str()) => {
@@ -114,7 +114,7 @@ struct Table {
 }
 
 impl Table {
-    /// The table, once it is known to say something that can hold.
+    /// Checks that the table sets something and that its globs can match.
     fn checked(self, origin: &str) -> Result<CellTable> {
         let Table { threshold, mean_threshold, run_spread, error_growth, .. } = self;
         let limits = Limits { threshold, mean_threshold, run_spread, error_growth, ignored: false };
@@ -146,12 +146,12 @@ impl Table {
     }
 }
 
-/// A relative change, from 0 % on.
+/// Reads a relative change >= 0 %.
 fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     checked(deserializer, |Scalar(text)| percent::parse_from_zero(&text))
 }
 
-/// A factor by which an error may grow.
+/// Reads a factor by which an error may grow.
 fn growth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     checked(deserializer, |factor: f64| {
         ensure!(
@@ -162,7 +162,7 @@ fn growth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::
     })
 }
 
-/// The chance of a false alarm.
+/// Reads the probability of a false alarm.
 fn chance<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     checked(deserializer, |alpha: f64| {
         ensure!(alpha > 0.0 && alpha <= 0.5, "alpha {alpha} must be above 0 and at most 0.5, such as 0.01");
@@ -170,7 +170,7 @@ fn chance<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::
     })
 }
 
-/// The `[environment]` table: how much each fact matters.
+/// The `[environment]` table: the severity of each fact.
 #[derive(Default)]
 struct Severities(BTreeMap<String, Severity>);
 
@@ -192,14 +192,14 @@ impl<'de> Visitor<'de> for SeveritiesVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut facts: A) -> Result<Severities, A::Error> {
         let mut severities = BTreeMap::new();
         while let Some(FactName(name)) = facts.next_key()? {
-            let Grading(severity) = facts.next_value()?;
+            let SeverityName(severity) = facts.next_value()?;
             severities.insert(name, severity);
         }
         Ok(Severities(severities))
     }
 }
 
-/// The name of a fact that is known.
+/// The name of a known fact.
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
 struct FactName(String);
@@ -222,14 +222,13 @@ impl TryFrom<String> for FactName {
     }
 }
 
-/// How much a fact matters.
-struct Grading(Severity);
+struct SeverityName(Severity);
 
-impl<'de> Deserialize<'de> for Grading {
+impl<'de> Deserialize<'de> for SeverityName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let word = Scalar::deserialize(deserializer)?.0;
         let known = Severity::ALL.into_iter().find(|severity| severity.name() == word);
         let valid = Severity::ALL.map(Severity::name);
-        known.map(Grading).ok_or_else(|| de::Error::custom(words::unknown("severity", &word, &valid)))
+        known.map(SeverityName).ok_or_else(|| de::Error::custom(words::unknown("severity", &word, &valid)))
     }
 }

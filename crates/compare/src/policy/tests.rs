@@ -55,7 +55,7 @@ fn an_empty_file_is_the_default_policy() {
 }
 
 #[test]
-fn later_tables_go_before_earlier_ones_key_by_key() {
+fn later_tables_override_earlier_ones_key_by_key() {
     let text = "threshold = \"5%\"\nrun-spread = \"2%\"\n\
                 [[cell]]\nop = \"matmul\"\nthreshold = \"3%\"\nmean-threshold = \"1%\"\nerror-growth = 2\nignore = true\n\
                 [[cell]]\nn = \"1000..\"\nthreshold = \"0%\"\n\
@@ -90,7 +90,7 @@ fn the_command_line_replaces_defaults_and_leaves_tables_alone() {
 }
 
 #[test]
-fn tables_about_nothing_are_named_with_the_glob_to_blame() {
+fn tables_that_match_nothing_are_named_with_the_mismatched_glob() {
     let text = "[[cell]]\nop = \"matmull\"\nignore = true\n[[cell]]\nop = \"mat*\"\nthreshold = \"3%\"\n\
                 [[cell]]\nn = \"5..9\"\nignore = true\n[[cell]]\nop = \"fft\"\nvariant = \"cublas\"\nignore = true\n";
     let policy = parse("gate.toml", text).unwrap();
@@ -102,8 +102,8 @@ fn tables_about_nothing_are_named_with_the_glob_to_blame() {
         "gate.toml:10: this [[cell]] table matches no cell of OLD or NEW: \
          each key matches some cell, but no cell matches all keys",
     ];
-    assert_eq!(policy.idle(&cells), expected);
-    assert_eq!(policy.idle(&[]).len(), 4);
+    assert_eq!(policy.unused(&cells), expected);
+    assert_eq!(policy.unused(&[]).len(), 4);
 }
 
 #[test]
@@ -164,12 +164,12 @@ fn every_fact_takes_every_severity() {
     }
 }
 
-/// One line or a policy, whatever the text.
+/// Checks that any text gives a policy or a message of one line.
 fn survives(text: &str) -> Result<(), TestCaseError> {
     match parse("gate.toml", text) {
         Ok(policy) => {
             let cells = [cell("matmul", 100, "cublas")];
-            let _ = (policy.limits(&cells[0]), policy.idle(&cells));
+            let _ = (policy.limits(&cells[0]), policy.unused(&cells));
         }
         Err(error) => {
             let message = format!("{error:#}");

@@ -1,4 +1,4 @@
-//! The claims hold of the comparison as it is, and each of them fails of a comparison that is broken on purpose.
+//! Checks that all claims hold for the comparison and that each one fails for a comparison that is broken on purpose.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn report(noise: &Noise) -> Report {
     simulated_runs::run(77, noise, &|_| 1.0)
 }
 
-/// Whether each claim holds where every variance is multiplied by `distortion`.
+/// Returns the result of each claim with every variance multiplied by `distortion`.
 fn passed(distortion: f64, report: &Report) -> Vec<bool> {
     let policy = Policy::default();
     let claims = Gate { policy: &policy, distortion }.claims(Some(report));

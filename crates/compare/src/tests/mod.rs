@@ -125,8 +125,8 @@ fn a_doubling_of_all_cells_with_one_run_per_side_asks_for_more_runs_and_promises
     assert_eq!(
         change.next.as_deref(),
         Some(
-            "give 3 runs per side, since one shows no spread (--old A B C --new D E F), or two or more earlier runs as \
-             --history"
+            "give 3 runs per side (--old A B C --new D E F) or two or more earlier runs as --history: one run shows no \
+            variation"
         )
     );
     let history = side(vec![simulated_runs::run(3, &REALISTIC, &|_| 1.0)]);
@@ -135,17 +135,17 @@ fn a_doubling_of_all_cells_with_one_run_per_side_asks_for_more_runs_and_promises
 }
 
 #[test]
-fn another_pick_is_told() {
+fn another_pick_is_noted() {
     let (mut old, new) = with_change(|row| row.picked = Some("dmma".into()));
-    let told = |old: &Runs| {
+    let text = |old: &Runs| {
         let notes = compare(old, &new, &Policy::default()).notes;
-        notes.into_iter().find(|note| note.text.contains("another variant was picked")).map(|note| note.text)
+        notes.into_iter().find(|note| note.text.contains("picked another variant")).map(|note| note.text)
     };
-    // Nothing to hold it against.
-    assert_eq!(told(&old), None);
+    // OLD records no pick to compare with.
+    assert_eq!(text(&old), None);
     old.runs[0].report.rows.iter_mut().for_each(|row| row.picked = Some("cublas".into()));
     assert!(
-        told(&old).is_some_and(|text| text.contains("in 1 cell ") && text.ends_with("cublas, then dmma"))
+        text(&old).is_some_and(|text| text.contains(" in 1 cell,") && text.ends_with("cublas, then dmma"))
     );
 }
 

@@ -1,4 +1,4 @@
-//! The verdict on one cell, from what both sides have of it.
+//! Judges one cell from its results on both sides.
 
 use gpubench_ops::Checked;
 
@@ -13,17 +13,17 @@ use crate::statistics::shift::{OWN_SHARE, Shift};
 use crate::variance::run_variance::{RunVariance, threshold};
 use crate::{Change, InconclusiveReason, Limits, Sentence, Verdict};
 
-/// How many times larger an error may become where a policy does not say.
+/// Default of the largest allowed factor by which an error may grow.
 const ERROR_GROWTH: f64 = 4.0;
 
-/// Share of its bound below which an error is rounding that no one minds.
+/// Share of its bound below which the growth of an error is ignored as rounding.
 const MIN_ERROR_SHARE: f64 = 0.01;
 
-/// Chance above which the rounds of both sides are not told apart by their ranks.
+/// Significance level of the rank test on the rounds.
 const ROUNDS_ALPHA: f64 = 0.05;
 
-/// Degrees of freedom from which a cell's own runs are asked alone. With one, no change below 30 standard errors would
-/// hold by them: Student's t is 31.8 at 99 %.
+/// Smallest degrees of freedom for the test by a cell's own runs. With one, no change below 30 standard errors would be
+/// significant: Student's t is 31.8 at 99 %.
 const MIN_OWN_DF: f64 = 2.0;
 
 /// A pair with its ratio, before the correction for the number of cells.
@@ -34,16 +34,16 @@ pub(crate) struct CellTest<'a> {
     shift: Option<Shift>,
     spread: Option<RunVariance>,
     threshold: f64,
-    /// Why its times are of different things, if they are, and the next step.
+    /// The reason why its times cannot be compared, with the next step; `None` if they can.
     incomparable: Option<(String, &'static str)>,
-    /// The raw chance of its ratio, where it is to be tested.
+    /// The raw p-value of its ratio, if it is tested.
     pub p: Option<f64>,
-    /// The shift by the spread of the cell's own runs alone, where they show one.
+    /// The shift with the variance of the cell's own runs alone, if they have one.
     alone: Option<Shift>,
 }
 
 impl<'a> CellTest<'a> {
-    /// The pair, with the ratio of its times where both sides have one.
+    /// Computes the ratio of its times, if both sides have some.
     pub(crate) fn of(pair: &'a Pair, limits: Limits, spread: Option<RunVariance>) -> CellTest<'a> {
         let shift = pair
             .both()
@@ -56,7 +56,7 @@ impl<'a> CellTest<'a> {
         CellTest { pair, limits, shift, spread, threshold: threshold(pair, &limits), incomparable, p, alone }
     }
 
-    /// The change with its verdict; `corrected` is its corrected chance, `alpha` the chance a single cell may take.
+    /// Returns the change with its verdict. `corrected` is its corrected p-value, `alpha` the significance level.
     pub(crate) fn judge(&self, corrected: Option<f64>, alpha: f64, tested: usize) -> Change {
         let pair = self.pair;
         let (old, new) = (&pair.old, &pair.new);
@@ -75,7 +75,7 @@ impl<'a> CellTest<'a> {
             change.doubt = Some(InconclusiveReason::Different);
             return with_verdict(change, Verdict::Inconclusive, reason, Some(next.to_owned()));
         }
-        // A cell that is more restless than the others must hold by its own runs. It is one of few, so without correction.
+        // A cell noisier than the others must also be significant by its own runs; few cells are, so without correction.
         let holds_alone = self.alone.is_none_or(|alone| alone.p() <= OWN_SHARE * alpha);
         let significant = corrected.is_some_and(|p| p <= alpha)
             && holds_alone
@@ -94,7 +94,7 @@ impl<'a> CellTest<'a> {
         change
     }
 
-    /// How many runs would decide a cell that is unsure.
+    /// Returns the next step for an inconclusive cell: the number of runs that would decide it.
     fn more_runs(&self, shift: Shift, old: &CellTimes, new: &CellTimes, alpha: f64, tested: usize) -> String {
         let Some(spread) = self.spread.filter(|spread| spread.own.is_some()) else {
             return format!(
@@ -161,7 +161,7 @@ fn with_verdict(
     change
 }
 
-/// Wrong answers and failures that are new or more frequent, or that leave neither side a time to judge by.
+/// Returns the verdict for wrong answers and failures that are new or more frequent, or that leave no time to judge by.
 fn broken(old: &CellEvidence, new: &CellEvidence) -> Option<(Verdict, String, Option<String>)> {
     let kinds = [
         (old.incorrect_share, new.incorrect_share, &new.incorrect, Verdict::NewlyIncorrect, "incorrect"),
@@ -187,7 +187,7 @@ fn broken(old: &CellEvidence, new: &CellEvidence) -> Option<(Verdict, String, Op
     Some((Verdict::NotMeasured, format!("{before}: {}", reason.as_deref().unwrap_or_default()), None))
 }
 
-/// What to say of a cell that at most one side has a time of.
+/// Returns the verdict for a cell that has a time on at most one side.
 fn one_sided(old: &CellEvidence, new: &CellEvidence) -> (Verdict, String, Option<String>) {
     let without = |evidence: &CellEvidence, absent: &str| match (
         &evidence.incorrect,
@@ -213,7 +213,7 @@ fn one_sided(old: &CellEvidence, new: &CellEvidence) -> (Verdict, String, Option
     }
 }
 
-/// Whether the cell is slower, faster, the same, or none of these for sure.
+/// Returns the verdict by time.
 fn by_time(
     shift: Shift,
     old: &CellTimes,
@@ -234,7 +234,7 @@ fn by_time(
     }
     if high < -limit && significant {
         return match cycles {
-            // It is not slower whatever the clock did, so a gate need not mind.
+            // It is not slower at any clock, so the gate may pass.
             Some((clock, [_, high])) if clock > CLOCK_CHANGE && high >= -limit => {
                 (Verdict::Inconclusive, Some(InconclusiveReason::MaybeFaster))
             }
@@ -244,7 +244,7 @@ fn by_time(
     without_change(shift, limit)
 }
 
-/// The verdict on a cell or a mean that is neither slower nor faster: the same where its interval lies within `limit`.
+/// Returns the verdict for a cell or mean that is neither slower nor faster: same if its interval lies within `limit`.
 pub(crate) fn without_change(shift: Shift, limit: f64) -> (Verdict, Option<InconclusiveReason>) {
     let [low, high] = shift.interval();
     match (low >= -limit, high <= limit) {
@@ -254,7 +254,7 @@ pub(crate) fn without_change(shift: Shift, limit: f64) -> (Verdict, Option<Incon
     }
 }
 
-/// The change of the multiprocessors' clock, and the interval of the change in cycles; both as logarithms.
+/// Returns the change of the multiprocessor clock and the interval of the change in cycles, both as logarithms.
 fn cycles(shift: Shift, old: &CellTimes, new: &CellTimes) -> Option<(f64, [f64; 2])> {
     if old.clocks.is_empty() || new.clocks.is_empty() {
         return None;
@@ -263,7 +263,7 @@ fn cycles(shift: Shift, old: &CellTimes, new: &CellTimes) -> Option<(f64, [f64; 
     Some((clock, Shift { log: shift.log + clock, ..shift }.interval()))
 }
 
-/// Why the cell is less accurate than it was, if it is.
+/// Returns the reason if the cell is less accurate than before.
 fn less_accurate(old: &CellTimes, new: &CellTimes, growth: f64) -> Option<String> {
     let (was, is) = (old.measured.error?, new.measured.error?);
     let least = |error: Checked| error.value.max(MIN_ERROR_SHARE * error.bound);
@@ -272,7 +272,7 @@ fn less_accurate(old: &CellTimes, new: &CellTimes, growth: f64) -> Option<String
     })
 }
 
-/// The reason and the next step of a verdict by time; `more` is what would decide an unsure one.
+/// Returns the reason and the next step of a verdict by time; `more` is the next step of an inconclusive one.
 fn reason_and_next(change: &Change, significant: bool, more: &str) -> (Sentence, Option<String>) {
     let low = change.interval.map_or(1.0, |[low, _]| low);
     let interval = change_with_interval(change).unwrap_or_default();

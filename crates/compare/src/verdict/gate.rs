@@ -1,4 +1,4 @@
-//! What a pipeline should do, from the verdicts on all cells and the environment.
+//! Draws the conclusion of the comparison from the verdicts on cells and means and from the environment.
 
 use gpubench_text::count::counted;
 
@@ -7,7 +7,7 @@ use crate::{
     Verdict,
 };
 
-/// The conclusion; `cells` are those of either side, gravest first, `means` the means that were tested, widest first.
+/// Returns the conclusion. `cells` are sorted by severity, `means` by the size of the group.
 pub(crate) fn conclude(
     cells: &[Change],
     means: &[MeanChange],
@@ -58,7 +58,7 @@ fn concluded(
     gate(Conclusion::Pass, reason, None)
 }
 
-/// The conclusion where a cell or a mean is worse.
+/// Returns the conclusion if a cell or a mean is worse.
 fn regression(cells: &[Change], means: &[MeanChange]) -> Option<Gate> {
     let cells: Vec<&Change> = cells.iter().filter(|change| change.verdict.is_regression()).collect();
     let means: Vec<&MeanChange> = means.iter().filter(|mean| mean.is_regression()).collect();
@@ -79,12 +79,12 @@ fn regression(cells: &[Change], means: &[MeanChange]) -> Option<Gate> {
     ))
 }
 
-/// Whether both sides have times of a cell that were held against each other.
+/// Returns true if the times of both sides were compared.
 fn is_judged(change: &Change) -> bool {
     change.p.is_some()
 }
 
-/// Why nothing can be concluded, where that is so.
+/// Returns the conclusion if the sides cannot be compared.
 fn not_comparable(cells: &[Change], environment: &[Difference], policy: &Policy) -> Option<Gate> {
     let blocks = environment.iter().find(|difference| difference.severity == Severity::Block);
     if let Some(difference) = blocks.filter(|_| !policy.cross_machine) {
@@ -95,7 +95,7 @@ fn not_comparable(cells: &[Change], environment: &[Difference], policy: &Policy)
         );
         return Some(gate(Conclusion::NotComparable, reason, Some(next.into())));
     }
-    // A regression without a time is a cell that both sides know all the same.
+    // A regression without a time, such as a wrong answer, is still a comparison.
     if cells.iter().any(|change| is_judged(change) || change.verdict.is_regression()) {
         return None;
     }
@@ -110,7 +110,7 @@ fn not_comparable(cells: &[Change], environment: &[Difference], policy: &Policy)
     Some(gate(Conclusion::NotComparable, reason.into(), Some(next.into())))
 }
 
-/// How many cells have which verdict, such as `2 cells slower, 1 missing`.
+/// Counts the cells by verdict, such as `2 cells slower, 1 missing`.
 fn tally(cells: &[&Change]) -> String {
     let counts = Count::of(cells.iter().copied()).into_iter();
     let words = counts.enumerate().map(|(place, Count { verdict, cells: count })| {
@@ -124,7 +124,7 @@ fn tally(cells: &[&Change]) -> String {
     words.collect::<Vec<String>>().join(", ")
 }
 
-/// The verdicts that keep the gate from passing unless they are accepted, and are.
+/// Returns the open verdicts that the policy accepts.
 fn accepted_verdicts(policy: &Policy) -> Vec<Verdict> {
     let accepted =
         [(Verdict::Missing, policy.accept_missing), (Verdict::Inconclusive, policy.accept_inconclusive)];

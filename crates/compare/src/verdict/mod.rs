@@ -1,4 +1,4 @@
-//! The conclusions: the verdict on each cell, the gate's exit code, and the remarks on the comparison as a whole.
+//! Draws the conclusions: the verdict on each cell, the gate's exit code, and the notes on the comparison as a whole.
 
 pub(crate) mod advice;
 pub(crate) mod cell;

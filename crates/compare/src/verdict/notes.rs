@@ -1,4 +1,4 @@
-//! Remarks on a comparison as a whole: what weakens it, and what would make it stronger.
+//! Notes on a comparison as a whole: weaknesses of its data, each with the next step.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::advice::{COMMAND, HISTORY, MIN_RUNS};
 use crate::variance::joined_sides::JoinedSides;
 use crate::{Change, Measured, Note, Policy, Runs, Verdict};
 
-/// Remarks on comparing the sides of `sweep`, of which `cells` came out.
+/// Returns the notes on the comparison of `sweep` with the results `cells`.
 pub(crate) fn notes(sweep: &JoinedSides, cells: &[Change], policy: &Policy) -> Vec<Note> {
     let (old, new) = (sweep.old, sweep.new);
     let mut notes = Vec::new();
@@ -49,7 +49,7 @@ pub(crate) fn notes(sweep: &JoinedSides, cells: &[Change], policy: &Policy) -> V
     if let Some(text) = changed_picks(old, new) {
         note(text, "name a variant with --variants to compare one kernel, independent of what auto picks");
     }
-    for table in policy.idle(&cells.iter().map(Change::cell).collect::<Vec<Cell>>()) {
+    for table in policy.unused(&cells.iter().map(Change::cell).collect::<Vec<Cell>>()) {
         note(table, "correct the table or remove it");
     }
     if let Some(text) = mismatched_settings(cells) {
@@ -58,7 +58,7 @@ pub(crate) fn notes(sweep: &JoinedSides, cells: &[Change], policy: &Policy) -> V
     notes
 }
 
-/// Which cells have a time in some runs of a side only.
+/// Reports cells that have a time in only some runs of a side.
 fn partly_measured(
     cells: &[Change],
     side: &Runs,
@@ -74,7 +74,7 @@ fn partly_measured(
     Some(format!("{cells} {have} a time in only some runs; first: {}, in {runs} of {all} runs", first.cell()))
 }
 
-/// In which cells a variant that picks among others took another one in NEW than in OLD.
+/// Reports cells in which `auto` picked another variant in NEW than in OLD.
 fn changed_picks(old: &Runs, new: &Runs) -> Option<String> {
     let (was, is) = (picks(old), picks(new));
     let mut changed = was.iter().filter_map(|(cell, was)| {
@@ -88,7 +88,7 @@ fn changed_picks(old: &Runs, new: &Runs) -> Option<String> {
     ))
 }
 
-/// The variants that were picked in the runs of a side, by cell.
+/// Returns the picked variants in the runs of a side, by cell.
 fn picks(side: &Runs) -> BTreeMap<String, String> {
     let rows = side.runs.iter().flat_map(|run| &run.report.rows);
     let mut picks = BTreeMap::<String, BTreeSet<&str>>::new();
@@ -101,7 +101,7 @@ fn picks(side: &Runs) -> BTreeMap<String, String> {
     picks.into_iter().map(|(cell, names)| (cell, joined(names))).collect()
 }
 
-/// Why cells of both sides do not meet although ops and sizes do.
+/// Reports cells of both sides that do not match only because of the cache state or the seed.
 fn mismatched_settings(cells: &[Change]) -> Option<String> {
     let of = |verdict: Verdict| cells.iter().filter(move |change| change.verdict == verdict);
     let alike = |a: &Change, b: &Change| {

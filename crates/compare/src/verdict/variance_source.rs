@@ -1,4 +1,4 @@
-//! Where the spread from run to run came from, in words.
+//! Describes the source of the variation between runs in words.
 
 use crate::export::percent;
 use crate::pairs::pace::Pace;
@@ -22,7 +22,7 @@ pub(crate) fn variance_source(sweep: &JoinedSides) -> String {
     format!("measured between {}{least}", sources.join(" and "))
 }
 
-/// The words for one run per side: the paces whose cells show a spread, then those for which one was assumed.
+/// Returns the words for one run per side: paces with an estimated variation first, then those with an assumed one.
 fn of_one_run(sweep: &JoinedSides) -> String {
     let learned = unreplicated(sweep.pairs, sweep.limits);
     let is_compared =

@@ -24,9 +24,8 @@ Differences between OLD and NEW: 1 with a warning, 1 ignored
   warn   driver: 580.65.06, now 580.82.07
 Note: 3 runs per side see changes of 3 % at best; next: give 5 runs per side
 
-change: time of NEW / time of OLD: the median over all pairs of runs, which can differ from the
-  ratio of the medians shown; interval: 95%; smallest detectable: the slowdown that this
-  comparison detects in 4 of 5 cases
+change: NEW / OLD, the median over all pairs of runs (it can differ from the ratio of the medians
+  shown); interval: 95%; smallest detectable: slowdown detected in 4 of 5 comparisons
 8 cells of 15, worst first; cold cache, threshold 5%
                                                                                                smallest
  verdict         op                N type variant          old    new change       interval  detectable
@@ -52,9 +51,8 @@ Geometric means
   verdict  group        change         interval         p  detectable  threshold
   slower   all 6 cells  1.021x slower  1.017–1.025  0.004        1.1%         2%
 
-A cell is slower or faster if its whole 95% interval lies beyond the threshold (5%) and
-  p (holm, 10 cells) <= 1%.
-A mean is slower or faster if p (holm, 3 means) <= 1% and its interval reaches 2%.
+A cell changed if its 95% interval is beyond the threshold (5%) and p (holm, 10 cells) <= 1%.
+A mean changed if p (holm, 3 means) <= 1% and its interval reaches 2%.
 Variation between runs: measured between 3 runs of OLD and 3 runs of NEW.
 ";
     assert!(text.ends_with(end), "{text}");
@@ -155,7 +153,7 @@ fn what_is_right_takes_fourteen_lines_and_two_regressions_take_thirty_one() {
 }
 
 #[test]
-fn unsure_cells_stand_by_the_upper_end_and_those_beyond_twelve_are_told_by_variant() {
+fn inconclusive_cells_are_sorted_by_the_upper_end_and_those_beyond_twelve_are_counted_by_variant() {
     let mut comparison = one_run(0, 30, 1);
     (comparison.gate.conclusion, comparison.gate.exit_code) = (Conclusion::CannotTell, 3);
     let text = text("table", &comparison);
@@ -166,7 +164,7 @@ fn unsure_cells_stand_by_the_upper_end_and_those_beyond_twelve_are_told_by_varia
     let first = text.lines().position(|line| line.contains("1029  cpu/parallel")).unwrap();
     assert!(text.lines().nth(first + 11).unwrap().contains("1018  cpu/parallel"), "{text}");
     assert_eq!(rows(&text, "inconclusive"), 12, "{text}");
-    assert!(text.contains("\n  and 18 more inconclusive: 18 reduction cpu/parallel\n"), "{text}");
+    assert!(text.contains("\n  18 more inconclusive: 18 reduction cpu/parallel\n"), "{text}");
 }
 
 #[test]
