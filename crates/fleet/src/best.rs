@@ -1,4 +1,4 @@
-//! The best correct variant of a side, case by case: all that fleets take from the headline of a report.
+//! Selects the time of the best correct variant of a side for each case of a report.
 
 use std::cmp::Ordering;
 
@@ -10,7 +10,7 @@ use gpubench_model::report::{Outcome, Report, Row};
 use gpubench_ops::{self as op, OPS};
 use serde::Serialize;
 
-/// What makes a line of a fleet's table: a case and a state of the caches.
+/// The identity of a line of a fleet's table: a case and a cache state.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Key {
     pub op: String,
@@ -24,13 +24,13 @@ pub struct Key {
     pub density: Option<f64>,
     /// Seed of the operands.
     pub seed: u64,
-    /// The variant, where variants do different things (copies up and down, launches) and none stands for the others.
+    /// The variant, for ops whose variants do different work (uploads, downloads, launches).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
 }
 
 impl Key {
-    /// By op in the order of [`OPS`] (unknown ones last), element type, caches, density, size and seed.
+    /// Orders by op as in [`OPS`] (unknown ones last), element type, caches, density, size and seed.
     pub(crate) fn order(&self, other: &Key) -> Ordering {
         let place = |key: &Key| OPS.iter().position(|op| op.name() == key.op).unwrap_or(OPS.len());
         place(self)
@@ -45,7 +45,7 @@ impl Key {
     }
 }
 
-/// What a member has for a key.
+/// The result of a member for a key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum BestResult {
@@ -54,7 +54,7 @@ pub enum BestResult {
 }
 
 impl BestResult {
-    /// The time, where there is one.
+    /// Returns the time, if there is one.
     pub(crate) fn timing(&self) -> Option<&Timing> {
         match self {
             BestResult::Timed(timing) => Some(timing),
@@ -68,7 +68,7 @@ pub struct Timing {
     pub variant: String,
     /// Median, in seconds, above 0.
     pub median_s: f64,
-    /// Its 95 % interval, in seconds; the whole range of the samples where there are too few for one.
+    /// Its 95 % interval, in seconds; the range of the samples if there are too few for an interval.
     pub ci95_s: [f64; 2],
     /// Whether the samples were enough for an interval.
     #[serde(skip)]
@@ -77,20 +77,20 @@ pub struct Timing {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MissingTime {
-    /// The gravest outcome among the variants.
+    /// The most severe outcome among the variants.
     pub outcome: Outcome,
-    /// The reason that row gives.
+    /// The reason in that row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// What `report` has on `side`, in the order of its sections. Variants of reduced precision take no part.
+/// Returns the results of `report` on `side`, in the order of its sections. Ignores variants of reduced precision.
 pub(crate) fn best(report: &Report, side: Side) -> Vec<(Key, BestResult)> {
     let names = Names::of(report);
     let mut found = vec![];
     for section in sections(report) {
         for comparison in &section.comparisons {
-            // Refinement adds other sizes to each run: such cells have nothing to be compared with.
+            // Refinement adds different sizes to each run, so such cells have no counterpart.
             let planned = || comparison.rows.iter().filter(|row| !row.added_by_refinement);
             let rows = || planned().filter(|row| row.side == side && row.is_headline());
             let Some(first) = rows().next() else { continue };
@@ -135,7 +135,7 @@ fn winner<'a>(comparison: &Comparison<'a>, side: Side) -> Option<&'a Row> {
     }
 }
 
-/// The time of a row; `None` where it is none whose logarithm can be taken.
+/// Returns the time of a row; `None` unless it is positive.
 fn timing(row: &Row, names: &Names) -> Option<Timing> {
     let execute = row.execute.as_ref().filter(|execute| execute.median_s > 0.0)?;
     Some(Timing {
@@ -146,7 +146,7 @@ fn timing(row: &Row, names: &Names) -> Option<Timing> {
     })
 }
 
-/// The gravest of the rows: wrong, failed, skipped, in this order.
+/// Returns the most severe outcome of the rows: incorrect, failed, skipped, in this order.
 fn missing_time<'a>(rows: impl Iterator<Item = &'a &'a Row>) -> MissingTime {
     let gravity = |outcome: Outcome| match outcome {
         Outcome::Incorrect => 0,
@@ -161,7 +161,7 @@ fn missing_time<'a>(rows: impl Iterator<Item = &'a &'a Row>) -> MissingTime {
     }
 }
 
-/// Of several runs the middle one (the faster of the middle two), with an interval that holds the medians of all.
+/// Returns the median of several runs (the faster of the middle two), with an interval that contains all their medians.
 pub(crate) fn middle(all: Vec<BestResult>) -> Option<BestResult> {
     let mut timings: Vec<Timing> = all.iter().filter_map(BestResult::timing).cloned().collect();
     timings.sort_by(|a, b| a.median_s.total_cmp(&b.median_s));

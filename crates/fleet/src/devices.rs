@@ -1,4 +1,4 @@
-//! Runs of one device taken together: a device is judged once, however often it was measured. Knows no statistics.
+//! Combines the runs of one device, so that each device is judged once.
 
 use gpubench_model::Side;
 use gpubench_text::count::counted;
@@ -8,17 +8,17 @@ use super::best::middle;
 use super::names;
 use super::table::{Column, Table};
 
-/// The columns of a table, those of one device together, in the order in which the devices first occur.
+/// Groups the columns of a table by device, in the order in which the devices first occur.
 pub(crate) fn devices(table: &Table) -> Vec<Vec<usize>> {
     let columns = table.columns.iter().enumerate().map(|(index, column)| {
-        // A column of no known device has none of its kind. A driver that was renewed between two runs makes another kind
-        // of a device, which is not held against the first.
+        // A column without a known device is its own group. A driver update between two runs changes the class of the
+        // device, so these runs are not combined.
         ((column.device.as_ref().ok_or(index), &column.kind), index)
     });
     grouped(columns).into_iter().map(|(_, runs)| runs).collect()
 }
 
-/// The table with a column a device: of several runs the middle one of each case.
+/// Returns the table with one column per device, with the median run of each case.
 pub(crate) fn by_device(table: &Table) -> Table {
     let devices = devices(table);
     if devices.len() == table.columns.len() {
@@ -44,7 +44,7 @@ fn joined(table: &Table, runs: &[usize]) -> Column {
     Column { name: name.unwrap_or_else(|| first.name.clone()), members, ..first.clone() }
 }
 
-/// That runs of one device are judged as one, in one line; nothing where each was measured once.
+/// Returns a line saying that runs of one device are combined; `None` if each device was measured once.
 pub(crate) fn repeated_runs(table: &Table) -> Option<String> {
     let devices = devices(table);
     let several: Vec<&Vec<usize>> = devices.iter().filter(|runs| runs.len() > 1).collect();

@@ -1,4 +1,4 @@
-//! Facts of a GPU's or a host's environment that may explain a difference, and those in which like ones differ.
+//! Collects facts about the GPU or host of a report that may explain a difference, and compares them with those of others.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ pub(crate) enum Value {
     Figure {
         figure: f64,
         unit: &'static str,
-        /// How far others may lie from it and still count as the same.
+        /// Largest difference that still counts as equal.
         within: f64,
     },
     Text(String),
@@ -37,19 +37,19 @@ impl Fact {
         Fact { name, value: Value::Text(text.into()) }
     }
 
-    /// A fact of the table that is the same or is not.
+    /// Creates a fact that is compared for equality.
     fn same<S>(fact: &machine::Fact<S>, source: &S) -> Option<Fact> {
         Some(Fact::text(fact.short, fact.of(source)?.to_string()))
     }
 
-    /// A fact of the table that is a figure.
+    /// Creates a numeric fact.
     fn near<S>(fact: &machine::Fact<S>, source: &S, unit: &'static str, within: f64) -> Option<Fact> {
         Some(Fact::figure(fact.short, fact.of(source)?.figure()?, unit, within))
     }
 }
 
-/// What of `own` differs from most of `others`: `power limit 550 W instead of 700 W`. A fact that a side does not tell is no
-/// difference.
+/// Returns the facts of `own` that differ from most of `others`: `power limit 550 W instead of 700 W`. Unknown facts are
+/// no difference.
 pub(crate) fn differing(own: &[Fact], others: &[&[Fact]]) -> Vec<String> {
     let differs = |fact: &Fact| {
         let known = others.iter().flat_map(|facts| facts.iter().filter(|other| other.name == fact.name));
@@ -82,18 +82,18 @@ fn most_common(known: &[&Value]) -> Option<String> {
         Value::Text(text) => Some((text, ())),
         Value::Figure { .. } => None,
     });
-    // The first of equally frequent ones, so that the answer does not depend on chance.
+    // The first of equally frequent ones, so that the result is deterministic.
     let most_frequent = grouped(texts).into_iter().rev().max_by_key(|(_, places)| places.len());
     most_frequent.map(|(text, _)| text.clone())
 }
 
-/// A figure with as many digits as its unit deserves.
+/// Formats a number with the digits that suit its unit.
 fn figure_text(figure: f64, unit: &str) -> String {
     let digits = if unit.is_empty() || unit == "GiB" { 1 } else { 0 };
     format!("{figure:.digits$} {unit}").trim_end().to_owned()
 }
 
-/// Facts of the GPU of a report, those that bound its speed first.
+/// Returns the facts about the GPU of a report; those that limit its speed come first.
 pub(crate) fn of_gpu(report: &Report) -> Vec<Fact> {
     let said = gpu(report).map_or(&Json::Null, |backend| &backend.description);
     let clocks: Vec<f64> =
@@ -121,7 +121,7 @@ pub(crate) fn of_gpu(report: &Report) -> Vec<Fact> {
     facts
 }
 
-/// Facts of the host that `reports` come from.
+/// Returns the facts about the host of `reports`.
 pub(crate) fn of_host(reports: &[&Report]) -> Vec<Fact> {
     let Some(report) = reports.first() else { return vec![] };
     let host = &report.environment.host;
@@ -144,7 +144,7 @@ pub(crate) fn of_host(reports: &[&Report]) -> Vec<Fact> {
     facts
 }
 
-/// Facts of the program, on either side.
+/// Returns the facts about gpubench, for either side.
 fn common(report: &Report) -> Vec<Fact> {
     let environment = &report.environment;
     let mut facts = vec![Fact::text("gpubench", environment.gpubench_version.as_str())];
@@ -170,13 +170,13 @@ fn conditions(report: &Report, side: Side) -> impl Iterator<Item = &Conditions> 
     timed(report, side).flat_map(|execute| execute.conditions.iter().flatten())
 }
 
-/// Each word once, in order; `none` where there is none.
+/// Joins the distinct words, sorted; returns `none` without any.
 fn listed(words: impl Iterator<Item = String>, none: &str) -> String {
     let words: BTreeSet<String> = words.collect();
     if words.is_empty() { none.to_owned() } else { words.into_iter().collect::<Vec<_>>().join(", ") }
 }
 
-/// A process without its number, which is another on every machine.
+/// Removes the process id, which differs on every machine.
 fn program(process: &str) -> String {
     process.rsplit_once(" (").map_or(process, |(name, _)| name).to_owned()
 }

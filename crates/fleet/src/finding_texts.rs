@@ -1,4 +1,4 @@
-//! The sentences of findings: what stands out, by how much, and what to look at next.
+//! Builds the findings with their texts and next steps.
 
 use gpubench_model::Side;
 use gpubench_model::case::density_text;
@@ -11,10 +11,10 @@ use super::finding::{Finding, Group, Kind};
 use super::identity::DeviceClass;
 use super::table::{Column, Table};
 
-/// Cases and members that are named in a sentence; the rest is counted.
+/// Maximum number of cases or members named in a sentence; the others are counted.
 const MAX_NAMED: usize = 4;
 
-/// A member as a whole, that far from its like; `most` is the op that deviates most.
+/// Builds the finding about a member that deviates overall; `most` is the op that deviates most.
 pub(crate) fn member(group: &Group<'_>, column: usize, log: f64, most: Option<(&str, f64)>) -> Finding {
     let most = most.map(|(op, log)| format!(" (most in {op}: {})", by(log))).unwrap_or_default();
     let like = median_of_like(group);
@@ -28,7 +28,7 @@ pub(crate) fn member(group: &Group<'_>, column: usize, log: f64, most: Option<(&
     finding(Kind::Member, group.table, column, Some(log), text, next)
 }
 
-/// One cell, that far from its like; `whole` is how far the member as a whole is, where that is unusual too.
+/// Builds the finding about one cell; `whole` is the deviation of the member overall, if that is an outlier too.
 pub(crate) fn cell(group: &Group<'_>, column: usize, line: usize, log: f64, whole: Option<f64>) -> Finding {
     let (table, like) = (group.table, median_of_like(group));
     let name = &table.columns[column].name;
@@ -49,7 +49,7 @@ pub(crate) fn cell(group: &Group<'_>, column: usize, line: usize, log: f64, whol
     finding(Kind::Cell, table, column, Some(log), text, next)
 }
 
-/// Two like members, the first that much slower.
+/// Builds the finding about two similar members, of which the first is slower.
 pub(crate) fn pair(group: &Group<'_>, slow: usize, fast: usize, log: f64) -> Finding {
     let columns = &group.table.columns;
     let what = match log {
@@ -65,7 +65,7 @@ pub(crate) fn pair(group: &Group<'_>, slow: usize, fast: usize, log: f64) -> Fin
     finding(Kind::Pair, group.table, slow, Some(log), text, next)
 }
 
-/// Lines of which a column has no time although like ones have.
+/// Builds the finding about lines for which a column has no time although similar ones have.
 pub(crate) fn missing_times(group: &Group<'_>, column: usize, lines: &[usize]) -> Finding {
     let table = group.table;
     let listed = lines.iter().map(|&line| {
@@ -86,7 +86,7 @@ pub(crate) fn missing_times(group: &Group<'_>, column: usize, lines: &[usize]) -
     finding(Kind::MissingTimes, table, column, None, text, show(&table.columns[column]))
 }
 
-/// Models that come in several kinds, which are not held against each other.
+/// Builds the findings about models with several configurations, which are not compared.
 pub(crate) fn mixed_classes(table: &Table) -> Vec<Finding> {
     let mut found: Vec<Finding> = vec![];
     for (model, kinds) in grouped(table.kinds().into_iter().map(|kind| (&kind.0.model, kind))) {
@@ -111,7 +111,7 @@ pub(crate) fn mixed_classes(table: &Table) -> Vec<Finding> {
     found
 }
 
-/// That nothing stands out among so many of a kind.
+/// Returns the line for a device class without outliers.
 pub(crate) fn no_outliers(table: &Table, kind: &DeviceClass, count: usize) -> String {
     let nouns = noun(table.side, count);
     match count {
@@ -128,7 +128,7 @@ pub(crate) fn case(key: &Key) -> String {
     format!("{}{variant} N={} {}{density}, {} cache", key.op, key.n, key.dtype, key.cache)
 }
 
-/// What the columns of a side are.
+/// Returns the noun for the columns of a side.
 pub(crate) fn noun(side: Side, count: usize) -> String {
     let one = match side {
         Side::Gpu => "device",
@@ -154,7 +154,7 @@ fn median_of_like(group: &Group<'_>) -> String {
     format!("the median of {others} similar {}", noun(group.table.side, others))
 }
 
-/// What differs from the other columns of the group, as far as reports tell.
+/// Returns the recorded differences from the other columns of the group.
 fn differences(group: &Group<'_>, column: usize) -> Option<String> {
     let facts = |&column: &usize| group.table.columns[column].facts.as_slice();
     let others: Vec<&[Fact]> = group.columns.iter().filter(|other| **other != column).map(facts).collect();
@@ -178,7 +178,7 @@ fn show(column: &Column) -> String {
     format!("rows: gpubench show FLEET --member '{member}' --all-variants")
 }
 
-/// The variant of a cell, where it is not the one that most like columns have.
+/// Returns the variant of a cell, if it differs from that of most similar columns.
 fn other_variant(group: &Group<'_>, column: usize, line: usize) -> Option<String> {
     let line = &group.table.lines[line];
     let own = &line.timing(column)?.variant;
@@ -199,7 +199,7 @@ fn named(listed: impl Iterator<Item = String>) -> String {
     shown.join(", ")
 }
 
-/// A difference in percent: of a longer time over, of a shorter one below.
+/// Formats a deviation in per cent, without its sign.
 fn by(log: f64) -> String {
     format!("{:.0} %", 100.0 * (log.exp() - 1.0).abs())
 }
@@ -208,7 +208,7 @@ fn times(log: f64) -> String {
     format!("{:.1} times", log.exp())
 }
 
-/// The side as a table's title has it.
+/// Returns the side as in titles of tables.
 pub(crate) fn side(side: Side) -> String {
     side.name().to_uppercase()
 }

@@ -1,4 +1,4 @@
-//! What stands out in a fleet: members and cells that are unlike their like, and what was lost. Knows no format.
+//! Finds outliers in a fleet: members and cells that differ from similar ones, and missing times.
 
 use super::best::BestResult;
 use super::devices::{self, by_device};
@@ -9,9 +9,9 @@ use super::outliers::{
 };
 use super::table::Table;
 
-/// What stands out in a table, gravest first, then largest first.
+/// Returns the findings for a table, by kind, then by size.
 ///
-/// Runs of one device are taken together first: they are no like devices.
+/// Runs of one device are combined first, because they are not separate devices.
 pub fn findings(table: &Table) -> Vec<Finding> {
     let table = &by_device(table);
     let mut found = vec![];
@@ -30,7 +30,7 @@ pub fn findings(table: &Table) -> Vec<Finding> {
     found
 }
 
-/// In one line each, that runs of one device are judged as one, and the kinds of which there is nothing to tell.
+/// Returns one line if runs of one device are combined, and one line per device class without findings.
 pub(crate) fn no_outliers(table: &Table, findings: &[Finding]) -> Vec<String> {
     let joined = devices::repeated_runs(table);
     let table = &by_device(table);
@@ -46,7 +46,7 @@ pub(crate) fn no_outliers(table: &Table, findings: &[Finding]) -> Vec<String> {
     joined.into_iter().chain(lines).collect()
 }
 
-/// The readings of a column, one entry a line of the table.
+/// Returns the readings of a column, one entry per line of the table.
 fn readings(table: &Table, column: usize) -> Vec<Option<Reading>> {
     let reading = |line: &super::Line| {
         let timing = line.timing(column)?;
@@ -55,7 +55,7 @@ fn readings(table: &Table, column: usize) -> Vec<Option<Reading>> {
     table.lines.iter().map(reading).collect()
 }
 
-/// Members and cells of at least three like columns.
+/// Returns the findings about members and cells among at least three similar columns.
 fn unusual(group: &Group<'_>) -> Vec<Finding> {
     debug_assert!(group.columns.len() >= MIN_MEMBERS);
     let table = group.table;
@@ -76,10 +76,10 @@ fn unusual(group: &Group<'_>) -> Vec<Finding> {
     found
 }
 
-/// How much further out an op must be than its member to be told.
+/// Smallest excess over its member's deviation for which an op is named.
 const MIN_EXCESS: f64 = 0.01;
 
-/// Of several ops the one that deviates most in the member's own direction, with how far.
+/// Returns the op that deviates most in the member's direction, with its deviation.
 fn most_affected<'a>(
     table: &'a Table,
     times: &[Vec<Option<Reading>>],
@@ -112,7 +112,7 @@ fn differing_pair(group: &Group<'_>) -> Option<Finding> {
     is_far(log, 0.0).then(|| finding_texts::pair(group, slow, fast, log.abs()))
 }
 
-/// Columns that lack times of lines on which a like one has one.
+/// Returns the findings about columns that lack times which a similar column has.
 fn missing_times(group: &Group<'_>) -> Vec<Finding> {
     let lines = &group.table.lines;
     let lost_by = |&column: &usize| {

@@ -1,14 +1,14 @@
-//! Who a report is about: its host, its GPU, and which of them are alike. Knows one report at a time.
+//! Identifies the host and the GPU of a report, and the class of similar devices to which each belongs.
 
 use gpubench_model::Side;
 use gpubench_model::report::{BackendState, Report, machine};
 use serde_json::Value as Json;
 
-/// What a host or a GPU is: two of the same kind can be expected to be equally fast.
+/// A class of hosts or GPUs: members of one class should be equally fast.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceClass {
     pub model: String,
-    /// What else must be the same, in words: `driver 580.159.04, up to 1980 MHz`. Empty where nothing is told.
+    /// Other properties that must be equal, in words: `driver 580.159.04, up to 1980 MHz`. Empty if none are recorded.
     pub(crate) details: String,
 }
 
@@ -21,7 +21,7 @@ impl std::fmt::Display for DeviceClass {
     }
 }
 
-/// What makes two reports ones of the same host: name, CPU model, processors in use and memory.
+/// The identity of a host: name, CPU model, CPUs in use and memory.
 pub(crate) type HostKey<'a> = (&'a str, &'a str, u64, u64);
 
 pub(crate) fn host(report: &Report) -> HostKey<'_> {
@@ -29,7 +29,7 @@ pub(crate) fn host(report: &Report) -> HostKey<'_> {
     (&host.name, &host.cpu, host.threads, host.memory_bytes)
 }
 
-/// The name of the host, or words for one that has none.
+/// Returns the name of the host, or `unnamed host`.
 pub(crate) fn host_name(report: &Report) -> &str {
     match report.environment.host.name.as_str() {
         "" => "unnamed host",
@@ -37,28 +37,27 @@ pub(crate) fn host_name(report: &Report) -> &str {
     }
 }
 
-/// The backend that the GPU's side of a report ran on: that of its first measured row, else of its first row.
+/// Returns the GPU backend of a report: that of its first measured row, or of its first row if none was measured.
 pub(crate) fn gpu(report: &Report) -> Option<&BackendState> {
     let rows = || report.rows.iter().filter(|row| row.side == Side::Gpu);
     let row = rows().find(|row| row.execute.is_some()).or_else(|| rows().next())?;
     report.environment.backend(&row.backend)
 }
 
-/// A fact of the GPU of a report; `None` where its backend does not say it.
+/// Returns a fact about the GPU of a report; `None` if its backend does not record it.
 pub(crate) fn gpu_fact(report: &Report, fact: &machine::Fact<Json>) -> Option<machine::Value> {
     fact.of(&gpu(report)?.description)
 }
 
-/// The model of a GPU: what its backend calls it, else the backend's own name.
+/// Returns the model of a GPU, or the name of its backend if the model is unknown.
 fn gpu_model(report: &Report) -> Option<String> {
     let backend = gpu(report)?;
     Some(machine::device_name(backend).unwrap_or(&backend.name).to_owned())
 }
 
-/// The kind of a report's GPU: its model, multiprocessors, driver and greatest clock; `None` without one.
+/// Returns the class of a report's GPU: its model, multiprocessors, driver and maximum clock; `None` without a GPU.
 ///
-/// What can be set on one card and not on the next (power limit, application clocks, ECC) is no part of it: it is what
-/// explains a difference.
+/// Settings of a card (power limit, application clocks, ECC) are not part of it, because they may explain a difference.
 pub(crate) fn gpu_class(report: &Report) -> Option<DeviceClass> {
     let fact = |fact| gpu_fact(report, fact);
     let details = [
@@ -70,7 +69,7 @@ pub(crate) fn gpu_class(report: &Report) -> Option<DeviceClass> {
     Some(DeviceClass { model: gpu_model(report)?, details })
 }
 
-/// The kind of a report's host: its CPU model and the processors in use.
+/// Returns the class of a report's host: its CPU model and the number of CPUs in use.
 pub(crate) fn host_class(report: &Report) -> DeviceClass {
     let host = &report.environment.host;
     let model = match host.cpu.as_str() {
@@ -80,7 +79,7 @@ pub(crate) fn host_class(report: &Report) -> DeviceClass {
     DeviceClass { model, details: format!("{} CPUs", host.threads) }
 }
 
-/// The name of a member: its host, and its GPU where it has one.
+/// Returns the default name of a member: its host, and its GPU if it has one.
 pub(crate) fn member_name(report: &Report) -> String {
     let host = host_name(report);
     let Some(gpu) = gpu(report) else { return host.to_owned() };
@@ -90,17 +89,17 @@ pub(crate) fn member_name(report: &Report) -> String {
     }
 }
 
-/// The address of the GPU on its bus, without what is the same on most machines: `41:00.0`.
+/// Returns the bus address of the GPU without the usual domain prefix: `41:00.0`.
 pub(crate) fn bus_address(report: &Report) -> Option<String> {
     let address = gpu_fact(report, &machine::BUS_ADDRESS)?.to_string();
     Some(address.strip_prefix("0000:").unwrap_or(&address).to_lowercase())
 }
 
-/// A GPU as a thing: what two runs of the same one have in common.
+/// The identity of a physical GPU, equal for all its runs.
 #[derive(Clone, Debug)]
 pub struct Device {
     key: Vec<String>,
-    /// What it is called, without the run.
+    /// Its name, without the run.
     pub name: String,
 }
 
@@ -110,8 +109,7 @@ impl PartialEq for Device {
     }
 }
 
-/// The GPU of a report: by its UUID where that is recorded, else by its host and its address on the bus; `None` where
-/// neither is told.
+/// Identifies the GPU of a report by its UUID, or by its host and bus address; `None` if neither is recorded.
 pub(crate) fn device(report: &Report) -> Option<Device> {
     let address = bus_address(report);
     let key = match gpu_fact(report, &machine::UUID) {

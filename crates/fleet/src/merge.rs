@@ -1,4 +1,4 @@
-//! Merging: the reports that paths stand for, fleets taken apart, joined into one fleet.
+//! Merges reports and the members of fleets into one fleet.
 
 use std::path::PathBuf;
 
@@ -9,21 +9,21 @@ use gpubench_text::count::counted;
 use super::identity::member_name;
 use super::{FLEET_VERSION, Fleet, Member, file, names};
 
-/// A report, and where it came from.
+/// A report with its origin.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// The path that was given, and the member where that is a fleet.
+    /// The path on the command line, and the member if that is a fleet.
     pub origin: String,
-    /// The name that a fleet gave it.
+    /// Its name in a fleet.
     pub name: Option<String>,
     /// The report.
     pub report: Report,
 }
 
-/// The reports that `paths` stand for: report files, folders of runs, and fleets, whose members are taken one by one.
+/// Reads the reports at `paths`: report files, folders of runs, and fleets, of which every member is read.
 ///
 /// # Errors
-/// A file is unreadable, or is neither a report nor a fleet; one line.
+/// Fails with one line if a file is unreadable or neither a report nor a fleet.
 pub fn sources(paths: &[PathBuf]) -> Result<Vec<Source>> {
     let mut sources = vec![];
     for path in paths {
@@ -39,10 +39,10 @@ pub fn sources(paths: &[PathBuf]) -> Result<Vec<Source>> {
     Ok(sources)
 }
 
-/// The fleet of `sources`, under `names` where they are given, else under those of their fleets, hosts and devices.
+/// Merges `sources` under `names`, or under the names of their fleets, hosts and devices.
 ///
 /// # Errors
-/// There is no source, two are the same report, or the names do not fit; one line.
+/// Fails with one line if there is no source, two are the same report, or the names do not fit.
 pub fn merge(sources: Vec<Source>, names: Option<&[String]>) -> Result<Fleet> {
     ensure!(!sources.is_empty(), "nothing to merge: name at least one report");
     for (index, source) in sources.iter().enumerate() {

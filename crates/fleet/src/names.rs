@@ -1,4 +1,4 @@
-//! Names of a fleet's members: host and device, and what tells them apart where these are not enough.
+//! Names the members of a fleet by host and device, with a distinguishing part if these are ambiguous.
 
 use std::collections::HashSet;
 
@@ -8,13 +8,13 @@ use gpubench_text::cut::start;
 
 use super::identity::{bus_address, host_name, member_name};
 
-/// Characters of a name at most, so that it can head a column.
+/// Maximum length of a name, so that it fits a column heading.
 const MAX_CHARS: usize = 80;
 
-/// A name for each report: the one it has already, else that of its host and device.
+/// Returns a name for each report: its existing name, or that of its host and device.
 ///
-/// Where several would share a name, each gets what tells them apart, the first of these that does: the address of the
-/// GPU on its bus (jobs that see one GPU each all call it 0), the day of the run, its time, a number.
+/// Reports that would share a name are distinguished by the first of these that differs: the bus address of the GPU (jobs
+/// that see one GPU each all number it 0), the day of the run, its time, a number.
 pub(crate) fn names(reports: &[(Option<&str>, &Report)]) -> Vec<String> {
     let plain: Vec<String> = reports
         .iter()
@@ -32,15 +32,15 @@ pub(crate) fn names(reports: &[(Option<&str>, &Report)]) -> Vec<String> {
     numbered(names)
 }
 
-/// A rule to name a member by what its report tells, where it does.
+/// Builds a name from a report; `None` if the report lacks the data.
 type NamingRule<'a> = &'a dyn Fn(&Report) -> Option<String>;
 
-/// Distinct names for the members of `group`, as far as their reports differ.
+/// Returns distinct names for the members of `group`, as far as their reports differ.
 fn distinguish(name: &str, group: &[usize], reports: &[(Option<&str>, &Report)]) -> Vec<String> {
     let started = |report: &Report| report.environment.started.clone();
     let by_address = |report: &Report| {
         let address = bus_address(report)?;
-        // `node17 GPU 0` is `node17 GPU 41:00.0` then: the number is what was not enough.
+        // The address replaces the ambiguous number: `node17 GPU 0` becomes `node17 GPU 41:00.0`.
         let stem = if name == member_name(report) { host_name(report) } else { name };
         Some(format!("{stem} GPU {address}"))
     };
@@ -59,7 +59,7 @@ fn distinguish(name: &str, group: &[usize], reports: &[(Option<&str>, &Report)])
     vec![name.to_owned(); group.len()]
 }
 
-/// The names, with a number after each that an earlier one has used.
+/// Appends a number to each name that an earlier one has used.
 pub(crate) fn numbered(names: Vec<String>) -> Vec<String> {
     let mut used: HashSet<String> = HashSet::new();
     let all: HashSet<String> = names.iter().cloned().collect();
@@ -77,10 +77,10 @@ pub(crate) fn numbered(names: Vec<String>) -> Vec<String> {
     unique
 }
 
-/// Refuses names that cannot head a column or name a member: empty, long, with control characters, or given twice.
+/// Rejects names that are empty, too long, contain control characters, or occur twice.
 ///
 /// # Errors
-/// One line that names the first.
+/// Fails with one line about the first such name.
 pub(crate) fn check(names: &[&str]) -> Result<()> {
     let mut used = HashSet::new();
     for name in names {

@@ -1,4 +1,4 @@
-//! The table of a fleet: a line a case, a column a GPU or a host, and which of them is fastest where that can be told.
+//! Builds the table of a fleet: one line per case, one column per GPU or host, and the fastest column if it is clear.
 
 use gpubench_model::Side;
 use gpubench_model::report::Report;
@@ -15,39 +15,39 @@ use super::{Fleet, Member, names};
 #[derive(Clone, Debug, Serialize)]
 pub struct Table {
     pub side: Side,
-    /// One entry a GPU, in the order of the members; or one a host, in the order in which they first occur.
+    /// One entry per GPU, in the order of the members; or one per host, in the order in which they first occur.
     pub columns: Vec<Column>,
-    /// One entry a case and state of the caches that some column has.
+    /// One entry per case and cache state that any column has.
     pub lines: Vec<Line>,
 }
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Column {
     pub name: String,
-    /// What it is: columns of the same kind are held against each other.
+    /// Its device class: columns of the same class are compared.
     #[serde(serialize_with = "as_text")]
     pub kind: DeviceClass,
-    /// Names of the members that it stands for.
+    /// Names of its members.
     pub members: Vec<String>,
-    /// The GPU as a thing, where it is told: several columns may be runs of one.
+    /// The physical GPU, if known; several columns may be runs of one GPU.
     #[serde(skip)]
     pub device: Option<Device>,
-    /// What may explain that it is slower than another.
+    /// Facts that may explain a difference from other columns.
     #[serde(skip)]
     pub(crate) facts: Vec<Fact>,
 }
 
-/// A case and state of the caches.
+/// The times of a case and cache state.
 #[derive(Clone, Debug, Serialize)]
 pub struct Line {
     #[serde(flatten)]
     pub key: Key,
-    /// One entry a column; `None` where the column knows no such case.
+    /// One entry per column; `None` if the column does not have the case.
     pub times: Vec<Option<BestResult>>,
-    /// The fastest column, where its 95 % interval lies below that of every other, and it is faster than each by more
-    /// than 3 %: intervals do not know how much runs of one device differ.
+    /// The fastest column, if its 95 % interval lies below all others and it is faster by more than 3 %. Intervals do not
+    /// include the variation between runs of one device.
     pub(crate) fastest: Option<usize>,
-    /// The slowest time over the fastest among columns of a kind; the largest, where there are several kinds.
+    /// The slowest time over the fastest among columns of one class; the largest such ratio of all classes.
     pub spread: Option<f64>,
 }
 
@@ -56,7 +56,7 @@ fn as_text<S: serde::Serializer>(kind: &DeviceClass, serializer: S) -> Result<S:
 }
 
 impl Table {
-    /// The table of a side; without columns where no member has rows on it.
+    /// Builds the table of a side; it has no columns if no member has rows on that side.
     pub fn of(fleet: &Fleet, side: Side) -> Table {
         match side {
             Side::Gpu => gpus(fleet),
@@ -64,12 +64,12 @@ impl Table {
         }
     }
 
-    /// The kinds of its columns in the order in which they first occur, with the columns of each.
+    /// Returns the classes of its columns in the order in which they first occur, with the columns of each.
     pub fn kinds(&self) -> Vec<(&DeviceClass, Vec<usize>)> {
         grouped(self.columns.iter().enumerate().map(|(index, column)| (&column.kind, index)))
     }
 
-    /// The table of these columns, from what each has.
+    /// Builds the table from its columns and their results.
     pub(super) fn assemble(side: Side, columns: Vec<Column>, found: Vec<Vec<(Key, BestResult)>>) -> Table {
         let mut lines: Vec<Line> = vec![];
         for (place, entries) in found.into_iter().enumerate() {
@@ -101,7 +101,7 @@ impl Line {
         (0..self.times.len()).filter_map(|column| Some((column, self.timing(column)?)))
     }
 
-    /// The fastest of at least two, where the difference is believable.
+    /// Returns the fastest of at least two columns, if the difference is clear.
     fn clear_fastest(&self) -> Option<usize> {
         let (fastest, timing) = self.timed().min_by(|a, b| a.1.median_s.total_cmp(&b.1.median_s))?;
         let mut others = self.timed().filter(|(column, _)| *column != fastest).peekable();
@@ -141,7 +141,7 @@ fn gpus(fleet: &Fleet) -> Table {
     Table::assemble(Side::Gpu, columns, found)
 }
 
-/// Runs on several GPUs of a host each time its CPU: the host has one column, with the middle run of each case.
+/// Builds the table of hosts. Runs on several GPUs of a host each time its CPU, so a host has the median run of each case.
 fn hosts(fleet: &Fleet) -> Table {
     let (mut columns, mut found) = (vec![], vec![]);
     for (_, group) in grouped(fleet.members.iter().map(|member| (host(&member.report), member))) {
@@ -158,13 +158,13 @@ fn hosts(fleet: &Fleet) -> Table {
             found.push(entries);
         }
     }
-    // Other machines may bear the same name, such as that of an image.
+    // Different machines may have the same name, such as that of an image.
     let unique = names::numbered(columns.iter().map(|column| column.name.clone()).collect());
     columns.iter_mut().zip(unique).for_each(|(column, name)| column.name = name);
     Table::assemble(Side::Cpu, columns, found)
 }
 
-/// What the runs on one host have: of several the middle one.
+/// Combines the runs on one host: the median run of each case.
 fn shared(reports: &[&Report]) -> Vec<(Key, BestResult)> {
     let found = grouped(reports.iter().flat_map(|report| best(report, Side::Cpu)));
     found.into_iter().filter_map(|(key, all)| Some((key, middle(all)?))).collect()
@@ -179,7 +179,7 @@ mod tests {
     use gpubench_model::report::example::without_time;
 
     #[test]
-    fn a_line_a_case_a_column_a_gpu_and_a_column_a_host() {
+    fn a_line_per_case_and_a_column_per_gpu_and_host() {
         let fleet = alike(3);
         let gpus = Table::of(&fleet, Side::Gpu);
         let names: Vec<&str> = gpus.columns.iter().map(|column| column.name.as_str()).collect();
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fastest_is_marked_only_where_that_is_believable() {
+    fn the_fastest_is_marked_only_if_the_difference_is_clear() {
         let marked = |factor: f64| {
             let table = Table::of(&fleet(vec![member("a", 1.0), member("b", factor)]), Side::Gpu);
             (table.lines[0].fastest, table.lines[0].spread)

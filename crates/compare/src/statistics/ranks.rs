@@ -4,7 +4,7 @@
 /// most extreme make 2.9 %.
 const MIN_VALUES: usize = 4;
 
-/// Maximum number of values per group, which bounds the cost of counting; of more, the first so many of each group are evenly index.
+/// Maximum number of values per group, which bounds the cost of counting; larger groups are thinned evenly.
 const MAX_VALUES: usize = 60;
 
 /// Returns the two-sided p-value of the rank sum if both groups have the same distribution; `None` if a group has fewer

@@ -1,4 +1,4 @@
-//! What the gate promises, over many seeded sweeps.
+//! Tests the guarantees of the gate on many seeded sweeps.
 
 use gpubench_model::Accuracy;
 use gpubench_model::case::Cell;
@@ -73,7 +73,7 @@ fn errors_that_grow_beyond_rounding_make_a_cell_less_accurate() {
     };
     assert_eq!(verdict(1e-4, 5e-4), Verdict::LessAccurate);
     assert_ne!(verdict(1e-4, 3e-4), Verdict::LessAccurate);
-    // Below one percent of the bound an error is rounding, whatever it was.
+    // Below one percent of the bound an error counts as rounding.
     assert_ne!(verdict(0.0, 3e-5), Verdict::LessAccurate);
     assert_eq!(verdict(0.0, 5e-5), Verdict::LessAccurate);
 }
@@ -271,7 +271,7 @@ fn false_alarms(runs: u64, policy: &Policy) -> f64 {
 fn of_a_thousand_comparisons_without_a_change_at_most_one_in_a_hundred_finds_one() {
     for (runs, policy) in [(1, Policy::default()), (3, with_threshold(0.0))] {
         let share = false_alarms(runs, &policy);
-        assert!(share <= 0.01, "{runs} runs a side, threshold {:?}: {share}", policy.defaults.threshold);
+        assert!(share <= 0.01, "{runs} runs per side, threshold {:?}: {share}", policy.defaults.threshold);
     }
 }
 
@@ -309,7 +309,7 @@ fn the_interval_of_the_ratio_covers_it_as_often_as_it_says() {
                 all += 1.0;
             }
         }
-        assert!((0.93..=0.99).contains(&(covered / all)), "{runs} runs a side: {}", covered / all);
+        assert!((0.93..=0.99).contains(&(covered / all)), "{runs} runs per side: {}", covered / all);
     }
 }
 
@@ -336,7 +336,7 @@ fn cells_of_very_different_spread_raise_no_more_false_alarms() {
             compare(&old, &new, &Policy::default()).gate.conclusion == Conclusion::Regression
         };
         let share = (0..500u64).into_par_iter().filter(trips).count() as f64 / 500.0;
-        // Two runs a side cannot tell which cells are the restless ones.
-        assert!(share <= 0.02, "{runs} runs a side: {share}");
+        // Two runs per side cannot show which cells are noisy.
+        assert!(share <= 0.02, "{runs} runs per side: {share}");
     }
 }

@@ -1,4 +1,4 @@
-//! Everything that is shown of a fleet, and the type of its formats.
+//! The contents that all formats of a fleet show, and the type of these formats.
 
 use gpubench_model::{Side, format};
 
@@ -9,20 +9,20 @@ use crate::{Fleet, Table};
 /// A format of a fleet.
 pub type Format = format::Format<Fleet, View>;
 
-/// How a fleet is shown.
+/// View options of a fleet.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct View {
-    /// ANSI colours for what stands out.
+    /// Use ANSI colours for findings.
     pub color: bool,
 }
 
 pub(crate) struct Contents<'a> {
     pub fleet: &'a Fleet,
-    /// GPUs, then hosts; sides that no member has are left out.
+    /// GPUs, then hosts; without sides that no member has.
     pub tables: Vec<Table>,
-    /// What stands out on either side.
+    /// Outliers and differences on both sides.
     pub findings: Vec<Finding>,
-    /// The kinds of which there is nothing to tell, a line each.
+    /// One line per device class without findings.
     pub(crate) no_outliers: Vec<String>,
 }
 

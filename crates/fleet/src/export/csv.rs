@@ -1,4 +1,4 @@
-//! A fleet as CSV (RFC 4180): a line a case, a column a GPU and a column a host, medians in seconds.
+//! A fleet as CSV (RFC 4180): one line per case, one column per GPU and per host, medians in seconds.
 
 use gpubench_model::format::Makes;
 use gpubench_text::csv::number;

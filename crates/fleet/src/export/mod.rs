@@ -1,6 +1,6 @@
 //! Fleets as text, Markdown, CSV, JSON and pages.
 //!
-//! [`FORMATS`] is the list of all formats; a new one is one file and two lines here.
+//! [`FORMATS`] lists all formats; a new one needs one file and two lines here.
 
 mod contents;
 mod csv;

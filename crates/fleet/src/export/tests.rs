@@ -1,4 +1,4 @@
-//! What is shown of fleets: who, side by side, marks, findings, in every format.
+//! Tests of every format of a fleet: members, times side by side, marks, findings.
 
 use gpubench_text::csv::records;
 use gpubench_text::table::WIDTH;
@@ -18,7 +18,7 @@ fn odd() -> Fleet {
 }
 
 #[test]
-fn the_table_has_a_line_a_case_and_says_what_stands_out() {
+fn the_table_has_a_line_per_case_and_lists_outliers() {
     let text = shown(&odd(), "table");
     let expected = "4 reports, 4 devices, 4 hosts
   4 x NVIDIA H200 (driver 580.1, up to 1980 MHz)
@@ -51,7 +51,7 @@ fn the_fastest_is_marked_and_the_mark_explained() {
 }
 
 #[test]
-fn columns_that_vary_are_shown_and_shared_ones_stand_in_the_title() {
+fn columns_that_vary_are_shown_and_shared_ones_are_in_the_title() {
     let mut fleet = odd();
     for member in &mut fleet.members {
         let mut hot = member.report.rows[0].clone();
@@ -73,7 +73,7 @@ fn markdown_has_both_tables_and_the_findings() {
 }
 
 #[test]
-fn csv_has_a_column_a_gpu_and_a_column_a_host_in_seconds() {
+fn csv_has_a_column_per_gpu_and_per_host_in_seconds() {
     let records = records(&shown(&odd(), "csv")).unwrap();
     assert_eq!(records.len(), 1 + 4);
     assert!(records.iter().all(|record| record.len() == records[0].len()));

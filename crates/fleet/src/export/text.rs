@@ -1,4 +1,4 @@
-//! A fleet on the terminal and as Markdown: who is in it, the times side by side, and what stands out.
+//! Formats a fleet for the terminal and as Markdown: its members, their times side by side, and the findings.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ use crate::finding_texts::noun;
 use crate::identity::DeviceClass;
 use crate::{Finding, Kind};
 
-/// Findings about single cells that are findings one by one; the rest is counted.
+/// Maximum number of findings about single cells; the others are counted.
 const CELLS_SHOWN: usize = 8;
 
 /// The fleet as aligned text.
@@ -100,7 +100,7 @@ fn members(shown: &Contents<'_>) -> String {
     parts.join(", ")
 }
 
-/// A line a kind: how many there are of it, and which.
+/// Returns one line per device class, with the number of its members.
 fn kinds(shown: &Contents<'_>) -> Vec<String> {
     let of_table = shown.tables.iter().flat_map(|table| {
         let table = by_device(table);
@@ -110,7 +110,7 @@ fn kinds(shown: &Contents<'_>) -> Vec<String> {
     of_table.collect()
 }
 
-/// What marks and figures mean, as far as they occur.
+/// Explains the marks and ratios that occur.
 fn legend(shown: &Contents<'_>) -> Vec<String> {
     let lines = || shown.tables.iter().flat_map(|table| &table.lines);
     let mut legend = vec![];
@@ -123,7 +123,7 @@ fn legend(shown: &Contents<'_>) -> Vec<String> {
     legend
 }
 
-/// The findings to tell, and how many about single cells are left out.
+/// Returns the findings to show, and the number of hidden ones about single cells.
 fn shown_findings<'a>(shown: &'a Contents<'_>) -> (Vec<&'a Finding>, usize) {
     let mut cells = 0;
     let mut findings: Vec<&Finding> = vec![];

@@ -1,4 +1,4 @@
-//! Outliers of synthetic fleets: how often identical ones raise an alarm, and what is found where something is wrong.
+//! Tests on synthetic fleets: the rate of false alarms among identical members, and the detection of planted faults.
 
 use gpubench_model::data::generator::{Stream, normal};
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ fn slow(times: &mut [Option<Reading>], factor: f64) {
     }
 }
 
-/// The share of identical fleets in which anything is called unusual.
+/// Returns the share of identical fleets with any outlier.
 fn alarms(fleets: u64, members: usize, cells: usize, noise: f64) -> f64 {
     let alarmed = |seed: &u64| {
         let judged = find_outliers(&fleet(*seed, members, cells, noise));
@@ -78,7 +78,7 @@ fn a_member_that_is_faster_is_found_too_and_the_offset_is_the_planted_one() {
 }
 
 #[test]
-fn a_single_slow_cell_is_found_without_its_member_also_beside_a_slow_one() {
+fn a_single_slow_cell_is_found_without_its_member_also_next_to_a_slow_one() {
     let mut times = fleet(4, 8, 20, 0.01);
     slow(&mut times[2][3..4], 1.25);
     let judged = find_outliers(&times);
@@ -89,7 +89,7 @@ fn a_single_slow_cell_is_found_without_its_member_also_beside_a_slow_one() {
     let judged = find_outliers(&times);
     assert_eq!(judged.members, [2]);
     assert_eq!(judged.cells, [(2, 3)]);
-    // The planted cell of a slow member that is less slow is no news.
+    // The planted cell of a slow member that is less slow needs no report.
     slow(&mut times[2][5..6], 0.95);
     assert_eq!(find_outliers(&times).cells, [(2, 3)]);
 }
@@ -153,7 +153,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_below_what_is_worth_telling_is_told(seed in 0u64..500, factor in 0.972f64..1.028) {
+    fn small_differences_are_not_reported(seed in 0u64..500, factor in 0.972f64..1.028) {
         let mut times = fleet(seed, 5, 6, 0.0);
         slow(&mut times[0], factor);
         let judged = find_outliers(&times);

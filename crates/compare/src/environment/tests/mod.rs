@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::runs::Run;
 
-/// A report with times on both sides, and all that a run on a real machine tells.
+/// A report with times on both sides and all facts that a run on a real machine records.
 fn report() -> Report {
     let mut report = example::full();
     let environment = &mut report.environment;
@@ -207,7 +207,7 @@ fn the_documentation_lists_every_fact_with_its_default() {
         "docs/compare-policy.md has not:\n{table}"
     );
     let names: BTreeSet<&str> = FACTS.iter().map(|fact| fact.name).collect();
-    assert_eq!(names.len(), FACTS.len(), "a name stands twice");
+    assert_eq!(names.len(), FACTS.len(), "a name occurs twice");
 }
 
 proptest! {

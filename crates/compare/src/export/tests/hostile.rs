@@ -1,4 +1,4 @@
-//! Whatever stands in names and reasons, no format is broken by it and no terminal or pipeline obeys it.
+//! Checks that no name or reason breaks a format, controls a terminal or sends a command to a pipeline.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! What every format must do, whatever the comparison holds.
+//! Tests that every format must pass for any comparison.
 
 mod hostile;
 mod junit;

@@ -112,10 +112,10 @@ fn copies(cell: &Change, count: u64) -> Vec<Change> {
     (0..count).map(copy).collect()
 }
 
-/// One run per side with that many cells like the example's slower, unsure and unchanged ones.
-fn one_run(slower: u64, unsure: u64, same: u64) -> Comparison {
+/// A comparison with one run per side and the given numbers of slower, inconclusive and unchanged cells.
+fn one_run(slower: u64, inconclusive: u64, same: u64) -> Comparison {
     let mut comparison = example::full();
-    let parts = [(2, slower), (5, unsure), (11, same)];
+    let parts = [(2, slower), (5, inconclusive), (11, same)];
     let cells = parts.iter().flat_map(|&(place, count)| copies(&comparison.cells[place], count)).collect();
     (comparison.environment, comparison.gate.next) = (vec![], None);
     comparison.old.truncate(1);
@@ -146,8 +146,8 @@ fn one_run(slower: u64, unsure: u64, same: u64) -> Comparison {
 fn what_is_right_takes_fourteen_lines_and_two_regressions_take_thirty_one() {
     let right = text("table", &one_run(0, 0, 43));
     assert!(right.lines().count() <= 14, "{right}");
-    for (slower, unsure) in [(2, 0), (2, 18)] {
-        let worse = text("table", &one_run(slower, unsure, 20));
+    for (slower, inconclusive) in [(2, 0), (2, 18)] {
+        let worse = text("table", &one_run(slower, inconclusive, 20));
         assert!(worse.lines().count() <= 31, "{worse}");
     }
 }
