@@ -1,4 +1,4 @@
-//! `gpubench merge`: reports of several machines and devices in one file.
+//! `gpubench merge`: merges reports of several machines and devices into one file.
 
 use std::path::Path;
 

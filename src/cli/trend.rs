@@ -1,4 +1,4 @@
-//! `gpubench trend`: what to read, where to write, and what to say on stderr.
+//! `gpubench trend`: reads reports, writes the trend, and reports ignored files on stderr.
 
 use std::path::Path;
 
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &TrendArgs) -> Result<()> {
     }
 }
 
-/// What goes into a folder.
+/// The formats to write to a folder.
 struct Files<'a> {
     formats: Vec<&'static Format>,
     theme: Theme,
@@ -45,7 +45,7 @@ struct Files<'a> {
 }
 
 impl Files<'_> {
-    /// The table goes to stdout, the rest into the folder: all of it or nothing.
+    /// Writes the table to stdout and the other formats to the folder; writes nothing if any of them fails.
     fn write(&self, request: &Request) -> Result<()> {
         let trend = read(request)?;
         let (mut table, mut files) = (String::new(), vec![]);
@@ -75,7 +75,7 @@ fn to_stdout(request: &Request, formats: &[&'static Format]) -> Result<()> {
     stream::print(&format.text(&trend, &Theme::default())?)
 }
 
-/// Reads the reports; files that are none are told on stderr.
+/// Reads the reports; names other files on stderr.
 fn read(request: &Request) -> Result<trend::Trend> {
     let trend = trend::trend(request)?;
     if let Some(line) = trend::ignored_files_text(&trend) {

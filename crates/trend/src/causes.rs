@@ -1,5 +1,5 @@
-//! What changed around a cell when its level stepped: the environments of the reports before and after, by the facts that
-//! a comparison looks at.
+//! Adds to each step the differences between the environments of the reports before and after it, by the facts of
+//! `gpubench compare`.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use gpubench_model::report::Report;
 use super::Series;
 use super::gather::DatedReport;
 
-/// Tells each step of `series` what else changed.
+/// Adds the changes of the environment to each step of `series`.
 pub(crate) fn add_changes(reports: &[DatedReport], series: &mut Series) {
     let cell = series.cell();
     for step in series.steps.iter_mut().chain(&mut series.latest) {
@@ -19,7 +19,7 @@ pub(crate) fn add_changes(reports: &[DatedReport], series: &mut Series) {
     }
 }
 
-/// The differences that may explain a change of `cell`'s times, the gravest first.
+/// Returns the differences that may explain a change of `cell`'s times, most severe first.
 fn changes(before: &DatedReport, after: &DatedReport, cell: &Cell) -> Vec<Difference> {
     let [before, after] = [before, after].map(|dated| only_cell(dated, cell));
     let mut found = differences(&before, &after, &BTreeMap::new());
@@ -27,7 +27,7 @@ fn changes(before: &DatedReport, after: &DatedReport, cell: &Cell) -> Vec<Differ
     found
 }
 
-/// The report as if it had that cell alone, so that facts about others are not told.
+/// Reduces the report to that cell, so that facts about other cells are ignored.
 fn only_cell(dated: &DatedReport, cell: &Cell) -> Runs {
     let mut environment = dated.environment.clone();
     if let Some(sweeps) = environment.settings.get_mut("sweeps").and_then(|sweeps| sweeps.as_array_mut()) {

@@ -1,4 +1,4 @@
-//! Finds and reads the reports below folders, in order of time. Keeps times and outcomes; raw samples are let go.
+//! Finds and reads the reports in folders, in order of time. It keeps times and outcomes and drops raw samples.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,17 +14,17 @@ use rayon::prelude::*;
 
 use super::{IgnoredFile, ReportRef, descriptions, is_own};
 
-/// Times in seconds that are used: what lies beyond is no time, and its ratios would overflow.
+/// Valid times in seconds; the ratios of times outside would overflow.
 const VALID_TIMES: std::ops::RangeInclusive<f64> = 1e-50..=1e50;
 
 pub(crate) struct Found {
     /// The reports in order of time, then path.
     pub reports: Vec<DatedReport>,
-    /// JSON files that are no reports that can be read, by path.
+    /// JSON files that are not readable reports, by path.
     pub(crate) left_out: Vec<IgnoredFile>,
 }
 
-/// A report with its date, with its environment and without its samples.
+/// A report with its date and environment, without its samples.
 pub(crate) struct DatedReport {
     pub(crate) report_ref: ReportRef,
     pub started: Timestamp,
@@ -33,23 +33,23 @@ pub(crate) struct DatedReport {
     pub rows: Vec<Entry>,
 }
 
-/// What a report says of a cell.
+/// The result of a cell in a report.
 pub(crate) struct Entry {
-    /// Its row without phases; of the execution the clock alone is kept.
+    /// Its row without phases; of the execution only the clock is kept.
     pub row: Row,
-    /// Model of the processor it ran on.
+    /// Model of the CPU or GPU that it ran on.
     pub device: String,
-    /// Median and its 95 % interval in seconds, all among the believed ones, where it was measured.
+    /// Median and its 95 % interval in seconds, all within [`VALID_TIMES`], if it was measured.
     pub time: Option<(f64, [f64; 2])>,
 }
 
-/// Reads every `*.json` in and below `folders`; a file that is named itself must be a report.
+/// Reads every `*.json` in `folders` and their subfolders; a file that is named directly must be a report.
 ///
-/// Files that several of `folders` hold, and folders that links lead to again, count once. Hidden files and folders and
-/// the JSON of a trend are passed over.
+/// Files and folders that are reached several times count once. Hidden files and folders and the JSON of a trend are
+/// skipped.
 ///
 /// # Errors
-/// A folder cannot be read, a file that is named itself is no report, or there is no report at all.
+/// Fails if a folder is unreadable, a file that is named directly is not a report, or there is no report.
 pub(crate) fn gather(folders: &[PathBuf]) -> Result<Found> {
     let (mut files, mut seen) = (vec![], BTreeSet::new());
     for folder in folders {
@@ -82,7 +82,7 @@ pub(crate) fn gather(folders: &[PathBuf]) -> Result<Found> {
     Ok(found)
 }
 
-/// Counts each run once: two files with the same start, machine and settings are copies of one report.
+/// Removes copies: files with the same start, machine and settings are the same report.
 fn ignore_duplicates(found: &mut Found) {
     let mut kept: Vec<DatedReport> = vec![];
     for report in found.reports.drain(..) {
@@ -110,7 +110,7 @@ fn no_reports_message(folders: &[PathBuf], left_out: &[IgnoredFile]) -> String {
     )
 }
 
-/// Adds the JSON files in and below `path`; `seen` holds the true paths of what was visited.
+/// Adds the JSON files in `path` and its subfolders; `seen` contains the canonical paths already visited.
 fn walk(path: &Path, seen: &mut BTreeSet<PathBuf>, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     if !seen.insert(fs::canonicalize(path)?) {
         return Ok(());
@@ -149,7 +149,7 @@ fn read(path: &Path) -> Result<DatedReport> {
         gpubench_revision: environment.gpubench_revision.clone(),
         git_revision: environment.git_revision.clone(),
     };
-    // Refinement adds other sizes to each run: such cells have no history.
+    // Refinement adds different sizes to each run, so such cells have no history.
     let planned = report.rows.into_iter().filter(|row| !row.added_by_refinement);
     let rows = planned.map(|row| entry(environment, row)).collect();
     let (schema_version, environment) = (report.schema_version, report.environment);
@@ -169,7 +169,7 @@ fn entry(environment: &Environment, mut row: Row) -> Entry {
     Entry { device: device(environment, &row), row, time }
 }
 
-/// The model of the processor: what the backend calls its device, or the host's CPU.
+/// Returns the model of the device as its backend names it, or the host's CPU.
 fn device(environment: &Environment, row: &Row) -> String {
     let mut states = environment.backends.iter().filter(|backend| backend.name == row.backend);
     let name = states.find_map(machine::device_name).unwrap_or(match row.side {
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn times_and_intervals_that_no_logarithm_takes_are_not_used() {
+    fn times_and_intervals_without_a_logarithm_are_ignored() {
         let mut row = measured("fft", 8, "cpu", "x", 2.0);
         let time = |row: &Row| entry(&empty().environment, row.clone()).time;
         row.execute.as_mut().unwrap().ci95_s = [-1.0, 1.0];

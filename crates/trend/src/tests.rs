@@ -1,4 +1,4 @@
-//! Trends of folders: what is shown_text of series with and without steps, in every format.
+//! Tests of trends of folders: series with and without steps, in every format.
 
 use std::fs;
 use std::path::Path;
@@ -23,12 +23,12 @@ fn shown(trend: &Trend, format: &str) -> String {
     export::FORMATS.find(format).unwrap().text(trend, &Theme::Light).unwrap()
 }
 
-/// A small spread that differs from day to day and never is a step.
+/// A small daily variation that is never a step.
 fn spread(day: usize) -> f64 {
     1.0 + 0.003 * ((day * 7 % 5) as f64 - 2.0)
 }
 
-/// Twenty reports; cublas is 1.3 times slower from the twelfth on, and faer is steady.
+/// The rows of a day; cublas is 1.3 times slower for days >= 12, and faer is steady.
 fn rows(day: usize) -> Vec<Row> {
     let slower = if day < 12 { 1.0 } else { 1.3 };
     vec![
@@ -88,7 +88,7 @@ matmul N=512 f32 cuda/cublas cold: now 13.0 µs, 1.30x the best level of 10.0 µ
 }
 
 #[test]
-fn what_changed_together_with_a_step_is_shown() {
+fn changes_at_the_same_time_as_a_step_are_shown() {
     let text = text::text(&days(20, |day, report| {
         if day >= 12 {
             report.environment.host.name = "other".into();
@@ -101,7 +101,7 @@ fn what_changed_together_with_a_step_is_shown() {
     );
 }
 
-/// What is shown_text beside the steps of either series when `change` is made from the twelfth report on, and the facts kept.
+/// Returns the changes shown next to the GPU's step, and their facts, if `change` applies to reports >= 12.
 fn changes_shown(change: impl Fn(&mut Report)) -> (Option<String>, Vec<String>) {
     let trend = days(20, |day, report| {
         if day >= 12 {
@@ -160,7 +160,7 @@ fn settings_of_other_ops_are_not_shown() {
 }
 
 #[test]
-fn the_newest_report_that_stands_apart_is_not_yet_a_step() {
+fn a_deviating_newest_report_is_not_yet_a_step() {
     let text = text::text(&days(13, |_, _| ()));
     assert!(text.contains("2 series: no steps, 1 with an unconfirmed change\n"), "{text}");
     for part in ["  1.31x slower  ", "newest, 1 report: not confirmed\n", "run the sweep again"] {
@@ -169,7 +169,7 @@ fn the_newest_report_that_stands_apart_is_not_yet_a_step() {
 }
 
 #[test]
-fn models_are_kept_apart_and_the_text_says_so() {
+fn models_have_their_own_series_and_the_text_says_so() {
     let trend = days(20, |day, report| {
         if day >= 12 {
             report.environment.backends[1].description = serde_json::json!({ "name": "NVIDIA L4" });
@@ -203,7 +203,7 @@ fn arithmetic_that_changed_makes_two_series_and_no_step() {
 }
 
 #[test]
-fn times_of_other_operands_than_the_newest_are_left_out_and_counted() {
+fn times_of_other_operands_than_the_newest_are_ignored_and_counted() {
     let trend = days(20, |day, report| {
         report.rows = rows(0);
         report.rows[1].inputs = Some(if day < 8 { "old".into() } else { "new".into() });
@@ -230,7 +230,7 @@ fn a_drift_is_reported_as_such_with_its_size_and_without_steps() {
 }
 
 #[test]
-fn a_cell_that_lately_has_no_time_is_shown_with_the_reason() {
+fn a_cell_without_a_recent_time_is_shown_with_the_reason() {
     let lost = without_time("matmul", 512, "cuda", "cublas", Outcome::Failed, "out of luck", None);
     let trend = days(10, |day, report| {
         if day == 9 {
@@ -264,7 +264,7 @@ fn filters_take_ops_and_variants_and_say_so_when_nothing_is_left() {
 }
 
 #[test]
-fn json_reads_back_and_csv_has_a_line_a_time() {
+fn json_reads_back_and_csv_has_a_line_per_time() {
     let trend = stepped();
     assert_eq!(serde_json::from_str::<Trend>(&shown(&trend, "json")).unwrap(), trend);
     let csv = shown(&trend, "csv");
@@ -275,7 +275,7 @@ fn json_reads_back_and_csv_has_a_line_a_time() {
 }
 
 #[test]
-fn markdown_has_a_row_a_step_and_the_method() {
+fn markdown_has_a_row_per_step_and_the_method() {
     let trend = stepped();
     let text = shown(&trend, "md");
     let row = "| matmul N=512 f32 cuda/cublas cold | 1.30x slower | 10.0 µs | 13.0 µs | 2026-01-13 10:00 | 000000000 | 12 \
@@ -284,7 +284,7 @@ fn markdown_has_a_row_a_step_and_the_method() {
 }
 
 #[test]
-fn a_case_has_a_chart_with_a_panel_a_variant_the_cpu_first() {
+fn a_case_has_a_chart_with_a_panel_per_variant_the_cpu_first() {
     let trend = stepped();
     let charts = chart::charts(&trend);
     assert_eq!(charts.len(), 1);

@@ -1,4 +1,4 @@
-//! `gpubench baseline`: shows what is kept; saving has a module of its own.
+//! `gpubench baseline`: lists and shows baselines; `save` has its own module.
 
 mod refusal;
 mod save;
@@ -19,7 +19,7 @@ use crate::report::file;
 use crate::report::machine::device_name;
 use crate::report::quantity::spread_text;
 
-/// Saves, lists or shows.
+/// Runs the subcommand.
 pub(crate) fn run(command: BaselineCommand) -> Result<ExitCode> {
     match command {
         BaselineCommand::Save(args) => save::save(&args),
@@ -69,7 +69,7 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
     let runs = load::runs(&[folder.to_owned()])?;
     let mut listing =
         Table::listing(&["Op", "N", "dtype", "Variant", "Cache", "Pass range", "Variation", "Detectable"]);
-    // What a run like the first would show, were it compared with the baseline.
+    // Comparing the first pass with the baseline gives the smallest change that one run detects.
     let alike = Runs { runs: runs.runs.iter().take(1).cloned().collect(), ..Runs::default() };
     let compared = compare(&runs, &alike, policy);
     for cell in &baseline.cells {
@@ -98,7 +98,7 @@ fn show_in(folder: &Path, policy: &Policy) -> Result<String> {
     ))
 }
 
-/// CPU and, where there is one, GPU of a run.
+/// Returns the CPU and, if there is one, the GPU of a run.
 fn machine(report: &crate::report::Report) -> String {
     let environment = &report.environment;
     let device = environment.backends.iter().find_map(device_name);

@@ -1,14 +1,14 @@
-//! Why passes make no baseline, with the next step.
+//! Checks if passes are fit for a baseline, and explains why not.
 
 use crate::compare::calibration::{Calibrated, mixed, unsound};
 use crate::compare::repetition::{MAX_COUNT, MIN_CHANCE, Repetition};
 use crate::compare::{Policy, Runs, Severity, environment};
 use crate::report::quantity::spread_text;
 
-/// Cells of a kind of problem that are named; the rest is counted.
+/// Maximum number of cells named per problem; the others are counted.
 const SHOWN: usize = 8;
 
-/// Why the passes make no baseline; `None` where they do.
+/// Returns the reason why the passes are not fit for a baseline, with the next step; `None` if they are.
 pub(crate) fn refusal(
     runs: &Runs,
     cells: &[Calibrated],
@@ -37,7 +37,7 @@ pub(crate) fn refusal(
     disagreement(cells).or_else(|| useless(&Repetition { cells, passes: runs.runs.len() }))
 }
 
-/// Which cells differ by more than their threshold from pass to pass.
+/// Reports the cells that differ by more than their threshold between passes.
 fn disagreement(cells: &[Calibrated]) -> Option<String> {
     let mut noisy: Vec<&Calibrated> = cells.iter().filter(|cell| cell.disagrees()).collect();
     if noisy.is_empty() {
@@ -54,7 +54,7 @@ fn disagreement(cells: &[Calibrated]) -> Option<String> {
     ))
 }
 
-/// Which cells would leave a run undecided in which nothing changed.
+/// Reports the cells for which an unchanged run would be inconclusive.
 fn useless(repetition: &Repetition) -> Option<String> {
     let passes = repetition.passes;
     if repetition.chance(passes, 1) >= MIN_CHANCE {
@@ -86,7 +86,7 @@ fn useless(repetition: &Repetition) -> Option<String> {
     ))
 }
 
-/// The first of these, and how many more there are.
+/// Joins the first names and counts the others.
 fn listed(mut named: Vec<String>) -> String {
     let more = named.len().saturating_sub(SHOWN);
     named.truncate(SHOWN);

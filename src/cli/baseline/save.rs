@@ -1,4 +1,4 @@
-//! `gpubench baseline save`: runs a sweep several times, or takes reports that exist, and keeps them when they agree.
+//! `gpubench baseline save`: runs a sweep several times, or takes existing reports, and saves them if they agree.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ use crate::settings::{Destination, Settings};
 /// Exit code of passes that disagree.
 const DISAGREE: u8 = 1;
 
-/// Saves a baseline, or says why not.
+/// Saves a baseline, or reports why it cannot.
 pub(crate) fn save(args: &SaveArgs) -> Result<ExitCode> {
     baseline::check_name(&args.name)?;
     let given = Limits { threshold: args.threshold, ..Limits::default() };
@@ -46,7 +46,7 @@ pub(crate) fn save(args: &SaveArgs) -> Result<ExitCode> {
     }
 }
 
-/// Passes are made beside the baseline, so that one that exists stays until all have agreed.
+/// Measures passes in a folder next to the baseline, so that an existing one stays until all passes agree.
 fn from_sweep(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Result<ExitCode> {
     let settings = settings(args)?;
     let plan = Plan::of(&settings)?;
@@ -81,7 +81,7 @@ fn from_sweep(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Resu
     finish(args, policy, staged, args.passes, &cells)
 }
 
-/// Copies reports that exist, once they have agreed.
+/// Copies existing reports if they agree.
 fn from_reports(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Result<ExitCode> {
     let reports = load::reports(&args.from)?;
     let runs = load::runs(&reports)?;
@@ -108,7 +108,7 @@ fn from_reports(args: &SaveArgs, policy: &Policy, staged: &StagedBaseline) -> Re
     finish(args, policy, staged, count, &cells)
 }
 
-/// Makes a baseline of the attempt, puts it in its place and shows it.
+/// Writes the baseline, moves it to its folder and shows it.
 fn finish(
     args: &SaveArgs,
     policy: &Policy,
@@ -127,12 +127,11 @@ fn finish(
     Ok(ExitCode::SUCCESS)
 }
 
-/// The folder of a pass.
 fn name(pass: u32) -> String {
     format!("pass-{pass}")
 }
 
-/// The sweep of each pass; where its results go is filled in pass by pass.
+/// Returns the settings of each pass; `measure` sets the folder.
 fn settings(args: &SaveArgs) -> Result<Settings> {
     if let Some(devices) = args.sweep.device.as_ref().filter(|device| device.0.single().is_none()) {
         bail!("--device {}: only 'gpubench run' takes several devices: name one device", devices.0);
@@ -150,7 +149,7 @@ fn make(folder: &Path) -> Result<()> {
         .with_context(|| format!("cannot create the folder {} (name another with --dir)", folder.display()))
 }
 
-/// Runs the sweep once, with its report in `folder`; the exit code that `run` would have had.
+/// Runs the sweep once with its report in `folder`, and returns the exit code that `run` would have.
 fn measure(settings: &Settings, plan: &Plan, folder: &Path) -> Result<u8> {
     make(folder)?;
     let mut settings = settings.clone();

@@ -1,4 +1,4 @@
-//! `gpubench compare`: reads both sides, compares them, prints what came out, and ends with the gate's exit code.
+//! `gpubench compare`: reads both sides, compares them, writes the results and returns the gate's exit code.
 
 mod plan;
 
@@ -17,13 +17,13 @@ use crate::compare::self_test::self_test;
 use crate::compare::{Comparison, Limits, Policy, compare_with_history, load, policy};
 use crate::report::file::{self, save_all_in_new};
 
-/// Exit code of a gate that does not do what it claims.
+/// Exit code if a claim about the gate fails.
 const SELF_TEST_FAILED: u8 = 1;
 
-/// The file to which a step of GitHub Actions adds its summary.
+/// The variable that names the file for the summary of a step of GitHub Actions.
 const JOB_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// Compares, plans, or puts the gate to the test.
+/// Compares, plans, or tests the gate.
 pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
     let policy = policy_of(args)?;
     if args.self_test {
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
     Ok(ExitCode::from(comparison.gate.exit_code))
 }
 
-/// The policy file, with what the command line says put over it.
+/// Reads the policy file and applies the options of the command line.
 fn policy_of(args: &CompareArgs) -> Result<Policy> {
     let given =
         Limits { threshold: args.threshold, mean_threshold: args.mean_threshold, ..Limits::default() };
@@ -58,14 +58,14 @@ fn policy_of(args: &CompareArgs) -> Result<Policy> {
     Ok(policy)
 }
 
-/// The policy in `file`, or the default one, with the limits of the command line for cells without their own.
+/// Reads the policy in `file`, or takes the default one, and sets the limits of the command line as defaults.
 pub(crate) fn read_policy(file: Option<&Path>, given: Limits) -> Result<Policy> {
     let mut policy = file.map(policy::read).transpose()?.unwrap_or_default();
     policy.set_defaults(given);
     Ok(policy)
 }
 
-/// The formats that are asked for, each once.
+/// Returns the requested formats, each once.
 fn formats(list: Option<&str>, out: Option<&Path>) -> Result<Vec<&'static Format>> {
     let formats = match (list, out) {
         (Some(list), _) => FORMATS.parse(list).context("--format")?,
@@ -78,7 +78,7 @@ fn formats(list: Option<&str>, out: Option<&Path>) -> Result<Vec<&'static Format
     Ok(formats)
 }
 
-/// Files into the folder and the table to stdout, or the one format to stdout.
+/// Writes files to the folder and the table to stdout, or the one format to stdout.
 fn deliver(
     args: &CompareArgs,
     formats: &[&Format],
@@ -104,8 +104,8 @@ fn deliver(
     stream::print(&TABLE.text(&comparison, &view)?)
 }
 
-/// Adds the summary of a step to the file that GitHub Actions names, where it names one. Where that fails, the verdict
-/// is still to be told.
+/// Appends the summary to the file that GitHub Actions names, if any. A failure is only reported, because the verdict
+/// matters more.
 fn add_job_summary(comparison: &Comparison) {
     let Some(path) = std::env::var_os(JOB_SUMMARY).filter(|path| !path.is_empty()) else { return };
     let file = std::fs::OpenOptions::new().create(true).append(true).open(&path);

@@ -1,4 +1,4 @@
-//! `gpubench compare --plan`: how many runs per side would show a slowdown, as text or JSON.
+//! `gpubench compare --plan`: prints the number of runs per side needed to detect a slowdown, as text or JSON.
 
 use std::fmt::Write as _;
 
@@ -14,13 +14,13 @@ use crate::compare::{Policy, load};
 use crate::report::file::to_json;
 use crate::report::quantity::spread_text;
 
-/// The slowdown that a plan is about when nothing is said.
+/// Default slowdown of a plan.
 const SEE: f64 = 0.03;
 
-/// Slowdowns that a plan shows besides the one asked for.
+/// Slowdowns that a plan shows besides the requested one.
 const SLOWDOWNS: [f64; 5] = [0.01, 0.02, 0.03, 0.05, 0.10];
 
-/// The plan that `args` ask for, in the format they name.
+/// Computes the plan and formats it.
 pub(crate) fn plan(args: &CompareArgs, policy: &Policy) -> Result<String> {
     let render = match args.format.as_deref().map_or("table", str::trim) {
         "table" => text,
@@ -71,7 +71,7 @@ fn text(asked: &Plan, others: &[Plan]) -> Result<String> {
     Ok(text)
 }
 
-/// One line per op and variant: how many cells, the widest spread, the most runs.
+/// Returns one line per op and variant: the number of cells, the largest variation, the largest number of runs.
 fn groups(plan: &Plan) -> Vec<Vec<String>> {
     let mut groups: Vec<(String, String, usize, f64, Option<usize>)> = Vec::new();
     for planned in &plan.cells {
@@ -96,7 +96,7 @@ fn runs_text(runs: Option<usize>) -> String {
     runs.map_or_else(|| format!("over {MAX_RUNS}"), |runs| runs.to_string())
 }
 
-/// A plan as JSON; `runs` is null where [`MAX_RUNS`] are too few.
+/// A plan as JSON; `runs` is null if [`MAX_RUNS`] are too few.
 #[derive(Serialize)]
 struct Document<'a> {
     gpubench_version: &'static str,

@@ -1,4 +1,4 @@
-//! A trend as CSV: one line a time, with the level it belongs to, as RFC 4180 has it.
+//! A trend as CSV (RFC 4180): one line per time, with its level.
 
 use gpubench_model::format::Makes;
 use gpubench_text::csv::number;
@@ -14,19 +14,19 @@ pub(crate) static CSV: Format = Format {
     makes: Makes::Text("trend.csv", |trend, _| Ok(csv(trend))),
 };
 
-/// A point with what it belongs to.
+/// A point with its report, series, level and step.
 struct Record<'a> {
     report_ref: &'a ReportRef,
     series: &'a Series,
     point: &'a Point,
-    /// `None` for the newest points where they stand apart.
+    /// `None` for unconfirmed newest points.
     level: Option<&'a Level>,
     /// The step that begins with this point, confirmed or not.
     step: Option<&'a Step>,
     is_confirmed: bool,
 }
 
-/// A heading, and the field of a record below it.
+/// A heading, and the function for its fields.
 type Show = (&'static str, fn(&Record<'_>) -> String);
 
 const COLUMNS: &[Show] = &[
@@ -57,7 +57,7 @@ const COLUMNS: &[Show] = &[
     }),
 ];
 
-/// The heading and a line a time, in order of the series, then of the reports.
+/// Writes the headings and one line per time, in order of the series, then of the reports.
 fn csv(trend: &Trend) -> String {
     let mut rows = vec![];
     for series in &trend.series {

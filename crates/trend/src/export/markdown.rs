@@ -1,4 +1,4 @@
-//! A trend as Markdown: a table of the steps, what did not change, and how steps were looked for.
+//! A trend as Markdown: a table of the steps, the current times, the steady series and the method.
 
 use std::fmt::Write;
 

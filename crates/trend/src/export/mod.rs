@@ -1,6 +1,6 @@
 //! A trend as text, JSON, CSV, Markdown and charts.
 //!
-//! [`FORMATS`] is the list of all formats; a new one is one file and two lines here.
+//! [`FORMATS`] lists all formats; a new one needs one file and two lines here.
 
 mod csv;
 mod image;

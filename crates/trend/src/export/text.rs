@@ -1,4 +1,4 @@
-//! A trend as text for a terminal: what changed, the worst first; what did not change is folded.
+//! A trend as text for a terminal: the series that changed, worst first, and a summary of the steady ones.
 
 use std::fmt::Write;
 
@@ -54,7 +54,7 @@ pub(crate) fn summary(trend: &Trend) -> String {
     )
 }
 
-/// The series with steps or a drift, or whose end stands apart: those furthest above their best level first.
+/// Returns the series with steps, a drift or an unconfirmed change, those furthest above their best level first.
 pub(crate) fn changed(trend: &Trend) -> Vec<&Series> {
     let mut changed: Vec<&Series> = trend.series.iter().filter(|series| !series.is_steady()).collect();
     changed.sort_by(|a, b| b.newest_over_best().total_cmp(&a.newest_over_best()));
@@ -90,7 +90,7 @@ fn steps(trend: &Trend, series: &Series) -> String {
     text
 }
 
-/// How many reports stand behind a step.
+/// Returns the numbers of reports that support a step.
 pub(crate) fn supporting_reports(step: &Step, is_confirmed: bool) -> String {
     let after = counted(step.reports_after, "report");
     match is_confirmed {
@@ -99,7 +99,7 @@ pub(crate) fn supporting_reports(step: &Step, is_confirmed: bool) -> String {
     }
 }
 
-/// What did not change, and what has no time, in a few lines.
+/// Summarizes steady series, unconfirmed changes, short series and missing times in a few lines.
 pub(crate) fn folded(trend: &Trend) -> Vec<String> {
     let (short, long): (Vec<&Series>, Vec<&Series>) = trend
         .series
@@ -135,7 +135,7 @@ pub(crate) fn folded(trend: &Trend) -> Vec<String> {
     lines
 }
 
-/// The series whose newest report has no time for them.
+/// Reports the series without a time in their newest report.
 fn without_time(trend: &Trend) -> Option<String> {
     let lost = |series: &&Series| {
         series

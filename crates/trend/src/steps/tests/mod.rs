@@ -1,4 +1,4 @@
-//! The search for steps over seeded series: how often it is wrong, how much it sees, and what it must not mind.
+//! Tests of the search for steps on seeded series: false steps, missed steps, and invariance.
 
 mod correlated;
 
@@ -40,7 +40,7 @@ fn pure_noise_has_a_step_in_one_series_of_a_hundred_at_most() {
 }
 
 #[test]
-fn the_end_of_pure_noise_hardly_ever_stands_apart() {
+fn the_end_of_pure_noise_hardly_ever_deviates() {
     for count in [6, 10, 60] {
         let wrong = share(4000, |seed| fit(&series(seed, 0.02, count, |_| 1.0), THRESHOLD).latest.is_some());
         assert!(wrong <= 0.001, "{count} values: {wrong}");
@@ -82,7 +82,7 @@ fn one_or_two_outliers_are_no_step_and_three_values_may_be() {
 }
 
 #[test]
-fn the_noise_is_that_between_neighbours_whatever_steps_and_outliers_there_are() {
+fn the_noise_is_that_between_neighbours_despite_steps_and_outliers() {
     let rough = |at: usize| if at % 17 == 5 { 4.0 } else { 1.0 + (at / 50) as f64 };
     let noise = fit(&series(3, 0.02, 200, rough), THRESHOLD).noise.unwrap();
     assert!((0.015..0.028).contains(&noise), "{noise}");
@@ -123,7 +123,7 @@ fn the_newest_value_that_stands_apart_is_told_as_such_and_becomes_a_step_when_it
 }
 
 #[test]
-fn steps_below_the_threshold_are_none_however_clear() {
+fn steps_below_the_threshold_are_ignored_even_if_clear() {
     let clear: Vec<f64> = (0..40).map(|at| if at < 20 { 1.0 } else { 1.015 }).collect();
     assert_eq!(firsts(&fit(&clear, 0.02)), [0]);
     assert_eq!(firsts(&fit(&clear, 0.01)), [0, 20]);
